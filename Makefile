@@ -1,0 +1,181 @@
+# Pliant - `make help` says what there is to make.
+#
+# Sources are found by where they lie: a file in a room belongs to that room's library or program.
+#   engine/**/*.c        -> libengine.a     files named *_isa.c are compiled once per instruction set
+#   protocol/*.c         -> libprotocol.a
+#   server/*.c           -> pliantd
+#   server/worker/*.c    -> pliant-worker (worker_main.c) and pliant-preflight (preflight_main.c)
+#   clients/cli/*.c      -> pliant
+#   tests/<kind>/*_test.c -> one test program each
+
+SHELL := /bin/bash
+CC ?= gcc
+BUILD ?= build
+SAN ?=
+VERSION := 0.1.0
+
+ifneq ($(SAN),)
+BUILD := build/san-$(subst $(comma),-,$(SAN))
+endif
+comma := ,
+ifneq ($(SAN),)
+BUILD := build/san-$(subst $(comma),-,$(SAN))
+SAN_FLAGS := -fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer
+endif
+
+# -ffp-contract=off: the same bits whatever the instruction set; -fno-math-errno and
+# -fno-trapping-math let sqrt and selects vectorise; never -ffast-math (see engine/README.md).
+NUMERIC := -ffp-contract=off -fno-math-errno -fno-trapping-math
+WARN := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wno-psabi \
+        -Wno-unused-parameter
+CFLAGS ?= -O2 -g
+PL_CFLAGS := -std=gnu17 $(CFLAGS) $(WARN) $(NUMERIC) -fopenmp -fPIC -pthread -I. -D_GNU_SOURCE \
+             -DPLIANT_VERSION='"$(VERSION)"' $(SAN_FLAGS)
+LDFLAGS_ALL := -Wl,--as-needed -fopenmp -pthread $(SAN_FLAGS) $(LDFLAGS)
+
+ARCH := $(shell uname -m)
+ifeq ($(ARCH),x86_64)
+ISAS := v2 v3 v4
+ISA_FLAGS_v2 := -march=x86-64-v2
+ISA_FLAGS_v3 := -march=x86-64-v3
+ISA_FLAGS_v4 := -march=x86-64-v4 -mprefer-vector-width=512
+else
+ISAS := base
+ISA_FLAGS_base :=
+endif
+
+ENGINE_SRC := $(sort $(shell find engine -name '*.c' ! -name '*_isa.c' ! -path 'engine/backends/cuda/*'))
+ENGINE_ISA_SRC := $(sort $(shell find engine -name '*_isa.c'))
+PROTOCOL_SRC := $(sort $(wildcard protocol/*.c))
+SERVER_SRC := $(sort $(wildcard server/*.c))
+WORKER_SRC := $(sort $(filter-out %_main.c,$(wildcard server/worker/*.c)))
+CLI_SRC := $(sort $(wildcard clients/cli/*.c))
+SUPPORT_SRC := $(sort $(wildcard tests/support/*.c))
+TEST_SRC := $(sort $(wildcard tests/*/*_test.c))
+BENCH_SRC := $(sort $(wildcard tests/bench/*_bench.c))
+
+obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
+ENGINE_OBJ := $(call obj,$(ENGINE_SRC)) \
+              $(foreach i,$(ISAS),$(patsubst %.c,$(BUILD)/obj/%.$(i).o,$(ENGINE_ISA_SRC)))
+PROGRAMS := $(addprefix $(BUILD)/,$(if $(SERVER_SRC),pliantd) \
+            $(if $(wildcard server/worker/worker_main.c),pliant-worker) \
+            $(if $(wildcard server/worker/preflight_main.c),pliant-preflight) $(if $(CLI_SRC),pliant))
+TESTS := $(patsubst tests/%.c,$(BUILD)/tests/%,$(TEST_SRC))
+BENCHES := $(patsubst tests/%.c,$(BUILD)/tests/%,$(BENCH_SRC))
+
+LIBS_LINEAR := -lcholmod -lblas -lm
+LIBS_PROTOCOL := -ljansson -lcrypto -lm
+LIBS_SERVER := -lmicrohttpd -lsqlite3
+LIBS_CLI := -lcurl -lz
+LIBS_CHECK := -lcheck -lsubunit -lrt
+
+.DEFAULT_GOAL := all
+.DELETE_ON_ERROR:
+.SECONDARY:
+
+##@ Building
+.PHONY: all
+all: deps $(PROGRAMS) compile_commands.json ## build every program into build/
+
+.PHONY: deps
+deps: build/.deps
+build/.deps: deploy/install-deps
+	@deploy/install-deps
+	@mkdir -p build && touch $@
+
+$(BUILD)/libengine.a: $(ENGINE_OBJ)
+# The leaf structs go with the protocol, so that the daemon and the command line link no engine.
+LEAF_OBJ := $(call obj,engine/fault.c engine/metrics.c engine/scene.c)
+$(BUILD)/libprotocol.a: $(call obj,$(PROTOCOL_SRC)) $(LEAF_OBJ)
+$(BUILD)/libworker.a: $(call obj,$(WORKER_SRC))
+$(BUILD)/libsupport.a: $(call obj,$(SUPPORT_SRC))
+$(BUILD)/%.a:
+	@mkdir -p $(@D) && rm -f $@
+	@ar rcs $@ $^
+
+$(BUILD)/pliantd: $(call obj,$(SERVER_SRC)) $(BUILD)/libprotocol.a
+	$(CC) -o $@ $(call obj,$(SERVER_SRC)) $(BUILD)/libprotocol.a $(LDFLAGS_ALL) $(LIBS_SERVER) $(LIBS_PROTOCOL)
+$(BUILD)/pliant-worker: $(BUILD)/obj/server/worker/worker_main.o $(BUILD)/libworker.a $(BUILD)/libprotocol.a $(BUILD)/libengine.a
+	$(CC) -o $@ $< $(BUILD)/libworker.a $(BUILD)/libprotocol.a $(BUILD)/libengine.a $(LDFLAGS_ALL) $(LIBS_PROTOCOL) $(LIBS_LINEAR)
+# The preflight links no BLAS: its start costs a millisecond, and a mesh parser is near no solver.
+$(BUILD)/pliant-preflight: $(BUILD)/obj/server/worker/preflight_main.o $(BUILD)/libworker.a $(BUILD)/libprotocol.a $(BUILD)/libengine.a
+	$(CC) -o $@ $< $(BUILD)/libworker.a $(BUILD)/libprotocol.a $(BUILD)/libengine.a $(LDFLAGS_ALL) $(LIBS_PROTOCOL)
+$(BUILD)/pliant: $(call obj,$(CLI_SRC)) $(BUILD)/libprotocol.a
+	$(CC) -o $@ $(call obj,$(CLI_SRC)) $(BUILD)/libprotocol.a $(LDFLAGS_ALL) $(LIBS_CLI) $(LIBS_PROTOCOL)
+
+$(BUILD)/obj/%.o: %.c | deps
+	@mkdir -p $(@D)
+	$(QUIET_CC)$(CC) $(PL_CFLAGS) -MMD -MP -c -o $@ $<
+define isa_rule
+$(BUILD)/obj/%.$(1).o: %.c | deps
+	@mkdir -p $$(@D)
+	$$(QUIET_CC)$(CC) $(PL_CFLAGS) -O3 $(ISA_FLAGS_$(1)) -DPL_ISA=$(1) -MMD -MP -c -o $$@ $$<
+endef
+$(foreach i,$(ISAS),$(eval $(call isa_rule,$(i))))
+ifndef V
+QUIET_CC = @echo "  CC $<";
+endif
+
+# A test program links everything; unit tests reach inside the rooms.
+$(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(BUILD)/libsupport.a $(BUILD)/libworker.a $(BUILD)/libprotocol.a $(BUILD)/libengine.a
+	@mkdir -p $(@D)
+	@$(CC) -o $@ $^ $(BUILD)/libprotocol.a $(LDFLAGS_ALL) $(LIBS_CHECK) $(LIBS_CLI) $(LIBS_PROTOCOL) $(LIBS_LINEAR)
+
+.PHONY: tests
+tests: $(TESTS)
+
+compile_commands.json: Makefile | deps
+	@deploy/compile-commands '$(CC) $(PL_CFLAGS)' $(ENGINE_SRC) $(ENGINE_ISA_SRC) $(PROTOCOL_SRC) $(SERVER_SRC) \
+	  $(wildcard server/worker/*.c) $(CLI_SRC) $(SUPPORT_SRC) $(TEST_SRC) $(BENCH_SRC) > $@
+
+-include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)
+
+##@ Running
+.PHONY: demo
+demo: all ## run the demo scene through a daemon of its own; leaves demo-out/
+	@deploy/demo
+
+##@ Checking
+.PHONY: check
+check: all tests ## run every test that needs no GPU
+	@PLIANT_BUILD=$(BUILD) tests/check-tree
+	@PLIANT_BUILD=$(abspath $(BUILD)) tests/run-tests $(TESTS)
+
+.PHONY: check-long
+check-long: all tests ## the same tests at full length (PLIANT_LONG=1)
+	@PLIANT_BUILD=$(BUILD) tests/check-tree
+	@PLIANT_LONG=1 PLIANT_BUILD=$(abspath $(BUILD)) tests/run-tests $(TESTS)
+
+.PHONY: bench
+bench: all $(BENCHES) ## print the benchmark tables
+	@PLIANT_BUILD=$(abspath $(BUILD)) tests/bench/run $(BENCHES)
+
+##@ Tidying
+FORMATTED = $(shell find engine protocol server clients tests -name '*.[ch]')
+.PHONY: format
+format: ## format every C file
+	clang-format -i $(FORMATTED)
+
+.PHONY: clean
+clean: ## remove build/
+	rm -rf build compile_commands.json
+
+##@ Asking
+.PHONY: info
+info: ## print what was detected
+	@echo "version    $(VERSION)"
+	@echo "compiler   $$($(CC) --version | head -1)"
+	@echo "flags      $(PL_CFLAGS)"
+	@echo "kernels    $(foreach i,$(ISAS),$(i):$(ISA_FLAGS_$(i)))"
+	@echo "processor  $$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1), $$(nproc) cores"
+	@echo "packages   libmicrohttpd $$(pkg-config --modversion libmicrohttpd 2>/dev/null || echo missing), jansson $$(pkg-config --modversion jansson 2>/dev/null || echo missing), sqlite $$(pkg-config --modversion sqlite3 2>/dev/null || echo missing), check $$(pkg-config --modversion check 2>/dev/null || echo missing)"
+	@echo "blas       $$(readlink -f /etc/alternatives/libblas.so.3-$(ARCH)-linux-gnu 2>/dev/null || echo unknown)"
+	@echo "nvcc       $$(command -v nvcc >/dev/null && nvcc --version | sed -n 's/.*release //p' || echo 'not found (no GPU code is built)')"
+	@echo "programs   $(PROGRAMS)"
+	@echo "tests      $(words $(TESTS)) programs"
+
+.PHONY: help
+help: ## this list
+	@echo "make [target] [SAN=address,undefined] [BUILD=dir] [V=1]"
+	@awk 'BEGIN {FS = ":.*##"} /^##@/ {printf "\n%s\n", substr($$0, 5)} \
+	  /^[a-z-]+:.*##/ {printf "  %-12s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))

@@ -1,0 +1,102 @@
+/* backend.h - where the work of a step is done, as a table of phases chosen at run time.
+ *
+ * The cut between a solver and a backend is the phase: a solver is a list of phases with scalars
+ * between them and never touches an array's elements, so that the arrays may live in another
+ * memory. Arrays come from `alloc` and are of three kinds: positions [vertices][3]; rows
+ * [3][free_vertices], column-major as the factor takes them; and values of a group
+ * [block][rows][PL_BLOCK].
+ *
+ * A phase that a backend lacks is NULL; `pl_backend_find` is the only way to one, and a backend
+ * that is not there says why. Sums are taken in an order that the number of threads does not
+ * change.
+ */
+#ifndef PLIANT_ENGINE_BACKENDS_BACKEND_H
+#define PLIANT_ENGINE_BACKENDS_BACKEND_H
+
+#include "engine/model/model.h"
+
+typedef struct pl_backend pl_backend;
+
+typedef enum pl_array_kind { PL_ARRAY_POSITIONS, PL_ARRAY_ROWS } pl_array_kind;
+
+/* One ADMM iteration's local step over all groups. u[g] and z[g] as in pl_admm_local. */
+typedef struct pl_local_step {
+    const double *x;
+    double *const *u, *const *z;
+    double relaxation;
+    bool want_dual; /* also form the contributions of D^T W^2 (z - z_old) */
+} pl_local_step;
+
+typedef struct pl_local_sums {
+    double primal;                  /* |W (D x - z_old)|, J^(1/2) */
+    double change;                  /* |W (z - z_old)|, J^(1/2) */
+    double ms_elastic, ms_contacts; /* wall time of the hard and of the other groups */
+} pl_local_sums;
+
+typedef struct pl_measures {
+    double elastic; /* J, +inf where an element is outside its energy's domain */
+    int64_t inverted;
+    double max_stretch;
+} pl_measures;
+
+typedef struct pl_backend_ops {
+    const char *name;
+    pl_status (*create)(const pl_model *model, int32_t threads, pl_backend **out);
+    void (*destroy)(pl_backend *b);
+
+    /* Zeroed arrays in the backend's memory; NULL when out of memory. */
+    double *(*alloc)(pl_backend *b, int64_t count);
+    void (*release)(pl_backend *b, double *array);
+    void (*upload)(pl_backend *b, double *to, const double *from, int64_t count);
+    void (*download)(pl_backend *b, double *to, const double *from, int64_t count);
+    void (*copy)(pl_backend *b, double *to, const double *from, int64_t count);
+    void (*clear)(pl_backend *b, double *array, int64_t count);
+
+    /* z[g] = D_g x for every group. */
+    void (*reduce)(pl_backend *b, const double *x, double *const *z);
+    pl_local_sums (*local_step)(pl_backend *b, const pl_stage *stage, const pl_local_step *step);
+    /* rows = M x~ / (a h)^2 - A_fp x_p: what of the right-hand side is constant over a stage; x
+     * holds the pinned vertices at the stage's end. */
+    void (*stage_rows)(pl_backend *b, const pl_stage *stage, const double *x, double *rows);
+    /* rows = base + D^T W^2 (z - u) of the last local step, gathered (Narain 2016, eq. 15). */
+    void (*gather_global)(pl_backend *b, const double *base, double *rows);
+    /* |D^T W^2 (z - z_old)| over the free vertices, of the last local step with want_dual (eq. 23).
+     */
+    double (*dual_norm)(pl_backend *b);
+    /* |W (D x - z)| over every group, J^(1/2) (eq. 22). */
+    double (*primal_norm)(pl_backend *b, const double *x, double *const *z);
+    pl_status (*solve)(pl_backend *b, const double *rhs, double *rows);
+    /* rows = A x over the free vertices. */
+    void (*multiply)(pl_backend *b, const double *rows, double *out);
+    /* Free vertices of x from rows, and back. */
+    void (*set_free)(pl_backend *b, const double *rows, double *x);
+    void (*get_free)(pl_backend *b, const double *x, double *rows);
+    /* (a1 - a0) . (b1 - b0) over rows. */
+    double (*dot_change)(pl_backend *b, const double *a1, const double *a0, const double *b1,
+                         const double *b0);
+
+    /* e(x) of the stage (stage.h), with hard constraints taken as satisfied; +inf outside the
+     * domain. */
+    double (*objective)(pl_backend *b, const pl_stage *stage, const double *x);
+    /* gradient [vertices][3] of the stage objective plus D^T W^2 u of the hard groups: what keeps a
+     * vertex from being in balance. At a pinned vertex it is the force that the pin exerts. Returns
+     * its norm over the free vertices, N. */
+    double (*gradient)(pl_backend *b, const pl_stage *stage, const double *x, double *const *u,
+                       double *gradient);
+    /* Sum of -W^2 u over the terms of a hard group: the force it exerts, and how many exert any. */
+    int64_t (*hard_force)(pl_backend *b, int32_t group, const double *u, double force[3]);
+    pl_measures (*measure)(pl_backend *b, const double *x);
+    /* First vertex with a coordinate that is not finite, or -1. */
+    int64_t (*find_not_finite)(pl_backend *b, const double *x);
+} pl_backend_ops;
+
+/* Every backend begins with its table. */
+struct pl_backend {
+    const pl_backend_ops *ops;
+    const pl_model *model;
+};
+
+/* The backend for a device, or NULL. */
+const pl_backend_ops *pl_backend_find(pl_device_kind device);
+
+#endif

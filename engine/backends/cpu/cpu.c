@@ -1,0 +1,442 @@
+#include "engine/backends/cpu/cpu.h"
+
+#include "engine/clock.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Partial sums are over chunks of this many items, whatever the number of threads. */
+enum { CHUNK = 512 };
+
+typedef struct cpu {
+    pl_backend base;
+    int32_t threads;
+    double *to_global, *dual; /* contributions, [model->contributions] */
+    double *partial;          /* one a chunk or block */
+    double *reduced;          /* D x of one group */
+    pl_block_sums *sums;      /* [most blocks of a group] */
+    pl_block_measure *measures;
+    pl_solve_work *work;
+} cpu;
+
+static cpu *cpu_of(pl_backend *b)
+{
+    return (cpu *)b;
+}
+
+static int64_t chunks_of(int64_t count)
+{
+    return (count + CHUNK - 1) / CHUNK;
+}
+
+static int64_t chunk_end(int64_t chunk, int64_t count)
+{
+    int64_t end = (chunk + 1) * CHUNK;
+    return end < count ? end : count;
+}
+
+static double add_up(const double *partial, int64_t count)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < count; i++)
+        sum += partial[i];
+    return sum;
+}
+
+static void cpu_destroy(pl_backend *b)
+{
+    cpu *c = cpu_of(b);
+    free(c->to_global);
+    free(c->dual);
+    free(c->partial);
+    free(c->reduced);
+    free(c->sums);
+    free(c->measures);
+    pl_solve_work_destroy(c->work);
+    free(c);
+}
+
+static pl_status cpu_create(const pl_model *model, int32_t threads, pl_backend **out)
+{
+    cpu *c = calloc(1, sizeof *c);
+    if (!c)
+        return PL_NO_MEMORY;
+    c->base = (pl_backend){&pl_backend_cpu, model};
+    c->threads = threads > 0 ? threads : 1;
+    int64_t blocks = 1, values = 1;
+    for (int32_t g = 0; g < model->group_count; g++) {
+        const pl_group *group = &model->groups[g];
+        blocks = group->blocks > blocks ? group->blocks : blocks;
+        values = pl_group_values(group) > values ? pl_group_values(group) : values;
+    }
+    int64_t chunks = chunks_of(3 * model->vertices);
+    c->to_global = pl_block_alloc(model->contributions, sizeof(double));
+    c->dual = pl_block_alloc(model->contributions, sizeof(double));
+    c->partial = pl_block_alloc(chunks > blocks ? chunks : blocks, sizeof(double));
+    c->reduced = pl_block_alloc(values, sizeof(double));
+    c->sums = pl_block_alloc(blocks, sizeof *c->sums);
+    c->measures = pl_block_alloc(blocks, sizeof *c->measures);
+    pl_status status = pl_solve_work_create(model->factor, &c->work);
+    if (!c->to_global || !c->dual || !c->partial || !c->reduced || !c->sums || !c->measures)
+        status = PL_NO_MEMORY;
+    if (status != PL_OK) {
+        cpu_destroy(&c->base);
+        return status;
+    }
+    *out = &c->base;
+    return PL_OK;
+}
+
+static double *cpu_alloc(pl_backend *b, int64_t count)
+{
+    return pl_block_alloc(count, sizeof(double));
+}
+
+static void cpu_release(pl_backend *b, double *array)
+{
+    free(array);
+}
+
+static void cpu_copy(pl_backend *b, double *to, const double *from, int64_t count)
+{
+    memcpy(to, from, (size_t)count * sizeof *to);
+}
+
+static void cpu_clear(pl_backend *b, double *array, int64_t count)
+{
+    memset(array, 0, (size_t)count * sizeof *array);
+}
+
+/* Blocks in equal runs, a run a thread: which thread does a block changes nothing. */
+typedef struct run {
+    int64_t b0, b1;
+} run;
+static run run_of(int64_t blocks, int64_t part, int64_t parts)
+{
+    return (run){blocks * part / parts, blocks * (part + 1) / parts};
+}
+
+static void cpu_reduce(pl_backend *b, const double *x, double *const *z)
+{
+    cpu *c = cpu_of(b);
+    for (int32_t g = 0; g < b->model->group_count; g++) {
+        const pl_group *group = &b->model->groups[g];
+#pragma omp parallel for num_threads(c->threads) schedule(static)
+        for (int64_t part = 0; part < c->threads; part++) {
+            run r = run_of(group->blocks, part, c->threads);
+            group->ops->reduce(group, x, z[g], r.b0, r.b1);
+        }
+    }
+}
+
+static pl_local_sums cpu_local_step(pl_backend *b, const pl_stage *stage, const pl_local_step *step)
+{
+    cpu *c = cpu_of(b);
+    pl_local_sums total = {0};
+    double primal = 0, change = 0;
+    for (int32_t g = 0; g < b->model->group_count; g++) {
+        const pl_group *group = &b->model->groups[g];
+        double start = pl_clock_ms();
+        pl_admm_local local = {.x = step->x,
+                               .u = step->u[g],
+                               .z = step->z[g],
+                               .relaxation = step->relaxation,
+                               .to_global = c->to_global,
+                               .dual = step->want_dual ? c->dual : NULL,
+                               .sums = c->sums};
+#pragma omp parallel for num_threads(c->threads) schedule(static)
+        for (int64_t part = 0; part < c->threads; part++) {
+            run r = run_of(group->blocks, part, c->threads);
+            group->ops->admm_local(group, stage, &local, r.b0, r.b1);
+        }
+        for (int64_t i = 0; i < group->blocks; i++) {
+            primal += c->sums[i].primal;
+            change += c->sums[i].change;
+        }
+        *(group->ops->hard ? &total.ms_contacts : &total.ms_elastic) += pl_clock_ms() - start;
+    }
+    total.primal = sqrt(primal);
+    total.change = sqrt(change);
+    return total;
+}
+
+static void cpu_stage_rows(pl_backend *b, const pl_stage *stage, const double *x, double *rows)
+{
+    cpu *c = cpu_of(b);
+    const pl_model *m = b->model;
+    int64_t n = m->free_vertices;
+    double inertia = 1 / (stage->a * stage->a * stage->h * stage->h);
+#pragma omp parallel for num_threads(c->threads) schedule(static)
+    for (int64_t i = 0; i < n; i++) {
+        int64_t v = m->free_vertex[i];
+        double r[3];
+        for (int k = 0; k < 3; k++)
+            r[k] = m->mass[v] * inertia * stage->x_pred[3 * v + k];
+        for (int64_t e = m->coupling_start[i]; e < m->coupling_start[i + 1]; e++)
+            for (int k = 0; k < 3; k++)
+                r[k] -= m->coupling_value[e] * x[3 * (int64_t)m->coupling_vertex[e] + k];
+        for (int k = 0; k < 3; k++)
+            rows[k * n + i] = r[k];
+    }
+}
+
+static void cpu_gather_global(pl_backend *b, const double *base, double *rows)
+{
+    cpu *c = cpu_of(b);
+    const pl_model *m = b->model;
+    int64_t n = m->free_vertices;
+#pragma omp parallel for num_threads(c->threads) schedule(static)
+    for (int64_t i = 0; i < n; i++) {
+        double sum[3];
+        pl_gather_vertex(&m->gather, c->to_global, m->free_vertex[i], sum);
+        for (int k = 0; k < 3; k++)
+            rows[k * n + i] = base[k * n + i] + sum[k];
+    }
+}
+
+static double cpu_dual_norm(pl_backend *b)
+{
+    cpu *c = cpu_of(b);
+    const pl_model *m = b->model;
+    int64_t n = m->free_vertices, chunks = chunks_of(n);
+#pragma omp parallel for num_threads(c->threads) schedule(static)
+    for (int64_t k = 0; k < chunks; k++) {
+        double total = 0;
+        for (int64_t i = k * CHUNK; i < chunk_end(k, n); i++) {
+            double s[3];
+            pl_gather_vertex(&m->gather, c->dual, m->free_vertex[i], s);
+            total += s[0] * s[0] + s[1] * s[1] + s[2] * s[2];
+        }
+        c->partial[k] = total;
+    }
+    return sqrt(add_up(c->partial, chunks));
+}
+
+/* w^2 |D x - z|^2 of one block's terms, lane after lane. */
+static double block_primal(const pl_group *g, int64_t block, const double *Dx, const double *z)
+{
+    int32_t rows = g->ops->rows;
+    double total = 0;
+    for (int l = 0; l < PL_BLOCK; l++) {
+        double square = 0;
+        for (int32_t r = 0; r < rows; r++) {
+            int64_t e = (block * rows + r) * PL_BLOCK + l;
+            square += (Dx[e] - z[e]) * (Dx[e] - z[e]);
+        }
+        total += g->weight[block * PL_BLOCK + l] * square;
+    }
+    return total;
+}
+
+static double cpu_primal_norm(pl_backend *b, const double *x, double *const *z)
+{
+    cpu *c = cpu_of(b);
+    double total = 0;
+    for (int32_t g = 0; g < b->model->group_count; g++) {
+        const pl_group *group = &b->model->groups[g];
+#pragma omp parallel for num_threads(c->threads) schedule(static)
+        for (int64_t part = 0; part < c->threads; part++) {
+            run r = run_of(group->blocks, part, c->threads);
+            group->ops->reduce(group, x, c->reduced, r.b0, r.b1);
+            for (int64_t i = r.b0; i < r.b1; i++)
+                c->partial[i] = block_primal(group, i, c->reduced, z[g]);
+        }
+        total += add_up(c->partial, group->blocks);
+    }
+    return sqrt(total);
+}
+
+static pl_status cpu_solve(pl_backend *b, const double *rhs, double *rows)
+{
+    return pl_factor_solve3(b->model->factor, cpu_of(b)->work, rhs, rows);
+}
+
+static void cpu_multiply(pl_backend *b, const double *rows, double *out)
+{
+    pl_sparse_multiply(&b->model->A, rows, out, 3);
+}
+
+static void cpu_set_free(pl_backend *b, const double *rows, double *x)
+{
+    const pl_model *m = b->model;
+    int64_t n = m->free_vertices;
+    for (int64_t i = 0; i < n; i++)
+        for (int k = 0; k < 3; k++)
+            x[3 * (int64_t)m->free_vertex[i] + k] = rows[k * n + i];
+}
+
+static void cpu_get_free(pl_backend *b, const double *x, double *rows)
+{
+    const pl_model *m = b->model;
+    int64_t n = m->free_vertices;
+    for (int64_t i = 0; i < n; i++)
+        for (int k = 0; k < 3; k++)
+            rows[k * n + i] = x[3 * (int64_t)m->free_vertex[i] + k];
+}
+
+static double cpu_dot_change(pl_backend *b, const double *a1, const double *a0, const double *b1,
+                             const double *b0)
+{
+    cpu *c = cpu_of(b);
+    int64_t n = 3 * b->model->free_vertices, chunks = chunks_of(n);
+#pragma omp parallel for num_threads(c->threads) schedule(static)
+    for (int64_t k = 0; k < chunks; k++) {
+        double total = 0;
+        for (int64_t i = k * CHUNK; i < chunk_end(k, n); i++)
+            total += (a1[i] - a0[i]) * (b1[i] - b0[i]);
+        c->partial[k] = total;
+    }
+    return add_up(c->partial, chunks);
+}
+
+static double elastic_energy(cpu *c, const double *x)
+{
+    const pl_model *m = c->base.model;
+    double total = 0;
+    for (int32_t g = 0; g < m->group_count; g++) {
+        const pl_group *group = &m->groups[g];
+        if (!group->ops->energy)
+            continue;
+#pragma omp parallel for num_threads(c->threads) schedule(static)
+        for (int64_t part = 0; part < c->threads; part++) {
+            run r = run_of(group->blocks, part, c->threads);
+            group->ops->energy(group, x, c->partial, r.b0, r.b1);
+        }
+        total += add_up(c->partial, group->blocks);
+    }
+    return total;
+}
+
+static double cpu_objective(pl_backend *b, const pl_stage *stage, const double *x)
+{
+    cpu *c = cpu_of(b);
+    const pl_model *m = b->model;
+    double elastic = elastic_energy(c, x);
+    int64_t chunks = chunks_of(m->vertices);
+#pragma omp parallel for num_threads(c->threads) schedule(static)
+    for (int64_t k = 0; k < chunks; k++) {
+        double total = 0;
+        for (int64_t i = k * CHUNK; i < chunk_end(k, m->vertices); i++) {
+            double square = 0;
+            for (int j = 0; j < 3; j++) {
+                double d = x[3 * i + j] - stage->x_pred[3 * i + j];
+                square += d * d;
+            }
+            /* Pinned vertices are where they must be; their inertia is no choice. */
+            total += m->free_row[i] >= 0 ? m->mass[i] * square : 0;
+        }
+        c->partial[k] = total;
+    }
+    return add_up(c->partial, chunks) / (2 * stage->a * stage->a * stage->h * stage->h) + elastic;
+}
+
+static double cpu_gradient(pl_backend *b, const pl_stage *stage, const double *x, double *const *u,
+                           double *gradient)
+{
+    cpu *c = cpu_of(b);
+    const pl_model *m = b->model;
+    for (int32_t g = 0; g < m->group_count; g++) {
+        const pl_group *group = &m->groups[g];
+#pragma omp parallel for num_threads(c->threads) schedule(static)
+        for (int64_t part = 0; part < c->threads; part++) {
+            run r = run_of(group->blocks, part, c->threads);
+            if (group->ops->hard)
+                group->ops->transpose(group, u[g], c->to_global, r.b0, r.b1);
+            else
+                group->ops->gradient(group, x, c->to_global, r.b0, r.b1);
+        }
+    }
+    double inertia = 1 / (stage->a * stage->a * stage->h * stage->h);
+    int64_t chunks = chunks_of(m->vertices);
+#pragma omp parallel for num_threads(c->threads) schedule(static)
+    for (int64_t k = 0; k < chunks; k++) {
+        double total = 0;
+        for (int64_t i = k * CHUNK; i < chunk_end(k, m->vertices); i++) {
+            double *f = gradient + 3 * i;
+            pl_gather_vertex(&m->gather, c->to_global, i, f);
+            for (int j = 0; j < 3; j++)
+                f[j] += m->mass[i] * inertia * (x[3 * i + j] - stage->x_pred[3 * i + j]);
+            total += m->free_row[i] >= 0 ? f[0] * f[0] + f[1] * f[1] + f[2] * f[2] : 0;
+        }
+        c->partial[k] = total;
+    }
+    return sqrt(add_up(c->partial, chunks));
+}
+
+static int64_t cpu_hard_force(pl_backend *b, int32_t group, const double *u, double force[3])
+{
+    const pl_group *g = &b->model->groups[group];
+    int64_t active = 0;
+    for (int k = 0; k < 3; k++)
+        force[k] = 0;
+    for (int64_t t = 0; t < g->terms; t++) {
+        int64_t block = t / PL_BLOCK, lane = t % PL_BLOCK;
+        bool any = false;
+        for (int k = 0; k < 3; k++) {
+            double q = u[(block * 3 + k) * PL_BLOCK + lane];
+            force[k] -= g->weight[t] * q;
+            any = any || q != 0;
+        }
+        active += any;
+    }
+    return active;
+}
+
+static pl_measures cpu_measure(pl_backend *b, const double *x)
+{
+    cpu *c = cpu_of(b);
+    pl_measures out = {0};
+    for (int32_t g = 0; g < b->model->group_count; g++) {
+        const pl_group *group = &b->model->groups[g];
+        if (!group->ops->measure)
+            continue;
+#pragma omp parallel for num_threads(c->threads) schedule(static)
+        for (int64_t part = 0; part < c->threads; part++) {
+            run r = run_of(group->blocks, part, c->threads);
+            group->ops->measure(group, x, c->measures, r.b0, r.b1);
+        }
+        for (int64_t i = 0; i < group->blocks; i++) {
+            out.elastic += c->measures[i].energy;
+            out.inverted += c->measures[i].inverted;
+            out.max_stretch = fmax(out.max_stretch, c->measures[i].max_stretch);
+        }
+    }
+    return out;
+}
+
+static int64_t cpu_find_not_finite(pl_backend *b, const double *x)
+{
+    for (int64_t i = 0; i < 3 * b->model->vertices; i++)
+        if (!isfinite(x[i]))
+            return i / 3;
+    return -1;
+}
+
+const pl_backend_ops pl_backend_cpu = {
+    .name = "cpu",
+    .create = cpu_create,
+    .destroy = cpu_destroy,
+    .alloc = cpu_alloc,
+    .release = cpu_release,
+    .upload = cpu_copy,
+    .download = cpu_copy,
+    .copy = cpu_copy,
+    .clear = cpu_clear,
+    .reduce = cpu_reduce,
+    .local_step = cpu_local_step,
+    .stage_rows = cpu_stage_rows,
+    .gather_global = cpu_gather_global,
+    .dual_norm = cpu_dual_norm,
+    .primal_norm = cpu_primal_norm,
+    .solve = cpu_solve,
+    .multiply = cpu_multiply,
+    .set_free = cpu_set_free,
+    .get_free = cpu_get_free,
+    .dot_change = cpu_dot_change,
+    .objective = cpu_objective,
+    .gradient = cpu_gradient,
+    .hard_force = cpu_hard_force,
+    .measure = cpu_measure,
+    .find_not_finite = cpu_find_not_finite,
+};

@@ -1,0 +1,55 @@
+/* fault.h - the user's mistakes, as located values.
+ *
+ * Whatever is wrong with a user's input (a scene, a mesh file, a request) is a pl_fault: where it
+ * is (a JSON pointer, RFC 6901), what was found, what was expected and what to do. Functions that
+ * judge input append to a caller-owned list and go on, so that one answer names every fault.
+ * The programmer's mistakes are assertions, and running out of memory is a status; neither is a
+ * fault. This header is a leaf: every room may include it.
+ */
+#ifndef PLIANT_ENGINE_FAULT_H
+#define PLIANT_ENGINE_FAULT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef enum pl_status {
+    PL_OK = 0,
+    PL_INVALID,     /* the user's mistake: the fault list says what */
+    PL_NO_MEMORY,   /* an allocation failed */
+    PL_IO,          /* a file could not be read or written: errno is kept */
+    PL_UNSUPPORTED, /* asked for something this build or machine lacks: a fault says what */
+    PL_FAILED,      /* a numerical failure: a pl_failure says what */
+} pl_status;
+
+/* One fault. Every string is owned by the list; any but `pointer` and `code` may be empty. */
+typedef struct pl_fault {
+    char *pointer;  /* JSON pointer of the place, "" for the whole document */
+    char *code;     /* snake_case, stable: "unknown_key", "out_of_range", "mesh_syntax", ... */
+    char *got;      /* what was found there */
+    char *expected; /* what would have been right */
+    char *hint;     /* what to do about it */
+} pl_fault;
+
+/* A list of faults. Zero-initialise. Beyond PL_FAULTS_MAX further faults are only counted, so that
+ * a hostile document costs bounded memory. */
+enum { PL_FAULTS_MAX = 64 };
+typedef struct pl_faults {
+    pl_fault *items;
+    size_t count; /* kept, at most PL_FAULTS_MAX */
+    size_t total; /* found */
+} pl_faults;
+
+/* Append a fault. All strings are copied; long ones are cut at 512 bytes; NULL counts as "".
+ * Out of memory drops the text, never the count. */
+void pl_faults_add(pl_faults *faults, const char *pointer, const char *code, const char *got,
+                   const char *expected, const char *hint);
+
+/* The same with a printf format for `got`. */
+__attribute__((format(printf, 6, 7))) void pl_faults_addf(pl_faults *faults, const char *pointer,
+                                                          const char *code, const char *expected,
+                                                          const char *hint, const char *got_format,
+                                                          ...);
+
+void pl_faults_clear(pl_faults *faults);
+
+#endif

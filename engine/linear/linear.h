@@ -1,0 +1,50 @@
+/* linear.h - one sparse symmetric positive definite matrix, factored once and solved many times
+ * with three right-hand sides: x, y and z share it (Liu 2017, section 3).
+ *
+ * The factor comes from CHOLMOD, with orderings chosen by size (engine/README.md has the table).
+ * One BLAS thread: the supernodal factor changes its bits with the number of BLAS threads.
+ */
+#ifndef PLIANT_ENGINE_LINEAR_LINEAR_H
+#define PLIANT_ENGINE_LINEAR_LINEAR_H
+
+#include "engine/fault.h"
+
+#include <stdint.h>
+
+/* Lower triangle by columns, rows ascending and diagonal first. Owns its arrays. */
+typedef struct pl_sparse {
+    int64_t n;
+    int64_t *column; /* [n + 1] */
+    int32_t *row;    /* [column[n]] */
+    double *value;
+} pl_sparse;
+
+/* One entry of a matrix being assembled; (row, column) in either triangle, duplicates are summed.
+ */
+typedef struct pl_entry {
+    int32_t row, column;
+    double value;
+} pl_entry;
+
+/* Sum entries into a lower triangle. Off-diagonal sums below 1e-12 of their diagonals' geometric
+ * mean are dropped: on boxes of Kuhn tetrahedra the couplings along diagonals cancel, and keeping
+ * them doubles the factor. Sums are taken in the order of `entries`, so the bits are fixed. */
+pl_status pl_sparse_assemble(int64_t n, const pl_entry *entries, int64_t count, pl_sparse *out);
+void pl_sparse_clear(pl_sparse *a);
+
+/* y = A x for `columns` vectors, column-major [columns][n]. */
+void pl_sparse_multiply(const pl_sparse *a, const double *x, double *y, int32_t columns);
+
+typedef struct pl_factor pl_factor;
+/* Factor A = L L^T. PL_NO_MEMORY, or PL_FAILED where A is not positive definite. */
+pl_status pl_factor_create(const pl_sparse *a, pl_factor **out);
+void pl_factor_destroy(pl_factor *f);
+/* Workspace of solves; one for each concurrent user of a factor. */
+typedef struct pl_solve_work pl_solve_work;
+pl_status pl_solve_work_create(const pl_factor *f, pl_solve_work **out);
+void pl_solve_work_destroy(pl_solve_work *w);
+/* Solve A x = b with three right-hand sides, column-major [3][n]. x may not overlap b. */
+pl_status pl_factor_solve3(const pl_factor *f, pl_solve_work *w, const double *b, double *x);
+int64_t pl_factor_nonzeros(const pl_factor *f);
+
+#endif

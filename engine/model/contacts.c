@@ -1,0 +1,210 @@
+#include "engine/model/contacts.h"
+
+#include "engine/model/motion.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+typedef struct contacts {
+    pl_obstacle obstacle;
+} contacts;
+
+static double dot3(const double *a, const double *b)
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+/* Distance and normal in the obstacle's own frame. */
+static double distance_at_rest(const pl_obstacle *o, const double q[3], double normal[3])
+{
+    if (o->kind == PL_OBSTACLE_PLANE) {
+        for (int c = 0; c < 3; c++)
+            normal[c] = o->normal[c];
+        return dot3(o->normal, q) - o->offset;
+    }
+    double d[3] = {q[0] - o->center[0], q[1] - o->center[1], q[2] - o->center[2]};
+    double r = sqrt(dot3(d, d));
+    /* The centre has no nearest point; any direction is as good. */
+    for (int c = 0; c < 3; c++)
+        normal[c] = r > 0 ? d[c] / r : (c == 1);
+    return r - o->radius;
+}
+
+static double distance_posed(const pl_obstacle *o, const pl_pose *pose, const double p[3],
+                             double normal[3])
+{
+    double q[3], n[3];
+    pl_pose_invert(pose, p, q);
+    double d = distance_at_rest(o, q, n);
+    pl_pose_rotate(pose, n, normal);
+    return d;
+}
+
+double pl_obstacle_distance(const pl_obstacle *obstacle, double time, const double p[3],
+                            double normal[3])
+{
+    pl_pose pose = pl_motion_pose(&obstacle->motion, time);
+    return distance_posed(obstacle, &pose, p, normal);
+}
+
+/* The projection of v onto the outside, with friction against the anchor: where the vertex would be
+ * had it stuck to the obstacle since the step's start. */
+static void project(const pl_obstacle *o, const pl_pose *pose, const double v[3],
+                    const double anchor[3], double z[3])
+{
+    double n[3];
+    double depth = -distance_posed(o, pose, v, n);
+    if (!(depth > 0)) {
+        for (int c = 0; c < 3; c++)
+            z[c] = v[c];
+        return;
+    }
+    double slip[3], d[3] = {v[0] - anchor[0], v[1] - anchor[1], v[2] - anchor[2]};
+    double normal_part = dot3(d, n);
+    for (int c = 0; c < 3; c++)
+        slip[c] = d[c] - normal_part * n[c];
+    double length = sqrt(dot3(slip, slip)), limit = o->friction * depth;
+    double kept = length <= limit ? 1 : limit / length;
+    for (int c = 0; c < 3; c++)
+        z[c] = v[c] + depth * n[c] - kept * slip[c];
+    /* On a curved obstacle the tangential move leaves the surface: put it back. */
+    double left = distance_posed(o, pose, z, n);
+    if (left < 0)
+        for (int c = 0; c < 3; c++)
+            z[c] -= left * n[c];
+}
+
+static void contacts_reduce(const pl_group *g, const double *x, double *Dx, int64_t b0, int64_t b1)
+{
+    for (int64_t i = b0 * PL_BLOCK; i < b1 * PL_BLOCK; i++) {
+        int64_t b = i / PL_BLOCK, l = i % PL_BLOCK;
+        for (int c = 0; c < 3; c++)
+            Dx[(b * 3 + c) * PL_BLOCK + l] = x[3 * (int64_t)g->corner[i] + c];
+    }
+}
+
+typedef struct poses {
+    pl_pose start, end;
+} poses;
+
+static poses poses_of(const contacts *k, const pl_stage *stage)
+{
+    return (poses){pl_motion_pose(&k->obstacle.motion, stage->time_start),
+                   pl_motion_pose(&k->obstacle.motion, stage->time_end)};
+}
+
+static void prox_one(const pl_group *g, const pl_stage *stage, const poses *at, int64_t i,
+                     const double v[3], double z[3])
+{
+    const contacts *k = g->data;
+    double q[3], anchor[3];
+    pl_pose_invert(&at->start, stage->x_start + 3 * (int64_t)g->corner[i], q);
+    pl_pose_apply(&at->end, q, anchor);
+    project(&k->obstacle, &at->end, v, anchor, z);
+}
+
+static void contacts_prox(const pl_group *g, const pl_stage *stage, const double *v, double *z,
+                          int64_t b0, int64_t b1)
+{
+    poses at = poses_of(g->data, stage);
+    for (int64_t i = b0 * PL_BLOCK; i < b1 * PL_BLOCK; i++) {
+        int64_t b = i / PL_BLOCK, l = i % PL_BLOCK;
+        double vi[3], zi[3];
+        for (int c = 0; c < 3; c++)
+            vi[c] = v[(b * 3 + c) * PL_BLOCK + l];
+        prox_one(g, stage, &at, i, vi, zi);
+        for (int c = 0; c < 3; c++)
+            z[(b * 3 + c) * PL_BLOCK + l] = zi[c];
+    }
+}
+
+static void contacts_admm_local(const pl_group *g, const pl_stage *stage,
+                                const pl_admm_local *local, int64_t b0, int64_t b1)
+{
+    poses at = poses_of(g->data, stage);
+    double alpha = local->relaxation;
+    for (int64_t b = b0; b < b1; b++)
+        local->sums[b] = (pl_block_sums){0, 0};
+    for (int64_t i = b0 * PL_BLOCK; i < b1 * PL_BLOCK; i++) {
+        int64_t b = i / PL_BLOCK, l = i % PL_BLOCK;
+        double w2 = g->weight[i], v[3], z[3];
+        for (int c = 0; c < 3; c++) {
+            int64_t e = (b * 3 + c) * PL_BLOCK + l;
+            double x = local->x[3 * (int64_t)g->corner[i] + c], r = x - local->z[e];
+            v[c] = local->u[e] + alpha * x + (1 - alpha) * local->z[e];
+            local->sums[b].primal += w2 * r * r;
+        }
+        prox_one(g, stage, &at, i, v, z);
+        for (int c = 0; c < 3; c++) {
+            int64_t e = (b * 3 + c) * PL_BLOCK + l;
+            double s = z[c] - local->z[e], u = v[c] - z[c];
+            local->sums[b].change += w2 * s * s;
+            local->to_global[g->contribution + e] = w2 * (z[c] - u);
+            if (local->dual)
+                local->dual[g->contribution + e] = w2 * s;
+            local->u[e] = u;
+            local->z[e] = z[c];
+        }
+    }
+}
+
+static void contacts_transpose(const pl_group *g, const double *q, double *contributions,
+                               int64_t b0, int64_t b1)
+{
+    for (int64_t i = b0 * PL_BLOCK; i < b1 * PL_BLOCK; i++) {
+        int64_t b = i / PL_BLOCK, l = i % PL_BLOCK;
+        for (int c = 0; c < 3; c++) {
+            int64_t e = (b * 3 + c) * PL_BLOCK + l;
+            contributions[g->contribution + e] = g->weight[i] * q[e];
+        }
+    }
+}
+
+static void contacts_stiffness(const pl_group *g, int64_t block, int32_t lane, double *K)
+{
+    K[0] = g->weight[block * PL_BLOCK + lane];
+}
+
+static void contacts_destroy(pl_group *g)
+{
+    free(g->data);
+    free(g->corner);
+    free(g->weight);
+    *g = (pl_group){0};
+}
+
+static const pl_group_ops CONTACTS = {
+    .name = "contacts",
+    .corners = 1,
+    .rows = 3,
+    .hard = true,
+    .reduce = contacts_reduce,
+    .prox = contacts_prox,
+    .admm_local = contacts_admm_local,
+    .transpose = contacts_transpose,
+    .stiffness = contacts_stiffness,
+    .destroy = contacts_destroy,
+};
+
+pl_status pl_contacts_create(const pl_obstacle *obstacle, const int32_t *vertex,
+                             const double *weight, int64_t count, pl_group *out)
+{
+    int64_t blocks = (count + PL_BLOCK - 1) / PL_BLOCK;
+    pl_group g = {.ops = &CONTACTS, .terms = count, .blocks = blocks};
+    contacts *k = calloc(1, sizeof *k);
+    g.data = k;
+    g.corner = pl_block_alloc(blocks * PL_BLOCK, sizeof *g.corner);
+    g.weight = pl_block_alloc(blocks * PL_BLOCK, sizeof *g.weight);
+    if (!k || !g.corner || !g.weight) {
+        contacts_destroy(&g);
+        return PL_NO_MEMORY;
+    }
+    k->obstacle = *obstacle;
+    k->obstacle.name = NULL;
+    for (int64_t i = 0; i < blocks * PL_BLOCK; i++) {
+        g.corner[i] = vertex[i < count ? i : i - i % PL_BLOCK];
+        g.weight[i] = i < count ? weight[i] : 0;
+    }
+    *out = g;
+    return PL_OK;
+}

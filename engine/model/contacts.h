@@ -1,0 +1,31 @@
+/* contacts.h - groups of vertex-against-obstacle terms: D_i picks a vertex, U_i is the
+ * characteristic function of the obstacle's outside, and the matrix stays constant whether or not
+ * anything touches (Narain 2016, eq. 38-39 and "Collisions"). One group an obstacle, so that two
+ * obstacles meeting in a corner are two convex constraints and not one that is not; only surface
+ * vertices that are not pinned take part.
+ *
+ * Coulomb friction rides on the same projection. With v = D x + u inside the obstacle by depth d
+ * and outward normal n, the projection leaves the multiplier w^2 d n; a tangential multiplier up to
+ * mu w^2 d may be added against the slip since the step's start. So with s the tangential part of
+ * v - (x_start carried along by the obstacle): if |s| <= mu d the vertex sticks, z losing s;
+ * otherwise z loses mu d s / |s|. A fixed point of ADMM then satisfies Coulomb's law exactly: the
+ * multiplier lies in the friction cone and opposes the slip.
+ */
+#ifndef PLIANT_ENGINE_MODEL_CONTACTS_H
+#define PLIANT_ENGINE_MODEL_CONTACTS_H
+
+#include "engine/fault.h"
+#include "engine/model/group.h"
+#include "engine/scene.h"
+
+/* A group of `count` model vertices against an obstacle. weight[k] is w_k^2 of vertex[k], N/m. The
+ * obstacle is copied; its name is not used. */
+pl_status pl_contacts_create(const pl_obstacle *obstacle, const int32_t *vertex,
+                             const double *weight, int64_t count, pl_group *out);
+
+/* Signed distance, m, > 0 outside, of p from the obstacle as it stands at `time`, and the outward
+ * unit normal there. */
+double pl_obstacle_distance(const pl_obstacle *obstacle, double time, const double p[3],
+                            double normal[3]);
+
+#endif

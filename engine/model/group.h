@@ -1,0 +1,107 @@
+/* group.h - a term group: many like energy terms U_i(D_i x), as one small table of functions.
+ *
+ * A solver uses only this table, so every solver works with every group that has what it needs.
+ * A slot may be NULL where the group has no such thing (a hard constraint has no Hessian); whoever
+ * needs it asks first, and validation says which combinations do not exist.
+ *
+ * Terms lie in blocks of PL_BLOCK lanes, structure of arrays inside a block: a per-term array with
+ * r rows is [block][r][PL_BLOCK]. The last block is padded with copies of its first term of zero
+ * weight. Every function works on blocks [b0, b1) and writes only there, so that a caller may split
+ * the blocks over threads in any way without changing a bit.
+ *
+ * What a term sends to its vertices it writes to its own place in a contributions buffer,
+ * [block][corner * 3 + coordinate][PL_BLOCK] from group->contribution on; vertices gather from
+ * there in a fixed order (gather.h). Nothing scatters.
+ */
+#ifndef PLIANT_ENGINE_MODEL_GROUP_H
+#define PLIANT_ENGINE_MODEL_GROUP_H
+
+#include "engine/model/stage.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The width of a lane block on every instruction set: doubles in 512 bits. */
+enum { PL_BLOCK = 8 };
+
+typedef struct pl_group pl_group;
+
+/* What one block adds up, in lane order. */
+typedef struct pl_block_sums {
+    double primal; /* sum of w^2 |D x - z_old|^2: primal residual of the iterate x came from,
+                      squared */
+    double change; /* sum of w^2 |z - z_old|^2, an upper bound of the dual residual, squared */
+} pl_block_sums;
+
+typedef struct pl_block_measure {
+    double energy;      /* J; +inf where a term is outside its energy's domain */
+    int64_t inverted;   /* tetrahedra with det F <= 0 */
+    double max_stretch; /* largest singular value, 0 where the group has none */
+} pl_block_measure;
+
+/* The fused local step of ADMM (Narain 2016, algorithm 1; eq. 24-25) on one range of blocks. */
+typedef struct pl_admm_local {
+    const double *x;     /* [n][3], the iterate */
+    double *u, *z;       /* [block][rows][PL_BLOCK], scaled dual and split variable, updated */
+    double relaxation;   /* alpha: D x is replaced by alpha D x + (1 - alpha) z; 1 = plain */
+    double *to_global;   /* contributions of D^T W^2 (z - u), eq. 15's right-hand side */
+    double *dual;        /* contributions of D^T W^2 (z - z_old) (eq. 23), or NULL */
+    pl_block_sums *sums; /* [block] */
+} pl_admm_local;
+
+typedef struct pl_group_ops {
+    const char *name;
+    int32_t corners; /* vertices a term touches */
+    int32_t rows;    /* rows of D_i */
+    bool hard;       /* a hard constraint: an energy of 0 or infinity (Narain 2016, eq. 38) */
+
+    /* Dx[block][rows][L] = D_i x. */
+    void (*reduce)(const pl_group *g, const double *x, double *Dx, int64_t b0, int64_t b1);
+    /* energy[block]: sum of U_i over the block's terms, +inf outside the domain. */
+    void (*energy)(const pl_group *g, const double *x, double *energy, int64_t b0, int64_t b1);
+    /* Contributions of the gradient D_i^T grad U_i(D_i x), N. */
+    void (*gradient)(const pl_group *g, const double *x, double *contributions, int64_t b0,
+                     int64_t b1);
+    /* H[block][3c (3c + 1) / 2][L]: lower triangle by rows of the term's Hessian in its corners'
+     * coordinates (corner-major), unprojected, N/m. */
+    void (*hessian)(const pl_group *g, const double *x, double *H, int64_t b0, int64_t b1);
+    /* z = argmin U_i(z) + w_i^2 / 2 |z - v|^2 (Narain 2016, eq. 24). v, z [block][rows][L]. */
+    void (*prox)(const pl_group *g, const pl_stage *stage, const double *v, double *z, int64_t b0,
+                 int64_t b1);
+    /* reduce, relaxation, prox, dual update and contributions in one pass over the block. */
+    void (*admm_local)(const pl_group *g, const pl_stage *stage, const pl_admm_local *local,
+                       int64_t b0, int64_t b1);
+    /* Contributions of D_i^T W_i^2 q for q [block][rows][L]. */
+    void (*transpose)(const pl_group *g, const double *q, double *contributions, int64_t b0,
+                      int64_t b1);
+    void (*measure)(const pl_group *g, const double *x, pl_block_measure *out, int64_t b0,
+                    int64_t b1);
+    /* Entries of D_i^T W_i^2 D_i for corners (c, d) as [corners][corners] scalars of one term: the
+     * same for x, y and z. */
+    void (*stiffness)(const pl_group *g, int64_t block, int32_t lane, double *K);
+    void (*destroy)(pl_group *g);
+} pl_group_ops;
+
+struct pl_group {
+    const pl_group_ops *ops;
+    int64_t terms, blocks;
+    int32_t *corner;      /* [block][corners][L]: model vertex */
+    double *weight;       /* [block][L]: w_i^2, 0 in padding */
+    int64_t contribution; /* offset of the group's first contribution, doubles */
+    void *data;           /* the group's own; see tets.h, contacts.h */
+};
+
+/* Zeroed memory aligned to 64 bytes and padded to a multiple of it; NULL when out of memory. */
+void *pl_block_alloc(int64_t count, size_t size);
+
+static inline int64_t pl_group_contributions(const pl_group *g)
+{
+    return g->blocks * g->ops->corners * 3 * PL_BLOCK;
+}
+static inline int64_t pl_group_values(const pl_group *g)
+{
+    return g->blocks * g->ops->rows * PL_BLOCK;
+}
+
+#endif

@@ -1,0 +1,266 @@
+#include "engine/model/layout.h"
+
+#include "engine/model/motion.h"
+#include "engine/model/select.h"
+#include "engine/pliant.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void pl_layout_destroy(pl_layout *layout)
+{
+    for (int32_t p = 0; layout->pins && p < layout->pin_count; p++)
+        free(layout->pins[p].vertex);
+    free(layout->pins);
+    free(layout->first_vertex);
+    free(layout->first_tet);
+    free(layout->rest);
+    free(layout->pinned);
+    *layout = (pl_layout){0};
+}
+
+pl_status pl_body_load(const pl_scene *scene, int32_t body, const pl_blob *blobs,
+                       const pl_mesh_limits *limits, pl_mesh *out, pl_faults *faults)
+{
+    const pl_mesh_source *s = &scene->bodies[body].mesh;
+    char pointer[64];
+    snprintf(pointer, sizeof pointer, "/bodies/%d/mesh", body);
+    pl_status status = PL_OK;
+    *out = (pl_mesh){0};
+    switch (s->kind) {
+    case PL_SOURCE_BOX:
+        status = pl_mesh_box(s->size, s->cells, out);
+        break;
+    case PL_SOURCE_SPHERE:
+        status = pl_mesh_sphere(s->radius, s->sphere_cells, out);
+        break;
+    case PL_SOURCE_INLINE:
+        status = pl_mesh_from_arrays(s->vertex_count, s->vertices, s->tet_count, s->tets, pointer,
+                                     out, faults);
+        break;
+    case PL_SOURCE_UPLOAD: {
+        static const pl_mesh_format format[] = {PL_MESH_GMSH, PL_MESH_TETGEN, PL_MESH_MEDIT};
+        status = pl_mesh_read(format[s->format], blobs, limits, pointer, out, faults);
+        break;
+    }
+    }
+    if (status == PL_OK &&
+        (out->vertex_count > limits->max_vertices || out->tet_count > limits->max_tets)) {
+        char expected[96];
+        snprintf(expected, sizeof expected, "at most %lld vertices and %lld tetrahedra",
+                 (long long)limits->max_vertices, (long long)limits->max_tets);
+        pl_faults_addf(faults, pointer, "too_large", expected, "use fewer cells or a coarser mesh",
+                       "%lld vertices and %lld tetrahedra", (long long)out->vertex_count,
+                       (long long)out->tet_count);
+        status = PL_INVALID;
+    }
+    if (status == PL_OK)
+        status = pl_mesh_check(
+            out, s->refuse_negative ? PL_MESH_ORIENTATION_REFUSE : PL_MESH_ORIENTATION_REPAIR,
+            pointer, faults);
+    if (status != PL_OK)
+        pl_mesh_clear(out);
+    return status;
+}
+
+/* Scale, then rotate about the origin, then translate. */
+static void place(const pl_transform *t, const double *from, int64_t n, double *to)
+{
+    double R[9];
+    pl_rotation(t->rotate_axis, t->rotate_degrees, R);
+    for (int64_t i = 0; i < n; i++) {
+        double s[3];
+        for (int c = 0; c < 3; c++)
+            s[c] = t->scale[c] * from[3 * i + c];
+        for (int r = 0; r < 3; r++)
+            to[3 * i + r] = R[r] * s[0] + R[r + 3] * s[1] + R[r + 6] * s[2] + t->translate[r];
+    }
+}
+
+/* Resolve one pin; its vertices may not be pinned already. */
+static pl_status resolve_pin(const pl_scene *scene, const pl_mesh *meshes, int32_t p,
+                             pl_layout *out, pl_faults *faults)
+{
+    const pl_pin *pin = &scene->pins[p];
+    char pointer[64];
+    snprintf(pointer, sizeof pointer, "/pins/%d/select", p);
+    int64_t first = out->first_vertex[pin->body];
+    pl_pin_vertices *list = &out->pins[p];
+    pl_status status = pl_select_vertices(&pin->select, &meshes[pin->body], out->rest + 3 * first,
+                                          pointer, &list->vertex, &list->count, faults);
+    if (status != PL_OK)
+        return status;
+    int64_t twice = 0, example = -1;
+    for (int64_t k = 0; k < list->count; k++) {
+        list->vertex[k] += (int32_t)first;
+        int32_t v = list->vertex[k];
+        if (out->pinned[v] && twice++ == 0)
+            example = v - first;
+        out->pinned[v] = 1;
+    }
+    if (twice > 0) {
+        pl_faults_addf(
+            faults, pointer, "pinned_twice", "vertices that no earlier pin holds",
+            "a vertex can follow one motion only: make the selections disjoint",
+            "%lld vertices that an earlier pin holds (vertex %lld of body \"%s\" is one)",
+            (long long)twice, (long long)example, scene->bodies[pin->body].name);
+        return PL_INVALID;
+    }
+    return PL_OK;
+}
+
+static pl_status resolve_pins(const pl_scene *scene, const pl_mesh *meshes, pl_layout *out,
+                              pl_faults *faults)
+{
+    pl_status status = PL_OK;
+    for (int32_t p = 0; p < scene->pin_count; p++) {
+        pl_status one = resolve_pin(scene, meshes, p, out, faults);
+        if (one == PL_NO_MEMORY)
+            return one;
+        if (one != PL_OK)
+            status = one;
+    }
+    for (int64_t i = 0; i < out->vertices; i++)
+        out->free_vertices += !out->pinned[i];
+    if (status == PL_OK && out->free_vertices == 0) {
+        pl_faults_add(faults, "/pins", "nothing_free", "every vertex of every body is pinned",
+                      "at least one free vertex", "select less, a side of a body for example");
+        status = PL_INVALID;
+    }
+    return status;
+}
+
+pl_status pl_layout_create(const pl_scene *scene, const pl_mesh *meshes, pl_layout *out,
+                           pl_faults *faults)
+{
+    *out = (pl_layout){.pin_count = scene->pin_count};
+    size_t bodies = (size_t)scene->body_count;
+    out->first_vertex = calloc(bodies + 1, sizeof *out->first_vertex);
+    out->first_tet = calloc(bodies + 1, sizeof *out->first_tet);
+    out->pins = calloc((size_t)scene->pin_count + 1, sizeof *out->pins);
+    pl_status status = PL_NO_MEMORY;
+    if (!out->first_vertex || !out->first_tet || !out->pins)
+        goto done;
+    for (size_t b = 0; b < bodies; b++) {
+        out->first_vertex[b + 1] = out->first_vertex[b] + meshes[b].vertex_count;
+        out->first_tet[b + 1] = out->first_tet[b] + meshes[b].tet_count;
+    }
+    out->vertices = out->first_vertex[bodies];
+    out->tets = out->first_tet[bodies];
+    if (out->vertices > INT32_MAX / 4 || out->tets > INT32_MAX / 16) {
+        pl_faults_addf(faults, "/bodies", "too_large", "fewer than 134 million tetrahedra in all",
+                       "use coarser meshes", "%lld vertices and %lld tetrahedra",
+                       (long long)out->vertices, (long long)out->tets);
+        status = PL_INVALID;
+        goto done;
+    }
+    out->rest = malloc((size_t)(3 * out->vertices + 1) * sizeof *out->rest);
+    out->pinned = calloc((size_t)out->vertices + 1, 1);
+    if (!out->rest || !out->pinned)
+        goto done;
+    for (size_t b = 0; b < bodies; b++)
+        place(&scene->bodies[b].transform, meshes[b].vertices, meshes[b].vertex_count,
+              out->rest + 3 * out->first_vertex[b]);
+    status = resolve_pins(scene, meshes, out, faults);
+done:
+    if (status != PL_OK)
+        pl_layout_destroy(out);
+    return status;
+}
+
+/* splitmix64: the whole state is one counter, so vertex i's draw does not depend on any other's. */
+static double uniform(uint64_t seed, uint64_t index)
+{
+    uint64_t z = seed + (index + 1) * 0x9E3779B97F4A7C15u;
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+    return (double)((z ^ (z >> 31)) >> 11) * 0x1p-53;
+}
+
+/* Turned about the axis through the box's centre by turns x 360 degrees x position along it. */
+static void twist(const pl_initial *initial, const double center[3], const double *rest, int64_t n,
+                  double *x0)
+{
+    double lo = INFINITY, hi = -INFINITY;
+    for (int64_t i = 0; i < n; i++) {
+        double s = 0;
+        for (int c = 0; c < 3; c++)
+            s += initial->axis[c] * rest[3 * i + c];
+        lo = fmin(lo, s);
+        hi = fmax(hi, s);
+    }
+    for (int64_t i = 0; i < n; i++) {
+        double s = 0, d[3], R[9];
+        for (int c = 0; c < 3; c++) {
+            s += initial->axis[c] * rest[3 * i + c];
+            d[c] = rest[3 * i + c] - center[c];
+        }
+        double along = hi > lo ? (s - lo) / (hi - lo) : 0;
+        pl_rotation(initial->axis, 360 * initial->turns * along, R);
+        for (int r = 0; r < 3; r++)
+            x0[3 * i + r] = center[r] + R[r] * d[0] + R[r + 3] * d[1] + R[r + 6] * d[2];
+    }
+}
+
+static void shape(const pl_initial *initial, const double *rest, const double centroid[3],
+                  int64_t n, double *x0)
+{
+    double lo[3], hi[3], center[3];
+    for (int c = 0; c < 3; c++) {
+        lo[c] = INFINITY;
+        hi[c] = -INFINITY;
+        for (int64_t i = 0; i < n; i++) {
+            lo[c] = fmin(lo[c], rest[3 * i + c]);
+            hi[c] = fmax(hi[c], rest[3 * i + c]);
+        }
+        center[c] = (lo[c] + hi[c]) / 2;
+    }
+    if (initial->shape == PL_SHAPE_TWISTED) {
+        twist(initial, center, rest, n, x0);
+        return;
+    }
+    for (int64_t i = 0; i < 3 * n; i++) {
+        int c = (int)(i % 3);
+        switch (initial->shape) {
+        case PL_SHAPE_COLLAPSED:
+            x0[i] = centroid[c];
+            break;
+        case PL_SHAPE_RANDOM:
+            x0[i] = lo[c] + uniform((uint64_t)initial->seed, (uint64_t)i) * (hi[c] - lo[c]);
+            break;
+        case PL_SHAPE_STRETCHED:
+            x0[i] = center[c] + initial->stretch[c] * (rest[i] - center[c]);
+            break;
+        default:
+            x0[i] = rest[i];
+        }
+    }
+}
+
+void pl_body_initial(const pl_body *body, const double *rest, const double *mass, int64_t n,
+                     double *x0, double *v0)
+{
+    double total = 0, centroid[3] = {0}, center[3] = {0};
+    for (int64_t i = 0; i < n; i++) {
+        total += mass[i];
+        for (int c = 0; c < 3; c++)
+            centroid[c] += mass[i] * rest[3 * i + c];
+    }
+    for (int c = 0; c < 3; c++)
+        centroid[c] /= total;
+    shape(&body->initial, rest, centroid, n, x0);
+    for (int64_t i = 0; i < n; i++)
+        for (int c = 0; c < 3; c++)
+            center[c] += mass[i] * x0[3 * i + c] / total;
+    const double *w = body->initial.angular_velocity;
+    for (int64_t i = 0; i < n; i++) {
+        double d[3];
+        for (int c = 0; c < 3; c++)
+            d[c] = x0[3 * i + c] - center[c];
+        for (int c = 0; c < 3; c++)
+            v0[3 * i + c] = body->initial.velocity[c] + w[(c + 1) % 3] * d[(c + 2) % 3] -
+                            w[(c + 2) % 3] * d[(c + 1) % 3];
+    }
+}

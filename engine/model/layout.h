@@ -1,0 +1,35 @@
+/* layout.h - a scene's bodies laid out in the model's order: bodies in scene order, then mesh
+ * order; placed at rest, pins resolved to vertices. What preflight checks is what the model is
+ * built from.
+ */
+#ifndef PLIANT_ENGINE_MODEL_LAYOUT_H
+#define PLIANT_ENGINE_MODEL_LAYOUT_H
+
+#include "engine/fault.h"
+#include "engine/mesh/mesh.h"
+#include "engine/scene.h"
+
+typedef struct pl_pin_vertices {
+    int32_t *vertex; /* model vertices, ascending */
+    int64_t count;
+} pl_pin_vertices;
+
+typedef struct pl_layout {
+    int64_t vertices, tets, free_vertices;
+    int64_t *first_vertex, *first_tet; /* [body_count + 1] */
+    double *rest;                      /* [vertices][3]: after the transform */
+    unsigned char *pinned;             /* [vertices] */
+    int32_t pin_count;
+    pl_pin_vertices *pins;
+} pl_layout;
+
+/* PL_INVALID with every fault of the scene against its meshes, or PL_NO_MEMORY. */
+pl_status pl_layout_create(const pl_scene *scene, const pl_mesh *meshes, pl_layout *out,
+                           pl_faults *faults);
+void pl_layout_destroy(pl_layout *layout);
+
+/* x0 and v0 [n][3] of one body from its rest positions, its lumped masses [n] and its "initial". */
+void pl_body_initial(const pl_body *body, const double *rest, const double *mass, int64_t n,
+                     double *x0, double *v0);
+
+#endif

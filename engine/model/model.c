@@ -1,0 +1,486 @@
+#include "engine/model/model.h"
+
+#include "engine/model/contacts.h"
+#include "engine/model/isa.h"
+#include "engine/model/layout.h"
+#include "engine/model/motion.h"
+#include "engine/model/tets.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What building needs and the model does not keep. Session lifetime ends with pl_model_build. */
+typedef struct build {
+    const pl_scene *scene;
+    const pl_mesh *meshes;
+    pl_layout layout;
+    int32_t *tets;       /* [tets][4], model vertices */
+    double *mu, *lambda; /* [tets] */
+    pl_model *model;
+} build;
+
+void pl_model_destroy(pl_model *m)
+{
+    if (!m)
+        return;
+    for (int32_t g = 0; g < m->group_count; g++)
+        m->groups[g].ops->destroy(&m->groups[g]);
+    for (int32_t p = 0; m->pins && p < m->pin_count; p++)
+        free(m->pins[p].vertex);
+    pl_gather_destroy(&m->gather);
+    pl_sparse_clear(&m->A);
+    pl_factor_destroy(m->factor);
+    free(m->pins);
+    free(m->groups);
+    free(m->group_obstacle);
+    free(m->first_vertex);
+    free(m->first_tet);
+    free(m->x0);
+    free(m->v0);
+    free(m->mass);
+    free(m->free_vertex);
+    free(m->free_row);
+    free(m->coupling_start);
+    free(m->coupling_vertex);
+    free(m->coupling_value);
+    free(m);
+}
+
+static void clear_build(build *b)
+{
+    pl_layout_destroy(&b->layout);
+    free(b->tets);
+    free(b->mu);
+    free(b->lambda);
+}
+
+/* Tetrahedra in the model's vertices, with their material's constants. */
+static pl_status gather_tets(build *b)
+{
+    const pl_layout *layout = &b->layout;
+    b->tets = malloc((size_t)(4 * layout->tets) * sizeof *b->tets);
+    b->mu = malloc((size_t)layout->tets * sizeof *b->mu);
+    b->lambda = malloc((size_t)layout->tets * sizeof *b->lambda);
+    if (!b->tets || !b->mu || !b->lambda)
+        return PL_NO_MEMORY;
+    for (int32_t i = 0; i < b->scene->body_count; i++) {
+        const pl_material *material = &b->scene->materials[b->scene->bodies[i].material];
+        double mu, lambda;
+        pl_lame(material->young, material->poisson, &mu, &lambda);
+        int64_t first = layout->first_tet[i];
+        for (int64_t t = 0; t < b->meshes[i].tet_count; t++) {
+            for (int c = 0; c < 4; c++)
+                b->tets[4 * (first + t) + c] = b->meshes[i].tets[4 * t + c] +
+                                               (int32_t)layout->first_vertex[i];
+            b->mu[first + t] = mu;
+            b->lambda[first + t] = lambda;
+        }
+    }
+    return PL_OK;
+}
+
+static double tet_volume(const double *x, const int32_t *tet)
+{
+    double e[3][3];
+    for (int c = 0; c < 3; c++)
+        for (int k = 0; k < 3; k++)
+            e[c][k] = x[3 * (int64_t)tet[c + 1] + k] - x[3 * (int64_t)tet[0] + k];
+    return (e[0][0] * (e[1][1] * e[2][2] - e[1][2] * e[2][1]) -
+            e[0][1] * (e[1][0] * e[2][2] - e[1][2] * e[2][0]) +
+            e[0][2] * (e[1][0] * e[2][1] - e[1][1] * e[2][0])) /
+           6;
+}
+
+/* Lumped masses, and initial positions and velocities of every body. */
+static pl_status set_bodies(build *b)
+{
+    pl_model *m = b->model;
+    const pl_layout *layout = &b->layout;
+    size_t n = (size_t)m->vertices, bodies = (size_t)m->body_count;
+    m->first_vertex = malloc((bodies + 1) * sizeof *m->first_vertex);
+    m->first_tet = malloc((bodies + 1) * sizeof *m->first_tet);
+    m->mass = calloc(n, sizeof *m->mass);
+    m->x0 = malloc(3 * n * sizeof *m->x0);
+    m->v0 = malloc(3 * n * sizeof *m->v0);
+    if (!m->first_vertex || !m->first_tet || !m->mass || !m->x0 || !m->v0)
+        return PL_NO_MEMORY;
+    memcpy(m->first_vertex, layout->first_vertex, (bodies + 1) * sizeof *m->first_vertex);
+    memcpy(m->first_tet, layout->first_tet, (bodies + 1) * sizeof *m->first_tet);
+    for (size_t i = 0; i < bodies; i++) {
+        const pl_body *body = &b->scene->bodies[i];
+        double density = b->scene->materials[body->material].density;
+        int64_t v = m->first_vertex[i];
+        for (int64_t t = m->first_tet[i]; t < m->first_tet[i + 1]; t++) {
+            double quarter = density * tet_volume(layout->rest, b->tets + 4 * t) / 4;
+            for (int c = 0; c < 4; c++)
+                m->mass[b->tets[4 * t + c]] += quarter;
+        }
+        pl_body_initial(body, layout->rest + 3 * v, m->mass + v, m->first_vertex[i + 1] - v,
+                        m->x0 + 3 * v, m->v0 + 3 * v);
+    }
+    return PL_OK;
+}
+
+/* Pins hold vertices relative to where they start; without an origin they turn about the centre of
+ * the box around them. A pinned vertex starts with its pin's velocity, which its motion implies. */
+static pl_status set_pins(build *b)
+{
+    pl_model *m = b->model;
+    m->pins = calloc((size_t)m->pin_count + 1, sizeof *m->pins);
+    if (!m->pins)
+        return PL_NO_MEMORY;
+    for (int32_t p = 0; p < m->pin_count; p++) {
+        pl_pin_model *pin = &m->pins[p];
+        pin->motion = b->scene->pins[p].motion;
+        pin->vertex = b->layout.pins[p].vertex; /* moved out of the layout */
+        pin->count = b->layout.pins[p].count;
+        b->layout.pins[p].vertex = NULL;
+        if (pin->motion.present && !pin->motion.has_origin)
+            for (int c = 0; c < 3; c++) {
+                double lo = INFINITY, hi = -INFINITY;
+                for (int64_t k = 0; k < pin->count; k++) {
+                    double x = m->x0[3 * (int64_t)pin->vertex[k] + c];
+                    lo = fmin(lo, x);
+                    hi = fmax(hi, x);
+                }
+                pin->motion.origin[c] = (lo + hi) / 2;
+            }
+        double rate = pin->motion.degrees_per_second * (M_PI / 180);
+        const double *axis = pin->motion.axis;
+        for (int64_t k = 0; k < pin->count; k++) {
+            int64_t i = pin->vertex[k];
+            double d[3];
+            for (int c = 0; c < 3; c++)
+                d[c] = m->x0[3 * i + c] - pin->motion.origin[c];
+            for (int c = 0; c < 3; c++) {
+                int c1 = (c + 1) % 3, c2 = (c + 2) % 3;
+                double turning = rate * (axis[c1] * d[c2] - axis[c2] * d[c1]);
+                m->v0[3 * i + c] = pin->motion.present ? pin->motion.velocity[c] + turning : 0;
+            }
+        }
+    }
+    return PL_OK;
+}
+
+static pl_status set_free_rows(build *b)
+{
+    pl_model *m = b->model;
+    m->free_vertex = malloc((size_t)m->free_vertices * sizeof *m->free_vertex);
+    m->free_row = malloc((size_t)m->vertices * sizeof *m->free_row);
+    if (!m->free_vertex || !m->free_row)
+        return PL_NO_MEMORY;
+    int32_t row = 0;
+    for (int64_t i = 0; i < m->vertices; i++) {
+        m->free_row[i] = b->layout.pinned[i] ? -1 : row;
+        if (!b->layout.pinned[i])
+            m->free_vertex[row++] = (int32_t)i;
+    }
+    return PL_OK;
+}
+
+/* One group for each material model that occurs. */
+static pl_status add_tet_groups(build *b)
+{
+    pl_model *m = b->model;
+    int32_t *element = malloc((size_t)m->tets * sizeof *element);
+    double *mu = malloc((size_t)m->tets * sizeof *mu);
+    double *lambda = malloc((size_t)m->tets * sizeof *lambda);
+    pl_status status = element && mu && lambda ? PL_OK : PL_NO_MEMORY;
+    for (pl_material_kind kind = 0; status == PL_OK && kind <= PL_MATERIAL_NEO_HOOKEAN; kind++) {
+        int64_t count = 0;
+        for (int32_t i = 0; i < m->body_count; i++) {
+            if (b->scene->materials[b->scene->bodies[i].material].model != kind)
+                continue;
+            for (int64_t t = m->first_tet[i]; t < m->first_tet[i + 1]; t++) {
+                element[count] = (int32_t)t;
+                mu[count] = b->mu[t];
+                lambda[count++] = b->lambda[t];
+            }
+        }
+        if (count == 0)
+            continue;
+        status = pl_tets_create(pl_tets_ops(kind), b->layout.rest, b->tets, element, count, mu,
+                                lambda, b->scene->solver.weight_scale, &m->groups[m->group_count]);
+        if (status == PL_OK)
+            m->group_obstacle[m->group_count++] = -1;
+    }
+    free(element);
+    free(mu);
+    free(lambda);
+    return status;
+}
+
+/* diag(A) of the tetrahedra and masses: how stiffly a vertex is held, and so how heavily its
+ * contact terms should weigh (Narain 2016, section 5: both terms of a z-step of similar curvature).
+ */
+static void vertex_stiffness(const pl_model *m, double *stiffness)
+{
+    double inertia = 1 / (m->a * m->a * m->h * m->h);
+    for (int64_t i = 0; i < m->vertices; i++)
+        stiffness[i] = m->mass[i] * inertia;
+    for (int32_t g = 0; g < m->group_count; g++) {
+        const pl_group *group = &m->groups[g];
+        int32_t corners = group->ops->corners;
+        for (int64_t t = 0; t < group->terms; t++) {
+            double K[16];
+            int64_t block = t / PL_BLOCK;
+            int32_t lane = (int32_t)(t % PL_BLOCK);
+            group->ops->stiffness(group, block, lane, K);
+            for (int32_t c = 0; c < corners; c++)
+                stiffness[group->corner[(block * corners + c) * PL_BLOCK + lane]] +=
+                    K[c * corners + c];
+        }
+    }
+}
+
+/* The vertices that may touch an obstacle: on the surface and free. Ascending. */
+static pl_status surface_vertices(build *b, int32_t **out, int64_t *count)
+{
+    pl_model *m = b->model;
+    unsigned char *mark = calloc((size_t)m->vertices, 1);
+    int32_t *list = malloc((size_t)m->vertices * sizeof *list);
+    pl_status status = mark && list ? PL_OK : PL_NO_MEMORY;
+    for (int32_t i = 0; status == PL_OK && i < m->body_count; i++) {
+        int32_t *triangles = NULL;
+        int64_t triangle_count = 0;
+        status = pl_mesh_surface(&b->meshes[i], &triangles, &triangle_count);
+        for (int64_t k = 0; status == PL_OK && k < 3 * triangle_count; k++)
+            mark[m->first_vertex[i] + triangles[k]] = 1;
+        free(triangles);
+    }
+    if (status != PL_OK) {
+        free(mark);
+        free(list);
+        return status;
+    }
+    int64_t found = 0;
+    for (int64_t i = 0; i < m->vertices; i++)
+        if (mark[i] && m->free_row[i] >= 0)
+            list[found++] = (int32_t)i;
+    free(mark);
+    *out = list;
+    *count = found;
+    return PL_OK;
+}
+
+static pl_status add_contact_groups(build *b)
+{
+    pl_model *m = b->model;
+    if (m->obstacle_count == 0)
+        return PL_OK;
+    int32_t *vertex = NULL;
+    int64_t count = 0;
+    pl_status status = surface_vertices(b, &vertex, &count);
+    double *stiffness = malloc((size_t)m->vertices * sizeof *stiffness);
+    double *weight = malloc((size_t)(count + 1) * sizeof *weight);
+    if (status == PL_OK && (!stiffness || !weight))
+        status = PL_NO_MEMORY;
+    if (status == PL_OK && count > 0) {
+        vertex_stiffness(m, stiffness);
+        for (int64_t k = 0; k < count; k++)
+            weight[k] = stiffness[vertex[k]];
+        for (int32_t o = 0; status == PL_OK && o < m->obstacle_count; o++) {
+            pl_obstacle obstacle = b->scene->obstacles[o];
+            if (obstacle.motion.present && !obstacle.motion.has_origin)
+                for (int c = 0; c < 3; c++)
+                    obstacle.motion.origin[c] = obstacle.kind == PL_OBSTACLE_SPHERE
+                                                    ? obstacle.center[c]
+                                                    : obstacle.normal[c] * obstacle.offset;
+            status = pl_contacts_create(&obstacle, vertex, weight, count,
+                                        &m->groups[m->group_count]);
+            if (status == PL_OK)
+                m->group_obstacle[m->group_count++] = o;
+        }
+    }
+    free(vertex);
+    free(stiffness);
+    free(weight);
+    return status;
+}
+
+static pl_status add_groups(build *b)
+{
+    pl_model *m = b->model;
+    size_t most = (size_t)PL_MATERIAL_NEO_HOOKEAN + 1 + (size_t)m->obstacle_count;
+    m->groups = calloc(most, sizeof *m->groups);
+    m->group_obstacle = calloc(most, sizeof *m->group_obstacle);
+    if (!m->groups || !m->group_obstacle)
+        return PL_NO_MEMORY;
+    pl_status status = add_tet_groups(b);
+    if (status == PL_OK)
+        status = add_contact_groups(b);
+    if (status != PL_OK)
+        return status;
+    for (int32_t g = 0; g < m->group_count; g++) {
+        m->groups[g].contribution = m->contributions;
+        m->contributions += pl_group_contributions(&m->groups[g]);
+    }
+    return pl_gather_create(m->vertices, m->groups, m->group_count, &m->gather);
+}
+
+/* Free rows' columns of pinned vertices, by row: a stable counting sort of `entries`, which carry
+ * the free row in `row` and the pinned model vertex in `column`. */
+static pl_status set_coupling(pl_model *m, const pl_entry *entries, int64_t count)
+{
+    m->coupling_start = calloc((size_t)m->free_vertices + 3, sizeof *m->coupling_start);
+    m->coupling_vertex = malloc((size_t)(count + 1) * sizeof *m->coupling_vertex);
+    m->coupling_value = malloc((size_t)(count + 1) * sizeof *m->coupling_value);
+    if (!m->coupling_start || !m->coupling_vertex || !m->coupling_value)
+        return PL_NO_MEMORY;
+    /* Count into start[row + 2], so that after the sums start[row + 1] is row's cursor, and when
+     * every cursor has run through its row, start[row] is where the row begins. */
+    int64_t *start = m->coupling_start;
+    for (int64_t k = 0; k < count; k++)
+        start[entries[k].row + 2]++;
+    for (int64_t i = 0; i <= m->free_vertices; i++)
+        start[i + 1] += start[i];
+    for (int64_t k = 0; k < count; k++) {
+        int64_t at = start[entries[k].row + 1]++;
+        m->coupling_vertex[at] = entries[k].column;
+        m->coupling_value[at] = entries[k].value;
+    }
+    return PL_OK;
+}
+
+/* A over the free rows and its coupling to the pinned vertices. */
+static pl_status set_matrix(build *b)
+{
+    pl_model *m = b->model;
+    int64_t most = m->vertices;
+    for (int32_t g = 0; g < m->group_count; g++) {
+        int32_t corners = m->groups[g].ops->corners;
+        most += m->groups[g].terms * corners * corners;
+    }
+    pl_entry *entries = malloc((size_t)most * sizeof *entries);
+    pl_entry *coupling = malloc((size_t)most * sizeof *coupling);
+    if (!entries || !coupling) {
+        free(entries);
+        free(coupling);
+        return PL_NO_MEMORY;
+    }
+    int64_t count = 0, coupled = 0;
+    double inertia = 1 / (m->a * m->a * m->h * m->h);
+    for (int64_t i = 0; i < m->vertices; i++)
+        if (m->free_row[i] >= 0)
+            entries[count++] = (pl_entry){m->free_row[i], m->free_row[i], m->mass[i] * inertia};
+    for (int32_t g = 0; g < m->group_count; g++) {
+        const pl_group *group = &m->groups[g];
+        int32_t corners = group->ops->corners;
+        for (int64_t t = 0; t < group->terms; t++) {
+            double K[16];
+            int64_t block = t / PL_BLOCK;
+            int32_t lane = (int32_t)(t % PL_BLOCK);
+            group->ops->stiffness(group, block, lane, K);
+            const int32_t *corner = group->corner + block * corners * PL_BLOCK + lane;
+            for (int32_t c = 0; c < corners; c++)
+                for (int32_t d = 0; d < corners; d++) {
+                    int32_t row = m->free_row[corner[c * PL_BLOCK]];
+                    int32_t column = m->free_row[corner[d * PL_BLOCK]];
+                    if (row >= 0 && column >= 0 && row >= column)
+                        entries[count++] = (pl_entry){row, column, K[c * corners + d]};
+                    else if (row >= 0 && column < 0)
+                        coupling[coupled++] = (pl_entry){row, corner[d * PL_BLOCK],
+                                                         K[c * corners + d]};
+                }
+        }
+    }
+    pl_status status = pl_sparse_assemble(m->free_vertices, entries, count, &m->A);
+    if (status == PL_OK)
+        status = set_coupling(m, coupling, coupled);
+    free(entries);
+    free(coupling);
+    return status;
+}
+
+static pl_status build_parts(build *b, pl_faults *faults)
+{
+    pl_status (*const parts[])(build *) = {gather_tets,   set_bodies, set_pins,
+                                           set_free_rows, add_groups, set_matrix};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        pl_status status = parts[i](b);
+        if (status != PL_OK)
+            return status;
+    }
+    pl_status status = pl_factor_create(&b->model->A, &b->model->factor);
+    if (status == PL_FAILED) {
+        pl_faults_add(faults, "/bodies", "singular_matrix", "a matrix that has no Cholesky factor",
+                      "positive masses and stiffnesses of comparable size",
+                      "look for elements that are flat, or for densities and moduli that differ by "
+                      "more than ten orders of magnitude");
+        status = PL_INVALID;
+    }
+    return status;
+}
+
+pl_status pl_model_build(const pl_scene *scene, const pl_mesh *meshes, double a, pl_model **out,
+                         pl_faults *faults)
+{
+    build b = {.scene = scene, .meshes = meshes};
+    pl_status status = pl_layout_create(scene, meshes, &b.layout, faults);
+    if (status != PL_OK)
+        return status;
+    pl_model *m = b.model = calloc(1, sizeof *m);
+    if (m) {
+        m->vertices = b.layout.vertices;
+        m->tets = b.layout.tets;
+        m->free_vertices = b.layout.free_vertices;
+        m->body_count = scene->body_count;
+        m->pin_count = scene->pin_count;
+        m->obstacle_count = scene->obstacle_count;
+        memcpy(m->gravity, scene->gravity, sizeof m->gravity);
+        m->h = scene->time.step;
+        m->a = a;
+        m->steps = scene->time.steps;
+        m->every = scene->output.every;
+        m->integrator = scene->time.integrator;
+        m->solver = scene->solver;
+        m->detail = scene->output.metrics;
+        status = build_parts(&b, faults);
+    } else {
+        status = PL_NO_MEMORY;
+    }
+    clear_build(&b);
+    if (status != PL_OK) {
+        pl_model_destroy(m);
+        return status;
+    }
+    *out = m;
+    return PL_OK;
+}
+
+void pl_model_place_pins(const pl_model *m, double time, double *x)
+{
+    for (int32_t p = 0; p < m->pin_count; p++) {
+        const pl_pin_model *pin = &m->pins[p];
+        pl_pose pose = pl_motion_pose(&pin->motion, time);
+        for (int64_t k = 0; k < pin->count; k++) {
+            int64_t i = pin->vertex[k];
+            if (pin->motion.present)
+                pl_pose_apply(&pose, m->x0 + 3 * i, x + 3 * i);
+            else
+                memcpy(x + 3 * i, m->x0 + 3 * i, 3 * sizeof *x);
+        }
+    }
+}
+
+int32_t pl_model_body_of(const pl_model *m, const int64_t *first, int64_t id)
+{
+    int32_t body = 0;
+    while (body + 1 < m->body_count && id >= first[body + 1])
+        body++;
+    return body;
+}
+
+int64_t pl_model_vertex_count(const pl_model *m)
+{
+    return m->vertices;
+}
+int64_t pl_model_tet_count(const pl_model *m)
+{
+    return m->tets;
+}
+int64_t pl_model_first_vertex(const pl_model *m, int32_t body)
+{
+    return m->first_vertex[body];
+}

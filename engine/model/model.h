@@ -1,0 +1,61 @@
+/* model.h - the immutable model: rest state, masses, term groups, constant matrix and factor.
+ *
+ * The matrix is A = M / (a h)^2 + D^T W^2 D over the free vertices, one scalar n x n matrix for x,
+ * y and z (Narain 2016, eq. 15 divided by h^2; Liu 2017, section 3). Pinned vertices are
+ * eliminated: they are where their motion puts them at every iteration, and reach the right-hand
+ * side by `coupling`.
+ */
+#ifndef PLIANT_ENGINE_MODEL_MODEL_H
+#define PLIANT_ENGINE_MODEL_MODEL_H
+
+#include "engine/linear/linear.h"
+#include "engine/model/gather.h"
+#include "engine/model/group.h"
+#include "engine/pliant.h"
+
+typedef struct pl_pin_model {
+    pl_motion motion; /* with its origin */
+    int32_t *vertex;
+    int64_t count;
+} pl_pin_model;
+
+struct pl_model {
+    int64_t vertices, tets, free_vertices;
+    int32_t body_count, pin_count, obstacle_count, group_count;
+    int64_t *first_vertex, *first_tet; /* [body_count + 1] */
+    double *x0, *v0;                   /* [vertices][3], initial state */
+    double *mass;                      /* [vertices], kg, lumped: a quarter of each tetrahedron's */
+    double gravity[3];
+    double h, a; /* step, and the integrator's a */
+    int64_t steps, every;
+    pl_integrator_kind integrator;
+    pl_solver_settings solver;
+    pl_metrics_detail detail;
+
+    pl_group *groups;        /* tetrahedra first, then one contact group an obstacle */
+    int32_t *group_obstacle; /* [group_count]: obstacle of a contact group, or -1 */
+    int64_t contributions;   /* doubles in the contributions buffer */
+    pl_gather gather;
+
+    int32_t *free_vertex;    /* [free_vertices]: model vertex of a free row, ascending */
+    int32_t *free_row;       /* [vertices]: row, or -1 where pinned */
+    pl_sparse A;             /* free rows, lower triangle */
+    int64_t *coupling_start; /* [free_vertices + 1]: A's columns of pinned vertices, by free row */
+    int32_t *coupling_vertex;
+    double *coupling_value;
+    pl_factor *factor;
+
+    pl_pin_model *pins;
+};
+
+/* Build for an integrator whose stages have the factor a (1 for backward Euler). */
+pl_status pl_model_build(const pl_scene *scene, const pl_mesh *meshes, double a, pl_model **out,
+                         pl_faults *faults);
+
+/* Where pinned vertices are at `time`: writes their rows of x [vertices][3]. */
+void pl_model_place_pins(const pl_model *model, double time, double *x);
+
+/* The body of a model vertex or tetrahedron. */
+int32_t pl_model_body_of(const pl_model *model, const int64_t *first, int64_t id);
+
+#endif

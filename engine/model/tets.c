@@ -1,0 +1,116 @@
+#include "engine/model/tets.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void pl_lame(double young, double poisson, double *mu, double *lambda)
+{
+    *mu = young / (2 * (1 + poisson));
+    *lambda = young * poisson / ((1 + poisson) * (1 - 2 * poisson));
+}
+
+void *pl_block_alloc(int64_t count, size_t size)
+{
+    size_t bytes = ((size_t)count * size + 63) & ~(size_t)63;
+    void *p = aligned_alloc(64, bytes ? bytes : 64);
+    if (p)
+        memset(p, 0, bytes);
+    return p;
+}
+
+void pl_tets_destroy(pl_group *g)
+{
+    pl_tets *t = g->data;
+    if (t) {
+        free(t->shape);
+        free(t->volume);
+        free(t->mu);
+        free(t->lambda);
+        free(t->element);
+        free(t);
+    }
+    free(g->corner);
+    free(g->weight);
+    *g = (pl_group){0};
+}
+
+/* B^-1 column-major and V = det B / 6 of one tetrahedron (Narain 2016, eq. 32). */
+static double rest_shape(const double *rest, const int32_t *tet, double inverse[9])
+{
+    double B[3][3]; /* B[r][c]: coordinate r of edge c */
+    for (int r = 0; r < 3; r++)
+        for (int c = 0; c < 3; c++)
+            B[r][c] = rest[3 * (int64_t)tet[c + 1] + r] - rest[3 * (int64_t)tet[0] + r];
+    double cof[3][3];
+    for (int r = 0; r < 3; r++)
+        for (int c = 0; c < 3; c++) {
+            int r1 = (r + 1) % 3, r2 = (r + 2) % 3, c1 = (c + 1) % 3, c2 = (c + 2) % 3;
+            cof[r][c] = B[r1][c1] * B[r2][c2] - B[r1][c2] * B[r2][c1];
+        }
+    double det = B[0][0] * cof[0][0] + B[0][1] * cof[0][1] + B[0][2] * cof[0][2];
+    for (int r = 0; r < 3; r++)
+        for (int c = 0; c < 3; c++)
+            inverse[c + 3 * r] = cof[r][c] / det; /* inverse is the transposed cofactors over det */
+    return det / 6;
+}
+
+pl_status pl_tets_create(const pl_group_ops *ops, const double *rest, const int32_t *tets,
+                         const int32_t *element, int64_t count, const double *mu,
+                         const double *lambda, double weight_scale, pl_group *out)
+{
+    int64_t blocks = (count + PL_BLOCK - 1) / PL_BLOCK;
+    pl_group g = {.ops = ops, .terms = count, .blocks = blocks};
+    pl_tets *t = calloc(1, sizeof *t);
+    g.data = t;
+    if (!t)
+        return PL_NO_MEMORY;
+    g.corner = pl_block_alloc(blocks * 4 * PL_BLOCK, sizeof *g.corner);
+    g.weight = pl_block_alloc(blocks * PL_BLOCK, sizeof *g.weight);
+    t->shape = pl_block_alloc(blocks * 9 * PL_BLOCK, sizeof *t->shape);
+    t->volume = pl_block_alloc(blocks * PL_BLOCK, sizeof *t->volume);
+    t->mu = pl_block_alloc(blocks * PL_BLOCK, sizeof *t->mu);
+    t->lambda = pl_block_alloc(blocks * PL_BLOCK, sizeof *t->lambda);
+    t->element = pl_block_alloc(blocks * PL_BLOCK, sizeof *t->element);
+    if (!g.corner || !g.weight || !t->shape || !t->volume || !t->mu || !t->lambda || !t->element) {
+        pl_tets_destroy(&g);
+        return PL_NO_MEMORY;
+    }
+    for (int64_t i = 0; i < blocks * PL_BLOCK; i++) {
+        int64_t b = i / PL_BLOCK, lane = i % PL_BLOCK;
+        bool padding = i >= count;
+        int64_t k = padding ? b * PL_BLOCK : i; /* a copy of the block's first */
+        const int32_t *tet = tets + 4 * (int64_t)element[k];
+        double inverse[9];
+        double volume = rest_shape(rest, tet, inverse);
+        for (int c = 0; c < 4; c++)
+            g.corner[(b * 4 + c) * PL_BLOCK + lane] = tet[c];
+        for (int e = 0; e < 9; e++)
+            t->shape[(b * 9 + e) * PL_BLOCK + lane] = inverse[e];
+        t->mu[i] = mu[k];
+        t->lambda[i] = lambda[k];
+        t->element[i] = element[k];
+        t->volume[i] = padding ? 0 : volume;
+        g.weight[i] = padding ? 0 : weight_scale * mu[k] * volume;
+    }
+    *out = g;
+    return PL_OK;
+}
+
+/* K_cd = w^2 g_c . g_d with g_c the gradient of corner c's shape function: rows of B^-1 for corners
+ * 1 to 3, minus their sum for corner 0. */
+void pl_tets_stiffness(const pl_group *g, int64_t block, int32_t lane, double *K)
+{
+    const pl_tets *t = g->data;
+    double grad[4][3] = {{0}};
+    for (int c = 1; c < 4; c++)
+        for (int j = 0; j < 3; j++) {
+            grad[c][j] = t->shape[(block * 9 + (c - 1) + 3 * j) * PL_BLOCK + lane];
+            grad[0][j] -= grad[c][j];
+        }
+    double w2 = g->weight[block * PL_BLOCK + lane];
+    for (int c = 0; c < 4; c++)
+        for (int d = 0; d < 4; d++)
+            K[4 * c + d] =
+                w2 * (grad[c][0] * grad[d][0] + grad[c][1] * grad[d][1] + grad[c][2] * grad[d][2]);
+}

@@ -1,0 +1,282 @@
+/* tets_template.h - the functions of a group of tetrahedra, for one material model and one
+ * instruction set. Included by tets_<model>_isa.c, which defines
+ *
+ *   MATERIAL        the kernel's name, so that pl_<MATERIAL>_prox etc. exist (engine/kernels)
+ *   MATERIAL_NAME   its name in a scene
+ *
+ * and is compiled with PL_ISA = v2, v3, v4 or base. All arithmetic is on lanes: one block of
+ * PL_BLOCK tetrahedra at a time, no branch, no early exit, so that the bits do not depend on which
+ * tetrahedra share a block, and the compiler has nothing to guess.
+ */
+#include "engine/kernels/mat3.h"
+#include "engine/kernels/svd3.h"
+#include "engine/model/isa.h"
+#include "engine/model/tets.h"
+
+#include <assert.h>
+
+#define JOIN3_(a, b, c) a##b##c
+#define JOIN3(a, b, c)  JOIN3_(a, b, c)
+#define KERNEL(verb)    JOIN3(pl_, MATERIAL, _##verb)
+#define OPS             JOIN3(JOIN3(pl_tets_, MATERIAL, _ops_), PL_ISA, )
+
+static_assert(PL_LANES == PL_BLOCK, "a block is one vector of doubles");
+
+typedef JOIN3(pl_, MATERIAL, ) material;
+
+/* The four corners' coordinates of a block: p[c][k] = coordinate k of corner c. */
+PL_INLINE void load_corners(const pl_group *g, int64_t b, const double *x, pl_real p[4][3])
+{
+    const int32_t *corner = g->corner + b * 4 * PL_BLOCK;
+    for (int c = 0; c < 4; c++) {
+        _Alignas(64) double lane[3][PL_BLOCK];
+#pragma GCC unroll 8
+        for (int l = 0; l < PL_BLOCK; l++) {
+            const double *v = x + 3 * (int64_t)corner[c * PL_BLOCK + l];
+            lane[0][l] = v[0];
+            lane[1][l] = v[1];
+            lane[2][l] = v[2];
+        }
+        for (int k = 0; k < 3; k++)
+            p[c][k] = pl_load(lane[k]);
+    }
+}
+
+PL_INLINE void load_shape(const pl_tets *t, int64_t b, pl_real inverse[9])
+{
+#pragma GCC unroll 9
+    for (int e = 0; e < 9; e++)
+        inverse[e] = pl_load(t->shape + (b * 9 + e) * PL_BLOCK);
+}
+
+/* F = [x1 - x0, x2 - x0, x3 - x0] B^-1 (Narain 2016, eq. 32). */
+PL_INLINE void deformation(const pl_group *g, int64_t b, const double *x, const pl_real inverse[9],
+                           pl_mat3 *F)
+{
+    pl_real p[4][3];
+    load_corners(g, b, x, p);
+#pragma GCC unroll 3
+    for (int r = 0; r < 3; r++) {
+        pl_real d1 = p[1][r] - p[0][r], d2 = p[2][r] - p[0][r], d3 = p[3][r] - p[0][r];
+#pragma GCC unroll 3
+        for (int j = 0; j < 3; j++)
+            F->m[r + 3 * j] = d1 * inverse[3 * j] + d2 * inverse[3 * j + 1] +
+                              d3 * inverse[3 * j + 2];
+    }
+}
+
+PL_INLINE material load_material(const pl_tets *t, int64_t b)
+{
+    return (material){pl_load(t->mu + b * PL_BLOCK), pl_load(t->lambda + b * PL_BLOCK)};
+}
+
+/* Contributions of D^T vec(G): corner c gets G times the gradient of its shape function. */
+PL_INLINE void store_transpose(const pl_group *g, int64_t b, const pl_real inverse[9],
+                               const pl_mat3 *G, double *contributions)
+{
+    double *out = contributions + g->contribution + b * 12 * PL_BLOCK;
+#pragma GCC unroll 3
+    for (int r = 0; r < 3; r++) {
+        pl_real f[4];
+#pragma GCC unroll 3
+        for (int c = 0; c < 3; c++)
+            f[c + 1] = G->m[r] * inverse[c] + G->m[r + 3] * inverse[c + 3] +
+                       G->m[r + 6] * inverse[c + 6];
+        f[0] = -(f[1] + f[2] + f[3]);
+#pragma GCC unroll 4
+        for (int c = 0; c < 4; c++)
+            pl_store(out + (3 * c + r) * PL_BLOCK, f[c]);
+    }
+}
+
+static void tets_reduce(const pl_group *g, const double *x, double *Dx, int64_t b0, int64_t b1)
+{
+    const pl_tets *t = g->data;
+    for (int64_t b = b0; b < b1; b++) {
+        pl_real inverse[9];
+        pl_mat3 F;
+        load_shape(t, b, inverse);
+        deformation(g, b, x, inverse, &F);
+        for (int e = 0; e < 9; e++)
+            pl_store(Dx + (b * 9 + e) * PL_BLOCK, F.m[e]);
+    }
+}
+
+static void tets_energy(const pl_group *g, const double *x, double *energy, int64_t b0, int64_t b1)
+{
+    const pl_tets *t = g->data;
+    for (int64_t b = b0; b < b1; b++) {
+        pl_real inverse[9], volume = pl_load(t->volume + b * PL_BLOCK);
+        pl_mat3 F;
+        material m = load_material(t, b);
+        load_shape(t, b, inverse);
+        deformation(g, b, x, inverse, &F);
+        /* Padding has no volume, and 0 times an infinite density is not 0. */
+        pl_real density = KERNEL(energy)(&m, &F);
+        energy[b] = pl_sum(pl_select(pl_gt(volume, pl_zero()), volume * density, pl_zero()));
+    }
+}
+
+static void tets_gradient(const pl_group *g, const double *x, double *contributions, int64_t b0,
+                          int64_t b1)
+{
+    const pl_tets *t = g->data;
+    for (int64_t b = b0; b < b1; b++) {
+        pl_real inverse[9], volume = pl_load(t->volume + b * PL_BLOCK);
+        pl_mat3 F, P;
+        material m = load_material(t, b);
+        load_shape(t, b, inverse);
+        deformation(g, b, x, inverse, &F);
+        KERNEL(gradient)(&m, &F, &P);
+        for (int e = 0; e < 9; e++)
+            P.m[e] *= volume;
+        store_transpose(g, b, inverse, &P, contributions);
+    }
+}
+
+/* H = V G^T (d2 Psi / dF2) G with G the map from the corners' coordinates to vec(F). */
+static void tets_hessian(const pl_group *g, const double *x, double *H, int64_t b0, int64_t b1)
+{
+    const pl_tets *t = g->data;
+    for (int64_t b = b0; b < b1; b++) {
+        pl_real inverse[9], volume = pl_load(t->volume + b * PL_BLOCK);
+        pl_real C[81], grad[4][3];
+        pl_mat3 F;
+        material m = load_material(t, b);
+        load_shape(t, b, inverse);
+        deformation(g, b, x, inverse, &F);
+        KERNEL(hessian)(&m, &F, C);
+        for (int j = 0; j < 3; j++) {
+            for (int c = 1; c < 4; c++)
+                grad[c][j] = inverse[c - 1 + 3 * j];
+            grad[0][j] = -(grad[1][j] + grad[2][j] + grad[3][j]);
+        }
+        double *out = H + b * 78 * PL_BLOCK;
+        for (int i = 0; i < 12; i++)
+            for (int k = 0; k <= i; k++) {
+                pl_real sum = pl_zero();
+                for (int j = 0; j < 3; j++)
+                    for (int q = 0; q < 3; q++)
+                        sum += grad[i / 3][j] * C[(i % 3 + 3 * j) + 9 * (k % 3 + 3 * q)] *
+                               grad[k / 3][q];
+                pl_store(out + (i * (i + 1) / 2 + k) * PL_BLOCK, volume * sum);
+            }
+    }
+}
+
+/* The prox's stiffness is w^2 / V (Narain 2016, eq. 36); padding has neither, any will do. */
+PL_INLINE pl_real prox_stiffness(pl_real w2, pl_real volume)
+{
+    return pl_select(pl_gt(volume, pl_zero()), w2, pl_one()) /
+           pl_select(pl_gt(volume, pl_zero()), volume, pl_one());
+}
+
+static void tets_prox(const pl_group *g, const pl_stage *stage, const double *v, double *z,
+                      int64_t b0, int64_t b1)
+{
+    const pl_tets *t = g->data;
+    for (int64_t b = b0; b < b1; b++) {
+        material m = load_material(t, b);
+        pl_real k = prox_stiffness(pl_load(g->weight + b * PL_BLOCK),
+                                   pl_load(t->volume + b * PL_BLOCK));
+        pl_mat3 V, Z;
+        for (int e = 0; e < 9; e++)
+            V.m[e] = pl_load(v + (b * 9 + e) * PL_BLOCK);
+        KERNEL(prox)(&m, k, &V, &Z);
+        for (int e = 0; e < 9; e++)
+            pl_store(z + (b * 9 + e) * PL_BLOCK, Z.m[e]);
+    }
+}
+
+static void tets_admm_local(const pl_group *g, const pl_stage *stage, const pl_admm_local *local,
+                            int64_t b0, int64_t b1)
+{
+    const pl_tets *t = g->data;
+    pl_real alpha = pl_set1(local->relaxation), beta = pl_set1(1 - local->relaxation);
+    for (int64_t b = b0; b < b1; b++) {
+        pl_real inverse[9], w2 = pl_load(g->weight + b * PL_BLOCK);
+        pl_real k = prox_stiffness(w2, pl_load(t->volume + b * PL_BLOCK));
+        material m = load_material(t, b);
+        pl_mat3 F, V, Z, q;
+        double *u = local->u + b * 9 * PL_BLOCK, *z = local->z + b * 9 * PL_BLOCK;
+        load_shape(t, b, inverse);
+        deformation(g, b, local->x, inverse, &F);
+
+        pl_real primal = pl_zero(), change = pl_zero();
+        for (int e = 0; e < 9; e++) {
+            pl_real old = pl_load(z + e * PL_BLOCK), r = F.m[e] - old;
+            primal += r * r;
+            V.m[e] = pl_load(u + e * PL_BLOCK) + alpha * F.m[e] + beta * old;
+        }
+        KERNEL(prox)(&m, k, &V, &Z);
+        for (int e = 0; e < 9; e++) {
+            pl_real s = Z.m[e] - pl_load(z + e * PL_BLOCK), dual = V.m[e] - Z.m[e];
+            change += s * s;
+            pl_store(u + e * PL_BLOCK, dual);
+            q.m[e] = w2 * (Z.m[e] - dual);
+        }
+        store_transpose(g, b, inverse, &q, local->to_global);
+        if (local->dual) {
+            for (int e = 0; e < 9; e++)
+                q.m[e] = w2 * (Z.m[e] - pl_load(z + e * PL_BLOCK));
+            store_transpose(g, b, inverse, &q, local->dual);
+        }
+        for (int e = 0; e < 9; e++)
+            pl_store(z + e * PL_BLOCK, Z.m[e]);
+        local->sums[b] = (pl_block_sums){pl_sum(w2 * primal), pl_sum(w2 * change)};
+    }
+}
+
+static void tets_transpose(const pl_group *g, const double *q, double *contributions, int64_t b0,
+                           int64_t b1)
+{
+    const pl_tets *t = g->data;
+    for (int64_t b = b0; b < b1; b++) {
+        pl_real inverse[9], w2 = pl_load(g->weight + b * PL_BLOCK);
+        pl_mat3 Q;
+        load_shape(t, b, inverse);
+        for (int e = 0; e < 9; e++)
+            Q.m[e] = w2 * pl_load(q + (b * 9 + e) * PL_BLOCK);
+        store_transpose(g, b, inverse, &Q, contributions);
+    }
+}
+
+static void tets_measure(const pl_group *g, const double *x, pl_block_measure *out, int64_t b0,
+                         int64_t b1)
+{
+    const pl_tets *t = g->data;
+    for (int64_t b = b0; b < b1; b++) {
+        pl_real inverse[9], volume = pl_load(t->volume + b * PL_BLOCK), s[3];
+        pl_mat3 F;
+        material m = load_material(t, b);
+        load_shape(t, b, inverse);
+        deformation(g, b, x, inverse, &F);
+        pl_mat3 U, V;
+        pl_svd3(&F, &U, s, &V);
+        pl_real det = pl_mat3_det(&F), density = KERNEL(energy)(&m, &F);
+        out[b] = (pl_block_measure){
+            .energy = pl_sum(pl_select(pl_gt(volume, pl_zero()), volume * density, pl_zero()))};
+        for (int l = 0; l < PL_BLOCK; l++) {
+            if (volume[l] > 0 && det[l] <= 0)
+                out[b].inverted++;
+            if (s[0][l] > out[b].max_stretch)
+                out[b].max_stretch = s[0][l];
+        }
+    }
+}
+
+const pl_group_ops OPS = {
+    .name = MATERIAL_NAME,
+    .corners = 4,
+    .rows = 9,
+    .reduce = tets_reduce,
+    .energy = tets_energy,
+    .gradient = tets_gradient,
+    .hessian = tets_hessian,
+    .prox = tets_prox,
+    .admm_local = tets_admm_local,
+    .transpose = tets_transpose,
+    .measure = tets_measure,
+    .stiffness = pl_tets_stiffness,
+    .destroy = pl_tets_destroy,
+};

@@ -1,0 +1,84 @@
+/* pliant.h - the engine's one public header: open a model of a scene, step its state, read what
+ * came out. Deterministic: the same scene gives the same bits with any number of threads.
+ *
+ *     pl_mesh meshes[bodies];  pl_body_load(...) each
+ *     pl_model_create(&scene, meshes, &model, &faults);
+ *     pl_state_create(model, threads, &state);                 // frame 0
+ *     while (...) pl_frame_step(model, state, &metrics, &failure);
+ *
+ * The model is immutable; the state is all that changes. Neither does I/O.
+ */
+#ifndef PLIANT_ENGINE_PLIANT_H
+#define PLIANT_ENGINE_PLIANT_H
+
+#include "engine/fault.h"
+#include "engine/mesh/mesh.h"
+#include "engine/metrics.h"
+#include "engine/scene.h"
+
+typedef struct pl_model pl_model;
+typedef struct pl_state pl_state;
+
+/* ---- before a model: what preflight needs (links no BLAS)
+ * ---------------------------------------- */
+
+/* The mesh of a body from its source; `blobs` are the uploaded files' bytes in the order of
+ * body->mesh.upload (none for generators and inline meshes). Faults are located below
+ * /bodies/K/mesh. The mesh is as the source has it: the body's transform is not applied. */
+pl_status pl_body_load(const pl_scene *scene, int32_t body, const pl_blob *blobs,
+                       const pl_mesh_limits *limits, pl_mesh *out, pl_faults *faults);
+
+typedef struct pl_estimate {
+    int64_t vertices, tets, free_vertices;
+    double memory_bytes;      /* of the worker, at its peak */
+    double seconds_per_frame; /* one core, all iterations */
+    double setup_seconds;
+    double frame_bytes; /* a frame's records in the log */
+} pl_estimate;
+
+/* Everything that can be wrong with a scene once its meshes are known, short of factoring:
+ * empty selections, overlapping pins, indices out of range, tags that the mesh does not have,
+ * bodies that start inside an obstacle are allowed. meshes: one a body, as from pl_body_load. */
+pl_status pl_scene_check(const pl_scene *scene, const pl_mesh *meshes, pl_estimate *out,
+                         pl_faults *faults);
+
+/* ---- model and state
+ * ------------------------------------------------------------------------------- */
+
+/* Build the immutable model: rest state, masses, term groups, matrix and factor. The scene and the
+ * meshes are read, not kept. PL_INVALID with faults, or PL_NO_MEMORY. */
+pl_status pl_model_create(const pl_scene *scene, const pl_mesh *meshes, pl_model **out,
+                          pl_faults *faults);
+void pl_model_destroy(pl_model *model);
+
+int64_t pl_model_vertex_count(const pl_model *model);
+int64_t pl_model_tet_count(const pl_model *model);
+/* First vertex of a body in the model's order: bodies in scene order, then mesh order. */
+int64_t pl_model_first_vertex(const pl_model *model, int32_t body);
+
+/* The initial state (frame 0), to be stepped with `threads` OpenMP threads. */
+pl_status pl_state_create(const pl_model *model, int32_t threads, pl_state **out);
+void pl_state_destroy(pl_state *state);
+
+/* Positions and velocities, [vertex_count][3], m and m/s, the state's memory. */
+const double *pl_state_positions(const pl_state *state);
+const double *pl_state_velocities(const pl_state *state);
+double pl_state_time(const pl_state *state);
+int64_t pl_state_step(const pl_state *state);
+
+/* Metrics of the state as it stands (frame 0: no solver quantities). Pointers in it stay valid
+ * until the next call on the state. */
+void pl_state_measure(const pl_model *model, pl_state *state, pl_metrics *out);
+
+/* Advance to the next frame: `every` steps, or what is left of the run. PL_OK; PL_FAILED with
+ * *failure filled, the state left at the last good step. `stop` may be NULL; where it is not, it is
+ * asked between steps and a true answer ends the frame early with PL_OK and *out untouched. */
+typedef bool (*pl_stop)(void *context);
+pl_status pl_frame_step(const pl_model *model, pl_state *state, pl_metrics *out,
+                        pl_failure *failure, pl_stop stop, void *context);
+
+/* The instruction set that the kernels run on: "x86-64-v4", .... PLIANT_ISA=x86-64-v2|v3|v4 in the
+ * environment forces one (see engine/README.md). */
+const char *pl_engine_isa(void);
+
+#endif

@@ -1,0 +1,30 @@
+#include "engine/scene.h"
+
+#include <stdlib.h>
+
+void pl_scene_clear(pl_scene *scene)
+{
+    for (int32_t i = 0; i < scene->material_count; i++)
+        free(scene->materials[i].name);
+    for (int32_t i = 0; i < scene->body_count; i++) {
+        pl_body *b = &scene->bodies[i];
+        free(b->name);
+        free(b->mesh.upload[0]);
+        free(b->mesh.upload[1]);
+        free(b->mesh.vertices);
+        free(b->mesh.tets);
+    }
+    for (int32_t i = 0; i < scene->pin_count; i++) {
+        free(scene->pins[i].name);
+        free(scene->pins[i].select.indices);
+        free(scene->pins[i].select.tag);
+    }
+    for (int32_t i = 0; i < scene->obstacle_count; i++)
+        free(scene->obstacles[i].name);
+    free(scene->name);
+    free(scene->materials);
+    free(scene->bodies);
+    free(scene->pins);
+    free(scene->obstacles);
+    *scene = (pl_scene){0};
+}

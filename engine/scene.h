@@ -1,0 +1,204 @@
+/* scene.h - a scene as plain structs: what a client posted, with every default filled in.
+ *
+ * This is the arrow between protocol/ (which makes it from JSON and writes it back) and engine/
+ * (which makes a model of it). A leaf header: plain structs in SI units, no behaviour but the
+ * release of memory. Names follow the JSON keys. Angles are degrees where the key says so.
+ */
+#ifndef PLIANT_ENGINE_SCENE_H
+#define PLIANT_ENGINE_SCENE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef enum pl_integrator_kind { PL_INTEGRATOR_BACKWARD_EULER } pl_integrator_kind;
+typedef enum pl_method_kind { PL_METHOD_ADMM } pl_method_kind;
+typedef enum pl_device_kind { PL_DEVICE_CPU } pl_device_kind;
+typedef enum pl_material_kind { PL_MATERIAL_NEO_HOOKEAN } pl_material_kind;
+typedef enum pl_on_not_converged {
+    PL_NOT_CONVERGED_CONTINUE,
+    PL_NOT_CONVERGED_FAIL
+} pl_on_not_converged;
+typedef enum pl_metrics_detail { PL_METRICS_FRAME, PL_METRICS_ITERATION } pl_metrics_detail;
+typedef enum pl_output_precision { PL_OUTPUT_SINGLE, PL_OUTPUT_DOUBLE } pl_output_precision;
+
+typedef struct pl_time {
+    double step;     /* h, s */
+    double duration; /* s; the posted one, or steps * step */
+    int64_t steps;   /* number of steps, >= 1 */
+    pl_integrator_kind integrator;
+} pl_time;
+
+typedef struct pl_solver_settings {
+    pl_method_kind method;
+    int32_t iterations;  /* most iterations a step */
+    double tolerance;    /* relative Newton decrement; 0: a fixed number of iterations */
+    double weight_scale; /* ADMM: w_i^2 = weight_scale * mu * V (Narain 2016, section 5) */
+    double relaxation;   /* ADMM over-relaxation, 1 = none */
+    pl_on_not_converged on_not_converged;
+    pl_device_kind device;
+} pl_solver_settings;
+
+typedef struct pl_material {
+    char *name;
+    pl_material_kind model;
+    double young;   /* Pa */
+    double poisson; /* 1 */
+    double density; /* kg/m^3 */
+} pl_material;
+
+/* A rigid motion over time: x(t) = R(axis, rate t) (x - origin) + origin + velocity t. */
+typedef struct pl_motion {
+    bool present;
+    double velocity[3];        /* m/s */
+    double axis[3];            /* unit */
+    double degrees_per_second; /* 0: no rotation */
+    bool has_origin;
+    double origin[3]; /* m; without has_origin: the centre of the selection, or of the obstacle */
+} pl_motion;
+
+typedef enum pl_selection_kind {
+    PL_SELECT_ALL,     /* every vertex */
+    PL_SELECT_SIDE,    /* vertices on a face of the body's bounding box, within 1e-6 of its size */
+    PL_SELECT_BOX,     /* lo <= x <= hi */
+    PL_SELECT_SPHERE,  /* |x - center| <= radius */
+    PL_SELECT_PLANE,   /* normal . x <= offset */
+    PL_SELECT_INDICES, /* mesh order, 0-based */
+    PL_SELECT_TAG,     /* vertices of the mesh file's group: its name, or its number in decimal */
+} pl_selection_kind;
+
+/* Which vertices of a body. Coordinates are of the body as placed by its transform, at rest; with
+ * `relative` they run from 0 to 1 over its bounding box (a sphere's radius over the box's longest
+ * edge, a plane's offset along its normal in those coordinates). */
+typedef struct pl_selection {
+    pl_selection_kind kind;
+    bool relative;
+    int32_t side_axis;   /* 0 x, 1 y, 2 z */
+    int32_t side_sign;   /* -1 or +1 */
+    double lo[3], hi[3]; /* box */
+    double center[3];    /* sphere */
+    double radius;       /* sphere, m */
+    double normal[3];    /* plane */
+    double offset;       /* plane, m */
+    int64_t *indices;
+    int64_t index_count;
+    char *tag;
+} pl_selection;
+
+typedef struct pl_pin {
+    char *name; /* given, or "pin-K" */
+    int32_t body;
+    pl_selection select;
+    pl_motion motion;
+} pl_pin;
+
+typedef enum pl_obstacle_kind { PL_OBSTACLE_PLANE, PL_OBSTACLE_SPHERE } pl_obstacle_kind;
+typedef struct pl_obstacle {
+    char *name; /* given, or "obstacle-K" */
+    pl_obstacle_kind kind;
+    double normal[3]; /* plane: unit, points to the free side */
+    double offset;    /* plane: normal . x = offset, m */
+    double center[3]; /* sphere, m */
+    double radius;    /* sphere, m */
+    double friction;  /* Coulomb coefficient, >= 0 */
+    pl_motion motion;
+} pl_obstacle;
+
+typedef enum pl_mesh_source_kind {
+    PL_SOURCE_BOX,
+    PL_SOURCE_SPHERE,
+    PL_SOURCE_UPLOAD,
+    PL_SOURCE_INLINE,
+} pl_mesh_source_kind;
+
+typedef enum pl_upload_format {
+    PL_UPLOAD_GMSH,
+    PL_UPLOAD_TETGEN,
+    PL_UPLOAD_MEDIT
+} pl_upload_format;
+
+typedef struct pl_mesh_source {
+    pl_mesh_source_kind kind;
+    double size[3];   /* box, m */
+    int32_t cells[3]; /* box */
+    double radius;    /* sphere, m */
+    int32_t sphere_cells;
+    pl_upload_format format;
+    char *upload[2];      /* "sha256:<64 hex>": the file, or TetGen's node and ele */
+    int32_t upload_count; /* 1 or 2 */
+    bool refuse_negative; /* "orientation": "refuse" */
+    int64_t vertex_count; /* inline */
+    double *vertices;     /* [vertex_count][3] */
+    int64_t tet_count;    /* inline */
+    int64_t *tets;        /* [tet_count][4] */
+} pl_mesh_source;
+
+/* Applied as scale, then rotate about the origin, then translate. */
+typedef struct pl_transform {
+    double scale[3];
+    double rotate_axis[3];
+    double rotate_degrees;
+    double translate[3]; /* m */
+} pl_transform;
+
+typedef enum pl_shape_kind {
+    PL_SHAPE_REST,
+    PL_SHAPE_COLLAPSED, /* every vertex at the centre of mass */
+    PL_SHAPE_RANDOM,    /* uniform in the body's bounding box */
+    PL_SHAPE_TWISTED,   /* turned about the axis through the body's centre by turns x position */
+    PL_SHAPE_STRETCHED, /* scaled about the body's centre */
+} pl_shape_kind;
+
+typedef struct pl_initial {
+    double velocity[3];         /* m/s */
+    double angular_velocity[3]; /* rad/s, about the centre of mass */
+    pl_shape_kind shape;
+    int64_t seed;      /* random */
+    double turns;      /* twisted */
+    double axis[3];    /* twisted, unit */
+    double stretch[3]; /* stretched */
+} pl_initial;
+
+typedef struct pl_body {
+    char *name;
+    pl_mesh_source mesh;
+    int32_t material; /* index into materials */
+    pl_transform transform;
+    pl_initial initial;
+} pl_body;
+
+typedef struct pl_output {
+    int64_t every; /* steps a frame */
+    pl_metrics_detail metrics;
+    pl_output_precision precision;
+} pl_output;
+
+typedef struct pl_resources {
+    int32_t cores;     /* threads of the worker */
+    double memory;     /* bytes; 0: as estimated */
+    double time_limit; /* s of running; 0: none */
+} pl_resources;
+
+typedef struct pl_scene {
+    char *name;
+    pl_time time;
+    pl_solver_settings solver;
+    double gravity[3]; /* m/s^2 */
+    int32_t material_count, body_count, pin_count, obstacle_count;
+    pl_material *materials;
+    pl_body *bodies;
+    pl_pin *pins;
+    pl_obstacle *obstacles;
+    pl_output output;
+    pl_resources resources;
+} pl_scene;
+
+/* Frames of a run after frame 0: steps / every, the last partial one included. */
+static inline int64_t pl_scene_frames(const pl_scene *scene)
+{
+    return (scene->time.steps + scene->output.every - 1) / scene->output.every;
+}
+
+/* Release what the scene owns (strings, arrays) and zero it. Not the struct itself. */
+void pl_scene_clear(pl_scene *scene);
+
+#endif

@@ -1,0 +1,228 @@
+/* ADMM (Narain 2016, algorithm 1), local step first:
+ *
+ *     x = x0, z = D x, u = 0
+ *     repeat   z_i <- argmin U_i(z_i) + w_i^2/2 |D_i x + u_i - z_i|^2       eq. 24
+ *              u_i <- u_i + D_i x - z_i                                      eq. 25
+ *              x   <- A^-1 (M x~/(a h)^2 + D^T W^2 (z - u))                  eq. 15
+ *
+ * with A = M/(a h)^2 + D^T W^2 D. Hard constraints keep their u from step to step: it is the
+ * contact force, and a body at rest needs the same one every step.
+ *
+ * The Newton decrement in the norm of A comes for nothing: A x(k) = b(k) is the right-hand side
+ * that was solved, so |x(k+1) - x(k)|_A^2 = (x(k+1) - x(k)) . (b(k+1) - b(k)), and x(k+1) - x(k) =
+ * -A^-1 (M (x - x~)/(a h)^2 + D^T grad U(z) + D^T W^2 (D x - z)) is the quasi-Newton step with the
+ * gradient taken at z. That a small one means a small gradient needs D x = z and a z at rest, hence
+ * the two further tests: |W (D x - z)| and |W (z' - z)|, which bounds the dual residual (eq. 23) in
+ * the same norm, |D^T W^2 (z' - z)|_{A^-1} <= |W (z' - z)|, because A >= D^T W^2 D. All three are
+ * J^(1/2) and are held against the first decrement.
+ */
+#include "engine/solvers/solver.h"
+
+#include "engine/clock.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+typedef struct admm {
+    pl_solver base;
+    const pl_model *model;
+    pl_backend *backend;
+    double **u, **z;                               /* [group_count] */
+    double *base_rows, *rhs, *rhs_old, *y, *y_old; /* rows; y: x of the free vertices */
+    pl_iteration *detail;                          /* [iterations + 1], or NULL */
+} admm;
+
+static void admm_destroy(pl_solver *solver)
+{
+    admm *s = (admm *)solver;
+    const pl_backend_ops *ops = s->backend->ops;
+    for (int32_t g = 0; g < s->model->group_count; g++) {
+        if (s->u)
+            ops->release(s->backend, s->u[g]);
+        if (s->z)
+            ops->release(s->backend, s->z[g]);
+    }
+    free(s->u);
+    free(s->z);
+    double *rows[] = {s->base_rows, s->rhs, s->rhs_old, s->y, s->y_old};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        ops->release(s->backend, rows[i]);
+    free(s->detail);
+    free(s);
+}
+
+static pl_status admm_create(const pl_model *model, pl_backend *backend, pl_solver **out)
+{
+    admm *s = calloc(1, sizeof *s);
+    if (!s)
+        return PL_NO_MEMORY;
+    s->base.ops = &pl_solver_admm;
+    s->model = model;
+    s->backend = backend;
+    s->u = calloc((size_t)model->group_count + 1, sizeof *s->u);
+    s->z = calloc((size_t)model->group_count + 1, sizeof *s->z);
+    bool good = s->u && s->z;
+    for (int32_t g = 0; good && g < model->group_count; g++) {
+        int64_t count = pl_group_values(&model->groups[g]);
+        s->u[g] = backend->ops->alloc(backend, count);
+        s->z[g] = backend->ops->alloc(backend, count);
+        good = s->u[g] && s->z[g];
+    }
+    double **rows[] = {&s->base_rows, &s->rhs, &s->rhs_old, &s->y, &s->y_old};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        *rows[i] = backend->ops->alloc(backend, 3 * model->free_vertices);
+        good = good && *rows[i];
+    }
+    if (model->detail == PL_METRICS_ITERATION) {
+        s->detail = calloc((size_t)model->solver.iterations + 1, sizeof *s->detail);
+        good = good && s->detail;
+    }
+    if (!good) {
+        admm_destroy(&s->base);
+        return PL_NO_MEMORY;
+    }
+    *out = &s->base;
+    return PL_OK;
+}
+
+static void swap(double **a, double **b)
+{
+    double *t = *a;
+    *a = *b;
+    *b = t;
+}
+
+/* What one solve keeps between its phases. */
+typedef struct progress {
+    pl_solve_result *out;
+    double start_ms;
+    double first; /* decrement of the first iteration, against which all tests are held */
+} progress;
+
+/* The state of things before the first iteration. */
+static void begin(admm *s, const pl_stage *stage, const double *x)
+{
+    const pl_backend_ops *ops = s->backend->ops;
+    ops->stage_rows(s->backend, stage, x, s->base_rows);
+    ops->get_free(s->backend, x, s->y);
+    ops->multiply(s->backend, s->y, s->rhs);
+    ops->reduce(s->backend, x, s->z);
+    for (int32_t g = 0; g < s->model->group_count; g++)
+        if (!s->model->groups[g].ops->hard)
+            ops->clear(s->backend, s->u[g], pl_group_values(&s->model->groups[g]));
+}
+
+/* y(k+1) = A^-1 b(k+1); returns the decrement |y(k+1) - y(k)|_A. */
+static pl_status global_step(admm *s, double *x, progress *p)
+{
+    const pl_backend_ops *ops = s->backend->ops;
+    double start = pl_clock_ms();
+    swap(&s->rhs, &s->rhs_old);
+    swap(&s->y, &s->y_old);
+    ops->gather_global(s->backend, s->base_rows, s->rhs);
+    pl_status status = ops->solve(s->backend, s->rhs, s->y);
+    if (status != PL_OK)
+        return status;
+    double square = ops->dot_change(s->backend, s->y, s->y_old, s->rhs, s->rhs_old);
+    ops->set_free(s->backend, s->y, x);
+    /* Rounding may leave a tiny negative square at convergence; NaN must stay NaN. */
+    p->out->decrement = square < 0 ? 0 : sqrt(square);
+    p->out->ms_global += pl_clock_ms() - start;
+    return PL_OK;
+}
+
+static pl_local_sums local_step(admm *s, const pl_stage *stage, const double *x, bool want_dual,
+                                progress *p)
+{
+    pl_local_step step = {.x = x,
+                          .u = s->u,
+                          .z = s->z,
+                          .relaxation = s->model->solver.relaxation,
+                          .want_dual = want_dual};
+    pl_local_sums sums = s->backend->ops->local_step(s->backend, stage, &step);
+    p->out->ms_local += sums.ms_elastic;
+    p->out->ms_collision += sums.ms_contacts;
+    return sums;
+}
+
+static void record(admm *s, const pl_stage *stage, const double *x, double *gradient, int64_t k,
+                   double primal, progress *p)
+{
+    if (!s->detail)
+        return;
+    const pl_backend_ops *ops = s->backend->ops;
+    s->detail[k] = (pl_iteration){
+        .objective = ops->objective(s->backend, stage, x),
+        .primal_residual = primal,
+        .dual_residual = k > 0 ? p->out->dual_residual : NAN,
+        .gradient_norm = ops->gradient(s->backend, stage, x, s->u, gradient),
+        .decrement = k > 0 ? p->out->decrement : NAN,
+        .ms = pl_clock_ms() - p->start_ms,
+    };
+    p->out->detail_count = k + 1;
+}
+
+static pl_status fail(admm *s, const double *x, pl_failure *failure)
+{
+    int64_t vertex = s->backend->ops->find_not_finite(s->backend, x);
+    failure->code = PL_FAILURE_NOT_FINITE;
+    failure->vertex = vertex;
+    snprintf(failure->message, sizeof failure->message,
+             "A position is not finite after an ADMM iteration.");
+    snprintf(failure->advice, sizeof failure->advice,
+             "Use a smaller time.step, raise solver.weight_scale, or look for moduli, densities or "
+             "velocities that are out of scale.");
+    return PL_FAILED;
+}
+
+static pl_status admm_solve(pl_solver *solver, const pl_stage *stage, double *x, double *gradient,
+                            pl_solve_result *out, pl_failure *failure)
+{
+    admm *s = (admm *)solver;
+    const pl_backend_ops *ops = s->backend->ops;
+    const pl_solver_settings *settings = &s->model->solver;
+    double tolerance = settings->tolerance;
+    *out = (pl_solve_result){.objective = NAN,
+                             .primal_residual = NAN,
+                             .dual_residual = NAN,
+                             .gradient_norm = NAN,
+                             .decrement = NAN,
+                             .detail = s->detail,
+                             .multipliers = s->u};
+    progress p = {.out = out, .start_ms = pl_clock_ms()};
+    begin(s, stage, x);
+    record(s, stage, x, gradient, 0, NAN, &p);
+
+    for (int64_t k = 1; k <= settings->iterations; k++) {
+        bool last = k == settings->iterations;
+        /* The dual residual costs a second set of contributions: formed where it is looked at. */
+        bool want_dual = last || s->detail ||
+                         (tolerance > 0 && out->decrement <= 10 * tolerance * p.first);
+        pl_local_sums sums = local_step(s, stage, x, want_dual, &p);
+        /* sums.primal belongs to the x that came in, and sums.change to the z that went out. */
+        if (s->detail && k > 1)
+            s->detail[k - 1].primal_residual = sums.primal;
+        out->dual_residual = want_dual ? ops->dual_norm(s->backend) : NAN;
+        if (global_step(s, x, &p) != PL_OK || !isfinite(out->decrement))
+            return fail(s, x, failure);
+        out->iterations = k;
+        if (k == 1)
+            p.first = out->decrement;
+        record(s, stage, x, gradient, k, NAN, &p);
+        bool small = out->decrement <= tolerance * p.first && sums.change <= tolerance * p.first &&
+                     sums.primal <= tolerance * p.first;
+        if (tolerance > 0 && k > 1 && small && want_dual) {
+            out->converged = true;
+            break;
+        }
+    }
+    out->primal_residual = ops->primal_norm(s->backend, x, s->z);
+    if (s->detail)
+        s->detail[out->iterations].primal_residual = out->primal_residual;
+    out->objective = ops->objective(s->backend, stage, x);
+    out->gradient_norm = ops->gradient(s->backend, stage, x, s->u, gradient);
+    return PL_OK;
+}
+
+const pl_solver_ops pl_solver_admm = {"admm", admm_create, admm_destroy, admm_solve};

@@ -1,0 +1,10 @@
+#include "engine/solvers/solver.h"
+
+const pl_solver_ops *pl_solver_find(pl_method_kind method)
+{
+    switch (method) {
+    case PL_METHOD_ADMM:
+        return &pl_solver_admm;
+    }
+    return NULL;
+}

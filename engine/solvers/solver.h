@@ -1,0 +1,43 @@
+/* solver.h - a method that minimises the stage objective, as a table. A solver owns its own work
+ * and whatever it carries from step to step; it sees the model, the backend's phases and a stage.
+ */
+#ifndef PLIANT_ENGINE_SOLVERS_SOLVER_H
+#define PLIANT_ENGINE_SOLVERS_SOLVER_H
+
+#include "engine/backends/backend.h"
+#include "engine/metrics.h"
+
+typedef struct pl_solver pl_solver;
+
+/* What a stage's solve found. NaN: not computed. */
+typedef struct pl_solve_result {
+    int64_t iterations;
+    bool converged; /* by the tolerance; false when the iterations ran out */
+    double objective, primal_residual, dual_residual, gradient_norm, decrement;
+    double ms_local, ms_global, ms_collision;
+    const pl_iteration
+        *detail; /* with metrics = iteration: rows 0 .. iterations; the solver's memory */
+    int64_t detail_count;
+    double *const *multipliers; /* u of each group, where the method has them */
+} pl_solve_result;
+
+typedef struct pl_solver_ops {
+    const char *name;
+    pl_status (*create)(const pl_model *model, pl_backend *backend, pl_solver **out);
+    void (*destroy)(pl_solver *s);
+    /* Minimise from x0 (see pl_stage_start) into x (backend positions): pinned vertices of x are in
+     * place. `gradient` [vertices][3] receives the gradient at the result. PL_OK, or PL_FAILED with
+     * failure's code and message set. */
+    pl_status (*solve)(pl_solver *s, const pl_stage *stage, double *x, double *gradient,
+                       pl_solve_result *out, pl_failure *failure);
+} pl_solver_ops;
+
+struct pl_solver {
+    const pl_solver_ops *ops;
+};
+
+const pl_solver_ops *pl_solver_find(pl_method_kind method);
+
+extern const pl_solver_ops pl_solver_admm;
+
+#endif
