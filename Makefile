@@ -89,6 +89,7 @@ LEAF_OBJ := $(call obj,engine/fault.c engine/metrics.c engine/scene.c)
 $(BUILD)/libprotocol.a: $(call obj,$(PROTOCOL_SRC)) $(LEAF_OBJ)
 $(BUILD)/libworker.a: $(call obj,$(WORKER_SRC))
 $(BUILD)/libsupport.a: $(call obj,$(SUPPORT_SRC))
+$(BUILD)/libcli.a: $(call obj,$(filter-out %/main.c,$(CLI_SRC)))
 $(BUILD)/%.a:
 	@mkdir -p $(@D) && rm -f $@
 	@ar rcs $@ $^
@@ -117,7 +118,7 @@ QUIET_CC = @echo "  CC $<";
 endif
 
 # A test program links everything; unit tests reach inside the rooms.
-$(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(BUILD)/libsupport.a $(BUILD)/libworker.a $(BUILD)/libprotocol.a $(BUILD)/libengine.a
+$(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(BUILD)/libsupport.a $(BUILD)/libcli.a $(BUILD)/libworker.a $(BUILD)/libprotocol.a $(BUILD)/libengine.a
 	@mkdir -p $(@D)
 	@$(CC) -o $@ $^ $(BUILD)/libprotocol.a $(LDFLAGS_ALL) $(LIBS_CHECK) $(LIBS_CLI) $(LIBS_PROTOCOL) $(LIBS_LINEAR)
 

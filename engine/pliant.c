@@ -38,14 +38,6 @@ const char *pl_engine_isa(void)
     return pl_isa_name(pl_isa_current());
 }
 
-const char *pl_failure_name(pl_failure_code code)
-{
-    static const char *const names[PL_FAILURE_COUNT] = {
-        "none",          "not_finite",     "inverted", "line_search", "not_converged",
-        "out_of_memory", "worker_crashed", "timeout",  "disk",        "internal"};
-    return code >= 0 && code < PL_FAILURE_COUNT ? names[code] : "internal";
-}
-
 void pl_state_destroy(pl_state *s)
 {
     if (!s)
@@ -120,16 +112,21 @@ int64_t pl_state_step(const pl_state *state)
     return state->step;
 }
 
-/* The iterate to start from: x~, unless it puts an element outside its energy's domain - at large
- * steps the normal case - where every method starts from x(n). Contact alone decides nothing: a
- * prediction inside an obstacle is what the constraint is there for. */
+/* The iterate to start from: x~ or x(n), whichever has the lower objective. In free flight x~ is
+ * the answer; at large steps it commonly lies far off, or inverts an element and is outside the
+ * energy's domain. Where both are outside, x(n). Contact has no say: a prediction inside an
+ * obstacle is what the constraint is there for. */
 static void start_stage(pl_state *s, const pl_stage *stage)
 {
     const pl_backend_ops *ops = s->backend->ops;
     int64_t count = 3 * s->model->vertices;
+    ops->copy(s->backend, s->x_new, s->x, count);
+    pl_model_place_pins(s->model, stage->time_end, s->x_new);
+    double stay = ops->objective(s->backend, stage, s->x_new);
     ops->copy(s->backend, s->x_new, s->x_pred, count);
     pl_model_place_pins(s->model, stage->time_end, s->x_new);
-    if (isfinite(ops->objective(s->backend, stage, s->x_new)))
+    double predicted = ops->objective(s->backend, stage, s->x_new);
+    if (isfinite(predicted) && predicted <= stay)
         return;
     ops->copy(s->backend, s->x_new, s->x, count);
     pl_model_place_pins(s->model, stage->time_end, s->x_new);

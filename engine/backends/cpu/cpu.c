@@ -108,6 +108,15 @@ static void cpu_clear(pl_backend *b, double *array, int64_t count)
     memset(array, 0, (size_t)count * sizeof *array);
 }
 
+/* Threads for `items` of work: waking one costs microseconds, so a small model gets fewer. How many
+ * does not change a bit of the result. */
+enum { BLOCKS_A_THREAD = 24, ROWS_A_THREAD = 1024 };
+static int32_t team(const cpu *c, int64_t items, int64_t least)
+{
+    int64_t most = items / least;
+    return most < 1 ? 1 : most < c->threads ? (int32_t)most : c->threads;
+}
+
 /* Blocks in equal runs, a run a thread: which thread does a block changes nothing. */
 typedef struct run {
     int64_t b0, b1;
@@ -122,9 +131,10 @@ static void cpu_reduce(pl_backend *b, const double *x, double *const *z)
     cpu *c = cpu_of(b);
     for (int32_t g = 0; g < b->model->group_count; g++) {
         const pl_group *group = &b->model->groups[g];
-#pragma omp parallel for num_threads(c->threads) schedule(static)
-        for (int64_t part = 0; part < c->threads; part++) {
-            run r = run_of(group->blocks, part, c->threads);
+        int32_t threads = team(c, group->blocks, BLOCKS_A_THREAD);
+#pragma omp parallel for num_threads(threads) schedule(static)
+        for (int64_t part = 0; part < threads; part++) {
+            run r = run_of(group->blocks, part, threads);
             group->ops->reduce(group, x, z[g], r.b0, r.b1);
         }
     }
@@ -145,9 +155,10 @@ static pl_local_sums cpu_local_step(pl_backend *b, const pl_stage *stage, const 
                                .to_global = c->to_global,
                                .dual = step->want_dual ? c->dual : NULL,
                                .sums = c->sums};
-#pragma omp parallel for num_threads(c->threads) schedule(static)
-        for (int64_t part = 0; part < c->threads; part++) {
-            run r = run_of(group->blocks, part, c->threads);
+        int32_t threads = team(c, group->blocks, BLOCKS_A_THREAD);
+#pragma omp parallel for num_threads(threads) schedule(static)
+        for (int64_t part = 0; part < threads; part++) {
+            run r = run_of(group->blocks, part, threads);
             group->ops->admm_local(group, stage, &local, r.b0, r.b1);
         }
         for (int64_t i = 0; i < group->blocks; i++) {
@@ -167,7 +178,7 @@ static void cpu_stage_rows(pl_backend *b, const pl_stage *stage, const double *x
     const pl_model *m = b->model;
     int64_t n = m->free_vertices;
     double inertia = 1 / (stage->a * stage->a * stage->h * stage->h);
-#pragma omp parallel for num_threads(c->threads) schedule(static)
+#pragma omp parallel for num_threads(team(c, n, ROWS_A_THREAD)) schedule(static)
     for (int64_t i = 0; i < n; i++) {
         int64_t v = m->free_vertex[i];
         double r[3];
@@ -186,7 +197,7 @@ static void cpu_gather_global(pl_backend *b, const double *base, double *rows)
     cpu *c = cpu_of(b);
     const pl_model *m = b->model;
     int64_t n = m->free_vertices;
-#pragma omp parallel for num_threads(c->threads) schedule(static)
+#pragma omp parallel for num_threads(team(c, n, ROWS_A_THREAD)) schedule(static)
     for (int64_t i = 0; i < n; i++) {
         double sum[3];
         pl_gather_vertex(&m->gather, c->to_global, m->free_vertex[i], sum);
@@ -200,7 +211,7 @@ static double cpu_dual_norm(pl_backend *b)
     cpu *c = cpu_of(b);
     const pl_model *m = b->model;
     int64_t n = m->free_vertices, chunks = chunks_of(n);
-#pragma omp parallel for num_threads(c->threads) schedule(static)
+#pragma omp parallel for num_threads(team(c, chunks, ROWS_A_THREAD / CHUNK)) schedule(static)
     for (int64_t k = 0; k < chunks; k++) {
         double total = 0;
         for (int64_t i = k * CHUNK; i < chunk_end(k, n); i++) {
@@ -235,9 +246,10 @@ static double cpu_primal_norm(pl_backend *b, const double *x, double *const *z)
     double total = 0;
     for (int32_t g = 0; g < b->model->group_count; g++) {
         const pl_group *group = &b->model->groups[g];
-#pragma omp parallel for num_threads(c->threads) schedule(static)
-        for (int64_t part = 0; part < c->threads; part++) {
-            run r = run_of(group->blocks, part, c->threads);
+        int32_t threads = team(c, group->blocks, BLOCKS_A_THREAD);
+#pragma omp parallel for num_threads(threads) schedule(static)
+        for (int64_t part = 0; part < threads; part++) {
+            run r = run_of(group->blocks, part, threads);
             group->ops->reduce(group, x, c->reduced, r.b0, r.b1);
             for (int64_t i = r.b0; i < r.b1; i++)
                 c->partial[i] = block_primal(group, i, c->reduced, z[g]);
@@ -280,7 +292,7 @@ static double cpu_dot_change(pl_backend *b, const double *a1, const double *a0, 
 {
     cpu *c = cpu_of(b);
     int64_t n = 3 * b->model->free_vertices, chunks = chunks_of(n);
-#pragma omp parallel for num_threads(c->threads) schedule(static)
+#pragma omp parallel for num_threads(team(c, chunks, ROWS_A_THREAD / CHUNK)) schedule(static)
     for (int64_t k = 0; k < chunks; k++) {
         double total = 0;
         for (int64_t i = k * CHUNK; i < chunk_end(k, n); i++)
@@ -298,9 +310,10 @@ static double elastic_energy(cpu *c, const double *x)
         const pl_group *group = &m->groups[g];
         if (!group->ops->energy)
             continue;
-#pragma omp parallel for num_threads(c->threads) schedule(static)
-        for (int64_t part = 0; part < c->threads; part++) {
-            run r = run_of(group->blocks, part, c->threads);
+        int32_t threads = team(c, group->blocks, BLOCKS_A_THREAD);
+#pragma omp parallel for num_threads(threads) schedule(static)
+        for (int64_t part = 0; part < threads; part++) {
+            run r = run_of(group->blocks, part, threads);
             group->ops->energy(group, x, c->partial, r.b0, r.b1);
         }
         total += add_up(c->partial, group->blocks);
@@ -314,7 +327,7 @@ static double cpu_objective(pl_backend *b, const pl_stage *stage, const double *
     const pl_model *m = b->model;
     double elastic = elastic_energy(c, x);
     int64_t chunks = chunks_of(m->vertices);
-#pragma omp parallel for num_threads(c->threads) schedule(static)
+#pragma omp parallel for num_threads(team(c, chunks, ROWS_A_THREAD / CHUNK)) schedule(static)
     for (int64_t k = 0; k < chunks; k++) {
         double total = 0;
         for (int64_t i = k * CHUNK; i < chunk_end(k, m->vertices); i++) {
@@ -338,9 +351,10 @@ static double cpu_gradient(pl_backend *b, const pl_stage *stage, const double *x
     const pl_model *m = b->model;
     for (int32_t g = 0; g < m->group_count; g++) {
         const pl_group *group = &m->groups[g];
-#pragma omp parallel for num_threads(c->threads) schedule(static)
-        for (int64_t part = 0; part < c->threads; part++) {
-            run r = run_of(group->blocks, part, c->threads);
+        int32_t threads = team(c, group->blocks, BLOCKS_A_THREAD);
+#pragma omp parallel for num_threads(threads) schedule(static)
+        for (int64_t part = 0; part < threads; part++) {
+            run r = run_of(group->blocks, part, threads);
             if (group->ops->hard)
                 group->ops->transpose(group, u[g], c->to_global, r.b0, r.b1);
             else
@@ -349,7 +363,7 @@ static double cpu_gradient(pl_backend *b, const pl_stage *stage, const double *x
     }
     double inertia = 1 / (stage->a * stage->a * stage->h * stage->h);
     int64_t chunks = chunks_of(m->vertices);
-#pragma omp parallel for num_threads(c->threads) schedule(static)
+#pragma omp parallel for num_threads(team(c, chunks, ROWS_A_THREAD / CHUNK)) schedule(static)
     for (int64_t k = 0; k < chunks; k++) {
         double total = 0;
         for (int64_t i = k * CHUNK; i < chunk_end(k, m->vertices); i++) {
@@ -391,9 +405,10 @@ static pl_measures cpu_measure(pl_backend *b, const double *x)
         const pl_group *group = &b->model->groups[g];
         if (!group->ops->measure)
             continue;
-#pragma omp parallel for num_threads(c->threads) schedule(static)
-        for (int64_t part = 0; part < c->threads; part++) {
-            run r = run_of(group->blocks, part, c->threads);
+        int32_t threads = team(c, group->blocks, BLOCKS_A_THREAD);
+#pragma omp parallel for num_threads(threads) schedule(static)
+        for (int64_t part = 0; part < threads; part++) {
+            run r = run_of(group->blocks, part, threads);
             group->ops->measure(group, x, c->measures, r.b0, r.b1);
         }
         for (int64_t i = 0; i < group->blocks; i++) {

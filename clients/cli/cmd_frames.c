@@ -1,0 +1,127 @@
+/* frames: list a session's frames, or write them to files as they are made. */
+#include "clients/cli/npy.h"
+#include "clients/cli/session_source.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct frame_writer {
+    pl_cli *cli;
+    const char *folder; /* NULL: list only */
+    int64_t written;
+    int status;
+} frame_writer;
+
+static bool take_frame(void *context, const pl_session_frame *f)
+{
+    frame_writer *w = context;
+    w->written++;
+    if (!w->folder) {
+        if (w->cli->json)
+            printf("{\"frame\": %" PRId64 ", \"time\": %.9g, \"vertices\": %" PRId64 "}\n",
+                   f->frame, f->time, f->vertices);
+        else
+            printf("%8" PRId64 "  %12.6f s  %" PRId64 " vertices\n", f->frame, f->time,
+                   f->vertices);
+        return true;
+    }
+    char *path = NULL;
+    pl_npy_shape shape = {.descr = "<f4", .rank = 2, .dims = {f->vertices, 3}};
+    if (asprintf(&path, "%s/frame_%06" PRId64 ".npy", w->folder, f->frame) < 0) {
+        w->status = pl_cli_fail(w->cli, PL_EXIT_FAILED, "out of memory");
+        return false;
+    }
+    if (pl_npy_write(path, &shape, f->positions) != PL_OK)
+        w->status = pl_cli_fail(w->cli, PL_EXIT_FILE, "%s: %s", path, strerror(errno));
+    else if (w->cli->json)
+        printf("{\"frame\": %" PRId64 ", \"time\": %.9g, \"file\": \"%s\"}\n", f->frame, f->time,
+               strrchr(path, '/') + 1);
+    free(path);
+    return w->status == PL_EXIT_OK;
+}
+
+static bool on_raw(void *context, const char *data, size_t size)
+{
+    pl_outfile *f = context;
+    pl_outfile_write(f, data, size);
+    return f->error == 0;
+}
+
+static int write_raw(pl_cli *cli, const pl_session_source *source, int64_t from, bool follow,
+                     const char *path)
+{
+    pl_outfile f;
+    char *request = NULL;
+    pl_http_answer answer;
+    if (source->dir_fd >= 0)
+        return pl_cli_fail(cli, PL_EXIT_USAGE,
+                           "--raw wants the id of a daemon's session; here the records lie in "
+                           "%s/log",
+                           cli->arguments[0]);
+    if (asprintf(&request, "/v1/sessions/%s/frames?from=%" PRId64 "%s", source->id, from,
+                 follow ? "&follow=1" : "") < 0)
+        return pl_cli_fail(cli, PL_EXIT_FAILED, "out of memory");
+    if (pl_outfile_open(&f, path) != PL_OK) {
+        free(request);
+        return pl_cli_fail(cli, PL_EXIT_FILE, "%s: %s", path, strerror(errno));
+    }
+    pl_http_call call = {.method = "GET",
+                         .path = request,
+                         .accept = "application/vnd.pliant.frames",
+                         .streamed = true,
+                         .sink = on_raw,
+                         .context = &f};
+    pl_http_verdict verdict = pl_http_client_call(cli->client, &call, &answer);
+    free(request);
+    int status = PL_EXIT_OK;
+    if (verdict == PL_HTTP_STOPPED || verdict == PL_HTTP_ANSWERED) {
+        if (verdict == PL_HTTP_ANSWERED && answer.status >= 300) {
+            status = pl_api_failed(cli, verdict, &answer);
+            pl_outfile_abandon(&f);
+        } else if (pl_outfile_commit(&f) != PL_OK) {
+            status = pl_cli_fail(cli, PL_EXIT_FILE, "%s: %s", path, strerror(errno));
+        }
+    } else {
+        status = pl_api_failed(cli, verdict, &answer);
+        pl_outfile_abandon(&f);
+    }
+    pl_http_answer_clear(&answer);
+    return status;
+}
+
+int pl_command_frames(pl_cli *cli)
+{
+    int64_t from, to, every;
+    bool follow = pl_cli_flag(cli, "--follow");
+    const char *folder = pl_cli_option(cli, "--out"), *raw = pl_cli_option(cli, "--raw");
+    if (!pl_cli_integer(cli, "--from", 0, INT64_MAX, 0, &from) ||
+        !pl_cli_integer(cli, "--to", 0, INT64_MAX, INT64_MAX, &to) ||
+        !pl_cli_integer(cli, "--every", 1, 1 << 30, 1, &every))
+        return PL_EXIT_USAGE;
+    if (folder && raw)
+        return pl_cli_fail(cli, PL_EXIT_USAGE, "--out and --raw exclude each other");
+    if (folder && pl_make_directories(folder) != PL_OK)
+        return pl_cli_fail(cli, PL_EXIT_FILE, "%s: %s", folder, strerror(errno));
+    pl_session_source source;
+    int status = pl_session_source_open(cli, cli->arguments[0], &source);
+    if (status != PL_EXIT_OK)
+        return status;
+    if (raw) {
+        status = write_raw(cli, &source, from, follow, raw);
+    } else if (follow && source.dir_fd >= 0) {
+        status = pl_cli_fail(cli, PL_EXIT_USAGE, "--follow wants the id of a daemon's session");
+    } else {
+        frame_writer w = {.cli = cli, .folder = folder};
+        int64_t last = to < source.frames - 1 ? to : source.frames - 1;
+        if (from <= last || follow)
+            status = pl_session_source_frames(&source, from, last, every, follow, take_frame, &w);
+        if (status == PL_EXIT_OK)
+            status = w.status;
+        if (folder && !cli->json && status == PL_EXIT_OK)
+            fprintf(stderr, "%" PRId64 " frames in %s\n", w.written, folder);
+    }
+    pl_session_source_close(&source);
+    return status;
+}

@@ -1,0 +1,260 @@
+/* run: a scene simulated here, by the same preflight and worker that a daemon starts. */
+#include "clients/cli/progress.h"
+#include "clients/cli/run_session.h"
+
+#include "protocol/log.h"
+#include "protocol/problem.h"
+#include "protocol/scene_json.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/pidfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { POLL_MS = 50, PREFLIGHT_REFUSED = 1 };
+
+typedef struct runner {
+    pl_cli *cli;
+    const char *path; /* of the directory */
+    int dir_fd;
+    pl_progress progress;
+    int64_t printed; /* frames whose metrics were printed, with --json */
+} runner;
+
+static int wait_for(pid_t pid)
+{
+    int state;
+    while (waitpid(pid, &state, 0) < 0)
+        if (errno != EINTR)
+            return -1;
+    return state;
+}
+
+static int refused(pl_cli *cli, const pl_faults *faults)
+{
+    char *text = cli->json ? pl_problem_encode(422, "invalid_scene", "The scene is not valid", NULL,
+                                               faults)
+                           : NULL;
+    if (text)
+        puts(text);
+    else {
+        pl_cli_fail(cli, 0, "the scene has %zu fault%s", faults->total,
+                    faults->total == 1 ? "" : "s");
+        pl_cli_print_faults(cli, faults);
+    }
+    free(text);
+    return PL_EXIT_FAILED;
+}
+
+static void say_accepted(const runner *r, const pl_preflight *p)
+{
+    if (r->cli->json)
+        return;
+    char memory[24];
+    pl_bytes_text(p->memory_bytes, memory);
+    fprintf(stderr, "%" PRId64 " vertices, %" PRId64 " tetrahedra, about %s\n", p->vertices,
+            p->tets, memory);
+    for (int32_t i = 0; i < p->warning_count; i++)
+        fprintf(stderr, "%snote:%s %s\n", pl_style_on(&r->cli->err, PL_STYLE_YELLOW),
+                pl_style_off(&r->cli->err), p->warnings[i]);
+}
+
+static int preflight(runner *r)
+{
+    pid_t pid;
+    const char *const arguments[] = {"--session", r->path, NULL};
+    if (pl_run_session_start("pliant-preflight", arguments, &pid) != PL_OK)
+        return pl_cli_fail(r->cli, PL_EXIT_FAILED, "pliant-preflight can not be started: %s",
+                           strerror(errno));
+    int state = wait_for(pid);
+    bool judged = WIFEXITED(state) && WEXITSTATUS(state) <= PREFLIGHT_REFUSED;
+    pl_preflight p = {0};
+    if (!judged || pl_preflight_read(r->dir_fd, &p) != PL_OK)
+        return pl_cli_fail(r->cli, PL_EXIT_FAILED, "the scene could not be checked (%s %d)",
+                           WIFSIGNALED(state) ? "signal" : "status",
+                           WIFSIGNALED(state) ? WTERMSIG(state) : WEXITSTATUS(state));
+    int status = PL_EXIT_OK;
+    if (WEXITSTATUS(state) == PREFLIGHT_REFUSED || p.faults.total > 0)
+        status = refused(r->cli, &p.faults);
+    else
+        say_accepted(r, &p);
+    pl_preflight_clear(&p);
+    return status;
+}
+
+/* Take the newest metrics in, and with --json print all that are new. */
+static void look(runner *r, pl_log_reader *reader)
+{
+    int64_t count = pl_log_reader_refresh(reader);
+    for (int64_t k = r->cli->json ? r->printed : count - 1; k >= 0 && k < count; k++) {
+        char *text;
+        uint64_t length;
+        pl_metrics_digest digest;
+        if (k < r->printed || pl_log_read(reader, k, PL_LOG_METRICS, &text, &length) != PL_LOG_OK)
+            break;
+        if (r->cli->json)
+            printf("%.*s\n", (int)length, text);
+        else if (pl_metrics_digest_decode(text, (size_t)length, &digest) == 0)
+            pl_progress_note(&r->progress, &digest);
+        free(text);
+        r->printed = k + 1;
+    }
+    if (r->cli->json)
+        fflush(stdout);
+    else if (r->progress.latest.frame >= 0)
+        pl_progress_show(&r->progress, &r->cli->err);
+}
+
+/* Watch the worker until it ends; its wait status. Ctrl-C asks it to end at the next step. */
+static int watch(runner *r, pid_t pid)
+{
+    pl_log_reader *reader = NULL;
+    struct pollfd end = {.fd = pidfd_open(pid, 0), .events = POLLIN};
+    bool asked = false, ended = pl_log_reader_open(r->dir_fd, &reader) != PL_OK || end.fd < 0;
+    while (!ended) {
+        ended = poll(&end, 1, POLL_MS) > 0;
+        look(r, reader);
+        if (pl_interrupted() && !asked) {
+            asked = true;
+            pl_terminal_finish(&r->cli->err);
+            if (!r->cli->json)
+                fprintf(stderr, "cancelling at the end of the step; its frames stay\n");
+            if (pl_run_session_cancel(r->dir_fd) != PL_OK)
+                pl_cli_fail(r->cli, 0, "control.log: %s", strerror(errno));
+        }
+    }
+    int state = wait_for(pid);
+    pl_log_reader_close(reader);
+    if (end.fd >= 0)
+        close(end.fd);
+    return state;
+}
+
+static void say_failure(const runner *r, const pl_failure *f)
+{
+    const struct {
+        const char *name;
+        int64_t value;
+    } numbers[] = {{"step", f->step},
+                   {"last good frame", f->frame},
+                   {"body", f->body},
+                   {"element", f->element},
+                   {"vertex", f->vertex}};
+    fprintf(stderr, "  %s%s%s", pl_style_on(&r->cli->err, PL_STYLE_RED), pl_failure_name(f->code),
+            pl_style_off(&r->cli->err));
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if (numbers[i].value >= 0)
+            fprintf(stderr, "  %s %" PRId64, numbers[i].name, numbers[i].value);
+    fputc('\n', stderr);
+    if (*f->message)
+        fprintf(stderr, "  %s\n", f->message);
+    if (*f->advice)
+        fprintf(stderr, "  %s\n", f->advice);
+}
+
+static int verdict(const runner *r, const pl_exit *e)
+{
+    bool good = strcmp(e->state, "succeeded") == 0;
+    if (r->cli->json) {
+        printf("{\"event\": \"end\", \"state\": \"%s\", \"frame\": %" PRId64
+               ", \"seconds\": %.3f, \"failure\": ",
+               e->state, e->frames, e->seconds);
+        printf(e->failure.code == PL_FAILURE_NONE ? "null}\n" : "\"%s\"}\n",
+               pl_failure_name(e->failure.code));
+    } else {
+        fprintf(stderr, "%s%s%s  %" PRId64 " frames in %.2f s, in %s\n",
+                pl_style_on(&r->cli->err, good ? PL_STYLE_GREEN : PL_STYLE_RED), e->state,
+                pl_style_off(&r->cli->err), e->frames, e->seconds, r->path);
+        if (e->failure.code != PL_FAILURE_NONE)
+            say_failure(r, &e->failure);
+    }
+    return good                                 ? PL_EXIT_OK
+           : strcmp(e->state, "cancelled") == 0 ? PL_EXIT_CANCELLED
+                                                : PL_EXIT_FAILED;
+}
+
+/* The last frame's number; 0 where the scene can not be read back. */
+static int64_t frames_of(const runner *r)
+{
+    char *text;
+    size_t size;
+    int64_t frames = 0;
+    pl_outline outline;
+    pl_faults faults = {0};
+    if (pl_file_read(r->dir_fd, "scene.json", (size_t)64 << 20, &text, &size) != PL_OK)
+        return 0;
+    if (pl_scene_outline(text, size, &outline, &faults) == PL_DECODE_OK) {
+        frames = outline.frames;
+        pl_outline_clear(&outline);
+    }
+    free(text);
+    pl_faults_clear(&faults);
+    return frames;
+}
+
+static int simulate(runner *r, int64_t threads)
+{
+    char count[24];
+    pid_t pid;
+    snprintf(count, sizeof count, "%" PRId64, threads);
+    const char *const arguments[] = {
+        "--session", r->path, "--attempt", "1", threads > 0 ? "--threads" : NULL, count, NULL};
+    pl_progress_init(&r->progress, frames_of(r));
+    if (pl_run_session_start("pliant-worker", arguments, &pid) != PL_OK)
+        return pl_cli_fail(r->cli, PL_EXIT_FAILED, "pliant-worker can not be started: %s",
+                           strerror(errno));
+    int state = watch(r, pid);
+    if (!r->cli->json)
+        pl_progress_end(&r->progress, &r->cli->err);
+    pl_exit e;
+    if (pl_exit_read(r->dir_fd, &e) == PL_OK)
+        return verdict(r, &e);
+    return pl_cli_fail(r->cli, PL_EXIT_FAILED,
+                       "the worker ended by %s %d and left no word; see "
+                       "%s/worker.log",
+                       WIFSIGNALED(state) ? "signal" : "status",
+                       WIFSIGNALED(state) ? WTERMSIG(state) : WEXITSTATUS(state), r->path);
+}
+
+static int read_scene(pl_cli *cli, pl_scene_files *scene)
+{
+    pl_faults faults = {0};
+    const char *path = cli->arguments[0];
+    pl_status read = pl_scene_files_read(path, scene, &faults);
+    int status = PL_EXIT_OK;
+    if (read == PL_IO)
+        status = pl_cli_fail(cli, PL_EXIT_FILE, "%s: %s", path, strerror(errno));
+    else if (read == PL_INVALID)
+        status = refused(cli, &faults);
+    else if (read != PL_OK)
+        status = pl_cli_fail(cli, PL_EXIT_FAILED, "out of memory");
+    pl_faults_clear(&faults);
+    return status;
+}
+
+int pl_command_run(pl_cli *cli)
+{
+    runner r = {.cli = cli, .path = pl_cli_option(cli, "--out"), .dir_fd = -1};
+    int64_t threads;
+    pl_scene_files scene;
+    if (!pl_cli_integer(cli, "--threads", 1, 1024, 0, &threads))
+        return PL_EXIT_USAGE;
+    if (!r.path || !*r.path)
+        return pl_cli_fail(cli, PL_EXIT_USAGE, "--out DIR is missing: where the run is written");
+    int status = read_scene(cli, &scene);
+    if (status != PL_EXIT_OK)
+        return status;
+    status = pl_run_session_make(cli, r.path, &scene, pl_cli_flag(cli, "--force"), &r.dir_fd);
+    pl_scene_files_clear(&scene);
+    if (status != PL_EXIT_OK)
+        return status;
+    status = preflight(&r);
+    if (status == PL_EXIT_OK)
+        status = simulate(&r, threads);
+    close(r.dir_fd);
+    return status;
+}

@@ -1,0 +1,91 @@
+/* command.h - the commands as a table, and what every command is given. */
+#ifndef PLIANT_CLIENTS_CLI_COMMAND_H
+#define PLIANT_CLIENTS_CLI_COMMAND_H
+
+#include "clients/cli/http_client.h"
+#include "clients/cli/terminal.h"
+
+#include "engine/fault.h"
+#include "protocol/json.h"
+
+#include <stdint.h>
+
+/* Exit statuses, documented in `pliant --help`. */
+enum {
+    PL_EXIT_OK = 0,
+    PL_EXIT_FAILED = 1,       /* the session failed, or the request was refused */
+    PL_EXIT_USAGE = 2,        /* the command line is wrong */
+    PL_EXIT_UNREACHABLE = 3,  /* no daemon answers */
+    PL_EXIT_UNAUTHORISED = 4, /* no token, or not a good one */
+    PL_EXIT_NOT_FOUND = 5,    /* no such session */
+    PL_EXIT_CANCELLED = 6,    /* the session was cancelled or deleted */
+    PL_EXIT_FILE = 7,         /* a file here could not be read or written */
+    PL_EXIT_INTERRUPTED = 130 /* Ctrl-C here; the session goes on */
+};
+
+typedef struct pl_option {
+    const char *name;  /* "--out" */
+    const char *value; /* name of its value in the help, NULL: a flag */
+    const char *help;
+} pl_option;
+
+enum { PL_OPTIONS_MAX = 12, PL_ARGUMENTS_MAX = 1024 };
+
+typedef struct pl_cli pl_cli;
+typedef struct pl_command {
+    const char *name, *arguments, *summary;
+    int least, most;   /* positional arguments */
+    const char *notes; /* more help, or NULL */
+    pl_option options[PL_OPTIONS_MAX];
+    int (*run)(pl_cli *cli);
+} pl_command;
+
+struct pl_cli {
+    const pl_command *command;
+    const char *server, *token, *state; /* as given, or NULL */
+    bool json;
+    const char *values[PL_OPTIONS_MAX]; /* of the command's options; "" for a given flag */
+    const char *arguments[PL_ARGUMENTS_MAX];
+    int argument_count;
+    pl_terminal out, err;   /* standard output, standard error */
+    pl_http_client *client; /* made when first needed */
+    char *server_url;       /* with it */
+};
+
+/* The value of an option of the running command; NULL where it was not given. */
+const char *pl_cli_option(const pl_cli *cli, const char *name);
+bool pl_cli_flag(const pl_cli *cli, const char *name);
+/* A whole number; false after saying what is wrong. */
+bool pl_cli_integer(const pl_cli *cli, const char *name, int64_t minimum, int64_t maximum,
+                    int64_t fallback, int64_t *out);
+bool pl_cli_number(const pl_cli *cli, const char *name, double minimum, double maximum,
+                   double fallback, double *out);
+
+/* One line on standard error: "pliant: ...". Returns `status`, for `return pl_cli_fail(...)`. */
+__attribute__((format(printf, 3, 4))) int pl_cli_fail(const pl_cli *cli, int status,
+                                                      const char *format, ...);
+/* A list of faults, a block each: where, what was found, what was expected, what to do. */
+void pl_cli_print_faults(const pl_cli *cli, const pl_faults *faults);
+
+/* NULL-terminated by a row without name. */
+extern const pl_command pl_commands[];
+
+int pl_command_run(pl_cli *cli);
+int pl_command_submit(pl_cli *cli);
+int pl_command_list(pl_cli *cli);
+int pl_command_show(pl_cli *cli);
+int pl_command_follow(pl_cli *cli);
+int pl_command_frames(pl_cli *cli);
+int pl_command_metrics(pl_cli *cli);
+int pl_command_plot(pl_cli *cli);
+int pl_command_export(pl_cli *cli);
+int pl_command_cancel(pl_cli *cli);
+int pl_command_delete(pl_cli *cli);
+int pl_command_validate(pl_cli *cli);
+int pl_command_topology(pl_cli *cli);
+int pl_command_log(pl_cli *cli);
+int pl_command_scene(pl_cli *cli);
+int pl_command_capabilities(pl_cli *cli);
+int pl_command_version(pl_cli *cli);
+
+#endif

@@ -1,0 +1,263 @@
+/* pliant - the command line. Reads the global options, finds the command in the table of
+ * commands.c, reads its options and runs it. */
+#include "clients/cli/command.h"
+
+#include "protocol/problem.h"
+
+#include <errno.h>
+#include <locale.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const pl_option global_options[] = {
+    {"--server", "URL", "the daemon ($PLIANT_SERVER, STATE/url, http://127.0.0.1:8080)"},
+    {"--token", "T", "token ($PLIANT_TOKEN, file $PLIANT_TOKEN_FILE, STATE/token)"},
+    {"--state", "DIR", "a daemon's state directory on this machine (~/.local/state/pliant)"},
+    {"--json", NULL, "machine-readable output"},
+    {NULL, NULL, NULL},
+};
+
+static void print_option(const pl_option *o)
+{
+    char left[40];
+    snprintf(left, sizeof left, "%s%s%s", o->name, o->value ? " " : "", o->value ? o->value : "");
+    printf("  %-22s %s\n", left, o->help);
+}
+
+static void print_help(void)
+{
+    printf("pliant - simulate deformable bodies, here or on a daemon\n\n"
+           "usage: pliant [--server URL] [--token T] [--json] COMMAND ...\n\n");
+    for (const pl_command *c = pl_commands; c->name; c++)
+        printf("  %-13s %s\n", c->name, c->summary);
+    printf("\noptions of every command:\n");
+    for (const pl_option *o = global_options; o->name; o++)
+        print_option(o);
+    printf("  %-22s %s\n", "--help", "also after a command");
+    printf("  %-22s %s\n", "--version", "this program's version");
+    printf("\nAn ID may be shortened to a beginning that only one session has.\n"
+           "\nexit status: 0 done, and the session succeeded where one was followed;\n"
+           "  1 it failed or was refused; 2 wrong command line; 3 no daemon reached;\n"
+           "  4 not authorised; 5 no such session; 6 the session was cancelled or deleted;\n"
+           "  7 a file here could not be read or written; 130 interrupted (Ctrl-C)\n");
+}
+
+static void print_command_help(const pl_command *c)
+{
+    printf("usage: pliant %s%s%s\n\n%s\n", c->name, *c->arguments ? " " : "", c->arguments,
+           c->summary);
+    if (c->notes)
+        printf("\n%s\n", c->notes);
+    printf("\noptions:\n");
+    for (int i = 0; i < PL_OPTIONS_MAX && c->options[i].name; i++)
+        print_option(&c->options[i]);
+    for (const pl_option *o = global_options; o->name; o++)
+        print_option(o);
+}
+
+int pl_cli_fail(const pl_cli *cli, int status, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    fprintf(stderr, "%spliant:%s ", pl_style_on(&cli->err, PL_STYLE_RED), pl_style_off(&cli->err));
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+    va_end(arguments);
+    return status;
+}
+
+static int option_index(const pl_cli *cli, const char *name)
+{
+    for (int i = 0; i < PL_OPTIONS_MAX && cli->command->options[i].name; i++)
+        if (strcmp(cli->command->options[i].name, name) == 0)
+            return i;
+    return -1;
+}
+
+const char *pl_cli_option(const pl_cli *cli, const char *name)
+{
+    int i = option_index(cli, name);
+    return i < 0 ? NULL : cli->values[i];
+}
+
+bool pl_cli_flag(const pl_cli *cli, const char *name)
+{
+    return pl_cli_option(cli, name) != NULL;
+}
+
+bool pl_cli_number(const pl_cli *cli, const char *name, double minimum, double maximum,
+                   double fallback, double *out)
+{
+    const char *text = pl_cli_option(cli, name);
+    char *end;
+    *out = fallback;
+    if (!text)
+        return true;
+    double value = strtod(text, &end);
+    if (end == text || *end || !(value >= minimum && value <= maximum)) {
+        pl_cli_fail(cli, PL_EXIT_USAGE, "%s: got '%s', expected a number from %g to %g", name, text,
+                    minimum, maximum);
+        return false;
+    }
+    *out = value;
+    return true;
+}
+
+bool pl_cli_integer(const pl_cli *cli, const char *name, int64_t minimum, int64_t maximum,
+                    int64_t fallback, int64_t *out)
+{
+    const char *text = pl_cli_option(cli, name);
+    char *end;
+    *out = fallback;
+    if (!text)
+        return true;
+    errno = 0;
+    long long value = strtoll(text, &end, 10);
+    if (end == text || *end || errno || value < minimum || value > maximum) {
+        pl_cli_fail(cli, PL_EXIT_USAGE, "%s: got '%s', expected a whole number from %lld%s", name,
+                    text, (long long)minimum, maximum == INT64_MAX ? " up" : "");
+        return false;
+    }
+    *out = value;
+    return true;
+}
+
+/* Judge one option word; `value` is what stands after '=', `next` the following word. Returns how
+ * many words it took, or -1 after saying what is wrong. */
+static int take_option(pl_cli *cli, const char *name, const char *value, const char *next)
+{
+    const char *known[PL_OPTIONS_MAX + 8];
+    size_t known_count = 0;
+    const char **slot = NULL;
+    const pl_option *found = NULL;
+    const char **globals[] = {&cli->server, &cli->token, &cli->state, NULL};
+    for (int i = 0; cli->command && i < PL_OPTIONS_MAX && cli->command->options[i].name; i++) {
+        known[known_count++] = cli->command->options[i].name;
+        if (strcmp(name, cli->command->options[i].name) == 0) {
+            found = &cli->command->options[i];
+            slot = &cli->values[i];
+        }
+    }
+    for (int i = 0; global_options[i].name; i++) {
+        known[known_count++] = global_options[i].name;
+        if (!found && strcmp(name, global_options[i].name) == 0) {
+            found = &global_options[i];
+            slot = globals[i];
+        }
+    }
+    if (!found) {
+        const char *nearest = pl_nearest(name, known, known_count);
+        pl_cli_fail(cli, 0, "no option %s%s%s%s", name, nearest ? ": did you mean " : "",
+                    nearest ? nearest : "", nearest ? "?" : "; see --help");
+        return -1;
+    }
+    if (!found->value && value) {
+        pl_cli_fail(cli, 0, "%s takes no value", name);
+        return -1;
+    }
+    if (found->value && !value && !next) {
+        pl_cli_fail(cli, 0, "%s needs a value: %s", name, found->value);
+        return -1;
+    }
+    if (!slot)
+        cli->json = true;
+    else
+        *slot = !found->value ? "" : value ? value : next;
+    return found->value && !value ? 2 : 1;
+}
+
+static const pl_command *find_command(const pl_cli *cli, const char *name)
+{
+    const char *known[32];
+    size_t count = 0;
+    for (const pl_command *c = pl_commands; c->name; c++) {
+        if (strcmp(c->name, name) == 0)
+            return c;
+        known[count++] = c->name;
+    }
+    const char *nearest = pl_nearest(name, known, count);
+    pl_cli_fail(cli, 0, "no command '%s'%s%s%s", name, nearest ? ": did you mean " : "; see --help",
+                nearest ? nearest : "", nearest ? "?" : "");
+    return NULL;
+}
+
+static bool take_argument(pl_cli *cli, const char *word)
+{
+    if (!cli->command) {
+        cli->command = find_command(cli, word);
+        return cli->command != NULL;
+    }
+    if (cli->argument_count >= cli->command->most) {
+        pl_cli_fail(cli, 0, "'%s' is one argument too many; usage: pliant %s %s", word,
+                    cli->command->name, cli->command->arguments);
+        return false;
+    }
+    cli->arguments[cli->argument_count++] = word;
+    return true;
+}
+
+/* An exit status where the words end the program, else -1. */
+static int read_words(pl_cli *cli, int argc, char **argv)
+{
+    bool options_end = false;
+    for (int i = 1; i < argc;) {
+        char *word = argv[i];
+        if (options_end || word[0] != '-' || strcmp(word, "-") == 0) {
+            if (!take_argument(cli, word))
+                return PL_EXIT_USAGE;
+            i++;
+            continue;
+        }
+        if (strcmp(word, "--") == 0) {
+            options_end = true;
+            i++;
+            continue;
+        }
+        if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
+            if (cli->command)
+                print_command_help(cli->command);
+            else
+                print_help();
+            return PL_EXIT_OK;
+        }
+        if (strcmp(word, "--version") == 0) {
+            printf("pliant %s\n", PLIANT_VERSION);
+            return PL_EXIT_OK;
+        }
+        char *equals = strchr(word, '=');
+        if (equals)
+            *equals = '\0';
+        int took = take_option(cli, word, equals ? equals + 1 : NULL,
+                               i + 1 < argc ? argv[i + 1] : NULL);
+        if (took < 0)
+            return PL_EXIT_USAGE;
+        i += took;
+    }
+    return -1;
+}
+
+int main(int argc, char **argv)
+{
+    setlocale(LC_CTYPE, "");
+    pl_cli cli = {0};
+    pl_terminal_init(&cli.out, stdout);
+    pl_terminal_init(&cli.err, stderr);
+    int status = read_words(&cli, argc, argv);
+    if (status >= 0)
+        return status;
+    if (!cli.command) {
+        print_help();
+        return PL_EXIT_USAGE;
+    }
+    if (cli.argument_count < cli.command->least)
+        return pl_cli_fail(&cli, PL_EXIT_USAGE, "something is missing; usage: pliant %s %s",
+                           cli.command->name, cli.command->arguments);
+    pl_interrupt_catch();
+    status = cli.command->run(&cli);
+    if (fflush(stdout) != 0 && status == PL_EXIT_OK)
+        status = pl_cli_fail(&cli, PL_EXIT_FILE, "standard output: %s", strerror(errno));
+    pl_http_client_destroy(cli.client);
+    free(cli.server_url);
+    return status;
+}

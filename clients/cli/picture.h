@@ -1,0 +1,34 @@
+/* picture.h - a picture of one frame: bodies and obstacles on a ground grid, y up, lit by a key
+ * light with soft shadows, a fill light and the sky, framed so that the bodies fill the picture.
+ * No GPU and no display: this is the first thing to look at after a run on a machine elsewhere.
+ */
+#ifndef PLIANT_CLIENTS_CLI_PICTURE_H
+#define PLIANT_CLIENTS_CLI_PICTURE_H
+
+#include "engine/fault.h"
+
+#include <stdint.h>
+
+typedef struct pl_picture_obstacle {
+    bool sphere;     /* else a plane */
+    float normal[3]; /* plane: unit */
+    float point[3];  /* plane: a point of it; sphere: the centre */
+    float radius;    /* sphere */
+} pl_picture_obstacle;
+
+typedef struct pl_picture {
+    int64_t vertices;
+    const float *positions; /* [vertices][3] */
+    int64_t triangles;
+    const int32_t *triangle; /* [triangles][3], outward */
+    const int32_t *body;     /* [vertices] index of the body: its colour */
+    int32_t obstacles;
+    const pl_picture_obstacle *obstacle;
+    int32_t width, height;    /* pixels, 16 .. 8192 */
+    float azimuth, elevation; /* degrees of the camera about +y from +z, and above the horizon */
+} pl_picture;
+
+/* *rgb: malloc'ed, [height][width][3], sRGB. PL_INVALID where there is nothing to draw. */
+pl_status pl_picture_render(const pl_picture *picture, unsigned char **rgb);
+
+#endif

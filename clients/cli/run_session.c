@@ -1,0 +1,202 @@
+#include "clients/cli/run_session.h"
+
+#include "clients/cli/outfile.h"
+
+#include "protocol/record.h"
+#include "protocol/session_dir.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <limits.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+extern char **environ;
+
+/* What a run leaves in its directory, beside log/ and meshes/. */
+static const char *const run_files[] = {
+    "scene.json", "effective.json", "preflight.json", "topology.json", "triangles.npy", "tets.npy",
+    "lock",       "head.json",      "exit.json",      "worker.log",    "control.log",
+};
+
+static bool is_empty(int dir_fd)
+{
+    int copy = dup(dir_fd);
+    DIR *d = copy < 0 ? NULL : fdopendir(copy);
+    bool empty = true;
+    if (!d)
+        return false;
+    rewinddir(d);
+    for (struct dirent *e; empty && (e = readdir(d));)
+        empty = strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0;
+    closedir(d);
+    return empty;
+}
+
+/* Whether a name in log/ or meshes/ is one that a run writes: 0001-0001.seg and .idx, or a hash. */
+static bool is_run_name(const char *name)
+{
+    size_t digits = strspn(name, "0123456789-");
+    bool segment = digits > 0 &&
+                   (strcmp(name + digits, ".seg") == 0 || strcmp(name + digits, ".idx") == 0);
+    return segment || (strspn(name, "0123456789abcdef") == 64 && name[64] == '\0');
+}
+
+static void clear_folder(int dir_fd, const char *folder)
+{
+    int fd = openat(dir_fd, folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    DIR *d = fd < 0 ? NULL : fdopendir(fd);
+    if (!d) {
+        if (fd >= 0)
+            close(fd);
+        return;
+    }
+    for (struct dirent *e; (e = readdir(d));)
+        if (is_run_name(e->d_name))
+            unlinkat(fd, e->d_name, 0);
+    closedir(d);
+    unlinkat(dir_fd, folder, AT_REMOVEDIR);
+}
+
+static void clear_run(int dir_fd)
+{
+    clear_folder(dir_fd, "log");
+    clear_folder(dir_fd, "meshes");
+    for (size_t i = 0; i < sizeof run_files / sizeof *run_files; i++)
+        unlinkat(dir_fd, run_files[i], 0);
+}
+
+/* An exit status; PL_EXIT_OK where the directory is there and free to be used. */
+static int claim(pl_cli *cli, const char *path, bool force, int dir_fd)
+{
+    if (is_empty(dir_fd))
+        return PL_EXIT_OK;
+    if (faccessat(dir_fd, "scene.json", F_OK, 0) != 0)
+        return pl_cli_fail(cli, PL_EXIT_FILE,
+                           "%s holds something else than a run: give a new or empty directory",
+                           path);
+    if (pl_session_locked(dir_fd))
+        return pl_cli_fail(cli, PL_EXIT_FILE, "%s: a run is at work there", path);
+    if (!force)
+        return pl_cli_fail(cli, PL_EXIT_FILE, "%s holds an earlier run: --force replaces it", path);
+    clear_run(dir_fd);
+    return PL_EXIT_OK;
+}
+
+static pl_status copy_mesh(int dir_fd, const pl_scene_file *file)
+{
+    char name[80], *buffer = malloc(1 << 18);
+    snprintf(name, sizeof name, "meshes/%s", file->hash);
+    int out = openat(dir_fd, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    int in = open(file->path, O_RDONLY | O_CLOEXEC);
+    pl_status status = !buffer ? PL_NO_MEMORY : in < 0 || out < 0 ? PL_IO : PL_OK;
+    ssize_t n = 0;
+    while (status == PL_OK && (n = read(in, buffer, 1 << 18)) > 0)
+        for (ssize_t done = 0, part; status == PL_OK && done < n; done += part)
+            if ((part = write(out, buffer + done, (size_t)(n - done))) < 0) {
+                status = PL_IO;
+                part = 0;
+            }
+    if (n < 0)
+        status = PL_IO;
+    int saved = errno;
+    if (in >= 0)
+        close(in);
+    if (out >= 0)
+        close(out);
+    free(buffer);
+    errno = saved;
+    return status;
+}
+
+static pl_status fill(int dir_fd, const pl_scene_files *scene)
+{
+    if (scene->count > 0 && mkdirat(dir_fd, "meshes", 0777) != 0 && errno != EEXIST)
+        return PL_IO;
+    for (int32_t i = 0; i < scene->count; i++) {
+        pl_status status = copy_mesh(dir_fd, &scene->files[i]);
+        if (status != PL_OK)
+            return status;
+    }
+    if (mkdirat(dir_fd, "log", 0777) != 0 && errno != EEXIST)
+        return PL_IO;
+    return pl_file_replace(dir_fd, "scene.json", scene->text, scene->length, false);
+}
+
+int pl_run_session_make(pl_cli *cli, const char *path, const pl_scene_files *scene, bool force,
+                        int *dir_fd)
+{
+    if (pl_make_directories(path) != PL_OK)
+        return pl_cli_fail(cli, PL_EXIT_FILE, "%s: %s", path, strerror(errno));
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return pl_cli_fail(cli, PL_EXIT_FILE, "%s: %s", path, strerror(errno));
+    int status = claim(cli, path, force, fd);
+    if (status == PL_EXIT_OK && fill(fd, scene) != PL_OK)
+        status = pl_cli_fail(cli, PL_EXIT_FILE, "%s: %s", path, strerror(errno));
+    if (status != PL_EXIT_OK)
+        close(fd);
+    else
+        *dir_fd = fd;
+    return status;
+}
+
+pl_status pl_run_session_cancel(int dir_fd)
+{
+    static const char action[] = "{\"action\": \"cancel\"}";
+    unsigned char bytes[PL_RECORD_HEADER + 64] = {0};
+    pl_record record = {.type = PL_RECORD_CONTROL,
+                        .length = sizeof action - 1,
+                        .payload_crc = pl_crc32c(0, action, sizeof action - 1)};
+    size_t size = (size_t)pl_record_size(record.length);
+    pl_record_encode(&record, bytes);
+    memcpy(bytes + PL_RECORD_HEADER, action, sizeof action - 1);
+    int fd = openat(dir_fd, "control.log", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    if (fd < 0)
+        return PL_IO;
+    bool whole = write(fd, bytes, size) == (ssize_t)size;
+    close(fd);
+    return whole ? PL_OK : PL_IO;
+}
+
+/* The path of a program beside this one; malloc'ed, NULL with errno. */
+static char *beside(const char *program)
+{
+    const char *folder = getenv("PLIANT_BINDIR");
+    char self[PATH_MAX], *path = NULL;
+    if (!folder || !*folder) {
+        ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+        if (length < 0)
+            return NULL;
+        self[length] = '\0';
+        folder = dirname(self);
+    }
+    return asprintf(&path, "%s/%s", folder, program) < 0 ? NULL : path;
+}
+
+pl_status pl_run_session_start(const char *program, const char *const *arguments, pid_t *pid)
+{
+    char *path = beside(program), *argv[16] = {path};
+    if (!path)
+        return PL_IO;
+    for (int i = 0; i < 14 && arguments[i]; i++)
+        argv[i + 1] = (char *)arguments[i]; /* posix_spawn does not write to them */
+    posix_spawnattr_t attributes;
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_adddup2(&actions, 2, 1); /* our standard output is the caller's */
+    int error = posix_spawn(pid, path, &actions, &attributes, argv, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    posix_spawnattr_destroy(&attributes);
+    free(path);
+    errno = error;
+    return error ? PL_IO : PL_OK;
+}

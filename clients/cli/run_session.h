@@ -1,0 +1,26 @@
+/* run_session.h - a session directory of our own: made, filled, cleared for another run, and told
+ * to cancel. The same directory that a daemon makes; here the command line is its creator.
+ */
+#ifndef PLIANT_CLIENTS_CLI_RUN_SESSION_H
+#define PLIANT_CLIENTS_CLI_RUN_SESSION_H
+
+#include "clients/cli/command.h"
+#include "clients/cli/scene_files.h"
+
+#include <sys/types.h>
+
+/* Make the directory with scene.json and meshes/HASH. One that holds an earlier run is emptied
+ * first with `force`, of a run's files and no others; else it is refused, as is one that holds
+ * anything else. Returns an exit status, *dir_fd open on PL_EXIT_OK. */
+int pl_run_session_make(pl_cli *cli, const char *path, const pl_scene_files *scene, bool force,
+                        int *dir_fd);
+
+/* Append {"action": "cancel"} to control.log. */
+pl_status pl_run_session_cancel(int dir_fd);
+
+/* Start a program that lies beside this one ($PLIANT_BINDIR, else the folder of the executable), in
+ * a process group of its own so that Ctrl-C reaches us only. NULL-terminated arguments after the
+ * name. PL_IO with errno. */
+pl_status pl_run_session_start(const char *program, const char *const *arguments, pid_t *pid);
+
+#endif

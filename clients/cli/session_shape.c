@@ -1,0 +1,189 @@
+/* What to draw of a session: its topology document, its tetrahedra, and its obstacles where their
+ * motion has brought them. */
+#include "clients/cli/npy.h"
+#include "clients/cli/session_source.h"
+#include "clients/cli/vec.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DOCUMENT_MAX ((size_t)1 << 30)
+#define VERTICES_MAX ((int64_t)1 << 30)
+
+static int no_memory(const pl_session_source *s)
+{
+    return pl_cli_fail(s->cli, PL_EXIT_FAILED, "out of memory");
+}
+
+/* A document of the session: a file of its directory, or what the daemon answers at the path. */
+static int fetch(pl_session_source *s, const char *file, const char *path_format,
+                 const char *accept, char **text, size_t *size)
+{
+    if (s->dir_fd >= 0) {
+        if (pl_file_read(s->dir_fd, file, DOCUMENT_MAX, text, size) == PL_OK)
+            return PL_EXIT_OK;
+        return pl_cli_fail(s->cli, PL_EXIT_FILE, "%s: %s", file, strerror(errno));
+    }
+    char *path = pl_api_path(path_format, s->id);
+    int status = pl_api_get_text(s->cli, path, accept, text, size);
+    free(path);
+    return status;
+}
+
+static int fetch_json(pl_session_source *s, const char *file, const char *path_format,
+                      pl_json **out)
+{
+    char *text, error[160];
+    size_t size;
+    int status = fetch(s, file, path_format, NULL, &text, &size);
+    if (status != PL_EXIT_OK)
+        return status;
+    *out = pl_json_parse(text, size, error);
+    free(text);
+    return *out ? PL_EXIT_OK : pl_cli_fail(s->cli, PL_EXIT_FAILED, "%s: %s", file, error);
+}
+
+static int read_bodies(pl_session_source *s, const pl_json *topology, pl_session_shape *out)
+{
+    const pl_json *bodies = pl_json_at(topology, "bodies");
+    int64_t corners = 0;
+    out->vertices = pl_json_integer(topology, "vertices", 0);
+    for (size_t b = 0; b < pl_json_count(bodies); b++)
+        corners += (int64_t)pl_json_count(pl_json_at(pl_json_item(bodies, b), "triangles"));
+    if (out->vertices < 0 || out->vertices > VERTICES_MAX)
+        return pl_cli_fail(s->cli, PL_EXIT_FAILED, "the topology's vertex count is not believable");
+    out->body = calloc((size_t)out->vertices + 1, sizeof *out->body);
+    out->triangle = malloc(((size_t)corners + 1) * sizeof *out->triangle);
+    if (!out->body || !out->triangle)
+        return no_memory(s);
+    int64_t at = 0;
+    for (size_t b = 0; b < pl_json_count(bodies); b++) {
+        const pl_json *body = pl_json_item(bodies, b), *list = pl_json_at(body, "triangles");
+        int64_t first = pl_json_integer(body, "first_vertex", 0);
+        int64_t count = pl_json_integer(body, "vertices", 0);
+        for (int64_t v = first; v >= 0 && v < first + count && v < out->vertices; v++)
+            out->body[v] = (int32_t)b;
+        for (size_t i = 0; i < pl_json_count(list); i++) {
+            int64_t v = pl_json_integer(pl_json_item(list, i), "", -1);
+            if (v < 0 || v >= out->vertices)
+                return pl_cli_fail(s->cli, PL_EXIT_FAILED,
+                                   "the topology names a vertex that is not there");
+            out->triangle[at++] = (int32_t)v;
+        }
+    }
+    out->triangles = at / 3;
+    return PL_EXIT_OK;
+}
+
+static void read_vector(const pl_json *value, const char *key, float out[3])
+{
+    const pl_json *list = pl_json_at(value, key);
+    for (size_t i = 0; i < 3 && i < pl_json_count(list); i++)
+        out[i] = (float)pl_json_number(pl_json_item(list, i), "", out[i]);
+}
+
+/* Rodrigues: v turned about the unit axis k by the angle. */
+static pl_vec turned(pl_vec v, pl_vec k, float angle)
+{
+    float c = cosf(angle), s = sinf(angle);
+    return vec_add(vec_add(vec_scale(v, c), vec_scale(vec_cross(k, v), s)),
+                   vec_scale(k, vec_dot(k, v) * (1 - c)));
+}
+
+/* x(t) = R(axis, rate t) (x - origin) + origin + velocity t, as engine/scene.h has it. The origin
+ * of an obstacle is its centre where none is given, so turning a sphere leaves it in place. */
+static void move(const pl_json *motion, double time, pl_picture_obstacle *o)
+{
+    float velocity[3] = {0}, axis[3] = {0}, origin[3] = {o->point[0], o->point[1], o->point[2]};
+    read_vector(motion, "velocity", velocity);
+    read_vector(motion, "axis", axis);
+    read_vector(motion, "origin", origin);
+    float angle = (float)(pl_json_number(motion, "degrees_per_second", 0) * time * M_PI / 180);
+    pl_vec k = vec_unit(vec_of(axis)), about = vec_of(origin);
+    pl_vec p = vec_add(turned(vec_sub(vec_of(o->point), about), k, angle), about);
+    p = vec_add(p, vec_scale(vec_of(velocity), (float)time));
+    pl_vec n = turned(vec_of(o->normal), k, angle);
+    memcpy(o->point, &p, sizeof o->point);
+    memcpy(o->normal, &n, sizeof o->normal);
+}
+
+static int read_obstacles(pl_session_source *s, const pl_json *topology, const pl_json *scene,
+                          double time, pl_session_shape *out)
+{
+    const pl_json *list = pl_json_at(topology, "obstacles");
+    const pl_json *posted = pl_json_at(scene, "obstacles");
+    size_t count = pl_json_count(list);
+    out->obstacle = calloc(count + 1, sizeof *out->obstacle);
+    if (!out->obstacle)
+        return no_memory(s);
+    for (size_t k = 0; k < count; k++) {
+        const pl_json *entry = pl_json_item(list, k), *plane = pl_json_at(entry, "plane");
+        const pl_json *sphere = pl_json_at(entry, "sphere");
+        pl_picture_obstacle *o = &out->obstacle[out->obstacles];
+        if (plane) {
+            read_vector(plane, "normal", o->normal);
+            for (int i = 0; i < 3; i++)
+                o->point[i] = o->normal[i] * (float)pl_json_number(plane, "offset", 0);
+        } else if (sphere) {
+            o->sphere = true;
+            read_vector(sphere, "center", o->point);
+            o->radius = (float)pl_json_number(sphere, "radius", 0);
+        } else {
+            continue; /* of a kind that this version can not draw */
+        }
+        const pl_json *motion = pl_json_at(pl_json_item(posted, k), "motion");
+        if (!pl_json_is_null(motion))
+            move(motion, time, o);
+        out->obstacles++;
+    }
+    return PL_EXIT_OK;
+}
+
+static int read_tets(pl_session_source *s, pl_session_shape *out)
+{
+    char *bytes;
+    size_t size;
+    int status = fetch(s, "tets.npy", "/v1/sessions/%s/topology?array=tets", "application/x-npy",
+                       &bytes, &size);
+    if (status != PL_EXIT_OK)
+        return status;
+    pl_status read = pl_npy_read_int32(bytes, size, 4, &out->tet, &out->tets);
+    free(bytes);
+    if (read != PL_OK)
+        return pl_cli_fail(s->cli, PL_EXIT_FAILED, "the tetrahedra are no array of (m, 4) int32");
+    for (int64_t i = 0; i < 4 * out->tets; i++)
+        if (out->tet[i] < 0 || out->tet[i] >= out->vertices)
+            return pl_cli_fail(s->cli, PL_EXIT_FAILED,
+                               "a tetrahedron names a vertex that is not there");
+    return PL_EXIT_OK;
+}
+
+int pl_session_source_shape(pl_session_source *s, bool with_tets, double time,
+                            pl_session_shape *out)
+{
+    pl_json *topology = NULL, *scene = NULL;
+    int status = fetch_json(s, "topology.json", "/v1/sessions/%s/topology", &topology);
+    if (status == PL_EXIT_OK)
+        status = fetch_json(s, "scene.json", "/v1/sessions/%s/scene?form=posted", &scene);
+    if (status == PL_EXIT_OK)
+        status = read_bodies(s, topology, out);
+    if (status == PL_EXIT_OK)
+        status = read_obstacles(s, topology, scene, time, out);
+    if (status == PL_EXIT_OK && with_tets)
+        status = read_tets(s, out);
+    pl_json_free(topology);
+    pl_json_free(scene);
+    if (status != PL_EXIT_OK)
+        pl_session_shape_clear(out);
+    return status;
+}
+
+void pl_session_shape_clear(pl_session_shape *shape)
+{
+    free(shape->body);
+    free(shape->triangle);
+    free(shape->tet);
+    free(shape->obstacle);
+    *shape = (pl_session_shape){0};
+}

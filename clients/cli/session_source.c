@@ -1,0 +1,302 @@
+#include "clients/cli/session_source.h"
+
+#include "clients/cli/record_stream.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define DOCUMENT_MAX ((size_t)1 << 30)
+
+static bool is_directory(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+static int open_directory(pl_session_source *s, const char *where)
+{
+    s->dir_fd = open(where, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (s->dir_fd < 0)
+        return pl_cli_fail(s->cli, PL_EXIT_FILE, "%s: %s", where, strerror(errno));
+    if (faccessat(s->dir_fd, "scene.json", R_OK, 0) != 0)
+        return pl_cli_fail(s->cli, PL_EXIT_NOT_FOUND,
+                           "%s is no session directory: it has no scene.json", where);
+    if (pl_log_reader_open(s->dir_fd, &s->reader) != PL_OK)
+        return pl_cli_fail(s->cli, PL_EXIT_FILE, "%s: its log can not be opened: %s", where,
+                           strerror(errno));
+    s->frames = pl_log_reader_refresh(s->reader);
+    char *text;
+    size_t size;
+    if (pl_file_read(s->dir_fd, "scene.json", DOCUMENT_MAX, &text, &size) == PL_OK) {
+        pl_json *scene = pl_json_parse(text, size, NULL);
+        snprintf(s->name, sizeof s->name, "%s", pl_json_string(scene, "name", ""));
+        pl_json_free(scene);
+        free(text);
+    }
+    return PL_EXIT_OK;
+}
+
+static int open_remote(pl_session_source *s, const char *where)
+{
+    pl_json *session = NULL;
+    int status = pl_api_resolve(s->cli, where, s->id);
+    if (status != PL_EXIT_OK)
+        return status;
+    char *path = pl_api_path("/v1/sessions/%s", s->id);
+    status = pl_api_get(s->cli, path, &session);
+    free(path);
+    if (status != PL_EXIT_OK)
+        return status;
+    s->frames = pl_json_integer(session, "progress/frame", -1) + 1;
+    snprintf(s->name, sizeof s->name, "%s", pl_json_string(session, "name", ""));
+    pl_json_free(session);
+    return PL_EXIT_OK;
+}
+
+int pl_session_source_open(pl_cli *cli, const char *where, pl_session_source *out)
+{
+    *out = (pl_session_source){.cli = cli, .dir_fd = -1};
+    int status = is_directory(where) ? open_directory(out, where) : open_remote(out, where);
+    if (status != PL_EXIT_OK)
+        pl_session_source_close(out);
+    return status;
+}
+
+void pl_session_source_close(pl_session_source *s)
+{
+    pl_log_reader_close(s->reader);
+    if (s->dir_fd >= 0)
+        close(s->dir_fd);
+    s->reader = NULL;
+    s->dir_fd = -1;
+}
+
+/* ---- frames ------------------------------------------------------------------------------------
+ */
+
+typedef struct frame_run {
+    pl_session_source *source;
+    int64_t next, last, every;
+    bool follow, stopped, ended;
+    pl_take_frame take;
+    void *context;
+    float *single; /* a double frame as float32 */
+    pl_record_stream stream;
+    int status;
+} frame_run;
+
+/* Positions of a frame record as float32, in place where they are that already; NULL where the
+ * payload is none. */
+static const float *frame_positions(frame_run *run, const unsigned char *payload, uint64_t length,
+                                    pl_frame_header *header)
+{
+    if (!pl_frame_header_decode(payload, length, header) || !(header->fields & PL_FIELD_POSITION))
+        return NULL;
+    uint64_t width = header->dtype == PL_DTYPE_F64 ? 8 : 4, values = 3 * header->count;
+    if (header->count > length || (length - PL_FRAME_HEADER) / width < values)
+        return NULL;
+    if (header->dtype == PL_DTYPE_F32)
+        return (const float *)(const void *)(payload + PL_FRAME_HEADER);
+    float *grown = realloc(run->single, (size_t)(values ? values : 1) * sizeof *grown);
+    if (!grown)
+        return NULL;
+    run->single = grown;
+    for (uint64_t i = 0; i < values; i++) {
+        double value;
+        memcpy(&value, payload + PL_FRAME_HEADER + 8 * i, sizeof value);
+        grown[i] = (float)value;
+    }
+    return grown;
+}
+
+static bool give_frame(frame_run *run, int64_t frame, const unsigned char *payload, uint64_t length)
+{
+    pl_frame_header header;
+    const float *positions = frame_positions(run, payload, length, &header);
+    if (!positions) {
+        run->status = pl_cli_fail(run->source->cli, PL_EXIT_FAILED,
+                                  "frame %" PRId64 " is not as its record should be", frame);
+        return false;
+    }
+    pl_session_frame f = {.frame = frame,
+                          .vertices = (int64_t)header.count,
+                          .time = header.time,
+                          .positions = positions};
+    run->stopped = !run->take(run->context, &f);
+    return !run->stopped;
+}
+
+static void frames_from_directory(frame_run *run)
+{
+    for (int64_t k = run->next; k <= run->last && run->status == PL_EXIT_OK; k += run->every) {
+        char *payload;
+        uint64_t length;
+        pl_log_verdict verdict = pl_log_read(run->source->reader, k, PL_LOG_FRAME, &payload,
+                                             &length);
+        if (verdict == PL_LOG_OK) {
+            bool more = give_frame(run, k, (unsigned char *)payload, length);
+            free(payload);
+            if (!more)
+                return;
+        } else if (verdict == PL_LOG_CORRUPT) {
+            pl_cli_fail(run->source->cli, 0, "frame %" PRId64 " is damaged and left out", k);
+        } else {
+            run->status = pl_cli_fail(run->source->cli, PL_EXIT_FILE,
+                                      "frame %" PRId64 " can not be read: %s", k,
+                                      verdict == PL_LOG_ERROR ? strerror(errno) : "not there yet");
+        }
+    }
+}
+
+static bool take_record(void *context, const pl_record *record, const unsigned char *payload)
+{
+    frame_run *run = context;
+    int64_t frame = (int64_t)record->frame;
+    switch (record->type) {
+    case PL_RECORD_FRAME:
+        if (!run->follow && frame > run->last) {
+            run->ended = true;
+            return false;
+        }
+        if (frame < run->next)
+            return true;
+        run->next = frame + run->every;
+        return give_frame(run, frame, payload, record->length);
+    case PL_RECORD_GAP:
+        pl_cli_fail(run->source->cli, 0, "frames are missing: %.*s", (int)record->length,
+                    (const char *)payload);
+        return true;
+    case PL_RECORD_END: {
+        pl_json *end = pl_json_parse((const char *)payload, (size_t)record->length, NULL);
+        run->ended = strcmp(pl_json_string(end, "reason", ""), "shutdown") != 0 || !run->follow;
+        pl_json_free(end);
+        return true;
+    }
+    default: /* hello, heartbeat, and what later versions may add */
+        return true;
+    }
+}
+
+static bool on_bytes(void *context, const char *data, size_t size)
+{
+    frame_run *run = context;
+    return pl_record_stream_feed(&run->stream, data, size);
+}
+
+/* One connection's worth of frames. True where it is worth to connect again. */
+static bool frames_from_stream(frame_run *run)
+{
+    pl_cli *cli = run->source->cli;
+    char *path = NULL, end[40] = "&follow=1";
+    if (!run->follow)
+        snprintf(end, sizeof end, "&to=%" PRId64, run->last);
+    if (asprintf(&path, "/v1/sessions/%s/frames?from=%" PRId64 "%s", run->source->id, run->next,
+                 end) < 0) {
+        run->status = pl_cli_fail(cli, PL_EXIT_FAILED, "out of memory");
+        return false;
+    }
+    int64_t before = run->next;
+    pl_http_answer answer;
+    pl_http_call call = {.method = "GET",
+                         .path = path,
+                         .accept = "application/vnd.pliant.frames",
+                         .streamed = true,
+                         .sink = on_bytes,
+                         .context = run};
+    run->stream.take = take_record;
+    run->stream.context = run;
+    pl_record_stream_reset(&run->stream);
+    pl_http_verdict verdict = pl_http_client_call(cli->client, &call, &answer);
+    free(path);
+    bool again = false, refused = verdict == PL_HTTP_ANSWERED && answer.status >= 300;
+    if (run->status == PL_EXIT_OK && !run->stopped && !run->ended) {
+        again = !refused && verdict != PL_HTTP_INTERRUPTED && verdict != PL_HTTP_NO_MEMORY &&
+                (run->next > before || run->follow);
+        if (!again)
+            run->status = pl_api_failed(
+                cli, verdict == PL_HTTP_ANSWERED && !refused ? PL_HTTP_BROKEN : verdict, &answer);
+    }
+    pl_http_answer_clear(&answer);
+    return again;
+}
+
+int pl_session_source_frames(pl_session_source *s, int64_t first, int64_t last, int64_t every,
+                             bool follow, pl_take_frame take, void *context)
+{
+    frame_run run = {.source = s,
+                     .next = first,
+                     .last = last,
+                     .every = every,
+                     .follow = follow,
+                     .take = take,
+                     .context = context};
+    if (s->dir_fd >= 0) {
+        frames_from_directory(&run);
+    } else {
+        double wait = 0.25;
+        for (int64_t before = run.next; frames_from_stream(&run); before = run.next) {
+            wait = run.next > before ? 0.25 : wait < 4 ? 2 * wait : 8;
+            pl_interruptible_sleep(wait);
+        }
+    }
+    pl_record_stream_clear(&run.stream);
+    free(run.single);
+    return run.status;
+}
+
+/* ---- metrics -----------------------------------------------------------------------------------
+ */
+
+static int metrics_from_directory(pl_session_source *s, int64_t first, pl_take_line take,
+                                  void *context)
+{
+    for (int64_t k = first; k < s->frames; k++) {
+        char *payload;
+        uint64_t length;
+        pl_log_verdict verdict = pl_log_read(s->reader, k, PL_LOG_METRICS, &payload, &length);
+        if (verdict == PL_LOG_CORRUPT) {
+            pl_cli_fail(s->cli, 0, "metrics of frame %" PRId64 " are damaged and left out", k);
+            continue;
+        }
+        if (verdict != PL_LOG_OK)
+            return pl_cli_fail(s->cli, PL_EXIT_FILE,
+                               "metrics of frame %" PRId64 " can not be read: %s", k,
+                               strerror(errno));
+        bool more = take(context, payload, (size_t)length);
+        free(payload);
+        if (!more)
+            break;
+    }
+    return PL_EXIT_OK;
+}
+
+int pl_session_source_metrics(pl_session_source *s, int64_t first, pl_take_line take, void *context)
+{
+    if (s->dir_fd >= 0)
+        return metrics_from_directory(s, first, take, context);
+    char *path = NULL, *text;
+    size_t size;
+    if (asprintf(&path, "/v1/sessions/%s/metrics?from=%" PRId64, s->id, first) < 0)
+        return pl_cli_fail(s->cli, PL_EXIT_FAILED, "out of memory");
+    int status = pl_api_get_text(s->cli, path, "application/x-ndjson", &text, &size);
+    free(path);
+    if (status != PL_EXIT_OK)
+        return status;
+    for (char *line = text, *end; line < text + size; line = end + 1) {
+        end = memchr(line, '\n', (size_t)(text + size - line));
+        if (!end)
+            end = text + size;
+        pl_json *value = pl_json_parse(line, (size_t)(end - line), NULL);
+        bool metrics = value && !pl_json_string(value, "event", NULL);
+        pl_json_free(value);
+        if (metrics && !take(context, line, (size_t)(end - line)))
+            break;
+    }
+    free(text);
+    return PL_EXIT_OK;
+}

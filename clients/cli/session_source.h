@@ -1,0 +1,55 @@
+/* session_source.h - a session to read from, wherever it is: on a daemon by its id, or a session
+ * directory here. Failures are said and come back as exit statuses.
+ */
+#ifndef PLIANT_CLIENTS_CLI_SESSION_SOURCE_H
+#define PLIANT_CLIENTS_CLI_SESSION_SOURCE_H
+
+#include "clients/cli/api.h"
+#include "clients/cli/picture.h"
+
+#include "protocol/log.h"
+
+typedef struct pl_session_source {
+    pl_cli *cli;
+    char id[PL_ID_TEXT]; /* on the daemon; "" for a directory */
+    int dir_fd;          /* of a directory, else -1 */
+    pl_log_reader *reader;
+    char name[256]; /* of the session */
+    int64_t frames; /* committed when it was opened: frames 0 .. frames - 1 */
+} pl_session_source;
+
+/* `where` is a directory with a scene.json, or a session's id or a beginning of it. */
+int pl_session_source_open(pl_cli *cli, const char *where, pl_session_source *out);
+void pl_session_source_close(pl_session_source *s);
+
+typedef struct pl_session_frame {
+    int64_t frame, vertices;
+    double time;
+    const float *positions; /* [vertices][3], valid during the call */
+} pl_session_frame;
+/* Gives each frame first, first + every, .. up to last; false ends it early. With `follow` it waits
+ * for more, until the session ends (then last is not looked at). */
+typedef bool (*pl_take_frame)(void *context, const pl_session_frame *frame);
+int pl_session_source_frames(pl_session_source *s, int64_t first, int64_t last, int64_t every,
+                             bool follow, pl_take_frame take, void *context);
+
+/* Gives each metrics record from frame `first` on, a line of JSON without its newline. */
+typedef bool (*pl_take_line)(void *context, const char *line, size_t length);
+int pl_session_source_metrics(pl_session_source *s, int64_t first, pl_take_line take,
+                              void *context);
+
+/* What to draw and to name. Zero-initialise; everything is malloc'ed. */
+typedef struct pl_session_shape {
+    int64_t vertices;
+    int32_t *body; /* [vertices] index of the body */
+    int64_t triangles, tets;
+    int32_t *triangle; /* [triangles][3] */
+    int32_t *tet;      /* [tets][4]; none where not asked for */
+    int32_t obstacles;
+    pl_picture_obstacle *obstacle; /* as they stand at `time` */
+} pl_session_shape;
+int pl_session_source_shape(pl_session_source *s, bool with_tets, double time,
+                            pl_session_shape *out);
+void pl_session_shape_clear(pl_session_shape *shape);
+
+#endif

@@ -1,0 +1,45 @@
+/* terminal.h - what the terminal can show, and the one line that is updated in place. */
+#ifndef PLIANT_CLIENTS_CLI_TERMINAL_H
+#define PLIANT_CLIENTS_CLI_TERMINAL_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+typedef struct pl_terminal {
+    bool tty;    /* standard error is a terminal that moves its cursor */
+    bool colour; /* and NO_COLOR is not set */
+    bool utf8;   /* the locale's characters */
+    int columns; /* 80 where it can not be told */
+    bool live;   /* an updated line stands unfinished */
+} pl_terminal;
+
+/* Asks the environment about the stream (standard output or standard error). */
+void pl_terminal_init(pl_terminal *t, FILE *stream);
+
+typedef enum pl_style {
+    PL_STYLE_PLAIN,
+    PL_STYLE_BOLD,
+    PL_STYLE_DIM,
+    PL_STYLE_RED,
+    PL_STYLE_GREEN,
+    PL_STYLE_YELLOW,
+    PL_STYLE_BLUE,
+    PL_STYLE_MAGENTA,
+    PL_STYLE_CYAN
+} pl_style;
+/* The escape sequence, or "" where colours are off. */
+const char *pl_style_on(const pl_terminal *t, pl_style style);
+const char *pl_style_off(const pl_terminal *t);
+
+/* Replace the updated line; finish it before anything else is printed. */
+void pl_terminal_update(pl_terminal *t, const char *line);
+void pl_terminal_finish(pl_terminal *t);
+
+/* Ctrl-C: the first sets a flag that loops look at, a second ends the program. */
+void pl_interrupt_catch(void);
+bool pl_interrupted(void);
+/* Sleep, cut short by Ctrl-C. */
+void pl_interruptible_sleep(double seconds);
+double pl_monotonic_seconds(void);
+
+#endif

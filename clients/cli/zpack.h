@@ -1,0 +1,15 @@
+/* zpack.h - the two things the exports need of zlib, which stays in zpack.c. */
+#ifndef PLIANT_CLIENTS_CLI_ZPACK_H
+#define PLIANT_CLIENTS_CLI_ZPACK_H
+
+#include "engine/fault.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* CRC-32 as zip and PNG use it; crc is 0 or a previous result. */
+uint32_t pl_zpack_crc32(uint32_t crc, const void *data, size_t size);
+/* The data as one zlib stream; *out is malloc'ed. */
+pl_status pl_zpack_deflate(const void *data, size_t size, unsigned char **out, size_t *out_size);
+
+#endif

@@ -1,0 +1,148 @@
+#include "engine/mesh/draft.h"
+
+#include "engine/mesh/text.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void pl_draft_init(pl_draft *draft, const pl_mesh_limits *limits, const char *pointer,
+                   pl_faults *faults)
+{
+    *draft = (pl_draft){
+        .limits = {INT32_MAX, INT32_MAX},
+        .pointer = pointer,
+        .faults = faults,
+        .tets.corners = 4,
+        .faces.corners = 3,
+        .points.corners = 1,
+    };
+    if (limits && limits->max_vertices < INT32_MAX)
+        draft->limits.max_vertices = limits->max_vertices;
+    if (limits && limits->max_tets < INT32_MAX)
+        draft->limits.max_tets = limits->max_tets;
+}
+
+static void clear_cells(pl_draft_cells *cells)
+{
+    free(cells->nodes);
+    free(cells->tags);
+    free(cells->where);
+}
+
+void pl_draft_clear(pl_draft *draft)
+{
+    free(draft->node_tags);
+    free(draft->node_where);
+    free(draft->vertices);
+    clear_cells(&draft->tets);
+    clear_cells(&draft->faces);
+    clear_cells(&draft->points);
+    for (int64_t i = 0; i < draft->group_count; i++)
+        free(draft->groups[i].name);
+    free(draft->groups);
+    *draft = (pl_draft){0};
+}
+
+void pl_draft_fault(pl_draft *draft, const pl_place *place, const char *at, const char *code,
+                    const char *expected, const char *hint, const char *format, ...)
+{
+    if (draft->stopped)
+        return;
+    char what[400];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(what, sizeof what, format, args);
+    va_end(args);
+    int64_t where = place->binary ? at - place->base : pl_text_line(place->base, at);
+    const char *unit = place->binary ? "byte" : "line";
+    pl_faults_addf(draft->faults, draft->pointer, code, expected, hint, "%s %" PRId64 ": %s%s",
+                   unit, where, place->part, what);
+    if (++draft->fault_count < PL_DRAFT_FAULTS_MAX)
+        return;
+    draft->stopped = true;
+    pl_faults_addf(draft->faults, draft->pointer, "mesh_faults", "a mesh file without faults",
+                   "Correct these and send the file again.",
+                   "%s %" PRId64 ": %d faults so far; the rest of the file was not read", unit,
+                   where, PL_DRAFT_FAULTS_MAX);
+}
+
+bool pl_draft_too_many(pl_draft *draft, const pl_place *place, const char *at, const char *what,
+                       int64_t count, int64_t limit)
+{
+    if (count <= limit)
+        return false;
+    char expected[64];
+    snprintf(expected, sizeof expected, "at most %" PRId64 " %s", limit, what);
+    pl_draft_fault(draft, place, at, "mesh_limit", expected, "Use a coarser mesh.",
+                   "%" PRId64 " %s", count, what);
+    draft->stopped = true;
+    return true;
+}
+
+bool pl_draft_grow(pl_draft *draft, void **items, int64_t count, int64_t capacity, size_t size)
+{
+    if (count < capacity)
+        return true;
+    int64_t wanted = capacity ? 2 * capacity : 64;
+    void *grown = realloc(*items, (size_t)wanted * size);
+    if (grown)
+        *items = grown;
+    else
+        draft->no_memory = draft->stopped = true;
+    return grown != NULL;
+}
+
+void pl_draft_add_node(pl_draft *draft, int64_t tag, const double x[3], int64_t where)
+{
+    int64_t n = draft->node_count, capacity = draft->node_capacity;
+    if (draft->stopped || !pl_draft_grow(draft, (void **)&draft->node_tags, n, capacity, 8) ||
+        !pl_draft_grow(draft, (void **)&draft->node_where, n, capacity, 8) ||
+        !pl_draft_grow(draft, (void **)&draft->vertices, n, capacity, 24))
+        return;
+    if (n == capacity)
+        draft->node_capacity = capacity ? 2 * capacity : 64;
+    draft->node_tags[n] = tag;
+    draft->node_where[n] = where;
+    memcpy(draft->vertices + 3 * n, x, 3 * sizeof *x);
+    draft->node_count++;
+}
+
+void pl_draft_add_cell(pl_draft *draft, pl_draft_cells *cells, const int64_t *nodes, int32_t tag,
+                       int64_t where)
+{
+    int64_t n = cells->count, capacity = cells->capacity;
+    size_t width = (size_t)cells->corners * sizeof *nodes;
+    if (draft->stopped || !pl_draft_grow(draft, (void **)&cells->nodes, n, capacity, width) ||
+        !pl_draft_grow(draft, (void **)&cells->tags, n, capacity, sizeof *cells->tags) ||
+        !pl_draft_grow(draft, (void **)&cells->where, n, capacity, sizeof *cells->where))
+        return;
+    if (n == capacity)
+        cells->capacity = capacity ? 2 * capacity : 64;
+    memcpy(cells->nodes + n * cells->corners, nodes, width);
+    cells->tags[n] = tag;
+    cells->where[n] = where;
+    cells->count++;
+}
+
+void pl_draft_add_group(pl_draft *draft, int32_t dimension, int32_t tag, const char *name,
+                        size_t length)
+{
+    enum { NAME_MAX_BYTES = 127 };
+    int64_t n = draft->group_count, capacity = draft->group_capacity;
+    if (draft->stopped ||
+        !pl_draft_grow(draft, (void **)&draft->groups, n, capacity, sizeof *draft->groups))
+        return;
+    if (n == capacity)
+        draft->group_capacity = capacity ? 2 * capacity : 64;
+    size_t room = length < NAME_MAX_BYTES ? length : NAME_MAX_BYTES;
+    char *copy = malloc(room + 1);
+    if (!copy) {
+        draft->no_memory = draft->stopped = true;
+        return;
+    }
+    pl_text_copy_name(name, length, copy, room);
+    draft->groups[draft->group_count++] = (pl_mesh_group){copy, tag, dimension};
+}

@@ -1,0 +1,143 @@
+#include "engine/mesh/mesh.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+/* The six paths along the edges of a cell from one corner to the opposite one; each is a Kuhn
+ * tetrahedron. The first three are even permutations: their determinant is positive. */
+static const int kuhn_paths[6][3] = {{0, 1, 2}, {1, 2, 0}, {2, 0, 1},
+                                     {0, 2, 1}, {2, 1, 0}, {1, 0, 2}};
+
+static bool counts_fit(const int32_t cells[3])
+{
+    double vertices = 1, tets = 6;
+    for (int a = 0; a < 3; a++) {
+        vertices *= (double)cells[a] + 1;
+        tets *= (double)cells[a];
+    }
+    return vertices <= INT32_MAX && tets <= INT32_MAX;
+}
+
+/* Room for a grid of cells, six tetrahedra each. */
+static pl_status allocate_grid(const int32_t cells[3], pl_mesh *mesh)
+{
+    *mesh = (pl_mesh){0};
+    if (!counts_fit(cells))
+        return PL_INVALID;
+    mesh->vertex_count = (int64_t)(cells[0] + 1) * (cells[1] + 1) * (cells[2] + 1);
+    mesh->tet_count = (int64_t)6 * cells[0] * cells[1] * cells[2];
+    mesh->vertices = malloc((size_t)mesh->vertex_count * 3 * sizeof *mesh->vertices);
+    mesh->tets = malloc((size_t)mesh->tet_count * 4 * sizeof *mesh->tets);
+    if (mesh->vertices && mesh->tets)
+        return PL_OK;
+    pl_mesh_clear(mesh);
+    return PL_NO_MEMORY;
+}
+
+/* The six tetrahedra of the cell at grid point c. mirrored[a] runs the main diagonal the other way
+ * along axis a; an odd number of mirrors, like an odd path, turns the tetrahedron inside out, which
+ * swapping its last two corners undoes. */
+static int32_t *cut_cell(const int32_t cells[3], const int32_t c[3], const bool mirrored[3],
+                         int32_t *tet)
+{
+    int64_t stride[3] = {1, (int64_t)cells[0] + 1, ((int64_t)cells[0] + 1) * (cells[1] + 1)};
+    int64_t start = 0;
+    bool inside_out = false;
+    for (int a = 0; a < 3; a++) {
+        start += (c[a] + mirrored[a]) * stride[a];
+        if (mirrored[a])
+            stride[a] = -stride[a];
+        inside_out ^= mirrored[a];
+    }
+    for (int p = 0; p < 6; p++, tet += 4) {
+        int64_t at = start;
+        for (int k = 0; k < 4; k++) {
+            tet[k] = (int32_t)at;
+            if (k < 3)
+                at += stride[kuhn_paths[p][k]];
+        }
+        if (inside_out != (p >= 3)) {
+            int32_t swap = tet[2];
+            tet[2] = tet[3];
+            tet[3] = swap;
+        }
+    }
+    return tet;
+}
+
+/* Cut every cell; with `from_centre` the diagonals run outwards in each octant. */
+static void cut_grid(const int32_t cells[3], bool from_centre, int32_t *tets)
+{
+    int32_t c[3];
+    for (c[2] = 0; c[2] < cells[2]; c[2]++)
+        for (c[1] = 0; c[1] < cells[1]; c[1]++)
+            for (c[0] = 0; c[0] < cells[0]; c[0]++) {
+                bool mirrored[3];
+                for (int a = 0; a < 3; a++)
+                    mirrored[a] = from_centre && c[a] < cells[a] / 2;
+                tets = cut_cell(cells, c, mirrored, tets);
+            }
+}
+
+pl_status pl_mesh_box(const double size[3], const int32_t cells[3], pl_mesh *out)
+{
+    pl_status status = allocate_grid(cells, out);
+    if (status != PL_OK)
+        return status;
+    double *x = out->vertices;
+    for (int32_t k = 0; k <= cells[2]; k++)
+        for (int32_t j = 0; j <= cells[1]; j++)
+            for (int32_t i = 0; i <= cells[0]; i++, x += 3) {
+                const int32_t grid[3] = {i, j, k};
+                /* Odd in the grid index, so that the box is symmetric to the last bit. */
+                for (int a = 0; a < 3; a++)
+                    x[a] = size[a] * (2.0 * grid[a] - cells[a]) / (2.0 * cells[a]);
+            }
+    cut_grid(cells, false, out->tets);
+    return PL_OK;
+}
+
+/* p in [-1, 1]^3 to the unit ball, cube shell max|p_a| = s to sphere of radius s:
+ *   q_a = tan(pi p_a / 4 s),  x = s q / |q|.
+ * The tangent makes equal steps along a face equal angles at the centre (the equiangular
+ * cubed sphere of Ronchi 1996, "The cubed sphere"), so the tetrahedra stay near one size. */
+static void map_to_ball(const double p[3], double x[3])
+{
+    double s = fmax(fabs(p[0]), fmax(fabs(p[1]), fabs(p[2])));
+    double q[3] = {0}, norm = 0;
+    for (int a = 0; a < 3 && s > 0; a++) {
+        q[a] = tan(0.25 * M_PI * (p[a] / s));
+        norm += q[a] * q[a];
+    }
+    double scale = s > 0 ? s / sqrt(norm) : 0;
+    for (int a = 0; a < 3; a++)
+        x[a] = scale * q[a];
+}
+
+/* The cube's edges become smooth on the sphere. A tetrahedron with two faces on the surface there
+ * would be flattened; with every diagonal running outwards from the centre none has (the cut is
+ * then symmetric under the whole group of the cube). That needs a grid point at the centre, so the
+ * number of cells across is even: an odd one is rounded up. */
+pl_status pl_mesh_sphere(double radius, int32_t cells, pl_mesh *out)
+{
+    *out = (pl_mesh){0};
+    if (cells > 1000)
+        return PL_INVALID; /* 6 n^3 is past INT32_MAX from n = 711 */
+    int32_t n = cells + (cells & 1), half = n / 2;
+    const int32_t grid[3] = {n, n, n};
+    pl_status status = allocate_grid(grid, out);
+    if (status != PL_OK)
+        return status;
+    double *x = out->vertices;
+    for (int32_t k = -half; k <= half; k++)
+        for (int32_t j = -half; j <= half; j++)
+            for (int32_t i = -half; i <= half; i++, x += 3) {
+                const double p[3] = {(double)i / half, (double)j / half, (double)k / half};
+                map_to_ball(p, x);
+                for (int a = 0; a < 3; a++)
+                    x[a] *= radius;
+            }
+    cut_grid(grid, true, out->tets);
+    return PL_OK;
+}

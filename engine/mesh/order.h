@@ -1,0 +1,35 @@
+/* order.h - the order of records of small integers, for finding equal faces and equal elements. */
+#ifndef PLIANT_ENGINE_MESH_ORDER_H
+#define PLIANT_ENGINE_MESH_ORDER_H
+
+#include "engine/fault.h"
+
+#include <stdint.h>
+
+/* The lexicographic order of n records keys[n][width], every key in [0, limit): *order is malloc'ed
+ * int64_t[n], equal records in the order they came. Counting sort, last key first: time
+ * O(width (n + limit)) whatever the keys are, so no mesh can make it slow. */
+pl_status pl_order_records(const int32_t *keys, int64_t n, int width, int32_t limit,
+                           int64_t **order);
+
+/* Are two records the same? */
+static inline int pl_order_equal(const int32_t *keys, int width, int64_t a, int64_t b)
+{
+    int same = 1;
+    for (int k = 0; k < width; k++)
+        same &= keys[a * width + k] == keys[b * width + k];
+    return same;
+}
+
+/* Sort `width` (3 or 4) keys upwards in place, by insertion. */
+static inline void pl_order_corners(int32_t *keys, int width)
+{
+    for (int i = 1; i < width; i++)
+        for (int j = i; j > 0 && keys[j - 1] > keys[j]; j--) {
+            int32_t swap = keys[j];
+            keys[j] = keys[j - 1];
+            keys[j - 1] = swap;
+        }
+}
+
+#endif

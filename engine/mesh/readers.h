@@ -1,0 +1,20 @@
+/* readers.h - one reader for each file format, all of the same shape.
+ *
+ * A reader fills the draft from memory and finishes it into *out; faults go to the draft's list.
+ * pl_mesh_read chooses among them.
+ */
+#ifndef PLIANT_ENGINE_MESH_READERS_H
+#define PLIANT_ENGINE_MESH_READERS_H
+
+#include "engine/mesh/draft.h"
+
+/* Gmsh MSH 2.x and 4.1 (Gmsh reference manual, "MSH file format"), text and binary. */
+pl_status pl_gmsh_read(const pl_blob *file, pl_draft *draft, pl_mesh *out);
+
+/* TetGen .node and .ele (TetGen 1.5 manual, section 5.2). */
+pl_status pl_tetgen_read(const pl_blob *node, const pl_blob *ele, pl_draft *draft, pl_mesh *out);
+
+/* Medit .mesh, text (Frey 2001, "Medit: an interactive mesh visualization software"). */
+pl_status pl_medit_read(const pl_blob *file, pl_draft *draft, pl_mesh *out);
+
+#endif

@@ -1,0 +1,72 @@
+/* decode.h - JSON values into structs as the tables of params.h say; private to protocol/.
+ *
+ * One walker for every table. It never stops at a fault: what is wrong is appended to the list with
+ * its place, the struct keeps the default there, and the walk goes on.
+ */
+#ifndef PLIANT_PROTOCOL_DECODE_H
+#define PLIANT_PROTOCOL_DECODE_H
+
+#include "engine/fault.h"
+#include "protocol/params.h"
+
+#include <jansson.h>
+
+typedef struct pl_decoder pl_decoder;
+
+/* Decodes a PL_PARAM_CUSTOM value into the struct of its table. */
+typedef void (*pl_decode_custom)(pl_decoder *d, json_t *value, const pl_param *p, void *out);
+
+/* Called after an object's members are decoded, for what binds several of them together. `clean`:
+ * no fault was found in the object. */
+typedef void (*pl_decode_check)(pl_decoder *d, json_t *object, void *out, bool clean);
+typedef struct pl_decode_rule {
+    const char *table;
+    pl_decode_check check;
+} pl_decode_rule;
+
+struct pl_decoder {
+    pl_faults *faults;
+    bool no_memory;
+    void *root; /* struct of the root table, where references look their lists up */
+    const pl_param_table *root_table;
+    const pl_decode_custom *customs; /* [PL_CUSTOM_COUNT] */
+    const pl_decode_rule *rules;     /* ends with table NULL */
+    char pointer[640];               /* of the value being decoded */
+    size_t depth_length;             /* of pointer */
+};
+
+/* Decode a whole document into *out, which is zeroed and filled with defaults first. What it
+ * allocates belongs to *out whatever the faults. */
+void pl_decode_root(pl_decoder *d, json_t *document, void *out);
+
+/* Descend into a member or an item; the mark returned goes to pl_decode_leave. */
+size_t pl_decode_enter(pl_decoder *d, const char *key);
+size_t pl_decode_enter_item(pl_decoder *d, size_t index);
+void pl_decode_leave(pl_decoder *d, size_t mark);
+
+/* A fault at the present place. */
+void pl_decode_fault(pl_decoder *d, const char *code, const char *got, const char *expected,
+                     const char *hint);
+/* The same, with what was found there described: `string "abc"`, `number 12.5`, .... */
+void pl_decode_refuse(pl_decoder *d, json_t *value, const char *code, const char *expected,
+                      const char *hint);
+/* True once further faults are only counted: building their texts would be for nothing. */
+bool pl_decode_full(const pl_decoder *d);
+
+/* Numbers within the bounds of p, called `what` in the fault. False where they were refused. */
+bool pl_decode_number(pl_decoder *d, json_t *value, const pl_param *p, double *out);
+bool pl_decode_integer(pl_decoder *d, json_t *value, const pl_param *p, int64_t *out);
+bool pl_decode_vector(pl_decoder *d, json_t *value, const pl_param *p, double out[3]);
+/* A string that names something: 1 to PL_SCENE_NAME_MAX bytes without control characters. Copies
+ * it. */
+bool pl_decode_name(pl_decoder *d, json_t *value, const pl_param *p, char **out);
+/* A word out of a NULL-terminated list, as its index; -1 where it was refused. `absent` may be
+ * NULL. */
+int pl_decode_word(pl_decoder *d, json_t *value, const char *const *words, const pl_absent *absent);
+
+/* Say what a parameter takes: "number in Pa, > 0 and <= 1e15". */
+void pl_param_expected(const pl_param *p, char *out, size_t size);
+/* Words joined by commas, cut at the buffer's end. */
+void pl_join_words(const char *const *words, char *out, size_t size);
+
+#endif

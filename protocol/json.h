@@ -1,0 +1,64 @@
+/* json.h - reading and writing small JSON documents without jansson.h (which stays in this room).
+ * Reading goes through jansson; writing is a streaming writer that can not fail halfway: NaN and
+ * infinities become null, strings are checked UTF-8 and escaped, and out of memory is found once,
+ * at the end.
+ */
+#ifndef PLIANT_PROTOCOL_JSON_H
+#define PLIANT_PROTOCOL_JSON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* ---- reading -----------------------------------------------------------------------------------
+ */
+typedef struct pl_json pl_json; /* a document, or a borrowed part of one */
+/* Parse a document, duplicate keys rejected. NULL with a located message in error (may be NULL). */
+pl_json *pl_json_parse(const char *text, size_t length, char error[160]);
+void pl_json_free(pl_json *document); /* only what pl_json_parse gave */
+
+/* The value at a path of keys and array indices separated by '/', e.g. "progress/frame",
+ * "items/3/id"; NULL where there is none. Borrowed from the document. */
+const pl_json *pl_json_at(const pl_json *value, const char *path);
+const pl_json *pl_json_item(const pl_json *array, size_t index);
+size_t pl_json_count(const pl_json *array_or_object); /* 0 for anything else */
+/* Key of the i-th member of an object in document order, and its value. */
+const char *pl_json_member(const pl_json *object, size_t index, const pl_json **value);
+bool pl_json_is_null(const pl_json *value); /* true for NULL too */
+/* With a path; the fallback where it is missing or of another type. */
+double pl_json_number(const pl_json *value, const char *path, double fallback);
+int64_t pl_json_integer(const pl_json *value, const char *path, int64_t fallback);
+bool pl_json_boolean(const pl_json *value, const char *path, bool fallback);
+const char *pl_json_string(const pl_json *value, const char *path, const char *fallback);
+/* Text of a value, compact or indented by 2; malloc'ed, NULL when out of memory. */
+char *pl_json_dump(const pl_json *value, bool pretty);
+
+/* ---- writing -----------------------------------------------------------------------------------
+ */
+typedef struct pl_json_writer {
+    char *text;
+    size_t length, capacity;
+    bool failed, need_comma;
+} pl_json_writer; /* zero-initialise */
+void pl_json_begin_object(pl_json_writer *w);
+void pl_json_end_object(pl_json_writer *w);
+void pl_json_begin_array(pl_json_writer *w);
+void pl_json_end_array(pl_json_writer *w);
+void pl_json_key(pl_json_writer *w, const char *key);
+void pl_json_put_string(pl_json_writer *w, const char *text); /* NULL becomes null */
+void pl_json_put_integer(pl_json_writer *w, int64_t value);
+void pl_json_put_number(pl_json_writer *w, double value, int digits); /* 17 for full precision */
+void pl_json_put_boolean(pl_json_writer *w, bool value);
+void pl_json_put_null(pl_json_writer *w);
+void pl_json_put_raw(pl_json_writer *w, const char *json); /* a JSON text, as it is */
+/* Key and value at once. */
+void pl_json_set_string(pl_json_writer *w, const char *key, const char *text);
+void pl_json_set_integer(pl_json_writer *w, const char *key, int64_t value);
+void pl_json_set_number(pl_json_writer *w, const char *key, double value);
+void pl_json_set_boolean(pl_json_writer *w, const char *key, bool value);
+void pl_json_set_null(pl_json_writer *w, const char *key);
+void pl_json_set_raw(pl_json_writer *w, const char *key, const char *json);
+/* The text, malloc'ed and NUL-terminated, or NULL when out of memory; the writer is zeroed. */
+char *pl_json_finish(pl_json_writer *w, size_t *length);
+
+#endif

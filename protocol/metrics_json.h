@@ -1,0 +1,24 @@
+/* metrics_json.h - a frame's metrics as the JSON of a metrics record. */
+#ifndef PLIANT_PROTOCOL_METRICS_JSON_H
+#define PLIANT_PROTOCOL_METRICS_JSON_H
+
+#include "engine/metrics.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* One line of JSON without newline, as malloc'ed text. NaN becomes null. pin_names/obstacle_names:
+ * as many as the scene has, keys of "reactions"; NULL with count 0. NULL when out of memory. */
+char *pl_metrics_encode(const pl_metrics *m, const char *const *pin_names, int32_t pin_count,
+                        const char *const *obstacle_names, int32_t obstacle_count, size_t *length);
+
+/* The numbers a progress display needs, read back from such a text. Missing or null is NaN. */
+typedef struct pl_metrics_digest {
+    int64_t frame, iterations, inverted, contacts;
+    double time, objective, primal_residual, dual_residual, gradient_norm, kinetic, elastic,
+        ms_step;
+} pl_metrics_digest;
+int pl_metrics_digest_decode(const char *text, size_t length,
+                             pl_metrics_digest *out); /* 0 on success */
+
+#endif

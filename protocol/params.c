@@ -1,0 +1,392 @@
+#include "protocol/params.h"
+
+#include "engine/scene.h"
+#include "protocol/params_rows.h"
+
+#include <string.h>
+
+_Static_assert(offsetof(pl_material, name) == 0 && offsetof(pl_body, name) == 0 &&
+                   offsetof(pl_pin, name) == 0 && offsetof(pl_obstacle, name) == 0,
+               "the members of lists and maps begin with their name");
+
+/* ---- time, solver, output, resources
+ * ------------------------------------------------------------- */
+
+static const char *const integrators[] = {"backward_euler", NULL};
+static const pl_absent integrators_absent[] = {{"bdf2", 0},         {"tr_bdf2", 0},
+                                               {"trapezoidal", 0},  {"implicit_midpoint", 0},
+                                               {"quasi_static", 0}, {0}};
+
+static const pl_param time_rows[] = {
+    {.key = "step",
+     .kind = PL_PARAM_NUMBER,
+     AT(pl_time, step),
+     .unit = "s",
+     ABOVE(0, 1000),
+     .standard = {1.0 / 30.0},
+     .doc = "Time step h."},
+    {.key = "duration",
+     .kind = PL_PARAM_NUMBER,
+     AT(pl_time, duration),
+     .unit = "s",
+     ABOVE(0, 1e12),
+     .standard = {1},
+     .standard_text = "1, unless steps is given",
+     .doc = "Simulated time; the steps are duration / step, rounded up. Excludes steps."},
+    {.key = "steps",
+     .kind = PL_PARAM_INTEGER,
+     AT(pl_time, steps),
+     FROM(1, PL_SCENE_STEPS_MAX),
+     .standard_text = "from duration",
+     .doc = "Number of steps. Excludes duration."},
+    {.key = "integrator",
+     .kind = PL_PARAM_CHOICE,
+     AT(pl_time, integrator),
+     .choices = integrators,
+     .absent = integrators_absent,
+     .doc = "How a step is made into a minimisation."},
+};
+static const pl_param_table time_table = {
+    .name = "time", .doc = "Steps and their integrator.", ROWS(time_rows)};
+
+static const char *const methods[] = {"admm", NULL};
+static const pl_absent methods_absent[] = {
+    {"projective_dynamics", 0}, {"quasi_newton", 0}, {"chebyshev_descent", 0}, {"newton", 0},
+    {"nonlinear_cg", 0},        {"lbfgs", 0},        {"gradient_descent", 0},  {0}};
+static const char *const not_converged[] = {"continue", "fail", NULL};
+static const char *const devices[] = {"cpu", NULL};
+static const pl_absent devices_absent[] = {{"gpu", 0}, {0}};
+
+static const pl_param solver_rows[] = {
+    {.key = "method",
+     .kind = PL_PARAM_CHOICE,
+     AT(pl_solver_settings, method),
+     .choices = methods,
+     .absent = methods_absent,
+     .doc = "How each step's objective is minimised."},
+    {.key = "iterations",
+     .kind = PL_PARAM_INTEGER,
+     AT(pl_solver_settings, iterations),
+     FROM(1, 10000),
+     .standard = {20},
+     .doc = "Most iterations of a step."},
+    {.key = "tolerance",
+     .kind = PL_PARAM_NUMBER,
+     AT(pl_solver_settings, tolerance),
+     .unit = "1",
+     FROM(0, 1),
+     .standard = {1e-3},
+     .doc = "A step has converged when its Newton decrement, relative to the first iterate's, is "
+            "below this; 0 makes every iteration of every step."},
+    {.key = "weight_scale",
+     .kind = PL_PARAM_NUMBER,
+     AT(pl_solver_settings, weight_scale),
+     .unit = "1",
+     FROM(1e-6, 1e6),
+     .standard = {1},
+     .doc = "ADMM's weights: their squares are this, times stiffness, times rest volume."},
+    {.key = "relaxation",
+     .kind = PL_PARAM_NUMBER,
+     AT(pl_solver_settings, relaxation),
+     .unit = "1",
+     FROM(0.5, 1.95),
+     .standard = {1},
+     .doc = "ADMM's over-relaxation; 1 is none."},
+    {.key = "on_not_converged",
+     .kind = PL_PARAM_CHOICE,
+     AT(pl_solver_settings, on_not_converged),
+     .choices = not_converged,
+     .doc = "What a step that has not converged does to the session."},
+    {.key = "device",
+     .kind = PL_PARAM_CHOICE,
+     AT(pl_solver_settings, device),
+     .choices = devices,
+     .absent = devices_absent,
+     .doc = "Where the iterations run."},
+};
+static const pl_param_table solver_table = {
+    .name = "solver", .doc = "The method and when it stops.", ROWS(solver_rows)};
+
+static const char *const metrics_details[] = {"frame", "iteration", NULL};
+static const char *const precisions[] = {"single", "double", NULL};
+
+static const pl_param output_rows[] = {
+    {.key = "every",
+     .kind = PL_PARAM_INTEGER,
+     AT(pl_output, every),
+     FROM(1, PL_SCENE_STEPS_MAX),
+     .standard = {1},
+     .doc = "Steps from one frame to the next."},
+    {.key = "metrics",
+     .kind = PL_PARAM_CHOICE,
+     AT(pl_output, metrics),
+     .choices = metrics_details,
+     .doc = "Whether metrics also list every iteration."},
+    {.key = "precision",
+     .kind = PL_PARAM_CHOICE,
+     AT(pl_output, precision),
+     .choices = precisions,
+     .doc = "Stored positions: float32 or float64."},
+};
+static const pl_absent output_absent[] = {{"fields", 0}, {0}};
+static const pl_param_table output_table = {.name = "output",
+                                            .doc = "What is stored of a run.",
+                                            ROWS(output_rows),
+                                            .absent = output_absent};
+
+static const pl_param resources_rows[] = {
+    {.key = "cores",
+     .kind = PL_PARAM_INTEGER,
+     AT(pl_resources, cores),
+     FROM(1, 256),
+     .standard = {1},
+     .doc = "Threads; the results are the same bits for any number."},
+    {.key = "memory",
+     .kind = PL_PARAM_NUMBER,
+     AT(pl_resources, memory),
+     .unit = "bytes",
+     FROM(0, 1e15),
+     .doc = "Most memory; 0: as estimated."},
+    {.key = "time_limit",
+     .kind = PL_PARAM_NUMBER,
+     AT(pl_resources, time_limit),
+     .unit = "s",
+     FROM(0, 1e9),
+     .doc = "Most time of running; 0: no limit."},
+};
+static const pl_absent resources_absent[] = {{"gpu", 0}, {"priority", 0}, {0}};
+static const pl_param_table resources_table = {.name = "resources",
+                                               .doc = "What a run may take of the machine.",
+                                               ROWS(resources_rows),
+                                               .absent = resources_absent};
+
+/* ---- materials
+ * ----------------------------------------------------------------------------------- */
+
+static const char *const material_models[] = {"neo_hookean", NULL};
+static const pl_absent material_models_absent[] = {
+    {"corotated", 0}, {"stvk", 0}, {"mooney_rivlin", 0},      {"fung", 0}, {"polynomial", 0},
+    {"spline", 0},    {"arap", 0}, {"stable_neo_hookean", 0}, {0}};
+
+static const pl_param material_rows[] = {
+    {.key = "model",
+     .kind = PL_PARAM_CHOICE,
+     AT(pl_material, model),
+     .choices = material_models,
+     .absent = material_models_absent,
+     .doc = "The energy density."},
+    {.key = "young",
+     .kind = PL_PARAM_NUMBER,
+     AT(pl_material, young),
+     .unit = "Pa",
+     ABOVE(0, 1e15),
+     .standard = {1e5},
+     .doc = "Young's modulus."},
+    {.key = "poisson",
+     .kind = PL_PARAM_NUMBER,
+     AT(pl_material, poisson),
+     .unit = "1",
+     FROM(0, 0.4999),
+     .standard = {0.45},
+     .doc = "Poisson's ratio; the energy needs a first Lame parameter that is not negative."},
+    {.key = "density",
+     .kind = PL_PARAM_NUMBER,
+     AT(pl_material, density),
+     .unit = "kg/m^3",
+     ABOVE(0, 1e9),
+     .standard = {1000},
+     .doc = "Mass per rest volume."},
+};
+static const pl_absent material_absent[] = {{"fibers", 0}, {0}};
+static const pl_param_table material_table = {.name = "material",
+                                              .doc = "The default is a soft rubber.",
+                                              ROWS(material_rows),
+                                              .absent = material_absent};
+
+/* ---- the scene
+ * ----------------------------------------------------------------------------------- */
+
+static const pl_param scene_rows[] = {
+    {.key = "pliant",
+     .kind = PL_PARAM_CUSTOM,
+     .custom = PL_CUSTOM_VERSION,
+     .required = true,
+     .type = "1",
+     .doc = "Version of the scene's format."},
+    {.key = "name",
+     .kind = PL_PARAM_STRING,
+     AT(pl_scene, name),
+     FROM(0, 255),
+     .standard_text = "empty",
+     .doc = "For people."},
+    {.key = "time",
+     .kind = PL_PARAM_OBJECT,
+     AT(pl_scene, time),
+     .table = &time_table,
+     .doc = "Steps and their integrator."},
+    {.key = "solver",
+     .kind = PL_PARAM_OBJECT,
+     AT(pl_scene, solver),
+     .table = &solver_table,
+     .doc = "The method and when it stops."},
+    {.key = "gravity",
+     .kind = PL_PARAM_VECTOR,
+     AT(pl_scene, gravity),
+     .unit = "m/s^2",
+     FROM(-1e6, 1e6),
+     .standard = {0, -9.81, 0},
+     .doc = "Acts on every body."},
+    {.key = "materials",
+     .kind = PL_PARAM_MAP,
+     .table = &material_table,
+     .offset = offsetof(pl_scene, materials),
+     .size = sizeof(pl_material),
+     .count_offset = offsetof(pl_scene, material_count),
+     FROM(0, 1024),
+     .standard_text = "rubber",
+     .doc = "By name."},
+    {.key = "bodies",
+     .kind = PL_PARAM_LIST,
+     .table = &pl_body_table,
+     .offset = offsetof(pl_scene, bodies),
+     .size = sizeof(pl_body),
+     .count_offset = offsetof(pl_scene, body_count),
+     FROM(1, 1024),
+     .required = true,
+     .doc = "What deforms."},
+    {.key = "pins",
+     .kind = PL_PARAM_LIST,
+     .table = &pl_pin_table,
+     .offset = offsetof(pl_scene, pins),
+     .size = sizeof(pl_pin),
+     .count_offset = offsetof(pl_scene, pin_count),
+     FROM(0, 4096),
+     .doc = "What is held."},
+    {.key = "obstacles",
+     .kind = PL_PARAM_LIST,
+     .table = &pl_obstacle_table,
+     .offset = offsetof(pl_scene, obstacles),
+     .size = sizeof(pl_obstacle),
+     .count_offset = offsetof(pl_scene, obstacle_count),
+     FROM(0, 4096),
+     .doc = "What bodies collide with."},
+    {.key = "forces",
+     .kind = PL_PARAM_CUSTOM,
+     .custom = PL_CUSTOM_FORCES,
+     .type = "array, empty in this version",
+     .doc = "No kinds of force but gravity exist yet."},
+    {.key = "output",
+     .kind = PL_PARAM_OBJECT,
+     AT(pl_scene, output),
+     .table = &output_table,
+     .doc = "What is stored of a run."},
+    {.key = "resources",
+     .kind = PL_PARAM_OBJECT,
+     AT(pl_scene, resources),
+     .table = &resources_table,
+     .doc = "What a run may take of the machine."},
+    {.key = "metadata",
+     .kind = PL_PARAM_CUSTOM,
+     .custom = PL_CUSTOM_METADATA,
+     .type = "object",
+     .doc = "The user's own; kept with the posted scene, and without meaning here."},
+    {.key = "labels",
+     .kind = PL_PARAM_CUSTOM,
+     .custom = PL_CUSTOM_LABELS,
+     .type = "object of strings",
+     .doc = "The user's own, to find sessions by."},
+};
+static const pl_absent scene_absent[] = {{"expect", 0}, {0}};
+static const pl_param_table scene_table = {
+    .name = "scene", .doc = "A scene.", ROWS(scene_rows), .absent = scene_absent};
+
+static const pl_param_table *const tables[] = {&scene_table,           &time_table,
+                                               &solver_table,          &material_table,
+                                               &pl_body_table,         &pl_mesh_table,
+                                               &pl_box_table,          &pl_sphere_table,
+                                               &pl_transform_table,    &pl_rotate_table,
+                                               &pl_initial_table,      &pl_shape_table,
+                                               &pl_random_table,       &pl_twisted_table,
+                                               &pl_pin_table,          &pl_select_table,
+                                               &pl_select_box_table,   &pl_select_sphere_table,
+                                               &pl_select_plane_table, &pl_motion_table,
+                                               &pl_obstacle_table,     &pl_plane_table,
+                                               &pl_ball_table,         &output_table,
+                                               &resources_table,       NULL};
+
+/* ---- reading the tables
+ * -------------------------------------------------------------------------- */
+
+const pl_param_table *const *pl_param_tables(void)
+{
+    return tables;
+}
+const pl_param_table *pl_scene_table(void)
+{
+    return &scene_table;
+}
+
+const pl_param_table *pl_table_named(const char *name)
+{
+    for (const pl_param_table *const *t = tables; *t; t++)
+        if (strcmp((*t)->name, name) == 0)
+            return *t;
+    return NULL;
+}
+
+const pl_param *pl_table_param(const pl_param_table *table, const char *key)
+{
+    for (size_t i = 0; i < table->count; i++)
+        if (strcmp(table->params[i].key, key) == 0)
+            return &table->params[i];
+    return NULL;
+}
+
+static void set_integer(void *at, size_t size, int64_t value)
+{
+    if (size == sizeof(bool))
+        *(bool *)at = value != 0;
+    else if (size == sizeof(int32_t))
+        *(int32_t *)at = (int32_t)value;
+    else
+        *(int64_t *)at = value;
+}
+
+static void set_default(const pl_param *p, char *at)
+{
+    switch (p->kind) {
+    case PL_PARAM_NUMBER:
+        *(double *)at = p->standard[0];
+        break;
+    case PL_PARAM_INTEGER:
+    case PL_PARAM_BOOLEAN:
+    case PL_PARAM_CHOICE:
+        set_integer(at, p->size, (int64_t)p->standard[0]);
+        break;
+    case PL_PARAM_VECTOR:
+        memcpy(at, p->standard, sizeof p->standard);
+        break;
+    case PL_PARAM_COUNTS:
+        for (int i = 0; i < 3; i++)
+            ((int32_t *)at)[i] = (int32_t)p->standard[i];
+        break;
+    case PL_PARAM_OBJECT:
+        pl_table_defaults(p->table, at);
+        break;
+    case PL_PARAM_CUSTOM:
+        if (p->custom == PL_CUSTOM_SCALE)
+            memcpy(at, p->standard, sizeof p->standard);
+        break;
+    case PL_PARAM_STRING:
+    case PL_PARAM_LIST:
+    case PL_PARAM_MAP:
+    case PL_PARAM_REFERENCE:
+        break;
+    }
+}
+
+void pl_table_defaults(const pl_param_table *table, void *out)
+{
+    for (size_t i = 0; i < table->count; i++)
+        set_default(&table->params[i], (char *)out + table->params[i].offset);
+}

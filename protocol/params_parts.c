@@ -1,0 +1,516 @@
+/* params_parts.c - the parameter tables of what a scene is made of: meshes, bodies, pins,
+ * obstacles. */
+#include "protocol/params_rows.h"
+
+#include "engine/scene.h"
+
+/* ---- meshes
+ * -------------------------------------------------------------------------------------- */
+
+static const pl_param box_rows[] = {
+    {.key = "size",
+     .kind = PL_PARAM_VECTOR,
+     AT(pl_mesh_source, size),
+     .unit = "m",
+     ABOVE(0, LENGTH_MAX),
+     .standard = {1, 1, 1},
+     .doc = "Edges, centred at the origin."},
+    {.key = "cells",
+     .kind = PL_PARAM_COUNTS,
+     AT(pl_mesh_source, cells),
+     FROM(1, PL_SCENE_CELLS_MAX),
+     .standard = {8, 8, 8},
+     .doc = "Cells along each axis; each is cut into 6 Kuhn tetrahedra."},
+};
+const pl_param_table pl_box_table = {.name = "mesh.box", .doc = "A box of cubes.", ROWS(box_rows)};
+
+static const pl_param sphere_rows[] = {
+    {.key = "radius",
+     .kind = PL_PARAM_NUMBER,
+     AT(pl_mesh_source, radius),
+     .unit = "m",
+     ABOVE(0, LENGTH_MAX),
+     .standard = {0.5},
+     .doc = "Radius, centred at the origin."},
+    {.key = "cells",
+     .kind = PL_PARAM_INTEGER,
+     AT(pl_mesh_source, sphere_cells),
+     FROM(2, 200),
+     .standard = {8},
+     .doc = "Cells across."},
+};
+const pl_param_table pl_sphere_table = {.name = "mesh.sphere", .doc = "A ball.", ROWS(sphere_rows)};
+
+static const char *const formats[] = {"gmsh", "tetgen", "medit", NULL};
+static const char *const orientations[] = {"repair", "refuse", NULL};
+
+static const pl_param mesh_rows[] = {
+    {.key = "box",
+     .kind = PL_PARAM_OBJECT,
+     .table = &pl_box_table,
+     .variant = 1 + PL_SOURCE_BOX,
+     .doc = "A generated box."},
+    {.key = "sphere",
+     .kind = PL_PARAM_OBJECT,
+     .table = &pl_sphere_table,
+     .variant = 1 + PL_SOURCE_SPHERE,
+     .doc = "A generated ball."},
+    {.key = "upload",
+     .kind = PL_PARAM_CUSTOM,
+     .custom = PL_CUSTOM_UPLOAD,
+     .variant = 1 + PL_SOURCE_UPLOAD,
+     .type = "\"sha256:<64 hex digits>\", or {\"node\": ..., \"ele\": ...} for tetgen",
+     .doc = "A mesh file uploaded before."},
+    {.key = "format",
+     .kind = PL_PARAM_CHOICE,
+     AT(pl_mesh_source, format),
+     .choices = formats,
+     .variant = 1 + PL_SOURCE_UPLOAD,
+     .accompanies = true,
+     .standard_text = "gmsh; tetgen for {\"node\", \"ele\"}",
+     .doc = "Of the uploaded file."},
+    {.key = "vertices",
+     .kind = PL_PARAM_CUSTOM,
+     .custom = PL_CUSTOM_VERTICES,
+     .unit = "m",
+     FROM(-LENGTH_MAX, LENGTH_MAX),
+     .variant = 1 + PL_SOURCE_INLINE,
+     .type = "array of numbers, flat or as [x, y, z]",
+     .doc = "Inline rest positions."},
+    {.key = "tets",
+     .kind = PL_PARAM_CUSTOM,
+     .custom = PL_CUSTOM_TETS,
+     FROM(0, INT32_MAX),
+     .variant = 1 + PL_SOURCE_INLINE,
+     .accompanies = true,
+     .type = "array of vertex indices, flat or as [a, b, c, d]",
+     .doc = "Inline tetrahedra."},
+    {.key = "orientation",
+     .kind = PL_PARAM_CHOICE,
+     AT(pl_mesh_source, refuse_negative),
+     .choices = orientations,
+     .doc = "Whether tetrahedra of negative volume are turned round, or a fault."},
+};
+#define NO_GENERATOR "the generators are box and sphere; any other mesh can be uploaded"
+#define ONLY_TETS    "bodies are tetrahedral: give vertices and tets"
+static const pl_absent mesh_absent[] = {
+    {"file", "the command line uploads files: pliant submit; over HTTP upload with PUT "
+             "/v1/meshes/{sha256} and name it here as {\"upload\": \"sha256:...\"}"},
+    {"cylinder", NO_GENERATOR},
+    {"torus", NO_GENERATOR},
+    {"helix", NO_GENERATOR},
+    {"cloth", NO_GENERATOR},
+    {"rope", NO_GENERATOR},
+    {"triangles", ONLY_TETS},
+    {"edges", ONLY_TETS},
+    {0}};
+const pl_param_table pl_mesh_table = {.name = "mesh",
+                                      .doc = "Where a body's tetrahedra come from.",
+                                      ROWS(mesh_rows),
+                                      .one_of = true,
+                                      .kind_offset = offsetof(pl_mesh_source, kind),
+                                      .absent = mesh_absent};
+
+/* ---- bodies
+ * -------------------------------------------------------------------------------------- */
+
+static const pl_param rotate_rows[] = {
+    {.key = "axis",
+     .kind = PL_PARAM_VECTOR,
+     AT(pl_transform, rotate_axis),
+     .direction = true,
+     FROM(-LENGTH_MAX, LENGTH_MAX),
+     .standard = {0, 0, 1},
+     .doc = "Through the origin."},
+    {.key = "degrees",
+     .kind = PL_PARAM_NUMBER,
+     AT(pl_transform, rotate_degrees),
+     .unit = "degrees",
+     FROM(-RATE_MAX, RATE_MAX),
+     .doc = "Counter-clockwise."},
+};
+const pl_param_table pl_rotate_table = {
+    .name = "rotate", .doc = "A rotation about the origin.", ROWS(rotate_rows)};
+
+static const pl_param transform_rows[] = {
+    {.key = "scale",
+     .kind = PL_PARAM_CUSTOM,
+     AT(pl_transform, scale),
+     .custom = PL_CUSTOM_SCALE,
+     .unit = "1",
+     ABOVE(0, LENGTH_MAX),
+     .standard = {1, 1, 1},
+     .type = "number, or array of 3 numbers",
+     .doc = "Applied first."},
+    {.key = "rotate", .kind = PL_PARAM_OBJECT, .table = &pl_rotate_table, .doc = "Applied second."},
+    {.key = "translate",
+     .kind = PL_PARAM_VECTOR,
+     AT(pl_transform, translate),
+     .unit = "m",
+     FROM(-LENGTH_MAX, LENGTH_MAX),
+     .doc = "Applied last."},
+};
+const pl_param_table pl_transform_table = {
+    .name = "transform", .doc = "How a mesh is placed.", ROWS(transform_rows)};
+
+static const pl_param random_rows[] = {
+    {.key = "seed",
+     .kind = PL_PARAM_INTEGER,
+     AT(pl_initial, seed),
+     FROM(0, 9007199254740992.0),
+     .standard = {1},
+     .doc = "The same seed gives the same positions."},
+};
+const pl_param_table pl_random_table = {
+    .name = "shape.random", .doc = "Uniform in the body's bounding box.", ROWS(random_rows)};
+
+static const pl_param twisted_rows[] = {
+    {.key = "turns",
+     .kind = PL_PARAM_NUMBER,
+     AT(pl_initial, turns),
+     .unit = "1",
+     FROM(-1000, 1000),
+     .standard = {1},
+     .doc = "Turns from one end to the other."},
+    {.key = "axis",
+     .kind = PL_PARAM_VECTOR,
+     AT(pl_initial, axis),
+     .direction = true,
+     FROM(-LENGTH_MAX, LENGTH_MAX),
+     .standard = {1, 0, 0},
+     .doc = "Through the body's centre."},
+};
+const pl_param_table pl_twisted_table = {
+    .name = "shape.twisted", .doc = "Turned about an axis, evenly along it.", ROWS(twisted_rows)};
+
+static const pl_param shape_rows[] = {
+    {.key = "random",
+     .kind = PL_PARAM_OBJECT,
+     .table = &pl_random_table,
+     .variant = 1 + PL_SHAPE_RANDOM,
+     .doc = "Every vertex anywhere."},
+    {.key = "twisted",
+     .kind = PL_PARAM_OBJECT,
+     .table = &pl_twisted_table,
+     .variant = 1 + PL_SHAPE_TWISTED,
+     .doc = "Twisted."},
+    {.key = "stretched",
+     .kind = PL_PARAM_VECTOR,
+     AT(pl_initial, stretch),
+     .unit = "1",
+     FROM(-1e6, 1e6),
+     .standard = {1, 1, 1},
+     .variant = 1 + PL_SHAPE_STRETCHED,
+     .doc = "Scaled about the body's centre."},
+};
+const pl_param_table pl_shape_table = {.name = "shape",
+                                       .doc = "A starting shape other than the rest shape.",
+                                       ROWS(shape_rows),
+                                       .one_of = true,
+                                       .kind_offset = offsetof(pl_initial, shape)};
+static const char *const shape_words[] = {"rest", "collapsed", NULL};
+
+static const pl_param initial_rows[] = {
+    {.key = "velocity",
+     .kind = PL_PARAM_VECTOR,
+     AT(pl_initial, velocity),
+     .unit = "m/s",
+     FROM(-RATE_MAX, RATE_MAX),
+     .doc = "Of every vertex."},
+    {.key = "angular_velocity",
+     .kind = PL_PARAM_VECTOR,
+     AT(pl_initial, angular_velocity),
+     .unit = "rad/s",
+     FROM(-RATE_MAX, RATE_MAX),
+     .doc = "About the centre of mass."},
+    {.key = "shape",
+     .kind = PL_PARAM_OBJECT,
+     .table = &pl_shape_table,
+     .choices = shape_words,
+     .standard_text = "rest",
+     .doc = "Positions at time 0."},
+};
+const pl_param_table pl_initial_table = {
+    .name = "initial", .doc = "The state at time 0.", ROWS(initial_rows)};
+
+static const pl_param body_rows[] = {
+    {.key = "name",
+     .kind = PL_PARAM_STRING,
+     AT(pl_body, name),
+     FROM(1, PL_SCENE_NAME_MAX),
+     .standard_text = "body-K, K from 0",
+     .doc = "Unique among bodies."},
+    {.key = "mesh",
+     .kind = PL_PARAM_OBJECT,
+     AT(pl_body, mesh),
+     .table = &pl_mesh_table,
+     .required = true,
+     .doc = "Its tetrahedra."},
+    {.key = "material",
+     .kind = PL_PARAM_REFERENCE,
+     AT(pl_body, material),
+     .refers = "materials",
+     .standard_text = "the only one, where there is one",
+     .doc = "A key of materials."},
+    {.key = "transform",
+     .kind = PL_PARAM_OBJECT,
+     AT(pl_body, transform),
+     .table = &pl_transform_table,
+     .doc = "Placement of its rest shape."},
+    {.key = "initial",
+     .kind = PL_PARAM_OBJECT,
+     AT(pl_body, initial),
+     .table = &pl_initial_table,
+     .doc = "Its state at time 0."},
+};
+static const pl_absent body_absent[] = {{"materials_by_tag", 0}, {0}};
+const pl_param_table pl_body_table = {
+    .name = "body", .doc = "A deformable body.", ROWS(body_rows), .absent = body_absent};
+
+/* ---- pins and obstacles
+ * -------------------------------------------------------------------------- */
+
+static const pl_param select_box_rows[] = {
+    {.key = "min",
+     .kind = PL_PARAM_VECTOR,
+     AT(pl_selection, lo),
+     .unit = "m",
+     FROM(-LENGTH_MAX, LENGTH_MAX),
+     .required = true,
+     .doc = "Lower corner."},
+    {.key = "max",
+     .kind = PL_PARAM_VECTOR,
+     AT(pl_selection, hi),
+     .unit = "m",
+     FROM(-LENGTH_MAX, LENGTH_MAX),
+     .required = true,
+     .doc = "Upper corner."},
+};
+const pl_param_table pl_select_box_table = {
+    .name = "select.box", .doc = "Vertices in a box.", ROWS(select_box_rows)};
+
+static const pl_param select_sphere_rows[] = {
+    {.key = "center",
+     .kind = PL_PARAM_VECTOR,
+     AT(pl_selection, center),
+     .unit = "m",
+     FROM(-LENGTH_MAX, LENGTH_MAX),
+     .doc = "Centre."},
+    {.key = "radius",
+     .kind = PL_PARAM_NUMBER,
+     AT(pl_selection, radius),
+     .unit = "m",
+     ABOVE(0, LENGTH_MAX),
+     .required = true,
+     .doc = "Radius."},
+};
+const pl_param_table pl_select_sphere_table = {
+    .name = "select.sphere", .doc = "Vertices in a ball.", ROWS(select_sphere_rows)};
+
+static const pl_param select_plane_rows[] = {
+    {.key = "normal",
+     .kind = PL_PARAM_VECTOR,
+     AT(pl_selection, normal),
+     .direction = true,
+     FROM(-LENGTH_MAX, LENGTH_MAX),
+     .standard = {0, 1, 0},
+     .doc = "Away from the selection."},
+    {.key = "offset",
+     .kind = PL_PARAM_NUMBER,
+     AT(pl_selection, offset),
+     .unit = "m",
+     FROM(-LENGTH_MAX, LENGTH_MAX),
+     .doc = "Vertices with normal . x <= offset."},
+};
+const pl_param_table pl_select_plane_table = {
+    .name = "select.plane", .doc = "Vertices on one side of a plane.", ROWS(select_plane_rows)};
+
+static const pl_param select_rows[] = {
+    {.key = "side",
+     .kind = PL_PARAM_CUSTOM,
+     .custom = PL_CUSTOM_SIDE,
+     .variant = 1 + PL_SELECT_SIDE,
+     .type = "one of: -x, +x, -y, +y, -z, +z",
+     .doc = "A face of the body's bounding box."},
+    {.key = "box",
+     .kind = PL_PARAM_OBJECT,
+     .table = &pl_select_box_table,
+     .variant = 1 + PL_SELECT_BOX,
+     .doc = "In a box."},
+    {.key = "sphere",
+     .kind = PL_PARAM_OBJECT,
+     .table = &pl_select_sphere_table,
+     .variant = 1 + PL_SELECT_SPHERE,
+     .doc = "In a ball."},
+    {.key = "plane",
+     .kind = PL_PARAM_OBJECT,
+     .table = &pl_select_plane_table,
+     .variant = 1 + PL_SELECT_PLANE,
+     .doc = "Below a plane."},
+    {.key = "indices",
+     .kind = PL_PARAM_CUSTOM,
+     .custom = PL_CUSTOM_INDICES,
+     FROM(0, INT32_MAX),
+     .variant = 1 + PL_SELECT_INDICES,
+     .type = "array of integers",
+     .doc = "Vertices by number, in mesh order from 0."},
+    {.key = "tag",
+     .kind = PL_PARAM_CUSTOM,
+     .custom = PL_CUSTOM_TAG,
+     .variant = 1 + PL_SELECT_TAG,
+     .type = "string or integer",
+     .doc = "A group of the mesh file, by name or number."},
+    {.key = "relative",
+     .kind = PL_PARAM_BOOLEAN,
+     AT(pl_selection, relative),
+     .doc = "Coordinates run from 0 to 1 over the body's bounding box."},
+};
+const pl_param_table pl_select_table = {.name = "select",
+                                        .doc = "Which vertices of a body.",
+                                        ROWS(select_rows),
+                                        .one_of = true,
+                                        .kind_offset = offsetof(pl_selection, kind)};
+static const char *const select_words[] = {"all", NULL};
+
+static const pl_param motion_rows[] = {
+    {.key = "velocity",
+     .kind = PL_PARAM_VECTOR,
+     AT(pl_motion, velocity),
+     .unit = "m/s",
+     FROM(-RATE_MAX, RATE_MAX),
+     .doc = "Translation."},
+    {.key = "axis",
+     .kind = PL_PARAM_VECTOR,
+     AT(pl_motion, axis),
+     .direction = true,
+     FROM(-LENGTH_MAX, LENGTH_MAX),
+     .standard_text = "none: no rotation",
+     .doc = "Of rotation; goes with degrees_per_second."},
+    {.key = "degrees_per_second",
+     .kind = PL_PARAM_NUMBER,
+     AT(pl_motion, degrees_per_second),
+     .unit = "degrees/s",
+     FROM(-RATE_MAX, RATE_MAX),
+     .doc = "Rate of rotation; goes with axis."},
+    {.key = "origin",
+     .kind = PL_PARAM_VECTOR,
+     AT(pl_motion, origin),
+     .unit = "m",
+     FROM(-LENGTH_MAX, LENGTH_MAX),
+     .flagged = true,
+     .flag_offset = offsetof(pl_motion, has_origin),
+     .standard_text = "the centre of the selection, or of the obstacle",
+     .doc = "A point on the axis of rotation."},
+};
+static const pl_absent motion_absent[] = {{"keyframes", 0}, {0}};
+const pl_param_table pl_motion_table = {.name = "motion",
+                                        .doc = "A rigid motion over time.",
+                                        ROWS(motion_rows),
+                                        .absent = motion_absent};
+
+static const pl_param pin_rows[] = {
+    {.key = "name",
+     .kind = PL_PARAM_STRING,
+     AT(pl_pin, name),
+     FROM(1, PL_SCENE_NAME_MAX),
+     .standard_text = "pin-K, K from 0",
+     .doc = "Unique among pins."},
+    {.key = "body",
+     .kind = PL_PARAM_REFERENCE,
+     AT(pl_pin, body),
+     .refers = "bodies",
+     .standard_text = "the only one, where there is one",
+     .doc = "A body's name."},
+    {.key = "select",
+     .kind = PL_PARAM_OBJECT,
+     AT(pl_pin, select),
+     .table = &pl_select_table,
+     .choices = select_words,
+     .required = true,
+     .doc = "The vertices that are held."},
+    {.key = "motion",
+     .kind = PL_PARAM_OBJECT,
+     AT(pl_pin, motion),
+     .table = &pl_motion_table,
+     .flagged = true,
+     .flag_offset = offsetof(pl_pin, motion.present),
+     .standard_text = "held where they are",
+     .doc = "How they are moved."},
+};
+static const pl_absent pin_absent[] = {{"axes", 0}, {0}};
+const pl_param_table pl_pin_table = {
+    .name = "pin", .doc = "Vertices held or moved.", ROWS(pin_rows), .absent = pin_absent};
+
+static const pl_param plane_rows[] = {
+    {.key = "normal",
+     .kind = PL_PARAM_VECTOR,
+     AT(pl_obstacle, normal),
+     .direction = true,
+     FROM(-LENGTH_MAX, LENGTH_MAX),
+     .standard = {0, 1, 0},
+     .doc = "Towards the free side."},
+    {.key = "offset",
+     .kind = PL_PARAM_NUMBER,
+     AT(pl_obstacle, offset),
+     .unit = "m",
+     FROM(-LENGTH_MAX, LENGTH_MAX),
+     .doc = "The plane is normal . x = offset."},
+};
+const pl_param_table pl_plane_table = {
+    .name = "obstacle.plane", .doc = "A half space that nothing enters.", ROWS(plane_rows)};
+
+static const pl_param ball_rows[] = {
+    {.key = "center",
+     .kind = PL_PARAM_VECTOR,
+     AT(pl_obstacle, center),
+     .unit = "m",
+     FROM(-LENGTH_MAX, LENGTH_MAX),
+     .doc = "Centre."},
+    {.key = "radius",
+     .kind = PL_PARAM_NUMBER,
+     AT(pl_obstacle, radius),
+     .unit = "m",
+     ABOVE(0, LENGTH_MAX),
+     .standard = {0.5},
+     .doc = "Radius."},
+};
+const pl_param_table pl_ball_table = {
+    .name = "obstacle.sphere", .doc = "A ball that nothing enters.", ROWS(ball_rows)};
+
+static const pl_param obstacle_rows[] = {
+    {.key = "name",
+     .kind = PL_PARAM_STRING,
+     AT(pl_obstacle, name),
+     FROM(1, PL_SCENE_NAME_MAX),
+     .standard_text = "obstacle-K, K from 0",
+     .doc = "Unique among obstacles."},
+    {.key = "plane",
+     .kind = PL_PARAM_OBJECT,
+     .table = &pl_plane_table,
+     .variant = 1 + PL_OBSTACLE_PLANE,
+     .doc = "A half space."},
+    {.key = "sphere",
+     .kind = PL_PARAM_OBJECT,
+     .table = &pl_ball_table,
+     .variant = 1 + PL_OBSTACLE_SPHERE,
+     .doc = "A ball."},
+    {.key = "friction",
+     .kind = PL_PARAM_NUMBER,
+     AT(pl_obstacle, friction),
+     .unit = "1",
+     FROM(0, 1e6),
+     .doc = "Coulomb's coefficient."},
+    {.key = "motion",
+     .kind = PL_PARAM_OBJECT,
+     AT(pl_obstacle, motion),
+     .table = &pl_motion_table,
+     .flagged = true,
+     .flag_offset = offsetof(pl_obstacle, motion.present),
+     .standard_text = "at rest",
+     .doc = "How it moves."},
+};
+const pl_param_table pl_obstacle_table = {.name = "obstacle",
+                                          .doc = "What bodies collide with.",
+                                          ROWS(obstacle_rows),
+                                          .one_of = true,
+                                          .kind_offset = offsetof(pl_obstacle, kind)};

@@ -1,0 +1,37 @@
+/* params_rows.h - how the rows of the parameter tables are written, and the tables of
+ * params_parts.c; private to protocol/params*.c. */
+#ifndef PLIANT_PROTOCOL_PARAMS_ROWS_H
+#define PLIANT_PROTOCOL_PARAMS_ROWS_H
+
+#include "protocol/params.h"
+
+#define AT(type, field) .offset = offsetof(type, field), .size = sizeof(((type *)0)->field)
+#define FROM(lo, hi)    .minimum = (lo), .maximum = (hi)
+#define ABOVE(lo, hi)   .minimum = (lo), .maximum = (hi), .above_minimum = true
+#define ROWS(rows)      .params = (rows), .count = sizeof(rows) / sizeof(rows)[0]
+
+/* Bounds far outside anything physical, so that products of a few numbers stay finite. */
+#define LENGTH_MAX 1e9
+#define RATE_MAX   1e9
+
+extern const pl_param_table pl_box_table;
+extern const pl_param_table pl_sphere_table;
+extern const pl_param_table pl_mesh_table;
+extern const pl_param_table pl_rotate_table;
+extern const pl_param_table pl_transform_table;
+extern const pl_param_table pl_random_table;
+extern const pl_param_table pl_twisted_table;
+extern const pl_param_table pl_shape_table;
+extern const pl_param_table pl_initial_table;
+extern const pl_param_table pl_body_table;
+extern const pl_param_table pl_select_box_table;
+extern const pl_param_table pl_select_sphere_table;
+extern const pl_param_table pl_select_plane_table;
+extern const pl_param_table pl_select_table;
+extern const pl_param_table pl_motion_table;
+extern const pl_param_table pl_pin_table;
+extern const pl_param_table pl_plane_table;
+extern const pl_param_table pl_ball_table;
+extern const pl_param_table pl_obstacle_table;
+
+#endif

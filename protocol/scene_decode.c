@@ -1,0 +1,497 @@
+#include "protocol/scene_json.h"
+
+#include "engine/scene.h"
+#include "protocol/decode.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- customs of the scene
+ * ------------------------------------------------------------------------ */
+
+static void decode_version(pl_decoder *d, json_t *value, const pl_param *p, void *out)
+{
+    if (!json_is_integer(value))
+        pl_decode_refuse(d, value, "wrong_type", "the number 1", "");
+    else if (json_integer_value(value) != 1)
+        pl_decode_refuse(d, value, "unsupported", "1, the version of the format that exists", "");
+}
+
+static void decode_forces(pl_decoder *d, json_t *value, const pl_param *p, void *out)
+{
+    if (!json_is_array(value)) {
+        pl_decode_refuse(d, value, "wrong_type", p->type, "");
+        return;
+    }
+    for (size_t i = 0; i < json_array_size(value); i++) {
+        size_t mark = pl_decode_enter_item(d, i);
+        pl_decode_refuse(d, json_array_get(value, i), "unsupported", "an empty array",
+                         "no force kinds exist in this version; gravity acts on all bodies");
+        pl_decode_leave(d, mark);
+    }
+}
+
+static void decode_metadata(pl_decoder *d, json_t *value, const pl_param *p, void *out)
+{
+    if (!json_is_object(value))
+        pl_decode_refuse(d, value, "wrong_type", p->type, "");
+}
+
+static void decode_labels(pl_decoder *d, json_t *value, const pl_param *p, void *out)
+{
+    const char *key;
+    json_t *label;
+    if (!json_is_object(value)) {
+        pl_decode_refuse(d, value, "wrong_type", p->type, "");
+        return;
+    }
+    if (json_object_size(value) > PL_SCENE_LABELS_MAX) {
+        pl_decode_refuse(d, value, "too_many", "at most 64 labels", "");
+        return;
+    }
+    json_object_foreach(value, key, label)
+    {
+        size_t mark = pl_decode_enter(d, key);
+        if (!json_is_string(label))
+            pl_decode_refuse(d, label, "wrong_type", "string", "");
+        else if (!*key || strlen(key) > PL_SCENE_NAME_MAX || json_string_length(label) > 255)
+            pl_decode_refuse(d, label, "out_of_range",
+                             "key of 1 to 127 bytes, value of at most 255", "");
+        pl_decode_leave(d, mark);
+    }
+}
+
+static void decode_scale(pl_decoder *d, json_t *value, const pl_param *p, void *out)
+{
+    double *scale = (double *)((char *)out + p->offset);
+    if (json_is_number(value)) {
+        double factor;
+        pl_param number = *p;
+        number.kind = PL_PARAM_NUMBER;
+        if (pl_decode_number(d, value, &number, &factor))
+            scale[0] = scale[1] = scale[2] = factor;
+    } else if (json_is_array(value)) {
+        pl_param vector = *p;
+        vector.kind = PL_PARAM_VECTOR;
+        pl_decode_vector(d, value, &vector, scale);
+    } else {
+        char expected[128];
+        pl_param_expected(p, expected, sizeof expected);
+        pl_decode_refuse(d, value, "wrong_type", expected, "");
+    }
+}
+
+/* ---- customs of a mesh
+ * --------------------------------------------------------------------------- */
+
+/* "sha256:" and 64 hexadecimal digits, which are kept in lower case. */
+static void decode_hash(pl_decoder *d, json_t *value, char **out)
+{
+    static const char *const expected = "\"sha256:\" and 64 hexadecimal digits";
+    if (!json_is_string(value)) {
+        pl_decode_refuse(d, value, "wrong_type", expected, "");
+        return;
+    }
+    const char *text = json_string_value(value);
+    bool good = strncmp(text, "sha256:", 7) == 0 && strlen(text) == 7 + 64;
+    for (int i = 7; good && i < 7 + 64; i++)
+        good = isxdigit((unsigned char)text[i]);
+    if (!good) {
+        pl_decode_refuse(d, value, "invalid_hash", expected,
+                         "upload the file first: PUT /v1/meshes/{sha256}, or pliant submit");
+        return;
+    }
+    char *copy = strdup(text);
+    d->no_memory |= !copy;
+    for (char *c = copy; c && *c; c++)
+        *c = (char)tolower((unsigned char)*c);
+    *out = copy;
+}
+
+static void decode_upload(pl_decoder *d, json_t *value, const pl_param *p, void *out)
+{
+    static const char *const parts[] = {"node", "ele", NULL};
+    pl_mesh_source *mesh = out;
+    const char *key;
+    json_t *part;
+    if (!json_is_object(value)) {
+        mesh->upload_count = 1;
+        decode_hash(d, value, &mesh->upload[0]);
+        return;
+    }
+    mesh->upload_count = 2;
+    json_object_foreach(value, key, part)
+    {
+        size_t mark = pl_decode_enter(d, key);
+        if (strcmp(key, "node") != 0 && strcmp(key, "ele") != 0)
+            pl_decode_fault(d, "unknown_key", key, "one of: node, ele", "");
+        pl_decode_leave(d, mark);
+    }
+    for (int i = 0; i < 2; i++) {
+        size_t mark = pl_decode_enter(d, parts[i]);
+        part = json_object_get(value, parts[i]);
+        if (part)
+            decode_hash(d, part, &mesh->upload[i]);
+        else
+            pl_decode_fault(d, "missing_key", "nothing", "\"sha256:...\"",
+                            "tetgen's format has two files, .node and .ele");
+        pl_decode_leave(d, mark);
+    }
+}
+
+/* One number of an inline mesh: a coordinate as double, an index as int64_t; both take 8 bytes. */
+static void decode_cell(pl_decoder *d, json_t *value, const pl_param *p, void *rows, size_t i)
+{
+    pl_param cell = *p;
+    if (p->custom == PL_CUSTOM_VERTICES) {
+        cell.kind = PL_PARAM_NUMBER;
+        pl_decode_number(d, value, &cell, (double *)rows + i);
+    } else {
+        cell.kind = PL_PARAM_INTEGER;
+        pl_decode_integer(d, value, &cell, (int64_t *)rows + i);
+    }
+}
+
+static void decode_row(pl_decoder *d, json_t *row, const pl_param *p, size_t width, void *rows,
+                       size_t first)
+{
+    if (!json_is_array(row) || json_array_size(row) != width) {
+        char expected[64];
+        snprintf(expected, sizeof expected, "array of %zu numbers", width);
+        pl_decode_refuse(d, row, "wrong_type", expected, "");
+        return;
+    }
+    for (size_t j = 0; j < width; j++) {
+        size_t mark = pl_decode_enter_item(d, j);
+        decode_cell(d, json_array_get(row, j), p, rows, first + j);
+        pl_decode_leave(d, mark);
+    }
+}
+
+/* Rows of `width` numbers, each an array or all in one flat array. NULL where none could be read.
+ */
+static void *decode_rows(pl_decoder *d, json_t *value, const pl_param *p, size_t width,
+                         int64_t *count)
+{
+    size_t size = json_array_size(value);
+    bool nested = json_is_array(json_array_get(value, 0));
+    size_t numbers = nested ? size * width : size;
+    if (!json_is_array(value) || size == 0 || numbers % width != 0) {
+        char expected[192], hint[96];
+        pl_param_expected(p, expected, sizeof expected);
+        snprintf(hint, sizeof hint, "a flat array's length must be a multiple of %zu", width);
+        pl_decode_refuse(d, value, "wrong_type", expected, size % width ? hint : "");
+        return NULL;
+    }
+    if (numbers > PL_SCENE_INLINE_MAX) {
+        pl_decode_refuse(d, value, "too_many", "at most 100000 numbers in an inline mesh",
+                         "upload a mesh file: PUT /v1/meshes/{sha256}");
+        return NULL;
+    }
+    void *rows = calloc(numbers, 8);
+    if (!rows) {
+        d->no_memory = true;
+        return NULL;
+    }
+    for (size_t i = 0; i < size; i++) {
+        size_t mark = pl_decode_enter_item(d, i);
+        if (nested)
+            decode_row(d, json_array_get(value, i), p, width, rows, i * width);
+        else
+            decode_cell(d, json_array_get(value, i), p, rows, i);
+        pl_decode_leave(d, mark);
+    }
+    *count = (int64_t)(numbers / width);
+    return rows;
+}
+
+static void decode_vertices(pl_decoder *d, json_t *value, const pl_param *p, void *out)
+{
+    pl_mesh_source *mesh = out;
+    mesh->vertices = decode_rows(d, value, p, 3, &mesh->vertex_count);
+}
+
+static void decode_tets(pl_decoder *d, json_t *value, const pl_param *p, void *out)
+{
+    pl_mesh_source *mesh = out;
+    mesh->tets = decode_rows(d, value, p, 4, &mesh->tet_count);
+}
+
+/* ---- customs of a selection
+ * ---------------------------------------------------------------------- */
+
+static void decode_side(pl_decoder *d, json_t *value, const pl_param *p, void *out)
+{
+    static const char *const sides[] = {"-x", "+x", "-y", "+y", "-z", "+z", NULL};
+    pl_selection *select = out;
+    int side = pl_decode_word(d, value, sides, NULL);
+    if (side < 0)
+        return;
+    select->side_axis = side / 2;
+    select->side_sign = side % 2 ? 1 : -1;
+}
+
+static void decode_indices(pl_decoder *d, json_t *value, const pl_param *p, void *out)
+{
+    pl_selection *select = out;
+    size_t n = json_array_size(value);
+    if (!json_is_array(value) || n == 0) {
+        pl_decode_refuse(d, value, "wrong_type", "array of at least one vertex index", "");
+        return;
+    }
+    if (n > PL_SCENE_INDICES_MAX) {
+        pl_decode_refuse(d, value, "too_many", "at most 1000000 indices",
+                         "a box, a sphere or a tag selects many vertices");
+        return;
+    }
+    select->indices = calloc(n, sizeof *select->indices);
+    if (!select->indices) {
+        d->no_memory = true;
+        return;
+    }
+    select->index_count = (int64_t)n;
+    pl_param index = *p;
+    index.kind = PL_PARAM_INTEGER;
+    for (size_t i = 0; i < n; i++) {
+        size_t mark = pl_decode_enter_item(d, i);
+        pl_decode_integer(d, json_array_get(value, i), &index, &select->indices[i]);
+        pl_decode_leave(d, mark);
+    }
+}
+
+static void decode_tag(pl_decoder *d, json_t *value, const pl_param *p, void *out)
+{
+    pl_selection *select = out;
+    static const pl_param name = {
+        .kind = PL_PARAM_STRING, .minimum = 1, .maximum = PL_SCENE_NAME_MAX};
+    if (!json_is_integer(value)) {
+        if (json_is_string(value))
+            pl_decode_name(d, value, &name, &select->tag);
+        else
+            pl_decode_refuse(d, value, "wrong_type", p->type, "");
+        return;
+    }
+    if (asprintf(&select->tag, "%lld", (long long)json_integer_value(value)) < 0) {
+        select->tag = NULL;
+        d->no_memory = true;
+    }
+}
+
+static const pl_decode_custom customs[PL_CUSTOM_COUNT] = {
+    [PL_CUSTOM_VERSION] = decode_version,   [PL_CUSTOM_FORCES] = decode_forces,
+    [PL_CUSTOM_METADATA] = decode_metadata, [PL_CUSTOM_LABELS] = decode_labels,
+    [PL_CUSTOM_SCALE] = decode_scale,       [PL_CUSTOM_UPLOAD] = decode_upload,
+    [PL_CUSTOM_VERTICES] = decode_vertices, [PL_CUSTOM_TETS] = decode_tets,
+    [PL_CUSTOM_SIDE] = decode_side,         [PL_CUSTOM_INDICES] = decode_indices,
+    [PL_CUSTOM_TAG] = decode_tag,
+};
+
+/* ---- rules that bind several keys
+ * ---------------------------------------------------------------- */
+
+/* steps = ceil(duration / step), where a duration of k steps to within rounding is k steps. */
+static void check_time(pl_decoder *d, json_t *object, void *out, bool clean)
+{
+    pl_time *time = out;
+    bool by_steps = json_object_get(object, "steps");
+    if (by_steps && json_object_get(object, "duration")) {
+        pl_decode_fault(d, "conflict", "duration and steps", "one of: duration, steps", "");
+        return;
+    }
+    if (!clean)
+        return;
+    if (by_steps) {
+        time->duration = (double)time->steps * time->step;
+        return;
+    }
+    double steps = ceil(time->duration / time->step - 1e-9);
+    if (steps > PL_SCENE_STEPS_MAX) {
+        char got[96];
+        snprintf(got, sizeof got, "%.15g steps of %.15g s", steps, time->step);
+        pl_decode_fault(d, "too_many", got, "at most 100000000 steps", "");
+        return;
+    }
+    time->steps = steps < 1 ? 1 : (int64_t)steps;
+}
+
+static void check_cells(pl_decoder *d, json_t *object, void *out, bool clean)
+{
+    const pl_mesh_source *mesh = out;
+    double cells = (double)mesh->cells[0] * mesh->cells[1] * mesh->cells[2];
+    if (!clean || cells <= PL_SCENE_CELLS_MAX)
+        return;
+    char got[64];
+    size_t mark = pl_decode_enter(d, "cells");
+    snprintf(got, sizeof got, "%.15g cells", cells);
+    pl_decode_fault(d, "too_many", got, "at most 8000000 cells", "");
+    pl_decode_leave(d, mark);
+}
+
+static void check_inline(pl_decoder *d, const pl_mesh_source *mesh, json_t *object)
+{
+    if (!json_object_get(object, "tets")) {
+        size_t mark = pl_decode_enter(d, "tets");
+        pl_decode_fault(d, "missing_key", "nothing", "the tetrahedra, as vertex indices", "");
+        pl_decode_leave(d, mark);
+    }
+    if (3 * mesh->vertex_count + 4 * mesh->tet_count > PL_SCENE_INLINE_MAX) {
+        char got[64];
+        snprintf(got, sizeof got, "%lld numbers",
+                 (long long)(3 * mesh->vertex_count + 4 * mesh->tet_count));
+        pl_decode_fault(d, "too_many", got, "at most 100000 numbers in an inline mesh",
+                        "upload a mesh file: PUT /v1/meshes/{sha256}");
+    }
+}
+
+/* Two files are TetGen's, one file is not. */
+static void check_format(pl_decoder *d, pl_mesh_source *mesh, json_t *object)
+{
+    bool two = mesh->upload_count == 2;
+    if (!json_object_get(object, "format")) {
+        mesh->format = two ? PL_UPLOAD_TETGEN : PL_UPLOAD_GMSH;
+        return;
+    }
+    if (two == (mesh->format == PL_UPLOAD_TETGEN))
+        return;
+    size_t mark = pl_decode_enter(d, "format");
+    pl_decode_fault(d, "conflict", two ? "a node and an ele file" : "tetgen, with one file",
+                    two ? "tetgen" : "one of: gmsh, medit",
+                    "tetgen takes {\"upload\": {\"node\": ..., \"ele\": ...}}");
+    pl_decode_leave(d, mark);
+}
+
+static void check_mesh(pl_decoder *d, json_t *object, void *out, bool clean)
+{
+    pl_mesh_source *mesh = out;
+    if (!clean)
+        return;
+    if (mesh->kind == PL_SOURCE_INLINE)
+        check_inline(d, mesh, object);
+    if (mesh->kind == PL_SOURCE_UPLOAD)
+        check_format(d, mesh, object);
+}
+
+static void check_select_box(pl_decoder *d, json_t *object, void *out, bool clean)
+{
+    const pl_selection *select = out;
+    for (int i = 0; clean && i < 3; i++) {
+        if (select->lo[i] <= select->hi[i])
+            continue;
+        char got[96];
+        snprintf(got, sizeof got, "min %.15g, max %.15g along %c", select->lo[i], select->hi[i],
+                 "xyz"[i]);
+        pl_decode_fault(d, "out_of_range", got, "min <= max along each axis", "");
+    }
+}
+
+static void check_motion(pl_decoder *d, json_t *object, void *out, bool clean)
+{
+    const pl_motion *motion = out;
+    bool axis = json_object_get(object, "axis"),
+         rate = json_object_get(object, "degrees_per_second");
+    if (!clean || axis == rate || (!axis && motion->degrees_per_second == 0))
+        return;
+    size_t mark = pl_decode_enter(d, axis ? "degrees_per_second" : "axis");
+    pl_decode_fault(d, "missing_key", "nothing", "both of: axis, degrees_per_second, or neither",
+                    "");
+    pl_decode_leave(d, mark);
+}
+
+/* {x : n . x = c} is {x : n/|n| . x = c/|n|}: the walker made n a unit vector, here goes c. A
+ * length that is 1 to rounding was left alone there and is here. */
+static double unit_offset(json_t *object, double offset)
+{
+    json_t *normal = json_object_get(object, "normal");
+    if (!normal)
+        return offset;
+    double length = hypot(hypot(json_number_value(json_array_get(normal, 0)),
+                                json_number_value(json_array_get(normal, 1))),
+                          json_number_value(json_array_get(normal, 2)));
+    return fabs(length - 1) <= 1e-15 ? offset : offset / length;
+}
+
+static void check_plane(pl_decoder *d, json_t *object, void *out, bool clean)
+{
+    pl_obstacle *obstacle = out;
+    if (clean)
+        obstacle->offset = unit_offset(object, obstacle->offset);
+}
+
+static void check_select_plane(pl_decoder *d, json_t *object, void *out, bool clean)
+{
+    pl_selection *select = out;
+    if (clean)
+        select->offset = unit_offset(object, select->offset);
+}
+
+static const pl_decode_rule rules[] = {
+    {"time", check_time},
+    {"mesh.box", check_cells},
+    {"mesh", check_mesh},
+    {"select.box", check_select_box},
+    {"select.plane", check_select_plane},
+    {"motion", check_motion},
+    {"obstacle.plane", check_plane},
+    {0},
+};
+
+/* ---- the whole scene
+ * ----------------------------------------------------------------------------- */
+
+static pl_decode_verdict refuse_syntax(const json_error_t *error, pl_faults *faults)
+{
+    char got[256];
+    const char *hint = "";
+    if (json_error_code(error) == json_error_out_of_memory)
+        return PL_DECODE_NO_MEMORY;
+    bool duplicate = json_error_code(error) == json_error_duplicate_key;
+    snprintf(got, sizeof got, "line %d, column %d: %.200s", error->line, error->column,
+             error->text);
+    if (json_error_code(error) == json_error_numeric_overflow)
+        hint = "numbers must fit a double, integers 64 bits";
+    else if (strcasestr(error->text, "nan") || strcasestr(error->text, "inf"))
+        hint = "JSON has no NaN and no infinity; a key left out takes its default";
+    pl_faults_add(faults, "", duplicate ? "duplicate_key" : "json_syntax", got,
+                  duplicate ? "each key once in an object" : "a JSON document in UTF-8", hint);
+    return PL_DECODE_SYNTAX;
+}
+
+static pl_decode_verdict decode_document(json_t *document, pl_scene *out, pl_faults *faults)
+{
+    size_t before = faults->total;
+    pl_decoder d = {
+        .faults = faults, .root_table = pl_scene_table(), .customs = customs, .rules = rules};
+    pl_scene scene = {0};
+    pl_decode_root(&d, document, &scene);
+    /* What follows when the key is left out altogether: the defaults bound together. */
+    if (!scene.time.steps)
+        check_time(&d, NULL, &scene.time, !json_object_get(document, "time"));
+    if (!scene.name)
+        scene.name = strdup("");
+    if (d.no_memory || !scene.name || faults->total > before) {
+        pl_scene_clear(&scene);
+        return d.no_memory || !faults->total ? PL_DECODE_NO_MEMORY : PL_DECODE_INVALID;
+    }
+    *out = scene;
+    return PL_DECODE_OK;
+}
+
+pl_decode_verdict pl_scene_decode(const char *text, size_t length, pl_scene *out, pl_faults *faults)
+{
+    json_error_t error;
+    *out = (pl_scene){0};
+    if (length > PL_SCENE_BYTES_MAX) {
+        pl_faults_addf(faults, "", "too_large", "at most 16777216 bytes",
+                       "upload meshes instead of writing them into the scene", "%zu bytes", length);
+        return PL_DECODE_INVALID;
+    }
+    json_t *document = json_loadb(text, length, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
+    if (!document)
+        return refuse_syntax(&error, faults);
+    pl_decode_verdict verdict = decode_document(document, out, faults);
+    json_decref(document);
+    return verdict;
+}

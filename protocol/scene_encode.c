@@ -1,0 +1,237 @@
+/* scene_encode.c - the effective scene: what the tables decode, written by the same tables, so that
+ * decoding it again gives the same scene. */
+#include "protocol/scene_json.h"
+
+#include "engine/scene.h"
+#include "protocol/json.h"
+#include "protocol/params.h"
+
+#include <string.h>
+
+static void encode_members(pl_json_writer *w, const pl_scene *scene, const pl_param_table *table,
+                           const char *base);
+
+/* ---- values
+ * -------------------------------------------------------------------------------------- */
+
+static int64_t load_integer(const void *at, size_t size)
+{
+    if (size == sizeof(bool))
+        return *(const bool *)at;
+    if (size == sizeof(int32_t))
+        return *(const int32_t *)at;
+    return *(const int64_t *)at;
+}
+
+static void put_numbers(pl_json_writer *w, const double *v, int64_t n)
+{
+    pl_json_begin_array(w);
+    for (int64_t i = 0; i < n; i++)
+        pl_json_put_number(w, v[i], 17);
+    pl_json_end_array(w);
+}
+
+static void put_integers(pl_json_writer *w, const int64_t *v, int64_t n)
+{
+    pl_json_begin_array(w);
+    for (int64_t i = 0; i < n; i++)
+        pl_json_put_integer(w, v[i]);
+    pl_json_end_array(w);
+}
+
+static void put_counts(pl_json_writer *w, const int32_t *v)
+{
+    pl_json_begin_array(w);
+    for (int i = 0; i < 3; i++)
+        pl_json_put_integer(w, v[i]);
+    pl_json_end_array(w);
+}
+
+static void put_upload(pl_json_writer *w, const pl_mesh_source *mesh)
+{
+    if (mesh->upload_count == 1) {
+        pl_json_put_string(w, mesh->upload[0]);
+        return;
+    }
+    pl_json_begin_object(w);
+    pl_json_set_string(w, "node", mesh->upload[0]);
+    pl_json_set_string(w, "ele", mesh->upload[1]);
+    pl_json_end_object(w);
+}
+
+static void put_side(pl_json_writer *w, const pl_selection *select)
+{
+    char side[3] = {select->side_sign < 0 ? '-' : '+', "xyz"[select->side_axis], 0};
+    pl_json_put_string(w, side);
+}
+
+static void put_custom(pl_json_writer *w, const pl_param *p, const char *base)
+{
+    const pl_mesh_source *mesh = (const void *)base;
+    const pl_selection *select = (const void *)base;
+    switch (p->custom) {
+    case PL_CUSTOM_VERSION:
+        pl_json_put_integer(w, 1);
+        break;
+    case PL_CUSTOM_FORCES:
+        put_integers(w, NULL, 0);
+        break;
+    case PL_CUSTOM_SCALE:
+        put_numbers(w, (const double *)(base + p->offset), 3);
+        break;
+    case PL_CUSTOM_UPLOAD:
+        put_upload(w, mesh);
+        break;
+    case PL_CUSTOM_VERTICES:
+        put_numbers(w, mesh->vertices, 3 * mesh->vertex_count);
+        break;
+    case PL_CUSTOM_TETS:
+        put_integers(w, mesh->tets, 4 * mesh->tet_count);
+        break;
+    case PL_CUSTOM_SIDE:
+        put_side(w, select);
+        break;
+    case PL_CUSTOM_INDICES:
+        put_integers(w, select->indices, select->index_count);
+        break;
+    case PL_CUSTOM_TAG:
+        pl_json_put_string(w, select->tag);
+        break;
+    case PL_CUSTOM_METADATA: /* not kept in the struct: left_out() */
+    case PL_CUSTOM_LABELS:
+    case PL_CUSTOM_NONE:
+    case PL_CUSTOM_COUNT:
+        pl_json_put_null(w);
+        break;
+    }
+}
+
+/* ---- objects, lists, maps
+ * ------------------------------------------------------------------------ */
+
+static int kind_of(const pl_param_table *table, const char *base)
+{
+    int kind;
+    memcpy(&kind, base + table->kind_offset, sizeof kind);
+    return kind;
+}
+
+/* An object; or the word that stands for it. Words are the first kinds of their union. */
+static void put_object(pl_json_writer *w, const pl_scene *scene, const pl_param *p, const char *at)
+{
+    int words = 0;
+    while (p->choices && p->choices[words])
+        words++;
+    if (words > 0 && kind_of(p->table, at) < words)
+        pl_json_put_string(w, p->choices[kind_of(p->table, at)]);
+    else
+        encode_members(w, scene, p->table, at);
+}
+
+static const char *member(const pl_param *list, const pl_scene *scene, int64_t i)
+{
+    const char *members = *(char *const *)((const char *)scene + list->offset);
+    return members + (size_t)i * list->size;
+}
+
+static const char *member_name(const pl_param *list, const pl_scene *scene, int64_t i)
+{
+    return *(char *const *)member(list, scene, i);
+}
+
+static void put_members(pl_json_writer *w, const pl_scene *scene, const pl_param *p)
+{
+    int32_t count = *(const int32_t *)((const char *)scene + p->count_offset);
+    bool map = p->kind == PL_PARAM_MAP;
+    map ? pl_json_begin_object(w) : pl_json_begin_array(w);
+    for (int32_t i = 0; i < count; i++) {
+        if (map)
+            pl_json_key(w, member_name(p, scene, i));
+        encode_members(w, scene, p->table, member(p, scene, i));
+    }
+    map ? pl_json_end_object(w) : pl_json_end_array(w);
+}
+
+static void put_param(pl_json_writer *w, const pl_scene *scene, const pl_param *p, const char *base)
+{
+    const char *at = base + p->offset;
+    switch (p->kind) {
+    case PL_PARAM_NUMBER:
+        pl_json_put_number(w, *(const double *)at, 17);
+        break;
+    case PL_PARAM_INTEGER:
+        pl_json_put_integer(w, load_integer(at, p->size));
+        break;
+    case PL_PARAM_BOOLEAN:
+        pl_json_put_boolean(w, *(const bool *)at);
+        break;
+    case PL_PARAM_STRING:
+        pl_json_put_string(w, *(char *const *)at);
+        break;
+    case PL_PARAM_CHOICE:
+        pl_json_put_string(w, p->choices[load_integer(at, p->size)]);
+        break;
+    case PL_PARAM_VECTOR:
+        put_numbers(w, (const double *)at, 3);
+        break;
+    case PL_PARAM_COUNTS:
+        put_counts(w, (const int32_t *)at);
+        break;
+    case PL_PARAM_OBJECT:
+        put_object(w, scene, p, at);
+        break;
+    case PL_PARAM_LIST:
+    case PL_PARAM_MAP:
+        put_members(w, scene, p);
+        break;
+    case PL_PARAM_REFERENCE:
+        pl_json_put_string(w, member_name(pl_table_param(pl_scene_table(), p->refers), scene,
+                                          load_integer(at, sizeof(int32_t))));
+        break;
+    case PL_PARAM_CUSTOM:
+        put_custom(w, p, base);
+        break;
+    }
+}
+
+/* What is not written: the other variants of a union; what was not given and has no value to stand
+ * for that; what the struct does not keep; and the one of duration and steps that follows from the
+ * other. */
+static bool left_out(const pl_param_table *table, const pl_param *p, const char *base)
+{
+    const double *v = (const double *)(base + p->offset);
+    if (table->one_of && p->variant && p->variant != 1 + kind_of(table, base))
+        return true;
+    if (p->flagged && !*(const bool *)(base + p->flag_offset))
+        return true;
+    if (p->kind == PL_PARAM_VECTOR && p->direction && v[0] == 0 && v[1] == 0 && v[2] == 0)
+        return true;
+    if (p->kind == PL_PARAM_CUSTOM)
+        return p->custom == PL_CUSTOM_METADATA || p->custom == PL_CUSTOM_LABELS;
+    if (strcmp(table->name, "time") != 0)
+        return false;
+    const pl_time *time = (const void *)base;
+    bool by_steps = time->duration == (double)time->steps * time->step;
+    return strcmp(p->key, by_steps ? "duration" : "steps") == 0;
+}
+
+static void encode_members(pl_json_writer *w, const pl_scene *scene, const pl_param_table *table,
+                           const char *base)
+{
+    pl_json_begin_object(w);
+    for (size_t i = 0; i < table->count; i++) {
+        const pl_param *p = &table->params[i];
+        if (left_out(table, p, base))
+            continue;
+        pl_json_key(w, p->key);
+        put_param(w, scene, p, base);
+    }
+    pl_json_end_object(w);
+}
+
+char *pl_scene_encode(const pl_scene *scene)
+{
+    pl_json_writer w = {0};
+    encode_members(&w, scene, pl_scene_table(), (const char *)scene);
+    return pl_json_finish(&w, NULL);
+}

@@ -1,0 +1,54 @@
+/* scene_json.h - scene and settings <-> JSON, judged by the tables of params.h. */
+#ifndef PLIANT_PROTOCOL_SCENE_JSON_H
+#define PLIANT_PROTOCOL_SCENE_JSON_H
+
+#include "engine/fault.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct pl_scene pl_scene; /* engine/scene.h */
+
+/* Whether the text was JSON at all decides 400 or 422. */
+typedef enum pl_decode_verdict {
+    PL_DECODE_OK,
+    PL_DECODE_SYNTAX,  /* not JSON, or a duplicate key: one fault, with line and column */
+    PL_DECODE_INVALID, /* JSON, but no scene: every fault */
+    PL_DECODE_NO_MEMORY,
+} pl_decode_verdict;
+
+/* Decode a scene. On PL_DECODE_OK *out owns its memory (pl_scene_clear); otherwise it is zeroed. */
+pl_decode_verdict pl_scene_decode(const char *text, size_t length, pl_scene *out,
+                                  pl_faults *faults);
+
+/* What the daemon and the command line need to know of a scene without engine headers. */
+enum { PL_OUTLINE_UPLOADS_MAX = 256 };
+typedef struct pl_upload_ref {
+    char hash[65];    /* 64 hex digits */
+    char pointer[96]; /* where the scene names it */
+    char format[16];  /* "gmsh", ... */
+} pl_upload_ref;
+typedef struct pl_outline {
+    char name[256];
+    int64_t frames;  /* after frame 0 */
+    double duration; /* s simulated */
+    int32_t cores;
+    double memory, time_limit; /* bytes, s; 0: unset */
+    char method[32];
+    int32_t upload_count;
+    pl_upload_ref *uploads; /* malloc'ed */
+} pl_outline;
+/* Decode and judge a scene, giving only its outline. */
+pl_decode_verdict pl_scene_outline(const char *text, size_t length, pl_outline *out,
+                                   pl_faults *faults);
+void pl_outline_clear(pl_outline *outline);
+
+/* The effective scene: every parameter with its value, as posted keys. malloc'ed text, or NULL. */
+char *pl_scene_encode(const pl_scene *scene);
+
+/* The body of /v1/capabilities: {"version", "materials", "methods", "integrators", "devices",
+ * "mesh_sources", "limits", "parameters": {table: {key: {type, unit, default, minimum, ...}}}}.
+ * `devices_json` and `limits_json` are the caller's JSON texts. malloc'ed, or NULL. */
+char *pl_capabilities_encode(const char *devices_json, const char *limits_json);
+
+#endif

@@ -1,0 +1,14 @@
+/* sha256.h - SHA-256 of a growing input, through libcrypto. */
+#ifndef PLIANT_PROTOCOL_SHA256_H
+#define PLIANT_PROTOCOL_SHA256_H
+
+#include <stddef.h>
+
+typedef struct pl_sha256 pl_sha256;
+pl_sha256 *pl_sha256_create(void); /* NULL when out of memory */
+void pl_sha256_update(pl_sha256 *s, const void *data, size_t size);
+/* 64 lower-case hex digits and a NUL; destroys s. */
+void pl_sha256_finish(pl_sha256 *s, char hex[65]);
+void pl_sha256_hex(const void *data, size_t size, char hex[65]);
+
+#endif

@@ -1,0 +1,16 @@
+/* admission.h - from a posted scene to a session: decode, look up its meshes, let a sandboxed
+ * child check it, publish its directory, commit, answer. Nothing of a refused scene stays.
+ */
+#ifndef PLIANT_SERVER_ADMISSION_H
+#define PLIANT_SERVER_ADMISSION_H
+
+#include "server/http.h"
+#include "server/sessions.h"
+
+void pl_handle_create(pl_request *r);   /* POST /v1/sessions; PL_RUN_CHECKS_DETACHED */
+void pl_handle_validate(pl_request *r); /* POST /v1/validate */
+
+/* Check again a session that an earlier daemon left in `checking`. */
+void pl_admission_resume(pl_daemon *daemon, pl_session *session);
+
+#endif

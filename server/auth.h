@@ -1,0 +1,33 @@
+/* auth.h - who may talk to the daemon: the owner's token, the names it answers to, and the pages
+ * that may call it. Every check is a pure function of a header's value.
+ */
+#ifndef PLIANT_SERVER_AUTH_H
+#define PLIANT_SERVER_AUTH_H
+
+#include "server/options.h"
+
+#include <stdbool.h>
+
+typedef struct pl_auth pl_auth;
+
+/* Read STATE/token, or make it (256 random bits as hex, mode 0600) on the first start. NULL with a
+ * line in the log where that fails or where others can read the file. */
+pl_auth *pl_auth_create(int state_fd, const pl_options *options);
+void pl_auth_destroy(pl_auth *auth);
+
+/* The owner that an Authorization header's value ("Bearer HEX", NULL for none) stands for, or
+ * NULL. Compared in constant time, as SHA-256. */
+const char *pl_auth_owner(const pl_auth *auth, const char *authorization);
+
+/* Whether a Host header's value names this daemon: a loopback name, the listen address, or one of
+ * --allow-host; any port, since a forwarded port is not ours to know. A foreign name is what DNS
+ * rebinding looks like. */
+bool pl_auth_host_allowed(const pl_auth *auth, const char *host);
+
+/* Whether an Origin header's value is a page of ours: http or https on the request's own Host. */
+bool pl_auth_origin_allowed(const char *origin, const char *host);
+
+/* 128 random bits as 32 lower-case hex digits and a NUL; -1 where the kernel has none. */
+int pl_random_id(char out[33]);
+
+#endif

@@ -1,0 +1,19 @@
+/* counters.h - what /metrics counts besides sessions and requests. Plain atomics, so that reading
+ * them takes no lock; every series exists from the start at 0.
+ */
+#ifndef PLIANT_SERVER_COUNTERS_H
+#define PLIANT_SERVER_COUNTERS_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+typedef struct pl_counters {
+    _Atomic int64_t streams_open, streams_total, stream_bytes;
+    _Atomic int64_t workers_started, workers_crashed, workers_adopted;
+    _Atomic int64_t preflights_run, preflights_refused, preflights_killed;
+    _Atomic int64_t meshes_stored, mesh_bytes;
+    _Atomic int64_t store_commits, store_rows;
+    _Atomic int64_t sessions_created;
+} pl_counters;
+
+#endif

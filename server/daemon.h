@@ -1,0 +1,37 @@
+/* daemon.h - the parts of one running daemon, handed to every module. Set up and taken down in
+ * pliantd_main.c, in that order; constant between, but for what says _Atomic.
+ */
+#ifndef PLIANT_SERVER_DAEMON_H
+#define PLIANT_SERVER_DAEMON_H
+
+#include "server/counters.h"
+#include "server/options.h"
+
+#include <limits.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+typedef struct pl_daemon {
+    pl_options options;
+    char state[PATH_MAX];    /* absolute */
+    char programs[PATH_MAX]; /* folder of pliant-worker and pliant-preflight */
+    int state_fd;
+    int stop_fd; /* an eventfd, readable from the drain on */
+    _Atomic bool draining;
+    _Atomic bool ready;
+    double machine_memory; /* bytes */
+    char url[320];
+    char *capabilities; /* the body of /v1/capabilities */
+    struct pl_auth *auth;
+    struct pl_store *store;
+    struct pl_sessions *sessions;
+    struct pl_watch *watch;
+    struct pl_executor *executor;
+    struct pl_streams *streams;
+    struct pl_pool *files;  /* short reads and writes */
+    struct pl_pool *checks; /* waits for preflights */
+    struct pl_http *http;
+    pl_counters counters;
+} pl_daemon;
+
+#endif

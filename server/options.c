@@ -1,0 +1,231 @@
+#include "server/options.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char help[] =
+    "pliantd - simulates deformable bodies for clients over HTTP\n"
+    "\n"
+    "usage: pliantd --state DIR [options]\n"
+    "\n"
+    "  --listen ADDRESS:PORT    where to listen (127.0.0.1:8080); port 0 picks a free one\n"
+    "  --state DIR              sessions, meshes, database and the owner's token; made if missing\n"
+    "  --cores N                cores to give to sessions (all of this machine)\n"
+    "  --gpus auto|none         this build has no GPU plug-in: both mean none\n"
+    "  --no-auth                no token asked; on a loopback address only\n"
+    "  --behind-proxy           allow a non-loopback address: a proxy in front does TLS\n"
+    "  --allow-host NAME        one more name that a Host header may say; may be repeated\n"
+    "  --max-sessions-queued N  sessions that may check or wait at once (1000)\n"
+    "  --max-body BYTES         largest JSON body (8388608)\n"
+    "  --max-mesh BYTES         largest mesh file (1073741824)\n"
+    "  --max-connections N      connections at once (1000)\n"
+    "  --log-level LEVEL        error, warn, info or debug (info)\n"
+    "  --help, --version\n"
+    "\n"
+    "The base URL is printed and written to DIR/url while the daemon runs; the token is in\n"
+    "DIR/token. SIGTERM ends it: streams end with reason shutdown, running sessions go on and are\n"
+    "taken up by the next daemon on the same state.\n";
+
+static pl_options_verdict wrong(const char *option, const char *got, const char *expected)
+{
+    fprintf(stderr, "pliantd: %s: got '%s', expected %s\n", option, got ? got : "", expected);
+    return PL_OPTIONS_WRONG;
+}
+
+static bool parse_count(const char *text, int64_t minimum, int64_t maximum, int64_t *out)
+{
+    char *end;
+    errno = 0;
+    long long v = strtoll(text, &end, 10);
+    if (errno || end == text || *end || v < minimum || v > maximum) {
+        return false;
+    }
+    *out = v;
+    return true;
+}
+
+/* "127.0.0.1:8080" or "[::1]:8080"; "localhost" is taken as 127.0.0.1. */
+static bool parse_listen(const char *text, pl_options *o)
+{
+    const char *colon = strrchr(text, ':');
+    int64_t port;
+    if (!colon || !parse_count(colon + 1, 0, 65535, &port)) {
+        return false;
+    }
+    size_t length = (size_t)(colon - text);
+    if (length >= 2 && text[0] == '[' && text[length - 1] == ']') {
+        text++;
+        length -= 2;
+    }
+    if (length == 0 || length >= sizeof o->listen_host) {
+        return false;
+    }
+    memcpy(o->listen_host, text, length);
+    o->listen_host[length] = 0;
+    if (strcmp(o->listen_host, "localhost") == 0) {
+        strcpy(o->listen_host, "127.0.0.1");
+    }
+    unsigned char address[16];
+    o->listen_port = (int)port;
+    return inet_pton(AF_INET, o->listen_host, address) == 1 ||
+           inet_pton(AF_INET6, o->listen_host, address) == 1;
+}
+
+bool pl_options_loopback(const pl_options *o)
+{
+    return strncmp(o->listen_host, "127.", 4) == 0 || strcmp(o->listen_host, "::1") == 0;
+}
+
+enum {
+    OPT_LISTEN = 256,
+    OPT_STATE,
+    OPT_CORES,
+    OPT_GPUS,
+    OPT_NO_AUTH,
+    OPT_PROXY,
+    OPT_HOST,
+    OPT_QUEUED,
+    OPT_BODY,
+    OPT_MESH,
+    OPT_CONNECTIONS,
+    OPT_LEVEL,
+    OPT_HELP,
+    OPT_VERSION
+};
+
+static const struct option long_options[] = {
+    {"listen", required_argument, NULL, OPT_LISTEN},
+    {"state", required_argument, NULL, OPT_STATE},
+    {"cores", required_argument, NULL, OPT_CORES},
+    {"gpus", required_argument, NULL, OPT_GPUS},
+    {"no-auth", no_argument, NULL, OPT_NO_AUTH},
+    {"behind-proxy", no_argument, NULL, OPT_PROXY},
+    {"allow-host", required_argument, NULL, OPT_HOST},
+    {"max-sessions-queued", required_argument, NULL, OPT_QUEUED},
+    {"max-body", required_argument, NULL, OPT_BODY},
+    {"max-mesh", required_argument, NULL, OPT_MESH},
+    {"max-connections", required_argument, NULL, OPT_CONNECTIONS},
+    {"log-level", required_argument, NULL, OPT_LEVEL},
+    {"help", no_argument, NULL, OPT_HELP},
+    {"version", no_argument, NULL, OPT_VERSION},
+    {NULL, 0, NULL, 0},
+};
+
+static pl_options_verdict take_count(const char *option, const char *text, int64_t minimum,
+                                     int64_t maximum, int64_t *out)
+{
+    if (parse_count(text, minimum, maximum, out)) {
+        return PL_OPTIONS_RUN;
+    }
+    char expected[96];
+    snprintf(expected, sizeof expected, "a whole number from %lld to %lld", (long long)minimum,
+             (long long)maximum);
+    return wrong(option, text, expected);
+}
+
+static pl_options_verdict take_gpus(const char *text)
+{
+    if (strcmp(text, "auto") == 0 || strcmp(text, "none") == 0) {
+        return PL_OPTIONS_RUN;
+    }
+    return wrong("--gpus", text, "auto or none: this build has no GPU plug-in");
+}
+
+static pl_options_verdict take(int option, const char *text, pl_options *o)
+{
+    int64_t v = 0;
+    pl_options_verdict r = PL_OPTIONS_RUN;
+    switch (option) {
+    case OPT_LISTEN:
+        return parse_listen(text, o) ? r : wrong("--listen", text, "ADDRESS:PORT, numeric");
+    case OPT_STATE:
+        o->state = text;
+        return r;
+    case OPT_CORES:
+        r = take_count("--cores", text, 1, 4096, &v);
+        o->cores = (int)v;
+        return r;
+    case OPT_GPUS:
+        return take_gpus(text);
+    case OPT_NO_AUTH:
+        o->no_auth = true;
+        return r;
+    case OPT_PROXY:
+        o->behind_proxy = true;
+        return r;
+    case OPT_HOST:
+        if (o->allow_host_count == PL_ALLOW_HOSTS_MAX) {
+            return wrong("--allow-host", text, "at most 32 names");
+        }
+        o->allow_hosts[o->allow_host_count++] = text;
+        return r;
+    case OPT_QUEUED:
+        return take_count("--max-sessions-queued", text, 1, 1000000, &o->max_queued);
+    case OPT_BODY:
+        return take_count("--max-body", text, 1024, (int64_t)1 << 30, &o->max_body);
+    case OPT_MESH:
+        return take_count("--max-mesh", text, 1024, (int64_t)1 << 40, &o->max_mesh);
+    case OPT_CONNECTIONS:
+        r = take_count("--max-connections", text, 4, 100000, &v);
+        o->max_connections = (int)v;
+        return r;
+    case OPT_LEVEL:
+        return pl_level_parse(text, &o->level) == 0
+                   ? r
+                   : wrong("--log-level", text, "error, warn, info or debug");
+    case OPT_HELP:
+        fputs(help, stdout);
+        return PL_OPTIONS_DONE;
+    case OPT_VERSION:
+        puts("pliantd " PLIANT_VERSION);
+        return PL_OPTIONS_DONE;
+    default:
+        fputs("pliantd: --help says what there is\n", stderr);
+        return PL_OPTIONS_WRONG;
+    }
+}
+
+static pl_options_verdict judge(const pl_options *o)
+{
+    if (!o->state) {
+        fputs("pliantd: --state DIR is needed; --help says more\n", stderr);
+        return PL_OPTIONS_WRONG;
+    }
+    if (o->no_auth && !pl_options_loopback(o)) {
+        return wrong("--no-auth", o->listen_host, "a loopback address in --listen");
+    }
+    if (!pl_options_loopback(o) && !o->behind_proxy) {
+        return wrong("--listen", o->listen_host,
+                     "a loopback address, or --behind-proxy with TLS in front: tokens must not "
+                     "travel in the clear");
+    }
+    return PL_OPTIONS_RUN;
+}
+
+pl_options_verdict pl_options_parse(int argc, char **argv, pl_options *out)
+{
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+    *out = (pl_options){.listen_host = "127.0.0.1",
+                        .listen_port = 8080,
+                        .cores = online > 0 ? (int)online : 1,
+                        .max_queued = 1000,
+                        .max_body = 8 << 20,
+                        .max_mesh = (int64_t)1 << 30,
+                        .max_connections = 1000,
+                        .level = PL_LEVEL_INFO};
+    for (int c; (c = getopt_long(argc, argv, "", long_options, NULL)) != -1;) {
+        pl_options_verdict r = take(c, optarg, out);
+        if (r != PL_OPTIONS_RUN) {
+            return r;
+        }
+    }
+    if (optind < argc) {
+        return wrong("command line", argv[optind], "options only");
+    }
+    return judge(out);
+}

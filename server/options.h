@@ -1,0 +1,36 @@
+/* options.h - the command line of pliantd. */
+#ifndef PLIANT_SERVER_OPTIONS_H
+#define PLIANT_SERVER_OPTIONS_H
+
+#include "server/say.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { PL_ALLOW_HOSTS_MAX = 32 };
+
+typedef struct pl_options {
+    char listen_host[256]; /* numeric address, without brackets */
+    int listen_port;       /* 0: any free one */
+    const char *state;
+    int cores;
+    bool no_auth, behind_proxy;
+    int64_t max_queued; /* sessions that check or wait */
+    int64_t max_body;   /* bytes of a JSON body */
+    int64_t max_mesh;   /* bytes of an uploaded mesh file */
+    int max_connections;
+    const char *allow_hosts[PL_ALLOW_HOSTS_MAX];
+    int allow_host_count;
+    pl_level level;
+} pl_options;
+
+typedef enum pl_options_verdict {
+    PL_OPTIONS_RUN,
+    PL_OPTIONS_DONE,  /* --help or --version was printed: exit 0 */
+    PL_OPTIONS_WRONG, /* the mistake was printed: exit 2 */
+} pl_options_verdict;
+pl_options_verdict pl_options_parse(int argc, char **argv, pl_options *out);
+
+bool pl_options_loopback(const pl_options *o); /* listens on this machine only */
+
+#endif

@@ -1,0 +1,212 @@
+/* pliantd: the daemon. This file sets the parts up, waits for a signal, and takes them down. */
+#include "server/auth.h"
+#include "server/daemon.h"
+#include "server/executor.h"
+#include "server/http.h"
+#include "server/meshes.h"
+#include "server/ops.h"
+#include "server/pool.h"
+#include "server/reconcile.h"
+#include "server/routes.h"
+#include "server/say.h"
+#include "server/sessions.h"
+#include "server/spawn.h"
+#include "server/store.h"
+#include "server/streams.h"
+#include "server/watch.h"
+
+#include "protocol/session_dir.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { FILE_THREADS = 4, FILE_QUEUE = 4096, CHECK_QUEUE = 64, DRAIN_MS = 3000, SWEEP_S = 3600 };
+
+/* ---- the state directory -----------------------------------------------------------------------
+ */
+
+static bool open_state(pl_daemon *d)
+{
+    static const char *const below[] = {"incoming", "sessions", "meshes"};
+    if (mkdir(d->options.state, 0700) != 0 && errno != EEXIST) {
+        pl_say(PL_LEVEL_ERROR, "%s: %s", d->options.state, strerror(errno));
+        return false;
+    }
+    if (!realpath(d->options.state, d->state) ||
+        (d->state_fd = open(d->state, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0) {
+        pl_say(PL_LEVEL_ERROR, "%s: %s", d->options.state, strerror(errno));
+        return false;
+    }
+    for (size_t i = 0; i < sizeof below / sizeof *below; i++) {
+        if (mkdirat(d->state_fd, below[i], 0700) != 0 && errno != EEXIST) {
+            pl_say(PL_LEVEL_ERROR, "%s/%s: %s", d->state, below[i], strerror(errno));
+            return false;
+        }
+    }
+    return true;
+}
+
+/* One daemon a state; -1 where another holds it. The same lock as a session's. */
+static int lock_state(pl_daemon *d)
+{
+    int fd = -1;
+    pl_status status = pl_session_lock(d->state_fd, true, &fd);
+    if (status != PL_OK) {
+        pl_say(PL_LEVEL_ERROR, "%s/lock: %s", d->state,
+               status == PL_INVALID ? "another daemon runs on this state" : strerror(errno));
+        return -1;
+    }
+    return fd;
+}
+
+/* Each connection of a stream takes up to four descriptors. */
+static void raise_descriptors(pl_daemon *d)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+        limit.rlim_cur = limit.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &limit);
+        rlim_t room = limit.rlim_cur > 256 ? (limit.rlim_cur - 200) / 4 : 14;
+        if ((rlim_t)d->options.max_connections > room) {
+            pl_say(PL_LEVEL_WARN, "connections limited to %llu by the limit of open files",
+                   (unsigned long long)room);
+            d->options.max_connections = (int)room;
+        }
+    }
+}
+
+/* ---- up and down -------------------------------------------------------------------------------
+ */
+
+static bool start_parts(pl_daemon *d)
+{
+    int check_threads = d->options.cores < 2 ? 2 : d->options.cores > 8 ? 8 : d->options.cores;
+    d->machine_memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    d->stop_fd = eventfd(0, EFD_CLOEXEC);
+    return d->stop_fd >= 0 && pl_program_folder(d->programs, sizeof d->programs) == 0 &&
+           (d->capabilities = pl_capabilities_build(d)) &&
+           (d->auth = pl_auth_create(d->state_fd, &d->options)) &&
+           (d->store = pl_store_open(d->state, &d->counters)) &&
+           (d->sessions = pl_sessions_create(d)) && (d->streams = pl_streams_create(d)) &&
+           (d->watch = pl_watch_create(d)) &&
+           (d->files = pl_pool_create("files", FILE_THREADS, FILE_QUEUE)) &&
+           (d->checks = pl_pool_create("checks", check_threads, CHECK_QUEUE)) &&
+           (d->executor = pl_executor_create(d)) && pl_reconcile(d) == 0 &&
+           (d->http = pl_http_create(d, pl_routes));
+}
+
+static bool announce(pl_daemon *d)
+{
+    char line[400];
+    int n = snprintf(line, sizeof line, "%s\n", d->url);
+    if (pl_file_replace(d->state_fd, "url", line, (size_t)n, false) != PL_OK) {
+        pl_say(PL_LEVEL_ERROR, "%s/url: %s", d->state, strerror(errno));
+        return false;
+    }
+    printf("pliantd %s listening on %s\n", PLIANT_VERSION, d->url);
+    fflush(stdout);
+    atomic_store(&d->ready, true);
+    pl_executor_kick(d->executor);
+    return true;
+}
+
+/* Streams end first, so that their connections can; then what requests wait for; workers go on. */
+static void stop_parts(pl_daemon *d)
+{
+    uint64_t one = 1;
+    atomic_store(&d->draining, true);
+    if (d->stop_fd >= 0) {
+        ssize_t put = write(d->stop_fd, &one, sizeof one);
+        (void)put;
+    }
+    if (d->http) {
+        pl_http_quiesce(d->http);
+        unlinkat(d->state_fd, "url", 0);
+    }
+    if (d->streams) {
+        pl_streams_stop(d->streams);
+    }
+    pl_pool_stop(d->checks);
+    pl_pool_stop(d->files);
+    pl_http_destroy(d->http, DRAIN_MS);
+    pl_executor_destroy(d->executor);
+    pl_pool_destroy(d->checks);
+    pl_pool_destroy(d->files);
+    pl_watch_destroy(d->watch);
+    pl_store_close(d->store);
+    pl_sessions_destroy(d->sessions);
+    pl_streams_destroy(d->streams);
+    pl_auth_destroy(d->auth);
+    free(d->capabilities);
+    if (d->stop_fd >= 0) {
+        close(d->stop_fd);
+    }
+}
+
+static void sweep(void *context)
+{
+    pl_meshes_sweep(context);
+}
+
+static void wait_for_signal(pl_daemon *d, const sigset_t *signals)
+{
+    for (;;) {
+        pl_pool_submit(d->files, sweep, d);
+        int got = sigtimedwait(signals, NULL, &(struct timespec){.tv_sec = SWEEP_S});
+        if (got > 0) {
+            pl_say(PL_LEVEL_INFO, "%s: ending; running sessions go on", strsignal(got));
+            return;
+        }
+    }
+}
+
+int main(int argc, char **argv)
+{
+    static pl_daemon daemon;
+    pl_daemon *d = &daemon;
+    switch (pl_options_parse(argc, argv, &d->options)) {
+    case PL_OPTIONS_DONE:
+        return 0;
+    case PL_OPTIONS_WRONG:
+        return 2;
+    default:
+        break;
+    }
+    pl_say_level(d->options.level);
+    /* Blocked in every thread, taken by sigtimedwait here. A client that is gone is an error code,
+     * not a signal. */
+    sigset_t signals;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGTERM);
+    sigaddset(&signals, SIGINT);
+    pthread_sigmask(SIG_BLOCK, &signals, NULL);
+    signal(SIGPIPE, SIG_IGN);
+    umask(077);
+    d->state_fd = d->stop_fd = -1;
+    int lock_fd = -1;
+    bool good = open_state(d) && (lock_fd = lock_state(d)) >= 0;
+    if (good) {
+        raise_descriptors(d);
+        good = start_parts(d) && announce(d);
+        if (good) {
+            wait_for_signal(d, &signals);
+        }
+        stop_parts(d);
+    }
+    if (lock_fd >= 0) {
+        close(lock_fd);
+    }
+    if (d->state_fd >= 0) {
+        close(d->state_fd);
+    }
+    return good ? 0 : 1;
+}

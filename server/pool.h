@@ -1,0 +1,22 @@
+/* pool.h - a fixed number of threads behind a bounded queue, for work that is too long for the
+ * HTTP threads. The daemon has two: `files` for short reads and writes, `checks` for what waits for
+ * a child process, so that slow checks never hold up reads.
+ */
+#ifndef PLIANT_SERVER_POOL_H
+#define PLIANT_SERVER_POOL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef struct pl_pool pl_pool;
+typedef void (*pl_job)(void *context);
+
+/* NULL where threads could not be started. */
+pl_pool *pl_pool_create(const char *name, int threads, size_t queue_limit);
+/* False where the queue is full or the pool is stopping: the job will not run. */
+bool pl_pool_submit(pl_pool *pool, pl_job job, void *context);
+/* Run what is queued, then end the threads. Later submissions are refused. */
+void pl_pool_stop(pl_pool *pool);
+void pl_pool_destroy(pl_pool *pool); /* stops it first; NULL is nothing */
+
+#endif

@@ -1,0 +1,41 @@
+/* request.h - what a request is inside http.c and request.c; handlers see server/http.h only. */
+#ifndef PLIANT_SERVER_REQUEST_H
+#define PLIANT_SERVER_REQUEST_H
+
+#include "server/http.h"
+
+enum { PL_REPLY_HEADERS = 12 };
+
+typedef struct pl_reply {
+    int status; /* 0: none yet */
+    char type[64];
+    char *text; /* malloc'ed; NULL with a source or an empty reply */
+    size_t length;
+    char *names[PL_REPLY_HEADERS], *values[PL_REPLY_HEADERS];
+    int header_count;
+    const pl_source *source;
+    void *context;
+    int64_t size; /* of a source; -1: it ends when it ends */
+} pl_reply;
+
+struct pl_request {
+    void *connection; /* the HTTP library's */
+    pl_http *http;
+    pl_daemon *daemon;
+    const pl_route *route;
+    const char *owner;
+    char params[PL_PATH_PARAMS][80];
+    char *body;
+    size_t length, capacity;
+    uint64_t declared; /* Content-Length */
+    uint64_t received;
+    bool chunked, head, dispatched, parked;
+    void *sink;
+    void *attached;
+    void (*attached_release)(void *);
+    pl_reply reply;
+};
+
+void pl_reply_clear(pl_reply *reply);
+
+#endif

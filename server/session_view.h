@@ -1,0 +1,19 @@
+/* session_view.h - a session as the JSON document of the contract. */
+#ifndef PLIANT_SERVER_SESSION_VIEW_H
+#define PLIANT_SERVER_SESSION_VIEW_H
+
+#include "protocol/json.h"
+#include "protocol/session_dir.h"
+#include "server/sessions.h"
+
+/* Appends the object; the caller holds the table's mutex. */
+void pl_session_view(const pl_session *session, const char *queue_reason, pl_json_writer *w);
+
+/* "failure" of a session: what the worker reported. malloc'ed. */
+char *pl_failure_view(const pl_failure *failure);
+/* "bodies" of a session from its preflight. malloc'ed. */
+char *pl_bodies_view(const pl_preflight *preflight);
+/* Seconds since 1970 as "2026-01-01T00:00:00Z". */
+void pl_time_view(int64_t seconds, char out[32]);
+
+#endif

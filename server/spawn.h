@@ -1,0 +1,39 @@
+/* spawn.h - starting the other programs: posix_spawn, nothing inherited, watched by pidfd. The
+ * daemon never forks without exec.
+ */
+#ifndef PLIANT_SERVER_SPAWN_H
+#define PLIANT_SERVER_SPAWN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+typedef struct pl_child {
+    pid_t pid;
+    int pidfd; /* readable once it has ended */
+} pl_child;
+
+/* Start argv[0] (a path) with standard input from /dev/null, output and error to the given
+ * descriptors, no other descriptor, an empty signal mask, only the environment it needs, in
+ * the given working directory, and as a session of its own, so that no signal meant for the
+ * daemon's group reaches it. 0, or an errno. */
+int pl_spawn(char *const argv[], int out_fd, int err_fd, const char *directory, pl_child *child);
+
+typedef enum pl_wait { PL_WAIT_ENDED, PL_WAIT_TIMEOUT, PL_WAIT_STOPPED } pl_wait;
+/* Wait until the child ends, the time is over, or stop_fd is readable (-1: none). On
+ * PL_WAIT_ENDED the child is reaped, its pidfd closed and *status is as waitpid gives it. */
+pl_wait pl_child_wait(pl_child *child, int timeout_ms, int stop_fd, int *status);
+/* SIGKILL through the pidfd, then reap. */
+void pl_child_kill(pl_child *child);
+/* Reap an ended child through its pidfd: true with *status; false where it is no child of ours. */
+bool pl_child_reap(pl_child *child, int *status);
+
+/* When the process started, in clock ticks since boot (field 22 of /proc/PID/stat); 0 if gone. */
+uint64_t pl_process_start(pid_t pid);
+/* The machine's boot id, 36 characters and a NUL; "" where there is none. */
+void pl_boot_id(char out[40]);
+/* The folder that the programs lie in: PLIANT_BINDIR, or that of this executable. */
+int pl_program_folder(char *out, size_t size);
+
+#endif

@@ -1,0 +1,118 @@
+#include "server/worker/control.h"
+
+#include "protocol/json.h"
+#include "protocol/record.h"
+#include "server/worker/worker_log.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* At most this much is looked at in one go, and no command is larger. */
+enum { CHUNK = 64 << 10 };
+
+void pl_control_init(pl_control *c, int directory)
+{
+    *c = (pl_control){.directory = directory, .fd = -1};
+}
+
+void pl_control_clear(pl_control *c)
+{
+    if (c->fd >= 0)
+        close(c->fd);
+    c->fd = -1;
+}
+
+static void apply(pl_control *c, const char *payload, size_t length)
+{
+    char error[160];
+    pl_json *document = pl_json_parse(payload, length, error);
+    if (!document) {
+        pl_worker_say("control.log: a command that is no JSON: %s", error);
+        return;
+    }
+    const char *action = pl_json_string(document, "action", "");
+    if (strcmp(action, "cancel") == 0)
+        c->cancelled = true;
+    else
+        pl_worker_say("control.log: unknown action '%.40s' ignored", action);
+    pl_json_free(document);
+}
+
+/* Whether a whole, undamaged record starts here. *size is its size where the header is good. */
+static bool whole_record(const unsigned char *bytes, size_t left, pl_record *record, uint64_t *size)
+{
+    *size = 0;
+    if (pl_record_decode(bytes, left, record) != PL_RECORD_GOOD ||
+        record->length > CHUNK - PL_RECORD_HEADER)
+        return false;
+    *size = pl_record_size(record->length);
+    return *size <= left &&
+           pl_crc32c(0, bytes + PL_RECORD_HEADER, record->length) == record->payload_crc;
+}
+
+/* Offset of the next whole record at or after `from`, or `length`. Records are 8-aligned. */
+static size_t next_record(const unsigned char *bytes, size_t length, size_t from)
+{
+    for (size_t at = from; at + PL_RECORD_HEADER <= length; at += 8) {
+        pl_record record;
+        uint64_t size;
+        if (whole_record(bytes + at, length - at, &record, &size))
+            return at;
+    }
+    return length;
+}
+
+/* Apply the records in bytes; returns how many bytes are done with. */
+static size_t consume(pl_control *c, const unsigned char *bytes, size_t length)
+{
+    size_t done = 0;
+    while (done + PL_RECORD_HEADER <= length) {
+        pl_record record;
+        uint64_t size;
+        if (!whole_record(bytes + done, length - done, &record, &size)) {
+            /* The last bytes may be a record half written: only what a whole record follows is
+             * known to be damaged. */
+            size_t next = next_record(bytes, length, done + 8);
+            if (next == length)
+                break;
+            pl_worker_say("control.log: %zu damaged bytes at %llu skipped", next - done,
+                          (unsigned long long)(c->offset + done));
+            done = next;
+            continue;
+        }
+        if (record.type == PL_RECORD_CONTROL)
+            apply(c, (const char *)bytes + done + PL_RECORD_HEADER, record.length);
+        done += size;
+    }
+    return done;
+}
+
+bool pl_control_poll(pl_control *c)
+{
+    if (c->fd < 0)
+        c->fd = openat(c->directory, "control.log", O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    struct stat st;
+    if (c->fd < 0 || fstat(c->fd, &st) != 0 || (uint64_t)st.st_size == c->seen)
+        return c->cancelled;
+    unsigned char *chunk = malloc(CHUNK);
+    if (!chunk)
+        return c->cancelled;
+    for (;;) {
+        ssize_t got = pread(c->fd, chunk, CHUNK, (off_t)c->offset);
+        if (got <= 0)
+            break;
+        size_t done = consume(c, chunk, (size_t)got);
+        /* A full chunk without one whole record can hold no command: step over it. */
+        if (done == 0 && got == CHUNK)
+            done = CHUNK;
+        c->offset += done;
+        if (done == 0)
+            break;
+    }
+    c->seen = (uint64_t)st.st_size;
+    free(chunk);
+    return c->cancelled;
+}

@@ -1,0 +1,30 @@
+/* frame_writer.h - from the engine's state to the log: positions in the scene's output precision,
+ * metrics as JSON, one append. Nothing that is not finite gets past here.
+ */
+#ifndef PLIANT_SERVER_WORKER_FRAME_WRITER_H
+#define PLIANT_SERVER_WORKER_FRAME_WRITER_H
+
+#include "engine/pliant.h"
+#include "protocol/log.h"
+
+typedef struct pl_frame_writer {
+    pl_log_writer *log; /* borrowed */
+    const pl_scene *scene;
+    int64_t vertices;
+    float *single; /* [vertices][3] with single precision output, else NULL */
+    const char **pin_names, **obstacle_names;
+    double ms_output; /* what the last append took in all, NaN before the first */
+} pl_frame_writer;
+
+pl_status pl_frame_writer_init(pl_frame_writer *w, pl_log_writer *log, const pl_scene *scene,
+                               int64_t vertices);
+void pl_frame_writer_clear(pl_frame_writer *w);
+
+/* Append frame `frame` (metrics->frame is set to it). ms.output of its metrics is the time that
+ * writing the frame before took: its own is not known before it is written. PL_OK; PL_FAILED with
+ * *bad_vertex where a position is not finite in the output precision (nothing is written); PL_IO
+ * with errno; PL_NO_MEMORY. */
+pl_status pl_frame_writer_append(pl_frame_writer *w, int64_t frame, const pl_state *state,
+                                 pl_metrics *metrics, int64_t *bad_vertex);
+
+#endif

@@ -1,0 +1,111 @@
+#include "server/worker/log_syncer.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <time.h>
+
+struct pl_log_syncer {
+    pl_log_writer *log;
+    pthread_t thread;
+    pthread_mutex_t mutex;
+    pthread_cond_t wake;
+    bool ending; /* under mutex */
+    atomic_bool dirty;
+    atomic_int error;
+};
+
+static void sync_once(pl_log_syncer *s)
+{
+    if (!atomic_exchange(&s->dirty, false))
+        return;
+    errno = 0;
+    if (pl_log_sync(s->log) != PL_OK) {
+        int none = 0;
+        atomic_compare_exchange_strong(&s->error, &none, errno ? errno : EIO);
+    }
+}
+
+/* Half a second between looks: what is appended is on the disk within one second, the sync's own
+ * time included. */
+static void *sync_loop(void *argument)
+{
+    pl_log_syncer *s = argument;
+    pthread_mutex_lock(&s->mutex);
+    while (!s->ending) {
+        struct timespec until;
+        clock_gettime(CLOCK_MONOTONIC, &until);
+        until.tv_nsec += 500000000;
+        if (until.tv_nsec >= 1000000000) {
+            until.tv_nsec -= 1000000000;
+            until.tv_sec++;
+        }
+        pthread_cond_timedwait(&s->wake, &s->mutex, &until);
+        if (s->ending)
+            break;
+        pthread_mutex_unlock(&s->mutex);
+        sync_once(s);
+        pthread_mutex_lock(&s->mutex);
+    }
+    pthread_mutex_unlock(&s->mutex);
+    return NULL;
+}
+
+/* Signals are the main thread's: a SIGTERM must not land in a blocked fdatasync. */
+static int create_thread(pl_log_syncer *s)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int failed = pthread_create(&s->thread, NULL, sync_loop, s);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return failed;
+}
+
+pl_status pl_log_syncer_start(pl_log_writer *log, pl_log_syncer **out)
+{
+    pl_log_syncer *s = calloc(1, sizeof *s);
+    if (!s)
+        return PL_NO_MEMORY;
+    s->log = log;
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_mutex_init(&s->mutex, NULL);
+    pthread_cond_init(&s->wake, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    if (create_thread(s) != 0) {
+        pthread_cond_destroy(&s->wake);
+        pthread_mutex_destroy(&s->mutex);
+        free(s);
+        return PL_NO_MEMORY;
+    }
+    *out = s;
+    return PL_OK;
+}
+
+void pl_log_syncer_mark(pl_log_syncer *s)
+{
+    atomic_store(&s->dirty, true);
+}
+
+int pl_log_syncer_error(const pl_log_syncer *s)
+{
+    return atomic_load(&s->error);
+}
+
+void pl_log_syncer_stop(pl_log_syncer *s)
+{
+    if (!s)
+        return;
+    pthread_mutex_lock(&s->mutex);
+    s->ending = true;
+    pthread_cond_signal(&s->wake);
+    pthread_mutex_unlock(&s->mutex);
+    pthread_join(s->thread, NULL);
+    pthread_cond_destroy(&s->wake);
+    pthread_mutex_destroy(&s->mutex);
+    free(s);
+}

@@ -1,0 +1,379 @@
+#include "server/worker/mesh_check.h"
+
+#include "engine/mesh/mesh.h"
+#include "protocol/json.h"
+#include "protocol/session_dir.h"
+#include "server/worker/sandbox.h"
+#include "server/worker/session_scene.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MEMORY_BYTES ((uint64_t)2 << 30)
+enum { CPU_SECONDS = 60, TAGS_MAX = 256 };
+
+/* FORMATS: none of them. */
+typedef enum file_format { GMSH, TETGEN_NODE, TETGEN_ELE, MEDIT, FORMATS } file_format;
+static const char *const format_names[FORMATS + 1] = {"gmsh", "tetgen_node", "tetgen_ele", "medit",
+                                                      NULL};
+
+typedef struct mesh_check {
+    file_format format;
+    pl_blob file;
+    pl_mesh mesh;
+    pl_mesh_quality quality;
+    bool measured;
+    pl_faults faults;
+} mesh_check;
+
+/* ---- which format -----------------------------------------------------------------------------
+ */
+
+/* The next line at or after `text` that says something, past its leading blanks. */
+static const char *next_line(const char *text)
+{
+    for (;;) {
+        text += strspn(text, " \t\r\n");
+        if (*text != '#')
+            return text;
+        text += strcspn(text, "\n");
+    }
+}
+
+/* The second number of the first line that is no comment: 3 of a .node file (its dimension), 4 or
+ * 10 of an .ele file (corners of a tetrahedron). -1 where the file does not start with numbers. */
+static long second_number(const char *text)
+{
+    text = next_line(text);
+    char *end;
+    (void)strtoll(text, &end, 10);
+    if (end == text)
+        return -1;
+    text = end + strspn(end, " \t");
+    long value = strtol(text, &end, 10);
+    return end == text ? -1 : value;
+}
+
+static bool guess_format(const pl_blob *file, file_format *out)
+{
+    const char *text = file->data;
+    size_t head = file->size < 4096 ? file->size : 4096;
+    if (memmem(text, head, "$MeshFormat", 11))
+        *out = GMSH;
+    else if (memmem(text, head, "MeshVersionFormatted", 20))
+        *out = MEDIT;
+    else {
+        long second = second_number(text);
+        if (second != 2 && second != 3 && second != 4 && second != 10)
+            return false;
+        *out = second <= 3 ? TETGEN_NODE : TETGEN_ELE;
+    }
+    return true;
+}
+
+/* ---- one half of a TetGen mesh ----------------------------------------------------------------
+ */
+
+/* The number of the first node of a .node file. */
+static long long first_node(const char *text)
+{
+    text = next_line(text);
+    text += strcspn(text, "\n");
+    return strtoll(next_line(text), NULL, 10);
+}
+
+/* The largest corner that an .ele file names, for the nodes that stand in for its .node file. */
+static int64_t largest_corner(const char *text, int64_t limit)
+{
+    int64_t largest = 0;
+    text = next_line(text);
+    text += strcspn(text, "\n");
+    for (text = next_line(text); *text; text = next_line(text + strcspn(text, "\n"))) {
+        const char *at = text;
+        for (int column = 0; column < 5; column++) {
+            char *end;
+            long long value = strtoll(at, &end, 10);
+            if (end == at)
+                break;
+            at = end;
+            if (column > 0 && value > largest && value <= limit)
+                largest = value;
+        }
+    }
+    return largest;
+}
+
+/* A .node file of nodes 0 to `last`, all at the origin. */
+static char *stand_in_nodes(int64_t last, size_t *size)
+{
+    FILE *out;
+    char *text = NULL;
+    out = open_memstream(&text, size);
+    if (!out)
+        return NULL;
+    fprintf(out, "%" PRId64 " 3 0 0\n", last + 1);
+    for (int64_t i = 0; i <= last; i++)
+        fprintf(out, "%" PRId64 " 0 0 0\n", i);
+    if (fclose(out) == 0)
+        return text;
+    free(text);
+    return NULL;
+}
+
+static pl_status read_tetgen_half(mesh_check *c)
+{
+    const pl_mesh_limits *limits = &pl_worker_mesh_limits;
+    if (c->format == TETGEN_NODE) {
+        /* In place of the .ele file one tetrahedron: whether it is a good one is not asked here. */
+        char element[128];
+        long long v = first_node(c->file.data);
+        const char *count = next_line(c->file.data);
+        if (*count == '0' && strtoll(count, NULL, 10) == 0) {
+            pl_faults_add(&c->faults, "", "mesh_empty", "line 1: 0 nodes", "at least four nodes",
+                          "");
+            return PL_INVALID;
+        }
+        int n = snprintf(element, sizeof element, "1 4 0\n1 %lld %lld %lld %lld\n", v, v, v, v);
+        pl_blob blobs[2] = {c->file, {element, (size_t)n}};
+        return pl_mesh_read(PL_MESH_TETGEN, blobs, limits, "", &c->mesh, &c->faults);
+    }
+    size_t size = 0;
+    char *nodes = stand_in_nodes(largest_corner(c->file.data, limits->max_vertices - 1), &size);
+    if (!nodes)
+        return PL_NO_MEMORY;
+    pl_blob blobs[2] = {{nodes, size}, c->file};
+    pl_status status = pl_mesh_read(PL_MESH_TETGEN, blobs, limits, "", &c->mesh, &c->faults);
+    free(nodes);
+    return status;
+}
+
+static pl_status check(mesh_check *c)
+{
+    if (c->format == TETGEN_NODE || c->format == TETGEN_ELE)
+        return read_tetgen_half(c);
+    pl_status status = pl_mesh_read(c->format == GMSH ? PL_MESH_GMSH : PL_MESH_MEDIT, &c->file,
+                                    &pl_worker_mesh_limits, "", &c->mesh, &c->faults);
+    if (status == PL_OK)
+        status = pl_mesh_check(&c->mesh, PL_MESH_ORIENTATION_REPAIR, "", &c->faults);
+    if (status == PL_OK)
+        status = pl_mesh_measure(&c->mesh, &c->quality);
+    c->measured = status == PL_OK;
+    return status;
+}
+
+/* ---- the report -------------------------------------------------------------------------------
+ */
+
+static void put_tag(pl_json_writer *w, int32_t tag, int32_t dimension, const char *name)
+{
+    pl_json_begin_object(w);
+    pl_json_set_integer(w, "tag", tag);
+    pl_json_set_integer(w, "dimension", dimension);
+    pl_json_set_string(w, "name", name);
+    pl_json_end_object(w);
+}
+
+static bool is_group(const pl_mesh *mesh, int32_t tag, int32_t dimension)
+{
+    for (int32_t g = 0; g < mesh->group_count; g++)
+        if (mesh->groups[g].tag == tag && mesh->groups[g].dimension == dimension)
+            return true;
+    return false;
+}
+
+static int compare_tags(const void *a, const void *b)
+{
+    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Tags in use that no group names: each once, ascending. */
+static void put_unnamed_tags(pl_json_writer *w, const mesh_check *c, const int32_t *tags,
+                             int64_t count, int32_t dimension)
+{
+    int32_t *sorted = tags && count ? malloc((size_t)count * sizeof *sorted) : NULL;
+    if (!sorted)
+        return;
+    memcpy(sorted, tags, (size_t)count * sizeof *sorted);
+    qsort(sorted, (size_t)count, sizeof *sorted, compare_tags);
+    int put = 0;
+    for (int64_t i = 0; i < count && put < TAGS_MAX; i++)
+        if (sorted[i] && (i == 0 || sorted[i] != sorted[i - 1]) &&
+            !is_group(&c->mesh, sorted[i], dimension)) {
+            put_tag(w, sorted[i], dimension, NULL);
+            put++;
+        }
+    free(sorted);
+}
+
+static void put_tags(pl_json_writer *w, const mesh_check *c)
+{
+    const pl_mesh *m = &c->mesh;
+    pl_json_key(w, "tags");
+    pl_json_begin_array(w);
+    for (int32_t g = 0; g < m->group_count && g < TAGS_MAX; g++)
+        put_tag(w, m->groups[g].tag, m->groups[g].dimension, m->groups[g].name);
+    put_unnamed_tags(w, c, m->tet_tags, m->tet_count, 3);
+    put_unnamed_tags(w, c, m->face_tags, m->face_count, 2);
+    put_unnamed_tags(w, c, m->point_tags, m->point_count, 0);
+    pl_json_end_array(w);
+}
+
+static void put_measures(pl_json_writer *w, const mesh_check *c)
+{
+    const pl_mesh_quality *q = &c->quality;
+    if (!c->measured) {
+        pl_json_set_null(w, "box");
+        pl_json_set_null(w, "volume");
+        pl_json_set_null(w, "quality");
+        pl_json_set_null(w, "components");
+        return;
+    }
+    pl_json_key(w, "box");
+    pl_json_begin_array(w);
+    for (int end = 0; end < 2; end++) {
+        pl_json_begin_array(w);
+        for (int k = 0; k < 3; k++)
+            pl_json_put_number(w, end ? q->hi[k] : q->lo[k], 17);
+        pl_json_end_array(w);
+    }
+    pl_json_end_array(w);
+    pl_json_set_number(w, "volume", q->volume);
+    pl_json_key(w, "quality");
+    pl_json_begin_object(w);
+    pl_json_set_number(w, "worst", q->worst_quality);
+    pl_json_set_number(w, "mean", q->mean_quality);
+    pl_json_end_object(w);
+    pl_json_set_integer(w, "components", q->components);
+}
+
+static void put_faults(pl_json_writer *w, const pl_faults *faults)
+{
+    pl_json_key(w, "faults");
+    pl_json_begin_array(w);
+    for (size_t i = 0; i < faults->count; i++) {
+        const pl_fault *f = &faults->items[i];
+        pl_json_begin_object(w);
+        pl_json_set_string(w, "pointer", f->pointer);
+        pl_json_set_string(w, "code", f->code);
+        pl_json_set_string(w, "got", f->got);
+        pl_json_set_string(w, "expected", f->expected);
+        pl_json_set_string(w, "hint", f->hint);
+        pl_json_end_object(w);
+    }
+    pl_json_end_array(w);
+    pl_json_set_integer(w, "faults_total", (int64_t)faults->total);
+}
+
+static char *encode(const mesh_check *c)
+{
+    pl_json_writer w = {0};
+    bool good = c->faults.total == 0;
+    /* Of half a TetGen mesh, only what that half says. Most nodes are "unused" there, and the
+     * stand-in nodes are nobody's. */
+    int64_t vertices = c->format == TETGEN_NODE ? c->mesh.vertex_count + c->mesh.unused
+                                                : c->mesh.vertex_count;
+    pl_json_begin_object(&w);
+    pl_json_set_string(&w, "format", format_names[c->format]);
+    if (good && c->format != TETGEN_ELE)
+        pl_json_set_integer(&w, "vertices", vertices);
+    else
+        pl_json_set_null(&w, "vertices");
+    if (good && c->format != TETGEN_NODE)
+        pl_json_set_integer(&w, "tets", c->mesh.tet_count);
+    else
+        pl_json_set_null(&w, "tets");
+    put_measures(&w, c);
+    put_tags(&w, c);
+    pl_json_set_integer(&w, "repaired", c->mesh.repaired);
+    pl_json_set_integer(&w, "unused", c->format == GMSH || c->format == MEDIT ? c->mesh.unused : 0);
+    put_faults(&w, &c->faults);
+    pl_json_end_object(&w);
+    return pl_json_finish(&w, NULL);
+}
+
+/* ---- one file ---------------------------------------------------------------------------------
+ */
+
+/* Read the file and give up everything else. The file is opened by its folder, which is closed
+ * before the sandbox, so that nothing of it stays reachable. */
+static bool read_and_enter(const char *path, mesh_check *c)
+{
+    char folder[4096], name[4096];
+    snprintf(folder, sizeof folder, "%s", path);
+    snprintf(name, sizeof name, "%s", path);
+    int directory = open(dirname(folder), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    char *data = NULL;
+    pl_status status = PL_IO;
+    if (directory >= 0) {
+        status = pl_file_read(directory, basename(name), PL_MESH_FILE_MAX, &data, &c->file.size);
+        int kept = errno;
+        close(directory);
+        errno = kept;
+    }
+    if (status != PL_OK) {
+        fprintf(stderr, "pliant-preflight: %s: %s\n", path,
+                status == PL_NO_MEMORY ? "out of memory" : strerror(errno));
+        return false;
+    }
+    c->file.data = data;
+    pl_sandbox_report applied;
+    pl_sandbox sandbox = {
+        .directory = -1, .address_space = MEMORY_BYTES, .cpu_seconds = CPU_SECONDS};
+    if (pl_sandbox_enter(&sandbox, &applied) == PL_OK)
+        return true;
+    fprintf(stderr, "pliant-preflight: the sandbox could not be entered: %s\n", strerror(errno));
+    return false;
+}
+
+static bool choose_format(mesh_check *c, const char *format)
+{
+    for (int k = 0; k < FORMATS; k++)
+        if (strcmp(format, format_names[k]) == 0) {
+            c->format = (file_format)k;
+            return true;
+        }
+    if (guess_format(&c->file, &c->format))
+        return true;
+    c->format = FORMATS;
+    pl_faults_add(&c->faults, "", "mesh_format", "a file of no known format",
+                  "a Gmsh .msh, TetGen .node or .ele, or Medit .mesh file",
+                  "Name the format where the mesh is used.");
+    return false;
+}
+
+int pl_mesh_check_file(const char *path, const char *format)
+{
+    mesh_check c = {0};
+    bool known = strcmp(format, "auto") == 0;
+    for (int k = 0; k < FORMATS; k++)
+        known |= strcmp(format, format_names[k]) == 0;
+    if (!known) {
+        fprintf(stderr,
+                "pliant-preflight: unknown mesh format '%s': gmsh, tetgen_node, "
+                "tetgen_ele, medit or auto\n",
+                format);
+        return 2;
+    }
+    int result = 2;
+    if (read_and_enter(path, &c)) {
+        pl_status status = choose_format(&c, format) ? check(&c) : PL_INVALID;
+        if (status == PL_NO_MEMORY)
+            pl_faults_add(&c.faults, "", "too_large", "more than 2 GiB of memory hold",
+                          "a smaller mesh", "Use a coarser mesh.");
+        char *line = encode(&c);
+        if (line && puts(line) != EOF && fflush(stdout) == 0)
+            result = c.faults.total ? 1 : 0;
+        free(line);
+    }
+    pl_mesh_clear(&c.mesh);
+    pl_faults_clear(&c.faults);
+    free((void *)c.file.data);
+    return result;
+}

@@ -1,0 +1,244 @@
+#include "server/worker/preflight.h"
+
+#include "engine/model/layout.h"
+#include "protocol/scene_json.h"
+#include "protocol/session_dir.h"
+#include "server/worker/sandbox.h"
+#include "server/worker/session_scene.h"
+#include "server/worker/topology.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sysinfo.h>
+#include <unistd.h>
+
+/* Address space of a preflight, and its CPU time. The daemon gives it 10 s by the clock. */
+#define MEMORY_BYTES ((uint64_t)2 << 30)
+enum { CPU_SECONDS = 20, WARNINGS_MAX = 64 };
+
+/* Below this radius ratio a tetrahedron makes the solver slow and the picture ugly. */
+static const double poor_quality = 1e-3;
+/* From here on linear tetrahedra are visibly too stiff in bending: volumetric locking. */
+static const double locking_poisson = 0.49;
+
+/* Lifetime: the process. */
+typedef struct preflight {
+    int directory;
+    pl_session_scene scene;
+    pl_preflight report;
+    int64_t *pin_counts;
+} preflight;
+
+__attribute__((format(printf, 2, 3))) static void warn(preflight *p, const char *format, ...)
+{
+    pl_preflight *report = &p->report;
+    if (report->warning_count == WARNINGS_MAX)
+        return;
+    if (!report->warnings)
+        report->warnings = calloc(WARNINGS_MAX, sizeof *report->warnings);
+    char *text = NULL;
+    va_list args;
+    va_start(args, format);
+    int length = vasprintf(&text, format, args);
+    va_end(args);
+    if (length < 0 || !report->warnings) {
+        if (length >= 0)
+            free(text);
+        return;
+    }
+    report->warnings[report->warning_count++] = text;
+}
+
+/* ---- what is unusual but allowed --------------------------------------------------------------
+ */
+
+static pl_status warn_of_mesh(preflight *p, int32_t b)
+{
+    const char *name = p->scene.scene.bodies[b].name;
+    const pl_mesh *mesh = &p->scene.meshes[b];
+    if (mesh->repaired > 0)
+        warn(p, "%" PRId64 " of %" PRId64 " tetrahedra of body '%s' were turned round",
+             mesh->repaired, mesh->tet_count, name);
+    if (mesh->unused > 0)
+        warn(p, "%" PRId64 " vertices of body '%s' belong to no tetrahedron and were dropped",
+             mesh->unused, name);
+    pl_mesh_quality quality;
+    pl_status status = pl_mesh_measure(mesh, &quality);
+    if (status != PL_OK)
+        return status;
+    if (quality.worst_quality < poor_quality)
+        warn(p,
+             "the worst tetrahedron of body '%s' has quality %.2g (1 is regular): expect slow "
+             "convergence",
+             name, quality.worst_quality);
+    if (quality.components > 1)
+        warn(p, "body '%s' is %" PRId64 " separate pieces", name, quality.components);
+    return PL_OK;
+}
+
+static pl_status find_warnings(preflight *p)
+{
+    const pl_scene *scene = &p->scene.scene;
+    for (int32_t k = 0; k < scene->material_count; k++)
+        if (scene->materials[k].poisson >= locking_poisson)
+            warn(p,
+                 "material '%s' has Poisson's ratio %g: linear tetrahedra lock from about %g on "
+                 "and bend too stiffly",
+                 scene->materials[k].name, scene->materials[k].poisson, locking_poisson);
+    for (int32_t b = 0; b < scene->body_count; b++) {
+        pl_status status = warn_of_mesh(p, b);
+        if (status != PL_OK)
+            return status;
+    }
+    return PL_OK;
+}
+
+/* ---- checks -----------------------------------------------------------------------------------
+ */
+
+static pl_status describe_bodies(preflight *p)
+{
+    const pl_scene *scene = &p->scene.scene;
+    pl_preflight *report = &p->report;
+    report->bodies = calloc((size_t)scene->body_count + 1, sizeof *report->bodies);
+    if (!report->bodies)
+        return PL_NO_MEMORY;
+    report->body_count = scene->body_count;
+    int64_t first = 0;
+    for (int32_t b = 0; b < scene->body_count; b++) {
+        pl_preflight_body *body = &report->bodies[b];
+        snprintf(body->name, sizeof body->name, "%s", scene->bodies[b].name);
+        body->vertices = p->scene.meshes[b].vertex_count;
+        body->tets = p->scene.meshes[b].tet_count;
+        body->first_vertex = first;
+        first += body->vertices;
+    }
+    return PL_OK;
+}
+
+/* A scene that cannot fit is refused here, not killed later. */
+static pl_status check_memory(preflight *p)
+{
+    const double asked = p->scene.scene.resources.memory, needed = p->report.memory_bytes;
+    struct sysinfo machine;
+    double present = sysinfo(&machine) == 0 ? (double)machine.totalram * (double)machine.mem_unit
+                                            : needed;
+    if (asked > 0 && needed > asked)
+        pl_faults_addf(&p->report.faults, "/resources/memory", "too_small",
+                       "as much as the scene is estimated to need",
+                       "Leave it out to get the estimate.", "%.0f bytes; about %.0f are needed",
+                       asked, needed);
+    if (needed > present)
+        pl_faults_addf(&p->report.faults, "/bodies", "too_large",
+                       "a scene that fits the machine's memory", "Use coarser meshes.",
+                       "about %.1f GiB needed, %.1f GiB present", needed / 0x1p30,
+                       present / 0x1p30);
+    return p->report.faults.total ? PL_INVALID : PL_OK;
+}
+
+static pl_status count_pins(preflight *p)
+{
+    const pl_scene *scene = &p->scene.scene;
+    p->pin_counts = calloc((size_t)scene->pin_count + 1, sizeof *p->pin_counts);
+    if (!p->pin_counts)
+        return PL_NO_MEMORY;
+    pl_layout layout;
+    pl_status status = pl_layout_create(scene, p->scene.meshes, &layout, &p->report.faults);
+    if (status != PL_OK)
+        return status;
+    for (int32_t k = 0; k < scene->pin_count; k++)
+        p->pin_counts[k] = layout.pins[k].count;
+    pl_layout_destroy(&layout);
+    return PL_OK;
+}
+
+/* Everything that is judged. PL_INVALID leaves its reasons in the report's faults. */
+static pl_status judge(preflight *p)
+{
+    pl_faults *faults = &p->report.faults;
+    pl_status status = pl_session_scene_read(p->directory, &p->scene, faults);
+    if (status == PL_OK)
+        status = pl_session_scene_load(p->directory, &p->scene, faults);
+    if (status == PL_OK)
+        status = describe_bodies(p);
+    pl_estimate estimate = {0};
+    if (status == PL_OK)
+        status = pl_scene_check(&p->scene.scene, p->scene.meshes, &estimate, faults);
+    if (status != PL_OK)
+        return status;
+    p->report.vertices = estimate.vertices;
+    p->report.tets = estimate.tets;
+    p->report.memory_bytes = estimate.memory_bytes;
+    p->report.seconds_per_frame = estimate.seconds_per_frame;
+    p->report.setup_seconds = estimate.setup_seconds;
+    p->report.frame_bytes = estimate.frame_bytes;
+    status = check_memory(p);
+    if (status == PL_OK)
+        status = count_pins(p);
+    return status == PL_OK ? find_warnings(p) : status;
+}
+
+static pl_status write_effective(preflight *p)
+{
+    char *text = pl_scene_encode(&p->scene.scene);
+    if (!text)
+        return PL_NO_MEMORY;
+    pl_status status = pl_file_replace(p->directory, "effective.json", text, strlen(text), false);
+    free(text);
+    return status;
+}
+
+static pl_preflight_exit report(preflight *p, const char *path, pl_status status)
+{
+    int error = errno;
+    pl_faults *faults = &p->report.faults;
+    /* Two bounded gibibytes were not enough: the scene's fault, not the machine's. */
+    if (status == PL_NO_MEMORY)
+        pl_faults_add(faults, "", "too_large", "more than a preflight's 2 GiB of memory holds",
+                      "a smaller scene", "Use coarser or fewer meshes.");
+    if (status == PL_INVALID && faults->total == 0)
+        pl_faults_add(faults, "", "invalid", "", "a scene that can be simulated", "");
+    if (status == PL_IO || status == PL_UNSUPPORTED || status == PL_FAILED) {
+        fprintf(stderr, "pliant-preflight: %s: %s\n", path, strerror(error));
+        return PL_PREFLIGHT_ERROR;
+    }
+    if (pl_preflight_write(p->directory, &p->report) != PL_OK) {
+        fprintf(stderr, "pliant-preflight: %s/preflight.json: %s\n", path, strerror(errno));
+        return PL_PREFLIGHT_ERROR;
+    }
+    return faults->total ? PL_PREFLIGHT_REFUSED : PL_PREFLIGHT_ACCEPTED;
+}
+
+pl_preflight_exit pl_preflight_session(const char *path)
+{
+    preflight p = {.directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+    if (p.directory < 0) {
+        fprintf(stderr, "pliant-preflight: %s: %s\n", path, strerror(errno));
+        return PL_PREFLIGHT_ERROR;
+    }
+    pl_sandbox sandbox = {
+        .directory = p.directory, .address_space = MEMORY_BYTES, .cpu_seconds = CPU_SECONDS};
+    pl_sandbox_report applied;
+    pl_preflight_exit result = PL_PREFLIGHT_ERROR;
+    if (pl_sandbox_enter(&sandbox, &applied) != PL_OK) {
+        fprintf(stderr, "pliant-preflight: the sandbox could not be entered: %s\n",
+                strerror(errno));
+    } else {
+        pl_status status = judge(&p);
+        if (status == PL_OK)
+            status = write_effective(&p);
+        if (status == PL_OK)
+            status = pl_topology_write(p.directory, &p.scene, p.pin_counts);
+        result = report(&p, path, status);
+    }
+    pl_preflight_clear(&p.report);
+    pl_session_scene_clear(&p.scene);
+    free(p.pin_counts);
+    close(p.directory);
+    return result;
+}

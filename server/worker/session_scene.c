@@ -1,0 +1,128 @@
+#include "server/worker/session_scene.h"
+
+#include "protocol/scene_json.h"
+#include "protocol/session_dir.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Vertex indices are 32-bit, and a tetrahedron has 12 unknowns' worth of work data: far above what
+ * one machine simulates, far below what overflows. */
+const pl_mesh_limits pl_worker_mesh_limits = {.max_vertices = 16 << 20, .max_tets = 64 << 20};
+
+pl_status pl_session_scene_read(int directory, pl_session_scene *out, pl_faults *faults)
+{
+    char *text = NULL;
+    size_t size = 0;
+    pl_status status = pl_file_read(directory, "scene.json", PL_SCENE_FILE_MAX, &text, &size);
+    if (status == PL_IO && errno == EFBIG) {
+        pl_faults_addf(faults, "", "too_large", "a scene of at most 32 MiB",
+                       "Upload large meshes and refer to them by hash.", "a larger scene.json");
+        return PL_INVALID;
+    }
+    if (status != PL_OK)
+        return status;
+    pl_decode_verdict verdict = pl_scene_decode(text, size, &out->scene, faults);
+    free(text);
+    if (verdict == PL_DECODE_NO_MEMORY)
+        return PL_NO_MEMORY;
+    return verdict == PL_DECODE_OK ? PL_OK : PL_INVALID;
+}
+
+/* "meshes/HASH" of "sha256:HASH". The scene's decoder checks the digits as well; here they become
+ * a path, so they are checked where that happens. */
+static bool mesh_path(const char *upload, char path[80])
+{
+    static const char prefix[] = "sha256:";
+    if (!upload || strncmp(upload, prefix, sizeof prefix - 1) != 0)
+        return false;
+    const char *hash = upload + sizeof prefix - 1;
+    if (strlen(hash) != 64 || strspn(hash, "0123456789abcdef") != 64)
+        return false;
+    snprintf(path, 80, "meshes/%s", hash);
+    return true;
+}
+
+/* Read upload k of body b. */
+static pl_status read_upload(int directory, const pl_scene *scene, int32_t b, int32_t k,
+                             pl_blob *blob, pl_faults *faults)
+{
+    const pl_mesh_source *source = &scene->bodies[b].mesh;
+    static const char *const parts[2] = {"/node", "/ele"};
+    char pointer[96], path[80];
+    snprintf(pointer, sizeof pointer, "/bodies/%d/mesh/upload%s", b,
+             source->upload_count == 2 ? parts[k] : "");
+    const char *upload = source->upload[k];
+    if (!mesh_path(upload, path)) {
+        pl_faults_add(faults, pointer, "mesh_reference", upload, "sha256:<64 hex digits>", "");
+        return PL_INVALID;
+    }
+    char *data = NULL;
+    size_t size = 0;
+    pl_status status = pl_file_read(directory, path, PL_MESH_FILE_MAX, &data, &size);
+    if (status == PL_OK) {
+        *blob = (pl_blob){.data = data, .size = size};
+        return PL_OK;
+    }
+    if (status == PL_NO_MEMORY)
+        return status;
+    if (status == PL_IO && errno == ENOENT)
+        pl_faults_add(faults, pointer, "mesh_missing", upload, "the hash of an uploaded mesh",
+                      "Upload the file first: PUT /v1/meshes/{sha256}.");
+    else if (status == PL_IO && errno == EFBIG)
+        pl_faults_add(faults, pointer, "mesh_too_large", upload, "a file of at most 1 GiB", "");
+    else
+        pl_faults_addf(faults, pointer, "mesh_unreadable", "a readable mesh file", "", "%s: %s",
+                       upload, status == PL_IO ? strerror(errno) : "not a regular file");
+    return PL_INVALID;
+}
+
+/* The mesh of body b. Uploads are read and released body by body: the peak is one file's bytes. */
+static pl_status load_body(int directory, pl_session_scene *s, int32_t b, pl_faults *faults)
+{
+    const pl_mesh_source *source = &s->scene.bodies[b].mesh;
+    int32_t uploads = source->kind == PL_SOURCE_UPLOAD ? source->upload_count : 0;
+    pl_blob blobs[2] = {{0}, {0}};
+    pl_status status = PL_OK;
+    for (int32_t k = 0; k < uploads; k++) {
+        pl_status read = read_upload(directory, &s->scene, b, k, &blobs[k], faults);
+        if (read != PL_OK)
+            status = read;
+    }
+    if (status == PL_OK)
+        status = pl_body_load(&s->scene, b, blobs, &pl_worker_mesh_limits, &s->meshes[b], faults);
+    for (int k = 0; k < 2; k++)
+        free((void *)blobs[k].data);
+    return status;
+}
+
+pl_status pl_session_scene_load(int directory, pl_session_scene *s, pl_faults *faults)
+{
+    int32_t bodies = s->scene.body_count;
+    s->meshes = calloc(bodies > 0 ? (size_t)bodies : 1, sizeof *s->meshes);
+    if (!s->meshes)
+        return PL_NO_MEMORY;
+    pl_status worst = PL_OK;
+    for (int32_t b = 0; b < bodies && worst != PL_NO_MEMORY; b++) {
+        pl_status status = load_body(directory, s, b, faults);
+        if (status != PL_OK)
+            worst = status;
+    }
+    return worst;
+}
+
+void pl_session_scene_drop_meshes(pl_session_scene *s)
+{
+    for (int32_t b = 0; s->meshes && b < s->scene.body_count; b++)
+        pl_mesh_clear(&s->meshes[b]);
+    free(s->meshes);
+    s->meshes = NULL;
+}
+
+void pl_session_scene_clear(pl_session_scene *s)
+{
+    pl_session_scene_drop_meshes(s);
+    pl_scene_clear(&s->scene);
+}

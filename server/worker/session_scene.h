@@ -1,0 +1,33 @@
+/* session_scene.h - a session directory's scene and meshes, as preflight and worker both read them:
+ * scene.json decoded, then a mesh for each body, uploads from meshes/HASH.
+ */
+#ifndef PLIANT_SERVER_WORKER_SESSION_SCENE_H
+#define PLIANT_SERVER_WORKER_SESSION_SCENE_H
+
+#include "engine/pliant.h"
+
+/* The largest files that are read. A scene carries at most 100 k mesh numbers, which fit well. */
+#define PL_SCENE_FILE_MAX ((size_t)32 << 20)
+#define PL_MESH_FILE_MAX  ((size_t)1 << 30)
+
+/* What one body's mesh may hold, wherever it comes from. */
+extern const pl_mesh_limits pl_worker_mesh_limits;
+
+/* Zero-initialise; pl_session_scene_clear releases everything. */
+typedef struct pl_session_scene {
+    pl_scene scene;
+    pl_mesh *meshes; /* [scene.body_count], NULL before pl_session_scene_load */
+} pl_session_scene;
+
+/* Read and decode DIR/scene.json. PL_INVALID: the faults say why; PL_IO: errno. */
+pl_status pl_session_scene_read(int directory, pl_session_scene *out, pl_faults *faults);
+
+/* Load every body's mesh, going on after a bad one so that all faults are found. PL_INVALID where
+ * any failed. */
+pl_status pl_session_scene_load(int directory, pl_session_scene *s, pl_faults *faults);
+
+/* Release the meshes only: a model keeps nothing of them. */
+void pl_session_scene_drop_meshes(pl_session_scene *s);
+void pl_session_scene_clear(pl_session_scene *s);
+
+#endif

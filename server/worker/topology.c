@@ -1,0 +1,176 @@
+#include "server/worker/topology.h"
+
+#include "protocol/json.h"
+#include "protocol/session_dir.h"
+#include "server/worker/npy.h"
+
+#include <stdlib.h>
+
+/* The surface of one body, in the body's vertices. */
+typedef struct surface {
+    int32_t *triangles; /* [count][3] */
+    int64_t count;
+} surface;
+
+/* A transform that mirrors turns triangles inside out: turn them back. */
+static void orient(surface *s, const pl_transform *t)
+{
+    if (t->scale[0] * t->scale[1] * t->scale[2] >= 0)
+        return;
+    for (int64_t i = 0; i < s->count; i++) {
+        int32_t *v = s->triangles + 3 * i;
+        int32_t second = v[1];
+        v[1] = v[2];
+        v[2] = second;
+    }
+}
+
+static surface *surfaces_create(const pl_session_scene *s, int64_t *total)
+{
+    int32_t bodies = s->scene.body_count;
+    surface *list = calloc((size_t)bodies + 1, sizeof *list);
+    *total = 0;
+    for (int32_t b = 0; list && b < bodies; b++) {
+        if (pl_mesh_surface(&s->meshes[b], &list[b].triangles, &list[b].count) != PL_OK) {
+            for (int32_t k = 0; k < b; k++)
+                free(list[k].triangles);
+            free(list);
+            return NULL;
+        }
+        orient(&list[b], &s->scene.bodies[b].transform);
+        *total += list[b].count;
+    }
+    return list;
+}
+
+static void surfaces_destroy(surface *list, int32_t bodies)
+{
+    for (int32_t b = 0; list && b < bodies; b++)
+        free(list[b].triangles);
+    free(list);
+}
+
+static void put_vector(pl_json_writer *w, const char *key, const double v[3])
+{
+    pl_json_key(w, key);
+    pl_json_begin_array(w);
+    for (int c = 0; c < 3; c++)
+        pl_json_put_number(w, v[c], 17);
+    pl_json_end_array(w);
+}
+
+static void put_body(pl_json_writer *w, const pl_body *body, const pl_mesh *mesh, int64_t first,
+                     const surface *s)
+{
+    pl_json_begin_object(w);
+    pl_json_set_string(w, "name", body->name);
+    pl_json_set_integer(w, "first_vertex", first);
+    pl_json_set_integer(w, "vertices", mesh->vertex_count);
+    pl_json_set_integer(w, "tets", mesh->tet_count);
+    pl_json_key(w, "triangles");
+    pl_json_begin_array(w);
+    for (int64_t i = 0; i < 3 * s->count; i++)
+        pl_json_put_integer(w, first + s->triangles[i]);
+    pl_json_end_array(w);
+    pl_json_key(w, "edges");
+    pl_json_begin_array(w);
+    pl_json_end_array(w);
+    pl_json_end_object(w);
+}
+
+static void put_obstacle(pl_json_writer *w, const pl_obstacle *o)
+{
+    pl_json_begin_object(w);
+    pl_json_set_string(w, "name", o->name);
+    bool plane = o->kind == PL_OBSTACLE_PLANE;
+    pl_json_key(w, plane ? "plane" : "sphere");
+    pl_json_begin_object(w);
+    put_vector(w, plane ? "normal" : "center", plane ? o->normal : o->center);
+    pl_json_set_number(w, plane ? "offset" : "radius", plane ? o->offset : o->radius);
+    pl_json_end_object(w);
+    pl_json_end_object(w);
+}
+
+static void put_pin(pl_json_writer *w, const pl_scene *scene, const pl_pin *pin, int64_t count)
+{
+    pl_json_begin_object(w);
+    pl_json_set_string(w, "name", pin->name);
+    pl_json_set_string(w, "body", scene->bodies[pin->body].name);
+    pl_json_set_integer(w, "vertices", count);
+    pl_json_end_object(w);
+}
+
+static int64_t vertices_before(const pl_session_scene *s, int32_t body)
+{
+    int64_t sum = 0;
+    for (int32_t b = 0; b < body; b++)
+        sum += s->meshes[b].vertex_count;
+    return sum;
+}
+
+static char *encode(const pl_session_scene *s, const surface *surfaces, const int64_t *pin_counts,
+                    size_t *length)
+{
+    const pl_scene *scene = &s->scene;
+    pl_json_writer w = {0};
+    pl_json_begin_object(&w);
+    pl_json_set_integer(&w, "format", 1);
+    pl_json_set_integer(&w, "vertices", vertices_before(s, scene->body_count));
+    pl_json_key(&w, "bodies");
+    pl_json_begin_array(&w);
+    for (int32_t b = 0; b < scene->body_count; b++)
+        put_body(&w, &scene->bodies[b], &s->meshes[b], vertices_before(s, b), &surfaces[b]);
+    pl_json_end_array(&w);
+    pl_json_key(&w, "obstacles");
+    pl_json_begin_array(&w);
+    for (int32_t k = 0; k < scene->obstacle_count; k++)
+        put_obstacle(&w, &scene->obstacles[k]);
+    pl_json_end_array(&w);
+    pl_json_key(&w, "pins");
+    pl_json_begin_array(&w);
+    for (int32_t k = 0; k < scene->pin_count; k++)
+        put_pin(&w, scene, &scene->pins[k], pin_counts[k]);
+    pl_json_end_array(&w);
+    pl_json_key(&w, "arrays");
+    pl_json_begin_object(&w);
+    pl_json_set_string(&w, "triangles", "triangles.npy");
+    pl_json_set_string(&w, "tets", "tets.npy");
+    pl_json_end_object(&w);
+    pl_json_end_object(&w);
+    return pl_json_finish(&w, length);
+}
+
+/* Every body's triangles (surfaces given) or tetrahedra as one array of global vertices. */
+static pl_status write_array(int directory, const char *name, const pl_session_scene *s,
+                             const surface *surfaces, int64_t rows)
+{
+    pl_npy_writer *npy = NULL;
+    pl_status status = pl_npy_open(directory, name, rows, surfaces ? 3 : 4, &npy);
+    for (int32_t b = 0; status == PL_OK && b < s->scene.body_count; b++)
+        status = pl_npy_append(npy, surfaces ? surfaces[b].triangles : s->meshes[b].tets,
+                               surfaces ? surfaces[b].count : s->meshes[b].tet_count,
+                               (int32_t)vertices_before(s, b));
+    pl_status closed = pl_npy_close(npy, status == PL_OK);
+    return status == PL_OK ? closed : status;
+}
+
+pl_status pl_topology_write(int directory, const pl_session_scene *s, const int64_t *pin_counts)
+{
+    int64_t triangles, tets = 0;
+    for (int32_t b = 0; b < s->scene.body_count; b++)
+        tets += s->meshes[b].tet_count;
+    surface *surfaces = surfaces_create(s, &triangles);
+    if (!surfaces)
+        return PL_NO_MEMORY;
+    size_t length = 0;
+    char *text = encode(s, surfaces, pin_counts, &length);
+    pl_status status = text ? pl_file_replace(directory, "topology.json", text, length, false)
+                            : PL_NO_MEMORY;
+    free(text);
+    if (status == PL_OK)
+        status = write_array(directory, "triangles.npy", s, surfaces, triangles);
+    if (status == PL_OK)
+        status = write_array(directory, "tets.npy", s, NULL, tets);
+    surfaces_destroy(surfaces, s->scene.body_count);
+    return status;
+}

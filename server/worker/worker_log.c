@@ -1,0 +1,62 @@
+#include "server/worker/worker_log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+bool pl_worker_log_open(int directory)
+{
+    int fd = openat(directory, "worker.log", O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW,
+                    0640);
+    if (fd < 0)
+        return false;
+    int moved = dup2(fd, STDERR_FILENO);
+    int kept = errno;
+    close(fd);
+    errno = kept;
+    return moved >= 0;
+}
+
+void pl_worker_say(const char *format, ...)
+{
+    char line[1024];
+    struct timespec now;
+    struct tm utc;
+    clock_gettime(CLOCK_REALTIME, &now);
+    gmtime_r(&now.tv_sec, &utc);
+    size_t n = strftime(line, sizeof line, "%Y-%m-%dT%H:%M:%S", &utc);
+    n += (size_t)snprintf(line + n, sizeof line - n, ".%03dZ ", (int)(now.tv_nsec / 1000000));
+    va_list args;
+    va_start(args, format);
+    int text = vsnprintf(line + n, sizeof line - n - 1, format, args);
+    va_end(args);
+    if (text > 0)
+        n += (size_t)text;
+    if (n > sizeof line - 2)
+        n = sizeof line - 2;
+    line[n++] = '\n';
+    /* A log that can not be written is no reason to stop computing. */
+    ssize_t written = write(STDERR_FILENO, line, n);
+    (void)written;
+}
+
+void pl_worker_say_faults(const pl_faults *faults)
+{
+    for (size_t i = 0; i < faults->count; i++) {
+        const pl_fault *f = &faults->items[i];
+        pl_worker_say("  at '%s': %s: got %s; expected %s. %s", f->pointer, f->code, f->got,
+                      f->expected, f->hint);
+    }
+    if (faults->total > faults->count)
+        pl_worker_say("  and %zu more", faults->total - faults->count);
+}
+
+double pl_worker_clock(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}

@@ -1,0 +1,96 @@
+/* pliant-worker: run one session directory. */
+#include "server/worker/sandbox.h"
+#include "server/worker/session_run.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char usage[] =
+    "usage: pliant-worker --session DIR --attempt N [--threads T] [--memory BYTES]\n"
+    "\n"
+    "Runs the session in DIR from frame 0: reads DIR/scene.json and DIR/meshes, writes DIR/log "
+    "and\n"
+    "DIR/exit.json, and says little in DIR/worker.log.\n"
+    "\n"
+    "  --session DIR    the session directory\n"
+    "  --attempt N      number of this attempt, above every earlier one of the directory\n"
+    "  --threads T      threads to compute with (default: the scene's resources.cores)\n"
+    "  --memory BYTES   most memory to use (default: no limit)\n"
+    "  --help, --version\n"
+    "\n"
+    "Exit status: 0 succeeded, 3 failed, 4 cancelled, 5 lock held or attempt stale,\n"
+    "6 stopped by SIGTERM at a step's end (the session can be attempted again), 2 usage.\n";
+
+static int64_t number(const char *option, const char *text, int64_t maximum)
+{
+    char *end;
+    errno = 0;
+    long long value = strtoll(text, &end, 10);
+    if (errno || end == text || *end || value < 1 || value > maximum) {
+        fprintf(stderr, "pliant-worker: --%s takes a number from 1 to %" PRId64 ", not '%s'\n",
+                option, maximum, text);
+        exit(PL_WORKER_USAGE);
+    }
+    return value;
+}
+
+/* A BLAS with threads of its own starts them before main, outside the sandbox and beside our own
+ * fixed-order parallelism. It is told not to, which takes a fresh start of the program. */
+static void restart_without_library_threads(char **argv)
+{
+    struct stat tasks;
+    /* The link count of /proc/self/task is 2 and one for each thread. */
+    if (getenv("OPENBLAS_NUM_THREADS") || stat("/proc/self/task", &tasks) != 0 ||
+        tasks.st_nlink <= 3)
+        return;
+    setenv("OPENBLAS_NUM_THREADS", "1", 1);
+    execv("/proc/self/exe", argv);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct option options[] = {{"session", required_argument, NULL, 's'},
+                                            {"attempt", required_argument, NULL, 'a'},
+                                            {"threads", required_argument, NULL, 't'},
+                                            {"memory", required_argument, NULL, 'm'},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {"version", no_argument, NULL, 'v'},
+                                            {NULL, 0, NULL, 0}};
+    pl_session_options run = {0};
+    pl_sandbox_close_inherited();
+    restart_without_library_threads(argv);
+    for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;)
+        switch (c) {
+        case 's':
+            run.directory = optarg;
+            break;
+        case 'a':
+            run.attempt = (int32_t)number("attempt", optarg, INT32_MAX);
+            break;
+        case 't':
+            run.threads = (int32_t)number("threads", optarg, 4096);
+            break;
+        case 'm':
+            run.memory = (uint64_t)number("memory", optarg, INT64_MAX / 2);
+            break;
+        case 'h':
+            fputs(usage, stdout);
+            return 0;
+        case 'v':
+            puts("pliant-worker " PLIANT_VERSION);
+            return 0;
+        default:
+            fputs("Try pliant-worker --help.\n", stderr);
+            return PL_WORKER_USAGE;
+        }
+    if (!run.directory || !run.attempt || optind != argc) {
+        fputs(usage, stderr);
+        return PL_WORKER_USAGE;
+    }
+    return pl_session_run(&run);
+}

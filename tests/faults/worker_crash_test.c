@@ -1,0 +1,160 @@
+/* Workers that die, come late or come twice: what is committed stays readable, and a stale worker
+ * changes no byte.
+ */
+#include "protocol/log.h"
+#include "protocol/session_dir.h"
+#include "tests/support/session_fixture.h"
+
+#include <check.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Every committed frame reads back whole. */
+static int64_t readable_frames(const session_fixture *f)
+{
+    pl_log_reader *reader;
+    ck_assert_int_eq(pl_log_reader_open(f->directory, &reader), PL_OK);
+    int64_t frames = pl_log_reader_refresh(reader);
+    for (int64_t k = 0; k < frames; k++)
+        for (int part = PL_LOG_FRAME; part <= PL_LOG_METRICS; part++) {
+            char *payload;
+            uint64_t length;
+            ck_assert_int_eq(pl_log_read(reader, k, (pl_log_part)part, &payload, &length),
+                             PL_LOG_OK);
+            free(payload);
+        }
+    pl_log_reader_close(reader);
+    return frames;
+}
+
+START_TEST(test_killed_worker)
+{
+    session_fixture f;
+    session_fixture_bar(&f, 600, "");
+    for (int attempt = 1; attempt <= 4; attempt++) {
+        /* Frames of the attempt before disappear when the next one publishes its head. */
+        pid_t pid = session_fixture_start(&f, attempt);
+        pl_head head = {0};
+        for (double end = session_fixture_clock() + 30; head.attempt != attempt;) {
+            ck_assert(session_fixture_clock() < end);
+            pl_head_clear(&head);
+            (void)pl_head_read(f.directory, &head);
+        }
+        pl_head_clear(&head);
+        int64_t wanted = 5 + 7 * attempt;
+        ck_assert(session_fixture_await(&f, wanted, 30));
+        kill(pid, SIGKILL);
+        ck_assert_int_eq(session_fixture_wait(pid, 30), 128 + SIGKILL);
+        ck_assert_int_ge(readable_frames(&f), wanted);
+        ck_assert(!pl_session_locked(f.directory));
+        pl_exit e;
+        ck_assert_int_eq(pl_exit_read(f.directory, &e), PL_IO);
+        ck_assert_int_eq(errno, ENOENT);
+    }
+    ck_assert_int_eq(session_fixture_run(&f, 5), 0);
+    ck_assert_int_eq(readable_frames(&f), 601);
+    session_fixture_destroy(&f);
+}
+END_TEST
+
+/* The same scene gives the same bytes in every attempt. */
+START_TEST(test_attempts_agree)
+{
+    session_fixture f;
+    session_fixture_bar(&f, 10, "");
+    char *first[11], *again;
+    uint64_t length, size;
+    for (int attempt = 1; attempt <= 2; attempt++) {
+        ck_assert_int_eq(session_fixture_run(&f, attempt), 0);
+        pl_log_reader *reader;
+        ck_assert_int_eq(pl_log_reader_open(f.directory, &reader), PL_OK);
+        pl_log_reader_refresh(reader);
+        for (int64_t k = 0; k <= 10; k++)
+            if (attempt == 1) {
+                ck_assert_int_eq(pl_log_read(reader, k, PL_LOG_FRAME, &first[k], &length),
+                                 PL_LOG_OK);
+            } else {
+                ck_assert_int_eq(pl_log_read(reader, k, PL_LOG_FRAME, &again, &size), PL_LOG_OK);
+                ck_assert_uint_eq(size, length);
+                ck_assert_mem_eq(again, first[k], size);
+                free(again);
+                free(first[k]);
+            }
+        pl_log_reader_close(reader);
+    }
+    session_fixture_destroy(&f);
+}
+END_TEST
+
+START_TEST(test_stale_attempt)
+{
+    session_fixture f;
+    session_fixture_bar(&f, 5, "");
+    ck_assert_int_eq(session_fixture_run(&f, 3), 0);
+    uint32_t before = session_fixture_fingerprint(&f);
+    ck_assert_int_eq(session_fixture_run(&f, 1), 5);
+    ck_assert_int_eq(session_fixture_run(&f, 2), 5);
+    ck_assert_int_eq(session_fixture_run(&f, 3), 5);
+    ck_assert_uint_eq(session_fixture_fingerprint(&f), before);
+    session_fixture_destroy(&f);
+}
+END_TEST
+
+/* The second worker of a live session goes away, even with a higher attempt. */
+START_TEST(test_two_workers)
+{
+    session_fixture f;
+    session_fixture_bar(&f, 1000000, "");
+    pid_t pid = session_fixture_start(&f, 1);
+    ck_assert(session_fixture_await(&f, 2, 30));
+    ck_assert(pl_session_locked(f.directory));
+    ck_assert_int_eq(session_fixture_run(&f, 2), 5);
+    pl_head head;
+    ck_assert_int_eq(pl_head_read(f.directory, &head), PL_OK);
+    ck_assert_int_eq(head.attempt, 1);
+    pl_head_clear(&head);
+    int64_t frames = session_fixture_frames(&f);
+    ck_assert(session_fixture_await(&f, frames + 2, 30));
+    kill(pid, SIGTERM);
+    ck_assert_int_eq(session_fixture_wait(pid, 30), 6);
+    session_fixture_destroy(&f);
+}
+END_TEST
+
+/* What an attempt came to is forgotten when the next one begins. */
+START_TEST(test_old_exit_is_removed)
+{
+    session_fixture f;
+    session_fixture_bar(&f, 1000000, "");
+    session_fixture_control(&f, "{\"action\": \"cancel\"}");
+    ck_assert_int_eq(session_fixture_run(&f, 1), 4);
+    session_fixture_write(&f, "control.log", "", 0);
+    pid_t pid = session_fixture_start(&f, 2);
+    ck_assert(session_fixture_await(&f, 20, 30));
+    pl_exit e;
+    ck_assert_int_eq(pl_exit_read(f.directory, &e), PL_IO);
+    kill(pid, SIGKILL);
+    session_fixture_wait(pid, 30);
+    session_fixture_destroy(&f);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *tc = tcase_create("crash");
+    tcase_set_timeout(tc, 180);
+    tcase_add_test(tc, test_killed_worker);
+    tcase_add_test(tc, test_attempts_agree);
+    tcase_add_test(tc, test_stale_attempt);
+    tcase_add_test(tc, test_two_workers);
+    tcase_add_test(tc, test_old_exit_is_removed);
+    Suite *suite = suite_create("worker_crash");
+    suite_add_tcase(suite, tc);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

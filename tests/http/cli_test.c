@@ -1,0 +1,360 @@
+/* The command line against a real daemon, and `pliant run` without one. */
+#include "tests/support/daemon_fixture.h"
+
+#include "protocol/json.h"
+
+#include <check.h>
+#include <libgen.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static daemon_fixture fixture;
+static char program[PATH_MAX], out[1 << 18], err[1 << 16];
+
+static const char scene[] =
+    "{\"pliant\": 1, \"name\": \"small bar\", \"time\": {\"step\": 0.01, \"steps\": %d},"
+    " \"solver\": {\"method\": \"admm\", \"iterations\": 4},"
+    " \"materials\": {\"rubber\": {\"model\": \"neo_hookean\", \"young\": 1e5, \"poisson\": 0.4,"
+    " \"density\": 1000}},"
+    " \"bodies\": [{\"name\": \"bar\", \"mesh\": %s, \"material\": \"rubber\"}],"
+    " \"pins\": [{\"body\": \"bar\", \"select\": {\"side\": \"-x\"}}],"
+    " \"obstacles\": [{\"plane\": {\"normal\": [0, 1, 0], \"offset\": -2}}]}";
+
+static void find_program(void)
+{
+    const char *build = getenv("PLIANT_BUILD");
+    char self[PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+    ck_assert_int_gt(length, 0);
+    self[length] = '\0';
+    const char *folder = build ? build : dirname(dirname(dirname(self)));
+    snprintf(program, sizeof program, "%.4000s/pliant", folder);
+}
+
+static void setup(void)
+{
+    find_program();
+    daemon_fixture_start(&fixture, NULL);
+}
+
+static void teardown(void)
+{
+    daemon_fixture_stop(&fixture);
+}
+
+static const char *path_of(const char *name)
+{
+    static char paths[4][400];
+    static int next;
+    char *path = paths[next++ % 4];
+    snprintf(path, 400, "%s/%s", fixture.directory, name);
+    return path;
+}
+
+static void write_file(const char *name, const char *text)
+{
+    FILE *f = fopen(path_of(name), "w");
+    ck_assert_ptr_nonnull(f);
+    fputs(text, f);
+    fclose(f);
+}
+
+static void write_scene(const char *name, int steps, const char *mesh)
+{
+    char text[2048];
+    snprintf(text, sizeof text, scene, steps, mesh);
+    write_file(name, text);
+}
+
+static void read_file(const char *name, char *text, size_t room)
+{
+    FILE *f = fopen(path_of(name), "rb");
+    size_t size = f ? fread(text, 1, room - 1, f) : 0;
+    text[size] = '\0';
+    if (f)
+        fclose(f);
+}
+
+/* Run pliant with the words, in the fixture's folder; its output is in `out` and `err`. Returns its
+ * exit status. */
+__attribute__((format(printf, 1, 2))) static int pliant(const char *format, ...)
+{
+    char words[1024], command[PATH_MAX + 2048];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(words, sizeof words, format, arguments);
+    va_end(arguments);
+    snprintf(command, sizeof command,
+             "cd '%s' && env -u PLIANT_SERVER -u PLIANT_TOKEN -u PLIANT_TOKEN_FILE '%s' --state "
+             "'%s' %s >out 2>err </dev/null",
+             fixture.directory, program, fixture.state, words);
+    int status = system(command);
+    read_file("out", out, sizeof out);
+    read_file("err", err, sizeof err);
+    ck_assert(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+#define BOX "{\"box\": {\"size\": [1, 0.5, 0.5], \"cells\": [4, 2, 2]}}"
+
+/* A session of `steps` frames, submitted; its id. */
+static const char *submit(int steps)
+{
+    static char id[40];
+    write_scene("scene.json", steps, BOX);
+    ck_assert_msg(pliant("submit scene.json") == 0, "%s", err);
+    ck_assert_uint_eq(strlen(out), 33);
+    snprintf(id, sizeof id, "%.32s", out);
+    return id;
+}
+
+START_TEST(submitted_session_is_followed_listed_and_exported)
+{
+    char id[40];
+    struct stat st;
+    write_scene("scene.json", 12, BOX);
+    ck_assert_msg(pliant("submit scene.json --follow") == 0, "%s", err);
+    ck_assert_ptr_nonnull(strstr(err, "succeeded  frame 12 of 12"));
+    ck_assert_ptr_nonnull(strstr(err, "12/12  100%"));
+    ck_assert_int_eq(pliant("list --state succeeded"), 0);
+    ck_assert_ptr_nonnull(strstr(out, "small bar"));
+    snprintf(id, sizeof id, "%.12s", out);
+    ck_assert_int_eq(pliant("show %.6s", id), 0);
+    ck_assert_ptr_nonnull(strstr(out, "bar, 45 vertices"));
+    ck_assert_int_eq(pliant("--json show %s", id), 0);
+    pl_json *session = pl_json_parse(out, strlen(out), NULL);
+    ck_assert_int_eq(pl_json_integer(session, "progress/frame", 0), 12);
+    pl_json_free(session);
+
+    ck_assert_int_eq(pliant("export %s --out a.npz", id), 0);
+    ck_assert_int_eq(stat(path_of("a.npz"), &st), 0);
+    ck_assert_int_gt(st.st_size, 13 * 45 * 12);
+    ck_assert_int_eq(pliant("export %s --format vtu --every 5 --out series/a.pvd", id), 0);
+    read_file("series/a.pvd", out, sizeof out);
+    ck_assert_ptr_nonnull(strstr(out, "a_000010.vtu"));
+    ck_assert_int_eq(stat(path_of("series/a_000010.vtu"), &st), 0);
+    ck_assert_int_eq(pliant("export %s --size 64x48 --frame 3 --out a.png", id), 0);
+    ck_assert_int_eq(stat(path_of("a.png"), &st), 0);
+    ck_assert_int_eq(pliant("frames %s --from 2 --to 8 --every 3 --out npy", id), 0);
+    ck_assert_int_eq(stat(path_of("npy/frame_000008.npy"), &st), 0);
+    ck_assert_int_eq(st.st_size, 128 + 45 * 12);
+    ck_assert_int_eq(pliant("metrics %s --from 10", id), 0);
+    ck_assert_ptr_nonnull(strstr(out, "\"frame\":12"));
+    ck_assert_ptr_null(strstr(out, "\"event\""));
+    ck_assert_int_eq(pliant("plot %s --ascii --width 40", id), 0);
+    ck_assert_ptr_nonnull(strstr(out, "frame 12"));
+    ck_assert_int_eq(pliant("delete %s", id), 0);
+    ck_assert_int_eq(pliant("show %s", id), 5);
+}
+END_TEST
+
+START_TEST(json_follow_gives_each_frame_once)
+{
+    int frames = 0, next = 0;
+    const char *id = submit(30);
+    ck_assert_int_eq(pliant("--json follow %s --from 5", id), 0);
+    for (char *line = strtok(out, "\n"); line; line = strtok(NULL, "\n")) {
+        pl_json *value = pl_json_parse(line, strlen(line), NULL);
+        ck_assert_ptr_nonnull(value);
+        if (!pl_json_string(value, "event", NULL)) {
+            ck_assert_int_eq(pl_json_integer(value, "frame", -1), frames == 0 ? 5 : next);
+            next = (int)pl_json_integer(value, "frame", -1) + 1;
+            frames++;
+        }
+        pl_json_free(value);
+    }
+    ck_assert_int_eq(frames, 26);
+}
+END_TEST
+
+START_TEST(bad_scene_names_every_fault)
+{
+    write_file("bad.json", "{\"pliant\": 1, \"time\": {\"step\": -1, \"duraton\": 2}, "
+                           "\"materials\": {}, \"bodies\": []}");
+    for (int i = 0; i < 2; i++) {
+        ck_assert_int_eq(pliant("%s bad.json", i ? "validate" : "submit --follow"), 1);
+        ck_assert_ptr_nonnull(strstr(err, "/time/step"));
+        ck_assert_ptr_nonnull(strstr(err, "/time/duraton"));
+        ck_assert_ptr_nonnull(strstr(err, "got       "));
+        ck_assert_ptr_nonnull(strstr(err, "expected"));
+        ck_assert_str_eq(out, "");
+    }
+    ck_assert_int_eq(pliant("--json validate bad.json"), 1);
+    pl_json *problem = pl_json_parse(out, strlen(out), NULL);
+    ck_assert_uint_ge(pl_json_count(pl_json_at(problem, "faults")), 2);
+    pl_json_free(problem);
+    write_file("broken.json", "{\"pliant\": 1,");
+    ck_assert_int_eq(pliant("submit broken.json"), 1);
+    ck_assert_int_eq(pliant("submit none.json"), 7);
+    ck_assert_int_eq(daemon_fixture_sessions(&fixture), 0);
+}
+END_TEST
+
+/* A cube of six tetrahedra in Gmsh's format 2.2. */
+static const char cube[] =
+    "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n8\n1 0 0 0\n2 1 0 0\n3 0 1 0\n4 1 1 0\n"
+    "5 0 0 1\n6 1 0 1\n7 0 1 1\n8 1 1 1\n$EndNodes\n$Elements\n6\n"
+    "1 4 2 1 1 1 2 4 8\n2 4 2 1 1 1 4 3 8\n3 4 2 1 1 1 3 7 8\n4 4 2 1 1 1 7 5 8\n"
+    "5 4 2 1 1 1 5 6 8\n6 4 2 1 1 1 6 2 8\n$EndElements\n";
+
+START_TEST(mesh_files_are_uploaded)
+{
+    write_file("cube.msh", cube);
+    write_scene("mesh.json", 3, "{\"file\": \"cube.msh\"}");
+    ck_assert_msg(pliant("submit mesh.json --follow") == 0, "%s", err);
+    ck_assert_msg(pliant("validate mesh.json") == 0, "%s", err);
+    ck_assert_ptr_nonnull(strstr(out, "8 vertices, 6 tetrahedra"));
+    write_file("bad.msh", "$MeshFormat\nnothing\n");
+    write_scene("badmesh.json", 3, "{\"file\": \"bad.msh\"}");
+    ck_assert_int_eq(pliant("submit badmesh.json"), 1);
+    ck_assert_ptr_nonnull(strstr(err, "bad.msh"));
+    write_scene("nomesh.json", 3, "{\"file\": \"none.msh\"}");
+    ck_assert_int_eq(pliant("submit nomesh.json"), 1);
+    ck_assert_ptr_nonnull(strstr(err, "/bodies/0/mesh/file"));
+}
+END_TEST
+
+START_TEST(cancelled_session_is_no_success)
+{
+    const char *id = submit(100000);
+    ck_assert_int_eq(pliant("cancel %s", id), 0);
+    ck_assert_int_eq(pliant("follow %s", id), 6);
+    ck_assert_ptr_nonnull(strstr(err, "cancelled"));
+}
+END_TEST
+
+START_TEST(idempotency_key_submits_once)
+{
+    char first[40];
+    write_scene("scene.json", 2, BOX);
+    ck_assert_int_eq(pliant("submit scene.json --idempotency-key k1"), 0);
+    snprintf(first, sizeof first, "%.33s", out);
+    ck_assert_int_eq(pliant("submit scene.json --idempotency-key k1"), 0);
+    ck_assert_str_eq(out, first);
+}
+END_TEST
+
+START_TEST(exit_statuses_tell_what_is_wrong)
+{
+    ck_assert_int_eq(pliant("lsit"), 2);
+    ck_assert_ptr_nonnull(strstr(err, "did you mean list?"));
+    ck_assert_int_eq(pliant("list --stat x"), 2);
+    ck_assert_ptr_nonnull(strstr(err, "did you mean --state?"));
+    ck_assert_int_eq(pliant("show"), 2);
+    ck_assert_int_eq(pliant("show zz"), 2);
+    ck_assert_int_eq(pliant("show 0123"), 5);
+    ck_assert_int_eq(pliant("show 00000000000000000000000000000000"), 5);
+    ck_assert_int_eq(pliant("--token nonsense list"), 4);
+    ck_assert_int_eq(pliant("--server http://127.0.0.1:1 list"), 3);
+    ck_assert_int_eq(pliant("--help"), 0);
+    ck_assert_int_eq(pliant("export --help"), 0);
+    ck_assert_int_eq(pliant("version"), 0);
+    ck_assert_ptr_nonnull(strstr(out, "pliantd "));
+    ck_assert_int_eq(pliant("capabilities"), 0);
+    ck_assert_ptr_nonnull(strstr(out, "neo_hookean"));
+}
+END_TEST
+
+START_TEST(run_needs_no_daemon)
+{
+    struct stat st;
+    write_file("cube.msh", cube);
+    write_scene("mesh.json", 5, "{\"file\": \"cube.msh\"}");
+    ck_assert_msg(pliant("--server http://127.0.0.1:1 run mesh.json --out r --threads 1") == 0,
+                  "%s", err);
+    ck_assert_ptr_nonnull(strstr(err, "succeeded  5 frames"));
+    ck_assert_int_eq(pliant("export r --out r.npz"), 0);
+    ck_assert_int_eq(stat(path_of("r.npz"), &st), 0);
+    ck_assert_int_eq(pliant("metrics r"), 0);
+    ck_assert_ptr_nonnull(strstr(out, "\"frame\":5"));
+    ck_assert_int_eq(pliant("run mesh.json --out r"), 7); /* an earlier run lies there */
+    ck_assert_int_eq(pliant("run mesh.json --out r --force"), 0);
+    ck_assert_int_eq(pliant("run mesh.json --out ."), 7); /* not a run's directory */
+    ck_assert_int_eq(stat(path_of("mesh.json"), &st), 0);
+    write_scene("bad.json", -3, "{\"boks\": 1}");
+    ck_assert_int_eq(pliant("run bad.json --out r2"), 1);
+    ck_assert_ptr_nonnull(strstr(err, "/time/steps"));
+    ck_assert_ptr_nonnull(strstr(err, "/bodies/0/mesh"));
+}
+END_TEST
+
+/* Start pliant in the background, wait until `err` has `text`, interrupt it: its exit status. */
+static int interrupt_at(const char *text, const char *const *words)
+{
+    pid_t pid = fork();
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        char *argv[16] = {program, "--state", fixture.state};
+        for (int i = 0; words[i]; i++)
+            argv[3 + i] = (char *)words[i];
+        if (chdir(fixture.directory) == 0 && freopen("err", "w", stderr) &&
+            freopen("out", "w", stdout))
+            execv(program, argv);
+        _exit(127);
+    }
+    for (double end = daemon_fixture_clock() + 30;
+         !strstr(err, text) && daemon_fixture_clock() < end; daemon_fixture_nap())
+        read_file("err", err, sizeof err);
+    int status;
+    kill(pid, SIGINT);
+    waitpid(pid, &status, 0);
+    read_file("err", err, sizeof err);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+START_TEST(interrupt_stops_watching_but_not_the_session)
+{
+    char id[40];
+    snprintf(id, sizeof id, "%s", submit(100000));
+    err[0] = '\0';
+    ck_assert_int_eq(interrupt_at("/100000", (const char *[]){"follow", id, NULL}), 130);
+    ck_assert_ptr_nonnull(strstr(err, "the session goes on"));
+    ck_assert_int_eq(pliant("show %s", id), 0);
+    ck_assert_ptr_nonnull(strstr(out, "running"));
+    ck_assert_int_eq(pliant("cancel %s", id), 0);
+}
+END_TEST
+
+START_TEST(interrupt_cancels_a_run)
+{
+    write_scene("long.json", 100000, BOX);
+    err[0] = '\0';
+    ck_assert_int_eq(
+        interrupt_at("/100000", (const char *[]){"run", "long.json", "--out", "r", NULL}), 6);
+    ck_assert_ptr_nonnull(strstr(err, "cancelled"));
+    ck_assert_int_eq(pliant("frames r --to 0"), 0); /* its frames stay */
+    ck_assert_ptr_nonnull(strstr(out, "45 vertices"));
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("cli");
+    TCase *t = tcase_create("daemon");
+    tcase_set_timeout(t, 120);
+    tcase_add_checked_fixture(t, setup, teardown);
+    tcase_add_test(t, submitted_session_is_followed_listed_and_exported);
+    tcase_add_test(t, json_follow_gives_each_frame_once);
+    tcase_add_test(t, bad_scene_names_every_fault);
+    tcase_add_test(t, mesh_files_are_uploaded);
+    tcase_add_test(t, cancelled_session_is_no_success);
+    tcase_add_test(t, idempotency_key_submits_once);
+    tcase_add_test(t, exit_statuses_tell_what_is_wrong);
+    tcase_add_test(t, run_needs_no_daemon);
+    tcase_add_test(t, interrupt_stops_watching_but_not_the_session);
+    tcase_add_test(t, interrupt_cancels_a_run);
+    suite_add_tcase(s, t);
+    SRunner *sr = srunner_create(s);
+    srunner_run_all(sr, CK_NORMAL);
+    int failed = srunner_ntests_failed(sr);
+    srunner_free(sr);
+    return failed != 0;
+}

@@ -1,0 +1,366 @@
+#include "tests/support/daemon_fixture.h"
+
+#include "tests/support/http_client.h"
+
+#include <check.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+double daemon_fixture_clock(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+void daemon_fixture_nap(void)
+{
+    nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+}
+
+/* ---- the keeper -------------------------------------------------------------------------------
+ */
+
+/* What the test says to it, and its answer. */
+typedef struct keeper_word {
+    enum { KEEPER_RUN, KEEPER_WAIT, KEEPER_QUIT } word;
+    int value; /* the daemon's pid, or its status; -1: it did not end */
+} keeper_word;
+
+typedef struct keeper {
+    const daemon_fixture *fixture;
+    const char *program;
+    int fd;
+    pid_t daemon;
+    int status;
+    bool ended;
+} keeper;
+
+static void become_daemon(const keeper *k)
+{
+    const daemon_fixture *d = k->fixture;
+    char log_path[300];
+    char *argv[32] = {(char *)k->program, "--listen", "127.0.0.1:0", "--state", (char *)d->state};
+    for (int i = 0; d->options[i]; i++)
+        argv[5 + i] = (char *)d->options[i];
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    snprintf(log_path, sizeof log_path, "%s/daemon.log", d->directory);
+    int out = open(log_path, O_WRONLY | O_CREAT | O_APPEND, 0600);
+    dup2(out, STDOUT_FILENO);
+    dup2(out, STDERR_FILENO);
+    close(out);
+    close(k->fd);
+    execv(k->program, argv);
+    _exit(127);
+}
+
+/* Take note of ended children: the daemon, and workers whose daemon is gone. */
+static void reap(keeper *k)
+{
+    int status;
+    for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;)
+        if (pid == k->daemon) {
+            k->ended = true;
+            k->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+        }
+}
+
+/* The second field after the name in /proc/PID/stat, or -1. */
+static pid_t parent_of(const char *pid)
+{
+    char path[64], text[512];
+    snprintf(path, sizeof path, "/proc/%.16s/stat", pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
+    if (fd >= 0)
+        close(fd);
+    text[n > 0 ? n : 0] = 0;
+    char *name_end = strrchr(text, ')');
+    int parent = -1;
+    return name_end && sscanf(name_end + 1, " %*c %d", &parent) == 1 ? parent : -1;
+}
+
+/* The keeper is a subreaper, so orphaned workers become its children one after the other. */
+static void kill_children(void)
+{
+    for (int status; waitpid(-1, &status, WNOHANG) >= 0;) {
+        DIR *processes = opendir("/proc");
+        for (struct dirent *e; processes && (e = readdir(processes));)
+            if (strspn(e->d_name, "0123456789") == strlen(e->d_name) &&
+                parent_of(e->d_name) == getpid())
+                kill((pid_t)atoi(e->d_name), SIGKILL);
+        if (processes)
+            closedir(processes);
+        daemon_fixture_nap();
+    }
+}
+
+static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *where)
+{
+    return remove(path);
+}
+
+/* The last of the daemon's log, for whoever reads why a test failed. */
+static void show_log(const daemon_fixture *d)
+{
+    char path[300], text[4096];
+    snprintf(path, sizeof path, "%s/daemon.log", d->directory);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    off_t size = lseek(fd, 0, SEEK_END);
+    ssize_t n = pread(fd, text, sizeof text, size > (off_t)sizeof text ? size - 4096 : 0);
+    fprintf(stderr, "the daemon said:\n%.*s\n", (int)(n > 0 ? n : 0), text);
+    close(fd);
+}
+
+static keeper_word obey(keeper *k, keeper_word order)
+{
+    if (order.word == KEEPER_RUN) {
+        k->ended = false;
+        k->daemon = fork();
+        if (k->daemon == 0)
+            become_daemon(k);
+        return (keeper_word){KEEPER_RUN, k->daemon};
+    }
+    double end = daemon_fixture_clock() + order.value;
+    while (!k->ended && daemon_fixture_clock() < end) {
+        reap(k);
+        daemon_fixture_nap();
+    }
+    return (keeper_word){KEEPER_WAIT, k->ended ? k->status : -1};
+}
+
+static _Noreturn void keep(keeper *k)
+{
+    bool orderly = false;
+    setsid(); /* the runner kills its tests by process group */
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    for (;;) {
+        struct pollfd watched = {.fd = k->fd, .events = POLLIN};
+        int ready = poll(&watched, 1, 20);
+        reap(k);
+        keeper_word order;
+        if (ready <= 0)
+            continue;
+        if (read(k->fd, &order, sizeof order) != (ssize_t)sizeof order)
+            break;
+        if (order.word == KEEPER_QUIT) {
+            orderly = true;
+            break;
+        }
+        order = obey(k, order);
+        if (write(k->fd, &order, sizeof order) != (ssize_t)sizeof order)
+            break;
+    }
+    if (!orderly)
+        show_log(k->fixture);
+    kill_children();
+    nftw(k->fixture->directory, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    _exit(0);
+}
+
+static int ask(const daemon_fixture *d, int word, int value)
+{
+    keeper_word order = {word, value};
+    ck_assert_int_eq(write(d->keeper_fd, &order, sizeof order), (ssize_t)sizeof order);
+    if (word == KEEPER_QUIT)
+        return 0;
+    ck_assert_int_eq(read(d->keeper_fd, &order, sizeof order), (ssize_t)sizeof order);
+    return order.value;
+}
+
+/* ---- up and down ------------------------------------------------------------------------------
+ */
+
+static const char *program(void)
+{
+    static char path[PATH_MAX + 16];
+    const char *build = getenv("PLIANT_BUILD");
+    char self[PATH_MAX];
+    if (!build) { /* build/tests/http/x_test */
+        ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+        ck_assert_int_gt(n, 0);
+        self[n] = 0;
+        for (int up = 0; up < 3; up++) {
+            char *slash = strrchr(self, '/');
+            ck_assert_ptr_nonnull(slash);
+            *slash = 0;
+        }
+        build = self;
+    }
+    snprintf(path, sizeof path, "%s/pliantd", build);
+    ck_assert_msg(access(path, X_OK) == 0, "%s: %s", path, strerror(errno));
+    return path;
+}
+
+static bool read_line(const char *path, char *out, int size)
+{
+    FILE *file = fopen(path, "re");
+    bool good = file && fgets(out, size, file) && strchr(out, '\n');
+    if (file)
+        fclose(file);
+    if (good)
+        out[strcspn(out, "\n")] = 0;
+    return good;
+}
+
+void daemon_fixture_resume(daemon_fixture *d)
+{
+    char url[256];
+    unlink(daemon_fixture_path(d, "url")); /* a killed daemon leaves its own */
+    d->pid = ask(d, KEEPER_RUN, 0);
+    ck_assert_int_gt(d->pid, 0);
+    for (double end = daemon_fixture_clock() + 60;; daemon_fixture_nap()) {
+        if (read_line(daemon_fixture_path(d, "url"), url, sizeof url))
+            break;
+        ck_assert_msg(daemon_fixture_clock() < end, "the daemon does not start");
+    }
+    ck_assert_int_eq(sscanf(url, "http://127.0.0.1:%d", &d->port), 1);
+    ck_assert(read_line(daemon_fixture_path(d, "token"), d->token, sizeof d->token));
+    for (double end = daemon_fixture_clock() + 60;; daemon_fixture_nap()) {
+        http_reply *r = http_get(d, "/readyz");
+        int status = r->status;
+        http_reply_free(r);
+        if (status == 200)
+            break;
+        ck_assert_msg(daemon_fixture_clock() < end, "the daemon is not ready");
+    }
+}
+
+void daemon_fixture_start(daemon_fixture *d, const char *const *options)
+{
+    static const char *const standard[] = {"--cores", "2", NULL};
+    const char *temporary = getenv("TMPDIR");
+    int pair[2];
+    memset(d, 0, sizeof *d);
+    options = options ? options : standard;
+    for (int i = 0; options[i]; i++)
+        d->options[i] = options[i];
+    snprintf(d->directory, sizeof d->directory, "%s/pliant-daemon-XXXXXX",
+             temporary ? temporary : "/tmp");
+    ck_assert_ptr_nonnull(mkdtemp(d->directory));
+    snprintf(d->state, sizeof d->state, "%.255s/state", d->directory);
+    ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
+    keeper k = {.fixture = d, .program = program(), .fd = pair[1]};
+    d->keeper = fork();
+    ck_assert_int_ge(d->keeper, 0);
+    if (d->keeper == 0) {
+        close(pair[0]);
+        keep(&k);
+    }
+    close(pair[1]);
+    d->keeper_fd = pair[0];
+    daemon_fixture_resume(d);
+}
+
+int daemon_fixture_end(daemon_fixture *d, int signal)
+{
+    ck_assert_int_eq(kill(d->pid, signal), 0);
+    int status = ask(d, KEEPER_WAIT, 60);
+    ck_assert_msg(status >= 0, "the daemon does not end");
+    return status;
+}
+
+void daemon_fixture_stop(daemon_fixture *d)
+{
+    ask(d, KEEPER_QUIT, 0);
+    close(d->keeper_fd);
+    waitpid(d->keeper, NULL, 0);
+}
+
+/* ---- looking at it ----------------------------------------------------------------------------
+ */
+
+int64_t daemon_fixture_memory(const daemon_fixture *d)
+{
+    char path[64], line[256];
+    long long kilobytes = -1;
+    snprintf(path, sizeof path, "/proc/%d/status", (int)d->pid);
+    FILE *file = fopen(path, "re");
+    ck_assert_ptr_nonnull(file);
+    while (fgets(line, sizeof line, file))
+        sscanf(line, "VmRSS: %lld kB", &kilobytes);
+    fclose(file);
+    ck_assert_int_ge(kilobytes, 0);
+    return kilobytes * 1024;
+}
+
+const char *daemon_fixture_path(const daemon_fixture *d, const char *format, ...)
+{
+    static char paths[4][640];
+    static int turn;
+    char *path = paths[turn++ % 4];
+    int n = snprintf(path, sizeof paths[0], "%s/", d->state);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(path + n, sizeof paths[0] - (size_t)n, format, args);
+    va_end(args);
+    return path;
+}
+
+int daemon_fixture_entries(const daemon_fixture *d, const char *below)
+{
+    DIR *directory = opendir(daemon_fixture_path(d, "%s", below));
+    int count = 0;
+    if (!directory)
+        return -1;
+    for (struct dirent *e; (e = readdir(directory));)
+        count += e->d_name[0] != '.';
+    closedir(directory);
+    return count;
+}
+
+int daemon_fixture_sessions(const daemon_fixture *d)
+{
+    DIR *directory = opendir(daemon_fixture_path(d, "sessions"));
+    char below[300];
+    int count = 0;
+    ck_assert_ptr_nonnull(directory);
+    for (struct dirent *e; (e = readdir(directory));)
+        if (e->d_name[0] != '.') {
+            snprintf(below, sizeof below, "sessions/%.200s", e->d_name);
+            int n = daemon_fixture_entries(d, below);
+            count += n > 0 ? n : 0; /* it may go while it is looked at */
+        }
+    closedir(directory);
+    return count;
+}
+
+pid_t daemon_fixture_worker(const char *id)
+{
+    DIR *processes = opendir("/proc");
+    pid_t found = 0;
+    ck_assert_ptr_nonnull(processes);
+    for (struct dirent *e; !found && (e = readdir(processes));) {
+        char path[64], text[4096];
+        if (strspn(e->d_name, "0123456789") != strlen(e->d_name))
+            continue;
+        snprintf(path, sizeof path, "/proc/%.16s/cmdline", e->d_name);
+        int fd = open(path, O_RDONLY | O_CLOEXEC);
+        ssize_t n = fd >= 0 ? read(fd, text, sizeof text) : -1;
+        if (fd >= 0)
+            close(fd);
+        /* The words of a command line end in NUL; its first is the program. */
+        if (n > 0 && memmem(text, strnlen(text, (size_t)n), "pliant-worker", 13) &&
+            memmem(text, (size_t)n, id, strlen(id)))
+            found = (pid_t)atoi(e->d_name);
+    }
+    closedir(processes);
+    return found;
+}

@@ -1,0 +1,52 @@
+/* daemon_fixture.h - a real daemon on a temporary state directory and a free loopback port.
+ *
+ * Between the test and the daemon stands a keeper: a process of its own session that starts the
+ * daemon, takes over workers that outlive it, and - when the test closes the fixture or dies in
+ * whatever way - ends them all and removes the directory. So a test that fails or is killed
+ * leaves nothing behind. Programs are taken from the folder that PLIANT_BUILD names, or else from
+ * the build folder that the test itself lies in. What goes wrong in a helper fails the test.
+ */
+#ifndef PLIANT_TESTS_SUPPORT_DAEMON_FIXTURE_H
+#define PLIANT_TESTS_SUPPORT_DAEMON_FIXTURE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+typedef struct daemon_fixture {
+    char directory[256]; /* holds state/ and daemon.log */
+    char state[272];
+    char token[80];
+    int port;
+    pid_t pid; /* of the daemon */
+    int keeper_fd;
+    pid_t keeper;
+    const char *options[16];
+} daemon_fixture;
+
+/* Options are what follows --listen and --state, NULL at the end; NULL: --cores 2. Kept by the
+ * fixture, so they must outlive it. Returns when the daemon says that it is ready. */
+void daemon_fixture_start(daemon_fixture *d, const char *const *options);
+/* End everything and remove the directory. */
+void daemon_fixture_stop(daemon_fixture *d);
+/* Send the daemon a signal and wait for its end: its exit status, or 128 + the signal. */
+int daemon_fixture_end(daemon_fixture *d, int signal);
+/* Start it again on the same state; the port is another one. */
+void daemon_fixture_resume(daemon_fixture *d);
+/* Resident memory of the daemon in bytes. */
+int64_t daemon_fixture_memory(const daemon_fixture *d);
+
+/* A path below the state directory; the text is static, four calls live at once. */
+__attribute__((format(printf, 2, 3))) const char *daemon_fixture_path(const daemon_fixture *d,
+                                                                      const char *format, ...);
+/* Entries of a directory below the state, without those of a dot; -1 where there is none. */
+int daemon_fixture_entries(const daemon_fixture *d, const char *below);
+/* Directories of sessions in the state. */
+int daemon_fixture_sessions(const daemon_fixture *d);
+/* The process that runs a session, or 0. */
+pid_t daemon_fixture_worker(const char *id);
+
+double daemon_fixture_clock(void); /* s, monotonic */
+void daemon_fixture_nap(void);     /* between two looks at something that is awaited */
+
+#endif

@@ -1,0 +1,99 @@
+#include "tests/support/scene_run.h"
+
+#include "protocol/scene_json.h"
+
+#include <check.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void fail_with(const char *what, pl_faults *faults)
+{
+    char text[2048] = "";
+    for (size_t i = 0; i < faults->count && strlen(text) < 1500; i++) {
+        const pl_fault *f = &faults->items[i];
+        snprintf(text + strlen(text), sizeof text - strlen(text), "\n  %s: %s, got %s, expected %s",
+                 f->pointer, f->code, f->got, f->expected);
+    }
+    ck_abort_msg("%s%s", what, text);
+}
+
+pl_run *pl_run_open(int32_t threads, const char *json)
+{
+    char *text = strdup(json);
+    for (char *c = text; *c; c++)
+        if (*c == '\'')
+            *c = '"';
+    pl_run *run = calloc(1, sizeof *run);
+    pl_faults faults = {0};
+    if (pl_scene_decode(text, strlen(text), &run->scene, &faults) != PL_DECODE_OK)
+        fail_with("the scene was refused", &faults);
+    free(text);
+    ck_assert_int_le(run->scene.body_count, PL_TEST_BODIES);
+    pl_mesh_limits limits = {1 << 24, 1 << 26};
+    for (int32_t b = 0; b < run->scene.body_count; b++)
+        if (pl_body_load(&run->scene, b, NULL, &limits, &run->meshes[b], &faults) != PL_OK)
+            fail_with("a mesh was refused", &faults);
+    if (pl_model_create(&run->scene, run->meshes, &run->model, &faults) != PL_OK)
+        fail_with("the model was refused", &faults);
+    ck_assert_int_eq(pl_state_create(run->model, threads, &run->state), PL_OK);
+    pl_faults_clear(&faults);
+    return run;
+}
+
+pl_run *pl_run_openf(int32_t threads, const char *format, ...)
+{
+    char text[8192];
+    va_list args;
+    va_start(args, format);
+    int n = vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    ck_assert_int_lt(n, (int)sizeof text);
+    return pl_run_open(threads, text);
+}
+
+void pl_run_close(pl_run *run)
+{
+    pl_state_destroy(run->state);
+    pl_model_destroy(run->model);
+    for (int32_t b = 0; b < run->scene.body_count; b++)
+        pl_mesh_clear(&run->meshes[b]);
+    pl_scene_clear(&run->scene);
+    free(run);
+}
+
+void pl_run_frames(pl_run *run, int64_t frames)
+{
+    for (int64_t k = 0; k < frames; k++) {
+        pl_status status = pl_frame_step(run->model, run->state, &run->metrics, &run->failure, NULL,
+                                         NULL);
+        if (status != PL_OK)
+            ck_abort_msg("step %lld: %s", (long long)run->failure.step, run->failure.message);
+    }
+}
+
+const double *pl_run_x(const pl_run *run)
+{
+    return pl_state_positions(run->state);
+}
+
+int64_t pl_run_vertices(const pl_run *run)
+{
+    return pl_model_vertex_count(run->model);
+}
+
+static uint64_t fnv1a(uint64_t hash, const void *data, size_t size)
+{
+    const unsigned char *bytes = data;
+    for (size_t i = 0; i < size; i++)
+        hash = (hash ^ bytes[i]) * 0x100000001B3u;
+    return hash;
+}
+
+uint64_t pl_run_hash(const pl_run *run)
+{
+    size_t size = 3 * (size_t)pl_run_vertices(run) * sizeof(double);
+    uint64_t hash = fnv1a(0xCBF29CE484222325u, pl_run_x(run), size);
+    return fnv1a(hash, pl_state_velocities(run->state), size);
+}

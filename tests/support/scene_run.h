@@ -1,0 +1,32 @@
+/* scene_run.h - a scene in a test: JSON text -> model -> state, with the test failing where any
+ * part of that does. */
+#ifndef PLIANT_TESTS_SUPPORT_SCENE_RUN_H
+#define PLIANT_TESTS_SUPPORT_SCENE_RUN_H
+
+#include "engine/pliant.h"
+
+enum { PL_TEST_BODIES = 8 };
+
+typedef struct pl_run {
+    pl_scene scene;
+    pl_mesh meshes[PL_TEST_BODIES];
+    pl_model *model;
+    pl_state *state;
+    pl_metrics metrics; /* of the last frame */
+    pl_failure failure;
+} pl_run;
+
+/* Decode (single quotes stand for double ones), load meshes (generators and inline only), build. */
+pl_run *pl_run_open(int32_t threads, const char *json);
+/* The same with printf arguments. */
+__attribute__((format(printf, 2, 3))) pl_run *pl_run_openf(int32_t threads, const char *format,
+                                                           ...);
+void pl_run_close(pl_run *run);
+/* Advance `frames` frames; the test fails if the engine does. */
+void pl_run_frames(pl_run *run, int64_t frames);
+const double *pl_run_x(const pl_run *run); /* [vertices][3] */
+int64_t pl_run_vertices(const pl_run *run);
+/* FNV-1a of the positions' and velocities' bytes. */
+uint64_t pl_run_hash(const pl_run *run);
+
+#endif

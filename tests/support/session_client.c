@@ -1,0 +1,112 @@
+#include "tests/support/session_client.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+char *session_scene(int64_t steps, int64_t every, const char *more)
+{
+    char *text = NULL;
+    int n = asprintf(&text,
+                     "{\"pliant\": 1, \"name\": \"cube\","
+                     " \"time\": {\"step\": 0.01, \"steps\": %lld},"
+                     " \"solver\": {\"iterations\": 5, \"tolerance\": 0},"
+                     " \"bodies\": [{\"name\": \"cube\", \"mesh\": {\"box\": {\"size\": [1, 1, 1],"
+                     " \"cells\": [3, 3, 3]}}}],"
+                     " \"pins\": [{\"name\": \"wall\", \"select\": {\"side\": \"-x\"}}],"
+                     " \"output\": {\"every\": %lld}%s}",
+                     (long long)steps, (long long)every, more);
+    ck_assert_int_gt(n, 0);
+    return text;
+}
+
+char *session_scene_endless(const char *more)
+{
+    return session_scene(100000000, 100, more);
+}
+
+void session_post(const daemon_fixture *d, const char *scene, char id[33])
+{
+    http_reply *r = http_post(d, "/v1/sessions", scene);
+    http_expect(r, 201);
+    ck_assert_uint_eq(strlen(json_text(r->json, "id")), 32);
+    strcpy(id, json_text(r->json, "id"));
+    http_reply_free(r);
+}
+
+void session_post_free(const daemon_fixture *d, char *scene, char id[33])
+{
+    session_post(d, scene, id);
+    free(scene);
+}
+
+json_t *session_show(const daemon_fixture *d, const char *id)
+{
+    http_reply *r = http_getf(d, "/v1/sessions/%s", id);
+    http_expect(r, 200);
+    json_t *session = json_incref(r->json);
+    http_reply_free(r);
+    return session;
+}
+
+static bool over(const char *state)
+{
+    return strcmp(state, "succeeded") == 0 || strcmp(state, "failed") == 0 ||
+           strcmp(state, "cancelled") == 0 || strcmp(state, "rejected") == 0;
+}
+
+void session_await(const daemon_fixture *d, const char *id, const char *state)
+{
+    for (double end = daemon_fixture_clock() + HTTP_PATIENCE_S;;) {
+        http_reply *r = http_getf(d, "/v1/sessions/%s?wait=1", id);
+        http_expect(r, 200);
+        const char *now = json_text(r->json, "state");
+        bool there = strcmp(now, state) == 0;
+        ck_assert_msg(there || (!over(now) && daemon_fixture_clock() < end), "not %s: %s", state,
+                      r->body);
+        http_reply_free(r);
+        if (there)
+            return;
+    }
+}
+
+void session_await_frame(const daemon_fixture *d, const char *id, int64_t frame)
+{
+    for (double end = daemon_fixture_clock() + HTTP_PATIENCE_S;; daemon_fixture_nap()) {
+        json_t *session = session_show(d, id);
+        int64_t now = json_count(session, "progress/frame");
+        ck_assert_msg(now >= frame ||
+                          (!over(json_text(session, "state")) && daemon_fixture_clock() < end),
+                      "frame %lld of session %s, which is %s", (long long)now, id,
+                      json_text(session, "state"));
+        json_decref(session);
+        if (now >= frame)
+            return;
+    }
+}
+
+void session_run(const daemon_fixture *d, char *scene, char id[33])
+{
+    session_post_free(d, scene, id);
+    session_await(d, id, "succeeded");
+}
+
+const char *session_path(const daemon_fixture *d, const char *id, const char *file)
+{
+    return daemon_fixture_path(d, "sessions/%.2s/%s/%s", id, id, file);
+}
+
+void session_await_gone(const daemon_fixture *d, const char *id)
+{
+    for (double end = daemon_fixture_clock() + HTTP_PATIENCE_S;; daemon_fixture_nap()) {
+        http_reply *r = http_getf(d, "/v1/sessions/%s", id);
+        int status = r->status;
+        http_reply_free(r);
+        if (status == 404 && access(session_path(d, id, ""), F_OK) != 0)
+            return;
+        ck_assert_msg(daemon_fixture_clock() < end, "status %d, and %s", status,
+                      session_path(d, id, ""));
+    }
+}

@@ -1,0 +1,30 @@
+/* session_client.h - scenes to post and sessions to wait for, over HTTP. Waits are bounded; what
+ * goes wrong fails the test with the session shown.
+ */
+#ifndef PLIANT_TESTS_SUPPORT_SESSION_CLIENT_H
+#define PLIANT_TESTS_SUPPORT_SESSION_CLIENT_H
+
+#include "tests/support/http_client.h"
+
+/* A cube of 64 vertices and 162 tetrahedra held at one side; 0.01 s a step, a frame every `every`
+ * steps; `more` is JSON before the closing brace (", \"output\": ..."), or "". Malloc'ed. */
+char *session_scene(int64_t steps, int64_t every, const char *more);
+/* The same without an end in sight: some 20 to 100 ms a frame. */
+char *session_scene_endless(const char *more);
+/* Post it: must be a 201. */
+void session_post(const daemon_fixture *d, const char *scene, char id[33]);
+void session_post_free(const daemon_fixture *d, char *scene, char id[33]); /* frees the scene */
+/* Wait until it is in this state; fails the test where it ends in another. */
+void session_await(const daemon_fixture *d, const char *id, const char *state);
+/* Wait until its last committed frame is at least this. */
+void session_await_frame(const daemon_fixture *d, const char *id, int64_t frame);
+/* Post and wait until it has succeeded. */
+void session_run(const daemon_fixture *d, char *scene, char id[33]);
+/* The session's JSON; a new reference. */
+json_t *session_show(const daemon_fixture *d, const char *id);
+/* Wait until GET answers 404 and its directory is gone. */
+void session_await_gone(const daemon_fixture *d, const char *id);
+/* Its directory. */
+const char *session_path(const daemon_fixture *d, const char *id, const char *file);
+
+#endif

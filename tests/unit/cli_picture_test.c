@@ -1,0 +1,162 @@
+/* The picture shows what is there, and its PNG decodes to the same pixels. */
+#include "clients/cli/picture.h"
+#include "clients/cli/png.h"
+
+#include "tests/unit/cli_files.h"
+
+#include <zlib.h>
+
+enum { WIDTH = 96, HEIGHT = 64 };
+
+static uint32_t big_endian(const unsigned char *p)
+{
+    return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
+}
+
+static int predict(int filter, int a, int b, int c)
+{
+    int p = a + b - c, pa = abs(p - a), pb = abs(p - b), pc = abs(p - c);
+    switch (filter) {
+    case 1:
+        return a;
+    case 2:
+        return b;
+    case 3:
+        return (a + b) / 2;
+    case 4:
+        return pa <= pb && pa <= pc ? a : pb <= pc ? b : c;
+    default:
+        return 0;
+    }
+}
+
+/* A decoder of its own for 8-bit RGB: chunks with their CRC, inflate, unfilter. */
+static unsigned char *decode(const unsigned char *png, size_t size, int width, int height)
+{
+    uLongf raw_size = (uLongf)height * (3 * (uLongf)width + 1);
+    unsigned char *raw = malloc(raw_size), *rgb = malloc((size_t)width * (size_t)height * 3);
+    ck_assert_int_eq(memcmp(png, "\x89PNG\r\n\x1a\n", 8), 0);
+    for (size_t at = 8; at < size;) {
+        uint32_t length = big_endian(png + at);
+        ck_assert_uint_eq(crc32(0, png + at + 4, length + 4), big_endian(png + at + 8 + length));
+        if (memcmp(png + at + 4, "IHDR", 4) == 0) {
+            ck_assert_uint_eq(big_endian(png + at + 8), (uint32_t)width);
+            ck_assert_uint_eq(big_endian(png + at + 12), (uint32_t)height);
+        }
+        if (memcmp(png + at + 4, "IDAT", 4) == 0)
+            ck_assert_int_eq(uncompress(raw, &raw_size, png + at + 8, length), Z_OK);
+        at += 12 + length;
+    }
+    ck_assert_uint_eq(raw_size, (uLongf)height * (3 * (uLongf)width + 1));
+    int row = 3 * width;
+    for (int y = 0; y < height; y++)
+        for (int i = 0; i < row; i++) {
+            int a = i >= 3 ? rgb[y * row + i - 3] : 0, b = y > 0 ? rgb[(y - 1) * row + i] : 0;
+            int c = i >= 3 && y > 0 ? rgb[(y - 1) * row + i - 3] : 0;
+            rgb[y * row + i] =
+                (unsigned char)(raw[y * (row + 1) + 1 + i] + predict(raw[y * (row + 1)], a, b, c));
+        }
+    free(raw);
+    return rgb;
+}
+
+/* Two squares that face +z, the second nearer to a camera there and half as large. */
+static const float squares[] = {-2, 0, 0, 2, 0, 0, 2, 4, 0, -2, 4, 0,
+                                -1, 1, 1, 1, 1, 1, 1, 3, 1, -1, 3, 1};
+static const int32_t square_triangles[] = {0, 1, 2, 0, 2, 3, 4, 5, 6, 4, 6, 7};
+static const int32_t square_bodies[] = {0, 0, 0, 0, 1, 1, 1, 1};
+
+static pl_picture two_squares(void)
+{
+    return (pl_picture){.vertices = 8,
+                        .positions = squares,
+                        .triangles = 4,
+                        .triangle = square_triangles,
+                        .body = square_bodies,
+                        .width = WIDTH,
+                        .height = HEIGHT,
+                        .azimuth = 0,
+                        .elevation = 0};
+}
+
+static const unsigned char *pixel(const unsigned char *rgb, int x, int y)
+{
+    return rgb + 3 * (y * WIDTH + x);
+}
+
+START_TEST(nearest_body_is_seen_and_framed)
+{
+    unsigned char *rgb;
+    pl_picture p = two_squares();
+    ck_assert_int_eq(pl_picture_render(&p, &rgb), PL_OK);
+    const unsigned char *middle = pixel(rgb, WIDTH / 2, HEIGHT / 2);
+    ck_assert_int_gt(middle[2], middle[0] + 40); /* body 1 is teal */
+    /* Round it body 0, which is orange: the first pixel of the middle row that is not ground. */
+    int x = 0;
+    while (x < WIDTH / 2 && pixel(rgb, x, HEIGHT / 2)[0] < pixel(rgb, x, HEIGHT / 2)[2] + 40)
+        x++;
+    ck_assert_int_gt(x, 5); /* a margin */
+    ck_assert_int_lt(x, WIDTH / 2 - 10);
+    /* The corners are light and nearly grey. */
+    const unsigned char *corner = pixel(rgb, 0, 0);
+    ck_assert_int_gt(corner[0], 180);
+    ck_assert_int_lt(abs(corner[0] - corner[2]), 30);
+    free(rgb);
+}
+END_TEST
+
+START_TEST(sphere_obstacle_hides_what_is_behind)
+{
+    unsigned char *rgb;
+    pl_picture p = two_squares();
+    pl_picture_obstacle ball = {.sphere = true, .point = {0, 2, 2}, .radius = 0.5f};
+    p.obstacles = 1;
+    p.obstacle = &ball;
+    ck_assert_int_eq(pl_picture_render(&p, &rgb), PL_OK);
+    const unsigned char *middle = pixel(rgb, WIDTH / 2, HEIGHT / 2);
+    ck_assert_int_lt(abs(middle[0] - middle[2]), 45); /* grey */
+    free(rgb);
+}
+END_TEST
+
+START_TEST(nothing_to_draw_is_said)
+{
+    unsigned char *rgb;
+    pl_picture p = two_squares();
+    p.triangles = 0;
+    ck_assert_int_eq(pl_picture_render(&p, &rgb), PL_INVALID);
+}
+END_TEST
+
+START_TEST(png_decodes_to_the_pixels)
+{
+    unsigned char *rgb;
+    size_t size;
+    pl_picture p = two_squares();
+    ck_assert_int_eq(pl_picture_render(&p, &rgb), PL_OK);
+    ck_assert_int_eq(pl_png_write(cli_path("a.png"), rgb, WIDTH, HEIGHT), PL_OK);
+    unsigned char *png = cli_read("a.png", &size), *back = decode(png, size, WIDTH, HEIGHT);
+    ck_assert_int_eq(memcmp(rgb, back, WIDTH * HEIGHT * 3), 0);
+    free(rgb);
+    free(png);
+    free(back);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("cli_picture");
+    TCase *t = tcase_create("picture");
+    tcase_set_timeout(t, 60);
+    tcase_add_checked_fixture(t, cli_folder_make, cli_folder_remove);
+    tcase_add_test(t, nearest_body_is_seen_and_framed);
+    tcase_add_test(t, sphere_obstacle_hides_what_is_behind);
+    tcase_add_test(t, nothing_to_draw_is_said);
+    tcase_add_test(t, png_decodes_to_the_pixels);
+    suite_add_tcase(s, t);
+    SRunner *sr = srunner_create(s);
+    srunner_run_all(sr, CK_NORMAL);
+    int failed = srunner_ntests_failed(sr);
+    srunner_free(sr);
+    return failed != 0;
+}

@@ -1,0 +1,82 @@
+/* A .vtu's blocks lie where its header says, and the .pvd lists the files. */
+#include "clients/cli/vtu.h"
+
+#include "tests/unit/cli_files.h"
+
+static const float positions[12] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1};
+static const float displacement[12] = {[4] = 0.25f};
+static const int32_t body[4] = {0, 0, 0, 0}, tet[4] = {0, 1, 2, 3};
+
+/* The block of the array `name`: its size, checked against what lies there. */
+static const unsigned char *block(const char *text, const unsigned char *raw, const char *name,
+                                  uint32_t expected)
+{
+    char key[64];
+    long offset;
+    snprintf(key, sizeof key, "Name=\"%s\"", name);
+    const char *at = strstr(text, key);
+    ck_assert_msg(at != NULL, "no array %s", name);
+    at = strstr(at, "offset=\"");
+    ck_assert_int_eq(sscanf(at, "offset=\"%ld\"", &offset), 1);
+    uint32_t size;
+    memcpy(&size, raw + offset, 4);
+    ck_assert_uint_eq(size, expected);
+    return raw + offset + 4;
+}
+
+START_TEST(blocks_lie_where_the_header_says)
+{
+    pl_vtu_frame f = {.vertices = 4,
+                      .positions = positions,
+                      .displacement = displacement,
+                      .body = body,
+                      .cells = 1,
+                      .corners = 4,
+                      .cell = tet,
+                      .time = 0.5};
+    ck_assert_int_eq(pl_vtu_write(cli_path("a.vtu"), &f), PL_OK);
+    size_t size;
+    unsigned char *bytes = cli_read("a.vtu", &size);
+    const char *text = (const char *)bytes;
+    const char *mark = strstr(text, "<AppendedData encoding=\"raw\">");
+    ck_assert_ptr_nonnull(mark);
+    ck_assert_ptr_nonnull(strstr(text, "header_type=\"UInt32\""));
+    ck_assert_ptr_nonnull(strstr(text, "NumberOfPoints=\"4\" NumberOfCells=\"1\""));
+    const unsigned char *raw = (const unsigned char *)strchr(mark, '_') + 1;
+    ck_assert_int_eq(memcmp(block(text, raw, "Points", 48), positions, 48), 0);
+    ck_assert_int_eq(memcmp(block(text, raw, "displacement", 48), displacement, 48), 0);
+    ck_assert_int_eq(memcmp(block(text, raw, "connectivity", 16), tet, 16), 0);
+    ck_assert_int_eq(block(text, raw, "offsets", 4)[0], 4);
+    ck_assert_int_eq(block(text, raw, "types", 1)[0], 10);
+    block(text, raw, "body", 16);
+    ck_assert_ptr_nonnull(strstr((const char *)bytes + size - 12, "</VTKFile>\n"));
+    free(bytes);
+}
+END_TEST
+
+START_TEST(series_lists_files_and_times)
+{
+    const pl_pvd_entry entries[] = {{0, 0}, {0.5, 4}};
+    size_t size;
+    ck_assert_int_eq(pl_pvd_write(cli_path("s.pvd"), "a<b", entries, 2), PL_OK);
+    char *text = (char *)cli_read("s.pvd", &size);
+    ck_assert_ptr_nonnull(strstr(text, "timestep=\"0\" part=\"0\" file=\"a&lt;b_000000.vtu\""));
+    ck_assert_ptr_nonnull(strstr(text, "timestep=\"0.5\" part=\"0\" file=\"a&lt;b_000004.vtu\""));
+    free(text);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("cli_vtu");
+    TCase *t = tcase_create("vtu");
+    tcase_add_checked_fixture(t, cli_folder_make, cli_folder_remove);
+    tcase_add_test(t, blocks_lie_where_the_header_says);
+    tcase_add_test(t, series_lists_files_and_times);
+    suite_add_tcase(s, t);
+    SRunner *sr = srunner_create(s);
+    srunner_run_all(sr, CK_NORMAL);
+    int failed = srunner_ntests_failed(sr);
+    srunner_free(sr);
+    return failed != 0;
+}

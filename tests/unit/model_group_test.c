@@ -1,0 +1,266 @@
+/* The term-group table: every function against what it is defined by, on every instruction set. */
+#include "engine/model/model.h"
+#include "engine/model/isa.h"
+#include "engine/model/tets.h"
+#include "tests/support/scene_run.h"
+
+#include <check.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char SCENE[] =
+    "{'pliant': 1, 'materials': {'m': {'young': 1e5, 'poisson': 0.4}},"
+    " 'bodies': [{'mesh': {'box': {'size': [2, 1, 1], 'cells': [3, 2, 1]}}}],"
+    " 'obstacles': [{'plane': {'offset': -1}}]}"; /* 36 tetrahedra: four blocks and a half */
+
+/* Deterministic numbers in [-1, 1]. */
+static double draw(uint64_t *state)
+{
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    return (double)(int64_t)(*state >> 11) * 0x1p-52 - 1;
+}
+
+/* Rest positions pushed about by up to `size`: no element inverts for 0.05. */
+static double *deformed(const pl_run *r, double size)
+{
+    size_t count = 3 * (size_t)pl_run_vertices(r);
+    double *x = malloc(count * sizeof *x);
+    uint64_t state = 42;
+    for (size_t i = 0; i < count; i++)
+        x[i] = pl_run_x(r)[i] * 1.1 + size * draw(&state);
+    return x;
+}
+
+static double energy(const pl_group *g, const double *x)
+{
+    double per_block[64], total = 0;
+    ck_assert_int_le(g->blocks, 64);
+    g->ops->energy(g, x, per_block, 0, g->blocks);
+    for (int64_t b = 0; b < g->blocks; b++)
+        total += per_block[b];
+    return total;
+}
+
+/* Gathered at vertices, [n][3]. */
+static double *gathered(const pl_run *r, const double *contributions)
+{
+    int64_t n = pl_run_vertices(r);
+    double *f = calloc(3 * (size_t)n, sizeof *f);
+    for (int64_t i = 0; i < n; i++)
+        pl_gather_vertex(&r->model->gather, contributions, i, f + 3 * i);
+    return f;
+}
+
+START_TEST(gradient_is_the_energy_s)
+{
+    pl_run *r = pl_run_open(1, SCENE);
+    const pl_group *g = &r->model->groups[0];
+    double *x = deformed(r, 0.05);
+    double *c = pl_block_alloc(r->model->contributions, sizeof *c);
+    g->ops->gradient(g, x, c, 0, g->blocks);
+    double *f = gathered(r, c), scale = 0;
+    for (int64_t i = 0; i < 3 * pl_run_vertices(r); i++)
+        scale = fmax(scale, fabs(f[i]));
+    for (int64_t i = 0; i < 3 * pl_run_vertices(r); i++) {
+        const double h = 1e-5, x0 = x[i];
+        x[i] = x0 + h;
+        double up = energy(g, x);
+        x[i] = x0 - h;
+        double down = energy(g, x);
+        x[i] = x0;
+        ck_assert_double_eq_tol(f[i], (up - down) / (2 * h), 1e-6 * scale);
+    }
+    free(x), free(c), free(f);
+    pl_run_close(r);
+}
+END_TEST
+
+START_TEST(hessian_is_the_gradient_s)
+{
+    pl_run *r = pl_run_open(1, SCENE);
+    const pl_group *g = &r->model->groups[0];
+    double *x = deformed(r, 0.05);
+    size_t count = (size_t)r->model->contributions;
+    double *up = pl_block_alloc((int64_t)count, sizeof *up);
+    double *down = pl_block_alloc((int64_t)count, sizeof *down);
+    double *H = pl_block_alloc(g->blocks * 78 * PL_BLOCK, sizeof *H);
+    g->ops->hessian(g, x, H, 0, g->blocks);
+    /* Every column of every term's 12 x 12 block, from differences of the term's own contributions.
+     */
+    for (int64_t t = 0; t < g->terms; t++) {
+        int64_t b = t / PL_BLOCK, l = t % PL_BLOCK;
+        for (int j = 0; j < 12; j++) {
+            const double h = 1e-6;
+            double *coordinate = &x[3 * (int64_t)g->corner[(b * 4 + j / 3) * PL_BLOCK + l] + j % 3];
+            double x0 = *coordinate;
+            *coordinate = x0 + h;
+            g->ops->gradient(g, x, up, b, b + 1);
+            *coordinate = x0 - h;
+            g->ops->gradient(g, x, down, b, b + 1);
+            *coordinate = x0;
+            for (int i = j; i < 12; i++) {
+                int64_t at = g->contribution + (b * 12 + i) * PL_BLOCK + l;
+                double difference = (up[at] - down[at]) / (2 * h);
+                double h_ij = H[(b * 78 + i * (i + 1) / 2 + j) * PL_BLOCK + l];
+                ck_assert_double_eq_tol(h_ij, difference, 1e-6 * 1e6);
+            }
+        }
+    }
+    free(x), free(up), free(down), free(H);
+    pl_run_close(r);
+}
+END_TEST
+
+/* <D x, W^2 q> = <x, D^T W^2 q> for every group, and D^T W^2 D is what `stiffness` says. */
+START_TEST(transpose_and_stiffness_belong_to_reduce)
+{
+    pl_run *r = pl_run_open(1, SCENE);
+    ck_assert_int_eq(r->model->group_count, 2);
+    double *x = deformed(r, 0.3);
+    uint64_t state = 7;
+    for (int32_t k = 0; k < r->model->group_count; k++) {
+        const pl_group *g = &r->model->groups[k];
+        size_t values = (size_t)pl_group_values(g);
+        double *Dx = pl_block_alloc((int64_t)values, sizeof *Dx);
+        double *q = pl_block_alloc((int64_t)values, sizeof *q);
+        double *c = pl_block_alloc(r->model->contributions, sizeof *c);
+        for (size_t i = 0; i < values; i++)
+            q[i] = draw(&state);
+        g->ops->reduce(g, x, Dx, 0, g->blocks);
+        g->ops->transpose(g, q, c, 0, g->blocks);
+        double *f = gathered(r, c), left = 0, right = 0, size = 0;
+        for (size_t i = 0; i < values; i++) {
+            size_t block = i / ((size_t)g->ops->rows * PL_BLOCK), lane = i % PL_BLOCK;
+            left += g->weight[block * PL_BLOCK + lane] * Dx[i] * q[i];
+            size += fabs(g->weight[block * PL_BLOCK + lane] * Dx[i] * q[i]);
+        }
+        for (int64_t i = 0; i < 3 * pl_run_vertices(r); i++)
+            right += x[i] * f[i];
+        ck_assert_double_eq_tol(left, right, 1e-12 * size);
+        free(f);
+
+        g->ops->transpose(g, Dx, c, 0, g->blocks);
+        f = gathered(r, c);
+        for (int64_t t = 0; t < g->terms; t++) {
+            double K[16];
+            int32_t m = g->ops->corners;
+            int64_t b = t / PL_BLOCK, l = t % PL_BLOCK;
+            g->ops->stiffness(g, b, (int32_t)l, K);
+            for (int32_t i = 0; i < m; i++)
+                for (int32_t j = 0; j < m; j++) {
+                    const int32_t *corner = g->corner + b * m * PL_BLOCK + l;
+                    for (int d = 0; d < 3; d++)
+                        f[3 * corner[i * PL_BLOCK] + d] -= K[m * i + j] *
+                                                           x[3 * corner[j * PL_BLOCK] + d];
+                }
+        }
+        for (int64_t i = 0; i < 3 * pl_run_vertices(r); i++)
+            ck_assert_double_eq_tol(f[i], 0, 1e-8 * 1e5);
+        free(Dx), free(q), free(c), free(f);
+    }
+    free(x);
+    pl_run_close(r);
+}
+END_TEST
+
+/* z = prox(v) makes grad U(z) = w^2 (v - z): the condition for a minimum of eq. 24, in the large.
+ */
+START_TEST(prox_is_stationary)
+{
+    pl_run *r = pl_run_open(1, SCENE);
+    const pl_group *g = &r->model->groups[0];
+    const pl_tets *t = g->data;
+    size_t values = (size_t)pl_group_values(g);
+    double *v = pl_block_alloc((int64_t)values, sizeof *v);
+    double *z = pl_block_alloc((int64_t)values, sizeof *z);
+    uint64_t state = 3;
+    for (size_t i = 0; i < values; i++)
+        v[i] = ((i / PL_BLOCK) % 9 % 4 == 0) + 0.8 * draw(&state); /* I + noise: some inverted */
+    pl_stage stage = {0};
+    g->ops->prox(g, &stage, v, z, 0, g->blocks);
+    for (int64_t k = 0; k < g->terms; k++) {
+        int64_t b = k / PL_BLOCK, l = k % PL_BLOCK;
+        double F[9], cof[9], P[9];
+        for (int e = 0; e < 9; e++)
+            F[e] = z[(b * 9 + e) * PL_BLOCK + l];
+        for (int i = 0; i < 3; i++)
+            for (int j = 0; j < 3; j++) {
+                int a = (i + 1) % 3, c = (i + 2) % 3, p = (j + 1) % 3, q = (j + 2) % 3;
+                cof[i + 3 * j] = F[a + 3 * p] * F[c + 3 * q] - F[a + 3 * q] * F[c + 3 * p];
+            }
+        double J = F[0] * cof[0] + F[1] * cof[1] + F[2] * cof[2];
+        ck_assert_double_gt(J, 0);
+        double mu = t->mu[k], lambda = t->lambda[k];
+        double w2 = g->weight[k] / t->volume[k], worst = 0;
+        for (int e = 0; e < 9; e++) {
+            P[e] = mu * F[e] + (lambda * log(J) - mu) * cof[e] / J;
+            worst = fmax(worst, fabs(P[e] - w2 * (v[(b * 9 + e) * PL_BLOCK + l] - F[e])));
+        }
+        ck_assert_double_le(worst, 1e-6 * (mu + lambda));
+    }
+    free(v), free(z);
+    pl_run_close(r);
+}
+END_TEST
+
+#if defined(__x86_64__)
+/* One ADMM local step and a gradient on each instruction set: the same bits. */
+START_TEST(instruction_sets_agree_bit_for_bit)
+{
+    static const pl_group_ops *const OPS[] = {
+        &pl_tets_neo_hookean_ops_v2, &pl_tets_neo_hookean_ops_v3, &pl_tets_neo_hookean_ops_v4};
+    pl_run *r = pl_run_open(1, SCENE);
+    pl_group g = r->model->groups[0];
+    double *x = deformed(r, 0.2); /* some elements are inverted */
+    size_t values = (size_t)pl_group_values(&g), count = (size_t)r->model->contributions;
+    double *z[3], *u[3], *c[3], *dual[3];
+    pl_block_sums sums[3][64];
+    int tried = 0;
+    for (int isa = 0; isa <= (int)pl_isa_current(); isa++, tried++) {
+        z[isa] = pl_block_alloc((int64_t)values, sizeof(double));
+        u[isa] = pl_block_alloc((int64_t)values, sizeof(double));
+        c[isa] = pl_block_alloc((int64_t)count, sizeof(double));
+        dual[isa] = pl_block_alloc((int64_t)count, sizeof(double));
+        memset(sums[isa], 0, sizeof sums[isa]);
+        OPS[isa]->reduce(&g, x, z[isa], 0, g.blocks);
+        pl_admm_local local = {x, u[isa], z[isa], 1.3, c[isa], dual[isa], sums[isa]};
+        pl_stage stage = {0};
+        OPS[isa]->admm_local(&g, &stage, &local, 0, g.blocks);
+        ck_assert_mem_eq(z[isa], z[0], values * sizeof(double));
+        ck_assert_mem_eq(u[isa], u[0], values * sizeof(double));
+        ck_assert_mem_eq(c[isa], c[0], count * sizeof(double));
+        ck_assert_mem_eq(dual[isa], dual[0], count * sizeof(double));
+        ck_assert_mem_eq(sums[isa], sums[0], sizeof sums[0]);
+    }
+    for (int isa = 0; isa < tried; isa++)
+        OPS[isa]->gradient(&g, x, c[isa], 0, g.blocks);
+    for (int isa = 1; isa < tried; isa++)
+        ck_assert_mem_eq(c[isa], c[0], count * sizeof(double));
+    for (int isa = 0; isa < tried; isa++)
+        free(z[isa]), free(u[isa]), free(c[isa]), free(dual[isa]);
+    free(x);
+    pl_run_close(r);
+}
+END_TEST
+#endif
+
+int main(void)
+{
+    Suite *suite = suite_create("term groups");
+    TCase *t = tcase_create("term groups");
+    tcase_set_timeout(t, 60);
+    tcase_add_test(t, gradient_is_the_energy_s);
+    tcase_add_test(t, hessian_is_the_gradient_s);
+    tcase_add_test(t, transpose_and_stiffness_belong_to_reduce);
+    tcase_add_test(t, prox_is_stationary);
+#if defined(__x86_64__)
+    tcase_add_test(t, instruction_sets_agree_bit_for_bit);
+#endif
+    suite_add_tcase(suite, t);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}

@@ -1,0 +1,484 @@
+/* Scenes: scenes_good/ decodes, and its effective form decodes to itself; every scene of
+ * scenes_bad/ has beside it the verdict and all the faults, "code pointer" a line, that it must be
+ * answered with. */
+#include "engine/scene.h"
+#include "protocol/json.h"
+#include "protocol/params.h"
+#include "protocol/problem.h"
+#include "protocol/scene_json.h"
+
+#include "tests/unit/protocol_files.h"
+
+#include <dirent.h>
+#include <math.h>
+
+/* This file's folder. */
+static int open_folder(const char *name)
+{
+    char path[512];
+    snprintf(path, sizeof path, "%s", __FILE__);
+    char *slash = strrchr(path, '/');
+    ck_assert_ptr_nonnull(slash);
+    snprintf(slash + 1, sizeof path - (size_t)(slash + 1 - path), "%s", name);
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    ck_assert_msg(fd >= 0, "%s: run the tests from the project's root", path);
+    return fd;
+}
+
+static pl_decode_verdict decode(const char *text, pl_scene *scene, pl_faults *faults)
+{
+    return pl_scene_decode(text, strlen(text), scene, faults);
+}
+
+/* A scene of one box with more top-level keys. */
+static pl_decode_verdict decode_with(const char *more, pl_scene *scene, pl_faults *faults)
+{
+    char text[2048];
+    snprintf(text, sizeof text, "{\"pliant\": 1, \"bodies\": [{\"mesh\": {\"box\": {}}}]%s}", more);
+    return decode(text, scene, faults);
+}
+
+/* ---- bad scenes
+ * ---------------------------------------------------------------------------------- */
+
+/* Whatever the user wrote, a fault is a usable report: texts there, bounded, and JSON. */
+static void assert_reportable(const char *name, const pl_faults *faults)
+{
+    char *report = pl_problem_encode(422, "invalid_scene", "The scene has faults", "", faults);
+    char error[160];
+    pl_json *parsed = pl_json_parse(report, strlen(report), error);
+    ck_assert_msg(parsed != NULL, "%s: %s", name, error);
+    ck_assert_uint_eq(pl_json_count(pl_json_at(parsed, "faults")), faults->count);
+    for (size_t i = 0; i < faults->count; i++) {
+        ck_assert_msg(*faults->items[i].got && *faults->items[i].expected, "%s: %zu", name, i);
+        ck_assert_msg(strlen(faults->items[i].got) <= 256, "%s: %s", name, faults->items[i].got);
+    }
+    pl_json_free(parsed);
+    free(report);
+}
+
+static void check_bad(int folder, const char *name)
+{
+    static const char *const verdicts[] = {[PL_DECODE_OK] = "ok",
+                                           [PL_DECODE_SYNTAX] = "syntax",
+                                           [PL_DECODE_INVALID] = "invalid",
+                                           [PL_DECODE_NO_MEMORY] = "no_memory"};
+    char file[300], found[8192];
+    size_t size, expected_size, at = 0;
+    char *text = take_file(folder, name, &size);
+    snprintf(file, sizeof file, "%.*s.txt", (int)strlen(name) - 5, name);
+    char *expected = take_file(folder, file, &expected_size);
+    pl_scene scene;
+    pl_faults faults = {0};
+    pl_decode_verdict verdict = pl_scene_decode(text, size, &scene, &faults);
+    at += (size_t)snprintf(found + at, sizeof found - at, "%s\n", verdicts[verdict]);
+    for (size_t i = 0; i < faults.count; i++)
+        at += (size_t)snprintf(found + at, sizeof found - at, "%s %s\n", faults.items[i].code,
+                               faults.items[i].pointer);
+    ck_assert_msg(strcmp(found, expected) == 0, "%s: expected\n%s\nfound\n%s", name, expected,
+                  found);
+    ck_assert(scene.bodies == NULL);
+    assert_reportable(name, &faults);
+    pl_faults_clear(&faults);
+    free(text);
+    free(expected);
+}
+
+static int for_each_scene(const char *folder_name, void (*check)(int folder, const char *name))
+{
+    int folder = open_folder(folder_name), count = 0;
+    DIR *list = fdopendir(folder);
+    for (struct dirent *e; (e = readdir(list));) {
+        size_t n = strlen(e->d_name);
+        if (n > 5 && strcmp(e->d_name + n - 5, ".json") == 0) {
+            check(folder, e->d_name);
+            count++;
+        }
+    }
+    closedir(list);
+    return count;
+}
+
+START_TEST(bad_scenes)
+{
+    ck_assert_int_ge(for_each_scene("scenes_bad", check_bad), 80);
+}
+END_TEST
+
+/* ---- good scenes
+ * --------------------------------------------------------------------------------- */
+
+static void check_round_trip(const char *name, const char *text, size_t size)
+{
+    pl_scene scene, again;
+    pl_faults faults = {0};
+    pl_decode_verdict verdict = pl_scene_decode(text, size, &scene, &faults);
+    ck_assert_msg(verdict == PL_DECODE_OK, "%s: %s %s", name,
+                  faults.count ? faults.items[0].pointer : "",
+                  faults.count ? faults.items[0].expected : "");
+    char *effective = pl_scene_encode(&scene);
+    verdict = decode(effective, &again, &faults);
+    ck_assert_msg(verdict == PL_DECODE_OK, "%s: %s %s\n%s", name,
+                  faults.count ? faults.items[0].pointer : "",
+                  faults.count ? faults.items[0].expected : "", effective);
+    char *twice = pl_scene_encode(&again);
+    ck_assert_str_eq(effective, twice);
+    ck_assert_int_eq(scene.time.steps, again.time.steps);
+    ck_assert(scene.time.duration == again.time.duration);
+    free(effective);
+    free(twice);
+    pl_scene_clear(&scene);
+    pl_scene_clear(&again);
+}
+
+static void check_good(int folder, const char *name)
+{
+    size_t size;
+    char *text = take_file(folder, name, &size);
+    check_round_trip(name, text, size);
+    free(text);
+}
+
+START_TEST(good_scenes)
+{
+    ck_assert_int_ge(for_each_scene("scenes_good", check_good), 3);
+}
+END_TEST
+
+START_TEST(every_key_arrives)
+{
+    int folder = open_folder("scenes_good");
+    size_t size;
+    pl_scene s;
+    pl_faults faults = {0};
+    char *text = take_file(folder, "every_key.json", &size);
+    ck_assert_int_eq(pl_scene_decode(text, size, &s, &faults), PL_DECODE_OK);
+    ck_assert(s.time.step == 0.01 && s.time.steps == 37 && pl_scene_frames(&s) == 8);
+    ck_assert(s.solver.iterations == 7 && s.solver.tolerance == 0);
+    ck_assert(s.solver.weight_scale == 2.5 && s.solver.relaxation == 1.3);
+    ck_assert_int_eq(s.solver.on_not_converged, PL_NOT_CONVERGED_FAIL);
+    ck_assert(s.gravity[0] == 0.1 && !signbit(s.gravity[1]) && s.gravity[2] == -9.81);
+    ck_assert_int_eq(s.material_count, 2);
+    ck_assert_str_eq(s.materials[1].name, "hard/~");
+    ck_assert(s.materials[0].young == 12345.678 && s.materials[1].density == 1000);
+    ck_assert_int_eq(s.body_count, 7);
+    ck_assert_str_eq(s.bodies[0].name, "body-0");
+    ck_assert(s.bodies[0].mesh.refuse_negative && s.bodies[0].mesh.cells[2] == 4);
+    ck_assert(s.bodies[0].transform.scale[2] == 2);
+    ck_assert_int_eq(s.bodies[0].initial.shape, PL_SHAPE_COLLAPSED);
+    ck_assert_int_eq(s.bodies[1].material, 1);
+    ck_assert_int_eq(s.bodies[1].initial.seed, 9);
+    ck_assert_str_eq(s.bodies[2].mesh.upload[0], s.bodies[4].mesh.upload[0]);
+    ck_assert_int_eq(s.bodies[3].mesh.format, PL_UPLOAD_TETGEN);
+    ck_assert(s.bodies[2].initial.axis[2] == 0.8 && s.bodies[3].initial.stretch[0] == 2);
+    for (int b = 5; b < 7; b++) {
+        ck_assert_int_eq(s.bodies[b].mesh.vertex_count, 4);
+        ck_assert_int_eq(s.bodies[b].mesh.tet_count, 1);
+        ck_assert(s.bodies[b].mesh.vertices[11] == 1 && s.bodies[b].mesh.tets[3] == 3);
+    }
+    ck_assert(s.pins[1].select.side_axis == 2 && s.pins[1].select.side_sign == -1);
+    ck_assert(s.pins[1].select.relative && !s.pins[1].motion.present);
+    ck_assert(s.pins[2].motion.present && !s.pins[2].motion.has_origin);
+    ck_assert(s.pins[3].motion.has_origin && s.pins[4].motion.present);
+    ck_assert(s.pins[4].select.normal[1] == 1 && s.pins[4].select.offset == 1.5);
+    ck_assert(s.pins[5].select.index_count == 3 && s.pins[5].select.indices[0] == 3);
+    ck_assert_str_eq(s.pins[7].select.tag, "7");
+    ck_assert(fabs(s.obstacles[0].normal[0] - 0.6) < 1e-15 && s.obstacles[0].offset == 2);
+    ck_assert_str_eq(s.obstacles[0].name, "obstacle-0");
+    ck_assert(s.output.every == 5 && s.output.precision == PL_OUTPUT_DOUBLE);
+    ck_assert(s.resources.cores == 2 && s.resources.memory == 1e9);
+    pl_scene_clear(&s);
+    free(text);
+    close(folder);
+}
+END_TEST
+
+START_TEST(defaults)
+{
+    pl_scene s;
+    pl_faults faults = {0};
+    ck_assert_int_eq(decode_with("", &s, &faults), PL_DECODE_OK);
+    ck_assert(s.time.step == 1.0 / 30.0 && s.time.steps == 30 && s.time.duration == 1);
+    ck_assert(s.solver.iterations == 20 && s.solver.relaxation == 1);
+    ck_assert(s.gravity[1] == -9.81);
+    ck_assert_int_eq(s.material_count, 1);
+    ck_assert_str_eq(s.materials[0].name, "rubber");
+    ck_assert(s.materials[0].young == 1e5 && s.materials[0].poisson == 0.45);
+    ck_assert_str_eq(s.name, "");
+    ck_assert(s.output.every == 1 && s.resources.cores == 1);
+    ck_assert(s.bodies[0].mesh.size[0] == 1 && s.bodies[0].mesh.cells[0] == 8);
+    pl_scene_clear(&s);
+}
+END_TEST
+
+/* A duration of k steps to rounding is k steps; a little more is one step more. */
+START_TEST(steps_of_a_duration)
+{
+    static const struct {
+        const char *time;
+        int64_t steps;
+    } cases[] = {
+        {"\"step\": 0.1, \"duration\": 0.3", 3},
+        {"\"step\": 0.1, \"duration\": 1.1", 11}, /* 1.1 / 0.1 > 11 in doubles */
+        {"\"step\": 0.1, \"duration\": 0.30001", 4},
+        {"\"step\": 0.0333333, \"duration\": 4", 121},
+        {"\"step\": 0.03333333333333333, \"duration\": 4", 120},
+        {"\"step\": 1, \"duration\": 1e-6", 1},
+        {"\"steps\": 7", 7},
+        {"\"step\": 0.001, \"steps\": 99999999", 99999999},
+        {"\"step\": 0.5", 2},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char more[128], text[256];
+        pl_scene s;
+        pl_faults faults = {0};
+        snprintf(more, sizeof more, ", \"time\": {%s}", cases[i].time);
+        ck_assert_int_eq(decode_with(more, &s, &faults), PL_DECODE_OK);
+        ck_assert_int_eq(s.time.steps, cases[i].steps);
+        pl_scene_clear(&s);
+        snprintf(text, sizeof text, "{\"pliant\":1,\"bodies\":[{\"mesh\":{\"box\":{}}}]%s}", more);
+        check_round_trip(cases[i].time, text, strlen(text));
+    }
+}
+END_TEST
+
+/* ---- messages
+ * ------------------------------------------------------------------------------------ */
+
+static void assert_fault(const char *more, const char *got, const char *expected, const char *hint)
+{
+    pl_scene s;
+    pl_faults faults = {0};
+    ck_assert_int_eq(decode_with(more, &s, &faults), PL_DECODE_INVALID);
+    ck_assert_uint_eq(faults.total, 1);
+    ck_assert_str_eq(faults.items[0].got, got);
+    ck_assert_str_eq(faults.items[0].expected, expected);
+    ck_assert_str_eq(faults.items[0].hint, hint);
+    pl_faults_clear(&faults);
+}
+
+START_TEST(messages)
+{
+    assert_fault(", \"materials\": {\"m\": {\"young\": \"abc\"}}", "string \"abc\"",
+                 "number in Pa, > 0 and <= 1e+15", "");
+    assert_fault(", \"solver\": {\"iterations\": 12.5}", "number 12.5",
+                 "integer, >= 1 and <= 10000", "");
+    assert_fault(", \"output\": {\"metrics\": \"farme\"}", "farme", "one of: frame, iteration",
+                 "did you mean \"frame\"?");
+    assert_fault(", \"output\": {\"evry\": 1}", "evry", "one of: every, metrics, precision",
+                 "did you mean \"every\"?");
+    assert_fault(", \"forces\": [{}]", "object of 0", "an empty array",
+                 "no force kinds exist in this version; gravity acts on all bodies");
+    assert_fault(", \"solver\": {\"method\": \"newton\"}", "newton", "one of: admm",
+                 "not in this version");
+}
+END_TEST
+
+/* Long user text is cut between characters, and control characters do not reach a terminal. */
+START_TEST(echo_is_bounded)
+{
+    char more[1024] = ", \"solver\": {\"device\": \"";
+    for (int i = 0; i < 150; i++)
+        strcat(more, "\xC3\xA9");
+    strcat(more, "\\u001b[31m\"}");
+    pl_scene s;
+    pl_faults faults = {0};
+    ck_assert_int_eq(decode_with(more, &s, &faults), PL_DECODE_INVALID);
+    const char *got = faults.items[0].got;
+    ck_assert_uint_le(strlen(got), 100);
+    ck_assert_str_eq(got + strlen(got) - 5, "\xC3\xA9...");
+    pl_faults_clear(&faults);
+    ck_assert_int_eq(decode_with(", \"output\": {\"metrics\": \"\\u001b[31m\"}", &s, &faults),
+                     PL_DECODE_INVALID);
+    ck_assert_str_eq(faults.items[0].got, " [31m");
+    pl_faults_clear(&faults);
+}
+END_TEST
+
+/* ---- bounds
+ * -------------------------------------------------------------------------------------- */
+
+/* "head", `item` n times with commas between, "tail". */
+static char *repeat(const char *head, const char *item, size_t n, const char *tail)
+{
+    size_t size = strlen(head) + n * (strlen(item) + 1) + strlen(tail) + 1;
+    char *text = malloc(size), *at = stpcpy(text, head);
+    for (size_t i = 0; i < n; i++) {
+        if (i)
+            *at++ = ',';
+        at = stpcpy(at, item);
+    }
+    strcpy(at, tail);
+    return text;
+}
+
+static void assert_bound(char *text, const char *code, const char *pointer)
+{
+    pl_scene s;
+    pl_faults faults = {0};
+    ck_assert_int_eq(decode(text, &s, &faults), PL_DECODE_INVALID);
+    ck_assert_str_eq(faults.items[0].code, code);
+    ck_assert_str_eq(faults.items[0].pointer, pointer);
+    pl_faults_clear(&faults);
+    free(text);
+}
+
+#define BOX         "{\"mesh\":{\"box\":{}}}"
+#define INLINE_HEAD "{\"pliant\":1,\"bodies\":[{\"mesh\":{\"tets\":[0,1,2,3],\"vertices\":["
+
+START_TEST(bounds)
+{
+    assert_bound(repeat("{\"pliant\":1,\"bodies\":[", BOX, 1025, "]}"), "out_of_range", "/bodies");
+    assert_bound(
+        repeat("{\"pliant\":1,\"bodies\":[" BOX "],\"pins\":[", "{\"select\":\"all\"}", 4097, "]}"),
+        "out_of_range", "/pins");
+    assert_bound(
+        repeat("{\"pliant\":1,\"bodies\":[" BOX "],\"obstacles\":[", "{\"plane\":{}}", 4097, "]}"),
+        "out_of_range", "/obstacles");
+    assert_bound(repeat(INLINE_HEAD, "0", 100002, "]}}]}"), "too_many", "/bodies/0/mesh/vertices");
+    assert_bound(repeat(INLINE_HEAD, "0", 99999, "]}}]}"), "too_many", "/bodies/0/mesh");
+    assert_bound(repeat(INLINE_HEAD, "[0,0,0]", 33334, "]}}]}"), "too_many",
+                 "/bodies/0/mesh/vertices");
+    assert_bound(repeat("{\"pliant\":1,\"bodies\":[" BOX "],\"metadata\":{\"x\":[", "12345678901",
+                        1400000, "]}}"),
+                 "too_large", "");
+    char *text = repeat("{\"pliant\":1,\"bodies\":[", BOX, 1024, "]}");
+    check_round_trip("1024 bodies", text, strlen(text));
+    free(text);
+}
+END_TEST
+
+/* A hundred thousand faults are counted; the report stays small. */
+START_TEST(faults_are_bounded)
+{
+    char *text = repeat("{\"pliant\":1,\"bodies\":[{\"mesh\":{\"tets\":[0,1,2,3],\"vertices\":[",
+                        "\"x\"", 90000, "]}}]}");
+    pl_scene s;
+    pl_faults faults = {0};
+    ck_assert_int_eq(decode(text, &s, &faults), PL_DECODE_INVALID);
+    ck_assert_uint_eq(faults.total, 90000);
+    ck_assert_uint_eq(faults.count, PL_FAULTS_MAX);
+    assert_reportable("90000 faults", &faults);
+    pl_faults_clear(&faults);
+    free(text);
+}
+END_TEST
+
+/* Every prefix of a scene, and every scene with one byte changed, is answered without a crash; what
+ * decodes has an effective form that decodes. */
+START_TEST(mutations)
+{
+    int folder = open_folder("scenes_good");
+    size_t size;
+    char *text = take_file(folder, "every_key.json", &size);
+    static const char bytes[] = {'"', '{', '0', '-', ',', '\\', (char)0xFF, 0};
+    for (size_t i = 0; i < size; i++) {
+        pl_scene s;
+        pl_faults faults = {0};
+        if (i % 3 == 0 && pl_scene_decode(text, i, &s, &faults) == PL_DECODE_OK)
+            pl_scene_clear(&s);
+        pl_faults_clear(&faults);
+        char kept = text[i];
+        text[i] = bytes[i % sizeof bytes];
+        if (pl_scene_decode(text, size, &s, &faults) == PL_DECODE_OK) {
+            pl_scene_clear(&s);
+            check_round_trip("mutation", text, size);
+        } else {
+            ck_assert_uint_ge(faults.total, 1);
+        }
+        pl_faults_clear(&faults);
+        text[i] = kept;
+    }
+    free(text);
+    close(folder);
+}
+END_TEST
+
+/* ---- outline and capabilities
+ * -------------------------------------------------------------------- */
+
+START_TEST(outline)
+{
+    int folder = open_folder("scenes_good");
+    size_t size;
+    pl_outline o;
+    pl_faults faults = {0};
+    char *text = take_file(folder, "every_key.json", &size);
+    ck_assert_int_eq(pl_scene_outline(text, size, &o, &faults), PL_DECODE_OK);
+    ck_assert_int_eq(o.frames, 8);
+    ck_assert(fabs(o.duration - 0.37) < 1e-12 && o.memory == 1e9 && o.time_limit == 60);
+    ck_assert_int_eq(o.cores, 2);
+    ck_assert_str_eq(o.method, "admm");
+    ck_assert_int_eq(o.upload_count, 3); /* the one that is named twice counts once */
+    ck_assert_uint_eq(strlen(o.uploads[0].hash), 64);
+    ck_assert_uint_eq(strncmp(o.uploads[0].hash, "abab", 4), 0);
+    ck_assert_str_eq(o.uploads[0].pointer, "/bodies/2/mesh/upload");
+    ck_assert_str_eq(o.uploads[0].format, "medit");
+    ck_assert_str_eq(o.uploads[1].pointer, "/bodies/3/mesh/upload/node");
+    ck_assert_str_eq(o.uploads[1].format, "tetgen_node");
+    ck_assert_str_eq(o.uploads[2].format, "tetgen_ele");
+    pl_outline_clear(&o);
+    ck_assert_int_eq(pl_scene_outline("{", 1, &o, &faults), PL_DECODE_SYNTAX);
+    ck_assert_ptr_null(o.uploads);
+    pl_faults_clear(&faults);
+    free(text);
+    close(folder);
+}
+END_TEST
+
+/* Capabilities list every parameter of every table, with a default that the decoder takes. */
+START_TEST(capabilities)
+{
+    char error[160];
+    char *text = pl_capabilities_encode("[{\"kind\":\"cpu\"}]", "{\"vertices\":5}");
+    pl_json *c = pl_json_parse(text, strlen(text), error);
+    ck_assert_msg(c != NULL, "%s", error);
+    ck_assert_str_eq(pl_json_string(c, "methods/0", ""), "admm");
+    ck_assert_str_eq(pl_json_string(c, "materials/0", ""), "neo_hookean");
+    ck_assert_str_eq(pl_json_string(c, "devices/0/kind", ""), "cpu");
+    ck_assert_int_eq(pl_json_integer(c, "limits/vertices", 0), 5);
+    for (const pl_param_table *const *t = pl_param_tables(); *t; t++) {
+        for (size_t i = 0; i < (*t)->count; i++) {
+            const pl_param *p = &(*t)->params[i];
+            const pl_json *table = pl_json_at(pl_json_at(c, "parameters"), (*t)->name);
+            const pl_json *param = pl_json_at(table, p->key);
+            ck_assert_ptr_nonnull(param);
+            ck_assert(*pl_json_string(param, "type", "") &&
+                      *pl_json_string(param, "description", ""));
+            if (p->kind == PL_PARAM_NUMBER || p->kind == PL_PARAM_INTEGER) {
+                double standard = pl_json_number(param, "default", p->maximum);
+                ck_assert_msg(standard <= p->maximum && standard >= p->minimum, "%s.%s", (*t)->name,
+                              p->key);
+                ck_assert(p->minimum < p->maximum);
+            }
+        }
+    }
+    pl_json_free(c);
+    free(text);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("protocol/scene");
+    TCase *tcase = tcase_create("scene");
+    tcase_set_timeout(tcase, 60);
+    tcase_add_test(tcase, bad_scenes);
+    tcase_add_test(tcase, good_scenes);
+    tcase_add_test(tcase, every_key_arrives);
+    tcase_add_test(tcase, defaults);
+    tcase_add_test(tcase, steps_of_a_duration);
+    tcase_add_test(tcase, messages);
+    tcase_add_test(tcase, echo_is_bounded);
+    tcase_add_test(tcase, bounds);
+    tcase_add_test(tcase, faults_are_bounded);
+    tcase_add_test(tcase, mutations);
+    tcase_add_test(tcase, outline);
+    tcase_add_test(tcase, capabilities);
+    suite_add_tcase(suite, tcase);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
