@@ -18,6 +18,7 @@ typedef enum pl_on_not_converged {
     PL_NOT_CONVERGED_CONTINUE,
     PL_NOT_CONVERGED_FAIL
 } pl_on_not_converged;
+typedef enum pl_acceleration { PL_ACCELERATION_NONE, PL_ACCELERATION_NESTEROV } pl_acceleration;
 typedef enum pl_metrics_detail { PL_METRICS_FRAME, PL_METRICS_ITERATION } pl_metrics_detail;
 typedef enum pl_output_precision { PL_OUTPUT_SINGLE, PL_OUTPUT_DOUBLE } pl_output_precision;
 
@@ -30,10 +31,11 @@ typedef struct pl_time {
 
 typedef struct pl_solver_settings {
     pl_method_kind method;
-    int32_t iterations;  /* most iterations a step */
-    double tolerance;    /* relative Newton decrement; 0: a fixed number of iterations */
-    double weight_scale; /* ADMM: w_i^2 = weight_scale * mu * V (Narain 2016, section 5) */
-    double relaxation;   /* ADMM over-relaxation, 1 = none */
+    int32_t iterations;           /* most iterations a step */
+    double tolerance;             /* relative Newton decrement; 0: a fixed number of iterations */
+    double weight_scale;          /* ADMM: w_i^2 = weight_scale * mu * V (Narain 2016, section 5) */
+    double relaxation;            /* ADMM over-relaxation, 1 = none */
+    pl_acceleration acceleration; /* ADMM: momentum with restart */
     pl_on_not_converged on_not_converged;
     pl_device_kind device;
 } pl_solver_settings;

@@ -65,11 +65,11 @@ bool pl_decode_integer(pl_decoder *d, json_t *value, const pl_param *p, int64_t 
 }
 
 /* Unit length, unless it has that already: so decoding what was encoded changes no bit. False for
- * the zero vector. The largest component comes out first, as squares may overflow. */
+ * a vector that is zero or as good as. The largest component comes out first, for the squares. */
 static bool normalise(double v[3])
 {
     double largest = fmax(fabs(v[0]), fmax(fabs(v[1]), fabs(v[2])));
-    if (largest == 0)
+    if (largest < 1e-9)
         return false;
     double x = v[0] / largest, y = v[1] / largest, z = v[2] / largest;
     double length = sqrt(x * x + y * y + z * z);
@@ -99,7 +99,7 @@ bool pl_decode_vector(pl_decoder *d, json_t *value, const pl_param *p, double ou
     if (good && p->direction && !normalise(v)) {
         char expected[EXPECTED_MAX];
         pl_param_expected(p, expected, sizeof expected);
-        pl_decode_fault(d, "zero_vector", "[0, 0, 0]", expected, "");
+        pl_decode_fault(d, "zero_vector", "a vector of no length", expected, "");
         good = false;
     }
     if (good)

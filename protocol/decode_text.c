@@ -181,7 +181,7 @@ void pl_param_expected(const pl_param *p, char *out, size_t size)
         break;
     case PL_PARAM_VECTOR:
         snprintf(out, size, "array of 3 numbers%s, each %s%s", unit, range,
-                 p->direction ? ", not all zero" : "");
+                 p->direction ? ", not all below 1e-9" : "");
         break;
     case PL_PARAM_COUNTS:
         snprintf(out, size, "array of 3 integers, each %s", range);

@@ -36,7 +36,8 @@ pl_status pl_log_writer_open(int dir_fd, int32_t attempt, int64_t first_frame,
 /* Append frame k: one write for the frame record, one for the metrics record, one index entry.
  * k must be the next frame. values: [count][3] in dtype order. Rolls segments at PL_SEGMENT_BYTES
  * or PL_SEGMENT_FRAMES. A short write or ENOSPC leaves the log readable to the last committed frame
- * (the torn tail is cut) and returns PL_IO with errno; the same frame may be tried again. */
+ * (the torn tail is cut) and returns PL_IO with errno; the same frame may be tried again.
+ * An index entry that can not be written is no failure: it is tried again with the next frame. */
 pl_status pl_log_append(pl_log_writer *w, int64_t frame, const pl_frame_header *header,
                         const void *values, const char *metrics_json, size_t metrics_length);
 /* fdatasync what is open; may be called from another thread than the appender. */
@@ -48,7 +49,7 @@ pl_status pl_log_writer_close(pl_log_writer *w);
  * ------------------------------------------------------------------------ */
 typedef struct pl_log_reader pl_log_reader;
 /* A reader keeps its own copy of dir_fd. Works before head.json exists (no frames yet). Not
- * thread-safe: one a stream. Holds at most two descriptors open. */
+ * thread-safe: one a stream. Holds at most two more descriptors open. */
 pl_status pl_log_reader_open(int dir_fd, pl_log_reader **out);
 void pl_log_reader_close(pl_log_reader *r);
 /* Number of committed frames to be had, so frames 0 .. n-1; looks at the disk again. */
@@ -57,7 +58,7 @@ int64_t pl_log_reader_refresh(pl_log_reader *r);
 typedef enum pl_log_verdict {
     PL_LOG_OK,
     PL_LOG_NOT_YET, /* frame not committed (yet) */
-    PL_LOG_CORRUPT, /* its bytes are damaged: report a gap, go on with the next */
+    PL_LOG_CORRUPT, /* its bytes are damaged or gone: report a gap, go on with the next */
     PL_LOG_ERROR,   /* errno */
 } pl_log_verdict;
 typedef enum pl_log_part { PL_LOG_FRAME = 1, PL_LOG_METRICS = 2 } pl_log_part;

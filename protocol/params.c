@@ -53,6 +53,7 @@ static const char *const methods[] = {"admm", NULL};
 static const pl_absent methods_absent[] = {
     {"projective_dynamics", 0}, {"quasi_newton", 0}, {"chebyshev_descent", 0}, {"newton", 0},
     {"nonlinear_cg", 0},        {"lbfgs", 0},        {"gradient_descent", 0},  {0}};
+static const char *const accelerations[] = {"none", "nesterov", NULL};
 static const char *const not_converged[] = {"continue", "fail", NULL};
 static const char *const devices[] = {"cpu", NULL};
 static const pl_absent devices_absent[] = {{"gpu", 0}, {0}};
@@ -68,7 +69,7 @@ static const pl_param solver_rows[] = {
      .kind = PL_PARAM_INTEGER,
      AT(pl_solver_settings, iterations),
      FROM(1, 10000),
-     .standard = {20},
+     .standard = {50},
      .doc = "Most iterations of a step."},
     {.key = "tolerance",
      .kind = PL_PARAM_NUMBER,
@@ -83,8 +84,8 @@ static const pl_param solver_rows[] = {
      AT(pl_solver_settings, weight_scale),
      .unit = "1",
      FROM(1e-6, 1e6),
-     .standard = {1},
-     .doc = "ADMM's weights: their squares are this, times stiffness, times rest volume."},
+     .standard = {2},
+     .doc = "ADMM's weights: their squares are this, times shear modulus, times rest volume."},
     {.key = "relaxation",
      .kind = PL_PARAM_NUMBER,
      AT(pl_solver_settings, relaxation),
@@ -92,6 +93,12 @@ static const pl_param solver_rows[] = {
      FROM(0.5, 1.95),
      .standard = {1},
      .doc = "ADMM's over-relaxation; 1 is none."},
+    {.key = "acceleration",
+     .kind = PL_PARAM_CHOICE,
+     AT(pl_solver_settings, acceleration),
+     .choices = accelerations,
+     .standard = {PL_ACCELERATION_NESTEROV},
+     .doc = "ADMM's momentum: Nesterov's, dropped where the residuals do not fall, or none."},
     {.key = "on_not_converged",
      .kind = PL_PARAM_CHOICE,
      AT(pl_solver_settings, on_not_converged),

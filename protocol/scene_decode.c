@@ -402,29 +402,39 @@ static void check_motion(pl_decoder *d, json_t *object, void *out, bool clean)
 
 /* {x : n . x = c} is {x : n/|n| . x = c/|n|}: the walker made n a unit vector, here goes c. A
  * length that is 1 to rounding was left alone there and is here. */
-static double unit_offset(json_t *object, double offset)
+static void scale_offset(pl_decoder *d, json_t *object, const char *table, double *offset)
 {
     json_t *normal = json_object_get(object, "normal");
-    if (!normal)
-        return offset;
+    const pl_param *p = pl_table_param(pl_table_named(table), "offset");
     double length = hypot(hypot(json_number_value(json_array_get(normal, 0)),
                                 json_number_value(json_array_get(normal, 1))),
                           json_number_value(json_array_get(normal, 2)));
-    return fabs(length - 1) <= 1e-15 ? offset : offset / length;
+    if (!normal || fabs(length - 1) <= 1e-15)
+        return;
+    double scaled = *offset / length;
+    if (fabs(scaled) <= p->maximum) {
+        *offset = scaled;
+        return;
+    }
+    char got[96];
+    size_t mark = pl_decode_enter(d, p->key);
+    snprintf(got, sizeof got, "%.15g for a normal of length %.15g", *offset, length);
+    pl_decode_fault(d, "out_of_range", got, "offset / |normal| at most 1e9 m", "");
+    pl_decode_leave(d, mark);
 }
 
 static void check_plane(pl_decoder *d, json_t *object, void *out, bool clean)
 {
     pl_obstacle *obstacle = out;
     if (clean)
-        obstacle->offset = unit_offset(object, obstacle->offset);
+        scale_offset(d, object, "obstacle.plane", &obstacle->offset);
 }
 
 static void check_select_plane(pl_decoder *d, json_t *object, void *out, bool clean)
 {
     pl_selection *select = out;
     if (clean)
-        select->offset = unit_offset(object, select->offset);
+        scale_offset(d, object, "select.plane", &select->offset);
 }
 
 static const pl_decode_rule rules[] = {

@@ -26,7 +26,7 @@ enum { PL_OUTLINE_UPLOADS_MAX = 256 };
 typedef struct pl_upload_ref {
     char hash[65];    /* 64 hex digits */
     char pointer[96]; /* where the scene names it */
-    char format[16];  /* "gmsh", ... */
+    char format[16];  /* "gmsh", "medit", "tetgen_node", "tetgen_ele" */
 } pl_upload_ref;
 typedef struct pl_outline {
     char name[256];
@@ -47,7 +47,8 @@ void pl_outline_clear(pl_outline *outline);
 char *pl_scene_encode(const pl_scene *scene);
 
 /* The body of /v1/capabilities: {"version", "materials", "methods", "integrators", "devices",
- * "mesh_sources", "limits", "parameters": {table: {key: {type, unit, default, minimum, ...}}}}.
+ * "mesh_sources", "mesh_formats", "selections", "shapes", "obstacles", "limits", "scene_limits",
+ * "parameters": {table: {key: {type, unit, default, minimum, ...}}}}.
  * `devices_json` and `limits_json` are the caller's JSON texts. malloc'ed, or NULL. */
 char *pl_capabilities_encode(const char *devices_json, const char *limits_json);
 

@@ -19,17 +19,19 @@ typedef struct pl_backend pl_backend;
 
 typedef enum pl_array_kind { PL_ARRAY_POSITIONS, PL_ARRAY_ROWS } pl_array_kind;
 
-/* One ADMM iteration's local step over all groups. u[g] and z[g] as in pl_admm_local. */
+/* One ADMM iteration's local step over all groups; arrays by group, as in pl_admm_local. */
 typedef struct pl_local_step {
     const double *x;
     double *const *u, *const *z;
-    double relaxation;
-    bool want_dual; /* also form the contributions of D^T W^2 (z - z_old) */
+    double *const *u_old, *const *z_old; /* overwritten with the new ones */
+    double beta, beta_next, relaxation;
+    bool want_dual; /* also form the contributions of D^T W^2 (z - z^) */
 } pl_local_step;
 
 typedef struct pl_local_sums {
-    double primal;                  /* |W (D x - z_old)|, J^(1/2) */
-    double change;                  /* |W (z - z_old)|, J^(1/2) */
+    double primal;                  /* |W (D x - z)|, J^(1/2) */
+    double change;                  /* |W (z - z^)|, J^(1/2) */
+    double size;                    /* |W z|, J^(1/2) */
     double ms_elastic, ms_contacts; /* wall time of the hard and of the other groups */
 } pl_local_sums;
 
@@ -58,13 +60,13 @@ typedef struct pl_backend_ops {
     /* rows = M x~ / (a h)^2 - A_fp x_p: what of the right-hand side is constant over a stage; x
      * holds the pinned vertices at the stage's end. */
     void (*stage_rows)(pl_backend *b, const pl_stage *stage, const double *x, double *rows);
-    /* rows = base + D^T W^2 (z - u) of the last local step, gathered (Narain 2016, eq. 15). */
+    /* Replace the last local step's contributions by those without momentum. */
+    void (*contribute)(pl_backend *b, double *const *u, double *const *z);
+    /* rows = base + the last local step's contributions, gathered (Narain 2016, eq. 15). */
     void (*gather_global)(pl_backend *b, const double *base, double *rows);
-    /* |D^T W^2 (z - z_old)| over the free vertices, of the last local step with want_dual (eq. 23).
+    /* |D^T W^2 (z - z^)| over the free vertices, of the last local step with want_dual (eq. 23).
      */
     double (*dual_norm)(pl_backend *b);
-    /* |W (D x - z)| over every group, J^(1/2) (eq. 22). */
-    double (*primal_norm)(pl_backend *b, const double *x, double *const *z);
     pl_status (*solve)(pl_backend *b, const double *rhs, double *rows);
     /* rows = A x over the free vertices. */
     void (*multiply)(pl_backend *b, const double *rows, double *out);

@@ -76,13 +76,16 @@ PL_INLINE pl_mat3 pl_mat3_compose(const pl_mat3 *A, const pl_real s[3], const pl
 PL_INLINE pl_real pl_mat3_dot(const pl_mat3 *A, const pl_mat3 *B)
 {
     pl_real columns[3];
-    PL_UNROLL for (int c = 0; c < 9; c += 3) columns[c / 3] =
-        A->m[c] * B->m[c] + A->m[c + 1] * B->m[c + 1] + A->m[c + 2] * B->m[c + 2];
+    PL_UNROLL for (int c = 0; c < 9; c += 3)
+        columns[c / 3] = A->m[c] * B->m[c] + A->m[c + 1] * B->m[c + 1] + A->m[c + 2] * B->m[c + 2];
     return columns[0] + columns[1] + columns[2];
 }
 
 /* |A|^2, Frobenius */
-PL_INLINE pl_real pl_mat3_norm_squared(const pl_mat3 *A) { return pl_mat3_dot(A, A); }
+PL_INLINE pl_real pl_mat3_norm_squared(const pl_mat3 *A)
+{
+    return pl_mat3_dot(A, A);
+}
 
 PL_INLINE void pl_cross3(const pl_real a[3], const pl_real b[3], pl_real c[3])
 {

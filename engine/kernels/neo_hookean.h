@@ -2,8 +2,8 @@
  *
  *     Psi(F) = mu/2 (|F|^2 - 3) - mu log J + lambda/2 (log J)^2,   J = det F
  *
- * an energy per rest volume, J/m^3, with mu and lambda in Pa. For small strain it is the linear solid
- * with those Lame constants. Psi = +inf for J <= 0. F is column-major (mat3.h).
+ * an energy per rest volume, J/m^3, with mu and lambda in Pa. For small strain it is the linear
+ * solid with those Lame constants. Psi = +inf for J <= 0. F is column-major (mat3.h).
  *
  * Every material is a struct of lane parameters with these functions; `stretch` is the form in the
  * principal stretches s[3], which is all that an isotropic material has to define:
@@ -129,8 +129,8 @@ PL_INLINE void pl_neo_hookean_stretch_hessian(const pl_neo_hookean *m, const pl_
  *
  *     prox(s~) = argmin over s > 0 of  Psi(s) + k/2 |s - s~|^2     (Narain 2016, eq. 34)
  *
- * Divide by a = mu + k and write alpha = mu / a, Lambda = lambda / a, b_i = k s~_i / a. The point is
- * stationary where, with L = log(s0 s1 s2) and one number P for all three stretches,
+ * Divide by a = mu + k and write alpha = mu / a, Lambda = lambda / a, b_i = k s~_i / a. The point
+ * is stationary where, with L = log(s0 s1 s2) and one number P for all three stretches,
  *
  *     s_i^2 - b_i s_i + P = 0,     P = Lambda L - alpha.                                     (*)
  *
@@ -139,8 +139,9 @@ PL_INLINE void pl_neo_hookean_stretch_hessian(const pl_neo_hookean *m, const pl_
  *
  *     s_i = (b_i + r_i) / 2,   r_i = sqrt(b_i^2 - 4 P) = sqrt(x^2 + b_i^2 - b2^2),   x = 2 t - b2
  *
- * real for every t > 0 and free of cancellation. (A minimum can have one stretch on the smaller root
- * of (*), and then it is t: exchanging it with another would lower the objective.) What remains is
+ * real for every t > 0 and free of cancellation. (A minimum can have one stretch on the smaller
+ * root of (*), and then it is t: exchanging it with another would lower the objective.) What
+ * remains is
  *
  *     H(t) = alpha + P - Lambda L = 0,   H -> +inf as t -> 0,   H -> -inf as t -> inf,
  *
@@ -154,24 +155,20 @@ PL_INLINE void pl_neo_hookean_stretch_hessian(const pl_neo_hookean *m, const pl_
  * the only root has x > 0: a fixed number of Halley steps from a good start finds it. Otherwise the
  * target is dilated, to at least twice the volume, and as (log J)^2 is not convex there may be two
  * minima: one with x > 0 and one that keeps the volume by flattening the element. Blocks with such
- * an element go on to find and compare both; they are rare, and the other elements of the block keep
- * their bits.
+ * an element go on to find and compare both; they are rare, and the other elements of the block
+ * keep their bits.
  */
-#ifndef PL_NEO_HOOKEAN_STEPS
-#define PL_NEO_HOOKEAN_STEPS 3
-#endif
-#ifndef PL_NEO_HOOKEAN_EXTRA_STEPS
+#define PL_NEO_HOOKEAN_STEPS       3
 #define PL_NEO_HOOKEAN_EXTRA_STEPS 12
-#endif
 
 typedef struct pl_neo_hookean_target {
     pl_real alpha, Lambda, b0, b1, b2;
     pl_real e0, e1; /* b_i^2 - b2^2 */
 } pl_neo_hookean_target;
 
-/* A point t, the value of H there and the Halley step in log t. */
+/* A point t, the values of H and N there, and the Halley step rise / run in log t. */
 typedef struct pl_neo_hookean_root {
-    pl_real t, H, N, d;
+    pl_real t, H, N, rise, run;
 } pl_neo_hookean_root;
 
 PL_INLINE pl_neo_hookean_target pl_neo_hookean_target_at(const pl_neo_hookean *m, pl_real k,
@@ -212,8 +209,9 @@ PL_INLINE void pl_neo_hookean_stretches(const pl_neo_hookean_target *g, pl_real 
  */
 PL_INLINE pl_real pl_neo_hookean_start(const pl_neo_hookean_target *g)
 {
-    const pl_real s0 = pl_positive_root(-g->b0, g->alpha);
-    const pl_real s1 = pl_positive_root(-g->b1, g->alpha);
+    const pl_real half = pl_set1((pl_scalar)0.5), alpha4 = pl_set1(4) * g->alpha;
+    const pl_real s0 = half * (g->b0 + pl_sqrt(g->b0 * g->b0 + alpha4));
+    const pl_real s1 = half * (g->b1 + pl_sqrt(g->b1 * g->b1 + alpha4));
     const pl_real t = pl_positive_root(g->Lambda * s0 * s1 - g->b2, g->alpha + g->Lambda);
     return pl_max(t, pl_set1((pl_scalar)0.7) * g->b2);
 }
@@ -231,21 +229,28 @@ PL_INLINE pl_neo_hookean_root pl_neo_hookean_evaluate(const pl_neo_hookean_targe
                          g1 * g1 * g1 * s1 * (r1 + r1 + g->b1); /* dw/du = -q bend */
     const pl_real stiff = pl_one() + g->Lambda * (g0 + g1);
     const pl_real L = pl_log_positive(t * s0 * s1);
-    pl_neo_hookean_root at = {.t = t};
+    pl_neo_hookean_root at;
+    at.t = t;
     at.H = (g->alpha + t * (g->b2 - t)) - g->Lambda * L;
     at.N = g->Lambda + q * stiff;
     const pl_real N_u = (q + t * tt) * stiff - g->Lambda * (q * q) * bend;
-    at.d = (at.H + at.H) * at.N / ((at.N + at.N) * at.N + at.H * N_u);
+    const pl_real HN = at.H * at.N, NN = at.N * at.N;
+    at.rise = HN + HN;
+    at.run = pl_max(NN + NN + at.H * N_u, NN);
     return at;
 }
 
-/* t e^d to second order, and always positive: 1 + d + d^2 / 2, or its reflection for d < 0. */
-PL_INLINE pl_real pl_neo_hookean_advance(pl_real t, pl_real d)
+/* t e^d to second order, t (2 + d) / (2 - d), for a step d = rise / run cut to at most 1.6. */
+PL_INLINE pl_real pl_neo_hookean_advance(const pl_neo_hookean_root *at)
 {
-    const pl_real e = pl_abs(d);
-    const pl_real grown = pl_one() + e * (pl_one() + pl_set1((pl_scalar)0.5) * e);
-    const pl_mask down = pl_lt(d, pl_zero());
-    return pl_select(down, t, t * grown) / pl_select(down, grown, pl_one());
+    const pl_real most = pl_set1((pl_scalar)1.6) * at->run, twice = at->run + at->run;
+    const pl_real rise = pl_clamp(at->rise, -most, most);
+    return at->t * (twice + rise) / (twice - rise);
+}
+
+PL_INLINE pl_mask pl_neo_hookean_is_settled(const pl_neo_hookean_root *at, pl_scalar tolerance)
+{
+    return pl_lt(pl_abs(at->rise), pl_set1(tolerance) * at->run);
 }
 
 /* Halley steps that stay between low, where H > 0, and high, where H < 0: a step that leaves is
@@ -254,14 +259,16 @@ PL_INLINE pl_real pl_neo_hookean_advance(pl_real t, pl_real d)
 PL_INLINE pl_neo_hookean_root pl_neo_hookean_bracketed(const pl_neo_hookean_target *g, pl_real t,
                                                        pl_real low, pl_real high)
 {
-    pl_neo_hookean_root at = {t, t, t, t};
+    pl_neo_hookean_root at = {t, t, t, t, t};
     for (int step = 0; step < PL_NEO_HOOKEAN_EXTRA_STEPS; step++) {
         at = pl_neo_hookean_evaluate(g, t);
         const pl_mask below = pl_gt(at.H, pl_zero());
         low = pl_select(below, t, low);
         high = pl_select(below, high, t);
-        const pl_real next = pl_neo_hookean_advance(t, at.d);
-        const pl_mask inside = pl_and(pl_ge(next, low), pl_le(next, high));
+        const pl_real next = pl_neo_hookean_advance(&at);
+        /* A settled step may leave by rounding. */
+        const pl_mask inside = pl_or(pl_and(pl_ge(next, low), pl_le(next, high)),
+                                     pl_neo_hookean_is_settled(&at, (pl_scalar)1e-6));
         t = pl_select(inside, next, pl_sqrt(low) * pl_sqrt(high));
     }
     at.t = t;
@@ -281,7 +288,7 @@ PL_INLINE pl_real pl_neo_hookean_objective(const pl_neo_hookean_target *g, pl_re
 
 PL_INLINE pl_mask pl_neo_hookean_is_minimum(const pl_neo_hookean_root *at)
 {
-    const pl_mask settled = pl_lt(pl_abs(at->d), pl_set1((pl_scalar)1e-4));
+    const pl_mask settled = pl_neo_hookean_is_settled(at, (pl_scalar)1e-4);
     return pl_and(settled, pl_gt(at->N, pl_zero()));
 }
 
@@ -308,15 +315,11 @@ PL_INLINE pl_real pl_neo_hookean_dilated(const pl_neo_hookean_target *g)
     return pl_select(pl_or(only, better), thin.t, thick.t);
 }
 
-/* What is left to do after the fixed steps: see above. Elements that are done keep t. */
-PL_INLINE pl_real pl_neo_hookean_go_on(const pl_neo_hookean_target *g, pl_real t, pl_mask dilated,
-                                       pl_mask unsettled)
+/* More steps from t for an element that has not settled, with a bracket that holds its root. */
+PL_INLINE pl_real pl_neo_hookean_settle(const pl_neo_hookean_target *g, pl_real t)
 {
     const pl_real low = pl_max(pl_set1((pl_scalar)0.5) * g->b2, pl_set1((pl_scalar)PL_PROX_TINY));
-    const pl_real high = pl_set1((pl_scalar)(1 / PL_PROX_TINY));
-    const pl_real start = pl_neo_hookean_start(g);
-    const pl_real slow = pl_neo_hookean_bracketed(g, start, low, high).t;
-    return pl_select(dilated, pl_neo_hookean_dilated(g), pl_select(unsettled, slow, t));
+    return pl_neo_hookean_bracketed(g, t, low, pl_set1((pl_scalar)(1 / PL_PROX_TINY))).t;
 }
 
 /* s~ is signed and ordered, s~0 >= s~1 >= |s~2|; s comes out positive and in the same order. */
@@ -324,15 +327,19 @@ PL_INLINE void pl_neo_hookean_stretch_prox(const pl_neo_hookean *m, pl_real k,
                                            const pl_real s_tilde[3], pl_real s[3])
 {
     const pl_neo_hookean_target g = pl_neo_hookean_target_at(m, k, s_tilde);
-    pl_real t = pl_neo_hookean_start(&g), d = pl_zero();
-    for (int step = 0; step < PL_NEO_HOOKEAN_STEPS; step++) {
-        d = pl_neo_hookean_evaluate(&g, t).d;
-        t = pl_neo_hookean_advance(t, d);
+    pl_real t = pl_neo_hookean_start(&g);
+    pl_neo_hookean_root at = {t, t, t, t, t};
+    PL_UNROLL for (int step = 0; step < PL_NEO_HOOKEAN_STEPS; step++)
+    {
+        at = pl_neo_hookean_evaluate(&g, t);
+        t = pl_neo_hookean_advance(&at);
     }
     const pl_mask dilated = pl_gt(g.b0 * g.b1 * g.b2, pl_set1(2));
-    const pl_mask unsettled = pl_not(pl_lt(pl_abs(d), pl_set1((pl_scalar)1e-3)));
-    if (pl_any(pl_or(dilated, unsettled)))
-        t = pl_neo_hookean_go_on(&g, t, dilated, unsettled);
+    const pl_mask settled = pl_or(dilated, pl_neo_hookean_is_settled(&at, (pl_scalar)1e-3));
+    if (!pl_all(settled))
+        t = pl_select(settled, t, pl_neo_hookean_settle(&g, t));
+    if (pl_any(dilated))
+        t = pl_select(dilated, pl_neo_hookean_dilated(&g), t);
     pl_neo_hookean_stretches(&g, t, s);
 }
 

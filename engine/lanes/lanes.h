@@ -9,12 +9,10 @@
  *     pl_int    as pl_real               integers of the same size, for bit work
  *     pl_mask   as pl_real               result of a comparison; combine with pl_and, pl_or, pl_not
  *
- * PL_SINGLE chooses single precision. The lane count does not depend on the instruction set, and
- * every operation is exactly rounded IEEE arithmetic or exact bit work, so an element has the same
- * bits on x86-64-v2, v3 and v4 when compiled with -ffp-contract=off. No reciprocal estimates.
- *
- * A 64-byte vector is one register with AVX-512 and several pieces otherwise. GCC splits + - * / by
- * itself, but turns comparisons of split vectors into scalar jumps, so those are split here by hand.
+ * PL_SINGLE chooses single precision; PL_VECTOR_SIZE (bytes, 64 by default) the lane count, which
+ * does not depend on the instruction set. Every operation is exactly rounded IEEE arithmetic or
+ * exact bit work, so an element has the same bits on x86-64-v2, v3 and v4 when compiled with
+ * -ffp-contract=off. No reciprocal estimates.
  */
 #ifndef PLIANT_ENGINE_LANES_LANES_H
 #define PLIANT_ENGINE_LANES_LANES_H
@@ -25,17 +23,17 @@
 
 #ifdef PL_SINGLE
 typedef float pl_scalar;
-#define PL_MANTISSA_BITS 23
-#define PL_SCALAR_MIN FLT_MIN
+#define PL_MANTISSA_BITS  23
+#define PL_SCALAR_MIN     FLT_MIN
 #define PL_SCALAR_EPSILON FLT_EPSILON
 #else
 typedef double pl_scalar;
-#define PL_MANTISSA_BITS 52
-#define PL_SCALAR_MIN DBL_MIN
+#define PL_MANTISSA_BITS  52
+#define PL_SCALAR_MIN     DBL_MIN
 #define PL_SCALAR_EPSILON DBL_EPSILON
 #endif
 #define PL_SCALAR_INFINITY ((pl_scalar)INFINITY)
-#define PL_SCALAR_NAN ((pl_scalar)NAN)
+#define PL_SCALAR_NAN      ((pl_scalar)NAN)
 
 #if defined(__CUDACC__)
 #include "engine/lanes/lanes_scalar.h"
@@ -47,11 +45,23 @@ typedef double pl_scalar;
 
 /* What follows is written on the operations above and is the same for every representation. */
 
-PL_INLINE pl_mask pl_gt(pl_real a, pl_real b) { return pl_lt(b, a); }
-PL_INLINE pl_mask pl_ge(pl_real a, pl_real b) { return pl_le(b, a); }
+PL_INLINE pl_mask pl_gt(pl_real a, pl_real b)
+{
+    return pl_lt(b, a);
+}
+PL_INLINE pl_mask pl_ge(pl_real a, pl_real b)
+{
+    return pl_le(b, a);
+}
 
-PL_INLINE pl_real pl_zero(void) { return pl_set1(0); }
-PL_INLINE pl_real pl_one(void) { return pl_set1(1); }
+PL_INLINE pl_real pl_zero(void)
+{
+    return pl_set1(0);
+}
+PL_INLINE pl_real pl_one(void)
+{
+    return pl_set1(1);
+}
 
 /* The sign bit of each lane alone: +0 or -0. */
 PL_INLINE pl_real pl_sign_bit(pl_real a)

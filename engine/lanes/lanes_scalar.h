@@ -23,11 +23,26 @@ typedef uint64_t pl_uint;
 #endif
 typedef int pl_mask;
 
-PL_INLINE pl_real pl_set1(pl_scalar a) { return a; }
-PL_INLINE pl_int pl_set1_int(int64_t a) { return (pl_int)a; }
-PL_INLINE pl_real pl_load(const pl_scalar *from) { return *from; }
-PL_INLINE void pl_store(pl_scalar *to, pl_real a) { *to = a; }
-PL_INLINE pl_scalar pl_lane(pl_real a, int lane) { return a; }
+PL_INLINE pl_real pl_set1(pl_scalar a)
+{
+    return a;
+}
+PL_INLINE pl_int pl_set1_int(int64_t a)
+{
+    return (pl_int)a;
+}
+PL_INLINE pl_real pl_load(const pl_scalar *from)
+{
+    return *from;
+}
+PL_INLINE void pl_store(pl_scalar *to, pl_real a)
+{
+    *to = a;
+}
+PL_INLINE pl_scalar pl_lane(pl_real a, int lane)
+{
+    return a;
+}
 
 PL_INLINE pl_int pl_as_int(pl_real a)
 {
@@ -43,26 +58,71 @@ PL_INLINE pl_real pl_as_real(pl_int bits)
     return a;
 }
 
-PL_INLINE pl_int pl_shift_left(pl_int a, int bits) { return (pl_int)((pl_uint)a << bits); }
-PL_INLINE pl_int pl_shift_right(pl_int a, int bits) { return (pl_int)((pl_uint)a >> bits); }
+PL_INLINE pl_int pl_shift_left(pl_int a, int bits)
+{
+    return (pl_int)((pl_uint)a << bits);
+}
+PL_INLINE pl_int pl_shift_right(pl_int a, int bits)
+{
+    return (pl_int)((pl_uint)a >> bits);
+}
 
-PL_INLINE pl_mask pl_lt(pl_real a, pl_real b) { return a < b; }
-PL_INLINE pl_mask pl_le(pl_real a, pl_real b) { return a <= b; }
-PL_INLINE pl_mask pl_eq(pl_real a, pl_real b) { return a == b; }
-PL_INLINE pl_mask pl_and(pl_mask a, pl_mask b) { return a & b; }
-PL_INLINE pl_mask pl_or(pl_mask a, pl_mask b) { return a | b; }
-PL_INLINE pl_mask pl_not(pl_mask a) { return !a; }
-PL_INLINE int pl_any(pl_mask a) { return a; }
-PL_INLINE int pl_all(pl_mask a) { return a; }
+PL_INLINE pl_mask pl_lt(pl_real a, pl_real b)
+{
+    return a < b;
+}
+PL_INLINE pl_mask pl_le(pl_real a, pl_real b)
+{
+    return a <= b;
+}
+PL_INLINE pl_mask pl_eq(pl_real a, pl_real b)
+{
+    return a == b;
+}
+PL_INLINE pl_mask pl_and(pl_mask a, pl_mask b)
+{
+    return a & b;
+}
+PL_INLINE pl_mask pl_or(pl_mask a, pl_mask b)
+{
+    return a | b;
+}
+PL_INLINE pl_mask pl_not(pl_mask a)
+{
+    return !a;
+}
+PL_INLINE int pl_any(pl_mask a)
+{
+    return a;
+}
+PL_INLINE int pl_all(pl_mask a)
+{
+    return a;
+}
 
-PL_INLINE pl_real pl_select(pl_mask mask, pl_real a, pl_real b) { return mask ? a : b; }
-PL_INLINE pl_real pl_min(pl_real a, pl_real b) { return a < b ? a : b; }
-PL_INLINE pl_real pl_max(pl_real a, pl_real b) { return a > b ? a : b; }
+PL_INLINE pl_real pl_select(pl_mask mask, pl_real a, pl_real b)
+{
+    return mask ? a : b;
+}
+PL_INLINE pl_real pl_min(pl_real a, pl_real b)
+{
+    return a < b ? a : b;
+}
+PL_INLINE pl_real pl_max(pl_real a, pl_real b)
+{
+    return a > b ? a : b;
+}
 
 #ifdef PL_SINGLE
-PL_INLINE pl_real pl_sqrt(pl_real a) { return sqrtf(a); }
+PL_INLINE pl_real pl_sqrt(pl_real a)
+{
+    return sqrtf(a);
+}
 #else
-PL_INLINE pl_real pl_sqrt(pl_real a) { return sqrt(a); }
+PL_INLINE pl_real pl_sqrt(pl_real a)
+{
+    return sqrt(a);
+}
 #endif
 
 #endif

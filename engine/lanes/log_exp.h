@@ -1,29 +1,29 @@
 /* log_exp.h - natural logarithm and exponential on lanes. Included by lanes.h only.
  *
- * Branch-free, and correct for every input: subnormal, zero, infinite, negative, NaN. Largest errors
- * against long double over all binades: see README.md.
+ * Branch-free, and correct for every input: subnormal, zero, infinite, negative, NaN. Largest
+ * errors against long double over all binades: see README.md.
  */
 #ifndef PLIANT_ENGINE_LANES_LOG_EXP_H
 #define PLIANT_ENGINE_LANES_LOG_EXP_H
 
 #ifdef PL_SINGLE
-#define PL_EXPONENT_BIAS 127
-#define PL_BITS_ONE 0x3f800000
-#define PL_BITS_SQRT_HALF 0x3f3504f3
+#define PL_EXPONENT_BIAS     127
+#define PL_BITS_ONE          0x3f800000
+#define PL_BITS_SQRT_HALF    0x3f3504f3
 #define PL_BITS_TWO_MANTISSA 0x4b000000 /* 2^23: ORed with a small integer i it reads 2^23 + i */
-#define PL_LN2_HIGH 0.693145751953125f  /* 15 bits: its product with an exponent is exact */
-#define PL_LN2_LOW 1.4286068203094172321e-6f
-#define PL_EXP_LOW -104.5f
-#define PL_EXP_HIGH 90.0f
+#define PL_LN2_HIGH          0.693145751953125f /* 15 bits: its product with an exponent is exact */
+#define PL_LN2_LOW           1.4286068203094172321e-6f
+#define PL_EXP_LOW           -104.5f
+#define PL_EXP_HIGH          90.0f
 #else
-#define PL_EXPONENT_BIAS 1023
-#define PL_BITS_ONE 0x3ff0000000000000
-#define PL_BITS_SQRT_HALF 0x3fe6a09e667f3bcd
-#define PL_BITS_TWO_MANTISSA 0x4330000000000000 /* 2^52 */
-#define PL_LN2_HIGH 0x1.62e42fee00000p-1        /* 32 bits */
-#define PL_LN2_LOW 0x1.a39ef35793c76p-33
-#define PL_EXP_LOW -746.0
-#define PL_EXP_HIGH 710.0
+#define PL_EXPONENT_BIAS     1023
+#define PL_BITS_ONE          0x3ff0000000000000
+#define PL_BITS_SQRT_HALF    0x3fe6a09e667f3bcd
+#define PL_BITS_TWO_MANTISSA 0x4330000000000000   /* 2^52 */
+#define PL_LN2_HIGH          0x1.62e42fee00000p-1 /* 32 bits */
+#define PL_LN2_LOW           0x1.a39ef35793c76p-33
+#define PL_EXP_LOW           -746.0
+#define PL_EXP_HIGH          710.0
 #endif
 
 /* A small unsigned integer as a real, exactly. */
@@ -45,9 +45,8 @@ PL_INLINE pl_real pl_log_series(pl_real z)
         pl_set1(0.66666666666667344611) +
         w * (pl_set1(0.28571428742475383568) +
              w * (pl_set1(0.18183564867956133694) + w * pl_set1(0.14796105556250245078)));
-    const pl_real odd =
-        pl_set1(0.39999999999414317813) +
-        w * (pl_set1(0.22222198563449261691) + w * pl_set1(0.15314035814292225212));
+    const pl_real odd = pl_set1(0.39999999999414317813) +
+                        w * (pl_set1(0.22222198563449261691) + w * pl_set1(0.15314035814292225212));
 #endif
     return even + z * odd;
 }
@@ -64,8 +63,8 @@ PL_INLINE pl_real pl_log_normal(pl_real x, pl_real exponent_shift)
     const pl_int offset = bits + pl_set1_int(PL_BITS_ONE - PL_BITS_SQRT_HALF);
     const pl_int biased = pl_shift_right(offset, PL_MANTISSA_BITS);
     const pl_real e = pl_from_small_int(biased) - (pl_set1(PL_EXPONENT_BIAS) + exponent_shift);
-    const pl_int mantissa =
-        bits - pl_shift_left(biased, PL_MANTISSA_BITS) + pl_set1_int(PL_BITS_ONE);
+    const pl_int mantissa = bits - pl_shift_left(biased, PL_MANTISSA_BITS) +
+                            pl_set1_int(PL_BITS_ONE);
     const pl_real f = pl_as_real(mantissa) - pl_one();
     const pl_real s = f / (pl_set1(2) + f);
     const pl_real z = s * s;
@@ -76,7 +75,10 @@ PL_INLINE pl_real pl_log_normal(pl_real x, pl_real exponent_shift)
 }
 
 /* log x for x positive and not subnormal, infinite or NaN; any other x gives some number. */
-PL_INLINE pl_real pl_log_positive(pl_real x) { return pl_log_normal(x, pl_zero()); }
+PL_INLINE pl_real pl_log_positive(pl_real x)
+{
+    return pl_log_normal(x, pl_zero());
+}
 
 /* log x: -inf at 0, NaN below. */
 PL_INLINE pl_real pl_log(pl_real x)
@@ -96,17 +98,16 @@ PL_INLINE pl_real pl_exp_series(pl_real r)
 {
     const pl_real w = r * r;
 #ifdef PL_SINGLE
-    const pl_real even = pl_set1(0.50000000957045491768f) +
-                         w * (pl_set1(0.041666204126187618919f) +
-                              w * pl_set1(0.0013950603085746422058f));
-    const pl_real odd =
-        pl_set1(0.16666518306154118749f) + w * pl_set1(0.0083689535013379190365f);
+    const pl_real even =
+        pl_set1(0.50000000957045491768f) +
+        w * (pl_set1(0.041666204126187618919f) + w * pl_set1(0.0013950603085746422058f));
+    const pl_real odd = pl_set1(0.16666518306154118749f) + w * pl_set1(0.0083689535013379190365f);
 #else
     const pl_real even =
         pl_set1(0.50000000000000128568) +
         w * (pl_set1(0.041666666666514324324) +
-             w * (pl_set1(0.001388888894733083797) +
-                  w * (pl_set1(0.000024801489590956540089) + w * pl_set1(2.7631413658788862982e-7))));
+             w * (pl_set1(0.001388888894733083797) + w * (pl_set1(0.000024801489590956540089) +
+                                                          w * pl_set1(2.7631413658788862982e-7))));
     const pl_real odd =
         pl_set1(0.16666666666666699344) +
         w * (pl_set1(0.0083333333333070276871) +
@@ -116,8 +117,8 @@ PL_INLINE pl_real pl_exp_series(pl_real r)
     return even + r * odd;
 }
 
-/* e^x = 2^k e^r, r = x - k log 2. The power of two is applied in two halves, so that k may reach
- * below the smallest normal exponent and above the largest.
+/* e^x = 2^k e^r, r = x - k log 2 and what rounding lost of r. The power of two is applied in two
+ * halves, so that k may reach below the smallest normal exponent and above the largest.
  */
 PL_INLINE pl_real pl_exp(pl_real x)
 {
@@ -127,13 +128,12 @@ PL_INLINE pl_real pl_exp(pl_real x)
     const pl_real rounded = x_in * pl_set1((pl_scalar)1.4426950408889634074) + rounder;
     const pl_int k = pl_as_int(rounded) - pl_as_int(rounder);
     const pl_real k_real = rounded - rounder;
-    const pl_real r =
-        (x_in - k_real * pl_set1(PL_LN2_HIGH)) - k_real * pl_set1(PL_LN2_LOW);
-    const pl_real y = pl_one() + (r + r * r * pl_exp_series(r));
+    const pl_real high = x_in - k_real * pl_set1(PL_LN2_HIGH), low = k_real * pl_set1(PL_LN2_LOW);
+    const pl_real r = high - low, lost = (high - r) - low;
+    const pl_real y = pl_one() + (r + (r * r * pl_exp_series(r) + lost));
     const pl_int bias = pl_set1_int(PL_EXPONENT_BIAS);
     /* The shift knows no sign, so halve k + 4096 and take 2048 off. */
-    const pl_int half =
-        pl_shift_right(k + pl_set1_int(4096), 1) - pl_set1_int(2048);
+    const pl_int half = pl_shift_right(k + pl_set1_int(4096), 1) - pl_set1_int(2048);
     const pl_real first = pl_as_real(pl_shift_left(half + bias, PL_MANTISSA_BITS));
     const pl_real second = pl_as_real(pl_shift_left(k - half + bias, PL_MANTISSA_BITS));
     return pl_select(pl_eq(x, x), y * first * second, x);

@@ -122,28 +122,44 @@ static void contacts_admm_local(const pl_group *g, const pl_stage *stage,
                                 const pl_admm_local *local, int64_t b0, int64_t b1)
 {
     poses at = poses_of(g->data, stage);
-    double alpha = local->relaxation;
+    double alpha = local->relaxation, beta = local->beta, beta_next = local->beta_next;
     for (int64_t b = b0; b < b1; b++)
-        local->sums[b] = (pl_block_sums){0, 0};
+        local->sums[b] = (pl_block_sums){0, 0, 0};
     for (int64_t i = b0 * PL_BLOCK; i < b1 * PL_BLOCK; i++) {
         int64_t b = i / PL_BLOCK, l = i % PL_BLOCK;
-        double w2 = g->weight[i], v[3], z[3];
+        const double *x = local->x + 3 * (int64_t)g->corner[i];
+        double w2 = g->weight[i], v[3], z[3], z_hat[3];
         for (int c = 0; c < 3; c++) {
             int64_t e = (b * 3 + c) * PL_BLOCK + l;
-            double x = local->x[3 * (int64_t)g->corner[i] + c], r = x - local->z[e];
-            v[c] = local->u[e] + alpha * x + (1 - alpha) * local->z[e];
-            local->sums[b].primal += w2 * r * r;
+            double u_hat = local->u[e] + beta * (local->u[e] - local->u_old[e]);
+            z_hat[c] = local->z[e] + beta * (local->z[e] - local->z_old[e]);
+            v[c] = u_hat + alpha * x[c] + (1 - alpha) * z_hat[c];
         }
         prox_one(g, stage, &at, i, v, z);
         for (int c = 0; c < 3; c++) {
             int64_t e = (b * 3 + c) * PL_BLOCK + l;
-            double s = z[c] - local->z[e], u = v[c] - z[c];
+            double s = z[c] - z_hat[c], r = x[c] - z[c], u = v[c] - z[c];
+            double momentum = (z[c] - local->z[e]) - (u - local->u[e]);
+            local->sums[b].primal += w2 * r * r;
             local->sums[b].change += w2 * s * s;
-            local->to_global[g->contribution + e] = w2 * (z[c] - u);
+            local->sums[b].size += w2 * z[c] * z[c];
+            local->to_global[g->contribution + e] = w2 * (z[c] - u + beta_next * momentum);
             if (local->dual)
                 local->dual[g->contribution + e] = w2 * s;
-            local->u[e] = u;
-            local->z[e] = z[c];
+            local->u_old[e] = u;
+            local->z_old[e] = z[c];
+        }
+    }
+}
+
+static void contacts_admm_contribute(const pl_group *g, const double *u, const double *z,
+                                     double *contributions, int64_t b0, int64_t b1)
+{
+    for (int64_t i = b0 * PL_BLOCK; i < b1 * PL_BLOCK; i++) {
+        int64_t b = i / PL_BLOCK, l = i % PL_BLOCK;
+        for (int c = 0; c < 3; c++) {
+            int64_t e = (b * 3 + c) * PL_BLOCK + l;
+            contributions[g->contribution + e] = g->weight[i] * (z[e] - u[e]);
         }
     }
 }
@@ -181,6 +197,7 @@ static const pl_group_ops CONTACTS = {
     .reduce = contacts_reduce,
     .prox = contacts_prox,
     .admm_local = contacts_admm_local,
+    .admm_contribute = contacts_admm_contribute,
     .transpose = contacts_transpose,
     .stiffness = contacts_stiffness,
     .destroy = contacts_destroy,

@@ -29,9 +29,10 @@ typedef struct pl_group pl_group;
 
 /* What one block adds up, in lane order. */
 typedef struct pl_block_sums {
-    double primal; /* sum of w^2 |D x - z_old|^2: primal residual of the iterate x came from,
-                      squared */
-    double change; /* sum of w^2 |z - z_old|^2, an upper bound of the dual residual, squared */
+    double
+        primal; /* sum of w^2 |D x - z|^2 with the new z: the primal residual, squared (eq. 22) */
+    double change; /* sum of w^2 |z - z^|^2, an upper bound of the dual residual, squared */
+    double size;   /* sum of w^2 |z|^2: what rounding is relative to */
 } pl_block_sums;
 
 typedef struct pl_block_measure {
@@ -40,13 +41,18 @@ typedef struct pl_block_measure {
     double max_stretch; /* largest singular value, 0 where the group has none */
 } pl_block_measure;
 
-/* The fused local step of ADMM (Narain 2016, algorithm 1; eq. 24-25) on one range of blocks. */
+/* The fused local step of ADMM (Narain 2016, algorithm 1; eq. 24-25) on one range of blocks, with
+ * Nesterov's momentum (Goldstein, O'Donoghue, Setzer, Baraniuk 2014, "Fast alternating direction
+ * optimization methods"): the global step that made x saw z^ = z + beta (z - z_old) and likewise
+ * u^, and the next one sees them with beta_next. beta = beta_next = 0 is plain ADMM. */
 typedef struct pl_admm_local {
-    const double *x;     /* [n][3], the iterate */
-    double *u, *z;       /* [block][rows][PL_BLOCK], scaled dual and split variable, updated */
-    double relaxation;   /* alpha: D x is replaced by alpha D x + (1 - alpha) z; 1 = plain */
-    double *to_global;   /* contributions of D^T W^2 (z - u), eq. 15's right-hand side */
-    double *dual;        /* contributions of D^T W^2 (z - z_old) (eq. 23), or NULL */
+    const double *x;       /* [n][3], the iterate */
+    const double *u, *z;   /* [block][rows][PL_BLOCK], scaled dual and split variable */
+    double *u_old, *z_old; /* the ones before; overwritten with the new ones */
+    double beta, beta_next;
+    double relaxation;   /* alpha: D x is replaced by alpha D x + (1 - alpha) z^; 1 = plain */
+    double *to_global;   /* contributions of D^T W^2 (z^ - u^) for the next global step (eq. 15) */
+    double *dual;        /* contributions of D^T W^2 (z - z^) (eq. 23), or NULL */
     pl_block_sums *sums; /* [block] */
 } pl_admm_local;
 
@@ -69,9 +75,13 @@ typedef struct pl_group_ops {
     /* z = argmin U_i(z) + w_i^2 / 2 |z - v|^2 (Narain 2016, eq. 24). v, z [block][rows][L]. */
     void (*prox)(const pl_group *g, const pl_stage *stage, const double *v, double *z, int64_t b0,
                  int64_t b1);
-    /* reduce, relaxation, prox, dual update and contributions in one pass over the block. */
+    /* reduce, relaxation, prox, dual update, momentum and contributions in one pass over the block.
+     */
     void (*admm_local)(const pl_group *g, const pl_stage *stage, const pl_admm_local *local,
                        int64_t b0, int64_t b1);
+    /* Contributions of D_i^T W_i^2 (z - u): the global step's, without momentum. */
+    void (*admm_contribute)(const pl_group *g, const double *u, const double *z,
+                            double *contributions, int64_t b0, int64_t b1);
     /* Contributions of D_i^T W_i^2 q for q [block][rows][L]. */
     void (*transpose)(const pl_group *g, const double *q, double *contributions, int64_t b0,
                       int64_t b1);

@@ -192,38 +192,62 @@ static void tets_admm_local(const pl_group *g, const pl_stage *stage, const pl_a
                             int64_t b0, int64_t b1)
 {
     const pl_tets *t = g->data;
-    pl_real alpha = pl_set1(local->relaxation), beta = pl_set1(1 - local->relaxation);
+    pl_real alpha = pl_set1(local->relaxation), rest = pl_set1(1 - local->relaxation);
+    pl_real beta = pl_set1(local->beta), beta_next = pl_set1(local->beta_next);
     for (int64_t b = b0; b < b1; b++) {
         pl_real inverse[9], w2 = pl_load(g->weight + b * PL_BLOCK);
         pl_real k = prox_stiffness(w2, pl_load(t->volume + b * PL_BLOCK));
         material m = load_material(t, b);
         pl_mat3 F, V, Z, q;
-        double *u = local->u + b * 9 * PL_BLOCK, *z = local->z + b * 9 * PL_BLOCK;
+        const double *u = local->u + b * 9 * PL_BLOCK, *z = local->z + b * 9 * PL_BLOCK;
+        double *u_old = local->u_old + b * 9 * PL_BLOCK, *z_old = local->z_old + b * 9 * PL_BLOCK;
         load_shape(t, b, inverse);
         deformation(g, b, local->x, inverse, &F);
 
-        pl_real primal = pl_zero(), change = pl_zero();
         for (int e = 0; e < 9; e++) {
-            pl_real old = pl_load(z + e * PL_BLOCK), r = F.m[e] - old;
-            primal += r * r;
-            V.m[e] = pl_load(u + e * PL_BLOCK) + alpha * F.m[e] + beta * old;
+            pl_real ue = pl_load(u + e * PL_BLOCK), ze = pl_load(z + e * PL_BLOCK);
+            pl_real u_hat = ue + beta * (ue - pl_load(u_old + e * PL_BLOCK));
+            pl_real z_hat = ze + beta * (ze - pl_load(z_old + e * PL_BLOCK));
+            V.m[e] = u_hat + alpha * F.m[e] + rest * z_hat;
         }
         KERNEL(prox)(&m, k, &V, &Z);
+        pl_real primal = pl_zero(), change = pl_zero(), size = pl_zero();
+        pl_mat3 s; /* z - z^ */
         for (int e = 0; e < 9; e++) {
-            pl_real s = Z.m[e] - pl_load(z + e * PL_BLOCK), dual = V.m[e] - Z.m[e];
-            change += s * s;
-            pl_store(u + e * PL_BLOCK, dual);
-            q.m[e] = w2 * (Z.m[e] - dual);
+            pl_real ue = pl_load(u + e * PL_BLOCK), ze = pl_load(z + e * PL_BLOCK);
+            pl_real z_hat = ze + beta * (ze - pl_load(z_old + e * PL_BLOCK));
+            pl_real r = F.m[e] - Z.m[e], u_new = V.m[e] - Z.m[e];
+            s.m[e] = Z.m[e] - z_hat;
+            primal += r * r;
+            change += s.m[e] * s.m[e];
+            size += Z.m[e] * Z.m[e];
+            q.m[e] = w2 * (Z.m[e] - u_new + beta_next * ((Z.m[e] - ze) - (u_new - ue)));
+            pl_store(u_old + e * PL_BLOCK, u_new);
+            pl_store(z_old + e * PL_BLOCK, Z.m[e]);
         }
         store_transpose(g, b, inverse, &q, local->to_global);
         if (local->dual) {
             for (int e = 0; e < 9; e++)
-                q.m[e] = w2 * (Z.m[e] - pl_load(z + e * PL_BLOCK));
-            store_transpose(g, b, inverse, &q, local->dual);
+                s.m[e] *= w2;
+            store_transpose(g, b, inverse, &s, local->dual);
         }
+        local->sums[b] = (pl_block_sums){pl_sum(w2 * primal), pl_sum(w2 * change),
+                                         pl_sum(w2 * size)};
+    }
+}
+
+static void tets_admm_contribute(const pl_group *g, const double *u, const double *z,
+                                 double *contributions, int64_t b0, int64_t b1)
+{
+    const pl_tets *t = g->data;
+    for (int64_t b = b0; b < b1; b++) {
+        pl_real inverse[9], w2 = pl_load(g->weight + b * PL_BLOCK);
+        pl_mat3 q;
+        load_shape(t, b, inverse);
         for (int e = 0; e < 9; e++)
-            pl_store(z + e * PL_BLOCK, Z.m[e]);
-        local->sums[b] = (pl_block_sums){pl_sum(w2 * primal), pl_sum(w2 * change)};
+            q.m[e] = w2 *
+                     (pl_load(z + (b * 9 + e) * PL_BLOCK) - pl_load(u + (b * 9 + e) * PL_BLOCK));
+        store_transpose(g, b, inverse, &q, contributions);
     }
 }
 
@@ -275,6 +299,7 @@ const pl_group_ops OPS = {
     .hessian = tets_hessian,
     .prox = tets_prox,
     .admm_local = tets_admm_local,
+    .admm_contribute = tets_admm_contribute,
     .transpose = tets_transpose,
     .measure = tets_measure,
     .stiffness = pl_tets_stiffness,

@@ -38,10 +38,10 @@ END_TEST
 /* Whatever the weight and relaxation, the minimum is the same one: the objective has no w in it. */
 START_TEST(weights_change_the_way_not_the_minimum)
 {
-    const char *settings[] = {
-        "'iterations': 4000, 'tolerance': 1e-9, 'weight_scale': 1",
-        "'iterations': 4000, 'tolerance': 1e-9, 'weight_scale': 3",
-        "'iterations': 4000, 'tolerance': 1e-9, 'weight_scale': 2, 'relaxation': 1.5"};
+    const char *settings[] = {"'iterations': 4000, 'tolerance': 1e-9, 'weight_scale': 1",
+                              "'iterations': 4000, 'tolerance': 1e-9, 'weight_scale': 3",
+                              "'iterations': 4000, 'tolerance': 1e-9, 'weight_scale': 2, "
+                              "'relaxation': 1.5, 'acceleration': 'none'"};
     double objective[3], x[3];
     for (int k = 0; k < 3; k++) {
         pl_run *r = twisted(settings[k], 2);

@@ -224,9 +224,23 @@ START_TEST(instruction_sets_agree_bit_for_bit)
         dual[isa] = pl_block_alloc((int64_t)count, sizeof(double));
         memset(sums[isa], 0, sizeof sums[isa]);
         OPS[isa]->reduce(&g, x, z[isa], 0, g.blocks);
-        pl_admm_local local = {x, u[isa], z[isa], 1.3, c[isa], dual[isa], sums[isa]};
+        double *u_old = pl_block_alloc((int64_t)values, sizeof(double));
+        double *z_old = pl_block_alloc((int64_t)values, sizeof(double));
+        pl_admm_local local = {.x = x,
+                               .u = u[isa],
+                               .z = z[isa],
+                               .u_old = u_old,
+                               .z_old = z_old,
+                               .beta = 0.4,
+                               .beta_next = 0.7,
+                               .relaxation = 1.3,
+                               .to_global = c[isa],
+                               .dual = dual[isa],
+                               .sums = sums[isa]};
         pl_stage stage = {0};
         OPS[isa]->admm_local(&g, &stage, &local, 0, g.blocks);
+        free(u[isa]), free(z[isa]);
+        u[isa] = u_old, z[isa] = z_old; /* where the new ones went */
         ck_assert_mem_eq(z[isa], z[0], values * sizeof(double));
         ck_assert_mem_eq(u[isa], u[0], values * sizeof(double));
         ck_assert_mem_eq(c[isa], c[0], count * sizeof(double));

@@ -14,7 +14,6 @@ typedef struct cpu {
     int32_t threads;
     double *to_global, *dual; /* contributions, [model->contributions] */
     double *partial;          /* one a chunk or block */
-    double *reduced;          /* D x of one group */
     pl_block_sums *sums;      /* [most blocks of a group] */
     pl_block_measure *measures;
     pl_solve_work *work;
@@ -50,7 +49,6 @@ static void cpu_destroy(pl_backend *b)
     free(c->to_global);
     free(c->dual);
     free(c->partial);
-    free(c->reduced);
     free(c->sums);
     free(c->measures);
     pl_solve_work_destroy(c->work);
@@ -64,21 +62,18 @@ static pl_status cpu_create(const pl_model *model, int32_t threads, pl_backend *
         return PL_NO_MEMORY;
     c->base = (pl_backend){&pl_backend_cpu, model};
     c->threads = threads > 0 ? threads : 1;
-    int64_t blocks = 1, values = 1;
-    for (int32_t g = 0; g < model->group_count; g++) {
-        const pl_group *group = &model->groups[g];
-        blocks = group->blocks > blocks ? group->blocks : blocks;
-        values = pl_group_values(group) > values ? pl_group_values(group) : values;
-    }
+    int64_t blocks = 1;
+    for (int32_t g = 0; g < model->group_count; g++)
+        if (model->groups[g].blocks > blocks)
+            blocks = model->groups[g].blocks;
     int64_t chunks = chunks_of(3 * model->vertices);
     c->to_global = pl_block_alloc(model->contributions, sizeof(double));
     c->dual = pl_block_alloc(model->contributions, sizeof(double));
     c->partial = pl_block_alloc(chunks > blocks ? chunks : blocks, sizeof(double));
-    c->reduced = pl_block_alloc(values, sizeof(double));
     c->sums = pl_block_alloc(blocks, sizeof *c->sums);
     c->measures = pl_block_alloc(blocks, sizeof *c->measures);
     pl_status status = pl_solve_work_create(model->factor, &c->work);
-    if (!c->to_global || !c->dual || !c->partial || !c->reduced || !c->sums || !c->measures)
+    if (!c->to_global || !c->dual || !c->partial || !c->sums || !c->measures)
         status = PL_NO_MEMORY;
     if (status != PL_OK) {
         cpu_destroy(&c->base);
@@ -144,13 +139,17 @@ static pl_local_sums cpu_local_step(pl_backend *b, const pl_stage *stage, const 
 {
     cpu *c = cpu_of(b);
     pl_local_sums total = {0};
-    double primal = 0, change = 0;
+    double primal = 0, change = 0, size = 0;
     for (int32_t g = 0; g < b->model->group_count; g++) {
         const pl_group *group = &b->model->groups[g];
         double start = pl_clock_ms();
         pl_admm_local local = {.x = step->x,
                                .u = step->u[g],
                                .z = step->z[g],
+                               .u_old = step->u_old[g],
+                               .z_old = step->z_old[g],
+                               .beta = step->beta,
+                               .beta_next = step->beta_next,
                                .relaxation = step->relaxation,
                                .to_global = c->to_global,
                                .dual = step->want_dual ? c->dual : NULL,
@@ -164,12 +163,28 @@ static pl_local_sums cpu_local_step(pl_backend *b, const pl_stage *stage, const 
         for (int64_t i = 0; i < group->blocks; i++) {
             primal += c->sums[i].primal;
             change += c->sums[i].change;
+            size += c->sums[i].size;
         }
         *(group->ops->hard ? &total.ms_contacts : &total.ms_elastic) += pl_clock_ms() - start;
     }
     total.primal = sqrt(primal);
     total.change = sqrt(change);
+    total.size = sqrt(size);
     return total;
+}
+
+static void cpu_contribute(pl_backend *b, double *const *u, double *const *z)
+{
+    cpu *c = cpu_of(b);
+    for (int32_t g = 0; g < b->model->group_count; g++) {
+        const pl_group *group = &b->model->groups[g];
+        int32_t threads = team(c, group->blocks, BLOCKS_A_THREAD);
+#pragma omp parallel for num_threads(threads) schedule(static)
+        for (int64_t part = 0; part < threads; part++) {
+            run r = run_of(group->blocks, part, threads);
+            group->ops->admm_contribute(group, u[g], z[g], c->to_global, r.b0, r.b1);
+        }
+    }
 }
 
 static void cpu_stage_rows(pl_backend *b, const pl_stage *stage, const double *x, double *rows)
@@ -222,41 +237,6 @@ static double cpu_dual_norm(pl_backend *b)
         c->partial[k] = total;
     }
     return sqrt(add_up(c->partial, chunks));
-}
-
-/* w^2 |D x - z|^2 of one block's terms, lane after lane. */
-static double block_primal(const pl_group *g, int64_t block, const double *Dx, const double *z)
-{
-    int32_t rows = g->ops->rows;
-    double total = 0;
-    for (int l = 0; l < PL_BLOCK; l++) {
-        double square = 0;
-        for (int32_t r = 0; r < rows; r++) {
-            int64_t e = (block * rows + r) * PL_BLOCK + l;
-            square += (Dx[e] - z[e]) * (Dx[e] - z[e]);
-        }
-        total += g->weight[block * PL_BLOCK + l] * square;
-    }
-    return total;
-}
-
-static double cpu_primal_norm(pl_backend *b, const double *x, double *const *z)
-{
-    cpu *c = cpu_of(b);
-    double total = 0;
-    for (int32_t g = 0; g < b->model->group_count; g++) {
-        const pl_group *group = &b->model->groups[g];
-        int32_t threads = team(c, group->blocks, BLOCKS_A_THREAD);
-#pragma omp parallel for num_threads(threads) schedule(static)
-        for (int64_t part = 0; part < threads; part++) {
-            run r = run_of(group->blocks, part, threads);
-            group->ops->reduce(group, x, c->reduced, r.b0, r.b1);
-            for (int64_t i = r.b0; i < r.b1; i++)
-                c->partial[i] = block_primal(group, i, c->reduced, z[g]);
-        }
-        total += add_up(c->partial, group->blocks);
-    }
-    return sqrt(total);
 }
 
 static pl_status cpu_solve(pl_backend *b, const double *rhs, double *rows)
@@ -440,10 +420,10 @@ const pl_backend_ops pl_backend_cpu = {
     .clear = cpu_clear,
     .reduce = cpu_reduce,
     .local_step = cpu_local_step,
+    .contribute = cpu_contribute,
     .stage_rows = cpu_stage_rows,
     .gather_global = cpu_gather_global,
     .dual_norm = cpu_dual_norm,
-    .primal_norm = cpu_primal_norm,
     .solve = cpu_solve,
     .multiply = cpu_multiply,
     .set_free = cpu_set_free,

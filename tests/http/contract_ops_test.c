@@ -1,0 +1,328 @@
+/* Capabilities, version, health, Prometheus, the API's description and the front page.
+ */
+#include "tests/support/session_client.h"
+
+#include <check.h>
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ANONYMOUS "Authorization: none\r\n"
+
+static daemon_fixture daemon_;
+static daemon_fixture *const d = &daemon_;
+
+static void start(void)
+{
+    daemon_fixture_start(d, NULL);
+}
+
+static void stop(void)
+{
+    daemon_fixture_stop(d);
+}
+
+/* ---- capabilities -----------------------------------------------------------------------------
+ */
+
+/* A parameter says its type, what it is for, and what it takes. */
+static void check_parameter(const char *table, const char *key, const json_t *p,
+                            const json_t *tables)
+{
+    const char *type = json_text(p, "type"), *below = json_text(p, "table");
+    ck_assert_msg(*type && *json_text(p, "description"), "%s.%s", table, key);
+    ck_assert_msg(json_is_boolean(json_at(p, "required")), "%s.%s", table, key);
+    if (!json_is_true(json_at(p, "required")))
+        ck_assert_msg(json_object_get(p, "default") || json_object_get(p, "default_text"),
+                      "%s.%s has no default", table, key);
+    if (strcmp(type, "number") == 0)
+        ck_assert_msg(
+            json_is_string(json_at(p, "unit")) &&
+                (json_object_get(p, "minimum") || json_object_get(p, "exclusive_minimum")) &&
+                json_object_get(p, "maximum"),
+            "%s.%s has no unit or range", table, key);
+    if (*below)
+        ck_assert_msg(json_object_get(tables, below) != NULL, "%s.%s: %s", table, key, below);
+}
+
+START_TEST(test_capabilities)
+{
+    static const char *const lists[] = {"materials", "methods", "integrators", "devices"};
+    static const char *const limits[] = {"body_bytes", "mesh_bytes", "sessions_queued", "cores"};
+    http_reply *r = http_get(d, "/v1/capabilities");
+    http_expect(r, 200);
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        ck_assert_msg(json_array_size(json_at(r->json, lists[i])) > 0, "%s", lists[i]);
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
+        ck_assert_int_gt(json_count(json_at(r->json, "limits"), limits[i]), 0);
+    ck_assert_str_eq(json_text(r->json, "materials/0"), "neo_hookean");
+    ck_assert_str_eq(json_text(r->json, "methods/0"), "admm");
+    ck_assert_str_eq(json_text(r->json, "integrators/0"), "backward_euler");
+    ck_assert_str_eq(json_text(r->json, "devices/0/device"), "cpu");
+    ck_assert_int_eq(json_count(r->json, "devices/0/cores"), 2);
+    const json_t *tables = json_at(r->json, "parameters");
+    const char *table, *key;
+    json_t *parameters, *p;
+    json_object_foreach((json_t *)tables, table, parameters)
+    {
+        json_object_foreach(parameters, key, p)
+        {
+            check_parameter(table, key, p, tables);
+        }
+    }
+    ck_assert_double_eq(json_number_value(json_at(tables, "material/young/default")), 1e5);
+    ck_assert_str_eq(json_text(tables, "material/young/unit"), "Pa");
+    http_reply_free(r);
+}
+END_TEST
+
+/* ---- without a token --------------------------------------------------------------------------
+ */
+
+START_TEST(test_public)
+{
+    static const struct {
+        const char *path, *type, *says;
+    } rows[] = {
+        {"/v1/version", "application/json", "\"version\""},
+        {"/healthz", "application/json", "ok"},
+        {"/readyz", "application/json", "ready"},
+        {"/metrics", "text/plain", "pliant_build_info"},
+        {"/openapi.json", "application/json", "\"openapi\""},
+        {"/", "text/html", "Pliant"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        http_reply *r = http_call(d, "GET", rows[i].path, ANONYMOUS, NULL, 0);
+        http_expect(r, 200);
+        ck_assert(strncmp(http_header(r, "Content-Type"), rows[i].type, strlen(rows[i].type)) == 0);
+        ck_assert_ptr_nonnull(strstr(r->body, rows[i].says));
+        ck_assert_str_eq(http_header(r, "Pliant-Version"), PLIANT_VERSION);
+        ck_assert_str_eq(http_header(r, "X-Content-Type-Options"), "nosniff");
+        http_reply *head = http_call(d, "HEAD", rows[i].path, ANONYMOUS, NULL, 0);
+        http_expect(head, 200);
+        ck_assert_uint_eq(head->length, 0);
+        ck_assert_str_eq(http_header(head, "Content-Type"), http_header(r, "Content-Type"));
+        http_reply_free(head);
+        http_reply_free(r);
+    }
+}
+END_TEST
+
+START_TEST(test_version)
+{
+    http_reply *r = http_get(d, "/v1/version");
+    ck_assert_str_eq(json_text(r->json, "name"), "pliant");
+    ck_assert_str_eq(json_text(r->json, "version"), PLIANT_VERSION);
+    http_reply_free(r);
+}
+END_TEST
+
+/* ---- the description --------------------------------------------------------------------------
+ */
+
+static const struct {
+    const char *method, *path;
+} contract[] = {
+    {"post", "/v1/sessions"},
+    {"get", "/v1/sessions"},
+    {"get", "/v1/sessions/{id}"},
+    {"delete", "/v1/sessions/{id}"},
+    {"post", "/v1/sessions/{id}/cancel"},
+    {"get", "/v1/sessions/{id}/topology"},
+    {"get", "/v1/sessions/{id}/frames/{k}"},
+    {"get", "/v1/sessions/{id}/frames"},
+    {"get", "/v1/sessions/{id}/metrics"},
+    {"get", "/v1/sessions/{id}/scene"},
+    {"get", "/v1/sessions/{id}/log"},
+    {"post", "/v1/validate"},
+    {"put", "/v1/meshes/{sha256}"},
+    {"get", "/v1/meshes/{sha256}"},
+    {"get", "/v1/capabilities"},
+    {"get", "/v1/version"},
+    {"get", "/healthz"},
+    {"get", "/readyz"},
+    {"get", "/metrics"},
+    {"get", "/openapi.json"},
+    {"get", "/"},
+};
+static const struct {
+    const char *path, *key;
+} queries[] = {
+    {"/v1/sessions", "state"},
+    {"/v1/sessions", "limit"},
+    {"/v1/sessions", "cursor"},
+    {"/v1/sessions/{id}", "wait"},
+    {"/v1/sessions/{id}/topology", "array"},
+    {"/v1/sessions/{id}/frames", "from"},
+    {"/v1/sessions/{id}/frames", "follow"},
+    {"/v1/sessions/{id}/metrics", "from"},
+    {"/v1/sessions/{id}/metrics", "follow"},
+    {"/v1/sessions/{id}/scene", "form"},
+};
+
+START_TEST(test_openapi)
+{
+    http_reply *r = http_get(d, "/openapi.json");
+    const json_t *paths = json_object_get(r->json, "paths");
+    ck_assert(strncmp(json_text(r->json, "openapi"), "3.", 2) == 0);
+    ck_assert_str_eq(json_text(r->json, "info/version"), PLIANT_VERSION);
+    for (size_t i = 0; i < sizeof contract / sizeof *contract; i++) {
+        const json_t *operation = json_object_get(json_object_get(paths, contract[i].path),
+                                                  contract[i].method);
+        ck_assert_msg(json_is_object(operation), "%s %s", contract[i].method, contract[i].path);
+        ck_assert_str_ne(json_text(operation, "summary"), "");
+        ck_assert(json_is_object(json_at(operation, "responses")));
+        bool open = strncmp(contract[i].path, "/v1/", 4) != 0 ||
+                    strcmp(contract[i].path, "/v1/version") == 0;
+        ck_assert_uint_eq(json_array_size(json_at(operation, "security")), open ? 0 : 1);
+    }
+    for (size_t i = 0; i < sizeof queries / sizeof *queries; i++) {
+        const json_t *parameters =
+            json_at(json_object_get(json_object_get(paths, queries[i].path), "get"), "parameters");
+        bool found = false;
+        for (size_t k = 0; k < json_array_size(parameters); k++)
+            found |= strcmp(json_text(json_array_get(parameters, k), "name"), queries[i].key) == 0;
+        ck_assert_msg(found, "%s?%s", queries[i].path, queries[i].key);
+    }
+    http_reply_free(r);
+}
+END_TEST
+
+/* ---- Prometheus -------------------------------------------------------------------------------
+ */
+
+/* name{label="value",...} number: returns the number, or fails the test. */
+static double check_sample(const char *line)
+{
+    const char *at = line;
+    ck_assert_msg(isalpha((unsigned char)*at) || *at == '_', "%s", line);
+    at += strspn(at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_:");
+    if (*at == '{') {
+        do {
+            at++;
+            size_t name = strspn(at, "abcdefghijklmnopqrstuvwxyz0123456789_");
+            ck_assert_msg(name > 0 && at[name] == '=' && at[name + 1] == '"', "%s", line);
+            at = strchr(at + name + 2, '"');
+            ck_assert_msg(at != NULL, "%s", line);
+            at++;
+        } while (*at == ',');
+        ck_assert_msg(*at == '}', "%s", line);
+        at++;
+    }
+    char *end;
+    double value = strtod(at + 1, &end);
+    ck_assert_msg(*at == ' ' && end > at + 1 && *end == 0, "%s", line);
+    return value;
+}
+
+/* A series is its name with its labels, as the page writes them; -1 where there is none. */
+static double sample(const char *page, const char *series)
+{
+    size_t n = strlen(series);
+    for (const char *at = page; (at = strstr(at, series)); at += n)
+        if ((at == page || at[-1] == '\n') && at[n] == ' ')
+            return strtod(at + n, NULL);
+    return -1;
+}
+
+static char *metrics_page(void)
+{
+    http_reply *r = http_get(d, "/metrics");
+    http_expect(r, 200);
+    char *page = strdup(r->body);
+    http_reply_free(r);
+    return page;
+}
+
+/* Every line is a comment or a sample; every series has its type before it; none comes twice. */
+START_TEST(test_prometheus_text)
+{
+    char *page = metrics_page(), *rest = page, type[128] = "";
+    char *names = calloc(1, strlen(page) + 2);
+    ck_assert_int_eq(page[strlen(page) - 1], '\n');
+    for (char *line; (line = strsep(&rest, "\n")) && rest;) {
+        if (strncmp(line, "# TYPE ", 7) == 0) {
+            char kind[16];
+            ck_assert_int_eq(sscanf(line, "# TYPE %120s %15s", type, kind), 2);
+            ck_assert(strcmp(kind, "counter") == 0 || strcmp(kind, "gauge") == 0);
+            ck_assert_int_eq(strcmp(kind, "counter") == 0,
+                             strlen(type) > 6 && strcmp(type + strlen(type) - 6, "_total") == 0);
+        } else if (line[0] != '#') {
+            ck_assert_double_ge(check_sample(line), 0);
+            ck_assert(strncmp(line, type, strlen(type)) == 0);
+            char key[256];
+            snprintf(key, sizeof key, "\n%.*s ", (int)(strrchr(line, ' ') - line), line);
+            ck_assert_msg(strstr(names, key) == NULL, "twice: %s", key);
+            strcat(names, key);
+        } else {
+            ck_assert_msg(strncmp(line, "# HELP ", 7) == 0, "%s", line);
+        }
+    }
+    free(names);
+    free(page);
+}
+END_TEST
+
+/* Series are there from the start, at 0, and count. */
+START_TEST(test_prometheus_series)
+{
+    static const char *const series[] = {
+        "pliant_sessions{state=\"queued\"}",
+        "pliant_sessions{state=\"running\"}",
+        "pliant_sessions{state=\"succeeded\"}",
+        "pliant_sessions{state=\"failed\"}",
+        "pliant_sessions{state=\"cancelled\"}",
+        "pliant_cores_used",
+        "pliant_sessions_created_total",
+        "pliant_streams",
+        "pliant_streams_total",
+        "pliant_stream_bytes_total",
+        "pliant_workers_started_total",
+        "pliant_workers_crashed_total",
+        "pliant_preflights_total",
+        "pliant_preflights_refused_total",
+        "pliant_meshes_stored_total",
+        "pliant_http_requests_total{method=\"POST\",route=\"/v1/sessions\",status=\"2xx\"}",
+        "pliant_http_requests_total{method=\"POST\",route=\"/v1/sessions\",status=\"4xx\"}",
+    };
+    char *page = metrics_page(), id[33];
+    for (size_t i = 0; i < sizeof series / sizeof *series; i++)
+        ck_assert_msg(sample(page, series[i]) == 0, "%s %g", series[i], sample(page, series[i]));
+    ck_assert_double_eq(sample(page, "pliant_cores"), 2);
+    free(page);
+    session_run(d, session_scene(2, 1, ""), id);
+    http_reply_free(http_getf(d, "/v1/sessions/%s/frames", id));
+    http_reply_free(http_post(d, "/v1/sessions", "{}"));
+    page = metrics_page();
+    ck_assert_double_eq(sample(page, "pliant_sessions{state=\"succeeded\"}"), 1);
+    ck_assert_double_eq(sample(page, "pliant_sessions_created_total"), 1);
+    ck_assert_double_eq(sample(page, "pliant_workers_started_total"), 1);
+    ck_assert_double_eq(sample(page, "pliant_streams_total"), 1);
+    ck_assert_double_ge(sample(page, "pliant_stream_bytes_total"), 3 * 64 * 12);
+    ck_assert_double_eq(sample(page, "pliant_workers_crashed_total"), 0);
+    ck_assert_double_eq(sample(page, series[15]), 1);
+    ck_assert_double_eq(sample(page, series[16]), 1);
+    free(page);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("contract: operations");
+    TCase *tests = tcase_create("operations");
+    tcase_set_timeout(tests, 120);
+    tcase_add_checked_fixture(tests, start, stop);
+    tcase_add_test(tests, test_capabilities);
+    tcase_add_test(tests, test_public);
+    tcase_add_test(tests, test_version);
+    tcase_add_test(tests, test_openapi);
+    tcase_add_test(tests, test_prometheus_text);
+    tcase_add_test(tests, test_prometheus_series);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? 1 : 0;
+}

@@ -1,0 +1,283 @@
+/* Workers that die, daemons that end or are killed: sessions and their frames stay, what runs goes
+ * on, and every end is said.
+ */
+#include "protocol/log.h"
+#include "tests/support/session_client.h"
+
+#include <check.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static daemon_fixture daemon_;
+static daemon_fixture *const d = &daemon_;
+
+static void start(void)
+{
+    daemon_fixture_start(d, NULL);
+}
+
+static void stop(void)
+{
+    daemon_fixture_stop(d);
+}
+
+static void cancel(const char *id)
+{
+    char target[96];
+    snprintf(target, sizeof target, "/v1/sessions/%s/cancel", id);
+    http_reply *r = http_post(d, target, NULL);
+    http_expect(r, 202);
+    http_reply_free(r);
+}
+
+static http_stream follow(const char *id, int64_t from)
+{
+    char target[96];
+    snprintf(target, sizeof target, "/v1/sessions/%s/frames?from=%lld&follow=1", id,
+             (long long)from);
+    return http_stream_open(d, target, NULL);
+}
+
+/* Read a stream to its end: every frame from `next` on, once. Returns the last. */
+static int64_t read_out(http_stream *s, int64_t next, char reason[32])
+{
+    pl_record record;
+    char *payload;
+    reason[0] = 0;
+    while (http_stream_record(s, &record, &payload)) {
+        ck_assert_str_eq(reason, "");
+        if (record.type == PL_RECORD_FRAME) {
+            ck_assert_int_eq((int64_t)record.frame, next++);
+        } else if (record.type == PL_RECORD_END) {
+            json_t *end = json_loads(payload, 0, NULL);
+            snprintf(reason, 32, "%s", json_text(end, "reason"));
+            json_decref(end);
+        } else {
+            ck_assert_int_eq(record.type, PL_RECORD_HELLO);
+        }
+        free(payload);
+    }
+    http_stream_close(s);
+    return next - 1;
+}
+
+/* All frames of an ended session; the last. */
+static int64_t read_all(const char *id)
+{
+    char reason[32];
+    http_stream s = follow(id, 0);
+    int64_t last = read_out(&s, 0, reason);
+    ck_assert_str_ne(reason, "");
+    return last;
+}
+
+static pid_t worker_of(const char *id)
+{
+    pid_t pid = daemon_fixture_worker(id);
+    ck_assert_int_gt(pid, 0);
+    return pid;
+}
+
+/* ---- the worker dies --------------------------------------------------------------------------
+ */
+
+START_TEST(test_killed_worker)
+{
+    char id[33], other[33], reason[32];
+    session_post_free(d, session_scene_endless(""), id);
+    session_post_free(d, session_scene_endless(""), other);
+    session_await_frame(d, id, 3);
+    session_await_frame(d, other, 1);
+    http_stream s = follow(id, 0);
+    ck_assert_int_eq(kill(worker_of(id), SIGKILL), 0);
+    int64_t last = read_out(&s, 0, reason);
+    ck_assert_int_ge(last, 3);
+    ck_assert_str_eq(reason, "failed");
+    session_await(d, id, "failed");
+    json_t *session = session_show(d, id);
+    ck_assert_str_eq(json_text(session, "reason"), "worker_crashed");
+    ck_assert_str_eq(json_text(session, "failure/code"), "worker_crashed");
+    ck_assert_str_ne(json_text(session, "failure/message"), "");
+    ck_assert_str_ne(json_text(session, "failure/advice"), "");
+    ck_assert(json_object_get(json_at(session, "failure"), "step") != NULL);
+    ck_assert_int_eq(json_count(session, "failure/frame"), last);
+    ck_assert_int_eq(json_count(session, "progress/frame"), last);
+    json_decref(session);
+    ck_assert_int_eq(read_all(id), last);
+    /* The neighbour does not notice, and its core is free again. */
+    session = session_show(d, other);
+    session_await_frame(d, other, json_count(session, "progress/frame") + 2);
+    json_decref(session);
+    session_run(d, session_scene(2, 1, ""), id);
+    http_reply *r = http_get(d, "/metrics");
+    ck_assert_ptr_nonnull(strstr(r->body, "\npliant_workers_crashed_total 1\n"));
+    http_reply_free(r);
+}
+END_TEST
+
+/* ---- the daemon ends --------------------------------------------------------------------------
+ */
+
+static const int ways[] = {SIGTERM, SIGKILL};
+
+/* Ended sessions are as they were; a running one goes on under the next daemon; one that waited
+ * runs then. */
+START_TEST(test_restart)
+{
+    char ended[33], running[33], waiting[33], reason[32];
+    int signal = ways[_i];
+    session_run(d, session_scene(4, 1, ""), ended);
+    json_t *before = session_show(d, ended);
+    session_post_free(d, session_scene_endless(", \"resources\": {\"cores\": 2}"), running);
+    session_await_frame(d, running, 2);
+    session_post_free(d, session_scene(3, 1, ""), waiting);
+    pid_t worker = worker_of(running);
+    http_stream s = follow(running, 0);
+    ck_assert_int_eq(daemon_fixture_end(d, signal), signal == SIGTERM ? 0 : 128 + SIGKILL);
+    if (signal == SIGTERM) { /* the stream is told; its last bytes are still on their way */
+        ck_assert_int_ge(read_out(&s, 0, reason), 2);
+        ck_assert_str_eq(reason, "shutdown");
+    } else {
+        http_stream_close(&s);
+    }
+    ck_assert_int_eq(kill(worker, 0), 0);
+    daemon_fixture_resume(d);
+    json_t *after = session_show(d, ended);
+    ck_assert(json_equal(before, after));
+    ck_assert_int_eq(read_all(ended), 4);
+    json_decref(before);
+    json_decref(after);
+    after = session_show(d, running);
+    ck_assert_str_eq(json_text(after, "state"), "running");
+    ck_assert_int_eq(worker_of(running), worker);
+    session_await_frame(d, running, json_count(after, "progress/frame") + 2);
+    json_decref(after);
+    after = session_show(d, waiting);
+    ck_assert_str_eq(json_text(after, "state"), "queued");
+    json_decref(after);
+    s = follow(running, 1);
+    cancel(running);
+    ck_assert_int_ge(read_out(&s, 1, reason), 4);
+    ck_assert_str_eq(reason, "cancelled");
+    session_await(d, running, "cancelled");
+    session_await(d, waiting, "succeeded");
+    ck_assert_int_eq(read_all(waiting), 3);
+}
+END_TEST
+
+/* What a worker does while no daemon is there is found by the next one. */
+START_TEST(test_end_without_daemon)
+{
+    char finished[33], killed[33];
+    session_post_free(d, session_scene(2000, 100, ""), finished);
+    session_post_free(d, session_scene_endless(""), killed);
+    session_await_frame(d, finished, 1);
+    session_await_frame(d, killed, 2);
+    pid_t worker = worker_of(finished);
+    ck_assert_int_eq(daemon_fixture_end(d, ways[_i]), ways[_i] == SIGTERM ? 0 : 128 + SIGKILL);
+    ck_assert_int_eq(kill(worker_of(killed), SIGKILL), 0);
+    for (double end = daemon_fixture_clock() + HTTP_PATIENCE_S; kill(worker, 0) == 0;
+         daemon_fixture_nap())
+        ck_assert(daemon_fixture_clock() < end);
+    daemon_fixture_resume(d);
+    session_await(d, finished, "succeeded");
+    ck_assert_int_eq(read_all(finished), 20);
+    session_await(d, killed, "failed");
+    json_t *session = session_show(d, killed);
+    ck_assert_str_eq(json_text(session, "failure/code"), "worker_crashed");
+    ck_assert_int_ge(json_count(session, "progress/frame"), 2);
+    ck_assert_int_eq(read_all(killed), json_count(session, "progress/frame"));
+    json_decref(session);
+}
+END_TEST
+
+/* An adopted worker that is killed is noticed as well. */
+START_TEST(test_adopted_worker_dies)
+{
+    char id[33];
+    session_post_free(d, session_scene_endless(""), id);
+    session_await_frame(d, id, 2);
+    ck_assert_int_eq(daemon_fixture_end(d, SIGKILL), 128 + SIGKILL);
+    daemon_fixture_resume(d);
+    json_t *session = session_show(d, id);
+    ck_assert_str_eq(json_text(session, "state"), "running");
+    json_decref(session);
+    ck_assert_int_eq(kill(worker_of(id), SIGKILL), 0);
+    session_await(d, id, "failed");
+    session = session_show(d, id);
+    ck_assert_str_eq(json_text(session, "failure/code"), "worker_crashed");
+    ck_assert_int_eq(read_all(id), json_count(session, "progress/frame"));
+    json_decref(session);
+}
+END_TEST
+
+/* What is half made is removed at the start, and a session whose directory is gone is said to be.
+ */
+START_TEST(test_storage)
+{
+    char kept[33], blocker[33], queued[33], moved[600];
+    session_run(d, session_scene(2, 1, ""), kept);
+    session_post_free(d, session_scene_endless(", \"resources\": {\"cores\": 2}"), blocker);
+    session_await(d, blocker, "running");
+    session_post_free(d, session_scene(2, 1, ""), queued);
+    ck_assert_int_eq(daemon_fixture_end(d, SIGKILL), 128 + SIGKILL);
+    snprintf(moved, sizeof moved, "%s", daemon_fixture_path(d, "incoming/%s", queued));
+    ck_assert_int_eq(rename(session_path(d, queued, ""), moved), 0);
+    daemon_fixture_resume(d);
+    ck_assert_int_eq(daemon_fixture_entries(d, "incoming"), 0);
+    json_t *session = session_show(d, queued);
+    ck_assert_str_eq(json_text(session, "state"), "failed");
+    ck_assert_str_eq(json_text(session, "reason"), "storage_lost");
+    json_decref(session);
+    ck_assert_int_eq(read_all(kept), 2);
+    cancel(blocker);
+    session_await(d, blocker, "cancelled");
+}
+END_TEST
+
+/* One daemon a state: the second says so and goes. */
+START_TEST(test_second_daemon)
+{
+    char exe[64], program[512];
+    snprintf(exe, sizeof exe, "/proc/%d/exe", (int)d->pid);
+    ssize_t n = readlink(exe, program, sizeof program - 1);
+    ck_assert_int_gt(n, 0);
+    program[n] = 0;
+    pid_t pid = fork();
+    if (pid == 0) {
+        freopen("/dev/null", "w", stderr);
+        execl(program, program, "--listen", "127.0.0.1:0", "--state", d->state, (char *)NULL);
+        _exit(127);
+    }
+    int status;
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 1);
+    http_reply *r = http_get(d, "/v1/sessions");
+    http_expect(r, 200);
+    http_reply_free(r);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("contract: recovery");
+    TCase *tests = tcase_create("recovery");
+    tcase_set_timeout(tests, 180);
+    tcase_add_checked_fixture(tests, start, stop);
+    tcase_add_test(tests, test_killed_worker);
+    tcase_add_loop_test(tests, test_restart, 0, 2);
+    tcase_add_loop_test(tests, test_end_without_daemon, 0, 2);
+    tcase_add_test(tests, test_adopted_worker_dies);
+    tcase_add_test(tests, test_storage);
+    tcase_add_test(tests, test_second_daemon);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? 1 : 0;
+}

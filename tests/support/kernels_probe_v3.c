@@ -1,0 +1,8 @@
+/* kernels_probe_v3.c - the kernels for x86-64-v3, whatever the build's flags. */
+#if defined(__x86_64__)
+#pragma GCC target("arch=x86-64-v3")
+
+#define PROBE      pl_kernels_probe_v3
+#define PROBE_NAME "x86-64-v3"
+#include "tests/support/kernels_probe_body.h"
+#endif
