@@ -6,7 +6,7 @@
 #   server/*.c           -> pliantd
 #   server/worker/*.c    -> pliant-worker (worker_main.c) and pliant-preflight (preflight_main.c)
 #   clients/cli/*.c      -> pliant
-#   tests/<kind>/*_test.c -> one test program each
+#   tests/<kind>/*_test.c -> one test program each; tests/bench/*_bench.c -> one benchmark each
 
 SHELL := /bin/bash
 CC ?= gcc
@@ -33,6 +33,12 @@ PL_CFLAGS := -std=gnu17 $(CFLAGS) $(WARN) $(NUMERIC) -fopenmp -fPIC -pthread -I.
              -DPLIANT_VERSION='"$(VERSION)"' $(SAN_FLAGS)
 LDFLAGS_ALL := -Wl,--as-needed -fopenmp -pthread $(SAN_FLAGS) $(LDFLAGS)
 
+# The kernels are one function of thousands of vector operations each: with every one checked they would
+# compile for minutes. Their memory accesses are checked, their stack and their arithmetic not.
+ifneq ($(SAN),)
+ISA_SAN := -O2 -fno-sanitize=undefined --param asan-stack=0
+endif
+
 ARCH := $(shell uname -m)
 ifeq ($(ARCH),x86_64)
 ISAS := v2 v3 v4
@@ -53,6 +59,7 @@ CLI_SRC := $(sort $(wildcard clients/cli/*.c))
 SUPPORT_SRC := $(sort $(wildcard tests/support/*.c))
 TEST_SRC := $(sort $(wildcard tests/*/*_test.c))
 BENCH_SRC := $(sort $(wildcard tests/bench/*_bench.c))
+BENCH_HELP_SRC := $(sort $(filter-out $(BENCH_SRC),$(wildcard tests/bench/*.c)))
 
 obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 ENGINE_OBJ := $(call obj,$(ENGINE_SRC)) \
@@ -110,7 +117,7 @@ $(BUILD)/obj/%.o: %.c | deps
 define isa_rule
 $(BUILD)/obj/%.$(1).o: %.c | deps
 	@mkdir -p $$(@D)
-	$$(QUIET_CC)$(CC) $(PL_CFLAGS) -O3 $(ISA_FLAGS_$(1)) -DPL_ISA=$(1) -MMD -MP -c -o $$@ $$<
+	$$(QUIET_CC)$(CC) $(PL_CFLAGS) -O3 $(ISA_FLAGS_$(1)) $(ISA_SAN) -DPL_ISA=$(1) -MMD -MP -c -o $$@ $$<
 endef
 $(foreach i,$(ISAS),$(eval $(call isa_rule,$(i))))
 ifndef V
@@ -120,14 +127,15 @@ endif
 # A test program links everything; unit tests reach inside the rooms.
 $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(BUILD)/libsupport.a $(BUILD)/libcli.a $(BUILD)/libworker.a $(BUILD)/libprotocol.a $(BUILD)/libengine.a
 	@mkdir -p $(@D)
-	@$(CC) -o $@ $^ $(BUILD)/libprotocol.a $(LDFLAGS_ALL) $(LIBS_CHECK) $(LIBS_CLI) $(LIBS_PROTOCOL) $(LIBS_LINEAR)
+	@$(CC) -o $@ $^ $(BUILD)/libprotocol.a $(LDFLAGS_ALL) $(LIBS_CHECK) $(LIBS_SERVER) $(LIBS_CLI) $(LIBS_PROTOCOL) $(LIBS_LINEAR)
+$(BENCHES): $(call obj,$(BENCH_HELP_SRC))
 
 .PHONY: tests
 tests: $(TESTS)
 
 compile_commands.json: Makefile | deps
 	@deploy/compile-commands '$(CC) $(PL_CFLAGS)' $(ENGINE_SRC) $(ENGINE_ISA_SRC) $(PROTOCOL_SRC) $(SERVER_SRC) \
-	  $(wildcard server/worker/*.c) $(CLI_SRC) $(SUPPORT_SRC) $(TEST_SRC) $(BENCH_SRC) > $@
+	  $(wildcard server/worker/*.c) $(CLI_SRC) $(SUPPORT_SRC) $(TEST_SRC) $(BENCH_SRC) $(BENCH_HELP_SRC) > $@
 
 -include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)
 

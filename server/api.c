@@ -70,6 +70,7 @@ typedef struct waiting {
     pl_daemon *daemon;
     pl_session *session;
     int state; /* when it began to wait */
+    int64_t frame;
     int64_t deadline_ms;
     pthread_mutex_t mutex;
     bool resumed; /* under the mutex: a request is resumed once */
@@ -88,7 +89,7 @@ static void resume_once(waiting *w)
 static void session_changed(pl_watcher *watcher)
 {
     waiting *w = (waiting *)((char *)watcher - offsetof(waiting, watcher));
-    if (w->session->state != w->state || w->session->deleted) {
+    if (w->session->state != w->state || w->session->frame != w->frame || w->session->deleted) {
         resume_once(w);
     }
 }
@@ -123,6 +124,7 @@ static bool begin_waiting(pl_request *r, pl_session *s, int64_t seconds)
                    .daemon = pl_request_daemon(r),
                    .session = s,
                    .state = s->state,
+                   .frame = s->frame,
                    .deadline_ms = pl_monotonic_ms() + 1000 * seconds};
     pthread_mutex_init(&w->mutex, NULL);
     pl_session_acquire(s);
@@ -179,16 +181,9 @@ static int cancel(pl_daemon *d, pl_session *s)
     }
 }
 
-static void reply_cancel_failed(pl_request *r, pl_session *s, int error)
+static void reply_cancel_failed(pl_request *r, int error)
 {
-    if (error == EALREADY) {
-        pl_reply_problemf(r, 409, "already_over", "Already over",
-                          "the session has %s; there is nothing to cancel",
-                          pl_state_name((pl_session_state)s->state));
-    } else {
-        pl_reply_problemf(r, 500, "internal", "The worker could not be told", "%s",
-                          strerror(error));
-    }
+    pl_reply_problemf(r, 500, "internal", "The worker could not be told", "%s", strerror(error));
 }
 
 void pl_handle_cancel(pl_request *r)
@@ -202,8 +197,8 @@ void pl_handle_cancel(pl_request *r)
         pl_sessions_set_desired(d->sessions, s, "cancelled");
     }
     int error = cancel(d, s);
-    if (error) {
-        reply_cancel_failed(r, s, error);
+    if (error && error != EALREADY) {
+        reply_cancel_failed(r, error);
     } else {
         reply_session(r, 202, s);
     }
@@ -221,7 +216,7 @@ void pl_handle_delete(pl_request *r)
     bool live = !pl_state_terminal((pl_session_state)s->state);
     int error = live ? cancel(d, s) : 0;
     if (error && error != EALREADY) {
-        reply_cancel_failed(r, s, error);
+        reply_cancel_failed(r, error);
     } else if (!pl_state_terminal((pl_session_state)s->state)) {
         reply_session(r, 202, s); /* removed when the worker has ended */
     } else if (pl_removal_run(d, s)) {

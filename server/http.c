@@ -44,7 +44,7 @@ struct pl_http {
  */
 
 typedef struct framing {
-    int hosts, lengths, codings, origins, authorizations;
+    int hosts, lengths, codings, origins, authorizations, bad_names;
     const char *host, *origin, *authorization, *type, *coding;
     uint64_t length;
     const char *unknown_key; /* of the query */
@@ -59,6 +59,7 @@ static enum MHD_Result see_header(void *context, enum MHD_ValueKind kind, const 
 {
     framing *f = context;
     value = value ? value : "";
+    f->bad_names += strpbrk(name, " \t") != NULL; /* "Content-Length : 2" is another name here */
     if (strcasecmp(name, "Host") == 0) {
         f->hosts++;
         f->host = value;
@@ -101,6 +102,9 @@ static enum MHD_Result see_query(void *context, enum MHD_ValueKind kind, const c
 /* What two parsers in a row may read differently is refused (request smuggling). */
 static const char *framing_fault(const framing *f)
 {
+    if (f->bad_names) {
+        return "a header name with a space in it";
+    }
     if (f->hosts != 1) {
         return f->hosts ? "more than one Host header" : "no Host header";
     }

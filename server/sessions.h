@@ -48,10 +48,11 @@ typedef struct pl_session {
     _Atomic int references;
     _Atomic int state;    /* pl_session_state; written under the table's mutex */
     _Atomic bool deleted; /* removed, or about to be: streams end */
+    _Atomic int64_t frame; /* last committed; -1: none; written under the table's mutex */
     /* under the table's mutex */
     int64_t since_ms;
     char *reason, *message, *bodies, *failure, *worker, *desired;
-    int64_t cores, frames, frame, attempt;
+    int64_t cores, frames, attempt;
     double memory, time, time_limit;
     int queue_position; /* from 1; 0: not queued */
     /* watchers */

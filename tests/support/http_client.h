@@ -78,12 +78,14 @@ bool http_await_close(http_connection *c, double seconds);
 typedef struct http_stream {
     http_connection *connection;
     http_reply *reply;
+    bool may_be_cut; /* set it where a cut is an end like another; else it fails the test */
+    bool cut;
 } http_stream;
 
 /* GET it; the reply must be a 200. */
 http_stream http_stream_open(const daemon_fixture *d, const char *target, const char *headers);
 void http_stream_close(http_stream *s);
-/* One record with its CRCs checked, heartbeats skipped; false at the orderly end of the body. The
+/* One record with its CRCs checked, heartbeats skipped; false at the end of the body. The
  * payload is malloc'ed, with a NUL behind it. */
 bool http_stream_record(http_stream *s, pl_record *record, char **payload);
 /* One line without its newline, malloc'ed; NULL at the orderly end of the body. */

@@ -152,7 +152,7 @@ START_TEST(small_strain_is_the_linear_solid)
             const int i = a % 3, j = a / 3 % 3, k = a / 9 % 3, l = a / 27;
             const double linear = e.lambda[lane] * (i == j && k == l) +
                                   e.mu[lane] * ((i == k && j == l) + (i == l && j == k));
-            ck_assert_double_eq_tol(pl_lane(H[a], lane), linear, 1e-15 * linear);
+            ck_assert_double_le(fabs(pl_lane(H[a], lane) - linear), 1e-15 * linear);
             ck_assert(pl_lane(P.m[a % 9], lane) == 0);
         }
     }
