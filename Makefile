@@ -114,6 +114,8 @@ $(BUILD)/pliant: $(call obj,$(CLI_SRC)) $(BUILD)/libprotocol.a
 $(BUILD)/obj/%.o: %.c | deps
 	@mkdir -p $(@D)
 	$(QUIET_CC)$(CC) $(PL_CFLAGS) -MMD -MP -c -o $@ $<
+# Tests that compile kernels are spared the same way.
+$(BUILD)/obj/tests/support/kernels_%.o $(BUILD)/obj/tests/unit/kernels_%.o: PL_CFLAGS += $(ISA_SAN)
 define isa_rule
 $(BUILD)/obj/%.$(1).o: %.c | deps
 	@mkdir -p $$(@D)

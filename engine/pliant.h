@@ -38,9 +38,10 @@ typedef struct pl_estimate {
 
 /* Everything that can be wrong with a scene once its meshes are known, short of factoring:
  * empty selections, overlapping pins, indices out of range, tags that the mesh does not have,
- * bodies that start inside an obstacle are allowed. meshes: one a body, as from pl_body_load. */
+ * bodies that start inside an obstacle are allowed. meshes: one a body, as from pl_body_load.
+ * pin_counts [pin_count], or NULL, receives how many vertices each pin holds. */
 pl_status pl_scene_check(const pl_scene *scene, const pl_mesh *meshes, pl_estimate *out,
-                         pl_faults *faults);
+                         int64_t *pin_counts, pl_faults *faults);
 
 /* ---- model and state
  * ------------------------------------------------------------------------------- */

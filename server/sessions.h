@@ -46,8 +46,8 @@ typedef struct pl_session {
     char *owner, *name;
     int64_t created_us;
     _Atomic int references;
-    _Atomic int state;    /* pl_session_state; written under the table's mutex */
-    _Atomic bool deleted; /* removed, or about to be: streams end */
+    _Atomic int state;     /* pl_session_state; written under the table's mutex */
+    _Atomic bool deleted;  /* removed, or about to be: streams end */
     _Atomic int64_t frame; /* last committed; -1: none; written under the table's mutex */
     /* under the table's mutex */
     int64_t since_ms;

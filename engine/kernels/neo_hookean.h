@@ -256,8 +256,8 @@ PL_INLINE pl_mask pl_neo_hookean_is_settled(const pl_neo_hookean_root *at, pl_sc
 /* Halley steps that stay between low, where H > 0, and high, where H < 0: a step that leaves is
  * replaced by the geometric mean.
  */
-PL_INLINE pl_neo_hookean_root pl_neo_hookean_bracketed(const pl_neo_hookean_target *g, pl_real t,
-                                                       pl_real low, pl_real high)
+PL_RARE pl_neo_hookean_root pl_neo_hookean_bracketed(const pl_neo_hookean_target *g, pl_real t,
+                                                     pl_real low, pl_real high)
 {
     pl_neo_hookean_root at = {t, t, t, t, t};
     for (int step = 0; step < PL_NEO_HOOKEAN_EXTRA_STEPS; step++) {
@@ -297,7 +297,7 @@ PL_INLINE pl_mask pl_neo_hookean_is_minimum(const pl_neo_hookean_root *at)
  * there is at least one with x < 0, and all but never a second: then one search comes from each
  * end. At the lower end, t = 1 / (b0 b1), L <= 0 and so H > 0.
  */
-PL_INLINE pl_real pl_neo_hookean_dilated(const pl_neo_hookean_target *g)
+PL_RARE pl_real pl_neo_hookean_dilated(const pl_neo_hookean_target *g)
 {
     const pl_real m = pl_set1((pl_scalar)0.5) * g->b2;
     const pl_real first = pl_one() / (g->b0 * g->b1), last = pl_set1(2) * pl_max(g->b2, pl_one());
@@ -316,7 +316,7 @@ PL_INLINE pl_real pl_neo_hookean_dilated(const pl_neo_hookean_target *g)
 }
 
 /* More steps from t for an element that has not settled, with a bracket that holds its root. */
-PL_INLINE pl_real pl_neo_hookean_settle(const pl_neo_hookean_target *g, pl_real t)
+PL_RARE pl_real pl_neo_hookean_settle(const pl_neo_hookean_target *g, pl_real t)
 {
     const pl_real low = pl_max(pl_set1((pl_scalar)0.5) * g->b2, pl_set1((pl_scalar)PL_PROX_TINY));
     return pl_neo_hookean_bracketed(g, t, low, pl_set1((pl_scalar)(1 / PL_PROX_TINY))).t;

@@ -9,7 +9,9 @@
 #define PL_LANES 1
 #ifdef __CUDACC__
 #define PL_INLINE static __host__ __device__ __forceinline__
+#define PL_RARE   static __host__ __device__ __noinline__
 #else
+#define PL_RARE   static __attribute__((noinline, cold, unused))
 #define PL_INLINE static inline __attribute__((always_inline))
 #endif
 

@@ -14,6 +14,8 @@
 #endif
 
 #define PL_INLINE static inline __attribute__((always_inline))
+/* What runs seldom: kept out of line, so that the rest stays small. */
+#define PL_RARE static __attribute__((noinline, cold, unused))
 
 #ifndef PL_VECTOR_SIZE
 #define PL_VECTOR_SIZE 64

@@ -14,7 +14,7 @@ static double factor_nonzeros(double n)
 }
 
 pl_status pl_scene_check(const pl_scene *scene, const pl_mesh *meshes, pl_estimate *out,
-                         pl_faults *faults)
+                         int64_t *pin_counts, pl_faults *faults)
 {
     pl_layout layout;
     pl_status status = pl_layout_create(scene, meshes, &layout, faults);
@@ -33,6 +33,8 @@ pl_status pl_scene_check(const pl_scene *scene, const pl_mesh *meshes, pl_estima
         .setup_seconds = 0.005 + 1.5e-6 * m + 3e-8 * nnz,
         .frame_bytes = (double)layout.vertices * 3 * (scene->output.precision ? 8 : 4) + 1200,
     };
+    for (int32_t p = 0; pin_counts && p < scene->pin_count; p++)
+        pin_counts[p] = layout.pins[p].count;
     pl_layout_destroy(&layout);
     return PL_OK;
 }

@@ -1,6 +1,5 @@
 #include "server/worker/preflight.h"
 
-#include "engine/model/layout.h"
 #include "protocol/scene_json.h"
 #include "protocol/session_dir.h"
 #include "server/worker/sandbox.h"
@@ -141,22 +140,6 @@ static pl_status check_memory(preflight *p)
     return p->report.faults.total ? PL_INVALID : PL_OK;
 }
 
-static pl_status count_pins(preflight *p)
-{
-    const pl_scene *scene = &p->scene.scene;
-    p->pin_counts = calloc((size_t)scene->pin_count + 1, sizeof *p->pin_counts);
-    if (!p->pin_counts)
-        return PL_NO_MEMORY;
-    pl_layout layout;
-    pl_status status = pl_layout_create(scene, p->scene.meshes, &layout, &p->report.faults);
-    if (status != PL_OK)
-        return status;
-    for (int32_t k = 0; k < scene->pin_count; k++)
-        p->pin_counts[k] = layout.pins[k].count;
-    pl_layout_destroy(&layout);
-    return PL_OK;
-}
-
 /* Everything that is judged. PL_INVALID leaves its reasons in the report's faults. */
 static pl_status judge(preflight *p)
 {
@@ -167,8 +150,12 @@ static pl_status judge(preflight *p)
     if (status == PL_OK)
         status = describe_bodies(p);
     pl_estimate estimate = {0};
-    if (status == PL_OK)
-        status = pl_scene_check(&p->scene.scene, p->scene.meshes, &estimate, faults);
+    if (status == PL_OK) {
+        p->pin_counts = calloc((size_t)p->scene.scene.pin_count + 1, sizeof *p->pin_counts);
+        status = p->pin_counts ? pl_scene_check(&p->scene.scene, p->scene.meshes, &estimate,
+                                                p->pin_counts, faults)
+                               : PL_NO_MEMORY;
+    }
     if (status != PL_OK)
         return status;
     p->report.vertices = estimate.vertices;
@@ -178,8 +165,6 @@ static pl_status judge(preflight *p)
     p->report.setup_seconds = estimate.setup_seconds;
     p->report.frame_bytes = estimate.frame_bytes;
     status = check_memory(p);
-    if (status == PL_OK)
-        status = count_pins(p);
     return status == PL_OK ? find_warnings(p) : status;
 }
 
