@@ -122,8 +122,9 @@ $(BUILD)/obj/%.$(1).o: %.c | deps
 	$$(QUIET_CC)$(CC) $(PL_CFLAGS) -O3 $(ISA_FLAGS_$(1)) $(ISA_SAN) -DPL_ISA=$(1) -MMD -MP -c -o $$@ $$<
 endef
 $(foreach i,$(ISAS),$(eval $(call isa_rule,$(i))))
+# A line a file; nothing with make -s; the whole command with V=1.
 ifndef V
-QUIET_CC = @echo "  CC $<";
+QUIET_CC = @$(if $(findstring s,$(firstword -$(MAKEFLAGS))),,echo "  CC $<";)
 endif
 
 # A test program links everything; unit tests reach inside the rooms.

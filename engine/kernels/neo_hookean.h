@@ -323,8 +323,8 @@ PL_RARE pl_real pl_neo_hookean_settle(const pl_neo_hookean_target *g, pl_real t)
 }
 
 /* s~ is signed and ordered, s~0 >= s~1 >= |s~2|; s comes out positive and in the same order. */
-PL_INLINE void pl_neo_hookean_stretch_prox(const pl_neo_hookean *m, pl_real k,
-                                           const pl_real s_tilde[3], pl_real s[3])
+PL_LARGE void pl_neo_hookean_stretch_prox(const pl_neo_hookean *m, pl_real k,
+                                          const pl_real s_tilde[3], pl_real s[3])
 {
     const pl_neo_hookean_target g = pl_neo_hookean_target_at(m, k, s_tilde);
     pl_real t = pl_neo_hookean_start(&g);

@@ -195,7 +195,7 @@ PL_INLINE pl_real pl_svd3_dot(const pl_real a[3], const pl_real b[3])
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-PL_INLINE void pl_svd3(const pl_mat3 *F, pl_mat3 *U, pl_real s[3], pl_mat3 *V)
+PL_LARGE void pl_svd3(const pl_mat3 *F, pl_mat3 *U, pl_real s[3], pl_mat3 *V)
 {
     pl_real scale, inverse;
     pl_svd3_scale(F, &scale, &inverse);

@@ -9,8 +9,10 @@
 #define PL_LANES 1
 #ifdef __CUDACC__
 #define PL_INLINE static __host__ __device__ __forceinline__
+#define PL_LARGE  static __host__ __device__ __forceinline__
 #define PL_RARE   static __host__ __device__ __noinline__
 #else
+#define PL_LARGE  static __attribute__((unused))
 #define PL_RARE   static __attribute__((noinline, cold, unused))
 #define PL_INLINE static inline __attribute__((always_inline))
 #endif

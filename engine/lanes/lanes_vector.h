@@ -14,7 +14,9 @@
 #endif
 
 #define PL_INLINE static inline __attribute__((always_inline))
-/* What runs seldom: kept out of line, so that the rest stays small. */
+/* A function of a thousand instructions: compiled once a file, called with pointers. */
+#define PL_LARGE static __attribute__((noinline, unused))
+/* The same for what runs seldom. */
 #define PL_RARE static __attribute__((noinline, cold, unused))
 
 #ifndef PL_VECTOR_SIZE

@@ -301,6 +301,19 @@ int64_t daemon_fixture_memory(const daemon_fixture *d)
     return kilobytes * 1024;
 }
 
+bool daemon_fixture_sanitized(const daemon_fixture *d)
+{
+    char path[64], line[1024];
+    bool found = false;
+    snprintf(path, sizeof path, "/proc/%d/maps", (int)d->pid);
+    FILE *file = fopen(path, "re");
+    ck_assert_ptr_nonnull(file);
+    while (!found && fgets(line, sizeof line, file))
+        found = strstr(line, "libasan") != NULL;
+    fclose(file);
+    return found;
+}
+
 const char *daemon_fixture_path(const daemon_fixture *d, const char *format, ...)
 {
     static char paths[4][640];

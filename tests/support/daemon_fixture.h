@@ -35,6 +35,8 @@ int daemon_fixture_end(daemon_fixture *d, int signal);
 void daemon_fixture_resume(daemon_fixture *d);
 /* Resident memory of the daemon in bytes. */
 int64_t daemon_fixture_memory(const daemon_fixture *d);
+/* Whether it is built with the address sanitizer, which keeps freed memory for a while. */
+bool daemon_fixture_sanitized(const daemon_fixture *d);
 
 /* A path below the state directory; the text is static, four calls live at once. */
 __attribute__((format(printf, 2, 3))) const char *daemon_fixture_path(const daemon_fixture *d,
