@@ -20,7 +20,8 @@ endif
 comma := ,
 ifneq ($(SAN),)
 BUILD := build/san-$(subst $(comma),-,$(SAN))
-SAN_FLAGS := -fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer
+# The instrumentation makes GCC see uninitialised values where there are none.
+SAN_FLAGS := -fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer -Wno-maybe-uninitialized
 endif
 
 # -ffp-contract=off: the same bits whatever the instruction set; -fno-math-errno and

@@ -247,6 +247,7 @@ void daemon_fixture_start(daemon_fixture *d, const char *const *options)
 {
     static const char *const standard[] = {"--cores", "2", NULL};
     const char *temporary = getenv("TMPDIR");
+    const char *path = program(); /* fails the test before anything has been made */
     int pair[2];
     memset(d, 0, sizeof *d);
     options = options ? options : standard;
@@ -257,7 +258,7 @@ void daemon_fixture_start(daemon_fixture *d, const char *const *options)
     ck_assert_ptr_nonnull(mkdtemp(d->directory));
     snprintf(d->state, sizeof d->state, "%.255s/state", d->directory);
     ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
-    keeper k = {.fixture = d, .program = program(), .fd = pair[1]};
+    keeper k = {.fixture = d, .program = path, .fd = pair[1]};
     d->keeper = fork();
     ck_assert_int_ge(d->keeper, 0);
     if (d->keeper == 0) {
