@@ -234,6 +234,19 @@ static bool refuse_now(pl_request *r)
     return r->declared > SWALLOW_MAX || (expect && strcasecmp(expect, "100-continue") == 0);
 }
 
+/* 406 where a form is asked for that the route never gives; its handler chooses among several. */
+static void judge_accept(pl_request *r)
+{
+    char text[128];
+    const char *types[4] = {NULL};
+    int count = 0;
+    snprintf(text, sizeof text, "%s", r->route->produces);
+    for (char *rest = text, *type; count < 3 && (type = strtok_r(rest, ", ", &rest));) {
+        types[count++] = type;
+    }
+    pl_request_accept(r, types);
+}
+
 /* True where the reply is to be sent at once, without the body. */
 static bool judge(pl_request *r, const char *method, const char *path)
 {
@@ -267,6 +280,9 @@ static bool judge(pl_request *r, const char *method, const char *path)
     }
     if (!r->reply.status) {
         judge_body(r, &f);
+    }
+    if (!r->reply.status && strcmp(r->route->method, "GET") == 0) {
+        judge_accept(r);
     }
     return r->reply.status && refuse_now(r);
 }
@@ -586,6 +602,13 @@ static int listen_on(pl_daemon *d)
     return fd;
 }
 
+/* Undo %XX. A text with %00 in it is left as it came: decoded it would end there, and name something
+ * that was not asked for. As it came it names nothing. */
+static size_t unescape(void *context, struct MHD_Connection *connection, char *text)
+{
+    return strstr(text, "%00") ? strlen(text) : MHD_http_unescape(text);
+}
+
 static struct MHD_Daemon *start_library(pl_http *http)
 {
     const pl_options *o = &http->daemon->options;
@@ -605,7 +628,7 @@ static struct MHD_Daemon *start_library(pl_http *http)
                             MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
                             MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)CONNECTION_TIMEOUT_S,
                             MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_NOTIFY_COMPLETED, complete,
-                            http, MHD_OPTION_END);
+                            http, MHD_OPTION_UNESCAPE_CALLBACK, unescape, NULL, MHD_OPTION_END);
 }
 
 pl_http *pl_http_create(pl_daemon *daemon, const pl_route *routes)

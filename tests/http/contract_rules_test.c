@@ -278,6 +278,7 @@ START_TEST(test_no_path)
                                         "/v2/sessions",
                                         "/healthz/",
                                         "/%2e%2e/token",
+                                        "/v1/capabilities%00/../x",
                                         "/../token",
                                         "/v1/sessions/" ID "/../../../token"};
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {

@@ -19,6 +19,13 @@ static void fail_with(const char *what, pl_faults *faults)
     ck_abort_msg("%s%s", what, text);
 }
 
+/* Benchmarks use this too, outside of any test: nothing of check is touched while all is well. */
+static void require(bool condition, const char *otherwise)
+{
+    if (!condition)
+        ck_abort_msg("%s", otherwise);
+}
+
 pl_run *pl_run_open(int32_t threads, const char *json)
 {
     char *text = strdup(json);
@@ -30,14 +37,14 @@ pl_run *pl_run_open(int32_t threads, const char *json)
     if (pl_scene_decode(text, strlen(text), &run->scene, &faults) != PL_DECODE_OK)
         fail_with("the scene was refused", &faults);
     free(text);
-    ck_assert_int_le(run->scene.body_count, PL_TEST_BODIES);
+    require(run->scene.body_count <= PL_TEST_BODIES, "too many bodies");
     pl_mesh_limits limits = {1 << 24, 1 << 26};
     for (int32_t b = 0; b < run->scene.body_count; b++)
         if (pl_body_load(&run->scene, b, NULL, &limits, &run->meshes[b], &faults) != PL_OK)
             fail_with("a mesh was refused", &faults);
     if (pl_model_create(&run->scene, run->meshes, &run->model, &faults) != PL_OK)
         fail_with("the model was refused", &faults);
-    ck_assert_int_eq(pl_state_create(run->model, threads, &run->state), PL_OK);
+    require(pl_state_create(run->model, threads, &run->state) == PL_OK, "out of memory");
     pl_faults_clear(&faults);
     return run;
 }
@@ -49,7 +56,7 @@ pl_run *pl_run_openf(int32_t threads, const char *format, ...)
     va_start(args, format);
     int n = vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    ck_assert_int_lt(n, (int)sizeof text);
+    require(n < (int)sizeof text, "the scene is too long");
     return pl_run_open(threads, text);
 }
 
