@@ -234,7 +234,8 @@ static bool refuse_now(pl_request *r)
     return r->declared > SWALLOW_MAX || (expect && strcasecmp(expect, "100-continue") == 0);
 }
 
-/* 406 where a form is asked for that the route never gives; its handler chooses among several. */
+/* 406 where a form is asked for that the route never gives; its handler chooses among several. Not for
+ * HEAD, which gives none. */
 static void judge_accept(pl_request *r)
 {
     char text[128];
@@ -281,7 +282,7 @@ static bool judge(pl_request *r, const char *method, const char *path)
     if (!r->reply.status) {
         judge_body(r, &f);
     }
-    if (!r->reply.status && strcmp(r->route->method, "GET") == 0) {
+    if (!r->reply.status && strcmp(method, "GET") == 0) {
         judge_accept(r);
     }
     return r->reply.status && refuse_now(r);

@@ -6,7 +6,7 @@
  *
  *     type      lanes                    is
  *     pl_real   8 double, 16 single      GCC/clang vector, so + - * / and unary - work
- *     pl_int    as pl_real               integers of the same size, for bit work
+ *     pl_int    as pl_real               unsigned integers of the same size, for bit work
  *     pl_mask   as pl_real               result of a comparison; combine with pl_and, pl_or, pl_not
  *
  * PL_SINGLE chooses single precision; PL_VECTOR_SIZE (bytes, 64 by default) the lane count, which

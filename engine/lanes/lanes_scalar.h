@@ -19,11 +19,9 @@
 
 typedef pl_scalar pl_real;
 #ifdef PL_SINGLE
-typedef int32_t pl_int;
-typedef uint32_t pl_uint;
+typedef uint32_t pl_int;
 #else
-typedef int64_t pl_int;
-typedef uint64_t pl_uint;
+typedef uint64_t pl_int;
 #endif
 typedef int pl_mask;
 
@@ -64,11 +62,11 @@ PL_INLINE pl_real pl_as_real(pl_int bits)
 
 PL_INLINE pl_int pl_shift_left(pl_int a, int bits)
 {
-    return (pl_int)((pl_uint)a << bits);
+    return a << bits;
 }
 PL_INLINE pl_int pl_shift_right(pl_int a, int bits)
 {
-    return (pl_int)((pl_uint)a >> bits);
+    return a >> bits;
 }
 
 PL_INLINE pl_mask pl_lt(pl_real a, pl_real b)

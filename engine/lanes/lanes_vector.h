@@ -34,20 +34,17 @@
 #define PL_LANES       (PL_VECTOR_SIZE / (int)sizeof(pl_scalar))
 
 #ifdef PL_SINGLE
-typedef int32_t pl_bits;
-typedef uint32_t pl_ubits;
+typedef uint32_t pl_bits;
 #define PL_INTRINSIC(width, op) _mm##width##_##op##_ps
 #define PL_INTRINSIC_MASK(op)   _mm512_##op##_ps_mask
 #else
-typedef int64_t pl_bits;
-typedef uint64_t pl_ubits;
+typedef uint64_t pl_bits;
 #define PL_INTRINSIC(width, op) _mm##width##_##op##_pd
 #define PL_INTRINSIC_MASK(op)   _mm512_##op##_pd_mask
 #endif
 
 typedef pl_scalar pl_real __attribute__((vector_size(PL_VECTOR_SIZE)));
 typedef pl_bits pl_int __attribute__((vector_size(PL_VECTOR_SIZE)));
-typedef pl_ubits pl_uint __attribute__((vector_size(PL_VECTOR_SIZE)));
 typedef pl_real pl_real_in_memory __attribute__((aligned(64)));
 
 typedef pl_scalar pl_piece __attribute__((vector_size(PL_PIECE_SIZE)));
@@ -105,11 +102,11 @@ PL_INLINE pl_real pl_as_real(pl_int bits)
 }
 PL_INLINE pl_int pl_shift_left(pl_int a, int bits)
 {
-    return (pl_int)((pl_uint)a << bits);
+    return a << bits;
 }
 PL_INLINE pl_int pl_shift_right(pl_int a, int bits)
 {
-    return (pl_int)((pl_uint)a >> bits);
+    return a >> bits;
 }
 
 /* --- What an operation is on one piece --- */
