@@ -129,6 +129,7 @@ int pl_metrics_digest_decode(const char *text, size_t length, pl_metrics_digest 
         *out = (pl_metrics_digest){
             .frame = frame,
             .iterations = pl_json_integer(m, "iterations", -1),
+            .unconverged = pl_json_integer(m, "unconverged", -1),
             .inverted = pl_json_integer(m, "inverted", -1),
             .contacts = pl_json_integer(m, "contacts", -1),
             .time = pl_json_number(m, "time", NAN),

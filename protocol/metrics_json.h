@@ -14,7 +14,7 @@ char *pl_metrics_encode(const pl_metrics *m, const char *const *pin_names, int32
 
 /* The numbers a progress display needs, read back from such a text. Missing or null is NaN. */
 typedef struct pl_metrics_digest {
-    int64_t frame, iterations, inverted, contacts;
+    int64_t frame, iterations, unconverged, inverted, contacts;
     double time, objective, primal_residual, dual_residual, gradient_norm, kinetic, elastic,
         ms_step;
 } pl_metrics_digest;

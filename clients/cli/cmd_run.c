@@ -169,6 +169,10 @@ static int verdict(const runner *r, const pl_exit *e)
         fprintf(stderr, "%s%s%s  %" PRId64 " frames in %.2f s, in %s\n",
                 pl_style_on(&r->cli->err, good ? PL_STYLE_GREEN : PL_STYLE_RED), e->state,
                 pl_style_off(&r->cli->err), e->frames, e->seconds, r->path);
+        char quality[PL_PROGRESS_TEXT];
+        pl_progress_quality(&r->progress, quality);
+        if (*quality)
+            fprintf(stderr, "  %s\n", quality);
         if (e->failure.code != PL_FAILURE_NONE)
             say_failure(r, &e->failure);
     }

@@ -316,6 +316,10 @@ static int verdict_of(follower *f)
     if (status != PL_EXIT_OK)
         return status;
     status = pl_follow_verdict(f->cli, session);
+    char quality[PL_PROGRESS_TEXT];
+    pl_progress_quality(&f->progress, quality);
+    if (*quality && !f->cli->json)
+        fprintf(stderr, "  %s\n", quality);
     pl_json_free(session);
     return status;
 }

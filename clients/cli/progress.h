@@ -12,6 +12,8 @@ typedef struct pl_progress {
     double ms_frame;            /* smoothed; NaN: not known */
     double last_plain, started; /* monotonic s */
     int64_t last_plain_frame;
+    int64_t noted, unconverged,
+        inverted; /* frames seen after frame 0; of them, with such a step or element */
 } pl_progress;
 
 enum { PL_PROGRESS_TEXT = 512 };
@@ -31,6 +33,9 @@ void pl_progress_line(const pl_progress *p, const pl_terminal *t, char out[PL_PR
 void pl_progress_show(pl_progress *p, pl_terminal *t);
 /* The last state as a finished line. */
 void pl_progress_end(pl_progress *p, pl_terminal *t);
+
+/* What a person should know before trusting the run, as a sentence or two; "" where all is well. */
+void pl_progress_quality(const pl_progress *p, char out[PL_PROGRESS_TEXT]);
 
 /* "0:04", "12:30", "1:02:03". */
 void pl_duration_text(double seconds, char out[24]);

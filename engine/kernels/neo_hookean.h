@@ -19,7 +19,7 @@
 #include "engine/kernels/svd3.h"
 
 #ifdef PL_SINGLE
-#define PL_PROX_HUGE 1e9f
+#define PL_PROX_HUGE 1e8f
 #define PL_PROX_TINY 1e-20f
 #else
 #define PL_PROX_HUGE 1e50

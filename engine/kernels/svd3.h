@@ -19,13 +19,12 @@
 
 #include "engine/kernels/mat3.h"
 
+#define PL_SVD3_SWEEPS 4
 #ifdef PL_SINGLE
-#define PL_SVD3_SWEEPS  3
-#define PL_SVD3_SMALL   1e-9f
+#define PL_SVD3_SMALL   2e-6f /* the sixth power of it is still a normal number */
 #define PL_SVD3_TINY    1e-18f
 #define PL_SVD3_LARGEST 1e37f
 #else
-#define PL_SVD3_SWEEPS  4
 #define PL_SVD3_SMALL   1e-25
 #define PL_SVD3_TINY    1e-150
 #define PL_SVD3_LARGEST 1e306
