@@ -26,18 +26,25 @@ static const char *const environment_kept[] = {
     "LSAN_OPTIONS=", "TSAN_OPTIONS=",
 };
 
+/* Read by libraries as they load, so they must be there before the start. One BLAS thread, or the worker
+ * would have to start itself again; and threads that wait asleep: a thread that spins at a barrier for one
+ * that is not running makes a step seven times slower as soon as anything else wants the cores, and
+ * gains nothing measurable on idle ones. The daemon's own environment goes before these. */
+static char one_thread[] = "OPENBLAS_NUM_THREADS=1", wait_asleep[] = "OMP_WAIT_POLICY=passive";
+
 static char **child_environment(void)
 {
     size_t n = 0;
     while (environ[n]) {
         n++;
     }
-    char **kept = calloc(n + 2, sizeof *kept);
+    char **kept = calloc(n + 3, sizeof *kept);
     size_t count = 0;
     if (kept && !getenv("OPENBLAS_NUM_THREADS")) {
-        /* Set before the start, or the worker would have to start itself again to set it. */
-        static char one_thread[] = "OPENBLAS_NUM_THREADS=1";
         kept[count++] = one_thread;
+    }
+    if (kept && !getenv("OMP_WAIT_POLICY")) {
+        kept[count++] = wait_asleep;
     }
     for (size_t i = 0; kept && i < n; i++) {
         for (size_t j = 0; j < sizeof environment_kept / sizeof *environment_kept; j++) {
