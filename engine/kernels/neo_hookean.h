@@ -343,7 +343,9 @@ PL_LARGE void pl_neo_hookean_stretch_prox(const pl_neo_hookean *m, pl_real k,
     pl_neo_hookean_stretches(&g, t, s);
 }
 
-/* F from F~ by the singular values alone; det F > 0 for every finite F~. */
+/* F from F~ by the singular values alone, positive and finite for every finite F~. A target of more
+ * than PL_PROX_HUGE times its size counts as that.
+ */
 PL_INLINE void pl_neo_hookean_prox(const pl_neo_hookean *m, pl_real k, const pl_mat3 *F_tilde,
                                    pl_mat3 *F)
 {

@@ -6,13 +6,15 @@
  * shortest direction). Fixed operation counts, no branches, any finite F.
  *
  * Method, after McAdams 2011 with three changes that bring it to full double precision:
- *  1. F is scaled by an exact power of two, so nothing overflows.
- *  2. V diagonalises S = F^T F by cyclic Jacobi rotations. A rotation needs to be orthogonal but
- * not exact, so its angle comes from a rational function, and a rotation costs one division. V is
- *     gathered as a quaternion.
- *  3. S knows s1 and s2 only to sqrt(epsilon) s0. Hence only the longest column b of B = F V is
- *     trusted. What is orthogonal to b in B is a 2x2 matrix, and its decomposition is found from
- * its own entries.
+ *
+ * 1. F is scaled by an exact power of two, so nothing overflows.
+ *
+ * 2. V diagonalises S = F^T F by cyclic Jacobi rotations. A rotation has to be orthogonal but need
+ * not be exact, so its angle comes from a rational function, and it costs one division and no root.
+ * V is gathered as a quaternion.
+ *
+ * 3. S knows s1 and s2 only to sqrt(epsilon) s0. Hence only the longest column b of B = F V is
+ * trusted. What is orthogonal to b in B is a 2x2 matrix, decomposed from its own entries.
  */
 #ifndef PLIANT_ENGINE_KERNELS_SVD3_H
 #define PLIANT_ENGINE_KERNELS_SVD3_H
