@@ -9,7 +9,7 @@
  *     pl_int    as pl_real               unsigned integers of the same size, for bit work
  *     pl_mask   as pl_real               result of a comparison; combine with pl_and, pl_or, pl_not
  *
- * PL_SINGLE chooses single precision; PL_VECTOR_SIZE (bytes, 64 by default) the lane count, which
+ * PL_SINGLE chooses single precision; PL_VECTOR_SIZE (bytes, 128 by default) the lane count, which
  * does not depend on the instruction set. Every operation is exactly rounded IEEE arithmetic or
  * exact bit work, so an element has the same bits on x86-64-v2, v3 and v4 when compiled with
  * -ffp-contract=off. No reciprocal estimates.

@@ -20,7 +20,7 @@
 #define PL_RARE static __attribute__((noinline, cold, unused))
 
 #ifndef PL_VECTOR_SIZE
-#define PL_VECTOR_SIZE 64
+#define PL_VECTOR_SIZE 128
 #endif
 #if defined(__AVX512F__) && defined(__AVX512DQ__)
 #define PL_PIECE_SIZE 64

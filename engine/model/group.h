@@ -22,8 +22,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The width of a lane block on every instruction set: doubles in 512 bits. */
-enum { PL_BLOCK = 8 };
+/* The width of a lane block on every instruction set: two 512-bit registers of doubles
+ * (engine/lanes/README.md says why two). */
+enum { PL_BLOCK = 16 };
 
 typedef struct pl_group pl_group;
 

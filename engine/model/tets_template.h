@@ -5,8 +5,8 @@
  *   MATERIAL_NAME   its name in a scene
  *
  * and is compiled with PL_ISA = v2, v3, v4 or base. All arithmetic is on lanes: one block of
- * PL_BLOCK tetrahedra at a time, no branch, no early exit, so that the bits do not depend on which
- * tetrahedra share a block, and the compiler has nothing to guess.
+ * PL_BLOCK tetrahedra at a time, no branch but a kernel's rare way out of line, so that the bits do not depend on
+ * which tetrahedra share a block, and the compiler has nothing to guess.
  */
 #include "engine/kernels/mat3.h"
 #include "engine/kernels/svd3.h"
