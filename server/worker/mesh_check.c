@@ -1,6 +1,7 @@
 #include "server/worker/mesh_check.h"
 
 #include "engine/mesh/mesh.h"
+#include "protocol/problem.h"
 #include "protocol/json.h"
 #include "protocol/session_dir.h"
 #include "server/worker/sandbox.h"
@@ -256,18 +257,7 @@ static void put_measures(pl_json_writer *w, const mesh_check *c)
 static void put_faults(pl_json_writer *w, const pl_faults *faults)
 {
     pl_json_key(w, "faults");
-    pl_json_begin_array(w);
-    for (size_t i = 0; i < faults->count; i++) {
-        const pl_fault *f = &faults->items[i];
-        pl_json_begin_object(w);
-        pl_json_set_string(w, "pointer", f->pointer);
-        pl_json_set_string(w, "code", f->code);
-        pl_json_set_string(w, "got", f->got);
-        pl_json_set_string(w, "expected", f->expected);
-        pl_json_set_string(w, "hint", f->hint);
-        pl_json_end_object(w);
-    }
-    pl_json_end_array(w);
+    pl_faults_encode(w, faults);
     pl_json_set_integer(w, "faults_total", (int64_t)faults->total);
 }
 
