@@ -1,47 +1,10 @@
-#include "engine/backends/cpu/cpu.h"
+#include "engine/backends/cpu/cpu_internal.h"
 
 #include "engine/clock.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Partial sums are over chunks of this many items, whatever the number of threads. */
-enum { CHUNK = 512 };
-
-typedef struct cpu {
-    pl_backend base;
-    int32_t threads;
-    double *to_global, *dual; /* contributions, [model->contributions] */
-    double *partial;          /* one a chunk or block */
-    pl_block_sums *sums;      /* [most blocks of a group] */
-    pl_block_measure *measures;
-    pl_solve_work *work;
-} cpu;
-
-static cpu *cpu_of(pl_backend *b)
-{
-    return (cpu *)b;
-}
-
-static int64_t chunks_of(int64_t count)
-{
-    return (count + CHUNK - 1) / CHUNK;
-}
-
-static int64_t chunk_end(int64_t chunk, int64_t count)
-{
-    int64_t end = (chunk + 1) * CHUNK;
-    return end < count ? end : count;
-}
-
-static double add_up(const double *partial, int64_t count)
-{
-    double sum = 0;
-    for (int64_t i = 0; i < count; i++)
-        sum += partial[i];
-    return sum;
-}
 
 static void cpu_destroy(pl_backend *b)
 {
@@ -101,24 +64,6 @@ static void cpu_copy(pl_backend *b, double *to, const double *from, int64_t coun
 static void cpu_clear(pl_backend *b, double *array, int64_t count)
 {
     memset(array, 0, (size_t)count * sizeof *array);
-}
-
-/* Threads for `items` of work: waking one costs microseconds, so a small model gets fewer. How many
- * does not change a bit of the result. */
-enum { BLOCKS_A_THREAD = 24, ROWS_A_THREAD = 1024 };
-static int32_t team(const cpu *c, int64_t items, int64_t least)
-{
-    int64_t most = items / least;
-    return most < 1 ? 1 : most < c->threads ? (int32_t)most : c->threads;
-}
-
-/* Blocks in equal runs, a run a thread: which thread does a block changes nothing. */
-typedef struct run {
-    int64_t b0, b1;
-} run;
-static run run_of(int64_t blocks, int64_t part, int64_t parts)
-{
-    return (run){blocks * part / parts, blocks * (part + 1) / parts};
 }
 
 static void cpu_reduce(pl_backend *b, const double *x, double *const *z)

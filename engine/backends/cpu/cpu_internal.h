@@ -1,0 +1,63 @@
+/* cpu_internal.h - what the files of the CPU backend share: its state, and how work is cut so that
+ * the number of threads changes no bit. */
+#ifndef PLIANT_ENGINE_BACKENDS_CPU_CPU_INTERNAL_H
+#define PLIANT_ENGINE_BACKENDS_CPU_CPU_INTERNAL_H
+
+#include "engine/backends/cpu/cpu.h"
+
+/* Partial sums are over chunks of this many items, whatever the number of threads. */
+enum { CHUNK = 512 };
+
+typedef struct cpu {
+    pl_backend base;
+    int32_t threads;
+    double *to_global, *dual; /* contributions, [model->contributions] */
+    double *partial;          /* one a chunk or block */
+    pl_block_sums *sums;      /* [most blocks of a group] */
+    pl_block_measure *measures;
+    pl_solve_work *work;
+} cpu;
+
+static inline cpu *cpu_of(pl_backend *b)
+{
+    return (cpu *)b;
+}
+
+static inline int64_t chunks_of(int64_t count)
+{
+    return (count + CHUNK - 1) / CHUNK;
+}
+
+static inline int64_t chunk_end(int64_t chunk, int64_t count)
+{
+    int64_t end = (chunk + 1) * CHUNK;
+    return end < count ? end : count;
+}
+
+static inline double add_up(const double *partial, int64_t count)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < count; i++)
+        sum += partial[i];
+    return sum;
+}
+
+/* Threads for `items` of work: waking one costs microseconds, so a small model gets fewer. How many
+ * does not change a bit of the result. */
+enum { BLOCKS_A_THREAD = 24, ROWS_A_THREAD = 1024 };
+static inline int32_t team(const cpu *c, int64_t items, int64_t least)
+{
+    int64_t most = items / least;
+    return most < 1 ? 1 : most < c->threads ? (int32_t)most : c->threads;
+}
+
+/* Blocks in equal runs, a run a thread: which thread does a block changes nothing. */
+typedef struct run {
+    int64_t b0, b1;
+} run;
+static inline run run_of(int64_t blocks, int64_t part, int64_t parts)
+{
+    return (run){blocks * part / parts, blocks * (part + 1) / parts};
+}
+
+#endif

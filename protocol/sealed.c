@@ -1,0 +1,57 @@
+#include "protocol/sealed.h"
+
+#include "protocol/record.h"
+#include "protocol/session_dir.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The seal as it stands at the end of every text: everything before it is what it covers. */
+#define SEAL_FORMAT ",\"crc32c\":\"%08" PRIx32 "\"}"
+enum { SEAL_LENGTH = sizeof ",\"crc32c\":\"00000000\"}" - 1 };
+
+pl_status pl_sealed_write(int dir_fd, const char *name, pl_json_writer *w, bool durable)
+{
+    size_t length = 0;
+    char *text = pl_json_finish(w, &length);
+    char *sealed = text ? realloc(text, length + SEAL_LENGTH + 1) : NULL;
+    if (!sealed) {
+        free(text);
+        return PL_NO_MEMORY;
+    }
+    snprintf(sealed + length, SEAL_LENGTH + 1, SEAL_FORMAT, pl_crc32c(0, sealed, length));
+    pl_status status = pl_file_replace(dir_fd, name, sealed, length + SEAL_LENGTH, durable);
+    free(sealed);
+    return status;
+}
+
+static bool seal_fits(const char *text, size_t size)
+{
+    char seal[SEAL_LENGTH + 1];
+    if (size < SEAL_LENGTH)
+        return false;
+    snprintf(seal, sizeof seal, SEAL_FORMAT, pl_crc32c(0, text, size - SEAL_LENGTH));
+    return memcmp(text + size - SEAL_LENGTH, seal, SEAL_LENGTH) == 0;
+}
+
+pl_status pl_sealed_read(int dir_fd, const char *name, size_t limit, int32_t format, pl_json **out)
+{
+    char *text;
+    size_t size;
+    pl_status status = pl_file_read(dir_fd, name, limit, &text, &size);
+    if (status != PL_OK)
+        return status;
+    pl_json *document = seal_fits(text, size) ? pl_json_parse(text, size, NULL) : NULL;
+    int64_t stated = pl_json_integer(document, "format", 0);
+    free(text);
+    if (stated >= 1 && stated <= format) {
+        *out = document;
+        return PL_OK;
+    }
+    pl_json_free(document);
+    errno = EBADMSG;
+    return PL_IO;
+}
