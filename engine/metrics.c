@@ -10,6 +10,7 @@ static const char *const names[PL_FAILURE_COUNT] = {
     [PL_FAILURE_WORKER_CRASHED] = "worker_crashed",
     [PL_FAILURE_TIMEOUT] = "timeout",
     [PL_FAILURE_DISK] = "disk",
+    [PL_FAILURE_NOT_REPRODUCIBLE] = "not_reproducible",
     [PL_FAILURE_INTERNAL] = "internal",
 };
 

@@ -52,6 +52,7 @@ typedef enum pl_failure_code {
     PL_FAILURE_WORKER_CRASHED,
     PL_FAILURE_TIMEOUT,
     PL_FAILURE_DISK,
+    PL_FAILURE_NOT_REPRODUCIBLE, /* computed again, a frame differed from the stored one */
     PL_FAILURE_INTERNAL,
     PL_FAILURE_COUNT
 } pl_failure_code;

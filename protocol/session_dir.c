@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 enum { FORMAT = 1, HEAD_LIMIT = 16 << 20 };
@@ -46,9 +47,11 @@ static pl_status sync_parent(int dir_fd, const char *name)
 }
 
 static pl_status write_and_rename(int dir_fd, int fd, const char *temporary, const char *name,
-                                  const void *data, size_t size)
+                                  const struct iovec *parts, int count)
 {
-    pl_status status = write_all(fd, data, size);
+    pl_status status = PL_OK;
+    for (int i = 0; i < count && status == PL_OK; i++)
+        status = write_all(fd, parts[i].iov_base, parts[i].iov_len);
     if (status == PL_OK && fsync(fd) != 0)
         status = PL_IO;
     int kept = errno;
@@ -66,6 +69,13 @@ static pl_status write_and_rename(int dir_fd, int fd, const char *temporary, con
 
 pl_status pl_file_replace(int dir_fd, const char *name, const void *data, size_t size, bool durable)
 {
+    struct iovec whole = {(void *)data, size};
+    return pl_file_replace_parts(dir_fd, name, &whole, 1, durable);
+}
+
+pl_status pl_file_replace_parts(int dir_fd, const char *name, const struct iovec *parts, int count,
+                                bool durable)
+{
     /* Two writers of one name (a stale worker, another thread) must not share a temporary. */
     static atomic_uint counter;
     char temporary[320];
@@ -78,7 +88,7 @@ pl_status pl_file_replace(int dir_fd, const char *name, const void *data, size_t
     int fd = openat(dir_fd, temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0640);
     if (fd < 0)
         return PL_IO;
-    pl_status status = write_and_rename(dir_fd, fd, temporary, name, data, size);
+    pl_status status = write_and_rename(dir_fd, fd, temporary, name, parts, count);
     if (status != PL_OK) {
         int kept = errno;
         unlinkat(dir_fd, temporary, 0);

@@ -11,6 +11,7 @@
  *   lock             exclusive OFD lock, held while a worker lives   worker
  *   head.json        attempt and its chain of segments           worker, by rename
  *   log/AAAA-SSSS.seg, .idx   records, and one entry a frame     worker
+ *   checkpoint-A.bin, -B.bin   states to go on from (checkpoint.h)   worker, by rename
  *   exit.json        how the attempt ended                       worker, by rename
  *   worker.log       what the worker said                        worker
  *   control.log      records of type PL_RECORD_CONTROL           daemon (or pliant run)
@@ -50,14 +51,15 @@ pl_status pl_head_read(int dir_fd, pl_head *out); /* PL_IO + errno ENOENT where 
 pl_status pl_head_write(int dir_fd, const pl_head *head);
 void pl_head_clear(pl_head *head);
 
-/* exit.json: {"format": 1, "attempt": N, "state": "succeeded|failed|cancelled", "frames": n,
- * "failure": null | {"code", "step", "frame", "body", "element", "vertex", "message", "advice"},
- * "seconds": s}. */
+/* exit.json: {"format": 1, "attempt": N, "state": "succeeded|failed|cancelled|stopped|paused",
+ * "frames": n, "failure": null | {"code", "step", "frame", "body", "element", "vertex", "message",
+ * "advice"}, "seconds": s}. "stopped" (SIGTERM) and "paused" (asked for in control.log) are no end:
+ * a later attempt goes on from the checkpoint. */
 typedef struct pl_exit {
     int32_t attempt;
     char state[16];
     int64_t frames;     /* last committed frame */
-    double seconds;     /* of running */
+    double seconds;     /* of running, over all attempts */
     pl_failure failure; /* code PL_FAILURE_NONE unless failed */
 } pl_exit;
 pl_status pl_exit_read(int dir_fd, pl_exit *out);
@@ -93,9 +95,13 @@ pl_status pl_session_lock(int dir_fd, bool create, int *out_fd);
 bool pl_session_locked(int dir_fd);
 
 /* Write a whole small file by temporary + fsync + rename (+ fsync of the directory if `durable`).
- */
+ * The temporary is called NAME.PID.N.tmp. */
 pl_status pl_file_replace(int dir_fd, const char *name, const void *data, size_t size,
                           bool durable);
+/* The same of a file in pieces, for those that are not small. */
+struct iovec;
+pl_status pl_file_replace_parts(int dir_fd, const char *name, const struct iovec *parts, int count,
+                                bool durable);
 /* Read a whole regular file of at most `limit` bytes; *out malloc'ed, NUL-terminated. PL_IO with
  * errno EFBIG beyond it. */
 pl_status pl_file_read(int dir_fd, const char *name, size_t limit, char **out, size_t *size);

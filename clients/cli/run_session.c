@@ -20,8 +20,10 @@ extern char **environ;
 
 /* What a run leaves in its directory, beside log/ and meshes/. */
 static const char *const run_files[] = {
-    "scene.json", "effective.json", "preflight.json", "topology.json", "triangles.npy", "tets.npy",
-    "lock",       "head.json",      "exit.json",      "worker.log",    "control.log",
+    "scene.json",       "effective.json", "preflight.json", "topology.json",
+    "triangles.npy",    "tets.npy",       "lock",           "head.json",
+    "exit.json",        "worker.log",     "control.log",    "checkpoint-A.bin",
+    "checkpoint-B.bin",
 };
 
 static bool is_empty(int dir_fd)
