@@ -13,7 +13,12 @@
 typedef enum pl_integrator_kind { PL_INTEGRATOR_BACKWARD_EULER } pl_integrator_kind;
 typedef enum pl_method_kind { PL_METHOD_ADMM } pl_method_kind;
 typedef enum pl_device_kind { PL_DEVICE_CPU } pl_device_kind;
-typedef enum pl_material_kind { PL_MATERIAL_NEO_HOOKEAN } pl_material_kind;
+typedef enum pl_material_kind {
+    PL_MATERIAL_NEO_HOOKEAN,
+    PL_MATERIAL_COROTATED,
+    PL_MATERIAL_ARAP
+} pl_material_kind;
+#define PL_MATERIAL_KINDS ((int)PL_MATERIAL_ARAP + 1)
 typedef enum pl_on_not_converged {
     PL_NOT_CONVERGED_CONTINUE,
     PL_NOT_CONVERGED_FAIL

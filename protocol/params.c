@@ -170,10 +170,10 @@ static const pl_param_table resources_table = {.name = "resources",
 /* ---- materials
  * ----------------------------------------------------------------------------------- */
 
-static const char *const material_models[] = {"neo_hookean", NULL};
+static const char *const material_models[] = {"neo_hookean", "corotated", "arap", NULL};
 static const pl_absent material_models_absent[] = {
-    {"corotated", 0}, {"stvk", 0}, {"mooney_rivlin", 0},      {"fung", 0}, {"polynomial", 0},
-    {"spline", 0},    {"arap", 0}, {"stable_neo_hookean", 0}, {0}};
+    {"stvk", 0},   {"mooney_rivlin", 0},      {"fung", 0}, {"polynomial", 0},
+    {"spline", 0}, {"stable_neo_hookean", 0}, {0}};
 
 static const pl_param material_rows[] = {
     {.key = "model",
@@ -181,7 +181,10 @@ static const pl_param material_rows[] = {
      AT(pl_material, model),
      .choices = material_models,
      .absent = material_models_absent,
-     .doc = "The energy density."},
+     .doc = "The energy density of F, with R its nearest rotation and J = det F. neo_hookean: "
+            "mu/2 (|F|^2 - 3) - mu log J + lambda/2 (log J)^2. corotated: mu |F - R|^2 + lambda/2 "
+            "tr(R^T F - I)^2. arap (as rigid as possible): mu |F - R|^2. mu and lambda are Lame's "
+            "constants of young and poisson."},
     {.key = "young",
      .kind = PL_PARAM_NUMBER,
      AT(pl_material, young),
@@ -195,7 +198,8 @@ static const pl_param material_rows[] = {
      .unit = "1",
      FROM(0, 0.4999),
      .standard = {0.45},
-     .doc = "Poisson's ratio; the energy needs a first Lame parameter that is not negative."},
+     .doc = "Poisson's ratio; the energies need a first Lame parameter that is not negative. arap "
+            "has none: there it only enters mu = young / (2 (1 + poisson))."},
     {.key = "density",
      .kind = PL_PARAM_NUMBER,
      AT(pl_material, density),

@@ -7,8 +7,10 @@
 
 static const char *const NAMES[PL_ISA_COUNT] = {"x86-64-v2", "x86-64-v3", "x86-64-v4"};
 
-static const pl_group_ops *const NEO_HOOKEAN[PL_ISA_COUNT] = {
-    &pl_tets_neo_hookean_ops_v2, &pl_tets_neo_hookean_ops_v3, &pl_tets_neo_hookean_ops_v4};
+#define OPS(model)                                                                                 \
+    {                                                                                              \
+        &pl_tets_##model##_ops_v2, &pl_tets_##model##_ops_v3, &pl_tets_##model##_ops_v4            \
+    }
 
 static pl_isa best(void)
 {
@@ -36,8 +38,11 @@ pl_isa pl_isa_current(void)
 
 static const char *const NAMES[PL_ISA_COUNT] = {"base", "base", "base"};
 
-static const pl_group_ops *const NEO_HOOKEAN[PL_ISA_COUNT] = {
-    &pl_tets_neo_hookean_ops_base, &pl_tets_neo_hookean_ops_base, &pl_tets_neo_hookean_ops_base};
+#define OPS(model)                                                                                 \
+    {                                                                                              \
+        &pl_tets_##model##_ops_base, &pl_tets_##model##_ops_base, &pl_tets_##model##_ops_base      \
+    }
+
 pl_isa pl_isa_current(void)
 {
     return PL_ISA_V2;
@@ -50,11 +55,13 @@ const char *pl_isa_name(pl_isa isa)
     return NAMES[isa];
 }
 
+static const pl_group_ops *const TETS[PL_MATERIAL_KINDS][PL_ISA_COUNT] = {
+    [PL_MATERIAL_NEO_HOOKEAN] = OPS(neo_hookean),
+    [PL_MATERIAL_COROTATED] = OPS(corotated),
+    [PL_MATERIAL_ARAP] = OPS(arap),
+};
+
 const pl_group_ops *pl_tets_ops(pl_material_kind model)
 {
-    switch (model) {
-    case PL_MATERIAL_NEO_HOOKEAN:
-        return NEO_HOOKEAN[pl_isa_current()];
-    }
-    return NULL;
+    return TETS[model][pl_isa_current()];
 }

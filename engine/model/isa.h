@@ -20,10 +20,14 @@ const char *pl_isa_name(pl_isa isa);
 const pl_group_ops *pl_tets_ops(pl_material_kind model);
 
 #if defined(__x86_64__)
-extern const pl_group_ops pl_tets_neo_hookean_ops_v2, pl_tets_neo_hookean_ops_v3,
-    pl_tets_neo_hookean_ops_v4;
+#define PL_TETS_OPS(model)                                                                         \
+    extern const pl_group_ops pl_tets_##model##_ops_v2, pl_tets_##model##_ops_v3,                  \
+        pl_tets_##model##_ops_v4
 #else
-extern const pl_group_ops pl_tets_neo_hookean_ops_base;
+#define PL_TETS_OPS(model) extern const pl_group_ops pl_tets_##model##_ops_base
 #endif
+PL_TETS_OPS(neo_hookean);
+PL_TETS_OPS(corotated);
+PL_TETS_OPS(arap);
 
 #endif

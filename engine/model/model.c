@@ -187,7 +187,7 @@ static pl_status add_tet_groups(build *b)
     double *mu = malloc((size_t)m->tets * sizeof *mu);
     double *lambda = malloc((size_t)m->tets * sizeof *lambda);
     pl_status status = element && mu && lambda ? PL_OK : PL_NO_MEMORY;
-    for (pl_material_kind kind = 0; status == PL_OK && kind <= PL_MATERIAL_NEO_HOOKEAN; kind++) {
+    for (pl_material_kind kind = 0; status == PL_OK && kind < PL_MATERIAL_KINDS; kind++) {
         int64_t count = 0;
         for (int32_t i = 0; i < m->body_count; i++) {
             if (b->scene->materials[b->scene->bodies[i].material].model != kind)
@@ -302,7 +302,7 @@ static pl_status add_contact_groups(build *b)
 static pl_status add_groups(build *b)
 {
     pl_model *m = b->model;
-    size_t most = (size_t)PL_MATERIAL_NEO_HOOKEAN + 1 + (size_t)m->obstacle_count;
+    size_t most = (size_t)PL_MATERIAL_KINDS + (size_t)m->obstacle_count;
     m->groups = calloc(most, sizeof *m->groups);
     m->group_obstacle = calloc(most, sizeof *m->group_obstacle);
     if (!m->groups || !m->group_obstacle)

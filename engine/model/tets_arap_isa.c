@@ -1,0 +1,6 @@
+/* As-rigid-as-possible tetrahedra; compiled once per instruction set. */
+#include "engine/kernels/arap.h"
+
+#define MATERIAL      arap
+#define MATERIAL_NAME "arap"
+#include "engine/model/tets_template.h"
