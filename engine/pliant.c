@@ -142,6 +142,10 @@ static void locate(const pl_state *s, pl_failure *failure)
         failure->body = pl_model_body_of(m, m->first_vertex, failure->vertex);
         failure->vertex -= m->first_vertex[failure->body];
     }
+    if (failure->element >= 0) {
+        failure->body = pl_model_body_of(m, m->first_tet, failure->element);
+        failure->element -= m->first_tet[failure->body];
+    }
 }
 
 /* Whether a stage that ran out of iterations may stand. */
@@ -216,7 +220,7 @@ static void measure_forces(const pl_model *m, pl_state *s)
                 s->pins[p].newton[c] += s->gradient[3 * (int64_t)m->pins[p].vertex[k] + c];
     }
     s->contacts = 0;
-    for (int32_t g = 0; g < m->group_count; g++)
+    for (int32_t g = 0; s->solve.multipliers && g < m->group_count; g++)
         if (m->group_obstacle[g] >= 0)
             s->contacts += s->backend->ops->hard_force(s->backend, g, s->solve.multipliers[g],
                                                        s->obstacles[m->group_obstacle[g]].newton);
@@ -243,7 +247,7 @@ void pl_state_measure(const pl_model *m, pl_state *s, pl_metrics *out)
     out->inverted = measures.inverted;
     out->max_stretch = measures.max_stretch;
     measure_motion(m, s, out);
-    if (s->solve.multipliers)
+    if (s->solve.solved)
         measure_forces(m, s);
     out->contacts = s->contacts;
 }

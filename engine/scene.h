@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 typedef enum pl_integrator_kind { PL_INTEGRATOR_BACKWARD_EULER } pl_integrator_kind;
-typedef enum pl_method_kind { PL_METHOD_ADMM } pl_method_kind;
+typedef enum pl_method_kind { PL_METHOD_ADMM, PL_METHOD_QUASI_NEWTON } pl_method_kind;
 typedef enum pl_device_kind { PL_DEVICE_CPU } pl_device_kind;
 typedef enum pl_material_kind {
     PL_MATERIAL_NEO_HOOKEAN,
@@ -24,6 +24,12 @@ typedef enum pl_on_not_converged {
     PL_NOT_CONVERGED_FAIL
 } pl_on_not_converged;
 typedef enum pl_acceleration { PL_ACCELERATION_NONE, PL_ACCELERATION_NESTEROV } pl_acceleration;
+/* k_i of the weights w_i^2 = k_i V_i, which make the constant matrix. */
+typedef enum pl_stiffness_kind {
+    PL_STIFFNESS_SHEAR, /* weight_scale * mu */
+    PL_STIFFNESS_FIT, /* the slope of the stress over stretches of 0.5 to 1.5 (Liu 2017, eq. 11) */
+} pl_stiffness_kind;
+enum { PL_WINDOW_MAX = 64 };
 typedef enum pl_metrics_detail { PL_METRICS_FRAME, PL_METRICS_ITERATION } pl_metrics_detail;
 typedef enum pl_output_precision { PL_OUTPUT_SINGLE, PL_OUTPUT_DOUBLE } pl_output_precision;
 
@@ -36,14 +42,22 @@ typedef struct pl_time {
 
 typedef struct pl_solver_settings {
     pl_method_kind method;
-    int32_t iterations;           /* most iterations a step */
-    double tolerance;             /* relative Newton decrement; 0: a fixed number of iterations */
-    double weight_scale;          /* ADMM: w_i^2 = weight_scale * mu * V (Narain 2016, section 5) */
+    int32_t iterations; /* most iterations a step */
+    double tolerance;   /* relative Newton decrement; 0: a fixed number of iterations */
+    pl_stiffness_kind stiffness;
+    double weight_scale;          /* with stiffness shear: w_i^2 = weight_scale * mu * V */
     double relaxation;            /* ADMM over-relaxation, 1 = none */
     pl_acceleration acceleration; /* ADMM: momentum with restart */
+    int32_t window; /* quasi-Newton: pairs that L-BFGS remembers, 0 .. PL_WINDOW_MAX */
     pl_on_not_converged on_not_converged;
     pl_device_kind device;
 } pl_solver_settings;
+
+/* Whether a method holds hard constraints, which obstacles are. */
+static inline bool pl_method_holds_obstacles(pl_method_kind method)
+{
+    return method == PL_METHOD_ADMM;
+}
 
 typedef struct pl_material {
     char *name;

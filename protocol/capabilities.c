@@ -1,4 +1,5 @@
 /* capabilities.c - what this version can do, read off the parameter tables. */
+#include "engine/scene.h"
 #include "protocol/json.h"
 #include "protocol/params.h"
 #include "protocol/scene_json.h"
@@ -26,6 +27,18 @@ static void set_choices(pl_json_writer *w, const char *key, const char *table, c
 {
     pl_json_key(w, key);
     put_words(w, pl_table_param(pl_table_named(table), param)->choices);
+}
+
+/* The methods that hold hard constraints. */
+static void set_obstacle_methods(pl_json_writer *w)
+{
+    const char *const *methods = pl_table_param(pl_table_named("solver"), "method")->choices;
+    pl_json_key(w, "obstacle_methods");
+    pl_json_begin_array(w);
+    for (int32_t i = 0; methods[i]; i++)
+        if (pl_method_holds_obstacles((pl_method_kind)i))
+            pl_json_put_string(w, methods[i]);
+    pl_json_end_array(w);
 }
 
 /* The keys that make the variants of a union, after the words that stand for others. */
@@ -152,6 +165,7 @@ char *pl_capabilities_encode(const char *devices_json, const char *limits_json)
     pl_json_set_string(&w, "version", PLIANT_VERSION);
     set_choices(&w, "materials", "material", "model");
     set_choices(&w, "methods", "solver", "method");
+    set_obstacle_methods(&w);
     set_choices(&w, "integrators", "time", "integrator");
     pl_json_set_raw(&w, "devices", devices_json);
     set_variants(&w, "mesh_sources", "mesh", NULL);

@@ -49,10 +49,15 @@ static const pl_param time_rows[] = {
 static const pl_param_table time_table = {
     .name = "time", .doc = "Steps and their integrator.", ROWS(time_rows)};
 
-static const char *const methods[] = {"admm", NULL};
-static const pl_absent methods_absent[] = {
-    {"projective_dynamics", 0}, {"quasi_newton", 0}, {"chebyshev_descent", 0}, {"newton", 0},
-    {"nonlinear_cg", 0},        {"lbfgs", 0},        {"gradient_descent", 0},  {0}};
+static const char *const methods[] = {"admm", "quasi_newton", NULL};
+static const pl_absent methods_absent[] = {{"projective_dynamics", 0},
+                                           {"chebyshev_descent", 0},
+                                           {"newton", 0},
+                                           {"nonlinear_cg", 0},
+                                           {"lbfgs", 0},
+                                           {"gradient_descent", 0},
+                                           {0}};
+static const char *const stiffnesses[] = {"shear", "fit", NULL};
 static const char *const accelerations[] = {"none", "nesterov", NULL};
 static const char *const not_converged[] = {"continue", "fail", NULL};
 static const char *const devices[] = {"cpu", NULL};
@@ -64,7 +69,8 @@ static const pl_param solver_rows[] = {
      AT(pl_solver_settings, method),
      .choices = methods,
      .absent = methods_absent,
-     .doc = "How each step's objective is minimised."},
+     .doc = "How each step's objective is minimised: ADMM, or L-BFGS on the same constant matrix; "
+            "quasi_newton takes no obstacles."},
     {.key = "iterations",
      .kind = PL_PARAM_INTEGER,
      AT(pl_solver_settings, iterations),
@@ -79,13 +85,20 @@ static const pl_param solver_rows[] = {
      .standard = {1e-3},
      .doc = "A step has converged when its Newton decrement, relative to the first iterate's, is "
             "below this; 0 makes every iteration of every step."},
+    {.key = "stiffness",
+     .kind = PL_PARAM_CHOICE,
+     AT(pl_solver_settings, stiffness),
+     .choices = stiffnesses,
+     .doc = "Of the constant matrix's terms, per rest volume: weight_scale times shear modulus, or "
+            "the slope that fits the material's stress over stretches of 0.5 to 1.5."},
     {.key = "weight_scale",
      .kind = PL_PARAM_NUMBER,
      AT(pl_solver_settings, weight_scale),
      .unit = "1",
      FROM(1e-6, 1e6),
      .standard = {2},
-     .doc = "ADMM's weights: their squares are this, times shear modulus, times rest volume."},
+     .doc = "With stiffness shear: the squared weights are this, times shear modulus, times rest "
+            "volume."},
     {.key = "relaxation",
      .kind = PL_PARAM_NUMBER,
      AT(pl_solver_settings, relaxation),
@@ -99,6 +112,13 @@ static const pl_param solver_rows[] = {
      .choices = accelerations,
      .standard = {PL_ACCELERATION_NESTEROV},
      .doc = "ADMM's momentum: Nesterov's, dropped where the residuals do not fall, or none."},
+    {.key = "window",
+     .kind = PL_PARAM_INTEGER,
+     AT(pl_solver_settings, window),
+     FROM(0, PL_WINDOW_MAX),
+     .standard = {8},
+     .doc = "Quasi-Newton's history: iterations that L-BFGS remembers; 0 uses the constant matrix "
+            "alone."},
     {.key = "on_not_converged",
      .kind = PL_PARAM_CHOICE,
      AT(pl_solver_settings, on_not_converged),

@@ -35,6 +35,33 @@ typedef struct pl_local_sums {
     double ms_elastic, ms_contacts; /* wall time of the hard and of the other groups */
 } pl_local_sums;
 
+/* One trial of a descent method: what is at x_new = x + alpha d. */
+typedef struct pl_trial {
+    const double *x; /* positions */
+    const double *d; /* rows; NULL: evaluate x_new as it stands, and x is not read */
+    double alpha;
+    double *x_new;    /* positions; its pinned vertices are in place already */
+    double *gradient; /* positions: what `gradient` gives for a model with no hard groups */
+    double *g;        /* its free vertices, as rows */
+} pl_trial;
+
+typedef struct pl_trial_sums {
+    double objective; /* e(x_new), J; +inf outside the domain, where the gradient has no meaning */
+    double slope;     /* gradient . d, J; 0 without d */
+    double norm;      /* |g|, N */
+} pl_trial_sums;
+
+/* The newest pair of a quasi-Newton history, and inner products with all of it. The last of s holds
+ * the direction that was gone by alpha, and becomes s; the last of w becomes A^-1 t, with t = g -
+ * g_old and p = A^-1 g. All are rows. */
+typedef struct pl_history_pair {
+    double *const *s, *const *w; /* [count], oldest first */
+    int32_t count;
+    double alpha;
+    const double *g, *g_old, *p, *p_old;
+    double *sg, *wg, *st, *wt; /* out, [count]: s_i . g, w_i . g, s_i . t, w_i . t */
+} pl_history_pair;
+
 typedef struct pl_measures {
     double elastic; /* J, +inf where an element is outside its energy's domain */
     int64_t inverted;
@@ -90,6 +117,21 @@ typedef struct pl_backend_ops {
     pl_measures (*measure)(pl_backend *b, const double *x);
     /* First vertex with a coordinate that is not finite, or -1. */
     int64_t (*find_not_finite)(pl_backend *b, const double *x);
+
+    /* Objective, gradient and slope in one pass. Groups are taken to have an energy: none is hard. */
+    pl_trial_sums (*trial)(pl_backend *b, const pl_stage *stage, const pl_trial *trial);
+    /* Form s and w of the newest pair, where count > 0, and the inner products; returns p . g. */
+    double (*pair)(pl_backend *b, const pl_history_pair *pair);
+    /* out = sum of coefficient[i] list[i] over rows. */
+    void (*combine)(pl_backend *b, const double *const *list, const double *coefficient,
+                    int32_t count, double *out);
+    /* sum of A_ii |x_i|^2 over the free vertices, J: machine epsilon times this is what rounding of
+     * positions leaves of energies, and of a squared decrement its epsilon squared. */
+    double (*magnitude)(pl_backend *b, const double *x);
+    /* The first tetrahedron that makes e(x) infinite, or -1. */
+    int64_t (*find_outside)(pl_backend *b, const double *x);
+    /* The free vertex with the largest gradient [vertices][3]. */
+    int64_t (*find_steepest)(pl_backend *b, const double *gradient);
 } pl_backend_ops;
 
 /* Every backend begins with its table. */

@@ -70,6 +70,9 @@ typedef struct pl_group_ops {
     /* Contributions of the gradient D_i^T grad U_i(D_i x), N. */
     void (*gradient)(const pl_group *g, const double *x, double *contributions, int64_t b0,
                      int64_t b1);
+    /* Both in one pass. Where the energy is infinite the contributions have no meaning. */
+    void (*energy_gradient)(const pl_group *g, const double *x, double *energy,
+                            double *contributions, int64_t b0, int64_t b1);
     /* H[block][3c (3c + 1) / 2][L]: lower triangle by rows of the term's Hessian in its corners'
      * coordinates (corner-major), unprojected, N/m. */
     void (*hessian)(const pl_group *g, const double *x, double *H, int64_t b0, int64_t b1);
@@ -91,6 +94,9 @@ typedef struct pl_group_ops {
     /* Entries of D_i^T W_i^2 D_i for corners (c, d) as [corners][corners] scalars of one term: the
      * same for x, y and z. */
     void (*stiffness)(const pl_group *g, int64_t block, int32_t lane, double *K);
+    /* The stiffness k that fits the stress of the material with these constants over stretches of
+     * 0.5 to 1.5, Pa (Liu 2017, eq. 11). It may come out negative. */
+    double (*fit)(double mu, double lambda);
     void (*destroy)(pl_group *g);
 } pl_group_ops;
 

@@ -132,6 +132,20 @@ static pl_status resolve_pins(const pl_scene *scene, const pl_mesh *meshes, pl_l
     return status;
 }
 
+/* Combinations of parts that do not exist. */
+static pl_status check_method(const pl_scene *scene, pl_faults *faults)
+{
+    if (scene->obstacle_count == 0 || pl_method_holds_obstacles(scene->solver.method))
+        return PL_OK;
+    pl_faults_addf(faults, "/solver/method", "unsupported",
+                   "admm, where a scene has obstacles: they are hard constraints, which a descent "
+                   "method has no energy for",
+                   "use \"method\": \"admm\", or leave the obstacles out",
+                   "quasi_newton, with %d obstacle%s", scene->obstacle_count,
+                   scene->obstacle_count == 1 ? "" : "s");
+    return PL_INVALID;
+}
+
 pl_status pl_layout_create(const pl_scene *scene, const pl_mesh *meshes, pl_layout *out,
                            pl_faults *faults)
 {
@@ -164,6 +178,8 @@ pl_status pl_layout_create(const pl_scene *scene, const pl_mesh *meshes, pl_layo
         place(&scene->bodies[b].transform, meshes[b].vertices, meshes[b].vertex_count,
               out->rest + 3 * out->first_vertex[b]);
     status = resolve_pins(scene, meshes, out, faults);
+    pl_status method = check_method(scene, faults);
+    status = status == PL_OK ? method : status;
 done:
     if (status != PL_OK)
         pl_layout_destroy(out);

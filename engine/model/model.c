@@ -201,7 +201,7 @@ static pl_status add_tet_groups(build *b)
         if (count == 0)
             continue;
         status = pl_tets_create(pl_tets_ops(kind), b->layout.rest, b->tets, element, count, mu,
-                                lambda, b->scene->solver.weight_scale, &m->groups[m->group_count]);
+                                lambda, &b->scene->solver, &m->groups[m->group_count]);
         if (status == PL_OK)
             m->group_obstacle[m->group_count++] = -1;
     }

@@ -55,9 +55,17 @@ static double rest_shape(const double *rest, const int32_t *tet, double inverse[
     return det / 6;
 }
 
+double pl_tets_weight(const pl_group_ops *ops, const pl_solver_settings *settings, double mu,
+                      double lambda)
+{
+    if (settings->stiffness == PL_STIFFNESS_SHEAR)
+        return settings->weight_scale * mu;
+    return fmax(ops->fit(mu, lambda), 0.01 * mu);
+}
+
 pl_status pl_tets_create(const pl_group_ops *ops, const double *rest, const int32_t *tets,
                          const int32_t *element, int64_t count, const double *mu,
-                         const double *lambda, double weight_scale, pl_group *out)
+                         const double *lambda, const pl_solver_settings *settings, pl_group *out)
 {
     int64_t blocks = (count + PL_BLOCK - 1) / PL_BLOCK;
     pl_group g = {.ops = ops, .terms = count, .blocks = blocks};
@@ -91,7 +99,7 @@ pl_status pl_tets_create(const pl_group_ops *ops, const double *rest, const int3
         t->lambda[i] = lambda[k];
         t->element[i] = element[k];
         t->volume[i] = padding ? 0 : volume;
-        g.weight[i] = padding ? 0 : weight_scale * mu[k] * volume;
+        g.weight[i] = padding ? 0 : pl_tets_weight(ops, settings, mu[k], lambda[k]) * volume;
     }
     *out = g;
     return PL_OK;

@@ -24,11 +24,15 @@ void pl_lame(double young, double poisson, double *mu, double *lambda);
 
 /* A group of the tetrahedra `element[0 .. count)` of the model's `tets` [.][4] with rest positions
  * `rest` [.][3] and constants mu, lambda per listed tetrahedron. Weights are
- * w^2 = weight_scale * mu * V: the prox carries volume exactly, so the weight follows the shear
- * stiffness, not the bulk (engine/README.md has the trials). */
+ * w^2 = k V, with k by the settings' `stiffness`. */
 pl_status pl_tets_create(const pl_group_ops *ops, const double *rest, const int32_t *tets,
                          const int32_t *element, int64_t count, const double *mu,
-                         const double *lambda, double weight_scale, pl_group *out);
+                         const double *lambda, const pl_solver_settings *settings, pl_group *out);
+/* k of a material, Pa. Shear: weight_scale * mu; ADMM's prox carries volume exactly, and L-BFGS
+ * learns it, so the weight follows the shear stiffness, not the bulk (engine/README.md has the
+ * trials). Fit: Liu 2017, eq. 11, at least mu / 100, as the matrix must be positive. */
+double pl_tets_weight(const pl_group_ops *ops, const pl_solver_settings *settings, double mu,
+                      double lambda);
 void pl_tets_destroy(pl_group *g);
 void pl_tets_stiffness(const pl_group *g, int64_t block, int32_t lane, double *K);
 

@@ -289,6 +289,50 @@ static void tets_measure(const pl_group *g, const double *x, pl_block_measure *o
     }
 }
 
+static void tets_energy_gradient(const pl_group *g, const double *x, double *energy,
+                                 double *contributions, int64_t b0, int64_t b1)
+{
+    const pl_tets *t = g->data;
+    for (int64_t b = b0; b < b1; b++) {
+        pl_real inverse[9], volume = pl_load(t->volume + b * PL_BLOCK);
+        pl_mat3 F, P;
+        material m = load_material(t, b);
+        load_shape(t, b, inverse);
+        deformation(g, b, x, inverse, &F);
+        pl_real density = KERNEL(energy)(&m, &F);
+        energy[b] = pl_sum(pl_select(pl_gt(volume, pl_zero()), volume * density, pl_zero()));
+        KERNEL(gradient)(&m, &F, &P);
+        for (int e = 0; e < 9; e++)
+            P.m[e] *= volume;
+        store_transpose(g, b, inverse, &P, contributions);
+    }
+}
+
+/* Nodes and weights of Gauss and Legendre for 16 points on [-1, 1], the positive half. */
+static const double GAUSS[8][2] = {
+    {0.0950125098376374402, 0.189450610455068496}, {0.281603550779258913, 0.182603415044923589},
+    {0.458016777657227386, 0.169156519395002538},  {0.617876244402643748, 0.149595988816576732},
+    {0.755404408355003034, 0.124628971255533872},  {0.865631202387831744, 0.0951585116824927848},
+    {0.944575023073232576, 0.0622535239386478929}, {0.989400934991649933, 0.0271524594117540949},
+};
+
+/* The best slope k of k (x - 1) for the stress f(x) of one stretch over [0.5, 1.5] is the
+ * integral of (x - 1) f(x), divided by that of (x - 1)^2, which is 1/12. A node a lane. */
+static double tets_fit(double mu, double lambda)
+{
+    _Alignas(64) double node[PL_BLOCK] = {0}, weight[PL_BLOCK] = {0};
+    for (int i = 0; i < 16; i++) {
+        node[i] = i < 8 ? GAUSS[i][0] : -GAUSS[i - 8][0];
+        weight[i] = GAUSS[i % 8][1];
+    }
+    const material m = {pl_set1(mu), pl_set1(lambda)};
+    const pl_real x = pl_one() + pl_set1(0.5) * pl_load(node);
+    const pl_real s[3] = {x, pl_one(), pl_one()};
+    pl_real f[3];
+    KERNEL(stretch_gradient)(&m, s, f);
+    return 12 * 0.5 * pl_sum(pl_load(weight) * (x - pl_one()) * f[0]);
+}
+
 const pl_group_ops OPS = {
     .name = MATERIAL_NAME,
     .corners = 4,
@@ -296,6 +340,7 @@ const pl_group_ops OPS = {
     .reduce = tets_reduce,
     .energy = tets_energy,
     .gradient = tets_gradient,
+    .energy_gradient = tets_energy_gradient,
     .hessian = tets_hessian,
     .prox = tets_prox,
     .admm_local = tets_admm_local,
@@ -303,5 +348,6 @@ const pl_group_ops OPS = {
     .transpose = tets_transpose,
     .measure = tets_measure,
     .stiffness = pl_tets_stiffness,
+    .fit = tets_fit,
     .destroy = pl_tets_destroy,
 };

@@ -227,7 +227,8 @@ static pl_status admm_solve(pl_solver *solver, const pl_stage *stage, double *x,
     const pl_backend_ops *ops = s->backend->ops;
     const pl_solver_settings *settings = &s->model->solver;
     double tolerance = settings->tolerance;
-    *out = (pl_solve_result){.objective = NAN,
+    *out = (pl_solve_result){.solved = true,
+                             .objective = NAN,
                              .primal_residual = NAN,
                              .dual_residual = NAN,
                              .gradient_norm = NAN,

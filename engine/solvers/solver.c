@@ -5,6 +5,8 @@ const pl_solver_ops *pl_solver_find(pl_method_kind method)
     switch (method) {
     case PL_METHOD_ADMM:
         return &pl_solver_admm;
+    case PL_METHOD_QUASI_NEWTON:
+        return &pl_solver_quasi_newton;
     }
     return NULL;
 }

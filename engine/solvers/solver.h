@@ -11,6 +11,7 @@ typedef struct pl_solver pl_solver;
 
 /* What a stage's solve found. NaN: not computed. */
 typedef struct pl_solve_result {
+    bool solved; /* false: no stage was solved yet, and there is no gradient */
     int64_t iterations;
     bool converged; /* by the tolerance; false when the iterations ran out */
     double objective, primal_residual, dual_residual, gradient_norm, decrement;
@@ -18,7 +19,7 @@ typedef struct pl_solve_result {
     const pl_iteration
         *detail; /* with metrics = iteration: rows 0 .. iterations; the solver's memory */
     int64_t detail_count;
-    double *const *multipliers; /* u of each group, where the method has them */
+    double *const *multipliers; /* u of each group; NULL where the method has none */
 } pl_solve_result;
 
 typedef struct pl_solver_ops {
@@ -38,6 +39,6 @@ struct pl_solver {
 
 const pl_solver_ops *pl_solver_find(pl_method_kind method);
 
-extern const pl_solver_ops pl_solver_admm;
+extern const pl_solver_ops pl_solver_admm, pl_solver_quasi_newton;
 
 #endif

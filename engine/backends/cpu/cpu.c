@@ -14,6 +14,9 @@ static void cpu_destroy(pl_backend *b)
     free(c->partial);
     free(c->sums);
     free(c->measures);
+    free(c->energies);
+    free(c->vertex_sums);
+    free(c->dots);
     pl_solve_work_destroy(c->work);
     free(c);
 }
@@ -25,18 +28,26 @@ static pl_status cpu_create(const pl_model *model, int32_t threads, pl_backend *
         return PL_NO_MEMORY;
     c->base = (pl_backend){&pl_backend_cpu, model};
     c->threads = threads > 0 ? threads : 1;
-    int64_t blocks = 1;
-    for (int32_t g = 0; g < model->group_count; g++)
+    int64_t blocks = 1, all_blocks = 0;
+    for (int32_t g = 0; g < model->group_count; g++) {
+        all_blocks += model->groups[g].blocks;
         if (model->groups[g].blocks > blocks)
             blocks = model->groups[g].blocks;
+    }
     int64_t chunks = chunks_of(3 * model->vertices);
     c->to_global = pl_block_alloc(model->contributions, sizeof(double));
     c->dual = pl_block_alloc(model->contributions, sizeof(double));
     c->partial = pl_block_alloc(chunks > blocks ? chunks : blocks, sizeof(double));
     c->sums = pl_block_alloc(blocks, sizeof *c->sums);
     c->measures = pl_block_alloc(blocks, sizeof *c->measures);
+    c->energies = pl_block_alloc(all_blocks, sizeof *c->energies);
+    c->vertex_sums = pl_block_alloc(3 * chunks_of(model->vertices), sizeof *c->vertex_sums);
+    c->dots = pl_block_alloc(chunks_of(3 * model->free_vertices) *
+                                 (4 * ((int64_t)model->solver.window + 1) + 1),
+                             sizeof *c->dots);
     pl_status status = pl_solve_work_create(model->factor, &c->work);
-    if (!c->to_global || !c->dual || !c->partial || !c->sums || !c->measures)
+    if (!c->to_global || !c->dual || !c->partial || !c->sums || !c->measures || !c->energies ||
+        !c->vertex_sums || !c->dots)
         status = PL_NO_MEMORY;
     if (status != PL_OK) {
         cpu_destroy(&c->base);
@@ -379,4 +390,10 @@ const pl_backend_ops pl_backend_cpu = {
     .hard_force = cpu_hard_force,
     .measure = cpu_measure,
     .find_not_finite = cpu_find_not_finite,
+    .trial = pl_cpu_trial,
+    .pair = pl_cpu_pair,
+    .combine = pl_cpu_combine,
+    .magnitude = pl_cpu_magnitude,
+    .find_outside = pl_cpu_find_outside,
+    .find_steepest = pl_cpu_find_steepest,
 };

@@ -16,7 +16,19 @@ typedef struct cpu {
     pl_block_sums *sums;      /* [most blocks of a group] */
     pl_block_measure *measures;
     pl_solve_work *work;
+    double *energies;    /* [blocks of all groups] */
+    double *vertex_sums; /* [chunks of vertices][3] */
+    double *dots;        /* [chunks of rows][4 * window + 1]: partial inner products */
 } cpu;
+
+/* cpu_descent.c */
+pl_trial_sums pl_cpu_trial(pl_backend *b, const pl_stage *stage, const pl_trial *trial);
+double pl_cpu_pair(pl_backend *b, const pl_history_pair *pair);
+void pl_cpu_combine(pl_backend *b, const double *const *list, const double *coefficient,
+                    int32_t count, double *out);
+double pl_cpu_magnitude(pl_backend *b, const double *x);
+int64_t pl_cpu_find_outside(pl_backend *b, const double *x);
+int64_t pl_cpu_find_steepest(pl_backend *b, const double *gradient);
 
 static inline cpu *cpu_of(pl_backend *b)
 {

@@ -1,0 +1,302 @@
+/* The phases of descent methods: objective and gradient in one pass, and the inner products and
+ * combinations of a limited-memory history. */
+#include "engine/backends/cpu/cpu_internal.h"
+
+#include "engine/model/tets.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Rows are worked on eight at a time, whatever the processor has: the width is part of the bits. */
+typedef double wide __attribute__((vector_size(64), aligned(8)));
+enum { WIDE = 8 };
+
+static wide load(const double *from)
+{
+    return *(const wide *)from;
+}
+
+/* The same order of sums for every vector: eight chains, their sum, then what is left over. */
+static double dot_run(const double *a, const double *c, int64_t count)
+{
+    wide sum = {0};
+    int64_t i = 0;
+    for (; i + WIDE <= count; i += WIDE)
+        sum += load(a + i) * load(c + i);
+    double total = 0;
+    for (int l = 0; l < WIDE; l++)
+        total += sum[l];
+    for (; i < count; i++)
+        total += a[i] * c[i];
+    return total;
+}
+
+/* Two inner products for one reading of a. */
+static void dot_run2(const double *a, const double *c, const double *d, int64_t count, double *ac,
+                     double *ad)
+{
+    wide sum_c = {0}, sum_d = {0};
+    int64_t i = 0;
+    for (; i + WIDE <= count; i += WIDE) {
+        wide v = load(a + i);
+        sum_c += v * load(c + i);
+        sum_d += v * load(d + i);
+    }
+    double total_c = 0, total_d = 0;
+    for (int l = 0; l < WIDE; l++) {
+        total_c += sum_c[l];
+        total_d += sum_d[l];
+    }
+    for (; i < count; i++) {
+        total_c += a[i] * c[i];
+        total_d += a[i] * d[i];
+    }
+    *ac = total_c;
+    *ad = total_d;
+}
+
+/* ---- objective and gradient
+ * ------------------------------------------------------------------------- */
+
+/* What a chunk of vertices adds: inertia's energy less its factor, slope, |g|^2. */
+typedef struct vertex_sums {
+    double inertia, slope, norm;
+} vertex_sums;
+
+static void place_trial(const pl_model *m, const pl_trial *t, int64_t i0, int64_t i1)
+{
+    int64_t n = m->free_vertices;
+    for (int64_t i = i0; i < i1; i++) {
+        int64_t v = m->free_vertex[i];
+        for (int k = 0; k < 3; k++)
+            t->x_new[3 * v + k] = t->x[3 * v + k] + t->alpha * t->d[k * n + i];
+    }
+}
+
+/* The gradient at the vertices [i0, i1), from the elements' contributions and inertia. */
+static vertex_sums gather_trial(const cpu *c, const pl_stage *stage, const pl_trial *t, int64_t i0,
+                                int64_t i1)
+{
+    const pl_model *m = c->base.model;
+    int64_t n = m->free_vertices;
+    double factor = 1 / (stage->a * stage->a * stage->h * stage->h);
+    vertex_sums sums = {0};
+    for (int64_t v = i0; v < i1; v++) {
+        double *f = t->gradient + 3 * v;
+        pl_gather_vertex(&m->gather, c->to_global, v, f);
+        double square = 0;
+        for (int k = 0; k < 3; k++) {
+            double off = t->x_new[3 * v + k] - stage->x_pred[3 * v + k];
+            square += off * off;
+            f[k] += m->mass[v] * factor * off;
+        }
+        int64_t row = m->free_row[v];
+        if (row < 0)
+            continue;
+        sums.inertia += m->mass[v] * square;
+        for (int k = 0; k < 3; k++) {
+            t->g[k * n + row] = f[k];
+            sums.norm += f[k] * f[k];
+            sums.slope += t->d ? f[k] * t->d[k * n + row] : 0;
+        }
+    }
+    return sums;
+}
+
+pl_trial_sums pl_cpu_trial(pl_backend *b, const pl_stage *stage, const pl_trial *trial)
+{
+    cpu *c = cpu_of(b);
+    const pl_model *m = b->model;
+    int64_t rows = chunks_of(m->free_vertices), chunks = chunks_of(m->vertices), blocks = 0;
+    vertex_sums *sums = (vertex_sums *)c->vertex_sums;
+    for (int32_t g = 0; g < m->group_count; g++)
+        blocks += m->groups[g].blocks;
+    int32_t threads = team(c, blocks, BLOCKS_A_THREAD);
+#pragma omp parallel num_threads(threads)
+    {
+        if (trial->d) {
+#pragma omp for schedule(static)
+            for (int64_t k = 0; k < rows; k++)
+                place_trial(m, trial, k * CHUNK, chunk_end(k, m->free_vertices));
+        }
+        int64_t first = 0;
+        for (int32_t g = 0; g < m->group_count; g++) {
+            const pl_group *group = &m->groups[g];
+#pragma omp for schedule(static) nowait
+            for (int64_t part = 0; part < threads; part++) {
+                run r = run_of(group->blocks, part, threads);
+                group->ops->energy_gradient(group, trial->x_new, c->energies + first, c->to_global,
+                                            r.b0, r.b1);
+            }
+            first += group->blocks;
+        }
+#pragma omp barrier
+#pragma omp for schedule(static)
+        for (int64_t k = 0; k < chunks; k++)
+            sums[k] = gather_trial(c, stage, trial, k * CHUNK, chunk_end(k, m->vertices));
+    }
+    vertex_sums total = {0};
+    for (int64_t k = 0; k < chunks; k++) {
+        total.inertia += sums[k].inertia;
+        total.slope += sums[k].slope;
+        total.norm += sums[k].norm;
+    }
+    double elastic = add_up(c->energies, blocks);
+    return (pl_trial_sums){
+        .objective = total.inertia / (2 * stage->a * stage->a * stage->h * stage->h) + elastic,
+        .slope = total.slope,
+        .norm = sqrt(total.norm)};
+}
+
+/* ---- the history
+ * ------------------------------------------------------------------------------------ */
+
+/* One chunk of a pair: its s and w, then four inner products a pair and p . g, into dots. */
+static void pair_chunk(const pl_history_pair *pair, int64_t i0, int64_t count, double *dots)
+{
+    double t[CHUNK];
+    const double *g = pair->g + i0;
+    if (pair->count > 0) {
+        double *s = pair->s[pair->count - 1] + i0, *w = pair->w[pair->count - 1] + i0;
+        for (int64_t i = 0; i < count; i++) {
+            s[i] *= pair->alpha;
+            w[i] = pair->p[i0 + i] - pair->p_old[i0 + i];
+            t[i] = g[i] - pair->g_old[i0 + i];
+        }
+    }
+    for (int32_t k = 0; k < pair->count; k++) {
+        dot_run2(pair->s[k] + i0, g, t, count, &dots[4 * k], &dots[4 * k + 1]);
+        dot_run2(pair->w[k] + i0, g, t, count, &dots[4 * k + 2], &dots[4 * k + 3]);
+    }
+    dots[4 * pair->count] = dot_run(pair->p + i0, g, count);
+}
+
+double pl_cpu_pair(pl_backend *b, const pl_history_pair *pair)
+{
+    cpu *c = cpu_of(b);
+    int64_t n = 3 * b->model->free_vertices, chunks = chunks_of(n);
+    int64_t width = 4 * (int64_t)pair->count + 1;
+#pragma omp parallel for num_threads(team(c, chunks, ROWS_A_THREAD / CHUNK)) schedule(static)
+    for (int64_t k = 0; k < chunks; k++)
+        pair_chunk(pair, k * CHUNK, chunk_end(k, n) - k * CHUNK, c->dots + k * width);
+    for (int64_t k = 1; k < chunks; k++)
+        for (int64_t j = 0; j < width; j++)
+            c->dots[j] += c->dots[k * width + j];
+    for (int32_t k = 0; k < pair->count; k++) {
+        pair->sg[k] = c->dots[4 * k];
+        pair->st[k] = c->dots[4 * k + 1];
+        pair->wg[k] = c->dots[4 * k + 2];
+        pair->wt[k] = c->dots[4 * k + 3];
+    }
+    return c->dots[width - 1];
+}
+
+/* out[0 .. count) = sum of coefficient[j] list[j], four vectors at a time. */
+static void combine_run(const double *const *list, const double *coefficient, int32_t terms,
+                        int64_t i0, int64_t count, double *out)
+{
+    for (int64_t i = 0; i < count; i++)
+        out[i] = 0;
+    for (int32_t j = 0; j < terms; j += 4) {
+        const double *v[4];
+        double a[4];
+        for (int32_t q = 0; q < 4; q++) {
+            v[q] = list[j + q < terms ? j + q : j] + i0;
+            a[q] = j + q < terms ? coefficient[j + q] : 0;
+        }
+        int64_t i = 0;
+        for (; i + WIDE <= count; i += WIDE)
+            *(wide *)(out + i) += a[0] * load(v[0] + i) + a[1] * load(v[1] + i) +
+                                  a[2] * load(v[2] + i) + a[3] * load(v[3] + i);
+        for (; i < count; i++)
+            out[i] += a[0] * v[0][i] + a[1] * v[1][i] + a[2] * v[2][i] + a[3] * v[3][i];
+    }
+}
+
+void pl_cpu_combine(pl_backend *b, const double *const *list, const double *coefficient,
+                    int32_t count, double *out)
+{
+    cpu *c = cpu_of(b);
+    int64_t n = 3 * b->model->free_vertices, chunks = chunks_of(n);
+#pragma omp parallel for num_threads(team(c, chunks, ROWS_A_THREAD / CHUNK)) schedule(static)
+    for (int64_t k = 0; k < chunks; k++) {
+        double sum[CHUNK];
+        int64_t i0 = k * CHUNK, length = chunk_end(k, n) - i0;
+        combine_run(list, coefficient, count, i0, length, sum);
+        for (int64_t i = 0; i < length; i++)
+            out[i0 + i] = sum[i]; /* which may be one of the list */
+    }
+}
+
+/* ---- looking for a vertex or an element
+ * ------------------------------------------------------------- */
+
+double pl_cpu_magnitude(pl_backend *b, const double *x)
+{
+    const pl_model *m = b->model;
+    double total = 0;
+    for (int64_t i = 0; i < m->free_vertices; i++) {
+        const double *v = x + 3 * (int64_t)m->free_vertex[i];
+        double diagonal = m->A.value[m->A.column[i]];
+        total += diagonal * (v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+    }
+    return total;
+}
+
+static double det3(const double *F)
+{
+    return F[0] * (F[4 * PL_BLOCK] * F[8 * PL_BLOCK] - F[5 * PL_BLOCK] * F[7 * PL_BLOCK]) -
+           F[3 * PL_BLOCK] * (F[PL_BLOCK] * F[8 * PL_BLOCK] - F[2 * PL_BLOCK] * F[7 * PL_BLOCK]) +
+           F[6 * PL_BLOCK] * (F[PL_BLOCK] * F[5 * PL_BLOCK] - F[2 * PL_BLOCK] * F[4 * PL_BLOCK]);
+}
+
+/* The first tetrahedron with det F <= 0 in the blocks of infinite energy: an energy that is finite
+ * there makes no infinity. */
+static int64_t find_in_group(const cpu *c, const pl_group *group, const double *x)
+{
+    const pl_tets *tets = group->data;
+    double *F = pl_block_alloc(pl_group_values(group), sizeof *F);
+    int64_t found = -1;
+    if (!F)
+        return found;
+    group->ops->energy(group, x, c->energies, 0, group->blocks);
+    group->ops->reduce(group, x, F, 0, group->blocks);
+    for (int64_t i = 0; i < group->terms; i++) {
+        int64_t block = i / PL_BLOCK, lane = i % PL_BLOCK;
+        if (!isfinite(c->energies[block]) && det3(F + block * 9 * PL_BLOCK + lane) <= 0 &&
+            (found < 0 || tets->element[i] < found))
+            found = tets->element[i];
+    }
+    free(F);
+    return found;
+}
+
+int64_t pl_cpu_find_outside(pl_backend *b, const double *x)
+{
+    const pl_model *m = b->model;
+    int64_t found = -1;
+    for (int32_t g = 0; g < m->group_count; g++) {
+        if (!m->groups[g].ops->energy)
+            continue;
+        int64_t in_group = find_in_group(cpu_of(b), &m->groups[g], x);
+        if (in_group >= 0 && (found < 0 || in_group < found))
+            found = in_group;
+    }
+    return found;
+}
+
+int64_t pl_cpu_find_steepest(pl_backend *b, const double *gradient)
+{
+    const pl_model *m = b->model;
+    int64_t found = -1;
+    double most = -1;
+    for (int64_t i = 0; i < m->free_vertices; i++) {
+        const double *f = gradient + 3 * (int64_t)m->free_vertex[i];
+        double square = f[0] * f[0] + f[1] * f[1] + f[2] * f[2];
+        if (square > most) {
+            most = square;
+            found = m->free_vertex[i];
+        }
+    }
+    return found;
+}
