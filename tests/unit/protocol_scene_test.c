@@ -156,6 +156,7 @@ START_TEST(every_key_arrives)
     ck_assert(s.time.step == 0.01 && s.time.steps == 37 && pl_scene_frames(&s) == 8);
     ck_assert(s.solver.iterations == 7 && s.solver.tolerance == 0);
     ck_assert(s.solver.weight_scale == 2.5 && s.solver.relaxation == 1.3);
+    ck_assert(s.solver.stiffness == PL_STIFFNESS_FIT && s.solver.window == 5);
     ck_assert_int_eq(s.solver.on_not_converged, PL_NOT_CONVERGED_FAIL);
     ck_assert(s.gravity[0] == 0.1 && !signbit(s.gravity[1]) && s.gravity[2] == -9.81);
     ck_assert_int_eq(s.material_count, 2);
@@ -200,6 +201,7 @@ START_TEST(defaults)
     ck_assert_int_eq(decode_with("", &s, &faults), PL_DECODE_OK);
     ck_assert(s.time.step == 1.0 / 30.0 && s.time.steps == 30 && s.time.duration == 1);
     ck_assert(s.solver.iterations == 50 && s.solver.relaxation == 1);
+    ck_assert(s.solver.stiffness == PL_STIFFNESS_SHEAR && s.solver.window == 8);
     ck_assert(s.gravity[1] == -9.81);
     ck_assert_int_eq(s.material_count, 1);
     ck_assert_str_eq(s.materials[0].name, "rubber");
@@ -269,7 +271,7 @@ START_TEST(messages)
                  "did you mean \"every\"?");
     assert_fault(", \"forces\": [{}]", "object of 0", "an empty array",
                  "no force kinds exist in this version; gravity acts on all bodies");
-    assert_fault(", \"solver\": {\"method\": \"newton\"}", "newton", "one of: admm",
+    assert_fault(", \"solver\": {\"method\": \"newton\"}", "newton", "one of: admm, quasi_newton",
                  "not in this version");
 }
 END_TEST
@@ -434,6 +436,9 @@ START_TEST(capabilities)
     pl_json *c = pl_json_parse(text, strlen(text), error);
     ck_assert_msg(c != NULL, "%s", error);
     ck_assert_str_eq(pl_json_string(c, "methods/0", ""), "admm");
+    ck_assert_str_eq(pl_json_string(c, "methods/1", ""), "quasi_newton");
+    ck_assert_str_eq(pl_json_string(c, "obstacle_methods/0", ""), "admm");
+    ck_assert_ptr_null(pl_json_at(c, "obstacle_methods/1"));
     ck_assert_str_eq(pl_json_string(c, "materials/0", ""), "neo_hookean");
     ck_assert_str_eq(pl_json_string(c, "devices/0/kind", ""), "cpu");
     ck_assert_int_eq(pl_json_integer(c, "limits/vertices", 0), 5);
