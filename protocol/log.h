@@ -54,6 +54,9 @@ pl_status pl_log_reader_open(int dir_fd, pl_log_reader **out);
 void pl_log_reader_close(pl_log_reader *r);
 /* Number of committed frames to be had, so frames 0 .. n-1; looks at the disk again. */
 int64_t pl_log_reader_refresh(pl_log_reader *r);
+/* True where head.json is damaged or lost and the frames are those that the segments show
+ * (head_recover.h): worth saying to a person. */
+bool pl_log_reader_recovered(const pl_log_reader *r);
 
 typedef enum pl_log_verdict {
     PL_LOG_OK,

@@ -137,8 +137,7 @@ void pl_segment_scan_clear(pl_segment_scan *scan)
     *scan = (pl_segment_scan){0};
 }
 
-/* Offset of the next good header at or after `from`, or `limit`. Records are 8-aligned. */
-static uint64_t next_header(int fd, uint64_t from, uint64_t limit)
+uint64_t pl_next_header(int fd, uint64_t from, uint64_t limit)
 {
     enum { PIECE = 16384 };
     unsigned char piece[PIECE + PL_RECORD_HEADER];
@@ -237,7 +236,7 @@ pl_status pl_segment_scan_run(pl_segment_scan *scan, int fd, const pl_segment *s
         if (!pl_read_range(fd, header, sizeof header, at))
             break;
         if (pl_record_decode(header, sizeof header, &record) != PL_RECORD_GOOD) {
-            at = next_header(fd, at + 8, limit);
+            at = pl_next_header(fd, at + 8, limit);
             continue;
         }
         uint64_t size = pl_record_size(record.length);
@@ -248,7 +247,12 @@ pl_status pl_segment_scan_run(pl_segment_scan *scan, int fd, const pl_segment *s
             return status;
         at += size;
     }
-    if (segment->frames < 0)
+    if (segment->frames < 0) {
         drop_torn_tail(scan, before, before_end, fd, segment, limit);
+    } else {
+        /* Head counts a sealed segment's frames: the last may have lost its metrics only. */
+        int64_t sealed = segment->first_frame + segment->frames - scan->first;
+        scan->count = found < sealed ? found : sealed;
+    }
     return PL_OK;
 }

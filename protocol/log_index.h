@@ -21,6 +21,9 @@ uint64_t pl_file_length(int fd);
 /* pread the whole range; false at an early end (errno 0) or an error. */
 bool pl_read_range(int fd, void *out, size_t size, uint64_t offset);
 
+/* Offset of the next good header at or after `from`, or `limit`. Records are 8-aligned. */
+uint64_t pl_next_header(int fd, uint64_t from, uint64_t limit);
+
 /* Frames found by walking the records of a segment. entries[i] is of frame first + i; a part whose
  * header is damaged has size 0. `end` is where the last committed frame ends: walking goes on from
  * there. Zero-initialise, then set first and end. */

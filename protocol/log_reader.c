@@ -1,3 +1,4 @@
+#include "protocol/head_recover.h"
 #include "protocol/log.h"
 #include "protocol/log_index.h"
 
@@ -31,6 +32,7 @@ struct pl_log_reader {
     int dir_fd;
     pl_head head;
     file_stamp head_stamp;
+    bool recovered; /* head is what the segments say, head.json being no good */
     log_tail tail;
     int64_t frames;
     /* The segment whose files are open. */
@@ -175,14 +177,17 @@ static int64_t follow_tail(pl_log_reader *r, const pl_segment *segment)
 /* ---- opening and refreshing
  * ---------------------------------------------------------------------- */
 
-/* Read head.json again where it is another file than last time. */
+/* Read head.json again where it is another file than last time. Where there is none, the folder of
+ * segments tells whether there is something new to find. */
 static void follow_head(pl_log_reader *r)
 {
     file_stamp now = stamp_of(r->dir_fd, "head.json");
+    if (!now.present)
+        now = stamp_of(r->dir_fd, "log");
     pl_head head;
     if (stamp_equal(&now, &r->head_stamp))
         return;
-    if (pl_head_read(r->dir_fd, &head) == PL_OK) {
+    if (pl_head_load(r->dir_fd, &head, &r->recovered) == PL_OK) {
         pl_head_clear(&r->head);
         r->head = head;
         r->head_stamp = now;
@@ -199,6 +204,11 @@ int64_t pl_log_reader_refresh(pl_log_reader *r)
         r->frames = last->first_frame + more;
     }
     return r->frames;
+}
+
+bool pl_log_reader_recovered(const pl_log_reader *r)
+{
+    return r->recovered;
 }
 
 pl_status pl_log_reader_open(int dir_fd, pl_log_reader **out)
@@ -365,7 +375,7 @@ static int64_t reindex_segment(int dir_fd, const pl_segment *segment)
 int64_t pl_log_reindex(int dir_fd)
 {
     pl_head head = {0};
-    if (pl_head_read(dir_fd, &head) != PL_OK)
+    if (pl_head_load(dir_fd, &head, NULL) != PL_OK)
         return -1;
     int64_t frames = 0;
     for (int64_t i = 0; i < head.segment_count && frames >= 0; i++) {

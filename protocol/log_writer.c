@@ -1,3 +1,4 @@
+#include "protocol/head_recover.h"
 #include "protocol/log.h"
 #include "protocol/log_index.h"
 
@@ -218,8 +219,8 @@ static int32_t next_number(const pl_head *head, int32_t attempt)
 /* Read the present head, refuse if we are stale, and leave in w->head the chain to go on from. */
 static pl_status adopt_chain(pl_log_writer *w, int32_t attempt, int64_t first_frame)
 {
-    pl_status status = pl_head_read(w->dir_fd, &w->head);
-    if (status != PL_OK && !(status == PL_IO && (errno == ENOENT || errno == EBADMSG)))
+    pl_status status = pl_head_load(w->dir_fd, &w->head, NULL);
+    if (status != PL_OK && !(status == PL_IO && errno == ENOENT))
         return status;
     if (w->head.attempt > attempt)
         return PL_INVALID;

@@ -37,21 +37,29 @@ static bool seal_fits(const char *text, size_t size)
     return memcmp(text + size - SEAL_LENGTH, seal, SEAL_LENGTH) == 0;
 }
 
-pl_status pl_sealed_read(int dir_fd, const char *name, size_t limit, int32_t format, pl_json **out)
+pl_status pl_sealed_read_since(int dir_fd, const char *name, size_t limit, int32_t sealed_since,
+                               int32_t format, pl_json **out)
 {
     char *text;
     size_t size;
     pl_status status = pl_file_read(dir_fd, name, limit, &text, &size);
     if (status != PL_OK)
         return status;
-    pl_json *document = seal_fits(text, size) ? pl_json_parse(text, size, NULL) : NULL;
+    bool fits = seal_fits(text, size);
+    pl_json *document = fits || sealed_since > 1 ? pl_json_parse(text, size, NULL) : NULL;
     int64_t stated = pl_json_integer(document, "format", 0);
+    bool older = stated < sealed_since && !pl_json_at(document, "crc32c");
     free(text);
-    if (stated >= 1 && stated <= format) {
+    if (stated >= 1 && stated <= format && (fits || older)) {
         *out = document;
         return PL_OK;
     }
     pl_json_free(document);
     errno = EBADMSG;
     return PL_IO;
+}
+
+pl_status pl_sealed_read(int dir_fd, const char *name, size_t limit, int32_t format, pl_json **out)
+{
+    return pl_sealed_read_since(dir_fd, name, limit, 1, format, out);
 }

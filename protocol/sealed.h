@@ -22,5 +22,9 @@ pl_status pl_sealed_write(int dir_fd, const char *name, pl_json_writer *w, bool 
  * errno ENOENT, or EBADMSG where it is damaged: no JSON, a format of the future, or a seal that is
  * missing or does not fit. Free with pl_json_free. */
 pl_status pl_sealed_read(int dir_fd, const char *name, size_t limit, int32_t format, pl_json **out);
+/* The same of a kind of document that is sealed only from format `sealed_since` on: an older one
+ * may go without. One that names a "crc32c" is never taken for an older one. */
+pl_status pl_sealed_read_since(int dir_fd, const char *name, size_t limit, int32_t sealed_since,
+                               int32_t format, pl_json **out);
 
 #endif

@@ -1,6 +1,8 @@
 #include "protocol/session_dir.h"
 
+#include "protocol/head_recover.h"
 #include "protocol/json.h"
+#include "protocol/sealed.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +14,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-enum { FORMAT = 1, HEAD_LIMIT = 16 << 20 };
+enum { FORMAT = 2, SEALED_SINCE = 2, HEAD_LIMIT = 16 << 20 };
 
 /* ---- whole small files
  * --------------------------------------------------------------------------- */
@@ -219,8 +221,7 @@ static pl_status head_decode(const pl_json *document, pl_head *out)
     const pl_json *list = pl_json_at(document, "segments");
     size_t count = pl_json_count(list);
     int64_t attempt = pl_json_integer(document, "attempt", -1);
-    if (pl_json_integer(document, "format", 0) != FORMAT || attempt < 0 || attempt > INT32_MAX ||
-        count > PL_HEAD_SEGMENTS_MAX)
+    if (attempt < 0 || attempt > INT32_MAX || count > PL_HEAD_SEGMENTS_MAX)
         return PL_IO;
     pl_segment *segments = calloc(count ? count : 1, sizeof *segments);
     if (!segments)
@@ -238,61 +239,54 @@ static pl_status head_decode(const pl_json *document, pl_head *out)
 
 pl_status pl_head_read(int dir_fd, pl_head *out)
 {
-    char *text;
-    size_t size;
-    pl_status status = pl_file_read(dir_fd, "head.json", HEAD_LIMIT, &text, &size);
+    pl_json *document;
+    pl_status status = pl_sealed_read_since(dir_fd, "head.json", HEAD_LIMIT, SEALED_SINCE, FORMAT,
+                                            &document);
     if (status != PL_OK)
         return status;
-    pl_json *document = pl_json_parse(text, size, NULL);
-    status = document ? head_decode(document, out) : PL_IO;
+    status = head_decode(document, out);
     pl_json_free(document);
-    free(text);
     if (status == PL_IO)
         errno = EBADMSG;
     return status;
 }
 
-static char *head_encode(const pl_head *head, size_t *length)
+static void head_encode(const pl_head *head, pl_json_writer *w)
 {
-    pl_json_writer w = {0};
-    pl_json_begin_object(&w);
-    pl_json_set_integer(&w, "format", FORMAT);
-    pl_json_set_integer(&w, "attempt", head->attempt);
-    pl_json_key(&w, "segments");
-    pl_json_begin_array(&w);
+    pl_json_begin_object(w);
+    pl_json_set_integer(w, "format", FORMAT);
+    pl_json_set_integer(w, "attempt", head->attempt);
+    pl_json_key(w, "segments");
+    pl_json_begin_array(w);
     for (int64_t i = 0; i < head->segment_count; i++) {
         const pl_segment *s = &head->segments[i];
-        pl_json_begin_object(&w);
-        pl_json_set_integer(&w, "attempt", s->attempt);
-        pl_json_set_integer(&w, "number", s->number);
-        pl_json_set_integer(&w, "first_frame", s->first_frame);
-        pl_json_set_integer(&w, "frames", s->frames);
-        pl_json_set_integer(&w, "length", s->length);
-        pl_json_end_object(&w);
+        pl_json_begin_object(w);
+        pl_json_set_integer(w, "attempt", s->attempt);
+        pl_json_set_integer(w, "number", s->number);
+        pl_json_set_integer(w, "first_frame", s->first_frame);
+        pl_json_set_integer(w, "frames", s->frames);
+        pl_json_set_integer(w, "length", s->length);
+        pl_json_end_object(w);
     }
-    pl_json_end_array(&w);
-    pl_json_end_object(&w);
-    return pl_json_finish(&w, length);
+    pl_json_end_array(w);
 }
 
 pl_status pl_head_write(int dir_fd, const pl_head *head)
 {
     pl_head present = {0};
     pl_status status = pl_head_read(dir_fd, &present);
-    bool stale = status == PL_OK && present.attempt > head->attempt;
+    int32_t newest = present.attempt;
     pl_head_clear(&present);
-    if (stale)
-        return PL_INVALID;
-    /* No head, or a damaged one that says nothing: ours replaces it. */
-    if (status != PL_OK && !(status == PL_IO && (errno == ENOENT || errno == EBADMSG)))
+    /* A head that is lost or damaged says nothing: the segments' names then say who is stale. */
+    if (status == PL_IO && (errno == ENOENT || errno == EBADMSG))
+        newest = pl_log_newest_attempt(dir_fd);
+    else if (status != PL_OK)
         return status;
-    size_t length;
-    char *text = head_encode(head, &length);
-    if (!text)
-        return PL_NO_MEMORY;
-    status = pl_file_replace(dir_fd, "head.json", text, length, false);
-    free(text);
-    return status;
+    if (newest > head->attempt)
+        return PL_INVALID;
+    pl_json_writer w = {0};
+    head_encode(head, &w);
+    return pl_sealed_write(dir_fd, "head.json", &w, false);
 }
 
 void pl_head_clear(pl_head *head)

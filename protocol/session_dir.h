@@ -38,20 +38,24 @@ typedef struct pl_segment {
     int64_t length; /* bytes that readers may read; -1: open */
 } pl_segment;
 
-/* head.json: {"format": 1, "attempt": N, "segments": [...]}. Segments in frame order; all but the
- * last are sealed. Malloc'ed list, owned by the struct. */
+/* head.json: {"format": 2, "attempt": N, "segments": [...]}. Segments in frame order; all but the
+ * last are sealed. Malloc'ed list, owned by the struct.
+ * head.json, exit.json and preflight.json are sealed documents (sealed.h); format 1 had no seal,
+ * was otherwise the same and is still read. */
 typedef struct pl_head {
     int32_t attempt;
     int64_t segment_count;
     pl_segment *segments;
 } pl_head;
-pl_status pl_head_read(int dir_fd, pl_head *out); /* PL_IO + errno ENOENT where there is none yet */
+/* PL_IO with errno ENOENT where there is none yet, EBADMSG where it is damaged: head_recover.h. */
+pl_status pl_head_read(int dir_fd, pl_head *out);
 /* Write head.json by temporary + rename. Refuses (PL_INVALID) where the present head's attempt is
- * newer than head->attempt: a stale worker changes nothing. */
+ * newer than head->attempt: a stale worker changes nothing. Where the present head is lost or
+ * damaged, the attempts that the segments' names show count. */
 pl_status pl_head_write(int dir_fd, const pl_head *head);
 void pl_head_clear(pl_head *head);
 
-/* exit.json: {"format": 1, "attempt": N, "state": "succeeded|failed|cancelled|stopped|paused",
+/* exit.json: {"format": 2, "attempt": N, "state": "succeeded|failed|cancelled|stopped|paused",
  * "frames": n, "failure": null | {"code", "step", "frame", "body", "element", "vertex", "message",
  * "advice"}, "seconds": s}. "stopped" (SIGTERM) and "paused" (asked for in control.log) are no end:
  * a later attempt goes on from the checkpoint. */
@@ -68,9 +72,25 @@ pl_status pl_exit_write(int dir_fd, const pl_exit *e);
  * nothing null; null for PL_FAILURE_NONE. */
 void pl_failure_encode(pl_json_writer *w, const pl_failure *failure);
 
-/* preflight.json: {"format": 1, "accepted": bool, "faults": [...], "faults_total": n, "bodies":
+/* preflight.json: {"format": 2, "accepted": bool, "faults": [...], "faults_total": n, "bodies":
  * [{"name", "vertices", "first_vertex", "tets"}], "vertices", "tets", "estimate": {"memory_bytes",
- * "seconds_per_frame", "setup_seconds", "frame_bytes"}, "warnings": ["..."]}. */
+ * "seconds_per_frame", "setup_seconds", "frame_bytes"}, "warnings": ["..."], "files": {"scene.json":
+ * {"bytes": n, "crc32c": "a1b2c3d4"}, ...}}. */
+/* The files whose bytes preflight.json vouches for: the scene as it was read, and what was made of
+ * it. session_file.h reads them against their sums. */
+typedef enum pl_session_file {
+    PL_FILE_SCENE,
+    PL_FILE_EFFECTIVE,
+    PL_FILE_TOPOLOGY,
+    PL_FILE_TRIANGLES,
+    PL_FILE_TETS,
+    PL_FILE_COUNT
+} pl_session_file;
+typedef struct pl_file_sum {
+    bool known; /* false: preflight.json has none; format 1 had none at all */
+    uint32_t crc;
+    uint64_t bytes;
+} pl_file_sum;
 typedef struct pl_preflight_body {
     char name[128];
     int64_t vertices, first_vertex, tets;
@@ -83,6 +103,7 @@ typedef struct pl_preflight {
     double memory_bytes, seconds_per_frame, setup_seconds, frame_bytes;
     int32_t warning_count; /* "3 tetrahedra of body 'bunny' were turned round", ... */
     char **warnings;
+    pl_file_sum sums[PL_FILE_COUNT];
 } pl_preflight;
 pl_status pl_preflight_read(int dir_fd, pl_preflight *out);
 pl_status pl_preflight_write(int dir_fd, const pl_preflight *p);

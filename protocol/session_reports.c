@@ -1,42 +1,22 @@
 /* session_reports.c - exit.json and preflight.json of session_dir.h. */
 #include "protocol/problem.h"
+#include "protocol/sealed.h"
 #include "protocol/session_dir.h"
+#include "protocol/session_file.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { FORMAT = 1, EXIT_LIMIT = 1 << 16, PREFLIGHT_LIMIT = 8 << 20, BODIES_MAX = 65536 };
-
-/* Parse a file of this format; NULL with *status and errno saying why not. */
-static pl_json *open_report(int dir_fd, const char *name, size_t limit, pl_status *status)
-{
-    char *text;
-    size_t size;
-    *status = pl_file_read(dir_fd, name, limit, &text, &size);
-    if (*status != PL_OK)
-        return NULL;
-    pl_json *document = pl_json_parse(text, size, NULL);
-    free(text);
-    if (document && pl_json_integer(document, "format", 0) == FORMAT)
-        return document;
-    pl_json_free(document);
-    *status = PL_IO;
-    errno = EBADMSG;
-    return NULL;
-}
-
-static pl_status write_report(int dir_fd, const char *name, pl_json_writer *w)
-{
-    size_t length;
-    char *text = pl_json_finish(w, &length);
-    if (!text)
-        return PL_NO_MEMORY;
-    pl_status status = pl_file_replace(dir_fd, name, text, length, true);
-    free(text);
-    return status;
-}
+enum {
+    FORMAT = 2,
+    SEALED_SINCE = 2,
+    EXIT_LIMIT = 1 << 16,
+    PREFLIGHT_LIMIT = 8 << 20,
+    BODIES_MAX = 65536
+};
 
 /* ---- exit.json
  * ----------------------------------------------------------------------------------- */
@@ -66,9 +46,10 @@ static void failure_decode(const pl_json *f, pl_failure *out)
 
 pl_status pl_exit_read(int dir_fd, pl_exit *out)
 {
-    pl_status status;
-    pl_json *document = open_report(dir_fd, "exit.json", EXIT_LIMIT, &status);
-    if (!document)
+    pl_json *document;
+    pl_status status = pl_sealed_read_since(dir_fd, "exit.json", EXIT_LIMIT, SEALED_SINCE, FORMAT,
+                                            &document);
+    if (status != PL_OK)
         return status;
     *out = (pl_exit){
         .attempt = (int32_t)pl_json_integer(document, "attempt", 0),
@@ -118,8 +99,7 @@ pl_status pl_exit_write(int dir_fd, const pl_exit *e)
     pl_json_key(&w, "failure");
     pl_failure_encode(&w, &e->failure);
     pl_json_set_number(&w, "seconds", e->seconds);
-    pl_json_end_object(&w);
-    return write_report(dir_fd, "exit.json", &w);
+    return pl_sealed_write(dir_fd, "exit.json", &w, true);
 }
 
 /* ---- preflight.json
@@ -163,11 +143,23 @@ static pl_status warnings_decode(const pl_json *list, pl_preflight *out)
     return PL_OK;
 }
 
+static void sums_decode(const pl_json *files, pl_file_sum sums[PL_FILE_COUNT])
+{
+    for (int f = 0; files && f < PL_FILE_COUNT; f++) {
+        const pl_json *sum = pl_json_at(files, pl_session_file_name((pl_session_file)f));
+        const char *hex = pl_json_string(sum, "crc32c", "");
+        int64_t bytes = pl_json_integer(sum, "bytes", -1);
+        sums[f].known = bytes >= 0 && sscanf(hex, "%8" SCNx32, &sums[f].crc) == 1;
+        sums[f].bytes = (uint64_t)bytes;
+    }
+}
+
 pl_status pl_preflight_read(int dir_fd, pl_preflight *out)
 {
-    pl_status status;
-    pl_json *document = open_report(dir_fd, "preflight.json", PREFLIGHT_LIMIT, &status);
-    if (!document)
+    pl_json *document;
+    pl_status status = pl_sealed_read_since(dir_fd, "preflight.json", PREFLIGHT_LIMIT, SEALED_SINCE,
+                                            FORMAT, &document);
+    if (status != PL_OK)
         return status;
     pl_preflight p = {
         .vertices = pl_json_integer(document, "vertices", 0),
@@ -179,6 +171,7 @@ pl_status pl_preflight_read(int dir_fd, pl_preflight *out)
     };
     pl_faults_decode(pl_json_at(document, "faults"), pl_json_integer(document, "faults_total", 0),
                      &p.faults);
+    sums_decode(pl_json_at(document, "files"), p.sums);
     status = bodies_decode(pl_json_at(document, "bodies"), &p);
     if (status == PL_OK)
         status = warnings_decode(pl_json_at(document, "warnings"), &p);
@@ -198,6 +191,24 @@ static void estimate_encode(pl_json_writer *w, const pl_preflight *p)
     pl_json_set_number(w, "seconds_per_frame", p->seconds_per_frame);
     pl_json_set_number(w, "setup_seconds", p->setup_seconds);
     pl_json_set_number(w, "frame_bytes", p->frame_bytes);
+    pl_json_end_object(w);
+}
+
+static void sums_encode(pl_json_writer *w, const pl_file_sum sums[PL_FILE_COUNT])
+{
+    char hex[9];
+    pl_json_key(w, "files");
+    pl_json_begin_object(w);
+    for (int f = 0; f < PL_FILE_COUNT; f++) {
+        if (!sums[f].known)
+            continue;
+        pl_json_key(w, pl_session_file_name((pl_session_file)f));
+        pl_json_begin_object(w);
+        pl_json_set_integer(w, "bytes", (int64_t)sums[f].bytes);
+        snprintf(hex, sizeof hex, "%08" PRIx32, sums[f].crc);
+        pl_json_set_string(w, "crc32c", hex);
+        pl_json_end_object(w);
+    }
     pl_json_end_object(w);
 }
 
@@ -229,8 +240,8 @@ pl_status pl_preflight_write(int dir_fd, const pl_preflight *p)
     for (int32_t i = 0; i < p->warning_count; i++)
         pl_json_put_string(&w, p->warnings[i]);
     pl_json_end_array(&w);
-    pl_json_end_object(&w);
-    return write_report(dir_fd, "preflight.json", &w);
+    sums_encode(&w, p->sums);
+    return pl_sealed_write(dir_fd, "preflight.json", &w, true);
 }
 
 void pl_preflight_clear(pl_preflight *p)

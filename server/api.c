@@ -2,6 +2,7 @@
 
 #include "protocol/log.h"
 #include "protocol/problem.h"
+#include "protocol/session_file.h"
 #include "server/executor.h"
 #include "server/removal.h"
 #include "server/sessions.h"
@@ -241,6 +242,19 @@ static void reply_not_yet(pl_request *r, const pl_session *s, const char *what)
     }
 }
 
+/* Whether an open file has the bytes that preflight.json vouches for. */
+static bool is_intact(const pl_session *s, const char *name, int fd)
+{
+    pl_file_sum sum;
+    int dir_fd = open(s->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    bool intact = dir_fd < 0 || (pl_file_sum_read(fd, &sum) == PL_OK &&
+                                 pl_session_file_fits(dir_fd, pl_session_file_named(name), &sum));
+    if (dir_fd >= 0) {
+        close(dir_fd);
+    }
+    return intact;
+}
+
 /* A file of the session's directory; `final` where it never changes once it is there. */
 static void reply_session_file(pl_request *r, const char *name, const char *type, bool final)
 {
@@ -259,6 +273,12 @@ static void reply_session_file(pl_request *r, const char *name, const char *type
         reply_not_yet(r, s, name);
     } else if (final && pl_reply_unchanged(r, "%s-%s", s->id, name)) {
         close(fd);
+    } else if (final && !is_intact(s, name, fd)) {
+        close(fd);
+        pl_reply_problemf(r, 500, "damaged", "Damaged",
+                          "%s is not as it was written: its checksum is another; the session's "
+                          "other files are not concerned",
+                          name);
     } else {
         if (!final) {
             pl_reply_header(r, "Cache-Control", "no-store");

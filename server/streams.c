@@ -4,7 +4,7 @@
 #include "protocol/log.h"
 #include "protocol/record.h"
 #include "server/sessions.h"
-#include "protocol/session_dir.h"
+#include "protocol/session_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -380,7 +380,7 @@ static const char *stored_dtype(const stream *s, int dir_fd)
     }
     char *text;
     size_t size;
-    if (pl_file_read(dir_fd, "effective.json", (size_t)1 << 28, &text, &size) != PL_OK) {
+    if (pl_session_file_read(dir_fd, PL_FILE_EFFECTIVE, (size_t)1 << 28, &text, &size) != PL_OK) {
         return NULL;
     }
     pl_json *scene = pl_json_parse(text, size, NULL);

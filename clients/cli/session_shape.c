@@ -4,6 +4,8 @@
 #include "clients/cli/session_source.h"
 #include "clients/cli/vec.h"
 
+#include "protocol/session_file.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,13 +19,17 @@ static int no_memory(const pl_session_source *s)
 }
 
 /* A document of the session: a file of its directory, or what the daemon answers at the path. */
-static int fetch(pl_session_source *s, const char *file, const char *path_format,
+static int fetch(pl_session_source *s, pl_session_file file, const char *path_format,
                  const char *accept, char **text, size_t *size)
 {
     if (s->dir_fd >= 0) {
-        if (pl_file_read(s->dir_fd, file, DOCUMENT_MAX, text, size) == PL_OK)
+        const char *name = pl_session_file_name(file);
+        if (pl_session_file_read(s->dir_fd, file, DOCUMENT_MAX, text, size) == PL_OK)
             return PL_EXIT_OK;
-        return pl_cli_fail(s->cli, PL_EXIT_FILE, "%s: %s", file, strerror(errno));
+        if (errno == EBADMSG)
+            return pl_cli_fail(s->cli, PL_EXIT_FILE, "%s is damaged: its checksum is another",
+                               name);
+        return pl_cli_fail(s->cli, PL_EXIT_FILE, "%s: %s", name, strerror(errno));
     }
     char *path = pl_api_path(path_format, s->id);
     int status = pl_api_get_text(s->cli, path, accept, text, size);
@@ -31,7 +37,7 @@ static int fetch(pl_session_source *s, const char *file, const char *path_format
     return status;
 }
 
-static int fetch_json(pl_session_source *s, const char *file, const char *path_format,
+static int fetch_json(pl_session_source *s, pl_session_file file, const char *path_format,
                       pl_json **out)
 {
     char *text, error[160];
@@ -41,7 +47,8 @@ static int fetch_json(pl_session_source *s, const char *file, const char *path_f
         return status;
     *out = pl_json_parse(text, size, error);
     free(text);
-    return *out ? PL_EXIT_OK : pl_cli_fail(s->cli, PL_EXIT_FAILED, "%s: %s", file, error);
+    return *out ? PL_EXIT_OK
+                : pl_cli_fail(s->cli, PL_EXIT_FAILED, "%s: %s", pl_session_file_name(file), error);
 }
 
 static int read_bodies(pl_session_source *s, const pl_json *topology, pl_session_shape *out)
@@ -144,7 +151,7 @@ static int read_tets(pl_session_source *s, pl_session_shape *out)
 {
     char *bytes;
     size_t size;
-    int status = fetch(s, "tets.npy", "/v1/sessions/%s/topology?array=tets", "application/x-npy",
+    int status = fetch(s, PL_FILE_TETS, "/v1/sessions/%s/topology?array=tets", "application/x-npy",
                        &bytes, &size);
     if (status != PL_EXIT_OK)
         return status;
@@ -163,9 +170,9 @@ int pl_session_source_shape(pl_session_source *s, bool with_tets, double time,
                             pl_session_shape *out)
 {
     pl_json *topology = NULL, *scene = NULL;
-    int status = fetch_json(s, "topology.json", "/v1/sessions/%s/topology", &topology);
+    int status = fetch_json(s, PL_FILE_TOPOLOGY, "/v1/sessions/%s/topology", &topology);
     if (status == PL_EXIT_OK)
-        status = fetch_json(s, "scene.json", "/v1/sessions/%s/scene?form=posted", &scene);
+        status = fetch_json(s, PL_FILE_SCENE, "/v1/sessions/%s/scene?form=posted", &scene);
     if (status == PL_EXIT_OK)
         status = read_bodies(s, topology, out);
     if (status == PL_EXIT_OK)

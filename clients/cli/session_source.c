@@ -30,6 +30,11 @@ static int open_directory(pl_session_source *s, const char *where)
         return pl_cli_fail(s->cli, PL_EXIT_FILE, "%s: its log can not be opened: %s", where,
                            strerror(errno));
     s->frames = pl_log_reader_refresh(s->reader);
+    if (pl_log_reader_recovered(s->reader))
+        pl_cli_fail(s->cli, 0,
+                    "%s: head.json is damaged or lost; %" PRId64
+                    " frames were found again in its log",
+                    where, s->frames);
     char *text;
     size_t size;
     if (pl_file_read(s->dir_fd, "scene.json", DOCUMENT_MAX, &text, &size) == PL_OK) {

@@ -1,5 +1,7 @@
 #include "server/worker/npy.h"
 
+#include "protocol/record.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -15,6 +17,7 @@ struct pl_npy_writer {
     int32_t columns;
     int64_t rows_left;
     size_t filled; /* bytes of buffer */
+    pl_file_sum sum;
     char name[NAME_MAX_LENGTH], temporary[NAME_MAX_LENGTH + 8];
     unsigned char buffer[HEADER + 4 * BUFFER_VALUES];
 };
@@ -22,6 +25,8 @@ struct pl_npy_writer {
 static pl_status flush(pl_npy_writer *w)
 {
     size_t done = 0;
+    w->sum.crc = pl_crc32c(w->sum.crc, w->buffer, w->filled);
+    w->sum.bytes += w->filled;
     while (done < w->filled) {
         ssize_t n = write(w->fd, w->buffer + done, w->filled - done);
         if (n < 0 && errno == EINTR)
@@ -61,6 +66,7 @@ pl_status pl_npy_open(int directory, const char *name, int64_t rows, int32_t col
     w->directory = directory;
     w->columns = columns;
     w->rows_left = rows;
+    w->sum = (pl_file_sum){.known = true};
     snprintf(w->name, sizeof w->name, "%s", name);
     snprintf(w->temporary, sizeof w->temporary, "%s.tmp", w->name);
     w->fd = openat(directory, w->temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW,
@@ -92,7 +98,7 @@ pl_status pl_npy_append(pl_npy_writer *w, const int32_t *values, int64_t rows, i
     return PL_OK;
 }
 
-pl_status pl_npy_close(pl_npy_writer *w, bool keep)
+pl_status pl_npy_close(pl_npy_writer *w, bool keep, pl_file_sum *sum)
 {
     if (!w)
         return PL_OK;
@@ -104,6 +110,8 @@ pl_status pl_npy_close(pl_npy_writer *w, bool keep)
         if (status == PL_OK && renameat(w->directory, w->temporary, w->directory, w->name) != 0)
             status = PL_IO;
     }
+    if (status == PL_OK && keep)
+        *sum = w->sum;
     int kept = errno;
     close(w->fd);
     if (status != PL_OK || !keep)

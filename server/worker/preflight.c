@@ -2,6 +2,7 @@
 
 #include "protocol/scene_json.h"
 #include "protocol/session_dir.h"
+#include "protocol/session_file.h"
 #include "server/worker/sandbox.h"
 #include "server/worker/session_scene.h"
 #include "server/worker/topology.h"
@@ -145,6 +146,7 @@ static pl_status judge(preflight *p)
 {
     pl_faults *faults = &p->report.faults;
     pl_status status = pl_session_scene_read(p->directory, &p->scene, faults);
+    p->report.sums[PL_FILE_SCENE] = p->scene.sum;
     if (status == PL_OK)
         status = pl_session_scene_load(p->directory, &p->scene, faults);
     if (status == PL_OK)
@@ -174,6 +176,7 @@ static pl_status write_effective(preflight *p)
     if (!text)
         return PL_NO_MEMORY;
     pl_status status = pl_file_replace(p->directory, "effective.json", text, strlen(text), false);
+    p->report.sums[PL_FILE_EFFECTIVE] = pl_file_sum_of(text, strlen(text));
     free(text);
     return status;
 }
@@ -218,7 +221,7 @@ pl_preflight_exit pl_preflight_session(const char *path)
         if (status == PL_OK)
             status = write_effective(&p);
         if (status == PL_OK)
-            status = pl_topology_write(p.directory, &p.scene, p.pin_counts);
+            status = pl_topology_write(p.directory, &p.scene, p.pin_counts, p.report.sums);
         result = report(&p, path, status);
     }
     pl_preflight_clear(&p.report);

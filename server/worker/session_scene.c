@@ -2,6 +2,8 @@
 
 #include "protocol/scene_json.h"
 #include "protocol/session_dir.h"
+#include "protocol/session_file.h"
+#include "protocol/sha256.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -24,11 +26,17 @@ pl_status pl_session_scene_read(int directory, pl_session_scene *out, pl_faults 
     }
     if (status != PL_OK)
         return status;
+    out->sum = pl_file_sum_of(text, size);
     pl_decode_verdict verdict = pl_scene_decode(text, size, &out->scene, faults);
     free(text);
     if (verdict == PL_DECODE_NO_MEMORY)
         return PL_NO_MEMORY;
     return verdict == PL_DECODE_OK ? PL_OK : PL_INVALID;
+}
+
+bool pl_session_scene_accepted(int directory, const pl_session_scene *s)
+{
+    return !s->sum.known || pl_session_file_fits(directory, PL_FILE_SCENE, &s->sum);
 }
 
 /* "meshes/HASH" of "sha256:HASH". The scene's decoder checks the digits as well; here they become
@@ -63,8 +71,17 @@ static pl_status read_upload(int directory, const pl_scene *scene, int32_t b, in
     size_t size = 0;
     pl_status status = pl_file_read(directory, path, PL_MESH_FILE_MAX, &data, &size);
     if (status == PL_OK) {
-        *blob = (pl_blob){.data = data, .size = size};
-        return PL_OK;
+        char actual[65];
+        pl_sha256_hex(data, size, actual);
+        if (strcmp(actual, path + sizeof "meshes/" - 1) == 0) {
+            *blob = (pl_blob){.data = data, .size = size};
+            return PL_OK;
+        }
+        free(data);
+        pl_faults_addf(faults, pointer, "mesh_damaged", upload,
+                       "The stored file has changed: upload it again.", "a file of SHA-256 %s",
+                       actual);
+        return PL_INVALID;
     }
     if (status == PL_NO_MEMORY)
         return status;

@@ -5,6 +5,7 @@
 #define PLIANT_SERVER_WORKER_SESSION_SCENE_H
 
 #include "engine/pliant.h"
+#include "protocol/session_dir.h"
 
 /* The largest files that are read. A scene carries at most 100 k mesh numbers, which fit well. */
 #define PL_SCENE_FILE_MAX ((size_t)32 << 20)
@@ -16,14 +17,19 @@ extern const pl_mesh_limits pl_worker_mesh_limits;
 /* Zero-initialise; pl_session_scene_clear releases everything. */
 typedef struct pl_session_scene {
     pl_scene scene;
+    pl_file_sum sum; /* of scene.json's bytes; not known before they were read */
     pl_mesh *meshes; /* [scene.body_count], NULL before pl_session_scene_load */
 } pl_session_scene;
 
 /* Read and decode DIR/scene.json. PL_INVALID: the faults say why; PL_IO: errno. */
 pl_status pl_session_scene_read(int directory, pl_session_scene *out, pl_faults *faults);
 
-/* Load every body's mesh, going on after a bad one so that all faults are found. PL_INVALID where
- * any failed. */
+/* False where preflight.json tells of another scene.json than the one that was read: a bit of it
+ * flipped, or somebody wrote to it, since it was accepted. */
+bool pl_session_scene_accepted(int directory, const pl_session_scene *s);
+
+/* Load every body's mesh, checking that an upload is the file that its hash names; goes on after
+ * a bad one so that all faults are found. PL_INVALID where any failed. */
 pl_status pl_session_scene_load(int directory, pl_session_scene *s, pl_faults *faults);
 
 /* Release the meshes only: a model keeps nothing of them. */

@@ -2,6 +2,7 @@
 
 #include "protocol/json.h"
 #include "protocol/session_dir.h"
+#include "protocol/session_file.h"
 #include "server/worker/npy.h"
 
 #include <stdlib.h>
@@ -142,7 +143,7 @@ static char *encode(const pl_session_scene *s, const surface *surfaces, const in
 
 /* Every body's triangles (surfaces given) or tetrahedra as one array of global vertices. */
 static pl_status write_array(int directory, const char *name, const pl_session_scene *s,
-                             const surface *surfaces, int64_t rows)
+                             const surface *surfaces, int64_t rows, pl_file_sum *sum)
 {
     pl_npy_writer *npy = NULL;
     pl_status status = pl_npy_open(directory, name, rows, surfaces ? 3 : 4, &npy);
@@ -150,11 +151,12 @@ static pl_status write_array(int directory, const char *name, const pl_session_s
         status = pl_npy_append(npy, surfaces ? surfaces[b].triangles : s->meshes[b].tets,
                                surfaces ? surfaces[b].count : s->meshes[b].tet_count,
                                (int32_t)vertices_before(s, b));
-    pl_status closed = pl_npy_close(npy, status == PL_OK);
+    pl_status closed = pl_npy_close(npy, status == PL_OK, sum);
     return status == PL_OK ? closed : status;
 }
 
-pl_status pl_topology_write(int directory, const pl_session_scene *s, const int64_t *pin_counts)
+pl_status pl_topology_write(int directory, const pl_session_scene *s, const int64_t *pin_counts,
+                            pl_file_sum sums[PL_FILE_COUNT])
 {
     int64_t triangles, tets = 0;
     for (int32_t b = 0; b < s->scene.body_count; b++)
@@ -166,11 +168,14 @@ pl_status pl_topology_write(int directory, const pl_session_scene *s, const int6
     char *text = encode(s, surfaces, pin_counts, &length);
     pl_status status = text ? pl_file_replace(directory, "topology.json", text, length, false)
                             : PL_NO_MEMORY;
+    if (status == PL_OK)
+        sums[PL_FILE_TOPOLOGY] = pl_file_sum_of(text, length);
     free(text);
     if (status == PL_OK)
-        status = write_array(directory, "triangles.npy", s, surfaces, triangles);
+        status = write_array(directory, "triangles.npy", s, surfaces, triangles,
+                             &sums[PL_FILE_TRIANGLES]);
     if (status == PL_OK)
-        status = write_array(directory, "tets.npy", s, NULL, tets);
+        status = write_array(directory, "tets.npy", s, NULL, tets, &sums[PL_FILE_TETS]);
     surfaces_destroy(surfaces, s->scene.body_count);
     return status;
 }

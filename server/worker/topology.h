@@ -15,8 +15,9 @@
 
 #include "server/worker/session_scene.h"
 
-/* Write topology.json, triangles.npy and tets.npy of a checked scene. pin_counts: vertices of each
- * pin, [scene.pin_count]. */
-pl_status pl_topology_write(int directory, const pl_session_scene *s, const int64_t *pin_counts);
+/* Write topology.json, triangles.npy and tets.npy of a checked scene, and their entries of `sums`.
+ * pin_counts: vertices of each pin, [scene.pin_count]. */
+pl_status pl_topology_write(int directory, const pl_session_scene *s, const int64_t *pin_counts,
+                            pl_file_sum sums[PL_FILE_COUNT]);
 
 #endif

@@ -3,6 +3,7 @@
  */
 #include "protocol/json.h"
 #include "protocol/session_dir.h"
+#include "protocol/sha256.h"
 #include "tests/support/session_fixture.h"
 
 #include <check.h>
@@ -13,7 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char hash[] = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
+/* Of the mesh that upload_fixture put there last. */
+static char hash[65] = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
 
 /* A unit cube of five tetrahedra, Gmsh 2.2 text; the first one given with two corners swapped, one
  * vertex too many. */
@@ -41,6 +43,8 @@ static const char upload_scene[] =
 static void upload_fixture(session_fixture *f, const void *mesh, size_t size)
 {
     char scene[1024], name[128];
+    if (mesh)
+        pl_sha256_hex(mesh, size, hash);
     snprintf(scene, sizeof scene, upload_scene, hash);
     session_fixture_create(f, NULL, scene);
     snprintf(name, sizeof name, "meshes/%s", hash);
@@ -264,6 +268,14 @@ START_TEST(test_bad_meshes)
         upload_fixture(&f, cube, cut);
         check_refused(&f, "/bodies/0/mesh", NULL);
     }
+    upload_fixture(&f, cube, sizeof cube - 1);
+    char other[128];
+    snprintf(other, sizeof other, "meshes/%s", hash);
+    char *changed = strdup(cube);
+    changed[sizeof cube / 2] ^= 1;
+    session_fixture_write(&f, other, changed, sizeof cube - 1);
+    free(changed);
+    check_refused(&f, "/bodies/0/mesh/upload", "mesh_damaged");
     /* A folder and a pipe in the mesh's place neither hang nor crash. */
     char name[128];
     snprintf(name, sizeof name, "meshes/%s", hash);
