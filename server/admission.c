@@ -12,6 +12,7 @@
 #include "server/removal.h"
 #include "server/say.h"
 #include "server/session_view.h"
+#include "server/verdict.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,6 +23,10 @@
 #include <unistd.h>
 
 enum { PATIENCE_MS = 2000, KEY_MAX = 255 };
+/* Estimates are within a factor of two of what was measured; a limit is there to save the machine
+ * from a leak, and must never meet a scene that is right. */
+#define LIMIT_FACTOR 4
+#define LIMIT_BASE   ((double)(1 << 30))
 static const char create_route[] = "POST /v1/sessions";
 
 typedef struct admission {
@@ -30,7 +35,8 @@ typedef struct admission {
     const char *owner; /* the request's; not used after the reply */
     char id[33];
     char incoming[96]; /* "incoming/ID", later where it was moved to */
-    bool staged;       /* the directory is there */
+    int64_t created_us;
+    bool staged; /* the directory is there */
     pl_outline outline;
     pl_faults faults;
     pl_preflight preflight;
@@ -154,6 +160,7 @@ static bool stage(admission *a)
     if (pl_random_id(a->id) != 0) {
         return reply_broken(a, "an id");
     }
+    a->created_us = pl_sessions_stamp(a->daemon->sessions);
     snprintf(a->incoming, sizeof a->incoming, "incoming/%s", a->id);
     if (mkdirat(a->daemon->state_fd, a->incoming, 0700) != 0) {
         return reply_broken(a, a->incoming);
@@ -162,7 +169,8 @@ static bool stage(admission *a)
     int dir_fd = openat(a->daemon->state_fd, a->incoming, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     bool good = dir_fd >= 0 && mkdirat(dir_fd, "meshes", 0700) == 0 &&
                 mkdirat(dir_fd, "log", 0700) == 0 && link_meshes(a, dir_fd) == 0 &&
-                pl_file_replace(dir_fd, "scene.json", text, length, false) == PL_OK;
+                pl_file_replace(dir_fd, "scene.json", text, length, false) == PL_OK &&
+                pl_identity_write(dir_fd, a->id, a->owner, a->outline.name, a->created_us) == PL_OK;
     int error = errno;
     if (dir_fd >= 0) {
         close(dir_fd);
@@ -250,21 +258,27 @@ static bool collect(const pl_daemon *d, const char *directory, pl_preflight_verd
 /* ---- the session -------------------------------------------------------------------------------
  */
 
+double pl_admission_memory_limit(double asked, double estimate)
+{
+    return asked > 0 ? asked : estimate > 0 ? LIMIT_FACTOR * estimate + LIMIT_BASE : 0;
+}
+
 static pl_session *make_session(admission *a, pl_session_state state)
 {
     const pl_outline *o = &a->outline;
-    int64_t stamp = pl_sessions_stamp(a->daemon->sessions);
     char *bodies = state == PL_STATE_QUEUED ? pl_bodies_view(&a->preflight) : NULL;
     pl_row row = {.owner = (char *)a->owner,
                   .name = (char *)o->name,
                   .state = (char *)pl_state_name(state),
                   .bodies = bodies,
-                  .created_us = stamp,
-                  .since_ms = stamp / 1000,
+                  .created_us = a->created_us,
+                  .since_ms = pl_clock_us() / 1000,
                   .frames = o->frames,
                   .frame = -1,
                   .cores = o->cores > 0 ? o->cores : 1,
+                  .checkpoint = -1,
                   .memory = o->memory > 0 ? o->memory : a->preflight.memory_bytes,
+                  .memory_limit = pl_admission_memory_limit(o->memory, a->preflight.memory_bytes),
                   .time_limit = o->time_limit};
     memcpy(row.id, a->id, sizeof row.id);
     pl_session *s = pl_session_create(a->daemon, &row);
@@ -319,36 +333,47 @@ static void reject(pl_daemon *d, pl_session *s, const pl_faults *faults)
     pl_json_set_raw(&w, "faults", list ? list : "[]");
     pl_json_end_object(&w);
     char *failure = pl_json_finish(&w, NULL);
-    pl_sessions_move(d->sessions, s, PL_STATE_REJECTED,
-                     &(pl_move){.reason = "invalid_scene", .failure = failure});
+    pl_verdict_move(d, s, PL_STATE_REJECTED,
+                    &(pl_move){.reason = "invalid_scene", .failure = failure});
     free(failure);
     free(list);
     pl_json_free(parsed);
     free(problem);
 }
 
+static void accept_session(pl_daemon *d, pl_session *s, const pl_preflight *report)
+{
+    bool paused = pl_sessions_desired(d->sessions, s) == PL_DESIRE_PAUSED;
+    char *bodies = pl_bodies_view(report);
+    pl_move what = {.reason = paused ? "user" : NULL, .bodies = bodies};
+    if (s->memory <= 0) { /* the scene did not say */
+        what.memory = report->memory_bytes;
+        what.memory_limit = pl_admission_memory_limit(0, report->memory_bytes);
+    }
+    pl_sessions_move(d->sessions, s, paused ? PL_STATE_PAUSED : PL_STATE_QUEUED, &what);
+    free(bodies);
+}
+
 static void conclude(pl_daemon *d, pl_session *s, pl_preflight_verdict verdict, pl_faults *faults)
 {
     pl_preflight report = {0};
-    int desired = pl_sessions_desired(d->sessions, s);
-    if (desired) {
-        pl_sessions_move(d->sessions, s, PL_STATE_CANCELLED, &(pl_move){.reason = "user"});
-        if (desired == 2) {
-            pl_removal_start(d, s);
-        }
+    pthread_mutex_lock(&s->lifecycle);
+    pl_desire desired = pl_sessions_desired(d->sessions, s);
+    if (desired >= PL_DESIRE_CANCELLED) {
+        pl_verdict_move(d, s, PL_STATE_CANCELLED, &(pl_move){.reason = "user"});
     } else if (verdict == PL_PREFLIGHT_BROKEN ||
                !collect(d, s->directory, verdict, &report, faults)) {
-        pl_sessions_move(
-            d->sessions, s, PL_STATE_FAILED,
+        pl_verdict_move(
+            d, s, PL_STATE_FAILED,
             &(pl_move){.reason = "internal", .message = "the scene could not be checked"});
     } else if (faults->total) {
         reject(d, s, faults);
     } else {
-        char *bodies = pl_bodies_view(&report);
-        pl_sessions_move(
-            d->sessions, s, PL_STATE_QUEUED,
-            &(pl_move){.bodies = bodies, .memory = s->memory > 0 ? 0 : report.memory_bytes});
-        free(bodies);
+        accept_session(d, s, &report);
+    }
+    pthread_mutex_unlock(&s->lifecycle);
+    if (desired == PL_DESIRE_DELETED) {
+        pl_removal_start(d, s);
     }
     pl_preflight_clear(&report);
 }

@@ -13,4 +13,8 @@ void pl_handle_validate(pl_request *r); /* POST /v1/validate */
 /* Check again a session that an earlier daemon left in `checking`. */
 void pl_admission_resume(pl_daemon *daemon, pl_session *session);
 
+/* Bytes that a session's worker may use: what the scene asks for, else four times the estimate and
+ * 1 GiB; 0 while there is no estimate yet. */
+double pl_admission_memory_limit(double asked, double estimate);
+
 #endif

@@ -3,7 +3,7 @@
 #include "protocol/log.h"
 #include "protocol/problem.h"
 #include "protocol/session_file.h"
-#include "server/executor.h"
+#include "server/lifecycle.h"
 #include "server/removal.h"
 #include "server/sessions.h"
 #include "server/streams.h"
@@ -156,54 +156,68 @@ void pl_handle_show(pl_request *r)
     pl_session_release(s);
 }
 
-/* ---- cancel and delete -------------------------------------------------------------------------
+/* ---- cancel, pause, resume and delete ----------------------------------------------------------
  */
 
-/* 0; EALREADY where it is over otherwise; or why the worker could not be told. */
-static int cancel(pl_daemon *d, pl_session *s)
+static void reply_untold(pl_request *r, int error)
 {
-    for (;;) {
-        switch ((pl_session_state)atomic_load(&s->state)) {
-        case PL_STATE_CHECKING:
-            return 0; /* as soon as the check ends: `desired` says so */
-        case PL_STATE_QUEUED:
-            if (pl_sessions_move(d->sessions, s, PL_STATE_CANCELLED,
-                                 &(pl_move){.reason = "user"})) {
-                return 0;
-            }
-            break; /* it was started at this moment */
-        case PL_STATE_RUNNING:
-            return pl_executor_cancel(d->executor, s);
-        case PL_STATE_CANCELLED:
-            return 0;
-        default:
-            return EALREADY;
-        }
-    }
-}
-
-static void reply_cancel_failed(pl_request *r, int error)
-{
-    pl_reply_problemf(r, 500, "internal", "The worker could not be told", "%s", strerror(error));
+    pl_reply_problemf(r, 500, "internal", "The worker could not be told", "control.log: %s",
+                      strerror(error));
 }
 
 void pl_handle_cancel(pl_request *r)
 {
-    pl_daemon *d = pl_request_daemon(r);
     pl_session *s = find(r);
     if (!s) {
         return;
     }
-    if (!pl_state_terminal((pl_session_state)s->state)) {
-        pl_sessions_set_desired(d->sessions, s, "cancelled");
-    }
-    int error = cancel(d, s);
+    int error = pl_lifecycle_cancel(pl_request_daemon(r), s);
     if (error && error != EALREADY) {
-        reply_cancel_failed(r, error);
+        reply_untold(r, error);
     } else {
         reply_session(r, 202, s);
     }
     pl_session_release(s);
+}
+
+static void reply_over(pl_request *r, pl_session *s, const char *verb)
+{
+    pl_session_state state = (pl_session_state)atomic_load(&s->state);
+    if (pl_state_terminal(state)) {
+        pl_reply_problemf(r, 409, "session_over", "The session is over",
+                          "it is %s: only a session that has not ended can be %s",
+                          pl_state_name(state), verb);
+    } else {
+        pl_reply_problemf(r, 409, "session_ending", "The session is ending",
+                          "it is being cancelled or deleted and can not be %s", verb);
+    }
+}
+
+static void handle_wish(pl_request *r, int (*ask)(pl_daemon *, pl_session *), const char *verb)
+{
+    pl_session *s = find(r);
+    if (!s) {
+        return;
+    }
+    int error = ask(pl_request_daemon(r), s);
+    if (error == EALREADY) {
+        reply_over(r, s, verb);
+    } else if (error) {
+        reply_untold(r, error);
+    } else {
+        reply_session(r, 202, s);
+    }
+    pl_session_release(s);
+}
+
+void pl_handle_pause(pl_request *r)
+{
+    handle_wish(r, pl_lifecycle_pause, "paused");
+}
+
+void pl_handle_resume(pl_request *r)
+{
+    handle_wish(r, pl_lifecycle_resume, "resumed");
 }
 
 void pl_handle_delete(pl_request *r)
@@ -214,10 +228,9 @@ void pl_handle_delete(pl_request *r)
         return;
     }
     pl_sessions_set_desired(d->sessions, s, "deleted");
-    bool live = !pl_state_terminal((pl_session_state)s->state);
-    int error = live ? cancel(d, s) : 0;
+    int error = pl_lifecycle_cancel(d, s);
     if (error && error != EALREADY) {
-        reply_cancel_failed(r, error);
+        reply_untold(r, error);
     } else if (!pl_state_terminal((pl_session_state)s->state)) {
         reply_session(r, 202, s); /* removed when the worker has ended */
     } else if (pl_removal_run(d, s)) {

@@ -137,6 +137,11 @@ static bool same_hash(const char *a, const char *b)
     return difference == 0;
 }
 
+const char *pl_auth_default_owner(void)
+{
+    return owner_name;
+}
+
 const char *pl_auth_owner(const pl_auth *auth, const char *authorization)
 {
     if (auth->open) {

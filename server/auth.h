@@ -19,6 +19,9 @@ void pl_auth_destroy(pl_auth *auth);
  * NULL. Compared in constant time, as SHA-256. */
 const char *pl_auth_owner(const pl_auth *auth, const char *authorization);
 
+/* Whose everything is while there is one owner. */
+const char *pl_auth_default_owner(void);
+
 /* Whether a Host header's value names this daemon: a loopback name, the listen address, or one of
  * --allow-host; any port, since a forwarded port is not ours to know. A foreign name is what DNS
  * rebinding looks like. */

@@ -1,13 +1,14 @@
 #include "server/executor.h"
 
-#include "protocol/json.h"
-#include "protocol/log.h"
-#include "protocol/record.h"
 #include "protocol/session_dir.h"
+#include "server/control_log.h"
+#include "server/ending.h"
+#include "server/lifecycle.h"
 #include "server/removal.h"
 #include "server/say.h"
 #include "server/session_view.h"
 #include "server/spawn.h"
+#include "server/verdict.h"
 #include "server/watch.h"
 
 #include <errno.h>
@@ -24,7 +25,9 @@
 #include <unistd.h>
 
 enum {
-    CANCEL_PATIENCE_MS = 10000,
+    PATIENCE_MS = 10000, /* with a worker that was cancelled or paused */
+    STOP_POLL_MS = 10,
+    STATUS_REFUSED = 5, /* of a worker that could not take the lock, or whose attempt is stale */
     LOCK_POLL_MS = 500, /* of adopted workers whose process is not known */
     EVENTS = 32,
 };
@@ -35,7 +38,8 @@ typedef struct worker {
     pl_child child;      /* pidfd -1: known by its lock only */
     bool ours;           /* a child, to be reaped */
     bool killed;
-    int64_t deadline_ms; /* 0: none */
+    int64_t deadline_ms;  /* 0: none */
+    int64_t memory_kills; /* pl_memory_kills when it was started */
 } worker;
 
 struct pl_executor {
@@ -59,98 +63,6 @@ static int open_directory(const pl_session *s)
     return open(s->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
-/* ---- how a worker ended ------------------------------------------------------------------------
- */
-
-static void finish_as(pl_executor *e, pl_session *s, pl_session_state to, const char *reason,
-                      const pl_failure *failure)
-{
-    char *text = failure ? pl_failure_view(failure) : NULL;
-    pl_sessions_move(e->daemon->sessions, s, to,
-                     &(pl_move){.reason = reason,
-                                .message = failure ? failure->message : NULL,
-                                .failure = text});
-    free(text);
-}
-
-static void finish_by_report(pl_executor *e, pl_session *s, const pl_exit *report)
-{
-    if (strcmp(report->state, "succeeded") == 0) {
-        finish_as(e, s, PL_STATE_SUCCEEDED, NULL, NULL);
-    } else if (strcmp(report->state, "cancelled") == 0) {
-        finish_as(e, s, PL_STATE_CANCELLED, "user", NULL);
-    } else {
-        finish_as(e, s, PL_STATE_FAILED, pl_failure_name(report->failure.code), &report->failure);
-    }
-}
-
-/* The lock is free and there is no exit.json of this attempt. */
-static void finish_crashed(pl_executor *e, pl_session *s, bool status_known, int status,
-                           bool killed, int64_t frame)
-{
-    if (killed && pl_sessions_desired(e->daemon->sessions, s)) {
-        pl_sessions_move(
-            e->daemon->sessions, s, PL_STATE_CANCELLED,
-            &(pl_move){.reason = "killed", .message = "the worker did not react in 10 s"});
-        return;
-    }
-    pl_failure failure = {.code = PL_FAILURE_WORKER_CRASHED,
-                          .step = -1,
-                          .frame = frame,
-                          .body = -1,
-                          .element = -1,
-                          .vertex = -1};
-    if (!status_known) {
-        snprintf(failure.message, sizeof failure.message,
-                 "the worker ended without a report while no daemon watched it");
-    } else if (WIFSIGNALED(status)) {
-        snprintf(failure.message, sizeof failure.message, "the worker was ended by signal %d (%s)",
-                 WTERMSIG(status), strsignal(WTERMSIG(status)));
-    } else {
-        snprintf(failure.message, sizeof failure.message,
-                 "the worker ended with status %d and no report", WEXITSTATUS(status));
-    }
-    bool out_of_memory = status_known && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
-    snprintf(failure.advice, sizeof failure.advice, "%s",
-             out_of_memory ? "signal 9 with no one asking is most often the kernel being out of "
-                             "memory; the frames until then are kept"
-                           : "the frames until then are kept; the session's log says more");
-    atomic_fetch_add(&e->daemon->counters.workers_crashed, 1);
-    pl_say(PL_LEVEL_WARN, "session %s: %s", s->id, failure.message);
-    finish_as(e, s, PL_STATE_FAILED, "worker_crashed", &failure);
-}
-
-static void finish(pl_executor *e, pl_session *s, bool status_known, int status, bool killed)
-{
-    int dir_fd = open_directory(s);
-    pl_exit report = {0};
-    bool reported = dir_fd >= 0 && pl_exit_read(dir_fd, &report) == PL_OK &&
-                    report.attempt >= s->attempt;
-    int64_t frame = pl_watch_finish(e->daemon->watch, s);
-    if (reported) {
-        finish_by_report(e, s, &report);
-    } else if (dir_fd < 0) {
-        pl_failure lost = {.code = PL_FAILURE_INTERNAL,
-                           .step = -1,
-                           .frame = -1,
-                           .body = -1,
-                           .element = -1,
-                           .vertex = -1,
-                           .message = "the session's directory is gone"};
-        finish_as(e, s, PL_STATE_FAILED, "storage_lost", &lost);
-    } else {
-        finish_crashed(e, s, status_known, status, killed, frame);
-    }
-    if (dir_fd >= 0) {
-        close(dir_fd);
-    }
-    pl_say(PL_LEVEL_INFO, "session %s: %s after frame %lld", s->id, pl_state_name(s->state),
-           (long long)frame);
-    if (pl_sessions_desired(e->daemon->sessions, s) == 2) {
-        pl_removal_start(e->daemon, s);
-    }
-}
-
 /* ---- starting ----------------------------------------------------------------------------------
  */
 
@@ -169,26 +81,42 @@ static bool watch_worker(pl_executor *e, worker *w)
 
 static int spawn_worker(pl_executor *e, const pl_session *s, pl_child *child)
 {
-    char program[PATH_MAX + 32], attempt[24], threads[24], log_path[PATH_MAX + 80];
+    char program[PATH_MAX + 32], attempt[24], threads[24], memory[32], log_path[PATH_MAX + 80];
     snprintf(program, sizeof program, "%s/pliant-worker", e->daemon->programs);
     snprintf(attempt, sizeof attempt, "%lld", (long long)s->attempt);
     snprintf(threads, sizeof threads, "%lld", (long long)s->cores);
+    snprintf(memory, sizeof memory, "%.0f", s->memory_limit);
     snprintf(log_path, sizeof log_path, "%s/worker.log", s->directory);
     int log_fd = open(log_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (log_fd < 0) {
         return errno;
     }
     char *argv[] = {program, "--session", s->directory, "--attempt",
-                    attempt, "--threads", threads,      NULL};
+                    attempt, "--threads", threads,      s->memory_limit >= 1 ? "--memory" : NULL,
+                    memory,  NULL};
     int error = pl_spawn(argv, log_fd, log_fd, "/", child);
     close(log_fd);
     return error;
+}
+
+static void fail_start(pl_executor *e, pl_session *s, int error)
+{
+    pl_failure failure = {
+        .code = PL_FAILURE_INTERNAL, .step = -1, .body = -1, .element = -1, .vertex = -1};
+    snprintf(failure.message, sizeof failure.message, "the worker could not be started: %s",
+             strerror(error));
+    failure.frame = pl_watch_finish(e->daemon->watch, s);
+    char *text = pl_failure_view(&failure);
+    pl_verdict_move(e->daemon, s, PL_STATE_FAILED,
+                    &(pl_move){.reason = "internal", .message = failure.message, .failure = text});
+    free(text);
 }
 
 static void start(pl_executor *e, pl_session *s)
 {
     worker *w = calloc(1, sizeof *w);
     pl_watch_start(e->daemon->watch, s);
+    int64_t kills = pl_memory_kills();
     int error = w ? spawn_worker(e, s, &w->child) : ENOMEM;
     if (!error) {
         char identity[96], boot[40];
@@ -198,6 +126,7 @@ static void start(pl_executor *e, pl_session *s)
         pl_sessions_set_worker(e->daemon->sessions, s, identity);
         atomic_fetch_add(&e->daemon->counters.workers_started, 1);
         w->ours = true;
+        w->memory_kills = kills;
         w->session = s;
         pl_session_acquire(s);
         if (!watch_worker(e, w)) {
@@ -208,16 +137,9 @@ static void start(pl_executor *e, pl_session *s)
     }
     if (error) {
         free(w);
-        pl_failure failure = {.code = PL_FAILURE_INTERNAL,
-                              .step = -1,
-                              .frame = -1,
-                              .body = -1,
-                              .element = -1,
-                              .vertex = -1};
-        snprintf(failure.message, sizeof failure.message, "the worker could not be started: %s",
-                 strerror(error));
-        pl_watch_finish(e->daemon->watch, s);
-        finish_as(e, s, PL_STATE_FAILED, "internal", &failure);
+        fail_start(e, s, error);
+    } else if (pl_sessions_desired(e->daemon->sessions, s)) {
+        pl_executor_hurry(e, s); /* asked between its place in the queue and here */
     }
 }
 
@@ -233,30 +155,16 @@ static void start_what_fits(pl_executor *e)
 /* ---- the supervisor ----------------------------------------------------------------------------
  */
 
-static void forget(pl_executor *e, worker *w)
+static void take_out(pl_executor *e, worker *gone)
 {
     pthread_mutex_lock(&e->mutex);
     for (worker **link = &e->workers; *link; link = &(*link)->next) {
-        if (*link == w) {
-            *link = w->next;
+        if (*link == gone) {
+            *link = gone->next;
             break;
         }
     }
     pthread_mutex_unlock(&e->mutex);
-    pl_session_release(w->session);
-    free(w);
-}
-
-static void ended(pl_executor *e, worker *w)
-{
-    int status = 0;
-    bool known = false;
-    if (w->child.pidfd >= 0) {
-        epoll_ctl(e->epoll_fd, EPOLL_CTL_DEL, w->child.pidfd, NULL);
-        known = pl_child_reap(&w->child, &status) && w->ours;
-    }
-    finish(e, w->session, known, status, w->killed);
-    forget(e, w);
 }
 
 static bool lock_held(const pl_session *s)
@@ -269,7 +177,40 @@ static bool lock_held(const pl_session *s)
     return held;
 }
 
-/* What is due by the clock: workers to kill, locks to look at. Returns ms until the next, or -1. */
+/* Another holds the lock: a worker that an earlier daemon started at its very end. It is the one to
+ * watch, by its lock. */
+static bool watch_other(worker *w, bool known, int status)
+{
+    if (!known || !WIFEXITED(status) || WEXITSTATUS(status) != STATUS_REFUSED ||
+        !lock_held(w->session)) {
+        return false;
+    }
+    pl_say(PL_LEVEL_WARN, "session %s: another worker holds its lock, and is watched now",
+           w->session->id);
+    w->ours = false;
+    return true;
+}
+
+static void ended(pl_executor *e, worker *w)
+{
+    pl_ending how = {.killed = w->killed};
+    if (w->child.pidfd >= 0) {
+        epoll_ctl(e->epoll_fd, EPOLL_CTL_DEL, w->child.pidfd, NULL);
+        how.status_known = pl_child_reap(&w->child, &how.status) && w->ours;
+        if (watch_other(w, how.status_known, how.status)) {
+            return;
+        }
+    }
+    how.out_of_memory = how.status_known && !w->killed && WIFSIGNALED(how.status) &&
+                        WTERMSIG(how.status) == SIGKILL && pl_memory_kills() > w->memory_kills;
+    /* Out of the list first: the conclusion may start the session again, as another worker. */
+    take_out(e, w);
+    pl_ending_conclude(e->daemon, w->session, &how);
+    pl_session_release(w->session);
+    free(w);
+}
+
+/* What is due by the clock: workers to kill, locks to look at, sessions to restart. Returns ms until the next, or -1. */
 static int tend(pl_executor *e)
 {
     int64_t now = now_ms(), next = INT64_MAX;
@@ -294,6 +235,10 @@ static int tend(pl_executor *e)
     if (over) {
         ended(e, over);
         return 0;
+    }
+    int64_t due = pl_sessions_next_due(e->daemon->sessions);
+    if (due < next && !e->daemon->draining) {
+        next = due > now ? due : now;
     }
     return next == INT64_MAX ? -1 : (int)(next - now);
 }
@@ -370,7 +315,10 @@ void pl_executor_destroy(pl_executor *e)
         if (e->workers->child.pidfd >= 0) {
             close(e->workers->child.pidfd);
         }
-        forget(e, e->workers);
+        worker *w = e->workers;
+        take_out(e, w);
+        pl_session_release(w->session);
+        free(w);
     }
     close(e->epoll_fd);
     close(e->kick_fd);
@@ -378,47 +326,65 @@ void pl_executor_destroy(pl_executor *e)
     free(e);
 }
 
-/* ---- cancelling --------------------------------------------------------------------------------
+/* ---- hurrying ----------------------------------------------------------------------------------
  */
 
-static int append_control(const pl_session *s, const char *json)
+static void set_deadline(pl_executor *e, const pl_session *s, int64_t deadline_ms)
 {
-    char path[PATH_MAX + 80];
-    unsigned char record[PL_RECORD_HEADER + 64] = {0};
-    size_t length = strlen(json);
-    pl_record r = {
-        .type = PL_RECORD_CONTROL, .length = length, .payload_crc = pl_crc32c(0, json, length)};
-    pl_record_encode(&r, record);
-    memcpy(record + PL_RECORD_HEADER, json, length);
-    size_t size = pl_record_size(length);
-    snprintf(path, sizeof path, "%s/control.log", s->directory);
-    int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (fd < 0) {
-        return errno;
-    }
-    int error = 0;
-    if (write(fd, record, size) != (ssize_t)size || fdatasync(fd) != 0) {
-        error = errno ? errno : EIO;
-    }
-    close(fd);
-    return error;
-}
-
-int pl_executor_cancel(pl_executor *e, pl_session *s)
-{
-    int error = append_control(s, "{\"action\": \"cancel\"}");
-    if (error) {
-        return error;
-    }
     pthread_mutex_lock(&e->mutex);
     for (worker *w = e->workers; w; w = w->next) {
-        if (w->session == s && !w->deadline_ms && !w->killed) {
-            w->deadline_ms = now_ms() + CANCEL_PATIENCE_MS;
+        /* A cancel after a pause does not give it another 10 s. */
+        if (w->session == s && !w->killed && (!w->deadline_ms || !deadline_ms)) {
+            w->deadline_ms = deadline_ms;
         }
     }
     pthread_mutex_unlock(&e->mutex);
     pl_executor_kick(e);
-    return 0;
+}
+
+void pl_executor_hurry(pl_executor *e, pl_session *s)
+{
+    set_deadline(e, s, now_ms() + PATIENCE_MS);
+}
+
+void pl_executor_relax(pl_executor *e, pl_session *s)
+{
+    set_deadline(e, s, 0);
+}
+
+/* ---- stopping ----------------------------------------------------------------------------------
+ */
+
+/* Workers that can be told, which is those whose process is known. */
+static int count_told(pl_executor *e, bool tell)
+{
+    int count = 0;
+    pthread_mutex_lock(&e->mutex);
+    for (worker *w = e->workers; w; w = w->next) {
+        if (w->child.pidfd >= 0) {
+            count++;
+            if (tell) {
+                pidfd_send_signal(w->child.pidfd, SIGTERM, NULL, 0);
+            }
+        }
+    }
+    pthread_mutex_unlock(&e->mutex);
+    return count;
+}
+
+void pl_executor_stop_workers(pl_executor *e, int timeout_ms)
+{
+    int count = count_told(e, true);
+    int64_t end = now_ms() + timeout_ms;
+    if (count) {
+        pl_say(PL_LEVEL_INFO, "%d workers are told to stop at a checkpoint", count);
+    }
+    while ((count = count_told(e, false)) > 0 && now_ms() < end) {
+        nanosleep(&(struct timespec){.tv_nsec = STOP_POLL_MS * 1000000L}, NULL);
+    }
+    if (count) {
+        pl_say(PL_LEVEL_WARN, "%d workers did not stop in time and are left", count);
+    }
 }
 
 /* ---- adopting ----------------------------------------------------------------------------------
@@ -445,26 +411,17 @@ static int open_worker(const char *identity, pid_t *pid)
     return pidfd;
 }
 
-void pl_executor_adopt(pl_executor *e, pl_session *s)
+/* The machine was started anew since the worker was. */
+static bool rebooted_since(const char *identity)
 {
-    int dir_fd = open_directory(s);
-    pl_exit report = {0};
-    bool held = dir_fd >= 0 && pl_session_locked(dir_fd);
-    bool reported = !held && dir_fd >= 0 && pl_exit_read(dir_fd, &report) == PL_OK &&
-                    report.attempt >= s->attempt && report.attempt > 0;
-    if (dir_fd >= 0) {
-        close(dir_fd);
-    }
-    if (!held && !reported && s->state == PL_STATE_QUEUED) {
-        return; /* never ran: it waits on */
-    }
-    pl_sessions_adopt(e->daemon->sessions, s);
-    pl_watch_start(e->daemon->watch, s);
-    worker *w = held ? calloc(1, sizeof *w) : NULL;
-    if (!w) {
-        finish(e, s, false, 0, false);
-        return;
-    }
+    char boot[40];
+    pl_boot_id(boot);
+    size_t n = strlen(boot);
+    return identity && n > 0 && strncmp(identity, boot, n) != 0;
+}
+
+static void adopt_living(pl_executor *e, pl_session *s, worker *w)
+{
     w->session = s;
     pl_session_acquire(s);
     w->child.pidfd = open_worker(s->worker, &w->child.pid);
@@ -475,7 +432,60 @@ void pl_executor_adopt(pl_executor *e, pl_session *s)
         w->child.pidfd = -1;
         watch_worker(e, w);
     }
-    if (pl_sessions_desired(e->daemon->sessions, s)) {
-        pl_executor_cancel(e, s);
+    pl_control_state control = pl_control_read(s->directory);
+    if (control.cancelled) {
+        pl_sessions_set_desired(e->daemon->sessions, s, "cancelled");
+    } else if (control.paused) {
+        pl_sessions_set_desired(e->daemon->sessions, s, "paused");
+    } else {
+        pl_sessions_clear_pause(e->daemon->sessions, s);
+    }
+    if (pl_sessions_desired(e->daemon->sessions, s) >= PL_DESIRE_CANCELLED && !control.cancelled) {
+        pl_lifecycle_cancel(e->daemon, s); /* wanted, but the daemon died before it said so */
+    } else if (pl_sessions_desired(e->daemon->sessions, s)) {
+        pl_executor_hurry(e, s);
+    }
+}
+
+/* One that waits, by its row: what control.log says of it goes before. */
+static void settle_waiting(pl_executor *e, pl_session *s)
+{
+    pl_sessions *sessions = e->daemon->sessions;
+    pl_control_state control = pl_control_read(s->directory);
+    if (pl_sessions_desired(sessions, s) >= PL_DESIRE_CANCELLED || control.cancelled) {
+        pl_lifecycle_cancel(e->daemon, s);
+        if (pl_sessions_desired(sessions, s) == PL_DESIRE_DELETED) {
+            pl_removal_start(e->daemon, s);
+        }
+    } else if (control.paused && s->state == PL_STATE_QUEUED) {
+        pl_sessions_move(sessions, s, PL_STATE_PAUSED, &(pl_move){.reason = "user"});
+    } else if (!control.paused && s->state == PL_STATE_PAUSED) {
+        pl_sessions_move(sessions, s, PL_STATE_QUEUED, &(pl_move){.reason = "resumed"});
+    }
+}
+
+void pl_executor_adopt(pl_executor *e, pl_session *s)
+{
+    int dir_fd = open_directory(s);
+    pl_exit report = {0};
+    bool held = dir_fd >= 0 && pl_session_locked(dir_fd);
+    /* Of a session that waits by its row, only an attempt that the row knows nothing of counts. */
+    bool newer = !held && dir_fd >= 0 && pl_exit_read(dir_fd, &report) == PL_OK &&
+                 report.attempt > s->attempt;
+    if (dir_fd >= 0) {
+        close(dir_fd);
+    }
+    if (!held && !newer && s->state != PL_STATE_RUNNING) {
+        settle_waiting(e, s);
+        return;
+    }
+    pl_sessions_adopt(e->daemon->sessions, s);
+    pl_watch_start(e->daemon->watch, s);
+    worker *w = held ? calloc(1, sizeof *w) : NULL;
+    if (w) {
+        adopt_living(e, s, w);
+    } else {
+        pl_ending how = {.found = true, .rebooted = rebooted_since(s->worker)};
+        pl_ending_conclude(e->daemon, s, &how);
     }
 }

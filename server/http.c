@@ -21,7 +21,6 @@
 
 enum {
     CONNECTION_MEMORY = 64 * 1024,
-    CONNECTION_TIMEOUT_S = 30,
     SMALL_BODY_MAX = 64 * 1024, /* where no body is looked for */
     /* A refused body up to this is read: many clients send it all before they look at the answer.
      */
@@ -627,7 +626,7 @@ static struct MHD_Daemon *start_library(pl_http *http)
                             MHD_OPTION_THREAD_POOL_SIZE, threads, MHD_OPTION_CONNECTION_LIMIT,
                             connections, MHD_OPTION_PER_IP_CONNECTION_LIMIT, per_ip,
                             MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
-                            MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)CONNECTION_TIMEOUT_S,
+                            MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)o->idle_timeout,
                             MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_NOTIFY_COMPLETED, complete,
                             http, MHD_OPTION_UNESCAPE_CALLBACK, unescape, NULL, MHD_OPTION_END);
 }

@@ -24,12 +24,24 @@ static const char help[] =
     "  --max-body BYTES         largest JSON body (8388608)\n"
     "  --max-mesh BYTES         largest mesh file (1073741824)\n"
     "  --max-connections N      connections at once (1000)\n"
+    "  --idle-timeout SECONDS   until a connection that does nothing is closed (30)\n"
+    "  --checkpoint-every SECONDS  how often workers save their state, at most (10)\n"
+    "  --restart-delays A,B,C   seconds before a crashed worker's 1st, 2nd and 3rd restart without "
+    "a\n"
+    "                           new checkpoint (1,10,60); a 4th crash fails the session\n"
+    "  --on-exit leave|stop     at SIGTERM: leave workers running for the next daemon (default), "
+    "or\n"
+    "                           stop them at a checkpoint, for containers and service managers "
+    "that\n"
+    "                           end every process; their sessions go on at the next start\n"
+    "  --reindex                rebuild DIR/pliant.db from the session directories, and end; the\n"
+    "                           old one is kept as DIR/pliant.db.damaged-DATE\n"
     "  --log-level LEVEL        error, warn, info or debug (info)\n"
     "  --help, --version\n"
     "\n"
     "The base URL is printed and written to DIR/url while the daemon runs; the token is in\n"
-    "DIR/token. SIGTERM ends it: streams end with reason shutdown, running sessions go on and are\n"
-    "taken up by the next daemon on the same state.\n";
+    "DIR/token. SIGTERM ends it: streams end with reason shutdown; running sessions go on (see\n"
+    "--on-exit) and are taken up by the next daemon on the same state.\n";
 
 static pl_options_verdict wrong(const char *option, const char *got, const char *expected)
 {
@@ -93,6 +105,11 @@ enum {
     OPT_BODY,
     OPT_MESH,
     OPT_CONNECTIONS,
+    OPT_IDLE,
+    OPT_CHECKPOINT,
+    OPT_DELAYS,
+    OPT_ON_EXIT,
+    OPT_REINDEX,
     OPT_LEVEL,
     OPT_HELP,
     OPT_VERSION
@@ -110,6 +127,11 @@ static const struct option long_options[] = {
     {"max-body", required_argument, NULL, OPT_BODY},
     {"max-mesh", required_argument, NULL, OPT_MESH},
     {"max-connections", required_argument, NULL, OPT_CONNECTIONS},
+    {"idle-timeout", required_argument, NULL, OPT_IDLE},
+    {"checkpoint-every", required_argument, NULL, OPT_CHECKPOINT},
+    {"restart-delays", required_argument, NULL, OPT_DELAYS},
+    {"on-exit", required_argument, NULL, OPT_ON_EXIT},
+    {"reindex", no_argument, NULL, OPT_REINDEX},
     {"log-level", required_argument, NULL, OPT_LEVEL},
     {"help", no_argument, NULL, OPT_HELP},
     {"version", no_argument, NULL, OPT_VERSION},
@@ -134,6 +156,30 @@ static pl_options_verdict take_gpus(const char *text)
         return PL_OPTIONS_RUN;
     }
     return wrong("--gpus", text, "auto or none: this build has no GPU plug-in");
+}
+
+static pl_options_verdict take_delays(const char *text, pl_options *o)
+{
+    const char *at = text;
+    for (int i = 0; i < PL_RESTARTS; i++) {
+        char *end;
+        double seconds = strtod(at, &end);
+        char after = i + 1 < PL_RESTARTS ? ',' : 0;
+        if (end == at || *end != after || !(seconds >= 0.001 && seconds <= 86400)) {
+            return wrong("--restart-delays", text, "three times in seconds, such as 1,10,60");
+        }
+        o->restart_delays_ms[i] = (int64_t)(1000 * seconds);
+        at = end + 1;
+    }
+    return PL_OPTIONS_RUN;
+}
+
+static pl_options_verdict take_on_exit(const char *text, pl_options *o)
+{
+    o->stop_workers = strcmp(text, "stop") == 0;
+    return o->stop_workers || strcmp(text, "leave") == 0
+               ? PL_OPTIONS_RUN
+               : wrong("--on-exit", text, "leave or stop");
 }
 
 static pl_options_verdict take(int option, const char *text, pl_options *o)
@@ -173,6 +219,21 @@ static pl_options_verdict take(int option, const char *text, pl_options *o)
     case OPT_CONNECTIONS:
         r = take_count("--max-connections", text, 4, 100000, &v);
         o->max_connections = (int)v;
+        return r;
+    case OPT_IDLE:
+        r = take_count("--idle-timeout", text, 1, 3600, &v);
+        o->idle_timeout = (int)v;
+        return r;
+    case OPT_CHECKPOINT:
+        r = take_count("--checkpoint-every", text, 1, 86400, &v);
+        o->checkpoint_every = (int)v;
+        return r;
+    case OPT_DELAYS:
+        return take_delays(text, o);
+    case OPT_ON_EXIT:
+        return take_on_exit(text, o);
+    case OPT_REINDEX:
+        o->reindex = true;
         return r;
     case OPT_LEVEL:
         return pl_level_parse(text, &o->level) == 0
@@ -217,6 +278,9 @@ pl_options_verdict pl_options_parse(int argc, char **argv, pl_options *out)
                         .max_body = 8 << 20,
                         .max_mesh = (int64_t)1 << 30,
                         .max_connections = 1000,
+                        .idle_timeout = 30,
+                        .checkpoint_every = 10,
+                        .restart_delays_ms = {1000, 10000, 60000},
                         .level = PL_LEVEL_INFO};
     for (int c; (c = getopt_long(argc, argv, "", long_options, NULL)) != -1;) {
         pl_options_verdict r = take(c, optarg, out);

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { PL_ALLOW_HOSTS_MAX = 32 };
+enum { PL_ALLOW_HOSTS_MAX = 32, PL_RESTARTS = 3 };
 
 typedef struct pl_options {
     char listen_host[256]; /* numeric address, without brackets */
@@ -19,6 +19,12 @@ typedef struct pl_options {
     int64_t max_body;   /* bytes of a JSON body */
     int64_t max_mesh;   /* bytes of an uploaded mesh file */
     int max_connections;
+    int idle_timeout;     /* s until a connection that does nothing is closed */
+    int checkpoint_every; /* s, for workers */
+    int64_t
+        restart_delays_ms[PL_RESTARTS]; /* before the 1st, 2nd, ... restart of a crashed worker */
+    bool stop_workers;                  /* at the daemon's end, rather than leave them running */
+    bool reindex;                       /* rebuild the database and end */
     const char *allow_hosts[PL_ALLOW_HOSTS_MAX];
     int allow_host_count;
     pl_level level;

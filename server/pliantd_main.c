@@ -7,6 +7,7 @@
 #include "server/ops.h"
 #include "server/pool.h"
 #include "server/reconcile.h"
+#include "server/reindex.h"
 #include "server/routes.h"
 #include "server/say.h"
 #include "server/sessions.h"
@@ -29,7 +30,14 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { FILE_THREADS = 4, FILE_QUEUE = 4096, CHECK_QUEUE = 64, DRAIN_MS = 3000, SWEEP_S = 3600 };
+enum {
+    FILE_THREADS = 4,
+    FILE_QUEUE = 4096,
+    CHECK_QUEUE = 64,
+    DRAIN_MS = 3000,
+    SWEEP_S = 3600,
+    STOP_MS = 20000
+};
 
 /* ---- the state directory -----------------------------------------------------------------------
  */
@@ -84,6 +92,19 @@ static void raise_descriptors(pl_daemon *d)
     }
 }
 
+static void note_session(void *context, int parent_fd, const char *path, const char *name)
+{
+    *(bool *)context = true;
+}
+
+/* A database is made where there is nothing yet to be indexed. */
+static bool is_new(pl_daemon *d)
+{
+    bool sessions = false;
+    pl_each_below(d, "sessions", note_session, &sessions);
+    return !sessions;
+}
+
 /* ---- up and down -------------------------------------------------------------------------------
  */
 
@@ -95,7 +116,7 @@ static bool start_parts(pl_daemon *d)
     return d->stop_fd >= 0 && pl_program_folder(d->programs, sizeof d->programs) == 0 &&
            (d->capabilities = pl_capabilities_build(d)) &&
            (d->auth = pl_auth_create(d->state_fd, &d->options)) &&
-           (d->store = pl_store_open(d->state, &d->counters)) &&
+           (d->store = pl_store_open(d->state, is_new(d), &d->counters)) &&
            (d->sessions = pl_sessions_create(d)) && (d->streams = pl_streams_create(d)) &&
            (d->watch = pl_watch_create(d)) &&
            (d->files = pl_pool_create("files", FILE_THREADS, FILE_QUEUE)) &&
@@ -119,7 +140,8 @@ static bool announce(pl_daemon *d)
     return true;
 }
 
-/* Streams end first, so that their connections can; then what requests wait for; workers go on. */
+/* Streams end first, so that their connections can; then what requests wait for; then workers, or they
+ * go on. */
 static void stop_parts(pl_daemon *d)
 {
     uint64_t one = 1;
@@ -138,6 +160,9 @@ static void stop_parts(pl_daemon *d)
     pl_pool_stop(d->checks);
     pl_pool_stop(d->files);
     pl_http_destroy(d->http, DRAIN_MS);
+    if (d->executor && d->options.stop_workers) {
+        pl_executor_stop_workers(d->executor, STOP_MS);
+    }
     pl_executor_destroy(d->executor);
     pl_pool_destroy(d->checks);
     pl_pool_destroy(d->files);
@@ -163,7 +188,9 @@ static void wait_for_signal(pl_daemon *d, const sigset_t *signals)
         pl_pool_submit(d->files, sweep, d);
         int got = sigtimedwait(signals, NULL, &(struct timespec){.tv_sec = SWEEP_S});
         if (got > 0) {
-            pl_say(PL_LEVEL_INFO, "%s: ending; running sessions go on", strsignal(got));
+            pl_say(PL_LEVEL_INFO, "%s: ending; %s", strsignal(got),
+                   d->options.stop_workers ? "running sessions stop at a checkpoint"
+                                           : "running sessions go on");
             return;
         }
     }
@@ -194,7 +221,9 @@ int main(int argc, char **argv)
     d->state_fd = d->stop_fd = -1;
     int lock_fd = -1;
     bool good = open_state(d) && (lock_fd = lock_state(d)) >= 0;
-    if (good) {
+    if (good && d->options.reindex) {
+        good = pl_reindex(d) == 0;
+    } else if (good) {
         raise_descriptors(d);
         good = start_parts(d) && announce(d);
         if (good) {

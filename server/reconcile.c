@@ -2,6 +2,7 @@
 
 #include "server/admission.h"
 #include "server/executor.h"
+#include "server/rebuild.h"
 #include "server/removal.h"
 #include "server/say.h"
 #include "server/sessions.h"
@@ -15,9 +16,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static void load_row(void *context, const pl_row *row)
+typedef void (*see_entry)(void *context, int parent_fd, const char *path, const char *name);
+
+/* Lifetime: the start. */
+typedef struct reconciliation {
+    pl_daemon *daemon;
+    char (*bad)[33]; /* ids of rows that can not be believed; malloc'ed */
+    size_t bad_count;
+} reconciliation;
+
+static void load_session(pl_daemon *d, const pl_row *row)
 {
-    pl_daemon *d = context;
     pl_session *s = pl_session_create(d, row);
     if (!s || !pl_sessions_insert(d->sessions, s)) {
         pl_say(PL_LEVEL_ERROR, "session %s could not be loaded: out of memory", row->id);
@@ -25,9 +34,51 @@ static void load_row(void *context, const pl_row *row)
     pl_session_release(s);
 }
 
-/* Call see(parent_fd, name) for each entry of STATE/path. */
-static void each_entry(pl_daemon *d, const char *path,
-                       void (*see)(pl_daemon *d, int parent_fd, const char *path, const char *name))
+static void load_row(void *context, const pl_row *row, bool good)
+{
+    reconciliation *x = context;
+    if (good) {
+        load_session(x->daemon, row);
+        return;
+    }
+    char(*grown)[33] = realloc(x->bad, (x->bad_count + 1) * sizeof *grown);
+    if (grown) {
+        x->bad = grown;
+        memcpy(x->bad[x->bad_count++], row->id, sizeof row->id);
+    }
+}
+
+static bool rebuild(pl_daemon *d, const char *id)
+{
+    pl_rebuilt r;
+    if (!pl_rebuild_row(d->state_fd, id, &r)) {
+        return false;
+    }
+    bool stored = pl_store_replace(d->store, &r.row);
+    pl_say(PL_LEVEL_WARN,
+           "session %s: its row in the database was damaged and is made anew from "
+           "its directory: %s",
+           id, r.row.state);
+    load_session(d, &r.row);
+    pl_rebuilt_clear(&r);
+    return stored;
+}
+
+static void mend_rows(reconciliation *x)
+{
+    for (size_t i = 0; i < x->bad_count; i++) {
+        if (!rebuild(x->daemon, x->bad[i])) {
+            pl_say(PL_LEVEL_ERROR, "a damaged row with the id '%s' has no directory and is dropped",
+                   x->bad[i]);
+            pl_store_delete(x->daemon->store, x->bad[i]);
+        }
+    }
+}
+
+/* ---- directories -------------------------------------------------------------------------------
+ */
+
+static void each_entry(pl_daemon *d, const char *path, see_entry see, void *context)
 {
     int fd = openat(d->state_fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
@@ -39,35 +90,51 @@ static void each_entry(pl_daemon *d, const char *path,
     }
     for (struct dirent *entry; (entry = readdir(dir));) {
         if (entry->d_name[0] != '.') {
-            see(d, fd, path, entry->d_name);
+            see(context, fd, path, entry->d_name);
         }
     }
     closedir(dir);
 }
 
+typedef struct below {
+    pl_daemon *daemon;
+    see_entry see;
+    void *context;
+} below;
+
+static void look_into(void *context, int parent_fd, const char *path, const char *name)
+{
+    below *b = context;
+    char inner[300];
+    snprintf(inner, sizeof inner, "%s/%s", path, name);
+    each_entry(b->daemon, inner, b->see, b->context);
+}
+
+void pl_each_below(pl_daemon *d, const char *path, see_entry see, void *context)
+{
+    each_entry(d, path, look_into, &(below){d, see, context});
+}
+
 /* Whatever lies in incoming/ was never answered for. */
-static void drop_incoming(pl_daemon *d, int parent_fd, const char *path, const char *name)
+static void drop_incoming(void *context, int parent_fd, const char *path, const char *name)
 {
     if (unlinkat(parent_fd, name, 0) != 0) {
         pl_remove_tree(parent_fd, name);
     }
 }
 
-static void drop_unknown(pl_daemon *d, int parent_fd, const char *path, const char *name)
+static void drop_unknown(void *context, int parent_fd, const char *path, const char *name)
 {
-    pl_session *s = pl_sessions_find_any(d->sessions, name);
+    reconciliation *x = context;
+    pl_session *s = pl_sessions_find_any(x->daemon->sessions, name);
+    if (!s && x->bad_count && rebuild(x->daemon, name)) {
+        return;
+    }
     if (!s) {
         pl_say(PL_LEVEL_WARN, "%s/%s has no row in the database and is removed", path, name);
         pl_remove_tree(parent_fd, name);
     }
     pl_session_release(s);
-}
-
-static void look_into(pl_daemon *d, int parent_fd, const char *path, const char *name)
-{
-    char below[300];
-    snprintf(below, sizeof below, "%s/%s", path, name);
-    each_entry(d, below, drop_unknown);
 }
 
 static bool storage_lost(pl_daemon *d, pl_session *s)
@@ -91,7 +158,7 @@ static bool storage_lost(pl_daemon *d, pl_session *s)
 static void take_up(pl_daemon *d, pl_session *s)
 {
     pl_session_state state = (pl_session_state)s->state;
-    bool unwanted = pl_sessions_desired(d->sessions, s) == 2;
+    bool unwanted = pl_sessions_desired(d->sessions, s) == PL_DESIRE_DELETED;
     if (storage_lost(d, s)) {
         return;
     }
@@ -108,11 +175,15 @@ static void take_up(pl_daemon *d, pl_session *s)
 
 int pl_reconcile(pl_daemon *d)
 {
-    if (pl_store_each(d->store, load_row, d) != 0) {
+    reconciliation x = {.daemon = d};
+    if (pl_store_each(d->store, load_row, &x) != 0) {
+        free(x.bad);
         return -1;
     }
-    each_entry(d, "incoming", drop_incoming);
-    each_entry(d, "sessions", look_into);
+    mend_rows(&x);
+    each_entry(d, "incoming", drop_incoming, NULL);
+    pl_each_below(d, "sessions", drop_unknown, &x);
+    free(x.bad);
     size_t count;
     pl_session **all = pl_sessions_all(d->sessions, &count);
     for (size_t i = 0; i < count; i++) {

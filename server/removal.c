@@ -53,15 +53,24 @@ int pl_remove_tree(int parent_fd, const char *name)
     return error;
 }
 
+/* Out of sight in one step: what is half removed must not look like a session to --reindex, and what
+ * is left in incoming/ goes at the next start. */
+static int remove_session(pl_daemon *d, const pl_session *s)
+{
+    char name[64], hidden[64];
+    snprintf(name, sizeof name, "sessions/%.2s/%s", s->id, s->id);
+    snprintf(hidden, sizeof hidden, "incoming/%s.removed", s->id);
+    bool moved = renameat(d->state_fd, name, d->state_fd, hidden) == 0;
+    return pl_remove_tree(d->state_fd, moved ? hidden : name);
+}
+
 bool pl_removal_run(pl_daemon *d, pl_session *s)
 {
     if (!pl_store_delete(d->store, s->id)) {
         return false;
     }
     pl_sessions_remove(d->sessions, s);
-    char name[64];
-    snprintf(name, sizeof name, "sessions/%.2s/%s", s->id, s->id);
-    int error = pl_remove_tree(d->state_fd, name);
+    int error = remove_session(d, s);
     if (error) {
         pl_say(PL_LEVEL_ERROR, "session %s: its directory could not be removed: %s", s->id,
                strerror(error));

@@ -17,11 +17,29 @@ static void number(pl_scheduler *s)
     }
 }
 
-void pl_scheduler_reason(const pl_scheduler *s, const pl_session *session, char *out, size_t size)
+void pl_scheduler_clear(pl_scheduler *s)
+{
+    free(s->queue);
+    free(s->delayed);
+    s->queue = s->delayed = NULL;
+}
+
+static void restart_reason(const pl_session *session, int64_t left_ms, char *out, size_t size)
+{
+    snprintf(out, size, "restarts in %.3g s: %s (attempt %lld of %d)",
+             left_ms > 10000 ? (double)(left_ms / 1000) : (double)left_ms / 1000,
+             session->message ? session->message : "", (long long)session->crashes + 1,
+             PL_RESTARTS + 1);
+}
+
+void pl_scheduler_reason(const pl_scheduler *s, const pl_session *session, int64_t now_ms,
+                         char *out, size_t size)
 {
     int64_t free_cores = s->cores - s->cores_used;
     out[0] = 0;
-    if (session->queue_position > 1) {
+    if (session->state == PL_STATE_QUEUED && session->due_ms) {
+        restart_reason(session, session->due_ms > now_ms ? session->due_ms - now_ms : 0, out, size);
+    } else if (session->queue_position > 1) {
         snprintf(out, size, "waits for %d session%s before it", session->queue_position - 1,
                  session->queue_position == 2 ? "" : "s");
     } else if (session->queue_position == 1 && session->cores > free_cores) {
@@ -35,20 +53,67 @@ void pl_scheduler_reason(const pl_scheduler *s, const pl_session *session, char 
     }
 }
 
-bool pl_scheduler_push(pl_scheduler *s, pl_session *session)
+/* Room for one more. */
+static bool grow(pl_session ***list, size_t count, size_t *capacity)
 {
-    if (s->count == s->capacity) {
-        size_t capacity = s->capacity ? 2 * s->capacity : 64;
-        pl_session **queue = realloc(s->queue, capacity * sizeof *queue);
-        if (!queue) {
-            return false;
-        }
-        s->queue = queue;
-        s->capacity = capacity;
+    if (count < *capacity) {
+        return true;
     }
-    s->queue[s->count++] = session;
-    session->queue_position = (int)s->count;
+    size_t larger = *capacity ? 2 * *capacity : 64;
+    pl_session **grown = realloc(*list, larger * sizeof *grown);
+    if (grown) {
+        *list = grown;
+        *capacity = larger;
+    }
+    return grown;
+}
+
+bool pl_scheduler_push(pl_scheduler *s, pl_session *session, bool first)
+{
+    if (!grow(&s->queue, s->count, &s->capacity)) {
+        return false;
+    }
+    if (first) {
+        memmove(s->queue + 1, s->queue, s->count * sizeof *s->queue);
+        s->queue[0] = session;
+        s->count++;
+        number(s);
+    } else {
+        s->queue[s->count++] = session;
+        session->queue_position = (int)s->count;
+    }
     return true;
+}
+
+bool pl_scheduler_delay(pl_scheduler *s, pl_session *session)
+{
+    if (!grow(&s->delayed, s->delayed_count, &s->delayed_capacity)) {
+        return false;
+    }
+    s->delayed[s->delayed_count++] = session;
+    return true;
+}
+
+void pl_scheduler_release(pl_scheduler *s, int64_t now_ms)
+{
+    for (size_t i = 0; i < s->delayed_count;) {
+        pl_session *session = s->delayed[i];
+        if (session->due_ms > now_ms || !pl_scheduler_push(s, session, false)) {
+            i++;
+            continue;
+        }
+        session->due_ms = 0;
+        s->delayed[i] = s->delayed[--s->delayed_count];
+    }
+}
+
+int64_t pl_scheduler_next_due(const pl_scheduler *s)
+{
+    int64_t next = INT64_MAX;
+    for (size_t i = 0; i < s->delayed_count; i++) {
+        next = s->delayed[i]->due_ms < next ? s->delayed[i]->due_ms : next;
+    }
+    return next;
 }
 
 static void take_out(pl_scheduler *s, size_t i)
@@ -65,6 +130,13 @@ void pl_scheduler_drop(pl_scheduler *s, pl_session *session)
     for (size_t i = 0; i < s->count; i++) {
         if (s->queue[i] == session) {
             take_out(s, i);
+            return;
+        }
+    }
+    for (size_t i = 0; i < s->delayed_count; i++) {
+        if (s->delayed[i] == session) {
+            s->delayed[i] = s->delayed[--s->delayed_count];
+            session->due_ms = 0;
             return;
         }
     }

@@ -1,5 +1,6 @@
-/* scheduler.h - who runs next: a queue in strict order over cores and memory. Pure bookkeeping
- * without locks or clocks; sessions.c calls it under the table's mutex.
+/* scheduler.h - who runs next: a queue in strict order over cores and memory, and beside it those that
+ * crashed and wait for the time of their restart, which hold nothing up. Pure bookkeeping without
+ * locks or clocks; sessions.c calls it under the table's mutex.
  *
  * Strict order means that a session which does not fit now holds up those behind it: small sessions
  * can not starve a large one, and a position in the queue means something.
@@ -14,14 +15,23 @@ typedef struct pl_scheduler {
     double memory, memory_used; /* bytes */
     pl_session **queue;         /* [count], first is next */
     size_t count, capacity;
+    pl_session **delayed; /* [delayed_count], in no order; each has its due_ms */
+    size_t delayed_count, delayed_capacity;
 } pl_scheduler;
 
-bool pl_scheduler_push(pl_scheduler *s, pl_session *session); /* false: out of memory */
-void pl_scheduler_drop(pl_scheduler *s, pl_session *session); /* where it is queued */
+void pl_scheduler_clear(pl_scheduler *s);
+/* Last, or first. False: out of memory. */
+bool pl_scheduler_push(pl_scheduler *s, pl_session *session, bool first);
+bool pl_scheduler_delay(pl_scheduler *s, pl_session *session); /* until its due_ms */
+/* Queue those whose time has come. */
+void pl_scheduler_release(pl_scheduler *s, int64_t now_ms);
+int64_t pl_scheduler_next_due(const pl_scheduler *s);         /* INT64_MAX: nothing waits */
+void pl_scheduler_drop(pl_scheduler *s, pl_session *session); /* where it is queued or waits */
 /* The first of the queue if it fits, taken out with its cores and memory accounted; else NULL. */
 pl_session *pl_scheduler_next(pl_scheduler *s);
 /* Why a queued session waits, in words. */
-void pl_scheduler_reason(const pl_scheduler *s, const pl_session *session, char *out, size_t size);
+void pl_scheduler_reason(const pl_scheduler *s, const pl_session *session, int64_t now_ms,
+                         char *out, size_t size);
 void pl_scheduler_take(pl_scheduler *s, const pl_session *session);
 void pl_scheduler_free(pl_scheduler *s, const pl_session *session);
 

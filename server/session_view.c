@@ -14,7 +14,8 @@ void pl_time_view(int64_t seconds, char out[32])
 
 static void view_links(const pl_session *s, pl_json_writer *w)
 {
-    static const char *const parts[] = {"topology", "frames", "metrics", "scene", "log", "cancel"};
+    static const char *const parts[] = {"topology", "frames", "metrics", "scene",
+                                        "log",      "cancel", "pause",   "resume"};
     char link[128];
     pl_json_key(w, "links");
     pl_json_begin_object(w);
@@ -57,6 +58,18 @@ static void view_progress(const pl_session *s, const char *queue_reason, pl_json
     pl_json_end_object(w);
 }
 
+static void view_paused(const pl_session *s, pl_json_writer *w)
+{
+    if (!s->paused_by) {
+        pl_json_set_null(w, "paused");
+        return;
+    }
+    pl_json_key(w, "paused");
+    pl_json_begin_object(w);
+    pl_json_set_string(w, "by", s->paused_by);
+    pl_json_end_object(w);
+}
+
 void pl_session_view(const pl_session *s, const char *queue_reason, pl_json_writer *w)
 {
     char created[32], since[32];
@@ -70,6 +83,7 @@ void pl_session_view(const pl_session *s, const char *queue_reason, pl_json_writ
     pl_json_set_string(w, "message", s->message ? s->message : "");
     pl_json_set_string(w, "since", since);
     pl_json_set_string(w, "desired", s->desired);
+    view_paused(s, w);
     pl_json_set_string(w, "created", created);
     pl_json_set_string(w, "owner", s->owner);
     pl_json_set_integer(w, "attempt", s->attempt);
@@ -89,18 +103,34 @@ static void set_id(pl_json_writer *w, const char *key, int64_t id)
     }
 }
 
+static void put_failure(const pl_failure *f, pl_json_writer *w)
+{
+    pl_json_begin_object(w);
+    pl_json_set_string(w, "code", pl_failure_name(f->code));
+    pl_json_set_string(w, "message", f->message);
+    pl_json_set_string(w, "advice", f->advice);
+    set_id(w, "step", f->step);
+    set_id(w, "frame", f->frame);
+    set_id(w, "body", f->body);
+    set_id(w, "element", f->element);
+    set_id(w, "vertex", f->vertex);
+}
+
 char *pl_failure_view(const pl_failure *f)
 {
     pl_json_writer w = {0};
-    pl_json_begin_object(&w);
-    pl_json_set_string(&w, "code", pl_failure_name(f->code));
-    pl_json_set_string(&w, "message", f->message);
-    pl_json_set_string(&w, "advice", f->advice);
-    set_id(&w, "step", f->step);
-    set_id(&w, "frame", f->frame);
-    set_id(&w, "body", f->body);
-    set_id(&w, "element", f->element);
-    set_id(&w, "vertex", f->vertex);
+    put_failure(f, &w);
+    pl_json_end_object(&w);
+    return pl_json_finish(&w, NULL);
+}
+
+char *pl_crash_view(const pl_failure *f, int64_t signal, int64_t restarts, const char *log)
+{
+    pl_json_writer w = {0};
+    put_failure(f, &w);
+    set_id(&w, "signal", signal);
+    pl_json_set_integer(&w, "restarts", restarts);
+    pl_json_set_string(&w, "log", log);
     pl_json_end_object(&w);
     return pl_json_finish(&w, NULL);
 }

@@ -11,6 +11,9 @@ void pl_session_view(const pl_session *session, const char *queue_reason, pl_jso
 
 /* "failure" of a session: what the worker reported. malloc'ed. */
 char *pl_failure_view(const pl_failure *failure);
+/* The same of a worker that ended without a report: with its signal (-1: none known), how often it was
+ * started again, and the tail of worker.log (may be NULL). malloc'ed. */
+char *pl_crash_view(const pl_failure *failure, int64_t signal, int64_t restarts, const char *log);
 /* "bodies" of a session from its preflight. malloc'ed. */
 char *pl_bodies_view(const pl_preflight *preflight);
 /* Seconds since 1970 as "2026-01-01T00:00:00Z". */

@@ -4,6 +4,7 @@
 #include "server/executor.h"
 #include "server/scheduler.h"
 #include "server/session_view.h"
+#include "server/streams.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,206 +24,18 @@ struct pl_sessions {
     _Atomic int64_t cores_used;
 };
 
-/* ---- states ------------------------------------------------------------------------------------
- */
-
-static const char *const state_names[PL_STATE_COUNT] = {
-    "checking", "queued", "running", "paused", "succeeded", "failed", "rejected", "cancelled",
-};
-
-/* Who causes each is in README.md. Nothing leads out of a terminal state, and nothing into paused
- * without checkpoints to pause at. */
-static const struct {
-    pl_session_state from, to;
-} transitions[] = {
-    {PL_STATE_CHECKING, PL_STATE_QUEUED},    {PL_STATE_CHECKING, PL_STATE_REJECTED},
-    {PL_STATE_CHECKING, PL_STATE_CANCELLED}, {PL_STATE_CHECKING, PL_STATE_FAILED},
-    {PL_STATE_QUEUED, PL_STATE_RUNNING},     {PL_STATE_QUEUED, PL_STATE_CANCELLED},
-    {PL_STATE_QUEUED, PL_STATE_FAILED},      {PL_STATE_RUNNING, PL_STATE_SUCCEEDED},
-    {PL_STATE_RUNNING, PL_STATE_FAILED},     {PL_STATE_RUNNING, PL_STATE_CANCELLED},
-};
-
-const char *pl_state_name(pl_session_state state)
-{
-    return state_names[state];
-}
-
-bool pl_state_parse(const char *name, pl_session_state *out)
-{
-    for (int i = 0; i < PL_STATE_COUNT; i++) {
-        if (strcmp(name, state_names[i]) == 0) {
-            *out = (pl_session_state)i;
-            return true;
-        }
-    }
-    return false;
-}
-
-bool pl_state_terminal(pl_session_state state)
-{
-    return state >= PL_STATE_SUCCEEDED;
-}
-
-bool pl_state_may_move(pl_session_state from, pl_session_state to)
-{
-    for (size_t i = 0; i < sizeof transitions / sizeof *transitions; i++) {
-        if (transitions[i].from == from && transitions[i].to == to) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* ---- one session -------------------------------------------------------------------------------
- */
-
-static char *copy(const char *text)
-{
-    return text ? strdup(text) : NULL;
-}
-
-static void replace(char **field, const char *text)
-{
-    char *fresh = copy(text);
-    free(*field);
-    *field = fresh;
-}
-
-static int64_t now_us(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_REALTIME, &t);
-    return t.tv_sec * 1000000 + t.tv_nsec / 1000;
-}
-
-pl_session *pl_session_create(pl_daemon *daemon, const pl_row *row)
-{
-    pl_session *s = calloc(1, sizeof *s);
-    if (!s) {
-        return NULL;
-    }
-    memcpy(s->id, row->id, sizeof s->id);
-    pl_session_state state = PL_STATE_FAILED;
-    pl_state_parse(row->state ? row->state : "", &state);
-    s->state = state;
-    s->references = 1;
-    pthread_mutex_init(&s->watcher_mutex, NULL);
-    s->owner = copy(row->owner);
-    s->name = copy(row->name ? row->name : "");
-    s->reason = copy(row->reason);
-    s->message = copy(row->message);
-    s->bodies = copy(row->bodies);
-    s->failure = copy(row->failure);
-    s->worker = copy(row->worker);
-    s->desired = copy(row->desired);
-    s->created_us = row->created_us;
-    s->since_ms = row->since_ms;
-    s->frames = row->frames;
-    s->frame = row->frame;
-    s->attempt = row->attempt;
-    s->cores = row->cores;
-    s->memory = row->memory;
-    s->time = row->time;
-    s->time_limit = row->time_limit;
-    int n = asprintf(&s->directory, "%s/sessions/%.2s/%s", daemon->state, s->id, s->id);
-    if (n < 0 || !s->owner || !s->name) {
-        s->directory = n < 0 ? NULL : s->directory;
-        pl_session_release(s);
-        return NULL;
-    }
-    return s;
-}
-
-void pl_session_acquire(pl_session *s)
-{
-    atomic_fetch_add(&s->references, 1);
-}
-
-void pl_session_release(pl_session *s)
-{
-    if (!s || atomic_fetch_sub(&s->references, 1) > 1) {
-        return;
-    }
-    char *owned[] = {s->directory, s->owner,   s->name,   s->reason, s->message,
-                     s->bodies,    s->failure, s->worker, s->desired};
-    for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) {
-        free(owned[i]);
-    }
-    pthread_mutex_destroy(&s->watcher_mutex);
-    free(s);
-}
-
-static pl_row row_of(const pl_session *s)
-{
-    pl_row row = {.owner = copy(s->owner),
-                  .name = copy(s->name),
-                  .state = copy(state_names[s->state]),
-                  .reason = copy(s->reason),
-                  .message = copy(s->message),
-                  .bodies = copy(s->bodies),
-                  .failure = copy(s->failure),
-                  .worker = copy(s->worker),
-                  .desired = copy(s->desired),
-                  .created_us = s->created_us,
-                  .since_ms = s->since_ms,
-                  .frames = s->frames,
-                  .frame = s->frame,
-                  .attempt = s->attempt,
-                  .cores = s->cores,
-                  .memory = s->memory,
-                  .time = s->time,
-                  .time_limit = s->time_limit};
-    memcpy(row.id, s->id, sizeof row.id);
-    return row;
-}
-
 pl_row pl_session_row(pl_sessions *t, pl_session *s)
 {
     pthread_mutex_lock(&t->mutex);
-    pl_row row = row_of(s);
+    pl_row row = pl_session_describe(s);
     pthread_mutex_unlock(&t->mutex);
     return row;
 }
 
 static void save(pl_sessions *t, const pl_session *s)
 {
-    pl_row row = row_of(s);
+    pl_row row = pl_session_describe(s);
     pl_store_update(t->daemon->store, &row);
-}
-
-void pl_session_watch(pl_session *s, pl_watcher *w)
-{
-    pthread_mutex_lock(&s->watcher_mutex);
-    w->next = s->watchers;
-    w->slot = &s->watchers;
-    if (w->next) {
-        w->next->slot = &w->next;
-    }
-    s->watchers = w;
-    pthread_mutex_unlock(&s->watcher_mutex);
-}
-
-void pl_session_unwatch(pl_session *s, pl_watcher *w)
-{
-    pthread_mutex_lock(&s->watcher_mutex);
-    if (w->slot) {
-        *w->slot = w->next;
-        if (w->next) {
-            w->next->slot = w->slot;
-        }
-        w->slot = NULL;
-    }
-    pthread_mutex_unlock(&s->watcher_mutex);
-}
-
-void pl_session_wake(pl_session *s)
-{
-    pthread_mutex_lock(&s->watcher_mutex);
-    for (pl_watcher *w = s->watchers, *next; w; w = next) {
-        next = w->next;
-        w->wake(w);
-    }
-    pthread_mutex_unlock(&s->watcher_mutex);
 }
 
 /* ---- the table ---------------------------------------------------------------------------------
@@ -257,7 +70,7 @@ void pl_sessions_destroy(pl_sessions *t)
     }
     free(t->order);
     free(t->buckets);
-    free(t->scheduler.queue);
+    pl_scheduler_clear(&t->scheduler);
     pthread_mutex_destroy(&t->mutex);
     free(t);
 }
@@ -272,7 +85,7 @@ static pl_session **bucket(pl_sessions *t, const char *id)
 
 int64_t pl_sessions_stamp(pl_sessions *t)
 {
-    int64_t now = now_us(), last = atomic_load(&t->last_stamp), next;
+    int64_t now = pl_clock_us(), last = atomic_load(&t->last_stamp), next;
     do {
         next = now > last ? now : last + 1;
     } while (!atomic_compare_exchange_weak(&t->last_stamp, &last, next));
@@ -299,6 +112,20 @@ static bool insert_in_order(pl_sessions *t, pl_session *s)
     return true;
 }
 
+/* Into the queue, or among those that wait for their restart. The longest delay there is bounds what
+ * a clock that was set back can do. */
+static bool queue(pl_sessions *t, pl_session *s, int64_t delay_ms, bool first)
+{
+    int64_t longest = t->daemon->options.restart_delays_ms[PL_RESTARTS - 1];
+    s->due_ms = 0;
+    if (delay_ms > 0 && s->restart_ms > 0) {
+        s->due_ms = pl_monotonic_ms() + (delay_ms < longest ? delay_ms : longest);
+        return pl_scheduler_delay(&t->scheduler, s);
+    }
+    s->restart_ms = 0;
+    return pl_scheduler_push(&t->scheduler, s, first);
+}
+
 bool pl_sessions_insert(pl_sessions *t, pl_session *s)
 {
     pthread_mutex_lock(&t->mutex);
@@ -314,7 +141,7 @@ bool pl_sessions_insert(pl_sessions *t, pl_session *s)
         }
         atomic_fetch_add(&t->counts[s->state], 1);
         if (s->state == PL_STATE_QUEUED) {
-            good = pl_scheduler_push(&t->scheduler, s);
+            good = queue(t, s, s->restart_ms - pl_clock_us() / 1000, false);
         }
     }
     pthread_mutex_unlock(&t->mutex);
@@ -391,37 +218,60 @@ void pl_sessions_remove(pl_sessions *t, pl_session *s)
 
 static void enter(pl_sessions *t, pl_session *s, pl_session_state to, const pl_move *what)
 {
-    replace(&s->reason, what->reason);
-    replace(&s->message, what->message);
+    pl_session_set_text(&s->reason, what->reason);
+    pl_session_set_text(&s->message, what->message);
     if (what->failure) {
-        replace(&s->failure, what->failure);
+        pl_session_set_text(&s->failure, what->failure);
     }
     if (what->bodies) {
-        replace(&s->bodies, what->bodies);
+        pl_session_set_text(&s->bodies, what->bodies);
     }
     if (what->memory > 0) {
         s->memory = what->memory;
     }
-    s->since_ms = now_us() / 1000;
+    if (what->memory_limit > 0) {
+        s->memory_limit = what->memory_limit;
+    }
+    if (what->recovery) {
+        s->attempt = what->recovery->attempt;
+        s->crashes = what->recovery->crashes;
+        s->checkpoint = what->recovery->checkpoint;
+        s->memory_retries = what->recovery->memory_retries;
+        s->memory = what->recovery->memory;
+        s->memory_limit = what->recovery->memory_limit;
+    }
+    /* A pause that was asked for is had now, or can not be had any more. */
+    if ((to == PL_STATE_PAUSED || pl_state_terminal(to)) &&
+        pl_desire_parse(s->desired) == PL_DESIRE_PAUSED) {
+        pl_session_set_text(&s->desired, NULL);
+    }
+    pl_session_set_text(&s->paused_by, to == PL_STATE_PAUSED ? "user" : NULL);
+    s->restart_ms = what->delay_ms > 0 ? pl_clock_us() / 1000 + what->delay_ms : 0;
+    s->since_ms = pl_clock_us() / 1000;
     atomic_fetch_sub(&t->counts[s->state], 1);
     atomic_fetch_add(&t->counts[to], 1);
     atomic_store(&s->state, (int)to);
 }
 
+/* Out of whatever the present state holds: a place in the queue, or cores. */
+static void leave(pl_sessions *t, pl_session *s)
+{
+    if (s->state == PL_STATE_QUEUED) {
+        pl_scheduler_drop(&t->scheduler, s);
+    } else if (s->state == PL_STATE_RUNNING) {
+        pl_scheduler_free(&t->scheduler, s);
+        atomic_fetch_sub(&t->cores_used, s->cores);
+    }
+}
+
 bool pl_sessions_move(pl_sessions *t, pl_session *s, pl_session_state to, const pl_move *what)
 {
     pthread_mutex_lock(&t->mutex);
-    pl_session_state from = (pl_session_state)s->state;
-    bool allowed = pl_state_may_move(from, to) && to != PL_STATE_RUNNING;
+    bool allowed = pl_state_may_move((pl_session_state)s->state, to) && to != PL_STATE_RUNNING;
     if (allowed) {
-        if (from == PL_STATE_QUEUED) {
-            pl_scheduler_drop(&t->scheduler, s);
-        } else if (from == PL_STATE_RUNNING) {
-            pl_scheduler_free(&t->scheduler, s);
-            atomic_fetch_sub(&t->cores_used, s->cores);
-        }
+        leave(t, s);
         enter(t, s, to, what);
-        if (to == PL_STATE_QUEUED && !pl_scheduler_push(&t->scheduler, s)) {
+        if (to == PL_STATE_QUEUED && !queue(t, s, what->delay_ms, what->first)) {
             enter(t, s, PL_STATE_FAILED, &(pl_move){.reason = "out_of_memory"});
         }
         save(t, s);
@@ -437,6 +287,7 @@ bool pl_sessions_move(pl_sessions *t, pl_session *s, pl_session_state to, const 
 pl_session *pl_sessions_start_next(pl_sessions *t)
 {
     pthread_mutex_lock(&t->mutex);
+    pl_scheduler_release(&t->scheduler, pl_monotonic_ms());
     pl_session *s = pl_scheduler_next(&t->scheduler);
     if (s) {
         atomic_fetch_add(&t->cores_used, s->cores);
@@ -452,23 +303,40 @@ pl_session *pl_sessions_start_next(pl_sessions *t)
     return s;
 }
 
+int64_t pl_sessions_next_due(pl_sessions *t)
+{
+    pthread_mutex_lock(&t->mutex);
+    int64_t due = pl_scheduler_next_due(&t->scheduler);
+    pthread_mutex_unlock(&t->mutex);
+    return due;
+}
+
 void pl_sessions_adopt(pl_sessions *t, pl_session *s)
 {
     pthread_mutex_lock(&t->mutex);
     pl_scheduler_drop(&t->scheduler, s);
     pl_scheduler_take(&t->scheduler, s);
     atomic_fetch_add(&t->cores_used, s->cores);
-    if (s->state == PL_STATE_QUEUED) {
+    if (s->state != PL_STATE_RUNNING) {
         enter(t, s, PL_STATE_RUNNING, &(pl_move){0});
     }
     save(t, s);
     pthread_mutex_unlock(&t->mutex);
 }
 
+pl_recovery pl_sessions_recovery(pl_sessions *t, pl_session *s)
+{
+    pthread_mutex_lock(&t->mutex);
+    pl_recovery r = {s->attempt,        s->crashes, s->checkpoint,
+                     s->memory_retries, s->memory,  s->memory_limit};
+    pthread_mutex_unlock(&t->mutex);
+    return r;
+}
+
 void pl_sessions_set_worker(pl_sessions *t, pl_session *s, const char *worker)
 {
     pthread_mutex_lock(&t->mutex);
-    replace(&s->worker, worker);
+    pl_session_set_text(&s->worker, worker);
     save(t, s);
     pthread_mutex_unlock(&t->mutex);
 }
@@ -483,23 +351,33 @@ void pl_sessions_set_progress(pl_sessions *t, pl_session *s, int64_t frame, doub
 
 void pl_sessions_set_desired(pl_sessions *t, pl_session *s, const char *desired)
 {
+    pl_desire wanted = pl_desire_parse(desired);
     pthread_mutex_lock(&t->mutex);
-    if (!s->desired || strcmp(s->desired, "deleted") != 0) {
-        replace(&s->desired, desired);
+    if (wanted > pl_desire_parse(s->desired)) {
+        pl_session_set_text(&s->desired, desired);
         save(t, s);
     }
-    bool deleted = strcmp(desired, "deleted") == 0;
-    atomic_store(&s->deleted, s->deleted || deleted);
+    atomic_store(&s->deleted, s->deleted || wanted == PL_DESIRE_DELETED);
     pthread_mutex_unlock(&t->mutex);
-    if (deleted) {
+    if (wanted == PL_DESIRE_DELETED) {
         pl_session_wake(s);
     }
 }
 
-int pl_sessions_desired(pl_sessions *t, pl_session *s)
+void pl_sessions_clear_pause(pl_sessions *t, pl_session *s)
 {
     pthread_mutex_lock(&t->mutex);
-    int wanted = !s->desired ? 0 : strcmp(s->desired, "deleted") == 0 ? 2 : 1;
+    if (pl_desire_parse(s->desired) == PL_DESIRE_PAUSED) {
+        pl_session_set_text(&s->desired, NULL);
+        save(t, s);
+    }
+    pthread_mutex_unlock(&t->mutex);
+}
+
+pl_desire pl_sessions_desired(pl_sessions *t, pl_session *s)
+{
+    pthread_mutex_lock(&t->mutex);
+    pl_desire wanted = pl_desire_parse(s->desired);
     pthread_mutex_unlock(&t->mutex);
     return wanted;
 }
@@ -509,8 +387,8 @@ int pl_sessions_desired(pl_sessions *t, pl_session *s)
 
 static void encode(const pl_sessions *t, const pl_session *s, pl_json_writer *w)
 {
-    char reason[160];
-    pl_scheduler_reason(&t->scheduler, s, reason, sizeof reason);
+    char reason[480];
+    pl_scheduler_reason(&t->scheduler, s, pl_monotonic_ms(), reason, sizeof reason);
     pl_session_view(s, reason, w);
 }
 

@@ -1,5 +1,6 @@
 #include "server/store.h"
 
+#include "server/busy_keys.h"
 #include "server/say.h"
 
 #include <limits.h>
@@ -9,14 +10,19 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
-enum { DAY_S = 24 * 3600 };
+enum { DAY_S = 24 * 3600, SQL_MAX = 1024 };
+
+enum { FORMAT = 2 }; /* PRAGMA user_version; 1 had fewer columns of sessions and no checksum */
 
 static const char schema[] =
     "CREATE TABLE IF NOT EXISTS sessions(id TEXT PRIMARY KEY, owner TEXT NOT NULL, name TEXT,"
     " state TEXT NOT NULL, reason TEXT, message TEXT, bodies TEXT, failure TEXT, worker TEXT,"
     " desired TEXT, created_us INTEGER, since_ms INTEGER, frames INTEGER, frame INTEGER,"
-    " attempt INTEGER, cores INTEGER, memory REAL, time REAL, time_limit REAL) WITHOUT ROWID;"
+    " attempt INTEGER, cores INTEGER, memory REAL, time REAL, time_limit REAL, paused_by TEXT,"
+    " crashes INTEGER, checkpoint INTEGER, restart_ms INTEGER, memory_retries INTEGER,"
+    " memory_limit REAL, crc INTEGER) WITHOUT ROWID;"
     "CREATE TABLE IF NOT EXISTS keys(owner TEXT, route TEXT, key TEXT, body_hash TEXT NOT NULL,"
     " status INTEGER, reply TEXT, location TEXT, created INTEGER,"
     " PRIMARY KEY(owner, route, key)) WITHOUT ROWID;"
@@ -24,10 +30,21 @@ static const char schema[] =
     " last_used INTEGER) WITHOUT ROWID;"
     "CREATE TABLE IF NOT EXISTS grants(owner TEXT, hash TEXT, created INTEGER,"
     " PRIMARY KEY(owner, hash)) WITHOUT ROWID;"
-    "PRAGMA user_version = 1;";
+    "PRAGMA user_version = 2;";
+
+static const char from_format_1[] =
+    "BEGIN; ALTER TABLE sessions ADD COLUMN paused_by TEXT;"
+    "ALTER TABLE sessions ADD COLUMN crashes INTEGER DEFAULT 0;"
+    "ALTER TABLE sessions ADD COLUMN checkpoint INTEGER DEFAULT -1;"
+    "ALTER TABLE sessions ADD COLUMN restart_ms INTEGER DEFAULT 0;"
+    "ALTER TABLE sessions ADD COLUMN memory_retries INTEGER DEFAULT 0;"
+    "ALTER TABLE sessions ADD COLUMN memory_limit REAL DEFAULT 0;"
+    "ALTER TABLE sessions ADD COLUMN crc INTEGER;"
+    "PRAGMA user_version = 2; COMMIT;";
 
 typedef enum op_kind {
     OP_CREATE,
+    OP_REPLACE,
     OP_UPDATE,
     OP_DELETE,
     OP_MESH,
@@ -41,17 +58,12 @@ typedef struct op {
     op_kind kind;
     bool waited, done, good;
     pl_row row;                /* OP_UPDATE owns it */
-    const pl_row *lent;        /* OP_CREATE */
+    const pl_row *lent;        /* OP_CREATE, OP_REPLACE */
     const pl_kept_reply *kept; /* OP_CREATE, may be NULL */
     char id[65];
     const char *owner, *report;
     int64_t bytes;
 } op;
-
-typedef struct busy_key {
-    struct busy_key *next;
-    char *name; /* owner, route and key */
-} busy_key;
 
 struct pl_store {
     pl_counters *counters;
@@ -62,18 +74,8 @@ struct pl_store {
     pthread_cond_t work, committed;
     op *first, **last;
     bool stopping;
-    busy_key *busy;
+    pl_busy_keys busy; /* has its own mutex */
 };
-
-void pl_row_clear(pl_row *row)
-{
-    char *owned[] = {row->owner,  row->name,    row->state,  row->reason, row->message,
-                     row->bodies, row->failure, row->worker, row->desired};
-    for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) {
-        free(owned[i]);
-    }
-    memset(row, 0, sizeof *row);
-}
 
 /* ---- statements --------------------------------------------------------------------------------
  */
@@ -111,39 +113,67 @@ static bool finish(sqlite3 *db, sqlite3_stmt *s)
     return r == SQLITE_DONE;
 }
 
+/* Column i of the table is parameter i + 1; the checksum comes after the last. */
 static void bind_row(sqlite3_stmt *s, const pl_row *row)
 {
-    const char *texts[] = {row->id,      row->owner,  row->name,    row->state,  row->reason,
-                           row->message, row->bodies, row->failure, row->worker, row->desired};
-    const int64_t integers[] = {row->created_us, row->since_ms, row->frames,
-                                row->frame,      row->attempt,  row->cores};
-    const double numbers[] = {row->memory, row->time, row->time_limit};
-    int i = 1;
-    for (size_t k = 0; k < sizeof texts / sizeof *texts; k++) {
-        bind_text(s, i++, texts[k]);
+    for (int i = 0; i < PL_ROW_COLUMNS; i++) {
+        const pl_column *c = &pl_row_columns[i];
+        switch (c->kind) {
+        case PL_COLUMN_ID:
+            bind_text(s, i + 1, row->id);
+            break;
+        case PL_COLUMN_TEXT:
+            bind_text(s, i + 1, *pl_row_text(row, c));
+            break;
+        case PL_COLUMN_INTEGER:
+            sqlite3_bind_int64(s, i + 1, *pl_row_integer(row, c));
+            break;
+        case PL_COLUMN_NUMBER:
+            sqlite3_bind_double(s, i + 1, *pl_row_number(row, c));
+            break;
+        }
     }
-    for (size_t k = 0; k < sizeof integers / sizeof *integers; k++) {
-        sqlite3_bind_int64(s, i++, integers[k]);
+    sqlite3_bind_int64(s, PL_ROW_COLUMNS + 1, pl_row_checksum(row));
+}
+
+/* "id, owner, ..., crc", or with `set` "state=?4, ..., crc=?26" of what may change. */
+static void list_columns(bool set, char out[SQL_MAX])
+{
+    int at = 0;
+    for (int i = 0; i < PL_ROW_COLUMNS; i++) {
+        const pl_column *c = &pl_row_columns[i];
+        if (set && !c->constant) {
+            at += snprintf(out + at, (size_t)(SQL_MAX - at), "%s=?%d, ", c->name, i + 1);
+        } else if (!set) {
+            at += snprintf(out + at, (size_t)(SQL_MAX - at), "%s, ", c->name);
+        }
     }
-    for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++) {
-        sqlite3_bind_double(s, i++, numbers[k]);
+    snprintf(out + at, (size_t)(SQL_MAX - at), set ? "crc=?%d" : "crc", PL_ROW_COLUMNS + 1);
+}
+
+static bool put_row(sqlite3 *db, const char *verb, const pl_row *row)
+{
+    char columns[SQL_MAX], sql[2 * SQL_MAX], holes[2 * PL_ROW_COLUMNS + 2];
+    list_columns(false, columns);
+    memset(holes, 0, sizeof holes);
+    for (int i = 0; i < 2 * PL_ROW_COLUMNS + 1; i++) {
+        holes[i] = i % 2 ? ',' : '?';
     }
+    snprintf(sql, sizeof sql, "%s INTO sessions(%s) VALUES(%s)", verb, columns, holes);
+    sqlite3_stmt *s = prepare(db, sql);
+    if (s) {
+        bind_row(s, row);
+    }
+    return finish(db, s);
 }
 
 static bool apply_create(pl_store *store, const op *o)
 {
     sqlite3 *db = store->writer;
-    sqlite3_stmt *s = prepare(
-        db, "INSERT INTO sessions(id, owner, name, state, reason, message, bodies, failure,"
-            " worker, desired, created_us, since_ms, frames, frame, attempt, cores, memory, time,"
-            " time_limit) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
-    if (s) {
-        bind_row(s, o->lent);
-    }
-    bool good = finish(db, s);
+    bool good = put_row(db, o->kind == OP_REPLACE ? "INSERT OR REPLACE" : "INSERT", o->lent);
     if (good && o->kept) {
         const pl_kept_reply *k = o->kept;
-        s = prepare(db, "INSERT OR REPLACE INTO keys VALUES(?,?,?,?,?,?,?,?)");
+        sqlite3_stmt *s = prepare(db, "INSERT OR REPLACE INTO keys VALUES(?,?,?,?,?,?,?,?)");
         if (s) {
             bind_text(s, 1, k->owner);
             bind_text(s, 2, k->route);
@@ -161,12 +191,10 @@ static bool apply_create(pl_store *store, const op *o)
 
 static bool apply_update(pl_store *store, const op *o)
 {
-    /* The numbers are those of bind_row; id, owner, name and creation (1, 2, 3, 11) never change.
-     */
-    sqlite3_stmt *s = prepare(
-        store->writer, "UPDATE sessions SET state=?4, reason=?5, message=?6, bodies=?7, failure=?8,"
-                       " worker=?9, desired=?10, since_ms=?12, frames=?13, frame=?14, attempt=?15,"
-                       " cores=?16, memory=?17, time=?18, time_limit=?19 WHERE id=?1");
+    char columns[SQL_MAX], sql[2 * SQL_MAX];
+    list_columns(true, columns);
+    snprintf(sql, sizeof sql, "UPDATE sessions SET %s WHERE id=?1", columns);
+    sqlite3_stmt *s = prepare(store->writer, sql);
     if (s) {
         bind_row(s, &o->row);
     }
@@ -206,19 +234,23 @@ static bool apply_mesh(pl_store *store, const op *o)
         sqlite3_bind_int64(s, 4, time(NULL));
     }
     bool good = finish(db, s);
+    if (!good || !o->owner) {
+        return good;
+    }
     s = prepare(db, "INSERT OR REPLACE INTO grants VALUES(?,?,?)");
     if (s) {
         bind_text(s, 1, o->owner);
         bind_text(s, 2, o->id);
         sqlite3_bind_int64(s, 3, time(NULL));
     }
-    return finish(db, s) && good;
+    return finish(db, s);
 }
 
 static bool apply(pl_store *store, const op *o)
 {
     switch (o->kind) {
     case OP_CREATE:
+    case OP_REPLACE:
         return apply_create(store, o);
     case OP_UPDATE:
         return apply_update(store, o);
@@ -342,6 +374,12 @@ bool pl_store_create(pl_store *store, const pl_row *row, const pl_kept_reply *ke
     return commit_and_wait(store, &o);
 }
 
+bool pl_store_replace(pl_store *store, const pl_row *row)
+{
+    op o = {.kind = OP_REPLACE, .lent = row};
+    return commit_and_wait(store, &o);
+}
+
 bool pl_store_delete(pl_store *store, const char *id)
 {
     op o = {.kind = OP_DELETE};
@@ -374,16 +412,65 @@ void pl_store_use_mesh(pl_store *store, const char *hash)
 /* ---- opening -----------------------------------------------------------------------------------
  */
 
-static bool open_files(pl_store *store, const char *path)
+static bool ask_first(sqlite3 *db, const char *sql, char out[200])
 {
-    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
+    sqlite3_stmt *s = NULL;
+    bool got = sqlite3_prepare_v2(db, sql, -1, &s, NULL) == SQLITE_OK &&
+               sqlite3_step(s) == SQLITE_ROW;
+    snprintf(out, 200, "%s", got ? (const char *)sqlite3_column_text(s, 0) : sqlite3_errmsg(db));
+    sqlite3_finalize(s);
+    return got;
+}
+
+/* Pages and their order; what lies in a row is guarded by its checksum. */
+static bool sound(sqlite3 *db, const char *path)
+{
+    char said[200];
+    if (ask_first(db, "PRAGMA quick_check(1)", said) && strcmp(said, "ok") == 0) {
+        return true;
+    }
+    pl_say(PL_LEVEL_ERROR,
+           "%s is damaged: %s. Sessions and frames are not lost: run pliantd --reindex on this "
+           "state to rebuild it from the session directories",
+           path, said);
+    return false;
+}
+
+static bool bring_up_to_date(sqlite3 *db, const char *path)
+{
+    char said[200];
+    if (!ask_first(db, "PRAGMA user_version", said)) {
+        complain(db, path);
+        return false;
+    }
+    int version = atoi(said);
+    if (version > FORMAT) {
+        pl_say(PL_LEVEL_ERROR, "%s has format %d of a newer pliantd; this one knows up to %d", path,
+               version, FORMAT);
+        return false;
+    }
+    return (version != 1 || execute(db, from_format_1)) && execute(db, schema);
+}
+
+static bool open_files(pl_store *store, const char *path, bool create)
+{
+    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX;
+    flags |= create ? SQLITE_OPEN_CREATE : 0;
+    if (!create && access(path, F_OK) != 0) {
+        pl_say(PL_LEVEL_ERROR,
+               "%s is missing, but there are sessions: run pliantd --reindex on this state to "
+               "rebuild it from their directories",
+               path);
+        return false;
+    }
     if (sqlite3_open_v2(path, &store->writer, flags, NULL) != SQLITE_OK) {
         complain(store->writer, path);
         return false;
     }
     sqlite3_busy_timeout(store->writer, 5000);
-    if (!execute(store->writer, "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL") ||
-        !execute(store->writer, schema)) {
+    if (!sound(store->writer, path) ||
+        !execute(store->writer, "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL") ||
+        !bring_up_to_date(store->writer, path)) {
         return false;
     }
     flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX;
@@ -395,7 +482,7 @@ static bool open_files(pl_store *store, const char *path)
     return true;
 }
 
-pl_store *pl_store_open(const char *state, pl_counters *counters)
+pl_store *pl_store_open(const char *state, bool create, pl_counters *counters)
 {
     pl_store *store = calloc(1, sizeof *store);
     char path[PATH_MAX + 16];
@@ -407,9 +494,10 @@ pl_store *pl_store_open(const char *state, pl_counters *counters)
     store->last = &store->first;
     pthread_mutex_init(&store->mutex, NULL);
     pthread_mutex_init(&store->read_mutex, NULL);
+    pl_busy_keys_init(&store->busy);
     pthread_cond_init(&store->work, NULL);
     pthread_cond_init(&store->committed, NULL);
-    if (!open_files(store, path) ||
+    if (!open_files(store, path, create) ||
         pthread_create(&store->thread, NULL, write_batches, store) != 0) {
         sqlite3_close(store->writer);
         sqlite3_close(store->reader);
@@ -432,11 +520,7 @@ void pl_store_close(pl_store *store)
     pthread_join(store->thread, NULL);
     sqlite3_close(store->reader);
     sqlite3_close(store->writer);
-    for (busy_key *b = store->busy, *next; b; b = next) {
-        next = b->next;
-        free(b->name);
-        free(b);
-    }
+    pl_busy_keys_clear(&store->busy);
     pthread_cond_destroy(&store->committed);
     pthread_cond_destroy(&store->work);
     pthread_mutex_destroy(&store->read_mutex);
@@ -453,32 +537,45 @@ static char *copy_column(sqlite3_stmt *s, int i)
     return text ? strdup(text) : NULL;
 }
 
-int pl_store_each(pl_store *store, void (*see)(void *context, const pl_row *row), void *context)
+static void read_row(sqlite3_stmt *s, pl_row *row)
 {
+    for (int i = 0; i < PL_ROW_COLUMNS; i++) {
+        const pl_column *c = &pl_row_columns[i];
+        const char *id;
+        switch (c->kind) {
+        case PL_COLUMN_ID:
+            id = (const char *)sqlite3_column_text(s, i);
+            snprintf(row->id, sizeof row->id, "%s", id ? id : "");
+            break;
+        case PL_COLUMN_TEXT:
+            *pl_row_text(row, c) = copy_column(s, i);
+            break;
+        case PL_COLUMN_INTEGER:
+            *pl_row_integer(row, c) = sqlite3_column_int64(s, i);
+            break;
+        case PL_COLUMN_NUMBER:
+            *pl_row_number(row, c) = sqlite3_column_double(s, i);
+            break;
+        }
+    }
+}
+
+int pl_store_each(pl_store *store, void (*see)(void *context, const pl_row *row, bool good),
+                  void *context)
+{
+    char columns[SQL_MAX], sql[2 * SQL_MAX];
+    list_columns(false, columns);
+    snprintf(sql, sizeof sql, "SELECT %s FROM sessions ORDER BY created_us", columns);
     pthread_mutex_lock(&store->read_mutex);
-    sqlite3_stmt *s = prepare(
-        store->reader, "SELECT id, owner, name, state, reason, message, bodies, failure, worker,"
-                       " desired, created_us, since_ms, frames, frame, attempt, cores, memory,"
-                       " time, time_limit FROM sessions ORDER BY created_us");
+    sqlite3_stmt *s = prepare(store->reader, sql);
     int r = SQLITE_ERROR;
     while (s && (r = sqlite3_step(s)) == SQLITE_ROW) {
         pl_row row = {0};
-        snprintf(row.id, sizeof row.id, "%s", (const char *)sqlite3_column_text(s, 0));
-        char **texts[] = {&row.owner,  &row.name,    &row.state,  &row.reason, &row.message,
-                          &row.bodies, &row.failure, &row.worker, &row.desired};
-        for (int i = 0; i < 9; i++) {
-            *texts[i] = copy_column(s, i + 1);
-        }
-        int64_t *integers[] = {&row.created_us, &row.since_ms, &row.frames,
-                               &row.frame,      &row.attempt,  &row.cores};
-        for (int i = 0; i < 6; i++) {
-            *integers[i] = sqlite3_column_int64(s, i + 10);
-        }
-        double *numbers[] = {&row.memory, &row.time, &row.time_limit};
-        for (int i = 0; i < 3; i++) {
-            *numbers[i] = sqlite3_column_double(s, i + 16);
-        }
-        see(context, &row);
+        read_row(s, &row);
+        /* A row of format 1 has no checksum until it is written again. */
+        bool good = sqlite3_column_type(s, PL_ROW_COLUMNS) == SQLITE_NULL ||
+                    sqlite3_column_int64(s, PL_ROW_COLUMNS) == pl_row_checksum(&row);
+        see(context, &row, good);
         pl_row_clear(&row);
     }
     sqlite3_finalize(s);
@@ -553,39 +650,12 @@ bool pl_store_forget_mesh(pl_store *store, const char *hash)
 /* ---- idempotency keys --------------------------------------------------------------------------
  */
 
-static char *key_name(const char *owner, const char *route, const char *key)
-{
-    char *name = NULL;
-    return asprintf(&name, "%s\n%s\n%s", owner, route, key) < 0 ? NULL : name;
-}
-
-/* Marks the key as in progress; false where it is already, or memory is out. */
-static bool key_reserve(pl_store *store, char *name)
-{
-    busy_key *mine = malloc(sizeof *mine);
-    bool taken = !mine || !name;
-    pthread_mutex_lock(&store->mutex);
-    for (busy_key *b = store->busy; b && !taken; b = b->next) {
-        taken = strcmp(b->name, name) == 0;
-    }
-    if (!taken) {
-        *mine = (busy_key){store->busy, name};
-        store->busy = mine;
-    }
-    pthread_mutex_unlock(&store->mutex);
-    if (taken) {
-        free(mine);
-        free(name);
-    }
-    return !taken;
-}
-
 pl_key_verdict pl_store_key_begin(pl_store *store, const char *owner, const char *route,
                                   const char *key, const char *body_hash, int *status, char **reply,
                                   char **location)
 {
     /* Reserved before looking: who commits a reply lets go of the key only afterwards. */
-    if (!key_reserve(store, key_name(owner, route, key))) {
+    if (!pl_busy_keys_take(&store->busy, owner, route, key)) {
         return PL_KEY_IN_PROGRESS;
     }
     pl_key_verdict verdict = PL_KEY_NEW;
@@ -615,17 +685,5 @@ pl_key_verdict pl_store_key_begin(pl_store *store, const char *owner, const char
 
 void pl_store_key_end(pl_store *store, const char *owner, const char *route, const char *key)
 {
-    char *name = key_name(owner, route, key);
-    pthread_mutex_lock(&store->mutex);
-    for (busy_key **b = &store->busy; name && *b; b = &(*b)->next) {
-        if (strcmp((*b)->name, name) == 0) {
-            busy_key *gone = *b;
-            *b = gone->next;
-            free(gone->name);
-            free(gone);
-            break;
-        }
-    }
-    pthread_mutex_unlock(&store->mutex);
-    free(name);
+    pl_busy_keys_drop(&store->busy, owner, route, key);
 }

@@ -7,27 +7,12 @@
 #define PLIANT_SERVER_STORE_H
 
 #include "server/counters.h"
+#include "server/row.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
 typedef struct pl_store pl_store;
-
-/* A session as a row. Strings are malloc'ed and owned by the row; NULL is SQL's NULL. */
-typedef struct pl_row {
-    char id[33];
-    char *owner, *name, *state, *reason, *message;
-    char *bodies, *failure;       /* JSON texts */
-    char *worker;                 /* "BOOT-ID PID START" of the running attempt */
-    char *desired;                /* "cancelled", "deleted" or NULL */
-    int64_t created_us, since_ms; /* since 1970 */
-    int64_t frames;               /* last frame's number */
-    int64_t frame;                /* last committed, -1 none */
-    int64_t attempt;
-    int64_t cores;
-    double memory, time, time_limit;
-} pl_row;
-void pl_row_clear(pl_row *row);
 
 /* A reply to keep for an Idempotency-Key. */
 typedef struct pl_kept_reply {
@@ -37,16 +22,22 @@ typedef struct pl_kept_reply {
     const char *reply, *location;
 } pl_kept_reply;
 
-/* Opens or makes STATE/pliant.db. NULL with a line in the log. */
-pl_store *pl_store_open(const char *state, pl_counters *counters);
+/* Opens STATE/pliant.db, or makes it with `create` (without, a missing one is said to be missing).
+ * One of the format before is brought up to date. NULL with a line in the log, also where the
+ * database is damaged: PRAGMA quick_check runs first. */
+pl_store *pl_store_open(const char *state, bool create, pl_counters *counters);
 void pl_store_close(pl_store *store); /* commits what is queued */
 
-/* Every session, oldest first. The row is lent. */
-int pl_store_each(pl_store *store, void (*see)(void *context, const pl_row *row), void *context);
+/* Every session, oldest first. The row is lent; `good` says whether its checksum fits: of one that
+ * does not, nothing may be believed. */
+int pl_store_each(pl_store *store, void (*see)(void *context, const pl_row *row, bool good),
+                  void *context);
 
 /* These wait for the commit; false where it failed (a line is in the log). */
 bool pl_store_create(pl_store *store, const pl_row *row, const pl_kept_reply *kept); /* or NULL */
+bool pl_store_replace(pl_store *store, const pl_row *row); /* whether it is there or not */
 bool pl_store_delete(pl_store *store, const char *id);
+/* A mesh and its owner's grant, or with a NULL owner the mesh alone. */
 bool pl_store_add_mesh(pl_store *store, const char *owner, const char *hash, int64_t bytes,
                        const char *report);
 /* These are queued in order and not waited for. The row is taken. */

@@ -29,6 +29,7 @@ typedef struct stream {
     bool follow, latest;
     int64_t next, to;  /* frames next .. to are still to be sent */
     int64_t committed; /* as the reader last saw */
+    int interrupted;   /* queued or paused as a heartbeat told; 0: neither */
     bool ended;        /* the end was produced */
     char *text;        /* produced, not all sent: a JSON line, an event or a small record */
     size_t text_at, text_size;
@@ -159,6 +160,8 @@ static bool produce_heartbeat(stream *s)
         return produce_json(s, PL_RECORD_HEARTBEAT, NULL, -1, strdup(""), 0);
     }
     begin_event(s, &w, "heartbeat");
+    pl_json_set_string(&w, "state",
+                       pl_state_name((pl_session_state)atomic_load(&s->session->state)));
     return produce_event(s, PL_RECORD_HEARTBEAT, "heartbeat", -1, &w);
 }
 
@@ -243,6 +246,17 @@ static const char *end_reason(const stream *s, pl_session_state state)
     return s->follow ? NULL : "limit";
 }
 
+/* Whether a reader should hear of the state before the next heartbeat is due: it waits again, or not
+ * any more. A first start is told by frame 0. */
+static bool news_of_state(stream *s, pl_session_state state)
+{
+    bool waits = state == PL_STATE_PAUSED || (state == PL_STATE_QUEUED && s->committed > 0);
+    int interrupted = waits ? (int)state : 0;
+    bool news = s->form != FORM_RECORDS && interrupted != s->interrupted;
+    s->interrupted = interrupted;
+    return news;
+}
+
 static bool take_heartbeat(stream *s)
 {
     pthread_mutex_lock(&s->mutex);
@@ -267,7 +281,8 @@ static int advance(stream *s)
             if (reason) {
                 return produce_end(s, reason) ? 1 : -1;
             }
-            if (take_heartbeat(s)) {
+            bool due = take_heartbeat(s);
+            if (news_of_state(s, state) || due) {
                 return produce_heartbeat(s) ? 1 : -1;
             }
             return 0;

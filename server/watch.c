@@ -44,8 +44,7 @@ static int64_t now_ms(void)
     return t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-/* Simulated time of a frame, from its record's payload. */
-static double frame_time(pl_log_reader *reader, int64_t frame, double fallback)
+double pl_frame_time(pl_log_reader *reader, int64_t frame, double fallback)
 {
     pl_log_range range;
     pl_frame_header header;
@@ -71,7 +70,7 @@ static bool look(pl_watch *watch, followed *f)
     }
     f->frames = frames;
     pl_sessions_set_progress(watch->daemon->sessions, f->session, frames - 1,
-                             frame_time(f->reader, frames - 1, f->session->time));
+                             pl_frame_time(f->reader, frames - 1, f->session->time));
     pl_session_wake(f->session);
     return true;
 }

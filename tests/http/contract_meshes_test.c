@@ -19,7 +19,9 @@ static daemon_fixture *const d = &daemon_;
 
 static void start(void)
 {
-    daemon_fixture_start(d, NULL);
+    /* A cut upload is noticed when its connection has been idle for so long. */
+    static const char *const options[] = {"--cores", "2", "--idle-timeout", "3", NULL};
+    daemon_fixture_start(d, options);
 }
 
 static void stop(void)

@@ -55,9 +55,10 @@ static void become_daemon(const keeper *k)
 {
     const daemon_fixture *d = k->fixture;
     char log_path[300];
-    char *argv[32] = {(char *)k->program, "--listen", "127.0.0.1:0", "--state", (char *)d->state};
+    char *argv[32] = {(char *)k->program, "--listen",         "127.0.0.1:0", "--state",
+                      (char *)d->state,   "--restart-delays", "0.05,0.1,0.2"};
     for (int i = 0; d->options[i]; i++)
-        argv[5 + i] = (char *)d->options[i];
+        argv[7 + i] = (char *)d->options[i];
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     snprintf(log_path, sizeof log_path, "%s/daemon.log", d->directory);
     int out = open(log_path, O_WRONLY | O_CREAT | O_APPEND, 0600);

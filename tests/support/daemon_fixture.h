@@ -24,7 +24,8 @@ typedef struct daemon_fixture {
     const char *options[16];
 } daemon_fixture;
 
-/* Options are what follows --listen and --state, NULL at the end; NULL: --cores 2. Kept by the
+/* Options are what follows --listen, --state and short --restart-delays, NULL at the end; NULL: --cores
+ * 2. Kept by the
  * fixture, so they must outlive it. Returns when the daemon says that it is ready. */
 void daemon_fixture_start(daemon_fixture *d, const char *const *options);
 /* End everything and remove the directory. */

@@ -1,0 +1,21 @@
+/* busy_keys.h - Idempotency-Keys whose requests are being answered right now: in memory only, so a
+ * daemon that dies leaves none behind.
+ */
+#ifndef PLIANT_SERVER_BUSY_KEYS_H
+#define PLIANT_SERVER_BUSY_KEYS_H
+
+#include <pthread.h>
+#include <stdbool.h>
+
+typedef struct pl_busy_keys {
+    pthread_mutex_t mutex;
+    struct pl_busy_key *first;
+} pl_busy_keys;
+
+void pl_busy_keys_init(pl_busy_keys *keys);
+void pl_busy_keys_clear(pl_busy_keys *keys);
+/* Mark a key as in progress; false where it is already, or memory is out. */
+bool pl_busy_keys_take(pl_busy_keys *keys, const char *owner, const char *route, const char *key);
+void pl_busy_keys_drop(pl_busy_keys *keys, const char *owner, const char *route, const char *key);
+
+#endif

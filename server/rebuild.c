@@ -1,0 +1,215 @@
+#include "server/rebuild.h"
+
+#include "protocol/log.h"
+#include "protocol/scene_json.h"
+#include "protocol/session_dir.h"
+#include "server/admission.h"
+#include "server/auth.h"
+#include "server/control_log.h"
+#include "server/session_view.h"
+#include "server/verdict.h"
+#include "server/watch.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { SCENE_LIMIT = 1 << 30 };
+
+void pl_rebuilt_clear(pl_rebuilt *r)
+{
+    pl_row_clear(&r->row);
+    free(r->uploads);
+    *r = (pl_rebuilt){0};
+}
+
+static void set(char **member, const char *text)
+{
+    free(*member);
+    *member = text ? strdup(text) : NULL;
+}
+
+static int64_t modified_us(int dir_fd, const char *name)
+{
+    struct stat st;
+    return fstatat(dir_fd, name, &st, 0) == 0
+               ? (int64_t)st.st_mtim.tv_sec * 1000000 + st.st_mtim.tv_nsec / 1000
+               : 0;
+}
+
+/* ---- what it is --------------------------------------------------------------------------------
+ */
+
+static bool keep_uploads(pl_rebuilt *r, const pl_outline *outline)
+{
+    r->uploads = calloc((size_t)outline->upload_count + 1, sizeof *r->uploads);
+    for (int i = 0; r->uploads && i < outline->upload_count; i++) {
+        memcpy(r->uploads[i], outline->uploads[i].hash, sizeof r->uploads[i]);
+        r->upload_count++;
+    }
+    return r->uploads;
+}
+
+static bool read_scene(int dir_fd, pl_rebuilt *r)
+{
+    char *text;
+    size_t size;
+    pl_outline outline;
+    pl_faults faults = {0};
+    if (pl_file_read(dir_fd, "scene.json", SCENE_LIMIT, &text, &size) != PL_OK) {
+        return false;
+    }
+    bool good = pl_scene_outline(text, size, &outline, &faults) == PL_DECODE_OK;
+    free(text);
+    pl_faults_clear(&faults);
+    if (good) {
+        r->row.frames = outline.frames;
+        r->row.cores = outline.cores > 0 ? outline.cores : 1;
+        r->row.memory = r->row.memory_limit = outline.memory;
+        r->row.time_limit = outline.time_limit;
+        if (r->guessed) {
+            set(&r->row.name, outline.name);
+        }
+        good = keep_uploads(r, &outline);
+        pl_outline_clear(&outline);
+    }
+    return good;
+}
+
+static void read_identity(int dir_fd, const char *id, pl_rebuilt *r)
+{
+    r->guessed = pl_identity_read(dir_fd, id, &r->row) != PL_OK;
+    if (r->guessed) {
+        set(&r->row.owner, pl_auth_default_owner());
+        set(&r->row.name, "");
+        r->row.created_us = modified_us(dir_fd, "scene.json");
+    }
+}
+
+static void read_progress(int dir_fd, pl_row *row)
+{
+    pl_log_reader *reader;
+    row->frame = -1;
+    if (pl_log_reader_open(dir_fd, &reader) != PL_OK) {
+        return;
+    }
+    row->frame = pl_log_reader_refresh(reader) - 1;
+    row->time = row->frame >= 0 ? pl_frame_time(reader, row->frame, 0) : 0;
+    pl_log_reader_close(reader);
+}
+
+/* ---- how it stands -----------------------------------------------------------------------------
+ */
+
+static bool ended_by_report(int dir_fd, pl_row *row)
+{
+    pl_head head = {0};
+    pl_exit report = {0};
+    if (pl_head_read(dir_fd, &head) == PL_OK) {
+        row->attempt = head.attempt;
+    }
+    pl_head_clear(&head);
+    if (pl_exit_read(dir_fd, &report) != PL_OK || report.attempt < row->attempt) {
+        return false;
+    }
+    pl_session_state state;
+    row->attempt = report.attempt;
+    if (!pl_state_parse(report.state, &state) || !pl_state_terminal(state)) {
+        return false; /* stopped or paused: no end */
+    }
+    set(&row->state, report.state);
+    if (state == PL_STATE_FAILED) {
+        row->failure = pl_failure_view(&report.failure);
+        set(&row->reason, pl_failure_name(report.failure.code));
+        set(&row->message, report.failure.message);
+    } else if (state == PL_STATE_CANCELLED) {
+        set(&row->reason, "user");
+    }
+    row->since_ms = modified_us(dir_fd, "exit.json") / 1000;
+    return true;
+}
+
+/* Not ended: what it would do next. */
+static void judge_living(int dir_fd, const char *directory, bool checked, pl_row *row)
+{
+    pl_control_state control = pl_control_read(directory);
+    pl_session_state state = PL_STATE_QUEUED;
+    if (pl_session_locked(dir_fd)) {
+        state = PL_STATE_RUNNING;
+    } else if (control.cancelled) {
+        state = PL_STATE_CANCELLED;
+        set(&row->reason, "user");
+    } else if (!checked) {
+        state = PL_STATE_CHECKING;
+        set(&row->desired, control.paused ? "paused" : NULL);
+    } else if (control.paused) {
+        state = PL_STATE_PAUSED;
+        set(&row->reason, "user");
+        set(&row->paused_by, "user");
+    }
+    set(&row->state, pl_state_name(state));
+    row->since_ms = pl_clock_us() / 1000;
+}
+
+static void fail_unreadable(pl_row *row)
+{
+    set(&row->state, "failed");
+    set(&row->reason, "storage_lost");
+    set(&row->message, "scene.json is missing or damaged");
+    set(&row->failure,
+        "{\"code\": \"storage_lost\", \"message\": \"scene.json is missing or damaged\", "
+        "\"advice\": \"frames that are there can be read; submit the scene again\"}");
+    row->since_ms = pl_clock_us() / 1000;
+}
+
+static void judge_state(int dir_fd, const char *directory, bool readable, pl_row *row)
+{
+    pl_preflight report = {0};
+    bool checked = pl_preflight_read(dir_fd, &report) == PL_OK;
+    if (checked) {
+        row->bodies = pl_bodies_view(&report);
+        if (row->memory <= 0) {
+            row->memory = report.memory_bytes;
+            row->memory_limit = pl_admission_memory_limit(0, report.memory_bytes);
+        }
+    }
+    pl_preflight_clear(&report);
+    bool ended = ended_by_report(dir_fd, row);
+    if (pl_verdict_read(dir_fd, row) == PL_OK) {
+        row->since_ms = modified_us(dir_fd, "verdict.json") / 1000;
+    } else if (!ended && !readable) {
+        fail_unreadable(row);
+    } else if (!ended) {
+        judge_living(dir_fd, directory, checked, row);
+    }
+}
+
+bool pl_rebuild_row(int state_fd, const char *id, pl_rebuilt *out)
+{
+    char below[96], directory[160];
+    pl_rebuilt r = {.row = {.checkpoint = -1, .cores = 1}};
+    if (strlen(id) != 32 || strspn(id, "0123456789abcdef") != 32) {
+        return false;
+    }
+    snprintf(below, sizeof below, "sessions/%.2s/%s", id, id);
+    int dir_fd = openat(state_fd, below, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (dir_fd < 0) {
+        return false;
+    }
+    snprintf(directory, sizeof directory, "/proc/self/fd/%d", dir_fd);
+    snprintf(r.row.id, sizeof r.row.id, "%s", id);
+    read_identity(dir_fd, id, &r);
+    bool readable = read_scene(dir_fd, &r);
+    read_progress(dir_fd, &r.row);
+    judge_state(dir_fd, directory, readable, &r.row);
+    close(dir_fd);
+    if (!r.row.owner || !r.row.name || !r.row.state) {
+        pl_rebuilt_clear(&r);
+        return false;
+    }
+    *out = r;
+    return true;
+}

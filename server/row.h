@@ -1,0 +1,58 @@
+/* row.h - a session as a row of the database: the columns as one table, which storing, loading,
+ * copying and the row's checksum read, so that a new field is one line here and one in row.c.
+ */
+#ifndef PLIANT_SERVER_ROW_H
+#define PLIANT_SERVER_ROW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Strings are malloc'ed and owned by the row; NULL is SQL's NULL. */
+typedef struct pl_row {
+    char id[33];
+    char *owner, *name, *state, *reason, *message;
+    char *bodies, *failure;       /* JSON texts */
+    char *worker;                 /* "BOOT-ID PID START" of the running attempt */
+    char *desired;                /* "paused", "cancelled", "deleted" or NULL */
+    char *paused_by;              /* "user" while paused, else NULL */
+    int64_t created_us, since_ms; /* since 1970 */
+    int64_t frames;               /* last frame's number */
+    int64_t frame;                /* last committed, -1 none */
+    int64_t attempt;
+    int64_t cores;
+    int64_t crashes;    /* restarts since the last new checkpoint */
+    int64_t checkpoint; /* frame of the newest checkpoint when it last crashed, -1 none */
+    int64_t restart_ms; /* since 1970: not to be started again before; 0: at once */
+    int64_t memory_retries;
+    double memory, time, time_limit;
+    double memory_limit; /* bytes that its worker may use; 0: not known yet */
+} pl_row;
+void pl_row_clear(pl_row *row);
+
+typedef enum pl_column_kind {
+    PL_COLUMN_ID, /* char[33] */
+    PL_COLUMN_TEXT,
+    PL_COLUMN_INTEGER,
+    PL_COLUMN_NUMBER
+} pl_column_kind;
+
+typedef struct pl_column {
+    const char *name;
+    pl_column_kind kind;
+    size_t offset; /* in pl_row */
+    bool constant; /* never changes once the row is there */
+} pl_column;
+
+enum { PL_ROW_COLUMNS = 25 };
+extern const pl_column pl_row_columns[PL_ROW_COLUMNS];
+
+/* The member that a column names. */
+char **pl_row_text(const pl_row *row, const pl_column *column);
+int64_t *pl_row_integer(const pl_row *row, const pl_column *column);
+double *pl_row_number(const pl_row *row, const pl_column *column);
+
+/* CRC-32C over every member, so that a bit flipped in the database is found when it is loaded. */
+uint32_t pl_row_checksum(const pl_row *row);
+
+#endif

@@ -1,0 +1,101 @@
+#include "server/verdict.h"
+
+#include "protocol/json.h"
+#include "protocol/sealed.h"
+#include "server/say.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { FORMAT = 1, LIMIT = 8 << 20 };
+
+/* ---- session.json ------------------------------------------------------------------------------
+ */
+
+pl_status pl_identity_write(int dir_fd, const char *id, const char *owner, const char *name,
+                            int64_t created_us)
+{
+    pl_json_writer w = {0};
+    pl_json_begin_object(&w);
+    pl_json_set_integer(&w, "format", FORMAT);
+    pl_json_set_string(&w, "id", id);
+    pl_json_set_string(&w, "owner", owner);
+    pl_json_set_string(&w, "name", name);
+    pl_json_set_integer(&w, "created_us", created_us);
+    return pl_sealed_write(dir_fd, "session.json", &w, false);
+}
+
+static char *copy_string(const pl_json *document, const char *key)
+{
+    const char *text = pl_json_string(document, key, NULL);
+    return text ? strdup(text) : NULL;
+}
+
+pl_status pl_identity_read(int dir_fd, const char *id, pl_row *row)
+{
+    pl_json *document;
+    pl_status status = pl_sealed_read(dir_fd, "session.json", LIMIT, FORMAT, &document);
+    if (status != PL_OK) {
+        return status;
+    }
+    if (strcmp(pl_json_string(document, "id", ""), id) != 0) {
+        pl_json_free(document);
+        errno = EBADMSG;
+        return PL_IO;
+    }
+    row->owner = copy_string(document, "owner");
+    row->name = copy_string(document, "name");
+    row->created_us = pl_json_integer(document, "created_us", 0);
+    pl_json_free(document);
+    return row->owner && row->name ? PL_OK : PL_NO_MEMORY;
+}
+
+/* ---- verdict.json ------------------------------------------------------------------------------
+ */
+
+static pl_status write_verdict(int dir_fd, pl_session_state to, const pl_move *what)
+{
+    pl_json_writer w = {0};
+    pl_json_begin_object(&w);
+    pl_json_set_integer(&w, "format", FORMAT);
+    pl_json_set_string(&w, "state", pl_state_name(to));
+    pl_json_set_string(&w, "reason", what->reason);
+    pl_json_set_string(&w, "message", what->message);
+    pl_json_set_raw(&w, "failure", what->failure ? what->failure : "null");
+    return pl_sealed_write(dir_fd, "verdict.json", &w, true);
+}
+
+bool pl_verdict_move(pl_daemon *d, pl_session *s, pl_session_state to, const pl_move *what)
+{
+    /* The move first: it may be refused, as where a queued session was started at this moment. */
+    if (!pl_sessions_move(d->sessions, s, to, what)) {
+        return false;
+    }
+    int dir_fd = open(s->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (dir_fd < 0 || write_verdict(dir_fd, to, what) != PL_OK) {
+        pl_say(PL_LEVEL_WARN, "session %s: verdict.json: %s", s->id, strerror(errno));
+    }
+    if (dir_fd >= 0) {
+        close(dir_fd);
+    }
+    return true;
+}
+
+pl_status pl_verdict_read(int dir_fd, pl_row *row)
+{
+    pl_json *document;
+    pl_status status = pl_sealed_read(dir_fd, "verdict.json", LIMIT, FORMAT, &document);
+    if (status != PL_OK) {
+        return status;
+    }
+    const pl_json *failure = pl_json_at(document, "failure");
+    row->state = copy_string(document, "state");
+    row->reason = copy_string(document, "reason");
+    row->message = copy_string(document, "message");
+    row->failure = pl_json_is_null(failure) ? NULL : pl_json_dump(failure, false);
+    pl_json_free(document);
+    return row->state ? PL_OK : PL_NO_MEMORY;
+}

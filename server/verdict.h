@@ -1,0 +1,27 @@
+/* verdict.h - the daemon's documents in a session directory, both sealed (protocol/sealed.h), so that
+ * the directory alone tells what the database's row tells (`pliantd --reindex`).
+ *
+ *   session.json   {"format": 1, "id", "owner", "name", "created_us"}: written before the session is
+ *                  answered for, never changed
+ *   verdict.json   {"format": 1, "state", "reason", "message", "failure"}: how a session ended that no
+ *                  worker's exit.json ended: refused, cancelled while it waited, crashed too often
+ */
+#ifndef PLIANT_SERVER_VERDICT_H
+#define PLIANT_SERVER_VERDICT_H
+
+#include "engine/fault.h"
+#include "server/sessions.h"
+
+pl_status pl_identity_write(int dir_fd, const char *id, const char *owner, const char *name,
+                            int64_t created_us);
+/* Into a row's members, malloc'ed. PL_IO with errno ENOENT or EBADMSG (also where it is another
+ * session's); the row is untouched then. */
+pl_status pl_identity_read(int dir_fd, const char *id, pl_row *row);
+
+/* End a session by the daemon's own word: pl_sessions_move, and where that was allowed verdict.json,
+ * brought to the disk. A verdict that can not be written is said in the log only. */
+bool pl_verdict_move(pl_daemon *daemon, pl_session *session, pl_session_state to,
+                     const pl_move *what);
+pl_status pl_verdict_read(int dir_fd, pl_row *row);
+
+#endif
