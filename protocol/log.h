@@ -30,7 +30,9 @@ typedef struct pl_index_entry {
 typedef struct pl_log_writer pl_log_writer;
 /* Start attempt `attempt` of the session in dir_fd at frame `first_frame` (0 for a new run): writes
  * its first segment and publishes head.json with earlier segments cut before first_frame.
+ * PL_LOG_CONTINUE: after the last committed frame, so that nothing is cut but a torn tail.
  * PL_INVALID if head shows a newer attempt. An epoch record with `epoch_json` opens the segment. */
+enum { PL_LOG_CONTINUE = -1 };
 pl_status pl_log_writer_open(int dir_fd, int32_t attempt, int64_t first_frame,
                              const char *epoch_json, pl_log_writer **out);
 /* Append frame k: one write for the frame record, one for the metrics record, one index entry.
@@ -40,6 +42,16 @@ pl_status pl_log_writer_open(int dir_fd, int32_t attempt, int64_t first_frame,
  * An index entry that can not be written is no failure: it is tried again with the next frame. */
 pl_status pl_log_append(pl_log_writer *w, int64_t frame, const pl_frame_header *header,
                         const void *values, const char *metrics_json, size_t metrics_length);
+/* Append an epoch record: something that holds from the next frame on. */
+pl_status pl_log_append_epoch(pl_log_writer *w, const char *epoch_json);
+/* Number of the frame that comes next: so many are committed. */
+int64_t pl_log_writer_next(const pl_log_writer *w);
+/* Where the committed records end: the open segment, and the bytes in it. */
+void pl_log_writer_end(const pl_log_writer *w, int32_t *attempt, int32_t *number, uint64_t *end);
+/* True where head.json shows a newer attempt: nobody reads what is appended here any more. Where it
+ * shows an older one, whose rename came late, ours is published again. One stat where head.json has
+ * not changed since the last call. Only from the appender's thread. */
+bool pl_log_writer_fenced(pl_log_writer *w);
 /* fdatasync what is open; may be called from another thread than the appender. */
 pl_status pl_log_sync(pl_log_writer *w);
 /* Seal the last segment in head.json and close. */
@@ -78,6 +90,9 @@ pl_log_verdict pl_log_find(pl_log_reader *r, int64_t frame, pl_log_part part, pl
 /* Read a record's payload whole, checking its CRC. *payload malloc'ed (a NUL follows). */
 pl_log_verdict pl_log_read(pl_log_reader *r, int64_t frame, pl_log_part part, char **payload,
                            uint64_t *length);
+
+/* The epoch record that the attempt which wrote frame k began with; *payload malloc'ed as above. */
+pl_log_verdict pl_log_epoch(pl_log_reader *r, int64_t frame, char **payload, uint64_t *length);
 
 /* Rebuild the index of every segment in head by scanning; for tools, and not while a worker lives.
  * Returns the frames found, or -1 with errno. */

@@ -40,6 +40,11 @@ void pl_segment_scan_clear(pl_segment_scan *scan);
 pl_status pl_segment_scan_run(pl_segment_scan *scan, int fd, const pl_segment *segment,
                               uint64_t limit);
 
+/* Frames 0 .. *frames - 1 of the chain are committed and stay so. Frames at the end of the open
+ * segment whose payloads are damaged are a torn tail, and not counted: they will be written again.
+ */
+pl_status pl_log_committed(int dir_fd, const pl_head *head, int64_t *frames);
+
 /* Does the record lie where the entry says, and is it that frame's? Fills *record. */
 bool pl_entry_holds(int fd, const pl_segment *segment, const pl_index_entry *entry,
                     pl_log_part part, uint64_t limit, pl_record *record);

@@ -345,6 +345,78 @@ pl_log_verdict pl_log_read(pl_log_reader *r, int64_t frame, pl_log_part part, ch
     return PL_LOG_OK;
 }
 
+pl_log_verdict pl_log_epoch(pl_log_reader *r, int64_t frame, char **payload, uint64_t *length)
+{
+    enum { EPOCH_MAX = 1 << 16 };
+    if (frame < 0 || frame >= r->frames)
+        return PL_LOG_NOT_YET;
+    char name[PL_SEGMENT_NAME];
+    unsigned char header[PL_RECORD_HEADER];
+    pl_record record;
+    pl_segment first = {.attempt = segment_of(r, frame)->attempt};
+    pl_segment_name(name, &first, "seg");
+    int fd = openat(r->dir_fd, name, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return errno == ENOENT ? PL_LOG_CORRUPT : PL_LOG_ERROR;
+    pl_log_verdict verdict = PL_LOG_CORRUPT;
+    char *text = NULL;
+    if (pl_read_range(fd, header, sizeof header, 0) &&
+        pl_record_decode(header, sizeof header, &record) == PL_RECORD_GOOD &&
+        record.type == PL_RECORD_EPOCH && record.length <= EPOCH_MAX &&
+        record.attempt == (uint32_t)first.attempt &&
+        (text = calloc(1, (size_t)record.length + 1)) &&
+        pl_read_range(fd, text, (size_t)record.length, sizeof header) &&
+        pl_crc32c(0, text, (size_t)record.length) == record.payload_crc) {
+        verdict = PL_LOG_OK;
+        *payload = text;
+        *length = record.length;
+    } else {
+        free(text);
+    }
+    close(fd);
+    return verdict;
+}
+
+/* ---- the committed end
+ * --------------------------------------------------------------------------- */
+
+static bool whole(pl_log_reader *r, int64_t frame)
+{
+    for (int part = PL_LOG_FRAME; part <= PL_LOG_METRICS; part++) {
+        char *payload;
+        uint64_t length;
+        pl_log_verdict verdict = pl_log_read(r, frame, (pl_log_part)part, &payload, &length);
+        if (verdict == PL_LOG_OK)
+            free(payload);
+        /* What can not be read for want of memory or by a bad disk is not known to be torn. */
+        if (verdict != PL_LOG_OK && verdict != PL_LOG_ERROR)
+            return false;
+    }
+    return true;
+}
+
+pl_status pl_log_committed(int dir_fd, const pl_head *head, int64_t *frames)
+{
+    pl_log_reader *r;
+    *frames = 0;
+    if (head->segment_count == 0)
+        return PL_OK;
+    pl_status status = pl_log_reader_open(dir_fd, &r);
+    if (status != PL_OK)
+        return status;
+    /* The caller's head, whatever is published meanwhile. */
+    const pl_segment *last = &head->segments[head->segment_count - 1];
+    pl_head_clear(&r->head);
+    r->head = *head;
+    r->frames = last->first_frame + (last->frames >= 0 ? last->frames : follow_tail(r, last));
+    *frames = r->frames;
+    while (last->frames < 0 && *frames > last->first_frame && !whole(r, *frames - 1))
+        --*frames;
+    r->head = (pl_head){0};
+    pl_log_reader_close(r);
+    return PL_OK;
+}
+
 /* ---- rebuilding
  * ---------------------------------------------------------------------------------- */
 

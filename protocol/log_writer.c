@@ -26,6 +26,8 @@ struct pl_log_writer {
     int64_t count;           /* frames in the open segment */
     int64_t indexed;         /* of them, entries that are on disk */
     pl_index_entry *entries; /* [PL_SEGMENT_FRAMES], of the open segment */
+    struct stat head_seen;   /* head.json when pl_log_writer_fenced last read it */
+    bool fenced;
 };
 
 static void close_files(segment_files *files)
@@ -225,7 +227,10 @@ static pl_status adopt_chain(pl_log_writer *w, int32_t attempt, int64_t first_fr
     if (w->head.attempt > attempt)
         return PL_INVALID;
     int32_t number = next_number(&w->head, attempt);
-    status = cut_chain(w->dir_fd, &w->head, first_frame);
+    status = first_frame == PL_LOG_CONTINUE ? pl_log_committed(w->dir_fd, &w->head, &first_frame)
+                                            : PL_OK;
+    if (status == PL_OK)
+        status = cut_chain(w->dir_fd, &w->head, first_frame);
     if (status == PL_OK)
         status = grow_head(&w->head);
     if (status != PL_OK)
@@ -247,14 +252,8 @@ static pl_status start(pl_log_writer *w, int32_t attempt, int64_t first_frame,
     pl_status status = adopt_chain(w, attempt, first_frame);
     if (status == PL_OK)
         status = create_files(w->dir_fd, open_segment(w), &w->files);
-    if (status == PL_OK && epoch_json) {
-        pl_record epoch = {.type = PL_RECORD_EPOCH,
-                           .attempt = (uint32_t)attempt,
-                           .seq = (uint64_t)first_frame,
-                           .frame = (uint64_t)first_frame};
-        status = write_record(w->files.seg, &epoch, epoch_json, strlen(epoch_json), NULL, 0,
-                              &w->end);
-    }
+    if (status == PL_OK && epoch_json)
+        status = pl_log_append_epoch(w, epoch_json);
     return status == PL_OK ? publish(w) : status;
 }
 
@@ -385,7 +384,7 @@ static pl_status append_records(pl_log_writer *w, int64_t frame, const pl_frame_
 pl_status pl_log_append(pl_log_writer *w, int64_t frame, const pl_frame_header *header,
                         const void *values, const char *metrics_json, size_t metrics_length)
 {
-    if (frame != open_segment(w)->first_frame + w->count)
+    if (frame != pl_log_writer_next(w))
         return PL_INVALID;
     uint64_t vertex_bytes = (uint64_t)__builtin_popcount(header->fields) *
                             pl_frame_value_bytes(header);
@@ -407,6 +406,53 @@ pl_status pl_log_append(pl_log_writer *w, int64_t frame, const pl_frame_header *
     return status;
 }
 
+pl_status pl_log_append_epoch(pl_log_writer *w, const char *epoch_json)
+{
+    uint64_t next = (uint64_t)pl_log_writer_next(w);
+    pl_record epoch = {
+        .type = PL_RECORD_EPOCH, .attempt = (uint32_t)w->head.attempt, .seq = next, .frame = next};
+    return write_record(w->files.seg, &epoch, epoch_json, strlen(epoch_json), NULL, 0, &w->end);
+}
+
+/* ---- how it stands
+ * ------------------------------------------------------------------------------- */
+
+int64_t pl_log_writer_next(const pl_log_writer *w)
+{
+    return w->head.segments[w->head.segment_count - 1].first_frame + w->count;
+}
+
+void pl_log_writer_end(const pl_log_writer *w, int32_t *attempt, int32_t *number, uint64_t *end)
+{
+    const pl_segment *open = &w->head.segments[w->head.segment_count - 1];
+    *attempt = open->attempt;
+    *number = open->number;
+    *end = w->end;
+}
+
+bool pl_log_writer_fenced(pl_log_writer *w)
+{
+    struct stat now;
+    if (w->fenced || fstatat(w->dir_fd, "head.json", &now, 0) != 0)
+        return w->fenced;
+    /* head.json is only ever replaced whole: another file, or the same one. */
+    if (now.st_ino == w->head_seen.st_ino && now.st_dev == w->head_seen.st_dev &&
+        now.st_ctim.tv_sec == w->head_seen.st_ctim.tv_sec &&
+        now.st_ctim.tv_nsec == w->head_seen.st_ctim.tv_nsec)
+        return false;
+    pl_head head;
+    if (pl_head_read(w->dir_fd, &head) == PL_OK) {
+        w->fenced = head.attempt > w->head.attempt;
+        w->head_seen = now;
+        /* An older attempt renamed its head over ours, between its look at the head and the rename.
+         */
+        if (head.attempt < w->head.attempt)
+            publish(w);
+        pl_head_clear(&head);
+    }
+    return w->fenced;
+}
+
 /* ---- syncing and closing
  * ------------------------------------------------------------------------- */
 
@@ -426,8 +472,9 @@ pl_status pl_log_sync(pl_log_writer *w)
     else if (settle(&open) != PL_OK)
         status = PL_IO;
     int kept = errno;
+    /* The names too: of the segments, and of the head.json that lists them. */
     int log = dir >= 0 ? openat(dir, "log", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-    if (status == PL_OK && (log < 0 || fsync(log) != 0)) {
+    if (status == PL_OK && (log < 0 || fsync(log) != 0 || fsync(dir) != 0)) {
         status = PL_IO;
         kept = errno;
     }

@@ -3,6 +3,8 @@
 #include "protocol/json.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* A count that was not made is -1 in the struct and null in the document. */
 static void set_count(pl_json_writer *w, const char *key, int64_t count)
@@ -119,6 +121,55 @@ char *pl_metrics_encode(const pl_metrics *m, const char *const *pin_names, int32
         set_detail(&w, m);
     pl_json_end_object(&w);
     return pl_json_finish(&w, length);
+}
+
+/* The writer gives 17 digits, so that equal texts are equal bits; -0 is not 0. */
+static bool same_value(const pl_json *a, const pl_json *b)
+{
+    char *x = pl_json_dump(a, false), *y = pl_json_dump(b, false);
+    bool same = x && y && strcmp(x, y) == 0;
+    free(x);
+    free(y);
+    return same;
+}
+
+static bool same_members(const pl_json *a, const pl_json *b);
+
+static bool same_rows(const pl_json *a, const pl_json *b)
+{
+    size_t count = pl_json_count(a);
+    bool same = pl_json_count(b) == count;
+    for (size_t i = 0; i < count && same; i++)
+        same = same_members(pl_json_item(a, i), pl_json_item(b, i));
+    return same;
+}
+
+/* Members in the same order with the same values, "ms" excepted. */
+static bool same_members(const pl_json *a, const pl_json *b)
+{
+    size_t count = pl_json_count(a);
+    bool same = pl_json_count(b) == count;
+    for (size_t i = 0; i < count && same; i++) {
+        const pl_json *x, *y;
+        const char *key = pl_json_member(a, i, &x), *other = pl_json_member(b, i, &y);
+        if (!key || !other || strcmp(key, other) != 0)
+            same = false;
+        else if (strcmp(key, "iterations_detail") == 0)
+            same = same_rows(x, y);
+        else if (strcmp(key, "ms") != 0)
+            same = same_value(x, y);
+    }
+    return same;
+}
+
+bool pl_metrics_same(const char *a, size_t a_length, const char *b, size_t b_length)
+{
+    pl_json *x = pl_json_parse(a, a_length, NULL), *y = pl_json_parse(b, b_length, NULL);
+    const pl_json *value;
+    bool same = x && y && pl_json_member(x, 0, &value) && same_members(x, y);
+    pl_json_free(x);
+    pl_json_free(y);
+    return same;
 }
 
 int pl_metrics_digest_decode(const char *text, size_t length, pl_metrics_digest *out)

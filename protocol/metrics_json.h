@@ -4,6 +4,7 @@
 
 #include "engine/metrics.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -11,6 +12,10 @@
  * as many as the scene has, keys of "reactions"; NULL with count 0. NULL when out of memory. */
 char *pl_metrics_encode(const pl_metrics *m, const char *const *pin_names, int32_t pin_count,
                         const char *const *obstacle_names, int32_t obstacle_count, size_t *length);
+
+/* Whether two such texts say the same but for the wall times: "ms" of the record and of each of its
+ * iterations. False where one is no JSON object. */
+bool pl_metrics_same(const char *a, size_t a_length, const char *b, size_t b_length);
 
 /* The numbers a progress display needs, read back from such a text. Missing or null is NaN. */
 typedef struct pl_metrics_digest {

@@ -265,6 +265,48 @@ START_TEST(metrics)
 }
 END_TEST
 
+/* Times are no part of what a frame is; everything else is, to the last bit. */
+START_TEST(metrics_alike)
+{
+    static const char record[] =
+        "{\"frame\":3,\"time\":0.1,\"none\":null,\"energy\":{\"kinetic\":-0.0},"
+        "\"reactions\":{\"pins\":{\"ms\":[1,2,3]}},\"ms\":{\"local\":1.5,\"step\":2},"
+        "\"iterations_detail\":[{\"objective\":1,\"ms\":0.1},{\"objective\":2,\"ms\":0.2}]}";
+    static const struct {
+        const char *from, *to;
+        bool alike;
+    } changes[] = {
+        {"1.5", "7.25", true},
+        {"{\"local\":1.5,\"step\":2}", "null", true},
+        {"\"ms\":0.2", "\"ms\":9", true},
+        {"0.1,\"none", "0.10000000000000002,\"none", false},
+        {"-0.0", "0.0", false},
+        {"null", "0", false},
+        {"[1,2,3]", "[1,2,4]", false},
+        {"\"objective\":2", "\"objective\":3", false},
+        {",{\"objective\":2,\"ms\":0.2}", "", false},
+        {"\"frame\":3,", "", false},
+        {"\"frame\":3", "\"flame\":3", false},
+        {"]}", "],\"more\":1}", false},
+        {"]}", "]", false},
+    };
+    ck_assert(pl_metrics_same(record, strlen(record), record, strlen(record)));
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+        char other[512];
+        const char *at = strstr(record, changes[i].from);
+        ck_assert_ptr_nonnull(at);
+        int n = snprintf(other, sizeof other, "%.*s%s%s", (int)(at - record), record, changes[i].to,
+                         at + strlen(changes[i].from));
+        ck_assert_msg(
+            pl_metrics_same(record, strlen(record), other, (size_t)n) == changes[i].alike &&
+                pl_metrics_same(other, (size_t)n, record, strlen(record)) == changes[i].alike,
+            "%s", other);
+    }
+    ck_assert(!pl_metrics_same("[]", 2, "[]", 2));
+    ck_assert(!pl_metrics_same("", 0, "", 0));
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("protocol/json");
@@ -277,6 +319,7 @@ int main(void)
     tcase_add_test(tcase, nearest);
     tcase_add_test(tcase, problems);
     tcase_add_test(tcase, metrics);
+    tcase_add_test(tcase, metrics_alike);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

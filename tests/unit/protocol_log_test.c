@@ -532,6 +532,127 @@ START_TEST(reader_follows_the_new_attempt)
 }
 END_TEST
 
+/* An attempt that goes on takes back nothing but a torn tail, however the one before ended. */
+START_TEST(goes_on_after_the_last_frame)
+{
+    pl_log_writer *w = open_writer(1, PL_LOG_CONTINUE);
+    ck_assert_int_eq(pl_log_writer_next(w), 0);
+    write_frames(w, 0, 5);
+    pl_log_writer *next = open_writer(2, PL_LOG_CONTINUE); /* after an open segment */
+    ck_assert_int_eq(pl_log_writer_next(next), 5);
+    assert_readable(5);
+    write_frames(next, 5, 8);
+    assert_readable(8);
+    ck_assert_int_eq(pl_log_writer_close(next), PL_OK);
+    next = open_writer(3, PL_LOG_CONTINUE); /* after a sealed one */
+    ck_assert_int_eq(pl_log_writer_next(next), 8);
+    ck_assert_int_eq(pl_log_writer_close(next), PL_OK);
+    next = open_writer(4, PL_LOG_CONTINUE); /* after one without a frame */
+    write_frames(next, 8, 9);
+    assert_readable(9);
+    ck_assert_int_eq(pl_log_writer_close(next), PL_OK);
+    ck_assert_int_eq(pl_log_writer_close(w), PL_INVALID);
+    assert_readable(9);
+}
+END_TEST
+
+/* The open segment of a killed worker, cut at every byte, or damaged in its last frame. */
+START_TEST(goes_on_after_a_torn_tail)
+{
+    uint64_t ends[3];
+    size_t size, idx_size;
+    killed_after_three();
+    frame_ends(ends);
+    char *seg = take_file(t.fd, seg_name, &size), *idx = take_file(t.fd, idx_name, &idx_size);
+    for (size_t cut = ends[0] - 8; cut <= size; cut += 8) {
+        temporary_destroy(&t);
+        temporary_create(&t);
+        killed_after_three();
+        int64_t whole = (cut >= ends[0]) + (cut >= ends[1]) + (cut >= ends[2]);
+        put_file(t.fd, seg_name, seg, cut);
+        pl_log_writer *w = open_writer(2, PL_LOG_CONTINUE);
+        ck_assert_int_eq(pl_log_writer_next(w), whole);
+        write_frames(w, whole, 5);
+        assert_readable(5);
+        ck_assert_int_eq(pl_log_writer_close(w), PL_OK);
+        assert_readable(5);
+    }
+    temporary_destroy(&t);
+    temporary_create(&t);
+    killed_after_three();
+    seg[ends[2] - 40] ^= 1; /* the index says that it is there */
+    put_file(t.fd, seg_name, seg, size);
+    pl_log_writer *w = open_writer(2, PL_LOG_CONTINUE);
+    ck_assert_int_eq(pl_log_writer_next(w), 2);
+    write_frames(w, 2, 4);
+    assert_readable(4);
+    pl_log_writer_close(w);
+    free(seg);
+    free(idx);
+}
+END_TEST
+
+static void assert_epoch(pl_log_reader *r, int64_t frame, const char *expected)
+{
+    char *text;
+    uint64_t length;
+    ck_assert_int_eq(pl_log_epoch(r, frame, &text, &length), PL_LOG_OK);
+    ck_assert_uint_eq(length, strlen(expected));
+    ck_assert_str_eq(text, expected);
+    free(text);
+}
+
+START_TEST(epochs)
+{
+    pl_log_writer *w;
+    ck_assert_int_eq(pl_log_writer_open(t.fd, 1, 0, "{\"class\":\"a\"}", &w), PL_OK);
+    write_frames(w, 0, PL_SEGMENT_FRAMES + 2); /* the second segment has no epoch of its own */
+    ck_assert_int_eq(pl_log_writer_close(w), PL_OK);
+    ck_assert_int_eq(pl_log_writer_open(t.fd, 2, PL_LOG_CONTINUE, "{\"class\":\"b\"}", &w), PL_OK);
+    ck_assert_int_eq(pl_log_append_epoch(w, "{\"event\":\"more\"}"), PL_OK);
+    write_frames(w, PL_SEGMENT_FRAMES + 2, PL_SEGMENT_FRAMES + 4);
+    ck_assert_int_eq(pl_log_append_epoch(w, "{\"event\":\"between\"}"), PL_OK);
+    write_frames(w, PL_SEGMENT_FRAMES + 4, PL_SEGMENT_FRAMES + 5);
+    assert_readable(PL_SEGMENT_FRAMES + 5);
+    pl_log_reader *r = open_reader();
+    assert_epoch(r, 0, "{\"class\":\"a\"}");
+    assert_epoch(r, PL_SEGMENT_FRAMES + 1, "{\"class\":\"a\"}");
+    assert_epoch(r, PL_SEGMENT_FRAMES + 2, "{\"class\":\"b\"}");
+    char *text;
+    uint64_t length;
+    ck_assert_int_eq(pl_log_epoch(r, PL_SEGMENT_FRAMES + 5, &text, &length), PL_LOG_NOT_YET);
+    put_file(t.fd, seg_name, "not a record", 12);
+    ck_assert_int_eq(pl_log_epoch(r, 0, &text, &length), PL_LOG_CORRUPT);
+    pl_log_reader_close(r);
+    pl_log_writer_close(w);
+}
+END_TEST
+
+/* A writer learns that it was superseded; and a head of an older attempt, renamed late, is put
+ * right by the newer one. */
+START_TEST(fenced)
+{
+    pl_log_writer *old = open_writer(1, 0);
+    write_frames(old, 0, 3);
+    ck_assert(!pl_log_writer_fenced(old));
+    ck_assert(!pl_log_writer_fenced(old));
+    size_t size;
+    char *late = take_file(t.fd, "head.json", &size);
+    pl_log_writer *w = open_writer(2, PL_LOG_CONTINUE);
+    ck_assert(pl_log_writer_fenced(old));
+    ck_assert(!pl_log_writer_fenced(w));
+    write_frames(w, 3, 6);
+    ck_assert_int_eq(pl_file_replace(t.fd, "head.json", late, size, false), PL_OK);
+    ck_assert(!pl_log_writer_fenced(w));
+    assert_readable(6);
+    ck_assert(pl_log_writer_fenced(old));
+    pl_log_writer_close(w);
+    pl_log_writer_close(old);
+    assert_readable(6);
+    free(late);
+}
+END_TEST
+
 /* ---- a full disk
  * --------------------------------------------------------------------------------- */
 
@@ -634,6 +755,10 @@ int main(void)
     tcase_add_test(tcase, attempts_chain);
     tcase_add_test(tcase, stale_attempt_refused);
     tcase_add_test(tcase, reader_follows_the_new_attempt);
+    tcase_add_test(tcase, goes_on_after_the_last_frame);
+    tcase_add_test(tcase, goes_on_after_a_torn_tail);
+    tcase_add_test(tcase, epochs);
+    tcase_add_test(tcase, fenced);
     tcase_add_test(tcase, full_disk);
     tcase_add_test(tcase, index_truncated_under_the_writer);
     tcase_add_test(tcase, sync_from_another_thread);
