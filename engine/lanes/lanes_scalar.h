@@ -127,4 +127,10 @@ PL_INLINE pl_real pl_sqrt(pl_real a)
 }
 #endif
 
+PL_INLINE void pl_gather3(const pl_scalar *x, const int32_t *index, pl_real out[3])
+{
+    for (int k = 0; k < 3; k++)
+        out[k] = x[3 * (int64_t)index[0] + k];
+}
+
 #endif

@@ -1,20 +1,10 @@
-/* isa.h - which instruction set the kernels run on. Every file named *_isa.c is compiled once for
- * each, and the table of the best one that this processor has is used; PLIANT_ISA in the
- * environment forces another. The bits do not depend on it: one block width, no contraction, no
- * approximation.
- */
+/* isa.h - the tables of groups of tetrahedra, one for each material model and instruction set. */
 #ifndef PLIANT_ENGINE_MODEL_ISA_H
 #define PLIANT_ENGINE_MODEL_ISA_H
 
+#include "engine/isa.h"
 #include "engine/model/group.h"
 #include "engine/scene.h"
-
-typedef enum pl_isa { PL_ISA_V2, PL_ISA_V3, PL_ISA_V4, PL_ISA_COUNT } pl_isa;
-
-/* The instruction set in use, decided at the first call. */
-pl_isa pl_isa_current(void);
-/* "x86-64-v4", ... or "base" where the build has but one. */
-const char *pl_isa_name(pl_isa isa);
 
 /* The functions of a group of tetrahedra of a material model on the current instruction set. */
 const pl_group_ops *pl_tets_ops(pl_material_kind model);

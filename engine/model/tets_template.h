@@ -28,18 +28,9 @@ typedef JOIN3(pl_, MATERIAL, ) material;
 PL_INLINE void load_corners(const pl_group *g, int64_t b, const double *x, pl_real p[4][3])
 {
     const int32_t *corner = g->corner + b * 4 * PL_BLOCK;
-    for (int c = 0; c < 4; c++) {
-        _Alignas(64) double lane[3][PL_BLOCK];
-#pragma GCC unroll 8
-        for (int l = 0; l < PL_BLOCK; l++) {
-            const double *v = x + 3 * (int64_t)corner[c * PL_BLOCK + l];
-            lane[0][l] = v[0];
-            lane[1][l] = v[1];
-            lane[2][l] = v[2];
-        }
-        for (int k = 0; k < 3; k++)
-            p[c][k] = pl_load(lane[k]);
-    }
+#pragma GCC unroll 4
+    for (int c = 0; c < 4; c++)
+        pl_gather3(x, corner + c * PL_BLOCK, p[c]);
 }
 
 PL_INLINE void load_shape(const pl_tets *t, int64_t b, pl_real inverse[9])

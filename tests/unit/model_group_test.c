@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 static const char SCENE[] =
     "{'pliant': 1, 'materials': {'m': {'young': 1e5, 'poisson': 0.4}},"
@@ -206,10 +207,11 @@ END_TEST
 
 #if defined(__x86_64__)
 /* One ADMM local step and a gradient on each instruction set: the same bits. */
+static const pl_group_ops *const OPS[] = {&pl_tets_neo_hookean_ops_v2, &pl_tets_neo_hookean_ops_v3,
+                                          &pl_tets_neo_hookean_ops_v4};
+
 START_TEST(instruction_sets_agree_bit_for_bit)
 {
-    static const pl_group_ops *const OPS[] = {
-        &pl_tets_neo_hookean_ops_v2, &pl_tets_neo_hookean_ops_v3, &pl_tets_neo_hookean_ops_v4};
     pl_run *r = pl_run_open(1, SCENE);
     pl_group g = r->model->groups[0];
     double *x = deformed(r, 0.2); /* some elements are inverted */
@@ -257,6 +259,33 @@ START_TEST(instruction_sets_agree_bit_for_bit)
     pl_run_close(r);
 }
 END_TEST
+
+/* Positions that end where memory does: what is read behind the last vertex kills. */
+START_TEST(nothing_behind_the_last_vertex_is_read)
+{
+    pl_run *r = pl_run_open(1, SCENE);
+    const pl_group *g = &r->model->groups[0];
+    size_t bytes = 3 * (size_t)pl_run_vertices(r) * sizeof(double), page = 4096, room = 2 * page;
+    ck_assert_uint_lt(bytes, room);
+    char *memory = mmap(NULL, room + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+                        0);
+    ck_assert_ptr_ne(memory, MAP_FAILED);
+    ck_assert_int_eq(mprotect(memory + room, page, PROT_NONE), 0);
+    double *x = (double *)(memory + room - bytes);
+    memcpy(x, pl_run_x(r), bytes);
+    double *Dx = pl_block_alloc(pl_group_values(g), sizeof *Dx);
+    for (int isa = 0; isa <= (int)pl_isa_current(); isa++) {
+        OPS[isa]->reduce(g, x, Dx, 0, g->blocks);
+        for (int64_t t = 0; t < g->terms; t++)
+            for (int e = 0; e < 9; e++)
+                ck_assert_double_eq_tol(Dx[(t / PL_BLOCK * 9 + e) * PL_BLOCK + t % PL_BLOCK],
+                                        e % 4 == 0, 1e-14);
+    }
+    free(Dx);
+    munmap(memory, room + page);
+    pl_run_close(r);
+}
+END_TEST
 #endif
 
 int main(void)
@@ -270,6 +299,7 @@ int main(void)
     tcase_add_test(t, prox_is_stationary);
 #if defined(__x86_64__)
     tcase_add_test(t, instruction_sets_agree_bit_for_bit);
+    tcase_add_test(t, nothing_behind_the_last_vertex_is_read);
 #endif
     suite_add_tcase(suite, t);
     SRunner *runner = srunner_create(suite);
