@@ -1,41 +1,18 @@
 /* The public face: a state, stepped by an integrator whose stages a solver minimises on a backend.
  */
-#include "engine/pliant.h"
-
-#include "engine/backends/backend.h"
 #include "engine/clock.h"
-#include "engine/integrators/integrator.h"
-#include "engine/model/isa.h"
-#include "engine/solvers/solver.h"
+#include "engine/state.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct pl_state {
-    const pl_model *model;
-    const pl_integrator *integrator;
-    pl_backend *backend;
-    pl_solver *solver;
-    int64_t step;
-    double *x, *v;                     /* [vertices][3], at the last good step */
-    double *x_new, *x_pred, *gradient; /* [vertices][3], of the step under way */
-    pl_force *pins, *obstacles;
-    pl_solve_result solve; /* of the last step */
-    int64_t contacts;
-};
-
 pl_status pl_model_create(const pl_scene *scene, const pl_mesh *meshes, pl_model **out,
                           pl_faults *faults)
 {
     double a = pl_integrator_find(scene->time.integrator)->a;
     return pl_model_build(scene, meshes, a, out, faults);
-}
-
-const char *pl_engine_isa(void)
-{
-    return pl_isa_name(pl_isa_current());
 }
 
 void pl_state_destroy(pl_state *s)
@@ -164,6 +141,23 @@ static bool accepted(const pl_model *m, const pl_solve_result *solve, pl_failure
     return false;
 }
 
+/* What pins and obstacles pushed with in the step that ends, from the gradient at its result. */
+static void keep_forces(pl_state *s)
+{
+    const pl_model *m = s->model;
+    for (int32_t p = 0; p < m->pin_count; p++) {
+        s->pins[p] = (pl_force){{0, 0, 0}};
+        for (int64_t k = 0; k < m->pins[p].count; k++)
+            for (int c = 0; c < 3; c++)
+                s->pins[p].newton[c] += s->gradient[3 * (int64_t)m->pins[p].vertex[k] + c];
+    }
+    s->contacts = 0;
+    for (int32_t g = 0; s->solve.multipliers && g < m->group_count; g++)
+        if (m->group_obstacle[g] >= 0)
+            s->contacts += s->backend->ops->hard_force(s->backend, g, s->solve.multipliers[g],
+                                                       s->obstacles[m->group_obstacle[g]].newton);
+}
+
 static pl_status step(pl_state *s, pl_failure *failure)
 {
     const pl_model *m = s->model;
@@ -191,6 +185,7 @@ static pl_status step(pl_state *s, pl_failure *failure)
     s->x = s->x_new;
     s->x_new = t;
     s->step++;
+    keep_forces(s);
     return PL_OK;
 }
 
@@ -210,22 +205,6 @@ static void measure_motion(const pl_model *m, const pl_state *s, pl_metrics *out
     }
 }
 
-/* What pins and obstacles push with, from the gradient at the last step's result. */
-static void measure_forces(const pl_model *m, pl_state *s)
-{
-    for (int32_t p = 0; p < m->pin_count; p++) {
-        s->pins[p] = (pl_force){{0, 0, 0}};
-        for (int64_t k = 0; k < m->pins[p].count; k++)
-            for (int c = 0; c < 3; c++)
-                s->pins[p].newton[c] += s->gradient[3 * (int64_t)m->pins[p].vertex[k] + c];
-    }
-    s->contacts = 0;
-    for (int32_t g = 0; s->solve.multipliers && g < m->group_count; g++)
-        if (m->group_obstacle[g] >= 0)
-            s->contacts += s->backend->ops->hard_force(s->backend, g, s->solve.multipliers[g],
-                                                       s->obstacles[m->group_obstacle[g]].newton);
-}
-
 void pl_state_measure(const pl_model *m, pl_state *s, pl_metrics *out)
 {
     *out = (pl_metrics){.frame = (s->step + m->every - 1) / m->every,
@@ -238,6 +217,7 @@ void pl_state_measure(const pl_model *m, pl_state *s, pl_metrics *out)
                         .gradient_norm = s->solve.gradient_norm,
                         .decrement = s->solve.decrement,
                         .dissipated = NAN,
+                        .contacts = s->contacts,
                         .pins = s->pins,
                         .obstacles = s->obstacles,
                         .detail = s->solve.detail_count > 0 ? s->solve.detail : NULL,
@@ -247,9 +227,6 @@ void pl_state_measure(const pl_model *m, pl_state *s, pl_metrics *out)
     out->inverted = measures.inverted;
     out->max_stretch = measures.max_stretch;
     measure_motion(m, s, out);
-    if (s->solve.solved)
-        measure_forces(m, s);
-    out->contacts = s->contacts;
 }
 
 pl_status pl_frame_step(const pl_model *m, pl_state *s, pl_metrics *out, pl_failure *failure,

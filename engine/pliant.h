@@ -52,6 +52,11 @@ pl_status pl_model_create(const pl_scene *scene, const pl_mesh *meshes, pl_model
                           pl_faults *faults);
 void pl_model_destroy(pl_model *model);
 
+/* A hash of everything that decides the bits of the model's runs: rest and initial state, masses,
+ * materials, weights and matrix, motions, gravity, step, settings. The same scene has the same one
+ * on every machine where its matrix has the same bits. */
+uint64_t pl_model_hash(const pl_model *model);
+
 int64_t pl_model_vertex_count(const pl_model *model);
 int64_t pl_model_tet_count(const pl_model *model);
 /* First vertex of a body in the model's order: bodies in scene order, then mesh order. */
@@ -77,6 +82,26 @@ void pl_state_measure(const pl_model *model, pl_state *state, pl_metrics *out);
 typedef bool (*pl_stop)(void *context);
 pl_status pl_frame_step(const pl_model *model, pl_state *state, pl_metrics *out,
                         pl_failure *failure, pl_stop stop, void *context);
+
+/* ---- saving and going on
+ * ------------------------------------------------------------------------------------------- */
+
+/* All that the next step depends on and the metrics of the state as it stands: step, positions,
+ * velocities, the solver's memory, what the last step found. *bytes is malloc'ed, the caller's.
+ * PL_OK or PL_NO_MEMORY. The same state gives the same bytes. */
+pl_status pl_state_save(const pl_state *state, void **bytes, size_t *size);
+
+/* Become the state that was saved, of a model with the same hash; with any number of threads. The
+ * run then goes on with the bits of one that was never interrupted, where pl_engine_class() is the
+ * one it was. PL_INVALID where the bytes are damaged, of another format or of another model; the
+ * state is then as it was. The rows of pl_metrics.detail are not saved: there are none until the
+ * next step. */
+pl_status pl_state_restore(pl_state *state, const void *bytes, size_t size);
+
+/* The numerics class, within which the same scene gives the same bits: build, instruction set,
+ * precision, OpenBLAS's core type ("none" in a program without OpenBLAS), as in "0.1.0 x86-64-v4
+ * double SkylakeX". Valid until the thread's next call. */
+const char *pl_engine_class(void);
 
 /* The instruction set that the kernels run on: "x86-64-v4", .... PLIANT_ISA=x86-64-v2|v3|v4 in the
  * environment forces one (see engine/README.md). */

@@ -47,4 +47,8 @@ void pl_solve_work_destroy(pl_solve_work *w);
 pl_status pl_factor_solve3(const pl_factor *f, pl_solve_work *w, const double *b, double *x);
 int64_t pl_factor_nonzeros(const pl_factor *f);
 
+/* OpenBLAS's core type ("SkylakeX"), which decides the bits of a supernodal factor; "none" with
+ * another BLAS or without one. */
+const char *pl_blas_core(void);
+
 #endif

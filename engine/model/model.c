@@ -1,6 +1,7 @@
 #include "engine/model/model.h"
 
 #include "engine/model/contacts.h"
+#include "engine/model/hash.h"
 #include "engine/model/isa.h"
 #include "engine/model/layout.h"
 #include "engine/model/motion.h"
@@ -402,6 +403,7 @@ static pl_status build_parts(build *b, pl_faults *faults)
         if (status != PL_OK)
             return status;
     }
+    b->model->hash = pl_model_hash_make(b->model, b->scene, &b->layout, b->tets, b->mu, b->lambda);
     pl_status status = pl_factor_create(&b->model->A, &b->model->factor);
     if (status == PL_FAILED) {
         pl_faults_add(faults, "/bodies", "singular_matrix", "a matrix that has no Cholesky factor",
@@ -470,6 +472,11 @@ int32_t pl_model_body_of(const pl_model *m, const int64_t *first, int64_t id)
     while (body + 1 < m->body_count && id >= first[body + 1])
         body++;
     return body;
+}
+
+uint64_t pl_model_hash(const pl_model *m)
+{
+    return m->hash;
 }
 
 int64_t pl_model_vertex_count(const pl_model *m)

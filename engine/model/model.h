@@ -31,6 +31,7 @@ struct pl_model {
     pl_integrator_kind integrator;
     pl_solver_settings solver;
     pl_metrics_detail detail;
+    uint64_t hash; /* pl_model_hash() */
 
     pl_group *groups;        /* tetrahedra first, then one contact group an obstacle */
     int32_t *group_obstacle; /* [group_count]: obstacle of a contact group, or -1 */

@@ -227,8 +227,7 @@ static pl_status admm_solve(pl_solver *solver, const pl_stage *stage, double *x,
     const pl_backend_ops *ops = s->backend->ops;
     const pl_solver_settings *settings = &s->model->solver;
     double tolerance = settings->tolerance;
-    *out = (pl_solve_result){.solved = true,
-                             .objective = NAN,
+    *out = (pl_solve_result){.objective = NAN,
                              .primal_residual = NAN,
                              .dual_residual = NAN,
                              .gradient_norm = NAN,
@@ -258,4 +257,49 @@ static pl_status admm_solve(pl_solver *solver, const pl_stage *stage, double *x,
     return PL_OK;
 }
 
-const pl_solver_ops pl_solver_admm = {"admm", admm_create, admm_destroy, admm_solve};
+/* Between solves only u of the hard groups survives: begin() makes everything else afresh. */
+static int64_t remembered(const admm *s)
+{
+    int64_t count = 0;
+    for (int32_t g = 0; g < s->model->group_count; g++)
+        if (s->model->groups[g].ops->hard)
+            count += pl_group_values(&s->model->groups[g]);
+    return count;
+}
+
+static void admm_save(const pl_solver *solver, pl_bytes_out *out)
+{
+    const admm *s = (const admm *)solver;
+    pl_bytes_put_i64(out, remembered(s));
+    for (int32_t g = 0; g < s->model->group_count; g++) {
+        int64_t count = pl_group_values(&s->model->groups[g]);
+        double *to = s->model->groups[g].ops->hard ? pl_bytes_grow(out, (size_t)count * sizeof *to)
+                                                   : NULL;
+        if (to)
+            s->backend->ops->download(s->backend, to, s->u[g], count);
+    }
+}
+
+static bool admm_restore(pl_solver *solver, pl_bytes_in *in)
+{
+    admm *s = (admm *)solver;
+    int64_t count = remembered(s);
+    if (pl_bytes_get_i64(in) != count || in->left != (size_t)count * sizeof(double))
+        return false;
+    for (int32_t g = 0; g < s->model->group_count; g++) {
+        int64_t values = pl_group_values(&s->model->groups[g]);
+        if (s->model->groups[g].ops->hard)
+            s->backend->ops->upload(s->backend, s->u[g],
+                                    pl_bytes_take(in, (size_t)values * sizeof(double)), values);
+    }
+    return true;
+}
+
+const pl_solver_ops pl_solver_admm = {
+    .name = "admm",
+    .create = admm_create,
+    .destroy = admm_destroy,
+    .solve = admm_solve,
+    .save = admm_save,
+    .restore = admm_restore,
+};

@@ -383,8 +383,7 @@ static pl_status quasi_newton_solve(pl_solver *solver, const pl_stage *stage, do
     quasi_newton *s = (quasi_newton *)solver;
     const pl_backend_ops *ops = s->backend->ops;
     const pl_solver_settings *settings = &s->model->solver;
-    *out = (pl_solve_result){
-        .solved = true, .primal_residual = NAN, .dual_residual = NAN, .detail = s->detail};
+    *out = (pl_solve_result){.primal_residual = NAN, .dual_residual = NAN, .detail = s->detail};
     progress p = {.out = out, .start_ms = pl_clock_ms()};
     begin(s, stage, x, gradient, &p);
     if (!isfinite(p.objective))
@@ -416,5 +415,10 @@ static pl_status quasi_newton_solve(pl_solver *solver, const pl_stage *stage, do
     return PL_OK;
 }
 
-const pl_solver_ops pl_solver_quasi_newton = {"quasi_newton", quasi_newton_create,
-                                              quasi_newton_destroy, quasi_newton_solve};
+/* Between solves nothing is remembered: the matrix is the same, the objective is not. */
+const pl_solver_ops pl_solver_quasi_newton = {
+    .name = "quasi_newton",
+    .create = quasi_newton_create,
+    .destroy = quasi_newton_destroy,
+    .solve = quasi_newton_solve,
+};

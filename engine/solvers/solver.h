@@ -6,12 +6,12 @@
 
 #include "engine/backends/backend.h"
 #include "engine/metrics.h"
+#include "engine/solvers/bytes.h"
 
 typedef struct pl_solver pl_solver;
 
 /* What a stage's solve found. NaN: not computed. */
 typedef struct pl_solve_result {
-    bool solved; /* false: no stage was solved yet, and there is no gradient */
     int64_t iterations;
     bool converged; /* by the tolerance; false when the iterations ran out */
     double objective, primal_residual, dual_residual, gradient_norm, decrement;
@@ -31,6 +31,11 @@ typedef struct pl_solver_ops {
      * failure's code and message set. */
     pl_status (*solve)(pl_solver *s, const pl_stage *stage, double *x, double *gradient,
                        pl_solve_result *out, pl_failure *failure);
+    /* What later solves depend on of the earlier ones: a solver that was handed it by `restore`
+     * goes on with the same bits. NULL, both, where a method remembers nothing. `restore` takes all
+     * of `in`, or answers false and changes nothing where that can not be of this model. */
+    void (*save)(const pl_solver *s, pl_bytes_out *out);
+    bool (*restore)(pl_solver *s, pl_bytes_in *in);
 } pl_solver_ops;
 
 struct pl_solver {

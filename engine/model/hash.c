@@ -1,0 +1,123 @@
+#include "engine/model/hash.h"
+
+#include <string.h>
+
+uint64_t pl_hash(uint64_t hash, const void *data, size_t size)
+{
+    const unsigned char *bytes = data;
+    for (size_t i = 0; i < size; i += 8) {
+        uint64_t word = 0;
+        if (size - i >= 8)
+            memcpy(&word, bytes + i, 8);
+        else
+            memcpy(&word, bytes + i, size - i);
+        hash = (hash ^ word) * UINT64_C(0x9E3779B97F4A7C15);
+        hash ^= hash >> 29;
+    }
+    return (hash ^ size) * UINT64_C(0x9E3779B97F4A7C15);
+}
+
+static uint64_t hash_i64(uint64_t hash, int64_t value)
+{
+    return pl_hash(hash, &value, sizeof value);
+}
+
+static uint64_t hash_f64(uint64_t hash, double value)
+{
+    return pl_hash(hash, &value, sizeof value);
+}
+
+static uint64_t hash_doubles(uint64_t hash, const double *values, int64_t count)
+{
+    return pl_hash(hash, values, (size_t)count * sizeof *values);
+}
+
+static uint64_t hash_ints(uint64_t hash, const int32_t *values, int64_t count)
+{
+    return pl_hash(hash, values, (size_t)count * sizeof *values);
+}
+
+/* Structs are hashed field by field, for their padding is anything. A field more changes the size
+ * and stops here, to be added to the hash or left out of it on purpose. */
+_Static_assert(sizeof(pl_solver_settings) == 56, "a new solver setting: does it decide bits?");
+_Static_assert(sizeof(pl_motion) == 96, "a new field of motions: does it decide bits?");
+_Static_assert(sizeof(pl_obstacle) == 184, "a new field of obstacles: does it decide bits?");
+
+static uint64_t hash_solver(uint64_t hash, const pl_solver_settings *s)
+{
+    hash = hash_i64(hash, s->method);
+    hash = hash_i64(hash, s->iterations);
+    hash = hash_f64(hash, s->tolerance);
+    hash = hash_i64(hash, s->stiffness);
+    hash = hash_f64(hash, s->weight_scale);
+    hash = hash_f64(hash, s->relaxation);
+    hash = hash_i64(hash, s->acceleration);
+    hash = hash_i64(hash, s->window);
+    hash = hash_i64(hash, s->on_not_converged); /* a failed step is retried in halves */
+    return hash_i64(hash, s->device);
+}
+
+static uint64_t hash_motion(uint64_t hash, const pl_motion *m)
+{
+    hash = hash_i64(hash, m->present);
+    hash = hash_doubles(hash, m->velocity, 3);
+    hash = hash_doubles(hash, m->axis, 3);
+    hash = hash_f64(hash, m->degrees_per_second);
+    hash = hash_i64(hash, m->has_origin);
+    return hash_doubles(hash, m->origin, 3);
+}
+
+static uint64_t hash_obstacle(uint64_t hash, const pl_obstacle *o)
+{
+    hash = hash_i64(hash, o->kind);
+    hash = hash_doubles(hash, o->normal, 3);
+    hash = hash_f64(hash, o->offset);
+    hash = hash_doubles(hash, o->center, 3);
+    hash = hash_f64(hash, o->radius);
+    hash = hash_f64(hash, o->friction);
+    return hash_motion(hash, &o->motion);
+}
+
+static uint64_t hash_matrix(uint64_t hash, const pl_model *m)
+{
+    int64_t nonzeros = m->A.column[m->A.n], coupled = m->coupling_start[m->free_vertices];
+    hash = pl_hash(hash, m->A.column, (size_t)(m->A.n + 1) * sizeof *m->A.column);
+    hash = hash_ints(hash, m->A.row, nonzeros);
+    hash = hash_doubles(hash, m->A.value, nonzeros);
+    hash = hash_ints(hash, m->coupling_vertex, coupled);
+    return hash_doubles(hash, m->coupling_value, coupled);
+}
+
+uint64_t pl_model_hash_make(const pl_model *m, const pl_scene *scene, const pl_layout *layout,
+                            const int32_t *tets, const double *mu, const double *lambda)
+{
+    uint64_t hash = PL_HASH_START;
+    const int64_t counts[] = {m->vertices,  m->tets,           m->free_vertices, m->body_count,
+                              m->pin_count, m->obstacle_count, m->group_count,   m->steps,
+                              m->every,     (int)m->integrator};
+    hash = pl_hash(hash, counts, sizeof counts);
+    hash = hash_f64(hash, m->h);
+    hash = hash_f64(hash, m->a);
+    hash = hash_doubles(hash, m->gravity, 3);
+    hash = hash_solver(hash, &m->solver);
+    hash = hash_doubles(hash, layout->rest, 3 * m->vertices);
+    hash = hash_doubles(hash, m->x0, 3 * m->vertices);
+    hash = hash_doubles(hash, m->v0, 3 * m->vertices);
+    hash = hash_doubles(hash, m->mass, m->vertices);
+    hash = hash_ints(hash, tets, 4 * m->tets);
+    hash = hash_doubles(hash, mu, m->tets);
+    hash = hash_doubles(hash, lambda, m->tets);
+    for (int32_t b = 0; b < m->body_count; b++) {
+        hash = hash_i64(hash, m->first_vertex[b]);
+        hash = hash_i64(hash, scene->materials[scene->bodies[b].material].model);
+    }
+    for (int32_t g = 0; g < m->group_count; g++)
+        hash = hash_doubles(hash, m->groups[g].weight, m->groups[g].blocks * PL_BLOCK);
+    for (int32_t p = 0; p < m->pin_count; p++) {
+        hash = hash_ints(hash, m->pins[p].vertex, m->pins[p].count);
+        hash = hash_motion(hash, &m->pins[p].motion);
+    }
+    for (int32_t o = 0; o < m->obstacle_count; o++)
+        hash = hash_obstacle(hash, &scene->obstacles[o]);
+    return hash_matrix(hash, m);
+}

@@ -1,0 +1,140 @@
+/* A state as bytes, little-endian, every field of 8 bytes:
+ *
+ *     magic, format, model hash, size of the whole, checksum of all else
+ *     step, x[3n], v[3n], what the last solve found, forces of pins and obstacles, contacts
+ *     size of the solver's memory, and that memory (solver.h)
+ *
+ * Nothing of it is believed before size, hash and checksum are right; whatever then does not fit
+ * the model is refused too, so no bytes can do harm. */
+#include "engine/model/hash.h"
+#include "engine/state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "saved states are little-endian");
+
+enum { FORMAT = 1 };
+
+typedef struct header {
+    char magic[8];
+    int64_t format;
+    uint64_t model, size;
+    uint64_t checksum; /* of the header up to here and of all that follows it */
+} header;
+
+static const char MAGIC[8] = "plstate\n";
+
+static uint64_t checksum(const unsigned char *bytes, size_t size)
+{
+    uint64_t hash = pl_hash(PL_HASH_START, bytes, offsetof(header, checksum));
+    return pl_hash(hash, bytes + sizeof(header), size - sizeof(header));
+}
+
+static void put_forces(pl_bytes_out *out, const pl_force *forces, int32_t count)
+{
+    pl_bytes_put(out, forces, (size_t)count * sizeof *forces);
+}
+
+static void put_solve(pl_bytes_out *out, const pl_solve_result *r)
+{
+    pl_bytes_put_i64(out, r->iterations);
+    pl_bytes_put_i64(out, r->converged);
+    const double found[] = {r->objective, r->primal_residual, r->dual_residual, r->gradient_norm,
+                            r->decrement};
+    pl_bytes_put(out, found, sizeof found);
+}
+
+static void get_solve(pl_bytes_in *in, pl_solve_result *r)
+{
+    *r = (pl_solve_result){0};
+    r->iterations = pl_bytes_get_i64(in);
+    r->converged = pl_bytes_get_i64(in);
+    double *const found[] = {&r->objective, &r->primal_residual, &r->dual_residual,
+                             &r->gradient_norm, &r->decrement};
+    for (size_t i = 0; i < sizeof found / sizeof *found; i++)
+        *found[i] = pl_bytes_get_f64(in);
+}
+
+pl_status pl_state_save(const pl_state *s, void **bytes, size_t *size)
+{
+    const pl_model *m = s->model;
+    size_t coordinates = 3 * (size_t)m->vertices * sizeof(double);
+    pl_bytes_out out = {0};
+    pl_bytes_grow(&out, sizeof(header));
+    pl_bytes_put_i64(&out, s->step);
+    pl_bytes_put(&out, s->x, coordinates);
+    pl_bytes_put(&out, s->v, coordinates);
+    put_solve(&out, &s->solve);
+    put_forces(&out, s->pins, m->pin_count);
+    put_forces(&out, s->obstacles, m->obstacle_count);
+    pl_bytes_put_i64(&out, s->contacts);
+    pl_bytes_out memory = {0};
+    if (s->solver->ops->save)
+        s->solver->ops->save(s->solver, &memory);
+    pl_bytes_put_i64(&out, (int64_t)memory.size);
+    pl_bytes_put(&out, memory.data, memory.size);
+    bool failed = out.failed || memory.failed;
+    free(memory.data);
+    if (failed) {
+        free(out.data);
+        return PL_NO_MEMORY;
+    }
+    header h = {.format = FORMAT, .model = m->hash, .size = out.size};
+    memcpy(h.magic, MAGIC, sizeof h.magic);
+    memcpy(out.data, &h, sizeof h);
+    h.checksum = checksum(out.data, out.size);
+    memcpy(out.data, &h, sizeof h);
+    *bytes = out.data;
+    *size = out.size;
+    return PL_OK;
+}
+
+static bool header_good(const pl_state *s, const unsigned char *bytes, size_t size)
+{
+    header h;
+    if (size < sizeof h)
+        return false;
+    memcpy(&h, bytes, sizeof h);
+    return memcmp(h.magic, MAGIC, sizeof h.magic) == 0 && h.format == FORMAT &&
+           h.model == s->model->hash && h.size == size && h.checksum == checksum(bytes, size);
+}
+
+/* The solver's memory at the end of the bytes; the whole of it must be used. */
+static bool restore_solver(pl_state *s, pl_bytes_in *in)
+{
+    int64_t size = pl_bytes_get_i64(in);
+    if (in->failed || size < 0 || (uint64_t)size != in->left)
+        return false;
+    const pl_solver_ops *ops = s->solver->ops;
+    return ops->restore ? ops->restore(s->solver, in) : in->left == 0;
+}
+
+pl_status pl_state_restore(pl_state *s, const void *bytes, size_t size)
+{
+    if (!header_good(s, bytes, size))
+        return PL_INVALID;
+    const pl_model *m = s->model;
+    size_t coordinates = 3 * (size_t)m->vertices * sizeof(double);
+    pl_bytes_in in = {(const unsigned char *)bytes + sizeof(header), size - sizeof(header), false};
+    int64_t step = pl_bytes_get_i64(&in);
+    const void *x = pl_bytes_take(&in, coordinates), *v = pl_bytes_take(&in, coordinates);
+    pl_solve_result solve;
+    get_solve(&in, &solve);
+    size_t pin_bytes = (size_t)m->pin_count * sizeof *s->pins;
+    size_t obstacle_bytes = (size_t)m->obstacle_count * sizeof *s->obstacles;
+    const void *pins = pl_bytes_take(&in, pin_bytes);
+    const void *obstacles = pl_bytes_take(&in, obstacle_bytes);
+    int64_t contacts = pl_bytes_get_i64(&in);
+    /* The solver looks before it takes, and goes last: a refusal leaves the state as it was. */
+    if (in.failed || step < 0 || step > m->steps || !restore_solver(s, &in))
+        return PL_INVALID;
+    s->step = step;
+    memcpy(s->x, x, coordinates);
+    memcpy(s->v, v, coordinates);
+    s->solve = solve;
+    memcpy(s->pins, pins, pin_bytes);
+    memcpy(s->obstacles, obstacles, obstacle_bytes);
+    s->contacts = contacts;
+    return PL_OK;
+}

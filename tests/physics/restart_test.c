@@ -1,0 +1,257 @@
+/* A run that is saved and restored into a fresh model goes on with the bits of one that was never
+ * interrupted: positions, velocities and every metric that is not a time. */
+#include "tests/support/check_metrics.h"
+#include "tests/support/scene_run.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FRAMES = 20 };
+
+/* Pins that turn and move, friction, an obstacle that moves, frames of three steps. */
+static const char MOVING[] =
+    "{'pliant': 1, 'time': {'step': 0.01, 'steps': 59},"
+    " 'solver': {'iterations': 12, 'tolerance': 1e-5},"
+    " 'bodies': [{'mesh': {'box': {'size': [2, 0.5, 0.5], 'cells': [8, 2, 2]}},"
+    "             'transform': {'translate': [0, 0.4, 0]}},"
+    "            {'mesh': {'sphere': {'cells': 4}}, 'transform': {'translate': [0, 1.3, 0]}}],"
+    " 'pins': [{'body': 'body-0', 'select': {'side': '-x'},"
+    "           'motion': {'axis': [1, 0, 0], 'degrees_per_second': 180}},"
+    "          {'body': 'body-0', 'select': {'side': '+x'}, 'motion': {'velocity': [0, -0.2, 0]}}],"
+    " 'obstacles': [{'plane': {'offset': 0.12}, 'friction': 0.4},"
+    "               {'sphere': {'center': [0, -0.3, 0], 'radius': 0.5}, 'friction': 0.2,"
+    "                'motion': {'velocity': [0.3, 0.4, 0]}}],"
+    " 'output': {'every': 3}}";
+
+/* Every iteration recorded, a fixed number of them, no momentum. */
+static const char RECORDED[] =
+    "{'pliant': 1, 'time': {'step': 0.02, 'steps': 20},"
+    " 'solver': {'iterations': 8, 'tolerance': 0, 'acceleration': 'none', 'relaxation': 1.5},"
+    " 'bodies': [{'mesh': {'box': {'cells': [4, 4, 4]}}, 'transform': {'translate': [0, 0.6, 0]},"
+    "             'initial': {'angular_velocity': [3, 1, 2]}}],"
+    " 'obstacles': [{'plane': {}, 'friction': 0.4}],"
+    " 'output': {'metrics': 'iteration'}}";
+
+/* The other method, two materials. */
+static const char DESCENT[] =
+    "{'pliant': 1, 'time': {'step': 0.02, 'steps': 20},"
+    " 'solver': {'method': 'quasi_newton', 'iterations': 6},"
+    " 'materials': {'a': {'model': 'neo_hookean'}, 'b': {'model': 'corotated', 'young': 3e5}},"
+    " 'bodies': [{'mesh': {'box': {'cells': [4, 4, 4]}}, 'material': 'a',"
+    "             'initial': {'angular_velocity': [3, 1, 2]}},"
+    "            {'mesh': {'box': {'cells': [3, 3, 3]}}, 'material': 'b'}],"
+    " 'pins': [{'body': 'body-1', 'select': {'side': '-y'},"
+    "           'motion': {'axis': [0, 1, 0], 'degrees_per_second': 180}}]}";
+
+typedef struct whole {
+    uint64_t hash[FRAMES + 1];
+    pl_metrics metrics[FRAMES + 1];
+    void *saved[FRAMES + 1];
+    size_t size[FRAMES + 1];
+} whole;
+
+static void run_whole(const char *scene, int32_t threads, whole *out)
+{
+    pl_run *r = pl_run_open(threads, scene);
+    for (int k = 0; k <= FRAMES; k++) {
+        if (k > 0)
+            pl_run_frames(r, 1);
+        out->hash[k] = pl_run_hash(r);
+        out->metrics[k] = pl_metrics_keep(&r->metrics, &r->scene);
+        ck_assert_int_eq(pl_state_save(r->state, &out->saved[k], &out->size[k]), PL_OK);
+    }
+    pl_run_close(r);
+}
+
+static void free_whole(whole *w)
+{
+    for (int k = 0; k <= FRAMES; k++) {
+        free(w->saved[k]);
+        pl_metrics_drop(&w->metrics[k]);
+    }
+}
+
+/* From the bytes of frame `from` to the end, in a fresh model. */
+static void go_on(const char *scene, int32_t threads, const whole *w, int from)
+{
+    pl_run *r = pl_run_open(threads, scene);
+    ck_assert_int_eq(pl_state_restore(r->state, w->saved[from], w->size[from]), PL_OK);
+    ck_assert_uint_eq(pl_run_hash(r), w->hash[from]);
+    for (int k = from + 1; k <= FRAMES; k++) {
+        pl_run_frames(r, 1);
+        ck_assert_msg(pl_run_hash(r) == w->hash[k], "frame %d of a run from frame %d", k, from);
+        pl_check_metrics(&r->scene, &w->metrics[k], &r->metrics);
+        void *saved;
+        size_t size;
+        ck_assert_int_eq(pl_state_save(r->state, &saved, &size), PL_OK);
+        ck_assert_uint_eq(size, w->size[k]);
+        ck_assert_msg(memcmp(saved, w->saved[k], size) == 0, "saved bytes of frame %d", k);
+        free(saved);
+    }
+    pl_run_close(r);
+}
+
+static void restarts_anywhere(const char *scene)
+{
+    whole w;
+    run_whole(scene, 2, &w);
+    const int from[] = {0, 1, 7, 13, 19};
+    for (size_t i = 0; i < sizeof from / sizeof *from; i++)
+        go_on(scene, 1 + 2 * (int)(i % 2), &w, from[i]);
+    free_whole(&w);
+}
+
+START_TEST(goes_on_with_the_same_bits)
+{
+    restarts_anywhere(MOVING);
+}
+END_TEST
+
+START_TEST(goes_on_with_the_same_bits_and_iterations)
+{
+    restarts_anywhere(RECORDED);
+}
+END_TEST
+
+START_TEST(goes_on_with_the_same_bits_by_descent)
+{
+    restarts_anywhere(DESCENT);
+}
+END_TEST
+
+/* The scene must exercise what is remembered, or the tests above say nothing. */
+START_TEST(the_moving_scene_touches_both_obstacles)
+{
+    pl_run *r = pl_run_open(1, MOVING);
+    pl_run_frames(r, 13);
+    for (int o = 0; o < 2; o++)
+        ck_assert_double_ne(r->metrics.obstacles[o].newton[1], 0);
+    pl_run_close(r);
+}
+END_TEST
+
+/* A restored state measures as the saved one did, before any step. */
+START_TEST(measures_the_same_at_once)
+{
+    pl_run *r = pl_run_open(1, MOVING), *fresh = pl_run_open(2, MOVING);
+    pl_run_frames(r, 13);
+    void *saved;
+    size_t size;
+    ck_assert_int_eq(pl_state_save(r->state, &saved, &size), PL_OK);
+    ck_assert_int_eq(pl_state_restore(fresh->state, saved, size), PL_OK);
+    free(saved);
+    pl_state_measure(r->model, r->state, &r->metrics);
+    pl_state_measure(fresh->model, fresh->state, &fresh->metrics);
+    pl_check_metrics(&r->scene, &r->metrics, &fresh->metrics);
+    ck_assert_int_eq(fresh->metrics.frame, 13);
+    ck_assert_int_gt(fresh->metrics.contacts, 0);
+    pl_run_close(r);
+    pl_run_close(fresh);
+}
+END_TEST
+
+/* Bytes that are cut, lengthened or flipped anywhere are refused, and the state stays as it was. */
+START_TEST(damaged_bytes_are_refused)
+{
+    pl_run *r = pl_run_open(1, MOVING), *fresh = pl_run_open(1, MOVING);
+    pl_run_frames(r, 13);
+    void *saved;
+    size_t size;
+    ck_assert_int_eq(pl_state_save(r->state, &saved, &size), PL_OK);
+    uint64_t hash = pl_run_hash(fresh);
+    unsigned char *bytes = malloc(size + 8);
+    memcpy(bytes, saved, size);
+    memset(bytes + size, 0, 8);
+    ck_assert_int_eq(pl_state_restore(fresh->state, bytes, size + 8), PL_INVALID);
+    for (size_t cut = 0; cut < size; cut += cut < 300 ? 1 : 97) {
+        /* in memory of its own, so that a read past the end is seen by the sanitizer */
+        unsigned char *part = malloc(cut + 1);
+        memcpy(part, saved, cut);
+        ck_assert_int_eq(pl_state_restore(fresh->state, part, cut), PL_INVALID);
+        free(part);
+    }
+    for (size_t at = 0; at < size; at += at < 300 ? 1 : 97) {
+        bytes[at] ^= (unsigned char)(1 << at % 8);
+        ck_assert_msg(pl_state_restore(fresh->state, bytes, size) == PL_INVALID, "byte %zu", at);
+        bytes[at] ^= (unsigned char)(1 << at % 8);
+    }
+    ck_assert_uint_eq(pl_run_hash(fresh), hash);
+    ck_assert_int_eq(pl_state_step(fresh->state), 0);
+    ck_assert_int_eq(pl_state_restore(fresh->state, bytes, size), PL_OK);
+    free(bytes);
+    free(saved);
+    pl_run_close(r);
+    pl_run_close(fresh);
+}
+END_TEST
+
+static const char SMALL[] =
+    "{'pliant': 1, 'gravity': [0, %s, 0], 'time': {'step': %s, 'steps': 5},"
+    " 'solver': {'iterations': %s},"
+    " 'materials': {'m': {'young': 1e5, 'poisson': %s, 'density': %s}},"
+    " 'bodies': [{'mesh': {'box': {'cells': [2, 2, 2]}}, 'initial': {'velocity': [%s, 0, 0]}}],"
+    " 'pins': [{'body': 'body-0', 'select': {'side': '%s'}, 'motion': {'velocity': [%s, 0, 0]}}],"
+    " 'obstacles': [{'plane': {'offset': %s}, 'friction': %s}]}";
+
+/* Each thing that decides bits is in the hash, and a state of another model is refused. */
+START_TEST(the_hash_tells_models_apart)
+{
+    const char *base[] = {"-9.81", "0.02", "9", "0.4", "1000", "1", "-x", "1", "-1", "0.1"};
+    const char *other[] = {"-9.80", "0.021", "8", "0.41", "999", "2", "+x", "2", "-2", "0.2"};
+    enum { N = sizeof base / sizeof *base };
+    uint64_t first = 0;
+    void *saved = NULL;
+    size_t size = 0;
+    for (int k = -1; k <= N; k++) { /* -1 and N: the same scene */
+        const char *a[N];
+        memcpy(a, base, sizeof a);
+        if (k >= 0 && k < N)
+            a[k] = other[k];
+        pl_run *r = pl_run_openf(1, SMALL, a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8],
+                                 a[9]);
+        uint64_t hash = pl_model_hash(r->model);
+        if (k < 0) {
+            first = hash;
+            ck_assert_int_eq(pl_state_save(r->state, &saved, &size), PL_OK);
+        }
+        bool same = k < 0 || k == N;
+        ck_assert_msg((hash == first) == same, "value %d", k);
+        ck_assert_int_eq(pl_state_restore(r->state, saved, size), same ? PL_OK : PL_INVALID);
+        pl_run_close(r);
+    }
+    free(saved);
+}
+END_TEST
+
+START_TEST(the_class_names_what_decides_bits)
+{
+    const char *class = pl_engine_class();
+    ck_assert_ptr_nonnull(strstr(class, PLIANT_VERSION));
+    ck_assert_ptr_nonnull(strstr(class, pl_engine_isa()));
+    ck_assert_ptr_nonnull(strstr(class, " double "));
+    /* Debian's BLAS alternative is OpenBLAS (deploy/install-deps): its core type is known. */
+    ck_assert_ptr_null(strstr(class, "none"));
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("restart");
+    TCase *t = tcase_create("restart");
+    tcase_set_timeout(t, 120);
+    tcase_add_test(t, goes_on_with_the_same_bits);
+    tcase_add_test(t, goes_on_with_the_same_bits_and_iterations);
+    tcase_add_test(t, goes_on_with_the_same_bits_by_descent);
+    tcase_add_test(t, the_moving_scene_touches_both_obstacles);
+    tcase_add_test(t, measures_the_same_at_once);
+    tcase_add_test(t, damaged_bytes_are_refused);
+    tcase_add_test(t, the_hash_tells_models_apart);
+    tcase_add_test(t, the_class_names_what_decides_bits);
+    suite_add_tcase(suite, t);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}
