@@ -90,6 +90,12 @@ deps: build/.deps
 build/.deps: deploy/install-deps
 	@deploy/install-deps
 	@mkdir -p build && touch $@
+# What tests need beside; one apt at a time.
+.PHONY: test-deps
+test-deps: build/.test-deps
+build/.test-deps: deploy/install-deps | build/.deps
+	@deploy/install-deps --with-tests
+	@touch $@
 
 $(BUILD)/libengine.a: $(ENGINE_OBJ)
 # The leaf structs go with the protocol, so that the daemon and the command line link no engine.
@@ -133,9 +139,12 @@ $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(BUILD)/libsupport.a $(BUILD)/libcli.a
 	@mkdir -p $(@D)
 	@$(CC) -o $@ $^ $(BUILD)/libprotocol.a $(LDFLAGS_ALL) $(LIBS_CHECK) $(LIBS_SERVER) $(LIBS_CLI) $(LIBS_PROTOCOL) $(LIBS_LINEAR)
 $(BENCHES): $(call obj,$(BENCH_HELP_SRC))
+$(call obj,$(TEST_SRC) $(SUPPORT_SRC) $(BENCH_SRC) $(BENCH_HELP_SRC)): | test-deps
 
 .PHONY: tests
 tests: $(TESTS)
+
+include tests/fuzz/fuzz.mk
 
 compile_commands.json: Makefile | deps
 	@deploy/compile-commands '$(CC) $(PL_CFLAGS)' $(ENGINE_SRC) $(ENGINE_ISA_SRC) $(PROTOCOL_SRC) $(SERVER_SRC) \
@@ -149,15 +158,31 @@ demo: all ## run the demo scene through a daemon of its own; leaves demo-out/
 	@deploy/demo
 
 ##@ Checking
+# Beside every test program: those that read hostile bytes once more under sanitizers, and the fuzz
+# targets for FUZZ_SECONDS each. With SAN= given, every test program under those sanitizers.
+SAN_TESTS := $(patsubst tests/%.c,build/san-address-undefined/tests/%,$(wildcard tests/unit/protocol_*_test.c \
+             tests/unit/mesh_*_test.c tests/unit/model_*_test.c tests/faults/worker_crash_test.c \
+             tests/faults/worker_run_test.c tests/http/hostile_test.c))
+.PHONY: sanitised
+sanitised: | test-deps
+	@$(MAKE) --no-print-directory SAN=address,undefined CFLAGS='-O1 -g' sanitised-programs
+.PHONY: sanitised-programs
+sanitised-programs: $(PROGRAMS) $(SAN_TESTS)
+
+ALL_CHECKS = $(TESTS) $(if $(SAN),,$(SAN_TESTS) $(wildcard $(FUZZERS)))
 .PHONY: check
-check: all tests ## run every test that needs no GPU
+check: all tests $(if $(SAN),,sanitised fuzz-build) ## run every test that needs no GPU
 	@PLIANT_BUILD=$(BUILD) tests/check-tree
-	@PLIANT_BUILD=$(abspath $(BUILD)) tests/run-tests $(TESTS)
+	@tests/run-tests $(ALL_CHECKS)
 
 .PHONY: check-long
-check-long: all tests ## the same tests at full length (PLIANT_LONG=1)
+check-long: all tests $(if $(SAN),,sanitised fuzz-build) ## the same tests at full length (PLIANT_LONG=1)
 	@PLIANT_BUILD=$(BUILD) tests/check-tree
-	@PLIANT_LONG=1 PLIANT_BUILD=$(abspath $(BUILD)) tests/run-tests $(TESTS)
+	@PLIANT_LONG=1 tests/run-tests $(ALL_CHECKS)
+
+.PHONY: fuzz
+fuzz: all fuzz-build ## run the fuzz targets [SECONDS=15 each] [TARGET=scene]
+	@FUZZ_SECONDS=$(FUZZ_SECONDS) TEST_TIMEOUT=$$(($(FUZZ_SECONDS) + 900)) tests/run-tests $(FUZZERS)
 
 .PHONY: bench
 bench: all $(BENCHES) ## print the benchmark tables

@@ -609,6 +609,8 @@ static size_t unescape(void *context, struct MHD_Connection *connection, char *t
     return strstr(text, "%00") ? strlen(text) : MHD_http_unescape(text);
 }
 
+/* Strictness 0, not 1: what 1 adds is a refusal of requests without Host, with an answer whose head
+ * is sent twice; framing_fault refuses them well. */
 static struct MHD_Daemon *start_library(pl_http *http)
 {
     const pl_options *o = &http->daemon->options;
@@ -627,7 +629,7 @@ static struct MHD_Daemon *start_library(pl_http *http)
                             connections, MHD_OPTION_PER_IP_CONNECTION_LIMIT, per_ip,
                             MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
                             MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)o->idle_timeout,
-                            MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_NOTIFY_COMPLETED, complete,
+                            MHD_OPTION_STRICT_FOR_CLIENT, 0, MHD_OPTION_NOTIFY_COMPLETED, complete,
                             http, MHD_OPTION_UNESCAPE_CALLBACK, unescape, NULL, MHD_OPTION_END);
 }
 

@@ -185,6 +185,17 @@ START_TEST(test_no_requests)
 }
 END_TEST
 
+/* Nobody's Host: one answer of ours, not the library's page (which has two heads). */
+START_TEST(test_no_host)
+{
+    static const char request[] = "GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n";
+    http_reply *r = http_raw(d, request, sizeof request - 1);
+    ck_assert_ptr_nonnull(r);
+    http_problem(r, 400, "bad_framing");
+    http_reply_free(r);
+}
+END_TEST
+
 /* ---- large ------------------------------------------------------------------------------------
  */
 
@@ -418,6 +429,7 @@ int main(void)
     tcase_add_test(tests, test_cut_everywhere);
     tcase_add_test(tests, test_flipped_bytes);
     tcase_add_test(tests, test_no_requests);
+    tcase_add_test(tests, test_no_host);
     tcase_add_test(tests, test_large_body);
     tcase_add_test(tests, test_bombs);
     tcase_add_test(tests, test_large_scenes);

@@ -1,0 +1,49 @@
+# The fuzz targets: tests/fuzz/NAME_fuzz.c -> build/fuzz/NAME, built by clang with its sanitizers and
+# the rooms it fuzzes. See tests/README.md. Compiled without OpenMP: one thread, whose findings are
+# the same in every run.
+
+FUZZ_CC ?= $(shell command -v clang || command -v clang-14)
+FUZZ := build/fuzz
+FUZZ_SECONDS := $(if $(SECONDS),$(SECONDS),15)
+FUZZ_TARGETS := $(if $(TARGET),$(TARGET),$(sort $(patsubst tests/fuzz/%_fuzz.c,%,$(wildcard tests/fuzz/*_fuzz.c))))
+FUZZ_CHECKS := address,undefined
+FUZZ_CFLAGS := -std=gnu17 -O1 -g -w -fPIC -pthread -I. -D_GNU_SOURCE -DPLIANT_VERSION='"$(VERSION)"' -ffp-contract=off
+FUZZ_COVER := -fsanitize=fuzzer-no-link,$(FUZZ_CHECKS) -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+
+fuzz_obj = $(patsubst %.c,$(FUZZ)/obj/%.o,$(1))
+FUZZ_SRC := $(wildcard tests/fuzz/*.c)
+FUZZERS := $(addprefix $(FUZZ)/,$(FUZZ_TARGETS))
+
+$(FUZZ)/libprotocol.a: $(call fuzz_obj,$(PROTOCOL_SRC) engine/fault.c engine/metrics.c engine/scene.c)
+$(FUZZ)/libmesh.a: $(call fuzz_obj,$(wildcard engine/mesh/*.c))
+$(FUZZ)/libworker.a: $(call fuzz_obj,$(WORKER_SRC))
+$(FUZZ)/libserver.a: $(call fuzz_obj,$(filter-out %_main.c,$(SERVER_SRC)))
+$(FUZZ)/libfuzz.a: $(call fuzz_obj,tests/fuzz/fuzz.c)
+$(FUZZ)/%.a:
+	@mkdir -p $(@D) && rm -f $@
+	@ar rcs $@ $^
+
+$(FUZZ)/obj/%.o: %.c | test-deps
+	@mkdir -p $(@D)
+	$(QUIET_CC)$(FUZZ_CC) $(FUZZ_CFLAGS) $(FUZZ_COVER) -MMD -MP -c -o $@ $<
+
+# Archives in the order of use; what a target does not use is not linked.
+FUZZ_LIBS := $(FUZZ)/libfuzz.a $(FUZZ)/libserver.a $(FUZZ)/libworker.a $(FUZZ)/libmesh.a $(FUZZ)/libprotocol.a
+$(FUZZERS): $(FUZZ)/%: $(FUZZ)/obj/tests/fuzz/%_fuzz.o $(FUZZ_LIBS)
+	@$(FUZZ_CC) -fsanitize=fuzzer,$(FUZZ_CHECKS) -pthread -o $@ $^ -Wl,--as-needed $(LIBS_SERVER) $(LIBS_PROTOCOL)
+
+.PHONY: fuzz-programs fuzz-build fuzz-merge
+fuzz-programs: $(FUZZERS)
+# Whether there is a clang is known only once the packages are installed: a make of its own.
+fuzz-build: | test-deps
+	@! tests/fuzz/available $$(command -v clang || command -v clang-14) >/dev/null || $(MAKE) --no-print-directory fuzz-programs
+
+# Inputs with valid checksums from the real writers, then every corpus cut down to what covers as much.
+$(FUZZ)/seeds: tests/fuzz/seeds.c $(BUILD)/libprotocol.a
+	@mkdir -p $(@D)
+	@$(CC) $(PL_CFLAGS) -o $@ $^ $(LDFLAGS_ALL) $(LIBS_PROTOCOL)
+fuzz-merge: fuzz-build $(FUZZ)/seeds all
+	@$(FUZZ)/seeds $(FUZZ)/seeded >/dev/null
+	@for t in $(FUZZ_TARGETS); do tests/fuzz/merge $$t; done
+
+-include $(shell find $(FUZZ)/obj -name '*.d' 2>/dev/null)
