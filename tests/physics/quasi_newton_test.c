@@ -1,0 +1,543 @@
+/* Quasi-Newton as a minimiser: what it finds is what ADMM finds, in the iterations that it should
+ * take, and where it can not go on it says why. */
+#include "engine/backends/backend.h"
+#include "engine/model/isa.h"
+#include "engine/model/model.h"
+#include "engine/solvers/solver.h"
+#include "tests/support/scene_run.h"
+
+#include <check.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const MATERIALS[] = {"neo_hookean", "corotated", "arap"};
+enum { MATERIAL_COUNT = sizeof MATERIALS / sizeof *MATERIALS };
+
+/* A bar held at its left, its right end turned by 90 degrees a second, in gravity. */
+static pl_run *twisting(const char *solver, const char *material, int32_t threads)
+{
+    return pl_run_openf(
+        threads,
+        "{'pliant': 1, 'time': {'step': 0.04, 'steps': 5},"
+        " 'solver': {%s}, 'output': {'metrics': 'iteration'},"
+        " 'materials': {'m': {'model': '%s', 'young': 1e6, 'poisson': 0.4}},"
+        " 'bodies': [{'mesh': {'box': {'size': [4, 1, 1], 'cells': [12, 3, 3]}},"
+        "   'initial': {'shape': {'twisted': {'turns': 0.25, 'axis': [1, 0, 0]}}}}],"
+        " 'pins': [{'select': {'side': '-x'}}, {'select': {'side': '+x'},"
+        "   'motion': {'axis': [1, 0, 0], 'degrees_per_second': 90}}]}",
+        solver, material);
+}
+
+/* One minimum, two ways: positions, objective and the forces of the pins agree. */
+START_TEST(finds_what_admm_finds)
+{
+    const char *material = MATERIALS[_i];
+    pl_run *q = twisting("'method': 'quasi_newton', 'iterations': 1000, 'tolerance': 1e-9",
+                         material, 2);
+    pl_run *a = twisting("'method': 'admm', 'iterations': 5000, 'tolerance': 1e-9", material, 2);
+    pl_run_frames(q, 2);
+    pl_run_frames(a, 2);
+    ck_assert_int_eq(q->metrics.unconverged, 0);
+    ck_assert_int_eq(a->metrics.unconverged, 0);
+    double off = 0, size = 0;
+    for (int64_t i = 0; i < 3 * pl_run_vertices(q); i++) {
+        off = fmax(off, fabs(pl_run_x(q)[i] - pl_run_x(a)[i]));
+        size = fmax(size, fabs(pl_run_x(a)[i] - a->model->x0[i]));
+    }
+    ck_assert_double_gt(size, 0.01);
+    ck_assert_double_lt(off, 1e-6 * size);
+    ck_assert_double_eq_tol(q->metrics.objective, a->metrics.objective,
+                            1e-9 * a->metrics.objective);
+    for (int p = 0; p < 2; p++) {
+        const double *f = q->metrics.pins[p].newton, *e = a->metrics.pins[p].newton;
+        double force = sqrt(e[0] * e[0] + e[1] * e[1] + e[2] * e[2]);
+        ck_assert_double_gt(force, 1000);
+        for (int c = 0; c < 3; c++)
+            ck_assert_double_eq_tol(f[c], e[c], 1e-5 * force);
+    }
+    pl_run_close(q);
+    pl_run_close(a);
+}
+END_TEST
+
+/* Without history the method is Liu's descent by the constant matrix alone: slower, to the same
+ * minimum. A window holds what fits into it: the largest is more than the iterations. */
+START_TEST(every_window_converges)
+{
+    const int32_t windows[] = {0, 1, 8, PL_WINDOW_MAX};
+    double objective[4];
+    int64_t iterations[4];
+    for (int k = 0; k < 4; k++) {
+        char solver[128];
+        snprintf(solver, sizeof solver,
+                 "'method': 'quasi_newton', 'iterations': 3000, 'tolerance': 1e-7, 'window': %d",
+                 windows[k]);
+        pl_run *r = twisting(solver, "neo_hookean", 1);
+        pl_run_frames(r, 1);
+        ck_assert_int_eq(r->metrics.unconverged, 0);
+        objective[k] = r->metrics.objective;
+        iterations[k] = r->metrics.iterations;
+        ck_assert_double_eq_tol(objective[k], objective[0], 1e-10 * objective[0]);
+        pl_run_close(r);
+    }
+    ck_assert_int_lt(2 * iterations[2], iterations[0]);
+    ck_assert_int_le(iterations[2], iterations[1]);
+    ck_assert_int_le(iterations[3], iterations[1]);
+}
+END_TEST
+
+/* Case A of engine/README.md: a box of 9072 neo-Hookean tetrahedra, twisted one turn, first step.
+ * Iterations to a relative error (e(x_k) - e*) / (e(x_0) - e*) of 1e-2, 1e-3 and 1e-6. The trials
+ * took 29, 35 and 52 with the window of 8; roundings decide about a few of them. */
+static pl_run *case_a(const char *solver)
+{
+    pl_run *r = pl_run_openf(
+        2,
+        "{'pliant': 1, 'time': {'step': 0.04, 'steps': 1}, 'gravity': [0, 0, 0],"
+        " 'solver': {'method': 'quasi_newton', %s}, 'output': {'metrics': 'iteration'},"
+        " 'materials': {'m': {'young': 1e7, 'poisson': 0.399, 'density': 1522}},"
+        " 'bodies': [{'mesh': {'box': {'size': [7, 1, 1], 'cells': [42, 6, 6]}},"
+        "   'initial': {'shape': {'twisted': {'turns': 1, 'axis': [1, 0, 0]}}}}]}",
+        solver);
+    pl_run_frames(r, 1);
+    return r;
+}
+
+static int64_t iterations_to(const pl_metrics *m, double minimum, double error)
+{
+    for (int64_t k = 0; k < m->detail_count; k++)
+        if (m->detail[k].objective - minimum <= error * (m->detail[0].objective - minimum))
+            return k;
+    return INT64_MAX;
+}
+
+START_TEST(iterations_of_case_a)
+{
+    pl_run *r = case_a("'iterations': 1000, 'tolerance': 1e-10");
+    ck_assert_int_eq(r->metrics.unconverged, 0);
+    double minimum = r->metrics.objective;
+    ck_assert_int_le(iterations_to(&r->metrics, minimum, 1e-2), 34);
+    ck_assert_int_le(iterations_to(&r->metrics, minimum, 1e-3), 41);
+    ck_assert_int_le(iterations_to(&r->metrics, minimum, 1e-6), 72);
+    pl_run_close(r);
+    pl_run *fit = case_a("'iterations': 80, 'tolerance': 0, 'stiffness': 'fit', 'window': 5");
+    ck_assert_int_le(iterations_to(&fit->metrics, minimum, 1e-2), 37);
+    ck_assert_int_le(iterations_to(&fit->metrics, minimum, 1e-3), 43);
+    pl_run_close(fit);
+}
+END_TEST
+
+/* Every step goes down, to the rounding of energies; rows are of what happened, the last one the
+ * frame's own; there are no residuals of a split variable. */
+START_TEST(objective_goes_down)
+{
+    for (int k = 0; k < MATERIAL_COUNT; k++) {
+        pl_run *r = twisting("'method': 'quasi_newton', 'iterations': 60, 'tolerance': 0",
+                             MATERIALS[k], 1);
+        pl_run_frames(r, 1);
+        const pl_metrics *m = &r->metrics;
+        ck_assert_int_eq(m->iterations, 60);
+        ck_assert_int_eq(m->unconverged, -1);
+        ck_assert_int_eq(m->detail_count, 61);
+        for (int64_t i = 1; i < m->detail_count; i++) {
+            double before = m->detail[i - 1].objective;
+            ck_assert_double_le(m->detail[i].objective, before + 1e-12 * before);
+            ck_assert(isnan(m->detail[i].primal_residual) && isnan(m->detail[i].dual_residual));
+            ck_assert_double_ge(m->detail[i].ms, m->detail[i - 1].ms);
+        }
+        ck_assert_double_lt(m->objective, 0.95 * m->detail[0].objective);
+        const pl_iteration *last = &m->detail[60];
+        ck_assert(last->objective == m->objective && last->decrement == m->decrement);
+        ck_assert(last->gradient_norm == m->gradient_norm && isnan(m->primal_residual));
+        ck_assert_double_lt(m->decrement, 1e-2 * m->detail[0].decrement);
+        pl_run_close(r);
+    }
+}
+END_TEST
+
+/* The decrement is |A^-1 g|_A: from two results that differ by a step of the constant matrix alone
+ * (window 0, alpha 1), it is the length of that step in the norm of A. */
+START_TEST(decrement_is_the_length_of_the_matrix_s_step)
+{
+    const char *solver = "'method': 'quasi_newton', 'tolerance': 0, 'window': 0, 'iterations': %d";
+    pl_run *run[2];
+    for (int k = 0; k < 2; k++) {
+        char text[128];
+        snprintf(text, sizeof text, solver, 20 + k);
+        run[k] = twisting(text, "arap", 1); /* for which a step of 1 is always taken */
+        pl_run_frames(run[k], 1);
+    }
+    const pl_model *m = run[0]->model;
+    int64_t n = m->free_vertices;
+    double *d = calloc(3 * (size_t)n, sizeof *d), *Ad = calloc(3 * (size_t)n, sizeof *Ad);
+    for (int64_t i = 0; i < n; i++)
+        for (int c = 0; c < 3; c++)
+            d[c * n + i] = pl_run_x(run[1])[3 * m->free_vertex[i] + c] -
+                           pl_run_x(run[0])[3 * m->free_vertex[i] + c];
+    pl_sparse_multiply(&m->A, d, Ad, 3);
+    double square = 0;
+    for (int64_t i = 0; i < 3 * n; i++)
+        square += d[i] * Ad[i];
+    ck_assert_double_eq_tol(run[0]->metrics.decrement, sqrt(square), 1e-7 * sqrt(square));
+    free(d), free(Ad);
+    pl_run_close(run[0]);
+    pl_run_close(run[1]);
+}
+END_TEST
+
+START_TEST(tolerance_decides_when_to_stop)
+{
+    pl_run *loose = twisting("'method': 'quasi_newton', 'iterations': 500, 'tolerance': 1e-2",
+                             "neo_hookean", 1);
+    pl_run *tight = twisting("'method': 'quasi_newton', 'iterations': 500, 'tolerance': 1e-6",
+                             "neo_hookean", 1);
+    pl_run_frames(loose, 1);
+    pl_run_frames(tight, 1);
+    ck_assert_int_lt(loose->metrics.iterations, tight->metrics.iterations);
+    ck_assert_double_le(loose->metrics.decrement, 1e-2 * loose->metrics.detail[0].decrement);
+    ck_assert_double_le(tight->metrics.decrement, 1e-6 * tight->metrics.detail[0].decrement);
+    ck_assert_int_eq(tight->metrics.unconverged, 0);
+    pl_run_close(loose);
+    pl_run_close(tight);
+    pl_run *few = twisting("'method': 'quasi_newton', 'iterations': 3, 'tolerance': 1e-6",
+                           "neo_hookean", 1);
+    pl_run_frames(few, 1);
+    ck_assert_int_eq(few->metrics.unconverged, 1);
+    ck_assert_int_eq(few->metrics.iterations, 3);
+    pl_run_close(few);
+}
+END_TEST
+
+/* Asked for more than rounding allows, it stops where rounding ends the descent, and says that it
+ * has converged. */
+START_TEST(rounding_is_an_end)
+{
+    for (int k = 0; k < MATERIAL_COUNT; k++) {
+        pl_run *r = twisting("'method': 'quasi_newton', 'iterations': 2000, 'tolerance': 1e-16",
+                             MATERIALS[k], 1);
+        pl_run_frames(r, 2);
+        ck_assert_int_eq(r->metrics.unconverged, 0);
+        ck_assert_int_lt(r->metrics.iterations, 600);
+        pl_run_close(r);
+    }
+}
+END_TEST
+
+/* Backward Euler of a free fall: x(n) = x0 + n h v0 + h^2 g n (n + 1) / 2 for every vertex, and the
+ * initial guess is the answer. Far from the origin too. */
+START_TEST(free_fall_is_the_discrete_answer)
+{
+    const double h = 0.01, g = -9.81, v0[3] = {1, 2, -0.5}, tolerance[] = {0, 1e-6};
+    for (int k = 0; k < 2; k++) {
+        pl_run *r = pl_run_openf(
+            2,
+            "{'pliant': 1, 'time': {'step': 0.01, 'steps': 50},"
+            " 'solver': {'method': 'quasi_newton', 'iterations': 10, 'tolerance': %g},"
+            " 'bodies': [{'mesh': {'box': {'size': [2, 1, 1], 'cells': [4, 3, 3]}},"
+            "   'transform': {'translate': [%g, 0, 0]}, 'initial': {'velocity': [1, 2, -0.5]}}]}",
+            tolerance[k], k * 1000.0);
+        for (int n = 1; n <= 50; n++) {
+            pl_run_frames(r, 1);
+            for (int64_t i = 0; i < 3 * pl_run_vertices(r); i++) {
+                int64_t c = i % 3;
+                double expected = r->model->x0[i] + n * h * v0[c] +
+                                  (c == 1 ? h * h * g * n * (n + 1) / 2 : 0);
+                ck_assert_double_eq_tol(pl_run_x(r)[i], expected, k ? 1e-10 : 1e-12);
+            }
+            ck_assert_int_eq(r->metrics.unconverged, k ? 0 : -1);
+        }
+        pl_run_close(r);
+    }
+}
+END_TEST
+
+/* A hanging bar stretches by rho g L^2 / (2 E), and its pin carries its weight (see
+ * closed_form_test.c, which does the same by ADMM). */
+START_TEST(hanging_bar_stretches_by_its_weight)
+{
+    const double L = 2, E = 1e7, rho = 1000, g = 9.81;
+    pl_run *r = pl_run_openf(
+        2,
+        "{'pliant': 1, 'time': {'step': 100, 'steps': 1}, 'gravity': [0, %g, 0],"
+        " 'solver': {'method': 'quasi_newton', 'iterations': 2000, 'tolerance': 1e-8},"
+        " 'materials': {'m': {'young': %g, 'poisson': 0, 'density': %g}},"
+        " 'bodies': [{'mesh': {'box': {'size': [0.5, %g, 0.5], 'cells': [4, 16, 4]}}}],"
+        " 'pins': [{'name': 'top', 'select': {'side': '+y'}}]}",
+        -g, E, rho, L);
+    pl_run_frames(r, 1);
+    double bottom = 0, stretch = rho * g * L * L / (2 * E);
+    for (int64_t i = 0; i < pl_run_vertices(r); i++)
+        if (r->meshes[0].vertices[3 * i + 1] < -L / 2 + 1e-9)
+            bottom += pl_run_x(r)[3 * i + 1] / 25;
+    ck_assert_double_eq_tol(-L / 2 - bottom, stretch, 0.02 * stretch);
+    double weight = rho * g * L * 0.25;
+    ck_assert_double_eq_tol(r->metrics.pins[0].newton[1], weight, 1e-3 * weight);
+    ck_assert_double_eq_tol(r->metrics.pins[0].newton[0], 0, 1e-6 * weight);
+    ck_assert_int_eq(r->metrics.unconverged, 0);
+    pl_run_close(r);
+}
+END_TEST
+
+/* Bodies of two materials, a moving pin, large enough that threads have work: the same bits. */
+START_TEST(threads_do_not_change_a_bit)
+{
+    uint64_t hash[3];
+    for (int k = 0; k < 3; k++) {
+        pl_run *r = pl_run_open(
+            k + 1, "{'pliant': 1, 'time': {'step': 0.02, 'steps': 4},"
+                   " 'solver': {'method': 'quasi_newton', 'iterations': 15, 'tolerance': 0},"
+                   " 'materials': {'a': {}, 'b': {'model': 'corotated'}},"
+                   " 'bodies': [{'mesh': {'box': {'size': [4, 1, 1], 'cells': [24, 6, 6]}},"
+                   "    'material': 'a', 'initial': {'angular_velocity': [1, 2, 3]}},"
+                   "   {'mesh': {'sphere': {'cells': 8}}, 'material': 'b',"
+                   "    'transform': {'translate': [0, 3, 0]},"
+                   "    'initial': {'shape': {'stretched': [1.3, 0.9, 1]}}}],"
+                   " 'pins': [{'body': 'body-0', 'select': {'side': '-x'},"
+                   "   'motion': {'axis': [1, 0, 0], 'degrees_per_second': 180}}]}");
+        pl_run_frames(r, 4);
+        hash[k] = pl_run_hash(r);
+        pl_run_close(r);
+    }
+    ck_assert_uint_eq(hash[1], hash[0]);
+    ck_assert_uint_eq(hash[2], hash[0]);
+}
+END_TEST
+
+/* Bodies collapsed to a point, or with random vertices, come back where the energy is finite
+ * everywhere (Liu 2017, figure 18). */
+START_TEST(recovers_from_collapse_and_chaos)
+{
+    const char *shapes[] = {"'collapsed'", "{'random': {'seed': 3}}"};
+    for (int k = 0; k < 4; k++) {
+        pl_run *r = pl_run_openf(
+            2,
+            "{'pliant': 1, 'time': {'step': 0.04, 'steps': 60}, 'gravity': [0, 0, 0],"
+            " 'solver': {'method': 'quasi_newton', 'iterations': 60, 'tolerance': 0},"
+            " 'materials': {'m': {'model': '%s', 'young': 1e5, 'poisson': 0.4}},"
+            " 'bodies': [{'mesh': {'box': {'cells': [4, 4, 4]}}, 'initial': {'shape': %s}}]}",
+            MATERIALS[1 + k / 2], shapes[k % 2]);
+        pl_metrics start;
+        pl_state_measure(r->model, r->state, &start);
+        ck_assert_int_gt(start.inverted, 50);
+        pl_run_frames(r, 60);
+        ck_assert_int_eq(r->metrics.inverted, 0);
+        ck_assert_double_lt(r->metrics.max_stretch, 1.1);
+        pl_run_close(r);
+    }
+}
+END_TEST
+
+/* ---- the stiffness of the matrix
+ * -------------------------------------------------------------------- */
+
+/* k = 12 integral of (x - 1) f(x) over [0.5, 1.5] (Liu 2017, eq. 11) with f the stress of one
+ * stretch. Neo-Hookean: f = mu (x - 1/x) + lambda log(x) / x, whose integrals are elementary.
+ * Corotated: f = (2 mu + lambda) (x - 1), and k is that slope; ARAP: 2 mu. */
+START_TEST(stiffness_fits_the_stress)
+{
+    const double mu = 3e5, lambda = 7e5;
+    /* int log x = x log x - x, int log(x) / x = log(x)^2 / 2 */
+    double hi = log(1.5), lo = log(0.5);
+    double volume = 12 * ((1.5 * hi - 1.5) - (0.5 * lo - 0.5) - (hi * hi - lo * lo) / 2);
+    double shear = 12 * (13.0 / 12 - 1 - 1 + log(3));
+    ck_assert_double_eq_tol(shear, 2.18335, 1e-5);
+    ck_assert_double_eq_tol(volume, 1.35356, 1e-5);
+    double k = pl_tets_ops(PL_MATERIAL_NEO_HOOKEAN)->fit(mu, lambda);
+    ck_assert_double_eq_tol(k, shear * mu + volume * lambda, 1e-9 * k);
+    k = pl_tets_ops(PL_MATERIAL_COROTATED)->fit(mu, lambda);
+    ck_assert_double_eq_tol(k, 2 * mu + lambda, 1e-12 * k);
+}
+END_TEST
+
+/* What decides about the matrix: w^2 = k V of every element, with k by the scene's words. */
+START_TEST(stiffness_makes_the_weights)
+{
+    const char *words[] = {"'weight_scale': 3", "'stiffness': 'fit'"};
+    for (int w = 0; w < 2; w++) {
+        pl_run *r = twisting(words[w], "corotated", 1);
+        const pl_group *g = &r->model->groups[0];
+        double mu = 1e6 / 2.8, lambda = 1e6 * 0.4 / (1.4 * 0.2);
+        double volume = (4.0 / 12) / 9 / 6, k = w == 0 ? 3 * mu : 2 * mu + lambda;
+        for (int64_t t = 0; t < g->terms; t++)
+            ck_assert_double_eq_tol(g->weight[t], k * volume, 1e-9 * k * volume);
+        pl_run_close(r);
+    }
+}
+END_TEST
+
+/* ---- failures
+ * --------------------------------------------------------------------------------------- */
+
+/* The second body is flat from the start, and log J of it infinite: named are body and element. */
+START_TEST(inverted_start_is_told)
+{
+    pl_run *r =
+        pl_run_open(2, "{'pliant': 1, 'solver': {'method': 'quasi_newton'},"
+                       " 'materials': {'a': {'model': 'corotated'}, 'b': {}},"
+                       " 'bodies': [{'mesh': {'box': {'cells': [2, 2, 2]}}, 'material': 'b'},"
+                       "   {'mesh': {'sphere': {'cells': 4}}, 'material': 'a',"
+                       "    'initial': {'shape': 'collapsed'}},"
+                       "   {'name': 'flat', 'mesh': {'box': {'cells': [3, 2, 2]}}, 'material': 'b',"
+                       "    'initial': {'shape': {'stretched': [1, 0, 1]}}}]}");
+    uint64_t before = pl_run_hash(r);
+    ck_assert_int_eq(pl_frame_step(r->model, r->state, &r->metrics, &r->failure, NULL, NULL),
+                     PL_FAILED);
+    ck_assert_int_eq(r->failure.code, PL_FAILURE_INVERTED);
+    ck_assert_int_eq(r->failure.body, 2);
+    ck_assert_int_eq(r->failure.element, 0);
+    ck_assert_int_eq(r->failure.vertex, -1);
+    ck_assert_int_eq(r->failure.step, 1);
+    ck_assert_int_eq(r->failure.frame, 0);
+    ck_assert(strstr(r->failure.message, "inverted") && strstr(r->failure.advice, "admm"));
+    ck_assert_uint_eq(pl_run_hash(r), before);
+    pl_run_close(r);
+}
+END_TEST
+
+/* A solver on a backend of which one phase is replaced. */
+typedef struct driven {
+    pl_run *run;
+    pl_backend *backend;
+    pl_backend_ops ops;
+    pl_solver *solver;
+    pl_solve_result result;
+    pl_failure failure;
+} driven;
+
+static void drive(driven *d, const char *solver)
+{
+    d->run = twisting(solver, "neo_hookean", 1);
+    const pl_model *m = d->run->model;
+    ck_assert_int_eq(pl_backend_find(PL_DEVICE_CPU)->create(m, 1, &d->backend), PL_OK);
+    d->ops = *d->backend->ops;
+    d->backend->ops = &d->ops;
+    d->failure = (pl_failure){.body = -1, .element = -1, .vertex = -1};
+    ck_assert_int_eq(pl_solver_find(PL_METHOD_QUASI_NEWTON)->create(m, d->backend, &d->solver),
+                     PL_OK);
+}
+
+static pl_status solve_driven(driven *d, const double *start, double *x)
+{
+    const pl_model *m = d->run->model;
+    size_t count = 3 * (size_t)m->vertices;
+    double *gradient = calloc(count, sizeof *gradient);
+    memcpy(x, start, count * sizeof *x);
+    pl_stage stage = {.a = 1, .h = m->h, .time_end = m->h, .x_start = m->x0, .x_pred = m->x0};
+    pl_status status = d->solver->ops->solve(d->solver, &stage, x, gradient, &d->result,
+                                             &d->failure);
+    free(gradient);
+    return status;
+}
+
+static void stop_driving(driven *d)
+{
+    d->solver->ops->destroy(d->solver);
+    d->backend->ops->destroy(d->backend);
+    pl_run_close(d->run);
+}
+
+/* An objective that is a joule higher at every trial than at the one before. */
+static pl_trial_sums (*true_trial)(pl_backend *, const pl_stage *, const pl_trial *);
+static double lie;
+static pl_trial_sums rising_trial(pl_backend *b, const pl_stage *stage, const pl_trial *trial)
+{
+    pl_trial_sums sums = true_trial(b, stage, trial);
+    sums.objective = lie++;
+    return sums;
+}
+
+START_TEST(line_search_that_finds_nothing_is_told)
+{
+    driven d = {0};
+    drive(&d, "'tolerance': 1e-3");
+    const pl_model *m = d.run->model;
+    double *x = calloc(3 * (size_t)m->vertices, sizeof *x);
+    ck_assert_int_eq(solve_driven(&d, m->x0, x), PL_OK);
+    ck_assert(d.result.converged);
+    true_trial = d.ops.trial;
+    d.ops.trial = rising_trial;
+    ck_assert_int_eq(solve_driven(&d, m->x0, x), PL_FAILED);
+    ck_assert_int_eq(d.failure.code, PL_FAILURE_LINE_SEARCH);
+    ck_assert_int_ge(d.failure.vertex, 0);
+    ck_assert_int_ge(m->free_row[d.failure.vertex], 0); /* a pinned one can not move */
+    ck_assert(strstr(d.failure.message, "decrement") && strstr(d.failure.advice, "time.step"));
+    free(x);
+    stop_driving(&d);
+}
+END_TEST
+
+START_TEST(what_is_not_finite_is_told)
+{
+    driven d = {0};
+    drive(&d, "'tolerance': 1e-3");
+    const pl_model *m = d.run->model;
+    size_t count = 3 * (size_t)m->vertices;
+    double *start = calloc(count, sizeof *start), *x = calloc(count, sizeof *x);
+    memcpy(start, m->x0, count * sizeof *start);
+    start[3 * 40 + 1] = NAN;
+    ck_assert_int_eq(solve_driven(&d, start, x), PL_FAILED);
+    ck_assert_int_eq(d.failure.code, PL_FAILURE_NOT_FINITE);
+    ck_assert_int_eq(d.failure.vertex, 40);
+    /* And the next solve, from a good start, is none the worse for it. */
+    ck_assert_int_eq(solve_driven(&d, m->x0, x), PL_OK);
+    ck_assert(d.result.converged && isfinite(d.result.objective));
+    free(start), free(x);
+    stop_driving(&d);
+}
+END_TEST
+
+START_TEST(obstacles_are_refused_with_the_method_that_has_them)
+{
+    pl_run *r = pl_run_open(1, "{'pliant': 1, 'bodies': [{'mesh': {'box': {'cells': [2, 2, 2]}}}],"
+                               " 'obstacles': [{'plane': {}}]}");
+    r->scene.solver.method = PL_METHOD_QUASI_NEWTON;
+    pl_estimate estimate;
+    pl_model *model = NULL;
+    for (int k = 0; k < 2; k++) {
+        pl_faults faults = {0};
+        ck_assert_int_eq(k ? pl_model_create(&r->scene, r->meshes, &model, &faults)
+                           : pl_scene_check(&r->scene, r->meshes, &estimate, NULL, &faults),
+                         PL_INVALID);
+        ck_assert_uint_eq(faults.total, 1);
+        ck_assert_str_eq(faults.items[0].pointer, "/solver/method");
+        ck_assert_str_eq(faults.items[0].code, "unsupported");
+        ck_assert_str_eq(faults.items[0].got, "quasi_newton, with 1 obstacle");
+        ck_assert(strstr(faults.items[0].hint, "admm") != NULL);
+        pl_faults_clear(&faults);
+    }
+    ck_assert_ptr_null(model);
+    pl_run_close(r);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("quasi-Newton");
+    TCase *t = tcase_create("quasi-Newton");
+    tcase_set_timeout(t, 120);
+    tcase_add_loop_test(t, finds_what_admm_finds, 0, MATERIAL_COUNT);
+    tcase_add_test(t, every_window_converges);
+    tcase_add_test(t, iterations_of_case_a);
+    tcase_add_test(t, objective_goes_down);
+    tcase_add_test(t, decrement_is_the_length_of_the_matrix_s_step);
+    tcase_add_test(t, tolerance_decides_when_to_stop);
+    tcase_add_test(t, rounding_is_an_end);
+    tcase_add_test(t, free_fall_is_the_discrete_answer);
+    tcase_add_test(t, hanging_bar_stretches_by_its_weight);
+    tcase_add_test(t, threads_do_not_change_a_bit);
+    tcase_add_test(t, recovers_from_collapse_and_chaos);
+    tcase_add_test(t, stiffness_fits_the_stress);
+    tcase_add_test(t, stiffness_makes_the_weights);
+    tcase_add_test(t, inverted_start_is_told);
+    tcase_add_test(t, line_search_that_finds_nothing_is_told);
+    tcase_add_test(t, what_is_not_finite_is_told);
+    tcase_add_test(t, obstacles_are_refused_with_the_method_that_has_them);
+    suite_add_tcase(suite, t);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}
