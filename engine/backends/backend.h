@@ -122,7 +122,7 @@ typedef struct pl_backend_ops {
     pl_trial_sums (*trial)(pl_backend *b, const pl_stage *stage, const pl_trial *trial);
     /* Form s and w of the newest pair, where count > 0, and the inner products; returns p . g. */
     double (*pair)(pl_backend *b, const pl_history_pair *pair);
-    /* out = sum of coefficient[i] list[i] over rows. */
+    /* out = sum of coefficient[i] list[i] over rows; out is none of the list. */
     void (*combine)(pl_backend *b, const double *const *list, const double *coefficient,
                     int32_t count, double *out);
     /* sum of A_ii |x_i|^2 over the free vertices, J: machine epsilon times this is what rounding of

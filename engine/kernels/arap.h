@@ -33,6 +33,12 @@ PL_INLINE void pl_arap_gradient(const pl_arap *m, const pl_mat3 *F, pl_mat3 *P)
     pl_corotated_gradient(&c, F, P);
 }
 
+PL_INLINE pl_real pl_arap_energy_gradient(const pl_arap *m, const pl_mat3 *F, pl_mat3 *P)
+{
+    const pl_corotated c = pl_arap_as_corotated(m);
+    return pl_corotated_energy_gradient(&c, F, P);
+}
+
 PL_INLINE void pl_arap_hessian(const pl_arap *m, const pl_mat3 *F, pl_real H[81])
 {
     const pl_corotated c = pl_arap_as_corotated(m);

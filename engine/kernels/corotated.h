@@ -90,6 +90,15 @@ PL_INLINE void pl_corotated_gradient(const pl_corotated *m, const pl_mat3 *F, pl
     PL_UNROLL for (int i = 0; i < 9; i++) P->m[i] = mu2 * (F->m[i] - at.R.m[i]) + pull * at.R.m[i];
 }
 
+/* The energy and P in one. */
+PL_INLINE pl_real pl_corotated_energy_gradient(const pl_corotated *m, const pl_mat3 *F, pl_mat3 *P)
+{
+    const pl_corotated_point at = pl_corotated_at(F);
+    const pl_real mu2 = m->mu + m->mu, pull = m->lambda * at.e;
+    PL_UNROLL for (int i = 0; i < 9; i++) P->m[i] = mu2 * (F->m[i] - at.R.m[i]) + pull * at.R.m[i];
+    return pl_corotated_stretch_energy(m, at.s);
+}
+
 /* The derivative of R. With dF = U A V^T, dR = U W V^T where W is skew and, as R^T F stays
  * symmetric, W_ij = (A_ij - A_ji) / (s_i + s_j). So with Q = u_i v_j^T - u_j v_i^T, a pair i < j each,
  *

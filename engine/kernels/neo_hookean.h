@@ -7,7 +7,7 @@
  *
  * Every material is a struct of lane parameters with these functions; `stretch` is the form in the
  * principal stretches s[3], which is all that an isotropic material has to define:
- *     _energy(m, F)  _gradient(m, F, P)  _hessian(m, F, H)  _hessian_diagonal(m, F, d)
+ *     _energy(m, F)  _gradient(m, F, P)  _energy_gradient(m, F, P)  _hessian(m, F, H)  _hessian_diagonal(m, F, d)
  *     _prox(m, k, F_tilde, F)
  *     _stretch_energy(m, s)  _stretch_gradient(m, s, g)  _stretch_hessian(m, s, H)
  *     _stretch_prox(m, k, s_tilde, s)
@@ -69,6 +69,22 @@ PL_INLINE void pl_neo_hookean_gradient(const pl_neo_hookean *m, const pl_mat3 *F
 {
     const pl_neo_hookean_point at = pl_neo_hookean_at(m, F);
     PL_UNROLL for (int i = 0; i < 9; i++) P->m[i] = m->mu * F->m[i] - at.c * at.G.m[i];
+}
+
+/* The energy and P in one. P has no meaning where J <= 0. */
+PL_INLINE pl_real pl_neo_hookean_energy_gradient(const pl_neo_hookean *m, const pl_mat3 *F,
+                                                 pl_mat3 *P)
+{
+    const pl_real half = pl_set1((pl_scalar)0.5);
+    const pl_mat3 C = pl_mat3_cofactor(F);
+    const pl_real J = F->m[0] * C.m[0] + F->m[1] * C.m[1] + F->m[2] * C.m[2];
+    const pl_mask inside = pl_gt(J, pl_zero());
+    const pl_real safe = pl_select(inside, J, pl_one()), log_J = pl_log(safe);
+    const pl_real c = (m->mu - m->lambda * log_J) / safe;
+    PL_UNROLL for (int i = 0; i < 9; i++) P->m[i] = m->mu * F->m[i] - c * C.m[i];
+    const pl_real psi = half * m->mu * (pl_mat3_norm_squared(F) - pl_set1(3)) +
+                        log_J * (half * m->lambda * log_J - m->mu);
+    return pl_select(inside, psi, pl_set1(PL_SCALAR_INFINITY));
 }
 
 /* H = d vec(P) / d vec(F), 9x9 and symmetric, H[i + 9 j], not projected. NaN where J <= 0.

@@ -290,9 +290,8 @@ static void tets_energy_gradient(const pl_group *g, const double *x, double *ene
         material m = load_material(t, b);
         load_shape(t, b, inverse);
         deformation(g, b, x, inverse, &F);
-        pl_real density = KERNEL(energy)(&m, &F);
+        pl_real density = KERNEL(energy_gradient)(&m, &F, &P);
         energy[b] = pl_sum(pl_select(pl_gt(volume, pl_zero()), volume * density, pl_zero()));
-        KERNEL(gradient)(&m, &F, &P);
         for (int e = 0; e < 9; e++)
             P.m[e] *= volume;
         store_transpose(g, b, inverse, &P, contributions);
@@ -321,7 +320,7 @@ static double tets_fit(double mu, double lambda)
     const pl_real s[3] = {x, pl_one(), pl_one()};
     pl_real f[3];
     KERNEL(stretch_gradient)(&m, s, f);
-    return 12 * 0.5 * pl_sum(pl_load(weight) * (x - pl_one()) * f[0]);
+    return 12 * 0.5 * pl_sum(pl_load(weight) * (x - pl_one()) * f[0]); /* dx is half of dnode */
 }
 
 const pl_group_ops OPS = {

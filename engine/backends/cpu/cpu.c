@@ -40,6 +40,7 @@ static pl_status cpu_create(const pl_model *model, int32_t threads, pl_backend *
     c->partial = pl_block_alloc(chunks > blocks ? chunks : blocks, sizeof(double));
     c->sums = pl_block_alloc(blocks, sizeof *c->sums);
     c->measures = pl_block_alloc(blocks, sizeof *c->measures);
+    c->rows = pl_cpu_rows();
     c->energies = pl_block_alloc(all_blocks, sizeof *c->energies);
     c->vertex_sums = pl_block_alloc(3 * chunks_of(model->vertices), sizeof *c->vertex_sums);
     c->dots = pl_block_alloc(chunks_of(3 * model->free_vertices) *

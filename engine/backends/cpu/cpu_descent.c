@@ -2,58 +2,11 @@
  * combinations of a limited-memory history. */
 #include "engine/backends/cpu/cpu_internal.h"
 
+#include "engine/model/isa.h"
 #include "engine/model/tets.h"
 
 #include <math.h>
 #include <stdlib.h>
-
-/* Rows are worked on eight at a time, whatever the processor has: the width is part of the bits. */
-typedef double wide __attribute__((vector_size(64), aligned(8)));
-enum { WIDE = 8 };
-
-static wide load(const double *from)
-{
-    return *(const wide *)from;
-}
-
-/* The same order of sums for every vector: eight chains, their sum, then what is left over. */
-static double dot_run(const double *a, const double *c, int64_t count)
-{
-    wide sum = {0};
-    int64_t i = 0;
-    for (; i + WIDE <= count; i += WIDE)
-        sum += load(a + i) * load(c + i);
-    double total = 0;
-    for (int l = 0; l < WIDE; l++)
-        total += sum[l];
-    for (; i < count; i++)
-        total += a[i] * c[i];
-    return total;
-}
-
-/* Two inner products for one reading of a. */
-static void dot_run2(const double *a, const double *c, const double *d, int64_t count, double *ac,
-                     double *ad)
-{
-    wide sum_c = {0}, sum_d = {0};
-    int64_t i = 0;
-    for (; i + WIDE <= count; i += WIDE) {
-        wide v = load(a + i);
-        sum_c += v * load(c + i);
-        sum_d += v * load(d + i);
-    }
-    double total_c = 0, total_d = 0;
-    for (int l = 0; l < WIDE; l++) {
-        total_c += sum_c[l];
-        total_d += sum_d[l];
-    }
-    for (; i < count; i++) {
-        total_c += a[i] * c[i];
-        total_d += a[i] * d[i];
-    }
-    *ac = total_c;
-    *ad = total_d;
-}
 
 /* ---- objective and gradient
  * ------------------------------------------------------------------------- */
@@ -151,26 +104,6 @@ pl_trial_sums pl_cpu_trial(pl_backend *b, const pl_stage *stage, const pl_trial 
 /* ---- the history
  * ------------------------------------------------------------------------------------ */
 
-/* One chunk of a pair: its s and w, then four inner products a pair and p . g, into dots. */
-static void pair_chunk(const pl_history_pair *pair, int64_t i0, int64_t count, double *dots)
-{
-    double t[CHUNK];
-    const double *g = pair->g + i0;
-    if (pair->count > 0) {
-        double *s = pair->s[pair->count - 1] + i0, *w = pair->w[pair->count - 1] + i0;
-        for (int64_t i = 0; i < count; i++) {
-            s[i] *= pair->alpha;
-            w[i] = pair->p[i0 + i] - pair->p_old[i0 + i];
-            t[i] = g[i] - pair->g_old[i0 + i];
-        }
-    }
-    for (int32_t k = 0; k < pair->count; k++) {
-        dot_run2(pair->s[k] + i0, g, t, count, &dots[4 * k], &dots[4 * k + 1]);
-        dot_run2(pair->w[k] + i0, g, t, count, &dots[4 * k + 2], &dots[4 * k + 3]);
-    }
-    dots[4 * pair->count] = dot_run(pair->p + i0, g, count);
-}
-
 double pl_cpu_pair(pl_backend *b, const pl_history_pair *pair)
 {
     cpu *c = cpu_of(b);
@@ -178,7 +111,7 @@ double pl_cpu_pair(pl_backend *b, const pl_history_pair *pair)
     int64_t width = 4 * (int64_t)pair->count + 1;
 #pragma omp parallel for num_threads(team(c, chunks, ROWS_A_THREAD / CHUNK)) schedule(static)
     for (int64_t k = 0; k < chunks; k++)
-        pair_chunk(pair, k * CHUNK, chunk_end(k, n) - k * CHUNK, c->dots + k * width);
+        c->rows->pair(pair, k * CHUNK, chunk_end(k, n), c->dots + k * width);
     for (int64_t k = 1; k < chunks; k++)
         for (int64_t j = 0; j < width; j++)
             c->dots[j] += c->dots[k * width + j];
@@ -191,41 +124,25 @@ double pl_cpu_pair(pl_backend *b, const pl_history_pair *pair)
     return c->dots[width - 1];
 }
 
-/* out[0 .. count) = sum of coefficient[j] list[j], four vectors at a time. */
-static void combine_run(const double *const *list, const double *coefficient, int32_t terms,
-                        int64_t i0, int64_t count, double *out)
-{
-    for (int64_t i = 0; i < count; i++)
-        out[i] = 0;
-    for (int32_t j = 0; j < terms; j += 4) {
-        const double *v[4];
-        double a[4];
-        for (int32_t q = 0; q < 4; q++) {
-            v[q] = list[j + q < terms ? j + q : j] + i0;
-            a[q] = j + q < terms ? coefficient[j + q] : 0;
-        }
-        int64_t i = 0;
-        for (; i + WIDE <= count; i += WIDE)
-            *(wide *)(out + i) += a[0] * load(v[0] + i) + a[1] * load(v[1] + i) +
-                                  a[2] * load(v[2] + i) + a[3] * load(v[3] + i);
-        for (; i < count; i++)
-            out[i] += a[0] * v[0][i] + a[1] * v[1][i] + a[2] * v[2][i] + a[3] * v[3][i];
-    }
-}
-
 void pl_cpu_combine(pl_backend *b, const double *const *list, const double *coefficient,
                     int32_t count, double *out)
 {
     cpu *c = cpu_of(b);
     int64_t n = 3 * b->model->free_vertices, chunks = chunks_of(n);
 #pragma omp parallel for num_threads(team(c, chunks, ROWS_A_THREAD / CHUNK)) schedule(static)
-    for (int64_t k = 0; k < chunks; k++) {
-        double sum[CHUNK];
-        int64_t i0 = k * CHUNK, length = chunk_end(k, n) - i0;
-        combine_run(list, coefficient, count, i0, length, sum);
-        for (int64_t i = 0; i < length; i++)
-            out[i0 + i] = sum[i]; /* which may be one of the list */
-    }
+    for (int64_t k = 0; k < chunks; k++)
+        c->rows->combine(list, coefficient, count, k * CHUNK, chunk_end(k, n), out);
+}
+
+const pl_rows_ops *pl_cpu_rows(void)
+{
+#if defined(__x86_64__)
+    static const pl_rows_ops *const OPS[PL_ISA_COUNT] = {&pl_rows_ops_v2, &pl_rows_ops_v3,
+                                                         &pl_rows_ops_v4};
+    return OPS[pl_isa_current()];
+#else
+    return &pl_rows_ops_base;
+#endif
 }
 
 /* ---- looking for a vertex or an element

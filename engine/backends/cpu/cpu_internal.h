@@ -4,6 +4,7 @@
 #define PLIANT_ENGINE_BACKENDS_CPU_CPU_INTERNAL_H
 
 #include "engine/backends/cpu/cpu.h"
+#include "engine/backends/cpu/cpu_rows.h"
 
 /* Partial sums are over chunks of this many items, whatever the number of threads. */
 enum { CHUNK = 512 };
@@ -16,6 +17,7 @@ typedef struct cpu {
     pl_block_sums *sums;      /* [most blocks of a group] */
     pl_block_measure *measures;
     pl_solve_work *work;
+    const pl_rows_ops *rows;
     double *energies;    /* [blocks of all groups] */
     double *vertex_sums; /* [chunks of vertices][3] */
     double *dots;        /* [chunks of rows][4 * window + 1]: partial inner products */

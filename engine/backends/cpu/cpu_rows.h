@@ -1,0 +1,26 @@
+/* cpu_rows.h - the inner loops of a history on one chunk of rows: many vectors, read once. Compiled
+ * once for each instruction set, as the kernels are; the bits do not depend on it. */
+#ifndef PLIANT_ENGINE_BACKENDS_CPU_CPU_ROWS_H
+#define PLIANT_ENGINE_BACKENDS_CPU_CPU_ROWS_H
+
+#include "engine/backends/backend.h"
+
+typedef struct pl_rows_ops {
+    /* Rows [i0, i1) of the newest s and w, and dots[4 count + 1]: of each pair s.g, s.t, w.g, w.t,
+     * then p.g. At most CHUNK rows. */
+    void (*pair)(const pl_history_pair *pair, int64_t i0, int64_t i1, double *dots);
+    /* Rows [i0, i1) of out = sum of coefficient[j] list[j]; out is none of the list. */
+    void (*combine)(const double *const *list, const double *coefficient, int32_t terms, int64_t i0,
+                    int64_t i1, double *out);
+} pl_rows_ops;
+
+#if defined(__x86_64__)
+extern const pl_rows_ops pl_rows_ops_v2, pl_rows_ops_v3, pl_rows_ops_v4;
+#else
+extern const pl_rows_ops pl_rows_ops_base;
+#endif
+
+/* Those for this processor. */
+const pl_rows_ops *pl_cpu_rows(void);
+
+#endif
