@@ -24,7 +24,7 @@ static char *read_word(const char *path)
     return end > start ? strndup(text + start, end - start) : NULL;
 }
 
-static char *read_state_word(const pl_cli *cli, const char *name)
+char *pl_api_state_path(const pl_cli *cli, const char *name)
 {
     const char *base = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
     char *path = NULL;
@@ -35,9 +35,13 @@ static char *read_state_word(const pl_cli *cli, const char *name)
         length = asprintf(&path, "%s/pliant/%s", base, name);
     else if (home)
         length = asprintf(&path, "%s/.local/state/pliant/%s", home, name);
-    if (length < 0)
-        return NULL;
-    char *word = read_word(path);
+    return length < 0 ? NULL : path;
+}
+
+static char *read_state_word(const pl_cli *cli, const char *name)
+{
+    char *path = pl_api_state_path(cli, name);
+    char *word = path ? read_word(path) : NULL;
     free(path);
     return word;
 }

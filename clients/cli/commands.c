@@ -100,6 +100,17 @@ const pl_command pl_commands[] = {
                  {"--azimuth", "DEG", "png: camera about the vertical (32)"},
                  {"--elevation", "DEG", "png: camera above the horizon (20)"}},
      .run = pl_command_export},
+    {.name = "verify",
+     .arguments = "DIR|ID",
+     .summary = "check every file of a session for damage",
+     .least = 1,
+     .most = 1,
+     .notes =
+         "Holds seals, checksums, hashes and every record of the log against the files; says of\n"
+         "each damage where it is, what can still be read, and what to do. Exit status 0: clean,\n"
+         "1: damaged. An ID is looked up in the state directory (--state), with no daemon.",
+     .options = {{"--repair", NULL, "first write head.json and indices again from the log"}},
+     .run = pl_command_verify},
     {.name = "cancel",
      .arguments = "ID...",
      .summary = "end sessions; their frames stay",

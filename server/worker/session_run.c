@@ -196,13 +196,13 @@ static void reserve(int directory)
 static bool read_scene(session_run *run)
 {
     pl_faults faults = {0};
-    bool good = done_or_fail(run, pl_session_scene_read(run->directory, &run->scene, &faults),
-                             &faults, "reading scene.json");
-    if (good && !pl_session_scene_accepted(run->directory, &run->scene)) {
+    bool good = false;
+    pl_status status = pl_session_scene_read(run->directory, &run->scene, &faults);
+    if (pl_session_scene_accepted(run->directory, &run->scene))
+        good = done_or_fail(run, status, &faults, "reading scene.json");
+    else
         fail(run, PL_FAILURE_INTERNAL, "Submit the scene again.",
              "scene.json was changed since it was accepted");
-        good = false;
-    }
     if (good) {
         run->threads = run->options->threads;
         if (run->threads <= 0)
