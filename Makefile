@@ -184,6 +184,10 @@ check-long: all tests $(if $(SAN),,sanitised fuzz-build) ## the same tests at fu
 fuzz: all fuzz-build ## run the fuzz targets [SECONDS=15 each] [TARGET=scene]
 	@FUZZ_SECONDS=$(FUZZ_SECONDS) TEST_TIMEOUT=$$(($(FUZZ_SECONDS) + 900)) tests/run-tests $(FUZZERS)
 
+.PHONY: golden
+golden: $(BUILD)/tests/physics/golden_test ## write the golden hashes anew (tests/physics/README.md says when)
+	@PLIANT_BUILD=$(BUILD) tests/physics/golden
+
 .PHONY: bench
 bench: all $(BENCHES) ## print the benchmark tables
 	@PLIANT_BUILD=$(abspath $(BUILD)) tests/bench/run $(BENCHES)
