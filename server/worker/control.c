@@ -36,6 +36,8 @@ static void apply(pl_control *c, const char *payload, size_t length)
     const char *action = pl_json_string(document, "action", "");
     if (strcmp(action, "cancel") == 0)
         c->cancelled = true;
+    else if (strcmp(action, "pause") == 0 || strcmp(action, "resume") == 0)
+        c->paused = action[0] == 'p';
     else
         pl_worker_say("control.log: unknown action '%.40s' ignored", action);
     pl_json_free(document);
@@ -90,16 +92,16 @@ static size_t consume(pl_control *c, const unsigned char *bytes, size_t length)
     return done;
 }
 
-bool pl_control_poll(pl_control *c)
+void pl_control_poll(pl_control *c)
 {
     if (c->fd < 0)
         c->fd = openat(c->directory, "control.log", O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     struct stat st;
     if (c->fd < 0 || fstat(c->fd, &st) != 0 || (uint64_t)st.st_size == c->seen)
-        return c->cancelled;
+        return;
     unsigned char *chunk = malloc(CHUNK);
     if (!chunk)
-        return c->cancelled;
+        return;
     for (;;) {
         ssize_t got = pread(c->fd, chunk, CHUNK, (off_t)c->offset);
         if (got <= 0)
@@ -114,5 +116,4 @@ bool pl_control_poll(pl_control *c)
     }
     c->seen = (uint64_t)st.st_size;
     free(chunk);
-    return c->cancelled;
 }

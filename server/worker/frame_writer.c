@@ -63,33 +63,98 @@ static int64_t first_bad_vertex(const double *x, int64_t vertices, double limit)
     return -1;
 }
 
-pl_status pl_frame_writer_append(pl_frame_writer *w, int64_t frame, const pl_state *state,
-                                 pl_metrics *metrics, int64_t *bad_vertex)
+/* A frame's records, before they are records. */
+typedef struct encoded_frame {
+    pl_frame_header header;
+    const void *values; /* borrowed of the writer or the state */
+    char *metrics;      /* malloc'ed, NULL where none were given */
+    size_t metrics_length;
+} encoded_frame;
+
+static pl_status encode(pl_frame_writer *w, int64_t frame, const pl_state *state,
+                        pl_metrics *metrics, int64_t *bad_vertex, encoded_frame *out)
 {
-    double begin = pl_worker_clock();
     const double *x = pl_state_positions(state);
     int64_t n = 3 * w->vertices;
     if (w->single ? !narrow(x, w->single, n) : !all_finite(x, n)) {
         *bad_vertex = first_bad_vertex(x, w->vertices, w->single ? (double)FLT_MAX : DBL_MAX);
         return PL_FAILED;
     }
+    *out = (encoded_frame){.values = w->single ? (const void *)w->single : (const void *)x,
+                           .header = {.dtype = w->single ? PL_DTYPE_F32 : PL_DTYPE_F64,
+                                      .fields = PL_FIELD_POSITION,
+                                      .count = (uint64_t)w->vertices,
+                                      .time = pl_state_time(state),
+                                      .step = (uint64_t)pl_state_step(state)}};
+    if (!metrics)
+        return PL_OK;
     metrics->frame = frame;
     metrics->ms_output = w->ms_output;
-    size_t length = 0;
-    char *json = pl_metrics_encode(metrics, w->pin_names, w->scene->pin_count, w->obstacle_names,
-                                   w->scene->obstacle_count, &length);
-    if (!json)
-        return PL_NO_MEMORY;
-    pl_frame_header header = {
-        .dtype = w->single ? PL_DTYPE_F32 : PL_DTYPE_F64,
-        .fields = PL_FIELD_POSITION,
-        .count = (uint64_t)w->vertices,
-        .time = pl_state_time(state),
-        .step = (uint64_t)pl_state_step(state),
-    };
-    const void *values = w->single ? (const void *)w->single : (const void *)x;
-    pl_status status = pl_log_append(w->log, frame, &header, values, json, length);
-    free(json);
+    out->metrics = pl_metrics_encode(metrics, w->pin_names, w->scene->pin_count, w->obstacle_names,
+                                     w->scene->obstacle_count, &out->metrics_length);
+    return out->metrics ? PL_OK : PL_NO_MEMORY;
+}
+
+pl_status pl_frame_writer_append(pl_frame_writer *w, int64_t frame, const pl_state *state,
+                                 pl_metrics *metrics, int64_t *bad_vertex)
+{
+    double begin = pl_worker_clock();
+    encoded_frame f;
+    pl_status status = encode(w, frame, state, metrics, bad_vertex, &f);
+    if (status != PL_OK)
+        return status;
+    status = pl_log_append(w->log, frame, &f.header, f.values, f.metrics, f.metrics_length);
+    free(f.metrics);
     w->ms_output = 1e3 * (pl_worker_clock() - begin);
     return status;
+}
+
+/* ---- comparing ---------------------------------------------------------------------------------
+ */
+
+/* The payload's CRC in the stored record's header stands for its bytes: whether those still fit it
+ * is a reader's question. */
+static pl_frame_verdict compare_values(const pl_frame_writer *w, pl_log_reader *stored,
+                                       int64_t frame, const encoded_frame *f)
+{
+    unsigned char header[PL_FRAME_HEADER];
+    pl_log_range range;
+    if (pl_log_find(stored, frame, PL_LOG_FRAME, &range) != PL_LOG_OK)
+        return PL_FRAME_UNREADABLE;
+    size_t size = (size_t)w->vertices * pl_frame_value_bytes(&f->header);
+    pl_frame_header_encode(&f->header, header);
+    uint32_t crc = pl_crc32c(pl_crc32c(0, header, sizeof header), f->values, size);
+    return range.record.length == sizeof header + size && range.record.payload_crc == crc
+               ? PL_FRAME_SAME
+               : PL_FRAME_MOVED;
+}
+
+static pl_frame_verdict compare_metrics(pl_log_reader *stored, int64_t frame,
+                                        const encoded_frame *f)
+{
+    char *text;
+    uint64_t length;
+    if (pl_log_read(stored, frame, PL_LOG_METRICS, &text, &length) != PL_LOG_OK)
+        return PL_FRAME_UNREADABLE;
+    bool same = pl_metrics_same(text, (size_t)length, f->metrics, f->metrics_length);
+    free(text);
+    return same ? PL_FRAME_SAME : PL_FRAME_MEASURED;
+}
+
+pl_status pl_frame_writer_compare(pl_frame_writer *w, pl_log_reader *stored, int64_t frame,
+                                  const pl_state *state, pl_metrics *metrics, int64_t *bad_vertex,
+                                  pl_frame_verdict *verdict)
+{
+    encoded_frame f;
+    pl_status status = encode(w, frame, state, metrics, bad_vertex, &f);
+    if (status != PL_OK)
+        return status;
+    *verdict = compare_values(w, stored, frame, &f);
+    if (metrics && (*verdict == PL_FRAME_SAME || *verdict == PL_FRAME_UNREADABLE)) {
+        pl_frame_verdict measured = compare_metrics(stored, frame, &f);
+        if (measured == PL_FRAME_MEASURED || *verdict == PL_FRAME_SAME)
+            *verdict = measured;
+    }
+    free(f.metrics);
+    return PL_OK;
 }

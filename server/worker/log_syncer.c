@@ -12,42 +12,56 @@ struct pl_log_syncer {
     pthread_t thread;
     pthread_mutex_t mutex;
     pthread_cond_t wake;
-    bool ending; /* under mutex */
+    bool ending;         /* under mutex, and the two below */
+    void (*act)(void *); /* to be called after the next sync, NULL: nothing */
+    void *context;
     atomic_bool dirty;
     atomic_int error;
 };
 
-static void sync_once(pl_log_syncer *s)
+static bool sync_now(pl_log_syncer *s)
 {
-    if (!atomic_exchange(&s->dirty, false))
-        return;
+    atomic_store(&s->dirty, false);
     errno = 0;
-    if (pl_log_sync(s->log) != PL_OK) {
-        int none = 0;
-        atomic_compare_exchange_strong(&s->error, &none, errno ? errno : EIO);
-    }
+    if (pl_log_sync(s->log) == PL_OK)
+        return true;
+    int none = 0;
+    atomic_compare_exchange_strong(&s->error, &none, errno ? errno : EIO);
+    return false;
 }
 
 /* Half a second between looks: what is appended is on the disk within one second, the sync's own
  * time included. */
+static void wait_half_a_second(pl_log_syncer *s)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += 500000000;
+    if (until.tv_nsec >= 1000000000) {
+        until.tv_nsec -= 1000000000;
+        until.tv_sec++;
+    }
+    pthread_cond_timedwait(&s->wake, &s->mutex, &until);
+}
+
 static void *sync_loop(void *argument)
 {
     pl_log_syncer *s = argument;
     pthread_mutex_lock(&s->mutex);
     while (!s->ending) {
-        struct timespec until;
-        clock_gettime(CLOCK_MONOTONIC, &until);
-        until.tv_nsec += 500000000;
-        if (until.tv_nsec >= 1000000000) {
-            until.tv_nsec -= 1000000000;
-            until.tv_sec++;
-        }
-        pthread_cond_timedwait(&s->wake, &s->mutex, &until);
+        if (!s->act)
+            wait_half_a_second(s);
         if (s->ending)
             break;
+        void (*act)(void *) = s->act;
+        void *context = s->context;
         pthread_mutex_unlock(&s->mutex);
-        sync_once(s);
+        bool synced = (act || atomic_load(&s->dirty)) && sync_now(s);
+        if (act && synced)
+            act(context);
         pthread_mutex_lock(&s->mutex);
+        if (act)
+            s->act = NULL;
     }
     pthread_mutex_unlock(&s->mutex);
     return NULL;
@@ -89,6 +103,27 @@ pl_status pl_log_syncer_start(pl_log_writer *log, pl_log_syncer **out)
 void pl_log_syncer_mark(pl_log_syncer *s)
 {
     atomic_store(&s->dirty, true);
+}
+
+bool pl_log_syncer_then(pl_log_syncer *s, void (*act)(void *context), void *context)
+{
+    pthread_mutex_lock(&s->mutex);
+    bool free_now = !s->act;
+    if (free_now) {
+        s->act = act;
+        s->context = context;
+        pthread_cond_signal(&s->wake);
+    }
+    pthread_mutex_unlock(&s->mutex);
+    return free_now;
+}
+
+bool pl_log_syncer_busy(pl_log_syncer *s)
+{
+    pthread_mutex_lock(&s->mutex);
+    bool busy = s->act;
+    pthread_mutex_unlock(&s->mutex);
+    return busy;
 }
 
 int pl_log_syncer_error(const pl_log_syncer *s)

@@ -1,5 +1,5 @@
-/* log_syncer.h - a thread that brings the log to the disk at least each second, so that the solver
- * never waits for an fdatasync.
+/* log_syncer.h - a thread that brings the log to the disk at least each second, and does what has
+ * to follow a sync (writing a checkpoint), so that the solver never waits for the disk.
  */
 #ifndef PLIANT_SERVER_WORKER_LOG_SYNCER_H
 #define PLIANT_SERVER_WORKER_LOG_SYNCER_H
@@ -11,9 +11,15 @@ typedef struct pl_log_syncer pl_log_syncer;
 pl_status pl_log_syncer_start(pl_log_writer *log, pl_log_syncer **out);
 /* Say that something was appended. Cheap. */
 void pl_log_syncer_mark(pl_log_syncer *s);
+/* Sync at once and then call act(context) on the syncer's thread; not where the sync failed. False
+ * where an earlier one is not done yet: nothing is asked for then. */
+bool pl_log_syncer_then(pl_log_syncer *s, void (*act)(void *context), void *context);
+/* True while what pl_log_syncer_then asked for is not done. */
+bool pl_log_syncer_busy(pl_log_syncer *s);
 /* errno of the first sync that failed, else 0. */
 int pl_log_syncer_error(const pl_log_syncer *s);
-/* End the thread without a last sync, and release it. NULL is allowed. */
+/* End the thread without a last sync, and release it; an act that has not begun is dropped. NULL is
+ * allowed. */
 void pl_log_syncer_stop(pl_log_syncer *s);
 
 #endif

@@ -4,15 +4,17 @@
 #include "protocol/json.h"
 #include "protocol/log.h"
 #include "protocol/session_dir.h"
+#include "server/worker/checkpoints.h"
 #include "server/worker/control.h"
 #include "server/worker/frame_writer.h"
 #include "server/worker/log_syncer.h"
+#include "server/worker/recovery.h"
 #include "server/worker/sandbox.h"
+#include "server/worker/session_enter.h"
 #include "server/worker/session_scene.h"
 #include "server/worker/worker_log.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -20,12 +22,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A file of this name holds a few blocks back, so that the log can be sealed and exit.json written
- * on a full disk. */
-#define RESERVE "exit.reserve"
-enum { RESERVE_BYTES = 16 << 10 };
-
-typedef enum run_end { RUNNING, SUCCEEDED, FAILED, CANCELLED, STOPPED } run_end;
+/* How a run ends. FENCED: a newer attempt has begun, and the directory is its. */
+typedef enum run_end { RUNNING, SUCCEEDED, FAILED, CANCELLED, STOPPED, PAUSED, FENCED } run_end;
 
 /* Lifetime: the process. */
 typedef struct session_run {
@@ -33,6 +31,7 @@ typedef struct session_run {
     int directory, lock;
     int32_t threads;
     double started; /* s, monotonic */
+    double earlier; /* s of running that the checkpoint brought along */
     pl_session_scene scene;
     pl_model *model;
     pl_state *state;
@@ -40,7 +39,11 @@ typedef struct session_run {
     pl_log_syncer *syncer;
     pl_frame_writer writer;
     pl_control control;
-    int64_t last_frame; /* committed, -1 before frame 0 */
+    pl_checkpoints checkpoints;
+    pl_checkpoint resumed;    /* frame -1: from none */
+    pl_comparison comparison; /* open while frames are computed again */
+    int64_t last_frame;       /* committed, -1 before frame 0 */
+    int64_t state_frame;      /* whole frame that the state has reached, -1 before frame 0 */
     run_end end;
     pl_failure failure;
 } session_run;
@@ -140,59 +143,6 @@ static bool done_or_fail(session_run *run, pl_status status, const pl_faults *fa
 /* ---- start ------------------------------------------------------------------------------------
  */
 
-/* Lock, fence, log and sandbox. Only with PL_WORKER_SUCCEEDED may the directory be written. */
-static pl_worker_exit enter(session_run *run)
-{
-    const char *path = run->options->directory;
-    run->directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (run->directory < 0) {
-        pl_worker_say("%s: %s", path, strerror(errno));
-        return PL_WORKER_USAGE;
-    }
-    pl_status status = pl_session_lock(run->directory, true, &run->lock);
-    if (status != PL_OK) {
-        pl_worker_say("%s: %s", path,
-                      status == PL_INVALID ? "another worker holds the lock" : strerror(errno));
-        return PL_WORKER_REFUSED;
-    }
-    pl_head head = {0};
-    status = pl_head_read(run->directory, &head);
-    int32_t newest = status == PL_OK ? head.attempt : 0;
-    pl_head_clear(&head);
-    /* A damaged head says nothing; a run from frame 0 replaces it. */
-    if (status != PL_OK && !(status == PL_IO && (errno == ENOENT || errno == EBADMSG))) {
-        pl_worker_say("%s: head.json can not be read: %s", path, strerror(errno));
-        return PL_WORKER_REFUSED;
-    }
-    if (run->options->attempt <= newest) {
-        pl_worker_say("%s: attempt %d is stale: attempt %d has begun", path, run->options->attempt,
-                      newest);
-        return PL_WORKER_REFUSED;
-    }
-    if (!pl_worker_log_open(run->directory))
-        pl_worker_say("%s: worker.log can not be opened: %s", path, strerror(errno));
-    pl_sandbox_report sandbox;
-    if (pl_sandbox_enter(&(pl_sandbox){.directory = run->directory}, &sandbox) != PL_OK) {
-        pl_worker_say("the sandbox could not be entered: %s", strerror(errno));
-        return PL_WORKER_USAGE;
-    }
-    pl_worker_say("pliant-worker " PLIANT_VERSION ", attempt %d, %s", run->options->attempt,
-                  sandbox.text);
-    return PL_WORKER_SUCCEEDED;
-}
-
-/* Keep blocks back for exit.json. Not having them is no reason not to run. */
-static void reserve(int directory)
-{
-    int fd = openat(directory, RESERVE, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0640);
-    if (fd < 0)
-        return;
-    int failed = posix_fallocate(fd, 0, RESERVE_BYTES);
-    if (failed)
-        pl_worker_say("no space held back for exit.json: %s", strerror(failed));
-    close(fd);
-}
-
 static bool read_scene(session_run *run)
 {
     pl_faults faults = {0};
@@ -238,15 +188,21 @@ static char *encode_epoch(const session_run *run)
 {
     pl_json_writer w = {0};
     pl_json_begin_object(&w);
+    pl_json_set_string(&w, "event", "attempt");
     pl_json_set_integer(&w, "attempt", run->options->attempt);
+    pl_json_set_string(&w, "class", pl_engine_class());
     pl_json_set_string(&w, "isa", pl_engine_isa());
     pl_json_set_string(&w, "precision", "double");
-    pl_json_set_integer(&w, "threads", run->threads);
+    if (run->options->threads > 0)
+        pl_json_set_integer(&w, "threads", run->options->threads);
+    else
+        pl_json_set_null(&w, "threads"); /* as the scene says, which is read later */
     pl_json_set_string(&w, "version", PLIANT_VERSION);
     pl_json_end_object(&w);
     return pl_json_finish(&w, NULL);
 }
 
+/* Before anything that takes long: from here on older attempts are fenced off. */
 static bool open_log(session_run *run)
 {
     char *epoch = encode_epoch(run);
@@ -254,25 +210,24 @@ static bool open_log(session_run *run)
         fail_memory(run, "opening the log");
         return false;
     }
-    pl_status status = pl_log_writer_open(run->directory, run->options->attempt, 0, epoch,
-                                          &run->log);
+    pl_status status = pl_log_writer_open(run->directory, run->options->attempt, PL_LOG_CONTINUE,
+                                          epoch, &run->log);
     int error = errno;
     free(epoch);
     if (status == PL_INVALID) {
-        fail(run, PL_FAILURE_INTERNAL, "", "a newer attempt has begun");
+        run->end = FENCED;
         return false;
     }
     errno = error;
     if (!done_or_fail(run, status, &(pl_faults){0}, "opening the log"))
         return false;
+    run->last_frame = pl_log_writer_next(run->log) - 1;
     /* What an earlier attempt came to is no longer how the session stands. */
     unlinkat(run->directory, "exit.json", 0);
+    pl_recovery_clean(run->directory);
+    pl_session_reserve(run->directory);
     return done_or_fail(run, pl_log_syncer_start(run->log, &run->syncer), &(pl_faults){0},
-                        "starting the log's sync") &&
-           done_or_fail(run,
-                        pl_frame_writer_init(&run->writer, run->log, &run->scene.scene,
-                                             pl_model_vertex_count(run->model)),
-                        &(pl_faults){0}, "preparing frames");
+                        "starting the log's sync");
 }
 
 /* ---- the run ----------------------------------------------------------------------------------
@@ -287,24 +242,39 @@ static int32_t body_of_vertex(const session_run *run, int64_t vertex)
     return body;
 }
 
-static bool write_frame(session_run *run, int64_t frame, pl_metrics *metrics)
+static void fail_not_finite(session_run *run, int64_t vertex)
 {
-    int64_t vertex = -1;
-    pl_status status = pl_frame_writer_append(&run->writer, frame, run->state, metrics, &vertex);
-    if (status == PL_OK) {
-        run->last_frame = frame;
-        pl_log_syncer_mark(run->syncer);
-        return true;
-    }
-    if (status != PL_FAILED)
-        return done_or_fail(run, status, &(pl_faults){0}, "writing a frame");
     int32_t body = body_of_vertex(run, vertex);
     fail(run, PL_FAILURE_NOT_FINITE, "Use a smaller time step or more solver iterations.",
          "a position of body '%.60s' is not finite", run->scene.scene.bodies[body].name);
     run->failure.step = pl_state_step(run->state);
     run->failure.body = body;
     run->failure.vertex = vertex - pl_model_first_vertex(run->model, body);
+}
+
+static bool write_frame(session_run *run, int64_t frame, pl_metrics *metrics)
+{
+    int64_t vertex = -1;
+    pl_status status = pl_frame_writer_append(&run->writer, frame, run->state, metrics, &vertex);
+    int error = errno;
+    if (status == PL_OK) {
+        run->last_frame = frame;
+        pl_log_syncer_mark(run->syncer);
+        return true;
+    }
+    errno = error;
+    if (status == PL_FAILED)
+        fail_not_finite(run, vertex);
+    else if (pl_log_writer_fenced(run->log))
+        run->end = FENCED;
+    else
+        done_or_fail(run, status, &(pl_faults){0}, "writing a frame");
     return false;
+}
+
+static double seconds_of_running(const session_run *run)
+{
+    return run->earlier + pl_worker_clock() - run->started;
 }
 
 /* Asked between steps. True ends the run: run->end says how. */
@@ -313,22 +283,144 @@ static bool should_stop(void *context)
     session_run *run = context;
     double limit = run->scene.scene.resources.time_limit;
     int error = pl_log_syncer_error(run->syncer);
-    if (pl_control_poll(&run->control))
+    pl_control_poll(&run->control);
+    if (pl_log_writer_fenced(run->log))
+        run->end = FENCED;
+    else if (run->control.cancelled)
         run->end = CANCELLED;
     else if (signalled)
         run->end = STOPPED;
+    else if (run->control.paused)
+        run->end = PAUSED;
     else if (error)
         fail_io(run, "bringing the log to the disk", error);
-    else if (limit > 0 && pl_worker_clock() - run->started > limit)
+    else if (limit > 0 && seconds_of_running(run) > limit)
         fail(run, PL_FAILURE_TIMEOUT, "Raise resources.time_limit, or simulate less.",
              "the time limit of %g s is over", limit);
     return run->end != RUNNING;
 }
 
-static void step_failed(session_run *run, pl_status status, const pl_failure *failure)
+static pl_checkpoint_note note_of(const session_run *run)
+{
+    return (pl_checkpoint_note){.frame = run->state_frame,
+                                .control_end = run->control.offset,
+                                .seconds = seconds_of_running(run)};
+}
+
+/* ---- computing again --------------------------------------------------------------------------
+ */
+
+static void fail_not_reproducible(session_run *run, int64_t frame, const char *how)
+{
+    fail(run, PL_FAILURE_NOT_REPRODUCIBLE,
+         "Frames are kept as first computed. Workers of one class must agree to the bit: suspect "
+         "memory or hardware of this machine or of the earlier one, or a library that was "
+         "replaced.",
+         "frame %lld, computed again from frame %lld on, %s (class '%.70s')", (long long)frame,
+         (long long)(run->resumed.frame < 0 ? 0 : run->resumed.frame), how, pl_engine_class());
+    run->failure.frame = frame > 0 ? frame - 1 : -1;
+    run->failure.step = pl_state_step(run->state);
+}
+
+/* Compare the state with a committed frame. metrics NULL: positions only. */
+static bool compare_frame(session_run *run, int64_t frame, pl_metrics *metrics)
+{
+    int64_t vertex = -1;
+    pl_frame_verdict verdict = PL_FRAME_SAME;
+    pl_status status = pl_comparison_check(&run->comparison, &run->writer, frame, run->state,
+                                           metrics, &vertex, &verdict);
+    if (status == PL_FAILED)
+        fail_not_reproducible(run, frame, "has a position that is not finite");
+    else if (!done_or_fail(run, status, &(pl_faults){0}, "comparing a frame"))
+        return false;
+    else if (verdict == PL_FRAME_MOVED)
+        fail_not_reproducible(run, frame, "has other positions than what is stored");
+    else if (verdict == PL_FRAME_MEASURED)
+        fail_not_reproducible(run, frame, "has other metrics than what is stored");
+    return run->end == RUNNING;
+}
+
+/* The run has caught up with the log. */
+static void end_comparison(session_run *run)
+{
+    const pl_comparison *c = &run->comparison;
+    pl_worker_say("frames up to %lld computed again: %lld are the same, %lld damaged ones could "
+                  "not be compared",
+                  (long long)run->last_frame, (long long)c->compared, (long long)c->skipped);
+    pl_comparison_close(&run->comparison);
+}
+
+/* Say in the log that what follows comes from another numerics class than what is before. */
+static bool note_class(session_run *run)
+{
+    const char *before = run->comparison.last_class;
+    if (strcmp(before, pl_engine_class()) == 0)
+        return true;
+    pl_json_writer w = {0};
+    pl_json_begin_object(&w);
+    pl_json_set_string(&w, "event", "numerics_changed");
+    pl_json_set_string(&w, "from", before);
+    pl_json_set_string(&w, "to", pl_engine_class());
+    pl_json_end_object(&w);
+    char *text = pl_json_finish(&w, NULL);
+    pl_status status = text ? pl_log_append_epoch(run->log, text) : PL_NO_MEMORY;
+    int error = errno;
+    free(text);
+    errno = error;
+    pl_worker_say("numerics class changed from '%s' to '%s'", before, pl_engine_class());
+    return done_or_fail(run, status, &(pl_faults){0}, "noting the numerics class");
+}
+
+/* Bring the state to the newest checkpoint, and begin to compare. */
+static bool resume(session_run *run)
+{
+    int64_t committed = run->last_frame + 1;
+    pl_status status = pl_recovery_restore(run->directory, run->model, run->threads, committed,
+                                           &run->state, &run->resumed);
+    if (status == PL_INVALID) {
+        fail(run, PL_FAILURE_INTERNAL, "Submit the changed scene as a session of its own.",
+             "the checkpoint is of another model: scene or meshes in the session directory were "
+             "changed since");
+        return false;
+    }
+    if (!done_or_fail(run, status, &(pl_faults){0}, "restoring a checkpoint") ||
+        !done_or_fail(
+            run, pl_comparison_open(&run->comparison, run->directory, &run->resumed, committed),
+            &(pl_faults){0}, "reading the log"))
+        return false;
+    const pl_checkpoint *c = &run->resumed;
+    run->earlier = c->frame >= 0 ? c->seconds : 0;
+    run->state_frame = c->frame >= 0 ? c->frame : 0;
+    if (c->frame >= 0)
+        pl_worker_say("%lld frames are there; goes on from the checkpoint of frame %lld by attempt "
+                      "%d",
+                      (long long)committed, (long long)c->frame, c->attempt);
+    else
+        pl_worker_say("%lld frames are there and no checkpoint: computed again from frame 0",
+                      (long long)committed);
+    if (!note_class(run))
+        return false;
+    if (c->frame >= 0)
+        return compare_frame(run, c->frame, NULL);
+    pl_metrics metrics = {0};
+    pl_state_measure(run->model, run->state, &metrics);
+    return compare_frame(run, 0, &metrics);
+}
+
+/* ---- stepping ---------------------------------------------------------------------------------
+ */
+
+static void step_failed(session_run *run, int64_t frame, pl_status status,
+                        const pl_failure *failure)
 {
     if (status == PL_NO_MEMORY) {
         fail_memory(run, "stepping");
+        return;
+    }
+    if (frame <= run->last_frame && run->comparison.on) {
+        char how[192];
+        snprintf(how, sizeof how, "fails: %.150s", failure->message);
+        fail_not_reproducible(run, frame, how);
         return;
     }
     run->end = FAILED;
@@ -338,54 +430,108 @@ static void step_failed(session_run *run, pl_status status, const pl_failure *fa
         run->failure.code = PL_FAILURE_INTERNAL;
 }
 
+/* One frame more: computed, and written or compared. */
+static bool make_frame(session_run *run, int64_t frame)
+{
+    pl_checkpoint_note note = note_of(run);
+    /* A frame of several steps can be broken off in its middle, where no checkpoint can be. */
+    if (run->scene.scene.output.every > 1)
+        pl_checkpoints_keep(&run->checkpoints, run->state, &note);
+    pl_metrics metrics = {0};
+    pl_failure failure = {.code = PL_FAILURE_NONE};
+    run->state_frame = -1;
+    pl_status status = pl_frame_step(run->model, run->state, &metrics, &failure, should_stop, run);
+    if (run->end != RUNNING) {
+        if (pl_state_step(run->state) == note.frame * run->scene.scene.output.every)
+            run->state_frame = note.frame;
+        return false;
+    }
+    if (status != PL_OK) {
+        step_failed(run, frame, status, &failure);
+        return false;
+    }
+    run->state_frame = frame;
+    if (frame <= run->last_frame) {
+        if (!compare_frame(run, frame, &metrics))
+            return false;
+    } else if (!write_frame(run, frame, &metrics)) {
+        return false;
+    }
+    note = note_of(run);
+    pl_checkpoints_tick(&run->checkpoints, run->state, &note);
+    return true;
+}
+
 static void step_frames(session_run *run)
 {
     int64_t frames = pl_scene_frames(&run->scene.scene);
-    for (int64_t frame = 1; frame <= frames; frame++) {
-        if (should_stop(run))
-            return;
-        pl_metrics metrics = {0};
-        pl_failure failure = {.code = PL_FAILURE_NONE};
-        pl_status status = pl_frame_step(run->model, run->state, &metrics, &failure, should_stop,
-                                         run);
-        if (run->end != RUNNING)
-            return; /* between two steps of a frame: the frame is not complete */
-        if (status != PL_OK) {
-            step_failed(run, status, &failure);
-            return;
-        }
-        if (!write_frame(run, frame, &metrics))
+    for (int64_t frame = run->state_frame + 1; frame <= frames; frame++) {
+        if (run->comparison.reader && frame > run->last_frame)
+            end_comparison(run);
+        if (should_stop(run) || !make_frame(run, frame))
             return;
     }
+    if (run->comparison.reader)
+        end_comparison(run);
     run->end = SUCCEEDED;
 }
 
-/* From scene.json to the last frame. */
+/* Frame 0, or the state to go on from. */
+static bool first_state(session_run *run)
+{
+    if (!done_or_fail(run,
+                      pl_frame_writer_init(&run->writer, run->log, &run->scene.scene,
+                                           pl_model_vertex_count(run->model)),
+                      &(pl_faults){0}, "preparing frames"))
+        return false;
+    bool again = run->last_frame >= 0;
+    if (again && !resume(run))
+        return false;
+    int slot = run->resumed.frame >= 0 ? 1 - run->resumed.slot : 0;
+    pl_checkpoints_init(&run->checkpoints, run->directory, run->options->attempt,
+                        run->options->checkpoint_every, slot);
+    run->checkpoints.log = run->log;
+    run->checkpoints.syncer = run->syncer;
+    run->checkpoints.model = run->model;
+    if (again) {
+        run->checkpoints.last = pl_worker_clock();
+        return true;
+    }
+    pl_metrics metrics = {0};
+    pl_state_measure(run->model, run->state, &metrics);
+    if (!write_frame(run, 0, &metrics))
+        return false;
+    run->state_frame = 0;
+    pl_checkpoint_note note = note_of(run);
+    pl_checkpoints_tick(&run->checkpoints, run->state, &note);
+    return true;
+}
+
+/* From the lock to the last frame. */
 static void compute(session_run *run)
 {
     double begin = pl_worker_clock();
+    if (!open_log(run) || should_stop(run))
+        return;
+    double opened = pl_worker_clock();
     if (!read_scene(run))
         return;
     double read = pl_worker_clock();
     if (!build_model(run))
         return;
     double built = pl_worker_clock();
-    if (!open_log(run))
-        return;
-    double opened = pl_worker_clock();
-    pl_metrics metrics = {0};
-    pl_state_measure(run->model, run->state, &metrics);
-    if (!write_frame(run, 0, &metrics))
+    if (!first_state(run))
         return;
     double first = pl_worker_clock();
     pl_worker_say("%lld vertices, %lld tetrahedra, %lld frames, %d threads, %s",
                   (long long)pl_model_vertex_count(run->model),
                   (long long)pl_model_tet_count(run->model),
-                  (long long)pl_scene_frames(&run->scene.scene), run->threads, pl_engine_isa());
-    pl_worker_say("frame 0 after %.1f ms: start %.1f, scene and meshes %.1f, model %.1f, log %.1f, "
-                  "frame %.1f",
-                  1e3 * (first - run->started), 1e3 * (begin - run->started), 1e3 * (read - begin),
-                  1e3 * (built - read), 1e3 * (opened - built), 1e3 * (first - opened));
+                  (long long)pl_scene_frames(&run->scene.scene), run->threads, pl_engine_class());
+    pl_worker_say("frame %lld after %.1f ms: start %.1f, log %.1f, scene and meshes %.1f, model "
+                  "%.1f, frame %.1f",
+                  (long long)run->state_frame, 1e3 * (first - run->started),
+                  1e3 * (begin - run->started), 1e3 * (opened - begin), 1e3 * (read - opened),
+                  1e3 * (built - read), 1e3 * (first - built));
     step_frames(run);
 }
 
@@ -395,8 +541,6 @@ static void compute(session_run *run)
 /* Everything committed goes to the disk before anything says that the run is over. */
 static void close_log(session_run *run)
 {
-    pl_log_syncer_stop(run->syncer);
-    run->syncer = NULL;
     if (!run->log)
         return;
     if (pl_log_sync(run->log) != PL_OK && run->end == SUCCEEDED)
@@ -406,13 +550,28 @@ static void close_log(session_run *run)
     run->log = NULL;
 }
 
+/* The state to go on from later. The syncer has been stopped. */
+static void last_checkpoint(session_run *run)
+{
+    bool wanted = run->end == STOPPED || run->end == PAUSED;
+    if (!wanted || !run->checkpoints.log)
+        return;
+    pl_checkpoint_note note = note_of(run);
+    bool whole = run->state_frame >= 0;
+    if (pl_checkpoints_last(&run->checkpoints, whole ? run->state : NULL, &note))
+        pl_worker_say("checkpoint of frame %lld", (long long)run->checkpoints.job.frame);
+}
+
 static void write_exit(session_run *run)
 {
-    static const char *const names[] = {
-        [SUCCEEDED] = "succeeded", [FAILED] = "failed", [CANCELLED] = "cancelled"};
+    static const char *const names[] = {[SUCCEEDED] = "succeeded",
+                                        [FAILED] = "failed",
+                                        [CANCELLED] = "cancelled",
+                                        [STOPPED] = "stopped",
+                                        [PAUSED] = "paused"};
     pl_exit e = {.attempt = run->options->attempt,
                  .frames = run->last_frame,
-                 .seconds = pl_worker_clock() - run->started,
+                 .seconds = seconds_of_running(run),
                  .failure = run->failure};
     snprintf(e.state, sizeof e.state, "%s", names[run->end]);
     if (pl_exit_write(run->directory, &e) != PL_OK)
@@ -424,22 +583,36 @@ static void write_exit(session_run *run)
 
 static pl_worker_exit finish(session_run *run)
 {
-    /* Sealing the log and saying how it ended both need a little room. */
-    unlinkat(run->directory, RESERVE, 0);
-    close_log(run);
-    if (run->end == STOPPED) {
-        pl_worker_say("stopped by signal %d after frame %lld", (int)signalled,
-                      (long long)run->last_frame);
-        return PL_WORKER_STOPPED;
+    static const pl_worker_exit statuses[] = {
+        [SUCCEEDED] = PL_WORKER_SUCCEEDED, [FAILED] = PL_WORKER_FAILED,
+        [CANCELLED] = PL_WORKER_CANCELLED, [STOPPED] = PL_WORKER_STOPPED,
+        [PAUSED] = PL_WORKER_PAUSED,       [FENCED] = PL_WORKER_REFUSED};
+    pl_log_syncer_stop(run->syncer);
+    run->syncer = NULL;
+    if (run->log && pl_log_writer_fenced(run->log))
+        run->end = FENCED;
+    if (run->end == FENCED) {
+        pl_worker_say("a newer attempt has begun: attempt %d ends", run->options->attempt);
+        return PL_WORKER_REFUSED;
     }
+    last_checkpoint(run);
+    /* What a state takes may be what the rest of the way needs. */
+    pl_comparison_close(&run->comparison);
+    pl_state_destroy(run->state);
+    run->state = NULL;
+    /* Sealing the log and saying how it ended both need a little room. */
+    pl_session_reserve_free(run->directory);
+    close_log(run);
     write_exit(run);
-    return run->end == SUCCEEDED ? PL_WORKER_SUCCEEDED
-           : run->end == FAILED  ? PL_WORKER_FAILED
-                                 : PL_WORKER_CANCELLED;
+    return statuses[run->end];
 }
 
 static void release(session_run *run)
 {
+    if (run->log)
+        pl_log_writer_close(run->log); /* of a fenced run: it publishes nothing */
+    pl_comparison_close(&run->comparison);
+    pl_checkpoints_clear(&run->checkpoints);
     pl_frame_writer_clear(&run->writer);
     pl_control_clear(&run->control);
     pl_state_destroy(run->state);
@@ -458,14 +631,15 @@ pl_worker_exit pl_session_run(const pl_session_options *options)
         .options = options,
         .directory = -1,
         .lock = -1,
+        .resumed = {.frame = -1},
         .last_frame = -1,
+        .state_frame = -1,
         .started = pl_worker_clock(),
         .failure = {.step = -1, .frame = -1, .body = -1, .element = -1, .vertex = -1}};
     set_signals();
-    pl_worker_exit result = enter(&run);
+    pl_worker_exit result = pl_session_enter(options, &run.directory, &run.lock);
     pl_control_init(&run.control, run.directory);
     if (result == PL_WORKER_SUCCEEDED) {
-        reserve(run.directory);
         compute(&run);
         result = finish(&run);
     }

@@ -1,11 +1,12 @@
 /* session_run.h - one attempt at one session, from its lock to exit.json.
  *
- *   lock -> attempt newer than head.json's? -> worker.log -> sandbox -> scene.json, meshes ->
- *   model -> state -> log -> frame 0 -> step, write, step, write, ... -> exit.json
+ *   lock -> attempt newer than head.json's? -> worker.log -> sandbox -> log -> scene.json, meshes ->
+ *   model -> state -> frame 0, or the newest checkpoint and the frames after it once more ->
+ *   step, write, step, write, ... -> exit.json
  *
  * Up to worker.log nothing in the directory is changed (but for an absent `lock`), so that a stale
- * or second worker leaves no trace. Between steps the run looks for a cancel, the time limit, a
- * signal and a failed sync; a step is never cut short.
+ * or second worker leaves no trace. Between steps the run looks for a newer attempt, a cancel, a
+ * signal, a pause, a failed sync and the time limit; a step is never cut short.
  */
 #ifndef PLIANT_SERVER_WORKER_SESSION_RUN_H
 #define PLIANT_SERVER_WORKER_SESSION_RUN_H
@@ -17,15 +18,17 @@ typedef enum pl_worker_exit {
     PL_WORKER_USAGE = 2,     /* or the directory can not be opened */
     PL_WORKER_FAILED = 3,    /* exit.json says why */
     PL_WORKER_CANCELLED = 4, /* exit.json too */
-    PL_WORKER_REFUSED = 5,   /* the lock is held, or the attempt is stale */
-    PL_WORKER_STOPPED = 6,   /* by SIGTERM or SIGINT: log committed, no exit.json, try again */
+    PL_WORKER_REFUSED = 5,   /* the lock is held, or the attempt is or has become stale */
+    PL_WORKER_STOPPED = 6,   /* by SIGTERM or SIGINT: a later attempt goes on */
+    PL_WORKER_PAUSED = 7,    /* control.log asked: a later attempt goes on, after a resume */
 } pl_worker_exit;
 
 typedef struct pl_session_options {
     const char *directory;
-    int32_t attempt; /* >= 1, above every earlier one */
-    int32_t threads; /* 0: as the scene's resources.cores */
-    uint64_t memory; /* bytes, 0: no limit */
+    int32_t attempt;         /* >= 1, above every earlier one */
+    int32_t threads;         /* 0: as the scene's resources.cores */
+    uint64_t memory;         /* bytes, 0: no limit */
+    double checkpoint_every; /* s, at least, between two of them */
 } pl_session_options;
 
 /* Run it. Takes over the process: signals, standard error, sandbox. */

@@ -12,19 +12,24 @@
 
 static const char usage[] =
     "usage: pliant-worker --session DIR --attempt N [--threads T] [--memory BYTES]\n"
+    "                     [--checkpoint-every SECONDS]\n"
     "\n"
-    "Runs the session in DIR from frame 0: reads DIR/scene.json and DIR/meshes, writes DIR/log "
-    "and\n"
-    "DIR/exit.json, and says little in DIR/worker.log.\n"
+    "Runs the session in DIR: reads DIR/scene.json and DIR/meshes, writes DIR/log and\n"
+    "DIR/exit.json, and says little in DIR/worker.log. Where an earlier attempt left off, it goes\n"
+    "on: from the newest checkpoint, comparing what it computes again with the frames that are\n"
+    "there.\n"
     "\n"
     "  --session DIR    the session directory\n"
     "  --attempt N      number of this attempt, above every earlier one of the directory\n"
     "  --threads T      threads to compute with (default: the scene's resources.cores)\n"
     "  --memory BYTES   most memory to use (default: no limit)\n"
+    "  --checkpoint-every SECONDS\n"
+    "                   least time between two checkpoints (default 10); never more often than\n"
+    "                   takes 2 % of the time\n"
     "  --help, --version\n"
     "\n"
-    "Exit status: 0 succeeded, 3 failed, 4 cancelled, 5 lock held or attempt stale,\n"
-    "6 stopped by SIGTERM at a step's end (the session can be attempted again), 2 usage.\n";
+    "Exit status: 0 succeeded, 3 failed, 4 cancelled, 5 lock held or attempt stale, 6 stopped by\n"
+    "SIGTERM, 7 paused (after 6 and 7 a later attempt goes on), 2 usage.\n";
 
 static int64_t number(const char *option, const char *text, int64_t maximum)
 {
@@ -34,6 +39,18 @@ static int64_t number(const char *option, const char *text, int64_t maximum)
     if (errno || end == text || *end || value < 1 || value > maximum) {
         fprintf(stderr, "pliant-worker: --%s takes a number from 1 to %" PRId64 ", not '%s'\n",
                 option, maximum, text);
+        exit(PL_WORKER_USAGE);
+    }
+    return value;
+}
+
+static double seconds(const char *option, const char *text)
+{
+    char *end;
+    double value = strtod(text, &end);
+    if (end == text || *end || !(value >= 0 && value <= 1e6)) {
+        fprintf(stderr, "pliant-worker: --%s takes seconds from 0 to 1e6, not '%s'\n", option,
+                text);
         exit(PL_WORKER_USAGE);
     }
     return value;
@@ -58,10 +75,11 @@ int main(int argc, char **argv)
                                             {"attempt", required_argument, NULL, 'a'},
                                             {"threads", required_argument, NULL, 't'},
                                             {"memory", required_argument, NULL, 'm'},
+                                            {"checkpoint-every", required_argument, NULL, 'c'},
                                             {"help", no_argument, NULL, 'h'},
                                             {"version", no_argument, NULL, 'v'},
                                             {NULL, 0, NULL, 0}};
-    pl_session_options run = {0};
+    pl_session_options run = {.checkpoint_every = 10};
     pl_sandbox_close_inherited();
     restart_without_library_threads(argv);
     for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;)
@@ -77,6 +95,9 @@ int main(int argc, char **argv)
             break;
         case 'm':
             run.memory = (uint64_t)number("memory", optarg, INT64_MAX / 2);
+            break;
+        case 'c':
+            run.checkpoint_every = seconds("checkpoint-every", optarg);
             break;
         case 'h':
             fputs(usage, stdout);

@@ -162,6 +162,7 @@ START_TEST(test_epoch_record)
     ck_assert_str_eq(pl_json_string(epoch, "precision", ""), "double");
     ck_assert_str_eq(pl_json_string(epoch, "version", ""), PLIANT_VERSION);
     ck_assert_str_ne(pl_json_string(epoch, "isa", ""), "");
+    ck_assert_ptr_nonnull(strstr(pl_json_string(epoch, "class", ""), "double"));
     pl_json_free(epoch);
     free(bytes);
     session_fixture_destroy(&f);
@@ -206,7 +207,7 @@ START_TEST(test_time_limit)
 }
 END_TEST
 
-/* SIGTERM leaves a log and no exit.json; the next attempt runs to the end and says so. */
+/* SIGTERM leaves a log and an exit.json that is no end; the next attempt runs to it and says so. */
 START_TEST(test_stop_and_attempt_again)
 {
     session_fixture f;
@@ -215,7 +216,8 @@ START_TEST(test_stop_and_attempt_again)
     ck_assert(session_fixture_await(&f, 3, 30));
     kill(pid, SIGTERM);
     ck_assert_int_eq(session_fixture_wait(pid, 30), 6);
-    ck_assert(!is_there(&f, "exit.json"));
+    ck_assert_str_eq(exit_of(&f).state, "stopped");
+    ck_assert_int_eq(exit_of(&f).frames, session_fixture_frames(&f) - 1);
     ck_assert(!is_there(&f, "exit.reserve"));
     ck_assert_int_ge(session_fixture_frames(&f), 3);
     ck_assert_int_eq(session_fixture_run(&f, 2), 0);
@@ -250,6 +252,7 @@ START_TEST(test_usage)
         {"--attempt", "0", NULL},
         {"--session", ".", "--attempt", "1x", NULL},
         {"--juggle", NULL},
+        {"--session", "/nonexistent", "--checkpoint-every", "-1", NULL},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         ck_assert_int_eq(

@@ -61,6 +61,8 @@ char *session_fixture_scene(int64_t steps, const char *more)
 void session_fixture_create(session_fixture *f, const char *parent, const char *scene)
 {
     const char *temporary = getenv("TMPDIR");
+    if (parent && strcmp(parent, SESSION_IN_MEMORY) == 0 && access(parent, W_OK) != 0)
+        parent = NULL;
     snprintf(f->path, sizeof f->path, "%s/pliant-session-XXXXXX",
              parent ? parent : (temporary ? temporary : "/tmp"));
     need(mkdtemp(f->path) != NULL, f->path);
@@ -184,6 +186,21 @@ pid_t session_fixture_start(const session_fixture *f, int attempt)
 int session_fixture_run(const session_fixture *f, int attempt)
 {
     return session_fixture_wait(session_fixture_start(f, attempt), 60);
+}
+
+pid_t session_fixture_start_often(const session_fixture *f, int attempt)
+{
+    char number[16];
+    snprintf(number, sizeof number, "%d", attempt);
+    const char *const arguments[] = {"--session", f->path, "--attempt",          number,
+                                     "--threads", "1",     "--checkpoint-every", "0",
+                                     NULL};
+    return session_fixture_spawn("pliant-worker", arguments, NULL, NULL);
+}
+
+int session_fixture_run_often(const session_fixture *f, int attempt)
+{
+    return session_fixture_wait(session_fixture_start_often(f, attempt), 60);
 }
 
 /* ---- what is in it ----------------------------------------------------------------------------

@@ -20,7 +20,9 @@ typedef struct session_fixture {
  * before the closing brace (", \"output\": {...}"), or "". Malloc'ed. */
 char *session_fixture_scene(int64_t steps, const char *more);
 
-/* Make DIR/scene.json and DIR/meshes under `parent` (NULL: the temporary folder). */
+/* Make DIR/scene.json and DIR/meshes under `parent` (NULL: the temporary folder; SESSION_IN_MEMORY:
+ * a file system in memory where there is one, for tests of many checkpoints). */
+#define SESSION_IN_MEMORY "/dev/shm"
 void session_fixture_create(session_fixture *f, const char *parent, const char *scene);
 /* The two together. */
 void session_fixture_bar(session_fixture *f, int64_t steps, const char *more);
@@ -41,6 +43,9 @@ int session_fixture_wait(pid_t pid, double seconds);
 int session_fixture_preflight(const session_fixture *f);
 pid_t session_fixture_start(const session_fixture *f, int attempt);
 int session_fixture_run(const session_fixture *f, int attempt); /* start and wait */
+/* The same with --checkpoint-every 0, which means as often as the rule of 2 % allows. */
+pid_t session_fixture_start_often(const session_fixture *f, int attempt);
+int session_fixture_run_often(const session_fixture *f, int attempt);
 
 /* Append a control record; `text` is its JSON. */
 void session_fixture_control(const session_fixture *f, const char *text);

@@ -1,0 +1,144 @@
+#include "server/worker/checkpoints.h"
+
+#include "protocol/session_dir.h"
+#include "server/worker/worker_log.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A checkpoint may take one part in so many of the time. */
+static const double share = 50;
+
+void pl_checkpoints_init(pl_checkpoints *c, int directory, int32_t attempt, double every, int slot)
+{
+    *c = (pl_checkpoints){.directory = directory, .attempt = attempt, .every = every, .slot = slot};
+}
+
+void pl_checkpoints_clear(pl_checkpoints *c)
+{
+    free(c->payload);
+    free(c->kept_payload);
+    *c = (pl_checkpoints){0};
+}
+
+/* Header and payload of the state as it stands. */
+static pl_status copy(pl_checkpoints *c, const pl_state *state, const pl_checkpoint_note *note,
+                      pl_checkpoint *out, void **payload)
+{
+    size_t size;
+    pl_status status = pl_state_save(state, payload, &size);
+    if (status != PL_OK)
+        return status;
+    if (!c->model_hash)
+        c->model_hash = pl_model_hash(c->model);
+    *out = (pl_checkpoint){.attempt = c->attempt,
+                           .frame = note->frame,
+                           .model_hash = c->model_hash,
+                           .control_end = note->control_end,
+                           .seconds = note->seconds,
+                           .payload_size = size};
+    pl_log_writer_end(c->log, &out->segment_attempt, &out->segment_number, &out->segment_end);
+    snprintf(out->numerics, sizeof out->numerics, "%s", pl_engine_class());
+    return PL_OK;
+}
+
+/* The first failures are said one by one, then each power of two. */
+static void say_failure(pl_checkpoints *c, const char *why)
+{
+    c->failed++;
+    if (c->failed <= 3 || (c->failed & (c->failed - 1)) == 0)
+        pl_worker_say("checkpoint of frame %lld not written: %s%s", (long long)c->job.frame, why,
+                      c->failed > 1 ? " (not the first)" : "");
+}
+
+/* A worker that a newer attempt has taken the directory from must not replace that one's files. */
+static bool superseded(const pl_checkpoints *c)
+{
+    pl_head head = {0};
+    bool newer = pl_head_read(c->directory, &head) == PL_OK && head.attempt > c->attempt;
+    pl_head_clear(&head);
+    return newer;
+}
+
+/* On the syncer's thread, after a sync of the log. */
+static void write_job(void *context)
+{
+    pl_checkpoints *c = context;
+    double begin = pl_worker_clock();
+    pl_status status = PL_INVALID;
+    if (!superseded(c))
+        status = pl_checkpoint_write(c->directory, c->slot, &c->job, c->payload);
+    int error = errno;
+    free(c->payload);
+    c->payload = NULL;
+    c->cost = c->copied + pl_worker_clock() - begin;
+    if (status == PL_OK) {
+        c->written++;
+        c->slot = (c->slot + 1) % PL_CHECKPOINT_SLOTS;
+    } else if (status == PL_IO) {
+        say_failure(c, strerror(error));
+    }
+}
+
+static bool due(pl_checkpoints *c, double now)
+{
+    if (c->last == 0)
+        return true;
+    if (now - c->last <= c->every || pl_log_syncer_busy(c->syncer))
+        return false;
+    return now - c->last > share * c->cost;
+}
+
+void pl_checkpoints_tick(pl_checkpoints *c, const pl_state *state, const pl_checkpoint_note *note)
+{
+    double now = pl_worker_clock();
+    if (!due(c, now))
+        return;
+    c->last = now;
+    free(c->payload); /* of one that was dropped because the sync before it failed */
+    c->payload = NULL;
+    if (copy(c, state, note, &c->job, &c->payload) != PL_OK) {
+        c->job.frame = note->frame;
+        say_failure(c, "out of memory");
+        return;
+    }
+    c->copied = pl_worker_clock() - now;
+    pl_log_syncer_then(c->syncer, write_job, c);
+}
+
+void pl_checkpoints_keep(pl_checkpoints *c, const pl_state *state, const pl_checkpoint_note *note)
+{
+    free(c->kept_payload);
+    c->kept_payload = NULL;
+    c->kept_state = copy(c, state, note, &c->kept, &c->kept_payload) == PL_OK;
+}
+
+bool pl_checkpoints_last(pl_checkpoints *c, const pl_state *state, const pl_checkpoint_note *note)
+{
+    free(c->payload);
+    c->payload = NULL;
+    c->job.frame = note->frame;
+    if (state) {
+        if (copy(c, state, note, &c->job, &c->payload) != PL_OK) {
+            say_failure(c, "out of memory");
+            return false;
+        }
+    } else {
+        if (!c->kept_state)
+            return false;
+        c->job = c->kept;
+        c->job.seconds = note->seconds;
+        c->payload = c->kept_payload;
+        c->kept_payload = NULL;
+        c->kept_state = false;
+    }
+    if (pl_log_sync(c->log) != PL_OK) {
+        say_failure(c, strerror(errno));
+        return false;
+    }
+    int64_t before = c->written;
+    write_job(c);
+    return c->written > before;
+}

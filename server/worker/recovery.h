@@ -1,0 +1,47 @@
+/* recovery.h - going on with a session that an earlier attempt began: the newest good checkpoint,
+ * and the comparison of what is computed again with what is stored.
+ *
+ *     frames  0 ........ c ............ e-1 | e ...
+ *                        ^ checkpoint   ^ last committed frame
+ *             restored at c; c .. e-1 compared, not written; written from e on
+ *
+ * A frame is comparable where every frame from the restored one up to it was written by workers of
+ * this numerics class: a class that differs may differ in last bits, and so may everything after.
+ */
+#ifndef PLIANT_SERVER_WORKER_RECOVERY_H
+#define PLIANT_SERVER_WORKER_RECOVERY_H
+
+#include "engine/pliant.h"
+#include "protocol/checkpoint.h"
+#include "protocol/log.h"
+#include "server/worker/frame_writer.h"
+
+/* Remove the temporaries that killed workers left in the directory. */
+void pl_recovery_clean(int directory);
+
+/* Restore into *state (a fresh one) the newest good checkpoint of a committed frame. What is passed
+ * over is said in worker.log. PL_OK with *found = that checkpoint, or with found->frame = -1 where
+ * there is none and the run starts over from frame 0. PL_INVALID: a good checkpoint of this numerics
+ * class is of another model; the state is unchanged. PL_NO_MEMORY. *state may become another one. */
+pl_status pl_recovery_restore(int directory, const pl_model *model, int32_t threads,
+                              int64_t committed, pl_state **state, pl_checkpoint *found);
+
+typedef struct pl_comparison {
+    pl_log_reader *reader; /* NULL: closed */
+    bool on;               /* false: nothing is compared any more */
+    int32_t attempt;       /* whose frames were found to be of this class, -1 none yet */
+    int64_t compared, skipped;
+    char last_class[PL_CHECKPOINT_CLASS]; /* of the attempt that wrote the last committed frame */
+} pl_comparison;
+
+/* Begin to compare, from the checkpoint `from` (or from the beginning, frame -1). */
+pl_status pl_comparison_open(pl_comparison *c, int directory, const pl_checkpoint *from,
+                             int64_t committed);
+void pl_comparison_close(pl_comparison *c);
+/* Compare a frame, in order, as pl_frame_writer_compare does; PL_FRAME_SAME where nothing is to be
+ * compared. */
+pl_status pl_comparison_check(pl_comparison *c, pl_frame_writer *writer, int64_t frame,
+                              const pl_state *state, pl_metrics *metrics, int64_t *bad_vertex,
+                              pl_frame_verdict *verdict);
+
+#endif

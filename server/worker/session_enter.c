@@ -1,0 +1,79 @@
+#include "server/worker/session_enter.h"
+
+#include "protocol/head_recover.h"
+#include "protocol/session_dir.h"
+#include "server/worker/sandbox.h"
+#include "server/worker/worker_log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#define RESERVE "exit.reserve"
+enum { RESERVE_BYTES = 16 << 10 };
+
+/* Whether the attempt is newer than what head.json shows. Says why where it is not. */
+static bool is_newest(int directory, const pl_session_options *options)
+{
+    pl_head head = {0};
+    pl_status status = pl_head_load(directory, &head, NULL);
+    int32_t newest = status == PL_OK ? head.attempt : 0;
+    pl_head_clear(&head);
+    if (status == PL_IO && errno == EBADMSG)
+        newest = pl_log_newest_attempt(directory);
+    else if (status != PL_OK && !(status == PL_IO && errno == ENOENT)) {
+        pl_worker_say("%s: head.json can not be read: %s", options->directory, strerror(errno));
+        return false;
+    }
+    if (options->attempt <= newest)
+        pl_worker_say("%s: attempt %d is stale: attempt %d has begun", options->directory,
+                      options->attempt, newest);
+    return options->attempt > newest;
+}
+
+pl_worker_exit pl_session_enter(const pl_session_options *options, int *directory, int *lock)
+{
+    const char *path = options->directory;
+    *lock = -1;
+    *directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (*directory < 0) {
+        pl_worker_say("%s: %s", path, strerror(errno));
+        return PL_WORKER_USAGE;
+    }
+    pl_status status = pl_session_lock(*directory, true, lock);
+    if (status != PL_OK) {
+        pl_worker_say("%s: %s", path,
+                      status == PL_INVALID ? "another worker holds the lock" : strerror(errno));
+        return PL_WORKER_REFUSED;
+    }
+    if (!is_newest(*directory, options))
+        return PL_WORKER_REFUSED;
+    if (!pl_worker_log_open(*directory))
+        pl_worker_say("%s: worker.log can not be opened: %s", path, strerror(errno));
+    pl_sandbox_report sandbox;
+    if (pl_sandbox_enter(&(pl_sandbox){.directory = *directory}, &sandbox) != PL_OK) {
+        pl_worker_say("the sandbox could not be entered: %s", strerror(errno));
+        return PL_WORKER_USAGE;
+    }
+    pl_worker_say("pliant-worker " PLIANT_VERSION ", attempt %d, %s", options->attempt,
+                  sandbox.text);
+    return PL_WORKER_SUCCEEDED;
+}
+
+void pl_session_reserve(int directory)
+{
+    int fd = openat(directory, RESERVE, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0640);
+    if (fd < 0)
+        return;
+    /* Not having them is no reason not to run. */
+    int failed = posix_fallocate(fd, 0, RESERVE_BYTES);
+    if (failed)
+        pl_worker_say("no space held back for exit.json: %s", strerror(failed));
+    close(fd);
+}
+
+void pl_session_reserve_free(int directory)
+{
+    unlinkat(directory, RESERVE, 0);
+}

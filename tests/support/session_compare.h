@@ -1,0 +1,24 @@
+/* session_compare.h - two runs of one scene, frame by frame; and damage done to a directory on
+ * purpose. As in session_fixture.h, what goes wrong in a helper aborts the test with a message.
+ */
+#ifndef PLIANT_TESTS_SUPPORT_SESSION_COMPARE_H
+#define PLIANT_TESTS_SUPPORT_SESSION_COMPARE_H
+
+#include "tests/support/session_fixture.h"
+
+/* The first frame that the two do not have alike (positions to the bit, metrics but for the times),
+ * or -1. A frame that only one has differs; one that is damaged in either is passed over. */
+int64_t session_compare(const session_fixture *a, const session_fixture *b);
+
+/* Whether each segment that head.json lists holds each of its frames once. */
+bool session_compare_once(const session_fixture *f);
+
+/* Whether worker.log has a line with this text. */
+bool session_said(const session_fixture *f, const char *text);
+
+/* Change a byte of the payload of a stored record (part: PL_LOG_FRAME or PL_LOG_METRICS). `seal`
+ * makes the CRCs fit again, so that only computing the frame again can tell. */
+void session_tamper(const session_fixture *f, int64_t frame, int part, uint64_t offset, char value,
+                    bool seal);
+
+#endif
