@@ -2,7 +2,7 @@
 
 #include "protocol/bytes.h"
 #include "protocol/record.h"
-#include "protocol/session_dir.h"
+#include "protocol/session_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -146,6 +146,29 @@ pl_status pl_checkpoint_peek(int dir_fd, int slot, pl_checkpoint *out)
     *out = c;
     out->slot = slot;
     return PL_OK;
+}
+
+pl_status pl_checkpoint_check(int dir_fd, int slot, pl_checkpoint *out)
+{
+    /* Bytes with their own CRC behind them have the CRC that four zeros have, whatever they are. */
+    const uint32_t residue = pl_crc32c(0, "\0\0\0", 4);
+    pl_checkpoint c;
+    pl_file_sum sum;
+    pl_status status = pl_checkpoint_peek(dir_fd, slot, &c);
+    if (status != PL_OK)
+        return status;
+    int fd = openat(dir_fd, pl_checkpoint_name(slot), O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return PL_IO;
+    status = pl_file_sum_read(fd, &sum);
+    int kept = errno;
+    close(fd);
+    errno = kept;
+    if (status == PL_OK && (sum.crc != residue || sum.bytes != whole_size(&c)))
+        status = PL_INVALID;
+    if (status == PL_OK)
+        *out = c;
+    return status;
 }
 
 pl_status pl_checkpoint_newest(int dir_fd, pl_checkpoint *out)

@@ -76,6 +76,8 @@ pl_status pl_checkpoint_read(int dir_fd, int slot, uint64_t limit, pl_checkpoint
                              void **payload);
 /* Read a slot's header only; PL_INVALID also where the file's size does not fit it. */
 pl_status pl_checkpoint_peek(int dir_fd, int slot, pl_checkpoint *out);
+/* Check a slot whole without holding it in memory. PL_IO, PL_INVALID as pl_checkpoint_read. */
+pl_status pl_checkpoint_check(int dir_fd, int slot, pl_checkpoint *out);
 /* The newest checkpoint by its header: the greater frame, then the greater attempt. PL_IO with errno
  * ENOENT where there is none whose header is good. */
 pl_status pl_checkpoint_newest(int dir_fd, pl_checkpoint *out);

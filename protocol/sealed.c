@@ -8,24 +8,37 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/uio.h>
 
 /* The seal as it stands at the end of every text: everything before it is what it covers. */
 #define SEAL_FORMAT ",\"crc32c\":\"%08" PRIx32 "\"}"
 enum { SEAL_LENGTH = sizeof ",\"crc32c\":\"00000000\"}" - 1 };
 
+/* Seal the first `length` bytes of an object's text, all but its closing brace, and write it. */
+static pl_status write_sealed(int dir_fd, const char *name, const char *object, size_t length,
+                              bool durable)
+{
+    char seal[SEAL_LENGTH + 1];
+    snprintf(seal, sizeof seal, SEAL_FORMAT, pl_crc32c(0, object, length));
+    struct iovec parts[2] = {{(void *)object, length}, {seal, SEAL_LENGTH}};
+    return pl_file_replace_parts(dir_fd, name, parts, 2, durable);
+}
+
 pl_status pl_sealed_write(int dir_fd, const char *name, pl_json_writer *w, bool durable)
 {
     size_t length = 0;
     char *text = pl_json_finish(w, &length);
-    char *sealed = text ? realloc(text, length + SEAL_LENGTH + 1) : NULL;
-    if (!sealed) {
-        free(text);
+    if (!text)
         return PL_NO_MEMORY;
-    }
-    snprintf(sealed + length, SEAL_LENGTH + 1, SEAL_FORMAT, pl_crc32c(0, sealed, length));
-    pl_status status = pl_file_replace(dir_fd, name, sealed, length + SEAL_LENGTH, durable);
-    free(sealed);
+    pl_status status = write_sealed(dir_fd, name, text, length, durable);
+    free(text);
     return status;
+}
+
+pl_status pl_sealed_write_text(int dir_fd, const char *name, const char *object, bool durable)
+{
+    const char *end = strrchr(object, '}');
+    return end ? write_sealed(dir_fd, name, object, (size_t)(end - object), durable) : PL_INVALID;
 }
 
 static bool seal_fits(const char *text, size_t size)
@@ -62,4 +75,21 @@ pl_status pl_sealed_read_since(int dir_fd, const char *name, size_t limit, int32
 pl_status pl_sealed_read(int dir_fd, const char *name, size_t limit, int32_t format, pl_json **out)
 {
     return pl_sealed_read_since(dir_fd, name, limit, 1, format, out);
+}
+
+pl_status pl_sealed_read_text(int dir_fd, const char *name, size_t limit, char **object)
+{
+    char *text;
+    size_t size;
+    pl_status status = pl_file_read(dir_fd, name, limit, &text, &size);
+    if (status != PL_OK)
+        return status;
+    if (!seal_fits(text, size)) {
+        free(text);
+        errno = EBADMSG;
+        return PL_IO;
+    }
+    memcpy(text + size - SEAL_LENGTH, "}", 2);
+    *object = text;
+    return PL_OK;
 }

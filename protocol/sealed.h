@@ -18,6 +18,11 @@
  */
 pl_status pl_sealed_write(int dir_fd, const char *name, pl_json_writer *w, bool durable);
 
+/* The same of an object's text that exists already. */
+pl_status pl_sealed_write_text(int dir_fd, const char *name, const char *object, bool durable);
+/* And back as it was given, malloc'ed, where the seal fits; "format" is not looked at. */
+pl_status pl_sealed_read_text(int dir_fd, const char *name, size_t limit, char **object);
+
 /* Read a sealed document of at most `limit` bytes whose "format" is from 1 to `format`. PL_IO with
  * errno ENOENT, or EBADMSG where it is damaged: no JSON, a format of the future, or a seal that is
  * missing or does not fit. Free with pl_json_free. */

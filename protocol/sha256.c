@@ -1,8 +1,10 @@
 #include "protocol/sha256.h"
 
+#include <errno.h>
 #include <openssl/evp.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct pl_sha256 {
     EVP_MD_CTX *context;
@@ -62,4 +64,28 @@ void pl_sha256_hex(const void *data, size_t size, char hex[65])
         memset(hex, '-', 64);
         hex[64] = 0;
     }
+}
+
+bool pl_sha256_file(int fd, char hex[65], uint64_t *bytes)
+{
+    enum { PIECE = 256 << 10 };
+    unsigned char *piece = malloc(PIECE);
+    pl_sha256 *s = pl_sha256_create();
+    ssize_t n = piece && s ? 1 : -1;
+    *bytes = 0;
+    while (n > 0) {
+        n = pread(fd, piece, PIECE, (off_t)*bytes);
+        if (n < 0 && errno == EINTR) {
+            n = 1;
+        } else if (n > 0) {
+            pl_sha256_update(s, piece, (size_t)n);
+            *bytes += (uint64_t)n;
+        }
+    }
+    int kept = errno;
+    if (s)
+        pl_sha256_finish(s, hex);
+    free(piece);
+    errno = kept;
+    return n == 0;
 }

@@ -2,7 +2,9 @@
 #ifndef PLIANT_PROTOCOL_SHA256_H
 #define PLIANT_PROTOCOL_SHA256_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 typedef struct pl_sha256 pl_sha256;
 pl_sha256 *pl_sha256_create(void); /* NULL when out of memory */
@@ -10,5 +12,7 @@ void pl_sha256_update(pl_sha256 *s, const void *data, size_t size);
 /* 64 lower-case hex digits and a NUL; destroys s. */
 void pl_sha256_finish(pl_sha256 *s, char hex[65]);
 void pl_sha256_hex(const void *data, size_t size, char hex[65]);
+/* Of an open file from its beginning; *bytes its size. False with errno where it can not be read. */
+bool pl_sha256_file(int fd, char hex[65], uint64_t *bytes);
 
 #endif

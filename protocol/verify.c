@@ -1,5 +1,6 @@
 #include "protocol/verify.h"
 
+#include "protocol/checkpoint.h"
 #include "protocol/head_recover.h"
 #include "protocol/log.h"
 #include "protocol/log_index.h"
@@ -18,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* ---- the report
@@ -215,28 +217,19 @@ static bool is_hash(const char *name)
 
 static void check_mesh(pl_verifier *v, const char *hash)
 {
-    enum { PIECE = 256 << 10 };
     char name[80], actual[65];
+    uint64_t bytes = 0;
     snprintf(name, sizeof name, "meshes/%.64s", hash);
-    unsigned char *piece = malloc(PIECE);
-    pl_sha256 *sha = pl_sha256_create();
     int fd = openat(v->dir_fd, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    ssize_t n = piece && sha && fd >= 0 ? 1 : -1;
     v->report->files++;
-    while (n > 0 && (n = read(fd, piece, PIECE)) > 0) {
-        pl_sha256_update(sha, piece, (size_t)n);
-        v->report->bytes += (uint64_t)n;
-    }
-    if (n < 0)
+    if (fd < 0 || !pl_sha256_file(fd, actual, &bytes))
         document_damage(v, name, &bad_mesh);
-    if (sha)
-        pl_sha256_finish(sha, actual);
-    if (n == 0 && strcmp(actual, hash) != 0)
+    else if (strcmp(actual, hash) != 0)
         pl_verifier_damage(v, name, -1, -1, &bad_mesh,
                            "is not the file that its name says: its SHA-256 is %.16s...", actual);
+    v->report->bytes += bytes;
     if (fd >= 0)
         close(fd);
-    free(piece);
 }
 
 /* Each file there is, and those that the scene names but are not there. */
@@ -303,6 +296,31 @@ static void check_control(pl_verifier *v)
     close(fd);
 }
 
+/* ---- checkpoints
+ * --------------------------------------------------------------------------------- */
+
+static void check_checkpoint(pl_verifier *v, int slot)
+{
+    static const pl_damage_words words = {
+        "every frame",
+        "None is needed: a run goes on from the checkpoint before, or from frame 0."};
+    const char *name = pl_checkpoint_name(slot);
+    pl_checkpoint c;
+    struct stat st;
+    if (fstatat(v->dir_fd, name, &st, 0) != 0)
+        return;
+    v->report->files++;
+    v->report->bytes += (uint64_t)st.st_size;
+    pl_status status = pl_checkpoint_check(v->dir_fd, slot, &c);
+    /* While a worker lives the file may be replaced as it is looked at. */
+    if (status != PL_OK && v->report->live)
+        status = pl_checkpoint_check(v->dir_fd, slot, &c);
+    if (status == PL_IO)
+        document_damage(v, name, &words);
+    else if (status == PL_INVALID)
+        pl_verifier_damage(v, name, -1, -1, &words, "is damaged: one of its CRC-32C is wrong");
+}
+
 /* ---- the whole
  * ----------------------------------------------------------------------------------- */
 
@@ -334,6 +352,8 @@ pl_status pl_verify(int dir_fd, const pl_verify_options *options, pl_verify_repo
     pl_verify_log(&v);
     check_ending(&v);
     check_control(&v);
+    for (int slot = 0; slot < PL_CHECKPOINT_SLOTS; slot++)
+        check_checkpoint(&v, slot);
     check_owned(&v, "session.json", v.options->from_daemon);
     check_owned(&v, "verdict.json", false);
     pl_head_clear(&v.head);

@@ -1,6 +1,7 @@
 #include "server/meshes.h"
 
 #include "protocol/json.h"
+#include "protocol/sealed.h"
 #include "protocol/session_dir.h"
 #include "protocol/sha256.h"
 #include "server/auth.h"
@@ -201,7 +202,7 @@ static bool keep(upload *u, const char *owner, const char *hash, const char *rep
     mkdirat(state_fd, parent, 0700);
     pthread_mutex_lock(&publish_mutex);
     bool good = fchmod(u->fd, 0400) == 0 && fsync(u->fd) == 0 &&
-                pl_file_replace(state_fd, beside, report, strlen(report), false) == PL_OK &&
+                pl_sealed_write_text(state_fd, beside, report, false) == PL_OK &&
                 renameat(state_fd, u->temporary, state_fd, path) == 0;
     if (good) {
         u->temporary[0] = 0;
@@ -216,16 +217,34 @@ static bool keep(upload *u, const char *owner, const char *hash, const char *rep
     return good;
 }
 
+/* Whether the file that lies there is still the one that its name says: where a bit of it has
+ * flipped, this upload takes its place. */
+static bool is_sound(pl_daemon *d, const char *hash)
+{
+    char path[96], actual[65];
+    uint64_t bytes;
+    mesh_path(hash, path);
+    int fd = openat(d->state_fd, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0) {
+        return false;
+    }
+    bool sound = pl_sha256_file(fd, actual, &bytes) && strcmp(actual, hash) == 0;
+    if (!sound) {
+        pl_say(PL_LEVEL_ERROR, "mesh %s was damaged; it is stored anew", hash);
+    }
+    close(fd);
+    return sound;
+}
+
 /* Whether the file lies there already; its report is the one made then. */
 static char *known_report(pl_daemon *d, const char *hash)
 {
     char path[96], beside[112], *text = NULL;
-    size_t size;
     struct stat st;
     mesh_path(hash, path);
     snprintf(beside, sizeof beside, "%s.json", path);
     if (fstatat(d->state_fd, path, &st, 0) != 0 ||
-        pl_file_read(d->state_fd, beside, 1 << 20, &text, &size) != PL_OK) {
+        pl_sealed_read_text(d->state_fd, beside, 1 << 20, &text) != PL_OK) {
         return NULL;
     }
     return text;
@@ -247,8 +266,9 @@ void pl_handle_mesh_put(pl_request *r)
         pl_faults_clear(&faults);
         return;
     }
+    bool sound = is_sound(u->daemon, hash);
     pthread_mutex_lock(&publish_mutex);
-    char *report = known_report(u->daemon, hash);
+    char *report = sound ? known_report(u->daemon, hash) : NULL;
     bool granted = report && pl_store_add_mesh(u->daemon->store, owner, hash, u->bytes, report);
     pthread_mutex_unlock(&publish_mutex);
     if (granted) {

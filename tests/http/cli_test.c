@@ -310,6 +310,58 @@ static int interrupt_at(const char *text, const char *const *words)
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
+static void flip_bit(const char *path, off_t at)
+{
+    char byte;
+    FILE *f = fopen(path, "r+");
+    ck_assert_ptr_nonnull(f);
+    ck_assert_int_eq(fseek(f, at, SEEK_SET), 0);
+    byte = (char)(fgetc(f) ^ 4);
+    ck_assert_int_eq(fseek(f, at, SEEK_SET), 0);
+    fputc(byte, f);
+    fclose(f);
+}
+
+START_TEST(verify_finds_damage)
+{
+    char id[40], path[512];
+    write_scene("scene.json", 8, BOX);
+    ck_assert_msg(pliant("submit scene.json --follow") == 0, "%s", err);
+    ck_assert_int_eq(pliant("list"), 0);
+    snprintf(id, sizeof id, "%.12s", out);
+    ck_assert_msg(pliant("verify %s", id) == 0, "%s%s", out, err);
+    ck_assert_ptr_nonnull(strstr(out, "clean: "));
+    ck_assert_ptr_nonnull(strstr(out, " 9 frames, "));
+    ck_assert_int_eq(pliant("verify 0123456789"), 5);
+    ck_assert_ptr_nonnull(strstr(err, "--state"));
+
+    ck_assert_int_eq(pliant("run scene.json --out here"), 0);
+    ck_assert_int_eq(pliant("--json verify here"), 0);
+    snprintf(path, sizeof path, "%s", path_of("here/log/0001-0000.seg"));
+    flip_bit(path, 3000);
+    ck_assert_int_eq(pliant("verify here"), 1);
+    ck_assert_ptr_nonnull(strstr(out, "log/0001-0000.seg, byte "));
+    ck_assert_ptr_nonnull(strstr(out, "CRC-32C is wrong"));
+    ck_assert_ptr_nonnull(strstr(out, "readable: every other frame"));
+    ck_assert_ptr_nonnull(strstr(out, "1 of 9 frames lost"));
+    ck_assert_int_eq(pliant("--json verify here"), 1);
+    pl_json *report = pl_json_parse(out, strlen(out), NULL);
+    ck_assert_int_eq(pl_json_integer(report, "damages_total", 0), 1);
+    ck_assert_str_eq(pl_json_string(report, "damages/0/file", ""), "log/0001-0000.seg");
+    ck_assert_int_ge(pl_json_integer(report, "damages/0/frame", -1), 0);
+    ck_assert(!pl_json_boolean(report, "clean", true));
+    pl_json_free(report);
+    flip_bit(path, 3000);
+    flip_bit(path_of("here/head.json"), 20);
+    flip_bit(path_of("here/log/0001-0000.idx"), 50);
+    ck_assert_int_eq(pliant("verify here"), 1);
+    ck_assert_ptr_nonnull(strstr(out, "head.json: is damaged"));
+    ck_assert_int_eq(pliant("metrics here"), 0); /* reads on, and says so */
+    ck_assert_ptr_nonnull(strstr(err, "9 frames were found again"));
+    ck_assert_int_eq(pliant("verify here --repair"), 0);
+}
+END_TEST
+
 START_TEST(interrupt_stops_watching_but_not_the_session)
 {
     char id[40];
@@ -349,6 +401,7 @@ int main(void)
     tcase_add_test(t, idempotency_key_submits_once);
     tcase_add_test(t, exit_statuses_tell_what_is_wrong);
     tcase_add_test(t, run_needs_no_daemon);
+    tcase_add_test(t, verify_finds_damage);
     tcase_add_test(t, interrupt_stops_watching_but_not_the_session);
     tcase_add_test(t, interrupt_cancels_a_run);
     suite_add_tcase(s, t);

@@ -108,6 +108,28 @@ START_TEST(unsealed)
 }
 END_TEST
 
+START_TEST(texts)
+{
+    static const char object[] = "{\"hash\": \"ab\", \"tags\": [{}]}";
+    char *read;
+    size_t size;
+    ck_assert_int_eq(pl_sealed_write_text(t.fd, "d", "[]", false), PL_INVALID);
+    ck_assert_int_eq(pl_sealed_write_text(t.fd, "d", object, false), PL_OK);
+    ck_assert_int_eq(pl_sealed_read_text(t.fd, "d", 1 << 16, &read), PL_OK);
+    ck_assert_str_eq(read, object);
+    free(read);
+    char *text = take_file(t.fd, "d", &size);
+    for (size_t bit = 0; bit < 8 * size; bit++) {
+        text[bit / 8] ^= (char)(1 << bit % 8);
+        put_file(t.fd, "d", text, size);
+        ck_assert_int_eq(pl_sealed_read_text(t.fd, "d", 1 << 16, &read), PL_IO);
+        ck_assert_int_eq(errno, EBADMSG);
+        text[bit / 8] ^= (char)(1 << bit % 8);
+    }
+    free(text);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("protocol/sealed");
@@ -118,6 +140,7 @@ int main(void)
     tcase_add_test(tcase, every_bit);
     tcase_add_test(tcase, every_length);
     tcase_add_test(tcase, unsealed);
+    tcase_add_test(tcase, texts);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);
