@@ -1,11 +1,12 @@
 /* The worker and the things it lives on: a disk that is full, a file size limit, memory, numbers
  * that leave the range of what is stored.
  */
+#include "protocol/checkpoint.h"
 #include "protocol/log.h"
 #include "protocol/session_dir.h"
 #include "server/worker/frame_writer.h"
 #include "server/worker/session_scene.h"
-#include "tests/support/session_fixture.h"
+#include "tests/support/session_compare.h"
 
 #include <check.h>
 #include <errno.h>
@@ -64,19 +65,19 @@ START_TEST(test_file_size_limit)
 END_TEST
 
 /* A small file system of our own, in a mount namespace that ends with the test's process. */
-static bool mount_small(char *place)
+static bool mount_small(char *place, const char *size)
 {
     ck_assert_ptr_nonnull(mkdtemp(place));
     if (unshare(CLONE_NEWNS) != 0 && unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0)
         return false;
     return mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
-           mount("none", place, "tmpfs", 0, "size=512k,mode=0777") == 0;
+           mount("none", place, "tmpfs", 0, size) == 0;
 }
 
 START_TEST(test_full_disk)
 {
     char place[] = "/tmp/pliant-full-XXXXXX";
-    if (!mount_small(place)) {
+    if (!mount_small(place, "size=512k,mode=0777")) {
         printf("SKIP worker_disk: test_full_disk: no file system can be mounted here\n");
         rmdir(place);
         return;
@@ -90,6 +91,44 @@ START_TEST(test_full_disk)
     /* No temporary file is left behind on a disk that has no room for it. */
     struct stat st;
     ck_assert_int_ne(fstatat(f.directory, "exit.reserve", &st, 0), 0);
+    session_fixture_destroy(&f);
+    umount(place);
+    rmdir(place);
+}
+END_TEST
+
+/* The disk has room for the log and one checkpoint of a state, and not for a second: that is said,
+ * the first stays, and the session pauses as it was asked to. */
+START_TEST(test_no_room_for_a_checkpoint)
+{
+    char place[] = "/tmp/pliant-full-XXXXXX";
+    if (!mount_small(place, "size=800k,mode=0777")) {
+        printf("SKIP worker_disk: test_no_room_for_a_checkpoint: no file system can be mounted\n");
+        rmdir(place);
+        return;
+    }
+    session_fixture f;
+    session_fixture_create(
+        &f, place,
+        "{\"pliant\": 1, \"time\": {\"step\": 0.01, \"steps\": 100000},"
+        " \"output\": {\"every\": 50000}, \"materials\": {\"m\": {\"model\": \"neo_hookean\"}},"
+        " \"bodies\": [{\"name\": \"b\", \"material\": \"m\","
+        " \"mesh\": {\"box\": {\"size\": [1, 1, 1], \"cells\": [20, 20, 20]}}}]}");
+    pid_t pid = session_fixture_start(&f, 1);
+    pl_checkpoint first, after;
+    for (double end = session_fixture_clock() + 60;
+         pl_checkpoint_peek(f.directory, 0, &first) != PL_OK;)
+        ck_assert(session_fixture_clock() < end);
+    session_fixture_control(&f, "{\"action\": \"pause\"}");
+    ck_assert_int_eq(session_fixture_wait(pid, 60), 7);
+    pl_exit e;
+    ck_assert_int_eq(pl_exit_read(f.directory, &e), PL_OK);
+    ck_assert_str_eq(e.state, "paused");
+    ck_assert_int_eq(e.frames, 0);
+    ck_assert(session_said(&f, "not written: No space left on device"));
+    ck_assert_int_eq(pl_checkpoint_newest(f.directory, &after), PL_OK);
+    ck_assert_int_eq(after.slot, 0);
+    ck_assert(after.seconds == first.seconds);
     session_fixture_destroy(&f);
     umount(place);
     rmdir(place);
@@ -171,6 +210,7 @@ int main(void)
     tcase_set_timeout(tc, 180);
     tcase_add_test(tc, test_file_size_limit);
     tcase_add_test(tc, test_full_disk);
+    tcase_add_test(tc, test_no_room_for_a_checkpoint);
     tcase_add_test(tc, test_out_of_memory);
     tcase_add_test(tc, test_not_finite);
     Suite *suite = suite_create("worker_disk");

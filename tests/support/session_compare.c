@@ -1,13 +1,16 @@
 #include "tests/support/session_compare.h"
 
+#include "protocol/checkpoint.h"
 #include "protocol/log.h"
 #include "protocol/log_index.h"
 #include "protocol/metrics_json.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static void need(bool good, const char *what)
@@ -110,7 +113,7 @@ static void segment_path(const session_fixture *f, int64_t frame, char name[PL_S
     pl_head_clear(&head);
 }
 
-void session_tamper(const session_fixture *f, int64_t frame, int part, uint64_t offset, char value,
+char session_tamper(const session_fixture *f, int64_t frame, int part, uint64_t offset, char value,
                     bool seal)
 {
     pl_log_reader *r;
@@ -122,6 +125,7 @@ void session_tamper(const session_fixture *f, int64_t frame, int part, uint64_t 
     need(bytes &&
              pread(range.fd, bytes, (size_t)range.size, (off_t)range.offset) == (ssize_t)range.size,
          "record");
+    char before = bytes[PL_RECORD_HEADER + offset];
     bytes[PL_RECORD_HEADER + offset] = value;
     if (seal) {
         range.record.payload_crc = pl_crc32c(0, bytes + PL_RECORD_HEADER, range.record.length);
@@ -135,4 +139,44 @@ void session_tamper(const session_fixture *f, int64_t frame, int part, uint64_t 
     close(fd);
     free(bytes);
     pl_log_reader_close(r);
+    return before;
+}
+
+/* Wait for a checkpoint of a frame from `frame` on, in each slot; false where the run is over. */
+static bool await_checkpoints(const session_fixture *f, int64_t frame)
+{
+    struct stat st;
+    double end = session_fixture_clock() + 60;
+    for (int slot = 0; slot < PL_CHECKPOINT_SLOTS; slot++)
+        for (pl_checkpoint c = {.frame = -1}; c.frame < frame;) {
+            if (pl_checkpoint_peek(f->directory, slot, &c) != PL_OK)
+                c.frame = -1;
+            need(session_fixture_clock() < end, "waiting for checkpoints");
+            if (fstatat(f->directory, "exit.json", &st, 0) == 0)
+                return false;
+        }
+    return true;
+}
+
+void session_create_killed(session_fixture *f, int64_t steps, const char *more)
+{
+    /* On a busy machine a run may be over before it has its checkpoints; then another is begun. */
+    for (int tries = 0; tries < 20; tries++) {
+        char *scene = session_fixture_scene(steps, more);
+        session_fixture_create(f, SESSION_IN_MEMORY, scene);
+        free(scene);
+        pid_t pid = session_fixture_start_often(f, 1);
+        bool there = await_checkpoints(f, 20);
+        pl_checkpoint newest = {.frame = steps};
+        there = there && pl_checkpoint_newest(f->directory, &newest) == PL_OK &&
+                session_fixture_await(f, newest.frame + 2, 30);
+        kill(pid, SIGKILL);
+        int status = session_fixture_wait(pid, 30);
+        if (there && status == 128 + SIGKILL && session_fixture_frames(f) <= steps &&
+            pl_checkpoint_newest(f->directory, &newest) == PL_OK &&
+            newest.frame < session_fixture_frames(f) - 1)
+            return;
+        session_fixture_destroy(f);
+    }
+    need(false, "no run could be killed in its middle");
 }

@@ -6,6 +6,15 @@
 
 #include "tests/support/session_fixture.h"
 
+/* A floor that the fixture's bar swings down on, so that the solver's contact history counts. */
+#define SESSION_FLOOR                                                                              \
+    ", \"obstacles\": [{\"name\": \"floor\", \"plane\": {\"normal\": [0, 1, 0], \"offset\": -1},"  \
+    " \"friction\": 0.5}]"
+
+/* A run of the fixture's bar, in memory, killed in its middle: fewer than all frames are committed,
+ * and there are two checkpoints, of frames from 20 on and before the last. */
+void session_create_killed(session_fixture *f, int64_t steps, const char *more);
+
 /* The first frame that the two do not have alike (positions to the bit, metrics but for the times),
  * or -1. A frame that only one has differs; one that is damaged in either is passed over. */
 int64_t session_compare(const session_fixture *a, const session_fixture *b);
@@ -16,9 +25,9 @@ bool session_compare_once(const session_fixture *f);
 /* Whether worker.log has a line with this text. */
 bool session_said(const session_fixture *f, const char *text);
 
-/* Change a byte of the payload of a stored record (part: PL_LOG_FRAME or PL_LOG_METRICS). `seal`
- * makes the CRCs fit again, so that only computing the frame again can tell. */
-void session_tamper(const session_fixture *f, int64_t frame, int part, uint64_t offset, char value,
+/* Change a byte of the payload of a stored record (part: PL_LOG_FRAME or PL_LOG_METRICS); returns
+ * what it was. `seal` makes the CRCs fit again, so that only computing the frame again can tell. */
+char session_tamper(const session_fixture *f, int64_t frame, int part, uint64_t offset, char value,
                     bool seal);
 
 #endif
