@@ -276,30 +276,29 @@ END_TEST
 /* Frames of seven steps: the signal may come in the middle of one. */
 START_TEST(test_stopped_and_resumed)
 {
+    enum { FRAMES = 150 };
     session_fixture f, whole;
-    create(&whole, STEPS, FLOOR ", \"output\": {\"every\": 7}");
+    create(&whole, 7 * FRAMES, FLOOR ", \"output\": {\"every\": 7}");
     ck_assert_int_eq(session_fixture_run(&whole, 1), 0);
-    create(&f, STEPS, FLOOR ", \"output\": {\"every\": 7}");
+    create(&f, 7 * FRAMES, FLOOR ", \"output\": {\"every\": 7}");
     int attempt = 1, status = 6;
-    for (int64_t frames = 10; status == 6; attempt++, frames += 40) {
+    for (int64_t frames = 5; frames < FRAMES && status == 6; attempt++, frames += 35) {
         pid_t pid = session_fixture_start(&f, attempt);
-        if (!session_fixture_await(&f, frames < 130 ? frames : STEPS / 7 + 2, 30))
-            ck_abort();
+        ck_assert(session_fixture_await(&f, frames, 30));
         kill(pid, SIGTERM);
         status = session_fixture_wait(pid, 30);
-        if (status != 6)
-            break;
         pl_exit e = exit_of(&f);
-        pl_checkpoint c;
-        ck_assert_str_eq(e.state, "stopped");
+        ck_assert(status == 0 || status == 6);
+        ck_assert_str_eq(e.state, status == 6 ? "stopped" : "succeeded");
         ck_assert_int_eq(e.frames, session_fixture_frames(&f) - 1);
-        ck_assert_int_eq(pl_checkpoint_newest(f.directory, &c), PL_OK);
-        ck_assert_int_eq(c.frame, e.frames);
-        ck_assert_int_eq(c.attempt, attempt);
         ck_assert(!is_there(&f, "exit.reserve"));
+        pl_checkpoint c;
+        ck_assert_int_eq(pl_checkpoint_newest(f.directory, &c), PL_OK);
+        ck_assert(status == 0 || (c.frame == e.frames && c.attempt == attempt));
     }
-    ck_assert_int_gt(attempt, 3);
-    ck_assert_int_eq(status, 0);
+    if (status == 6)
+        ck_assert_int_eq(session_fixture_run(&f, attempt), 0);
+    ck_assert_int_eq(session_fixture_frames(&f), FRAMES + 1);
     ck_assert_int_eq(session_compare(&f, &whole), -1);
     ck_assert(session_compare_once(&f));
     session_fixture_destroy(&f);
