@@ -12,6 +12,24 @@ static double factor_nonzeros(double n)
     return 7.6 * pow(n, 4.0 / 3.0);
 }
 
+/* What a method costs beside the factor. */
+typedef struct method_cost {
+    double tet_seconds, vertex_seconds; /* of an iteration, beside the solve */
+    double tet_bytes, vertex_bytes;
+} method_cost;
+
+static method_cost cost_of(const pl_solver_settings *solver)
+{
+    double pairs = solver->window + 1;
+    switch (solver->method) {
+    case PL_METHOD_ADMM: /* a prox and a gather; z and u, twice */
+        break;
+    case PL_METHOD_QUASI_NEWTON: /* energy with gradient and a gather; two vectors a pair */
+        return (method_cost){100e-9, 250e-9 + 5e-9 * pairs, 520, 520 + 48 * pairs};
+    }
+    return (method_cost){170e-9, 250e-9, 800, 400};
+}
+
 pl_status pl_scene_check(const pl_scene *scene, const pl_mesh *meshes, pl_estimate *out,
                          int64_t *pin_counts, pl_faults *faults)
 {
@@ -22,14 +40,16 @@ pl_status pl_scene_check(const pl_scene *scene, const pl_mesh *meshes, pl_estima
     double n = (double)layout.free_vertices, m = (double)layout.tets;
     double nnz = factor_nonzeros(n);
     double steps = (double)scene->output.every, iterations = scene->solver.iterations;
-    /* The global step streams the factor twice, and gathers. */
-    double local = 170e-9 * m, global = 2 * 8 * nnz / 5e9 + 250e-9 * n;
+    method_cost cost = cost_of(&scene->solver);
+    /* A solve streams the factor twice. */
+    double iteration = cost.tet_seconds * m + cost.vertex_seconds * n + 2 * 8 * nnz / 5e9;
     *out = (pl_estimate){
         .vertices = layout.vertices,
         .tets = layout.tets,
         .free_vertices = layout.free_vertices,
-        .memory_bytes = 32e6 + 800 * m + 400 * (double)layout.vertices + 1.15 * 8 * nnz,
-        .seconds_per_frame = steps * iterations * (local + global),
+        .memory_bytes = 32e6 + cost.tet_bytes * m + cost.vertex_bytes * (double)layout.vertices +
+                        1.15 * 8 * nnz,
+        .seconds_per_frame = steps * iterations * iteration,
         .setup_seconds = 0.005 + 3e-6 * m + 4e-8 * nnz,
         .frame_bytes = (double)layout.vertices * 3 * (scene->output.precision ? 8 : 4) + 1200,
     };

@@ -245,6 +245,10 @@ START_TEST(test_bad_scenes)
          " \"pins\": [{\"body\": \"b\", \"select\": {\"sphere\": {\"center\": [9, 9, 9],"
          " \"radius\": 1}}}]}",
          "/pins/0/select"},
+        /* Each part is good, the two together do not exist. */
+        {"{\"pliant\": 1, \"solver\": {\"method\": \"quasi_newton\"}, \"bodies\": [{\"mesh\":"
+         " {\"box\": {}}}], \"obstacles\": [{\"plane\": {}}]}",
+         "/solver/method"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         session_fixture f;
