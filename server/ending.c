@@ -1,5 +1,6 @@
 #include "server/ending.h"
 
+#include "protocol/head_recover.h"
 #include "protocol/session_dir.h"
 #include "server/control_log.h"
 #include "server/removal.h"
@@ -249,13 +250,10 @@ static void end_crashed(ending *e)
  * may not have reached the database before a daemon was killed. */
 static void note_attempts(ending *e, const pl_exit *report)
 {
-    pl_head head = {0};
-    if (pl_head_read(e->dir_fd, &head) == PL_OK && head.attempt > e->recovery.attempt) {
-        e->recovery.attempt = head.attempt;
-    }
-    pl_head_clear(&head);
-    if (report->attempt > e->recovery.attempt) {
-        e->recovery.attempt = report->attempt;
+    int32_t newest = pl_log_newest_attempt(e->dir_fd);
+    newest = report->attempt > newest ? report->attempt : newest;
+    if (newest > e->recovery.attempt) {
+        e->recovery.attempt = newest;
     }
 }
 

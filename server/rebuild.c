@@ -1,8 +1,9 @@
 #include "server/rebuild.h"
 
+#include "protocol/head_recover.h"
 #include "protocol/log.h"
 #include "protocol/scene_json.h"
-#include "protocol/session_dir.h"
+#include "protocol/session_file.h"
 #include "server/admission.h"
 #include "server/auth.h"
 #include "server/control_log.h"
@@ -59,7 +60,7 @@ static bool read_scene(int dir_fd, pl_rebuilt *r)
     size_t size;
     pl_outline outline;
     pl_faults faults = {0};
-    if (pl_file_read(dir_fd, "scene.json", SCENE_LIMIT, &text, &size) != PL_OK) {
+    if (pl_session_file_read(dir_fd, PL_FILE_SCENE, SCENE_LIMIT, &text, &size) != PL_OK) {
         return false;
     }
     bool good = pl_scene_outline(text, size, &outline, &faults) == PL_DECODE_OK;
@@ -108,7 +109,7 @@ static bool ended_by_report(int dir_fd, pl_row *row)
 {
     pl_head head = {0};
     pl_exit report = {0};
-    if (pl_head_read(dir_fd, &head) == PL_OK) {
+    if (pl_head_load(dir_fd, &head, NULL) == PL_OK) {
         row->attempt = head.attempt;
     }
     pl_head_clear(&head);

@@ -159,9 +159,13 @@ static bool produce_heartbeat(stream *s)
     if (s->form == FORM_RECORDS) {
         return produce_json(s, PL_RECORD_HEARTBEAT, NULL, -1, strdup(""), 0);
     }
+    pl_row row = pl_session_row(s->daemon->sessions, s->session);
     begin_event(s, &w, "heartbeat");
-    pl_json_set_string(&w, "state",
-                       pl_state_name((pl_session_state)atomic_load(&s->session->state)));
+    pl_json_set_string(&w, "state", row.state);
+    if (row.message) {
+        pl_json_set_string(&w, "message", row.message);
+    }
+    pl_row_clear(&row);
     return produce_event(s, PL_RECORD_HEARTBEAT, "heartbeat", -1, &w);
 }
 

@@ -87,6 +87,20 @@ int pl_api_connect(pl_cli *cli)
     return cli->client ? PL_EXIT_OK : pl_cli_fail(cli, PL_EXIT_FAILED, "out of memory");
 }
 
+void pl_api_find_again(pl_cli *cli)
+{
+    const char *given = cli->server ? cli->server : cli->state ? NULL : getenv("PLIANT_SERVER");
+    char *url = given && *given ? NULL : read_state_word(cli, "url");
+    if (url && cli->server_url && strcmp(url, cli->server_url) != 0) {
+        pl_http_client_destroy(cli->client);
+        free(cli->server_url);
+        cli->client = NULL;
+        cli->server_url = NULL;
+        pl_api_connect(cli);
+    }
+    free(url);
+}
+
 /* The problem report that the daemon sent, or its bare status. */
 static int refused(pl_cli *cli, const pl_http_answer *answer)
 {

@@ -10,6 +10,9 @@ enum { PL_ID_TEXT = 33 };
 
 /* Find server and token and make cli->client, once. */
 int pl_api_connect(pl_cli *cli);
+/* Where the server was found in a state directory: look again, for a daemon that was started anew may
+ * listen elsewhere. */
+void pl_api_find_again(pl_cli *cli);
 /* Call and judge: PL_EXIT_OK with a status below 300 and *answer to be cleared by the caller;
  * otherwise everything is said and cleared. */
 int pl_api_call(pl_cli *cli, const pl_http_call *call, pl_http_answer *answer);

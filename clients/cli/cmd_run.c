@@ -9,13 +9,14 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/pidfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { POLL_MS = 50, PREFLIGHT_REFUSED = 1 };
+enum { POLL_MS = 50, PREFLIGHT_REFUSED = 1, WORKER_STOPPED = 6 }; /* exit statuses */
 
 typedef struct runner {
     pl_cli *cli;
@@ -109,7 +110,7 @@ static void look(runner *r, pl_log_reader *reader)
         pl_progress_show(&r->progress, &r->cli->err);
 }
 
-/* Watch the worker until it ends; its wait status. Ctrl-C asks it to end at the next step. */
+/* Watch the worker until it ends; its wait status. Ctrl-C asks it to stop at a checkpoint. */
 static int watch(runner *r, pid_t pid)
 {
     pl_log_reader *reader = NULL;
@@ -122,9 +123,8 @@ static int watch(runner *r, pid_t pid)
             asked = true;
             pl_terminal_finish(&r->cli->err);
             if (!r->cli->json)
-                fprintf(stderr, "cancelling at the end of the step; its frames stay\n");
-            if (pl_run_session_cancel(r->dir_fd) != PL_OK)
-                pl_cli_fail(r->cli, 0, "control.log: %s", strerror(errno));
+                fprintf(stderr, "stopping at the end of the step\n");
+            pidfd_send_signal(end.fd, SIGTERM, NULL, 0);
         }
     }
     int state = wait_for(pid);
@@ -154,6 +154,12 @@ static void say_failure(const runner *r, const pl_failure *f)
         fprintf(stderr, "  %s\n", f->message);
     if (*f->advice)
         fprintf(stderr, "  %s\n", f->advice);
+}
+
+static void say_resume(const runner *r)
+{
+    if (!r->cli->json)
+        fprintf(stderr, "pliant run --resume --out %s goes on from there\n", r->path);
 }
 
 static int verdict(const runner *r, const pl_exit *e)
@@ -200,13 +206,33 @@ static int64_t frames_of(const runner *r)
     return frames;
 }
 
-static int simulate(runner *r, int64_t threads)
+/* What the worker left, once it has ended. */
+static int conclude(const runner *r, int state)
 {
-    char count[24];
+    pl_exit e;
+    bool stopped = WIFEXITED(state) && WEXITSTATUS(state) == WORKER_STOPPED;
+    if (pl_exit_read(r->dir_fd, &e) == PL_OK) {
+        int status = verdict(r, &e);
+        if (strcmp(e.state, "stopped") != 0 && strcmp(e.state, "paused") != 0)
+            return status;
+        stopped = true;
+    }
+    if (!stopped)
+        pl_cli_fail(r->cli, 0, "the worker ended by %s %d and left no word; see %s/worker.log",
+                    WIFSIGNALED(state) ? "signal" : "status",
+                    WIFSIGNALED(state) ? WTERMSIG(state) : WEXITSTATUS(state), r->path);
+    say_resume(r);
+    return stopped ? PL_EXIT_INTERRUPTED : PL_EXIT_FAILED;
+}
+
+static int simulate(runner *r, int64_t threads, int32_t attempt)
+{
+    char count[24], number[24];
     pid_t pid;
     snprintf(count, sizeof count, "%" PRId64, threads);
+    snprintf(number, sizeof number, "%" PRId32, attempt);
     const char *const arguments[] = {
-        "--session", r->path, "--attempt", "1", threads > 0 ? "--threads" : NULL, count, NULL};
+        "--session", r->path, "--attempt", number, threads > 0 ? "--threads" : NULL, count, NULL};
     pl_progress_init(&r->progress, frames_of(r));
     if (pl_run_session_start("pliant-worker", arguments, &pid) != PL_OK)
         return pl_cli_fail(r->cli, PL_EXIT_FAILED, "pliant-worker can not be started: %s",
@@ -214,14 +240,7 @@ static int simulate(runner *r, int64_t threads)
     int state = watch(r, pid);
     if (!r->cli->json)
         pl_progress_end(&r->progress, &r->cli->err);
-    pl_exit e;
-    if (pl_exit_read(r->dir_fd, &e) == PL_OK)
-        return verdict(r, &e);
-    return pl_cli_fail(r->cli, PL_EXIT_FAILED,
-                       "the worker ended by %s %d and left no word; see "
-                       "%s/worker.log",
-                       WIFSIGNALED(state) ? "signal" : "status",
-                       WIFSIGNALED(state) ? WTERMSIG(state) : WEXITSTATUS(state), r->path);
+    return conclude(r, state);
 }
 
 static int read_scene(pl_cli *cli, pl_scene_files *scene)
@@ -240,25 +259,62 @@ static int read_scene(pl_cli *cli, pl_scene_files *scene)
     return status;
 }
 
+/* Frames that are there already are not shown again. */
+static int resume(runner *r, int64_t threads)
+{
+    int32_t attempt;
+    pl_preflight p = {0};
+    pl_log_reader *reader;
+    int status = pl_run_session_resume(r->cli, r->path, &r->dir_fd, &attempt);
+    if (status != PL_EXIT_OK)
+        return status;
+    if (attempt == 0) {
+        if (!r->cli->json)
+            fprintf(stderr, "the run in %s has succeeded already\n", r->path);
+        return PL_EXIT_OK;
+    }
+    if (pl_log_reader_open(r->dir_fd, &reader) == PL_OK) {
+        r->printed = pl_log_reader_refresh(reader);
+        pl_log_reader_close(reader);
+    }
+    if (pl_preflight_read(r->dir_fd, &p) != PL_OK)
+        status = preflight(r); /* it was interrupted before */
+    pl_preflight_clear(&p);
+    return status == PL_EXIT_OK ? simulate(r, threads, attempt) : status;
+}
+
+static int run_scene(runner *r, int64_t threads)
+{
+    pl_scene_files scene;
+    int status = read_scene(r->cli, &scene);
+    if (status != PL_EXIT_OK)
+        return status;
+    status = pl_run_session_make(r->cli, r->path, &scene, pl_cli_flag(r->cli, "--force"),
+                                 &r->dir_fd);
+    pl_scene_files_clear(&scene);
+    if (status == PL_EXIT_OK)
+        status = preflight(r);
+    return status == PL_EXIT_OK ? simulate(r, threads, 1) : status;
+}
+
 int pl_command_run(pl_cli *cli)
 {
     runner r = {.cli = cli, .path = pl_cli_option(cli, "--out"), .dir_fd = -1};
     int64_t threads;
-    pl_scene_files scene;
+    bool again = pl_cli_flag(cli, "--resume");
     if (!pl_cli_integer(cli, "--threads", 1, 1024, 0, &threads))
         return PL_EXIT_USAGE;
     if (!r.path || !*r.path)
         return pl_cli_fail(cli, PL_EXIT_USAGE, "--out DIR is missing: where the run is written");
-    int status = read_scene(cli, &scene);
-    if (status != PL_EXIT_OK)
-        return status;
-    status = pl_run_session_make(cli, r.path, &scene, pl_cli_flag(cli, "--force"), &r.dir_fd);
-    pl_scene_files_clear(&scene);
-    if (status != PL_EXIT_OK)
-        return status;
-    status = preflight(&r);
-    if (status == PL_EXIT_OK)
-        status = simulate(&r, threads);
-    close(r.dir_fd);
+    if (!again && cli->argument_count == 0)
+        return pl_cli_fail(cli, PL_EXIT_USAGE,
+                           "SCENE.json is missing; usage: pliant run SCENE.json --out DIR");
+    if (again && (cli->argument_count > 0 || pl_cli_flag(cli, "--force")))
+        return pl_cli_fail(cli, PL_EXIT_USAGE,
+                           "--resume goes on with the scene in %s: give no other, and no --force",
+                           r.path);
+    int status = again ? resume(&r, threads) : run_scene(&r, threads);
+    if (r.dir_fd >= 0)
+        close(r.dir_fd);
     return status;
 }

@@ -91,13 +91,17 @@ static void print_item(const pl_cli *cli, const pl_json *s)
     pl_style style = strcmp(state, "succeeded") == 0 ? PL_STYLE_GREEN
                      : strcmp(state, "failed") == 0 || strcmp(state, "rejected") == 0 ? PL_STYLE_RED
                      : strcmp(state, "running") == 0 ? PL_STYLE_CYAN
+                     : strcmp(state, "paused") == 0  ? PL_STYLE_YELLOW
                                                      : PL_STYLE_PLAIN;
     char frames[48];
     snprintf(frames, sizeof frames, "%" PRId64 "/%" PRId64, pl_json_integer(s, "progress/frame", 0),
              pl_json_integer(s, "progress/frames", 0));
-    printf("%.12s  %s%-10s%s %13s  %-20s  %s\n", pl_json_string(s, "id", ""),
+    const char *waits = pl_json_string(s, "queue/reason", "");
+    bool restarts = strncmp(waits, "restarts", 8) == 0;
+    printf("%.12s  %s%-10s%s %13s  %-20s  %s%s%s\n", pl_json_string(s, "id", ""),
            pl_style_on(&cli->out, style), state, pl_style_off(&cli->out), frames,
-           pl_json_string(s, "created", ""), pl_json_string(s, "name", ""));
+           pl_json_string(s, "created", ""), pl_json_string(s, "name", ""), restarts ? "  " : "",
+           restarts ? waits : "");
 }
 
 int pl_command_list(pl_cli *cli)
@@ -150,7 +154,16 @@ static void print_session(const pl_cli *cli, const pl_json *s)
         snprintf(text, sizeof text, "place %" PRId64 ": %.100s",
                  pl_json_integer(s, "queue/position", 0), pl_json_string(s, "queue/reason", ""));
         print_row(cli, "queue", text);
+    } else if (*pl_json_string(s, "queue/reason", "")) {
+        print_row(cli, "queue", pl_json_string(s, "queue/reason", ""));
     }
+    if (!pl_json_is_null(pl_json_at(s, "paused"))) {
+        snprintf(text, sizeof text, "by %.40s; pliant resume %.8s goes on",
+                 pl_json_string(s, "paused/by", ""), pl_json_string(s, "id", ""));
+        print_row(cli, "paused", text);
+    }
+    if (*pl_json_string(s, "desired", ""))
+        print_row(cli, "desired", pl_json_string(s, "desired", ""));
     const pl_json *bodies = pl_json_at(s, "bodies");
     for (size_t b = 0; b < pl_json_count(bodies); b++) {
         const pl_json *body = pl_json_item(bodies, b);
@@ -221,7 +234,7 @@ int pl_command_metrics(pl_cli *cli)
     return status;
 }
 
-/* ---- cancel and delete -------------------------------------------------------------------------
+/* ---- pause, resume, cancel and delete -------------------------------------------------------------------------
  */
 
 static int tell_each(pl_cli *cli, const char *method, const char *path_format, const char *done)
@@ -252,6 +265,16 @@ static int tell_each(pl_cli *cli, const char *method, const char *path_format, c
         pl_http_answer_clear(&answer);
     }
     return worst;
+}
+
+int pl_command_pause(pl_cli *cli)
+{
+    return tell_each(cli, "POST", "/v1/sessions/%s/pause", "asked to pause");
+}
+
+int pl_command_resume(pl_cli *cli)
+{
+    return tell_each(cli, "POST", "/v1/sessions/%s/resume", "queued to go on");
 }
 
 int pl_command_cancel(pl_cli *cli)

@@ -8,14 +8,17 @@
 
 const pl_command pl_commands[] = {
     {.name = "run",
-     .arguments = "SCENE.json --out DIR",
+     .arguments = "SCENE.json --out DIR | --resume --out DIR",
      .summary = "simulate here, with no daemon",
-     .least = 1,
+     .least = 0,
      .most = 1,
-     .notes = "DIR becomes a session directory, which export, plot, frames and metrics read in\n"
-              "place of an id. Mesh files are named as {\"file\": \"bunny.msh\"} in the scene.\n"
-              "Ctrl-C cancels the run; its frames stay.",
+     .notes =
+         "DIR becomes a session directory, which export, plot, frames and metrics read in\n"
+         "place of an id. Mesh files are named as {\"file\": \"bunny.msh\"} in the scene.\n"
+         "Ctrl-C stops the run at a checkpoint, from which --resume goes on, as it does after\n"
+         "a crash; the frames are those of a run that was never interrupted.",
      .options = {{"--out", "DIR", "the session directory to make"},
+                 {"--resume", NULL, "go on with an interrupted run in DIR; takes no scene"},
                  {"--threads", "N", "threads of the solver (the scene's resources.cores)"},
                  {"--force", NULL, "replace what an earlier run left in DIR"}},
      .run = pl_command_run},
@@ -36,7 +39,7 @@ const pl_command pl_commands[] = {
      .arguments = "",
      .summary = "sessions, newest first",
      .most = 0,
-     .options = {{"--state", "S", "only those in state S: queued, running, succeeded, ..."},
+     .options = {{"--state", "S", "only those in state S: queued, running, paused, ..."},
                  {"--limit", "N", "at most N (50)"}},
      .run = pl_command_list},
     {.name = "show",
@@ -111,6 +114,19 @@ const pl_command pl_commands[] = {
          "1: damaged. An ID is looked up in the state directory (--state), with no daemon.",
      .options = {{"--repair", NULL, "first write head.json and indices again from the log"}},
      .run = pl_command_verify},
+    {.name = "pause",
+     .arguments = "ID...",
+     .summary = "stop sessions at a checkpoint; their cores are free meanwhile",
+     .least = 1,
+     .most = PL_ARGUMENTS_MAX,
+     .notes = "A paused session keeps its frames and whoever follows it; resume goes on with it.",
+     .run = pl_command_pause},
+    {.name = "resume",
+     .arguments = "ID...",
+     .summary = "queue paused sessions again; they go on where they were",
+     .least = 1,
+     .most = PL_ARGUMENTS_MAX,
+     .run = pl_command_resume},
     {.name = "cancel",
      .arguments = "ID...",
      .summary = "end sessions; their frames stay",

@@ -19,6 +19,7 @@ typedef struct follower {
     char *line;   /* the beginning of a line that has not come whole yet */
     size_t length;
     bool ended, no_memory;
+    bool waits; /* it was said that the session is paused, or waits to go on */
     char reason[32];
 } follower;
 
@@ -44,8 +45,30 @@ static bool is_waiting(const char *state)
 /* ---- one line of the stream --------------------------------------------------------------------
  */
 
+/* A heartbeat tells how the session stands. */
+static void take_state(follower *f, const pl_json *event)
+{
+    const char *state = pl_json_string(event, "state", "");
+    const char *message = pl_json_string(event, "message", "");
+    bool paused = strcmp(state, "paused") == 0, waits = paused || strcmp(state, "queued") == 0;
+    if (f->lines || waits == f->waits)
+        return;
+    f->waits = waits;
+    pl_terminal_finish(&f->cli->err);
+    if (paused)
+        fprintf(stderr, "paused after frame %" PRId64 "; pliant resume %.8s goes on\n", f->next - 1,
+                f->id);
+    else if (waits)
+        fprintf(stderr, "waits to go on after frame %" PRId64 "%s%s\n", f->next - 1,
+                *message ? ": " : "", message);
+    else
+        fprintf(stderr, "goes on\n");
+}
+
 static void take_event(follower *f, const pl_json *event, const char *name)
 {
+    if (strcmp(name, "heartbeat") == 0)
+        take_state(f, event);
     if (strcmp(name, "gap") == 0 && !f->lines) {
         pl_terminal_finish(&f->cli->err);
         char *text = pl_json_dump(event, false);
@@ -303,6 +326,10 @@ static int stream_to_end(follower *f)
                     f->next - 1, wait);
         }
         pl_interruptible_sleep(wait);
+        if (!reached)
+            pl_api_find_again(f->cli);
+        if (!f->cli->client)
+            return PL_EXIT_FAILED;
     }
     return PL_EXIT_OK;
 }

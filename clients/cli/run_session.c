@@ -2,6 +2,7 @@
 
 #include "clients/cli/outfile.h"
 
+#include "protocol/head_recover.h"
 #include "protocol/record.h"
 #include "protocol/session_dir.h"
 
@@ -148,9 +149,11 @@ int pl_run_session_make(pl_cli *cli, const char *path, const pl_scene_files *sce
     return status;
 }
 
-pl_status pl_run_session_cancel(int dir_fd)
+/* A worker reads control.log from its beginning: a pause in a directory that a daemon made would end it
+ * at once. */
+static pl_status append_resume(int dir_fd)
 {
-    static const char action[] = "{\"action\": \"cancel\"}";
+    static const char action[] = "{\"action\": \"resume\"}";
     unsigned char bytes[PL_RECORD_HEADER + 64] = {0};
     pl_record record = {.type = PL_RECORD_CONTROL,
                         .length = sizeof action - 1,
@@ -164,6 +167,43 @@ pl_status pl_run_session_cancel(int dir_fd)
     bool whole = write(fd, bytes, size) == (ssize_t)size;
     close(fd);
     return whole ? PL_OK : PL_IO;
+}
+
+static int judge_resume(pl_cli *cli, const char *path, int dir_fd, int32_t *attempt)
+{
+    pl_exit e = {0};
+    if (faccessat(dir_fd, "scene.json", F_OK, 0) != 0)
+        return pl_cli_fail(cli, PL_EXIT_FILE, "%s holds no run", path);
+    if (pl_session_locked(dir_fd))
+        return pl_cli_fail(cli, PL_EXIT_FILE, "%s: a run is at work there", path);
+    bool reported = pl_exit_read(dir_fd, &e) == PL_OK;
+    if (reported && strcmp(e.state, "succeeded") == 0)
+        return PL_EXIT_OK;
+    if (reported && strcmp(e.state, "failed") == 0)
+        return pl_cli_fail(cli, PL_EXIT_FAILED,
+                           "%s: the run failed (%s) and would again: %s. Its frames can be read",
+                           path, pl_failure_name(e.failure.code), e.failure.message);
+    if (reported && strcmp(e.state, "cancelled") == 0)
+        return pl_cli_fail(cli, PL_EXIT_CANCELLED, "%s: the run was cancelled", path);
+    int32_t newest = pl_log_newest_attempt(dir_fd);
+    *attempt = 1 + (e.attempt > newest ? e.attempt : newest);
+    if (faccessat(dir_fd, "control.log", F_OK, 0) == 0 && append_resume(dir_fd) != PL_OK)
+        return pl_cli_fail(cli, PL_EXIT_FILE, "%s/control.log: %s", path, strerror(errno));
+    return PL_EXIT_OK;
+}
+
+int pl_run_session_resume(pl_cli *cli, const char *path, int *dir_fd, int32_t *attempt)
+{
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return pl_cli_fail(cli, PL_EXIT_FILE, "%s: %s", path, strerror(errno));
+    *attempt = 0;
+    int status = judge_resume(cli, path, fd, attempt);
+    if (status != PL_EXIT_OK)
+        close(fd);
+    else
+        *dir_fd = fd;
+    return status;
 }
 
 /* The path of a program beside this one; malloc'ed, NULL with errno. */

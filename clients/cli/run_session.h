@@ -1,5 +1,5 @@
-/* run_session.h - a session directory of our own: made, filled, cleared for another run, and told
- * to cancel. The same directory that a daemon makes; here the command line is its creator.
+/* run_session.h - a session directory of our own: made, filled, cleared for another run, and taken up
+ * again. The same directory that a daemon makes; here the command line is its creator.
  */
 #ifndef PLIANT_CLIENTS_CLI_RUN_SESSION_H
 #define PLIANT_CLIENTS_CLI_RUN_SESSION_H
@@ -15,8 +15,9 @@
 int pl_run_session_make(pl_cli *cli, const char *path, const pl_scene_files *scene, bool force,
                         int *dir_fd);
 
-/* Append {"action": "cancel"} to control.log. */
-pl_status pl_run_session_cancel(int dir_fd);
+/* Open a directory whose run was interrupted. PL_EXIT_OK with *dir_fd and the number of the attempt that
+ * goes on; with *attempt 0 and *dir_fd where it has succeeded already. Else it was said why not. */
+int pl_run_session_resume(pl_cli *cli, const char *path, int *dir_fd, int32_t *attempt);
 
 /* Start a program that lies beside this one ($PLIANT_BINDIR, else the folder of the executable), in
  * a process group of its own so that Ctrl-C reaches us only. NULL-terminated arguments after the

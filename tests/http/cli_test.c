@@ -375,15 +375,22 @@ START_TEST(interrupt_stops_watching_but_not_the_session)
 }
 END_TEST
 
-START_TEST(interrupt_cancels_a_run)
+START_TEST(interrupted_run_can_go_on)
 {
-    write_scene("long.json", 100000, BOX);
+    write_scene("long.json", 2000, BOX);
     err[0] = '\0';
     ck_assert_int_eq(
-        interrupt_at("/100000", (const char *[]){"run", "long.json", "--out", "r", NULL}), 6);
-    ck_assert_ptr_nonnull(strstr(err, "cancelled"));
+        interrupt_at("/2000", (const char *[]){"run", "long.json", "--out", "r", NULL}), 130);
+    ck_assert_ptr_nonnull(strstr(err, "pliant run --resume --out r"));
     ck_assert_int_eq(pliant("frames r --to 0"), 0); /* its frames stay */
     ck_assert_ptr_nonnull(strstr(out, "45 vertices"));
+    ck_assert_int_eq(pliant("run long.json --resume --out r"), 2);
+    ck_assert_int_eq(pliant("run --resume --out r"), 0);
+    ck_assert_ptr_nonnull(strstr(err, "succeeded"));
+    ck_assert_int_eq(pliant("frames r --from 2000"), 0);
+    ck_assert_int_eq(pliant("run --resume --out r"), 0);
+    ck_assert_ptr_nonnull(strstr(err, "already"));
+    ck_assert_int_eq(pliant("run --resume --out none"), 7);
 }
 END_TEST
 
@@ -403,7 +410,7 @@ int main(void)
     tcase_add_test(t, run_needs_no_daemon);
     tcase_add_test(t, verify_finds_damage);
     tcase_add_test(t, interrupt_stops_watching_but_not_the_session);
-    tcase_add_test(t, interrupt_cancels_a_run);
+    tcase_add_test(t, interrupted_run_can_go_on);
     suite_add_tcase(s, t);
     SRunner *sr = srunner_create(s);
     srunner_run_all(sr, CK_NORMAL);
