@@ -1,5 +1,6 @@
 #include "server/ending.h"
 
+#include "protocol/checkpoint.h"
 #include "protocol/head_recover.h"
 #include "protocol/session_dir.h"
 #include "server/control_log.h"
@@ -54,12 +55,20 @@ static void end_as(const ending *e, pl_session_state to, const char *reason,
     free(text);
 }
 
+static void describe_killing(const ending *e, char *out, size_t size)
+{
+    snprintf(out, size, "the worker did not react in %d s and was killed",
+             e->daemon->options.patience);
+}
+
 static void end_cancelled(const ending *e)
 {
     bool killed = e->how->killed;
+    char message[96];
+    describe_killing(e, message, sizeof message);
     pl_verdict_move(e->daemon, e->session, PL_STATE_CANCELLED,
                     &(pl_move){.reason = killed ? "killed" : "user",
-                               .message = killed ? "the worker did not react in 10 s" : NULL,
+                               .message = killed ? message : NULL,
                                .recovery = &e->recovery});
 }
 
@@ -199,6 +208,17 @@ static void fail_crashed(ending *e, const char *crash)
     free(tail);
 }
 
+/* A session that made a checkpoint since it crashed last begins to count anew. */
+static void note_checkpoint(ending *e)
+{
+    pl_checkpoint newest;
+    if (pl_checkpoint_newest(e->dir_fd, &newest) == PL_OK &&
+        newest.frame > e->recovery.checkpoint) {
+        e->recovery.checkpoint = newest.frame;
+        e->recovery.crashes = 0;
+    }
+}
+
 /* At most 3 restarts without a new checkpoint. What happened while no daemon watched is counted once
  * at most, and a machine that was started anew not at all: neither is the scene's fault. */
 static void end_crashed(ending *e)
@@ -212,9 +232,10 @@ static void end_crashed(ending *e)
         return;
     }
     if (e->paused) {
-        pause_session(e, how->killed ? "the worker did not react in 10 s and was killed; resume "
-                                       "goes on from its last checkpoint"
-                                     : crash);
+        if (how->killed) {
+            describe_killing(e, crash, sizeof crash);
+        }
+        pause_session(e, crash);
         return;
     }
     atomic_fetch_add(&e->daemon->counters.workers_crashed, 1);
@@ -224,6 +245,7 @@ static void end_crashed(ending *e)
         }
         return;
     }
+    note_checkpoint(e);
     if (!how->found) {
         r->crashes++;
     } else if (!how->rebooted && r->crashes == 0) {

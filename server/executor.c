@@ -25,7 +25,6 @@
 #include <unistd.h>
 
 enum {
-    PATIENCE_MS = 10000, /* with a worker that was cancelled or paused */
     STOP_POLL_MS = 10,
     STATUS_REFUSED = 5, /* of a worker that could not take the lock, or whose attempt is stale */
     LOCK_POLL_MS = 500, /* of adopted workers whose process is not known */
@@ -81,19 +80,24 @@ static bool watch_worker(pl_executor *e, worker *w)
 
 static int spawn_worker(pl_executor *e, const pl_session *s, pl_child *child)
 {
-    char program[PATH_MAX + 32], attempt[24], threads[24], memory[32], log_path[PATH_MAX + 80];
+    char program[PATH_MAX + 32], attempt[24], threads[24], memory[32], every[16];
+    char log_path[PATH_MAX + 80];
     snprintf(program, sizeof program, "%s/pliant-worker", e->daemon->programs);
     snprintf(attempt, sizeof attempt, "%lld", (long long)s->attempt);
     snprintf(threads, sizeof threads, "%lld", (long long)s->cores);
+    snprintf(every, sizeof every, "%d", e->daemon->options.checkpoint_every);
     snprintf(memory, sizeof memory, "%.0f", s->memory_limit);
     snprintf(log_path, sizeof log_path, "%s/worker.log", s->directory);
     int log_fd = open(log_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (log_fd < 0) {
         return errno;
     }
-    char *argv[] = {program, "--session", s->directory, "--attempt",
-                    attempt, "--threads", threads,      s->memory_limit >= 1 ? "--memory" : NULL,
-                    memory,  NULL};
+    char *argv[] = {program,      "--session",
+                    s->directory, "--attempt",
+                    attempt,      "--threads",
+                    threads,      "--checkpoint-every",
+                    every,        s->memory_limit >= 1 ? "--memory" : NULL,
+                    memory,       NULL};
     int error = pl_spawn(argv, log_fd, log_fd, "/", child);
     close(log_fd);
     return error;
@@ -344,7 +348,7 @@ static void set_deadline(pl_executor *e, const pl_session *s, int64_t deadline_m
 
 void pl_executor_hurry(pl_executor *e, pl_session *s)
 {
-    set_deadline(e, s, now_ms() + PATIENCE_MS);
+    set_deadline(e, s, now_ms() + 1000 * (int64_t)e->daemon->options.patience);
 }
 
 void pl_executor_relax(pl_executor *e, pl_session *s)

@@ -20,7 +20,7 @@ void pl_executor_destroy(pl_executor *executor);
 /* There may be something to start. From any thread; costs one write. NULL is nothing. */
 void pl_executor_kick(pl_executor *executor);
 /* Something was put into control.log of a session that runs: its worker is killed if it has not ended
- * in 10 s; or no longer, for what was asked was taken back. */
+ * within --patience; or no longer, for what was asked was taken back. */
 void pl_executor_hurry(pl_executor *executor, pl_session *session);
 void pl_executor_relax(pl_executor *executor, pl_session *session);
 /* SIGTERM to every worker, and wait until they have made their checkpoints and ended. The daemon

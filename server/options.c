@@ -25,6 +25,8 @@ static const char help[] =
     "  --max-mesh BYTES         largest mesh file (1073741824)\n"
     "  --max-connections N      connections at once (1000)\n"
     "  --idle-timeout SECONDS   until a connection that does nothing is closed (30)\n"
+    "  --patience SECONDS       until a worker that does not react to cancel or pause is killed "
+    "(10)\n"
     "  --checkpoint-every SECONDS  how often workers save their state, at most (10)\n"
     "  --restart-delays A,B,C   seconds before a crashed worker's 1st, 2nd and 3rd restart without "
     "a\n"
@@ -106,6 +108,7 @@ enum {
     OPT_MESH,
     OPT_CONNECTIONS,
     OPT_IDLE,
+    OPT_PATIENCE,
     OPT_CHECKPOINT,
     OPT_DELAYS,
     OPT_ON_EXIT,
@@ -128,6 +131,7 @@ static const struct option long_options[] = {
     {"max-mesh", required_argument, NULL, OPT_MESH},
     {"max-connections", required_argument, NULL, OPT_CONNECTIONS},
     {"idle-timeout", required_argument, NULL, OPT_IDLE},
+    {"patience", required_argument, NULL, OPT_PATIENCE},
     {"checkpoint-every", required_argument, NULL, OPT_CHECKPOINT},
     {"restart-delays", required_argument, NULL, OPT_DELAYS},
     {"on-exit", required_argument, NULL, OPT_ON_EXIT},
@@ -224,6 +228,10 @@ static pl_options_verdict take(int option, const char *text, pl_options *o)
         r = take_count("--idle-timeout", text, 1, 3600, &v);
         o->idle_timeout = (int)v;
         return r;
+    case OPT_PATIENCE:
+        r = take_count("--patience", text, 1, 3600, &v);
+        o->patience = (int)v;
+        return r;
     case OPT_CHECKPOINT:
         r = take_count("--checkpoint-every", text, 1, 86400, &v);
         o->checkpoint_every = (int)v;
@@ -279,6 +287,7 @@ pl_options_verdict pl_options_parse(int argc, char **argv, pl_options *out)
                         .max_mesh = (int64_t)1 << 30,
                         .max_connections = 1000,
                         .idle_timeout = 30,
+                        .patience = 10,
                         .checkpoint_every = 10,
                         .restart_delays_ms = {1000, 10000, 60000},
                         .level = PL_LEVEL_INFO};

@@ -20,6 +20,7 @@ typedef struct pl_options {
     int64_t max_mesh;   /* bytes of an uploaded mesh file */
     int max_connections;
     int idle_timeout;     /* s until a connection that does nothing is closed */
+    int patience;         /* s with a worker that was cancelled or paused */
     int checkpoint_every; /* s, for workers */
     int64_t
         restart_delays_ms[PL_RESTARTS]; /* before the 1st, 2nd, ... restart of a crashed worker */
