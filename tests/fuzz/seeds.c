@@ -1,10 +1,12 @@
 /* seeds DIR: writes inputs made by the real writers to DIR/TARGET/, for the targets whose formats
  * carry checksums. To be run again when a format has changed, then merged into the corpus. */
+#include "protocol/checkpoint.h"
 #include "protocol/log.h"
 #include "protocol/sealed.h"
 #include "protocol/session_dir.h"
 
 #include <fcntl.h>
+#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +15,11 @@
 
 static char scratch[] = "/tmp/pliant-seeds-XXXXXX";
 static int scratch_fd;
+
+static int remove_entry(const char *path, const struct stat *st, int kind, struct FTW *place)
+{
+    return remove(path);
+}
 
 static void give_up(const char *what)
 {
@@ -159,6 +166,29 @@ static void write_sealed_seeds(const char *directory)
     pl_faults_clear(&p.faults);
 }
 
+/* ---- checkpoint: operations of checkpoint_fuzz.c
+ * ------------------------------------------------------ */
+
+static void write_checkpoint_seed(const char *directory)
+{
+    static const char payload[24] = "a state";
+    pl_checkpoint c = {.attempt = 1,
+                       .frame = 5,
+                       .segment_attempt = 1,
+                       .segment_end = 4096,
+                       .seconds = 1.5,
+                       .numerics = "0.1.0 none",
+                       .payload_size = sizeof payload};
+    for (int slot = 0; slot < PL_CHECKPOINT_SLOTS; slot++, c.frame++)
+        if (pl_checkpoint_write(scratch_fd, slot, &c, payload) != PL_OK)
+            give_up("checkpoint");
+    FILE *out = open_seed(directory, "checkpoint", "two");
+    put_file(out, 0, pl_checkpoint_name(0));
+    put_file(out, 1, pl_checkpoint_name(1));
+    put_part(out, 2, "", 0);
+    fclose(out);
+}
+
 int main(int argc, char **argv)
 {
     if (argc != 2 || !mkdtemp(scratch))
@@ -171,6 +201,7 @@ int main(int argc, char **argv)
     write_control_seed(argv[1], "pause");
     write_control_seed(argv[1], "resume");
     write_sealed_seeds(argv[1]);
-    printf("seeds written to %s; the scratch files lie in %s\n", argv[1], scratch);
+    write_checkpoint_seed(argv[1]);
+    nftw(scratch, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
     return 0;
 }
