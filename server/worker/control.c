@@ -10,8 +10,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* At most this much is looked at in one go, and no command is larger. */
-enum { CHUNK = 64 << 10 };
+/* No command is larger than CHUNK; twice that is looked at in one go, so that a command that begins
+ * in the first half is there whole. */
+enum { CHUNK = 64 << 10, WINDOW = 2 * CHUNK };
 
 void pl_control_init(pl_control *c, int directory)
 {
@@ -99,21 +100,21 @@ void pl_control_poll(pl_control *c)
     struct stat st;
     if (c->fd < 0 || fstat(c->fd, &st) != 0 || (uint64_t)st.st_size == c->seen)
         return;
-    unsigned char *chunk = malloc(CHUNK);
-    if (!chunk)
+    unsigned char *window = malloc(WINDOW);
+    if (!window)
         return;
     for (;;) {
-        ssize_t got = pread(c->fd, chunk, CHUNK, (off_t)c->offset);
+        ssize_t got = pread(c->fd, window, WINDOW, (off_t)c->offset);
         if (got <= 0)
             break;
-        size_t done = consume(c, chunk, (size_t)got);
-        /* A full chunk without one whole record can hold no command: step over it. */
-        if (done == 0 && got == CHUNK)
+        size_t done = consume(c, window, (size_t)got);
+        /* No command begins in the first half of a full window without one: step over it. */
+        if (done == 0 && got == WINDOW)
             done = CHUNK;
         c->offset += done;
         if (done == 0)
             break;
     }
     c->seen = (uint64_t)st.st_size;
-    free(chunk);
+    free(window);
 }

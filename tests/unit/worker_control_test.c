@@ -1,0 +1,110 @@
+/* control.log as the worker reads it: pieces, damage, and commands that lie across what is read in
+ * one go. */
+#include "protocol/record.h"
+#include "server/worker/control.h"
+
+#include <check.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char directory[] = "/tmp/pliant-control-XXXXXX";
+static int dir_fd;
+
+static void open_directory(void)
+{
+    strcpy(directory + sizeof directory - 7, "XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(directory));
+    dir_fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    ck_assert_int_ge(dir_fd, 0);
+}
+
+static void remove_directory(void)
+{
+    unlinkat(dir_fd, "control.log", 0);
+    close(dir_fd);
+    rmdir(directory);
+}
+
+static void append(const void *bytes, size_t size)
+{
+    int fd = openat(dir_fd, "control.log", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    ck_assert(fd >= 0 && write(fd, bytes, size) == (ssize_t)size);
+    close(fd);
+}
+
+/* A record with this action; its size. */
+static size_t command(const char *action, unsigned char out[128])
+{
+    char *json = (char *)out + PL_RECORD_HEADER;
+    memset(out, 0, 128);
+    int length = snprintf(json, 64, "{\"action\": \"%s\"}", action);
+    pl_record r = {.type = PL_RECORD_CONTROL,
+                   .length = (uint64_t)length,
+                   .payload_crc = pl_crc32c(0, json, (size_t)length)};
+    pl_record_encode(&r, out);
+    return pl_record_size(r.length);
+}
+
+/* A command is taken once its last byte is there, and the newest of pause and resume counts. */
+START_TEST(test_pieces)
+{
+    unsigned char bytes[128];
+    pl_control c;
+    pl_control_init(&c, dir_fd);
+    pl_control_poll(&c);
+    ck_assert(!c.cancelled && !c.paused);
+    size_t size = command("pause", bytes);
+    for (size_t at = 0; at < size; at++) {
+        ck_assert(!c.paused);
+        append(bytes + at, 1);
+        pl_control_poll(&c);
+    }
+    ck_assert(c.paused && !c.cancelled);
+    append(bytes, command("resume", bytes));
+    pl_control_poll(&c);
+    ck_assert(!c.paused);
+    append(bytes, command("cancel", bytes));
+    append(bytes, command("resume", bytes));
+    pl_control_poll(&c);
+    ck_assert(c.cancelled);
+    pl_control_clear(&c);
+}
+END_TEST
+
+/* Damage of any length up to where the command lies across the first 64 KiB, then two windows of
+ * it: the command after it is found. */
+START_TEST(test_after_damage)
+{
+    static const size_t lengths[] = {8, 4096, 65536 - 64, 65536 - 8, 65536, 131072 - 8, 262144};
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        unsigned char bytes[128], *damage = calloc(1, lengths[i]);
+        pl_control c;
+        unlinkat(dir_fd, "control.log", 0);
+        append(damage, lengths[i]);
+        free(damage);
+        append(bytes, command("cancel", bytes));
+        pl_control_init(&c, dir_fd);
+        pl_control_poll(&c);
+        ck_assert_msg(c.cancelled, "not found after %zu damaged bytes", lengths[i]);
+        pl_control_clear(&c);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("worker control");
+    TCase *tests = tcase_create("all");
+    tcase_add_checked_fixture(tests, open_directory, remove_directory);
+    tcase_add_test(tests, test_pieces);
+    tcase_add_test(tests, test_after_damage);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? 1 : 0;
+}
