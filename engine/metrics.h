@@ -27,6 +27,7 @@ typedef struct pl_metrics {
     int64_t steps;       /* steps this frame took */
     int64_t iterations;  /* of all its steps; the numbers below are of the last step */
     int64_t unconverged; /* steps that stopped at the iteration limit; -1 with tolerance 0 */
+    int64_t halved;      /* steps that failed and were done as two half steps */
     double objective;
     double primal_residual, dual_residual, gradient_norm, decrement;
     double kinetic, elastic, gravity; /* J; gravity is -sum m g.x */

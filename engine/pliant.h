@@ -76,7 +76,8 @@ int64_t pl_state_step(const pl_state *state);
  * until the next call on the state. */
 void pl_state_measure(const pl_model *model, pl_state *state, pl_metrics *out);
 
-/* Advance to the next frame: `every` steps, or what is left of the run. PL_OK; PL_FAILED with
+/* Advance to the next frame: `every` steps, or what is left of the run. A step that fails is done
+ * as two half steps, once; pl_metrics.halved counts them. PL_OK; PL_FAILED with
  * *failure filled, the state left at the last good step. `stop` may be NULL; where it is not, it is
  * asked between steps and a true answer ends the frame early with PL_OK and *out untouched. */
 typedef bool (*pl_stop)(void *context);

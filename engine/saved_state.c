@@ -70,8 +70,8 @@ pl_status pl_state_save(const pl_state *s, void **bytes, size_t *size)
     put_forces(&out, s->obstacles, m->obstacle_count);
     pl_bytes_put_i64(&out, s->contacts);
     pl_bytes_out memory = {0};
-    if (s->solver->ops->save)
-        s->solver->ops->save(s->solver, &memory);
+    if (s->whole.solver->ops->save)
+        s->whole.solver->ops->save(s->whole.solver, &memory);
     pl_bytes_put_i64(&out, (int64_t)memory.size);
     pl_bytes_put(&out, memory.data, memory.size);
     bool failed = out.failed || memory.failed;
@@ -106,8 +106,8 @@ static bool restore_solver(pl_state *s, pl_bytes_in *in)
     int64_t size = pl_bytes_get_i64(in);
     if (in->failed || size < 0 || (uint64_t)size != in->left)
         return false;
-    const pl_solver_ops *ops = s->solver->ops;
-    return ops->restore ? ops->restore(s->solver, in) : in->left == 0;
+    const pl_solver_ops *ops = s->whole.solver->ops;
+    return ops->restore ? ops->restore(s->whole.solver, in) : in->left == 0;
 }
 
 pl_status pl_state_restore(pl_state *s, const void *bytes, size_t size)

@@ -6,19 +6,42 @@
 #include "engine/pliant.h"
 #include "engine/solvers/solver.h"
 
+/* Who does steps of one length: a model of that step, and the work made for it. */
+typedef struct pl_stepper {
+    const pl_model *model;
+    pl_backend *backend;
+    pl_solver *solver;
+} pl_stepper;
+
 struct pl_state {
     const pl_model *model;
     const pl_integrator *integrator;
-    pl_backend *backend;
-    pl_solver *solver;
-    /* The state at the last good step: this is what is saved. */
+    int32_t threads;
+    pl_stepper whole, half; /* half: made when a step first fails */
+    pl_model *half_model;
+    /* The state at the last good step: this is what is saved, with the whole solver's memory. */
     int64_t step;
     double *x, *v;         /* [vertices][3] */
     pl_solve_result solve; /* of the last step; its pointers are the solver's, and not saved */
     pl_force *pins, *obstacles;
     int64_t contacts;
     /* The step under way. */
-    double *x_new, *x_pred, *gradient; /* [vertices][3] */
+    double *x_new, *v_new, *x_pred, *gradient; /* [vertices][3] */
+    double *x_mid, *v_mid;                     /* [vertices][3], between half steps; else NULL */
+    pl_bytes_out memory;                       /* the solver's, from before the step */
 };
+
+/* What a frame's steps add up to. */
+typedef struct pl_tally {
+    int64_t steps, iterations, unconverged, halved;
+    double ms_local, ms_global, ms_collision;
+} pl_tally;
+
+pl_status pl_stepper_create(const pl_model *model, int32_t threads, pl_stepper *out);
+void pl_stepper_destroy(pl_stepper *stepper);
+
+/* One step; where it fails, two half steps in its place. PL_OK, and the state is a step further; or
+ * PL_FAILED with *failure filled, and the state and its solver are as before. */
+pl_status pl_state_advance(pl_state *s, pl_tally *tally, pl_failure *failure);
 
 #endif

@@ -105,6 +105,7 @@ char *pl_metrics_encode(const pl_metrics *m, const char *const *pin_names, int32
     set_count(&w, "steps", m->steps);
     set_count(&w, "iterations", m->iterations);
     set_count(&w, "unconverged", m->unconverged);
+    set_count(&w, "halved", m->halved);
     set_residuals(&w, m->objective, m->primal_residual, m->dual_residual, m->gradient_norm,
                   m->decrement);
     set_state(&w, m);
@@ -181,6 +182,7 @@ int pl_metrics_digest_decode(const char *text, size_t length, pl_metrics_digest 
             .frame = frame,
             .iterations = pl_json_integer(m, "iterations", -1),
             .unconverged = pl_json_integer(m, "unconverged", -1),
+            .halved = pl_json_integer(m, "halved", -1),
             .inverted = pl_json_integer(m, "inverted", -1),
             .contacts = pl_json_integer(m, "contacts", -1),
             .time = pl_json_number(m, "time", NAN),

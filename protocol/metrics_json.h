@@ -19,7 +19,7 @@ bool pl_metrics_same(const char *a, size_t a_length, const char *b, size_t b_len
 
 /* The numbers a progress display needs, read back from such a text. Missing or null is NaN. */
 typedef struct pl_metrics_digest {
-    int64_t frame, iterations, unconverged, inverted, contacts;
+    int64_t frame, iterations, unconverged, halved, inverted, contacts;
     double time, objective, primal_residual, dual_residual, gradient_norm, kinetic, elastic,
         ms_step;
 } pl_metrics_digest;

@@ -31,6 +31,7 @@ void pl_progress_note(pl_progress *p, const pl_metrics_digest *digest)
         p->noted++;
         p->unconverged += digest->unconverged > 0;
         p->inverted += digest->inverted > 0;
+        p->halved += digest->halved > 0;
     }
     if (!isfinite(digest->ms_step) || digest->frame < 1)
         return;
@@ -50,6 +51,11 @@ void pl_progress_quality(const pl_progress *p, char out[PL_PROGRESS_TEXT])
         used += (size_t)snprintf(out + used, PL_PROGRESS_TEXT - used,
                                  "%s%" PRId64 " of %" PRId64 " frames have inverted elements",
                                  used ? "; " : "", p->inverted, p->noted);
+    if (p->halved > 0)
+        used += (size_t)snprintf(out + used, PL_PROGRESS_TEXT - used,
+                                 "%s%" PRId64 " of %" PRId64
+                                 " frames have steps that were retried as two half steps",
+                                 used ? "; " : "", p->halved, p->noted);
     if (used > 0)
         snprintf(out + used, PL_PROGRESS_TEXT - used,
                  ": more solver.iterations, a smaller time.step, or a larger solver.weight_scale "

@@ -12,8 +12,8 @@ typedef struct pl_progress {
     double ms_frame;            /* smoothed; NaN: not known */
     double last_plain, started; /* monotonic s */
     int64_t last_plain_frame;
-    int64_t noted, unconverged,
-        inverted; /* frames seen after frame 0; of them, with such a step or element */
+    /* frames seen after frame 0; of them, with such a step or element */
+    int64_t noted, unconverged, inverted, halved;
 } pl_progress;
 
 enum { PL_PROGRESS_TEXT = 512 };

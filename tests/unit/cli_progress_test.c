@@ -164,7 +164,8 @@ START_TEST(quality_is_said_once_it_is_lacking)
     pl_progress_note(&p, &good);
     pl_progress_quality(&p, text);
     ck_assert_str_eq(text, "");
-    pl_metrics_digest bad = {.frame = 2, .unconverged = 3, .inverted = 7, .ms_step = 1};
+    pl_metrics_digest bad = {
+        .frame = 2, .unconverged = 3, .inverted = 7, .halved = 1, .ms_step = 1};
     pl_progress_note(&p, &bad);
     bad.frame = 3, bad.inverted = 0;
     pl_progress_note(&p, &bad);
@@ -174,6 +175,7 @@ START_TEST(quality_is_said_once_it_is_lacking)
     pl_progress_quality(&p, text);
     ck_assert_ptr_nonnull(strstr(text, "2 of 4 frames did not reach solver.tolerance"));
     ck_assert_ptr_nonnull(strstr(text, "1 of 4 frames have inverted elements"));
+    ck_assert_ptr_nonnull(strstr(text, "2 of 4 frames have steps that were retried as two half"));
     ck_assert_ptr_nonnull(strstr(text, "solver.iterations"));
 }
 END_TEST

@@ -210,6 +210,7 @@ START_TEST(metrics)
                     .steps = 1,
                     .iterations = 20,
                     .unconverged = -1,
+                    .halved = 2,
                     .objective = 1.5,
                     .primal_residual = NAN,
                     .dual_residual = 1e-5,
@@ -252,6 +253,7 @@ START_TEST(metrics)
     pl_json_free(d);
     pl_metrics_digest digest;
     ck_assert_int_eq(pl_metrics_digest_decode(text, length, &digest), 0);
+    ck_assert(digest.halved == 2 && digest.unconverged == -1);
     ck_assert(digest.frame == 12 && digest.iterations == 20 && digest.contacts == -1);
     ck_assert(isnan(digest.primal_residual) && digest.dual_residual == 1e-5);
     ck_assert(digest.ms_step == 3.25 && digest.elastic == 4);

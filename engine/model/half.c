@@ -1,0 +1,40 @@
+#include "engine/model/half.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void pl_model_half_destroy(pl_model *half)
+{
+    if (!half)
+        return;
+    pl_factor_destroy(half->factor);
+    free(half->A.value);
+    free(half);
+}
+
+/* A = M / (a h)^2 + D^T W^2 D: with h/2, M (1 / (a h/2)^2 - 1 / (a h)^2) is added. */
+pl_status pl_model_halve(const pl_model *whole, pl_model **out)
+{
+    pl_model *half = malloc(sizeof *half);
+    if (!half)
+        return PL_NO_MEMORY;
+    *half = *whole;
+    half->h = whole->h / 2;
+    half->factor = NULL;
+    size_t bytes = (size_t)whole->A.column[whole->A.n] * sizeof *half->A.value;
+    half->A.value = malloc(bytes + 1);
+    pl_status status = half->A.value ? PL_OK : PL_NO_MEMORY;
+    if (status == PL_OK) {
+        memcpy(half->A.value, whole->A.value, bytes);
+        double square = whole->a * whole->a * whole->h * whole->h;
+        for (int64_t i = 0; i < half->A.n; i++)
+            half->A.value[half->A.column[i]] += 3 * whole->mass[whole->free_vertex[i]] / square;
+        status = pl_factor_create(&half->A, &half->factor);
+    }
+    if (status != PL_OK) {
+        pl_model_half_destroy(half);
+        return status;
+    }
+    *out = half;
+    return PL_OK;
+}

@@ -1,0 +1,263 @@
+/* A step: the integrator's stages, each minimised by the solver. A step that fails leaves no trace
+ * but its time and is tried once more as two half steps: half the way for pins and obstacles, four
+ * times the inertia against the same elastic energy, and so a problem nearer to its initial guess.
+ */
+#include "engine/model/half.h"
+#include "engine/state.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+void pl_stepper_destroy(pl_stepper *stepper)
+{
+    if (stepper->solver)
+        stepper->solver->ops->destroy(stepper->solver);
+    if (stepper->backend)
+        stepper->backend->ops->destroy(stepper->backend);
+    *stepper = (pl_stepper){0};
+}
+
+pl_status pl_stepper_create(const pl_model *model, int32_t threads, pl_stepper *out)
+{
+    *out = (pl_stepper){.model = model};
+    pl_status status = pl_backend_find(model->solver.device)->create(model, threads, &out->backend);
+    if (status == PL_OK)
+        status = pl_solver_find(model->solver.method)->create(model, out->backend, &out->solver);
+    if (status != PL_OK)
+        pl_stepper_destroy(out);
+    return status;
+}
+
+/* The iterate to start from: x~ or x(n), whichever has the lower objective. In free flight x~ is
+ * the answer; at large steps it commonly lies far off, or inverts an element and is outside the
+ * energy's domain. Where both are outside, x(n). Contact has no say: a prediction inside an
+ * obstacle is what the constraint is there for. */
+static void start_stage(const pl_stepper *by, const pl_stage *stage, double *x_new)
+{
+    const pl_backend_ops *ops = by->backend->ops;
+    int64_t count = 3 * by->model->vertices;
+    ops->copy(by->backend, x_new, stage->x_start, count);
+    pl_model_place_pins(by->model, stage->time_end, x_new);
+    double stay = ops->objective(by->backend, stage, x_new);
+    ops->copy(by->backend, x_new, stage->x_pred, count);
+    pl_model_place_pins(by->model, stage->time_end, x_new);
+    double predicted = ops->objective(by->backend, stage, x_new);
+    if (isfinite(predicted) && predicted <= stay)
+        return;
+    ops->copy(by->backend, x_new, stage->x_start, count);
+    pl_model_place_pins(by->model, stage->time_end, x_new);
+}
+
+/* Fill in which body a failure's vertex or element belongs to, and its id there. */
+static void locate(const pl_state *s, pl_failure *failure)
+{
+    const pl_model *m = s->model;
+    failure->step = s->step + 1;
+    failure->frame = s->step / m->every; /* a partial last frame never precedes a step */
+    if (failure->vertex >= 0) {
+        failure->body = pl_model_body_of(m, m->first_vertex, failure->vertex);
+        failure->vertex -= m->first_vertex[failure->body];
+    }
+    if (failure->element >= 0) {
+        failure->body = pl_model_body_of(m, m->first_tet, failure->element);
+        failure->element -= m->first_tet[failure->body];
+    }
+}
+
+/* Whether a stage that ran out of iterations may stand. */
+static bool accepted(const pl_model *m, const pl_solve_result *solve, pl_failure *failure)
+{
+    if (solve->converged || m->solver.tolerance == 0 ||
+        m->solver.on_not_converged != PL_NOT_CONVERGED_FAIL)
+        return true;
+    failure->code = PL_FAILURE_NOT_CONVERGED;
+    snprintf(failure->message, sizeof failure->message,
+             "The step did not reach tolerance %g in %d iterations (decrement %.3g).",
+             m->solver.tolerance, m->solver.iterations, solve->decrement);
+    snprintf(failure->advice, sizeof failure->advice,
+             "Raise solver.iterations, use a smaller time.step, or accept it with "
+             "\"on_not_converged\": \"continue\".");
+    return false;
+}
+
+static void add_work(pl_tally *tally, const pl_solve_result *solve)
+{
+    tally->iterations += solve->iterations;
+    tally->ms_local += solve->ms_local;
+    tally->ms_global += solve->ms_global;
+    tally->ms_collision += solve->ms_collision;
+}
+
+/* From (x, v) at `start` to (x_out, v_out) at `end`, by a stepper of that length. */
+static pl_status march(pl_state *s, const pl_stepper *by, double start, double end, const double *x,
+                       const double *v, double *x_out, double *v_out, pl_solve_result *solve,
+                       pl_tally *tally, pl_failure *failure)
+{
+    const pl_model *m = by->model;
+    *solve = (pl_solve_result){0};
+    by->backend->ops->copy(by->backend, v_out, v, 3 * m->vertices);
+    for (int32_t k = 0; k < s->integrator->stages; k++) {
+        s->integrator->predict(m, k, start, x, v, s->x_pred);
+        pl_stage stage = {.a = s->integrator->a,
+                          .h = m->h,
+                          .time_start = start,
+                          .time_end = end,
+                          .x_start = x,
+                          .x_pred = s->x_pred};
+        start_stage(by, &stage, x_out);
+        pl_status status = by->solver->ops->solve(by->solver, &stage, x_out, s->gradient, solve,
+                                                  failure);
+        add_work(tally, solve);
+        if (status == PL_OK && !accepted(m, solve, failure))
+            status = PL_FAILED;
+        if (status != PL_OK)
+            return status;
+        s->integrator->finish(m, k, x, x_out, v_out);
+    }
+    return PL_OK;
+}
+
+static void swap(double **a, double **b)
+{
+    double *t = *a;
+    *a = *b;
+    *b = t;
+}
+
+/* What pins and obstacles pushed with in the step that ends, from the gradient at its result. */
+static void keep_forces(pl_state *s, const pl_stepper *by)
+{
+    const pl_model *m = s->model;
+    for (int32_t p = 0; p < m->pin_count; p++) {
+        s->pins[p] = (pl_force){{0, 0, 0}};
+        for (int64_t k = 0; k < m->pins[p].count; k++)
+            for (int c = 0; c < 3; c++)
+                s->pins[p].newton[c] += s->gradient[3 * (int64_t)m->pins[p].vertex[k] + c];
+    }
+    s->contacts = 0;
+    for (int32_t g = 0; s->solve.multipliers && g < m->group_count; g++)
+        if (m->group_obstacle[g] >= 0)
+            s->contacts += by->backend->ops->hard_force(by->backend, g, s->solve.multipliers[g],
+                                                        s->obstacles[m->group_obstacle[g]].newton);
+}
+
+/* x_new, v_new and what the last solve found become the state. */
+static void commit(pl_state *s, const pl_stepper *by, const pl_solve_result *solve)
+{
+    swap(&s->x, &s->x_new);
+    swap(&s->v, &s->v_new);
+    s->step++;
+    s->solve = *solve;
+    keep_forces(s, by);
+}
+
+/* The solver's memory out of one stepper, into s->memory. */
+static bool take_memory(pl_state *s, const pl_stepper *from)
+{
+    s->memory.size = 0;
+    s->memory.failed = false;
+    if (from->solver->ops->save)
+        from->solver->ops->save(from->solver, &s->memory);
+    return !s->memory.failed;
+}
+
+/* ... and into another: of the same model, so it fits. */
+static void give_memory(pl_state *s, const pl_stepper *to)
+{
+    pl_bytes_in in = {s->memory.data, s->memory.size, false};
+    if (to->solver->ops->restore)
+        to->solver->ops->restore(to->solver, &in);
+}
+
+static bool prepare_halves(pl_state *s)
+{
+    int64_t count = 3 * s->model->vertices;
+    const pl_backend_ops *ops = s->whole.backend->ops;
+    if (!s->half_model && pl_model_halve(s->model, &s->half_model) != PL_OK)
+        return false;
+    if (!s->half.solver && pl_stepper_create(s->half_model, s->threads, &s->half) != PL_OK)
+        return false;
+    if (!s->x_mid)
+        s->x_mid = ops->alloc(s->whole.backend, count);
+    if (!s->v_mid)
+        s->v_mid = ops->alloc(s->whole.backend, count);
+    return s->x_mid && s->v_mid;
+}
+
+__attribute__((format(printf, 2, 3))) static void say_more(pl_failure *failure, const char *format,
+                                                           ...)
+{
+    size_t used = strlen(failure->message);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(failure->message + used, sizeof failure->message - used, format, args);
+    va_end(args);
+}
+
+/* The step that failed, in two. `failure` keeps what the whole step failed of. */
+static pl_status advance_in_halves(pl_state *s, pl_tally *tally, pl_failure *failure)
+{
+    give_memory(s, &s->whole); /* the failed solve's is not to be seen again */
+    if (!prepare_halves(s)) {
+        say_more(failure, " Two half steps could not be set up.");
+        return PL_FAILED;
+    }
+    give_memory(s, &s->half);
+    double h = s->model->h, step = (double)s->step;
+    double start = step * h, middle = (step + 0.5) * h, end = (step + 1) * h;
+    pl_solve_result first, second;
+    pl_failure other = {.vertex = -1, .element = -1};
+    pl_status status = march(s, &s->half, start, middle, s->x, s->v, s->x_mid, s->v_mid, &first,
+                             tally, &other);
+    bool half_way = status == PL_OK;
+    if (half_way)
+        status = march(s, &s->half, middle, end, s->x_mid, s->v_mid, s->x_new, s->v_new, &second,
+                       tally, &other);
+    if (status != PL_OK) {
+        say_more(failure, " Two half steps failed too (%s in the %s).", pl_failure_name(other.code),
+                 half_way ? "second" : "first");
+        return PL_FAILED;
+    }
+    if (!take_memory(s, &s->half)) {
+        say_more(failure, " There was no memory to go on from two half steps.");
+        return PL_FAILED;
+    }
+    give_memory(s, &s->whole);
+    second.iterations += first.iterations;
+    second.converged = first.converged && second.converged;
+    commit(s, &s->half, &second);
+    tally->halved++;
+    return PL_OK;
+}
+
+pl_status pl_state_advance(pl_state *s, pl_tally *tally, pl_failure *failure)
+{
+    pl_solve_result solve;
+    pl_failure found = {.body = -1, .element = -1, .vertex = -1};
+    pl_status status = PL_FAILED;
+    if (!take_memory(s, &s->whole)) {
+        found.code = PL_FAILURE_OUT_OF_MEMORY;
+        say_more(&found, "There is no memory to keep the solver's history over a step.");
+        locate(s, &found);
+    } else {
+        double start = (double)s->step * s->model->h, end = (double)(s->step + 1) * s->model->h;
+        status = march(s, &s->whole, start, end, s->x, s->v, s->x_new, s->v_new, &solve, tally,
+                       &found);
+        if (status == PL_OK) {
+            commit(s, &s->whole, &solve);
+        } else {
+            locate(s, &found);
+            s->solve.detail_count = 0; /* the rows were overwritten */
+            status = advance_in_halves(s, tally, &found);
+        }
+    }
+    if (status != PL_OK) {
+        *failure = found;
+        return PL_FAILED;
+    }
+    tally->steps++;
+    tally->unconverged += !s->solve.converged;
+    return PL_OK;
+}
