@@ -1,5 +1,6 @@
 /* The one file that knows CHOLMOD. */
 #include "engine/linear/linear.h"
+#include "engine/linear/panels.h"
 
 #include <stdlib.h>
 #include <suitesparse/cholmod.h>
@@ -12,13 +13,12 @@ extern void openblas_set_num_threads(int) __attribute__((weak));
 enum { SUPERNODAL_FROM = 10000, METIS_FROM = 5000 };
 
 struct pl_factor {
-    cholmod_common common; /* of analysis and factorisation */
-    cholmod_factor *L;
+    pl_panels panels;
 };
 
 struct pl_solve_work {
-    cholmod_common common; /* CHOLMOD keeps workspace in it, so one a user */
-    cholmod_dense *X, *Y, *E;
+    double *work;
+    int32_t threads;
 };
 
 static void start(cholmod_common *c)
@@ -60,6 +60,74 @@ static pl_status view(const pl_sparse *a, cholmod_sparse *out, int **columns)
     return PL_OK;
 }
 
+/* The columns of a factor of either kind, without a copy of its numbers. A supernode is a dense
+ * block of columns: nsrow rows, of which column k of it begins at the k-th. */
+static pl_status columns_of(const cholmod_factor *L, pl_columns *out)
+{
+    size_t n = L->n;
+    *out = (pl_columns){.n = (int64_t)n, .value = L->x, .order = L->Perm};
+    out->row_at = malloc((n + 1) * sizeof *out->row_at);
+    out->value_at = malloc((n + 1) * sizeof *out->value_at);
+    out->count = malloc((n + 1) * sizeof *out->count);
+    if (!out->row_at || !out->value_at || !out->count)
+        return PL_NO_MEMORY;
+    if (!L->is_super) {
+        const int *p = L->p, *nz = L->nz;
+        out->row = L->i;
+        for (size_t j = 0; j < n; j++) {
+            out->row_at[j] = out->value_at[j] = p[j];
+            out->count[j] = nz[j];
+        }
+        return PL_OK;
+    }
+    const int *super = L->super, *pi = L->pi, *px = L->px;
+    out->row = L->s;
+    for (size_t s = 0; s < L->nsuper; s++) {
+        int rows = pi[s + 1] - pi[s];
+        for (int j = super[s]; j < super[s + 1]; j++) {
+            int k = j - super[s];
+            out->row_at[j] = pi[s] + k;
+            out->value_at[j] = px[s] + (int64_t)k * rows + k;
+            out->count[j] = rows - k;
+        }
+    }
+    return PL_OK;
+}
+
+static pl_status lay_out(const cholmod_factor *L, pl_panels *panels)
+{
+    pl_columns columns;
+    pl_status status = columns_of(L, &columns);
+    if (status == PL_OK)
+        status = pl_panels_create(&columns, panels);
+    free(columns.row_at);
+    free(columns.value_at);
+    free(columns.count);
+    return status;
+}
+
+/* L of A, in CHOLMOD's memory; NULL with *status set where there is none. */
+static cholmod_factor *factor(const pl_sparse *a, cholmod_common *c, pl_status *status)
+{
+    cholmod_sparse matrix;
+    int *columns = NULL;
+    cholmod_factor *L = NULL;
+    *status = view(a, &matrix, &columns);
+    if (*status == PL_OK) {
+        L = cholmod_analyze(&matrix, c);
+        *status = L ? PL_OK : status_of(c);
+    }
+    if (*status == PL_OK) {
+        cholmod_factorize(&matrix, L, c);
+        if (c->status != CHOLMOD_OK || L->minor < L->n)
+            *status = status_of(c);
+    }
+    free(columns);
+    if (*status != PL_OK)
+        cholmod_free_factor(&L, c);
+    return L;
+}
+
 pl_status pl_factor_create(const pl_sparse *a, pl_factor **out)
 {
     if (openblas_set_num_threads)
@@ -67,23 +135,16 @@ pl_status pl_factor_create(const pl_sparse *a, pl_factor **out)
     pl_factor *f = calloc(1, sizeof *f);
     if (!f)
         return PL_NO_MEMORY;
-    start(&f->common);
-    f->common.supernodal = a->n >= SUPERNODAL_FROM ? CHOLMOD_SUPERNODAL : CHOLMOD_SIMPLICIAL;
-    f->common.method[0].ordering = a->n >= METIS_FROM ? CHOLMOD_METIS : CHOLMOD_AMD;
-
-    cholmod_sparse matrix;
-    int *columns = NULL;
-    pl_status status = view(a, &matrix, &columns);
-    if (status == PL_OK) {
-        f->L = cholmod_analyze(&matrix, &f->common);
-        status = f->L ? PL_OK : status_of(&f->common);
-    }
-    if (status == PL_OK) {
-        cholmod_factorize(&matrix, f->L, &f->common);
-        if (f->common.status != CHOLMOD_OK || f->L->minor < f->L->n)
-            status = status_of(&f->common);
-    }
-    free(columns);
+    cholmod_common common;
+    start(&common);
+    common.supernodal = a->n >= SUPERNODAL_FROM ? CHOLMOD_SUPERNODAL : CHOLMOD_SIMPLICIAL;
+    common.method[0].ordering = a->n >= METIS_FROM ? CHOLMOD_METIS : CHOLMOD_AMD;
+    pl_status status;
+    cholmod_factor *L = factor(a, &common, &status);
+    if (status == PL_OK)
+        status = lay_out(L, &f->panels);
+    cholmod_free_factor(&L, &common);
+    cholmod_finish(&common);
     if (status != PL_OK) {
         pl_factor_destroy(f);
         return status;
@@ -96,20 +157,20 @@ void pl_factor_destroy(pl_factor *f)
 {
     if (!f)
         return;
-    cholmod_free_factor(&f->L, &f->common);
-    cholmod_finish(&f->common);
+    pl_panels_clear(&f->panels);
     free(f);
 }
 
-pl_status pl_solve_work_create(const pl_factor *f, pl_solve_work **out)
+pl_status pl_solve_work_create(const pl_factor *f, int32_t threads, pl_solve_work **out)
 {
     pl_solve_work *w = calloc(1, sizeof *w);
     if (!w)
         return PL_NO_MEMORY;
-    start(&w->common);
-    w->X = cholmod_allocate_dense(f->L->n, 3, f->L->n, CHOLMOD_REAL, &w->common);
-    if (!w->X) {
-        pl_solve_work_destroy(w);
+    w->threads = threads;
+    w->work = aligned_alloc(64,
+                            ((size_t)pl_panels_work(&f->panels) * sizeof(double) + 63) / 64 * 64);
+    if (!w->work) {
+        free(w);
         return PL_NO_MEMORY;
     }
     *out = w;
@@ -120,32 +181,17 @@ void pl_solve_work_destroy(pl_solve_work *w)
 {
     if (!w)
         return;
-    cholmod_free_dense(&w->X, &w->common);
-    cholmod_free_dense(&w->Y, &w->common);
-    cholmod_free_dense(&w->E, &w->common);
-    cholmod_finish(&w->common);
+    free(w->work);
     free(w);
 }
 
 pl_status pl_factor_solve3(const pl_factor *f, pl_solve_work *w, const double *b, double *x)
 {
-    size_t n = f->L->n;
-    cholmod_dense B = {.nrow = n,
-                       .ncol = 3,
-                       .nzmax = 3 * n,
-                       .d = n,
-                       .x = (void *)(uintptr_t)b,
-                       .xtype = CHOLMOD_REAL,
-                       .dtype = CHOLMOD_DOUBLE};
-    if (!cholmod_solve2(CHOLMOD_A, f->L, &B, NULL, &w->X, NULL, &w->Y, &w->E, &w->common))
-        return status_of(&w->common);
-    const double *from = w->X->x;
-    for (size_t i = 0; i < 3 * n; i++)
-        x[i] = from[i];
+    pl_panels_solve3(&f->panels, w->work, w->threads, b, x);
     return PL_OK;
 }
 
 int64_t pl_factor_nonzeros(const pl_factor *f)
 {
-    return f->L->is_super ? (int64_t)f->L->xsize : (int64_t)f->L->nzmax;
+    return f->panels.value_count;
 }

@@ -1,8 +1,9 @@
 /* linear.h - one sparse symmetric positive definite matrix, factored once and solved many times
  * with three right-hand sides: x, y and z share it (Liu 2017, section 3).
  *
- * The factor comes from CHOLMOD, with orderings chosen by size (engine/README.md has the table).
- * One BLAS thread: the supernodal factor changes its bits with the number of BLAS threads.
+ * The factor comes from CHOLMOD, with orderings and kind chosen by size (cholmod.c), on one BLAS
+ * thread: the supernodal factor changes its bits with their number. Solves are our own (panels.h),
+ * and their bits depend on the factor alone.
  */
 #ifndef PLIANT_ENGINE_LINEAR_LINEAR_H
 #define PLIANT_ENGINE_LINEAR_LINEAR_H
@@ -39,12 +40,14 @@ typedef struct pl_factor pl_factor;
 /* Factor A = L L^T. PL_NO_MEMORY, or PL_FAILED where A is not positive definite. */
 pl_status pl_factor_create(const pl_sparse *a, pl_factor **out);
 void pl_factor_destroy(pl_factor *f);
-/* Workspace of solves; one for each concurrent user of a factor. */
+/* Workspace of solves on up to `threads` threads; one for each concurrent user of a factor. How many
+ * threads changes no bit. */
 typedef struct pl_solve_work pl_solve_work;
-pl_status pl_solve_work_create(const pl_factor *f, pl_solve_work **out);
+pl_status pl_solve_work_create(const pl_factor *f, int32_t threads, pl_solve_work **out);
 void pl_solve_work_destroy(pl_solve_work *w);
-/* Solve A x = b with three right-hand sides, column-major [3][n]. x may not overlap b. */
+/* Solve A x = b with three right-hand sides, column-major [3][n]. x may be b. */
 pl_status pl_factor_solve3(const pl_factor *f, pl_solve_work *w, const double *b, double *x);
+/* Numbers kept of L, zeros that fill panels among them. */
 int64_t pl_factor_nonzeros(const pl_factor *f);
 
 /* OpenBLAS's core type ("SkylakeX"), which decides the bits of a supernodal factor; "none" with

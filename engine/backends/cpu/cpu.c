@@ -46,7 +46,7 @@ static pl_status cpu_create(const pl_model *model, int32_t threads, pl_backend *
     c->dots = pl_block_alloc(chunks_of(3 * model->free_vertices) *
                                  (4 * ((int64_t)model->solver.window + 1) + 1),
                              sizeof *c->dots);
-    pl_status status = pl_solve_work_create(model->factor, &c->work);
+    pl_status status = pl_solve_work_create(model->factor, c->threads, &c->work);
     if (!c->to_global || !c->dual || !c->partial || !c->sums || !c->measures || !c->energies ||
         !c->vertex_sums || !c->dots)
         status = PL_NO_MEMORY;
