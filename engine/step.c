@@ -50,6 +50,29 @@ static void start_stage(const pl_stepper *by, const pl_stage *stage, double *x_n
     pl_model_place_pins(by->model, stage->time_end, x_new);
 }
 
+/* A way, m, whose square overflows once masses and stiffnesses are multiplied on. */
+static const double OUT_OF_RANGE = 1e100;
+
+/* The vertex to look at where a number is not finite. A solve spreads it over a body, so the
+ * solver's own answer `found` comes after a prediction that is bad already, by the state it came
+ * from: one that is not finite, or so far off that only its square is not. */
+static int64_t find_culprit(const pl_state *s, const pl_stepper *by, const double *x, int64_t found)
+{
+    int64_t bad = by->backend->ops->find_not_finite(by->backend, s->x_pred);
+    if (bad >= 0)
+        return bad;
+    int64_t farthest = 0;
+    double most = 0;
+    for (int64_t i = 0; i < 3 * by->model->vertices; i++) {
+        double way = fabs(s->x_pred[i] - x[i]);
+        if (way > most) {
+            most = way;
+            farthest = i / 3;
+        }
+    }
+    return most > OUT_OF_RANGE || found < 0 ? farthest : found;
+}
+
 /* Fill in which body a failure's vertex or element belongs to, and its id there. */
 static void locate(const pl_state *s, pl_failure *failure)
 {
@@ -112,8 +135,11 @@ static pl_status march(pl_state *s, const pl_stepper *by, double start, double e
         add_work(tally, solve);
         if (status == PL_OK && !accepted(m, solve, failure))
             status = PL_FAILED;
-        if (status != PL_OK)
+        if (status != PL_OK) {
+            if (failure->code == PL_FAILURE_NOT_FINITE)
+                failure->vertex = find_culprit(s, by, x, failure->vertex);
             return status;
+        }
         s->integrator->finish(m, k, x, x_out, v_out);
     }
     return PL_OK;

@@ -1,0 +1,132 @@
+/* Numerical failures name the step, the body, its vertex or element and what to do, and leave the
+ * state finite at the last good step. */
+#include "tests/support/scene_run.h"
+
+#include <check.h>
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+static const char SCENE[] =
+    "{'pliant': 1, 'time': {'step': 0.03, 'steps': 9}, 'output': {'every': 2},"
+    " 'solver': {'method': '%s', 'iterations': 20},"
+    " 'bodies': [{'mesh': {'box': {'cells': [%d, 2, 2]}},"
+    "             'initial': {'angular_velocity': [1, 0, 0]}},"
+    "            {'mesh': {'box': {'cells': [3, 3, 3]}},"
+    "             'initial': {'angular_velocity': [0, 1, 0]}}]}";
+
+static const char *const METHODS[] = {"admm", "quasi_newton"};
+
+/* Something that no scene can ask for: a number out of range in the state of a run. */
+static void spoil(pl_run *r, int64_t vertex, double value)
+{
+    double *v = (double *)(uintptr_t)pl_state_velocities(r->state);
+    v[3 * vertex + 1] = value;
+}
+
+static void fails_at(pl_run *r, int32_t body, int64_t vertex, int64_t frame)
+{
+    ck_assert_int_eq(pl_frame_step(r->model, r->state, &r->metrics, &r->failure, NULL, NULL),
+                     PL_FAILED);
+    const pl_failure *f = &r->failure;
+    ck_assert_int_eq(f->code, PL_FAILURE_NOT_FINITE);
+    ck_assert_int_eq(f->body, body);
+    ck_assert_int_eq(f->vertex, vertex);
+    ck_assert_int_eq(f->element, -1);
+    ck_assert_int_eq(f->frame, frame);
+    ck_assert_int_eq(f->step, 2 * frame + 1);
+    ck_assert_ptr_nonnull(strstr(f->message, "not finite"));
+    ck_assert_ptr_nonnull(
+        strstr(f->message, "Two half steps failed too (not_finite in the first)"));
+    ck_assert_ptr_nonnull(strstr(f->advice, "time.step"));
+    ck_assert_int_eq(pl_state_step(r->state), 2 * frame);
+    for (int64_t i = 0; i < 3 * pl_run_vertices(r); i++)
+        ck_assert(isfinite(pl_run_x(r)[i]));
+}
+
+/* NaN, infinite, and so large that only squares overflow, in either body. A solve spreads NaN over
+ * the body: the vertex named is where it came from. */
+START_TEST(not_finite_names_the_vertex)
+{
+    static const double values[] = {NAN, INFINITY, -DBL_MAX, 1e200};
+    const char *method = METHODS[_i / 4];
+    double value = values[_i % 4];
+    for (int32_t body = 0; body < 2; body++) {
+        pl_run *r = pl_run_openf(1, SCENE, method, 4);
+        pl_run_frames(r, 2);
+        spoil(r, pl_model_first_vertex(r->model, body) + 10, value);
+        fails_at(r, body, 10, 2);
+        pl_run_close(r);
+    }
+}
+END_TEST
+
+/* The supernodal factor merges columns, of two bodies too: the vertex is still the right one. */
+START_TEST(not_finite_names_the_vertex_of_a_large_model)
+{
+    pl_run *r = pl_run_openf(1, SCENE, METHODS[_i], 1200);
+    ck_assert_int_gt(pl_run_vertices(r), 10000);
+    spoil(r, pl_model_first_vertex(r->model, 1) + 33, NAN);
+    fails_at(r, 1, 33, 0);
+    pl_run_close(r);
+}
+END_TEST
+
+/* A body that is a point has no finite log J: descent says so of its first element, ADMM goes on. */
+START_TEST(inverted_start_is_named_by_descent)
+{
+    static const char scene[] =
+        "{'pliant': 1, 'time': {'step': 0.03, 'steps': 2},"
+        " 'solver': {'method': '%s', 'iterations': 20},"
+        " 'bodies': [{'mesh': {'box': {'cells': [2, 2, 2]}}},"
+        "            {'mesh': {'box': {'cells': [2, 2, 2]}}, 'initial': {'shape': 'collapsed'}}]}";
+    pl_run *r = pl_run_openf(1, scene, "quasi_newton");
+    ck_assert_int_eq(pl_frame_step(r->model, r->state, &r->metrics, &r->failure, NULL, NULL),
+                     PL_FAILED);
+    ck_assert_int_eq(r->failure.code, PL_FAILURE_INVERTED);
+    ck_assert_int_eq(r->failure.body, 1);
+    ck_assert_int_eq(r->failure.element, 0);
+    ck_assert_int_eq(r->failure.vertex, -1);
+    ck_assert_int_eq(r->failure.step, 1);
+    ck_assert_int_eq(r->failure.frame, 0);
+    pl_run_close(r);
+    r = pl_run_openf(1, scene, "admm");
+    pl_run_frames(r, 2);
+    ck_assert_int_eq(r->metrics.halved, 0);
+    pl_run_close(r);
+}
+END_TEST
+
+/* Moduli at the ends of their range are no failure. */
+START_TEST(extreme_moduli_stay_finite)
+{
+    static const char *const young[] = {"1e-3", "1e15"};
+    pl_run *r = pl_run_openf(
+        1,
+        "{'pliant': 1, 'time': {'step': 0.03, 'steps': 4},"
+        " 'solver': {'method': '%s', 'iterations': 20}, 'materials': {'m': {'young': %s}},"
+        " 'bodies': [{'mesh': {'box': {'cells': [2, 2, 2]}},"
+        "             'initial': {'angular_velocity': [1, 2, 3]}}]}",
+        METHODS[_i / 2], young[_i % 2]);
+    pl_run_frames(r, 4);
+    ck_assert(isfinite(r->metrics.elastic) && isfinite(r->metrics.kinetic));
+    pl_run_close(r);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("failures");
+    TCase *t = tcase_create("failures");
+    tcase_set_timeout(t, 120);
+    tcase_add_loop_test(t, not_finite_names_the_vertex, 0, 8);
+    tcase_add_loop_test(t, not_finite_names_the_vertex_of_a_large_model, 0, 2);
+    tcase_add_test(t, inverted_start_is_named_by_descent);
+    tcase_add_loop_test(t, extreme_moduli_stay_finite, 0, 4);
+    suite_add_tcase(suite, t);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}
