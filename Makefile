@@ -40,6 +40,7 @@ ifneq ($(SAN),)
 ISA_SAN := -O2 -fno-sanitize=undefined --param asan-stack=0
 endif
 
+ISA_OPTIMISE := -O3
 ARCH := $(shell uname -m)
 ifeq ($(ARCH),x86_64)
 ISAS := v2 v3 v4
@@ -126,7 +127,7 @@ $(BUILD)/obj/tests/support/kernels_%.o $(BUILD)/obj/tests/unit/kernels_%.o: PL_C
 define isa_rule
 $(BUILD)/obj/%.$(1).o: %.c | deps
 	@mkdir -p $$(@D)
-	$$(QUIET_CC)$(CC) $(PL_CFLAGS) -O3 $(ISA_FLAGS_$(1)) $(ISA_SAN) -DPL_ISA=$(1) -MMD -MP -c -o $$@ $$<
+	$$(QUIET_CC)$(CC) $(PL_CFLAGS) $(ISA_OPTIMISE) $(ISA_FLAGS_$(1)) $(ISA_SAN) -DPL_ISA=$(1) -MMD -MP -c -o $$@ $$<
 endef
 $(foreach i,$(ISAS),$(eval $(call isa_rule,$(i))))
 # A line a file; nothing with make -s; the whole command with V=1.
@@ -145,6 +146,18 @@ $(call obj,$(TEST_SRC) $(SUPPORT_SRC) $(BENCH_SRC) $(BENCH_HELP_SRC)): | test-de
 tests: $(TESTS)
 
 include tests/fuzz/fuzz.mk
+
+# The engine for another processor, and a program that prints what its kernels compute. -O1: it is
+# compiled three times as fast, and the bits do not depend on it.
+ARM64_CC ?= aarch64-linux-gnu-gcc
+export PLIANT_ARM64 := $(abspath build/arm64)
+.PHONY: arm64
+arm64: | test-deps
+	@if command -v $(ARM64_CC) >/dev/null; then \
+	  $(MAKE) --no-print-directory SAN= BUILD=build/arm64 ARCH=aarch64 CC=$(ARM64_CC) CFLAGS=-O1 ISA_OPTIMISE= \
+	    build/arm64/libengine.a build/arm64/kernels-hash; fi
+$(BUILD)/kernels-hash: $(call obj,tests/arm64/kernels_hash_main.c tests/support/kernels_hash.c tests/support/kernels_probe.c) $(BUILD)/libengine.a
+	@$(CC) -static -o $@ $^ -lm
 
 compile_commands.json: Makefile | deps
 	@deploy/compile-commands '$(CC) $(PL_CFLAGS)' $(ENGINE_SRC) $(ENGINE_ISA_SRC) $(PROTOCOL_SRC) $(SERVER_SRC) \
@@ -171,12 +184,12 @@ sanitised-programs: $(PROGRAMS) $(SAN_TESTS)
 
 ALL_CHECKS = $(TESTS) $(if $(SAN),,$(SAN_TESTS) $(wildcard $(FUZZERS)))
 .PHONY: check
-check: all tests $(if $(SAN),,sanitised fuzz-build) ## run every test that needs no GPU
+check: all tests arm64 $(if $(SAN),,sanitised fuzz-build) ## run every test that needs no GPU
 	@PLIANT_BUILD=$(BUILD) tests/check-tree
 	@tests/run-tests $(ALL_CHECKS)
 
 .PHONY: check-long
-check-long: all tests $(if $(SAN),,sanitised fuzz-build) ## the same tests at full length (PLIANT_LONG=1)
+check-long: all tests arm64 $(if $(SAN),,sanitised fuzz-build) ## the same tests at full length (PLIANT_LONG=1)
 	@PLIANT_BUILD=$(BUILD) tests/check-tree
 	@PLIANT_LONG=1 tests/run-tests $(ALL_CHECKS)
 
@@ -187,6 +200,10 @@ fuzz: all fuzz-build ## run the fuzz targets [SECONDS=15 each] [TARGET=scene]
 .PHONY: golden
 golden: $(BUILD)/tests/physics/golden_test ## write the golden hashes anew (tests/physics/README.md says when)
 	@PLIANT_BUILD=$(BUILD) tests/physics/golden
+
+.PHONY: arm64-check
+arm64-check: arm64 $(BUILD)/tests/unit/kernels_arm64_test ## cross-compile the engine for arm64, compare its kernels' bits under qemu
+	@$(BUILD)/tests/unit/kernels_arm64_test
 
 .PHONY: bench
 bench: all $(BENCHES) ## print the benchmark tables
@@ -220,4 +237,4 @@ info: ## print what was detected
 help: ## this list
 	@echo "make [target] [SAN=address,undefined] [BUILD=dir] [V=1]"
 	@awk 'BEGIN {FS = ":.*##"} /^##@/ {printf "\n%s\n", substr($$0, 5)} \
-	  /^[a-z-]+:.*##/ {printf "  %-12s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+	  /^[a-z0-9-]+:.*##/ {printf "  %-12s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))

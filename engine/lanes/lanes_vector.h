@@ -11,6 +11,8 @@
 
 #if defined(__x86_64__)
 #include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
 #endif
 
 #define PL_INLINE static inline __attribute__((always_inline))
@@ -147,9 +149,16 @@ typedef pl_piece_int pl_piece_mask;
 #ifdef PL_PIECE_OP
 #define PL_PIECE_MIN(p, q) PL_PIECE_OP(min)(p, q)
 #define PL_PIECE_MAX(p, q) PL_PIECE_OP(max)(p, q)
+#define PL_PIECE_SQRT(p)   PL_PIECE_OP(sqrt)(p)
 #else
+/* NEON's own min and max differ from these where an operand is NaN or both are zero. */
 #define PL_PIECE_MIN(p, q) PL_PIECE_SELECT(PL_PIECE_LT(p, q), p, q)
 #define PL_PIECE_MAX(p, q) PL_PIECE_SELECT(PL_PIECE_LT(q, p), p, q)
+#if defined(__aarch64__) && defined(PL_SINGLE)
+#define PL_PIECE_SQRT(p) ((pl_piece)vsqrtq_f32((float32x4_t)(p)))
+#elif defined(__aarch64__)
+#define PL_PIECE_SQRT(p) ((pl_piece)vsqrtq_f64((float64x2_t)(p)))
+#endif
 #endif
 
 /* --- Comparisons: false where an operand is NaN --- */
@@ -248,8 +257,8 @@ PL_INLINE pl_real pl_max(pl_real a, pl_real b)
 PL_INLINE pl_real pl_sqrt(pl_real a)
 {
     pl_pieces r = {.real = a};
-#ifdef PL_PIECE_OP
-    PL_EACH_PIECE r.piece[i] = PL_PIECE_OP(sqrt)(r.piece[i]);
+#ifdef PL_PIECE_SQRT
+    PL_EACH_PIECE r.piece[i] = PL_PIECE_SQRT(r.piece[i]);
 #elif defined(PL_SINGLE)
     for (int lane = 0; lane < PL_LANES; lane++)
         r.real[lane] = sqrtf(r.real[lane]);

@@ -1,4 +1,4 @@
-/* Nanoseconds an element of the neo-Hookean prox with its signed singular value decomposition, on one
+/* Nanoseconds an element of each material's prox with its signed singular value decomposition, on one
  * core, double precision, for each instruction set that this processor has: 2048 elements, F near
  * the identity (entries off by up to 0.2), E = 1e7, nu = 0.399, k = 2 mu. The best of 40 passes. */
 #include "tests/support/kernels_probe.h"
@@ -53,12 +53,16 @@ int main(void)
     double *stretches = aligned_alloc(64, sizeof *in * ELEMENTS * ROWS_IN);
     double *out = aligned_alloc(64, sizeof *in * ELEMENTS * ROWS_OUT);
     puts("Nanoseconds an element, one core, double precision");
-    puts("  instructions    prox    of it svd    of it stretches");
+    puts(
+        "  instructions    neo-Hookean    corotated    ARAP    svd alone    neo-Hookean stretches");
     for (const pl_kernels_probe *p = pl_kernels_probes(); p->name; p++) {
         fill(in, p->lanes, 0);
         fill(stretches, p->lanes, 1);
-        printf("  %-12s  %6.0f    %9.0f    %15.0f\n", p->name, best(p->prox, in, out, p->lanes),
-               best(p->svd, in, out, p->lanes), best(p->stretch_prox, stretches, out, p->lanes));
+        printf("  %-12s    %11.0f    %9.0f    %4.0f    %9.0f    %21.0f\n", p->name,
+               best(p->prox[PL_PROBE_NEO_HOOKEAN], in, out, p->lanes),
+               best(p->prox[PL_PROBE_COROTATED], in, out, p->lanes),
+               best(p->prox[PL_PROBE_ARAP], in, out, p->lanes), best(p->svd, in, out, p->lanes),
+               best(p->stretch_prox, stretches, out, p->lanes));
     }
     free(in);
     free(stretches);

@@ -2,6 +2,8 @@
  */
 #include "tests/support/kernels_probe.h"
 
+#include "engine/kernels/arap.h"
+#include "engine/kernels/corotated.h"
 #include "engine/kernels/neo_hookean.h"
 
 #include <stddef.h>
@@ -20,16 +22,20 @@ static void store_rows(double *out, const pl_real *rows, int count)
         pl_store(out + i * PL_LANES, rows[i]);
 }
 
-static void probe_prox(const double *in, double *out, long blocks)
-{
-    for (long b = 0; b < blocks; b++, in += 12 * PL_LANES, out += 9 * PL_LANES) {
-        const pl_neo_hookean m = {pl_load(in + 9 * PL_LANES), pl_load(in + 10 * PL_LANES)};
-        pl_mat3 F_tilde, F;
-        load_matrix(in, &F_tilde);
-        pl_neo_hookean_prox(&m, pl_load(in + 11 * PL_LANES), &F_tilde, &F);
-        store_rows(out, F.m, 9);
+#define PROBE_PROX(model)                                                                          \
+    static void probe_##model##_prox(const double *in, double *out, long blocks)                   \
+    {                                                                                              \
+        for (long b = 0; b < blocks; b++, in += 12 * PL_LANES, out += 9 * PL_LANES) {              \
+            const pl_##model m = {pl_load(in + 9 * PL_LANES), pl_load(in + 10 * PL_LANES)};        \
+            pl_mat3 F_tilde, F;                                                                    \
+            load_matrix(in, &F_tilde);                                                             \
+            pl_##model##_prox(&m, pl_load(in + 11 * PL_LANES), &F_tilde, &F);                      \
+            store_rows(out, F.m, 9);                                                               \
+        }                                                                                          \
     }
-}
+PROBE_PROX(neo_hookean)
+PROBE_PROX(corotated)
+PROBE_PROX(arap)
 
 static void probe_svd(const double *in, double *out, long blocks)
 {
@@ -65,5 +71,6 @@ static void probe_log_exp(const double *in, double *out, long blocks)
     }
 }
 
-const pl_kernels_probe PROBE = {PROBE_NAME, PL_LANES,           probe_prox,
-                                probe_svd,  probe_stretch_prox, probe_log_exp};
+const pl_kernels_probe PROBE = {
+    PROBE_NAME, PL_LANES,           {probe_neo_hookean_prox, probe_corotated_prox, probe_arap_prox},
+    probe_svd,  probe_stretch_prox, probe_log_exp};

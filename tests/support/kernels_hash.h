@@ -1,0 +1,12 @@
+/* kernels_hash.h - what the kernels make of one fixed set of numbers, as text: a line "name hash" for
+ * each function. Two machines that print the same text compute the same bits. The numbers are made
+ * by exactly rounded operations alone, so they are the same everywhere too; NaNs count as alike, as
+ * their sign and payload are the processor's choice.
+ */
+#ifndef PLIANT_TESTS_SUPPORT_KERNELS_HASH_H
+#define PLIANT_TESTS_SUPPORT_KERNELS_HASH_H
+
+/* malloc'ed. */
+char *pl_kernels_hash_text(void);
+
+#endif
