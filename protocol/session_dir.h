@@ -2,6 +2,7 @@
  * command line agree on. It is the only interface between them; protocol/README.md has the table
  * of who writes what.
  *
+ *   session.json     id, owner, name, creation (server/verdict.h)   daemon
  *   scene.json       as posted                                   creator
  *   meshes/HASH      uploaded files the scene refers to (links)  creator
  *   effective.json   scene with all defaults                     preflight
@@ -13,6 +14,7 @@
  *   log/AAAA-SSSS.seg, .idx   records, and one entry a frame     worker
  *   checkpoint-A.bin, -B.bin   states to go on from (checkpoint.h)   worker, by rename
  *   exit.json        how the attempt ended                       worker, by rename
+ *   verdict.json     how it ended without an exit.json (server/verdict.h)   daemon
  *   worker.log       what the worker said                        worker
  *   control.log      records of type PL_RECORD_CONTROL           daemon (or pliant run)
  */

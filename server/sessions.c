@@ -240,9 +240,10 @@ static void enter(pl_sessions *t, pl_session *s, pl_session_state to, const pl_m
         s->memory = what->recovery->memory;
         s->memory_limit = what->recovery->memory_limit;
     }
-    /* A pause that was asked for is had now, or can not be had any more. */
-    if ((to == PL_STATE_PAUSED || pl_state_terminal(to)) &&
-        pl_desire_parse(s->desired) == PL_DESIRE_PAUSED) {
+    /* What was wanted is had now, or can not be had any more; but for the removal. */
+    pl_desire desire = pl_desire_parse(s->desired);
+    if ((to == PL_STATE_PAUSED && desire == PL_DESIRE_PAUSED) ||
+        (pl_state_terminal(to) && desire != PL_DESIRE_DELETED)) {
         pl_session_set_text(&s->desired, NULL);
     }
     pl_session_set_text(&s->paused_by, to == PL_STATE_PAUSED ? "user" : NULL);

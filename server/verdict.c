@@ -56,11 +56,13 @@ pl_status pl_identity_read(int dir_fd, const char *id, pl_row *row)
 /* ---- verdict.json ------------------------------------------------------------------------------
  */
 
-static pl_status write_verdict(int dir_fd, pl_session_state to, const pl_move *what)
+static pl_status write_verdict(int dir_fd, pl_session_state to, int64_t attempt,
+                               const pl_move *what)
 {
     pl_json_writer w = {0};
     pl_json_begin_object(&w);
     pl_json_set_integer(&w, "format", FORMAT);
+    pl_json_set_integer(&w, "attempt", attempt);
     pl_json_set_string(&w, "state", pl_state_name(to));
     pl_json_set_string(&w, "reason", what->reason);
     pl_json_set_string(&w, "message", what->message);
@@ -75,7 +77,8 @@ bool pl_verdict_move(pl_daemon *d, pl_session *s, pl_session_state to, const pl_
         return false;
     }
     int dir_fd = open(s->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (dir_fd < 0 || write_verdict(dir_fd, to, what) != PL_OK) {
+    int64_t attempt = pl_sessions_recovery(d->sessions, s).attempt;
+    if (dir_fd < 0 || write_verdict(dir_fd, to, attempt, what) != PL_OK) {
         pl_say(PL_LEVEL_WARN, "session %s: verdict.json: %s", s->id, strerror(errno));
     }
     if (dir_fd >= 0) {
@@ -92,6 +95,7 @@ pl_status pl_verdict_read(int dir_fd, pl_row *row)
         return status;
     }
     const pl_json *failure = pl_json_at(document, "failure");
+    row->attempt = pl_json_integer(document, "attempt", row->attempt);
     row->state = copy_string(document, "state");
     row->reason = copy_string(document, "reason");
     row->message = copy_string(document, "message");

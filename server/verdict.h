@@ -3,7 +3,7 @@
  *
  *   session.json   {"format": 1, "id", "owner", "name", "created_us"}: written before the session is
  *                  answered for, never changed
- *   verdict.json   {"format": 1, "state", "reason", "message", "failure"}: how a session ended that no
+ *   verdict.json   {"format": 1, "attempt", "state", "reason", "message", "failure"}: how a session ended that no
  *                  worker's exit.json ended: refused, cancelled while it waited, crashed too often
  */
 #ifndef PLIANT_SERVER_VERDICT_H

@@ -1,0 +1,270 @@
+/* kill -9 of a worker, of the daemon, of both, and of a daemon that has only just answered, at random
+ * moments over several sessions: no accepted session is lost, no committed frame is lost or doubled,
+ * and results are those of an undisturbed run, bit for bit. 10 times, or 100 with PLIANT_LONG=1.
+ */
+#include "protocol/checkpoint.h"
+#include "protocol/metrics_json.h"
+#include "tests/support/session_client.h"
+
+#include <check.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { FRAMES = 150, SLOTS = 3, KINDS = 2, ACCEPTED_MAX = 256, KILLS_MAX = 3 };
+
+static daemon_fixture daemon_;
+static daemon_fixture *const d = &daemon_;
+
+static void start(void)
+{
+    static const char *const options[] = {"--cores", "2", "--checkpoint-every", "1", NULL};
+    daemon_fixture_start(d, options);
+}
+
+static void stop(void)
+{
+    daemon_fixture_stop(d);
+}
+
+/* ---- an undisturbed run and whatever is compared with it ---------------------------------------
+ */
+
+/* Some 5 ms a frame; by both methods, whose histories differ. */
+static char *scene_of(int kind)
+{
+    char *text = session_scene(FRAMES * 25, 25, ""), *other = NULL;
+    const char *solver = "\"solver\": {";
+    char *at = strstr(text, solver) + strlen(solver);
+    int n = asprintf(&other, "%.*s\"method\": \"%s\", %s", (int)(at - text), text,
+                     kind ? "quasi_newton" : "admm", at);
+    ck_assert_int_gt(n, 0);
+    free(text);
+    return other;
+}
+
+typedef struct results {
+    uint32_t frames[FRAMES + 1]; /* CRC of each payload */
+    char *metrics[FRAMES + 1];
+} results;
+
+static void read_frames(const char *id, results *out)
+{
+    char target[96], *payload;
+    pl_record record;
+    int64_t next = 0;
+    bool ended = false;
+    snprintf(target, sizeof target, "/v1/sessions/%s/frames", id);
+    http_stream s = http_stream_open(d, target, NULL);
+    while (http_stream_record(&s, &record, &payload)) {
+        ck_assert(!ended);
+        ck_assert_int_ne(record.type, PL_RECORD_GAP);
+        if (record.type == PL_RECORD_FRAME) {
+            ck_assert_int_eq((int64_t)record.frame, next);
+            ck_assert_int_le(next, FRAMES);
+            out->frames[next++] = record.payload_crc;
+        }
+        ended = record.type == PL_RECORD_END;
+        free(payload);
+    }
+    http_stream_close(&s);
+    ck_assert_int_eq(next, FRAMES + 1);
+}
+
+static void read_metrics(const char *id, results *out)
+{
+    char target[96];
+    int64_t next = 0;
+    snprintf(target, sizeof target, "/v1/sessions/%s/metrics", id);
+    http_stream s = http_stream_open(d, target, NULL);
+    for (char *line; (line = http_stream_line(&s));) {
+        json_t *value = json_loads(line, 0, NULL);
+        bool event = json_object_get(value, "event") != NULL;
+        if (!event) {
+            ck_assert_int_eq(json_count(value, "frame"), next);
+            ck_assert_int_le(next, FRAMES);
+            out->metrics[next++] = line;
+        } else {
+            free(line);
+        }
+        json_decref(value);
+    }
+    http_stream_close(&s);
+    ck_assert_int_eq(next, FRAMES + 1);
+}
+
+static void read_results(const char *id, results *out)
+{
+    read_frames(id, out);
+    read_metrics(id, out);
+}
+
+static void clear_results(results *r)
+{
+    for (int k = 0; k <= FRAMES; k++)
+        free(r->metrics[k]);
+    memset(r, 0, sizeof *r);
+}
+
+static void expect_same(const char *id, const results *wanted)
+{
+    static results got;
+    read_results(id, &got);
+    for (int k = 0; k <= FRAMES; k++) {
+        ck_assert_msg(got.frames[k] == wanted->frames[k], "frame %d of session %s differs", k, id);
+        ck_assert_msg(pl_metrics_same(got.metrics[k], strlen(got.metrics[k]), wanted->metrics[k],
+                                      strlen(wanted->metrics[k])),
+                      "metrics of frame %d of session %s differ:\n%s\n%s", k, id, got.metrics[k],
+                      wanted->metrics[k]);
+    }
+    clear_results(&got);
+}
+
+/* ---- the sessions -----------------------------------------------------------------------------
+ */
+
+typedef struct accepted {
+    char id[33];
+    int kind;
+    int64_t checkpoint; /* frame of the newest when it was killed last */
+    int kills;          /* since then: a fourth would end it, as it should */
+    bool over;
+} accepted;
+
+static accepted sessions[ACCEPTED_MAX];
+static int session_count;
+
+static accepted *post(void)
+{
+    ck_assert_int_lt(session_count, ACCEPTED_MAX);
+    accepted *a = &sessions[session_count];
+    *a = (accepted){.kind = session_count % KINDS, .checkpoint = -1};
+    session_post_free(d, scene_of(a->kind), a->id);
+    session_count++;
+    return a;
+}
+
+/* Keep so many unfinished; whatever failed fails the test. */
+static void look_after(void)
+{
+    int live = 0;
+    for (int i = 0; i < session_count; i++) {
+        accepted *a = &sessions[i];
+        if (a->over)
+            continue;
+        json_t *session = session_show(d, a->id);
+        const char *state = json_text(session, "state");
+        a->over = strcmp(state, "succeeded") == 0;
+        live += !a->over;
+        ck_assert_msg(strcmp(state, "failed") != 0 && strcmp(state, "cancelled") != 0, "%s",
+                      json_dumps(session, 0));
+        json_decref(session);
+    }
+    for (; live < SLOTS; live++)
+        post();
+}
+
+static int64_t newest_checkpoint(const accepted *a)
+{
+    pl_checkpoint newest;
+    int dir_fd = open(session_path(d, a->id, ""), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int64_t frame = dir_fd >= 0 && pl_checkpoint_newest(dir_fd, &newest) == PL_OK ? newest.frame
+                                                                                  : -1;
+    if (dir_fd >= 0)
+        close(dir_fd);
+    return frame;
+}
+
+/* A worker that may be killed without ending its session. */
+static void kill_worker(unsigned *seed)
+{
+    int first = rand_r(seed) % session_count;
+    for (int i = 0; i < session_count; i++) {
+        accepted *a = &sessions[(first + i) % session_count];
+        pid_t worker = a->over ? 0 : daemon_fixture_worker(a->id);
+        if (worker <= 0)
+            continue;
+        int64_t checkpoint = newest_checkpoint(a);
+        if (checkpoint > a->checkpoint) {
+            a->checkpoint = checkpoint;
+            a->kills = 0;
+        }
+        if (a->kills < KILLS_MAX) {
+            kill(worker, SIGKILL); /* or it has just ended */
+            a->kills++;
+            return;
+        }
+    }
+}
+
+static void kill_daemon(void)
+{
+    ck_assert_int_eq(daemon_fixture_end(d, SIGKILL), 128 + SIGKILL);
+}
+
+static void disturb(unsigned *seed)
+{
+    switch (rand_r(seed) % 4) {
+    case 0:
+        kill_worker(seed);
+        break;
+    case 1:
+        kill_daemon();
+        daemon_fixture_resume(d);
+        break;
+    case 2:
+        kill_worker(seed);
+        kill_daemon();
+        daemon_fixture_resume(d);
+        break;
+    case 3: /* what it answered for, it must know again */
+        post();
+        kill_daemon();
+        daemon_fixture_resume(d);
+        break;
+    }
+}
+
+START_TEST(test_kill)
+{
+    static results wanted[KINDS];
+    bool all = getenv("PLIANT_LONG") && strcmp(getenv("PLIANT_LONG"), "1") == 0;
+    unsigned seed = 1;
+    char id[33];
+    for (int kind = 0; kind < KINDS; kind++) {
+        session_run(d, scene_of(kind), id);
+        read_results(id, &wanted[kind]);
+    }
+    for (int round = 0; round < (all ? 100 : 10); round++) {
+        look_after();
+        nanosleep(&(struct timespec){.tv_nsec = (10 + rand_r(&seed) % 200) * 1000000L}, NULL);
+        disturb(&seed);
+    }
+    for (int i = 0; i < session_count; i++) {
+        session_await(d, sessions[i].id, "succeeded");
+        expect_same(sessions[i].id, &wanted[sessions[i].kind]);
+    }
+    ck_assert_int_eq(daemon_fixture_sessions(d), session_count + KINDS);
+    for (int kind = 0; kind < KINDS; kind++)
+        clear_results(&wanted[kind]);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("kill");
+    TCase *tests = tcase_create("kill");
+    tcase_set_timeout(tests, 900);
+    tcase_add_checked_fixture(tests, start, stop);
+    tcase_add_test(tests, test_kill);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? 1 : 0;
+}
