@@ -8,9 +8,11 @@
 #include "tests/support/session_compare.h"
 
 #include <check.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -81,12 +83,17 @@ START_TEST(test_stale_worker)
     ck_assert_int_eq(session_fixture_run_often(&f, 2), 0);
     ck_assert_int_ge(session_fixture_frames(&f), frames);
     uint32_t before = read_bytes(&f);
+    struct stat at_stop, at_end;
+    ck_assert_int_eq(fstatat(f.directory, "log/0001-0000.seg", &at_stop, 0), 0);
     if (signalled)
         kill(late, SIGTERM);
     kill(late, SIGCONT);
     int status = session_fixture_wait(late, 30);
     ck_assert(status == 5 || (over && status == 0));
     ck_assert_uint_eq(read_bytes(&f), before);
+    /* It ended at its next look: with the frame it was at, or none. A frame takes 2.3 KB. */
+    ck_assert_int_eq(fstatat(f.directory, "log/0001-0000.seg", &at_end, 0), 0);
+    ck_assert_int_lt(at_end.st_size, at_stop.st_size + 5000);
     ck_assert(over || session_said(&f, "a newer attempt has begun: attempt 1 ends"));
     pl_exit e;
     ck_assert_int_eq(pl_exit_read(f.directory, &e), PL_OK);
