@@ -117,6 +117,7 @@ void pl_checkpoints_keep(pl_checkpoints *c, const pl_state *state, const pl_chec
 
 bool pl_checkpoints_last(pl_checkpoints *c, const pl_state *state, const pl_checkpoint_note *note)
 {
+    double begin = pl_worker_clock();
     free(c->payload);
     c->payload = NULL;
     c->job.frame = note->frame;
@@ -134,6 +135,7 @@ bool pl_checkpoints_last(pl_checkpoints *c, const pl_state *state, const pl_chec
         c->kept_payload = NULL;
         c->kept_state = false;
     }
+    c->copied = pl_worker_clock() - begin;
     if (pl_log_sync(c->log) != PL_OK) {
         say_failure(c, strerror(errno));
         return false;

@@ -44,6 +44,7 @@ typedef struct session_run {
     pl_comparison comparison; /* open while frames are computed again */
     int64_t last_frame;       /* committed, -1 before frame 0 */
     int64_t state_frame;      /* whole frame that the state has reached, -1 before frame 0 */
+    int64_t halved_frames;    /* with steps that were taken as two halves */
     run_end end;
     pl_failure failure;
 } session_run;
@@ -430,6 +431,18 @@ static void step_failed(session_run *run, int64_t frame, pl_status status,
         run->failure.code = PL_FAILURE_INTERNAL;
 }
 
+/* Where the engine had to take steps by halves, worker.log says so: twenty times, then by count. */
+static void note_halved(session_run *run, int64_t frame, const pl_metrics *metrics)
+{
+    enum { SAID = 20 };
+    if (metrics->halved <= 0)
+        return;
+    if (++run->halved_frames <= SAID)
+        pl_worker_say("frame %lld: %lld steps taken as two halves each%s", (long long)frame,
+                      (long long)metrics->halved,
+                      run->halved_frames == SAID ? "; further frames are only counted" : "");
+}
+
 /* One frame more: computed, and written or compared. */
 static bool make_frame(session_run *run, int64_t frame)
 {
@@ -457,6 +470,7 @@ static bool make_frame(session_run *run, int64_t frame)
     } else if (!write_frame(run, frame, &metrics)) {
         return false;
     }
+    note_halved(run, frame, &metrics);
     note = note_of(run);
     pl_checkpoints_tick(&run->checkpoints, run->state, &note);
     return true;
@@ -578,6 +592,12 @@ static void write_exit(session_run *run)
         pl_worker_say("exit.json could not be written: %s", strerror(errno));
     if (run->end == FAILED)
         pl_worker_say("failed: %s: %s", pl_failure_name(run->failure.code), run->failure.message);
+    if (run->halved_frames > 0)
+        pl_worker_say("%lld frames had steps taken as two halves", (long long)run->halved_frames);
+    const pl_checkpoints *c = &run->checkpoints;
+    if (c->written > 0)
+        pl_worker_say("%lld checkpoints; the last took %.1f ms, %.1f of them the solver's",
+                      (long long)c->written, 1e3 * c->cost, 1e3 * c->copied);
     pl_worker_say("%s after frame %lld, %.3f s", e.state, (long long)e.frames, e.seconds);
 }
 

@@ -4,7 +4,7 @@
 #include "protocol/json.h"
 #include "protocol/log.h"
 #include "protocol/session_dir.h"
-#include "tests/support/session_fixture.h"
+#include "tests/support/session_compare.h"
 
 #include <check.h>
 #include <fcntl.h>
@@ -227,6 +227,82 @@ START_TEST(test_stop_and_attempt_again)
 }
 END_TEST
 
+/* Steps that only went by halves are said, and are no failure. */
+START_TEST(test_halved_steps)
+{
+    session_fixture f;
+    session_fixture_create(
+        &f, NULL,
+        "{\"pliant\": 1, \"time\": {\"step\": 0.03, \"steps\": 16},"
+        " \"solver\": {\"iterations\": 33, \"tolerance\": 3.3e-3, \"on_not_converged\": \"fail\"},"
+        " \"materials\": {\"m\": {\"young\": 5e5}},"
+        " \"bodies\": [{\"mesh\": {\"box\": {\"cells\": [3, 3, 3]}}, \"initial\": {\"velocity\":"
+        " [1, -1, 0]}, \"transform\": {\"translate\": [0, 0.52, 0]}}],"
+        " \"obstacles\": [{\"plane\": {}, \"friction\": 0.3}]}");
+    ck_assert_int_eq(session_fixture_run(&f, 1), 0);
+    ck_assert(session_said(&f, "1 steps taken as two halves each"));
+    ck_assert(session_said(&f, "frames had steps taken as two halves"));
+    session_fixture_destroy(&f);
+}
+END_TEST
+
+/* A body pressed until its elements turn over: the failure says at which step and where, the frames
+ * before stay, and another attempt finds the same end. */
+START_TEST(test_numerical_failure)
+{
+    session_fixture f;
+    session_fixture_create(
+        &f, NULL,
+        "{\"pliant\": 1, \"time\": {\"step\": 0.04, \"steps\": 12},"
+        " \"solver\": {\"method\": \"quasi_newton\", \"iterations\": 60, \"tolerance\": 1e-8},"
+        " \"bodies\": [{\"mesh\": {\"box\": {\"cells\": [5, 5, 5]}}, \"transform\":"
+        " {\"translate\": [5, 0, 0]}}, {\"mesh\": {\"box\": {\"cells\": [4, 4, 4]}}}],"
+        " \"pins\": [{\"body\": \"body-1\", \"select\": {\"side\": \"-x\"}}, {\"body\": \"body-1\","
+        " \"select\": {\"side\": \"+x\"}, \"motion\": {\"velocity\": [-10, 0, 0]}}]}");
+    pl_exit first = {0};
+    for (int attempt = 1; attempt <= 2; attempt++) {
+        ck_assert_int_eq(session_fixture_run(&f, attempt), 3);
+        pl_exit e = exit_of(&f);
+        ck_assert_str_eq(e.state, "failed");
+        ck_assert_str_ne(e.failure.message, "");
+        ck_assert_str_ne(e.failure.advice, "");
+        ck_assert_int_ge(e.frames, 1);
+        ck_assert_int_eq(e.failure.frame, e.frames);
+        ck_assert_int_eq(e.failure.step, e.frames + 1);
+        ck_assert_int_eq(session_fixture_frames(&f), e.frames + 1);
+        if (attempt == 1)
+            first = e;
+        ck_assert_int_eq(e.failure.code, first.failure.code);
+        ck_assert_int_eq(e.failure.step, first.failure.step);
+        ck_assert_int_eq(e.failure.body, first.failure.body);
+        ck_assert_int_eq(e.failure.element, first.failure.element);
+    }
+    ck_assert_int_eq(first.failure.code, PL_FAILURE_INVERTED);
+    ck_assert_int_eq(first.failure.body, 1);
+    ck_assert_int_ge(first.failure.element, 0);
+    session_fixture_destroy(&f);
+}
+END_TEST
+
+START_TEST(test_not_converged)
+{
+    session_fixture f;
+    session_fixture_create(
+        &f, NULL,
+        "{\"pliant\": 1, \"time\": {\"step\": 0.05, \"steps\": 20},"
+        " \"solver\": {\"iterations\": 2, \"tolerance\": 1e-9, \"on_not_converged\": \"fail\"},"
+        " \"bodies\": [{\"mesh\": {\"box\": {\"cells\": [3, 3, 3]}}}],"
+        " \"pins\": [{\"body\": \"body-0\", \"select\": {\"side\": \"-x\"}}]}");
+    ck_assert_int_eq(session_fixture_run(&f, 1), 3);
+    pl_exit e = exit_of(&f);
+    ck_assert_int_eq(e.failure.code, PL_FAILURE_NOT_CONVERGED);
+    ck_assert_int_eq(e.failure.step, e.frames + 1);
+    ck_assert_int_eq(e.failure.frame, e.frames);
+    ck_assert_str_ne(e.failure.advice, "");
+    session_fixture_destroy(&f);
+}
+END_TEST
+
 /* A scene that changed behind the preflight's back ends as a failure that says where. */
 START_TEST(test_refused_scene)
 {
@@ -277,6 +353,9 @@ int main(void)
     tcase_add_test(tc, test_cancel);
     tcase_add_test(tc, test_time_limit);
     tcase_add_test(tc, test_stop_and_attempt_again);
+    tcase_add_test(tc, test_halved_steps);
+    tcase_add_test(tc, test_numerical_failure);
+    tcase_add_test(tc, test_not_converged);
     tcase_add_test(tc, test_refused_scene);
     tcase_add_test(tc, test_usage);
     Suite *suite = suite_create("worker_run");
