@@ -17,8 +17,12 @@ enum { RESERVE_BYTES = 16 << 10 };
 static bool is_newest(int directory, const pl_session_options *options)
 {
     pl_head head = {0};
-    pl_status status = pl_head_load(directory, &head, NULL);
+    bool recovered = false;
+    pl_status status = pl_head_load(directory, &head, &recovered);
     int32_t newest = status == PL_OK ? head.attempt : 0;
+    if (recovered)
+        pl_worker_say("%s: head.json is damaged or lost; its %lld segments were found again",
+                      options->directory, (long long)head.segment_count);
     pl_head_clear(&head);
     if (status == PL_IO && errno == EBADMSG)
         newest = pl_log_newest_attempt(directory);

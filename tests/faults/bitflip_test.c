@@ -3,6 +3,7 @@
  * bytes it had, and nothing damaged is ever handed on as right. */
 #include "tests/support/session_fixture.h"
 
+#include "protocol/checkpoint.h"
 #include "protocol/log.h"
 #include "protocol/session_file.h"
 #include "protocol/sha256.h"
@@ -12,6 +13,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -80,7 +82,7 @@ static void setup(void)
              " {\"size\": [1, 1, 1], \"cells\": [1, 1, 1]}}}, {\"name\": \"b\", \"material\":"
              " \"m\", \"mesh\": {\"upload\": \"sha256:%s\", \"format\": \"gmsh\"}}]}",
              STEPS, hash);
-    session_fixture_create(&f, access("/dev/shm", W_OK) == 0 ? "/dev/shm" : NULL, scene);
+    session_fixture_create(&f, SESSION_IN_MEMORY, scene);
     session_fixture_write(&f, mesh_name, cube, sizeof cube - 1);
     ck_assert_int_eq(session_fixture_preflight(&f), 0);
     ck_assert_int_eq(session_fixture_run(&f, 1), 0);
@@ -345,6 +347,7 @@ static void assert_refused(const char *name, const char *message)
     *digit ^= 1;
     session_fixture_write(&f, name, changed, o->size);
     free(changed);
+    ck_assert_int_eq(unlinkat(f.directory, "control.log", 0), 0); /* it would cancel */
     ck_assert_int_eq(session_fixture_run(&f, 2), 3);
     pl_exit e;
     ck_assert_int_eq(pl_exit_read(f.directory, &e), PL_OK);
@@ -365,6 +368,87 @@ START_TEST(worker_refuses_a_changed_mesh)
 }
 END_TEST
 
+/* ---- a session that is to go on
+ * ---------------------------------------------------------------- */
+
+enum { STOPPED_STEPS = 3000 };
+static session_fixture stopped;
+
+static void setup_stopped(void)
+{
+    char *scene = session_fixture_scene(STOPPED_STEPS, "");
+    session_fixture_create(&stopped, SESSION_IN_MEMORY, scene);
+    free(scene);
+    ck_assert_int_eq(session_fixture_preflight(&stopped), 0);
+    pid_t worker = session_fixture_start(&stopped, 1);
+    ck_assert(session_fixture_await(&stopped, 3, 20));
+    kill(worker, SIGTERM);
+    ck_assert_int_eq(session_fixture_wait(worker, 20), 6);
+}
+
+static void teardown_stopped(void)
+{
+    session_fixture_destroy(&stopped);
+}
+
+/* The damages of the stopped session that pl_verify finds, all of which must be in `name`. */
+static size_t accused(const char *name)
+{
+    pl_verify_report report = {0};
+    ck_assert_int_eq(pl_verify(stopped.directory, NULL, &report), PL_OK);
+    size_t total = report.total;
+    for (size_t i = 0; i < report.count; i++)
+        ck_assert_msg(strcmp(report.damages[i].file, name) == 0, "%s is accused, not %s: %s",
+                      report.damages[i].file, name, report.damages[i].what);
+    pl_verify_report_clear(&report);
+    return total;
+}
+
+START_TEST(checkpoints)
+{
+    int found = 0;
+    ck_assert_uint_eq(accused(""), 0);
+    for (int slot = 0; slot < PL_CHECKPOINT_SLOTS; slot++) {
+        original o = {.name = pl_checkpoint_name(slot)};
+        if (pl_file_read(stopped.directory, o.name, 1 << 24, &o.bytes, &o.size) != PL_OK)
+            continue;
+        found++;
+        for (size_t bit = 0; bit < 8 * o.size;
+             bit += bit < 8 * PL_CHECKPOINT_HEADER ? 1 : (8 * o.size / SAMPLES) | 1) {
+            o.bytes[bit / 8] ^= (char)(1 << bit % 8);
+            session_fixture_write(&stopped, o.name, o.bytes, o.size);
+            ck_assert_msg(accused(o.name) == 1, "bit %zu of %s", bit, o.name);
+            o.bytes[bit / 8] ^= (char)(1 << bit % 8);
+        }
+        for (size_t kept = 0; kept < o.size; kept += 8 * (o.size / 8 / 64 + 1)) {
+            session_fixture_write(&stopped, o.name, o.bytes, kept);
+            ck_assert_msg(accused(o.name) == 1, "%s cut to %zu", o.name, kept);
+        }
+        session_fixture_write(&stopped, o.name, o.bytes, o.size);
+        free(o.bytes);
+    }
+    ck_assert_int_ge(found, 1);
+    ck_assert_uint_eq(accused(""), 0);
+}
+END_TEST
+
+/* Head gone: the next attempt finds the chain again, goes on from its checkpoint and commits no
+ * frame twice. */
+START_TEST(goes_on_without_head)
+{
+    int64_t before = session_fixture_frames(&stopped);
+    ck_assert_int_eq(unlinkat(stopped.directory, "head.json", 0), 0);
+    ck_assert_int_eq(session_fixture_run(&stopped, 2), 0);
+    ck_assert_uint_eq(accused(""), 0);
+    ck_assert_int_eq(session_fixture_frames(&stopped), STOPPED_STEPS + 1);
+    pl_head head;
+    ck_assert_int_eq(pl_head_read(stopped.directory, &head), PL_OK);
+    ck_assert_int_eq(head.segment_count, 2);
+    ck_assert_int_eq(head.segments[1].first_frame, before);
+    pl_head_clear(&head);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("bitflip");
@@ -378,6 +462,12 @@ int main(void)
     tcase_add_test(tcase, truncated);
     tcase_add_test(tcase, worker_refuses_a_changed_scene);
     tcase_add_test(tcase, worker_refuses_a_changed_mesh);
+    suite_add_tcase(suite, tcase);
+    tcase = tcase_create("stopped");
+    tcase_add_checked_fixture(tcase, setup_stopped, teardown_stopped);
+    tcase_set_timeout(tcase, 120);
+    tcase_add_test(tcase, checkpoints);
+    tcase_add_test(tcase, goes_on_without_head);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);
