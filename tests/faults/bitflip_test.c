@@ -246,7 +246,7 @@ START_TEST(single_bits)
 END_TEST
 
 /* Every bit of the headers of the epoch record, of the first, of one in the middle and of the last
- * frame. */
+ * frame, and of all padding. */
 START_TEST(header_bits)
 {
     const original *segment = &originals[10];
@@ -256,6 +256,15 @@ START_TEST(header_bits)
     for (size_t i = 0; i < sizeof at / sizeof *at; i++)
         for (size_t bit = 0; bit < 8 * PL_RECORD_HEADER; bit++)
             flip(segment, 8 * at[i] + bit);
+    int padded = 0;
+    for (int k = 0; k < FRAMES; k++)
+        for (int p = 0; p < 2; p++) {
+            const stored_part *s = &parts[k][p];
+            for (uint64_t byte = PL_RECORD_HEADER + s->length; byte < s->size; byte++, padded++)
+                for (size_t bit = 0; bit < 8; bit++)
+                    flip(segment, 8 * (s->offset + byte) + bit);
+        }
+    ck_assert_int_gt(padded, 0);
     assert_clean();
 }
 END_TEST

@@ -115,6 +115,15 @@ START_TEST(attempts)
     write_frames(w, 3, 8, 9);
     write_frames(stale, 2, 8, 12); /* nobody reads these, and the head's loss changes nothing */
     assert_recovered((int32_t[]){1, 1, 1, 1, 1, 1, 2, 2, 3}, 9);
+    pl_log_writer *superseded = w;
+    w = open_writer(4, 8); /* at the same frame: the third one's are cut whole */
+    write_frames(w, 4, 8, 10);
+    assert_recovered((int32_t[]){1, 1, 1, 1, 1, 1, 2, 2, 4, 4}, 10);
+    pl_head head;
+    ck_assert_int_eq(pl_head_recover(t.fd, &head), PL_OK);
+    ck_assert_int_eq(head.segment_count, 3);
+    pl_head_clear(&head);
+    ck_assert_int_eq(pl_log_writer_close(superseded), PL_INVALID);
     unlinkat(t.fd, "head.json", 0);
     ck_assert_int_eq(pl_log_writer_close(stale), PL_INVALID); /* stale without a head, too */
     ck_assert_int_eq(pl_log_writer_close(w), PL_OK);

@@ -368,6 +368,31 @@ START_TEST(flipped_bits_sealed_without_index)
 END_TEST
 
 /* The index is a witness, not the truth: any damage to it costs nothing. */
+/* Only the last frame's metrics are lost, and there is no index: the frame itself is still read. */
+START_TEST(last_metrics_lost)
+{
+    char *payload;
+    uint64_t ends[3], length;
+    size_t size;
+    pl_log_writer *w = open_writer(1, 0);
+    write_frames(w, 0, 3);
+    ck_assert_int_eq(pl_log_writer_close(w), PL_OK);
+    frame_ends(ends);
+    char *seg = take_file(t.fd, seg_name, &size);
+    seg[ends[2] - pl_record_size(strlen("{\"frame\":2}"))] ^= 1;
+    put_file(t.fd, seg_name, seg, size);
+    free(seg);
+    unlinkat(t.fd, idx_name, 0);
+    pl_log_reader *r = open_reader();
+    ck_assert_int_eq(pl_log_reader_refresh(r), 3);
+    ck_assert_int_eq(pl_log_read(r, 2, PL_LOG_METRICS, &payload, &length), PL_LOG_CORRUPT);
+    ck_assert_int_eq(pl_log_read(r, 2, PL_LOG_FRAME, &payload, &length), PL_LOG_OK);
+    assert_frame(payload, length, 2);
+    free(payload);
+    pl_log_reader_close(r);
+}
+END_TEST
+
 START_TEST(damaged_index)
 {
     size_t size;
@@ -747,6 +772,7 @@ int main(void)
     tcase_add_test(tcase, flipped_bits_open_without_index);
     tcase_add_test(tcase, flipped_bits_sealed);
     tcase_add_test(tcase, flipped_bits_sealed_without_index);
+    tcase_add_test(tcase, last_metrics_lost);
     tcase_add_test(tcase, damaged_index);
     tcase_add_test(tcase, shifted_index);
     tcase_add_test(tcase, index_deleted_under_a_reader);
