@@ -4,6 +4,10 @@
 
 #include <pthread.h>
 #include <string.h>
+#if defined __aarch64__
+#include <asm/hwcap.h>
+#include <sys/auxv.h>
+#endif
 
 /* ---- CRC-32C
  * ------------------------------------------------------------------------------------- */
@@ -58,6 +62,18 @@ __attribute__((target("sse4.2"))) static uint32_t crc32c_sse42(uint32_t crc, con
         narrow = __builtin_ia32_crc32qi(narrow, *p);
     return ~narrow;
 }
+#elif defined __aarch64__
+__attribute__((target("+crc"))) static uint32_t crc32c_arm(uint32_t crc, const void *data,
+                                                           size_t size)
+{
+    const unsigned char *p = data;
+    uint32_t c = ~crc;
+    for (; size >= 8; size -= 8, p += 8)
+        c = __builtin_aarch64_crc32cx(c, pl_get_u64(p));
+    for (; size > 0; size--, p++)
+        c = __builtin_aarch64_crc32cb(c, *p);
+    return ~c;
+}
 #endif
 
 uint32_t pl_crc32c(uint32_t crc, const void *data, size_t size)
@@ -65,6 +81,9 @@ uint32_t pl_crc32c(uint32_t crc, const void *data, size_t size)
 #if defined __x86_64__
     if (__builtin_cpu_supports("sse4.2"))
         return crc32c_sse42(crc, data, size);
+#elif defined __aarch64__
+    if (getauxval(AT_HWCAP) & HWCAP_CRC32)
+        return crc32c_arm(crc, data, size);
 #endif
     return pl_crc32c_portable(crc, data, size);
 }

@@ -135,6 +135,25 @@ START_TEST(attempts)
 }
 END_TEST
 
+/* exit.json tells of frames that neither head nor segments have. */
+START_TEST(fewer_than_the_end_tells)
+{
+    int64_t frames, lost;
+    pl_log_writer *w = open_writer(1, 0);
+    write_frames(w, 0, 5);
+    ck_assert_int_eq(pl_log_writer_close(w), PL_OK);
+    pl_exit e = {.attempt = 1, .state = "succeeded", .frames = 4};
+    ck_assert_int_eq(pl_exit_write(t.fd, &e), PL_OK);
+    assert_sound(5);
+    e.frames = 7;
+    ck_assert_int_eq(pl_exit_write(t.fd, &e), PL_OK);
+    ck_assert_uint_eq(damages("log", &frames, &lost), 1);
+    e.attempt = 0; /* of an earlier attempt: it says nothing of this one */
+    ck_assert_int_eq(pl_exit_write(t.fd, &e), PL_OK);
+    assert_sound(5);
+}
+END_TEST
+
 /* A run of damage over several records names each frame that it costs. */
 START_TEST(long_damage)
 {
@@ -185,6 +204,7 @@ int main(void)
     tcase_add_test(tcase, torn_tail);
     tcase_add_test(tcase, damaged_tail);
     tcase_add_test(tcase, attempts);
+    tcase_add_test(tcase, fewer_than_the_end_tells);
     tcase_add_test(tcase, long_damage);
     tcase_add_test(tcase, can_be_ended);
     suite_add_tcase(suite, tcase);
