@@ -88,6 +88,38 @@ START_TEST(every_window_converges)
 }
 END_TEST
 
+/* gamma takes the scale from the pairs: where inertia is nothing, A is proportional to weight_scale
+ * and only the first step sees it: far too short with 200, cut to pieces by the line search with
+ * 0.02. */
+START_TEST(scale_of_the_matrix_hardly_matters)
+{
+    const double scales[] = {2, 200, 0.02};
+    int64_t iterations[3];
+    for (int k = 0; k < 3; k++) {
+        pl_run *r =
+            pl_run_openf(1,
+                         "{'pliant': 1, 'time': {'step': 10, 'steps': 1},"
+                         " 'solver': {'method': 'quasi_newton', 'iterations': 2000, 'tolerance': 0,"
+                         "   'weight_scale': %g}, 'output': {'metrics': 'iteration'},"
+                         " 'materials': {'m': {'young': 1e6, 'poisson': 0.4}},"
+                         " 'bodies': [{'mesh': {'box': {'size': [2, 1, 1], 'cells': [6, 3, 3]}},"
+                         "   'initial': {'shape': {'stretched': [1.3, 1, 1]}}}],"
+                         " 'pins': [{'select': {'side': '-x'}}]}",
+                         scales[k]);
+        pl_run_frames(r, 1);
+        const pl_metrics *m = &r->metrics;
+        iterations[k] = 0;
+        while (iterations[k] + 1 < m->detail_count &&
+               m->detail[iterations[k]].gradient_norm > 1e-4 * m->detail[0].gradient_norm)
+            iterations[k]++;
+        pl_run_close(r);
+    }
+    ck_assert_int_le(iterations[0], 60);
+    ck_assert_int_le(iterations[1], iterations[0] * 3 / 2);
+    ck_assert_int_le(iterations[2], iterations[0] * 3 / 2);
+}
+END_TEST
+
 /* Case A of engine/README.md: a box of 9072 neo-Hookean tetrahedra, twisted one turn, first step.
  * Iterations to a relative error (e(x_k) - e*) / (e(x_0) - e*) of 1e-2, 1e-3 and 1e-6. The trials
  * took 29, 35 and 52 with the window of 8; roundings decide about a few of them. */
@@ -445,9 +477,9 @@ typedef struct driven {
     pl_failure failure;
 } driven;
 
-static void drive(driven *d, const char *solver)
+static void drive(driven *d, pl_run *run)
 {
-    d->run = twisting(solver, "neo_hookean", 1);
+    d->run = run;
     const pl_model *m = d->run->model;
     ck_assert_int_eq(pl_backend_find(PL_DEVICE_CPU)->create(m, 1, &d->backend), PL_OK);
     d->ops = *d->backend->ops;
@@ -487,10 +519,54 @@ static pl_trial_sums rising_trial(pl_backend *b, const pl_stage *stage, const pl
     return sums;
 }
 
+/* The phases of a history against plain loops, on rows of more than one chunk and no multiple of
+ * eight. */
+START_TEST(history_phases_do_what_they_say)
+{
+    enum { PAIRS = 3, VECTORS = 2 * PAIRS + 5 };
+    driven d = {0};
+    drive(&d, pl_run_open(2, "{'pliant': 1, 'bodies': [{'mesh': {'box': {'cells': [5, 5, 6]}}}]}"));
+    const pl_backend_ops *ops = d.backend->ops;
+    int64_t n = 3 * d.run->model->free_vertices;
+    ck_assert_int_ne(n % 8, 0);
+    double *v[VECTORS];
+    for (int j = 0; j < VECTORS; j++) {
+        v[j] = ops->alloc(d.backend, n);
+        for (int64_t i = 0; i < n; i++)
+            v[j][i] = sin((double)(i * (j + 3)));
+    }
+    double *last = v[PAIRS - 1], *g = v[6], *g_old = v[7], *p = v[8], *p_old = v[9];
+    double direction = last[5], out[4][PAIRS], expected[4][PAIRS] = {{0}}, pg = 0;
+    pl_history_pair pair = {v, v + PAIRS, PAIRS,  0.25,   g,      g_old,
+                            p, p_old,     out[0], out[1], out[2], out[3]};
+    double found = ops->pair(d.backend, &pair);
+    ck_assert_double_eq(last[5], 0.25 * direction);
+    for (int64_t i = 0; i < n; i++) {
+        ck_assert_double_eq(v[2 * PAIRS - 1][i], p[i] - p_old[i]);
+        pg += p[i] * g[i];
+        for (int k = 0; k < 4 * PAIRS; k++) {
+            double *a = v[k % 2 * PAIRS + k / 4];
+            expected[k % 4][k / 4] += a[i] * (k % 4 < 2 ? g[i] : g[i] - g_old[i]);
+        }
+    }
+    ck_assert_double_eq_tol(found, pg, 1e-10);
+    for (int k = 0; k < 4 * PAIRS; k++)
+        ck_assert_double_eq_tol(out[k % 4][k / 4], expected[k % 4][k / 4], 1e-10);
+    const double a[] = {2, -1, 0.5, 3, 7};
+    ops->combine(d.backend, (const double *const *)v, a, 5, v[10]);
+    for (int64_t i = 0; i < n; i++)
+        ck_assert_double_eq_tol(
+            v[10][i], 2 * v[0][i] - v[1][i] + 0.5 * v[2][i] + 3 * v[3][i] + 7 * v[4][i], 1e-12);
+    for (int j = 0; j < VECTORS; j++)
+        ops->release(d.backend, v[j]);
+    stop_driving(&d);
+}
+END_TEST
+
 START_TEST(line_search_that_finds_nothing_is_told)
 {
     driven d = {0};
-    drive(&d, "'tolerance': 1e-3");
+    drive(&d, twisting("'tolerance': 1e-3", "neo_hookean", 1));
     const pl_model *m = d.run->model;
     double *x = calloc(3 * (size_t)m->vertices, sizeof *x);
     ck_assert_int_eq(solve_driven(&d, m->x0, x), PL_OK);
@@ -510,7 +586,7 @@ END_TEST
 START_TEST(what_is_not_finite_is_told)
 {
     driven d = {0};
-    drive(&d, "'tolerance': 1e-3");
+    drive(&d, twisting("'tolerance': 1e-3", "neo_hookean", 1));
     const pl_model *m = d.run->model;
     size_t count = 3 * (size_t)m->vertices;
     double *start = calloc(count, sizeof *start), *x = calloc(count, sizeof *x);
@@ -558,6 +634,7 @@ int main(void)
     tcase_set_timeout(t, 120);
     tcase_add_loop_test(t, finds_what_admm_finds, 0, MATERIAL_COUNT);
     tcase_add_test(t, every_window_converges);
+    tcase_add_test(t, scale_of_the_matrix_hardly_matters);
     tcase_add_test(t, iterations_of_case_a);
     tcase_add_test(t, objective_goes_down);
     tcase_add_test(t, decrement_is_the_length_of_the_matrix_s_step);
@@ -571,6 +648,7 @@ int main(void)
     tcase_add_test(t, stiffness_fits_the_stress);
     tcase_add_test(t, stiffness_makes_the_weights);
     tcase_add_test(t, inverted_start_is_told);
+    tcase_add_test(t, history_phases_do_what_they_say);
     tcase_add_test(t, line_search_that_finds_nothing_is_told);
     tcase_add_test(t, what_is_not_finite_is_told);
     tcase_add_test(t, obstacles_are_refused_with_the_method_that_has_them);
