@@ -63,9 +63,15 @@ TEST_SRC := $(sort $(wildcard tests/*/*_test.c))
 BENCH_SRC := $(sort $(wildcard tests/bench/*_bench.c))
 BENCH_HELP_SRC := $(sort $(filter-out $(BENCH_SRC),$(wildcard tests/bench/*.c)))
 
+# Where the kernels' objects lie: the sanitised part of a check takes the plain build's.
+KERNELS_BUILD := $(BUILD)
+ifneq ($(KERNELS_BUILD),$(BUILD))
+SUPPORT_SRC := $(filter-out tests/support/kernels_%,$(SUPPORT_SRC))
+endif
+
 obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 ENGINE_OBJ := $(call obj,$(ENGINE_SRC)) \
-              $(foreach i,$(ISAS),$(patsubst %.c,$(BUILD)/obj/%.$(i).o,$(ENGINE_ISA_SRC)))
+              $(foreach i,$(ISAS),$(patsubst %.c,$(KERNELS_BUILD)/obj/%.$(i).o,$(ENGINE_ISA_SRC)))
 PROGRAMS := $(addprefix $(BUILD)/,$(if $(SERVER_SRC),pliantd) \
             $(if $(wildcard server/worker/worker_main.c),pliant-worker) \
             $(if $(wildcard server/worker/preflight_main.c),pliant-preflight) $(if $(CLI_SRC),pliant))
@@ -177,8 +183,8 @@ SAN_TESTS := $(patsubst tests/%.c,build/san-address-undefined/tests/%,$(wildcard
              tests/unit/mesh_*_test.c tests/unit/model_*_test.c tests/faults/worker_crash_test.c \
              tests/faults/worker_run_test.c tests/http/hostile_test.c))
 .PHONY: sanitised
-sanitised: | test-deps
-	@$(MAKE) --no-print-directory SAN=address,undefined CFLAGS='-O1 -g' sanitised-programs
+sanitised: all | test-deps
+	@$(MAKE) --no-print-directory SAN=address,undefined KERNELS_BUILD=build CFLAGS='-O1 -g' sanitised-programs
 .PHONY: sanitised-programs
 sanitised-programs: $(PROGRAMS) $(SAN_TESTS)
 
