@@ -107,6 +107,8 @@ static bool retry_with_memory(ending *e)
     return true;
 }
 
+static const char told_to_stop[] = "the worker was told to stop; it goes on from its checkpoint";
+
 /* ---- with a report -----------------------------------------------------------------------------
  */
 
@@ -123,7 +125,7 @@ static void end_by_report(ending *e, const pl_exit *report)
     } else if ((stopped || paused) && e->paused) {
         pause_session(e, NULL);
     } else if (stopped) {
-        queue_again(e, "stopped", "the worker was told to stop; it goes on from its checkpoint");
+        queue_again(e, "stopped", told_to_stop);
     } else if (paused) {
         queue_again(e, "resumed", NULL);
     } else if (report->failure.code != PL_FAILURE_OUT_OF_MEMORY ||
@@ -236,6 +238,10 @@ static void end_crashed(ending *e)
             describe_killing(e, crash, sizeof crash);
         }
         pause_session(e, crash);
+        return;
+    }
+    if (how->status_known && WIFSIGNALED(how->status) && WTERMSIG(how->status) == SIGTERM) {
+        queue_again(e, "stopped", told_to_stop); /* before it could listen */
         return;
     }
     atomic_fetch_add(&e->daemon->counters.workers_crashed, 1);

@@ -375,6 +375,38 @@ START_TEST(interrupt_stops_watching_but_not_the_session)
 }
 END_TEST
 
+/* Wait until `pliant show` says so. */
+static void await_shown(const char *id, const char *text)
+{
+    for (double end = daemon_fixture_clock() + 30;; daemon_fixture_nap()) {
+        ck_assert_int_eq(pliant("show %s", id), 0);
+        if (strstr(out, text))
+            return;
+        ck_assert_msg(daemon_fixture_clock() < end, "%s", out);
+    }
+}
+
+START_TEST(paused_session_is_shown_and_goes_on)
+{
+    char id[40];
+    snprintf(id, sizeof id, "%s", submit(100000));
+    await_shown(id, "running");
+    ck_assert_int_eq(pliant("pause %s", id), 0);
+    ck_assert_ptr_nonnull(strstr(err, "asked to pause"));
+    await_shown(id, "by user; pliant resume");
+    ck_assert_int_eq(pliant("list --state paused"), 0);
+    ck_assert_ptr_nonnull(strstr(out, "paused"));
+    err[0] = '\0';
+    ck_assert_int_eq(interrupt_at("paused after frame", (const char *[]){"follow", id, NULL}), 130);
+    ck_assert_int_eq(pliant("resume %s", id), 0);
+    await_shown(id, "running");
+    ck_assert_int_eq(pliant("cancel %s", id), 0);
+    await_shown(id, "cancelled");
+    ck_assert_int_eq(pliant("resume %s", id), 1);
+    ck_assert_ptr_nonnull(strstr(err, "only a session that has not ended"));
+}
+END_TEST
+
 START_TEST(interrupted_run_can_go_on)
 {
     write_scene("long.json", 2000, BOX);
@@ -410,6 +442,7 @@ int main(void)
     tcase_add_test(t, run_needs_no_daemon);
     tcase_add_test(t, verify_finds_damage);
     tcase_add_test(t, interrupt_stops_watching_but_not_the_session);
+    tcase_add_test(t, paused_session_is_shown_and_goes_on);
     tcase_add_test(t, interrupted_run_can_go_on);
     suite_add_tcase(s, t);
     SRunner *sr = srunner_create(s);

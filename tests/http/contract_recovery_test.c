@@ -2,13 +2,16 @@
  * on, and every end is said.
  */
 #include "protocol/log.h"
+#include "protocol/session_dir.h"
 #include "tests/support/session_client.h"
 
 #include <check.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -158,6 +161,128 @@ START_TEST(test_restarted_worker)
     ck_assert_int_eq(json_count(session, "attempt"), 2);
     ck_assert_int_eq(json_count(session, "progress/frame"), 200);
     json_decref(session);
+}
+END_TEST
+
+/* SIGTERM from outside is no crash: the session goes on from a checkpoint at once, however often. */
+START_TEST(test_stopped_worker)
+{
+    char id[33];
+    session_post_free(d, session_scene_endless(""), id);
+    for (int64_t attempt = 1; attempt <= 6; attempt++) {
+        session_await_frame(d, id, 1);
+        pid_t worker = daemon_fixture_worker(id);
+        if (worker > 0)
+            kill(worker, SIGTERM);
+        for (double end = daemon_fixture_clock() + HTTP_PATIENCE_S;; daemon_fixture_nap()) {
+            json_t *session = session_show(d, id);
+            int64_t now = json_count(session, "attempt");
+            bool running = strcmp(json_text(session, "state"), "running") == 0;
+            json_decref(session);
+            if (running && now > attempt)
+                break;
+            ck_assert(daemon_fixture_clock() < end);
+        }
+    }
+    json_t *session = session_show(d, id);
+    int64_t frame = json_count(session, "progress/frame");
+    json_decref(session);
+    session_await_frame(d, id, frame + 2);
+}
+END_TEST
+
+/* ---- a worker that does as it is told ----------------------------------------------------------
+ */
+
+static char bin[300];
+
+/* Programs in a folder of our own: the real ones, but a worker that notes its arguments and leaves the
+ * exit.json that lies ready for its attempt. */
+static void start_with_puppet(void)
+{
+    char real[600], path[700];
+    static const char script[] = "#!/bin/sh\n"
+                                 "echo \"$@\" > \"$2/arguments-$4\"\n"
+                                 "cp \"${0%/*}/exit-$4.json\" \"$2/exit.tmp\"\n"
+                                 "mv \"$2/exit.tmp\" \"$2/exit.json\"\n"
+                                 "exit 3\n";
+    ssize_t n = readlink("/proc/self/exe", real, sizeof real - 1);
+    ck_assert_int_gt(n, 0);
+    real[n] = 0;
+    for (int up = 0; up < 3; up++)
+        *strrchr(real, '/') = 0;
+    if (getenv("PLIANT_BUILD"))
+        snprintf(real, sizeof real, "%s", getenv("PLIANT_BUILD"));
+    snprintf(bin, sizeof bin, "/tmp/pliant-puppet-%d", (int)getpid());
+    ck_assert_int_eq(mkdir(bin, 0700), 0);
+    snprintf(path, sizeof path, "%s/pliant-preflight", bin);
+    strcat(real, "/pliant-preflight");
+    ck_assert_int_eq(symlink(real, path), 0);
+    snprintf(path, sizeof path, "%s/pliant-worker", bin);
+    int fd = open(path, O_WRONLY | O_CREAT, 0700);
+    ck_assert_int_eq(write(fd, script, sizeof script - 1), (ssize_t)sizeof script - 1);
+    close(fd);
+    int dir_fd = open(bin, O_RDONLY | O_DIRECTORY);
+    for (int attempt = 1; attempt <= 3; attempt++) {
+        pl_exit e = {.attempt = attempt, .state = "failed", .frames = -1};
+        e.failure = (pl_failure){PL_FAILURE_OUT_OF_MEMORY, -1, -1, -1, -1, -1, "too small", ""};
+        ck_assert_int_eq(pl_exit_write(dir_fd, &e), PL_OK);
+        snprintf(path, sizeof path, "exit-%d.json", attempt);
+        ck_assert_int_eq(renameat(dir_fd, "exit.json", dir_fd, path), 0);
+    }
+    close(dir_fd);
+    setenv("PLIANT_BINDIR", bin, 1);
+    daemon_fixture_start(d, NULL);
+    unsetenv("PLIANT_BINDIR");
+}
+
+static void stop_puppet(void)
+{
+    static const char *const names[] = {"pliant-preflight", "pliant-worker", "exit-1.json",
+                                        "exit-2.json", "exit-3.json"};
+    char path[700];
+    daemon_fixture_stop(d);
+    for (int i = 0; i < 5; i++) {
+        snprintf(path, sizeof path, "%s/%s", bin, names[i]);
+        unlink(path);
+    }
+    rmdir(bin);
+}
+
+/* The number after --memory of an attempt; 0 where there was no such attempt. */
+static double memory_of(const char *id, int attempt)
+{
+    char name[32], line[1024];
+    snprintf(name, sizeof name, "arguments-%d", attempt);
+    FILE *file = fopen(session_path(d, id, name), "re");
+    if (!file)
+        return 0;
+    ck_assert_ptr_nonnull(fgets(line, sizeof line, file));
+    fclose(file);
+    const char *memory = strstr(line, "--memory ");
+    ck_assert_ptr_nonnull(memory);
+    ck_assert_ptr_nonnull(strstr(line, "--checkpoint-every 10"));
+    return strtod(memory + 9, NULL);
+}
+
+/* Once more with 1.5 times the memory, then it is what it is. */
+START_TEST(test_out_of_memory)
+{
+    char id[33], asked[33];
+    session_post_free(d, session_scene(2, 1, ""), id);
+    session_await(d, id, "failed");
+    json_t *session = session_show(d, id);
+    ck_assert_str_eq(json_text(session, "failure/code"), "out_of_memory");
+    ck_assert_int_eq(json_count(session, "attempt"), 2);
+    double estimate = (double)json_count(session, "resources/memory") / 1.5;
+    json_decref(session);
+    ck_assert_double_eq_tol(memory_of(id, 1), 4 * estimate + 0x1p30, 16);
+    ck_assert_double_eq_tol(memory_of(id, 2), 1.5 * memory_of(id, 1), 2);
+    ck_assert_double_eq(memory_of(id, 3), 0);
+    session_post_free(d, session_scene(2, 1, ", \"resources\": {\"memory\": 400000000}"), asked);
+    session_await(d, asked, "failed");
+    ck_assert_double_eq(memory_of(asked, 1), 4e8);
+    ck_assert_double_eq(memory_of(asked, 2), 6e8);
 }
 END_TEST
 
@@ -319,11 +444,17 @@ int main(void)
     tcase_add_checked_fixture(tests, start, stop);
     tcase_add_test(tests, test_killed_worker);
     tcase_add_test(tests, test_restarted_worker);
+    tcase_add_test(tests, test_stopped_worker);
     tcase_add_loop_test(tests, test_restart, 0, 2);
     tcase_add_loop_test(tests, test_end_without_daemon, 0, 2);
     tcase_add_test(tests, test_adopted_worker_dies);
     tcase_add_test(tests, test_storage);
     tcase_add_test(tests, test_second_daemon);
+    suite_add_tcase(suite, tests);
+    tests = tcase_create("puppet");
+    tcase_set_timeout(tests, 180);
+    tcase_add_checked_fixture(tests, start_with_puppet, stop_puppet);
+    tcase_add_test(tests, test_out_of_memory);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);
