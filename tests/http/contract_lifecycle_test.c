@@ -276,6 +276,19 @@ START_TEST(test_waiting_for_restart)
     session_await(d, id, "running");
     session_await_frame(d, id, 2);
     crash(id, 3);
+    /* A new checkpoint, as a pause makes one, and it counts anew. */
+    tell(id, "pause");
+    tell(id, "resume");
+    session_await(d, id, "running");
+    session = session_show(d, id);
+    int64_t frame = json_count(session, "progress/frame");
+    json_decref(session);
+    session_await_frame(d, id, frame + 2);
+    tell(id, "pause");
+    session_await(d, id, "paused");
+    tell(id, "resume");
+    session_await_frame(d, id, frame + 4);
+    crash(id, 2);
     ck_assert_str_eq(tell(id, "cancel"), "cancelled");
 }
 END_TEST
