@@ -19,6 +19,7 @@ typedef struct kernel {
     void (*hessian)(const pl_corotated *m, const pl_mat3 *F, pl_real H[81]);
     void (*hessian_diagonal)(const pl_corotated *m, const pl_mat3 *F, pl_real d[9]);
     void (*prox)(const pl_corotated *m, pl_real k, const pl_mat3 *F_tilde, pl_mat3 *F);
+    pl_real (*energy_gradient)(const pl_corotated *m, const pl_mat3 *F, pl_mat3 *P);
     pl_real (*stretch_energy)(const pl_corotated *m, const pl_real s[3]);
     void (*stretch_gradient)(const pl_corotated *m, const pl_real s[3], pl_real g[3]);
     void (*stretch_hessian)(const pl_corotated *m, const pl_real s[3], pl_real H[9]);
@@ -55,6 +56,11 @@ typedef struct kernel {
         const pl_##model c = model##_of(m);                                                        \
         pl_##model##_prox(&c, k, F_tilde, F);                                                      \
     }                                                                                              \
+    static pl_real model##_energy_gradient(const pl_corotated *m, const pl_mat3 *F, pl_mat3 *P)    \
+    {                                                                                              \
+        const pl_##model c = model##_of(m);                                                        \
+        return pl_##model##_energy_gradient(&c, F, P);                                             \
+    }                                                                                              \
     static pl_real model##_stretch_energy(const pl_corotated *m, const pl_real s[3])               \
     {                                                                                              \
         const pl_##model c = model##_of(m);                                                        \
@@ -82,8 +88,9 @@ WRAP(arap)
 #define ROW(model, has_lambda)                                                                     \
     {                                                                                              \
 #model, has_lambda, model##_energy, model##_gradient, model##_hessian,                     \
-            model##_hessian_diagonal, model##_prox, model##_stretch_energy,                        \
-            model##_stretch_gradient, model##_stretch_hessian, model##_stretch_prox                \
+            model##_hessian_diagonal, model##_prox, model##_energy_gradient,                       \
+            model##_stretch_energy, model##_stretch_gradient, model##_stretch_hessian,             \
+            model##_stretch_prox                                                                   \
     }
 static const kernel kernels[] = {ROW(corotated, 1), ROW(arap, 0)};
 
@@ -196,6 +203,9 @@ static void check_derivatives(const kernel *k, const pl_corotated *m, const pl_m
     k->gradient(m, F, &P);
     k->hessian(m, F, H);
     k->hessian_diagonal(m, F, diagonal);
+    check_near(k->energy_gradient(m, F, &ahead_P), k->energy(m, F), scale, 1e-14);
+    for (int i = 0; i < 9; i++)
+        check_near(ahead_P.m[i], P.m[i], scale, 1e-14);
     for (int j = 0; j < 9; j++) {
         pl_mat3 ahead = *F, behind = *F;
         ahead.m[j] += h;

@@ -62,6 +62,10 @@ START_TEST(derivatives_match_finite_differences)
         pl_neo_hookean_hessian(&m, &F, H);
         pl_neo_hookean_hessian_diagonal(&m, &F, diagonal);
         const pl_real scale = m.mu + m.lambda;
+        check_near(pl_neo_hookean_energy_gradient(&m, &F, &ahead_P), pl_neo_hookean_energy(&m, &F),
+                   scale, 1e-14);
+        for (int i = 0; i < 9; i++)
+            check_near(ahead_P.m[i], P.m[i], scale, 1e-14);
         for (int j = 0; j < 9; j++) {
             pl_mat3 ahead = F, behind = F;
             ahead.m[j] += h;
