@@ -236,6 +236,7 @@ pl_status pl_run_session_start(const char *program, const char *const *arguments
     posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_adddup2(&actions, 2, 1); /* our standard output is the caller's */
     setenv("OMP_WAIT_POLICY", "passive", 0); /* as the daemon does, server/spawn.c says why */
+    setenv("GOMP_SPINCOUNT", "3000", 0);
     int error = posix_spawn(pid, path, &actions, &attributes, argv, environ);
     posix_spawn_file_actions_destroy(&actions);
     posix_spawnattr_destroy(&attributes);
