@@ -8,9 +8,10 @@
 
 /* What a panel costs beside its numbers, in numbers of L: itself, and each of its rows below. */
 enum { PANEL_COST = 25, ROW_COST = 3 };
-/* Parts below the top, for as many threads at most; and the numbers of L for which a second thread
- * is worth waking. */
-enum { PARTS = 8, PARTS_FROM = 40000 };
+/* Parts below the top, and so the threads that have something to do there. More parts have a larger
+ * top above them: with two it holds a tenth to a sixth of the numbers, with eight two fifths. Below
+ * so many numbers of L a solve is over before a second thread has gained anything. */
+enum { PARTS = 2, PARTS_FROM = 500000 };
 
 void pl_panels_clear(pl_panels *f)
 {
@@ -64,13 +65,13 @@ static int64_t parent_of(const pl_columns *L, const pl_panels *f, const int32_t 
     return p->rows > 0 ? panel_of[L->row[L->row_at[p->column + p->width - 1] + 1]] : -1;
 }
 
-/* The part of each panel: subtrees of at most an eighth of all numbers, in order, bundled to as
- * many parts of about one size; PARTS is the top. Where that is not worth it all is top. */
+/* The part of each panel: subtrees of at most total / PARTS numbers, each given to the part that has
+ * least; PARTS is the top. Where that is not worth it all is top. */
 static void assign(const pl_columns *L, const pl_panels *f, const int32_t *panel_of,
                    int64_t *weight, int8_t *part)
 {
     enum { ROOT = -1, INSIDE = -2 };
-    int64_t total = 0, below = 0, before = 0;
+    int64_t total = 0, given[PARTS] = {0};
     for (int64_t i = 0; i < f->panel_count; i++)
         total += weight[i] = numbers(&f->panel[i]);
     for (int64_t i = 0; i < f->panel_count; i++) {
@@ -82,13 +83,17 @@ static void assign(const pl_columns *L, const pl_panels *f, const int32_t *panel
     for (int64_t i = f->panel_count - 1; i >= 0; i--) {
         int64_t parent = parent_of(L, f, panel_of, i);
         part[i] = weight[i] > limit ? PARTS : parent >= 0 && part[parent] < PARTS ? INSIDE : ROOT;
-        below += part[i] == ROOT ? weight[i] : 0;
     }
-    for (int64_t i = 0; i < f->panel_count; i++)
-        if (part[i] == ROOT) {
-            part[i] = (int8_t)((before + weight[i] / 2) * PARTS / (below + 1));
-            before += weight[i];
-        }
+    for (int64_t i = 0; i < f->panel_count; i++) {
+        if (part[i] != ROOT)
+            continue;
+        int8_t least = 0;
+        for (int8_t t = 1; t < PARTS; t++)
+            if (given[t] < given[least])
+                least = t;
+        part[i] = least;
+        given[least] += weight[i];
+    }
     for (int64_t i = f->panel_count - 1; i >= 0; i--)
         if (part[i] == INSIDE)
             part[i] = part[parent_of(L, f, panel_of, i)];
@@ -268,7 +273,7 @@ void pl_panels_solve3(const pl_panels *f, double *work, int32_t threads, const d
     const pl_panels_ops *ops = ops_now();
     int64_t last = f->part_count - 1, first = f->column[last], rows = f->n - first;
     double *y = work;
-    threads = threads < last ? threads : (int32_t)last;
+    threads = last < 2 || threads < 1 ? 1 : threads < last ? threads : (int32_t)last;
 #pragma omp parallel num_threads(threads) if (threads > 1)
     {
 #pragma omp for schedule(dynamic)
