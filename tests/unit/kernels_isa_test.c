@@ -1,4 +1,6 @@
 /* The kernels have the same bits on every instruction set, for every kind of input. */
+#include "engine/isa.h"
+#include "tests/support/kernels_hash.h"
 #include "tests/support/kernels_probe.h"
 #include "tests/support/lanes_random.h"
 
@@ -79,12 +81,32 @@ START_TEST(every_instruction_set_has_the_same_bits)
 }
 END_TEST
 
+/* Energy, gradient, Hessian and local step of a group of each material: hashes of every result. */
+START_TEST(term_groups_have_the_same_bits)
+{
+    char *first = NULL;
+    const pl_isa most = pl_isa_current();
+    for (int isa = 0; isa <= (int)most; isa++) {
+        setenv("PLIANT_ISA", pl_isa_name((pl_isa)isa), 1);
+        ck_assert_int_eq((int)pl_isa_current(), isa);
+        char *text = pl_kernels_hash_text();
+        if (first)
+            ck_assert_str_eq(text, first);
+        else
+            first = strdup(text);
+        free(text);
+    }
+    free(first);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("kernels_isa");
     TCase *cases = tcase_create("isa");
     tcase_set_timeout(cases, 120);
     tcase_add_test(cases, every_instruction_set_has_the_same_bits);
+    tcase_add_test(cases, term_groups_have_the_same_bits);
     suite_add_tcase(suite, cases);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);
