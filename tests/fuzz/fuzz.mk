@@ -37,8 +37,9 @@ $(FUZZERS): $(FUZZ)/%: $(FUZZ)/obj/tests/fuzz/%_fuzz.o $(FUZZ_LIBS)
 
 .PHONY: fuzz-programs fuzz-build fuzz-merge
 fuzz-programs: $(FUZZERS)
-# Whether there is a clang is known only once the packages are installed: a make of its own.
-fuzz-build: | test-deps
+# Whether there is a clang is known only once the packages are installed: a make of its own, after
+# everything else, since it links objects of the plain build.
+fuzz-build: all | test-deps
 	@! tests/fuzz/available $$(command -v clang || command -v clang-14) >/dev/null || $(MAKE) --no-print-directory fuzz-programs
 
 # Inputs with valid checksums from the real writers, then every corpus cut down to what covers as much.
