@@ -87,15 +87,15 @@ static int preflight(runner *r)
     return status;
 }
 
-/* Take the newest metrics in, and with --json print all that are new. */
+/* Take in the metrics that are new, every one: the summary counts frames. With --json print them. */
 static void look(runner *r, pl_log_reader *reader)
 {
     int64_t count = pl_log_reader_refresh(reader);
-    for (int64_t k = r->cli->json ? r->printed : count - 1; k >= 0 && k < count; k++) {
+    for (int64_t k = r->printed; k < count; k++) {
         char *text;
         uint64_t length;
         pl_metrics_digest digest;
-        if (k < r->printed || pl_log_read(reader, k, PL_LOG_METRICS, &text, &length) != PL_LOG_OK)
+        if (pl_log_read(reader, k, PL_LOG_METRICS, &text, &length) != PL_LOG_OK)
             break;
         if (r->cli->json)
             printf("%.*s\n", (int)length, text);
