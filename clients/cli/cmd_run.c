@@ -95,14 +95,14 @@ static void look(runner *r, pl_log_reader *reader)
         char *text;
         uint64_t length;
         pl_metrics_digest digest;
+        r->printed = k + 1;
         if (pl_log_read(reader, k, PL_LOG_METRICS, &text, &length) != PL_LOG_OK)
-            break;
+            continue;
         if (r->cli->json)
             printf("%.*s\n", (int)length, text);
         else if (pl_metrics_digest_decode(text, (size_t)length, &digest) == 0)
             pl_progress_note(&r->progress, &digest);
         free(text);
-        r->printed = k + 1;
     }
     if (r->cli->json)
         fflush(stdout);
