@@ -21,7 +21,7 @@ comma := ,
 ifneq ($(SAN),)
 BUILD := build/san-$(subst $(comma),-,$(SAN))
 # The instrumentation makes GCC see uninitialised values where there are none.
-SAN_FLAGS := -fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer -Wno-maybe-uninitialized
+SAN_FLAGS := -fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer -Wno-uninitialized -Wno-maybe-uninitialized
 endif
 
 # -ffp-contract=off: the same bits whatever the instruction set; -fno-math-errno and
