@@ -238,20 +238,24 @@ END_TEST
 /* ---- waiting for a restart --------------------------------------------------------------------
  */
 
+/* The delay is 60 s; what is left of it on a slow machine is not the test's to say. */
+static void expect_restart(const char *reason, int attempt)
+{
+    int left, which, end = 0;
+    sscanf(reason, "restarts in %d s: the worker was ended by signal 9 (Killed) (attempt %d of 4)%n",
+           &left, &which, &end);
+    ck_assert_msg(end > 0 && left <= 60 && left > 20 && which == attempt, "%s", reason);
+}
+
 static void crash(const char *id, int attempt)
 {
-    char which[32];
     pid_t worker = daemon_fixture_worker(id);
     ck_assert_int_gt(worker, 0);
     ck_assert_int_eq(kill(worker, SIGKILL), 0);
     session_await(d, id, "queued");
     json_t *session = session_show(d, id);
     const char *reason = json_text(session, "queue/reason");
-    ck_assert_msg(strstr(reason, "restarts in 59 s: the worker was ended by signal 9") ||
-                      strstr(reason, "restarts in 60 s: the worker was ended by signal 9"),
-                  "%s", reason);
-    snprintf(which, sizeof which, "(attempt %d of 4)", attempt);
-    ck_assert_ptr_nonnull(strstr(reason, which));
+    expect_restart(reason, attempt);
     ck_assert_str_eq(json_text(session, "reason"), "worker_crashed");
     json_decref(session);
 }
@@ -267,8 +271,7 @@ START_TEST(test_waiting_for_restart)
     daemon_fixture_resume(d);
     json_t *session = session_show(d, id);
     ck_assert_str_eq(json_text(session, "state"), "queued");
-    ck_assert_ptr_nonnull(strstr(json_text(session, "queue/reason"), "restarts in 5"));
-    ck_assert_ptr_nonnull(strstr(json_text(session, "queue/reason"), "(attempt 2 of 4)"));
+    expect_restart(json_text(session, "queue/reason"), 2);
     json_decref(session);
     /* A pause and a resume do not wait for it. */
     ck_assert_str_eq(tell(id, "pause"), "paused");
