@@ -12,6 +12,7 @@
 
 typedef enum pl_integrator_kind { PL_INTEGRATOR_BACKWARD_EULER } pl_integrator_kind;
 typedef enum pl_method_kind { PL_METHOD_ADMM, PL_METHOD_QUASI_NEWTON } pl_method_kind;
+#define PL_METHOD_KINDS ((int)PL_METHOD_QUASI_NEWTON + 1)
 typedef enum pl_device_kind { PL_DEVICE_CPU } pl_device_kind;
 typedef enum pl_material_kind {
     PL_MATERIAL_NEO_HOOKEAN,
@@ -52,12 +53,6 @@ typedef struct pl_solver_settings {
     pl_on_not_converged on_not_converged;
     pl_device_kind device;
 } pl_solver_settings;
-
-/* Whether a method holds hard constraints, which obstacles are. */
-static inline bool pl_method_holds_obstacles(pl_method_kind method)
-{
-    return method == PL_METHOD_ADMM;
-}
 
 typedef struct pl_material {
     char *name;

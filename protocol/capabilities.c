@@ -1,5 +1,5 @@
 /* capabilities.c - what this version can do, read off the parameter tables. */
-#include "engine/scene.h"
+#include "engine/carries.h"
 #include "protocol/json.h"
 #include "protocol/params.h"
 #include "protocol/scene_json.h"
@@ -36,7 +36,7 @@ static void set_obstacle_methods(pl_json_writer *w)
     pl_json_key(w, "obstacle_methods");
     pl_json_begin_array(w);
     for (int32_t i = 0; methods[i]; i++)
-        if (pl_method_holds_obstacles((pl_method_kind)i))
+        if (!pl_method_refuses((pl_method_kind)i, PL_TRAIT_HARD))
             pl_json_put_string(w, methods[i]);
     pl_json_end_array(w);
 }

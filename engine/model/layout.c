@@ -1,5 +1,6 @@
 #include "engine/model/layout.h"
 
+#include "engine/carries.h"
 #include "engine/model/motion.h"
 #include "engine/model/select.h"
 #include "engine/pliant.h"
@@ -132,18 +133,35 @@ static pl_status resolve_pins(const pl_scene *scene, const pl_mesh *meshes, pl_l
     return status;
 }
 
-/* Combinations of parts that do not exist. */
+/* Terms that the method can not carry: a fault for each kind of them. */
 static pl_status check_method(const pl_scene *scene, pl_faults *faults)
 {
-    if (scene->obstacle_count == 0 || pl_method_holds_obstacles(scene->solver.method))
-        return PL_OK;
-    pl_faults_addf(faults, "/solver/method", "unsupported",
-                   "admm, where a scene has obstacles: they are hard constraints, which a descent "
-                   "method has no energy for",
-                   "use \"method\": \"admm\", or leave the obstacles out",
-                   "quasi_newton, with %d obstacle%s", scene->obstacle_count,
-                   scene->obstacle_count == 1 ? "" : "s");
-    return PL_INVALID;
+    pl_method_kind method = scene->solver.method;
+    pl_carried parts[PL_CARRIED_MAX];
+    int32_t count = pl_scene_carried(scene, parts);
+    unsigned all = 0;
+    for (int32_t i = 0; i < count; i++)
+        all |= parts[i].traits;
+    pl_status status = PL_OK;
+    for (int32_t i = 0; i < count; i++) {
+        const char *what = parts[i].what, *why = pl_method_refuses(method, parts[i].traits);
+        if (!why)
+            continue;
+        char expected[384], hint[384], methods[160];
+        snprintf(expected, sizeof expected, "%s, where a scene has %ss: %s",
+                 pl_methods_that_carry(parts[i].traits, methods, sizeof methods), what, why);
+        pl_methods_that_carry(all, methods, sizeof methods);
+        if (methods[0])
+            snprintf(hint, sizeof hint, "use \"method\": %s, or leave the %ss out", methods, what);
+        else
+            snprintf(hint, sizeof hint, "leave the %ss out: no method carries all of this scene",
+                     what);
+        pl_faults_addf(faults, "/solver/method", "unsupported", expected, hint, "%s, with %d %s%s",
+                       pl_method_name(method), parts[i].count, what,
+                       parts[i].count == 1 ? "" : "s");
+        status = PL_INVALID;
+    }
+    return status;
 }
 
 pl_status pl_layout_create(const pl_scene *scene, const pl_mesh *meshes, pl_layout *out,

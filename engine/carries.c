@@ -1,0 +1,85 @@
+#include "engine/carries.h"
+
+#include <stdio.h>
+
+typedef struct method {
+    const char *name;
+    unsigned refuses;
+} method;
+
+/* Splitting needs a prox of every term, and nothing else; projections do for a prox only where the
+ * energy is a squared distance; descent needs a finite energy with a gradient. */
+static const method METHODS[PL_METHOD_KINDS] = {
+    [PL_METHOD_ADMM] = {"admm", PL_TRAIT_NO_PROX},
+    [PL_METHOD_QUASI_NEWTON] = {"quasi_newton", PL_TRAIT_HARD},
+};
+
+typedef struct reason {
+    pl_trait trait;
+    const char *why;
+} reason;
+
+static const reason REASONS[] = {
+    {PL_TRAIT_HARD, "they are hard constraints, which a descent method has no energy for"},
+    {PL_TRAIT_NO_PROX, "they have no proximal operator, which its local step is made of"},
+    {PL_TRAIT_NOT_DISTANCE, "their energy is no squared distance from a set, which a projection "
+                            "would be the answer to"},
+    {PL_TRAIT_NO_HESSIAN, "they have no second derivatives"},
+};
+
+/* One material model or kind of obstacle a row: what its terms lack. */
+static const struct {
+    const char *what;
+    unsigned traits;
+} MATERIALS[PL_MATERIAL_KINDS] = {
+    [PL_MATERIAL_NEO_HOOKEAN] = {"neo_hookean material", PL_TRAIT_NOT_DISTANCE},
+    [PL_MATERIAL_COROTATED] = {"corotated material", PL_TRAIT_NOT_DISTANCE},
+    [PL_MATERIAL_ARAP] = {"arap material", 0},
+};
+
+const char *pl_method_refuses(pl_method_kind kind, unsigned traits)
+{
+    unsigned refused = METHODS[kind].refuses & traits;
+    for (size_t i = 0; i < sizeof REASONS / sizeof *REASONS; i++)
+        if (refused & REASONS[i].trait)
+            return REASONS[i].why;
+    return NULL;
+}
+
+const char *pl_method_name(pl_method_kind kind)
+{
+    return METHODS[kind].name;
+}
+
+const char *pl_methods_that_carry(unsigned traits, char *text, size_t size)
+{
+    int32_t left = 0;
+    for (pl_method_kind k = 0; k < PL_METHOD_KINDS; k++)
+        left += pl_method_refuses(k, traits) == NULL;
+    size_t used = 0;
+    text[0] = 0;
+    for (pl_method_kind k = 0; k < PL_METHOD_KINDS; k++) {
+        if (pl_method_refuses(k, traits))
+            continue;
+        const char *between = used == 0 ? "" : left == 1 ? " or " : ", ";
+        int wrote = snprintf(text + used, size - used, "%s%s", between, METHODS[k].name);
+        left--;
+        if (wrote < 0 || used + (size_t)wrote >= size)
+            break;
+        used += (size_t)wrote;
+    }
+    return text;
+}
+
+int32_t pl_scene_carried(const pl_scene *scene, pl_carried *out)
+{
+    int32_t count = 0, of_model[PL_MATERIAL_KINDS] = {0};
+    for (int32_t i = 0; i < scene->body_count; i++)
+        of_model[scene->materials[scene->bodies[i].material].model]++;
+    for (pl_material_kind k = 0; k < PL_MATERIAL_KINDS; k++)
+        if (of_model[k] > 0)
+            out[count++] = (pl_carried){MATERIALS[k].what, of_model[k], MATERIALS[k].traits};
+    if (scene->obstacle_count > 0)
+        out[count++] = (pl_carried){"obstacle", scene->obstacle_count, PL_TRAIT_HARD};
+    return count;
+}

@@ -1,0 +1,42 @@
+/* carries.h - which method can carry which terms, and why another can not. Every part of a scene
+ * that puts terms into the objective has traits; a method refuses a trait with a reason. Validation
+ * and capabilities read this one table. A leaf beside scene.h: no model is needed.
+ */
+#ifndef PLIANT_ENGINE_CARRIES_H
+#define PLIANT_ENGINE_CARRIES_H
+
+#include "engine/scene.h"
+
+#include <stddef.h>
+
+/* What terms lack, as bits. */
+typedef enum pl_trait {
+    PL_TRAIT_HARD = 1,         /* the energy is 0 or infinite: a hard constraint */
+    PL_TRAIT_NO_PROX = 2,      /* no proximal operator, so no local step */
+    PL_TRAIT_NOT_DISTANCE = 4, /* not k/2 times a squared distance from a set (Liu 2017, eq. 5) */
+    PL_TRAIT_NO_HESSIAN = 8,   /* no second derivatives */
+} pl_trait;
+
+/* Why the method can not carry terms with these traits, a clause to follow on a colon; NULL where
+ * it can. Static. */
+const char *pl_method_refuses(pl_method_kind method, unsigned traits);
+
+/* The name of a method in a scene. */
+const char *pl_method_name(pl_method_kind method);
+
+/* "admm or projective_dynamics": the methods that carry all of these traits, of which some does.
+ * Returns text. */
+const char *pl_methods_that_carry(unsigned traits, char *text, size_t size);
+
+/* Parts of a scene that put like terms into the objective. */
+typedef struct pl_carried {
+    const char *what; /* "obstacle", "neo_hookean material": one of them */
+    int32_t count;    /* > 0 */
+    unsigned traits;
+} pl_carried;
+enum { PL_CARRIED_MAX = PL_MATERIAL_KINDS + 8 };
+
+/* All of them, at most PL_CARRIED_MAX; returns how many. */
+int32_t pl_scene_carried(const pl_scene *scene, pl_carried *out);
+
+#endif

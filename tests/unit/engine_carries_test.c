@@ -1,0 +1,81 @@
+/* Which method carries which terms: one table for validation, capabilities and the hints. */
+#include "engine/carries.h"
+#include "engine/solvers/solver.h"
+#include "protocol/params.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The names of methods stand in three places: here, in the parameter table and in the solvers. */
+START_TEST(methods_have_one_name)
+{
+    const char *const *choices = pl_table_param(pl_table_named("solver"), "method")->choices;
+    for (pl_method_kind k = 0; k < PL_METHOD_KINDS; k++) {
+        ck_assert_ptr_nonnull(pl_method_name(k));
+        ck_assert_ptr_nonnull(choices[k]);
+        ck_assert_str_eq(pl_method_name(k), choices[k]);
+        ck_assert_str_eq(pl_method_name(k), pl_solver_find(k)->name);
+    }
+    ck_assert_ptr_null(choices[PL_METHOD_KINDS]);
+}
+END_TEST
+
+START_TEST(a_method_refuses_what_it_lacks)
+{
+    ck_assert_ptr_null(pl_method_refuses(PL_METHOD_ADMM, PL_TRAIT_HARD | PL_TRAIT_NOT_DISTANCE));
+    ck_assert(strstr(pl_method_refuses(PL_METHOD_ADMM, PL_TRAIT_NO_PROX | PL_TRAIT_HARD), "prox"));
+    ck_assert(strstr(pl_method_refuses(PL_METHOD_QUASI_NEWTON, PL_TRAIT_HARD), "hard"));
+    for (pl_method_kind k = 0; k < PL_METHOD_KINDS; k++)
+        ck_assert_ptr_null(pl_method_refuses(k, 0));
+}
+END_TEST
+
+START_TEST(methods_are_listed_as_words)
+{
+    char all[256], hard[256], cut[8];
+    pl_methods_that_carry(0, all, sizeof all);
+    ck_assert_int_eq(strncmp(all, "admm, ", 6) == 0 || strncmp(all, "admm or ", 8) == 0, 1);
+    ck_assert(strstr(all, " or "));
+    pl_methods_that_carry(PL_TRAIT_HARD, hard, sizeof hard);
+    ck_assert(strstr(hard, "admm") && !strstr(hard, "quasi_newton"));
+    ck_assert_uint_lt(strlen(pl_methods_that_carry(0, cut, sizeof cut)), sizeof cut);
+}
+END_TEST
+
+START_TEST(parts_of_a_scene_have_traits)
+{
+    pl_material materials[] = {{.model = PL_MATERIAL_ARAP}, {.model = PL_MATERIAL_NEO_HOOKEAN}};
+    pl_body bodies[] = {{.material = 1}, {.material = 0}, {.material = 1}};
+    pl_scene scene = {.materials = materials, .material_count = 2, .bodies = bodies};
+    pl_carried parts[PL_CARRIED_MAX];
+    ck_assert_int_eq(pl_scene_carried(&scene, parts), 0);
+    scene.body_count = 3;
+    scene.obstacle_count = 4;
+    ck_assert_int_eq(pl_scene_carried(&scene, parts), 3);
+    const pl_carried expected[] = {{"neo_hookean material", 2, PL_TRAIT_NOT_DISTANCE},
+                                   {"arap material", 1, 0},
+                                   {"obstacle", 4, PL_TRAIT_HARD}};
+    for (int i = 0; i < 3; i++) {
+        ck_assert_str_eq(parts[i].what, expected[i].what);
+        ck_assert_int_eq(parts[i].count, expected[i].count);
+        ck_assert_uint_eq(parts[i].traits, expected[i].traits);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("carries");
+    TCase *t = tcase_create("carries");
+    tcase_add_test(t, methods_have_one_name);
+    tcase_add_test(t, a_method_refuses_what_it_lacks);
+    tcase_add_test(t, methods_are_listed_as_words);
+    tcase_add_test(t, parts_of_a_scene_have_traits);
+    suite_add_tcase(suite, t);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}
