@@ -125,6 +125,7 @@ static pl_status march(pl_state *s, const pl_stepper *by, double start, double e
         s->integrator->predict(m, k, start, x, v, s->x_pred);
         pl_stage stage = {.a = s->integrator->a,
                           .h = m->h,
+                          .inertia = m->inertia,
                           .time_start = start,
                           .time_end = end,
                           .x_start = x,

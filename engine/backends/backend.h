@@ -84,7 +84,7 @@ typedef struct pl_backend_ops {
     /* z[g] = D_g x for every group. */
     void (*reduce)(pl_backend *b, const double *x, double *const *z);
     pl_local_sums (*local_step)(pl_backend *b, const pl_stage *stage, const pl_local_step *step);
-    /* rows = M x~ / (a h)^2 - A_fp x_p: what of the right-hand side is constant over a stage; x
+    /* rows = inertia M x~ + load - A_fp x_p: what of the right-hand side is constant over a stage; x
      * holds the pinned vertices at the stage's end. */
     void (*stage_rows)(pl_backend *b, const pl_stage *stage, const double *x, double *rows);
     /* Replace the last local step's contributions by those without momentum. */

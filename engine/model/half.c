@@ -12,7 +12,7 @@ void pl_model_half_destroy(pl_model *half)
     free(half);
 }
 
-/* A = M / (a h)^2 + D^T W^2 D: with h/2, M (1 / (a h/2)^2 - 1 / (a h)^2) is added. */
+/* A = inertia M + D^T W^2 D: with h/2, inertia is four times as much. */
 pl_status pl_model_halve(const pl_model *whole, pl_model **out)
 {
     pl_model *half = malloc(sizeof *half);
@@ -20,15 +20,16 @@ pl_status pl_model_halve(const pl_model *whole, pl_model **out)
         return PL_NO_MEMORY;
     *half = *whole;
     half->h = whole->h / 2;
+    half->inertia = 4 * whole->inertia;
     half->factor = NULL;
     size_t bytes = (size_t)whole->A.column[whole->A.n] * sizeof *half->A.value;
     half->A.value = malloc(bytes + 1);
     pl_status status = half->A.value ? PL_OK : PL_NO_MEMORY;
     if (status == PL_OK) {
         memcpy(half->A.value, whole->A.value, bytes);
-        double square = whole->a * whole->a * whole->h * whole->h;
         for (int64_t i = 0; i < half->A.n; i++)
-            half->A.value[half->A.column[i]] += 3 * whole->mass[whole->free_vertex[i]] / square;
+            half->A.value[half->A.column[i]] += 3 * whole->mass[whole->free_vertex[i]] *
+                                                whole->inertia;
         status = pl_factor_create(&half->A, &half->factor);
     }
     if (status != PL_OK) {

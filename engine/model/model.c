@@ -217,9 +217,8 @@ static pl_status add_tet_groups(build *b)
  */
 static void vertex_stiffness(const pl_model *m, double *stiffness)
 {
-    double inertia = 1 / (m->a * m->a * m->h * m->h);
     for (int64_t i = 0; i < m->vertices; i++)
-        stiffness[i] = m->mass[i] * inertia;
+        stiffness[i] = m->mass[i] * m->inertia;
     for (int32_t g = 0; g < m->group_count; g++) {
         const pl_group *group = &m->groups[g];
         int32_t corners = group->ops->corners;
@@ -361,10 +360,9 @@ static pl_status set_matrix(build *b)
         return PL_NO_MEMORY;
     }
     int64_t count = 0, coupled = 0;
-    double inertia = 1 / (m->a * m->a * m->h * m->h);
     for (int64_t i = 0; i < m->vertices; i++)
         if (m->free_row[i] >= 0)
-            entries[count++] = (pl_entry){m->free_row[i], m->free_row[i], m->mass[i] * inertia};
+            entries[count++] = (pl_entry){m->free_row[i], m->free_row[i], m->mass[i] * m->inertia};
     for (int32_t g = 0; g < m->group_count; g++) {
         const pl_group *group = &m->groups[g];
         int32_t corners = group->ops->corners;
@@ -433,6 +431,7 @@ pl_status pl_model_build(const pl_scene *scene, const pl_mesh *meshes, double a,
         memcpy(m->gravity, scene->gravity, sizeof m->gravity);
         m->h = scene->time.step;
         m->a = a;
+        m->inertia = 1 / (a * a * m->h * m->h);
         m->steps = scene->time.steps;
         m->every = scene->output.every;
         m->integrator = scene->time.integrator;

@@ -1,6 +1,6 @@
 /* model.h - the immutable model: rest state, masses, term groups, constant matrix and factor.
  *
- * The matrix is A = M / (a h)^2 + D^T W^2 D over the free vertices, one scalar n x n matrix for x,
+ * The matrix is A = inertia M + D^T W^2 D, inertia = 1 / (a h)^2, over the free vertices, one scalar n x n matrix for x,
  * y and z (Narain 2016, eq. 15 divided by h^2; Liu 2017, section 3). Pinned vertices are
  * eliminated: they are where their motion puts them at every iteration, and reach the right-hand
  * side by `coupling`.
@@ -26,7 +26,8 @@ struct pl_model {
     double *x0, *v0;                   /* [vertices][3], initial state */
     double *mass;                      /* [vertices], kg, lumped: a quarter of each tetrahedron's */
     double gravity[3];
-    double h, a; /* step, and the integrator's a */
+    double h, a;    /* step, and the integrator's a */
+    double inertia; /* 1 / (a h)^2: how masses weigh in the objective and in A */
     int64_t steps, every;
     pl_integrator_kind integrator;
     pl_solver_settings solver;

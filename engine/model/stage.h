@@ -1,18 +1,30 @@
 /* stage.h - one optimisation stage of a time step. Every solver minimises
  *
- *     e(x) = 1 / (2 a^2 h^2) |x - x~|^2_M + U(x)
+ *     e(x) = inertia / 2 |x - x~|^2_M - load . x + U(x)
  *
- * with (a, x~) from the time integrator (Brown 2018, eq. 19); gravity is in x~.
+ * with (a, x~) from the time integrator (Brown 2018, eq. 19) and inertia = 1 / (a h)^2, gravity in
+ * x~; or, in statics, inertia = 0 and gravity in the load. The sums are over what no pin holds: at a
+ * held coordinate neither term is a choice.
  */
 #ifndef PLIANT_ENGINE_MODEL_STAGE_H
 #define PLIANT_ENGINE_MODEL_STAGE_H
 
+#include <stdint.h>
+
 typedef struct pl_stage {
     double a, h;           /* 1; s */
+    double inertia;        /* 1 / (a h)^2, 1/s^2; 0: statics */
     double time_start;     /* of the step, s */
     double time_end;       /* of this stage, s */
     const double *x_start; /* [n][3], x at time_start */
     const double *x_pred;  /* [n][3], x~ */
+    const double *load;    /* [n][3], N: forces that are constant over the stage; NULL: none */
 } pl_stage;
+
+/* Component `i` of the load, N. */
+static inline double pl_stage_load(const pl_stage *stage, int64_t i)
+{
+    return stage->load ? stage->load[i] : 0;
+}
 
 #endif

@@ -495,7 +495,12 @@ static pl_status solve_driven(driven *d, const double *start, double *x)
     size_t count = 3 * (size_t)m->vertices;
     double *gradient = calloc(count, sizeof *gradient);
     memcpy(x, start, count * sizeof *x);
-    pl_stage stage = {.a = 1, .h = m->h, .time_end = m->h, .x_start = m->x0, .x_pred = m->x0};
+    pl_stage stage = {.a = 1,
+                      .h = m->h,
+                      .inertia = m->inertia,
+                      .time_end = m->h,
+                      .x_start = m->x0,
+                      .x_pred = m->x0};
     pl_status status = d->solver->ops->solve(d->solver, &stage, x, gradient, &d->result,
                                              &d->failure);
     free(gradient);
@@ -577,7 +582,7 @@ START_TEST(line_search_that_finds_nothing_is_told)
     ck_assert_int_eq(d.failure.code, PL_FAILURE_LINE_SEARCH);
     /* The named vertex is the free one with the largest gradient. */
     double *f = calloc(3 * (size_t)m->vertices, sizeof *f);
-    pl_stage stage = {.a = 1, .h = m->h, .x_start = m->x0, .x_pred = m->x0};
+    pl_stage stage = {.a = 1, .h = m->h, .inertia = m->inertia, .x_start = m->x0, .x_pred = m->x0};
     d.ops.gradient(d.backend, &stage, m->x0, NULL, f);
     int64_t steepest = m->free_vertex[0];
     for (int64_t i = 0; i < m->vertices; i++) {

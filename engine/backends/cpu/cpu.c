@@ -149,13 +149,13 @@ static void cpu_stage_rows(pl_backend *b, const pl_stage *stage, const double *x
     cpu *c = cpu_of(b);
     const pl_model *m = b->model;
     int64_t n = m->free_vertices;
-    double inertia = 1 / (stage->a * stage->a * stage->h * stage->h);
 #pragma omp parallel for num_threads(team(c, n, ROWS_A_THREAD)) schedule(static)
     for (int64_t i = 0; i < n; i++) {
         int64_t v = m->free_vertex[i];
         double r[3];
         for (int k = 0; k < 3; k++)
-            r[k] = m->mass[v] * inertia * stage->x_pred[3 * v + k];
+            r[k] = m->mass[v] * stage->inertia * stage->x_pred[3 * v + k] +
+                   pl_stage_load(stage, 3 * v + k);
         for (int64_t e = m->coupling_start[i]; e < m->coupling_start[i + 1]; e++)
             for (int k = 0; k < 3; k++)
                 r[k] -= m->coupling_value[e] * x[3 * (int64_t)m->coupling_vertex[e] + k];
@@ -268,17 +268,18 @@ static double cpu_objective(pl_backend *b, const pl_stage *stage, const double *
     for (int64_t k = 0; k < chunks; k++) {
         double total = 0;
         for (int64_t i = k * CHUNK; i < chunk_end(k, m->vertices); i++) {
-            double square = 0;
+            double square = 0, work = 0;
             for (int j = 0; j < 3; j++) {
                 double d = x[3 * i + j] - stage->x_pred[3 * i + j];
                 square += d * d;
+                work += pl_stage_load(stage, 3 * i + j) * x[3 * i + j];
             }
             /* Pinned vertices are where they must be; their inertia is no choice. */
-            total += m->free_row[i] >= 0 ? m->mass[i] * square : 0;
+            total += m->free_row[i] >= 0 ? 0.5 * stage->inertia * m->mass[i] * square - work : 0;
         }
         c->partial[k] = total;
     }
-    return add_up(c->partial, chunks) / (2 * stage->a * stage->a * stage->h * stage->h) + elastic;
+    return add_up(c->partial, chunks) + elastic;
 }
 
 static double cpu_gradient(pl_backend *b, const pl_stage *stage, const double *x, double *const *u,
@@ -298,7 +299,6 @@ static double cpu_gradient(pl_backend *b, const pl_stage *stage, const double *x
                 group->ops->gradient(group, x, c->to_global, r.b0, r.b1);
         }
     }
-    double inertia = 1 / (stage->a * stage->a * stage->h * stage->h);
     int64_t chunks = chunks_of(m->vertices);
 #pragma omp parallel for num_threads(team(c, chunks, ROWS_A_THREAD / CHUNK)) schedule(static)
     for (int64_t k = 0; k < chunks; k++) {
@@ -307,7 +307,8 @@ static double cpu_gradient(pl_backend *b, const pl_stage *stage, const double *x
             double *f = gradient + 3 * i;
             pl_gather_vertex(&m->gather, c->to_global, i, f);
             for (int j = 0; j < 3; j++)
-                f[j] += m->mass[i] * inertia * (x[3 * i + j] - stage->x_pred[3 * i + j]);
+                f[j] += m->mass[i] * stage->inertia * (x[3 * i + j] - stage->x_pred[3 * i + j]) -
+                        pl_stage_load(stage, 3 * i + j);
             total += m->free_row[i] >= 0 ? f[0] * f[0] + f[1] * f[1] + f[2] * f[2] : 0;
         }
         c->partial[k] = total;

@@ -11,9 +11,9 @@
 /* ---- objective and gradient
  * ------------------------------------------------------------------------- */
 
-/* What a chunk of vertices adds: inertia's energy less its factor, slope, |g|^2. */
+/* What a chunk of vertices adds: energy of inertia and load, slope, |g|^2. */
 typedef struct vertex_sums {
-    double inertia, slope, norm;
+    double energy, slope, norm;
 } vertex_sums;
 
 static void place_trial(const pl_model *m, const pl_trial *t, int64_t i0, int64_t i1)
@@ -32,21 +32,22 @@ static vertex_sums gather_trial(const cpu *c, const pl_stage *stage, const pl_tr
 {
     const pl_model *m = c->base.model;
     int64_t n = m->free_vertices;
-    double factor = 1 / (stage->a * stage->a * stage->h * stage->h);
     vertex_sums sums = {0};
     for (int64_t v = i0; v < i1; v++) {
         double *f = t->gradient + 3 * v;
         pl_gather_vertex(&m->gather, c->to_global, v, f);
-        double square = 0;
+        double square = 0, work = 0;
         for (int k = 0; k < 3; k++) {
             double off = t->x_new[3 * v + k] - stage->x_pred[3 * v + k];
+            double load = pl_stage_load(stage, 3 * v + k);
             square += off * off;
-            f[k] += m->mass[v] * factor * off;
+            work += load * t->x_new[3 * v + k];
+            f[k] += m->mass[v] * stage->inertia * off - load;
         }
         int64_t row = m->free_row[v];
         if (row < 0)
             continue;
-        sums.inertia += m->mass[v] * square;
+        sums.energy += 0.5 * stage->inertia * m->mass[v] * square - work;
         for (int k = 0; k < 3; k++) {
             t->g[k * n + row] = f[k];
             sums.norm += f[k] * f[k];
@@ -90,15 +91,13 @@ pl_trial_sums pl_cpu_trial(pl_backend *b, const pl_stage *stage, const pl_trial 
     }
     vertex_sums total = {0};
     for (int64_t k = 0; k < chunks; k++) {
-        total.inertia += sums[k].inertia;
+        total.energy += sums[k].energy;
         total.slope += sums[k].slope;
         total.norm += sums[k].norm;
     }
     double elastic = add_up(c->energies, blocks);
     return (pl_trial_sums){
-        .objective = total.inertia / (2 * stage->a * stage->a * stage->h * stage->h) + elastic,
-        .slope = total.slope,
-        .norm = sqrt(total.norm)};
+        .objective = total.energy + elastic, .slope = total.slope, .norm = sqrt(total.norm)};
 }
 
 /* ---- the history
