@@ -214,14 +214,8 @@ static void say_failure(pl_cli *cli, const pl_json *session)
 /* A rejected session's faults, as in a problem report. */
 static void say_faults(pl_cli *cli, const pl_json *session)
 {
-    const pl_json *list = pl_json_at(session, "failure/faults");
     pl_faults faults = {0};
-    for (size_t i = 0; i < pl_json_count(list); i++) {
-        const pl_json *f = pl_json_item(list, i);
-        pl_faults_add(&faults, pl_json_string(f, "pointer", ""), pl_json_string(f, "code", ""),
-                      pl_json_string(f, "got", ""), pl_json_string(f, "expected", ""),
-                      pl_json_string(f, "hint", ""));
-    }
+    pl_faults_decode(pl_json_at(session, "failure/faults"), 0, &faults);
     pl_cli_print_faults(cli, &faults);
     pl_faults_clear(&faults);
 }
