@@ -192,6 +192,19 @@ static void build_folder(char *folder, size_t size)
         *strrchr(folder, '/') = 0;
 }
 
+/* Nothing is called that works on one number at a time: a libm function for each lane. */
+static void check_calls(const char *object)
+{
+    char command[4400], name[128];
+    snprintf(command, sizeof command, "nm -u '%s'", object);
+    FILE *text = popen(command, "r");
+    ck_assert_ptr_nonnull(text);
+    while (fscanf(text, " U %127s", name) == 1)
+        ck_assert_msg(strncmp(name, "pl_", 3) == 0 || strncmp(name, "mem", 3) == 0, "%s calls %s",
+                      object, name);
+    ck_assert_int_eq(pclose(text), 0);
+}
+
 static void check_object(const char *object, int set)
 {
     count counts[128];
@@ -222,6 +235,7 @@ START_TEST(objects_hold_packed_arithmetic_of_full_width)
         snprintf(object, sizeof object, "%s/obj/engine/model/tets_%s_isa.%s.o", build, materials[m],
                  isas[_i].name);
         check_object(object, _i);
+        check_calls(object);
     }
 }
 END_TEST
