@@ -22,3 +22,14 @@ const pl_group_ops *pl_tets_ops(pl_material_kind model)
 {
     return TETS[model][pl_isa_current()];
 }
+
+const pl_stretch_ops *pl_stretch_ops_of(pl_material_kind model)
+{
+#if defined(__x86_64__)
+    static const pl_stretch_ops *const tables[PL_ISA_COUNT] = {
+        pl_stretch_tables_v2, pl_stretch_tables_v3, pl_stretch_tables_v4};
+    return &tables[pl_isa_current()][model];
+#else
+    return &pl_stretch_tables_base[model];
+#endif
+}

@@ -1,0 +1,21 @@
+/* The tables of every material in its principal stretches; compiled once per instruction set. */
+#include "engine/kernels/stretch_basic.h"
+#include "engine/model/isa.h"
+
+#define JOIN_(a, b) a##b
+#define JOIN(a, b)  JOIN_(a, b)
+#define TABLES      JOIN(pl_stretch_tables_, PL_ISA)
+
+#define ROW(model, rows, on, its_prox)                                                             \
+    {                                                                                              \
+        .name = #model, .constants = (rows), .domain = (on),                                       \
+        .energy_gradient = pl_stretch_##model##_energy_gradient,                                   \
+        .curvature = pl_stretch_##model##_curvature, .prox = (its_prox)                            \
+    }
+
+const pl_stretch_ops TABLES[PL_MATERIAL_KINDS] = {
+    [PL_MATERIAL_NEO_HOOKEAN] = ROW(neo_hookean, 2, PL_STRETCH_POSITIVE,
+                                    pl_stretch_neo_hookean_prox),
+    [PL_MATERIAL_COROTATED] = ROW(corotated, 2, PL_STRETCH_CREASED, pl_stretch_corotated_prox),
+    [PL_MATERIAL_ARAP] = ROW(arap, 2, PL_STRETCH_CREASED, pl_stretch_arap_prox),
+};
