@@ -49,7 +49,20 @@ typedef struct pl_trial_sums {
     double objective; /* e(x_new), J; +inf outside the domain, where the gradient has no meaning */
     double slope;     /* gradient . d, J; 0 without d */
     double norm;      /* |g|, N */
+    double decrement; /* (sum of |g_i|^2 / A_ii)^(1/2), J^(1/2): |g| in the norm of diag(A)^-1 */
 } pl_trial_sums;
+
+/* One accelerated step of a preconditioned descent (Wang 2016, algorithm 1, steps 3 and 4). With
+ * x_bar = x - alpha P^-1 g, Chebyshev's x_new = omega (x_bar - x_old) + x_old is x + s_new with
+ * s_new = -omega alpha P^-1 g + (omega - 1) s, where s = x - x_old. */
+typedef struct pl_chebyshev {
+    const double *x;       /* positions */
+    const double *inverse; /* rows: P^-1 */
+    const double *g;       /* rows */
+    double alpha, omega;
+    double *s;     /* rows: x - x_old in, x_new - x out */
+    double *x_new; /* positions; its pinned vertices are in place already; may be x */
+} pl_chebyshev;
 
 /* The newest pair of a quasi-Newton history, and inner products with all of it. The last of s holds
  * the direction that was gone by alpha, and becomes s; the last of w becomes A^-1 t, with t = g -
@@ -122,6 +135,15 @@ typedef struct pl_backend_ops {
     pl_trial_sums (*trial)(pl_backend *b, const pl_stage *stage, const pl_trial *trial);
     /* Form s and w of the newest pair, where count > 0, and the inner products; returns p . g. */
     double (*pair)(pl_backend *b, const pl_history_pair *pair);
+    /* The Jacobi preconditioner (Wang 2016, section 4.1): rows of 1 / P, P = the diagonal of
+     * inertia plus that of every term's Hessian at x, where a term's entry below 0 counts as 0,
+     * at least a hundredth of A_ii, N/m. */
+    void (*jacobi)(pl_backend *b, const pl_stage *stage, const double *x, double *inverse);
+    /* out = inverse g, entry by entry, over rows; returns g . out. */
+    double (*scale)(pl_backend *b, const double *inverse, const double *g, double *out);
+    /* a . b over rows. */
+    double (*dot)(pl_backend *b, const double *a, const double *c);
+    void (*chebyshev)(pl_backend *b, const pl_chebyshev *step);
     /* out = sum of coefficient[i] list[i] over rows; out is none of the list. */
     void (*combine)(pl_backend *b, const double *const *list, const double *coefficient,
                     int32_t count, double *out);

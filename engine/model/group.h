@@ -76,6 +76,10 @@ typedef struct pl_group_ops {
     /* H[block][3c (3c + 1) / 2][L]: lower triangle by rows of the term's Hessian in its corners'
      * coordinates (corner-major), unprojected, N/m. */
     void (*hessian)(const pl_group *g, const double *x, double *H, int64_t b0, int64_t b1);
+    /* Contributions of the Hessian's diagonal, N/m, each at its corner's coordinate. NULL: whoever
+     * needs it takes it from the full Hessian (pl_group_hessian_diagonal). */
+    void (*hessian_diagonal)(const pl_group *g, const double *x, double *contributions, int64_t b0,
+                             int64_t b1);
     /* z = argmin U_i(z) + w_i^2 / 2 |z - v|^2 (Narain 2016, eq. 24). v, z [block][rows][L]. */
     void (*prox)(const pl_group *g, const pl_stage *stage, const double *v, double *z, int64_t b0,
                  int64_t b1);
@@ -109,6 +113,12 @@ struct pl_group {
     void *data;           /* the group's own; see tets.h, contacts.h */
 };
 
+/* Contributions of the diagonal of the group's Hessian, of its own function or, where it has none,
+ * out of the full Hessian; `scratch` then takes that: [pl_group_hessian_values], else it may be
+ * NULL. A hard group contributes nothing. */
+void pl_group_hessian_diagonal(const pl_group *g, const double *x, double *contributions,
+                               double *scratch, int64_t b0, int64_t b1);
+
 /* Zeroed memory aligned to 64 bytes and padded to a multiple of it; NULL when out of memory. */
 void *pl_block_alloc(int64_t count, size_t size);
 
@@ -119,6 +129,13 @@ static inline int64_t pl_group_contributions(const pl_group *g)
 static inline int64_t pl_group_values(const pl_group *g)
 {
     return g->blocks * g->ops->rows * PL_BLOCK;
+}
+
+/* Of `hessian`: lower triangles of the terms' Hessians. */
+static inline int64_t pl_group_hessian_values(const pl_group *g)
+{
+    int64_t coordinates = 3 * (int64_t)g->ops->corners;
+    return g->blocks * (coordinates * (coordinates + 1) / 2) * PL_BLOCK;
 }
 
 #endif

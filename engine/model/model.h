@@ -57,6 +57,12 @@ pl_status pl_model_build(const pl_scene *scene, const pl_mesh *meshes, double a,
 /* Where pinned vertices are at `time`: writes their rows of x [vertices][3]. */
 void pl_model_place_pins(const pl_model *model, double time, double *x);
 
+/* A_ii of a free row, N/m. */
+static inline double pl_model_diagonal(const pl_model *m, int64_t row)
+{
+    return m->A.value[m->A.column[row]];
+}
+
 /* The body of a model vertex or tetrahedron. */
 int32_t pl_model_body_of(const pl_model *model, const int64_t *first, int64_t id);
 

@@ -125,23 +125,32 @@ static void tets_gradient(const pl_group *g, const double *x, double *contributi
     }
 }
 
+/* d2 Psi / dF2 of a block, and the gradients of its corners' shape functions. Out of line: it is
+ * large, and two functions call it. */
+static __attribute__((noinline)) void block_hessian(const pl_group *g, int64_t b, const double *x,
+                                                    pl_real C[81], pl_real grad[4][3])
+{
+    pl_real inverse[9];
+    pl_mat3 F;
+    material m = load_material(g->data, b);
+    load_shape(g->data, b, inverse);
+    deformation(g, b, x, inverse, &F);
+    KERNEL(hessian)(&m, &F, C);
+    for (int j = 0; j < 3; j++) {
+        for (int c = 1; c < 4; c++)
+            grad[c][j] = inverse[c - 1 + 3 * j];
+        grad[0][j] = -(grad[1][j] + grad[2][j] + grad[3][j]);
+    }
+}
+
 /* H = V G^T (d2 Psi / dF2) G with G the map from the corners' coordinates to vec(F). */
 static void tets_hessian(const pl_group *g, const double *x, double *H, int64_t b0, int64_t b1)
 {
     const pl_tets *t = g->data;
     for (int64_t b = b0; b < b1; b++) {
-        pl_real inverse[9], volume = pl_load(t->volume + b * PL_BLOCK);
+        pl_real volume = pl_load(t->volume + b * PL_BLOCK);
         pl_real C[81], grad[4][3];
-        pl_mat3 F;
-        material m = load_material(t, b);
-        load_shape(t, b, inverse);
-        deformation(g, b, x, inverse, &F);
-        KERNEL(hessian)(&m, &F, C);
-        for (int j = 0; j < 3; j++) {
-            for (int c = 1; c < 4; c++)
-                grad[c][j] = inverse[c - 1 + 3 * j];
-            grad[0][j] = -(grad[1][j] + grad[2][j] + grad[3][j]);
-        }
+        block_hessian(g, b, x, C, grad);
         double *out = H + b * 78 * PL_BLOCK;
         for (int i = 0; i < 12; i++)
             for (int k = 0; k <= i; k++) {
@@ -152,6 +161,27 @@ static void tets_hessian(const pl_group *g, const double *x, double *H, int64_t 
                                grad[k / 3][q];
                 pl_store(out + (i * (i + 1) / 2 + k) * PL_BLOCK, volume * sum);
             }
+    }
+}
+
+/* Its diagonal: of corner c and coordinate r, V sum_jq grad_c[j] C[r + 3j, r + 3q] grad_c[q]. */
+static void tets_hessian_diagonal(const pl_group *g, const double *x, double *contributions,
+                                  int64_t b0, int64_t b1)
+{
+    const pl_tets *t = g->data;
+    for (int64_t b = b0; b < b1; b++) {
+        pl_real volume = pl_load(t->volume + b * PL_BLOCK);
+        pl_real C[81], grad[4][3];
+        block_hessian(g, b, x, C, grad);
+        double *out = contributions + g->contribution + b * 12 * PL_BLOCK;
+        for (int i = 0; i < 12; i++) {
+            const pl_real *w = grad[i / 3];
+            pl_real sum = pl_zero();
+            for (int j = 0; j < 3; j++)
+                for (int q = 0; q < 3; q++)
+                    sum += w[j] * C[(i % 3 + 3 * j) + 9 * (i % 3 + 3 * q)] * w[q];
+            pl_store(out + i * PL_BLOCK, volume * sum);
+        }
     }
 }
 
@@ -332,6 +362,7 @@ const pl_group_ops OPS = {
     .gradient = tets_gradient,
     .energy_gradient = tets_energy_gradient,
     .hessian = tets_hessian,
+    .hessian_diagonal = tets_hessian_diagonal,
     .prox = tets_prox,
     .admm_local = tets_admm_local,
     .admm_contribute = tets_admm_contribute,

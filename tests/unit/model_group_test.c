@@ -113,6 +113,45 @@ START_TEST(hessian_is_the_gradient_s)
 }
 END_TEST
 
+/* The diagonal by the group's own function, and out of the full Hessian for a group that has none,
+ * is the full Hessian's; a hard group's is nothing. For every material, far from rest. */
+START_TEST(hessian_diagonal_is_the_hessian_s)
+{
+    const char *models[] = {"neo_hookean", "corotated", "arap"};
+    pl_run *r = pl_run_openf(
+        1,
+        "{'pliant': 1, 'materials': {'m': {'model': '%s', 'young': 1e5, 'poisson': 0.4}},"
+        " 'bodies': [{'mesh': {'box': {'size': [2, 1, 1], 'cells': [3, 2, 1]}}}],"
+        " 'obstacles': [{'plane': {'offset': -1}}]}",
+        models[_i]);
+    const pl_group *g = &r->model->groups[0], *hard = &r->model->groups[1];
+    double *x = deformed(r, 0.05);
+    int64_t count = r->model->contributions, values = pl_group_hessian_values(g);
+    double *own = pl_block_alloc(count, sizeof *own), *common = pl_block_alloc(count, sizeof *own);
+    double *H = pl_block_alloc(values, sizeof *H), *scratch = pl_block_alloc(values, sizeof *H);
+    pl_group_ops ops = *g->ops;
+    pl_group without = *g;
+    ops.hessian_diagonal = NULL;
+    without.ops = &ops;
+    g->ops->hessian(g, x, H, 0, g->blocks);
+    pl_group_hessian_diagonal(g, x, own, NULL, 0, g->blocks);
+    pl_group_hessian_diagonal(&without, x, common, scratch, 0, 1);
+    pl_group_hessian_diagonal(&without, x, common, scratch, 1, g->blocks);
+    for (int64_t i = 0; i < g->blocks * 12 * PL_BLOCK; i++) {
+        int64_t b = i / (12 * PL_BLOCK), e = i / PL_BLOCK % 12, l = i % PL_BLOCK;
+        double entry = H[(b * 78 + e * (e + 1) / 2 + e) * PL_BLOCK + l];
+        ck_assert_double_eq(common[g->contribution + i], entry);
+        ck_assert_double_eq_tol(own[g->contribution + i], entry, 1e-13 * 1e6);
+        ck_assert(b * PL_BLOCK + l >= g->terms || fabs(entry) > 100);
+    }
+    own[hard->contribution] = 1;
+    pl_group_hessian_diagonal(hard, x, own, NULL, 0, hard->blocks);
+    ck_assert_double_eq(own[hard->contribution], 0);
+    free(x), free(own), free(common), free(H), free(scratch);
+    pl_run_close(r);
+}
+END_TEST
+
 /* <D x, W^2 q> = <x, D^T W^2 q> for every group, and D^T W^2 D is what `stiffness` says. */
 START_TEST(transpose_and_stiffness_belong_to_reduce)
 {
@@ -295,6 +334,7 @@ int main(void)
     tcase_set_timeout(t, 60);
     tcase_add_test(t, gradient_is_the_energy_s);
     tcase_add_test(t, hessian_is_the_gradient_s);
+    tcase_add_loop_test(t, hessian_diagonal_is_the_hessian_s, 0, 3);
     tcase_add_test(t, transpose_and_stiffness_belong_to_reduce);
     tcase_add_test(t, prox_is_stationary);
 #if defined(__x86_64__)

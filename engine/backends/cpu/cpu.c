@@ -17,8 +17,22 @@ static void cpu_destroy(pl_backend *b)
     free(c->energies);
     free(c->vertex_sums);
     free(c->dots);
+    free(c->hessians);
     pl_solve_work_destroy(c->work);
     free(c);
+}
+
+/* What full Hessians need of the groups that have no diagonal of their own. */
+static int64_t most_hessian_values(const pl_model *model)
+{
+    int64_t most = 0;
+    for (int32_t g = 0; g < model->group_count; g++) {
+        const pl_group *group = &model->groups[g];
+        if (!group->ops->hessian_diagonal && group->ops->hessian &&
+            pl_group_hessian_values(group) > most)
+            most = pl_group_hessian_values(group);
+    }
+    return most;
 }
 
 static pl_status cpu_create(const pl_model *model, int32_t threads, pl_backend **out)
@@ -42,13 +56,16 @@ static pl_status cpu_create(const pl_model *model, int32_t threads, pl_backend *
     c->measures = pl_block_alloc(blocks, sizeof *c->measures);
     c->rows = pl_cpu_rows();
     c->energies = pl_block_alloc(all_blocks, sizeof *c->energies);
-    c->vertex_sums = pl_block_alloc(3 * chunks_of(model->vertices), sizeof *c->vertex_sums);
+    c->vertex_sums = pl_block_alloc(4 * chunks_of(model->vertices), sizeof *c->vertex_sums);
     c->dots = pl_block_alloc(chunks_of(3 * model->free_vertices) *
                                  (4 * ((int64_t)model->solver.window + 1) + 1),
                              sizeof *c->dots);
+    int64_t hessian_values = most_hessian_values(model);
+    if (hessian_values > 0)
+        c->hessians = pl_block_alloc(hessian_values, sizeof *c->hessians);
     pl_status status = pl_solve_work_create(model->factor, c->threads, &c->work);
     if (!c->to_global || !c->dual || !c->partial || !c->sums || !c->measures || !c->energies ||
-        !c->vertex_sums || !c->dots)
+        !c->vertex_sums || !c->dots || (hessian_values > 0 && !c->hessians))
         status = PL_NO_MEMORY;
     if (status != PL_OK) {
         cpu_destroy(&c->base);
@@ -394,6 +411,10 @@ const pl_backend_ops pl_backend_cpu = {
     .find_not_finite = cpu_find_not_finite,
     .trial = pl_cpu_trial,
     .pair = pl_cpu_pair,
+    .jacobi = pl_cpu_jacobi,
+    .scale = pl_cpu_scale,
+    .dot = pl_cpu_dot,
+    .chebyshev = pl_cpu_chebyshev,
     .combine = pl_cpu_combine,
     .magnitude = pl_cpu_magnitude,
     .find_outside = pl_cpu_find_outside,

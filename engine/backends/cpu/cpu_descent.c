@@ -11,9 +11,9 @@
 /* ---- objective and gradient
  * ------------------------------------------------------------------------- */
 
-/* What a chunk of vertices adds: energy of inertia and load, slope, |g|^2. */
+/* What a chunk of vertices adds: energy of inertia and load, slope, |g|^2, and that over diag(A). */
 typedef struct vertex_sums {
-    double energy, slope, norm;
+    double energy, slope, norm, decrement;
 } vertex_sums;
 
 static void place_trial(const pl_model *m, const pl_trial *t, int64_t i0, int64_t i1)
@@ -53,6 +53,7 @@ static vertex_sums gather_trial(const cpu *c, const pl_stage *stage, const pl_tr
             sums.norm += f[k] * f[k];
             sums.slope += t->d ? f[k] * t->d[k * n + row] : 0;
         }
+        sums.decrement += (f[0] * f[0] + f[1] * f[1] + f[2] * f[2]) / pl_model_diagonal(m, row);
     }
     return sums;
 }
@@ -94,10 +95,13 @@ pl_trial_sums pl_cpu_trial(pl_backend *b, const pl_stage *stage, const pl_trial 
         total.energy += sums[k].energy;
         total.slope += sums[k].slope;
         total.norm += sums[k].norm;
+        total.decrement += sums[k].decrement;
     }
     double elastic = add_up(c->energies, blocks);
-    return (pl_trial_sums){
-        .objective = total.energy + elastic, .slope = total.slope, .norm = sqrt(total.norm)};
+    return (pl_trial_sums){.objective = total.energy + elastic,
+                           .slope = total.slope,
+                           .norm = sqrt(total.norm),
+                           .decrement = sqrt(total.decrement)};
 }
 
 /* ---- the history
@@ -153,7 +157,7 @@ double pl_cpu_magnitude(pl_backend *b, const double *x)
     double total = 0;
     for (int64_t i = 0; i < m->free_vertices; i++) {
         const double *v = x + 3 * (int64_t)m->free_vertex[i];
-        double diagonal = m->A.value[m->A.column[i]];
+        double diagonal = pl_model_diagonal(m, i);
         total += diagonal * (v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
     }
     return total;

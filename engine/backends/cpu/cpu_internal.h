@@ -19,9 +19,17 @@ typedef struct cpu {
     pl_solve_work *work;
     const pl_rows_ops *rows;
     double *energies;    /* [blocks of all groups] */
-    double *vertex_sums; /* [chunks of vertices][3] */
+    double *vertex_sums; /* [chunks of vertices][4] */
+    double *hessians;    /* [pl_group_hessian_values], of the largest group that has no
+                          * hessian_diagonal; or NULL */
     double *dots;        /* [chunks of rows][4 * window + 1]: partial inner products */
 } cpu;
+
+/* cpu_jacobi.c */
+void pl_cpu_jacobi(pl_backend *b, const pl_stage *stage, const double *x, double *inverse);
+double pl_cpu_scale(pl_backend *b, const double *inverse, const double *g, double *out);
+double pl_cpu_dot(pl_backend *b, const double *a, const double *c);
+void pl_cpu_chebyshev(pl_backend *b, const pl_chebyshev *step);
 
 /* cpu_descent.c */
 pl_trial_sums pl_cpu_trial(pl_backend *b, const pl_stage *stage, const pl_trial *trial);

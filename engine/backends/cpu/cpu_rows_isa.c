@@ -94,4 +94,17 @@ static void combine_rows(const double *const *list, const double *coefficient, i
     }
 }
 
-const pl_rows_ops JOIN(pl_rows_ops_, PL_ISA) = {pair_rows, combine_rows};
+static double dot_rows(const double *a, const double *c, int64_t i0, int64_t i1)
+{
+    return dot(a + i0, c + i0, i1 - i0);
+}
+
+static double scale_rows(const double *inverse, const double *g, int64_t i0, int64_t i1,
+                         double *out)
+{
+    for (int64_t i = i0; i < i1; i++)
+        out[i] = inverse[i] * g[i];
+    return dot(g + i0, out + i0, i1 - i0);
+}
+
+const pl_rows_ops JOIN(pl_rows_ops_, PL_ISA) = {pair_rows, combine_rows, dot_rows, scale_rows};

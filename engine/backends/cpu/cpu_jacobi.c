@@ -1,0 +1,85 @@
+/* The CPU's phases of descent methods without a matrix: the Jacobi preconditioner, inner products,
+ * and a step of Chebyshev's. */
+#include "engine/backends/cpu/cpu_internal.h"
+
+#include <math.h>
+
+/* The least P, of A_ii: a free quasi-static vertex whose terms are all flat still has one. */
+static const double LEAST = 0.01;
+
+/* The Hessian's contributions at a vertex, those below 0 left out. The projection of a term's
+ * Hessian to a semidefinite one adds a semidefinite matrix to it, so its diagonal is no less than
+ * this: P never promises more curvature than a projected Newton step would meet. */
+static void gather_positive(const pl_gather *g, const double *contributions, int64_t vertex,
+                            double sum[3])
+{
+    for (int k = 0; k < 3; k++)
+        sum[k] = 0;
+    for (int64_t e = g->start[vertex]; e < g->start[vertex + 1]; e++) {
+        const double *h = contributions + g->slot[e];
+        for (int k = 0; k < 3; k++)
+            sum[k] += h[k * PL_BLOCK] > 0 ? h[k * PL_BLOCK] : 0;
+    }
+}
+
+void pl_cpu_jacobi(pl_backend *b, const pl_stage *stage, const double *x, double *inverse)
+{
+    cpu *c = cpu_of(b);
+    const pl_model *m = b->model;
+    for (int32_t g = 0; g < m->group_count; g++) {
+        const pl_group *group = &m->groups[g];
+        int32_t threads = team(c, group->blocks, BLOCKS_A_THREAD);
+#pragma omp parallel for num_threads(threads) schedule(static)
+        for (int64_t part = 0; part < threads; part++) {
+            run r = run_of(group->blocks, part, threads);
+            pl_group_hessian_diagonal(group, x, c->to_global, c->hessians, r.b0, r.b1);
+        }
+    }
+    int64_t n = m->free_vertices;
+#pragma omp parallel for num_threads(team(c, n, ROWS_A_THREAD)) schedule(static)
+    for (int64_t i = 0; i < n; i++) {
+        double diagonal[3], least = LEAST * pl_model_diagonal(m, i);
+        int64_t v = m->free_vertex[i];
+        gather_positive(&m->gather, c->to_global, v, diagonal);
+        for (int k = 0; k < 3; k++)
+            inverse[k * n + i] = 1 / fmax(m->mass[v] * stage->inertia + diagonal[k], least);
+    }
+}
+
+double pl_cpu_scale(pl_backend *b, const double *inverse, const double *g, double *out)
+{
+    cpu *c = cpu_of(b);
+    int64_t n = 3 * b->model->free_vertices, chunks = chunks_of(n);
+#pragma omp parallel for num_threads(team(c, chunks, ROWS_A_THREAD / CHUNK)) schedule(static)
+    for (int64_t k = 0; k < chunks; k++)
+        c->partial[k] = c->rows->scale(inverse, g, k * CHUNK, chunk_end(k, n), out);
+    return add_up(c->partial, chunks);
+}
+
+double pl_cpu_dot(pl_backend *b, const double *a, const double *d)
+{
+    cpu *c = cpu_of(b);
+    int64_t n = 3 * b->model->free_vertices, chunks = chunks_of(n);
+#pragma omp parallel for num_threads(team(c, chunks, ROWS_A_THREAD / CHUNK)) schedule(static)
+    for (int64_t k = 0; k < chunks; k++)
+        c->partial[k] = c->rows->dot(a, d, k * CHUNK, chunk_end(k, n));
+    return add_up(c->partial, chunks);
+}
+
+void pl_cpu_chebyshev(pl_backend *b, const pl_chebyshev *step)
+{
+    cpu *c = cpu_of(b);
+    const pl_model *m = b->model;
+    int64_t n = m->free_vertices;
+    double down = -step->omega * step->alpha, on = step->omega - 1;
+#pragma omp parallel for num_threads(team(c, n, ROWS_A_THREAD)) schedule(static)
+    for (int64_t i = 0; i < n; i++) {
+        int64_t v = m->free_vertex[i];
+        for (int k = 0; k < 3; k++) {
+            int64_t row = k * n + i;
+            double s = down * step->inverse[row] * step->g[row] + on * step->s[row];
+            step->s[row] = s;
+            step->x_new[3 * v + k] = step->x[3 * v + k] + s;
+        }
+    }
+}
