@@ -26,6 +26,9 @@
  * (engine/lanes/README.md says why two). */
 enum { PL_BLOCK = 16 };
 
+/* The most vertices that a term touches. */
+enum { PL_CORNERS_MAX = 8 };
+
 typedef struct pl_group pl_group;
 
 /* What one block adds up, in lane order. */
@@ -96,7 +99,7 @@ typedef struct pl_group_ops {
     void (*measure)(const pl_group *g, const double *x, pl_block_measure *out, int64_t b0,
                     int64_t b1);
     /* Entries of D_i^T W_i^2 D_i for corners (c, d) as [corners][corners] scalars of one term: the
-     * same for x, y and z. */
+     * same for x, y and z; at most PL_CORNERS_MAX^2. */
     void (*stiffness)(const pl_group *g, int64_t block, int32_t lane, double *K);
     /* The stiffness k that fits the stress of the material with these constants over stretches of
      * 0.5 to 1.5, Pa (Liu 2017, eq. 11). It may come out negative. */

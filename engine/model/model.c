@@ -1,25 +1,13 @@
 #include "engine/model/model.h"
 
-#include "engine/model/contacts.h"
+#include "engine/model/build.h"
 #include "engine/model/hash.h"
-#include "engine/model/isa.h"
-#include "engine/model/layout.h"
 #include "engine/model/motion.h"
 #include "engine/model/tets.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* What building needs and the model does not keep. Session lifetime ends with pl_model_build. */
-typedef struct build {
-    const pl_scene *scene;
-    const pl_mesh *meshes;
-    pl_layout layout;
-    int32_t *tets;       /* [tets][4], model vertices */
-    double *mu, *lambda; /* [tets] */
-    pl_model *model;
-} build;
 
 void pl_model_destroy(pl_model *m)
 {
@@ -48,7 +36,7 @@ void pl_model_destroy(pl_model *m)
     free(m);
 }
 
-static void clear_build(build *b)
+static void clear_build(pl_build *b)
 {
     pl_layout_destroy(&b->layout);
     free(b->tets);
@@ -57,7 +45,7 @@ static void clear_build(build *b)
 }
 
 /* Tetrahedra in the model's vertices, with their material's constants. */
-static pl_status gather_tets(build *b)
+static pl_status gather_tets(pl_build *b)
 {
     const pl_layout *layout = &b->layout;
     b->tets = malloc((size_t)(4 * layout->tets) * sizeof *b->tets);
@@ -94,7 +82,7 @@ static double tet_volume(const double *x, const int32_t *tet)
 }
 
 /* Lumped masses, and initial positions and velocities of every body. */
-static pl_status set_bodies(build *b)
+static pl_status set_bodies(pl_build *b)
 {
     pl_model *m = b->model;
     const pl_layout *layout = &b->layout;
@@ -125,7 +113,7 @@ static pl_status set_bodies(build *b)
 
 /* Pins hold vertices relative to where they start; without an origin they turn about the centre of
  * the box around them. A pinned vertex starts with its pin's velocity, which its motion implies. */
-static pl_status set_pins(build *b)
+static pl_status set_pins(pl_build *b)
 {
     pl_model *m = b->model;
     m->pins = calloc((size_t)m->pin_count + 1, sizeof *m->pins);
@@ -164,7 +152,7 @@ static pl_status set_pins(build *b)
     return PL_OK;
 }
 
-static pl_status set_free_rows(build *b)
+static pl_status set_free_rows(pl_build *b)
 {
     pl_model *m = b->model;
     m->free_vertex = malloc((size_t)m->free_vertices * sizeof *m->free_vertex);
@@ -178,145 +166,6 @@ static pl_status set_free_rows(build *b)
             m->free_vertex[row++] = (int32_t)i;
     }
     return PL_OK;
-}
-
-/* One group for each material model that occurs. */
-static pl_status add_tet_groups(build *b)
-{
-    pl_model *m = b->model;
-    int32_t *element = malloc((size_t)m->tets * sizeof *element);
-    double *mu = malloc((size_t)m->tets * sizeof *mu);
-    double *lambda = malloc((size_t)m->tets * sizeof *lambda);
-    pl_status status = element && mu && lambda ? PL_OK : PL_NO_MEMORY;
-    for (pl_material_kind kind = 0; status == PL_OK && kind < PL_MATERIAL_KINDS; kind++) {
-        int64_t count = 0;
-        for (int32_t i = 0; i < m->body_count; i++) {
-            if (b->scene->materials[b->scene->bodies[i].material].model != kind)
-                continue;
-            for (int64_t t = m->first_tet[i]; t < m->first_tet[i + 1]; t++) {
-                element[count] = (int32_t)t;
-                mu[count] = b->mu[t];
-                lambda[count++] = b->lambda[t];
-            }
-        }
-        if (count == 0)
-            continue;
-        status = pl_tets_create(pl_tets_ops(kind), b->layout.rest, b->tets, element, count, mu,
-                                lambda, &b->scene->solver, &m->groups[m->group_count]);
-        if (status == PL_OK)
-            m->group_obstacle[m->group_count++] = -1;
-    }
-    free(element);
-    free(mu);
-    free(lambda);
-    return status;
-}
-
-/* diag(A) of the tetrahedra and masses: how stiffly a vertex is held, and so how heavily its
- * contact terms should weigh (Narain 2016, section 5: both terms of a z-step of similar curvature).
- */
-static void vertex_stiffness(const pl_model *m, double *stiffness)
-{
-    for (int64_t i = 0; i < m->vertices; i++)
-        stiffness[i] = m->mass[i] * m->inertia;
-    for (int32_t g = 0; g < m->group_count; g++) {
-        const pl_group *group = &m->groups[g];
-        int32_t corners = group->ops->corners;
-        for (int64_t t = 0; t < group->terms; t++) {
-            double K[16];
-            int64_t block = t / PL_BLOCK;
-            int32_t lane = (int32_t)(t % PL_BLOCK);
-            group->ops->stiffness(group, block, lane, K);
-            for (int32_t c = 0; c < corners; c++)
-                stiffness[group->corner[(block * corners + c) * PL_BLOCK + lane]] +=
-                    K[c * corners + c];
-        }
-    }
-}
-
-/* The vertices that may touch an obstacle: on the surface and free. Ascending. */
-static pl_status surface_vertices(build *b, int32_t **out, int64_t *count)
-{
-    pl_model *m = b->model;
-    unsigned char *mark = calloc((size_t)m->vertices, 1);
-    int32_t *list = malloc((size_t)m->vertices * sizeof *list);
-    pl_status status = mark && list ? PL_OK : PL_NO_MEMORY;
-    for (int32_t i = 0; status == PL_OK && i < m->body_count; i++) {
-        int32_t *triangles = NULL;
-        int64_t triangle_count = 0;
-        status = pl_mesh_surface(&b->meshes[i], &triangles, &triangle_count);
-        for (int64_t k = 0; status == PL_OK && k < 3 * triangle_count; k++)
-            mark[m->first_vertex[i] + triangles[k]] = 1;
-        free(triangles);
-    }
-    if (status != PL_OK) {
-        free(mark);
-        free(list);
-        return status;
-    }
-    int64_t found = 0;
-    for (int64_t i = 0; i < m->vertices; i++)
-        if (mark[i] && m->free_row[i] >= 0)
-            list[found++] = (int32_t)i;
-    free(mark);
-    *out = list;
-    *count = found;
-    return PL_OK;
-}
-
-static pl_status add_contact_groups(build *b)
-{
-    pl_model *m = b->model;
-    if (m->obstacle_count == 0)
-        return PL_OK;
-    int32_t *vertex = NULL;
-    int64_t count = 0;
-    pl_status status = surface_vertices(b, &vertex, &count);
-    double *stiffness = malloc((size_t)m->vertices * sizeof *stiffness);
-    double *weight = malloc((size_t)(count + 1) * sizeof *weight);
-    if (status == PL_OK && (!stiffness || !weight))
-        status = PL_NO_MEMORY;
-    if (status == PL_OK && count > 0) {
-        vertex_stiffness(m, stiffness);
-        for (int64_t k = 0; k < count; k++)
-            weight[k] = stiffness[vertex[k]];
-        for (int32_t o = 0; status == PL_OK && o < m->obstacle_count; o++) {
-            pl_obstacle obstacle = b->scene->obstacles[o];
-            if (obstacle.motion.present && !obstacle.motion.has_origin)
-                for (int c = 0; c < 3; c++)
-                    obstacle.motion.origin[c] = obstacle.kind == PL_OBSTACLE_SPHERE
-                                                    ? obstacle.center[c]
-                                                    : obstacle.normal[c] * obstacle.offset;
-            status = pl_contacts_create(&obstacle, vertex, weight, count,
-                                        &m->groups[m->group_count]);
-            if (status == PL_OK)
-                m->group_obstacle[m->group_count++] = o;
-        }
-    }
-    free(vertex);
-    free(stiffness);
-    free(weight);
-    return status;
-}
-
-static pl_status add_groups(build *b)
-{
-    pl_model *m = b->model;
-    size_t most = (size_t)PL_MATERIAL_KINDS + (size_t)m->obstacle_count;
-    m->groups = calloc(most, sizeof *m->groups);
-    m->group_obstacle = calloc(most, sizeof *m->group_obstacle);
-    if (!m->groups || !m->group_obstacle)
-        return PL_NO_MEMORY;
-    pl_status status = add_tet_groups(b);
-    if (status == PL_OK)
-        status = add_contact_groups(b);
-    if (status != PL_OK)
-        return status;
-    for (int32_t g = 0; g < m->group_count; g++) {
-        m->groups[g].contribution = m->contributions;
-        m->contributions += pl_group_contributions(&m->groups[g]);
-    }
-    return pl_gather_create(m->vertices, m->groups, m->group_count, &m->gather);
 }
 
 /* Free rows' columns of pinned vertices, by row: a stable counting sort of `entries`, which carry
@@ -344,7 +193,7 @@ static pl_status set_coupling(pl_model *m, const pl_entry *entries, int64_t coun
 }
 
 /* A over the free rows and its coupling to the pinned vertices. */
-static pl_status set_matrix(build *b)
+static pl_status set_matrix(pl_build *b)
 {
     pl_model *m = b->model;
     int64_t most = m->vertices;
@@ -367,7 +216,7 @@ static pl_status set_matrix(build *b)
         const pl_group *group = &m->groups[g];
         int32_t corners = group->ops->corners;
         for (int64_t t = 0; t < group->terms; t++) {
-            double K[16];
+            double K[PL_CORNERS_MAX * PL_CORNERS_MAX];
             int64_t block = t / PL_BLOCK;
             int32_t lane = (int32_t)(t % PL_BLOCK);
             group->ops->stiffness(group, block, lane, K);
@@ -392,10 +241,10 @@ static pl_status set_matrix(build *b)
     return status;
 }
 
-static pl_status build_parts(build *b, pl_faults *faults)
+static pl_status build_parts(pl_build *b, pl_faults *faults)
 {
-    pl_status (*const parts[])(build *) = {gather_tets,   set_bodies, set_pins,
-                                           set_free_rows, add_groups, set_matrix};
+    pl_status (*const parts[])(pl_build *) = {gather_tets,   set_bodies,      set_pins,
+                                              set_free_rows, pl_build_groups, set_matrix};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         pl_status status = parts[i](b);
         if (status != PL_OK)
@@ -416,7 +265,7 @@ static pl_status build_parts(build *b, pl_faults *faults)
 pl_status pl_model_build(const pl_scene *scene, const pl_mesh *meshes, double a, pl_model **out,
                          pl_faults *faults)
 {
-    build b = {.scene = scene, .meshes = meshes};
+    pl_build b = {.scene = scene, .meshes = meshes};
     pl_status status = pl_layout_create(scene, meshes, &b.layout, faults);
     if (status != PL_OK)
         return status;

@@ -183,7 +183,7 @@ START_TEST(transpose_and_stiffness_belong_to_reduce)
         g->ops->transpose(g, Dx, c, 0, g->blocks);
         f = gathered(r, c);
         for (int64_t t = 0; t < g->terms; t++) {
-            double K[16];
+            double K[PL_CORNERS_MAX * PL_CORNERS_MAX];
             int32_t m = g->ops->corners;
             int64_t b = t / PL_BLOCK, l = t % PL_BLOCK;
             g->ops->stiffness(g, b, (int32_t)l, K);

@@ -1,0 +1,31 @@
+/* build.h - what the making of a model needs and the model does not keep, and the builders of its
+ * term groups: one for each kind of group, in the order in which their groups lie in the model. */
+#ifndef PLIANT_ENGINE_MODEL_BUILD_H
+#define PLIANT_ENGINE_MODEL_BUILD_H
+
+#include "engine/model/layout.h"
+#include "engine/model/model.h"
+
+/* Its lifetime ends with pl_model_build. */
+typedef struct pl_build {
+    const pl_scene *scene;
+    const pl_mesh *meshes;
+    pl_layout layout;
+    int32_t *tets;       /* [tets][4], model vertices */
+    double *mu, *lambda; /* [tets] */
+    pl_model *model;
+    int32_t group_room; /* groups that the model's list has room for */
+} pl_build;
+
+/* Every group of the scene, their places in the contributions buffer, and the gather. */
+pl_status pl_build_groups(pl_build *b);
+
+/* Put a group at the end of the model's list. Takes it: on failure it is destroyed. `obstacle` is
+ * the one of a contact group, or -1. */
+pl_status pl_build_add_group(pl_build *b, pl_group *group, int32_t obstacle);
+
+/* The builders: each adds its groups, which may be none. */
+pl_status pl_build_tets(pl_build *b);     /* tetrahedra, a group for each material model */
+pl_status pl_build_contacts(pl_build *b); /* after all others: a group for each obstacle */
+
+#endif

@@ -1,0 +1,91 @@
+#include "engine/model/build.h"
+#include "engine/model/contacts.h"
+
+#include <stdlib.h>
+
+/* diag(A) of the other groups and masses: how stiffly a vertex is held, and so how heavily its
+ * contact terms should weigh (Narain 2016, section 5: both terms of a z-step of similar curvature).
+ */
+static void vertex_stiffness(const pl_model *m, double *stiffness)
+{
+    for (int64_t i = 0; i < m->vertices; i++)
+        stiffness[i] = m->mass[i] * m->inertia;
+    for (int32_t g = 0; g < m->group_count; g++) {
+        const pl_group *group = &m->groups[g];
+        int32_t corners = group->ops->corners;
+        for (int64_t t = 0; t < group->terms; t++) {
+            double K[PL_CORNERS_MAX * PL_CORNERS_MAX];
+            int64_t block = t / PL_BLOCK;
+            int32_t lane = (int32_t)(t % PL_BLOCK);
+            group->ops->stiffness(group, block, lane, K);
+            for (int32_t c = 0; c < corners; c++)
+                stiffness[group->corner[(block * corners + c) * PL_BLOCK + lane]] +=
+                    K[c * corners + c];
+        }
+    }
+}
+
+/* The vertices that may touch an obstacle: on the surface and free. Ascending. */
+static pl_status surface_vertices(pl_build *b, int32_t **out, int64_t *count)
+{
+    pl_model *m = b->model;
+    unsigned char *mark = calloc((size_t)m->vertices, 1);
+    int32_t *list = malloc((size_t)m->vertices * sizeof *list);
+    pl_status status = mark && list ? PL_OK : PL_NO_MEMORY;
+    for (int32_t i = 0; status == PL_OK && i < m->body_count; i++) {
+        int32_t *triangles = NULL;
+        int64_t triangle_count = 0;
+        status = pl_mesh_surface(&b->meshes[i], &triangles, &triangle_count);
+        for (int64_t k = 0; status == PL_OK && k < 3 * triangle_count; k++)
+            mark[m->first_vertex[i] + triangles[k]] = 1;
+        free(triangles);
+    }
+    if (status != PL_OK) {
+        free(mark);
+        free(list);
+        return status;
+    }
+    int64_t found = 0;
+    for (int64_t i = 0; i < m->vertices; i++)
+        if (mark[i] && m->free_row[i] >= 0)
+            list[found++] = (int32_t)i;
+    free(mark);
+    *out = list;
+    *count = found;
+    return PL_OK;
+}
+
+pl_status pl_build_contacts(pl_build *b)
+{
+    pl_model *m = b->model;
+    if (m->obstacle_count == 0)
+        return PL_OK;
+    int32_t *vertex = NULL;
+    int64_t count = 0;
+    pl_status status = surface_vertices(b, &vertex, &count);
+    double *stiffness = malloc((size_t)m->vertices * sizeof *stiffness);
+    double *weight = malloc((size_t)(count + 1) * sizeof *weight);
+    if (status == PL_OK && (!stiffness || !weight))
+        status = PL_NO_MEMORY;
+    if (status == PL_OK && count > 0) {
+        vertex_stiffness(m, stiffness);
+        for (int64_t k = 0; k < count; k++)
+            weight[k] = stiffness[vertex[k]];
+        for (int32_t o = 0; status == PL_OK && o < m->obstacle_count; o++) {
+            pl_obstacle obstacle = b->scene->obstacles[o];
+            if (obstacle.motion.present && !obstacle.motion.has_origin)
+                for (int c = 0; c < 3; c++)
+                    obstacle.motion.origin[c] = obstacle.kind == PL_OBSTACLE_SPHERE
+                                                    ? obstacle.center[c]
+                                                    : obstacle.normal[c] * obstacle.offset;
+            pl_group group;
+            status = pl_contacts_create(&obstacle, vertex, weight, count, &group);
+            if (status == PL_OK)
+                status = pl_build_add_group(b, &group, o);
+        }
+    }
+    free(vertex);
+    free(stiffness);
+    free(weight);
+    return status;
+}

@@ -1,0 +1,41 @@
+#include "engine/model/build.h"
+
+#include <stdlib.h>
+
+pl_status pl_build_add_group(pl_build *b, pl_group *group, int32_t obstacle)
+{
+    pl_model *m = b->model;
+    if (m->group_count == b->group_room) {
+        size_t room = 2 * (size_t)b->group_room + 4;
+        pl_group *groups = realloc(m->groups, room * sizeof *groups);
+        if (groups)
+            m->groups = groups;
+        int32_t *obstacles = realloc(m->group_obstacle, room * sizeof *obstacles);
+        if (obstacles)
+            m->group_obstacle = obstacles;
+        if (!groups || !obstacles) {
+            group->ops->destroy(group);
+            return PL_NO_MEMORY;
+        }
+        b->group_room = (int32_t)room;
+    }
+    m->groups[m->group_count] = *group;
+    m->group_obstacle[m->group_count++] = obstacle;
+    return PL_OK;
+}
+
+pl_status pl_build_groups(pl_build *b)
+{
+    pl_status (*const builders[])(pl_build *) = {pl_build_tets, pl_build_contacts};
+    for (size_t i = 0; i < sizeof builders / sizeof *builders; i++) {
+        pl_status status = builders[i](b);
+        if (status != PL_OK)
+            return status;
+    }
+    pl_model *m = b->model;
+    for (int32_t g = 0; g < m->group_count; g++) {
+        m->groups[g].contribution = m->contributions;
+        m->contributions += pl_group_contributions(&m->groups[g]);
+    }
+    return pl_gather_create(m->vertices, m->groups, m->group_count, &m->gather);
+}
