@@ -12,6 +12,7 @@ typedef struct method {
 static const method METHODS[PL_METHOD_KINDS] = {
     [PL_METHOD_ADMM] = {"admm", PL_TRAIT_NO_PROX},
     [PL_METHOD_QUASI_NEWTON] = {"quasi_newton", PL_TRAIT_HARD},
+    [PL_METHOD_NEWTON] = {"newton", PL_TRAIT_HARD | PL_TRAIT_NO_HESSIAN},
 };
 
 typedef struct reason {
@@ -44,6 +45,11 @@ const char *pl_method_refuses(pl_method_kind kind, unsigned traits)
         if (refused & REASONS[i].trait)
             return REASONS[i].why;
     return NULL;
+}
+
+unsigned pl_material_traits(pl_material_kind model)
+{
+    return MATERIALS[model].traits;
 }
 
 const char *pl_method_name(pl_method_kind kind)

@@ -21,6 +21,9 @@ typedef enum pl_trait {
  * it can. Static. */
 const char *pl_method_refuses(pl_method_kind method, unsigned traits);
 
+/* The traits of a material model's terms. */
+unsigned pl_material_traits(pl_material_kind model);
+
 /* The name of a method in a scene. */
 const char *pl_method_name(pl_method_kind method);
 

@@ -11,8 +11,12 @@
 #include <stdint.h>
 
 typedef enum pl_integrator_kind { PL_INTEGRATOR_BACKWARD_EULER } pl_integrator_kind;
-typedef enum pl_method_kind { PL_METHOD_ADMM, PL_METHOD_QUASI_NEWTON } pl_method_kind;
-#define PL_METHOD_KINDS ((int)PL_METHOD_QUASI_NEWTON + 1)
+typedef enum pl_method_kind {
+    PL_METHOD_ADMM,
+    PL_METHOD_QUASI_NEWTON,
+    PL_METHOD_NEWTON
+} pl_method_kind;
+#define PL_METHOD_KINDS ((int)PL_METHOD_NEWTON + 1)
 typedef enum pl_device_kind { PL_DEVICE_CPU } pl_device_kind;
 typedef enum pl_material_kind {
     PL_MATERIAL_NEO_HOOKEAN,
@@ -30,6 +34,12 @@ typedef enum pl_stiffness_kind {
     PL_STIFFNESS_SHEAR, /* weight_scale * mu */
     PL_STIFFNESS_FIT, /* the slope of the stress over stretches of 0.5 to 1.5 (Liu 2017, eq. 11) */
 } pl_stiffness_kind;
+/* How Newton's steps are solved for. */
+typedef enum pl_linear_kind {
+    PL_LINEAR_DIRECT,     /* a Cholesky factor an iteration */
+    PL_LINEAR_PCG,        /* conjugate gradients, preconditioned by the constant matrix */
+    PL_LINEAR_PCG_JACOBI, /* ... by the 3 x 3 blocks on the diagonal */
+} pl_linear_kind;
 enum { PL_WINDOW_MAX = 64 };
 typedef enum pl_metrics_detail { PL_METRICS_FRAME, PL_METRICS_ITERATION } pl_metrics_detail;
 typedef enum pl_output_precision { PL_OUTPUT_SINGLE, PL_OUTPUT_DOUBLE } pl_output_precision;
@@ -52,6 +62,7 @@ typedef struct pl_solver_settings {
     int32_t window; /* quasi-Newton: pairs that L-BFGS remembers, 0 .. PL_WINDOW_MAX */
     pl_on_not_converged on_not_converged;
     pl_device_kind device;
+    pl_linear_kind linear; /* Newton */
 } pl_solver_settings;
 
 typedef struct pl_material {
@@ -100,15 +111,10 @@ typedef struct pl_selection {
     char *tag;
 } pl_selection;
 
-enum { PL_AXES_ALL = 7 };
-
-/* Vertices held at, or moved to, where the motion puts them; the coordinates that are not among the
- * axes stay free. */
 typedef struct pl_pin {
     char *name; /* given, or "pin-K" */
     int32_t body;
     pl_selection select;
-    int32_t axes; /* the coordinates that it holds: bit c is coordinate c */
     pl_motion motion;
 } pl_pin;
 
@@ -187,71 +193,6 @@ typedef struct pl_body {
     pl_initial initial;
 } pl_body;
 
-/* What an expectation looks at. Of vertices, from the stored positions, up to PL_QUANTITY_SPEED;
- * the others from a frame's metrics. Vectors take a component. */
-typedef enum pl_quantity {
-    PL_QUANTITY_POSITION,     /* m */
-    PL_QUANTITY_DISPLACEMENT, /* m, from frame 0 */
-    PL_QUANTITY_VELOCITY,     /* m/s, over the time since the frame before; 0 in frame 0 */
-    PL_QUANTITY_REACTION,     /* N, that a pin or an obstacle exerts */
-    PL_QUANTITY_LINEAR_MOMENTUM,
-    PL_QUANTITY_ANGULAR_MOMENTUM,
-    PL_QUANTITY_KINETIC,       /* J */
-    PL_QUANTITY_ELASTIC,       /* J */
-    PL_QUANTITY_ENERGY,        /* J: kinetic + elastic + gravity */
-    PL_QUANTITY_ENERGY_DRIFT,  /* (energy - that of frame 0) / most of |kinetic| + |elastic| */
-    PL_QUANTITY_INVERTED,      /* tetrahedra */
-    PL_QUANTITY_CONTACTS,      /* pairs that carry force */
-    PL_QUANTITY_MAX_STRETCH,   /* 1 */
-    PL_QUANTITY_CONVERGED,     /* fraction of the frame's steps */
-    PL_QUANTITY_ITERATIONS,    /* of the frame's steps */
-    PL_QUANTITY_HALVED,        /* steps taken as two halves */
-    PL_QUANTITY_OBJECTIVE,     /* J */
-    PL_QUANTITY_GRADIENT_NORM, /* N */
-    PL_QUANTITY_COUNT
-} pl_quantity;
-
-/* Over the selected vertices. */
-typedef enum pl_statistic {
-    PL_STATISTIC_MEAN,
-    PL_STATISTIC_MIN,
-    PL_STATISTIC_MAX,
-    PL_STATISTIC_RANGE, /* max - min */
-} pl_statistic;
-typedef enum pl_component {
-    PL_COMPONENT_X,
-    PL_COMPONENT_Y,
-    PL_COMPONENT_Z,
-    PL_COMPONENT_NORM
-} pl_component;
-/* Which frames: one, or all of those in [from, to], some of those, or the mean over them. */
-typedef enum pl_when {
-    PL_WHEN_END,
-    PL_WHEN_START,
-    PL_WHEN_EVERY,
-    PL_WHEN_SOME,
-    PL_WHEN_MEAN,
-    PL_WHEN_TIME
-} pl_when;
-
-/* What a run must show: min <= quantity <= max, or |quantity - equals| <= tolerance. Decides no bit
- * of the run. */
-typedef struct pl_expectation {
-    char *name;
-    pl_quantity quantity;
-    pl_component component; /* with has_component; else the norm */
-    pl_statistic statistic; /* of vertices; with has_statistic, else the mean */
-    int32_t body;           /* with has_body; else every body's vertices */
-    pl_selection select;    /* with has_select; else all of the body's */
-    int32_t pin, obstacle;  /* of a reaction, with has_pin or has_obstacle */
-    pl_when when;
-    double at;       /* s, with PL_WHEN_TIME: the frame nearest to it */
-    double from, to; /* s */
-    double min, max, equals, tolerance;
-    bool has_component, has_statistic, has_body, has_select, has_pin, has_obstacle, has_from,
-        has_to, has_min, has_max, has_equals, has_tolerance;
-} pl_expectation;
-
 typedef struct pl_output {
     int64_t every; /* steps a frame */
     pl_metrics_detail metrics;
@@ -269,12 +210,11 @@ typedef struct pl_scene {
     pl_time time;
     pl_solver_settings solver;
     double gravity[3]; /* m/s^2 */
-    int32_t material_count, body_count, pin_count, obstacle_count, expectation_count;
+    int32_t material_count, body_count, pin_count, obstacle_count;
     pl_material *materials;
     pl_body *bodies;
     pl_pin *pins;
     pl_obstacle *obstacles;
-    pl_expectation *expectations;
     pl_output output;
     pl_resources resources;
 } pl_scene;

@@ -41,6 +41,29 @@ static void set_obstacle_methods(pl_json_writer *w)
     pl_json_end_array(w);
 }
 
+/* What each method takes: material models, and whether hard constraints. */
+static void set_carries(pl_json_writer *w)
+{
+    const char *const *methods = pl_table_param(pl_table_named("solver"), "method")->choices;
+    const char *const *models = pl_table_param(pl_table_named("material"), "model")->choices;
+    pl_json_key(w, "carries");
+    pl_json_begin_object(w);
+    for (int32_t i = 0; methods[i]; i++) {
+        pl_method_kind method = (pl_method_kind)i;
+        pl_json_key(w, methods[i]);
+        pl_json_begin_object(w);
+        pl_json_key(w, "materials");
+        pl_json_begin_array(w);
+        for (int32_t k = 0; models[k]; k++)
+            if (!pl_method_refuses(method, pl_material_traits((pl_material_kind)k)))
+                pl_json_put_string(w, models[k]);
+        pl_json_end_array(w);
+        pl_json_set_boolean(w, "hard_constraints", !pl_method_refuses(method, PL_TRAIT_HARD));
+        pl_json_end_object(w);
+    }
+    pl_json_end_object(w);
+}
+
 /* The keys that make the variants of a union, after the words that stand for others. */
 static void set_variants(pl_json_writer *w, const char *key, const char *table_name,
                          const char *const *words)
@@ -166,6 +189,7 @@ char *pl_capabilities_encode(const char *devices_json, const char *limits_json)
     set_choices(&w, "materials", "material", "model");
     set_choices(&w, "methods", "solver", "method");
     set_obstacle_methods(&w);
+    set_carries(&w);
     set_choices(&w, "integrators", "time", "integrator");
     pl_json_set_raw(&w, "devices", devices_json);
     set_variants(&w, "mesh_sources", "mesh", NULL);

@@ -6,8 +6,7 @@
 #include <string.h>
 
 _Static_assert(offsetof(pl_material, name) == 0 && offsetof(pl_body, name) == 0 &&
-                   offsetof(pl_pin, name) == 0 && offsetof(pl_obstacle, name) == 0 &&
-                   offsetof(pl_expectation, name) == 0,
+                   offsetof(pl_pin, name) == 0 && offsetof(pl_obstacle, name) == 0,
                "the members of lists and maps begin with their name");
 
 /* ---- time, solver, output, resources
@@ -50,17 +49,14 @@ static const pl_param time_rows[] = {
 static const pl_param_table time_table = {
     .name = "time", .doc = "Steps and their integrator.", ROWS(time_rows)};
 
-static const char *const methods[] = {"admm", "quasi_newton", NULL};
-static const pl_absent methods_absent[] = {{"projective_dynamics", 0},
-                                           {"chebyshev_descent", 0},
-                                           {"newton", 0},
-                                           {"nonlinear_cg", 0},
-                                           {"lbfgs", 0},
-                                           {"gradient_descent", 0},
-                                           {0}};
+static const char *const methods[] = {"admm", "quasi_newton", "newton", NULL};
+static const pl_absent methods_absent[] = {{"projective_dynamics", 0}, {"chebyshev_descent", 0},
+                                           {"nonlinear_cg", 0},        {"lbfgs", 0},
+                                           {"gradient_descent", 0},    {0}};
 static const char *const stiffnesses[] = {"shear", "fit", NULL};
 static const char *const accelerations[] = {"none", "nesterov", NULL};
 static const char *const not_converged[] = {"continue", "fail", NULL};
+static const char *const linears[] = {"direct", "pcg", "pcg_jacobi", NULL};
 static const char *const devices[] = {"cpu", NULL};
 static const pl_absent devices_absent[] = {{"gpu", 0}, {0}};
 
@@ -70,8 +66,9 @@ static const pl_param solver_rows[] = {
      AT(pl_solver_settings, method),
      .choices = methods,
      .absent = methods_absent,
-     .doc = "How each step's objective is minimised: ADMM, or L-BFGS on the same constant matrix; "
-            "quasi_newton takes no obstacles."},
+     .doc = "How each step's objective is minimised: ADMM; L-BFGS on the same constant matrix; or "
+            "Newton's method on Hessians made semidefinite. The capabilities' "
+            "`carries` says which takes what."},
     {.key = "iterations",
      .kind = PL_PARAM_INTEGER,
      AT(pl_solver_settings, iterations),
@@ -131,6 +128,12 @@ static const pl_param solver_rows[] = {
      .choices = devices,
      .absent = devices_absent,
      .doc = "Where the iterations run."},
+    {.key = "linear",
+     .kind = PL_PARAM_CHOICE,
+     AT(pl_solver_settings, linear),
+     .choices = linears,
+     .doc = "How Newton's steps are solved for: a Cholesky factor an iteration, or conjugate "
+            "gradients preconditioned by the constant matrix or by the blocks on the diagonal."},
 };
 static const pl_param_table solver_table = {
     .name = "solver", .doc = "The method and when it stops.", ROWS(solver_rows)};
@@ -307,14 +310,6 @@ static const pl_param scene_rows[] = {
      .custom = PL_CUSTOM_FORCES,
      .type = "array, empty in this version",
      .doc = "No kinds of force but gravity exist yet."},
-    {.key = "expect",
-     .kind = PL_PARAM_LIST,
-     .table = &pl_expectation_table,
-     .offset = offsetof(pl_scene, expectations),
-     .size = sizeof(pl_expectation),
-     .count_offset = offsetof(pl_scene, expectation_count),
-     FROM(0, 256),
-     .doc = "What a run must show; pliant run --check and pliant check judge it."},
     {.key = "output",
      .kind = PL_PARAM_OBJECT,
      AT(pl_scene, output),
@@ -336,18 +331,23 @@ static const pl_param scene_rows[] = {
      .type = "object of strings",
      .doc = "The user's own, to find sessions by."},
 };
-static const pl_param_table scene_table = {.name = "scene", .doc = "A scene.", ROWS(scene_rows)};
+static const pl_absent scene_absent[] = {{"expect", 0}, {0}};
+static const pl_param_table scene_table = {
+    .name = "scene", .doc = "A scene.", ROWS(scene_rows), .absent = scene_absent};
 
-static const pl_param_table *const tables[] = {
-    &scene_table,           &time_table,          &solver_table,
-    &material_table,        &pl_body_table,       &pl_mesh_table,
-    &pl_box_table,          &pl_sphere_table,     &pl_transform_table,
-    &pl_rotate_table,       &pl_initial_table,    &pl_shape_table,
-    &pl_random_table,       &pl_twisted_table,    &pl_pin_table,
-    &pl_select_table,       &pl_select_box_table, &pl_select_sphere_table,
-    &pl_select_plane_table, &pl_motion_table,     &pl_obstacle_table,
-    &pl_plane_table,        &pl_ball_table,       &pl_expectation_table,
-    &output_table,          &resources_table,     NULL};
+static const pl_param_table *const tables[] = {&scene_table,           &time_table,
+                                               &solver_table,          &material_table,
+                                               &pl_body_table,         &pl_mesh_table,
+                                               &pl_box_table,          &pl_sphere_table,
+                                               &pl_transform_table,    &pl_rotate_table,
+                                               &pl_initial_table,      &pl_shape_table,
+                                               &pl_random_table,       &pl_twisted_table,
+                                               &pl_pin_table,          &pl_select_table,
+                                               &pl_select_box_table,   &pl_select_sphere_table,
+                                               &pl_select_plane_table, &pl_motion_table,
+                                               &pl_obstacle_table,     &pl_plane_table,
+                                               &pl_ball_table,         &output_table,
+                                               &resources_table,       NULL};
 
 /* ---- reading the tables
  * -------------------------------------------------------------------------- */
@@ -411,8 +411,6 @@ static void set_default(const pl_param *p, char *at)
     case PL_PARAM_CUSTOM:
         if (p->custom == PL_CUSTOM_SCALE)
             memcpy(at, p->standard, sizeof p->standard);
-        else if (p->custom == PL_CUSTOM_AXES)
-            set_integer(at, p->size, (int64_t)p->standard[0]);
         break;
     case PL_PARAM_STRING:
     case PL_PARAM_LIST:

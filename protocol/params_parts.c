@@ -370,7 +370,7 @@ const pl_param_table pl_select_table = {.name = "select",
                                         ROWS(select_rows),
                                         .one_of = true,
                                         .kind_offset = offsetof(pl_selection, kind)};
-const char *const pl_select_words[] = {"all", NULL};
+static const char *const select_words[] = {"all", NULL};
 
 static const pl_param motion_rows[] = {
     {.key = "velocity",
@@ -425,17 +425,9 @@ static const pl_param pin_rows[] = {
      .kind = PL_PARAM_OBJECT,
      AT(pl_pin, select),
      .table = &pl_select_table,
-     .choices = pl_select_words,
+     .choices = select_words,
      .required = true,
      .doc = "The vertices that are held."},
-    {.key = "axes",
-     .kind = PL_PARAM_CUSTOM,
-     AT(pl_pin, axes),
-     .custom = PL_CUSTOM_AXES,
-     .standard = {PL_AXES_ALL},
-     .standard_text = "all three",
-     .type = "array of: x, y, z",
-     .doc = "The coordinates that are held; along the others the vertices are free."},
     {.key = "motion",
      .kind = PL_PARAM_OBJECT,
      AT(pl_pin, motion),
@@ -445,8 +437,9 @@ static const pl_param pin_rows[] = {
      .standard_text = "held where they are",
      .doc = "How they are moved."},
 };
+static const pl_absent pin_absent[] = {{"axes", 0}, {0}};
 const pl_param_table pl_pin_table = {
-    .name = "pin", .doc = "Vertices held or moved.", ROWS(pin_rows)};
+    .name = "pin", .doc = "Vertices held or moved.", ROWS(pin_rows), .absent = pin_absent};
 
 static const pl_param plane_rows[] = {
     {.key = "normal",

@@ -4,8 +4,7 @@
  * between them and never touches an array's elements, so that the arrays may live in another
  * memory. Arrays come from `alloc` and are of three kinds: positions [vertices][3]; rows
  * [3][free_vertices], column-major as the factor takes them; and values of a group
- * [block][rows][PL_BLOCK]. Rows that are gradients, steps or directions are zero in a coordinate
- * that a pin holds (model.h); positions are where the pin puts them.
+ * [block][rows][PL_BLOCK].
  *
  * A phase that a backend lacks is NULL; `pl_backend_find` is the only way to one, and a backend
  * that is not there says why. Sums are taken in an order that the number of threads does not
@@ -43,7 +42,7 @@ typedef struct pl_trial {
     double alpha;
     double *x_new;    /* positions; its pinned vertices are in place already */
     double *gradient; /* positions: what `gradient` gives for a model with no hard groups */
-    double *g;        /* its free vertices, as rows; 0 where held */
+    double *g;        /* its free vertices, as rows */
 } pl_trial;
 
 typedef struct pl_trial_sums {
@@ -99,7 +98,7 @@ typedef struct pl_backend_ops {
     void (*reduce)(pl_backend *b, const double *x, double *const *z);
     pl_local_sums (*local_step)(pl_backend *b, const pl_stage *stage, const pl_local_step *step);
     /* rows = inertia M x~ + load - A_fp x_p: what of the right-hand side is constant over a stage; x
-     * has what is held at the stage's end, and where a row's coordinate is held, it is that. */
+     * holds the pinned vertices at the stage's end. */
     void (*stage_rows)(pl_backend *b, const pl_stage *stage, const double *x, double *rows);
     /* Replace the last local step's contributions by those without momentum. */
     void (*contribute)(pl_backend *b, double *const *u, double *const *z);
@@ -109,9 +108,9 @@ typedef struct pl_backend_ops {
      */
     double (*dual_norm)(pl_backend *b);
     pl_status (*solve)(pl_backend *b, const double *rhs, double *rows);
-    /* rows = A_k x_k of each coordinate: x itself where it is held. */
+    /* rows = A x over the free vertices. */
     void (*multiply)(pl_backend *b, const double *rows, double *out);
-    /* Free vertices of x from rows, but for held coordinates; and back. */
+    /* Free vertices of x from rows, and back. */
     void (*set_free)(pl_backend *b, const double *rows, double *x);
     void (*get_free)(pl_backend *b, const double *x, double *rows);
     /* (a1 - a0) . (b1 - b0) over rows. */
@@ -122,8 +121,8 @@ typedef struct pl_backend_ops {
      * domain. */
     double (*objective)(pl_backend *b, const pl_stage *stage, const double *x);
     /* gradient [vertices][3] of the stage objective plus D^T W^2 u of the hard groups: what keeps a
-     * vertex from being in balance. At a held coordinate it is the force that the pin exerts.
-     * Returns its norm over what is free, N. */
+     * vertex from being in balance. At a pinned vertex it is the force that the pin exerts. Returns
+     * its norm over the free vertices, N. */
     double (*gradient)(pl_backend *b, const pl_stage *stage, const double *x, double *const *u,
                        double *gradient);
     /* Sum of -W^2 u over the terms of a hard group: the force it exerts, and how many exert any. */
@@ -155,6 +154,21 @@ typedef struct pl_backend_ops {
     int64_t (*find_outside)(pl_backend *b, const double *x);
     /* The free vertex with the largest gradient [vertices][3]. */
     int64_t (*find_steepest)(pl_backend *b, const double *gradient);
+
+    /* Newton's matrix H, 3 n x 3 n over the free vertices: inertia and every term's Hessian, each
+     * made semidefinite where `project` says so. Made by `hessian_make` at an x where e is finite,
+     * kept until the next. `hessian_prepare` comes first, once: what is constant over a model. */
+    pl_status (*hessian_prepare)(pl_backend *b);
+    void (*hessian_make)(pl_backend *b, const pl_stage *stage, const double *x, bool project);
+    /* Factor H; where it was projected and has no factor as it is, with a little more on its
+     * diagonal. PL_FAILED where there is none. */
+    pl_status (*hessian_factor)(pl_backend *b);
+    /* out = H^-1 rows by that factor; out may be rows. */
+    pl_status (*hessian_solve)(pl_backend *b, const double *rows, double *out);
+    /* out = H rows. */
+    void (*hessian_multiply)(pl_backend *b, const double *rows, double *out);
+    /* out = rows times the inverse of the 3 x 3 blocks on H's diagonal. */
+    void (*hessian_jacobi)(pl_backend *b, const double *rows, double *out);
 } pl_backend_ops;
 
 /* Every backend begins with its table. */

@@ -3,6 +3,7 @@
 #include "engine/linear/panels.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <suitesparse/cholmod.h>
 
 /* OpenBLAS's own call, absent from other BLAS libraries. */
@@ -194,4 +195,140 @@ pl_status pl_factor_solve3(const pl_factor *f, pl_solve_work *w, const double *b
 int64_t pl_factor_nonzeros(const pl_factor *f)
 {
     return f->panels.value_count;
+}
+
+/* ---- a pattern factored again and again */
+
+struct pl_refactor {
+    cholmod_common common;
+    cholmod_factor *L;
+    cholmod_dense *x, *y, *e; /* of solves, kept between them */
+};
+
+/* The pattern of the groups of rows: that of their first rows. */
+static pl_status group_pattern(const pl_sparse *a, int32_t block, pl_sparse *out)
+{
+    int64_t n = a->n / block;
+    *out = (pl_sparse){.n = n};
+    out->column = calloc((size_t)n + 1, sizeof *out->column);
+    out->row = malloc((size_t)(a->column[a->n] + 1) * sizeof *out->row);
+    if (!out->column || !out->row) {
+        pl_sparse_clear(out);
+        return PL_NO_MEMORY;
+    }
+    int64_t count = 0;
+    for (int64_t j = 0; j < n; j++) {
+        for (int64_t k = a->column[block * j]; k < a->column[block * j + 1]; k++)
+            if (a->row[k] % block == 0)
+                out->row[count++] = a->row[k] / block;
+        out->column[j + 1] = count;
+    }
+    return PL_OK;
+}
+
+/* The order of rows, by groups: [n]; NULL with *status set where there is none. */
+static int *order_groups(const pl_sparse *a, int32_t block, cholmod_common *c, pl_status *status)
+{
+    pl_sparse groups;
+    cholmod_sparse matrix;
+    int *columns = NULL, *order = NULL;
+    cholmod_factor *L = NULL;
+    *status = group_pattern(a, block, &groups);
+    if (*status != PL_OK)
+        return NULL;
+    *status = view(&groups, &matrix, &columns);
+    if (*status == PL_OK) {
+        matrix.x = NULL;
+        matrix.xtype = CHOLMOD_PATTERN;
+        c->method[0].ordering = groups.n >= METIS_FROM ? CHOLMOD_METIS : CHOLMOD_AMD;
+        L = cholmod_analyze(&matrix, c);
+        *status = L ? PL_OK : status_of(c);
+    }
+    order = *status == PL_OK ? malloc((size_t)(a->n + 1) * sizeof *order) : NULL;
+    if (order) {
+        const int *perm = L->Perm;
+        for (int64_t i = 0; i < a->n; i++)
+            order[i] = block * perm[i / block] + (int)(i % block);
+    } else if (*status == PL_OK) {
+        *status = PL_NO_MEMORY;
+    }
+    cholmod_free_factor(&L, c);
+    pl_sparse_clear(&groups);
+    free(columns);
+    return order;
+}
+
+pl_status pl_refactor_create(const pl_sparse *a, int32_t block, pl_refactor **out)
+{
+    if (openblas_set_num_threads)
+        openblas_set_num_threads(1);
+    pl_refactor *f = calloc(1, sizeof *f);
+    if (!f)
+        return PL_NO_MEMORY;
+    start(&f->common);
+    f->common.quick_return_if_not_posdef = 1;
+    f->common.supernodal = CHOLMOD_AUTO;
+    cholmod_sparse matrix;
+    int *columns = NULL;
+    pl_status status;
+    int *order = order_groups(a, block, &f->common, &status);
+    if (status == PL_OK)
+        status = view(a, &matrix, &columns);
+    if (status == PL_OK) {
+        matrix.x = NULL;
+        matrix.xtype = CHOLMOD_PATTERN;
+        f->common.method[0].ordering = CHOLMOD_GIVEN;
+        f->L = cholmod_analyze_p(&matrix, order, NULL, 0, &f->common);
+        status = f->L ? PL_OK : status_of(&f->common);
+    }
+    free(order);
+    free(columns);
+    if (status != PL_OK) {
+        pl_refactor_destroy(f);
+        return status;
+    }
+    *out = f;
+    return PL_OK;
+}
+
+void pl_refactor_destroy(pl_refactor *f)
+{
+    if (!f)
+        return;
+    cholmod_free_dense(&f->x, &f->common);
+    cholmod_free_dense(&f->y, &f->common);
+    cholmod_free_dense(&f->e, &f->common);
+    cholmod_free_factor(&f->L, &f->common);
+    cholmod_finish(&f->common);
+    free(f);
+}
+
+pl_status pl_refactor_make(pl_refactor *f, const pl_sparse *a, double shift)
+{
+    cholmod_sparse matrix;
+    int *columns = NULL;
+    pl_status status = view(a, &matrix, &columns);
+    if (status != PL_OK)
+        return status;
+    double beta[2] = {shift, 0};
+    f->common.status = CHOLMOD_OK;
+    cholmod_factorize_p(&matrix, beta, NULL, 0, f->L, &f->common);
+    free(columns);
+    return f->common.status == CHOLMOD_OK && f->L->minor == f->L->n ? PL_OK : status_of(&f->common);
+}
+
+pl_status pl_refactor_solve(pl_refactor *f, const double *b, double *x)
+{
+    size_t n = f->L->n;
+    cholmod_dense right = {.nrow = n,
+                           .ncol = 1,
+                           .nzmax = n,
+                           .d = n,
+                           .x = (void *)b,
+                           .xtype = CHOLMOD_REAL,
+                           .dtype = CHOLMOD_DOUBLE};
+    if (!cholmod_solve2(CHOLMOD_A, f->L, &right, NULL, &f->x, NULL, &f->y, &f->e, &f->common))
+        return status_of(&f->common);
+    memcpy(x, f->x->x, n * sizeof *x);
+    return PL_OK;
 }

@@ -50,6 +50,18 @@ pl_status pl_factor_solve3(const pl_factor *f, pl_solve_work *w, const double *b
 /* Numbers kept of L, zeros that fill panels among them. */
 int64_t pl_factor_nonzeros(const pl_factor *f);
 
+/* A matrix of one pattern and changing values, factored again and again by CHOLMOD: the ordering and
+ * the symbolic factor are made once. For one right-hand side. */
+typedef struct pl_refactor pl_refactor;
+/* Rows come in groups of `block` that have the same neighbours, as the coordinates of a vertex: the
+ * ordering is of the groups. Only the pattern of `a` is read. */
+pl_status pl_refactor_create(const pl_sparse *a, int32_t block, pl_refactor **out);
+void pl_refactor_destroy(pl_refactor *f);
+/* Factor a + shift I. PL_FAILED where that is not positive definite; another can be tried. */
+pl_status pl_refactor_make(pl_refactor *f, const pl_sparse *a, double shift);
+/* Solve with the last factor that was made. x may be b. */
+pl_status pl_refactor_solve(pl_refactor *f, const double *b, double *x);
+
 /* OpenBLAS's core type ("SkylakeX"), which decides the bits of a supernodal factor; "none" with
  * another BLAS or without one. */
 const char *pl_blas_core(void);

@@ -1,7 +1,5 @@
 #include "engine/model/half.h"
 
-#include "engine/model/factors.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +7,7 @@ void pl_model_half_destroy(pl_model *half)
 {
     if (!half)
         return;
-    pl_factors_destroy(half);
+    pl_factor_destroy(half->factor);
     free(half->A.value);
     free(half);
 }
@@ -23,7 +21,7 @@ pl_status pl_model_halve(const pl_model *whole, pl_model **out)
     *half = *whole;
     half->h = whole->h / 2;
     half->inertia = 4 * whole->inertia;
-    memset(half->factor, 0, sizeof half->factor);
+    half->factor = NULL;
     size_t bytes = (size_t)whole->A.column[whole->A.n] * sizeof *half->A.value;
     half->A.value = malloc(bytes + 1);
     pl_status status = half->A.value ? PL_OK : PL_NO_MEMORY;
@@ -32,7 +30,7 @@ pl_status pl_model_halve(const pl_model *whole, pl_model **out)
         for (int64_t i = 0; i < half->A.n; i++)
             half->A.value[half->A.column[i]] += 3 * whole->mass[whole->free_vertex[i]] *
                                                 whole->inertia;
-        status = pl_factors_create(half);
+        status = pl_factor_create(&half->A, &half->factor);
     }
     if (status != PL_OK) {
         pl_model_half_destroy(half);

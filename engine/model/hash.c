@@ -39,7 +39,7 @@ static uint64_t hash_ints(uint64_t hash, const int32_t *values, int64_t count)
 
 /* Structs are hashed field by field, for their padding is anything. A field more changes the size
  * and stops here, to be added to the hash or left out of it on purpose. */
-_Static_assert(sizeof(pl_solver_settings) == 56, "a new solver setting: does it decide bits?");
+_Static_assert(sizeof(pl_solver_settings) == 64, "a new solver setting: does it decide bits?");
 _Static_assert(sizeof(pl_motion) == 96, "a new field of motions: does it decide bits?");
 _Static_assert(sizeof(pl_obstacle) == 184, "a new field of obstacles: does it decide bits?");
 
@@ -54,7 +54,8 @@ static uint64_t hash_solver(uint64_t hash, const pl_solver_settings *s)
     hash = hash_i64(hash, s->acceleration);
     hash = hash_i64(hash, s->window);
     hash = hash_i64(hash, s->on_not_converged); /* a failed step is retried in halves */
-    return hash_i64(hash, s->device);
+    hash = hash_i64(hash, s->device);
+    return hash_i64(hash, s->linear);
 }
 
 static uint64_t hash_motion(uint64_t hash, const pl_motion *m)
@@ -115,7 +116,6 @@ uint64_t pl_model_hash_make(const pl_model *m, const pl_scene *scene, const pl_l
         hash = hash_doubles(hash, m->groups[g].weight, m->groups[g].blocks * PL_BLOCK);
     for (int32_t p = 0; p < m->pin_count; p++) {
         hash = hash_ints(hash, m->pins[p].vertex, m->pins[p].count);
-        hash = hash_i64(hash, m->pins[p].axes);
         hash = hash_motion(hash, &m->pins[p].motion);
     }
     for (int32_t o = 0; o < m->obstacle_count; o++)

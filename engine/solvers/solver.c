@@ -7,6 +7,8 @@ const pl_solver_ops *pl_solver_find(pl_method_kind method)
         return &pl_solver_admm;
     case PL_METHOD_QUASI_NEWTON:
         return &pl_solver_quasi_newton;
+    case PL_METHOD_NEWTON:
+        return &pl_solver_newton;
     }
     return NULL;
 }

@@ -44,6 +44,6 @@ struct pl_solver {
 
 const pl_solver_ops *pl_solver_find(pl_method_kind method);
 
-extern const pl_solver_ops pl_solver_admm, pl_solver_quasi_newton;
+extern const pl_solver_ops pl_solver_admm, pl_solver_quasi_newton, pl_solver_newton;
 
 #endif

@@ -176,7 +176,7 @@ static const struct {
      "unknown_value"},
     {"{\"pliant\": 1, \"time\": {\"integrator\": \"bdf2\"}, %s}", "/time/integrator",
      "unsupported"},
-    {"{\"pliant\": 1, \"solver\": {\"method\": \"newton\"}, %s}", "/solver/method", "unsupported"},
+    {"{\"pliant\": 1, \"solver\": {\"device\": \"gpu\"}, %s}", "/solver/device", "unsupported"},
     {"{\"pliant\": 1, \"bodies\": []}", "/bodies", "out_of_range"},
     {"{\"pliant\": 1, \"materials\": {\"rubber\": {}}, \"bodies\": [{\"mesh\": {\"box\": {}}, "
      "\"material\": \"rubbr\"}]}",

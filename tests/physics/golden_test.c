@@ -56,6 +56,14 @@ static const golden_scene SCENES[] = {
      "             'initial': {'angular_velocity': [3, 1, 2]}},"
      "            {'mesh': {'sphere': {'cells': 5}}, 'material': 'b',"
      "             'initial': {'shape': {'stretched': [1.5, 1, 0.8]}}}]}"},
+    {"newton", 5,
+     "{'pliant': 1, 'time': {'step': 0.02, 'steps': 5},"
+     " 'solver': {'method': 'newton', 'iterations': 4, 'tolerance': 0},"
+     " 'materials': {'a': {'model': 'neo_hookean'}, 'b': {'model': 'arap'}},"
+     " 'bodies': [{'mesh': {'box': {'size': [4, 1, 1], 'cells': [12, 3, 3]}}, 'material': 'a',"
+     "             'initial': {'angular_velocity': [3, 1, 2]}},"
+     "            {'mesh': {'sphere': {'cells': 4}}, 'material': 'b',"
+     "             'initial': {'shape': {'stretched': [1.5, 1, 0.8]}}}]}"},
     {"supernodal", 1,
      "{'pliant': 1, 'time': {'step': 0.02, 'steps': 1},"
      " 'solver': {'iterations': 4, 'tolerance': 0},"

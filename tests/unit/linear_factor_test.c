@@ -268,6 +268,55 @@ START_TEST(what_is_not_positive_definite_fails)
 }
 END_TEST
 
+/* A pattern factored again with other values: solutions are those of the matrix of the moment, a
+ * shift is added to the diagonal, and a matrix that has no factor does no harm to the next. */
+START_TEST(a_pattern_is_factored_again)
+{
+    pl_sparse small = box(5, 4, 3), a = {.n = 3 * small.n};
+    builder b = {0};
+    uint64_t seed = 9;
+    for (int64_t j = 0; j < small.n; j++) /* each number as a full 3 x 3 block */
+        for (int64_t k = small.column[j]; k < small.column[j + 1]; k++)
+            for (int r = 0; r < 3; r++)
+                for (int s = 0; s < (small.row[k] == j ? r + 1 : 3); s++)
+                    put(&b, 3 * (int64_t)small.row[k] + r, 3 * j + s,
+                        small.value[k] * (r == s ? 1 : 0.2 + 0.05 * draw(&seed)));
+    a = finish(&b, 3 * small.n);
+    pl_refactor *f = NULL;
+    ck_assert_int_eq(pl_refactor_create(&a, 3, &f), PL_OK);
+    double *x = calloc((size_t)a.n, sizeof *x), *y = calloc((size_t)a.n, sizeof *y);
+    double *right = calloc((size_t)a.n, sizeof *right);
+    for (int round = 0; round < 4; round++) {
+        double shift = round == 2 ? 0.7 : 0;
+        if (round == 1)
+            for (int64_t k = 0; k < a.column[a.n]; k++)
+                a.value[k] *= 3;
+        if (round == 3) {
+            double kept = a.value[a.column[7]];
+            a.value[a.column[7]] = -1;
+            ck_assert_int_eq(pl_refactor_make(f, &a, 0), PL_FAILED);
+            a.value[a.column[7]] = kept;
+        }
+        ck_assert_int_eq(pl_refactor_make(f, &a, shift), PL_OK);
+        for (int64_t i = 0; i < a.n; i++)
+            x[i] = draw(&seed);
+        pl_sparse_multiply(&a, x, right, 1);
+        for (int64_t i = 0; i < a.n; i++)
+            right[i] += shift * x[i];
+        ck_assert_int_eq(pl_refactor_solve(f, right, y), PL_OK);
+        ck_assert_int_eq(pl_refactor_solve(f, right, right), PL_OK); /* in place */
+        for (int64_t i = 0; i < a.n; i++) {
+            ck_assert_double_eq_tol(y[i], x[i], 1e-10);
+            ck_assert_double_eq(right[i], y[i]);
+        }
+    }
+    free(x), free(y), free(right);
+    pl_refactor_destroy(f);
+    pl_sparse_clear(&a);
+    pl_sparse_clear(&small);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("linear_factor");
@@ -278,6 +327,7 @@ int main(void)
                         sizeof SIZES / sizeof *SIZES);
     tcase_add_test(t, forests_and_scattered_matrices_too);
     tcase_add_test(t, what_is_not_positive_definite_fails);
+    tcase_add_test(t, a_pattern_is_factored_again);
     suite_add_tcase(suite, t);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

@@ -16,14 +16,14 @@ typedef struct cpu {
     double *partial;          /* one a chunk or block */
     pl_block_sums *sums;      /* [most blocks of a group] */
     pl_block_measure *measures;
-    pl_solve_work *work[3]; /* by coordinate; NULL where an earlier one has the same factor */
-    double *scratch;        /* two times rows, where the model is partly held */
+    pl_solve_work *work;
     const pl_rows_ops *rows;
-    double *energies;    /* [blocks of all groups] */
-    double *vertex_sums; /* [chunks of vertices][4] */
-    double *hessians;    /* [pl_group_hessian_values], of the largest group that has no
+    double *energies;      /* [blocks of all groups] */
+    double *vertex_sums;   /* [chunks of vertices][4] */
+    double *hessians;      /* [pl_group_hessian_values], of the largest group that has no
                           * hessian_diagonal; or NULL */
-    double *dots;        /* [chunks of rows][4 * window + 1]: partial inner products */
+    struct newton *newton; /* cpu_newton.c; NULL but for that method */
+    double *dots;          /* [chunks of rows][4 * window + 1]: partial inner products */
 } cpu;
 
 /* cpu_jacobi.c */
@@ -40,6 +40,15 @@ void pl_cpu_combine(pl_backend *b, const double *const *list, const double *coef
 double pl_cpu_magnitude(pl_backend *b, const double *x);
 int64_t pl_cpu_find_outside(pl_backend *b, const double *x);
 int64_t pl_cpu_find_steepest(pl_backend *b, const double *gradient);
+
+/* cpu_newton.c */
+pl_status pl_cpu_hessian_prepare(pl_backend *b);
+void pl_cpu_hessian_release(cpu *c);
+void pl_cpu_hessian_make(pl_backend *b, const pl_stage *stage, const double *x, bool project);
+pl_status pl_cpu_hessian_factor(pl_backend *b);
+pl_status pl_cpu_hessian_solve(pl_backend *b, const double *rows, double *out);
+void pl_cpu_hessian_multiply(pl_backend *b, const double *rows, double *out);
+void pl_cpu_hessian_jacobi(pl_backend *b, const double *rows, double *out);
 
 static inline cpu *cpu_of(pl_backend *b)
 {

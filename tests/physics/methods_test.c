@@ -1,0 +1,92 @@
+/* One objective, many methods: from the same state they all come to the same minimum, Newton's. A
+ * new method is a row of METHODS. */
+#include "engine/carries.h"
+#include "tests/support/scene_run.h"
+
+#include <check.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct method {
+    pl_method_kind kind;
+    const char *settings; /* enough iterations for 1e-8, at a tolerance that asks for them */
+} method;
+
+static const method METHODS[] = {
+    {PL_METHOD_ADMM, "'iterations': 3000, 'tolerance': 1e-8"},
+    {PL_METHOD_ADMM, "'iterations': 3000, 'tolerance': 1e-8, 'acceleration': 'none'"},
+    {PL_METHOD_QUASI_NEWTON, "'iterations': 2000, 'tolerance': 1e-7"},
+    {PL_METHOD_QUASI_NEWTON, "'iterations': 2000, 'tolerance': 1e-7, 'stiffness': 'fit'"},
+    {PL_METHOD_NEWTON, "'iterations': 100, 'tolerance': 1e-9, 'linear': 'pcg'"},
+};
+enum { METHOD_COUNT = sizeof METHODS / sizeof *METHODS };
+
+typedef struct material {
+    const char *model;
+    double poisson;
+    unsigned traits;
+} material;
+
+static const material MATERIALS[] = {
+    {"neo_hookean", 0.4, PL_TRAIT_NOT_DISTANCE},
+    {"corotated", 0.4, PL_TRAIT_NOT_DISTANCE},
+    {"arap", 0.3, 0},
+};
+enum { MATERIAL_COUNT = sizeof MATERIALS / sizeof *MATERIALS };
+
+/* A bar, twisted by half a turn, held at its left, that lets go of the right. */
+static pl_run *untwisting(const material *of, const char *name, const char *settings)
+{
+    pl_run *r = pl_run_openf(
+        2,
+        "{'pliant': 1, 'time': {'step': 0.02, 'steps': 1}, 'output': {'metrics': 'iteration'},"
+        " 'solver': {'method': '%s', %s},"
+        " 'materials': {'m': {'model': '%s', 'young': 1e6, 'poisson': %g}},"
+        " 'bodies': [{'mesh': {'box': {'size': [4, 1, 1], 'cells': [12, 3, 3]}},"
+        "   'initial': {'shape': {'twisted': {'turns': 0.5, 'axis': [1, 0, 0]}}}}],"
+        " 'pins': [{'select': {'side': '-x'}}]}",
+        name, settings, of->model, of->poisson);
+    pl_run_frames(r, 1);
+    return r;
+}
+
+START_TEST(all_methods_find_the_minimum)
+{
+    const material *of = &MATERIALS[_i];
+    pl_run *best = untwisting(of, "newton", "'iterations': 100, 'tolerance': 1e-12");
+    const pl_metrics *m = &best->metrics;
+    ck_assert_int_eq(m->unconverged, 0);
+    double start = m->detail[0].objective, minimum = m->objective;
+    ck_assert_double_gt(start, 1.01 * minimum);
+    for (int k = 0; k < METHOD_COUNT; k++) {
+        if (pl_method_refuses(METHODS[k].kind, of->traits))
+            continue;
+        const char *name = pl_method_name(METHODS[k].kind);
+        pl_run *r = untwisting(of, name, METHODS[k].settings);
+        /* All start at the same point: their errors are of one scale. */
+        ck_assert_double_eq(r->metrics.detail[0].objective, start);
+        double error = (r->metrics.objective - minimum) / (start - minimum);
+        ck_assert_msg(fabs(error) <= 1e-8 && r->metrics.unconverged == 0,
+                      "%s, %s %g, %s: relative error %g after %lld iterations", name, of->model,
+                      of->poisson, METHODS[k].settings, error, (long long)r->metrics.iterations);
+        pl_run_close(r);
+    }
+    pl_run_close(best);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("methods");
+    TCase *t = tcase_create("methods");
+    tcase_set_timeout(t, 120);
+    tcase_add_loop_test(t, all_methods_find_the_minimum, 0, MATERIAL_COUNT);
+    suite_add_tcase(suite, t);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}
