@@ -271,7 +271,7 @@ START_TEST(messages)
                  "did you mean \"every\"?");
     assert_fault(", \"forces\": [{}]", "object of 0", "an empty array",
                  "no force kinds exist in this version; gravity acts on all bodies");
-    assert_fault(", \"solver\": {\"method\": \"newton\"}", "newton", "one of: admm, quasi_newton",
+    assert_fault(", \"solver\": {\"device\": \"gpu\"}", "gpu", "one of: cpu",
                  "not in this version");
 }
 END_TEST
