@@ -43,6 +43,11 @@ typedef struct pl_estimate {
 pl_status pl_scene_check(const pl_scene *scene, const pl_mesh *meshes, pl_estimate *out,
                          int64_t *pin_counts, pl_faults *faults);
 
+/* The vertices of a body, placed at rest, that a selection names, in the body's mesh order: *out is
+ * malloc'ed. A selection that matches nothing is a fault at `pointer`. */
+pl_status pl_body_select(const pl_body *body, const pl_mesh *mesh, const pl_selection *select,
+                         const char *pointer, int32_t **out, int64_t *count, pl_faults *faults);
+
 /* ---- model and state
  * ------------------------------------------------------------------------------- */
 

@@ -21,10 +21,16 @@ void pl_scene_clear(pl_scene *scene)
     }
     for (int32_t i = 0; i < scene->obstacle_count; i++)
         free(scene->obstacles[i].name);
+    for (int32_t i = 0; i < scene->expectation_count; i++) {
+        free(scene->expectations[i].name);
+        free(scene->expectations[i].select.indices);
+        free(scene->expectations[i].select.tag);
+    }
     free(scene->name);
     free(scene->materials);
     free(scene->bodies);
     free(scene->pins);
     free(scene->obstacles);
+    free(scene->expectations);
     *scene = (pl_scene){0};
 }

@@ -193,6 +193,71 @@ typedef struct pl_body {
     pl_initial initial;
 } pl_body;
 
+/* What an expectation looks at. Of vertices, from the stored positions, up to PL_QUANTITY_SPEED;
+ * the others from a frame's metrics. Vectors take a component. */
+typedef enum pl_quantity {
+    PL_QUANTITY_POSITION,     /* m */
+    PL_QUANTITY_DISPLACEMENT, /* m, from frame 0 */
+    PL_QUANTITY_VELOCITY,     /* m/s, over the time since the frame before; 0 in frame 0 */
+    PL_QUANTITY_REACTION,     /* N, that a pin or an obstacle exerts */
+    PL_QUANTITY_LINEAR_MOMENTUM,
+    PL_QUANTITY_ANGULAR_MOMENTUM,
+    PL_QUANTITY_KINETIC,       /* J */
+    PL_QUANTITY_ELASTIC,       /* J */
+    PL_QUANTITY_ENERGY,        /* J: kinetic + elastic + gravity */
+    PL_QUANTITY_ENERGY_DRIFT,  /* (energy - that of frame 0) / most of |kinetic| + |elastic| */
+    PL_QUANTITY_INVERTED,      /* tetrahedra */
+    PL_QUANTITY_CONTACTS,      /* pairs that carry force */
+    PL_QUANTITY_MAX_STRETCH,   /* 1 */
+    PL_QUANTITY_CONVERGED,     /* fraction of the frame's steps */
+    PL_QUANTITY_ITERATIONS,    /* of the frame's steps */
+    PL_QUANTITY_HALVED,        /* steps taken as two halves */
+    PL_QUANTITY_OBJECTIVE,     /* J */
+    PL_QUANTITY_GRADIENT_NORM, /* N */
+    PL_QUANTITY_COUNT
+} pl_quantity;
+
+/* Over the selected vertices. */
+typedef enum pl_statistic {
+    PL_STATISTIC_MEAN,
+    PL_STATISTIC_MIN,
+    PL_STATISTIC_MAX,
+    PL_STATISTIC_RANGE, /* max - min */
+} pl_statistic;
+typedef enum pl_component {
+    PL_COMPONENT_X,
+    PL_COMPONENT_Y,
+    PL_COMPONENT_Z,
+    PL_COMPONENT_NORM
+} pl_component;
+/* Which frames: one, or all of those in [from, to], some of those, or the mean over them. */
+typedef enum pl_when {
+    PL_WHEN_END,
+    PL_WHEN_START,
+    PL_WHEN_EVERY,
+    PL_WHEN_SOME,
+    PL_WHEN_MEAN,
+    PL_WHEN_TIME
+} pl_when;
+
+/* What a run must show: min <= quantity <= max, or |quantity - equals| <= tolerance. Decides no bit
+ * of the run. */
+typedef struct pl_expectation {
+    char *name;
+    pl_quantity quantity;
+    pl_component component; /* with has_component; else the norm */
+    pl_statistic statistic; /* of vertices; with has_statistic, else the mean */
+    int32_t body;           /* with has_body; else every body's vertices */
+    pl_selection select;    /* with has_select; else all of the body's */
+    int32_t pin, obstacle;  /* of a reaction, with has_pin or has_obstacle */
+    pl_when when;
+    double at;       /* s, with PL_WHEN_TIME: the frame nearest to it */
+    double from, to; /* s */
+    double min, max, equals, tolerance;
+    bool has_component, has_statistic, has_body, has_select, has_pin, has_obstacle, has_from,
+        has_to, has_min, has_max, has_equals, has_tolerance;
+} pl_expectation;
+
 typedef struct pl_output {
     int64_t every; /* steps a frame */
     pl_metrics_detail metrics;
@@ -210,11 +275,12 @@ typedef struct pl_scene {
     pl_time time;
     pl_solver_settings solver;
     double gravity[3]; /* m/s^2 */
-    int32_t material_count, body_count, pin_count, obstacle_count;
+    int32_t material_count, body_count, pin_count, obstacle_count, expectation_count;
     pl_material *materials;
     pl_body *bodies;
     pl_pin *pins;
     pl_obstacle *obstacles;
+    pl_expectation *expectations;
     pl_output output;
     pl_resources resources;
 } pl_scene;

@@ -308,7 +308,8 @@ static void decode_members(pl_decoder *d, json_t *object, const pl_param_table *
     for (size_t i = 0; i < table->count; i++) {
         const pl_param *p = &table->params[i];
         json_t *value = json_object_get(object, p->key);
-        bool makes_default = p->kind == PL_PARAM_REFERENCE || p->kind == PL_PARAM_MAP;
+        bool makes_default = (p->kind == PL_PARAM_REFERENCE && !p->flagged) ||
+                             p->kind == PL_PARAM_MAP;
         size_t mark = pl_decode_enter(d, p->key);
         if (value || (makes_default && !p->required)) {
             decode_param(d, value, p, base);

@@ -6,7 +6,8 @@
 #include <string.h>
 
 _Static_assert(offsetof(pl_material, name) == 0 && offsetof(pl_body, name) == 0 &&
-                   offsetof(pl_pin, name) == 0 && offsetof(pl_obstacle, name) == 0,
+                   offsetof(pl_pin, name) == 0 && offsetof(pl_obstacle, name) == 0 &&
+                   offsetof(pl_expectation, name) == 0,
                "the members of lists and maps begin with their name");
 
 /* ---- time, solver, output, resources
@@ -310,6 +311,14 @@ static const pl_param scene_rows[] = {
      .custom = PL_CUSTOM_FORCES,
      .type = "array, empty in this version",
      .doc = "No kinds of force but gravity exist yet."},
+    {.key = "expect",
+     .kind = PL_PARAM_LIST,
+     .table = &pl_expectation_table,
+     .offset = offsetof(pl_scene, expectations),
+     .size = sizeof(pl_expectation),
+     .count_offset = offsetof(pl_scene, expectation_count),
+     FROM(0, 256),
+     .doc = "What a run must show; pliant run --check and pliant check judge it."},
     {.key = "output",
      .kind = PL_PARAM_OBJECT,
      AT(pl_scene, output),
@@ -331,23 +340,18 @@ static const pl_param scene_rows[] = {
      .type = "object of strings",
      .doc = "The user's own, to find sessions by."},
 };
-static const pl_absent scene_absent[] = {{"expect", 0}, {0}};
-static const pl_param_table scene_table = {
-    .name = "scene", .doc = "A scene.", ROWS(scene_rows), .absent = scene_absent};
+static const pl_param_table scene_table = {.name = "scene", .doc = "A scene.", ROWS(scene_rows)};
 
-static const pl_param_table *const tables[] = {&scene_table,           &time_table,
-                                               &solver_table,          &material_table,
-                                               &pl_body_table,         &pl_mesh_table,
-                                               &pl_box_table,          &pl_sphere_table,
-                                               &pl_transform_table,    &pl_rotate_table,
-                                               &pl_initial_table,      &pl_shape_table,
-                                               &pl_random_table,       &pl_twisted_table,
-                                               &pl_pin_table,          &pl_select_table,
-                                               &pl_select_box_table,   &pl_select_sphere_table,
-                                               &pl_select_plane_table, &pl_motion_table,
-                                               &pl_obstacle_table,     &pl_plane_table,
-                                               &pl_ball_table,         &output_table,
-                                               &resources_table,       NULL};
+static const pl_param_table *const tables[] = {
+    &scene_table,           &time_table,          &solver_table,
+    &material_table,        &pl_body_table,       &pl_mesh_table,
+    &pl_box_table,          &pl_sphere_table,     &pl_transform_table,
+    &pl_rotate_table,       &pl_initial_table,    &pl_shape_table,
+    &pl_random_table,       &pl_twisted_table,    &pl_pin_table,
+    &pl_select_table,       &pl_select_box_table, &pl_select_sphere_table,
+    &pl_select_plane_table, &pl_motion_table,     &pl_obstacle_table,
+    &pl_plane_table,        &pl_ball_table,       &pl_expectation_table,
+    &output_table,          &resources_table,     NULL};
 
 /* ---- reading the tables
  * -------------------------------------------------------------------------- */

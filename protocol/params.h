@@ -28,7 +28,7 @@ typedef enum pl_param_kind {
     PL_PARAM_MAP,     /* the same, as an object by name; an absent or empty one makes a single
                          member called `standard_text` with the defaults */
     PL_PARAM_REFERENCE, /* int32_t index into the root's list or map `refers`, by name; may be left
-                           out where that has one member */
+                           out where that has one member, or where it is flagged */
     PL_PARAM_CUSTOM,    /* decoded and encoded by functions of its own */
 } pl_param_kind;
 
@@ -46,6 +46,7 @@ typedef enum pl_custom {
     PL_CUSTOM_SIDE,     /* "-x" to "+z": pl_selection */
     PL_CUSTOM_INDICES,  /* pl_selection */
     PL_CUSTOM_TAG,      /* pl_selection */
+    PL_CUSTOM_AT,       /* a time or a word: pl_expectation */
     PL_CUSTOM_COUNT
 } pl_custom;
 

@@ -370,7 +370,7 @@ const pl_param_table pl_select_table = {.name = "select",
                                         ROWS(select_rows),
                                         .one_of = true,
                                         .kind_offset = offsetof(pl_selection, kind)};
-static const char *const select_words[] = {"all", NULL};
+const char *const pl_select_words[] = {"all", NULL};
 
 static const pl_param motion_rows[] = {
     {.key = "velocity",
@@ -425,7 +425,7 @@ static const pl_param pin_rows[] = {
      .kind = PL_PARAM_OBJECT,
      AT(pl_pin, select),
      .table = &pl_select_table,
-     .choices = select_words,
+     .choices = pl_select_words,
      .required = true,
      .doc = "The vertices that are held."},
     {.key = "motion",

@@ -33,5 +33,8 @@ extern const pl_param_table pl_pin_table;
 extern const pl_param_table pl_plane_table;
 extern const pl_param_table pl_ball_table;
 extern const pl_param_table pl_obstacle_table;
+extern const pl_param_table pl_expectation_table;
+extern const char *const pl_when_words[];   /* of "at", as pl_when has them */
+extern const char *const pl_select_words[]; /* for the whole of a body */
 
 #endif

@@ -2,6 +2,7 @@
 
 #include "engine/scene.h"
 #include "protocol/decode.h"
+#include "protocol/expect_decode.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -286,7 +287,7 @@ static const pl_decode_custom customs[PL_CUSTOM_COUNT] = {
     [PL_CUSTOM_SCALE] = decode_scale,       [PL_CUSTOM_UPLOAD] = decode_upload,
     [PL_CUSTOM_VERTICES] = decode_vertices, [PL_CUSTOM_TETS] = decode_tets,
     [PL_CUSTOM_SIDE] = decode_side,         [PL_CUSTOM_INDICES] = decode_indices,
-    [PL_CUSTOM_TAG] = decode_tag,
+    [PL_CUSTOM_TAG] = decode_tag,           [PL_CUSTOM_AT] = pl_decode_at,
 };
 
 /* ---- rules that bind several keys
@@ -445,6 +446,7 @@ static const pl_decode_rule rules[] = {
     {"select.plane", check_select_plane},
     {"motion", check_motion},
     {"obstacle.plane", check_plane},
+    {"expect", pl_check_expectation},
     {0},
 };
 

@@ -4,7 +4,7 @@
 
 #include "engine/scene.h"
 #include "protocol/json.h"
-#include "protocol/params.h"
+#include "protocol/params_rows.h"
 
 #include <string.h>
 
@@ -65,6 +65,14 @@ static void put_side(pl_json_writer *w, const pl_selection *select)
     pl_json_put_string(w, side);
 }
 
+static void put_at(pl_json_writer *w, const pl_expectation *e)
+{
+    if (e->when == PL_WHEN_TIME)
+        pl_json_put_number(w, e->at, 17);
+    else
+        pl_json_put_string(w, pl_when_words[e->when]);
+}
+
 static void put_custom(pl_json_writer *w, const pl_param *p, const char *base)
 {
     const pl_mesh_source *mesh = (const void *)base;
@@ -96,6 +104,9 @@ static void put_custom(pl_json_writer *w, const pl_param *p, const char *base)
         break;
     case PL_CUSTOM_TAG:
         pl_json_put_string(w, select->tag);
+        break;
+    case PL_CUSTOM_AT:
+        put_at(w, (const void *)base);
         break;
     case PL_CUSTOM_METADATA: /* not kept in the struct: left_out() */
     case PL_CUSTOM_LABELS:

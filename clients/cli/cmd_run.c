@@ -1,4 +1,5 @@
 /* run: a scene simulated here, by the same preflight and worker that a daemon starts. */
+#include "clients/cli/check_session.h"
 #include "clients/cli/progress.h"
 #include "clients/cli/run_session.h"
 
@@ -297,6 +298,17 @@ static int run_scene(runner *r, int64_t threads)
     return status == PL_EXIT_OK ? simulate(r, threads, 1) : status;
 }
 
+static int check(const runner *r)
+{
+    pl_session_source source;
+    int status = pl_session_source_open(r->cli, r->path, &source);
+    if (status != PL_EXIT_OK)
+        return status;
+    status = pl_check_session(&source);
+    pl_session_source_close(&source);
+    return status;
+}
+
 int pl_command_run(pl_cli *cli)
 {
     runner r = {.cli = cli, .path = pl_cli_option(cli, "--out"), .dir_fd = -1};
@@ -314,6 +326,8 @@ int pl_command_run(pl_cli *cli)
                            "--resume goes on with the scene in %s: give no other, and no --force",
                            r.path);
     int status = again ? resume(&r, threads) : run_scene(&r, threads);
+    if (status == PL_EXIT_OK && pl_cli_flag(cli, "--check"))
+        status = check(&r);
     if (r.dir_fd >= 0)
         close(r.dir_fd);
     return status;

@@ -20,6 +20,7 @@ const pl_command pl_commands[] = {
      .options = {{"--out", "DIR", "the session directory to make"},
                  {"--resume", NULL, "go on with an interrupted run in DIR; takes no scene"},
                  {"--threads", "N", "threads of the solver (the scene's resources.cores)"},
+                 {"--check", NULL, "then judge the scene's \"expect\", as check does"},
                  {"--force", NULL, "replace what an earlier run left in DIR"}},
      .run = pl_command_run},
     {.name = "submit",
@@ -103,6 +104,15 @@ const pl_command pl_commands[] = {
                  {"--azimuth", "DEG", "png: camera about the vertical (32)"},
                  {"--elevation", "DEG", "png: camera above the horizon (20)"}},
      .run = pl_command_export},
+    {.name = "check",
+     .arguments = "DIR|ID...",
+     .summary = "whether a session shows what its scene's \"expect\" states",
+     .least = 1,
+     .most = PL_ARGUMENTS_MAX,
+     .notes =
+         "Prints each expectation with what the stored frames and metrics have. Exit status 0\n"
+         "only where the session succeeded, there are expectations and all of them hold.",
+     .run = pl_command_check},
     {.name = "verify",
      .arguments = "DIR|ID",
      .summary = "check every file of a session for damage",

@@ -18,9 +18,8 @@ static int no_memory(const pl_session_source *s)
     return pl_cli_fail(s->cli, PL_EXIT_FAILED, "out of memory");
 }
 
-/* A document of the session: a file of its directory, or what the daemon answers at the path. */
-static int fetch(pl_session_source *s, pl_session_file file, const char *path_format,
-                 const char *accept, char **text, size_t *size)
+int pl_session_source_document(pl_session_source *s, pl_session_file file, const char *path_format,
+                               const char *accept, char **text, size_t *size)
 {
     if (s->dir_fd >= 0) {
         const char *name = pl_session_file_name(file);
@@ -42,7 +41,7 @@ static int fetch_json(pl_session_source *s, pl_session_file file, const char *pa
 {
     char *text, error[160];
     size_t size;
-    int status = fetch(s, file, path_format, NULL, &text, &size);
+    int status = pl_session_source_document(s, file, path_format, NULL, &text, &size);
     if (status != PL_EXIT_OK)
         return status;
     *out = pl_json_parse(text, size, error);
@@ -151,8 +150,8 @@ static int read_tets(pl_session_source *s, pl_session_shape *out)
 {
     char *bytes;
     size_t size;
-    int status = fetch(s, PL_FILE_TETS, "/v1/sessions/%s/topology?array=tets", "application/x-npy",
-                       &bytes, &size);
+    int status = pl_session_source_document(s, PL_FILE_TETS, "/v1/sessions/%s/topology?array=tets",
+                                            "application/x-npy", &bytes, &size);
     if (status != PL_EXIT_OK)
         return status;
     pl_status read = pl_npy_read_int32(bytes, size, 4, &out->tet, &out->tets);

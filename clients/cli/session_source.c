@@ -119,6 +119,16 @@ static const float *frame_positions(frame_run *run, const unsigned char *payload
     return grown;
 }
 
+void pl_session_frame_values(const pl_session_frame *frame, double *out)
+{
+    for (int64_t i = 0; i < 3 * frame->vertices; i++) {
+        if (frame->wide)
+            memcpy(&out[i], frame->stored + 8 * i, 8);
+        else
+            out[i] = (double)frame->positions[i];
+    }
+}
+
 static bool give_frame(frame_run *run, int64_t frame, const unsigned char *payload, uint64_t length)
 {
     pl_frame_header header;
@@ -131,7 +141,9 @@ static bool give_frame(frame_run *run, int64_t frame, const unsigned char *paylo
     pl_session_frame f = {.frame = frame,
                           .vertices = (int64_t)header.count,
                           .time = header.time,
-                          .positions = positions};
+                          .positions = positions,
+                          .stored = payload + PL_FRAME_HEADER,
+                          .wide = header.dtype == PL_DTYPE_F64};
     run->stopped = !run->take(run->context, &f);
     return !run->stopped;
 }

@@ -8,6 +8,7 @@
 #include "clients/cli/picture.h"
 
 #include "protocol/log.h"
+#include "protocol/session_dir.h"
 
 typedef struct pl_session_source {
     pl_cli *cli;
@@ -25,8 +26,12 @@ void pl_session_source_close(pl_session_source *s);
 typedef struct pl_session_frame {
     int64_t frame, vertices;
     double time;
-    const float *positions; /* [vertices][3], valid during the call */
+    const float *positions;      /* [vertices][3], valid during the call */
+    const unsigned char *stored; /* the same as it was stored: float32, or with `wide` float64 */
+    bool wide;
 } pl_session_frame;
+/* The positions as stored, into out [vertices][3]. */
+void pl_session_frame_values(const pl_session_frame *frame, double *out);
 /* Gives each frame first, first + every, .. up to last; false ends it early. With `follow` it waits
  * for more, until the session ends (then last is not looked at). */
 typedef bool (*pl_take_frame)(void *context, const pl_session_frame *frame);
@@ -37,6 +42,11 @@ int pl_session_source_frames(pl_session_source *s, int64_t first, int64_t last, 
 typedef bool (*pl_take_line)(void *context, const char *line, size_t length);
 int pl_session_source_metrics(pl_session_source *s, int64_t first, pl_take_line take,
                               void *context);
+
+/* A document of the session: a file of its directory, or what the daemon answers at the path, which
+ * takes the id. *text is malloc'ed and NUL-terminated. */
+int pl_session_source_document(pl_session_source *s, pl_session_file file, const char *path_format,
+                               const char *accept, char **text, size_t *size);
 
 /* What to draw and to name. Zero-initialise; everything is malloc'ed. */
 typedef struct pl_session_shape {

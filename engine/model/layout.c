@@ -80,6 +80,18 @@ static void place(const pl_transform *t, const double *from, int64_t n, double *
     }
 }
 
+pl_status pl_body_select(const pl_body *body, const pl_mesh *mesh, const pl_selection *select,
+                         const char *pointer, int32_t **out, int64_t *count, pl_faults *faults)
+{
+    double *rest = malloc((size_t)(3 * mesh->vertex_count + 1) * sizeof *rest);
+    if (!rest)
+        return PL_NO_MEMORY;
+    place(&body->transform, mesh->vertices, mesh->vertex_count, rest);
+    pl_status status = pl_select_vertices(select, mesh, rest, pointer, out, count, faults);
+    free(rest);
+    return status;
+}
+
 /* Resolve one pin; its vertices may not be pinned already. */
 static pl_status resolve_pin(const pl_scene *scene, const pl_mesh *meshes, int32_t p,
                              pl_layout *out, pl_faults *faults)

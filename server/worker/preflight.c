@@ -32,6 +32,7 @@ typedef struct preflight {
     pl_session_scene scene;
     pl_preflight report;
     int64_t *pin_counts;
+    pl_expected *expected;
 } preflight;
 
 __attribute__((format(printf, 2, 3))) static void warn(preflight *p, const char *format, ...)
@@ -166,7 +167,9 @@ static pl_status judge(preflight *p)
     p->report.seconds_per_frame = estimate.seconds_per_frame;
     p->report.setup_seconds = estimate.setup_seconds;
     p->report.frame_bytes = estimate.frame_bytes;
-    status = check_memory(p);
+    status = pl_expected_find(&p->scene, &p->expected, faults);
+    if (status == PL_OK)
+        status = check_memory(p);
     return status == PL_OK ? find_warnings(p) : status;
 }
 
@@ -221,10 +224,12 @@ pl_preflight_exit pl_preflight_session(const char *path)
         if (status == PL_OK)
             status = write_effective(&p);
         if (status == PL_OK)
-            status = pl_topology_write(p.directory, &p.scene, p.pin_counts, p.report.sums);
+            status = pl_topology_write(p.directory, &p.scene, p.pin_counts, p.expected,
+                                       p.report.sums);
         result = report(&p, path, status);
     }
     pl_preflight_clear(&p.report);
+    pl_expected_free(p.expected, p.scene.scene.expectation_count);
     pl_session_scene_clear(&p.scene);
     free(p.pin_counts);
     close(p.directory);

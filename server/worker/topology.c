@@ -110,7 +110,7 @@ static int64_t vertices_before(const pl_session_scene *s, int32_t body)
 }
 
 static char *encode(const pl_session_scene *s, const surface *surfaces, const int64_t *pin_counts,
-                    size_t *length)
+                    const pl_expected *expected, size_t *length)
 {
     const pl_scene *scene = &s->scene;
     pl_json_writer w = {0};
@@ -132,6 +132,8 @@ static char *encode(const pl_session_scene *s, const surface *surfaces, const in
     for (int32_t k = 0; k < scene->pin_count; k++)
         put_pin(&w, scene, &scene->pins[k], pin_counts[k]);
     pl_json_end_array(&w);
+    pl_json_key(&w, "expect");
+    pl_expected_encode(&w, s, expected);
     pl_json_key(&w, "arrays");
     pl_json_begin_object(&w);
     pl_json_set_string(&w, "triangles", "triangles.npy");
@@ -156,7 +158,7 @@ static pl_status write_array(int directory, const char *name, const pl_session_s
 }
 
 pl_status pl_topology_write(int directory, const pl_session_scene *s, const int64_t *pin_counts,
-                            pl_file_sum sums[PL_FILE_COUNT])
+                            const pl_expected *expected, pl_file_sum sums[PL_FILE_COUNT])
 {
     int64_t triangles, tets = 0;
     for (int32_t b = 0; b < s->scene.body_count; b++)
@@ -165,7 +167,7 @@ pl_status pl_topology_write(int directory, const pl_session_scene *s, const int6
     if (!surfaces)
         return PL_NO_MEMORY;
     size_t length = 0;
-    char *text = encode(s, surfaces, pin_counts, &length);
+    char *text = encode(s, surfaces, pin_counts, expected, &length);
     pl_status status = text ? pl_file_replace(directory, "topology.json", text, length, false)
                             : PL_NO_MEMORY;
     if (status == PL_OK)

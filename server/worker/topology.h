@@ -7,17 +7,19 @@
  *   "obstacles": [{"name", "plane": {"normal", "offset"}} | {"name", "sphere": {"center",
  *                  "radius"}}],
  *   "pins": [{"name", "body", "vertices": count}],
+ *   "expect": [[v, ...] | null]: the vertices that each expectation selects,
  *   "arrays": {"triangles": "triangles.npy", "tets": "tets.npy"}}
  * Indices are into a frame's vertices, outward triangles, counter-clockwise from outside.
  */
 #ifndef PLIANT_SERVER_WORKER_TOPOLOGY_H
 #define PLIANT_SERVER_WORKER_TOPOLOGY_H
 
+#include "server/worker/expected.h"
 #include "server/worker/session_scene.h"
 
 /* Write topology.json, triangles.npy and tets.npy of a checked scene, and their entries of `sums`.
- * pin_counts: vertices of each pin, [scene.pin_count]. */
+ * pin_counts: vertices of each pin, [scene.pin_count]; expected: [scene.expectation_count]. */
 pl_status pl_topology_write(int directory, const pl_session_scene *s, const int64_t *pin_counts,
-                            pl_file_sum sums[PL_FILE_COUNT]);
+                            const pl_expected *expected, pl_file_sum sums[PL_FILE_COUNT]);
 
 #endif

@@ -286,6 +286,49 @@ START_TEST(run_needs_no_daemon)
 }
 END_TEST
 
+/* A free fall of 10 steps of 0.01 s by backward Euler: h^2 g n (n + 1) / 2 = 0.053955 m. */
+START_TEST(expectations_decide_the_exit_status)
+{
+    static const char falling[] =
+        "{\"pliant\": 1, \"time\": {\"step\": 0.01, \"steps\": 10}, \"bodies\": [{\"name\":"
+        " \"box\", \"mesh\": " BOX "}], \"output\": {\"precision\": \"double\"}, \"expect\":"
+        " [{\"name\": \"fallen\", \"quantity\": \"displacement\", \"component\": \"y\", \"body\":"
+        " \"box\", \"select\": {\"side\": \"+x\"}, \"equals\": %s, \"tolerance\": 1e-9}%s]}";
+    char text[1024], id[40];
+    snprintf(text, sizeof text, falling, "-0.0539550", "");
+    write_file("good.json", text);
+    ck_assert_msg(pliant("run good.json --out good --check") == 0, "%s%s", out, err);
+    ck_assert_ptr_nonnull(strstr(out, "ok   fallen: displacement y, mean of a selection of box"));
+    ck_assert_ptr_nonnull(strstr(out, "-0.053955 (frame 10, 0.1 s), expected -0.053955 within"));
+    ck_assert_msg(pliant("submit good.json --follow") == 0, "%s", err);
+    ck_assert_int_eq(pliant("list"), 0);
+    snprintf(id, sizeof id, "%.12s", out);
+    ck_assert_msg(pliant("check good %s", id) == 0, "%s%s", out, err);
+    snprintf(text, sizeof text, falling, "-0.05", ", {\"quantity\": \"inverted\", \"max\": 0}");
+    write_file("wrong.json", text);
+    ck_assert_int_eq(pliant("run wrong.json --out wrong"), 0);
+    ck_assert_int_eq(pliant("run wrong.json --out wrong --force --check"), 1);
+    ck_assert_ptr_nonnull(strstr(out, "FAIL fallen"));
+    ck_assert_ptr_nonnull(strstr(out, "ok   expect-1"));
+    ck_assert_ptr_nonnull(strstr(out, "1 of 2 expectations do not hold"));
+    ck_assert_int_eq(pliant("check good wrong"), 1);
+    ck_assert_int_eq(pliant("check wrong --json"), 1);
+    pl_json *verdict = pl_json_parse(out, strlen(out), NULL);
+    ck_assert_int_eq(pl_json_integer(verdict, "failed", -1), 1);
+    ck_assert(!pl_json_boolean(verdict, "expectations/0/passed", true));
+    pl_json_free(verdict);
+    write_scene("nothing.json", 2, BOX);
+    ck_assert_int_eq(pliant("run nothing.json --out nothing --check"), 1);
+    write_file(
+        "astray.json",
+        "{\"pliant\": 1, \"bodies\": [{\"mesh\": {\"box\": {}}}], \"expect\": [{\"quantity\":"
+        " \"velocity\", \"select\": {\"sphere\": {\"center\": [9, 9, 9], \"radius\": 1}},"
+        " \"max\": 1}]}");
+    ck_assert_int_eq(pliant("run astray.json --out astray"), 1);
+    ck_assert_ptr_nonnull(strstr(err, "/expect/0/select"));
+}
+END_TEST
+
 /* Start pliant in the background, wait until `err` has `text`, interrupt it: its exit status. */
 static int interrupt_at(const char *text, const char *const *words)
 {
@@ -440,6 +483,7 @@ int main(void)
     tcase_add_test(t, idempotency_key_submits_once);
     tcase_add_test(t, exit_statuses_tell_what_is_wrong);
     tcase_add_test(t, run_needs_no_daemon);
+    tcase_add_test(t, expectations_decide_the_exit_status);
     tcase_add_test(t, verify_finds_damage);
     tcase_add_test(t, interrupt_stops_watching_but_not_the_session);
     tcase_add_test(t, paused_session_is_shown_and_goes_on);
