@@ -111,10 +111,15 @@ typedef struct pl_selection {
     char *tag;
 } pl_selection;
 
+enum { PL_AXES_ALL = 7 };
+
+/* Vertices held at, or moved to, where the motion puts them; the coordinates that are not among the
+ * axes stay free. */
 typedef struct pl_pin {
     char *name; /* given, or "pin-K" */
     int32_t body;
     pl_selection select;
+    int32_t axes; /* the coordinates that it holds: bit c is coordinate c */
     pl_motion motion;
 } pl_pin;
 

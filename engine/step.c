@@ -158,10 +158,11 @@ static void keep_forces(pl_state *s, const pl_stepper *by)
 {
     const pl_model *m = s->model;
     for (int32_t p = 0; p < m->pin_count; p++) {
-        s->pins[p] = (pl_force){{0, 0, 0}};
+        s->pins[p] = (pl_force){{0, 0, 0}}; /* and 0 along the axes that it does not hold */
         for (int64_t k = 0; k < m->pins[p].count; k++)
             for (int c = 0; c < 3; c++)
-                s->pins[p].newton[c] += s->gradient[3 * (int64_t)m->pins[p].vertex[k] + c];
+                if (m->pins[p].axes >> c & 1)
+                    s->pins[p].newton[c] += s->gradient[3 * (int64_t)m->pins[p].vertex[k] + c];
     }
     s->contacts = 0;
     for (int32_t g = 0; s->solve.multipliers && g < m->group_count; g++)

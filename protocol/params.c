@@ -415,6 +415,8 @@ static void set_default(const pl_param *p, char *at)
     case PL_PARAM_CUSTOM:
         if (p->custom == PL_CUSTOM_SCALE)
             memcpy(at, p->standard, sizeof p->standard);
+        else if (p->custom == PL_CUSTOM_AXES)
+            set_integer(at, p->size, (int64_t)p->standard[0]);
         break;
     case PL_PARAM_STRING:
     case PL_PARAM_LIST:

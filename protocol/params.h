@@ -47,6 +47,7 @@ typedef enum pl_custom {
     PL_CUSTOM_INDICES,  /* pl_selection */
     PL_CUSTOM_TAG,      /* pl_selection */
     PL_CUSTOM_AT,       /* a time or a word: pl_expectation */
+    PL_CUSTOM_AXES,     /* an array of "x", "y", "z": int32_t, bit c for coordinate c */
     PL_CUSTOM_COUNT
 } pl_custom;
 

@@ -428,6 +428,14 @@ static const pl_param pin_rows[] = {
      .choices = pl_select_words,
      .required = true,
      .doc = "The vertices that are held."},
+    {.key = "axes",
+     .kind = PL_PARAM_CUSTOM,
+     AT(pl_pin, axes),
+     .custom = PL_CUSTOM_AXES,
+     .standard = {PL_AXES_ALL},
+     .standard_text = "all three",
+     .type = "array of: x, y, z",
+     .doc = "The coordinates that are held; along the others the vertices are free."},
     {.key = "motion",
      .kind = PL_PARAM_OBJECT,
      AT(pl_pin, motion),
@@ -437,9 +445,8 @@ static const pl_param pin_rows[] = {
      .standard_text = "held where they are",
      .doc = "How they are moved."},
 };
-static const pl_absent pin_absent[] = {{"axes", 0}, {0}};
 const pl_param_table pl_pin_table = {
-    .name = "pin", .doc = "Vertices held or moved.", ROWS(pin_rows), .absent = pin_absent};
+    .name = "pin", .doc = "Vertices held or moved.", ROWS(pin_rows)};
 
 static const pl_param plane_rows[] = {
     {.key = "normal",

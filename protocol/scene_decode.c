@@ -281,6 +281,29 @@ static void decode_tag(pl_decoder *d, json_t *value, const pl_param *p, void *ou
     }
 }
 
+/* ---- customs of a pin
+ * ---------------------------------------------------------------------------- */
+
+static void decode_axes(pl_decoder *d, json_t *value, const pl_param *p, void *out)
+{
+    static const char *const names[] = {"x", "y", "z", NULL};
+    int32_t axes = 0;
+    if (!json_is_array(value) || json_array_size(value) == 0) {
+        pl_decode_refuse(d, value, "wrong_type", "array of one to three of: x, y, z", "");
+        return;
+    }
+    for (size_t i = 0; i < json_array_size(value); i++) {
+        size_t mark = pl_decode_enter_item(d, i);
+        json_t *item = json_array_get(value, i);
+        int c = pl_decode_word(d, item, names, NULL);
+        if (c >= 0 && (axes >> c & 1))
+            pl_decode_refuse(d, item, "conflict", "each axis once", "");
+        axes |= c >= 0 ? 1 << c : 0;
+        pl_decode_leave(d, mark);
+    }
+    *(int32_t *)((char *)out + p->offset) = axes;
+}
+
 static const pl_decode_custom customs[PL_CUSTOM_COUNT] = {
     [PL_CUSTOM_VERSION] = decode_version,   [PL_CUSTOM_FORCES] = decode_forces,
     [PL_CUSTOM_METADATA] = decode_metadata, [PL_CUSTOM_LABELS] = decode_labels,
@@ -288,6 +311,7 @@ static const pl_decode_custom customs[PL_CUSTOM_COUNT] = {
     [PL_CUSTOM_VERTICES] = decode_vertices, [PL_CUSTOM_TETS] = decode_tets,
     [PL_CUSTOM_SIDE] = decode_side,         [PL_CUSTOM_INDICES] = decode_indices,
     [PL_CUSTOM_TAG] = decode_tag,           [PL_CUSTOM_AT] = pl_decode_at,
+    [PL_CUSTOM_AXES] = decode_axes,
 };
 
 /* ---- rules that bind several keys

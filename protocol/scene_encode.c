@@ -73,6 +73,16 @@ static void put_at(pl_json_writer *w, const pl_expectation *e)
         pl_json_put_string(w, pl_when_words[e->when]);
 }
 
+static void put_axes(pl_json_writer *w, int32_t axes)
+{
+    static const char *const names[] = {"x", "y", "z"};
+    pl_json_begin_array(w);
+    for (int c = 0; c < 3; c++)
+        if (axes >> c & 1)
+            pl_json_put_string(w, names[c]);
+    pl_json_end_array(w);
+}
+
 static void put_custom(pl_json_writer *w, const pl_param *p, const char *base)
 {
     const pl_mesh_source *mesh = (const void *)base;
@@ -107,6 +117,9 @@ static void put_custom(pl_json_writer *w, const pl_param *p, const char *base)
         break;
     case PL_CUSTOM_AT:
         put_at(w, (const void *)base);
+        break;
+    case PL_CUSTOM_AXES:
+        put_axes(w, *(const int32_t *)(base + p->offset));
         break;
     case PL_CUSTOM_METADATA: /* not kept in the struct: left_out() */
     case PL_CUSTOM_LABELS:

@@ -4,7 +4,8 @@
  * between them and never touches an array's elements, so that the arrays may live in another
  * memory. Arrays come from `alloc` and are of three kinds: positions [vertices][3]; rows
  * [3][free_vertices], column-major as the factor takes them; and values of a group
- * [block][rows][PL_BLOCK].
+ * [block][rows][PL_BLOCK]. Rows that are gradients, steps or directions are zero in a coordinate
+ * that a pin holds (model.h); positions are where the pin puts them.
  *
  * A phase that a backend lacks is NULL; `pl_backend_find` is the only way to one, and a backend
  * that is not there says why. Sums are taken in an order that the number of threads does not
@@ -42,7 +43,7 @@ typedef struct pl_trial {
     double alpha;
     double *x_new;    /* positions; its pinned vertices are in place already */
     double *gradient; /* positions: what `gradient` gives for a model with no hard groups */
-    double *g;        /* its free vertices, as rows */
+    double *g;        /* its free vertices, as rows; 0 where held */
 } pl_trial;
 
 typedef struct pl_trial_sums {
@@ -98,7 +99,7 @@ typedef struct pl_backend_ops {
     void (*reduce)(pl_backend *b, const double *x, double *const *z);
     pl_local_sums (*local_step)(pl_backend *b, const pl_stage *stage, const pl_local_step *step);
     /* rows = inertia M x~ + load - A_fp x_p: what of the right-hand side is constant over a stage; x
-     * holds the pinned vertices at the stage's end. */
+     * has what is held at the stage's end, and where a row's coordinate is held, it is that. */
     void (*stage_rows)(pl_backend *b, const pl_stage *stage, const double *x, double *rows);
     /* Replace the last local step's contributions by those without momentum. */
     void (*contribute)(pl_backend *b, double *const *u, double *const *z);
@@ -108,9 +109,9 @@ typedef struct pl_backend_ops {
      */
     double (*dual_norm)(pl_backend *b);
     pl_status (*solve)(pl_backend *b, const double *rhs, double *rows);
-    /* rows = A x over the free vertices. */
+    /* rows = A_k x_k of each coordinate: x itself where it is held. */
     void (*multiply)(pl_backend *b, const double *rows, double *out);
-    /* Free vertices of x from rows, and back. */
+    /* Free vertices of x from rows, but for held coordinates; and back. */
     void (*set_free)(pl_backend *b, const double *rows, double *x);
     void (*get_free)(pl_backend *b, const double *x, double *rows);
     /* (a1 - a0) . (b1 - b0) over rows. */
@@ -121,8 +122,8 @@ typedef struct pl_backend_ops {
      * domain. */
     double (*objective)(pl_backend *b, const pl_stage *stage, const double *x);
     /* gradient [vertices][3] of the stage objective plus D^T W^2 u of the hard groups: what keeps a
-     * vertex from being in balance. At a pinned vertex it is the force that the pin exerts. Returns
-     * its norm over the free vertices, N. */
+     * vertex from being in balance. At a held coordinate it is the force that the pin exerts.
+     * Returns its norm over what is free, N. */
     double (*gradient)(pl_backend *b, const pl_stage *stage, const double *x, double *const *u,
                        double *gradient);
     /* Sum of -W^2 u over the terms of a hard group: the force it exerts, and how many exert any. */

@@ -1,5 +1,7 @@
 #include "engine/model/half.h"
 
+#include "engine/model/factors.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +9,7 @@ void pl_model_half_destroy(pl_model *half)
 {
     if (!half)
         return;
-    pl_factor_destroy(half->factor);
+    pl_factors_destroy(half);
     free(half->A.value);
     free(half);
 }
@@ -21,7 +23,7 @@ pl_status pl_model_halve(const pl_model *whole, pl_model **out)
     *half = *whole;
     half->h = whole->h / 2;
     half->inertia = 4 * whole->inertia;
-    half->factor = NULL;
+    memset(half->factor, 0, sizeof half->factor);
     size_t bytes = (size_t)whole->A.column[whole->A.n] * sizeof *half->A.value;
     half->A.value = malloc(bytes + 1);
     pl_status status = half->A.value ? PL_OK : PL_NO_MEMORY;
@@ -30,7 +32,7 @@ pl_status pl_model_halve(const pl_model *whole, pl_model **out)
         for (int64_t i = 0; i < half->A.n; i++)
             half->A.value[half->A.column[i]] += 3 * whole->mass[whole->free_vertex[i]] *
                                                 whole->inertia;
-        status = pl_factor_create(&half->A, &half->factor);
+        status = pl_factors_create(half);
     }
     if (status != PL_OK) {
         pl_model_half_destroy(half);

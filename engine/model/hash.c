@@ -116,6 +116,7 @@ uint64_t pl_model_hash_make(const pl_model *m, const pl_scene *scene, const pl_l
         hash = hash_doubles(hash, m->groups[g].weight, m->groups[g].blocks * PL_BLOCK);
     for (int32_t p = 0; p < m->pin_count; p++) {
         hash = hash_ints(hash, m->pins[p].vertex, m->pins[p].count);
+        hash = hash_i64(hash, m->pins[p].axes);
         hash = hash_motion(hash, &m->pins[p].motion);
     }
     for (int32_t o = 0; o < m->obstacle_count; o++)

@@ -18,7 +18,7 @@ void pl_layout_destroy(pl_layout *layout)
     free(layout->first_vertex);
     free(layout->first_tet);
     free(layout->rest);
-    free(layout->pinned);
+    free(layout->held);
     *layout = (pl_layout){0};
 }
 
@@ -92,7 +92,7 @@ pl_status pl_body_select(const pl_body *body, const pl_mesh *mesh, const pl_sele
     return status;
 }
 
-/* Resolve one pin; its vertices may not be pinned already. */
+/* Resolve one pin; none of its vertices' coordinates may be held already. */
 static pl_status resolve_pin(const pl_scene *scene, const pl_mesh *meshes, int32_t p,
                              pl_layout *out, pl_faults *faults)
 {
@@ -109,14 +109,14 @@ static pl_status resolve_pin(const pl_scene *scene, const pl_mesh *meshes, int32
     for (int64_t k = 0; k < list->count; k++) {
         list->vertex[k] += (int32_t)first;
         int32_t v = list->vertex[k];
-        if (out->pinned[v] && twice++ == 0)
+        if ((out->held[v] & pin->axes) && twice++ == 0)
             example = v - first;
-        out->pinned[v] = 1;
+        out->held[v] |= (unsigned char)pin->axes;
     }
     if (twice > 0) {
         pl_faults_addf(
-            faults, pointer, "pinned_twice", "vertices that no earlier pin holds",
-            "a vertex can follow one motion only: make the selections disjoint",
+            faults, pointer, "pinned_twice", "vertices that no earlier pin holds along these axes",
+            "a coordinate can follow one motion only: make the selections or the axes disjoint",
             "%lld vertices that an earlier pin holds (vertex %lld of body \"%s\" is one)",
             (long long)twice, (long long)example, scene->bodies[pin->body].name);
         return PL_INVALID;
@@ -136,7 +136,7 @@ static pl_status resolve_pins(const pl_scene *scene, const pl_mesh *meshes, pl_l
             status = one;
     }
     for (int64_t i = 0; i < out->vertices; i++)
-        out->free_vertices += !out->pinned[i];
+        out->free_vertices += out->held[i] != PL_AXES_ALL;
     if (status == PL_OK && out->free_vertices == 0) {
         pl_faults_add(faults, "/pins", "nothing_free", "every vertex of every body is pinned",
                       "at least one free vertex", "select less, a side of a body for example");
@@ -201,8 +201,8 @@ pl_status pl_layout_create(const pl_scene *scene, const pl_mesh *meshes, pl_layo
         goto done;
     }
     out->rest = malloc((size_t)(3 * out->vertices + 1) * sizeof *out->rest);
-    out->pinned = calloc((size_t)out->vertices + 1, 1);
-    if (!out->rest || !out->pinned)
+    out->held = calloc((size_t)out->vertices + 1, 1);
+    if (!out->rest || !out->held)
         goto done;
     for (size_t b = 0; b < bodies; b++)
         place(&scene->bodies[b].transform, meshes[b].vertices, meshes[b].vertex_count,

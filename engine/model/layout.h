@@ -15,10 +15,10 @@ typedef struct pl_pin_vertices {
 } pl_pin_vertices;
 
 typedef struct pl_layout {
-    int64_t vertices, tets, free_vertices;
-    int64_t *first_vertex, *first_tet; /* [body_count + 1] */
-    double *rest;                      /* [vertices][3]: after the transform */
-    unsigned char *pinned;             /* [vertices] */
+    int64_t vertices, tets, free_vertices; /* free: not held in all three coordinates */
+    int64_t *first_vertex, *first_tet;     /* [body_count + 1] */
+    double *rest;                          /* [vertices][3]: after the transform */
+    unsigned char *held;                   /* [vertices]: bit c where a pin holds coordinate c */
     int32_t pin_count;
     pl_pin_vertices *pins;
 } pl_layout;

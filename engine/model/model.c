@@ -1,6 +1,7 @@
 #include "engine/model/model.h"
 
 #include "engine/model/build.h"
+#include "engine/model/factors.h"
 #include "engine/model/hash.h"
 #include "engine/model/motion.h"
 #include "engine/model/tets.h"
@@ -19,7 +20,7 @@ void pl_model_destroy(pl_model *m)
         free(m->pins[p].vertex);
     pl_gather_destroy(&m->gather);
     pl_sparse_clear(&m->A);
-    pl_factor_destroy(m->factor);
+    pl_factors_destroy(m);
     free(m->pins);
     free(m->groups);
     free(m->group_obstacle);
@@ -30,6 +31,7 @@ void pl_model_destroy(pl_model *m)
     free(m->mass);
     free(m->free_vertex);
     free(m->free_row);
+    free(m->held);
     free(m->coupling_start);
     free(m->coupling_vertex);
     free(m->coupling_value);
@@ -122,6 +124,7 @@ static pl_status set_pins(pl_build *b)
     for (int32_t p = 0; p < m->pin_count; p++) {
         pl_pin_model *pin = &m->pins[p];
         pin->motion = b->scene->pins[p].motion;
+        pin->axes = b->scene->pins[p].axes;
         pin->vertex = b->layout.pins[p].vertex; /* moved out of the layout */
         pin->count = b->layout.pins[p].count;
         b->layout.pins[p].vertex = NULL;
@@ -143,6 +146,8 @@ static pl_status set_pins(pl_build *b)
             for (int c = 0; c < 3; c++)
                 d[c] = m->x0[3 * i + c] - pin->motion.origin[c];
             for (int c = 0; c < 3; c++) {
+                if (!(pin->axes >> c & 1))
+                    continue;
                 int c1 = (c + 1) % 3, c2 = (c + 2) % 3;
                 double turning = rate * (axis[c1] * d[c2] - axis[c2] * d[c1]);
                 m->v0[3 * i + c] = pin->motion.present ? pin->motion.velocity[c] + turning : 0;
@@ -159,17 +164,21 @@ static pl_status set_free_rows(pl_build *b)
     m->free_row = malloc((size_t)m->vertices * sizeof *m->free_row);
     if (!m->free_vertex || !m->free_row)
         return PL_NO_MEMORY;
+    m->held = b->layout.held; /* moved out of the layout */
+    b->layout.held = NULL;
     int32_t row = 0;
     for (int64_t i = 0; i < m->vertices; i++) {
-        m->free_row[i] = b->layout.pinned[i] ? -1 : row;
-        if (!b->layout.pinned[i])
+        bool free_there = m->held[i] != PL_AXES_ALL;
+        m->free_row[i] = free_there ? row : -1;
+        m->partly_held |= free_there && m->held[i];
+        if (free_there)
             m->free_vertex[row++] = (int32_t)i;
     }
     return PL_OK;
 }
 
-/* Free rows' columns of pinned vertices, by row: a stable counting sort of `entries`, which carry
- * the free row in `row` and the pinned model vertex in `column`. */
+/* Free rows' columns of held vertices, by row: a stable counting sort of `entries`, which carry the
+ * free row in `row` and the model vertex that is held, in all coordinates or some, in `column`. */
 static pl_status set_coupling(pl_model *m, const pl_entry *entries, int64_t count)
 {
     m->coupling_start = calloc((size_t)m->free_vertices + 3, sizeof *m->coupling_start);
@@ -192,7 +201,7 @@ static pl_status set_coupling(pl_model *m, const pl_entry *entries, int64_t coun
     return PL_OK;
 }
 
-/* A over the free rows and its coupling to the pinned vertices. */
+/* A over the free rows and its coupling to the held vertices. */
 static pl_status set_matrix(pl_build *b)
 {
     pl_model *m = b->model;
@@ -227,7 +236,7 @@ static pl_status set_matrix(pl_build *b)
                     int32_t column = m->free_row[corner[d * PL_BLOCK]];
                     if (row >= 0 && column >= 0 && row >= column)
                         entries[count++] = (pl_entry){row, column, K[c * corners + d]};
-                    else if (row >= 0 && column < 0)
+                    if (row >= 0 && row != column && m->held[corner[d * PL_BLOCK]])
                         coupling[coupled++] = (pl_entry){row, corner[d * PL_BLOCK],
                                                          K[c * corners + d]};
                 }
@@ -251,7 +260,7 @@ static pl_status build_parts(pl_build *b, pl_faults *faults)
             return status;
     }
     b->model->hash = pl_model_hash_make(b->model, b->scene, &b->layout, b->tets, b->mu, b->lambda);
-    pl_status status = pl_factor_create(&b->model->A, &b->model->factor);
+    pl_status status = pl_factors_create(b->model);
     if (status == PL_FAILED) {
         pl_faults_add(faults, "/bodies", "singular_matrix", "a matrix that has no Cholesky factor",
                       "positive masses and stiffnesses of comparable size",
@@ -306,10 +315,13 @@ void pl_model_place_pins(const pl_model *m, double time, double *x)
         pl_pose pose = pl_motion_pose(&pin->motion, time);
         for (int64_t k = 0; k < pin->count; k++) {
             int64_t i = pin->vertex[k];
+            double at[3];
+            memcpy(at, m->x0 + 3 * i, sizeof at);
             if (pin->motion.present)
-                pl_pose_apply(&pose, m->x0 + 3 * i, x + 3 * i);
-            else
-                memcpy(x + 3 * i, m->x0 + 3 * i, 3 * sizeof *x);
+                pl_pose_apply(&pose, m->x0 + 3 * i, at);
+            for (int c = 0; c < 3; c++)
+                if (pin->axes >> c & 1)
+                    x[3 * i + c] = at[c];
         }
     }
 }

@@ -1,9 +1,15 @@
 /* model.h - the immutable model: rest state, masses, term groups, constant matrix and factor.
  *
- * The matrix is A = inertia M + D^T W^2 D, inertia = 1 / (a h)^2, over the free vertices, one scalar n x n matrix for x,
- * y and z (Narain 2016, eq. 15 divided by h^2; Liu 2017, section 3). Pinned vertices are
- * eliminated: they are where their motion puts them at every iteration, and reach the right-hand
- * side by `coupling`.
+ * The matrix is A = inertia M + D^T W^2 D, inertia = 1 / (a h)^2, over the free vertices, one scalar
+ * n x n matrix for x, y and z (Narain 2016, eq. 15 divided by h^2; Liu 2017, section 3). Vertices
+ * that pins hold in all three coordinates are eliminated: they are where their motion puts them at
+ * every iteration, and reach the right-hand side by `coupling`.
+ *
+ * A vertex held in one or two coordinates keeps its row. A_k, the matrix of coordinate k, is A with
+ * the rows and columns of what is held in k replaced by the identity's: solved with zero there it
+ * gives zero there, and with the held position that position. So what goes by the backend's phases
+ * alone has zero in these rows of a gradient, a step and a direction, and need not know. Coordinates
+ * in which the same vertices are held share a factor.
  */
 #ifndef PLIANT_ENGINE_MODEL_MODEL_H
 #define PLIANT_ENGINE_MODEL_MODEL_H
@@ -15,6 +21,7 @@
 
 typedef struct pl_pin_model {
     pl_motion motion; /* with its origin */
+    int32_t axes;     /* bit c where it holds coordinate c */
     int32_t *vertex;
     int64_t count;
 } pl_pin_model;
@@ -40,12 +47,14 @@ struct pl_model {
     pl_gather gather;
 
     int32_t *free_vertex;    /* [free_vertices]: model vertex of a free row, ascending */
-    int32_t *free_row;       /* [vertices]: row, or -1 where pinned */
+    int32_t *free_row;       /* [vertices]: row, or -1 where wholly held */
+    unsigned char *held;     /* [vertices]: bit c where a pin holds coordinate c */
     pl_sparse A;             /* free rows, lower triangle */
-    int64_t *coupling_start; /* [free_vertices + 1]: A's columns of pinned vertices, by free row */
+    bool partly_held;        /* some vertex is held in one or two coordinates */
+    int64_t *coupling_start; /* [free_vertices + 1]: A's columns of held vertices, by free row */
     int32_t *coupling_vertex;
     double *coupling_value;
-    pl_factor *factor;
+    pl_factor *factor[3]; /* of A_x, A_y, A_z; the same pointer where they are the same */
 
     pl_pin_model *pins;
 };
@@ -54,7 +63,13 @@ struct pl_model {
 pl_status pl_model_build(const pl_scene *scene, const pl_mesh *meshes, double a, pl_model **out,
                          pl_faults *faults);
 
-/* Where pinned vertices are at `time`: writes their rows of x [vertices][3]. */
+/* Whether a pin holds coordinate c of a vertex. */
+static inline bool pl_model_holds(const pl_model *model, int64_t vertex, int c)
+{
+    return model->held[vertex] >> c & 1;
+}
+
+/* Where held coordinates are at `time`: writes them into x [vertices][3]. */
 void pl_model_place_pins(const pl_model *model, double time, double *x);
 
 /* A_ii of a free row, N/m. */

@@ -74,9 +74,9 @@ static void measure(const char *cells)
     pl_solve_work *work[2];
     double least[3] = {INFINITY, INFINITY, INFINITY};
     for (int t = 0; t < 2; t++)
-        if (pl_solve_work_create(m->factor, t + 1, &work[t]) != PL_OK)
+        if (pl_solve_work_create(m->factor[0], t + 1, &work[t]) != PL_OK)
             abort();
-    int64_t runs = 20 + 300000000 / (pl_factor_nonzeros(m->factor) + 1) / 10;
+    int64_t runs = 20 + 300000000 / (pl_factor_nonzeros(m->factor[0]) + 1) / 10;
     for (int64_t k = 0; k < runs; k++) {
         double start = pl_clock_ms();
         cholmod_solve2(CHOLMOD_A, p.L, p.b, NULL, &p.X, NULL, &p.Y, &p.E, &p.common);
@@ -84,14 +84,14 @@ static void measure(const char *cells)
         for (int t = 0; t < 2; t++)
             for (int again = 0; again < 2; again++) { /* the first run wakes threads */
                 start = pl_clock_ms();
-                pl_factor_solve3(m->factor, work[t], p.b->x, x);
+                pl_factor_solve3(m->factor[0], work[t], p.b->x, x);
                 least[1 + t] = fmin(least[1 + t], pl_clock_ms() - start);
             }
     }
-    double bytes = 2e-6 * 8 * (double)pl_factor_nonzeros(m->factor);
+    double bytes = 2e-6 * 8 * (double)pl_factor_nonzeros(m->factor[0]);
     printf("  %6zu    %9lld    %7.3f    %9.3f    %9.3f    %5.1f    %5.1f    %8.0e\n", n,
-           (long long)pl_factor_nonzeros(m->factor), least[0], least[1], least[2], bytes / least[1],
-           bytes / least[2], difference(x, p.X->x, 3 * (int64_t)n));
+           (long long)pl_factor_nonzeros(m->factor[0]), least[0], least[1], least[2],
+           bytes / least[1], bytes / least[2], difference(x, p.X->x, 3 * (int64_t)n));
     for (int t = 0; t < 2; t++)
         pl_solve_work_destroy(work[t]);
     free(x);

@@ -19,7 +19,9 @@ static void cpu_destroy(pl_backend *b)
     free(c->dots);
     free(c->hessians);
     pl_cpu_hessian_release(c);
-    pl_solve_work_destroy(c->work);
+    for (int k = 0; k < 3; k++)
+        pl_solve_work_destroy(c->work[k]);
+    free(c->scratch);
     free(c);
 }
 
@@ -34,6 +36,17 @@ static int64_t most_hessian_values(const pl_model *model)
             most = pl_group_hessian_values(group);
     }
     return most;
+}
+
+/* One workspace a factor that differs from those of the coordinates before. */
+static pl_status create_solve_work(cpu *c)
+{
+    pl_factor *const *factor = c->base.model->factor;
+    pl_status status = PL_OK;
+    for (int k = 0; status == PL_OK && k < 3; k++)
+        if (k == 0 || (factor[k] != factor[0] && factor[k] != factor[k - 1]))
+            status = pl_solve_work_create(factor[k], c->threads, &c->work[k]);
+    return status;
 }
 
 static pl_status cpu_create(const pl_model *model, int32_t threads, pl_backend **out)
@@ -64,9 +77,12 @@ static pl_status cpu_create(const pl_model *model, int32_t threads, pl_backend *
     int64_t hessian_values = most_hessian_values(model);
     if (hessian_values > 0)
         c->hessians = pl_block_alloc(hessian_values, sizeof *c->hessians);
-    pl_status status = pl_solve_work_create(model->factor, c->threads, &c->work);
+    if (model->partly_held)
+        c->scratch = pl_block_alloc(6 * model->free_vertices, sizeof *c->scratch);
+    pl_status status = create_solve_work(c);
     if (!c->to_global || !c->dual || !c->partial || !c->sums || !c->measures || !c->energies ||
-        !c->vertex_sums || !c->dots || (hessian_values > 0 && !c->hessians))
+        !c->vertex_sums || !c->dots || (hessian_values > 0 && !c->hessians) ||
+        (model->partly_held && !c->scratch))
         status = PL_NO_MEMORY;
     if (status != PL_OK) {
         cpu_destroy(&c->base);
@@ -162,6 +178,13 @@ static void cpu_contribute(pl_backend *b, double *const *u, double *const *z)
     }
 }
 
+/* Zero what a pin holds: there a gradient is the pin's force, and no measure of balance. */
+static inline void clear_held(const pl_model *m, int64_t vertex, double f[3])
+{
+    for (int k = 0; k < 3; k++)
+        f[k] = pl_model_holds(m, vertex, k) ? 0 : f[k];
+}
+
 static void cpu_stage_rows(pl_backend *b, const pl_stage *stage, const double *x, double *rows)
 {
     cpu *c = cpu_of(b);
@@ -174,11 +197,14 @@ static void cpu_stage_rows(pl_backend *b, const pl_stage *stage, const double *x
         for (int k = 0; k < 3; k++)
             r[k] = m->mass[v] * stage->inertia * stage->x_pred[3 * v + k] +
                    pl_stage_load(stage, 3 * v + k);
-        for (int64_t e = m->coupling_start[i]; e < m->coupling_start[i + 1]; e++)
+        for (int64_t e = m->coupling_start[i]; e < m->coupling_start[i + 1]; e++) {
+            int64_t other = m->coupling_vertex[e];
             for (int k = 0; k < 3; k++)
-                r[k] -= m->coupling_value[e] * x[3 * (int64_t)m->coupling_vertex[e] + k];
+                if (pl_model_holds(m, other, k))
+                    r[k] -= m->coupling_value[e] * x[3 * other + k];
+        }
         for (int k = 0; k < 3; k++)
-            rows[k * n + i] = r[k];
+            rows[k * n + i] = pl_model_holds(m, v, k) ? x[3 * v + k] : r[k];
     }
 }
 
@@ -190,9 +216,10 @@ static void cpu_gather_global(pl_backend *b, const double *base, double *rows)
 #pragma omp parallel for num_threads(team(c, n, ROWS_A_THREAD)) schedule(static)
     for (int64_t i = 0; i < n; i++) {
         double sum[3];
-        pl_gather_vertex(&m->gather, c->to_global, m->free_vertex[i], sum);
+        int64_t v = m->free_vertex[i];
+        pl_gather_vertex(&m->gather, c->to_global, v, sum);
         for (int k = 0; k < 3; k++)
-            rows[k * n + i] = base[k * n + i] + sum[k];
+            rows[k * n + i] = base[k * n + i] + (pl_model_holds(m, v, k) ? 0 : sum[k]);
     }
 }
 
@@ -207,6 +234,7 @@ static double cpu_dual_norm(pl_backend *b)
         for (int64_t i = k * CHUNK; i < chunk_end(k, n); i++) {
             double s[3];
             pl_gather_vertex(&m->gather, c->dual, m->free_vertex[i], s);
+            clear_held(m, m->free_vertex[i], s);
             total += s[0] * s[0] + s[1] * s[1] + s[2] * s[2];
         }
         c->partial[k] = total;
@@ -216,21 +244,56 @@ static double cpu_dual_norm(pl_backend *b)
 
 static pl_status cpu_solve(pl_backend *b, const double *rhs, double *rows)
 {
-    return pl_factor_solve3(b->model->factor, cpu_of(b)->work, rhs, rows);
+    const pl_model *m = b->model;
+    cpu *c = cpu_of(b);
+    if (!m->partly_held)
+        return pl_factor_solve3(m->factor[0], c->work[0], rhs, rows);
+    /* The coordinates of one factor at a time; rows may be rhs, so the answers wait. */
+    size_t n = (size_t)m->free_vertices;
+    double *answer = c->scratch, *solved = answer + 3 * n;
+    pl_status status = PL_OK;
+    for (int k = 0; status == PL_OK && k < 3; k++) {
+        if (!c->work[k])
+            continue;
+        status = pl_factor_solve3(m->factor[k], c->work[k], rhs, solved);
+        for (int j = 0; status == PL_OK && j < 3; j++)
+            if (m->factor[j] == m->factor[k])
+                memcpy(answer + j * n, solved + j * n, n * sizeof *answer);
+    }
+    if (status == PL_OK)
+        memcpy(rows, answer, 3 * n * sizeof *rows);
+    return status;
 }
 
 static void cpu_multiply(pl_backend *b, const double *rows, double *out)
 {
-    pl_sparse_multiply(&b->model->A, rows, out, 3);
+    const pl_model *m = b->model;
+    double *masked = cpu_of(b)->scratch;
+    int64_t n = m->free_vertices;
+    if (!m->partly_held) {
+        pl_sparse_multiply(&m->A, rows, out, 3);
+        return;
+    }
+    for (int64_t i = 0; i < n; i++)
+        for (int k = 0; k < 3; k++)
+            masked[k * n + i] = pl_model_holds(m, m->free_vertex[i], k) ? 0 : rows[k * n + i];
+    pl_sparse_multiply(&m->A, masked, out, 3);
+    for (int64_t i = 0; i < n; i++)
+        for (int k = 0; k < 3; k++)
+            if (pl_model_holds(m, m->free_vertex[i], k))
+                out[k * n + i] = rows[k * n + i];
 }
 
 static void cpu_set_free(pl_backend *b, const double *rows, double *x)
 {
     const pl_model *m = b->model;
     int64_t n = m->free_vertices;
-    for (int64_t i = 0; i < n; i++)
+    for (int64_t i = 0; i < n; i++) {
+        int64_t v = m->free_vertex[i];
         for (int k = 0; k < 3; k++)
-            x[3 * (int64_t)m->free_vertex[i] + k] = rows[k * n + i];
+            if (!pl_model_holds(m, v, k))
+                x[3 * v + k] = rows[k * n + i];
+    }
 }
 
 static void cpu_get_free(pl_backend *b, const double *x, double *rows)
@@ -288,12 +351,13 @@ static double cpu_objective(pl_backend *b, const pl_stage *stage, const double *
         for (int64_t i = k * CHUNK; i < chunk_end(k, m->vertices); i++) {
             double square = 0, work = 0;
             for (int j = 0; j < 3; j++) {
+                if (pl_model_holds(m, i, j))
+                    continue; /* where it must be: no choice */
                 double d = x[3 * i + j] - stage->x_pred[3 * i + j];
                 square += d * d;
                 work += pl_stage_load(stage, 3 * i + j) * x[3 * i + j];
             }
-            /* Pinned vertices are where they must be; their inertia is no choice. */
-            total += m->free_row[i] >= 0 ? 0.5 * stage->inertia * m->mass[i] * square - work : 0;
+            total += 0.5 * stage->inertia * m->mass[i] * square - work;
         }
         c->partial[k] = total;
     }
@@ -327,7 +391,9 @@ static double cpu_gradient(pl_backend *b, const pl_stage *stage, const double *x
             for (int j = 0; j < 3; j++)
                 f[j] += m->mass[i] * stage->inertia * (x[3 * i + j] - stage->x_pred[3 * i + j]) -
                         pl_stage_load(stage, 3 * i + j);
-            total += m->free_row[i] >= 0 ? f[0] * f[0] + f[1] * f[1] + f[2] * f[2] : 0;
+            double off[3] = {f[0], f[1], f[2]};
+            clear_held(m, i, off);
+            total += off[0] * off[0] + off[1] * off[1] + off[2] * off[2];
         }
         c->partial[k] = total;
     }

@@ -22,7 +22,8 @@ static void place_trial(const pl_model *m, const pl_trial *t, int64_t i0, int64_
     for (int64_t i = i0; i < i1; i++) {
         int64_t v = m->free_vertex[i];
         for (int k = 0; k < 3; k++)
-            t->x_new[3 * v + k] = t->x[3 * v + k] + t->alpha * t->d[k * n + i];
+            if (!pl_model_holds(m, v, k))
+                t->x_new[3 * v + k] = t->x[3 * v + k] + t->alpha * t->d[k * n + i];
     }
 }
 
@@ -40,20 +41,24 @@ static vertex_sums gather_trial(const cpu *c, const pl_stage *stage, const pl_tr
         for (int k = 0; k < 3; k++) {
             double off = t->x_new[3 * v + k] - stage->x_pred[3 * v + k];
             double load = pl_stage_load(stage, 3 * v + k);
-            square += off * off;
-            work += load * t->x_new[3 * v + k];
+            if (!pl_model_holds(m, v, k)) {
+                square += off * off;
+                work += load * t->x_new[3 * v + k];
+            }
             f[k] += m->mass[v] * stage->inertia * off - load;
         }
         int64_t row = m->free_row[v];
         if (row < 0)
             continue;
         sums.energy += 0.5 * stage->inertia * m->mass[v] * square - work;
+        double g[3];
         for (int k = 0; k < 3; k++) {
-            t->g[k * n + row] = f[k];
-            sums.norm += f[k] * f[k];
-            sums.slope += t->d ? f[k] * t->d[k * n + row] : 0;
+            g[k] = pl_model_holds(m, v, k) ? 0 : f[k];
+            t->g[k * n + row] = g[k];
+            sums.norm += g[k] * g[k];
+            sums.slope += t->d ? g[k] * t->d[k * n + row] : 0;
         }
-        sums.decrement += (f[0] * f[0] + f[1] * f[1] + f[2] * f[2]) / pl_model_diagonal(m, row);
+        sums.decrement += (g[0] * g[0] + g[1] * g[1] + g[2] * g[2]) / pl_model_diagonal(m, row);
     }
     return sums;
 }
@@ -212,7 +217,9 @@ int64_t pl_cpu_find_steepest(pl_backend *b, const double *gradient)
     double most = -1;
     for (int64_t i = 0; i < m->free_vertices; i++) {
         const double *f = gradient + 3 * (int64_t)m->free_vertex[i];
-        double square = f[0] * f[0] + f[1] * f[1] + f[2] * f[2];
+        double square = 0;
+        for (int k = 0; k < 3; k++)
+            square += pl_model_holds(m, m->free_vertex[i], k) ? 0 : f[k] * f[k];
         if (square > most) {
             most = square;
             found = m->free_vertex[i];

@@ -16,7 +16,8 @@ typedef struct cpu {
     double *partial;          /* one a chunk or block */
     pl_block_sums *sums;      /* [most blocks of a group] */
     pl_block_measure *measures;
-    pl_solve_work *work;
+    pl_solve_work *work[3]; /* by coordinate; NULL where an earlier one has the same factor */
+    double *scratch;        /* two times rows, where the model is partly held */
     const pl_rows_ops *rows;
     double *energies;      /* [blocks of all groups] */
     double *vertex_sums;   /* [chunks of vertices][4] */
