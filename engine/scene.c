@@ -13,6 +13,8 @@ void pl_scene_clear(pl_scene *scene)
         free(b->mesh.upload[1]);
         free(b->mesh.vertices);
         free(b->mesh.tets);
+        free(b->mesh.triangles);
+        free(b->mesh.edges);
     }
     for (int32_t i = 0; i < scene->pin_count; i++) {
         free(scene->pins[i].name);

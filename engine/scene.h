@@ -68,9 +68,11 @@ typedef struct pl_solver_settings {
 typedef struct pl_material {
     char *name;
     pl_material_kind model;
-    double young;   /* Pa */
-    double poisson; /* 1 */
-    double density; /* kg/m^3 */
+    double young;     /* Pa */
+    double poisson;   /* 1 */
+    double density;   /* kg/m^3 */
+    double thickness; /* of triangles, m */
+    double area;      /* cross-section of edges, m^2 */
 } pl_material;
 
 /* A rigid motion over time: x(t) = R(axis, rate t) (x - origin) + origin + velocity t. */
@@ -140,7 +142,16 @@ typedef enum pl_mesh_source_kind {
     PL_SOURCE_SPHERE,
     PL_SOURCE_UPLOAD,
     PL_SOURCE_INLINE,
+    PL_SOURCE_CLOTH,
+    PL_SOURCE_ROPE,
 } pl_mesh_source_kind;
+
+/* How the cells of a generated cloth are cut in two; engine/mesh/mesh.h says which is which. */
+typedef enum pl_diagonal_kind {
+    PL_DIAGONAL_ALTERNATING,
+    PL_DIAGONAL_UP,
+    PL_DIAGONAL_DOWN
+} pl_diagonal_kind;
 
 typedef enum pl_upload_format {
     PL_UPLOAD_GMSH,
@@ -148,20 +159,36 @@ typedef enum pl_upload_format {
     PL_UPLOAD_MEDIT
 } pl_upload_format;
 
+typedef struct pl_cloth_source {
+    double size[2]; /* m */
+    int32_t cells[2];
+    pl_diagonal_kind diagonal;
+} pl_cloth_source;
+
+typedef struct pl_rope_source {
+    double length;       /* m */
+    double direction[3]; /* unit */
+    int32_t segments;
+} pl_rope_source;
+
 typedef struct pl_mesh_source {
     pl_mesh_source_kind kind;
     double size[3];   /* box, m */
     int32_t cells[3]; /* box */
     double radius;    /* sphere, m */
     int32_t sphere_cells;
+    pl_cloth_source cloth;
+    pl_rope_source rope;
     pl_upload_format format;
     char *upload[2];      /* "sha256:<64 hex>": the file, or TetGen's node and ele */
     int32_t upload_count; /* 1 or 2 */
     bool refuse_negative; /* "orientation": "refuse" */
     int64_t vertex_count; /* inline */
     double *vertices;     /* [vertex_count][3] */
-    int64_t tet_count;    /* inline */
-    int64_t *tets;        /* [tet_count][4] */
+    int64_t tet_count, triangle_count, edge_count;
+    int64_t *tets;      /* inline [tet_count][4] */
+    int64_t *triangles; /* inline [triangle_count][3] */
+    int64_t *edges;     /* inline [edge_count][2] */
 } pl_mesh_source;
 
 /* Applied as scale, then rotate about the origin, then translate. */

@@ -79,10 +79,10 @@ static void set_variants(pl_json_writer *w, const char *key, const char *table_n
     pl_json_end_array(w);
 }
 
-static void put_numbers(pl_json_writer *w, const double *v, bool integers)
+static void put_numbers(pl_json_writer *w, const double *v, int n, bool integers)
 {
     pl_json_begin_array(w);
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < n; i++)
         integers ? pl_json_put_integer(w, (int64_t)v[i]) : pl_json_put_number(w, v[i], 17);
     pl_json_end_array(w);
 }
@@ -105,7 +105,7 @@ static void set_default(pl_json_writer *w, const pl_param *p)
         pl_json_put_string(w, p->choices[(size_t)p->standard[0]]);
     else if (p->kind == PL_PARAM_VECTOR || p->kind == PL_PARAM_COUNTS ||
              p->custom == PL_CUSTOM_SCALE)
-        put_numbers(w, p->standard, p->kind == PL_PARAM_COUNTS);
+        put_numbers(w, p->standard, pl_param_components(p), p->kind == PL_PARAM_COUNTS);
     else
         pl_json_put_null(w);
 }

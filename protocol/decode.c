@@ -81,15 +81,16 @@ static bool normalise(double v[3])
     return true;
 }
 
-bool pl_decode_vector(pl_decoder *d, json_t *value, const pl_param *p, double out[3])
+bool pl_decode_vector(pl_decoder *d, json_t *value, const pl_param *p, double *out)
 {
     double v[3] = {0};
     bool good = true;
-    if (!json_is_array(value) || json_array_size(value) != 3) {
+    size_t n = (size_t)pl_param_components(p);
+    if (!json_is_array(value) || json_array_size(value) != n) {
         refuse_type(d, value, p);
         return false;
     }
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < n; i++) {
         pl_param item = *p;
         item.kind = PL_PARAM_NUMBER;
         size_t mark = pl_decode_enter_item(d, i);
@@ -103,17 +104,18 @@ bool pl_decode_vector(pl_decoder *d, json_t *value, const pl_param *p, double ou
         good = false;
     }
     if (good)
-        memcpy(out, v, sizeof v);
+        memcpy(out, v, n * sizeof *v);
     return good;
 }
 
 static void decode_counts(pl_decoder *d, json_t *value, const pl_param *p, int32_t *out)
 {
-    if (!json_is_array(value) || json_array_size(value) != 3) {
+    size_t n = (size_t)pl_param_components(p);
+    if (!json_is_array(value) || json_array_size(value) != n) {
         refuse_type(d, value, p);
         return;
     }
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < n; i++) {
         pl_param item = *p;
         int64_t count = 0;
         item.kind = PL_PARAM_INTEGER;

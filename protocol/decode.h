@@ -56,7 +56,7 @@ bool pl_decode_full(const pl_decoder *d);
 /* Numbers within the bounds of p, called `what` in the fault. False where they were refused. */
 bool pl_decode_number(pl_decoder *d, json_t *value, const pl_param *p, double *out);
 bool pl_decode_integer(pl_decoder *d, json_t *value, const pl_param *p, int64_t *out);
-bool pl_decode_vector(pl_decoder *d, json_t *value, const pl_param *p, double out[3]);
+bool pl_decode_vector(pl_decoder *d, json_t *value, const pl_param *p, double *out);
 /* A string that names something: 1 to PL_SCENE_NAME_MAX bytes without control characters. Copies
  * it. */
 bool pl_decode_name(pl_decoder *d, json_t *value, const pl_param *p, char **out);

@@ -180,11 +180,11 @@ void pl_param_expected(const pl_param *p, char *out, size_t size)
         snprintf(out, size, "one of: %s", words);
         break;
     case PL_PARAM_VECTOR:
-        snprintf(out, size, "array of 3 numbers%s, each %s%s", unit, range,
+        snprintf(out, size, "array of %d numbers%s, each %s%s", pl_param_components(p), unit, range,
                  p->direction ? ", not all below 1e-9" : "");
         break;
     case PL_PARAM_COUNTS:
-        snprintf(out, size, "array of 3 integers, each %s", range);
+        snprintf(out, size, "array of %d integers, each %s", pl_param_components(p), range);
         break;
     case PL_PARAM_OBJECT:
         expect_object(p, out, size);

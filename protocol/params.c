@@ -232,6 +232,20 @@ static const pl_param material_rows[] = {
      ABOVE(0, 1e9),
      .standard = {1000},
      .doc = "Mass per rest volume."},
+    {.key = "thickness",
+     .kind = PL_PARAM_NUMBER,
+     AT(pl_material, thickness),
+     .unit = "m",
+     ABOVE(0, LENGTH_MAX),
+     .standard = {1e-3},
+     .doc = "Of triangles: times their area it is a volume."},
+    {.key = "area",
+     .kind = PL_PARAM_NUMBER,
+     AT(pl_material, area),
+     .unit = "m^2",
+     ABOVE(0, LENGTH_MAX),
+     .standard = {1e-4},
+     .doc = "Cross-section of edges: times their length it is a volume."},
 };
 static const pl_absent material_absent[] = {{"fibers", 0}, {0}};
 static const pl_param_table material_table = {.name = "material",
@@ -342,16 +356,39 @@ static const pl_param scene_rows[] = {
 };
 static const pl_param_table scene_table = {.name = "scene", .doc = "A scene.", ROWS(scene_rows)};
 
+/* clang-format off: one a line */
 static const pl_param_table *const tables[] = {
-    &scene_table,           &time_table,          &solver_table,
-    &material_table,        &pl_body_table,       &pl_mesh_table,
-    &pl_box_table,          &pl_sphere_table,     &pl_transform_table,
-    &pl_rotate_table,       &pl_initial_table,    &pl_shape_table,
-    &pl_random_table,       &pl_twisted_table,    &pl_pin_table,
-    &pl_select_table,       &pl_select_box_table, &pl_select_sphere_table,
-    &pl_select_plane_table, &pl_motion_table,     &pl_obstacle_table,
-    &pl_plane_table,        &pl_ball_table,       &pl_expectation_table,
-    &output_table,          &resources_table,     NULL};
+    &scene_table,
+    &time_table,
+    &solver_table,
+    &material_table,
+    &pl_body_table,
+    &pl_mesh_table,
+    &pl_box_table,
+    &pl_sphere_table,
+    &pl_cloth_table,
+    &pl_rope_table,
+    &pl_transform_table,
+    &pl_rotate_table,
+    &pl_initial_table,
+    &pl_shape_table,
+    &pl_random_table,
+    &pl_twisted_table,
+    &pl_pin_table,
+    &pl_select_table,
+    &pl_select_box_table,
+    &pl_select_sphere_table,
+    &pl_select_plane_table,
+    &pl_motion_table,
+    &pl_obstacle_table,
+    &pl_plane_table,
+    &pl_ball_table,
+    &pl_expectation_table,
+    &output_table,
+    &resources_table,
+    NULL,
+};
+/* clang-format on */
 
 /* ---- reading the tables
  * -------------------------------------------------------------------------- */
@@ -403,10 +440,10 @@ static void set_default(const pl_param *p, char *at)
         set_integer(at, p->size, (int64_t)p->standard[0]);
         break;
     case PL_PARAM_VECTOR:
-        memcpy(at, p->standard, sizeof p->standard);
+        memcpy(at, p->standard, (size_t)pl_param_components(p) * sizeof *p->standard);
         break;
     case PL_PARAM_COUNTS:
-        for (int i = 0; i < 3; i++)
+        for (int i = 0; i < pl_param_components(p); i++)
             ((int32_t *)at)[i] = (int32_t)p->standard[i];
         break;
     case PL_PARAM_OBJECT:

@@ -19,8 +19,8 @@ typedef enum pl_param_kind {
     PL_PARAM_BOOLEAN, /* bool */
     PL_PARAM_STRING,  /* char *, malloc'ed; at most `maximum` bytes */
     PL_PARAM_CHOICE,  /* enum or bool by `size`; `choices` names the values in order */
-    PL_PARAM_VECTOR,  /* double[3] */
-    PL_PARAM_COUNTS,  /* int32_t[3], e.g. cells */
+    PL_PARAM_VECTOR,  /* double[3], or of `components` */
+    PL_PARAM_COUNTS,  /* int32_t[3], or of `components`: cells for example */
     PL_PARAM_OBJECT,  /* an object with a table of its own, inline in the struct. With `choices`: or
                          a string, one of these, that sets the table's kind */
     PL_PARAM_LIST,    /* array of objects: a malloc'ed array of `size`-byte structs that begin with
@@ -35,19 +35,21 @@ typedef enum pl_param_kind {
 /* What is decoded and encoded by functions of its own. */
 typedef enum pl_custom {
     PL_CUSTOM_NONE,
-    PL_CUSTOM_VERSION,  /* the number 1 */
-    PL_CUSTOM_FORCES,   /* an empty array */
-    PL_CUSTOM_METADATA, /* any object, not kept */
-    PL_CUSTOM_LABELS,   /* an object of strings, not kept */
-    PL_CUSTOM_SCALE,    /* a number or three: double[3] */
-    PL_CUSTOM_UPLOAD,   /* "sha256:...", or {"node", "ele"}: pl_mesh_source */
-    PL_CUSTOM_VERTICES, /* numbers, flat or in threes: pl_mesh_source */
-    PL_CUSTOM_TETS,     /* indices, flat or in fours: pl_mesh_source */
-    PL_CUSTOM_SIDE,     /* "-x" to "+z": pl_selection */
-    PL_CUSTOM_INDICES,  /* pl_selection */
-    PL_CUSTOM_TAG,      /* pl_selection */
-    PL_CUSTOM_AT,       /* a time or a word: pl_expectation */
-    PL_CUSTOM_AXES,     /* an array of "x", "y", "z": int32_t, bit c for coordinate c */
+    PL_CUSTOM_VERSION,   /* the number 1 */
+    PL_CUSTOM_FORCES,    /* an empty array */
+    PL_CUSTOM_METADATA,  /* any object, not kept */
+    PL_CUSTOM_LABELS,    /* an object of strings, not kept */
+    PL_CUSTOM_SCALE,     /* a number or three: double[3] */
+    PL_CUSTOM_UPLOAD,    /* "sha256:...", or {"node", "ele"}: pl_mesh_source */
+    PL_CUSTOM_VERTICES,  /* numbers, flat or in threes: pl_mesh_source */
+    PL_CUSTOM_TETS,      /* indices, flat or in fours: pl_mesh_source */
+    PL_CUSTOM_SIDE,      /* "-x" to "+z": pl_selection */
+    PL_CUSTOM_INDICES,   /* pl_selection */
+    PL_CUSTOM_TAG,       /* pl_selection */
+    PL_CUSTOM_AT,        /* a time or a word: pl_expectation */
+    PL_CUSTOM_AXES,      /* an array of "x", "y", "z": int32_t, bit c for coordinate c */
+    PL_CUSTOM_TRIANGLES, /* flat or in threes: pl_mesh_source */
+    PL_CUSTOM_EDGES,     /* flat or in pairs: pl_mesh_source */
     PL_CUSTOM_COUNT
 } pl_custom;
 
@@ -67,6 +69,7 @@ typedef struct pl_param {
     double minimum, maximum; /* of numbers; items of a list; bytes of a string */
     bool above_minimum;      /* the minimum itself is refused */
     bool required;
+    int components;     /* of a vector or counts; 0: 3 */
     bool direction;     /* a vector that is normalised; zero is refused */
     double standard[3]; /* the default of a number, integer, boolean, choice, vector or counts */
     const char *standard_text;   /* the default in words where a value is no default: "body-K" */
@@ -83,6 +86,12 @@ typedef struct pl_param {
     const char *type; /* in words, of a custom one */
     const char *doc;  /* one sentence */
 } pl_param;
+
+/* Components of a vector or counts. */
+static inline int pl_param_components(const pl_param *p)
+{
+    return p->components ? p->components : 3;
+}
 
 struct pl_param_table {
     const char *name; /* "solver", "material", ... */

@@ -16,6 +16,8 @@
 
 extern const pl_param_table pl_box_table;
 extern const pl_param_table pl_sphere_table;
+extern const pl_param_table pl_cloth_table;
+extern const pl_param_table pl_rope_table;
 extern const pl_param_table pl_mesh_table;
 extern const pl_param_table pl_rotate_table;
 extern const pl_param_table pl_transform_table;

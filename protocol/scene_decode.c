@@ -221,6 +221,18 @@ static void decode_tets(pl_decoder *d, json_t *value, const pl_param *p, void *o
     mesh->tets = decode_rows(d, value, p, 4, &mesh->tet_count);
 }
 
+static void decode_triangles(pl_decoder *d, json_t *value, const pl_param *p, void *out)
+{
+    pl_mesh_source *mesh = out;
+    mesh->triangles = decode_rows(d, value, p, 3, &mesh->triangle_count);
+}
+
+static void decode_edges(pl_decoder *d, json_t *value, const pl_param *p, void *out)
+{
+    pl_mesh_source *mesh = out;
+    mesh->edges = decode_rows(d, value, p, 2, &mesh->edge_count);
+}
+
 /* ---- customs of a selection
  * ---------------------------------------------------------------------- */
 
@@ -311,7 +323,8 @@ static const pl_decode_custom customs[PL_CUSTOM_COUNT] = {
     [PL_CUSTOM_VERTICES] = decode_vertices, [PL_CUSTOM_TETS] = decode_tets,
     [PL_CUSTOM_SIDE] = decode_side,         [PL_CUSTOM_INDICES] = decode_indices,
     [PL_CUSTOM_TAG] = decode_tag,           [PL_CUSTOM_AT] = pl_decode_at,
-    [PL_CUSTOM_AXES] = decode_axes,
+    [PL_CUSTOM_AXES] = decode_axes,         [PL_CUSTOM_TRIANGLES] = decode_triangles,
+    [PL_CUSTOM_EDGES] = decode_edges,
 };
 
 /* ---- rules that bind several keys
@@ -342,11 +355,9 @@ static void check_time(pl_decoder *d, json_t *object, void *out, bool clean)
     time->steps = steps < 1 ? 1 : (int64_t)steps;
 }
 
-static void check_cells(pl_decoder *d, json_t *object, void *out, bool clean)
+static void refuse_cells(pl_decoder *d, double cells)
 {
-    const pl_mesh_source *mesh = out;
-    double cells = (double)mesh->cells[0] * mesh->cells[1] * mesh->cells[2];
-    if (!clean || cells <= PL_SCENE_CELLS_MAX)
+    if (cells <= PL_SCENE_CELLS_MAX)
         return;
     char got[64];
     size_t mark = pl_decode_enter(d, "cells");
@@ -355,17 +366,35 @@ static void check_cells(pl_decoder *d, json_t *object, void *out, bool clean)
     pl_decode_leave(d, mark);
 }
 
+static void check_cells(pl_decoder *d, json_t *object, void *out, bool clean)
+{
+    const pl_mesh_source *mesh = out;
+    if (clean)
+        refuse_cells(d, (double)mesh->cells[0] * mesh->cells[1] * mesh->cells[2]);
+}
+
+static void check_cloth_cells(pl_decoder *d, json_t *object, void *out, bool clean)
+{
+    const pl_mesh_source *mesh = out;
+    if (clean)
+        refuse_cells(d, (double)mesh->cloth.cells[0] * mesh->cloth.cells[1]);
+}
+
 static void check_inline(pl_decoder *d, const pl_mesh_source *mesh, json_t *object)
 {
-    if (!json_object_get(object, "tets")) {
+    if (!json_object_get(object, "tets") && !json_object_get(object, "triangles") &&
+        !json_object_get(object, "edges")) {
         size_t mark = pl_decode_enter(d, "tets");
-        pl_decode_fault(d, "missing_key", "nothing", "the tetrahedra, as vertex indices", "");
+        pl_decode_fault(d, "missing_key", "nothing",
+                        "the elements, as vertex indices: one or more of tets, triangles, edges",
+                        "");
         pl_decode_leave(d, mark);
     }
-    if (3 * mesh->vertex_count + 4 * mesh->tet_count > PL_SCENE_INLINE_MAX) {
+    long long numbers = 3 * mesh->vertex_count + 4 * mesh->tet_count + 3 * mesh->triangle_count +
+                        2 * mesh->edge_count;
+    if (numbers > PL_SCENE_INLINE_MAX) {
         char got[64];
-        snprintf(got, sizeof got, "%lld numbers",
-                 (long long)(3 * mesh->vertex_count + 4 * mesh->tet_count));
+        snprintf(got, sizeof got, "%lld numbers", numbers);
         pl_decode_fault(d, "too_many", got, "at most 100000 numbers in an inline mesh",
                         "upload a mesh file: PUT /v1/meshes/{sha256}");
     }
@@ -465,6 +494,7 @@ static void check_select_plane(pl_decoder *d, json_t *object, void *out, bool cl
 static const pl_decode_rule rules[] = {
     {"time", check_time},
     {"mesh.box", check_cells},
+    {"mesh.cloth", check_cloth_cells},
     {"mesh", check_mesh},
     {"select.box", check_select_box},
     {"select.plane", check_select_plane},

@@ -39,10 +39,10 @@ static void put_integers(pl_json_writer *w, const int64_t *v, int64_t n)
     pl_json_end_array(w);
 }
 
-static void put_counts(pl_json_writer *w, const int32_t *v)
+static void put_counts(pl_json_writer *w, const int32_t *v, int n)
 {
     pl_json_begin_array(w);
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < n; i++)
         pl_json_put_integer(w, v[i]);
     pl_json_end_array(w);
 }
@@ -105,6 +105,12 @@ static void put_custom(pl_json_writer *w, const pl_param *p, const char *base)
         break;
     case PL_CUSTOM_TETS:
         put_integers(w, mesh->tets, 4 * mesh->tet_count);
+        break;
+    case PL_CUSTOM_TRIANGLES:
+        put_integers(w, mesh->triangles, 3 * mesh->triangle_count);
+        break;
+    case PL_CUSTOM_EDGES:
+        put_integers(w, mesh->edges, 2 * mesh->edge_count);
         break;
     case PL_CUSTOM_SIDE:
         put_side(w, select);
@@ -196,10 +202,10 @@ static void put_param(pl_json_writer *w, const pl_scene *scene, const pl_param *
         pl_json_put_string(w, p->choices[load_integer(at, p->size)]);
         break;
     case PL_PARAM_VECTOR:
-        put_numbers(w, (const double *)at, 3);
+        put_numbers(w, (const double *)at, pl_param_components(p));
         break;
     case PL_PARAM_COUNTS:
-        put_counts(w, (const int32_t *)at);
+        put_counts(w, (const int32_t *)at, pl_param_components(p));
         break;
     case PL_PARAM_OBJECT:
         put_object(w, scene, p, at);
@@ -218,6 +224,14 @@ static void put_param(pl_json_writer *w, const pl_scene *scene, const pl_param *
     }
 }
 
+/* An inline mesh need not have every kind of element. */
+static bool no_cells(const pl_mesh_source *mesh, pl_custom kind)
+{
+    if (kind == PL_CUSTOM_TETS)
+        return mesh->tet_count == 0;
+    return kind == PL_CUSTOM_TRIANGLES ? mesh->triangle_count == 0 : mesh->edge_count == 0;
+}
+
 /* What is not written: the other variants of a union; what was not given and has no value to stand
  * for that; what the struct does not keep; and the one of duration and steps that follows from the
  * other. */
@@ -230,6 +244,9 @@ static bool left_out(const pl_param_table *table, const pl_param *p, const char 
         return true;
     if (p->kind == PL_PARAM_VECTOR && p->direction && v[0] == 0 && v[1] == 0 && v[2] == 0)
         return true;
+    if (p->custom == PL_CUSTOM_TETS || p->custom == PL_CUSTOM_TRIANGLES ||
+        p->custom == PL_CUSTOM_EDGES)
+        return no_cells((const void *)base, p->custom);
     if (p->kind == PL_PARAM_CUSTOM)
         return p->custom == PL_CUSTOM_METADATA || p->custom == PL_CUSTOM_LABELS;
     if (strcmp(table->name, "time") != 0)

@@ -1,8 +1,9 @@
-/* mesh.h - a tetrahedral mesh as the engine takes it, and where it comes from.
+/* mesh.h - a mesh as the engine takes it, and where it comes from.
  *
- * A mesh is rest positions, tetrahedra and an optional tag per tetrahedron, in the order of its
- * source. Generators, and readers of mesh files from memory ranges, make one; the checks say what
- * is wrong with it, by element. No function here does I/O.
+ * A mesh is rest positions and elements in the order of its source: tetrahedra, triangles (cloth)
+ * and edges (ropes), each with an optional tag and named values. Generators, and readers of mesh
+ * files from memory ranges, make one; the checks say what is wrong with it, by element. No function
+ * here does I/O.
  */
 #ifndef PLIANT_ENGINE_MESH_MESH_H
 #define PLIANT_ENGINE_MESH_MESH_H
@@ -13,12 +14,19 @@
 #include <stdint.h>
 
 /* A named group of the mesh file (a Gmsh physical group). dimension 3 tags tetrahedra, 2 tags
- * surface triangles, 0 tags vertices. */
+ * triangles, 1 edges, 0 vertices. */
 typedef struct pl_mesh_group {
     char *name; /* may be empty */
     int32_t tag;
     int32_t dimension;
 } pl_mesh_group;
+
+/* A named value of each element of the file, "stiffness" for example. */
+typedef struct pl_mesh_field {
+    char *name;
+    int32_t components; /* 1, 3 or 9 */
+    double *values;     /* [tets, then triangles, then edges][components]; NaN: the file has none */
+} pl_mesh_field;
 
 typedef struct pl_mesh {
     int64_t vertex_count;
@@ -26,6 +34,15 @@ typedef struct pl_mesh {
     int64_t tet_count;
     int32_t *tets;     /* [tet_count][4], 0-based; det[b-a, c-a, d-a] > 0 after pl_mesh_check */
     int32_t *tet_tags; /* [tet_count] or NULL: physical tag or region, 0 = none */
+    /* Elements that deform beside or instead of tetrahedra. */
+    int64_t triangle_count;
+    int32_t *triangles;     /* [triangle_count][3] */
+    int32_t *triangle_tags; /* [triangle_count] or NULL */
+    int64_t edge_count;
+    int32_t *edges;     /* [edge_count][2] */
+    int32_t *edge_tags; /* [edge_count] or NULL */
+    int32_t field_count;
+    pl_mesh_field *fields;
     /* Tagged surface triangles and points of the file, kept for selections; may be 0/NULL. */
     int64_t face_count;
     int32_t *faces;     /* [face_count][3] */
@@ -36,7 +53,7 @@ typedef struct pl_mesh {
     int32_t group_count;
     pl_mesh_group *groups;
     int64_t repaired; /* tetrahedra whose orientation was turned round by pl_mesh_check */
-    int64_t unused;   /* vertices of the file that no tetrahedron used; they are dropped */
+    int64_t unused;   /* vertices of the file that no element used; they are dropped */
 } pl_mesh;
 
 void pl_mesh_clear(pl_mesh *mesh);
@@ -53,6 +70,23 @@ pl_status pl_mesh_box(const double size[3], const int32_t cells[3], pl_mesh *out
 /* A ball centred at the origin of `radius` metres, about `cells` cells across. Near-uniform well
  * shaped tetrahedra: a cube grid of Kuhn tetrahedra mapped to the ball, or better. */
 pl_status pl_mesh_sphere(double radius, int32_t cells, pl_mesh *out);
+
+/* How the cells of a sheet are cut in two. */
+typedef enum pl_mesh_diagonal {
+    PL_MESH_DIAGONAL_ALTERNATING, /* the diagonals of neighbours meet: no direction is preferred */
+    PL_MESH_DIAGONAL_UP,          /* from (i, j) to (i + 1, j + 1) */
+    PL_MESH_DIAGONAL_DOWN,        /* from (i + 1, j) to (i, j + 1) */
+} pl_mesh_diagonal;
+
+/* A sheet in the plane z = 0, centred at the origin, size[0] m along x and size[1] m along y, of
+ * cells[0] x cells[1] rectangles of two triangles each, facing +z. Vertices x fastest: index = i +
+ * (cells[0] + 1) j. Sizes and cells as for the box. */
+pl_status pl_mesh_cloth(const double size[2], const int32_t cells[2], pl_mesh_diagonal diagonal,
+                        pl_mesh *out);
+
+/* A straight rope of `segments` equal edges, centred at the origin, `length` m along the unit
+ * vector `direction`; vertices and edges in order along it. */
+pl_status pl_mesh_rope(double length, int32_t segments, const double direction[3], pl_mesh *out);
 
 typedef enum pl_mesh_format {
     PL_MESH_GMSH,   /* msh 2.2 and 4.1, ascii and binary (both byte orders) */
@@ -81,9 +115,17 @@ typedef struct pl_mesh_limits {
 pl_status pl_mesh_read(pl_mesh_format format, const pl_blob *blobs, const pl_mesh_limits *limits,
                        const char *pointer, pl_mesh *out, pl_faults *faults);
 
-/* Copy a mesh from arrays (inline JSON): vertices [nv][3], tets [nt][4], 0-based. */
-pl_status pl_mesh_from_arrays(int64_t nv, const double *vertices, int64_t nt, const int64_t *tets,
-                              const char *pointer, pl_mesh *out, pl_faults *faults);
+/* Elements as arrays (inline JSON), 0-based: vertices [][3], tets [][4], triangles [][3], edges
+ * [][2]. A kind that is not there has no count. */
+typedef struct pl_mesh_arrays {
+    int64_t vertex_count, tet_count, triangle_count, edge_count;
+    const double *vertices;
+    const int64_t *tets, *triangles, *edges;
+} pl_mesh_arrays;
+
+/* Copy a mesh from arrays. Vertices that no element uses are dropped and counted. */
+pl_status pl_mesh_from_arrays(const pl_mesh_arrays *arrays, const char *pointer, pl_mesh *out,
+                              pl_faults *faults);
 
 /* ---- checks -----------------------------------------------------------------------------------
  */
@@ -93,24 +135,49 @@ typedef enum pl_mesh_orientation {
     PL_MESH_ORIENTATION_REFUSE, /* a negative tetrahedron is a fault */
 } pl_mesh_orientation;
 
-/* What a mesh must be to be simulated: at least one tetrahedron, finite coordinates, indices in
- * range, four different corners, no duplicate tetrahedron, positive volume relative to edge length
- * (|det| > 1e-12 * longest edge^3, else "degenerate"), orientation. Faults name the first few
- * element ids and how many more there are. */
+/* What a mesh must be to be simulated: at least one element, finite coordinates, indices in range,
+ * different corners, no element twice, extent relative to edge length (|6 volume| > 1e-12 longest
+ * edge^3, |2 area| > 1e-12 longest edge^2, an edge of more than 1e-12 of the mesh; else
+ * "degenerate"), orientation of tetrahedra. Faults name the first few element ids and how many more
+ * there are. Whether a sheet's edges have more than two triangles is measured, not judged: that
+ * matters to obstacles (pl_mesh_check_closed), and to nothing that deforms. */
 pl_status pl_mesh_check(pl_mesh *mesh, pl_mesh_orientation orientation, const char *pointer,
                         pl_faults *faults);
 
+/* Below this radius ratio an element makes solvers slow and pictures ugly. */
+#define PL_MESH_POOR 1e-3
+enum { PL_MESH_WORST = 5 };
+
 typedef struct pl_mesh_quality {
     double lo[3], hi[3]; /* bounding box, m */
-    double volume;       /* m^3 */
-    double worst_quality,
-        mean_quality;   /* 1 for the regular tetrahedron, 0 for a flat one: radius ratio */
-    int64_t components; /* connected pieces */
+    double volume;       /* m^3, of the tetrahedra */
+    double area;         /* m^2, of the triangles */
+    double length;       /* m, of the edges */
+    /* 1 for the regular tetrahedron and triangle, 0 for a flat one: radius ratio, over all of both;
+     * 1 where there are none. The ids are of the worst tetrahedra, worst first. */
+    double worst_quality, mean_quality;
+    int64_t poor; /* elements below PL_MESH_POOR */
+    int32_t worst_count;
+    int64_t worst[PL_MESH_WORST]; /* tetrahedra first, then triangles: tet_count + triangle */
+    int64_t components;           /* connected pieces */
+    /* Of the body's own triangles: edges of one triangle, of three and more, and of two that run
+     * through it the same way (so face opposite sides). */
+    int64_t open_edges, crowded_edges, turned_edges;
 } pl_mesh_quality;
 pl_status pl_mesh_measure(const pl_mesh *mesh, pl_mesh_quality *out);
 
-/* The boundary triangles (faces that one tetrahedron has), outward, in a fixed order: *triangles is
- * malloc'ed [*count][3]. Sort-based, O(n log n) or radix; deterministic. */
+/* Is every edge of the triangles of two triangles, that run through it opposite ways? What an
+ * obstacle's surface must be; faults name the first few edges. */
+pl_status pl_mesh_check_closed(const pl_mesh *mesh, const char *pointer, pl_faults *faults);
+
+/* What is seen and touched: the faces that one tetrahedron has, outward, then the mesh's own
+ * triangles, in a fixed order: *triangles is malloc'ed [*count][3]. O(n); deterministic. */
 pl_status pl_mesh_surface(const pl_mesh *mesh, int32_t **triangles, int64_t *count);
+
+/* Elements of all kinds. */
+static inline int64_t pl_mesh_element_count(const pl_mesh *mesh)
+{
+    return mesh->tet_count + mesh->triangle_count + mesh->edge_count;
+}
 
 #endif

@@ -21,7 +21,7 @@ static inline int pl_order_equal(const int32_t *keys, int width, int64_t a, int6
     return same;
 }
 
-/* Sort `width` (3 or 4) keys upwards in place, by insertion. */
+/* Sort `width` (2 to 4) keys upwards in place, by insertion. */
 static inline void pl_order_corners(int32_t *keys, int width)
 {
     for (int i = 1; i < width; i++)

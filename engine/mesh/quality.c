@@ -1,4 +1,5 @@
 #include "engine/mesh/mesh.h"
+#include "engine/mesh/sheet_edges.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -49,6 +50,20 @@ static double radius_ratio(const double *a, const double *b, const double *c, co
     return D > 0 && below > 0 ? fmin(3 * D * D / below, 1) : 0;
 }
 
+/* The same of a triangle with edges of lengths a, b, c: 2 r / R = 16 A^2 / (a b c (a + b + c)). */
+static double triangle_ratio(const double *p, const double *q, const double *r, double *area)
+{
+    double u[3], v[3], w[3], n[3];
+    subtract(q, p, u);
+    subtract(r, p, v);
+    subtract(r, q, w);
+    cross(u, v, n);
+    double a = sqrt(dot(u, u)), b = sqrt(dot(v, v)), c = sqrt(dot(w, w));
+    *area = sqrt(dot(n, n)) / 2;
+    double below = a * b * c * (a + b + c);
+    return below > 0 ? fmin(16 * *area * *area / below, 1) : 0;
+}
+
 /* Root of v's piece, halving the path on the way. */
 static int32_t find_root(int32_t *parent, int32_t v)
 {
@@ -59,7 +74,33 @@ static int32_t find_root(int32_t *parent, int32_t v)
     return v;
 }
 
-/* Pieces joined by common vertices; a vertex of no tetrahedron is none. -1 if out of memory. */
+/* Join the pieces that each element's corners belong to; returns by how many they became fewer. */
+static int64_t join(int32_t *parent, const int32_t *corner, int corners, int64_t count)
+{
+    int64_t fewer = 0;
+    for (int64_t t = 0; t < count; t++)
+        for (int k = 1; k < corners; k++) {
+            int32_t a = find_root(parent, corner[corners * t]);
+            int32_t b = find_root(parent, corner[corners * t + k]);
+            /* The lower number is the root: near-linear with path halving. */
+            parent[a > b ? a : b] = a < b ? a : b;
+            fewer += a != b;
+        }
+    return fewer;
+}
+
+static int64_t appear(int32_t *parent, const int32_t *corner, int64_t count)
+{
+    int64_t found = 0;
+    for (int64_t i = 0; i < count; i++)
+        if (parent[corner[i]] < 0) {
+            parent[corner[i]] = corner[i];
+            found++;
+        }
+    return found;
+}
+
+/* Pieces joined by common vertices; a vertex of no element is none. -1 if out of memory. */
 static int64_t count_components(const pl_mesh *mesh)
 {
     int32_t *parent = malloc((size_t)(mesh->vertex_count + 1) * sizeof *parent);
@@ -67,22 +108,12 @@ static int64_t count_components(const pl_mesh *mesh)
         return -1;
     for (int64_t v = 0; v < mesh->vertex_count; v++)
         parent[v] = -1;
-    int64_t count = 0;
-    for (int64_t i = 0; i < 4 * mesh->tet_count; i++) {
-        int32_t v = mesh->tets[i];
-        if (parent[v] < 0) {
-            parent[v] = v;
-            count++;
-        }
-    }
-    for (int64_t t = 0; t < mesh->tet_count; t++)
-        for (int k = 1; k < 4; k++) {
-            int32_t a = find_root(parent, mesh->tets[4 * t]);
-            int32_t b = find_root(parent, mesh->tets[4 * t + k]);
-            /* The lower number is the root: near-linear with path halving. */
-            parent[a > b ? a : b] = a < b ? a : b;
-            count -= a != b;
-        }
+    int64_t count = appear(parent, mesh->tets, 4 * mesh->tet_count) +
+                    appear(parent, mesh->triangles, 3 * mesh->triangle_count) +
+                    appear(parent, mesh->edges, 2 * mesh->edge_count);
+    count -= join(parent, mesh->tets, 4, mesh->tet_count);
+    count -= join(parent, mesh->triangles, 3, mesh->triangle_count);
+    count -= join(parent, mesh->edges, 2, mesh->edge_count);
     free(parent);
     return count;
 }
@@ -98,6 +129,74 @@ static void measure_box(const pl_mesh *mesh, double lo[3], double hi[3])
         }
 }
 
+static const double *vertex(const pl_mesh *mesh, int32_t v)
+{
+    return mesh->vertices + 3 * (int64_t)v;
+}
+
+/* Keep the worst few elements, worst first; of equals the first. */
+static void judge(pl_mesh_quality *out, double worst[PL_MESH_WORST], int64_t id, double q)
+{
+    out->worst_quality = fmin(out->worst_quality, q);
+    out->poor += q < PL_MESH_POOR;
+    if (out->worst_count == PL_MESH_WORST && !(q < worst[PL_MESH_WORST - 1]))
+        return;
+    int32_t at = out->worst_count < PL_MESH_WORST ? out->worst_count++ : PL_MESH_WORST - 1;
+    for (; at > 0 && q < worst[at - 1]; at--) {
+        worst[at] = worst[at - 1];
+        out->worst[at] = out->worst[at - 1];
+    }
+    worst[at] = q;
+    out->worst[at] = id;
+}
+
+static void measure_elements(const pl_mesh *mesh, pl_mesh_quality *out)
+{
+    double worst[PL_MESH_WORST], sum = 0;
+    out->worst_quality = out->mean_quality = 1;
+    for (int64_t t = 0; t < mesh->tet_count; t++) {
+        const int32_t *c = mesh->tets + 4 * t;
+        double volume, q = radius_ratio(vertex(mesh, c[0]), vertex(mesh, c[1]), vertex(mesh, c[2]),
+                                        vertex(mesh, c[3]), &volume);
+        out->volume += volume;
+        sum += q;
+        judge(out, worst, t, q);
+    }
+    for (int64_t t = 0; t < mesh->triangle_count; t++) {
+        const int32_t *c = mesh->triangles + 3 * t;
+        double area,
+            q = triangle_ratio(vertex(mesh, c[0]), vertex(mesh, c[1]), vertex(mesh, c[2]), &area);
+        out->area += area;
+        sum += q;
+        judge(out, worst, mesh->tet_count + t, q);
+    }
+    for (int64_t e = 0; e < mesh->edge_count; e++) {
+        double d[3];
+        subtract(vertex(mesh, mesh->edges[2 * e]), vertex(mesh, mesh->edges[2 * e + 1]), d);
+        out->length += sqrt(dot(d, d));
+    }
+    int64_t judged = mesh->tet_count + mesh->triangle_count;
+    if (judged > 0)
+        out->mean_quality = sum / (double)judged;
+}
+
+static pl_status count_edges(const pl_mesh *mesh, pl_mesh_quality *out)
+{
+    pl_sheet_edges edges;
+    pl_status status = pl_sheet_edges_create(mesh, &edges);
+    if (status != PL_OK)
+        return status;
+    int64_t run, forward;
+    for (int64_t i = 0; i < edges.count; i += run) {
+        run = pl_sheet_edges_run(&edges, i, &forward);
+        out->open_edges += run == 1;
+        out->crowded_edges += run > 2;
+        out->turned_edges += run == 2 && forward != 1;
+    }
+    pl_sheet_edges_destroy(&edges);
+    return PL_OK;
+}
+
 pl_status pl_mesh_measure(const pl_mesh *mesh, pl_mesh_quality *out)
 {
     *out = (pl_mesh_quality){0};
@@ -106,20 +205,6 @@ pl_status pl_mesh_measure(const pl_mesh *mesh, pl_mesh_quality *out)
         return PL_NO_MEMORY;
     out->components = components;
     measure_box(mesh, out->lo, out->hi);
-    double worst = 1, sum = 0;
-    for (int64_t t = 0; t < mesh->tet_count; t++) {
-        const int32_t *corner = mesh->tets + 4 * t;
-        double volume, q = radius_ratio(mesh->vertices + 3 * (int64_t)corner[0],
-                                        mesh->vertices + 3 * (int64_t)corner[1],
-                                        mesh->vertices + 3 * (int64_t)corner[2],
-                                        mesh->vertices + 3 * (int64_t)corner[3], &volume);
-        out->volume += volume;
-        worst = fmin(worst, q);
-        sum += q;
-    }
-    if (mesh->tet_count > 0) {
-        out->worst_quality = worst;
-        out->mean_quality = sum / (double)mesh->tet_count;
-    }
-    return PL_OK;
+    measure_elements(mesh, out);
+    return mesh->triangle_count > 0 ? count_edges(mesh, out) : PL_OK;
 }

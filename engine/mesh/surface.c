@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Faces of a tetrahedron with positive determinant, turned outwards; face f is opposite corner
  * 3 - f. */
@@ -39,9 +40,11 @@ static int64_t mark_outer(const int32_t *keys, const int64_t *order, int64_t n, 
     return count;
 }
 
+/* The `count` outer faces, and after them the mesh's own triangles. */
 static int32_t *collect(const pl_mesh *mesh, const bool *outer, int64_t count)
 {
-    int32_t *triangles = malloc((size_t)(count + 1) * 3 * sizeof *triangles);
+    size_t all = (size_t)(count + mesh->triangle_count);
+    int32_t *triangles = malloc((all + 1) * 3 * sizeof *triangles);
     if (!triangles)
         return NULL;
     int32_t *to = triangles;
@@ -50,10 +53,13 @@ static int32_t *collect(const pl_mesh *mesh, const bool *outer, int64_t count)
             if (outer[4 * t + f])
                 for (int c = 0; c < 3; c++)
                     *to++ = mesh->tets[4 * t + face_corners[f][c]];
+    if (mesh->triangle_count > 0)
+        memcpy(to, mesh->triangles, (size_t)mesh->triangle_count * 3 * sizeof *to);
     return triangles;
 }
 
-/* The order of the result is the tetrahedra's, then face_corners': it depends on nothing else. */
+/* The order of the result is the tetrahedra's, then face_corners', then that of the triangles: it
+ * depends on nothing else. */
 pl_status pl_mesh_surface(const pl_mesh *mesh, int32_t **triangles, int64_t *count)
 {
     *triangles = NULL;
@@ -65,7 +71,7 @@ pl_status pl_mesh_surface(const pl_mesh *mesh, int32_t **triangles, int64_t *cou
         pl_order_records(keys, n, 3, (int32_t)mesh->vertex_count, &order) == PL_OK) {
         int64_t found = mark_outer(keys, order, n, outer);
         *triangles = collect(mesh, outer, found);
-        *count = *triangles ? found : 0;
+        *count = *triangles ? found + mesh->triangle_count : 0;
     }
     free(order);
     free(outer);

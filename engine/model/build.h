@@ -11,7 +11,7 @@ typedef struct pl_build {
     const pl_scene *scene;
     const pl_mesh *meshes;
     pl_layout layout;
-    int32_t *tets;       /* [tets][4], model vertices */
+    const int32_t *tets; /* [tets][4], model vertices: the layout's */
     double *mu, *lambda; /* [tets] */
     pl_model *model;
     int32_t group_room; /* groups that the model's list has room for */

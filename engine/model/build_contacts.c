@@ -38,6 +38,8 @@ static pl_status surface_vertices(pl_build *b, int32_t **out, int64_t *count)
         status = pl_mesh_surface(&b->meshes[i], &triangles, &triangle_count);
         for (int64_t k = 0; status == PL_OK && k < 3 * triangle_count; k++)
             mark[m->first_vertex[i] + triangles[k]] = 1;
+        for (int64_t k = 0; status == PL_OK && k < 2 * b->meshes[i].edge_count; k++)
+            mark[m->first_vertex[i] + b->meshes[i].edges[k]] = 1;
         free(triangles);
     }
     if (status != PL_OK) {

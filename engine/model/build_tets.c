@@ -8,20 +8,19 @@
 pl_status pl_build_tets(pl_build *b)
 {
     pl_model *m = b->model;
-    int32_t *element = malloc((size_t)m->tets * sizeof *element);
-    double *mu = malloc((size_t)m->tets * sizeof *mu);
-    double *lambda = malloc((size_t)m->tets * sizeof *lambda);
+    const pl_elements *tets = &b->layout.elements[PL_ELEMENT_TET];
+    int32_t *element = malloc((size_t)(m->tets + 1) * sizeof *element);
+    double *mu = malloc((size_t)(m->tets + 1) * sizeof *mu);
+    double *lambda = malloc((size_t)(m->tets + 1) * sizeof *lambda);
     pl_status status = element && mu && lambda ? PL_OK : PL_NO_MEMORY;
     for (pl_material_kind kind = 0; status == PL_OK && kind < PL_MATERIAL_KINDS; kind++) {
         int64_t count = 0;
-        for (int32_t i = 0; i < m->body_count; i++) {
-            if (b->scene->materials[b->scene->bodies[i].material].model != kind)
+        for (int64_t t = 0; t < m->tets; t++) {
+            if (b->scene->materials[tets->material[t]].model != kind)
                 continue;
-            for (int64_t t = m->first_tet[i]; t < m->first_tet[i + 1]; t++) {
-                element[count] = (int32_t)t;
-                mu[count] = b->mu[t];
-                lambda[count++] = b->lambda[t];
-            }
+            element[count] = (int32_t)t;
+            mu[count] = b->mu[t];
+            lambda[count++] = b->lambda[t];
         }
         if (count == 0)
             continue;

@@ -89,8 +89,19 @@ static uint64_t hash_matrix(uint64_t hash, const pl_model *m)
     return hash_doubles(hash, m->coupling_value, coupled);
 }
 
+/* A kind's elements, and each one's material model. Constants and rest shapes are hashed as what is
+ * made of them. */
+static uint64_t hash_elements(uint64_t hash, const pl_scene *scene, const pl_elements *e)
+{
+    hash = hash_i64(hash, e->count);
+    hash = hash_ints(hash, e->corner, e->corners * e->count);
+    for (int64_t t = 0; t < e->count; t++)
+        hash = hash_i64(hash, scene->materials[e->material[t]].model);
+    return hash;
+}
+
 uint64_t pl_model_hash_make(const pl_model *m, const pl_scene *scene, const pl_layout *layout,
-                            const int32_t *tets, const double *mu, const double *lambda)
+                            const double *mu, const double *lambda)
 {
     uint64_t hash = PL_HASH_START;
     const int64_t counts[] = {m->vertices,  m->tets,           m->free_vertices, m->body_count,
@@ -105,13 +116,12 @@ uint64_t pl_model_hash_make(const pl_model *m, const pl_scene *scene, const pl_l
     hash = hash_doubles(hash, m->x0, 3 * m->vertices);
     hash = hash_doubles(hash, m->v0, 3 * m->vertices);
     hash = hash_doubles(hash, m->mass, m->vertices);
-    hash = hash_ints(hash, tets, 4 * m->tets);
     hash = hash_doubles(hash, mu, m->tets);
     hash = hash_doubles(hash, lambda, m->tets);
-    for (int32_t b = 0; b < m->body_count; b++) {
+    for (int32_t b = 0; b < m->body_count; b++)
         hash = hash_i64(hash, m->first_vertex[b]);
-        hash = hash_i64(hash, scene->materials[scene->bodies[b].material].model);
-    }
+    for (int k = 0; k < PL_ELEMENT_KINDS; k++)
+        hash = hash_elements(hash, scene, &layout->elements[k]);
     for (int32_t g = 0; g < m->group_count; g++)
         hash = hash_doubles(hash, m->groups[g].weight, m->groups[g].blocks * PL_BLOCK);
     for (int32_t p = 0; p < m->pin_count; p++) {

@@ -12,9 +12,9 @@
 #define PL_HASH_START UINT64_C(0xCBF29CE484222325)
 uint64_t pl_hash(uint64_t hash, const void *data, size_t size);
 
-/* Of everything that decides the bits of the model's runs. tets [.][4] in model vertices; mu and
+/* Of everything that decides the bits of the model's runs. mu and
  * lambda one a tetrahedron. The model is complete but for its factor, which follows from A. */
 uint64_t pl_model_hash_make(const pl_model *model, const pl_scene *scene, const pl_layout *layout,
-                            const int32_t *tets, const double *mu, const double *lambda);
+                            const double *mu, const double *lambda);
 
 #endif

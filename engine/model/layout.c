@@ -15,55 +15,12 @@ void pl_layout_destroy(pl_layout *layout)
     for (int32_t p = 0; layout->pins && p < layout->pin_count; p++)
         free(layout->pins[p].vertex);
     free(layout->pins);
+    for (int k = 0; k < PL_ELEMENT_KINDS; k++)
+        pl_elements_clear(&layout->elements[k]);
     free(layout->first_vertex);
-    free(layout->first_tet);
     free(layout->rest);
     free(layout->held);
     *layout = (pl_layout){0};
-}
-
-pl_status pl_body_load(const pl_scene *scene, int32_t body, const pl_blob *blobs,
-                       const pl_mesh_limits *limits, pl_mesh *out, pl_faults *faults)
-{
-    const pl_mesh_source *s = &scene->bodies[body].mesh;
-    char pointer[64];
-    snprintf(pointer, sizeof pointer, "/bodies/%d/mesh", body);
-    pl_status status = PL_OK;
-    *out = (pl_mesh){0};
-    switch (s->kind) {
-    case PL_SOURCE_BOX:
-        status = pl_mesh_box(s->size, s->cells, out);
-        break;
-    case PL_SOURCE_SPHERE:
-        status = pl_mesh_sphere(s->radius, s->sphere_cells, out);
-        break;
-    case PL_SOURCE_INLINE:
-        status = pl_mesh_from_arrays(s->vertex_count, s->vertices, s->tet_count, s->tets, pointer,
-                                     out, faults);
-        break;
-    case PL_SOURCE_UPLOAD: {
-        static const pl_mesh_format format[] = {PL_MESH_GMSH, PL_MESH_TETGEN, PL_MESH_MEDIT};
-        status = pl_mesh_read(format[s->format], blobs, limits, pointer, out, faults);
-        break;
-    }
-    }
-    if (status == PL_OK &&
-        (out->vertex_count > limits->max_vertices || out->tet_count > limits->max_tets)) {
-        char expected[96];
-        snprintf(expected, sizeof expected, "at most %lld vertices and %lld tetrahedra",
-                 (long long)limits->max_vertices, (long long)limits->max_tets);
-        pl_faults_addf(faults, pointer, "too_large", expected, "use fewer cells or a coarser mesh",
-                       "%lld vertices and %lld tetrahedra", (long long)out->vertex_count,
-                       (long long)out->tet_count);
-        status = PL_INVALID;
-    }
-    if (status == PL_OK)
-        status = pl_mesh_check(
-            out, s->refuse_negative ? PL_MESH_ORIENTATION_REFUSE : PL_MESH_ORIENTATION_REPAIR,
-            pointer, faults);
-    if (status != PL_OK)
-        pl_mesh_clear(out);
-    return status;
 }
 
 /* Scale, then rotate about the origin, then translate. */
@@ -176,30 +133,45 @@ static pl_status check_method(const pl_scene *scene, pl_faults *faults)
     return status;
 }
 
+/* Vertices and the corners of elements are counted in 32 bits, with some room for their blocks. */
+static pl_status check_sizes(const pl_mesh *meshes, int32_t bodies, int64_t vertices,
+                             pl_faults *faults)
+{
+    int64_t most = 0, counts[PL_ELEMENT_KINDS] = {0};
+    for (int32_t b = 0; b < bodies; b++) {
+        counts[PL_ELEMENT_TET] += meshes[b].tet_count;
+        counts[PL_ELEMENT_TRIANGLE] += meshes[b].triangle_count;
+        counts[PL_ELEMENT_EDGE] += meshes[b].edge_count;
+    }
+    for (int k = 0; k < PL_ELEMENT_KINDS; k++)
+        most = counts[k] > most ? counts[k] : most;
+    if (vertices <= INT32_MAX / 4 && most <= INT32_MAX / 16)
+        return PL_OK;
+    pl_faults_addf(faults, "/bodies", "too_large", "fewer than 134 million of each kind in all",
+                   "use coarser meshes",
+                   "%lld vertices, %lld tetrahedra, %lld triangles and %lld edges",
+                   (long long)vertices, (long long)counts[PL_ELEMENT_TET],
+                   (long long)counts[PL_ELEMENT_TRIANGLE], (long long)counts[PL_ELEMENT_EDGE]);
+    return PL_INVALID;
+}
+
 pl_status pl_layout_create(const pl_scene *scene, const pl_mesh *meshes, pl_layout *out,
                            pl_faults *faults)
 {
     *out = (pl_layout){.pin_count = scene->pin_count};
     size_t bodies = (size_t)scene->body_count;
     out->first_vertex = calloc(bodies + 1, sizeof *out->first_vertex);
-    out->first_tet = calloc(bodies + 1, sizeof *out->first_tet);
     out->pins = calloc((size_t)scene->pin_count + 1, sizeof *out->pins);
     pl_status status = PL_NO_MEMORY;
-    if (!out->first_vertex || !out->first_tet || !out->pins)
+    if (!out->first_vertex || !out->pins)
         goto done;
-    for (size_t b = 0; b < bodies; b++) {
+    for (size_t b = 0; b < bodies; b++)
         out->first_vertex[b + 1] = out->first_vertex[b] + meshes[b].vertex_count;
-        out->first_tet[b + 1] = out->first_tet[b] + meshes[b].tet_count;
-    }
     out->vertices = out->first_vertex[bodies];
-    out->tets = out->first_tet[bodies];
-    if (out->vertices > INT32_MAX / 4 || out->tets > INT32_MAX / 16) {
-        pl_faults_addf(faults, "/bodies", "too_large", "fewer than 134 million tetrahedra in all",
-                       "use coarser meshes", "%lld vertices and %lld tetrahedra",
-                       (long long)out->vertices, (long long)out->tets);
-        status = PL_INVALID;
+    status = check_sizes(meshes, scene->body_count, out->vertices, faults);
+    if (status != PL_OK)
         goto done;
-    }
+    status = PL_NO_MEMORY;
     out->rest = malloc((size_t)(3 * out->vertices + 1) * sizeof *out->rest);
     out->held = calloc((size_t)out->vertices + 1, 1);
     if (!out->rest || !out->held)
@@ -207,6 +179,11 @@ pl_status pl_layout_create(const pl_scene *scene, const pl_mesh *meshes, pl_layo
     for (size_t b = 0; b < bodies; b++)
         place(&scene->bodies[b].transform, meshes[b].vertices, meshes[b].vertex_count,
               out->rest + 3 * out->first_vertex[b]);
+    status = pl_elements_create(scene, meshes, out);
+    if (status != PL_OK)
+        goto done;
+    out->tets = out->elements[PL_ELEMENT_TET].count;
+    out->first_tet = out->elements[PL_ELEMENT_TET].first;
     status = resolve_pins(scene, meshes, out, faults);
     pl_status method = check_method(scene, faults);
     status = status == PL_OK ? method : status;

@@ -7,6 +7,7 @@
 
 #include "engine/fault.h"
 #include "engine/mesh/mesh.h"
+#include "engine/model/elements.h"
 #include "engine/scene.h"
 
 typedef struct pl_pin_vertices {
@@ -15,10 +16,12 @@ typedef struct pl_pin_vertices {
 } pl_pin_vertices;
 
 typedef struct pl_layout {
-    int64_t vertices, tets, free_vertices; /* free: not held in all three coordinates */
-    int64_t *first_vertex, *first_tet;     /* [body_count + 1] */
-    double *rest;                          /* [vertices][3]: after the transform */
-    unsigned char *held;                   /* [vertices]: bit c where a pin holds coordinate c */
+    int64_t vertices, tets, free_vertices;  /* free: not held in all three coordinates */
+    pl_elements elements[PL_ELEMENT_KINDS]; /* of all bodies */
+    int64_t *first_vertex;                  /* [body_count + 1] */
+    const int64_t *first_tet;               /* [body_count + 1]: that of elements */
+    double *rest;                           /* [vertices][3]: after the transform */
+    unsigned char *held;                    /* [vertices]: bit c where a pin holds coordinate c */
     int32_t pin_count;
     pl_pin_vertices *pins;
 } pl_layout;
@@ -27,6 +30,11 @@ typedef struct pl_layout {
 pl_status pl_layout_create(const pl_scene *scene, const pl_mesh *meshes, pl_layout *out,
                            pl_faults *faults);
 void pl_layout_destroy(pl_layout *layout);
+
+/* Lumped masses, kg: `mass` [vertices] is zeroed and gets an equal share of each of its elements',
+ * density x volume of a tetrahedron, x thickness x area of a triangle, x area x length of an edge.
+ */
+void pl_layout_masses(const pl_scene *scene, const pl_layout *layout, double *mass);
 
 /* x0 and v0 [n][3] of one body from its rest positions, its lumped masses [n] and its "initial". */
 void pl_body_initial(const pl_body *body, const double *rest, const double *mass, int64_t n,

@@ -41,46 +41,24 @@ void pl_model_destroy(pl_model *m)
 static void clear_build(pl_build *b)
 {
     pl_layout_destroy(&b->layout);
-    free(b->tets);
     free(b->mu);
     free(b->lambda);
 }
 
-/* Tetrahedra in the model's vertices, with their material's constants. */
+/* The tetrahedra and their constants. */
 static pl_status gather_tets(pl_build *b)
 {
-    const pl_layout *layout = &b->layout;
-    b->tets = malloc((size_t)(4 * layout->tets) * sizeof *b->tets);
-    b->mu = malloc((size_t)layout->tets * sizeof *b->mu);
-    b->lambda = malloc((size_t)layout->tets * sizeof *b->lambda);
-    if (!b->tets || !b->mu || !b->lambda)
+    const pl_elements *tets = &b->layout.elements[PL_ELEMENT_TET];
+    b->tets = tets->corner;
+    b->mu = malloc((size_t)(tets->count + 1) * sizeof *b->mu);
+    b->lambda = malloc((size_t)(tets->count + 1) * sizeof *b->lambda);
+    if (!b->mu || !b->lambda)
         return PL_NO_MEMORY;
-    for (int32_t i = 0; i < b->scene->body_count; i++) {
-        const pl_material *material = &b->scene->materials[b->scene->bodies[i].material];
-        double mu, lambda;
-        pl_lame(material->young, material->poisson, &mu, &lambda);
-        int64_t first = layout->first_tet[i];
-        for (int64_t t = 0; t < b->meshes[i].tet_count; t++) {
-            for (int c = 0; c < 4; c++)
-                b->tets[4 * (first + t) + c] = b->meshes[i].tets[4 * t + c] +
-                                               (int32_t)layout->first_vertex[i];
-            b->mu[first + t] = mu;
-            b->lambda[first + t] = lambda;
-        }
+    for (int64_t t = 0; t < tets->count; t++) {
+        const pl_material *material = &b->scene->materials[tets->material[t]];
+        pl_lame(material->young, material->poisson, &b->mu[t], &b->lambda[t]);
     }
     return PL_OK;
-}
-
-static double tet_volume(const double *x, const int32_t *tet)
-{
-    double e[3][3];
-    for (int c = 0; c < 3; c++)
-        for (int k = 0; k < 3; k++)
-            e[c][k] = x[3 * (int64_t)tet[c + 1] + k] - x[3 * (int64_t)tet[0] + k];
-    return (e[0][0] * (e[1][1] * e[2][2] - e[1][2] * e[2][1]) -
-            e[0][1] * (e[1][0] * e[2][2] - e[1][2] * e[2][0]) +
-            e[0][2] * (e[1][0] * e[2][1] - e[1][1] * e[2][0])) /
-           6;
 }
 
 /* Lumped masses, and initial positions and velocities of every body. */
@@ -91,22 +69,17 @@ static pl_status set_bodies(pl_build *b)
     size_t n = (size_t)m->vertices, bodies = (size_t)m->body_count;
     m->first_vertex = malloc((bodies + 1) * sizeof *m->first_vertex);
     m->first_tet = malloc((bodies + 1) * sizeof *m->first_tet);
-    m->mass = calloc(n, sizeof *m->mass);
+    m->mass = malloc(n * sizeof *m->mass);
     m->x0 = malloc(3 * n * sizeof *m->x0);
     m->v0 = malloc(3 * n * sizeof *m->v0);
     if (!m->first_vertex || !m->first_tet || !m->mass || !m->x0 || !m->v0)
         return PL_NO_MEMORY;
     memcpy(m->first_vertex, layout->first_vertex, (bodies + 1) * sizeof *m->first_vertex);
     memcpy(m->first_tet, layout->first_tet, (bodies + 1) * sizeof *m->first_tet);
+    pl_layout_masses(b->scene, layout, m->mass);
     for (size_t i = 0; i < bodies; i++) {
         const pl_body *body = &b->scene->bodies[i];
-        double density = b->scene->materials[body->material].density;
         int64_t v = m->first_vertex[i];
-        for (int64_t t = m->first_tet[i]; t < m->first_tet[i + 1]; t++) {
-            double quarter = density * tet_volume(layout->rest, b->tets + 4 * t) / 4;
-            for (int c = 0; c < 4; c++)
-                m->mass[b->tets[4 * t + c]] += quarter;
-        }
         pl_body_initial(body, layout->rest + 3 * v, m->mass + v, m->first_vertex[i + 1] - v,
                         m->x0 + 3 * v, m->v0 + 3 * v);
     }
@@ -259,7 +232,7 @@ static pl_status build_parts(pl_build *b, pl_faults *faults)
         if (status != PL_OK)
             return status;
     }
-    b->model->hash = pl_model_hash_make(b->model, b->scene, &b->layout, b->tets, b->mu, b->lambda);
+    b->model->hash = pl_model_hash_make(b->model, b->scene, &b->layout, b->mu, b->lambda);
     pl_status status = pl_factors_create(b->model);
     if (status == PL_FAILED) {
         pl_faults_add(faults, "/bodies", "singular_matrix", "a matrix that has no Cholesky factor",

@@ -66,7 +66,7 @@ static pl_status warn_of_mesh(preflight *p, int32_t b)
         warn(p, "%" PRId64 " of %" PRId64 " tetrahedra of body '%s' were turned round",
              mesh->repaired, mesh->tet_count, name);
     if (mesh->unused > 0)
-        warn(p, "%" PRId64 " vertices of body '%s' belong to no tetrahedron and were dropped",
+        warn(p, "%" PRId64 " vertices of body '%s' belong to no element and were dropped",
              mesh->unused, name);
     pl_mesh_quality quality;
     pl_status status = pl_mesh_measure(mesh, &quality);

@@ -189,7 +189,7 @@ START_TEST(test_upload_with_warnings)
     ck_assert_int_eq(report.vertices, 8);
     ck_assert_int_eq(report.tets, 5);
     ck_assert(has_warning(&report, "turned round"));
-    ck_assert(has_warning(&report, "1 vertices of body 'cube' belong to no tetrahedron"));
+    ck_assert(has_warning(&report, "1 vertices of body 'cube' belong to no element"));
     ck_assert(has_warning(&report, "0.495"));
     pl_preflight_clear(&report);
     char *text;

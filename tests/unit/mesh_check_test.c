@@ -10,7 +10,11 @@ static pl_mesh from(int64_t nv, const double *x, int64_t nt, const int64_t *tets
 {
     pl_mesh mesh;
     pl_faults faults = {0};
-    ck_assert_int_eq(pl_mesh_from_arrays(nv, x, nt, tets, "/m", &mesh, &faults), PL_OK);
+    ck_assert_int_eq(
+        pl_mesh_from_arrays(
+            &(pl_mesh_arrays){.vertex_count = nv, .vertices = x, .tet_count = nt, .tets = tets},
+            "/m", &mesh, &faults),
+        PL_OK);
     ck_assert_no_faults(&faults);
     return mesh;
 }
@@ -57,7 +61,7 @@ START_TEST(shapes_that_cannot_be_simulated_are_named)
 {
     const int64_t twice[] = {0, 1, 2, 3, 1, 2, 3, 4, 3, 1, 0, 2};
     check_refuses(corner, 5, twice, 3, PL_MESH_ORIENTATION_REPAIR, "mesh_duplicate",
-                  "element 2: the same four vertices as element 0");
+                  "element 2: the same vertices as element 0");
     const int64_t collapsed[] = {0, 1, 2, 3, 4, 2, 2, 3};
     check_refuses(corner, 5, collapsed, 2, PL_MESH_ORIENTATION_REPAIR, "mesh_corners",
                   "element 1: a vertex stands twice in it");
@@ -116,8 +120,11 @@ START_TEST(indices_out_of_range_are_refused)
     const int64_t tets[] = {0, 1, 2, 4, 1, 2, 3, INT64_MAX, -1, 0, 1, 2};
     pl_mesh mesh;
     pl_faults faults = {0};
-    ck_assert_int_eq(pl_mesh_from_arrays(4, corner, 3, tets, "/bodies/0/mesh", &mesh, &faults),
-                     PL_INVALID);
+    ck_assert_int_eq(
+        pl_mesh_from_arrays(
+            &(pl_mesh_arrays){.vertex_count = 4, .vertices = corner, .tet_count = 3, .tets = tets},
+            "/bodies/0/mesh", &mesh, &faults),
+        PL_INVALID);
     ck_assert_uint_eq(faults.total, 3);
     ck_assert_fault(&faults, 0, "mesh_index", "element 0: vertex 4 of 4");
     ck_assert_fault(&faults, 1, "mesh_index", "element 1: vertex 9223372036854775807 of 4");

@@ -1,0 +1,80 @@
+/* The mesh of a body, from whatever its source is. */
+#include "engine/pliant.h"
+
+#include <stdio.h>
+
+static pl_status check_limits(const pl_mesh *mesh, const pl_mesh_limits *limits,
+                              const char *pointer, pl_faults *faults)
+{
+    const struct {
+        const char *what;
+        int64_t count, most;
+    } sizes[] = {{"vertices", mesh->vertex_count, limits->max_vertices},
+                 {"tetrahedra", mesh->tet_count, limits->max_tets},
+                 {"triangles", mesh->triangle_count, limits->max_tets},
+                 {"edges", mesh->edge_count, limits->max_tets}};
+    pl_status status = PL_OK;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        if (sizes[i].count <= sizes[i].most)
+            continue;
+        char expected[96];
+        snprintf(expected, sizeof expected, "at most %lld %s", (long long)sizes[i].most,
+                 sizes[i].what);
+        pl_faults_addf(faults, pointer, "too_large", expected, "use fewer cells or a coarser mesh",
+                       "%lld %s", (long long)sizes[i].count, sizes[i].what);
+        status = PL_INVALID;
+    }
+    return status;
+}
+
+pl_status pl_body_load(const pl_scene *scene, int32_t body, const pl_blob *blobs,
+                       const pl_mesh_limits *limits, pl_mesh *out, pl_faults *faults)
+{
+    const pl_mesh_source *s = &scene->bodies[body].mesh;
+    char pointer[64];
+    snprintf(pointer, sizeof pointer, "/bodies/%d/mesh", body);
+    pl_status status = PL_OK;
+    *out = (pl_mesh){0};
+    switch (s->kind) {
+    case PL_SOURCE_BOX:
+        status = pl_mesh_box(s->size, s->cells, out);
+        break;
+    case PL_SOURCE_SPHERE:
+        status = pl_mesh_sphere(s->radius, s->sphere_cells, out);
+        break;
+    case PL_SOURCE_INLINE:
+        status = pl_mesh_from_arrays(&(pl_mesh_arrays){.vertex_count = s->vertex_count,
+                                                       .vertices = s->vertices,
+                                                       .tet_count = s->tet_count,
+                                                       .tets = s->tets,
+                                                       .triangle_count = s->triangle_count,
+                                                       .triangles = s->triangles,
+                                                       .edge_count = s->edge_count,
+                                                       .edges = s->edges},
+                                     pointer, out, faults);
+        break;
+    case PL_SOURCE_CLOTH: {
+        static const pl_mesh_diagonal diagonal[] = {PL_MESH_DIAGONAL_ALTERNATING,
+                                                    PL_MESH_DIAGONAL_UP, PL_MESH_DIAGONAL_DOWN};
+        status = pl_mesh_cloth(s->cloth.size, s->cloth.cells, diagonal[s->cloth.diagonal], out);
+        break;
+    }
+    case PL_SOURCE_ROPE:
+        status = pl_mesh_rope(s->rope.length, s->rope.segments, s->rope.direction, out);
+        break;
+    case PL_SOURCE_UPLOAD: {
+        static const pl_mesh_format format[] = {PL_MESH_GMSH, PL_MESH_TETGEN, PL_MESH_MEDIT};
+        status = pl_mesh_read(format[s->format], blobs, limits, pointer, out, faults);
+        break;
+    }
+    }
+    if (status == PL_OK)
+        status = check_limits(out, limits, pointer, faults);
+    if (status == PL_OK)
+        status = pl_mesh_check(
+            out, s->refuse_negative ? PL_MESH_ORIENTATION_REFUSE : PL_MESH_ORIENTATION_REPAIR,
+            pointer, faults);
+    if (status != PL_OK)
+        pl_mesh_clear(out);
+    return status;
+}
