@@ -14,9 +14,6 @@ BUILD ?= build
 SAN ?=
 VERSION := 0.1.0
 
-ifneq ($(SAN),)
-BUILD := build/san-$(subst $(comma),-,$(SAN))
-endif
 comma := ,
 ifneq ($(SAN),)
 BUILD := build/san-$(subst $(comma),-,$(SAN))
@@ -181,13 +178,14 @@ demo: all ## run the demo scene through a daemon of its own; leaves demo-out/
 
 ##@ Checking
 # Beside every test program: those that read hostile bytes once more under sanitizers, and the fuzz
-# targets for FUZZ_SECONDS each. With SAN= given, every test program under those sanitizers.
-SAN_TESTS := $(patsubst tests/%.c,build/san-address-undefined/tests/%,$(wildcard tests/unit/protocol_*_test.c \
+# targets for FUZZ_SECONDS each. With SAN= given, every test program under those sanitizers, in a folder
+# of its own: the part takes the plain build's kernels.
+SAN_TESTS := $(patsubst tests/%.c,build/san-part/tests/%,$(wildcard tests/unit/protocol_*_test.c \
              tests/unit/mesh_*_test.c tests/unit/model_*_test.c tests/faults/worker_crash_test.c \
              tests/faults/worker_run_test.c tests/http/hostile_test.c))
 .PHONY: sanitised
 sanitised: all | test-deps
-	@$(MAKE) --no-print-directory SAN=address,undefined KERNELS_BUILD=build CFLAGS='-O1 -g' sanitised-programs
+	@$(MAKE) --no-print-directory SAN=address,undefined BUILD=build/san-part KERNELS_BUILD=build CFLAGS='-O1 -g' sanitised-programs
 .PHONY: sanitised-programs
 sanitised-programs: $(PROGRAMS) $(SAN_TESTS)
 

@@ -25,7 +25,8 @@ static pl_run *two_bodies(int32_t threads, const char *solver)
         "   'initial': {'shape': {'twisted': {'turns': 0.4, 'axis': [1, 0, 0]}}}},"
         "  {'mesh': {'sphere': {'cells': 4}}, 'material': 'b',"
         "   'initial': {'shape': {'stretched': [1.4, 0.7, 1.1]}}}],"
-        " 'pins': [{'body': 'body-0', 'select': {'side': '-x'}}]}",
+        " 'pins': [{'body': 'body-0', 'select': {'side': '-x'}},"
+        "          {'body': 'body-1', 'select': {'side': '-x'}, 'axes': ['x', 'z']}]}",
         solver);
 }
 
@@ -41,8 +42,10 @@ START_TEST(matrix_is_the_derivative_of_the_gradient)
     double *d = calloc((size_t)n, sizeof *d), *Hd = calloc((size_t)n, sizeof *Hd);
     double *x = calloc((size_t)all, sizeof *x), *f = calloc((size_t)all, sizeof *f);
     double *g[2] = {calloc((size_t)n, sizeof *d), calloc((size_t)n, sizeof *d)};
-    for (int64_t i = 0; i < n; i++)
-        d[i] = sin((double)(3 * i + 1));
+    for (int64_t i = 0; i < n; i++) /* a direction is zero where a pin holds */
+        d[i] = pl_model_holds(m, m->free_vertex[i % (n / 3)], (int)(i / (n / 3)))
+                   ? 0
+                   : sin((double)(3 * i + 1));
     pl_stage stage = {.a = 1,
                       .h = m->h,
                       .inertia = 1 / (m->h * m->h),

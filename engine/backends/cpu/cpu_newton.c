@@ -204,21 +204,26 @@ static void gather_pair(const newton *w, int64_t pair, double sum[3][3])
     }
 }
 
-/* The three columns of free vertex j. */
-static void gather_columns(const newton *w, int64_t j, double inertia)
+/* The three columns of free vertex j. What a pin holds has the identity's row and column, times a
+ * stiffness of the vertex, so that the diagonal is of one scale. */
+static void gather_columns(const pl_model *m, const newton *w, int64_t j, double inertia)
 {
-    double *value = w->H.value;
     const int64_t *column = w->H.column + 3 * j;
+    int32_t own = m->free_vertex[j];
     for (int64_t p = w->pair_start[j]; p < w->pair_start[j + 1]; p++) {
         double sum[3][3];
         gather_pair(w, p, sum);
         int64_t k = 3 * (p - w->pair_start[j]);
+        int32_t other = m->free_vertex[w->H.row[column[0] + k] / 3];
         for (int s = 0; s < 3; s++)
-            for (int r = k == 0 ? s : 0; r < 3; r++)
-                value[column[s] + k - s + r] = sum[r][s];
+            for (int r = k == 0 ? s : 0; r < 3; r++) {
+                bool held = pl_model_holds(m, own, s) || pl_model_holds(m, other, r);
+                w->H.value[column[s] + k - s + r] = held ? 0 : sum[r][s];
+            }
     }
     for (int s = 0; s < 3; s++)
-        value[column[s]] += inertia;
+        w->H.value[column[s]] += pl_model_holds(m, own, s) ? pl_model_diagonal(m, j)
+                                                           : inertia * m->mass[own];
 }
 
 void pl_cpu_hessian_make(pl_backend *b, const pl_stage *stage, const double *x, bool project)
@@ -241,7 +246,7 @@ void pl_cpu_hessian_make(pl_backend *b, const pl_stage *stage, const double *x, 
     int64_t n = m->free_vertices;
 #pragma omp parallel for num_threads(team(c, n, ROWS_A_THREAD / 8)) schedule(static)
     for (int64_t j = 0; j < n; j++)
-        gather_columns(w, j, stage->inertia * m->mass[m->free_vertex[j]]);
+        gather_columns(m, w, j, stage->inertia);
 }
 
 pl_status pl_cpu_hessian_factor(pl_backend *b)
