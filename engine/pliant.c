@@ -68,6 +68,14 @@ pl_status pl_state_create(const pl_model *model, int32_t threads, pl_state **out
     return PL_OK;
 }
 
+void pl_state_enter(pl_state *s, int64_t step, const double *x, const double *v)
+{
+    size_t bytes = 3 * (size_t)s->model->vertices * sizeof *x;
+    memcpy(s->x, x, bytes);
+    memcpy(s->v, v, bytes);
+    s->step = step;
+}
+
 const double *pl_state_positions(const pl_state *state)
 {
     return state->x;

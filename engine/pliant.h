@@ -77,6 +77,11 @@ const double *pl_state_velocities(const pl_state *state);
 double pl_state_time(const pl_state *state);
 int64_t pl_state_step(const pl_state *state);
 
+/* A state that was not stepped yet becomes that of `step` with these positions and velocities
+ * [vertex_count][3], as if the run had come to it: for one method to go on where another has come
+ * to. What a solver remembers of earlier steps stays empty. */
+void pl_state_enter(pl_state *state, int64_t step, const double *x, const double *v);
+
 /* Metrics of the state as it stands (frame 0: no solver quantities). Pointers in it stay valid
  * until the next call on the state. */
 void pl_state_measure(const pl_model *model, pl_state *state, pl_metrics *out);

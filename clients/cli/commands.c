@@ -113,6 +113,25 @@ const pl_command pl_commands[] = {
          "Prints each expectation with what the stored frames and metrics have. Exit status 0\n"
          "only where the session succeeded, there are expectations and all of them hold.",
      .run = pl_command_check},
+    {.name = "compare",
+     .arguments = "SCENE.json|DIR|ID --methods A,B,...",
+     .summary = "several methods on one frame from the same state: error against work",
+     .least = 1,
+     .most = 1,
+     .notes =
+         "The scene's own method makes the frames before; then each method makes frame K with\n"
+         "every iteration recorded. Prints, and with --out draws, the error of the objective\n"
+         "relative to its minimum against iterations and time. The minimum is newton's where it\n"
+         "can carry the scene, else the best of a long run. A method takes options of the scene's\n"
+         "solver: --methods admm,admm:weight_scale=1,quasi_newton:window=16. What can not carry\n"
+         "the scene is named with the reason and left out. Times are of a run that records\n"
+         "nothing.",
+     .options = {{"--methods", "A,B,...", "methods and their options (all there are)"},
+                 {"--frame", "K", "the frame (1)"},
+                 {"--iterations", "N", "of each method (100)"},
+                 {"--threads", "N", "threads of the solver (the scene's resources.cores)"},
+                 {"--out", "DIR", "write compare.svg, compare.csv and compare.json there"}},
+     .run = pl_command_compare},
     {.name = "verify",
      .arguments = "DIR|ID",
      .summary = "check every file of a session for damage",

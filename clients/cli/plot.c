@@ -13,8 +13,9 @@ typedef struct canvas {
 } canvas;
 
 static const pl_style styles[PL_PLOT_SERIES_MAX] = {
+    PL_STYLE_CYAN, PL_STYLE_YELLOW, PL_STYLE_GREEN, PL_STYLE_MAGENTA, PL_STYLE_RED, PL_STYLE_BLUE,
     PL_STYLE_CYAN, PL_STYLE_YELLOW, PL_STYLE_GREEN, PL_STYLE_MAGENTA, PL_STYLE_RED, PL_STYLE_BLUE};
-static const char letters[PL_PLOT_SERIES_MAX + 1] = "*o+x#%";
+static const char letters[PL_PLOT_SERIES_MAX + 1] = "*o+x#%@s=v&w";
 
 static bool usable(double value)
 {
@@ -141,8 +142,9 @@ static void print_axis(const pl_plot *plot, const pl_terminal *t, FILE *out)
     fprintf(out, "%s%6s %s", pl_style_on(t, PL_STYLE_DIM), "", t->utf8 ? "└" : "+");
     for (int i = 0; i < plot->width; i++)
         fputs(t->utf8 ? "─" : "-", out);
-    int length = snprintf(last, sizeof last, "frame %.0f", plot->x_last);
-    fprintf(out, "\n%7s%-*.0f%*s%s\n", "", plot->width - length + 1, plot->x_first, length, last,
+    int length = snprintf(last, sizeof last, "%.12s %.6g", plot->x_name ? plot->x_name : "frame",
+                          plot->x_last);
+    fprintf(out, "\n%7s%-*.6g%*s%s\n", "", plot->width - length + 1, plot->x_first, length, last,
             pl_style_off(t));
 }
 

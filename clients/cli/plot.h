@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-enum { PL_PLOT_SERIES_MAX = 6 };
+enum { PL_PLOT_SERIES_MAX = 12 };
 
 typedef struct pl_plot_series {
     const char *name;
@@ -16,9 +16,9 @@ typedef struct pl_plot_series {
 } pl_plot_series;
 
 typedef struct pl_plot {
-    const char *title;
-    int64_t count; /* of values a series */
-    double x_last; /* frame number of the last value; the first is x_first */
+    const char *title, *x_name; /* x_name: of a step along the axis; NULL: "frame" */
+    int64_t count;              /* of values a series */
+    double x_last;              /* frame number of the last value; the first is x_first */
     double x_first;
     int32_t series_count;
     pl_plot_series series[PL_PLOT_SERIES_MAX];

@@ -1,4 +1,5 @@
 /* pliant-worker: run one session directory. */
+#include "server/worker/compare.h"
 #include "server/worker/sandbox.h"
 #include "server/worker/session_run.h"
 
@@ -13,6 +14,8 @@
 static const char usage[] =
     "usage: pliant-worker --session DIR --attempt N [--threads T] [--memory BYTES]\n"
     "                     [--checkpoint-every SECONDS]\n"
+    "       pliant-worker --session DIR --attempt N --compare STEP --entries E\n"
+    "                     [--references R] [--threads T]\n"
     "\n"
     "Runs the session in DIR: reads DIR/scene.json and DIR/meshes, writes DIR/log and\n"
     "DIR/exit.json, and says little in DIR/worker.log. Where an earlier attempt left off, it goes\n"
@@ -26,6 +29,11 @@ static const char usage[] =
     "  --checkpoint-every SECONDS\n"
     "                   least time between two checkpoints (default 10); never more often than\n"
     "                   takes 2 % of the time\n"
+    "  --compare STEP   make that step by the settings of each of DIR/entry-0.json, ..., from one\n"
+    "                   state; what came of it goes to DIR/compare.ndjson\n"
+    "  --entries E      how many there are; --references R: from number R on, the first that "
+    "is\n"
+    "                   done is the last\n"
     "  --help, --version\n"
     "\n"
     "Exit status: 0 succeeded, 3 failed, 4 cancelled, 5 lock held or attempt stale, 6 stopped by\n"
@@ -76,10 +84,14 @@ int main(int argc, char **argv)
                                             {"threads", required_argument, NULL, 't'},
                                             {"memory", required_argument, NULL, 'm'},
                                             {"checkpoint-every", required_argument, NULL, 'c'},
+                                            {"compare", required_argument, NULL, 'p'},
+                                            {"entries", required_argument, NULL, 'e'},
+                                            {"references", required_argument, NULL, 'r'},
                                             {"help", no_argument, NULL, 'h'},
                                             {"version", no_argument, NULL, 'v'},
                                             {NULL, 0, NULL, 0}};
     pl_session_options run = {.checkpoint_every = 10};
+    pl_compare_options compare = {.references = INT32_MAX};
     pl_sandbox_close_inherited();
     restart_without_library_threads(argv);
     for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;)
@@ -99,6 +111,15 @@ int main(int argc, char **argv)
         case 'c':
             run.checkpoint_every = seconds("checkpoint-every", optarg);
             break;
+        case 'p':
+            compare.step = number("compare", optarg, INT64_MAX / 2);
+            break;
+        case 'e':
+            compare.entries = (int32_t)number("entries", optarg, 1000);
+            break;
+        case 'r':
+            compare.references = (int32_t)number("references", optarg, 1000);
+            break;
         case 'h':
             fputs(usage, stdout);
             return 0;
@@ -109,9 +130,10 @@ int main(int argc, char **argv)
             fputs("Try pliant-worker --help.\n", stderr);
             return PL_WORKER_USAGE;
         }
-    if (!run.directory || !run.attempt || optind != argc) {
+    if (!run.directory || !run.attempt || optind != argc ||
+        (compare.step > 0) != (compare.entries > 0)) {
         fputs(usage, stderr);
         return PL_WORKER_USAGE;
     }
-    return pl_session_run(&run);
+    return compare.step ? pl_compare_run(&run, &compare) : pl_session_run(&run);
 }

@@ -6,6 +6,7 @@
 #include <check.h>
 #include <libgen.h>
 #include <limits.h>
+#include <math.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -329,6 +330,43 @@ START_TEST(expectations_decide_the_exit_status)
 }
 END_TEST
 
+/* Two methods and an unknown option of one, on a small bar that hangs from a pin. */
+START_TEST(methods_are_compared_on_one_frame)
+{
+    struct stat st;
+    write_file(
+        "bar.json",
+        "{\"pliant\": 1, \"name\": \"bar\", \"time\": {\"step\": 0.03, \"steps\": 5}, \"bodies\":"
+        " [{\"mesh\": " BOX "}], \"pins\": [{\"select\": {\"side\": \"-x\"}}]}");
+    ck_assert_msg(pliant("compare bar.json --frame 3 --iterations 200 --out c --methods "
+                         "admm,quasi_newton:window=4,admm:wndow=2") == 0,
+                  "%s%s", out, err);
+    ck_assert_ptr_nonnull(strstr(out, "bar, frame 3"));
+    ck_assert_ptr_nonnull(strstr(out, "refused: /solver/wndow"));
+    ck_assert_int_eq(stat(path_of("c/compare.svg"), &st), 0);
+    ck_assert_int_eq(stat(path_of("c/compare.csv"), &st), 0);
+    ck_assert_int_eq(pliant("compare bar.json --frame 3 --iterations 200 --json --methods "
+                            "admm,quasi_newton"),
+                     0);
+    pl_json *result = pl_json_parse(out, strlen(out), NULL);
+    for (int k = 0; k < 2; k++) { /* both come to the same minimum */
+        const pl_json *method = pl_json_item(pl_json_at(result, "methods"), (size_t)k);
+        ck_assert_double_eq(pl_json_number(method, "error/0", NAN), 1);
+        ck_assert_double_lt(pl_json_number(method, "error/200", NAN), 1e-8);
+        ck_assert_int_gt(pl_json_integer(method, "iterations_to/1e-06", 0), 1);
+    }
+    pl_json_free(result);
+    ck_assert_int_eq(pliant("compare bar.json --frame 6"), 2);
+    ck_assert_int_eq(pliant("compare bar.json --methods adm"), 2);
+    ck_assert_ptr_nonnull(strstr(err, "did you mean admm?"));
+    ck_assert_int_eq(pliant("compare none.json"), 7);
+    ck_assert_int_eq(pliant("compare bar.json --methods admm:wndow=2"), 1);
+    /* A stored session compares like its scene. */
+    ck_assert_int_eq(pliant("run bar.json --out bar"), 0);
+    ck_assert_int_eq(pliant("compare bar --frame 2 --methods quasi_newton --iterations 20"), 0);
+}
+END_TEST
+
 /* Start pliant in the background, wait until `err` has `text`, interrupt it: its exit status. */
 static int interrupt_at(const char *text, const char *const *words)
 {
@@ -484,6 +522,7 @@ int main(void)
     tcase_add_test(t, exit_statuses_tell_what_is_wrong);
     tcase_add_test(t, run_needs_no_daemon);
     tcase_add_test(t, expectations_decide_the_exit_status);
+    tcase_add_test(t, methods_are_compared_on_one_frame);
     tcase_add_test(t, verify_finds_damage);
     tcase_add_test(t, interrupt_stops_watching_but_not_the_session);
     tcase_add_test(t, paused_session_is_shown_and_goes_on);

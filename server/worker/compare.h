@@ -1,0 +1,35 @@
+/* compare.h - several methods on one step from one state, every iteration recorded.
+ *
+ * The session directory holds scene.json and beside it entry-0.json, entry-1.json, ...: the same
+ * scene with other solver settings. Steps 1 .. step - 1 are made by scene.json's own method; then
+ * each entry makes that step from the state they led to. compare.ndjson tells what came of it, a
+ * line of JSON each, as it happens:
+ *
+ *   {"event": "approach", "step": s, "of": n}
+ *   {"event": "begin", "entry": k}
+ *   {"event": "refused", "entry": k, "faults": [...]}
+ *   {"event": "failed", "entry": k, "code", "message", "advice"}    k null: on the way there
+ *   {"event": "done", "entry": k, "ms": of the step when nothing is recorded, "setup_ms",
+ *    "rows": [[objective, gradient_norm, decrement, ms], ...]}
+ *   {"event": "end"}
+ *
+ * Row 0 is the initial guess. The rows' ms include the measuring of objective and gradient, which a
+ * method may need for nothing else; "ms" is of a second run without it. Entries from `references` on
+ * are alternatives: the first that is done ends the list.
+ */
+#ifndef PLIANT_SERVER_WORKER_COMPARE_H
+#define PLIANT_SERVER_WORKER_COMPARE_H
+
+#include "server/worker/session_run.h"
+
+typedef struct pl_compare_options {
+    int64_t step;       /* >= 1 */
+    int32_t entries;    /* >= 1 */
+    int32_t references; /* first of the alternatives; INT32_MAX: there are none */
+} pl_compare_options;
+
+/* Takes over the process like pl_session_run. PL_WORKER_SUCCEEDED where the state was reached,
+ * whatever came of the entries. */
+pl_worker_exit pl_compare_run(const pl_session_options *options, const pl_compare_options *compare);
+
+#endif
