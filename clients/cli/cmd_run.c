@@ -1,5 +1,6 @@
 /* run: a scene simulated here, by the same preflight and worker that a daemon starts. */
 #include "clients/cli/check_session.h"
+#include "clients/cli/merge.h"
 #include "clients/cli/progress.h"
 #include "clients/cli/run_session.h"
 
@@ -244,6 +245,26 @@ static int simulate(runner *r, int64_t threads, int32_t attempt)
     return conclude(r, state);
 }
 
+/* The scene's own quick form: "metadata.quick", a merge patch. A scene without one is quick as it
+ * is. */
+static int make_quick(pl_cli *cli, pl_scene_files *scene)
+{
+    size_t length;
+    pl_json *document = pl_json_parse(scene->text, scene->length, NULL);
+    const pl_json *quick = pl_json_at(document, "metadata/quick");
+    char *patch = quick ? pl_json_dump(quick, false) : NULL;
+    char *text = patch ? pl_merge_texts(scene->text, scene->length, patch, &length) : NULL;
+    int status = quick && !text ? pl_cli_fail(cli, PL_EXIT_FAILED, "out of memory") : PL_EXIT_OK;
+    if (text) {
+        free(scene->text);
+        scene->text = text;
+        scene->length = length;
+    }
+    free(patch);
+    pl_json_free(document);
+    return status;
+}
+
 static int read_scene(pl_cli *cli, pl_scene_files *scene)
 {
     pl_faults faults = {0};
@@ -257,6 +278,8 @@ static int read_scene(pl_cli *cli, pl_scene_files *scene)
     else if (read != PL_OK)
         status = pl_cli_fail(cli, PL_EXIT_FAILED, "out of memory");
     pl_faults_clear(&faults);
+    if (status == PL_EXIT_OK && pl_cli_flag(cli, "--quick"))
+        status = make_quick(cli, scene);
     return status;
 }
 
@@ -321,9 +344,11 @@ int pl_command_run(pl_cli *cli)
     if (!again && cli->argument_count == 0)
         return pl_cli_fail(cli, PL_EXIT_USAGE,
                            "SCENE.json is missing; usage: pliant run SCENE.json --out DIR");
-    if (again && (cli->argument_count > 0 || pl_cli_flag(cli, "--force")))
+    if (again &&
+        (cli->argument_count > 0 || pl_cli_flag(cli, "--force") || pl_cli_flag(cli, "--quick")))
         return pl_cli_fail(cli, PL_EXIT_USAGE,
-                           "--resume goes on with the scene in %s: give no other, and no --force",
+                           "--resume goes on with the scene in %s: give no other, and no --force "
+                           "or --quick",
                            r.path);
     int status = again ? resume(&r, threads) : run_scene(&r, threads);
     if (status == PL_EXIT_OK && pl_cli_flag(cli, "--check"))

@@ -81,6 +81,7 @@ int pl_command_plot(pl_cli *cli);
 int pl_command_export(pl_cli *cli);
 int pl_command_check(pl_cli *cli);
 int pl_command_compare(pl_cli *cli);
+int pl_command_curve(pl_cli *cli);
 int pl_command_verify(pl_cli *cli);
 int pl_command_pause(pl_cli *cli);
 int pl_command_resume(pl_cli *cli);

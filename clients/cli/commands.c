@@ -20,6 +20,8 @@ const pl_command pl_commands[] = {
      .options = {{"--out", "DIR", "the session directory to make"},
                  {"--resume", NULL, "go on with an interrupted run in DIR; takes no scene"},
                  {"--threads", "N", "threads of the solver (the scene's resources.cores)"},
+                 {"--quick", NULL,
+                  "the scene's short form: with its \"metadata\": {\"quick\"} merged"},
                  {"--check", NULL, "then judge the scene's \"expect\", as check does"},
                  {"--force", NULL, "replace what an earlier run left in DIR"}},
      .run = pl_command_run},
@@ -132,6 +134,21 @@ const pl_command pl_commands[] = {
                  {"--threads", "N", "threads of the solver (the scene's resources.cores)"},
                  {"--out", "DIR", "write compare.svg, compare.csv and compare.json there"}},
      .run = pl_command_compare},
+    {.name = "curve",
+     .arguments = "MATERIAL...",
+     .summary = "force against stretch of materials, measured on a cube",
+     .least = 1,
+     .most = PL_ARGUMENTS_MAX,
+     .notes =
+         "MATERIAL is a model's name, a file with a material's JSON object, SCENE.json (each of "
+         "its\n"
+         "materials) or SCENE.json:NAME. A cube is stretched quasi-statically between two faces\n"
+         "whose vertices are free in their planes; the force on them is drawn per rest area.",
+     .options = {{"--from", "S", "smallest stretch (0.6)"},
+                 {"--to", "S", "largest stretch (1.8)"},
+                 {"--points", "N", "steps from one to the other (48)"},
+                 {"--out", "DIR", "write curve.svg and curve.csv there"}},
+     .run = pl_command_curve},
     {.name = "verify",
      .arguments = "DIR|ID",
      .summary = "check every file of a session for damage",

@@ -7,8 +7,10 @@
 enum { DOTS_X = 2, DOTS_Y = 4 };
 
 typedef struct canvas {
-    int columns, rows;    /* dots */
-    double lo, hi;        /* log10 of the axis */
+    int columns, rows; /* dots */
+    bool linear;
+    double lo, hi;        /* of the axis: log10, or with linear the value */
+    double step;          /* from one label to the next */
     unsigned char *owner; /* [rows][columns] 1 + the series that set the dot, or 0 */
 } canvas;
 
@@ -17,38 +19,64 @@ static const pl_style styles[PL_PLOT_SERIES_MAX] = {
     PL_STYLE_CYAN, PL_STYLE_YELLOW, PL_STYLE_GREEN, PL_STYLE_MAGENTA, PL_STYLE_RED, PL_STYLE_BLUE};
 static const char letters[PL_PLOT_SERIES_MAX + 1] = "*o+x#%@s=v&w";
 
-static bool usable(double value)
+static bool usable(bool linear, double value)
 {
-    return isfinite(value) && value > 0;
+    return isfinite(value) && (linear || value > 0);
 }
 
-/* The axis covers the values, at most 10 decades down from the largest: rounding noise below that
- * would flatten what matters. */
-static bool range(const pl_plot *plot, double *lo, double *hi)
+/* 1, 2 or 5 times a power of ten, for about `count` steps over the span. */
+static double nice_step(double span, double count)
 {
-    *lo = INFINITY;
-    *hi = -INFINITY;
+    double raw = span / count, power = pow(10, floor(log10(raw))), part = raw / power;
+    return power * (part < 1.5 ? 1 : part < 3.5 ? 2 : part < 7.5 ? 5 : 10);
+}
+
+/* The axis covers the values. A logarithmic one has at most 10 decades down from the largest:
+ * rounding noise below that would flatten what matters. */
+static bool range(const pl_plot *plot, canvas *c)
+{
+    c->linear = plot->linear;
+    c->lo = INFINITY;
+    c->hi = -INFINITY;
     for (int32_t s = 0; s < plot->series_count; s++)
         for (int64_t i = 0; i < plot->count; i++)
-            if (usable(plot->series[s].values[i])) {
-                double l = log10(plot->series[s].values[i]);
-                *lo = fmin(*lo, l);
-                *hi = fmax(*hi, l);
+            if (usable(c->linear, plot->series[s].values[i])) {
+                double value = plot->series[s].values[i], l = c->linear ? value : log10(value);
+                c->lo = fmin(c->lo, l);
+                c->hi = fmax(c->hi, l);
             }
-    if (!(*lo <= *hi))
+    if (!(c->lo <= c->hi))
         return false;
-    *hi = ceil(*hi - 1e-9);
-    *lo = fmax(floor(*lo + 1e-9), *hi - 10);
-    if (*lo >= *hi)
-        *lo = *hi - 1;
+    double span = c->hi - c->lo;
+    c->step = !c->linear ? 1 : nice_step(span > 0 ? span : fmax(1, fabs(c->hi)), 5);
+    c->hi = c->step * ceil(c->hi / c->step - 1e-9);
+    c->lo = c->step * floor(c->lo / c->step + 1e-9);
+    if (!c->linear)
+        c->lo = fmax(c->lo, c->hi - 10);
+    if (c->lo >= c->hi)
+        c->lo = c->hi - c->step;
     return true;
 }
 
 static int row_of(const canvas *c, double value)
 {
-    double y = (log10(value) - c->lo) / (c->hi - c->lo);
+    double y = ((c->linear ? value : log10(value)) - c->lo) / (c->hi - c->lo);
     int row = (int)lround((1 - fmax(0, fmin(1, y))) * (c->rows - 1));
     return row;
+}
+
+/* At most 6 characters: 1e-03, or -1.5k. */
+static void write_label(const canvas *c, double at, char label[16])
+{
+    static const char prefixes[] = {'p', 'n', 'u', 'm', '\0', 'k', 'M', 'G', 'T'};
+    if (!c->linear) {
+        snprintf(label, 16, "1e%+03d", (int)lround(at));
+        return;
+    }
+    at = fabs(at) < 1e-9 * c->step ? 0 : at;
+    int thousands = at == 0 ? 0 : (int)floor(log10(fabs(at)) / 3 + 1e-9);
+    thousands = thousands < -4 ? -4 : thousands > 4 ? 4 : thousands;
+    snprintf(label, 16, "%.3g%.1s", at / pow(1000, thousands), &prefixes[thousands + 4]);
 }
 
 static void set_dot(canvas *c, int x, int y, int32_t series)
@@ -69,7 +97,7 @@ static void draw_series(canvas *c, const pl_plot *plot, int32_t series)
         int64_t end = (int64_t)((double)(x + 1) / c->columns * (double)plot->count);
         int top = c->rows, bottom = -1;
         for (int64_t i = first; i < (end > first ? end : first + 1); i++)
-            if (usable(values[i])) {
+            if (usable(c->linear, values[i])) {
                 int row = row_of(c, values[i]);
                 top = row < top ? row : top;
                 bottom = row > bottom ? row : bottom;
@@ -115,11 +143,13 @@ static int32_t cell(const canvas *c, int column, int row, unsigned *pattern)
 static void print_row(const canvas *c, const pl_plot *plot, int row, const pl_terminal *t,
                       FILE *out)
 {
-    /* A decade's label goes to the row that its line crosses. */
+    /* A label goes to the row that its line crosses. */
     char label[16] = "";
-    for (double decade = c->hi; decade >= c->lo - 0.5; decade--)
-        if (row_of(c, pow(10, decade)) / DOTS_Y == row)
-            snprintf(label, sizeof label, "1e%+03d", (int)lround(decade));
+    for (int i = 0; c->hi - i * c->step >= c->lo - 0.5 * c->step; i++) {
+        double at = c->hi - i * c->step;
+        if (row_of(c, c->linear ? at : pow(10, at)) / DOTS_Y == row)
+            write_label(c, at, label);
+    }
     fprintf(out, "%s%6s %s%s", pl_style_on(t, PL_STYLE_DIM), label, t->utf8 ? "┤" : "|",
             pl_style_off(t));
     for (int column = 0; column < plot->width; column++) {
@@ -170,7 +200,7 @@ void pl_plot_print(const pl_plot *plot, const pl_terminal *t, FILE *out)
 {
     canvas c = {.columns = plot->width * DOTS_X, .rows = plot->height * DOTS_Y};
     print_legend(plot, t, out);
-    if (!range(plot, &c.lo, &c.hi)) {
+    if (!range(plot, &c)) {
         fprintf(out, "  no value above 0 to draw\n");
         return;
     }

@@ -1,5 +1,5 @@
 /* plot.h - curves over frames as text: braille dots where the terminal has them, letters else; the
- * vertical axis is logarithmic, as residuals and energies want it.
+ * vertical axis is logarithmic, as residuals and energies want it, or linear.
  */
 #ifndef PLIANT_CLIENTS_CLI_PLOT_H
 #define PLIANT_CLIENTS_CLI_PLOT_H
@@ -12,7 +12,7 @@ enum { PL_PLOT_SERIES_MAX = 12 };
 
 typedef struct pl_plot_series {
     const char *name;
-    double *values; /* [count]; what is not above 0 and finite is left out */
+    double *values; /* [count]; what is not finite, or on a logarithm not above 0, is left out */
 } pl_plot_series;
 
 typedef struct pl_plot {
@@ -22,6 +22,7 @@ typedef struct pl_plot {
     double x_first;
     int32_t series_count;
     pl_plot_series series[PL_PLOT_SERIES_MAX];
+    bool linear;       /* the vertical axis, which then has values of any sign */
     int width, height; /* characters of the plotting area */
 } pl_plot;
 

@@ -1,0 +1,80 @@
+/* How a frame's cost grows with the mesh, for every method: milliseconds an iteration on cubes of 1 k
+ * to 16 k vertices (64 k with PLIANT_LONG=1), and the exponent p of the best fit of ms = c n^p. The
+ * cube starts stretched, one side is held, and every iteration is made; setting up is left out. */
+#include "tests/support/scene_run.h"
+
+#include "engine/carries.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Cells along each edge: 1000, 2197, 4096, 8000, 15625; 32768, 64000 vertices. */
+static const int cells[] = {9, 12, 15, 19, 24, 31, 39};
+enum { SIZES = sizeof cells / sizeof *cells, QUICK = 5, REPEATS = 3 };
+
+/* The least of a few frames: what else the machine does only adds. */
+static double ms_an_iteration(int n, const char *method, int iterations)
+{
+    double least = INFINITY;
+    pl_run *r =
+        pl_run_openf(1,
+                     "{'pliant': 1, 'time': {'step': 0.02, 'steps': %d}, 'gravity': [0, 0, 0],"
+                     " 'solver': {'method': '%s', 'iterations': %d, 'tolerance': 0},"
+                     " 'materials': {'m': {'young': 1e5, 'poisson': 0.4}},"
+                     " 'bodies': [{'mesh': {'box': {'size': [1, 1, 1], 'cells': [%d, %d, %d]}},"
+                     "   'initial': {'shape': {'stretched': [1.3, 1, 1]}}}],"
+                     " 'pins': [{'select': {'side': '-x'}}]}",
+                     REPEATS, method, iterations, n, n, n);
+    for (int k = 0; k < REPEATS; k++) {
+        pl_run_frames(r, 1);
+        least = fmin(least, r->metrics.ms_step / iterations);
+    }
+    pl_run_close(r);
+    return least;
+}
+
+/* The slope of the line through (log n, log ms) by least squares. */
+static double exponent(const double *n, const double *ms, int count)
+{
+    double sx = 0, sy = 0, sxx = 0, sxy = 0;
+    for (int i = 0; i < count; i++) {
+        double x = log(n[i]), y = log(ms[i]);
+        sx += x;
+        sy += y;
+        sxx += x * x;
+        sxy += x * y;
+    }
+    return (count * sxy - sx * sy) / (count * sxx - sx * sx);
+}
+
+int main(void)
+{
+    const char *wanted = getenv("PLIANT_LONG");
+    int count = wanted && strcmp(wanted, "1") == 0 ? SIZES : QUICK;
+    double n[SIZES], ms[SIZES];
+    printf("Growth of an iteration's cost, ms, one thread, neo-Hookean cubes%s\n  %-28s",
+           count < SIZES ? " (32 k and 64 k with PLIANT_LONG=1)" : "", "vertices");
+    for (int i = 0; i < count; i++) {
+        n[i] = pow(cells[i] + 1, 3);
+        printf("%9.0f", n[i]);
+    }
+    puts("    exponent");
+    for (int k = 0; k < PL_METHOD_KINDS; k++) {
+        const char *name = pl_method_name((pl_method_kind)k);
+        bool newton = k == PL_METHOD_NEWTON;
+        printf("  %-28s", name);
+        if (pl_method_refuses((pl_method_kind)k, PL_TRAIT_NOT_DISTANCE)) {
+            puts("  does not carry this material");
+            continue;
+        }
+        for (int i = 0; i < count; i++) {
+            ms[i] = ms_an_iteration(cells[i], name, newton ? 2 : 10);
+            printf("%9.3g", ms[i]);
+            fflush(stdout);
+        }
+        printf("    %8.2f\n", exponent(n, ms, count));
+    }
+    return 0;
+}
