@@ -1,5 +1,6 @@
 #include "engine/carries.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 
 typedef struct method {
@@ -77,14 +78,45 @@ const char *pl_methods_that_carry(unsigned traits, char *text, size_t size)
     return text;
 }
 
+/* Whether a body is known to be of edges alone: its material's model has no say. An uploaded mesh is
+ * not known here. */
+static bool only_edges(const pl_mesh_source *mesh)
+{
+    return mesh->kind == PL_SOURCE_ROPE ||
+           (mesh->kind == PL_SOURCE_INLINE && mesh->tet_count == 0 && mesh->triangle_count == 0);
+}
+
+/* Parts of materials. Springs, quadratic bending, fibres and attachments lack nothing: they are
+ * squared distances. */
+static int32_t add_parts(const pl_scene *scene, pl_carried *out)
+{
+    pl_carried limits = {"strain limit", 0, PL_TRAIT_HARD};
+    pl_carried ropes = {"inextensible edge", 0, PL_TRAIT_HARD};
+    pl_carried hinges = {"hinge", 0, PL_TRAIT_NO_PROX | PL_TRAIT_NOT_DISTANCE};
+    for (int32_t i = 0; i < scene->body_count; i++) {
+        const pl_material *m = &scene->materials[scene->bodies[i].material];
+        limits.count += m->strain_limit.present;
+        ropes.count += m->inextensible != PL_EXTENSIBLE;
+        hinges.count += m->bending.present && m->bending.model == PL_BENDING_HINGE;
+    }
+    const pl_carried all[] = {limits, ropes, hinges};
+    int32_t count = 0;
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++)
+        if (all[k].count > 0)
+            out[count++] = all[k];
+    return count;
+}
+
 int32_t pl_scene_carried(const pl_scene *scene, pl_carried *out)
 {
     int32_t count = 0, of_model[PL_MATERIAL_KINDS] = {0};
     for (int32_t i = 0; i < scene->body_count; i++)
-        of_model[scene->materials[scene->bodies[i].material].model]++;
+        if (!only_edges(&scene->bodies[i].mesh))
+            of_model[scene->materials[scene->bodies[i].material].model]++;
     for (pl_material_kind k = 0; k < PL_MATERIAL_KINDS; k++)
         if (of_model[k] > 0)
             out[count++] = (pl_carried){MATERIALS[k].what, of_model[k], MATERIALS[k].traits};
+    count += add_parts(scene, out + count);
     if (scene->obstacle_count > 0)
         out[count++] = (pl_carried){"obstacle", scene->obstacle_count, PL_TRAIT_HARD};
     return count;

@@ -21,6 +21,11 @@ void pl_scene_clear(pl_scene *scene)
         free(scene->pins[i].select.indices);
         free(scene->pins[i].select.tag);
     }
+    for (int32_t i = 0; i < scene->attachment_count; i++) {
+        free(scene->attachments[i].name);
+        free(scene->attachments[i].select.indices);
+        free(scene->attachments[i].select.tag);
+    }
     for (int32_t i = 0; i < scene->obstacle_count; i++)
         free(scene->obstacles[i].name);
     for (int32_t i = 0; i < scene->expectation_count; i++) {
@@ -32,6 +37,7 @@ void pl_scene_clear(pl_scene *scene)
     free(scene->materials);
     free(scene->bodies);
     free(scene->pins);
+    free(scene->attachments);
     free(scene->obstacles);
     free(scene->expectations);
     *scene = (pl_scene){0};

@@ -65,6 +65,40 @@ typedef struct pl_solver_settings {
     pl_linear_kind linear; /* Newton */
 } pl_solver_settings;
 
+/* ---- cloth, ropes and fibres: parts of a material */
+
+typedef enum pl_bending_model { PL_BENDING_QUADRATIC, PL_BENDING_HINGE } pl_bending_model;
+/* Of triangles over their interior edges, of edges at vertices that have two. */
+typedef struct pl_bending {
+    bool present;
+    pl_bending_model model;
+    bool has_stiffness;
+    double stiffness; /* N m; of edges N m^2 */
+} pl_bending;
+
+typedef enum pl_limit_kind { PL_LIMIT_COLUMNS, PL_LIMIT_SINGULAR_VALUES } pl_limit_kind;
+/* Stretches stay in [low, high] (Narain 2016, section 5). */
+typedef struct pl_strain_limit {
+    bool present;
+    pl_limit_kind by;
+    double low, high;
+    double direction[3]; /* unit: of the first column of triangles */
+} pl_strain_limit;
+
+/* kappa/2 (|F d| - 1)^2 added to the energy density (Liu 2017, section 4.4). */
+typedef struct pl_fibers {
+    bool present;
+    double stiffness;    /* kappa, Pa */
+    double direction[3]; /* d, unit */
+} pl_fibers;
+
+/* Whether edges are springs, do not exceed their length, or keep it. */
+typedef enum pl_inextensible {
+    PL_EXTENSIBLE,
+    PL_INEXTENSIBLE_ROPE,
+    PL_INEXTENSIBLE_ROD
+} pl_inextensible;
+
 typedef struct pl_material {
     char *name;
     pl_material_kind model;
@@ -73,6 +107,10 @@ typedef struct pl_material {
     double density;   /* kg/m^3 */
     double thickness; /* of triangles, m */
     double area;      /* cross-section of edges, m^2 */
+    pl_bending bending;
+    pl_strain_limit strain_limit;
+    pl_fibers fibers;
+    pl_inextensible inextensible; /* edges */
 } pl_material;
 
 /* A rigid motion over time: x(t) = R(axis, rate t) (x - origin) + origin + velocity t. */
@@ -124,6 +162,18 @@ typedef struct pl_pin {
     int32_t axes; /* the coordinates that it holds: bit c is coordinate c */
     pl_motion motion;
 } pl_pin;
+
+/* k/2 |x - p|^2 of every selected vertex, p a place or a point of another body. */
+typedef struct pl_attachment {
+    char *name; /* given, or "attachment-K" */
+    int32_t body;
+    pl_selection select;
+    bool has_to;
+    int32_t to; /* body, at its point nearest to the vertex at rest */
+    bool has_point;
+    double point[3];  /* m */
+    double stiffness; /* k, N/m */
+} pl_attachment;
 
 typedef enum pl_obstacle_kind { PL_OBSTACLE_PLANE, PL_OBSTACLE_SPHERE } pl_obstacle_kind;
 typedef struct pl_obstacle {
@@ -311,6 +361,8 @@ typedef struct pl_scene {
     pl_material *materials;
     pl_body *bodies;
     pl_pin *pins;
+    int32_t attachment_count;
+    pl_attachment *attachments;
     pl_obstacle *obstacles;
     pl_expectation *expectations;
     pl_output output;

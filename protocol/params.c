@@ -7,7 +7,7 @@
 
 _Static_assert(offsetof(pl_material, name) == 0 && offsetof(pl_body, name) == 0 &&
                    offsetof(pl_pin, name) == 0 && offsetof(pl_obstacle, name) == 0 &&
-                   offsetof(pl_expectation, name) == 0,
+                   offsetof(pl_expectation, name) == 0 && offsetof(pl_attachment, name) == 0,
                "the members of lists and maps begin with their name");
 
 /* ---- time, solver, output, resources
@@ -245,13 +245,41 @@ static const pl_param material_rows[] = {
      .unit = "m^2",
      ABOVE(0, LENGTH_MAX),
      .standard = {1e-4},
-     .doc = "Cross-section of edges: times their length it is a volume."},
+     .doc = "Cross-section of edges: times their length it is a volume, and times young over "
+            "length their stiffness."},
+    {.key = "bending",
+     .kind = PL_PARAM_OBJECT,
+     AT(pl_material, bending),
+     .table = &pl_bending_table,
+     .flagged = true,
+     .flag_offset = offsetof(pl_material, bending.present),
+     .standard_text = "none: no resistance to bending",
+     .doc = "Of triangles and edges."},
+    {.key = "strain_limit",
+     .kind = PL_PARAM_OBJECT,
+     AT(pl_material, strain_limit),
+     .table = &pl_strain_limit_table,
+     .flagged = true,
+     .flag_offset = offsetof(pl_material, strain_limit.present),
+     .standard_text = "none",
+     .doc = "Of triangles and tetrahedra."},
+    {.key = "fibers",
+     .kind = PL_PARAM_OBJECT,
+     AT(pl_material, fibers),
+     .table = &pl_fibers_table,
+     .flagged = true,
+     .flag_offset = offsetof(pl_material, fibers.present),
+     .standard_text = "none",
+     .doc = "Of tetrahedra and triangles."},
+    {.key = "inextensible",
+     .kind = PL_PARAM_CHOICE,
+     AT(pl_material, inextensible),
+     .choices = pl_inextensible_words,
+     .doc = "Of edges: no makes them springs of stiffness young area / length; a rope never "
+            "exceeds its length, a rod keeps it, both as hard constraints."},
 };
-static const pl_absent material_absent[] = {{"fibers", 0}, {0}};
-static const pl_param_table material_table = {.name = "material",
-                                              .doc = "The default is a soft rubber.",
-                                              ROWS(material_rows),
-                                              .absent = material_absent};
+static const pl_param_table material_table = {
+    .name = "material", .doc = "The default is a soft rubber.", ROWS(material_rows)};
 
 /* ---- the scene
  * ----------------------------------------------------------------------------------- */
@@ -312,6 +340,14 @@ static const pl_param scene_rows[] = {
      .count_offset = offsetof(pl_scene, pin_count),
      FROM(0, 4096),
      .doc = "What is held."},
+    {.key = "attachments",
+     .kind = PL_PARAM_LIST,
+     .table = &pl_attachment_table,
+     .offset = offsetof(pl_scene, attachments),
+     .size = sizeof(pl_attachment),
+     .count_offset = offsetof(pl_scene, attachment_count),
+     FROM(0, 4096),
+     .doc = "What is drawn together."},
     {.key = "obstacles",
      .kind = PL_PARAM_LIST,
      .table = &pl_obstacle_table,
@@ -358,35 +394,17 @@ static const pl_param_table scene_table = {.name = "scene", .doc = "A scene.", R
 
 /* clang-format off: one a line */
 static const pl_param_table *const tables[] = {
-    &scene_table,
-    &time_table,
-    &solver_table,
-    &material_table,
-    &pl_body_table,
-    &pl_mesh_table,
-    &pl_box_table,
-    &pl_sphere_table,
-    &pl_cloth_table,
-    &pl_rope_table,
-    &pl_transform_table,
-    &pl_rotate_table,
-    &pl_initial_table,
-    &pl_shape_table,
-    &pl_random_table,
-    &pl_twisted_table,
-    &pl_pin_table,
-    &pl_select_table,
-    &pl_select_box_table,
-    &pl_select_sphere_table,
-    &pl_select_plane_table,
-    &pl_motion_table,
-    &pl_obstacle_table,
-    &pl_plane_table,
-    &pl_ball_table,
-    &pl_expectation_table,
-    &output_table,
-    &resources_table,
-    NULL,
+    &scene_table,           &time_table,          &solver_table,
+    &material_table,        &pl_bending_table,    &pl_strain_limit_table,
+    &pl_fibers_table,       &pl_body_table,       &pl_mesh_table,
+    &pl_box_table,          &pl_sphere_table,     &pl_cloth_table,
+    &pl_rope_table,         &pl_transform_table,  &pl_rotate_table,
+    &pl_initial_table,      &pl_shape_table,      &pl_random_table,
+    &pl_twisted_table,      &pl_pin_table,        &pl_attachment_table,
+    &pl_select_table,       &pl_select_box_table, &pl_select_sphere_table,
+    &pl_select_plane_table, &pl_motion_table,     &pl_obstacle_table,
+    &pl_plane_table,        &pl_ball_table,       &pl_expectation_table,
+    &output_table,          &resources_table,     NULL,
 };
 /* clang-format on */
 

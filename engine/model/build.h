@@ -24,8 +24,22 @@ pl_status pl_build_groups(pl_build *b);
  * the one of a contact group, or -1. */
 pl_status pl_build_add_group(pl_build *b, pl_group *group, int32_t obstacle);
 
+struct pl_terms_list;
+struct pl_stretch_ops;
+/* The same with a group of the listed terms, where there are any; `material` of triangles. */
+pl_status pl_build_add_terms(pl_build *b, const struct pl_terms_list *list,
+                             const struct pl_stretch_ops *material);
+
+/* diag(A) [vertices] of masses and of the groups added so far: how stiffly a vertex is held, and so
+ * how heavily a hard term of it should weigh (Narain 2016, section 5: both terms of a z-step of
+ * similar curvature). */
+void pl_build_vertex_stiffness(const pl_model *m, double *stiffness);
+
 /* The builders: each adds its groups, which may be none. */
 pl_status pl_build_tets(pl_build *b);     /* tetrahedra, a group for each material model */
+pl_status pl_build_sheets(pl_build *b);   /* triangles, and bends over their edges */
+pl_status pl_build_links(pl_build *b);    /* springs, rods, fibres, attachments */
+pl_status pl_build_limits(pl_build *b);   /* hard: strain limits and ropes */
 pl_status pl_build_contacts(pl_build *b); /* after all others: a group for each obstacle */
 
 #endif

@@ -3,28 +3,6 @@
 
 #include <stdlib.h>
 
-/* diag(A) of the other groups and masses: how stiffly a vertex is held, and so how heavily its
- * contact terms should weigh (Narain 2016, section 5: both terms of a z-step of similar curvature).
- */
-static void vertex_stiffness(const pl_model *m, double *stiffness)
-{
-    for (int64_t i = 0; i < m->vertices; i++)
-        stiffness[i] = m->mass[i] * m->inertia;
-    for (int32_t g = 0; g < m->group_count; g++) {
-        const pl_group *group = &m->groups[g];
-        int32_t corners = group->ops->corners;
-        for (int64_t t = 0; t < group->terms; t++) {
-            double K[PL_CORNERS_MAX * PL_CORNERS_MAX];
-            int64_t block = t / PL_BLOCK;
-            int32_t lane = (int32_t)(t % PL_BLOCK);
-            group->ops->stiffness(group, block, lane, K);
-            for (int32_t c = 0; c < corners; c++)
-                stiffness[group->corner[(block * corners + c) * PL_BLOCK + lane]] +=
-                    K[c * corners + c];
-        }
-    }
-}
-
 /* The vertices that may touch an obstacle: on the surface and free. Ascending. */
 static pl_status surface_vertices(pl_build *b, int32_t **out, int64_t *count)
 {
@@ -70,7 +48,7 @@ pl_status pl_build_contacts(pl_build *b)
     if (status == PL_OK && (!stiffness || !weight))
         status = PL_NO_MEMORY;
     if (status == PL_OK && count > 0) {
-        vertex_stiffness(m, stiffness);
+        pl_build_vertex_stiffness(m, stiffness);
         for (int64_t k = 0; k < count; k++)
             weight[k] = stiffness[vertex[k]];
         for (int32_t o = 0; status == PL_OK && o < m->obstacle_count; o++) {

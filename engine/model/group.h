@@ -104,6 +104,8 @@ typedef struct pl_group_ops {
     /* The stiffness k that fits the stress of the material with these constants over stretches of
      * 0.5 to 1.5, Pa (Liu 2017, eq. 11). It may come out negative. */
     double (*fit)(double mu, double lambda);
+    /* `hash` with every number of the group that decides bits; NULL: pl_model_hash_make knows them. */
+    uint64_t (*hash)(const pl_group *g, uint64_t hash);
     void (*destroy)(pl_group *g);
 } pl_group_ops;
 

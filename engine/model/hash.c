@@ -122,8 +122,12 @@ uint64_t pl_model_hash_make(const pl_model *m, const pl_scene *scene, const pl_l
         hash = hash_i64(hash, m->first_vertex[b]);
     for (int k = 0; k < PL_ELEMENT_KINDS; k++)
         hash = hash_elements(hash, scene, &layout->elements[k]);
-    for (int32_t g = 0; g < m->group_count; g++)
-        hash = hash_doubles(hash, m->groups[g].weight, m->groups[g].blocks * PL_BLOCK);
+    for (int32_t g = 0; g < m->group_count; g++) {
+        const pl_group *group = &m->groups[g];
+        hash = hash_doubles(hash, group->weight, group->blocks * PL_BLOCK);
+        if (group->ops->hash)
+            hash = group->ops->hash(group, hash);
+    }
     for (int32_t p = 0; p < m->pin_count; p++) {
         hash = hash_ints(hash, m->pins[p].vertex, m->pins[p].count);
         hash = hash_i64(hash, m->pins[p].axes);

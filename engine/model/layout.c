@@ -15,6 +15,9 @@ void pl_layout_destroy(pl_layout *layout)
     for (int32_t p = 0; layout->pins && p < layout->pin_count; p++)
         free(layout->pins[p].vertex);
     free(layout->pins);
+    for (int32_t a = 0; layout->attached && a < layout->attachment_count; a++)
+        free(layout->attached[a].vertex);
+    free(layout->attached);
     for (int k = 0; k < PL_ELEMENT_KINDS; k++)
         pl_elements_clear(&layout->elements[k]);
     free(layout->first_vertex);
@@ -185,6 +188,8 @@ pl_status pl_layout_create(const pl_scene *scene, const pl_mesh *meshes, pl_layo
     out->tets = out->elements[PL_ELEMENT_TET].count;
     out->first_tet = out->elements[PL_ELEMENT_TET].first;
     status = resolve_pins(scene, meshes, out, faults);
+    pl_status parts = status == PL_NO_MEMORY ? PL_OK : pl_layout_parts(scene, meshes, out, faults);
+    status = status == PL_OK || parts == PL_NO_MEMORY ? parts : status;
     pl_status method = check_method(scene, faults);
     status = status == PL_OK ? method : status;
 done:

@@ -24,12 +24,19 @@ typedef struct pl_layout {
     unsigned char *held;                    /* [vertices]: bit c where a pin holds coordinate c */
     int32_t pin_count;
     pl_pin_vertices *pins;
+    int32_t attachment_count;
+    pl_pin_vertices *attached; /* of each attachment: the selected vertices */
 } pl_layout;
 
 /* PL_INVALID with every fault of the scene against its meshes, or PL_NO_MEMORY. */
 pl_status pl_layout_create(const pl_scene *scene, const pl_mesh *meshes, pl_layout *out,
                            pl_faults *faults);
 void pl_layout_destroy(pl_layout *layout);
+
+/* Resolve attachments, with their faults, and refuse what a material asks of elements that none of
+ * its bodies has. Part of pl_layout_create. */
+pl_status pl_layout_parts(const pl_scene *scene, const pl_mesh *meshes, pl_layout *layout,
+                          pl_faults *faults);
 
 /* Lumped masses, kg: `mass` [vertices] is zeroed and gets an equal share of each of its elements',
  * density x volume of a tetrahedron, x thickness x area of a triangle, x area x length of an edge.

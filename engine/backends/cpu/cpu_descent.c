@@ -201,7 +201,7 @@ int64_t pl_cpu_find_outside(pl_backend *b, const double *x)
     const pl_model *m = b->model;
     int64_t found = -1;
     for (int32_t g = 0; g < m->group_count; g++) {
-        if (!m->groups[g].ops->energy)
+        if (!m->groups[g].ops->energy || m->groups[g].ops->rows != 9) /* tetrahedra */
             continue;
         int64_t in_group = find_in_group(cpu_of(b), &m->groups[g], x);
         if (in_group >= 0 && (found < 0 || in_group < found))

@@ -1,0 +1,243 @@
+/* Term groups of triangles: membranes of every material, strain limits, and bends over their
+ * interior edges. Limits of tetrahedra are here as well. */
+#include "engine/model/build.h"
+#include "engine/model/hinges.h"
+#include "engine/model/isa.h"
+#include "engine/model/sheets.h"
+#include "engine/model/terms.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Weight of a hard term against how stiffly its corners are held without it: both halves of a
+ * z-step of similar curvature (Narain 2016, section 5). Trials with ropes and limited flags: a
+ * quarter and four times as much take more iterations. */
+#define HARD_WEIGHT 1.0
+
+double pl_hard_weight(const double *stiffness, const int32_t *corner, const double *shape,
+                      int32_t corners, int32_t columns)
+{
+    double sum = 0, square = 0;
+    for (int32_t c = 0; c < corners; c++) {
+        sum += stiffness[corner[c]];
+        for (int32_t j = 0; j < columns; j++)
+            square += shape[c * columns + j] * shape[c * columns + j];
+    }
+    return HARD_WEIGHT * sum / square;
+}
+
+static const pl_material *material_of(const pl_build *b, const pl_elements *e, int64_t t)
+{
+    return &b->scene->materials[e->material[t]];
+}
+
+/* ---- membranes */
+
+/* Materials share a group where they share its functions. */
+static bool share_group(const pl_build *b, int32_t p, int32_t q)
+{
+    return b->scene->materials[p].model == b->scene->materials[q].model;
+}
+
+static pl_status add_membranes(pl_build *b, int32_t leader)
+{
+    const pl_elements *e = &b->layout.elements[PL_ELEMENT_TRIANGLE];
+    const pl_stretch_ops *stretch = pl_stretch_ops_of(b->scene->materials[leader].model);
+    static const double X[3] = {1, 0, 0};
+    pl_terms_list list;
+    pl_terms_list_init(&list, pl_terms_ops(PL_TERMS_TRIANGLES), 1 + stretch->constants);
+    pl_status status = PL_OK;
+    for (int64_t t = 0; status == PL_OK && t < e->count; t++) {
+        if (!share_group(b, e->material[t], leader))
+            continue;
+        pl_sheet_numbers numbers = pl_sheet_numbers_of(material_of(b, e, t), &b->scene->solver);
+        double volume = e->measure[t] * material_of(b, e, t)->thickness, shape[6];
+        double constants[1 + PL_STRETCH_CONSTANTS_MAX] = {volume};
+        memcpy(constants + 1, numbers.constants, sizeof numbers.constants);
+        pl_triangle_shape(b->layout.rest, e->corner + 3 * t, X, shape);
+        const pl_term term = {.corners = 3,
+                              .corner = e->corner + 3 * t,
+                              .shape = shape,
+                              .constant = constants,
+                              .weight = volume * numbers.weight,
+                              .element = (int32_t)t};
+        status = pl_terms_list_add(&list, &term);
+    }
+    if (status == PL_OK)
+        status = pl_build_add_terms(b, &list, stretch);
+    pl_terms_list_clear(&list);
+    return status;
+}
+
+static bool leads(const pl_build *b, int32_t material)
+{
+    for (int32_t i = 0; i < material; i++)
+        if (share_group(b, i, material))
+            return false;
+    return true;
+}
+
+/* ---- bends */
+
+static pl_status add_bends(pl_build *b)
+{
+    const pl_elements *e = &b->layout.elements[PL_ELEMENT_TRIANGLE];
+    pl_interior_edge *edges = NULL;
+    int64_t count = 0;
+    pl_status status = pl_interior_edges(e->corner, e->count, &edges, &count);
+    if (status != PL_OK)
+        return status;
+    pl_terms_list list;
+    pl_terms_list_init(&list, pl_terms_ops(PL_TERMS_LINK_4), PL_LINK_CONSTANTS);
+    pl_hinge *hinges = malloc((size_t)(count + 1) * sizeof *hinges);
+    int64_t hinge_count = 0;
+    status = hinges ? PL_OK : PL_NO_MEMORY;
+    for (int64_t i = 0; status == PL_OK && i < count; i++) {
+        int32_t of = e->material[edges[i].triangle[0]];
+        const pl_material *m = &b->scene->materials[of];
+        if (!m->bending.present)
+            continue;
+        double D = pl_plate_stiffness(m);
+        if (m->bending.model == PL_BENDING_HINGE) {
+            pl_hinge *h = &hinges[hinge_count++];
+            memcpy(h->corner, edges[i].corner, sizeof h->corner);
+            h->stiffness = D;
+            h->element = (int32_t)i;
+            continue;
+        }
+        double K[4], k = pl_quadratic_bend(b->layout.rest, edges[i].corner, D, K);
+        double rest = pl_link_length(b->layout.rest, edges[i].corner, K, 4);
+        const pl_term term = {.corners = 4,
+                              .corner = edges[i].corner,
+                              .shape = K,
+                              .constant = (double[]){k, rest, rest, 0},
+                              .weight = pl_link_weight(&b->scene->solver, k),
+                              .element = (int32_t)i};
+        status = pl_terms_list_add(&list, &term);
+    }
+    if (status == PL_OK)
+        status = pl_build_add_terms(b, &list, NULL);
+    pl_group group;
+    if (status == PL_OK && hinge_count > 0) {
+        status = pl_hinges_create(b->layout.rest, hinges, hinge_count,
+                                  b->scene->solver.weight_scale, &group);
+        if (status == PL_OK)
+            status = pl_build_add_group(b, &group, -1);
+    }
+    pl_terms_list_clear(&list);
+    free(hinges);
+    free(edges);
+    return status;
+}
+
+pl_status pl_build_sheets(pl_build *b)
+{
+    pl_status status = PL_OK;
+    for (int32_t i = 0; status == PL_OK && i < b->scene->material_count; i++)
+        if (leads(b, i))
+            status = add_membranes(b, i);
+    return status == PL_OK ? add_bends(b) : status;
+}
+
+/* ---- strain limits */
+
+/* One term by singular values, or one a column: |F e_j| in [low, high]. */
+static pl_status add_limit(pl_terms_list *by_values, pl_terms_list *by_columns,
+                           const pl_strain_limit *limit, const double *stiffness,
+                           const int32_t *corner, const double *shape, int32_t corners,
+                           int32_t columns, int32_t element)
+{
+    pl_term term = {.corners = corners, .corner = corner, .shape = shape, .element = element};
+    if (limit->by == PL_LIMIT_SINGULAR_VALUES) {
+        term.constant = (double[]){1, limit->low, limit->high};
+        term.weight = pl_hard_weight(stiffness, corner, shape, corners, columns);
+        return pl_terms_list_add(by_values, &term);
+    }
+    pl_status status = PL_OK;
+    for (int32_t j = 0; status == PL_OK && j < columns; j++) {
+        double column[4];
+        for (int32_t c = 0; c < corners; c++)
+            column[c] = shape[c * columns + j];
+        term.shape = column;
+        term.constant = (double[]){INFINITY, limit->low, limit->high, 1};
+        term.weight = pl_hard_weight(stiffness, corner, column, corners, 1);
+        status = pl_terms_list_add(by_columns, &term);
+    }
+    return status;
+}
+
+static pl_status add_limits(pl_build *b, pl_element_kind kind, const double *stiffness)
+{
+    const pl_elements *e = &b->layout.elements[kind];
+    bool tets = kind == PL_ELEMENT_TET;
+    pl_terms_list by_values, by_columns;
+    pl_terms_list_init(&by_values,
+                       pl_terms_ops(tets ? PL_TERMS_TET_LIMITS : PL_TERMS_TRIANGLE_LIMITS),
+                       PL_LIMIT_CONSTANTS);
+    pl_terms_list_init(&by_columns, pl_terms_ops(PL_TERMS_HARD_LINK_4), PL_LINK_CONSTANTS);
+    pl_status status = PL_OK;
+    for (int64_t t = 0; status == PL_OK && t < e->count; t++) {
+        const pl_strain_limit *limit = &material_of(b, e, t)->strain_limit;
+        const int32_t *corner = e->corner + e->corners * t;
+        double shape[12];
+        if (!limit->present)
+            continue;
+        if (tets)
+            pl_tet_shape(b->layout.rest, corner, shape);
+        else
+            pl_triangle_shape(b->layout.rest, corner, limit->direction, shape);
+        status = add_limit(&by_values, &by_columns, limit, stiffness, corner, shape, e->corners,
+                           e->corners - 1, (int32_t)t);
+    }
+    if (status == PL_OK)
+        status = pl_build_add_terms(b, &by_values, NULL);
+    if (status == PL_OK)
+        status = pl_build_add_terms(b, &by_columns, NULL);
+    pl_terms_list_clear(&by_values);
+    pl_terms_list_clear(&by_columns);
+    return status;
+}
+
+/* Edges that keep their length, or do not exceed it. */
+static pl_status add_ropes(pl_build *b, const double *stiffness)
+{
+    const pl_elements *e = &b->layout.elements[PL_ELEMENT_EDGE];
+    pl_terms_list list;
+    pl_terms_list_init(&list, pl_terms_ops(PL_TERMS_HARD_LINK_2), PL_LINK_CONSTANTS);
+    pl_status status = PL_OK;
+    for (int64_t t = 0; status == PL_OK && t < e->count; t++) {
+        pl_inextensible kind = material_of(b, e, t)->inextensible;
+        if (kind == PL_EXTENSIBLE)
+            continue;
+        static const double SHAPE[2] = {-1, 1};
+        double l = e->measure[t];
+        const pl_term term = {
+            .corners = 2,
+            .corner = e->corner + 2 * t,
+            .shape = SHAPE,
+            .constant = (double[]){INFINITY, kind == PL_INEXTENSIBLE_ROPE ? 0 : l, l, 1 / l},
+            .weight = pl_hard_weight(stiffness, e->corner + 2 * t, SHAPE, 2, 1),
+            .element = (int32_t)t};
+        status = pl_terms_list_add(&list, &term);
+    }
+    if (status == PL_OK)
+        status = pl_build_add_terms(b, &list, NULL);
+    pl_terms_list_clear(&list);
+    return status;
+}
+
+pl_status pl_build_limits(pl_build *b)
+{
+    double *stiffness = malloc((size_t)b->model->vertices * sizeof *stiffness);
+    if (!stiffness)
+        return PL_NO_MEMORY;
+    pl_build_vertex_stiffness(b->model, stiffness);
+    pl_status status = add_limits(b, PL_ELEMENT_TRIANGLE, stiffness);
+    if (status == PL_OK)
+        status = add_limits(b, PL_ELEMENT_TET, stiffness);
+    if (status == PL_OK)
+        status = add_ropes(b, stiffness);
+    free(stiffness);
+    return status;
+}

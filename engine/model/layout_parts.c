@@ -1,0 +1,109 @@
+/* What a scene asks of its bodies beside pins: attachments, and the parts of materials. */
+#include "engine/model/layout.h"
+#include "engine/model/select.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static pl_status resolve_attachment(const pl_scene *scene, const pl_mesh *meshes, int32_t i,
+                                    pl_layout *layout, pl_faults *faults)
+{
+    const pl_attachment *a = &scene->attachments[i];
+    char pointer[64];
+    snprintf(pointer, sizeof pointer, "/attachments/%d", i);
+    if (a->has_to == a->has_point) {
+        pl_faults_add(faults, pointer, a->has_to ? "conflict" : "missing_key",
+                      a->has_to ? "to and point" : "none of them", "exactly one of: to, point",
+                      "attach to a body with \"to\", or to a place with \"point\"");
+        return PL_INVALID;
+    }
+    if (a->has_to && a->to == a->body) {
+        snprintf(pointer, sizeof pointer, "/attachments/%d/to", i);
+        pl_faults_addf(faults, pointer, "conflict", "another body",
+                       "a vertex of a body is its own nearest point", "body \"%s\" itself",
+                       scene->bodies[a->body].name);
+        return PL_INVALID;
+    }
+    int64_t first = layout->first_vertex[a->body];
+    pl_pin_vertices *list = &layout->attached[i];
+    snprintf(pointer, sizeof pointer, "/attachments/%d/select", i);
+    pl_status status = pl_select_vertices(&a->select, &meshes[a->body], layout->rest + 3 * first,
+                                          pointer, &list->vertex, &list->count, faults);
+    for (int64_t k = 0; status == PL_OK && k < list->count; k++)
+        list->vertex[k] += (int32_t)first;
+    return status;
+}
+
+/* A part of a material that its bodies have no elements for would be silently nothing. */
+static pl_status check_part(const pl_scene *scene, int32_t material, const pl_layout *layout,
+                            const char *key, unsigned kinds, const char *expected,
+                            pl_faults *faults)
+{
+    bool used = false;
+    for (int kind = 0; kind < PL_ELEMENT_KINDS; kind++)
+        for (int64_t t = 0; t < layout->elements[kind].count; t++)
+            if (layout->elements[kind].material[t] == material) {
+                used = true;
+                if (kinds >> kind & 1)
+                    return PL_OK;
+            }
+    if (!used)
+        return PL_OK; /* nothing has the material at all */
+    char pointer[256];
+    snprintf(pointer, sizeof pointer, "/materials/%s/%s", scene->materials[material].name, key);
+    pl_faults_addf(faults, pointer, "no_elements", expected,
+                   "leave it out, or give the material to a body of such elements",
+                   "bodies without any");
+    return PL_INVALID;
+}
+
+static pl_status check_material(const pl_scene *scene, int32_t i, const pl_layout *layout,
+                                pl_faults *faults)
+{
+    enum {
+        TET = 1 << PL_ELEMENT_TET,
+        TRIANGLE = 1 << PL_ELEMENT_TRIANGLE,
+        EDGE = 1 << PL_ELEMENT_EDGE
+    };
+    const pl_material *m = &scene->materials[i];
+    const struct {
+        bool present;
+        const char *key;
+        unsigned kinds;
+        const char *expected;
+    } parts[] = {
+        {m->bending.present && m->bending.model == PL_BENDING_QUADRATIC, "bending", TRIANGLE | EDGE,
+         "triangles or edges, which can bend"},
+        {m->bending.present && m->bending.model == PL_BENDING_HINGE, "bending/model", TRIANGLE,
+         "triangles: edges have quadratic bending"},
+        {m->strain_limit.present, "strain_limit", TET | TRIANGLE, "triangles or tetrahedra"},
+        {m->fibers.present, "fibers", TET | TRIANGLE, "tetrahedra or triangles"},
+        {m->inextensible != PL_EXTENSIBLE, "inextensible", EDGE, "edges"},
+    };
+    pl_status status = PL_OK;
+    for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)
+        if (parts[k].present && check_part(scene, i, layout, parts[k].key, parts[k].kinds,
+                                           parts[k].expected, faults) != PL_OK)
+            status = PL_INVALID;
+    return status;
+}
+
+pl_status pl_layout_parts(const pl_scene *scene, const pl_mesh *meshes, pl_layout *layout,
+                          pl_faults *faults)
+{
+    layout->attachment_count = scene->attachment_count;
+    layout->attached = calloc((size_t)scene->attachment_count + 1, sizeof *layout->attached);
+    if (!layout->attached)
+        return PL_NO_MEMORY;
+    pl_status status = PL_OK;
+    for (int32_t i = 0; i < scene->attachment_count; i++) {
+        pl_status one = resolve_attachment(scene, meshes, i, layout, faults);
+        if (one == PL_NO_MEMORY)
+            return one;
+        status = one == PL_OK ? status : one;
+    }
+    for (int32_t i = 0; i < scene->material_count; i++)
+        if (check_material(scene, i, layout, faults) != PL_OK)
+            status = PL_INVALID;
+    return status;
+}

@@ -1,0 +1,86 @@
+/* terms.h - groups of terms whose reduction is q_j = sum_c G_cj x_c - o_j, j < columns: as many
+ * vectors as there are columns, each a fixed combination of the corners. Springs, ropes, bending,
+ * attachments and fibres have one column (links), triangles two, limits of tetrahedra three.
+ *
+ * The functions of the table are written once (terms_template.h) on what a kind knows of itself,
+ * its law: energy with gradient, second derivatives and prox in q. They are compiled once per
+ * instruction set (*_isa.c).
+ */
+#ifndef PLIANT_ENGINE_MODEL_TERMS_H
+#define PLIANT_ENGINE_MODEL_TERMS_H
+
+#include "engine/fault.h"
+#include "engine/kernels/stretch.h"
+#include "engine/model/group.h"
+
+typedef struct pl_terms {
+    int32_t constants;
+    double *shape;    /* [block][corners][columns][L]: G */
+    double *offset;   /* [block][3 columns][L]: o, or NULL: zero */
+    double *constant; /* [block][constants][L]: the law's; row 0 is what the energy is
+                         proportional to, and 0 in padding */
+    int32_t *element; /* [block][L]: which element of its body's mesh, or edge, or attachment */
+    const pl_stretch_ops *material; /* of triangles, else NULL */
+    const double *shared;           /* the material's; not owned */
+} pl_terms;
+
+/* The law of links: U = k/2 (|q| - clamp(|q|, lo, hi))^2, k/2 times the squared distance of q from
+ * the shell lo <= |q| <= hi. lo = hi = l is a spring, lo = hi = 0 quadratic; k = inf is the hard
+ * constraint. `scale` times |q| is the stretch that metrics report; 0 for none. */
+enum { PL_LINK_K, PL_LINK_LO, PL_LINK_HI, PL_LINK_SCALE, PL_LINK_CONSTANTS };
+/* The law of triangles: volume (area x thickness), then the material's constants. */
+enum { PL_TRIANGLE_VOLUME, PL_TRIANGLE_MATERIAL };
+/* The law of limits: 1, then singular values in [lo, hi]. */
+enum { PL_LIMIT_ONE, PL_LIMIT_LO, PL_LIMIT_HI, PL_LIMIT_CONSTANTS };
+
+/* Kinds with tables of their own. A link takes the smallest that has its corners. */
+typedef enum pl_terms_kind {
+    PL_TERMS_LINK_2,
+    PL_TERMS_LINK_4,
+    PL_TERMS_LINK_8,
+    PL_TERMS_HARD_LINK_2,
+    PL_TERMS_HARD_LINK_4,
+    PL_TERMS_HARD_LINK_8,
+    PL_TERMS_TRIANGLES,
+    PL_TERMS_TRIANGLE_LIMITS,
+    PL_TERMS_TET_LIMITS,
+} pl_terms_kind;
+enum { PL_TERMS_KINDS = PL_TERMS_TET_LIMITS + 1 };
+
+/* The table of a kind on the current instruction set. */
+const pl_group_ops *pl_terms_ops(pl_terms_kind kind);
+
+/* What a group is made from: terms in the order they are added. */
+typedef struct pl_terms_list {
+    const pl_group_ops *ops;
+    int32_t constants;
+    int64_t count, room;
+    int32_t *corner, *element;                  /* [count][corners], [count] */
+    double *shape, *offset, *constant, *weight; /* [count][...] */
+} pl_terms_list;
+
+/* One term: `corners` of them up to the kind's, the rest is filled up. offset may be NULL. */
+typedef struct pl_term {
+    int32_t corners;
+    const int32_t *corner;  /* [corners] */
+    const double *shape;    /* [corners][columns] */
+    const double *offset;   /* [3 columns] */
+    const double *constant; /* [constants of the list] */
+    double weight;          /* w^2 */
+    int32_t element;
+} pl_term;
+
+void pl_terms_list_init(pl_terms_list *list, const pl_group_ops *ops, int32_t constants);
+pl_status pl_terms_list_add(pl_terms_list *list, const pl_term *term);
+void pl_terms_list_clear(pl_terms_list *list);
+
+/* A group of the listed terms, at least one. */
+pl_status pl_terms_create(const pl_terms_list *list, const pl_stretch_ops *material,
+                          const double *shared, pl_group *out);
+
+/* Slots of the tables that need no lanes. */
+void pl_terms_destroy(pl_group *g);
+void pl_terms_stiffness(const pl_group *g, int64_t block, int32_t lane, double *K);
+uint64_t pl_terms_hash(const pl_group *g, uint64_t hash);
+
+#endif

@@ -1,0 +1,317 @@
+/* Cloth, ropes, rods, fibres and attachments against closed forms. */
+#include "engine/model/model.h"
+#include "tests/support/scene_run.h"
+
+#include <check.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SOLVER "'solver': {'method': 'admm', 'iterations': 2000, 'tolerance': 1e-9}"
+
+static const double *vertex(const pl_run *r, int64_t i)
+{
+    return pl_run_x(r) + 3 * i;
+}
+
+static double distance(const double *a, const double *b)
+{
+    return sqrt((a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]) +
+                (a[2] - b[2]) * (a[2] - b[2]));
+}
+
+/* A hanging spring at rest: length l + m g l / (E A), m half the edge's mass at its free end. */
+START_TEST(a_spring_hangs_as_far_as_hooke_says)
+{
+    static const char *const METHODS[] = {"admm", "quasi_newton", "newton"};
+    pl_run *r =
+        pl_run_openf(1,
+                     "{'pliant': 1, 'time': {'step': 10, 'steps': 40},"
+                     " 'solver': {'method': '%s', 'iterations': 500, 'tolerance': 1e-10},"
+                     " 'materials': {'m': {'young': 1e4, 'area': 1e-4, 'density': 1e3}},"
+                     " 'bodies': [{'mesh': {'vertices': [0, 0, 0, 0, -2, 0], 'edges': [0, 1]}}],"
+                     " 'pins': [{'select': {'indices': [0]}}]}",
+                     METHODS[_i]);
+    pl_run_frames(r, 40);
+    double mass = 1e3 * 1e-4 * 2 / 2, k = 1e4 * 1e-4 / 2;
+    ck_assert_double_eq_tol(vertex(r, 1)[1], -2 - mass * 9.81 / k, 1e-6);
+    ck_assert_double_eq_tol(r->metrics.max_stretch, 1 + mass * 9.81 / k / 2, 1e-6);
+    pl_run_close(r);
+}
+END_TEST
+
+/* A rod of one edge that keeps its length, pinned at one end: a pendulum. Backward Euler of the
+ * constrained point is what it must follow: the point nearest to the prediction on the circle. */
+START_TEST(an_inextensible_edge_is_a_pendulum)
+{
+    pl_run *r =
+        pl_run_open(1, "{'pliant': 1, 'time': {'step': 0.02, 'steps': 50}," SOLVER ","
+                       " 'materials': {'m': {'inextensible': 'rod'}},"
+                       " 'bodies': [{'mesh': {'vertices': [0, 0, 0, 1, 0, 0], 'edges': [0, 1]}}],"
+                       " 'pins': [{'select': {'indices': [0]}}]}");
+    double x[2] = {1, 0}, v[2] = {0, 0}, h = 0.02;
+    for (int k = 0; k < 50; k++) {
+        double p[2] = {x[0] + h * v[0], x[1] + h * v[1] - h * h * 9.81};
+        double length = sqrt(p[0] * p[0] + p[1] * p[1]);
+        for (int c = 0; c < 2; c++) {
+            p[c] /= length;
+            v[c] = (p[c] - x[c]) / h;
+            x[c] = p[c];
+        }
+        pl_run_frames(r, 1);
+        ck_assert_double_eq_tol(vertex(r, 1)[0], x[0], 1e-6);
+        ck_assert_double_eq_tol(vertex(r, 1)[1], x[1], 1e-6);
+    }
+    pl_run_close(r);
+}
+END_TEST
+
+/* A rope of n edges of length L between two points d apart hangs in the discrete catenary: the
+ * horizontal force is one for all edges and the vertical one grows by a vertex' weight, so edge i
+ * has the slope (i - (n - 1) / 2) c with c from the distance of the ends. */
+START_TEST(a_rope_hangs_in_the_catenary)
+{
+    enum { N = 12 };
+    pl_run *r = pl_run_openf(1,
+                             "{'pliant': 1, 'time': {'step': 10, 'steps': 30},"
+                             " 'solver': {'method': 'admm', 'iterations': 4000, 'tolerance': 1e-9},"
+                             " 'materials': {'m': {'inextensible': 'rope'}},"
+                             " 'bodies': [{'mesh': {'rope': {'length': 3, 'segments': %d}},"
+                             "             'initial': {'shape': {'stretched': [0.6, 1, 1]}}}],"
+                             " 'pins': [{'select': {'side': '-x'}}, {'select': {'side': '+x'}}]}",
+                             N);
+    pl_run_frames(r, 30);
+    double lo = 0, hi = 100, l = 3.0 / N;
+    for (int k = 0; k < 200; k++) {
+        double c = (lo + hi) / 2, d = 0;
+        for (int i = 0; i < N; i++) {
+            double s = (i - (N - 1) / 2.0) * c;
+            d += l / sqrt(1 + s * s);
+        }
+        *(d > 1.8 ? &lo : &hi) = c;
+    }
+    double x = vertex(r, 0)[0], y = vertex(r, 0)[1];
+    for (int i = 0; i < N; i++) {
+        double s = (i - (N - 1) / 2.0) * lo;
+        x += l / sqrt(1 + s * s);
+        y += l * s / sqrt(1 + s * s);
+        ck_assert_double_eq_tol(distance(vertex(r, i), vertex(r, i + 1)), l, 1e-4 * l);
+        ck_assert_double_eq_tol(vertex(r, i + 1)[0], x, 2e-3);
+        ck_assert_double_eq_tol(vertex(r, i + 1)[1], y, 2e-3);
+    }
+    pl_run_close(r);
+}
+END_TEST
+
+/* A rod clamped over its first edge droops by q L^4 / (8 B) at its end, for small droops. */
+START_TEST(a_rod_bends_as_euler_says)
+{
+    enum { N = 40 };
+    const double length = 1, area = 1e-4, B = 0.5, q = 1000 * area * 9.81;
+    pl_run *r = pl_run_openf(
+        1,
+        "{'pliant': 1, 'time': {'step': 100, 'steps': 20},"
+        " 'solver': {'method': 'newton', 'iterations': 100, 'tolerance': 1e-11},"
+        " 'materials': {'m': {'young': 1e9, 'area': 1e-4, 'bending': {'stiffness': 0.5}}},"
+        " 'bodies': [{'mesh': {'rope': {'length': 1, 'segments': %d}}}],"
+        " 'pins': [{'select': {'indices': [0, 1]}}]}",
+        N);
+    pl_run_frames(r, 20);
+    double L = length - length / N, droop = q * L * L * L * L / (8 * B);
+    ck_assert_double_eq_tol(-vertex(r, N)[1], droop, 0.05 * droop);
+    pl_run_close(r);
+}
+END_TEST
+
+/* A strip of cloth clamped at one side: plate theory with no Poisson effect across, D of the
+ * material, droop q L^4 / (8 D) with q the weight per area. Both bendings. */
+START_TEST(a_strip_bends_as_plates_do)
+{
+    static const char *const MODELS[] = {"quadratic", "hinge"};
+    enum { NX = 20, NY = 2 };
+    const double D = 0.05, q = 1000 * 1e-3 * 9.81 * 0.01;
+    pl_run *r = pl_run_openf(
+        1,
+        "{'pliant': 1, 'gravity': [0, 0, -0.0981], 'time': {'step': 100, 'steps': 20},"
+        " 'solver': {'method': 'newton', 'iterations': 100, 'tolerance': 1e-10},"
+        " 'materials': {'m': {'young': 1e6, 'bending': {'model': '%s', 'stiffness': 0.05}}},"
+        " 'bodies': [{'mesh': {'cloth': {'size': [1, 0.1], 'cells': [%d, %d]}}}],"
+        " 'pins': [{'select': {'box': {'min': [-1, -1, -1], 'max': [-0.44, 1, 1]}}}]}",
+        MODELS[_i], NX, NY);
+    pl_run_frames(r, 20);
+    double L = 0.95, droop = q * L * L * L * L / (8 * D);
+    ck_assert_double_eq_tol(-vertex(r, NX)[2], droop, 0.08 * droop);
+    pl_run_close(r);
+}
+END_TEST
+
+/* A homogeneous stretch is in balance: inner vertices of an irregular sheet stay on the affine map
+ * of the pinned border. */
+START_TEST(a_membrane_passes_the_patch_test)
+{
+    static const char *const MODELS[] = {"neo_hookean", "corotated", "arap"};
+    pl_run *r = pl_run_openf(
+        1,
+        "{'pliant': 1, 'gravity': [0, 0, 0], 'time': {'step': 100, 'steps': 12},"
+        " 'solver': {'method': 'newton', 'iterations': 60, 'tolerance': 1e-12},"
+        " 'materials': {'m': {'model': '%s', 'poisson': 0.3}},"
+        " 'bodies': [{'mesh': {'vertices': [0,0,0, 2,0,0, 2,1,0, 0,1,0, 0.7,0.3,0, 1.4,0.6,0],"
+        "   'triangles': [0,1,4, 1,5,4, 1,2,5, 2,3,5, 3,4,5, 3,0,4]},"
+        "  'initial': {'shape': {'stretched': [1.2, 0.9, 1]}}}],"
+        " 'pins': [{'select': {'indices': [0, 1, 2, 3]}}]}",
+        MODELS[_i]);
+    /* Push the inner vertices away by a step of gravity would need a change; they start in balance
+     * and must stay there. */
+    double before[6];
+    memcpy(before, vertex(r, 4), sizeof before);
+    pl_run_frames(r, 12);
+    for (int i = 0; i < 6; i++)
+        ck_assert_double_eq_tol(vertex(r, 4)[i], before[i], 1e-9);
+    pl_run_close(r);
+}
+END_TEST
+
+/* A flag pulled by a hundred times gravity stays within its limits, at convergence. */
+START_TEST(limited_cloth_stays_in_its_limits)
+{
+    static const char *const BY[] = {"columns", "singular_values"};
+    enum { NX = 10, NY = 8 };
+    pl_run *r = pl_run_openf(
+        1,
+        "{'pliant': 1, 'gravity': [300, -20, 100], 'time': {'step': 0.02, 'steps': 10},"
+        " 'solver': {'method': 'admm', 'iterations': 3000, 'tolerance': 1e-5},"
+        " 'materials': {'m': {'young': 1e4, 'poisson': 0.3, 'density': 300,"
+        "    'strain_limit': {'by': '%s'}}},"
+        " 'bodies': [{'mesh': {'cloth': {'size': [1, 0.8], 'cells': [%d, %d]}}}],"
+        " 'pins': [{'select': {'side': '-x'}}]}",
+        BY[_i], NX, NY);
+    pl_run_frames(r, 10);
+    const double *x = pl_run_x(r);
+    for (int j = 0; j <= NY; j++)
+        for (int i = 0; i < NX; i++) {
+            int64_t a = i + (NX + 1) * j;
+            double s = distance(x + 3 * a, x + 3 * (a + 1)) / 0.1;
+            ck_assert_double_le(s, 1.05 + 1e-3);
+            ck_assert_double_ge(s, 0.95 - 1e-3);
+        }
+    pl_run_close(r);
+}
+END_TEST
+
+/* Fibres of kappa along the pull add kappa (s - 1) to the stress of a bar: its stretch under an end
+ * load follows from the sum. Springs alone would be the same twice. */
+START_TEST(fibers_stiffen_along_themselves)
+{
+    double droop[2];
+    for (int with = 0; with < 2; with++) {
+        pl_run *r = pl_run_openf(
+            1,
+            "{'pliant': 1, 'time': {'step': 100, 'steps': 15},"
+            " 'solver': {'method': 'quasi_newton', 'iterations': 400, 'tolerance': 1e-10},"
+            " 'materials': {'m': {'model': 'arap', 'young': 1e6, 'poisson': 0 %s}},"
+            " 'bodies': [{'mesh': {'box': {'size': [0.2, 1, 0.2], 'cells': [2, 8, 2]}}}],"
+            " 'pins': [{'select': {'side': '+y'}}]}",
+            with ? ", 'fibers': {'stiffness': 1e6, 'direction': [0, 1, 0]}" : "");
+        pl_run_frames(r, 15);
+        droop[with] = -0.5 - vertex(r, 0)[1];
+        pl_run_close(r);
+    }
+    ck_assert_double_eq_tol(droop[0] / droop[1], 2, 0.02);
+}
+END_TEST
+
+/* A block hangs on another by attachments: the springs carry its weight. */
+START_TEST(attachments_carry_a_body)
+{
+    pl_run *r = pl_run_open(
+        1, "{'pliant': 1, 'time': {'step': 100, 'steps': 20},"
+           " 'solver': {'method': 'quasi_newton', 'iterations': 400, 'tolerance': 1e-10},"
+           " 'materials': {'m': {'young': 1e8}},"
+           " 'bodies': [{'name': 'top', 'mesh': {'box': {'cells': [2, 2, 2]}}},"
+           "  {'name': 'low', 'mesh': {'box': {'cells': [3, 3, 3]}}, "
+           "   'transform': {'translate': [0, -1, 0]}}],"
+           " 'pins': [{'body': 'top', 'select': 'all'}],"
+           " 'attachments': [{'body': 'low', 'select': {'side': '+y'}, 'to': 'top',"
+           "                  'stiffness': 1e4}]}");
+    pl_run_frames(r, 20);
+    double gap = 0;
+    for (int k = 0; k < 16; k++) /* the 16 vertices of its top */
+        gap += -0.5 - vertex(r, 27 + (k % 4) + 4 * (3 + 4 * (k / 4)))[1];
+    ck_assert_double_eq_tol(gap * 1e4, 1000 * 9.81, 1);
+    pl_run_close(r);
+}
+END_TEST
+
+static const char EVERYTHING[] =
+    "{'pliant': 1, 'time': {'step': 0.02, 'steps': 5},"
+    " 'solver': {'method': 'admm', 'iterations': 20},"
+    " 'materials': {'cloth': {'young': 1e4, 'poisson': 0.3, 'bending': {},"
+    "   'strain_limit': {'by': 'singular_values'}, 'fibers': {'stiffness': 1e3}},"
+    "  'rope': {'inextensible': 'rope', 'bending': {}}, 'spring': {}},"
+    " 'bodies': [{'name': 'a', 'material': 'cloth', 'mesh': {'cloth': {'size': [1, 1], 'cells': "
+    "[40, 40]}}},"
+    "  {'name': 'b', 'material': 'rope', 'mesh': {'rope': {'length': 1, 'segments': 30}},"
+    "   'transform': {'translate': [0.3, 0.2, 0.1]}},"
+    "  {'name': 'c', 'material': 'spring', 'mesh': {'rope': {'length': 1, 'segments': 30}}}],"
+    " 'attachments': [{'body': 'b', 'select': {'side': '-x'}, 'to': 'a'},"
+    "  {'body': 'c', 'select': {'side': '+x'}, 'point': [1, 1, 1]}],"
+    " 'pins': [{'body': 'a', 'select': {'side': '-x'}}]}";
+
+START_TEST(threads_change_no_bit)
+{
+    uint64_t hash = 0;
+    for (int32_t threads = 1; threads <= 3; threads++) {
+        pl_run *r = pl_run_open(threads, EVERYTHING);
+        pl_run_frames(r, 5);
+        if (threads == 1)
+            hash = pl_run_hash(r);
+        ck_assert(pl_run_hash(r) == hash);
+        pl_run_close(r);
+    }
+}
+END_TEST
+
+/* What decides bits is in the hash: one number changed is another model. */
+START_TEST(numbers_of_links_are_in_the_hash)
+{
+    static const char *const PARTS[] = {
+        "'bending': {'stiffness': 1}",        "'bending': {'stiffness': 2}",
+        "'strain_limit': {'high': 1.1}",      "'strain_limit': {'high': 1.2}",
+        "'fibers': {'direction': [1, 0, 0]}", "'fibers': {'direction': [0, 1, 0]}"};
+    uint64_t hash[6];
+    for (int i = 0; i < 6; i++) {
+        pl_run *r = pl_run_openf(1,
+                                 "{'pliant': 1, 'materials': {'m': {%s}}, 'bodies': [{'mesh': "
+                                 "{'cloth': {'size': [1, 1], 'cells': [2, 2]}}}]}",
+                                 PARTS[i]);
+        hash[i] = pl_model_hash(r->model);
+        for (int k = 0; k < i; k++)
+            ck_assert(hash[k] != hash[i]);
+        pl_run_close(r);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("sheets");
+    TCase *t = tcase_create("sheets");
+    tcase_set_timeout(t, 60);
+    tcase_add_loop_test(t, a_spring_hangs_as_far_as_hooke_says, 0, 3);
+    tcase_add_test(t, an_inextensible_edge_is_a_pendulum);
+    tcase_add_test(t, a_rope_hangs_in_the_catenary);
+    tcase_add_test(t, a_rod_bends_as_euler_says);
+    tcase_add_loop_test(t, a_strip_bends_as_plates_do, 0, 2);
+    tcase_add_loop_test(t, a_membrane_passes_the_patch_test, 0, 3);
+    tcase_add_loop_test(t, limited_cloth_stays_in_its_limits, 0, 2);
+    tcase_add_test(t, fibers_stiffen_along_themselves);
+    tcase_add_test(t, attachments_carry_a_body);
+    tcase_add_test(t, threads_change_no_bit);
+    tcase_add_test(t, numbers_of_links_are_in_the_hash);
+    suite_add_tcase(suite, t);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}
