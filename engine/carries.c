@@ -6,14 +6,21 @@
 typedef struct method {
     const char *name;
     unsigned refuses;
+    bool matrix;
 } method;
 
 /* Splitting needs a prox of every term, and nothing else; projections do for a prox only where the
  * energy is a squared distance; descent needs a finite energy with a gradient. */
 static const method METHODS[PL_METHOD_KINDS] = {
-    [PL_METHOD_ADMM] = {"admm", PL_TRAIT_NO_PROX},
-    [PL_METHOD_QUASI_NEWTON] = {"quasi_newton", PL_TRAIT_HARD},
-    [PL_METHOD_NEWTON] = {"newton", PL_TRAIT_HARD | PL_TRAIT_NO_HESSIAN},
+    [PL_METHOD_ADMM] = {"admm", PL_TRAIT_NO_PROX, true},
+    [PL_METHOD_QUASI_NEWTON] = {"quasi_newton", PL_TRAIT_HARD, true},
+    [PL_METHOD_NEWTON] = {"newton", PL_TRAIT_HARD | PL_TRAIT_NO_HESSIAN, true},
+    [PL_METHOD_LBFGS] = {"lbfgs", PL_TRAIT_HARD | PL_TRAIT_NO_HESSIAN, false},
+    [PL_METHOD_GRADIENT_DESCENT] = {"gradient_descent", PL_TRAIT_HARD | PL_TRAIT_NO_HESSIAN, false},
+    [PL_METHOD_NONLINEAR_CG] = {"nonlinear_cg", PL_TRAIT_HARD | PL_TRAIT_NO_HESSIAN, false},
+    [PL_METHOD_CHEBYSHEV_SEMI_ITERATIVE] = {"chebyshev_semi_iterative", PL_TRAIT_HARD, true},
+    [PL_METHOD_CHEBYSHEV_DESCENT] = {"chebyshev_descent", PL_TRAIT_HARD | PL_TRAIT_NO_HESSIAN,
+                                     false},
 };
 
 typedef struct reason {
@@ -51,6 +58,11 @@ const char *pl_method_refuses(pl_method_kind kind, unsigned traits)
 unsigned pl_material_traits(pl_material_kind model)
 {
     return MATERIALS[model].traits;
+}
+
+bool pl_method_uses_matrix(pl_method_kind kind)
+{
+    return METHODS[kind].matrix;
 }
 
 const char *pl_method_name(pl_method_kind kind)

@@ -24,6 +24,9 @@ const char *pl_method_refuses(pl_method_kind method, unsigned traits);
 /* The traits of a material model's terms. */
 unsigned pl_material_traits(pl_material_kind model);
 
+/* Whether the method solves with the constant matrix, which then is made and factored. */
+bool pl_method_uses_matrix(pl_method_kind method);
+
 /* The name of a method in a scene. */
 const char *pl_method_name(pl_method_kind method);
 

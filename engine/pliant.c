@@ -28,7 +28,8 @@ void pl_state_destroy(pl_state *s)
         return;
     pl_stepper_destroy(&s->half);
     pl_model_half_destroy(s->half_model);
-    double *arrays[] = {s->x, s->v, s->x_new, s->v_new, s->x_pred, s->gradient, s->x_mid, s->v_mid};
+    double *arrays[] = {s->x,      s->v,        s->v_old, s->x_new, s->v_new,
+                        s->x_pred, s->gradient, s->x_mid, s->v_mid};
     for (size_t i = 0; s->whole.backend && i < sizeof arrays / sizeof *arrays; i++)
         s->whole.backend->ops->release(s->whole.backend, arrays[i]);
     pl_stepper_destroy(&s->whole);
@@ -48,7 +49,7 @@ pl_status pl_state_create(const pl_model *model, int32_t threads, pl_state **out
     s->threads = threads;
     s->solve = NOT_SOLVED;
     pl_status status = pl_stepper_create(model, threads, &s->whole);
-    double **arrays[] = {&s->x, &s->v, &s->x_new, &s->v_new, &s->x_pred, &s->gradient};
+    double **arrays[] = {&s->x, &s->v, &s->v_old, &s->x_new, &s->v_new, &s->x_pred, &s->gradient};
     for (size_t i = 0; status == PL_OK && i < sizeof arrays / sizeof *arrays; i++) {
         *arrays[i] = s->whole.backend->ops->alloc(s->whole.backend, 3 * model->vertices);
         if (!*arrays[i])
@@ -64,6 +65,7 @@ pl_status pl_state_create(const pl_model *model, int32_t threads, pl_state **out
     }
     memcpy(s->x, model->x0, 3 * (size_t)model->vertices * sizeof *s->x);
     memcpy(s->v, model->v0, 3 * (size_t)model->vertices * sizeof *s->v);
+    memcpy(s->v_old, model->v0, 3 * (size_t)model->vertices * sizeof *s->v_old);
     *out = s;
     return PL_OK;
 }

@@ -1,7 +1,7 @@
 /* A state as bytes, little-endian, every field of 8 bytes:
  *
  *     magic, format, model hash, size of the whole, checksum of all else
- *     step, x[3n], v[3n], what the last solve found, forces of pins and obstacles, contacts
+ *     step, x[3n], v[3n], v of a step before[3n] (with initial_guess acceleration only), what the last solve found, forces of pins and obstacles, contacts
  *     size of the solver's memory, and that memory (solver.h)
  *
  * Nothing of it is believed before size, hash and checksum are right; whatever then does not fit
@@ -65,6 +65,8 @@ pl_status pl_state_save(const pl_state *s, void **bytes, size_t *size)
     pl_bytes_put_i64(&out, s->step);
     pl_bytes_put(&out, s->x, coordinates);
     pl_bytes_put(&out, s->v, coordinates);
+    if (m->solver.initial_guess == PL_GUESS_ACCELERATION)
+        pl_bytes_put(&out, s->v_old, coordinates);
     put_solve(&out, &s->solve);
     put_forces(&out, s->pins, m->pin_count);
     put_forces(&out, s->obstacles, m->obstacle_count);
@@ -119,6 +121,9 @@ pl_status pl_state_restore(pl_state *s, const void *bytes, size_t size)
     pl_bytes_in in = {(const unsigned char *)bytes + sizeof(header), size - sizeof(header), false};
     int64_t step = pl_bytes_get_i64(&in);
     const void *x = pl_bytes_take(&in, coordinates), *v = pl_bytes_take(&in, coordinates);
+    const void *v_old = v;
+    if (m->solver.initial_guess == PL_GUESS_ACCELERATION)
+        v_old = pl_bytes_take(&in, coordinates);
     pl_solve_result solve;
     get_solve(&in, &solve);
     size_t pin_bytes = (size_t)m->pin_count * sizeof *s->pins;
@@ -132,6 +137,7 @@ pl_status pl_state_restore(pl_state *s, const void *bytes, size_t size)
     s->step = step;
     memcpy(s->x, x, coordinates);
     memcpy(s->v, v, coordinates);
+    memcpy(s->v_old, v_old, coordinates);
     s->solve = solve;
     memcpy(s->pins, pins, pin_bytes);
     memcpy(s->obstacles, obstacles, obstacle_bytes);

@@ -14,9 +14,14 @@ typedef enum pl_integrator_kind { PL_INTEGRATOR_BACKWARD_EULER } pl_integrator_k
 typedef enum pl_method_kind {
     PL_METHOD_ADMM,
     PL_METHOD_QUASI_NEWTON,
-    PL_METHOD_NEWTON
+    PL_METHOD_NEWTON,
+    PL_METHOD_LBFGS,
+    PL_METHOD_GRADIENT_DESCENT,
+    PL_METHOD_NONLINEAR_CG,
+    PL_METHOD_CHEBYSHEV_SEMI_ITERATIVE,
+    PL_METHOD_CHEBYSHEV_DESCENT
 } pl_method_kind;
-#define PL_METHOD_KINDS ((int)PL_METHOD_NEWTON + 1)
+#define PL_METHOD_KINDS ((int)PL_METHOD_CHEBYSHEV_DESCENT + 1)
 typedef enum pl_device_kind { PL_DEVICE_CPU } pl_device_kind;
 typedef enum pl_material_kind {
     PL_MATERIAL_NEO_HOOKEAN,
@@ -40,7 +45,21 @@ typedef enum pl_linear_kind {
     PL_LINEAR_PCG,        /* conjugate gradients, preconditioned by the constant matrix */
     PL_LINEAR_PCG_JACOBI, /* ... by the 3 x 3 blocks on the diagonal */
 } pl_linear_kind;
-enum { PL_WINDOW_MAX = 64 };
+enum { PL_WINDOW_MAX = 64, PL_PHASES_MAX = 8 };
+/* The diagonal matrix of descent methods without a constant matrix. */
+typedef enum pl_preconditioner {
+    PL_PRECONDITIONER_JACOBI, /* the diagonal of the objective's Hessian */
+    PL_PRECONDITIONER_NONE,   /* a multiple of the identity */
+} pl_preconditioner;
+typedef enum pl_line_search { PL_LINE_SEARCH_BACKTRACKING, PL_LINE_SEARCH_WOLFE } pl_line_search;
+/* Where a step's iterations begin (Wang 2016, section 4.4). */
+typedef enum pl_initial_guess {
+    PL_GUESS_BEST,         /* x~ or x(n), whichever has the lower objective */
+    PL_GUESS_POSITION,     /* x(n) */
+    PL_GUESS_VELOCITY,     /* x(n) + h v(n) */
+    PL_GUESS_ACCELERATION, /* x(n) + h v(n) + 0.2 h (v(n) - v(n-1)) */
+    PL_GUESS_STEP,         /* x(n) + d v(n), d by a parabola through the objective (eq. 10) */
+} pl_initial_guess;
 typedef enum pl_metrics_detail { PL_METRICS_FRAME, PL_METRICS_ITERATION } pl_metrics_detail;
 typedef enum pl_output_precision { PL_OUTPUT_SINGLE, PL_OUTPUT_DOUBLE } pl_output_precision;
 
@@ -63,6 +82,13 @@ typedef struct pl_solver_settings {
     pl_on_not_converged on_not_converged;
     pl_device_kind device;
     pl_linear_kind linear; /* Newton */
+    pl_preconditioner preconditioner;
+    int32_t jacobi_refresh; /* iterations from one Jacobi preconditioner to the next */
+    pl_line_search line_search;
+    pl_initial_guess initial_guess;
+    double rho;     /* Chebyshev: spectral radius; 0: estimated */
+    int32_t phases; /* chebyshev_descent: of rho, 1 .. PL_PHASES_MAX */
+    int32_t tune; /* chebyshev_descent: the solve before which phases are tuned, from 1; 0: none */
 } pl_solver_settings;
 
 /* ---- cloth, ropes and fibres: parts of a material */

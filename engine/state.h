@@ -22,6 +22,7 @@ struct pl_state {
     /* The state at the last good step: this is what is saved, with the whole solver's memory. */
     int64_t step;
     double *x, *v;         /* [vertices][3] */
+    double *v_old;         /* [vertices][3]: a step before; v0 before the first */
     pl_solve_result solve; /* of the last step; its pointers are the solver's, and not saved */
     pl_force *pins, *obstacles;
     int64_t contacts;

@@ -2,6 +2,7 @@
  * but its time and is tried once more as two half steps: half the way for pins and obstacles, four
  * times the inertia against the same elastic energy, and so a problem nearer to its initial guess.
  */
+#include "engine/guess.h"
 #include "engine/model/half.h"
 #include "engine/state.h"
 
@@ -28,26 +29,6 @@ pl_status pl_stepper_create(const pl_model *model, int32_t threads, pl_stepper *
     if (status != PL_OK)
         pl_stepper_destroy(out);
     return status;
-}
-
-/* The iterate to start from: x~ or x(n), whichever has the lower objective. In free flight x~ is
- * the answer; at large steps it commonly lies far off, or inverts an element and is outside the
- * energy's domain. Where both are outside, x(n). Contact has no say: a prediction inside an
- * obstacle is what the constraint is there for. */
-static void start_stage(const pl_stepper *by, const pl_stage *stage, double *x_new)
-{
-    const pl_backend_ops *ops = by->backend->ops;
-    int64_t count = 3 * by->model->vertices;
-    ops->copy(by->backend, x_new, stage->x_start, count);
-    pl_model_place_pins(by->model, stage->time_end, x_new);
-    double stay = ops->objective(by->backend, stage, x_new);
-    ops->copy(by->backend, x_new, stage->x_pred, count);
-    pl_model_place_pins(by->model, stage->time_end, x_new);
-    double predicted = ops->objective(by->backend, stage, x_new);
-    if (isfinite(predicted) && predicted <= stay)
-        return;
-    ops->copy(by->backend, x_new, stage->x_start, count);
-    pl_model_place_pins(by->model, stage->time_end, x_new);
 }
 
 /* A way, m, whose square overflows once masses and stiffnesses are multiplied on. */
@@ -113,10 +94,10 @@ static void add_work(pl_tally *tally, const pl_solve_result *solve)
     tally->ms_collision += solve->ms_collision;
 }
 
-/* From (x, v) at `start` to (x_out, v_out) at `end`, by a stepper of that length. */
+/* From (x, v) at `start`, v_old the velocities a step before, to (x_out, v_out) at `end`, by a stepper of that length. */
 static pl_status march(pl_state *s, const pl_stepper *by, double start, double end, const double *x,
-                       const double *v, double *x_out, double *v_out, pl_solve_result *solve,
-                       pl_tally *tally, pl_failure *failure)
+                       const double *v, const double *v_old, double *x_out, double *v_out,
+                       pl_solve_result *solve, pl_tally *tally, pl_failure *failure)
 {
     const pl_model *m = by->model;
     *solve = (pl_solve_result){0};
@@ -130,7 +111,7 @@ static pl_status march(pl_state *s, const pl_stepper *by, double start, double e
                           .time_end = end,
                           .x_start = x,
                           .x_pred = s->x_pred};
-        start_stage(by, &stage, x_out);
+        pl_guess(by, &stage, v, v_old, x_out);
         pl_status status = by->solver->ops->solve(by->solver, &stage, x_out, s->gradient, solve,
                                                   failure);
         add_work(tally, solve);
@@ -176,6 +157,7 @@ static void commit(pl_state *s, const pl_stepper *by, const pl_solve_result *sol
 {
     swap(&s->x, &s->x_new);
     swap(&s->v, &s->v_new);
+    by->backend->ops->copy(by->backend, s->v_old, s->v_new, 3 * s->model->vertices);
     s->step++;
     s->solve = *solve;
     keep_forces(s, by);
@@ -237,12 +219,12 @@ static pl_status advance_in_halves(pl_state *s, pl_tally *tally, pl_failure *fai
     double start = step * h, middle = (step + 0.5) * h, end = (step + 1) * h;
     pl_solve_result first, second;
     pl_failure other = {.vertex = -1, .element = -1};
-    pl_status status = march(s, &s->half, start, middle, s->x, s->v, s->x_mid, s->v_mid, &first,
-                             tally, &other);
+    pl_status status = march(s, &s->half, start, middle, s->x, s->v, s->v_old, s->x_mid, s->v_mid,
+                             &first, tally, &other);
     bool half_way = status == PL_OK;
     if (half_way)
-        status = march(s, &s->half, middle, end, s->x_mid, s->v_mid, s->x_new, s->v_new, &second,
-                       tally, &other);
+        status = march(s, &s->half, middle, end, s->x_mid, s->v_mid, s->v, s->x_new, s->v_new,
+                       &second, tally, &other);
     if (status != PL_OK) {
         say_more(failure, " Two half steps failed too (%s in the %s).", pl_failure_name(other.code),
                  half_way ? "second" : "first");
@@ -271,8 +253,8 @@ pl_status pl_state_advance(pl_state *s, pl_tally *tally, pl_failure *failure)
         locate(s, &found);
     } else {
         double start = (double)s->step * s->model->h, end = (double)(s->step + 1) * s->model->h;
-        status = march(s, &s->whole, start, end, s->x, s->v, s->x_new, s->v_new, &solve, tally,
-                       &found);
+        status = march(s, &s->whole, start, end, s->x, s->v, s->v_old, s->x_new, s->v_new, &solve,
+                       tally, &found);
         if (status == PL_OK) {
             commit(s, &s->whole, &solve);
         } else {

@@ -50,10 +50,20 @@ static const pl_param time_rows[] = {
 static const pl_param_table time_table = {
     .name = "time", .doc = "Steps and their integrator.", ROWS(time_rows)};
 
-static const char *const methods[] = {"admm", "quasi_newton", "newton", NULL};
-static const pl_absent methods_absent[] = {{"projective_dynamics", 0}, {"chebyshev_descent", 0},
-                                           {"nonlinear_cg", 0},        {"lbfgs", 0},
-                                           {"gradient_descent", 0},    {0}};
+static const char *const methods[] = {"admm",
+                                      "quasi_newton",
+                                      "newton",
+                                      "lbfgs",
+                                      "gradient_descent",
+                                      "nonlinear_cg",
+                                      "chebyshev_semi_iterative",
+                                      "chebyshev_descent",
+                                      NULL};
+static const pl_absent methods_absent[] = {{"projective_dynamics", 0}, {0}};
+static const char *const preconditioners[] = {"jacobi", "none", NULL};
+static const char *const line_searches[] = {"backtracking", "wolfe", NULL};
+static const char *const initial_guesses[] = {"best",         "position", "velocity",
+                                              "acceleration", "step",     NULL};
 static const char *const stiffnesses[] = {"shear", "fit", NULL};
 static const char *const accelerations[] = {"none", "nesterov", NULL};
 static const char *const not_converged[] = {"continue", "fail", NULL};
@@ -67,9 +77,11 @@ static const pl_param solver_rows[] = {
      AT(pl_solver_settings, method),
      .choices = methods,
      .absent = methods_absent,
-     .doc = "How each step's objective is minimised: ADMM; L-BFGS on the same constant matrix; or "
-            "Newton's method on Hessians made semidefinite. The capabilities' "
-            "`carries` says which takes what."},
+     .doc = "How each step's objective is minimised. By splitting: admm. By descent on a constant "
+            "matrix, factored once: quasi_newton (L-BFGS), chebyshev_semi_iterative. By descent "
+            "without a matrix: lbfgs, nonlinear_cg, gradient_descent, and chebyshev_descent, which "
+            "is Jacobi-preconditioned gradient descent with Chebyshev's momentum. newton: by "
+            "Hessians made semidefinite. The capabilities' `carries` says which takes what."},
     {.key = "iterations",
      .kind = PL_PARAM_INTEGER,
      AT(pl_solver_settings, iterations),
@@ -83,7 +95,9 @@ static const pl_param solver_rows[] = {
      FROM(0, 1),
      .standard = {1e-3},
      .doc = "A step has converged when its Newton decrement, relative to the first iterate's, is "
-            "below this; 0 makes every iteration of every step."},
+            "below this; 0 makes every iteration of every step. The decrement is in the norm of "
+            "the constant matrix; of methods without one, in that of its diagonal, where smooth "
+            "errors weigh less."},
     {.key = "stiffness",
      .kind = PL_PARAM_CHOICE,
      AT(pl_solver_settings, stiffness),
@@ -116,8 +130,60 @@ static const pl_param solver_rows[] = {
      AT(pl_solver_settings, window),
      FROM(0, PL_WINDOW_MAX),
      .standard = {8},
-     .doc = "Quasi-Newton's history: iterations that L-BFGS remembers; 0 uses the constant matrix "
-            "alone."},
+     .doc = "quasi_newton and lbfgs: iterations that the history remembers; 0 uses the constant "
+            "matrix, or the preconditioner, alone."},
+    {.key = "preconditioner",
+     .kind = PL_PARAM_CHOICE,
+     AT(pl_solver_settings, preconditioner),
+     .choices = preconditioners,
+     .doc = "lbfgs, nonlinear_cg, gradient_descent: the diagonal of the objective's Hessian, or a "
+            "multiple of the identity."},
+    {.key = "jacobi_refresh",
+     .kind = PL_PARAM_INTEGER,
+     AT(pl_solver_settings, jacobi_refresh),
+     FROM(1, 10000),
+     .standard = {32},
+     .doc = "Methods without a matrix: iterations until the Jacobi preconditioner is made anew, as "
+            "it is at the beginning of every step."},
+    {.key = "line_search",
+     .kind = PL_PARAM_CHOICE,
+     AT(pl_solver_settings, line_search),
+     .choices = line_searches,
+     .doc = "quasi_newton and lbfgs: halve a step until the objective falls enough (Armijo), or "
+            "look for both of Wolfe's conditions. nonlinear_cg always looks for those, the other "
+            "methods never."},
+    {.key = "initial_guess",
+     .kind = PL_PARAM_CHOICE,
+     AT(pl_solver_settings, initial_guess),
+     .choices = initial_guesses,
+     .doc = "Where the iterations of a step begin: where inertia and gravity alone would lead or "
+            "where it is, whichever has the lower objective; where it is; with its velocity; with "
+            "a fifth of its last change of velocity too; or along its velocity as far as a "
+            "parabola through the objective says. Where the objective is infinite there, where "
+            "it is."},
+    {.key = "rho",
+     .kind = PL_PARAM_NUMBER,
+     AT(pl_solver_settings, rho),
+     .unit = "1",
+     FROM(0, 0.99999),
+     .doc = "chebyshev_semi_iterative: the spectral radius; 0 estimates it from the first ten "
+            "iterations of a step. chebyshev_descent: that of the last phase; 0 takes it from "
+            "inertia and preconditioner."},
+    {.key = "phases",
+     .kind = PL_PARAM_INTEGER,
+     AT(pl_solver_settings, phases),
+     FROM(1, PL_PHASES_MAX),
+     .standard = {1},
+     .doc = "chebyshev_descent: phases with a rho of their own: of 8, 16, 32, ... iterations, the "
+            "last without end, and 1 - rho three times that of the next. More than one is for "
+            "tune."},
+    {.key = "tune",
+     .kind = PL_PARAM_INTEGER,
+     AT(pl_solver_settings, tune),
+     FROM(0, PL_SCENE_STEPS_MAX),
+     .doc = "chebyshev_descent: the step, counted from 1, before which lengths and rho of the "
+            "phases are tuned to it by solving it again and again; all later ones keep them. 0: "
+            "none."},
     {.key = "on_not_converged",
      .kind = PL_PARAM_CHOICE,
      AT(pl_solver_settings, on_not_converged),

@@ -138,10 +138,14 @@ typedef struct pl_backend_ops {
     double (*pair)(pl_backend *b, const pl_history_pair *pair);
     /* The Jacobi preconditioner (Wang 2016, section 4.1): rows of 1 / P, P = the diagonal of
      * inertia plus that of every term's Hessian at x, where a term's entry below 0 counts as 0,
-     * at least a hundredth of A_ii, N/m. */
-    void (*jacobi)(pl_backend *b, const pl_stage *stage, const double *x, double *inverse);
+     * at least a hundredth of A_ii, N/m. Returns sum inertia m / sum P: the Rayleigh quotient of a
+     * translation under inertia and P. */
+    double (*jacobi)(pl_backend *b, const pl_stage *stage, const double *x, double *inverse);
     /* out = inverse g, entry by entry, over rows; returns g . out. */
     double (*scale)(pl_backend *b, const double *inverse, const double *g, double *out);
+    /* out = p / inverse over rows, and every row a value. */
+    void (*unscale)(pl_backend *b, const double *inverse, const double *p, double *out);
+    void (*fill)(pl_backend *b, double *rows, double value);
     /* a . b over rows. */
     double (*dot)(pl_backend *b, const double *a, const double *c);
     void (*chebyshev)(pl_backend *b, const pl_chebyshev *step);

@@ -1,4 +1,5 @@
 /* What preflight asks before a model is built: faults, sizes, and what the run will cost. */
+#include "engine/carries.h"
 #include "engine/model/layout.h"
 #include "engine/pliant.h"
 
@@ -21,13 +22,21 @@ typedef struct method_cost {
 static method_cost cost_of(const pl_solver_settings *solver)
 {
     double pairs = solver->window + 1;
+    const method_cost without = {110e-9, 300e-9, 520, 420}; /* and no history */
     switch (solver->method) {
     case PL_METHOD_ADMM: /* a prox and a gather; z and u, twice */
         break;
     case PL_METHOD_QUASI_NEWTON: /* energy with gradient and a gather; two vectors a pair */
+    case PL_METHOD_LBFGS:
         return (method_cost){100e-9, 250e-9 + 5e-9 * pairs, 520, 520 + 48 * pairs};
     case PL_METHOD_NEWTON: /* Hessians, made semidefinite, and their sums */
         return (method_cost){10e-6, 1e-6, 1500, 1500};
+    case PL_METHOD_NONLINEAR_CG: /* one or two trials an iteration */
+        return (method_cost){200e-9, 400e-9, 520, 520};
+    case PL_METHOD_GRADIENT_DESCENT:
+    case PL_METHOD_CHEBYSHEV_SEMI_ITERATIVE:
+    case PL_METHOD_CHEBYSHEV_DESCENT:
+        return without;
     }
     return (method_cost){170e-9, 250e-9, 800, 400};
 }
@@ -77,7 +86,7 @@ pl_status pl_scene_check(const pl_scene *scene, const pl_mesh *meshes, pl_estima
     if (status != PL_OK)
         return status;
     double n = (double)layout.free_vertices, m = equivalent_tets(scene, &layout);
-    double nnz = factor_nonzeros(n);
+    double nnz = pl_method_uses_matrix(scene->solver.method) ? factor_nonzeros(n) : 0;
     double steps = (double)scene->output.every, iterations = scene->solver.iterations;
     method_cost cost = cost_of(&scene->solver);
     /* A solve streams the factor twice. */

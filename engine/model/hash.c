@@ -39,7 +39,7 @@ static uint64_t hash_ints(uint64_t hash, const int32_t *values, int64_t count)
 
 /* Structs are hashed field by field, for their padding is anything. A field more changes the size
  * and stops here, to be added to the hash or left out of it on purpose. */
-_Static_assert(sizeof(pl_solver_settings) == 64, "a new solver setting: does it decide bits?");
+_Static_assert(sizeof(pl_solver_settings) == 96, "a new solver setting: does it decide bits?");
 _Static_assert(sizeof(pl_motion) == 96, "a new field of motions: does it decide bits?");
 _Static_assert(sizeof(pl_obstacle) == 184, "a new field of obstacles: does it decide bits?");
 
@@ -55,7 +55,14 @@ static uint64_t hash_solver(uint64_t hash, const pl_solver_settings *s)
     hash = hash_i64(hash, s->window);
     hash = hash_i64(hash, s->on_not_converged); /* a failed step is retried in halves */
     hash = hash_i64(hash, s->device);
-    return hash_i64(hash, s->linear);
+    hash = hash_i64(hash, s->linear);
+    hash = hash_i64(hash, s->preconditioner);
+    hash = hash_i64(hash, s->jacobi_refresh);
+    hash = hash_i64(hash, s->line_search);
+    hash = hash_i64(hash, s->initial_guess);
+    hash = hash_f64(hash, s->rho);
+    hash = hash_i64(hash, s->phases);
+    return hash_i64(hash, s->tune);
 }
 
 static uint64_t hash_motion(uint64_t hash, const pl_motion *m)
@@ -81,6 +88,8 @@ static uint64_t hash_obstacle(uint64_t hash, const pl_obstacle *o)
 
 static uint64_t hash_matrix(uint64_t hash, const pl_model *m)
 {
+    if (!m->A.column)
+        return hash_doubles(hash, m->diagonal, m->free_vertices);
     int64_t nonzeros = m->A.column[m->A.n], coupled = m->coupling_start[m->free_vertices];
     hash = pl_hash(hash, m->A.column, (size_t)(m->A.n + 1) * sizeof *m->A.column);
     hash = hash_ints(hash, m->A.row, nonzeros);

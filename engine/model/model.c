@@ -1,5 +1,6 @@
 #include "engine/model/model.h"
 
+#include "engine/carries.h"
 #include "engine/model/build.h"
 #include "engine/model/factors.h"
 #include "engine/model/hash.h"
@@ -19,6 +20,7 @@ void pl_model_destroy(pl_model *m)
     for (int32_t p = 0; m->pins && p < m->pin_count; p++)
         free(m->pins[p].vertex);
     pl_gather_destroy(&m->gather);
+    free(m->diagonal);
     pl_sparse_clear(&m->A);
     pl_factors_destroy(m);
     free(m->pins);
@@ -223,16 +225,38 @@ static pl_status set_matrix(pl_build *b)
     return status;
 }
 
+/* diag(A), and where the method solves with A all of it. */
+static pl_status set_diagonal_or_matrix(pl_build *b)
+{
+    pl_model *m = b->model;
+    double *stiffness = malloc((size_t)m->vertices * sizeof *stiffness);
+    m->diagonal = malloc((size_t)m->free_vertices * sizeof *m->diagonal);
+    pl_status status = stiffness && m->diagonal ? PL_OK : PL_NO_MEMORY;
+    if (status == PL_OK && pl_method_uses_matrix(m->solver.method)) {
+        status = set_matrix(b);
+        for (int64_t i = 0; status == PL_OK && i < m->free_vertices; i++)
+            m->diagonal[i] = m->A.value[m->A.column[i]];
+    } else if (status == PL_OK) {
+        pl_build_vertex_stiffness(m, stiffness);
+        for (int64_t i = 0; i < m->free_vertices; i++)
+            m->diagonal[i] = stiffness[m->free_vertex[i]];
+    }
+    free(stiffness);
+    return status;
+}
+
 static pl_status build_parts(pl_build *b, pl_faults *faults)
 {
-    pl_status (*const parts[])(pl_build *) = {gather_tets,   set_bodies,      set_pins,
-                                              set_free_rows, pl_build_groups, set_matrix};
+    pl_status (*const parts[])(pl_build *) = {
+        gather_tets, set_bodies, set_pins, set_free_rows, pl_build_groups, set_diagonal_or_matrix};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         pl_status status = parts[i](b);
         if (status != PL_OK)
             return status;
     }
     b->model->hash = pl_model_hash_make(b->model, b->scene, &b->layout, b->mu, b->lambda);
+    if (!pl_method_uses_matrix(b->model->solver.method))
+        return PL_OK;
     pl_status status = pl_factors_create(b->model);
     if (status == PL_FAILED) {
         pl_faults_add(faults, "/bodies", "singular_matrix", "a matrix that has no Cholesky factor",

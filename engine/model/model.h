@@ -49,7 +49,9 @@ struct pl_model {
     int32_t *free_vertex;    /* [free_vertices]: model vertex of a free row, ascending */
     int32_t *free_row;       /* [vertices]: row, or -1 where wholly held */
     unsigned char *held;     /* [vertices]: bit c where a pin holds coordinate c */
-    pl_sparse A;             /* free rows, lower triangle */
+    double *diagonal;        /* [free_vertices]: A_ii, N/m */
+    pl_sparse A;             /* free rows, lower triangle; empty where the method needs none, and
+                              * so are the coupling and the factors */
     bool partly_held;        /* some vertex is held in one or two coordinates */
     int64_t *coupling_start; /* [free_vertices + 1]: A's columns of held vertices, by free row */
     int32_t *coupling_vertex;
@@ -72,10 +74,10 @@ static inline bool pl_model_holds(const pl_model *model, int64_t vertex, int c)
 /* Where held coordinates are at `time`: writes them into x [vertices][3]. */
 void pl_model_place_pins(const pl_model *model, double time, double *x);
 
-/* A_ii of a free row, N/m. */
+/* A_ii of a free row, N/m; also where A is not made. */
 static inline double pl_model_diagonal(const pl_model *m, int64_t row)
 {
-    return m->A.value[m->A.column[row]];
+    return m->diagonal[row];
 }
 
 /* The body of a model vertex or tetrahedron. */

@@ -15,7 +15,16 @@ static const char SCENE[] =
     "            {'mesh': {'box': {'cells': [3, 3, 3]}},"
     "             'initial': {'angular_velocity': [0, 1, 0]}}]}";
 
-static const char *const METHODS[] = {"admm", "quasi_newton", "newton"};
+static const char *const METHODS[] = {
+    "admm",
+    "quasi_newton",
+    "newton",
+    "lbfgs",
+    "gradient_descent",
+    "nonlinear_cg",
+    "chebyshev_semi_iterative",
+    "chebyshev_descent",
+};
 enum { METHOD_COUNT = sizeof METHODS / sizeof *METHODS };
 
 /* Something that no scene can ask for: a number out of range in the state of a run. */
@@ -81,7 +90,7 @@ START_TEST(inverted_start_is_named_by_descent)
         " 'solver': {'method': '%s', 'iterations': 20},"
         " 'bodies': [{'mesh': {'box': {'cells': [2, 2, 2]}}},"
         "            {'mesh': {'box': {'cells': [2, 2, 2]}}, 'initial': {'shape': 'collapsed'}}]}";
-    pl_run *r = pl_run_openf(1, scene, "quasi_newton");
+    pl_run *r = pl_run_openf(1, scene, METHODS[_i]);
     ck_assert_int_eq(pl_frame_step(r->model, r->state, &r->metrics, &r->failure, NULL, NULL),
                      PL_FAILED);
     ck_assert_int_eq(r->failure.code, PL_FAILURE_INVERTED);
@@ -90,6 +99,7 @@ START_TEST(inverted_start_is_named_by_descent)
     ck_assert_int_eq(r->failure.vertex, -1);
     ck_assert_int_eq(r->failure.step, 1);
     ck_assert_int_eq(r->failure.frame, 0);
+    ck_assert_ptr_nonnull(strstr(r->failure.advice, "admm"));
     pl_run_close(r);
     r = pl_run_openf(1, scene, "admm");
     pl_run_frames(r, 2);
@@ -123,7 +133,7 @@ int main(void)
     tcase_add_loop_test(t, not_finite_names_the_vertex, 0, 4 * METHOD_COUNT);
     tcase_add_loop_test(t, not_finite_names_the_vertex_of_a_large_model, 0,
                         2 /* Newton's factor of it is dear */);
-    tcase_add_test(t, inverted_start_is_named_by_descent);
+    tcase_add_loop_test(t, inverted_start_is_named_by_descent, 1, METHOD_COUNT);
     tcase_add_loop_test(t, extreme_moduli_stay_finite, 0, 2 * METHOD_COUNT);
     suite_add_tcase(suite, t);
     SRunner *runner = srunner_create(suite);

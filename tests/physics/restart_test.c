@@ -44,6 +44,17 @@ static const char DESCENT[] =
     " 'pins': [{'body': 'body-1', 'select': {'side': '-y'},"
     "           'motion': {'axis': [0, 1, 0], 'degrees_per_second': 180}}]}";
 
+/* Methods that carry things from step to step: the step length and tuned phases of Chebyshev's
+ * descent, the velocity before the last for the initial guess. */
+static const char CARRYING[] =
+    "{'pliant': 1, 'time': {'step': 0.02, 'steps': 20},"
+    " 'solver': {'method': 'chebyshev_descent', 'iterations': 32, 'tune': 4, 'phases': 2,"
+    "   'initial_guess': 'acceleration'},"
+    " 'bodies': [{'mesh': {'box': {'cells': [3, 3, 3]}}, 'initial': {'angular_velocity': [3, 1, 2],"
+    "             'shape': {'stretched': [1.2, 1, 0.9]}}}],"
+    " 'pins': [{'select': {'side': '-y'}, 'motion': {'axis': [0, 1, 0],"
+    "           'degrees_per_second': 180}}]}";
+
 typedef struct whole {
     uint64_t hash[FRAMES + 1];
     pl_metrics metrics[FRAMES + 1];
@@ -117,6 +128,12 @@ END_TEST
 START_TEST(goes_on_with_the_same_bits_by_descent)
 {
     restarts_anywhere(DESCENT);
+}
+END_TEST
+
+START_TEST(goes_on_with_what_was_carried)
+{
+    restarts_anywhere(CARRYING);
 }
 END_TEST
 
@@ -243,6 +260,7 @@ int main(void)
     tcase_add_test(t, goes_on_with_the_same_bits);
     tcase_add_test(t, goes_on_with_the_same_bits_and_iterations);
     tcase_add_test(t, goes_on_with_the_same_bits_by_descent);
+    tcase_add_test(t, goes_on_with_what_was_carried);
     tcase_add_test(t, the_moving_scene_touches_both_obstacles);
     tcase_add_test(t, measures_the_same_at_once);
     tcase_add_test(t, damaged_bytes_are_refused);

@@ -157,6 +157,10 @@ START_TEST(every_key_arrives)
     ck_assert(s.solver.iterations == 7 && s.solver.tolerance == 0);
     ck_assert(s.solver.weight_scale == 2.5 && s.solver.relaxation == 1.3);
     ck_assert(s.solver.stiffness == PL_STIFFNESS_FIT && s.solver.window == 5);
+    ck_assert(s.solver.preconditioner == PL_PRECONDITIONER_NONE && s.solver.jacobi_refresh == 9);
+    ck_assert(s.solver.line_search == PL_LINE_SEARCH_WOLFE);
+    ck_assert(s.solver.initial_guess == PL_GUESS_ACCELERATION && s.solver.rho == 0.75);
+    ck_assert(s.solver.phases == 3 && s.solver.tune == 2);
     ck_assert_int_eq(s.solver.on_not_converged, PL_NOT_CONVERGED_FAIL);
     ck_assert(s.gravity[0] == 0.1 && !signbit(s.gravity[1]) && s.gravity[2] == -9.81);
     ck_assert_int_eq(s.material_count, 2);
@@ -202,6 +206,10 @@ START_TEST(defaults)
     ck_assert(s.time.step == 1.0 / 30.0 && s.time.steps == 30 && s.time.duration == 1);
     ck_assert(s.solver.iterations == 50 && s.solver.relaxation == 1);
     ck_assert(s.solver.stiffness == PL_STIFFNESS_SHEAR && s.solver.window == 8);
+    ck_assert(s.solver.preconditioner == PL_PRECONDITIONER_JACOBI && s.solver.jacobi_refresh == 32);
+    ck_assert(s.solver.line_search == PL_LINE_SEARCH_BACKTRACKING);
+    ck_assert(s.solver.initial_guess == PL_GUESS_BEST && s.solver.rho == 0);
+    ck_assert(s.solver.phases == 1 && s.solver.tune == 0);
     ck_assert(s.gravity[1] == -9.81);
     ck_assert_int_eq(s.material_count, 1);
     ck_assert_str_eq(s.materials[0].name, "rubber");
@@ -271,6 +279,13 @@ START_TEST(messages)
                  "did you mean \"every\"?");
     assert_fault(", \"forces\": [{}]", "object of 0", "an empty array",
                  "no force kinds exist in this version; gravity acts on all bodies");
+    assert_fault(", \"solver\": {\"rho\": 1}", "number 1", "number, >= 0 and <= 0.99999", "");
+    assert_fault(", \"solver\": {\"phases\": 9}", "number 9", "integer, >= 1 and <= 8", "");
+    assert_fault(", \"solver\": {\"jacobi_refresh\": 0}", "number 0", "integer, >= 1 and <= 10000",
+                 "");
+    assert_fault(", \"solver\": {\"initial_guess\": \"velocty\"}", "velocty",
+                 "one of: best, position, velocity, acceleration, step",
+                 "did you mean \"velocity\"?");
     assert_fault(", \"solver\": {\"device\": \"gpu\"}", "gpu", "one of: cpu",
                  "not in this version");
 }

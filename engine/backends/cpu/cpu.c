@@ -43,7 +43,7 @@ static pl_status create_solve_work(cpu *c)
 {
     pl_factor *const *factor = c->base.model->factor;
     pl_status status = PL_OK;
-    for (int k = 0; status == PL_OK && k < 3; k++)
+    for (int k = 0; factor[0] && status == PL_OK && k < 3; k++)
         if (k == 0 || (factor[k] != factor[0] && factor[k] != factor[k - 1]))
             status = pl_solve_work_create(factor[k], c->threads, &c->work[k]);
     return status;
@@ -481,6 +481,8 @@ const pl_backend_ops pl_backend_cpu = {
     .jacobi = pl_cpu_jacobi,
     .scale = pl_cpu_scale,
     .dot = pl_cpu_dot,
+    .unscale = pl_cpu_unscale,
+    .fill = pl_cpu_fill,
     .chebyshev = pl_cpu_chebyshev,
     .combine = pl_cpu_combine,
     .magnitude = pl_cpu_magnitude,

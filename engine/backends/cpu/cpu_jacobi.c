@@ -22,7 +22,28 @@ static void gather_positive(const pl_gather *g, const double *contributions, int
     }
 }
 
-void pl_cpu_jacobi(pl_backend *b, const pl_stage *stage, const double *x, double *inverse)
+/* 1 / P of a chunk of free vertices; its sums of inertia and of P. */
+static void invert(cpu *c, const pl_stage *stage, double *inverse, int64_t chunk)
+{
+    const pl_model *m = c->base.model;
+    int64_t n = m->free_vertices;
+    double total_inertia = 0, all = 0;
+    for (int64_t i = chunk * CHUNK; i < chunk_end(chunk, n); i++) {
+        int64_t v = m->free_vertex[i];
+        double diagonal[3], inertia = m->mass[v] * stage->inertia;
+        gather_positive(&m->gather, c->to_global, v, diagonal);
+        for (int k = 0; k < 3; k++) {
+            double P = fmax(inertia + diagonal[k], LEAST * m->diagonal[i]);
+            inverse[k * n + i] = 1 / P;
+            total_inertia += inertia;
+            all += P;
+        }
+    }
+    c->vertex_sums[2 * chunk] = total_inertia;
+    c->vertex_sums[2 * chunk + 1] = all;
+}
+
+double pl_cpu_jacobi(pl_backend *b, const pl_stage *stage, const double *x, double *inverse)
 {
     cpu *c = cpu_of(b);
     const pl_model *m = b->model;
@@ -35,15 +56,16 @@ void pl_cpu_jacobi(pl_backend *b, const pl_stage *stage, const double *x, double
             pl_group_hessian_diagonal(group, x, c->to_global, c->hessians, r.b0, r.b1);
         }
     }
-    int64_t n = m->free_vertices;
-#pragma omp parallel for num_threads(team(c, n, ROWS_A_THREAD)) schedule(static)
-    for (int64_t i = 0; i < n; i++) {
-        double diagonal[3], least = LEAST * pl_model_diagonal(m, i);
-        int64_t v = m->free_vertex[i];
-        gather_positive(&m->gather, c->to_global, v, diagonal);
-        for (int k = 0; k < 3; k++)
-            inverse[k * n + i] = 1 / fmax(m->mass[v] * stage->inertia + diagonal[k], least);
+    int64_t n = m->free_vertices, chunks = chunks_of(n);
+#pragma omp parallel for num_threads(team(c, chunks, ROWS_A_THREAD / CHUNK)) schedule(static)
+    for (int64_t k = 0; k < chunks; k++)
+        invert(c, stage, inverse, k);
+    double inertia = 0, all = 0;
+    for (int64_t k = 0; k < chunks; k++) {
+        inertia += c->vertex_sums[2 * k];
+        all += c->vertex_sums[2 * k + 1];
     }
+    return inertia / all;
 }
 
 double pl_cpu_scale(pl_backend *b, const double *inverse, const double *g, double *out)
@@ -54,6 +76,20 @@ double pl_cpu_scale(pl_backend *b, const double *inverse, const double *g, doubl
     for (int64_t k = 0; k < chunks; k++)
         c->partial[k] = c->rows->scale(inverse, g, k * CHUNK, chunk_end(k, n), out);
     return add_up(c->partial, chunks);
+}
+
+void pl_cpu_unscale(pl_backend *b, const double *inverse, const double *p, double *out)
+{
+    int64_t n = 3 * b->model->free_vertices;
+    for (int64_t i = 0; i < n; i++)
+        out[i] = p[i] / inverse[i];
+}
+
+void pl_cpu_fill(pl_backend *b, double *rows, double value)
+{
+    int64_t n = 3 * b->model->free_vertices;
+    for (int64_t i = 0; i < n; i++)
+        rows[i] = value;
 }
 
 double pl_cpu_dot(pl_backend *b, const double *a, const double *d)

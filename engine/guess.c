@@ -1,0 +1,72 @@
+#include "engine/guess.h"
+
+#include <math.h>
+
+/* Weight of the change of velocity: Wang's eta. */
+static const double ETA = 0.2;
+/* Distance, in steps, of the parabola's points. */
+static const double APART = 0.125;
+
+/* x = base + d v + e (v - v_old), with the pins in place. Returns the objective there. */
+static double place(const pl_stepper *by, const pl_stage *stage, const double *base, double d,
+                    const double *v, double e, const double *v_old, double *x)
+{
+    int64_t count = 3 * by->model->vertices;
+    for (int64_t i = 0; i < count; i++)
+        x[i] = base[i] + (d != 0 ? d * v[i] : 0) + (e != 0 ? e * (v[i] - v_old[i]) : 0);
+    pl_model_place_pins(by->model, stage->time_end, x);
+    return by->backend->ops->objective(by->backend, stage, x);
+}
+
+static double stay(const pl_stepper *by, const pl_stage *stage, double *x)
+{
+    return place(by, stage, stage->x_start, 0, NULL, 0, NULL, x);
+}
+
+/* x~ or x(n), whichever has the lower objective. In free flight x~ is the answer; at large steps it
+ * commonly lies far off, or inverts an element and is outside the energy's domain. */
+static void better(const pl_stepper *by, const pl_stage *stage, double *x)
+{
+    double here = stay(by, stage, x);
+    double predicted = place(by, stage, stage->x_pred, 0, NULL, 0, NULL, x);
+    if (!isfinite(predicted) || predicted > here)
+        stay(by, stage, x);
+}
+
+/* argmin over d of e(x(n)) + d v.g + d^2 / 2 v.H v (Wang 2016, eq. 10): g and H along v by
+ * differences of the objective. 0 where it is infinite nearby, h where it is not convex. */
+static double step_along(const pl_stepper *by, const pl_stage *stage, const double *v, double *x)
+{
+    double h = stage->h, apart = APART * h, e[3];
+    for (int k = 0; k < 3; k++)
+        e[k] = place(by, stage, stage->x_start, (k - 1) * apart, v, 0, NULL, x);
+    double slope = (e[2] - e[0]) / (2 * apart), bend = (e[2] - 2 * e[1] + e[0]) / (apart * apart);
+    if (!isfinite(bend))
+        return 0;
+    return bend > 0 ? fmin(fmax(-slope / bend, -h), 2 * h) : h;
+}
+
+void pl_guess(const pl_stepper *by, const pl_stage *stage, const double *v, const double *v_old,
+              double *x)
+{
+    double h = stage->h, d = 0, e = 0;
+    switch (by->model->solver.initial_guess) {
+    case PL_GUESS_BEST:
+        better(by, stage, x);
+        return;
+    case PL_GUESS_POSITION:
+        break;
+    case PL_GUESS_VELOCITY:
+        d = h;
+        break;
+    case PL_GUESS_ACCELERATION:
+        d = h;
+        e = ETA * h;
+        break;
+    case PL_GUESS_STEP:
+        d = step_along(by, stage, v, x);
+        break;
+    }
+    if (!isfinite(place(by, stage, stage->x_start, d, v, e, v_old, x)))
+        stay(by, stage, x);
+}

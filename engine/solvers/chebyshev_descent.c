@@ -1,0 +1,330 @@
+/* Wang's descent (Wang 2016): Jacobi-preconditioned gradient descent with Chebyshev's momentum and
+ * no inner product in an iteration.
+ *
+ *     repeat   x_bar <- x - alpha P^-1 g                          P refreshed every jacobi_refresh
+ *              x_new <- omega (x_bar - x_old) + x_old             omega by phases, section 4.3
+ *     every 8 iterations: where e(x) is not below that of the last look, x goes back there, alpha
+ *              is multiplied by 0.7 and the momentum begins again                  section 4.2
+ *
+ * alpha is carried from step to step: a step begins with the last one's, over 0.7 where that did not
+ * have to shorten it. Below a hundredth the step ends as it is. Iterates between two looks may be anything, also outside of the energy's
+ * domain; what a look accepts goes down.
+ *
+ * rho of the last phase is the solver's `rho`; or, with 0, it comes from the slowest error that the
+ * method can meet: a translation of everything, whose Rayleigh quotient under P^-1 H, without the
+ * terms' part, is q = sum m / (a h)^2 / sum P, and which a step multiplies by 1 - alpha q. Pins only
+ * make errors faster. In statics q = 0, and rho is as near to 1 as it may be.
+ *
+ * Differences from the paper: P's terms are clamped (backend.h); a step that had to shorten alpha is
+ * not followed by one that tries the longer again, which would lose eight iterations of every step;
+ * `tolerance` may stop a step at a look; energies within rounding of the last look's count as lower.
+ */
+#include "engine/clock.h"
+#include "engine/solvers/descent.h"
+#include "engine/solvers/phases.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+
+enum { LOOK = 8, TUNING_ROUNDS = 60 };
+static const double GAMMA = 0.7, FIRST_ALPHA = 0.5, LEAST_ALPHA = 0.01;
+/* Decrements below this many roundings of positions are noise. */
+static const double ROUNDING = 16;
+
+typedef struct chebyshev_descent {
+    pl_solver base;
+    const pl_model *model;
+    pl_backend *backend;
+    double *x_good;             /* positions: of the last look */
+    double *g, *step, *inverse; /* rows; step: x - x_old */
+    pl_iteration *detail;       /* [iterations + 1], or NULL */
+    /* Carried from step to step. */
+    double alpha;
+    bool try_longer; /* the last solve never had to shorten alpha */
+    int64_t solves;
+    pl_phases phases;
+} chebyshev_descent;
+
+/* What one solve keeps between its phases. */
+typedef struct progress {
+    pl_solve_result *out;
+    const pl_stage *stage;
+    double *x, *gradient; /* positions */
+    double start_ms;
+    double quotient;         /* q */
+    pl_trial_sums now, good; /* at x; at the last look */
+    double omega;
+    int64_t since, refreshed; /* iterations since omega began; iteration of the last P */
+    int32_t phase;
+    double energy_noise, decrement_noise, bound;
+    bool lowered; /* by any look */
+} progress;
+
+static void chebyshev_destroy(pl_solver *solver)
+{
+    chebyshev_descent *s = (chebyshev_descent *)solver;
+    double *arrays[] = {s->x_good, s->g, s->step, s->inverse};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
+        s->backend->ops->release(s->backend, arrays[i]);
+    free(s->detail);
+    free(s);
+}
+
+static pl_status chebyshev_create(const pl_model *model, pl_backend *backend, pl_solver **out)
+{
+    chebyshev_descent *s = calloc(1, sizeof *s);
+    if (!s)
+        return PL_NO_MEMORY;
+    s->base.ops = &pl_solver_chebyshev_descent;
+    s->model = model;
+    s->backend = backend;
+    s->alpha = FIRST_ALPHA;
+    s->phases = pl_phases_default(model->solver.phases);
+    double **rows[] = {&s->g, &s->step, &s->inverse};
+    s->x_good = backend->ops->alloc(backend, 3 * model->vertices);
+    bool good = s->x_good;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        *rows[i] = backend->ops->alloc(backend, 3 * model->free_vertices);
+        good = good && *rows[i];
+    }
+    if (model->detail == PL_METRICS_ITERATION) {
+        s->detail = calloc((size_t)model->solver.iterations + 1, sizeof *s->detail);
+        good = good && s->detail;
+    }
+    if (!good) {
+        chebyshev_destroy(&s->base);
+        return PL_NO_MEMORY;
+    }
+    *out = &s->base;
+    return PL_OK;
+}
+
+static void evaluate(chebyshev_descent *s, progress *p)
+{
+    double start = pl_clock_ms();
+    pl_trial trial = {.x_new = p->x, .gradient = p->gradient, .g = s->g};
+    p->now = s->backend->ops->trial(s->backend, p->stage, &trial);
+    p->out->ms_local += pl_clock_ms() - start;
+}
+
+static void record(chebyshev_descent *s, progress *p)
+{
+    p->out->objective = p->now.objective;
+    p->out->gradient_norm = p->now.norm;
+    p->out->decrement = p->now.decrement;
+    if (!s->detail)
+        return;
+    s->detail[p->out->iterations] = (pl_iteration){
+        .objective = isfinite(p->now.objective) ? p->now.objective : NAN,
+        .primal_residual = NAN,
+        .dual_residual = NAN,
+        .gradient_norm = isfinite(p->now.objective) ? p->now.norm : NAN,
+        .decrement = isfinite(p->now.objective) ? p->now.decrement : NAN,
+        .ms = pl_clock_ms() - p->start_ms,
+    };
+    p->out->detail_count = p->out->iterations + 1;
+}
+
+static void refresh(chebyshev_descent *s, progress *p)
+{
+    double start = pl_clock_ms();
+    p->quotient = s->backend->ops->jacobi(s->backend, p->stage, p->x, s->inverse);
+    p->refreshed = p->out->iterations;
+    p->out->ms_global += pl_clock_ms() - start;
+}
+
+static void restart(chebyshev_descent *s, progress *p)
+{
+    p->since = 0;
+    s->backend->ops->clear(s->backend, s->step, 3 * s->model->free_vertices);
+}
+
+/* One iteration, from x to x. */
+static void advance(chebyshev_descent *s, progress *p)
+{
+    double start = pl_clock_ms();
+    double rho = s->model->solver.rho;
+    double slow = rho > 0 ? 1 - rho : s->alpha * p->quotient;
+    int32_t phase = pl_phases_at(&s->phases, p->out->iterations);
+    if (phase != p->phase)
+        restart(s, p);
+    p->phase = phase;
+    p->omega = pl_phases_omega(pl_phases_rho(&s->phases, phase, slow), p->omega, p->since);
+    pl_chebyshev step = {.x = p->x,
+                         .inverse = s->inverse,
+                         .g = s->g,
+                         .alpha = s->alpha,
+                         .omega = p->omega,
+                         .s = s->step,
+                         .x_new = p->x};
+    s->backend->ops->chebyshev(s->backend, &step);
+    p->since++;
+    p->out->iterations++;
+    p->out->ms_global += pl_clock_ms() - start;
+    evaluate(s, p);
+}
+
+/* Keep x, or go back to the last look with a shorter step. */
+static void look(chebyshev_descent *s, progress *p)
+{
+    const pl_backend_ops *ops = s->backend->ops;
+    int64_t count = 3 * s->model->vertices;
+    double noise = pl_descent_noise(p->good.objective, p->energy_noise);
+    if (p->now.objective <= p->good.objective + noise && isfinite(p->now.decrement)) {
+        p->lowered = p->lowered || p->now.objective < p->good.objective;
+        p->good = p->now;
+        ops->copy(s->backend, s->x_good, p->x, count);
+        if (p->out->iterations - p->refreshed >= s->model->solver.jacobi_refresh)
+            refresh(s, p);
+        return;
+    }
+    ops->copy(s->backend, p->x, s->x_good, count);
+    evaluate(s, p);
+    s->alpha *= GAMMA;
+    s->try_longer = false;
+    restart(s, p);
+}
+
+static void begin(chebyshev_descent *s, progress *p)
+{
+    const pl_backend_ops *ops = s->backend->ops;
+    evaluate(s, p);
+    record(s, p);
+    p->good = p->now;
+    if (!isfinite(p->now.objective))
+        return;
+    double magnitude = ops->magnitude(s->backend, p->x);
+    p->energy_noise = DBL_EPSILON * magnitude;
+    p->decrement_noise = ROUNDING * DBL_EPSILON * sqrt(magnitude);
+    p->bound = fmax(s->model->solver.tolerance * p->now.decrement, p->decrement_noise);
+    p->out->converged = s->model->solver.tolerance > 0 && p->now.decrement <= p->decrement_noise;
+    ops->copy(s->backend, s->x_good, p->x, 3 * s->model->vertices);
+    refresh(s, p);
+    restart(s, p);
+    p->phase = 0;
+    if (s->try_longer)
+        s->alpha /= GAMMA;
+    s->try_longer = true;
+}
+
+/* From p->x to the iterations' end; p->now is what is there. */
+static void descend(chebyshev_descent *s, progress *p)
+{
+    const pl_solver_settings *settings = &s->model->solver;
+    begin(s, p);
+    while (isfinite(p->good.objective) && isfinite(p->good.decrement) && !p->out->converged &&
+           p->out->iterations < settings->iterations && s->alpha >= LEAST_ALPHA) {
+        advance(s, p);
+        bool due = p->out->iterations % LOOK == 0 || p->out->iterations == settings->iterations;
+        if (due)
+            look(s, p);
+        record(s, p);
+        p->out->converged = due && settings->tolerance > 0 && p->now.decrement <= p->bound;
+    }
+}
+
+/* ---- tuning
+ * ----------------------------------------------------------------------------------------- */
+
+typedef struct tuning {
+    chebyshev_descent *solver;
+    const pl_stage *stage;
+    const double *start;
+    double *x, *gradient;
+    double alpha;
+    bool try_longer;
+} tuning;
+
+/* What is left of the decrement after a step's iterations with these phases. */
+static double error_of(const pl_phases *phases, void *user)
+{
+    tuning *t = user;
+    chebyshev_descent *s = t->solver;
+    pl_solve_result result = {0};
+    progress p = {.out = &result, .stage = t->stage, .x = t->x, .gradient = t->gradient};
+    s->backend->ops->copy(s->backend, t->x, t->start, 3 * s->model->vertices);
+    s->alpha = t->alpha;
+    s->try_longer = t->try_longer;
+    s->phases = *phases;
+    descend(s, &p);
+    return isfinite(p.good.objective) ? p.good.decrement : INFINITY;
+}
+
+static pl_status tune(chebyshev_descent *s, const pl_stage *stage, double *x, double *gradient)
+{
+    const pl_backend_ops *ops = s->backend->ops;
+    double *start = ops->alloc(s->backend, 3 * s->model->vertices);
+    if (!start)
+        return PL_NO_MEMORY;
+    ops->copy(s->backend, start, x, 3 * s->model->vertices);
+    tuning t = {s, stage, start, x, gradient, s->alpha, s->try_longer};
+    pl_phases tuned = pl_phases_tune(s->phases, error_of, &t, TUNING_ROUNDS);
+    s->phases = tuned;
+    s->alpha = t.alpha;
+    s->try_longer = t.try_longer;
+    ops->copy(s->backend, x, start, 3 * s->model->vertices);
+    ops->release(s->backend, start);
+    return PL_OK;
+}
+
+/* ---- the method
+ * ------------------------------------------------------------------------------------- */
+
+static pl_status chebyshev_solve(pl_solver *solver, const pl_stage *stage, double *x,
+                                 double *gradient, pl_solve_result *out, pl_failure *failure)
+{
+    static const char WHAT[] = "Chebyshev descent";
+    chebyshev_descent *s = (chebyshev_descent *)solver;
+    if (++s->solves == s->model->solver.tune && tune(s, stage, x, gradient) != PL_OK) {
+        failure->code = PL_FAILURE_OUT_OF_MEMORY;
+        return PL_FAILED;
+    }
+    *out = (pl_solve_result){.primal_residual = NAN, .dual_residual = NAN, .detail = s->detail};
+    progress p = {
+        .out = out, .stage = stage, .x = x, .gradient = gradient, .start_ms = pl_clock_ms()};
+    descend(s, &p);
+    if (!isfinite(p.good.objective))
+        return pl_descent_fail_start(s->backend, WHAT, x, failure);
+    if (!isfinite(p.good.decrement))
+        return pl_descent_fail_not_finite(s->backend, WHAT, gradient, failure);
+    if (s->alpha < LEAST_ALPHA && p.good.decrement <= p.decrement_noise)
+        out->converged = s->model->solver.tolerance > 0; /* as far as rounding lets it */
+    else if (s->alpha < LEAST_ALPHA && !p.lowered)
+        return pl_descent_fail_search(s->backend, stage, x, gradient, out->decrement, failure);
+    return PL_OK;
+}
+
+static void chebyshev_save(const pl_solver *solver, pl_bytes_out *out)
+{
+    const chebyshev_descent *s = (const chebyshev_descent *)solver;
+    pl_bytes_put_f64(out, s->alpha);
+    pl_bytes_put_i64(out, s->try_longer);
+    pl_bytes_put_i64(out, s->solves);
+    pl_phases_save(&s->phases, out);
+}
+
+static bool chebyshev_restore(pl_solver *solver, pl_bytes_in *in)
+{
+    chebyshev_descent *s = (chebyshev_descent *)solver;
+    double alpha = pl_bytes_get_f64(in);
+    int64_t longer = pl_bytes_get_i64(in), solves = pl_bytes_get_i64(in);
+    pl_phases phases;
+    if (in->failed || !(alpha > 0 && alpha < 1e6) || (longer != 0 && longer != 1) || solves < 0 ||
+        !pl_phases_restore(&phases, s->model->solver.phases, in) || in->left != 0)
+        return false;
+    s->alpha = alpha;
+    s->try_longer = longer != 0;
+    s->solves = solves;
+    s->phases = phases;
+    return true;
+}
+
+const pl_solver_ops pl_solver_chebyshev_descent = {
+    .name = "chebyshev_descent",
+    .create = chebyshev_create,
+    .destroy = chebyshev_destroy,
+    .solve = chebyshev_solve,
+    .save = chebyshev_save,
+    .restore = chebyshev_restore,
+};

@@ -1,0 +1,259 @@
+#include "engine/solvers/descent.h"
+
+#include "engine/clock.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Decrements below this many roundings of positions are noise. */
+static const double ROUNDING = 16;
+
+void pl_descent_destroy(pl_solver *solver)
+{
+    pl_descent *d = (pl_descent *)solver;
+    const pl_backend_ops *ops = d->backend->ops;
+    if (d->law->destroy)
+        d->law->destroy(d);
+    double *arrays[] = {d->x_new, d->g, d->g_old, d->p, d->p_old, d->inverse, d->inverse_old};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
+        ops->release(d->backend, arrays[i]);
+    free(d->detail);
+    free(d);
+}
+
+pl_status pl_descent_create(const pl_solver_ops *ops, const pl_descent_rule *rule,
+                            const pl_model *model, pl_backend *backend, pl_solver **out)
+{
+    pl_descent *d = calloc(1, sizeof *d);
+    if (!d)
+        return PL_NO_MEMORY;
+    d->base.ops = ops;
+    d->law = rule;
+    d->model = model;
+    d->backend = backend;
+    double **arrays[] = {&d->g, &d->g_old, &d->p, &d->p_old, &d->inverse, &d->inverse_old};
+    bool good = true;
+    for (size_t i = 0; i < (rule->matrix ? 4 : 6); i++) {
+        *arrays[i] = backend->ops->alloc(backend, 3 * model->free_vertices);
+        good = good && *arrays[i];
+    }
+    d->x_new = backend->ops->alloc(backend, 3 * model->vertices);
+    good = good && d->x_new;
+    if (model->detail == PL_METRICS_ITERATION) {
+        d->detail = calloc((size_t)model->solver.iterations + 1, sizeof *d->detail);
+        good = good && d->detail;
+    }
+    if (good && rule->create)
+        good = rule->create(d) == PL_OK;
+    if (!good) {
+        pl_descent_destroy(&d->base);
+        return PL_NO_MEMORY;
+    }
+    *out = &d->base;
+    return PL_OK;
+}
+
+double pl_descent_noise(double objective, double energy_noise)
+{
+    /* A difference of energies below this of their size is rounding. */
+    return fmax(energy_noise, 1e-13 * fabs(objective));
+}
+
+double pl_descent_first_is_one(const pl_descent *d)
+{
+    return 1;
+}
+
+pl_status pl_descent_apply(pl_descent *d, bool stepped)
+{
+    const pl_backend_ops *ops = d->backend->ops;
+    d->gp = NAN;
+    if (!d->law->matrix) {
+        d->gp = ops->scale(d->backend, d->inverse, d->g, d->p);
+        return PL_OK;
+    }
+    pl_status status = ops->solve(d->backend, d->g, d->p);
+    if (status == PL_OK)
+        d->gp = ops->dot(d->backend, d->g, d->p);
+    return status;
+}
+
+/* ---- failures
+ * --------------------------------------------------------------------------------------- */
+
+pl_status pl_descent_fail_not_finite(pl_backend *backend, const char *what, const double *where,
+                                     pl_failure *failure)
+{
+    failure->code = PL_FAILURE_NOT_FINITE;
+    failure->vertex = backend->ops->find_not_finite(backend, where);
+    snprintf(failure->message, sizeof failure->message,
+             "The objective or its gradient is not finite in a %s iteration.", what);
+    snprintf(failure->advice, sizeof failure->advice,
+             "Use a smaller time.step, or look for moduli, densities or velocities that are out of "
+             "scale.");
+    return PL_FAILED;
+}
+
+pl_status pl_descent_fail_start(pl_backend *backend, const char *what, const double *x,
+                                pl_failure *failure)
+{
+    failure->element = backend->ops->find_outside(backend, x);
+    if (failure->element < 0)
+        return pl_descent_fail_not_finite(backend, what, x, failure);
+    failure->code = PL_FAILURE_INVERTED;
+    snprintf(failure->message, sizeof failure->message,
+             "A tetrahedron is inverted or flat where the step starts, and its material's energy "
+             "is infinite there: there is no way down.");
+    snprintf(failure->advice, sizeof failure->advice,
+             "Start from a shape without inverted elements, move pins less a step with a smaller "
+             "time.step, or use \"method\": \"admm\", which recovers from inversion.");
+    return PL_FAILED;
+}
+
+pl_status pl_descent_fail_search(pl_backend *backend, const pl_stage *stage, const double *x,
+                                 double *gradient, double decrement, pl_failure *failure)
+{
+    backend->ops->gradient(backend, stage, x, NULL, gradient);
+    failure->code = PL_FAILURE_LINE_SEARCH;
+    failure->vertex = backend->ops->find_steepest(backend, gradient);
+    snprintf(failure->message, sizeof failure->message,
+             "No step along the descent direction lowers the objective, though the decrement is "
+             "still %.3g; the vertex has the largest gradient.",
+             decrement);
+    snprintf(failure->advice, sizeof failure->advice,
+             "Use a smaller time.step or a larger solver.tolerance; look there for elements that "
+             "are nearly flat; or use \"method\": \"admm\".");
+    return PL_FAILED;
+}
+
+/* ---- the loop
+ * --------------------------------------------------------------------------------------- */
+
+static void record(pl_descent *d, int64_t k)
+{
+    if (!d->detail)
+        return;
+    d->detail[k] = (pl_iteration){.objective = d->out->objective,
+                                  .primal_residual = NAN,
+                                  .dual_residual = NAN,
+                                  .gradient_norm = d->out->gradient_norm,
+                                  .decrement = d->out->decrement,
+                                  .ms = pl_clock_ms() - d->start_ms};
+    d->out->detail_count = k + 1;
+}
+
+/* Evaluate the initial guess. */
+static void begin(pl_descent *d, const pl_stage *stage, double *x, double *gradient)
+{
+    const pl_backend_ops *ops = d->backend->ops;
+    double start = pl_clock_ms();
+    ops->copy(d->backend, d->x_new, x, 3 * d->model->vertices); /* pins in place in both */
+    pl_trial trial = {.x_new = x, .gradient = gradient, .g = d->g};
+    pl_trial_sums sums = ops->trial(d->backend, stage, &trial);
+    double magnitude = ops->magnitude(d->backend, x);
+    d->objective = d->out->objective = sums.objective;
+    d->out->gradient_norm = sums.norm;
+    d->trial_decrement = sums.decrement;
+    d->energy_noise = DBL_EPSILON * magnitude;
+    d->decrement_noise = ROUNDING * DBL_EPSILON * sqrt(magnitude);
+    d->alpha = d->alpha_old = 0;
+    d->out->ms_local += pl_clock_ms() - start;
+    if (d->law->forget)
+        d->law->forget(d);
+}
+
+/* P at x, where it is due. */
+static void refresh(pl_descent *d, const pl_stage *stage, const double *x, bool first)
+{
+    const pl_solver_settings *settings = &d->model->solver;
+    if (d->law->matrix || (!first && d->out->iterations % settings->jacobi_refresh != 0))
+        return;
+    const pl_backend_ops *ops = d->backend->ops;
+    pl_swap_rows(&d->inverse, &d->inverse_old);
+    if (settings->preconditioner == PL_PRECONDITIONER_JACOBI) {
+        ops->jacobi(d->backend, stage, x, d->inverse);
+    } else {
+        double most = 0;
+        for (int64_t i = 0; i < d->model->free_vertices; i++)
+            most = fmax(most, d->model->diagonal[i]);
+        ops->fill(d->backend, d->inverse, 1 / most);
+    }
+    if (!first && d->law->refreshed)
+        d->law->refreshed(d, d->inverse_old);
+}
+
+/* p = B0 g and the decrement at x. */
+static void precondition(pl_descent *d, const pl_stage *stage, const double *x, bool stepped)
+{
+    double start = pl_clock_ms();
+    if (stepped)
+        pl_swap_rows(&d->p, &d->p_old);
+    refresh(d, stage, x, !stepped);
+    pl_status status = d->law->precondition(d, stepped);
+    if (status != PL_OK || !isfinite(d->gp))
+        d->out->decrement = NAN;
+    else if (d->law->matrix)
+        d->out->decrement = d->gp < 0 ? 0 : sqrt(d->gp);
+    else
+        d->out->decrement = d->trial_decrement;
+    d->out->ms_global += pl_clock_ms() - start;
+}
+
+/* A step down: by what the rule remembers, or, should that lead nowhere, by -B0 g alone. */
+static bool descend(pl_descent *d, const pl_stage *stage, const double *x, double *x_new,
+                    double *gradient)
+{
+    for (;;) {
+        bool bare = !d->law->bare || d->law->bare(d);
+        double start = pl_clock_ms();
+        d->law->direction(d);
+        d->out->ms_global += pl_clock_ms() - start;
+        if (d->slope < 0 && pl_descent_search(d, stage, x, x_new, gradient))
+            return true;
+        if (bare)
+            return false;
+        d->law->forget(d);
+    }
+}
+
+pl_status pl_descent_solve(pl_solver *solver, const pl_stage *stage, double *x, double *gradient,
+                           pl_solve_result *out, pl_failure *failure)
+{
+    pl_descent *d = (pl_descent *)solver;
+    const pl_backend_ops *ops = d->backend->ops;
+    const pl_solver_settings *settings = &d->model->solver;
+    *out = (pl_solve_result){.primal_residual = NAN, .dual_residual = NAN, .detail = d->detail};
+    d->out = out;
+    d->start_ms = pl_clock_ms();
+    begin(d, stage, x, gradient);
+    if (!isfinite(d->objective))
+        return pl_descent_fail_start(d->backend, d->law->what, x, failure);
+    precondition(d, stage, x, false);
+    record(d, 0);
+    double bound = fmax(settings->tolerance * out->decrement, d->decrement_noise);
+    out->converged = settings->tolerance > 0 && out->decrement <= d->decrement_noise;
+
+    double *here = x, *there = d->x_new;
+    while (isfinite(out->decrement) && !out->converged && out->iterations < settings->iterations) {
+        if (!descend(d, stage, here, there, gradient)) {
+            if (out->decrement > d->decrement_noise)
+                return pl_descent_fail_search(d->backend, stage, here, gradient, out->decrement,
+                                              failure);
+            out->converged = settings->tolerance > 0; /* as far as rounding lets it */
+            ops->gradient(d->backend, stage, here, NULL, gradient);
+            break;
+        }
+        pl_swap_rows(&here, &there);
+        out->iterations++;
+        precondition(d, stage, here, true);
+        record(d, out->iterations);
+        out->converged = settings->tolerance > 0 && out->decrement <= bound;
+    }
+    if (!isfinite(out->decrement))
+        return pl_descent_fail_not_finite(d->backend, d->law->what, gradient, failure);
+    if (here != x)
+        ops->copy(d->backend, x, here, 3 * d->model->vertices);
+    return PL_OK;
+}

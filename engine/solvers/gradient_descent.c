@@ -1,0 +1,220 @@
+/* Descents that remember one direction at most, along rows that a diagonal P or the constant matrix
+ * has scaled (descent.h):
+ *
+ *     gradient_descent           d = -p, backtracking from the last step's length / 0.7 (Wang 2016,
+ *                                section 4.2, every iteration)
+ *     nonlinear_cg               d = -p + beta d_old with Polak and Ribiere's beta, never below 0:
+ *                                beta = max(0, p.(g - g_old) / (g_old.p_old)). Wang 2016, eq. 4 has
+ *                                Fletcher and Reeves's, g.p / (g_old.p_old), which creeps once a
+ *                                step was short; this one restarts by itself then. The step is
+ *                                Wolfe's with c = 0.1, first tried as long as makes the predicted
+ *                                decrease that of the last step, alpha g.d = alpha_old g_old.d_old.
+ *     chebyshev_semi_iterative   d = -omega p + (omega - 1) (x - x_old) (Liu 2017, algorithm 3) with
+ *                                p = A^-1 g; omega = 1 for ten iterations, then 2 / (2 - rho^2),
+ *                                then 4 / (4 - rho^2 omega). Where that leads up, the momentum is
+ *                                dropped and omega begins again.
+ *
+ * rho, the spectral radius of I - A^-1 H, is the solver's `rho`; or, with 0, what the decrement fell
+ * by in the last of the plain iterations (Wang 2016, eq. 8), which comes out somewhat low: the
+ * slowest part of the error is not alone after ten.
+ */
+#include "engine/solvers/descent.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Plain iterations before Chebyshev's weights (S of algorithm 3), and those of them, the last, that
+ * rho is estimated from. */
+enum { PLAIN = 10, SEEN = 4 };
+static const double RHO_MOST = 0.9999;
+
+typedef struct directions {
+    double *now, *old; /* rows */
+    bool known;        /* whether old is that of the last step */
+    /* chebyshev_semi_iterative */
+    int64_t k; /* iterations since omega began */
+    double omega, rho;
+    double decrements[PLAIN + 1];
+} directions;
+
+static void destroy(pl_descent *d)
+{
+    directions *r = d->rule;
+    if (r) {
+        d->backend->ops->release(d->backend, r->now);
+        d->backend->ops->release(d->backend, r->old);
+    }
+    free(r);
+}
+
+static pl_status create(pl_descent *d)
+{
+    directions *r = d->rule = calloc(1, sizeof *r);
+    if (!r)
+        return PL_NO_MEMORY;
+    int64_t rows = 3 * d->model->free_vertices;
+    r->now = d->backend->ops->alloc(d->backend, rows);
+    r->old = d->backend->ops->alloc(d->backend, rows);
+    return r->now && r->old ? PL_OK : PL_NO_MEMORY;
+}
+
+static void forget(pl_descent *d)
+{
+    directions *r = d->rule;
+    r->known = false;
+    r->k = d->out->iterations < PLAIN ? d->out->iterations : PLAIN;
+}
+
+static bool bare(const pl_descent *d)
+{
+    return !((const directions *)d->rule)->known;
+}
+
+/* now = on * old - by * p, and its slope. */
+static void make(pl_descent *d, double by, double on, bool remember)
+{
+    const pl_backend_ops *ops = d->backend->ops;
+    directions *r = d->rule;
+    const double *list[] = {d->p, r->old};
+    const double coefficient[] = {-by, on};
+    ops->combine(d->backend, list, coefficient, r->known ? 2 : 1, r->now);
+    d->d = r->now;
+    d->slope = r->known ? ops->dot(d->backend, d->g, r->now) : -by * d->gp;
+    if (remember) {
+        pl_swap_rows(&r->now, &r->old);
+        r->known = true;
+    }
+}
+
+/* ---- gradient_descent
+ * ------------------------------------------------------------------------------- */
+
+static void steepest(pl_descent *d)
+{
+    make(d, 1, 0, false);
+}
+
+static double a_little_longer(const pl_descent *d)
+{
+    return d->alpha > 0 ? d->alpha / 0.7 : 1;
+}
+
+static const pl_descent_rule GRADIENT_DESCENT = {
+    .what = "gradient descent",
+    .create = create,
+    .destroy = destroy,
+    .forget = forget,
+    .precondition = pl_descent_apply,
+    .direction = steepest,
+    .first = a_little_longer,
+};
+
+/* ---- nonlinear_cg
+ * ----------------------------------------------------------------------------------- */
+
+static void conjugate(pl_descent *d)
+{
+    directions *r = d->rule;
+    double beta = 0;
+    if (r->known) {
+        double across = d->backend->ops->dot(d->backend, d->p, d->g_old);
+        double before = d->backend->ops->dot(d->backend, d->p_old, d->g_old);
+        beta = before > 0 ? fmax(0, (d->gp - across) / before) : 0;
+    }
+    r->known = beta > 0;
+    make(d, 1, beta, true);
+    r->known = true;
+}
+
+static double like_the_last(const pl_descent *d)
+{
+    double like = d->alpha * d->slope_old / d->slope;
+    return d->alpha > 0 && isfinite(like) ? fmin(fmax(like, 1e-6), 1e6) : 1;
+}
+
+static const pl_descent_rule NONLINEAR_CG = {
+    .what = "nonlinear conjugate gradient",
+    .create = create,
+    .destroy = destroy,
+    .forget = forget,
+    .bare = bare,
+    .precondition = pl_descent_apply,
+    .direction = conjugate,
+    .first = like_the_last,
+    .curvature = 0.1,
+    .always_wolfe = true,
+};
+
+/* ---- chebyshev_semi_iterative
+ * ----------------------------------------------------------------------- */
+
+static double spectral_radius(const pl_descent *d)
+{
+    const directions *r = d->rule;
+    if (d->model->solver.rho > 0)
+        return d->model->solver.rho;
+    double fell = r->decrements[PLAIN] / r->decrements[PLAIN - SEEN];
+    return isfinite(fell) ? fmin(pow(fell, 1.0 / SEEN), RHO_MOST) : 0;
+}
+
+static void accelerated(pl_descent *d)
+{
+    directions *r = d->rule;
+    if (d->out->iterations <= PLAIN)
+        r->decrements[d->out->iterations] = d->out->decrement;
+    if (d->out->iterations == PLAIN)
+        r->rho = spectral_radius(d);
+    double square = r->rho * r->rho;
+    bool momentum = r->known && r->k >= PLAIN;
+    r->omega = !momentum ? 1 : r->k == PLAIN ? 2 / (2 - square) : 4 / (4 - square * r->omega);
+    r->k += momentum || r->k < PLAIN;
+    make(d, r->omega, (r->omega - 1) * d->alpha, true);
+}
+
+static const pl_descent_rule SEMI_ITERATIVE = {
+    .what = "Chebyshev semi-iterative",
+    .matrix = true,
+    .create = create,
+    .destroy = destroy,
+    .forget = forget,
+    .bare = bare,
+    .precondition = pl_descent_apply,
+    .direction = accelerated,
+    .first = pl_descent_first_is_one,
+};
+
+/* ---- the methods
+ * ------------------------------------------------------------------------------------ */
+
+static pl_status gradient_create(const pl_model *model, pl_backend *backend, pl_solver **out)
+{
+    return pl_descent_create(&pl_solver_gradient_descent, &GRADIENT_DESCENT, model, backend, out);
+}
+static pl_status cg_create(const pl_model *model, pl_backend *backend, pl_solver **out)
+{
+    return pl_descent_create(&pl_solver_nonlinear_cg, &NONLINEAR_CG, model, backend, out);
+}
+static pl_status semi_iterative_create(const pl_model *model, pl_backend *backend, pl_solver **out)
+{
+    return pl_descent_create(&pl_solver_chebyshev_semi_iterative, &SEMI_ITERATIVE, model, backend,
+                             out);
+}
+
+const pl_solver_ops pl_solver_gradient_descent = {
+    .name = "gradient_descent",
+    .create = gradient_create,
+    .destroy = pl_descent_destroy,
+    .solve = pl_descent_solve,
+};
+const pl_solver_ops pl_solver_nonlinear_cg = {
+    .name = "nonlinear_cg",
+    .create = cg_create,
+    .destroy = pl_descent_destroy,
+    .solve = pl_descent_solve,
+};
+const pl_solver_ops pl_solver_chebyshev_semi_iterative = {
+    .name = "chebyshev_semi_iterative",
+    .create = semi_iterative_create,
+    .destroy = pl_descent_destroy,
+    .solve = pl_descent_solve,
+};

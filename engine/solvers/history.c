@@ -1,0 +1,161 @@
+#include "engine/solvers/history.h"
+
+#include <stdlib.h>
+
+/* Curvature s.t / (t.w) that a pair must have at least. */
+static const double LEAST_CURVATURE = 1e-10;
+
+void pl_history_destroy(pl_history *h, pl_backend *backend)
+{
+    if (!h)
+        return;
+    for (int32_t i = 0; i <= PL_WINDOW_MAX; i++) {
+        backend->ops->release(backend, h->s[i]);
+        backend->ops->release(backend, h->w[i]);
+    }
+    free(h->st);
+    free(h->wt);
+    free(h);
+}
+
+pl_status pl_history_create(pl_backend *backend, int32_t window, pl_history **out)
+{
+    pl_history *h = calloc(1, sizeof *h);
+    if (!h)
+        return PL_NO_MEMORY;
+    int64_t rows = 3 * backend->model->free_vertices;
+    bool good = true;
+    h->window = window;
+    for (int32_t i = 0; i <= window; i++) {
+        h->s[i] = backend->ops->alloc(backend, rows);
+        h->w[i] = backend->ops->alloc(backend, rows);
+        good = good && h->s[i] && h->w[i];
+    }
+    h->st = calloc(PL_WINDOW_MAX + 1, sizeof *h->st);
+    h->wt = calloc(PL_WINDOW_MAX + 1, sizeof *h->wt);
+    if (!good || !h->st || !h->wt) {
+        pl_history_destroy(h, backend);
+        return PL_NO_MEMORY;
+    }
+    *out = h;
+    return PL_OK;
+}
+
+void pl_history_forget(pl_history *h)
+{
+    h->count = 0;
+    h->gamma = 1;
+    for (int32_t i = 0; i <= h->window; i++)
+        h->order[i] = i;
+}
+
+/* Keep the pair in order[count], which the inner products are of, if its curvature is positive. */
+static void remember(pl_history *h)
+{
+    int32_t slot = h->order[h->count];
+    double rho = h->st[slot][slot], size = h->wt[slot][slot];
+    if (h->window == 0 || !(rho > LEAST_CURVATURE * size) || !(size > 0))
+        return;
+    h->gamma = rho / size;
+    if (h->count < h->window) {
+        h->count++;
+        return;
+    }
+    int32_t oldest = h->order[0];
+    for (int32_t i = 0; i < h->window; i++)
+        h->order[i] = h->order[i + 1];
+    h->order[h->window] = oldest;
+}
+
+double pl_history_take(pl_history *h, pl_backend *backend, const pl_history_point *at, bool stepped,
+                       double alpha)
+{
+    double *slots_s[PL_WINDOW_MAX + 1], *slots_w[PL_WINDOW_MAX + 1];
+    double sg[PL_WINDOW_MAX + 1], wg[PL_WINDOW_MAX + 1], st[PL_WINDOW_MAX + 1],
+        wt[PL_WINDOW_MAX + 1];
+    pl_history_pair pair = {.s = slots_s,
+                            .w = slots_w,
+                            .count = stepped ? h->count + 1 : 0,
+                            .alpha = alpha,
+                            .g = at->g,
+                            .g_old = at->g_old,
+                            .p = at->p,
+                            .p_old = at->p_old,
+                            .sg = sg,
+                            .wg = wg,
+                            .st = st,
+                            .wt = wt};
+    for (int32_t i = 0; i < pair.count; i++) {
+        slots_s[i] = h->s[h->order[i]];
+        slots_w[i] = h->w[h->order[i]];
+    }
+    double gp = backend->ops->pair(backend, &pair);
+    for (int32_t i = 0; i < pair.count; i++) {
+        int32_t slot = h->order[i], newest = h->order[h->count];
+        h->sg[slot] = sg[i];
+        h->wg[slot] = wg[i];
+        h->st[slot][newest] = st[i];
+        h->wt[slot][newest] = wt[i];
+    }
+    if (stepped)
+        remember(h);
+    return gp;
+}
+
+void pl_history_rescale(pl_history *h, pl_backend *backend, const double *inverse_old,
+                        const double *inverse)
+{
+    const pl_backend_ops *ops = backend->ops;
+    double *t = h->w[h->order[h->count]]; /* the free slot's is not in use before the next pair */
+    for (int32_t j = 0; j < h->count; j++) {
+        int32_t newer = h->order[j];
+        ops->unscale(backend, inverse_old, h->w[newer], t);
+        ops->scale(backend, inverse, t, h->w[newer]);
+        for (int32_t i = 0; i <= j; i++)
+            h->wt[h->order[i]][newer] = ops->dot(backend, h->w[h->order[i]], t);
+    }
+    if (h->count > 0) {
+        int32_t newest = h->order[h->count - 1];
+        h->gamma = h->st[newest][newest] / h->wt[newest][newest];
+    }
+}
+
+const double *pl_history_direction(pl_history *h, pl_backend *backend, const double *p, double gp,
+                                   double *slope)
+{
+    double zeta[PL_WINDOW_MAX], coefficient[2 * PL_WINDOW_MAX + 1];
+    const double *list[2 * PL_WINDOW_MAX + 1];
+    int32_t m = h->count, used = 0;
+    for (int32_t i = m - 1; i >= 0; i--) {
+        int32_t slot = h->order[i];
+        double dot = -h->sg[slot];
+        for (int32_t j = i + 1; j < m; j++)
+            dot -= zeta[j] * h->st[slot][h->order[j]];
+        zeta[i] = dot / h->st[slot][slot];
+    }
+    list[used] = p;
+    coefficient[used++] = -h->gamma;
+    *slope = -h->gamma * gp;
+    for (int32_t i = 0; i < m; i++) {
+        int32_t slot = h->order[i];
+        list[used] = h->w[slot];
+        coefficient[used++] = -h->gamma * zeta[i];
+        *slope -= h->gamma * zeta[i] * h->wg[slot];
+    }
+    for (int32_t i = 0; i < m; i++) {
+        int32_t slot = h->order[i];
+        double dot = -h->gamma * h->wg[slot]; /* t_i . r */
+        for (int32_t j = 0; j < m; j++) {
+            int32_t other = h->order[j];
+            dot -= h->gamma * zeta[j] * (i < j ? h->wt[slot][other] : h->wt[other][slot]);
+            if (j < i)
+                dot += coefficient[m + 1 + j] * h->st[other][slot];
+        }
+        list[used] = h->s[slot];
+        coefficient[used++] = zeta[i] - dot / h->st[slot][slot];
+        *slope += coefficient[m + 1 + i] * h->sg[slot];
+    }
+    double *out = h->s[h->order[m]];
+    backend->ops->combine(backend, list, coefficient, used, out);
+    return out;
+}
