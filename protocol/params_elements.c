@@ -13,9 +13,9 @@ static const pl_param bending_rows[] = {
      .kind = PL_PARAM_CHOICE,
      AT(pl_bending, model),
      .choices = bending_models,
-     .doc = "quadratic: 3 stiffness / (2 (A0 + A1)) |K^T x|^2 over an interior edge, of the "
+     .doc = "quadratic: stiffness / (2 (A0 + A1)) |K^T x|^2 over an interior edge, of the "
             "cotangents K and areas A of its triangles (a bent rest keeps |K^T x|). hinge: "
-            "3 stiffness |e|^2 / (2 (A0 + A1)) (theta - theta0)^2 of the dihedral angle theta. "
+            "stiffness |e|^2 / (2 (A0 + A1)) (theta - theta0)^2 of the dihedral angle theta. "
             "They agree for small angles. Edges have quadratic bending."},
     {.key = "stiffness",
      .kind = PL_PARAM_NUMBER,

@@ -133,7 +133,7 @@ double pl_quadratic_bend(const double *rest, const int32_t corner[4], double sti
     K[1] = c02 + c03;
     K[2] = -(c02 + c12);
     K[3] = -(c03 + c13);
-    return 6 * stiffness / (left + right);
+    return 2 * stiffness / (left + right);
 }
 
 static double term_angle(const pl_group *g, int64_t i, const double *x, dual gradient[4][3])

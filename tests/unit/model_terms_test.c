@@ -220,7 +220,7 @@ START_TEST(derivatives_of_hinges_are_those_of_the_energy)
 END_TEST
 
 /* Two triangles folded by a small angle: the hinge and Bergou's quadratic form agree, and both are
- * 3 D |e|^2 / (2 A) theta^2. */
+ * D |e|^2 / (2 A) theta^2. */
 START_TEST(small_angles_bend_alike)
 {
     const double rest[12] = {0, 0, 0, 0, 2, 0, -1.5, 0.5, 0, 1, 1.2, 0}, D = 3, fold = 1e-4;
@@ -235,7 +235,7 @@ START_TEST(small_angles_bend_alike)
     for (int i = 0; i < 12; i++)
         bend[i % 3] += K[i / 3] * x[i];
     double quadratic = k / 2 * (bend[0] * bend[0] + bend[1] * bend[1] + bend[2] * bend[2]);
-    double expected = 3 * D * 4 / (2 * 2.5) * fold * fold; /* areas 1.5 and 1 */
+    double expected = D * 4 / (2 * 2.5) * fold * fold; /* areas 1.5 and 1 */
     ck_assert_double_eq_tol(fabs(pl_dihedral(x, hinge.corner, gradient)), fold, 1e-12);
     ck_assert_double_eq_tol(energy(&g, x), expected, 1e-6 * expected);
     ck_assert_double_eq_tol(quadratic, expected, 1e-6 * expected);
