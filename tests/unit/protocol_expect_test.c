@@ -95,6 +95,7 @@ static const struct {
     {"'quantity':'position','component':'x','body':'b','statistic':'min','equals':2", true, 2, 4},
     {"'quantity':'position','component':'x','statistic':'max','equals':3", true, 3, 4},
     {"'quantity':'position','component':'x','statistic':'range','equals':3", true, 3, 4},
+    {"'quantity':'position','component':'x','body':'b','statistic':'range','equals':1", true, 1, 4},
     {"'quantity':'position','component':'x','body':'a','select':{'side':'+x'},'equals':2", true, 2,
      4},
     {"'quantity':'position','component':'x','body':'b','select':'all','equals':2.5", true, 2.5, 4},
