@@ -73,7 +73,7 @@ static double nice_step(double span)
 
 static axis make_axis(const pl_chart *chart, int32_t p, bool vertical)
 {
-    axis a = {.log = vertical && chart->log_y[p], .lo = INFINITY, .hi = -INFINITY};
+    axis a = {.log = vertical ? chart->log_y[p] : chart->log_x[p], .lo = INFINITY, .hi = -INFINITY};
     for (int32_t s = 0; s < chart->series_count; s++) {
         const pl_chart_series *series = &chart->series[s];
         const double *values = vertical ? series->y[p] : series->x[p];
@@ -113,24 +113,30 @@ static double at_y(const panel *p, double value)
     return p->top + PANEL_H * (1 - fmin(1, fmax(0, t)));
 }
 
+/* The i-th tick's place on the axis; false beyond its end. Decades count from the top. */
+static bool tick(const axis *a, int i, double *place, char text[48])
+{
+    double at = a->log ? a->hi - i * a->step : a->lo + i * a->step;
+    if (at < a->lo - 1e-9 * a->step || at > a->hi + 1e-9 * a->step)
+        return false;
+    at = fabs(at) < 1e-9 * a->step ? 0 : at;
+    *place = (at - a->lo) / (a->hi - a->lo);
+    snprintf(text, 48, a->log ? "1e%.0f" : "%.6g", at);
+    return true;
+}
+
 static void put_ticks(pl_outfile *f, const panel *p)
 {
     char text[48];
-    int64_t count = llround((p->x.hi - p->x.lo) / p->x.step);
-    for (int64_t i = 0; i <= count; i++) {
-        double value = p->x.lo + (double)i * p->x.step, x = at_x(p, value);
-        value = fabs(value) < 1e-9 * p->x.step ? 0 : value;
+    double place;
+    for (int i = 0; tick(&p->x, i, &place, text); i++) {
+        double x = p->left + PANEL_W * place;
         pl_outfile_printf(f, "<path class=\"grid\" d=\"M%.1f %.1fv%d\"/>\n", x, p->top, PANEL_H);
-        snprintf(text, sizeof text, "%.6g", value);
         put_label(f, x, p->top + PANEL_H + 18, "class=\"tick\" text-anchor=\"middle\"", text);
     }
-    double first = p->y.log ? p->y.hi : p->y.lo, sign = p->y.log ? -1 : 1;
-    for (double i = 0; i * p->y.step <= p->y.hi - p->y.lo + 1e-9 * p->y.step; i++) {
-        double value = first + sign * i * p->y.step;
-        double y = p->top + PANEL_H * (1 - (value - p->y.lo) / (p->y.hi - p->y.lo));
+    for (int i = 0; tick(&p->y, i, &place, text); i++) {
+        double y = p->top + PANEL_H * (1 - place);
         pl_outfile_printf(f, "<path class=\"grid\" d=\"M%.1f %.1fh%d\"/>\n", p->left, y, PANEL_W);
-        value = fabs(value) < 1e-9 * p->y.step ? 0 : value;
-        snprintf(text, sizeof text, p->y.log ? "1e%.0f" : "%.6g", value);
         put_label(f, p->left - 8, y + 4, "class=\"tick\" text-anchor=\"end\"", text);
     }
 }

@@ -24,7 +24,7 @@ typedef struct pl_chart {
     const char *title, *subtitle, *note; /* note: small, below; any may be NULL */
     int32_t panels, series_count;
     const char *x_label[PL_CHART_PANELS], *y_label[PL_CHART_PANELS];
-    bool log_y[PL_CHART_PANELS];
+    bool log_x[PL_CHART_PANELS], log_y[PL_CHART_PANELS];
     pl_chart_series series[PL_CHART_SERIES];
 } pl_chart;
 

@@ -128,6 +128,13 @@ static void print_table(const pl_cli *cli, const pl_compare_result *r)
     }
 }
 
+/* Up to where rounding is all that is left. */
+static int64_t rows_drawn(const pl_compared *c)
+{
+    int64_t reached = pl_compared_reach(c, 1e-14);
+    return reached < 0 ? c->count : reached > 0 ? reached : 1;
+}
+
 static void print_plot(const pl_cli *cli, const pl_compare_report *about,
                        const pl_compare_result *r)
 {
@@ -140,9 +147,10 @@ static void print_plot(const pl_cli *cli, const pl_compare_report *about,
     plot.x_last = (double)(plot.count - 1);
     for (int32_t k = 0; k < r->references && plot.series_count < PL_PLOT_SERIES_MAX; k++) {
         const pl_compared *c = &r->entries[k];
+        int64_t rows = rows_drawn(c);
         double *values = is_drawn(c) ? malloc((size_t)plot.count * sizeof *values) : NULL;
         for (int64_t i = 0; values && i < plot.count; i++)
-            values[i] = i < c->count ? c->error[i] : NAN;
+            values[i] = i < rows ? c->error[i] : NAN;
         if (values)
             plot.series[plot.series_count++] = (pl_plot_series){c->label, values};
     }
@@ -219,6 +227,7 @@ static pl_status write_svg(const char *path, const pl_compare_report *about,
                       .panels = 2,
                       .x_label = {"iterations", "ms"},
                       .y_label = {"(e(x) - e*) / (e(x0) - e*)", "(e(x) - e*) / (e(x0) - e*)"},
+                      .log_x = {false, true},
                       .log_y = {true, true}};
     snprintf(title, sizeof title, "%.200s, frame %" PRId64, about->scene, about->frame);
     snprintf(note, sizeof note, "e* by %.120s%s", r->entries[r->reference].label,
