@@ -19,10 +19,6 @@ double pl_link_length(const double *x, const int32_t *corner, const double *shap
  * dynamics does. */
 double pl_link_weight(const pl_solver_settings *settings, double k);
 
-/* w^2 of a hard term from diag(A) of its corners without it. */
-double pl_hard_weight(const double *stiffness, const int32_t *corner, const double *shape,
-                      int32_t corners, int32_t columns);
-
 /* What a group of sheets needs of a material. */
 typedef struct pl_sheet_numbers {
     double constants[PL_STRETCH_CONSTANTS_MAX]; /* of its stretch table */
