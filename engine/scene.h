@@ -48,8 +48,9 @@ typedef enum pl_linear_kind {
 enum { PL_WINDOW_MAX = 64, PL_PHASES_MAX = 8 };
 /* The diagonal matrix of descent methods without a constant matrix. */
 typedef enum pl_preconditioner {
-    PL_PRECONDITIONER_JACOBI, /* the diagonal of the objective's Hessian */
-    PL_PRECONDITIONER_NONE,   /* a multiple of the identity */
+    PL_PRECONDITIONER_JACOBI,   /* the diagonal of the objective's Hessian */
+    PL_PRECONDITIONER_NONE,     /* a multiple of the identity */
+    PL_PRECONDITIONER_CONSTANT, /* the diagonal of the constant matrix */
 } pl_preconditioner;
 typedef enum pl_line_search { PL_LINE_SEARCH_BACKTRACKING, PL_LINE_SEARCH_WOLFE } pl_line_search;
 /* Where a step's iterations begin (Wang 2016, section 4.4). */

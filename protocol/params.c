@@ -60,7 +60,7 @@ static const char *const methods[] = {"admm",
                                       "chebyshev_descent",
                                       NULL};
 static const pl_absent methods_absent[] = {{"projective_dynamics", 0}, {0}};
-static const char *const preconditioners[] = {"jacobi", "none", NULL};
+static const char *const preconditioners[] = {"jacobi", "none", "constant", NULL};
 static const char *const line_searches[] = {"backtracking", "wolfe", NULL};
 static const char *const initial_guesses[] = {"best",         "position", "velocity",
                                               "acceleration", "step",     NULL};
@@ -136,8 +136,8 @@ static const pl_param solver_rows[] = {
      .kind = PL_PARAM_CHOICE,
      AT(pl_solver_settings, preconditioner),
      .choices = preconditioners,
-     .doc = "lbfgs, nonlinear_cg, gradient_descent: the diagonal of the objective's Hessian, or a "
-            "multiple of the identity."},
+     .doc = "Methods without a matrix: the diagonal of the objective's Hessian, a multiple of the "
+            "identity, or the diagonal of the constant matrix that other methods solve with."},
     {.key = "jacobi_refresh",
      .kind = PL_PARAM_INTEGER,
      AT(pl_solver_settings, jacobi_refresh),

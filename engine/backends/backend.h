@@ -143,9 +143,10 @@ typedef struct pl_backend_ops {
     double (*jacobi)(pl_backend *b, const pl_stage *stage, const double *x, double *inverse);
     /* out = inverse g, entry by entry, over rows; returns g . out. */
     double (*scale)(pl_backend *b, const double *inverse, const double *g, double *out);
-    /* out = p / inverse over rows, and every row a value. */
+    /* The same with P = the diagonal of A, or, if `flat`, its largest entry everywhere. */
+    double (*jacobi_constant)(pl_backend *b, const pl_stage *stage, bool flat, double *inverse);
+    /* out = p / inverse over rows. */
     void (*unscale)(pl_backend *b, const double *inverse, const double *p, double *out);
-    void (*fill)(pl_backend *b, double *rows, double value);
     /* a . b over rows. */
     double (*dot)(pl_backend *b, const double *a, const double *c);
     void (*chebyshev)(pl_backend *b, const pl_chebyshev *step);

@@ -129,7 +129,7 @@ static void record(chebyshev_descent *s, progress *p)
 static void refresh(chebyshev_descent *s, progress *p)
 {
     double start = pl_clock_ms();
-    p->quotient = s->backend->ops->jacobi(s->backend, p->stage, p->x, s->inverse);
+    p->quotient = pl_descent_make_inverse(s->backend, p->stage, p->x, s->inverse);
     p->refreshed = p->out->iterations;
     p->out->ms_global += pl_clock_ms() - start;
 }

@@ -164,22 +164,25 @@ static void begin(pl_descent *d, const pl_stage *stage, double *x, double *gradi
         d->law->forget(d);
 }
 
+double pl_descent_make_inverse(pl_backend *backend, const pl_stage *stage, const double *x,
+                               double *inverse)
+{
+    pl_preconditioner kind = backend->model->solver.preconditioner;
+    if (kind == PL_PRECONDITIONER_JACOBI)
+        return backend->ops->jacobi(backend, stage, x, inverse);
+    return backend->ops->jacobi_constant(backend, stage, kind == PL_PRECONDITIONER_NONE, inverse);
+}
+
 /* P at x, where it is due. */
 static void refresh(pl_descent *d, const pl_stage *stage, const double *x, bool first)
 {
     const pl_solver_settings *settings = &d->model->solver;
-    if (d->law->matrix || (!first && d->out->iterations % settings->jacobi_refresh != 0))
+    bool constant = settings->preconditioner != PL_PRECONDITIONER_JACOBI;
+    bool due = first || (!constant && d->out->iterations % settings->jacobi_refresh == 0);
+    if (d->law->matrix || !due)
         return;
-    const pl_backend_ops *ops = d->backend->ops;
     pl_swap_rows(&d->inverse, &d->inverse_old);
-    if (settings->preconditioner == PL_PRECONDITIONER_JACOBI) {
-        ops->jacobi(d->backend, stage, x, d->inverse);
-    } else {
-        double most = 0;
-        for (int64_t i = 0; i < d->model->free_vertices; i++)
-            most = fmax(most, d->model->diagonal[i]);
-        ops->fill(d->backend, d->inverse, 1 / most);
-    }
+    pl_descent_make_inverse(d->backend, stage, x, d->inverse);
     if (!first && d->law->refreshed)
         d->law->refreshed(d, d->inverse_old);
 }

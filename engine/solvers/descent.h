@@ -6,7 +6,8 @@
  *
  * B0 is A^-1, the constant matrix's (one solve an iteration), or P^-1 with a diagonal P: Jacobi's,
  * diag of the objective's Hessian, refreshed every `jacobi_refresh` iterations (Wang 2016, section
- * 4.1), or max A_ii times the identity, with which d = -p is the bare gradient in metres.
+ * 4.1); diag(A), which stays; or max A_ii times the identity, with which d = -p is the bare gradient
+ * in metres.
  *
  * Stopping: the decrement, an estimate of the step that is left in the norm of its matrix, J^(1/2),
  * against that of the initial guess. With the constant matrix it is (g . A^-1 g)^(1/2), of the solve
@@ -81,6 +82,10 @@ double pl_descent_first_is_one(const pl_descent *d);
  * old one), and alpha, objective and norms set. False: none goes down, and all is as it was. */
 bool pl_descent_search(pl_descent *d, const pl_stage *stage, const double *x, double *x_new,
                        double *gradient);
+
+/* Rows of 1 / P at x by the model's settings. Returns what the backend's `jacobi` does. */
+double pl_descent_make_inverse(pl_backend *backend, const pl_stage *stage, const double *x,
+                               double *inverse);
 
 /* What a difference of energies must exceed to mean something: of rounded positions, or of sums. */
 double pl_descent_noise(double objective, double energy_noise);

@@ -27,13 +27,14 @@ static const struct {
     {"'method': 'nonlinear_cg', 'preconditioner': 'none'", false},
     {"'method': 'chebyshev_descent'", false},
     {"'method': 'chebyshev_descent', 'phases': 3, 'rho': 0.98, 'jacobi_refresh': 5", false},
+    {"'method': 'chebyshev_descent', 'preconditioner': 'constant'", false},
     {"'method': 'chebyshev_semi_iterative', 'stiffness': 'fit'", true},
     {"'method': 'chebyshev_semi_iterative', 'rho': 0.9", true},
     {"'method': 'quasi_newton', 'line_search': 'wolfe'", true},
     {"'method': 'gradient_descent'", false},
     {"'method': 'gradient_descent', 'preconditioner': 'none'", false},
 };
-enum { METHOD_COUNT = sizeof METHODS / sizeof *METHODS, GRADIENT = 10 };
+enum { METHOD_COUNT = sizeof METHODS / sizeof *METHODS, GRADIENT = 11 };
 
 /* A bar held at both ends, twisted by half a turn, let go: the first step. */
 static pl_run *twisted(const char *solver, const char *material, double step, int32_t threads)
@@ -366,6 +367,20 @@ START_TEST(phases_are_what_they_say)
             all += p;
         }
     ck_assert_double_eq_tol(quotient, inertia / all, 1e-12 * quotient);
+    for (int flat = 0; flat < 2; flat++) {
+        double most = 0;
+        quotient = ops->jacobi_constant(b, &stage, flat, row[4]);
+        for (int64_t i = 0; i < n; i++)
+            most = fmax(most, m->diagonal[i]);
+        for (int64_t i = 0; i < 3 * n; i++)
+            ck_assert_double_eq_tol(row[4][i] * (flat ? most : m->diagonal[i % n]), 1, 1e-15);
+        inertia = all = 0;
+        for (int64_t i = 0; i < n; i++) {
+            inertia += m->mass[m->free_vertex[i]] * m->inertia;
+            all += flat ? most : m->diagonal[i];
+        }
+        ck_assert_double_eq_tol(quotient, inertia / all, 1e-12 * quotient);
+    }
     for (int64_t i = 0; i < 3 * n; i++) {
         row[1][i] = sin((double)i);
         row[3][i] = 0.01 * cos((double)i);

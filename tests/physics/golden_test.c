@@ -64,6 +64,22 @@ static const golden_scene SCENES[] = {
      "             'initial': {'angular_velocity': [3, 1, 2]}},"
      "            {'mesh': {'sphere': {'cells': 4}}, 'material': 'b',"
      "             'initial': {'shape': {'stretched': [1.5, 1, 0.8]}}}]}"},
+    {"jacobi", 6,
+     "{'pliant': 1, 'time': {'step': 0.02, 'steps': 6},"
+     " 'solver': {'method': 'chebyshev_descent', 'iterations': 48, 'tolerance': 0,"
+     "            'initial_guess': 'acceleration', 'phases': 2},"
+     " 'materials': {'a': {'model': 'neo_hookean'}, 'b': {'model': 'corotated'}},"
+     " 'bodies': [{'mesh': {'box': {'size': [4, 1, 1], 'cells': [12, 3, 3]}}, 'material': 'a',"
+     "             'initial': {'angular_velocity': [3, 1, 2]}},"
+     "            {'mesh': {'sphere': {'cells': 5}}, 'material': 'b',"
+     "             'initial': {'shape': {'stretched': [1.5, 1, 0.8]}}}]}"},
+    {"conjugate", 4,
+     "{'pliant': 1, 'time': {'step': 0.02, 'steps': 4},"
+     " 'solver': {'method': 'nonlinear_cg', 'iterations': 12, 'tolerance': 0,"
+     "            'jacobi_refresh': 5, 'initial_guess': 'step'},"
+     " 'bodies': [{'mesh': {'box': {'size': [4, 1, 1], 'cells': [12, 3, 3]}},"
+     "             'initial': {'shape': {'stretched': [1.2, 0.9, 1.1]}}}],"
+     " 'pins': [{'select': {'side': '-x'}}]}"},
     {"supernodal", 1,
      "{'pliant': 1, 'time': {'step': 0.02, 'steps': 1},"
      " 'solver': {'iterations': 4, 'tolerance': 0},"

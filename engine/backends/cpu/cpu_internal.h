@@ -29,9 +29,9 @@ typedef struct cpu {
 
 /* cpu_jacobi.c */
 double pl_cpu_jacobi(pl_backend *b, const pl_stage *stage, const double *x, double *inverse);
+double pl_cpu_jacobi_constant(pl_backend *b, const pl_stage *stage, bool flat, double *inverse);
 double pl_cpu_scale(pl_backend *b, const double *inverse, const double *g, double *out);
 void pl_cpu_unscale(pl_backend *b, const double *inverse, const double *p, double *out);
-void pl_cpu_fill(pl_backend *b, double *rows, double value);
 double pl_cpu_dot(pl_backend *b, const double *a, const double *c);
 void pl_cpu_chebyshev(pl_backend *b, const pl_chebyshev *step);
 

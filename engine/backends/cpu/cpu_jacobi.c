@@ -68,6 +68,23 @@ double pl_cpu_jacobi(pl_backend *b, const pl_stage *stage, const double *x, doub
     return inertia / all;
 }
 
+double pl_cpu_jacobi_constant(pl_backend *b, const pl_stage *stage, bool flat, double *inverse)
+{
+    const pl_model *m = b->model;
+    int64_t n = m->free_vertices;
+    double most = 0, inertia = 0, all = 0;
+    for (int64_t i = 0; i < n; i++)
+        most = fmax(most, pl_model_diagonal(m, i));
+    for (int64_t i = 0; i < n; i++) {
+        double P = flat ? most : pl_model_diagonal(m, i);
+        inertia += m->mass[m->free_vertex[i]] * stage->inertia;
+        all += P;
+        for (int k = 0; k < 3; k++)
+            inverse[k * n + i] = 1 / P;
+    }
+    return inertia / all;
+}
+
 double pl_cpu_scale(pl_backend *b, const double *inverse, const double *g, double *out)
 {
     cpu *c = cpu_of(b);
@@ -83,13 +100,6 @@ void pl_cpu_unscale(pl_backend *b, const double *inverse, const double *p, doubl
     int64_t n = 3 * b->model->free_vertices;
     for (int64_t i = 0; i < n; i++)
         out[i] = p[i] / inverse[i];
-}
-
-void pl_cpu_fill(pl_backend *b, double *rows, double value)
-{
-    int64_t n = 3 * b->model->free_vertices;
-    for (int64_t i = 0; i < n; i++)
-        rows[i] = value;
 }
 
 double pl_cpu_dot(pl_backend *b, const double *a, const double *d)
