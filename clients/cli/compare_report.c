@@ -131,7 +131,7 @@ static void print_table(const pl_cli *cli, const pl_compare_result *r)
 /* Up to where rounding is all that is left. */
 static int64_t rows_drawn(const pl_compared *c)
 {
-    int64_t reached = pl_compared_reach(c, 1e-14);
+    int64_t reached = pl_compared_reach(c, 1e-13);
     return reached < 0 ? c->count : reached > 0 ? reached : 1;
 }
 
