@@ -29,13 +29,15 @@ void pl_state_destroy(pl_state *s)
     pl_stepper_destroy(&s->half);
     pl_model_half_destroy(s->half_model);
     double *arrays[] = {s->x,      s->v,        s->v_old, s->x_new, s->v_new,
-                        s->x_pred, s->gradient, s->x_mid, s->v_mid};
+                        s->x_pred, s->gradient, s->x_mid, s->v_mid, s->load};
     for (size_t i = 0; s->whole.backend && i < sizeof arrays / sizeof *arrays; i++)
         s->whole.backend->ops->release(s->whole.backend, arrays[i]);
     pl_stepper_destroy(&s->whole);
     free(s->memory.data);
     free(s->pins);
     free(s->obstacles);
+    free(s->forces);
+    free(s->forces_new);
     free(s);
 }
 
@@ -57,7 +59,12 @@ pl_status pl_state_create(const pl_model *model, int32_t threads, pl_state **out
     }
     s->pins = calloc((size_t)model->pin_count + 1, sizeof *s->pins);
     s->obstacles = calloc((size_t)model->obstacle_count + 1, sizeof *s->obstacles);
-    if (status == PL_OK && (!s->pins || !s->obstacles))
+    s->forces = calloc((size_t)model->loads.count + 1, sizeof *s->forces);
+    s->forces_new = calloc((size_t)model->loads.count + 1, sizeof *s->forces_new);
+    if (status == PL_OK && pl_loads_any(model))
+        s->load = s->whole.backend->ops->alloc(s->whole.backend, 3 * model->vertices);
+    if (status == PL_OK && (!s->pins || !s->obstacles || !s->forces || !s->forces_new ||
+                            (pl_loads_any(model) && !s->load)))
         status = PL_NO_MEMORY;
     if (status != PL_OK) {
         pl_state_destroy(s);
@@ -126,6 +133,7 @@ void pl_state_measure(const pl_model *m, pl_state *s, pl_metrics *out)
                         .contacts = s->contacts,
                         .pins = s->pins,
                         .obstacles = s->obstacles,
+                        .forces = s->forces,
                         .detail = s->solve.detail_count > 0 ? s->solve.detail : NULL,
                         .detail_count = s->solve.detail_count};
     pl_measures measures = s->whole.backend->ops->measure(s->whole.backend, s->x);

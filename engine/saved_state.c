@@ -1,7 +1,8 @@
 /* A state as bytes, little-endian, every field of 8 bytes:
  *
  *     magic, format, model hash, size of the whole, checksum of all else
- *     step, x[3n], v[3n], v of a step before[3n] (with initial_guess acceleration only), what the last solve found, forces of pins and obstacles, contacts
+ *     step, x[3n], v[3n], v of a step before[3n] (with initial_guess acceleration only), what the last
+ *     solve found, forces of pins and obstacles, sums of the scene's forces, contacts
  *     size of the solver's memory, and that memory (solver.h)
  *
  * Nothing of it is believed before size, hash and checksum are right; whatever then does not fit
@@ -70,6 +71,7 @@ pl_status pl_state_save(const pl_state *s, void **bytes, size_t *size)
     put_solve(&out, &s->solve);
     put_forces(&out, s->pins, m->pin_count);
     put_forces(&out, s->obstacles, m->obstacle_count);
+    put_forces(&out, s->forces, m->loads.count);
     pl_bytes_put_i64(&out, s->contacts);
     pl_bytes_out memory = {0};
     if (s->whole.solver->ops->save)
@@ -130,6 +132,8 @@ pl_status pl_state_restore(pl_state *s, const void *bytes, size_t size)
     size_t obstacle_bytes = (size_t)m->obstacle_count * sizeof *s->obstacles;
     const void *pins = pl_bytes_take(&in, pin_bytes);
     const void *obstacles = pl_bytes_take(&in, obstacle_bytes);
+    size_t force_bytes = (size_t)m->loads.count * sizeof *s->forces;
+    const void *forces = pl_bytes_take(&in, force_bytes);
     int64_t contacts = pl_bytes_get_i64(&in);
     /* The solver looks before it takes, and goes last: a refusal leaves the state as it was. */
     if (in.failed || step < 0 || step > m->steps || !restore_solver(s, &in))
@@ -141,6 +145,7 @@ pl_status pl_state_restore(pl_state *s, const void *bytes, size_t size)
     s->solve = solve;
     memcpy(s->pins, pins, pin_bytes);
     memcpy(s->obstacles, obstacles, obstacle_bytes);
+    memcpy(s->forces, forces, force_bytes);
     s->contacts = contacts;
     return PL_OK;
 }

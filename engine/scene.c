@@ -18,6 +18,7 @@ void pl_scene_clear(pl_scene *scene)
     }
     for (int32_t i = 0; i < scene->pin_count; i++) {
         free(scene->pins[i].name);
+        free(scene->pins[i].motion.keyframes);
         free(scene->pins[i].select.indices);
         free(scene->pins[i].select.tag);
     }
@@ -26,13 +27,21 @@ void pl_scene_clear(pl_scene *scene)
         free(scene->attachments[i].select.indices);
         free(scene->attachments[i].select.tag);
     }
-    for (int32_t i = 0; i < scene->obstacle_count; i++)
+    for (int32_t i = 0; i < scene->obstacle_count; i++) {
         free(scene->obstacles[i].name);
+        free(scene->obstacles[i].motion.keyframes);
+    }
     for (int32_t i = 0; i < scene->expectation_count; i++) {
         free(scene->expectations[i].name);
         free(scene->expectations[i].select.indices);
         free(scene->expectations[i].select.tag);
     }
+    for (int32_t i = 0; i < scene->force_count; i++) {
+        free(scene->forces[i].name);
+        free(scene->forces[i].select.indices);
+        free(scene->forces[i].select.tag);
+    }
+    free(scene->forces);
     free(scene->name);
     free(scene->materials);
     free(scene->bodies);

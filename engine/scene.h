@@ -10,7 +10,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-typedef enum pl_integrator_kind { PL_INTEGRATOR_BACKWARD_EULER } pl_integrator_kind;
+typedef enum pl_integrator_kind {
+    PL_INTEGRATOR_BACKWARD_EULER,
+    PL_INTEGRATOR_QUASI_STATIC, /* no inertia: a step is the equilibrium at its end */
+} pl_integrator_kind;
 typedef enum pl_method_kind {
     PL_METHOD_ADMM,
     PL_METHOD_QUASI_NEWTON,
@@ -140,9 +143,26 @@ typedef struct pl_material {
     pl_inextensible inextensible; /* edges */
 } pl_material;
 
-/* A rigid motion over time: x(t) = R(axis, rate t) (x - origin) + origin + velocity t. */
+/* Where a motion is at one time: x = R(axis, degrees) (x(0) - origin) + origin + translate. */
+typedef struct pl_keyframe {
+    double time;         /* s */
+    double translate[3]; /* m */
+    double axis[3];      /* unit */
+    double degrees;
+} pl_keyframe;
+typedef enum pl_interpolation {
+    PL_INTERPOLATION_LINEAR, /* at a constant rate from one keyframe to the next */
+    PL_INTERPOLATION_SMOOTH, /* at rest at every keyframe: 3 s^2 - 2 s^3 of the way */
+} pl_interpolation;
+
+/* A rigid motion over time: x(t) = R(axis, rate t) (x - origin) + origin + velocity t; or by
+ * keyframes, which start from the identity at time 0 where they do not say otherwise, and end at the
+ * last one's. */
 typedef struct pl_motion {
     bool present;
+    pl_interpolation interpolation;
+    int32_t keyframe_count;    /* 0: by the rates below */
+    pl_keyframe *keyframes;    /* by time; the scene's, or the model's */
     double velocity[3];        /* m/s */
     double axis[3];            /* unit */
     double degrees_per_second; /* 0: no rotation */
@@ -177,6 +197,26 @@ typedef struct pl_selection {
     int64_t index_count;
     char *tag;
 } pl_selection;
+
+typedef enum pl_load_kind { PL_LOAD_WIND, PL_LOAD_POINT, PL_LOAD_PRESSURE } pl_load_kind;
+
+/* What pushes bodies beside gravity, in steps that start from `from` on and before `until`. */
+typedef struct pl_scene_force {
+    char *name; /* given, or "force-K" */
+    pl_load_kind kind;
+    double from; /* s */
+    bool has_until;
+    double until;  /* s */
+    bool has_body; /* wind: else on all bodies */
+    int32_t body;
+    double velocity[3]; /* wind: of the air, m/s */
+    double density;     /* wind: of the air, kg/m^3 */
+    double drag;        /* wind: coefficient, 1 */
+    pl_selection select;
+    double force[3]; /* point, N: of the selection, or of each of its vertices */
+    bool each;
+    double pressure; /* Pa, inside less outside */
+} pl_scene_force;
 
 enum { PL_AXES_ALL = 7 };
 
@@ -391,6 +431,8 @@ typedef struct pl_scene {
     int32_t attachment_count;
     pl_attachment *attachments;
     pl_obstacle *obstacles;
+    int32_t force_count;
+    pl_scene_force *forces;
     pl_expectation *expectations;
     pl_output output;
     pl_resources resources;

@@ -24,12 +24,14 @@ struct pl_state {
     double *x, *v;         /* [vertices][3] */
     double *v_old;         /* [vertices][3]: a step before; v0 before the first */
     pl_solve_result solve; /* of the last step; its pointers are the solver's, and not saved */
-    pl_force *pins, *obstacles;
+    pl_force *pins, *obstacles, *forces;
     int64_t contacts;
     /* The step under way. */
     double *x_new, *v_new, *x_pred, *gradient; /* [vertices][3] */
     double *x_mid, *v_mid;                     /* [vertices][3], between half steps; else NULL */
-    pl_bytes_out memory;                       /* the solver's, from before the step */
+    double *load;         /* [vertices][3], of the stage; NULL where no step has one */
+    pl_force *forces_new; /* what the scene's forces add up to in it */
+    pl_bytes_out memory;  /* the solver's, from before the step */
 };
 
 /* What a frame's steps add up to. */

@@ -104,13 +104,16 @@ static pl_status march(pl_state *s, const pl_stepper *by, double start, double e
     by->backend->ops->copy(by->backend, v_out, v, 3 * m->vertices);
     for (int32_t k = 0; k < s->integrator->stages; k++) {
         s->integrator->predict(m, k, start, x, v, s->x_pred);
+        if (s->load)
+            pl_loads_evaluate(m, start, x, v, s->threads, s->load, s->forces_new);
         pl_stage stage = {.a = s->integrator->a,
                           .h = m->h,
                           .inertia = m->inertia,
                           .time_start = start,
                           .time_end = end,
                           .x_start = x,
-                          .x_pred = s->x_pred};
+                          .x_pred = s->x_pred,
+                          .load = s->load};
         pl_guess(by, &stage, v, v_old, x_out);
         pl_status status = by->solver->ops->solve(by->solver, &stage, x_out, s->gradient, solve,
                                                   failure);
@@ -161,6 +164,7 @@ static void commit(pl_state *s, const pl_stepper *by, const pl_solve_result *sol
     s->step++;
     s->solve = *solve;
     keep_forces(s, by);
+    memcpy(s->forces, s->forces_new, (size_t)s->model->loads.count * sizeof *s->forces);
 }
 
 /* The solver's memory out of one stepper, into s->memory. */

@@ -429,7 +429,8 @@ static void decode_list(pl_decoder *d, json_t *value, const pl_param *p, void *b
         decode_object(d, json_array_get(value, i), &item, *list_at(p, base) + i * p->size);
         pl_decode_leave(d, mark);
     }
-    settle_names(d, p, base);
+    if (pl_table_param(p->table, "name"))
+        settle_names(d, p, base);
 }
 
 static void decode_map_members(pl_decoder *d, json_t *object, const pl_param *p, void *base)
@@ -495,6 +496,8 @@ static void decode_reference(pl_decoder *d, json_t *value, const pl_param *p, ch
         refuse_type(d, value, p);
         return;
     }
+    if (!value && p->flagged)
+        return;
     if (!value && count > 1) {
         char expected[EXPECTED_MAX];
         pl_param_expected(p, expected, sizeof expected);

@@ -95,7 +95,8 @@ static void set_detail(pl_json_writer *w, const pl_metrics *m)
 }
 
 char *pl_metrics_encode(const pl_metrics *m, const char *const *pin_names, int32_t pin_count,
-                        const char *const *obstacle_names, int32_t obstacle_count, size_t *length)
+                        const char *const *obstacle_names, int32_t obstacle_count,
+                        const char *const *force_names, int32_t force_count, size_t *length)
 {
     pl_json_writer w = {0};
     pl_json_begin_object(&w);
@@ -113,6 +114,7 @@ char *pl_metrics_encode(const pl_metrics *m, const char *const *pin_names, int32
     pl_json_begin_object(&w);
     set_forces(&w, "pins", m->pins, pin_names, pin_count);
     set_forces(&w, "obstacles", m->obstacles, obstacle_names, obstacle_count);
+    set_forces(&w, "forces", m->forces, force_names, force_count);
     pl_json_end_object(&w);
     set_count(&w, "inverted", m->inverted);
     set_count(&w, "contacts", m->contacts);

@@ -8,10 +8,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* One line of JSON without newline, as malloc'ed text. NaN becomes null. pin_names/obstacle_names:
+/* One line of JSON without newline, as malloc'ed text. NaN becomes null. The names:
  * as many as the scene has, keys of "reactions"; NULL with count 0. NULL when out of memory. */
 char *pl_metrics_encode(const pl_metrics *m, const char *const *pin_names, int32_t pin_count,
-                        const char *const *obstacle_names, int32_t obstacle_count, size_t *length);
+                        const char *const *obstacle_names, int32_t obstacle_count,
+                        const char *const *force_names, int32_t force_count, size_t *length);
 
 /* Whether two such texts say the same but for the wall times: "ms" of the record and of each of its
  * iterations. False where one is no JSON object. */

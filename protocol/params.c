@@ -6,17 +6,17 @@
 #include <string.h>
 
 _Static_assert(offsetof(pl_material, name) == 0 && offsetof(pl_body, name) == 0 &&
-                   offsetof(pl_pin, name) == 0 && offsetof(pl_obstacle, name) == 0 &&
-                   offsetof(pl_expectation, name) == 0 && offsetof(pl_attachment, name) == 0,
+                   offsetof(pl_pin, name) == 0 && offsetof(pl_scene_force, name) == 0 &&
+                   offsetof(pl_obstacle, name) == 0 && offsetof(pl_expectation, name) == 0 &&
+                   offsetof(pl_attachment, name) == 0,
                "the members of lists and maps begin with their name");
 
 /* ---- time, solver, output, resources
  * ------------------------------------------------------------- */
 
-static const char *const integrators[] = {"backward_euler", NULL};
-static const pl_absent integrators_absent[] = {{"bdf2", 0},         {"tr_bdf2", 0},
-                                               {"trapezoidal", 0},  {"implicit_midpoint", 0},
-                                               {"quasi_static", 0}, {0}};
+static const char *const integrators[] = {"backward_euler", "quasi_static", NULL};
+static const pl_absent integrators_absent[] = {
+    {"bdf2", 0}, {"tr_bdf2", 0}, {"trapezoidal", 0}, {"implicit_midpoint", 0}, {0}};
 
 static const pl_param time_rows[] = {
     {.key = "step",
@@ -45,7 +45,9 @@ static const pl_param time_rows[] = {
      AT(pl_time, integrator),
      .choices = integrators,
      .absent = integrators_absent,
-     .doc = "How a step is made into a minimisation."},
+     .doc =
+         "How a step is made into a minimisation. quasi_static leaves out inertia: a step is the "
+         "equilibrium under the loads and pins at its end."},
 };
 static const pl_param_table time_table = {
     .name = "time", .doc = "Steps and their integrator.", ROWS(time_rows)};
@@ -423,10 +425,13 @@ static const pl_param scene_rows[] = {
      FROM(0, 4096),
      .doc = "What bodies collide with."},
     {.key = "forces",
-     .kind = PL_PARAM_CUSTOM,
-     .custom = PL_CUSTOM_FORCES,
-     .type = "array, empty in this version",
-     .doc = "No kinds of force but gravity exist yet."},
+     .kind = PL_PARAM_LIST,
+     .table = &pl_force_table,
+     .offset = offsetof(pl_scene, forces),
+     .size = sizeof(pl_scene_force),
+     .count_offset = offsetof(pl_scene, force_count),
+     FROM(0, 256),
+     .doc = "What pushes bodies, beside gravity."},
     {.key = "expect",
      .kind = PL_PARAM_LIST,
      .table = &pl_expectation_table,
@@ -470,6 +475,8 @@ static const pl_param_table *const tables[] = {
     &pl_select_table,       &pl_select_box_table, &pl_select_sphere_table,
     &pl_select_plane_table, &pl_motion_table,     &pl_obstacle_table,
     &pl_plane_table,        &pl_ball_table,       &pl_expectation_table,
+    &pl_keyframe_table,     &pl_key_rotate_table, &pl_force_table,
+    &pl_wind_table,         &pl_point_table,      &pl_pressure_table,
     &output_table,          &resources_table,     NULL,
 };
 /* clang-format on */

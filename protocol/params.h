@@ -24,7 +24,7 @@ typedef enum pl_param_kind {
     PL_PARAM_OBJECT,  /* an object with a table of its own, inline in the struct. With `choices`: or
                          a string, one of these, that sets the table's kind */
     PL_PARAM_LIST,    /* array of objects: a malloc'ed array of `size`-byte structs that begin with
-                         char *name. `minimum` to `maximum` of them */
+                         char *name, where the table has a "name". `minimum` to `maximum` of them */
     PL_PARAM_MAP,     /* the same, as an object by name; an absent or empty one makes a single
                          member called `standard_text` with the defaults */
     PL_PARAM_REFERENCE, /* int32_t index into the root's list or map `refers`, by name; may be left
@@ -36,7 +36,6 @@ typedef enum pl_param_kind {
 typedef enum pl_custom {
     PL_CUSTOM_NONE,
     PL_CUSTOM_VERSION,   /* the number 1 */
-    PL_CUSTOM_FORCES,    /* an empty array */
     PL_CUSTOM_METADATA,  /* any object, not kept */
     PL_CUSTOM_LABELS,    /* an object of strings, not kept */
     PL_CUSTOM_SCALE,     /* a number or three: double[3] */

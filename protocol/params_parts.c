@@ -264,7 +264,63 @@ const pl_param_table pl_select_table = {.name = "select",
                                         .kind_offset = offsetof(pl_selection, kind)};
 const char *const pl_select_words[] = {"all", NULL};
 
+static const pl_param key_rotate_rows[] = {
+    {.key = "axis",
+     .kind = PL_PARAM_VECTOR,
+     AT(pl_keyframe, axis),
+     .direction = true,
+     FROM(-LENGTH_MAX, LENGTH_MAX),
+     .standard = {0, 0, 1},
+     .doc = "Through the motion's origin."},
+    {.key = "degrees",
+     .kind = PL_PARAM_NUMBER,
+     AT(pl_keyframe, degrees),
+     .unit = "degrees",
+     FROM(-RATE_MAX, RATE_MAX),
+     .doc = "Counter-clockwise, from time 0; between keyframes of one axis 720 is two turns."},
+};
+const pl_param_table pl_key_rotate_table = {
+    .name = "keyframe.rotate", .doc = "A rotation.", ROWS(key_rotate_rows)};
+
+static const pl_param keyframe_rows[] = {
+    {.key = "time",
+     .kind = PL_PARAM_NUMBER,
+     AT(pl_keyframe, time),
+     .unit = "s",
+     FROM(0, 1e12),
+     .required = true,
+     .doc = "After the one before."},
+    {.key = "translate",
+     .kind = PL_PARAM_VECTOR,
+     AT(pl_keyframe, translate),
+     .unit = "m",
+     FROM(-LENGTH_MAX, LENGTH_MAX),
+     .doc = "From where it is at time 0."},
+    {.key = "rotate",
+     .kind = PL_PARAM_OBJECT,
+     .table = &pl_key_rotate_table,
+     .doc = "About the motion's origin, from how it is at time 0."},
+};
+const pl_param_table pl_keyframe_table = {
+    .name = "keyframe", .doc = "Where a motion is at a time.", ROWS(keyframe_rows)};
+
+static const char *const interpolations[] = {"linear", "smooth", NULL};
+
 static const pl_param motion_rows[] = {
+    {.key = "keyframes",
+     .kind = PL_PARAM_LIST,
+     .table = &pl_keyframe_table,
+     .offset = offsetof(pl_motion, keyframes),
+     .size = sizeof(pl_keyframe),
+     .count_offset = offsetof(pl_motion, keyframe_count),
+     FROM(1, 10000),
+     .standard_text = "none: velocity and degrees_per_second",
+     .doc = "In the order of their times, from rest at time 0 to the last, and there it stays."},
+    {.key = "interpolation",
+     .kind = PL_PARAM_CHOICE,
+     AT(pl_motion, interpolation),
+     .choices = interpolations,
+     .doc = "Between keyframes: at a constant rate, or smoothly from rest to rest."},
     {.key = "velocity",
      .kind = PL_PARAM_VECTOR,
      AT(pl_motion, velocity),
@@ -294,11 +350,8 @@ static const pl_param motion_rows[] = {
      .standard_text = "the centre of the selection, or of the obstacle",
      .doc = "A point on the axis of rotation."},
 };
-static const pl_absent motion_absent[] = {{"keyframes", 0}, {0}};
-const pl_param_table pl_motion_table = {.name = "motion",
-                                        .doc = "A rigid motion over time.",
-                                        ROWS(motion_rows),
-                                        .absent = motion_absent};
+const pl_param_table pl_motion_table = {
+    .name = "motion", .doc = "A rigid motion over time.", ROWS(motion_rows)};
 
 static const pl_param pin_rows[] = {
     {.key = "name",

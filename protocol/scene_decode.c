@@ -21,20 +21,6 @@ static void decode_version(pl_decoder *d, json_t *value, const pl_param *p, void
         pl_decode_refuse(d, value, "unsupported", "1, the version of the format that exists", "");
 }
 
-static void decode_forces(pl_decoder *d, json_t *value, const pl_param *p, void *out)
-{
-    if (!json_is_array(value)) {
-        pl_decode_refuse(d, value, "wrong_type", p->type, "");
-        return;
-    }
-    for (size_t i = 0; i < json_array_size(value); i++) {
-        size_t mark = pl_decode_enter_item(d, i);
-        pl_decode_refuse(d, json_array_get(value, i), "unsupported", "an empty array",
-                         "no force kinds exist in this version; gravity acts on all bodies");
-        pl_decode_leave(d, mark);
-    }
-}
-
 static void decode_metadata(pl_decoder *d, json_t *value, const pl_param *p, void *out)
 {
     if (!json_is_object(value))
@@ -317,13 +303,19 @@ static void decode_axes(pl_decoder *d, json_t *value, const pl_param *p, void *o
 }
 
 static const pl_decode_custom customs[PL_CUSTOM_COUNT] = {
-    [PL_CUSTOM_VERSION] = decode_version,   [PL_CUSTOM_FORCES] = decode_forces,
-    [PL_CUSTOM_METADATA] = decode_metadata, [PL_CUSTOM_LABELS] = decode_labels,
-    [PL_CUSTOM_SCALE] = decode_scale,       [PL_CUSTOM_UPLOAD] = decode_upload,
-    [PL_CUSTOM_VERTICES] = decode_vertices, [PL_CUSTOM_TETS] = decode_tets,
-    [PL_CUSTOM_SIDE] = decode_side,         [PL_CUSTOM_INDICES] = decode_indices,
-    [PL_CUSTOM_TAG] = decode_tag,           [PL_CUSTOM_AT] = pl_decode_at,
-    [PL_CUSTOM_AXES] = decode_axes,         [PL_CUSTOM_TRIANGLES] = decode_triangles,
+    [PL_CUSTOM_VERSION] = decode_version,
+    [PL_CUSTOM_METADATA] = decode_metadata,
+    [PL_CUSTOM_LABELS] = decode_labels,
+    [PL_CUSTOM_SCALE] = decode_scale,
+    [PL_CUSTOM_UPLOAD] = decode_upload,
+    [PL_CUSTOM_VERTICES] = decode_vertices,
+    [PL_CUSTOM_TETS] = decode_tets,
+    [PL_CUSTOM_SIDE] = decode_side,
+    [PL_CUSTOM_INDICES] = decode_indices,
+    [PL_CUSTOM_TAG] = decode_tag,
+    [PL_CUSTOM_AT] = pl_decode_at,
+    [PL_CUSTOM_AXES] = decode_axes,
+    [PL_CUSTOM_TRIANGLES] = decode_triangles,
     [PL_CUSTOM_EDGES] = decode_edges,
 };
 
@@ -441,9 +433,41 @@ static void check_select_box(pl_decoder *d, json_t *object, void *out, bool clea
     }
 }
 
+/* Keyframes say it all: no rates beside them, and each is later than the one before. */
+static void check_keyframes(pl_decoder *d, json_t *object, const pl_motion *motion, bool clean)
+{
+    static const char *const rates[] = {"velocity", "axis", "degrees_per_second"};
+    for (size_t i = 0; i < sizeof rates / sizeof *rates; i++) {
+        if (!json_object_get(object, rates[i]))
+            continue;
+        size_t mark = pl_decode_enter(d, rates[i]);
+        pl_decode_fault(d, "conflict", "beside keyframes", "keyframes, or rates",
+                        "a keyframe takes translate and rotate");
+        pl_decode_leave(d, mark);
+    }
+    size_t list = pl_decode_enter(d, "keyframes");
+    for (int32_t k = 1; clean && k < motion->keyframe_count; k++) {
+        const pl_keyframe *key = &motion->keyframes[k];
+        if (key->time > key[-1].time)
+            continue;
+        char got[96];
+        size_t item = pl_decode_enter_item(d, (size_t)k), mark = pl_decode_enter(d, "time");
+        snprintf(got, sizeof got, "%.15g s after %.15g s", key->time, key[-1].time);
+        pl_decode_fault(d, "out_of_order", got, "a later time than that of the keyframe before",
+                        "");
+        pl_decode_leave(d, mark);
+        pl_decode_leave(d, item);
+    }
+    pl_decode_leave(d, list);
+}
+
 static void check_motion(pl_decoder *d, json_t *object, void *out, bool clean)
 {
     const pl_motion *motion = out;
+    if (json_object_get(object, "keyframes")) {
+        check_keyframes(d, object, motion, clean);
+        return;
+    }
     bool axis = json_object_get(object, "axis"),
          rate = json_object_get(object, "degrees_per_second");
     if (!clean || axis == rate || (!axis && motion->degrees_per_second == 0))
@@ -491,7 +515,20 @@ static void check_select_plane(pl_decoder *d, json_t *object, void *out, bool cl
         scale_offset(d, object, "select.plane", &select->offset);
 }
 
+static void check_force(pl_decoder *d, json_t *object, void *out, bool clean)
+{
+    const pl_scene_force *load = out;
+    if (!clean || !load->has_until || load->until > load->from)
+        return;
+    char got[96];
+    size_t mark = pl_decode_enter(d, "until");
+    snprintf(got, sizeof got, "until %.15g s, from %.15g s", load->until, load->from);
+    pl_decode_fault(d, "out_of_range", got, "a time later than from", "");
+    pl_decode_leave(d, mark);
+}
+
 static const pl_decode_rule rules[] = {
+    {"force", check_force},
     {"time", check_time},
     {"mesh.box", check_cells},
     {"mesh.cloth", check_cloth_cells},

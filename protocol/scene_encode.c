@@ -91,9 +91,6 @@ static void put_custom(pl_json_writer *w, const pl_param *p, const char *base)
     case PL_CUSTOM_VERSION:
         pl_json_put_integer(w, 1);
         break;
-    case PL_CUSTOM_FORCES:
-        put_integers(w, NULL, 0);
-        break;
     case PL_CUSTOM_SCALE:
         put_numbers(w, (const double *)(base + p->offset), 3);
         break;
@@ -158,26 +155,27 @@ static void put_object(pl_json_writer *w, const pl_scene *scene, const pl_param 
         encode_members(w, scene, p->table, at);
 }
 
-static const char *member(const pl_param *list, const pl_scene *scene, int64_t i)
+static const char *member(const pl_param *list, const void *base, int64_t i)
 {
-    const char *members = *(char *const *)((const char *)scene + list->offset);
+    const char *members = *(char *const *)((const char *)base + list->offset);
     return members + (size_t)i * list->size;
 }
 
-static const char *member_name(const pl_param *list, const pl_scene *scene, int64_t i)
+static const char *member_name(const pl_param *list, const void *base, int64_t i)
 {
-    return *(char *const *)member(list, scene, i);
+    return *(char *const *)member(list, base, i);
 }
 
-static void put_members(pl_json_writer *w, const pl_scene *scene, const pl_param *p)
+static void put_members(pl_json_writer *w, const pl_scene *scene, const pl_param *p,
+                        const char *base)
 {
-    int32_t count = *(const int32_t *)((const char *)scene + p->count_offset);
+    int32_t count = *(const int32_t *)(base + p->count_offset);
     bool map = p->kind == PL_PARAM_MAP;
     map ? pl_json_begin_object(w) : pl_json_begin_array(w);
     for (int32_t i = 0; i < count; i++) {
         if (map)
-            pl_json_key(w, member_name(p, scene, i));
-        encode_members(w, scene, p->table, member(p, scene, i));
+            pl_json_key(w, member_name(p, base, i));
+        encode_members(w, scene, p->table, member(p, base, i));
     }
     map ? pl_json_end_object(w) : pl_json_end_array(w);
 }
@@ -212,7 +210,7 @@ static void put_param(pl_json_writer *w, const pl_scene *scene, const pl_param *
         break;
     case PL_PARAM_LIST:
     case PL_PARAM_MAP:
-        put_members(w, scene, p);
+        put_members(w, scene, p, base);
         break;
     case PL_PARAM_REFERENCE:
         pl_json_put_string(w, member_name(pl_table_param(pl_scene_table(), p->refers), scene,
@@ -233,8 +231,8 @@ static bool no_cells(const pl_mesh_source *mesh, pl_custom kind)
 }
 
 /* What is not written: the other variants of a union; what was not given and has no value to stand
- * for that; what the struct does not keep; and the one of duration and steps that follows from the
- * other. */
+ * for that, an empty list inside of something among them; the rates of a motion by keyframes; what the
+ * struct does not keep; and the one of duration and steps that follows from the other. */
 static bool left_out(const pl_param_table *table, const pl_param *p, const char *base)
 {
     const double *v = (const double *)(base + p->offset);
@@ -247,6 +245,11 @@ static bool left_out(const pl_param_table *table, const pl_param *p, const char 
     if (p->custom == PL_CUSTOM_TETS || p->custom == PL_CUSTOM_TRIANGLES ||
         p->custom == PL_CUSTOM_EDGES)
         return no_cells((const void *)base, p->custom);
+    if (p->kind == PL_PARAM_LIST && strcmp(table->name, "scene") != 0)
+        return *(const int32_t *)(base + p->count_offset) == 0;
+    if (strcmp(table->name, "motion") == 0 &&
+        ((const pl_motion *)(const void *)base)->keyframe_count)
+        return strcmp(p->key, "velocity") == 0 || strcmp(p->key, "degrees_per_second") == 0;
     if (p->kind == PL_PARAM_CUSTOM)
         return p->custom == PL_CUSTOM_METADATA || p->custom == PL_CUSTOM_LABELS;
     if (strcmp(table->name, "time") != 0)

@@ -22,5 +22,6 @@ typedef struct pl_integrator {
 const pl_integrator *pl_integrator_find(pl_integrator_kind kind);
 
 extern const pl_integrator pl_backward_euler;
+extern const pl_integrator pl_quasi_static;
 
 #endif

@@ -8,7 +8,8 @@
 
 /* Its lifetime ends with pl_model_build. */
 typedef struct pl_build {
-    const pl_scene *scene;
+    const pl_scene *scene; /* the caller's; then `own` */
+    pl_scene own; /* the same, but pins and obstacles are copies, their keyframes the model's */
     const pl_mesh *meshes;
     pl_layout layout;
     const int32_t *tets; /* [tets][4], model vertices: the layout's */
@@ -16,6 +17,10 @@ typedef struct pl_build {
     pl_model *model;
     int32_t group_room; /* groups that the model's list has room for */
 } pl_build;
+
+/* Let motions outlive the scene: b->scene becomes one whose keyframes the model owns. */
+pl_status pl_build_own_motions(pl_build *b);
+pl_status pl_build_pins(pl_build *b);
 
 /* Every group of the scene, their places in the contributions buffer, and the gather. */
 pl_status pl_build_groups(pl_build *b);

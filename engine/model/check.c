@@ -78,6 +78,19 @@ static double equivalent_tets(const pl_scene *scene, const pl_layout *layout)
     return sum;
 }
 
+/* Coordinates in which other vertices are held have factors of their own (model.h). */
+static double factor_count(const pl_layout *layout)
+{
+    bool differ[3] = {false};
+    for (int64_t i = 0; i < layout->vertices; i++) {
+        unsigned char held = layout->held[i];
+        for (int c = 0; c < 3; c++)
+            differ[c] |= (held >> c & 1) != (held >> (c + 1) % 3 & 1);
+    }
+    int differing = differ[0] + differ[1] + differ[2]; /* of three pairs: none, two, or all */
+    return differing == 0 ? 1 : differing;
+}
+
 pl_status pl_scene_check(const pl_scene *scene, const pl_mesh *meshes, pl_estimate *out,
                          int64_t *pin_counts, pl_faults *faults)
 {
@@ -87,18 +100,20 @@ pl_status pl_scene_check(const pl_scene *scene, const pl_mesh *meshes, pl_estima
         return status;
     double n = (double)layout.free_vertices, m = equivalent_tets(scene, &layout);
     double nnz = pl_method_uses_matrix(scene->solver.method) ? factor_nonzeros(n) : 0;
+    double factors = factor_count(&layout);
     double steps = (double)scene->output.every, iterations = scene->solver.iterations;
     method_cost cost = cost_of(&scene->solver);
     /* A solve streams the factor twice. */
-    double iteration = cost.tet_seconds * m + cost.vertex_seconds * n + 2 * 8 * nnz / 5e9;
+    double iteration = cost.tet_seconds * m + cost.vertex_seconds * n + 2 * 8 * nnz * factors / 5e9;
     *out = (pl_estimate){
         .vertices = layout.vertices,
         .tets = layout.tets,
         .free_vertices = layout.free_vertices,
         .memory_bytes = 32e6 + cost.tet_bytes * m + cost.vertex_bytes * (double)layout.vertices +
-                        1.15 * 8 * nnz,
+                        1.15 * 8 * nnz * factors +
+                        (scene->force_count ? 250 : 24) * (double)layout.vertices,
         .seconds_per_frame = steps * iterations * iteration,
-        .setup_seconds = 0.005 + 3e-6 * m + 4e-8 * nnz,
+        .setup_seconds = 0.005 + 3e-6 * m + 4e-8 * nnz * factors,
         .frame_bytes = (double)layout.vertices * 3 * (scene->output.precision ? 8 : 4) + 1200,
     };
     add_newton_factor(&scene->solver, n, nnz, out, steps * iterations);

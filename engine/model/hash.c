@@ -40,8 +40,9 @@ static uint64_t hash_ints(uint64_t hash, const int32_t *values, int64_t count)
 /* Structs are hashed field by field, for their padding is anything. A field more changes the size
  * and stops here, to be added to the hash or left out of it on purpose. */
 _Static_assert(sizeof(pl_solver_settings) == 96, "a new solver setting: does it decide bits?");
-_Static_assert(sizeof(pl_motion) == 96, "a new field of motions: does it decide bits?");
-_Static_assert(sizeof(pl_obstacle) == 184, "a new field of obstacles: does it decide bits?");
+_Static_assert(sizeof(pl_scene_force) == 280, "a new field of forces: does it decide bits?");
+_Static_assert(sizeof(pl_motion) == 112, "a new field of motions: does it decide bits?");
+_Static_assert(sizeof(pl_obstacle) == 200, "a new field of obstacles: does it decide bits?");
 
 static uint64_t hash_solver(uint64_t hash, const pl_solver_settings *s)
 {
@@ -71,6 +72,15 @@ static uint64_t hash_motion(uint64_t hash, const pl_motion *m)
     hash = hash_doubles(hash, m->velocity, 3);
     hash = hash_doubles(hash, m->axis, 3);
     hash = hash_f64(hash, m->degrees_per_second);
+    hash = hash_i64(hash, m->interpolation);
+    hash = hash_i64(hash, m->keyframe_count);
+    for (int32_t k = 0; k < m->keyframe_count; k++) {
+        const pl_keyframe *key = &m->keyframes[k];
+        hash = hash_f64(hash, key->time);
+        hash = hash_doubles(hash, key->translate, 3);
+        hash = hash_doubles(hash, key->axis, 3);
+        hash = hash_f64(hash, key->degrees);
+    }
     hash = hash_i64(hash, m->has_origin);
     return hash_doubles(hash, m->origin, 3);
 }
@@ -84,6 +94,18 @@ static uint64_t hash_obstacle(uint64_t hash, const pl_obstacle *o)
     hash = hash_f64(hash, o->radius);
     hash = hash_f64(hash, o->friction);
     return hash_motion(hash, &o->motion);
+}
+
+static uint64_t hash_load(uint64_t hash, const pl_load_model *load)
+{
+    const pl_scene_force *l = &load->load;
+    const int64_t words[] = {l->kind, l->has_until, l->has_body, l->body, l->each};
+    const double numbers[] = {l->from, l->until, l->density, l->drag, l->pressure};
+    hash = pl_hash(hash, words, sizeof words);
+    hash = pl_hash(hash, numbers, sizeof numbers);
+    hash = hash_doubles(hash, l->velocity, 3);
+    hash = hash_doubles(hash, l->force, 3);
+    return hash_ints(hash, load->vertex, load->count);
 }
 
 static uint64_t hash_matrix(uint64_t hash, const pl_model *m)
@@ -144,5 +166,7 @@ uint64_t pl_model_hash_make(const pl_model *m, const pl_scene *scene, const pl_l
     }
     for (int32_t o = 0; o < m->obstacle_count; o++)
         hash = hash_obstacle(hash, &scene->obstacles[o]);
+    for (int32_t f = 0; f < m->loads.count; f++)
+        hash = hash_load(hash, &m->loads.list[f]);
     return hash_matrix(hash, m);
 }

@@ -2,6 +2,7 @@
 
 #include "engine/carries.h"
 #include "engine/model/motion.h"
+#include "engine/model/resolve.h"
 #include "engine/model/select.h"
 #include "engine/pliant.h"
 
@@ -18,6 +19,9 @@ void pl_layout_destroy(pl_layout *layout)
     for (int32_t a = 0; layout->attached && a < layout->attachment_count; a++)
         free(layout->attached[a].vertex);
     free(layout->attached);
+    for (int32_t f = 0; layout->forces && f < layout->force_count; f++)
+        free(layout->forces[f].vertex);
+    free(layout->forces);
     for (int k = 0; k < PL_ELEMENT_KINDS; k++)
         pl_elements_clear(&layout->elements[k]);
     free(layout->first_vertex);
@@ -161,12 +165,13 @@ static pl_status check_sizes(const pl_mesh *meshes, int32_t bodies, int64_t vert
 pl_status pl_layout_create(const pl_scene *scene, const pl_mesh *meshes, pl_layout *out,
                            pl_faults *faults)
 {
-    *out = (pl_layout){.pin_count = scene->pin_count};
+    *out = (pl_layout){.pin_count = scene->pin_count, .force_count = scene->force_count};
     size_t bodies = (size_t)scene->body_count;
     out->first_vertex = calloc(bodies + 1, sizeof *out->first_vertex);
     out->pins = calloc((size_t)scene->pin_count + 1, sizeof *out->pins);
+    out->forces = calloc((size_t)scene->force_count + 1, sizeof *out->forces);
     pl_status status = PL_NO_MEMORY;
-    if (!out->first_vertex || !out->pins)
+    if (!out->first_vertex || !out->pins || !out->forces)
         goto done;
     for (size_t b = 0; b < bodies; b++)
         out->first_vertex[b + 1] = out->first_vertex[b] + meshes[b].vertex_count;
@@ -190,8 +195,11 @@ pl_status pl_layout_create(const pl_scene *scene, const pl_mesh *meshes, pl_layo
     status = resolve_pins(scene, meshes, out, faults);
     pl_status parts = status == PL_NO_MEMORY ? PL_OK : pl_layout_parts(scene, meshes, out, faults);
     status = status == PL_OK || parts == PL_NO_MEMORY ? parts : status;
+    pl_status forces = pl_resolve_forces(scene, meshes, out, faults), held = PL_OK;
+    if (scene->time.integrator == PL_INTEGRATOR_QUASI_STATIC)
+        held = pl_check_statics(scene, out, faults);
     pl_status method = check_method(scene, faults);
-    status = status == PL_OK ? method : status;
+    status = status != PL_OK ? status : forces != PL_OK ? forces : held != PL_OK ? held : method;
 done:
     if (status != PL_OK)
         pl_layout_destroy(out);

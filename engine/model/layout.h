@@ -26,6 +26,8 @@ typedef struct pl_layout {
     pl_pin_vertices *pins;
     int32_t attachment_count;
     pl_pin_vertices *attached; /* of each attachment: the selected vertices */
+    int32_t force_count;
+    pl_pin_vertices *forces; /* of point loads; of others none */
 } pl_layout;
 
 /* PL_INVALID with every fault of the scene against its meshes, or PL_NO_MEMORY. */

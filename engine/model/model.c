@@ -4,7 +4,6 @@
 #include "engine/model/build.h"
 #include "engine/model/factors.h"
 #include "engine/model/hash.h"
-#include "engine/model/motion.h"
 #include "engine/model/tets.h"
 
 #include <math.h>
@@ -24,6 +23,8 @@ void pl_model_destroy(pl_model *m)
     pl_sparse_clear(&m->A);
     pl_factors_destroy(m);
     free(m->pins);
+    free(m->keyframes);
+    pl_loads_destroy(&m->loads);
     free(m->groups);
     free(m->group_obstacle);
     free(m->first_vertex);
@@ -43,6 +44,8 @@ void pl_model_destroy(pl_model *m)
 static void clear_build(pl_build *b)
 {
     pl_layout_destroy(&b->layout);
+    free(b->own.pins);
+    free(b->own.obstacles);
     free(b->mu);
     free(b->lambda);
 }
@@ -88,48 +91,13 @@ static pl_status set_bodies(pl_build *b)
     return PL_OK;
 }
 
-/* Pins hold vertices relative to where they start; without an origin they turn about the centre of
- * the box around them. A pinned vertex starts with its pin's velocity, which its motion implies. */
-static pl_status set_pins(pl_build *b)
+/* Forces; and in statics nothing moves. */
+static pl_status set_loads(pl_build *b)
 {
     pl_model *m = b->model;
-    m->pins = calloc((size_t)m->pin_count + 1, sizeof *m->pins);
-    if (!m->pins)
-        return PL_NO_MEMORY;
-    for (int32_t p = 0; p < m->pin_count; p++) {
-        pl_pin_model *pin = &m->pins[p];
-        pin->motion = b->scene->pins[p].motion;
-        pin->axes = b->scene->pins[p].axes;
-        pin->vertex = b->layout.pins[p].vertex; /* moved out of the layout */
-        pin->count = b->layout.pins[p].count;
-        b->layout.pins[p].vertex = NULL;
-        if (pin->motion.present && !pin->motion.has_origin)
-            for (int c = 0; c < 3; c++) {
-                double lo = INFINITY, hi = -INFINITY;
-                for (int64_t k = 0; k < pin->count; k++) {
-                    double x = m->x0[3 * (int64_t)pin->vertex[k] + c];
-                    lo = fmin(lo, x);
-                    hi = fmax(hi, x);
-                }
-                pin->motion.origin[c] = (lo + hi) / 2;
-            }
-        double rate = pin->motion.degrees_per_second * (M_PI / 180);
-        const double *axis = pin->motion.axis;
-        for (int64_t k = 0; k < pin->count; k++) {
-            int64_t i = pin->vertex[k];
-            double d[3];
-            for (int c = 0; c < 3; c++)
-                d[c] = m->x0[3 * i + c] - pin->motion.origin[c];
-            for (int c = 0; c < 3; c++) {
-                if (!(pin->axes >> c & 1))
-                    continue;
-                int c1 = (c + 1) % 3, c2 = (c + 2) % 3;
-                double turning = rate * (axis[c1] * d[c2] - axis[c2] * d[c1]);
-                m->v0[3 * i + c] = pin->motion.present ? pin->motion.velocity[c] + turning : 0;
-            }
-        }
-    }
-    return PL_OK;
+    if (m->inertia == 0)
+        memset(m->v0, 0, 3 * (size_t)m->vertices * sizeof *m->v0);
+    return pl_loads_create(b->scene, b->meshes, &b->layout, m->mass, &m->loads);
 }
 
 static pl_status set_free_rows(pl_build *b)
@@ -247,8 +215,14 @@ static pl_status set_diagonal_or_matrix(pl_build *b)
 
 static pl_status build_parts(pl_build *b, pl_faults *faults)
 {
-    pl_status (*const parts[])(pl_build *) = {
-        gather_tets, set_bodies, set_pins, set_free_rows, pl_build_groups, set_diagonal_or_matrix};
+    pl_status (*const parts[])(pl_build *) = {pl_build_own_motions,
+                                              gather_tets,
+                                              set_bodies,
+                                              pl_build_pins,
+                                              set_loads,
+                                              set_free_rows,
+                                              pl_build_groups,
+                                              set_diagonal_or_matrix};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         pl_status status = parts[i](b);
         if (status != PL_OK)
@@ -286,7 +260,8 @@ pl_status pl_model_build(const pl_scene *scene, const pl_mesh *meshes, double a,
         memcpy(m->gravity, scene->gravity, sizeof m->gravity);
         m->h = scene->time.step;
         m->a = a;
-        m->inertia = 1 / (a * a * m->h * m->h);
+        bool still = scene->time.integrator == PL_INTEGRATOR_QUASI_STATIC;
+        m->inertia = still ? 0 : 1 / (a * a * m->h * m->h);
         m->steps = scene->time.steps;
         m->every = scene->output.every;
         m->integrator = scene->time.integrator;
@@ -303,24 +278,6 @@ pl_status pl_model_build(const pl_scene *scene, const pl_mesh *meshes, double a,
     }
     *out = m;
     return PL_OK;
-}
-
-void pl_model_place_pins(const pl_model *m, double time, double *x)
-{
-    for (int32_t p = 0; p < m->pin_count; p++) {
-        const pl_pin_model *pin = &m->pins[p];
-        pl_pose pose = pl_motion_pose(&pin->motion, time);
-        for (int64_t k = 0; k < pin->count; k++) {
-            int64_t i = pin->vertex[k];
-            double at[3];
-            memcpy(at, m->x0 + 3 * i, sizeof at);
-            if (pin->motion.present)
-                pl_pose_apply(&pose, m->x0 + 3 * i, at);
-            for (int c = 0; c < 3; c++)
-                if (pin->axes >> c & 1)
-                    x[3 * i + c] = at[c];
-        }
-    }
 }
 
 int32_t pl_model_body_of(const pl_model *m, const int64_t *first, int64_t id)

@@ -17,6 +17,7 @@
 #include "engine/linear/linear.h"
 #include "engine/model/gather.h"
 #include "engine/model/group.h"
+#include "engine/model/loads.h"
 #include "engine/pliant.h"
 
 typedef struct pl_pin_model {
@@ -34,7 +35,7 @@ struct pl_model {
     double *mass;                      /* [vertices], kg, lumped: pl_layout_masses */
     double gravity[3];
     double h, a;    /* step, and the integrator's a */
-    double inertia; /* 1 / (a h)^2: how masses weigh in the objective and in A */
+    double inertia; /* 1 / (a h)^2: how masses weigh in the objective and in A; 0 in statics */
     int64_t steps, every;
     pl_integrator_kind integrator;
     pl_solver_settings solver;
@@ -59,6 +60,8 @@ struct pl_model {
     pl_factor *factor[3]; /* of A_x, A_y, A_z; the same pointer where they are the same */
 
     pl_pin_model *pins;
+    pl_loads loads;
+    pl_keyframe *keyframes; /* of every motion of pins and obstacles */
 };
 
 /* Build for an integrator whose stages have the factor a (1 for backward Euler). */

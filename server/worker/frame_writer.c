@@ -12,10 +12,11 @@ pl_status pl_frame_writer_init(pl_frame_writer *w, pl_log_writer *log, const pl_
 {
     *w = (pl_frame_writer){.log = log, .scene = scene, .vertices = vertices, .ms_output = NAN};
     w->pin_names = calloc((size_t)scene->pin_count + 1, sizeof *w->pin_names);
+    w->force_names = calloc((size_t)scene->force_count + 1, sizeof *w->force_names);
     w->obstacle_names = calloc((size_t)scene->obstacle_count + 1, sizeof *w->obstacle_names);
     if (scene->output.precision == PL_OUTPUT_SINGLE)
         w->single = malloc((size_t)vertices * 3 * sizeof *w->single);
-    if (!w->pin_names || !w->obstacle_names ||
+    if (!w->pin_names || !w->obstacle_names || !w->force_names ||
         (!w->single && scene->output.precision == PL_OUTPUT_SINGLE)) {
         pl_frame_writer_clear(w);
         return PL_NO_MEMORY;
@@ -24,6 +25,8 @@ pl_status pl_frame_writer_init(pl_frame_writer *w, pl_log_writer *log, const pl_
         w->pin_names[i] = scene->pins[i].name;
     for (int32_t i = 0; i < scene->obstacle_count; i++)
         w->obstacle_names[i] = scene->obstacles[i].name;
+    for (int32_t i = 0; i < scene->force_count; i++)
+        w->force_names[i] = scene->forces[i].name;
     return PL_OK;
 }
 
@@ -32,6 +35,7 @@ void pl_frame_writer_clear(pl_frame_writer *w)
     free(w->single);
     free(w->pin_names);
     free(w->obstacle_names);
+    free(w->force_names);
     *w = (pl_frame_writer){0};
 }
 
@@ -91,7 +95,8 @@ static pl_status encode(pl_frame_writer *w, int64_t frame, const pl_state *state
     metrics->frame = frame;
     metrics->ms_output = w->ms_output;
     out->metrics = pl_metrics_encode(metrics, w->pin_names, w->scene->pin_count, w->obstacle_names,
-                                     w->scene->obstacle_count, &out->metrics_length);
+                                     w->scene->obstacle_count, w->force_names,
+                                     w->scene->force_count, &out->metrics_length);
     return out->metrics ? PL_OK : PL_NO_MEMORY;
 }
 

@@ -12,7 +12,7 @@ typedef struct pl_frame_writer {
     const pl_scene *scene;
     int64_t vertices;
     float *single; /* [vertices][3] with single precision output, else NULL */
-    const char **pin_names, **obstacle_names;
+    const char **pin_names, **obstacle_names, **force_names;
     double ms_output; /* what the last append took in all, NaN before the first */
 } pl_frame_writer;
 

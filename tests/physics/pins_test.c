@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const METHODS[] = {"admm", "quasi_newton"};
+static const char *const METHODS[] = {"admm", "quasi_newton", "newton"};
 enum { METHOD_COUNT = sizeof METHODS / sizeof *METHODS };
 
 /* A body held everywhere along y and z slides along x as one particle, so x is backward Euler's
@@ -176,6 +176,41 @@ START_TEST(multiply_and_solve_are_inverse)
 }
 END_TEST
 
+/* A bar whose end is swung by keyframes: the end is where they say at each step, and starts with
+ * their velocity; it turns about the end's centre. */
+START_TEST(keyframed_end)
+{
+    pl_run *r = pl_run_openf(
+        1,
+        "{'pliant': 1, 'time': {'step': 0.05, 'steps': 30}, 'gravity': [0, 0, 0],"
+        " 'solver': {'method': '%s'},"
+        " 'bodies': [{'mesh': {'box': {'size': [2, 1, 1], 'cells': [4, 2, 2]}}}],"
+        " 'pins': [{'select': {'side': '-x'},"
+        "           'motion': {'keyframes': ["
+        "              {'time': 0.5, 'rotate': {'degrees': 60}},"
+        "              {'time': 1, 'rotate': {'degrees': -60}, 'translate': [0, 1, 0]}]}}]}",
+        METHODS[_i]);
+    const double *v = pl_state_velocities(r->state), *rest = r->meshes[0].vertices;
+    for (int step = 0; step <= 30; step++) {
+        double t = 0.05 * step, degrees = t < 0.5 ? 120 * t : t < 1 ? 60 - 240 * (t - 0.5) : -60;
+        double up = t < 0.5 ? 0 : t < 1 ? 2 * (t - 0.5) : 1, angle = degrees * M_PI / 180;
+        for (int64_t i = 0; i < pl_run_vertices(r); i++) {
+            const double *q = rest + 3 * i, *x = pl_run_x(r) + 3 * i;
+            if (q[0] > -1 + 1e-9)
+                continue;
+            ck_assert_double_eq_tol(x[0], -1 - sin(angle) * q[1], 1e-12);
+            ck_assert_double_eq_tol(x[1], cos(angle) * q[1] + up, 1e-12);
+            ck_assert_double_eq_tol(x[2], q[2], 1e-12);
+            if (step == 0)
+                ck_assert_double_eq_tol(v[3 * i], -q[1] * 120 * M_PI / 180, 1e-12);
+        }
+        if (step < 30)
+            pl_run_frames(r, 1);
+    }
+    pl_run_close(r);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("pins");
@@ -187,6 +222,7 @@ int main(void)
     tcase_add_loop_test(c, same_bits_on_any_threads, 0, METHOD_COUNT);
     tcase_add_loop_test(c, three_pins_make_one, 0, METHOD_COUNT);
     tcase_add_test(c, multiply_and_solve_are_inverse);
+    tcase_add_loop_test(c, keyframed_end, 0, METHOD_COUNT);
     suite_add_tcase(suite, c);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

@@ -227,7 +227,7 @@ START_TEST(metrics)
                     .detail = detail,
                     .detail_count = 2};
     size_t length;
-    char *text = pl_metrics_encode(&m, pin_names, 2, NULL, 0, &length);
+    char *text = pl_metrics_encode(&m, pin_names, 2, NULL, 0, NULL, 0, &length);
     ck_assert_uint_eq(length, strlen(text));
     ck_assert_ptr_null(strchr(text, '\n'));
     pl_json *d = parse(text);
@@ -261,7 +261,7 @@ START_TEST(metrics)
     ck_assert_int_ne(pl_metrics_digest_decode("{\"event\":\"end\"}", 15, &digest), 0);
     ck_assert_int_ne(pl_metrics_digest_decode("{", 1, &digest), 0);
     m.detail = NULL;
-    text = pl_metrics_encode(&m, NULL, 0, NULL, 0, &length);
+    text = pl_metrics_encode(&m, NULL, 0, NULL, 0, NULL, 0, &length);
     ck_assert_ptr_null(strstr(text, "iterations_detail"));
     free(text);
 }

@@ -277,8 +277,7 @@ START_TEST(messages)
                  "did you mean \"frame\"?");
     assert_fault(", \"output\": {\"evry\": 1}", "evry", "one of: every, metrics, precision",
                  "did you mean \"every\"?");
-    assert_fault(", \"forces\": [{}]", "object of 0", "an empty array",
-                 "no force kinds exist in this version; gravity acts on all bodies");
+    assert_fault(", \"forces\": [{}]", "none of them", "exactly one of: wind, point, pressure", "");
     assert_fault(", \"solver\": {\"rho\": 1}", "number 1", "number, >= 0 and <= 0.99999", "");
     assert_fault(", \"solver\": {\"phases\": 9}", "number 9", "integer, >= 1 and <= 8", "");
     assert_fault(", \"solver\": {\"jacobi_refresh\": 0}", "number 0", "integer, >= 1 and <= 10000",
