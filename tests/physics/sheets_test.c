@@ -1,5 +1,6 @@
 /* Cloth, ropes, rods, fibres and attachments against closed forms. */
 #include "engine/model/model.h"
+#include "engine/model/nearest.h"
 #include "tests/support/scene_run.h"
 
 #include <check.h>
@@ -249,6 +250,73 @@ START_TEST(attachments_carry_a_body)
 }
 END_TEST
 
+/* Two points of a spring drawn to two places: each hangs lower by its weight over the attachment's
+ * stiffness. By splitting and by descent, which see the place in different ways. */
+START_TEST(attachments_draw_to_a_place)
+{
+    static const char *const METHODS[] = {"admm", "newton"};
+    pl_run *r = pl_run_openf(
+        1,
+        "{'pliant': 1, 'time': {'step': 10, 'steps': 20},"
+        " 'solver': {'method': '%s', 'iterations': 500, 'tolerance': 1e-10},"
+        " 'materials': {'m': {'young': 1e4, 'area': 1e-4, 'density': 1e3}},"
+        " 'bodies': [{'mesh': {'vertices': [0, 0, 0, 2, 0, 0], 'edges': [0, 1]}}],"
+        " 'attachments': [{'select': {'indices': [0]}, 'point': [1, 2, 3], 'stiffness': 50},"
+        "                 {'select': {'indices': [1]}, 'point': [3, 2, 3], 'stiffness': 20}]}",
+        METHODS[_i]);
+    pl_run_frames(r, 20);
+    double weight = 1e3 * 1e-4 * 2 / 2 * 9.81, d[3];
+    ck_assert_double_eq_tol(vertex(r, 0)[0] - 1, 0, 1e-4);
+    ck_assert_double_eq_tol(vertex(r, 0)[2], 3, 1e-8);
+    for (int c = 0; c < 3; c++)
+        d[c] = vertex(r, 1)[c] - vertex(r, 0)[c];
+    /* The forces of both attachments, and the weights, add up to nothing. */
+    double up = 50 * (2 - vertex(r, 0)[1]) + 20 * (2 - vertex(r, 1)[1]);
+    ck_assert_double_eq_tol(up, 2 * weight, 1e-6);
+    ck_assert_double_eq_tol(d[2], 0, 1e-8);
+    pl_run_close(r);
+}
+END_TEST
+
+/* The nearest point of a body is a point of it, and no sampled point of it is nearer. */
+START_TEST(the_nearest_point_is_of_the_body)
+{
+    pl_run *r = pl_run_open(1,
+                            "{'pliant': 1, 'bodies': [{'mesh': {'vertices': [0,0,0, 1,0,0, 0,1,0,"
+                            " 0,0,1, 2,0,0, 2,2,0, 3,3,3], 'tets': [0,1,2,3],"
+                            " 'triangles': [1,4,5], 'edges': [5,6]}}]}");
+    pl_layout layout;
+    pl_faults faults = {0};
+    ck_assert_int_eq(pl_layout_create(&r->scene, r->meshes, &layout, &faults), PL_OK);
+    for (int k = 0; k < 200; k++) {
+        const double p[3] = {k % 7 * 0.7 - 1, k % 5 * 0.9 - 1, k % 9 * 0.6 - 1};
+        pl_nearest near = pl_nearest_of_body(&layout, 0, p);
+        double q[3] = {0}, sum = 0;
+        for (int c = 0; c < near.corners; c++) {
+            ck_assert_double_ge(near.weight[c], 0);
+            sum += near.weight[c];
+            for (int i = 0; i < 3; i++)
+                q[i] += near.weight[c] * layout.rest[3 * near.corner[c] + i];
+        }
+        ck_assert_double_eq_tol(sum, 1, 1e-12);
+        ck_assert_double_eq_tol(distance(p, q), near.distance, 1e-12);
+        for (int kind = 0; kind < PL_ELEMENT_KINDS; kind++)
+            for (int s = 0; s < 343; s++) {
+                const pl_elements *e = &layout.elements[kind];
+                double w[4] = {1 + s % 7, s / 7 % 7, kind < 2 ? s / 49 : 0, 0}, y[3] = {0};
+                w[3] = kind == 0 ? s % 5 : 0;
+                double total = w[0] + w[1] + w[2] + w[3];
+                for (int c = 0; c < e->corners; c++)
+                    for (int i = 0; i < 3; i++)
+                        y[i] += w[c] / total * layout.rest[3 * e->corner[c] + i];
+                ck_assert_double_le(near.distance, distance(p, y) + 1e-12);
+            }
+    }
+    pl_layout_destroy(&layout);
+    pl_run_close(r);
+}
+END_TEST
+
 static const char EVERYTHING[] =
     "{'pliant': 1, 'time': {'step': 0.02, 'steps': 5},"
     " 'solver': {'method': 'admm', 'iterations': 20},"
@@ -338,6 +406,8 @@ int main(void)
     tcase_add_loop_test(t, limited_cloth_stays_in_its_limits, 0, 2);
     tcase_add_test(t, fibers_stiffen_along_themselves);
     tcase_add_test(t, attachments_carry_a_body);
+    tcase_add_loop_test(t, attachments_draw_to_a_place, 0, 2);
+    tcase_add_test(t, the_nearest_point_is_of_the_body);
     tcase_add_test(t, threads_change_no_bit);
     tcase_add_test(t, numbers_of_links_are_in_the_hash);
     tcase_add_test(t, parts_without_elements_are_refused);
