@@ -367,6 +367,55 @@ START_TEST(methods_are_compared_on_one_frame)
 }
 END_TEST
 
+/* The stress per rest area of mu/2 (|F|^2 - 3) - mu log J + lambda/2 (log J)^2 on a bar of stretch l
+ * whose sides carry none: with the side's stretch s, mu (s^2 - 1) + lambda log (l s^2) = 0, found by
+ * bisection, and P = mu (l - 1 / l) + lambda log (l s^2) / l. */
+static double neo_hookean_stress(double mu, double lambda, double l)
+{
+    double lo = 0.1, hi = 10;
+    for (int i = 0; i < 200; i++) {
+        double s = (lo + hi) / 2;
+        if (mu * (s * s - 1) + lambda * log(l * s * s) < 0)
+            lo = s;
+        else
+            hi = s;
+    }
+    return mu * (l - 1 / l) + lambda * log(l * lo * lo) / l;
+}
+
+START_TEST(a_curve_is_the_closed_form)
+{
+    struct stat st;
+    const double young = 2e5, poisson = 0.4;
+    double mu = young / (2 * (1 + poisson));
+    double lambda = young * poisson / ((1 + poisson) * (1 - 2 * poisson));
+    write_file("rubber.json", "{\"model\": \"neo_hookean\", \"young\": 2e5, \"poisson\": 0.4}");
+    ck_assert_msg(pliant("curve rubber.json --points 12 --json --out c") == 0, "%s%s", out, err);
+    pl_json *curves = pl_json_parse(out, strlen(out), NULL);
+    ck_assert_uint_eq(pl_json_count(curves), 1);
+    const pl_json *curve = pl_json_item(curves, 0);
+    ck_assert_uint_eq(pl_json_count(pl_json_at(curve, "stretch")), 13);
+    for (size_t i = 0; i < 13; i++) {
+        double l = pl_json_number(pl_json_item(pl_json_at(curve, "stretch"), i), "", NAN);
+        double P = pl_json_number(pl_json_item(pl_json_at(curve, "stress"), i), "", NAN);
+        ck_assert_double_eq_tol(l, 0.6 + 0.1 * (double)i, 1e-12);
+        ck_assert_double_eq_tol(P, neo_hookean_stress(mu, lambda, l), 1e-6 * young);
+    }
+    pl_json_free(curves);
+    ck_assert_int_eq(stat(path_of("c/curve.svg"), &st), 0);
+    ck_assert_int_eq(stat(path_of("c/curve.csv"), &st), 0);
+    write_scene("scene.json", 2, BOX);
+    ck_assert_msg(pliant("curve arap scene.json:rubber --points 4") == 0, "%s%s", out, err);
+    ck_assert_ptr_nonnull(strstr(out, "arap"));
+    ck_assert_ptr_nonnull(strstr(out, "rubber"));
+    ck_assert_int_eq(pliant("curve neohookean"), 2);
+    ck_assert_ptr_nonnull(strstr(err, "did you mean neo_hookean?"));
+    ck_assert_int_eq(pliant("curve scene.json:wood"), 2);
+    ck_assert_int_eq(pliant("curve none.json"), 7);
+    ck_assert_int_eq(pliant("curve arap --from 1 --to 1"), 2);
+}
+END_TEST
+
 /* Start pliant in the background, wait until `err` has `text`, interrupt it: its exit status. */
 static int interrupt_at(const char *text, const char *const *words)
 {
@@ -523,6 +572,7 @@ int main(void)
     tcase_add_test(t, run_needs_no_daemon);
     tcase_add_test(t, expectations_decide_the_exit_status);
     tcase_add_test(t, methods_are_compared_on_one_frame);
+    tcase_add_test(t, a_curve_is_the_closed_form);
     tcase_add_test(t, verify_finds_damage);
     tcase_add_test(t, interrupt_stops_watching_but_not_the_session);
     tcase_add_test(t, paused_session_is_shown_and_goes_on);
