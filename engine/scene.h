@@ -261,6 +261,9 @@ typedef enum pl_mesh_source_kind {
     PL_SOURCE_INLINE,
     PL_SOURCE_CLOTH,
     PL_SOURCE_ROPE,
+    PL_SOURCE_CYLINDER,
+    PL_SOURCE_TORUS,
+    PL_SOURCE_HELIX,
 } pl_mesh_source_kind;
 
 /* How the cells of a generated cloth are cut in two; engine/mesh/mesh.h says which is which. */
@@ -288,6 +291,16 @@ typedef struct pl_rope_source {
     int32_t segments;
 } pl_rope_source;
 
+/* Cylinder, torus, helix. */
+typedef struct pl_tube_source {
+    double radius;       /* of a cylinder, or of the curve, m */
+    double tube;         /* radius of what follows the curve, m */
+    double length;       /* cylinder, m */
+    double pitch, turns; /* helix: m a turn */
+    int32_t strands;     /* helix */
+    int32_t cells[2];    /* across, along */
+} pl_tube_source;
+
 typedef struct pl_mesh_source {
     pl_mesh_source_kind kind;
     double size[3];   /* box, m */
@@ -296,6 +309,7 @@ typedef struct pl_mesh_source {
     int32_t sphere_cells;
     pl_cloth_source cloth;
     pl_rope_source rope;
+    pl_tube_source cylinder, torus, helix;
     pl_upload_format format;
     char *upload[2];      /* "sha256:<64 hex>": the file, or TetGen's node and ele */
     int32_t upload_count; /* 1 or 2 */

@@ -37,6 +37,103 @@ static const pl_param sphere_rows[] = {
 };
 const pl_param_table pl_sphere_table = {.name = "mesh.sphere", .doc = "A ball.", ROWS(sphere_rows)};
 
+static const pl_param cylinder_rows[] = {
+    {.key = "radius",
+     .kind = PL_PARAM_NUMBER,
+     AT(pl_mesh_source, cylinder.radius),
+     .unit = "m",
+     ABOVE(0, LENGTH_MAX),
+     .standard = {0.5},
+     .doc = "Radius, about the x axis."},
+    {.key = "length",
+     .kind = PL_PARAM_NUMBER,
+     AT(pl_mesh_source, cylinder.length),
+     .unit = "m",
+     ABOVE(0, LENGTH_MAX),
+     .standard = {2},
+     .doc = "Along x, centred at the origin."},
+    {.key = "cells",
+     .kind = PL_PARAM_COUNTS,
+     .components = 2,
+     AT(pl_mesh_source, cylinder.cells),
+     FROM(1, PL_SCENE_CELLS_MAX),
+     .standard = {8, 16},
+     .doc = "Cells across (an odd number is rounded up) and along."},
+};
+const pl_param_table pl_cylinder_table = {
+    .name = "mesh.cylinder", .doc = "A cylinder.", ROWS(cylinder_rows)};
+
+static const pl_param torus_rows[] = {
+    {.key = "radius",
+     .kind = PL_PARAM_NUMBER,
+     AT(pl_mesh_source, torus.radius),
+     .unit = "m",
+     ABOVE(0, LENGTH_MAX),
+     .standard = {0.5},
+     .doc = "Of the circle in the plane z = 0 that is its middle."},
+    {.key = "tube",
+     .kind = PL_PARAM_NUMBER,
+     AT(pl_mesh_source, torus.tube),
+     .unit = "m",
+     ABOVE(0, LENGTH_MAX),
+     .standard = {0.2},
+     .doc = "Radius of the tube around it; below radius."},
+    {.key = "cells",
+     .kind = PL_PARAM_COUNTS,
+     .components = 2,
+     AT(pl_mesh_source, torus.cells),
+     FROM(1, PL_SCENE_CELLS_MAX),
+     .standard = {6, 32},
+     .doc = "Cells across the tube (an odd number is rounded up) and around, 3 at least."},
+};
+const pl_param_table pl_torus_table = {.name = "mesh.torus", .doc = "A ring.", ROWS(torus_rows)};
+
+static const pl_param helix_rows[] = {
+    {.key = "radius",
+     .kind = PL_PARAM_NUMBER,
+     AT(pl_mesh_source, helix.radius),
+     .unit = "m",
+     ABOVE(0, LENGTH_MAX),
+     .standard = {0.5},
+     .doc = "Of the curve about the z axis."},
+    {.key = "tube",
+     .kind = PL_PARAM_NUMBER,
+     AT(pl_mesh_source, helix.tube),
+     .unit = "m",
+     ABOVE(0, LENGTH_MAX),
+     .standard = {0.1},
+     .doc = "Radius of the tube along the curve; turns and strands may not meet."},
+    {.key = "pitch",
+     .kind = PL_PARAM_NUMBER,
+     AT(pl_mesh_source, helix.pitch),
+     .unit = "m",
+     ABOVE(0, LENGTH_MAX),
+     .standard = {1},
+     .doc = "Rise of a turn."},
+    {.key = "turns",
+     .kind = PL_PARAM_NUMBER,
+     AT(pl_mesh_source, helix.turns),
+     .unit = "1",
+     ABOVE(0, 10000),
+     .standard = {3},
+     .doc = "Turns, centred at the origin."},
+    {.key = "strands",
+     .kind = PL_PARAM_INTEGER,
+     AT(pl_mesh_source, helix.strands),
+     FROM(1, 16),
+     .standard = {1},
+     .doc = "2 for a double helix: pieces of one body, evenly turned about the axis."},
+    {.key = "cells",
+     .kind = PL_PARAM_COUNTS,
+     .components = 2,
+     AT(pl_mesh_source, helix.cells),
+     FROM(1, PL_SCENE_CELLS_MAX),
+     .standard = {4, 96},
+     .doc = "Cells across the tube (an odd number is rounded up) and along each strand."},
+};
+const pl_param_table pl_helix_table = {
+    .name = "mesh.helix", .doc = "A right-handed coil.", ROWS(helix_rows)};
+
 static const char *const diagonals[] = {"alternating", "up", "down", NULL};
 
 static const pl_param cloth_rows[] = {
@@ -115,6 +212,21 @@ static const pl_param mesh_rows[] = {
      .table = &pl_rope_table,
      .variant = 1 + PL_SOURCE_ROPE,
      .doc = "A generated rope."},
+    {.key = "cylinder",
+     .kind = PL_PARAM_OBJECT,
+     .table = &pl_cylinder_table,
+     .variant = 1 + PL_SOURCE_CYLINDER,
+     .doc = "A generated cylinder."},
+    {.key = "torus",
+     .kind = PL_PARAM_OBJECT,
+     .table = &pl_torus_table,
+     .variant = 1 + PL_SOURCE_TORUS,
+     .doc = "A generated ring."},
+    {.key = "helix",
+     .kind = PL_PARAM_OBJECT,
+     .table = &pl_helix_table,
+     .variant = 1 + PL_SOURCE_HELIX,
+     .doc = "A generated coil."},
     {.key = "upload",
      .kind = PL_PARAM_CUSTOM,
      .custom = PL_CUSTOM_UPLOAD,
@@ -167,14 +279,9 @@ static const pl_param mesh_rows[] = {
      .choices = orientations,
      .doc = "Whether tetrahedra of negative volume are turned round, or a fault."},
 };
-#define NO_GENERATOR                                                                               \
-    "the generators are box, sphere, cloth and rope; any other mesh can be uploaded"
 static const pl_absent mesh_absent[] = {
     {"file", "the command line uploads files: pliant submit; over HTTP upload with PUT "
              "/v1/meshes/{sha256} and name it here as {\"upload\": \"sha256:...\"}"},
-    {"cylinder", NO_GENERATOR},
-    {"torus", NO_GENERATOR},
-    {"helix", NO_GENERATOR},
     {0}};
 const pl_param_table pl_mesh_table = {.name = "mesh",
                                       .doc = "Where a body's elements come from.",

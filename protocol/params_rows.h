@@ -16,6 +16,9 @@
 
 extern const pl_param_table pl_box_table;
 extern const pl_param_table pl_sphere_table;
+extern const pl_param_table pl_cylinder_table;
+extern const pl_param_table pl_torus_table;
+extern const pl_param_table pl_helix_table;
 extern const pl_param_table pl_cloth_table;
 extern const pl_param_table pl_rope_table;
 extern const pl_param_table pl_mesh_table;

@@ -372,6 +372,59 @@ static void check_cloth_cells(pl_decoder *d, json_t *object, void *out, bool cle
         refuse_cells(d, (double)mesh->cloth.cells[0] * mesh->cloth.cells[1]);
 }
 
+static void check_tube_cells(pl_decoder *d, const pl_tube_source *tube, int32_t strands)
+{
+    double across = tube->cells[0] + (tube->cells[0] & 1);
+    refuse_cells(d, across * across * tube->cells[1] * strands);
+}
+
+static void check_cylinder(pl_decoder *d, json_t *object, void *out, bool clean)
+{
+    const pl_mesh_source *mesh = out;
+    if (clean)
+        check_tube_cells(d, &mesh->cylinder, 1);
+}
+
+/* A tube may be as thick as fits inside the curve's bends and between its turns. */
+static void check_tube(pl_decoder *d, const pl_tube_source *tube, double most, const char *why)
+{
+    if (tube->tube < most)
+        return;
+    char got[64], expected[160];
+    size_t mark = pl_decode_enter(d, "tube");
+    snprintf(got, sizeof got, "%.15g", tube->tube);
+    snprintf(expected, sizeof expected, "number in m, below %.6g: %s", most, why);
+    pl_decode_fault(d, "out_of_range", got, expected, "");
+    pl_decode_leave(d, mark);
+}
+
+static void check_torus(pl_decoder *d, json_t *object, void *out, bool clean)
+{
+    const pl_mesh_source *mesh = out;
+    if (!clean)
+        return;
+    check_tube_cells(d, &mesh->torus, 1);
+    check_tube(d, &mesh->torus, mesh->torus.radius, "the radius of its circle");
+}
+
+/* The curve's radius of curvature is (r^2 + c^2) / r, with 2 pi c the pitch. Unrolled, its turns
+ * and strands are parallel lines, pitch / strands apart along the axis. */
+static void check_helix(pl_decoder *d, json_t *object, void *out, bool clean)
+{
+    const pl_mesh_source *mesh = out;
+    const pl_tube_source *helix = &mesh->helix;
+    if (!clean)
+        return;
+    check_tube_cells(d, helix, helix->strands);
+    double r = helix->radius, c = helix->pitch / (2 * M_PI), s = hypot(r, c);
+    double apart = helix->pitch / helix->strands * (r / s);
+    bool beside = helix->turns > 1 || helix->strands > 1;
+    if (beside && apart / 2 < s * (s / r))
+        check_tube(d, helix, apart / 2, "half the distance between turns and strands");
+    else
+        check_tube(d, helix, s * (s / r), "the curve's radius of curvature");
+}
+
 static void check_inline(pl_decoder *d, const pl_mesh_source *mesh, json_t *object)
 {
     if (!json_object_get(object, "tets") && !json_object_get(object, "triangles") &&
@@ -532,6 +585,9 @@ static const pl_decode_rule rules[] = {
     {"time", check_time},
     {"mesh.box", check_cells},
     {"mesh.cloth", check_cloth_cells},
+    {"mesh.cylinder", check_cylinder},
+    {"mesh.torus", check_torus},
+    {"mesh.helix", check_helix},
     {"mesh", check_mesh},
     {"select.box", check_select_box},
     {"select.plane", check_select_plane},

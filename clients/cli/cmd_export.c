@@ -138,6 +138,7 @@ static int export_npz(exporter *e)
     npz_array(e, "frame", &(pl_npy_shape){"<i8", 1, {e->count}}, e->frames);
     npz_array(e, "triangles", &(pl_npy_shape){"<i4", 2, {e->shape.triangles, 3}},
               e->shape.triangle);
+    npz_array(e, "edges", &(pl_npy_shape){"<i4", 2, {e->shape.edges, 2}}, e->shape.edge);
     npz_array(e, "tets", &(pl_npy_shape){"<i4", 2, {e->shape.tets, 4}}, e->shape.tet);
     npz_array(e, "body", &(pl_npy_shape){"<i4", 1, {n}}, e->shape.body);
     if (pl_npz_commit(&e->npz) != PL_OK)
@@ -164,15 +165,13 @@ static bool vtu_frame(void *context, const pl_session_frame *f)
                       .positions = f->positions,
                       .displacement = e->displacement,
                       .body = e->shape.body,
-                      .cells = e->shape.tets,
-                      .corners = 4,
-                      .cell = e->shape.tet,
+                      .tets = e->shape.tets,
+                      .tet = e->shape.tet,
+                      .triangles = e->shape.sheet_triangles,
+                      .triangle = e->shape.sheet,
+                      .edges = e->shape.edges,
+                      .edge = e->shape.edge,
                       .time = f->time};
-    if (e->shape.tets == 0) {
-        v.cells = e->shape.triangles;
-        v.corners = 3;
-        v.cell = e->shape.triangle;
-    }
     char *name = pl_vtu_name(e->prefix, f->frame), *path = NULL;
     if (!name || asprintf(&path, "%s/%s", e->folder, name) < 0) {
         free(name);
@@ -270,6 +269,8 @@ static int export_png(exporter *e)
                           .positions = e->kept,
                           .triangles = e->shape.triangles,
                           .triangle = e->shape.triangle,
+                          .edges = e->shape.edges,
+                          .edge = e->shape.edge,
                           .body = e->shape.body,
                           .obstacles = e->shape.obstacles,
                           .obstacle = e->shape.obstacle,

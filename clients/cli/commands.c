@@ -95,9 +95,10 @@ const pl_command pl_commands[] = {
      .summary = "write a run for other programs, or a picture of a frame",
      .least = 1,
      .most = 1,
-     .notes = "npz  positions (frames, n, 3), time, frame, triangles, tets: numpy.load reads it\n"
-              "vtu  PATH.pvd and one .vtu a frame beside it: ParaView opens the .pvd\n"
-              "png  a picture of one frame, drawn in software",
+     .notes =
+         "npz  positions (frames, n, 3), time, frame, triangles, edges, tets: numpy.load reads it\n"
+         "vtu  PATH.pvd and one .vtu a frame beside it: ParaView opens the .pvd\n"
+         "png  a picture of one frame, drawn in software",
      .options = {{"--format", "F", "npz, vtu or png (told from PATH's ending where left out)"},
                  {"--out", "PATH", "the file, or for vtu the .pvd file"},
                  RANGE_OPTIONS,

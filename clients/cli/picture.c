@@ -315,6 +315,9 @@ static pl_vec shade_solid(const stage *s, size_t at, pl_vec ray, float turn)
         n = vec_add(n, vec_scale(s->solid.normal[3 * (int64_t)m + i], w[i]));
     }
     n = vec_unit(n);
+    const pl_vec *c = s->solid.corner + 3 * (int64_t)m;
+    if (vec_dot(vec_cross(vec_sub(c[1], c[0]), vec_sub(c[2], c[0])), ray) > 0)
+        n = vec_scale(n, -1); /* the back of a sheet: no solid shows one */
     if (vec_dot(n, ray) > 0)
         n = vec_sub(n, vec_scale(ray, 1.001f * vec_dot(n, ray))); /* bend to the silhouette */
     n = vec_unit(n);
@@ -363,7 +366,7 @@ static void resolve(const stage *s, unsigned char *rgb)
 
 pl_status pl_picture_render(const pl_picture *picture, unsigned char **rgb)
 {
-    if (picture->triangles < 1 || picture->width < 16 || picture->height < 16 ||
+    if (picture->triangles + picture->edges < 1 || picture->width < 16 || picture->height < 16 ||
         picture->width > 8192 || picture->height > 8192)
         return PL_INVALID;
     stage s = {.picture = picture};

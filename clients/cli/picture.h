@@ -21,7 +21,9 @@ typedef struct pl_picture {
     const float *positions; /* [vertices][3] */
     int64_t triangles;
     const int32_t *triangle; /* [triangles][3], outward */
-    const int32_t *body;     /* [vertices] index of the body: its colour */
+    int64_t edges;
+    const int32_t *edge; /* [edges][2], drawn as thin rods */
+    const int32_t *body; /* [vertices] index of the body: its colour */
     int32_t obstacles;
     const pl_picture_obstacle *obstacle;
     int32_t width, height;    /* pixels, 16 .. 8192 */

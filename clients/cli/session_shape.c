@@ -50,35 +50,67 @@ static int fetch_json(pl_session_source *s, pl_session_file file, const char *pa
                 : pl_cli_fail(s->cli, PL_EXIT_FAILED, "%s: %s", pl_session_file_name(file), error);
 }
 
+static size_t count_corners(const pl_json *bodies, const char *key)
+{
+    size_t corners = 0;
+    for (size_t b = 0; b < pl_json_count(bodies); b++)
+        corners += pl_json_count(pl_json_at(pl_json_item(bodies, b), key));
+    return corners;
+}
+
+/* Append a body's vertex numbers; false where one is of no vertex. */
+static bool read_corners(const pl_json *list, int64_t vertices, int32_t *out, int64_t *at)
+{
+    for (size_t i = 0; i < pl_json_count(list); i++) {
+        int64_t v = pl_json_integer(pl_json_item(list, i), "", -1);
+        if (v < 0 || v >= vertices)
+            return false;
+        out[(*at)++] = (int32_t)v;
+    }
+    return true;
+}
+
+/* Surfaces, cloth and ropes of a body. The last of its triangles are cloth. */
+static bool read_body(const pl_json *body, int64_t corners[3], pl_session_shape *out)
+{
+    int64_t before = corners[0], sheet = 3 * pl_json_integer(body, "sheet_triangles", 0);
+    if (!read_corners(pl_json_at(body, "triangles"), out->vertices, out->triangle, &corners[0]) ||
+        !read_corners(pl_json_at(body, "edges"), out->vertices, out->edge, &corners[1]) ||
+        sheet < 0 || sheet > corners[0] - before)
+        return false;
+    memcpy(out->sheet + corners[2], out->triangle + corners[0] - sheet,
+           (size_t)sheet * sizeof *out->sheet);
+    corners[2] += sheet;
+    return true;
+}
+
 static int read_bodies(pl_session_source *s, const pl_json *topology, pl_session_shape *out)
 {
     const pl_json *bodies = pl_json_at(topology, "bodies");
-    int64_t corners = 0;
+    size_t most = count_corners(bodies, "triangles") + 1;
     out->vertices = pl_json_integer(topology, "vertices", 0);
-    for (size_t b = 0; b < pl_json_count(bodies); b++)
-        corners += (int64_t)pl_json_count(pl_json_at(pl_json_item(bodies, b), "triangles"));
     if (out->vertices < 0 || out->vertices > VERTICES_MAX)
         return pl_cli_fail(s->cli, PL_EXIT_FAILED, "the topology's vertex count is not believable");
     out->body = calloc((size_t)out->vertices + 1, sizeof *out->body);
-    out->triangle = malloc(((size_t)corners + 1) * sizeof *out->triangle);
-    if (!out->body || !out->triangle)
+    out->triangle = malloc(most * sizeof *out->triangle);
+    out->sheet = malloc(most * sizeof *out->sheet);
+    out->edge = malloc((count_corners(bodies, "edges") + 1) * sizeof *out->edge);
+    if (!out->body || !out->triangle || !out->sheet || !out->edge)
         return no_memory(s);
-    int64_t at = 0;
+    int64_t corners[3] = {0};
     for (size_t b = 0; b < pl_json_count(bodies); b++) {
-        const pl_json *body = pl_json_item(bodies, b), *list = pl_json_at(body, "triangles");
+        const pl_json *body = pl_json_item(bodies, b);
         int64_t first = pl_json_integer(body, "first_vertex", 0);
         int64_t count = pl_json_integer(body, "vertices", 0);
         for (int64_t v = first; v >= 0 && v < first + count && v < out->vertices; v++)
             out->body[v] = (int32_t)b;
-        for (size_t i = 0; i < pl_json_count(list); i++) {
-            int64_t v = pl_json_integer(pl_json_item(list, i), "", -1);
-            if (v < 0 || v >= out->vertices)
-                return pl_cli_fail(s->cli, PL_EXIT_FAILED,
-                                   "the topology names a vertex that is not there");
-            out->triangle[at++] = (int32_t)v;
-        }
+        if (!read_body(body, corners, out))
+            return pl_cli_fail(s->cli, PL_EXIT_FAILED,
+                               "the topology names a vertex that is not there");
     }
-    out->triangles = at / 3;
+    out->triangles = corners[0] / 3;
+    out->edges = corners[1] / 2;
+    out->sheet_triangles = corners[2] / 3;
     return PL_EXIT_OK;
 }
 
@@ -189,6 +221,8 @@ void pl_session_shape_clear(pl_session_shape *shape)
 {
     free(shape->body);
     free(shape->triangle);
+    free(shape->sheet);
+    free(shape->edge);
     free(shape->tet);
     free(shape->obstacle);
     *shape = (pl_session_shape){0};

@@ -52,8 +52,10 @@ int pl_session_source_document(pl_session_source *s, pl_session_file file, const
 typedef struct pl_session_shape {
     int64_t vertices;
     int32_t *body; /* [vertices] index of the body */
-    int64_t triangles, tets;
-    int32_t *triangle; /* [triangles][3] */
+    int64_t triangles, sheet_triangles, edges, tets;
+    int32_t *triangle; /* [triangles][3]: surfaces of tetrahedra, and cloth */
+    int32_t *sheet;    /* [sheet_triangles][3]: of cloth only */
+    int32_t *edge;     /* [edges][2]: ropes */
     int32_t *tet;      /* [tets][4]; none where not asked for */
     int32_t obstacles;
     pl_picture_obstacle *obstacle; /* as they stand at `time` */

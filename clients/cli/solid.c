@@ -90,7 +90,9 @@ static pl_status add_bodies(const pl_picture *p, pl_solid *s)
             s->normal[3 * m + i] = vec_dot(sum, sum) > 0 ? vec_unit(sum) : own;
         }
     }
-    s->triangles = s->body_triangles = p->triangles;
+    s->triangles = p->triangles;
+    pl_solid_add_rods(p, s);
+    s->body_triangles = s->triangles;
     free(start);
     free(faces);
     return PL_OK;
@@ -99,8 +101,8 @@ static pl_status add_bodies(const pl_picture *p, pl_solid *s)
 pl_status pl_solid_create(const pl_picture *picture, pl_solid *out)
 {
     *out = (pl_solid){0};
-    size_t count =
-        (size_t)(picture->triangles + sphere_count(picture) * SPHERE_RINGS * SPHERE_SECTORS * 2);
+    size_t count = (size_t)(picture->triangles + PL_ROD_TRIANGLES * picture->edges +
+                            sphere_count(picture) * SPHERE_RINGS * SPHERE_SECTORS * 2);
     out->corner = malloc((3 * count + 1) * sizeof *out->corner);
     out->normal = malloc((3 * count + 1) * sizeof *out->normal);
     out->body = malloc((count + 1) * sizeof *out->body);

@@ -18,6 +18,10 @@ typedef struct pl_solid {
 } pl_solid;
 
 pl_status pl_solid_create(const pl_picture *picture, pl_solid *out);
+/* The picture's edges as rods of PL_ROD_TRIANGLES each, after the triangles that are there. */
+enum { PL_ROD_SIDES = 6, PL_ROD_TRIANGLES = 2 * PL_ROD_SIDES };
+void pl_solid_add_rods(const pl_picture *picture, pl_solid *s);
+
 void pl_solid_clear(pl_solid *s);
 
 #endif

@@ -8,7 +8,21 @@
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "arrays are written as they lie");
 
-enum { VTK_TRIANGLE = 5, VTK_TETRA = 10 };
+/* The kinds of cells in the order of the file, with VTK's number of each. */
+enum { KINDS = 3 };
+typedef struct cells {
+    int64_t count;
+    int corners;
+    unsigned char type;
+    const int32_t *corner;
+} cells;
+
+static void list_cells(const pl_vtu_frame *f, cells out[KINDS])
+{
+    out[0] = (cells){f->tets, 4, 10, f->tet};
+    out[1] = (cells){f->triangles, 3, 5, f->triangle};
+    out[2] = (cells){f->edges, 2, 3, f->edge};
+}
 
 /* The blocks of the appended section in file order: 4 bytes of size, then the data. */
 typedef struct block {
@@ -40,7 +54,7 @@ static void write_head(const pl_vtu_frame *frame, const block *blocks, pl_outfil
                       "format=\"ascii\">%.17g</DataArray>\n"
                       "    </FieldData>\n"
                       "    <Piece NumberOfPoints=\"%" PRId64 "\" NumberOfCells=\"%" PRId64 "\">\n",
-                      frame->time, frame->vertices, frame->cells);
+                      frame->time, frame->vertices, frame->tets + frame->triangles + frame->edges);
     uint64_t offset = 0;
     for (int i = 0; i < BLOCKS; i++) {
         const char *section = blocks[i].section;
@@ -55,6 +69,26 @@ static void write_head(const pl_vtu_frame *frame, const block *blocks, pl_outfil
                          "  <AppendedData encoding=\"raw\">\n_");
 }
 
+/* Corners, ends or types of all cells. */
+static void write_cells(const pl_vtu_frame *frame, int what, pl_outfile *f)
+{
+    cells kinds[KINDS];
+    int32_t end = 0;
+    list_cells(frame, kinds);
+    for (int k = 0; k < KINDS; k++) {
+        const cells *c = &kinds[k];
+        if (what == CONNECTIVITY && c->count > 0)
+            pl_outfile_write(f, c->corner,
+                             (size_t)c->count * (size_t)c->corners * sizeof *c->corner);
+        for (int64_t i = 0; what == OFFSETS && i < c->count; i++) {
+            end += c->corners;
+            pl_outfile_write(f, &end, sizeof end);
+        }
+        for (int64_t i = 0; what == TYPES && i < c->count; i++)
+            pl_outfile_write(f, &c->type, 1);
+    }
+}
+
 static void write_blocks(const pl_vtu_frame *frame, const block *blocks, pl_outfile *f)
 {
     for (int i = 0; i < BLOCKS; i++) {
@@ -62,27 +96,25 @@ static void write_blocks(const pl_vtu_frame *frame, const block *blocks, pl_outf
         pl_outfile_write(f, &size, sizeof size);
         if (blocks[i].data)
             pl_outfile_write(f, blocks[i].data, blocks[i].bytes);
-        else if (i == OFFSETS)
-            for (int64_t c = 1; c <= frame->cells; c++) {
-                int32_t end = (int32_t)(c * frame->corners);
-                pl_outfile_write(f, &end, sizeof end);
-            }
         else
-            for (int64_t c = 0; c < frame->cells; c++) {
-                unsigned char type = frame->corners == 4 ? VTK_TETRA : VTK_TRIANGLE;
-                pl_outfile_write(f, &type, 1);
-            }
+            write_cells(frame, i, f);
     }
 }
 
 pl_status pl_vtu_write(const char *path, const pl_vtu_frame *frame)
 {
-    uint64_t n = (uint64_t)frame->vertices, m = (uint64_t)frame->cells;
+    uint64_t n = (uint64_t)frame->vertices, m = 0, corners = 0;
+    cells kinds[KINDS];
+    list_cells(frame, kinds);
+    for (int k = 0; k < KINDS; k++) {
+        m += (uint64_t)kinds[k].count;
+        corners += (uint64_t)kinds[k].count * (uint64_t)kinds[k].corners;
+    }
     const block blocks[BLOCKS] = {
         {"Points", "Float32", "Points", 3, frame->positions, n * 12},
         {"PointData", "Float32", "displacement", 3, frame->displacement, n * 12},
         {"PointData", "Int32", "body", 1, frame->body, n * 4},
-        {"Cells", "Int32", "connectivity", 1, frame->cell, m * 4 * (uint64_t)frame->corners},
+        {"Cells", "Int32", "connectivity", 1, NULL, corners * 4},
         {"Cells", "Int32", "offsets", 1, NULL, m * 4},
         {"Cells", "UInt8", "types", 1, NULL, m},
     };

@@ -11,12 +11,13 @@
 
 typedef struct pl_vtu_frame {
     int64_t vertices;
-    const float *positions;    /* [vertices][3] */
-    const float *displacement; /* [vertices][3], from the initial state */
-    const int32_t *body;       /* [vertices] index of the body */
-    int64_t cells;
-    int32_t corners;     /* 4: tetrahedra, 3: triangles */
-    const int32_t *cell; /* [cells][corners] */
+    const float *positions;         /* [vertices][3] */
+    const float *displacement;      /* [vertices][3], from the initial state */
+    const int32_t *body;            /* [vertices] index of the body */
+    int64_t tets, triangles, edges; /* the cells, in this order */
+    const int32_t *tet;             /* [tets][4] */
+    const int32_t *triangle;        /* [triangles][3] */
+    const int32_t *edge;            /* [edges][2] */
     double time;
 } pl_vtu_frame;
 

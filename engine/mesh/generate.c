@@ -1,13 +1,9 @@
+#include "engine/mesh/kuhn.h"
 #include "engine/mesh/mesh.h"
 
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
-
-/* The six paths along the edges of a cell from one corner to the opposite one; each is a Kuhn
- * tetrahedron. The first three are even permutations: their determinant is positive. */
-static const int kuhn_paths[6][3] = {{0, 1, 2}, {1, 2, 0}, {2, 0, 1},
-                                     {0, 2, 1}, {2, 1, 0}, {1, 0, 2}};
 
 static bool counts_fit(const int32_t cells[3])
 {
@@ -35,35 +31,19 @@ static pl_status allocate_grid(const int32_t cells[3], pl_mesh *mesh)
     return PL_NO_MEMORY;
 }
 
-/* The six tetrahedra of the cell at grid point c. mirrored[a] runs the main diagonal the other way
- * along axis a; an odd number of mirrors, like an odd path, turns the tetrahedron inside out, which
- * swapping its last two corners undoes. */
+/* The corners of the cell at grid point c, and its six tetrahedra. */
 static int32_t *cut_cell(const int32_t cells[3], const int32_t c[3], const bool mirrored[3],
                          int32_t *tet)
 {
     int64_t stride[3] = {1, (int64_t)cells[0] + 1, ((int64_t)cells[0] + 1) * (cells[1] + 1)};
-    int64_t start = 0;
-    bool inside_out = false;
-    for (int a = 0; a < 3; a++) {
-        start += (c[a] + mirrored[a]) * stride[a];
-        if (mirrored[a])
-            stride[a] = -stride[a];
-        inside_out ^= mirrored[a];
+    int32_t corner[8];
+    for (int k = 0; k < 8; k++) {
+        int64_t at = 0;
+        for (int a = 0; a < 3; a++)
+            at += (c[a] + (k >> a & 1)) * stride[a];
+        corner[k] = (int32_t)at;
     }
-    for (int p = 0; p < 6; p++, tet += 4) {
-        int64_t at = start;
-        for (int k = 0; k < 4; k++) {
-            tet[k] = (int32_t)at;
-            if (k < 3)
-                at += stride[kuhn_paths[p][k]];
-        }
-        if (inside_out != (p >= 3)) {
-            int32_t swap = tet[2];
-            tet[2] = tet[3];
-            tet[3] = swap;
-        }
-    }
-    return tet;
+    return pl_kuhn_cut(corner, mirrored, tet);
 }
 
 /* Cut every cell; with `from_centre` the diagonals run outwards in each octant. */

@@ -71,6 +71,22 @@ pl_status pl_mesh_box(const double size[3], const int32_t cells[3], pl_mesh *out
  * shaped tetrahedra: a cube grid of Kuhn tetrahedra mapped to the ball, or better. */
 pl_status pl_mesh_sphere(double radius, int32_t cells, pl_mesh *out);
 
+/* Tubes: discs of cells[0] x cells[0] cells (an odd number is rounded up), swept along cells[1] cells
+ * of a curve, each cut as the ball's are. Sizes > 0 and cells >= 1 were checked by the caller, and
+ * that no disc cuts the next: tube < radius of curvature. Fail as the box does. */
+/* Along x, centred at the origin. */
+pl_status pl_mesh_cylinder(double radius, double length, const int32_t cells[2], pl_mesh *out);
+/* Around z: the tube's middle is the circle of `radius` in the plane z = 0. At least 3 cells around.
+ */
+pl_status pl_mesh_torus(double radius, double tube, const int32_t cells[2], pl_mesh *out);
+/* Around z, centred at the origin, right-handed: `turns` turns of a curve that rises by `pitch` each;
+ * `strands` of them, turned by equal angles: separate pieces of one mesh, one after the other. */
+typedef struct pl_mesh_helix_shape {
+    double radius, tube, pitch, turns; /* m, m, m, 1 */
+    int32_t strands;
+} pl_mesh_helix_shape;
+pl_status pl_mesh_helix(const pl_mesh_helix_shape *shape, const int32_t cells[2], pl_mesh *out);
+
 /* How the cells of a sheet are cut in two. */
 typedef enum pl_mesh_diagonal {
     PL_MESH_DIAGONAL_ALTERNATING, /* the diagonals of neighbours meet: no direction is preferred */

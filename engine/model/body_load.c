@@ -62,6 +62,18 @@ pl_status pl_body_load(const pl_scene *scene, int32_t body, const pl_blob *blobs
     case PL_SOURCE_ROPE:
         status = pl_mesh_rope(s->rope.length, s->rope.segments, s->rope.direction, out);
         break;
+    case PL_SOURCE_CYLINDER:
+        status = pl_mesh_cylinder(s->cylinder.radius, s->cylinder.length, s->cylinder.cells, out);
+        break;
+    case PL_SOURCE_TORUS:
+        status = pl_mesh_torus(s->torus.radius, s->torus.tube, s->torus.cells, out);
+        break;
+    case PL_SOURCE_HELIX:
+        status = pl_mesh_helix(&(pl_mesh_helix_shape){s->helix.radius, s->helix.tube,
+                                                      s->helix.pitch, s->helix.turns,
+                                                      s->helix.strands},
+                               s->helix.cells, out);
+        break;
     case PL_SOURCE_UPLOAD: {
         static const pl_mesh_format format[] = {PL_MESH_GMSH, PL_MESH_TETGEN, PL_MESH_MEDIT};
         status = pl_mesh_read(format[s->format], blobs, limits, pointer, out, faults);

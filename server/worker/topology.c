@@ -73,8 +73,11 @@ static void put_body(pl_json_writer *w, const pl_body *body, const pl_mesh *mesh
     for (int64_t i = 0; i < 3 * s->count; i++)
         pl_json_put_integer(w, first + s->triangles[i]);
     pl_json_end_array(w);
+    pl_json_set_integer(w, "sheet_triangles", mesh->triangle_count);
     pl_json_key(w, "edges");
     pl_json_begin_array(w);
+    for (int64_t i = 0; i < 2 * mesh->edge_count; i++)
+        pl_json_put_integer(w, first + mesh->edges[i]);
     pl_json_end_array(w);
     pl_json_end_object(w);
 }

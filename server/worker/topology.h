@@ -3,13 +3,14 @@
  *
  * topology.json: {"format": 1, "vertices": n,
  *   "bodies": [{"name", "first_vertex", "vertices", "tets", "triangles": [a, b, c, ...],
- *               "edges": []}],
+ *               "sheet_triangles": k, "edges": [a, b, ...]}],
  *   "obstacles": [{"name", "plane": {"normal", "offset"}} | {"name", "sphere": {"center",
  *                  "radius"}}],
  *   "pins": [{"name", "body", "vertices": count}],
  *   "expect": [[v, ...] | null]: the vertices that each expectation selects,
  *   "arrays": {"triangles": "triangles.npy", "tets": "tets.npy"}}
- * Indices are into a frame's vertices, outward triangles, counter-clockwise from outside.
+ * The last `sheet_triangles` of the triangles are the body's own (cloth), those before them the
+ * surface of its tetrahedra. Indices are into a frame's vertices, outward triangles, counter-clockwise from outside.
  */
 #ifndef PLIANT_SERVER_WORKER_TOPOLOGY_H
 #define PLIANT_SERVER_WORKER_TOPOLOGY_H

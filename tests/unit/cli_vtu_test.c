@@ -30,9 +30,8 @@ START_TEST(blocks_lie_where_the_header_says)
                       .positions = positions,
                       .displacement = displacement,
                       .body = body,
-                      .cells = 1,
-                      .corners = 4,
-                      .cell = tet,
+                      .tets = 1,
+                      .tet = tet,
                       .time = 0.5};
     ck_assert_int_eq(pl_vtu_write(cli_path("a.vtu"), &f), PL_OK);
     size_t size;
@@ -50,6 +49,35 @@ START_TEST(blocks_lie_where_the_header_says)
     ck_assert_int_eq(block(text, raw, "types", 1)[0], 10);
     block(text, raw, "body", 16);
     ck_assert_ptr_nonnull(strstr((const char *)bytes + size - 12, "</VTKFile>\n"));
+    free(bytes);
+}
+END_TEST
+
+/* All kinds of cells in one file, tetrahedra, triangles, lines: VTK's types 10, 5 and 3. */
+START_TEST(kinds_of_cells_follow_each_other)
+{
+    static const int32_t triangle[] = {0, 1, 2, 1, 2, 3}, edge[] = {2, 3};
+    static const int32_t corners[] = {0, 1, 2, 3, 0, 1, 2, 1, 2, 3, 2, 3}, ends[] = {4, 7, 10, 12};
+    pl_vtu_frame f = {.vertices = 4,
+                      .positions = positions,
+                      .displacement = displacement,
+                      .body = body,
+                      .tets = 1,
+                      .tet = (int32_t[]){0, 1, 2, 3},
+                      .triangles = 2,
+                      .triangle = triangle,
+                      .edges = 1,
+                      .edge = edge};
+    ck_assert_int_eq(pl_vtu_write(cli_path("k.vtu"), &f), PL_OK);
+    size_t size;
+    unsigned char *bytes = cli_read("k.vtu", &size);
+    const char *text = (const char *)bytes;
+    const unsigned char *raw = (const unsigned char *)strchr(strstr(text, "<AppendedData"), '_') +
+                               1;
+    ck_assert_ptr_nonnull(strstr(text, "NumberOfCells=\"4\""));
+    ck_assert_mem_eq(block(text, raw, "connectivity", sizeof corners), corners, sizeof corners);
+    ck_assert_mem_eq(block(text, raw, "offsets", sizeof ends), ends, sizeof ends);
+    ck_assert_mem_eq(block(text, raw, "types", 4), "\x0a\x05\x05\x03", 4);
     free(bytes);
 }
 END_TEST
@@ -72,6 +100,7 @@ int main(void)
     TCase *t = tcase_create("vtu");
     tcase_add_checked_fixture(t, cli_folder_make, cli_folder_remove);
     tcase_add_test(t, blocks_lie_where_the_header_says);
+    tcase_add_test(t, kinds_of_cells_follow_each_other);
     tcase_add_test(t, series_lists_files_and_times);
     suite_add_tcase(s, t);
     SRunner *sr = srunner_create(s);
