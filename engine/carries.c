@@ -98,6 +98,26 @@ static bool only_edges(const pl_mesh_source *mesh)
            (mesh->kind == PL_SOURCE_INLINE && mesh->tet_count == 0 && mesh->triangle_count == 0);
 }
 
+/* A body uses its material and those that it has by tag. */
+static int32_t material_uses(const pl_scene *scene)
+{
+    int32_t uses = 0;
+    for (int32_t i = 0; i < scene->body_count; i++)
+        uses += 1 + scene->bodies[i].tag_material_count;
+    return uses;
+}
+
+/* The material of use number `use`, counting through the bodies; *body where asked for. */
+static int32_t used_material(const pl_scene *scene, int32_t use, const pl_body **body)
+{
+    int32_t b = 0;
+    while (use > scene->bodies[b].tag_material_count)
+        use -= 1 + scene->bodies[b++].tag_material_count;
+    if (body)
+        *body = &scene->bodies[b];
+    return use == 0 ? scene->bodies[b].material : scene->bodies[b].tag_materials[use - 1].material;
+}
+
 /* Parts of materials. Springs, quadratic bending, fibres and attachments lack nothing: they are
  * squared distances. */
 static int32_t add_parts(const pl_scene *scene, pl_carried *out)
@@ -105,8 +125,8 @@ static int32_t add_parts(const pl_scene *scene, pl_carried *out)
     pl_carried limits = {"strain limit", 0, PL_TRAIT_HARD};
     pl_carried ropes = {"inextensible edge", 0, PL_TRAIT_HARD};
     pl_carried hinges = {"hinge", 0, PL_TRAIT_NO_PROX | PL_TRAIT_NOT_DISTANCE};
-    for (int32_t i = 0; i < scene->body_count; i++) {
-        const pl_material *m = &scene->materials[scene->bodies[i].material];
+    for (int32_t i = 0; i < material_uses(scene); i++) {
+        const pl_material *m = &scene->materials[used_material(scene, i, NULL)];
         limits.count += m->strain_limit.present;
         ropes.count += m->inextensible != PL_EXTENSIBLE;
         hinges.count += m->bending.present && m->bending.model == PL_BENDING_HINGE;
@@ -122,9 +142,12 @@ static int32_t add_parts(const pl_scene *scene, pl_carried *out)
 int32_t pl_scene_carried(const pl_scene *scene, pl_carried *out)
 {
     int32_t count = 0, of_model[PL_MATERIAL_KINDS] = {0};
-    for (int32_t i = 0; i < scene->body_count; i++)
-        if (!only_edges(&scene->bodies[i].mesh))
-            of_model[scene->materials[scene->bodies[i].material].model]++;
+    for (int32_t i = 0; i < material_uses(scene); i++) {
+        const pl_body *body;
+        int32_t material = used_material(scene, i, &body);
+        if (!only_edges(&body->mesh))
+            of_model[scene->materials[material].model]++;
+    }
     for (pl_material_kind k = 0; k < PL_MATERIAL_KINDS; k++)
         if (of_model[k] > 0)
             out[count++] = (pl_carried){MATERIALS[k].what, of_model[k], MATERIALS[k].traits};

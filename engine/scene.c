@@ -15,6 +15,9 @@ void pl_scene_clear(pl_scene *scene)
         free(b->mesh.tets);
         free(b->mesh.triangles);
         free(b->mesh.edges);
+        for (int32_t k = 0; k < b->tag_material_count; k++)
+            free(b->tag_materials[k].tag);
+        free(b->tag_materials);
     }
     for (int32_t i = 0; i < scene->pin_count; i++) {
         free(scene->pins[i].name);

@@ -276,7 +276,8 @@ typedef enum pl_diagonal_kind {
 typedef enum pl_upload_format {
     PL_UPLOAD_GMSH,
     PL_UPLOAD_TETGEN,
-    PL_UPLOAD_MEDIT
+    PL_UPLOAD_MEDIT,
+    PL_UPLOAD_OBJ
 } pl_upload_format;
 
 typedef struct pl_cloth_source {
@@ -348,10 +349,18 @@ typedef struct pl_initial {
     double stretch[3]; /* stretched */
 } pl_initial;
 
+/* Another material for the elements of a group of the mesh file: its name, or its number. */
+typedef struct pl_tag_material {
+    char *tag;
+    int32_t material;
+} pl_tag_material;
+
 typedef struct pl_body {
     char *name;
     pl_mesh_source mesh;
-    int32_t material; /* index into materials */
+    int32_t material;           /* index into materials */
+    int32_t tag_material_count; /* materials_by_tag, in its order: of several the last holds */
+    pl_tag_material *tag_materials;
     pl_transform transform;
     pl_initial initial;
 } pl_body;

@@ -488,32 +488,44 @@ static void refuse_reference(pl_decoder *d, json_t *value, const pl_param *list)
 
 /* References are resolved in document order of the root table: the list comes before those who
  * refer to it. Where the list itself was refused there is nothing to say about the reference. */
-static void decode_reference(pl_decoder *d, json_t *value, const pl_param *p, char *at)
+bool pl_decode_reference(pl_decoder *d, json_t *value, const pl_param *p, int32_t *out)
 {
     const pl_param *list = pl_table_param(d->root_table, p->refers);
     int32_t count = *list_count(list, d->root);
-    if (value && !json_is_string(value)) {
-        refuse_type(d, value, p);
+    pl_param reference = *p;
+    reference.kind = PL_PARAM_REFERENCE;
+    if (!json_is_string(value)) {
+        refuse_type(d, value, &reference);
+        return false;
+    }
+    if (count == 0)
+        return false;
+    for (int32_t i = 0; i < count; i++) {
+        const char *name = *member_name(list, d->root, i);
+        if (name && strcmp(name, json_string_value(value)) == 0) {
+            *out = i;
+            return true;
+        }
+    }
+    refuse_reference(d, value, list);
+    return false;
+}
+
+static void decode_reference(pl_decoder *d, json_t *value, const pl_param *p, char *at)
+{
+    int32_t count = *list_count(pl_table_param(d->root_table, p->refers), d->root);
+    if (value) {
+        pl_decode_reference(d, value, p, (int32_t *)at);
         return;
     }
-    if (!value && p->flagged)
+    if (p->flagged)
         return;
-    if (!value && count > 1) {
+    if (count > 1) {
         char expected[EXPECTED_MAX];
         pl_param_expected(p, expected, sizeof expected);
         pl_decode_fault(d, "missing_key", "nothing", expected,
                         "it may be left out only where there is just one");
     }
-    if (!value || count == 0)
-        return;
-    for (int32_t i = 0; i < count; i++) {
-        const char *name = *member_name(list, d->root, i);
-        if (name && strcmp(name, json_string_value(value)) == 0) {
-            *(int32_t *)at = i;
-            return;
-        }
-    }
-    refuse_reference(d, value, list);
 }
 
 /* ---- the walker

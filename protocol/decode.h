@@ -60,6 +60,9 @@ bool pl_decode_vector(pl_decoder *d, json_t *value, const pl_param *p, double *o
 /* A string that names something: 1 to PL_SCENE_NAME_MAX bytes without control characters. Copies
  * it. */
 bool pl_decode_name(pl_decoder *d, json_t *value, const pl_param *p, char **out);
+/* The index of the member that a value names, in the root's list that p refers to; false where it
+ * was refused. */
+bool pl_decode_reference(pl_decoder *d, json_t *value, const pl_param *p, int32_t *out);
 /* A word out of a NULL-terminated list, as its index; -1 where it was refused. `absent` may be
  * NULL. */
 int pl_decode_word(pl_decoder *d, json_t *value, const char *const *words, const pl_absent *absent);

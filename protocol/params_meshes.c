@@ -188,7 +188,7 @@ static const pl_param rope_rows[] = {
 const pl_param_table pl_rope_table = {
     .name = "mesh.rope", .doc = "A straight chain of edges.", ROWS(rope_rows)};
 
-static const char *const formats[] = {"gmsh", "tetgen", "medit", NULL};
+static const char *const formats[] = {"gmsh", "tetgen", "medit", "obj", NULL};
 static const char *const orientations[] = {"repair", "refuse", NULL};
 
 static const pl_param mesh_rows[] = {

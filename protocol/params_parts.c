@@ -144,6 +144,13 @@ static const pl_param body_rows[] = {
      .refers = "materials",
      .standard_text = "the only one, where there is one",
      .doc = "A key of materials."},
+    {.key = "materials_by_tag",
+     .kind = PL_PARAM_CUSTOM,
+     .custom = PL_CUSTOM_BY_TAG,
+     .refers = "materials",
+     FROM(0, 256),
+     .type = "object: keys of materials by group of the mesh file, its name or number",
+     .doc = "Another material for the elements of a group; of several groups the last one given."},
     {.key = "transform",
      .kind = PL_PARAM_OBJECT,
      AT(pl_body, transform),
@@ -155,9 +162,7 @@ static const pl_param body_rows[] = {
      .table = &pl_initial_table,
      .doc = "Its state at time 0."},
 };
-static const pl_absent body_absent[] = {{"materials_by_tag", 0}, {0}};
-const pl_param_table pl_body_table = {
-    .name = "body", .doc = "A deformable body.", ROWS(body_rows), .absent = body_absent};
+const pl_param_table pl_body_table = {.name = "body", .doc = "A deformable body.", ROWS(body_rows)};
 
 /* ---- pins and obstacles
  * -------------------------------------------------------------------------- */

@@ -219,6 +219,40 @@ static void decode_edges(pl_decoder *d, json_t *value, const pl_param *p, void *
     mesh->edges = decode_rows(d, value, p, 2, &mesh->edge_count);
 }
 
+/* ---- customs of a body
+ * --------------------------------------------------------------------------- */
+
+static void decode_by_tag(pl_decoder *d, json_t *value, const pl_param *p, void *out)
+{
+    pl_body *body = out;
+    const char *tag;
+    json_t *material;
+    if (!json_is_object(value)) {
+        pl_decode_refuse(d, value, "wrong_type", p->type, "");
+        return;
+    }
+    if (json_object_size(value) > (size_t)p->maximum) {
+        pl_decode_refuse(d, value, "too_many", "at most 256 groups", "");
+        return;
+    }
+    body->tag_materials = calloc(json_object_size(value) + 1, sizeof *body->tag_materials);
+    if (!body->tag_materials) {
+        d->no_memory = true;
+        return;
+    }
+    json_object_foreach(value, tag, material)
+    {
+        size_t mark = pl_decode_enter(d, tag);
+        pl_tag_material *entry = &body->tag_materials[body->tag_material_count];
+        if (pl_decode_reference(d, material, p, &entry->material)) {
+            entry->tag = strdup(tag);
+            d->no_memory |= !entry->tag;
+            body->tag_material_count++;
+        }
+        pl_decode_leave(d, mark);
+    }
+}
+
 /* ---- customs of a selection
  * ---------------------------------------------------------------------- */
 
@@ -317,6 +351,7 @@ static const pl_decode_custom customs[PL_CUSTOM_COUNT] = {
     [PL_CUSTOM_AXES] = decode_axes,
     [PL_CUSTOM_TRIANGLES] = decode_triangles,
     [PL_CUSTOM_EDGES] = decode_edges,
+    [PL_CUSTOM_BY_TAG] = decode_by_tag,
 };
 
 /* ---- rules that bind several keys
@@ -457,7 +492,7 @@ static void check_format(pl_decoder *d, pl_mesh_source *mesh, json_t *object)
         return;
     size_t mark = pl_decode_enter(d, "format");
     pl_decode_fault(d, "conflict", two ? "a node and an ele file" : "tetgen, with one file",
-                    two ? "tetgen" : "one of: gmsh, medit",
+                    two ? "tetgen" : "one of: gmsh, medit, obj",
                     "tetgen takes {\"upload\": {\"node\": ..., \"ele\": ...}}");
     pl_decode_leave(d, mark);
 }

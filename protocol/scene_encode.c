@@ -83,7 +83,17 @@ static void put_axes(pl_json_writer *w, int32_t axes)
     pl_json_end_array(w);
 }
 
-static void put_custom(pl_json_writer *w, const pl_param *p, const char *base)
+static void put_by_tag(pl_json_writer *w, const pl_scene *scene, const pl_body *body)
+{
+    pl_json_begin_object(w);
+    for (int32_t k = 0; k < body->tag_material_count; k++)
+        pl_json_set_string(w, body->tag_materials[k].tag,
+                           scene->materials[body->tag_materials[k].material].name);
+    pl_json_end_object(w);
+}
+
+static void put_custom(pl_json_writer *w, const pl_scene *scene, const pl_param *p,
+                       const char *base)
 {
     const pl_mesh_source *mesh = (const void *)base;
     const pl_selection *select = (const void *)base;
@@ -114,6 +124,9 @@ static void put_custom(pl_json_writer *w, const pl_param *p, const char *base)
         break;
     case PL_CUSTOM_INDICES:
         put_integers(w, select->indices, select->index_count);
+        break;
+    case PL_CUSTOM_BY_TAG:
+        put_by_tag(w, scene, (const void *)base);
         break;
     case PL_CUSTOM_TAG:
         pl_json_put_string(w, select->tag);
@@ -217,7 +230,7 @@ static void put_param(pl_json_writer *w, const pl_scene *scene, const pl_param *
                                           load_integer(at, sizeof(int32_t))));
         break;
     case PL_PARAM_CUSTOM:
-        put_custom(w, p, base);
+        put_custom(w, scene, p, base);
         break;
     }
 }

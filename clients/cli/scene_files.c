@@ -99,6 +99,7 @@ static const char *format_of(const char *name, const char *given)
         return given;
     return ends_with(name, ".msh")    ? "gmsh"
            : ends_with(name, ".mesh") ? "medit"
+           : ends_with(name, ".obj")  ? "obj"
            : ends_with(name, ".node") ? "tetgen"
            : ends_with(name, ".ele")  ? "tetgen"
                                       : NULL;
@@ -167,8 +168,8 @@ static void put_mesh(rewriter *w, const pl_json *mesh, size_t body)
     pl_json_key(&w->writer, "upload");
     if (!format) {
         pl_faults_add(w->faults, pointer, "unknown_format", name,
-                      "a name that ends in .msh, .mesh, .node or .ele",
-                      "or say it: \"format\": \"gmsh\", \"medit\" or \"tetgen\"");
+                      "a name that ends in .msh, .mesh, .obj, .node or .ele",
+                      "or say it: \"format\": \"gmsh\", \"medit\", \"obj\" or \"tetgen\"");
         pl_json_put_null(&w->writer);
     } else if (strcmp(format, "tetgen") == 0) {
         put_tetgen(w, name, pl_json_string(mesh, "ele", NULL), pointer);

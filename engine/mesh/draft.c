@@ -17,6 +17,7 @@ void pl_draft_init(pl_draft *draft, const pl_mesh_limits *limits, const char *po
         .faults = faults,
         .tets.corners = 4,
         .faces.corners = 3,
+        .lines.corners = 2,
         .points.corners = 1,
     };
     if (limits && limits->max_vertices < INT32_MAX)
@@ -39,6 +40,7 @@ void pl_draft_clear(pl_draft *draft)
     free(draft->vertices);
     clear_cells(&draft->tets);
     clear_cells(&draft->faces);
+    clear_cells(&draft->lines);
     clear_cells(&draft->points);
     for (int64_t i = 0; i < draft->group_count; i++)
         free(draft->groups[i].name);

@@ -12,7 +12,7 @@
 
 #include <stdbool.h>
 
-/* Cells of one kind: tetrahedra, triangles or points. */
+/* Cells of one kind: tetrahedra, triangles, lines or points. */
 typedef struct pl_draft_cells {
     int corners;
     int64_t count, capacity;
@@ -35,7 +35,8 @@ typedef struct pl_draft {
     int64_t *node_tags;  /* [node_count] */
     int64_t *node_where; /* [node_count] byte offset in the file */
     double *vertices;    /* [node_count][3] */
-    pl_draft_cells tets, faces, points;
+    pl_draft_cells tets, faces, lines, points;
+    bool sheets; /* every triangle and line is in the draft: without tetrahedra they are elements */
     pl_mesh_group *groups;
     int64_t group_count, group_capacity;
 } pl_draft;
@@ -71,8 +72,8 @@ __attribute__((format(printf, 7, 8))) void pl_draft_fault(pl_draft *draft, const
                                                           const char *expected, const char *hint,
                                                           const char *format, ...);
 
-/* The mesh of the draft: every tag looked up, repeated node tags refused, vertices without a
- * tetrahedron dropped. Node faults lie in `nodes`, cell faults in `cells`. */
+/* The mesh of the draft: its elements are those of the highest dimension that is there. Every tag
+ * looked up, repeated node tags refused, vertices without an element dropped. Node faults lie in `nodes`, cell faults in `cells`. */
 pl_status pl_draft_finish(pl_draft *draft, const pl_place *nodes, const pl_place *cells,
                           pl_mesh *out);
 

@@ -152,6 +152,54 @@ static bool any_tag(const pl_draft_cells *cells)
     return false;
 }
 
+/* Without tetrahedra the triangles are elements, without those the lines. */
+static bool has_sheets(const pl_draft *draft)
+{
+    return draft->sheets && draft->tets.count == 0 && draft->faces.count > 0;
+}
+
+static bool has_ropes(const pl_draft *draft)
+{
+    return draft->sheets && draft->tets.count == 0 && draft->faces.count == 0 &&
+           draft->lines.count > 0;
+}
+
+/* Elements out of cells: a cell of several groups is in the draft once for each of them, at one
+ * place of the file, and has the first. PL_NO_MEMORY, or PL_OK. */
+static pl_status promote(const pl_draft_cells *cells, const int32_t *indices, int32_t **corner,
+                         int32_t **tags, int64_t *count)
+{
+    size_t width = (size_t)cells->corners;
+    *corner = malloc((size_t)cells->count * width * sizeof **corner);
+    *tags = any_tag(cells) ? malloc((size_t)cells->count * sizeof **tags) : NULL;
+    if (!*corner || (any_tag(cells) && !*tags))
+        return PL_NO_MEMORY;
+    for (int64_t i = 0; i < cells->count; i++) {
+        if (i > 0 && cells->where[i] == cells->where[i - 1])
+            continue;
+        memcpy(*corner + (size_t)*count * width, indices + (size_t)i * width,
+               width * sizeof **corner);
+        if (*tags)
+            (*tags)[*count] = cells->tags[i];
+        (*count)++;
+    }
+    return PL_OK;
+}
+
+/* Only tagged triangles are kept beside the elements. */
+static void keep_tagged(pl_mesh *mesh)
+{
+    int64_t kept = 0;
+    for (int64_t i = 0; i < mesh->face_count; i++) {
+        if (mesh->face_tags[i] == 0)
+            continue;
+        for (int k = 0; k < 3; k++)
+            mesh->faces[3 * kept + k] = mesh->faces[3 * i + k];
+        mesh->face_tags[kept++] = mesh->face_tags[i];
+    }
+    mesh->face_count = kept;
+}
+
 /* Hand over what the draft owns that the mesh wants. */
 static void take(pl_draft *draft, pl_mesh *mesh)
 {
@@ -175,8 +223,15 @@ static void take(pl_draft *draft, pl_mesh *mesh)
     draft->group_count = 0;
 }
 
-static void no_tetrahedra(pl_draft *draft, const pl_place *cells)
+static void no_elements(pl_draft *draft, const pl_place *cells)
 {
+    if (draft->sheets) {
+        pl_draft_fault(draft, cells, cells->base, "mesh_empty",
+                       "a mesh of linear tetrahedra, or of triangles or lines",
+                       "Save all elements, not only those in physical groups.",
+                       "the file has %" PRId64 " nodes but no elements", draft->node_count);
+        return;
+    }
     pl_draft_fault(draft, cells, cells->base, "mesh_empty", "a mesh of linear tetrahedra",
                    "Fill the surface with tetrahedra first (Gmsh, TetGen, fTetWild).",
                    "the file has %" PRId64 " nodes but no tetrahedra", draft->node_count);
@@ -186,8 +241,9 @@ pl_status pl_draft_finish(pl_draft *draft, const pl_place *nodes, const pl_place
                           pl_mesh *out)
 {
     *out = (pl_mesh){0};
-    if (draft->fault_count == 0 && draft->tets.count == 0 && !draft->stopped)
-        no_tetrahedra(draft, cells);
+    if (draft->fault_count == 0 && draft->tets.count == 0 && !has_sheets(draft) &&
+        !has_ropes(draft) && !draft->stopped)
+        no_elements(draft, cells);
     if (draft->no_memory)
         return PL_NO_MEMORY;
     if (draft->fault_count > 0)
@@ -196,14 +252,22 @@ pl_status pl_draft_finish(pl_draft *draft, const pl_place *nodes, const pl_place
     map_build(&map, draft, nodes);
     pl_mesh mesh = {0};
     mesh.tets = resolve(draft, cells, &map, &draft->tets, "tetrahedron");
-    mesh.faces = resolve(draft, cells, &map, &draft->faces, "tagged triangle");
+    mesh.faces = resolve(draft, cells, &map, &draft->faces, "triangle");
+    int32_t *lines = has_ropes(draft) ? resolve(draft, cells, &map, &draft->lines, "line") : NULL;
     mesh.points = resolve(draft, cells, &map, &draft->points, "tagged point");
     map_clear(&map);
     pl_status status = draft->no_memory         ? PL_NO_MEMORY
                        : draft->fault_count > 0 ? PL_INVALID
                                                 : PL_OK;
+    if (status == PL_OK && has_sheets(draft))
+        status = promote(&draft->faces, mesh.faces, &mesh.triangles, &mesh.triangle_tags,
+                         &mesh.triangle_count);
+    if (status == PL_OK && has_ropes(draft))
+        status = promote(&draft->lines, lines, &mesh.edges, &mesh.edge_tags, &mesh.edge_count);
+    free(lines);
     if (status == PL_OK) {
         take(draft, &mesh);
+        keep_tagged(&mesh);
         status = pl_mesh_drop_unused(&mesh);
     }
     if (status == PL_OK)

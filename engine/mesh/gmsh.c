@@ -283,6 +283,7 @@ pl_status pl_gmsh_read(const pl_blob *file, pl_draft *draft, pl_mesh *out)
     if (!gmsh)
         return PL_NO_MEMORY;
     gmsh->draft = draft;
+    draft->sheets = true;
     pl_input_open(&gmsh->in, file, "");
     if (open_file(gmsh)) {
         read_sections(gmsh);

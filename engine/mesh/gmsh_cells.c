@@ -3,8 +3,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* The element types by number. Tetrahedra, triangles and points are kept, lines passed over, the
- * others refused by name. */
+/* The element types by number. Tetrahedra, triangles, lines and points are kept, the others refused
+ * by name. */
 typedef struct gmsh_kind {
     const char *name;
     int nodes; /* 0: no such type */
@@ -51,7 +51,7 @@ static int64_t where(const pl_gmsh *gmsh)
     return gmsh->in.record_at - gmsh->in.place.base;
 }
 
-/* Where elements of `type` go; NULL if they are passed over or refused. */
+/* Where elements of `type` go; NULL if they are refused. */
 static pl_draft_cells *cells_of(pl_gmsh *gmsh, int32_t type)
 {
     switch (type) {
@@ -59,6 +59,8 @@ static pl_draft_cells *cells_of(pl_gmsh *gmsh, int32_t type)
         return &gmsh->draft->tets;
     case GMSH_TRIANGLE:
         return &gmsh->draft->faces;
+    case GMSH_LINE:
+        return &gmsh->draft->lines;
     case GMSH_POINT:
         return &gmsh->draft->points;
     default:
@@ -68,7 +70,7 @@ static pl_draft_cells *cells_of(pl_gmsh *gmsh, int32_t type)
 
 static void refuse(pl_gmsh *gmsh, int32_t type, int64_t count, const char *at)
 {
-    if (type == GMSH_LINE || count == 0)
+    if (count == 0)
         return;
     if (gmsh->refused[type] == 0)
         gmsh->refused_at[type] = at;
@@ -98,10 +100,16 @@ static bool is_known_type(pl_gmsh *gmsh, int32_t type)
     return false;
 }
 
-static bool within_tet_limit(pl_gmsh *gmsh)
+static bool within_limits(pl_gmsh *gmsh)
 {
-    return !pl_draft_too_many(gmsh->draft, &gmsh->in.place, gmsh->in.record_at, "tetrahedra",
-                              gmsh->draft->tets.count, gmsh->draft->limits.max_tets);
+    const pl_draft *d = gmsh->draft;
+    const char *at = gmsh->in.record_at;
+    return !pl_draft_too_many(gmsh->draft, &gmsh->in.place, at, "tetrahedra", d->tets.count,
+                              d->limits.max_tets) &&
+           !pl_draft_too_many(gmsh->draft, &gmsh->in.place, at, "triangles", d->faces.count,
+                              d->limits.max_tets) &&
+           !pl_draft_too_many(gmsh->draft, &gmsh->in.place, at, "lines", d->lines.count,
+                              d->limits.max_tets);
 }
 
 static void count_fault(pl_gmsh *gmsh, const char *at, const char *what, int64_t declared,
@@ -163,7 +171,7 @@ static bool read_tags(pl_input *in, int64_t count, int32_t *physical)
     return true;
 }
 
-/* Nodes of an element of `type`, which is appended, counted as refused or passed over. */
+/* Nodes of an element of `type`, which is appended, or counted as refused. */
 static bool read_cell_2(pl_gmsh *gmsh, int32_t type, int32_t physical)
 {
     pl_input *in = &gmsh->in;
@@ -179,7 +187,7 @@ static bool read_cell_2(pl_gmsh *gmsh, int32_t type, int32_t physical)
     pl_draft_cells *cells = cells_of(gmsh, type);
     if (!cells)
         refuse(gmsh, type, 1, in->record_at);
-    else if (physical != 0 || type == GMSH_TET)
+    else if (physical != 0 || type != GMSH_POINT)
         pl_draft_add_cell(gmsh->draft, cells, nodes, physical, where(gmsh));
     return true;
 }
@@ -201,7 +209,7 @@ static void read_text_elements_2(pl_gmsh *gmsh, int64_t count)
         if (!fine && !pl_input_fault(in, gmsh->draft, "element", k, count,
                                      "number type tag-count tags nodes"))
             return;
-        if (fine && !within_tet_limit(gmsh))
+        if (fine && !within_limits(gmsh))
             return;
     }
 }
@@ -231,7 +239,7 @@ static void read_raw_elements_2(pl_gmsh *gmsh, int64_t count)
                 pl_input_fault(in, gmsh->draft, "element", done, count, layout);
                 return;
             }
-            if (!within_tet_limit(gmsh))
+            if (!within_limits(gmsh))
                 return;
         }
     }
@@ -333,7 +341,7 @@ static void read_nodes_4(pl_gmsh *gmsh)
         count_fault(gmsh, head, "nodes", total, done);
 }
 
-/* Elements that are not kept: their bytes or lines are passed over. */
+/* Elements that are refused: their bytes or lines are passed over. */
 static bool skip_element_block_4(pl_gmsh *gmsh, int32_t type, int64_t count)
 {
     pl_input *in = &gmsh->in;
@@ -354,12 +362,13 @@ static bool skip_element_block_4(pl_gmsh *gmsh, int32_t type, int64_t count)
     return true;
 }
 
-/* One element for each physical group of its entity; a tetrahedron is one, under the first. */
+/* One element for each physical group of its entity, and one for none, unless it is a point; a
+ * tetrahedron is one, under the first. */
 static void add_element_4(pl_gmsh *gmsh, pl_draft_cells *cells, const int64_t *nodes,
                           const pl_gmsh_entity *entity)
 {
     int32_t groups = entity ? entity->count : 0;
-    if (cells == &gmsh->draft->tets)
+    if (cells == &gmsh->draft->tets || (groups == 0 && cells != &gmsh->draft->points))
         pl_draft_add_cell(gmsh->draft, cells, nodes, groups > 0 ? entity->physical[0] : 0,
                           where(gmsh));
     else
@@ -381,7 +390,8 @@ static bool read_element_block_4(pl_gmsh *gmsh, const gmsh_block *block)
         refuse(gmsh, type, block->count, at);
         return true;
     }
-    static const int32_t dimension[] = {[GMSH_TRIANGLE] = 2, [GMSH_TET] = 3, [GMSH_POINT] = 0};
+    static const int32_t dimension[] = {
+        [GMSH_LINE] = 1, [GMSH_TRIANGLE] = 2, [GMSH_TET] = 3, [GMSH_POINT] = 0};
     const pl_gmsh_entity *entity = pl_gmsh_find_entity(gmsh, dimension[type], block->entity);
     for (int64_t k = 0; k < block->count && !gmsh->draft->stopped; k++) {
         int64_t tag, nodes[4];
@@ -392,7 +402,7 @@ static bool read_element_block_4(pl_gmsh *gmsh, const gmsh_block *block)
             add_element_4(gmsh, cells, nodes, entity);
         else if (!pl_input_fault(in, gmsh->draft, "element", k, block->count, "tag and nodes"))
             return false;
-        if (!within_tet_limit(gmsh))
+        if (!within_limits(gmsh))
             return false;
     }
     return !gmsh->draft->stopped;

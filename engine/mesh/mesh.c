@@ -202,6 +202,9 @@ pl_status pl_mesh_read(pl_mesh_format format, const pl_blob *blobs, const pl_mes
     case PL_MESH_MEDIT:
         status = pl_medit_read(&blobs[0], &draft, out);
         break;
+    case PL_MESH_OBJ:
+        status = pl_obj_read(&blobs[0], &draft, out);
+        break;
     }
     pl_draft_clear(&draft);
     return status;

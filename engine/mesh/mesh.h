@@ -108,6 +108,7 @@ typedef enum pl_mesh_format {
     PL_MESH_GMSH,   /* msh 2.2 and 4.1, ascii and binary (both byte orders) */
     PL_MESH_TETGEN, /* .node + .ele, 0- or 1-based */
     PL_MESH_MEDIT,  /* .mesh ascii */
+    PL_MESH_OBJ,    /* Wavefront .obj: triangles, polygons and lines */
 } pl_mesh_format;
 
 /* Bytes of a file that the caller holds. */
@@ -123,9 +124,11 @@ typedef struct pl_mesh_limits {
 
 /* Read a mesh from memory: one blob, or for TetGen {node, ele}. Every fault of the file is appended
  * with `pointer`, code mesh_*, and a `got` that starts with where it is ("line 17: ..." for text,
- * "byte 1042: ..." for binary, "element 12: ..."). Element kinds other than points, lines,
- * triangles and linear tetrahedra are refused by name with their count (hexahedra, second-order
- * tetrahedra, ..). Vertices that no tetrahedron uses are dropped and counted in `unused`. On
+ * "byte 1042: ..." for binary, "element 12: ..."). The elements are those of the highest dimension
+ * in the file: its triangles are cloth only where it has no tetrahedra, its lines ropes only where
+ * it has neither. Element kinds other than points, lines, triangles and linear tetrahedra are
+ * refused by name with their count (hexahedra, second-order tetrahedra, ..). Vertices that no
+ * element uses are dropped and counted in `unused`. On
  * failure *out is zeroed. Never reads outside the blobs, never allocates more than the blobs' size
  * justifies. */
 pl_status pl_mesh_read(pl_mesh_format format, const pl_blob *blobs, const pl_mesh_limits *limits,

@@ -17,4 +17,8 @@ pl_status pl_tetgen_read(const pl_blob *node, const pl_blob *ele, pl_draft *draf
 /* Medit .mesh, text (Frey 2001, "Medit: an interactive mesh visualization software"). */
 pl_status pl_medit_read(const pl_blob *file, pl_draft *draft, pl_mesh *out);
 
+/* Wavefront .obj: v, f, l and the names of g and o; what is drawn is passed over. Polygons are cut
+ * into triangles from their first corner. */
+pl_status pl_obj_read(const pl_blob *file, pl_draft *draft, pl_mesh *out);
+
 #endif

@@ -75,7 +75,8 @@ pl_status pl_body_load(const pl_scene *scene, int32_t body, const pl_blob *blobs
                                s->helix.cells, out);
         break;
     case PL_SOURCE_UPLOAD: {
-        static const pl_mesh_format format[] = {PL_MESH_GMSH, PL_MESH_TETGEN, PL_MESH_MEDIT};
+        static const pl_mesh_format format[] = {PL_MESH_GMSH, PL_MESH_TETGEN, PL_MESH_MEDIT,
+                                                PL_MESH_OBJ};
         status = pl_mesh_read(format[s->format], blobs, limits, pointer, out, faults);
         break;
     }

@@ -1,8 +1,10 @@
 #include "engine/model/elements.h"
 
 #include "engine/model/layout.h"
+#include "engine/model/tags.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,15 +48,15 @@ static double measure(const double *x, const int32_t *corner, int corners)
 /* One kind of one mesh. */
 typedef struct source {
     int64_t count;
-    const int32_t *corner;
+    const int32_t *corner, *tags;
 } source;
 
 static source source_of(const pl_mesh *mesh, int kind)
 {
     const source kinds[PL_ELEMENT_KINDS] = {
-        [PL_ELEMENT_TET] = {mesh->tet_count, mesh->tets},
-        [PL_ELEMENT_TRIANGLE] = {mesh->triangle_count, mesh->triangles},
-        [PL_ELEMENT_EDGE] = {mesh->edge_count, mesh->edges},
+        [PL_ELEMENT_TET] = {mesh->tet_count, mesh->tets, mesh->tet_tags},
+        [PL_ELEMENT_TRIANGLE] = {mesh->triangle_count, mesh->triangles, mesh->triangle_tags},
+        [PL_ELEMENT_EDGE] = {mesh->edge_count, mesh->edges, mesh->edge_tags},
     };
     return kinds[kind];
 }
@@ -75,7 +77,64 @@ static pl_status allocate(pl_elements *e, const pl_mesh *meshes, int32_t bodies,
     return e->corner && e->measure && e->material ? PL_OK : PL_NO_MEMORY;
 }
 
-pl_status pl_elements_create(const pl_scene *scene, const pl_mesh *meshes, pl_layout *layout)
+/* A name in a JSON pointer (RFC 6901): ~ is ~0, / is ~1. */
+static void put_escaped(const char *name, char *out, size_t size)
+{
+    size_t used = 0;
+    for (; *name && used + 3 < size; name++) {
+        if (*name == '~' || *name == '/')
+            out[used++] = '~';
+        out[used++] = *name == '~' ? '0' : *name == '/' ? '1' : *name;
+    }
+    out[used] = 0;
+}
+
+static void unknown_tag(const pl_body *body, int32_t b, const pl_mesh *mesh, const char *tag,
+                        pl_faults *faults)
+{
+    char pointer[400], escaped[256], known[400];
+    put_escaped(tag, escaped, sizeof escaped);
+    snprintf(pointer, sizeof pointer, "/bodies/%d/materials_by_tag/%s", b, escaped);
+    pl_tag_names(mesh, known, sizeof known);
+    pl_faults_addf(faults, pointer, "unknown_tag", known,
+                   "name a physical group of the mesh file that has elements, or its number",
+                   "\"%s\", which no element of body \"%s\" has", tag, body->name);
+}
+
+/* materials_by_tag of one body. */
+static pl_status set_tagged(const pl_scene *scene, int32_t b, const pl_mesh *mesh,
+                            pl_layout *layout, pl_faults *faults)
+{
+    const pl_body *body = &scene->bodies[b];
+    pl_status status = PL_OK;
+    for (int32_t k = 0; k < body->tag_material_count; k++) {
+        const pl_tag_material *entry = &body->tag_materials[k];
+        bool found = false;
+        for (int kind = 0; kind < PL_ELEMENT_KINDS; kind++) {
+            const pl_elements *e = &layout->elements[kind];
+            source from = source_of(mesh, kind);
+            pl_tag_set set;
+            if (!from.tags)
+                continue;
+            if (pl_tag_set_create(mesh, 3 - kind, entry->tag, &set) != PL_OK)
+                return PL_NO_MEMORY;
+            for (int64_t t = 0; t < from.count; t++)
+                if (pl_tag_set_has(&set, from.tags[t])) {
+                    e->material[e->first[b] + t] = entry->material;
+                    found = true;
+                }
+            pl_tag_set_destroy(&set);
+        }
+        if (found)
+            continue;
+        unknown_tag(body, b, mesh, entry->tag, faults);
+        status = PL_INVALID;
+    }
+    return status;
+}
+
+pl_status pl_elements_create(const pl_scene *scene, const pl_mesh *meshes, pl_layout *layout,
+                             pl_faults *faults)
 {
     for (int kind = 0; kind < PL_ELEMENT_KINDS; kind++) {
         pl_elements *e = &layout->elements[kind];
@@ -93,7 +152,14 @@ pl_status pl_elements_create(const pl_scene *scene, const pl_mesh *meshes, pl_la
         for (int64_t t = 0; t < e->count; t++)
             e->measure[t] = measure(layout->rest, e->corner + e->corners * t, e->corners);
     }
-    return PL_OK;
+    pl_status status = PL_OK;
+    for (int32_t b = 0; b < scene->body_count; b++) {
+        pl_status one = set_tagged(scene, b, &meshes[b], layout, faults);
+        if (one == PL_NO_MEMORY)
+            return one;
+        status = one != PL_OK ? one : status;
+    }
+    return status;
 }
 
 void pl_layout_masses(const pl_scene *scene, const pl_layout *layout, double *mass)

@@ -26,9 +26,11 @@ typedef struct pl_elements {
 
 typedef struct pl_layout pl_layout;
 
-/* Fill layout->elements from the meshes, with layout->first_vertex and rest known. PL_OK or
- * PL_NO_MEMORY, after which pl_elements_clear releases what there is. */
-pl_status pl_elements_create(const pl_scene *scene, const pl_mesh *meshes, pl_layout *layout);
+/* Fill layout->elements from the meshes, with layout->first_vertex and rest known. PL_INVALID where
+ * materials_by_tag names a group that no element has, or PL_NO_MEMORY; pl_elements_clear releases
+ * what there is. */
+pl_status pl_elements_create(const pl_scene *scene, const pl_mesh *meshes, pl_layout *layout,
+                             pl_faults *faults);
 void pl_elements_clear(pl_elements *elements);
 
 #endif

@@ -187,7 +187,7 @@ pl_status pl_layout_create(const pl_scene *scene, const pl_mesh *meshes, pl_layo
     for (size_t b = 0; b < bodies; b++)
         place(&scene->bodies[b].transform, meshes[b].vertices, meshes[b].vertex_count,
               out->rest + 3 * out->first_vertex[b]);
-    status = pl_elements_create(scene, meshes, out);
+    status = pl_elements_create(scene, meshes, out, faults);
     if (status != PL_OK)
         goto done;
     out->tets = out->elements[PL_ELEMENT_TET].count;

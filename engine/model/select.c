@@ -1,5 +1,7 @@
 #include "engine/model/select.h"
 
+#include "engine/model/tags.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -96,51 +98,40 @@ static void mark_indices(const pl_selection *s, int64_t n, const char *pointer, 
     }
 }
 
-/* The names of the mesh's groups, for a message. */
-static void list_groups(const pl_mesh *mesh, char *out, size_t size)
+/* Mark the corners of the cells of one dimension whose number `name` names. */
+static pl_status mark_cells(const pl_mesh *mesh, int32_t dimension, const char *name,
+                            const int32_t *corner, int corners, const int32_t *tags, int64_t count,
+                            unsigned char *mark)
 {
-    size_t used = 0;
-    out[0] = 0;
-    for (int32_t g = 0; g < mesh->group_count && used + 1 < size; g++) {
-        const pl_mesh_group *group = &mesh->groups[g];
-        int n = group->name && *group->name
-                    ? snprintf(out + used, size - used, "%s\"%s\"", g ? ", " : "", group->name)
-                    : snprintf(out + used, size - used, "%s%d", g ? ", " : "", group->tag);
-        used += n > 0 ? (size_t)n : 0;
-    }
-    if (mesh->group_count == 0)
-        snprintf(out, size, "the mesh has no tags");
+    pl_tag_set set;
+    if (!tags || count == 0)
+        return PL_OK;
+    pl_status status = pl_tag_set_create(mesh, dimension, name, &set);
+    for (int64_t t = 0; status == PL_OK && t < count; t++)
+        if (pl_tag_set_has(&set, tags[t]))
+            for (int c = 0; c < corners; c++)
+                mark[corner[corners * t + c]] = 1;
+    pl_tag_set_destroy(&set);
+    return status;
 }
 
-static bool group_matches(const pl_mesh *mesh, int32_t dimension, int32_t tag, const char *name,
-                          bool is_number, long number)
+static pl_status mark_tag(const pl_selection *s, const pl_mesh *m, unsigned char *mark)
 {
-    if (is_number && tag == number)
-        return true;
-    for (int32_t g = 0; g < mesh->group_count; g++)
-        if (mesh->groups[g].tag == tag && mesh->groups[g].dimension == dimension &&
-            mesh->groups[g].name && strcmp(mesh->groups[g].name, name) == 0)
-            return true;
-    return false;
-}
-
-static void mark_tag(const pl_selection *s, const pl_mesh *mesh, unsigned char *mark)
-{
-    char *end;
-    long number = strtol(s->tag, &end, 10);
-    bool is_number = *s->tag && *end == 0;
-    if (mesh->tet_tags)
-        for (int64_t t = 0; t < mesh->tet_count; t++)
-            if (group_matches(mesh, 3, mesh->tet_tags[t], s->tag, is_number, number))
-                for (int c = 0; c < 4; c++)
-                    mark[mesh->tets[4 * t + c]] = 1;
-    for (int64_t f = 0; f < mesh->face_count; f++)
-        if (group_matches(mesh, 2, mesh->face_tags[f], s->tag, is_number, number))
-            for (int c = 0; c < 3; c++)
-                mark[mesh->faces[3 * f + c]] = 1;
-    for (int64_t p = 0; p < mesh->point_count; p++)
-        if (group_matches(mesh, 0, mesh->point_tags[p], s->tag, is_number, number))
-            mark[mesh->points[p]] = 1;
+    const struct {
+        int32_t dimension;
+        int corners;
+        const int32_t *corner, *tags;
+        int64_t count;
+    } kinds[] = {{3, 4, m->tets, m->tet_tags, m->tet_count},
+                 {2, 3, m->triangles, m->triangle_tags, m->triangle_count},
+                 {2, 3, m->faces, m->face_tags, m->face_count},
+                 {1, 2, m->edges, m->edge_tags, m->edge_count},
+                 {0, 1, m->points, m->point_tags, m->point_count}};
+    pl_status status = PL_OK;
+    for (size_t k = 0; status == PL_OK && k < sizeof kinds / sizeof *kinds; k++)
+        status = mark_cells(m, kinds[k].dimension, s->tag, kinds[k].corner, kinds[k].corners,
+                            kinds[k].tags, kinds[k].count, mark);
+    return status;
 }
 
 /* Say what the selection was and where the body is, so that the two can be laid side by side. */
@@ -149,7 +140,7 @@ static void fault_empty(const pl_selection *s, const pl_mesh *mesh, const double
 {
     if (s->kind == PL_SELECT_TAG) {
         char known[400];
-        list_groups(mesh, known, sizeof known);
+        pl_tag_names(mesh, known, sizeof known);
         char where[256];
         snprintf(where, sizeof where, "%s/tag", pointer);
         pl_faults_add(faults, where, "unknown_tag", s->tag, known,
@@ -180,10 +171,11 @@ pl_status pl_select_vertices(const pl_selection *s, const pl_mesh *mesh, const d
         return PL_NO_MEMORY;
     }
     size_t before = faults->total;
+    pl_status status = PL_OK;
     if (s->kind == PL_SELECT_INDICES)
         mark_indices(s, n, pointer, mark, faults);
     else if (s->kind == PL_SELECT_TAG)
-        mark_tag(s, mesh, mark);
+        status = mark_tag(s, mesh, mark);
     else
         mark_region(s, x, n, mark);
 
@@ -192,11 +184,11 @@ pl_status pl_select_vertices(const pl_selection *s, const pl_mesh *mesh, const d
         if (mark[i])
             list[found++] = (int32_t)i;
     free(mark);
-    if (found == 0 && faults->total == before)
+    if (status == PL_OK && found == 0 && faults->total == before)
         fault_empty(s, mesh, x, pointer, faults);
-    if (faults->total > before) {
+    if (status != PL_OK || faults->total > before) {
         free(list);
-        return PL_INVALID;
+        return status != PL_OK ? status : PL_INVALID;
     }
     *out = list;
     *count = found;

@@ -20,9 +20,9 @@
 enum { CPU_SECONDS = 60, TAGS_MAX = 256 };
 
 /* FORMATS: none of them. */
-typedef enum file_format { GMSH, TETGEN_NODE, TETGEN_ELE, MEDIT, FORMATS } file_format;
-static const char *const format_names[FORMATS + 1] = {"gmsh", "tetgen_node", "tetgen_ele", "medit",
-                                                      NULL};
+typedef enum file_format { GMSH, TETGEN_NODE, TETGEN_ELE, MEDIT, OBJ, FORMATS } file_format;
+static const char *const format_names[FORMATS + 1] = {"gmsh",  "tetgen_node", "tetgen_ele",
+                                                      "medit", "obj",         NULL};
 
 typedef struct mesh_check {
     file_format format;
@@ -61,6 +61,18 @@ static long second_number(const char *text)
     return end == text ? -1 : value;
 }
 
+/* An .obj file's first line is one of its words and a blank. */
+static bool begins_like_obj(const char *text)
+{
+    static const char *const words[] = {"v", "vn", "vt", "o", "g", "s", "f", "mtllib", "usemtl"};
+    text = next_line(text);
+    size_t length = strcspn(text, " \t\r\n");
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strlen(words[i]) == length && memcmp(text, words[i], length) == 0)
+            return text[length] != 0;
+    return false;
+}
+
 static bool guess_format(const pl_blob *file, file_format *out)
 {
     const char *text = file->data;
@@ -69,6 +81,8 @@ static bool guess_format(const pl_blob *file, file_format *out)
         *out = GMSH;
     else if (memmem(text, head, "MeshVersionFormatted", 20))
         *out = MEDIT;
+    else if (begins_like_obj(text))
+        *out = OBJ;
     else {
         long second = second_number(text);
         if (second != 2 && second != 3 && second != 4 && second != 10)
@@ -158,8 +172,10 @@ static pl_status check(mesh_check *c)
 {
     if (c->format == TETGEN_NODE || c->format == TETGEN_ELE)
         return read_tetgen_half(c);
-    pl_status status = pl_mesh_read(c->format == GMSH ? PL_MESH_GMSH : PL_MESH_MEDIT, &c->file,
-                                    &pl_worker_mesh_limits, "", &c->mesh, &c->faults);
+    static const pl_mesh_format formats[FORMATS] = {
+        [GMSH] = PL_MESH_GMSH, [MEDIT] = PL_MESH_MEDIT, [OBJ] = PL_MESH_OBJ};
+    pl_status status = pl_mesh_read(formats[c->format], &c->file, &pl_worker_mesh_limits, "",
+                                    &c->mesh, &c->faults);
     if (status == PL_OK)
         status = pl_mesh_check(&c->mesh, PL_MESH_ORIENTATION_REPAIR, "", &c->faults);
     if (status == PL_OK)
@@ -222,6 +238,7 @@ static void put_tags(pl_json_writer *w, const mesh_check *c)
         put_tag(w, m->groups[g].tag, m->groups[g].dimension, m->groups[g].name);
     put_unnamed_tags(w, c, m->tet_tags, m->tet_count, 3);
     put_unnamed_tags(w, c, m->face_tags, m->face_count, 2);
+    put_unnamed_tags(w, c, m->edge_tags, m->edge_count, 1);
     put_unnamed_tags(w, c, m->point_tags, m->point_count, 0);
     pl_json_end_array(w);
 }
@@ -246,6 +263,8 @@ static void put_measures(pl_json_writer *w, const mesh_check *c)
     }
     pl_json_end_array(w);
     pl_json_set_number(w, "volume", q->volume);
+    pl_json_set_number(w, "area", q->area);
+    pl_json_set_number(w, "length", q->length);
     pl_json_key(w, "quality");
     pl_json_begin_object(w);
     pl_json_set_number(w, "worst", q->worst_quality);
@@ -279,10 +298,13 @@ static char *encode(const mesh_check *c)
         pl_json_set_integer(&w, "tets", c->mesh.tet_count);
     else
         pl_json_set_null(&w, "tets");
+    pl_json_set_integer(&w, "triangles", c->mesh.triangle_count);
+    pl_json_set_integer(&w, "edges", c->mesh.edge_count);
     put_measures(&w, c);
     put_tags(&w, c);
     pl_json_set_integer(&w, "repaired", c->mesh.repaired);
-    pl_json_set_integer(&w, "unused", c->format == GMSH || c->format == MEDIT ? c->mesh.unused : 0);
+    pl_json_set_integer(&w, "unused",
+                        c->format == TETGEN_NODE || c->format == TETGEN_ELE ? 0 : c->mesh.unused);
     put_faults(&w, &c->faults);
     pl_json_end_object(&w);
     return pl_json_finish(&w, NULL);

@@ -21,8 +21,6 @@
 #define MEMORY_BYTES ((uint64_t)2 << 30)
 enum { CPU_SECONDS = 20, WARNINGS_MAX = 64 };
 
-/* Below this radius ratio a tetrahedron makes the solver slow and the picture ugly. */
-static const double poor_quality = 1e-3;
 /* From here on linear tetrahedra are visibly too stiff in bending: volumetric locking. */
 static const double locking_poisson = 0.49;
 
@@ -58,6 +56,24 @@ __attribute__((format(printf, 2, 3))) static void warn(preflight *p, const char 
 /* ---- what is unusual but allowed --------------------------------------------------------------
  */
 
+static void warn_of_slivers(preflight *p, const char *name, const pl_mesh *mesh,
+                            const pl_mesh_quality *q)
+{
+    char ids[256];
+    size_t used = 0;
+    for (int32_t k = 0; k < q->worst_count && k < q->poor; k++) {
+        bool tet = q->worst[k] < mesh->tet_count;
+        used += (size_t)snprintf(ids + used, sizeof ids - used, "%s%s %" PRId64, k ? ", " : "",
+                                 tet ? "tetrahedron" : "triangle",
+                                 tet ? q->worst[k] : q->worst[k] - mesh->tet_count);
+    }
+    warn(p,
+         "%" PRId64
+         " elements of body '%s' have a quality below %g (1 is regular), the worst %.2g: "
+         "expect slow convergence; the worst are %s",
+         q->poor, name, PL_MESH_POOR, q->worst_quality, ids);
+}
+
 static pl_status warn_of_mesh(preflight *p, int32_t b)
 {
     const char *name = p->scene.scene.bodies[b].name;
@@ -72,11 +88,8 @@ static pl_status warn_of_mesh(preflight *p, int32_t b)
     pl_status status = pl_mesh_measure(mesh, &quality);
     if (status != PL_OK)
         return status;
-    if (quality.worst_quality < poor_quality)
-        warn(p,
-             "the worst tetrahedron of body '%s' has quality %.2g (1 is regular): expect slow "
-             "convergence",
-             name, quality.worst_quality);
+    if (quality.poor > 0)
+        warn_of_slivers(p, name, mesh, &quality);
     if (quality.components > 1)
         warn(p, "body '%s' is %" PRId64 " separate pieces", name, quality.components);
     return PL_OK;

@@ -1,4 +1,4 @@
-/* A mesh file: "g" Gmsh, "t" TetGen or "m" Medit in the first line, then the file; TetGen's .node
+/* A mesh file: "g" Gmsh, "t" TetGen, "m" Medit or "o" Wavefront in the first line, then the file; TetGen's .node
  * and .ele have a line "%%" between them. Read, checked, measured, its surface taken. */
 #include "tests/fuzz/fuzz.h"
 
@@ -22,6 +22,12 @@ static void check_indices(const pl_mesh *mesh)
     for (int64_t i = 0; i < 4 * mesh->tet_count; i++)
         FUZZ_REQUIRE(mesh->tets[i] >= 0 && mesh->tets[i] < mesh->vertex_count, "corner %lld",
                      (long long)i);
+    for (int64_t i = 0; i < 3 * mesh->triangle_count; i++)
+        FUZZ_REQUIRE(mesh->triangles[i] >= 0 && mesh->triangles[i] < mesh->vertex_count,
+                     "triangle's corner %lld", (long long)i);
+    for (int64_t i = 0; i < 2 * mesh->edge_count; i++)
+        FUZZ_REQUIRE(mesh->edges[i] >= 0 && mesh->edges[i] < mesh->vertex_count,
+                     "end of an edge %lld", (long long)i);
     for (int64_t i = 0; i < 3 * mesh->face_count; i++)
         FUZZ_REQUIRE(mesh->faces[i] >= 0 && mesh->faces[i] < mesh->vertex_count, "face corner %lld",
                      (long long)i);
@@ -38,13 +44,17 @@ static void use(const pl_mesh *mesh)
     int64_t count = 0;
     check_indices(mesh);
     FUZZ_REQUIRE(pl_mesh_measure(mesh, &quality) == PL_OK, "can not be measured");
-    FUZZ_REQUIRE(quality.volume > 0 && quality.components >= 1, "volume %g of %lld pieces",
-                 quality.volume, (long long)quality.components);
+    FUZZ_REQUIRE((quality.volume > 0) == (mesh->tet_count > 0) &&
+                     (quality.area > 0) == (mesh->triangle_count > 0) &&
+                     (quality.length > 0) == (mesh->edge_count > 0) && quality.components >= 1,
+                 "volume %g, area %g, length %g of %lld pieces", quality.volume, quality.area,
+                 quality.length, (long long)quality.components);
     FUZZ_REQUIRE(quality.worst_quality >= 0 && quality.mean_quality <= 1 + 1e-9 &&
                      quality.worst_quality <= quality.mean_quality + 1e-9,
                  "quality %g, mean %g", quality.worst_quality, quality.mean_quality);
     FUZZ_REQUIRE(pl_mesh_surface(mesh, &triangles, &count) == PL_OK, "has no surface");
-    FUZZ_REQUIRE(count >= 0 && count <= 4 * mesh->tet_count, "%lld triangles", (long long)count);
+    FUZZ_REQUIRE(count >= 0 && count <= 4 * mesh->tet_count + mesh->triangle_count,
+                 "%lld triangles", (long long)count);
     for (int64_t i = 0; i < 3 * count; i++)
         FUZZ_REQUIRE(triangles[i] >= 0 && triangles[i] < mesh->vertex_count, "triangle corner");
     free(triangles);
@@ -75,10 +85,11 @@ static void read_and_use(pl_mesh_format format, const pl_blob *blobs)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    if (size < 2 || data[1] != '\n' || !memchr("gtm", data[0], 3))
+    if (size < 2 || data[1] != '\n' || !memchr("gtmo", data[0], 4))
         return -1;
     pl_mesh_format format = data[0] == 'g'   ? PL_MESH_GMSH
                             : data[0] == 't' ? PL_MESH_TETGEN
+                            : data[0] == 'o' ? PL_MESH_OBJ
                                              : PL_MESH_MEDIT;
     const uint8_t *file = data + 2, *second = NULL;
     size_t first_size = size - 2, second_size = 0;

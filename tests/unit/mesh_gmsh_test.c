@@ -391,7 +391,7 @@ START_TEST(faults_of_the_frame)
     bad("$MeshFormat\n2.2 1 4\n", "mesh_unsupported", "line 2: data size 4");
     bad("$MeshFormat\n2.2 0\n", "mesh_syntax", "line 2: the line ends inside the format");
     bad("$MeshFormat\n2.2 1 8\n\2\0\0\0\n$EndMesh", "mesh_truncated", "byte 20: the file ends");
-    bad(HEAD NODES, "mesh_empty", "line 1: the file has 4 nodes but no tetrahedra");
+    bad(HEAD NODES, "mesh_empty", "line 1: the file has 4 nodes but no elements");
     bad(HEAD NODES "$Elements\n0\n$EndElements\n", "mesh_empty", "line 1: ");
     bad(HEAD NODES NODES TET, "mesh_syntax", "line 11: $Nodes is given again");
     bad(HEAD "stray\n" NODES TET, "mesh_syntax", "line 4: 'stray' stands outside every section");

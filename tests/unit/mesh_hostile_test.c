@@ -10,9 +10,13 @@ static void judge_result(pl_status status, pl_mesh *mesh, pl_faults *faults)
 {
     if (status == PL_OK) {
         ck_assert_uint_eq(faults->total, 0);
-        ck_assert_int_gt(mesh->tet_count, 0);
+        ck_assert_int_gt(pl_mesh_element_count(mesh), 0);
         for (int64_t i = 0; i < 4 * mesh->tet_count; i++)
             ck_assert(mesh->tets[i] >= 0 && mesh->tets[i] < mesh->vertex_count);
+        for (int64_t i = 0; i < 3 * mesh->triangle_count; i++)
+            ck_assert(mesh->triangles[i] >= 0 && mesh->triangles[i] < mesh->vertex_count);
+        for (int64_t i = 0; i < 2 * mesh->edge_count; i++)
+            ck_assert(mesh->edges[i] >= 0 && mesh->edges[i] < mesh->vertex_count);
         for (int64_t i = 0; i < 3 * mesh->face_count; i++)
             ck_assert(mesh->faces[i] >= 0 && mesh->faces[i] < mesh->vertex_count);
         for (int64_t i = 0; i < mesh->point_count; i++)
@@ -177,7 +181,7 @@ START_TEST(wrong_kinds_are_refused)
         "",  "\n",  "$",   "$MeshFormat",        "\xEF\xBB\xBF",     "MeshVersionFormatted",
         "1", "1 3", "End", "# only\n# comments", "\n\n\n\n  \t \r\n"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        for (int format = PL_MESH_GMSH; format <= PL_MESH_MEDIT; format++) {
+        for (int format = PL_MESH_GMSH; format <= PL_MESH_OBJ; format++) {
             pl_mesh mesh;
             pl_faults faults = {0};
             pl_status status = read_texts((pl_mesh_format)format, texts[i], texts[i], &mesh,
@@ -186,7 +190,7 @@ START_TEST(wrong_kinds_are_refused)
             judge_result(status, &mesh, &faults);
         }
     pl_blob nothing[2] = {{NULL, 0}, {NULL, 0}};
-    for (int format = PL_MESH_GMSH; format <= PL_MESH_MEDIT; format++)
+    for (int format = PL_MESH_GMSH; format <= PL_MESH_OBJ; format++)
         ck_assert_int_eq(attempt((pl_mesh_format)format, nothing), PL_INVALID);
 }
 END_TEST
