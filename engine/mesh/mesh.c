@@ -16,11 +16,6 @@ void pl_mesh_clear(pl_mesh *mesh)
     free(mesh->triangle_tags);
     free(mesh->edges);
     free(mesh->edge_tags);
-    for (int32_t i = 0; i < mesh->field_count; i++) {
-        free(mesh->fields[i].name);
-        free(mesh->fields[i].values);
-    }
-    free(mesh->fields);
     free(mesh->faces);
     free(mesh->face_tags);
     free(mesh->points);

@@ -1,9 +1,8 @@
 /* mesh.h - a mesh as the engine takes it, and where it comes from.
  *
  * A mesh is rest positions and elements in the order of its source: tetrahedra, triangles (cloth)
- * and edges (ropes), each with an optional tag and named values. Generators, and readers of mesh
- * files from memory ranges, make one; the checks say what is wrong with it, by element. No function
- * here does I/O.
+ * and edges (ropes), each with an optional tag. Generators, and readers of mesh files from memory
+ * ranges, make one; the checks say what is wrong with it, by element. No function here does I/O.
  */
 #ifndef PLIANT_ENGINE_MESH_MESH_H
 #define PLIANT_ENGINE_MESH_MESH_H
@@ -21,13 +20,6 @@ typedef struct pl_mesh_group {
     int32_t dimension;
 } pl_mesh_group;
 
-/* A named value of each element of the file, "stiffness" for example. */
-typedef struct pl_mesh_field {
-    char *name;
-    int32_t components; /* 1, 3 or 9 */
-    double *values;     /* [tets, then triangles, then edges][components]; NaN: the file has none */
-} pl_mesh_field;
-
 typedef struct pl_mesh {
     int64_t vertex_count;
     double *vertices; /* [vertex_count][3], metres, rest positions */
@@ -41,8 +33,6 @@ typedef struct pl_mesh {
     int64_t edge_count;
     int32_t *edges;     /* [edge_count][2] */
     int32_t *edge_tags; /* [edge_count] or NULL */
-    int32_t field_count;
-    pl_mesh_field *fields;
     /* Tagged surface triangles and points of the file, kept for selections; may be 0/NULL. */
     int64_t face_count;
     int32_t *faces;     /* [face_count][3] */
