@@ -100,7 +100,7 @@ static pl_mesh bar_with_slivers(pl_mesh_quality *quality)
     pl_mesh mesh;
     ck_assert_int_eq(pl_mesh_box((double[]){4, 1, 1}, (int32_t[]){8, 2, 2}, &mesh), PL_OK);
     for (int i = 2; i < 7; i += 2)
-        mesh.vertices[3 * (i + 9 * (1 + 3))] += 0.4988; /* of cells 0.5 m long */
+        mesh.vertices[3 * (i + 9 * (1 + 3))] += 0.4994; /* of cells 0.5 m long */
     ck_assert_int_eq(pl_mesh_measure(&mesh, quality), PL_OK);
     return mesh;
 }
