@@ -20,12 +20,12 @@ typedef struct disc {
 
 static int64_t discs(const tube *t)
 {
-    return t->along + !t->closed;
+    return (int64_t)t->along + !t->closed;
 }
 
 static int64_t disc_vertices(const tube *t)
 {
-    return (int64_t)(t->across + 1) * (t->across + 1);
+    return ((int64_t)t->across + 1) * ((int64_t)t->across + 1);
 }
 
 /* An odd number of cells across is rounded up: diagonals run outwards from the centre. */

@@ -79,7 +79,7 @@ END_TEST
 START_TEST(helices)
 {
     for (int strands = 1; strands <= 3; strands++)
-        for (int n = 2; n <= 8; n += 2) {
+        for (int n = 2; n <= (strands == 1 ? 8 : 4); n += 2) {
             const pl_mesh_helix_shape shape = {0.5, 0.1, 1, 3, strands};
             const double c = 1 / (2 * M_PI), length = 6 * M_PI * sqrt(0.25 + c * c);
             pl_mesh mesh;
