@@ -139,6 +139,13 @@ static int32_t add_parts(const pl_scene *scene, pl_carried *out)
     return count;
 }
 
+bool pl_obstacles_are_hard(const pl_solver_settings *solver)
+{
+    if (solver->has_obstacles)
+        return solver->obstacles == PL_OBSTACLES_HARD;
+    return pl_method_refuses(solver->method, PL_TRAIT_HARD) == NULL;
+}
+
 int32_t pl_scene_carried(const pl_scene *scene, pl_carried *out)
 {
     int32_t count = 0, of_model[PL_MATERIAL_KINDS] = {0};
@@ -152,7 +159,11 @@ int32_t pl_scene_carried(const pl_scene *scene, pl_carried *out)
         if (of_model[k] > 0)
             out[count++] = (pl_carried){MATERIALS[k].what, of_model[k], MATERIALS[k].traits};
     count += add_parts(scene, out + count);
+    bool hard = pl_obstacles_are_hard(&scene->solver), asked = scene->solver.has_obstacles;
     if (scene->obstacle_count > 0)
-        out[count++] = (pl_carried){"obstacle", scene->obstacle_count, PL_TRAIT_HARD};
+        out[count++] = (pl_carried){!hard   ? "soft obstacle"
+                                    : asked ? "hard obstacle"
+                                            : "obstacle",
+                                    scene->obstacle_count, hard ? PL_TRAIT_HARD : PL_TRAIT_NO_PROX};
     return count;
 }

@@ -34,6 +34,9 @@ const char *pl_method_name(pl_method_kind method);
  * Returns text. */
 const char *pl_methods_that_carry(unsigned traits, char *text, size_t size);
 
+/* Whether a scene's obstacles are constraints: as it says, or else where the method holds them. */
+bool pl_obstacles_are_hard(const pl_solver_settings *solver);
+
 /* Parts of a scene that put like terms into the objective. */
 typedef struct pl_carried {
     const char *what; /* "obstacle", "neo_hookean material": one of them */

@@ -2,6 +2,15 @@
 
 #include <stdlib.h>
 
+static void free_obstacle(pl_obstacle *o)
+{
+    free(o->name);
+    free(o->motion.keyframes);
+    free(o->heights);
+    free(o->mesh.source.vertices);
+    free(o->mesh.source.triangles);
+}
+
 void pl_scene_clear(pl_scene *scene)
 {
     for (int32_t i = 0; i < scene->material_count; i++)
@@ -30,10 +39,8 @@ void pl_scene_clear(pl_scene *scene)
         free(scene->attachments[i].select.indices);
         free(scene->attachments[i].select.tag);
     }
-    for (int32_t i = 0; i < scene->obstacle_count; i++) {
-        free(scene->obstacles[i].name);
-        free(scene->obstacles[i].motion.keyframes);
-    }
+    for (int32_t i = 0; i < scene->obstacle_count; i++)
+        free_obstacle(&scene->obstacles[i]);
     for (int32_t i = 0; i < scene->expectation_count; i++) {
         free(scene->expectations[i].name);
         free(scene->expectations[i].select.indices);

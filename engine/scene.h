@@ -64,6 +64,11 @@ typedef enum pl_initial_guess {
     PL_GUESS_ACCELERATION, /* x(n) + h v(n) + 0.2 h (v(n) - v(n-1)) */
     PL_GUESS_STEP,         /* x(n) + d v(n), d by a parabola through the objective (eq. 10) */
 } pl_initial_guess;
+/* What keeps bodies out of obstacles. */
+typedef enum pl_obstacle_way {
+    PL_OBSTACLES_HARD,   /* constraints (Narain 2016, eq. 38-39) */
+    PL_OBSTACLES_ENERGY, /* springs that the matrix knows nothing of (Liu 2017, section 4.3) */
+} pl_obstacle_way;
 typedef enum pl_metrics_detail { PL_METRICS_FRAME, PL_METRICS_ITERATION } pl_metrics_detail;
 typedef enum pl_output_precision { PL_OUTPUT_SINGLE, PL_OUTPUT_DOUBLE } pl_output_precision;
 
@@ -82,7 +87,10 @@ typedef struct pl_solver_settings {
     double weight_scale;          /* with stiffness shear: w_i^2 = weight_scale * mu * V */
     double relaxation;            /* ADMM over-relaxation, 1 = none */
     pl_acceleration acceleration; /* ADMM: momentum with restart */
-    int32_t window; /* quasi-Newton: pairs that L-BFGS remembers, 0 .. PL_WINDOW_MAX */
+    int32_t window;     /* quasi-Newton: pairs that L-BFGS remembers, 0 .. PL_WINDOW_MAX */
+    bool has_obstacles; /* else pl_obstacles_are_hard() says by the method */
+    pl_obstacle_way obstacles;
+    double contact_stiffness; /* with obstacles energy: of a vertex, over its diagonal of A */
     pl_on_not_converged on_not_converged;
     pl_device_kind device;
     pl_linear_kind linear; /* Newton */
@@ -242,17 +250,13 @@ typedef struct pl_attachment {
     double stiffness; /* k, N/m */
 } pl_attachment;
 
-typedef enum pl_obstacle_kind { PL_OBSTACLE_PLANE, PL_OBSTACLE_SPHERE } pl_obstacle_kind;
-typedef struct pl_obstacle {
-    char *name; /* given, or "obstacle-K" */
-    pl_obstacle_kind kind;
-    double normal[3]; /* plane: unit, points to the free side */
-    double offset;    /* plane: normal . x = offset, m */
-    double center[3]; /* sphere, m */
-    double radius;    /* sphere, m */
-    double friction;  /* Coulomb coefficient, >= 0 */
-    pl_motion motion;
-} pl_obstacle;
+/* Applied as scale, then rotate about the origin, then translate. */
+typedef struct pl_transform {
+    double scale[3];
+    double rotate_axis[3];
+    double rotate_degrees;
+    double translate[3]; /* m */
+} pl_transform;
 
 typedef enum pl_mesh_source_kind {
     PL_SOURCE_BOX,
@@ -322,14 +326,6 @@ typedef struct pl_mesh_source {
     int64_t *triangles; /* inline [triangle_count][3] */
     int64_t *edges;     /* inline [edge_count][2] */
 } pl_mesh_source;
-
-/* Applied as scale, then rotate about the origin, then translate. */
-typedef struct pl_transform {
-    double scale[3];
-    double rotate_axis[3];
-    double rotate_degrees;
-    double translate[3]; /* m */
-} pl_transform;
 
 typedef enum pl_shape_kind {
     PL_SHAPE_REST,
@@ -429,6 +425,50 @@ typedef struct pl_expectation {
     bool has_component, has_statistic, has_body, has_select, has_pin, has_obstacle, has_from,
         has_to, has_min, has_max, has_equals, has_tolerance;
 } pl_expectation;
+
+typedef enum pl_obstacle_kind {
+    PL_OBSTACLE_PLANE,
+    PL_OBSTACLE_SPHERE,
+    PL_OBSTACLE_BOX,
+    PL_OBSTACLE_CYLINDER,
+    PL_OBSTACLE_CAPSULE,
+    PL_OBSTACLE_TORUS,
+    PL_OBSTACLE_HEIGHTFIELD,
+    PL_OBSTACLE_MESH,
+} pl_obstacle_kind;
+
+/* A closed mesh; of the source its vertices and triangles. */
+typedef struct pl_obstacle_mesh {
+    pl_mesh_source source; /* first: its keys are this struct's */
+    pl_transform transform;
+    bool inside;
+} pl_obstacle_mesh;
+
+/* A solid that bodies stay out of, or, with `inside`, in. */
+typedef struct pl_obstacle {
+    char *name; /* given, or "obstacle-K" */
+    pl_obstacle_kind kind;
+    double normal[3];   /* plane: unit, points to the free side */
+    double offset;      /* plane: normal . x = offset, m */
+    double center[3];   /* all but the plane, m */
+    double axis[3];     /* cylinder, capsule, torus: unit */
+    double radius;      /* sphere, cylinder, capsule, and of the torus's circle, m */
+    double tube;        /* torus: radius of the tube, m, < radius */
+    bool has_height;    /* cylinder: without, it has no ends */
+    double height;      /* cylinder: along the axis; capsule: between the centres of its ends, m */
+    double size[3];     /* box, m */
+    double rounding;    /* box, cylinder: radius of the edges, within the size, m */
+    pl_transform place; /* box: rotation about its centre; nothing else of it is used */
+    int32_t rows, columns; /* heightfield: samples along z and x, >= 2 */
+    double *heights;       /* [rows][columns] m along y, over the centre */
+    double spacing;        /* between samples, m */
+    bool has_depth;        /* else the longer side */
+    double depth;          /* of the flat bottom below the lowest sample, m */
+    pl_obstacle_mesh mesh;
+    bool inside;     /* of all but plane, heightfield and mesh, which has its own */
+    double friction; /* Coulomb coefficient, >= 0 */
+    pl_motion motion;
+} pl_obstacle;
 
 typedef struct pl_output {
     int64_t every; /* steps a frame */

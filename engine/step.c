@@ -114,6 +114,7 @@ static pl_status march(pl_state *s, const pl_stepper *by, double start, double e
                           .x_start = x,
                           .x_pred = s->x_pred,
                           .load = s->load};
+        by->backend->ops->freeze(by->backend, &stage);
         pl_guess(by, &stage, v, v_old, x_out);
         pl_status status = by->solver->ops->solve(by->solver, &stage, x_out, s->gradient, solve,
                                                   failure);
@@ -149,10 +150,16 @@ static void keep_forces(pl_state *s, const pl_stepper *by)
                     s->pins[p].newton[c] += s->gradient[3 * (int64_t)m->pins[p].vertex[k] + c];
     }
     s->contacts = 0;
-    for (int32_t g = 0; s->solve.multipliers && g < m->group_count; g++)
-        if (m->group_obstacle[g] >= 0)
-            s->contacts += by->backend->ops->hard_force(by->backend, g, s->solve.multipliers[g],
-                                                        s->obstacles[m->group_obstacle[g]].newton);
+    for (int32_t g = 0; g < m->group_count; g++) {
+        if (m->group_obstacle[g] < 0)
+            continue;
+        double *force = s->obstacles[m->group_obstacle[g]].newton;
+        const pl_backend_ops *ops = by->backend->ops;
+        if (m->groups[g].ops->push)
+            s->contacts += ops->soft_force(by->backend, g, s->x, force);
+        else if (s->solve.multipliers)
+            s->contacts += ops->hard_force(by->backend, g, s->solve.multipliers[g], force);
+    }
 }
 
 /* x_new, v_new and what the last solve found become the state. */

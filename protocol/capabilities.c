@@ -29,16 +29,25 @@ static void set_choices(pl_json_writer *w, const char *key, const char *table, c
     put_words(w, pl_table_param(pl_table_named(table), param)->choices);
 }
 
-/* The methods that hold hard constraints. */
-static void set_obstacle_methods(pl_json_writer *w)
+static void set_methods_that_carry(pl_json_writer *w, const char *key, unsigned traits)
 {
     const char *const *methods = pl_table_param(pl_table_named("solver"), "method")->choices;
-    pl_json_key(w, "obstacle_methods");
+    pl_json_key(w, key);
     pl_json_begin_array(w);
     for (int32_t i = 0; methods[i]; i++)
-        if (!pl_method_refuses((pl_method_kind)i, PL_TRAIT_HARD))
+        if (!pl_method_refuses((pl_method_kind)i, traits))
             pl_json_put_string(w, methods[i]);
     pl_json_end_array(w);
+}
+
+/* The methods that obstacles go with, as constraints and as energies. */
+static void set_obstacle_methods(pl_json_writer *w)
+{
+    pl_json_key(w, "obstacle_methods");
+    pl_json_begin_object(w);
+    set_methods_that_carry(w, "hard", PL_TRAIT_HARD);
+    set_methods_that_carry(w, "energy", PL_TRAIT_NO_PROX);
+    pl_json_end_object(w);
 }
 
 /* What each method takes: material models, and whether hard constraints. */

@@ -73,6 +73,8 @@ static const char *const linears[] = {"direct", "pcg", "pcg_jacobi", NULL};
 static const char *const devices[] = {"cpu", NULL};
 static const pl_absent devices_absent[] = {{"gpu", 0}, {0}};
 
+static const char *const obstacle_ways[] = {"hard", "energy", NULL};
+
 static const pl_param solver_rows[] = {
     {.key = "method",
      .kind = PL_PARAM_CHOICE,
@@ -186,6 +188,23 @@ static const pl_param solver_rows[] = {
      .doc = "chebyshev_descent: the step, counted from 1, before which lengths and rho of the "
             "phases are tuned to it by solving it again and again; all later ones keep them. 0: "
             "none."},
+    {.key = "obstacles",
+     .kind = PL_PARAM_CHOICE,
+     AT(pl_solver_settings, obstacles),
+     .choices = obstacle_ways,
+     .flagged = true,
+     .flag_offset = offsetof(pl_solver_settings, has_obstacles),
+     .standard_text = "hard where the method holds constraints, else energy",
+     .doc = "What keeps bodies out of obstacles: constraints, or springs that push back what is "
+            "inside."},
+    {.key = "contact_stiffness",
+     .kind = PL_PARAM_NUMBER,
+     AT(pl_solver_settings, contact_stiffness),
+     .unit = "1",
+     ABOVE(0, 1e6),
+     .standard = {10},
+     .doc = "With obstacles energy: a vertex's spring over its diagonal of the constant matrix. "
+            "Bodies go in less, and iterations are more, the larger it is."},
     {.key = "on_not_converged",
      .kind = PL_PARAM_CHOICE,
      AT(pl_solver_settings, on_not_converged),
@@ -464,7 +483,6 @@ static const pl_param scene_rows[] = {
 static const pl_param_table scene_table = {.name = "scene", .doc = "A scene.", ROWS(scene_rows)};
 
 /* One a line, so that additions merge. */
-/* One a line, so that additions merge. */
 /* clang-format off */
 static const pl_param_table *const tables[] = {
     &scene_table,
@@ -497,8 +515,8 @@ static const pl_param_table *const tables[] = {
     &pl_select_plane_table,
     &pl_motion_table,
     &pl_obstacle_table,
-    &pl_plane_table,
-    &pl_ball_table,
+    &pl_obstacle_plane_table,
+    &pl_obstacle_sphere_table,
     &pl_expectation_table,
     &pl_keyframe_table,
     &pl_key_rotate_table,
@@ -506,6 +524,13 @@ static const pl_param_table *const tables[] = {
     &pl_wind_table,
     &pl_point_table,
     &pl_pressure_table,
+    &pl_obstacle_turn_table,
+    &pl_obstacle_box_table,
+    &pl_obstacle_cylinder_table,
+    &pl_obstacle_capsule_table,
+    &pl_obstacle_torus_table,
+    &pl_obstacle_heightfield_table,
+    &pl_obstacle_mesh_table,
     &output_table,
     &resources_table,
     NULL,

@@ -50,6 +50,7 @@ typedef enum pl_custom {
     PL_CUSTOM_TRIANGLES, /* flat or in threes: pl_mesh_source */
     PL_CUSTOM_EDGES,     /* flat or in pairs: pl_mesh_source */
     PL_CUSTOM_BY_TAG,    /* an object of references by tag: pl_body */
+    PL_CUSTOM_HEIGHTS,   /* rows of numbers: pl_obstacle */
     PL_CUSTOM_COUNT
 } pl_custom;
 

@@ -164,7 +164,7 @@ static const pl_param body_rows[] = {
 };
 const pl_param_table pl_body_table = {.name = "body", .doc = "A deformable body.", ROWS(body_rows)};
 
-/* ---- pins and obstacles
+/* ---- pins
  * -------------------------------------------------------------------------- */
 
 static const pl_param select_box_rows[] = {
@@ -397,77 +397,3 @@ static const pl_param pin_rows[] = {
 };
 const pl_param_table pl_pin_table = {
     .name = "pin", .doc = "Vertices held or moved.", ROWS(pin_rows)};
-
-static const pl_param plane_rows[] = {
-    {.key = "normal",
-     .kind = PL_PARAM_VECTOR,
-     AT(pl_obstacle, normal),
-     .direction = true,
-     FROM(-LENGTH_MAX, LENGTH_MAX),
-     .standard = {0, 1, 0},
-     .doc = "Towards the free side."},
-    {.key = "offset",
-     .kind = PL_PARAM_NUMBER,
-     AT(pl_obstacle, offset),
-     .unit = "m",
-     FROM(-LENGTH_MAX, LENGTH_MAX),
-     .doc = "The plane is normal . x = offset."},
-};
-const pl_param_table pl_plane_table = {
-    .name = "obstacle.plane", .doc = "A half space that nothing enters.", ROWS(plane_rows)};
-
-static const pl_param ball_rows[] = {
-    {.key = "center",
-     .kind = PL_PARAM_VECTOR,
-     AT(pl_obstacle, center),
-     .unit = "m",
-     FROM(-LENGTH_MAX, LENGTH_MAX),
-     .doc = "Centre."},
-    {.key = "radius",
-     .kind = PL_PARAM_NUMBER,
-     AT(pl_obstacle, radius),
-     .unit = "m",
-     ABOVE(0, LENGTH_MAX),
-     .standard = {0.5},
-     .doc = "Radius."},
-};
-const pl_param_table pl_ball_table = {
-    .name = "obstacle.sphere", .doc = "A ball that nothing enters.", ROWS(ball_rows)};
-
-static const pl_param obstacle_rows[] = {
-    {.key = "name",
-     .kind = PL_PARAM_STRING,
-     AT(pl_obstacle, name),
-     FROM(1, PL_SCENE_NAME_MAX),
-     .standard_text = "obstacle-K, K from 0",
-     .doc = "Unique among obstacles."},
-    {.key = "plane",
-     .kind = PL_PARAM_OBJECT,
-     .table = &pl_plane_table,
-     .variant = 1 + PL_OBSTACLE_PLANE,
-     .doc = "A half space."},
-    {.key = "sphere",
-     .kind = PL_PARAM_OBJECT,
-     .table = &pl_ball_table,
-     .variant = 1 + PL_OBSTACLE_SPHERE,
-     .doc = "A ball."},
-    {.key = "friction",
-     .kind = PL_PARAM_NUMBER,
-     AT(pl_obstacle, friction),
-     .unit = "1",
-     FROM(0, 1e6),
-     .doc = "Coulomb's coefficient."},
-    {.key = "motion",
-     .kind = PL_PARAM_OBJECT,
-     AT(pl_obstacle, motion),
-     .table = &pl_motion_table,
-     .flagged = true,
-     .flag_offset = offsetof(pl_obstacle, motion.present),
-     .standard_text = "at rest",
-     .doc = "How it moves."},
-};
-const pl_param_table pl_obstacle_table = {.name = "obstacle",
-                                          .doc = "What bodies collide with.",
-                                          ROWS(obstacle_rows),
-                                          .one_of = true,
-                                          .kind_offset = offsetof(pl_obstacle, kind)};

@@ -1,5 +1,5 @@
 /* params_rows.h - how the rows of the parameter tables are written, and the tables of
- * params_parts.c; private to protocol/params*.c. */
+ * params_parts.c and params_obstacles.c; private to protocol/params*.c. */
 #ifndef PLIANT_PROTOCOL_PARAMS_ROWS_H
 #define PLIANT_PROTOCOL_PARAMS_ROWS_H
 
@@ -46,8 +46,15 @@ extern const pl_param_table pl_strain_limit_table;
 extern const pl_param_table pl_fibers_table;
 extern const pl_param_table pl_attachment_table;
 extern const char *const pl_inextensible_words[];
-extern const pl_param_table pl_plane_table;
-extern const pl_param_table pl_ball_table;
+extern const pl_param_table pl_obstacle_plane_table;
+extern const pl_param_table pl_obstacle_sphere_table;
+extern const pl_param_table pl_obstacle_turn_table;
+extern const pl_param_table pl_obstacle_box_table;
+extern const pl_param_table pl_obstacle_cylinder_table;
+extern const pl_param_table pl_obstacle_capsule_table;
+extern const pl_param_table pl_obstacle_torus_table;
+extern const pl_param_table pl_obstacle_heightfield_table;
+extern const pl_param_table pl_obstacle_mesh_table;
 extern const pl_param_table pl_obstacle_table;
 extern const pl_param_table pl_expectation_table;
 extern const char *const pl_when_words[];   /* of "at", as pl_when has them */

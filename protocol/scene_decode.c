@@ -3,6 +3,7 @@
 #include "engine/scene.h"
 #include "protocol/decode.h"
 #include "protocol/expect_decode.h"
+#include "protocol/obstacle_decode.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -133,7 +134,7 @@ static void decode_upload(pl_decoder *d, json_t *value, const pl_param *p, void 
 static void decode_cell(pl_decoder *d, json_t *value, const pl_param *p, void *rows, size_t i)
 {
     pl_param cell = *p;
-    if (p->custom == PL_CUSTOM_VERTICES) {
+    if (p->custom == PL_CUSTOM_VERTICES || p->custom == PL_CUSTOM_HEIGHTS) {
         cell.kind = PL_PARAM_NUMBER;
         pl_decode_number(d, value, &cell, (double *)rows + i);
     } else {
@@ -253,6 +254,26 @@ static void decode_by_tag(pl_decoder *d, json_t *value, const pl_param *p, void 
     }
 }
 
+/* ---- customs of an obstacle
+ * --------------------------------------------------------------------------- */
+
+/* As many numbers in each row as in the first. */
+static void decode_heights(pl_decoder *d, json_t *value, const pl_param *p, void *out)
+{
+    pl_obstacle *o = out;
+    size_t width = json_array_size(json_array_get(value, 0));
+    if (width < 2 || json_array_size(value) < 2) {
+        char expected[160];
+        pl_param_expected(p, expected, sizeof expected);
+        pl_decode_refuse(d, value, "wrong_type", expected, "at least two rows of two numbers");
+        return;
+    }
+    int64_t rows = 0;
+    o->heights = decode_rows(d, value, p, width, &rows);
+    o->rows = (int32_t)rows;
+    o->columns = (int32_t)width;
+}
+
 /* ---- customs of a selection
  * ---------------------------------------------------------------------- */
 
@@ -337,21 +358,14 @@ static void decode_axes(pl_decoder *d, json_t *value, const pl_param *p, void *o
 }
 
 static const pl_decode_custom customs[PL_CUSTOM_COUNT] = {
-    [PL_CUSTOM_VERSION] = decode_version,
-    [PL_CUSTOM_METADATA] = decode_metadata,
-    [PL_CUSTOM_LABELS] = decode_labels,
-    [PL_CUSTOM_SCALE] = decode_scale,
-    [PL_CUSTOM_UPLOAD] = decode_upload,
-    [PL_CUSTOM_VERTICES] = decode_vertices,
-    [PL_CUSTOM_TETS] = decode_tets,
-    [PL_CUSTOM_SIDE] = decode_side,
-    [PL_CUSTOM_INDICES] = decode_indices,
-    [PL_CUSTOM_TAG] = decode_tag,
-    [PL_CUSTOM_AT] = pl_decode_at,
-    [PL_CUSTOM_AXES] = decode_axes,
-    [PL_CUSTOM_TRIANGLES] = decode_triangles,
-    [PL_CUSTOM_EDGES] = decode_edges,
-    [PL_CUSTOM_BY_TAG] = decode_by_tag,
+    [PL_CUSTOM_VERSION] = decode_version, [PL_CUSTOM_METADATA] = decode_metadata,
+    [PL_CUSTOM_LABELS] = decode_labels,   [PL_CUSTOM_SCALE] = decode_scale,
+    [PL_CUSTOM_UPLOAD] = decode_upload,   [PL_CUSTOM_VERTICES] = decode_vertices,
+    [PL_CUSTOM_TETS] = decode_tets,       [PL_CUSTOM_SIDE] = decode_side,
+    [PL_CUSTOM_INDICES] = decode_indices, [PL_CUSTOM_HEIGHTS] = decode_heights,
+    [PL_CUSTOM_TAG] = decode_tag,         [PL_CUSTOM_AT] = pl_decode_at,
+    [PL_CUSTOM_AXES] = decode_axes,       [PL_CUSTOM_TRIANGLES] = decode_triangles,
+    [PL_CUSTOM_EDGES] = decode_edges,     [PL_CUSTOM_BY_TAG] = decode_by_tag,
 };
 
 /* ---- rules that bind several keys
@@ -629,6 +643,9 @@ static const pl_decode_rule rules[] = {
     {"motion", check_motion},
     {"obstacle.plane", check_plane},
     {"expect", pl_check_expectation},
+    {"obstacle.box", pl_check_block},
+    {"obstacle.cylinder", pl_check_cylinder},
+    {"obstacle.torus", pl_check_torus},
     {0},
 };
 

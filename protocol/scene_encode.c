@@ -92,6 +92,14 @@ static void put_by_tag(pl_json_writer *w, const pl_scene *scene, const pl_body *
     pl_json_end_object(w);
 }
 
+static void put_heights(pl_json_writer *w, const pl_obstacle *o)
+{
+    pl_json_begin_array(w);
+    for (int32_t r = 0; r < o->rows; r++)
+        put_numbers(w, o->heights + (int64_t)r * o->columns, o->columns);
+    pl_json_end_array(w);
+}
+
 static void put_custom(pl_json_writer *w, const pl_scene *scene, const pl_param *p,
                        const char *base)
 {
@@ -112,6 +120,9 @@ static void put_custom(pl_json_writer *w, const pl_scene *scene, const pl_param 
         break;
     case PL_CUSTOM_TETS:
         put_integers(w, mesh->tets, 4 * mesh->tet_count);
+        break;
+    case PL_CUSTOM_HEIGHTS:
+        put_heights(w, (const void *)base);
         break;
     case PL_CUSTOM_TRIANGLES:
         put_integers(w, mesh->triangles, 3 * mesh->triangle_count);
@@ -291,4 +302,9 @@ char *pl_scene_encode(const pl_scene *scene)
     pl_json_writer w = {0};
     encode_members(&w, scene, pl_scene_table(), (const char *)scene);
     return pl_json_finish(&w, NULL);
+}
+
+void pl_obstacle_put(pl_json_writer *w, const pl_obstacle *obstacle)
+{
+    encode_members(w, NULL, pl_table_named("obstacle"), (const char *)obstacle);
 }

@@ -46,6 +46,11 @@ void pl_outline_clear(pl_outline *outline);
 /* The effective scene: every parameter with its value, as posted keys. malloc'ed text, or NULL. */
 char *pl_scene_encode(const pl_scene *scene);
 
+/* One obstacle of it, as a value where the writer stands. */
+typedef struct pl_json_writer pl_json_writer; /* protocol/json.h */
+typedef struct pl_obstacle pl_obstacle;       /* engine/scene.h */
+void pl_obstacle_put(pl_json_writer *w, const pl_obstacle *obstacle);
+
 /* The body of /v1/capabilities: {"version", "materials", "methods", "integrators", "devices",
  * "mesh_sources", "mesh_formats", "selections", "shapes", "obstacles", "limits", "scene_limits",
  * "parameters": {table: {key: {type, unit, default, minimum, ...}}}}.

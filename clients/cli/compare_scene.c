@@ -242,7 +242,8 @@ static int read_scene(pl_cli *cli, pl_compare_scene *s, int64_t frame)
     pl_json *scene = pl_json_parse(s->base.text, s->base.length, NULL);
     snprintf(s->name, sizeof s->name, "%s", pl_json_string(scene, "name", ""));
     s->step = frame * pl_json_integer(scene, "output/every", 1);
-    s->hard = pl_json_count(pl_json_at(scene, "obstacles")) > 0;
+    s->hard = pl_json_count(pl_json_at(scene, "obstacles")) > 0 &&
+              strcmp(pl_json_string(scene, "solver/obstacles", ""), "energy") != 0;
     int64_t steps = pl_json_integer(scene, "time/steps", 0); /* the last frame may be a part */
     s->step = steps > 0 && s->step > steps ? steps : s->step;
     pl_json_free(scene);

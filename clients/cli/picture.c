@@ -123,7 +123,7 @@ static pl_status place_planes(stage *s)
     if (!s->planes)
         return PL_NO_MEMORY;
     for (int32_t k = 0; k < p->obstacles; k++)
-        if (!p->obstacle[k].sphere)
+        if (!p->obstacle[k].sphere && p->obstacle[k].triangles == 0)
             s->planes[s->plane_count++] = p->obstacle[k];
     if (s->plane_count > 0)
         return PL_OK;

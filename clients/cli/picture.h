@@ -10,10 +10,13 @@
 #include <stdint.h>
 
 typedef struct pl_picture_obstacle {
-    bool sphere;     /* else a plane */
-    float normal[3]; /* plane: unit */
-    float point[3];  /* plane: a point of it; sphere: the centre */
-    float radius;    /* sphere */
+    bool sphere;       /* else with triangles, or a plane */
+    float normal[3];   /* plane: unit */
+    float point[3];    /* plane: a point of it; the others: the centre */
+    float radius;      /* sphere */
+    int64_t triangles; /* of any other shape */
+    float *corner;     /* [triangles][3][3] */
+    float *normal_at;  /* [triangles][3][3], unit, at the corners */
 } pl_picture_obstacle;
 
 typedef struct pl_picture {

@@ -2,6 +2,7 @@
  * motion has brought them. */
 #include "clients/cli/npy.h"
 #include "clients/cli/session_source.h"
+#include "clients/cli/shapes.h"
 #include "clients/cli/vec.h"
 
 #include "protocol/session_file.h"
@@ -139,11 +140,25 @@ static void move(const pl_json *motion, double time, pl_picture_obstacle *o)
     read_vector(motion, "origin", origin);
     float angle = (float)(pl_json_number(motion, "degrees_per_second", 0) * time * M_PI / 180);
     pl_vec k = vec_unit(vec_of(axis)), about = vec_of(origin);
-    pl_vec p = vec_add(turned(vec_sub(vec_of(o->point), about), k, angle), about);
-    p = vec_add(p, vec_scale(vec_of(velocity), (float)time));
-    pl_vec n = turned(vec_of(o->normal), k, angle);
-    memcpy(o->point, &p, sizeof o->point);
-    memcpy(o->normal, &n, sizeof o->normal);
+    pl_vec way = vec_add(about, vec_scale(vec_of(velocity), (float)time));
+    for (int64_t i = -1; i < 3 * o->triangles; i++) { /* the centre, then the corners */
+        float *x = i < 0 ? o->point : o->corner + 3 * i;
+        float *n = i < 0 ? o->normal : o->normal_at + 3 * i;
+        pl_vec p = vec_add(turned(vec_sub(vec_of(x), about), k, angle), way);
+        pl_vec m = turned(vec_of(n), k, angle);
+        memcpy(x, &p, sizeof o->point);
+        memcpy(n, &m, sizeof o->normal);
+    }
+}
+
+/* Whether bodies are kept in an obstacle. */
+static bool is_room(const pl_json *entry)
+{
+    static const char *const shapes[] = {"sphere", "box", "cylinder", "capsule", "torus", "mesh"};
+    bool inside = false;
+    for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++)
+        inside |= pl_json_boolean(pl_json_at(entry, shapes[k]), "inside", false);
+    return inside;
 }
 
 static int read_obstacles(pl_session_source *s, const pl_json *topology, const pl_json *scene,
@@ -163,12 +178,18 @@ static int read_obstacles(pl_session_source *s, const pl_json *topology, const p
             read_vector(plane, "normal", o->normal);
             for (int i = 0; i < 3; i++)
                 o->point[i] = o->normal[i] * (float)pl_json_number(plane, "offset", 0);
+        } else if (is_room(entry)) {
+            continue; /* bodies are in it: it would hide them */
         } else if (sphere) {
             o->sphere = true;
             read_vector(sphere, "center", o->point);
             o->radius = (float)pl_json_number(sphere, "radius", 0);
         } else {
-            continue; /* of a kind that this version can not draw */
+            pl_status made = pl_shape_triangles(entry, o);
+            if (made == PL_NO_MEMORY)
+                return no_memory(s);
+            if (made != PL_OK)
+                continue; /* of a kind that this version can not draw */
         }
         const pl_json *motion = pl_json_at(pl_json_item(posted, k), "motion");
         if (!pl_json_is_null(motion))
@@ -224,6 +245,10 @@ void pl_session_shape_clear(pl_session_shape *shape)
     free(shape->sheet);
     free(shape->edge);
     free(shape->tet);
+    for (int32_t k = 0; k < shape->obstacles; k++) {
+        free(shape->obstacle[k].corner);
+        free(shape->obstacle[k].normal_at);
+    }
     free(shape->obstacle);
     *shape = (pl_session_shape){0};
 }

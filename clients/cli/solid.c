@@ -15,6 +15,24 @@ static int64_t sphere_count(const pl_picture *p)
     return spheres;
 }
 
+static int64_t shape_count(const pl_picture *p)
+{
+    int64_t triangles = 0;
+    for (int32_t k = 0; k < p->obstacles; k++)
+        triangles += p->obstacle[k].triangles;
+    return triangles;
+}
+
+static void add_shape(const pl_picture_obstacle *o, pl_solid *s)
+{
+    for (int64_t i = 0; i < 3 * o->triangles; i++) {
+        s->corner[3 * s->triangles + i] = vec_of(o->corner + 3 * i);
+        s->normal[3 * s->triangles + i] = vec_of(o->normal_at + 3 * i);
+    }
+    for (int64_t t = 0; t < o->triangles; t++)
+        s->body[s->triangles++] = PL_SOLID_OBSTACLE;
+}
+
 static pl_vec sphere_point(int ring, int sector)
 {
     float polar = (float)M_PI * (float)ring / SPHERE_RINGS;
@@ -102,6 +120,7 @@ pl_status pl_solid_create(const pl_picture *picture, pl_solid *out)
 {
     *out = (pl_solid){0};
     size_t count = (size_t)(picture->triangles + PL_ROD_TRIANGLES * picture->edges +
+                            shape_count(picture) +
                             sphere_count(picture) * SPHERE_RINGS * SPHERE_SECTORS * 2);
     out->corner = malloc((3 * count + 1) * sizeof *out->corner);
     out->normal = malloc((3 * count + 1) * sizeof *out->normal);
@@ -114,6 +133,8 @@ pl_status pl_solid_create(const pl_picture *picture, pl_solid *out)
     for (int32_t k = 0; k < picture->obstacles; k++)
         if (picture->obstacle[k].sphere)
             add_sphere(&picture->obstacle[k], out);
+        else
+            add_shape(&picture->obstacle[k], out);
     return PL_OK;
 }
 

@@ -95,6 +95,8 @@ typedef struct pl_backend_ops {
     void (*copy)(pl_backend *b, double *to, const double *from, int64_t count);
     void (*clear)(pl_backend *b, double *array, int64_t count);
 
+    /* What groups keep constant over a stage: before anything else of it. */
+    void (*freeze)(pl_backend *b, const pl_stage *stage);
     /* z[g] = D_g x for every group. */
     void (*reduce)(pl_backend *b, const double *x, double *const *z);
     pl_local_sums (*local_step)(pl_backend *b, const pl_stage *stage, const pl_local_step *step);
@@ -128,6 +130,8 @@ typedef struct pl_backend_ops {
                        double *gradient);
     /* Sum of -W^2 u over the terms of a hard group: the force it exerts, and how many exert any. */
     int64_t (*hard_force)(pl_backend *b, int32_t group, const double *u, double force[3]);
+    /* The same of a group that is an obstacle with an energy: `push`. */
+    int64_t (*soft_force)(pl_backend *b, int32_t group, const double *x, double force[3]);
     pl_measures (*measure)(pl_backend *b, const double *x);
     /* First vertex with a coordinate that is not finite, or -1. */
     int64_t (*find_not_finite)(pl_backend *b, const double *x);

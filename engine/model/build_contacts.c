@@ -1,4 +1,6 @@
+#include "engine/carries.h"
 #include "engine/model/build.h"
+#include "engine/model/contact_springs.h"
 #include "engine/model/contacts.h"
 
 #include <stdlib.h>
@@ -49,17 +51,15 @@ pl_status pl_build_contacts(pl_build *b)
         status = PL_NO_MEMORY;
     if (status == PL_OK && count > 0) {
         pl_build_vertex_stiffness(m, stiffness);
+        bool hard = pl_obstacles_are_hard(&b->scene->solver);
+        pl_status (*create)(const pl_obstacle *, const int32_t *, const double *, int64_t,
+                            pl_group *) = hard ? pl_contacts_create : pl_contact_springs_create;
+        double scale = hard ? 1 : b->scene->solver.contact_stiffness;
         for (int64_t k = 0; k < count; k++)
-            weight[k] = stiffness[vertex[k]];
+            weight[k] = scale * stiffness[vertex[k]];
         for (int32_t o = 0; status == PL_OK && o < m->obstacle_count; o++) {
-            pl_obstacle obstacle = b->scene->obstacles[o];
-            if (obstacle.motion.present && !obstacle.motion.has_origin)
-                for (int c = 0; c < 3; c++)
-                    obstacle.motion.origin[c] = obstacle.kind == PL_OBSTACLE_SPHERE
-                                                    ? obstacle.center[c]
-                                                    : obstacle.normal[c] * obstacle.offset;
             pl_group group;
-            status = pl_contacts_create(&obstacle, vertex, weight, count, &group);
+            status = create(&b->scene->obstacles[o], vertex, weight, count, &group);
             if (status == PL_OK)
                 status = pl_build_add_group(b, &group, o);
         }

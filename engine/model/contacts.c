@@ -1,12 +1,15 @@
 #include "engine/model/contacts.h"
 
 #include "engine/model/motion.h"
+#include "engine/obstacles/shape.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 typedef struct contacts {
-    pl_obstacle obstacle;
+    pl_shape *shape;
+    pl_motion motion;
+    double friction;
 } contacts;
 
 static double dot3(const double *a, const double *b)
@@ -14,61 +17,39 @@ static double dot3(const double *a, const double *b)
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-/* Distance and normal in the obstacle's own frame. */
-static double distance_at_rest(const pl_obstacle *o, const double q[3], double normal[3])
-{
-    if (o->kind == PL_OBSTACLE_PLANE) {
-        for (int c = 0; c < 3; c++)
-            normal[c] = o->normal[c];
-        return dot3(o->normal, q) - o->offset;
-    }
-    double d[3] = {q[0] - o->center[0], q[1] - o->center[1], q[2] - o->center[2]};
-    double r = sqrt(dot3(d, d));
-    /* The centre has no nearest point; any direction is as good. */
-    for (int c = 0; c < 3; c++)
-        normal[c] = r > 0 ? d[c] / r : (c == 1);
-    return r - o->radius;
-}
+/* A vertex's place at the step's start as the obstacle sees it, and where it would be at the end
+ * had it stuck to the obstacle since. */
+typedef struct anchor {
+    double own[3], carried[3];
+} anchor;
 
-static double distance_posed(const pl_obstacle *o, const pl_pose *pose, const double p[3],
-                             double normal[3])
+/* The projection of v onto the outside, with friction against the anchor. */
+static void project(const contacts *k, const pl_pose *pose, const double v[3], const anchor *at,
+                    double z[3])
 {
-    double q[3], n[3];
-    pl_pose_invert(pose, p, q);
-    double d = distance_at_rest(o, q, n);
-    pl_pose_rotate(pose, n, normal);
-    return d;
-}
-
-double pl_obstacle_distance(const pl_obstacle *obstacle, double time, const double p[3],
-                            double normal[3])
-{
-    pl_pose pose = pl_motion_pose(&obstacle->motion, time);
-    return distance_posed(obstacle, &pose, p, normal);
-}
-
-/* The projection of v onto the outside, with friction against the anchor: where the vertex would be
- * had it stuck to the obstacle since the step's start. */
-static void project(const pl_obstacle *o, const pl_pose *pose, const double v[3],
-                    const double anchor[3], double z[3])
-{
-    double n[3];
-    double depth = -distance_posed(o, pose, v, n);
+    double q[3], own[3], n[3];
+    pl_pose_invert(pose, v, q);
+    double depth = -pl_shape_distance_from(k->shape, at->own, q, own);
+    pl_pose_rotate(pose, own, n);
     if (!(depth > 0)) {
         for (int c = 0; c < 3; c++)
             z[c] = v[c];
         return;
     }
-    double slip[3], d[3] = {v[0] - anchor[0], v[1] - anchor[1], v[2] - anchor[2]};
+    double slip[3], d[3];
+    for (int c = 0; c < 3; c++)
+        d[c] = v[c] - at->carried[c];
     double normal_part = dot3(d, n);
     for (int c = 0; c < 3; c++)
         slip[c] = d[c] - normal_part * n[c];
-    double length = sqrt(dot3(slip, slip)), limit = o->friction * depth;
+    double length = sqrt(dot3(slip, slip)), limit = k->friction * depth;
     double kept = length <= limit ? 1 : limit / length;
     for (int c = 0; c < 3; c++)
         z[c] = v[c] + depth * n[c] - kept * slip[c];
     /* On a curved obstacle the tangential move leaves the surface: put it back. */
-    double left = distance_posed(o, pose, z, n);
+    pl_pose_invert(pose, z, q);
+    double left = pl_shape_distance_from(k->shape, at->own, q, own);
+    pl_pose_rotate(pose, own, n);
     if (left < 0)
         for (int c = 0; c < 3; c++)
             z[c] -= left * n[c];
@@ -89,18 +70,17 @@ typedef struct poses {
 
 static poses poses_of(const contacts *k, const pl_stage *stage)
 {
-    return (poses){pl_motion_pose(&k->obstacle.motion, stage->time_start),
-                   pl_motion_pose(&k->obstacle.motion, stage->time_end)};
+    return (poses){pl_motion_pose(&k->motion, stage->time_start),
+                   pl_motion_pose(&k->motion, stage->time_end)};
 }
 
 static void prox_one(const pl_group *g, const pl_stage *stage, const poses *at, int64_t i,
                      const double v[3], double z[3])
 {
-    const contacts *k = g->data;
-    double q[3], anchor[3];
-    pl_pose_invert(&at->start, stage->x_start + 3 * (int64_t)g->corner[i], q);
-    pl_pose_apply(&at->end, q, anchor);
-    project(&k->obstacle, &at->end, v, anchor, z);
+    anchor from;
+    pl_pose_invert(&at->start, stage->x_start + 3 * (int64_t)g->corner[i], from.own);
+    pl_pose_apply(&at->end, from.own, from.carried);
+    project(g->data, &at->end, v, &from, z);
 }
 
 static void contacts_prox(const pl_group *g, const pl_stage *stage, const double *v, double *z,
@@ -183,7 +163,10 @@ static void contacts_stiffness(const pl_group *g, int64_t block, int32_t lane, d
 
 static void contacts_destroy(pl_group *g)
 {
-    free(g->data);
+    contacts *k = g->data;
+    if (k)
+        pl_shape_destroy(k->shape);
+    free(k);
     free(g->corner);
     free(g->weight);
     *g = (pl_group){0};
@@ -212,12 +195,14 @@ pl_status pl_contacts_create(const pl_obstacle *obstacle, const int32_t *vertex,
     g.data = k;
     g.corner = pl_block_alloc(blocks * PL_BLOCK, sizeof *g.corner);
     g.weight = pl_block_alloc(blocks * PL_BLOCK, sizeof *g.weight);
-    if (!k || !g.corner || !g.weight) {
+    if (!k || !g.corner || !g.weight || pl_shape_create(obstacle, &k->shape) != PL_OK) {
         contacts_destroy(&g);
         return PL_NO_MEMORY;
     }
-    k->obstacle = *obstacle;
-    k->obstacle.name = NULL;
+    k->motion = obstacle->motion;
+    k->friction = obstacle->friction;
+    if (!k->motion.has_origin)
+        pl_obstacle_center(obstacle, k->motion.origin);
     for (int64_t i = 0; i < blocks * PL_BLOCK; i++) {
         g.corner[i] = vertex[i < count ? i : i - i % PL_BLOCK];
         g.weight[i] = i < count ? weight[i] : 0;

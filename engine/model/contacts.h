@@ -19,13 +19,8 @@
 #include "engine/scene.h"
 
 /* A group of `count` model vertices against an obstacle. weight[k] is w_k^2 of vertex[k], N/m. The
- * obstacle is copied; its name is not used. */
+ * nothing of the obstacle is kept. A motion without an origin turns about pl_obstacle_center. */
 pl_status pl_contacts_create(const pl_obstacle *obstacle, const int32_t *vertex,
                              const double *weight, int64_t count, pl_group *out);
-
-/* Signed distance, m, > 0 outside, of p from the obstacle as it stands at `time`, and the outward
- * unit normal there. */
-double pl_obstacle_distance(const pl_obstacle *obstacle, double time, const double p[3],
-                            double normal[3]);
 
 #endif

@@ -66,6 +66,9 @@ typedef struct pl_group_ops {
     int32_t rows;    /* rows of D_i */
     bool hard;       /* a hard constraint: an energy of 0 or infinity (Narain 2016, eq. 38) */
 
+    /* What the group keeps constant over a stage, a function of it alone. Before anything else of the
+     * stage. */
+    void (*freeze)(const pl_group *g, const pl_stage *stage, int64_t b0, int64_t b1);
     /* Dx[block][rows][L] = D_i x. */
     void (*reduce)(const pl_group *g, const double *x, double *Dx, int64_t b0, int64_t b1);
     /* energy[block]: sum of U_i over the block's terms, +inf outside the domain. */
@@ -96,6 +99,9 @@ typedef struct pl_group_ops {
     /* Contributions of D_i^T W_i^2 q for q [block][rows][L]. */
     void (*transpose)(const pl_group *g, const double *q, double *contributions, int64_t b0,
                       int64_t b1);
+    /* The force that an obstacle with an energy exerts at x, N; returns how many terms exert any. NULL
+     * where the group is no such thing. */
+    int64_t (*push)(const pl_group *g, const double *x, double force[3]);
     void (*measure)(const pl_group *g, const double *x, pl_block_measure *out, int64_t b0,
                     int64_t b1);
     /* Entries of D_i^T W_i^2 D_i for corners (c, d) as [corners][corners] scalars of one term: the

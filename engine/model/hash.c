@@ -1,5 +1,8 @@
 #include "engine/model/hash.h"
 
+#include "engine/carries.h"
+#include "engine/obstacles/solid.h"
+
 #include <string.h>
 
 uint64_t pl_hash(uint64_t hash, const void *data, size_t size)
@@ -39,10 +42,12 @@ static uint64_t hash_ints(uint64_t hash, const int32_t *values, int64_t count)
 
 /* Structs are hashed field by field, for their padding is anything. A field more changes the size
  * and stops here, to be added to the hash or left out of it on purpose. */
-_Static_assert(sizeof(pl_solver_settings) == 96, "a new solver setting: does it decide bits?");
+_Static_assert(sizeof(pl_solver_settings) == 112, "a new solver setting: does it decide bits?");
 _Static_assert(sizeof(pl_scene_force) == 280, "a new field of forces: does it decide bits?");
 _Static_assert(sizeof(pl_motion) == 112, "a new field of motions: does it decide bits?");
-_Static_assert(sizeof(pl_obstacle) == 200, "a new field of obstacles: does it decide bits?");
+/* Of a mesh source an obstacle has only the inline vertices and triangles. */
+_Static_assert(sizeof(pl_obstacle) - sizeof(pl_mesh_source) == 496,
+               "a new field of obstacles: does it decide bits?");
 
 static uint64_t hash_solver(uint64_t hash, const pl_solver_settings *s)
 {
@@ -54,6 +59,8 @@ static uint64_t hash_solver(uint64_t hash, const pl_solver_settings *s)
     hash = hash_f64(hash, s->relaxation);
     hash = hash_i64(hash, s->acceleration);
     hash = hash_i64(hash, s->window);
+    hash = hash_i64(hash, pl_obstacles_are_hard(s));
+    hash = hash_f64(hash, s->contact_stiffness);
     hash = hash_i64(hash, s->on_not_converged); /* a failed step is retried in halves */
     hash = hash_i64(hash, s->device);
     hash = hash_i64(hash, s->linear);
@@ -85,13 +92,40 @@ static uint64_t hash_motion(uint64_t hash, const pl_motion *m)
     return hash_doubles(hash, m->origin, 3);
 }
 
+static uint64_t hash_solid(uint64_t hash, const pl_obstacle *o)
+{
+    const pl_mesh_source *m = &o->mesh.source;
+    const pl_transform *t = &o->mesh.transform;
+    hash = hash_doubles(hash, o->heights, (int64_t)o->rows * o->columns);
+    hash = hash_i64(hash, o->columns);
+    hash = hash_f64(hash, o->spacing);
+    hash = hash_f64(hash, o->has_depth ? o->depth : -1);
+    hash = hash_doubles(hash, m->vertices, 3 * m->vertex_count);
+    hash = pl_hash(hash, m->triangles, (size_t)(3 * m->triangle_count) * sizeof *m->triangles);
+    hash = hash_doubles(hash, t->scale, 3);
+    hash = hash_doubles(hash, t->rotate_axis, 3);
+    hash = hash_f64(hash, t->rotate_degrees);
+    return hash_doubles(hash, t->translate, 3);
+}
+
 static uint64_t hash_obstacle(uint64_t hash, const pl_obstacle *o)
 {
     hash = hash_i64(hash, o->kind);
     hash = hash_doubles(hash, o->normal, 3);
     hash = hash_f64(hash, o->offset);
     hash = hash_doubles(hash, o->center, 3);
+    hash = hash_doubles(hash, o->axis, 3);
     hash = hash_f64(hash, o->radius);
+    hash = hash_f64(hash, o->tube);
+    hash = hash_i64(hash, o->has_height);
+    hash = hash_f64(hash, o->height);
+    hash = hash_doubles(hash, o->size, 3);
+    hash = hash_f64(hash, o->rounding);
+    hash = hash_doubles(hash, o->place.rotate_axis, 3);
+    hash = hash_f64(hash, o->place.rotate_degrees);
+    hash = hash_i64(hash, o->kind == PL_OBSTACLE_MESH ? o->mesh.inside : o->inside);
+    if (pl_obstacle_is_solid(o))
+        hash = hash_solid(hash, o);
     hash = hash_f64(hash, o->friction);
     return hash_motion(hash, &o->motion);
 }

@@ -4,6 +4,7 @@
 #include "engine/model/motion.h"
 #include "engine/model/resolve.h"
 #include "engine/model/select.h"
+#include "engine/obstacles/shape.h"
 #include "engine/pliant.h"
 
 #include <math.h>
@@ -162,6 +163,20 @@ static pl_status check_sizes(const pl_mesh *meshes, int32_t bodies, int64_t vert
     return PL_INVALID;
 }
 
+static pl_status check_obstacles(const pl_scene *scene, pl_faults *faults)
+{
+    pl_status worst = PL_OK;
+    for (int32_t o = 0; o < scene->obstacle_count; o++) {
+        char pointer[64];
+        snprintf(pointer, sizeof pointer, "/obstacles/%d/mesh", o);
+        pl_status status = pl_obstacle_check(&scene->obstacles[o], pointer, faults);
+        if (status == PL_NO_MEMORY)
+            return status;
+        worst = status == PL_OK ? worst : status;
+    }
+    return worst;
+}
+
 pl_status pl_layout_create(const pl_scene *scene, const pl_mesh *meshes, pl_layout *out,
                            pl_faults *faults)
 {
@@ -198,6 +213,8 @@ pl_status pl_layout_create(const pl_scene *scene, const pl_mesh *meshes, pl_layo
     pl_status forces = pl_resolve_forces(scene, meshes, out, faults), held = PL_OK;
     if (scene->time.integrator == PL_INTEGRATOR_QUASI_STATIC)
         held = pl_check_statics(scene, out, faults);
+    pl_status solids = check_obstacles(scene, faults);
+    status = status == PL_OK ? solids : status;
     pl_status method = check_method(scene, faults);
     status = status != PL_OK ? status : forces != PL_OK ? forces : held != PL_OK ? held : method;
 done:

@@ -1,6 +1,7 @@
 #include "server/worker/topology.h"
 
 #include "protocol/json.h"
+#include "protocol/scene_json.h"
 #include "protocol/session_dir.h"
 #include "protocol/session_file.h"
 #include "server/worker/npy.h"
@@ -51,15 +52,6 @@ static void surfaces_destroy(surface *list, int32_t bodies)
     free(list);
 }
 
-static void put_vector(pl_json_writer *w, const char *key, const double v[3])
-{
-    pl_json_key(w, key);
-    pl_json_begin_array(w);
-    for (int c = 0; c < 3; c++)
-        pl_json_put_number(w, v[c], 17);
-    pl_json_end_array(w);
-}
-
 static void put_body(pl_json_writer *w, const pl_body *body, const pl_mesh *mesh, int64_t first,
                      const surface *s)
 {
@@ -79,19 +71,6 @@ static void put_body(pl_json_writer *w, const pl_body *body, const pl_mesh *mesh
     for (int64_t i = 0; i < 2 * mesh->edge_count; i++)
         pl_json_put_integer(w, first + mesh->edges[i]);
     pl_json_end_array(w);
-    pl_json_end_object(w);
-}
-
-static void put_obstacle(pl_json_writer *w, const pl_obstacle *o)
-{
-    pl_json_begin_object(w);
-    pl_json_set_string(w, "name", o->name);
-    bool plane = o->kind == PL_OBSTACLE_PLANE;
-    pl_json_key(w, plane ? "plane" : "sphere");
-    pl_json_begin_object(w);
-    put_vector(w, plane ? "normal" : "center", plane ? o->normal : o->center);
-    pl_json_set_number(w, plane ? "offset" : "radius", plane ? o->offset : o->radius);
-    pl_json_end_object(w);
     pl_json_end_object(w);
 }
 
@@ -128,7 +107,7 @@ static char *encode(const pl_session_scene *s, const surface *surfaces, const in
     pl_json_key(&w, "obstacles");
     pl_json_begin_array(&w);
     for (int32_t k = 0; k < scene->obstacle_count; k++)
-        put_obstacle(&w, &scene->obstacles[k]);
+        pl_obstacle_put(&w, &scene->obstacles[k]);
     pl_json_end_array(&w);
     pl_json_key(&w, "pins");
     pl_json_begin_array(&w);

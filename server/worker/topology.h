@@ -4,8 +4,7 @@
  * topology.json: {"format": 1, "vertices": n,
  *   "bodies": [{"name", "first_vertex", "vertices", "tets", "triangles": [a, b, c, ...],
  *               "sheet_triangles": k, "edges": [a, b, ...]}],
- *   "obstacles": [{"name", "plane": {"normal", "offset"}} | {"name", "sphere": {"center",
- *                  "radius"}}],
+ *   "obstacles": [{"name", "sphere": {"center", "radius", ...}, ...}], as in the effective scene,
  *   "pins": [{"name", "body", "vertices": count}],
  *   "expect": [[v, ...] | null]: the vertices that each expectation selects,
  *   "arrays": {"triangles": "triangles.npy", "tets": "tets.npy"}}

@@ -59,6 +59,14 @@ static void same_body(pl_body a, pl_body b)
     same_bytes(a.mesh.cells, b.mesh.cells, sizeof a.mesh.cells, "cells");
 }
 
+static void same_keyframes(pl_motion *a, pl_motion *b)
+{
+    FUZZ_REQUIRE(a->keyframe_count == b->keyframe_count, "other keyframes");
+    same_bytes(a->keyframes, b->keyframes, (size_t)a->keyframe_count * sizeof *a->keyframes,
+               "keyframes");
+    a->keyframes = b->keyframes = NULL;
+}
+
 static void same_pin(pl_pin a, pl_pin b)
 {
     same_text(a.name, b.name, "pin");
@@ -67,7 +75,25 @@ static void same_pin(pl_pin a, pl_pin b)
     same_bytes(a.select.indices, b.select.indices, (size_t)a.select.index_count * 8, "indices");
     a.name = b.name = a.select.tag = b.select.tag = NULL;
     a.select.indices = b.select.indices = NULL;
+    same_keyframes(&a.motion, &b.motion);
     same_bytes(&a, &b, sizeof a, "a pin");
+}
+
+/* Its arrays too, which are taken out of the structs. */
+static void same_obstacle_arrays(pl_obstacle *a, pl_obstacle *b)
+{
+    pl_mesh_source *m = &a->mesh.source, *n = &b->mesh.source;
+    same_text(a->name, b->name, "obstacle");
+    same_keyframes(&a->motion, &b->motion);
+    FUZZ_REQUIRE(a->rows == b->rows && a->columns == b->columns &&
+                     m->vertex_count == n->vertex_count && m->triangle_count == n->triangle_count,
+                 "other counts");
+    same_bytes(a->heights, b->heights, (size_t)a->rows * (size_t)a->columns * 8, "heights");
+    same_bytes(m->vertices, n->vertices, (size_t)m->vertex_count * 24, "vertices");
+    same_bytes(m->triangles, n->triangles, (size_t)m->triangle_count * 24, "triangles");
+    a->name = b->name = NULL;
+    a->heights = b->heights = m->vertices = n->vertices = NULL;
+    m->triangles = n->triangles = NULL;
 }
 
 static void same_scene(const pl_scene *a, const pl_scene *b)
@@ -93,8 +119,7 @@ static void same_scene(const pl_scene *a, const pl_scene *b)
         same_pin(a->pins[i], b->pins[i]);
     for (int32_t i = 0; i < a->obstacle_count; i++) {
         pl_obstacle x = a->obstacles[i], y = b->obstacles[i];
-        same_text(x.name, y.name, "obstacle");
-        x.name = y.name = NULL;
+        same_obstacle_arrays(&x, &y);
         same_bytes(&x, &y, sizeof x, "an obstacle");
     }
 }

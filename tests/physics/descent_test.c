@@ -468,11 +468,12 @@ START_TEST(threads_and_instructions_do_not_change_a_bit)
 }
 END_TEST
 
-/* Obstacles are hard constraints: refused before a run, with the methods that take them. */
-START_TEST(obstacles_are_refused)
+/* Obstacles as hard constraints are refused before a run, with the methods that take them. */
+START_TEST(hard_obstacles_are_refused)
 {
     pl_run *r = pl_run_open(1, "{'pliant': 1, 'bodies': [{'mesh': {'box': {'cells': [1, 1, 1]}}}],"
                                " 'obstacles': [{'plane': {'offset': -3}}]}");
+    r->scene.solver.has_obstacles = true; /* and they are hard */
     for (pl_method_kind k = PL_METHOD_LBFGS; k <= PL_METHOD_CHEBYSHEV_DESCENT; k++) {
         r->scene.solver.method = k;
         pl_faults faults = {0};
@@ -502,7 +503,7 @@ int main(void)
     tcase_add_test(t, guess_outside_of_the_domain_is_not_taken);
     tcase_add_test(t, phases_are_what_they_say);
     tcase_add_loop_test(t, threads_and_instructions_do_not_change_a_bit, 0, METHOD_COUNT);
-    tcase_add_test(t, obstacles_are_refused);
+    tcase_add_test(t, hard_obstacles_are_refused);
     suite_add_tcase(suite, t);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

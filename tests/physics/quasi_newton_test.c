@@ -620,11 +620,12 @@ START_TEST(what_is_not_finite_is_told)
 }
 END_TEST
 
-START_TEST(obstacles_are_refused_with_the_method_that_has_them)
+START_TEST(hard_obstacles_are_refused_with_the_method_that_has_them)
 {
     pl_run *r = pl_run_open(1, "{'pliant': 1, 'bodies': [{'mesh': {'box': {'cells': [2, 2, 2]}}}],"
                                " 'obstacles': [{'plane': {}}]}");
     r->scene.solver.method = PL_METHOD_QUASI_NEWTON;
+    r->scene.solver.has_obstacles = true; /* and they are hard */
     pl_estimate estimate;
     pl_model *model = NULL;
     for (int k = 0; k < 2; k++) {
@@ -635,7 +636,7 @@ START_TEST(obstacles_are_refused_with_the_method_that_has_them)
         ck_assert_uint_eq(faults.total, 1);
         ck_assert_str_eq(faults.items[0].pointer, "/solver/method");
         ck_assert_str_eq(faults.items[0].code, "unsupported");
-        ck_assert_str_eq(faults.items[0].got, "quasi_newton, with 1 obstacle");
+        ck_assert_str_eq(faults.items[0].got, "quasi_newton, with 1 hard obstacle");
         ck_assert(strstr(faults.items[0].hint, "admm") != NULL);
         pl_faults_clear(&faults);
     }
@@ -668,7 +669,7 @@ int main(void)
     tcase_add_test(t, history_phases_do_what_they_say);
     tcase_add_test(t, line_search_that_finds_nothing_is_told);
     tcase_add_test(t, what_is_not_finite_is_told);
-    tcase_add_test(t, obstacles_are_refused_with_the_method_that_has_them);
+    tcase_add_test(t, hard_obstacles_are_refused_with_the_method_that_has_them);
     suite_add_tcase(suite, t);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

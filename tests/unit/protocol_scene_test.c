@@ -190,6 +190,14 @@ START_TEST(every_key_arrives)
     ck_assert_str_eq(s.pins[7].select.tag, "7");
     ck_assert(fabs(s.obstacles[0].normal[0] - 0.6) < 1e-15 && s.obstacles[0].offset == 2);
     ck_assert_str_eq(s.obstacles[0].name, "obstacle-0");
+    const pl_obstacle *block = &s.obstacles[2], *roller = &s.obstacles[3], *ring = &s.obstacles[6];
+    ck_assert(s.obstacles[1].inside && !block->inside && roller->inside);
+    ck_assert(block->size[1] == 2 && block->rounding == 0.25 && block->center[2] == 3);
+    ck_assert(block->place.rotate_axis[1] == 0.6 && block->place.rotate_degrees == 30);
+    ck_assert(roller->has_height && roller->height == 2 && roller->axis[2] == 1);
+    ck_assert(!s.obstacles[4].has_height && s.obstacles[4].axis[1] == 1);
+    ck_assert(s.obstacles[5].height == 0 && s.obstacles[5].motion.degrees_per_second == 90);
+    ck_assert(ring->radius == 0.75 && ring->tube == 0.25);
     ck_assert(s.output.every == 5 && s.output.precision == PL_OUTPUT_DOUBLE);
     ck_assert(s.resources.cores == 2 && s.resources.memory == 1e9);
     pl_scene_clear(&s);
@@ -451,8 +459,9 @@ START_TEST(capabilities)
     ck_assert_msg(c != NULL, "%s", error);
     ck_assert_str_eq(pl_json_string(c, "methods/0", ""), "admm");
     ck_assert_str_eq(pl_json_string(c, "methods/1", ""), "quasi_newton");
-    ck_assert_str_eq(pl_json_string(c, "obstacle_methods/0", ""), "admm");
-    ck_assert_ptr_null(pl_json_at(c, "obstacle_methods/1"));
+    ck_assert_str_eq(pl_json_string(c, "obstacle_methods/hard/0", ""), "admm");
+    ck_assert_str_eq(pl_json_string(c, "obstacle_methods/energy/0", ""), "quasi_newton");
+    ck_assert_ptr_null(pl_json_at(c, "obstacle_methods/hard/1"));
     ck_assert_str_eq(pl_json_string(c, "carries/newton/materials/0", ""), "neo_hookean");
     ck_assert(pl_json_boolean(c, "carries/admm/hard_constraints", false));
     ck_assert(!pl_json_boolean(c, "carries/newton/hard_constraints", true));

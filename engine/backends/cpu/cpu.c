@@ -112,6 +112,22 @@ static void cpu_clear(pl_backend *b, double *array, int64_t count)
     memset(array, 0, (size_t)count * sizeof *array);
 }
 
+static void cpu_freeze(pl_backend *b, const pl_stage *stage)
+{
+    cpu *c = cpu_of(b);
+    for (int32_t g = 0; g < b->model->group_count; g++) {
+        const pl_group *group = &b->model->groups[g];
+        if (!group->ops->freeze)
+            continue;
+        int32_t threads = team(c, group->blocks, BLOCKS_A_THREAD);
+#pragma omp parallel for num_threads(threads) schedule(static)
+        for (int64_t part = 0; part < threads; part++) {
+            run r = run_of(group->blocks, part, threads);
+            group->ops->freeze(group, stage, r.b0, r.b1);
+        }
+    }
+}
+
 static void cpu_reduce(pl_backend *b, const double *x, double *const *z)
 {
     cpu *c = cpu_of(b);
@@ -419,6 +435,12 @@ static int64_t cpu_hard_force(pl_backend *b, int32_t group, const double *u, dou
     return active;
 }
 
+static int64_t cpu_soft_force(pl_backend *b, int32_t group, const double *x, double force[3])
+{
+    const pl_group *g = &b->model->groups[group];
+    return g->ops->push(g, x, force);
+}
+
 static pl_measures cpu_measure(pl_backend *b, const double *x)
 {
     cpu *c = cpu_of(b);
@@ -460,6 +482,7 @@ const pl_backend_ops pl_backend_cpu = {
     .download = cpu_copy,
     .copy = cpu_copy,
     .clear = cpu_clear,
+    .freeze = cpu_freeze,
     .reduce = cpu_reduce,
     .local_step = cpu_local_step,
     .contribute = cpu_contribute,
@@ -474,6 +497,7 @@ const pl_backend_ops pl_backend_cpu = {
     .objective = cpu_objective,
     .gradient = cpu_gradient,
     .hard_force = cpu_hard_force,
+    .soft_force = cpu_soft_force,
     .measure = cpu_measure,
     .find_not_finite = cpu_find_not_finite,
     .trial = pl_cpu_trial,

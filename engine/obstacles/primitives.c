@@ -1,0 +1,150 @@
+/* primitives.c - distances of the shapes that have a formula.
+ *
+ * All but the plane are a core (a point, a segment, a circle, a box, a disc with thickness) and
+ * what is within a radius r of it: the distance is that to the core less r, and its Hessian follows
+ * from the core's: over a distance l from a point it bends by 1/l in both directions across n, over
+ * a line in the one across the line too, over a flat face in none. A body that is round about an
+ * axis is a profile in the half plane (rho, y): across that plane it bends by n_rho / rho.
+ */
+#include "engine/obstacles/shape_internal.h"
+
+#include <math.h>
+
+double pl_measure_plane(const pl_shape *s, const double d[3], double n[3], double *H)
+{
+    for (int c = 0; c < 3; c++)
+        n[c] = s->normal[c];
+    return pl_dot3(s->normal, d) - s->offset;
+}
+
+double pl_measure_sphere(const pl_shape *s, const double d[3], double n[3], double *H)
+{
+    double r = sqrt(pl_dot3(d, d));
+    /* The centre has no nearest point; any direction is as good. */
+    for (int c = 0; c < 3; c++)
+        n[c] = r > 0 ? d[c] / r : (c == 1);
+    if (H && r > 0) {
+        pl_add_identity(H, 1 / r);
+        pl_add_outer(H, -1 / r, n);
+    }
+    return r - s->radius;
+}
+
+double pl_measure_box(const pl_shape *s, const double d[3], double n[3], double *H)
+{
+    double q[3], out[3], square = 0;
+    int nearest = 0;
+    for (int c = 0; c < 3; c++) {
+        q[c] = fabs(d[c]) - (s->half[c] - s->rounding);
+        out[c] = fmax(q[c], 0);
+        square += out[c] * out[c];
+        nearest = q[c] > q[nearest] ? c : nearest;
+    }
+    double length = sqrt(square);
+    for (int c = 0; c < 3; c++) {
+        double sign = d[c] < 0 ? -1 : 1;
+        n[c] = length > 0 ? sign * out[c] / length : c == nearest ? sign : 0;
+    }
+    if (!(length > 0))
+        return q[nearest] - s->rounding;
+    if (H) {
+        for (int c = 0; c < 3; c++)
+            H[4 * c] = q[c] > 0 ? 1 / length : 0;
+        pl_add_outer(H, -1 / length, n);
+    }
+    return length - s->rounding;
+}
+
+/* A point in cylindrical coordinates about the shape's axis: rho, y and the unit vectors outward
+ * and around. On the axis any outward direction is as good: one that the axis fixes. */
+typedef struct axial {
+    double rho, y;
+    double out[3], around[3];
+} axial;
+
+static axial axial_of(const double a[3], const double d[3])
+{
+    axial p = {.y = pl_dot3(a, d)};
+    double away[3];
+    for (int c = 0; c < 3; c++)
+        away[c] = d[c] - p.y * a[c];
+    p.rho = sqrt(pl_dot3(away, away));
+    if (!(p.rho > 0)) {
+        /* across the axis, from the coordinate direction that it is farthest from */
+        int k = fabs(a[0]) <= fabs(a[1]) ? 0 : 1;
+        k = fabs(a[2]) < fabs(a[k]) ? 2 : k;
+        for (int c = 0; c < 3; c++)
+            away[c] = (c == k) - a[k] * a[c];
+    }
+    double length = sqrt(pl_dot3(away, away));
+    for (int c = 0; c < 3; c++)
+        p.out[c] = away[c] / length;
+    for (int c = 0; c < 3; c++) {
+        int c1 = (c + 1) % 3, c2 = (c + 2) % 3;
+        p.around[c] = a[c1] * p.out[c2] - a[c2] * p.out[c1];
+    }
+    return p;
+}
+
+/* n from its parts in the half plane; H from the profile's bend along the surface in that plane and
+ * from the roundness about the axis. */
+static void turn_profile(const axial *p, const double a[3], double n_rho, double n_y, double bend,
+                         double n[3], double *H)
+{
+    double along[3];
+    for (int c = 0; c < 3; c++) {
+        n[c] = n_rho * p->out[c] + n_y * a[c];
+        along[c] = n_rho * a[c] - n_y * p->out[c];
+    }
+    if (!H)
+        return;
+    pl_add_outer(H, bend, along);
+    if (p->rho > 0)
+        pl_add_outer(H, n_rho / p->rho, p->around);
+}
+
+/* The profile is a rectangle, like a box's in two dimensions. */
+double pl_measure_cylinder(const pl_shape *s, const double d[3], double n[3], double *H)
+{
+    axial p = axial_of(s->axis, d);
+    double side = p.y < 0 ? -1 : 1;
+    double q_rho = p.rho - (s->radius - s->rounding);
+    double q_y = side * p.y - (s->half[0] - s->rounding);
+    if (q_rho > 0 && q_y > 0) {
+        double length = sqrt(q_rho * q_rho + q_y * q_y);
+        turn_profile(&p, s->axis, q_rho / length, side * q_y / length, 1 / length, n, H);
+        return length - s->rounding;
+    }
+    bool wall = q_rho >= q_y;
+    turn_profile(&p, s->axis, wall ? 1 : 0, wall ? 0 : side, 0, n, H);
+    return (wall ? q_rho : q_y) - s->rounding;
+}
+
+/* The core is the segment |y| <= half[0]. */
+double pl_measure_capsule(const pl_shape *s, const double d[3], double n[3], double *H)
+{
+    axial p = axial_of(s->axis, d);
+    double beyond = fabs(p.y) - s->half[0], side = p.y < 0 ? -1 : 1;
+    if (!(beyond > 0)) {
+        turn_profile(&p, s->axis, 1, 0, 0, n, H);
+        return p.rho - s->radius;
+    }
+    double length = sqrt(p.rho * p.rho + beyond * beyond);
+    turn_profile(&p, s->axis, p.rho / length, side * beyond / length, 1 / length, n, H);
+    if (H && !(p.rho > 0))
+        pl_add_outer(H, 1 / length, p.around);
+    return length - s->radius;
+}
+
+/* The core is the circle rho = radius, y = 0. */
+double pl_measure_torus(const pl_shape *s, const double d[3], double n[3], double *H)
+{
+    axial p = axial_of(s->axis, d);
+    double off = p.rho - s->radius;
+    double length = sqrt(off * off + p.y * p.y);
+    if (length > 0)
+        turn_profile(&p, s->axis, off / length, p.y / length, 1 / length, n, H);
+    else
+        turn_profile(&p, s->axis, 1, 0, 0, n, H);
+    return length - s->tube;
+}

@@ -1,0 +1,55 @@
+/* shape.h - the solid shapes that obstacles have, by signed distance.
+ *
+ * A shape answers for any point: the distance to its surface, m, > 0 on the free side; the outward
+ * unit normal, which is the distance's gradient; and on request the distance's Hessian, 1/m. All
+ * are exact, so p - distance normal is the nearest point of the surface and |distance| what
+ * separates it from p. The distance is continuous everywhere with slope at most 1; the normal jumps
+ * where two points of the surface are equally near (inside: on a box's diagonals, at a sphere's
+ * centre), and there one of them is taken, always the same.
+ *
+ * With `inside` the free side is the shape's inside: distance, normal and Hessian change sign, and
+ * a sphere is a bowl.
+ *
+ * Coordinates are the obstacle's at time 0; its motion is the caller's business (model/contacts.h).
+ */
+#ifndef PLIANT_ENGINE_OBSTACLES_SHAPE_H
+#define PLIANT_ENGINE_OBSTACLES_SHAPE_H
+
+#include "engine/fault.h"
+#include "engine/scene.h"
+
+typedef struct pl_shape pl_shape;
+
+/* What can only be wrong with the numbers of a mesh: whether it bounds a solid (closed_mesh.h).
+ * Faults are below `pointer`. PL_OK, PL_INVALID or PL_NO_MEMORY. */
+pl_status pl_obstacle_check(const pl_obstacle *obstacle, const char *pointer, pl_faults *faults);
+
+/* Keeps nothing of the obstacle. PL_OK or PL_NO_MEMORY. */
+pl_status pl_shape_create(const pl_obstacle *obstacle, pl_shape **out);
+void pl_shape_destroy(pl_shape *shape);
+
+/* Signed distance of p, and the outward normal at the nearest point. */
+double pl_shape_distance(const pl_shape *shape, const double p[3], double normal[3]);
+
+/* The same with the Hessian of the distance, symmetric [3][3]. It is 0 across and finite along the
+ * surface; where p is as near to a curve or a point that the shape is rounded about as rounding
+ * allows, it is 0. */
+double pl_shape_bend(const pl_shape *shape, const double p[3], double normal[3], double H[9]);
+
+/* The signed distance of `to` for something that was at `from` and went straight: as above, unless
+ * it went through a thin part and is nearer to the far side, in the shape or beyond it. Then the
+ * distance is that from the tangent plane at the nearest point to `from`, so that what follows from
+ * it brings the point back to the side it came from; or, where `from` was inside already, to the
+ * side that was nearest. A way through is looked for in at least 256 steps: parts thinner than a
+ * 256th of the way may be missed. */
+double pl_shape_distance_from(const pl_shape *shape, const double from[3], const double to[3],
+                              double normal[3]);
+
+/* The same with the Hessian. */
+double pl_shape_bend_from(const pl_shape *shape, const double from[3], const double to[3],
+                          double normal[3], double H[9]);
+
+/* The point an obstacle turns about where its motion names none. */
+void pl_obstacle_center(const pl_obstacle *obstacle, double center[3]);
+
+#endif

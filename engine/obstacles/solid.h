@@ -1,0 +1,25 @@
+/* solid.h - the closed triangle meshes of obstacles that are given by vertices or by heights. */
+#ifndef PLIANT_ENGINE_OBSTACLES_SOLID_H
+#define PLIANT_ENGINE_OBSTACLES_SOLID_H
+
+#include "engine/obstacles/closed_mesh.h"
+#include "engine/scene.h"
+
+#include <stdbool.h>
+
+/* Vertices [vertex_count][3] and triangles [triangle_count][3], malloc'ed. */
+typedef struct pl_solid_arrays {
+    int64_t vertex_count, triangle_count;
+    double *vertex;
+    int64_t *triangle;
+} pl_solid_arrays;
+
+/* Whether an obstacle is one of these. */
+bool pl_obstacle_is_solid(const pl_obstacle *obstacle);
+
+/* A mesh placed by its transform; or a heightfield about its own centre, not yet turned: two
+ * triangles a cell, walls down to a flat bottom. PL_OK or PL_NO_MEMORY. */
+pl_status pl_solid_arrays_create(const pl_obstacle *obstacle, pl_solid_arrays *out);
+void pl_solid_arrays_clear(pl_solid_arrays *arrays);
+
+#endif
