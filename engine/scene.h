@@ -36,7 +36,11 @@ typedef enum pl_on_not_converged {
     PL_NOT_CONVERGED_CONTINUE,
     PL_NOT_CONVERGED_FAIL
 } pl_on_not_converged;
-typedef enum pl_acceleration { PL_ACCELERATION_NONE, PL_ACCELERATION_NESTEROV } pl_acceleration;
+typedef enum pl_acceleration {
+    PL_ACCELERATION_NONE,
+    PL_ACCELERATION_NESTEROV,
+    PL_ACCELERATION_ANDERSON
+} pl_acceleration;
 /* k_i of the weights w_i^2 = k_i V_i, which make the constant matrix. */
 typedef enum pl_stiffness_kind {
     PL_STIFFNESS_SHEAR, /* weight_scale * mu */
@@ -86,7 +90,7 @@ typedef struct pl_solver_settings {
     pl_stiffness_kind stiffness;
     double weight_scale;          /* with stiffness shear: w_i^2 = weight_scale * mu * V */
     double relaxation;            /* ADMM over-relaxation, 1 = none */
-    pl_acceleration acceleration; /* ADMM: momentum with restart */
+    pl_acceleration acceleration; /* ADMM */
     int32_t window;     /* quasi-Newton: pairs that L-BFGS remembers, 0 .. PL_WINDOW_MAX */
     bool has_obstacles; /* else pl_obstacles_are_hard() says by the method */
     pl_obstacle_way obstacles;

@@ -67,7 +67,7 @@ static const char *const line_searches[] = {"backtracking", "wolfe", NULL};
 static const char *const initial_guesses[] = {"best",         "position", "velocity",
                                               "acceleration", "step",     NULL};
 static const char *const stiffnesses[] = {"shear", "fit", NULL};
-static const char *const accelerations[] = {"none", "nesterov", NULL};
+static const char *const accelerations[] = {"none", "nesterov", "anderson", NULL};
 static const char *const not_converged[] = {"continue", "fail", NULL};
 static const char *const linears[] = {"direct", "pcg", "pcg_jacobi", NULL};
 static const char *const devices[] = {"cpu", NULL};
@@ -121,14 +121,16 @@ static const pl_param solver_rows[] = {
      AT(pl_solver_settings, relaxation),
      .unit = "1",
      FROM(0.5, 1.95),
-     .standard = {1},
-     .doc = "ADMM's over-relaxation; 1 is none."},
+     .standard = {1.8},
+     .standard_text = "1.8 with anderson, else 1",
+     .doc = "ADMM's over-relaxation; 1 is none. With momentum more than 1 may not converge."},
     {.key = "acceleration",
      .kind = PL_PARAM_CHOICE,
      AT(pl_solver_settings, acceleration),
      .choices = accelerations,
-     .standard = {PL_ACCELERATION_NESTEROV},
-     .doc = "ADMM's momentum: Nesterov's, dropped where the residuals do not fall, or none."},
+     .standard = {PL_ACCELERATION_ANDERSON},
+     .doc = "ADMM's: Anderson's, which extrapolates from the last six iterations; Nesterov's "
+            "momentum, dropped where the residuals do not fall; or none."},
     {.key = "window",
      .kind = PL_PARAM_INTEGER,
      AT(pl_solver_settings, window),

@@ -396,6 +396,14 @@ static void check_time(pl_decoder *d, json_t *object, void *out, bool clean)
     time->steps = steps < 1 ? 1 : (int64_t)steps;
 }
 
+/* Over-relaxation goes with Anderson's acceleration and not with momentum: its default follows. */
+static void check_solver(pl_decoder *d, json_t *object, void *out, bool clean)
+{
+    pl_solver_settings *solver = out;
+    if (!json_object_get(object, "relaxation") && solver->acceleration != PL_ACCELERATION_ANDERSON)
+        solver->relaxation = 1;
+}
+
 static void refuse_cells(pl_decoder *d, double cells)
 {
     if (cells <= PL_SCENE_CELLS_MAX)
@@ -632,6 +640,7 @@ static void check_force(pl_decoder *d, json_t *object, void *out, bool clean)
 static const pl_decode_rule rules[] = {
     {"force", check_force},
     {"time", check_time},
+    {"solver", check_solver},
     {"mesh.box", check_cells},
     {"mesh.cloth", check_cloth_cells},
     {"mesh.cylinder", check_cylinder},

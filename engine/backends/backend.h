@@ -36,6 +36,21 @@ typedef struct pl_local_sums {
     double ms_elastic, ms_contacts; /* wall time of the hard and of the other groups */
 } pl_local_sums;
 
+/* Anderson's acceleration of ADMM: arrays by group, values of a group, but for the differences, which
+ * are half as long. `r`, `g` and the last differences are made of the iteration that ended. */
+enum { PL_ANDERSON_MAX = 16 };
+typedef struct pl_anderson {
+    const double *x;
+    double *const *u, *const *z; /* of the last local step */
+    double relaxation;
+    double *const *r, *const *r_old; /* out: D x - z; the one before */
+    double *const *g;                /* g of the iteration before in, z + u + relaxation r out */
+    int32_t count;                   /* differences, oldest first; 0: no iteration before */
+    double *const *const *dr, *const *const *dg; /* [count][group] */
+    double *dot_dr,
+        *dot_r; /* out, [count]: in the norm of W, of the last dr and of r with each dr */
+} pl_anderson;
+
 /* One trial of a descent method: what is at x_new = x + alpha d. */
 typedef struct pl_trial {
     const double *x; /* positions */
@@ -164,6 +179,13 @@ typedef struct pl_backend_ops {
     int64_t (*find_outside)(pl_backend *b, const double *x);
     /* The free vertex with the largest gradient [vertices][3]. */
     int64_t (*find_steepest)(pl_backend *b, const double *gradient);
+
+    /* What anderson's phases need beside their arrays; once. */
+    pl_status (*anderson_prepare)(pl_backend *b);
+    /* r, g, their differences to the iteration before, inner products; returns |W r|. */
+    double (*anderson_difference)(pl_backend *b, const pl_anderson *a);
+    /* u = g - sum gamma_j dg_j - D x, so that the next local step's D x + u is that vector. */
+    void (*anderson_combine)(pl_backend *b, const pl_anderson *a, const double *gamma);
 
     /* Newton's matrix H, 3 n x 3 n over the free vertices: inertia and every term's Hessian, each
      * made semidefinite where `project` says so. Made by `hessian_make` at an x where e is finite,

@@ -24,7 +24,9 @@ static method_cost cost_of(const pl_solver_settings *solver)
     double pairs = solver->window + 1;
     const method_cost without = {110e-9, 300e-9, 520, 420}; /* and no history */
     switch (solver->method) {
-    case PL_METHOD_ADMM: /* a prox and a gather; z and u, twice */
+    case PL_METHOD_ADMM: /* a prox and a gather; z and u, twice; r and g, differences */
+        if (solver->acceleration == PL_ACCELERATION_ANDERSON)
+            return (method_cost){250e-9, 250e-9, 1450, 400};
         break;
     case PL_METHOD_QUASI_NEWTON: /* energy with gradient and a gather; two vectors a pair */
     case PL_METHOD_LBFGS:

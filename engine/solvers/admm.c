@@ -14,6 +14,10 @@
  * the sequence begins again. It costs two more arrays and nothing else, and saves four iterations
  * of five.
  *
+ * Or Anderson's acceleration (anderson.h), the default: the vector D x + u of the next local step is
+ * extrapolated from the last few. It takes half the iterations again, and converges where momentum
+ * goes in circles; beta is 0 then.
+ *
  * The Newton decrement in the norm of A comes for nothing: A x(k) = b(k) is the right-hand side
  * that was solved, so |x(k+1) - x(k)|_A^2 = (x(k+1) - x(k)) . (b(k+1) - b(k)), and without momentum
  * x(k+1) - x(k) = -A^-1 (M (x - x~)/(a h)^2 + D^T grad U(z) + D^T W^2 (D x - z)) is the
@@ -26,6 +30,7 @@
 #include "engine/solvers/solver.h"
 
 #include "engine/clock.h"
+#include "engine/solvers/anderson.h"
 
 #include <float.h>
 #include <math.h>
@@ -43,6 +48,7 @@ typedef struct admm {
     pl_backend *backend;
     double **u, **z, **u_old, **z_old;             /* [group_count] */
     double *base_rows, *rhs, *rhs_old, *y, *y_old; /* rows; y: x of the free vertices */
+    pl_anderson_history *anderson;                 /* NULL with another acceleration */
     pl_iteration *detail;                          /* [iterations + 1], or NULL */
 } admm;
 
@@ -59,6 +65,7 @@ static void admm_destroy(pl_solver *solver)
     double *rows[] = {s->base_rows, s->rhs, s->rhs_old, s->y, s->y_old};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         ops->release(s->backend, rows[i]);
+    pl_anderson_destroy(s->anderson);
     free(s->detail);
     free(s);
 }
@@ -91,6 +98,8 @@ static pl_status admm_create(const pl_model *model, pl_backend *backend, pl_solv
         s->detail = calloc((size_t)model->solver.iterations + 1, sizeof *s->detail);
         good = good && s->detail;
     }
+    if (model->solver.acceleration == PL_ACCELERATION_ANDERSON)
+        good = good && pl_anderson_create(model, backend, &s->anderson) == PL_OK;
     if (!good) {
         admm_destroy(&s->base);
         return PL_NO_MEMORY;
@@ -125,6 +134,8 @@ static void begin(admm *s, const pl_stage *stage, const double *x)
     ops->get_free(s->backend, x, s->y);
     ops->multiply(s->backend, s->y, s->rhs);
     ops->reduce(s->backend, x, s->z);
+    if (s->anderson)
+        pl_anderson_begin(s->anderson);
     for (int32_t g = 0; g < s->model->group_count; g++) {
         int64_t count = pl_group_values(&s->model->groups[g]);
         if (!s->model->groups[g].ops->hard)
@@ -138,6 +149,10 @@ static void begin(admm *s, const pl_stage *stage, const double *x)
 static void local_step(admm *s, const pl_stage *stage, const double *x, bool want_dual, progress *p)
 {
     const pl_backend_ops *ops = s->backend->ops;
+    double start = pl_clock_ms();
+    if (s->anderson && p->out->iterations > 0)
+        pl_anderson_apply(s->anderson, x, s->u, s->z, s->model->solver.relaxation);
+    p->out->ms_local += pl_clock_ms() - start;
     bool accelerated = s->model->solver.acceleration == PL_ACCELERATION_NESTEROV;
     double t_next = (1 + sqrt(1 + 4 * p->t * p->t)) / 2;
     double beta_next = accelerated ? (p->t - 1) / t_next : 0;
@@ -148,7 +163,7 @@ static void local_step(admm *s, const pl_stage *stage, const double *x, bool wan
                           .z_old = s->z_old,
                           .beta = p->beta,
                           .beta_next = beta_next,
-                          .relaxation = s->model->solver.relaxation,
+                          .relaxation = s->anderson ? 1 : s->model->solver.relaxation,
                           .want_dual = want_dual};
     pl_local_sums sums = ops->local_step(s->backend, stage, &step);
     for (int32_t g = 0; g < s->model->group_count; g++) {

@@ -13,7 +13,8 @@
  * halves: multipliers and friction go from whole steps to halves and back. */
 static const char SLIDING[] =
     "{'pliant': 1, 'time': {'step': 0.03, 'steps': 16},"
-    " 'solver': {'iterations': 33, 'tolerance': %s, 'on_not_converged': 'fail'},"
+    " 'solver': {'iterations': 33, 'tolerance': %s, 'on_not_converged': 'fail',"
+    "            'acceleration': 'nesterov'},"
     " 'materials': {'m': {'young': 5e5}},"
     " 'bodies': [{'mesh': {'box': {'cells': [3, 3, 3]}}, 'initial': {'velocity': [1, -1, 0]},"
     "             'transform': {'translate': [0, 0.52, 0]}}],"

@@ -212,7 +212,7 @@ START_TEST(defaults)
     pl_faults faults = {0};
     ck_assert_int_eq(decode_with("", &s, &faults), PL_DECODE_OK);
     ck_assert(s.time.step == 1.0 / 30.0 && s.time.steps == 30 && s.time.duration == 1);
-    ck_assert(s.solver.iterations == 50 && s.solver.relaxation == 1);
+    ck_assert(s.solver.iterations == 50 && s.solver.relaxation == 1.8);
     ck_assert(s.solver.stiffness == PL_STIFFNESS_SHEAR && s.solver.window == 8);
     ck_assert(s.solver.preconditioner == PL_PRECONDITIONER_JACOBI && s.solver.jacobi_refresh == 32);
     ck_assert(s.solver.line_search == PL_LINE_SEARCH_BACKTRACKING);

@@ -18,6 +18,7 @@ static void cpu_destroy(pl_backend *b)
     free(c->vertex_sums);
     free(c->dots);
     free(c->hessians);
+    free(c->anderson);
     pl_cpu_hessian_release(c);
     for (int k = 0; k < 3; k++)
         pl_solve_work_destroy(c->work[k]);
@@ -512,6 +513,9 @@ const pl_backend_ops pl_backend_cpu = {
     .magnitude = pl_cpu_magnitude,
     .find_outside = pl_cpu_find_outside,
     .find_steepest = pl_cpu_find_steepest,
+    .anderson_prepare = pl_cpu_anderson_prepare,
+    .anderson_difference = pl_cpu_anderson_difference,
+    .anderson_combine = pl_cpu_anderson_combine,
     .hessian_prepare = pl_cpu_hessian_prepare,
     .hessian_make = pl_cpu_hessian_make,
     .hessian_factor = pl_cpu_hessian_factor,

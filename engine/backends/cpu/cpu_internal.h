@@ -23,6 +23,7 @@ typedef struct cpu {
     double *vertex_sums;   /* [chunks of vertices][4] */
     double *hessians;      /* [pl_group_hessian_values], of the largest group that has no
                           * hessian_diagonal; or NULL */
+    double *anderson;      /* cpu_anderson.c: partial sums; NULL but for that acceleration */
     struct newton *newton; /* cpu_newton.c; NULL but for that method */
     double *dots;          /* [chunks of rows][4 * window + 1]: partial inner products */
 } cpu;
@@ -43,6 +44,11 @@ void pl_cpu_combine(pl_backend *b, const double *const *list, const double *coef
 double pl_cpu_magnitude(pl_backend *b, const double *x);
 int64_t pl_cpu_find_outside(pl_backend *b, const double *x);
 int64_t pl_cpu_find_steepest(pl_backend *b, const double *gradient);
+
+/* cpu_anderson.c */
+pl_status pl_cpu_anderson_prepare(pl_backend *b);
+double pl_cpu_anderson_difference(pl_backend *b, const pl_anderson *a);
+void pl_cpu_anderson_combine(pl_backend *b, const pl_anderson *a, const double *gamma);
 
 /* cpu_newton.c */
 pl_status pl_cpu_hessian_prepare(pl_backend *b);

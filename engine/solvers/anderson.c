@@ -1,0 +1,196 @@
+#include "engine/solvers/anderson.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Pairs that are remembered. */
+enum { DEPTH = 6 };
+/* The history is dropped where the residual grows by more than GROWTH at once, or has not become
+ * less by BETTER for STALE iterations: what it says is of another place then. */
+static const double GROWTH = 2, BETTER = 0.95;
+enum { STALE = 5 };
+/* What is added to the diagonal of the scaled normal equations. */
+static const double RIDGE = 1e-10;
+
+struct pl_anderson_history {
+    const pl_model *model;
+    pl_backend *backend;
+    double **r, **r_old, **g;                            /* [group_count] */
+    double **dr[PL_ANDERSON_MAX], **dg[PL_ANDERSON_MAX]; /* [slot][group_count] */
+    int32_t count, order[PL_ANDERSON_MAX];               /* pairs; their slots, oldest first */
+    bool begun;                                          /* r and g are of an iteration */
+    double norm, least;                                  /* |W r| of it; the least of late */
+    int32_t since;                                       /* iterations since that */
+    double dots[PL_ANDERSON_MAX][PL_ANDERSON_MAX];       /* W dr_i . W dr_j, by slots */
+};
+
+static double **create_values(const pl_anderson_history *h, int32_t share)
+{
+    double **list = calloc((size_t)h->model->group_count + 1, sizeof *list);
+    bool good = list != NULL;
+    for (int32_t g = 0; list && g < h->model->group_count; g++) {
+        int64_t count = pl_group_values(&h->model->groups[g]) / share;
+        list[g] = h->backend->ops->alloc(h->backend, count);
+        good = good && list[g];
+    }
+    if (good)
+        return list;
+    for (int32_t g = 0; list && g < h->model->group_count; g++)
+        h->backend->ops->release(h->backend, list[g]);
+    free(list);
+    return NULL;
+}
+
+static void destroy_values(const pl_anderson_history *h, double **list)
+{
+    for (int32_t g = 0; list && g < h->model->group_count; g++)
+        h->backend->ops->release(h->backend, list[g]);
+    free(list);
+}
+
+void pl_anderson_destroy(pl_anderson_history *h)
+{
+    if (!h)
+        return;
+    destroy_values(h, h->r);
+    destroy_values(h, h->r_old);
+    destroy_values(h, h->g);
+    for (int32_t j = 0; j < DEPTH; j++) {
+        destroy_values(h, h->dr[j]);
+        destroy_values(h, h->dg[j]);
+    }
+    free(h);
+}
+
+pl_status pl_anderson_create(const pl_model *model, pl_backend *backend, pl_anderson_history **out)
+{
+    pl_anderson_history *h = calloc(1, sizeof *h);
+    if (!h)
+        return PL_NO_MEMORY;
+    h->model = model;
+    h->backend = backend;
+    h->r = create_values(h, 1);
+    h->r_old = create_values(h, 1);
+    h->g = create_values(h, 1);
+    bool good = h->r && h->r_old && h->g;
+    for (int32_t j = 0; j < DEPTH; j++) {
+        h->dr[j] = create_values(h, 2); /* in single precision */
+        h->dg[j] = create_values(h, 2);
+        good = good && h->dr[j] && h->dg[j];
+    }
+    if (!good || backend->ops->anderson_prepare(backend) != PL_OK) {
+        pl_anderson_destroy(h);
+        return PL_NO_MEMORY;
+    }
+    pl_anderson_begin(h);
+    *out = h;
+    return PL_OK;
+}
+
+void pl_anderson_begin(pl_anderson_history *h)
+{
+    h->count = 0;
+    h->begun = false;
+    h->norm = h->least = INFINITY;
+    h->since = 0;
+    for (int32_t j = 0; j < DEPTH; j++)
+        h->order[j] = j;
+}
+
+/* Forget the oldest pairs but `keep`. */
+static void keep_newest(pl_anderson_history *h, int32_t keep)
+{
+    while (h->count > keep) {
+        int32_t oldest = h->order[0];
+        for (int32_t i = 0; i + 1 < DEPTH; i++)
+            h->order[i] = h->order[i + 1];
+        h->order[DEPTH - 1] = oldest;
+        h->count--;
+    }
+}
+
+/* gamma = argmin |W (r - sum gamma_j dr_j)| by the normal equations, scaled to a diagonal of ones,
+ * with a ridge that bounds gamma where differences are all but dependent. False where that has no
+ * Cholesky factor. */
+static bool solve_gamma(const pl_anderson_history *h, const double *dot_r, double *gamma)
+{
+    double L[PL_ANDERSON_MAX][PL_ANDERSON_MAX], scale[PL_ANDERSON_MAX];
+    int32_t m = h->count;
+    for (int32_t i = 0; i < m; i++)
+        scale[i] = 1 / sqrt(h->dots[h->order[i]][h->order[i]]);
+    for (int32_t i = 0; i < m; i++) {
+        gamma[i] = scale[i] * dot_r[i];
+        for (int32_t j = 0; j <= i; j++) {
+            double e = h->dots[h->order[i]][h->order[j]] * scale[i] * scale[j];
+            e += i == j ? RIDGE : 0;
+            for (int32_t k = 0; k < j; k++)
+                e -= L[i][k] * L[j][k];
+            if (i == j && !(e > 0))
+                return false;
+            L[i][j] = i == j ? sqrt(e) : e / L[j][j];
+        }
+    }
+    for (int32_t i = 0; i < m; i++) {
+        for (int32_t k = 0; k < i; k++)
+            gamma[i] -= L[i][k] * gamma[k];
+        gamma[i] /= L[i][i];
+    }
+    for (int32_t i = m - 1; i >= 0; i--) {
+        for (int32_t k = i + 1; k < m; k++)
+            gamma[i] -= L[k][i] * gamma[k];
+        gamma[i] /= L[i][i];
+    }
+    for (int32_t i = 0; i < m; i++)
+        gamma[i] *= scale[i];
+    return true;
+}
+
+static bool is_stale(pl_anderson_history *h, double norm)
+{
+    bool better = norm < BETTER * h->least, stale = !better && h->since + 1 >= STALE;
+    h->least = better || stale ? norm : h->least;
+    h->since = better || stale ? 0 : h->since + 1;
+    return stale;
+}
+
+void pl_anderson_apply(pl_anderson_history *h, const double *x, double *const *u, double *const *z,
+                       double relaxation)
+{
+    const pl_backend_ops *ops = h->backend->ops;
+    double **before = h->r;
+    h->r = h->r_old;
+    h->r_old = before;
+    if (h->begun) {
+        keep_newest(h, DEPTH - 1);
+        h->count++;
+    }
+    double **dr[PL_ANDERSON_MAX], **dg[PL_ANDERSON_MAX];
+    double dot_dr[PL_ANDERSON_MAX], dot_r[PL_ANDERSON_MAX], gamma[PL_ANDERSON_MAX];
+    for (int32_t i = 0; i < h->count; i++) {
+        dr[i] = h->dr[h->order[i]];
+        dg[i] = h->dg[h->order[i]];
+    }
+    pl_anderson a = {.x = x,
+                     .u = u,
+                     .z = z,
+                     .relaxation = relaxation,
+                     .r = h->r,
+                     .r_old = h->r_old,
+                     .g = h->g,
+                     .count = h->count,
+                     .dr = (double *const *const *)dr,
+                     .dg = (double *const *const *)dg,
+                     .dot_dr = dot_dr,
+                     .dot_r = dot_r};
+    double norm = ops->anderson_difference(h->backend, &a);
+    for (int32_t i = 0; i < h->count; i++) {
+        int32_t slot = h->order[i], newest = h->order[h->count - 1];
+        h->dots[slot][newest] = h->dots[newest][slot] = dot_dr[i];
+    }
+    if (is_stale(h, norm) || norm > GROWTH * h->norm || !solve_gamma(h, dot_r, gamma))
+        keep_newest(h, 0);
+    a.count = h->count;
+    ops->anderson_combine(h->backend, &a, gamma);
+    h->begun = true;
+    h->norm = norm;
+}

@@ -1,0 +1,34 @@
+/* anderson.h - Anderson's acceleration of ADMM (Anderson 1965; Walker and Ni 2011, "Anderson
+ * acceleration for fixed-point iterations"; Zhang, Peng, Ouyang, Deng 2019, on ADMM for geometry).
+ *
+ * ADMM is a fixed-point iteration of one vector, v = D x + u as the local step sees it: z = prox(v),
+ * u = v - z, x = A^-1 (.. z - u), and with the residual r = D x - z
+ *
+ *     v' = g(v) = v + relaxation r        Douglas and Rachford's, relaxation 1: plain ADMM
+ *
+ * Acceleration takes the combination of the last few g whose combined residual is least,
+ *
+ *     v' = g - sum gamma_j dg_j,   gamma = argmin |W (r - sum gamma_j dr_j)|
+ *
+ * with dg_j, dr_j the differences of successive g and r. Every group's v takes part, the hard ones'
+ * as well: whatever v comes to the local step, z is feasible and u is a force in the constraint's
+ * cone.
+ */
+#ifndef PLIANT_ENGINE_SOLVERS_ANDERSON_H
+#define PLIANT_ENGINE_SOLVERS_ANDERSON_H
+
+#include "engine/backends/backend.h"
+
+typedef struct pl_anderson_history pl_anderson_history;
+
+/* PL_NO_MEMORY, or PL_OK. NULL may be destroyed. */
+pl_status pl_anderson_create(const pl_model *model, pl_backend *backend, pl_anderson_history **out);
+void pl_anderson_destroy(pl_anderson_history *h);
+
+/* A new solve: nothing of an earlier one is remembered. */
+void pl_anderson_begin(pl_anderson_history *h);
+/* After a global step x of (u, z): the u for a local step with relaxation 1 that accelerates. */
+void pl_anderson_apply(pl_anderson_history *h, const double *x, double *const *u, double *const *z,
+                       double relaxation);
+
+#endif
