@@ -113,7 +113,8 @@ static const pl_param solver_rows[] = {
      AT(pl_solver_settings, weight_scale),
      .unit = "1",
      FROM(1e-6, 1e6),
-     .standard = {2},
+     .standard = {1.8},
+     .standard_text = "1.8 with admm, else 2",
      .doc = "With stiffness shear: the squared weights are this, times shear modulus, times rest "
             "volume."},
     {.key = "relaxation",

@@ -396,12 +396,15 @@ static void check_time(pl_decoder *d, json_t *object, void *out, bool clean)
     time->steps = steps < 1 ? 1 : (int64_t)steps;
 }
 
-/* Over-relaxation goes with Anderson's acceleration and not with momentum: its default follows. */
+/* Over-relaxation goes with Anderson's acceleration and not with momentum, and less weight with
+ * both: their defaults follow. */
 static void check_solver(pl_decoder *d, json_t *object, void *out, bool clean)
 {
     pl_solver_settings *solver = out;
     if (!json_object_get(object, "relaxation") && solver->acceleration != PL_ACCELERATION_ANDERSON)
         solver->relaxation = 1;
+    if (!json_object_get(object, "weight_scale") && solver->method != PL_METHOD_ADMM)
+        solver->weight_scale = 2;
 }
 
 static void refuse_cells(pl_decoder *d, double cells)

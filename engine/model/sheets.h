@@ -15,7 +15,7 @@ void pl_tet_shape(const double *rest, const int32_t corner[4], double shape[12])
 /* |sum_c shape_c x_c|; 0 where that is only rounding. */
 double pl_link_length(const double *x, const int32_t *corner, const double *shape, int32_t corners);
 
-/* w^2 of a soft link: its k times weight_scale / 2, with which ADMM by default weighs as projective
+/* w^2 of a soft link: its k times weight_scale / 2, with which ADMM at 2 weighs as projective
  * dynamics does. */
 double pl_link_weight(const pl_solver_settings *settings, double k);
 

@@ -150,7 +150,10 @@ static void local_step(admm *s, const pl_stage *stage, const double *x, bool wan
 {
     const pl_backend_ops *ops = s->backend->ops;
     double start = pl_clock_ms();
-    if (s->anderson && p->out->iterations > 0)
+    /* The last iteration that there is, is plain: an extrapolation that nothing follows may leave
+     * elements inverted in a step that does not converge. */
+    bool last = p->out->iterations + 1 == s->model->solver.iterations;
+    if (s->anderson && p->out->iterations > 0 && !last)
         pl_anderson_apply(s->anderson, x, s->u, s->z, s->model->solver.relaxation);
     p->out->ms_local += pl_clock_ms() - start;
     bool accelerated = s->model->solver.acceleration == PL_ACCELERATION_NESTEROV;

@@ -213,6 +213,7 @@ START_TEST(defaults)
     ck_assert_int_eq(decode_with("", &s, &faults), PL_DECODE_OK);
     ck_assert(s.time.step == 1.0 / 30.0 && s.time.steps == 30 && s.time.duration == 1);
     ck_assert(s.solver.iterations == 50 && s.solver.relaxation == 1.8);
+    ck_assert(s.solver.weight_scale == 1.8);
     ck_assert(s.solver.stiffness == PL_STIFFNESS_SHEAR && s.solver.window == 8);
     ck_assert(s.solver.preconditioner == PL_PRECONDITIONER_JACOBI && s.solver.jacobi_refresh == 32);
     ck_assert(s.solver.line_search == PL_LINE_SEARCH_BACKTRACKING);
@@ -226,6 +227,31 @@ START_TEST(defaults)
     ck_assert(s.output.every == 1 && s.resources.cores == 1);
     ck_assert(s.bodies[0].mesh.size[0] == 1 && s.bodies[0].mesh.cells[0] == 8);
     pl_scene_clear(&s);
+}
+END_TEST
+
+START_TEST(defaults_follow_the_method)
+{
+    static const struct {
+        const char *solver;
+        double weight_scale, relaxation;
+    } cases[] = {
+        {"", 1.8, 1.8},
+        {"\"method\": \"quasi_newton\"", 2, 1.8},
+        {"\"method\": \"quasi_newton\", \"weight_scale\": 1.5", 1.5, 1.8},
+        {"\"acceleration\": \"nesterov\"", 1.8, 1},
+        {"\"acceleration\": \"nesterov\", \"relaxation\": 1.2", 1.8, 1.2},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char more[128];
+        pl_scene s;
+        pl_faults faults = {0};
+        snprintf(more, sizeof more, ", \"solver\": {%s}", cases[i].solver);
+        ck_assert_int_eq(decode_with(more, &s, &faults), PL_DECODE_OK);
+        ck_assert_double_eq(s.solver.weight_scale, cases[i].weight_scale);
+        ck_assert_double_eq(s.solver.relaxation, cases[i].relaxation);
+        pl_scene_clear(&s);
+    }
 }
 END_TEST
 
@@ -498,6 +524,7 @@ int main(void)
     tcase_add_test(tcase, good_scenes);
     tcase_add_test(tcase, every_key_arrives);
     tcase_add_test(tcase, defaults);
+    tcase_add_test(tcase, defaults_follow_the_method);
     tcase_add_test(tcase, steps_of_a_duration);
     tcase_add_test(tcase, messages);
     tcase_add_test(tcase, echo_is_bounded);
