@@ -292,6 +292,7 @@ typedef struct pl_cloth_source {
     double size[2]; /* m */
     int32_t cells[2];
     pl_diagonal_kind diagonal;
+    bool springs; /* in place of triangles */
 } pl_cloth_source;
 
 typedef struct pl_rope_source {

@@ -29,6 +29,7 @@ void pl_draft_init(pl_draft *draft, const pl_mesh_limits *limits, const char *po
 static void clear_cells(pl_draft_cells *cells)
 {
     free(cells->nodes);
+    free(cells->numbers);
     free(cells->tags);
     free(cells->where);
 }
@@ -45,6 +46,11 @@ void pl_draft_clear(pl_draft *draft)
     for (int64_t i = 0; i < draft->group_count; i++)
         free(draft->groups[i].name);
     free(draft->groups);
+    for (int32_t i = 0; i < draft->field_count; i++) {
+        free(draft->fields[i].name);
+        free(draft->fields[i].numbers);
+        free(draft->fields[i].values);
+    }
     *draft = (pl_draft){0};
 }
 
@@ -112,39 +118,83 @@ void pl_draft_add_node(pl_draft *draft, int64_t tag, const double x[3], int64_t 
     draft->node_count++;
 }
 
-void pl_draft_add_cell(pl_draft *draft, pl_draft_cells *cells, const int64_t *nodes, int32_t tag,
-                       int64_t where)
+void pl_draft_add_cell(pl_draft *draft, pl_draft_cells *cells, const int64_t *nodes, int64_t number,
+                       int32_t tag, int64_t where)
 {
     int64_t n = cells->count, capacity = cells->capacity;
     size_t width = (size_t)cells->corners * sizeof *nodes;
     if (draft->stopped || !pl_draft_grow(draft, (void **)&cells->nodes, n, capacity, width) ||
+        !pl_draft_grow(draft, (void **)&cells->numbers, n, capacity, sizeof *cells->numbers) ||
         !pl_draft_grow(draft, (void **)&cells->tags, n, capacity, sizeof *cells->tags) ||
         !pl_draft_grow(draft, (void **)&cells->where, n, capacity, sizeof *cells->where))
         return;
     if (n == capacity)
         cells->capacity = capacity ? 2 * capacity : 64;
     memcpy(cells->nodes + n * cells->corners, nodes, width);
+    cells->numbers[n] = number;
     cells->tags[n] = tag;
     cells->where[n] = where;
     cells->count++;
 }
 
+enum { NAME_MAX_BYTES = 127 };
+
+/* A copy of a name, cut; NULL, and the draft stopped, without memory. */
+static char *copy_name(pl_draft *draft, const char *name, size_t length)
+{
+    size_t room = length < NAME_MAX_BYTES ? length : NAME_MAX_BYTES;
+    char *copy = malloc(room + 1);
+    if (copy)
+        pl_text_copy_name(name, length, copy, room);
+    else
+        draft->no_memory = draft->stopped = true;
+    return copy;
+}
+
+pl_draft_field *pl_draft_add_field(pl_draft *draft, const pl_place *place, const char *at)
+{
+    if (!draft->stopped && draft->field_count < PL_DRAFT_FIELDS_MAX)
+        return &draft->fields[draft->field_count++];
+    char expected[32];
+    snprintf(expected, sizeof expected, "at most %d fields", PL_DRAFT_FIELDS_MAX);
+    pl_draft_fault(draft, place, at, "mesh_limit", expected, "Save only the fields in use.",
+                   "another field");
+    return NULL;
+}
+
+void pl_draft_name_field(pl_draft *draft, pl_draft_field *field, const char *name, size_t length)
+{
+    free(field->name);
+    field->name = copy_name(draft, name, length);
+}
+
+/* Of tensors nothing is kept. */
+void pl_draft_add_value(pl_draft *draft, pl_draft_field *field, int64_t number, const double *value)
+{
+    int64_t n = field->count, capacity = field->capacity;
+    size_t width = (size_t)field->components * sizeof *value;
+    if (field->components > 3 || draft->stopped ||
+        !pl_draft_grow(draft, (void **)&field->numbers, n, capacity, 8) ||
+        !pl_draft_grow(draft, (void **)&field->values, n, capacity, width))
+        return;
+    if (n == capacity)
+        field->capacity = capacity ? 2 * capacity : 64;
+    field->numbers[n] = number;
+    memcpy(field->values + n * field->components, value, width);
+    field->count++;
+}
+
 void pl_draft_add_group(pl_draft *draft, int32_t dimension, int32_t tag, const char *name,
                         size_t length)
 {
-    enum { NAME_MAX_BYTES = 127 };
     int64_t n = draft->group_count, capacity = draft->group_capacity;
     if (draft->stopped ||
         !pl_draft_grow(draft, (void **)&draft->groups, n, capacity, sizeof *draft->groups))
         return;
     if (n == capacity)
         draft->group_capacity = capacity ? 2 * capacity : 64;
-    size_t room = length < NAME_MAX_BYTES ? length : NAME_MAX_BYTES;
-    char *copy = malloc(room + 1);
-    if (!copy) {
-        draft->no_memory = draft->stopped = true;
+    char *copy = copy_name(draft, name, length);
+    if (!copy)
         return;
-    }
-    pl_text_copy_name(name, length, copy, room);
     draft->groups[draft->group_count++] = (pl_mesh_group){copy, tag, dimension};
 }

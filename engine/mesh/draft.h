@@ -16,10 +16,23 @@
 typedef struct pl_draft_cells {
     int corners;
     int64_t count, capacity;
-    int64_t *nodes; /* [count][corners] tags of the file */
-    int32_t *tags;  /* [count] 0 = none */
-    int64_t *where; /* [count] byte offset in the file */
+    int64_t *nodes;   /* [count][corners] tags of the file */
+    int64_t *numbers; /* [count] what fields call them */
+    int32_t *tags;    /* [count] 0 = none */
+    int64_t *where;   /* [count] byte offset in the file */
 } pl_draft_cells;
+
+/* Values of elements, in the file's order. */
+typedef struct pl_draft_field {
+    char *name;
+    int32_t components; /* 1, 3 or 9; tensors are left out of the mesh */
+    int64_t count, capacity;
+    int64_t *numbers; /* [count] of elements */
+    double *values;   /* [count][components] */
+} pl_draft_field;
+
+/* More fields than this are a fault. */
+enum { PL_DRAFT_FIELDS_MAX = 8 };
 
 /* After this many faults the rest of a file is not read. */
 enum { PL_DRAFT_FAULTS_MAX = 16 };
@@ -39,6 +52,8 @@ typedef struct pl_draft {
     bool sheets; /* every triangle and line is in the draft: without tetrahedra they are elements */
     pl_mesh_group *groups;
     int64_t group_count, group_capacity;
+    pl_draft_field fields[PL_DRAFT_FIELDS_MAX];
+    int32_t field_count;
 } pl_draft;
 
 /* Where a fault is: a byte of a file, told as a line if the file is text. */
@@ -54,10 +69,16 @@ void pl_draft_clear(pl_draft *draft);
 
 /* Append; out of memory and a passed limit stop the draft. */
 void pl_draft_add_node(pl_draft *draft, int64_t tag, const double x[3], int64_t where);
-void pl_draft_add_cell(pl_draft *draft, pl_draft_cells *cells, const int64_t *nodes, int32_t tag,
-                       int64_t where);
+void pl_draft_add_cell(pl_draft *draft, pl_draft_cells *cells, const int64_t *nodes, int64_t number,
+                       int32_t tag, int64_t where);
 void pl_draft_add_group(pl_draft *draft, int32_t dimension, int32_t tag, const char *name,
                         size_t length);
+
+/* A field that is still empty; NULL, with a fault at `at`, if there are too many. */
+pl_draft_field *pl_draft_add_field(pl_draft *draft, const pl_place *place, const char *at);
+void pl_draft_name_field(pl_draft *draft, pl_draft_field *field, const char *name, size_t length);
+void pl_draft_add_value(pl_draft *draft, pl_draft_field *field, int64_t number,
+                        const double *value);
 
 /* Make room for one more item of `size` bytes; false, and the draft stopped, if there is none. */
 bool pl_draft_grow(pl_draft *draft, void **items, int64_t count, int64_t capacity, size_t size);
@@ -72,8 +93,8 @@ __attribute__((format(printf, 7, 8))) void pl_draft_fault(pl_draft *draft, const
                                                           const char *expected, const char *hint,
                                                           const char *format, ...);
 
-/* The mesh of the draft: its elements are those of the highest dimension that is there. Every tag
- * looked up, repeated node tags refused, vertices without an element dropped. Node faults lie in `nodes`, cell faults in `cells`. */
+/* The mesh of the draft: its elements are those of the highest dimension that is there, its fields
+ * those with a value of one of them, the first of each name. Every tag looked up, repeated node tags refused, vertices without an element dropped. Node faults lie in `nodes`, cell faults in `cells`. */
 pl_status pl_draft_finish(pl_draft *draft, const pl_place *nodes, const pl_place *cells,
                           pl_mesh *out);
 

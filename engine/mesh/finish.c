@@ -1,50 +1,22 @@
 #include "engine/mesh/draft.h"
+#include "engine/mesh/tag_map.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Node tag -> vertex index. A table where the tags are dense, else sorted pairs: both cost memory
- * in proportion to the nodes, and no choice of tags makes a look-up slower than a binary search. */
-typedef struct tag_pair {
-    int64_t tag;
-    int32_t index;
-} tag_pair;
+/* Where the nodes of a draft stand in the file, for its faults. */
+typedef struct node_context {
+    pl_draft *draft;
+    const pl_place *place;
+} node_context;
 
-typedef struct tag_map {
-    int64_t count, low, high;
-    int32_t *table;  /* [high - low + 1], -1 = no such node; or NULL */
-    tag_pair *pairs; /* [count] by tag, then index; or NULL */
-} tag_map;
-
-static int compare_pairs(const void *left, const void *right)
+static void repeated_node(void *context, int32_t first, int32_t again)
 {
-    const tag_pair *a = left, *b = right;
-    if (a->tag != b->tag)
-        return a->tag < b->tag ? -1 : 1;
-    return a->index < b->index ? -1 : a->index > b->index;
-}
-
-static int32_t map_find(const tag_map *map, int64_t tag)
-{
-    if (map->count == 0 || tag < map->low || tag > map->high)
-        return -1;
-    if (map->table)
-        return map->table[tag - map->low];
-    int64_t low = 0, high = map->count - 1;
-    while (low < high) {
-        int64_t middle = low + (high - low) / 2;
-        if (map->pairs[middle].tag < tag)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return map->pairs[low].tag == tag ? map->pairs[low].index : -1;
-}
-
-static void repeated_node(pl_draft *draft, const pl_place *place, int32_t first, int32_t again)
-{
+    pl_draft *draft = ((node_context *)context)->draft;
+    const pl_place *place = ((node_context *)context)->place;
     pl_draft_fault(draft, place, place->base + draft->node_where[again], "mesh_duplicate",
                    "every node number once", "Renumber the nodes.",
                    "node %" PRId64 " is given again (nodes %" PRId32 " and %" PRId32
@@ -52,62 +24,7 @@ static void repeated_node(pl_draft *draft, const pl_place *place, int32_t first,
                    draft->node_tags[again], first, again);
 }
 
-static bool map_build_table(tag_map *map, pl_draft *draft, const pl_place *place)
-{
-    size_t range = (size_t)(map->high - map->low) + 1;
-    map->table = malloc(range * sizeof *map->table);
-    if (!map->table)
-        return false;
-    memset(map->table, -1, range * sizeof *map->table);
-    for (int64_t i = 0; i < draft->node_count; i++) {
-        int32_t *entry = &map->table[draft->node_tags[i] - map->low];
-        if (*entry >= 0)
-            repeated_node(draft, place, *entry, (int32_t)i);
-        else
-            *entry = (int32_t)i;
-    }
-    return true;
-}
-
-static bool map_build_pairs(tag_map *map, pl_draft *draft, const pl_place *place)
-{
-    map->pairs = malloc((size_t)map->count * sizeof *map->pairs);
-    if (!map->pairs)
-        return false;
-    for (int64_t i = 0; i < map->count; i++)
-        map->pairs[i] = (tag_pair){draft->node_tags[i], (int32_t)i};
-    qsort(map->pairs, (size_t)map->count, sizeof *map->pairs, compare_pairs);
-    for (int64_t i = 1; i < map->count; i++)
-        if (map->pairs[i].tag == map->pairs[i - 1].tag)
-            repeated_node(draft, place, map->pairs[i - 1].index, map->pairs[i].index);
-    return true;
-}
-
-static void map_build(tag_map *map, pl_draft *draft, const pl_place *place)
-{
-    *map = (tag_map){.count = draft->node_count};
-    if (map->count == 0)
-        return;
-    map->low = map->high = draft->node_tags[0];
-    for (int64_t i = 1; i < map->count; i++) {
-        int64_t tag = draft->node_tags[i];
-        map->low = tag < map->low ? tag : map->low;
-        map->high = tag > map->high ? tag : map->high;
-    }
-    uint64_t range = (uint64_t)map->high - (uint64_t)map->low;
-    bool dense = range < 4 * (uint64_t)map->count + 1024;
-    bool built = dense ? map_build_table(map, draft, place) : map_build_pairs(map, draft, place);
-    if (!built)
-        draft->no_memory = draft->stopped = true;
-}
-
-static void map_clear(tag_map *map)
-{
-    free(map->table);
-    free(map->pairs);
-}
-
-static void unknown_node(pl_draft *draft, const pl_place *place, const tag_map *map,
+static void unknown_node(pl_draft *draft, const pl_place *place, const pl_tag_map *map,
                          const char *what, int64_t cell, int64_t where, int64_t tag)
 {
     char expected[96];
@@ -124,7 +41,7 @@ static void unknown_node(pl_draft *draft, const pl_place *place, const tag_map *
 }
 
 /* Tags of `cells` to indices, malloc'ed; NULL if there are none or the draft stopped. */
-static int32_t *resolve(pl_draft *draft, const pl_place *place, const tag_map *map,
+static int32_t *resolve(pl_draft *draft, const pl_place *place, const pl_tag_map *map,
                         const pl_draft_cells *cells, const char *what)
 {
     if (draft->stopped || cells->count == 0)
@@ -134,7 +51,7 @@ static int32_t *resolve(pl_draft *draft, const pl_place *place, const tag_map *m
     if (!indices)
         draft->no_memory = draft->stopped = true;
     for (int64_t i = 0; i < n && !draft->stopped; i++) {
-        indices[i] = map_find(map, cells->nodes[i]);
+        indices[i] = pl_tag_map_find(map, cells->nodes[i]);
         if (indices[i] >= 0)
             continue;
         int64_t cell = i / cells->corners;
@@ -164,6 +81,12 @@ static bool has_ropes(const pl_draft *draft)
            draft->lines.count > 0;
 }
 
+/* The cell before, under another group. */
+static bool is_again(const pl_draft_cells *cells, int64_t i)
+{
+    return i > 0 && cells->where[i] == cells->where[i - 1];
+}
+
 /* Elements out of cells: a cell of several groups is in the draft once for each of them, at one
  * place of the file, and has the first. PL_NO_MEMORY, or PL_OK. */
 static pl_status promote(const pl_draft_cells *cells, const int32_t *indices, int32_t **corner,
@@ -175,7 +98,7 @@ static pl_status promote(const pl_draft_cells *cells, const int32_t *indices, in
     if (!*corner || (any_tag(cells) && !*tags))
         return PL_NO_MEMORY;
     for (int64_t i = 0; i < cells->count; i++) {
-        if (i > 0 && cells->where[i] == cells->where[i - 1])
+        if (is_again(cells, i))
             continue;
         memcpy(*corner + (size_t)*count * width, indices + (size_t)i * width,
                width * sizeof **corner);
@@ -223,6 +146,70 @@ static void take(pl_draft *draft, pl_mesh *mesh)
     draft->group_count = 0;
 }
 
+/* The elements' numbers in the file, malloc'ed; NULL without memory. */
+static int64_t *number_elements(const pl_draft_cells *cells, int64_t *count)
+{
+    int64_t *numbers = malloc((size_t)cells->count * sizeof *numbers + 1);
+    *count = 0;
+    for (int64_t i = 0; numbers && i < cells->count; i++)
+        if (!is_again(cells, i))
+            numbers[(*count)++] = cells->numbers[i];
+    return numbers;
+}
+
+/* The field's values in the order of the elements; *found, how many have one. */
+static pl_status sort_field(const pl_draft_field *field, const pl_tag_map *map, int64_t elements,
+                            double **values, int64_t *found)
+{
+    int32_t width = field->components;
+    *found = 0;
+    *values = malloc((size_t)(elements * width) * sizeof **values + 1);
+    if (!*values)
+        return PL_NO_MEMORY;
+    for (int64_t i = 0; i < elements * width; i++)
+        (*values)[i] = NAN;
+    for (int64_t i = 0; i < field->count; i++) {
+        int32_t element = pl_tag_map_find(map, field->numbers[i]);
+        if (element < 0)
+            continue;
+        memcpy(*values + (int64_t)element * width, field->values + i * width,
+               (size_t)width * sizeof **values);
+        (*found)++;
+    }
+    return PL_OK;
+}
+
+/* The fields that say something of the elements; of one name, as time steps have, the first. */
+static pl_status take_fields(pl_draft *draft, const pl_draft_cells *cells, pl_mesh *mesh)
+{
+    if (draft->field_count == 0)
+        return PL_OK;
+    int64_t elements, *numbers = number_elements(cells, &elements);
+    pl_tag_map map = {0};
+    mesh->fields = calloc((size_t)draft->field_count, sizeof *mesh->fields);
+    pl_status status = numbers && mesh->fields &&
+                               pl_tag_map_build(&map, numbers, elements, NULL, NULL)
+                           ? PL_OK
+                           : PL_NO_MEMORY;
+    for (int32_t i = 0; status == PL_OK && i < draft->field_count; i++) {
+        pl_draft_field *field = &draft->fields[i];
+        if (field->count == 0 || pl_mesh_find_field(mesh, field->name))
+            continue;
+        double *values;
+        int64_t found;
+        status = sort_field(field, &map, elements, &values, &found);
+        if (found == 0) {
+            free(values);
+            continue;
+        }
+        mesh->fields[mesh->field_count++] = (pl_mesh_field){field->name, field->components, values};
+        field->name = NULL;
+    }
+    pl_tag_map_clear(&map);
+    free(numbers);
+    return status;
+}
+
 static void no_elements(pl_draft *draft, const pl_place *cells)
 {
     if (draft->sheets) {
@@ -248,14 +235,16 @@ pl_status pl_draft_finish(pl_draft *draft, const pl_place *nodes, const pl_place
         return PL_NO_MEMORY;
     if (draft->fault_count > 0)
         return PL_INVALID;
-    tag_map map;
-    map_build(&map, draft, nodes);
+    pl_tag_map map;
+    if (!pl_tag_map_build(&map, draft->node_tags, draft->node_count, repeated_node,
+                          &(node_context){draft, nodes}))
+        draft->no_memory = draft->stopped = true;
     pl_mesh mesh = {0};
     mesh.tets = resolve(draft, cells, &map, &draft->tets, "tetrahedron");
     mesh.faces = resolve(draft, cells, &map, &draft->faces, "triangle");
     int32_t *lines = has_ropes(draft) ? resolve(draft, cells, &map, &draft->lines, "line") : NULL;
     mesh.points = resolve(draft, cells, &map, &draft->points, "tagged point");
-    map_clear(&map);
+    pl_tag_map_clear(&map);
     pl_status status = draft->no_memory         ? PL_NO_MEMORY
                        : draft->fault_count > 0 ? PL_INVALID
                                                 : PL_OK;
@@ -270,6 +259,12 @@ pl_status pl_draft_finish(pl_draft *draft, const pl_place *nodes, const pl_place
         keep_tagged(&mesh);
         status = pl_mesh_drop_unused(&mesh);
     }
+    if (status == PL_OK)
+        status = take_fields(draft,
+                             mesh.tet_count        ? &draft->tets
+                             : mesh.triangle_count ? &draft->faces
+                                                   : &draft->lines,
+                             &mesh);
     if (status == PL_OK)
         *out = mesh;
     else

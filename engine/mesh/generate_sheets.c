@@ -14,23 +14,25 @@ static int32_t *cut_rectangle(int32_t i, int32_t j, int32_t row, bool up, int32_
     return triangle + 6;
 }
 
-pl_status pl_mesh_cloth(const double size[2], const int32_t cells[2], pl_mesh_diagonal diagonal,
-                        pl_mesh *out)
+/* Is the diagonal of the cell at (i, j) the one to (i + 1, j + 1)? */
+static bool goes_up(pl_mesh_diagonal diagonal, int32_t i, int32_t j)
 {
-    *out = (pl_mesh){0};
+    return diagonal == PL_MESH_DIAGONAL_ALTERNATING ? ((i + j) & 1) == 0
+                                                    : diagonal == PL_MESH_DIAGONAL_UP;
+}
+
+/* The vertices of a sheet. */
+static pl_status make_grid(const double size[2], const int32_t cells[2], pl_mesh *mesh)
+{
+    *mesh = (pl_mesh){0};
     double vertices = ((double)cells[0] + 1) * ((double)cells[1] + 1);
-    if (vertices > INT32_MAX / 2)
+    if (vertices > INT32_MAX / 6)
         return PL_INVALID;
-    int32_t row = cells[0] + 1;
-    pl_mesh mesh = {.vertex_count = (int64_t)row * (cells[1] + 1),
-                    .triangle_count = 2 * (int64_t)cells[0] * cells[1]};
-    mesh.vertices = malloc((size_t)mesh.vertex_count * 3 * sizeof *mesh.vertices);
-    mesh.triangles = malloc((size_t)mesh.triangle_count * 3 * sizeof *mesh.triangles);
-    if (!mesh.vertices || !mesh.triangles) {
-        pl_mesh_clear(&mesh);
+    mesh->vertex_count = (int64_t)vertices;
+    mesh->vertices = malloc((size_t)mesh->vertex_count * 3 * sizeof *mesh->vertices);
+    if (!mesh->vertices)
         return PL_NO_MEMORY;
-    }
-    double *x = mesh.vertices;
+    double *x = mesh->vertices;
     for (int32_t j = 0; j <= cells[1]; j++)
         for (int32_t i = 0; i <= cells[0]; i++, x += 3) {
             /* Odd in the grid index, so that the sheet is symmetric to the last bit. */
@@ -38,15 +40,61 @@ pl_status pl_mesh_cloth(const double size[2], const int32_t cells[2], pl_mesh_di
             x[1] = size[1] * (2.0 * j - cells[1]) / (2.0 * cells[1]);
             x[2] = 0;
         }
-    int32_t *triangle = mesh.triangles;
+    return PL_OK;
+}
+
+pl_status pl_mesh_cloth(const double size[2], const int32_t cells[2], pl_mesh_diagonal diagonal,
+                        pl_mesh *out)
+{
+    pl_status status = make_grid(size, cells, out);
+    if (status != PL_OK)
+        return status;
+    out->triangle_count = 2 * (int64_t)cells[0] * cells[1];
+    out->triangles = malloc((size_t)out->triangle_count * 3 * sizeof *out->triangles);
+    if (!out->triangles) {
+        pl_mesh_clear(out);
+        return PL_NO_MEMORY;
+    }
+    int32_t *triangle = out->triangles, row = cells[0] + 1;
+    for (int32_t j = 0; j < cells[1]; j++)
+        for (int32_t i = 0; i < cells[0]; i++)
+            triangle = cut_rectangle(i, j, row, goes_up(diagonal, i, j), triangle);
+    return PL_OK;
+}
+
+/* An edge from every vertex (i, j) of the grid to (i + di, j + dj), where that is one. */
+static int32_t *join(const int32_t cells[2], int32_t di, int32_t dj, int32_t *edge)
+{
+    for (int32_t j = 0; j + dj <= cells[1]; j++)
+        for (int32_t i = 0; i + di <= cells[0]; i++) {
+            *edge++ = i + (cells[0] + 1) * j;
+            *edge++ = i + di + (cells[0] + 1) * (j + dj);
+        }
+    return edge;
+}
+
+pl_status pl_mesh_spring_cloth(const double size[2], const int32_t cells[2],
+                               pl_mesh_diagonal diagonal, pl_mesh *out)
+{
+    pl_status status = make_grid(size, cells, out);
+    if (status != PL_OK)
+        return status;
+    int64_t nx = cells[0], ny = cells[1];
+    out->edge_count = nx * (ny + 1) + (nx + 1) * ny + nx * ny + (nx - 1) * (ny + 1) +
+                      (nx + 1) * (ny - 1);
+    out->edges = malloc((size_t)out->edge_count * 2 * sizeof *out->edges);
+    if (!out->edges) {
+        pl_mesh_clear(out);
+        return PL_NO_MEMORY;
+    }
+    int32_t *edge = join(cells, 0, 1, join(cells, 1, 0, out->edges)), row = cells[0] + 1;
     for (int32_t j = 0; j < cells[1]; j++)
         for (int32_t i = 0; i < cells[0]; i++) {
-            bool even = ((i + j) & 1) == 0;
-            bool up = diagonal == PL_MESH_DIAGONAL_ALTERNATING ? even
-                                                               : diagonal == PL_MESH_DIAGONAL_UP;
-            triangle = cut_rectangle(i, j, row, up, triangle);
+            bool up = goes_up(diagonal, i, j);
+            *edge++ = i + !up + row * j;
+            *edge++ = i + up + row * (j + 1);
         }
-    *out = mesh;
+    join(cells, 0, 2, join(cells, 2, 0, edge));
     return PL_OK;
 }
 

@@ -18,8 +18,9 @@ static pl_gmsh_section section_of(const char *name)
         [PL_GMSH_PARTITIONED] = "PartitionedEntities",
         [PL_GMSH_NODES] = "Nodes",
         [PL_GMSH_ELEMENTS] = "Elements",
+        [PL_GMSH_FIELD] = "ElementData",
     };
-    for (int i = PL_GMSH_NAMES; i <= PL_GMSH_ELEMENTS; i++)
+    for (int i = PL_GMSH_NAMES; i <= PL_GMSH_FIELD; i++)
         if (strcmp(names[i], name) == 0)
             return (pl_gmsh_section)i;
     return PL_GMSH_OTHER;
@@ -81,8 +82,7 @@ static bool read_format(pl_gmsh *gmsh)
 /* ---- $PhysicalNames ---------------------------------------------------------------------------
  */
 
-/* The bytes between the first and the last quote of the line; the cursor goes to its end. */
-static bool read_quoted(pl_input *in, const char **name, size_t *length)
+bool pl_gmsh_read_quoted(pl_input *in, const char **name, size_t *length)
 {
     pl_input_more(in);
     size_t rest = pl_input_rest(in);
@@ -107,7 +107,7 @@ static bool read_name(pl_gmsh *gmsh)
     const char *name;
     size_t length;
     if (!pl_input_begin(in) || !pl_input_int(in, &dimension) || !pl_input_int(in, &tag) ||
-        !read_quoted(in, &name, &length) || !pl_input_finish(in))
+        !pl_gmsh_read_quoted(in, &name, &length) || !pl_input_finish(in))
         return false;
     if ((dimension == 0 || dimension == 2 || dimension == 3) && tag != INT32_MIN)
         pl_draft_add_group(gmsh->draft, dimension, abs(tag), name, length);
@@ -173,7 +173,7 @@ static void skip_section(pl_gmsh *gmsh, const char *name, const char *at)
  * again), the entities before the elements that refer to them. */
 static bool is_in_order(pl_gmsh *gmsh, pl_gmsh_section section, const char *name, const char *at)
 {
-    if (section == PL_GMSH_OTHER || section == PL_GMSH_NAMES)
+    if (section == PL_GMSH_OTHER || section == PL_GMSH_NAMES || section == PL_GMSH_FIELD)
         return true;
     bool again = gmsh->seen[section];
     bool late = section < PL_GMSH_NODES && gmsh->seen[PL_GMSH_ELEMENTS];
@@ -203,6 +203,9 @@ static void read_section(pl_gmsh *gmsh, pl_gmsh_section section, const char *nam
         break;
     case PL_GMSH_ELEMENTS:
         pl_gmsh_read_elements(gmsh);
+        break;
+    case PL_GMSH_FIELD:
+        pl_gmsh_read_field(gmsh);
         break;
     case PL_GMSH_OTHER:
         break;

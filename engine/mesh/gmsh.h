@@ -1,6 +1,6 @@
 /* gmsh.h - what the parts of the Gmsh reader share: the file's kind, its geometric entities and
  * the state of the sections. gmsh.c walks the sections, gmsh_entities.c reads the entities and
- * their physical groups, gmsh_cells.c the nodes and elements.
+ * their physical groups, gmsh_cells.c the nodes and elements, gmsh_fields.c the elements' data.
  */
 #ifndef PLIANT_ENGINE_MESH_GMSH_H
 #define PLIANT_ENGINE_MESH_GMSH_H
@@ -27,6 +27,7 @@ typedef enum pl_gmsh_section {
     PL_GMSH_PARTITIONED,
     PL_GMSH_NODES,
     PL_GMSH_ELEMENTS,
+    PL_GMSH_FIELD,
 } pl_gmsh_section;
 
 typedef struct pl_gmsh {
@@ -34,7 +35,7 @@ typedef struct pl_gmsh {
     pl_draft *draft;
     int version; /* 2 or 4 */
     bool binary; /* what is not text in this file is raw bytes */
-    bool seen[PL_GMSH_ELEMENTS + 1];
+    bool seen[PL_GMSH_FIELD + 1];
     pl_gmsh_entity *entities; /* by dimension, then tag */
     int64_t entity_count, entity_capacity;
     int64_t refused[PL_GMSH_KINDS];        /* elements of each type that cannot be used */
@@ -46,9 +47,16 @@ typedef struct pl_gmsh {
 void pl_gmsh_read_entities(pl_gmsh *gmsh, bool partitioned);
 void pl_gmsh_read_nodes(pl_gmsh *gmsh);
 void pl_gmsh_read_elements(pl_gmsh *gmsh);
+void pl_gmsh_read_field(pl_gmsh *gmsh);
 
 /* One fault for each type of element that was met and cannot be used. */
 void pl_gmsh_report_refused(pl_gmsh *gmsh);
+
+/* A number on a line of its own, which is text in either form; false, with a fault, if it is none. */
+bool pl_gmsh_read_count(pl_gmsh *gmsh, const char *what, int64_t *count);
+
+/* The bytes between the first and the last quote of the line; the cursor goes to its end. */
+bool pl_gmsh_read_quoted(pl_input *in, const char **name, size_t *length);
 
 /* The entity, or NULL if the file does not describe it. */
 const pl_gmsh_entity *pl_gmsh_find_entity(const pl_gmsh *gmsh, int32_t dimension, int32_t tag);

@@ -122,15 +122,12 @@ static void count_fault(pl_gmsh *gmsh, const char *at, const char *what, int64_t
                    declared);
 }
 
-/* The one number that opens a section of version 2, a line of its own, text in either form. */
-static bool read_count(pl_gmsh *gmsh, const char *what, int64_t *count)
+bool pl_gmsh_read_count(pl_gmsh *gmsh, const char *what, int64_t *count)
 {
     pl_input *in = &gmsh->in;
     in->raw = false;
     bool fine = pl_input_begin(in) && pl_input_size(in, count) && pl_input_finish(in);
-    if (fine)
-        in->raw = gmsh->binary;
-    else
+    if (!fine)
         pl_input_fault(in, gmsh->draft, what, 0, -1, "one number on a line of its own");
     return fine;
 }
@@ -142,10 +139,11 @@ static void read_nodes_2(pl_gmsh *gmsh)
 {
     pl_input *in = &gmsh->in;
     int64_t count;
-    if (!read_count(gmsh, "the number of nodes", &count) ||
+    if (!pl_gmsh_read_count(gmsh, "the number of nodes", &count) ||
         pl_draft_too_many(gmsh->draft, &in->place, in->record_at, "nodes", count,
                           gmsh->draft->limits.max_vertices))
         return;
+    in->raw = gmsh->binary;
     for (int64_t k = 0; k < count && !gmsh->draft->stopped; k++) {
         int32_t tag;
         double x[3];
@@ -172,7 +170,7 @@ static bool read_tags(pl_input *in, int64_t count, int32_t *physical)
 }
 
 /* Nodes of an element of `type`, which is appended, or counted as refused. */
-static bool read_cell_2(pl_gmsh *gmsh, int32_t type, int32_t physical)
+static bool read_cell_2(pl_gmsh *gmsh, int32_t type, int32_t number, int32_t physical)
 {
     pl_input *in = &gmsh->in;
     int64_t nodes[4] = {0};
@@ -188,7 +186,7 @@ static bool read_cell_2(pl_gmsh *gmsh, int32_t type, int32_t physical)
     if (!cells)
         refuse(gmsh, type, 1, in->record_at);
     else if (physical != 0 || type != GMSH_POINT)
-        pl_draft_add_cell(gmsh->draft, cells, nodes, physical, where(gmsh));
+        pl_draft_add_cell(gmsh->draft, cells, nodes, number, physical, where(gmsh));
     return true;
 }
 
@@ -205,7 +203,7 @@ static void read_text_elements_2(pl_gmsh *gmsh, int64_t count)
             continue;
         }
         fine = fine && pl_input_size(in, &tags) && read_tags(in, tags, &physical) &&
-               read_cell_2(gmsh, type, physical);
+               read_cell_2(gmsh, type, number, physical);
         if (!fine && !pl_input_fault(in, gmsh->draft, "element", k, count,
                                      "number type tag-count tags nodes"))
             return;
@@ -235,7 +233,7 @@ static void read_raw_elements_2(pl_gmsh *gmsh, int64_t count)
         for (int32_t k = 0; k < inside && !gmsh->draft->stopped; k++, done++) {
             int32_t number, physical;
             if (!pl_input_begin(in) || !pl_input_int(in, &number) ||
-                !read_tags(in, tags, &physical) || !read_cell_2(gmsh, type, physical)) {
+                !read_tags(in, tags, &physical) || !read_cell_2(gmsh, type, number, physical)) {
                 pl_input_fault(in, gmsh->draft, "element", done, count, layout);
                 return;
             }
@@ -365,15 +363,15 @@ static bool skip_element_block_4(pl_gmsh *gmsh, int32_t type, int64_t count)
 /* One element for each physical group of its entity, and one for none, unless it is a point; a
  * tetrahedron is one, under the first. */
 static void add_element_4(pl_gmsh *gmsh, pl_draft_cells *cells, const int64_t *nodes,
-                          const pl_gmsh_entity *entity)
+                          int64_t number, const pl_gmsh_entity *entity)
 {
     int32_t groups = entity ? entity->count : 0;
     if (cells == &gmsh->draft->tets || (groups == 0 && cells != &gmsh->draft->points))
-        pl_draft_add_cell(gmsh->draft, cells, nodes, groups > 0 ? entity->physical[0] : 0,
+        pl_draft_add_cell(gmsh->draft, cells, nodes, number, groups > 0 ? entity->physical[0] : 0,
                           where(gmsh));
     else
         for (int32_t i = 0; i < groups; i++)
-            pl_draft_add_cell(gmsh->draft, cells, nodes, entity->physical[i], where(gmsh));
+            pl_draft_add_cell(gmsh->draft, cells, nodes, number, entity->physical[i], where(gmsh));
 }
 
 static bool read_element_block_4(pl_gmsh *gmsh, const gmsh_block *block)
@@ -399,7 +397,7 @@ static bool read_element_block_4(pl_gmsh *gmsh, const gmsh_block *block)
         for (int i = 0; fine && i < kinds[type].nodes; i++)
             fine = pl_input_size(in, &nodes[i]);
         if (fine && pl_input_finish(in))
-            add_element_4(gmsh, cells, nodes, entity);
+            add_element_4(gmsh, cells, nodes, tag, entity);
         else if (!pl_input_fault(in, gmsh->draft, "element", k, block->count, "tag and nodes"))
             return false;
         if (!within_limits(gmsh))
@@ -437,11 +435,14 @@ void pl_gmsh_read_nodes(pl_gmsh *gmsh)
 void pl_gmsh_read_elements(pl_gmsh *gmsh)
 {
     int64_t count;
-    if (gmsh->version == 4)
+    if (gmsh->version == 4) {
         read_elements_4(gmsh);
-    else if (!read_count(gmsh, "the number of elements", &count))
         return;
-    else if (gmsh->binary)
+    }
+    if (!pl_gmsh_read_count(gmsh, "the number of elements", &count))
+        return;
+    gmsh->in.raw = gmsh->binary;
+    if (gmsh->binary)
         read_raw_elements_2(gmsh, count);
     else
         read_text_elements_2(gmsh, count);

@@ -72,7 +72,7 @@ static bool read_vertex(medit *m, int64_t k)
     int64_t tag = k + 1, where = in->record_at - in->place.base;
     pl_draft_add_node(m->draft, tag, x, where);
     if (reference)
-        pl_draft_add_cell(m->draft, &m->draft->points, &tag, reference, where);
+        pl_draft_add_cell(m->draft, &m->draft->points, &tag, 0, reference, where);
     return true;
 }
 
@@ -90,7 +90,7 @@ static bool read_cell(medit *m, pl_draft_cells *cells)
     if (!pl_input_int(in, &reference) || !pl_input_finish(in))
         return false;
     if (reference || cells == &m->draft->tets)
-        pl_draft_add_cell(m->draft, cells, nodes, reference, in->record_at - in->place.base);
+        pl_draft_add_cell(m->draft, cells, nodes, 0, reference, in->record_at - in->place.base);
     return true;
 }
 

@@ -23,7 +23,20 @@ void pl_mesh_clear(pl_mesh *mesh)
     for (int32_t i = 0; i < mesh->group_count; i++)
         free(mesh->groups[i].name);
     free(mesh->groups);
+    for (int32_t i = 0; i < mesh->field_count; i++) {
+        free(mesh->fields[i].name);
+        free(mesh->fields[i].values);
+    }
+    free(mesh->fields);
     *mesh = (pl_mesh){0};
+}
+
+const pl_mesh_field *pl_mesh_find_field(const pl_mesh *mesh, const char *name)
+{
+    for (int32_t i = 0; i < mesh->field_count; i++)
+        if (strcmp(mesh->fields[i].name, name) == 0)
+            return &mesh->fields[i];
+    return NULL;
 }
 
 static void mark_used(const int32_t *corners, int64_t count, int32_t *new_index)

@@ -20,6 +20,14 @@ typedef struct pl_mesh_group {
     int32_t dimension;
 } pl_mesh_group;
 
+/* What a file says of each element (Gmsh's $ElementData). The mesh's elements are of one kind where a
+ * mesh has fields. */
+typedef struct pl_mesh_field {
+    char *name;         /* unique in the mesh */
+    int32_t components; /* 1 or 3 */
+    double *values;     /* [elements][components]; NAN where the file has none */
+} pl_mesh_field;
+
 typedef struct pl_mesh {
     int64_t vertex_count;
     double *vertices; /* [vertex_count][3], metres, rest positions */
@@ -42,6 +50,8 @@ typedef struct pl_mesh {
     int32_t *point_tags; /* [point_count] */
     int32_t group_count;
     pl_mesh_group *groups;
+    int32_t field_count;
+    pl_mesh_field *fields;
     int64_t repaired; /* tetrahedra whose orientation was turned round by pl_mesh_check */
     int64_t unused;   /* vertices of the file that no element used; they are dropped */
 } pl_mesh;
@@ -89,6 +99,12 @@ typedef enum pl_mesh_diagonal {
  * (cells[0] + 1) j. Sizes and cells as for the box. */
 pl_status pl_mesh_cloth(const double size[2], const int32_t cells[2], pl_mesh_diagonal diagonal,
                         pl_mesh *out);
+
+/* The same sheet of springs: its edges are the sides of the cells, along x and then along y, the one
+ * diagonal of each, and, against bending, from every vertex to the next but one along x and y
+ * (Provot 1995; the cloth of Liu 2013 and 2017). */
+pl_status pl_mesh_spring_cloth(const double size[2], const int32_t cells[2],
+                               pl_mesh_diagonal diagonal, pl_mesh *out);
 
 /* A straight rope of `segments` equal edges, centred at the origin, `length` m along the unit
  * vector `direction`; vertices and edges in order along it. */
@@ -182,6 +198,9 @@ pl_status pl_mesh_check_closed(const pl_mesh *mesh, const char *pointer, pl_faul
 /* What is seen and touched: the faces that one tetrahedron has, outward, then the mesh's own
  * triangles, in a fixed order: *triangles is malloc'ed [*count][3]. O(n); deterministic. */
 pl_status pl_mesh_surface(const pl_mesh *mesh, int32_t **triangles, int64_t *count);
+
+/* The field of that name, or NULL. */
+const pl_mesh_field *pl_mesh_find_field(const pl_mesh *mesh, const char *name);
 
 /* Elements of all kinds. */
 static inline int64_t pl_mesh_element_count(const pl_mesh *mesh)

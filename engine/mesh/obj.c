@@ -91,7 +91,7 @@ static void read_face(obj *o)
             corner[1] = corner[2];
         corner[count < 2 ? count : 2] = node;
         if (count >= 2)
-            pl_draft_add_cell(o->draft, &o->draft->faces, corner, o->tag, at - in->place.base);
+            pl_draft_add_cell(o->draft, &o->draft->faces, corner, 0, o->tag, at - in->place.base);
         if (o->draft->stopped ||
             pl_draft_too_many(o->draft, &in->place, at, "triangles", o->draft->faces.count,
                               o->draft->limits.max_tets))
@@ -115,7 +115,7 @@ static void read_line(obj *o)
             return;
         }
         if (count > 0)
-            pl_draft_add_cell(o->draft, &o->draft->lines, corner, o->tag, at - in->place.base);
+            pl_draft_add_cell(o->draft, &o->draft->lines, corner, 0, o->tag, at - in->place.base);
         if (o->draft->stopped ||
             pl_draft_too_many(o->draft, &in->place, at, "lines", o->draft->lines.count,
                               o->draft->limits.max_tets))

@@ -49,7 +49,7 @@ static bool read_node(pl_input *in, pl_draft *draft, const tetgen_head *head)
     int64_t where = in->record_at - in->place.base;
     pl_draft_add_node(draft, tag, x, where);
     if (marker)
-        pl_draft_add_cell(draft, &draft->points, &tag, marker, where);
+        pl_draft_add_cell(draft, &draft->points, &tag, 0, marker, where);
     return true;
 }
 
@@ -97,7 +97,7 @@ static bool read_element(pl_input *in, pl_draft *draft, const tetgen_head *head)
             return false;
     if (!pl_input_finish(in))
         return false;
-    pl_draft_add_cell(draft, &draft->tets, corner, region_tag(attribute),
+    pl_draft_add_cell(draft, &draft->tets, corner, 0, region_tag(attribute),
                       in->record_at - in->place.base);
     return true;
 }

@@ -56,7 +56,8 @@ pl_status pl_body_load(const pl_scene *scene, int32_t body, const pl_blob *blobs
     case PL_SOURCE_CLOTH: {
         static const pl_mesh_diagonal diagonal[] = {PL_MESH_DIAGONAL_ALTERNATING,
                                                     PL_MESH_DIAGONAL_UP, PL_MESH_DIAGONAL_DOWN};
-        status = pl_mesh_cloth(s->cloth.size, s->cloth.cells, diagonal[s->cloth.diagonal], out);
+        status = (s->cloth.springs ? pl_mesh_spring_cloth : pl_mesh_cloth)(
+            s->cloth.size, s->cloth.cells, diagonal[s->cloth.diagonal], out);
         break;
     }
     case PL_SOURCE_ROPE:

@@ -2,6 +2,7 @@
 #include "tests/unit/mesh_files.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 
 /* ---- a writer of all eight kinds --------------------------------------------------------------
@@ -296,6 +297,124 @@ START_TEST(every_version_form_and_byte_order)
 }
 END_TEST
 
+/* ---- fields -----------------------------------------------------------------------------------
+ */
+
+/* Section $ElementData: `values` of `components` numbers, for the elements of these numbers. */
+static void write_field(writer *w, const char *name, int step, int components, int count,
+                        const int *element, const double *values)
+{
+    line(w, "$ElementData\n2\n\"%s\"\n\"scheme\"\n1\n%g\n4\n%d\n%d\n%d\n0\n", name, 0.5 * step,
+         step, components, count);
+    for (int i = 0; i < count; i++) {
+        put_int(w, element[i]);
+        for (int c = 0; c < components; c++)
+            put_real(w, values[i * components + c]);
+        end_record(w);
+    }
+    line(w, "\n$EndElementData\n");
+}
+
+/* Tetrahedra are elements 6 and 7 of the file, triangles 3 to 5. */
+static void write_fields(writer *w)
+{
+    static const double stiffness[] = {3, 2.5, 9}, along[] = {0, 0, 1}, tensor[9] = {1};
+    write_field(w, "stiff\"ness", 0, 1, 3, (int[]){7, 6, 1234567}, stiffness);
+    write_field(w, "stiff\"ness", 1, 1, 1, (int[]){7}, (double[]){77});
+    write_field(w, "along", 0, 3, 1, (int[]){7}, along);
+    write_field(w, "stress", 0, 9, 1, (int[]){6}, tensor);
+    write_field(w, "of triangles", 0, 1, 1, (int[]){4}, stiffness);
+}
+
+static void judge_fields(const pl_mesh *m)
+{
+    ck_assert_int_eq(m->field_count, 2);
+    const pl_mesh_field *stiffness = pl_mesh_find_field(m, "stiff\"ness");
+    const pl_mesh_field *along = pl_mesh_find_field(m, "along");
+    ck_assert(stiffness && along && !pl_mesh_find_field(m, "stress"));
+    ck_assert(stiffness->components == 1 && stiffness->values[0] == 2.5 &&
+              stiffness->values[1] == 3);
+    ck_assert(along->components == 3 && isnan(along->values[0]) && isnan(along->values[2]));
+    ck_assert(along->values[3] == 0 && along->values[4] == 0 && along->values[5] == 1);
+}
+
+/* The first `size` bytes end with a section. */
+static bool ends_with_section(const char *data, size_t size)
+{
+    while (size > 0 && (data[size - 1] == '\n' || data[size - 1] == '\r'))
+        size--;
+    static const char *const marks[] = {"$EndElements", "$EndElementData", "$EndNodeData"};
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
+        size_t n = strlen(marks[i]);
+        if (size >= n && memcmp(data + size - n, marks[i], n) == 0)
+            return true;
+    }
+    return false;
+}
+
+START_TEST(fields_of_every_version_form_and_byte_order)
+{
+    for (int version = 2; version <= 4; version += 2)
+        for (int form = 0; form < 3; form++) {
+            writer w = {.version = version, .binary = form > 0, .swap = form == 2, .width = 8};
+            if (version == 2)
+                write_2(&w);
+            else
+                write_4(&w);
+            size_t elements_end = w.size;
+            write_fields(&w);
+            pl_mesh mesh;
+            pl_faults faults = {0};
+            pl_status whole = read_writer(&w, &mesh, &faults);
+            ck_assert_no_faults(&faults);
+            ck_assert_int_eq(whole, PL_OK);
+            judge(&mesh, version);
+            judge_fields(&mesh);
+            pl_mesh_clear(&mesh);
+            for (size_t cut = elements_end; cut < w.size; cut++) {
+                writer shorter = w;
+                shorter.size = cut;
+                pl_status status = read_writer(&shorter, &mesh, &faults);
+                ck_assert((status == PL_OK) == ends_with_section(w.data, cut));
+                ck_assert((status == PL_OK) == (faults.total == 0));
+                pl_faults_clear(&faults);
+                pl_mesh_clear(&mesh);
+            }
+            free(w.data);
+        }
+}
+END_TEST
+
+/* What is wrong with a section is told, and where. */
+START_TEST(faults_of_fields)
+{
+    static const struct {
+        const char *section, *code, *got;
+    } bad[] = {
+        {"0\n", "mesh_syntax", "line 18: 0 text tags"},
+        {"1\nname\n", "mesh_syntax", "line 19: 'name'"},
+        {"1\n\"a\"\n0\n2\n0\n1\n", "mesh_syntax", "line 21: 2 integer tags"},
+        {"1\n\"a\"\n0\n3\n0\n1\n1\n1 nan\n", "mesh_number", "line 25: 'nan'"},
+        {"1\n\"a\"\n0\n3\n0\n1\n1\n1 2 3\n", "mesh_syntax", "line 25: '3'"},
+        {"1\n\"a\"\n0\n3\n0\n1\n2\n1 2\n", "mesh_count", "line 26: "},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        char text[512];
+        snprintf(text, sizeof text,
+                 "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n4\n1 0 0 0\n2 1 0 0\n3 0 1 0\n"
+                 "4 0 0 1\n$EndNodes\n$Elements\n1\n1 4 0 1 2 3 4\n$EndElements\n\n\n"
+                 "$ElementData\n%s$EndElementData\n",
+                 bad[i].section);
+        pl_mesh mesh;
+        pl_faults faults = {0};
+        ck_assert_int_eq(read_texts(PL_MESH_GMSH, text, NULL, &mesh, &faults), PL_INVALID);
+        ck_assert_msg(faults.count > 0, "%zu", i);
+        ck_assert_fault(&faults, 0, bad[i].code, bad[i].got);
+        pl_faults_clear(&faults);
+    }
+}
+END_TEST
+
 /* ---- files of others --------------------------------------------------------------------------
  */
 
@@ -531,6 +650,8 @@ int main(void)
     TCase *cases = tcase_create("gmsh");
     tcase_set_timeout(cases, 120);
     tcase_add_test(cases, every_version_form_and_byte_order);
+    tcase_add_test(cases, fields_of_every_version_form_and_byte_order);
+    tcase_add_test(cases, faults_of_fields);
     tcase_add_test(cases, public_files_are_read);
     tcase_add_test(cases, physical_groups_of_a_public_file);
     tcase_add_test(cases, malformed_public_files_are_located);

@@ -85,6 +85,52 @@ START_TEST(cloth_diagonals)
 }
 END_TEST
 
+/* The springs of a cloth are the edges of its triangles, each once, and pairs two cells apart; at
+ * 80 x 80 cells there are the 32158 of Liu 2017, table I, less its two attachments. */
+START_TEST(cloth_of_springs)
+{
+    pl_mesh mesh, springs;
+    const int32_t cells[2] = {80, 80};
+    ck_assert_int_eq(pl_mesh_spring_cloth((double[]){1, 1}, cells, PL_MESH_DIAGONAL_UP, &springs),
+                     PL_OK);
+    ck_assert_int_eq(springs.vertex_count, 6561);
+    ck_assert_int_eq(springs.edge_count, 32158);
+    ck_assert_int_eq(springs.triangle_count, 0);
+    ck_assert_int_eq(judge(&springs).components, 1);
+    pl_mesh_clear(&springs);
+    const int32_t few[2] = {4, 3};
+    enum { VERTICES = 20 };
+    for (pl_mesh_diagonal d = PL_MESH_DIAGONAL_ALTERNATING; d <= PL_MESH_DIAGONAL_DOWN; d++) {
+        int uses[VERTICES][VERTICES] = {0};
+        ck_assert_int_eq(pl_mesh_cloth((double[]){4, 3}, few, d, &mesh), PL_OK);
+        ck_assert_int_eq(pl_mesh_spring_cloth((double[]){4, 3}, few, d, &springs), PL_OK);
+        ck_assert_mem_eq(mesh.vertices, springs.vertices, VERTICES * 3 * sizeof(double));
+        for (int64_t e = 0; e < springs.edge_count; e++) {
+            int a = springs.edges[2 * e], b = springs.edges[2 * e + 1];
+            uses[a < b ? a : b][a < b ? b : a]++;
+        }
+        for (int64_t t = 0; t < mesh.triangle_count; t++)
+            for (int k = 0; k < 3; k++) {
+                int a = mesh.triangles[3 * t + k], b = mesh.triangles[3 * t + (k + 1) % 3];
+                ck_assert_int_eq(uses[a < b ? a : b][a < b ? b : a] & 1, 1);
+                uses[a < b ? a : b][a < b ? b : a] |= 2; /* met */
+            }
+        int bends = 0;
+        for (int a = 0; a < VERTICES; a++)
+            for (int b = a + 1; b < VERTICES; b++)
+                if (uses[a][b] == 1) {
+                    ck_assert(b == a + 2 || b == a + 10);
+                    bends++;
+                } else {
+                    ck_assert(uses[a][b] == 0 || uses[a][b] == 3);
+                }
+        ck_assert_int_eq(bends, 3 * 4 + 2 * 5);
+        pl_mesh_clear(&mesh);
+        pl_mesh_clear(&springs);
+    }
+}
+END_TEST
+
 START_TEST(rope_is_a_straight_chain)
 {
     pl_mesh mesh;
@@ -242,6 +288,7 @@ int main(void)
     TCase *cases = tcase_create("sheets");
     tcase_add_test(cases, cloth_is_a_flat_sheet_that_faces_z);
     tcase_add_test(cases, cloth_diagonals);
+    tcase_add_test(cases, cloth_of_springs);
     tcase_add_test(cases, rope_is_a_straight_chain);
     tcase_add_test(cases, counts_past_int32_are_refused);
     tcase_add_test(cases, kinds_mix_and_unused_vertices_go);
