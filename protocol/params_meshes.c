@@ -162,13 +162,12 @@ static const pl_param cloth_rows[] = {
     {.key = "springs",
      .kind = PL_PARAM_BOOLEAN,
      AT(pl_mesh_source, cloth.springs),
-     .doc = "Springs in place of triangles: along the sides and the diagonal of each cell, and, "
-            "against bending, from every vertex to the next but one; the material's area is theirs."},
+     .doc =
+         "Springs in place of triangles: along the sides and the diagonal of each cell, and, "
+         "against bending, from every vertex to the next but one; the material's area is theirs."},
 };
 const pl_param_table pl_cloth_table = {
-    .name = "mesh.cloth",
-    .doc = "A rectangular sheet of triangles or springs.",
-    ROWS(cloth_rows)};
+    .name = "mesh.cloth", .doc = "A rectangular sheet of triangles or springs.", ROWS(cloth_rows)};
 
 static const pl_param rope_rows[] = {
     {.key = "length",

@@ -6,6 +6,7 @@
 #include "engine/model/select.h"
 #include "engine/obstacles/shape.h"
 #include "engine/pliant.h"
+#include "engine/transform.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -31,27 +32,13 @@ void pl_layout_destroy(pl_layout *layout)
     *layout = (pl_layout){0};
 }
 
-/* Scale, then rotate about the origin, then translate. */
-static void place(const pl_transform *t, const double *from, int64_t n, double *to)
-{
-    double R[9];
-    pl_rotation(t->rotate_axis, t->rotate_degrees, R);
-    for (int64_t i = 0; i < n; i++) {
-        double s[3];
-        for (int c = 0; c < 3; c++)
-            s[c] = t->scale[c] * from[3 * i + c];
-        for (int r = 0; r < 3; r++)
-            to[3 * i + r] = R[r] * s[0] + R[r + 3] * s[1] + R[r + 6] * s[2] + t->translate[r];
-    }
-}
-
 pl_status pl_body_select(const pl_body *body, const pl_mesh *mesh, const pl_selection *select,
                          const char *pointer, int32_t **out, int64_t *count, pl_faults *faults)
 {
     double *rest = malloc((size_t)(3 * mesh->vertex_count + 1) * sizeof *rest);
     if (!rest)
         return PL_NO_MEMORY;
-    place(&body->transform, mesh->vertices, mesh->vertex_count, rest);
+    pl_transform_points(&body->transform, mesh->vertices, mesh->vertex_count, rest);
     pl_status status = pl_select_vertices(select, mesh, rest, pointer, out, count, faults);
     free(rest);
     return status;
@@ -200,8 +187,8 @@ pl_status pl_layout_create(const pl_scene *scene, const pl_mesh *meshes, pl_layo
     if (!out->rest || !out->held)
         goto done;
     for (size_t b = 0; b < bodies; b++)
-        place(&scene->bodies[b].transform, meshes[b].vertices, meshes[b].vertex_count,
-              out->rest + 3 * out->first_vertex[b]);
+        pl_transform_points(&scene->bodies[b].transform, meshes[b].vertices, meshes[b].vertex_count,
+                            out->rest + 3 * out->first_vertex[b]);
     status = pl_elements_create(scene, meshes, out, faults);
     if (status != PL_OK)
         goto done;

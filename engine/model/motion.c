@@ -3,20 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-void pl_rotation(const double axis[3], double degrees, double R[9])
-{
-    /* Whole turns are taken off first, so that a pin comes back to the same bits each turn. */
-    double angle = fmod(degrees, 360.0) * (M_PI / 180.0);
-    double c = cos(angle), s = sin(angle), t = 1 - c;
-    double x = axis[0], y = axis[1], z = axis[2];
-    double rows[9] = {t * x * x + c,     t * x * y - s * z, t * x * z + s * y,
-                      t * x * y + s * z, t * y * y + c,     t * y * z - s * x,
-                      t * x * z - s * y, t * y * z + s * x, t * z * z + c};
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++)
-            R[i + 3 * j] = rows[3 * i + j];
-}
-
 /* ---- keyframes
  * ----------------------------------------------------------------------------------- */
 

@@ -8,7 +8,7 @@
 #ifndef PLIANT_ENGINE_MODEL_MOTION_H
 #define PLIANT_ENGINE_MODEL_MOTION_H
 
-#include "engine/scene.h"
+#include "engine/transform.h"
 
 /* A rotation about an axis through `origin`, then a translation. */
 typedef struct pl_pose {
@@ -16,8 +16,6 @@ typedef struct pl_pose {
     double origin[3], shift[3];
 } pl_pose;
 
-/* R = rotation by `degrees` about the unit `axis` (Rodrigues), column-major. */
-void pl_rotation(const double axis[3], double degrees, double R[9]);
 /* The pose of a motion at `time` seconds; of a motion that is not present, the identity. */
 pl_pose pl_motion_pose(const pl_motion *motion, double time);
 /* The velocity at `time` of what is at x in the motion's own frame (at time 0 but for a keyframe that

@@ -1,5 +1,6 @@
 #include "engine/obstacles/shape_internal.h"
 #include "engine/obstacles/solid.h"
+#include "engine/transform.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -14,17 +15,6 @@ static const pl_shape_measure MEASURES[] = {
     [PL_OBSTACLE_CAPSULE] = pl_measure_capsule,   [PL_OBSTACLE_TORUS] = pl_measure_torus,
     [PL_OBSTACLE_HEIGHTFIELD] = pl_measure_solid, [PL_OBSTACLE_MESH] = pl_measure_solid,
 };
-
-void pl_turn(const double k[3], double degrees, double R[9])
-{
-    double angle = fmod(degrees, 360.0) * (M_PI / 180.0);
-    double cosine = cos(angle), sine = sin(angle);
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++) {
-            double cross = i == j ? 0 : (j - i + 3) % 3 == 1 ? -k[3 - i - j] : k[3 - i - j];
-            R[i + 3 * j] = (1 - cosine) * k[i] * k[j] + sine * cross + (i == j ? cosine : 0);
-        }
-}
 
 double pl_measure_solid(const pl_shape *s, const double d[3], double n[3], double *H)
 {
@@ -69,7 +59,7 @@ pl_status pl_shape_create(const pl_obstacle *o, pl_shape **out)
     if (o->kind != PL_OBSTACLE_PLANE && o->kind != PL_OBSTACLE_MESH)
         memcpy(s->center, o->center, sizeof s->center);
     if (o->kind == PL_OBSTACLE_BOX || o->kind == PL_OBSTACLE_HEIGHTFIELD) {
-        pl_turn(o->place.rotate_axis, o->place.rotate_degrees, s->R);
+        pl_rotation(o->place.rotate_axis, o->place.rotate_degrees, s->R);
         s->turned = o->place.rotate_degrees != 0;
     }
     /* What stays in a convex room, or on one side of a plane, has no far side to come out at. */

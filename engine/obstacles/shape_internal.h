@@ -23,9 +23,6 @@ struct pl_shape {
     double normal[3], offset; /* plane */
 };
 
-/* R = rotation by `degrees` about a unit axis (Rodrigues), by columns. */
-void pl_turn(const double axis[3], double degrees, double R[9]);
-
 double pl_measure_plane(const pl_shape *s, const double d[3], double n[3], double *H);
 double pl_measure_sphere(const pl_shape *s, const double d[3], double n[3], double *H);
 double pl_measure_box(const pl_shape *s, const double d[3], double n[3], double *H);

@@ -1,6 +1,7 @@
 #include "engine/obstacles/solid.h"
 
 #include "engine/obstacles/shape_internal.h"
+#include "engine/transform.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -29,23 +30,13 @@ static pl_status make_arrays(int64_t vertices, int64_t triangles, pl_solid_array
     return PL_NO_MEMORY;
 }
 
-/* Scale, then rotate about the origin, then translate, as bodies are placed. */
+/* As bodies are placed. */
 static pl_status place_mesh(const pl_obstacle *o, pl_solid_arrays *out)
 {
     const pl_mesh_source *m = &o->mesh.source;
-    const pl_transform *t = &o->mesh.transform;
-    double R[9];
     if (make_arrays(m->vertex_count, m->triangle_count, out) != PL_OK)
         return PL_NO_MEMORY;
-    pl_turn(t->rotate_axis, t->rotate_degrees, R);
-    for (int64_t i = 0; i < m->vertex_count; i++) {
-        double s[3];
-        for (int c = 0; c < 3; c++)
-            s[c] = t->scale[c] * m->vertices[3 * i + c];
-        for (int r = 0; r < 3; r++)
-            out->vertex[3 * i + r] = R[r] * s[0] + R[r + 3] * s[1] + R[r + 6] * s[2] +
-                                     t->translate[r];
-    }
+    pl_transform_points(&o->mesh.transform, m->vertices, m->vertex_count, out->vertex);
     memcpy(out->triangle, m->triangles, (size_t)(3 * m->triangle_count) * sizeof *out->triangle);
     return PL_OK;
 }
