@@ -21,6 +21,9 @@ static const method METHODS[PL_METHOD_KINDS] = {
     [PL_METHOD_CHEBYSHEV_SEMI_ITERATIVE] = {"chebyshev_semi_iterative", PL_TRAIT_HARD, true},
     [PL_METHOD_CHEBYSHEV_DESCENT] = {"chebyshev_descent", PL_TRAIT_HARD | PL_TRAIT_NO_HESSIAN,
                                      false},
+    [PL_METHOD_PROJECTIVE_DYNAMICS] = {"projective_dynamics",
+                                       PL_TRAIT_HARD | PL_TRAIT_NO_PROX | PL_TRAIT_NOT_DISTANCE,
+                                       true},
 };
 
 typedef struct reason {
@@ -29,7 +32,7 @@ typedef struct reason {
 } reason;
 
 static const reason REASONS[] = {
-    {PL_TRAIT_HARD, "they are hard constraints, which a descent method has no energy for"},
+    {PL_TRAIT_HARD, "they are hard constraints, which it has no energy for"},
     {PL_TRAIT_NO_PROX, "they have no proximal operator, which its local step is made of"},
     {PL_TRAIT_NOT_DISTANCE, "their energy is no squared distance from a set, which a projection "
                             "would be the answer to"},

@@ -22,9 +22,10 @@ typedef enum pl_method_kind {
     PL_METHOD_GRADIENT_DESCENT,
     PL_METHOD_NONLINEAR_CG,
     PL_METHOD_CHEBYSHEV_SEMI_ITERATIVE,
-    PL_METHOD_CHEBYSHEV_DESCENT
+    PL_METHOD_CHEBYSHEV_DESCENT,
+    PL_METHOD_PROJECTIVE_DYNAMICS
 } pl_method_kind;
-#define PL_METHOD_KINDS ((int)PL_METHOD_CHEBYSHEV_DESCENT + 1)
+#define PL_METHOD_KINDS ((int)PL_METHOD_PROJECTIVE_DYNAMICS + 1)
 typedef enum pl_device_kind { PL_DEVICE_CPU } pl_device_kind;
 typedef enum pl_material_kind {
     PL_MATERIAL_NEO_HOOKEAN,

@@ -60,8 +60,8 @@ static const char *const methods[] = {"admm",
                                       "nonlinear_cg",
                                       "chebyshev_semi_iterative",
                                       "chebyshev_descent",
+                                      "projective_dynamics",
                                       NULL};
-static const pl_absent methods_absent[] = {{"projective_dynamics", 0}, {0}};
 static const char *const preconditioners[] = {"jacobi", "none", "constant", NULL};
 static const char *const line_searches[] = {"backtracking", "wolfe", NULL};
 static const char *const initial_guesses[] = {"best",         "position", "velocity",
@@ -80,8 +80,8 @@ static const pl_param solver_rows[] = {
      .kind = PL_PARAM_CHOICE,
      AT(pl_solver_settings, method),
      .choices = methods,
-     .absent = methods_absent,
-     .doc = "How each step's objective is minimised. By splitting: admm. By descent on a constant "
+     .doc = "How each step's objective is minimised. By splitting: admm, and projective_dynamics, "
+            "for energies that are squared distances. By descent on a constant "
             "matrix, factored once: quasi_newton (L-BFGS), chebyshev_semi_iterative. By descent "
             "without a matrix: lbfgs, nonlinear_cg, gradient_descent, and chebyshev_descent, which "
             "is Jacobi-preconditioned gradient descent with Chebyshev's momentum. newton: by "
@@ -116,7 +116,7 @@ static const pl_param solver_rows[] = {
      .standard = {1.8},
      .standard_text = "1.8 with admm, else 2",
      .doc = "With stiffness shear: the squared weights are this, times shear modulus, times rest "
-            "volume."},
+            "volume. projective_dynamics has the energies' own."},
     {.key = "relaxation",
      .kind = PL_PARAM_NUMBER,
      AT(pl_solver_settings, relaxation),
@@ -136,7 +136,7 @@ static const pl_param solver_rows[] = {
      .kind = PL_PARAM_INTEGER,
      AT(pl_solver_settings, window),
      FROM(0, PL_WINDOW_MAX),
-     .standard = {8},
+     .standard = {12},
      .doc = "quasi_newton and lbfgs: iterations that the history remembers; 0 uses the constant "
             "matrix, or the preconditioner, alone."},
     {.key = "preconditioner",

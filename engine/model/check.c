@@ -28,6 +28,8 @@ static method_cost cost_of(const pl_solver_settings *solver)
         if (solver->acceleration == PL_ACCELERATION_ANDERSON)
             return (method_cost){250e-9, 250e-9, 1450, 400};
         break;
+    case PL_METHOD_PROJECTIVE_DYNAMICS: /* the same without z and u of before */
+        return (method_cost){170e-9, 250e-9, 730, 400};
     case PL_METHOD_QUASI_NEWTON: /* energy with gradient and a gather; two vectors a pair */
     case PL_METHOD_LBFGS:
         return (method_cost){100e-9, 250e-9 + 5e-9 * pairs, 520, 520 + 48 * pairs};

@@ -91,7 +91,8 @@ double pl_link_length(const double *x, const int32_t *corner, const double *shap
 
 double pl_link_weight(const pl_solver_settings *settings, double k)
 {
-    return settings->stiffness == PL_STIFFNESS_SHEAR ? settings->weight_scale / 2 * k : k;
+    bool exact = settings->method == PL_METHOD_PROJECTIVE_DYNAMICS;
+    return settings->stiffness == PL_STIFFNESS_SHEAR && !exact ? settings->weight_scale / 2 * k : k;
 }
 
 pl_sheet_numbers pl_sheet_numbers_of(const pl_material *m, const pl_solver_settings *settings)

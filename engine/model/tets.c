@@ -58,6 +58,8 @@ static double rest_shape(const double *rest, const int32_t *tet, double inverse[
 double pl_tets_weight(const pl_group_ops *ops, const pl_solver_settings *settings, double mu,
                       double lambda)
 {
+    if (settings->method == PL_METHOD_PROJECTIVE_DYNAMICS)
+        return 2 * mu; /* of ARAP, mu |F - R|^2 = k/2 |F - R|^2 */
     if (settings->stiffness == PL_STIFFNESS_SHEAR)
         return settings->weight_scale * mu;
     return fmax(ops->fit(mu, lambda), 0.01 * mu);

@@ -19,6 +19,8 @@ const pl_solver_ops *pl_solver_find(pl_method_kind method)
         return &pl_solver_chebyshev_semi_iterative;
     case PL_METHOD_CHEBYSHEV_DESCENT:
         return &pl_solver_chebyshev_descent;
+    case PL_METHOD_PROJECTIVE_DYNAMICS:
+        return &pl_solver_projective_dynamics;
     }
     return NULL;
 }

@@ -9,7 +9,7 @@
 
 static const char SCENE[] =
     "{'pliant': 1, 'time': {'step': 0.03, 'steps': 9}, 'output': {'every': 2},"
-    " 'solver': {'method': '%s', 'iterations': 20},"
+    " 'solver': {'method': '%s', 'iterations': 20}, 'materials': {'m': {'model': '%s'}},"
     " 'bodies': [{'mesh': {'box': {'cells': [%d, 2, 2]}},"
     "             'initial': {'angular_velocity': [1, 0, 0]}},"
     "            {'mesh': {'box': {'cells': [3, 3, 3]}},"
@@ -24,8 +24,14 @@ static const char *const METHODS[] = {
     "nonlinear_cg",
     "chebyshev_semi_iterative",
     "chebyshev_descent",
+    "projective_dynamics", /* the last: its energies are finite everywhere */
 };
 enum { METHOD_COUNT = sizeof METHODS / sizeof *METHODS };
+
+static const char *model_of(const char *method)
+{
+    return strcmp(method, "projective_dynamics") == 0 ? "arap" : "neo_hookean";
+}
 
 /* Something that no scene can ask for: a number out of range in the state of a run. */
 static void spoil(pl_run *r, int64_t vertex, double value)
@@ -62,7 +68,7 @@ START_TEST(not_finite_names_the_vertex)
     const char *method = METHODS[_i / 4];
     double value = values[_i % 4];
     for (int32_t body = 0; body < 2; body++) {
-        pl_run *r = pl_run_openf(1, SCENE, method, 4);
+        pl_run *r = pl_run_openf(1, SCENE, method, model_of(method), 4);
         pl_run_frames(r, 2);
         spoil(r, pl_model_first_vertex(r->model, body) + 10, value);
         fails_at(r, body, 10, 2);
@@ -74,7 +80,7 @@ END_TEST
 /* The supernodal factor merges columns, of two bodies too: the vertex is still the right one. */
 START_TEST(not_finite_names_the_vertex_of_a_large_model)
 {
-    pl_run *r = pl_run_openf(1, SCENE, METHODS[_i], 1200);
+    pl_run *r = pl_run_openf(1, SCENE, METHODS[_i], "neo_hookean", 1200);
     ck_assert_int_gt(pl_run_vertices(r), 10000);
     spoil(r, pl_model_first_vertex(r->model, 1) + 33, NAN);
     fails_at(r, 1, 33, 0);
@@ -115,10 +121,11 @@ START_TEST(extreme_moduli_stay_finite)
     pl_run *r = pl_run_openf(
         1,
         "{'pliant': 1, 'time': {'step': 0.03, 'steps': 4},"
-        " 'solver': {'method': '%s', 'iterations': 20}, 'materials': {'m': {'young': %s}},"
+        " 'solver': {'method': '%s', 'iterations': 20}, 'materials': {'m': {'young': %s,"
+        "   'model': '%s'}},"
         " 'bodies': [{'mesh': {'box': {'cells': [2, 2, 2]}},"
         "             'initial': {'angular_velocity': [1, 2, 3]}}]}",
-        METHODS[_i / 2], young[_i % 2]);
+        METHODS[_i / 2], young[_i % 2], model_of(METHODS[_i / 2]));
     pl_run_frames(r, 4);
     ck_assert(isfinite(r->metrics.elastic) && isfinite(r->metrics.kinetic));
     pl_run_close(r);
@@ -133,7 +140,7 @@ int main(void)
     tcase_add_loop_test(t, not_finite_names_the_vertex, 0, 4 * METHOD_COUNT);
     tcase_add_loop_test(t, not_finite_names_the_vertex_of_a_large_model, 0,
                         2 /* Newton's factor of it is dear */);
-    tcase_add_loop_test(t, inverted_start_is_named_by_descent, 1, METHOD_COUNT);
+    tcase_add_loop_test(t, inverted_start_is_named_by_descent, 1, METHOD_COUNT - 1);
     tcase_add_loop_test(t, extreme_moduli_stay_finite, 0, 2 * METHOD_COUNT);
     suite_add_tcase(suite, t);
     SRunner *runner = srunner_create(suite);

@@ -80,6 +80,14 @@ static const golden_scene SCENES[] = {
      " 'bodies': [{'mesh': {'box': {'size': [4, 1, 1], 'cells': [12, 3, 3]}},"
      "             'initial': {'shape': {'stretched': [1.2, 0.9, 1.1]}}}],"
      " 'pins': [{'select': {'side': '-x'}}]}"},
+    {"projective", 8,
+     "{'pliant': 1, 'time': {'step': 0.02, 'steps': 8},"
+     " 'solver': {'method': 'projective_dynamics', 'iterations': 12, 'tolerance': 0},"
+     " 'materials': {'a': {'model': 'arap'}, 'b': {'model': 'arap', 'bending': {}}},"
+     " 'bodies': [{'mesh': {'box': {'size': [4, 1, 1], 'cells': [12, 3, 3]}}, 'material': 'a',"
+     "             'initial': {'angular_velocity': [3, 1, 2]}},"
+     "            {'mesh': {'cloth': {'size': [1, 1], 'cells': [6, 6]}}, 'material': 'b',"
+     "             'initial': {'shape': {'stretched': [1.5, 0.8, 1]}}}]}"},
     {"supernodal", 1,
      "{'pliant': 1, 'time': {'step': 0.02, 'steps': 1},"
      " 'solver': {'iterations': 4, 'tolerance': 0},"

@@ -26,6 +26,7 @@ static const method METHODS[] = {
     {PL_METHOD_NONLINEAR_CG, "'iterations': 3000, 'tolerance': 1e-7"},
     {PL_METHOD_CHEBYSHEV_SEMI_ITERATIVE, "'iterations': 2000, 'tolerance': 1e-7"},
     {PL_METHOD_CHEBYSHEV_DESCENT, "'iterations': 5000, 'tolerance': 1e-7"},
+    {PL_METHOD_PROJECTIVE_DYNAMICS, "'iterations': 5000, 'tolerance': 1e-6"},
 };
 enum { METHOD_COUNT = sizeof METHODS / sizeof *METHODS };
 
@@ -88,7 +89,7 @@ END_TEST
 static const struct {
     const char *method;
     int64_t most[3];
-} DEFAULTS[] = {{"admm", {22, 28, 43}}};
+} DEFAULTS[] = {{"admm", {22, 28, 43}}, {"quasi_newton", {32, 38, 57}}};
 
 START_TEST(defaults_are_fast)
 {

@@ -26,6 +26,9 @@ START_TEST(a_method_refuses_what_it_lacks)
     ck_assert_ptr_null(pl_method_refuses(PL_METHOD_ADMM, PL_TRAIT_HARD | PL_TRAIT_NOT_DISTANCE));
     ck_assert(strstr(pl_method_refuses(PL_METHOD_ADMM, PL_TRAIT_NO_PROX | PL_TRAIT_HARD), "prox"));
     ck_assert(strstr(pl_method_refuses(PL_METHOD_QUASI_NEWTON, PL_TRAIT_HARD), "hard"));
+    const unsigned all[] = {PL_TRAIT_HARD, PL_TRAIT_NO_PROX, PL_TRAIT_NOT_DISTANCE};
+    for (int i = 0; i < 3; i++)
+        ck_assert_ptr_nonnull(pl_method_refuses(PL_METHOD_PROJECTIVE_DYNAMICS, all[i]));
     for (pl_method_kind k = 0; k < PL_METHOD_KINDS; k++)
         ck_assert_ptr_null(pl_method_refuses(k, 0));
 }

@@ -214,7 +214,7 @@ START_TEST(defaults)
     ck_assert(s.time.step == 1.0 / 30.0 && s.time.steps == 30 && s.time.duration == 1);
     ck_assert(s.solver.iterations == 50 && s.solver.relaxation == 1.8);
     ck_assert(s.solver.weight_scale == 1.8);
-    ck_assert(s.solver.stiffness == PL_STIFFNESS_SHEAR && s.solver.window == 8);
+    ck_assert(s.solver.stiffness == PL_STIFFNESS_SHEAR && s.solver.window == 12);
     ck_assert(s.solver.preconditioner == PL_PRECONDITIONER_JACOBI && s.solver.jacobi_refresh == 32);
     ck_assert(s.solver.line_search == PL_LINE_SEARCH_BACKTRACKING);
     ck_assert(s.solver.initial_guess == PL_GUESS_BEST && s.solver.rho == 0);

@@ -1,0 +1,208 @@
+/* Projective dynamics (Bouaziz et al. 2014; Narain 2016, section 3.2; Liu 2017, section 3): every
+ * energy is a squared distance from a set, U_i(q) = k_i/2 |q - P_i(q)|^2 with P_i the projection
+ * onto it, and the weights are the energies' own, w_i^2 = k_i.
+ *
+ *     x = x0
+ *     repeat   p_i <- P_i(D_i x)
+ *              x   <- A^-1 (M x~/(a h)^2 + D^T W^2 p)                        Liu 2017, eq. 7
+ *
+ * The right-hand side is that of ADMM's global step, with ADMM's local step at u = 0: the prox of
+ * such an energy goes half of the way, z = (v + P(v)) / 2, so that with u' = v - z
+ *
+ *     z - u' = 2 z - v = P(v).
+ *
+ * The whole is one call of the same phase, with a dual that stays 0. (And where P is affine, ADMM's
+ * u is normal to the set, P(D x + u) = P(D x), and both make the same iterates: Narain 2016,
+ * appendix A.)
+ *
+ * k_i/2 |q - p_i|^2 lies above U_i and touches it at the p_i that was projected, so that e never
+ * rises: no line search, and nothing that could fail but rounding. As D^T W^2 (D x - p) = grad U,
+ * x(k+1) - x(k) = -A^-1 grad e(x(k)): the decrement |x(k+1) - x(k)|_A is quasi-Newton's, (grad e .
+ * A^-1 grad e)^(1/2) of the iterate before, held against the first one.
+ */
+#include "engine/solvers/solver.h"
+
+#include "engine/clock.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Decrements below this many roundings of positions are noise. */
+static const double ROUNDING = 16;
+
+typedef struct projective {
+    pl_solver base;
+    const pl_model *model;
+    pl_backend *backend;
+    double **zero, **u, **z;                       /* [group_count]; u and z are not read */
+    double *base_rows, *rhs, *rhs_old, *y, *y_old; /* rows; y: x of the free vertices */
+    pl_iteration *detail;                          /* [iterations + 1], or NULL */
+    double start_ms;                               /* of the solve under way */
+} projective;
+
+static void projective_destroy(pl_solver *solver)
+{
+    projective *s = (projective *)solver;
+    const pl_backend_ops *ops = s->backend->ops;
+    double **values[] = {s->zero, s->u, s->z};
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        for (int32_t g = 0; values[i] && g < s->model->group_count; g++)
+            ops->release(s->backend, values[i][g]);
+        free(values[i]);
+    }
+    double *rows[] = {s->base_rows, s->rhs, s->rhs_old, s->y, s->y_old};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        ops->release(s->backend, rows[i]);
+    free(s->detail);
+    free(s);
+}
+
+static pl_status projective_create(const pl_model *model, pl_backend *backend, pl_solver **out)
+{
+    projective *s = calloc(1, sizeof *s);
+    if (!s)
+        return PL_NO_MEMORY;
+    s->base.ops = &pl_solver_projective_dynamics;
+    s->model = model;
+    s->backend = backend;
+    bool good = true;
+    double ***values[] = {&s->zero, &s->u, &s->z};
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        double **list = calloc((size_t)model->group_count + 1, sizeof *list);
+        for (int32_t g = 0; list && g < model->group_count; g++) {
+            list[g] = backend->ops->alloc(backend, pl_group_values(&model->groups[g]));
+            good = good && list[g];
+        }
+        *values[i] = list;
+        good = good && list;
+    }
+    double **rows[] = {&s->base_rows, &s->rhs, &s->rhs_old, &s->y, &s->y_old};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        *rows[i] = backend->ops->alloc(backend, 3 * model->free_vertices);
+        good = good && *rows[i];
+    }
+    if (model->detail == PL_METRICS_ITERATION) {
+        s->detail = calloc((size_t)model->solver.iterations + 1, sizeof *s->detail);
+        good = good && s->detail;
+    }
+    if (!good) {
+        projective_destroy(&s->base);
+        return PL_NO_MEMORY;
+    }
+    *out = &s->base;
+    return PL_OK;
+}
+
+static void swap(double **a, double **b)
+{
+    double *t = *a;
+    *a = *b;
+    *b = t;
+}
+
+static void begin(projective *s, const pl_stage *stage, const double *x)
+{
+    const pl_backend_ops *ops = s->backend->ops;
+    ops->stage_rows(s->backend, stage, x, s->base_rows);
+    ops->get_free(s->backend, x, s->y);
+    ops->multiply(s->backend, s->y, s->rhs);
+    /* The phase reads what it overwrites, times 0: nothing of a failed solve may be in there. */
+    for (int32_t g = 0; g < s->model->group_count; g++) {
+        int64_t count = pl_group_values(&s->model->groups[g]);
+        ops->clear(s->backend, s->u[g], count);
+        ops->clear(s->backend, s->z[g], count);
+    }
+}
+
+/* D^T W^2 p into the contributions. */
+static void project(projective *s, const pl_stage *stage, const double *x, pl_solve_result *out)
+{
+    pl_local_step step = {
+        .x = x, .u = s->zero, .z = s->zero, .u_old = s->u, .z_old = s->z, .relaxation = 1};
+    out->ms_local += s->backend->ops->local_step(s->backend, stage, &step).ms_elastic;
+}
+
+/* x(k) = A^-1 b(k), and |x(k) - x(k-1)|_A out of the right-hand sides, as in admm.c. */
+static pl_status global_step(projective *s, double *x, pl_solve_result *out)
+{
+    const pl_backend_ops *ops = s->backend->ops;
+    double start = pl_clock_ms();
+    swap(&s->rhs, &s->rhs_old);
+    swap(&s->y, &s->y_old);
+    ops->gather_global(s->backend, s->base_rows, s->rhs);
+    pl_status status = ops->solve(s->backend, s->rhs, s->y);
+    if (status != PL_OK)
+        return status;
+    double square = ops->dot_change(s->backend, s->y, s->y_old, s->rhs, s->rhs_old);
+    ops->set_free(s->backend, s->y, x);
+    /* Rounding may leave a tiny negative square at convergence; NaN must stay NaN. */
+    out->decrement = square < 0 ? 0 : sqrt(square);
+    out->ms_global += pl_clock_ms() - start;
+    return PL_OK;
+}
+
+static void record(projective *s, const pl_stage *stage, const double *x, double *gradient,
+                   int64_t k, pl_solve_result *out)
+{
+    if (!s->detail)
+        return;
+    const pl_backend_ops *ops = s->backend->ops;
+    s->detail[k] = (pl_iteration){
+        .objective = ops->objective(s->backend, stage, x),
+        .primal_residual = NAN,
+        .dual_residual = NAN,
+        .gradient_norm = ops->gradient(s->backend, stage, x, NULL, gradient),
+        .decrement = out->decrement,
+        .ms = pl_clock_ms() - s->start_ms,
+    };
+    out->detail_count = k + 1;
+}
+
+static pl_status fail(projective *s, const double *x, pl_failure *failure)
+{
+    failure->code = PL_FAILURE_NOT_FINITE;
+    failure->vertex = s->backend->ops->find_not_finite(s->backend, x);
+    snprintf(failure->message, sizeof failure->message,
+             "A position is not finite after an iteration of projective dynamics.");
+    snprintf(failure->advice, sizeof failure->advice,
+             "Use a smaller time.step, or look for moduli, densities or velocities that are out of "
+             "scale.");
+    return PL_FAILED;
+}
+
+static pl_status projective_solve(pl_solver *solver, const pl_stage *stage, double *x,
+                                  double *gradient, pl_solve_result *out, pl_failure *failure)
+{
+    projective *s = (projective *)solver;
+    const pl_backend_ops *ops = s->backend->ops;
+    const pl_solver_settings *settings = &s->model->solver;
+    *out = (pl_solve_result){
+        .primal_residual = NAN, .dual_residual = NAN, .decrement = NAN, .detail = s->detail};
+    s->start_ms = pl_clock_ms();
+    begin(s, stage, x);
+    record(s, stage, x, gradient, 0, out);
+    double noise = ROUNDING * DBL_EPSILON * sqrt(ops->magnitude(s->backend, x)), bound = noise;
+    for (int64_t k = 1; k <= settings->iterations && !out->converged; k++) {
+        project(s, stage, x, out);
+        if (global_step(s, x, out) != PL_OK || !isfinite(out->decrement))
+            return fail(s, x, failure);
+        out->iterations = k;
+        bound = k == 1 ? fmax(settings->tolerance * out->decrement, noise) : bound;
+        record(s, stage, x, gradient, k, out);
+        /* The first says nothing of itself, unless the initial guess was the answer. */
+        out->converged = settings->tolerance > 0 && out->decrement <= (k > 1 ? bound : noise);
+    }
+    out->objective = ops->objective(s->backend, stage, x);
+    out->gradient_norm = ops->gradient(s->backend, stage, x, NULL, gradient);
+    return PL_OK;
+}
+
+/* Nothing is kept from solve to solve. */
+const pl_solver_ops pl_solver_projective_dynamics = {
+    .name = "projective_dynamics",
+    .create = projective_create,
+    .destroy = projective_destroy,
+    .solve = projective_solve,
+};
