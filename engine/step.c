@@ -70,16 +70,22 @@ static void locate(const pl_state *s, pl_failure *failure)
     }
 }
 
-/* Whether a stage that ran out of iterations may stand. */
-static bool accepted(const pl_model *m, const pl_solve_result *solve, pl_failure *failure)
+/* Whether a stage that ran out of iterations may stand. Where not, the vertex with the largest
+ * gradient is what the failure names. */
+static bool accepted(const pl_stepper *by, const double *gradient, const pl_solve_result *solve,
+                     pl_failure *failure)
 {
+    const pl_model *m = by->model;
     if (solve->converged || m->solver.tolerance == 0 ||
         m->solver.on_not_converged != PL_NOT_CONVERGED_FAIL)
         return true;
     failure->code = PL_FAILURE_NOT_CONVERGED;
-    snprintf(failure->message, sizeof failure->message,
-             "The step did not reach tolerance %g in %d iterations (decrement %.3g).",
-             m->solver.tolerance, m->solver.iterations, solve->decrement);
+    failure->vertex = by->backend->ops->find_steepest(by->backend, gradient);
+    snprintf(
+        failure->message, sizeof failure->message,
+        "The step did not reach tolerance %g in %d iterations (decrement %.3g); the vertex has "
+        "the largest gradient.",
+        m->solver.tolerance, m->solver.iterations, solve->decrement);
     snprintf(failure->advice, sizeof failure->advice,
              "Raise solver.iterations, use a smaller time.step, or accept it with "
              "\"on_not_converged\": \"continue\".");
@@ -119,7 +125,7 @@ static pl_status march(pl_state *s, const pl_stepper *by, double start, double e
         pl_status status = by->solver->ops->solve(by->solver, &stage, x_out, s->gradient, solve,
                                                   failure);
         add_work(tally, solve);
-        if (status == PL_OK && !accepted(m, solve, failure))
+        if (status == PL_OK && !accepted(by, s->gradient, solve, failure))
             status = PL_FAILED;
         if (status != PL_OK) {
             if (failure->code == PL_FAILURE_NOT_FINITE)

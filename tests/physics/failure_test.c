@@ -114,6 +114,69 @@ START_TEST(inverted_start_is_named_by_descent)
 }
 END_TEST
 
+/* A step that is not solved fails where the scene says so, under every method, and names where the
+ * gradient is largest; without a word of the scene it is only counted. */
+START_TEST(not_converged_names_the_vertex)
+{
+    for (int k = 0; k < 2; k++) {
+        pl_run *r =
+            pl_run_openf(1,
+                         "{'pliant': 1, 'time': {'step': 0.03, 'steps': 3},"
+                         " 'solver': {'method': '%s', 'iterations': 2, 'tolerance': 1e-12,"
+                         "            'on_not_converged': '%s'},"
+                         " 'materials': {'m': {'model': '%s'}},"
+                         " 'bodies': [{'mesh': {'box': {'cells': [2, 2, 2]}}},"
+                         "            {'mesh': {'box': {'cells': [4, 2, 2]}},"
+                         "             'initial': {'shape': {'stretched': [1.3, 0.9, 1]}}}]}",
+                         METHODS[_i], k ? "fail" : "continue", model_of(METHODS[_i]));
+        pl_status status = pl_frame_step(r->model, r->state, &r->metrics, &r->failure, NULL, NULL);
+        const pl_failure *f = &r->failure;
+        ck_assert_int_eq(status, k ? PL_FAILED : PL_OK);
+        ck_assert(k || r->metrics.unconverged == 1);
+        ck_assert(!k || f->code == PL_FAILURE_NOT_CONVERGED);
+        ck_assert(!k || (f->step == 1 && f->frame == 0 && f->body == 1 && f->element == -1));
+        ck_assert(!k || (f->vertex >= 0 && f->vertex < 45));
+        ck_assert(!k || strstr(f->advice, "solver.iterations"));
+        pl_run_close(r);
+    }
+}
+END_TEST
+
+/* A run that goes wrong: a bar's end is driven through the other one. Every method ends it in the
+ * first step that it can not solve, with the place and advice, and the state is the last good one. */
+START_TEST(a_run_that_diverges_fails)
+{
+    pl_run *r = pl_run_openf(
+        1,
+        "{'pliant': 1, 'time': {'step': 0.03, 'steps': 30},"
+        " 'solver': {'method': '%s', 'iterations': 40, 'tolerance': 1e-6,"
+        "            'on_not_converged': 'fail'},"
+        " 'materials': {'m': {'model': '%s', 'poisson': 0.3}},"
+        " 'bodies': [{'mesh': {'box': {'cells': [2, 2, 2]}}},"
+        "            {'name': 'bar', 'mesh': {'box': {'size': [2, 1, 1], 'cells': [8, 4, 4]}}}],"
+        " 'pins': [{'body': 'bar', 'select': {'side': '-x'}},"
+        "          {'body': 'bar', 'select': {'side': '+x'},"
+        "           'motion': {'velocity': [-12, 0, 0]}}]}",
+        METHODS[_i], model_of(METHODS[_i]));
+    int64_t frames = 0;
+    pl_status status = PL_OK;
+    while (frames < 30 && status == PL_OK) {
+        status = pl_frame_step(r->model, r->state, &r->metrics, &r->failure, NULL, NULL);
+        frames += status == PL_OK;
+    }
+    const pl_failure *f = &r->failure;
+    ck_assert_int_eq(status, PL_FAILED);
+    ck_assert_msg(f->body == 1 && (f->element >= 0 || f->vertex >= 0), "%s: %s", METHODS[_i],
+                  f->message);
+    ck_assert_int_eq(f->step, frames + 1);
+    ck_assert_int_eq(pl_state_step(r->state), frames);
+    ck_assert(strlen(f->advice) > 20 && strlen(f->message) > 20);
+    for (int64_t i = 0; i < 3 * pl_run_vertices(r); i++)
+        ck_assert(isfinite(pl_run_x(r)[i]));
+    pl_run_close(r);
+}
+END_TEST
+
 /* Moduli at the ends of their range are no failure. */
 START_TEST(extreme_moduli_stay_finite)
 {
@@ -141,6 +204,8 @@ int main(void)
     tcase_add_loop_test(t, not_finite_names_the_vertex_of_a_large_model, 0,
                         2 /* Newton's factor of it is dear */);
     tcase_add_loop_test(t, inverted_start_is_named_by_descent, 1, METHOD_COUNT - 1);
+    tcase_add_loop_test(t, not_converged_names_the_vertex, 0, METHOD_COUNT);
+    tcase_add_loop_test(t, a_run_that_diverges_fails, 0, METHOD_COUNT);
     tcase_add_loop_test(t, extreme_moduli_stay_finite, 0, 2 * METHOD_COUNT);
     suite_add_tcase(suite, t);
     SRunner *runner = srunner_create(suite);
