@@ -47,6 +47,13 @@ static const struct {
     [PL_MATERIAL_NEO_HOOKEAN] = {"neo_hookean material", PL_TRAIT_NOT_DISTANCE},
     [PL_MATERIAL_COROTATED] = {"corotated material", PL_TRAIT_NOT_DISTANCE},
     [PL_MATERIAL_ARAP] = {"arap material", 0},
+    [PL_MATERIAL_STVK] = {"stvk material", PL_TRAIT_NOT_DISTANCE},
+    [PL_MATERIAL_STABLE_NEO_HOOKEAN] = {"stable_neo_hookean material", PL_TRAIT_NOT_DISTANCE},
+    [PL_MATERIAL_NEO_HOOKEAN_WANG] = {"neo_hookean_wang material", PL_TRAIT_NOT_DISTANCE},
+    [PL_MATERIAL_MOONEY_RIVLIN] = {"mooney_rivlin material", PL_TRAIT_NOT_DISTANCE},
+    [PL_MATERIAL_FUNG] = {"fung material", PL_TRAIT_NOT_DISTANCE},
+    [PL_MATERIAL_POLYNOMIAL] = {"polynomial material", PL_TRAIT_NOT_DISTANCE},
+    [PL_MATERIAL_SPLINE] = {"spline material", PL_TRAIT_NOT_DISTANCE},
 };
 
 const char *pl_method_refuses(pl_method_kind kind, unsigned traits)

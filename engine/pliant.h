@@ -47,6 +47,9 @@ pl_status pl_scene_check(const pl_scene *scene, const pl_mesh *meshes, pl_estima
  * malloc'ed. A selection that matches nothing is a fault at `pointer`. */
 pl_status pl_body_select(const pl_body *body, const pl_mesh *mesh, const pl_selection *select,
                          const char *pointer, int32_t **out, int64_t *count, pl_faults *faults);
+/* Poisson's ratio of a material at small strain, however the scene says it; 0 where the energy has
+ * none. Linear tetrahedra lock from about 0.49. */
+double pl_material_poisson(const pl_material *material);
 
 /* ---- model and state
  * ------------------------------------------------------------------------------- */

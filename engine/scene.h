@@ -30,9 +30,16 @@ typedef enum pl_device_kind { PL_DEVICE_CPU } pl_device_kind;
 typedef enum pl_material_kind {
     PL_MATERIAL_NEO_HOOKEAN,
     PL_MATERIAL_COROTATED,
-    PL_MATERIAL_ARAP
+    PL_MATERIAL_ARAP,
+    PL_MATERIAL_STVK,
+    PL_MATERIAL_STABLE_NEO_HOOKEAN,
+    PL_MATERIAL_NEO_HOOKEAN_WANG,
+    PL_MATERIAL_MOONEY_RIVLIN,
+    PL_MATERIAL_FUNG,
+    PL_MATERIAL_POLYNOMIAL,
+    PL_MATERIAL_SPLINE
 } pl_material_kind;
-#define PL_MATERIAL_KINDS ((int)PL_MATERIAL_ARAP + 1)
+#define PL_MATERIAL_KINDS ((int)PL_MATERIAL_SPLINE + 1)
 typedef enum pl_on_not_converged {
     PL_NOT_CONVERGED_CONTINUE,
     PL_NOT_CONVERGED_FAIL
@@ -142,11 +149,47 @@ typedef enum pl_inextensible {
     PL_INEXTENSIBLE_ROD
 } pl_inextensible;
 
+enum { PL_SPLINE_POINTS_MAX = 16, PL_CURVE_POINTS_MAX = 64 };
+
+/* Where the functions of a spline material come from. */
+typedef enum pl_splines_kind {
+    PL_SPLINES_NONE,
+    PL_SPLINES_A,      /* Liu 2017, figure 6: neo-Hookean, stiffer in compression */
+    PL_SPLINES_B,      /* neo-Hookean, stiffer in tension */
+    PL_SPLINES_POINTS, /* through given points */
+    PL_SPLINES_CURVE,  /* fitted to a measured curve */
+} pl_splines_kind;
+
+/* a, b, c of Psi = sum a(s_i) + sum b(s_i s_j) + c(J) (Liu 2017, eq. 9). */
+typedef struct pl_splines {
+    pl_splines_kind kind;
+    int32_t count[3];                          /* points of a, b, c */
+    double points[3][PL_SPLINE_POINTS_MAX][2]; /* argument, ascending; value, Pa */
+    int32_t curve_count;
+    double curve[PL_CURVE_POINTS_MAX][2]; /* stretch, ascending; stress per rest area, Pa */
+} pl_splines;
+
+typedef struct pl_lame_constants {
+    double mu, lambda; /* Pa */
+} pl_lame_constants;
+
+/* Wang 2016, eq. 13-15; those that its model does not have are 0. */
+typedef struct pl_rubber_constants {
+    double s0, s1, s2; /* Pa */
+    double s3;         /* 1 */
+} pl_rubber_constants;
+
 typedef struct pl_material {
     char *name;
     pl_material_kind model;
-    double young;     /* Pa */
-    double poisson;   /* 1 */
+    double young;   /* Pa */
+    double poisson; /* 1 */
+    bool has_lame;  /* in place of young and poisson */
+    pl_lame_constants lame;
+    bool has_constants; /* in place of either */
+    pl_rubber_constants constants;
+    pl_splines splines;
+    bool invertible;  /* energies give way to a convex one under strong compression */
     double density;   /* kg/m^3 */
     double thickness; /* of triangles, m */
     double area;      /* cross-section of edges, m^2 */

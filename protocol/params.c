@@ -282,95 +282,6 @@ static const pl_param_table resources_table = {.name = "resources",
                                                ROWS(resources_rows),
                                                .absent = resources_absent};
 
-/* ---- materials
- * ----------------------------------------------------------------------------------- */
-
-static const char *const material_models[] = {"neo_hookean", "corotated", "arap", NULL};
-static const pl_absent material_models_absent[] = {
-    {"stvk", 0},   {"mooney_rivlin", 0},      {"fung", 0}, {"polynomial", 0},
-    {"spline", 0}, {"stable_neo_hookean", 0}, {0}};
-
-static const pl_param material_rows[] = {
-    {.key = "model",
-     .kind = PL_PARAM_CHOICE,
-     AT(pl_material, model),
-     .choices = material_models,
-     .absent = material_models_absent,
-     .doc = "The energy density of F, with R its nearest rotation and J = det F. neo_hookean: "
-            "mu/2 (|F|^2 - 3) - mu log J + lambda/2 (log J)^2. corotated: mu |F - R|^2 + lambda/2 "
-            "tr(R^T F - I)^2. arap (as rigid as possible): mu |F - R|^2. mu and lambda are Lame's "
-            "constants of young and poisson."},
-    {.key = "young",
-     .kind = PL_PARAM_NUMBER,
-     AT(pl_material, young),
-     .unit = "Pa",
-     ABOVE(0, 1e15),
-     .standard = {1e5},
-     .doc = "Young's modulus."},
-    {.key = "poisson",
-     .kind = PL_PARAM_NUMBER,
-     AT(pl_material, poisson),
-     .unit = "1",
-     FROM(0, 0.4999),
-     .standard = {0.45},
-     .doc = "Poisson's ratio; the energies need a first Lame parameter that is not negative. arap "
-            "has none: there it only enters mu = young / (2 (1 + poisson))."},
-    {.key = "density",
-     .kind = PL_PARAM_NUMBER,
-     AT(pl_material, density),
-     .unit = "kg/m^3",
-     ABOVE(0, 1e9),
-     .standard = {1000},
-     .doc = "Mass per rest volume."},
-    {.key = "thickness",
-     .kind = PL_PARAM_NUMBER,
-     AT(pl_material, thickness),
-     .unit = "m",
-     ABOVE(0, LENGTH_MAX),
-     .standard = {1e-3},
-     .doc = "Of triangles: times their area it is a volume."},
-    {.key = "area",
-     .kind = PL_PARAM_NUMBER,
-     AT(pl_material, area),
-     .unit = "m^2",
-     ABOVE(0, LENGTH_MAX),
-     .standard = {1e-4},
-     .doc = "Cross-section of edges: times their length it is a volume, and times young over "
-            "length their stiffness."},
-    {.key = "bending",
-     .kind = PL_PARAM_OBJECT,
-     AT(pl_material, bending),
-     .table = &pl_bending_table,
-     .flagged = true,
-     .flag_offset = offsetof(pl_material, bending.present),
-     .standard_text = "none: no resistance to bending",
-     .doc = "Of triangles and edges."},
-    {.key = "strain_limit",
-     .kind = PL_PARAM_OBJECT,
-     AT(pl_material, strain_limit),
-     .table = &pl_strain_limit_table,
-     .flagged = true,
-     .flag_offset = offsetof(pl_material, strain_limit.present),
-     .standard_text = "none",
-     .doc = "Of triangles and tetrahedra."},
-    {.key = "fibers",
-     .kind = PL_PARAM_OBJECT,
-     AT(pl_material, fibers),
-     .table = &pl_fibers_table,
-     .flagged = true,
-     .flag_offset = offsetof(pl_material, fibers.present),
-     .standard_text = "none",
-     .doc = "Of tetrahedra and triangles."},
-    {.key = "inextensible",
-     .kind = PL_PARAM_CHOICE,
-     AT(pl_material, inextensible),
-     .choices = pl_inextensible_words,
-     .doc = "Of edges: no makes them springs of stiffness young area / length; a rope never "
-            "exceeds its length, a rod keeps it, both as hard constraints."},
-};
-static const pl_param_table material_table = {
-    .name = "material", .doc = "The default is a soft rubber.", ROWS(material_rows)};
-
 /* ---- the scene
  * ----------------------------------------------------------------------------------- */
 
@@ -406,7 +317,7 @@ static const pl_param scene_rows[] = {
      .doc = "Acts on every body."},
     {.key = "materials",
      .kind = PL_PARAM_MAP,
-     .table = &material_table,
+     .table = &pl_material_table,
      .offset = offsetof(pl_scene, materials),
      .size = sizeof(pl_material),
      .count_offset = offsetof(pl_scene, material_count),
@@ -491,7 +402,9 @@ static const pl_param_table *const tables[] = {
     &scene_table,
     &time_table,
     &solver_table,
-    &material_table,
+    &pl_material_table,
+    &pl_lame_table,
+    &pl_rubber_table,
     &pl_bending_table,
     &pl_strain_limit_table,
     &pl_fibers_table,

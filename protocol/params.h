@@ -51,6 +51,8 @@ typedef enum pl_custom {
     PL_CUSTOM_EDGES,     /* flat or in pairs: pl_mesh_source */
     PL_CUSTOM_BY_TAG,    /* an object of references by tag: pl_body */
     PL_CUSTOM_HEIGHTS,   /* rows of numbers: pl_obstacle */
+    PL_CUSTOM_SPLINES,   /* "A", "B" or points of functions: pl_material */
+    PL_CUSTOM_CURVE,     /* points of a stress: pl_material */
     PL_CUSTOM_COUNT
 } pl_custom;
 

@@ -1,5 +1,5 @@
 /* params_rows.h - how the rows of the parameter tables are written, and the tables of
- * params_parts.c and params_obstacles.c; private to protocol/params*.c. */
+ * params_parts.c, params_obstacles.c and params_material.c; private to protocol/params*.c. */
 #ifndef PLIANT_PROTOCOL_PARAMS_ROWS_H
 #define PLIANT_PROTOCOL_PARAMS_ROWS_H
 
@@ -14,6 +14,9 @@
 #define LENGTH_MAX 1e9
 #define RATE_MAX   1e9
 
+extern const pl_param_table pl_material_table;
+extern const pl_param_table pl_lame_table;
+extern const pl_param_table pl_rubber_table;
 extern const pl_param_table pl_box_table;
 extern const pl_param_table pl_sphere_table;
 extern const pl_param_table pl_cylinder_table;

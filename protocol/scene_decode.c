@@ -3,6 +3,7 @@
 #include "engine/scene.h"
 #include "protocol/decode.h"
 #include "protocol/expect_decode.h"
+#include "protocol/material_decode.h"
 #include "protocol/obstacle_decode.h"
 
 #include <ctype.h>
@@ -358,14 +359,24 @@ static void decode_axes(pl_decoder *d, json_t *value, const pl_param *p, void *o
 }
 
 static const pl_decode_custom customs[PL_CUSTOM_COUNT] = {
-    [PL_CUSTOM_VERSION] = decode_version, [PL_CUSTOM_METADATA] = decode_metadata,
-    [PL_CUSTOM_LABELS] = decode_labels,   [PL_CUSTOM_SCALE] = decode_scale,
-    [PL_CUSTOM_UPLOAD] = decode_upload,   [PL_CUSTOM_VERTICES] = decode_vertices,
-    [PL_CUSTOM_TETS] = decode_tets,       [PL_CUSTOM_SIDE] = decode_side,
-    [PL_CUSTOM_INDICES] = decode_indices, [PL_CUSTOM_HEIGHTS] = decode_heights,
-    [PL_CUSTOM_TAG] = decode_tag,         [PL_CUSTOM_AT] = pl_decode_at,
-    [PL_CUSTOM_AXES] = decode_axes,       [PL_CUSTOM_TRIANGLES] = decode_triangles,
-    [PL_CUSTOM_EDGES] = decode_edges,     [PL_CUSTOM_BY_TAG] = decode_by_tag,
+    [PL_CUSTOM_VERSION] = decode_version,
+    [PL_CUSTOM_METADATA] = decode_metadata,
+    [PL_CUSTOM_LABELS] = decode_labels,
+    [PL_CUSTOM_SCALE] = decode_scale,
+    [PL_CUSTOM_UPLOAD] = decode_upload,
+    [PL_CUSTOM_VERTICES] = decode_vertices,
+    [PL_CUSTOM_TETS] = decode_tets,
+    [PL_CUSTOM_SIDE] = decode_side,
+    [PL_CUSTOM_INDICES] = decode_indices,
+    [PL_CUSTOM_HEIGHTS] = decode_heights,
+    [PL_CUSTOM_TAG] = decode_tag,
+    [PL_CUSTOM_AT] = pl_decode_at,
+    [PL_CUSTOM_AXES] = decode_axes,
+    [PL_CUSTOM_TRIANGLES] = decode_triangles,
+    [PL_CUSTOM_EDGES] = decode_edges,
+    [PL_CUSTOM_BY_TAG] = decode_by_tag,
+    [PL_CUSTOM_SPLINES] = pl_decode_splines,
+    [PL_CUSTOM_CURVE] = pl_decode_curve,
 };
 
 /* ---- rules that bind several keys
@@ -644,6 +655,7 @@ static const pl_decode_rule rules[] = {
     {"force", check_force},
     {"time", check_time},
     {"solver", check_solver},
+    {"material", pl_check_material},
     {"mesh.box", check_cells},
     {"mesh.cloth", check_cloth_cells},
     {"mesh.cylinder", check_cylinder},

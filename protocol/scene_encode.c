@@ -100,6 +100,49 @@ static void put_heights(pl_json_writer *w, const pl_obstacle *o)
     pl_json_end_array(w);
 }
 
+static void put_pairs(pl_json_writer *w, const double (*pairs)[2], int32_t n)
+{
+    pl_json_begin_array(w);
+    for (int32_t i = 0; i < n; i++)
+        put_numbers(w, pairs[i], 2);
+    pl_json_end_array(w);
+}
+
+static void put_splines(pl_json_writer *w, const pl_splines *splines)
+{
+    static const char *const functions[] = {"a", "b", "c"};
+    if (splines->kind != PL_SPLINES_POINTS) {
+        pl_json_put_string(w, splines->kind == PL_SPLINES_A ? "A" : "B");
+        return;
+    }
+    pl_json_begin_object(w);
+    for (int f = 0; f < 3; f++)
+        if (splines->count[f] > 0) {
+            pl_json_key(w, functions[f]);
+            put_pairs(w, splines->points[f], splines->count[f]);
+        }
+    pl_json_end_object(w);
+}
+
+/* A material's numbers are said in one way. */
+static bool material_leaves_out(const pl_material *m, const pl_param *p)
+{
+    const pl_splines_kind kind = m->splines.kind;
+    if (strcmp(p->key, "young") == 0 || strcmp(p->key, "poisson") == 0)
+        return m->has_lame || m->has_constants || kind == PL_SPLINES_POINTS ||
+               kind == PL_SPLINES_CURVE;
+    if (p->custom == PL_CUSTOM_SPLINES)
+        return kind == PL_SPLINES_NONE || kind == PL_SPLINES_CURVE;
+    return p->custom == PL_CUSTOM_CURVE && kind != PL_SPLINES_CURVE;
+}
+
+/* Which of Wang's constants a model has: s0 and s1 all. */
+static bool has_constant(const pl_rubber_constants *c, const pl_param *p)
+{
+    return p->offset < offsetof(pl_rubber_constants, s2) ||
+           *(const double *)((const char *)c + p->offset) != 0;
+}
+
 static void put_custom(pl_json_writer *w, const pl_scene *scene, const pl_param *p,
                        const char *base)
 {
@@ -148,6 +191,14 @@ static void put_custom(pl_json_writer *w, const pl_scene *scene, const pl_param 
     case PL_CUSTOM_AXES:
         put_axes(w, *(const int32_t *)(base + p->offset));
         break;
+    case PL_CUSTOM_SPLINES:
+        put_splines(w, &((const pl_material *)(const void *)base)->splines);
+        break;
+    case PL_CUSTOM_CURVE: {
+        const pl_splines *splines = &((const pl_material *)(const void *)base)->splines;
+        put_pairs(w, splines->curve, splines->curve_count);
+        break;
+    }
     case PL_CUSTOM_METADATA: /* not kept in the struct: left_out() */
     case PL_CUSTOM_LABELS:
     case PL_CUSTOM_NONE:
@@ -274,6 +325,10 @@ static bool left_out(const pl_param_table *table, const pl_param *p, const char 
     if (strcmp(table->name, "motion") == 0 &&
         ((const pl_motion *)(const void *)base)->keyframe_count)
         return strcmp(p->key, "velocity") == 0 || strcmp(p->key, "degrees_per_second") == 0;
+    if (strcmp(table->name, "material") == 0)
+        return material_leaves_out((const void *)base, p);
+    if (strcmp(table->name, "constants") == 0)
+        return !has_constant((const void *)base, p);
     if (p->kind == PL_PARAM_CUSTOM)
         return p->custom == PL_CUSTOM_METADATA || p->custom == PL_CUSTOM_LABELS;
     if (strcmp(table->name, "time") != 0)

@@ -14,8 +14,17 @@
 
 #include "engine/kernels/mat3.h"
 
+#include <stdbool.h>
+
 /* Most rows of constants that a model has. */
 enum { PL_STRETCH_CONSTANTS_MAX = 4 };
+
+/* Numbers of one spline, and of a spline material's `shared` (stretch_spline.h). */
+enum {
+    PL_SPLINE_KNOTS_MAX = 16,
+    PL_SPLINE_NUMBERS = 4 + 2 * PL_SPLINE_KNOTS_MAX,
+    PL_SPLINE_SHARED = 3 * PL_SPLINE_NUMBERS,
+};
 
 /* What of R^3 an energy is defined on. */
 typedef enum pl_stretch_domain {
@@ -31,13 +40,27 @@ typedef enum pl_stretch_domain {
 #define PL_STRETCH_LEAST 1e-4
 #endif
 
+/* Least s_i + s_j that a Hessian divides by: within this distance of a crease its curvature is the
+ * one at this distance. */
+#ifdef PL_SINGLE
+#define PL_STRETCH_CREASE 1e-3f
+#else
+#define PL_STRETCH_CREASE 1e-6
+#endif
+
 typedef struct pl_stretch_ops pl_stretch_ops;
 
-/* The material of one block of elements. */
+/* The material of one block of elements. With `blend`, which solids alone have, its energy is
+ *
+ *     (1 - b) Psi(s) + b kappa sum (s_i - 1)^2            (Wang 2016, eq. 18)
+ *
+ * rows b, 0 to 1, and kappa, Pa: eq. 16 with the stiffness it lacks, and of signed stretches, so that
+ * an inverted element is pulled out along its shortest direction (Irving 2004). */
 typedef struct pl_stretch {
     const pl_stretch_ops *ops;
     const pl_scalar *constants; /* [ops->constants][PL_LANES] */
     const pl_scalar *shared;    /* numbers that all elements share; NULL where the model has none */
+    const pl_scalar *blend;     /* [2][PL_LANES], or NULL */
 } pl_stretch;
 
 /* Second derivatives. Pair p is of the two stretches i < j that are not s[p]. Both quotients are
@@ -54,6 +77,8 @@ struct pl_stretch_ops {
     pl_stretch_domain domain;
     /* Psi, +inf outside of the domain, and g_i = dPsi/ds_i, without meaning there. */
     void (*energy_gradient)(const pl_stretch *m, const pl_real s[3], pl_real *psi, pl_real g[3]);
+    /* Both functions are of the model alone: callers use pl_stretch_energy_gradient() and
+     * pl_stretch_curve(), which know of blends. */
     void (*curvature)(const pl_stretch *m, const pl_real s[3], pl_stretch_curvature *out);
     /* argmin over s of Psi(s) + k/2 |s - s~|^2 for s~ in the order of svd3.h; NULL: the general one
      * of stretch_prox.h. */
@@ -63,6 +88,52 @@ struct pl_stretch_ops {
 PL_INLINE pl_real pl_stretch_constant(const pl_stretch *m, int row)
 {
     return pl_load(m->constants + row * PL_LANES);
+}
+
+/* s_i + s_j as a divisor. */
+PL_INLINE pl_real pl_stretch_thickness(const pl_real s[3], int pair)
+{
+    return pl_max(s[(pair + 1) % 3] + s[(pair + 2) % 3], pl_set1(PL_STRETCH_CREASE));
+}
+
+/* a x + b y, where nothing of weight zero counts, be it infinite. */
+PL_INLINE pl_real pl_stretch_mix(pl_real a, pl_real x, pl_real b, pl_real y)
+{
+    return pl_select(pl_gt(a, pl_zero()), a * x, pl_zero()) + b * y;
+}
+
+PL_LARGE void pl_stretch_energy_gradient(const pl_stretch *m, const pl_real s[3], pl_real *psi,
+                                         pl_real g[3])
+{
+    m->ops->energy_gradient(m, s, psi, g);
+    if (!m->blend)
+        return;
+    const pl_real b = pl_load(m->blend), kappa = pl_load(m->blend + PL_LANES), a = pl_one() - b;
+    pl_real far = pl_zero();
+    PL_UNROLL for (int i = 0; i < 3; i++)
+    {
+        const pl_real e = s[i] - pl_one();
+        far += e * e;
+        g[i] = pl_stretch_mix(a, g[i], b, (kappa + kappa) * e);
+    }
+    *psi = pl_stretch_mix(a, *psi, b, kappa * far);
+}
+
+PL_LARGE void pl_stretch_curve(const pl_stretch *m, const pl_real s[3], pl_stretch_curvature *out)
+{
+    m->ops->curvature(m, s, out);
+    if (!m->blend)
+        return;
+    const pl_real b = pl_load(m->blend), kappa = pl_load(m->blend + PL_LANES), a = pl_one() - b;
+    const pl_real twice = kappa + kappa;
+    PL_UNROLL for (int i = 0; i < 9; i++)
+        out->H[i] = pl_stretch_mix(a, out->H[i], b, i % 4 ? pl_zero() : twice);
+    PL_UNROLL for (int p = 0; p < 3; p++)
+    {
+        const pl_real twist = twice - (twice + twice) / pl_stretch_thickness(s, p);
+        out->flip[p] = pl_stretch_mix(a, out->flip[p], b, twice);
+        out->twist[p] = pl_stretch_mix(a, out->twist[p], b, twist);
+    }
 }
 
 #endif

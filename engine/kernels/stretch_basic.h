@@ -56,8 +56,7 @@ PL_INLINE void pl_stretch_rotated_curvature(const pl_corotated *m, const pl_real
     pl_corotated_stretch_hessian(m, s, out->H);
     PL_UNROLL for (int p = 0; p < 3; p++)
     {
-        const pl_real thick = pl_max(s[(p + 1) % 3] + s[(p + 2) % 3],
-                                     pl_set1((pl_scalar)PL_COROTATED_CREASE));
+        const pl_real thick = pl_stretch_thickness(s, p);
         out->flip[p] = mu2;
         out->twist[p] = mu2 + (pull + pull) / thick;
     }

@@ -4,6 +4,7 @@
 #define PLIANT_ENGINE_MODEL_BUILD_H
 
 #include "engine/model/layout.h"
+#include "engine/model/materials.h"
 #include "engine/model/model.h"
 
 /* Its lifetime ends with pl_model_build. */
@@ -12,8 +13,8 @@ typedef struct pl_build {
     pl_scene own; /* the same, but pins and obstacles are copies, their keyframes the model's */
     const pl_mesh *meshes;
     pl_layout layout;
-    const int32_t *tets; /* [tets][4], model vertices: the layout's */
-    double *mu, *lambda; /* [tets] */
+    const int32_t *tets;                  /* [tets][4], model vertices: the layout's */
+    const pl_material_numbers *materials; /* [scene->material_count]: the model's */
     pl_model *model;
     int32_t group_room; /* groups that the model's list has room for */
 } pl_build;
@@ -31,9 +32,10 @@ pl_status pl_build_add_group(pl_build *b, pl_group *group, int32_t obstacle);
 
 struct pl_terms_list;
 struct pl_stretch_ops;
-/* The same with a group of the listed terms, where there are any; `material` of triangles. */
+/* The same with a group of the listed terms, where there are any; `material` of triangles, and what its
+ * elements share. */
 pl_status pl_build_add_terms(pl_build *b, const struct pl_terms_list *list,
-                             const struct pl_stretch_ops *material);
+                             const struct pl_stretch_ops *material, const double *shared);
 
 /* diag(A) [vertices] of masses and of the groups added so far: how stiffly a vertex is held, and so
  * how heavily a hard term of it should weigh (Narain 2016, section 5: both terms of a z-step of

@@ -25,12 +25,13 @@ pl_status pl_build_add_group(pl_build *b, pl_group *group, int32_t obstacle)
     return PL_OK;
 }
 
-pl_status pl_build_add_terms(pl_build *b, const pl_terms_list *list, const pl_stretch_ops *material)
+pl_status pl_build_add_terms(pl_build *b, const pl_terms_list *list, const pl_stretch_ops *material,
+                             const double *shared)
 {
     if (list->count == 0)
         return PL_OK;
     pl_group group;
-    pl_status status = pl_terms_create(list, material, NULL, &group);
+    pl_status status = pl_terms_create(list, material, shared, &group);
     return status == PL_OK ? pl_build_add_group(b, &group, -1) : status;
 }
 

@@ -24,7 +24,7 @@ static pl_status finish_lists(pl_build *b, lists *l, pl_status status)
     pl_terms_list *const all[] = {&l->two, &l->four, &l->eight};
     for (int i = 0; i < 3; i++) {
         if (status == PL_OK)
-            status = pl_build_add_terms(b, all[i], NULL);
+            status = pl_build_add_terms(b, all[i], NULL, NULL);
         pl_terms_list_clear(all[i]);
     }
     return status;
@@ -48,7 +48,7 @@ static pl_status add_springs(pl_build *b, lists *l)
         if (m->inextensible != PL_EXTENSIBLE)
             continue;
         double rest = e->measure[t];
-        double k = m->young * m->area / rest;
+        double k = pl_material_linear(m).young * m->area / rest;
         const pl_term term = {.corners = 2,
                               .corner = e->corner + 2 * t,
                               .shape = (double[]){-1, 1},

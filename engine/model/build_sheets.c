@@ -45,10 +45,11 @@ static const pl_material *material_of(const pl_build *b, const pl_elements *e, i
 
 /* ---- membranes */
 
-/* Materials share a group where they share its functions. */
+/* Materials share a group where they share its functions, and what those share. */
 static bool share_group(const pl_build *b, int32_t p, int32_t q)
 {
-    return b->scene->materials[p].model == b->scene->materials[q].model;
+    const pl_material_kind model = b->scene->materials[p].model;
+    return model == b->scene->materials[q].model && (p == q || model != PL_MATERIAL_SPLINE);
 }
 
 static pl_status add_membranes(pl_build *b, int32_t leader)
@@ -62,21 +63,21 @@ static pl_status add_membranes(pl_build *b, int32_t leader)
     for (int64_t t = 0; status == PL_OK && t < e->count; t++) {
         if (!share_group(b, e->material[t], leader))
             continue;
-        pl_sheet_numbers numbers = pl_sheet_numbers_of(material_of(b, e, t), &b->scene->solver);
+        const pl_material_numbers *numbers = &b->materials[e->material[t]];
         double volume = e->measure[t] * material_of(b, e, t)->thickness, shape[6];
         double constants[1 + PL_STRETCH_CONSTANTS_MAX] = {volume};
-        memcpy(constants + 1, numbers.constants, sizeof numbers.constants);
+        memcpy(constants + 1, numbers->constants, sizeof numbers->constants);
         pl_triangle_shape(b->layout.rest, e->corner + 3 * t, X, shape);
         const pl_term term = {.corners = 3,
                               .corner = e->corner + 3 * t,
                               .shape = shape,
                               .constant = constants,
-                              .weight = volume * numbers.weight,
+                              .weight = volume * pl_material_weight(numbers, &b->scene->solver),
                               .element = (int32_t)t};
         status = pl_terms_list_add(&list, &term);
     }
     if (status == PL_OK)
-        status = pl_build_add_terms(b, &list, stretch);
+        status = pl_build_add_terms(b, &list, stretch, b->materials[leader].shared);
     pl_terms_list_clear(&list);
     return status;
 }
@@ -128,7 +129,7 @@ static pl_status add_bends(pl_build *b)
         status = pl_terms_list_add(&list, &term);
     }
     if (status == PL_OK)
-        status = pl_build_add_terms(b, &list, NULL);
+        status = pl_build_add_terms(b, &list, NULL, NULL);
     pl_group group;
     if (status == PL_OK && hinge_count > 0) {
         status = pl_hinges_create(b->layout.rest, hinges, hinge_count,
@@ -201,9 +202,9 @@ static pl_status add_limits(pl_build *b, pl_element_kind kind, const hold *held)
                            e->corners - 1, (int32_t)t);
     }
     if (status == PL_OK)
-        status = pl_build_add_terms(b, &by_values, NULL);
+        status = pl_build_add_terms(b, &by_values, NULL, NULL);
     if (status == PL_OK)
-        status = pl_build_add_terms(b, &by_columns, NULL);
+        status = pl_build_add_terms(b, &by_columns, NULL, NULL);
     pl_terms_list_clear(&by_values);
     pl_terms_list_clear(&by_columns);
     return status;
@@ -232,7 +233,7 @@ static pl_status add_ropes(pl_build *b, const hold *held)
         status = pl_terms_list_add(&list, &term);
     }
     if (status == PL_OK)
-        status = pl_build_add_terms(b, &list, NULL);
+        status = pl_build_add_terms(b, &list, NULL, NULL);
     pl_terms_list_clear(&list);
     return status;
 }

@@ -3,35 +3,88 @@
 #include "engine/model/tets.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-/* One group for each material model that occurs. */
+/* The tetrahedra of one group, with room for all of the model's. */
+typedef struct list {
+    int32_t *element;
+    double *constants, *shear, *stiffness;
+    int64_t count;
+} list;
+
+/* Materials share a group where they share its functions, and what those share. */
+static bool share_group(const pl_scene *scene, int32_t a, int32_t b)
+{
+    const pl_material *p = &scene->materials[a], *q = &scene->materials[b];
+    return p->model == q->model && p->invertible == q->invertible &&
+           (a == b || p->model != PL_MATERIAL_SPLINE);
+}
+
+static void gather(const pl_build *b, int32_t leader, int32_t rows, list *l)
+{
+    const int32_t *material = b->layout.elements[PL_ELEMENT_TET].material;
+    l->count = 0;
+    for (int64_t t = 0; t < b->model->tets; t++) {
+        const pl_material_numbers *numbers = &b->materials[material[t]];
+        if (!share_group(b->scene, material[t], leader))
+            continue;
+        memcpy(l->constants + l->count * rows, numbers->constants,
+               (size_t)rows * sizeof *l->constants);
+        l->element[l->count] = (int32_t)t;
+        l->shear[l->count] = numbers->shear;
+        l->stiffness[l->count++] = pl_material_weight(numbers, &b->scene->solver);
+    }
+}
+
+/* The group of the materials that share one with `leader`, unless no tetrahedron has them. */
+static pl_status add_group(pl_build *b, int32_t leader, list *l)
+{
+    const pl_material *material = &b->scene->materials[leader];
+    const pl_stretch_ops *stretch = pl_stretch_ops_of(material->model);
+    gather(b, leader, stretch->constants, l);
+    if (l->count == 0)
+        return PL_OK;
+    const pl_tets_parts parts = {.ops = pl_tets_ops(material->model, material->invertible),
+                                 .stretch = stretch,
+                                 .rest = b->layout.rest,
+                                 .tets = b->tets,
+                                 .element = l->element,
+                                 .count = l->count,
+                                 .constants = l->constants,
+                                 .shear = l->shear,
+                                 .stiffness = l->stiffness,
+                                 .shared = b->materials[leader].shared,
+                                 .shared_count = b->materials[leader].shared_count,
+                                 .invertible = material->invertible};
+    pl_group group;
+    pl_status status = pl_tets_create(&parts, &group);
+    return status == PL_OK ? pl_build_add_group(b, &group, -1) : status;
+}
+
+static bool leads(const pl_scene *scene, int32_t material)
+{
+    for (int32_t i = 0; i < material; i++)
+        if (share_group(scene, i, material))
+            return false;
+    return true;
+}
+
+/* In the order of the models, and of the materials of a model. */
 pl_status pl_build_tets(pl_build *b)
 {
-    pl_model *m = b->model;
-    const pl_elements *tets = &b->layout.elements[PL_ELEMENT_TET];
-    int32_t *element = malloc((size_t)(m->tets + 1) * sizeof *element);
-    double *mu = malloc((size_t)(m->tets + 1) * sizeof *mu);
-    double *lambda = malloc((size_t)(m->tets + 1) * sizeof *lambda);
-    pl_status status = element && mu && lambda ? PL_OK : PL_NO_MEMORY;
-    for (pl_material_kind kind = 0; status == PL_OK && kind < PL_MATERIAL_KINDS; kind++) {
-        int64_t count = 0;
-        for (int64_t t = 0; t < m->tets; t++) {
-            if (b->scene->materials[tets->material[t]].model != kind)
-                continue;
-            element[count] = (int32_t)t;
-            mu[count] = b->mu[t];
-            lambda[count++] = b->lambda[t];
-        }
-        if (count == 0)
-            continue;
-        pl_group group;
-        status = pl_tets_create(pl_tets_ops(kind), b->layout.rest, b->tets, element, count, mu,
-                                lambda, &b->scene->solver, &group);
-        if (status == PL_OK)
-            status = pl_build_add_group(b, &group, -1);
-    }
-    free(element);
-    free(mu);
-    free(lambda);
+    const size_t room = (size_t)b->model->tets + 1;
+    list l = {.element = malloc(room * sizeof *l.element),
+              .constants = malloc(room * PL_STRETCH_CONSTANTS_MAX * sizeof *l.constants),
+              .shear = malloc(room * sizeof *l.shear),
+              .stiffness = malloc(room * sizeof *l.stiffness)};
+    pl_status status = l.element && l.constants && l.shear && l.stiffness ? PL_OK : PL_NO_MEMORY;
+    for (int kind = 0; status == PL_OK && kind < PL_MATERIAL_KINDS; kind++)
+        for (int32_t i = 0; status == PL_OK && i < b->scene->material_count; i++)
+            if ((int)b->scene->materials[i].model == kind && leads(b->scene, i))
+                status = add_group(b, i, &l);
+    free(l.element);
+    free(l.constants);
+    free(l.shear);
+    free(l.stiffness);
     return status;
 }

@@ -66,8 +66,8 @@ typedef struct pl_group_ops {
     int32_t rows;    /* rows of D_i */
     bool hard;       /* a hard constraint: an energy of 0 or infinity (Narain 2016, eq. 38) */
 
-    /* What the group keeps constant over a stage, a function of it alone. Before anything else of the
-     * stage. */
+    /* What the group keeps constant over a stage, in its own memory, and a function of the stage alone.
+     * Before anything else of it. NULL: nothing is. */
     void (*freeze)(const pl_group *g, const pl_stage *stage, int64_t b0, int64_t b1);
     /* Dx[block][rows][L] = D_i x. */
     void (*reduce)(const pl_group *g, const double *x, double *Dx, int64_t b0, int64_t b1);
@@ -107,9 +107,6 @@ typedef struct pl_group_ops {
     /* Entries of D_i^T W_i^2 D_i for corners (c, d) as [corners][corners] scalars of one term: the
      * same for x, y and z; at most PL_CORNERS_MAX^2. */
     void (*stiffness)(const pl_group *g, int64_t block, int32_t lane, double *K);
-    /* The stiffness k that fits the stress of the material with these constants over stretches of
-     * 0.5 to 1.5, Pa (Liu 2017, eq. 11). It may come out negative. */
-    double (*fit)(double mu, double lambda);
     /* `hash` with every number of the group that decides bits; NULL: pl_model_hash_make knows them. */
     uint64_t (*hash)(const pl_group *g, uint64_t hash);
     void (*destroy)(pl_group *g);

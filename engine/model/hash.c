@@ -48,6 +48,8 @@ _Static_assert(sizeof(pl_motion) == 112, "a new field of motions: does it decide
 /* Of a mesh source an obstacle has only the inline vertices and triangles. */
 _Static_assert(sizeof(pl_obstacle) - sizeof(pl_mesh_source) == 496,
                "a new field of obstacles: does it decide bits?");
+_Static_assert(sizeof(pl_material_numbers) == 64,
+               "a new number of materials: does it decide bits?");
 
 static uint64_t hash_solver(uint64_t hash, const pl_solver_settings *s)
 {
@@ -142,6 +144,15 @@ static uint64_t hash_load(uint64_t hash, const pl_load_model *load)
     return hash_ints(hash, load->vertex, load->count);
 }
 
+static uint64_t hash_material(uint64_t hash, const pl_material *m, const pl_material_numbers *n)
+{
+    hash = hash_i64(hash, m->model);
+    hash = hash_i64(hash, m->invertible);
+    hash = hash_doubles(hash, n->constants, PL_STRETCH_CONSTANTS_MAX);
+    hash = hash_f64(hash, n->shear);
+    return hash_doubles(hash, n->shared, n->shared_count);
+}
+
 static uint64_t hash_matrix(uint64_t hash, const pl_model *m)
 {
     if (!m->A.column)
@@ -154,19 +165,16 @@ static uint64_t hash_matrix(uint64_t hash, const pl_model *m)
     return hash_doubles(hash, m->coupling_value, coupled);
 }
 
-/* A kind's elements, and each one's material model. Constants and rest shapes are hashed as what is
- * made of them. */
-static uint64_t hash_elements(uint64_t hash, const pl_scene *scene, const pl_elements *e)
+/* A kind's elements, and each one's material. Rest shapes are hashed as what is made of them. */
+static uint64_t hash_elements(uint64_t hash, const pl_elements *e)
 {
     hash = hash_i64(hash, e->count);
     hash = hash_ints(hash, e->corner, e->corners * e->count);
-    for (int64_t t = 0; t < e->count; t++)
-        hash = hash_i64(hash, scene->materials[e->material[t]].model);
-    return hash;
+    return hash_ints(hash, e->material, e->count);
 }
 
 uint64_t pl_model_hash_make(const pl_model *m, const pl_scene *scene, const pl_layout *layout,
-                            const double *mu, const double *lambda)
+                            const pl_material_numbers *materials)
 {
     uint64_t hash = PL_HASH_START;
     const int64_t counts[] = {m->vertices,  m->tets,           m->free_vertices, m->body_count,
@@ -181,12 +189,12 @@ uint64_t pl_model_hash_make(const pl_model *m, const pl_scene *scene, const pl_l
     hash = hash_doubles(hash, m->x0, 3 * m->vertices);
     hash = hash_doubles(hash, m->v0, 3 * m->vertices);
     hash = hash_doubles(hash, m->mass, m->vertices);
-    hash = hash_doubles(hash, mu, m->tets);
-    hash = hash_doubles(hash, lambda, m->tets);
     for (int32_t b = 0; b < m->body_count; b++)
         hash = hash_i64(hash, m->first_vertex[b]);
+    for (int32_t i = 0; i < scene->material_count; i++)
+        hash = hash_material(hash, &scene->materials[i], &materials[i]);
     for (int k = 0; k < PL_ELEMENT_KINDS; k++)
-        hash = hash_elements(hash, scene, &layout->elements[k]);
+        hash = hash_elements(hash, &layout->elements[k]);
     for (int32_t g = 0; g < m->group_count; g++) {
         const pl_group *group = &m->groups[g];
         hash = hash_doubles(hash, group->weight, group->blocks * PL_BLOCK);

@@ -4,6 +4,7 @@
 #define PLIANT_ENGINE_MODEL_HASH_H
 
 #include "engine/model/layout.h"
+#include "engine/model/materials.h"
 #include "engine/model/model.h"
 
 /* FNV-1a over 8-byte words, with a shift so that high bits reach low ones: several GB/s where a
@@ -12,9 +13,9 @@
 #define PL_HASH_START UINT64_C(0xCBF29CE484222325)
 uint64_t pl_hash(uint64_t hash, const void *data, size_t size);
 
-/* Of everything that decides the bits of the model's runs. mu and
- * lambda one a tetrahedron. The model is complete but for its factor, which follows from A. */
+/* Of everything that decides the bits of the model's runs; materials [scene->material_count]. The
+ * model is complete but for its factor, which follows from A. */
 uint64_t pl_model_hash_make(const pl_model *model, const pl_scene *scene, const pl_layout *layout,
-                            const double *mu, const double *lambda);
+                            const pl_material_numbers *materials);
 
 #endif

@@ -18,9 +18,12 @@ static const pl_group_ops *const TETS[PL_MATERIAL_KINDS][PL_ISA_COUNT] = {
     [PL_MATERIAL_ARAP] = OPS(arap),
 };
 
-const pl_group_ops *pl_tets_ops(pl_material_kind model)
+static const pl_group_ops *const STRETCH[PL_ISA_COUNT] = OPS(stretch_solid);
+
+const pl_group_ops *pl_tets_ops(pl_material_kind model, bool invertible)
 {
-    return TETS[model][pl_isa_current()];
+    const pl_group_ops *own = TETS[model][pl_isa_current()];
+    return own && !invertible ? own : STRETCH[pl_isa_current()];
 }
 
 const pl_stretch_ops *pl_stretch_ops_of(pl_material_kind model)

@@ -7,8 +7,9 @@
 #include "engine/model/group.h"
 #include "engine/scene.h"
 
-/* The functions of a group of tetrahedra of a material model on the current instruction set. */
-const pl_group_ops *pl_tets_ops(pl_material_kind model);
+/* The functions of a group of tetrahedra of a material model on the current instruction set: the
+ * model's own, or those that call its table, which invertible ones have. */
+const pl_group_ops *pl_tets_ops(pl_material_kind model, bool invertible);
 /* A material model in principal stretches on the current instruction set. */
 const pl_stretch_ops *pl_stretch_ops_of(pl_material_kind model);
 
@@ -25,5 +26,6 @@ extern const pl_stretch_ops pl_stretch_tables_base[PL_MATERIAL_KINDS];
 PL_TETS_OPS(neo_hookean);
 PL_TETS_OPS(corotated);
 PL_TETS_OPS(arap);
+PL_TETS_OPS(stretch_solid);
 
 #endif

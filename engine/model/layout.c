@@ -1,5 +1,7 @@
 #include "engine/model/layout.h"
 
+#include "engine/model/materials.h"
+
 #include "engine/carries.h"
 #include "engine/model/motion.h"
 #include "engine/model/resolve.h"
@@ -204,6 +206,8 @@ pl_status pl_layout_create(const pl_scene *scene, const pl_mesh *meshes, pl_layo
     status = status == PL_OK ? solids : status;
     pl_status method = check_method(scene, faults);
     status = status != PL_OK ? status : forces != PL_OK ? forces : held != PL_OK ? held : method;
+    pl_status materials = pl_materials_check(scene, faults);
+    status = status == PL_OK ? materials : status;
 done:
     if (status != PL_OK)
         pl_layout_destroy(out);

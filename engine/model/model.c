@@ -18,6 +18,9 @@ void pl_model_destroy(pl_model *m)
         m->groups[g].ops->destroy(&m->groups[g]);
     for (int32_t p = 0; m->pins && p < m->pin_count; p++)
         free(m->pins[p].vertex);
+    for (int32_t i = 0; m->materials && i < m->material_count; i++)
+        free(m->materials[i].shared);
+    free(m->materials);
     pl_gather_destroy(&m->gather);
     free(m->diagonal);
     pl_sparse_clear(&m->A);
@@ -46,24 +49,19 @@ static void clear_build(pl_build *b)
     pl_layout_destroy(&b->layout);
     free(b->own.pins);
     free(b->own.obstacles);
-    free(b->mu);
-    free(b->lambda);
 }
 
-/* The tetrahedra and their constants. */
-static pl_status gather_tets(pl_build *b)
+static pl_status make_materials(pl_build *b)
 {
-    const pl_elements *tets = &b->layout.elements[PL_ELEMENT_TET];
-    b->tets = tets->corner;
-    b->mu = malloc((size_t)(tets->count + 1) * sizeof *b->mu);
-    b->lambda = malloc((size_t)(tets->count + 1) * sizeof *b->lambda);
-    if (!b->mu || !b->lambda)
-        return PL_NO_MEMORY;
-    for (int64_t t = 0; t < tets->count; t++) {
-        const pl_material *material = &b->scene->materials[tets->material[t]];
-        pl_lame(material->young, material->poisson, &b->mu[t], &b->lambda[t]);
-    }
-    return PL_OK;
+    b->tets = b->layout.elements[PL_ELEMENT_TET].corner;
+    pl_model *m = b->model;
+    m->material_count = b->scene->material_count;
+    m->materials = calloc((size_t)m->material_count + 1, sizeof *m->materials);
+    b->materials = m->materials;
+    pl_status status = m->materials ? PL_OK : PL_NO_MEMORY;
+    for (int32_t i = 0; status == PL_OK && i < m->material_count; i++)
+        status = pl_material_make(&b->scene->materials[i], &m->materials[i]);
+    return status;
 }
 
 /* Lumped masses, and initial positions and velocities of every body. */
@@ -216,7 +214,7 @@ static pl_status set_diagonal_or_matrix(pl_build *b)
 static pl_status build_parts(pl_build *b, pl_faults *faults)
 {
     pl_status (*const parts[])(pl_build *) = {pl_build_own_motions,
-                                              gather_tets,
+                                              make_materials,
                                               set_bodies,
                                               pl_build_pins,
                                               set_loads,
@@ -228,7 +226,7 @@ static pl_status build_parts(pl_build *b, pl_faults *faults)
         if (status != PL_OK)
             return status;
     }
-    b->model->hash = pl_model_hash_make(b->model, b->scene, &b->layout, b->mu, b->lambda);
+    b->model->hash = pl_model_hash_make(b->model, b->scene, &b->layout, b->materials);
     if (!pl_method_uses_matrix(b->model->solver.method))
         return PL_OK;
     pl_status status = pl_factors_create(b->model);

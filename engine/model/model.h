@@ -18,6 +18,7 @@
 #include "engine/model/gather.h"
 #include "engine/model/group.h"
 #include "engine/model/loads.h"
+#include "engine/model/materials.h"
 #include "engine/pliant.h"
 
 typedef struct pl_pin_model {
@@ -42,6 +43,8 @@ struct pl_model {
     pl_metrics_detail detail;
     uint64_t hash; /* pl_model_hash() */
 
+    pl_material_numbers *materials; /* [material_count], of the scene; groups read their `shared` */
+    int32_t material_count;
     pl_group *groups;        /* tetrahedra first, then one contact group an obstacle */
     int32_t *group_obstacle; /* [group_count]: obstacle of a contact group, or -1 */
     int64_t contributions;   /* doubles in the contributions buffer */

@@ -1,7 +1,7 @@
 #include "engine/model/sheets.h"
 
 #include "engine/model/isa.h"
-#include "engine/model/tets.h"
+#include "engine/model/materials.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -95,29 +95,20 @@ double pl_link_weight(const pl_solver_settings *settings, double k)
     return settings->stiffness == PL_STIFFNESS_SHEAR && !exact ? settings->weight_scale / 2 * k : k;
 }
 
-pl_sheet_numbers pl_sheet_numbers_of(const pl_material *m, const pl_solver_settings *settings)
-{
-    pl_sheet_numbers out = {0};
-    pl_lame(m->young, m->poisson, &out.constants[0], &out.constants[1]);
-    out.shear = out.constants[0];
-    out.weight = pl_tets_weight(pl_tets_ops(m->model), settings, out.constants[0],
-                                out.constants[1]);
-    return out;
-}
-
 double pl_plate_stiffness(const pl_material *m)
 {
     if (m->bending.has_stiffness)
         return m->bending.stiffness;
-    return m->young * m->thickness * m->thickness * m->thickness /
-           (12 * (1 - m->poisson * m->poisson));
+    const pl_linear_constants linear = pl_material_linear(m);
+    return linear.young * m->thickness * m->thickness * m->thickness /
+           (12 * (1 - linear.poisson * linear.poisson));
 }
 
 double pl_rod_stiffness(const pl_material *m)
 {
     if (m->bending.has_stiffness)
         return m->bending.stiffness;
-    return m->young * m->area * m->area / (4 * M_PI);
+    return pl_material_linear(m).young * m->area * m->area / (4 * M_PI);
 }
 
 /* ---- interior edges */

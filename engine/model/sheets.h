@@ -19,15 +19,6 @@ double pl_link_length(const double *x, const int32_t *corner, const double *shap
  * dynamics does. */
 double pl_link_weight(const pl_solver_settings *settings, double k);
 
-/* What a group of sheets needs of a material. */
-typedef struct pl_sheet_numbers {
-    double constants[PL_STRETCH_CONSTANTS_MAX]; /* of its stretch table */
-    double shear;                               /* modulus, Pa */
-    double weight;                              /* k of the weights w^2 = k V, Pa */
-} pl_sheet_numbers;
-pl_sheet_numbers pl_sheet_numbers_of(const pl_material *material,
-                                     const pl_solver_settings *settings);
-
 /* Flexural rigidity of a sheet, N m: as given, or E t^3 / (12 (1 - nu^2)). */
 double pl_plate_stiffness(const pl_material *material);
 /* Flexural rigidity of a rod, N m^2: as given, or E A^2 / (4 pi), of a round one. */

@@ -1,5 +1,7 @@
 /* The tables of every material in its principal stretches; compiled once per instruction set. */
 #include "engine/kernels/stretch_basic.h"
+#include "engine/kernels/stretch_models.h"
+#include "engine/kernels/stretch_spline.h"
 #include "engine/model/isa.h"
 
 #define JOIN_(a, b) a##b
@@ -18,4 +20,11 @@ const pl_stretch_ops TABLES[PL_MATERIAL_KINDS] = {
                                     pl_stretch_neo_hookean_prox),
     [PL_MATERIAL_COROTATED] = ROW(corotated, 2, PL_STRETCH_CREASED, pl_stretch_corotated_prox),
     [PL_MATERIAL_ARAP] = ROW(arap, 2, PL_STRETCH_CREASED, pl_stretch_arap_prox),
+    [PL_MATERIAL_STVK] = ROW(stvk, 2, PL_STRETCH_SMOOTH, NULL),
+    [PL_MATERIAL_STABLE_NEO_HOOKEAN] = ROW(stable_neo_hookean, 2, PL_STRETCH_SMOOTH, NULL),
+    [PL_MATERIAL_NEO_HOOKEAN_WANG] = ROW(neo_hookean_wang, 2, PL_STRETCH_POSITIVE, NULL),
+    [PL_MATERIAL_MOONEY_RIVLIN] = ROW(mooney_rivlin, 3, PL_STRETCH_POSITIVE, NULL),
+    [PL_MATERIAL_FUNG] = ROW(fung, 4, PL_STRETCH_POSITIVE, NULL),
+    [PL_MATERIAL_POLYNOMIAL] = ROW(polynomial, 1, PL_STRETCH_CREASED, pl_stretch_polynomial_prox),
+    [PL_MATERIAL_SPLINE] = ROW(spline, 1, PL_STRETCH_CREASED, NULL),
 };

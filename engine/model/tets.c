@@ -1,14 +1,7 @@
 #include "engine/model/tets.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-void pl_lame(double young, double poisson, double *mu, double *lambda)
-{
-    *mu = young / (2 * (1 + poisson));
-    *lambda = young * poisson / ((1 + poisson) * (1 - 2 * poisson));
-}
 
 void *pl_block_alloc(int64_t count, size_t size)
 {
@@ -25,8 +18,9 @@ void pl_tets_destroy(pl_group *g)
     if (t) {
         free(t->shape);
         free(t->volume);
-        free(t->mu);
-        free(t->lambda);
+        free(t->constants);
+        free(t->shared);
+        free(t->blend);
         free(t->element);
         free(t);
     }
@@ -55,54 +49,60 @@ static double rest_shape(const double *rest, const int32_t *tet, double inverse[
     return det / 6;
 }
 
-double pl_tets_weight(const pl_group_ops *ops, const pl_solver_settings *settings, double mu,
-                      double lambda)
+static bool allocate(const pl_tets_parts *p, pl_group *g, pl_tets *t)
 {
-    if (settings->method == PL_METHOD_PROJECTIVE_DYNAMICS)
-        return 2 * mu; /* of ARAP, mu |F - R|^2 = k/2 |F - R|^2 */
-    if (settings->stiffness == PL_STIFFNESS_SHEAR)
-        return settings->weight_scale * mu;
-    return fmax(ops->fit(mu, lambda), 0.01 * mu);
-}
-
-pl_status pl_tets_create(const pl_group_ops *ops, const double *rest, const int32_t *tets,
-                         const int32_t *element, int64_t count, const double *mu,
-                         const double *lambda, const pl_solver_settings *settings, pl_group *out)
-{
-    int64_t blocks = (count + PL_BLOCK - 1) / PL_BLOCK;
-    pl_group g = {.ops = ops, .terms = count, .blocks = blocks};
-    pl_tets *t = calloc(1, sizeof *t);
-    g.data = t;
-    if (!t)
-        return PL_NO_MEMORY;
-    g.corner = pl_block_alloc(blocks * 4 * PL_BLOCK, sizeof *g.corner);
-    g.weight = pl_block_alloc(blocks * PL_BLOCK, sizeof *g.weight);
+    const int64_t blocks = g->blocks;
+    g->corner = pl_block_alloc(blocks * 4 * PL_BLOCK, sizeof *g->corner);
+    g->weight = pl_block_alloc(blocks * PL_BLOCK, sizeof *g->weight);
     t->shape = pl_block_alloc(blocks * 9 * PL_BLOCK, sizeof *t->shape);
     t->volume = pl_block_alloc(blocks * PL_BLOCK, sizeof *t->volume);
-    t->mu = pl_block_alloc(blocks * PL_BLOCK, sizeof *t->mu);
-    t->lambda = pl_block_alloc(blocks * PL_BLOCK, sizeof *t->lambda);
+    t->constants = pl_block_alloc(blocks * p->stretch->constants * PL_BLOCK, sizeof *t->constants);
     t->element = pl_block_alloc(blocks * PL_BLOCK, sizeof *t->element);
-    if (!g.corner || !g.weight || !t->shape || !t->volume || !t->mu || !t->lambda || !t->element) {
+    if (p->shared)
+        t->shared = pl_block_alloc(p->shared_count, sizeof *t->shared);
+    if (p->invertible)
+        t->blend = pl_block_alloc(blocks * 2 * PL_BLOCK, sizeof *t->blend);
+    return g->corner && g->weight && t->shape && t->volume && t->constants && t->element &&
+           (!p->shared || t->shared) && (!p->invertible || t->blend);
+}
+
+/* The i-th place of the group; behind the last come copies of their block's first, of no volume. */
+static void fill(const pl_tets_parts *p, pl_group *g, int64_t i)
+{
+    pl_tets *t = g->data;
+    const int64_t b = i / PL_BLOCK, lane = i % PL_BLOCK;
+    const bool padding = i >= p->count;
+    const int64_t k = padding ? b * PL_BLOCK : i;
+    const int32_t *tet = p->tets + 4 * (int64_t)p->element[k], rows = p->stretch->constants;
+    double inverse[9], volume = rest_shape(p->rest, tet, inverse);
+    for (int c = 0; c < 4; c++)
+        g->corner[(b * 4 + c) * PL_BLOCK + lane] = tet[c];
+    for (int e = 0; e < 9; e++)
+        t->shape[(b * 9 + e) * PL_BLOCK + lane] = inverse[e];
+    for (int r = 0; r < rows; r++)
+        t->constants[(b * rows + r) * PL_BLOCK + lane] = p->constants[k * rows + r];
+    if (t->blend)
+        t->blend[(b * 2 + 1) * PL_BLOCK + lane] = p->shear[k];
+    t->element[i] = p->element[k];
+    t->volume[i] = padding ? 0 : volume;
+    g->weight[i] = padding ? 0 : p->stiffness[k] * volume;
+}
+
+pl_status pl_tets_create(const pl_tets_parts *p, pl_group *out)
+{
+    int64_t blocks = (p->count + PL_BLOCK - 1) / PL_BLOCK;
+    pl_group g = {.ops = p->ops, .terms = p->count, .blocks = blocks};
+    pl_tets *t = calloc(1, sizeof *t);
+    g.data = t;
+    if (!t || !allocate(p, &g, t)) {
         pl_tets_destroy(&g);
         return PL_NO_MEMORY;
     }
-    for (int64_t i = 0; i < blocks * PL_BLOCK; i++) {
-        int64_t b = i / PL_BLOCK, lane = i % PL_BLOCK;
-        bool padding = i >= count;
-        int64_t k = padding ? b * PL_BLOCK : i; /* a copy of the block's first */
-        const int32_t *tet = tets + 4 * (int64_t)element[k];
-        double inverse[9];
-        double volume = rest_shape(rest, tet, inverse);
-        for (int c = 0; c < 4; c++)
-            g.corner[(b * 4 + c) * PL_BLOCK + lane] = tet[c];
-        for (int e = 0; e < 9; e++)
-            t->shape[(b * 9 + e) * PL_BLOCK + lane] = inverse[e];
-        t->mu[i] = mu[k];
-        t->lambda[i] = lambda[k];
-        t->element[i] = element[k];
-        t->volume[i] = padding ? 0 : volume;
-        g.weight[i] = padding ? 0 : pl_tets_weight(ops, settings, mu[k], lambda[k]) * volume;
-    }
+    t->stretch = p->stretch;
+    if (p->shared)
+        memcpy(t->shared, p->shared, (size_t)p->shared_count * sizeof *t->shared);
+    for (int64_t i = 0; i < blocks * PL_BLOCK; i++)
+        fill(p, &g, i);
     *out = g;
     return PL_OK;
 }

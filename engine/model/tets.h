@@ -2,37 +2,50 @@
  *
  * D_i x = vec(F), F = [x1 - x0, x2 - x0, x3 - x0] B^-1 (Narain 2016, eq. 32), column-major.
  * U_i = V_i Psi(F) (eq. 33). The functions of a model are compiled once per instruction set
- * (tets_*_isa.c) from one text (tets_template.h) and picked at start (isa.h).
+ * (tets_*_isa.c) from one text (tets_template.h) and picked at start (isa.h): neo-Hookean,
+ * corotated and ARAP have functions of their own, all other models, and every model that is
+ * invertible, those of tets_stretch_isa.c, which call the model's table.
  */
 #ifndef PLIANT_ENGINE_MODEL_TETS_H
 #define PLIANT_ENGINE_MODEL_TETS_H
 
 #include "engine/fault.h"
+#include "engine/kernels/stretch.h"
 #include "engine/model/group.h"
-#include "engine/scene.h"
 
 typedef struct pl_tets {
-    double *shape;    /* [block][9][L]: B^-1, column-major, 1/m */
-    double *volume;   /* [block][L]: m^3, 0 in padding */
-    double *mu;       /* [block][L]: first constant of the material (Lame's mu), Pa */
-    double *lambda;   /* [block][L]: second constant (Lame's lambda), Pa */
+    double *shape;     /* [block][9][L]: B^-1, column-major, 1/m */
+    double *volume;    /* [block][L]: m^3, 0 in padding */
+    double *constants; /* [block][stretch->constants][L]: of the material, in its table's order */
+    double *shared;    /* what all elements share (splines), or NULL */
+    double *blend;    /* [block][2][L]: rows b and kappa of kernels/stretch.h; NULL: not invertible.
+                          b is a function of where a step began (freeze) */
     int32_t *element; /* [block][L]: tetrahedron in the model's order */
+    const pl_stretch_ops *stretch;
 } pl_tets;
 
-/* Lame's constants of Young's modulus and Poisson's ratio. */
-void pl_lame(double young, double poisson, double *mu, double *lambda);
+/* Stretches below `high` begin to convert an invertible element, at `low` it is convex altogether
+ * (Wang 2016, eq. 17 and its typical values). */
+#define PL_INVERTIBLE_LOW  0.05
+#define PL_INVERTIBLE_HIGH 0.15
 
-/* A group of the tetrahedra `element[0 .. count)` of the model's `tets` [.][4] with rest positions
- * `rest` [.][3] and constants mu, lambda per listed tetrahedron. Weights are
- * w^2 = k V, with k by the settings' `stiffness`. */
-pl_status pl_tets_create(const pl_group_ops *ops, const double *rest, const int32_t *tets,
-                         const int32_t *element, int64_t count, const double *mu,
-                         const double *lambda, const pl_solver_settings *settings, pl_group *out);
-/* k of a material, Pa. Shear: weight_scale * mu; ADMM's prox carries volume exactly, and L-BFGS
- * learns it, so the weight follows the shear stiffness, not the bulk (engine/README.md has the
- * trials). Fit: Liu 2017, eq. 11, at least mu / 100, as the matrix must be positive. */
-double pl_tets_weight(const pl_group_ops *ops, const pl_solver_settings *settings, double mu,
-                      double lambda);
+/* What a group of tetrahedra is made of; nothing of it is kept. */
+typedef struct pl_tets_parts {
+    const pl_group_ops *ops;
+    const pl_stretch_ops *stretch;
+    const double *rest;     /* [.][3], m */
+    const int32_t *tets;    /* [.][4], model vertices */
+    const int32_t *element; /* [count]: which of them */
+    int64_t count;
+    const double *constants; /* [count][stretch->constants] */
+    const double *shear;     /* [count], Pa: kappa of an invertible group */
+    const double *stiffness; /* [count], Pa: k of the weights w^2 = k V */
+    const double *shared;    /* [shared_count], or NULL */
+    int32_t shared_count;
+    bool invertible;
+} pl_tets_parts;
+
+pl_status pl_tets_create(const pl_tets_parts *parts, pl_group *out);
 void pl_tets_destroy(pl_group *g);
 void pl_tets_stiffness(const pl_group *g, int64_t block, int32_t lane, double *K);
 

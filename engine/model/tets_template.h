@@ -4,13 +4,15 @@
  *   MATERIAL        the kernel's name, so that pl_<MATERIAL>_prox etc. exist (engine/kernels)
  *   MATERIAL_NAME   its name in a scene
  *
+ * and, where a material is more than the constants mu and lambda, load_material() with
+ * TETS_LOAD_MATERIAL, and TETS_FREEZE, the group's `freeze` or NULL.
+ *
  * and is compiled with PL_ISA = v2, v3, v4 or base. All arithmetic is on lanes: one block of
  * PL_BLOCK tetrahedra at a time, no branch but a kernel's rare way out of line, so that the bits do not depend on
  * which tetrahedra share a block, and the compiler has nothing to guess.
  */
 #include "engine/kernels/mat3.h"
 #include "engine/kernels/svd3.h"
-#include "engine/model/isa.h"
 #include "engine/model/tets.h"
 
 #include <assert.h>
@@ -56,10 +58,14 @@ PL_INLINE void deformation(const pl_group *g, int64_t b, const double *x, const 
     }
 }
 
+#ifndef TETS_LOAD_MATERIAL
 PL_INLINE material load_material(const pl_tets *t, int64_t b)
 {
-    return (material){pl_load(t->mu + b * PL_BLOCK), pl_load(t->lambda + b * PL_BLOCK)};
+    const double *constants = t->constants + b * 2 * PL_BLOCK;
+    return (material){pl_load(constants), pl_load(constants + PL_BLOCK)};
 }
+#define TETS_FREEZE NULL
+#endif
 
 /* Contributions of D^T vec(G): corner c gets G times the gradient of its shape function. */
 PL_INLINE void store_transpose(const pl_group *g, int64_t b, const pl_real inverse[9],
@@ -328,30 +334,7 @@ static void tets_energy_gradient(const pl_group *g, const double *x, double *ene
     }
 }
 
-/* Nodes and weights of Gauss and Legendre for 16 points on [-1, 1], the positive half. */
-static const double GAUSS[8][2] = {
-    {0.0950125098376374402, 0.189450610455068496}, {0.281603550779258913, 0.182603415044923589},
-    {0.458016777657227386, 0.169156519395002538},  {0.617876244402643748, 0.149595988816576732},
-    {0.755404408355003034, 0.124628971255533872},  {0.865631202387831744, 0.0951585116824927848},
-    {0.944575023073232576, 0.0622535239386478929}, {0.989400934991649933, 0.0271524594117540949},
-};
-
-/* The best slope k of k (x - 1) for the stress f(x) of one stretch over [0.5, 1.5] is the
- * integral of (x - 1) f(x), divided by that of (x - 1)^2, which is 1/12. A node a lane. */
-static double tets_fit(double mu, double lambda)
-{
-    _Alignas(64) double node[PL_BLOCK] = {0}, weight[PL_BLOCK] = {0};
-    for (int i = 0; i < 16; i++) {
-        node[i] = i < 8 ? GAUSS[i][0] : -GAUSS[i - 8][0];
-        weight[i] = GAUSS[i % 8][1];
-    }
-    const material m = {pl_set1(mu), pl_set1(lambda)};
-    const pl_real x = pl_one() + pl_set1(0.5) * pl_load(node);
-    const pl_real s[3] = {x, pl_one(), pl_one()};
-    pl_real f[3];
-    KERNEL(stretch_gradient)(&m, s, f);
-    return 12 * 0.5 * pl_sum(pl_load(weight) * (x - pl_one()) * f[0]); /* dx is half of dnode */
-}
+extern const pl_group_ops OPS; /* as isa.h declares it */
 
 const pl_group_ops OPS = {
     .name = MATERIAL_NAME,
@@ -369,6 +352,6 @@ const pl_group_ops OPS = {
     .transpose = tets_transpose,
     .measure = tets_measure,
     .stiffness = pl_tets_stiffness,
-    .fit = tets_fit,
+    .freeze = TETS_FREEZE,
     .destroy = pl_tets_destroy,
 };

@@ -34,7 +34,7 @@ typedef struct law {
 PL_INLINE law law_load(const pl_terms *t, int64_t b)
 {
     const double *c = t->constant + b * t->constants * PL_BLOCK;
-    return (law){{t->material, c + PL_TRIANGLE_MATERIAL * PL_BLOCK, t->shared},
+    return (law){{t->material, c + PL_TRIANGLE_MATERIAL * PL_BLOCK, t->shared, NULL},
                  pl_load(c + PL_TRIANGLE_VOLUME * PL_BLOCK)};
 }
 

@@ -99,11 +99,12 @@ static pl_status find_warnings(preflight *p)
 {
     const pl_scene *scene = &p->scene.scene;
     for (int32_t k = 0; k < scene->material_count; k++)
-        if (scene->materials[k].poisson >= locking_poisson)
+        if (pl_material_poisson(&scene->materials[k]) >= locking_poisson)
             warn(p,
                  "material '%s' has Poisson's ratio %g: linear tetrahedra lock from about %g on "
                  "and bend too stiffly",
-                 scene->materials[k].name, scene->materials[k].poisson, locking_poisson);
+                 scene->materials[k].name, pl_material_poisson(&scene->materials[k]),
+                 locking_poisson);
     for (int32_t b = 0; b < scene->body_count; b++) {
         pl_status status = warn_of_mesh(p, b);
         if (status != PL_OK)

@@ -1,7 +1,8 @@
 /* Quasi-Newton as a minimiser: what it finds is what ADMM finds, in the iterations that it should
  * take, and where it can not go on it says why. */
 #include "engine/backends/backend.h"
-#include "engine/model/isa.h"
+#include "engine/isa.h"
+#include "engine/model/materials.h"
 #include "engine/model/model.h"
 #include "engine/solvers/solver.h"
 #include "tests/support/case_a.h"
@@ -376,9 +377,18 @@ END_TEST
 /* ---- the stiffness of the matrix
  * -------------------------------------------------------------------- */
 
+static double fit_of(pl_material_kind model, double mu, double lambda)
+{
+    const pl_material material = {.model = model, .has_lame = true, .lame = {mu, lambda}};
+    pl_material_numbers numbers;
+    ck_assert_int_eq(pl_material_make(&material, &numbers), PL_OK);
+    return numbers.fit;
+}
+
 /* k = 12 integral of (x - 1) f(x) over [0.5, 1.5] (Liu 2017, eq. 11) with f the stress of one
  * stretch. Neo-Hookean: f = mu (x - 1/x) + lambda log(x) / x, whose integrals are elementary.
- * Corotated: f = (2 mu + lambda) (x - 1), and k is that slope; ARAP: 2 mu. */
+ * Corotated: f = (2 mu + lambda) (x - 1), and k is that slope; ARAP: 2 mu.
+ * StVK: f = (2 mu + lambda) (x^3 - x) / 2; the polynomial: f = 4 mu (x - 1)^3. */
 START_TEST(stiffness_fits_the_stress)
 {
     const double mu = 3e5, lambda = 7e5;
@@ -388,12 +398,16 @@ START_TEST(stiffness_fits_the_stress)
     double shear = 12 * (13.0 / 12 - 1 - 1 + log(3));
     ck_assert_double_eq_tol(shear, 2.18335, 1e-5);
     ck_assert_double_eq_tol(volume, 1.35356, 1e-5);
-    double k = pl_tets_ops(PL_MATERIAL_NEO_HOOKEAN)->fit(mu, lambda);
+    double k = fit_of(PL_MATERIAL_NEO_HOOKEAN, mu, lambda);
     ck_assert_double_eq_tol(k, shear * mu + volume * lambda, 1e-9 * k);
-    k = pl_tets_ops(PL_MATERIAL_COROTATED)->fit(mu, lambda);
+    k = fit_of(PL_MATERIAL_COROTATED, mu, lambda);
     ck_assert_double_eq_tol(k, 2 * mu + lambda, 1e-12 * k);
-    k = pl_tets_ops(PL_MATERIAL_ARAP)->fit(mu, lambda);
+    k = fit_of(PL_MATERIAL_ARAP, mu, lambda);
     ck_assert_double_eq_tol(k, 2 * mu, 1e-12 * k);
+    k = fit_of(PL_MATERIAL_STVK, mu, lambda);
+    ck_assert_double_eq_tol(k, 2.15 * mu + 1.075 * lambda, 1e-12 * k);
+    k = fit_of(PL_MATERIAL_POLYNOMIAL, mu, lambda);
+    ck_assert_double_eq_tol(k, 0.6 * mu, 1e-12 * k);
 }
 END_TEST
 

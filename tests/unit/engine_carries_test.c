@@ -21,6 +21,27 @@ START_TEST(methods_have_one_name)
 }
 END_TEST
 
+/* Of all materials ARAP alone is a squared distance to a set, rotations. */
+START_TEST(materials_have_one_name)
+{
+    const char *const *choices = pl_table_param(pl_table_named("material"), "model")->choices;
+    pl_material material = {0};
+    pl_body body = {0};
+    const pl_scene scene = {
+        .materials = &material, .material_count = 1, .bodies = &body, .body_count = 1};
+    for (int k = 0; k < PL_MATERIAL_KINDS; k++) {
+        char what[80];
+        pl_carried parts[PL_CARRIED_MAX];
+        material.model = (pl_material_kind)k;
+        ck_assert_int_eq(pl_scene_carried(&scene, parts), 1);
+        snprintf(what, sizeof what, "%s material", choices[k]);
+        ck_assert_str_eq(parts[0].what, what);
+        ck_assert_int_eq(parts[0].traits, k == PL_MATERIAL_ARAP ? 0 : (int)PL_TRAIT_NOT_DISTANCE);
+    }
+    ck_assert_ptr_null(choices[PL_MATERIAL_KINDS]);
+}
+END_TEST
+
 START_TEST(a_method_refuses_what_it_lacks)
 {
     ck_assert_ptr_null(pl_method_refuses(PL_METHOD_ADMM, PL_TRAIT_HARD | PL_TRAIT_NOT_DISTANCE));
@@ -72,6 +93,7 @@ int main(void)
     Suite *suite = suite_create("carries");
     TCase *t = tcase_create("carries");
     tcase_add_test(t, methods_have_one_name);
+    tcase_add_test(t, materials_have_one_name);
     tcase_add_test(t, a_method_refuses_what_it_lacks);
     tcase_add_test(t, methods_are_listed_as_words);
     tcase_add_test(t, parts_of_a_scene_have_traits);

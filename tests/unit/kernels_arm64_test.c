@@ -27,7 +27,7 @@ START_TEST(arm64_has_the_same_bits)
 {
     static const char emulator[] = "qemu-aarch64-static";
     const char *build = getenv("PLIANT_ARM64") ? getenv("PLIANT_ARM64") : "build/arm64";
-    char program[4096], command[4200], theirs[8192];
+    char program[4096], command[4200], theirs[32768];
     snprintf(program, sizeof program, "%s/kernels-hash", build);
     if (access(program, X_OK) != 0) {
         puts("SKIP arm64: not built, as there is no aarch64-linux-gnu-gcc (make arm64-check)");

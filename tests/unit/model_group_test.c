@@ -231,7 +231,8 @@ START_TEST(prox_is_stationary)
             }
         double J = F[0] * cof[0] + F[1] * cof[1] + F[2] * cof[2];
         ck_assert_double_gt(J, 0);
-        double mu = t->mu[k], lambda = t->lambda[k];
+        const double *constants = t->constants + b * 2 * PL_BLOCK + l;
+        double mu = constants[0], lambda = constants[PL_BLOCK];
         double w2 = g->weight[k] / t->volume[k], worst = 0;
         for (int e = 0; e < 9; e++) {
             P[e] = mu * F[e] + (lambda * log(J) - mu) * cof[e] / J;

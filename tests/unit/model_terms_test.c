@@ -2,7 +2,7 @@
  * instruction set. */
 #include "engine/isa.h"
 #include "engine/model/isa.h"
-#include "engine/model/tets.h"
+#include "engine/model/materials.h"
 #include "engine/model/terms.h"
 #include "engine/model/hinges.h"
 

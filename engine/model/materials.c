@@ -1,0 +1,210 @@
+#include "engine/model/materials.h"
+
+#include "engine/model/isa.h"
+#include "engine/model/splines.h"
+#include "engine/pliant.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void pl_lame(double young, double poisson, double *mu, double *lambda)
+{
+    *mu = young / (2 * (1 + poisson));
+    *lambda = young * poisson / ((1 + poisson) * (1 - 2 * poisson));
+}
+
+static pl_lame_constants lame_of(const pl_material *m)
+{
+    pl_lame_constants lame = m->lame;
+    if (!m->has_lame)
+        pl_lame(m->young, m->poisson, &lame.mu, &lame.lambda);
+    return lame;
+}
+
+/* s0 to s3, given or from Lame's: K = 2 s1, and a shear modulus of which s0 bears the whole or, beside
+ * the term that makes a model what it is, half. Fung's exponent is then 1. */
+static pl_rubber_constants rubber_of(const pl_material *m, pl_lame_constants lame)
+{
+    if (m->has_constants)
+        return m->constants;
+    double s1 = (lame.lambda + 2.0 / 3 * lame.mu) / 2, whole = lame.mu / 2;
+    switch (m->model) {
+    case PL_MATERIAL_MOONEY_RIVLIN:
+        return (pl_rubber_constants){whole / 2, s1, whole / 2, 0};
+    case PL_MATERIAL_FUNG:
+        return (pl_rubber_constants){whole / 2, s1, whole / 2, 1};
+    default:
+        return (pl_rubber_constants){whole, s1, 0, 0};
+    }
+}
+
+static pl_status set_constants(const pl_material *m, pl_material_numbers *out)
+{
+    const pl_lame_constants lame = lame_of(m);
+    const pl_rubber_constants rubber = rubber_of(m, lame);
+    out->shear = lame.mu;
+    switch (m->model) {
+    case PL_MATERIAL_NEO_HOOKEAN:
+    case PL_MATERIAL_COROTATED:
+    case PL_MATERIAL_ARAP:
+    case PL_MATERIAL_STVK:
+        memcpy(out->constants, (double[]){lame.mu, lame.lambda}, 2 * sizeof(double));
+        break;
+    case PL_MATERIAL_STABLE_NEO_HOOKEAN:
+        out->constants[0] = 4 * lame.mu / 3;
+        out->constants[1] = lame.lambda + 5 * lame.mu / 6;
+        break;
+    case PL_MATERIAL_NEO_HOOKEAN_WANG:
+    case PL_MATERIAL_MOONEY_RIVLIN:
+    case PL_MATERIAL_FUNG:
+        memcpy(out->constants, &rubber, sizeof rubber);
+        out->shear =
+            2 * (rubber.s0 + (m->model == PL_MATERIAL_FUNG ? rubber.s2 * rubber.s3 : rubber.s2));
+        break;
+    case PL_MATERIAL_POLYNOMIAL:
+        out->constants[0] = lame.mu;
+        out->shear = 0;
+        break;
+    case PL_MATERIAL_SPLINE:
+        out->constants[0] = 1;
+        out->shared_count = PL_SPLINE_SHARED;
+        out->shared = malloc(PL_SPLINE_SHARED * sizeof *out->shared);
+        if (!out->shared)
+            return PL_NO_MEMORY;
+        out->shear = pl_splines_make(&m->splines, lame, out->shared);
+        break;
+    }
+    return PL_OK;
+}
+
+pl_status pl_material_make(const pl_material *m, pl_material_numbers *out)
+{
+    *out = (pl_material_numbers){0};
+    pl_status status = set_constants(m, out);
+    if (status != PL_OK)
+        return status;
+    out->fit = pl_stretch_fit(pl_stretch_ops_of(m->model), out->constants, out->shared);
+    if (out->shear < 1e-3 * out->fit)
+        out->shear = out->fit / 2;
+    return PL_OK;
+}
+
+double pl_material_weight(const pl_material_numbers *numbers, const pl_solver_settings *settings)
+{
+    if (settings->method == PL_METHOD_PROJECTIVE_DYNAMICS)
+        return 2 * numbers->shear; /* of ARAP, mu |F - R|^2 = k/2 |F - R|^2 */
+    if (settings->stiffness == PL_STIFFNESS_SHEAR)
+        return settings->weight_scale * numbers->shear;
+    return fmax(numbers->fit, 0.01 * numbers->shear);
+}
+
+/* Nodes and weights of Gauss and Legendre for 16 points on [-1, 1], the positive half. */
+static const double GAUSS[8][2] = {
+    {0.0950125098376374402, 0.189450610455068496}, {0.281603550779258913, 0.182603415044923589},
+    {0.458016777657227386, 0.169156519395002538},  {0.617876244402643748, 0.149595988816576732},
+    {0.755404408355003034, 0.124628971255533872},  {0.865631202387831744, 0.0951585116824927848},
+    {0.944575023073232576, 0.0622535239386478929}, {0.989400934991649933, 0.0271524594117540949},
+};
+
+static_assert(PL_LANES == 16, "a node of the quadrature a lane");
+
+/* k is the integral of (x - 1) f(x), divided by that of (x - 1)^2, which is 1/12. A node a lane. */
+double pl_stretch_fit(const pl_stretch_ops *ops, const double *constants, const double *shared)
+{
+    _Alignas(64) double rows[PL_STRETCH_CONSTANTS_MAX * PL_LANES], node[PL_LANES];
+    _Alignas(64) double weight[PL_LANES];
+    for (int i = 0; i < PL_LANES; i++) {
+        node[i] = i < 8 ? GAUSS[i][0] : -GAUSS[i - 8][0];
+        weight[i] = GAUSS[i % 8][1];
+        for (int r = 0; r < ops->constants; r++)
+            rows[r * PL_LANES + i] = constants[r];
+    }
+    const pl_stretch m = {ops, rows, shared, NULL};
+    const pl_real x = pl_one() + pl_set1(0.5) * pl_load(node);
+    const pl_real s[3] = {x, pl_one(), pl_one()};
+    pl_real f[3], psi;
+    ops->energy_gradient(&m, s, &psi, f);
+    return 12 * 0.5 * pl_sum(pl_load(weight) * (x - pl_one()) * f[0]); /* dx is half of dnode */
+}
+
+pl_linear_constants pl_material_linear(const pl_material *m)
+{
+    pl_lame_constants lame = lame_of(m);
+    if (m->splines.kind == PL_SPLINES_POINTS || m->splines.kind == PL_SPLINES_CURVE) {
+        double shared[PL_SPLINE_SHARED];
+        return (pl_linear_constants){2 * pl_splines_make(&m->splines, lame, shared), 0};
+    }
+    if (!m->has_constants && !m->has_lame)
+        return (pl_linear_constants){m->young, m->poisson};
+    if (m->has_constants) {
+        pl_material_numbers numbers = {0};
+        (void)set_constants(m, &numbers); /* of rubbers: nothing is allocated */
+        lame.mu = numbers.shear;
+        lame.lambda = 2 * m->constants.s1 - 2.0 / 3 * numbers.shear;
+    }
+    const double sum = lame.lambda + lame.mu;
+    return (pl_linear_constants){lame.mu * (3 * lame.lambda + 2 * lame.mu) / sum,
+                                 lame.lambda / (2 * sum)};
+}
+
+double pl_material_poisson(const pl_material *m)
+{
+    if (m->model == PL_MATERIAL_ARAP || m->model == PL_MATERIAL_POLYNOMIAL)
+        return 0;
+    return pl_material_linear(m).poisson;
+}
+
+/* A name as a part of a JSON pointer. */
+static void escape(const char *name, char *out, size_t size)
+{
+    size_t n = 0;
+    for (; *name && n + 3 < size; name++) {
+        if (*name == '~' || *name == '/') {
+            out[n++] = '~';
+            out[n++] = *name == '~' ? '0' : '1';
+        } else {
+            out[n++] = *name;
+        }
+    }
+    out[n] = 0;
+}
+
+static void refuse(pl_faults *faults, const pl_material *m, int function)
+{
+    static const char *const functions[] = {"splines/a", "splines/b", "splines/c"};
+    char name[260], pointer[320];
+    const bool curve = m->splines.kind == PL_SPLINES_CURVE;
+    escape(m->name, name, sizeof name);
+    snprintf(pointer, sizeof pointer, "/materials/%s/%s", name,
+             curve ? "curve" : functions[function]);
+    pl_faults_add(faults, pointer, "unbounded",
+                  curve ? "a stress that falls with the stretch at an end of the curve"
+                        : "a function that falls without end on one side",
+                  curve ? "stresses that rise with the stretch at both ends"
+                        : "points that rise towards both ends, or are level there",
+                  "beyond its last points a function goes on as it ends, and an energy without a "
+                  "least value has no rest");
+}
+
+pl_status pl_materials_check(const pl_scene *scene, pl_faults *faults)
+{
+    pl_status status = PL_OK;
+    for (int32_t i = 0; i < scene->material_count; i++) {
+        const pl_material *m = &scene->materials[i];
+        pl_material_numbers numbers;
+        if (m->model != PL_MATERIAL_SPLINE)
+            continue;
+        if (pl_material_make(m, &numbers) != PL_OK)
+            return PL_NO_MEMORY;
+        for (int f = 0; f < 3; f++)
+            if (!pl_spline_is_bounded(numbers.shared + f * PL_SPLINE_NUMBERS)) {
+                refuse(faults, m, f);
+                status = PL_INVALID;
+            }
+        free(numbers.shared);
+    }
+    return status;
+}
