@@ -1,11 +1,14 @@
 /* scene.h - a scene as plain structs: what a client posted, with every default filled in.
  *
  * This is the arrow between protocol/ (which makes it from JSON and writes it back) and engine/
- * (which makes a model of it). A leaf header: plain structs in SI units, no behaviour but the
- * release of memory. Names follow the JSON keys. Angles are degrees where the key says so.
+ * (which makes a model of it). A leaf header but for the names of materials: plain structs in SI
+ * units, no behaviour but the release of memory. Names follow the JSON keys. Angles are degrees
+ * where the key says so.
  */
 #ifndef PLIANT_ENGINE_SCENE_H
 #define PLIANT_ENGINE_SCENE_H
+
+#include "engine/material_kind.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -27,19 +30,6 @@ typedef enum pl_method_kind {
 } pl_method_kind;
 #define PL_METHOD_KINDS ((int)PL_METHOD_PROJECTIVE_DYNAMICS + 1)
 typedef enum pl_device_kind { PL_DEVICE_CPU } pl_device_kind;
-typedef enum pl_material_kind {
-    PL_MATERIAL_NEO_HOOKEAN,
-    PL_MATERIAL_COROTATED,
-    PL_MATERIAL_ARAP,
-    PL_MATERIAL_STVK,
-    PL_MATERIAL_STABLE_NEO_HOOKEAN,
-    PL_MATERIAL_NEO_HOOKEAN_WANG,
-    PL_MATERIAL_MOONEY_RIVLIN,
-    PL_MATERIAL_FUNG,
-    PL_MATERIAL_POLYNOMIAL,
-    PL_MATERIAL_SPLINE
-} pl_material_kind;
-#define PL_MATERIAL_KINDS ((int)PL_MATERIAL_SPLINE + 1)
 typedef enum pl_on_not_converged {
     PL_NOT_CONVERGED_CONTINUE,
     PL_NOT_CONVERGED_FAIL

@@ -14,6 +14,7 @@
 #ifndef PLIANT_ENGINE_BACKENDS_BACKEND_H
 #define PLIANT_ENGINE_BACKENDS_BACKEND_H
 
+#include "engine/backends/histories.h"
 #include "engine/model/model.h"
 
 typedef struct pl_backend pl_backend;
@@ -38,7 +39,6 @@ typedef struct pl_local_sums {
 
 /* Anderson's acceleration of ADMM: arrays by group, values of a group, but for the differences, which
  * are half as long. `r`, `g` and the last differences are made of the iteration that ended. */
-enum { PL_ANDERSON_MAX = 16 };
 typedef struct pl_anderson {
     const double *x;
     double *const *u, *const *z; /* of the last local step */
@@ -79,17 +79,6 @@ typedef struct pl_chebyshev {
     double *s;     /* rows: x - x_old in, x_new - x out */
     double *x_new; /* positions; its pinned vertices are in place already; may be x */
 } pl_chebyshev;
-
-/* The newest pair of a quasi-Newton history, and inner products with all of it. The last of s holds
- * the direction that was gone by alpha, and becomes s; the last of w becomes A^-1 t, with t = g -
- * g_old and p = A^-1 g. All are rows. */
-typedef struct pl_history_pair {
-    double *const *s, *const *w; /* [count], oldest first */
-    int32_t count;
-    double alpha;
-    const double *g, *g_old, *p, *p_old;
-    double *sg, *wg, *st, *wt; /* out, [count]: s_i . g, w_i . g, s_i . t, w_i . t */
-} pl_history_pair;
 
 typedef struct pl_measures {
     double elastic; /* J, +inf where an element is outside its energy's domain */

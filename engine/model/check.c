@@ -122,8 +122,8 @@ pl_status pl_scene_check(const pl_scene *scene, const pl_mesh *meshes, pl_estima
     double steps = (double)scene->output.every, iterations = scene->solver.iterations;
     method_cost cost = cost_of(&scene->solver);
     /* A solve streams the factor twice. */
-    double iteration = cost.tet_seconds * m + cost.vertex_seconds * n + 2 * 8 * nnz * factors / 5e9 +
-                       general_prox_seconds(scene, &layout);
+    double iteration = cost.tet_seconds * m + cost.vertex_seconds * n +
+                       2 * 8 * nnz * factors / 5e9 + general_prox_seconds(scene, &layout);
     *out = (pl_estimate){
         .vertices = layout.vertices,
         .tets = layout.tets,

@@ -4,8 +4,8 @@
 
 #include "engine/isa.h"
 #include "engine/kernels/stretch.h"
+#include "engine/material_kind.h"
 #include "engine/model/group.h"
-#include "engine/scene.h"
 
 /* The functions of a group of tetrahedra of a material model on the current instruction set: the
  * model's own, or those that call its table, which invertible ones have. */

@@ -3,7 +3,8 @@
 #ifndef PLIANT_ENGINE_BACKENDS_CPU_CPU_ANDERSON_H
 #define PLIANT_ENGINE_BACKENDS_CPU_CPU_ANDERSON_H
 
-#include "engine/backends/backend.h"
+#include "engine/backends/histories.h"
+#include "engine/model/group.h"
 
 /* Of one group, [block][rows][PL_BLOCK] each. Differences are kept in single precision: they are
  * what accelerates, not what is solved for, and are half the traffic so. */

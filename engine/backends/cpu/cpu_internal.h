@@ -6,9 +6,6 @@
 #include "engine/backends/cpu/cpu.h"
 #include "engine/backends/cpu/cpu_rows.h"
 
-/* Partial sums are over chunks of this many items, whatever the number of threads. */
-enum { CHUNK = 512 };
-
 typedef struct cpu {
     pl_backend base;
     int32_t threads;

@@ -3,7 +3,10 @@
 #ifndef PLIANT_ENGINE_BACKENDS_CPU_CPU_ROWS_H
 #define PLIANT_ENGINE_BACKENDS_CPU_CPU_ROWS_H
 
-#include "engine/backends/backend.h"
+#include "engine/backends/histories.h"
+
+/* Partial sums are over chunks of this many items, whatever the number of threads. */
+enum { CHUNK = 512 };
 
 typedef struct pl_rows_ops {
     /* Rows [i0, i1) of the newest s and w, and dots[4 count + 1]: of each pair s.g, s.t, w.g, w.t,

@@ -1,4 +1,4 @@
-#include "engine/backends/cpu/cpu_internal.h"
+#include "engine/backends/cpu/cpu_rows.h"
 
 #define JOIN_(a, b) a##b
 #define JOIN(a, b)  JOIN_(a, b)

@@ -1,0 +1,22 @@
+/* histories.h - what phases that look back (backend.h) share with the loops that do the work, apart
+ * from all that a backend knows of a model: those are compiled once for each instruction set. */
+#ifndef PLIANT_ENGINE_BACKENDS_HISTORIES_H
+#define PLIANT_ENGINE_BACKENDS_HISTORIES_H
+
+#include <stdint.h>
+
+/* Most pairs of Anderson's acceleration. */
+enum { PL_ANDERSON_MAX = 16 };
+
+/* The newest pair of a quasi-Newton history, and inner products with all of it. The last of s holds
+ * the direction that was gone by alpha, and becomes s; the last of w becomes A^-1 t, with t = g -
+ * g_old and p = A^-1 g. All are rows. */
+typedef struct pl_history_pair {
+    double *const *s, *const *w; /* [count], oldest first */
+    int32_t count;
+    double alpha;
+    const double *g, *g_old, *p, *p_old;
+    double *sg, *wg, *st, *wt; /* out, [count]: s_i . g, w_i . g, s_i . t, w_i . t */
+} pl_history_pair;
+
+#endif

@@ -1,0 +1,20 @@
+/* material_kind.h - the material models, by name. Apart from scene.h, whose every new key would
+ * have all kernels compiled again. */
+#ifndef PLIANT_ENGINE_MATERIAL_KIND_H
+#define PLIANT_ENGINE_MATERIAL_KIND_H
+
+typedef enum pl_material_kind {
+    PL_MATERIAL_NEO_HOOKEAN,
+    PL_MATERIAL_COROTATED,
+    PL_MATERIAL_ARAP,
+    PL_MATERIAL_STVK,
+    PL_MATERIAL_STABLE_NEO_HOOKEAN,
+    PL_MATERIAL_NEO_HOOKEAN_WANG,
+    PL_MATERIAL_MOONEY_RIVLIN,
+    PL_MATERIAL_FUNG,
+    PL_MATERIAL_POLYNOMIAL,
+    PL_MATERIAL_SPLINE
+} pl_material_kind;
+#define PL_MATERIAL_KINDS ((int)PL_MATERIAL_SPLINE + 1)
+
+#endif
