@@ -104,7 +104,7 @@ const char *pl_methods_that_carry(unsigned traits, char *text, size_t size)
  * not known here. */
 static bool only_edges(const pl_mesh_source *mesh)
 {
-    return mesh->kind == PL_SOURCE_ROPE ||
+    return mesh->kind == PL_SOURCE_ROPE || (mesh->kind == PL_SOURCE_CLOTH && mesh->cloth.springs) ||
            (mesh->kind == PL_SOURCE_INLINE && mesh->tet_count == 0 && mesh->triangle_count == 0);
 }
 

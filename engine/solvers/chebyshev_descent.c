@@ -7,8 +7,9 @@
  *              is multiplied by 0.7 and the momentum begins again                  section 4.2
  *
  * alpha is carried from step to step: a step begins with the last one's, over 0.7 where that did not
- * have to shorten it. Below a hundredth the step ends as it is. Iterates between two looks may be anything, also outside of the energy's
- * domain; what a look accepts goes down.
+ * have to shorten it. Below a hundredth the step ends as it is, and the next begins with the first.
+ * Iterates between two looks may be anything, also outside of the energy's domain; what a look
+ * accepts goes down.
  *
  * rho of the last phase is the solver's `rho`; or, with 0, it comes from the slowest error that the
  * method can meet: a translation of everything, whose Rayleigh quotient under P^-1 H, without the
@@ -205,6 +206,8 @@ static void begin(chebyshev_descent *s, progress *p)
     p->phase = 0;
     if (s->try_longer)
         s->alpha /= GAMMA;
+    if (s->alpha < LEAST_ALPHA) /* the last step ended of that; this one is another */
+        s->alpha = FIRST_ALPHA;
     s->try_longer = true;
 }
 

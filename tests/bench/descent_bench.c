@@ -1,165 +1,79 @@
-/* Convergence of the descent methods in one step, as the papers draw it: relative error
- * (e(x_k) - e*) / (e(x_0) - e*) of the objective by iterations (Liu 2017, eq. 12; Wang 2016, figure
- * 2). All methods of a table begin in the state that a converged run has come to, with what they
- * carry from step to step as three tries of the same step leave it; e* is Newton's. A number k of a
- * column 1e-2 is the first iteration with an error of 1e-2 or less. PLIANT_LONG=1: finer bodies. */
-#include "engine/model/model.h"
-#include "engine/state.h"
-#include "tests/support/scene_run.h"
+/* The papers' comparisons of methods on our scenes, and whether their orderings come out: Liu 2017,
+ * figures 7, 8, 13, 14, 16, 17; Wang 2016, figures 2 to 6; Narain 2016, figures 2 and 6. README.md
+ * says what differs from the papers. PLIANT_LONG=1: finer bodies. */
+#include "tests/support/convergence.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-typedef struct situation {
-    const char *what;
-    int frames;        /* of the converged run, before the step that is looked at */
-    const char *scene; /* without solver and output; %d: cells across */
-} situation;
+#define TURNED_BAR                                                                                 \
+    " 'bodies': [{'mesh': {'box': {'size': [4, 1, 1], 'cells': [%d, %d, %d]}}}],"                  \
+    " 'pins': [{'select': {'side': '-x'}}, {'select': {'side': '+x'},"                             \
+    "   'motion': {'axis': [1, 0, 0], 'degrees_per_second': 90}}]"
+#define STEPS "'time': {'step': 0.0333333333333333, 'steps': 200},"
 
-static const situation BAR = {
-    "a bar turned at one end by 90 degrees a second, its 20th step", 20,
-    "'time': {'step': 0.0333333333333333, 'steps': 200},"
-    " 'materials': {'m': {'young': 3e5, 'poisson': 0.45}},"
-    " 'bodies': [{'mesh': {'box': {'size': [4, 1, 1], 'cells': [%d, %d, %d]}}}],"
-    " 'pins': [{'select': {'side': '-x'}}, {'select': {'side': '+x'},"
-    "   'motion': {'axis': [1, 0, 0], 'degrees_per_second': 90}}]"};
+static const situation BAR = {"a bar turned at one end by 90 degrees a second, its 20th step",
+                              20,
+                              {16, 4, 4},
+                              {24, 6, 6},
+                              STEPS
+                              " 'materials': {'m': {'young': 3e5, 'poisson': 0.45}}," TURNED_BAR};
 
 static const situation BOX = {
-    "a box stretched, spun and let go with its bottom held, its 4th step", 4,
-    "'time': {'step': 0.0333333333333333, 'steps': 200},"
-    " 'materials': {'m': {'young': 1e5, 'poisson': 0.4}},"
-    " 'bodies': [{'mesh': {'box': {'size': [1, 1, 1], 'cells': [%d, %d, %d]}},"
-    "   'initial': {'shape': {'stretched': [1.3, 0.9, 1]}, 'angular_velocity': [0, 0, 4]}}],"
-    " 'pins': [{'select': {'side': '-y'}}]"};
+    "a box stretched, spun and let go with its bottom held, its 4th step",
+    4,
+    {6, 6, 6},
+    {12, 12, 12},
+    STEPS " 'materials': {'m': {'young': 1e5, 'poisson': 0.4}},"
+          " 'bodies': [{'mesh': {'box': {'size': [1, 1, 1], 'cells': [%d, %d, %d]}},"
+          "   'initial': {'shape': {'stretched': [1.3, 0.9, 1]}, 'angular_velocity': [0, 0, 4]}}],"
+          " 'pins': [{'select': {'side': '-y'}}]"};
 
 static const situation TWO = {
-    "two boxes of E = 2e4 and 2e6, stretched and let go", 1,
-    "'time': {'step': 0.0333333333333333, 'steps': 200},"
-    " 'materials': {'soft': {'young': 2e4, 'poisson': 0.4}, 'stiff': {'young': 2e6, 'poisson': "
-    "0.4}},"
-    " 'bodies': [{'mesh': {'box': {'cells': [%d, %d, %d]}}, 'material': 'soft',"
-    "   'initial': {'shape': {'stretched': [1.3, 0.9, 1]}}},"
-    "  {'mesh': {'box': {'cells': [6, 6, 6]}}, 'material': 'stiff',"
-    "   'initial': {'shape': {'stretched': [1.05, 0.98, 1]}}}]"};
+    "two boxes of E = 2e4 and 2e6, stretched and let go",
+    1,
+    {6, 6, 6},
+    {12, 12, 12},
+    STEPS " 'materials': {'soft': {'young': 2e4, 'poisson': 0.4},"
+          "   'stiff': {'young': 2e6, 'poisson': 0.4}},"
+          " 'bodies': [{'mesh': {'box': {'cells': [%d, %d, %d]}}, 'material': 'soft',"
+          "   'initial': {'shape': {'stretched': [1.3, 0.9, 1]}}},"
+          "  {'mesh': {'box': {'cells': [6, 6, 6]}}, 'material': 'stiff',"
+          "   'initial': {'shape': {'stretched': [1.05, 0.98, 1]}}}]"};
 
-static const situation ARAP = {
-    "the bar of ARAP, of which the constant matrix is projective dynamics'", 20,
-    "'time': {'step': 0.0333333333333333, 'steps': 200},"
-    " 'materials': {'m': {'model': 'arap', 'young': 3e5, 'poisson': 0.45}},"
-    " 'bodies': [{'mesh': {'box': {'size': [4, 1, 1], 'cells': [%d, %d, %d]}}}],"
-    " 'pins': [{'select': {'side': '-x'}}, {'select': {'side': '+x'},"
-    "   'motion': {'axis': [1, 0, 0], 'degrees_per_second': 90}}]"};
+static const situation SPRINGS = {
+    "a cloth of stiff springs hung by two corners, its 20th step",
+    20,
+    {16, 16, 0},
+    {40, 40, 0},
+    STEPS " 'materials': {'m': {'young': 1e8, 'area': 1e-6, 'density': 1000}},"
+          " 'bodies': [{'mesh': {'cloth': {'size': [1, 1], 'cells': [%d, %d], 'springs': true}},"
+          "   'transform': {'rotate': {'axis': [1, 0, 0], 'degrees': 60}}}],"
+          " 'pins': [{'select': {'indices': [0, 16]}}], 'metadata': {'unused': %d}"};
 
-static int fine; /* PLIANT_LONG */
-
-static pl_run *open_situation(const situation *s, const char *solver, int iterations,
-                              const char *tolerance)
-{
-    int across = s == &BAR || s == &ARAP ? (fine ? 6 : 4) : fine ? 12 : 6;
-    int along = s == &BAR || s == &ARAP ? 4 * across : across;
-    char scene[1024];
-    snprintf(scene, sizeof scene, s->scene, along, across, across);
-    return pl_run_openf(2,
-                        "{'pliant': 1, 'solver': {%s, 'iterations': %d, 'tolerance': %s},"
-                        " 'output': {'metrics': 'iteration'}, %s}",
-                        solver, iterations, tolerance, scene);
-}
-
-static pl_run *open_reference(const situation *s)
-{
-    return open_situation(s, "'method': 'newton'", 200, "1e-11");
-}
-
-/* The state of one run into another of the same bodies. */
-static void hand_over(const pl_run *from, pl_run *to)
-{
-    size_t bytes = 3 * (size_t)pl_run_vertices(from) * sizeof(double);
-    memcpy(to->state->x, from->state->x, bytes);
-    memcpy(to->state->v, from->state->v, bytes);
-    memcpy(to->state->v_old, from->state->v_old, bytes);
-    to->state->step = from->state->step;
-}
-
-/* One step of `r` from the state of `from`. */
-static bool step_from(const pl_run *from, pl_run *r)
-{
-    hand_over(from, r);
-    return pl_frame_step(r->model, r->state, &r->metrics, &r->failure, NULL, NULL) == PL_OK;
-}
-
-typedef struct curve {
-    const char *name, *solver;
-} curve;
-
-enum { MARKS = 5, PLACES = 5 };
-static const double MARK[MARKS] = {1e-1, 1e-2, 1e-3, 1e-4, 1e-6};
-static const int64_t PLACE[PLACES] = {8, 16, 32, 64, 96};
-
-/* The relative error of row k, or of the last one. */
-static double error_at(const pl_metrics *m, int64_t k, double minimum, double start)
-{
-    double e = m->detail[k < m->detail_count ? k : m->detail_count - 1].objective;
-    return (e - minimum) / (start - minimum);
-}
-
-static void print_curve(const pl_metrics *m, double minimum, double start, const char *name)
-{
-    printf("  %-46s", name);
-    for (int k = 0; k < MARKS; k++) {
-        int64_t at = 0;
-        while (at < m->detail_count && !(error_at(m, at, minimum, start) <= MARK[k]))
-            at++;
-        if (at < m->detail_count)
-            printf(" %5lld", (long long)at);
-        else
-            printf("     -");
-    }
-    printf("  |");
-    for (int k = 0; k < PLACES; k++)
-        printf(" %8.1e", error_at(m, PLACE[k], minimum, start));
-    printf("  %6.2f\n", m->detail[m->detail_count - 1].ms / (double)(m->detail_count - 1));
-}
-
-static void print_table(const char *title, const situation *s, int iterations, const curve *curves,
-                        size_t count)
-{
-    pl_run *reference = open_reference(s), *best = open_reference(s);
-    pl_run_frames(reference, s->frames);
-    step_from(reference, best);
-    double minimum = best->metrics.objective, start = best->metrics.detail[0].objective;
-    printf(
-        "\n%s\n  %s: %lld vertices\n  %-46s  1e-1  1e-2  1e-3  1e-4  1e-6  |    error after 8, 16, "
-        "32, 64, 96 iterations     ms each\n",
-        title, s->what, (long long)pl_run_vertices(best), "iterations to an error of");
-    for (size_t c = 0; c < count; c++) {
-        /* Newton's are dear, and few. */
-        int most = strstr(curves[c].solver, "'newton'") ? 20 : iterations;
-        pl_run *r = open_situation(s, curves[c].solver, most, "0");
-        bool good = true;
-        for (int k = 0; good && k < 4; k++)
-            good = step_from(reference, r);
-        if (good)
-            print_curve(&r->metrics, minimum, start, curves[c].name);
-        else
-            printf("  %-46s failed: %s\n", curves[c].name, r->failure.message);
-        pl_run_close(r);
-    }
-    pl_run_close(reference);
-    pl_run_close(best);
-}
+static const situation UNTWIST = {
+    "the untwisting box of ARAP, its 1st step of 40 ms",
+    0,
+    {28, 4, 4},
+    {42, 6, 6},
+    "'time': {'step': 0.04, 'steps': 10}, 'gravity': [0, 0, 0],"
+    " 'materials': {'m': {'model': 'arap', 'young': 1e7, 'poisson': 0.399, 'density': 1522}},"
+    " 'bodies': [{'mesh': {'box': {'size': [7, 1, 1], 'cells': [%d, %d, %d]}},"
+    "   'initial': {'shape': {'twisted': {'turns': 1, 'axis': [1, 0, 0]}}}}]"};
 
 #define TABLE(title, situation, iterations, curves)                                                \
-    print_table(title, situation, iterations, curves, sizeof curves / sizeof *curves)
+    convergence_table(title, situation, iterations, curves, sizeof curves / sizeof *curves, r)
 #define QN   "'method': 'quasi_newton', 'stiffness': 'fit'"
 #define SI   "'method': 'chebyshev_semi_iterative', 'stiffness': 'fit'"
 #define CD   "'method': 'chebyshev_descent'"
+#define ADMM "'method': 'admm', 'acceleration': 'none', 'relaxation': 1, 'weight_scale': "
 #define NONE ", 'preconditioner': 'none'"
 
-static void print_liu(void)
+/* ---- Liu 2017 */
+
+static void print_liu_7(void)
 {
-    static const curve figure_7[] = {
+    static const curve curves[] = {
         {"constant matrix alone", QN ", 'window': 0"},
         {"chebyshev_semi_iterative, rho estimated", SI},
         {"chebyshev_semi_iterative, rho 0.95", SI ", 'rho': 0.95"},
@@ -167,7 +81,25 @@ static void print_liu(void)
         {"L-BFGS on it, 5 pairs", QN ", 'window': 5"},
         {"newton", "'method': 'newton'"},
     };
-    static const curve figure_8[] = {
+    curve_result r[CURVES_MAX];
+    TABLE("Liu 2017, figure 7: L-BFGS and Chebyshev on the constant matrix", &BAR, 200, curves);
+    double alone = r[0].at[TO_1E4], chebyshev = r[1].at[TO_1E4], tuned = r[2].at[TO_1E4];
+    double two = r[3].at[TO_1E4], five = r[4].at[TO_1E4], newton = r[5].at[TO_1E4];
+    convergence_verdict("Newton takes the fewest iterations, the matrix alone the most",
+                        newton < five && five < alone && chebyshev < alone, "to 1e-4: %.0f, %.0f",
+                        newton, alone);
+    convergence_verdict("L-BFGS of 5 pairs is ahead of 2, and 2 of Chebyshev's method",
+                        five <= two && two < fmin(chebyshev, tuned),
+                        "to 1e-4: %.0f, %.0f; %.0f, and %.0f with a rho chosen by hand", five, two,
+                        chebyshev, tuned);
+    convergence_verdict("the others overtake Newton in time", r[4].ms[TO_1E2] < r[5].ms[TO_1E2],
+                        "5 pairs to 1e-2 in %.1f ms, Newton in %.1f", r[4].ms[TO_1E2],
+                        r[5].ms[TO_1E2]);
+}
+
+static void print_liu_8(void)
+{
+    static const curve curves[] = {
         {"constant matrix, k by eq. 11", QN ", 'window': 5"},
         {"constant matrix, k = 2 mu", "'method': 'quasi_newton', 'window': 5"},
         {"diagonal of the Hessian, every 32 iterations", "'method': 'lbfgs', 'window': 5"},
@@ -176,34 +108,76 @@ static void print_liu(void)
         {"identity, scaled (eq. 13)", "'method': 'lbfgs', 'window': 5" NONE},
         {"newton", "'method': 'newton'"},
     };
-    static const curve figure_13[] = {
+    curve_result r[CURVES_MAX];
+    TABLE("Liu 2017, figure 8: what a history of 5 pairs begins with", &BAR, 200, curves);
+    convergence_verdict("the constant matrix is far ahead of the scaled identity",
+                        2 * r[0].at[TO_1E4] < r[4].at[TO_1E4], "to 1e-4: %.0f, %.0f",
+                        r[0].at[TO_1E4], r[4].at[TO_1E4]);
+    convergence_verdict("and in time, its solves included", r[0].ms[TO_1E4] < r[4].ms[TO_1E4],
+                        "to 1e-4: %.1f ms, %.1f ms", r[0].ms[TO_1E4], r[4].ms[TO_1E4]);
+}
+
+static void print_liu_13(void)
+{
+    static const curve curves[] = {
         {"0 pairs", QN ", 'window': 0"}, {"1", QN ", 'window': 1"},   {"2", QN ", 'window': 2"},
         {"3", QN ", 'window': 3"},       {"5", QN ", 'window': 5"},   {"8", QN ", 'window': 8"},
-        {"10", QN ", 'window': 10"},     {"20", QN ", 'window': 20"},
+        {"12", QN ", 'window': 12"},     {"20", QN ", 'window': 20"}, {"64", QN ", 'window': 64"},
     };
-    static const curve figure_14[] = {
+    curve_result r[CURVES_MAX];
+    TABLE("Liu 2017, figure 13: pairs that are remembered", &BAR, 200, curves);
+    double least = INFINITY;
+    for (int k = 1; k <= 8; k++)
+        least = fmin(least, r[k].at[TO_1E6]);
+    convergence_verdict("5 pairs are best, to an iteration", r[4].at[TO_1E6] <= least + 1,
+                        "to 1e-6: %.0f, the least %.0f", r[4].at[TO_1E6], least);
+    convergence_verdict("many are only slightly worse", r[8].at[TO_1E6] <= 1.2 * least,
+                        "64 pairs: %.0f", r[8].at[TO_1E6]);
+}
+
+static void print_liu_14(void)
+{
+    static const curve curves[] = {
         {"backtracking", QN ", 'window': 5"},
         {"Wolfe's conditions", QN ", 'window': 5, 'line_search': 'wolfe'"},
         {"identity, backtracking", "'method': 'lbfgs', 'window': 5" NONE},
         {"identity, Wolfe's conditions",
          "'method': 'lbfgs', 'window': 5, 'line_search': 'wolfe'" NONE},
     };
-    static const curve figure_16[] = {
+    curve_result r[CURVES_MAX];
+    TABLE("Liu 2017, figure 14: line searches", &BAR, 200, curves);
+    convergence_verdict("on the constant matrix Wolfe's conditions change little",
+                        fabs(r[0].at[TO_1E6] - r[1].at[TO_1E6]) <= 2, "to 1e-6: %.0f, %.0f",
+                        r[0].at[TO_1E6], r[1].at[TO_1E6]);
+}
+
+static void print_liu_16(void)
+{
+    static const curve curves[] = {
         {"newton, Cholesky", "'method': 'newton', 'linear': 'direct'"},
         {"newton, PCG by 3 x 3 blocks (figure 16)", "'method': 'newton', 'linear': 'pcg_jacobi'"},
         {"newton, PCG by the constant matrix (figure 17)", "'method': 'newton', 'linear': 'pcg'"},
         {"L-BFGS on the constant matrix, 5 pairs", QN ", 'window': 5"},
     };
-    TABLE("Liu 2017, figure 7: L-BFGS and Chebyshev on the constant matrix", &BAR, 200, figure_7);
-    TABLE("Liu 2017, figure 8: what a history of 5 pairs begins with", &BAR, 200, figure_8);
-    TABLE("Liu 2017, figure 13: pairs that are remembered", &BAR, 200, figure_13);
-    TABLE("Liu 2017, figure 14: line searches", &BAR, 200, figure_14);
-    TABLE("Liu 2017, figures 16 and 17: direct and iterative solves", &BAR, 200, figure_16);
+    curve_result r[CURVES_MAX];
+    TABLE("Liu 2017, figures 16 and 17: direct and iterative solves", &BAR, 200, curves);
+    convergence_verdict("L-BFGS on the constant matrix is the fastest",
+                        r[3].ms[TO_1E4] <
+                            fmin(fmin(r[0].ms[TO_1E4], r[1].ms[TO_1E4]), r[2].ms[TO_1E4]),
+                        "to 1e-4: %.1f ms", r[3].ms[TO_1E4]);
+    convergence_verdict("Newton by Jacobi's PCG is behind Newton's factor (figure 16)",
+                        r[0].ms[TO_1E4] < r[1].ms[TO_1E4], "to 1e-4: %.1f ms, %.1f",
+                        r[1].ms[TO_1E4], r[0].ms[TO_1E4]);
+    convergence_verdict("the constant matrix is the better preconditioner (figure 17)",
+                        r[2].ms[TO_1E4] < r[1].ms[TO_1E4], "to 1e-4: %.1f ms, by blocks %.1f",
+                        r[2].ms[TO_1E4], r[1].ms[TO_1E4]);
 }
 
-static void print_wang(void)
+/* ---- Wang 2016 */
+
+static void print_wang_2(const situation *s, const char *title)
 {
-    static const curve figure_2[] = {
+    static const curve curves[] = {
         {"gradient_descent", "'method': 'gradient_descent'" NONE},
         {"gradient_descent, Jacobi", "'method': 'gradient_descent'"},
         {"lbfgs", "'method': 'lbfgs'" NONE},
@@ -211,57 +185,105 @@ static void print_wang(void)
         {"nonlinear_cg", "'method': 'nonlinear_cg'" NONE},
         {"nonlinear_cg, Jacobi", "'method': 'nonlinear_cg'"},
         {"chebyshev_descent", CD},
+        {"chebyshev_descent, two tuned phases", CD ", 'phases': 2, 'tune': 1"},
         {"newton", "'method': 'newton'"},
     };
-    static const curve figure_3[] = {
+    curve_result r[CURVES_MAX];
+    TABLE(title, s, 200, curves);
+    double cg = r[5].at[TO_1E2], ours = fmin(r[6].at[TO_1E2], r[7].at[TO_1E2]);
+    convergence_verdict(
+        "gradient descent is the slowest, Newton takes the fewest iterations",
+        r[0].error[AFTER_96] > r[6].error[AFTER_96] &&
+            r[0].error[AFTER_96] > r[4].error[AFTER_96] && r[8].at[TO_1E2] < fmin(cg, ours),
+        "error after 96: %.1e, accelerated %.1e", r[0].error[AFTER_96], r[6].error[AFTER_96]);
+    convergence_verdict("Jacobi's preconditioner helps every method",
+                        r[1].error[AFTER_96] < r[0].error[AFTER_96] &&
+                            r[3].at[TO_1E2] < r[2].at[TO_1E2] && cg <= r[4].at[TO_1E2],
+                        "to 1e-2: L-BFGS %.0f for %.0f, CG %.0f for %.0f", r[3].at[TO_1E2],
+                        r[2].at[TO_1E2], cg, r[4].at[TO_1E2]);
+    convergence_verdict("accelerated descent is level with nonlinear CG, within half as much again",
+                        ours <= 1.5 * cg, "to 1e-2: %.0f, tuned %.0f, CG %.0f", r[6].at[TO_1E2],
+                        r[7].at[TO_1E2], cg);
+}
+
+static void print_wang_3(void)
+{
+    static const curve curves[] = {
         {"P every iteration (that is, every look)", CD ", 'jacobi_refresh': 1"},
         {"every 16", CD ", 'jacobi_refresh': 16"},
         {"every 32", CD},
         {"every 96", CD ", 'jacobi_refresh': 96"},
         {"once a step", CD ", 'jacobi_refresh': 10000"},
     };
-    static const curve figure_4[] = {
-        {"diagonal of the constant matrix", CD ", 'preconditioner': 'constant'"},
-        {"diagonal of the Hessian", CD},
+    curve_result r[CURVES_MAX];
+    TABLE("Wang 2016, figure 3: how often P is made", &BOX, 96, curves);
+    double least = INFINITY, most = 0;
+    for (int k = 0; k < 5; k++) {
+        least = fmin(least, r[k].at[TO_1E4]);
+        most = fmax(most, r[k].at[TO_1E4]);
+    }
+    convergence_verdict("it hardly matters", most <= 1.1 * least,
+                        "to 1e-4: from %.0f to %.0f iterations", least, most);
+}
+
+static void print_wang_4(void)
+{
+    static const curve curves[] = {
+        {"Jacobi of projective dynamics' matrix", CD ", 'preconditioner': 'constant'"},
+        {"Jacobi of the Hessian", CD},
+        {"projective_dynamics itself, with its factor", "'method': 'projective_dynamics'"},
     };
-    static const curve figure_5[] = {
+    curve_result r[CURVES_MAX];
+    TABLE("Wang 2016, figure 4: projective dynamics by Jacobi, and descent", &SPRINGS, 200, curves);
+    convergence_verdict("the Hessian's diagonal is ahead of projective dynamics'",
+                        r[1].error[AFTER_96] < r[0].error[AFTER_96], "error after 96: %.1e, %.1e",
+                        r[1].error[AFTER_96], r[0].error[AFTER_96]);
+}
+
+static void print_wang_5(void)
+{
+    static const curve curves[] = {
         {"no momentum", CD ", 'rho': 1e-9"},
         {"one phase, rho 0.9", CD ", 'rho': 0.9"},
         {"one phase, rho from inertia and P", CD},
         {"two phases, tuned to 96 iterations", CD ", 'phases': 2, 'tune': 1"},
         {"four phases, tuned to 96 iterations", CD ", 'phases': 4, 'tune': 1"},
     };
-    TABLE("Wang 2016, figure 2: methods with and without Jacobi", &TWO, 200, figure_2);
-    TABLE("Wang 2016, figure 2: the same", &BAR, 200, figure_2);
-    TABLE("Wang 2016, figure 3: how often P is made", &BAR, 200, figure_3);
-    TABLE("Wang 2016, figure 4: Jacobi of projective dynamics, and of the Hessian", &ARAP, 200,
-          figure_4);
-    TABLE("Wang 2016, figure 5: phases of rho", &BAR, 96, figure_5);
+    curve_result r[CURVES_MAX];
+    TABLE("Wang 2016, figure 5: phases of rho", &BAR, 96, curves);
+    double none = r[0].error[AFTER_96], one = r[2].error[AFTER_96], two = r[3].error[AFTER_96],
+           four = r[4].error[AFTER_96];
+    convergence_verdict("momentum is far ahead of none", one < 0.1 * none,
+                        "error after 96: %.1e, %.1e", one, none);
+    convergence_verdict("two phases are ahead of one", two < one, "%.1e, %.1e", two, one);
+    convergence_verdict("four are ahead of two", four < two, "%.1e, %.1e", four, two);
 }
 
 /* Wang 2016, figure 6: the mean over steps of log10 of the error, each step from the converged run's
  * state. */
-static void print_guesses(void)
+static void print_wang_6(void)
 {
     static const char *const names[] = {"position", "velocity", "acceleration", "step", "best"};
     enum { NAMES = sizeof names / sizeof *names, AFTER = 4 };
     static const int64_t after[AFTER] = {0, 16, 32, 96};
-    int steps = fine ? 60 : 20;
-    pl_run *reference = open_reference(&BOX), *best = open_reference(&BOX), *r[NAMES];
+    int steps = convergence_is_fine() ? 60 : 20;
+    pl_run *reference = convergence_reference(&BOX), *best = convergence_reference(&BOX), *r[NAMES];
     double sum[NAMES][AFTER] = {{0}};
     for (int n = 0; n < NAMES; n++) {
         char solver[96];
         snprintf(solver, sizeof solver, CD ", 'initial_guess': '%s'", names[n]);
-        r[n] = open_situation(&BOX, solver, 96, "0");
+        r[n] = convergence_open(&BOX, solver, 96, "0");
     }
     for (int k = 0; k < steps; k++) {
-        step_from(reference, best);
+        convergence_step(reference, best);
         double minimum = best->metrics.objective, start = NAN;
         for (int n = 0; n < NAMES; n++) {
-            step_from(reference, r[n]);
+            convergence_step(reference, r[n]);
             start = n == 0 ? r[n]->metrics.detail[0].objective : start;
-            for (int a = 0; a < AFTER; a++)
-                sum[n][a] += log10(fmax(error_at(&r[n]->metrics, after[a], minimum, start), 1e-14));
+            for (int a = 0; a < AFTER; a++) {
+                double error = convergence_error(&r[n]->metrics, after[a], minimum, start);
+                sum[n][a] += log10(fmax(error, 1e-14)) / steps;
+            }
         }
         pl_run_frames(reference, 1);
     }
@@ -272,20 +294,66 @@ static void print_guesses(void)
     for (int n = 0; n < NAMES; n++) {
         printf("  %-46s", names[n]);
         for (int a = 0; a < AFTER; a++)
-            printf(" %6.2f", sum[n][a] / steps);
+            printf(" %6.2f", sum[n][a]);
         puts("");
         pl_run_close(r[n]);
     }
+    convergence_verdict("constant acceleration is ahead of position and velocity",
+                        sum[2][1] < fmin(sum[0][1], sum[1][1]), "after 16: %.2f, %.2f, %.2f",
+                        sum[2][1], sum[0][1], sum[1][1]);
+    convergence_verdict("and not behind the optimised step", sum[2][1] <= sum[3][1],
+                        "after 16: %.2f, %.2f", sum[2][1], sum[3][1]);
     pl_run_close(reference);
     pl_run_close(best);
 }
 
+/* ---- Narain 2016 */
+
+static void print_narain(void)
+{
+    static const curve figure_2[] = {
+        {"projective_dynamics", "'method': 'projective_dynamics'"},
+        {"ADMM, w^2 = k", ADMM "2"},
+        {"ADMM, w^2 = k / 4", ADMM "0.5"},
+        {"L-BFGS of 10 pairs, scaled identity", "'method': 'lbfgs', 'window': 10" NONE},
+    };
+    static const curve figure_6[] = {
+        {"w^2 = 4 k", ADMM "8"},    {"k", ADMM "2"},
+        {"k / 4", ADMM "0.5"},      {"k / 16", ADMM "0.125"},
+        {"k / 64", ADMM "0.03125"}, {"k / 256", ADMM "0.0078125"},
+    };
+    curve_result r[CURVES_MAX];
+    TABLE("Narain 2016, figure 2: projective dynamics, ADMM, L-BFGS", &UNTWIST, 400, figure_2);
+    double pd = r[0].at[TO_1E2], same = r[1].at[TO_1E2], less = r[2].at[TO_1E2];
+    convergence_verdict("with w^2 = k ADMM takes nearly the steps of projective dynamics",
+                        fabs(same - pd) <= 0.15 * pd, "to 1e-2: %.0f, %.0f", same, pd);
+    convergence_verdict("with half the w it is ahead of it", less < pd, "to 1e-2: %.0f", less);
+    convergence_verdict("L-BFGS on the identity is behind both in time",
+                        r[3].ms[TO_1E2] > fmax(r[0].ms[TO_1E2], r[1].ms[TO_1E2]),
+                        "to 1e-2: %.0f ms, %.0f, %.0f", r[3].ms[TO_1E2], r[0].ms[TO_1E2],
+                        r[1].ms[TO_1E2]);
+    TABLE("Narain 2016, figure 6: weights of ADMM", &UNTWIST, 400, figure_6);
+    convergence_verdict("less weight is faster",
+                        r[2].at[TO_1E2] < r[1].at[TO_1E2] && r[1].at[TO_1E2] < r[0].at[TO_1E2],
+                        "to 1e-2: 4 k %.0f, k %.0f, k / 4 %.0f", r[0].at[TO_1E2], r[1].at[TO_1E2],
+                        r[2].at[TO_1E2]);
+    convergence_verdict("and too little does not converge", !(r[5].error[AFTER_96] < 1e-2),
+                        "k / 256: error after 96 %.1e", r[5].error[AFTER_96]);
+}
+
 int main(void)
 {
-    const char *wanted = getenv("PLIANT_LONG");
-    fine = wanted && strcmp(wanted, "1") == 0;
-    print_liu();
-    print_wang();
-    print_guesses();
+    print_liu_7();
+    print_liu_8();
+    print_liu_13();
+    print_liu_14();
+    print_liu_16();
+    print_wang_2(&TWO, "Wang 2016, figure 2: methods with and without Jacobi");
+    print_wang_2(&BAR, "Wang 2016, figure 2: the same");
+    print_wang_3();
+    print_wang_4();
+    print_wang_5();
+    print_wang_6();
+    print_narain();
     return 0;
 }

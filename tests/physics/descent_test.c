@@ -488,11 +488,28 @@ START_TEST(hard_obstacles_are_refused)
 }
 END_TEST
 
+/* Springs that buckle shorten alpha until a step ends as it is; the next begins with the first alpha,
+ * not with one of which no iteration comes. */
+START_TEST(a_step_cut_short_is_not_the_last)
+{
+    pl_run *r = pl_run_open(
+        1, "{'pliant': 1, 'time': {'step': 0.0333333333333333, 'steps': 24},"
+           " 'solver': {'method': 'chebyshev_descent', 'iterations': 200, 'tolerance': 0},"
+           " 'materials': {'m': {'young': 1e7, 'area': 1e-6, 'density': 1000}},"
+           " 'bodies': [{'mesh': {'cloth': {'size': [1, 1], 'cells': [16, 16], 'springs': true}},"
+           "   'transform': {'rotate': {'axis': [1, 0, 0], 'degrees': 60}}}],"
+           " 'pins': [{'select': {'indices': [0, 16]}}]}");
+    pl_run_frames(r, 24);
+    pl_run_close(r);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("descent");
     TCase *t = tcase_create("descent");
     tcase_set_timeout(t, 300);
+    tcase_add_test(t, a_step_cut_short_is_not_the_last);
     tcase_add_loop_test(t, every_method_finds_the_minimum, 0, 3 * METHOD_COUNT);
     tcase_add_loop_test(t, rows_are_what_happened, 0, METHOD_COUNT);
     tcase_add_test(t, diagonal_is_the_matrix_s);

@@ -88,6 +88,21 @@ START_TEST(parts_of_a_scene_have_traits)
 }
 END_TEST
 
+/* A model's energy is of tetrahedra and triangles: a body of springs has none of it. */
+START_TEST(springs_have_no_model)
+{
+    pl_material material = {.model = PL_MATERIAL_NEO_HOOKEAN};
+    pl_body bodies[] = {{.mesh.kind = PL_SOURCE_ROPE}, {.mesh.kind = PL_SOURCE_CLOTH}};
+    pl_scene scene = {
+        .materials = &material, .material_count = 1, .bodies = bodies, .body_count = 2};
+    pl_carried parts[PL_CARRIED_MAX];
+    ck_assert_int_eq(pl_scene_carried(&scene, parts), 1);
+    ck_assert_int_eq(parts[0].count, 1);
+    bodies[1].mesh.cloth.springs = true;
+    ck_assert_int_eq(pl_scene_carried(&scene, parts), 0);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("carries");
@@ -97,6 +112,7 @@ int main(void)
     tcase_add_test(t, a_method_refuses_what_it_lacks);
     tcase_add_test(t, methods_are_listed_as_words);
     tcase_add_test(t, parts_of_a_scene_have_traits);
+    tcase_add_test(t, springs_have_no_model);
     suite_add_tcase(suite, t);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);
