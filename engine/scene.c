@@ -27,6 +27,8 @@ void pl_scene_clear(pl_scene *scene)
         for (int32_t k = 0; k < b->tag_material_count; k++)
             free(b->tag_materials[k].tag);
         free(b->tag_materials);
+        free(b->fields.stiffness);
+        free(b->fields.fibers);
     }
     for (int32_t i = 0; i < scene->pin_count; i++) {
         free(scene->pins[i].name);

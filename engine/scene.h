@@ -390,12 +390,19 @@ typedef struct pl_tag_material {
     int32_t material;
 } pl_tag_material;
 
+/* Names of the mesh file's fields, NULL where the body uses none. */
+typedef struct pl_body_fields {
+    char *stiffness; /* factor on the element's stiffness, 1 */
+    char *fibers;    /* direction of its fibres in the mesh's coordinates */
+} pl_body_fields;
+
 typedef struct pl_body {
     char *name;
     pl_mesh_source mesh;
     int32_t material;           /* index into materials */
     int32_t tag_material_count; /* materials_by_tag, in its order: of several the last holds */
     pl_tag_material *tag_materials;
+    pl_body_fields fields;
     pl_transform transform;
     pl_initial initial;
 } pl_body;

@@ -409,6 +409,7 @@ static const pl_param_table *const tables[] = {
     &pl_strain_limit_table,
     &pl_fibers_table,
     &pl_body_table,
+    &pl_body_fields_table,
     &pl_mesh_table,
     &pl_box_table,
     &pl_sphere_table,

@@ -125,6 +125,28 @@ static const pl_param initial_rows[] = {
 const pl_param_table pl_initial_table = {
     .name = "initial", .doc = "The state at time 0.", ROWS(initial_rows)};
 
+static const pl_param body_fields_rows[] = {
+    {.key = "stiffness",
+     .kind = PL_PARAM_STRING,
+     AT(pl_body_fields, stiffness),
+     FROM(1, PL_SCENE_NAME_MAX),
+     .standard_text = "none",
+     .doc =
+         "A field of one number: a factor > 0 on the energy of each element, bending, fibres and "
+         "springs included."},
+    {.key = "fibers",
+     .kind = PL_PARAM_STRING,
+     AT(pl_body_fields, fibers),
+     FROM(1, PL_SCENE_NAME_MAX),
+     .standard_text = "none",
+     .doc = "A field of vectors in the mesh's coordinates, in place of the direction of the "
+            "material's fibers; of any length, and where it is 0 there are no fibres."},
+};
+const pl_param_table pl_body_fields_table = {
+    .name = "body.fields",
+    .doc = "Fields of the mesh file (Gmsh's $ElementData), by name.",
+    ROWS(body_fields_rows)};
+
 static const pl_param body_rows[] = {
     {.key = "name",
      .kind = PL_PARAM_STRING,
@@ -151,6 +173,11 @@ static const pl_param body_rows[] = {
      FROM(0, 256),
      .type = "object: keys of materials by group of the mesh file, its name or number",
      .doc = "Another material for the elements of a group; of several groups the last one given."},
+    {.key = "fields",
+     .kind = PL_PARAM_OBJECT,
+     AT(pl_body, fields),
+     .table = &pl_body_fields_table,
+     .doc = "What its mesh file says of each element."},
     {.key = "transform",
      .kind = PL_PARAM_OBJECT,
      AT(pl_body, transform),

@@ -31,6 +31,7 @@ extern const pl_param_table pl_random_table;
 extern const pl_param_table pl_twisted_table;
 extern const pl_param_table pl_shape_table;
 extern const pl_param_table pl_initial_table;
+extern const pl_param_table pl_body_fields_table;
 extern const pl_param_table pl_body_table;
 extern const pl_param_table pl_select_box_table;
 extern const pl_param_table pl_select_sphere_table;

@@ -315,6 +315,8 @@ static bool left_out(const pl_param_table *table, const pl_param *p, const char 
         return true;
     if (p->flagged && !*(const bool *)(base + p->flag_offset))
         return true;
+    if (p->kind == PL_PARAM_STRING && !*(char *const *)(base + p->offset))
+        return true;
     if (p->kind == PL_PARAM_VECTOR && p->direction && v[0] == 0 && v[1] == 0 && v[2] == 0)
         return true;
     if (p->custom == PL_CUSTOM_TETS || p->custom == PL_CUSTOM_TRIANGLES ||

@@ -48,7 +48,7 @@ static pl_status add_springs(pl_build *b, lists *l)
         if (m->inextensible != PL_EXTENSIBLE)
             continue;
         double rest = e->measure[t];
-        double k = pl_material_linear(m).young * m->area / rest;
+        double k = e->stiffness[t] * pl_material_linear(m).young * m->area / rest;
         const pl_term term = {.corners = 2,
                               .corner = e->corner + 2 * t,
                               .shape = (double[]){-1, 1},
@@ -93,7 +93,7 @@ static pl_status add_rod_bends(pl_build *b, lists *l)
         int32_t from = e->corner[2 * p] == v ? e->corner[2 * p + 1] : e->corner[2 * p];
         int32_t to = e->corner[2 * q] == v ? e->corner[2 * q + 1] : e->corner[2 * q];
         double l1 = e->measure[p], l2 = e->measure[q];
-        double B = pl_rod_stiffness(m), k = 2 * B / (l1 + l2);
+        double B = e->stiffness[p] * pl_rod_stiffness(m), k = 2 * B / (l1 + l2);
         const int32_t corner[3] = {v, from, to};
         const double shape[3] = {-(1 / l1 + 1 / l2), 1 / l1, 1 / l2};
         double rest = pl_link_length(b->layout.rest, corner, shape, 3);
@@ -121,7 +121,9 @@ static pl_status add_fibers(pl_build *b, lists *l, pl_element_kind kind)
         const int32_t *corner = e->corner + e->corners * t;
         if (!m->fibers.present)
             continue;
-        const double *d = m->fibers.direction;
+        const double *d = e->fiber ? e->fiber[t] : m->fibers.direction;
+        if (d[0] == 0 && d[1] == 0 && d[2] == 0)
+            continue;
         double shape[12], along[4] = {0}, volume = e->measure[t];
         if (kind == PL_ELEMENT_TET) {
             pl_tet_shape(b->layout.rest, corner, shape);
@@ -132,7 +134,7 @@ static pl_status add_fibers(pl_build *b, lists *l, pl_element_kind kind)
         for (int32_t c = 0; c < e->corners; c++)
             for (int32_t j = 0; j < columns; j++)
                 along[c] += shape[c * columns + j] * (columns == 3 ? d[j] : j == 0);
-        double k = m->fibers.stiffness * volume;
+        double k = e->stiffness[t] * m->fibers.stiffness * volume;
         const pl_term term = {.corners = e->corners,
                               .corner = corner,
                               .shape = along,

@@ -64,7 +64,8 @@ static pl_status add_membranes(pl_build *b, int32_t leader)
         if (!share_group(b, e->material[t], leader))
             continue;
         const pl_material_numbers *numbers = &b->materials[e->material[t]];
-        double volume = e->measure[t] * material_of(b, e, t)->thickness, shape[6];
+        double volume = e->stiffness[t] * e->measure[t] * material_of(b, e, t)->thickness;
+        double shape[6];
         double constants[1 + PL_STRETCH_CONSTANTS_MAX] = {volume};
         memcpy(constants + 1, numbers->constants, sizeof numbers->constants);
         pl_triangle_shape(b->layout.rest, e->corner + 3 * t, X, shape);
@@ -110,7 +111,7 @@ static pl_status add_bends(pl_build *b)
         const pl_material *m = &b->scene->materials[of];
         if (!m->bending.present)
             continue;
-        double D = pl_plate_stiffness(m);
+        double D = e->stiffness[edges[i].triangle[0]] * pl_plate_stiffness(m);
         if (m->bending.model == PL_BENDING_HINGE) {
             pl_hinge *h = &hinges[hinge_count++];
             memcpy(h->corner, edges[i].corner, sizeof h->corner);

@@ -53,6 +53,7 @@ static pl_status add_group(pl_build *b, int32_t leader, list *l)
                                  .constants = l->constants,
                                  .shear = l->shear,
                                  .stiffness = l->stiffness,
+                                 .scale = b->layout.elements[PL_ELEMENT_TET].stiffness,
                                  .shared = b->materials[leader].shared,
                                  .shared_count = b->materials[leader].shared_count,
                                  .invertible = material->invertible};

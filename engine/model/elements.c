@@ -1,5 +1,6 @@
 #include "engine/model/elements.h"
 
+#include "engine/model/fields.h"
 #include "engine/model/layout.h"
 #include "engine/model/tags.h"
 
@@ -14,6 +15,8 @@ void pl_elements_clear(pl_elements *e)
     free(e->corner);
     free(e->measure);
     free(e->material);
+    free(e->stiffness);
+    free(e->fiber);
     *e = (pl_elements){0};
 }
 
@@ -74,7 +77,8 @@ static pl_status allocate(pl_elements *e, const pl_mesh *meshes, int32_t bodies,
     e->corner = malloc(room * (size_t)e->corners * sizeof *e->corner);
     e->measure = malloc(room * sizeof *e->measure);
     e->material = malloc(room * sizeof *e->material);
-    return e->corner && e->measure && e->material ? PL_OK : PL_NO_MEMORY;
+    e->stiffness = malloc(room * sizeof *e->stiffness);
+    return e->corner && e->measure && e->material && e->stiffness ? PL_OK : PL_NO_MEMORY;
 }
 
 /* A name in a JSON pointer (RFC 6901): ~ is ~0, / is ~1. */
@@ -150,11 +154,19 @@ pl_status pl_elements_create(const pl_scene *scene, const pl_mesh *meshes, pl_la
                 e->material[t] = scene->bodies[b].material;
         }
         for (int64_t t = 0; t < e->count; t++)
+            e->stiffness[t] = 1;
+        for (int64_t t = 0; t < e->count; t++)
             e->measure[t] = measure(layout->rest, e->corner + e->corners * t, e->corners);
     }
     pl_status status = PL_OK;
     for (int32_t b = 0; b < scene->body_count; b++) {
         pl_status one = set_tagged(scene, b, &meshes[b], layout, faults);
+        if (one == PL_NO_MEMORY)
+            return one;
+        status = one != PL_OK ? one : status;
+    }
+    for (int32_t b = 0; b < scene->body_count; b++) {
+        pl_status one = pl_fields_apply(scene, b, &meshes[b], layout, faults);
         if (one == PL_NO_MEMORY)
             return one;
         status = one != PL_OK ? one : status;

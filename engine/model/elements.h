@@ -22,12 +22,17 @@ typedef struct pl_elements {
     int32_t *corner;   /* [count][corners] model vertices */
     double *measure;   /* [count] at rest, placed: volume m^3, area m^2, length m; > 0 */
     int32_t *material; /* [count] index of the scene's materials */
+    double *stiffness; /* [count] factor on the energy, 1 but for a field of the mesh */
+    double (
+        *fiber)[3]; /* [count] unit direction of fibres at rest, placed, or 0 for none; NULL: the
+                           materials' own */
 } pl_elements;
 
 typedef struct pl_layout pl_layout;
 
 /* Fill layout->elements from the meshes, with layout->first_vertex and rest known. PL_INVALID where
- * materials_by_tag names a group that no element has, or PL_NO_MEMORY; pl_elements_clear releases
+ * materials_by_tag names a group that no element has, or fields one that is not there, or
+ * PL_NO_MEMORY; pl_elements_clear releases
  * what there is. */
 pl_status pl_elements_create(const pl_scene *scene, const pl_mesh *meshes, pl_layout *layout,
                              pl_faults *faults);

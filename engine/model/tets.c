@@ -75,6 +75,8 @@ static void fill(const pl_tets_parts *p, pl_group *g, int64_t i)
     const int64_t k = padding ? b * PL_BLOCK : i;
     const int32_t *tet = p->tets + 4 * (int64_t)p->element[k], rows = p->stretch->constants;
     double inverse[9], volume = rest_shape(p->rest, tet, inverse);
+    if (p->scale)
+        volume *= p->scale[p->element[k]];
     for (int c = 0; c < 4; c++)
         g->corner[(b * 4 + c) * PL_BLOCK + lane] = tet[c];
     for (int e = 0; e < 9; e++)

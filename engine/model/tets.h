@@ -15,7 +15,7 @@
 
 typedef struct pl_tets {
     double *shape;     /* [block][9][L]: B^-1, column-major, 1/m */
-    double *volume;    /* [block][L]: m^3, 0 in padding */
+    double *volume;    /* [block][L]: m^3 times the factor on the energy, 0 in padding */
     double *constants; /* [block][stretch->constants][L]: of the material, in its table's order */
     double *shared;    /* what all elements share (splines), or NULL */
     double *blend;    /* [block][2][L]: rows b and kappa of kernels/stretch.h; NULL: not invertible.
@@ -40,6 +40,7 @@ typedef struct pl_tets_parts {
     const double *constants; /* [count][stretch->constants] */
     const double *shear;     /* [count], Pa: kappa of an invertible group */
     const double *stiffness; /* [count], Pa: k of the weights w^2 = k V */
+    const double *scale;     /* by tetrahedron: factor on the energy, and so on w^2; or NULL */
     const double *shared;    /* [shared_count], or NULL */
     int32_t shared_count;
     bool invertible;

@@ -243,6 +243,19 @@ static void put_tags(pl_json_writer *w, const mesh_check *c)
     pl_json_end_array(w);
 }
 
+static void put_fields(pl_json_writer *w, const pl_mesh *m)
+{
+    pl_json_key(w, "fields");
+    pl_json_begin_array(w);
+    for (int32_t i = 0; i < m->field_count; i++) {
+        pl_json_begin_object(w);
+        pl_json_set_string(w, "name", m->fields[i].name);
+        pl_json_set_integer(w, "components", m->fields[i].components);
+        pl_json_end_object(w);
+    }
+    pl_json_end_array(w);
+}
+
 static void put_measures(pl_json_writer *w, const mesh_check *c)
 {
     const pl_mesh_quality *q = &c->quality;
@@ -302,6 +315,7 @@ static char *encode(const mesh_check *c)
     pl_json_set_integer(&w, "edges", c->mesh.edge_count);
     put_measures(&w, c);
     put_tags(&w, c);
+    put_fields(&w, &c->mesh);
     pl_json_set_integer(&w, "repaired", c->mesh.repaired);
     pl_json_set_integer(&w, "unused",
                         c->format == TETGEN_NODE || c->format == TETGEN_ELE ? 0 : c->mesh.unused);

@@ -1,7 +1,8 @@
 /* mesh_check.h - judge one uploaded mesh file and say what is in it, as one JSON line:
  *
  *   {"format", "vertices", "tets", "box": [lo, hi], "volume", "quality": {"worst", "mean"},
- *    "tags": [{"tag", "dimension", "name"}, ...], "repaired": n, "unused": n, "components": n,
+ *    "tags": [{"tag", "dimension", "name"}, ...],
+ *    "fields": [{"name", "components"}, ...], "repaired": n, "unused": n, "components": n,
  *    "faults": [{"pointer", "code", "got", "expected", "hint"}], "faults_total": n}
  *
  * What does not apply is null. A TetGen mesh is two files: of a .node file only its nodes are

@@ -344,8 +344,11 @@ static pl_json *mesh_report(const char *text, const char *format, int expected_s
 START_TEST(test_mesh_file)
 {
     static const char *const formats[] = {"gmsh", "auto"};
+    char file[1024];
+    snprintf(file, sizeof file,
+             "%s$ElementData\n1\n\"grain\"\n0\n3\n0\n3\n1\n2 0 0 1\n$EndElementData\n", cube);
     for (int i = 0; i < 2; i++) {
-        pl_json *r = mesh_report(cube, formats[i], 0);
+        pl_json *r = mesh_report(file, formats[i], 0);
         ck_assert_str_eq(pl_json_string(r, "format", ""), "gmsh");
         ck_assert_int_eq(pl_json_integer(r, "vertices", 0), 8);
         ck_assert_int_eq(pl_json_integer(r, "tets", 0), 5);
@@ -356,6 +359,9 @@ START_TEST(test_mesh_file)
         ck_assert(pl_json_number(r, "quality/worst", 0) > 0.1);
         ck_assert_int_eq(pl_json_integer(r, "tags/0/tag", 0), 7);
         ck_assert_int_eq(pl_json_integer(r, "tags/0/dimension", 0), 3);
+        ck_assert_int_eq(pl_json_count(pl_json_at(r, "fields")), 1);
+        ck_assert_str_eq(pl_json_string(r, "fields/0/name", ""), "grain");
+        ck_assert_int_eq(pl_json_integer(r, "fields/0/components", 0), 3);
         pl_json_free(r);
     }
 }
