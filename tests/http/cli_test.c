@@ -2,6 +2,7 @@
 #include "tests/support/daemon_fixture.h"
 
 #include "protocol/json.h"
+#include "protocol/params.h"
 
 #include <check.h>
 #include <libgen.h>
@@ -408,6 +409,22 @@ START_TEST(a_curve_is_the_closed_form)
     ck_assert_msg(pliant("curve arap scene.json:rubber --points 4") == 0, "%s%s", out, err);
     ck_assert_ptr_nonnull(strstr(out, "arap"));
     ck_assert_ptr_nonnull(strstr(out, "rubber"));
+    const pl_param *model = pl_table_param(pl_table_named("material"), "model");
+    char every[512] = "curve --from 0.6 --to 1.8 --points 3 --json";
+    for (int k = 0; model->choices[k]; k++)
+        strcat(strcat(every, " "), model->choices[k]);
+    ck_assert_msg(pliant("%s", every) == 0, "%s%s", out, err);
+    curves = pl_json_parse(out, strlen(out), NULL);
+    for (int k = 0; model->choices[k]; k++) {
+        curve = pl_json_item(curves, (size_t)k);
+        ck_assert_str_eq(pl_json_string(curve, "material", ""), model->choices[k]);
+        ck_assert_uint_eq(pl_json_count(pl_json_at(curve, "stress")), 4);
+        ck_assert_int_eq(pl_json_integer(curve, "unconverged", -1), 0);
+        const pl_json *stress = pl_json_at(curve, "stress");
+        ck_assert(pl_json_number(pl_json_item(stress, 0), "", 0) < 0);
+        ck_assert(pl_json_number(pl_json_item(stress, 3), "", 0) > 0);
+    }
+    pl_json_free(curves);
     ck_assert_int_eq(pliant("curve neohookean"), 2);
     ck_assert_ptr_nonnull(strstr(err, "did you mean neo_hookean?"));
     ck_assert_int_eq(pliant("curve scene.json:wood"), 2);

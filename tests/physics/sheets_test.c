@@ -390,9 +390,10 @@ START_TEST(numbers_of_links_are_in_the_hash)
     static const char *const PARTS[] = {
         "'bending': {'stiffness': 1}",        "'bending': {'stiffness': 2}",
         "'strain_limit': {'high': 1.1}",      "'strain_limit': {'high': 1.2}",
-        "'fibers': {'direction': [1, 0, 0]}", "'fibers': {'direction': [0, 1, 0]}"};
-    uint64_t hash[6];
-    for (int i = 0; i < 6; i++) {
+        "'fibers': {'direction': [1, 0, 0]}", "'fibers': {'direction': [0, 1, 0]}",
+        "'strain_limit': {'low': 0.9}",       "'strain_limit': {'low': 0.8}"};
+    uint64_t hash[8];
+    for (int i = 0; i < 8; i++) {
         pl_run *r = pl_run_openf(1,
                                  "{'pliant': 1, 'materials': {'m': {%s}}, 'bodies': [{'mesh': "
                                  "{'cloth': {'size': [1, 1], 'cells': [2, 2]}}}]}",

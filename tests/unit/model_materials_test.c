@@ -190,6 +190,56 @@ START_TEST(blends_are_frozen_where_a_step_begins)
 }
 END_TEST
 
+/* What decides bits is in the hash: materials that differ in one number are different models. */
+START_TEST(numbers_of_materials_are_in_the_hash)
+{
+    static const char *const materials[] = {
+        "",
+        "'young': 2e4",
+        "'poisson': 0.2",
+        "'density': 900",
+        "'invertible': true",
+        "'lame': {'mu': 3e4, 'lambda': 7e4}",
+        "'lame': {'mu': 3e4, 'lambda': 8e4}",
+        "'model': 'stvk'",
+        "'model': 'stable_neo_hookean'",
+        "'model': 'polynomial'",
+        "'model': 'neo_hookean_wang'",
+        "'model': 'mooney_rivlin'",
+        "'model': 'fung', 'constants': {'s0': 1e4, 's1': 1e5, 's2': 5e3, 's3': 2}",
+        "'model': 'fung', 'constants': {'s0': 2e4, 's1': 1e5, 's2': 5e3, 's3': 2}",
+        "'model': 'fung', 'constants': {'s0': 1e4, 's1': 2e5, 's2': 5e3, 's3': 2}",
+        "'model': 'fung', 'constants': {'s0': 1e4, 's1': 1e5, 's2': 6e3, 's3': 2}",
+        "'model': 'fung', 'constants': {'s0': 1e4, 's1': 1e5, 's2': 5e3, 's3': 3}",
+        "'model': 'spline', 'splines': 'A'",
+        "'model': 'spline', 'splines': 'B'",
+        "'model': 'spline', 'splines': {'a': [[0.5, 1], [1, 0], [2, 2]]}",
+        "'model': 'spline', 'splines': {'a': [[0.5, 1], [1, 0], [2, 3]]}",
+        "'model': 'spline', 'splines': {'a': [[0.5, 8], [1, 0], [2, 16]],"
+        " 'b': [[0.5, 1], [1, 0], [2, 2]]}",
+        "'model': 'spline', 'splines': {'a': [[0.5, 8], [1, 0], [2, 16]],"
+        " 'b': [[0.5, 1], [1, 0], [2, 3]]}",
+        "'model': 'spline', 'splines': {'a': [[0.5, 8], [1, 0], [2, 16]],"
+        " 'c': [[0.5, 1], [1, 0], [2, 2]]}",
+        "'model': 'spline', 'curve': [[0.5, -1], [1.5, 1]]",
+        "'model': 'spline', 'curve': [[0.5, -1], [1.5, 2]]",
+    };
+    enum { COUNT = sizeof materials / sizeof *materials };
+    uint64_t hash[COUNT];
+    for (int i = 0; i < COUNT; i++) {
+        pl_run *r = pl_run_openf(1,
+                                 "{'pliant': 1, 'solver': {'stiffness': 'fit'},"
+                                 " 'materials': {'m': {%s}},"
+                                 " 'bodies': [{'mesh': {'box': {'cells': [1, 1, 1]}}}]}",
+                                 materials[i]);
+        hash[i] = pl_model_hash(r->model);
+        for (int k = 0; k < i; k++)
+            ck_assert_msg(hash[k] != hash[i], "%s and %s", materials[k], materials[i]);
+        pl_run_close(r);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("model_materials");
@@ -198,6 +248,7 @@ int main(void)
     tcase_add_test(t, curves_are_fitted);
     tcase_add_test(t, every_way_to_say_a_linear_solid);
     tcase_add_test(t, energies_without_a_least_value_are_refused);
+    tcase_add_test(t, numbers_of_materials_are_in_the_hash);
     tcase_add_test(t, blends_are_frozen_where_a_step_begins);
     suite_add_tcase(suite, t);
     SRunner *runner = srunner_create(suite);
