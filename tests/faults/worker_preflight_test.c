@@ -247,7 +247,7 @@ START_TEST(test_bad_scenes)
          "/pins/0/select"},
         /* Each part is good, the two together do not exist. */
         {"{\"pliant\": 1, \"solver\": {\"method\": \"quasi_newton\"}, \"bodies\": [{\"mesh\":"
-         " {\"box\": {}}}], \"obstacles\": [{\"plane\": {}}]}",
+         " {\"box\": {}}}], \"materials\": {\"m\": {\"strain_limit\": {\"high\": 1.1}}}}",
          "/solver/method"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
