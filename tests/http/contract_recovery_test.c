@@ -171,9 +171,12 @@ START_TEST(test_stopped_worker)
     session_post_free(d, session_scene_endless(""), id);
     for (int64_t attempt = 1; attempt <= 6; attempt++) {
         session_await_frame(d, id, 1);
-        pid_t worker = daemon_fixture_worker(id);
-        if (worker > 0)
-            kill(worker, SIGTERM);
+        pid_t worker = 0; /* from its fork to its exec it has the daemon's name */
+        for (double end = daemon_fixture_clock() + HTTP_PATIENCE_S; worker <= 0;) {
+            worker = daemon_fixture_worker(id);
+            ck_assert(daemon_fixture_clock() < end);
+        }
+        kill(worker, SIGTERM);
         for (double end = daemon_fixture_clock() + HTTP_PATIENCE_S;; daemon_fixture_nap()) {
             json_t *session = session_show(d, id);
             int64_t now = json_count(session, "attempt");
