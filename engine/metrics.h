@@ -39,6 +39,7 @@ typedef struct pl_metrics {
     double ms_local, ms_global, ms_collision, ms_output, ms_step;
     const pl_force *pins;       /* force that each pin exerts, [pin_count], engine's memory */
     const pl_force *obstacles;  /* force that each obstacle exerts, [obstacle_count] */
+    const double *penetration;  /* m, depth of the deepest vertex in each, [obstacle_count] */
     const pl_force *forces;     /* what each of the scene's forces adds up to, [force_count] */
     const pl_iteration *detail; /* of the last step, or NULL; engine's memory */
     int64_t detail_count;

@@ -36,6 +36,7 @@ void pl_state_destroy(pl_state *s)
     free(s->memory.data);
     free(s->pins);
     free(s->obstacles);
+    free(s->penetration);
     free(s->forces);
     free(s->forces_new);
     free(s);
@@ -59,12 +60,13 @@ pl_status pl_state_create(const pl_model *model, int32_t threads, pl_state **out
     }
     s->pins = calloc((size_t)model->pin_count + 1, sizeof *s->pins);
     s->obstacles = calloc((size_t)model->obstacle_count + 1, sizeof *s->obstacles);
+    s->penetration = calloc((size_t)model->obstacle_count + 1, sizeof *s->penetration);
     s->forces = calloc((size_t)model->loads.count + 1, sizeof *s->forces);
     s->forces_new = calloc((size_t)model->loads.count + 1, sizeof *s->forces_new);
     if (status == PL_OK && pl_loads_any(model))
         s->load = s->whole.backend->ops->alloc(s->whole.backend, 3 * model->vertices);
-    if (status == PL_OK && (!s->pins || !s->obstacles || !s->forces || !s->forces_new ||
-                            (pl_loads_any(model) && !s->load)))
+    if (status == PL_OK && (!s->pins || !s->obstacles || !s->penetration || !s->forces ||
+                            !s->forces_new || (pl_loads_any(model) && !s->load)))
         status = PL_NO_MEMORY;
     if (status != PL_OK) {
         pl_state_destroy(s);
@@ -83,6 +85,7 @@ void pl_state_enter(pl_state *s, int64_t step, const double *x, const double *v)
     memcpy(s->x, x, bytes);
     memcpy(s->v, v, bytes);
     s->step = step;
+    pl_state_settle(s);
 }
 
 const double *pl_state_positions(const pl_state *state)
@@ -118,6 +121,15 @@ static void measure_motion(const pl_model *m, const pl_state *s, pl_metrics *out
     }
 }
 
+/* How deep vertices are in obstacles, where those stand now. */
+static void measure_penetration(const pl_model *m, pl_state *s)
+{
+    for (int32_t g = 0; g < m->group_count; g++)
+        if (m->group_obstacle[g] >= 0)
+            s->penetration[m->group_obstacle[g]] =
+                s->whole.backend->ops->depth(s->whole.backend, g, pl_state_time(s), s->x);
+}
+
 void pl_state_measure(const pl_model *m, pl_state *s, pl_metrics *out)
 {
     *out = (pl_metrics){.frame = (s->step + m->every - 1) / m->every,
@@ -133,6 +145,7 @@ void pl_state_measure(const pl_model *m, pl_state *s, pl_metrics *out)
                         .contacts = s->contacts,
                         .pins = s->pins,
                         .obstacles = s->obstacles,
+                        .penetration = s->penetration,
                         .forces = s->forces,
                         .detail = s->solve.detail_count > 0 ? s->solve.detail : NULL,
                         .detail_count = s->solve.detail_count};
@@ -141,6 +154,7 @@ void pl_state_measure(const pl_model *m, pl_state *s, pl_metrics *out)
     out->inverted = measures.inverted;
     out->max_stretch = measures.max_stretch;
     measure_motion(m, s, out);
+    measure_penetration(m, s);
 }
 
 pl_status pl_frame_step(const pl_model *m, pl_state *s, pl_metrics *out, pl_failure *failure,

@@ -147,5 +147,6 @@ pl_status pl_state_restore(pl_state *s, const void *bytes, size_t size)
     memcpy(s->obstacles, obstacles, obstacle_bytes);
     memcpy(s->forces, forces, force_bytes);
     s->contacts = contacts;
+    pl_state_settle(s);
     return PL_OK;
 }

@@ -276,15 +276,18 @@ typedef struct pl_pin {
     pl_motion motion;
 } pl_pin;
 
-/* k/2 |x - p|^2 of every selected vertex, p a place or a point of another body. */
+/* k/2 |x - p|^2 of every selected vertex, p a point of another body, of an obstacle's surface, or a
+ * place, which stays or is carried along by an obstacle. */
 typedef struct pl_attachment {
     char *name; /* given, or "attachment-K" */
     int32_t body;
     pl_selection select;
     bool has_to;
     int32_t to; /* body, at its point nearest to the vertex at rest */
+    bool has_obstacle;
+    int32_t obstacle; /* at the point of its surface nearest to the vertex at rest, or at `point` */
     bool has_point;
-    double point[3];  /* m */
+    double point[3];  /* m, at time 0 */
     double stiffness; /* k, N/m */
 } pl_attachment;
 
@@ -428,6 +431,7 @@ typedef enum pl_quantity {
     PL_QUANTITY_HALVED,        /* steps taken as two halves */
     PL_QUANTITY_OBJECTIVE,     /* J */
     PL_QUANTITY_GRADIENT_NORM, /* N */
+    PL_QUANTITY_PENETRATION,   /* m, of the deepest vertex into an obstacle */
     PL_QUANTITY_COUNT
 } pl_quantity;
 
@@ -463,7 +467,7 @@ typedef struct pl_expectation {
     pl_statistic statistic; /* of vertices; with has_statistic, else the mean */
     int32_t body;           /* with has_body; else every body's vertices */
     pl_selection select;    /* with has_select; else all of the body's */
-    int32_t pin, obstacle;  /* of a reaction, with has_pin or has_obstacle */
+    int32_t pin, obstacle;  /* of a reaction or penetration, with has_pin or has_obstacle */
     pl_when when;
     double at;       /* s, with PL_WHEN_TIME: the frame nearest to it */
     double from, to; /* s */

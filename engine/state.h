@@ -26,6 +26,7 @@ struct pl_state {
     pl_solve_result solve; /* of the last step; its pointers are the solver's, and not saved */
     pl_force *pins, *obstacles, *forces;
     int64_t contacts;
+    double *penetration; /* [obstacle_count]; measured, not saved */
     /* The step under way. */
     double *x_new, *v_new, *x_pred, *gradient; /* [vertices][3] */
     double *x_mid, *v_mid;                     /* [vertices][3], between half steps; else NULL */
@@ -42,6 +43,9 @@ typedef struct pl_tally {
 
 pl_status pl_stepper_create(const pl_model *model, int32_t threads, pl_stepper *out);
 void pl_stepper_destroy(pl_stepper *stepper);
+
+/* What term groups keep of the time, for a state that was put where it is and not stepped there. */
+void pl_state_settle(pl_state *s);
 
 /* One step; where it fails, two half steps in its place. PL_OK, and the state is a step further; or
  * PL_FAILED with *failure filled, and the state and its solver are as before. */

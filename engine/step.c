@@ -100,6 +100,19 @@ static void add_work(pl_tally *tally, const pl_solve_result *solve)
     tally->ms_collision += solve->ms_collision;
 }
 
+void pl_state_settle(pl_state *s)
+{
+    double now = (double)s->step * s->model->h;
+    pl_stage stage = {.a = s->integrator->a,
+                      .h = s->model->h,
+                      .inertia = s->model->inertia,
+                      .time_start = now,
+                      .time_end = now,
+                      .x_start = s->x,
+                      .x_pred = s->x};
+    s->whole.backend->ops->freeze(s->whole.backend, &stage);
+}
+
 /* From (x, v) at `start`, v_old the velocities a step before, to (x_out, v_out) at `end`, by a stepper of that length. */
 static pl_status march(pl_state *s, const pl_stepper *by, double start, double end, const double *x,
                        const double *v, const double *v_old, double *x_out, double *v_out,

@@ -240,12 +240,30 @@ static double reaction_in(const pl_expect *e, const pl_expectation *x, const pl_
                                                 : e->scene.obstacles[x->obstacle].name));
 }
 
+/* Into the obstacle, or the deepest into any. */
+static double penetration_in(const pl_expect *e, const pl_expectation *x, const pl_json *metrics)
+{
+    const pl_json *list = pl_json_at(metrics, "penetration");
+    double deepest = NAN;
+    for (int32_t o = 0; o < e->scene.obstacle_count; o++) {
+        if (x->has_obstacle && x->obstacle != o)
+            continue;
+        double depth = pl_json_number(member(list, e->scene.obstacles[o].name), "", NAN);
+        if (isnan(depth))
+            return NAN;
+        deepest = fmax(deepest, depth);
+    }
+    return deepest;
+}
+
 static double metric_in(const pl_expect *e, const pl_expectation *x, const pl_json *m)
 {
     double steps = pl_json_number(m, "steps", NAN);
     switch (x->quantity) {
     case PL_QUANTITY_REACTION:
         return reaction_in(e, x, m);
+    case PL_QUANTITY_PENETRATION:
+        return penetration_in(e, x, m);
     case PL_QUANTITY_ENERGY:
     case PL_QUANTITY_ENERGY_DRIFT:
         return pl_json_number(m, "energy/kinetic", NAN) + pl_json_number(m, "energy/elastic", NAN) +
@@ -435,7 +453,7 @@ static void say_what(const pl_expect *e, const pl_expectation *x, char *out, siz
     if (x->has_body)
         snprintf(of + strlen(of), sizeof of - strlen(of), " of %.100s",
                  e->scene.bodies[x->body].name);
-    if (x->quantity == PL_QUANTITY_REACTION)
+    if (x->has_pin || x->has_obstacle)
         snprintf(of, sizeof of, " of %.100s",
                  x->has_pin ? e->scene.pins[x->pin].name : e->scene.obstacles[x->obstacle].name);
     if (x->when == PL_WHEN_TIME)

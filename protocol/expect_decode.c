@@ -113,19 +113,25 @@ static void check_vertices(pl_decoder *d, const pl_expectation *e, const char *n
 static void check_reaction(pl_decoder *d, const pl_expectation *e, const char *name)
 {
     const pl_scene *scene = d->root;
-    if (e->quantity != PL_QUANTITY_REACTION) {
+    bool reaction = e->quantity == PL_QUANTITY_REACTION;
+    bool penetration = e->quantity == PL_QUANTITY_PENETRATION;
+    if (!reaction)
         refuse_key(d, e->has_pin, "pin", name, "a reaction");
-        refuse_key(d, e->has_obstacle, "obstacle", name, "a reaction");
+    if (!reaction && !penetration)
+        refuse_key(d, e->has_obstacle, "obstacle", name, "a reaction or a penetration");
+    if (!reaction && !penetration)
         return;
-    }
-    if (e->has_pin == e->has_obstacle)
+    if (reaction && e->has_pin == e->has_obstacle)
         pl_decode_fault(d, e->has_pin ? "conflict" : "missing_key",
                         e->has_pin ? "pin and obstacle" : "none of them",
                         "exactly one of: pin, obstacle", "");
-    if (e->has_pin && scene->pin_count == 0)
+    if (reaction && e->has_pin && scene->pin_count == 0)
         refuse_key(d, true, "pin", "a scene without pins", "the name of a pin");
     if (e->has_obstacle && scene->obstacle_count == 0)
         refuse_key(d, true, "obstacle", "a scene without obstacles", "the name of an obstacle");
+    if (penetration && !e->has_obstacle && scene->obstacle_count == 0)
+        refuse_key(d, true, "quantity", "a scene without obstacles",
+                   "something that can be entered");
 }
 
 void pl_check_expectation(pl_decoder *d, json_t *object, void *out, bool clean)

@@ -34,6 +34,16 @@ static void set_forces(pl_json_writer *w, const char *key, const pl_force *force
     pl_json_end_object(w);
 }
 
+static void set_penetration(pl_json_writer *w, const pl_metrics *m, const char *const *names,
+                            int32_t count)
+{
+    pl_json_key(w, "penetration");
+    pl_json_begin_object(w);
+    for (int32_t i = 0; m->penetration && i < count; i++)
+        pl_json_set_number(w, names[i], m->penetration[i]);
+    pl_json_end_object(w);
+}
+
 static void set_residuals(pl_json_writer *w, double objective, double primal, double dual,
                           double gradient, double decrement)
 {
@@ -116,6 +126,7 @@ char *pl_metrics_encode(const pl_metrics *m, const char *const *pin_names, int32
     set_forces(&w, "obstacles", m->obstacles, obstacle_names, obstacle_count);
     set_forces(&w, "forces", m->forces, force_names, force_count);
     pl_json_end_object(&w);
+    set_penetration(&w, m, obstacle_names, obstacle_count);
     set_count(&w, "inverted", m->inverted);
     set_count(&w, "contacts", m->contacts);
     pl_json_set_number(&w, "max_stretch", m->max_stretch);

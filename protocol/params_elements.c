@@ -120,6 +120,16 @@ static const pl_param attachment_rows[] = {
      .flag_offset = offsetof(pl_attachment, has_to),
      .standard_text = "none",
      .doc = "Another body: each vertex is drawn to that body's point nearest to it at rest."},
+    {.key = "obstacle",
+     .kind = PL_PARAM_REFERENCE,
+     AT(pl_attachment, obstacle),
+     .refers = "obstacles",
+     .flagged = true,
+     .flag_offset = offsetof(pl_attachment, has_obstacle),
+     .standard_text = "none",
+     .doc =
+         "An obstacle: each vertex is drawn to the point of its surface nearest to it at rest, or "
+         "to point, as the obstacle's motion carries that along."},
     {.key = "point",
      .kind = PL_PARAM_VECTOR,
      AT(pl_attachment, point),
@@ -128,7 +138,7 @@ static const pl_param attachment_rows[] = {
      .flagged = true,
      .flag_offset = offsetof(pl_attachment, has_point),
      .standard_text = "none",
-     .doc = "Instead of a body: a place to which every vertex is drawn."},
+     .doc = "A place to which every vertex is drawn; with obstacle, where it is at time 0."},
     {.key = "stiffness",
      .kind = PL_PARAM_NUMBER,
      AT(pl_attachment, stiffness),
@@ -139,5 +149,5 @@ static const pl_param attachment_rows[] = {
 };
 const pl_param_table pl_attachment_table = {
     .name = "attachment",
-    .doc = "Springs of no length between vertices and another body or a place.",
+    .doc = "Springs of no length between vertices and another body, an obstacle or a place.",
     ROWS(attachment_rows)};

@@ -7,10 +7,10 @@
 #define FLAG(field) .flagged = true, .flag_offset = offsetof(pl_expectation, field)
 
 static const char *const quantities[PL_QUANTITY_COUNT + 1] = {
-    "position",         "displacement", "velocity",      "reaction",  "linear_momentum",
-    "angular_momentum", "kinetic",      "elastic",       "energy",    "energy_drift",
-    "inverted",         "contacts",     "max_stretch",   "converged", "iterations",
-    "halved",           "objective",    "gradient_norm", NULL};
+    "position",         "displacement", "velocity",      "reaction",    "linear_momentum",
+    "angular_momentum", "kinetic",      "elastic",       "energy",      "energy_drift",
+    "inverted",         "contacts",     "max_stretch",   "converged",   "iterations",
+    "halved",           "objective",    "gradient_norm", "penetration", NULL};
 static const char *const components[] = {"x", "y", "z", "norm", NULL};
 static const char *const statistics[] = {"mean", "min", "max", "range", NULL};
 const char *const pl_when_words[] = {"end", "start", "every", "some", "mean", NULL};
@@ -27,11 +27,13 @@ static const pl_param expectation_rows[] = {
      AT(pl_expectation, quantity),
      .choices = quantities,
      .required = true,
-     .doc = "What is looked at. position (m), displacement (m, from frame 0) and velocity (m/s, "
-            "from the frame before) are of vertices; the others are of a frame's metrics. energy "
-            "is kinetic + elastic + gravity; energy_drift is its change since frame 0 over the "
-            "run's largest kinetic + elastic energy; converged is a fraction of the frame's "
-            "steps."},
+     .doc =
+         "What is looked at. position (m), displacement (m, from frame 0) and velocity (m/s, "
+         "from the frame before) are of vertices; the others are of a frame's metrics. energy "
+         "is kinetic + elastic + gravity; energy_drift is its change since frame 0 over the "
+         "run's largest kinetic + elastic energy; converged is a fraction of the frame's "
+         "steps; penetration (m) is how deep the deepest vertex of a surface is below that of an "
+         "obstacle, 0 where none is."},
     {.key = "body",
      .kind = PL_PARAM_REFERENCE,
      AT(pl_expectation, body),
@@ -74,7 +76,8 @@ static const pl_param expectation_rows[] = {
      .refers = "obstacles",
      FLAG(has_obstacle),
      .standard_text = "none",
-     .doc = "Whose reaction: the force that it exerts, N."},
+     .doc = "Whose reaction, N; or what is entered: of a penetration every obstacle, where it is "
+            "left out."},
     {.key = "at",
      .kind = PL_PARAM_CUSTOM,
      .custom = PL_CUSTOM_AT,

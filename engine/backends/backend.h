@@ -136,6 +136,8 @@ typedef struct pl_backend_ops {
     int64_t (*hard_force)(pl_backend *b, int32_t group, const double *u, double force[3]);
     /* The same of a group that is an obstacle with an energy: `push`. */
     int64_t (*soft_force)(pl_backend *b, int32_t group, const double *x, double force[3]);
+    /* How deep the deepest vertex is in the obstacle that a group is, m: `depth`. */
+    double (*depth)(pl_backend *b, int32_t group, double time, const double *x);
     pl_measures (*measure)(pl_backend *b, const double *x);
     /* First vertex with a coordinate that is not finite, or -1. */
     int64_t (*find_not_finite)(pl_backend *b, const double *x);

@@ -1,8 +1,10 @@
 /* Term groups of links: springs along edges, bending of rods, fibres, attachments. */
 #include "engine/model/build.h"
+#include "engine/model/motion.h"
 #include "engine/model/nearest.h"
 #include "engine/model/sheets.h"
 #include "engine/model/terms.h"
+#include "engine/obstacles/shape.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -146,6 +148,45 @@ static pl_status add_fibers(pl_build *b, lists *l, pl_element_kind kind)
     return status;
 }
 
+/* Where an attachment draws the vertex that is at x: the nearest point of an obstacle's surface, or the
+ * place that the scene names, each in the frame of the obstacle's motion. */
+static void find_place(const pl_attachment *a, const pl_shape *shape, const pl_motion *motion,
+                       const double *x, double place[3])
+{
+    const pl_pose pose = pl_motion_pose(motion, 0);
+    double own[3], n[3];
+    pl_pose_invert(&pose, a->has_point ? a->point : x, own);
+    double distance = a->has_point ? 0 : pl_shape_distance(shape, own, n);
+    for (int c = 0; c < 3; c++)
+        place[c] = a->has_point ? own[c] : own[c] - distance * n[c];
+}
+
+static pl_status add_attachments_to_obstacle(pl_build *b, lists *l, int32_t i)
+{
+    const pl_attachment *a = &b->scene->attachments[i];
+    const pl_pin_vertices *from = &b->layout.attached[i];
+    pl_shape *shape;
+    pl_status status = pl_shape_create(&b->scene->obstacles[a->obstacle], &shape);
+    if (status != PL_OK)
+        return status;
+    const pl_motion motion = pl_obstacle_motion(&b->scene->obstacles[a->obstacle]);
+    for (int64_t k = 0; status == PL_OK && k < from->count; k++) {
+        double place[3];
+        find_place(a, shape, &motion, b->layout.rest + 3 * (int64_t)from->vertex[k], place);
+        const pl_term term = {.corners = 1,
+                              .corner = &from->vertex[k],
+                              .shape = (double[]){1},
+                              .offset = place,
+                              .motion = motion.present ? &motion : NULL,
+                              .constant = (double[]){a->stiffness, 0, 0, 0},
+                              .weight = pl_link_weight(&b->scene->solver, a->stiffness),
+                              .element = i};
+        status = add(l, &term);
+    }
+    pl_shape_destroy(shape);
+    return status;
+}
+
 /* k/2 |x_a - p|^2 with p a place of the world or sum_c w_c x_c, the point of another body that is
  * nearest at rest. */
 static pl_status add_attachments(pl_build *b, lists *l)
@@ -154,6 +195,10 @@ static pl_status add_attachments(pl_build *b, lists *l)
     for (int32_t i = 0; status == PL_OK && i < b->scene->attachment_count; i++) {
         const pl_attachment *a = &b->scene->attachments[i];
         const pl_pin_vertices *from = &b->layout.attached[i];
+        if (a->has_obstacle) {
+            status = add_attachments_to_obstacle(b, l, i);
+            continue;
+        }
         for (int64_t k = 0; status == PL_OK && k < from->count; k++) {
             const double *x = b->layout.rest + 3 * (int64_t)from->vertex[k];
             pl_nearest near = {0};

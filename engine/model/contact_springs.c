@@ -1,7 +1,6 @@
 #include "engine/model/contact_springs.h"
 
-#include "engine/model/motion.h"
-#include "engine/obstacles/shape.h"
+#include "engine/model/contacts.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -13,6 +12,7 @@ typedef struct anchor {
     double carried[3]; /* where that is at the stage's end */
     double normal[3];  /* of friction's plane, at the stage's end */
     double grip;       /* g, N; 0: no friction */
+    double reach;      /* m: the way relative to the obstacle, were the vertex free */
 } anchor;
 
 typedef struct springs {
@@ -43,6 +43,9 @@ static void springs_freeze(const pl_group *g, const pl_stage *stage, int64_t b0,
         pl_pose_apply(&end, a->own, a->carried);
         double distance = pl_shape_distance(s->shape, a->own, n);
         pl_pose_rotate(&end, n, a->normal);
+        const double *to = stage->x_pred + 3 * (int64_t)g->corner[i];
+        const double way[3] = {to[0] - a->carried[0], to[1] - a->carried[1], to[2] - a->carried[2]};
+        a->reach = sqrt(dot3(way, way));
         a->grip = distance < 0 ? -distance * s->friction * s->stiffness[i] : 0;
     }
 }
@@ -166,6 +169,28 @@ static void springs_hessian(const pl_group *g, const double *x, double *H, int64
     }
 }
 
+/* A preconditioner is made for the iterations to come. A vertex that they bring inside, or to stick,
+ * meets a spring that it knew nothing of, for which their steps are far too long: so what is within
+ * reach of the surface counts as inside, and friction as sticking. */
+static void springs_hessian_diagonal(const pl_group *g, const double *x, double *contributions,
+                                     int64_t b0, int64_t b1)
+{
+    const springs *s = g->data;
+    for (int64_t i = b0 * PL_BLOCK; i < b1 * PL_BLOCK; i++) {
+        int64_t b = i / PL_BLOCK, l = i % PL_BLOCK;
+        const anchor *a = &s->anchors[i];
+        double K[3][3] = {{0}}, n[3], bend[9];
+        double distance = distance_of(g, i, x, n, bend);
+        if (distance < a->reach)
+            add_normal(s, i, fmin(distance, 0), n, bend, K);
+        for (int c = 0; c < 3; c++) {
+            if (a->grip > 0)
+                K[c][c] += s->stiffness[i] * (1 - a->normal[c] * a->normal[c]);
+            contributions[g->contribution + (b * 3 + c) * PL_BLOCK + l] = K[c][c];
+        }
+    }
+}
+
 static int64_t springs_push(const pl_group *g, const double *x, double force[3])
 {
     int64_t active = 0;
@@ -179,6 +204,13 @@ static int64_t springs_push(const pl_group *g, const double *x, double force[3])
         active += gradient[0] != 0 || gradient[1] != 0 || gradient[2] != 0;
     }
     return active;
+}
+
+static double springs_depth(const pl_group *g, double time, const double *x, int64_t b0, int64_t b1)
+{
+    const springs *s = g->data;
+    pl_pose pose = pl_motion_pose(&s->motion, time);
+    return pl_contacts_depth(g, s->shape, &pose, x, b0, b1);
 }
 
 /* They are not in the matrix. */
@@ -210,7 +242,9 @@ static const pl_group_ops SPRINGS = {
     .gradient = springs_gradient,
     .energy_gradient = springs_energy_gradient,
     .hessian = springs_hessian,
+    .hessian_diagonal = springs_hessian_diagonal,
     .push = springs_push,
+    .depth = springs_depth,
     .stiffness = springs_stiffness,
     .destroy = springs_destroy,
 };
@@ -233,10 +267,8 @@ pl_status pl_contact_springs_create(const pl_obstacle *obstacle, const int32_t *
         springs_destroy(&g);
         return PL_NO_MEMORY;
     }
-    s->motion = obstacle->motion;
+    s->motion = pl_obstacle_motion(obstacle);
     s->friction = obstacle->friction;
-    if (!s->motion.has_origin)
-        pl_obstacle_center(obstacle, s->motion.origin);
     for (int64_t i = 0; i < blocks * PL_BLOCK; i++) {
         g.corner[i] = vertex[i < count ? i : i - i % PL_BLOCK];
         s->stiffness[i] = i < count ? stiffness[i] : 0;

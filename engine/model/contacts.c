@@ -1,8 +1,5 @@
 #include "engine/model/contacts.h"
 
-#include "engine/model/motion.h"
-#include "engine/obstacles/shape.h"
-
 #include <math.h>
 #include <stdlib.h>
 
@@ -156,6 +153,26 @@ static void contacts_transpose(const pl_group *g, const double *q, double *contr
     }
 }
 
+double pl_contacts_depth(const pl_group *g, const pl_shape *shape, const pl_pose *pose,
+                         const double *x, int64_t b0, int64_t b1)
+{
+    double deepest = 0;
+    for (int64_t i = b0 * PL_BLOCK; i < b1 * PL_BLOCK; i++) {
+        double own[3], n[3];
+        pl_pose_invert(pose, x + 3 * (int64_t)g->corner[i], own);
+        deepest = fmax(deepest, -pl_shape_distance(shape, own, n));
+    }
+    return deepest;
+}
+
+static double contacts_depth(const pl_group *g, double time, const double *x, int64_t b0,
+                             int64_t b1)
+{
+    const contacts *k = g->data;
+    pl_pose pose = pl_motion_pose(&k->motion, time);
+    return pl_contacts_depth(g, k->shape, &pose, x, b0, b1);
+}
+
 static void contacts_stiffness(const pl_group *g, int64_t block, int32_t lane, double *K)
 {
     K[0] = g->weight[block * PL_BLOCK + lane];
@@ -182,6 +199,7 @@ static const pl_group_ops CONTACTS = {
     .admm_local = contacts_admm_local,
     .admm_contribute = contacts_admm_contribute,
     .transpose = contacts_transpose,
+    .depth = contacts_depth,
     .stiffness = contacts_stiffness,
     .destroy = contacts_destroy,
 };
@@ -199,10 +217,8 @@ pl_status pl_contacts_create(const pl_obstacle *obstacle, const int32_t *vertex,
         contacts_destroy(&g);
         return PL_NO_MEMORY;
     }
-    k->motion = obstacle->motion;
+    k->motion = pl_obstacle_motion(obstacle);
     k->friction = obstacle->friction;
-    if (!k->motion.has_origin)
-        pl_obstacle_center(obstacle, k->motion.origin);
     for (int64_t i = 0; i < blocks * PL_BLOCK; i++) {
         g.corner[i] = vertex[i < count ? i : i - i % PL_BLOCK];
         g.weight[i] = i < count ? weight[i] : 0;

@@ -16,11 +16,16 @@
 
 #include "engine/fault.h"
 #include "engine/model/group.h"
-#include "engine/scene.h"
+#include "engine/model/motion.h"
+#include "engine/obstacles/shape.h"
 
 /* A group of `count` model vertices against an obstacle. weight[k] is w_k^2 of vertex[k], N/m. The
- * nothing of the obstacle is kept. A motion without an origin turns about pl_obstacle_center. */
+ * nothing of the obstacle is kept. */
 pl_status pl_contacts_create(const pl_obstacle *obstacle, const int32_t *vertex,
                              const double *weight, int64_t count, pl_group *out);
+
+/* The slot `depth` of a group of one vertex a term, for an obstacle that stands at `pose`. */
+double pl_contacts_depth(const pl_group *g, const pl_shape *shape, const pl_pose *pose,
+                         const double *x, int64_t b0, int64_t b1);
 
 #endif

@@ -102,6 +102,9 @@ typedef struct pl_group_ops {
     /* The force that an obstacle with an energy exerts at x, N; returns how many terms exert any. NULL
      * where the group is no such thing. */
     int64_t (*push)(const pl_group *g, const double *x, double force[3]);
+    /* How far below an obstacle's surface, as it stands at `time`, the deepest of the terms' vertices
+     * is, m; 0 where none is below. NULL where the group is no obstacle. */
+    double (*depth)(const pl_group *g, double time, const double *x, int64_t b0, int64_t b1);
     void (*measure)(const pl_group *g, const double *x, pl_block_measure *out, int64_t b0,
                     int64_t b1);
     /* Entries of D_i^T W_i^2 D_i for corners (c, d) as [corners][corners] scalars of one term: the

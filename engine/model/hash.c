@@ -75,7 +75,7 @@ static uint64_t hash_solver(uint64_t hash, const pl_solver_settings *s)
     return hash_i64(hash, s->tune);
 }
 
-static uint64_t hash_motion(uint64_t hash, const pl_motion *m)
+uint64_t pl_hash_motion(uint64_t hash, const pl_motion *m)
 {
     hash = hash_i64(hash, m->present);
     hash = hash_doubles(hash, m->velocity, 3);
@@ -129,7 +129,7 @@ static uint64_t hash_obstacle(uint64_t hash, const pl_obstacle *o)
     if (pl_obstacle_is_solid(o))
         hash = hash_solid(hash, o);
     hash = hash_f64(hash, o->friction);
-    return hash_motion(hash, &o->motion);
+    return pl_hash_motion(hash, &o->motion);
 }
 
 static uint64_t hash_load(uint64_t hash, const pl_load_model *load)
@@ -204,7 +204,7 @@ uint64_t pl_model_hash_make(const pl_model *m, const pl_scene *scene, const pl_l
     for (int32_t p = 0; p < m->pin_count; p++) {
         hash = hash_ints(hash, m->pins[p].vertex, m->pins[p].count);
         hash = hash_i64(hash, m->pins[p].axes);
-        hash = hash_motion(hash, &m->pins[p].motion);
+        hash = pl_hash_motion(hash, &m->pins[p].motion);
     }
     for (int32_t o = 0; o < m->obstacle_count; o++)
         hash = hash_obstacle(hash, &scene->obstacles[o]);

@@ -13,6 +13,8 @@
 #define PL_HASH_START UINT64_C(0xCBF29CE484222325)
 uint64_t pl_hash(uint64_t hash, const void *data, size_t size);
 
+uint64_t pl_hash_motion(uint64_t hash, const pl_motion *motion);
+
 /* Of everything that decides the bits of the model's runs; materials [scene->material_count]. The
  * model is complete but for its factor, which follows from A. */
 uint64_t pl_model_hash_make(const pl_model *model, const pl_scene *scene, const pl_layout *layout,

@@ -11,10 +11,20 @@ static pl_status resolve_attachment(const pl_scene *scene, const pl_mesh *meshes
     const pl_attachment *a = &scene->attachments[i];
     char pointer[64];
     snprintf(pointer, sizeof pointer, "/attachments/%d", i);
-    if (a->has_to == a->has_point) {
+    static const char *const expected = "to, obstacle, point, or obstacle and point";
+    if (a->has_to ? a->has_point || a->has_obstacle : !a->has_point && !a->has_obstacle) {
         pl_faults_add(faults, pointer, a->has_to ? "conflict" : "missing_key",
-                      a->has_to ? "to and point" : "none of them", "exactly one of: to, point",
-                      "attach to a body with \"to\", or to a place with \"point\"");
+                      !a->has_to     ? "none of them"
+                      : a->has_point ? "to and point"
+                                     : "to and obstacle",
+                      expected,
+                      "attach to a body with \"to\", to an obstacle, or to a place with \"point\"");
+        return PL_INVALID;
+    }
+    if (a->has_obstacle && scene->obstacle_count == 0) {
+        snprintf(pointer, sizeof pointer, "/attachments/%d/obstacle", i);
+        pl_faults_add(faults, pointer, "conflict", "a scene without obstacles",
+                      "the name of an obstacle", "");
         return PL_INVALID;
     }
     if (a->has_to && a->to == a->body) {

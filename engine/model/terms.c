@@ -2,6 +2,7 @@
 
 #include "engine/isa.h"
 #include "engine/model/hash.h"
+#include "engine/model/motion.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -55,6 +56,7 @@ void pl_terms_list_clear(pl_terms_list *list)
     free(list->offset);
     free(list->constant);
     free(list->weight);
+    free(list->motion);
     *list = (pl_terms_list){0};
 }
 
@@ -79,7 +81,22 @@ static pl_status make_room(pl_terms_list *list)
         !grow(&list->constant, room * list->constants, sizeof *list->constant) ||
         !grow(&list->weight, room, sizeof *list->weight))
         return PL_NO_MEMORY;
+    if (list->motion && !grow(&list->motion, room, sizeof *list->motion))
+        return PL_NO_MEMORY;
     list->room = room;
+    return PL_OK;
+}
+
+/* Most lists have no motions: the column is there from the first on, "not present" before it. */
+static pl_status add_motion(pl_terms_list *list, int64_t k, const pl_motion *motion)
+{
+    if (motion && !list->motion) {
+        list->motion = calloc((size_t)list->room, sizeof *list->motion);
+        if (!list->motion)
+            return PL_NO_MEMORY;
+    }
+    if (list->motion)
+        list->motion[k] = motion ? *motion : (pl_motion){0};
     return PL_OK;
 }
 
@@ -101,7 +118,7 @@ static void settle(double *shape, int32_t corners, int32_t columns)
 
 pl_status pl_terms_list_add(pl_terms_list *list, const pl_term *term)
 {
-    if (make_room(list) != PL_OK)
+    if (make_room(list) != PL_OK || add_motion(list, list->count, term->motion) != PL_OK)
         return PL_NO_MEMORY;
     int32_t corners = list->ops->corners, rows = list->ops->rows, columns = rows / 3;
     int64_t k = list->count++;
@@ -128,6 +145,8 @@ void pl_terms_destroy(pl_group *g)
     if (t) {
         free(t->shape);
         free(t->offset);
+        free(t->place);
+        free(t->motion);
         free(t->constant);
         free(t->element);
         free(t);
@@ -147,13 +166,51 @@ static void spread(double *to, const double *from, int64_t count, int64_t blocks
     }
 }
 
+/* o of every term that moves, as its motion has it at `time`. */
+static void carry(const pl_terms *t, double time, int64_t b0, int64_t b1)
+{
+    for (int64_t i = b0 * PL_BLOCK; i < b1 * PL_BLOCK; i++) {
+        int64_t first = i / PL_BLOCK * 3 * PL_BLOCK + i % PL_BLOCK;
+        if (!t->motion[i].present)
+            continue;
+        double own[3], now[3];
+        pl_pose pose = pl_motion_pose(&t->motion[i], time);
+        for (int c = 0; c < 3; c++)
+            own[c] = t->place[first + c * PL_BLOCK];
+        pl_pose_apply(&pose, own, now);
+        for (int c = 0; c < 3; c++)
+            t->offset[first + c * PL_BLOCK] = now[c];
+    }
+}
+
+void pl_terms_freeze(const pl_group *g, const pl_stage *stage, int64_t b0, int64_t b1)
+{
+    const pl_terms *t = g->data;
+    if (t->motion)
+        carry(t, stage->time_end, b0, b1);
+}
+
+/* The list's motions, and its offsets as places in their frames. */
+static pl_status take_motions(pl_terms *t, const pl_terms_list *list, int64_t blocks)
+{
+    t->place = pl_block_alloc(blocks * 3 * PL_BLOCK, sizeof *t->place);
+    t->motion = pl_block_alloc(blocks * PL_BLOCK, sizeof *t->motion);
+    if (!t->place || !t->motion)
+        return PL_NO_MEMORY;
+    spread(t->place, list->offset, list->count, blocks, 3);
+    for (int64_t i = 0; i < blocks * PL_BLOCK; i++)
+        t->motion[i] = list->motion[i < list->count ? i : i - i % PL_BLOCK];
+    carry(t, 0, 0, blocks);
+    return PL_OK;
+}
+
 pl_status pl_terms_create(const pl_terms_list *list, const pl_stretch_ops *material,
                           const double *shared, pl_group *out)
 {
     const pl_group_ops *ops = list->ops;
     int64_t count = list->count, blocks = (count + PL_BLOCK - 1) / PL_BLOCK;
     int32_t corners = ops->corners, rows = ops->rows, entries = corners * rows / 3;
-    bool shifted = false;
+    bool shifted = list->motion != NULL;
     for (int64_t i = 0; i < count * rows; i++)
         shifted = shifted || list->offset[i] != 0;
     pl_group g = {.ops = ops, .terms = count, .blocks = blocks};
@@ -177,6 +234,10 @@ pl_status pl_terms_create(const pl_terms_list *list, const pl_stretch_ops *mater
     spread(t->constant, list->constant, count, blocks, t->constants);
     if (shifted)
         spread(t->offset, list->offset, count, blocks, rows);
+    if (list->motion && take_motions(t, list, blocks) != PL_OK) {
+        pl_terms_destroy(&g);
+        return PL_NO_MEMORY;
+    }
     for (int64_t i = 0; i < blocks * PL_BLOCK; i++) {
         int64_t b = i / PL_BLOCK, lane = i % PL_BLOCK, k = i < count ? i : b * PL_BLOCK;
         for (int32_t c = 0; c < corners; c++)
@@ -214,7 +275,9 @@ uint64_t pl_terms_hash(const pl_group *g, uint64_t hash)
     hash = pl_hash(hash, g->corner, (size_t)g->blocks * PL_BLOCK * corners * sizeof *g->corner);
     hash = pl_hash(hash, t->shape, line * corners * rows / 3);
     hash = pl_hash(hash, t->constant, line * (size_t)t->constants);
-    if (t->offset)
-        hash = pl_hash(hash, t->offset, line * rows);
+    if (t->offset) /* which moves */
+        hash = pl_hash(hash, t->motion ? t->place : t->offset, line * rows);
+    for (int64_t i = 0; t->motion && i < g->terms; i++)
+        hash = pl_hash_motion(hash, &t->motion[i]);
     return t->material ? pl_hash(hash, t->material->name, strlen(t->material->name)) : hash;
 }

@@ -2,6 +2,9 @@
  * vectors as there are columns, each a fixed combination of the corners. Springs, ropes, bending,
  * attachments and fibres have one column (links), triangles two, limits of tetrahedra three.
  *
+ * Offsets may move: an attachment to an obstacle has the place that it is drawn to where the
+ * obstacle's motion has taken it by the stage's end (`freeze`).
+ *
  * The functions of the table are written once (terms_template.h) on what a kind knows of itself,
  * its law: energy with gradient, second derivatives and prox in q. They are compiled once per
  * instruction set (*_isa.c).
@@ -13,11 +16,16 @@
 #include "engine/kernels/stretch.h"
 #include "engine/model/group.h"
 
+struct pl_motion; /* engine/scene.h, which the kernels do without */
+
 typedef struct pl_terms {
     int32_t constants;
-    double *shape;    /* [block][corners][columns][L]: G */
-    double *offset;   /* [block][3 columns][L]: o, or NULL: zero */
-    double *constant; /* [block][constants][L]: the law's; row 0 is what the energy is
+    double *shape;  /* [block][corners][columns][L]: G */
+    double *offset; /* [block][3 columns][L]: o, or NULL: zero */
+    double *place;  /* [block][3][L]: o in the frame of its motion, where there are motions */
+    struct pl_motion *motion; /* [block][L]: what carries o along; NULL: nothing does. Its keyframes
+                                 are not owned */
+    double *constant;         /* [block][constants][L]: the law's; row 0 is what the energy is
                          proportional to, and 0 in padding */
     int32_t *element; /* [block][L]: which element of its body's mesh, or edge, or attachment */
     const pl_stretch_ops *material; /* of triangles, else NULL */
@@ -57,14 +65,18 @@ typedef struct pl_terms_list {
     int64_t count, room;
     int32_t *corner, *element;                  /* [count][corners], [count] */
     double *shape, *offset, *constant, *weight; /* [count][...] */
+    struct pl_motion *motion;                   /* [count]; NULL: of none */
 } pl_terms_list;
 
 /* One term: `corners` of them up to the kind's, the rest is filled up. offset may be NULL. */
 typedef struct pl_term {
     int32_t corners;
-    const int32_t *corner;  /* [corners] */
-    const double *shape;    /* [corners][columns] */
-    const double *offset;   /* [3 columns] */
+    const int32_t *corner; /* [corners] */
+    const double *shape;   /* [corners][columns] */
+    const double *offset;  /* [3 columns] */
+    const struct pl_motion
+        *motion; /* NULL; or what carries the offset along, which is given in the motion's
+                                own frame. Of one column */
     const double *constant; /* [constants of the list] */
     double weight;          /* w^2 */
     int32_t element;
@@ -79,6 +91,7 @@ pl_status pl_terms_create(const pl_terms_list *list, const pl_stretch_ops *mater
                           const double *shared, pl_group *out);
 
 /* Slots of the tables that need no lanes. */
+void pl_terms_freeze(const pl_group *g, const pl_stage *stage, int64_t b0, int64_t b1);
 void pl_terms_destroy(pl_group *g);
 void pl_terms_stiffness(const pl_group *g, int64_t block, int32_t lane, double *K);
 uint64_t pl_terms_hash(const pl_group *g, uint64_t hash);

@@ -272,10 +272,11 @@ static void terms_hessian(const pl_group *g, const double *x, double *H, int64_t
 #endif
 
 #define TERMS_COMMON                                                                               \
-    .name = TERMS_NAME, .corners = CORNERS, .rows = ROWS, .reduce = terms_reduce,                  \
-    .prox = terms_prox, .admm_local = terms_admm_local, .admm_contribute = terms_admm_contribute,  \
-    .transpose = terms_transpose, .measure = terms_measure, .stiffness = pl_terms_stiffness,       \
-    .hash = pl_terms_hash, .destroy = pl_terms_destroy
+    .name = TERMS_NAME, .corners = CORNERS, .rows = ROWS, .freeze = pl_terms_freeze,               \
+    .reduce = terms_reduce, .prox = terms_prox, .admm_local = terms_admm_local,                    \
+    .admm_contribute = terms_admm_contribute, .transpose = terms_transpose,                        \
+    .measure = terms_measure, .stiffness = pl_terms_stiffness, .hash = pl_terms_hash,              \
+    .destroy = pl_terms_destroy
 
 #if defined(LAW_HARD) || defined(LAW_BOTH)
 #ifdef LAW_BOTH

@@ -196,12 +196,22 @@ static void mesh_center(const pl_obstacle *o, double center[3])
     pl_solid_arrays_clear(&a);
 }
 
-void pl_obstacle_center(const pl_obstacle *o, double center[3])
+static void center_of(const pl_obstacle *o, double center[3])
 {
     for (int c = 0; c < 3; c++)
         center[c] = o->kind == PL_OBSTACLE_PLANE ? o->normal[c] * o->offset : o->center[c];
     if (o->kind == PL_OBSTACLE_MESH)
         mesh_center(o, center);
+}
+
+pl_motion pl_obstacle_motion(const pl_obstacle *o)
+{
+    pl_motion motion = o->motion;
+    if (!motion.has_origin) {
+        center_of(o, motion.origin);
+        motion.has_origin = true;
+    }
+    return motion;
 }
 
 pl_status pl_obstacle_check(const pl_obstacle *o, const char *pointer, pl_faults *faults)

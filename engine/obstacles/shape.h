@@ -49,7 +49,8 @@ double pl_shape_distance_from(const pl_shape *shape, const double from[3], const
 double pl_shape_bend_from(const pl_shape *shape, const double from[3], const double to[3],
                           double normal[3], double H[9]);
 
-/* The point an obstacle turns about where its motion names none. */
-void pl_obstacle_center(const pl_obstacle *obstacle, double center[3]);
+/* An obstacle's motion with the point that it turns about: where it names none, the middle of the
+ * obstacle. Its keyframes are the obstacle's. */
+pl_motion pl_obstacle_motion(const pl_obstacle *obstacle);
 
 #endif

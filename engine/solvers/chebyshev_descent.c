@@ -3,8 +3,9 @@
  *
  *     repeat   x_bar <- x - alpha P^-1 g                          P refreshed every jacobi_refresh
  *              x_new <- omega (x_bar - x_old) + x_old             omega by phases, section 4.3
- *     every 8 iterations: where e(x) is not below that of the last look, x goes back there, alpha
- *              is multiplied by 0.7 and the momentum begins again                  section 4.2
+ *     every 8 iterations: where e(x) is not below that of the last look, x goes back there and the
+ *              momentum begins again; where it had just begun, alpha is multiplied by 0.7
+ *                                                                                  section 4.2
  *
  * alpha is carried from step to step: a step begins with the last one's, over 0.7 where that did not
  * have to shorten it. Below a hundredth the step ends as it is, and the next begins with the first.
@@ -16,7 +17,9 @@
  * terms' part, is q = sum m / (a h)^2 / sum P, and which a step multiplies by 1 - alpha q. Pins only
  * make errors faster. In statics q = 0, and rho is as near to 1 as it may be.
  *
- * Differences from the paper: P's terms are clamped (backend.h); a step that had to shorten alpha is
+ * Differences from the paper: P's terms are clamped (backend.h); the first answer to a look that went up is
+ * to begin the momentum anew, since it overshoots at any alpha, and the more the shorter alpha is (where obstacles or
+ * friction take hold and let go, shortening alone went on until nothing moved); a step that had to shorten alpha is
  * not followed by one that tries the longer again, which would lose eight iterations of every step;
  * `tolerance` may stop a step at a look; energies within rounding of the last look's count as lower.
  */
@@ -182,8 +185,10 @@ static void look(chebyshev_descent *s, progress *p)
     }
     ops->copy(s->backend, p->x, s->x_good, count);
     evaluate(s, p);
-    s->alpha *= GAMMA;
-    s->try_longer = false;
+    if (p->since <= LOOK) {
+        s->alpha *= GAMMA;
+        s->try_longer = false;
+    }
     restart(s, p);
 }
 

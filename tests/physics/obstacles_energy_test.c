@@ -85,6 +85,34 @@ START_TEST(methods_agree_on_every_shape)
 }
 END_TEST
 
+/* Every descent method takes the same way, against every obstacle, as Newton's does. */
+static const struct {
+    const char *method;
+    double apart; /* m, after a quarter of a second */
+} DESCENTS[] = {
+    {"quasi_newton", 1e-5},      {"lbfgs", 1e-5},
+    {"nonlinear_cg", 1e-5},      {"gradient_descent", 1e-4},
+    {"chebyshev_descent", 1e-5}, {"chebyshev_semi_iterative", 1e-4},
+};
+enum { SHAPE_COUNT = sizeof SHAPES / sizeof *SHAPES };
+
+START_TEST(every_descent_method_is_held)
+{
+    const char *method = DESCENTS[_i / SHAPE_COUNT].method, *shape = SHAPES[_i % SHAPE_COUNT];
+    pl_run *a = drop(1, method, 10, shape), *b = drop(1, "newton", 10, shape);
+    int64_t contacts = 0;
+    for (int k = 0; k < 12; k++) {
+        pl_run_frames(a, 1), pl_run_frames(b, 1);
+        contacts += a->metrics.contacts;
+        ck_assert_double_lt(a->metrics.penetration[0], 5e-3);
+    }
+    ck_assert_int_gt(contacts, 20);
+    ck_assert_msg(apart(a, b) < DESCENTS[_i / SHAPE_COUNT].apart, "%s, %s: %g apart", method, shape,
+                  apart(a, b));
+    pl_run_close(a), pl_run_close(b);
+}
+END_TEST
+
 /* mu g takes the speed of a block that slides, as it does with the constraint. */
 START_TEST(friction_slows_a_sliding_block)
 {
@@ -124,6 +152,8 @@ int main(void)
     tcase_set_timeout(t, 180);
     tcase_add_test(t, energy_goes_to_the_constraint_as_it_stiffens);
     tcase_add_loop_test(t, methods_agree_on_every_shape, 0, sizeof SHAPES / sizeof *SHAPES);
+    tcase_add_loop_test(t, every_descent_method_is_held, 0,
+                        SHAPE_COUNT * sizeof DESCENTS / sizeof *DESCENTS);
     tcase_add_test(t, friction_slows_a_sliding_block);
     tcase_add_test(t, threads_change_no_bit);
     suite_add_tcase(suite, t);

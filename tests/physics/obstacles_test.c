@@ -1,21 +1,28 @@
 /* A body on an obstacle of every shape, fixed and moved, held by friction or not: nothing is
  * entered by more than 1e-4 of the body's size where the solver converges, and what the obstacle
  * exerts is the body's weight. */
+#include "engine/model/motion.h"
 #include "engine/obstacles/shape.h"
 #include "tests/support/scene_run.h"
 
 #include <check.h>
 #include <math.h>
 
-/* The deepest vertex below the surface of obstacle `which`, m. */
-static double depth(const pl_run *r, int32_t which)
+/* The deepest vertex below the obstacle's surface, m, where its motion has taken it; what the
+ * metrics say of it is the same. */
+static double depth(const pl_run *r)
 {
     pl_shape *s;
-    ck_assert_int_eq(pl_shape_create(&r->scene.obstacles[which], &s), PL_OK);
-    double most = -INFINITY, n[3];
-    for (int64_t i = 0; i < pl_run_vertices(r); i++)
-        most = fmax(most, -pl_shape_distance(s, pl_run_x(r) + 3 * i, n));
+    ck_assert_int_eq(pl_shape_create(&r->scene.obstacles[0], &s), PL_OK);
+    pl_motion motion = pl_obstacle_motion(&r->scene.obstacles[0]);
+    pl_pose pose = pl_motion_pose(&motion, r->metrics.time);
+    double most = -INFINITY, own[3], n[3];
+    for (int64_t i = 0; i < pl_run_vertices(r); i++) {
+        pl_pose_invert(&pose, pl_run_x(r) + 3 * i, own);
+        most = fmax(most, -pl_shape_distance(s, own, n));
+    }
     pl_shape_destroy(s);
+    ck_assert_double_eq_tol(r->metrics.penetration[0], fmax(most, 0), 1e-15);
     return most;
 }
 
@@ -31,6 +38,19 @@ static pl_run *drop(int threads, const char *obstacle, double height, const char
         " 'obstacles': [{%s, 'friction': 0.6%s}]}",
         height, obstacle, more);
 }
+
+#define FIELD                                                                                      \
+    "'heightfield': {'center': [0, -0.06, 0], 'spacing': 0.25, 'heights': [[0.1, 0.1, 0, 0.1, "    \
+    "0.1],"                                                                                        \
+    " [0, 0.1, 0.03, 0.1, 0], [0.1, 0, 0.06, 0, 0.1], [0, 0.1, 0.03, 0.1, 0],"                     \
+    " [0.1, 0.1, 0, 0.1, 0.1]]}"
+/* A block with a ridge of a roof, 1 m wide. */
+#define ROOF                                                                                       \
+    "'mesh': {'vertices': [-0.5, -0.6, -0.5, 0.5, -0.6, -0.5, 0.5, -0.6, 0.5, -0.5, -0.6, 0.5,"    \
+    " -0.5, -0.1, -0.5, 0.5, -0.1, -0.5, 0.5, -0.1, 0.5, -0.5, -0.1, 0.5, 0, 0, -0.5, 0, 0, 0.5]," \
+    " 'triangles': [[0, 1, 2], [0, 2, 3], [0, 5, 1], [0, 4, 5], [4, 8, 5], [1, 5, 6], [1, 6, 2],"  \
+    " [2, 6, 7], [2, 7, 3], [6, 9, 7], [3, 7, 4], [3, 4, 0], [4, 7, 9], [4, 9, 8], [5, 8, 9],"     \
+    " [5, 9, 6]]}"
 
 static const double WEIGHT = 0.064 * 500 * 9.81;
 
@@ -51,6 +71,8 @@ static const rest RESTS[] = {
     {"'cylinder': {'center': [0, 0.5, 0], 'axis': [0, 0, 1], 'radius': 0.5, 'inside': true}", 1e-2},
     {"'capsule': {'center': [0, -0.4, 0], 'axis': [1, 0, 0.2], 'radius': 0.4, 'height': 1}", 5e-2},
     {"'torus': {'center': [0, -0.05, 0], 'radius': 0.12, 'tube': 0.05}", 1e-2},
+    {FIELD, 2e-2},
+    {ROOF, 5e-2},
 };
 
 START_TEST(body_rests_on_every_shape)
@@ -61,7 +83,7 @@ START_TEST(body_rests_on_every_shape)
     for (int k = 0; k < 80; k++) {
         pl_run_frames(r, 1);
         if (r->metrics.unconverged == 0)
-            deepest = fmax(deepest, depth(r, 0));
+            deepest = fmax(deepest, depth(r));
         unconverged += r->metrics.unconverged;
         contacts += r->metrics.contacts;
         for (int c = 0; c < 3 && k >= 40; c++)
@@ -76,12 +98,54 @@ START_TEST(body_rests_on_every_shape)
 }
 END_TEST
 
+/* One of each shape, carried up and about, turned, and brought up from below against a falling body. */
+static const char *const MOVED[] = {
+    "'plane': {'normal': [0.1, 1, 0]}",
+    "'sphere': {'center': [0, 0.5, 0], 'radius': 0.6, 'inside': true}",
+    "'box': {'center': [0, -0.5, 0], 'size': [0.7, 1, 0.5], 'rounding': 0.05}",
+    "'cylinder': {'center': [0, -0.1, 0], 'radius': 0.3, 'height': 0.2, 'rounding': 0.02}",
+    "'capsule': {'center': [0, -0.4, 0], 'axis': [1, 0, 0.2], 'radius': 0.4, 'height': 1}",
+    "'torus': {'center': [0, -0.05, 0], 'radius': 0.2, 'tube': 0.05}",
+    FIELD,
+    ROOF,
+};
+static const char *const MOTIONS[] = {
+    ", 'motion': {'velocity': [0.2, 0.5, -0.1]}",
+    ", 'motion': {'axis': [0.1, 1, 0], 'degrees_per_second': 60}",
+    ", 'motion': {'interpolation': 'smooth', 'keyframes': [{'time': 0},"
+    " {'time': 0.5, 'translate': [0, 0.3, 0], 'rotate': {'axis': [0, 0, 1], 'degrees': 10}},"
+    " {'time': 1, 'translate': [0.1, 0.1, 0], 'rotate': {'axis': [1, 0, 0], 'degrees': 10}}]}",
+};
+enum { MOVES = sizeof MOTIONS / sizeof *MOTIONS };
+
+START_TEST(no_moving_shape_is_entered)
+{
+    const char *shape = MOVED[_i / MOVES];
+    pl_run *r = drop(1, shape, 0.25, MOTIONS[_i % MOVES]);
+    double deepest = 0;
+    int64_t contacts = 0, unconverged = 0;
+    for (int k = 0; k < 30; k++) {
+        pl_run_frames(r, 1);
+        if (r->metrics.unconverged == 0)
+            deepest = fmax(deepest, depth(r));
+        unconverged += r->metrics.unconverged;
+        contacts += r->metrics.contacts;
+    }
+    ck_assert_int_gt(contacts, 30);
+    ck_assert_msg(unconverged < 5, "%s%s: %d unconverged", shape, MOTIONS[_i % MOVES],
+                  (int)unconverged);
+    ck_assert_msg(deepest < 1e-4 * 0.4, "%s%s: entered by %g", shape, MOTIONS[_i % MOVES], deepest);
+    pl_run_close(r);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("obstacles");
     TCase *t = tcase_create("obstacles");
     tcase_set_timeout(t, 180);
     tcase_add_loop_test(t, body_rests_on_every_shape, 0, sizeof RESTS / sizeof *RESTS);
+    tcase_add_loop_test(t, no_moving_shape_is_entered, 0, MOVES * sizeof MOVED / sizeof *MOVED);
     suite_add_tcase(suite, t);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

@@ -9,7 +9,7 @@
 
 enum { FRAMES = 20 };
 
-/* Pins that turn and move, friction, an obstacle that moves, frames of three steps. */
+/* Pins that turn and move, friction, an obstacle that moves and pulls, frames of three steps. */
 static const char MOVING[] =
     "{'pliant': 1, 'time': {'step': 0.01, 'steps': 59},"
     " 'solver': {'iterations': 12, 'tolerance': 1e-5},"
@@ -22,6 +22,8 @@ static const char MOVING[] =
     " 'obstacles': [{'plane': {'offset': 0.12}, 'friction': 0.4},"
     "               {'sphere': {'center': [0, -0.3, 0], 'radius': 0.5}, 'friction': 0.2,"
     "                'motion': {'velocity': [0.3, 0.4, 0]}}],"
+    " 'attachments': [{'body': 'body-1', 'select': {'side': '+z'}, 'obstacle': 'obstacle-1',"
+    "                  'stiffness': 200}],"
     " 'output': {'every': 3}}";
 
 /* Every iteration recorded, a fixed number of them, no momentum. */

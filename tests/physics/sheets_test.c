@@ -316,6 +316,35 @@ START_TEST(attachments_draw_to_a_place)
 }
 END_TEST
 
+/* A point hangs on a moving ball: g / k below the place of its surface that the ball carries along,
+ * nearest at the start or given; and a turning ball takes it round. */
+START_TEST(attachments_to_an_obstacle_move_with_it)
+{
+    static const char *const METHODS[] = {"admm", "newton", "lbfgs", "chebyshev_semi_iterative"};
+    static const char *const POINT[] = {"", "'point': [1.5, 0, 0], "};
+    pl_run *r = pl_run_openf(
+        1,
+        "{'pliant': 1, 'time': {'step': 0.25, 'steps': 40}, 'gravity': [0, 0, -10],"
+        " 'solver': {'method': '%s', 'iterations': 2000, 'tolerance': 1e-10},"
+        " 'materials': {'m': {'young': 1e4, 'area': 1e-4, 'density': 1e3}},"
+        " 'bodies': [{'mesh': {'vertices': [2, 0, 0, 2, 0.2, 0], 'edges': [0, 1]}}],"
+        " 'attachments': [{'select': {'indices': [0]}, 'obstacle': 'ball', %s'stiffness': 5e3}],"
+        " 'obstacles': [{'name': 'wall', 'plane': {'offset': -9}}, {'name': 'ball', 'sphere': {},"
+        "   'motion': {'keyframes': [{'time': 0}, {'time': 1, 'rotate': {'axis': [0, 0, 1],"
+        "   'degrees': 90}, 'translate': [1, 2, 3]}]}}]}",
+        METHODS[_i / 2], POINT[_i % 2]);
+    pl_run_frames(r, 1);
+    const double weight = 1e3 * 1e-4 * 0.2 * 10, radius = _i % 2 ? 1.5 : 0.5;
+    ck_assert_double_eq_tol(vertex(r, 0)[0], radius * cos(M_PI / 8) + 0.25, 1e-3);
+    ck_assert_double_eq_tol(vertex(r, 0)[1], radius * sin(M_PI / 8) + 0.5, 1e-3);
+    pl_run_frames(r, 39);
+    ck_assert_double_eq_tol(vertex(r, 0)[0], 1, 2e-4);
+    ck_assert_double_eq_tol(vertex(r, 0)[1], 2 + radius, 2e-4);
+    ck_assert_double_eq_tol(3 - vertex(r, 0)[2], weight / 5e3, 2e-6);
+    pl_run_close(r);
+}
+END_TEST
+
 /* The nearest point of a body is a point of it, and no sampled point of it is nearer. */
 START_TEST(the_nearest_point_is_of_the_body)
 {
@@ -406,6 +435,37 @@ START_TEST(numbers_of_links_are_in_the_hash)
 }
 END_TEST
 
+/* ... and so is what carries an attachment. */
+START_TEST(attachments_are_in_the_hash)
+{
+    static const char *const PARTS[] = {
+        "'obstacle': 'still'",
+        "'obstacle': 'slow'",
+        "'obstacle': 'fast'",
+        "'obstacle': 'fast', 'point': [0, 1, 0]",
+        "'obstacle': 'fast', 'point': [0, 2, 0]",
+        "'point': [0, 1, 0]",
+    };
+    enum { COUNT = sizeof PARTS / sizeof *PARTS };
+    uint64_t hash[COUNT];
+    for (int i = 0; i < COUNT; i++) {
+        pl_run *r = pl_run_openf(1,
+                                 "{'pliant': 1, 'bodies': [{'mesh': {'rope': {}}}], 'obstacles': ["
+                                 " {'name': 'still', 'sphere': {'center': [0, -1, 0]}},"
+                                 " {'name': 'slow', 'sphere': {'center': [0, -1, 0]}, 'motion': "
+                                 "{'velocity': [1, 0, 0]}},"
+                                 " {'name': 'fast', 'sphere': {'center': [0, -1, 0]}, 'motion': "
+                                 "{'velocity': [2, 0, 0]}}],"
+                                 " 'attachments': [{'select': {'indices': [0]}, %s}]}",
+                                 PARTS[i]);
+        hash[i] = pl_model_hash(r->model);
+        for (int k = 0; k < i; k++)
+            ck_assert_msg(hash[k] != hash[i], "%s and %s", PARTS[k], PARTS[i]);
+        pl_run_close(r);
+    }
+}
+END_TEST
+
 /* What a material asks of elements that its bodies lack, and attachments to nothing, are faults. */
 START_TEST(parts_without_elements_are_refused)
 {
@@ -424,6 +484,16 @@ START_TEST(parts_without_elements_are_refused)
     ck_assert_int_eq(faults.count, 4);
     for (int i = 0; i < 4; i++)
         ck_assert_str_eq(faults.items[i].pointer, EXPECTED[i]);
+    pl_faults_clear(&faults);
+    r->scene.materials[0].strain_limit.present = r->scene.materials[0].bending.present = false;
+    knot.has_obstacle = true; /* of a scene that has none */
+    ck_assert_int_eq(pl_scene_check(&r->scene, r->meshes, &estimate, NULL, &faults), PL_INVALID);
+    ck_assert_str_eq(faults.items[0].pointer, "/attachments/0/obstacle");
+    pl_faults_clear(&faults);
+    knot.has_to = true;
+    ck_assert_int_eq(pl_scene_check(&r->scene, r->meshes, &estimate, NULL, &faults), PL_INVALID);
+    ck_assert_str_eq(faults.items[0].code, "conflict");
+    ck_assert_str_eq(faults.items[0].got, "to and obstacle");
     pl_faults_clear(&faults);
     r->scene.attachments = NULL;
     r->scene.attachment_count = 0;
@@ -446,6 +516,8 @@ int main(void)
     tcase_add_test(t, fibers_stiffen_along_themselves);
     tcase_add_test(t, attachments_carry_a_body);
     tcase_add_loop_test(t, attachments_draw_to_a_place, 0, 2);
+    tcase_add_test(t, attachments_are_in_the_hash);
+    tcase_add_loop_test(t, attachments_to_an_obstacle_move_with_it, 0, 8);
     tcase_add_test(t, the_nearest_point_is_of_the_body);
     tcase_add_test(t, threads_change_no_bit);
     tcase_add_test(t, numbers_of_links_are_in_the_hash);

@@ -17,6 +17,8 @@ pl_metrics pl_metrics_keep(const pl_metrics *metrics, const pl_scene *scene)
     pl_metrics kept = *metrics;
     kept.pins = copy(kept.pins, (size_t)scene->pin_count * sizeof *kept.pins);
     kept.obstacles = copy(kept.obstacles, (size_t)scene->obstacle_count * sizeof *kept.obstacles);
+    kept.penetration = copy(kept.penetration,
+                            (size_t)scene->obstacle_count * sizeof *kept.penetration);
     kept.detail = copy(kept.detail, (size_t)kept.detail_count * sizeof *kept.detail);
     return kept;
 }
@@ -25,6 +27,7 @@ void pl_metrics_drop(pl_metrics *kept)
 {
     free((void *)(uintptr_t)kept->pins);
     free((void *)(uintptr_t)kept->obstacles);
+    free((void *)(uintptr_t)kept->penetration);
     free((void *)(uintptr_t)kept->detail);
 }
 
@@ -68,6 +71,9 @@ void pl_check_metrics(const pl_scene *scene, const pl_metrics *a, const pl_metri
     if (scene->obstacle_count > 0)
         same(a->obstacles, b->obstacles, (size_t)scene->obstacle_count * sizeof *a->obstacles,
              "obstacles", a->frame);
+    if (a->penetration && b->penetration)
+        same(a->penetration, b->penetration, (size_t)scene->obstacle_count * sizeof *a->penetration,
+             "penetration", a->frame);
     for (int64_t k = 0; k < a->detail_count; k++)
         same_row(&a->detail[k], &b->detail[k], a->frame);
 }

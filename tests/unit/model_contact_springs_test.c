@@ -70,7 +70,8 @@ static double energy(const pl_group *g, const double *x)
 
 static void freeze(pl_group *g, const double *x_start)
 {
-    pl_stage stage = {.h = 0.1, .time_start = 1, .time_end = 1.1, .x_start = x_start};
+    pl_stage stage = {
+        .h = 0.1, .time_start = 1, .time_end = 1.1, .x_start = x_start, .x_pred = x_start};
     g->ops->freeze(g, &stage, 0, g->blocks);
 }
 
@@ -119,6 +120,29 @@ START_TEST(gradient_and_hessian_are_the_energy_s)
 }
 END_TEST
 
+/* Of what is inside the diagonal is the Hessian's; what is outside counts as inside where it is within
+ * its way of the surface. */
+START_TEST(diagonal_counts_what_is_within_reach)
+{
+    pl_obstacle floor = {.kind = PL_OBSTACLE_PLANE, .normal = {0, 0.6, 0.8}};
+    int32_t vertex[3] = {0, 1, 2};
+    double k[3] = {1000, 1000, 1000}, x_start[9] = {0, 1, 0, 0, 1, 0, 0, -1, 0};
+    double x_pred[9] = {0, 0.5, 0, 0, 0.9, 0, 0, -1, 0}; /* ways of 0.5, 0.1 and 0 */
+    double x[9] = {0, 0.4, 0, 0, 0.4, 0, 0, -1, 0};      /* 0.24 above, the last 0.6 below */
+    double d[3 * PL_BLOCK];
+    pl_group g;
+    pl_stage stage = {.h = 0.1, .x_start = x_start, .x_pred = x_pred};
+    ck_assert_int_eq(pl_contact_springs_create(&floor, vertex, k, 3, &g), PL_OK);
+    g.ops->freeze(&g, &stage, 0, 1);
+    g.ops->hessian_diagonal(&g, x, d, 0, 1);
+    static const double expected[3][3] = {{0, 360, 640}, {0, 0, 0}, {0, 360, 640}};
+    for (int i = 0; i < 3; i++)
+        for (int c = 0; c < 3; c++)
+            ck_assert_double_eq_tol(d[c * PL_BLOCK + i], expected[i][c], 1e-10);
+    g.ops->destroy(&g);
+}
+END_TEST
+
 /* At 1 cm below a plane: k/2 d^2, and k d upwards; slip of 2 cm with mu = 0.5 slides: the energy is
  * g (s - e/2) with g = mu k d, e = g / k = 5 mm. */
 START_TEST(energy_and_force_are_the_law_s)
@@ -158,7 +182,8 @@ START_TEST(blocks_may_be_split)
     place(x_start, x);
     freeze(&g, x_start);
     g.ops->energy_gradient(&g, x, whole, a, 0, g.blocks);
-    pl_stage stage = {.h = 0.1, .time_start = 1, .time_end = 1.1, .x_start = x_start};
+    pl_stage stage = {
+        .h = 0.1, .time_start = 1, .time_end = 1.1, .x_start = x_start, .x_pred = x_start};
     for (int64_t k = g.blocks - 1; k >= 0; k--)
         g.ops->freeze(&g, &stage, k, k + 1);
     for (int64_t k = g.blocks - 1; k >= 0; k--)
@@ -175,6 +200,7 @@ int main(void)
     Suite *suite = suite_create("model_contact_springs");
     TCase *t = tcase_create("springs");
     tcase_add_loop_test(t, gradient_and_hessian_are_the_energy_s, 0, OBSTACLE_COUNT);
+    tcase_add_test(t, diagonal_counts_what_is_within_reach);
     tcase_add_test(t, energy_and_force_are_the_law_s);
     tcase_add_test(t, blocks_may_be_split);
     suite_add_tcase(suite, t);

@@ -73,13 +73,13 @@ static void make(const kind *k, pl_group *g)
         if (t % 3 == 0)
             link[PL_LINK_HI] = 0;
         double constants[8] = {0.1, 2 + draw(&state), 3 + draw(&state)};
-        pl_term term = {ops->corners,
-                        corner,
-                        shape,
-                        k->kind == PL_TERMS_LINK_8 ? offset : NULL,
-                        triangles ? constants : link,
-                        triangles ? 0.5 : 2.5,
-                        t};
+        pl_term term = {.corners = ops->corners,
+                        .corner = corner,
+                        .shape = shape,
+                        .offset = k->kind == PL_TERMS_LINK_8 ? offset : NULL,
+                        .constant = triangles ? constants : link,
+                        .weight = triangles ? 0.5 : 2.5,
+                        .element = t};
         ck_assert_int_eq(pl_terms_list_add(&list, &term), PL_OK);
     }
     ck_assert_int_eq(pl_terms_create(&list, material, NULL, g), PL_OK);
@@ -304,7 +304,7 @@ static pl_group one_link(const double c[PL_LINK_CONSTANTS], double w2)
     bool hard = isinf(c[PL_LINK_K]);
     pl_terms_list_init(&list, pl_terms_ops(hard ? PL_TERMS_HARD_LINK_2 : PL_TERMS_LINK_2),
                        PL_LINK_CONSTANTS);
-    const pl_term term = {2, (int32_t[]){0, 1}, (double[]){-1, 1}, NULL, c, w2, 0};
+    const pl_term term = {2, (int32_t[]){0, 1}, (double[]){-1, 1}, NULL, NULL, c, w2, 0};
     pl_group g;
     ck_assert_int_eq(pl_terms_list_add(&list, &term), PL_OK);
     ck_assert_int_eq(pl_terms_create(&list, NULL, NULL, &g), PL_OK);
@@ -371,7 +371,8 @@ static pl_group one_triangle(pl_terms_kind of, const pl_stretch_ops *material, c
 {
     pl_terms_list list;
     pl_terms_list_init(&list, pl_terms_ops(of), constants);
-    const pl_term term = {3, (int32_t[]){0, 1, 2}, (double[]){-1, -1, 1, 0, 0, 1}, NULL, c, w2, 0};
+    const pl_term term = {
+        3, (int32_t[]){0, 1, 2}, (double[]){-1, -1, 1, 0, 0, 1}, NULL, NULL, c, w2, 0};
     pl_group g;
     ck_assert_int_eq(pl_terms_list_add(&list, &term), PL_OK);
     ck_assert_int_eq(pl_terms_create(&list, material, NULL, &g), PL_OK);
@@ -472,9 +473,14 @@ START_TEST(limits_of_tetrahedra_turn_them_back)
     const double c[PL_LIMIT_CONSTANTS] = {1, 0.9, 1.1};
     pl_terms_list list;
     pl_terms_list_init(&list, pl_terms_ops(PL_TERMS_TET_LIMITS), PL_LIMIT_CONSTANTS);
-    const pl_term term = {
-        4, (int32_t[]){0, 1, 2, 3}, (double[]){-1, -1, -1, 1, 0, 0, 0, 1, 0, 0, 0, 1}, NULL, c, 1,
-        0};
+    const pl_term term = {4,
+                          (int32_t[]){0, 1, 2, 3},
+                          (double[]){-1, -1, -1, 1, 0, 0, 0, 1, 0, 0, 0, 1},
+                          NULL,
+                          NULL,
+                          c,
+                          1,
+                          0};
     pl_group g;
     ck_assert_int_eq(pl_terms_list_add(&list, &term), PL_OK);
     ck_assert_int_eq(pl_terms_create(&list, NULL, NULL, &g), PL_OK);

@@ -27,7 +27,8 @@ static pl_expect *open_expect(int64_t frames, const char *expectations)
              " \"bodies\": [{\"name\": \"a\", \"mesh\": {\"box\": {}}},"
              " {\"name\": \"b\", \"mesh\": {\"box\": {}}}],"
              " \"pins\": [{\"name\": \"l/r\", \"body\": \"a\", \"select\": \"all\"}],"
-             " \"obstacles\": [{\"name\": \"floor\", \"plane\": {}}], \"expect\": [%s]}",
+             " \"obstacles\": [{\"name\": \"floor\", \"plane\": {}}, {\"name\": \"w/ball\","
+             " \"sphere\": {}}], \"expect\": [%s]}",
              expectations);
     pl_status status = pl_expect_open(text, strlen(text), topology, strlen(topology), frames, &e,
                                       &faults);
@@ -55,9 +56,10 @@ static void note(pl_expect *e, int64_t k)
         "{\"frame\": %d, \"steps\": %d, \"unconverged\": %s, \"iterations\": %d, \"objective\": %s,"
         " \"energy\": {\"kinetic\": %d, \"elastic\": 2, \"gravity\": %d}, \"inverted\": %d,"
         " \"momentum\": {\"linear\": [3, 4, %d], \"angular\": [0, 0, 0]}, \"contacts\": null,"
-        " \"reactions\": {\"pins\": {\"l/r\": [0, %d, 0]}, \"obstacles\": {\"floor\": [1, 2, 2]}}}",
+        " \"reactions\": {\"pins\": {\"l/r\": [0, %d, 0]}, \"obstacles\": {\"floor\": [1, 2, 2]}},"
+        " \"penetration\": {\"floor\": 0.25%d, \"w/ball\": 0.5}}",
         (int)k, k ? 2 : 0, k == 3 ? "1" : "0", (int)(10 * k), k ? "1.5" : "null", (int)(2 * k),
-        (int)(-k), k == 2, 0, (int)k);
+        (int)(-k), k == 2, 0, (int)k, (int)k);
     pl_expect_metrics(e, text, (size_t)n);
 }
 
@@ -127,6 +129,9 @@ static const struct {
     {"'quantity':'linear_momentum','component':'y','equals':4", true, 4, 4},
     {"'quantity':'reaction','pin':'l/r','component':'y','equals':4", true, 4, 4},
     {"'quantity':'reaction','obstacle':'floor','equals':3", true, 3, 4},
+    {"'quantity':'penetration','obstacle':'floor','equals':0.254", true, 0.254, 4},
+    {"'quantity':'penetration','at':'every','max':0.4", false, 0.5, 0},
+    {"'quantity':'penetration','obstacle':'w/ball','at':'start','max':0.5", true, 0.5, 0},
     /* of a step: frame 0 has none */
     {"'quantity':'converged','at':'every','min':0.5", true, 0.5, 3},
     {"'quantity':'converged','at':'mean','equals':0.875", true, 0.875, -1},

@@ -442,6 +442,19 @@ static int64_t cpu_soft_force(pl_backend *b, int32_t group, const double *x, dou
     return g->ops->push(g, x, force);
 }
 
+static double cpu_depth(pl_backend *b, int32_t group, double time, const double *x)
+{
+    const pl_group *g = &b->model->groups[group];
+    int32_t threads = team(cpu_of(b), g->blocks, BLOCKS_A_THREAD);
+    double deepest = 0;
+#pragma omp parallel for num_threads(threads) schedule(static) reduction(max : deepest)
+    for (int64_t part = 0; part < threads; part++) {
+        run r = run_of(g->blocks, part, threads);
+        deepest = fmax(deepest, g->ops->depth(g, time, x, r.b0, r.b1));
+    }
+    return deepest;
+}
+
 static pl_measures cpu_measure(pl_backend *b, const double *x)
 {
     cpu *c = cpu_of(b);
@@ -499,6 +512,7 @@ const pl_backend_ops pl_backend_cpu = {
     .gradient = cpu_gradient,
     .hard_force = cpu_hard_force,
     .soft_force = cpu_soft_force,
+    .depth = cpu_depth,
     .measure = cpu_measure,
     .find_not_finite = cpu_find_not_finite,
     .trial = pl_cpu_trial,
