@@ -4,6 +4,7 @@
 
 #include "engine/mesh/mesh.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,6 +37,20 @@ static void check_indices(const pl_mesh *mesh)
                      (long long)i);
 }
 
+/* Every element has a value, if only NAN; names are unique. */
+static void check_fields(const pl_mesh *mesh)
+{
+    for (int32_t i = 0; i < mesh->field_count; i++) {
+        const pl_mesh_field *f = &mesh->fields[i];
+        int64_t infinite = 0;
+        FUZZ_REQUIRE(pl_mesh_find_field(mesh, f->name) == f, "field %s twice", f->name);
+        FUZZ_REQUIRE(f->components == 1 || f->components == 3, "%d components", f->components);
+        for (int64_t k = 0; k < pl_mesh_element_count(mesh) * f->components; k++)
+            infinite += isinf(f->values[k]) != 0;
+        FUZZ_REQUIRE(infinite == 0, "infinite values");
+    }
+}
+
 /* What stays to be done with a mesh that was accepted. */
 static void use(const pl_mesh *mesh)
 {
@@ -43,6 +58,7 @@ static void use(const pl_mesh *mesh)
     int32_t *triangles = NULL;
     int64_t count = 0;
     check_indices(mesh);
+    check_fields(mesh);
     FUZZ_REQUIRE(pl_mesh_measure(mesh, &quality) == PL_OK, "can not be measured");
     FUZZ_REQUIRE((quality.volume > 0) == (mesh->tet_count > 0) &&
                      (quality.area > 0) == (mesh->triangle_count > 0) &&
