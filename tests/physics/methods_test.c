@@ -31,17 +31,26 @@ static const method METHODS[] = {
 enum { METHOD_COUNT = sizeof METHODS / sizeof *METHODS };
 
 typedef struct material {
-    const char *model;
-    double poisson;
+    const char *settings;
     unsigned traits;
 } material;
 
+/* The first few in every run, the rest with PLIANT_LONG=1. */
 static const material MATERIALS[] = {
-    {"neo_hookean", 0.4, PL_TRAIT_NOT_DISTANCE},
-    {"corotated", 0.4, PL_TRAIT_NOT_DISTANCE},
-    {"arap", 0.3, 0},
+    {"'model': 'neo_hookean', 'poisson': 0.4", PL_TRAIT_NOT_DISTANCE},
+    {"'model': 'corotated', 'poisson': 0.4", PL_TRAIT_NOT_DISTANCE},
+    {"'model': 'arap', 'poisson': 0.3", 0},
+    {"'model': 'mooney_rivlin', 'poisson': 0.4", PL_TRAIT_NOT_DISTANCE},
+    {"'model': 'stvk', 'poisson': 0.3", PL_TRAIT_NOT_DISTANCE},
+    {"'model': 'stable_neo_hookean', 'poisson': 0.45", PL_TRAIT_NOT_DISTANCE},
+    {"'model': 'neo_hookean_wang', 'poisson': 0.4", PL_TRAIT_NOT_DISTANCE},
+    {"'model': 'fung', 'poisson': 0.4", PL_TRAIT_NOT_DISTANCE},
+    {"'model': 'polynomial', 'poisson': 0.3", PL_TRAIT_NOT_DISTANCE},
+    {"'model': 'spline', 'splines': 'A', 'poisson': 0.4", PL_TRAIT_NOT_DISTANCE},
+    {"'model': 'spline', 'splines': 'B', 'poisson': 0.4", PL_TRAIT_NOT_DISTANCE},
+    {"'model': 'arap', 'fibers': {'stiffness': 1e6, 'direction': [1, 1, 0]}", 0},
 };
-enum { MATERIAL_COUNT = sizeof MATERIALS / sizeof *MATERIALS };
+enum { MATERIAL_COUNT = sizeof MATERIALS / sizeof *MATERIALS, QUICK_MATERIALS = 4 };
 
 /* Half a turn; with PLIANT_LONG=1 less and over other steps too. */
 static const struct {
@@ -56,11 +65,11 @@ static pl_run *untwisting(const material *of, int twist, const char *name, const
         2,
         "{'pliant': 1, 'time': {'step': %g, 'steps': 1}, 'output': {'metrics': 'iteration'},"
         " 'solver': {'method': '%s', %s},"
-        " 'materials': {'m': {'model': '%s', 'young': 1e6, 'poisson': %g}},"
+        " 'materials': {'m': {'young': 1e6, %s}},"
         " 'bodies': [{'mesh': {'box': {'size': [4, 1, 1], 'cells': [12, 3, 3]}},"
         "   'initial': {'shape': {'twisted': {'turns': %g, 'axis': [1, 0, 0]}}}}],"
         " 'pins': [{'select': {'side': '-x'}}]}",
-        TWISTS[twist].step, name, settings, of->model, of->poisson, TWISTS[twist].turns);
+        TWISTS[twist].step, name, settings, of->settings, TWISTS[twist].turns);
     pl_run_frames(r, 1);
     return r;
 }
@@ -83,8 +92,8 @@ START_TEST(all_methods_find_the_minimum)
         ck_assert_double_eq(r->metrics.detail[0].objective, start);
         double error = (r->metrics.objective - minimum) / (start - minimum);
         ck_assert_msg(fabs(error) <= 1e-8 && r->metrics.unconverged == 0,
-                      "%s, %s %g, twist %d, %s: relative error %g after %lld iterations", name,
-                      of->model, of->poisson, twist, METHODS[k].settings, error,
+                      "%s, %s, twist %d, %s: relative error %g after %lld iterations", name,
+                      of->settings, twist, METHODS[k].settings, error,
                       (long long)r->metrics.iterations);
         pl_run_close(r);
     }
@@ -93,7 +102,8 @@ START_TEST(all_methods_find_the_minimum)
 END_TEST
 
 /* Case A as the methods come: no more iterations to relative errors of 1e-2, 1e-3 and 1e-6 than
- * these, of every material. */
+ * these, of every material; but for ADMM's first number of two of them. Less weight would mend those
+ * and harm bodies that come back from inversion (engine/README.md). */
 static const struct {
     const char *method;
     int64_t most[3];
@@ -102,6 +112,7 @@ static const struct {
 START_TEST(defaults_are_fast)
 {
     const case_a_material *of = &CASE_A[_i];
+    bool slow = strcmp(of->name, "mooney_rivlin") == 0 || strcmp(of->name, "spline A") == 0;
     double minimum = case_a_minimum(of);
     for (size_t d = 0; d < sizeof DEFAULTS / sizeof *DEFAULTS; d++) {
         char solver[96];
@@ -112,8 +123,9 @@ START_TEST(defaults_are_fast)
         for (int k = 0; k < 3; k++) {
             static const double errors[] = {1e-2, 1e-3, 1e-6};
             int64_t i = case_a_iterations(&r->metrics, minimum, errors[k]);
-            ck_assert_msg(i >= 0 && i <= DEFAULTS[d].most[k], "%s, %s: %lld iterations to %g",
-                          DEFAULTS[d].method, of->name, (long long)i, errors[k]);
+            int64_t most = DEFAULTS[d].most[k] + (d == 0 && k == 0 && slow ? 2 : 0);
+            ck_assert_msg(i >= 0 && i <= most, "%s, %s: %lld iterations to %g", DEFAULTS[d].method,
+                          of->name, (long long)i, errors[k]);
         }
         pl_run_close(r);
     }
@@ -125,10 +137,11 @@ int main(void)
     Suite *suite = suite_create("methods");
     TCase *t = tcase_create("methods");
     const char *wanted = getenv("PLIANT_LONG");
-    int twists = wanted && strcmp(wanted, "1") == 0 ? TWIST_COUNT : 1;
+    bool whole = wanted && strcmp(wanted, "1") == 0;
     tcase_set_timeout(t, 300);
-    tcase_add_loop_test(t, all_methods_find_the_minimum, 0, twists * MATERIAL_COUNT);
-    tcase_add_loop_test(t, defaults_are_fast, 0, CASE_A_MATERIALS);
+    tcase_add_loop_test(t, all_methods_find_the_minimum, 0,
+                        whole ? TWIST_COUNT * MATERIAL_COUNT : QUICK_MATERIALS);
+    tcase_add_loop_test(t, defaults_are_fast, 0, whole ? CASE_A_MATERIALS : QUICK_MATERIALS);
     suite_add_tcase(suite, t);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

@@ -2,11 +2,20 @@
 
 #include "engine/carries.h"
 
+#define LAME "'young': 1e7, 'poisson': 0.399"
+
 const case_a_material CASE_A[CASE_A_MATERIALS] = {
-    {"neo_hookean", "'model': 'neo_hookean', 'young': 1e7, 'poisson': 0.399",
-     PL_TRAIT_NOT_DISTANCE},
-    {"corotated", "'model': 'corotated', 'young': 1e7, 'poisson': 0.399", PL_TRAIT_NOT_DISTANCE},
-    {"arap", "'model': 'arap', 'young': 1e7, 'poisson': 0.399", 0},
+    {"neo_hookean", "'model': 'neo_hookean', " LAME, PL_TRAIT_NOT_DISTANCE},
+    {"corotated", "'model': 'corotated', " LAME, PL_TRAIT_NOT_DISTANCE},
+    {"arap", "'model': 'arap', " LAME, 0},
+    {"mooney_rivlin", "'model': 'mooney_rivlin', " LAME, PL_TRAIT_NOT_DISTANCE},
+    {"stvk", "'model': 'stvk', " LAME, PL_TRAIT_NOT_DISTANCE},
+    {"stable_neo_hookean", "'model': 'stable_neo_hookean', " LAME, PL_TRAIT_NOT_DISTANCE},
+    {"neo_hookean_wang", "'model': 'neo_hookean_wang', " LAME, PL_TRAIT_NOT_DISTANCE},
+    {"fung", "'model': 'fung', " LAME, PL_TRAIT_NOT_DISTANCE},
+    {"polynomial", "'model': 'polynomial', " LAME, PL_TRAIT_NOT_DISTANCE},
+    {"spline A", "'model': 'spline', 'splines': 'A', " LAME, PL_TRAIT_NOT_DISTANCE},
+    {"spline B", "'model': 'spline', 'splines': 'B', " LAME, PL_TRAIT_NOT_DISTANCE},
 };
 
 pl_run *case_a_open(const case_a_material *of, const char *solver)
@@ -22,8 +31,8 @@ pl_run *case_a_open(const case_a_material *of, const char *solver)
 
 double case_a_minimum(const case_a_material *of)
 {
-    pl_run *r = case_a_open(of, "'method': 'newton', 'iterations': 60, 'tolerance': 1e-10,"
-                                "'on_not_converged': 'fail'");
+    pl_run *r = case_a_open(of, "'method': 'quasi_newton', 'iterations': 1000,"
+                                "'tolerance': 1e-9, 'window': 30, 'on_not_converged': 'fail'");
     pl_run_frames(r, 1);
     double minimum = r->metrics.objective;
     pl_run_close(r);
