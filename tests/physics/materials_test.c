@@ -295,19 +295,23 @@ START_TEST(force_follows_the_stretch)
 }
 END_TEST
 
-/* A uniform F has the density of its material times the rest volume. */
+/* A uniform F has the density of its material times the rest volume. A second body is of the same model,
+ * thrice as stiff, and in the same group of elements. */
 START_TEST(stretched_box_has_its_energy)
 {
     const double E = 1e5, s[3] = {0.8, 1.1, 1.25};
-    char text[256];
-    pl_run *r = pl_run_openf(1,
-                             "{'pliant': 1, 'gravity': [0, 0, 0], 'materials': {'m': {%s}},"
-                             " 'bodies': [{'mesh': {'box': {'size': [1, 1, 0.5], 'cells': [3, 2, "
-                             "2]}}, 'initial': {'shape': {'stretched': [0.8, 1.1, 1.25]}}}]}",
-                             keys(_i, E, 0.4, text));
+    char soft[256], stiff[256];
+    pl_run *r = pl_run_openf(
+        1,
+        "{'pliant': 1, 'gravity': [0, 0, 0], 'materials': {'m': {%s}, 'n': {%s}}, 'bodies': ["
+        " {'material': 'm', 'mesh': {'box': {'size': [1, 1, 0.5], 'cells': [3, 2, 2]}},"
+        "  'initial': {'shape': {'stretched': [0.8, 1.1, 1.25]}}},"
+        " {'name': 'n', 'material': 'n', 'mesh': {'box': {'cells': [1, 1, 1]}},"
+        "  'initial': {'shape': {'stretched': [0.8, 1.1, 1.25]}}}]}",
+        keys(_i, E, 0.4, soft), keys(_i, 3 * E, 0.4, stiff));
     pl_metrics start;
     pl_state_measure(r->model, r->state, &start);
-    ck_assert_double_eq_tol(start.elastic, density(_i, E, 0.4, s) / 2,
+    ck_assert_double_eq_tol(start.elastic, density(_i, E, 0.4, s) / 2 + density(_i, 3 * E, 0.4, s),
                             (strstr(materials[_i].more, "curve") ? 1e-9 : 1e-11) * E); /* a fit */
     pl_run_close(r);
 }

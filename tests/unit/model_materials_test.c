@@ -190,7 +190,8 @@ START_TEST(blends_are_frozen_where_a_step_begins)
 }
 END_TEST
 
-/* What decides bits is in the hash: materials that differ in one number are different models. */
+/* What decides bits is in the hash: materials that differ in one number are different models, also where
+ * the matrix is the same. */
 START_TEST(numbers_of_materials_are_in_the_hash)
 {
     static const char *const materials[] = {
@@ -211,8 +212,9 @@ START_TEST(numbers_of_materials_are_in_the_hash)
         "'model': 'fung', 'constants': {'s0': 1e4, 's1': 2e5, 's2': 5e3, 's3': 2}",
         "'model': 'fung', 'constants': {'s0': 1e4, 's1': 1e5, 's2': 6e3, 's3': 2}",
         "'model': 'fung', 'constants': {'s0': 1e4, 's1': 1e5, 's2': 5e3, 's3': 3}",
-        "'model': 'spline', 'splines': 'A'",
-        "'model': 'spline', 'splines': 'B'",
+        "'model': 'spline', 'splines': 'A', 'lame': {'mu': 3e4, 'lambda': 7e4}",
+        "'model': 'spline', 'splines': 'A', 'lame': {'mu': 3e4, 'lambda': 8e4}",
+        "'model': 'spline', 'splines': 'B', 'lame': {'mu': 3e4, 'lambda': 7e4}",
         "'model': 'spline', 'splines': {'a': [[0.5, 1], [1, 0], [2, 2]]}",
         "'model': 'spline', 'splines': {'a': [[0.5, 1], [1, 0], [2, 3]]}",
         "'model': 'spline', 'splines': {'a': [[0.5, 8], [1, 0], [2, 16]],"
@@ -228,8 +230,7 @@ START_TEST(numbers_of_materials_are_in_the_hash)
     uint64_t hash[COUNT];
     for (int i = 0; i < COUNT; i++) {
         pl_run *r = pl_run_openf(1,
-                                 "{'pliant': 1, 'solver': {'stiffness': 'fit'},"
-                                 " 'materials': {'m': {%s}},"
+                                 "{'pliant': 1, 'materials': {'m': {%s}},"
                                  " 'bodies': [{'mesh': {'box': {'cells': [1, 1, 1]}}}]}",
                                  materials[i]);
         hash[i] = pl_model_hash(r->model);
