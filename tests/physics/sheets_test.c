@@ -466,6 +466,30 @@ START_TEST(attachments_are_in_the_hash)
 }
 END_TEST
 
+/* Sheets of one model share a group, and each has its own constants: thrice as stiff, thrice the energy. */
+START_TEST(sheets_of_a_model_differ)
+{
+    double elastic[2];
+    for (int i = 0; i < 2; i++) {
+        pl_run *r =
+            pl_run_openf(1,
+                         "{'pliant': 1, 'materials': {'m': {'model': '%s', 'young': 1e4},"
+                         " 'n': {'model': '%s', 'young': %g}}, 'bodies': ["
+                         " {'name': 'm', 'material': 'm', 'mesh': {'cloth': {'cells': [2, 2]}},"
+                         "  'initial': {'shape': {'stretched': [1.2, 1.2, 1.2]}}},"
+                         " {'name': 'n', 'material': 'n', 'mesh': {'cloth': {'cells': [2, 2]}},"
+                         "  'initial': {'shape': {'stretched': [1.2, 1.2, 1.2]}}}]}",
+                         _i ? "stvk" : "corotated", _i ? "stvk" : "corotated", i ? 3e4 : 1e4);
+        pl_metrics start;
+        pl_state_measure(r->model, r->state, &start);
+        elastic[i] = start.elastic;
+        pl_run_close(r);
+    }
+    ck_assert_double_gt(elastic[0], 0);
+    ck_assert_double_eq_tol(elastic[1], 2 * elastic[0], 1e-9 * elastic[0]);
+}
+END_TEST
+
 /* What a material asks of elements that its bodies lack, and attachments to nothing, are faults. */
 START_TEST(parts_without_elements_are_refused)
 {
@@ -521,6 +545,7 @@ int main(void)
     tcase_add_test(t, the_nearest_point_is_of_the_body);
     tcase_add_test(t, threads_change_no_bit);
     tcase_add_test(t, numbers_of_links_are_in_the_hash);
+    tcase_add_loop_test(t, sheets_of_a_model_differ, 0, 2);
     tcase_add_test(t, parts_without_elements_are_refused);
     suite_add_tcase(suite, t);
     SRunner *runner = srunner_create(suite);
