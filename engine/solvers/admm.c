@@ -27,6 +27,7 @@
  * >= D^T W^2 D. All three are J^(1/2) and are held against the first decrement; or, where the initial
  * guess was the answer already (free flight), against what rounding leaves of |W z|.
  */
+#include "engine/solvers/arrays.h"
 #include "engine/solvers/solver.h"
 
 #include "engine/clock.h"
@@ -55,16 +56,11 @@ typedef struct admm {
 static void admm_destroy(pl_solver *solver)
 {
     admm *s = (admm *)solver;
-    const pl_backend_ops *ops = s->backend->ops;
     double **values[] = {s->u, s->z, s->u_old, s->z_old};
-    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
-        for (int32_t g = 0; values[i] && g < s->model->group_count; g++)
-            ops->release(s->backend, values[i][g]);
-        free(values[i]);
-    }
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+        pl_group_arrays_release(s->model, s->backend, values[i]);
     double *rows[] = {s->base_rows, s->rhs, s->rhs_old, s->y, s->y_old};
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        ops->release(s->backend, rows[i]);
+    pl_rows_release(s->backend, rows, sizeof rows / sizeof *rows);
     pl_anderson_destroy(s->anderson);
     free(s->detail);
     free(s);
@@ -81,19 +77,11 @@ static pl_status admm_create(const pl_model *model, pl_backend *backend, pl_solv
     bool good = true;
     double ***values[] = {&s->u, &s->z, &s->u_old, &s->z_old};
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
-        double **list = calloc((size_t)model->group_count + 1, sizeof *list);
-        for (int32_t g = 0; list && g < model->group_count; g++) {
-            list[g] = backend->ops->alloc(backend, pl_group_values(&model->groups[g]));
-            good = good && list[g];
-        }
-        *values[i] = list;
-        good = good && list;
+        *values[i] = pl_group_arrays_create(model, backend, 1);
+        good = good && *values[i];
     }
     double **rows[] = {&s->base_rows, &s->rhs, &s->rhs_old, &s->y, &s->y_old};
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        *rows[i] = backend->ops->alloc(backend, 3 * model->free_vertices);
-        good = good && *rows[i];
-    }
+    good = pl_rows_create(model, backend, rows, sizeof rows / sizeof *rows) && good;
     if (model->detail == PL_METRICS_ITERATION) {
         s->detail = calloc((size_t)model->solver.iterations + 1, sizeof *s->detail);
         good = good && s->detail;
@@ -106,13 +94,6 @@ static pl_status admm_create(const pl_model *model, pl_backend *backend, pl_solv
     }
     *out = &s->base;
     return PL_OK;
-}
-
-static void swap(double **a, double **b)
-{
-    double *t = *a;
-    *a = *b;
-    *b = t;
 }
 
 /* What one solve keeps between its phases. */
@@ -170,8 +151,8 @@ static void local_step(admm *s, const pl_stage *stage, const double *x, bool wan
                           .want_dual = want_dual};
     pl_local_sums sums = ops->local_step(s->backend, stage, &step);
     for (int32_t g = 0; g < s->model->group_count; g++) {
-        swap(&s->u[g], &s->u_old[g]);
-        swap(&s->z[g], &s->z_old[g]);
+        pl_rows_swap(&s->u[g], &s->u_old[g]);
+        pl_rows_swap(&s->z[g], &s->z_old[g]);
     }
     double combined = sums.primal * sums.primal + sums.change * sums.change;
     if (beta_next > 0 && combined > KEEP_MOMENTUM * p->combined) {
@@ -195,8 +176,8 @@ static pl_status global_step(admm *s, double *x, progress *p)
 {
     const pl_backend_ops *ops = s->backend->ops;
     double start = pl_clock_ms();
-    swap(&s->rhs, &s->rhs_old);
-    swap(&s->y, &s->y_old);
+    pl_rows_swap(&s->rhs, &s->rhs_old);
+    pl_rows_swap(&s->y, &s->y_old);
     ops->gather_global(s->backend, s->base_rows, s->rhs);
     pl_status status = ops->solve(s->backend, s->rhs, s->y);
     if (status != PL_OK)

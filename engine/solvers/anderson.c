@@ -1,5 +1,7 @@
 #include "engine/solvers/anderson.h"
 
+#include "engine/solvers/arrays.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -24,40 +26,16 @@ struct pl_anderson_history {
     double dots[PL_ANDERSON_MAX][PL_ANDERSON_MAX];       /* W dr_i . W dr_j, by slots */
 };
 
-static double **create_values(const pl_anderson_history *h, int32_t share)
-{
-    double **list = calloc((size_t)h->model->group_count + 1, sizeof *list);
-    bool good = list != NULL;
-    for (int32_t g = 0; list && g < h->model->group_count; g++) {
-        int64_t count = pl_group_values(&h->model->groups[g]) / share;
-        list[g] = h->backend->ops->alloc(h->backend, count);
-        good = good && list[g];
-    }
-    if (good)
-        return list;
-    for (int32_t g = 0; list && g < h->model->group_count; g++)
-        h->backend->ops->release(h->backend, list[g]);
-    free(list);
-    return NULL;
-}
-
-static void destroy_values(const pl_anderson_history *h, double **list)
-{
-    for (int32_t g = 0; list && g < h->model->group_count; g++)
-        h->backend->ops->release(h->backend, list[g]);
-    free(list);
-}
-
 void pl_anderson_destroy(pl_anderson_history *h)
 {
     if (!h)
         return;
-    destroy_values(h, h->r);
-    destroy_values(h, h->r_old);
-    destroy_values(h, h->g);
+    pl_group_arrays_release(h->model, h->backend, h->r);
+    pl_group_arrays_release(h->model, h->backend, h->r_old);
+    pl_group_arrays_release(h->model, h->backend, h->g);
     for (int32_t j = 0; j < DEPTH; j++) {
-        destroy_values(h, h->dr[j]);
-        destroy_values(h, h->dg[j]);
+        pl_group_arrays_release(h->model, h->backend, h->dr[j]);
+        pl_group_arrays_release(h->model, h->backend, h->dg[j]);
     }
     free(h);
 }
@@ -69,13 +47,13 @@ pl_status pl_anderson_create(const pl_model *model, pl_backend *backend, pl_ande
         return PL_NO_MEMORY;
     h->model = model;
     h->backend = backend;
-    h->r = create_values(h, 1);
-    h->r_old = create_values(h, 1);
-    h->g = create_values(h, 1);
+    h->r = pl_group_arrays_create(model, backend, 1);
+    h->r_old = pl_group_arrays_create(model, backend, 1);
+    h->g = pl_group_arrays_create(model, backend, 1);
     bool good = h->r && h->r_old && h->g;
     for (int32_t j = 0; j < DEPTH; j++) {
-        h->dr[j] = create_values(h, 2); /* in single precision */
-        h->dg[j] = create_values(h, 2);
+        h->dr[j] = pl_group_arrays_create(model, backend, 2); /* in single precision */
+        h->dg[j] = pl_group_arrays_create(model, backend, 2);
         good = good && h->dr[j] && h->dg[j];
     }
     if (!good || backend->ops->anderson_prepare(backend) != PL_OK) {

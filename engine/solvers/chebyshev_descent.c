@@ -23,6 +23,7 @@
  * not followed by one that tries the longer again, which would lose eight iterations of every step;
  * `tolerance` may stop a step at a look; energies within rounding of the last look's count as lower.
  */
+#include "engine/solvers/arrays.h"
 #include "engine/clock.h"
 #include "engine/solvers/descent.h"
 #include "engine/solvers/phases.h"
@@ -68,9 +69,7 @@ typedef struct progress {
 static void chebyshev_destroy(pl_solver *solver)
 {
     chebyshev_descent *s = (chebyshev_descent *)solver;
-    double *arrays[] = {s->x_good, s->g, s->step, s->inverse};
-    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
-        s->backend->ops->release(s->backend, arrays[i]);
+    pl_rows_release(s->backend, (double *[]){s->x_good, s->g, s->step, s->inverse}, 4);
     free(s->detail);
     free(s);
 }
@@ -87,11 +86,7 @@ static pl_status chebyshev_create(const pl_model *model, pl_backend *backend, pl
     s->phases = pl_phases_default(model->solver.phases);
     double **rows[] = {&s->g, &s->step, &s->inverse};
     s->x_good = backend->ops->alloc(backend, 3 * model->vertices);
-    bool good = s->x_good;
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        *rows[i] = backend->ops->alloc(backend, 3 * model->free_vertices);
-        good = good && *rows[i];
-    }
+    bool good = pl_rows_create(model, backend, rows, sizeof rows / sizeof *rows) && s->x_good;
     if (model->detail == PL_METRICS_ITERATION) {
         s->detail = calloc((size_t)model->solver.iterations + 1, sizeof *s->detail);
         good = good && s->detail;

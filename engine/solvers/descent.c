@@ -1,5 +1,7 @@
 #include "engine/solvers/descent.h"
 
+#include "engine/solvers/arrays.h"
+
 #include "engine/clock.h"
 
 #include <float.h>
@@ -13,12 +15,10 @@ static const double ROUNDING = 16;
 void pl_descent_destroy(pl_solver *solver)
 {
     pl_descent *d = (pl_descent *)solver;
-    const pl_backend_ops *ops = d->backend->ops;
     if (d->law->destroy)
         d->law->destroy(d);
     double *arrays[] = {d->x_new, d->g, d->g_old, d->p, d->p_old, d->inverse, d->inverse_old};
-    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
-        ops->release(d->backend, arrays[i]);
+    pl_rows_release(d->backend, arrays, sizeof arrays / sizeof *arrays);
     free(d->detail);
     free(d);
 }
@@ -34,11 +34,7 @@ pl_status pl_descent_create(const pl_solver_ops *ops, const pl_descent_rule *rul
     d->model = model;
     d->backend = backend;
     double **arrays[] = {&d->g, &d->g_old, &d->p, &d->p_old, &d->inverse, &d->inverse_old};
-    bool good = true;
-    for (size_t i = 0; i < (rule->matrix ? 4 : 6); i++) {
-        *arrays[i] = backend->ops->alloc(backend, 3 * model->free_vertices);
-        good = good && *arrays[i];
-    }
+    bool good = pl_rows_create(model, backend, arrays, rule->matrix ? 4 : 6);
     d->x_new = backend->ops->alloc(backend, 3 * model->vertices);
     good = good && d->x_new;
     if (model->detail == PL_METRICS_ITERATION) {

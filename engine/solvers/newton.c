@@ -23,6 +23,7 @@
  * The decrement |A^-1 g|_A is that of quasi_newton.c, whose tests of line search and rounding are
  * taken over: in the norm of the constant matrix, so that `tolerance` means the same of all methods.
  */
+#include "engine/solvers/arrays.h"
 #include "engine/solvers/solver.h"
 
 #include "engine/clock.h"
@@ -109,13 +110,6 @@ static pl_status newton_create(const pl_model *model, pl_backend *backend, pl_so
     return PL_OK;
 }
 
-static void swap(double **a, double **b)
-{
-    double *t = *a;
-    *a = *b;
-    *b = t;
-}
-
 static double dot(newton *s, const double *a, const double *b)
 {
     return s->backend->ops->dot(s->backend, a, b);
@@ -153,12 +147,12 @@ static void solve_by_gradients(newton *s, double eta)
         if (!(curvature > 0))
             return;
         double a = rz / curvature;
-        swap(&s->d, &s->d_old);
+        pl_rows_swap(&s->d, &s->d_old);
         add(s, 1, s->d_old, a, s->q, s->d);
-        swap(&s->r, &s->r_old);
+        pl_rows_swap(&s->r, &s->r_old);
         add(s, 1, s->r_old, -a, s->Hq, s->r);
         double next = precondition(s, s->r, s->z);
-        swap(&s->q, &s->q_old);
+        pl_rows_swap(&s->q, &s->q_old);
         add(s, 1, s->z, next / rz, s->q_old, s->q);
         rz = next;
     }
@@ -361,7 +355,7 @@ static pl_status newton_solve(pl_solver *solver, const pl_stage *stage, double *
             ops->gradient(s->backend, stage, here, NULL, gradient);
             break;
         }
-        swap(&here, &there);
+        pl_rows_swap(&here, &there);
         measure_decrement(s, &p);
         record(s, ++out->iterations, &p);
         out->converged = settings->tolerance > 0 && out->decrement <= bound;

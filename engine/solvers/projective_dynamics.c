@@ -20,6 +20,7 @@
  * x(k+1) - x(k) = -A^-1 grad e(x(k)): the decrement |x(k+1) - x(k)|_A is quasi-Newton's, (grad e .
  * A^-1 grad e)^(1/2) of the iterate before, held against the first one.
  */
+#include "engine/solvers/arrays.h"
 #include "engine/solvers/solver.h"
 
 #include "engine/clock.h"
@@ -45,16 +46,11 @@ typedef struct projective {
 static void projective_destroy(pl_solver *solver)
 {
     projective *s = (projective *)solver;
-    const pl_backend_ops *ops = s->backend->ops;
     double **values[] = {s->zero, s->u, s->z};
-    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
-        for (int32_t g = 0; values[i] && g < s->model->group_count; g++)
-            ops->release(s->backend, values[i][g]);
-        free(values[i]);
-    }
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+        pl_group_arrays_release(s->model, s->backend, values[i]);
     double *rows[] = {s->base_rows, s->rhs, s->rhs_old, s->y, s->y_old};
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        ops->release(s->backend, rows[i]);
+    pl_rows_release(s->backend, rows, sizeof rows / sizeof *rows);
     free(s->detail);
     free(s);
 }
@@ -70,19 +66,11 @@ static pl_status projective_create(const pl_model *model, pl_backend *backend, p
     bool good = true;
     double ***values[] = {&s->zero, &s->u, &s->z};
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
-        double **list = calloc((size_t)model->group_count + 1, sizeof *list);
-        for (int32_t g = 0; list && g < model->group_count; g++) {
-            list[g] = backend->ops->alloc(backend, pl_group_values(&model->groups[g]));
-            good = good && list[g];
-        }
-        *values[i] = list;
-        good = good && list;
+        *values[i] = pl_group_arrays_create(model, backend, 1);
+        good = good && *values[i];
     }
     double **rows[] = {&s->base_rows, &s->rhs, &s->rhs_old, &s->y, &s->y_old};
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        *rows[i] = backend->ops->alloc(backend, 3 * model->free_vertices);
-        good = good && *rows[i];
-    }
+    good = pl_rows_create(model, backend, rows, sizeof rows / sizeof *rows) && good;
     if (model->detail == PL_METRICS_ITERATION) {
         s->detail = calloc((size_t)model->solver.iterations + 1, sizeof *s->detail);
         good = good && s->detail;
@@ -93,13 +81,6 @@ static pl_status projective_create(const pl_model *model, pl_backend *backend, p
     }
     *out = &s->base;
     return PL_OK;
-}
-
-static void swap(double **a, double **b)
-{
-    double *t = *a;
-    *a = *b;
-    *b = t;
 }
 
 static void begin(projective *s, const pl_stage *stage, const double *x)
@@ -129,8 +110,8 @@ static pl_status global_step(projective *s, double *x, pl_solve_result *out)
 {
     const pl_backend_ops *ops = s->backend->ops;
     double start = pl_clock_ms();
-    swap(&s->rhs, &s->rhs_old);
-    swap(&s->y, &s->y_old);
+    pl_rows_swap(&s->rhs, &s->rhs_old);
+    pl_rows_swap(&s->y, &s->y_old);
     ops->gather_global(s->backend, s->base_rows, s->rhs);
     pl_status status = ops->solve(s->backend, s->rhs, s->y);
     if (status != PL_OK)

@@ -1,0 +1,27 @@
+/* arrays.h - a solver's arrays on the device: values of every group, and rows of the free vertices.
+ * The create functions are all or nothing; release takes NULL. */
+#ifndef PLIANT_ENGINE_SOLVERS_ARRAYS_H
+#define PLIANT_ENGINE_SOLVERS_ARRAYS_H
+
+#include "engine/backends/backend.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* [group_count] arrays of pl_group_values() / `share` numbers each; NULL without memory. */
+double **pl_group_arrays_create(const pl_model *model, pl_backend *backend, int32_t share);
+void pl_group_arrays_release(const pl_model *model, pl_backend *backend, double **arrays);
+
+/* Every *row of the list gets 3 free_vertices numbers; false without memory, and then those that
+ * were made are the caller's to release as well. */
+bool pl_rows_create(const pl_model *model, pl_backend *backend, double ***rows, size_t count);
+void pl_rows_release(pl_backend *backend, double *const *rows, size_t count);
+
+static inline void pl_rows_swap(double **a, double **b)
+{
+    double *t = *a;
+    *a = *b;
+    *b = t;
+}
+
+#endif
