@@ -88,6 +88,24 @@ static const golden_scene SCENES[] = {
      "             'initial': {'angular_velocity': [3, 1, 2]}},"
      "            {'mesh': {'cloth': {'size': [1, 1], 'cells': [6, 6]}}, 'material': 'b',"
      "             'initial': {'shape': {'stretched': [1.5, 0.8, 1]}}}]}"},
+    {"laws", 5,
+     "{'pliant': 1, 'time': {'step': 0.02, 'steps': 5},"
+     " 'solver': {'iterations': 12, 'tolerance': 0},"
+     " 'materials': {'a': {'model': 'stvk'}, 'b': {'model': 'mooney_rivlin'},"
+     "   'c': {'model': 'fung', 'invertible': true}, 'd': {'model': 'polynomial'},"
+     "   'e': {'model': 'spline', 'splines': 'B'}, 'f': {'model': 'stable_neo_hookean'}},"
+     " 'bodies': [{'mesh': {'box': {'cells': [3, 3, 3]}}, 'material': 'a',"
+     "             'initial': {'shape': {'stretched': [1.5, 1, 0.8]}}},"
+     "            {'mesh': {'box': {'cells': [3, 3, 3]}}, 'material': 'b',"
+     "             'initial': {'shape': {'stretched': [0.6, 1.2, 1.1]}}},"
+     "            {'mesh': {'box': {'cells': [3, 3, 3]}}, 'material': 'c',"
+     "             'initial': {'shape': {'random': {'seed': 7}}}},"
+     "            {'mesh': {'box': {'cells': [3, 3, 3]}}, 'material': 'd',"
+     "             'initial': {'shape': {'twisted': {'turns': 0.3, 'axis': [0, 1, 0]}}}},"
+     "            {'mesh': {'box': {'cells': [3, 3, 3]}}, 'material': 'e',"
+     "             'initial': {'shape': {'stretched': [1.5, 1, 0.8]}}},"
+     "            {'mesh': {'cloth': {'size': [1, 1], 'cells': [5, 5]}}, 'material': 'f',"
+     "             'initial': {'shape': {'stretched': [1.3, 0.8, 1]}}}]}"},
     {"supernodal", 1,
      "{'pliant': 1, 'time': {'step': 0.02, 'steps': 1},"
      " 'solver': {'iterations': 4, 'tolerance': 0},"
