@@ -26,6 +26,14 @@ static const char MOVING[] =
     "                  'stiffness': 200}],"
     " 'output': {'every': 3}}";
 
+/* A block that an obstacle swings about, without touching it. */
+static const char CARRIED[] =
+    "{'pliant': 1, 'time': {'step': 0.02, 'steps': 20}, 'materials': {'m': {'model': 'corotated'}},"
+    " 'bodies': [{'mesh': {'box': {'size': [1, 1, 1], 'cells': [2, 2, 2]}}}],"
+    " 'attachments': [{'select': {'side': '+y'}, 'obstacle': 'obstacle-0', 'stiffness': 500}],"
+    " 'obstacles': [{'sphere': {'center': [0, 1.5, 0]}, 'motion': {'velocity': [1, 0.2, 0],"
+    "                'axis': [0, 0, 1], 'degrees_per_second': 90}}]}";
+
 /* Every iteration recorded, a fixed number of them, no momentum. */
 static const char RECORDED[] =
     "{'pliant': 1, 'time': {'step': 0.02, 'steps': 20},"
@@ -118,7 +126,7 @@ static void restarts_anywhere(const char *scene)
 
 START_TEST(goes_on_with_the_same_bits)
 {
-    restarts_anywhere(MOVING);
+    restarts_anywhere(_i == 0 ? MOVING : CARRIED);
 }
 END_TEST
 
@@ -154,7 +162,8 @@ END_TEST
 /* A restored state measures as the saved one did, before any step. */
 START_TEST(measures_the_same_at_once)
 {
-    pl_run *r = pl_run_open(1, MOVING), *fresh = pl_run_open(2, MOVING);
+    const char *scene = _i == 0 ? MOVING : CARRIED;
+    pl_run *r = pl_run_open(1, scene), *fresh = pl_run_open(2, scene);
     pl_run_frames(r, 13);
     void *saved;
     size_t size;
@@ -165,7 +174,7 @@ START_TEST(measures_the_same_at_once)
     pl_state_measure(fresh->model, fresh->state, &fresh->metrics);
     pl_check_metrics(&r->scene, &r->metrics, &fresh->metrics);
     ck_assert_int_eq(fresh->metrics.frame, 13);
-    ck_assert_int_gt(fresh->metrics.contacts, 0);
+    ck_assert(_i == 0 ? fresh->metrics.contacts > 0 : fresh->metrics.elastic < 1e6);
     pl_run_close(r);
     pl_run_close(fresh);
 }
@@ -260,12 +269,12 @@ int main(void)
     Suite *suite = suite_create("restart");
     TCase *t = tcase_create("restart");
     tcase_set_timeout(t, 120);
-    tcase_add_test(t, goes_on_with_the_same_bits);
+    tcase_add_loop_test(t, goes_on_with_the_same_bits, 0, 2);
     tcase_add_test(t, goes_on_with_the_same_bits_and_iterations);
     tcase_add_test(t, goes_on_with_the_same_bits_by_descent);
     tcase_add_test(t, goes_on_with_what_was_carried);
     tcase_add_test(t, the_moving_scene_touches_both_obstacles);
-    tcase_add_test(t, measures_the_same_at_once);
+    tcase_add_loop_test(t, measures_the_same_at_once, 0, 2);
     tcase_add_test(t, damaged_bytes_are_refused);
     tcase_add_test(t, the_hash_tells_models_apart);
     tcase_add_test(t, the_class_names_what_decides_bits);
