@@ -2,6 +2,7 @@
  * pl_verify names the file (and the frame where one is lost), every other frame is read with the
  * bytes it had, and nothing damaged is ever handed on as right. */
 #include "tests/support/session_fixture.h"
+#include "tests/support/suite.h"
 
 #include "protocol/checkpoint.h"
 #include "protocol/log.h"
@@ -478,9 +479,5 @@ int main(void)
     tcase_add_test(tcase, checkpoints);
     tcase_add_test(tcase, goes_on_without_head);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

@@ -4,6 +4,7 @@
 #include "protocol/session_dir.h"
 #include "server/worker/sandbox.h"
 #include "tests/support/session_fixture.h"
+#include "tests/support/suite.h"
 
 #include <check.h>
 #include <errno.h>
@@ -215,9 +216,5 @@ int main(void)
     tcase_add_test(tc, test_programs_keep_to_their_session);
     Suite *suite = suite_create("sandbox");
     suite_add_tcase(suite, tc);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

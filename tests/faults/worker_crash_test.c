@@ -4,6 +4,7 @@
 #include "protocol/log.h"
 #include "protocol/session_dir.h"
 #include "tests/support/session_compare.h"
+#include "tests/support/suite.h"
 
 #include <check.h>
 #include <errno.h>
@@ -131,9 +132,5 @@ int main(void)
     tcase_add_test(tc, test_old_exit_is_removed);
     Suite *suite = suite_create("worker_crash");
     suite_add_tcase(suite, tc);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

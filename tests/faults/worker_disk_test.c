@@ -7,6 +7,7 @@
 #include "server/worker/frame_writer.h"
 #include "server/worker/session_scene.h"
 #include "tests/support/session_compare.h"
+#include "tests/support/suite.h"
 
 #include <check.h>
 #include <errno.h>
@@ -215,9 +216,5 @@ int main(void)
     tcase_add_test(tc, test_not_finite);
     Suite *suite = suite_create("worker_disk");
     suite_add_tcase(suite, tc);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

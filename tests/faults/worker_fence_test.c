@@ -6,6 +6,7 @@
 #include "protocol/record.h"
 #include "protocol/session_dir.h"
 #include "tests/support/session_compare.h"
+#include "tests/support/suite.h"
 
 #include <check.h>
 #include <fcntl.h>
@@ -142,9 +143,5 @@ int main(void)
     tcase_add_test(tc, test_stale_beside_a_live_one);
     Suite *suite = suite_create("worker_fence");
     suite_add_tcase(suite, tc);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

@@ -5,6 +5,7 @@
 #include "protocol/session_dir.h"
 #include "protocol/sha256.h"
 #include "tests/support/session_fixture.h"
+#include "tests/support/suite.h"
 
 #include <check.h>
 #include <errno.h>
@@ -421,9 +422,5 @@ int main(void)
     tcase_add_test(tc, test_bad_mesh_file);
     Suite *suite = suite_create("worker_preflight");
     suite_add_tcase(suite, tc);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

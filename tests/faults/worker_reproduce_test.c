@@ -7,6 +7,7 @@
 #include "protocol/log.h"
 #include "protocol/session_dir.h"
 #include "tests/support/session_compare.h"
+#include "tests/support/suite.h"
 
 #include <check.h>
 #include <signal.h>
@@ -207,9 +208,5 @@ int main(void)
     tcase_add_test(tc, test_numerics_changed);
     Suite *suite = suite_create("worker_reproduce");
     suite_add_tcase(suite, tc);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

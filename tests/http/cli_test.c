@@ -1,5 +1,6 @@
 /* The command line against a real daemon, and `pliant run` without one. */
 #include "tests/support/daemon_fixture.h"
+#include "tests/support/suite.h"
 
 #include "protocol/json.h"
 #include "protocol/params.h"
@@ -602,9 +603,5 @@ int main(void)
     tcase_add_test(t, paused_session_is_shown_and_goes_on);
     tcase_add_test(t, interrupted_run_can_go_on);
     suite_add_tcase(s, t);
-    SRunner *sr = srunner_create(s);
-    srunner_run_all(sr, CK_NORMAL);
-    int failed = srunner_ntests_failed(sr);
-    srunner_free(sr);
-    return failed != 0;
+    return run_suite(s);
 }

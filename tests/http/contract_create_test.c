@@ -2,6 +2,7 @@
  * which faults, and that nothing of a refused scene stays.
  */
 #include "tests/support/session_client.h"
+#include "tests/support/suite.h"
 
 #include <check.h>
 #include <signal.h>
@@ -445,9 +446,5 @@ int main(void)
     tcase_add_loop_test(shared, test_no_json, 0, sizeof no_json / sizeof *no_json);
     tcase_add_loop_test(shared, test_refused, 0, sizeof refused / sizeof *refused);
     suite_add_tcase(suite, shared);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
+    return run_suite(suite);
 }

@@ -1,6 +1,7 @@
 /* Damage below the daemon: a flipped bit in a session's or a stored mesh's file is answered as such,
  * never handed on, and whatever else there is stays readable. */
 #include "tests/support/session_client.h"
+#include "tests/support/suite.h"
 
 #include "protocol/sha256.h"
 #include "protocol/verify.h"
@@ -243,9 +244,5 @@ int main(void)
     tcase_add_test(tcase, test_mesh);
     tcase_add_test(tcase, test_mesh_report);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

@@ -1,6 +1,7 @@
 /* Topology, single frames and the stream of frames.
  */
 #include "tests/support/session_client.h"
+#include "tests/support/suite.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -559,9 +560,5 @@ int main(void)
     tcase_add_test(tests, test_gap);
     tcase_add_test(tests, test_closing_cancels_nothing);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
+    return run_suite(suite);
 }

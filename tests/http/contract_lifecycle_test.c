@@ -2,6 +2,7 @@
  * nothing, cancel and delete work at once, and a restart of the daemon changes none of it.
  */
 #include "tests/support/session_client.h"
+#include "tests/support/suite.h"
 
 #include <check.h>
 #include <signal.h>
@@ -342,9 +343,5 @@ int main(void)
     tcase_add_test(tests, test_waiting_for_restart);
     tcase_add_test(tests, test_deaf_worker);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
+    return run_suite(suite);
 }

@@ -2,6 +2,7 @@
  */
 #include "protocol/sha256.h"
 #include "tests/support/session_client.h"
+#include "tests/support/suite.h"
 
 #include <check.h>
 #include <fcntl.h>
@@ -434,9 +435,5 @@ int main(void)
     tcase_add_test(tests, test_use);
     tcase_add_test(tests, test_tetgen);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
+    return run_suite(suite);
 }

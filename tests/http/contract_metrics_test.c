@@ -1,6 +1,7 @@
 /* Metrics as lines and as server-sent events, and the worker's log.
  */
 #include "tests/support/session_client.h"
+#include "tests/support/suite.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -379,9 +380,5 @@ int main(void)
     tcase_add_test(tests, test_log);
     tcase_add_test(tests, test_heartbeat);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
+    return run_suite(suite);
 }

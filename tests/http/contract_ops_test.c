@@ -1,6 +1,7 @@
 /* Capabilities, version, health, Prometheus, the API's description and the front page.
  */
 #include "tests/support/session_client.h"
+#include "tests/support/suite.h"
 
 #include <check.h>
 #include <ctype.h>
@@ -320,9 +321,5 @@ int main(void)
     tcase_add_test(tests, test_prometheus_text);
     tcase_add_test(tests, test_prometheus_series);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
+    return run_suite(suite);
 }

@@ -4,6 +4,7 @@
 #include "protocol/log.h"
 #include "protocol/session_dir.h"
 #include "tests/support/session_client.h"
+#include "tests/support/suite.h"
 
 #include <check.h>
 #include <fcntl.h>
@@ -459,9 +460,5 @@ int main(void)
     tcase_add_checked_fixture(tests, start_with_puppet, stop_puppet);
     tcase_add_test(tests, test_out_of_memory);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
+    return run_suite(suite);
 }

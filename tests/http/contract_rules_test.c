@@ -2,6 +2,7 @@
  * sizes, and the framing that a proxy could read differently.
  */
 #include "tests/support/session_client.h"
+#include "tests/support/suite.h"
 
 #include <check.h>
 #include <stdarg.h>
@@ -482,9 +483,5 @@ int main(void)
     tcase_add_test(own, test_origin);
     tcase_add_test(own, test_too_large);
     suite_add_tcase(suite, own);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
+    return run_suite(suite);
 }

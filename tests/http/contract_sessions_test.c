@@ -1,6 +1,7 @@
 /* Lists, one session and waiting for it, cancel and delete, and who runs when.
  */
 #include "tests/support/session_client.h"
+#include "tests/support/suite.h"
 
 #include <check.h>
 #include <signal.h>
@@ -458,9 +459,5 @@ int main(void)
     tcase_add_test(tests, test_two_at_once);
     tcase_add_test(tests, test_twenty);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
+    return run_suite(suite);
 }

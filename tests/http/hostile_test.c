@@ -2,6 +2,7 @@
  * up, keeps its memory, and nothing of it reaches the solver.
  */
 #include "tests/support/session_client.h"
+#include "tests/support/suite.h"
 
 #include <check.h>
 #include <poll.h>
@@ -436,9 +437,5 @@ int main(void)
     tcase_add_test(tests, test_reader_that_sleeps);
     tcase_add_test(tests, test_many_connections);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
+    return run_suite(suite);
 }

@@ -2,6 +2,7 @@
  * it is made anew from them, and nothing that a client sees is another but idempotency keys.
  */
 #include "tests/support/session_client.h"
+#include "tests/support/suite.h"
 
 #include <check.h>
 #include <dirent.h>
@@ -330,9 +331,5 @@ int main(void)
     tcase_add_loop_test(tests, test_flipped_bit, 0, 2);
     tcase_add_loop_test(tests, test_damaged_pages, 0, 2);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
+    return run_suite(suite);
 }

@@ -2,6 +2,7 @@
  * frame each time, and `pliant follow`, which does that by itself. No frame is missed or repeated.
  */
 #include "tests/support/session_client.h"
+#include "tests/support/suite.h"
 
 #include <check.h>
 #include <fcntl.h>
@@ -221,9 +222,5 @@ int main(void)
     tcase_add_test(tests, test_follow);
     tcase_add_test(tests, test_stop_workers);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
+    return run_suite(suite);
 }

@@ -1,6 +1,7 @@
 /* ADMM as a minimiser: what it reports is what it did, and what it finds is a minimum. */
 #include "engine/model/model.h"
 #include "tests/support/scene_run.h"
+#include "tests/support/suite.h"
 
 #include <check.h>
 #include <math.h>
@@ -181,9 +182,5 @@ int main(void)
     tcase_add_test(t, tolerance_decides_when_to_stop);
     tcase_add_test(t, recovers_from_collapse_and_chaos);
     suite_add_tcase(suite, t);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suite(suite);
 }

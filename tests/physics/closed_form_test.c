@@ -1,5 +1,6 @@
 /* Runs whose answer is known in closed form. */
 #include "tests/support/scene_run.h"
+#include "tests/support/suite.h"
 
 #include <check.h>
 #include <math.h>
@@ -201,9 +202,5 @@ int main(void)
     tcase_add_test(t, pins_follow_their_motion);
     tcase_add_test(t, free_body_keeps_its_momentum);
     suite_add_tcase(suite, t);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suite(suite);
 }

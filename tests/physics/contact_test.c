@@ -1,5 +1,6 @@
 /* Obstacles as hard constraints, and Coulomb friction on them. */
 #include "tests/support/scene_run.h"
+#include "tests/support/suite.h"
 
 #include <check.h>
 #include <math.h>
@@ -183,9 +184,5 @@ int main(void)
     tcase_add_test(t, moving_obstacle_lifts_a_block);
     tcase_add_test(t, wedge_of_two_planes_holds_a_block);
     suite_add_tcase(suite, t);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suite(suite);
 }

@@ -6,6 +6,7 @@
 #include "engine/model/model.h"
 #include "engine/solvers/solver.h"
 #include "tests/support/scene_run.h"
+#include "tests/support/suite.h"
 
 #include <check.h>
 #include <math.h>
@@ -522,9 +523,5 @@ int main(void)
     tcase_add_loop_test(t, threads_and_instructions_do_not_change_a_bit, 0, METHOD_COUNT);
     tcase_add_test(t, hard_obstacles_are_refused);
     suite_add_tcase(suite, t);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suite(suite);
 }

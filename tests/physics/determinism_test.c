@@ -2,6 +2,7 @@
  * with. */
 #include "tests/support/check_metrics.h"
 #include "tests/support/scene_run.h"
+#include "tests/support/suite.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -99,9 +100,5 @@ int main(void)
     tcase_add_test(t, threads_do_not_change_a_bit_by_descent);
     tcase_add_test(t, neither_threads_nor_a_restart_change_a_bit_of_a_supernodal_model);
     suite_add_tcase(suite, t);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suite(suite);
 }

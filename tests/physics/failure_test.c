@@ -1,6 +1,7 @@
 /* Numerical failures name the step, the body, its vertex or element and what to do, and leave the
  * state finite at the last good step. */
 #include "tests/support/scene_run.h"
+#include "tests/support/suite.h"
 
 #include <check.h>
 #include <float.h>
@@ -208,9 +209,5 @@ int main(void)
     tcase_add_loop_test(t, a_run_that_diverges_fails, 0, METHOD_COUNT);
     tcase_add_loop_test(t, extreme_moduli_stay_finite, 0, 2 * METHOD_COUNT);
     suite_add_tcase(suite, t);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suite(suite);
 }

@@ -3,6 +3,7 @@
 #include "engine/model/layout.h"
 #include "engine/model/model.h"
 #include "protocol/scene_json.h"
+#include "tests/support/suite.h"
 
 #include <check.h>
 #include <math.h>
@@ -221,9 +222,5 @@ int main(void)
     tcase_add_test(cases, fields_that_cannot_be_used_are_faults);
     tcase_add_test(cases, values_of_fields_are_judged);
     suite_add_tcase(suite, cases);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

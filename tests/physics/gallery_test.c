@@ -1,5 +1,7 @@
 /* Every scene of clients/scenes shows what it says that it shows: `pliant run --quick --check`, or
  * with PLIANT_LONG=1 the scene as it is. */
+#include "tests/support/suite.h"
+
 #include <check.h>
 #include <dirent.h>
 #include <libgen.h>
@@ -92,11 +94,8 @@ int main(void)
     tcase_add_test(t, the_gallery_is_there);
     tcase_add_loop_test(t, scene_shows_what_it_says, 0, scene_count);
     suite_add_tcase(suite, t);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
+    int status = run_suite(suite);
     for (int i = 0; i < scene_count; i++)
         free(scenes[i]);
-    return failed != 0;
+    return status;
 }

@@ -7,6 +7,7 @@
  * which the supernodal factor depends on, and every instruction set is held against it. */
 #include "tests/physics/golden_hashes.h"
 #include "tests/support/scene_run.h"
+#include "tests/support/suite.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -190,9 +191,5 @@ int main(int argc, char **argv)
     int isas = sizeof ISAS / sizeof *ISAS;
     tcase_add_loop_test(t, bits_are_as_they_were, 0, SCENE_COUNT * isas);
     suite_add_tcase(suite, t);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suite(suite);
 }

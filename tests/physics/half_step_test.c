@@ -3,6 +3,7 @@
 #include "engine/state.h"
 #include "tests/support/check_metrics.h"
 #include "tests/support/scene_run.h"
+#include "tests/support/suite.h"
 
 #include <check.h>
 #include <math.h>
@@ -218,9 +219,5 @@ int main(void)
     tcase_add_test(t, halved_steps_have_the_same_bits);
     tcase_add_test(t, a_step_that_was_saved_is_forgotten);
     suite_add_tcase(suite, t);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suite(suite);
 }

@@ -1,5 +1,6 @@
 /* Wind, point loads and pressure against closed forms and the balance of momentum. */
 #include "tests/support/scene_run.h"
+#include "tests/support/suite.h"
 
 #include <check.h>
 #include <math.h>
@@ -208,9 +209,5 @@ int main(void)
     tcase_add_loop_test(c, same_bits_on_any_threads, 0, 2);
     tcase_add_loop_test(c, restart, 0, 2);
     suite_add_tcase(suite, c);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suite(suite);
 }

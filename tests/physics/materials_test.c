@@ -1,6 +1,7 @@
 /* Every material: the patch test, the force of a pulled cube, and the way back from a shape that no
  * element survives. */
 #include "tests/support/scene_run.h"
+#include "tests/support/suite.h"
 
 #include <check.h>
 #include <math.h>
@@ -440,9 +441,5 @@ int main(void)
     tcase_add_loop_test(t, inverted_bodies_recover_under_every_method, 0, 2);
     tcase_add_test(t, materials_share_a_scene);
     suite_add_tcase(suite, t);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suite(suite);
 }

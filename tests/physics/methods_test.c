@@ -2,6 +2,7 @@
  * new method is a row of METHODS. */
 #include "engine/carries.h"
 #include "tests/support/case_a.h"
+#include "tests/support/suite.h"
 
 #include <check.h>
 #include <math.h>
@@ -145,9 +146,5 @@ int main(void)
                         whole ? TWIST_COUNT * MATERIAL_COUNT : QUICK_MATERIALS);
     tcase_add_loop_test(t, defaults_are_fast, 0, whole ? CASE_A_MATERIALS : QUICK_MATERIALS);
     suite_add_tcase(suite, t);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suite(suite);
 }

@@ -3,6 +3,7 @@
 #include "engine/backends/backend.h"
 #include "engine/model/model.h"
 #include "tests/support/scene_run.h"
+#include "tests/support/suite.h"
 
 #include <check.h>
 #include <math.h>
@@ -206,9 +207,5 @@ int main(void)
     tcase_add_test(t, a_step_of_a_quarter_of_an_hour);
     tcase_add_test(t, inverted_start_is_told);
     suite_add_tcase(suite, t);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suite(suite);
 }

@@ -1,6 +1,7 @@
 /* Obstacles as energies (Liu 2017, section 4.3), under methods that have no constraints. */
 #include "engine/obstacles/shape.h"
 #include "tests/support/scene_run.h"
+#include "tests/support/suite.h"
 
 #include <check.h>
 #include <math.h>
@@ -157,9 +158,5 @@ int main(void)
     tcase_add_test(t, friction_slows_a_sliding_block);
     tcase_add_test(t, threads_change_no_bit);
     suite_add_tcase(suite, t);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suite(suite);
 }

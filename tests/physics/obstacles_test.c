@@ -4,6 +4,7 @@
 #include "engine/model/motion.h"
 #include "engine/obstacles/shape.h"
 #include "tests/support/scene_run.h"
+#include "tests/support/suite.h"
 
 #include <check.h>
 #include <math.h>
@@ -147,9 +148,5 @@ int main(void)
     tcase_add_loop_test(t, body_rests_on_every_shape, 0, sizeof RESTS / sizeof *RESTS);
     tcase_add_loop_test(t, no_moving_shape_is_entered, 0, MOVES * sizeof MOVED / sizeof *MOVED);
     suite_add_tcase(suite, t);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suite(suite);
 }

@@ -1,5 +1,6 @@
 /* Pins that hold some coordinates of a vertex, and what they push with. */
 #include "tests/support/scene_run.h"
+#include "tests/support/suite.h"
 
 #include "engine/backends/backend.h"
 #include "engine/model/factors.h"
@@ -224,9 +225,5 @@ int main(void)
     tcase_add_test(c, multiply_and_solve_are_inverse);
     tcase_add_loop_test(c, keyframed_end, 0, METHOD_COUNT);
     suite_add_tcase(suite, c);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suite(suite);
 }

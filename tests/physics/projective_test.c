@@ -1,5 +1,6 @@
 /* Projective dynamics: its iterates, against methods that come to them in other ways. */
 #include "tests/support/scene_run.h"
+#include "tests/support/suite.h"
 
 #include <check.h>
 #include <math.h>
@@ -127,9 +128,5 @@ int main(void)
     tcase_add_test(t, every_iteration_goes_down);
     tcase_add_test(t, weights_are_the_energies_own);
     suite_add_tcase(suite, t);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suite(suite);
 }

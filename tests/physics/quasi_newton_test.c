@@ -6,6 +6,7 @@
 #include "engine/model/model.h"
 #include "engine/solvers/solver.h"
 #include "tests/support/case_a.h"
+#include "tests/support/suite.h"
 
 #include <check.h>
 #include <math.h>
@@ -660,9 +661,5 @@ int main(void)
     tcase_add_test(t, what_is_not_finite_is_told);
     tcase_add_test(t, hard_obstacles_are_refused_with_the_method_that_has_them);
     suite_add_tcase(suite, t);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suite(suite);
 }

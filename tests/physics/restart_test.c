@@ -2,6 +2,7 @@
  * interrupted: positions, velocities and every metric that is not a time. */
 #include "tests/support/check_metrics.h"
 #include "tests/support/scene_run.h"
+#include "tests/support/suite.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -279,9 +280,5 @@ int main(void)
     tcase_add_test(t, the_hash_tells_models_apart);
     tcase_add_test(t, the_class_names_what_decides_bits);
     suite_add_tcase(suite, t);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suite(suite);
 }

@@ -2,6 +2,7 @@
 #include "engine/model/model.h"
 #include "engine/model/nearest.h"
 #include "tests/support/scene_run.h"
+#include "tests/support/suite.h"
 
 #include <check.h>
 #include <math.h>
@@ -548,9 +549,5 @@ int main(void)
     tcase_add_loop_test(t, sheets_of_a_model_differ, 0, 2);
     tcase_add_test(t, parts_without_elements_are_refused);
     suite_add_tcase(suite, t);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suite(suite);
 }

@@ -1,5 +1,6 @@
 /* Equilibria without inertia: force against stretch, linear theory, and what may stand still. */
 #include "tests/support/scene_run.h"
+#include "tests/support/suite.h"
 
 #include "protocol/scene_json.h"
 
@@ -228,9 +229,5 @@ int main(void)
     tcase_add_test(c, what_floats_is_refused);
     tcase_add_loop_test(c, step_decides_nothing, 0, METHOD_COUNT);
     suite_add_tcase(suite, c);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suite(suite);
 }

@@ -2,6 +2,7 @@
 #include "engine/model/layout.h"
 #include "engine/model/model.h"
 #include "protocol/scene_json.h"
+#include "tests/support/suite.h"
 
 #include <check.h>
 #include <math.h>
@@ -175,9 +176,5 @@ int main(void)
     tcase_add_test(cases, bodies_with_slivers_run);
     tcase_add_test(cases, slivers_are_counted_and_named);
     suite_add_tcase(suite, cases);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

@@ -3,6 +3,7 @@
 #include "clients/cli/compare_result.h"
 
 #include "tests/unit/cli_files.h"
+#include "tests/support/suite.h"
 
 #include <check.h>
 #include <math.h>
@@ -135,9 +136,5 @@ int main(void)
     tcase_add_test(t, lower_objectives_count_without_constraints);
     tcase_add_test(t, a_chart_has_its_points_where_they_belong);
     suite_add_tcase(suite, t);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suite(suite);
 }

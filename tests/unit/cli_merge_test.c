@@ -1,5 +1,6 @@
 /* Merge patches: RFC 7386's own examples, and arrays by index. */
 #include "clients/cli/merge.h"
+#include "tests/support/suite.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -51,9 +52,5 @@ int main(void)
     tcase_add_loop_test(t, patches_merge, 0, sizeof rows / sizeof *rows);
     tcase_add_test(t, what_is_no_json_is_refused);
     suite_add_tcase(suite, t);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suite(suite);
 }

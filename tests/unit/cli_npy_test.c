@@ -2,6 +2,7 @@
 #include "clients/cli/npy.h"
 
 #include "tests/unit/cli_files.h"
+#include "tests/support/suite.h"
 
 #include <zlib.h>
 
@@ -152,9 +153,5 @@ int main(void)
     tcase_add_test(t, large_archive_is_zip64);
     tcase_add_test(t, archive_that_lacks_bytes_is_not_left);
     suite_add_tcase(s, t);
-    SRunner *sr = srunner_create(s);
-    srunner_run_all(sr, CK_NORMAL);
-    int failed = srunner_ntests_failed(sr);
-    srunner_free(sr);
-    return failed != 0;
+    return run_suite(s);
 }

@@ -3,6 +3,7 @@
 #include "clients/cli/png.h"
 
 #include "tests/unit/cli_files.h"
+#include "tests/support/suite.h"
 
 #include <zlib.h>
 
@@ -154,9 +155,5 @@ int main(void)
     tcase_add_test(t, nothing_to_draw_is_said);
     tcase_add_test(t, png_decodes_to_the_pixels);
     suite_add_tcase(s, t);
-    SRunner *sr = srunner_create(s);
-    srunner_run_all(sr, CK_NORMAL);
-    int failed = srunner_ntests_failed(sr);
-    srunner_free(sr);
-    return failed != 0;
+    return run_suite(s);
 }

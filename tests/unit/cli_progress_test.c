@@ -1,6 +1,7 @@
 /* The progress line and the plot, as text. */
 #include "clients/cli/plot.h"
 #include "clients/cli/progress.h"
+#include "tests/support/suite.h"
 
 #include <check.h>
 #include <math.h>
@@ -193,9 +194,5 @@ int main(void)
     tcase_add_test(t, braille_dots_are_utf8);
     tcase_add_test(t, no_positive_value_is_said);
     suite_add_tcase(s, t);
-    SRunner *sr = srunner_create(s);
-    srunner_run_all(sr, CK_NORMAL);
-    int failed = srunner_ntests_failed(sr);
-    srunner_free(sr);
-    return failed != 0;
+    return run_suite(s);
 }

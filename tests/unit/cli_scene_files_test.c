@@ -6,6 +6,7 @@
 #include "protocol/sha256.h"
 
 #include "tests/unit/cli_files.h"
+#include "tests/support/suite.h"
 
 static pl_status rewrite(const char *text, pl_scene_files *out, pl_faults *faults)
 {
@@ -200,9 +201,5 @@ int main(void)
     tcase_add_test(t, damage_is_noticed);
     tcase_add_test(t, taker_can_stop);
     suite_add_tcase(s, t);
-    SRunner *sr = srunner_create(s);
-    srunner_run_all(sr, CK_NORMAL);
-    int failed = srunner_ntests_failed(sr);
-    srunner_free(sr);
-    return failed != 0;
+    return run_suite(s);
 }

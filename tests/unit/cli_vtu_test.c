@@ -2,6 +2,7 @@
 #include "clients/cli/vtu.h"
 
 #include "tests/unit/cli_files.h"
+#include "tests/support/suite.h"
 
 static const float positions[12] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1};
 static const float displacement[12] = {[4] = 0.25f};
@@ -103,9 +104,5 @@ int main(void)
     tcase_add_test(t, kinds_of_cells_follow_each_other);
     tcase_add_test(t, series_lists_files_and_times);
     suite_add_tcase(s, t);
-    SRunner *sr = srunner_create(s);
-    srunner_run_all(sr, CK_NORMAL);
-    int failed = srunner_ntests_failed(sr);
-    srunner_free(sr);
-    return failed != 0;
+    return run_suite(s);
 }

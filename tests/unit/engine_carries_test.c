@@ -2,6 +2,7 @@
 #include "engine/carries.h"
 #include "engine/solvers/solver.h"
 #include "protocol/params.h"
+#include "tests/support/suite.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -114,9 +115,5 @@ int main(void)
     tcase_add_test(t, parts_of_a_scene_have_traits);
     tcase_add_test(t, springs_have_no_model);
     suite_add_tcase(suite, t);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suite(suite);
 }

@@ -1,6 +1,7 @@
 /* The kernels and the term groups on arm64, cross-compiled (make arm64) and emulated: the same bits
  * as here. */
 #include "tests/support/kernels_hash.h"
+#include "tests/support/suite.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -57,9 +58,5 @@ int main(void)
     tcase_add_test(cases, the_hashes_tell_functions_apart);
     tcase_add_test(cases, arm64_has_the_same_bits);
     suite_add_tcase(suite, cases);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suite(suite);
 }

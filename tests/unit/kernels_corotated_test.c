@@ -5,6 +5,7 @@
 #include "engine/kernels/corotated.h"
 #include "engine/kernels/neo_hookean.h"
 #include "tests/support/lanes_random.h"
+#include "tests/support/suite.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -588,9 +589,5 @@ int main(void)
     tcase_add_loop_test(cases, prox_is_finite_for_every_finite_input, 0, COUNT);
     tcase_add_loop_test(cases, the_rest_of_the_block_does_not_matter, 0, COUNT);
     suite_add_tcase(suite, cases);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suite(suite);
 }

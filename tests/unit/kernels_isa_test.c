@@ -3,6 +3,7 @@
 #include "tests/support/kernels_hash.h"
 #include "tests/support/kernels_probe.h"
 #include "tests/support/lanes_random.h"
+#include "tests/support/suite.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -108,9 +109,5 @@ int main(void)
     tcase_add_test(cases, every_instruction_set_has_the_same_bits);
     tcase_add_test(cases, term_groups_have_the_same_bits);
     suite_add_tcase(suite, cases);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suite(suite);
 }

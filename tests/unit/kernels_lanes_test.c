@@ -2,6 +2,7 @@
  * over the whole range of double. */
 #include "engine/lanes/lanes.h"
 #include "tests/support/lanes_random.h"
+#include "tests/support/suite.h"
 
 #include <check.h>
 #include <float.h>
@@ -164,9 +165,5 @@ int main(void)
     tcase_add_test(cases, selection_and_comparison);
     tcase_add_test(cases, lanes_are_independent_and_in_order);
     suite_add_tcase(suite, cases);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suite(suite);
 }

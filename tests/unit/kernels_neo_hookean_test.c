@@ -2,6 +2,7 @@
  * the proximal operator against every stationary point found by bisection in long double. */
 #include "engine/kernels/neo_hookean.h"
 #include "tests/support/lanes_random.h"
+#include "tests/support/suite.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -379,9 +380,5 @@ int main(void)
     tcase_add_test(cases, prox_is_finite_for_every_finite_input);
     tcase_add_test(cases, the_rest_of_the_block_does_not_matter);
     suite_add_tcase(suite, cases);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suite(suite);
 }

@@ -4,6 +4,7 @@
 #include "engine/model/isa.h"
 #include "engine/model/materials.h"
 #include "tests/support/lanes_random.h"
+#include "tests/support/suite.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -385,9 +386,5 @@ int main(void)
     tcase_add_loop_test(cases, small_strain_is_linear_elasticity, 0, PL_MATERIAL_KINDS);
     tcase_add_loop_test(cases, prox_is_no_worse_than_a_search, 0, 2 * PL_MATERIAL_KINDS);
     suite_add_tcase(suite, cases);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suite(suite);
 }

@@ -2,6 +2,7 @@
  * s0 >= s1 >= |s2|, for random, singular, clustered, inverted, graded, huge and tiny matrices. */
 #include "engine/kernels/svd3.h"
 #include "tests/support/lanes_random.h"
+#include "tests/support/suite.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -193,9 +194,5 @@ int main(void)
     tcase_add_test(cases, known_values_and_the_sign_of_the_last);
     tcase_add_test(cases, matrix_operations);
     suite_add_tcase(suite, cases);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suite(suite);
 }

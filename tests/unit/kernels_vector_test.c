@@ -1,5 +1,7 @@
 /* The kernels are vector code from end to end, which no timing on a busy machine would show: GCC's
  * report of vector operations that it takes apart, and the instructions in the objects as built. */
+#include "tests/support/suite.h"
+
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -289,9 +291,5 @@ int main(void)
     tcase_set_timeout(cases, 240);
     add_tests(cases);
     suite_add_tcase(suite, cases);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suite(suite);
 }

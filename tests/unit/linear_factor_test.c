@@ -2,6 +2,7 @@
  * threads and instruction sets. */
 #include "engine/isa.h"
 #include "engine/linear/linear.h"
+#include "tests/support/suite.h"
 
 #include <check.h>
 #include <math.h>
@@ -329,9 +330,5 @@ int main(void)
     tcase_add_test(t, what_is_not_positive_definite_fails);
     tcase_add_test(t, a_pattern_is_factored_again);
     suite_add_tcase(suite, t);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suite(suite);
 }

@@ -209,5 +209,5 @@ int main(void)
     tcase_add_test(cases, unused_vertices_are_dropped);
     tcase_add_test(cases, measures_are_right);
     tcase_add_test(cases, the_surface_is_in_a_fixed_order);
-    return run_suite("mesh_check", cases);
+    return run_cases("mesh_check", cases);
 }

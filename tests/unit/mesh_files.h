@@ -4,6 +4,7 @@
 #define PLIANT_TESTS_UNIT_MESH_FILES_H
 
 #include "engine/mesh/mesh.h"
+#include "tests/support/suite.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -116,18 +117,6 @@ static inline void accepted(pl_mesh_format format, const char *a, const char *b,
     pl_mesh_clear(&mesh);
     free((void *)blobs[0].data);
     free((void *)blobs[1].data);
-}
-
-/* main() of a test program. */
-static inline int run_suite(const char *name, TCase *cases)
-{
-    Suite *suite = suite_create(name);
-    suite_add_tcase(suite, cases);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
 #endif

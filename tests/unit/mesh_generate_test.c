@@ -219,5 +219,5 @@ int main(void)
     tcase_add_test(cases, spheres_have_their_radius_and_one_size);
     tcase_add_test(cases, small_spheres_work);
     tcase_add_test(cases, order_sorts_stably);
-    return run_suite("mesh_generate", cases);
+    return run_cases("mesh_generate", cases);
 }

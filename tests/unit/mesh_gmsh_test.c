@@ -661,5 +661,5 @@ int main(void)
     tcase_add_test(cases, all_faults_at_once);
     tcase_add_test(cases, limits_are_kept);
     tcase_add_test(cases, partitioned_entities_have_groups);
-    return run_suite("mesh_gmsh", cases);
+    return run_cases("mesh_gmsh", cases);
 }

@@ -206,5 +206,5 @@ int main(void)
     tcase_add_test(cases, large_files_cut_and_changed);
     tcase_add_test(cases, small_texts_cut_and_changed);
     tcase_add_test(cases, wrong_kinds_are_refused);
-    return run_suite("mesh_hostile", cases);
+    return run_cases("mesh_hostile", cases);
 }

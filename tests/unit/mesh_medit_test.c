@@ -100,5 +100,5 @@ int main(void)
     tcase_add_test(cases, free_form_references_and_sections);
     tcase_add_test(cases, faults_are_located);
     tcase_add_test(cases, lost_numbers_are_traced);
-    return run_suite("mesh_medit", cases);
+    return run_cases("mesh_medit", cases);
 }

@@ -180,5 +180,5 @@ int main(void)
     tcase_add_test(cases, the_funnel_is_read);
     tcase_add_test(cases, gmsh_triangles_are_elements);
     tcase_add_test(cases, gmsh_triangles_of_two_groups);
-    return run_suite("mesh_obj", cases);
+    return run_cases("mesh_obj", cases);
 }

@@ -295,5 +295,5 @@ int main(void)
     tcase_add_test(cases, bad_triangles_are_located);
     tcase_add_test(cases, bad_edges_are_located);
     tcase_add_test(cases, closed_surfaces);
-    return run_suite("mesh_sheets", cases);
+    return run_cases("mesh_sheets", cases);
 }

@@ -85,5 +85,5 @@ int main(void)
     tcase_add_test(cases, public_files_are_read);
     tcase_add_test(cases, attributes_markers_and_regions);
     tcase_add_test(cases, faults_are_located);
-    return run_suite("mesh_tetgen", cases);
+    return run_cases("mesh_tetgen", cases);
 }

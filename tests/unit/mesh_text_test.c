@@ -144,5 +144,5 @@ int main(void)
     tcase_add_test(cases, other_words_are_no_reals);
     tcase_add_test(cases, the_locale_changes_nothing);
     tcase_add_test(cases, quotes_and_names_are_printable);
-    return run_suite("mesh_text", cases);
+    return run_cases("mesh_text", cases);
 }

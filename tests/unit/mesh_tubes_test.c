@@ -135,5 +135,5 @@ int main(void)
     tcase_add_test(cases, helices);
     tcase_add_test(cases, helix_turns_right);
     tcase_add_test(cases, small_and_large);
-    return run_suite("mesh_tubes", cases);
+    return run_cases("mesh_tubes", cases);
 }

@@ -1,6 +1,7 @@
 /* Obstacles as energies: gradient and Hessian against differences, force and energy against closed
  * forms, for every shape, moved and with friction. */
 #include "engine/model/contact_springs.h"
+#include "tests/support/suite.h"
 
 #include <check.h>
 #include <math.h>
@@ -204,9 +205,5 @@ int main(void)
     tcase_add_test(t, energy_and_force_are_the_law_s);
     tcase_add_test(t, blocks_may_be_split);
     suite_add_tcase(suite, t);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suite(suite);
 }

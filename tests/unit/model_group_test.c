@@ -3,6 +3,7 @@
 #include "engine/model/isa.h"
 #include "engine/model/tets.h"
 #include "tests/support/scene_run.h"
+#include "tests/support/suite.h"
 
 #include <check.h>
 #include <math.h>
@@ -343,9 +344,5 @@ int main(void)
     tcase_add_test(t, nothing_behind_the_last_vertex_is_read);
 #endif
     suite_add_tcase(suite, t);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suite(suite);
 }

@@ -2,6 +2,7 @@
 #include "engine/model/layout.h"
 #include "engine/model/model.h"
 #include "tests/support/scene_run.h"
+#include "tests/support/suite.h"
 
 #include <check.h>
 #include <math.h>
@@ -84,9 +85,5 @@ int main(void)
     tcase_add_test(cases, elements_of_all_bodies_in_one_list_a_kind);
     tcase_add_test(cases, sheets_select_by_place);
     suite_add_tcase(suite, cases);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

@@ -5,6 +5,7 @@
 #include "engine/model/model.h"
 #include "engine/pliant.h"
 #include "tests/support/scene_run.h"
+#include "tests/support/suite.h"
 
 #include <check.h>
 #include <math.h>
@@ -252,9 +253,5 @@ int main(void)
     tcase_add_test(t, numbers_of_materials_are_in_the_hash);
     tcase_add_test(t, blends_are_frozen_where_a_step_begins);
     suite_add_tcase(suite, t);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suite(suite);
 }

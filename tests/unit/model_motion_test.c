@@ -1,5 +1,6 @@
 /* Keyframed motions: where they are, and how fast. */
 #include "engine/model/motion.h"
+#include "tests/support/suite.h"
 
 #include <check.h>
 #include <math.h>
@@ -156,9 +157,5 @@ int main(void)
     tcase_add_loop_test(c, velocity_is_the_derivative, 0, 2);
     tcase_add_test(c, start);
     suite_add_tcase(suite, c);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suite(suite);
 }

@@ -2,6 +2,7 @@
 #include "engine/isa.h"
 #include "engine/model/project.h"
 #include "tests/support/lanes_random.h"
+#include "tests/support/suite.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -110,9 +111,5 @@ int main(void)
     tcase_add_loop_test(t, negative_eigenvalues_go, 0, sizeof SIZES / sizeof *SIZES);
     tcase_add_test(t, instructions_do_not_change_a_bit);
     suite_add_tcase(suite, t);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suite(suite);
 }

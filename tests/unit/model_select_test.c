@@ -1,6 +1,7 @@
 /* Selections: every kind picks the vertices it says, and one that picks none is a located fault. */
 #include "engine/model/layout.h"
 #include "engine/model/select.h"
+#include "tests/support/suite.h"
 
 #include <check.h>
 #include <math.h>
@@ -218,9 +219,5 @@ int main(void)
     tcase_add_test(t, nothing_is_a_fault);
     tcase_add_test(t, initial_shapes);
     suite_add_tcase(suite, t);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suite(suite);
 }

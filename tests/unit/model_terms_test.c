@@ -5,6 +5,7 @@
 #include "engine/model/materials.h"
 #include "engine/model/terms.h"
 #include "engine/model/hinges.h"
+#include "tests/support/suite.h"
 
 #include <check.h>
 #include <math.h>
@@ -566,9 +567,5 @@ int main(void)
     tcase_add_test(t, instruction_sets_give_the_same_bits);
 #endif
     suite_add_tcase(suite, t);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suite(suite);
 }

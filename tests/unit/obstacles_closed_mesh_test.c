@@ -3,6 +3,7 @@
 #include "engine/obstacles/closed_mesh.h"
 #include "engine/obstacles/shape.h"
 #include "engine/obstacles/solid.h"
+#include "tests/support/suite.h"
 
 #include <check.h>
 #include <math.h>
@@ -276,9 +277,5 @@ int main(void)
     tcase_add_test(t, what_bounds_nothing_is_refused);
     tcase_add_test(t, heightfield_is_ground);
     suite_add_tcase(suite, t);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suite(suite);
 }

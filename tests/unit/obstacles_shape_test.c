@@ -1,6 +1,7 @@
 /* Signed distances of the shapes against points sampled on their surfaces, normals and Hessians
  * against differences. */
 #include "engine/obstacles/shape.h"
+#include "tests/support/suite.h"
 
 #include <check.h>
 #include <math.h>
@@ -461,9 +462,5 @@ int main(void)
     tcase_add_test(t, inside_is_the_other_sign);
     tcase_add_test(t, way_through_a_thin_part_is_seen);
     suite_add_tcase(suite, t);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suite(suite);
 }

@@ -4,6 +4,7 @@
 #include "protocol/record.h"
 
 #include "tests/unit/protocol_files.h"
+#include "tests/support/suite.h"
 
 #include <errno.h>
 
@@ -243,9 +244,5 @@ int main(void)
     tcase_add_test(tcase, newest);
     tcase_add_test(tcase, failed_write);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

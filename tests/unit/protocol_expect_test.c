@@ -2,6 +2,7 @@
 #include "protocol/expect.h"
 
 #include "protocol/json.h"
+#include "tests/support/suite.h"
 
 #include <check.h>
 #include <math.h>
@@ -221,9 +222,5 @@ int main(void)
     tcase_add_test(t, missing_numbers_fail);
     tcase_add_test(t, foreign_topology_is_refused);
     suite_add_tcase(suite, t);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suite(suite);
 }

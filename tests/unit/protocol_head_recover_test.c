@@ -4,6 +4,7 @@
 #include "protocol/log.h"
 
 #include "tests/unit/protocol_files.h"
+#include "tests/support/suite.h"
 
 #include <errno.h>
 
@@ -195,9 +196,5 @@ int main(void)
     tcase_add_test(tcase, writer_goes_on);
     tcase_add_test(tcase, lost_segments);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

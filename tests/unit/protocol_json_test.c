@@ -2,6 +2,7 @@
 #include "protocol/json.h"
 #include "protocol/metrics_json.h"
 #include "protocol/problem.h"
+#include "tests/support/suite.h"
 
 #include <check.h>
 #include <float.h>
@@ -323,9 +324,5 @@ int main(void)
     tcase_add_test(tcase, metrics);
     tcase_add_test(tcase, metrics_alike);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

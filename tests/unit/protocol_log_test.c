@@ -3,6 +3,7 @@
 #include "protocol/log.h"
 
 #include "tests/unit/protocol_files.h"
+#include "tests/support/suite.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -789,9 +790,5 @@ int main(void)
     tcase_add_test(tcase, index_truncated_under_the_writer);
     tcase_add_test(tcase, sync_from_another_thread);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

@@ -1,6 +1,7 @@
 /* Records, their checksum, and SHA-256. */
 #include "protocol/record.h"
 #include "protocol/sha256.h"
+#include "tests/support/suite.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -162,9 +163,5 @@ int main(void)
     tcase_add_test(tcase, frame_header);
     tcase_add_test(tcase, sha256);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

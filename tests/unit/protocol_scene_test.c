@@ -8,6 +8,7 @@
 #include "protocol/scene_json.h"
 
 #include "tests/unit/protocol_files.h"
+#include "tests/support/suite.h"
 
 #include <dirent.h>
 #include <math.h>
@@ -534,9 +535,5 @@ int main(void)
     tcase_add_test(tcase, outline);
     tcase_add_test(tcase, capabilities);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

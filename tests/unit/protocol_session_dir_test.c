@@ -2,6 +2,7 @@
 #include "protocol/session_dir.h"
 
 #include "tests/unit/protocol_files.h"
+#include "tests/support/suite.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -236,9 +237,5 @@ int main(void)
     tcase_add_test(tcase, preflight_written_and_read);
     tcase_add_test(tcase, lock);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

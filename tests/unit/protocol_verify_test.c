@@ -4,6 +4,7 @@
 #include "protocol/verify.h"
 
 #include "tests/unit/protocol_files.h"
+#include "tests/support/suite.h"
 
 static temporary t;
 
@@ -208,9 +209,5 @@ int main(void)
     tcase_add_test(tcase, long_damage);
     tcase_add_test(tcase, can_be_ended);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

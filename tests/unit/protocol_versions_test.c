@@ -3,6 +3,7 @@
  * added here when a format changes, and never taken away while it is to be read. */
 #include "protocol/log.h"
 #include "protocol/session_file.h"
+#include "tests/support/suite.h"
 
 #include <check.h>
 #include <errno.h>
@@ -114,9 +115,5 @@ int main(void)
     tcase_add_loop_test(tcase, files, 0, count);
     tcase_add_loop_test(tcase, frames, 0, count);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

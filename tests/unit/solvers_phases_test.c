@@ -1,5 +1,6 @@
 /* Chebyshev's phases: weights, eq. 9's changes, and the tuner on an error that is known. */
 #include "engine/solvers/phases.h"
+#include "tests/support/suite.h"
 
 #include <check.h>
 #include <math.h>
@@ -125,9 +126,5 @@ int main(void)
     tcase_add_test(t, tuner_ends_where_nothing_helps);
     tcase_add_test(t, saved_phases_are_restored_or_refused);
     suite_add_tcase(suite, t);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suite(suite);
 }

@@ -2,6 +2,7 @@
  * one go. */
 #include "protocol/record.h"
 #include "server/worker/control.h"
+#include "tests/support/suite.h"
 
 #include <check.h>
 #include <fcntl.h>
@@ -102,9 +103,5 @@ int main(void)
     tcase_add_test(tests, test_pieces);
     tcase_add_test(tests, test_after_damage);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
+    return run_suite(suite);
 }

@@ -1,0 +1,26 @@
+/* suite.h - the end of every test program's main(). CK_VERBOSITY is heard. */
+#ifndef PLIANT_TESTS_SUPPORT_SUITE_H
+#define PLIANT_TESTS_SUPPORT_SUITE_H
+
+#include <check.h>
+#include <stdlib.h>
+
+/* Run a suite and let go of it: the program's exit status. */
+static inline int run_suite(Suite *suite)
+{
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+/* The same with one list of cases. */
+static inline int run_cases(const char *name, TCase *cases)
+{
+    Suite *suite = suite_create(name);
+    suite_add_tcase(suite, cases);
+    return run_suite(suite);
+}
+
+#endif
