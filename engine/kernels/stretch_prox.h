@@ -21,6 +21,8 @@
 
 #include "engine/kernels/stretch.h"
 
+#include <stddef.h>
+
 #ifdef PL_SINGLE
 #define PL_STRETCH_HUGE    1e3f
 #define PL_STRETCH_NOISE   1e-6f
