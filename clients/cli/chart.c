@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* Pixels. */
-enum { PANEL_W = 460, PANEL_H = 320, LEFT = 74, GAP = 84, TOP = 62, BOTTOM = 58, LEGEND_W = 210 };
+enum { PANEL_W = 460, PANEL_H = 320, LEFT = 90, GAP = 100, TOP = 62, BOTTOM = 58, LEGEND_W = 250 };
 static const double DECADES_MAX = 14;
 
 /* Okabe and Ito's colours, told apart by most eyes, in two dash patterns. */
@@ -184,7 +184,7 @@ static void put_panel(pl_outfile *f, const pl_chart *chart, int32_t which)
         put_curve(f, &p, &chart->series[s], which, s);
     put_label(f, p.left + PANEL_W / 2.0, p.top + PANEL_H + 40, "text-anchor=\"middle\"",
               chart->x_label[which]);
-    double x = p.left - 52, y = p.top + PANEL_H / 2.0;
+    double x = p.left - 70, y = p.top + PANEL_H / 2.0;
     snprintf(turned, sizeof turned, "text-anchor=\"middle\" transform=\"rotate(-90 %.1f %.1f)\"", x,
              y);
     put_label(f, x, y, turned, chart->y_label[which]);
