@@ -113,11 +113,11 @@ START_TEST(a_chart_has_its_points_where_they_belong)
                       .series = {{.name = "one", .count = 5, .x = {x, x}, .y = {y, z}}}};
     char *text = read_chart(&chart);
     ck_assert_ptr_nonnull(strstr(text, "a &lt; b &amp; &quot;c&quot;"));
-    ck_assert_ptr_nonnull(strstr(text, "d=\"M74.0 62.0L189.0 142.0M419.0 302.0L534.0 382.0\""));
+    ck_assert_ptr_nonnull(strstr(text, "d=\"M90.0 62.0L205.0 142.0M435.0 302.0L550.0 382.0\""));
     ck_assert_ptr_nonnull(strstr(text, ">1e-4<"));
     ck_assert_ptr_nonnull(strstr(text, ">one<"));
     /* The second panel lies 544 to the right; -1 at the bottom, 3 on top. */
-    ck_assert_ptr_nonnull(strstr(text, "d=\"M618.0 382.0L733.0 302.0L848.0 222.0L963.0 142.0"));
+    ck_assert_ptr_nonnull(strstr(text, "d=\"M650.0 382.0L765.0 302.0L880.0 222.0L995.0 142.0"));
     ck_assert_str_eq(text + strlen(text) - 7, "</svg>\n");
     free(text);
     chart.series_count = 0; /* nothing to draw is drawn all the same */
