@@ -8,6 +8,11 @@
 #   clients/cli/*.c      -> pliant
 #   tests/<kind>/*_test.c -> one test program each; tests/bench/*_bench.c -> one benchmark each
 
+# All cores, unless the command line says -j itself.
+ifeq ($(MAKELEVEL),0)
+MAKEFLAGS += -j$(shell nproc)
+endif
+
 SHELL := /bin/bash
 CC ?= gcc
 BUILD ?= build
