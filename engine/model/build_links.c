@@ -1,6 +1,6 @@
 /* Term groups of links: springs along edges, bending of rods, fibres, attachments. */
 #include "engine/model/build.h"
-#include "engine/model/motion.h"
+#include "engine/motion.h"
 #include "engine/model/nearest.h"
 #include "engine/model/sheets.h"
 #include "engine/model/terms.h"

@@ -1,5 +1,5 @@
 #include "engine/model/build.h"
-#include "engine/model/motion.h"
+#include "engine/motion.h"
 
 #include <math.h>
 #include <stdlib.h>

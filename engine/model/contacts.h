@@ -16,7 +16,7 @@
 
 #include "engine/fault.h"
 #include "engine/model/group.h"
-#include "engine/model/motion.h"
+#include "engine/motion.h"
 #include "engine/obstacles/shape.h"
 
 /* A group of `count` model vertices against an obstacle. weight[k] is w_k^2 of vertex[k], N/m. The

@@ -3,7 +3,7 @@
 #include "engine/model/materials.h"
 
 #include "engine/carries.h"
-#include "engine/model/motion.h"
+#include "engine/motion.h"
 #include "engine/model/resolve.h"
 #include "engine/model/select.h"
 #include "engine/obstacles/shape.h"

@@ -2,7 +2,7 @@
 
 #include "engine/isa.h"
 #include "engine/model/hash.h"
-#include "engine/model/motion.h"
+#include "engine/motion.h"
 
 #include <math.h>
 #include <stdlib.h>

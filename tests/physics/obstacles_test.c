@@ -1,7 +1,7 @@
 /* A body on an obstacle of every shape, fixed and moved, held by friction or not: nothing is
  * entered by more than 1e-4 of the body's size where the solver converges, and what the obstacle
  * exerts is the body's weight. */
-#include "engine/model/motion.h"
+#include "engine/motion.h"
 #include "engine/obstacles/shape.h"
 #include "tests/support/scene_run.h"
 #include "tests/support/suite.h"

@@ -1,4 +1,4 @@
-#include "engine/model/motion.h"
+#include "engine/motion.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Keyframed motions: where they are, and how fast. */
-#include "engine/model/motion.h"
+#include "engine/motion.h"
 #include "tests/support/suite.h"
 
 #include <check.h>
@@ -150,7 +150,7 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("model/motion");
+    Suite *suite = suite_create("engine/motion");
     TCase *c = tcase_create("keyframes");
     tcase_add_test(c, pendulum);
     tcase_add_test(c, turns_and_slerp);

@@ -5,8 +5,8 @@
  * turns; between different axes the rotation from one to the other, which is at most half a turn
  * (Shoemake 1985, "Animating rotation with quaternion curves"). A keyframe of no rotation has the
  * axis of its neighbour. */
-#ifndef PLIANT_ENGINE_MODEL_MOTION_H
-#define PLIANT_ENGINE_MODEL_MOTION_H
+#ifndef PLIANT_ENGINE_MOTION_H
+#define PLIANT_ENGINE_MOTION_H
 
 #include "engine/transform.h"
 
