@@ -1,5 +1,7 @@
 #include "clients/cli/chart.h"
 
+#include "clients/cli/axis.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -64,13 +66,6 @@ static double scaled(const axis *a, double value)
     return a->log ? log10(value) : value;
 }
 
-/* 1, 2 or 5 times a power of ten: about six of them over the span. */
-static double nice_step(double span)
-{
-    double raw = span / 6, power = pow(10, floor(log10(raw))), part = raw / power;
-    return power * (part < 1.5 ? 1 : part < 3.5 ? 2 : part < 7.5 ? 5 : 10);
-}
-
 static axis make_axis(const pl_chart *chart, int32_t p, bool vertical)
 {
     axis a = {.log = vertical ? chart->log_y[p] : chart->log_x[p], .lo = INFINITY, .hi = -INFINITY};
@@ -96,7 +91,7 @@ static axis make_axis(const pl_chart *chart, int32_t p, bool vertical)
         a.lo -= 0.5 * fmax(1, fabs(a.lo));
         a.hi += 0.5 * fmax(1, fabs(a.hi));
     }
-    a.step = nice_step(a.hi - a.lo);
+    a.step = pl_axis_step(a.hi - a.lo, 6);
     a.lo = a.step * floor(a.lo / a.step + 1e-9);
     a.hi = a.step * ceil(a.hi / a.step - 1e-9);
     return a;

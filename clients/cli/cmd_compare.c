@@ -9,15 +9,9 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/pidfd.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-enum { POLL_MS = 50 };
 #define LINES_MAX ((size_t)1 << 30)
 
 typedef struct comparer {
@@ -49,7 +43,7 @@ static bool fill_scratch(comparer *c)
 }
 
 /* Lines that are new and whole. */
-static void look(comparer *c)
+static void take_lines(comparer *c)
 {
     char *text;
     size_t size;
@@ -79,27 +73,11 @@ static void show(comparer *c)
     pl_terminal_update(&c->cli->err, line);
 }
 
-static int watch(comparer *c, pid_t pid)
+static void look(void *context, bool stopping)
 {
-    struct pollfd end = {.fd = pidfd_open(pid, 0), .events = POLLIN};
-    bool asked = false, ended = end.fd < 0;
-    while (!ended) {
-        ended = poll(&end, 1, POLL_MS) > 0;
-        look(c);
-        show(c);
-        if (pl_interrupted() && !asked) {
-            asked = true;
-            pidfd_send_signal(end.fd, SIGTERM, NULL, 0);
-        }
-    }
-    if (end.fd >= 0)
-        close(end.fd);
-    int state;
-    while (waitpid(pid, &state, 0) < 0 && errno == EINTR)
-        continue;
-    look(c);
-    pl_terminal_finish(&c->cli->err);
-    return asked ? PL_EXIT_INTERRUPTED : PL_EXIT_OK;
+    comparer *c = context;
+    take_lines(c);
+    show(c);
 }
 
 static int simulate(comparer *c, int64_t threads)
@@ -128,9 +106,11 @@ static int simulate(comparer *c, int64_t threads)
     if (pl_run_session_start("pliant-worker", arguments, &pid) != PL_OK)
         return pl_cli_fail(c->cli, PL_EXIT_FAILED, "pliant-worker can not be started: %s",
                            strerror(errno));
-    int status = watch(c, pid);
-    if (status != PL_EXIT_OK)
-        return status;
+    bool interrupted;
+    pl_run_session_wait(pid, look, c, &interrupted);
+    pl_terminal_finish(&c->cli->err);
+    if (interrupted)
+        return PL_EXIT_INTERRUPTED;
     if (*c->result.trouble)
         return pl_cli_fail(c->cli, PL_EXIT_FAILED, "the frame was not reached: %s",
                            c->result.trouble);

@@ -1,6 +1,7 @@
 /* curve: force against stretch of materials, measured on a cube by the solver. */
 #include "clients/cli/chart.h"
 #include "clients/cli/curve_material.h"
+#include "clients/cli/outfile_parts.h"
 #include "clients/cli/plot.h"
 #include "clients/cli/run_session.h"
 #include "clients/cli/scratch.h"
@@ -50,28 +51,33 @@ static bool take(void *context, const char *line, size_t length)
     return true;
 }
 
-/* Run a program of ours on the directory to its end; its exit status, -1 where it has none. */
-static int run_program(const char *program, const char *path, bool attempt)
+static int judge(pl_cli *cli, const pl_curve_material *material, const pl_scratch *scratch)
 {
-    const char *const arguments[] = {"--session", path, attempt ? "--attempt" : NULL, "1", NULL};
-    pid_t pid;
-    int state;
-    if (pl_run_session_start(program, arguments, &pid) != PL_OK)
-        return -1;
-    while (waitpid(pid, &state, 0) < 0)
-        if (errno != EINTR)
-            return -1;
-    return WIFEXITED(state) ? WEXITSTATUS(state) : -1;
+    pl_preflight p;
+    int status = pl_run_session_preflight(cli, scratch->path, scratch->dir_fd, &p);
+    if (p.faults.total > 0) {
+        pl_cli_fail(cli, 0, "%s can not be measured:", material->label);
+        pl_cli_print_faults(cli, &p.faults);
+    }
+    pl_preflight_clear(&p);
+    return status;
 }
 
-static int refused(pl_cli *cli, const char *label, int dir_fd)
+static int simulate(pl_cli *cli, const pl_scratch *scratch)
 {
-    pl_preflight p = {0};
-    pl_cli_fail(cli, 0, "%s can not be measured:", label);
-    if (pl_preflight_read(dir_fd, &p) == PL_OK)
-        pl_cli_print_faults(cli, &p.faults);
-    pl_preflight_clear(&p);
-    return PL_EXIT_FAILED;
+    const char *const arguments[] = {"--session", scratch->path, "--attempt", "1", NULL};
+    pid_t pid;
+    bool interrupted;
+    if (pl_run_session_start("pliant-worker", arguments, &pid) != PL_OK)
+        return pl_cli_fail(cli, PL_EXIT_FAILED, "pliant-worker can not be started: %s",
+                           strerror(errno));
+    int state = pl_run_session_wait(pid, NULL, NULL, &interrupted);
+    if (interrupted)
+        return PL_EXIT_INTERRUPTED;
+    if (!WIFEXITED(state))
+        return pl_cli_fail(cli, PL_EXIT_FAILED, "pliant-worker ended by signal %d",
+                           WTERMSIG(state));
+    return PL_EXIT_OK;
 }
 
 static int read_branch(pl_cli *cli, const pl_scratch *scratch, branch *b, char *end, size_t size)
@@ -95,16 +101,18 @@ static int measure_branch(pl_cli *cli, const pl_curve_material *material, branch
 {
     pl_scratch scratch;
     char *text = pl_curve_scene(material, b->stretch, b->steps);
-    if (!text || !pl_scratch_make(&scratch)) {
+    if (!text)
+        return pl_cli_fail(cli, PL_EXIT_FAILED, "out of memory");
+    if (!pl_scratch_make(&scratch)) {
         free(text);
         return pl_cli_fail(cli, PL_EXIT_FILE, "no temporary directory: %s", strerror(errno));
     }
     pl_scene_files files = {.text = text, .length = strlen(text)};
     int status = pl_run_session_make(cli, scratch.path, &files, false, &scratch.dir_fd);
-    if (status == PL_EXIT_OK && run_program("pliant-preflight", scratch.path, false) != 0)
-        status = refused(cli, material->label, scratch.dir_fd);
-    if (status == PL_EXIT_OK && run_program("pliant-worker", scratch.path, true) < 0)
-        status = pl_cli_fail(cli, PL_EXIT_FAILED, "pliant-worker did not end by itself");
+    if (status == PL_EXIT_OK)
+        status = judge(cli, material, &scratch);
+    if (status == PL_EXIT_OK)
+        status = simulate(cli, &scratch);
     if (status == PL_EXIT_OK)
         status = read_branch(cli, &scratch, b, end, size);
     pl_scratch_remove(&scratch);
@@ -216,51 +224,43 @@ static char *encode(const curve *curves, int32_t count)
     return pl_json_finish(&w, NULL);
 }
 
-static pl_status write_csv(const char *path, const curve *curves, int32_t count)
+/* What each file is written of. */
+typedef struct document {
+    const curve *curves;
+    int32_t count;
+} document;
+
+static pl_status write_csv(const char *path, const void *context)
 {
+    const document *d = context;
     pl_outfile f;
     pl_status status = pl_outfile_open(&f, path);
     if (status != PL_OK)
         return status;
     pl_outfile_printf(&f, "material,stretch,stress\n");
-    for (int32_t k = 0; k < count; k++)
-        for (int64_t i = 0; i < curves[k].count; i++)
-            pl_outfile_printf(&f, "%s,%.17g,%.17g\n", curves[k].label, curves[k].stretch[i],
-                              curves[k].stress[i]);
+    for (int32_t k = 0; k < d->count; k++)
+        for (int64_t i = 0; i < d->curves[k].count; i++) {
+            pl_outfile_csv_text(&f, d->curves[k].label);
+            pl_outfile_printf(&f, ",%.17g,%.17g\n", d->curves[k].stretch[i],
+                              d->curves[k].stress[i]);
+        }
     return pl_outfile_commit(&f);
 }
 
-static pl_status write_svg(const char *path, const curve *curves, int32_t count)
+static pl_status write_svg(const char *path, const void *context)
 {
+    const document *d = context;
     pl_chart chart = {.title = "Force against stretch",
                       .subtitle = "a cube between two faces, quasi-static, sides free",
                       .panels = 1,
                       .x_label = {"stretch"},
                       .y_label = {"nominal stress, Pa"}};
-    for (int32_t k = 0; k < count; k++)
-        chart.series[chart.series_count++] = (pl_chart_series){.name = curves[k].label,
-                                                               .count = curves[k].count,
-                                                               .x = {curves[k].stretch},
-                                                               .y = {curves[k].stress}};
+    for (int32_t k = 0; k < d->count; k++)
+        chart.series[chart.series_count++] = (pl_chart_series){.name = d->curves[k].label,
+                                                               .count = d->curves[k].count,
+                                                               .x = {d->curves[k].stretch},
+                                                               .y = {d->curves[k].stress}};
     return pl_chart_write(&chart, path);
-}
-
-static int write_files(pl_cli *cli, const curve *curves, int32_t count, const char *directory)
-{
-    if (pl_make_directories(directory) != PL_OK)
-        return pl_cli_fail(cli, PL_EXIT_FILE, "%s: %s", directory, strerror(errno));
-    for (int i = 0; i < 2; i++) {
-        char *path = NULL;
-        if (asprintf(&path, "%s/%s", directory, i ? "curve.csv" : "curve.svg") < 0)
-            return pl_cli_fail(cli, PL_EXIT_FAILED, "out of memory");
-        pl_status status = i ? write_csv(path, curves, count) : write_svg(path, curves, count);
-        if (status != PL_OK)
-            pl_cli_fail(cli, 0, "%s: %s", path, strerror(errno));
-        free(path);
-        if (status != PL_OK)
-            return PL_EXIT_FILE;
-    }
-    return PL_EXIT_OK;
 }
 
 static int show(pl_cli *cli, const curve *curves, int32_t count, double from, double to)
@@ -277,7 +277,9 @@ static int show(pl_cli *cli, const curve *curves, int32_t count, double from, do
         for (int32_t k = 0; k < count; k++)
             print_notes(&curves[k]);
     }
-    return out ? write_files(cli, curves, count, out) : PL_EXIT_OK;
+    static const pl_outfile_part parts[] = {{"curve.svg", write_svg}, {"curve.csv", write_csv}};
+    return out ? pl_outfile_parts_write(cli, out, parts, 2, &(document){curves, count})
+               : PL_EXIT_OK;
 }
 
 int pl_command_curve(pl_cli *cli)

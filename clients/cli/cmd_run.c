@@ -10,32 +10,22 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/pidfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { POLL_MS = 50, PREFLIGHT_REFUSED = 1, WORKER_STOPPED = 6 }; /* exit statuses */
+enum { WORKER_STOPPED = 6 }; /* its exit status */
 
 typedef struct runner {
     pl_cli *cli;
     const char *path; /* of the directory */
     int dir_fd;
     pl_progress progress;
-    int64_t printed; /* frames whose metrics were printed, with --json */
+    pl_log_reader *reader; /* while the worker is watched */
+    int64_t printed;       /* frames whose metrics were printed, with --json */
+    bool stopping;         /* that Ctrl-C asked it to stop was said */
 } runner;
-
-static int wait_for(pid_t pid)
-{
-    int state;
-    while (waitpid(pid, &state, 0) < 0)
-        if (errno != EINTR)
-            return -1;
-    return state;
-}
 
 static int refused(pl_cli *cli, const pl_faults *faults)
 {
@@ -66,39 +56,37 @@ static void say_accepted(const runner *r, const pl_preflight *p)
                 pl_style_off(&r->cli->err), p->warnings[i]);
 }
 
+static void say_resume(const runner *r)
+{
+    if (!r->cli->json)
+        fprintf(stderr, "pliant run --resume --out %s goes on from there\n", r->path);
+}
+
 static int preflight(runner *r)
 {
-    pid_t pid;
-    const char *const arguments[] = {"--session", r->path, NULL};
-    if (pl_run_session_start("pliant-preflight", arguments, &pid) != PL_OK)
-        return pl_cli_fail(r->cli, PL_EXIT_FAILED, "pliant-preflight can not be started: %s",
-                           strerror(errno));
-    int state = wait_for(pid);
-    bool judged = WIFEXITED(state) && WEXITSTATUS(state) <= PREFLIGHT_REFUSED;
-    pl_preflight p = {0};
-    if (!judged || pl_preflight_read(r->dir_fd, &p) != PL_OK)
-        return pl_cli_fail(r->cli, PL_EXIT_FAILED, "the scene could not be checked (%s %d)",
-                           WIFSIGNALED(state) ? "signal" : "status",
-                           WIFSIGNALED(state) ? WTERMSIG(state) : WEXITSTATUS(state));
-    int status = PL_EXIT_OK;
-    if (WEXITSTATUS(state) == PREFLIGHT_REFUSED || p.faults.total > 0)
-        status = refused(r->cli, &p.faults);
-    else
+    pl_preflight p;
+    int status = pl_run_session_preflight(r->cli, r->path, r->dir_fd, &p);
+    if (status == PL_EXIT_OK)
         say_accepted(r, &p);
+    else if (status == PL_EXIT_INTERRUPTED)
+        say_resume(r);
+    else if (p.faults.total > 0)
+        status = refused(r->cli, &p.faults);
     pl_preflight_clear(&p);
     return status;
 }
 
 /* Take in the metrics that are new, every one: the summary counts frames. With --json print them. */
-static void look(runner *r, pl_log_reader *reader)
+static void look(void *context, bool stopping)
 {
-    int64_t count = pl_log_reader_refresh(reader);
+    runner *r = context;
+    int64_t count = r->reader ? pl_log_reader_refresh(r->reader) : 0;
     for (int64_t k = r->printed; k < count; k++) {
         char *text;
         uint64_t length;
         pl_metrics_digest digest;
         r->printed = k + 1;
-        if (pl_log_read(reader, k, PL_LOG_METRICS, &text, &length) != PL_LOG_OK)
+        if (pl_log_read(r->reader, k, PL_LOG_METRICS, &text, &length) != PL_LOG_OK)
             continue;
         if (r->cli->json)
             printf("%.*s\n", (int)length, text);
@@ -110,29 +98,23 @@ static void look(runner *r, pl_log_reader *reader)
         fflush(stdout);
     else if (r->progress.latest.frame >= 0)
         pl_progress_show(&r->progress, &r->cli->err);
+    if (stopping && !r->stopping) {
+        r->stopping = true;
+        pl_terminal_finish(&r->cli->err);
+        if (!r->cli->json)
+            fprintf(stderr, "stopping at the end of the step\n");
+    }
 }
 
-/* Watch the worker until it ends; its wait status. Ctrl-C asks it to stop at a checkpoint. */
+/* Watch the worker until it ends; its wait status. */
 static int watch(runner *r, pid_t pid)
 {
-    pl_log_reader *reader = NULL;
-    struct pollfd end = {.fd = pidfd_open(pid, 0), .events = POLLIN};
-    bool asked = false, ended = pl_log_reader_open(r->dir_fd, &reader) != PL_OK || end.fd < 0;
-    while (!ended) {
-        ended = poll(&end, 1, POLL_MS) > 0;
-        look(r, reader);
-        if (pl_interrupted() && !asked) {
-            asked = true;
-            pl_terminal_finish(&r->cli->err);
-            if (!r->cli->json)
-                fprintf(stderr, "stopping at the end of the step\n");
-            pidfd_send_signal(end.fd, SIGTERM, NULL, 0);
-        }
-    }
-    int state = wait_for(pid);
-    pl_log_reader_close(reader);
-    if (end.fd >= 0)
-        close(end.fd);
+    bool interrupted;
+    if (pl_log_reader_open(r->dir_fd, &r->reader) != PL_OK)
+        r->reader = NULL;
+    int state = pl_run_session_wait(pid, look, r, &interrupted);
+    pl_log_reader_close(r->reader);
+    r->reader = NULL;
     return state;
 }
 
@@ -156,12 +138,6 @@ static void say_failure(const runner *r, const pl_failure *f)
         fprintf(stderr, "  %s\n", f->message);
     if (*f->advice)
         fprintf(stderr, "  %s\n", f->advice);
-}
-
-static void say_resume(const runner *r)
-{
-    if (!r->cli->json)
-        fprintf(stderr, "pliant run --resume --out %s goes on from there\n", r->path);
 }
 
 static int verdict(const runner *r, const pl_exit *e)

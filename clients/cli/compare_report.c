@@ -1,6 +1,7 @@
 #include "clients/cli/compare_report.h"
 
 #include "clients/cli/chart.h"
+#include "clients/cli/outfile_parts.h"
 #include "clients/cli/plot.h"
 
 #include <errno.h>
@@ -184,8 +185,15 @@ int pl_compare_report_print(pl_cli *cli, const pl_compare_report *about, const p
 /* ---- files
  * ------------------------------------------------------------------------------------- */
 
-static pl_status write_csv(const char *path, const pl_compare_result *r)
+/* What each file is written of. */
+typedef struct document {
+    const pl_compare_report *about;
+    const pl_compare_result *result;
+} document;
+
+static pl_status write_csv(const char *path, const void *context)
 {
+    const pl_compare_result *r = ((const document *)context)->result;
     pl_outfile f;
     pl_status status = pl_outfile_open(&f, path);
     if (status != PL_OK)
@@ -193,20 +201,21 @@ static pl_status write_csv(const char *path, const pl_compare_result *r)
     pl_outfile_printf(&f, "method,iteration,ms,error,objective,gradient_norm,decrement\n");
     for (int32_t k = 0; k < r->references; k++) {
         const pl_compared *c = &r->entries[k];
-        for (int64_t i = 0; i < c->count; i++)
-            pl_outfile_printf(&f, "%s,%" PRId64 ",%.6g,%.9g,%.17g,%.9g,%.9g\n", c->label, i,
-                              c->time[i], c->error[i], c->objective[i], c->gradient_norm[i],
-                              c->decrement[i]);
+        for (int64_t i = 0; i < c->count; i++) {
+            pl_outfile_csv_text(&f, c->label);
+            pl_outfile_printf(&f, ",%" PRId64 ",%.6g,%.9g,%.17g,%.9g,%.9g\n", i, c->time[i],
+                              c->error[i], c->objective[i], c->gradient_norm[i], c->decrement[i]);
+        }
     }
     return pl_outfile_commit(&f);
 }
 
-static pl_status write_json(const char *path, const pl_compare_report *about,
-                            const pl_compare_result *r)
+static pl_status write_json(const char *path, const void *context)
 {
+    const document *d = context;
     pl_outfile f;
     size_t length;
-    char *text = encode(about, r, &length);
+    char *text = encode(d->about, d->result, &length);
     pl_status status = text ? pl_outfile_open(&f, path) : PL_NO_MEMORY;
     if (status == PL_OK) {
         pl_outfile_write(&f, text, length);
@@ -217,9 +226,10 @@ static pl_status write_json(const char *path, const pl_compare_report *about,
     return status;
 }
 
-static pl_status write_svg(const char *path, const pl_compare_report *about,
-                           const pl_compare_result *r)
+static pl_status write_svg(const char *path, const void *context)
 {
+    const pl_compare_report *about = ((const document *)context)->about;
+    const pl_compare_result *r = ((const document *)context)->result;
     char title[320], note[256];
     pl_chart chart = {.title = title,
                       .subtitle = "all methods from the same state",
@@ -246,21 +256,7 @@ static pl_status write_svg(const char *path, const pl_compare_report *about,
 int pl_compare_report_write(pl_cli *cli, const pl_compare_report *about, const pl_compare_result *r,
                             const char *directory)
 {
-    static const char *const names[] = {"compare.svg", "compare.csv", "compare.json"};
-    if (pl_make_directories(directory) != PL_OK)
-        return pl_cli_fail(cli, PL_EXIT_FILE, "%s: %s", directory, strerror(errno));
-    for (int i = 0; i < 3; i++) {
-        char *path = NULL;
-        if (asprintf(&path, "%s/%s", directory, names[i]) < 0)
-            return pl_cli_fail(cli, PL_EXIT_FAILED, "out of memory");
-        pl_status status = i == 0   ? write_svg(path, about, r)
-                           : i == 1 ? write_csv(path, r)
-                                    : write_json(path, about, r);
-        if (status != PL_OK)
-            pl_cli_fail(cli, 0, "%s: %s", path, strerror(errno));
-        free(path);
-        if (status != PL_OK)
-            return PL_EXIT_FILE;
-    }
-    return PL_EXIT_OK;
+    static const pl_outfile_part parts[] = {
+        {"compare.svg", write_svg}, {"compare.csv", write_csv}, {"compare.json", write_json}};
+    return pl_outfile_parts_write(cli, directory, parts, 3, &(document){about, r});
 }

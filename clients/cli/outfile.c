@@ -50,6 +50,17 @@ void pl_outfile_printf(pl_outfile *f, const char *format, ...)
     free(text);
 }
 
+void pl_outfile_csv_text(pl_outfile *f, const char *text)
+{
+    bool quoted = strpbrk(text, ",\"\r\n");
+    if (quoted)
+        pl_outfile_write(f, "\"", 1);
+    for (; *text; text++)
+        pl_outfile_write(f, *text == '"' ? "\"\"" : text, *text == '"' ? 2 : 1);
+    if (quoted)
+        pl_outfile_write(f, "\"", 1);
+}
+
 void pl_outfile_patch(pl_outfile *f, uint64_t offset, const void *data, size_t size)
 {
     if (f->error)

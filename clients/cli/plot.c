@@ -1,5 +1,7 @@
 #include "clients/cli/plot.h"
 
+#include "clients/cli/axis.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,13 +26,6 @@ static bool usable(bool linear, double value)
     return isfinite(value) && (linear || value > 0);
 }
 
-/* 1, 2 or 5 times a power of ten, for about `count` steps over the span. */
-static double nice_step(double span, double count)
-{
-    double raw = span / count, power = pow(10, floor(log10(raw))), part = raw / power;
-    return power * (part < 1.5 ? 1 : part < 3.5 ? 2 : part < 7.5 ? 5 : 10);
-}
-
 /* The axis covers the values. A logarithmic one has at most 10 decades down from the largest:
  * rounding noise below that would flatten what matters. */
 static bool range(const pl_plot *plot, canvas *c)
@@ -48,7 +43,7 @@ static bool range(const pl_plot *plot, canvas *c)
     if (!(c->lo <= c->hi))
         return false;
     double span = c->hi - c->lo;
-    c->step = !c->linear ? 1 : nice_step(span > 0 ? span : fmax(1, fabs(c->hi)), 5);
+    c->step = !c->linear ? 1 : pl_axis_step(span > 0 ? span : fmax(1, fabs(c->hi)), 5);
     c->hi = c->step * ceil(c->hi / c->step - 1e-9);
     c->lo = c->step * floor(c->lo / c->step + 1e-9);
     if (!c->linear)
@@ -201,7 +196,7 @@ void pl_plot_print(const pl_plot *plot, const pl_terminal *t, FILE *out)
     canvas c = {.columns = plot->width * DOTS_X, .rows = plot->height * DOTS_Y};
     print_legend(plot, t, out);
     if (!range(plot, &c)) {
-        fprintf(out, "  no value above 0 to draw\n");
+        fprintf(out, "  no value%s to draw\n", plot->linear ? "" : " above 0");
         return;
     }
     c.owner = calloc((size_t)c.columns * (size_t)c.rows, 1);

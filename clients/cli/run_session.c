@@ -4,20 +4,25 @@
 
 #include "protocol/head_recover.h"
 #include "protocol/record.h"
-#include "protocol/session_dir.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
 #include <limits.h>
+#include <poll.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/pidfd.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 extern char **environ;
+
+enum { POLL_MS = 50, PREFLIGHT_REFUSED = 1 /* its exit status */ };
 
 /* What a run leaves in its directory, beside log/ and meshes/. */
 static const char *const run_files[] = {
@@ -243,4 +248,48 @@ pl_status pl_run_session_start(const char *program, const char *const *arguments
     free(path);
     errno = error;
     return error ? PL_IO : PL_OK;
+}
+
+int pl_run_session_wait(pid_t pid, pl_run_session_look look, void *context, bool *interrupted)
+{
+    struct pollfd end = {.fd = pidfd_open(pid, 0), .events = POLLIN}; /* -1: poll only sleeps */
+    int state = 0;
+    pid_t ended = 0;
+    *interrupted = false;
+    while (ended == 0) {
+        poll(&end, 1, POLL_MS);
+        if (pl_interrupted() && !*interrupted) {
+            *interrupted = true;
+            kill(pid, SIGTERM); /* it is ours and not waited for: the number is nobody else's */
+        }
+        ended = waitpid(pid, &state, WNOHANG);
+        if (look)
+            look(context, *interrupted);
+    }
+    if (end.fd >= 0)
+        close(end.fd);
+    return ended > 0 ? state : -1;
+}
+
+int pl_run_session_preflight(pl_cli *cli, const char *path, int dir_fd, pl_preflight *out)
+{
+    pid_t pid;
+    bool interrupted;
+    const char *const arguments[] = {"--session", path, NULL};
+    *out = (pl_preflight){0};
+    if (pl_run_session_start("pliant-preflight", arguments, &pid) != PL_OK)
+        return pl_cli_fail(cli, PL_EXIT_FAILED, "pliant-preflight can not be started: %s",
+                           strerror(errno));
+    int state = pl_run_session_wait(pid, NULL, NULL, &interrupted);
+    if (interrupted)
+        return PL_EXIT_INTERRUPTED;
+    bool judged = WIFEXITED(state) && WEXITSTATUS(state) <= PREFLIGHT_REFUSED &&
+                  pl_preflight_read(dir_fd, out) == PL_OK;
+    if (judged && out->faults.total > 0)
+        return PL_EXIT_FAILED;
+    if (!judged || WEXITSTATUS(state) == PREFLIGHT_REFUSED)
+        return pl_cli_fail(cli, PL_EXIT_FAILED, "the scene could not be checked (%s %d)",
+                           WIFSIGNALED(state) ? "signal" : "status",
+                           WIFSIGNALED(state) ? WTERMSIG(state) : WEXITSTATUS(state));
+    return PL_EXIT_OK;
 }

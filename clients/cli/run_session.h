@@ -1,11 +1,13 @@
 /* run_session.h - a session directory of our own: made, filled, cleared for another run, and taken up
- * again. The same directory that a daemon makes; here the command line is its creator.
+ * again; and the programs that work in it, watched to their end. The same directory that a daemon
+ * makes; here the command line is its creator.
  */
 #ifndef PLIANT_CLIENTS_CLI_RUN_SESSION_H
 #define PLIANT_CLIENTS_CLI_RUN_SESSION_H
 
 #include "clients/cli/command.h"
 #include "clients/cli/scene_files.h"
+#include "protocol/session_dir.h"
 
 #include <sys/types.h>
 
@@ -23,5 +25,17 @@ int pl_run_session_resume(pl_cli *cli, const char *path, int *dir_fd, int32_t *a
  * a process group of its own so that Ctrl-C reaches us only. NULL-terminated arguments after the
  * name. PL_IO with errno. */
 pl_status pl_run_session_start(const char *program, const char *const *arguments, pid_t *pid);
+
+/* Called about 20 times a second while a program runs, and once when it has ended. `stopping`: Ctrl-C
+ * came and the program was asked to stop. */
+typedef void (*pl_run_session_look)(void *context, bool stopping);
+/* Wait until a program that was started ends; its wait status, -1 where there is none. Ctrl-C asks it
+ * to stop (SIGTERM), once, and is told in *interrupted. */
+int pl_run_session_wait(pid_t pid, pl_run_session_look look, void *context, bool *interrupted);
+
+/* Have pliant-preflight judge the directory's scene. PL_EXIT_OK: it is accepted, and the files that a
+ * worker needs are written. PL_EXIT_FAILED with out->faults: it is refused, which the caller says;
+ * anything else was said, but Ctrl-C. *out is cleared by the caller whatever comes back. */
+int pl_run_session_preflight(pl_cli *cli, const char *path, int dir_fd, pl_preflight *out);
 
 #endif

@@ -6,6 +6,7 @@
 #include "protocol/params.h"
 
 #include <check.h>
+#include <glob.h>
 #include <libgen.h>
 #include <limits.h>
 #include <math.h>
@@ -426,6 +427,18 @@ START_TEST(a_curve_is_the_closed_form)
         ck_assert(pl_json_number(pl_json_item(stress, 3), "", 0) > 0);
     }
     pl_json_free(curves);
+    write_file("names.json", "{\"materials\": {\"soft, \\\"red\\\"\": {\"model\": \"arap\"}}}");
+    ck_assert_msg(pliant("curve names.json --points 2 --out names") == 0, "%s%s", out, err);
+    read_file("names/curve.csv", out, sizeof out);
+    ck_assert_ptr_nonnull(strstr(out, "\n\"soft, \"\"red\"\"\",1,0\n"));
+    write_file("wrong.json", "{\"model\": \"arap\", \"young\": -1}");
+    ck_assert_int_eq(pliant("curve wrong.json"), 1);
+    ck_assert_ptr_nonnull(strstr(err, "arap can not be measured"));
+    ck_assert_ptr_nonnull(strstr(err, "/materials/material/young"));
+    setenv("TMPDIR", "/nowhere", 1);
+    ck_assert_int_eq(pliant("curve arap"), 7);
+    ck_assert_ptr_nonnull(strstr(err, "no temporary directory: No such file"));
+    unsetenv("TMPDIR");
     ck_assert_int_eq(pliant("curve neohookean"), 2);
     ck_assert_ptr_nonnull(strstr(err, "did you mean neo_hookean?"));
     ck_assert_int_eq(pliant("curve scene.json:wood"), 2);
@@ -434,13 +447,13 @@ START_TEST(a_curve_is_the_closed_form)
 }
 END_TEST
 
-/* Start pliant in the background, wait until `err` has `text`, interrupt it: its exit status. */
-static int interrupt_at(const char *text, const char *const *words)
+/* Start pliant in the background. */
+static pid_t start(const char *const *words)
 {
     pid_t pid = fork();
     if (pid == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
-        char *argv[16] = {program, "--state", fixture.state};
+        char *argv[32] = {program, "--state", fixture.state};
         for (int i = 0; words[i]; i++)
             argv[3 + i] = (char *)words[i];
         if (chdir(fixture.directory) == 0 && freopen("err", "w", stderr) &&
@@ -448,14 +461,27 @@ static int interrupt_at(const char *text, const char *const *words)
             execv(program, argv);
         _exit(127);
     }
-    for (double end = daemon_fixture_clock() + 30;
-         !strstr(err, text) && daemon_fixture_clock() < end; daemon_fixture_nap())
-        read_file("err", err, sizeof err);
+    return pid;
+}
+
+/* Interrupt it: its exit status. */
+static int interrupt(pid_t pid)
+{
     int status;
     kill(pid, SIGINT);
     waitpid(pid, &status, 0);
     read_file("err", err, sizeof err);
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/* Start pliant in the background, wait until `err` has `text`, interrupt it: its exit status. */
+static int interrupt_at(const char *text, const char *const *words)
+{
+    pid_t pid = start(words);
+    for (double end = daemon_fixture_clock() + 30;
+         !strstr(err, text) && daemon_fixture_clock() < end; daemon_fixture_nap())
+        read_file("err", err, sizeof err);
+    return interrupt(pid);
 }
 
 static void flip_bit(const char *path, off_t at)
@@ -581,6 +607,35 @@ START_TEST(interrupted_run_can_go_on)
 }
 END_TEST
 
+/* How many paths match; `name` counts from the fixture's folder. */
+static size_t count_paths(const char *name)
+{
+    glob_t found;
+    size_t count = glob(path_of(name), 0, NULL, &found) == 0 ? found.gl_pathc : 0;
+    globfree(&found);
+    return count;
+}
+
+START_TEST(interrupted_curve_leaves_nothing)
+{
+    const char *words[20] = {"curve", "--points", "1000"};
+    for (int k = 0; k < 12; k++)
+        words[3 + k] = "arap"; /* seconds of work */
+    ck_assert_int_eq(mkdir(path_of("scratch"), 0777), 0);
+    setenv("TMPDIR", path_of("scratch"), 1);
+    pid_t pid = start(words);
+    unsetenv("TMPDIR");
+    for (double end = daemon_fixture_clock() + 30; daemon_fixture_clock() < end;
+         daemon_fixture_nap())
+        if (count_paths("scratch/pliant-*/head.json") > 0)
+            break;
+    ck_assert_int_eq(interrupt(pid), 130);
+    read_file("out", out, sizeof out);
+    ck_assert_str_eq(out, "");
+    ck_assert_uint_eq(count_paths("scratch/*"), 0);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("cli");
@@ -602,6 +657,7 @@ int main(void)
     tcase_add_test(t, interrupt_stops_watching_but_not_the_session);
     tcase_add_test(t, paused_session_is_shown_and_goes_on);
     tcase_add_test(t, interrupted_run_can_go_on);
+    tcase_add_test(t, interrupted_curve_leaves_nothing);
     suite_add_tcase(s, t);
     return run_suite(s);
 }

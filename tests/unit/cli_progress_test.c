@@ -151,7 +151,11 @@ START_TEST(no_positive_value_is_said)
     pl_plot plot = {
         .count = 3, .series_count = 1, .series = {{"x", values}}, .width = 20, .height = 5};
     char *text = plot_text(&plot, false);
-    ck_assert_ptr_nonnull(strstr(text, "no value above 0"));
+    ck_assert_ptr_nonnull(strstr(text, "no value above 0 to draw"));
+    values[0] = values[2] = INFINITY;
+    plot.linear = true; /* which has room for values below 0, and none for these */
+    text = plot_text(&plot, false);
+    ck_assert_ptr_nonnull(strstr(text, "no value to draw"));
 }
 END_TEST
 
