@@ -52,8 +52,7 @@ static void say_accepted(const runner *r, const pl_preflight *p)
     fprintf(stderr, "%" PRId64 " vertices, %" PRId64 " tetrahedra, about %s\n", p->vertices,
             p->tets, memory);
     for (int32_t i = 0; i < p->warning_count; i++)
-        fprintf(stderr, "%snote:%s %s\n", pl_style_on(&r->cli->err, PL_STYLE_YELLOW),
-                pl_style_off(&r->cli->err), p->warnings[i]);
+        pl_cli_note(r->cli, p->warnings[i]);
 }
 
 static void say_resume(const runner *r)
@@ -221,21 +220,21 @@ static int simulate(runner *r, int64_t threads, int32_t attempt)
     return conclude(r, state);
 }
 
-/* The scene's own quick form: "metadata.quick", a merge patch. A scene without one is quick as it
- * is. */
-static int make_quick(pl_cli *cli, pl_scene_files *scene)
+/* The scene's own quick form: "metadata.quick", a merge patch to the scene as it is written, mesh
+ * files and all. */
+static int make_quick(pl_cli *cli, char **text, size_t *length)
 {
-    size_t length;
-    pl_json *document = pl_json_parse(scene->text, scene->length, NULL);
+    pl_json *document = pl_json_parse(*text, *length, NULL);
     const pl_json *quick = pl_json_at(document, "metadata/quick");
     char *patch = quick ? pl_json_dump(quick, false) : NULL;
-    char *text = patch ? pl_merge_texts(scene->text, scene->length, patch, &length) : NULL;
-    int status = quick && !text ? pl_cli_fail(cli, PL_EXIT_FAILED, "out of memory") : PL_EXIT_OK;
-    if (text) {
-        free(scene->text);
-        scene->text = text;
-        scene->length = length;
+    char *merged = patch ? pl_merge_texts(*text, *length, patch, length) : NULL;
+    int status = quick && !merged ? pl_cli_fail(cli, PL_EXIT_FAILED, "out of memory") : PL_EXIT_OK;
+    if (merged) {
+        free(*text);
+        *text = merged;
     }
+    if (document && !quick)
+        pl_cli_note(cli, "the scene has no \"metadata\": {\"quick\"}: it runs as it is");
     free(patch);
     pl_json_free(document);
     return status;
@@ -245,8 +244,14 @@ static int read_scene(pl_cli *cli, pl_scene_files *scene)
 {
     pl_faults faults = {0};
     const char *path = cli->arguments[0];
-    pl_status read = pl_scene_files_read(path, scene, &faults);
+    char *text = NULL, *folder = NULL;
+    size_t length;
     int status = PL_EXIT_OK;
+    pl_status read = pl_scene_files_text(path, &text, &length, &folder);
+    if (read == PL_OK && pl_cli_flag(cli, "--quick"))
+        status = make_quick(cli, &text, &length);
+    if (read == PL_OK && status == PL_EXIT_OK)
+        read = pl_scene_files_rewrite(text, length, folder, scene, &faults);
     if (read == PL_IO)
         status = pl_cli_fail(cli, PL_EXIT_FILE, "%s: %s", path, strerror(errno));
     else if (read == PL_INVALID)
@@ -254,8 +259,8 @@ static int read_scene(pl_cli *cli, pl_scene_files *scene)
     else if (read != PL_OK)
         status = pl_cli_fail(cli, PL_EXIT_FAILED, "out of memory");
     pl_faults_clear(&faults);
-    if (status == PL_EXIT_OK && pl_cli_flag(cli, "--quick"))
-        status = make_quick(cli, scene);
+    free(text);
+    free(folder);
     return status;
 }
 

@@ -150,8 +150,7 @@ static int post_scene(pl_cli *cli, const char *path, const pl_scene_files *scene
 static void say_warnings(const pl_cli *cli, const pl_json *list)
 {
     for (size_t i = 0; i < pl_json_count(list); i++)
-        fprintf(stderr, "%snote:%s %s\n", pl_style_on(&cli->err, PL_STYLE_YELLOW),
-                pl_style_off(&cli->err), pl_json_string(pl_json_item(list, i), "", ""));
+        pl_cli_note(cli, pl_json_string(pl_json_item(list, i), "", ""));
 }
 
 static void say_estimate(const pl_cli *cli, const pl_json *report)

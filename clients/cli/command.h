@@ -64,6 +64,8 @@ bool pl_cli_number(const pl_cli *cli, const char *name, double minimum, double m
 /* One line on standard error: "pliant: ...". Returns `status`, for `return pl_cli_fail(...)`. */
 __attribute__((format(printf, 3, 4))) int pl_cli_fail(const pl_cli *cli, int status,
                                                       const char *format, ...);
+/* One line on standard error that is no fault: "note: ..."; none with --json. */
+void pl_cli_note(const pl_cli *cli, const char *text);
 /* A list of faults, a block each: where, what was found, what was expected, what to do. */
 void pl_cli_print_faults(const pl_cli *cli, const pl_faults *faults);
 

@@ -67,6 +67,13 @@ int pl_cli_fail(const pl_cli *cli, int status, const char *format, ...)
     return status;
 }
 
+void pl_cli_note(const pl_cli *cli, const char *text)
+{
+    if (!cli->json)
+        fprintf(stderr, "%snote:%s %s\n", pl_style_on(&cli->err, PL_STYLE_YELLOW),
+                pl_style_off(&cli->err), text);
+}
+
 static int option_index(const pl_cli *cli, const char *name)
 {
     for (int i = 0; i < PL_OPTIONS_MAX && cli->command->options[i].name; i++)

@@ -299,25 +299,36 @@ static char *read_whole(FILE *f, size_t *length)
     return text;
 }
 
-pl_status pl_scene_files_read(const char *path, pl_scene_files *out, pl_faults *faults)
+pl_status pl_scene_files_text(const char *path, char **text, size_t *length, char **folder)
 {
-    *out = (pl_scene_files){0};
     bool standard_input = strcmp(path, "-") == 0;
     FILE *f = standard_input ? stdin : fopen(path, "rbe");
     if (!f)
         return PL_IO;
-    size_t length;
-    char *text = read_whole(f, &length);
+    *text = read_whole(f, length);
     int saved = errno;
     if (!standard_input)
         fclose(f);
     errno = saved;
-    if (!text)
+    if (!*text)
         return PL_IO;
     const char *slash = strrchr(path, '/');
-    char *folder = slash ? strndup(path, slash > path ? (size_t)(slash - path) : 1) : strdup(".");
-    pl_status status = folder ? pl_scene_files_rewrite(text, length, folder, out, faults)
-                              : PL_NO_MEMORY;
+    *folder = slash ? strndup(path, slash > path ? (size_t)(slash - path) : 1) : strdup(".");
+    if (*folder)
+        return PL_OK;
+    free(*text);
+    return PL_NO_MEMORY;
+}
+
+pl_status pl_scene_files_read(const char *path, pl_scene_files *out, pl_faults *faults)
+{
+    char *text, *folder;
+    size_t length;
+    *out = (pl_scene_files){0};
+    pl_status status = pl_scene_files_text(path, &text, &length, &folder);
+    if (status != PL_OK)
+        return status;
+    status = pl_scene_files_rewrite(text, length, folder, out, faults);
     free(folder);
     free(text);
     return status;

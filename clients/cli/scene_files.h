@@ -30,7 +30,10 @@ typedef struct pl_scene_files {
  * PL_INVALID with faults for each mesh file that can not be. A text that is no JSON object is left
  * as it is, for the judge of scenes to say so. */
 pl_status pl_scene_files_read(const char *path, pl_scene_files *out, pl_faults *faults);
-/* The same for a text at hand; `folder` is what paths count from. */
+/* Its two halves. The text as it stands and the folder that paths count from, both malloc'ed: PL_IO
+ * with errno, PL_NO_MEMORY. */
+pl_status pl_scene_files_text(const char *path, char **text, size_t *length, char **folder);
+/* A text with its files named. */
 pl_status pl_scene_files_rewrite(const char *text, size_t length, const char *folder,
                                  pl_scene_files *out, pl_faults *faults);
 void pl_scene_files_clear(pl_scene_files *s);

@@ -290,6 +290,30 @@ START_TEST(run_needs_no_daemon)
 }
 END_TEST
 
+/* Its patch is of the scene as it is written: it can put a mesh in a file's place, and a file in a
+ * mesh's. */
+START_TEST(quick_form_knows_mesh_files)
+{
+    static const char form[] =
+        "{\"pliant\": 1, \"time\": {\"steps\": 2}, \"bodies\": [{\"mesh\": %s}],"
+        " \"metadata\": {\"quick\": {\"bodies\": {\"0\": {\"mesh\": %s}}}}}";
+    char text[512];
+    write_file("cube.msh", cube);
+    snprintf(text, sizeof text, form, "{\"file\": \"cube.msh\"}", "{\"file\": null, \"box\": {}}");
+    write_file("box.json", text);
+    ck_assert_msg(pliant("run box.json --quick --out box") == 0, "%s", err);
+    ck_assert_ptr_nonnull(strstr(err, "729 vertices"));
+    ck_assert_ptr_null(strstr(err, "note:"));
+    snprintf(text, sizeof text, form, "{\"box\": {}}", "{\"file\": \"cube.msh\", \"box\": null}");
+    write_file("file.json", text);
+    ck_assert_msg(pliant("run file.json --quick --out file") == 0, "%s", err);
+    ck_assert_ptr_nonnull(strstr(err, "8 vertices"));
+    write_scene("plain.json", 1, BOX);
+    ck_assert_int_eq(pliant("run plain.json --quick --out plain"), 0);
+    ck_assert_ptr_nonnull(strstr(err, "note: the scene has no \"metadata\": {\"quick\"}"));
+}
+END_TEST
+
 /* A free fall of 10 steps of 0.01 s by backward Euler: h^2 g n (n + 1) / 2 = 0.053955 m. */
 START_TEST(expectations_decide_the_exit_status)
 {
@@ -650,6 +674,7 @@ int main(void)
     tcase_add_test(t, idempotency_key_submits_once);
     tcase_add_test(t, exit_statuses_tell_what_is_wrong);
     tcase_add_test(t, run_needs_no_daemon);
+    tcase_add_test(t, quick_form_knows_mesh_files);
     tcase_add_test(t, expectations_decide_the_exit_status);
     tcase_add_test(t, methods_are_compared_on_one_frame);
     tcase_add_test(t, a_curve_is_the_closed_form);
