@@ -155,8 +155,15 @@ $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(BUILD)/libsupport.a $(BUILD)/libcli.a
 $(BENCHES): $(call obj,$(BENCH_HELP_SRC))
 $(call obj,$(TEST_SRC) $(SUPPORT_SRC) $(BENCH_SRC) $(BENCH_HELP_SRC)): | test-deps
 
+# Programs of physics once more, on a backend whose memory the host can not read.
+STRICT_TESTS := $(patsubst %,$(BUILD)/tests/strict/%_test,admm failure golden half_step loads pins projective \
+                restart statics)
+$(STRICT_TESTS): $(BUILD)/tests/strict/%: $(BUILD)/tests/physics/%
+	@mkdir -p $(@D)
+	@printf '#!/bin/sh\nPLIANT_TEST_BACKEND=strict exec %s\n' $(abspath $<) > $@ && chmod +x $@
+
 .PHONY: tests
-tests: $(TESTS)
+tests: $(TESTS) $(STRICT_TESTS)
 
 include tests/fuzz/fuzz.mk
 
@@ -196,7 +203,7 @@ sanitised: all | test-deps
 .PHONY: sanitised-programs
 sanitised-programs: $(PROGRAMS) $(SAN_TESTS)
 
-ALL_CHECKS = $(TESTS) $(if $(SAN),,$(SAN_TESTS) $(wildcard $(FUZZERS)))
+ALL_CHECKS = $(TESTS) $(STRICT_TESTS) $(if $(SAN),,$(SAN_TESTS) $(wildcard $(FUZZERS)))
 .PHONY: check
 check: all tests arm64 $(if $(SAN),,sanitised fuzz-build) ## run every test that needs no GPU
 	@PLIANT_BUILD=$(BUILD) tests/check-tree

@@ -11,11 +11,10 @@ static const double APART = 0.125;
 static double place(const pl_stepper *by, const pl_stage *stage, const double *base, double d,
                     const double *v, double e, const double *v_old, double *x)
 {
-    int64_t count = 3 * by->model->vertices;
-    for (int64_t i = 0; i < count; i++)
-        x[i] = base[i] + (d != 0 ? d * v[i] : 0) + (e != 0 ? e * (v[i] - v_old[i]) : 0);
-    pl_model_place_pins(by->model, stage->time_end, x);
-    return by->backend->ops->objective(by->backend, stage, x);
+    const pl_backend_ops *ops = by->backend->ops;
+    ops->blend(by->backend, base, d, v, e, v_old, x);
+    ops->place_pins(by->backend, stage->time_end, x);
+    return ops->objective(by->backend, stage, x);
 }
 
 static double stay(const pl_stepper *by, const pl_stage *stage, double *x)

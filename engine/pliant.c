@@ -32,6 +32,8 @@ void pl_state_destroy(pl_state *s)
                         s->x_pred, s->gradient, s->x_mid, s->v_mid, s->load};
     for (size_t i = 0; s->whole.backend && i < sizeof arrays / sizeof *arrays; i++)
         s->whole.backend->ops->release(s->whole.backend, arrays[i]);
+    free(s->shown_x);
+    free(s->shown_v);
     pl_stepper_destroy(&s->whole);
     free(s->memory.data);
     free(s->pins);
@@ -63,38 +65,62 @@ pl_status pl_state_create(const pl_model *model, int32_t threads, pl_state **out
     s->penetration = calloc((size_t)model->obstacle_count + 1, sizeof *s->penetration);
     s->forces = calloc((size_t)model->loads.count + 1, sizeof *s->forces);
     s->forces_new = calloc((size_t)model->loads.count + 1, sizeof *s->forces_new);
+    bool mirrored = status == PL_OK && !s->whole.backend->ops->on_host;
+    if (mirrored) {
+        s->shown_x = calloc(3 * (size_t)model->vertices + 1, sizeof *s->shown_x);
+        s->shown_v = calloc(3 * (size_t)model->vertices + 1, sizeof *s->shown_v);
+    }
     if (status == PL_OK && pl_loads_any(model))
         s->load = s->whole.backend->ops->alloc(s->whole.backend, 3 * model->vertices);
-    if (status == PL_OK && (!s->pins || !s->obstacles || !s->penetration || !s->forces ||
-                            !s->forces_new || (pl_loads_any(model) && !s->load)))
+    if (status == PL_OK &&
+        (!s->pins || !s->obstacles || !s->penetration || !s->forces || !s->forces_new ||
+         (pl_loads_any(model) && !s->load) || (mirrored && (!s->shown_x || !s->shown_v))))
         status = PL_NO_MEMORY;
     if (status != PL_OK) {
         pl_state_destroy(s);
         return status;
     }
-    memcpy(s->x, model->x0, 3 * (size_t)model->vertices * sizeof *s->x);
-    memcpy(s->v, model->v0, 3 * (size_t)model->vertices * sizeof *s->v);
-    memcpy(s->v_old, model->v0, 3 * (size_t)model->vertices * sizeof *s->v_old);
+    pl_state_put(s, model->x0, model->v0, model->v0);
     *out = s;
     return PL_OK;
 }
 
 void pl_state_enter(pl_state *s, int64_t step, const double *x, const double *v)
 {
-    size_t bytes = 3 * (size_t)s->model->vertices * sizeof *x;
-    memcpy(s->x, x, bytes);
-    memcpy(s->v, v, bytes);
+    int64_t count = 3 * s->model->vertices;
+    s->whole.backend->ops->upload(s->whole.backend, s->x, x, count);
+    s->whole.backend->ops->upload(s->whole.backend, s->v, v, count);
+    pl_state_show(s);
     s->step = step;
     pl_state_settle(s);
 }
 
+void pl_state_put(pl_state *s, const double *x, const double *v, const double *v_old)
+{
+    pl_backend *b = s->whole.backend;
+    int64_t count = 3 * s->model->vertices;
+    b->ops->upload(b, s->x, x, count);
+    b->ops->upload(b, s->v, v, count);
+    b->ops->upload(b, s->v_old, v_old, count);
+    pl_state_show(s);
+}
+
+void pl_state_show(pl_state *s)
+{
+    pl_backend *b = s->whole.backend;
+    if (b->ops->on_host)
+        return;
+    b->ops->download(b, s->shown_x, s->x, 3 * s->model->vertices);
+    b->ops->download(b, s->shown_v, s->v, 3 * s->model->vertices);
+}
+
 const double *pl_state_positions(const pl_state *state)
 {
-    return state->x;
+    return state->shown_x ? state->shown_x : state->x;
 }
 const double *pl_state_velocities(const pl_state *state)
 {
-    return state->v;
+    return state->shown_v ? state->shown_v : state->v;
 }
 double pl_state_time(const pl_state *state)
 {
@@ -109,7 +135,7 @@ int64_t pl_state_step(const pl_state *state)
 static void measure_motion(const pl_model *m, const pl_state *s, pl_metrics *out)
 {
     for (int64_t i = 0; i < m->vertices; i++) {
-        const double *x = s->x + 3 * i, *v = s->v + 3 * i;
+        const double *x = pl_state_positions(s) + 3 * i, *v = pl_state_velocities(s) + 3 * i;
         double mass = m->mass[i];
         for (int c = 0; c < 3; c++) {
             int c1 = (c + 1) % 3, c2 = (c + 2) % 3;
@@ -163,13 +189,16 @@ pl_status pl_frame_step(const pl_model *m, pl_state *s, pl_metrics *out, pl_fail
     double start = pl_clock_ms();
     pl_tally tally = {0};
     *failure = (pl_failure){.body = -1, .element = -1, .vertex = -1, .step = -1, .frame = -1};
-    while (tally.steps < m->every && s->step < m->steps) {
-        if (stop && stop(context))
-            return PL_OK;
-        pl_status status = pl_state_advance(s, &tally, failure);
-        if (status != PL_OK)
-            return status;
+    pl_status status = PL_OK;
+    bool stopped = false;
+    while (status == PL_OK && tally.steps < m->every && s->step < m->steps && !stopped) {
+        stopped = stop && stop(context);
+        if (!stopped)
+            status = pl_state_advance(s, &tally, failure);
     }
+    pl_state_show(s);
+    if (status != PL_OK || stopped)
+        return status;
     pl_state_measure(m, s, out);
     out->steps = tally.steps;
     out->iterations = tally.iterations;

@@ -57,17 +57,25 @@ static void get_solve(pl_bytes_in *in, pl_solve_result *r)
         *found[i] = pl_bytes_get_f64(in);
 }
 
+/* Positions or velocities out of the backend's memory. */
+static void put_array(const pl_state *s, pl_bytes_out *out, const double *array)
+{
+    int64_t count = 3 * s->model->vertices;
+    double *to = pl_bytes_grow(out, (size_t)count * sizeof *to);
+    if (to)
+        s->whole.backend->ops->download(s->whole.backend, to, array, count);
+}
+
 pl_status pl_state_save(const pl_state *s, void **bytes, size_t *size)
 {
     const pl_model *m = s->model;
-    size_t coordinates = 3 * (size_t)m->vertices * sizeof(double);
     pl_bytes_out out = {0};
     pl_bytes_grow(&out, sizeof(header));
     pl_bytes_put_i64(&out, s->step);
-    pl_bytes_put(&out, s->x, coordinates);
-    pl_bytes_put(&out, s->v, coordinates);
+    put_array(s, &out, s->x);
+    put_array(s, &out, s->v);
     if (m->solver.initial_guess == PL_GUESS_ACCELERATION)
-        pl_bytes_put(&out, s->v_old, coordinates);
+        put_array(s, &out, s->v_old);
     put_solve(&out, &s->solve);
     put_forces(&out, s->pins, m->pin_count);
     put_forces(&out, s->obstacles, m->obstacle_count);
@@ -139,9 +147,7 @@ pl_status pl_state_restore(pl_state *s, const void *bytes, size_t size)
     if (in.failed || step < 0 || step > m->steps || !restore_solver(s, &in))
         return PL_INVALID;
     s->step = step;
-    memcpy(s->x, x, coordinates);
-    memcpy(s->v, v, coordinates);
-    memcpy(s->v_old, v_old, coordinates);
+    pl_state_put(s, x, v, v_old);
     s->solve = solve;
     memcpy(s->pins, pins, pin_bytes);
     memcpy(s->obstacles, obstacles, obstacle_bytes);

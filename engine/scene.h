@@ -29,7 +29,7 @@ typedef enum pl_method_kind {
     PL_METHOD_PROJECTIVE_DYNAMICS
 } pl_method_kind;
 #define PL_METHOD_KINDS ((int)PL_METHOD_PROJECTIVE_DYNAMICS + 1)
-typedef enum pl_device_kind { PL_DEVICE_CPU } pl_device_kind;
+typedef enum pl_device_kind { PL_DEVICE_CPU, PL_DEVICE_GPU } pl_device_kind;
 typedef enum pl_on_not_converged {
     PL_NOT_CONVERGED_CONTINUE,
     PL_NOT_CONVERGED_FAIL

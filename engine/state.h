@@ -19,12 +19,14 @@ struct pl_state {
     int32_t threads;
     pl_stepper whole, half; /* half: made when a step first fails */
     pl_model *half_model;
-    /* The state at the last good step: this is what is saved, with the whole solver's memory. */
+    /* The state at the last good step: this is what is saved, with the whole solver's memory. Positions
+     * and velocities are arrays of the backend, like all below that are not said to be the host's. */
     int64_t step;
-    double *x, *v;         /* [vertices][3] */
-    double *v_old;         /* [vertices][3]: a step before; v0 before the first */
-    pl_solve_result solve; /* of the last step; its pointers are the solver's, and not saved */
-    pl_force *pins, *obstacles, *forces;
+    double *x, *v;             /* [vertices][3] */
+    double *v_old;             /* [vertices][3]: a step before; v0 before the first */
+    double *shown_x, *shown_v; /* the host's copies of x and v; NULL where those are the host's */
+    pl_solve_result solve;     /* of the last step; its pointers are the solver's, and not saved */
+    pl_force *pins, *obstacles, *forces; /* the host's */
     int64_t contacts;
     double *penetration; /* [obstacle_count]; measured, not saved */
     /* The step under way. */
@@ -43,6 +45,11 @@ typedef struct pl_tally {
 
 pl_status pl_stepper_create(const pl_model *model, int32_t threads, pl_stepper *out);
 void pl_stepper_destroy(pl_stepper *stepper);
+
+/* The state's arrays from the host's, [vertices][3]; the step and all else stay. */
+void pl_state_put(pl_state *s, const double *x, const double *v, const double *v_old);
+/* Bring the host's copies up to date. */
+void pl_state_show(pl_state *s);
 
 /* What term groups keep of the time, for a state that was put where it is and not stepped there. */
 void pl_state_settle(pl_state *s);

@@ -23,7 +23,8 @@ void pl_stepper_destroy(pl_stepper *stepper)
 pl_status pl_stepper_create(const pl_model *model, int32_t threads, pl_stepper *out)
 {
     *out = (pl_stepper){.model = model};
-    pl_status status = pl_backend_find(model->solver.device)->create(model, threads, &out->backend);
+    const pl_backend_ops *ops = pl_backend_find(model->solver.device);
+    pl_status status = ops ? ops->create(model, threads, &out->backend) : PL_UNSUPPORTED;
     if (status == PL_OK)
         status = pl_solver_find(model->solver.method)->create(model, out->backend, &out->solver);
     if (status != PL_OK)
@@ -42,15 +43,8 @@ static int64_t find_culprit(const pl_state *s, const pl_stepper *by, const doubl
     int64_t bad = by->backend->ops->find_not_finite(by->backend, s->x_pred);
     if (bad >= 0)
         return bad;
-    int64_t farthest = 0;
-    double most = 0;
-    for (int64_t i = 0; i < 3 * by->model->vertices; i++) {
-        double way = fabs(s->x_pred[i] - x[i]);
-        if (way > most) {
-            most = way;
-            farthest = i / 3;
-        }
-    }
+    int64_t farthest;
+    double most = by->backend->ops->farthest(by->backend, s->x_pred, x, &farthest);
     return most > OUT_OF_RANGE || found < 0 ? farthest : found;
 }
 
@@ -122,9 +116,9 @@ static pl_status march(pl_state *s, const pl_stepper *by, double start, double e
     *solve = (pl_solve_result){0};
     by->backend->ops->copy(by->backend, v_out, v, 3 * m->vertices);
     for (int32_t k = 0; k < s->integrator->stages; k++) {
-        s->integrator->predict(m, k, start, x, v, s->x_pred);
+        s->integrator->predict(by->backend, k, start, x, v, s->x_pred);
         if (s->load)
-            pl_loads_evaluate(m, start, x, v, s->threads, s->load, s->forces_new);
+            by->backend->ops->evaluate_loads(by->backend, start, x, v, s->load, s->forces_new);
         pl_stage stage = {.a = s->integrator->a,
                           .h = m->h,
                           .inertia = m->inertia,
@@ -145,7 +139,7 @@ static pl_status march(pl_state *s, const pl_stepper *by, double start, double e
                 failure->vertex = find_culprit(s, by, x, failure->vertex);
             return status;
         }
-        s->integrator->finish(m, k, x, x_out, v_out);
+        s->integrator->finish(by->backend, k, x, x_out, v_out);
     }
     return PL_OK;
 }
@@ -161,19 +155,14 @@ static void swap(double **a, double **b)
 static void keep_forces(pl_state *s, const pl_stepper *by)
 {
     const pl_model *m = s->model;
-    for (int32_t p = 0; p < m->pin_count; p++) {
-        s->pins[p] = (pl_force){{0, 0, 0}}; /* and 0 along the axes that it does not hold */
-        for (int64_t k = 0; k < m->pins[p].count; k++)
-            for (int c = 0; c < 3; c++)
-                if (m->pins[p].axes >> c & 1)
-                    s->pins[p].newton[c] += s->gradient[3 * (int64_t)m->pins[p].vertex[k] + c];
-    }
+    const pl_backend_ops *ops = by->backend->ops;
+    for (int32_t p = 0; p < m->pin_count; p++)
+        ops->pin_force(by->backend, p, s->gradient, s->pins[p].newton);
     s->contacts = 0;
     for (int32_t g = 0; g < m->group_count; g++) {
         if (m->group_obstacle[g] < 0)
             continue;
         double *force = s->obstacles[m->group_obstacle[g]].newton;
-        const pl_backend_ops *ops = by->backend->ops;
         if (m->groups[g].ops->push)
             s->contacts += ops->soft_force(by->backend, g, s->x, force);
         else if (s->solve.multipliers)

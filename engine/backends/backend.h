@@ -15,6 +15,7 @@
 #define PLIANT_ENGINE_BACKENDS_BACKEND_H
 
 #include "engine/backends/histories.h"
+#include "engine/metrics.h"
 #include "engine/model/model.h"
 
 typedef struct pl_backend pl_backend;
@@ -88,16 +89,39 @@ typedef struct pl_measures {
 
 typedef struct pl_backend_ops {
     const char *name;
+    bool on_host; /* arrays are memory that the caller may read; else only download shows them */
     pl_status (*create)(const pl_model *model, int32_t threads, pl_backend **out);
     void (*destroy)(pl_backend *b);
 
-    /* Zeroed arrays in the backend's memory; NULL when out of memory. */
+    /* Zeroed arrays in the backend's memory, which all backends of one table share; NULL when out of
+     * memory. upload reads and download writes the caller's. */
     double *(*alloc)(pl_backend *b, int64_t count);
     void (*release)(pl_backend *b, double *array);
     void (*upload)(pl_backend *b, double *to, const double *from, int64_t count);
     void (*download)(pl_backend *b, double *to, const double *from, int64_t count);
     void (*copy)(pl_backend *b, double *to, const double *from, int64_t count);
     void (*clear)(pl_backend *b, double *array, int64_t count);
+
+    /* What a step is made of around its minimisation; all but the numbers are positions [vertices][3].
+     * Prediction: out = x + h (v + h gravity). */
+    void (*drift)(pl_backend *b, double h, const double gravity[3], const double *x,
+                  const double *v, double *out);
+    /* out = base + d v + e (v - v_old); what a weight of 0 stands at is not read and may be NULL. */
+    void (*blend)(pl_backend *b, const double *base, double d, const double *v, double e,
+                  const double *v_old, double *out);
+    /* out = (x_new - x) / h. */
+    void (*velocity)(pl_backend *b, double h, const double *x, const double *x_new, double *out);
+    /* Held coordinates of x where pins have them at `time`. */
+    void (*place_pins)(pl_backend *b, double time, double *x);
+    /* The force that a pin exerts, from the stage's gradient at its result, N; 0 along the axes that
+     * it does not hold. */
+    void (*pin_force)(pl_backend *b, int32_t pin, const double *gradient, double force[3]);
+    /* The scene's forces over a step that starts at `time` (loads.h); total: host memory, [loads]. */
+    void (*evaluate_loads)(pl_backend *b, double time, const double *x, const double *v,
+                           double *load, pl_force *total);
+    /* The vertex with the largest |a - b| of a coordinate, which is returned, and NaN counts as less
+     * than any; *vertex 0 where none differ. */
+    double (*farthest)(pl_backend *b, const double *a, const double *c, int64_t *vertex);
 
     /* What groups keep constant over a stage: before anything else of it. */
     void (*freeze)(pl_backend *b, const pl_stage *stage);
@@ -200,7 +224,11 @@ struct pl_backend {
     const pl_model *model;
 };
 
-/* The backend for a device, or NULL. */
+/* The backend for a device, or NULL where there is none. */
 const pl_backend_ops *pl_backend_find(pl_device_kind device);
+
+/* Give the device `gpu` its backend: what a plug-in brings, or a test. NULL takes it away. Before the
+ * first model of it, by one thread. */
+void pl_backend_register(const pl_backend_ops *ops);
 
 #endif

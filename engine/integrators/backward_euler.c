@@ -2,18 +2,15 @@
  * v(n+1) = (x(n+1) - x(n)) / h (Narain 2016, eq. 4-5; Brown 2018, eq. 19 with a = 1). */
 #include "engine/integrators/integrator.h"
 
-static void predict(const pl_model *m, int32_t s, double time, const double *x, const double *v,
+static void predict(pl_backend *b, int32_t s, double time, const double *x, const double *v,
                     double *x_pred)
 {
-    double h = m->h;
-    for (int64_t i = 0; i < 3 * m->vertices; i++)
-        x_pred[i] = x[i] + h * (v[i] + h * m->gravity[i % 3]);
+    b->ops->drift(b, b->model->h, b->model->gravity, x, v, x_pred);
 }
 
-static void finish(const pl_model *m, int32_t s, const double *x, const double *x_new, double *v)
+static void finish(pl_backend *b, int32_t s, const double *x, const double *x_new, double *v)
 {
-    for (int64_t i = 0; i < 3 * m->vertices; i++)
-        v[i] = (x_new[i] - x[i]) / m->h;
+    b->ops->velocity(b, b->model->h, x, x_new, v);
 }
 
 const pl_integrator pl_backward_euler = {"backward_euler", 1, 1.0, predict, finish};

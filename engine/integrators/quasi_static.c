@@ -3,17 +3,15 @@
  * is x(n). Velocities are 0. */
 #include "engine/integrators/integrator.h"
 
-#include <string.h>
-
-static void predict(const pl_model *m, int32_t s, double time, const double *x, const double *v,
+static void predict(pl_backend *b, int32_t s, double time, const double *x, const double *v,
                     double *x_pred)
 {
-    memcpy(x_pred, x, 3 * (size_t)m->vertices * sizeof *x_pred);
+    b->ops->copy(b, x_pred, x, 3 * b->model->vertices);
 }
 
-static void finish(const pl_model *m, int32_t s, const double *x, const double *x_new, double *v)
+static void finish(pl_backend *b, int32_t s, const double *x, const double *x_new, double *v)
 {
-    memset(v, 0, 3 * (size_t)m->vertices * sizeof *v);
+    b->ops->clear(b, v, 3 * b->model->vertices);
 }
 
 const pl_integrator pl_quasi_static = {"quasi_static", 1, 1.0, predict, finish};

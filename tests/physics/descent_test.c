@@ -111,12 +111,14 @@ START_TEST(rows_are_what_happened)
     ck_assert_double_lt(m->decrement, 0.5 * m->detail[0].decrement);
     if (!METHODS[_i].matrix) {
         double square = 0, norm = 0;
+        double *gradient = pl_run_download(r, r->state->gradient, 3 * pl_run_vertices(r));
         for (int64_t i = 0; i < r->model->free_vertices; i++)
             for (int c = 0; c < 3; c++) {
-                double g = r->state->gradient[3 * (int64_t)r->model->free_vertex[i] + c];
+                double g = gradient[3 * (int64_t)r->model->free_vertex[i] + c];
                 norm += g * g;
                 square += g * g / r->model->diagonal[i];
             }
+        free(gradient);
         ck_assert_double_eq_tol(m->decrement, sqrt(square), 1e-9 * sqrt(square));
         ck_assert_double_eq_tol(m->gradient_norm, sqrt(norm), 1e-9 * sqrt(norm));
     }
@@ -267,6 +269,7 @@ END_TEST
 /* Where each begins: the objective of row 0. */
 START_TEST(guesses_are_where_they_say)
 {
+    pl_run_on_host();
     static const char *const names[] = {"position", "velocity", "acceleration", "step", "best"};
     for (int k = 0; k < 5; k++) {
         char solver[128];
@@ -343,6 +346,7 @@ END_TEST
 /* Jacobi's P from full Hessians, and what is made with it, against loops. */
 START_TEST(phases_are_what_they_say)
 {
+    pl_run_on_host();
     pl_run *r = twisted("'method': 'lbfgs'", "corotated", 0.04, 1);
     const pl_model *m = r->model;
     double *flat_x = malloc(3 * (size_t)m->vertices * sizeof *flat_x);

@@ -1,11 +1,13 @@
 /* Numerical failures name the step, the body, its vertex or element and what to do, and leave the
  * state finite at the last good step. */
+#include "engine/state.h"
 #include "tests/support/scene_run.h"
 #include "tests/support/suite.h"
 
 #include <check.h>
 #include <float.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char SCENE[] =
@@ -37,8 +39,11 @@ static const char *model_of(const char *method)
 /* Something that no scene can ask for: a number out of range in the state of a run. */
 static void spoil(pl_run *r, int64_t vertex, double value)
 {
-    double *v = (double *)(uintptr_t)pl_state_velocities(r->state);
+    int64_t count = 3 * pl_run_vertices(r);
+    double *v = pl_run_download(r, r->state->v, count);
     v[3 * vertex + 1] = value;
+    pl_state_put(r->state, pl_run_x(r), v, v);
+    free(v);
 }
 
 static void fails_at(pl_run *r, int32_t body, int64_t vertex, int64_t frame)

@@ -149,6 +149,7 @@ END_TEST
 /* A_k of the phases: solving what was multiplied gives it back, and held rows pass through both. */
 START_TEST(multiply_and_solve_are_inverse)
 {
+    pl_run_on_host();
     pl_run *r = pull("admm", "", 1);
     const pl_model *m = r->model;
     const pl_backend_ops *ops = pl_backend_find(m->solver.device);

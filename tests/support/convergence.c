@@ -40,10 +40,11 @@ pl_run *convergence_reference(const situation *s)
 
 bool convergence_step(const pl_run *from, pl_run *r)
 {
-    size_t bytes = 3 * (size_t)pl_run_vertices(from) * sizeof(double);
-    memcpy(r->state->x, from->state->x, bytes);
-    memcpy(r->state->v, from->state->v, bytes);
-    memcpy(r->state->v_old, from->state->v_old, bytes);
+    pl_backend *b = r->state->whole.backend;
+    int64_t count = 3 * pl_run_vertices(from);
+    b->ops->copy(b, r->state->x, from->state->x, count);
+    b->ops->copy(b, r->state->v, from->state->v, count);
+    b->ops->copy(b, r->state->v_old, from->state->v_old, count);
     r->state->step = from->state->step;
     return pl_frame_step(r->model, r->state, &r->metrics, &r->failure, NULL, NULL) == PL_OK;
 }

@@ -1,6 +1,8 @@
 #include "tests/support/scene_run.h"
 
+#include "engine/state.h"
 #include "protocol/scene_json.h"
+#include "tests/support/strict_backend.h"
 
 #include <check.h>
 #include <stdarg.h>
@@ -42,6 +44,11 @@ pl_run *pl_run_open(int32_t threads, const char *json)
     for (int32_t b = 0; b < run->scene.body_count; b++)
         if (pl_body_load(&run->scene, b, NULL, &limits, &run->meshes[b], &faults) != PL_OK)
             fail_with("a mesh was refused", &faults);
+    const char *backend = getenv("PLIANT_TEST_BACKEND");
+    if (backend && strcmp(backend, "strict") == 0) {
+        pl_strict_register();
+        run->scene.solver.device = PL_DEVICE_GPU;
+    }
     if (pl_model_create(&run->scene, run->meshes, &run->model, &faults) != PL_OK)
         fail_with("the model was refused", &faults);
     require(pl_state_create(run->model, threads, &run->state) == PL_OK, "out of memory");
@@ -103,4 +110,26 @@ uint64_t pl_run_hash(const pl_run *run)
     size_t size = 3 * (size_t)pl_run_vertices(run) * sizeof(double);
     uint64_t hash = fnv1a(0xCBF29CE484222325u, pl_run_x(run), size);
     return fnv1a(hash, pl_state_velocities(run->state), size);
+}
+
+void pl_run_on_host(void)
+{
+    unsetenv("PLIANT_TEST_BACKEND");
+}
+
+double *pl_run_download(const pl_run *run, const double *array, int64_t count)
+{
+    pl_backend *b = run->state->whole.backend;
+    double *out = calloc((size_t)count + 1, sizeof *out);
+    b->ops->download(b, out, array, count);
+    return out;
+}
+
+double *pl_run_upload(const pl_run *run, const double *from, int64_t count)
+{
+    pl_backend *b = run->state->whole.backend;
+    double *array = b->ops->alloc(b, count);
+    require(array != NULL, "out of memory");
+    b->ops->upload(b, array, from, count);
+    return array;
 }

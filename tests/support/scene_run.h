@@ -16,7 +16,8 @@ typedef struct pl_run {
     pl_failure failure;
 } pl_run;
 
-/* Decode (single quotes stand for double ones), load meshes (generators and inline only), build. */
+/* Decode (single quotes stand for double ones), load meshes (generators and inline only), build. With
+ * PLIANT_TEST_BACKEND=strict in the environment on that backend (strict_backend.h). */
 pl_run *pl_run_open(int32_t threads, const char *json);
 /* The same with printf arguments. */
 __attribute__((format(printf, 2, 3))) pl_run *pl_run_openf(int32_t threads, const char *format,
@@ -28,5 +29,11 @@ const double *pl_run_x(const pl_run *run); /* [vertices][3] */
 int64_t pl_run_vertices(const pl_run *run);
 /* FNV-1a of the positions' and velocities' bytes. */
 uint64_t pl_run_hash(const pl_run *run);
+
+/* The runs that this process opens from now on are on the CPU itself: for tests that look into arrays. */
+void pl_run_on_host(void);
+/* Between the backend's memory and the host's: a copy on the heap; a new array, which the caller releases. */
+double *pl_run_download(const pl_run *run, const double *array, int64_t count);
+double *pl_run_upload(const pl_run *run, const double *from, int64_t count);
 
 #endif

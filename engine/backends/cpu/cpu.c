@@ -488,6 +488,7 @@ static int64_t cpu_find_not_finite(pl_backend *b, const double *x)
 
 const pl_backend_ops pl_backend_cpu = {
     .name = "cpu",
+    .on_host = true,
     .create = cpu_create,
     .destroy = cpu_destroy,
     .alloc = cpu_alloc,
@@ -496,6 +497,13 @@ const pl_backend_ops pl_backend_cpu = {
     .download = cpu_copy,
     .copy = cpu_copy,
     .clear = cpu_clear,
+    .drift = pl_cpu_drift,
+    .blend = pl_cpu_blend,
+    .velocity = pl_cpu_velocity,
+    .place_pins = pl_cpu_place_pins,
+    .pin_force = pl_cpu_pin_force,
+    .evaluate_loads = pl_cpu_evaluate_loads,
+    .farthest = pl_cpu_farthest,
     .freeze = cpu_freeze,
     .reduce = cpu_reduce,
     .local_step = cpu_local_step,

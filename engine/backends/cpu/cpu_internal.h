@@ -25,6 +25,18 @@ typedef struct cpu {
     double *dots;          /* [chunks of rows][4 * window + 1]: partial inner products */
 } cpu;
 
+/* cpu_state.c */
+void pl_cpu_drift(pl_backend *b, double h, const double gravity[3], const double *x,
+                  const double *v, double *out);
+void pl_cpu_blend(pl_backend *b, const double *base, double d, const double *v, double e,
+                  const double *v_old, double *out);
+void pl_cpu_velocity(pl_backend *b, double h, const double *x, const double *x_new, double *out);
+void pl_cpu_place_pins(pl_backend *b, double time, double *x);
+void pl_cpu_pin_force(pl_backend *b, int32_t pin, const double *gradient, double force[3]);
+void pl_cpu_evaluate_loads(pl_backend *b, double time, const double *x, const double *v,
+                           double *load, pl_force *total);
+double pl_cpu_farthest(pl_backend *b, const double *a, const double *c, int64_t *vertex);
+
 /* cpu_jacobi.c */
 double pl_cpu_jacobi(pl_backend *b, const pl_stage *stage, const double *x, double *inverse);
 double pl_cpu_jacobi_constant(pl_backend *b, const pl_stage *stage, bool flat, double *inverse);

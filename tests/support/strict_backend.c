@@ -1,0 +1,538 @@
+#include "tests/support/strict_backend.h"
+
+#include "engine/backends/cpu/cpu.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+/* ---- memory
+ *
+ * Two ranges of the same size: what is handed out are addresses of one that nobody may touch, and the
+ * numbers lie as far into the other. Nothing is used twice, so an array that was released is known
+ * for good. */
+enum { ARRAYS_MAX = 1 << 16, GAP = 64 };
+static const size_t SIZE = (size_t)1 << 34;
+
+typedef struct array {
+    size_t offset, count; /* bytes from the range's begin; numbers */
+    bool released;
+} array;
+
+static char *handles, *numbers; /* the two ranges */
+static size_t used;
+static array *arrays; /* by offset */
+static int64_t array_count, living;
+
+_Noreturn static void misuse(const char *what)
+{
+    fprintf(stderr, "strict backend: %s\n", what);
+    abort();
+}
+
+static void reserve(void)
+{
+    if (handles)
+        return;
+    handles = mmap(NULL, SIZE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    numbers = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+                   -1, 0);
+    arrays = calloc(ARRAYS_MAX, sizeof *arrays);
+    if (handles == MAP_FAILED || numbers == MAP_FAILED || !arrays)
+        misuse("no address space");
+}
+
+static bool is_handle(const void *p)
+{
+    return handles && (const char *)p >= handles && (const char *)p < handles + SIZE;
+}
+
+/* The array that an address lies in. */
+static array *find(const void *p)
+{
+    if (!is_handle(p))
+        misuse("a phase was given the host's memory");
+    size_t offset = (size_t)((const char *)p - handles);
+    int64_t lo = 0, hi = array_count;
+    while (hi - lo > 1) {
+        int64_t middle = (lo + hi) / 2;
+        *(arrays[middle].offset <= offset ? &lo : &hi) = middle;
+    }
+    if (array_count == 0 || offset >= arrays[lo].offset + arrays[lo].count * sizeof(double))
+        misuse("an address is in no array");
+    if (arrays[lo].released)
+        misuse("an array is used after its release");
+    return &arrays[lo];
+}
+
+/* Where the numbers of an address are, `count` of them. NULL stays NULL. */
+static double *at(const double *p, int64_t count)
+{
+    if (!p)
+        return NULL;
+    const array *a = find(p);
+    size_t offset = (size_t)((const char *)p - handles);
+    if (offset + (size_t)count * sizeof(double) > a->offset + a->count * sizeof(double))
+        misuse("an array is too small for what it is given for");
+    return (double *)(void *)(numbers + offset);
+}
+
+static const double *host(const double *p)
+{
+    if (is_handle(p))
+        misuse("the host's side of a copy is the device's memory");
+    return p;
+}
+
+static double *strict_alloc(pl_backend *b, int64_t count)
+{
+    reserve();
+    size_t bytes = ((size_t)count * sizeof(double) + 63) / 64 * 64 + GAP;
+    if (array_count == ARRAYS_MAX || used + bytes > SIZE)
+        misuse("out of arrays");
+    arrays[array_count++] = (array){.offset = used, .count = (size_t)count};
+    double *handle = (double *)(void *)(handles + used);
+    used += bytes;
+    living++;
+    return handle;
+}
+
+static void strict_release(pl_backend *b, double *p)
+{
+    if (!p)
+        return;
+    array *a = find(p);
+    memset(numbers + a->offset, 0xff, a->count * sizeof(double)); /* NaN */
+    a->released = true;
+    living--;
+}
+
+int64_t pl_strict_arrays(void)
+{
+    return living;
+}
+
+/* ---- phases: the CPU's, on the numbers
+ * ----------------------------------------------------------------------------------- */
+
+typedef struct strict {
+    pl_backend base;
+    pl_backend *cpu;
+    const double ***lists; /* host arrays of addresses, translated; [LISTS][room] */
+    int64_t room;
+} strict;
+
+enum { LISTS = 8 };
+
+static pl_backend *cpu_of(pl_backend *b)
+{
+    return ((strict *)b)->cpu;
+}
+
+#define CPU     (cpu_of(b)->ops)
+#define POS(p)  at(p, 3 * b->model->vertices)
+#define ROWS(p) at(p, 3 * b->model->free_vertices)
+
+static void strict_destroy(pl_backend *b)
+{
+    strict *s = (strict *)b;
+    if (s->cpu)
+        s->cpu->ops->destroy(s->cpu);
+    for (int k = 0; s->lists && k < LISTS; k++)
+        free(s->lists[k]);
+    free(s->lists);
+    free(s);
+}
+
+extern const pl_backend_ops pl_backend_strict;
+
+static pl_status strict_create(const pl_model *model, int32_t threads, pl_backend **out)
+{
+    strict *s = calloc(1, sizeof *s);
+    s->base = (pl_backend){&pl_backend_strict, model};
+    s->room = model->group_count + 2 * PL_WINDOW_MAX + 2;
+    s->lists = calloc(LISTS, sizeof *s->lists);
+    for (int k = 0; k < LISTS; k++)
+        s->lists[k] = calloc((size_t)s->room, sizeof **s->lists);
+    pl_status status = pl_backend_cpu.create(model, threads, &s->cpu);
+    if (status != PL_OK) {
+        strict_destroy(&s->base);
+        return status;
+    }
+    *out = &s->base;
+    return PL_OK;
+}
+
+/* Values of each group, as list `k`; NULL stays NULL. Differences are half as long. */
+static double *const *values_of(pl_backend *b, int k, double *const *list, bool half)
+{
+    strict *s = (strict *)b;
+    for (int32_t g = 0; list && g < b->model->group_count; g++) {
+        int64_t count = pl_group_values(&b->model->groups[g]);
+        s->lists[k][g] = at(list[g], half ? count / 2 : count);
+    }
+    return list ? (double *const *)s->lists[k] : NULL;
+}
+
+static double *const *rows_of(pl_backend *b, int k, const double *const *list, int32_t count)
+{
+    strict *s = (strict *)b;
+    for (int32_t i = 0; i < count; i++)
+        s->lists[k][i] = ROWS(list[i]);
+    return (double *const *)s->lists[k];
+}
+
+static pl_stage stage_of(pl_backend *b, const pl_stage *stage)
+{
+    pl_stage translated = *stage;
+    translated.x_start = POS(stage->x_start);
+    translated.x_pred = POS(stage->x_pred);
+    translated.load = POS(stage->load);
+    return translated;
+}
+#define STAGE (&(pl_stage[1]){stage_of(b, stage)}[0])
+
+static void strict_upload(pl_backend *b, double *to, const double *from, int64_t count)
+{
+    CPU->upload(cpu_of(b), at(to, count), host(from), count);
+}
+static void strict_download(pl_backend *b, double *to, const double *from, int64_t count)
+{
+    CPU->download(cpu_of(b), (double *)host(to), at(from, count), count);
+}
+static void strict_copy(pl_backend *b, double *to, const double *from, int64_t count)
+{
+    CPU->copy(cpu_of(b), at(to, count), at(from, count), count);
+}
+static void strict_clear(pl_backend *b, double *values, int64_t count)
+{
+    CPU->clear(cpu_of(b), at(values, count), count);
+}
+static void strict_drift(pl_backend *b, double h, const double gravity[3], const double *x,
+                         const double *v, double *out)
+{
+    CPU->drift(cpu_of(b), h, gravity, POS(x), POS(v), POS(out));
+}
+static void strict_blend(pl_backend *b, const double *base, double d, const double *v, double e,
+                         const double *v_old, double *out)
+{
+    CPU->blend(cpu_of(b), POS(base), d, POS(v), e, POS(v_old), POS(out));
+}
+static void strict_velocity(pl_backend *b, double h, const double *x, const double *x_new,
+                            double *out)
+{
+    CPU->velocity(cpu_of(b), h, POS(x), POS(x_new), POS(out));
+}
+static void strict_place_pins(pl_backend *b, double time, double *x)
+{
+    CPU->place_pins(cpu_of(b), time, POS(x));
+}
+static void strict_pin_force(pl_backend *b, int32_t pin, const double *gradient, double force[3])
+{
+    CPU->pin_force(cpu_of(b), pin, POS(gradient), force);
+}
+static void strict_evaluate_loads(pl_backend *b, double time, const double *x, const double *v,
+                                  double *load, pl_force *total)
+{
+    CPU->evaluate_loads(cpu_of(b), time, POS(x), POS(v), POS(load), total);
+}
+static double strict_farthest(pl_backend *b, const double *a, const double *c, int64_t *vertex)
+{
+    return CPU->farthest(cpu_of(b), POS(a), POS(c), vertex);
+}
+static void strict_freeze(pl_backend *b, const pl_stage *stage)
+{
+    CPU->freeze(cpu_of(b), STAGE);
+}
+static void strict_reduce(pl_backend *b, const double *x, double *const *z)
+{
+    CPU->reduce(cpu_of(b), POS(x), values_of(b, 0, z, false));
+}
+static pl_local_sums strict_local_step(pl_backend *b, const pl_stage *stage,
+                                       const pl_local_step *step)
+{
+    pl_local_step t = *step;
+    t.x = POS(step->x);
+    t.u = values_of(b, 0, step->u, false);
+    t.z = values_of(b, 1, step->z, false);
+    t.u_old = values_of(b, 2, step->u_old, false);
+    t.z_old = values_of(b, 3, step->z_old, false);
+    return CPU->local_step(cpu_of(b), STAGE, &t);
+}
+static void strict_stage_rows(pl_backend *b, const pl_stage *stage, const double *x, double *rows)
+{
+    CPU->stage_rows(cpu_of(b), STAGE, POS(x), ROWS(rows));
+}
+static void strict_contribute(pl_backend *b, double *const *u, double *const *z)
+{
+    CPU->contribute(cpu_of(b), values_of(b, 0, u, false), values_of(b, 1, z, false));
+}
+static void strict_gather_global(pl_backend *b, const double *base, double *rows)
+{
+    CPU->gather_global(cpu_of(b), ROWS(base), ROWS(rows));
+}
+static double strict_dual_norm(pl_backend *b)
+{
+    return CPU->dual_norm(cpu_of(b));
+}
+static pl_status strict_solve(pl_backend *b, const double *rhs, double *rows)
+{
+    return CPU->solve(cpu_of(b), ROWS(rhs), ROWS(rows));
+}
+static void strict_multiply(pl_backend *b, const double *rows, double *out)
+{
+    CPU->multiply(cpu_of(b), ROWS(rows), ROWS(out));
+}
+static void strict_set_free(pl_backend *b, const double *rows, double *x)
+{
+    CPU->set_free(cpu_of(b), ROWS(rows), POS(x));
+}
+static void strict_get_free(pl_backend *b, const double *x, double *rows)
+{
+    CPU->get_free(cpu_of(b), POS(x), ROWS(rows));
+}
+static double strict_dot_change(pl_backend *b, const double *a1, const double *a0, const double *b1,
+                                const double *b0)
+{
+    return CPU->dot_change(cpu_of(b), ROWS(a1), ROWS(a0), ROWS(b1), ROWS(b0));
+}
+static double strict_objective(pl_backend *b, const pl_stage *stage, const double *x)
+{
+    return CPU->objective(cpu_of(b), STAGE, POS(x));
+}
+static double strict_gradient(pl_backend *b, const pl_stage *stage, const double *x,
+                              double *const *u, double *gradient)
+{
+    return CPU->gradient(cpu_of(b), STAGE, POS(x), values_of(b, 0, u, false), POS(gradient));
+}
+static int64_t strict_hard_force(pl_backend *b, int32_t group, const double *u, double force[3])
+{
+    return CPU->hard_force(cpu_of(b), group, at(u, pl_group_values(&b->model->groups[group])),
+                           force);
+}
+static int64_t strict_soft_force(pl_backend *b, int32_t group, const double *x, double force[3])
+{
+    return CPU->soft_force(cpu_of(b), group, POS(x), force);
+}
+static double strict_depth(pl_backend *b, int32_t group, double time, const double *x)
+{
+    return CPU->depth(cpu_of(b), group, time, POS(x));
+}
+static pl_measures strict_measure(pl_backend *b, const double *x)
+{
+    return CPU->measure(cpu_of(b), POS(x));
+}
+static int64_t strict_find_not_finite(pl_backend *b, const double *x)
+{
+    return CPU->find_not_finite(cpu_of(b), POS(x));
+}
+static pl_trial_sums strict_trial(pl_backend *b, const pl_stage *stage, const pl_trial *trial)
+{
+    pl_trial t = *trial;
+    t.x = POS(trial->x);
+    t.d = ROWS(trial->d);
+    t.x_new = POS(trial->x_new);
+    t.gradient = POS(trial->gradient);
+    t.g = ROWS(trial->g);
+    return CPU->trial(cpu_of(b), STAGE, &t);
+}
+static double strict_pair(pl_backend *b, const pl_history_pair *pair)
+{
+    pl_history_pair t = *pair;
+    t.s = rows_of(b, 0, (const double *const *)pair->s, pair->count);
+    t.w = rows_of(b, 1, (const double *const *)pair->w, pair->count);
+    t.g = ROWS(pair->g);
+    t.g_old = ROWS(pair->g_old);
+    t.p = ROWS(pair->p);
+    t.p_old = ROWS(pair->p_old);
+    return CPU->pair(cpu_of(b), &t);
+}
+static double strict_jacobi(pl_backend *b, const pl_stage *stage, const double *x, double *inverse)
+{
+    return CPU->jacobi(cpu_of(b), STAGE, POS(x), ROWS(inverse));
+}
+static double strict_scale(pl_backend *b, const double *inverse, const double *g, double *out)
+{
+    return CPU->scale(cpu_of(b), ROWS(inverse), ROWS(g), ROWS(out));
+}
+static double strict_jacobi_constant(pl_backend *b, const pl_stage *stage, bool flat,
+                                     double *inverse)
+{
+    return CPU->jacobi_constant(cpu_of(b), STAGE, flat, ROWS(inverse));
+}
+static void strict_unscale(pl_backend *b, const double *inverse, const double *p, double *out)
+{
+    CPU->unscale(cpu_of(b), ROWS(inverse), ROWS(p), ROWS(out));
+}
+static double strict_dot(pl_backend *b, const double *a, const double *c)
+{
+    return CPU->dot(cpu_of(b), ROWS(a), ROWS(c));
+}
+static void strict_chebyshev(pl_backend *b, const pl_chebyshev *step)
+{
+    pl_chebyshev t = *step;
+    t.x = POS(step->x);
+    t.inverse = ROWS(step->inverse);
+    t.g = ROWS(step->g);
+    t.s = ROWS(step->s);
+    t.x_new = POS(step->x_new);
+    CPU->chebyshev(cpu_of(b), &t);
+}
+static void strict_combine(pl_backend *b, const double *const *list, const double *coefficient,
+                           int32_t count, double *out)
+{
+    const double *const *t = (const double *const *)rows_of(b, 0, list, count);
+    CPU->combine(cpu_of(b), t, coefficient, count, ROWS(out));
+}
+static double strict_magnitude(pl_backend *b, const double *x)
+{
+    return CPU->magnitude(cpu_of(b), POS(x));
+}
+static int64_t strict_find_outside(pl_backend *b, const double *x)
+{
+    return CPU->find_outside(cpu_of(b), POS(x));
+}
+static int64_t strict_find_steepest(pl_backend *b, const double *gradient)
+{
+    return CPU->find_steepest(cpu_of(b), POS(gradient));
+}
+static pl_status strict_anderson_prepare(pl_backend *b)
+{
+    return CPU->anderson_prepare(cpu_of(b));
+}
+
+/* The lists of differences: host arrays of host arrays of addresses. Freed by the caller. */
+static double ***differences_of(pl_backend *b, double *const *const *list, int32_t count)
+{
+    double ***out = calloc((size_t)count + 1, sizeof *out);
+    for (int32_t i = 0; i < count; i++) {
+        out[i] = calloc((size_t)b->model->group_count, sizeof **out);
+        for (int32_t g = 0; g < b->model->group_count; g++)
+            out[i][g] = at(list[i][g], pl_group_values(&b->model->groups[g]) / 2);
+    }
+    return out;
+}
+static void free_differences(double ***list)
+{
+    for (int32_t i = 0; list[i]; i++)
+        free(list[i]);
+    free(list);
+}
+static pl_anderson anderson_of(pl_backend *b, const pl_anderson *a)
+{
+    pl_anderson t = *a;
+    t.x = POS(a->x);
+    t.u = values_of(b, 0, a->u, false);
+    t.z = values_of(b, 1, a->z, false);
+    t.r = values_of(b, 2, a->r, false);
+    t.r_old = values_of(b, 3, a->r_old, false);
+    t.g = values_of(b, 4, a->g, false);
+    t.dr = (double *const *const *)differences_of(b, a->dr, a->count);
+    t.dg = (double *const *const *)differences_of(b, a->dg, a->count);
+    return t;
+}
+static double strict_anderson_difference(pl_backend *b, const pl_anderson *a)
+{
+    pl_anderson t = anderson_of(b, a);
+    double norm = CPU->anderson_difference(cpu_of(b), &t);
+    free_differences((double ***)t.dr);
+    free_differences((double ***)t.dg);
+    return norm;
+}
+static void strict_anderson_combine(pl_backend *b, const pl_anderson *a, const double *gamma)
+{
+    pl_anderson t = anderson_of(b, a);
+    CPU->anderson_combine(cpu_of(b), &t, gamma);
+    free_differences((double ***)t.dr);
+    free_differences((double ***)t.dg);
+}
+static pl_status strict_hessian_prepare(pl_backend *b)
+{
+    return CPU->hessian_prepare(cpu_of(b));
+}
+static void strict_hessian_make(pl_backend *b, const pl_stage *stage, const double *x, bool project)
+{
+    CPU->hessian_make(cpu_of(b), STAGE, POS(x), project);
+}
+static pl_status strict_hessian_factor(pl_backend *b)
+{
+    return CPU->hessian_factor(cpu_of(b));
+}
+static pl_status strict_hessian_solve(pl_backend *b, const double *rows, double *out)
+{
+    return CPU->hessian_solve(cpu_of(b), ROWS(rows), ROWS(out));
+}
+static void strict_hessian_multiply(pl_backend *b, const double *rows, double *out)
+{
+    CPU->hessian_multiply(cpu_of(b), ROWS(rows), ROWS(out));
+}
+static void strict_hessian_jacobi(pl_backend *b, const double *rows, double *out)
+{
+    CPU->hessian_jacobi(cpu_of(b), ROWS(rows), ROWS(out));
+}
+
+const pl_backend_ops pl_backend_strict = {
+    .name = "strict",
+    .on_host = false,
+    .create = strict_create,
+    .destroy = strict_destroy,
+    .alloc = strict_alloc,
+    .release = strict_release,
+    .upload = strict_upload,
+    .download = strict_download,
+    .copy = strict_copy,
+    .clear = strict_clear,
+    .drift = strict_drift,
+    .blend = strict_blend,
+    .velocity = strict_velocity,
+    .place_pins = strict_place_pins,
+    .pin_force = strict_pin_force,
+    .evaluate_loads = strict_evaluate_loads,
+    .farthest = strict_farthest,
+    .freeze = strict_freeze,
+    .reduce = strict_reduce,
+    .local_step = strict_local_step,
+    .contribute = strict_contribute,
+    .stage_rows = strict_stage_rows,
+    .gather_global = strict_gather_global,
+    .dual_norm = strict_dual_norm,
+    .solve = strict_solve,
+    .multiply = strict_multiply,
+    .set_free = strict_set_free,
+    .get_free = strict_get_free,
+    .dot_change = strict_dot_change,
+    .objective = strict_objective,
+    .gradient = strict_gradient,
+    .hard_force = strict_hard_force,
+    .soft_force = strict_soft_force,
+    .depth = strict_depth,
+    .measure = strict_measure,
+    .find_not_finite = strict_find_not_finite,
+    .trial = strict_trial,
+    .pair = strict_pair,
+    .jacobi = strict_jacobi,
+    .scale = strict_scale,
+    .dot = strict_dot,
+    .unscale = strict_unscale,
+    .jacobi_constant = strict_jacobi_constant,
+    .chebyshev = strict_chebyshev,
+    .combine = strict_combine,
+    .magnitude = strict_magnitude,
+    .find_outside = strict_find_outside,
+    .find_steepest = strict_find_steepest,
+    .anderson_prepare = strict_anderson_prepare,
+    .anderson_difference = strict_anderson_difference,
+    .anderson_combine = strict_anderson_combine,
+    .hessian_prepare = strict_hessian_prepare,
+    .hessian_make = strict_hessian_make,
+    .hessian_factor = strict_hessian_factor,
+    .hessian_solve = strict_hessian_solve,
+    .hessian_multiply = strict_hessian_multiply,
+    .hessian_jacobi = strict_hessian_jacobi,
+};
+
+void pl_strict_register(void)
+{
+    pl_backend_register(&pl_backend_strict);
+}
