@@ -166,7 +166,9 @@ typedef struct pl_backend_ops {
     /* First vertex with a coordinate that is not finite, or -1. */
     int64_t (*find_not_finite)(pl_backend *b, const double *x);
 
-    /* Objective, gradient and slope in one pass. Groups are taken to have an energy: none is hard. */
+    /* Objective, gradient and slope in one pass. Groups are taken to have an energy: none is hard.
+     * `trial_prepare` comes first, once. */
+    pl_status (*trial_prepare)(pl_backend *b);
     pl_trial_sums (*trial)(pl_backend *b, const pl_stage *stage, const pl_trial *trial);
     /* Form s and w of the newest pair, where count > 0, and the inner products; returns p . g. */
     double (*pair)(pl_backend *b, const pl_history_pair *pair);

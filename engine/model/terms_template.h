@@ -74,7 +74,7 @@ PL_LARGE void store_transpose(const pl_group *g, int64_t b, const pl_real P[ROWS
 {
     pl_real G[CORNERS * COLUMNS];
     load_shape(g->data, b, G);
-    double *out = contributions + g->contribution + b * 3 * CORNERS * PL_BLOCK;
+    double *out = contributions + (g->contribution + b * 3 * CORNERS * PL_BLOCK);
 #pragma GCC unroll 8
     for (int c = 0; c < CORNERS; c++)
 #pragma GCC unroll 3

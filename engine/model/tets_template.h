@@ -71,7 +71,7 @@ PL_INLINE material load_material(const pl_tets *t, int64_t b)
 PL_INLINE void store_transpose(const pl_group *g, int64_t b, const pl_real inverse[9],
                                const pl_mat3 *G, double *contributions)
 {
-    double *out = contributions + g->contribution + b * 12 * PL_BLOCK;
+    double *out = contributions + (g->contribution + b * 12 * PL_BLOCK);
 #pragma GCC unroll 3
     for (int r = 0; r < 3; r++) {
         pl_real f[4];
@@ -179,7 +179,7 @@ static void tets_hessian_diagonal(const pl_group *g, const double *x, double *co
         pl_real volume = pl_load(t->volume + b * PL_BLOCK);
         pl_real C[81], grad[4][3];
         block_hessian(g, b, x, C, grad);
-        double *out = contributions + g->contribution + b * 12 * PL_BLOCK;
+        double *out = contributions + (g->contribution + b * 12 * PL_BLOCK);
         for (int i = 0; i < 12; i++) {
             const pl_real *w = grad[i / 3];
             pl_real sum = pl_zero();

@@ -86,7 +86,8 @@ static pl_status chebyshev_create(const pl_model *model, pl_backend *backend, pl
     s->phases = pl_phases_default(model->solver.phases);
     double **rows[] = {&s->g, &s->step, &s->inverse};
     s->x_good = backend->ops->alloc(backend, 3 * model->vertices);
-    bool good = pl_rows_create(model, backend, rows, sizeof rows / sizeof *rows) && s->x_good;
+    bool good = pl_rows_create(model, backend, rows, sizeof rows / sizeof *rows) && s->x_good &&
+                backend->ops->trial_prepare(backend) == PL_OK;
     if (model->detail == PL_METRICS_ITERATION) {
         s->detail = calloc((size_t)model->solver.iterations + 1, sizeof *s->detail);
         good = good && s->detail;

@@ -36,7 +36,7 @@ pl_status pl_descent_create(const pl_solver_ops *ops, const pl_descent_rule *rul
     double **arrays[] = {&d->g, &d->g_old, &d->p, &d->p_old, &d->inverse, &d->inverse_old};
     bool good = pl_rows_create(model, backend, arrays, rule->matrix ? 4 : 6);
     d->x_new = backend->ops->alloc(backend, 3 * model->vertices);
-    good = good && d->x_new;
+    good = good && d->x_new && backend->ops->trial_prepare(backend) == PL_OK;
     if (model->detail == PL_METRICS_ITERATION) {
         d->detail = calloc((size_t)model->solver.iterations + 1, sizeof *d->detail);
         good = good && d->detail;
@@ -189,6 +189,7 @@ static void precondition(pl_descent *d, const pl_stage *stage, const double *x, 
     double start = pl_clock_ms();
     if (stepped)
         pl_swap_rows(&d->p, &d->p_old);
+    d->gp_old = d->gp;
     refresh(d, stage, x, !stepped);
     pl_status status = d->law->precondition(d, stepped);
     if (status != PL_OK || !isfinite(d->gp))

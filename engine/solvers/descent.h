@@ -63,7 +63,9 @@ struct pl_descent {
     const double *d; /* rows: the direction */
     double objective, gp, slope;
     double alpha, alpha_old; /* the last step's length, and the one's before; 0: none */
+    double gp_old;           /* gp before the last step */
     double slope_old;        /* of the last step, at its beginning */
+    double slope_end;        /* and at its end: g . d with the g there */
     double trial_decrement;  /* of the last trial */
     double energy_noise, decrement_noise;
 };

@@ -70,7 +70,7 @@ static bool bare(const pl_descent *d)
     return !((const directions *)d->rule)->known;
 }
 
-/* now = on * old - by * p, and its slope. */
+/* now = on * old - by * p, and its slope; the last trial has found g . old. */
 static void make(pl_descent *d, double by, double on, bool remember)
 {
     const pl_backend_ops *ops = d->backend->ops;
@@ -79,7 +79,7 @@ static void make(pl_descent *d, double by, double on, bool remember)
     const double coefficient[] = {-by, on};
     ops->combine(d->backend, list, coefficient, r->known ? 2 : 1, r->now);
     d->d = r->now;
-    d->slope = r->known ? ops->dot(d->backend, d->g, r->now) : -by * d->gp;
+    d->slope = -by * d->gp + (r->known ? on * d->slope_end : 0);
     if (remember) {
         pl_swap_rows(&r->now, &r->old);
         r->known = true;
@@ -118,8 +118,7 @@ static void conjugate(pl_descent *d)
     double beta = 0;
     if (r->known) {
         double across = d->backend->ops->dot(d->backend, d->p, d->g_old);
-        double before = d->backend->ops->dot(d->backend, d->p_old, d->g_old);
-        beta = before > 0 ? fmax(0, (d->gp - across) / before) : 0;
+        beta = d->gp_old > 0 ? fmax(0, (d->gp - across) / d->gp_old) : 0;
     }
     r->known = beta > 0;
     make(d, 1, beta, true);

@@ -1,13 +1,18 @@
 /* Line searches of the descent methods: backtracking to Armijo's condition (Liu 2017, algorithm 1),
  * or Wolfe's two conditions,
  *
- *     e(x + alpha d) <= e(x) + 0.3 alpha g.d,     |g(x + alpha d).d| <= c |g.d|
+ *     e(x + alpha d) <= e(x) + 1e-4 alpha g.d,     |g(x + alpha d).d| <= c |g.d|
  *
  * (Nocedal and Wright 2006, section 3.5). The second is looked for in a bracket: its lower end goes
  * down enough and is still falling, its upper end does not go down enough or rises. Where both ends
  * have a slope the next trial is where a straight line between the slopes is zero, kept away from
  * the ends; where the upper end is outside of the energy's domain, the middle; without an upper end,
- * twice as far, or up to ten times where the slopes say so. */
+ * twice as far, or up to ten times where the slopes say so. An end that stays twice counts with half
+ * its slope (Illinois): next to the wall of a logarithm the other would creep.
+ *
+ * A small c is for conjugate directions, which are worth it where the objective is nearly quadratic
+ * along them: there the second trial is the minimum. Where two did not come close it is not, and
+ * c = 0.5 is enough: on bodies far from rest a step took 3 to 8 evaluations before, and got no lower. */
 #include "engine/solvers/descent.h"
 
 #include "engine/clock.h"
@@ -16,22 +21,25 @@
 
 /* Armijo's fraction of the predicted decrease, and what a rejected step is multiplied by: Liu's. */
 static const double ARMIJO = 0.3, SHRINK = 0.5;
+/* The fraction of Wolfe's first condition, and c of the second after the first trials. */
+static const double WOLFE = 1e-4, LOOSE = 0.5;
+enum { STRICT_TRIALS = 2 };
 /* Shorter steps are not tried. */
 static const double SHORTEST = 1e-12;
 /* Trials of a search for Wolfe's conditions: 2^-30 of a bracket is small enough to go on with. */
 enum { TRIALS = 30 };
 
-/* Whether a trial goes down enough. Where energies differ by rounding only, their difference is
- * taken from the slopes at both ends, alpha (g.d + g'.d) / 2, which makes Armijo's condition
- * g'.d <= (2 * 0.3 - 1) g.d (Hager and Zhang 2005, "approximate Wolfe"). */
-static bool goes_down(const pl_descent *d, double alpha, const pl_trial_sums *trial)
+/* Whether a trial goes down enough, by a fraction f of what the slope predicts. Where energies differ
+ * by rounding only, their difference is taken from the slopes at both ends, alpha (g.d + g'.d) / 2,
+ * which makes the condition g'.d <= (2 f - 1) g.d (Hager and Zhang 2005, "approximate Wolfe"). */
+static bool goes_down(const pl_descent *d, double alpha, const pl_trial_sums *trial, double f)
 {
     if (!isfinite(trial->objective))
         return false;
     double change = trial->objective - d->objective;
     if (fabs(change) <= pl_descent_noise(d->objective, d->energy_noise))
-        return trial->slope <= (2 * ARMIJO - 1) * d->slope;
-    return change <= ARMIJO * alpha * d->slope;
+        return trial->slope <= (2 * f - 1) * d->slope;
+    return change <= f * alpha * d->slope;
 }
 
 /* A search under way. */
@@ -60,7 +68,7 @@ static bool backtrack(search *s)
 {
     for (double alpha = s->d->law->first(s->d); alpha >= SHORTEST; alpha *= SHRINK) {
         try_step(s, alpha);
-        if (goes_down(s->d, alpha, &s->sums))
+        if (goes_down(s->d, alpha, &s->sums, ARMIJO))
             return true;
     }
     return false;
@@ -81,34 +89,45 @@ static double beyond(double lo, double slope_lo, double alpha, double slope)
     return fmin(fmax(at, 2 * alpha), 10 * alpha);
 }
 
+/* What is known of a line: its lower and its upper end, and which of them moved last. */
+typedef struct bracket {
+    double lo, slope_lo, hi, slope_hi;
+    int moved; /* -1, 1; 0: neither */
+} bracket;
+
+static void move_end(bracket *b, const search *s, bool up)
+{
+    if (up) {
+        b->slope_lo *= b->moved == 1 ? 0.5 : 1;
+        b->hi = s->alpha;
+        b->slope_hi = isfinite(s->sums.objective) ? s->sums.slope : NAN;
+    } else {
+        b->slope_hi *= b->moved == -1 ? 0.5 : 1;
+        b->lo = s->alpha;
+        b->slope_lo = s->sums.slope;
+    }
+    b->moved = up ? 1 : -1;
+}
+
 static bool search_wolfe(search *s)
 {
-    double lo = 0, slope_lo = s->d->slope, hi = INFINITY, slope_hi = NAN;
+    bracket b = {0, s->d->slope, INFINITY, NAN, 0};
     double alpha = s->d->law->first(s->d);
     for (int k = 0; k < TRIALS && alpha >= SHORTEST; k++) {
         try_step(s, alpha);
-        double slope = s->sums.slope;
-        bool down = goes_down(s->d, alpha, &s->sums);
-        if (down && fabs(slope) <= s->d->law->curvature * fabs(s->d->slope))
+        double slope = s->sums.slope, c = s->d->law->curvature;
+        bool down = goes_down(s->d, alpha, &s->sums, WOLFE);
+        if (down && fabs(slope) <= (k < STRICT_TRIALS ? c : fmax(c, LOOSE)) * fabs(s->d->slope))
             return true;
-        if (!down || slope > 0) {
-            hi = alpha;
-            slope_hi = isfinite(s->sums.objective) ? slope : NAN;
-        } else {
-            double next = isfinite(hi) ? 0 : beyond(lo, slope_lo, alpha, slope);
-            lo = alpha;
-            slope_lo = slope;
-            if (!isfinite(hi)) {
-                alpha = next;
-                continue;
-            }
-        }
-        alpha = between(lo, slope_lo, hi, slope_hi);
+        bool up = !down || slope > 0, open = !up && !isfinite(b.hi);
+        double next = open ? beyond(b.lo, b.slope_lo, alpha, slope) : 0;
+        move_end(&b, s, up);
+        alpha = open ? next : between(b.lo, b.slope_lo, b.hi, b.slope_hi);
     }
     /* No flat enough place, but one that is lower. */
-    if (lo > 0)
-        try_step(s, lo);
-    return lo > 0 || (isfinite(hi) && backtrack(s));
+    if (b.lo > 0)
+        try_step(s, b.lo);
+    return b.lo > 0 || (isfinite(b.hi) && backtrack(s));
 }
 
 bool pl_descent_search(pl_descent *d, const pl_stage *stage, const double *x, double *x_new,
@@ -123,6 +142,7 @@ bool pl_descent_search(pl_descent *d, const pl_stage *stage, const double *x, do
     if (found) {
         d->alpha = s.alpha;
         d->slope_old = d->slope;
+        d->slope_end = s.sums.slope;
         d->objective = d->out->objective = s.sums.objective;
         d->out->gradient_norm = s.sums.norm;
         d->trial_decrement = s.sums.decrement;

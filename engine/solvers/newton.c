@@ -102,6 +102,8 @@ static pl_status newton_create(const pl_model *model, pl_backend *backend, pl_so
         good = good && s->detail;
     }
     pl_status status = good ? backend->ops->hessian_prepare(backend) : PL_NO_MEMORY;
+    if (status == PL_OK)
+        status = backend->ops->trial_prepare(backend);
     if (status != PL_OK) {
         newton_destroy(&s->base);
         return status;

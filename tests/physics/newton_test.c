@@ -39,6 +39,7 @@ START_TEST(matrix_is_the_derivative_of_the_gradient)
     pl_backend *b;
     ck_assert_int_eq(pl_backend_find(PL_DEVICE_CPU)->create(m, 2, &b), PL_OK);
     ck_assert_int_eq(b->ops->hessian_prepare(b), PL_OK);
+    ck_assert_int_eq(b->ops->trial_prepare(b), PL_OK);
     int64_t n = 3 * m->free_vertices, all = 3 * m->vertices;
     double *d = calloc((size_t)n, sizeof *d), *Hd = calloc((size_t)n, sizeof *Hd);
     double *x = calloc((size_t)all, sizeof *x), *f = calloc((size_t)all, sizeof *f);

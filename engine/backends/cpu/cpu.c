@@ -20,6 +20,7 @@ static void cpu_destroy(pl_backend *b)
     free(c->hessians);
     free(c->anderson);
     pl_cpu_hessian_release(c);
+    pl_parts_destroy(&c->parts);
     for (int k = 0; k < 3; k++)
         pl_solve_work_destroy(c->work[k]);
     free(c->scratch);
@@ -523,6 +524,7 @@ const pl_backend_ops pl_backend_cpu = {
     .depth = cpu_depth,
     .measure = cpu_measure,
     .find_not_finite = cpu_find_not_finite,
+    .trial_prepare = pl_cpu_trial_prepare,
     .trial = pl_cpu_trial,
     .pair = pl_cpu_pair,
     .jacobi = pl_cpu_jacobi,

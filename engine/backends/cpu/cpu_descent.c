@@ -36,7 +36,7 @@ static vertex_sums gather_trial(const cpu *c, const pl_stage *stage, const pl_tr
     vertex_sums sums = {0};
     for (int64_t v = i0; v < i1; v++) {
         double *f = t->gradient + 3 * v;
-        pl_gather_vertex(&m->gather, c->to_global, v, f);
+        pl_parts_gather(&c->parts, v, f);
         double square = 0, work = 0;
         for (int k = 0; k < 3; k++) {
             double off = t->x_new[3 * v + k] - stage->x_pred[3 * v + k];
@@ -63,6 +63,12 @@ static vertex_sums gather_trial(const cpu *c, const pl_stage *stage, const pl_tr
     return sums;
 }
 
+pl_status pl_cpu_trial_prepare(pl_backend *b)
+{
+    cpu *c = cpu_of(b);
+    return c->parts.part ? PL_OK : pl_parts_create(b->model, c->threads, &c->parts);
+}
+
 pl_trial_sums pl_cpu_trial(pl_backend *b, const pl_stage *stage, const pl_trial *trial)
 {
     cpu *c = cpu_of(b);
@@ -79,18 +85,12 @@ pl_trial_sums pl_cpu_trial(pl_backend *b, const pl_stage *stage, const pl_trial 
             for (int64_t k = 0; k < rows; k++)
                 place_trial(m, trial, k * CHUNK, chunk_end(k, m->free_vertices));
         }
-        int64_t first = 0;
-        for (int32_t g = 0; g < m->group_count; g++) {
-            const pl_group *group = &m->groups[g];
-#pragma omp for schedule(static) nowait
-            for (int64_t part = 0; part < threads; part++) {
-                run r = run_of(group->blocks, part, threads);
-                group->ops->energy_gradient(group, trial->x_new, c->energies + first, c->to_global,
-                                            r.b0, r.b1);
-            }
-            first += group->blocks;
+#pragma omp for schedule(static)
+        for (int64_t part = 0; part < threads; part++) {
+            run r = run_of(c->parts.count, part, threads);
+            pl_parts_energy_gradient(&c->parts, m, trial->x_new, c->energies, r.b0, r.b1,
+                                     (int32_t)part);
         }
-#pragma omp barrier
 #pragma omp for schedule(static)
         for (int64_t k = 0; k < chunks; k++)
             sums[k] = gather_trial(c, stage, trial, k * CHUNK, chunk_end(k, m->vertices));

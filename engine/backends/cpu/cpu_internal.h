@@ -4,6 +4,7 @@
 #define PLIANT_ENGINE_BACKENDS_CPU_CPU_INTERNAL_H
 
 #include "engine/backends/cpu/cpu.h"
+#include "engine/backends/cpu/cpu_parts.h"
 #include "engine/backends/cpu/cpu_rows.h"
 
 typedef struct cpu {
@@ -22,6 +23,7 @@ typedef struct cpu {
                           * hessian_diagonal; or NULL */
     double *anderson;      /* cpu_anderson.c: partial sums; NULL but for that acceleration */
     struct newton *newton; /* cpu_newton.c; NULL but for that method */
+    pl_parts parts;        /* of trial_prepare; else empty */
     double *dots;          /* [chunks of rows][4 * window + 1]: partial inner products */
 } cpu;
 
@@ -46,6 +48,7 @@ double pl_cpu_dot(pl_backend *b, const double *a, const double *c);
 void pl_cpu_chebyshev(pl_backend *b, const pl_chebyshev *step);
 
 /* cpu_descent.c */
+pl_status pl_cpu_trial_prepare(pl_backend *b);
 pl_trial_sums pl_cpu_trial(pl_backend *b, const pl_stage *stage, const pl_trial *trial);
 double pl_cpu_pair(pl_backend *b, const pl_history_pair *pair);
 void pl_cpu_combine(pl_backend *b, const double *const *list, const double *coefficient,

@@ -1,0 +1,56 @@
+/* cpu_parts.h - summing terms' contributions at vertices in two steps, while they are in a cache.
+ *
+ * Written out and gathered later, contributions are the most of what an evaluation moves: 96 bytes
+ * a tetrahedron out, and 96 back, beside 112 of constants and corners. So the blocks are cut into
+ * parts of a few, whose contributions fit in a window of a thread's own, and are summed there by the
+ * part's vertices at once; a vertex then adds up what its parts found, 24 bytes each.
+ *
+ * The parts are the model's, and all sums in a fixed order: terms in order, corners in order, then
+ * parts in order, so the same bits whatever the number of threads.
+ */
+#ifndef PLIANT_ENGINE_BACKENDS_CPU_CPU_PARTS_H
+#define PLIANT_ENGINE_BACKENDS_CPU_CPU_PARTS_H
+
+#include "engine/model/model.h"
+
+typedef struct pl_part {
+    int32_t group;
+    int64_t b0, b1; /* of the group's blocks */
+    int64_t first;  /* its first vertex among all parts' */
+    int64_t slot;   /* its first slot */
+} pl_part;
+
+typedef struct pl_parts {
+    int64_t count;
+    pl_part *part;    /* [count + 1]; the last ends the one before it */
+    uint16_t *terms;  /* [parts' vertices]: how many slots follow for it */
+    uint16_t *slot;   /* where in the window the x contribution lies, as in gather.h */
+    double *sum;      /* [parts' vertices][3] */
+    int64_t *start;   /* [vertices + 1] */
+    int64_t *summand; /* [parts' vertices]: which of `sum`, by vertex from start[vertex] on */
+    int64_t window_values;
+    double *window; /* [threads][window_values] */
+} pl_parts;
+
+pl_status pl_parts_create(const pl_model *model, int32_t threads, pl_parts *out);
+void pl_parts_destroy(pl_parts *parts);
+
+/* energy [blocks of all groups] and `sum` of the parts [p0, p1) at x, by one thread. */
+void pl_parts_energy_gradient(const pl_parts *parts, const pl_model *model, const double *x,
+                              double *energy, int64_t p0, int64_t p1, int32_t thread);
+
+static inline void pl_parts_gather(const pl_parts *parts, int64_t vertex, double f[3])
+{
+    double x = 0, y = 0, z = 0;
+    for (int64_t k = parts->start[vertex]; k < parts->start[vertex + 1]; k++) {
+        const double *sum = parts->sum + 3 * parts->summand[k];
+        x += sum[0];
+        y += sum[1];
+        z += sum[2];
+    }
+    f[0] = x;
+    f[1] = y;
+    f[2] = z;
+}
+
+#endif
