@@ -46,11 +46,12 @@ void pl_draft_clear(pl_draft *draft)
     for (int64_t i = 0; i < draft->group_count; i++)
         free(draft->groups[i].name);
     free(draft->groups);
-    for (int32_t i = 0; i < draft->field_count; i++) {
+    for (int64_t i = 0; i < draft->field_count; i++) {
         free(draft->fields[i].name);
         free(draft->fields[i].numbers);
         free(draft->fields[i].values);
     }
+    free(draft->fields);
     *draft = (pl_draft){0};
 }
 
@@ -151,21 +152,41 @@ static char *copy_name(pl_draft *draft, const char *name, size_t length)
     return copy;
 }
 
-pl_draft_field *pl_draft_add_field(pl_draft *draft, const pl_place *place, const char *at)
+/* Whether the name is one of those that were, or there is room for one more. */
+static bool note_name(pl_draft *draft, const char *name, int64_t field)
 {
-    if (!draft->stopped && draft->field_count < PL_DRAFT_FIELDS_MAX)
-        return &draft->fields[draft->field_count++];
-    char expected[32];
-    snprintf(expected, sizeof expected, "at most %d fields", PL_DRAFT_FIELDS_MAX);
-    pl_draft_fault(draft, place, at, "mesh_limit", expected, "Save only the fields in use.",
-                   "another field");
-    return NULL;
+    for (int32_t k = 0; k < draft->field_names; k++)
+        if (strcmp(draft->fields[draft->field_first[k]].name, name) == 0)
+            return true;
+    if (draft->field_names == PL_DRAFT_FIELDS_MAX)
+        return false;
+    draft->field_first[draft->field_names++] = field;
+    return true;
 }
 
-void pl_draft_name_field(pl_draft *draft, pl_draft_field *field, const char *name, size_t length)
+pl_draft_field *pl_draft_add_field(pl_draft *draft, const pl_place *place, const char *at,
+                                   const char *name, size_t length)
 {
-    free(field->name);
-    field->name = copy_name(draft, name, length);
+    int64_t n = draft->field_count, capacity = draft->field_capacity;
+    if (draft->stopped ||
+        !pl_draft_grow(draft, (void **)&draft->fields, n, capacity, sizeof *draft->fields))
+        return NULL;
+    if (n == capacity)
+        draft->field_capacity = capacity ? 2 * capacity : 64;
+    char *copy = copy_name(draft, name, length);
+    if (!copy)
+        return NULL;
+    if (note_name(draft, copy, n)) {
+        draft->fields[n] = (pl_draft_field){.name = copy};
+        draft->field_count++;
+        return &draft->fields[n];
+    }
+    char expected[32], got[PL_TEXT_QUOTE_MAX];
+    snprintf(expected, sizeof expected, "at most %d fields", PL_DRAFT_FIELDS_MAX);
+    pl_draft_fault(draft, place, at, "mesh_limit", expected, "Save only the fields in use.",
+                   "another field, %s", pl_text_quote(copy, strlen(copy), got));
+    free(copy);
+    return NULL;
 }
 
 /* Of tensors nothing is kept. */

@@ -31,7 +31,7 @@ typedef struct pl_draft_field {
     double *values;   /* [count][components] */
 } pl_draft_field;
 
-/* More fields than this are a fault. */
+/* More names of fields than this are a fault; sections of one name, as time steps have, may be any. */
 enum { PL_DRAFT_FIELDS_MAX = 8 };
 
 /* After this many faults the rest of a file is not read. */
@@ -52,8 +52,10 @@ typedef struct pl_draft {
     bool sheets; /* every triangle and line is in the draft: without tetrahedra they are elements */
     pl_mesh_group *groups;
     int64_t group_count, group_capacity;
-    pl_draft_field fields[PL_DRAFT_FIELDS_MAX];
-    int32_t field_count;
+    pl_draft_field *fields; /* a section each */
+    int64_t field_count, field_capacity;
+    int64_t field_first[PL_DRAFT_FIELDS_MAX]; /* the first field of each name */
+    int32_t field_names;
 } pl_draft;
 
 /* Where a fault is: a byte of a file, told as a line if the file is text. */
@@ -74,9 +76,10 @@ void pl_draft_add_cell(pl_draft *draft, pl_draft_cells *cells, const int64_t *no
 void pl_draft_add_group(pl_draft *draft, int32_t dimension, int32_t tag, const char *name,
                         size_t length);
 
-/* A field that is still empty; NULL, with a fault at `at`, if there are too many. */
-pl_draft_field *pl_draft_add_field(pl_draft *draft, const pl_place *place, const char *at);
-void pl_draft_name_field(pl_draft *draft, pl_draft_field *field, const char *name, size_t length);
+/* An empty field, valid until the next; NULL, with a fault at `at` or without memory, if it is of one
+ * name too many. */
+pl_draft_field *pl_draft_add_field(pl_draft *draft, const pl_place *place, const char *at,
+                                   const char *name, size_t length);
 void pl_draft_add_value(pl_draft *draft, pl_draft_field *field, int64_t number,
                         const double *value);
 

@@ -123,6 +123,22 @@ static void keep_tagged(pl_mesh *mesh)
     mesh->face_count = kept;
 }
 
+/* Groups of curves select something only where curves are the elements. */
+static void take_groups(pl_draft *draft, pl_mesh *mesh)
+{
+    int64_t kept = 0;
+    for (int64_t i = 0; i < draft->group_count; i++) {
+        if (draft->groups[i].dimension == 1 && !has_ropes(draft))
+            free(draft->groups[i].name);
+        else
+            draft->groups[kept++] = draft->groups[i];
+    }
+    mesh->group_count = (int32_t)kept;
+    mesh->groups = draft->groups;
+    draft->groups = NULL;
+    draft->group_count = 0;
+}
+
 /* Hand over what the draft owns that the mesh wants. */
 static void take(pl_draft *draft, pl_mesh *mesh)
 {
@@ -140,10 +156,7 @@ static void take(pl_draft *draft, pl_mesh *mesh)
     mesh->point_count = draft->points.count;
     mesh->point_tags = draft->points.tags;
     draft->points.tags = NULL;
-    mesh->group_count = (int32_t)draft->group_count;
-    mesh->groups = draft->groups;
-    draft->groups = NULL;
-    draft->group_count = 0;
+    take_groups(draft, mesh);
 }
 
 /* The elements' numbers in the file, malloc'ed; NULL without memory. */
@@ -157,26 +170,29 @@ static int64_t *number_elements(const pl_draft_cells *cells, int64_t *count)
     return numbers;
 }
 
-/* The field's values in the order of the elements; *found, how many have one. */
-static pl_status sort_field(const pl_draft_field *field, const pl_tag_map *map, int64_t elements,
-                            double **values, int64_t *found)
+/* How many of the field's values are of elements. */
+static int64_t count_found(const pl_draft_field *field, const pl_tag_map *map)
+{
+    int64_t found = 0;
+    for (int64_t i = 0; i < field->count; i++)
+        found += pl_tag_map_find(map, field->numbers[i]) >= 0;
+    return found;
+}
+
+/* The field's values in the order of the elements; NULL without memory. */
+static double *sort_field(const pl_draft_field *field, const pl_tag_map *map, int64_t elements)
 {
     int32_t width = field->components;
-    *found = 0;
-    *values = malloc((size_t)(elements * width) * sizeof **values + 1);
-    if (!*values)
-        return PL_NO_MEMORY;
-    for (int64_t i = 0; i < elements * width; i++)
-        (*values)[i] = NAN;
-    for (int64_t i = 0; i < field->count; i++) {
+    double *values = malloc((size_t)(elements * width) * sizeof *values + 1);
+    for (int64_t i = 0; values && i < elements * width; i++)
+        values[i] = NAN;
+    for (int64_t i = 0; values && i < field->count; i++) {
         int32_t element = pl_tag_map_find(map, field->numbers[i]);
-        if (element < 0)
-            continue;
-        memcpy(*values + (int64_t)element * width, field->values + i * width,
-               (size_t)width * sizeof **values);
-        (*found)++;
+        if (element >= 0)
+            memcpy(values + (int64_t)element * width, field->values + i * width,
+                   (size_t)width * sizeof *values);
     }
-    return PL_OK;
+    return values;
 }
 
 /* The fields that say something of the elements; of one name, as time steps have, the first. */
@@ -186,21 +202,19 @@ static pl_status take_fields(pl_draft *draft, const pl_draft_cells *cells, pl_me
         return PL_OK;
     int64_t elements, *numbers = number_elements(cells, &elements);
     pl_tag_map map = {0};
-    mesh->fields = calloc((size_t)draft->field_count, sizeof *mesh->fields);
+    mesh->fields = calloc((size_t)draft->field_names, sizeof *mesh->fields);
     pl_status status = numbers && mesh->fields &&
                                pl_tag_map_build(&map, numbers, elements, NULL, NULL)
                            ? PL_OK
                            : PL_NO_MEMORY;
-    for (int32_t i = 0; status == PL_OK && i < draft->field_count; i++) {
+    for (int64_t i = 0; status == PL_OK && i < draft->field_count; i++) {
         pl_draft_field *field = &draft->fields[i];
-        if (field->count == 0 || pl_mesh_find_field(mesh, field->name))
+        if (pl_mesh_find_field(mesh, field->name) || count_found(field, &map) == 0)
             continue;
-        double *values;
-        int64_t found;
-        status = sort_field(field, &map, elements, &values, &found);
-        if (found == 0) {
-            free(values);
-            continue;
+        double *values = sort_field(field, &map, elements);
+        if (!values) {
+            status = PL_NO_MEMORY;
+            break;
         }
         mesh->fields[mesh->field_count++] = (pl_mesh_field){field->name, field->components, values};
         field->name = NULL;

@@ -99,7 +99,7 @@ bool pl_gmsh_read_quoted(pl_input *in, const char **name, size_t *length)
     return true;
 }
 
-/* dimension tag "name"; groups of curves select nothing in a solid and are dropped. */
+/* dimension tag "name" */
 static bool read_name(pl_gmsh *gmsh)
 {
     pl_input *in = &gmsh->in;
@@ -109,7 +109,7 @@ static bool read_name(pl_gmsh *gmsh)
     if (!pl_input_begin(in) || !pl_input_int(in, &dimension) || !pl_input_int(in, &tag) ||
         !pl_gmsh_read_quoted(in, &name, &length) || !pl_input_finish(in))
         return false;
-    if ((dimension == 0 || dimension == 2 || dimension == 3) && tag != INT32_MIN)
+    if (dimension >= 0 && dimension <= 3 && tag != INT32_MIN)
         pl_draft_add_group(gmsh->draft, dimension, abs(tag), name, length);
     return true;
 }

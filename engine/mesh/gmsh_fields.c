@@ -7,17 +7,21 @@
 /* Most text, real or integer tags of a section. */
 enum { GMSH_FIELD_TAGS_MAX = 16 };
 
-/* "name", first of the text tags, each a line of its own. */
-static bool read_texts(pl_gmsh *gmsh, pl_draft_field *field)
+/* What to do about a section whose head is wrong. */
+static const char AGAIN[] = "Save it from Gmsh again; its manual has the format of $ElementData.";
+
+/* "name", first of the text tags, each a line of its own. NULL, with a fault, where that is not there. */
+static pl_draft_field *read_texts(pl_gmsh *gmsh)
 {
     pl_input *in = &gmsh->in;
     int64_t count;
+    pl_draft_field *field = NULL;
     if (!pl_gmsh_read_count(gmsh, "the number of text tags", &count))
-        return false;
+        return NULL;
     if (count < 1 || count > GMSH_FIELD_TAGS_MAX) {
         pl_draft_fault(gmsh->draft, &in->place, in->record_at, "mesh_syntax", "1: the field's name",
-                       "", "%" PRId64 " text tags", count);
-        return false;
+                       AGAIN, "%" PRId64 " text tags", count);
+        return NULL;
     }
     for (int64_t k = 0; k < count; k++) {
         const char *name;
@@ -25,12 +29,12 @@ static bool read_texts(pl_gmsh *gmsh, pl_draft_field *field)
         if (!pl_input_begin(in) || !pl_gmsh_read_quoted(in, &name, &length) ||
             !pl_input_finish(in)) {
             pl_input_fault(in, gmsh->draft, "text tag", k, count, "\"name\"");
-            return false;
+            return NULL;
         }
         if (k == 0)
-            pl_draft_name_field(gmsh->draft, field, name, length);
+            field = pl_draft_add_field(gmsh->draft, &in->place, in->record_at, name, length);
     }
-    return true;
+    return field;
 }
 
 /* The time, and what else there may be: nothing of it is used. */
@@ -59,7 +63,7 @@ static bool read_integers(pl_gmsh *gmsh, pl_draft_field *field, int64_t *values)
         return false;
     if (count < 3 || count > GMSH_FIELD_TAGS_MAX) {
         pl_draft_fault(gmsh->draft, &in->place, in->record_at, "mesh_syntax",
-                       "3: the time step, the components of a value, the number of values", "",
+                       "3: the time step, the components of a value, the number of values", AGAIN,
                        "%" PRId64 " integer tags", count);
         return false;
     }
@@ -70,7 +74,7 @@ static bool read_integers(pl_gmsh *gmsh, pl_draft_field *field, int64_t *values)
         }
     if (tag[1] != 1 && tag[1] != 3 && tag[1] != 9) {
         pl_draft_fault(gmsh->draft, &in->place, in->record_at, "mesh_syntax",
-                       "1, 3 or 9: a number, a vector or a tensor", "",
+                       "1, 3 or 9: a number, a vector or a tensor", AGAIN,
                        "values of %" PRId64 " components", tag[1]);
         return false;
     }
@@ -83,10 +87,9 @@ void pl_gmsh_read_field(pl_gmsh *gmsh)
 {
     pl_input *in = &gmsh->in;
     pl_draft *draft = gmsh->draft;
-    pl_draft_field *field = pl_draft_add_field(draft, &in->place, in->at);
+    pl_draft_field *field = read_texts(gmsh);
     int64_t count;
-    if (!field || !read_texts(gmsh, field) || !read_reals(gmsh) ||
-        !read_integers(gmsh, field, &count))
+    if (!field || !read_reals(gmsh) || !read_integers(gmsh, field, &count))
         return;
     in->raw = gmsh->binary;
     for (int64_t k = 0; k < count && !draft->stopped; k++) {

@@ -415,6 +415,61 @@ START_TEST(faults_of_fields)
 }
 END_TEST
 
+/* Sections of one name, as time steps are, count as one field, of which the first is taken that says
+ * something of the elements; more than eight names are too many. */
+START_TEST(time_steps_are_one_field)
+{
+    for (int names = 8; names <= 9; names++) {
+        writer w = {.version = 2, .width = 8};
+        write_2(&w);
+        write_field(&w, "0", 0, 1, 1, (int[]){4}, (double[]){-1}); /* of a triangle */
+        for (int step = 1; step < 20; step++)
+            write_field(&w, "0", step, 1, 1, (int[]){6}, (double[]){step});
+        for (int k = 1; k < names; k++)
+            write_field(&w, (char[]){(char)('0' + k), 0}, 0, 1, 1, (int[]){7}, (double[]){k});
+        pl_mesh mesh;
+        pl_faults faults = {0};
+        pl_status status = read_writer(&w, &mesh, &faults);
+        if (names == 8) {
+            ck_assert_no_faults(&faults);
+            ck_assert_int_eq(mesh.field_count, 8);
+            ck_assert(pl_mesh_find_field(&mesh, "0")->values[0] == 1);
+            ck_assert(pl_mesh_find_field(&mesh, "7")->values[1] == 7);
+        } else {
+            ck_assert_int_eq(status, PL_INVALID);
+            ck_assert_int_eq(faults.total, 1);
+            ck_assert_str_eq(faults.items[0].code, "mesh_limit");
+            ck_assert_ptr_nonnull(strstr(faults.items[0].got, "another field, '8'"));
+        }
+        pl_faults_clear(&faults);
+        pl_mesh_clear(&mesh);
+        free(w.data);
+    }
+}
+END_TEST
+
+/* Groups of curves have their names where curves are the elements, and only there. */
+START_TEST(groups_of_ropes_have_names)
+{
+    for (int solid = 0; solid < 2; solid++) {
+        char text[512];
+        snprintf(text, sizeof text,
+                 "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$PhysicalNames\n2\n1 5 \"thick\"\n0 6 "
+                 "\"end\"\n$EndPhysicalNames\n$Nodes\n4\n1 0 0 0\n2 1 0 0\n3 0 1 0\n4 0 0 1\n"
+                 "$EndNodes\n$Elements\n%d\n1 1 2 5 1 1 2\n2 1 2 5 1 2 3\n%s$EndElements\n",
+                 2 + solid, solid ? "3 4 0 1 2 3 4\n" : "");
+        pl_mesh mesh;
+        pl_faults faults = {0};
+        ck_assert_int_eq(read_texts(PL_MESH_GMSH, text, NULL, &mesh, &faults), PL_OK);
+        ck_assert_int_eq(mesh.edge_count, solid ? 0 : 2);
+        ck_assert_int_eq(mesh.group_count, solid ? 1 : 2);
+        ck_assert_str_eq(mesh.groups[0].name, solid ? "end" : "thick");
+        ck_assert(solid || (mesh.edge_tags[1] == 5 && mesh.groups[0].tag == 5));
+        pl_mesh_clear(&mesh);
+    }
+}
+END_TEST
+
 /* ---- files of others --------------------------------------------------------------------------
  */
 
@@ -652,6 +707,8 @@ int main(void)
     tcase_add_test(cases, every_version_form_and_byte_order);
     tcase_add_test(cases, fields_of_every_version_form_and_byte_order);
     tcase_add_test(cases, faults_of_fields);
+    tcase_add_test(cases, time_steps_are_one_field);
+    tcase_add_test(cases, groups_of_ropes_have_names);
     tcase_add_test(cases, public_files_are_read);
     tcase_add_test(cases, physical_groups_of_a_public_file);
     tcase_add_test(cases, malformed_public_files_are_located);

@@ -71,10 +71,10 @@ START_TEST(groups_tag_triangles)
 {
     pl_mesh mesh = read_good(PL_MESH_OBJ, SQUARE "g hem \nf 1 2 3\ng\nf 1 3 4\ng my cuff\n"
                                                  "f 1 2 4\n");
-    ck_assert_int_eq(mesh.group_count, 4);
+    ck_assert_int_eq(mesh.group_count, 2);
     ck_assert_str_eq(mesh.groups[0].name, "hem");
-    ck_assert_str_eq(mesh.groups[2].name, "my cuff");
-    ck_assert(mesh.groups[2].tag == 2 && mesh.groups[2].dimension == 2);
+    ck_assert_str_eq(mesh.groups[1].name, "my cuff");
+    ck_assert(mesh.groups[1].tag == 2 && mesh.groups[1].dimension == 2);
     ck_assert(mesh.triangle_tags[0] == 1 && mesh.triangle_tags[1] == 0 &&
               mesh.triangle_tags[2] == 2);
     ck_assert_int_eq(mesh.face_count, 2);
