@@ -63,9 +63,11 @@ typedef enum pl_failure_code {
 /* A numerical failure is a result, not an error path: code, where, and what to do. */
 typedef struct pl_failure {
     pl_failure_code code;
-    int64_t step;                  /* 1-based step that failed, -1 unknown */
-    int64_t frame;                 /* last good frame, -1 none */
-    int64_t body, element, vertex; /* ids in the body's mesh order, -1 where none applies */
+    int64_t step;  /* 1-based step that failed, -1 unknown */
+    int64_t frame; /* last good frame, -1 none */
+    /* Ids in the body's mesh order, of elements tetrahedra first, then triangles; -1 where none
+     * applies. */
+    int64_t body, element, vertex;
     char message[256];
     char advice[256];
 } pl_failure;

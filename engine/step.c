@@ -58,7 +58,12 @@ static void locate(const pl_state *s, pl_failure *failure)
         failure->body = pl_model_body_of(m, m->first_vertex, failure->vertex);
         failure->vertex -= m->first_vertex[failure->body];
     }
-    if (failure->element >= 0) {
+    if (failure->element >= m->tets) {
+        int64_t triangle = failure->element - m->tets;
+        failure->body = pl_model_body_of(m, m->first_triangle, triangle);
+        const int64_t *first = m->first_tet + failure->body; /* its tetrahedra come first */
+        failure->element = first[1] - first[0] + triangle - m->first_triangle[failure->body];
+    } else if (failure->element >= 0) {
         failure->body = pl_model_body_of(m, m->first_tet, failure->element);
         failure->element -= m->first_tet[failure->body];
     }

@@ -192,7 +192,7 @@ typedef struct pl_backend_ops {
     /* sum of A_ii |x_i|^2 over the free vertices, J: machine epsilon times this is what rounding of
      * positions leaves of energies, and of a squared decrement its epsilon squared. */
     double (*magnitude)(pl_backend *b, const double *x);
-    /* The first tetrahedron that makes e(x) infinite, or -1. */
+    /* The first element that makes e(x) infinite, or -1: a tetrahedron, or tets + a triangle. */
     int64_t (*find_outside)(pl_backend *b, const double *x);
     /* The free vertex with the largest gradient [vertices][3]. */
     int64_t (*find_steepest)(pl_backend *b, const double *gradient);

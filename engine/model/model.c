@@ -32,6 +32,7 @@ void pl_model_destroy(pl_model *m)
     free(m->group_obstacle);
     free(m->first_vertex);
     free(m->first_tet);
+    free(m->first_triangle);
     free(m->x0);
     free(m->v0);
     free(m->mass);
@@ -72,13 +73,16 @@ static pl_status set_bodies(pl_build *b)
     size_t n = (size_t)m->vertices, bodies = (size_t)m->body_count;
     m->first_vertex = malloc((bodies + 1) * sizeof *m->first_vertex);
     m->first_tet = malloc((bodies + 1) * sizeof *m->first_tet);
+    m->first_triangle = malloc((bodies + 1) * sizeof *m->first_triangle);
     m->mass = malloc(n * sizeof *m->mass);
     m->x0 = malloc(3 * n * sizeof *m->x0);
     m->v0 = malloc(3 * n * sizeof *m->v0);
-    if (!m->first_vertex || !m->first_tet || !m->mass || !m->x0 || !m->v0)
+    if (!m->first_vertex || !m->first_tet || !m->first_triangle || !m->mass || !m->x0 || !m->v0)
         return PL_NO_MEMORY;
     memcpy(m->first_vertex, layout->first_vertex, (bodies + 1) * sizeof *m->first_vertex);
     memcpy(m->first_tet, layout->first_tet, (bodies + 1) * sizeof *m->first_tet);
+    memcpy(m->first_triangle, layout->elements[PL_ELEMENT_TRIANGLE].first,
+           (bodies + 1) * sizeof *m->first_triangle);
     pl_layout_masses(b->scene, layout, m->mass);
     for (size_t i = 0; i < bodies; i++) {
         const pl_body *body = &b->scene->bodies[i];

@@ -31,9 +31,9 @@ typedef struct pl_pin_model {
 struct pl_model {
     int64_t vertices, tets, free_vertices;
     int32_t body_count, pin_count, obstacle_count, group_count;
-    int64_t *first_vertex, *first_tet; /* [body_count + 1] */
-    double *x0, *v0;                   /* [vertices][3], initial state */
-    double *mass;                      /* [vertices], kg, lumped: pl_layout_masses */
+    int64_t *first_vertex, *first_tet, *first_triangle; /* [body_count + 1] */
+    double *x0, *v0;                                    /* [vertices][3], initial state */
+    double *mass; /* [vertices], kg, lumped: pl_layout_masses */
     double gravity[3];
     double h, a;    /* step, and the integrator's a */
     double inertia; /* 1 / (a h)^2: how masses weigh in the objective and in A; 0 in statics */
@@ -45,7 +45,7 @@ struct pl_model {
 
     pl_material_numbers *materials; /* [material_count], of the scene; groups read their `shared` */
     int32_t material_count;
-    pl_group *groups;        /* tetrahedra first, then one contact group an obstacle */
+    pl_group *groups;        /* in the builders' order (build.h): tetrahedra first, contacts last */
     int32_t *group_obstacle; /* [group_count]: obstacle of a contact group, or -1 */
     int64_t contributions;   /* doubles in the contributions buffer */
     pl_gather gather;

@@ -100,7 +100,7 @@ pl_status pl_descent_fail_start(pl_backend *backend, const char *what, const dou
         return pl_descent_fail_not_finite(backend, what, x, failure);
     failure->code = PL_FAILURE_INVERTED;
     snprintf(failure->message, sizeof failure->message,
-             "A tetrahedron is inverted or flat where the step starts, and its material's energy "
+             "An element is inverted or flat where the step starts, and its material's energy "
              "is infinite there: there is no way down.");
     snprintf(failure->advice, sizeof failure->advice,
              "Start from a shape without inverted elements, move pins less a step with a smaller "

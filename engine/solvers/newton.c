@@ -302,7 +302,7 @@ static pl_status fail_start(newton *s, const double *x, pl_failure *failure)
                     failure);
     }
     return fail(s, PL_FAILURE_INVERTED,
-                "A tetrahedron is inverted or flat where the step starts, and its material's "
+                "An element is inverted or flat where the step starts, and its material's "
                 "energy is infinite there: there is no way down.",
                 "Start from a shape without inverted elements, move pins less a step with a "
                 "smaller time.step, or use \"method\": \"admm\", which recovers from inversion.",

@@ -120,6 +120,38 @@ START_TEST(inverted_start_is_named_by_descent)
 }
 END_TEST
 
+/* The same of a sheet that is a point: its first triangle, which in a body that has tetrahedra as well
+ * comes after them. */
+START_TEST(collapsed_sheet_is_named_by_descent)
+{
+    static const char scene[] = "{'pliant': 1, 'time': {'step': 0.03, 'steps': 2},"
+                                " 'solver': {'method': '%s', 'iterations': 20},"
+                                " 'bodies': [{'mesh': {'cloth': {'cells': [2, 2]}}}, {'mesh': %s,"
+                                "             'initial': {'shape': %s}}]}";
+    static const char mixed[] = "{'vertices': [0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 2, 2, 0],"
+                                " 'tets': [[0, 1, 2, 3]], 'triangles': [[1, 4, 2], [1, 3, 4]]}";
+    static const char *const bodies[3][2] = {
+        {"{'cloth': {'cells': [3, 2]}}", "'collapsed'"},
+        {"{'cloth': {'cells': [3, 2]}}", "{'stretched': [0, 1, 1]}"},
+        {mixed, "'rest'"}};
+    for (int k = 0; k < 3; k++) {
+        pl_run *r = pl_run_openf(1, scene, METHODS[_i], bodies[k][0], bodies[k][1]);
+        if (k == 2) /* vertex 4 into the line through 1 and 2 */
+            for (int c = 0; c < 2; c++)
+                r->model->x0[3 * (pl_model_first_vertex(r->model, 1) + 4) + c] = 0.5;
+        if (k == 2)
+            pl_state_enter(r->state, 0, r->model->x0, r->model->v0);
+        ck_assert_int_eq(pl_frame_step(r->model, r->state, &r->metrics, &r->failure, NULL, NULL),
+                         PL_FAILED);
+        ck_assert_int_eq(r->failure.code, PL_FAILURE_INVERTED);
+        ck_assert_int_eq(r->failure.body, 1);
+        ck_assert_int_eq(r->failure.element, k == 2 ? 1 : 0);
+        ck_assert_int_eq(r->failure.vertex, -1);
+        pl_run_close(r);
+    }
+}
+END_TEST
+
 /* A step that is not solved fails where the scene says so, under every method, and names where the
  * gradient is largest; without a word of the scene it is only counted. */
 START_TEST(not_converged_names_the_vertex)
@@ -210,6 +242,7 @@ int main(void)
     tcase_add_loop_test(t, not_finite_names_the_vertex_of_a_large_model, 0,
                         2 /* Newton's factor of it is dear */);
     tcase_add_loop_test(t, inverted_start_is_named_by_descent, 1, METHOD_COUNT - 1);
+    tcase_add_loop_test(t, collapsed_sheet_is_named_by_descent, 1, METHOD_COUNT - 1);
     tcase_add_loop_test(t, not_converged_names_the_vertex, 0, METHOD_COUNT);
     tcase_add_loop_test(t, a_run_that_diverges_fails, 0, METHOD_COUNT);
     tcase_add_loop_test(t, extreme_moduli_stay_finite, 0, 2 * METHOD_COUNT);

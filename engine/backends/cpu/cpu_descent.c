@@ -3,6 +3,7 @@
 #include "engine/backends/cpu/cpu_internal.h"
 
 #include "engine/model/isa.h"
+#include "engine/model/terms.h"
 #include "engine/model/tets.h"
 
 #include <math.h>
@@ -175,11 +176,26 @@ static double det3(const double *F)
            F[6 * PL_BLOCK] * (F[PL_BLOCK] * F[5 * PL_BLOCK] - F[2 * PL_BLOCK] * F[4 * PL_BLOCK]);
 }
 
-/* The first tetrahedron with det F <= 0 in the blocks of infinite energy: an energy that is finite
- * there makes no infinity. */
+/* Whether a triangle's columns of F lie in one line, to rounding. */
+static bool collapsed(const double *F)
+{
+    double n2 = 0, size = 0;
+    for (int r = 0; r < 3; r++) {
+        const double *p = F + (r + 1) % 3 * PL_BLOCK, *q = F + (r + 2) % 3 * PL_BLOCK;
+        double n = p[0] * q[3 * PL_BLOCK] - q[0] * p[3 * PL_BLOCK];
+        n2 += n * n;
+        size += p[0] * p[0] + p[3 * PL_BLOCK] * p[3 * PL_BLOCK];
+    }
+    return n2 <= 1e-14 * size * size;
+}
+
+/* The first element with det F <= 0, or without area, in the blocks of infinite energy: an energy that
+ * is finite there makes no infinity. */
 static int64_t find_in_group(const cpu *c, const pl_group *group, const double *x)
 {
-    const pl_tets *tets = group->data;
+    const bool tets = group->ops->rows == 9;
+    const int32_t *element = tets ? ((const pl_tets *)group->data)->element
+                                  : ((const pl_terms *)group->data)->element;
     double *F = pl_block_alloc(pl_group_values(group), sizeof *F);
     int64_t found = -1;
     if (!F)
@@ -188,12 +204,13 @@ static int64_t find_in_group(const cpu *c, const pl_group *group, const double *
     group->ops->reduce(group, x, F, 0, group->blocks);
     for (int64_t i = 0; i < group->terms; i++) {
         int64_t block = i / PL_BLOCK, lane = i % PL_BLOCK;
-        if (!isfinite(c->energies[block]) && det3(F + block * 9 * PL_BLOCK + lane) <= 0 &&
-            (found < 0 || tets->element[i] < found))
-            found = tets->element[i];
+        const double *at = F + block * group->ops->rows * PL_BLOCK + lane;
+        if (!isfinite(c->energies[block]) && (tets ? det3(at) <= 0 : collapsed(at)) &&
+            (found < 0 || element[i] < found))
+            found = element[i];
     }
     free(F);
-    return found;
+    return found < 0 || tets ? found : c->base.model->tets + found;
 }
 
 int64_t pl_cpu_find_outside(pl_backend *b, const double *x)
@@ -201,7 +218,8 @@ int64_t pl_cpu_find_outside(pl_backend *b, const double *x)
     const pl_model *m = b->model;
     int64_t found = -1;
     for (int32_t g = 0; g < m->group_count; g++) {
-        if (!m->groups[g].ops->energy || m->groups[g].ops->rows != 9) /* tetrahedra */
+        const pl_group_ops *ops = m->groups[g].ops;
+        if (!ops->energy || (ops->rows != 9 && ops->rows != 6)) /* tetrahedra, membranes */
             continue;
         int64_t in_group = find_in_group(cpu_of(b), &m->groups[g], x);
         if (in_group >= 0 && (found < 0 || in_group < found))
