@@ -1,6 +1,7 @@
 /* What preflight asks before a model is built: faults, sizes, and what the run will cost. */
 #include "engine/carries.h"
 #include "engine/model/layout.h"
+#include "engine/obstacles/solid.h"
 #include "engine/pliant.h"
 
 #include <math.h>
@@ -58,7 +59,8 @@ static void add_newton_factor(const pl_solver_settings *solver, double n, double
 
 /* All terms, as tetrahedra that would take as much memory: contributions, z and u twice, constants.
  * Triangles 0.7, links of two corners 0.4, of four 0.6 (1.5 interior edges a triangle), limits by
- * values as their element, by columns a link each. */
+ * values as their element, by columns a link each; a vertex that may touch an obstacle 0.3, as if all
+ * were on the surface. */
 static double equivalent_tets(const pl_scene *scene, const pl_layout *layout)
 {
     static const double SIZE[PL_ELEMENT_KINDS] = {1, 0.7, 0.4};
@@ -79,7 +81,16 @@ static double equivalent_tets(const pl_scene *scene, const pl_layout *layout)
     }
     for (int32_t i = 0; i < layout->attachment_count; i++)
         sum += (double)layout->attached[i].count;
-    return sum;
+    return sum + 0.3 * (double)scene->obstacle_count * (double)layout->vertices;
+}
+
+/* The trees of solid obstacles, and what they are made from: bytes a triangle (closed_mesh.c). */
+static double obstacle_bytes(const pl_scene *scene)
+{
+    double triangles = 0;
+    for (int32_t o = 0; o < scene->obstacle_count; o++)
+        triangles += (double)pl_obstacle_triangles(&scene->obstacles[o]);
+    return 400 * triangles;
 }
 
 /* Coordinates in which other vertices are held have factors of their own (model.h). */
@@ -130,7 +141,8 @@ pl_status pl_scene_check(const pl_scene *scene, const pl_mesh *meshes, pl_estima
         .free_vertices = layout.free_vertices,
         .memory_bytes = 32e6 + cost.tet_bytes * m + cost.vertex_bytes * (double)layout.vertices +
                         1.15 * 8 * nnz * factors +
-                        (scene->force_count ? 250 : 24) * (double)layout.vertices,
+                        (scene->force_count ? 250 : 24) * (double)layout.vertices +
+                        obstacle_bytes(scene),
         .seconds_per_frame = steps * iterations * iteration,
         .setup_seconds = 0.005 + 3e-6 * m + 4e-8 * nnz * factors,
         .frame_bytes = (double)layout.vertices * 3 * (scene->output.precision ? 8 : 4) + 1200,

@@ -267,7 +267,7 @@ pl_status pl_contact_springs_create(const pl_obstacle *obstacle, const int32_t *
         springs_destroy(&g);
         return PL_NO_MEMORY;
     }
-    s->motion = pl_obstacle_motion(obstacle);
+    s->motion = pl_obstacle_motion(obstacle, s->shape);
     s->friction = obstacle->friction;
     for (int64_t i = 0; i < blocks * PL_BLOCK; i++) {
         g.corner[i] = vertex[i < count ? i : i - i % PL_BLOCK];

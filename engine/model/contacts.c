@@ -217,7 +217,7 @@ pl_status pl_contacts_create(const pl_obstacle *obstacle, const int32_t *vertex,
         contacts_destroy(&g);
         return PL_NO_MEMORY;
     }
-    k->motion = pl_obstacle_motion(obstacle);
+    k->motion = pl_obstacle_motion(obstacle, k->shape);
     k->friction = obstacle->friction;
     for (int64_t i = 0; i < blocks * PL_BLOCK; i++) {
         g.corner[i] = vertex[i < count ? i : i - i % PL_BLOCK];

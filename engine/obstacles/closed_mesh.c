@@ -452,7 +452,8 @@ static bool check_triangles(const double *vertex, int64_t vertices, const int64_
             note(&thin, t, v[0], v[1]);
     }
     bool bad = report(&out, "triangles name a vertex that is not there", "index_out_of_range",
-                      "indices below the number of vertices, from 0", "", pointer, faults);
+                      "indices below the number of vertices, from 0",
+                      "indices that count from 1 need 1 taken off", pointer, faults);
     return report(&thin, "triangles have no area", "flat_triangle",
                   "three corners that are not on one line", "leave them out, or move a corner",
                   pointer, faults) ||

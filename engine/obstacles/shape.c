@@ -21,12 +21,26 @@ double pl_measure_solid(const pl_shape *s, const double d[3], double n[3], doubl
     return pl_closed_mesh_distance(s->solid, d, n, H);
 }
 
+/* The middle of the box around a placed mesh. */
+static void set_middle(pl_shape *s, const pl_solid_arrays *a)
+{
+    double lo[3] = {INFINITY, INFINITY, INFINITY}, hi[3] = {-INFINITY, -INFINITY, -INFINITY};
+    for (int64_t i = 0; i < 3 * a->vertex_count; i++) {
+        lo[i % 3] = fmin(lo[i % 3], a->vertex[i]);
+        hi[i % 3] = fmax(hi[i % 3], a->vertex[i]);
+    }
+    for (int c = 0; c < 3; c++)
+        s->middle[c] = (lo[c] + hi[c]) / 2;
+}
+
 static pl_status set_solid(pl_shape *s, const pl_obstacle *o)
 {
     pl_solid_arrays a;
     pl_status status = pl_solid_arrays_create(o, &a);
     if (status != PL_OK)
         return status;
+    if (o->kind == PL_OBSTACLE_MESH)
+        set_middle(s, &a);
     status = pl_closed_mesh_create(a.vertex, a.vertex_count, a.triangle, a.triangle_count,
                                    &s->solid);
     pl_solid_arrays_clear(&a);
@@ -44,6 +58,8 @@ static void set_numbers(pl_shape *s, const pl_obstacle *o)
     s->rounding = o->rounding;
     for (int c = 0; c < 3; c++)
         s->half[c] = o->size[c] / 2;
+    for (int c = 0; c < 3; c++)
+        s->middle[c] = o->kind == PL_OBSTACLE_PLANE ? o->normal[c] * o->offset : o->center[c];
     if (o->kind != PL_OBSTACLE_BOX)
         s->half[0] = o->kind == PL_OBSTACLE_CYLINDER && !o->has_height ? INFINITY : o->height / 2;
 }
@@ -180,35 +196,11 @@ double pl_shape_bend_from(const pl_shape *s, const double from[3], const double 
     return measure_from(s, from, to, normal, H);
 }
 
-/* The middle of the box around a placed mesh. */
-static void mesh_center(const pl_obstacle *o, double center[3])
-{
-    pl_solid_arrays a;
-    double lo[3] = {INFINITY, INFINITY, INFINITY}, hi[3] = {-INFINITY, -INFINITY, -INFINITY};
-    if (pl_solid_arrays_create(o, &a) != PL_OK)
-        return;
-    for (int64_t i = 0; i < 3 * a.vertex_count; i++) {
-        lo[i % 3] = fmin(lo[i % 3], a.vertex[i]);
-        hi[i % 3] = fmax(hi[i % 3], a.vertex[i]);
-    }
-    for (int c = 0; c < 3; c++)
-        center[c] = (lo[c] + hi[c]) / 2;
-    pl_solid_arrays_clear(&a);
-}
-
-static void center_of(const pl_obstacle *o, double center[3])
-{
-    for (int c = 0; c < 3; c++)
-        center[c] = o->kind == PL_OBSTACLE_PLANE ? o->normal[c] * o->offset : o->center[c];
-    if (o->kind == PL_OBSTACLE_MESH)
-        mesh_center(o, center);
-}
-
-pl_motion pl_obstacle_motion(const pl_obstacle *o)
+pl_motion pl_obstacle_motion(const pl_obstacle *o, const pl_shape *shape)
 {
     pl_motion motion = o->motion;
     if (!motion.has_origin) {
-        center_of(o, motion.origin);
+        memcpy(motion.origin, shape->middle, sizeof motion.origin);
         motion.has_origin = true;
     }
     return motion;

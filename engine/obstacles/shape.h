@@ -49,8 +49,8 @@ double pl_shape_distance_from(const pl_shape *shape, const double from[3], const
 double pl_shape_bend_from(const pl_shape *shape, const double from[3], const double to[3],
                           double normal[3], double H[9]);
 
-/* An obstacle's motion with the point that it turns about: where it names none, the middle of the
- * obstacle. Its keyframes are the obstacle's. */
-pl_motion pl_obstacle_motion(const pl_obstacle *obstacle);
+/* An obstacle's motion with the point that it turns about: where it names none, the middle of its
+ * shape. Its keyframes are the obstacle's. */
+pl_motion pl_obstacle_motion(const pl_obstacle *obstacle, const pl_shape *shape);
 
 #endif

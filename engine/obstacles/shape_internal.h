@@ -13,8 +13,9 @@ struct pl_shape {
     pl_closed_mesh *solid; /* mesh, heightfield; else NULL */
     pl_shape_measure measure;
     bool inside;
-    bool one_sided; /* no point can come out where it did not go in */
-    bool turned;    /* R is not the identity */
+    bool one_sided;   /* no point can come out where it did not go in */
+    bool turned;      /* R is not the identity */
+    double middle[3]; /* what a motion turns about */
     double center[3], R[9] /* own axes as columns */;
     double axis[3];           /* of what is round about an axis, unit */
     double radius, tube;      /* round ones; a torus's tube */

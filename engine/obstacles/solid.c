@@ -12,6 +12,17 @@ bool pl_obstacle_is_solid(const pl_obstacle *o)
     return o->kind == PL_OBSTACLE_MESH || o->kind == PL_OBSTACLE_HEIGHTFIELD;
 }
 
+/* Of a heightfield: two a cell, and three for each piece of the border. */
+int64_t pl_obstacle_triangles(const pl_obstacle *o)
+{
+    if (o->kind == PL_OBSTACLE_MESH)
+        return o->mesh.source.triangle_count;
+    if (o->kind != PL_OBSTACLE_HEIGHTFIELD)
+        return 0;
+    int64_t down = o->rows - 1, across = o->columns - 1;
+    return 2 * down * across + 6 * (down + across);
+}
+
 void pl_solid_arrays_clear(pl_solid_arrays *a)
 {
     free(a->vertex);
@@ -106,10 +117,9 @@ pl_status pl_solid_arrays_create(const pl_obstacle *o, pl_solid_arrays *out)
 {
     if (o->kind == PL_OBSTACLE_MESH)
         return place_mesh(o, out);
-    int64_t cells = (int64_t)(o->rows - 1) * (o->columns - 1);
     int64_t around = 2 * ((int64_t)o->rows + o->columns - 2);
     pl_status status = make_arrays((int64_t)o->rows * o->columns + around + 1,
-                                   2 * cells + 3 * around, out);
+                                   pl_obstacle_triangles(o), out);
     if (status != PL_OK)
         return status;
     out->vertex_count = out->triangle_count = 0;

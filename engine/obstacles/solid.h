@@ -17,6 +17,9 @@ typedef struct pl_solid_arrays {
 /* Whether an obstacle is one of these. */
 bool pl_obstacle_is_solid(const pl_obstacle *obstacle);
 
+/* How many triangles it has; 0 for one that has a formula. */
+int64_t pl_obstacle_triangles(const pl_obstacle *obstacle);
+
 /* A mesh placed by its transform; or a heightfield about its own centre, not yet turned: two
  * triangles a cell, walls down to a flat bottom. PL_OK or PL_NO_MEMORY. */
 pl_status pl_solid_arrays_create(const pl_obstacle *obstacle, pl_solid_arrays *out);

@@ -1,6 +1,7 @@
 /* A body on an obstacle of every shape, fixed and moved, held by friction or not: nothing is
  * entered by more than 1e-4 of the body's size where the solver converges, and what the obstacle
  * exerts is the body's weight. */
+#include "engine/model/model.h"
 #include "engine/motion.h"
 #include "engine/obstacles/shape.h"
 #include "tests/support/scene_run.h"
@@ -8,6 +9,7 @@
 
 #include <check.h>
 #include <math.h>
+#include <string.h>
 
 /* The deepest vertex below the obstacle's surface, m, where its motion has taken it; what the
  * metrics say of it is the same. */
@@ -15,7 +17,7 @@ static double depth(const pl_run *r)
 {
     pl_shape *s;
     ck_assert_int_eq(pl_shape_create(&r->scene.obstacles[0], &s), PL_OK);
-    pl_motion motion = pl_obstacle_motion(&r->scene.obstacles[0]);
+    pl_motion motion = pl_obstacle_motion(&r->scene.obstacles[0], s);
     pl_pose pose = pl_motion_pose(&motion, r->metrics.time);
     double most = -INFINITY, own[3], n[3];
     for (int64_t i = 0; i < pl_run_vertices(r); i++) {
@@ -140,12 +142,43 @@ START_TEST(no_moving_shape_is_entered)
 }
 END_TEST
 
+/* What preflight expects a run to take has room for what its obstacles do take: each group's weights and
+ * corners, nine vectors of it and twelve of half the length, and a solid's tree. */
+START_TEST(obstacles_are_in_the_estimate)
+{
+    char many[1024] = "";
+    for (int i = 0; i < 12; i++)
+        strcat(many, ", {'plane': {'offset': -1}}");
+    double bytes[3];
+    static const char scene[] = "{'pliant': 1, 'bodies': [{'mesh': {'box': {'cells': [9, 9, 9]}}}],"
+                                " 'obstacles': [{'plane': {'offset': -1}}%s]}";
+    char solid[] = ", {'heightfield': {'heights': [[0, 0, 0], [0, 0, 0], [0, 0, 0]]}}";
+    for (int k = 0; k < 3; k++) {
+        pl_run *r = pl_run_openf(1, scene, k == 1 ? many : k == 2 ? solid : "");
+        pl_estimate estimate;
+        pl_faults faults = {0};
+        ck_assert_int_eq(pl_scene_check(&r->scene, r->meshes, &estimate, NULL, &faults), PL_OK);
+        bytes[k] = estimate.memory_bytes;
+        double taken = 0;
+        for (int32_t g = 0; k == 1 && g < r->model->group_count; g++) {
+            const pl_group *group = &r->model->groups[g];
+            if (r->model->group_obstacle[g] >= 1)
+                taken += (double)(group->blocks * PL_BLOCK) * (12 + 3 * 8 * (9 + 12 / 2));
+        }
+        ck_assert(k != 1 || (bytes[1] - bytes[0] > taken && bytes[1] - bytes[0] < 5 * taken));
+        pl_run_close(r);
+    }
+    ck_assert_double_gt(bytes[2] - bytes[0], 300 * 32 + (bytes[1] - bytes[0]) / 12);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("obstacles");
     TCase *t = tcase_create("obstacles");
     tcase_set_timeout(t, 180);
     tcase_add_loop_test(t, body_rests_on_every_shape, 0, sizeof RESTS / sizeof *RESTS);
+    tcase_add_test(t, obstacles_are_in_the_estimate);
     tcase_add_loop_test(t, no_moving_shape_is_entered, 0, MOVES * sizeof MOVED / sizeof *MOVED);
     suite_add_tcase(suite, t);
     return run_suite(suite);
