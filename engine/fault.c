@@ -62,6 +62,17 @@ void pl_faults_addf(pl_faults *faults, const char *pointer, const char *code, co
     pl_faults_add(faults, pointer, code, got, expected, hint);
 }
 
+void pl_fault_escape(const char *name, char *out, size_t size)
+{
+    size_t used = 0;
+    for (; *name && used + 3 < size; name++) {
+        if (*name == '~' || *name == '/')
+            out[used++] = '~';
+        out[used++] = *name == '~' ? '0' : *name == '/' ? '1' : *name;
+    }
+    out[used] = 0;
+}
+
 void pl_faults_clear(pl_faults *faults)
 {
     for (size_t i = 0; i < faults->count; i++) {

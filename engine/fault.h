@@ -50,6 +50,9 @@ __attribute__((format(printf, 6, 7))) void pl_faults_addf(pl_faults *faults, con
                                                           const char *hint, const char *got_format,
                                                           ...);
 
+/* A name as one part of a JSON pointer (RFC 6901): ~ becomes ~0, / becomes ~1; cut to `size` bytes. */
+void pl_fault_escape(const char *name, char *out, size_t size);
+
 void pl_faults_clear(pl_faults *faults);
 
 #endif

@@ -50,7 +50,8 @@ static pl_status add_springs(pl_build *b, lists *l)
         if (m->inextensible != PL_EXTENSIBLE)
             continue;
         double rest = e->measure[t];
-        double k = e->stiffness[t] * pl_material_linear(m).young * m->area / rest;
+        double young = b->materials[e->material[t]].linear.young;
+        double k = e->stiffness[t] * young * m->area / rest;
         const pl_term term = {.corners = 2,
                               .corner = e->corner + 2 * t,
                               .shape = (double[]){-1, 1},
@@ -95,7 +96,8 @@ static pl_status add_rod_bends(pl_build *b, lists *l)
         int32_t from = e->corner[2 * p] == v ? e->corner[2 * p + 1] : e->corner[2 * p];
         int32_t to = e->corner[2 * q] == v ? e->corner[2 * q + 1] : e->corner[2 * q];
         double l1 = e->measure[p], l2 = e->measure[q];
-        double B = e->stiffness[p] * pl_rod_stiffness(m), k = 2 * B / (l1 + l2);
+        double bend = pl_rod_stiffness(m, b->materials[e->material[p]].linear);
+        double B = e->stiffness[p] * bend, k = 2 * B / (l1 + l2);
         const int32_t corner[3] = {v, from, to};
         const double shape[3] = {-(1 / l1 + 1 / l2), 1 / l1, 1 / l2};
         double rest = pl_link_length(b->layout.rest, corner, shape, 3);
@@ -169,7 +171,7 @@ static pl_status add_attachments_to_obstacle(pl_build *b, lists *l, int32_t i)
     pl_status status = pl_shape_create(&b->scene->obstacles[a->obstacle], &shape);
     if (status != PL_OK)
         return status;
-    const pl_motion motion = pl_obstacle_motion(&b->scene->obstacles[a->obstacle]);
+    const pl_motion motion = pl_obstacle_motion(&b->scene->obstacles[a->obstacle], shape);
     for (int64_t k = 0; status == PL_OK && k < from->count; k++) {
         double place[3];
         find_place(a, shape, &motion, b->layout.rest + 3 * (int64_t)from->vertex[k], place);

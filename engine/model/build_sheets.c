@@ -111,7 +111,8 @@ static pl_status add_bends(pl_build *b)
         const pl_material *m = &b->scene->materials[of];
         if (!m->bending.present)
             continue;
-        double D = e->stiffness[edges[i].triangle[0]] * pl_plate_stiffness(m);
+        double D = e->stiffness[edges[i].triangle[0]] *
+                   pl_plate_stiffness(m, b->materials[of].linear);
         if (m->bending.model == PL_BENDING_HINGE) {
             pl_hinge *h = &hinges[hinge_count++];
             memcpy(h->corner, edges[i].corner, sizeof h->corner);
@@ -134,7 +135,7 @@ static pl_status add_bends(pl_build *b)
     pl_group group;
     if (status == PL_OK && hinge_count > 0) {
         status = pl_hinges_create(b->layout.rest, hinges, hinge_count,
-                                  b->scene->solver.weight_scale, &group);
+                                  pl_link_weight(&b->scene->solver, 1), &group);
         if (status == PL_OK)
             status = pl_build_add_group(b, &group, -1);
     }

@@ -81,23 +81,11 @@ static pl_status allocate(pl_elements *e, const pl_mesh *meshes, int32_t bodies,
     return e->corner && e->measure && e->material && e->stiffness ? PL_OK : PL_NO_MEMORY;
 }
 
-/* A name in a JSON pointer (RFC 6901): ~ is ~0, / is ~1. */
-static void put_escaped(const char *name, char *out, size_t size)
-{
-    size_t used = 0;
-    for (; *name && used + 3 < size; name++) {
-        if (*name == '~' || *name == '/')
-            out[used++] = '~';
-        out[used++] = *name == '~' ? '0' : *name == '/' ? '1' : *name;
-    }
-    out[used] = 0;
-}
-
 static void unknown_tag(const pl_body *body, int32_t b, const pl_mesh *mesh, const char *tag,
                         pl_faults *faults)
 {
     char pointer[400], escaped[256], known[400];
-    put_escaped(tag, escaped, sizeof escaped);
+    pl_fault_escape(tag, escaped, sizeof escaped);
     snprintf(pointer, sizeof pointer, "/bodies/%d/materials_by_tag/%s", b, escaped);
     pl_tag_names(mesh, known, sizeof known);
     pl_faults_addf(faults, pointer, "unknown_tag", known,

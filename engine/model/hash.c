@@ -48,7 +48,7 @@ _Static_assert(sizeof(pl_motion) == 112, "a new field of motions: does it decide
 /* Of a mesh source an obstacle has only the inline vertices and triangles. */
 _Static_assert(sizeof(pl_obstacle) - sizeof(pl_mesh_source) == 496,
                "a new field of obstacles: does it decide bits?");
-_Static_assert(sizeof(pl_material_numbers) == 64,
+_Static_assert(sizeof(pl_material_numbers) == 80,
                "a new number of materials: does it decide bits?");
 
 static uint64_t hash_solver(uint64_t hash, const pl_solver_settings *s)

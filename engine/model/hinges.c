@@ -259,8 +259,8 @@ static const pl_group_ops HINGES = {
     .destroy = hinges_destroy,
 };
 
-pl_status pl_hinges_create(const double *rest, const pl_hinge *list, int64_t count,
-                           double weight_scale, pl_group *out)
+pl_status pl_hinges_create(const double *rest, const pl_hinge *list, int64_t count, double weight,
+                           pl_group *out)
 {
     int64_t blocks = (count + PL_BLOCK - 1) / PL_BLOCK;
     pl_group g = {.ops = &HINGES, .terms = count, .blocks = blocks};
@@ -292,7 +292,7 @@ pl_status pl_hinges_create(const double *rest, const pl_hinge *list, int64_t cou
         }
         h->angle[i] = pl_dihedral(rest, hinge->corner, gradient);
         h->stiffness[i] = i < count ? k * square : 0;
-        g.weight[i] = i < count ? weight_scale / 2 * k : 0;
+        g.weight[i] = i < count ? weight * k : 0;
     }
     *out = g;
     return PL_OK;

@@ -30,9 +30,10 @@ typedef struct pl_hinge {
     int32_t element;  /* its number among the interior edges */
 } pl_hinge;
 
-/* `rest` is [vertices][3]. weight_scale / 2 times the quadratic bending goes into the matrix. */
-pl_status pl_hinges_create(const double *rest, const pl_hinge *hinges, int64_t count,
-                           double weight_scale, pl_group *out);
+/* `rest` is [vertices][3]. `weight` times the quadratic bending goes into the matrix: pl_link_weight
+ * of 1. */
+pl_status pl_hinges_create(const double *rest, const pl_hinge *hinges, int64_t count, double weight,
+                           pl_group *out);
 
 /* Bergou 2006: Q = D / (A0 + A1) K K^T (see above for the factor) with K the cotangent weights of the
  * four corners. Writes K; returns D / (A0 + A1), N/m. K^T x is |e| theta for small angles. */

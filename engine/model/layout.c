@@ -166,6 +166,29 @@ static pl_status check_obstacles(const pl_scene *scene, pl_faults *faults)
     return worst;
 }
 
+/* Whether to go on to the next check: only the want of memory is a reason not to. */
+static bool judged(pl_status one, pl_status *all)
+{
+    *all = one == PL_OK ? *all : one;
+    return one != PL_NO_MEMORY;
+}
+
+/* Every fault of a scene whose elements are laid out; pins, attachments and forces become vertices. */
+static pl_status judge(const pl_scene *scene, const pl_mesh *meshes, pl_layout *out,
+                       pl_faults *faults)
+{
+    bool still = scene->time.integrator == PL_INTEGRATOR_QUASI_STATIC;
+    pl_status all = PL_OK;
+    (void)(judged(resolve_pins(scene, meshes, out, faults), &all) &&
+           judged(pl_layout_parts(scene, meshes, out, faults), &all) &&
+           judged(pl_resolve_forces(scene, meshes, out, faults), &all) &&
+           judged(still ? pl_check_statics(scene, out, faults) : PL_OK, &all) &&
+           judged(check_obstacles(scene, faults), &all) &&
+           judged(check_method(scene, faults), &all) &&
+           judged(pl_materials_check(scene, faults), &all));
+    return all;
+}
+
 pl_status pl_layout_create(const pl_scene *scene, const pl_mesh *meshes, pl_layout *out,
                            pl_faults *faults)
 {
@@ -196,18 +219,7 @@ pl_status pl_layout_create(const pl_scene *scene, const pl_mesh *meshes, pl_layo
         goto done;
     out->tets = out->elements[PL_ELEMENT_TET].count;
     out->first_tet = out->elements[PL_ELEMENT_TET].first;
-    status = resolve_pins(scene, meshes, out, faults);
-    pl_status parts = status == PL_NO_MEMORY ? PL_OK : pl_layout_parts(scene, meshes, out, faults);
-    status = status == PL_OK || parts == PL_NO_MEMORY ? parts : status;
-    pl_status forces = pl_resolve_forces(scene, meshes, out, faults), held = PL_OK;
-    if (scene->time.integrator == PL_INTEGRATOR_QUASI_STATIC)
-        held = pl_check_statics(scene, out, faults);
-    pl_status solids = check_obstacles(scene, faults);
-    status = status == PL_OK ? solids : status;
-    pl_status method = check_method(scene, faults);
-    status = status != PL_OK ? status : forces != PL_OK ? forces : held != PL_OK ? held : method;
-    pl_status materials = pl_materials_check(scene, faults);
-    status = status == PL_OK ? materials : status;
+    status = judge(scene, meshes, out, faults);
 done:
     if (status != PL_OK)
         pl_layout_destroy(out);

@@ -24,7 +24,8 @@ static pl_status resolve_attachment(const pl_scene *scene, const pl_mesh *meshes
     if (a->has_obstacle && scene->obstacle_count == 0) {
         snprintf(pointer, sizeof pointer, "/attachments/%d/obstacle", i);
         pl_faults_add(faults, pointer, "conflict", "a scene without obstacles",
-                      "the name of an obstacle", "");
+                      "the name of an obstacle",
+                      "add the obstacle to \"obstacles\", or attach to a place with \"point\"");
         return PL_INVALID;
     }
     if (a->has_to && a->to == a->body) {
@@ -59,8 +60,9 @@ static pl_status check_part(const pl_scene *scene, int32_t material, const pl_la
             }
     if (!used)
         return PL_OK; /* nothing has the material at all */
-    char pointer[256];
-    snprintf(pointer, sizeof pointer, "/materials/%s/%s", scene->materials[material].name, key);
+    char pointer[320], name[260];
+    pl_fault_escape(scene->materials[material].name, name, sizeof name);
+    snprintf(pointer, sizeof pointer, "/materials/%s/%s", name, key);
     pl_faults_addf(faults, pointer, "no_elements", expected,
                    "leave it out, or give the material to a body of such elements",
                    "bodies without any");
@@ -89,6 +91,7 @@ static pl_status check_material(const pl_scene *scene, int32_t i, const pl_layou
         {m->strain_limit.present, "strain_limit", TET | TRIANGLE, "triangles or tetrahedra"},
         {m->fibers.present, "fibers", TET | TRIANGLE, "tetrahedra or triangles"},
         {m->inextensible != PL_EXTENSIBLE, "inextensible", EDGE, "edges"},
+        {m->invertible, "invertible", TET, "tetrahedra: a sheet has no inside to turn out"},
     };
     pl_status status = PL_OK;
     for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)
@@ -101,10 +104,10 @@ static pl_status check_material(const pl_scene *scene, int32_t i, const pl_layou
 pl_status pl_layout_parts(const pl_scene *scene, const pl_mesh *meshes, pl_layout *layout,
                           pl_faults *faults)
 {
-    layout->attachment_count = scene->attachment_count;
     layout->attached = calloc((size_t)scene->attachment_count + 1, sizeof *layout->attached);
     if (!layout->attached)
         return PL_NO_MEMORY;
+    layout->attachment_count = scene->attachment_count;
     pl_status status = PL_OK;
     for (int32_t i = 0; i < scene->attachment_count; i++) {
         pl_status one = resolve_attachment(scene, meshes, i, layout, faults);

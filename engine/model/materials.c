@@ -89,6 +89,8 @@ pl_status pl_material_make(const pl_material *m, pl_material_numbers *out)
     out->fit = pl_stretch_fit(pl_stretch_ops_of(m->model), out->constants, out->shared);
     if (out->shear < 1e-3 * out->fit)
         out->shear = out->fit / 2;
+    out->linear = pl_material_linear(m);
+    out->linear.young = fmax(out->linear.young, 0); /* of fitted curves rounding */
     return PL_OK;
 }
 
@@ -157,36 +159,44 @@ double pl_material_poisson(const pl_material *m)
     return pl_material_linear(m).poisson;
 }
 
-/* A name as a part of a JSON pointer. */
-static void escape(const char *name, char *out, size_t size)
+/* A fault of a material's splines, at one of the three functions or at all. */
+static void refuse(pl_faults *faults, const pl_material *m, const char *part, const char *code,
+                   const char *got, const char *expected, const char *hint)
 {
-    size_t n = 0;
-    for (; *name && n + 3 < size; name++) {
-        if (*name == '~' || *name == '/') {
-            out[n++] = '~';
-            out[n++] = *name == '~' ? '0' : '1';
-        } else {
-            out[n++] = *name;
-        }
-    }
-    out[n] = 0;
+    char name[260], pointer[320];
+    pl_fault_escape(m->name, name, sizeof name);
+    snprintf(pointer, sizeof pointer, "/materials/%s/%s", name,
+             m->splines.kind == PL_SPLINES_CURVE ? "curve" : part);
+    pl_faults_add(faults, pointer, code, got, expected, hint);
 }
 
-static void refuse(pl_faults *faults, const pl_material *m, int function)
+static void refuse_unbounded(pl_faults *faults, const pl_material *m, int function)
 {
     static const char *const functions[] = {"splines/a", "splines/b", "splines/c"};
-    char name[260], pointer[320];
     const bool curve = m->splines.kind == PL_SPLINES_CURVE;
-    escape(m->name, name, sizeof name);
-    snprintf(pointer, sizeof pointer, "/materials/%s/%s", name,
-             curve ? "curve" : functions[function]);
-    pl_faults_add(faults, pointer, "unbounded",
-                  curve ? "a stress that falls with the stretch at an end of the curve"
-                        : "a function that falls without end on one side",
-                  curve ? "stresses that rise with the stretch at both ends"
-                        : "points that rise towards both ends, or are level there",
-                  "beyond its last points a function goes on as it ends, and an energy without a "
-                  "least value has no rest");
+    refuse(
+        faults, m, functions[function], "unbounded",
+        curve ? "a stress that falls with the stretch at an end of the curve"
+              : "a function that falls without end on one side",
+        curve ? "stresses that rise with the stretch at both ends"
+              : "points that rise towards both ends, or are level there",
+        "beyond its last points a function goes on as it ends, and an energy without a least value "
+        "has no rest");
+}
+
+/* Splines that push a body out of its rest shape, or do not hold it there nor around. */
+static bool softens(const pl_material *m, const pl_material_numbers *numbers, pl_faults *faults)
+{
+    const double young = pl_material_linear(m).young;
+    if (numbers->shear > 0 && young >= -1e-3 * fabs(numbers->fit))
+        return false;
+    char got[128];
+    snprintf(got, sizeof got, "a modulus of %.3g Pa at rest, of %.3g Pa over 0.5 to 1.5", young,
+             numbers->fit);
+    refuse(faults, m, "splines", "softens_at_rest", got,
+           "a stress that rises with the stretch at 1",
+           "make the functions, or the curve, steeper at 1: rest is where the energy is least");
+    return true;
 }
 
 pl_status pl_materials_check(const pl_scene *scene, pl_faults *faults)
@@ -199,11 +209,14 @@ pl_status pl_materials_check(const pl_scene *scene, pl_faults *faults)
             continue;
         if (pl_material_make(m, &numbers) != PL_OK)
             return PL_NO_MEMORY;
+        bool bounded = true;
         for (int f = 0; f < 3; f++)
             if (!pl_spline_is_bounded(numbers.shared + f * PL_SPLINE_NUMBERS)) {
-                refuse(faults, m, f);
-                status = PL_INVALID;
+                refuse_unbounded(faults, m, f);
+                bounded = false;
             }
+        if (!bounded || softens(m, &numbers, faults))
+            status = PL_INVALID;
         free(numbers.shared);
     }
     return status;

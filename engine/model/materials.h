@@ -10,7 +10,8 @@
 void pl_lame(double young, double poisson, double *mu, double *lambda);
 
 /* The linear solid that a material is at small strain, however the scene says it: of arap and
- * polynomial, which are none, what they were given; of splines of their own, no lateral contraction. */
+ * polynomial, which are none, what they were given; of splines of their own, no lateral contraction and
+ * Young's modulus at rest, which is negative where they soften there (pl_materials_check refuses them). */
 typedef struct pl_linear_constants {
     double young, poisson; /* Pa, 1 */
 } pl_linear_constants;
@@ -23,6 +24,7 @@ typedef struct pl_material_numbers {
     double fit;     /* Pa: the slope that fits its stress, Liu 2017, eq. 11; may be negative */
     double *shared; /* numbers of its splines, or NULL; owned by whoever asked */
     int32_t shared_count;
+    pl_linear_constants linear; /* pl_material_linear() */
 } pl_material_numbers;
 
 /* The numbers of a material. PL_NO_MEMORY leaves *out without `shared`. */
@@ -37,7 +39,7 @@ double pl_material_weight(const pl_material_numbers *numbers, const pl_solver_se
  * (Liu 2017, eq. 11). `constants` [rows] and `shared` are of one element. */
 double pl_stretch_fit(const pl_stretch_ops *ops, const double *constants, const double *shared);
 
-/* PL_INVALID for splines whose energy has no lower bound. */
+/* PL_INVALID for splines whose energy has no lower bound, or no stiffness at rest. */
 pl_status pl_materials_check(const pl_scene *scene, pl_faults *faults);
 
 #endif

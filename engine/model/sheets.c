@@ -1,7 +1,6 @@
 #include "engine/model/sheets.h"
 
 #include "engine/model/isa.h"
-#include "engine/model/materials.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -95,20 +94,19 @@ double pl_link_weight(const pl_solver_settings *settings, double k)
     return settings->stiffness == PL_STIFFNESS_SHEAR && !exact ? settings->weight_scale / 2 * k : k;
 }
 
-double pl_plate_stiffness(const pl_material *m)
+double pl_plate_stiffness(const pl_material *m, pl_linear_constants linear)
 {
     if (m->bending.has_stiffness)
         return m->bending.stiffness;
-    const pl_linear_constants linear = pl_material_linear(m);
     return linear.young * m->thickness * m->thickness * m->thickness /
            (12 * (1 - linear.poisson * linear.poisson));
 }
 
-double pl_rod_stiffness(const pl_material *m)
+double pl_rod_stiffness(const pl_material *m, pl_linear_constants linear)
 {
     if (m->bending.has_stiffness)
         return m->bending.stiffness;
-    return pl_material_linear(m).young * m->area * m->area / (4 * M_PI);
+    return linear.young * m->area * m->area / (4 * M_PI);
 }
 
 /* ---- interior edges */

@@ -2,6 +2,7 @@
 #ifndef PLIANT_ENGINE_MODEL_SHEETS_H
 #define PLIANT_ENGINE_MODEL_SHEETS_H
 
+#include "engine/model/materials.h"
 #include "engine/model/terms.h"
 #include "engine/scene.h"
 
@@ -19,10 +20,11 @@ double pl_link_length(const double *x, const int32_t *corner, const double *shap
  * dynamics does. */
 double pl_link_weight(const pl_solver_settings *settings, double k);
 
-/* Flexural rigidity of a sheet, N m: as given, or E t^3 / (12 (1 - nu^2)). */
-double pl_plate_stiffness(const pl_material *material);
+/* Flexural rigidity of a sheet, N m: as given, or E t^3 / (12 (1 - nu^2)); `linear` is the
+ * material's. */
+double pl_plate_stiffness(const pl_material *material, pl_linear_constants linear);
 /* Flexural rigidity of a rod, N m^2: as given, or E A^2 / (4 pi), of a round one. */
-double pl_rod_stiffness(const pl_material *material);
+double pl_rod_stiffness(const pl_material *material, pl_linear_constants linear);
 
 /* An edge that two triangles share: its ends, and the two corners opposite. */
 typedef struct pl_interior_edge {

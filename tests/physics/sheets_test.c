@@ -523,6 +523,43 @@ START_TEST(parts_without_elements_are_refused)
     r->scene.attachments = NULL;
     r->scene.attachment_count = 0;
     pl_run_close(r);
+    r = pl_run_open(1, "{'pliant': 1, 'materials': {'a/b': {}, 'c': {'invertible': true}},"
+                       " 'bodies': [{'mesh': {'cloth': {}}, 'material': 'a/b'}]}");
+    pl_material *m = r->scene.materials;
+    (m[0].name[0] == 'a' ? m : m + 1)->invertible = true;
+    ck_assert_int_eq(pl_scene_check(&r->scene, r->meshes, &estimate, NULL, &faults), PL_INVALID);
+    ck_assert_int_eq(faults.count, 1);
+    ck_assert_str_eq(faults.items[0].pointer, "/materials/a~1b/invertible");
+    pl_faults_clear(&faults);
+    pl_run_close(r);
+}
+END_TEST
+
+/* w^2 of the one group of four corners. */
+static double first_weight(const char *model, const char *stiffness)
+{
+    pl_run *r =
+        pl_run_openf(1,
+                     "{'pliant': 1, 'solver': {'method': 'quasi_newton', 'stiffness': '%s',"
+                     " 'weight_scale': 10}, 'materials': {'m': {'bending': {'model': '%s'}}},"
+                     " 'bodies': [{'mesh': {'cloth': {'cells': [2, 2]}}}]}",
+                     stiffness, model);
+    double weight = NAN;
+    for (int32_t g = 0; g < r->model->group_count; g++)
+        if (r->model->groups[g].ops->corners == 4)
+            weight = r->model->groups[g].weight[0];
+    pl_run_close(r);
+    return weight;
+}
+
+/* In the matrix a hinge weighs as the quadratic bending of the same sheet, however that is asked for. */
+START_TEST(hinges_weigh_as_quadratic_bending)
+{
+    double shear = first_weight("hinge", "shear"), fit = first_weight("hinge", "fit");
+    ck_assert_double_gt(fit, 0);
+    ck_assert_double_eq_tol(shear, first_weight("quadratic", "shear"), 1e-14 * shear);
+    ck_assert_double_eq_tol(fit, first_weight("quadratic", "fit"), 1e-14 * fit);
+    ck_assert_double_eq_tol(shear, 5 * fit, 1e-14 * shear);
 }
 END_TEST
 
@@ -548,6 +585,7 @@ int main(void)
     tcase_add_test(t, numbers_of_links_are_in_the_hash);
     tcase_add_loop_test(t, sheets_of_a_model_differ, 0, 2);
     tcase_add_test(t, parts_without_elements_are_refused);
+    tcase_add_test(t, hinges_weigh_as_quadratic_bending);
     suite_add_tcase(suite, t);
     return run_suite(suite);
 }

@@ -116,7 +116,7 @@ START_TEST(every_way_to_say_a_linear_solid)
 }
 END_TEST
 
-static void check_refused(const char *material, const char *pointer)
+static void check_refused(const char *material, const char *code, const char *pointer)
 {
     pl_run *r =
         pl_run_openf(1,
@@ -137,17 +137,24 @@ static void check_refused(const char *material, const char *pointer)
         m->splines.points[2][0][0] = 0.5;
         m->splines.points[2][1][0] = 1.5;
         m->splines.points[2][1][1] = -1;
+    } else if (strcmp(material, "soft") == 0) { /* a double well */
+        m->splines.kind = PL_SPLINES_POINTS;
+        const double a[5][2] = {{0.4, 8}, {0.7, -1}, {1, 0}, {1.3, -1}, {1.6, 8}};
+        memcpy(m->splines.points[0], a, sizeof a);
+        m->splines.count[0] = 5;
     } else {
         m->splines.kind = PL_SPLINES_CURVE;
-        m->splines.curve_count = 3;
-        const double curve[3][2] = {{0.5, -1}, {1.5, 1}, {2, 0.2}};
-        memcpy(m->splines.curve, curve, sizeof curve);
+        bool soft = strcmp(material, "soft curve") == 0;
+        const double falls[][2] = {{0.5, -1}, {1.5, 1}, {2, 0.2}};
+        const double bends[][2] = {{0.5, -3}, {0.8, 0.5}, {1, 0}, {1.2, -0.5}, {1.5, 3}};
+        m->splines.curve_count = soft ? 5 : 3;
+        memcpy(m->splines.curve, soft ? bends : falls, soft ? sizeof bends : sizeof falls);
     }
     pl_faults faults = {0};
     pl_estimate estimate;
     ck_assert_int_eq(pl_scene_check(&r->scene, r->meshes, &estimate, NULL, &faults), PL_INVALID);
     ck_assert_int_eq((int)faults.total, 1);
-    ck_assert_str_eq(faults.items[0].code, "unbounded");
+    ck_assert_str_eq(faults.items[0].code, code);
     ck_assert_str_eq(faults.items[0].pointer, pointer);
     pl_faults_clear(&faults);
     pl_run_close(r);
@@ -155,8 +162,16 @@ static void check_refused(const char *material, const char *pointer)
 
 START_TEST(energies_without_a_least_value_are_refused)
 {
-    check_refused("falls", "/materials/a~1b/splines/c");
-    check_refused("curve", "/materials/a~1b/curve");
+    check_refused("falls", "unbounded", "/materials/a~1b/splines/c");
+    check_refused("curve", "unbounded", "/materials/a~1b/curve");
+}
+END_TEST
+
+/* Splines that push out of rest have no weight that is positive. */
+START_TEST(energies_without_stiffness_at_rest_are_refused)
+{
+    check_refused("soft", "softens_at_rest", "/materials/a~1b/splines");
+    check_refused("soft curve", "softens_at_rest", "/materials/a~1b/curve");
 }
 END_TEST
 
@@ -250,6 +265,7 @@ int main(void)
     tcase_add_test(t, curves_are_fitted);
     tcase_add_test(t, every_way_to_say_a_linear_solid);
     tcase_add_test(t, energies_without_a_least_value_are_refused);
+    tcase_add_test(t, energies_without_stiffness_at_rest_are_refused);
     tcase_add_test(t, numbers_of_materials_are_in_the_hash);
     tcase_add_test(t, blends_are_frozen_where_a_step_begins);
     suite_add_tcase(suite, t);
