@@ -3,8 +3,9 @@
 #include "clients/cli/npy.h"
 #include "clients/cli/session_source.h"
 #include "clients/cli/shapes.h"
-#include "clients/cli/vec.h"
 
+#include "engine/motion.h"
+#include "protocol/scene_json.h"
 #include "protocol/session_file.h"
 
 #include <errno.h>
@@ -122,32 +123,23 @@ static void read_vector(const pl_json *value, const char *key, float out[3])
         out[i] = (float)pl_json_number(pl_json_item(list, i), "", out[i]);
 }
 
-/* Rodrigues: v turned about the unit axis k by the angle. */
-static pl_vec turned(pl_vec v, pl_vec k, float angle)
+/* To where its motion has brought it. What turns about no given point turns about its centre. */
+static void move(const pl_motion *given, double time, pl_picture_obstacle *o)
 {
-    float c = cosf(angle), s = sinf(angle);
-    return vec_add(vec_add(vec_scale(v, c), vec_scale(vec_cross(k, v), s)),
-                   vec_scale(k, vec_dot(k, v) * (1 - c)));
-}
-
-/* x(t) = R(axis, rate t) (x - origin) + origin + velocity t, as engine/scene.h has it. The origin
- * of an obstacle is its centre where none is given, so turning a sphere leaves it in place. */
-static void move(const pl_json *motion, double time, pl_picture_obstacle *o)
-{
-    float velocity[3] = {0}, axis[3] = {0}, origin[3] = {o->point[0], o->point[1], o->point[2]};
-    read_vector(motion, "velocity", velocity);
-    read_vector(motion, "axis", axis);
-    read_vector(motion, "origin", origin);
-    float angle = (float)(pl_json_number(motion, "degrees_per_second", 0) * time * M_PI / 180);
-    pl_vec k = vec_unit(vec_of(axis)), about = vec_of(origin);
-    pl_vec way = vec_add(about, vec_scale(vec_of(velocity), (float)time));
+    pl_motion motion = *given;
+    for (int c = 0; c < 3 && !motion.has_origin; c++)
+        motion.origin[c] = o->point[c];
+    pl_pose pose = pl_motion_pose(&motion, time);
     for (int64_t i = -1; i < 3 * o->triangles; i++) { /* the centre, then the corners */
         float *x = i < 0 ? o->point : o->corner + 3 * i;
         float *n = i < 0 ? o->normal : o->normal_at + 3 * i;
-        pl_vec p = vec_add(turned(vec_sub(vec_of(x), about), k, angle), way);
-        pl_vec m = turned(vec_of(n), k, angle);
-        memcpy(x, &p, sizeof o->point);
-        memcpy(n, &m, sizeof o->normal);
+        double from[2][3] = {{x[0], x[1], x[2]}, {n[0], n[1], n[2]}}, to[2][3];
+        pl_pose_apply(&pose, from[0], to[0]);
+        pl_pose_rotate(&pose, from[1], to[1]);
+        for (int c = 0; c < 3; c++) {
+            x[c] = (float)to[0][c];
+            n[c] = (float)to[1][c];
+        }
     }
 }
 
@@ -161,11 +153,10 @@ static bool is_room(const pl_json *entry)
     return inside;
 }
 
-static int read_obstacles(pl_session_source *s, const pl_json *topology, const pl_json *scene,
+static int read_obstacles(pl_session_source *s, const pl_json *topology, const pl_scene *scene,
                           double time, pl_session_shape *out)
 {
     const pl_json *list = pl_json_at(topology, "obstacles");
-    const pl_json *posted = pl_json_at(scene, "obstacles");
     size_t count = pl_json_count(list);
     out->obstacle = calloc(count + 1, sizeof *out->obstacle);
     if (!out->obstacle)
@@ -191,9 +182,8 @@ static int read_obstacles(pl_session_source *s, const pl_json *topology, const p
             if (made != PL_OK)
                 continue; /* of a kind that this version can not draw */
         }
-        const pl_json *motion = pl_json_at(pl_json_item(posted, k), "motion");
-        if (!pl_json_is_null(motion))
-            move(motion, time, o);
+        if ((int64_t)k < scene->obstacle_count)
+            move(&scene->obstacles[k].motion, time, o);
         out->obstacles++;
     }
     return PL_EXIT_OK;
@@ -218,21 +208,42 @@ static int read_tets(pl_session_source *s, pl_session_shape *out)
     return PL_EXIT_OK;
 }
 
+/* The scene as it was posted. One that this version can not read has its obstacles at rest. */
+static int read_scene(pl_session_source *s, pl_scene *out)
+{
+    char *text;
+    size_t size;
+    pl_faults faults = {0};
+    int status = pl_session_source_document(s, PL_FILE_SCENE, "/v1/sessions/%s/scene?form=posted",
+                                            NULL, &text, &size);
+    if (status != PL_EXIT_OK)
+        return status;
+    pl_decode_verdict verdict = pl_scene_decode(text, size, out, &faults);
+    free(text);
+    pl_faults_clear(&faults);
+    if (verdict == PL_DECODE_NO_MEMORY)
+        return no_memory(s);
+    if (verdict != PL_DECODE_OK)
+        pl_cli_note(s->cli, "the scene can not be read: obstacles are drawn where they start");
+    return PL_EXIT_OK;
+}
+
 int pl_session_source_shape(pl_session_source *s, bool with_tets, double time,
                             pl_session_shape *out)
 {
-    pl_json *topology = NULL, *scene = NULL;
+    pl_json *topology = NULL;
+    pl_scene scene = {0};
     int status = fetch_json(s, PL_FILE_TOPOLOGY, "/v1/sessions/%s/topology", &topology);
     if (status == PL_EXIT_OK)
-        status = fetch_json(s, PL_FILE_SCENE, "/v1/sessions/%s/scene?form=posted", &scene);
+        status = read_scene(s, &scene);
     if (status == PL_EXIT_OK)
         status = read_bodies(s, topology, out);
     if (status == PL_EXIT_OK)
-        status = read_obstacles(s, topology, scene, time, out);
+        status = read_obstacles(s, topology, &scene, time, out);
     if (status == PL_EXIT_OK && with_tets)
         status = read_tets(s, out);
     pl_json_free(topology);
-    pl_json_free(scene);
+    pl_scene_clear(&scene);
     if (status != PL_EXIT_OK)
         pl_session_shape_clear(out);
     return status;

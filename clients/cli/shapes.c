@@ -2,6 +2,8 @@
 
 #include "clients/cli/vec.h"
 
+#include "engine/transform.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,14 +46,6 @@ static void put_triangle(pl_picture_obstacle *o, const pl_vec *corner, const pl_
         put(o->normal_at, 3 * o->triangles + i, normal ? normal[i] : flat);
     }
     o->triangles++;
-}
-
-/* Rodrigues: v turned about the unit axis k. */
-static pl_vec turned(pl_vec v, pl_vec k, float degrees)
-{
-    float c = cosf(degrees * (float)M_PI / 180), s = sinf(degrees * (float)M_PI / 180);
-    return vec_add(vec_add(vec_scale(v, c), vec_scale(vec_cross(k, v), s)),
-                   vec_scale(k, vec_dot(k, v) * (1 - c)));
 }
 
 /* A profile to be turned about an axis: distance from it, place along it, and normal there. Two
@@ -125,11 +119,22 @@ static pl_status make_round(const pl_json *shape, const char *kind, pl_picture_o
     return revolve(&p, vec_of(o->point), axis, o);
 }
 
-static pl_vec placed(const pl_json *shape, pl_vec v, pl_vec centre)
+/* How a shape is placed: turned about the origin, then brought to its centre. */
+static pl_transform place_of(const pl_json *shape, pl_vec centre)
 {
     const pl_json *rotate = pl_json_at(shape, "rotate");
     pl_vec axis = vec_unit(vector_at(rotate, "axis", vec(0, 0, 1)));
-    return vec_add(turned(v, axis, number_at(rotate, "degrees", 0)), centre);
+    return (pl_transform){.scale = {1, 1, 1},
+                          .rotate_axis = {axis.x, axis.y, axis.z},
+                          .rotate_degrees = pl_json_number(rotate, "degrees", 0),
+                          .translate = {centre.x, centre.y, centre.z}};
+}
+
+static pl_vec placed(const pl_transform *place, pl_vec v)
+{
+    double x[3] = {v.x, v.y, v.z};
+    pl_transform_points(place, x, 1, x);
+    return vec((float)x[0], (float)x[1], (float)x[2]);
 }
 
 static pl_status make_box(const pl_json *shape, pl_picture_obstacle *o)
@@ -138,11 +143,11 @@ static pl_status make_box(const pl_json *shape, pl_picture_obstacle *o)
                                      {0, 1, 4}, {1, 5, 4}, {2, 6, 3}, {3, 6, 7},
                                      {0, 4, 2}, {2, 4, 6}, {1, 3, 5}, {3, 7, 5}};
     pl_vec size = vector_at(shape, "size", vec(1, 1, 1)), corner[8];
+    pl_transform place = place_of(shape, vec_of(o->point));
     for (int i = 0; i < 8; i++)
-        corner[i] = placed(shape,
+        corner[i] = placed(&place,
                            vec((i & 1 ? 0.5f : -0.5f) * size.x, (i & 2 ? 0.5f : -0.5f) * size.y,
-                               (i & 4 ? 0.5f : -0.5f) * size.z),
-                           vec_of(o->point));
+                               (i & 4 ? 0.5f : -0.5f) * size.z));
     if (!make_room(o, 12))
         return PL_NO_MEMORY;
     for (int f = 0; f < 12; f++)
@@ -151,14 +156,12 @@ static pl_status make_box(const pl_json *shape, pl_picture_obstacle *o)
     return PL_OK;
 }
 
-static pl_vec sample(const pl_json *shape, const pl_json *heights, size_t r, size_t c,
-                     pl_vec centre)
+static pl_vec sample(const pl_json *heights, float spacing, size_t r, size_t c)
 {
-    float spacing = number_at(shape, "spacing", 1);
     const pl_json *row = pl_json_item(heights, r);
     float x = ((float)c - 0.5f * (float)(pl_json_count(row) - 1)) * spacing;
     float z = ((float)r - 0.5f * (float)(pl_json_count(heights) - 1)) * spacing;
-    return placed(shape, vec(x, (float)pl_json_number(pl_json_item(row, c), "", 0), z), centre);
+    return vec(x, (float)pl_json_number(pl_json_item(row, c), "", 0), z);
 }
 
 static pl_status make_heightfield(const pl_json *shape, pl_picture_obstacle *o)
@@ -169,12 +172,13 @@ static pl_status make_heightfield(const pl_json *shape, pl_picture_obstacle *o)
         return PL_INVALID;
     if (!make_room(o, 2 * (int64_t)((rows - 1) * (columns - 1))))
         return PL_NO_MEMORY;
-    pl_vec centre = vec_of(o->point);
+    pl_transform place = place_of(shape, vec_of(o->point));
+    float spacing = number_at(shape, "spacing", 1);
     for (size_t r = 0; r + 1 < rows; r++)
         for (size_t c = 0; c + 1 < columns; c++) {
             pl_vec x[4];
             for (size_t k = 0; k < 4; k++)
-                x[k] = sample(shape, heights, r + k / 2, c + k % 2, centre);
+                x[k] = placed(&place, sample(heights, spacing, r + k / 2, c + k % 2));
             put_triangle(o, (pl_vec[]){x[0], x[2], x[1]}, NULL);
             put_triangle(o, (pl_vec[]){x[1], x[2], x[3]}, NULL);
         }
@@ -189,7 +193,7 @@ static pl_status make_mesh(const pl_json *shape, pl_picture_obstacle *o)
     const pl_json *transform = pl_json_at(shape, "transform");
     size_t count = pl_json_count(vertices) / 3;
     pl_vec scale = vector_at(transform, "scale", vec(1, 1, 1));
-    pl_vec centre = vector_at(transform, "translate", vec(0, 0, 0));
+    pl_transform place = place_of(transform, vector_at(transform, "translate", vec(0, 0, 0)));
     pl_vec lo = vec(INFINITY, INFINITY, INFINITY), hi = vec(-INFINITY, -INFINITY, -INFINITY);
     pl_vec *at = malloc((count + 1) * sizeof *at);
     if (!at || !make_room(o, (int64_t)pl_json_count(triangles) / 3)) {
@@ -200,7 +204,7 @@ static pl_status make_mesh(const pl_json *shape, pl_picture_obstacle *o)
         float v[3];
         for (size_t c = 0; c < 3; c++)
             v[c] = (float)pl_json_number(pl_json_item(vertices, 3 * i + c), "", 0);
-        at[i] = placed(transform, vec(v[0] * scale.x, v[1] * scale.y, v[2] * scale.z), centre);
+        at[i] = placed(&place, vec_times(vec_of(v), scale));
         lo = vec(fminf(lo.x, at[i].x), fminf(lo.y, at[i].y), fminf(lo.z, at[i].z));
         hi = vec(fmaxf(hi.x, at[i].x), fmaxf(hi.y, at[i].y), fmaxf(hi.z, at[i].z));
     }

@@ -508,6 +508,44 @@ static int interrupt_at(const char *text, const char *const *words)
     return interrupt(pid);
 }
 
+static bool same_files(const char *a, const char *b)
+{
+    char first[512];
+    snprintf(first, sizeof first, "%s", path_of(a));
+    char command[1100];
+    snprintf(command, sizeof command, "cmp -s '%s' '%s'", first, path_of(b));
+    return system(command) == 0;
+}
+
+/* Obstacles that have moved by keyframes, away from the body, are drawn as those that stand there. */
+START_TEST(pictures_follow_keyframes)
+{
+    static const char form[] =
+        "{\"pliant\": 1, \"time\": {\"step\": 0.1, \"steps\": 4}, \"gravity\": [0, 0, 0], "
+        "\"bodies\":"
+        " [{\"mesh\": " BOX
+        "}], \"obstacles\": [{\"sphere\": {\"center\": [%s, 0.5, 0], \"radius\":"
+        " 0.125}%s}, {\"box\": {\"center\": [-0.25, 0.5, 0], \"size\": [0.375, 0.125, "
+        "0.25]%s}%s}]}";
+    char text[1024];
+    snprintf(text, sizeof text, form, "-0.25",
+             ", \"motion\": {\"keyframes\": [{\"time\": 0.2, \"translate\": [0.5, 0, 0]}]}", "",
+             ", \"motion\": {\"keyframes\": [{\"time\": 0.2, \"rotate\": {\"axis\": [0, 1, 0],"
+             " \"degrees\": 90}}]}");
+    write_file("moved.json", text);
+    snprintf(text, sizeof text, form, "0.25", "",
+             ", \"rotate\": {\"axis\": [0, 1, 0], \"degrees\": 90}", "");
+    write_file("there.json", text);
+    ck_assert_msg(pliant("run moved.json --out moved") == 0, "%s", err);
+    ck_assert_msg(pliant("run there.json --out there") == 0, "%s", err);
+    ck_assert_int_eq(pliant("export moved --size 96x72 --frame 0 --out start.png"), 0);
+    ck_assert_int_eq(pliant("export moved --size 96x72 --frame 4 --out moved.png"), 0);
+    ck_assert_int_eq(pliant("export there --size 96x72 --frame 4 --out there.png"), 0);
+    ck_assert(!same_files("start.png", "moved.png"));
+    ck_assert(same_files("moved.png", "there.png"));
+}
+END_TEST
+
 static void flip_bit(const char *path, off_t at)
 {
     char byte;
@@ -678,6 +716,7 @@ int main(void)
     tcase_add_test(t, expectations_decide_the_exit_status);
     tcase_add_test(t, methods_are_compared_on_one_frame);
     tcase_add_test(t, a_curve_is_the_closed_form);
+    tcase_add_test(t, pictures_follow_keyframes);
     tcase_add_test(t, verify_finds_damage);
     tcase_add_test(t, interrupt_stops_watching_but_not_the_session);
     tcase_add_test(t, paused_session_is_shown_and_goes_on);
