@@ -28,6 +28,12 @@ typedef struct pl_state pl_state;
 pl_status pl_body_load(const pl_scene *scene, int32_t body, const pl_blob *blobs,
                        const pl_mesh_limits *limits, pl_mesh *out, pl_faults *faults);
 
+/* The surface of an obstacle that comes from a file: its triangles, or the boundary of its tetrahedra,
+ * become the vertices and triangles of the obstacle's source, whose kind stays. Faults are located
+ * below /obstacles/K/mesh; whether the surface is closed is pl_scene_check's question. */
+pl_status pl_obstacle_load(pl_scene *scene, int32_t obstacle, const pl_blob *blobs,
+                           const pl_mesh_limits *limits, pl_faults *faults);
+
 typedef struct pl_estimate {
     int64_t vertices, tets, free_vertices;
     double memory_bytes;      /* of the worker, at its peak */

@@ -7,6 +7,8 @@ static void free_obstacle(pl_obstacle *o)
     free(o->name);
     free(o->motion.keyframes);
     free(o->heights);
+    free(o->mesh.source.upload[0]);
+    free(o->mesh.source.upload[1]);
     free(o->mesh.source.vertices);
     free(o->mesh.source.triangles);
 }

@@ -361,11 +361,11 @@ typedef struct pl_mesh_source {
     char *upload[2];      /* "sha256:<64 hex>": the file, or TetGen's node and ele */
     int32_t upload_count; /* 1 or 2 */
     bool refuse_negative; /* "orientation": "refuse" */
-    int64_t vertex_count; /* inline */
+    int64_t vertex_count; /* inline; an obstacle's also of its file, once it is loaded */
     double *vertices;     /* [vertex_count][3] */
     int64_t tet_count, triangle_count, edge_count;
     int64_t *tets;      /* inline [tet_count][4] */
-    int64_t *triangles; /* inline [triangle_count][3] */
+    int64_t *triangles; /* the same [triangle_count][3] */
     int64_t *edges;     /* inline [edge_count][2] */
 } pl_mesh_source;
 
@@ -487,7 +487,7 @@ typedef enum pl_obstacle_kind {
     PL_OBSTACLE_MESH,
 } pl_obstacle_kind;
 
-/* A closed mesh; of the source its vertices and triangles. */
+/* A closed surface; of the source its vertices and triangles, or the file that they are in. */
 typedef struct pl_obstacle_mesh {
     pl_mesh_source source; /* first: its keys are this struct's */
     pl_transform transform;

@@ -194,7 +194,7 @@ static const pl_param rope_rows[] = {
 const pl_param_table pl_rope_table = {
     .name = "mesh.rope", .doc = "A straight chain of edges.", ROWS(rope_rows)};
 
-static const char *const formats[] = {"gmsh", "tetgen", "medit", "obj", NULL};
+const char *const pl_format_words[] = {"gmsh", "tetgen", "medit", "obj", NULL};
 static const char *const orientations[] = {"repair", "refuse", NULL};
 
 static const pl_param mesh_rows[] = {
@@ -233,20 +233,7 @@ static const pl_param mesh_rows[] = {
      .table = &pl_helix_table,
      .variant = 1 + PL_SOURCE_HELIX,
      .doc = "A generated coil."},
-    {.key = "upload",
-     .kind = PL_PARAM_CUSTOM,
-     .custom = PL_CUSTOM_UPLOAD,
-     .variant = 1 + PL_SOURCE_UPLOAD,
-     .type = "\"sha256:<64 hex digits>\", or {\"node\": ..., \"ele\": ...} for tetgen",
-     .doc = "A mesh file uploaded before."},
-    {.key = "format",
-     .kind = PL_PARAM_CHOICE,
-     AT(pl_mesh_source, format),
-     .choices = formats,
-     .variant = 1 + PL_SOURCE_UPLOAD,
-     .accompanies = true,
-     .standard_text = "gmsh; tetgen for {\"node\", \"ele\"}",
-     .doc = "Of the uploaded file."},
+    UPLOAD_ROWS,
     {.key = "vertices",
      .kind = PL_PARAM_CUSTOM,
      .custom = PL_CUSTOM_VERTICES,
@@ -285,7 +272,7 @@ static const pl_param mesh_rows[] = {
      .choices = orientations,
      .doc = "Whether tetrahedra of negative volume are turned round, or a fault."},
 };
-static const pl_absent mesh_absent[] = {
+const pl_absent pl_file_absent[] = {
     {"file", "the command line uploads files: pliant submit; over HTTP upload with PUT "
              "/v1/meshes/{sha256} and name it here as {\"upload\": \"sha256:...\"}"},
     {0}};
@@ -294,4 +281,4 @@ const pl_param_table pl_mesh_table = {.name = "mesh",
                                       ROWS(mesh_rows),
                                       .one_of = true,
                                       .kind_offset = offsetof(pl_mesh_source, kind),
-                                      .absent = mesh_absent};
+                                      .absent = pl_file_absent};

@@ -182,19 +182,21 @@ const pl_param_table pl_obstacle_heightfield_table = {
     .name = "obstacle.heightfield", .doc = "Ground by its heights.", ROWS(field_rows)};
 
 static const pl_param solid_rows[] = {
+    UPLOAD_ROWS,
     {.key = "vertices",
      .kind = PL_PARAM_CUSTOM,
      .custom = PL_CUSTOM_VERTICES,
      .unit = "m",
      FROM(-LENGTH_MAX, LENGTH_MAX),
-     .required = true,
+     .variant = 1 + PL_SOURCE_INLINE,
      .type = "array of numbers, flat or as [x, y, z]",
      .doc = "Positions."},
     {.key = "triangles",
      .kind = PL_PARAM_CUSTOM,
      .custom = PL_CUSTOM_TRIANGLES,
      FROM(0, INT32_MAX),
-     .required = true,
+     .variant = 1 + PL_SOURCE_INLINE,
+     .accompanies = true,
      .type = "array of vertex indices, flat or as [a, b, c]",
      .doc = "Of a closed surface, counter-clockwise from outside."},
     {.key = "transform",
@@ -207,12 +209,13 @@ static const pl_param solid_rows[] = {
      AT(pl_obstacle_mesh, inside),
      .doc = "Bodies are kept in it, instead of out of it."},
 };
-static const pl_absent solid_absent[] = {
-    {"upload", "give vertices and triangles"}, {"file", "give vertices and triangles"}, {0}};
-const pl_param_table pl_obstacle_mesh_table = {.name = "obstacle.mesh",
-                                               .doc = "A closed mesh that nothing enters.",
-                                               ROWS(solid_rows),
-                                               .absent = solid_absent};
+const pl_param_table pl_obstacle_mesh_table = {
+    .name = "obstacle.mesh",
+    .doc = "A solid that nothing enters, by its closed surface or its tetrahedra.",
+    ROWS(solid_rows),
+    .one_of = true,
+    .kind_offset = offsetof(pl_obstacle_mesh, source.kind),
+    .absent = pl_file_absent};
 
 static const pl_param obstacle_rows[] = {
     {.key = "name",
@@ -261,7 +264,7 @@ static const pl_param obstacle_rows[] = {
      AT(pl_obstacle, mesh),
      .table = &pl_obstacle_mesh_table,
      .variant = 1 + PL_OBSTACLE_MESH,
-     .doc = "A closed mesh."},
+     .doc = "A closed surface, inline or from a file."},
     {.key = "friction",
      .kind = PL_PARAM_NUMBER,
      AT(pl_obstacle, friction),

@@ -10,6 +10,20 @@
 #define ABOVE(lo, hi)   .minimum = (lo), .maximum = (hi), .above_minimum = true
 #define ROWS(rows)      .params = (rows), .count = sizeof(rows) / sizeof(rows)[0]
 
+/* A mesh file, of bodies and of obstacles: rows of a table whose struct begins with a pl_mesh_source. */
+#define UPLOAD_ROWS                                                                                \
+    {.key = "upload",                                                                              \
+     .kind = PL_PARAM_CUSTOM,                                                                      \
+     .custom = PL_CUSTOM_UPLOAD,                                                                   \
+     .variant = 1 + PL_SOURCE_UPLOAD,                                                              \
+     .type = "\"sha256:<64 hex digits>\", or {\"node\": ..., \"ele\": ...} for tetgen",            \
+     .doc = "A mesh file uploaded before."},                                                       \
+    {                                                                                              \
+        .key = "format", .kind = PL_PARAM_CHOICE, AT(pl_mesh_source, format),                      \
+        .choices = pl_format_words, .variant = 1 + PL_SOURCE_UPLOAD, .accompanies = true,          \
+        .standard_text = "gmsh; tetgen for {\"node\", \"ele\"}", .doc = "Of the uploaded file."    \
+    }
+
 /* Bounds far outside anything physical, so that products of a few numbers stay finite. */
 #define LENGTH_MAX 1e9
 #define RATE_MAX   1e9
@@ -61,6 +75,8 @@ extern const pl_param_table pl_obstacle_heightfield_table;
 extern const pl_param_table pl_obstacle_mesh_table;
 extern const pl_param_table pl_obstacle_table;
 extern const pl_param_table pl_expectation_table;
+extern const char *const pl_format_words[]; /* as pl_upload_format has them */
+extern const pl_absent pl_file_absent[];    /* what only the command line knows */
 extern const char *const pl_when_words[];   /* of "at", as pl_when has them */
 extern const char *const pl_select_words[]; /* for the whole of a body */
 

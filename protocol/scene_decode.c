@@ -176,8 +176,12 @@ static void *decode_rows(pl_decoder *d, json_t *value, const pl_param *p, size_t
         return NULL;
     }
     if (numbers > PL_SCENE_INLINE_MAX) {
-        pl_decode_refuse(d, value, "too_many", "at most 100000 numbers in an inline mesh",
-                         "upload a mesh file: PUT /v1/meshes/{sha256}");
+        bool heights = p->custom == PL_CUSTOM_HEIGHTS;
+        pl_decode_refuse(d, value, "too_many",
+                         heights ? "at most 100000 heights"
+                                 : "at most 100000 numbers in an inline mesh",
+                         heights ? "an obstacle's mesh may come from a file and have more"
+                                 : "upload a mesh file: PUT /v1/meshes/{sha256}");
         return NULL;
     }
     void *rows = calloc(numbers, 8);
@@ -544,6 +548,18 @@ static void check_mesh(pl_decoder *d, json_t *object, void *out, bool clean)
         check_format(d, mesh, object);
 }
 
+static void check_obstacle_mesh(pl_decoder *d, json_t *object, void *out, bool clean)
+{
+    pl_mesh_source *mesh = out;
+    if (clean && mesh->kind == PL_SOURCE_UPLOAD)
+        check_format(d, mesh, object);
+    if (!clean || mesh->kind != PL_SOURCE_INLINE || json_object_get(object, "triangles"))
+        return;
+    size_t mark = pl_decode_enter(d, "triangles");
+    pl_decode_fault(d, "missing_key", "nothing", "the triangles of the closed surface", "");
+    pl_decode_leave(d, mark);
+}
+
 static void check_select_box(pl_decoder *d, json_t *object, void *out, bool clean)
 {
     const pl_selection *select = out;
@@ -670,6 +686,7 @@ static const pl_decode_rule rules[] = {
     {"obstacle.box", pl_check_block},
     {"obstacle.cylinder", pl_check_cylinder},
     {"obstacle.torus", pl_check_torus},
+    {"obstacle.mesh", check_obstacle_mesh},
     {0},
 };
 

@@ -29,25 +29,41 @@ static bool note_upload(pl_outline *out, const char *hash, const char *pointer, 
     return true;
 }
 
-static pl_decode_verdict note_uploads(const pl_scene *scene, pl_outline *out, pl_faults *faults)
+/* The files of one source; `owner` is where its mesh is. */
+static bool note_files(pl_outline *out, const pl_mesh_source *mesh, const char *owner,
+                       pl_faults *faults)
 {
     static const char *const parts[] = {"/node", "/ele"};
+    for (int part = 0; mesh->kind == PL_SOURCE_UPLOAD && part < mesh->upload_count; part++) {
+        char pointer[96];
+        snprintf(pointer, sizeof pointer, "%s/upload%s", owner,
+                 mesh->upload_count == 2 ? parts[part] : "");
+        if (note_upload(out, mesh->upload[part] + strlen("sha256:"), pointer,
+                        file_format(mesh, part)))
+            continue;
+        pl_faults_add(faults, pointer, "too_many", "more than 256 different files",
+                      "at most 256 uploaded files in a scene", "");
+        return false;
+    }
+    return true;
+}
+
+static pl_decode_verdict note_uploads(const pl_scene *scene, pl_outline *out, pl_faults *faults)
+{
+    char owner[64];
     out->uploads = calloc(PL_OUTLINE_UPLOADS_MAX, sizeof *out->uploads);
     if (!out->uploads)
         return PL_DECODE_NO_MEMORY;
     for (int32_t b = 0; b < scene->body_count; b++) {
-        const pl_mesh_source *mesh = &scene->bodies[b].mesh;
-        for (int part = 0; mesh->kind == PL_SOURCE_UPLOAD && part < mesh->upload_count; part++) {
-            char pointer[96];
-            snprintf(pointer, sizeof pointer, "/bodies/%d/mesh/upload%s", b,
-                     mesh->upload_count == 2 ? parts[part] : "");
-            if (!note_upload(out, mesh->upload[part] + strlen("sha256:"), pointer,
-                             file_format(mesh, part))) {
-                pl_faults_add(faults, pointer, "too_many", "more than 256 different files",
-                              "at most 256 uploaded files in a scene", "");
-                return PL_DECODE_INVALID;
-            }
-        }
+        snprintf(owner, sizeof owner, "/bodies/%d/mesh", b);
+        if (!note_files(out, &scene->bodies[b].mesh, owner, faults))
+            return PL_DECODE_INVALID;
+    }
+    for (int32_t o = 0; o < scene->obstacle_count; o++) {
+        snprintf(owner, sizeof owner, "/obstacles/%d/mesh", o);
+        if (scene->obstacles[o].kind == PL_OBSTACLE_MESH &&
+            !note_files(out, &scene->obstacles[o].mesh.source, owner, faults))
+            return PL_DECODE_INVALID;
     }
     return PL_DECODE_OK;
 }

@@ -158,12 +158,13 @@ static void put_raw(rewriter *w, const char *key, const pl_json *value)
     free(text);
 }
 
-static void put_mesh(rewriter *w, const pl_json *mesh, size_t body)
+/* `list`: bodies or obstacles. */
+static void put_mesh(rewriter *w, const pl_json *mesh, const char *list, size_t item)
 {
     const char *name = pl_json_string(mesh, "file", NULL);
     const char *format = format_of(name, pl_json_string(mesh, "format", NULL));
     char pointer[64];
-    snprintf(pointer, sizeof pointer, "/bodies/%zu/mesh/file", body);
+    snprintf(pointer, sizeof pointer, "/%s/%zu/mesh/file", list, item);
     pl_json_begin_object(&w->writer);
     pl_json_key(&w->writer, "upload");
     if (!format) {
@@ -191,15 +192,15 @@ static void put_mesh(rewriter *w, const pl_json *mesh, size_t body)
     pl_json_end_object(&w->writer);
 }
 
-static void put_body(rewriter *w, const pl_json *body, size_t index)
+static void put_member(rewriter *w, const pl_json *member, const char *list, size_t item)
 {
     const pl_json *value;
     pl_json_begin_object(&w->writer);
-    for (size_t i = 0; i < pl_json_count(body); i++) {
-        const char *key = pl_json_member(body, i, &value);
+    for (size_t i = 0; i < pl_json_count(member); i++) {
+        const char *key = pl_json_member(member, i, &value);
         if (strcmp(key, "mesh") == 0 && pl_json_string(value, "file", NULL)) {
             pl_json_key(&w->writer, key);
-            put_mesh(w, value, index);
+            put_mesh(w, value, list, item);
         } else {
             put_raw(w, key, value);
         }
@@ -207,13 +208,36 @@ static void put_body(rewriter *w, const pl_json *body, size_t index)
     pl_json_end_object(&w->writer);
 }
 
+/* The lists whose members have meshes. */
+static const char *const lists[] = {"bodies", "obstacles"};
+enum { LISTS = sizeof lists / sizeof *lists };
+
 static bool names_files(const pl_json *scene)
 {
-    const pl_json *bodies = pl_json_at(scene, "bodies");
-    for (size_t b = 0; b < pl_json_count(bodies); b++)
-        if (pl_json_string(pl_json_item(bodies, b), "mesh/file", NULL))
-            return true;
+    for (int k = 0; k < LISTS; k++) {
+        const pl_json *list = pl_json_at(scene, lists[k]);
+        for (size_t i = 0; i < pl_json_count(list); i++)
+            if (pl_json_string(pl_json_item(list, i), "mesh/file", NULL))
+                return true;
+    }
     return false;
+}
+
+static void put_list(rewriter *w, const char *name, const pl_json *list)
+{
+    pl_json_begin_array(&w->writer);
+    for (size_t i = 0; i < pl_json_count(list); i++) {
+        const pl_json *member = pl_json_item(list, i);
+        char *text = NULL;
+        if (pl_json_string(member, "mesh/file", NULL))
+            put_member(w, member, name, i);
+        else if ((text = pl_json_dump(member, false)))
+            pl_json_put_raw(&w->writer, text);
+        else
+            w->no_memory = true;
+        free(text);
+    }
+    pl_json_end_array(&w->writer);
 }
 
 static void put_scene(rewriter *w, const pl_json *scene)
@@ -221,25 +245,16 @@ static void put_scene(rewriter *w, const pl_json *scene)
     const pl_json *value;
     pl_json_begin_object(&w->writer);
     for (size_t i = 0; i < pl_json_count(scene); i++) {
-        const char *key = pl_json_member(scene, i, &value);
-        if (strcmp(key, "bodies") != 0) {
+        const char *key = pl_json_member(scene, i, &value), *list = NULL;
+        for (int k = 0; k < LISTS; k++)
+            if (strcmp(key, lists[k]) == 0 && pl_json_item(value, 0))
+                list = lists[k];
+        if (list) {
+            pl_json_key(&w->writer, key);
+            put_list(w, list, value);
+        } else {
             put_raw(w, key, value);
-            continue;
         }
-        pl_json_key(&w->writer, key);
-        pl_json_begin_array(&w->writer);
-        for (size_t b = 0; b < pl_json_count(value); b++) {
-            const pl_json *body = pl_json_item(value, b), *first;
-            char *text = NULL;
-            if (pl_json_count(body) > 0 && pl_json_member(body, 0, &first))
-                put_body(w, body, b);
-            else if ((text = pl_json_dump(body, false)))
-                pl_json_put_raw(&w->writer, text);
-            else
-                w->no_memory = true;
-            free(text);
-        }
-        pl_json_end_array(&w->writer);
     }
     pl_json_end_object(&w->writer);
 }

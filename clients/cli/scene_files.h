@@ -1,5 +1,6 @@
-/* scene_files.h - a scene file and the mesh files it names: {"file": "bunny.msh"} becomes
- * {"upload": "sha256:...", "format": "gmsh"}, all else in the scene stays as it is.
+/* scene_files.h - a scene file and the mesh files that its bodies and obstacles name: {"file":
+ * "bunny.msh"} becomes {"upload": "sha256:...", "format": "gmsh"}, all else in the scene stays as it
+ * is.
  *
  * Paths count from the scene file's folder. The format follows the ending (.msh, .mesh, .node or
  * .ele) unless "format" says it. A .node has its .ele beside it under the same name unless "ele"

@@ -45,7 +45,7 @@ static uint64_t hash_ints(uint64_t hash, const int32_t *values, int64_t count)
 _Static_assert(sizeof(pl_solver_settings) == 112, "a new solver setting: does it decide bits?");
 _Static_assert(sizeof(pl_scene_force) == 280, "a new field of forces: does it decide bits?");
 _Static_assert(sizeof(pl_motion) == 112, "a new field of motions: does it decide bits?");
-/* Of a mesh source an obstacle has only the inline vertices and triangles. */
+/* Of a mesh source only vertices and triangles count, inline or read from a file. */
 _Static_assert(sizeof(pl_obstacle) - sizeof(pl_mesh_source) == 496,
                "a new field of obstacles: does it decide bits?");
 _Static_assert(sizeof(pl_material_numbers) == 80,

@@ -268,7 +268,10 @@ static bool run_entry(comparison *c, int32_t entry)
     if (verdict != PL_DECODE_OK) {
         tell_status(c, entry, verdict == PL_DECODE_NO_MEMORY ? PL_NO_MEMORY : PL_INVALID, &faults);
     } else {
-        if (scene.body_count == c->scene.scene.body_count)
+        pl_status loaded = pl_session_scene_load_obstacles(c->directory, &scene, &faults);
+        if (loaded != PL_OK)
+            tell_status(c, entry, loaded, &faults);
+        else if (scene.body_count == c->scene.scene.body_count)
             done = run_scene(c, entry, &scene);
         pl_scene_clear(&scene);
     }

@@ -53,14 +53,13 @@ static bool mesh_path(const char *upload, char path[80])
     return true;
 }
 
-/* Read upload k of body b. */
-static pl_status read_upload(int directory, const pl_scene *scene, int32_t b, int32_t k,
-                             pl_blob *blob, pl_faults *faults)
+/* Read upload k of a source; `owner` is where its mesh is. */
+static pl_status read_upload(int directory, const pl_mesh_source *source, const char *owner,
+                             int32_t k, pl_blob *blob, pl_faults *faults)
 {
-    const pl_mesh_source *source = &scene->bodies[b].mesh;
     static const char *const parts[2] = {"/node", "/ele"};
     char pointer[96], path[80];
-    snprintf(pointer, sizeof pointer, "/bodies/%d/mesh/upload%s", b,
+    snprintf(pointer, sizeof pointer, "%s/upload%s", owner,
              source->upload_count == 2 ? parts[k] : "");
     const char *upload = source->upload[k];
     if (!mesh_path(upload, path)) {
@@ -96,23 +95,63 @@ static pl_status read_upload(int directory, const pl_scene *scene, int32_t b, in
     return PL_INVALID;
 }
 
-/* The mesh of body b. Uploads are read and released body by body: the peak is one file's bytes. */
-static pl_status load_body(int directory, pl_session_scene *s, int32_t b, pl_faults *faults)
+static pl_status read_uploads(int directory, const pl_mesh_source *source, const char *owner,
+                              pl_blob blobs[2], pl_faults *faults)
 {
-    const pl_mesh_source *source = &s->scene.bodies[b].mesh;
     int32_t uploads = source->kind == PL_SOURCE_UPLOAD ? source->upload_count : 0;
-    pl_blob blobs[2] = {{0}, {0}};
     pl_status status = PL_OK;
     for (int32_t k = 0; k < uploads; k++) {
-        pl_status read = read_upload(directory, &s->scene, b, k, &blobs[k], faults);
+        pl_status read = read_upload(directory, source, owner, k, &blobs[k], faults);
         if (read != PL_OK)
             status = read;
     }
-    if (status == PL_OK)
-        status = pl_body_load(&s->scene, b, blobs, &pl_worker_mesh_limits, &s->meshes[b], faults);
+    return status;
+}
+
+static void free_blobs(pl_blob blobs[2])
+{
     for (int k = 0; k < 2; k++)
         free((void *)blobs[k].data);
+}
+
+/* The mesh of body b. Uploads are read and released body by body: the peak is one file's bytes. */
+static pl_status load_body(int directory, pl_session_scene *s, int32_t b, pl_faults *faults)
+{
+    pl_blob blobs[2] = {{0}, {0}};
+    char owner[64];
+    snprintf(owner, sizeof owner, "/bodies/%d/mesh", b);
+    pl_status status = read_uploads(directory, &s->scene.bodies[b].mesh, owner, blobs, faults);
+    if (status == PL_OK)
+        status = pl_body_load(&s->scene, b, blobs, &pl_worker_mesh_limits, &s->meshes[b], faults);
+    free_blobs(blobs);
     return status;
+}
+
+/* The surface of obstacle o, where that is in a file. */
+static pl_status load_obstacle(int directory, pl_scene *scene, int32_t o, pl_faults *faults)
+{
+    const pl_obstacle *obstacle = &scene->obstacles[o];
+    pl_blob blobs[2] = {{0}, {0}};
+    char owner[64];
+    if (obstacle->kind != PL_OBSTACLE_MESH || obstacle->mesh.source.kind != PL_SOURCE_UPLOAD)
+        return PL_OK;
+    snprintf(owner, sizeof owner, "/obstacles/%d/mesh", o);
+    pl_status status = read_uploads(directory, &obstacle->mesh.source, owner, blobs, faults);
+    if (status == PL_OK)
+        status = pl_obstacle_load(scene, o, blobs, &pl_worker_mesh_limits, faults);
+    free_blobs(blobs);
+    return status;
+}
+
+pl_status pl_session_scene_load_obstacles(int directory, pl_scene *scene, pl_faults *faults)
+{
+    pl_status worst = PL_OK;
+    for (int32_t o = 0; o < scene->obstacle_count && worst != PL_NO_MEMORY; o++) {
+        pl_status status = load_obstacle(directory, scene, o, faults);
+        if (status != PL_OK)
+            worst = status;
+    }
+    return worst;
 }
 
 pl_status pl_session_scene_load(int directory, pl_session_scene *s, pl_faults *faults)
@@ -127,7 +166,10 @@ pl_status pl_session_scene_load(int directory, pl_session_scene *s, pl_faults *f
         if (status != PL_OK)
             worst = status;
     }
-    return worst;
+    if (worst == PL_NO_MEMORY)
+        return worst;
+    pl_status obstacles = pl_session_scene_load_obstacles(directory, &s->scene, faults);
+    return obstacles != PL_OK ? obstacles : worst;
 }
 
 void pl_session_scene_drop_meshes(pl_session_scene *s)

@@ -1,5 +1,6 @@
 /* session_scene.h - a session directory's scene and meshes, as preflight and worker both read them:
- * scene.json decoded, then a mesh for each body, uploads from meshes/HASH.
+ * scene.json decoded, then a mesh for each body and a surface for each obstacle, uploads from
+ * meshes/HASH.
  */
 #ifndef PLIANT_SERVER_WORKER_SESSION_SCENE_H
 #define PLIANT_SERVER_WORKER_SESSION_SCENE_H
@@ -28,9 +29,11 @@ pl_status pl_session_scene_read(int directory, pl_session_scene *out, pl_faults 
  * flipped, or somebody wrote to it, since it was accepted. */
 bool pl_session_scene_accepted(int directory, const pl_session_scene *s);
 
-/* Load every body's mesh, checking that an upload is the file that its hash names; goes on after
- * a bad one so that all faults are found. PL_INVALID where any failed. */
+/* Load every body's mesh and every obstacle's surface, checking that an upload is the file that its
+ * hash names; goes on after a bad one so that all faults are found. PL_INVALID where any failed. */
 pl_status pl_session_scene_load(int directory, pl_session_scene *s, pl_faults *faults);
+/* The obstacles' part of it, for another scene with the same bodies. */
+pl_status pl_session_scene_load_obstacles(int directory, pl_scene *scene, pl_faults *faults);
 
 /* Release the meshes only: a model keeps nothing of them. */
 void pl_session_scene_drop_meshes(pl_session_scene *s);

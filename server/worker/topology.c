@@ -83,6 +83,15 @@ static void put_pin(pl_json_writer *w, const pl_scene *scene, const pl_pin *pin,
     pl_json_end_object(w);
 }
 
+/* A surface from a file is written out: who draws it need not read the file. */
+static void put_obstacle(pl_json_writer *w, const pl_obstacle *obstacle)
+{
+    pl_obstacle drawn = *obstacle;
+    if (drawn.kind == PL_OBSTACLE_MESH)
+        drawn.mesh.source.kind = PL_SOURCE_INLINE;
+    pl_obstacle_put(w, &drawn);
+}
+
 static int64_t vertices_before(const pl_session_scene *s, int32_t body)
 {
     int64_t sum = 0;
@@ -107,7 +116,7 @@ static char *encode(const pl_session_scene *s, const surface *surfaces, const in
     pl_json_key(&w, "obstacles");
     pl_json_begin_array(&w);
     for (int32_t k = 0; k < scene->obstacle_count; k++)
-        pl_obstacle_put(&w, &scene->obstacles[k]);
+        put_obstacle(&w, &scene->obstacles[k]);
     pl_json_end_array(&w);
     pl_json_key(&w, "pins");
     pl_json_begin_array(&w);

@@ -39,24 +39,50 @@ static void same_bytes(const void *a, const void *b, size_t size, const char *wh
     FUZZ_REQUIRE(size == 0 || memcmp(a, b, size) == 0, "%s has changed", what);
 }
 
+/* The arrays of each struct are compared and taken out of the copies, so that the rest of a struct can
+ * be compared as bytes, whatever is added to it. */
+static void same_mesh_arrays(pl_mesh_source *a, pl_mesh_source *b)
+{
+    same_text(a->upload[0], b->upload[0], "upload");
+    same_text(a->upload[1], b->upload[1], "upload");
+    FUZZ_REQUIRE(a->vertex_count == b->vertex_count && a->tet_count == b->tet_count &&
+                     a->triangle_count == b->triangle_count && a->edge_count == b->edge_count,
+                 "another inline mesh");
+    same_bytes(a->vertices, b->vertices, (size_t)a->vertex_count * 24, "vertices");
+    same_bytes(a->tets, b->tets, (size_t)a->tet_count * 32, "tets");
+    same_bytes(a->triangles, b->triangles, (size_t)a->triangle_count * 24, "triangles");
+    same_bytes(a->edges, b->edges, (size_t)a->edge_count * 16, "edges");
+    for (int k = 0; k < 2; k++)
+        a->upload[k] = b->upload[k] = NULL;
+    a->vertices = b->vertices = NULL;
+    a->tets = b->tets = a->triangles = b->triangles = a->edges = b->edges = NULL;
+}
+
+static void same_selection_arrays(pl_selection *a, pl_selection *b)
+{
+    same_text(a->tag, b->tag, "tag");
+    FUZZ_REQUIRE(a->index_count == b->index_count, "other indices");
+    same_bytes(a->indices, b->indices, (size_t)a->index_count * 8, "indices");
+    a->tag = b->tag = NULL;
+    a->indices = b->indices = NULL;
+}
+
 static void same_body(pl_body a, pl_body b)
 {
     same_text(a.name, b.name, "body");
-    same_text(a.mesh.upload[0], b.mesh.upload[0], "upload");
-    same_text(a.mesh.upload[1], b.mesh.upload[1], "upload");
-    FUZZ_REQUIRE(a.mesh.vertex_count == b.mesh.vertex_count && a.mesh.tet_count == b.mesh.tet_count,
-                 "another inline mesh");
-    same_bytes(a.mesh.vertices, b.mesh.vertices, (size_t)a.mesh.vertex_count * 24, "vertices");
-    same_bytes(a.mesh.tets, b.mesh.tets, (size_t)a.mesh.tet_count * 32, "tets");
-    same_bytes(&a.transform, &b.transform, sizeof a.transform, "a transform");
-    same_bytes(&a.initial, &b.initial, sizeof a.initial, "an initial state");
-    FUZZ_REQUIRE(a.material == b.material && a.mesh.kind == b.mesh.kind &&
-                     a.mesh.format == b.mesh.format && a.mesh.radius == b.mesh.radius &&
-                     a.mesh.sphere_cells == b.mesh.sphere_cells &&
-                     a.mesh.refuse_negative == b.mesh.refuse_negative,
-                 "a body has changed");
-    same_bytes(a.mesh.size, b.mesh.size, sizeof a.mesh.size, "a box");
-    same_bytes(a.mesh.cells, b.mesh.cells, sizeof a.mesh.cells, "cells");
+    same_mesh_arrays(&a.mesh, &b.mesh);
+    FUZZ_REQUIRE(a.tag_material_count == b.tag_material_count, "other materials by tag");
+    for (int32_t k = 0; k < a.tag_material_count; k++) {
+        same_text(a.tag_materials[k].tag, b.tag_materials[k].tag, "tag");
+        FUZZ_REQUIRE(a.tag_materials[k].material == b.tag_materials[k].material,
+                     "a tag of another material");
+    }
+    same_text(a.fields.stiffness, b.fields.stiffness, "field");
+    same_text(a.fields.fibers, b.fields.fibers, "field");
+    a.name = b.name = NULL;
+    a.tag_materials = b.tag_materials = NULL;
+    a.fields = b.fields = (pl_body_fields){0};
+    same_bytes(&a, &b, sizeof a, "a body");
 }
 
 static void same_keyframes(pl_motion *a, pl_motion *b)
@@ -70,30 +96,62 @@ static void same_keyframes(pl_motion *a, pl_motion *b)
 static void same_pin(pl_pin a, pl_pin b)
 {
     same_text(a.name, b.name, "pin");
-    same_text(a.select.tag, b.select.tag, "tag");
-    FUZZ_REQUIRE(a.select.index_count == b.select.index_count, "other indices");
-    same_bytes(a.select.indices, b.select.indices, (size_t)a.select.index_count * 8, "indices");
-    a.name = b.name = a.select.tag = b.select.tag = NULL;
-    a.select.indices = b.select.indices = NULL;
+    same_selection_arrays(&a.select, &b.select);
     same_keyframes(&a.motion, &b.motion);
+    a.name = b.name = NULL;
     same_bytes(&a, &b, sizeof a, "a pin");
 }
 
-/* Its arrays too, which are taken out of the structs. */
-static void same_obstacle_arrays(pl_obstacle *a, pl_obstacle *b)
+static void same_obstacle(pl_obstacle a, pl_obstacle b)
 {
-    pl_mesh_source *m = &a->mesh.source, *n = &b->mesh.source;
-    same_text(a->name, b->name, "obstacle");
-    same_keyframes(&a->motion, &b->motion);
-    FUZZ_REQUIRE(a->rows == b->rows && a->columns == b->columns &&
-                     m->vertex_count == n->vertex_count && m->triangle_count == n->triangle_count,
-                 "other counts");
-    same_bytes(a->heights, b->heights, (size_t)a->rows * (size_t)a->columns * 8, "heights");
-    same_bytes(m->vertices, n->vertices, (size_t)m->vertex_count * 24, "vertices");
-    same_bytes(m->triangles, n->triangles, (size_t)m->triangle_count * 24, "triangles");
-    a->name = b->name = NULL;
-    a->heights = b->heights = m->vertices = n->vertices = NULL;
-    m->triangles = n->triangles = NULL;
+    same_text(a.name, b.name, "obstacle");
+    same_keyframes(&a.motion, &b.motion);
+    same_mesh_arrays(&a.mesh.source, &b.mesh.source);
+    FUZZ_REQUIRE(a.rows == b.rows && a.columns == b.columns, "other heights");
+    same_bytes(a.heights, b.heights, (size_t)a.rows * (size_t)a.columns * 8, "heights");
+    a.name = b.name = NULL;
+    a.heights = b.heights = NULL;
+    same_bytes(&a, &b, sizeof a, "an obstacle");
+}
+
+static void same_attachment(pl_attachment a, pl_attachment b)
+{
+    same_text(a.name, b.name, "attachment");
+    same_selection_arrays(&a.select, &b.select);
+    a.name = b.name = NULL;
+    same_bytes(&a, &b, sizeof a, "an attachment");
+}
+
+static void same_force(pl_scene_force a, pl_scene_force b)
+{
+    same_text(a.name, b.name, "force");
+    same_selection_arrays(&a.select, &b.select);
+    a.name = b.name = NULL;
+    same_bytes(&a, &b, sizeof a, "a force");
+}
+
+static void same_expectation(pl_expectation a, pl_expectation b)
+{
+    same_text(a.name, b.name, "expectation");
+    same_selection_arrays(&a.select, &b.select);
+    a.name = b.name = NULL;
+    same_bytes(&a, &b, sizeof a, "an expectation");
+}
+
+static void same_parts(const pl_scene *a, const pl_scene *b)
+{
+    for (int32_t i = 0; i < a->body_count; i++)
+        same_body(a->bodies[i], b->bodies[i]);
+    for (int32_t i = 0; i < a->pin_count; i++)
+        same_pin(a->pins[i], b->pins[i]);
+    for (int32_t i = 0; i < a->obstacle_count; i++)
+        same_obstacle(a->obstacles[i], b->obstacles[i]);
+    for (int32_t i = 0; i < a->attachment_count; i++)
+        same_attachment(a->attachments[i], b->attachments[i]);
+    for (int32_t i = 0; i < a->force_count; i++)
+        same_force(a->forces[i], b->forces[i]);
+    for (int32_t i = 0; i < a->expectation_count; i++)
+        same_expectation(a->expectations[i], b->expectations[i]);
 }
 
 static void same_scene(const pl_scene *a, const pl_scene *b)
@@ -105,7 +163,10 @@ static void same_scene(const pl_scene *a, const pl_scene *b)
     same_bytes(&a->output, &b->output, sizeof a->output, "output");
     same_bytes(&a->resources, &b->resources, sizeof a->resources, "resources");
     FUZZ_REQUIRE(a->material_count == b->material_count && a->body_count == b->body_count &&
-                     a->pin_count == b->pin_count && a->obstacle_count == b->obstacle_count,
+                     a->pin_count == b->pin_count && a->obstacle_count == b->obstacle_count &&
+                     a->attachment_count == b->attachment_count &&
+                     a->force_count == b->force_count &&
+                     a->expectation_count == b->expectation_count,
                  "another number of things");
     for (int32_t i = 0; i < a->material_count; i++) {
         pl_material x = a->materials[i], y = b->materials[i];
@@ -113,15 +174,7 @@ static void same_scene(const pl_scene *a, const pl_scene *b)
         x.name = y.name = NULL;
         same_bytes(&x, &y, sizeof x, "a material");
     }
-    for (int32_t i = 0; i < a->body_count; i++)
-        same_body(a->bodies[i], b->bodies[i]);
-    for (int32_t i = 0; i < a->pin_count; i++)
-        same_pin(a->pins[i], b->pins[i]);
-    for (int32_t i = 0; i < a->obstacle_count; i++) {
-        pl_obstacle x = a->obstacles[i], y = b->obstacles[i];
-        same_obstacle_arrays(&x, &y);
-        same_bytes(&x, &y, sizeof x, "an obstacle");
-    }
+    same_parts(a, b);
 }
 
 /* ---- round trip

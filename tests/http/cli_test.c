@@ -226,6 +226,57 @@ START_TEST(mesh_files_are_uploaded)
 }
 END_TEST
 
+/* A closed cube of 2 m, and the same without its top. */
+static const char solid[] =
+    "v -1 -1 -1\nv 1 -1 -1\nv -1 1 -1\nv 1 1 -1\nv -1 -1 1\nv 1 -1 1\nv -1 1 1\nv 1 1 1\n"
+    "f 1 3 4 2\nf 5 6 8 7\nf 1 2 6 5\nf 1 5 7 3\nf 2 4 8 6\n%s";
+
+/* A box that is dropped from 2 mm over the solid, which is half a metre wide, and lies on it. */
+START_TEST(obstacles_come_from_files)
+{
+    static const char form[] =
+        "{\"pliant\": 1, \"time\": {\"step\": 0.01, \"steps\": 20}, \"bodies\": [{\"mesh\": "
+        "{\"box\":"
+        " {\"size\": [0.2, 0.2, 0.2], \"cells\": [2, 2, 2]}}, \"transform\": {\"translate\": [0, "
+        "0.352,"
+        " 0]}}], \"obstacles\": [{\"name\": \"rock\", \"mesh\": {\"file\": \"%s\", \"transform\":"
+        " {\"scale\": 0.25}}}], \"expect\": [{\"quantity\": \"position\", \"component\": \"y\","
+        " \"statistic\": \"min\", \"min\": 0.2499, \"max\": 0.2501}, {\"quantity\": \"reaction\","
+        " \"obstacle\": \"rock\", \"component\": \"y\", \"at\": \"mean\", \"min\": 50}]}";
+    struct stat st;
+    char text[2048], id[40];
+    snprintf(text, sizeof text, solid, "f 3 7 8 4\n");
+    write_file("rock.obj", text);
+    snprintf(text, sizeof text, form, "rock.obj");
+    write_file("rock.json", text);
+    ck_assert_msg(pliant("run rock.json --out rock --check") == 0, "%s%s", out, err);
+    ck_assert_msg(pliant("compare rock --frame 4 --methods quasi_newton --iterations 20") == 0,
+                  "%s%s", out, err);
+    ck_assert_msg(pliant("submit rock.json --follow") == 0, "%s", err);
+    ck_assert_int_eq(pliant("list"), 0);
+    snprintf(id, sizeof id, "%.12s", out);
+    ck_assert_msg(pliant("check %s", id) == 0, "%s%s", out, err);
+    ck_assert_int_eq(pliant("scene %s --effective", id), 0);
+    pl_json *document = pl_json_parse(out, strlen(out), NULL);
+    ck_assert_str_eq(pl_json_string(document, "obstacles/0/mesh/format", ""), "obj");
+    ck_assert_uint_eq(strlen(pl_json_string(document, "obstacles/0/mesh/upload", "")), 7 + 64);
+    pl_json_free(document);
+    ck_assert_int_eq(pliant("topology %s", id), 0);
+    document = pl_json_parse(out, strlen(out), NULL);
+    ck_assert_uint_eq(pl_json_count(pl_json_at(document, "obstacles/0/mesh/triangles")), 36);
+    pl_json_free(document);
+    ck_assert_int_eq(pliant("export %s --size 64x48 --frame 3 --out rock.png", id), 0);
+    ck_assert_int_eq(stat(path_of("rock.png"), &st), 0);
+    snprintf(text, sizeof text, solid, "");
+    write_file("open.obj", text);
+    snprintf(text, sizeof text, form, "open.obj");
+    write_file("open.json", text);
+    ck_assert_int_eq(pliant("submit open.json --follow"), 1);
+    ck_assert_ptr_nonnull(strstr(err, "/obstacles/0/mesh"));
+    ck_assert_ptr_nonnull(strstr(err, "4 edges have a triangle on one side only"));
+}
+END_TEST
+
 START_TEST(cancelled_session_is_no_success)
 {
     const char *id = submit(100000);
@@ -708,6 +759,7 @@ int main(void)
     tcase_add_test(t, json_follow_gives_each_frame_once);
     tcase_add_test(t, bad_scene_names_every_fault);
     tcase_add_test(t, mesh_files_are_uploaded);
+    tcase_add_test(t, obstacles_come_from_files);
     tcase_add_test(t, cancelled_session_is_no_success);
     tcase_add_test(t, idempotency_key_submits_once);
     tcase_add_test(t, exit_statuses_tell_what_is_wrong);

@@ -22,16 +22,18 @@ START_TEST(files_become_uploads)
     cli_write("bunny.msh", "$MeshFormat");
     cli_write("a.node", "node");
     cli_write("a.ele", "ele");
+    cli_write("rock.obj", "v 0 0 0");
     ck_assert_int_eq(
         rewrite(
             "{\"pliant\": 1, \"x\": 0.1, \"bodies\": ["
             "{\"name\": \"b\", \"mesh\": {\"file\": \"bunny.msh\", \"orientation\": \"refuse\"}},"
             "{\"mesh\": {\"file\": \"a.node\"}}, {\"mesh\": {\"file\": \"a.ele\"}},"
             "{\"mesh\": {\"box\": {\"size\": [1, 1, 1]}}}, {\"mesh\": {\"file\": \"bunny.msh\", "
-            "\"format\": \"medit\"}}]}",
+            "\"format\": \"medit\"}}], \"obstacles\": [{\"plane\": {}}, {\"friction\": 0.5, "
+            "\"mesh\": {\"file\": \"rock.obj\", \"inside\": true}}]}",
             &s, &faults),
         PL_OK);
-    ck_assert_int_eq(s.count, 3); /* each file once */
+    ck_assert_int_eq(s.count, 4); /* each file once */
     pl_json *scene = pl_json_parse(s.text, s.length, NULL);
     ck_assert_ptr_nonnull(scene);
     pl_sha256_hex("$MeshFormat", 11, hash);
@@ -44,6 +46,13 @@ START_TEST(files_become_uploads)
     ck_assert_str_eq(pl_json_string(scene, "bodies/4/mesh/format", ""), "medit");
     ck_assert_double_eq(pl_json_number(scene, "x", 0), 0.1);
     ck_assert_int_eq(pl_json_count(pl_json_at(scene, "bodies/3/mesh/box/size")), 3);
+    pl_sha256_hex("v 0 0 0", 7, hash);
+    snprintf(expected, sizeof expected, "sha256:%s", hash);
+    ck_assert_str_eq(pl_json_string(scene, "obstacles/1/mesh/upload", ""), expected);
+    ck_assert_str_eq(pl_json_string(scene, "obstacles/1/mesh/format", ""), "obj");
+    ck_assert(pl_json_boolean(scene, "obstacles/1/mesh/inside", false));
+    ck_assert_double_eq(pl_json_number(scene, "obstacles/1/friction", 0), 0.5);
+    ck_assert_ptr_nonnull(pl_json_at(scene, "obstacles/0/plane"));
     for (int b = 1; b <= 2; b++) {
         char path[64];
         snprintf(path, sizeof path, "bodies/%d/mesh/upload/ele", b);
@@ -63,10 +72,12 @@ START_TEST(every_bad_file_is_a_fault)
     pl_scene_files s;
     pl_faults faults;
     ck_assert_int_eq(rewrite("{\"bodies\": [{\"mesh\": {\"file\": \"none.msh\"}}, "
-                             "{\"mesh\": {\"file\": \"x.stl\"}}]}",
+                             "{\"mesh\": {\"file\": \"x.stl\"}}], \"obstacles\": [{\"mesh\": "
+                             "{\"file\": \"none.obj\"}}]}",
                              &s, &faults),
                      PL_INVALID);
-    ck_assert_uint_eq(faults.count, 2);
+    ck_assert_uint_eq(faults.count, 3);
+    ck_assert_str_eq(faults.items[2].pointer, "/obstacles/0/mesh/file");
     ck_assert_str_eq(faults.items[0].pointer, "/bodies/0/mesh/file");
     ck_assert_str_eq(faults.items[0].code, "file_unreadable");
     ck_assert_str_eq(faults.items[1].pointer, "/bodies/1/mesh/file");

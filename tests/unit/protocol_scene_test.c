@@ -399,6 +399,23 @@ START_TEST(bounds)
 }
 END_TEST
 
+/* Heights take no upload, which is what a mesh of as many numbers is advised to be. */
+START_TEST(large_heightfields_are_advised_well)
+{
+    pl_scene s;
+    pl_faults faults = {0};
+    char *text = repeat("{\"pliant\":1,\"bodies\":[" BOX
+                        "],\"obstacles\":[{\"heightfield\":{\"heights\":[",
+                        "[0,0]", 50001, "]}}]}");
+    ck_assert_int_eq(decode(text, &s, &faults), PL_DECODE_INVALID);
+    ck_assert_str_eq(faults.items[0].code, "too_many");
+    ck_assert_str_eq(faults.items[0].pointer, "/obstacles/0/heightfield/heights");
+    ck_assert_ptr_null(strstr(faults.items[0].hint, "upload"));
+    pl_faults_clear(&faults);
+    free(text);
+}
+END_TEST
+
 /* A hundred thousand faults are counted; the report stays small. */
 START_TEST(faults_are_bounded)
 {
@@ -469,6 +486,19 @@ START_TEST(outline)
     ck_assert_str_eq(o.uploads[1].format, "tetgen_node");
     ck_assert_str_eq(o.uploads[2].format, "tetgen_ele");
     pl_outline_clear(&o);
+    free(text);
+    text = take_file(folder, "obstacle_files.json", &size);
+    ck_assert_int_eq(pl_scene_outline(text, size, &o, &faults), PL_DECODE_OK);
+    static const char *const expected[][2] = {{"/bodies/1/mesh/upload", "gmsh"},
+                                              {"/obstacles/0/mesh/upload", "obj"},
+                                              {"/obstacles/1/mesh/upload/node", "tetgen_node"},
+                                              {"/obstacles/1/mesh/upload/ele", "tetgen_ele"}};
+    ck_assert_int_eq(o.upload_count, 4); /* a body's file and an obstacle's may be the same */
+    for (int k = 0; k < 4; k++) {
+        ck_assert_str_eq(o.uploads[k].pointer, expected[k][0]);
+        ck_assert_str_eq(o.uploads[k].format, expected[k][1]);
+    }
+    pl_outline_clear(&o);
     ck_assert_int_eq(pl_scene_outline("{", 1, &o, &faults), PL_DECODE_SYNTAX);
     ck_assert_ptr_null(o.uploads);
     pl_faults_clear(&faults);
@@ -530,6 +560,7 @@ int main(void)
     tcase_add_test(tcase, messages);
     tcase_add_test(tcase, echo_is_bounded);
     tcase_add_test(tcase, bounds);
+    tcase_add_test(tcase, large_heightfields_are_advised_well);
     tcase_add_test(tcase, faults_are_bounded);
     tcase_add_test(tcase, mutations);
     tcase_add_test(tcase, outline);
