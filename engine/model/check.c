@@ -120,20 +120,6 @@ static double general_prox_seconds(const pl_scene *scene, const pl_layout *layou
     return scene->solver.method == PL_METHOD_ADMM ? 350e-9 * (double)count : 0;
 }
 
-/* Of obstacles made of triangles: copies, normals, the tree, and the sorting that makes it. */
-static double solid_bytes(const pl_scene *scene)
-{
-    double triangles = 0;
-    for (int32_t k = 0; k < scene->obstacle_count; k++) {
-        const pl_obstacle *o = &scene->obstacles[k];
-        if (o->kind == PL_OBSTACLE_MESH)
-            triangles += (double)o->mesh.source.triangle_count;
-        if (o->kind == PL_OBSTACLE_HEIGHTFIELD)
-            triangles += 2.0 * o->rows * o->columns;
-    }
-    return 350 * triangles;
-}
-
 pl_status pl_scene_check(const pl_scene *scene, const pl_mesh *meshes, pl_estimate *out,
                          int64_t *pin_counts, pl_faults *faults)
 {
@@ -162,7 +148,6 @@ pl_status pl_scene_check(const pl_scene *scene, const pl_mesh *meshes, pl_estima
         .frame_bytes = (double)layout.vertices * 3 * (scene->output.precision ? 8 : 4) + 1200,
     };
     add_newton_factor(&scene->solver, n, nnz, out, steps * iterations);
-    out->memory_bytes += solid_bytes(scene);
     for (int32_t p = 0; pin_counts && p < scene->pin_count; p++)
         pin_counts[p] = layout.pins[p].count;
     pl_layout_destroy(&layout);
