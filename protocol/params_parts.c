@@ -1,4 +1,5 @@
-/* params_parts.c - the parameter tables of what a scene is made of: bodies, pins, obstacles. */
+/* params_parts.c - the parameter tables of what a scene is made of: bodies, pins,
+ * their motions and selections. */
 #include "protocol/params_rows.h"
 
 #include "engine/scene.h"

@@ -1,5 +1,5 @@
 /* params_rows.h - how the rows of the parameter tables are written, and the tables of
- * params_parts.c, params_obstacles.c and params_material.c; private to protocol/params*.c. */
+ * params_*.c; private to protocol/. */
 #ifndef PLIANT_PROTOCOL_PARAMS_ROWS_H
 #define PLIANT_PROTOCOL_PARAMS_ROWS_H
 
