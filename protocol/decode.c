@@ -293,11 +293,7 @@ static void choose_variant(pl_decoder *d, json_t *object, const pl_param_table *
         const pl_param *p = &table->params[i];
         if (!p->accompanies || p->variant == chosen->variant || !json_object_get(object, p->key))
             continue;
-        size_t mark = pl_decode_enter(d, p->key);
-        char got[128];
-        snprintf(got, sizeof got, "%s beside %s", p->key, chosen->key);
-        pl_decode_fault(d, "conflict", got, "no such key here", "");
-        pl_decode_leave(d, mark);
+        pl_decode_conflict(d, p->key, chosen->key, "no such key here");
     }
 }
 

@@ -50,6 +50,10 @@ void pl_decode_fault(pl_decoder *d, const char *code, const char *got, const cha
 /* The same, with what was found there described: `string "abc"`, `number 12.5`, .... */
 void pl_decode_refuse(pl_decoder *d, json_t *value, const char *code, const char *expected,
                       const char *hint);
+/* The fault of a member that has no place beside something. */
+void pl_decode_conflict(pl_decoder *d, const char *key, const char *beside, const char *expected);
+/* The fault of a member that is not there. */
+void pl_decode_missing(pl_decoder *d, const char *key, const char *expected, const char *hint);
 /* True once further faults are only counted: building their texts would be for nothing. */
 bool pl_decode_full(const pl_decoder *d);
 

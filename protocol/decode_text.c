@@ -118,6 +118,22 @@ void pl_decode_refuse(pl_decoder *d, json_t *value, const char *code, const char
     pl_faults_add(d->faults, d->pointer, code, got, expected, hint);
 }
 
+void pl_decode_conflict(pl_decoder *d, const char *key, const char *beside, const char *expected)
+{
+    char got[160];
+    size_t mark = pl_decode_enter(d, key);
+    snprintf(got, sizeof got, "%s beside %s", key, beside);
+    pl_decode_fault(d, "conflict", got, expected, "");
+    pl_decode_leave(d, mark);
+}
+
+void pl_decode_missing(pl_decoder *d, const char *key, const char *expected, const char *hint)
+{
+    size_t mark = pl_decode_enter(d, key);
+    pl_decode_fault(d, "missing_key", "nothing", expected, hint);
+    pl_decode_leave(d, mark);
+}
+
 /* ---- what would have been right
  * ------------------------------------------------------------------ */
 

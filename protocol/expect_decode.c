@@ -28,20 +28,8 @@ void pl_decode_at(pl_decoder *d, json_t *value, const pl_param *p, void *out)
 static void refuse_key(pl_decoder *d, bool given, const char *key, const char *beside,
                        const char *expected)
 {
-    if (!given)
-        return;
-    char got[160];
-    size_t mark = pl_decode_enter(d, key);
-    snprintf(got, sizeof got, "%s beside %s", key, beside);
-    pl_decode_fault(d, "conflict", got, expected, "");
-    pl_decode_leave(d, mark);
-}
-
-static void miss_key(pl_decoder *d, const char *key, const char *expected, const char *hint)
-{
-    size_t mark = pl_decode_enter(d, key);
-    pl_decode_fault(d, "missing_key", "nothing", expected, hint);
-    pl_decode_leave(d, mark);
+    if (given)
+        pl_decode_conflict(d, key, beside, expected);
 }
 
 static void check_bounds(pl_decoder *d, const pl_expectation *e)
@@ -54,7 +42,7 @@ static void check_bounds(pl_decoder *d, const pl_expectation *e)
         refuse_key(d, e->has_min, "min", "equals", "min and max, or equals and tolerance");
         refuse_key(d, e->has_max, "max", "equals", "min and max, or equals and tolerance");
     } else if (e->has_tolerance) {
-        miss_key(d, "equals", "the value that tolerance is about", "");
+        pl_decode_missing(d, "equals", "the value that tolerance is about", "");
     }
     if (e->has_min && e->has_max && e->min > e->max) {
         snprintf(got, sizeof got, "min %.15g, max %.15g", e->min, e->max);
@@ -101,9 +89,9 @@ static void check_vertices(pl_decoder *d, const pl_expectation *e, const char *n
         return;
     }
     if (e->has_select && !e->has_body && scene->body_count > 1)
-        miss_key(d, "body", "the body that select is about", "there are several bodies");
+        pl_decode_missing(d, "body", "the body that select is about", "there are several bodies");
     if (e->quantity == PL_QUANTITY_POSITION && !e->has_component)
-        miss_key(d, "component", "one of: x, y, z", "");
+        pl_decode_missing(d, "component", "one of: x, y, z", "");
     if (e->quantity == PL_QUANTITY_POSITION && e->has_component &&
         e->component == PL_COMPONENT_NORM)
         refuse_key(d, true, "component", "position", "one of: x, y, z");

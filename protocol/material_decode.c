@@ -83,15 +83,6 @@ void pl_decode_curve(pl_decoder *d, json_t *value, const pl_param *p, void *out)
     splines->curve_count = decode_pairs(d, value, PL_CURVE_POINTS_MAX, splines->curve);
 }
 
-static void refuse_key(pl_decoder *d, const char *key, const char *beside, const char *expected)
-{
-    char got[96];
-    const size_t mark = pl_decode_enter(d, key);
-    snprintf(got, sizeof got, "%s beside %s", key, beside);
-    pl_decode_fault(d, "conflict", got, expected, "");
-    pl_decode_leave(d, mark);
-}
-
 static bool is_rubber(pl_material_kind model)
 {
     return model == PL_MATERIAL_NEO_HOOKEAN_WANG || model == PL_MATERIAL_MOONEY_RIVLIN ||
@@ -133,11 +124,11 @@ static void check_one_way(pl_decoder *d, const pl_material *m, json_t *object)
     for (int i = 0; way && i < 2; i++) {
         const char *key = i == 0 ? "young" : "poisson";
         if (json_object_get(object, key))
-            refuse_key(d, key, way, "one of the two ways");
+            pl_decode_conflict(d, key, way, "one of the two ways");
     }
     if (m->has_lame && (m->has_constants || own))
-        refuse_key(d, "lame", m->has_constants ? "constants" : "splines of its own",
-                   "one of the two ways");
+        pl_decode_conflict(d, "lame", m->has_constants ? "constants" : "splines of its own",
+                           "one of the two ways");
 }
 
 void pl_check_material(pl_decoder *d, json_t *object, void *out, bool clean)
@@ -149,9 +140,9 @@ void pl_check_material(pl_decoder *d, json_t *object, void *out, bool clean)
     const bool curve = json_object_get(object, "curve") != NULL;
     for (int i = 0; i < 2 && m->model != PL_MATERIAL_SPLINE; i++)
         if (json_object_get(object, keys[i]))
-            refuse_key(d, keys[i], "another model", "model spline");
+            pl_decode_conflict(d, keys[i], "another model", "model spline");
     if (curve && m->splines.kind != PL_SPLINES_NONE)
-        refuse_key(d, "curve", "splines", "one of: splines, curve");
+        pl_decode_conflict(d, "curve", "splines", "one of: splines, curve");
     if (curve)
         m->splines.kind = PL_SPLINES_CURVE;
     else if (m->model == PL_MATERIAL_SPLINE && m->splines.kind == PL_SPLINES_NONE)

@@ -1,27 +1,37 @@
 #include "protocol/obstacle_decode.h"
 
 #include "engine/scene.h"
+#include "protocol/mesh_decode.h"
 
 #include <math.h>
 #include <stdio.h>
 
-static void refuse_length(pl_decoder *d, const char *key, double got, const char *expected,
-                          const char *hint)
+void pl_decode_heights(pl_decoder *d, json_t *value, const pl_param *p, void *out)
 {
-    char text[64];
-    size_t mark = pl_decode_enter(d, key);
-    snprintf(text, sizeof text, "number %.15g", got);
-    pl_decode_fault(d, "out_of_range", text, expected, hint);
-    pl_decode_leave(d, mark);
+    pl_obstacle *o = out;
+    size_t width = json_array_size(json_array_get(value, 0));
+    if (width < 2 || json_array_size(value) < 2) {
+        char expected[160];
+        pl_param_expected(p, expected, sizeof expected);
+        pl_decode_refuse(d, value, "wrong_type", expected, "at least two rows of two numbers");
+        return;
+    }
+    int64_t rows = 0;
+    o->heights = pl_decode_rows(d, value, p, width, &rows);
+    o->rows = (int32_t)rows;
+    o->columns = (int32_t)width;
 }
 
 static void check_rounding(pl_decoder *d, const pl_obstacle *o, double most, const char *of)
 {
-    char expected[128];
+    char got[64], expected[128];
     if (o->rounding <= most)
         return;
+    size_t mark = pl_decode_enter(d, "rounding");
+    snprintf(got, sizeof got, "number %.15g", o->rounding);
     snprintf(expected, sizeof expected, "at most %.15g, %s", most, of);
-    refuse_length(d, "rounding", o->rounding, expected, "edges are rounded within the size");
+    pl_decode_fault(d, "out_of_range", got, expected, "edges are rounded within the size");
+    pl_decode_leave(d, mark);
 }
 
 void pl_check_block(pl_decoder *d, json_t *object, void *out, bool clean)
@@ -46,9 +56,6 @@ void pl_check_cylinder(pl_decoder *d, json_t *object, void *out, bool clean)
 void pl_check_torus(pl_decoder *d, json_t *object, void *out, bool clean)
 {
     const pl_obstacle *o = out;
-    char expected[96];
-    if (!clean || o->tube < o->radius)
-        return;
-    snprintf(expected, sizeof expected, "less than the radius, %.15g", o->radius);
-    refuse_length(d, "tube", o->tube, expected, "a ring has a hole in the middle");
+    if (clean)
+        pl_check_tube(d, o->tube, o->radius, "the radius of its circle");
 }

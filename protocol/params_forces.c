@@ -41,20 +41,13 @@ const pl_param_table pl_wind_table = {
     ROWS(wind_rows)};
 
 static const char *const shares[] = {"total", "each", NULL};
-static const char *const select_words[] = {"all", NULL};
-
 static const pl_param point_rows[] = {
-    {.key = "body",
-     .kind = PL_PARAM_REFERENCE,
-     AT(pl_scene_force, body),
-     .refers = "bodies",
-     .standard_text = "the only one, where there is one",
-     .doc = "A body's name."},
+    BODY_ROW(pl_scene_force, "A body's name."),
     {.key = "select",
      .kind = PL_PARAM_OBJECT,
      AT(pl_scene_force, select),
      .table = &pl_select_table,
-     .choices = select_words,
+     .choices = pl_select_words,
      .required = true,
      .doc = "The vertices that it acts on."},
     {.key = "force",
@@ -74,12 +67,7 @@ const pl_param_table pl_point_table = {
     .name = "force.point", .doc = "A force on vertices.", ROWS(point_rows)};
 
 static const pl_param pressure_rows[] = {
-    {.key = "body",
-     .kind = PL_PARAM_REFERENCE,
-     AT(pl_scene_force, body),
-     .refers = "bodies",
-     .standard_text = "the only one, where there is one",
-     .doc = "The name of a body with a closed surface."},
+    BODY_ROW(pl_scene_force, "The name of a body with a closed surface."),
     {.key = "pressure",
      .kind = PL_PARAM_NUMBER,
      AT(pl_scene_force, pressure),

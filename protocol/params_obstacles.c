@@ -25,6 +25,11 @@
         .key = "rounding", .kind = PL_PARAM_NUMBER, AT(pl_obstacle, rounding), .unit = "m",        \
         FROM(0, LENGTH_MAX), .doc = text                                                           \
     }
+#define TURNED                                                                                     \
+    {                                                                                              \
+        .key = "rotate", .kind = PL_PARAM_OBJECT, AT(pl_obstacle, place),                          \
+        .table = &pl_obstacle_turn_table, .doc = "How it is turned."                               \
+    }
 #define INSIDE                                                                                     \
     {                                                                                              \
         .key = "inside", .kind = PL_PARAM_BOOLEAN, AT(pl_obstacle, inside),                        \
@@ -54,19 +59,8 @@ const pl_param_table pl_obstacle_sphere_table = {
     .name = "obstacle.sphere", .doc = "A ball that nothing enters.", ROWS(ball_rows)};
 
 static const pl_param turn_rows[] = {
-    {.key = "axis",
-     .kind = PL_PARAM_VECTOR,
-     AT(pl_transform, rotate_axis),
-     .direction = true,
-     FROM(-LENGTH_MAX, LENGTH_MAX),
-     .standard = {0, 0, 1},
-     .doc = "Through the obstacle's centre."},
-    {.key = "degrees",
-     .kind = PL_PARAM_NUMBER,
-     AT(pl_transform, rotate_degrees),
-     .unit = "degrees",
-     FROM(-RATE_MAX, RATE_MAX),
-     .doc = "Counter-clockwise."},
+    TURN_ROWS(pl_transform, rotate_axis, rotate_degrees, "Through the obstacle's centre.",
+              "Counter-clockwise."),
 };
 const pl_param_table pl_obstacle_turn_table = {
     .name = "obstacle.rotate", .doc = "A rotation about the obstacle's centre.", ROWS(turn_rows)};
@@ -80,11 +74,7 @@ static const pl_param block_rows[] = {
      ABOVE(0, LENGTH_MAX),
      .standard = {1, 1, 1},
      .doc = "Edges."},
-    {.key = "rotate",
-     .kind = PL_PARAM_OBJECT,
-     AT(pl_obstacle, place),
-     .table = &pl_obstacle_turn_table,
-     .doc = "How it is turned."},
+    TURNED,
     ROUNDING("Radius of edges and corners, at most half of the shortest edge."),
     INSIDE,
 };
@@ -172,11 +162,7 @@ static const pl_param field_rows[] = {
      .flag_offset = offsetof(pl_obstacle, has_depth),
      .standard_text = "the longer side",
      .doc = "Of its flat bottom below the lowest sample."},
-    {.key = "rotate",
-     .kind = PL_PARAM_OBJECT,
-     AT(pl_obstacle, place),
-     .table = &pl_obstacle_turn_table,
-     .doc = "How it is turned."},
+    TURNED,
 };
 const pl_param_table pl_obstacle_heightfield_table = {
     .name = "obstacle.heightfield", .doc = "Ground by its heights.", ROWS(field_rows)};

@@ -8,19 +8,8 @@
  * -------------------------------------------------------------------------------------- */
 
 static const pl_param rotate_rows[] = {
-    {.key = "axis",
-     .kind = PL_PARAM_VECTOR,
-     AT(pl_transform, rotate_axis),
-     .direction = true,
-     FROM(-LENGTH_MAX, LENGTH_MAX),
-     .standard = {0, 0, 1},
-     .doc = "Through the origin."},
-    {.key = "degrees",
-     .kind = PL_PARAM_NUMBER,
-     AT(pl_transform, rotate_degrees),
-     .unit = "degrees",
-     FROM(-RATE_MAX, RATE_MAX),
-     .doc = "Counter-clockwise."},
+    TURN_ROWS(pl_transform, rotate_axis, rotate_degrees, "Through the origin.",
+              "Counter-clockwise."),
 };
 const pl_param_table pl_rotate_table = {
     .name = "rotate", .doc = "A rotation about the origin.", ROWS(rotate_rows)};
@@ -298,19 +287,8 @@ const pl_param_table pl_select_table = {.name = "select",
 const char *const pl_select_words[] = {"all", NULL};
 
 static const pl_param key_rotate_rows[] = {
-    {.key = "axis",
-     .kind = PL_PARAM_VECTOR,
-     AT(pl_keyframe, axis),
-     .direction = true,
-     FROM(-LENGTH_MAX, LENGTH_MAX),
-     .standard = {0, 0, 1},
-     .doc = "Through the motion's origin."},
-    {.key = "degrees",
-     .kind = PL_PARAM_NUMBER,
-     AT(pl_keyframe, degrees),
-     .unit = "degrees",
-     FROM(-RATE_MAX, RATE_MAX),
-     .doc = "Counter-clockwise, from time 0; between keyframes of one axis 720 is two turns."},
+    TURN_ROWS(pl_keyframe, axis, degrees, "Through the motion's origin.",
+              "Counter-clockwise, from time 0; between keyframes of one axis 720 is two turns."),
 };
 const pl_param_table pl_key_rotate_table = {
     .name = "keyframe.rotate", .doc = "A rotation.", ROWS(key_rotate_rows)};
@@ -393,12 +371,7 @@ static const pl_param pin_rows[] = {
      FROM(1, PL_SCENE_NAME_MAX),
      .standard_text = "pin-K, K from 0",
      .doc = "Unique among pins."},
-    {.key = "body",
-     .kind = PL_PARAM_REFERENCE,
-     AT(pl_pin, body),
-     .refers = "bodies",
-     .standard_text = "the only one, where there is one",
-     .doc = "A body's name."},
+    BODY_ROW(pl_pin, "A body's name."),
     {.key = "select",
      .kind = PL_PARAM_OBJECT,
      AT(pl_pin, select),

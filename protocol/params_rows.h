@@ -24,6 +24,27 @@
         .standard_text = "gmsh; tetgen for {\"node\", \"ele\"}", .doc = "Of the uploaded file."    \
     }
 
+/* A rotation: its axis, through what the text says, and how far it goes. */
+#define TURN_ROWS(type, axis_field, degrees_field, through, how)                                   \
+    {.key = "axis",                                                                                \
+     .kind = PL_PARAM_VECTOR,                                                                      \
+     AT(type, axis_field),                                                                         \
+     .direction = true,                                                                            \
+     FROM(-LENGTH_MAX, LENGTH_MAX),                                                                \
+     .standard = {0, 0, 1},                                                                        \
+     .doc = through},                                                                              \
+    {                                                                                              \
+        .key = "degrees", .kind = PL_PARAM_NUMBER, AT(type, degrees_field), .unit = "degrees",     \
+        FROM(-RATE_MAX, RATE_MAX), .doc = how                                                      \
+    }
+
+/* The body that something is about. */
+#define BODY_ROW(type, text)                                                                       \
+    {                                                                                              \
+        .key = "body", .kind = PL_PARAM_REFERENCE, AT(type, body), .refers = "bodies",             \
+        .standard_text = "the only one, where there is one", .doc = text                           \
+    }
+
 /* Bounds far outside anything physical, so that products of a few numbers stay finite. */
 #define LENGTH_MAX 1e9
 #define RATE_MAX   1e9

@@ -2,6 +2,7 @@
  * figures 7, 8, 13, 14, 16, 17; Wang 2016, figures 2 to 6; Narain 2016, figures 2 and 6. README.md
  * says what differs from the papers. PLIANT_LONG=1: finer bodies. */
 #include "tests/support/convergence.h"
+#include "tests/support/long_form.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -266,7 +267,7 @@ static void print_wang_6(void)
     static const char *const names[] = {"position", "velocity", "acceleration", "step", "best"};
     enum { NAMES = sizeof names / sizeof *names, AFTER = 4 };
     static const int64_t after[AFTER] = {0, 16, 32, 96};
-    int steps = convergence_is_fine() ? 60 : 20;
+    int steps = is_long_form() ? 60 : 20;
     pl_run *reference = convergence_reference(&BOX), *best = convergence_reference(&BOX), *r[NAMES];
     double sum[NAMES][AFTER] = {{0}};
     for (int n = 0; n < NAMES; n++) {

@@ -1,6 +1,7 @@
 /* How a frame's cost grows with the mesh, for every method: milliseconds an iteration on cubes of 1 k
  * to 16 k vertices (64 k with PLIANT_LONG=1), and the exponent p of the best fit of ms = c n^p. The
  * cube starts stretched, one side is held, and every iteration is made; setting up is left out. */
+#include "tests/support/long_form.h"
 #include "tests/support/scene_run.h"
 
 #include "engine/carries.h"
@@ -51,8 +52,7 @@ static double exponent(const double *n, const double *ms, int count)
 
 int main(void)
 {
-    const char *wanted = getenv("PLIANT_LONG");
-    int count = wanted && strcmp(wanted, "1") == 0 ? SIZES : QUICK;
+    int count = is_long_form() ? SIZES : QUICK;
     double n[SIZES], ms[SIZES];
     printf("Growth of an iteration's cost, ms, one thread, neo-Hookean cubes%s\n  %-28s",
            count < SIZES ? " (32 k and 64 k with PLIANT_LONG=1)" : "", "vertices");

@@ -1,5 +1,6 @@
 /* Two long runs through the daemon: many frames, and a large mesh. Only with PLIANT_LONG=1. */
 #include "tests/bench/bench.h"
+#include "tests/support/long_form.h"
 #include "tests/support/session_client.h"
 
 #include <check.h>
@@ -98,8 +99,7 @@ static void measure_large(const daemon_fixture *d, int cores)
 static void measure(void)
 {
     daemon_fixture d;
-    const char *wanted = getenv("PLIANT_LONG");
-    if (!wanted || strcmp(wanted, "1") != 0) {
+    if (!is_long_form()) {
         puts("10,000 frames and 100,000 tetrahedra through the daemon: left out; PLIANT_LONG=1 "
              "runs them");
         return;

@@ -4,6 +4,7 @@
 #include "protocol/checkpoint.h"
 #include "protocol/log.h"
 #include "protocol/session_dir.h"
+#include "tests/support/long_form.h"
 #include "tests/support/session_compare.h"
 #include "tests/support/suite.h"
 
@@ -86,8 +87,7 @@ static void finish_whole(session_fixture *f, int attempt)
  * hundred kills of a longer run. */
 START_TEST(test_killed_at_random_moments)
 {
-    const char *wanted = getenv("PLIANT_LONG");
-    bool longer = wanted && *wanted == '1';
+    bool longer = is_long_form();
     int kills = longer ? 100 : 10, steps = longer ? 20 * STEPS : STEPS, attempt = 1;
     session_fixture f, whole;
     create(&whole, steps, FLOOR);

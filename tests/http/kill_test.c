@@ -4,6 +4,7 @@
  */
 #include "protocol/checkpoint.h"
 #include "protocol/metrics_json.h"
+#include "tests/support/long_form.h"
 #include "tests/support/session_client.h"
 #include "tests/support/suite.h"
 
@@ -233,7 +234,7 @@ static void disturb(unsigned *seed)
 START_TEST(test_kill)
 {
     static results wanted[KINDS];
-    bool all = getenv("PLIANT_LONG") && strcmp(getenv("PLIANT_LONG"), "1") == 0;
+    bool all = is_long_form();
     unsigned seed = 1;
     char id[33];
     for (int kind = 0; kind < KINDS; kind++) {

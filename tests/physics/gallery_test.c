@@ -1,5 +1,6 @@
 /* Every scene of clients/scenes shows what it says that it shows: `pliant run --quick --check`, or
  * with PLIANT_LONG=1 the scene as it is. */
+#include "tests/support/long_form.h"
 #include "tests/support/suite.h"
 
 #include <check.h>
@@ -62,8 +63,7 @@ static void remove_folder(void)
 
 START_TEST(scene_shows_what_it_says)
 {
-    const char *wanted = getenv("PLIANT_LONG");
-    bool whole = wanted && strcmp(wanted, "1") == 0;
+    bool whole = is_long_form();
     char command[2 * PATH_MAX], text[8192];
     snprintf(command, sizeof command,
              "'%s' run 'clients/scenes/%s' %s --check --force --out '%s/run' 2>&1 </dev/null",

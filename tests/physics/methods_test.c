@@ -2,6 +2,7 @@
  * new method is a row of METHODS. */
 #include "engine/carries.h"
 #include "tests/support/case_a.h"
+#include "tests/support/long_form.h"
 #include "tests/support/suite.h"
 
 #include <check.h>
@@ -139,8 +140,7 @@ int main(void)
 {
     Suite *suite = suite_create("methods");
     TCase *t = tcase_create("methods");
-    const char *wanted = getenv("PLIANT_LONG");
-    bool whole = wanted && strcmp(wanted, "1") == 0;
+    bool whole = is_long_form();
     tcase_set_timeout(t, 300);
     tcase_add_loop_test(t, all_methods_find_the_minimum, 0,
                         whole ? TWIST_COUNT * MATERIAL_COUNT : QUICK_MATERIALS);

@@ -1,4 +1,5 @@
 #include "tests/support/convergence.h"
+#include "tests/support/long_form.h"
 
 #include "engine/model/model.h"
 #include "engine/state.h"
@@ -12,16 +13,10 @@
 const double MARK[MARKS] = {1e-1, 1e-2, 1e-3, 1e-4, 1e-6};
 const int64_t PLACE[PLACES] = {8, 16, 32, 64, 96};
 
-bool convergence_is_fine(void)
-{
-    const char *wanted = getenv("PLIANT_LONG");
-    return wanted && strcmp(wanted, "1") == 0;
-}
-
 pl_run *convergence_open(const situation *s, const char *solver, int iterations,
                          const char *tolerance)
 {
-    const int *cells = convergence_is_fine() ? s->fine : s->cells;
+    const int *cells = is_long_form() ? s->fine : s->cells;
     char scene[1024];
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"

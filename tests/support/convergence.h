@@ -41,7 +41,6 @@ __attribute__((format(printf, 3, 4))) void convergence_verdict(const char *claim
                                                                const char *numbers, ...);
 
 /* What tables are made of. */
-bool convergence_is_fine(void); /* PLIANT_LONG=1 */
 pl_run *convergence_open(const situation *s, const char *solver, int iterations,
                          const char *tolerance);
 pl_run *convergence_reference(const situation *s); /* Newton, to the last digits */

@@ -4,6 +4,7 @@
 #include "engine/model/isa.h"
 #include "engine/model/materials.h"
 #include "tests/support/lanes_random.h"
+#include "tests/support/long_form.h"
 #include "tests/support/suite.h"
 
 #include <check.h>
@@ -346,7 +347,7 @@ START_TEST(prox_is_no_worse_than_a_search)
 {
     uint64_t state = 671 + (uint64_t)_i;
     elements e;
-    const int blocks = getenv("PLIANT_LONG") ? 100 : 5;
+    const int blocks = is_long_form() ? 100 : 5;
     for (int trial = 0; trial < blocks; trial++) {
         pl_real t[3], s[3], l[3] = {{0}}, k;
         const double grown = random_scale(&state, 1, 30);
