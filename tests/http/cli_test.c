@@ -514,6 +514,10 @@ START_TEST(a_curve_is_the_closed_form)
     ck_assert_int_eq(pliant("curve arap"), 7);
     ck_assert_ptr_nonnull(strstr(err, "no temporary directory: No such file"));
     unsetenv("TMPDIR");
+    setenv("PLIANT_BINDIR", "/nowhere", 1);
+    ck_assert_int_eq(pliant("curve arap"), 1);
+    ck_assert_ptr_nonnull(strstr(err, "pliant-preflight can not be started: No such file"));
+    unsetenv("PLIANT_BINDIR");
     ck_assert_int_eq(pliant("curve neohookean"), 2);
     ck_assert_ptr_nonnull(strstr(err, "did you mean neo_hookean?"));
     ck_assert_int_eq(pliant("curve scene.json:wood"), 2);

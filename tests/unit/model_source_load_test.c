@@ -96,6 +96,29 @@ START_TEST(triangles_are_the_surface)
 }
 END_TEST
 
+static uint64_t hash_of_model(void)
+{
+    pl_model *model;
+    ck_assert_int_eq(pl_model_create(&scene, &ball, &model, &faults), PL_OK);
+    uint64_t hash = pl_model_hash(model);
+    pl_model_destroy(model);
+    return hash;
+}
+
+/* A run does not know where its obstacles' triangles came from, but it knows the triangles. */
+START_TEST(files_and_arrays_are_one_model)
+{
+    char text[512];
+    snprintf(text, sizeof text, "%s%s", cube, lid);
+    ck_assert_int_eq(load(PL_UPLOAD_OBJ, text), PL_OK);
+    uint64_t from_file = hash_of_model();
+    obstacle.mesh.source.kind = PL_SOURCE_INLINE;
+    ck_assert_uint_eq(hash_of_model(), from_file);
+    obstacle.mesh.source.vertices[0] -= 0x1p-30;
+    ck_assert_uint_ne(hash_of_model(), from_file);
+}
+END_TEST
+
 /* Gmsh's text of a box of 2 x 2 x 2 m in as many cells, which has one vertex inside. */
 static char *box_text(void)
 {
@@ -172,8 +195,10 @@ int main(void)
 {
     Suite *suite = suite_create("model/source_load");
     TCase *c = tcase_create("source_load");
+    tcase_set_timeout(c, 60);
     tcase_add_checked_fixture(c, setup, teardown);
     tcase_add_test(c, triangles_are_the_surface);
+    tcase_add_test(c, files_and_arrays_are_one_model);
     tcase_add_test(c, tetrahedra_have_a_boundary);
     tcase_add_test(c, what_bounds_no_solid_is_refused);
     tcase_add_test(c, too_many_triangles_are_refused);
