@@ -1,0 +1,283 @@
+/* What the command line simulates by itself, with no daemon: run, compare, curve. */
+#include "tests/support/pliant_fixture.h"
+#include "tests/support/suite.h"
+
+#include "protocol/json.h"
+#include "protocol/params.h"
+
+#include <check.h>
+#include <glob.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+START_TEST(run_needs_no_daemon)
+{
+    struct stat st;
+    pliant_write("cube.msh", PLIANT_CUBE);
+    pliant_write_scene("mesh.json", 5, "{\"file\": \"cube.msh\"}");
+    ck_assert_msg(pliant("--server http://127.0.0.1:1 run mesh.json --out r --threads 1") == 0,
+                  "%s", pliant_err);
+    ck_assert_ptr_nonnull(strstr(pliant_err, "succeeded  5 frames"));
+    ck_assert_int_eq(pliant("export r --out r.npz"), 0);
+    ck_assert_int_eq(stat(pliant_path("r.npz"), &st), 0);
+    ck_assert_int_eq(pliant("metrics r"), 0);
+    ck_assert_ptr_nonnull(strstr(pliant_out, "\"frame\":5"));
+    ck_assert_int_eq(pliant("run mesh.json --out r"), 7); /* an earlier run lies there */
+    ck_assert_int_eq(pliant("run mesh.json --out r --force"), 0);
+    ck_assert_int_eq(pliant("run mesh.json --out ."), 7); /* not a run's directory */
+    ck_assert_int_eq(stat(pliant_path("mesh.json"), &st), 0);
+    pliant_write_scene("bad.json", -3, "{\"boks\": 1}");
+    ck_assert_int_eq(pliant("run bad.json --out r2"), 1);
+    ck_assert_ptr_nonnull(strstr(pliant_err, "/time/steps"));
+    ck_assert_ptr_nonnull(strstr(pliant_err, "/bodies/0/mesh"));
+}
+END_TEST
+
+/* Its patch is of the scene as it is written: it can put a mesh in a file's place, and a file in a
+ * mesh's. */
+START_TEST(quick_form_knows_mesh_files)
+{
+    static const char form[] =
+        "{\"pliant\": 1, \"time\": {\"steps\": 2}, \"bodies\": [{\"mesh\": %s}],"
+        " \"metadata\": {\"quick\": {\"bodies\": {\"0\": {\"mesh\": %s}}}}}";
+    char text[512];
+    pliant_write("cube.msh", PLIANT_CUBE);
+    snprintf(text, sizeof text, form, "{\"file\": \"cube.msh\"}", "{\"file\": null, \"box\": {}}");
+    pliant_write("box.json", text);
+    ck_assert_msg(pliant("run box.json --quick --out box") == 0, "%s", pliant_err);
+    ck_assert_ptr_nonnull(strstr(pliant_err, "729 vertices"));
+    ck_assert_ptr_null(strstr(pliant_err, "note:"));
+    snprintf(text, sizeof text, form, "{\"box\": {}}", "{\"file\": \"cube.msh\", \"box\": null}");
+    pliant_write("file.json", text);
+    ck_assert_msg(pliant("run file.json --quick --out file") == 0, "%s", pliant_err);
+    ck_assert_ptr_nonnull(strstr(pliant_err, "8 vertices"));
+    pliant_write_scene("plain.json", 1, PLIANT_BOX);
+    ck_assert_int_eq(pliant("run plain.json --quick --out plain"), 0);
+    ck_assert_ptr_nonnull(strstr(pliant_err, "note: the scene has no \"metadata\": {\"quick\"}"));
+}
+END_TEST
+
+/* Two methods and an unknown option of one, on a small bar that hangs from a pin. */
+START_TEST(methods_are_compared_on_one_frame)
+{
+    struct stat st;
+    pliant_write(
+        "bar.json",
+        "{\"pliant\": 1, \"name\": \"bar\", \"time\": {\"step\": 0.03, \"steps\": 5}, \"bodies\":"
+        " [{\"mesh\": " PLIANT_BOX "}], \"pins\": [{\"select\": {\"side\": \"-x\"}}]}");
+    ck_assert_msg(pliant("compare bar.json --frame 3 --iterations 200 --out c --methods "
+                         "admm,quasi_newton:window=4,admm:wndow=2") == 0,
+                  "%s%s", pliant_out, pliant_err);
+    ck_assert_ptr_nonnull(strstr(pliant_out, "bar, frame 3"));
+    ck_assert_ptr_nonnull(strstr(pliant_out, "refused: /solver/wndow"));
+    ck_assert_int_eq(stat(pliant_path("c/compare.svg"), &st), 0);
+    ck_assert_int_eq(stat(pliant_path("c/compare.csv"), &st), 0);
+    ck_assert_int_eq(pliant("compare bar.json --frame 3 --iterations 200 --json --methods "
+                            "admm,quasi_newton"),
+                     0);
+    pl_json *result = pl_json_parse(pliant_out, strlen(pliant_out), NULL);
+    for (int k = 0; k < 2; k++) { /* both come to the same minimum */
+        const pl_json *method = pl_json_item(pl_json_at(result, "methods"), (size_t)k);
+        ck_assert_double_eq(pl_json_number(method, "error/0", NAN), 1);
+        ck_assert_double_lt(pl_json_number(method, "error/200", NAN), 1e-8);
+        ck_assert_int_gt(pl_json_integer(method, "iterations_to/1e-06", 0), 1);
+    }
+    pl_json_free(result);
+    ck_assert_int_eq(pliant("compare bar.json --frame 6"), 2);
+    ck_assert_int_eq(pliant("compare bar.json --methods adm"), 2);
+    ck_assert_ptr_nonnull(strstr(pliant_err, "did you mean admm?"));
+    ck_assert_int_eq(pliant("compare none.json"), 7);
+    ck_assert_int_eq(pliant("compare bar.json --methods admm:wndow=2"), 1);
+    /* A stored session compares like its scene. */
+    ck_assert_int_eq(pliant("run bar.json --out bar"), 0);
+    ck_assert_int_eq(pliant("compare bar --frame 2 --methods quasi_newton --iterations 20"), 0);
+}
+END_TEST
+
+/* The stress per rest area of mu/2 (|F|^2 - 3) - mu log J + lambda/2 (log J)^2 on a bar of stretch l
+ * whose sides carry none: with the side's stretch s, mu (s^2 - 1) + lambda log (l s^2) = 0, found by
+ * bisection, and P = mu (l - 1 / l) + lambda log (l s^2) / l. */
+static double neo_hookean_stress(double mu, double lambda, double l)
+{
+    double lo = 0.1, hi = 10;
+    for (int i = 0; i < 200; i++) {
+        double s = (lo + hi) / 2;
+        if (mu * (s * s - 1) + lambda * log(l * s * s) < 0)
+            lo = s;
+        else
+            hi = s;
+    }
+    return mu * (l - 1 / l) + lambda * log(l * lo * lo) / l;
+}
+
+START_TEST(a_curve_is_the_closed_form)
+{
+    struct stat st;
+    const double young = 2e5, poisson = 0.4;
+    double mu = young / (2 * (1 + poisson));
+    double lambda = young * poisson / ((1 + poisson) * (1 - 2 * poisson));
+    pliant_write("rubber.json", "{\"model\": \"neo_hookean\", \"young\": 2e5, \"poisson\": 0.4}");
+    ck_assert_msg(pliant("curve rubber.json --points 12 --json --out c") == 0, "%s%s", pliant_out,
+                  pliant_err);
+    pl_json *curves = pl_json_parse(pliant_out, strlen(pliant_out), NULL);
+    ck_assert_uint_eq(pl_json_count(curves), 1);
+    const pl_json *curve = pl_json_item(curves, 0);
+    ck_assert_uint_eq(pl_json_count(pl_json_at(curve, "stretch")), 13);
+    for (size_t i = 0; i < 13; i++) {
+        double l = pl_json_number(pl_json_item(pl_json_at(curve, "stretch"), i), "", NAN);
+        double P = pl_json_number(pl_json_item(pl_json_at(curve, "stress"), i), "", NAN);
+        ck_assert_double_eq_tol(l, 0.6 + 0.1 * (double)i, 1e-12);
+        ck_assert_double_eq_tol(P, neo_hookean_stress(mu, lambda, l), 1e-6 * young);
+    }
+    pl_json_free(curves);
+    ck_assert_int_eq(stat(pliant_path("c/curve.svg"), &st), 0);
+    ck_assert_int_eq(stat(pliant_path("c/curve.csv"), &st), 0);
+    pliant_write_scene("scene.json", 2, PLIANT_BOX);
+    ck_assert_msg(pliant("curve arap scene.json:rubber --points 4") == 0, "%s%s", pliant_out,
+                  pliant_err);
+    ck_assert_ptr_nonnull(strstr(pliant_out, "arap"));
+    ck_assert_ptr_nonnull(strstr(pliant_out, "rubber"));
+    const pl_param *model = pl_table_param(pl_table_named("material"), "model");
+    char every[512] = "curve --from 0.6 --to 1.8 --points 3 --json";
+    for (int k = 0; model->choices[k]; k++)
+        strcat(strcat(every, " "), model->choices[k]);
+    ck_assert_msg(pliant("%s", every) == 0, "%s%s", pliant_out, pliant_err);
+    curves = pl_json_parse(pliant_out, strlen(pliant_out), NULL);
+    for (int k = 0; model->choices[k]; k++) {
+        curve = pl_json_item(curves, (size_t)k);
+        ck_assert_str_eq(pl_json_string(curve, "material", ""), model->choices[k]);
+        ck_assert_uint_eq(pl_json_count(pl_json_at(curve, "stress")), 4);
+        ck_assert_int_eq(pl_json_integer(curve, "unconverged", -1), 0);
+        const pl_json *stress = pl_json_at(curve, "stress");
+        ck_assert(pl_json_number(pl_json_item(stress, 0), "", 0) < 0);
+        ck_assert(pl_json_number(pl_json_item(stress, 3), "", 0) > 0);
+    }
+    pl_json_free(curves);
+    pliant_write("names.json", "{\"materials\": {\"soft, \\\"red\\\"\": {\"model\": \"arap\"}}}");
+    ck_assert_msg(pliant("curve names.json --points 2 --out names") == 0, "%s%s", pliant_out,
+                  pliant_err);
+    pliant_read("names/curve.csv", pliant_out, sizeof pliant_out);
+    ck_assert_ptr_nonnull(strstr(pliant_out, "\n\"soft, \"\"red\"\"\",1,0\n"));
+    pliant_write("wrong.json", "{\"model\": \"arap\", \"young\": -1}");
+    ck_assert_int_eq(pliant("curve wrong.json"), 1);
+    ck_assert_ptr_nonnull(strstr(pliant_err, "arap can not be measured"));
+    ck_assert_ptr_nonnull(strstr(pliant_err, "/materials/material/young"));
+    setenv("TMPDIR", "/nowhere", 1);
+    ck_assert_int_eq(pliant("curve arap"), 7);
+    ck_assert_ptr_nonnull(strstr(pliant_err, "no temporary directory: No such file"));
+    unsetenv("TMPDIR");
+    setenv("PLIANT_BINDIR", "/nowhere", 1);
+    ck_assert_int_eq(pliant("curve arap"), 1);
+    ck_assert_ptr_nonnull(strstr(pliant_err, "pliant-preflight can not be started: No such file"));
+    unsetenv("PLIANT_BINDIR");
+    ck_assert_int_eq(pliant("curve neohookean"), 2);
+    ck_assert_ptr_nonnull(strstr(pliant_err, "did you mean neo_hookean?"));
+    ck_assert_int_eq(pliant("curve scene.json:wood"), 2);
+    ck_assert_int_eq(pliant("curve none.json"), 7);
+    ck_assert_int_eq(pliant("curve arap --from 1 --to 1"), 2);
+}
+END_TEST
+
+static bool same_files(const char *a, const char *b)
+{
+    char first[512];
+    snprintf(first, sizeof first, "%s", pliant_path(a));
+    char command[1100];
+    snprintf(command, sizeof command, "cmp -s '%s' '%s'", first, pliant_path(b));
+    return system(command) == 0;
+}
+
+/* Obstacles that have moved by keyframes, away from the body, are drawn as those that stand there. */
+START_TEST(pictures_follow_keyframes)
+{
+    static const char form[] =
+        "{\"pliant\": 1, \"time\": {\"step\": 0.1, \"steps\": 4}, \"gravity\": [0, 0, 0], "
+        "\"bodies\":"
+        " [{\"mesh\": " PLIANT_BOX
+        "}], \"obstacles\": [{\"sphere\": {\"center\": [%s, 0.5, 0], \"radius\":"
+        " 0.125}%s}, {\"box\": {\"center\": [-0.25, 0.5, 0], \"size\": [0.375, 0.125, "
+        "0.25]%s}%s}]}";
+    char text[1024];
+    snprintf(text, sizeof text, form, "-0.25",
+             ", \"motion\": {\"keyframes\": [{\"time\": 0.2, \"translate\": [0.5, 0, 0]}]}", "",
+             ", \"motion\": {\"keyframes\": [{\"time\": 0.2, \"rotate\": {\"axis\": [0, 1, 0],"
+             " \"degrees\": 90}}]}");
+    pliant_write("moved.json", text);
+    snprintf(text, sizeof text, form, "0.25", "",
+             ", \"rotate\": {\"axis\": [0, 1, 0], \"degrees\": 90}", "");
+    pliant_write("there.json", text);
+    ck_assert_msg(pliant("run moved.json --out moved") == 0, "%s", pliant_err);
+    ck_assert_msg(pliant("run there.json --out there") == 0, "%s", pliant_err);
+    ck_assert_int_eq(pliant("export moved --size 96x72 --frame 0 --out start.png"), 0);
+    ck_assert_int_eq(pliant("export moved --size 96x72 --frame 4 --out moved.png"), 0);
+    ck_assert_int_eq(pliant("export there --size 96x72 --frame 4 --out there.png"), 0);
+    ck_assert(!same_files("start.png", "moved.png"));
+    ck_assert(same_files("moved.png", "there.png"));
+}
+END_TEST
+
+START_TEST(interrupted_run_can_go_on)
+{
+    pliant_write_scene("long.json", 2000, PLIANT_BOX);
+    ck_assert_int_eq(
+        pliant_interrupt_at("/2000", (const char *[]){"run", "long.json", "--out", "r", NULL}),
+        130);
+    ck_assert_ptr_nonnull(strstr(pliant_err, "pliant run --resume --out r"));
+    ck_assert_int_eq(pliant("frames r --to 0"), 0); /* its frames stay */
+    ck_assert_ptr_nonnull(strstr(pliant_out, "45 vertices"));
+    ck_assert_int_eq(pliant("run long.json --resume --out r"), 2);
+    ck_assert_int_eq(pliant("run --resume --out r"), 0);
+    ck_assert_ptr_nonnull(strstr(pliant_err, "succeeded"));
+    ck_assert_int_eq(pliant("frames r --from 2000"), 0);
+    ck_assert_int_eq(pliant("run --resume --out r"), 0);
+    ck_assert_ptr_nonnull(strstr(pliant_err, "already"));
+    ck_assert_int_eq(pliant("run --resume --out none"), 7);
+}
+END_TEST
+
+/* How many paths match; `name` counts from the fixture's folder. */
+static size_t count_paths(const char *name)
+{
+    glob_t found;
+    size_t count = glob(pliant_path(name), 0, NULL, &found) == 0 ? found.gl_pathc : 0;
+    globfree(&found);
+    return count;
+}
+
+START_TEST(interrupted_curve_leaves_nothing)
+{
+    const char *words[20] = {"curve", "--points", "1000"};
+    for (int k = 0; k < 12; k++)
+        words[3 + k] = "arap"; /* seconds of work */
+    ck_assert_int_eq(mkdir(pliant_path("scratch"), 0777), 0);
+    setenv("TMPDIR", pliant_path("scratch"), 1);
+    pid_t pid = pliant_start(words);
+    unsetenv("TMPDIR");
+    for (double end = daemon_fixture_clock() + 30; daemon_fixture_clock() < end;
+         daemon_fixture_nap())
+        if (count_paths("scratch/pliant-*/head.json") > 0)
+            break;
+    ck_assert_int_eq(pliant_interrupt(pid), 130);
+    pliant_read("out", pliant_out, sizeof pliant_out);
+    ck_assert_str_eq(pliant_out, "");
+    ck_assert_uint_eq(count_paths("scratch/*"), 0);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *t = tcase_create("no daemon");
+    tcase_set_timeout(t, 120);
+    tcase_add_checked_fixture(t, pliant_setup_here, pliant_teardown);
+    tcase_add_test(t, run_needs_no_daemon);
+    tcase_add_test(t, quick_form_knows_mesh_files);
+    tcase_add_test(t, methods_are_compared_on_one_frame);
+    tcase_add_test(t, a_curve_is_the_closed_form);
+    tcase_add_test(t, pictures_follow_keyframes);
+    tcase_add_test(t, interrupted_run_can_go_on);
+    tcase_add_test(t, interrupted_curve_leaves_nothing);
+    return run_cases("cli_here", t);
+}
