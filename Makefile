@@ -56,8 +56,11 @@ ISAS := base
 ISA_FLAGS_base :=
 endif
 
-ENGINE_SRC := $(sort $(shell find engine -name '*.c' ! -name '*_isa.c' ! -path 'engine/backends/cuda/*'))
+ENGINE_SRC := $(sort $(shell find engine -name '*.c' ! -name '*_isa.c' ! -path 'engine/backends/cuda/*' ! -path 'engine/backends/device/*'))
 ENGINE_ISA_SRC := $(sort $(shell find engine -name '*_isa.c'))
+# What runs on a device, once for each precision; *_kernels.c are compiled as a device's threads.
+DEVICE_SRC := engine/backends/device/phases.c engine/backends/device/device_model.c
+DEVICE_KERNELS := $(sort $(wildcard engine/backends/device/*_kernels.c))
 PROTOCOL_SRC := $(sort $(wildcard protocol/*.c))
 SERVER_SRC := $(sort $(wildcard server/*.c))
 WORKER_SRC := $(sort $(filter-out %_main.c,$(wildcard server/worker/*.c)))
@@ -119,6 +122,46 @@ $(BUILD)/%.a:
 	@mkdir -p $(@D) && rm -f $@
 	@ar rcs $@ $^
 
+# The device's code on the host, for tests.
+EMULATED_OBJ := $(BUILD)/obj/engine/backends/device/memory_host.o \
+    $(foreach p,f32 f64,$(patsubst %.c,$(BUILD)/obj/%.$(p).o,$(DEVICE_SRC) $(DEVICE_KERNELS)))
+$(BUILD)/libemulated.a: $(EMULATED_OBJ)
+
+# The same for CUDA, a plug-in that is built wherever nvcc is and loaded where a session asks for a GPU: for
+# sm_80, sm_90, and what is newer by PTX. What ptxas says of each kernel is kept beside its object.
+NVCC ?= $(firstword $(shell command -v nvcc) $(wildcard /usr/local/cuda/bin/nvcc))
+CUDA_FLAGS := -std=c++20 -O3 -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=[sm_90,compute_90] \
+    -diag-suppress 1675 -Xcompiler -fPIC,-fvisibility=hidden,-Wno-deprecated-enum-enum-conversion -Xptxas -v -I. -D_GNU_SOURCE
+CUDA_DIR := $(BUILD)/obj/engine/backends/cuda
+CUDA_KERNELS := $(foreach p,f32 f64,$(patsubst engine/backends/device/%.c,$(CUDA_DIR)/%.$(p).o,$(DEVICE_KERNELS)))
+CUDA_OBJ := $(CUDA_DIR)/memory_cuda.o $(CUDA_DIR)/plugin.o $(CUDA_KERNELS) \
+    $(foreach p,f32 f64,$(patsubst engine/backends/device/%.c,$(CUDA_DIR)/%.$(p).o,$(DEVICE_SRC)))
+ifneq ($(NVCC),)
+ifeq ($(SAN),)
+ifeq ($(ARCH),$(shell uname -m))
+PROGRAMS += $(BUILD)/libpliant_cuda.so
+endif
+endif
+endif
+define cuda_rule
+$(CUDA_DIR)/%_kernels.$(1).o: engine/backends/device/%_kernels.c | deps
+	@mkdir -p $$(@D)
+	$$(QUIET_NVCC)$(NVCC) -x cu $(CUDA_FLAGS) -DPL_DEVICE -DPL_ROW=16 $(2) -MMD -MP -c -o $$@ $$< 2>$$@.ptxas || { cat $$@.ptxas >&2; exit 1; }
+$(CUDA_DIR)/%.$(1).o: engine/backends/device/%.c | deps
+	@mkdir -p $$(@D)
+	$$(QUIET_CC)$$(CC) $$(PL_CFLAGS) -fvisibility=hidden $(2) -DPL_DEVICE_NAME='"cuda"' -MMD -MP -c -o $$@ $$<
+endef
+$(eval $(call cuda_rule,f32,-DPL_SINGLE))
+$(eval $(call cuda_rule,f64,))
+$(CUDA_DIR)/%.o: engine/backends/cuda/%.cu | deps
+	@mkdir -p $(@D)
+	$(QUIET_NVCC)$(NVCC) $(CUDA_FLAGS) -MMD -MP -c -o $@ $< 2>$@.ptxas || { cat $@.ptxas >&2; exit 1; }
+$(CUDA_DIR)/%.o: engine/backends/cuda/%.c | deps
+	@mkdir -p $(@D)
+	$(QUIET_CC)$(CC) $(PL_CFLAGS) -fvisibility=hidden -MMD -MP -c -o $@ $<
+$(BUILD)/libpliant_cuda.so: $(CUDA_OBJ) $(BUILD)/libengine.a
+	$(NVCC) -shared -cudart static -o $@ $(CUDA_OBJ) $(BUILD)/libengine.a -Xlinker --exclude-libs=ALL -Xlinker --no-undefined -lgomp -lm
+
 $(BUILD)/pliantd: $(call obj,$(SERVER_SRC)) $(BUILD)/libprotocol.a
 	$(CC) -o $@ $(call obj,$(SERVER_SRC)) $(BUILD)/libprotocol.a $(LDFLAGS_ALL) $(LIBS_SERVER) $(LIBS_PROTOCOL)
 $(BUILD)/pliant-worker: $(BUILD)/obj/server/worker/worker_main.o $(BUILD)/libworker.a $(BUILD)/libprotocol.a $(BUILD)/libengine.a
@@ -141,15 +184,25 @@ $(BUILD)/obj/%.$(1).o: %.c | deps
 	$$(QUIET_CC)$(CC) $(PL_CFLAGS) $(ISA_OPTIMISE) $(ISA_FLAGS_$(1)) $(ISA_SAN) -DPL_ISA=$(1) -MMD -MP -c -o $$@ $$<
 endef
 $(foreach i,$(ISAS),$(eval $(call isa_rule,$(i))))
+define precision_rule
+$(BUILD)/obj/engine/backends/device/%.$(1).o: engine/backends/device/%.c | deps
+	@mkdir -p $$(@D)
+	$$(QUIET_CC)$$(CC) $$(PL_CFLAGS) -Wno-unused-function -Wno-maybe-uninitialized $(2) -DPL_DEVICE_NAME='"emulated"' -MMD -MP -c -o $$@ $$<
+endef
+$(eval $(call precision_rule,f32,-DPL_SINGLE))
+$(eval $(call precision_rule,f64,))
+$(BUILD)/obj/engine/backends/device/%_kernels.f32.o $(BUILD)/obj/engine/backends/device/%_kernels.f64.o: \
+    PL_CFLAGS += -DPL_DEVICE -DPL_SCALAR -DPL_ROW=16
 # Its vectors are written out, and -O3 only takes four times as long over its searches.
 $(BUILD)/obj/engine/model/tets_stretch_isa.%.o: ISA_OPTIMISE := -O1 -fno-var-tracking
 # A line a file; nothing with make -s; the whole command with V=1.
 ifndef V
 QUIET_CC = @$(if $(findstring s,$(firstword -$(MAKEFLAGS))),,echo "  CC $<";)
+QUIET_NVCC = @$(if $(findstring s,$(firstword -$(MAKEFLAGS))),,echo "  NVCC $<";)
 endif
 
 # A test program links everything; unit tests reach inside the rooms.
-$(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(BUILD)/libsupport.a $(BUILD)/libcli.a $(BUILD)/libworker.a $(BUILD)/libprotocol.a $(BUILD)/libengine.a
+$(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(BUILD)/libsupport.a $(BUILD)/libcli.a $(BUILD)/libworker.a $(BUILD)/libprotocol.a $(BUILD)/libemulated.a $(BUILD)/libengine.a
 	@mkdir -p $(@D)
 	@$(CC) -o $@ $^ $(BUILD)/libprotocol.a $(LDFLAGS_ALL) $(LIBS_CHECK) $(LIBS_SERVER) $(LIBS_CLI) $(LIBS_PROTOCOL) $(LIBS_LINEAR)
 $(BENCHES): $(call obj,$(BENCH_HELP_SRC))

@@ -17,4 +17,17 @@ typedef enum pl_material_kind {
 } pl_material_kind;
 #define PL_MATERIAL_KINDS ((int)PL_MATERIAL_SPLINE + 1)
 
+/* DO(the rest of the kind's name, its name in functions and scenes) of each. */
+#define PL_STRETCH_EACH_KIND(DO)                                                                   \
+    DO(NEO_HOOKEAN, neo_hookean)                                                                   \
+    DO(COROTATED, corotated)                                                                       \
+    DO(ARAP, arap)                                                                                 \
+    DO(STVK, stvk)                                                                                 \
+    DO(STABLE_NEO_HOOKEAN, stable_neo_hookean)                                                     \
+    DO(NEO_HOOKEAN_WANG, neo_hookean_wang)                                                         \
+    DO(MOONEY_RIVLIN, mooney_rivlin)                                                               \
+    DO(FUNG, fung)                                                                                 \
+    DO(POLYNOMIAL, polynomial)                                                                     \
+    DO(SPLINE, spline)
+
 #endif

@@ -24,7 +24,8 @@ pl_status pl_stepper_create(const pl_model *model, int32_t threads, pl_stepper *
 {
     *out = (pl_stepper){.model = model};
     const pl_backend_ops *ops = pl_backend_find(model->solver.device);
-    pl_status status = ops ? ops->create(model, threads, &out->backend) : PL_UNSUPPORTED;
+    pl_status status = pl_backend_refuses(ops, model) ? PL_UNSUPPORTED
+                                                      : ops->create(model, threads, &out->backend);
     if (status == PL_OK)
         status = pl_solver_find(model->solver.method)->create(model, out->backend, &out->solver);
     if (status != PL_OK)

@@ -1,6 +1,7 @@
 #include "engine/backends/backend.h"
 
 #include "engine/backends/cpu/cpu.h"
+#include "engine/carries.h"
 
 static const pl_backend_ops *gpu;
 
@@ -18,4 +19,13 @@ const pl_backend_ops *pl_backend_find(pl_device_kind device)
         return gpu;
     }
     return NULL;
+}
+
+const char *pl_backend_refuses(const pl_backend_ops *ops, const pl_model *model)
+{
+    if (!ops)
+        return "there is no such device";
+    if (pl_method_uses_matrix(model->solver.method) && !ops->solve)
+        return "the method solves with a constant matrix, which the device does not factor";
+    return ops->refuses ? ops->refuses(model) : NULL;
 }

@@ -89,7 +89,11 @@ typedef struct pl_measures {
 
 typedef struct pl_backend_ops {
     const char *name;
-    bool on_host; /* arrays are memory that the caller may read; else only download shows them */
+    bool on_host;   /* arrays are memory that the caller may read; else only download shows them */
+    double epsilon; /* of the numbers in arrays */
+    double energy_epsilon; /* differences of energies below this of their size are rounding */
+    /* Why it can not hold a model's terms (pl_backend_refuses); the slot NULL: it holds all. */
+    const char *(*refuses)(const pl_model *model);
     pl_status (*create)(const pl_model *model, int32_t threads, pl_backend **out);
     void (*destroy)(pl_backend *b);
 
@@ -186,6 +190,11 @@ typedef struct pl_backend_ops {
     /* a . b over rows. */
     double (*dot)(pl_backend *b, const double *a, const double *c);
     void (*chebyshev)(pl_backend *b, const pl_chebyshev *step);
+    /* `count` such steps one after the other from step->x in place (x_new is x; g is not read), each with
+     * the stage's gradient where it starts and an omega of its own, and nothing measured between them.
+     * NULL: there is no gain in it. */
+    void (*chebyshev_run)(pl_backend *b, const pl_stage *stage, const pl_chebyshev *step,
+                          const double *omega, int32_t count);
     /* out = sum of coefficient[i] list[i] over rows; out is none of the list. */
     void (*combine)(pl_backend *b, const double *const *list, const double *coefficient,
                     int32_t count, double *out);
@@ -228,6 +237,10 @@ struct pl_backend {
 
 /* The backend for a device, or NULL where there is none. */
 const pl_backend_ops *pl_backend_find(pl_device_kind device);
+
+/* Why a backend, NULL where there is none, can not run a model with its method; NULL where it can. A clause
+ * to follow on a colon. */
+const char *pl_backend_refuses(const pl_backend_ops *ops, const pl_model *model);
 
 /* Give the device `gpu` its backend: what a plug-in brings, or a test. NULL takes it away. Before the
  * first model of it, by one thread. */

@@ -12,7 +12,11 @@ typedef struct pl_mat3 {
     pl_real m[9];
 } pl_mat3;
 
+#ifdef __CUDACC__
+#define PL_UNROLL _Pragma("unroll")
+#else
 #define PL_UNROLL _Pragma("GCC unroll 9")
+#endif
 
 PL_INLINE pl_mat3 pl_mat3_identity(void)
 {

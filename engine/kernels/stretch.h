@@ -50,6 +50,13 @@ typedef enum pl_stretch_domain {
 
 typedef struct pl_stretch_ops pl_stretch_ops;
 
+/* What stands in a table. */
+#ifdef PL_DEVICE
+#define PL_TABLE PL_INLINE
+#else
+#define PL_TABLE static
+#endif
+
 /* The material of one block of elements. With `blend`, which solids alone have, its energy is
  *
  *     (1 - b) Psi(s) + b kappa sum (s_i - 1)^2            (Wang 2016, eq. 18)
@@ -58,9 +65,9 @@ typedef struct pl_stretch_ops pl_stretch_ops;
  * an inverted element is pulled out along its shortest direction (Irving 2004). */
 typedef struct pl_stretch {
     const pl_stretch_ops *ops;
-    const pl_scalar *constants; /* [ops->constants][PL_LANES] */
+    const pl_scalar *constants; /* [ops->constants][PL_ROW] */
     const pl_scalar *shared;    /* numbers that all elements share; NULL where the model has none */
-    const pl_scalar *blend;     /* [2][PL_LANES], or NULL */
+    const pl_scalar *blend;     /* [2][PL_ROW], or NULL */
 } pl_stretch;
 
 /* Second derivatives. Pair p is of the two stretches i < j that are not s[p]. Both quotients are
@@ -71,6 +78,29 @@ typedef struct pl_stretch_curvature {
     pl_real twist[3]; /* (g_i + g_j) / (s_i + s_j) */
 } pl_stretch_curvature;
 
+/* What a device's kernels know of a model. */
+typedef struct pl_stretch_model {
+    int32_t constants, kind; /* pl_material_kind */
+    pl_stretch_domain domain;
+} pl_stretch_model;
+
+#ifdef PL_DEVICE
+/* A device has no tables of functions: there a model is its kind, and stretch_kinds.h, which comes after
+ * the models, knows what to call. */
+struct pl_stretch_ops {
+    int32_t constants, kind;
+    pl_stretch_domain domain;
+};
+#ifdef PL_STRETCH_KINDS
+PL_INLINE void pl_stretch_model_energy_gradient(const pl_stretch *m, const pl_real s[3],
+                                                pl_real *psi, pl_real g[3]);
+PL_INLINE void pl_stretch_model_curvature(const pl_stretch *m, const pl_real s[3],
+                                          pl_stretch_curvature *out);
+PL_INLINE int pl_stretch_model_has_prox(const pl_stretch *m);
+PL_INLINE void pl_stretch_model_prox(const pl_stretch *m, const pl_real *k,
+                                     const pl_real s_tilde[3], pl_real s[3]);
+#endif
+#else
 struct pl_stretch_ops {
     const char *name;
     int32_t constants; /* rows of constants per element */
@@ -85,9 +115,30 @@ struct pl_stretch_ops {
     void (*prox)(const pl_stretch *m, const pl_real *k, const pl_real s_tilde[3], pl_real s[3]);
 };
 
+PL_INLINE void pl_stretch_model_energy_gradient(const pl_stretch *m, const pl_real s[3],
+                                                pl_real *psi, pl_real g[3])
+{
+    m->ops->energy_gradient(m, s, psi, g);
+}
+PL_INLINE void pl_stretch_model_curvature(const pl_stretch *m, const pl_real s[3],
+                                          pl_stretch_curvature *out)
+{
+    m->ops->curvature(m, s, out);
+}
+PL_INLINE int pl_stretch_model_has_prox(const pl_stretch *m)
+{
+    return m->ops->prox != NULL;
+}
+PL_INLINE void pl_stretch_model_prox(const pl_stretch *m, const pl_real *k,
+                                     const pl_real s_tilde[3], pl_real s[3])
+{
+    m->ops->prox(m, k, s_tilde, s);
+}
+#endif
+
 PL_INLINE pl_real pl_stretch_constant(const pl_stretch *m, int row)
 {
-    return pl_load(m->constants + row * PL_LANES);
+    return pl_load(m->constants + row * PL_ROW);
 }
 
 /* s_i + s_j as a divisor. */
@@ -102,13 +153,14 @@ PL_INLINE pl_real pl_stretch_mix(pl_real a, pl_real x, pl_real b, pl_real y)
     return pl_select(pl_gt(a, pl_zero()), a * x, pl_zero()) + b * y;
 }
 
+#if !defined(PL_DEVICE) || defined(PL_STRETCH_KINDS)
 PL_LARGE void pl_stretch_energy_gradient(const pl_stretch *m, const pl_real s[3], pl_real *psi,
                                          pl_real g[3])
 {
-    m->ops->energy_gradient(m, s, psi, g);
+    pl_stretch_model_energy_gradient(m, s, psi, g);
     if (!m->blend)
         return;
-    const pl_real b = pl_load(m->blend), kappa = pl_load(m->blend + PL_LANES), a = pl_one() - b;
+    const pl_real b = pl_load(m->blend), kappa = pl_load(m->blend + PL_ROW), a = pl_one() - b;
     pl_real far = pl_zero();
     PL_UNROLL for (int i = 0; i < 3; i++)
     {
@@ -121,10 +173,10 @@ PL_LARGE void pl_stretch_energy_gradient(const pl_stretch *m, const pl_real s[3]
 
 PL_LARGE void pl_stretch_curve(const pl_stretch *m, const pl_real s[3], pl_stretch_curvature *out)
 {
-    m->ops->curvature(m, s, out);
+    pl_stretch_model_curvature(m, s, out);
     if (!m->blend)
         return;
-    const pl_real b = pl_load(m->blend), kappa = pl_load(m->blend + PL_LANES), a = pl_one() - b;
+    const pl_real b = pl_load(m->blend), kappa = pl_load(m->blend + PL_ROW), a = pl_one() - b;
     const pl_real twice = kappa + kappa;
     PL_UNROLL for (int i = 0; i < 9; i++)
         out->H[i] = pl_stretch_mix(a, out->H[i], b, i % 4 ? pl_zero() : twice);
@@ -135,5 +187,7 @@ PL_LARGE void pl_stretch_curve(const pl_stretch *m, const pl_real s[3], pl_stret
         out->twist[p] = pl_stretch_mix(a, out->twist[p], b, twist);
     }
 }
+
+#endif
 
 #endif

@@ -14,15 +14,15 @@
     {                                                                                              \
         return (pl_##model){pl_stretch_constant(m, 0), pl_stretch_constant(m, 1)};                 \
     }                                                                                              \
-    static void pl_stretch_##model##_energy_gradient(const pl_stretch *m, const pl_real s[3],      \
-                                                     pl_real *psi, pl_real g[3])                   \
+    PL_TABLE void pl_stretch_##model##_energy_gradient(const pl_stretch *m, const pl_real s[3],    \
+                                                       pl_real *psi, pl_real g[3])                 \
     {                                                                                              \
         const pl_##model c = pl_stretch_##model(m);                                                \
         *psi = pl_##model##_stretch_energy(&c, s);                                                 \
         pl_##model##_stretch_gradient(&c, s, g);                                                   \
     }                                                                                              \
-    static void pl_stretch_##model##_prox(const pl_stretch *m, const pl_real *k,                   \
-                                          const pl_real s_tilde[3], pl_real s[3])                  \
+    PL_TABLE void pl_stretch_##model##_prox(const pl_stretch *m, const pl_real *k,                 \
+                                            const pl_real s_tilde[3], pl_real s[3])                \
     {                                                                                              \
         const pl_##model c = pl_stretch_##model(m);                                                \
         pl_##model##_stretch_prox(&c, *k, s_tilde, s);                                             \
@@ -32,8 +32,8 @@ PL_STRETCH_BASIC(corotated)
 PL_STRETCH_BASIC(arap)
 
 /* g_i = mu s_i - c / s_i, so flip = mu + c / (s_i s_j) and twist = mu - c / (s_i s_j). */
-static void pl_stretch_neo_hookean_curvature(const pl_stretch *m, const pl_real s[3],
-                                             pl_stretch_curvature *out)
+PL_TABLE void pl_stretch_neo_hookean_curvature(const pl_stretch *m, const pl_real s[3],
+                                               pl_stretch_curvature *out)
 {
     const pl_neo_hookean n = pl_stretch_neo_hookean(m);
     const pl_real c = n.mu - n.lambda * pl_log(s[0] * s[1] * s[2]);
@@ -62,15 +62,15 @@ PL_INLINE void pl_stretch_rotated_curvature(const pl_corotated *m, const pl_real
     }
 }
 
-static void pl_stretch_corotated_curvature(const pl_stretch *m, const pl_real s[3],
-                                           pl_stretch_curvature *out)
+PL_TABLE void pl_stretch_corotated_curvature(const pl_stretch *m, const pl_real s[3],
+                                             pl_stretch_curvature *out)
 {
     const pl_corotated c = pl_stretch_corotated(m);
     pl_stretch_rotated_curvature(&c, s, out);
 }
 
-static void pl_stretch_arap_curvature(const pl_stretch *m, const pl_real s[3],
-                                      pl_stretch_curvature *out)
+PL_TABLE void pl_stretch_arap_curvature(const pl_stretch *m, const pl_real s[3],
+                                        pl_stretch_curvature *out)
 {
     const pl_arap a = pl_stretch_arap(m);
     const pl_corotated c = pl_arap_as_corotated(&a);

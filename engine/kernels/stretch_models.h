@@ -18,8 +18,8 @@
  * more than finite energy and is at rest inside out as well: for strong compression it wants `invertible`.
  *     g_i = s_i (2 mu e_i + lambda tr)
  */
-static void pl_stretch_stvk_energy_gradient(const pl_stretch *m, const pl_real s[3], pl_real *psi,
-                                            pl_real g[3])
+PL_TABLE void pl_stretch_stvk_energy_gradient(const pl_stretch *m, const pl_real s[3], pl_real *psi,
+                                              pl_real g[3])
 {
     const pl_real half = pl_set1((pl_scalar)0.5), one = pl_one();
     const pl_real mu = pl_stretch_constant(m, 0), lambda = pl_stretch_constant(m, 1);
@@ -30,8 +30,8 @@ static void pl_stretch_stvk_energy_gradient(const pl_stretch *m, const pl_real s
     PL_UNROLL for (int i = 0; i < 3; i++) g[i] = s[i] * ((mu + mu) * e[i] + lambda * tr);
 }
 
-static void pl_stretch_stvk_curvature(const pl_stretch *m, const pl_real s[3],
-                                      pl_stretch_curvature *out)
+PL_TABLE void pl_stretch_stvk_curvature(const pl_stretch *m, const pl_real s[3],
+                                        pl_stretch_curvature *out)
 {
     const pl_real half = pl_set1((pl_scalar)0.5), one = pl_one();
     const pl_real mu = pl_stretch_constant(m, 0), lambda = pl_stretch_constant(m, 1);
@@ -53,8 +53,8 @@ static void pl_stretch_stvk_curvature(const pl_stretch *m, const pl_real s[3],
  * with m = 4/3 mu and l = lambda + 5/6 mu of Lame's constants (its section 3.4). Finite and smooth
  * everywhere, at rest at s = 1 only, and never without force where it is collapsed to a point's like.
  */
-static void pl_stretch_stable_neo_hookean_energy_gradient(const pl_stretch *m, const pl_real s[3],
-                                                          pl_real *psi, pl_real g[3])
+PL_TABLE void pl_stretch_stable_neo_hookean_energy_gradient(const pl_stretch *m, const pl_real s[3],
+                                                            pl_real *psi, pl_real g[3])
 {
     const pl_real half = pl_set1((pl_scalar)0.5), one = pl_one();
     const pl_real mu = pl_stretch_constant(m, 0), lambda = pl_stretch_constant(m, 1);
@@ -67,8 +67,8 @@ static void pl_stretch_stable_neo_hookean_energy_gradient(const pl_stretch *m, c
         g[i] = along * s[i] + volume * s[PL_PAIR_I(i)] * s[PL_PAIR_J(i)];
 }
 
-static void pl_stretch_stable_neo_hookean_curvature(const pl_stretch *m, const pl_real s[3],
-                                                    pl_stretch_curvature *out)
+PL_TABLE void pl_stretch_stable_neo_hookean_curvature(const pl_stretch *m, const pl_real s[3],
+                                                      pl_stretch_curvature *out)
 {
     const pl_real mu = pl_stretch_constant(m, 0), lambda = pl_stretch_constant(m, 1);
     const pl_real I = s[0] * s[0] + s[1] * s[1] + s[2] * s[2], one = pl_one();
@@ -205,13 +205,13 @@ PL_INLINE void pl_rubber_curvature(const pl_stretch *m, const pl_real s[3], cons
 }
 
 #define PL_STRETCH_RUBBER(model, kind)                                                             \
-    static void pl_stretch_##model##_energy_gradient(const pl_stretch *m, const pl_real s[3],      \
-                                                     pl_real *psi, pl_real g[3])                   \
+    PL_TABLE void pl_stretch_##model##_energy_gradient(const pl_stretch *m, const pl_real s[3],    \
+                                                       pl_real *psi, pl_real g[3])                 \
     {                                                                                              \
         pl_rubber_energy_gradient(m, s, kind, psi, g);                                             \
     }                                                                                              \
-    static void pl_stretch_##model##_curvature(const pl_stretch *m, const pl_real s[3],            \
-                                               pl_stretch_curvature *out)                          \
+    PL_TABLE void pl_stretch_##model##_curvature(const pl_stretch *m, const pl_real s[3],          \
+                                                 pl_stretch_curvature *out)                        \
     {                                                                                              \
         pl_rubber_curvature(m, s, kind, out);                                                      \
     }
@@ -227,8 +227,8 @@ PL_STRETCH_RUBBER(fung, PL_RUBBER_FUNG)
  * times the root of 4 mu y^3 + k (y - y~) = 0, y = s - 1. Each stretch moves towards 1 and by
  * less than it was away, so that none of the three pass each other or the crease.
  */
-static void pl_stretch_polynomial_energy_gradient(const pl_stretch *m, const pl_real s[3],
-                                                  pl_real *psi, pl_real g[3])
+PL_TABLE void pl_stretch_polynomial_energy_gradient(const pl_stretch *m, const pl_real s[3],
+                                                    pl_real *psi, pl_real g[3])
 {
     const pl_real mu = pl_stretch_constant(m, 0), four = pl_set1(4);
     pl_real sum = pl_zero();
@@ -241,8 +241,8 @@ static void pl_stretch_polynomial_energy_gradient(const pl_stretch *m, const pl_
     *psi = mu * sum;
 }
 
-static void pl_stretch_polynomial_curvature(const pl_stretch *m, const pl_real s[3],
-                                            pl_stretch_curvature *out)
+PL_TABLE void pl_stretch_polynomial_curvature(const pl_stretch *m, const pl_real s[3],
+                                              pl_stretch_curvature *out)
 {
     const pl_real mu4 = pl_set1(4) * pl_stretch_constant(m, 0), three = pl_set1(3);
     PL_UNROLL for (int i = 0; i < 9; i++) out->H[i] = pl_zero();
@@ -271,8 +271,8 @@ PL_INLINE pl_real pl_polynomial_root(pl_real p, pl_real y)
     return pl_copysign(at, y);
 }
 
-static void pl_stretch_polynomial_prox(const pl_stretch *m, const pl_real *k,
-                                       const pl_real s_tilde[3], pl_real s[3])
+PL_TABLE void pl_stretch_polynomial_prox(const pl_stretch *m, const pl_real *k,
+                                         const pl_real s_tilde[3], pl_real s[3])
 {
     const pl_real p = *k / (pl_set1(4) * pl_stretch_constant(m, 0)), huge = pl_set1((pl_scalar)1e9);
     PL_UNROLL for (int i = 0; i < 3; i++)

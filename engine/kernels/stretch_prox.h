@@ -334,8 +334,8 @@ PL_INLINE void pl_stretch_prox(const pl_stretch *m, pl_real k, const pl_real s_t
     const pl_mask blended = m->blend ? pl_gt(pl_load(m->blend), pl_zero())
                                      : pl_lt(pl_zero(), pl_zero());
     const pl_stretch plain = {m->ops, m->constants, m->shared, NULL};
-    if (m->ops->prox)
-        m->ops->prox(&plain, &k, s_tilde, s);
+    if (pl_stretch_model_has_prox(m))
+        pl_stretch_model_prox(&plain, &k, s_tilde, s);
     else if (!pl_all(blended))
         pl_stretch_prox_general(&plain, k, s_tilde, s);
     if (pl_any(blended)) {

@@ -55,8 +55,8 @@ PL_INLINE pl_real pl_spline_quotient(const pl_scalar *spline, pl_real x, pl_real
     return sum;
 }
 
-static void pl_stretch_spline_energy_gradient(const pl_stretch *m, const pl_real s[3], pl_real *psi,
-                                              pl_real g[3])
+PL_TABLE void pl_stretch_spline_energy_gradient(const pl_stretch *m, const pl_real s[3],
+                                                pl_real *psi, pl_real g[3])
 {
     const pl_scalar *a = m->shared, *b = a + PL_SPLINE_NUMBERS, *c = b + PL_SPLINE_NUMBERS;
     const pl_real scale = pl_stretch_constant(m, 0);
@@ -79,8 +79,8 @@ static void pl_stretch_spline_energy_gradient(const pl_stretch *m, const pl_real
 
 /* flip  = [a'](s_i, s_j) - b'(s_i s_j) + s_k^2 [b'](s_i s_k, s_j s_k) - s_k c'
  * twist = (a'(s_i) + a'(s_j) + s_k (b'(s_i s_k) + b'(s_j s_k))) / (s_i + s_j) + b'(s_i s_j) + s_k c' */
-static void pl_stretch_spline_curvature(const pl_stretch *m, const pl_real s[3],
-                                        pl_stretch_curvature *out)
+PL_TABLE void pl_stretch_spline_curvature(const pl_stretch *m, const pl_real s[3],
+                                          pl_stretch_curvature *out)
 {
     const pl_scalar *a = m->shared, *b = a + PL_SPLINE_NUMBERS, *c = b + PL_SPLINE_NUMBERS;
     const pl_real scale = pl_stretch_constant(m, 0);

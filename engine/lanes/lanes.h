@@ -43,6 +43,11 @@ typedef double pl_scalar;
 #include "engine/lanes/lanes_vector.h"
 #endif
 
+/* How far apart the rows of a block of elements lie: a vector, or what a thread of a device is told. */
+#ifndef PL_ROW
+#define PL_ROW PL_LANES
+#endif
+
 /* What follows is written on the operations above and is the same for every representation. */
 
 PL_INLINE pl_mask pl_gt(pl_real a, pl_real b)

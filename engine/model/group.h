@@ -26,6 +26,13 @@
  * (engine/lanes/README.md says why two). */
 enum { PL_BLOCK = 16 };
 
+/* The numbers in arrays of terms, where kernels of another precision read them (backends/device). */
+#ifdef PL_SINGLE
+typedef float pl_number;
+#else
+typedef double pl_number;
+#endif
+
 /* The most vertices that a term touches. */
 enum { PL_CORNERS_MAX = 8 };
 
@@ -50,14 +57,14 @@ typedef struct pl_block_measure {
  * optimization methods"): the global step that made x saw z^ = z + beta (z - z_old) and likewise
  * u^, and the next one sees them with beta_next. beta = beta_next = 0 is plain ADMM. */
 typedef struct pl_admm_local {
-    const double *x;       /* [n][3], the iterate */
-    const double *u, *z;   /* [block][rows][PL_BLOCK], scaled dual and split variable */
-    double *u_old, *z_old; /* the ones before; overwritten with the new ones */
+    const pl_number *x;       /* [n][3], the iterate */
+    const pl_number *u, *z;   /* [block][rows][PL_BLOCK], scaled dual and split variable */
+    pl_number *u_old, *z_old; /* the ones before; overwritten with the new ones */
     double beta, beta_next;
-    double relaxation;   /* alpha: D x is replaced by alpha D x + (1 - alpha) z^; 1 = plain */
-    double *to_global;   /* contributions of D^T W^2 (z^ - u^) for the next global step (eq. 15) */
-    double *dual;        /* contributions of D^T W^2 (z - z^) (eq. 23), or NULL */
-    pl_block_sums *sums; /* [block] */
+    double relaxation;    /* alpha: D x is replaced by alpha D x + (1 - alpha) z^; 1 = plain */
+    pl_number *to_global; /* contributions of D^T W^2 (z^ - u^) for the next global step (eq. 15) */
+    pl_number *dual;      /* contributions of D^T W^2 (z - z^) (eq. 23), or NULL */
+    pl_block_sums *sums;  /* [block] */
 } pl_admm_local;
 
 typedef struct pl_group_ops {
@@ -119,7 +126,7 @@ struct pl_group {
     const pl_group_ops *ops;
     int64_t terms, blocks;
     int32_t *corner;      /* [block][corners][L]: model vertex */
-    double *weight;       /* [block][L]: w_i^2, 0 in padding */
+    pl_number *weight;    /* [block][L]: w_i^2, 0 in padding */
     int64_t contribution; /* offset of the group's first contribution, doubles */
     void *data;           /* the group's own; see tets.h, contacts.h */
 };

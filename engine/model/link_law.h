@@ -21,7 +21,7 @@ typedef struct law {
 
 PL_INLINE law law_load(const pl_terms *t, int64_t b)
 {
-    const double *c = t->constant + b * PL_LINK_CONSTANTS * PL_BLOCK;
+    const pl_number *c = t->constant + b * PL_LINK_CONSTANTS * PL_BLOCK;
     return (law){pl_load(c + PL_LINK_K * PL_BLOCK), pl_load(c + PL_LINK_LO * PL_BLOCK),
                  pl_load(c + PL_LINK_HI * PL_BLOCK), pl_load(c + PL_LINK_SCALE * PL_BLOCK)};
 }

@@ -20,17 +20,35 @@ struct pl_motion; /* engine/scene.h, which the kernels do without */
 
 typedef struct pl_terms {
     int32_t constants;
-    double *shape;  /* [block][corners][columns][L]: G */
-    double *offset; /* [block][3 columns][L]: o, or NULL: zero */
-    double *place;  /* [block][3][L]: o in the frame of its motion, where there are motions */
+    pl_number *shape;  /* [block][corners][columns][L]: G */
+    pl_number *offset; /* [block][3 columns][L]: o, or NULL: zero */
+    pl_number *place;  /* [block][3][L]: o in the frame of its motion, where there are motions */
     struct pl_motion *motion; /* [block][L]: what carries o along; NULL: nothing does. Its keyframes
                                  are not owned */
-    double *constant;         /* [block][constants][L]: the law's; row 0 is what the energy is
+    pl_number *constant;      /* [block][constants][L]: the law's; row 0 is what the energy is
                          proportional to, and 0 in padding */
     int32_t *element; /* [block][L]: which element of its body's mesh, or edge, or attachment */
     const pl_stretch_ops *material; /* of triangles, else NULL */
-    const double *shared;           /* the material's; not owned */
+    const pl_number *shared;        /* the material's; not owned */
 } pl_terms;
+
+#ifdef PL_DEVICE
+/* As pl_tets_placed. */
+typedef struct pl_terms_placed {
+    pl_group group;
+    pl_terms terms;
+    int64_t block, lane;
+} pl_terms_placed;
+PL_INLINE const pl_terms *pl_terms_of(const pl_group *g)
+{
+    return &((const pl_terms_placed *)g)->terms;
+}
+#else
+PL_INLINE const pl_terms *pl_terms_of(const pl_group *g)
+{
+    return (const pl_terms *)g->data;
+}
+#endif
 
 /* The law of links: U = k/2 (|q| - clamp(|q|, lo, hi))^2, k/2 times the squared distance of q from
  * the shell lo <= |q| <= hi. lo = hi = l is a spring, lo = hi = 0 quadratic; k = inf is the hard

@@ -15,13 +15,12 @@
  *   void     law_prox(&law, &w2, v, z)                argmin U(z) + w2/2 |z - v|^2
  *   pl_real  law_stretch(&law, q)                     the largest stretch, 0 for none
  */
-#include <assert.h>
+#include "engine/model/term_lanes.h"
 
 #define JOIN4_(a, b, c, d) a##b##c##d
 #define JOIN4(a, b, c, d)  JOIN4_(a, b, c, d)
 #define ROWS               (3 * COLUMNS)
 
-static_assert(PL_LANES == PL_BLOCK, "a block is one vector of doubles");
 static_assert(CORNERS <= PL_CORNERS_MAX, "buffers of a term's stiffness");
 
 /* Everything below is compiled once a file: calls cost less than copies take to compile. */
@@ -33,9 +32,9 @@ PL_INLINE void load_shape(const pl_terms *t, int64_t b, pl_real G[CORNERS * COLU
 }
 
 /* q_j = sum_c G_cj (x_c - x_0) + (sum_c G_cj) x_0 - o_j: exact under a shift where the sum is 0. */
-PL_LARGE void apply(const pl_group *g, int64_t b, const double *x, pl_real q[ROWS])
+PL_LARGE void apply(const pl_group *g, int64_t b, const pl_number *x, pl_real q[ROWS])
 {
-    const pl_terms *t = g->data;
+    const pl_terms *t = pl_terms_of(g);
     pl_real G[CORNERS * COLUMNS];
     load_shape(t, b, G);
     const int32_t *corner = g->corner + b * CORNERS * PL_BLOCK;
@@ -70,11 +69,11 @@ PL_LARGE void apply(const pl_group *g, int64_t b, const double *x, pl_real q[ROW
 
 /* Contributions of D^T P: corner c gets sum_j G_cj P_j. */
 PL_LARGE void store_transpose(const pl_group *g, int64_t b, const pl_real P[ROWS],
-                              double *contributions)
+                              pl_number *contributions)
 {
     pl_real G[CORNERS * COLUMNS];
-    load_shape(g->data, b, G);
-    double *out = contributions + (g->contribution + b * 3 * CORNERS * PL_BLOCK);
+    load_shape(pl_terms_of(g), b, G);
+    pl_number *out = contributions + (g->contribution + b * 3 * CORNERS * PL_BLOCK);
 #pragma GCC unroll 8
     for (int c = 0; c < CORNERS; c++)
 #pragma GCC unroll 3
@@ -87,7 +86,7 @@ PL_LARGE void store_transpose(const pl_group *g, int64_t b, const pl_real P[ROWS
         }
 }
 
-PL_INLINE void load_rows(const double *from, int64_t b, pl_real q[ROWS])
+PL_INLINE void load_rows(const pl_number *from, int64_t b, pl_real q[ROWS])
 {
 #pragma GCC unroll 9
     for (int e = 0; e < ROWS; e++)
@@ -102,7 +101,8 @@ PL_INLINE void shift_back(const pl_terms *t, int64_t b, pl_real w2, pl_real q[RO
             q[e] += w2 * pl_load(t->offset + (b * ROWS + e) * PL_BLOCK);
 }
 
-static void terms_reduce(const pl_group *g, const double *x, double *Dx, int64_t b0, int64_t b1)
+PL_TERM void terms_reduce(const pl_group *g, const pl_number *x, pl_number *Dx, int64_t b0,
+                          int64_t b1)
 {
     for (int64_t b = b0; b < b1; b++) {
         pl_real q[ROWS];
@@ -112,12 +112,12 @@ static void terms_reduce(const pl_group *g, const double *x, double *Dx, int64_t
     }
 }
 
-static void terms_prox(const pl_group *g, const pl_stage *stage, const double *v, double *z,
-                       int64_t b0, int64_t b1)
+PL_TERM void terms_prox(const pl_group *g, const pl_stage *stage, const pl_number *v, pl_number *z,
+                        int64_t b0, int64_t b1)
 {
     for (int64_t b = b0; b < b1; b++) {
         pl_real V[ROWS], Z[ROWS], w2 = pl_load(g->weight + b * PL_BLOCK);
-        law m = law_load(g->data, b);
+        law m = law_load(pl_terms_of(g), b);
         load_rows(v, b, V);
         law_prox(&m, &w2, V, Z);
         for (int e = 0; e < ROWS; e++)
@@ -125,18 +125,18 @@ static void terms_prox(const pl_group *g, const pl_stage *stage, const double *v
     }
 }
 
-static void terms_admm_local(const pl_group *g, const pl_stage *stage, const pl_admm_local *local,
-                             int64_t b0, int64_t b1)
+PL_TERM void terms_admm_local(const pl_group *g, const pl_stage *stage, const pl_admm_local *local,
+                              int64_t b0, int64_t b1)
 {
     pl_real alpha = pl_set1(local->relaxation), rest = pl_set1(1 - local->relaxation);
     pl_real beta = pl_set1(local->beta), beta_next = pl_set1(local->beta_next);
     for (int64_t b = b0; b < b1; b++) {
         pl_real w2 = pl_load(g->weight + b * PL_BLOCK);
         pl_real q[ROWS], V[ROWS], Z[ROWS], s[ROWS], to_global[ROWS];
-        law m = law_load(g->data, b);
-        const double *u = local->u + b * ROWS * PL_BLOCK, *z = local->z + b * ROWS * PL_BLOCK;
-        double *u_old = local->u_old + b * ROWS * PL_BLOCK;
-        double *z_old = local->z_old + b * ROWS * PL_BLOCK;
+        law m = law_load(pl_terms_of(g), b);
+        const pl_number *u = local->u + b * ROWS * PL_BLOCK, *z = local->z + b * ROWS * PL_BLOCK;
+        pl_number *u_old = local->u_old + b * ROWS * PL_BLOCK;
+        pl_number *z_old = local->z_old + b * ROWS * PL_BLOCK;
         apply(g, b, local->x, q);
         for (int e = 0; e < ROWS; e++) {
             pl_real ue = pl_load(u + e * PL_BLOCK), ze = pl_load(z + e * PL_BLOCK);
@@ -158,20 +158,19 @@ static void terms_admm_local(const pl_group *g, const pl_stage *stage, const pl_
             pl_store(u_old + e * PL_BLOCK, u_new);
             pl_store(z_old + e * PL_BLOCK, Z[e]);
         }
-        shift_back(g->data, b, w2, to_global);
+        shift_back(pl_terms_of(g), b, w2, to_global);
         store_transpose(g, b, to_global, local->to_global);
         if (local->dual) {
             for (int e = 0; e < ROWS; e++)
                 s[e] *= w2;
             store_transpose(g, b, s, local->dual);
         }
-        local->sums[b] = (pl_block_sums){pl_sum(w2 * primal), pl_sum(w2 * change),
-                                         pl_sum(w2 * size)};
+        PL_PUT_SUMS(local->sums, b, w2 * primal, w2 * change, w2 * size);
     }
 }
 
-static void terms_admm_contribute(const pl_group *g, const double *u, const double *z,
-                                  double *contributions, int64_t b0, int64_t b1)
+PL_TERM void terms_admm_contribute(const pl_group *g, const pl_number *u, const pl_number *z,
+                                   pl_number *contributions, int64_t b0, int64_t b1)
 {
     for (int64_t b = b0; b < b1; b++) {
         pl_real q[ROWS], U[ROWS], w2 = pl_load(g->weight + b * PL_BLOCK);
@@ -179,13 +178,13 @@ static void terms_admm_contribute(const pl_group *g, const double *u, const doub
         load_rows(u, b, U);
         for (int e = 0; e < ROWS; e++)
             q[e] = w2 * (q[e] - U[e]);
-        shift_back(g->data, b, w2, q);
+        shift_back(pl_terms_of(g), b, w2, q);
         store_transpose(g, b, q, contributions);
     }
 }
 
-static void terms_transpose(const pl_group *g, const double *q, double *contributions, int64_t b0,
-                            int64_t b1)
+PL_TERM void terms_transpose(const pl_group *g, const pl_number *q, pl_number *contributions,
+                             int64_t b0, int64_t b1)
 {
     for (int64_t b = b0; b < b1; b++) {
         pl_real Q[ROWS], w2 = pl_load(g->weight + b * PL_BLOCK);
@@ -196,64 +195,46 @@ static void terms_transpose(const pl_group *g, const double *q, double *contribu
     }
 }
 
-static void terms_measure(const pl_group *g, const double *x, pl_block_measure *out, int64_t b0,
-                          int64_t b1)
-{
-    for (int64_t b = b0; b < b1; b++) {
-        pl_real q[ROWS];
-        law m = law_load(g->data, b);
-        apply(g, b, x, q);
-        out[b] = (pl_block_measure){0};
 #ifndef LAW_HARD
-        pl_real U, P[ROWS];
-        law_energy_gradient(&m, q, &U, P);
-        out[b].energy = g->ops->hard ? 0 : pl_sum(U);
-#endif
-        pl_real stretch = law_stretch(&m, q);
-        for (int l = 0; l < PL_BLOCK; l++)
-            if (stretch[l] > out[b].max_stretch)
-                out[b].max_stretch = stretch[l];
-    }
-}
-
-#ifndef LAW_HARD
-static void terms_energy_gradient(const pl_group *g, const double *x, double *energy,
-                                  double *contributions, int64_t b0, int64_t b1)
+PL_TERM void terms_energy_gradient(const pl_group *g, const pl_number *x, pl_number *energy,
+                                   pl_number *contributions, int64_t b0, int64_t b1)
 {
     for (int64_t b = b0; b < b1; b++) {
         pl_real q[ROWS], U, P[ROWS];
-        law m = law_load(g->data, b);
+        law m = law_load(pl_terms_of(g), b);
         apply(g, b, x, q);
         law_energy_gradient(&m, q, &U, P);
         if (energy)
-            energy[b] = pl_sum(U);
+            PL_PUT_SUM(energy, b, U);
         if (contributions)
             store_transpose(g, b, P, contributions);
     }
 }
 
-static void terms_energy(const pl_group *g, const double *x, double *energy, int64_t b0, int64_t b1)
+PL_TERM void terms_energy(const pl_group *g, const pl_number *x, pl_number *energy, int64_t b0,
+                          int64_t b1)
 {
     terms_energy_gradient(g, x, energy, NULL, b0, b1);
 }
 
-static void terms_gradient(const pl_group *g, const double *x, double *contributions, int64_t b0,
-                           int64_t b1)
+PL_TERM void terms_gradient(const pl_group *g, const pl_number *x, pl_number *contributions,
+                            int64_t b0, int64_t b1)
 {
     terms_energy_gradient(g, x, NULL, contributions, b0, b1);
 }
 
 /* H = D^T C D */
-static void terms_hessian(const pl_group *g, const double *x, double *H, int64_t b0, int64_t b1)
+PL_TERM void terms_hessian(const pl_group *g, const pl_number *x, pl_number *H, int64_t b0,
+                           int64_t b1)
 {
     enum { ENTRIES = 3 * CORNERS * (3 * CORNERS + 1) / 2 };
     for (int64_t b = b0; b < b1; b++) {
         pl_real G[CORNERS * COLUMNS], q[ROWS], C[ROWS * ROWS];
-        law m = law_load(g->data, b);
-        load_shape(g->data, b, G);
+        law m = law_load(pl_terms_of(g), b);
+        load_shape(pl_terms_of(g), b, G);
         apply(g, b, x, q);
         law_hessian(&m, q, C);
-        double *out = H + b * ENTRIES * PL_BLOCK;
+        pl_number *out = H + b * ENTRIES * PL_BLOCK;
 #pragma GCC unroll 1
         for (int i = 0; i < 3 * CORNERS; i++)
 #pragma GCC unroll 1
@@ -269,7 +250,53 @@ static void terms_hessian(const pl_group *g, const double *x, double *H, int64_t
             }
     }
 }
+
+/* Its diagonal: of corner c and coordinate r, sum_jl G_cj C[r + 3j, r + 3l] G_cl. */
+PL_TERM void terms_hessian_diagonal(const pl_group *g, const pl_number *x, pl_number *contributions,
+                                    int64_t b0, int64_t b1)
+{
+    for (int64_t b = b0; b < b1; b++) {
+        pl_real G[CORNERS * COLUMNS], q[ROWS], C[ROWS * ROWS];
+        law m = law_load(pl_terms_of(g), b);
+        load_shape(pl_terms_of(g), b, G);
+        apply(g, b, x, q);
+        law_hessian(&m, q, C);
+        pl_number *out = contributions + (g->contribution + b * 3 * CORNERS * PL_BLOCK);
+#pragma GCC unroll 1
+        for (int i = 0; i < 3 * CORNERS; i++) {
+            const pl_real *w = G + i / 3 * COLUMNS;
+            pl_real sum = pl_zero();
+#pragma GCC unroll 1
+            for (int j = 0; j < COLUMNS; j++)
+#pragma GCC unroll 1
+                for (int l = 0; l < COLUMNS; l++)
+                    sum += w[j] * C[i % 3 + 3 * j + ROWS * (i % 3 + 3 * l)] * w[l];
+            pl_store(out + i * PL_BLOCK, sum);
+        }
+    }
+}
 #endif
+
+#ifndef PL_DEVICE
+PL_TERM void terms_measure(const pl_group *g, const pl_number *x, pl_block_measure *out, int64_t b0,
+                           int64_t b1)
+{
+    for (int64_t b = b0; b < b1; b++) {
+        pl_real q[ROWS];
+        law m = law_load(pl_terms_of(g), b);
+        apply(g, b, x, q);
+        out[b] = (pl_block_measure){0};
+#ifndef LAW_HARD
+        pl_real U, P[ROWS];
+        law_energy_gradient(&m, q, &U, P);
+        out[b].energy = g->ops->hard ? 0 : pl_sum(U);
+#endif
+        pl_real stretch = law_stretch(&m, q);
+        for (int l = 0; l < PL_BLOCK; l++)
+            if (stretch[l] > out[b].max_stretch)
+                out[b].max_stretch = stretch[l];
+    }
+}
 
 #define TERMS_COMMON                                                                               \
     .name = TERMS_NAME, .corners = CORNERS, .rows = ROWS, .freeze = pl_terms_freeze,               \
@@ -297,5 +324,7 @@ const pl_group_ops SOFT_OPS = {
     .gradient = terms_gradient,
     .energy_gradient = terms_energy_gradient,
     .hessian = terms_hessian,
+    .hessian_diagonal = terms_hessian_diagonal,
 };
+#endif
 #endif

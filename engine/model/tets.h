@@ -14,15 +14,34 @@
 #include "engine/model/group.h"
 
 typedef struct pl_tets {
-    double *shape;     /* [block][9][L]: B^-1, column-major, 1/m */
-    double *volume;    /* [block][L]: m^3 times the factor on the energy, 0 in padding */
-    double *constants; /* [block][stretch->constants][L]: of the material, in its table's order */
-    double *shared;    /* what all elements share (splines), or NULL */
-    double *blend;    /* [block][2][L]: rows b and kappa of kernels/stretch.h; NULL: not invertible.
+    pl_number *shape;  /* [block][9][L]: B^-1, column-major, 1/m */
+    pl_number *volume; /* [block][L]: m^3 times the factor on the energy, 0 in padding */
+    pl_number
+        *constants;    /* [block][stretch->constants][L]: of the material, in its table's order */
+    pl_number *shared; /* what all elements share (splines), or NULL */
+    pl_number *blend; /* [block][2][L]: rows b and kappa of kernels/stretch.h; NULL: not invertible.
                           b is a function of where a step began (freeze) */
     int32_t *element; /* [block][L]: tetrahedron in the model's order */
     const pl_stretch_ops *stretch;
 } pl_tets;
+
+#ifdef PL_DEVICE
+/* A thread's own copy of a group: what it points to stands behind it, so that nothing need be in memory. */
+typedef struct pl_tets_placed {
+    pl_group group;
+    pl_tets tets;
+    int64_t block, lane;
+} pl_tets_placed;
+PL_INLINE const pl_tets *pl_tets_of(const pl_group *g)
+{
+    return &((const pl_tets_placed *)g)->tets;
+}
+#else
+PL_INLINE const pl_tets *pl_tets_of(const pl_group *g)
+{
+    return (const pl_tets *)g->data;
+}
+#endif
 
 /* Stretches below `high` begin to convert an invertible element, at `low` it is convex altogether
  * (Wang 2016, eq. 17 and its typical values). */

@@ -13,21 +13,18 @@
  */
 #include "engine/kernels/mat3.h"
 #include "engine/kernels/svd3.h"
+#include "engine/model/term_lanes.h"
 #include "engine/model/tets.h"
-
-#include <assert.h>
 
 #define JOIN3_(a, b, c) a##b##c
 #define JOIN3(a, b, c)  JOIN3_(a, b, c)
 #define KERNEL(verb)    JOIN3(pl_, MATERIAL, _##verb)
 #define OPS             JOIN3(JOIN3(pl_tets_, MATERIAL, _ops_), PL_ISA, )
 
-static_assert(PL_LANES == PL_BLOCK, "a block is one vector of doubles");
-
 typedef JOIN3(pl_, MATERIAL, ) material;
 
 /* The four corners' coordinates of a block: p[c][k] = coordinate k of corner c. */
-PL_INLINE void load_corners(const pl_group *g, int64_t b, const double *x, pl_real p[4][3])
+PL_INLINE void load_corners(const pl_group *g, int64_t b, const pl_number *x, pl_real p[4][3])
 {
     const int32_t *corner = g->corner + b * 4 * PL_BLOCK;
 #pragma GCC unroll 4
@@ -43,8 +40,8 @@ PL_INLINE void load_shape(const pl_tets *t, int64_t b, pl_real inverse[9])
 }
 
 /* F = [x1 - x0, x2 - x0, x3 - x0] B^-1 (Narain 2016, eq. 32). */
-PL_INLINE void deformation(const pl_group *g, int64_t b, const double *x, const pl_real inverse[9],
-                           pl_mat3 *F)
+PL_INLINE void deformation(const pl_group *g, int64_t b, const pl_number *x,
+                           const pl_real inverse[9], pl_mat3 *F)
 {
     pl_real p[4][3];
     load_corners(g, b, x, p);
@@ -61,7 +58,7 @@ PL_INLINE void deformation(const pl_group *g, int64_t b, const double *x, const 
 #ifndef TETS_LOAD_MATERIAL
 PL_INLINE material load_material(const pl_tets *t, int64_t b)
 {
-    const double *constants = t->constants + b * 2 * PL_BLOCK;
+    const pl_number *constants = t->constants + b * 2 * PL_BLOCK;
     return (material){pl_load(constants), pl_load(constants + PL_BLOCK)};
 }
 #define TETS_FREEZE NULL
@@ -69,9 +66,9 @@ PL_INLINE material load_material(const pl_tets *t, int64_t b)
 
 /* Contributions of D^T vec(G): corner c gets G times the gradient of its shape function. */
 PL_INLINE void store_transpose(const pl_group *g, int64_t b, const pl_real inverse[9],
-                               const pl_mat3 *G, double *contributions)
+                               const pl_mat3 *G, pl_number *contributions)
 {
-    double *out = contributions + (g->contribution + b * 12 * PL_BLOCK);
+    pl_number *out = contributions + (g->contribution + b * 12 * PL_BLOCK);
 #pragma GCC unroll 3
     for (int r = 0; r < 3; r++) {
         pl_real f[4];
@@ -86,9 +83,10 @@ PL_INLINE void store_transpose(const pl_group *g, int64_t b, const pl_real inver
     }
 }
 
-static void tets_reduce(const pl_group *g, const double *x, double *Dx, int64_t b0, int64_t b1)
+PL_TERM void tets_reduce(const pl_group *g, const pl_number *x, pl_number *Dx, int64_t b0,
+                         int64_t b1)
 {
-    const pl_tets *t = g->data;
+    const pl_tets *t = pl_tets_of(g);
     for (int64_t b = b0; b < b1; b++) {
         pl_real inverse[9];
         pl_mat3 F;
@@ -99,9 +97,10 @@ static void tets_reduce(const pl_group *g, const double *x, double *Dx, int64_t 
     }
 }
 
-static void tets_energy(const pl_group *g, const double *x, double *energy, int64_t b0, int64_t b1)
+PL_TERM void tets_energy(const pl_group *g, const pl_number *x, pl_number *energy, int64_t b0,
+                         int64_t b1)
 {
-    const pl_tets *t = g->data;
+    const pl_tets *t = pl_tets_of(g);
     for (int64_t b = b0; b < b1; b++) {
         pl_real inverse[9], volume = pl_load(t->volume + b * PL_BLOCK);
         pl_mat3 F;
@@ -110,14 +109,14 @@ static void tets_energy(const pl_group *g, const double *x, double *energy, int6
         deformation(g, b, x, inverse, &F);
         /* Padding has no volume, and 0 times an infinite density is not 0. */
         pl_real density = KERNEL(energy)(&m, &F);
-        energy[b] = pl_sum(pl_select(pl_gt(volume, pl_zero()), volume * density, pl_zero()));
+        PL_PUT_SUM(energy, b, pl_select(pl_gt(volume, pl_zero()), volume * density, pl_zero()));
     }
 }
 
-static void tets_gradient(const pl_group *g, const double *x, double *contributions, int64_t b0,
-                          int64_t b1)
+PL_TERM void tets_gradient(const pl_group *g, const pl_number *x, pl_number *contributions,
+                           int64_t b0, int64_t b1)
 {
-    const pl_tets *t = g->data;
+    const pl_tets *t = pl_tets_of(g);
     for (int64_t b = b0; b < b1; b++) {
         pl_real inverse[9], volume = pl_load(t->volume + b * PL_BLOCK);
         pl_mat3 F, P;
@@ -133,13 +132,13 @@ static void tets_gradient(const pl_group *g, const double *x, double *contributi
 
 /* d2 Psi / dF2 of a block, and the gradients of its corners' shape functions. Out of line: it is
  * large, and two functions call it. */
-static __attribute__((noinline)) void block_hessian(const pl_group *g, int64_t b, const double *x,
-                                                    pl_real C[81], pl_real grad[4][3])
+PL_LARGE void block_hessian(const pl_group *g, int64_t b, const pl_number *x, pl_real C[81],
+                            pl_real grad[4][3])
 {
     pl_real inverse[9];
     pl_mat3 F;
-    material m = load_material(g->data, b);
-    load_shape(g->data, b, inverse);
+    material m = load_material(pl_tets_of(g), b);
+    load_shape(pl_tets_of(g), b, inverse);
     deformation(g, b, x, inverse, &F);
     KERNEL(hessian)(&m, &F, C);
     for (int j = 0; j < 3; j++) {
@@ -150,14 +149,15 @@ static __attribute__((noinline)) void block_hessian(const pl_group *g, int64_t b
 }
 
 /* H = V G^T (d2 Psi / dF2) G with G the map from the corners' coordinates to vec(F). */
-static void tets_hessian(const pl_group *g, const double *x, double *H, int64_t b0, int64_t b1)
+PL_TERM void tets_hessian(const pl_group *g, const pl_number *x, pl_number *H, int64_t b0,
+                          int64_t b1)
 {
-    const pl_tets *t = g->data;
+    const pl_tets *t = pl_tets_of(g);
     for (int64_t b = b0; b < b1; b++) {
         pl_real volume = pl_load(t->volume + b * PL_BLOCK);
         pl_real C[81], grad[4][3];
         block_hessian(g, b, x, C, grad);
-        double *out = H + b * 78 * PL_BLOCK;
+        pl_number *out = H + b * 78 * PL_BLOCK;
         for (int i = 0; i < 12; i++)
             for (int k = 0; k <= i; k++) {
                 pl_real sum = pl_zero();
@@ -171,15 +171,15 @@ static void tets_hessian(const pl_group *g, const double *x, double *H, int64_t 
 }
 
 /* Its diagonal: of corner c and coordinate r, V sum_jq grad_c[j] C[r + 3j, r + 3q] grad_c[q]. */
-static void tets_hessian_diagonal(const pl_group *g, const double *x, double *contributions,
-                                  int64_t b0, int64_t b1)
+PL_TERM void tets_hessian_diagonal(const pl_group *g, const pl_number *x, pl_number *contributions,
+                                   int64_t b0, int64_t b1)
 {
-    const pl_tets *t = g->data;
+    const pl_tets *t = pl_tets_of(g);
     for (int64_t b = b0; b < b1; b++) {
         pl_real volume = pl_load(t->volume + b * PL_BLOCK);
         pl_real C[81], grad[4][3];
         block_hessian(g, b, x, C, grad);
-        double *out = contributions + (g->contribution + b * 12 * PL_BLOCK);
+        pl_number *out = contributions + (g->contribution + b * 12 * PL_BLOCK);
         for (int i = 0; i < 12; i++) {
             const pl_real *w = grad[i / 3];
             pl_real sum = pl_zero();
@@ -198,10 +198,10 @@ PL_INLINE pl_real prox_stiffness(pl_real w2, pl_real volume)
            pl_select(pl_gt(volume, pl_zero()), volume, pl_one());
 }
 
-static void tets_prox(const pl_group *g, const pl_stage *stage, const double *v, double *z,
-                      int64_t b0, int64_t b1)
+PL_TERM void tets_prox(const pl_group *g, const pl_stage *stage, const pl_number *v, pl_number *z,
+                       int64_t b0, int64_t b1)
 {
-    const pl_tets *t = g->data;
+    const pl_tets *t = pl_tets_of(g);
     for (int64_t b = b0; b < b1; b++) {
         material m = load_material(t, b);
         pl_real k = prox_stiffness(pl_load(g->weight + b * PL_BLOCK),
@@ -215,10 +215,10 @@ static void tets_prox(const pl_group *g, const pl_stage *stage, const double *v,
     }
 }
 
-static void tets_admm_local(const pl_group *g, const pl_stage *stage, const pl_admm_local *local,
-                            int64_t b0, int64_t b1)
+PL_TERM void tets_admm_local(const pl_group *g, const pl_stage *stage, const pl_admm_local *local,
+                             int64_t b0, int64_t b1)
 {
-    const pl_tets *t = g->data;
+    const pl_tets *t = pl_tets_of(g);
     pl_real alpha = pl_set1(local->relaxation), rest = pl_set1(1 - local->relaxation);
     pl_real beta = pl_set1(local->beta), beta_next = pl_set1(local->beta_next);
     for (int64_t b = b0; b < b1; b++) {
@@ -226,8 +226,9 @@ static void tets_admm_local(const pl_group *g, const pl_stage *stage, const pl_a
         pl_real k = prox_stiffness(w2, pl_load(t->volume + b * PL_BLOCK));
         material m = load_material(t, b);
         pl_mat3 F, V, Z, q;
-        const double *u = local->u + b * 9 * PL_BLOCK, *z = local->z + b * 9 * PL_BLOCK;
-        double *u_old = local->u_old + b * 9 * PL_BLOCK, *z_old = local->z_old + b * 9 * PL_BLOCK;
+        const pl_number *u = local->u + b * 9 * PL_BLOCK, *z = local->z + b * 9 * PL_BLOCK;
+        pl_number *u_old = local->u_old + b * 9 * PL_BLOCK,
+                  *z_old = local->z_old + b * 9 * PL_BLOCK;
         load_shape(t, b, inverse);
         deformation(g, b, local->x, inverse, &F);
 
@@ -258,15 +259,14 @@ static void tets_admm_local(const pl_group *g, const pl_stage *stage, const pl_a
                 s.m[e] *= w2;
             store_transpose(g, b, inverse, &s, local->dual);
         }
-        local->sums[b] = (pl_block_sums){pl_sum(w2 * primal), pl_sum(w2 * change),
-                                         pl_sum(w2 * size)};
+        PL_PUT_SUMS(local->sums, b, w2 * primal, w2 * change, w2 * size);
     }
 }
 
-static void tets_admm_contribute(const pl_group *g, const double *u, const double *z,
-                                 double *contributions, int64_t b0, int64_t b1)
+PL_TERM void tets_admm_contribute(const pl_group *g, const pl_number *u, const pl_number *z,
+                                  pl_number *contributions, int64_t b0, int64_t b1)
 {
-    const pl_tets *t = g->data;
+    const pl_tets *t = pl_tets_of(g);
     for (int64_t b = b0; b < b1; b++) {
         pl_real inverse[9], w2 = pl_load(g->weight + b * PL_BLOCK);
         pl_mat3 q;
@@ -278,10 +278,10 @@ static void tets_admm_contribute(const pl_group *g, const double *u, const doubl
     }
 }
 
-static void tets_transpose(const pl_group *g, const double *q, double *contributions, int64_t b0,
-                           int64_t b1)
+PL_TERM void tets_transpose(const pl_group *g, const pl_number *q, pl_number *contributions,
+                            int64_t b0, int64_t b1)
 {
-    const pl_tets *t = g->data;
+    const pl_tets *t = pl_tets_of(g);
     for (int64_t b = b0; b < b1; b++) {
         pl_real inverse[9], w2 = pl_load(g->weight + b * PL_BLOCK);
         pl_mat3 Q;
@@ -292,10 +292,29 @@ static void tets_transpose(const pl_group *g, const double *q, double *contribut
     }
 }
 
-static void tets_measure(const pl_group *g, const double *x, pl_block_measure *out, int64_t b0,
-                         int64_t b1)
+PL_TERM void tets_energy_gradient(const pl_group *g, const pl_number *x, pl_number *energy,
+                                  pl_number *contributions, int64_t b0, int64_t b1)
 {
-    const pl_tets *t = g->data;
+    const pl_tets *t = pl_tets_of(g);
+    for (int64_t b = b0; b < b1; b++) {
+        pl_real inverse[9], volume = pl_load(t->volume + b * PL_BLOCK);
+        pl_mat3 F, P;
+        material m = load_material(t, b);
+        load_shape(t, b, inverse);
+        deformation(g, b, x, inverse, &F);
+        pl_real density = KERNEL(energy_gradient)(&m, &F, &P);
+        PL_PUT_SUM(energy, b, pl_select(pl_gt(volume, pl_zero()), volume * density, pl_zero()));
+        for (int e = 0; e < 9; e++)
+            P.m[e] *= volume;
+        store_transpose(g, b, inverse, &P, contributions);
+    }
+}
+
+#ifndef PL_DEVICE
+PL_TERM void tets_measure(const pl_group *g, const pl_number *x, pl_block_measure *out, int64_t b0,
+                          int64_t b1)
+{
+    const pl_tets *t = pl_tets_of(g);
     for (int64_t b = b0; b < b1; b++) {
         pl_real inverse[9], volume = pl_load(t->volume + b * PL_BLOCK), s[3];
         pl_mat3 F;
@@ -313,24 +332,6 @@ static void tets_measure(const pl_group *g, const double *x, pl_block_measure *o
             if (s[0][l] > out[b].max_stretch)
                 out[b].max_stretch = s[0][l];
         }
-    }
-}
-
-static void tets_energy_gradient(const pl_group *g, const double *x, double *energy,
-                                 double *contributions, int64_t b0, int64_t b1)
-{
-    const pl_tets *t = g->data;
-    for (int64_t b = b0; b < b1; b++) {
-        pl_real inverse[9], volume = pl_load(t->volume + b * PL_BLOCK);
-        pl_mat3 F, P;
-        material m = load_material(t, b);
-        load_shape(t, b, inverse);
-        deformation(g, b, x, inverse, &F);
-        pl_real density = KERNEL(energy_gradient)(&m, &F, &P);
-        energy[b] = pl_sum(pl_select(pl_gt(volume, pl_zero()), volume * density, pl_zero()));
-        for (int e = 0; e < 9; e++)
-            P.m[e] *= volume;
-        store_transpose(g, b, inverse, &P, contributions);
     }
 }
 
@@ -355,3 +356,4 @@ const pl_group_ops OPS = {
     .freeze = TETS_FREEZE,
     .destroy = pl_tets_destroy,
 };
+#endif

@@ -24,7 +24,11 @@
 enum { ACROSS_STEPS = 40, PROX_STEPS = 40, PROX_HALVINGS = 20 };
 #define ACROSS_LEAST 1e-6
 #define ACROSS_MOST  1e6
-#define CONVERGED    1e-14
+#ifdef PL_SINGLE
+#define CONVERGED 4e-7f
+#else
+#define CONVERGED 1e-14
+#endif
 
 typedef struct law {
     pl_stretch material;
@@ -33,7 +37,7 @@ typedef struct law {
 
 PL_INLINE law law_load(const pl_terms *t, int64_t b)
 {
-    const double *c = t->constant + b * t->constants * PL_BLOCK;
+    const pl_number *c = t->constant + b * t->constants * PL_BLOCK;
     return (law){{t->material, c + PL_TRIANGLE_MATERIAL * PL_BLOCK, t->shared, NULL},
                  pl_load(c + PL_TRIANGLE_VOLUME * PL_BLOCK)};
 }
@@ -50,8 +54,8 @@ PL_LARGE void solve_across(const pl_stretch *m, pl_real s[3])
     for (int k = 0; k < ACROSS_STEPS && !pl_all(done); k++) {
         pl_real psi, g[3];
         pl_stretch_curvature c;
-        m->ops->energy_gradient(m, s, &psi, g);
-        m->ops->curvature(m, s, &c);
+        pl_stretch_model_energy_gradient(m, s, &psi, g);
+        pl_stretch_model_curvature(m, s, &c);
         const pl_mask rising = pl_gt(g[2], pl_zero());
         hi = pl_select(rising, s[2], hi);
         lo = pl_select(rising, lo, s[2]);
@@ -88,7 +92,7 @@ PL_LARGE void law_energy_gradient(const law *m, const pl_real F[6], pl_real *ene
     pl_svd32(F, U, s, V);
     s[2] = across_start(&m->material, s);
     solve_across(&m->material, s);
-    m->material.ops->energy_gradient(&m->material, s, &psi, g);
+    pl_stretch_model_energy_gradient(&m->material, s, &psi, g);
     for (int j = 0; j < 2; j++)
         for (int r = 0; r < 3; r++)
             P[3 * j + r] = m->volume * (g[0] * U[r] * V[j] + g[1] * U[r + 3] * V[j + 2]);
@@ -107,8 +111,8 @@ PL_LARGE void law_hessian(const law *m, const pl_real F[6], pl_real C[36])
         U[6 + r] = U[(r + 1) % 3] * U[3 + (r + 2) % 3] - U[(r + 2) % 3] * U[3 + (r + 1) % 3];
     s[2] = across_start(&m->material, s);
     solve_across(&m->material, s);
-    m->material.ops->energy_gradient(&m->material, s, &psi, g);
-    m->material.ops->curvature(&m->material, s, &c);
+    pl_stretch_model_energy_gradient(&m->material, s, &psi, g);
+    pl_stretch_model_curvature(&m->material, s, &c);
     const pl_mask stiff = pl_gt(c.H[8], pl_zero());
     const pl_real across = pl_select(stiff, pl_one() / pl_select(stiff, c.H[8], pl_one()),
                                      pl_zero());
@@ -142,7 +146,7 @@ typedef struct spot {
 
 PL_INLINE void look(const law *m, pl_real k, const pl_real target[2], spot *at)
 {
-    m->material.ops->energy_gradient(&m->material, at->s, &at->f, at->g);
+    pl_stretch_model_energy_gradient(&m->material, at->s, &at->f, at->g);
     for (int i = 0; i < 2; i++) {
         const pl_real d = at->s[i] - target[i];
         at->f += pl_set1(0.5) * k * d * d;
@@ -168,7 +172,7 @@ PL_LARGE void newton_direction(const pl_real H[9], const pl_real g[3], pl_real p
     const pl_real t =
         pl_select(good, zero,
                   pl_max(zero, pl_set1(1e-3) * (size + pl_abs(b) + pl_abs(c) + pl_abs(d)) +
-                                   pl_set1(1e-300) - lowest));
+                                   pl_set1(PL_SCALAR_MIN) - lowest));
     for (int i = 0; i < 3; i++)
         a[i] += t;
     const pl_real l1 = b / a[0], l2 = c / a[0];
@@ -198,7 +202,7 @@ PL_LARGE void prox_stretches(const law *m, const pl_real *stiffness, const pl_re
     for (int step = 0; step < PROX_STEPS && !pl_all(done); step++) {
         pl_stretch_curvature c;
         pl_real g[3], p[3];
-        m->material.ops->curvature(&m->material, at.s, &c);
+        pl_stretch_model_curvature(&m->material, at.s, &c);
         c.H[0] += k;
         c.H[4] += k;
         /* A stretch that is at its bound and pushed against it stays: its row is the identity's. */

@@ -28,7 +28,6 @@
 #include "engine/solvers/descent.h"
 #include "engine/solvers/phases.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -140,17 +139,33 @@ static void restart(chebyshev_descent *s, progress *p)
     s->backend->ops->clear(s->backend, s->step, 3 * s->model->free_vertices);
 }
 
-/* One iteration, from x to x. */
+/* How many iterations may go by without anybody looking: one, but where the backend does several in a
+ * row; then to the next look, or to the end of a phase. */
+static int32_t steps_at_once(const chebyshev_descent *s, const progress *p)
+{
+    int64_t k = p->out->iterations, most = s->model->solver.iterations;
+    int32_t count = 1;
+    if (!s->backend->ops->chebyshev_run || s->detail)
+        return count;
+    while ((k + count) % LOOK != 0 && k + count < most &&
+           pl_phases_at(&s->phases, k + count) == pl_phases_at(&s->phases, k))
+        count++;
+    return count;
+}
+
+/* An iteration or some, from x to x. */
 static void advance(chebyshev_descent *s, progress *p)
 {
-    double start = pl_clock_ms();
+    double start = pl_clock_ms(), omega[LOOK];
     double rho = s->model->solver.rho;
     double slow = rho > 0 ? 1 - rho : s->alpha * p->quotient;
-    int32_t phase = pl_phases_at(&s->phases, p->out->iterations);
+    int32_t phase = pl_phases_at(&s->phases, p->out->iterations), count = steps_at_once(s, p);
     if (phase != p->phase)
         restart(s, p);
     p->phase = phase;
-    p->omega = pl_phases_omega(pl_phases_rho(&s->phases, phase, slow), p->omega, p->since);
+    for (int32_t k = 0; k < count; k++)
+        omega[k] = p->omega = pl_phases_omega(pl_phases_rho(&s->phases, phase, slow), p->omega,
+                                              p->since++);
     pl_chebyshev step = {.x = p->x,
                          .inverse = s->inverse,
                          .g = s->g,
@@ -158,9 +173,12 @@ static void advance(chebyshev_descent *s, progress *p)
                          .omega = p->omega,
                          .s = s->step,
                          .x_new = p->x};
-    s->backend->ops->chebyshev(s->backend, &step);
-    p->since++;
-    p->out->iterations++;
+    const pl_backend_ops *ops = s->backend->ops;
+    if (ops->chebyshev_run)
+        ops->chebyshev_run(s->backend, p->stage, &step, omega, count);
+    else
+        ops->chebyshev(s->backend, &step);
+    p->out->iterations += count;
     p->out->ms_global += pl_clock_ms() - start;
     evaluate(s, p);
 }
@@ -170,7 +188,7 @@ static void look(chebyshev_descent *s, progress *p)
 {
     const pl_backend_ops *ops = s->backend->ops;
     int64_t count = 3 * s->model->vertices;
-    double noise = pl_descent_noise(p->good.objective, p->energy_noise);
+    double noise = pl_descent_noise(ops, p->good.objective, p->energy_noise);
     if (p->now.objective <= p->good.objective + noise && isfinite(p->now.decrement)) {
         p->lowered = p->lowered || p->now.objective < p->good.objective;
         p->good = p->now;
@@ -197,8 +215,8 @@ static void begin(chebyshev_descent *s, progress *p)
     if (!isfinite(p->now.objective))
         return;
     double magnitude = ops->magnitude(s->backend, p->x);
-    p->energy_noise = DBL_EPSILON * magnitude;
-    p->decrement_noise = ROUNDING * DBL_EPSILON * sqrt(magnitude);
+    p->energy_noise = ops->epsilon * magnitude;
+    p->decrement_noise = ROUNDING * ops->epsilon * sqrt(magnitude);
     p->bound = fmax(s->model->solver.tolerance * p->now.decrement, p->decrement_noise);
     p->out->converged = s->model->solver.tolerance > 0 && p->now.decrement <= p->decrement_noise;
     ops->copy(s->backend, s->x_good, p->x, 3 * s->model->vertices);

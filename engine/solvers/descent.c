@@ -4,7 +4,6 @@
 
 #include "engine/clock.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,10 +50,9 @@ pl_status pl_descent_create(const pl_solver_ops *ops, const pl_descent_rule *rul
     return PL_OK;
 }
 
-double pl_descent_noise(double objective, double energy_noise)
+double pl_descent_noise(const pl_backend_ops *ops, double objective, double energy_noise)
 {
-    /* A difference of energies below this of their size is rounding. */
-    return fmax(energy_noise, 1e-13 * fabs(objective));
+    return fmax(energy_noise, ops->energy_epsilon * fabs(objective));
 }
 
 double pl_descent_first_is_one(const pl_descent *d)
@@ -152,8 +150,8 @@ static void begin(pl_descent *d, const pl_stage *stage, double *x, double *gradi
     d->objective = d->out->objective = sums.objective;
     d->out->gradient_norm = sums.norm;
     d->trial_decrement = sums.decrement;
-    d->energy_noise = DBL_EPSILON * magnitude;
-    d->decrement_noise = ROUNDING * DBL_EPSILON * sqrt(magnitude);
+    d->energy_noise = ops->epsilon * magnitude;
+    d->decrement_noise = ROUNDING * ops->epsilon * sqrt(magnitude);
     d->alpha = d->alpha_old = 0;
     d->out->ms_local += pl_clock_ms() - start;
     if (d->law->forget)

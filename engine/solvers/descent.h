@@ -90,7 +90,7 @@ double pl_descent_make_inverse(pl_backend *backend, const pl_stage *stage, const
                                double *inverse);
 
 /* What a difference of energies must exceed to mean something: of rounded positions, or of sums. */
-double pl_descent_noise(double objective, double energy_noise);
+double pl_descent_noise(const pl_backend_ops *ops, double objective, double energy_noise);
 
 /* Failures that every descent method tells alike. */
 pl_status pl_descent_fail_not_finite(pl_backend *backend, const char *what, const double *where,

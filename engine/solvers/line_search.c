@@ -37,7 +37,7 @@ static bool goes_down(const pl_descent *d, double alpha, const pl_trial_sums *tr
     if (!isfinite(trial->objective))
         return false;
     double change = trial->objective - d->objective;
-    if (fabs(change) <= pl_descent_noise(d->objective, d->energy_noise))
+    if (fabs(change) <= pl_descent_noise(d->backend->ops, d->objective, d->energy_noise))
         return trial->slope <= (2 * f - 1) * d->slope;
     return change <= f * alpha * d->slope;
 }

@@ -1,5 +1,6 @@
 #include "tests/support/scene_run.h"
 
+#include "engine/backends/device/phases.h"
 #include "engine/state.h"
 #include "protocol/scene_json.h"
 #include "tests/support/strict_backend.h"
@@ -28,6 +29,23 @@ static void require(bool condition, const char *otherwise)
         ck_abort_msg("%s", otherwise);
 }
 
+/* Of the device `gpu`, as the environment says; false: the CPU. */
+static bool choose_backend(void)
+{
+    const char *name = getenv("PLIANT_TEST_BACKEND");
+    if (!name)
+        return false;
+    if (strcmp(name, "strict") == 0)
+        pl_strict_register();
+    else if (strcmp(name, "emulated") == 0)
+        pl_backend_register(&pl_backend_device_f64);
+    else if (strcmp(name, "emulated-single") == 0)
+        pl_backend_register(&pl_backend_device_f32);
+    else
+        require(false, "PLIANT_TEST_BACKEND is strict, emulated or emulated-single");
+    return true;
+}
+
 pl_run *pl_run_open(int32_t threads, const char *json)
 {
     char *text = strdup(json);
@@ -44,11 +62,8 @@ pl_run *pl_run_open(int32_t threads, const char *json)
     for (int32_t b = 0; b < run->scene.body_count; b++)
         if (pl_body_load(&run->scene, b, NULL, &limits, &run->meshes[b], &faults) != PL_OK)
             fail_with("a mesh was refused", &faults);
-    const char *backend = getenv("PLIANT_TEST_BACKEND");
-    if (backend && strcmp(backend, "strict") == 0) {
-        pl_strict_register();
+    if (choose_backend())
         run->scene.solver.device = PL_DEVICE_GPU;
-    }
     if (pl_model_create(&run->scene, run->meshes, &run->model, &faults) != PL_OK)
         fail_with("the model was refused", &faults);
     require(pl_state_create(run->model, threads, &run->state) == PL_OK, "out of memory");

@@ -17,7 +17,8 @@ typedef struct pl_run {
 } pl_run;
 
 /* Decode (single quotes stand for double ones), load meshes (generators and inline only), build. With
- * PLIANT_TEST_BACKEND=strict in the environment on that backend (strict_backend.h). */
+ * PLIANT_TEST_BACKEND in the environment on another backend: strict (strict_backend.h); emulated,
+ * emulated-single (engine/backends/device, on the host). */
 pl_run *pl_run_open(int32_t threads, const char *json);
 /* The same with printf arguments. */
 __attribute__((format(printf, 2, 3))) pl_run *pl_run_openf(int32_t threads, const char *format,

@@ -2,6 +2,7 @@
 
 #include "engine/backends/cpu/cpu.h"
 
+#include <float.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -337,6 +338,10 @@ static pl_trial_sums strict_trial(pl_backend *b, const pl_stage *stage, const pl
     t.g = ROWS(trial->g);
     return CPU->trial(cpu_of(b), STAGE, &t);
 }
+static pl_status strict_trial_prepare(pl_backend *b)
+{
+    return CPU->trial_prepare(cpu_of(b));
+}
 static double strict_pair(pl_backend *b, const pl_history_pair *pair)
 {
     pl_history_pair t = *pair;
@@ -475,6 +480,8 @@ static void strict_hessian_jacobi(pl_backend *b, const double *rows, double *out
 const pl_backend_ops pl_backend_strict = {
     .name = "strict",
     .on_host = false,
+    .epsilon = DBL_EPSILON,
+    .energy_epsilon = 1e-13,
     .create = strict_create,
     .destroy = strict_destroy,
     .alloc = strict_alloc,
@@ -509,6 +516,7 @@ const pl_backend_ops pl_backend_strict = {
     .depth = strict_depth,
     .measure = strict_measure,
     .find_not_finite = strict_find_not_finite,
+    .trial_prepare = strict_trial_prepare,
     .trial = strict_trial,
     .pair = strict_pair,
     .jacobi = strict_jacobi,

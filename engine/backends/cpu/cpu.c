@@ -2,6 +2,7 @@
 
 #include "engine/clock.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -490,6 +491,8 @@ static int64_t cpu_find_not_finite(pl_backend *b, const double *x)
 const pl_backend_ops pl_backend_cpu = {
     .name = "cpu",
     .on_host = true,
+    .epsilon = DBL_EPSILON,
+    .energy_epsilon = 1e-13,
     .create = cpu_create,
     .destroy = cpu_destroy,
     .alloc = cpu_alloc,

@@ -1,0 +1,134 @@
+// The memory of a CUDA device (device.h), and finding one (plugin.h).
+#include "engine/backends/device/device.h"
+
+#include <cuda_runtime.h>
+#include <stdio.h>
+#include <string.h>
+
+// The first error stays: what comes after it means nothing.
+static char first_error[256];
+
+static bool good(cudaError_t code, const char *what)
+{
+    if (code == cudaSuccess)
+        return first_error[0] == '\0';
+    if (first_error[0] == '\0')
+        snprintf(first_error, sizeof first_error, "%s: %s", what, cudaGetErrorString(code));
+    return false;
+}
+
+extern "C" const char *pl_device_error(void)
+{
+    good(cudaGetLastError(), "a kernel's launch");
+    return first_error[0] ? first_error : nullptr;
+}
+
+extern "C" void *pl_device_alloc(size_t bytes)
+{
+    void *memory = nullptr;
+    if (first_error[0])
+        return nullptr;
+    if (cudaMalloc(&memory, bytes) != cudaSuccess) {
+        cudaGetLastError(); // no memory is an answer, and no fault of the device
+        return nullptr;
+    }
+    good(cudaMemset(memory, 0, bytes), "clearing new memory");
+    return memory;
+}
+
+extern "C" void pl_device_release(void *memory)
+{
+    if (memory)
+        good(cudaFree(memory), "releasing memory");
+}
+
+extern "C" void pl_device_put(void *to, const void *from, size_t bytes)
+{
+    good(cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice), "copying to the device");
+}
+
+extern "C" void pl_device_get(void *to, const void *from, size_t bytes)
+{
+    if (!good(cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToHost), "copying from the device"))
+        memset(to, 0xff, bytes); // NaN
+}
+
+extern "C" void pl_device_copy(void *to, const void *from, size_t bytes)
+{
+    good(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice), "copying on the device");
+}
+
+extern "C" void pl_device_clear(void *memory, size_t bytes)
+{
+    good(cudaMemsetAsync(memory, 0, bytes), "clearing memory");
+}
+
+// ---- finding a device
+
+struct found_gpu {
+    char name[128], uuid[48];
+    int64_t memory, unused;
+    int32_t major, minor;
+};
+
+static void say_uuid(const cudaUUID_t &id, char *out, size_t size)
+{
+    const unsigned char *b = reinterpret_cast<const unsigned char *>(id.bytes);
+    snprintf(out, size,
+             "GPU-%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", b[0], b[1],
+             b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12], b[13], b[14],
+             b[15]);
+}
+
+extern "C" int32_t pl_cuda_find(found_gpu *out, int32_t room, char *why, size_t why_size)
+{
+    int count = 0;
+    cudaError_t code = cudaGetDeviceCount(&count);
+    if (code != cudaSuccess || count == 0) {
+        snprintf(why, why_size, "no device, because %s",
+                 code == cudaSuccess ? "the driver lists none" : cudaGetErrorString(code));
+        cudaGetLastError();
+        return 0;
+    }
+    int32_t used = 0;
+    for (int i = 0; i < count && used < room; i++) {
+        cudaDeviceProp p;
+        if (cudaGetDeviceProperties(&p, i) != cudaSuccess)
+            continue;
+        found_gpu *g = &out[used++];
+        snprintf(g->name, sizeof g->name, "%s", p.name);
+        say_uuid(p.uuid, g->uuid, sizeof g->uuid);
+        size_t unused = 0, all = p.totalGlobalMem;
+        if (cudaSetDevice(i) == cudaSuccess)
+            cudaMemGetInfo(&unused, &all);
+        g->memory = (int64_t)all;
+        g->unused = (int64_t)unused;
+        g->major = p.major;
+        g->minor = p.minor;
+    }
+    if (used == 0)
+        snprintf(why, why_size, "no device, because the driver lists %d and describes none", count);
+    return used;
+}
+
+extern "C" bool pl_cuda_select(const char *uuid, char *why, size_t why_size)
+{
+    int count = 0;
+    cudaGetDeviceCount(&count);
+    for (int i = 0; i < count; i++) {
+        cudaDeviceProp p;
+        char its[48];
+        if (cudaGetDeviceProperties(&p, i) != cudaSuccess)
+            continue;
+        say_uuid(p.uuid, its, sizeof its);
+        if (uuid[0] == '\0' || strcmp(uuid, its) == 0) {
+            cudaError_t code = cudaSetDevice(i);
+            if (code == cudaSuccess)
+                return true;
+            snprintf(why, why_size, "%s can not be used: %s", its, cudaGetErrorString(code));
+            return false;
+        }
+    }
+    snprintf(why, why_size, "there is no device %s", uuid[0] ? uuid : "at all");
+    return false;
+}

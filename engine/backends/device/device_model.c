@@ -1,0 +1,241 @@
+#include "engine/backends/device/device_model.h"
+
+#include "engine/material_kind.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+_Static_assert(sizeof(pl_stretch_model) == 12, "laid out as kernels read it");
+
+enum { PIECE = 1 << 14 };
+
+void PL_NAMED(pl_device_put_numbers)(pl_number *to, const double *from, int64_t count)
+{
+    pl_number piece[PIECE];
+    for (int64_t i = 0; i < count; i += PIECE) {
+        int64_t n = count - i < PIECE ? count - i : PIECE;
+        for (int64_t k = 0; k < n; k++)
+            piece[k] = (pl_number)from[i + k];
+        pl_device_put(to + i, piece, (size_t)n * sizeof *piece);
+    }
+}
+
+void PL_NAMED(pl_device_get_numbers)(double *to, const pl_number *from, int64_t count)
+{
+    pl_number piece[PIECE];
+    for (int64_t i = 0; i < count; i += PIECE) {
+        int64_t n = count - i < PIECE ? count - i : PIECE;
+        pl_device_get(piece, from + i, (size_t)n * sizeof *piece);
+        for (int64_t k = 0; k < n; k++)
+            to[i + k] = piece[k];
+    }
+}
+
+/* ---- memory of the model
+ * ----------------------------------------------------------------------------- */
+
+static void *take(pl_device_model *m, size_t bytes)
+{
+    if (m->memory_count == m->memory_room) {
+        int64_t room = 2 * m->memory_room + 64;
+        void **bigger = realloc(m->memory, (size_t)room * sizeof *bigger);
+        if (!bigger)
+            return NULL;
+        m->memory = bigger;
+        m->memory_room = room;
+    }
+    void *memory = pl_device_alloc(bytes > 0 ? bytes : 1);
+    if (memory)
+        m->memory[m->memory_count++] = memory;
+    return memory;
+}
+
+static pl_number *take_numbers(pl_device_model *m, const void *doubles, int64_t count)
+{
+    pl_number *to = take(m, (size_t)count * sizeof *to);
+    if (to && doubles)
+        PL_NAMED(pl_device_put_numbers)(to, doubles, count);
+    return to;
+}
+
+static void *take_bytes(pl_device_model *m, const void *from, size_t bytes)
+{
+    void *to = take(m, bytes);
+    if (to)
+        pl_device_put(to, from, bytes);
+    return to;
+}
+
+/* 64-bit offsets as 32-bit ones; the model is small enough (pl_device_refuses). */
+static int32_t *take_offsets(pl_device_model *m, const int64_t *from, int64_t count)
+{
+    int32_t *narrow = malloc((size_t)(count + 1) * sizeof *narrow), *to = NULL;
+    for (int64_t i = 0; narrow && i < count; i++)
+        narrow[i] = (int32_t)from[i];
+    if (narrow)
+        to = take_bytes(m, narrow, (size_t)count * sizeof *narrow);
+    free(narrow);
+    return to;
+}
+
+void PL_NAMED(pl_device_model_destroy)(pl_device_model *m)
+{
+    for (int64_t i = 0; i < m->memory_count; i++)
+        pl_device_release(m->memory[i]);
+    free(m->memory);
+    free(m->groups);
+    free(m->pin_vertex);
+    *m = (pl_device_model){0};
+}
+
+/* ---- groups
+ * ------------------------------------------------------------------------------------------ */
+
+#define KINDS(DO)                                                                                  \
+    DO(tets_neo_hookean)                                                                           \
+    DO(tets_corotated) DO(tets_arap) DO(tets_stretch) DO(link_2) DO(link_4) DO(link_8) DO(triangles)
+#define DO(kind) extern const pl_term_kernels PL_NAMED(pl_device_##kind);
+KINDS(DO)
+#undef DO
+
+static const pl_term_kernels *kernels_of(const pl_group *g)
+{
+    static const pl_term_kernels *const all[] = {
+#define DO(kind) &PL_NAMED(pl_device_##kind),
+        KINDS(DO)
+#undef DO
+    };
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++)
+        if (!g->ops->hard && strcmp(g->ops->name, all[k]->name) == 0 &&
+            g->ops->corners == all[k]->corners && g->ops->rows == all[k]->rows)
+            return all[k];
+    return NULL;
+}
+
+const char *PL_NAMED(pl_device_refuses)(const pl_model *model)
+{
+    if (model->contributions > INT32_MAX)
+        return "the model has more elements than its 32-bit offsets reach";
+    for (int32_t g = 0; g < model->group_count; g++) {
+        if (kernels_of(&model->groups[g]))
+            continue;
+        if (model->group_obstacle[g] >= 0)
+            return "obstacles are not there on the GPU yet";
+        return model->groups[g].ops->hard
+                   ? "hard constraints (strain limits, inextensible ropes) are not there on the GPU"
+                   : "an element of the scene (hinge bending) is not there on the GPU yet";
+    }
+    return NULL;
+}
+
+/* By name: a plug-in's tables are not those that the model points to. */
+static pl_stretch_model stretch_of(const pl_stretch_ops *ops)
+{
+    static const char *const names[PL_MATERIAL_KINDS] = {
+#define DO(kind, model) [PL_MATERIAL_##kind] = #model,
+        PL_STRETCH_EACH_KIND(DO)
+#undef DO
+    };
+    pl_stretch_model out = {0};
+    for (int kind = 0; ops && kind < PL_MATERIAL_KINDS; kind++)
+        if (strcmp(names[kind], ops->name) == 0)
+            out = (pl_stretch_model){ops->constants, kind, ops->domain};
+    return out;
+}
+
+/* The groups' own structs point to doubles, whatever they are declared as here. */
+static bool create_tets(pl_device_model *m, const pl_group *from, pl_term_arguments *to)
+{
+    const pl_tets *t = from->data;
+    int64_t lanes = from->blocks * PL_BLOCK;
+    int64_t constants = t->stretch->constants;
+    to->stretch = stretch_of(t->stretch);
+    to->tets.shape = take_numbers(m, t->shape, 9 * lanes);
+    to->tets.volume = take_numbers(m, t->volume, lanes);
+    to->tets.constants = take_numbers(m, t->constants, constants * lanes);
+    if (t->shared)
+        to->tets.shared = take_numbers(m, t->shared, PL_SPLINE_SHARED);
+    if (t->blend)
+        to->tets.blend = take_numbers(m, t->blend, 2 * lanes);
+    return to->tets.shape && to->tets.volume && to->tets.constants &&
+           (to->tets.shared || !t->shared) && (to->tets.blend || !t->blend);
+}
+
+static bool create_terms(pl_device_model *m, const pl_group *from, pl_term_arguments *to)
+{
+    const pl_terms *t = from->data;
+    int64_t lanes = from->blocks * PL_BLOCK, columns = from->ops->rows / 3;
+    to->stretch = stretch_of(t->material);
+    to->terms.constants = t->constants;
+    to->terms.shape = take_numbers(m, t->shape, from->ops->corners * columns * lanes);
+    to->terms.constant = take_numbers(m, t->constant, t->constants * lanes);
+    if (t->offset)
+        to->terms.offset = take_numbers(m, t->offset, 3 * columns * lanes);
+    if (t->shared)
+        to->terms.shared = take_numbers(m, t->shared, PL_SPLINE_SHARED);
+    return to->terms.shape && to->terms.constant && (to->terms.offset || !t->offset) &&
+           (to->terms.shared || !t->shared);
+}
+
+static bool create_group(pl_device_model *m, const pl_group *from, pl_device_group *to)
+{
+    int64_t lanes = from->blocks * PL_BLOCK;
+    pl_term_arguments *a = &to->arguments;
+    to->kernels = kernels_of(from);
+    to->threads = lanes;
+    to->first = m->threads;
+    m->threads += lanes;
+    a->group.terms = from->terms;
+    a->group.blocks = from->blocks;
+    a->group.contribution = from->contribution;
+    size_t corners = (size_t)(from->ops->corners * lanes);
+    a->group.corner = take_bytes(m, from->corner, corners * sizeof *from->corner);
+    a->group.weight = take_numbers(m, from->weight, lanes);
+    bool tets = from->ops->rows == 9;
+    return a->group.corner && a->group.weight &&
+           (tets ? create_tets(m, from, a) : create_terms(m, from, a));
+}
+
+/* ---- the model
+ * ----------------------------------------------------------------------------------------- */
+
+static bool create_vertices(pl_device_model *m, const pl_model *from)
+{
+    pl_device_vertices *v = &m->vertices;
+    size_t n = (size_t)from->vertices, f = (size_t)from->free_vertices;
+    v->count = from->vertices;
+    v->free = from->free_vertices;
+    v->free_vertex = take_bytes(m, from->free_vertex, f * sizeof *v->free_vertex);
+    v->free_row = take_bytes(m, from->free_row, n * sizeof *v->free_row);
+    v->held = take_bytes(m, from->held, n);
+    v->mass = take_numbers(m, from->mass, from->vertices);
+    v->diagonal = take_numbers(m, from->diagonal, from->free_vertices);
+    v->start = take_offsets(m, from->gather.start, from->vertices + 1);
+    v->slot = take_offsets(m, from->gather.slot, from->gather.start[from->vertices]);
+    m->x0 = take_bytes(m, from->x0, 3 * n * sizeof *m->x0);
+    return v->free_vertex && v->free_row && v->held && v->mass && v->diagonal && v->start &&
+           v->slot && m->x0;
+}
+
+pl_status PL_NAMED(pl_device_model_create)(const pl_model *model, pl_device_model *out)
+{
+    *out = (pl_device_model){0};
+    out->groups = calloc((size_t)model->group_count + 1, sizeof *out->groups);
+    out->pin_vertex = calloc((size_t)model->pin_count + 1, sizeof *out->pin_vertex);
+    bool good = out->groups && out->pin_vertex && create_vertices(out, model);
+    for (int32_t g = 0; good && g < model->group_count; g++)
+        good = create_group(out, &model->groups[g], &out->groups[g]);
+    for (int32_t p = 0; good && p < model->pin_count; p++) {
+        const pl_pin_model *pin = &model->pins[p];
+        out->pin_vertex[p] = take_bytes(out, pin->vertex, (size_t)pin->count * sizeof *pin->vertex);
+        good = out->pin_vertex[p] != NULL;
+    }
+    if (good) {
+        out->contributions = take_numbers(out, NULL, model->contributions);
+        out->energy = take_numbers(out, NULL, out->threads);
+        out->stretch = take_numbers(out, NULL, out->threads);
+        out->inverted = take_numbers(out, NULL, out->threads);
+        good = out->contributions && out->energy && out->stretch && out->inverted;
+    }
+    return good ? PL_OK : PL_NO_MEMORY;
+}

@@ -1,0 +1,40 @@
+/* device_model.h - a model in a device's memory. The host's model is of doubles whatever the
+ * precision here. */
+#ifndef PLIANT_ENGINE_BACKENDS_DEVICE_DEVICE_MODEL_H
+#define PLIANT_ENGINE_BACKENDS_DEVICE_DEVICE_MODEL_H
+
+#include "engine/backends/device/row_kernels.h"
+#include "engine/backends/device/term_kernels.h"
+#include "engine/model/model.h"
+
+typedef struct pl_device_group {
+    const pl_term_kernels *kernels;
+    pl_term_arguments arguments; /* but for x and what a call wants */
+    int64_t threads, first;      /* first: of the threads of all groups */
+} pl_device_group;
+
+typedef struct pl_device_model {
+    pl_device_vertices vertices;
+    pl_device_group *groups;
+    int64_t threads;                        /* of all groups */
+    int32_t **pin_vertex;                   /* [pins] */
+    double *x0;                             /* [vertices][3] */
+    pl_number *contributions;               /* [model->contributions] */
+    pl_number *energy, *stretch, *inverted; /* [threads] */
+    void **memory;                          /* everything above */
+    int64_t memory_count, memory_room;
+} pl_device_model;
+
+/* Why a device can not hold a model, or NULL. */
+const char *PL_NAMED(pl_device_refuses)(const pl_model *model);
+
+/* PL_OK or PL_NO_MEMORY; *out is to be destroyed in either case. */
+pl_status PL_NAMED(pl_device_model_create)(const pl_model *model, pl_device_model *out);
+void PL_NAMED(pl_device_model_destroy)(pl_device_model *m);
+
+/* Numbers of the host's, doubles, to the device and back in its precision; by way of pieces, so that
+ * no copy of the whole is made. */
+void PL_NAMED(pl_device_put_numbers)(pl_number *to, const double *from, int64_t count);
+void PL_NAMED(pl_device_get_numbers)(double *to, const pl_number *from, int64_t count);
+
+#endif

@@ -1,0 +1,94 @@
+/* Memory of a device that is not there: the host's, which can be read while a kernel or a copy runs and
+ * at no other time. What was released is filled with NaN and not used again. For tests. */
+#include "engine/backends/device/device.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+static const size_t SIZE = (size_t)1 << 34;
+static char *memory;
+static size_t used;
+static int depth;
+
+/* Pages that were handed out, opened or closed. */
+static void protect(int how)
+{
+    if (used > 0)
+        mprotect(memory, (used + 4095) / 4096 * 4096, how);
+}
+
+void pl_device_open(void)
+{
+    if (depth++ == 0)
+        protect(PROT_READ | PROT_WRITE);
+}
+
+void pl_device_close(void)
+{
+    if (--depth == 0)
+        protect(PROT_NONE);
+}
+
+void *pl_device_alloc(size_t bytes)
+{
+    if (!memory) {
+        memory = mmap(NULL, SIZE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (memory == MAP_FAILED) {
+            memory = NULL;
+            return NULL;
+        }
+    }
+    /* The size stands in front; 64 bytes, as much as an array is aligned to. */
+    size_t whole = (bytes + 127) / 64 * 64;
+    if (bytes > SIZE || used + whole > SIZE)
+        return NULL;
+    char *at = memory + used;
+    used += whole;
+    pl_device_open();
+    memcpy(at, &bytes, sizeof bytes);
+    pl_device_close();
+    return at + 64;
+}
+
+void pl_device_release(void *p)
+{
+    if (!p)
+        return;
+    size_t bytes;
+    pl_device_open();
+    memcpy(&bytes, (char *)p - 64, sizeof bytes);
+    memset(p, 0xff, bytes); /* NaN in either precision */
+    pl_device_close();
+}
+
+void pl_device_put(void *to, const void *from, size_t bytes)
+{
+    pl_device_open();
+    memcpy(to, from, bytes);
+    pl_device_close();
+}
+
+void pl_device_get(void *to, const void *from, size_t bytes)
+{
+    pl_device_put(to, from, bytes);
+}
+
+void pl_device_copy(void *to, const void *from, size_t bytes)
+{
+    pl_device_open();
+    memmove(to, from, bytes);
+    pl_device_close();
+}
+
+void pl_device_clear(void *p, size_t bytes)
+{
+    pl_device_open();
+    memset(p, 0, bytes);
+    pl_device_close();
+}
+
+const char *pl_device_error(void)
+{
+    return NULL;
+}

@@ -1,0 +1,257 @@
+/* Kernels over vertices, rows and coordinates, and sums (row_kernels.h). */
+#ifdef __CUDACC__
+#define PL_ROW_KERNELS_ARE_HERE
+#endif
+#include "engine/backends/device/row_kernels.h"
+
+/* ---- around a step
+ * -------------------------------------------------------------------------------------- */
+
+PL_THREAD void drift(const pl_drift_arguments *a, int64_t i)
+{
+    a->out[i] = (pl_number)(a->x[i] + a->h * (a->v[i] + a->h * a->gravity[i % 3]));
+}
+
+PL_THREAD void blend(const pl_blend_arguments *a, int64_t i)
+{
+    double sum = a->base[i];
+    if (a->d != 0)
+        sum += a->d * a->v[i];
+    if (a->e != 0)
+        sum += a->e * ((double)a->v[i] - a->v_old[i]);
+    a->out[i] = (pl_number)sum;
+}
+
+PL_THREAD void velocity(const pl_velocity_arguments *a, int64_t i)
+{
+    a->out[i] = (pl_number)(((double)a->x_new[i] - a->x[i]) / a->h);
+}
+
+PL_THREAD void place_pin(const pl_place_pin_arguments *a, int64_t thread)
+{
+    int64_t v = a->vertex[thread];
+    const double *x0 = a->x0 + 3 * v;
+    for (int r = 0; r < 3; r++) {
+        double at = x0[r];
+        if (a->moved) {
+            at = a->to[r];
+            for (int c = 0; c < 3; c++)
+                at += a->R[r + 3 * c] * (x0[c] - a->origin[c]);
+        }
+        if (a->axes >> r & 1)
+            a->x[3 * v + r] = (pl_number)at;
+    }
+}
+
+PL_THREAD void pin_force(const pl_pin_force_arguments *a, int64_t thread)
+{
+    for (int c = 0; c < 3; c++)
+        a->columns[c * a->count + thread] = a->axes >> c & 1
+                                                ? a->gradient[3 * (int64_t)a->vertex[thread] + c]
+                                                : 0;
+}
+
+/* ---- descent
+ * ---------------------------------------------------------------------------------------- */
+
+PL_THREAD void move(const pl_move_arguments *a, int64_t i)
+{
+    int64_t v = a->vertices.free_vertex[i];
+    for (int k = 0; k < 3; k++)
+        if (!(a->vertices.held[v] >> k & 1))
+            a->x_new[3 * v + k] =
+                (pl_number)(a->x[3 * v + k] + a->alpha * a->d[k * a->vertices.free + i]);
+}
+
+PL_THREAD void gather(const pl_device_vertices *m, const pl_number *contributions, int64_t v,
+                      pl_number f[3])
+{
+    pl_number x = 0, y = 0, z = 0;
+    for (int32_t k = m->start[v]; k < m->start[v + 1]; k++) {
+        const pl_number *from = contributions + m->slot[k];
+        x += from[0];
+        y += from[PL_BLOCK];
+        z += from[2 * PL_BLOCK];
+    }
+    f[0] = x;
+    f[1] = y;
+    f[2] = z;
+}
+
+PL_THREAD void gradient(const pl_gradient_arguments *a, int64_t v)
+{
+    const pl_device_vertices *m = &a->vertices;
+    int64_t n = m->free, row = m->free_row[v];
+    pl_number f[3], g[3];
+    gather(m, a->contributions, v, f);
+    double square = 0, work = 0, norm = 0, slope = 0;
+    for (int k = 0; k < 3; k++) {
+        int held = m->held[v] >> k & 1;
+        pl_number off = a->x[3 * v + k] - a->x_pred[3 * v + k];
+        pl_number load = a->load ? a->load[3 * v + k] : 0;
+        if (!held) {
+            square += (double)off * off;
+            work += (double)load * a->x[3 * v + k];
+        }
+        f[k] += (pl_number)(m->mass[v] * a->inertia) * off - load;
+        a->gradient[3 * v + k] = f[k];
+        g[k] = held ? 0 : f[k];
+        norm += (double)g[k] * g[k];
+    }
+    if (row >= 0)
+        for (int k = 0; k < 3; k++) {
+            if (a->g)
+                a->g[k * n + row] = g[k];
+            if (a->d)
+                slope += (double)g[k] * a->d[k * n + row];
+        }
+    if (a->columns) {
+        a->columns[v] = row < 0 ? 0 : 0.5 * a->inertia * m->mass[v] * square - work;
+        a->columns[m->count + v] = slope;
+        a->columns[2 * m->count + v] = norm;
+        a->columns[3 * m->count + v] = row < 0 ? 0 : norm / m->diagonal[row];
+    }
+}
+
+PL_THREAD void chebyshev(const pl_chebyshev_arguments *a, int64_t i)
+{
+    const pl_device_vertices *m = &a->vertices;
+    int64_t v = m->free_vertex[i], n = m->free;
+    pl_number f[3] = {0, 0, 0};
+    if (!a->g)
+        gather(m, a->contributions, v, f);
+    for (int k = 0; k < 3; k++) {
+        int64_t row = k * n + i, at = 3 * v + k;
+        int held = m->held[v] >> k & 1;
+        pl_number g;
+        if (a->g) {
+            g = a->g[row];
+        } else {
+            pl_number load = a->load ? a->load[at] : 0;
+            g = f[k] + (pl_number)(m->mass[v] * a->inertia) * (a->x[at] - a->x_pred[at]) - load;
+            g = held ? 0 : g;
+        }
+        pl_number s = (pl_number)a->down * a->inverse[row] * g + (pl_number)a->on * a->s[row];
+        a->s[row] = s;
+        a->x_new[at] = a->x[at] + s;
+    }
+}
+
+PL_THREAD void jacobi(const pl_jacobi_arguments *a, int64_t i)
+{
+    const pl_device_vertices *m = &a->vertices;
+    int64_t v = m->free_vertex[i], n = m->free;
+    double sum[3] = {0, 0, 0}, inertia = m->mass[v] * a->inertia, all = 0;
+    for (int32_t e = m->start[v]; e < m->start[v + 1]; e++)
+        for (int k = 0; k < 3; k++) {
+            pl_number h = a->contributions[m->slot[e] + k * PL_BLOCK];
+            sum[k] += h > 0 ? h : 0; /* NaN counts as 0 */
+        }
+    for (int k = 0; k < 3; k++) {
+        double P = inertia + sum[k], least = a->least * m->diagonal[i];
+        P = P > least ? P : least;
+        a->inverse[k * n + i] = (pl_number)(1 / P);
+        all += P;
+    }
+    a->columns[i] = 3 * inertia;
+    a->columns[n + i] = all;
+}
+
+PL_THREAD void jacobi_constant(const pl_jacobi_constant_arguments *a, int64_t i)
+{
+    const pl_device_vertices *m = &a->vertices;
+    int64_t n = m->free;
+    double P = a->flat > 0 ? a->flat : m->diagonal[i];
+    for (int k = 0; k < 3; k++)
+        a->inverse[k * n + i] = (pl_number)(1 / P);
+    a->columns[i] = m->mass[m->free_vertex[i]] * a->inertia;
+    a->columns[n + i] = P;
+}
+
+PL_THREAD void scale(const pl_scale_arguments *a, int64_t i)
+{
+    a->out[i] = a->divide ? a->a[i] / a->b[i] : a->a[i] * a->b[i];
+}
+
+PL_THREAD void exchange(const pl_exchange_arguments *a, int64_t i)
+{
+    int64_t v = a->vertices.free_vertex[i], n = a->vertices.free;
+    for (int k = 0; k < 3; k++) {
+        if (a->to_rows)
+            a->rows[k * n + i] = a->x[3 * v + k];
+        else if (!(a->vertices.held[v] >> k & 1))
+            a->x[3 * v + k] = a->rows[k * n + i];
+    }
+}
+
+PL_THREAD void pair(const pl_pair_arguments *a, int64_t i)
+{
+    a->s[i] = (pl_number)(a->alpha * a->s[i]);
+    a->w[i] = a->p[i] - a->p_old[i];
+}
+
+PL_THREAD void combine(const pl_combine_arguments *a, int64_t i)
+{
+    double sum = 0;
+    for (int32_t k = 0; k < a->count; k++)
+        sum += a->coefficient[k] * a->list[k][i];
+    a->out[i] = (pl_number)sum;
+}
+
+/* ---- sums
+ * ------------------------------------------------------------------------------------------- */
+
+PL_THREAD double summand(const pl_device_vertices *m, const pl_summing *s, int64_t i)
+{
+    const pl_number *a = (const pl_number *)s->a;
+    switch (s->kind) {
+    case PL_SUM_DOUBLES:
+        return ((const double *)s->a)[i];
+    case PL_SUM_NUMBERS:
+    case PL_SUM_LARGEST:
+        return a[i];
+    case PL_SUM_DOT:
+        return (double)a[i] * s->b[i];
+    case PL_SUM_CHANGE_DOT:
+        return ((double)a[i] - s->a0[i]) * ((double)s->b[i] - s->b0[i]);
+    case PL_SUM_DOT_CHANGE:
+        return a[i] * ((double)s->b[i] - s->b0[i]);
+    case PL_SUM_MAGNITUDE: {
+        const pl_number *x = a + 3 * (int64_t)m->free_vertex[i];
+        return m->diagonal[i] * ((double)x[0] * x[0] + (double)x[1] * x[1] + (double)x[2] * x[2]);
+    }
+    }
+    return 0;
+}
+
+PL_THREAD void sums(const pl_sums_arguments *a, int64_t thread)
+{
+    const pl_summing *s = &a->sum[thread / PL_SUM_WIDTH];
+    double total = 0;
+    for (int64_t i = thread % PL_SUM_WIDTH; i < s->count; i += PL_SUM_WIDTH) {
+        double one = summand(&a->vertices, s, i);
+        if (s->kind == PL_SUM_LARGEST)
+            total = one > total ? one : total;
+        else
+            total += one;
+    }
+    a->partial[thread] = total;
+}
+
+PL_THREAD void sums_last(const pl_sums_last_arguments *a, int64_t thread)
+{
+    int64_t sum = thread / PL_SUM_LAST;
+    const double *partial = a->partial + sum * PL_SUM_WIDTH;
+    int largest = a->largest >> sum & 1;
+    double total = 0;
+    for (int64_t i = thread % PL_SUM_LAST; i < PL_SUM_WIDTH; i += PL_SUM_LAST) {
+        if (largest)
+            total = partial[i] > total ? partial[i] : total;
+        else
+            total += partial[i];
+    }
+    a->out[thread] = total;
+}
+
+#define DO(name) PL_KERNEL(name, pl_##name##_arguments)
+PL_ROW_KERNELS(DO)

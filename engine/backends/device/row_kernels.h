@@ -1,0 +1,192 @@
+/* row_kernels.h - kernels over vertices, rows and coordinates, and sums. Each is
+ * pl_device_<name>_<precision>(const pl_<name>_arguments *, threads). */
+#ifndef PLIANT_ENGINE_BACKENDS_DEVICE_ROW_KERNELS_H
+#define PLIANT_ENGINE_BACKENDS_DEVICE_ROW_KERNELS_H
+
+#include "engine/backends/device/device.h"
+#include "engine/model/group.h"
+
+/* A model's vertices, in the device's memory. */
+typedef struct pl_device_vertices {
+    int64_t count, free;
+    const int32_t *free_vertex;  /* [free] */
+    const int32_t *free_row;     /* [count], or -1 */
+    const unsigned char *held;   /* [count]: bit c where coordinate c is held */
+    const pl_number *mass;       /* [count], kg */
+    const pl_number *diagonal;   /* [free]: A_ii, N/m */
+    const int32_t *start, *slot; /* gather.h's lists */
+} pl_device_vertices;
+
+/* out = x + h (v + h g); a thread a coordinate, as in the next two. */
+typedef struct pl_drift_arguments {
+    double h, gravity[3];
+    const pl_number *x, *v;
+    pl_number *out;
+} pl_drift_arguments;
+
+/* out = base + d v + e (v - v_old) */
+typedef struct pl_blend_arguments {
+    double d, e;
+    const pl_number *base, *v, *v_old;
+    pl_number *out;
+} pl_blend_arguments;
+
+/* out = (x_new - x) / h */
+typedef struct pl_velocity_arguments {
+    double h;
+    const pl_number *x, *x_new;
+    pl_number *out;
+} pl_velocity_arguments;
+
+/* x of a pin's vertices along its axes: R (x0 - origin) + to, in double. A thread a vertex of the pin. */
+typedef struct pl_place_pin_arguments {
+    double R[9], origin[3], to[3]; /* column-major */
+    int32_t axes, moved;
+    const int32_t *vertex;
+    const double *x0; /* [vertices][3] */
+    pl_number *x;
+} pl_place_pin_arguments;
+
+/* The forces at a pin's vertices, as columns of doubles for a sum. */
+typedef struct pl_pin_force_arguments {
+    int64_t count;
+    int32_t axes;
+    const int32_t *vertex;
+    const pl_number *gradient;
+    double *columns; /* [3][count] */
+} pl_pin_force_arguments;
+
+/* x_new = x + alpha d of free coordinates; a thread a row, as where nothing else is said. */
+typedef struct pl_move_arguments {
+    pl_device_vertices vertices;
+    const pl_number *x, *d;
+    double alpha;
+    pl_number *x_new;
+} pl_move_arguments;
+
+/* The stage's gradient from contributions, and what vertices add to the sums of a trial. A thread a
+ * vertex. */
+typedef struct pl_gradient_arguments {
+    pl_device_vertices vertices;
+    double inertia;
+    const pl_number *contributions, *x, *x_pred, *load; /* load may be NULL */
+    const pl_number *d;                                 /* rows, or NULL */
+    pl_number *gradient;                                /* positions */
+    pl_number *g;                                       /* rows, or NULL */
+    double
+        *columns; /* [4][count]: energy of inertia and load, slope, |g|^2, |g|^2 / A_ii; or NULL */
+} pl_gradient_arguments;
+
+/* A step of chebyshev (backend.h) with the gradient taken from contributions on the way; or, where g is
+ * given, with that. */
+typedef struct pl_chebyshev_arguments {
+    pl_device_vertices vertices;
+    double inertia, down, on; /* -omega alpha, omega - 1 */
+    const pl_number *contributions, *x, *x_pred, *load, *inverse, *g;
+    pl_number *s, *x_new; /* x_new may be x */
+} pl_chebyshev_arguments;
+
+/* 1 / P from contributions; and the columns of sums, [2][free]: inertia, P. */
+typedef struct pl_jacobi_arguments {
+    pl_device_vertices vertices;
+    double inertia, least;
+    const pl_number *contributions;
+    pl_number *inverse;
+    double *columns;
+} pl_jacobi_arguments;
+
+/* P the diagonal of A, or everywhere `flat` where that is above 0. */
+typedef struct pl_jacobi_constant_arguments {
+    pl_device_vertices vertices;
+    double inertia, flat;
+    pl_number *inverse;
+    double *columns; /* [2][free] */
+} pl_jacobi_constant_arguments;
+
+/* out = a b, or a / b where `divide`; a thread a coordinate of rows. */
+typedef struct pl_scale_arguments {
+    int32_t divide;
+    const pl_number *a, *b;
+    pl_number *out;
+} pl_scale_arguments;
+
+/* x of free coordinates from rows, or rows from x. */
+typedef struct pl_exchange_arguments {
+    pl_device_vertices vertices;
+    int32_t to_rows;
+    pl_number *rows, *x;
+} pl_exchange_arguments;
+
+/* The newest pair of a history: s becomes alpha s, w becomes p - p_old. A thread a coordinate of rows. */
+typedef struct pl_pair_arguments {
+    double alpha;
+    const pl_number *p, *p_old;
+    pl_number *s, *w;
+} pl_pair_arguments;
+
+/* out = sum of coefficient[i] list[i]; a thread a coordinate of rows. */
+enum { PL_COMBINE_MAX = 129 };
+typedef struct pl_combine_arguments {
+    int32_t count;
+    double coefficient[PL_COMBINE_MAX];
+    const pl_number *list[PL_COMBINE_MAX];
+    pl_number *out;
+} pl_combine_arguments;
+
+/* Sums in a fixed order. Thread t of a sum's PL_SUM_WIDTH adds the numbers t, t + width, ...; a second
+ * launch brings that down to PL_SUM_LAST, which the host adds. Everything in double. */
+enum { PL_SUM_WIDTH = 8192, PL_SUM_LAST = 32, PL_SUMS_MAX = 32 };
+typedef enum pl_sum_kind {
+    PL_SUM_DOUBLES, /* a: doubles */
+    PL_SUM_NUMBERS,
+    PL_SUM_LARGEST,    /* not a sum: the largest of numbers, and of 0 */
+    PL_SUM_DOT,        /* a b */
+    PL_SUM_CHANGE_DOT, /* (a - a0) (b - b0) */
+    PL_SUM_DOT_CHANGE, /* a (b - b0) */
+    PL_SUM_MAGNITUDE,  /* A_ii |x_i|^2 of rows i; a: x; count: free */
+} pl_sum_kind;
+typedef struct pl_summing {
+    pl_sum_kind kind;
+    int64_t count;
+    const void *a;
+    const pl_number *b, *a0, *b0;
+} pl_summing;
+typedef struct pl_sums_arguments {
+    pl_device_vertices vertices;
+    pl_summing sum[PL_SUMS_MAX]; /* by threads / PL_SUM_WIDTH */
+    double *partial;             /* [sums][PL_SUM_WIDTH] */
+} pl_sums_arguments;
+typedef struct pl_sums_last_arguments {
+    const double *partial;
+    double *out;      /* [sums][PL_SUM_LAST] */
+    uint64_t largest; /* bit of each sum that is a PL_SUM_LARGEST */
+} pl_sums_last_arguments;
+
+/* clang-format off */
+#define PL_ROW_KERNELS(DO)                                                                         \
+    DO(drift)                                                                                      \
+    DO(blend)                                                                                      \
+    DO(velocity)                                                                                   \
+    DO(place_pin)                                                                                  \
+    DO(pin_force)                                                                                  \
+    DO(move)                                                                                       \
+    DO(gradient)                                                                                   \
+    DO(chebyshev)                                                                                  \
+    DO(jacobi)                                                                                     \
+    DO(jacobi_constant)                                                                            \
+    DO(scale)                                                                                      \
+    DO(exchange)                                                                                   \
+    DO(pair)                                                                                       \
+    DO(combine)                                                                                    \
+    DO(sums)                                                                                       \
+    DO(sums_last)
+/* clang-format on */
+
+#ifndef PL_ROW_KERNELS_ARE_HERE
+#define DO(name)                                                                                   \
+    void PL_NAMED(pl_device_##name)(const pl_##name##_arguments *arguments, int64_t threads);
+PL_ROW_KERNELS(DO)
+#undef DO
+#endif
+
+#endif

@@ -1,0 +1,17 @@
+/* Tetrahedra of any material of principal stretches, for devices. */
+#include "engine/kernels/stretch_kinds.h"
+#include "engine/model/tets_stretch.h"
+
+#include "engine/backends/device/tets_kernels.h"
+
+PL_THREAD void tets_stretch_freeze(const pl_term_arguments *a, int64_t thread)
+{
+    placed at;
+    place(a, thread, &at);
+    pl_stage stage = {0};
+    stage.x_start = (const double *)a->x; /* which the template takes for what it is */
+    tets_freeze(&at.group, &stage, at.block, at.block + 1);
+}
+PL_KERNEL(tets_stretch_freeze, pl_term_arguments)
+
+TETS_KERNELS(tets_stretch, "stretch", PL_NAMED(pl_device_tets_stretch_freeze))

@@ -1,0 +1,12 @@
+/* Triangles of any material, for devices. */
+#include "engine/kernels/stretch_kinds.h"
+
+#define TERMS_NAME "triangles"
+#define CORNERS    3
+#define COLUMNS    2
+#include "engine/model/triangle_law.h"
+#include "engine/model/terms_template.h"
+
+#include "engine/backends/device/terms_kernels.h"
+
+TERMS_KERNELS(triangles)

@@ -1,0 +1,308 @@
+/* The backend for devices (engine/backends/device), its kernels run on the host: the CPU's numbers to
+ * rounding, of every material and element that it has, under every method that it has; the same bits
+ * every time; and what it lacks is refused with the reason. */
+#include "engine/backends/device/phases.h"
+#include "engine/state.h"
+#include "tests/support/scene_run.h"
+#include "tests/support/suite.h"
+
+#include <check.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef enum precision { HOST, DOUBLE, SINGLE } precision;
+
+static void choose(precision p)
+{
+    if (p == HOST)
+        pl_run_on_host();
+    else
+        setenv("PLIANT_TEST_BACKEND", p == SINGLE ? "emulated-single" : "emulated", 1);
+}
+
+/* What positions may be apart, of the body's size, after some steps of a fixed number of iterations. */
+static double tolerance_of(precision p)
+{
+    return p == SINGLE ? 2e-4 : 1e-9;
+}
+
+static void hold_against_the_cpu(pl_run *cpu, pl_run *device, precision p, double size)
+{
+    double most = 0;
+    for (int64_t i = 0; i < 3 * pl_run_vertices(cpu); i++)
+        most = fmax(most, fabs(pl_run_x(cpu)[i] - pl_run_x(device)[i]));
+    ck_assert_double_le(most, tolerance_of(p) * size);
+    const pl_metrics *a = &cpu->metrics, *b = &device->metrics;
+    double loose = p == SINGLE ? 5e-3 : 1e-7;
+    ck_assert_double_eq_tol(a->elastic, b->elastic, loose * fabs(a->elastic) + 1e-9);
+    ck_assert_double_eq_tol(a->kinetic, b->kinetic, loose * fabs(a->kinetic) + 1e-9);
+    ck_assert_double_eq_tol(a->max_stretch, b->max_stretch, loose);
+    ck_assert_int_eq(a->inverted, b->inverted);
+    ck_assert_int_eq(a->iterations, b->iterations);
+    const double *f = a->pins[0].newton;
+    double force = sqrt(f[0] * f[0] + f[1] * f[1] + f[2] * f[2]);
+    for (int c = 0; c < 3; c++)
+        ck_assert_double_eq_tol(f[c], b->pins[0].newton[c], (p == SINGLE ? 1e-2 : 1e-6) * force);
+}
+
+/* ---- materials of tetrahedra
+ * ------------------------------------------------------------------------------ */
+
+static const char *const MATERIALS[] = {
+    "'model': 'neo_hookean'",
+    "'model': 'corotated'",
+    "'model': 'arap'",
+    "'model': 'stvk'",
+    "'model': 'stable_neo_hookean'",
+    "'model': 'neo_hookean_wang'",
+    "'model': 'mooney_rivlin'",
+    "'model': 'fung'",
+    "'model': 'polynomial'",
+    "'model': 'spline', 'splines': 'A'",
+    "'model': 'neo_hookean', 'invertible': true",
+    "'model': 'arap', 'fibers': {'stiffness': 1e5, 'direction': [1, 1, 0]}",
+};
+enum { MATERIAL_COUNT = sizeof MATERIALS / sizeof *MATERIALS };
+
+static pl_run *bar(precision p, const char *solver, const char *material, const char *detail)
+{
+    choose(p);
+    return pl_run_openf(2,
+                        "{'pliant': 1, 'time': {'step': 0.01, 'steps': 8},"
+                        " 'solver': {%s, 'tolerance': 0, 'initial_guess': 'velocity'},"
+                        " 'output': {'metrics': '%s'},"
+                        " 'materials': {'m': {'young': 1e5, 'poisson': 0.35, %s}},"
+                        " 'bodies': [{'material': 'm',"
+                        "   'mesh': {'box': {'size': [2, 1, 1], 'cells': [6, 3, 3]}}}],"
+                        " 'pins': [{'select': {'side': '-x'}},"
+                        "          {'select': {'side': '+x'}, 'motion': {'axis': [1, 0, 0],"
+                        "           'degrees_per_second': 200}}],"
+                        " 'forces': [{'wind': {'velocity': [0, 0, 6]}}]}",
+                        solver, detail, material);
+}
+
+START_TEST(materials_are_the_cpu_s)
+{
+    static const char solver[] = "'method': 'chebyshev_descent', 'iterations': 48";
+    const char *material = MATERIALS[_i / 2];
+    precision p = _i % 2 ? SINGLE : DOUBLE;
+    pl_run *cpu = bar(HOST, solver, material, "frame"), *device = bar(p, solver, material, "frame");
+    ck_assert_str_eq(device->state->whole.backend->ops->name, "emulated");
+    for (int k = 0; k < 3; k++) {
+        pl_run_frames(cpu, 1);
+        pl_run_frames(device, 1);
+        hold_against_the_cpu(cpu, device, p, 2);
+    }
+    pl_run_close(cpu);
+    pl_run_close(device);
+}
+END_TEST
+
+/* ---- methods
+ * --------------------------------------------------------------------------------------------- */
+
+static const char *const METHODS[] = {
+    "'method': 'chebyshev_descent', 'iterations': 60, 'phases': 3",
+    "'method': 'chebyshev_descent', 'iterations': 60, 'preconditioner': 'none'",
+    "'method': 'gradient_descent', 'iterations': 40",
+    "'method': 'nonlinear_cg', 'iterations': 30",
+    "'method': 'lbfgs', 'iterations': 30, 'window': 20",
+    "'method': 'lbfgs', 'iterations': 30, 'line_search': 'wolfe', 'preconditioner': 'constant'",
+};
+enum { METHOD_COUNT = sizeof METHODS / sizeof *METHODS };
+
+START_TEST(methods_are_the_cpu_s)
+{
+    pl_run *cpu = bar(HOST, METHODS[_i], "'model': 'corotated'", "frame");
+    pl_run *device = bar(DOUBLE, METHODS[_i], "'model': 'corotated'", "frame");
+    for (int k = 0; k < 3; k++) {
+        pl_run_frames(cpu, 1);
+        pl_run_frames(device, 1);
+        hold_against_the_cpu(cpu, device, DOUBLE, 2);
+    }
+    pl_run_close(cpu);
+    pl_run_close(device);
+}
+END_TEST
+
+/* Iterations in a row are those that are looked at one by one; two runs are the same; and one goes on
+ * from bytes: all to the bit. */
+START_TEST(same_bits_every_time)
+{
+    static const char solver[] = "'method': 'chebyshev_descent', 'iterations': 45, 'phases': 2";
+    precision p = _i % 2 ? SINGLE : DOUBLE;
+    pl_run *runs[3];
+    for (int k = 0; k < 3; k++) {
+        runs[k] = bar(p, solver, MATERIALS[_i], k == 1 ? "iteration" : "frame");
+        pl_run_frames(runs[k], k == 2 ? 2 : 4);
+    }
+    ck_assert_int_eq(runs[1]->metrics.detail_count, 46);
+    ck_assert_uint_eq(pl_run_hash(runs[0]), pl_run_hash(runs[1]));
+    void *bytes;
+    size_t size;
+    ck_assert_int_eq(pl_state_save(runs[2]->state, &bytes, &size), PL_OK);
+    pl_run_frames(runs[2], 1);
+    ck_assert_int_eq(pl_state_restore(runs[2]->state, bytes, size), PL_OK);
+    free(bytes);
+    pl_run_frames(runs[2], 2);
+    ck_assert_uint_eq(pl_run_hash(runs[0]), pl_run_hash(runs[2]));
+    for (int k = 0; k < 3; k++)
+        pl_run_close(runs[k]);
+}
+END_TEST
+
+/* ---- the minimum
+ * ----------------------------------------------------------------------------------------- */
+
+/* e of the first step at positions of the host's, in double, by the CPU. */
+static double objective_at(const pl_run *cpu, const double *x)
+{
+    const pl_model *m = cpu->model;
+    int64_t count = 3 * m->vertices;
+    double *pred = calloc((size_t)count, sizeof *pred);
+    for (int64_t i = 0; i < count; i++)
+        pred[i] = m->x0[i] + m->h * m->v0[i] + m->h * m->h * m->gravity[i % 3];
+    pl_stage stage = {.a = 1, .h = m->h, .inertia = m->inertia, .x_start = m->x0, .x_pred = pred};
+    pl_backend *b = cpu->state->whole.backend;
+    double e = b->ops->objective(b, &stage, x);
+    free(pred);
+    return e;
+}
+
+static pl_run *untwisting(precision p, const char *solver)
+{
+    choose(p);
+    return pl_run_openf(
+        2,
+        "{'pliant': 1, 'time': {'step': 0.02, 'steps': 1}, 'output': {'metrics': 'iteration'},"
+        " 'solver': {%s},"
+        " 'materials': {'m': {'young': 1e6, 'model': 'neo_hookean', 'poisson': 0.4}},"
+        " 'bodies': [{'mesh': {'box': {'size': [4, 1, 1], 'cells': [12, 3, 3]}},"
+        "   'initial': {'shape': {'twisted': {'turns': 0.3, 'axis': [1, 0, 0]}}}}],"
+        " 'pins': [{'select': {'side': '-x'}}]}",
+        solver);
+}
+
+START_TEST(the_minimum_is_newton_s)
+{
+    static const char *const solvers[] = {
+        "'method': 'chebyshev_descent', 'iterations': 5000, 'tolerance': %s",
+        "'method': 'lbfgs', 'iterations': 3000, 'tolerance': %s",
+        "'method': 'nonlinear_cg', 'iterations': 3000, 'tolerance': %s",
+    };
+    precision p = _i % 2 ? SINGLE : DOUBLE;
+    char solver[256];
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+    snprintf(solver, sizeof solver, solvers[_i / 2], p == SINGLE ? "1e-5" : "1e-8");
+#pragma GCC diagnostic pop
+    pl_run *best = untwisting(HOST, "'method': 'newton', 'iterations': 100, 'tolerance': 1e-12");
+    pl_run_frames(best, 1);
+    double start = best->metrics.detail[0].objective, minimum = best->metrics.objective;
+    pl_run *device = untwisting(p, solver);
+    pl_run_frames(device, 1);
+    ck_assert_int_eq(device->metrics.unconverged, 0);
+    double error = (objective_at(best, pl_run_x(device)) - minimum) / (start - minimum);
+    ck_assert_double_ge(error, -1e-12);
+    ck_assert_double_le(error, p == SINGLE ? 1e-5 : 1e-9);
+    pl_run_close(best);
+    pl_run_close(device);
+}
+END_TEST
+
+/* ---- cloth, ropes, attachments
+ * ------------------------------------------------------------------------------ */
+
+static const char *const SHEETS[] = {
+    "'materials': {'m': {'model': 'neo_hookean', 'young': 1e5, 'poisson': 0.3, 'thickness': 0.01,"
+    "                    'bending': {}}},"
+    "'bodies': [{'material': 'm', 'mesh': {'cloth': {'size': [1, 1], 'cells': [8, 8]}}}],"
+    "'pins': [{'select': {'side': '-x'}}]",
+    "'materials': {'m': {'young': 1e6, 'bending': {}}},"
+    "'bodies': [{'material': 'm', 'mesh': {'rope': {'length': 2, 'segments': 20}}}],"
+    "'pins': [{'select': {'side': '-x'}}]",
+    "'bodies': [{'name': 'a', 'mesh': {'box': {'cells': [2, 2, 2]}}},"
+    "           {'name': 'b', 'mesh': {'box': {'cells': [2, 2, 2]}},"
+    "            'transform': {'translate': [1.2, 0, 0]}}],"
+    "'pins': [{'body': 'a', 'select': {'side': '-x'}}],"
+    "'attachments': [{'body': 'b', 'select': {'side': '-x'}, 'to': 'a',"
+    "                 'stiffness': 1e5}]",
+};
+enum { SHEET_COUNT = sizeof SHEETS / sizeof *SHEETS };
+
+static pl_run *sheet(precision p, const char *scene)
+{
+    choose(p);
+    return pl_run_openf(2,
+                        "{'pliant': 1, 'time': {'step': 0.01, 'steps': 8},"
+                        " 'solver': {'method': 'chebyshev_descent', 'iterations': 64,"
+                        "            'tolerance': 0, 'initial_guess': 'velocity'}, %s}",
+                        scene);
+}
+
+START_TEST(sheets_are_the_cpu_s)
+{
+    precision p = _i % 2 ? SINGLE : DOUBLE;
+    pl_run *cpu = sheet(HOST, SHEETS[_i / 2]), *device = sheet(p, SHEETS[_i / 2]);
+    for (int k = 0; k < 3; k++) {
+        pl_run_frames(cpu, 1);
+        pl_run_frames(device, 1);
+        hold_against_the_cpu(cpu, device, p, 2);
+    }
+    pl_run_close(cpu);
+    pl_run_close(device);
+}
+END_TEST
+
+/* ---- what is not there
+ * ------------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *solver, *scene, *reason;
+} LACKING[] = {
+    {"'method': 'admm'", "'bodies': [{'mesh': {'box': {}}}]", "constant matrix"},
+    {"'method': 'newton'", "'bodies': [{'mesh': {'box': {}}}]", "constant matrix"},
+    {"'method': 'lbfgs'", "'bodies': [{'mesh': {'box': {}}}], 'obstacles': [{'plane': {}}]",
+     "obstacles"},
+    {"'method': 'lbfgs'",
+     "'materials': {'m': {'bending': {'model': 'hinge'}}},"
+     "'bodies': [{'material': 'm', 'mesh': {'cloth': {}}}]",
+     "hinge"},
+};
+enum { LACKING_COUNT = sizeof LACKING / sizeof *LACKING };
+
+START_TEST(what_it_lacks_is_refused)
+{
+    pl_run_on_host();
+    pl_run *r = pl_run_openf(1, "{'pliant': 1, 'solver': {%s}, %s}", LACKING[_i].solver,
+                             LACKING[_i].scene);
+    const char *why = pl_backend_refuses(&pl_backend_device_f64, r->model);
+    ck_assert_ptr_nonnull(why);
+    ck_assert_ptr_nonnull(strstr(why, LACKING[_i].reason));
+    r->model->solver.device = PL_DEVICE_GPU;
+    pl_backend_register(&pl_backend_device_f64);
+    pl_state *state;
+    ck_assert_int_eq(pl_state_create(r->model, 1, &state), PL_UNSUPPORTED);
+    pl_backend_register(NULL);
+    ck_assert_int_eq(pl_state_create(r->model, 1, &state), PL_UNSUPPORTED);
+    r->model->solver.device = PL_DEVICE_CPU;
+    pl_run_close(r);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("device");
+    TCase *t = tcase_create("emulated");
+    tcase_set_timeout(t, 120);
+    tcase_add_loop_test(t, materials_are_the_cpu_s, 0, 2 * MATERIAL_COUNT);
+    tcase_add_loop_test(t, methods_are_the_cpu_s, 0, METHOD_COUNT);
+    tcase_add_loop_test(t, same_bits_every_time, 0, 4);
+    tcase_add_loop_test(t, the_minimum_is_newton_s, 0, 6);
+    tcase_add_loop_test(t, sheets_are_the_cpu_s, 0, 2 * SHEET_COUNT);
+    tcase_add_loop_test(t, what_it_lacks_is_refused, 0, LACKING_COUNT);
+    suite_add_tcase(suite, t);
+    return run_suite(suite);
+}

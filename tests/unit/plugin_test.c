@@ -1,0 +1,140 @@
+/* libpliant_cuda.so as it was built: one symbol, of this build, that answers where there is no device
+ * too; and what ptxas said of its kernels: the hot ones keep everything in registers. SKIP where there is
+ * no nvcc, and so no plug-in. */
+#include "engine/backends/plugin.h"
+#include "tests/support/suite.h"
+
+#include <check.h>
+#include <dlfcn.h>
+#include <glob.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *build(void)
+{
+    const char *folder = getenv("PLIANT_BUILD");
+    return folder ? folder : "build";
+}
+
+static const pl_plugin *plugin(void)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/libpliant_cuda.so", build());
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    ck_assert_msg(library != NULL, "%s", library ? "" : dlerror());
+    pl_plugin_entry entry;
+    *(void **)&entry = dlsym(library, "pliant_plugin");
+    ck_assert(entry != NULL);
+    return entry();
+}
+
+START_TEST(fits_and_answers)
+{
+    const pl_plugin *p = plugin();
+    ck_assert_ptr_null(pl_plugin_unfit(p));
+    ck_assert_str_eq(p->version, PLIANT_VERSION);
+    ck_assert_str_eq(p->f32->name, "cuda");
+    ck_assert_double_gt(p->f32->epsilon, p->f64->epsilon);
+    pl_gpu gpus[8];
+    char why[256] = "";
+    int32_t count = p->find(gpus, 8, why, sizeof why);
+    ck_assert_msg(count > 0 || strncmp(why, "no device, because ", 19) == 0, "%s", why);
+    for (int32_t i = 0; i < count; i++) {
+        ck_assert_int_eq(strncmp(gpus[i].uuid, "GPU-", 4), 0);
+        ck_assert_int_gt(gpus[i].memory, 0);
+    }
+    ck_assert(!p->select("GPU-00000000-0000-0000-0000-000000000000", why, sizeof why));
+    ck_assert_ptr_nonnull(strstr(why, "GPU-00000000"));
+}
+END_TEST
+
+START_TEST(another_build_is_unfit)
+{
+    pl_plugin other = *plugin();
+    other.abi++;
+    ck_assert_ptr_nonnull(pl_plugin_unfit(&other));
+    other = *plugin();
+    other.ops_size -= 8;
+    ck_assert_ptr_nonnull(pl_plugin_unfit(&other));
+}
+END_TEST
+
+/* Nothing else of the plug-in is to be seen, so that it can not take the place of the program's own. */
+START_TEST(one_symbol)
+{
+    char command[2 * PATH_MAX], line[256];
+    snprintf(command, sizeof command, "nm -D --defined-only '%s/libpliant_cuda.so'", build());
+    FILE *f = popen(command, "r");
+    int lines = 0;
+    while (fgets(line, sizeof line, f)) {
+        ck_assert_msg(strstr(line, " T pliant_plugin\n") != NULL, "%s", line);
+        lines++;
+    }
+    ck_assert_int_eq(pclose(f), 0);
+    ck_assert_int_eq(lines, 1);
+}
+END_TEST
+
+/* "Compiling entry function 'NAME' for", then "N bytes stack frame, S bytes spill stores, L bytes spill
+ * loads", a kernel. */
+static int hot_kernels(const char *path)
+{
+    FILE *f = fopen(path, "r");
+    ck_assert_ptr_nonnull(f);
+    char line[1024], name[256] = "";
+    int hot = 0, is_hot = 0;
+    while (fgets(line, sizeof line, f)) {
+        int stack, stores, loads;
+        if (sscanf(line, "ptxas info : Compiling entry function '%255[^']'", name) == 1)
+            is_hot = strstr(name, "energy_gradient") || strstr(name, "chebyshev") ||
+                     strstr(name, "gradient_threads") || strstr(name, "move") ||
+                     strstr(name, "sums");
+        if (sscanf(line, " %d bytes stack frame, %d bytes spill stores, %d bytes spill loads",
+                   &stack, &stores, &loads) != 3)
+            continue;
+        ck_assert_msg(!is_hot || stores + loads == 0, "%s: %s spills %d and %d bytes", path, name,
+                      stores, loads);
+        hot += is_hot;
+    }
+    fclose(f);
+    return hot;
+}
+
+START_TEST(hot_kernels_spill_nothing)
+{
+    char pattern[PATH_MAX];
+    snprintf(pattern, sizeof pattern, "%s/obj/engine/backends/cuda/*_kernels.f32.o.ptxas", build());
+    glob_t found;
+    ck_assert_int_eq(glob(pattern, 0, NULL, &found), 0);
+    int hot = 0;
+    for (size_t i = 0; i < found.gl_pathc; i++)
+        hot += hot_kernels(found.gl_pathv[i]);
+    globfree(&found);
+    ck_assert_int_ge(hot, 2 * (8 + 5)); /* of two architectures: a gradient a kind, and rows' */
+}
+END_TEST
+
+START_TEST(not_built)
+{
+    printf("SKIP plugin: there is no nvcc, so no libpliant_cuda.so was built\n");
+}
+END_TEST
+
+int main(void)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/libpliant_cuda.so", build());
+    TCase *t = tcase_create("plugin");
+    if (access(path, R_OK) != 0) {
+        tcase_add_test(t, not_built);
+        return run_cases("plugin", t);
+    }
+    tcase_add_test(t, fits_and_answers);
+    tcase_add_test(t, another_build_is_unfit);
+    tcase_add_test(t, one_symbol);
+    tcase_add_test(t, hot_kernels_spill_nothing);
+    return run_cases("plugin", t);
+}
