@@ -205,6 +205,8 @@ endif
 $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(BUILD)/libsupport.a $(BUILD)/libcli.a $(BUILD)/libworker.a $(BUILD)/libprotocol.a $(BUILD)/libemulated.a $(BUILD)/libengine.a
 	@mkdir -p $(@D)
 	@$(CC) -o $@ $^ $(BUILD)/libprotocol.a $(LDFLAGS_ALL) $(LIBS_CHECK) $(LIBS_SERVER) $(LIBS_CLI) $(LIBS_PROTOCOL) $(LIBS_LINEAR)
+# One test makes every allocation of the engine fail in turn.
+$(BUILD)/tests/unit/engine_memory_test: LDFLAGS_ALL += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc,--wrap=free
 $(BENCHES): $(call obj,$(BENCH_HELP_SRC))
 $(call obj,$(TEST_SRC) $(SUPPORT_SRC) $(BENCH_SRC) $(BENCH_HELP_SRC)): | test-deps
 

@@ -1,0 +1,214 @@
+/* Memory that runs out anywhere in the engine is a status: from the check of a scene to a step, with the
+ * n-th allocation failing, or all from the n-th on, for every n. Nothing crashes and nothing is lost. The
+ * engine's allocations come through here by the linker (--wrap in the Makefile); CHOLMOD's own do not. */
+#include "protocol/scene_json.h"
+#include "tests/support/scene_run.h"
+#include "tests/support/suite.h"
+
+#include <check.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *at, size_t size);
+void *__real_aligned_alloc(size_t alignment, size_t size);
+void __real_free(void *at);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *at, size_t size);
+void *__wrap_aligned_alloc(size_t alignment, size_t size);
+void __wrap_free(void *at);
+
+static long calls, live, first = LONG_MAX, last = LONG_MAX; /* that fail */
+
+static bool fails(void)
+{
+    long call = calls++;
+    return call >= first && call <= last;
+}
+
+static void *alive(void *at)
+{
+    live += at != NULL;
+    return at;
+}
+
+void *__wrap_malloc(size_t size)
+{
+    return fails() ? NULL : alive(__real_malloc(size));
+}
+void *__wrap_calloc(size_t count, size_t size)
+{
+    return fails() ? NULL : alive(__real_calloc(count, size));
+}
+void *__wrap_realloc(void *at, size_t size)
+{
+    if (fails())
+        return NULL;
+    live -= at != NULL;
+    return alive(__real_realloc(at, size));
+}
+void *__wrap_aligned_alloc(size_t alignment, size_t size)
+{
+    return fails() ? NULL : alive(__real_aligned_alloc(alignment, size));
+}
+void __wrap_free(void *at)
+{
+    live -= at != NULL;
+    __real_free(at);
+}
+
+/* Every kind of element, force, pin and obstacle; %s: the solver, and what the method can carry of a
+ * material of the sheet. */
+#define SOLID                                                                                      \
+    "{'vertices': [-1, -2, -1, 1, -2, -1, 0, -2, 1, 0, -1.2, 0],"                                  \
+    " 'triangles': [[0, 1, 2], [0, 3, 1], [1, 3, 2], [2, 3, 0]]}"
+static const char SCENE[] =
+    "{'pliant': 1, 'time': {'step': 0.01, 'steps': 2%s}, 'output': {'metrics': 'iteration'},"
+    " 'solver': {'iterations': 2, %s},"
+    " 'materials': {'a': {%s}, 'b': {%s}, 'c': {'bending': {}%s}},"
+    " 'bodies': [{'name': 'a', 'mesh': {'box': {'cells': [1, 1, 1]}}, 'material': 'a'},"
+    "  {'name': 'b', 'mesh': {'cloth': {'cells': [2, 2]}}, 'material': 'b'},"
+    "  {'name': 'c', 'mesh': {'rope': {'segments': 3}}, 'material': 'c'}],"
+    " 'pins': [{'body': 'a', 'select': {'side': '-x'}, 'motion': {'keyframes': ["
+    "   {'time': 0}, {'time': 1, 'translate': [0, 0.1, 0]}]}},"
+    "  {'body': 'b', 'select': {'indices': [0, 2, 6]}, 'axes': ['x', 'y', 'z']},"
+    "  {'body': 'b', 'select': {'indices': [8]}, 'axes': ['x']},"
+    "  {'body': 'c', 'select': {'indices': [0]}}],"
+    " 'attachments': [{'body': 'c', 'select': {'indices': [3]}, 'to': 'b'},"
+    "  {'body': 'b', 'select': {'indices': [4]}, 'point': [0, 0, 1]}%s],"
+    " 'forces': [{'wind': {'velocity': [1, 2, 3]}},"
+    "  {'point': {'body': 'a', 'select': 'all', 'force': [0, 1, 0]}},"
+    "  {'pressure': {'body': 'a', 'pressure': 10}}]%s}";
+#define OBSTACLES                                                                                  \
+    ", 'obstacles': [{'name': 'solid', 'mesh': " SOLID                                             \
+    ", 'motion': {'axis': [0, 1, 0], 'degrees_per_second': 9}},"                                   \
+    " {'heightfield': {'center': [0, -3, 0], 'heights': [[0, 0], [0, 0]]}}]"
+#define ATTACHED ", {'body': 'a', 'select': {'indices': [1]}, 'obstacle': 'solid'}"
+
+typedef struct parts {
+    const char *time, *solver, *solid, *sheet, *rope, *attachment, *obstacles;
+} parts;
+
+#define NEO  "'fibers': {'stiffness': 1e4, 'direction': [1, 0, 0]}"
+#define BEND "'bending': {'model': 'hinge'}"
+static const parts SCENES[] = {
+    {"", "'method': 'admm'", NEO ", 'strain_limit': {'high': 1.1}",
+     "'bending': {}, 'strain_limit': {'by': 'columns', 'high': 1.2}", ", 'inextensible': 'rope'",
+     ATTACHED, OBSTACLES},
+    {"", "'method': 'admm', 'acceleration': 'nesterov'", "'model': 'spline', 'invertible': true",
+     "'model': 'spline', 'splines': 'B'", "", "", ""},
+    {", 'integrator': 'quasi_static'", "'method': 'newton'", NEO, BEND, "", "", ""},
+    {"", "'method': 'newton', 'linear': 'pcg'", "'model': 'stvk', 'invertible': true", BEND, "",
+     ATTACHED, OBSTACLES},
+    {"", "'method': 'quasi_newton'", "'model': 'arap'", BEND, "", ATTACHED, OBSTACLES},
+    {"", "'method': 'lbfgs'", NEO, "'model': 'spline'", "", "", OBSTACLES},
+    {"", "'method': 'chebyshev_descent', 'tune': 1, 'phases': 2", NEO, BEND, "", "", ""},
+    {"", "'method': 'nonlinear_cg'", NEO, "'bending': {}", "", "", ""},
+    {"", "'method': 'chebyshev_semi_iterative'", NEO, "'bending': {}", "", "", ""},
+    {"", "'method': 'projective_dynamics'", "'model': 'arap'", "'model': 'arap', 'bending': {}", "",
+     "", ""},
+};
+enum { COUNT = sizeof SCENES / sizeof *SCENES };
+
+static pl_scene decoded(const parts *p)
+{
+    char text[4096];
+    snprintf(text, sizeof text, SCENE, p->time, p->solver, p->solid, p->sheet, p->rope,
+             p->attachment, p->obstacles);
+    for (char *c = text; *c; c++)
+        *c = *c == '\'' ? '"' : *c;
+    pl_scene scene;
+    pl_faults faults = {0};
+    int status = pl_scene_decode(text, strlen(text), &scene, &faults);
+    if (status != PL_DECODE_OK)
+        ck_abort_msg("%s: %s, not %s", faults.items[0].pointer, faults.items[0].got,
+                     faults.items[0].expected);
+    return scene;
+}
+
+/* A scene's way through the engine, to the first thing that fails. A failure of a step is
+ * out_of_memory, or the step was done another way. */
+static pl_status go(const pl_scene *scene)
+{
+    enum { BODIES = 3 };
+    pl_mesh meshes[BODIES] = {{0}};
+    pl_model *model = NULL;
+    pl_state *state = NULL, *other = NULL;
+    pl_faults faults = {0};
+    pl_estimate estimate;
+    pl_status status = PL_OK;
+    void *bytes = NULL;
+    size_t size = 0;
+    for (int32_t b = 0; status == PL_OK && b < BODIES; b++)
+        status = pl_body_load(scene, b, NULL, &(pl_mesh_limits){100, 100}, &meshes[b], &faults);
+    if (status == PL_OK)
+        status = pl_scene_check(scene, meshes, &estimate, NULL, &faults);
+    if (status == PL_OK)
+        status = pl_model_create(scene, meshes, &model, &faults);
+    if (status == PL_OK)
+        status = pl_state_create(model, 1, &state);
+    for (int k = 0; status == PL_OK && k < 2; k++) {
+        pl_metrics metrics;
+        pl_failure failure;
+        status = pl_frame_step(model, state, &metrics, &failure, NULL, NULL);
+        if (status == PL_FAILED && failure.code == PL_FAILURE_OUT_OF_MEMORY)
+            status = PL_NO_MEMORY;
+    }
+    if (status == PL_OK)
+        status = pl_state_save(state, &bytes, &size);
+    if (status == PL_OK)
+        status = pl_state_create(model, 1, &other);
+    if (status == PL_OK)
+        status = pl_state_restore(other, bytes, size);
+    if (status == PL_INVALID)
+        ck_assert_msg(faults.total > 0, "invalid, and no word of why");
+    for (size_t i = 0; i < faults.count; i++)
+        ck_abort_msg("%s: %s, not %s", faults.items[i].pointer, faults.items[i].got,
+                     faults.items[i].expected);
+    free(bytes);
+    pl_state_destroy(other);
+    pl_state_destroy(state);
+    pl_model_destroy(model);
+    for (int32_t b = 0; b < BODIES; b++)
+        pl_mesh_clear(&meshes[b]);
+    pl_faults_clear(&faults);
+    return status;
+}
+
+START_TEST(memory_may_run_out_anywhere)
+{
+    pl_scene scene = decoded(&SCENES[_i]);
+    ck_assert_int_eq(go(&scene), PL_OK); /* what is made once for good is made here */
+    calls = 0;
+    pl_status whole = go(&scene);
+    const long total = calls;
+    ck_assert_int_eq(whole, PL_OK);
+    ck_assert_int_gt(total, 100);
+    for (int on = 0; on < 2; on++)
+        for (long n = 0; n < total; n++) {
+            long before = live;
+            calls = 0;
+            first = n;
+            last = on ? LONG_MAX : n;
+            pl_status status = go(&scene);
+            first = last = LONG_MAX;
+            ck_assert_msg(live == before, "allocation %ld of %ld: %ld blocks are lost", n, total,
+                          live - before);
+            ck_assert_msg(status == PL_NO_MEMORY || (!on && status == PL_OK),
+                          "allocation %ld of %ld: status %d", n, total, (int)status);
+        }
+    pl_scene_clear(&scene);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *t = tcase_create("memory");
+    tcase_set_timeout(t, 60);
+    tcase_add_loop_test(t, memory_may_run_out_anywhere, 0, COUNT);
+    return run_cases("engine_memory", t);
+}
