@@ -87,10 +87,7 @@ pl_status pl_state_create(const pl_model *model, int32_t threads, pl_state **out
 
 void pl_state_enter(pl_state *s, int64_t step, const double *x, const double *v)
 {
-    int64_t count = 3 * s->model->vertices;
-    s->whole.backend->ops->upload(s->whole.backend, s->x, x, count);
-    s->whole.backend->ops->upload(s->whole.backend, s->v, v, count);
-    pl_state_show(s);
+    pl_state_put(s, x, v, v); /* what it was a step before is not known: no acceleration */
     s->step = step;
     pl_state_settle(s);
 }

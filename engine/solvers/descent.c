@@ -1,7 +1,5 @@
 #include "engine/solvers/descent.h"
 
-#include "engine/solvers/arrays.h"
-
 #include "engine/clock.h"
 
 #include <math.h>
@@ -40,11 +38,12 @@ pl_status pl_descent_create(const pl_solver_ops *ops, const pl_descent_rule *rul
         d->detail = calloc((size_t)model->solver.iterations + 1, sizeof *d->detail);
         good = good && d->detail;
     }
-    if (good && rule->create)
-        good = rule->create(d) == PL_OK;
-    if (!good) {
+    pl_status status = good ? PL_OK : PL_NO_MEMORY;
+    if (status == PL_OK && rule->create)
+        status = rule->create(d);
+    if (status != PL_OK) {
         pl_descent_destroy(&d->base);
-        return PL_NO_MEMORY;
+        return status;
     }
     *out = &d->base;
     return PL_OK;
@@ -122,6 +121,16 @@ pl_status pl_descent_fail_search(pl_backend *backend, const pl_stage *stage, con
     return PL_FAILED;
 }
 
+static pl_status fail_no_memory(const char *what, pl_failure *failure)
+{
+    failure->code = PL_FAILURE_OUT_OF_MEMORY;
+    snprintf(failure->message, sizeof failure->message,
+             "There is no memory for a matrix of a %s iteration.", what);
+    snprintf(failure->advice, sizeof failure->advice,
+             "Use a coarser mesh, more resources.memory, or a method that keeps its matrix.");
+    return PL_FAILED;
+}
+
 /* ---- the loop
  * --------------------------------------------------------------------------------------- */
 
@@ -175,7 +184,7 @@ static void refresh(pl_descent *d, const pl_stage *stage, const double *x, bool 
     bool due = first || (!constant && d->out->iterations % settings->jacobi_refresh == 0);
     if (d->law->matrix || !due)
         return;
-    pl_swap_rows(&d->inverse, &d->inverse_old);
+    pl_rows_swap(&d->inverse, &d->inverse_old);
     pl_descent_make_inverse(d->backend, stage, x, d->inverse);
     if (!first && d->law->refreshed)
         d->law->refreshed(d, d->inverse_old);
@@ -186,7 +195,7 @@ static void precondition(pl_descent *d, const pl_stage *stage, const double *x, 
 {
     double start = pl_clock_ms();
     if (stepped)
-        pl_swap_rows(&d->p, &d->p_old);
+        pl_rows_swap(&d->p, &d->p_old);
     d->gp_old = d->gp;
     refresh(d, stage, x, !stepped);
     pl_status status = d->law->precondition(d, stepped);
@@ -208,6 +217,8 @@ static bool descend(pl_descent *d, const pl_stage *stage, const double *x, doubl
         double start = pl_clock_ms();
         d->law->direction(d);
         d->out->ms_global += pl_clock_ms() - start;
+        if (d->no_memory)
+            return false;
         if (d->slope < 0 && pl_descent_search(d, stage, x, x_new, gradient))
             return true;
         if (bare)
@@ -224,6 +235,8 @@ pl_status pl_descent_solve(pl_solver *solver, const pl_stage *stage, double *x, 
     const pl_solver_settings *settings = &d->model->solver;
     *out = (pl_solve_result){.primal_residual = NAN, .dual_residual = NAN, .detail = d->detail};
     d->out = out;
+    d->stage = stage;
+    d->no_memory = false;
     d->start_ms = pl_clock_ms();
     begin(d, stage, x, gradient);
     if (!isfinite(d->objective))
@@ -235,7 +248,10 @@ pl_status pl_descent_solve(pl_solver *solver, const pl_stage *stage, double *x, 
 
     double *here = x, *there = d->x_new;
     while (isfinite(out->decrement) && !out->converged && out->iterations < settings->iterations) {
+        d->x = here;
         if (!descend(d, stage, here, there, gradient)) {
+            if (d->no_memory)
+                return fail_no_memory(d->law->what, failure);
             if (out->decrement > d->decrement_noise)
                 return pl_descent_fail_search(d->backend, stage, here, gradient, out->decrement,
                                               failure);
@@ -243,7 +259,7 @@ pl_status pl_descent_solve(pl_solver *solver, const pl_stage *stage, double *x, 
             ops->gradient(d->backend, stage, here, NULL, gradient);
             break;
         }
-        pl_swap_rows(&here, &there);
+        pl_rows_swap(&here, &there);
         out->iterations++;
         precondition(d, stage, here, true);
         record(d, out->iterations);

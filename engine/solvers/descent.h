@@ -20,6 +20,7 @@
 #ifndef PLIANT_ENGINE_SOLVERS_DESCENT_H
 #define PLIANT_ENGINE_SOLVERS_DESCENT_H
 
+#include "engine/solvers/arrays.h"
 #include "engine/solvers/solver.h"
 
 typedef struct pl_descent pl_descent;
@@ -59,6 +60,9 @@ struct pl_descent {
     pl_iteration *detail;          /* [iterations + 1], or NULL */
     /* The solve under way. */
     pl_solve_result *out;
+    const pl_stage *stage;
+    const double *x; /* positions, where g and p are of */
+    bool no_memory;  /* a rule's way to end the solve */
     double start_ms;
     const double *d; /* rows: the direction */
     double objective, gp, slope;
@@ -100,12 +104,5 @@ pl_status pl_descent_fail_start(pl_backend *backend, const char *what, const dou
                                 pl_failure *failure);
 pl_status pl_descent_fail_search(pl_backend *backend, const pl_stage *stage, const double *x,
                                  double *gradient, double decrement, pl_failure *failure);
-
-static inline void pl_swap_rows(double **a, double **b)
-{
-    double *t = *a;
-    *a = *b;
-    *b = t;
-}
 
 #endif

@@ -81,7 +81,7 @@ static void make(pl_descent *d, double by, double on, bool remember)
     d->d = r->now;
     d->slope = -by * d->gp + (r->known ? on * d->slope_end : 0);
     if (remember) {
-        pl_swap_rows(&r->now, &r->old);
+        pl_rows_swap(&r->now, &r->old);
         r->known = true;
     }
 }

@@ -137,7 +137,7 @@ bool pl_descent_search(pl_descent *d, const pl_stage *stage, const double *x, do
     search s = {.d = d, .stage = stage, .x = x, .x_new = x_new, .gradient = gradient};
     bool wolfe = d->law->always_wolfe ||
                  (d->law->curvature > 0 && d->model->solver.line_search == PL_LINE_SEARCH_WOLFE);
-    pl_swap_rows(&d->g, &d->g_old);
+    pl_rows_swap(&d->g, &d->g_old);
     bool found = wolfe ? search_wolfe(&s) : backtrack(&s);
     if (found) {
         d->alpha = s.alpha;
@@ -147,7 +147,7 @@ bool pl_descent_search(pl_descent *d, const pl_stage *stage, const double *x, do
         d->out->gradient_norm = s.sums.norm;
         d->trial_decrement = s.sums.decrement;
     } else {
-        pl_swap_rows(&d->g, &d->g_old);
+        pl_rows_swap(&d->g, &d->g_old);
     }
     d->out->ms_local += pl_clock_ms() - start;
     return found;

@@ -20,22 +20,16 @@
  * which keeps convergence superlinear and solves no step better than it deserves; every iterate of
  * conjugate gradients from 0 goes down, so ending early is safe.
  *
- * The decrement |A^-1 g|_A is that of quasi_newton.c, whose tests of line search and rounding are
- * taken over: in the norm of the constant matrix, so that `tolerance` means the same of all methods.
+ * The loop, its line search and its decrement |A^-1 g|_A are descent.c's, in the norm of the constant
+ * matrix, so that `tolerance` means the same of all methods; where H gives no way down, d = -A^-1 g.
  */
-#include "engine/solvers/arrays.h"
-#include "engine/solvers/solver.h"
+#include "engine/solvers/descent.h"
 
 #include "engine/clock.h"
 
-#include <float.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
-/* As in quasi_newton.c. */
-static const double ARMIJO = 0.3, SHRINK = 0.5, SHORTEST = 1e-12;
-static const double ENERGY_NOISE = 1e-13, ROUNDING = 16;
 /* Most of eta, and most conjugate gradients a step. */
 static const double FORCING = 0.25;
 /* The decrement, of the first, below which H is tried as it is. */
@@ -43,336 +37,174 @@ static const double NEAR = 1e-2;
 enum { MOST_GRADIENTS = 2000 };
 
 typedef struct newton {
-    pl_solver base;
-    const pl_model *model;
-    pl_backend *backend;
-    double *x_new;     /* positions */
-    double *g, *p, *d; /* rows; p = A^-1 g */
-    double *d_old;
+    double *d, *d_old;                      /* rows */
     double *r, *r_old, *z, *q, *Hq, *q_old; /* rows, of conjugate gradients */
-    pl_iteration *detail;                   /* [iterations + 1], or NULL */
+    double first;                           /* decrement of the initial guess */
+    bool plain;                             /* Newton's direction led nowhere: -A^-1 g */
 } newton;
 
-typedef struct progress {
-    pl_solve_result *out;
-    double start_ms;
-    double objective, alpha, slope; /* slope: g.d */
-    double first;                   /* decrement of the initial guess */
-    double energy_noise, decrement_noise;
-} progress;
-
-enum { ARRAYS = 11 };
+enum { ARRAYS = 8, DIRECT_ARRAYS = 2 };
 static void list_arrays(newton *s, double **out[ARRAYS])
 {
-    double **arrays[ARRAYS] = {&s->x_new, &s->g, &s->p, &s->d,  &s->d_old, &s->r,
-                               &s->r_old, &s->z, &s->q, &s->Hq, &s->q_old};
+    double **arrays[ARRAYS] = {&s->d, &s->d_old, &s->r, &s->r_old, &s->z, &s->q, &s->Hq, &s->q_old};
     for (int i = 0; i < ARRAYS; i++)
         out[i] = arrays[i];
 }
 
-static void newton_destroy(pl_solver *solver)
+static void destroy(pl_descent *d)
 {
-    newton *s = (newton *)solver;
+    newton *s = d->rule;
     double **arrays[ARRAYS];
+    if (!s)
+        return;
     list_arrays(s, arrays);
     for (int i = 0; i < ARRAYS; i++)
-        s->backend->ops->release(s->backend, *arrays[i]);
-    free(s->detail);
+        pl_rows_release(d->backend, arrays[i], 1);
     free(s);
 }
 
-static pl_status newton_create(const pl_model *model, pl_backend *backend, pl_solver **out)
+static pl_status create(pl_descent *d)
 {
-    newton *s = calloc(1, sizeof *s);
+    newton *s = d->rule = calloc(1, sizeof *s);
+    double **arrays[ARRAYS];
     if (!s)
         return PL_NO_MEMORY;
-    s->base.ops = &pl_solver_newton;
-    s->model = model;
-    s->backend = backend;
-    double **arrays[ARRAYS];
     list_arrays(s, arrays);
-    bool direct = model->solver.linear == PL_LINEAR_DIRECT, good = true;
-    for (int i = 0; i < (direct ? 5 : ARRAYS); i++) {
-        int64_t count = 3 * (i == 0 ? model->vertices : model->free_vertices);
-        *arrays[i] = backend->ops->alloc(backend, count);
-        good = good && *arrays[i];
-    }
-    if (model->detail == PL_METRICS_ITERATION) {
-        s->detail = calloc((size_t)model->solver.iterations + 1, sizeof *s->detail);
-        good = good && s->detail;
-    }
-    pl_status status = good ? backend->ops->hessian_prepare(backend) : PL_NO_MEMORY;
-    if (status == PL_OK)
-        status = backend->ops->trial_prepare(backend);
-    if (status != PL_OK) {
-        newton_destroy(&s->base);
-        return status;
-    }
-    *out = &s->base;
-    return PL_OK;
+    bool direct = d->model->solver.linear == PL_LINEAR_DIRECT;
+    if (!pl_rows_create(d->model, d->backend, arrays, direct ? DIRECT_ARRAYS : ARRAYS))
+        return PL_NO_MEMORY;
+    return d->backend->ops->hessian_prepare(d->backend);
 }
 
-static double dot(newton *s, const double *a, const double *b)
+static double dot(const pl_descent *d, const double *a, const double *b)
 {
-    return s->backend->ops->dot(s->backend, a, b);
+    return d->backend->ops->dot(d->backend, a, b);
 }
 
 /* out = a x + b y */
-static void add(newton *s, double a, const double *x, double b, const double *y, double *out)
+static void add(const pl_descent *d, double a, const double *x, double b, const double *y,
+                double *out)
 {
     const double *list[] = {x, y}, coefficient[] = {a, b};
-    s->backend->ops->combine(s->backend, list, coefficient, 2, out);
+    d->backend->ops->combine(d->backend, list, coefficient, 2, out);
 }
 
 /* z = r by the preconditioner; returns r.z. */
-static double precondition(newton *s, const double *r, double *z)
+static double by_preconditioner(const pl_descent *d, const double *r, double *z)
 {
-    const pl_backend_ops *ops = s->backend->ops;
-    if (s->model->solver.linear == PL_LINEAR_PCG_JACOBI)
-        ops->hessian_jacobi(s->backend, r, z);
-    else if (ops->solve(s->backend, r, z) != PL_OK)
+    const pl_backend_ops *ops = d->backend->ops;
+    if (d->model->solver.linear == PL_LINEAR_PCG_JACOBI)
+        ops->hessian_jacobi(d->backend, r, z);
+    else if (ops->solve(d->backend, r, z) != PL_OK)
         return NAN;
-    return dot(s, r, z);
+    return dot(d, r, z);
 }
 
 /* d = -H^-1 g to eta, by conjugate gradients from 0. */
-static void solve_by_gradients(newton *s, double eta)
+static void solve_by_gradients(pl_descent *d, double eta)
 {
-    const pl_backend_ops *ops = s->backend->ops;
-    ops->clear(s->backend, s->d, 3 * s->model->free_vertices);
-    add(s, -1, s->g, 0, s->g, s->r);
-    double rz = precondition(s, s->r, s->z), bound = eta * eta * rz;
-    ops->copy(s->backend, s->q, s->z, 3 * s->model->free_vertices);
+    newton *s = d->rule;
+    const pl_backend_ops *ops = d->backend->ops;
+    int64_t count = 3 * d->model->free_vertices;
+    ops->clear(d->backend, s->d, count);
+    add(d, -1, d->g, 0, d->g, s->r);
+    double rz = by_preconditioner(d, s->r, s->z), bound = eta * eta * rz;
+    ops->copy(d->backend, s->q, s->z, count);
     for (int k = 0; k < MOST_GRADIENTS && rz > bound; k++) {
-        ops->hessian_multiply(s->backend, s->q, s->Hq);
-        double curvature = dot(s, s->q, s->Hq);
+        ops->hessian_multiply(d->backend, s->q, s->Hq);
+        double curvature = dot(d, s->q, s->Hq);
         if (!(curvature > 0))
             return;
         double a = rz / curvature;
         pl_rows_swap(&s->d, &s->d_old);
-        add(s, 1, s->d_old, a, s->q, s->d);
+        add(d, 1, s->d_old, a, s->q, s->d);
         pl_rows_swap(&s->r, &s->r_old);
-        add(s, 1, s->r_old, -a, s->Hq, s->r);
-        double next = precondition(s, s->r, s->z);
+        add(d, 1, s->r_old, -a, s->Hq, s->r);
+        double next = by_preconditioner(d, s->r, s->z);
         pl_rows_swap(&s->q, &s->q_old);
-        add(s, 1, s->z, next / rz, s->q_old, s->q);
+        add(d, 1, s->z, next / rz, s->q_old, s->q);
         rz = next;
     }
 }
 
-/* d = -A^-1 g, which always goes down. */
-static void turn_to_gradient(newton *s, progress *p)
-{
-    add(s, -1, s->p, 0, s->p, s->d);
-    p->slope = -p->out->decrement * p->out->decrement;
-}
-
 /* d = -H^-1 g, of H as it is or projected; g.d, or 0 where there is no factor. */
-static double solve_for(newton *s, const pl_stage *stage, const double *x, bool exact, progress *p)
+static double solve_for(pl_descent *d, bool exact)
 {
-    const pl_backend_ops *ops = s->backend->ops;
+    newton *s = d->rule;
+    const pl_backend_ops *ops = d->backend->ops;
     double start = pl_clock_ms();
-    ops->hessian_make(s->backend, stage, x, !exact);
-    double made = pl_clock_ms();
-    bool found = true;
-    if (s->model->solver.linear == PL_LINEAR_DIRECT) {
-        found = ops->hessian_factor(s->backend) == PL_OK &&
-                ops->hessian_solve(s->backend, s->g, s->d_old) == PL_OK;
-        if (found)
-            add(s, -1, s->d_old, 0, s->d_old, s->d);
-    } else {
-        solve_by_gradients(s, fmin(FORCING, sqrt(p->out->decrement / p->first)));
+    ops->hessian_make(d->backend, d->stage, d->x, !exact);
+    double made = pl_clock_ms() - start;
+    d->out->ms_local += made;
+    d->out->ms_global -= made; /* of which the loop counts all that a direction takes */
+    if (d->model->solver.linear != PL_LINEAR_DIRECT) {
+        solve_by_gradients(d, fmin(FORCING, sqrt(d->out->decrement / s->first)));
+        return dot(d, d->g, s->d);
     }
-    p->out->ms_local += made - start;
-    p->out->ms_global += pl_clock_ms() - made;
-    return found ? dot(s, s->g, s->d) : 0;
+    pl_status status = ops->hessian_factor(d->backend);
+    if (status == PL_OK)
+        status = ops->hessian_solve(d->backend, d->g, s->d_old);
+    d->no_memory = d->no_memory || status == PL_NO_MEMORY;
+    if (status != PL_OK)
+        return 0;
+    add(d, -1, s->d_old, 0, s->d_old, s->d);
+    return dot(d, d->g, s->d);
 }
 
-/* Newton's direction, or, where H gives none that goes down, -A^-1 g. */
-static void find_direction(newton *s, const pl_stage *stage, const double *x, progress *p)
+/* Newton's direction, or, where H gives none that goes down, -A^-1 g, which always does. */
+static void direction(pl_descent *d)
 {
-    bool near = p->alpha == 1 && p->out->decrement <= NEAR * p->first;
-    p->slope = near ? solve_for(s, stage, x, true, p) : 0;
-    if (!(p->slope < 0))
-        p->slope = solve_for(s, stage, x, false, p);
-    if (!(p->slope < 0))
-        turn_to_gradient(s, p);
-}
-
-/* Whether a trial goes down enough: quasi_newton.c has the reason for the second form. */
-static bool goes_down(const progress *p, const pl_trial_sums *trial)
-{
-    if (!isfinite(trial->objective))
-        return false;
-    double change = trial->objective - p->objective;
-    if (fabs(change) <= fmax(p->energy_noise, ENERGY_NOISE * fabs(p->objective)))
-        return trial->slope <= (2 * ARMIJO - 1) * p->slope;
-    return change <= ARMIJO * p->alpha * p->slope;
-}
-
-/* Backtracking from 1 along d. True: x_new, gradient and s->g are those of the new iterate. */
-static bool search_line(newton *s, const pl_stage *stage, const double *x, double *x_new,
-                        double *gradient, progress *p)
-{
-    double start = pl_clock_ms();
-    bool found = false;
-    for (p->alpha = 1; p->alpha >= SHORTEST; p->alpha *= SHRINK) {
-        pl_trial trial = {
-            .x = x, .d = s->d, .alpha = p->alpha, .x_new = x_new, .gradient = gradient, .g = s->g};
-        pl_trial_sums sums = s->backend->ops->trial(s->backend, stage, &trial);
-        found = goes_down(p, &sums);
-        if (found) {
-            p->objective = p->out->objective = sums.objective;
-            p->out->gradient_norm = sums.norm;
-            break;
-        }
+    newton *s = d->rule;
+    s->first = d->out->iterations == 0 ? d->out->decrement : s->first;
+    bool near = d->alpha == 1 && d->out->decrement <= NEAR * s->first;
+    d->slope = !s->plain && near ? solve_for(d, true) : 0;
+    if (!s->plain && !(d->slope < 0))
+        d->slope = solve_for(d, false);
+    if (!(d->slope < 0)) {
+        add(d, -1, d->p, 0, d->p, s->d);
+        d->slope = -d->out->decrement * d->out->decrement;
     }
-    p->out->ms_local += pl_clock_ms() - start;
-    return found;
+    d->d = s->d;
 }
 
-/* A step down: Newton's, or, should that lead nowhere, along -A^-1 g. The trials overwrite s->g,
- * which neither needs any more. */
-static bool descend(newton *s, const pl_stage *stage, const double *x, double *x_new,
-                    double *gradient, progress *p)
+static void forget(pl_descent *d)
 {
-    find_direction(s, stage, x, p);
-    if (search_line(s, stage, x, x_new, gradient, p))
-        return true;
-    turn_to_gradient(s, p);
-    return search_line(s, stage, x, x_new, gradient, p);
+    ((newton *)d->rule)->plain = true;
 }
 
-/* p = A^-1 g, and the decrement. */
-static void measure_decrement(newton *s, progress *p)
+static bool bare(const pl_descent *d)
 {
-    double start = pl_clock_ms(), square = NAN;
-    if (s->backend->ops->solve(s->backend, s->g, s->p) == PL_OK)
-        square = dot(s, s->g, s->p);
-    p->out->decrement = square < 0 ? 0 : sqrt(square);
-    p->out->ms_global += pl_clock_ms() - start;
+    return ((const newton *)d->rule)->plain;
 }
 
-static void record(newton *s, int64_t k, const progress *p)
+/* A new point, with an H of its own. */
+static pl_status precondition(pl_descent *d, bool stepped)
 {
-    if (!s->detail)
-        return;
-    s->detail[k] = (pl_iteration){.objective = p->out->objective,
-                                  .primal_residual = NAN,
-                                  .dual_residual = NAN,
-                                  .gradient_norm = p->out->gradient_norm,
-                                  .decrement = p->out->decrement,
-                                  .ms = pl_clock_ms() - p->start_ms};
-    p->out->detail_count = k + 1;
+    ((newton *)d->rule)->plain = false;
+    return pl_descent_apply(d, stepped);
 }
 
-/* Evaluate the initial guess. */
-static void begin(newton *s, const pl_stage *stage, double *x, double *gradient, progress *p)
+static const pl_descent_rule NEWTON = {
+    .what = "Newton",
+    .matrix = true,
+    .create = create,
+    .destroy = destroy,
+    .forget = forget,
+    .bare = bare,
+    .precondition = precondition,
+    .direction = direction,
+    .first = pl_descent_first_is_one,
+};
+
+static pl_status newton_create(const pl_model *model, pl_backend *backend, pl_solver **out)
 {
-    const pl_backend_ops *ops = s->backend->ops;
-    ops->copy(s->backend, s->x_new, x, 3 * s->model->vertices); /* pins in place in both */
-    pl_trial trial = {.x_new = x, .gradient = gradient, .g = s->g};
-    pl_trial_sums sums = ops->trial(s->backend, stage, &trial);
-    double magnitude = ops->magnitude(s->backend, x);
-    p->objective = p->out->objective = sums.objective;
-    p->out->gradient_norm = sums.norm;
-    p->energy_noise = DBL_EPSILON * magnitude;
-    p->decrement_noise = ROUNDING * DBL_EPSILON * sqrt(magnitude);
-    p->out->ms_local += pl_clock_ms() - p->start_ms;
+    return pl_descent_create(&pl_solver_newton, &NEWTON, model, backend, out);
 }
 
-static pl_status fail(newton *s, pl_failure_code code, const char *message, const char *advice,
-                      pl_failure *failure)
-{
-    failure->code = code;
-    snprintf(failure->message, sizeof failure->message, "%s", message);
-    snprintf(failure->advice, sizeof failure->advice, "%s", advice);
-    return PL_FAILED;
-}
-
-static pl_status fail_start(newton *s, const double *x, pl_failure *failure)
-{
-    const pl_backend_ops *ops = s->backend->ops;
-    failure->element = ops->find_outside(s->backend, x);
-    if (failure->element < 0) {
-        failure->vertex = ops->find_not_finite(s->backend, x);
-        return fail(s, PL_FAILURE_NOT_FINITE, "The objective is not finite where the step starts.",
-                    "Use a smaller time.step, or look for moduli, densities or velocities that are "
-                    "out of scale.",
-                    failure);
-    }
-    return fail(s, PL_FAILURE_INVERTED,
-                "An element is inverted or flat where the step starts, and its material's "
-                "energy is infinite there: there is no way down.",
-                "Start from a shape without inverted elements, move pins less a step with a "
-                "smaller time.step, or use \"method\": \"admm\", which recovers from inversion.",
-                failure);
-}
-
-static pl_status fail_line_search(newton *s, const pl_stage *stage, const double *x,
-                                  double *gradient, pl_failure *failure)
-{
-    s->backend->ops->gradient(s->backend, stage, x, NULL, gradient);
-    failure->vertex = s->backend->ops->find_steepest(s->backend, gradient);
-    return fail(s, PL_FAILURE_LINE_SEARCH,
-                "No step along Newton's direction lowers the objective; the vertex has the largest "
-                "gradient.",
-                "Use a smaller time.step or a larger solver.tolerance; look there for elements "
-                "that are nearly flat; or use \"method\": \"admm\".",
-                failure);
-}
-
-static pl_status fail_not_finite(newton *s, const double *gradient, pl_failure *failure)
-{
-    failure->vertex = s->backend->ops->find_not_finite(s->backend, gradient);
-    return fail(s, PL_FAILURE_NOT_FINITE, "A gradient is not finite after an iteration of Newton.",
-                "Use a smaller time.step, or look for moduli, densities or velocities that are out "
-                "of scale.",
-                failure);
-}
-
-static pl_status newton_solve(pl_solver *solver, const pl_stage *stage, double *x, double *gradient,
-                              pl_solve_result *out, pl_failure *failure)
-{
-    newton *s = (newton *)solver;
-    const pl_backend_ops *ops = s->backend->ops;
-    const pl_solver_settings *settings = &s->model->solver;
-    *out = (pl_solve_result){.primal_residual = NAN, .dual_residual = NAN, .detail = s->detail};
-    progress p = {.out = out, .start_ms = pl_clock_ms()};
-    begin(s, stage, x, gradient, &p);
-    if (!isfinite(p.objective))
-        return fail_start(s, x, failure);
-    measure_decrement(s, &p);
-    record(s, 0, &p);
-    p.first = out->decrement;
-    double bound = fmax(settings->tolerance * p.first, p.decrement_noise);
-    out->converged = settings->tolerance > 0 && out->decrement <= p.decrement_noise;
-
-    double *here = x, *there = s->x_new;
-    while (isfinite(out->decrement) && !out->converged && out->iterations < settings->iterations) {
-        if (!descend(s, stage, here, there, gradient, &p)) {
-            if (out->decrement > p.decrement_noise)
-                return fail_line_search(s, stage, here, gradient, failure);
-            out->converged = settings->tolerance > 0; /* as far as rounding lets it */
-            ops->gradient(s->backend, stage, here, NULL, gradient);
-            break;
-        }
-        pl_rows_swap(&here, &there);
-        measure_decrement(s, &p);
-        record(s, ++out->iterations, &p);
-        out->converged = settings->tolerance > 0 && out->decrement <= bound;
-    }
-    if (!isfinite(out->decrement))
-        return fail_not_finite(s, gradient, failure);
-    if (here != x)
-        ops->copy(s->backend, x, here, 3 * s->model->vertices);
-    return PL_OK;
-}
-
-/* Between solves nothing is remembered. */
+/* Between solves nothing is remembered: the objective is another. */
 const pl_solver_ops pl_solver_newton = {
     .name = "newton",
     .create = newton_create,
-    .destroy = newton_destroy,
-    .solve = newton_solve,
+    .destroy = pl_descent_destroy,
+    .solve = pl_descent_solve,
 };

@@ -1,6 +1,7 @@
 /* Memory that runs out anywhere in the engine is a status: from the check of a scene to a step, with the
  * n-th allocation failing, or all from the n-th on, for every n. Nothing crashes and nothing is lost. The
  * engine's allocations come through here by the linker (--wrap in the Makefile); CHOLMOD's own do not. */
+#include "engine/model/hash.h"
 #include "protocol/scene_json.h"
 #include "tests/support/scene_run.h"
 #include "tests/support/suite.h"
@@ -130,9 +131,9 @@ static pl_scene decoded(const parts *p)
     return scene;
 }
 
-/* A scene's way through the engine, to the first thing that fails. A failure of a step is
- * out_of_memory, or the step was done another way. */
-static pl_status go(const pl_scene *scene)
+/* A scene's way through the engine, to the first thing that fails, which may be a step; *hash is of where
+ * it came to, 0 where a step was done in halves. */
+static pl_status go(const pl_scene *scene, uint64_t *hash)
 {
     enum { BODIES = 3 };
     pl_mesh meshes[BODIES] = {{0}};
@@ -143,6 +144,7 @@ static pl_status go(const pl_scene *scene)
     pl_status status = PL_OK;
     void *bytes = NULL;
     size_t size = 0;
+    int64_t halved = 0;
     for (int32_t b = 0; status == PL_OK && b < BODIES; b++)
         status = pl_body_load(scene, b, NULL, &(pl_mesh_limits){100, 100}, &meshes[b], &faults);
     if (status == PL_OK)
@@ -155,6 +157,7 @@ static pl_status go(const pl_scene *scene)
         pl_metrics metrics;
         pl_failure failure;
         status = pl_frame_step(model, state, &metrics, &failure, NULL, NULL);
+        halved += status == PL_OK ? metrics.halved : 0;
         if (status == PL_FAILED && failure.code == PL_FAILURE_OUT_OF_MEMORY)
             status = PL_NO_MEMORY;
     }
@@ -164,6 +167,10 @@ static pl_status go(const pl_scene *scene)
         status = pl_state_create(model, 1, &other);
     if (status == PL_OK)
         status = pl_state_restore(other, bytes, size);
+    *hash = 0;
+    if (status == PL_OK && halved == 0)
+        *hash = pl_hash(PL_HASH_START, pl_state_positions(other),
+                        3 * (size_t)pl_model_vertex_count(model) * sizeof(double));
     if (status == PL_INVALID)
         ck_assert_msg(faults.total > 0, "invalid, and no word of why");
     for (size_t i = 0; i < faults.count; i++)
@@ -182,9 +189,10 @@ static pl_status go(const pl_scene *scene)
 START_TEST(memory_may_run_out_anywhere)
 {
     pl_scene scene = decoded(&SCENES[_i]);
-    ck_assert_int_eq(go(&scene), PL_OK); /* what is made once for good is made here */
+    uint64_t right, hash;
+    ck_assert_int_eq(go(&scene, &right), PL_OK); /* what is made once for good is made here */
     calls = 0;
-    pl_status whole = go(&scene);
+    pl_status whole = go(&scene, &hash);
     const long total = calls;
     ck_assert_int_eq(whole, PL_OK);
     ck_assert_int_gt(total, 100);
@@ -194,12 +202,14 @@ START_TEST(memory_may_run_out_anywhere)
             calls = 0;
             first = n;
             last = on ? LONG_MAX : n;
-            pl_status status = go(&scene);
+            pl_status status = go(&scene, &hash);
             first = last = LONG_MAX;
             ck_assert_msg(live == before, "allocation %ld of %ld: %ld blocks are lost", n, total,
                           live - before);
             ck_assert_msg(status == PL_NO_MEMORY || (!on && status == PL_OK),
                           "allocation %ld of %ld: status %d", n, total, (int)status);
+            ck_assert_msg(hash == 0 || hash == right, "allocation %ld of %ld: other positions", n,
+                          total);
         }
     pl_scene_clear(&scene);
 }
