@@ -45,12 +45,6 @@ PL_INLINE void pl_arap_hessian(const pl_arap *m, const pl_mat3 *F, pl_real H[81]
     pl_corotated_hessian(&c, F, H);
 }
 
-PL_INLINE void pl_arap_hessian_diagonal(const pl_arap *m, const pl_mat3 *F, pl_real d[9])
-{
-    const pl_corotated c = pl_arap_as_corotated(m);
-    pl_corotated_hessian_diagonal(&c, F, d);
-}
-
 PL_INLINE pl_real pl_arap_stretch_energy(const pl_arap *m, const pl_real s[3])
 {
     const pl_corotated c = pl_arap_as_corotated(m);

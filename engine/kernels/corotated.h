@@ -142,20 +142,6 @@ PL_INLINE void pl_corotated_hessian(const pl_corotated *m, const pl_mat3 *F, pl_
     }
 }
 
-PL_INLINE void pl_corotated_hessian_diagonal(const pl_corotated *m, const pl_mat3 *F, pl_real d[9])
-{
-    const pl_corotated_point at = pl_corotated_at(F);
-    const pl_corotated_twist t[3] = {pl_corotated_twist_at(m, &at, 0, 1),
-                                     pl_corotated_twist_at(m, &at, 0, 2),
-                                     pl_corotated_twist_at(m, &at, 1, 2)};
-    PL_UNROLL for (int a = 0; a < 9; a++)
-    {
-        const pl_real r = at.R.m[a], q0 = t[0].Q.m[a], q1 = t[1].Q.m[a], q2 = t[2].Q.m[a];
-        d[a] = (m->mu + m->mu) + m->lambda * (r * r) + t[0].factor * (q0 * q0) +
-               t[1].factor * (q1 * q1) + t[2].factor * (q2 * q2);
-    }
-}
-
 /* --- The proximal operator -------------------------------------------------------------------
  *
  *     prox(F~) = argmin over F of  Psi(F) + k/2 |F - F~|^2     (Narain 2016, eq. 34)

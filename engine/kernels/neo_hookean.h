@@ -7,7 +7,7 @@
  *
  * Every material is a struct of lane parameters with these functions; `stretch` is the form in the
  * principal stretches s[3], which is all that an isotropic material has to define:
- *     _energy(m, F)  _gradient(m, F, P)  _energy_gradient(m, F, P)  _hessian(m, F, H)  _hessian_diagonal(m, F, d)
+ *     _energy(m, F)  _gradient(m, F, P)  _energy_gradient(m, F, P)  _hessian(m, F, H)
  *     _prox(m, k, F_tilde, F)
  *     _stretch_energy(m, s)  _stretch_gradient(m, s, g)  _stretch_hessian(m, s, H)
  *     _stretch_prox(m, k, s_tilde, s)
@@ -105,15 +105,6 @@ PL_INLINE void pl_neo_hookean_hessian(const pl_neo_hookean *m, const pl_mat3 *F,
         }
         H[b + 9 * b] += m->mu;
     }
-}
-
-/* The diagonal of H: mu + (lambda + c) G_ij^2. */
-PL_INLINE void pl_neo_hookean_hessian_diagonal(const pl_neo_hookean *m, const pl_mat3 *F,
-                                               pl_real d[9])
-{
-    const pl_neo_hookean_point at = pl_neo_hookean_at(m, F);
-    const pl_real sum = m->lambda + at.c;
-    PL_UNROLL for (int i = 0; i < 9; i++) d[i] = m->mu + sum * (at.G.m[i] * at.G.m[i]);
 }
 
 PL_INLINE pl_real pl_neo_hookean_stretch_energy(const pl_neo_hookean *m, const pl_real s[3])

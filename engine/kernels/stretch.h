@@ -2,12 +2,13 @@
  *
  * With the signed decomposition F = U diag(s) V^T of svd3.h, s0 >= s1 >= |s2|, an isotropic energy
  * is a symmetric function Psi(s), J per m^3 of rest volume. The table holds what is specific of a
- * model; decompositions, derivatives in F and the general prox are written once (stretch_tets.h,
+ * model; decompositions, derivatives in F and the general prox are written once (stretch_solid.h,
  * stretch_prox.h). There is one table for each model and instruction set (engine/model/isa.h), so
  * callers on lanes are compiled per instruction set as well and take the table of theirs.
  *
- * A membrane is a solid whose third stretch is known: it passes s[2] = 1, say, and reads the first
- * two of each result, with `pair` 2 for its own plane and g_i / s_i across it.
+ * A membrane is a solid in plane stress (engine/model/triangle_law.h): it solves for the s[2] without
+ * stress across it and reads the first two of each result, with pair 2 for what turns in its plane
+ * and g_i / s_i for what turns out of it.
  */
 #ifndef PLIANT_ENGINE_KERNELS_STRETCH_H
 #define PLIANT_ENGINE_KERNELS_STRETCH_H

@@ -88,22 +88,6 @@ PL_LARGE void pl_stretch_solid_hessian(const pl_stretch *m, const pl_mat3 *F, pl
     }
 }
 
-PL_LARGE void pl_stretch_solid_hessian_diagonal(const pl_stretch *m, const pl_mat3 *F, pl_real d[9])
-{
-    pl_stretch_frame at;
-    pl_stretch_frame_at(m, F, &at);
-    for (int a = 0; a < 9; a++) {
-        d[a] = pl_zero();
-        PL_UNROLL for (int i = 0; i < 3; i++)
-        {
-            const pl_real along = at.c.H[i] * at.d[0].m[a] + at.c.H[i + 3] * at.d[1].m[a] +
-                                  at.c.H[i + 6] * at.d[2].m[a];
-            d[a] += along * at.d[i].m[a] + at.c.flip[i] * (at.n[i].m[a] * at.n[i].m[a]) +
-                    at.c.twist[i] * (at.r[i].m[a] * at.r[i].m[a]);
-        }
-    }
-}
-
 /* F from F~ by the singular values alone, finite for every finite F~. */
 PL_INLINE void pl_stretch_solid_prox(const pl_stretch *m, pl_real k, const pl_mat3 *F_tilde,
                                      pl_mat3 *F)

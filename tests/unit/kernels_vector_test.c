@@ -37,7 +37,6 @@ static const char all_functions[] =
     "    pl_##model##_gradient(m, F, P);\\\n"
     "    pl_##model##_prox(m, *k, F, P + 1);\\\n"
     "    pl_##model##_hessian(m, F, H);\\\n"
-    "    pl_##model##_hessian_diagonal(m, F, H + 81);\\\n"
     "    pl_##model##_stretch_gradient(m, H, H + 90);\\\n"
     "    pl_##model##_stretch_hessian(m, H, H + 93);\\\n"
     "    pl_##model##_stretch_prox(m, *k, H, H + 102);\\\n"
@@ -61,7 +60,6 @@ static const char all_functions[] =
     "{\n"
     "    H[0] = pl_stretch_solid_energy_gradient(m, F, P);\n"
     "    pl_stretch_solid_hessian(m, F, H);\n"
-    "    pl_stretch_solid_hessian_diagonal(m, F, H + 81);\n"
     "    pl_stretch_solid_prox(m, *k, F, P + 1);\n"
     "    pl_stretch_polynomial_prox(m, k, F->m, H);\n"
     "}\n";
