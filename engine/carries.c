@@ -39,7 +39,7 @@ static const reason REASONS[] = {
     {PL_TRAIT_NO_HESSIAN, "they have no second derivatives"},
 };
 
-/* One material model or kind of obstacle a row: what its terms lack. */
+/* One material model a row: what its terms lack. */
 static const struct {
     const char *what;
     unsigned traits;
@@ -100,46 +100,19 @@ const char *pl_methods_that_carry(unsigned traits, char *text, size_t size)
     return text;
 }
 
-/* Whether a body is known to be of edges alone: its material's model has no say. An uploaded mesh is
- * not known here. */
-static bool only_edges(const pl_mesh_source *mesh)
-{
-    return mesh->kind == PL_SOURCE_ROPE || (mesh->kind == PL_SOURCE_CLOTH && mesh->cloth.springs) ||
-           (mesh->kind == PL_SOURCE_INLINE && mesh->tet_count == 0 && mesh->triangle_count == 0);
-}
-
-/* A body uses its material and those that it has by tag. */
-static int32_t material_uses(const pl_scene *scene)
-{
-    int32_t uses = 0;
-    for (int32_t i = 0; i < scene->body_count; i++)
-        uses += 1 + scene->bodies[i].tag_material_count;
-    return uses;
-}
-
-/* The material of use number `use`, counting through the bodies; *body where asked for. */
-static int32_t used_material(const pl_scene *scene, int32_t use, const pl_body **body)
-{
-    int32_t b = 0;
-    while (use > scene->bodies[b].tag_material_count)
-        use -= 1 + scene->bodies[b++].tag_material_count;
-    if (body)
-        *body = &scene->bodies[b];
-    return use == 0 ? scene->bodies[b].material : scene->bodies[b].tag_materials[use - 1].material;
-}
-
 /* Parts of materials. Springs, quadratic bending, fibres and attachments lack nothing: they are
  * squared distances. */
-static int32_t add_parts(const pl_scene *scene, pl_carried *out)
+static int32_t add_parts(const pl_scene *scene, const pl_material_uses *uses, pl_carried *out)
 {
     pl_carried limits = {"strain limit", 0, PL_TRAIT_HARD};
     pl_carried ropes = {"inextensible edge", 0, PL_TRAIT_HARD};
     pl_carried hinges = {"hinge", 0, PL_TRAIT_NO_PROX | PL_TRAIT_NOT_DISTANCE};
-    for (int32_t i = 0; i < material_uses(scene); i++) {
-        const pl_material *m = &scene->materials[used_material(scene, i, NULL)];
-        limits.count += m->strain_limit.present;
-        ropes.count += m->inextensible != PL_EXTENSIBLE;
-        hinges.count += m->bending.present && m->bending.model == PL_BENDING_HINGE;
+    for (int32_t i = 0; i < scene->material_count; i++) {
+        const pl_material *m = &scene->materials[i];
+        bool hinge = m->bending.present && m->bending.model == PL_BENDING_HINGE;
+        limits.count += m->strain_limit.present ? uses[i].model : 0;
+        ropes.count += m->inextensible != PL_EXTENSIBLE ? uses[i].edges : 0;
+        hinges.count += hinge ? uses[i].triangles : 0;
     }
     const pl_carried all[] = {limits, ropes, hinges};
     int32_t count = 0;
@@ -156,19 +129,15 @@ bool pl_obstacles_are_hard(const pl_solver_settings *solver)
     return pl_method_refuses(solver->method, PL_TRAIT_HARD) == NULL;
 }
 
-int32_t pl_scene_carried(const pl_scene *scene, pl_carried *out)
+int32_t pl_scene_carried(const pl_scene *scene, const pl_material_uses *uses, pl_carried *out)
 {
     int32_t count = 0, of_model[PL_MATERIAL_KINDS] = {0};
-    for (int32_t i = 0; i < material_uses(scene); i++) {
-        const pl_body *body;
-        int32_t material = used_material(scene, i, &body);
-        if (!only_edges(&body->mesh))
-            of_model[scene->materials[material].model]++;
-    }
+    for (int32_t i = 0; i < scene->material_count; i++)
+        of_model[scene->materials[i].model] += uses[i].model;
     for (pl_material_kind k = 0; k < PL_MATERIAL_KINDS; k++)
         if (of_model[k] > 0)
             out[count++] = (pl_carried){MATERIALS[k].what, of_model[k], MATERIALS[k].traits};
-    count += add_parts(scene, out + count);
+    count += add_parts(scene, uses, out + count);
     bool hard = pl_obstacles_are_hard(&scene->solver), asked = scene->solver.has_obstacles;
     if (scene->obstacle_count > 0)
         out[count++] = (pl_carried){!hard   ? "soft obstacle"

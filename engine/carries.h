@@ -45,7 +45,14 @@ typedef struct pl_carried {
 } pl_carried;
 enum { PL_CARRIED_MAX = PL_MATERIAL_KINDS + 8 };
 
-/* All of them, at most PL_CARRIED_MAX; returns how many. */
-int32_t pl_scene_carried(const pl_scene *scene, pl_carried *out);
+/* How many bodies have elements of a material: its model's energy is of tetrahedra and triangles, a
+ * spring has none of it. */
+typedef struct pl_material_uses {
+    int32_t model; /* bodies with tetrahedra or triangles of it */
+    int32_t triangles, edges;
+} pl_material_uses;
+
+/* All of them, at most PL_CARRIED_MAX; returns how many. uses: [material_count]. */
+int32_t pl_scene_carried(const pl_scene *scene, const pl_material_uses *uses, pl_carried *out);
 
 #endif

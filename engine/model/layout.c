@@ -1,12 +1,11 @@
 #include "engine/model/layout.h"
 
-#include "engine/model/materials.h"
-
 #include "engine/carries.h"
+#include "engine/model/materials.h"
 #include "engine/motion.h"
 #include "engine/model/resolve.h"
 #include "engine/model/select.h"
-#include "engine/obstacles/shape.h"
+#include "engine/obstacles/solid.h"
 #include "engine/pliant.h"
 #include "engine/transform.h"
 
@@ -99,12 +98,43 @@ static pl_status resolve_pins(const pl_scene *scene, const pl_mesh *meshes, pl_l
     return status;
 }
 
+/* Which materials' elements the bodies have, [material_count]; NULL without memory. */
+static pl_material_uses *count_uses(const pl_scene *scene, const pl_layout *layout)
+{
+    size_t materials = (size_t)scene->material_count;
+    pl_material_uses *uses = calloc(materials + 1, sizeof *uses);
+    unsigned char *kinds = malloc(materials + 1); /* bits of the kinds that a body has */
+    for (int32_t b = 0; uses && kinds && b < scene->body_count; b++) {
+        memset(kinds, 0, materials);
+        for (int kind = 0; kind < PL_ELEMENT_KINDS; kind++) {
+            const pl_elements *e = &layout->elements[kind];
+            for (int64_t t = e->first[b]; t < e->first[b + 1]; t++)
+                kinds[e->material[t]] |= (unsigned char)(1 << kind);
+        }
+        for (size_t i = 0; i < materials; i++) {
+            uses[i].model += (kinds[i] & (1 << PL_ELEMENT_TET | 1 << PL_ELEMENT_TRIANGLE)) != 0;
+            uses[i].triangles += kinds[i] >> PL_ELEMENT_TRIANGLE & 1;
+            uses[i].edges += kinds[i] >> PL_ELEMENT_EDGE & 1;
+        }
+    }
+    if (!kinds) {
+        free(uses);
+        return NULL;
+    }
+    free(kinds);
+    return uses;
+}
+
 /* Terms that the method can not carry: a fault for each kind of them. */
-static pl_status check_method(const pl_scene *scene, pl_faults *faults)
+static pl_status check_method(const pl_scene *scene, const pl_layout *layout, pl_faults *faults)
 {
     pl_method_kind method = scene->solver.method;
     pl_carried parts[PL_CARRIED_MAX];
-    int32_t count = pl_scene_carried(scene, parts);
+    pl_material_uses *uses = count_uses(scene, layout);
+    if (!uses)
+        return PL_NO_MEMORY;
+    int32_t count = pl_scene_carried(scene, uses, parts);
+    free(uses);
     unsigned all = 0;
     for (int32_t i = 0; i < count; i++)
         all |= parts[i].traits;
@@ -152,13 +182,37 @@ static pl_status check_sizes(const pl_mesh *meshes, int32_t bodies, int64_t vert
     return PL_INVALID;
 }
 
+/* Whether a mesh, as it is placed, bounds a solid. Vertices that no triangle uses are none of it. */
+static pl_status check_solid(const pl_obstacle *obstacle, const char *pointer, pl_faults *faults)
+{
+    pl_solid_arrays a;
+    if (obstacle->kind != PL_OBSTACLE_MESH)
+        return PL_OK;
+    pl_status status = pl_solid_arrays_create(obstacle, &a);
+    if (status != PL_OK)
+        return status;
+    pl_mesh mesh;
+    status = pl_mesh_from_arrays(&(pl_mesh_arrays){.vertex_count = a.vertex_count,
+                                                   .vertices = a.vertex,
+                                                   .triangle_count = a.triangle_count,
+                                                   .triangles = a.triangle},
+                                 pointer, &mesh, faults);
+    if (status == PL_OK)
+        status = pl_mesh_check(&mesh, PL_MESH_ORIENTATION_REFUSE, pointer, faults);
+    if (status == PL_OK)
+        status = pl_mesh_check_closed(&mesh, pointer, faults);
+    pl_mesh_clear(&mesh);
+    pl_solid_arrays_clear(&a);
+    return status;
+}
+
 static pl_status check_obstacles(const pl_scene *scene, pl_faults *faults)
 {
     pl_status worst = PL_OK;
     for (int32_t o = 0; o < scene->obstacle_count; o++) {
         char pointer[64];
         snprintf(pointer, sizeof pointer, "/obstacles/%d/mesh", o);
-        pl_status status = pl_obstacle_check(&scene->obstacles[o], pointer, faults);
+        pl_status status = check_solid(&scene->obstacles[o], pointer, faults);
         if (status == PL_NO_MEMORY)
             return status;
         worst = status == PL_OK ? worst : status;
@@ -184,7 +238,7 @@ static pl_status judge(const pl_scene *scene, const pl_mesh *meshes, pl_layout *
            judged(pl_resolve_forces(scene, meshes, out, faults), &all) &&
            judged(still ? pl_check_statics(scene, out, faults) : PL_OK, &all) &&
            judged(check_obstacles(scene, faults), &all) &&
-           judged(check_method(scene, faults), &all) &&
+           judged(check_method(scene, out, faults), &all) &&
            judged(pl_materials_check(scene, faults), &all));
     return all;
 }

@@ -154,7 +154,6 @@ static void set_face_normals(pl_closed_mesh *m)
 /* One side of a triangle, from the smaller vertex to the larger. */
 typedef struct side {
     int32_t lo, hi;
-    int32_t forward; /* whether the triangle runs from lo to hi */
     int32_t triangle, edge;
 } side;
 
@@ -167,33 +166,20 @@ static int by_ends(const void *a, const void *b)
     return d < 0 ? -1 : d > 0;
 }
 
-/* The sides of all triangles, sorted so that those of an edge follow each other. */
-static side *sides_create(const int64_t *triangle, int64_t count)
-{
-    side *sides = malloc((size_t)(3 * count + 1) * sizeof *sides);
-    for (int64_t i = 0; sides && i < 3 * count; i++) {
-        int64_t t = i / 3, a = triangle[i], b = triangle[3 * t + (i + 1) % 3];
-        sides[i] = (side){.lo = (int32_t)(a < b ? a : b),
-                          .hi = (int32_t)(a < b ? b : a),
-                          .forward = a < b,
-                          .triangle = (int32_t)t,
-                          .edge = (int32_t)(i % 3)};
-    }
-    if (sides)
-        qsort(sides, (size_t)(3 * count), sizeof *sides, by_ends);
-    return sides;
-}
-
-/* In a closed mesh the sides come in pairs. */
+/* In a closed mesh the sides, sorted by their ends, come in pairs. */
 static pl_status set_edge_normals(pl_closed_mesh *m)
 {
-    int64_t *triangle = malloc((size_t)(3 * m->count) * sizeof *triangle);
-    for (int64_t i = 0; triangle && i < 3 * m->count; i++)
-        triangle[i] = m->triangle[i];
-    side *sides = triangle ? sides_create(triangle, m->count) : NULL;
-    free(triangle);
+    side *sides = malloc((size_t)(3 * m->count + 1) * sizeof *sides);
     if (!sides)
         return PL_NO_MEMORY;
+    for (int64_t i = 0; i < 3 * m->count; i++) {
+        int32_t a = m->triangle[i], b = m->triangle[i / 3 * 3 + (i + 1) % 3];
+        sides[i] = (side){.lo = a < b ? a : b,
+                          .hi = a < b ? b : a,
+                          .triangle = (int32_t)(i / 3),
+                          .edge = (int32_t)(i % 3)};
+    }
+    qsort(sides, (size_t)(3 * m->count), sizeof *sides, by_ends);
     for (int64_t i = 0; i + 1 < 3 * m->count; i += 2) {
         const side *pair = &sides[i];
         for (int k = 0; k < 2; k++)
@@ -398,96 +384,4 @@ double pl_closed_mesh_distance(const pl_closed_mesh *m, const double p[3], doubl
         pl_add_outer(H, -1 / distance / pl_dot3(along, along), along);
     }
     return distance;
-}
-
-/* ---- checks
- * --------------------------------------------------------------------------------------------- */
-
-/* One kind of fault: how many, and the first. */
-typedef struct found {
-    int64_t count, triangle, a, b;
-} found;
-
-static void note(found *f, int64_t triangle, int64_t a, int64_t b)
-{
-    if (f->count++ == 0 || triangle < f->triangle)
-        *f = (found){f->count, triangle, a, b};
-}
-
-static bool report(const found *f, const char *what, const char *code, const char *expected,
-                   const char *hint, const char *pointer, pl_faults *faults)
-{
-    if (f->count == 0)
-        return false;
-    pl_faults_addf(faults, pointer, code, expected, hint,
-                   "%lld %s (the first in triangle %lld, vertices %lld and %lld)",
-                   (long long)f->count, what, (long long)f->triangle, (long long)f->a,
-                   (long long)f->b);
-    return true;
-}
-
-static bool flat(const double *vertex, const int64_t *t)
-{
-    double e[2][3], out[3];
-    for (int k = 0; k < 2; k++)
-        for (int c = 0; c < 3; c++)
-            e[k][c] = vertex[3 * t[k + 1] + c] - vertex[3 * t[0] + c];
-    cross(e[0], e[1], out);
-    double longest = fmax(pl_dot3(e[0], e[0]), pl_dot3(e[1], e[1]));
-    return !(sqrt(pl_dot3(out, out)) > 1e-12 * longest);
-}
-
-static bool check_triangles(const double *vertex, int64_t vertices, const int64_t *triangle,
-                            int64_t count, const char *pointer, pl_faults *faults)
-{
-    found out = {0}, thin = {0};
-    for (int64_t t = 0; t < count; t++) {
-        const int64_t *v = triangle + 3 * t;
-        bool in_range = true;
-        for (int k = 0; k < 3; k++)
-            in_range = in_range && v[k] >= 0 && v[k] < vertices;
-        if (!in_range)
-            note(&out, t, v[0], v[1]);
-        else if (flat(vertex, v))
-            note(&thin, t, v[0], v[1]);
-    }
-    bool bad = report(&out, "triangles name a vertex that is not there", "index_out_of_range",
-                      "indices below the number of vertices, from 0",
-                      "indices that count from 1 need 1 taken off", pointer, faults);
-    return report(&thin, "triangles have no area", "flat_triangle",
-                  "three corners that are not on one line", "leave them out, or move a corner",
-                  pointer, faults) ||
-           bad;
-}
-
-pl_status pl_closed_mesh_check(const double *vertex, int64_t vertices, const int64_t *triangle,
-                               int64_t count, const char *pointer, pl_faults *faults)
-{
-    if (check_triangles(vertex, vertices, triangle, count, pointer, faults))
-        return PL_INVALID;
-    side *sides = sides_create(triangle, count);
-    if (!sides)
-        return PL_NO_MEMORY;
-    found open = {0}, turned = {0}, many = {0};
-    for (int64_t i = 0, next; i < 3 * count; i = next) {
-        const side *s = &sides[i];
-        for (next = i + 1; next < 3 * count && sides[next].lo == s->lo && sides[next].hi == s->hi;)
-            next++;
-        if (next - i == 1)
-            note(&open, s->triangle, s->lo, s->hi);
-        else if (next - i > 2)
-            note(&many, s->triangle, s->lo, s->hi);
-        else if (s[0].forward == s[1].forward)
-            note(&turned, s->triangle, s->lo, s->hi);
-    }
-    free(sides);
-    static const char *const expected = "a closed surface: every edge in two triangles";
-    bool bad = report(&open, "edges have a triangle on one side only", "open_surface", expected,
-                      "close the holes, and merge vertices that lie in one place", pointer, faults);
-    bad |= report(&many, "edges have more than two triangles", "open_surface", expected,
-                  "solids that touch along an edge need vertices of their own", pointer, faults);
-    bad |= report(&turned, "edges run the same way in both triangles", "turned_triangle",
-                  "triangles that are counter-clockwise from outside",
-                  "give neighbouring triangles the same orientation", pointer, faults);
-    return bad ? PL_INVALID : PL_OK;
 }

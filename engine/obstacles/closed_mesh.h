@@ -5,7 +5,8 @@
  * there: a face's own; at an edge the sum of its two faces'; at a vertex the sum of its faces'
  * weighted with their angles (Baerentzen and Aanaes 2005, "Signed distance computation using the
  * angle weighted pseudonormal"). That is right for every point where the surface is closed, its
- * triangles turn the same way and it does not cut itself; the first two are checked.
+ * triangles turn the same way and it does not cut itself; the first two are checked where a scene is
+ * laid out (engine/model/layout.c).
  */
 #ifndef PLIANT_ENGINE_OBSTACLES_CLOSED_MESH_H
 #define PLIANT_ENGINE_OBSTACLES_CLOSED_MESH_H
@@ -16,13 +17,8 @@
 
 typedef struct pl_closed_mesh pl_closed_mesh;
 
-/* Whether triangles [count][3] over `vertices` vertices bound a solid: indices in range, corners
- * that differ, area, and every edge in exactly two triangles, once each way. What is wrong becomes
- * a fault at `pointer`, the first of its kind by triangle and the rest counted. */
-pl_status pl_closed_mesh_check(const double *vertex, int64_t vertices, const int64_t *triangle,
-                               int64_t count, const char *pointer, pl_faults *faults);
-
-/* Of a checked mesh; nothing is kept of the arrays. Triangles that all face inwards (the volume is
+/* Of triangles [count][3] over `vertices` vertices that are a closed surface (pl_mesh_check_closed);
+ * nothing is kept of the arrays. Triangles that all face inwards (the volume is
  * negative) are turned round. PL_OK or PL_NO_MEMORY. */
 pl_status pl_closed_mesh_create(const double *vertex, int64_t vertices, const int64_t *triangle,
                                 int64_t count, pl_closed_mesh **out);

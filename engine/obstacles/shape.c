@@ -205,17 +205,3 @@ pl_motion pl_obstacle_motion(const pl_obstacle *o, const pl_shape *shape)
     }
     return motion;
 }
-
-pl_status pl_obstacle_check(const pl_obstacle *o, const char *pointer, pl_faults *faults)
-{
-    pl_solid_arrays a;
-    if (o->kind != PL_OBSTACLE_MESH)
-        return PL_OK;
-    pl_status status = pl_solid_arrays_create(o, &a);
-    if (status != PL_OK)
-        return status;
-    status = pl_closed_mesh_check(a.vertex, a.vertex_count, a.triangle, a.triangle_count, pointer,
-                                  faults);
-    pl_solid_arrays_clear(&a);
-    return status;
-}

@@ -20,10 +20,6 @@
 
 typedef struct pl_shape pl_shape;
 
-/* What can only be wrong with the numbers of a mesh: whether it bounds a solid (closed_mesh.h).
- * Faults are below `pointer`. PL_OK, PL_INVALID or PL_NO_MEMORY. */
-pl_status pl_obstacle_check(const pl_obstacle *obstacle, const char *pointer, pl_faults *faults);
-
 /* Keeps nothing of the obstacle. PL_OK or PL_NO_MEMORY. */
 pl_status pl_shape_create(const pl_obstacle *obstacle, pl_shape **out);
 void pl_shape_destroy(pl_shape *shape);

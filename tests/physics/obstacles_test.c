@@ -142,6 +142,51 @@ START_TEST(no_moving_shape_is_entered)
 }
 END_TEST
 
+/* A mesh that bounds no solid is refused, wherever in the scene it is. */
+START_TEST(what_bounds_nothing_is_refused)
+{
+    static const int64_t faces[36] = {0, 2, 1, 1, 2, 3, 4, 5, 6, 5, 7, 6, 0, 1, 4, 1, 5, 4,
+                                      2, 6, 3, 3, 6, 7, 0, 4, 2, 2, 4, 6, 1, 3, 5, 3, 7, 5};
+    static const struct {
+        int64_t at, corner[3], count; /* a triangle in the place of another; how many there are */
+        const char *code, *got;
+    } rows[] = {{0, {0, 2, 1}, 11, "mesh_open", "has one triangle; 3 such edges in all"},
+                {0, {8, 2, 1}, 12, "mesh_index", "triangle 0: vertex 8 of 8"},
+                {0, {0, 2, -1}, 12, "mesh_index", "triangle 0: vertex -1 of 8"},
+                {0, {2, 2, 1}, 12, "mesh_corners", "triangle 0: "},
+                {0, {2, 0, 1}, 12, "mesh_orientation", "runs the same way through both"},
+                {12, {0, 2, 1}, 13, "mesh_duplicate", "triangle 12: the same vertices"},
+                {12, {0, 1, 6}, 13, "mesh_open", "has one triangle; 2 such edges in all"}};
+    pl_run *r = pl_run_openf(
+        1,
+        "{'pliant': 1, 'bodies': [{'mesh': {'box': {'cells': [1, 1, 1]}}}],"
+        " 'obstacles': [{'plane': {}}, {'mesh': {'vertices': [-1, -1, -1, 1, -1, -1, -1, 1, -1, 1,"
+        " 1, -1, -1, -1, 1, 1, -1, 1, -1, 1, 1, 1, 1, 1], 'triangles': [[0, 2, 1], [1, 2, 3],"
+        " [4, 5, 6], [5, 7, 6], [0, 1, 4], [1, 5, 4], [2, 6, 3], [3, 6, 7], [0, 4, 2], [2, 4, 6],"
+        " [1, 3, 5], [3, 7, 5]]}}]}");
+    pl_mesh_source *s = &r->scene.obstacles[1].mesh.source;
+    int64_t *own = s->triangles;
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+        int64_t t[39];
+        pl_estimate estimate;
+        pl_faults faults = {0};
+        memcpy(t, faces, sizeof faces);
+        memcpy(t + 3 * rows[k].at, rows[k].corner, sizeof rows[k].corner);
+        s->triangles = t;
+        s->triangle_count = rows[k].count;
+        ck_assert_int_eq(pl_scene_check(&r->scene, r->meshes, &estimate, NULL, &faults),
+                         PL_INVALID);
+        ck_assert_str_eq(faults.items[0].pointer, "/obstacles/1/mesh");
+        ck_assert_str_eq(faults.items[0].code, rows[k].code);
+        ck_assert_msg(strstr(faults.items[0].got, rows[k].got) != NULL, "%s", faults.items[0].got);
+        pl_faults_clear(&faults);
+    }
+    s->triangles = own;
+    s->triangle_count = 12;
+    pl_run_close(r);
+}
+END_TEST
+
 /* What preflight expects a run to take has room for what its obstacles do take: each group's weights and
  * corners, nine vectors of it and twelve of half the length, and a solid's tree. */
 START_TEST(obstacles_are_in_the_estimate)
@@ -178,6 +223,7 @@ int main(void)
     TCase *t = tcase_create("obstacles");
     tcase_set_timeout(t, 180);
     tcase_add_loop_test(t, body_rests_on_every_shape, 0, sizeof RESTS / sizeof *RESTS);
+    tcase_add_test(t, what_bounds_nothing_is_refused);
     tcase_add_test(t, obstacles_are_in_the_estimate);
     tcase_add_loop_test(t, no_moving_shape_is_entered, 0, MOVES * sizeof MOVED / sizeof *MOVED);
     suite_add_tcase(suite, t);

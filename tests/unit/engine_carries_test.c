@@ -27,14 +27,13 @@ START_TEST(materials_have_one_name)
 {
     const char *const *choices = pl_table_param(pl_table_named("material"), "model")->choices;
     pl_material material = {0};
-    pl_body body = {0};
-    const pl_scene scene = {
-        .materials = &material, .material_count = 1, .bodies = &body, .body_count = 1};
+    const pl_material_uses uses = {.model = 1};
+    const pl_scene scene = {.materials = &material, .material_count = 1};
     for (int k = 0; k < PL_MATERIAL_KINDS; k++) {
         char what[80];
         pl_carried parts[PL_CARRIED_MAX];
         material.model = (pl_material_kind)k;
-        ck_assert_int_eq(pl_scene_carried(&scene, parts), 1);
+        ck_assert_int_eq(pl_scene_carried(&scene, &uses, parts), 1);
         snprintf(what, sizeof what, "%s material", choices[k]);
         ck_assert_str_eq(parts[0].what, what);
         ck_assert_int_eq(parts[0].traits, k == PL_MATERIAL_ARAP ? 0 : (int)PL_TRAIT_NOT_DISTANCE);
@@ -71,13 +70,14 @@ END_TEST
 START_TEST(parts_of_a_scene_have_traits)
 {
     pl_material materials[] = {{.model = PL_MATERIAL_ARAP}, {.model = PL_MATERIAL_NEO_HOOKEAN}};
-    pl_body bodies[] = {{.material = 1}, {.material = 0}, {.material = 1}};
-    pl_scene scene = {.materials = materials, .material_count = 2, .bodies = bodies};
+    pl_material_uses uses[2] = {{0}};
+    pl_scene scene = {.materials = materials, .material_count = 2};
     pl_carried parts[PL_CARRIED_MAX];
-    ck_assert_int_eq(pl_scene_carried(&scene, parts), 0);
-    scene.body_count = 3;
+    ck_assert_int_eq(pl_scene_carried(&scene, uses, parts), 0);
+    uses[0].model = 1;
+    uses[1].model = 2;
     scene.obstacle_count = 4;
-    ck_assert_int_eq(pl_scene_carried(&scene, parts), 3);
+    ck_assert_int_eq(pl_scene_carried(&scene, uses, parts), 3);
     const pl_carried expected[] = {{"neo_hookean material", 2, PL_TRAIT_NOT_DISTANCE},
                                    {"arap material", 1, 0},
                                    {"obstacle", 4, PL_TRAIT_HARD}};
@@ -89,18 +89,27 @@ START_TEST(parts_of_a_scene_have_traits)
 }
 END_TEST
 
-/* A model's energy is of tetrahedra and triangles: a body of springs has none of it. */
-START_TEST(springs_have_no_model)
+/* A part of a material counts where there are elements that have it. */
+START_TEST(parts_of_materials_are_of_their_elements)
 {
-    pl_material material = {.model = PL_MATERIAL_NEO_HOOKEAN};
-    pl_body bodies[] = {{.mesh.kind = PL_SOURCE_ROPE}, {.mesh.kind = PL_SOURCE_CLOTH}};
-    pl_scene scene = {
-        .materials = &material, .material_count = 1, .bodies = bodies, .body_count = 2};
-    pl_carried parts[PL_CARRIED_MAX];
-    ck_assert_int_eq(pl_scene_carried(&scene, parts), 1);
-    ck_assert_int_eq(parts[0].count, 1);
-    bodies[1].mesh.cloth.springs = true;
-    ck_assert_int_eq(pl_scene_carried(&scene, parts), 0);
+    pl_material material = {.model = PL_MATERIAL_ARAP,
+                            .inextensible = PL_INEXTENSIBLE_ROPE,
+                            .bending = {.present = true, .model = PL_BENDING_HINGE},
+                            .strain_limit = {.present = true}};
+    pl_scene scene = {.materials = &material, .material_count = 1};
+    static const struct {
+        pl_material_uses uses;
+        int32_t count;
+        const char *what[4];
+    } rows[] = {{{0, 0, 2}, 1, {"inextensible edge"}},
+                {{2, 0, 0}, 2, {"arap material", "strain limit"}},
+                {{2, 1, 1}, 4, {"arap material", "strain limit", "inextensible edge", "hinge"}}};
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+        pl_carried parts[PL_CARRIED_MAX];
+        ck_assert_int_eq(pl_scene_carried(&scene, &rows[k].uses, parts), rows[k].count);
+        for (int32_t i = 0; i < rows[k].count; i++)
+            ck_assert_str_eq(parts[i].what, rows[k].what[i]);
+    }
 }
 END_TEST
 
@@ -113,7 +122,7 @@ int main(void)
     tcase_add_test(t, a_method_refuses_what_it_lacks);
     tcase_add_test(t, methods_are_listed_as_words);
     tcase_add_test(t, parts_of_a_scene_have_traits);
-    tcase_add_test(t, springs_have_no_model);
+    tcase_add_test(t, parts_of_materials_are_of_their_elements);
     suite_add_tcase(suite, t);
     return run_suite(suite);
 }

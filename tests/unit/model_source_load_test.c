@@ -160,7 +160,7 @@ START_TEST(what_bounds_no_solid_is_refused)
     pl_estimate estimate;
     ck_assert_int_eq(load(PL_UPLOAD_OBJ, cube), PL_OK);
     ck_assert_int_eq(pl_scene_check(&scene, &ball, &estimate, NULL, &faults), PL_INVALID);
-    assert_fault("open_surface", "4 edges have a triangle on one side only");
+    assert_fault("mesh_open", "has one triangle; 4 such edges in all");
     pl_faults_clear(&faults);
     ck_assert_int_eq(load(PL_UPLOAD_OBJ, "v 0 0 0\nv 1 0 0\nl 1 2\n"), PL_INVALID);
     assert_fault("no_surface", "1 edges");

@@ -1,5 +1,5 @@
-/* Distances of closed meshes: against shapes with a formula, signs against winding numbers, and what
- * is refused. */
+/* Distances of closed meshes: against shapes with a formula, and signs against winding numbers. */
+#include "engine/mesh/mesh.h"
 #include "engine/obstacles/closed_mesh.h"
 #include "engine/obstacles/shape.h"
 #include "engine/obstacles/solid.h"
@@ -22,13 +22,26 @@ static const double CUBE[24] = {-1, -1, -1, 1, -1, -1, -1, 1, -1, 1, 1, -1,
 static const int64_t CUBE_FACES[36] = {0, 2, 1, 1, 2, 3, 4, 5, 6, 5, 7, 6, 0, 1, 4, 1, 5, 4,
                                        2, 6, 3, 3, 6, 7, 0, 4, 2, 2, 4, 6, 1, 3, 5, 3, 7, 5};
 
+static void assert_closed(const double *vertex, int64_t vertices, const int64_t *triangle,
+                          int64_t count)
+{
+    const pl_mesh_arrays arrays = {.vertex_count = vertices,
+                                   .vertices = vertex,
+                                   .triangle_count = count,
+                                   .triangles = triangle};
+    pl_mesh mesh;
+    pl_faults faults = {0};
+    ck_assert_int_eq(pl_mesh_from_arrays(&arrays, "/m", &mesh, &faults), PL_OK);
+    pl_status status = pl_mesh_check_closed(&mesh, "/m", &faults);
+    ck_assert_msg(status == PL_OK, "%s", faults.count ? faults.items[0].got : "");
+    pl_mesh_clear(&mesh);
+}
+
 static pl_closed_mesh *make(const double *vertex, int64_t vertices, const int64_t *triangle,
                             int64_t count)
 {
     pl_closed_mesh *m;
-    pl_faults faults = {0};
-    pl_status status = pl_closed_mesh_check(vertex, vertices, triangle, count, "/m", &faults);
-    ck_assert_msg(status == PL_OK, "%s", faults.count ? faults.items[0].got : "");
+    assert_closed(vertex, vertices, triangle, count);
     ck_assert_int_eq(pl_closed_mesh_create(vertex, vertices, triangle, count, &m), PL_OK);
     return m;
 }
@@ -185,34 +198,6 @@ START_TEST(normal_and_hessian_are_the_distance_s)
 }
 END_TEST
 
-static void refuse(const int64_t *triangle, int64_t count, const char *code, const char *got)
-{
-    pl_faults faults = {0};
-    ck_assert_int_eq(pl_closed_mesh_check(CUBE, 8, triangle, count, "/obstacles/0/mesh", &faults),
-                     PL_INVALID);
-    ck_assert_str_eq(faults.items[0].pointer, "/obstacles/0/mesh");
-    ck_assert_str_eq(faults.items[0].code, code);
-    ck_assert_msg(strstr(faults.items[0].got, got) != NULL, "%s", faults.items[0].got);
-    pl_faults_clear(&faults);
-}
-
-START_TEST(what_bounds_nothing_is_refused)
-{
-    int64_t t[39];
-    memcpy(t, CUBE_FACES, sizeof CUBE_FACES);
-    refuse(t, 11, "open_surface", "3 edges have a triangle on one side only");
-    t[0] = 8;
-    refuse(t, 12, "index_out_of_range", "1 triangles");
-    t[0] = 2;
-    refuse(t, 12, "flat_triangle", "1 triangles");
-    t[0] = 2, t[1] = 0;
-    refuse(t, 12, "turned_triangle", "3 edges run the same way");
-    memcpy(t, CUBE_FACES, sizeof CUBE_FACES);
-    memcpy(t + 36, CUBE_FACES, 3 * sizeof *t);
-    refuse(t, 13, "open_surface", "3 edges have more than two triangles");
-}
-END_TEST
-
 /* Ground of 5 x 4 samples: above is outside, below is in; the nearest point is on the surface. */
 START_TEST(heightfield_is_ground)
 {
@@ -228,10 +213,7 @@ START_TEST(heightfield_is_ground)
                      .spacing = 0.5};
     pl_solid_arrays a;
     ck_assert_int_eq(pl_solid_arrays_create(&o, &a), PL_OK);
-    pl_faults faults = {0};
-    ck_assert_int_eq(
-        pl_closed_mesh_check(a.vertex, a.vertex_count, a.triangle, a.triangle_count, "", &faults),
-        PL_OK);
+    assert_closed(a.vertex, a.vertex_count, a.triangle, a.triangle_count);
     pl_solid_arrays_clear(&a);
     pl_shape *s;
     ck_assert_int_eq(pl_shape_create(&o, &s), PL_OK);
@@ -274,7 +256,6 @@ int main(void)
     tcase_add_test(t, signs_are_the_winding_number_s);
     tcase_add_test(t, fine_mesh_is_the_shape);
     tcase_add_test(t, normal_and_hessian_are_the_distance_s);
-    tcase_add_test(t, what_bounds_nothing_is_refused);
     tcase_add_test(t, heightfield_is_ground);
     suite_add_tcase(suite, t);
     return run_suite(suite);
