@@ -30,6 +30,11 @@ pl_status pl_build_groups(pl_build *b);
  * the one of a contact group, or -1. */
 pl_status pl_build_add_group(pl_build *b, pl_group *group, int32_t obstacle);
 
+/* Materials share a group of elements where they share its functions, and what those share; the first
+ * that does leads it. */
+bool pl_build_shares_group(const pl_build *b, int32_t material, int32_t other);
+bool pl_build_leads_group(const pl_build *b, int32_t material);
+
 struct pl_terms_list;
 struct pl_stretch_ops;
 /* The same with a group of the listed terms, where there are any; `material` of triangles, and what its

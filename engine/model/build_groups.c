@@ -25,6 +25,21 @@ pl_status pl_build_add_group(pl_build *b, pl_group *group, int32_t obstacle)
     return PL_OK;
 }
 
+bool pl_build_shares_group(const pl_build *b, int32_t material, int32_t other)
+{
+    const pl_material *p = &b->scene->materials[material], *q = &b->scene->materials[other];
+    return p->model == q->model && p->invertible == q->invertible &&
+           (material == other || p->model != PL_MATERIAL_SPLINE);
+}
+
+bool pl_build_leads_group(const pl_build *b, int32_t material)
+{
+    for (int32_t i = 0; i < material; i++)
+        if (pl_build_shares_group(b, i, material))
+            return false;
+    return true;
+}
+
 pl_status pl_build_add_terms(pl_build *b, const pl_terms_list *list, const pl_stretch_ops *material,
                              const double *shared)
 {

@@ -11,19 +11,19 @@
 #include <string.h>
 
 typedef struct lists {
-    pl_terms_list two, four, eight; /* links of up to so many corners */
+    pl_terms_list two, four, five; /* links of up to so many corners */
 } lists;
 
 static void init_lists(lists *l)
 {
     pl_terms_list_init(&l->two, pl_terms_ops(PL_TERMS_LINK_2), PL_LINK_CONSTANTS);
     pl_terms_list_init(&l->four, pl_terms_ops(PL_TERMS_LINK_4), PL_LINK_CONSTANTS);
-    pl_terms_list_init(&l->eight, pl_terms_ops(PL_TERMS_LINK_8), PL_LINK_CONSTANTS);
+    pl_terms_list_init(&l->five, pl_terms_ops(PL_TERMS_LINK_5), PL_LINK_CONSTANTS);
 }
 
 static pl_status finish_lists(pl_build *b, lists *l, pl_status status)
 {
-    pl_terms_list *const all[] = {&l->two, &l->four, &l->eight};
+    pl_terms_list *const all[] = {&l->two, &l->four, &l->five};
     for (int i = 0; i < 3; i++) {
         if (status == PL_OK)
             status = pl_build_add_terms(b, all[i], NULL, NULL);
@@ -36,7 +36,7 @@ static pl_status add(lists *l, const pl_term *term)
 {
     return pl_terms_list_add(term->corners <= 2   ? &l->two
                              : term->corners <= 4 ? &l->four
-                                                  : &l->eight,
+                                                  : &l->five,
                              term);
 }
 
@@ -56,8 +56,7 @@ static pl_status add_springs(pl_build *b, lists *l)
                               .corner = e->corner + 2 * t,
                               .shape = (double[]){-1, 1},
                               .constant = (double[]){k, rest, rest, 1 / rest},
-                              .weight = pl_link_weight(&b->scene->solver, k),
-                              .element = (int32_t)t};
+                              .weight = pl_link_weight(&b->scene->solver, k)};
         status = add(l, &term);
     }
     return status;
@@ -105,8 +104,7 @@ static pl_status add_rod_bends(pl_build *b, lists *l)
                               .corner = corner,
                               .shape = shape,
                               .constant = (double[]){k, rest, rest, 0},
-                              .weight = pl_link_weight(&b->scene->solver, k),
-                              .element = v};
+                              .weight = pl_link_weight(&b->scene->solver, k)};
         status = add(l, &term);
     }
     free(joints);
@@ -143,8 +141,7 @@ static pl_status add_fibers(pl_build *b, lists *l, pl_element_kind kind)
                               .corner = corner,
                               .shape = along,
                               .constant = (double[]){k, 1, 1, 1},
-                              .weight = pl_link_weight(&b->scene->solver, k),
-                              .element = (int32_t)t};
+                              .weight = pl_link_weight(&b->scene->solver, k)};
         status = add(l, &term);
     }
     return status;
@@ -181,8 +178,7 @@ static pl_status add_attachments_to_obstacle(pl_build *b, lists *l, int32_t i)
                               .offset = place,
                               .motion = motion.present ? &motion : NULL,
                               .constant = (double[]){a->stiffness, 0, 0, 0},
-                              .weight = pl_link_weight(&b->scene->solver, a->stiffness),
-                              .element = i};
+                              .weight = pl_link_weight(&b->scene->solver, a->stiffness)};
         status = add(l, &term);
     }
     pl_shape_destroy(shape);
@@ -217,8 +213,7 @@ static pl_status add_attachments(pl_build *b, lists *l)
                                   .shape = shape,
                                   .offset = a->has_point ? a->point : NULL,
                                   .constant = (double[]){a->stiffness, 0, 0, 0},
-                                  .weight = pl_link_weight(&b->scene->solver, a->stiffness),
-                                  .element = i};
+                                  .weight = pl_link_weight(&b->scene->solver, a->stiffness)};
             status = add(l, &term);
         }
     }

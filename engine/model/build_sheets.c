@@ -45,13 +45,6 @@ static const pl_material *material_of(const pl_build *b, const pl_elements *e, i
 
 /* ---- membranes */
 
-/* Materials share a group where they share its functions, and what those share. */
-static bool share_group(const pl_build *b, int32_t p, int32_t q)
-{
-    const pl_material_kind model = b->scene->materials[p].model;
-    return model == b->scene->materials[q].model && (p == q || model != PL_MATERIAL_SPLINE);
-}
-
 static pl_status add_membranes(pl_build *b, int32_t leader)
 {
     const pl_elements *e = &b->layout.elements[PL_ELEMENT_TRIANGLE];
@@ -61,7 +54,7 @@ static pl_status add_membranes(pl_build *b, int32_t leader)
     pl_terms_list_init(&list, pl_terms_ops(PL_TERMS_TRIANGLES), 1 + stretch->constants);
     pl_status status = PL_OK;
     for (int64_t t = 0; status == PL_OK && t < e->count; t++) {
-        if (!share_group(b, e->material[t], leader))
+        if (!pl_build_shares_group(b, e->material[t], leader))
             continue;
         const pl_material_numbers *numbers = &b->materials[e->material[t]];
         double volume = e->stiffness[t] * e->measure[t] * material_of(b, e, t)->thickness;
@@ -81,14 +74,6 @@ static pl_status add_membranes(pl_build *b, int32_t leader)
         status = pl_build_add_terms(b, &list, stretch, b->materials[leader].shared);
     pl_terms_list_clear(&list);
     return status;
-}
-
-static bool leads(const pl_build *b, int32_t material)
-{
-    for (int32_t i = 0; i < material; i++)
-        if (share_group(b, i, material))
-            return false;
-    return true;
 }
 
 /* ---- bends */
@@ -117,7 +102,6 @@ static pl_status add_bends(pl_build *b)
             pl_hinge *h = &hinges[hinge_count++];
             memcpy(h->corner, edges[i].corner, sizeof h->corner);
             h->stiffness = D;
-            h->element = (int32_t)i;
             continue;
         }
         double K[4], k = pl_quadratic_bend(b->layout.rest, edges[i].corner, D, K);
@@ -126,8 +110,7 @@ static pl_status add_bends(pl_build *b)
                               .corner = edges[i].corner,
                               .shape = K,
                               .constant = (double[]){k, rest, rest, 0},
-                              .weight = pl_link_weight(&b->scene->solver, k),
-                              .element = (int32_t)i};
+                              .weight = pl_link_weight(&b->scene->solver, k)};
         status = pl_terms_list_add(&list, &term);
     }
     if (status == PL_OK)
@@ -149,7 +132,7 @@ pl_status pl_build_sheets(pl_build *b)
 {
     pl_status status = PL_OK;
     for (int32_t i = 0; status == PL_OK && i < b->scene->material_count; i++)
-        if (leads(b, i))
+        if (pl_build_leads_group(b, i))
             status = add_membranes(b, i);
     return status == PL_OK ? add_bends(b) : status;
 }
@@ -159,9 +142,9 @@ pl_status pl_build_sheets(pl_build *b)
 /* One term by singular values, or one a column: |F e_j| in [low, high]. */
 static pl_status add_limit(pl_terms_list *by_values, pl_terms_list *by_columns,
                            const pl_strain_limit *limit, const hold *held, const int32_t *corner,
-                           const double *shape, int32_t corners, int32_t columns, int32_t element)
+                           const double *shape, int32_t corners, int32_t columns)
 {
-    pl_term term = {.corners = corners, .corner = corner, .shape = shape, .element = element};
+    pl_term term = {.corners = corners, .corner = corner, .shape = shape};
     if (limit->by == PL_LIMIT_SINGULAR_VALUES) {
         term.constant = (double[]){1, limit->low, limit->high};
         term.weight = hard_weight(held, &term, columns, limit->high);
@@ -201,7 +184,7 @@ static pl_status add_limits(pl_build *b, pl_element_kind kind, const hold *held)
         else
             pl_triangle_shape(b->layout.rest, corner, limit->direction, shape);
         status = add_limit(&by_values, &by_columns, limit, held, corner, shape, e->corners,
-                           e->corners - 1, (int32_t)t);
+                           e->corners - 1);
     }
     if (status == PL_OK)
         status = pl_build_add_terms(b, &by_values, NULL, NULL);
@@ -229,8 +212,7 @@ static pl_status add_ropes(pl_build *b, const hold *held)
             .corners = 2,
             .corner = e->corner + 2 * t,
             .shape = SHAPE,
-            .constant = (double[]){INFINITY, kind == PL_INEXTENSIBLE_ROPE ? 0 : l, l, 1 / l},
-            .element = (int32_t)t};
+            .constant = (double[]){INFINITY, kind == PL_INEXTENSIBLE_ROPE ? 0 : l, l, 1 / l}};
         term.weight = hard_weight(held, &term, 1, l);
         status = pl_terms_list_add(&list, &term);
     }

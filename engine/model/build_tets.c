@@ -12,21 +12,13 @@ typedef struct list {
     int64_t count;
 } list;
 
-/* Materials share a group where they share its functions, and what those share. */
-static bool share_group(const pl_scene *scene, int32_t a, int32_t b)
-{
-    const pl_material *p = &scene->materials[a], *q = &scene->materials[b];
-    return p->model == q->model && p->invertible == q->invertible &&
-           (a == b || p->model != PL_MATERIAL_SPLINE);
-}
-
 static void gather(const pl_build *b, int32_t leader, int32_t rows, list *l)
 {
     const int32_t *material = b->layout.elements[PL_ELEMENT_TET].material;
     l->count = 0;
     for (int64_t t = 0; t < b->model->tets; t++) {
         const pl_material_numbers *numbers = &b->materials[material[t]];
-        if (!share_group(b->scene, material[t], leader))
+        if (!pl_build_shares_group(b, material[t], leader))
             continue;
         memcpy(l->constants + l->count * rows, numbers->constants,
                (size_t)rows * sizeof *l->constants);
@@ -62,14 +54,6 @@ static pl_status add_group(pl_build *b, int32_t leader, list *l)
     return status == PL_OK ? pl_build_add_group(b, &group, -1) : status;
 }
 
-static bool leads(const pl_scene *scene, int32_t material)
-{
-    for (int32_t i = 0; i < material; i++)
-        if (share_group(scene, i, material))
-            return false;
-    return true;
-}
-
 /* In the order of the models, and of the materials of a model. */
 pl_status pl_build_tets(pl_build *b)
 {
@@ -81,7 +65,7 @@ pl_status pl_build_tets(pl_build *b)
     pl_status status = l.element && l.constants && l.shear && l.stiffness ? PL_OK : PL_NO_MEMORY;
     for (int kind = 0; status == PL_OK && kind < PL_MATERIAL_KINDS; kind++)
         for (int32_t i = 0; status == PL_OK && i < b->scene->material_count; i++)
-            if ((int)b->scene->materials[i].model == kind && leads(b->scene, i))
+            if ((int)b->scene->materials[i].model == kind && pl_build_leads_group(b, i))
                 status = add_group(b, i, &l);
     free(l.element);
     free(l.constants);

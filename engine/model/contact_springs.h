@@ -29,7 +29,8 @@
 #include "engine/scene.h"
 
 /* A group of `count` model vertices against an obstacle. stiffness[k] is that of vertex[k], N/m.
- * Nothing of the obstacle is kept. Its `freeze` goes before anything else of a stage. */
+ * Of the obstacle only its motion's keyframes are kept, which must outlive the group. Its `freeze` goes
+ * before anything else of a stage. */
 pl_status pl_contact_springs_create(const pl_obstacle *obstacle, const int32_t *vertex,
                                     const double *stiffness, int64_t count, pl_group *out);
 

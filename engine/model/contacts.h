@@ -19,8 +19,8 @@
 #include "engine/motion.h"
 #include "engine/obstacles/shape.h"
 
-/* A group of `count` model vertices against an obstacle. weight[k] is w_k^2 of vertex[k], N/m. The
- * nothing of the obstacle is kept. */
+/* A group of `count` model vertices against an obstacle. weight[k] is w_k^2 of vertex[k], N/m. Of the
+ * obstacle only its motion's keyframes are kept, which must outlive the group. */
 pl_status pl_contacts_create(const pl_obstacle *obstacle, const int32_t *vertex,
                              const double *weight, int64_t count, pl_group *out);
 

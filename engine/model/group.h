@@ -34,7 +34,7 @@ typedef double pl_number;
 #endif
 
 /* The most vertices that a term touches. */
-enum { PL_CORNERS_MAX = 8 };
+enum { PL_CORNERS_MAX = 5 };
 
 typedef struct pl_group pl_group;
 

@@ -27,7 +27,6 @@
 typedef struct pl_hinge {
     int32_t corner[4];
     double stiffness; /* D, N m */
-    int32_t element;  /* its number among the interior edges */
 } pl_hinge;
 
 /* `rest` is [vertices][3]. `weight` times the quadratic bending goes into the matrix: pl_link_weight

@@ -17,7 +17,7 @@ void pl_tet_shape(const double *rest, const int32_t corner[4], double shape[12])
 double pl_link_length(const double *x, const int32_t *corner, const double *shape, int32_t corners);
 
 /* w^2 of a soft link: its k times weight_scale / 2, with which ADMM at 2 weighs as projective
- * dynamics does. */
+ * dynamics does; k itself for projective dynamics, and with `fit`: what fits a spring best is its k. */
 double pl_link_weight(const pl_solver_settings *settings, double k);
 
 /* Flexural rigidity of a sheet, N m: as given, or E t^3 / (12 (1 - nu^2)); `linear` is the

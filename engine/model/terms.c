@@ -22,19 +22,21 @@
 
 TABLE(link_2)
 TABLE(link_4)
-TABLE(link_8)
+TABLE(link_5)
 TABLE(hard_link_2)
 TABLE(hard_link_4)
-TABLE(hard_link_8)
 TABLE(triangles)
 TABLE(triangle_limits)
 TABLE(tet_limits)
 
 static const pl_group_ops *const *const TABLES[PL_TERMS_KINDS] = {
-    [PL_TERMS_LINK_2] = link_2,           [PL_TERMS_LINK_4] = link_4,
-    [PL_TERMS_LINK_8] = link_8,           [PL_TERMS_HARD_LINK_2] = hard_link_2,
-    [PL_TERMS_HARD_LINK_4] = hard_link_4, [PL_TERMS_HARD_LINK_8] = hard_link_8,
-    [PL_TERMS_TRIANGLES] = triangles,     [PL_TERMS_TRIANGLE_LIMITS] = triangle_limits,
+    [PL_TERMS_LINK_2] = link_2,
+    [PL_TERMS_LINK_4] = link_4,
+    [PL_TERMS_LINK_5] = link_5,
+    [PL_TERMS_HARD_LINK_2] = hard_link_2,
+    [PL_TERMS_HARD_LINK_4] = hard_link_4,
+    [PL_TERMS_TRIANGLES] = triangles,
+    [PL_TERMS_TRIANGLE_LIMITS] = triangle_limits,
     [PL_TERMS_TET_LIMITS] = tet_limits,
 };
 

@@ -27,7 +27,7 @@ typedef struct pl_terms {
                                  are not owned */
     pl_number *constant;      /* [block][constants][L]: the law's; row 0 is what the energy is
                          proportional to, and 0 in padding */
-    int32_t *element; /* [block][L]: which element of its body's mesh, or edge, or attachment */
+    int32_t *element; /* [block][L]: of triangles, which of the model's; a failure names it */
     const pl_stretch_ops *material; /* of triangles, else NULL */
     const pl_number *shared;        /* the material's; not owned */
 } pl_terms;
@@ -63,10 +63,9 @@ enum { PL_LIMIT_ONE, PL_LIMIT_LO, PL_LIMIT_HI, PL_LIMIT_CONSTANTS };
 typedef enum pl_terms_kind {
     PL_TERMS_LINK_2,
     PL_TERMS_LINK_4,
-    PL_TERMS_LINK_8,
+    PL_TERMS_LINK_5,
     PL_TERMS_HARD_LINK_2,
     PL_TERMS_HARD_LINK_4,
-    PL_TERMS_HARD_LINK_8,
     PL_TERMS_TRIANGLES,
     PL_TERMS_TRIANGLE_LIMITS,
     PL_TERMS_TET_LIMITS,

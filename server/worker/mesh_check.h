@@ -1,6 +1,7 @@
 /* mesh_check.h - judge one uploaded mesh file and say what is in it, as one JSON line:
  *
- *   {"format", "vertices", "tets", "box": [lo, hi], "volume", "quality": {"worst", "mean"},
+ *   {"format", "vertices", "tets", "triangles", "edges", "box": [lo, hi], "volume", "area", "length",
+ *    "quality": {"worst", "mean"},
  *    "tags": [{"tag", "dimension", "name"}, ...],
  *    "fields": [{"name", "components"}, ...], "repaired": n, "unused": n, "components": n,
  *    "faults": [{"pointer", "code", "got", "expected", "hint"}], "faults_total": n}

@@ -95,11 +95,26 @@ static pl_status warn_of_mesh(preflight *p, int32_t b)
     return PL_OK;
 }
 
+/* Whether a body with tetrahedra has the material, as a whole or by tag: sheets do not lock. */
+static bool is_solid(const preflight *p, int32_t material)
+{
+    const pl_scene *scene = &p->scene.scene;
+    for (int32_t b = 0; b < scene->body_count; b++) {
+        const pl_body *body = &scene->bodies[b];
+        bool has = body->material == material;
+        for (int32_t k = 0; k < body->tag_material_count; k++)
+            has = has || body->tag_materials[k].material == material;
+        if (has && p->scene.meshes[b].tet_count > 0)
+            return true;
+    }
+    return false;
+}
+
 static pl_status find_warnings(preflight *p)
 {
     const pl_scene *scene = &p->scene.scene;
     for (int32_t k = 0; k < scene->material_count; k++)
-        if (pl_material_poisson(&scene->materials[k]) >= locking_poisson)
+        if (is_solid(p, k) && pl_material_poisson(&scene->materials[k]) >= locking_poisson)
             warn(p,
                  "material '%s' has Poisson's ratio %g: linear tetrahedra lock from about %g on "
                  "and bend too stiffly",

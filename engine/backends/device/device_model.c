@@ -93,7 +93,7 @@ void PL_NAMED(pl_device_model_destroy)(pl_device_model *m)
 
 #define KINDS(DO)                                                                                  \
     DO(tets_neo_hookean)                                                                           \
-    DO(tets_corotated) DO(tets_arap) DO(tets_stretch) DO(link_2) DO(link_4) DO(link_8) DO(triangles)
+    DO(tets_corotated) DO(tets_arap) DO(tets_stretch) DO(link_2) DO(link_4) DO(link_5) DO(triangles)
 #define DO(kind) extern const pl_term_kernels PL_NAMED(pl_device_##kind);
 KINDS(DO)
 #undef DO
