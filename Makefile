@@ -99,8 +99,11 @@ LIBS_CHECK := -lcheck -lsubunit -lrt
 .PHONY: all
 all: deps $(PROGRAMS) compile_commands.json ## build every program into build/
 
+# What is for a machine with a GPU wants a C compiler, make and nvcc, and installs nothing.
 .PHONY: deps
+ifeq ($(filter gpu-%,$(MAKECMDGOALS)),)
 deps: build/.deps
+endif
 build/.deps: deploy/install-deps
 	@deploy/install-deps
 	@mkdir -p build && touch $@
@@ -218,7 +221,7 @@ $(STRICT_TESTS): $(BUILD)/tests/strict/%: $(BUILD)/tests/physics/%
 	@printf '#!/bin/sh\nPLIANT_TEST_BACKEND=strict exec %s\n' $(abspath $<) > $@ && chmod +x $@
 
 .PHONY: tests
-tests: $(TESTS) $(STRICT_TESTS)
+tests: $(TESTS) $(STRICT_TESTS) $(GPU_PROGRAMS)
 
 include tests/fuzz/fuzz.mk
 
@@ -280,6 +283,19 @@ golden: $(BUILD)/tests/physics/golden_test ## write the golden hashes anew (test
 .PHONY: arm64-check
 arm64-check: arm64 $(BUILD)/tests/unit/kernels_arm64_test ## cross-compile the engine for arm64, compare its kernels' bits under qemu
 	@$(BUILD)/tests/unit/kernels_arm64_test
+
+# The engine without CHOLMOD: for methods that factor nothing.
+$(BUILD)/libdescent.a: $(filter-out %/cholmod.o,$(ENGINE_OBJ))
+GPU_PROGRAMS := $(BUILD)/gpu/gpu-check $(BUILD)/gpu/gpu-bench
+$(GPU_PROGRAMS): $(BUILD)/gpu/gpu-%: $(BUILD)/obj/tests/gpu/gpu_%.o \
+    $(call obj,tests/gpu/gpu_scene.c tests/gpu/no_factor.c) $(BUILD)/libemulated.a $(BUILD)/libdescent.a
+	@mkdir -p $(@D)
+	@$(CC) -o $@ $^ $(LDFLAGS_ALL) -ldl -lm
+.PHONY: gpu-check gpu-bench
+gpu-check: $(BUILD)/gpu/gpu-check $(filter %.so,$(PROGRAMS)) ## compare a GPU's results with the CPU's, where there is one
+	@$<
+gpu-bench: $(BUILD)/gpu/gpu-bench $(filter %.so,$(PROGRAMS)) ## time a GPU
+	@$<
 
 .PHONY: bench
 bench: all $(BENCHES) ## print the benchmark tables

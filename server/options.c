@@ -16,7 +16,7 @@ static const char help[] =
     "  --listen ADDRESS:PORT    where to listen (127.0.0.1:8080); port 0 picks a free one\n"
     "  --state DIR              sessions, meshes, database and the owner's token; made if missing\n"
     "  --cores N                cores to give to sessions (all of this machine)\n"
-    "  --gpus auto|none         this build has no GPU plug-in: both mean none\n"
+    "  --gpus auto|none         sessions run on the CPU in this version: both mean none\n"
     "  --no-auth                no token asked; on a loopback address only\n"
     "  --behind-proxy           allow a non-loopback address: a proxy in front does TLS\n"
     "  --allow-host NAME        one more name that a Host header may say; may be repeated\n"
@@ -159,7 +159,7 @@ static pl_options_verdict take_gpus(const char *text)
     if (strcmp(text, "auto") == 0 || strcmp(text, "none") == 0) {
         return PL_OPTIONS_RUN;
     }
-    return wrong("--gpus", text, "auto or none: this build has no GPU plug-in");
+    return wrong("--gpus", text, "auto or none: sessions run on the CPU in this version");
 }
 
 static pl_options_verdict take_delays(const char *text, pl_options *o)

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static const char *build(void)
@@ -117,6 +118,36 @@ START_TEST(hot_kernels_spill_nothing)
 }
 END_TEST
 
+/* The programs for a machine with a GPU: they say that there is none, or find its results right; and what
+ * they compare is right by the kernels run on the host. */
+static int status_of(const char *arguments, char *text, size_t size)
+{
+    char command[2 * PATH_MAX];
+    snprintf(command, sizeof command, "'%s/gpu/%s 2>&1 </dev/null", build(), arguments);
+    FILE *f = popen(command, "r");
+    ck_assert_ptr_nonnull(f);
+    text[fread(text, 1, size - 1, f)] = '\0';
+    while (fgetc(f) != EOF)
+        continue;
+    int status = pclose(f);
+    ck_assert(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+START_TEST(programs_for_a_gpu)
+{
+    static char text[1 << 16];
+    ck_assert_msg(status_of("gpu-check' --emulated", text, sizeof text) == 0, "%s", text);
+    ck_assert_ptr_nonnull(strstr(text, "passed, 0 failed"));
+    ck_assert_msg(status_of("gpu-bench' --emulated", text, sizeof text) == 0, "%s", text);
+    ck_assert_ptr_nonnull(strstr(text, "helix, 41 k"));
+    int status = status_of("gpu-check'", text, sizeof text);
+    ck_assert_msg(status == 0 || status == 77, "%s", text);
+    if (status == 77)
+        ck_assert_ptr_nonnull(strstr(text, "no device, because"));
+}
+END_TEST
+
 START_TEST(not_built)
 {
     printf("SKIP plugin: there is no nvcc, so no libpliant_cuda.so was built\n");
@@ -128,6 +159,7 @@ int main(void)
     char path[PATH_MAX];
     snprintf(path, sizeof path, "%s/libpliant_cuda.so", build());
     TCase *t = tcase_create("plugin");
+    tcase_set_timeout(t, 120);
     if (access(path, R_OK) != 0) {
         tcase_add_test(t, not_built);
         return run_cases("plugin", t);
@@ -136,5 +168,6 @@ int main(void)
     tcase_add_test(t, another_build_is_unfit);
     tcase_add_test(t, one_symbol);
     tcase_add_test(t, hot_kernels_spill_nothing);
+    tcase_add_test(t, programs_for_a_gpu);
     return run_cases("plugin", t);
 }

@@ -7,6 +7,10 @@
 #include <sys/mman.h>
 
 static const size_t SIZE = (size_t)1 << 34;
+/* Released arrays; one that finds no room is not used again. */
+enum { RELEASED_MAX = 4096 };
+static char *released[RELEASED_MAX];
+static int released_count;
 static char *memory;
 static size_t used;
 static int depth;
@@ -30,6 +34,27 @@ void pl_device_close(void)
         protect(PROT_NONE);
 }
 
+static size_t size_of(const char *array)
+{
+    size_t bytes;
+    memcpy(&bytes, array - 64, sizeof bytes);
+    return bytes;
+}
+
+static char *take_released(size_t bytes)
+{
+    char *found = NULL;
+    pl_device_open();
+    for (int i = 0; i < released_count && !found; i++)
+        if (size_of(released[i]) == bytes) {
+            found = released[i];
+            released[i] = released[--released_count];
+            memset(found, 0, bytes);
+        }
+    pl_device_close();
+    return found;
+}
+
 void *pl_device_alloc(size_t bytes)
 {
     if (!memory) {
@@ -39,6 +64,9 @@ void *pl_device_alloc(size_t bytes)
             return NULL;
         }
     }
+    char *again = take_released(bytes);
+    if (again)
+        return again;
     /* The size stands in front; 64 bytes, as much as an array is aligned to. */
     size_t whole = (bytes + 127) / 64 * 64;
     if (bytes > SIZE || used + whole > SIZE)
@@ -55,11 +83,11 @@ void pl_device_release(void *p)
 {
     if (!p)
         return;
-    size_t bytes;
     pl_device_open();
-    memcpy(&bytes, (char *)p - 64, sizeof bytes);
-    memset(p, 0xff, bytes); /* NaN in either precision */
+    memset(p, 0xff, size_of(p)); /* NaN in either precision */
     pl_device_close();
+    if (released_count < RELEASED_MAX)
+        released[released_count++] = p;
 }
 
 void pl_device_put(void *to, const void *from, size_t bytes)

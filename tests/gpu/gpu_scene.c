@@ -1,0 +1,178 @@
+#include "tests/gpu/gpu_scene.h"
+
+#include "engine/backends/device/phases.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const pl_backend_ops *backends[2]; /* double, single */
+
+/* libpliant_cuda.so, one folder above the program's own. */
+static void *open_library(char *why, size_t why_size)
+{
+    char path[PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", path, sizeof path - 32);
+    char *slash = NULL;
+    if (length > 0) {
+        path[length] = '\0';
+        for (int up = 0; up < 2; up++)
+            if ((slash = strrchr(path, '/')))
+                *slash = '\0';
+    }
+    if (!slash) {
+        snprintf(why, why_size, "the program's folder can not be found");
+        return NULL;
+    }
+    strcat(path, "/libpliant_cuda.so");
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!library)
+        snprintf(why, why_size, "no device, because %s", dlerror());
+    return library;
+}
+
+bool gpu_open(bool emulated, pl_gpu *out, char *why, size_t why_size)
+{
+    if (emulated) {
+        backends[0] = &pl_backend_device_f64;
+        backends[1] = &pl_backend_device_f32;
+        *out = (pl_gpu){.name = "kernels run on the host", .uuid = "none"};
+        return true;
+    }
+    void *library = open_library(why, why_size);
+    pl_plugin_entry entry = NULL;
+    if (library)
+        *(void **)&entry = dlsym(library, "pliant_plugin");
+    if (!entry)
+        return false;
+    const pl_plugin *plugin = entry();
+    if (pl_plugin_unfit(plugin)) {
+        snprintf(why, why_size, "no device, because of the plug-in: %s", pl_plugin_unfit(plugin));
+        return false;
+    }
+    if (plugin->find(out, 1, why, why_size) < 1 || !plugin->select(out->uuid, why, why_size))
+        return false;
+    backends[0] = plugin->f64;
+    backends[1] = plugin->f32;
+    return true;
+}
+
+pl_solver_settings gpu_solver(pl_method_kind method, int32_t iterations)
+{
+    return (pl_solver_settings){.method = method,
+                                .iterations = iterations,
+                                .weight_scale = 2,
+                                .relaxation = 1,
+                                .window = 8,
+                                .contact_stiffness = 10,
+                                .preconditioner = PL_PRECONDITIONER_JACOBI,
+                                .jacobi_refresh = 32,
+                                .initial_guess = PL_GUESS_VELOCITY,
+                                .phases = 1};
+}
+
+pl_mesh_source gpu_box(int32_t x, int32_t y, int32_t z)
+{
+    double edge = 1.0 / (y > z ? y : z);
+    return (pl_mesh_source){
+        .kind = PL_SOURCE_BOX, .size = {x * edge, y * edge, z * edge}, .cells = {x, y, z}};
+}
+
+pl_mesh_source gpu_helix(int32_t across, int32_t along)
+{
+    return (pl_mesh_source){.kind = PL_SOURCE_HELIX,
+                            .helix = {.radius = 0.5,
+                                      .tube = 0.1,
+                                      .pitch = 1,
+                                      .turns = 2,
+                                      .strands = 2,
+                                      .cells = {across, along}}};
+}
+
+_Noreturn static void no_good(const pl_faults *faults, const char *what)
+{
+    fprintf(stderr, "%s\n", what);
+    for (size_t i = 0; i < faults->count; i++)
+        fprintf(stderr, "  %s: got %s, expected %s\n", faults->items[i].pointer,
+                faults->items[i].got, faults->items[i].expected);
+    exit(2);
+}
+
+static void fill(pl_scene *s, where on, const gpu_body *body, const pl_solver_settings *solver,
+                 double h, int64_t steps)
+{
+    s->name = strdup("on a GPU");
+    s->time = (pl_time){.step = h, .duration = 1e6 * h, .steps = 1000000};
+    s->solver = *solver;
+    s->solver.device = on == ON_CPU ? PL_DEVICE_CPU : PL_DEVICE_GPU;
+    s->gravity[1] = -9.81;
+    s->material_count = s->body_count = 1;
+    s->materials = calloc(1, sizeof *s->materials);
+    s->bodies = calloc(1, sizeof *s->bodies);
+    s->pins = calloc(1, sizeof *s->pins);
+    *s->materials = (pl_material){.name = strdup("m"),
+                                  .model = body->model,
+                                  .young = body->young,
+                                  .poisson = body->poisson,
+                                  .density = 1000,
+                                  .thickness = body->thickness > 0 ? body->thickness : 1e-3,
+                                  .area = 1e-6,
+                                  .invertible = body->invertible};
+    if (body->fibers)
+        s->materials->fibers =
+            (pl_fibers){.present = true, .stiffness = body->young, .direction = {0.6, 0.8, 0}};
+    *s->bodies = (pl_body){.name = strdup("body"), .mesh = body->mesh};
+    for (int c = 0; c < 3; c++)
+        s->bodies->transform.scale[c] = s->bodies->initial.stretch[c] = 1;
+    s->bodies->transform.rotate_axis[0] = s->bodies->initial.axis[0] = 1;
+    if (body->turns != 0) {
+        s->bodies->initial.shape = PL_SHAPE_TWISTED;
+        s->bodies->initial.turns = body->turns;
+    }
+    s->pin_count = body->pinned;
+    *s->pins = (pl_pin){.name = strdup("pin"),
+                        .select = {.kind = PL_SELECT_SIDE, .side_axis = 0, .side_sign = -1},
+                        .axes = PL_AXES_ALL};
+    s->output.every = steps;
+    s->resources.cores = 1;
+}
+
+gpu_run *gpu_run_open(where on, const gpu_body *body, const pl_solver_settings *solver, double h,
+                      int64_t steps)
+{
+    gpu_run *r = calloc(1, sizeof *r);
+    pl_faults faults = {0};
+    pl_mesh_limits limits = {1 << 24, 1 << 26};
+    fill(&r->scene, on, body, solver, h, steps);
+    if (pl_body_load(&r->scene, 0, NULL, &limits, &r->mesh, &faults) != PL_OK ||
+        pl_model_create(&r->scene, &r->mesh, &r->model, &faults) != PL_OK)
+        no_good(&faults, "a scene was refused");
+    if (on != ON_CPU)
+        pl_backend_register(backends[on == ON_GPU_SINGLE]);
+    const char *why = pl_backend_refuses(pl_backend_find(r->scene.solver.device), r->model);
+    if (why)
+        no_good(&faults, why);
+    if (pl_state_create(r->model, (int32_t)sysconf(_SC_NPROCESSORS_ONLN), &r->state) != PL_OK)
+        no_good(&faults, "out of memory");
+    return r;
+}
+
+bool gpu_run_frame(gpu_run *r)
+{
+    if (pl_frame_step(r->model, r->state, &r->metrics, &r->failure, NULL, NULL) == PL_OK)
+        return true;
+    fprintf(stderr, "step %lld failed: %s\n", (long long)r->failure.step, r->failure.message);
+    return false;
+}
+
+void gpu_run_close(gpu_run *r)
+{
+    pl_state_destroy(r->state);
+    pl_model_destroy(r->model);
+    pl_mesh_clear(&r->mesh);
+    pl_scene_clear(&r->scene);
+    free(r);
+}

@@ -1,0 +1,46 @@
+/* gpu_scene.h - what the programs for a machine with a GPU share. Such a machine may have a C compiler,
+ * make and nvcc and nothing else of ours: so no JSON, no libcheck and no CHOLMOD (no_factor.c) here, and
+ * scenes are filled in by hand. */
+#ifndef PLIANT_TESTS_GPU_GPU_SCENE_H
+#define PLIANT_TESTS_GPU_GPU_SCENE_H
+
+#include "engine/backends/plugin.h"
+#include "engine/state.h"
+
+typedef enum where { ON_CPU, ON_GPU_DOUBLE, ON_GPU_SINGLE } where;
+
+/* Backends for the device: of the plug-in build/libpliant_cuda.so beside the program, or of the kernels
+ * run on the host. False, and why, where there is none. */
+bool gpu_open(bool emulated, pl_gpu *out, char *why, size_t why_size);
+
+typedef struct gpu_body {
+    pl_material_kind model;
+    pl_mesh_source mesh;
+    double young, poisson, turns; /* twisted by so many turns at the start */
+    bool invertible, pinned, fibers;
+    double thickness;
+} gpu_body;
+
+/* One body, held at its -x side where it is pinned; settings on top of the scene's defaults. */
+typedef struct gpu_run {
+    pl_scene scene;
+    pl_mesh mesh;
+    pl_model *model;
+    pl_state *state;
+    pl_metrics metrics;
+    pl_failure failure;
+} gpu_run;
+
+/* Ends the program with a message where the scene is no good. `steps` of h seconds a frame. */
+gpu_run *gpu_run_open(where on, const gpu_body *body, const pl_solver_settings *solver, double h,
+                      int64_t steps);
+bool gpu_run_frame(gpu_run *run);
+void gpu_run_close(gpu_run *run);
+
+/* Descent by this method, of fixed iterations. */
+pl_solver_settings gpu_solver(pl_method_kind method, int32_t iterations);
+pl_mesh_source gpu_box(int32_t x, int32_t y, int32_t z);
+/* The double helix of Wang 2016, by cells across a strand and along it. */
+pl_mesh_source gpu_helix(int32_t across, int32_t along);
+
+#endif
