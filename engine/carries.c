@@ -129,6 +129,13 @@ bool pl_obstacles_are_hard(const pl_solver_settings *solver)
     return pl_method_refuses(solver->method, PL_TRAIT_HARD) == NULL;
 }
 
+pl_linear_kind pl_newton_linear(const pl_solver_settings *solver, int64_t free_vertices)
+{
+    if (solver->has_linear)
+        return solver->linear;
+    return free_vertices <= PL_DIRECT_MOST ? PL_LINEAR_DIRECT : PL_LINEAR_PCG;
+}
+
 int32_t pl_scene_carried(const pl_scene *scene, const pl_material_uses *uses, pl_carried *out)
 {
     int32_t count = 0, of_model[PL_MATERIAL_KINDS] = {0};

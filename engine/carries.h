@@ -37,6 +37,13 @@ const char *pl_methods_that_carry(unsigned traits, char *text, size_t size);
 /* Whether a scene's obstacles are constraints: as it says, or else where the method holds them. */
 bool pl_obstacles_are_hard(const pl_solver_settings *solver);
 
+/* How Newton's steps are solved for: as the scene says, or else by a factor of H up to this many free
+ * vertices, and by conjugate gradients with the constant matrix's beyond. A factor's time grows as the
+ * square of the vertices, n^1.6 by measure, the gradients' as n; at 5,000 these take a half or less,
+ * with a stiff twisted bar of nu = 0.49 two thirds, at 33,000 a tenth. */
+enum { PL_DIRECT_MOST = 4096 };
+pl_linear_kind pl_newton_linear(const pl_solver_settings *solver, int64_t free_vertices);
+
 /* Parts of a scene that put like terms into the objective. */
 typedef struct pl_carried {
     const char *what; /* "obstacle", "neo_hookean material": one of them */

@@ -1,5 +1,8 @@
 #include "engine/guess.h"
 
+#include "engine/carries.h"
+#include "engine/model/model.h"
+
 #include <math.h>
 
 /* Weight of the change of velocity: Wang's eta. */
@@ -22,14 +25,32 @@ static double stay(const pl_stepper *by, const pl_stage *stage, double *x)
     return place(by, stage, stage->x_start, 0, NULL, 0, NULL, x);
 }
 
-/* x~ or x(n), whichever has the lower objective. In free flight x~ is the answer; at large steps it
- * commonly lies far off, or inverts an element and is outside the energy's domain. */
-static void better(const pl_stepper *by, const pl_stage *stage, double *x)
+/* Whichever of x~, x(n) and, for methods without a matrix, x(n) + h v + eta h (v - v_old) has the
+ * lowest objective. In free flight x~ is the answer; at large steps it commonly lies far off, or
+ * inverts an element and is outside the energy's domain. x(n) is the worst guess for what moves, and
+ * a method of the first order is slowest with what goes on as it was. */
+static void lowest(const pl_stepper *by, const pl_stage *stage, const double *v,
+                   const double *v_old, double *x)
 {
-    double here = stay(by, stage, x);
+    double h = stage->h, here = stay(by, stage, x);
     double predicted = place(by, stage, stage->x_pred, 0, NULL, 0, NULL, x);
-    if (!isfinite(predicted) || predicted > here)
+    bool back = !isfinite(predicted) || predicted > here;
+    if (pl_guess_looks_back(by->model)) {
+        double on = place(by, stage, stage->x_start, h, v, ETA * h, v_old, x);
+        if (on < (back ? here : predicted))
+            return;
+        if (!back)
+            place(by, stage, stage->x_pred, 0, NULL, 0, NULL, x);
+    }
+    if (back)
         stay(by, stage, x);
+}
+
+bool pl_guess_looks_back(const pl_model *model)
+{
+    pl_initial_guess guess = model->solver.initial_guess;
+    return guess == PL_GUESS_ACCELERATION ||
+           (guess == PL_GUESS_BEST && !pl_method_uses_matrix(model->solver.method));
 }
 
 /* argmin over d of e(x(n)) + d v.g + d^2 / 2 v.H v (Wang 2016, eq. 10): g and H along v by
@@ -51,7 +72,7 @@ void pl_guess(const pl_stepper *by, const pl_stage *stage, const double *v, cons
     double h = stage->h, d = 0, e = 0;
     switch (by->model->solver.initial_guess) {
     case PL_GUESS_BEST:
-        better(by, stage, x);
+        lowest(by, stage, v, v_old, x);
         return;
     case PL_GUESS_POSITION:
         break;

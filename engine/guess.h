@@ -11,4 +11,7 @@
 void pl_guess(const pl_stepper *by, const pl_stage *stage, const double *v, const double *v_old,
               double *x);
 
+/* Whether it reads v_old: then that is of the state that is saved. */
+bool pl_guess_looks_back(const pl_model *model);
+
 #endif

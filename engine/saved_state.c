@@ -7,6 +7,7 @@
  *
  * Nothing of it is believed before size, hash and checksum are right; whatever then does not fit
  * the model is refused too, so no bytes can do harm. */
+#include "engine/guess.h"
 #include "engine/model/hash.h"
 #include "engine/state.h"
 
@@ -74,7 +75,7 @@ pl_status pl_state_save(const pl_state *s, void **bytes, size_t *size)
     pl_bytes_put_i64(&out, s->step);
     put_array(s, &out, s->x);
     put_array(s, &out, s->v);
-    if (m->solver.initial_guess == PL_GUESS_ACCELERATION)
+    if (pl_guess_looks_back(m))
         put_array(s, &out, s->v_old);
     put_solve(&out, &s->solve);
     put_forces(&out, s->pins, m->pin_count);
@@ -132,7 +133,7 @@ pl_status pl_state_restore(pl_state *s, const void *bytes, size_t size)
     int64_t step = pl_bytes_get_i64(&in);
     const void *x = pl_bytes_take(&in, coordinates), *v = pl_bytes_take(&in, coordinates);
     const void *v_old = v;
-    if (m->solver.initial_guess == PL_GUESS_ACCELERATION)
+    if (pl_guess_looks_back(m))
         v_old = pl_bytes_take(&in, coordinates);
     pl_solve_result solve;
     get_solve(&in, &solve);

@@ -60,7 +60,7 @@ typedef enum pl_preconditioner {
 typedef enum pl_line_search { PL_LINE_SEARCH_BACKTRACKING, PL_LINE_SEARCH_WOLFE } pl_line_search;
 /* Where a step's iterations begin (Wang 2016, section 4.4). */
 typedef enum pl_initial_guess {
-    PL_GUESS_BEST,         /* x~ or x(n), whichever has the lower objective */
+    PL_GUESS_BEST,         /* the lowest objective of x~, x(n) and others: guess.c */
     PL_GUESS_POSITION,     /* x(n) */
     PL_GUESS_VELOCITY,     /* x(n) + h v(n) */
     PL_GUESS_ACCELERATION, /* x(n) + h v(n) + 0.2 h (v(n) - v(n-1)) */
@@ -95,6 +95,7 @@ typedef struct pl_solver_settings {
     double contact_stiffness; /* with obstacles energy: of a vertex, over its diagonal of A */
     pl_on_not_converged on_not_converged;
     pl_device_kind device;
+    bool has_linear;       /* else pl_newton_linear() says by the size */
     pl_linear_kind linear; /* Newton */
     pl_preconditioner preconditioner;
     int32_t jacobi_refresh; /* iterations from one Jacobi preconditioner to the next */

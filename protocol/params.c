@@ -163,11 +163,11 @@ static const pl_param solver_rows[] = {
      .kind = PL_PARAM_CHOICE,
      AT(pl_solver_settings, initial_guess),
      .choices = initial_guesses,
-     .doc = "Where the iterations of a step begin: where inertia and gravity alone would lead or "
-            "where it is, whichever has the lower objective; where it is; with its velocity; with "
-            "a fifth of its last change of velocity too; or along its velocity as far as a "
-            "parabola through the objective says. Where the objective is infinite there, where "
-            "it is."},
+     .doc = "Where the iterations of a step begin: where inertia and gravity alone would lead, "
+            "where it is or, with methods without a matrix, as acceleration says, whichever has "
+            "the lowest objective; where it is; with its velocity; with a fifth of its last change "
+            "of velocity too; or along its velocity as far as a parabola through the objective "
+            "says. Where the objective is infinite there, where it is."},
     {.key = "rho",
      .kind = PL_PARAM_NUMBER,
      AT(pl_solver_settings, rho),
@@ -223,6 +223,9 @@ static const pl_param solver_rows[] = {
      .kind = PL_PARAM_CHOICE,
      AT(pl_solver_settings, linear),
      .choices = linears,
+     .flagged = true,
+     .flag_offset = offsetof(pl_solver_settings, has_linear),
+     .standard_text = "direct up to 4096 free vertices, pcg beyond",
      .doc = "How Newton's steps are solved for: a Cholesky factor an iteration, or conjugate "
             "gradients preconditioned by the constant matrix or by the blocks on the diagonal."},
 };

@@ -47,14 +47,20 @@ static method_cost cost_of(const pl_solver_settings *solver)
 }
 
 /* Newton's own factor, made each iteration: 16.5 numbers for one of the constant matrix's, and a time
- * that grows with the square of the vertices, as it should in three dimensions. */
-static void add_newton_factor(const pl_solver_settings *solver, double n, double nnz,
+ * that grows with the square of the vertices, as it should in three dimensions. Or conjugate
+ * gradients, each a product with H and a solve with the constant matrix. */
+enum { GRADIENTS = 40 };
+static void add_newton_solves(const pl_solver_settings *solver, double n, double nnz,
                               pl_estimate *out, double iterations)
 {
-    if (solver->method != PL_METHOD_NEWTON || solver->linear != PL_LINEAR_DIRECT)
+    if (solver->method != PL_METHOD_NEWTON)
         return;
-    out->memory_bytes += 16.5 * 8 * nnz;
-    out->seconds_per_frame += iterations * 2.5e-8 * n * n;
+    if (pl_newton_linear(solver, (int64_t)n) == PL_LINEAR_DIRECT) {
+        out->memory_bytes += 16.5 * 8 * nnz;
+        out->seconds_per_frame += iterations * 2.5e-8 * n * n;
+    } else {
+        out->seconds_per_frame += iterations * GRADIENTS * (4e-7 * n + 2 * 8 * nnz / 5e9);
+    }
 }
 
 /* All terms, as tetrahedra that would take as much memory: contributions, z and u twice, constants.
@@ -147,7 +153,7 @@ pl_status pl_scene_check(const pl_scene *scene, const pl_mesh *meshes, pl_estima
         .setup_seconds = 0.005 + 3e-6 * m + 4e-8 * nnz * factors,
         .frame_bytes = (double)layout.vertices * 3 * (scene->output.precision ? 8 : 4) + 1200,
     };
-    add_newton_factor(&scene->solver, n, nnz, out, steps * iterations);
+    add_newton_solves(&scene->solver, n, nnz, out, steps * iterations);
     for (int32_t p = 0; pin_counts && p < scene->pin_count; p++)
         pin_counts[p] = layout.pins[p].count;
     pl_layout_destroy(&layout);

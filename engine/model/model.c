@@ -268,6 +268,7 @@ pl_status pl_model_build(const pl_scene *scene, const pl_mesh *meshes, double a,
         m->every = scene->output.every;
         m->integrator = scene->time.integrator;
         m->solver = scene->solver;
+        m->solver.linear = pl_newton_linear(&scene->solver, m->free_vertices);
         m->detail = scene->output.metrics;
         status = build_parts(&b, faults);
     } else {

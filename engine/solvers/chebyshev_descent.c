@@ -7,8 +7,8 @@
  *              momentum begins again; where it had just begun, alpha is multiplied by 0.7
  *                                                                                  section 4.2
  *
- * alpha is carried from step to step: a step begins with the last one's, over 0.7 where that did not
- * have to shorten it. Below a hundredth the step ends as it is, and the next begins with the first.
+ * alpha is carried from step to step: a step begins with the last one's, and, unless one of the last had
+ * to shorten it, with that over 0.7. Below a hundredth the step ends as it is, and the next begins with the first.
  * Iterates between two looks may be anything, also outside of the energy's domain; what a look
  * accepts goes down.
  *
@@ -20,7 +20,8 @@
  * Differences from the paper: P's terms are clamped (backend.h); the first answer to a look that went up is
  * to begin the momentum anew, since it overshoots at any alpha, and the more the shorter alpha is (where obstacles or
  * friction take hold and let go, shortening alone went on until nothing moved); a step that had to shorten alpha is
- * not followed by one that tries the longer again, which would lose eight iterations of every step;
+ * followed by 4, 8, 16, then 32 that do not try the longer again, which commonly fails where it failed and
+ * loses 8 to 24 iterations;
  * `tolerance` may stop a step at a look; energies within rounding of the last look's count as lower.
  */
 #include "engine/solvers/arrays.h"
@@ -31,10 +32,17 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { LOOK = 8, TUNING_ROUNDS = 60 };
+enum { LOOK = 8, TUNING_ROUNDS = 60, SHORTEST_PAUSE = 4, LONGEST_PAUSE = 32 };
 static const double GAMMA = 0.7, FIRST_ALPHA = 0.5, LEAST_ALPHA = 0.01;
 /* Decrements below this many roundings of positions are noise. */
 static const double ROUNDING = 16;
+
+/* The step length, and when a longer one is tried. */
+typedef struct stride {
+    double alpha;
+    int64_t wait;  /* solves until then */
+    int64_t pause; /* what wait was last set to; 0: the last longer one was good */
+} stride;
 
 typedef struct chebyshev_descent {
     pl_solver base;
@@ -44,8 +52,7 @@ typedef struct chebyshev_descent {
     double *g, *step, *inverse; /* rows; step: x - x_old */
     pl_iteration *detail;       /* [iterations + 1], or NULL */
     /* Carried from step to step. */
-    double alpha;
-    bool try_longer; /* the last solve never had to shorten alpha */
+    stride pace;
     int64_t solves;
     pl_phases phases;
 } chebyshev_descent;
@@ -62,7 +69,8 @@ typedef struct progress {
     int64_t since, refreshed; /* iterations since omega began; iteration of the last P */
     int32_t phase;
     double energy_noise, decrement_noise, bound;
-    bool lowered; /* by any look */
+    bool lowered;           /* by any look */
+    bool longer, shortened; /* alpha: tried at the beginning; at any look */
 } progress;
 
 static void chebyshev_destroy(pl_solver *solver)
@@ -81,7 +89,7 @@ static pl_status chebyshev_create(const pl_model *model, pl_backend *backend, pl
     s->base.ops = &pl_solver_chebyshev_descent;
     s->model = model;
     s->backend = backend;
-    s->alpha = FIRST_ALPHA;
+    s->pace = (stride){.alpha = FIRST_ALPHA, .wait = 1};
     s->phases = pl_phases_default(model->solver.phases);
     double **rows[] = {&s->g, &s->step, &s->inverse};
     s->x_good = backend->ops->alloc(backend, 3 * model->vertices);
@@ -158,7 +166,7 @@ static void advance(chebyshev_descent *s, progress *p)
 {
     double start = pl_clock_ms(), omega[LOOK];
     double rho = s->model->solver.rho;
-    double slow = rho > 0 ? 1 - rho : s->alpha * p->quotient;
+    double slow = rho > 0 ? 1 - rho : s->pace.alpha * p->quotient;
     int32_t phase = pl_phases_at(&s->phases, p->out->iterations), count = steps_at_once(s, p);
     if (phase != p->phase)
         restart(s, p);
@@ -169,7 +177,7 @@ static void advance(chebyshev_descent *s, progress *p)
     pl_chebyshev step = {.x = p->x,
                          .inverse = s->inverse,
                          .g = s->g,
-                         .alpha = s->alpha,
+                         .alpha = s->pace.alpha,
                          .omega = p->omega,
                          .s = s->step,
                          .x_new = p->x};
@@ -200,8 +208,8 @@ static void look(chebyshev_descent *s, progress *p)
     ops->copy(s->backend, p->x, s->x_good, count);
     evaluate(s, p);
     if (p->since <= LOOK) {
-        s->alpha *= GAMMA;
-        s->try_longer = false;
+        s->pace.alpha *= GAMMA;
+        p->shortened = true;
     }
     restart(s, p);
 }
@@ -223,11 +231,25 @@ static void begin(chebyshev_descent *s, progress *p)
     refresh(s, p);
     restart(s, p);
     p->phase = 0;
-    if (s->try_longer)
-        s->alpha /= GAMMA;
-    if (s->alpha < LEAST_ALPHA) /* the last step ended of that; this one is another */
-        s->alpha = FIRST_ALPHA;
-    s->try_longer = true;
+    p->longer = s->pace.wait == 0;
+    if (p->longer)
+        s->pace.alpha /= GAMMA;
+    else
+        s->pace.wait--;
+    if (s->pace.alpha < LEAST_ALPHA) /* the last step ended of that; this one is another */
+        s->pace.alpha = FIRST_ALPHA;
+}
+
+/* When the next solve but these tries a longer alpha. */
+static void set_pace(stride *pace, const progress *p)
+{
+    if (p->shortened) {
+        pace->pause = pace->pause == 0 ? SHORTEST_PAUSE : 2 * pace->pause;
+        pace->pause = pace->pause < LONGEST_PAUSE ? pace->pause : LONGEST_PAUSE;
+        pace->wait = pace->pause;
+    } else if (p->longer) {
+        pace->pause = 0;
+    }
 }
 
 /* From p->x to the iterations' end; p->now is what is there. */
@@ -236,7 +258,7 @@ static void descend(chebyshev_descent *s, progress *p)
     const pl_solver_settings *settings = &s->model->solver;
     begin(s, p);
     while (isfinite(p->good.objective) && isfinite(p->good.decrement) && !p->out->converged &&
-           p->out->iterations < settings->iterations && s->alpha >= LEAST_ALPHA) {
+           p->out->iterations < settings->iterations && s->pace.alpha >= LEAST_ALPHA) {
         advance(s, p);
         bool due = p->out->iterations % LOOK == 0 || p->out->iterations == settings->iterations;
         if (due)
@@ -244,6 +266,7 @@ static void descend(chebyshev_descent *s, progress *p)
         record(s, p);
         p->out->converged = due && settings->tolerance > 0 && p->now.decrement <= p->bound;
     }
+    set_pace(&s->pace, p);
 }
 
 /* ---- tuning
@@ -254,8 +277,7 @@ typedef struct tuning {
     const pl_stage *stage;
     const double *start;
     double *x, *gradient;
-    double alpha;
-    bool try_longer;
+    stride pace;
 } tuning;
 
 /* What is left of the decrement after a step's iterations with these phases. */
@@ -266,8 +288,7 @@ static double error_of(const pl_phases *phases, void *user)
     pl_solve_result result = {0};
     progress p = {.out = &result, .stage = t->stage, .x = t->x, .gradient = t->gradient};
     s->backend->ops->copy(s->backend, t->x, t->start, 3 * s->model->vertices);
-    s->alpha = t->alpha;
-    s->try_longer = t->try_longer;
+    s->pace = t->pace;
     s->phases = *phases;
     descend(s, &p);
     return isfinite(p.good.objective) ? p.good.decrement : INFINITY;
@@ -280,11 +301,10 @@ static pl_status tune(chebyshev_descent *s, const pl_stage *stage, double *x, do
     if (!start)
         return PL_NO_MEMORY;
     ops->copy(s->backend, start, x, 3 * s->model->vertices);
-    tuning t = {s, stage, start, x, gradient, s->alpha, s->try_longer};
+    tuning t = {s, stage, start, x, gradient, s->pace};
     pl_phases tuned = pl_phases_tune(s->phases, error_of, &t, TUNING_ROUNDS);
     s->phases = tuned;
-    s->alpha = t.alpha;
-    s->try_longer = t.try_longer;
+    s->pace = t.pace;
     ops->copy(s->backend, x, start, 3 * s->model->vertices);
     ops->release(s->backend, start);
     return PL_OK;
@@ -310,9 +330,9 @@ static pl_status chebyshev_solve(pl_solver *solver, const pl_stage *stage, doubl
         return pl_descent_fail_start(s->backend, WHAT, x, failure);
     if (!isfinite(p.good.decrement))
         return pl_descent_fail_not_finite(s->backend, WHAT, gradient, failure);
-    if (s->alpha < LEAST_ALPHA && p.good.decrement <= p.decrement_noise)
+    if (s->pace.alpha < LEAST_ALPHA && p.good.decrement <= p.decrement_noise)
         out->converged = s->model->solver.tolerance > 0; /* as far as rounding lets it */
-    else if (s->alpha < LEAST_ALPHA && !p.lowered)
+    else if (s->pace.alpha < LEAST_ALPHA && !p.lowered)
         return pl_descent_fail_search(s->backend, stage, x, gradient, out->decrement, failure);
     return PL_OK;
 }
@@ -320,8 +340,9 @@ static pl_status chebyshev_solve(pl_solver *solver, const pl_stage *stage, doubl
 static void chebyshev_save(const pl_solver *solver, pl_bytes_out *out)
 {
     const chebyshev_descent *s = (const chebyshev_descent *)solver;
-    pl_bytes_put_f64(out, s->alpha);
-    pl_bytes_put_i64(out, s->try_longer);
+    pl_bytes_put_f64(out, s->pace.alpha);
+    pl_bytes_put_i64(out, s->pace.wait);
+    pl_bytes_put_i64(out, s->pace.pause);
     pl_bytes_put_i64(out, s->solves);
     pl_phases_save(&s->phases, out);
 }
@@ -329,14 +350,16 @@ static void chebyshev_save(const pl_solver *solver, pl_bytes_out *out)
 static bool chebyshev_restore(pl_solver *solver, pl_bytes_in *in)
 {
     chebyshev_descent *s = (chebyshev_descent *)solver;
-    double alpha = pl_bytes_get_f64(in);
-    int64_t longer = pl_bytes_get_i64(in), solves = pl_bytes_get_i64(in);
+    stride pace = {.alpha = pl_bytes_get_f64(in)};
+    pace.wait = pl_bytes_get_i64(in);
+    pace.pause = pl_bytes_get_i64(in);
+    int64_t solves = pl_bytes_get_i64(in);
     pl_phases phases;
-    if (in->failed || !(alpha > 0 && alpha < 1e6) || (longer != 0 && longer != 1) || solves < 0 ||
+    if (in->failed || !(pace.alpha > 0 && pace.alpha < 1e6) || pace.wait < 0 ||
+        pace.wait > LONGEST_PAUSE || pace.pause < 0 || pace.pause > LONGEST_PAUSE || solves < 0 ||
         !pl_phases_restore(&phases, s->model->solver.phases, in) || in->left != 0)
         return false;
-    s->alpha = alpha;
-    s->try_longer = longer != 0;
+    s->pace = pace;
     s->solves = solves;
     s->phases = phases;
     return true;

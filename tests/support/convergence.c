@@ -23,9 +23,11 @@ pl_run *convergence_open(const situation *s, const char *solver, int iterations,
     snprintf(scene, sizeof scene, s->scene, cells[0], cells[1], cells[2]);
 #pragma GCC diagnostic pop
     return pl_run_openf(1,
-                        "{'pliant': 1, 'solver': {%s, 'iterations': %d, 'tolerance': %s},"
+                        "{'pliant': 1, 'solver': {%s%s, 'iterations': %d, 'tolerance': %s},"
                         " 'output': {'metrics': 'iteration'}, %s}",
-                        solver, iterations, tolerance, scene);
+                        solver,
+                        strstr(solver, "initial_guess") ? "" : ", 'initial_guess': 'position'",
+                        iterations, tolerance, scene);
 }
 
 pl_run *convergence_reference(const situation *s)
@@ -97,7 +99,7 @@ void convergence_table(const char *title, const situation *s, int iterations, co
         int most = strstr(curves[c].solver, "'newton'") ? 20 : iterations;
         pl_run *r = convergence_open(s, curves[c].solver, most, "0");
         bool good = true;
-        for (int k = 0; good && k < 4; k++)
+        for (int k = 0; good && k < s->tries; k++)
             good = convergence_step(reference, r);
         if (good)
             print_curve(&r->metrics, minimum, start, curves[c].name, &results[c]);

@@ -1,7 +1,8 @@
 /* convergence.h - one step under several methods, as the papers draw it: the relative error
  * (e(x_k) - e*) / (e(x_0) - e*) of the objective by iterations (Liu 2017, eq. 12; Wang 2016, figure
  * 2; Narain 2016, figure 2). All curves of a table begin in the state that a converged run has come
- * to, with what they carry from step to step as three tries of the same step leave it; e* is
+ * to, and their iterations where it is unless they say otherwise (methods have different guesses by
+ * default), with what they carry from step to step as three tries of the same step leave it; e* is
  * Newton's. One thread, so that times mean something beside other work.
  */
 #ifndef PLIANT_TESTS_SUPPORT_CONVERGENCE_H
@@ -14,6 +15,7 @@ typedef struct situation {
     int frames;            /* of the converged run, before the step that is looked at */
     int cells[3], fine[3]; /* of the mesh; `fine` with PLIANT_LONG=1 */
     const char *scene;     /* JSON members but solver and output; %d thrice: cells */
+    int tries;             /* of the step, of which the last is shown */
 } situation;
 
 typedef struct curve {

@@ -113,6 +113,19 @@ START_TEST(parts_of_materials_are_of_their_elements)
 }
 END_TEST
 
+/* As the scene says, or by the size. */
+START_TEST(newton_s_solves_follow_the_size)
+{
+    pl_solver_settings solver = {.method = PL_METHOD_NEWTON};
+    ck_assert_int_eq(pl_newton_linear(&solver, PL_DIRECT_MOST), PL_LINEAR_DIRECT);
+    ck_assert_int_eq(pl_newton_linear(&solver, PL_DIRECT_MOST + 1), PL_LINEAR_PCG);
+    solver.has_linear = true;
+    for (solver.linear = PL_LINEAR_DIRECT; solver.linear <= PL_LINEAR_PCG_JACOBI; solver.linear++)
+        for (int64_t n = 1; n <= INT64_C(1) << 20; n <<= 4)
+            ck_assert_int_eq(pl_newton_linear(&solver, n), solver.linear);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("carries");
@@ -123,6 +136,7 @@ int main(void)
     tcase_add_test(t, methods_are_listed_as_words);
     tcase_add_test(t, parts_of_a_scene_have_traits);
     tcase_add_test(t, parts_of_materials_are_of_their_elements);
+    tcase_add_test(t, newton_s_solves_follow_the_size);
     suite_add_tcase(suite, t);
     return run_suite(suite);
 }
