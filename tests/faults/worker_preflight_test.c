@@ -35,9 +35,12 @@ static const char cube[] = "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n"
 
 static const char upload_scene[] =
     "{\"pliant\": 1, \"time\": {\"step\": 0.01, \"steps\": 3},"
-    " \"materials\": {\"m\": {\"model\": \"neo_hookean\", \"poisson\": 0.495}},"
+    " \"materials\": {\"m\": {\"model\": \"neo_hookean\", \"poisson\": 0.495},"
+    "  \"sheet\": {\"poisson\": 0.496}},"
     " \"bodies\": [{\"name\": \"cube\", \"material\": \"m\", \"mesh\": {\"upload\": \"sha256:%s\","
-    " \"format\": \"gmsh\"}}], \"obstacles\": [{\"plane\": {\"normal\": [0, 1, 0],"
+    " \"format\": \"gmsh\"}}, {\"material\": \"sheet\", \"mesh\": {\"cloth\": {\"cells\": [1, "
+    "1]}}}],"
+    " \"obstacles\": [{\"plane\": {\"normal\": [0, 1, 0],"
     " \"offset\": -1}}, {\"name\": \"ball\", \"sphere\": {\"center\": [0, -3, 0],"
     " \"radius\": 1}}]}";
 
@@ -187,11 +190,12 @@ START_TEST(test_upload_with_warnings)
     upload_fixture(&f, cube, sizeof cube - 1);
     ck_assert_int_eq(session_fixture_preflight(&f), 0);
     pl_preflight report = report_of(&f);
-    ck_assert_int_eq(report.vertices, 8);
+    ck_assert_int_eq(report.vertices, 8 + 4);
     ck_assert_int_eq(report.tets, 5);
     ck_assert(has_warning(&report, "turned round"));
     ck_assert(has_warning(&report, "1 vertices of body 'cube' belong to no element"));
     ck_assert(has_warning(&report, "0.495"));
+    ck_assert(!has_warning(&report, "0.496")); /* sheets do not lock */
     pl_preflight_clear(&report);
     char *text;
     size_t size;

@@ -535,6 +535,20 @@ START_TEST(parts_without_elements_are_refused)
 }
 END_TEST
 
+/* A rope from a file is of springs, which every method has, whatever its material's model is. */
+START_TEST(uploaded_ropes_have_no_model)
+{
+    pl_run *r = pl_run_open(1, "{'pliant': 1, 'solver': {'method': 'projective_dynamics'},"
+                               " 'materials': {'m': {'model': 'neo_hookean'}},"
+                               " 'bodies': [{'mesh': {'rope': {}}}]}");
+    pl_estimate estimate;
+    pl_faults faults = {0};
+    r->scene.bodies[0].mesh.kind = PL_SOURCE_UPLOAD;
+    ck_assert_int_eq(pl_scene_check(&r->scene, r->meshes, &estimate, NULL, &faults), PL_OK);
+    pl_run_close(r);
+}
+END_TEST
+
 /* w^2 of the one group of four corners. */
 static double first_weight(const char *model, const char *stiffness)
 {
@@ -585,6 +599,7 @@ int main(void)
     tcase_add_test(t, numbers_of_links_are_in_the_hash);
     tcase_add_loop_test(t, sheets_of_a_model_differ, 0, 2);
     tcase_add_test(t, parts_without_elements_are_refused);
+    tcase_add_test(t, uploaded_ropes_have_no_model);
     tcase_add_test(t, hinges_weigh_as_quadratic_bending);
     suite_add_tcase(suite, t);
     return run_suite(suite);
