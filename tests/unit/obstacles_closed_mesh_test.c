@@ -198,6 +198,37 @@ START_TEST(normal_and_hessian_are_the_distance_s)
 }
 END_TEST
 
+/* A motion without an origin turns a mesh about the middle of the box around it, as it is placed. */
+START_TEST(motions_turn_about_the_middle)
+{
+    double vertex[24];
+    int64_t triangle[36];
+    for (int i = 0; i < 24; i++)
+        vertex[i] = CUBE[i] + (i % 3 == 0 ? 5 : 0);
+    memcpy(triangle, CUBE_FACES, sizeof triangle);
+    pl_obstacle o = {.kind = PL_OBSTACLE_MESH,
+                     .mesh = {.source = {.vertex_count = 8,
+                                         .vertices = vertex,
+                                         .triangle_count = 12,
+                                         .triangles = triangle},
+                              .transform = {.scale = {2, 1, 3},
+                                            .rotate_axis = {0, 0, 1},
+                                            .rotate_degrees = 90,
+                                            .translate = {0, 0, 7}}}};
+    const double middle[3] = {0, 10, 7}, own[3] = {1, 2, 3};
+    pl_shape *s;
+    ck_assert_int_eq(pl_shape_create(&o, &s), PL_OK);
+    pl_motion motion = pl_obstacle_motion(&o, s);
+    ck_assert(motion.has_origin);
+    for (int c = 0; c < 3; c++)
+        ck_assert_double_eq_tol(motion.origin[c], middle[c], 1e-12);
+    o.motion.has_origin = true;
+    memcpy(o.motion.origin, own, sizeof own);
+    ck_assert_mem_eq(pl_obstacle_motion(&o, s).origin, own, sizeof own);
+    pl_shape_destroy(s);
+}
+END_TEST
+
 /* Ground of 5 x 4 samples: above is outside, below is in; the nearest point is on the surface. */
 START_TEST(heightfield_is_ground)
 {
@@ -257,6 +288,7 @@ int main(void)
     tcase_add_test(t, fine_mesh_is_the_shape);
     tcase_add_test(t, normal_and_hessian_are_the_distance_s);
     tcase_add_test(t, heightfield_is_ground);
+    tcase_add_test(t, motions_turn_about_the_middle);
     suite_add_tcase(suite, t);
     return run_suite(suite);
 }
