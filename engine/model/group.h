@@ -32,6 +32,16 @@ typedef float pl_number;
 #else
 typedef double pl_number;
 #endif
+/* A corner's contribution on a device (term_lanes.h); w is not used. */
+#ifdef __CUDACC__
+typedef struct __align__(4 * sizeof(pl_number)) pl_number4
+#else
+typedef struct pl_number4
+#endif
+{
+    pl_number x, y, z, w;
+}
+pl_number4;
 
 /* The most vertices that a term touches. */
 enum { PL_CORNERS_MAX = 5 };

@@ -73,7 +73,7 @@ PL_LARGE void store_transpose(const pl_group *g, int64_t b, const pl_real P[ROWS
 {
     pl_real G[CORNERS * COLUMNS];
     load_shape(pl_terms_of(g), b, G);
-    pl_number *out = contributions + (g->contribution + b * 3 * CORNERS * PL_BLOCK);
+    PL_CONTRIBUTIONS(out, contributions, g, b, CORNERS);
 #pragma GCC unroll 8
     for (int c = 0; c < CORNERS; c++)
 #pragma GCC unroll 3
@@ -82,8 +82,9 @@ PL_LARGE void store_transpose(const pl_group *g, int64_t b, const pl_real P[ROWS
 #pragma GCC unroll 3
             for (int j = 1; j < COLUMNS; j++)
                 f += G[c * COLUMNS + j] * P[3 * j + r];
-            pl_store(out + (3 * c + r) * PL_BLOCK, f);
+            PL_CONTRIBUTE(out, c, r, f);
         }
+    PL_CONTRIBUTED(out, contributions, g, b, CORNERS);
 }
 
 PL_INLINE void load_rows(const pl_number *from, int64_t b, pl_real q[ROWS])
@@ -261,7 +262,7 @@ PL_TERM void terms_hessian_diagonal(const pl_group *g, const pl_number *x, pl_nu
         load_shape(pl_terms_of(g), b, G);
         apply(g, b, x, q);
         law_hessian(&m, q, C);
-        pl_number *out = contributions + (g->contribution + b * 3 * CORNERS * PL_BLOCK);
+        PL_CONTRIBUTIONS(out, contributions, g, b, CORNERS);
 #pragma GCC unroll 1
         for (int i = 0; i < 3 * CORNERS; i++) {
             const pl_real *w = G + i / 3 * COLUMNS;
@@ -271,8 +272,9 @@ PL_TERM void terms_hessian_diagonal(const pl_group *g, const pl_number *x, pl_nu
 #pragma GCC unroll 1
                 for (int l = 0; l < COLUMNS; l++)
                     sum += w[j] * C[i % 3 + 3 * j + ROWS * (i % 3 + 3 * l)] * w[l];
-            pl_store(out + i * PL_BLOCK, sum);
+            PL_CONTRIBUTE(out, i / 3, i % 3, sum);
         }
+        PL_CONTRIBUTED(out, contributions, g, b, CORNERS);
     }
 }
 #endif

@@ -68,7 +68,7 @@ PL_INLINE material load_material(const pl_tets *t, int64_t b)
 PL_INLINE void store_transpose(const pl_group *g, int64_t b, const pl_real inverse[9],
                                const pl_mat3 *G, pl_number *contributions)
 {
-    pl_number *out = contributions + (g->contribution + b * 12 * PL_BLOCK);
+    PL_CONTRIBUTIONS(out, contributions, g, b, 4);
 #pragma GCC unroll 3
     for (int r = 0; r < 3; r++) {
         pl_real f[4];
@@ -79,8 +79,9 @@ PL_INLINE void store_transpose(const pl_group *g, int64_t b, const pl_real inver
         f[0] = -(f[1] + f[2] + f[3]);
 #pragma GCC unroll 4
         for (int c = 0; c < 4; c++)
-            pl_store(out + (3 * c + r) * PL_BLOCK, f[c]);
+            PL_CONTRIBUTE(out, c, r, f[c]);
     }
+    PL_CONTRIBUTED(out, contributions, g, b, 4);
 }
 
 PL_TERM void tets_reduce(const pl_group *g, const pl_number *x, pl_number *Dx, int64_t b0,
@@ -179,15 +180,16 @@ PL_TERM void tets_hessian_diagonal(const pl_group *g, const pl_number *x, pl_num
         pl_real volume = pl_load(t->volume + b * PL_BLOCK);
         pl_real C[81], grad[4][3];
         block_hessian(g, b, x, C, grad);
-        pl_number *out = contributions + (g->contribution + b * 12 * PL_BLOCK);
+        PL_CONTRIBUTIONS(out, contributions, g, b, 4);
         for (int i = 0; i < 12; i++) {
             const pl_real *w = grad[i / 3];
             pl_real sum = pl_zero();
             for (int j = 0; j < 3; j++)
                 for (int q = 0; q < 3; q++)
                     sum += w[j] * C[(i % 3 + 3 * j) + 9 * (i % 3 + 3 * q)] * w[q];
-            pl_store(out + i * PL_BLOCK, volume * sum);
+            PL_CONTRIBUTE(out, i / 3, i % 3, volume * sum);
         }
+        PL_CONTRIBUTED(out, contributions, g, b, 4);
     }
 }
 

@@ -66,12 +66,18 @@ static void *take_bytes(pl_device_model *m, const void *from, size_t bytes)
     return to;
 }
 
+/* Where a slot of gather.h is among whole corners: [block][corner][3][L] is [block][corner][L] there. */
+static int64_t corner_of(int64_t slot)
+{
+    return slot / (3 * PL_BLOCK) * PL_BLOCK + slot % (3 * PL_BLOCK);
+}
+
 /* 64-bit offsets as 32-bit ones; the model is small enough (pl_device_refuses). */
-static int32_t *take_offsets(pl_device_model *m, const int64_t *from, int64_t count)
+static int32_t *take_offsets(pl_device_model *m, const int64_t *from, int64_t count, bool slots)
 {
     int32_t *narrow = malloc((size_t)(count + 1) * sizeof *narrow), *to = NULL;
     for (int64_t i = 0; narrow && i < count; i++)
-        narrow[i] = (int32_t)from[i];
+        narrow[i] = (int32_t)(slots ? corner_of(from[i]) : from[i]);
     if (narrow)
         to = take_bytes(m, narrow, (size_t)count * sizeof *narrow);
     free(narrow);
@@ -114,7 +120,7 @@ static const pl_term_kernels *kernels_of(const pl_group *g)
 
 const char *PL_NAMED(pl_device_refuses)(const pl_model *model)
 {
-    if (model->contributions > INT32_MAX)
+    if (model->contributions / 3 > INT32_MAX)
         return "the model has more elements than its 32-bit offsets reach";
     for (int32_t g = 0; g < model->group_count; g++) {
         if (kernels_of(&model->groups[g]))
@@ -210,8 +216,8 @@ static bool create_vertices(pl_device_model *m, const pl_model *from)
     v->held = take_bytes(m, from->held, n);
     v->mass = take_numbers(m, from->mass, from->vertices);
     v->diagonal = take_numbers(m, from->diagonal, from->free_vertices);
-    v->start = take_offsets(m, from->gather.start, from->vertices + 1);
-    v->slot = take_offsets(m, from->gather.slot, from->gather.start[from->vertices]);
+    v->start = take_offsets(m, from->gather.start, from->vertices + 1, false);
+    v->slot = take_offsets(m, from->gather.slot, from->gather.start[from->vertices], true);
     m->x0 = take_bytes(m, from->x0, 3 * n * sizeof *m->x0);
     return v->free_vertex && v->free_row && v->held && v->mass && v->diagonal && v->start &&
            v->slot && m->x0;
@@ -231,7 +237,8 @@ pl_status PL_NAMED(pl_device_model_create)(const pl_model *model, pl_device_mode
         good = out->pin_vertex[p] != NULL;
     }
     if (good) {
-        out->contributions = take_numbers(out, NULL, model->contributions);
+        out->contributions = take(out,
+                                  (size_t)(model->contributions / 3) * sizeof *out->contributions);
         out->energy = take_numbers(out, NULL, out->threads);
         out->stretch = take_numbers(out, NULL, out->threads);
         out->inverted = take_numbers(out, NULL, out->threads);

@@ -19,7 +19,7 @@ typedef struct pl_device_model {
     int64_t threads;                        /* of all groups */
     int32_t **pin_vertex;                   /* [pins] */
     double *x0;                             /* [vertices][3] */
-    pl_number *contributions;               /* [model->contributions] */
+    pl_number4 *contributions;              /* [model->contributions / 3] */
     pl_number *energy, *stretch, *inverted; /* [threads] */
     void **memory;                          /* everything above */
     int64_t memory_count, memory_room;

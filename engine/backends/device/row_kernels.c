@@ -63,15 +63,15 @@ PL_THREAD void move(const pl_move_arguments *a, int64_t i)
                 (pl_number)(a->x[3 * v + k] + a->alpha * a->d[k * a->vertices.free + i]);
 }
 
-PL_THREAD void gather(const pl_device_vertices *m, const pl_number *contributions, int64_t v,
+PL_THREAD void gather(const pl_device_vertices *m, const pl_number4 *contributions, int64_t v,
                       pl_number f[3])
 {
     pl_number x = 0, y = 0, z = 0;
     for (int32_t k = m->start[v]; k < m->start[v + 1]; k++) {
-        const pl_number *from = contributions + m->slot[k];
-        x += from[0];
-        y += from[PL_BLOCK];
-        z += from[2 * PL_BLOCK];
+        const pl_number4 from = contributions[m->slot[k]];
+        x += from.x;
+        y += from.y;
+        z += from.z;
     }
     f[0] = x;
     f[1] = y;
@@ -142,11 +142,12 @@ PL_THREAD void jacobi(const pl_jacobi_arguments *a, int64_t i)
     const pl_device_vertices *m = &a->vertices;
     int64_t v = m->free_vertex[i], n = m->free;
     double sum[3] = {0, 0, 0}, inertia = m->mass[v] * a->inertia, all = 0;
-    for (int32_t e = m->start[v]; e < m->start[v + 1]; e++)
-        for (int k = 0; k < 3; k++) {
-            pl_number h = a->contributions[m->slot[e] + k * PL_BLOCK];
-            sum[k] += h > 0 ? h : 0; /* NaN counts as 0 */
-        }
+    for (int32_t e = m->start[v]; e < m->start[v + 1]; e++) {
+        const pl_number4 h = a->contributions[m->slot[e]]; /* NaN counts as 0 */
+        sum[0] += h.x > 0 ? h.x : 0;
+        sum[1] += h.y > 0 ? h.y : 0;
+        sum[2] += h.z > 0 ? h.z : 0;
+    }
     for (int k = 0; k < 3; k++) {
         double P = inertia + sum[k], least = a->least * m->diagonal[i];
         P = P > least ? P : least;

@@ -14,7 +14,7 @@ typedef struct pl_device_vertices {
     const unsigned char *held;   /* [count]: bit c where coordinate c is held */
     const pl_number *mass;       /* [count], kg */
     const pl_number *diagonal;   /* [free]: A_ii, N/m */
-    const int32_t *start, *slot; /* gather.h's lists */
+    const int32_t *start, *slot; /* gather.h's lists, of whole corners */
 } pl_device_vertices;
 
 /* out = x + h (v + h g); a thread a coordinate, as in the next two. */
@@ -69,10 +69,11 @@ typedef struct pl_move_arguments {
 typedef struct pl_gradient_arguments {
     pl_device_vertices vertices;
     double inertia;
-    const pl_number *contributions, *x, *x_pred, *load; /* load may be NULL */
-    const pl_number *d;                                 /* rows, or NULL */
-    pl_number *gradient;                                /* positions */
-    pl_number *g;                                       /* rows, or NULL */
+    const pl_number4 *contributions;
+    const pl_number *x, *x_pred, *load; /* load may be NULL */
+    const pl_number *d;                 /* rows, or NULL */
+    pl_number *gradient;                /* positions */
+    pl_number *g;                       /* rows, or NULL */
     double
         *columns; /* [4][count]: energy of inertia and load, slope, |g|^2, |g|^2 / A_ii; or NULL */
 } pl_gradient_arguments;
@@ -82,7 +83,8 @@ typedef struct pl_gradient_arguments {
 typedef struct pl_chebyshev_arguments {
     pl_device_vertices vertices;
     double inertia, down, on; /* -omega alpha, omega - 1 */
-    const pl_number *contributions, *x, *x_pred, *load, *inverse, *g;
+    const pl_number4 *contributions;
+    const pl_number *x, *x_pred, *load, *inverse, *g;
     pl_number *s, *x_new; /* x_new may be x */
 } pl_chebyshev_arguments;
 
@@ -90,7 +92,7 @@ typedef struct pl_chebyshev_arguments {
 typedef struct pl_jacobi_arguments {
     pl_device_vertices vertices;
     double inertia, least;
-    const pl_number *contributions;
+    const pl_number4 *contributions;
     pl_number *inverse;
     double *columns;
 } pl_jacobi_arguments;

@@ -15,7 +15,7 @@ typedef struct pl_term_arguments {
     pl_stretch_model stretch;
     const pl_number *x; /* [vertices][3] */
     pl_number *energy;  /* out, [blocks][PL_BLOCK], J; NULL: not wanted */
-    pl_number *contributions;
+    pl_number4 *contributions;
     pl_number *stretch_out, *inverted_out; /* measure's, [blocks][PL_BLOCK] */
 } pl_term_arguments;
 

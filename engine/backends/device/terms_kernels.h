@@ -26,14 +26,15 @@ PL_THREAD void energy_gradient_thread(const pl_term_arguments *a, int64_t thread
     placed at;
     place(a, thread, &at);
     terms_energy_gradient(&at.group, a->x, a->energy ? a->energy + at.lane : NULL,
-                          a->contributions + at.lane, at.block, at.block + 1);
+                          (pl_number *)(a->contributions + at.lane), at.block, at.block + 1);
 }
 
 PL_THREAD void hessian_diagonal_thread(const pl_term_arguments *a, int64_t thread)
 {
     placed at;
     place(a, thread, &at);
-    terms_hessian_diagonal(&at.group, a->x, a->contributions + at.lane, at.block, at.block + 1);
+    terms_hessian_diagonal(&at.group, a->x, (pl_number *)(a->contributions + at.lane), at.block,
+                           at.block + 1);
 }
 
 PL_THREAD void measure_thread(const pl_term_arguments *a, int64_t thread)

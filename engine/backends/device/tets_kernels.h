@@ -27,17 +27,19 @@ PL_THREAD void energy_gradient_thread(const pl_term_arguments *a, int64_t thread
     placed at;
     place(a, thread, &at);
     if (a->energy)
-        tets_energy_gradient(&at.group, a->x, a->energy + at.lane, a->contributions + at.lane,
-                             at.block, at.block + 1);
+        tets_energy_gradient(&at.group, a->x, a->energy + at.lane,
+                             (pl_number *)(a->contributions + at.lane), at.block, at.block + 1);
     else
-        tets_gradient(&at.group, a->x, a->contributions + at.lane, at.block, at.block + 1);
+        tets_gradient(&at.group, a->x, (pl_number *)(a->contributions + at.lane), at.block,
+                      at.block + 1);
 }
 
 PL_THREAD void hessian_diagonal_thread(const pl_term_arguments *a, int64_t thread)
 {
     placed at;
     place(a, thread, &at);
-    tets_hessian_diagonal(&at.group, a->x, a->contributions + at.lane, at.block, at.block + 1);
+    tets_hessian_diagonal(&at.group, a->x, (pl_number *)(a->contributions + at.lane), at.block,
+                          at.block + 1);
 }
 
 PL_THREAD void measure_thread(const pl_term_arguments *a, int64_t thread)
