@@ -2,13 +2,24 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+
+/* Large arrays on large pages, where the system gives them on request. */
+enum { LARGE_PAGE = 2 << 20 };
 
 void *pl_block_alloc(int64_t count, size_t size)
 {
-    size_t bytes = ((size_t)count * size + 63) & ~(size_t)63;
-    void *p = aligned_alloc(64, bytes ? bytes : 64);
-    if (p)
-        memset(p, 0, bytes);
+    size_t bytes = (size_t)count * size;
+    size_t align = bytes >= 2 * (size_t)LARGE_PAGE ? LARGE_PAGE : 64;
+    bytes = bytes ? (bytes + align - 1) & ~(align - 1) : align;
+    void *p = aligned_alloc(align, bytes);
+    if (!p)
+        return NULL;
+#ifdef MADV_HUGEPAGE
+    if (align == LARGE_PAGE)
+        madvise(p, bytes, MADV_HUGEPAGE);
+#endif
+    memset(p, 0, bytes);
     return p;
 }
 
