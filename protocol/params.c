@@ -116,7 +116,8 @@ static const pl_param solver_rows[] = {
      .standard = {1.8},
      .standard_text = "1.8 with admm, else 2",
      .doc = "With stiffness shear: the squared weights are this, times shear modulus, times rest "
-            "volume. projective_dynamics has the energies' own."},
+            "volume. ADMM raises them of itself where elements are compressed hard. "
+            "projective_dynamics has the energies' own."},
     {.key = "relaxation",
      .kind = PL_PARAM_NUMBER,
      AT(pl_solver_settings, relaxation),

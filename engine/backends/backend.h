@@ -97,6 +97,10 @@ typedef struct pl_backend_ops {
     pl_status (*create)(const pl_model *model, int32_t threads, pl_backend **out);
     void (*destroy)(pl_backend *b);
 
+    /* Go on with another model, which differs in weights, matrix and factor only, and outlives its use.
+     * PL_OK, or PL_NO_MEMORY and nothing has changed; back to the one it was made for it always gets. */
+    pl_status (*use_model)(pl_backend *b, const pl_model *model);
+
     /* Zeroed arrays in the backend's memory, which all backends of one table share; NULL when out of
      * memory. upload reads and download writes the caller's. */
     double *(*alloc)(pl_backend *b, int64_t count);
@@ -137,6 +141,11 @@ typedef struct pl_backend_ops {
     void (*stage_rows)(pl_backend *b, const pl_stage *stage, const double *x, double *rows);
     /* Replace the last local step's contributions by those without momentum. */
     void (*contribute)(pl_backend *b, double *const *u, double *const *z);
+    /* How concave each term of a group is at z (`concavity` of groups that have it): out
+     * [block][PL_BLOCK], in the caller's memory, aligned to 64 bytes. */
+    void (*concavity)(pl_backend *b, int32_t group, const double *z, double *out);
+    /* Each term's rows of a group's values times its factor [block][PL_BLOCK], the caller's memory. */
+    void (*scale_terms)(pl_backend *b, int32_t group, const double *factor, double *values);
     /* rows = base + the last local step's contributions, gathered (Narain 2016, eq. 15). */
     void (*gather_global)(pl_backend *b, const double *base, double *rows);
     /* |D^T W^2 (z - z^)| over the free vertices, of the last local step with want_dual (eq. 23).

@@ -47,6 +47,9 @@ pl_status pl_build_add_terms(pl_build *b, const struct pl_terms_list *list,
  * similar curvature). */
 void pl_build_vertex_stiffness(const pl_model *m, double *stiffness);
 
+/* A over the free rows, its diagonal, for which there is room, and its coupling to held vertices. */
+pl_status pl_build_matrix(pl_model *m);
+
 /* The builders: each adds its groups, which may be none. */
 pl_status pl_build_tets(pl_build *b);     /* tetrahedra, a group for each material model */
 pl_status pl_build_sheets(pl_build *b);   /* triangles, and bends over their edges */

@@ -103,6 +103,10 @@ typedef struct pl_group_ops {
      * needs it takes it from the full Hessian (pl_group_hessian_diagonal). */
     void (*hessian_diagonal)(const pl_group *g, const double *x, double *contributions, int64_t b0,
                              int64_t b1);
+    /* out[block][L]: how concave U_i is at z [block][rows][L], in the unit of w_i^2: minus its least
+     * second derivative among those that are at hand, or 0; below 0 where z is outside of the energy's
+     * domain. NULL: a weight need not know. */
+    void (*concavity)(const pl_group *g, const double *z, double *out, int64_t b0, int64_t b1);
     /* z = argmin U_i(z) + w_i^2 / 2 |z - v|^2 (Narain 2016, eq. 24). v, z [block][rows][L]. */
     void (*prox)(const pl_group *g, const pl_stage *stage, const double *v, double *z, int64_t b0,
                  int64_t b1);

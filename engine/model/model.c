@@ -146,10 +146,8 @@ static pl_status set_coupling(pl_model *m, const pl_entry *entries, int64_t coun
     return PL_OK;
 }
 
-/* A over the free rows and its coupling to the held vertices. */
-static pl_status set_matrix(pl_build *b)
+pl_status pl_build_matrix(pl_model *m)
 {
-    pl_model *m = b->model;
     int64_t most = m->vertices;
     for (int32_t g = 0; g < m->group_count; g++) {
         int32_t corners = m->groups[g].ops->corners;
@@ -190,6 +188,8 @@ static pl_status set_matrix(pl_build *b)
     pl_status status = pl_sparse_assemble(m->free_vertices, entries, count, &m->A);
     if (status == PL_OK)
         status = set_coupling(m, coupling, coupled);
+    for (int64_t i = 0; status == PL_OK && i < m->free_vertices; i++)
+        m->diagonal[i] = m->A.value[m->A.column[i]];
     free(entries);
     free(coupling);
     return status;
@@ -203,9 +203,7 @@ static pl_status set_diagonal_or_matrix(pl_build *b)
     m->diagonal = malloc((size_t)m->free_vertices * sizeof *m->diagonal);
     pl_status status = stiffness && m->diagonal ? PL_OK : PL_NO_MEMORY;
     if (status == PL_OK && pl_method_uses_matrix(m->solver.method)) {
-        status = set_matrix(b);
-        for (int64_t i = 0; status == PL_OK && i < m->free_vertices; i++)
-            m->diagonal[i] = m->A.value[m->A.column[i]];
+        status = pl_build_matrix(m);
     } else if (status == PL_OK) {
         pl_build_vertex_stiffness(m, stiffness);
         for (int64_t i = 0; i < m->free_vertices; i++)

@@ -5,7 +5,8 @@
  *   MATERIAL_NAME   its name in a scene
  *
  * and, where a material is more than the constants mu and lambda, load_material() with
- * TETS_LOAD_MATERIAL, and TETS_FREEZE, the group's `freeze` or NULL.
+ * TETS_LOAD_MATERIAL, and TETS_FREEZE, the group's `freeze` or NULL; and TETS_DISTANCE where the energy
+ * is k/2 times a squared distance from a set, of which no weight need know how concave it is.
  *
  * and is compiled with PL_ISA = v2, v3, v4 or base. All arithmetic is on lanes: one block of
  * PL_BLOCK tetrahedra at a time, no branch but a kernel's rare way out of line, so that the bits do not depend on
@@ -15,6 +16,9 @@
 #include "engine/kernels/svd3.h"
 #include "engine/model/term_lanes.h"
 #include "engine/model/tets.h"
+#ifndef PL_DEVICE
+#include "engine/kernels/stretch.h"
+#endif
 
 #define JOIN3_(a, b, c) a##b##c
 #define JOIN3(a, b, c)  JOIN3_(a, b, c)
@@ -313,6 +317,43 @@ PL_TERM void tets_energy_gradient(const pl_group *g, const pl_number *x, pl_numb
 }
 
 #ifndef PL_DEVICE
+#ifdef TETS_DISTANCE
+#define TETS_CONCAVITY NULL
+#else
+#define TETS_CONCAVITY tets_concavity
+
+/* Stretches below this are looked at as if they were this: energies of log J have no bound. */
+static const double LEAST_STRETCH = 0.05;
+
+/* A compressed element that turns, or shears, gives way where its stresses are large: along
+ * (u_i v_j^T - u_j v_i^T) / root 2 the second derivative is twist = (g_i + g_j) / (s_i + s_j), along the
+ * sum flip (stretch_solid.h). Of the stretches' own block the diagonal is taken. */
+static void tets_concavity(const pl_group *g, const double *z, double *out, int64_t b0, int64_t b1)
+{
+    const pl_tets *t = pl_tets_of(g);
+    const int32_t rows = t->stretch->constants;
+    const bool positive = t->stretch->domain == PL_STRETCH_POSITIVE && !t->blend;
+    for (int64_t b = b0; b < b1; b++) {
+        const pl_stretch m = {t->stretch, t->constants + b * rows * PL_BLOCK, t->shared,
+                              t->blend ? t->blend + b * 2 * PL_BLOCK : NULL};
+        pl_stretch_curvature c;
+        pl_real s[3], least = pl_zero();
+        pl_mat3 Z, U, V;
+        for (int e = 0; e < 9; e++)
+            Z.m[e] = pl_load(z + (b * 9 + e) * PL_BLOCK);
+        pl_svd3(&Z, &U, s, &V);
+        const pl_mask outside = pl_le(s[2], pl_set1(positive ? 0 : -PL_SCALAR_INFINITY));
+        for (int i = 0; i < 3; i++)
+            s[i] = pl_max(s[i], pl_set1(LEAST_STRETCH));
+        pl_stretch_curve(&m, s, &c);
+        for (int p = 0; p < 3; p++)
+            least = pl_min(least, pl_min(c.H[4 * p], pl_min(c.twist[p], c.flip[p])));
+        least = -least * pl_load(t->volume + b * PL_BLOCK);
+        pl_store(out + b * PL_BLOCK, pl_select(outside, pl_set1(-1), least));
+    }
+}
+#endif
+
 PL_TERM void tets_measure(const pl_group *g, const pl_number *x, pl_block_measure *out, int64_t b0,
                           int64_t b1)
 {
@@ -349,6 +390,7 @@ const pl_group_ops OPS = {
     .energy_gradient = tets_energy_gradient,
     .hessian = tets_hessian,
     .hessian_diagonal = tets_hessian_diagonal,
+    .concavity = TETS_CONCAVITY,
     .prox = tets_prox,
     .admm_local = tets_admm_local,
     .admm_contribute = tets_admm_contribute,

@@ -18,6 +18,9 @@
  * extrapolated from the last few. It takes half the iterations again, and converges where momentum
  * goes in circles; beta is 0 then.
  *
+ * Weights follow the state (weights.h): where elements are compressed hard they are raised, and the
+ * iterations go on from the same x, z and forces W^2 u, with all acceleration begun anew.
+ *
  * The Newton decrement in the norm of A comes for nothing: A x(k) = b(k) is the right-hand side
  * that was solved, so |x(k+1) - x(k)|_A^2 = (x(k+1) - x(k)) . (b(k+1) - b(k)), and without momentum
  * x(k+1) - x(k) = -A^-1 (M (x - x~)/(a h)^2 + D^T grad U(z) + D^T W^2 (D x - z)) is the
@@ -32,6 +35,7 @@
 
 #include "engine/clock.h"
 #include "engine/solvers/anderson.h"
+#include "engine/solvers/weights.h"
 
 #include <float.h>
 #include <math.h>
@@ -50,7 +54,8 @@ typedef struct admm {
     double **u, **z, **u_old, **z_old;             /* [group_count] */
     double *base_rows, *rhs, *rhs_old, *y, *y_old; /* rows; y: x of the free vertices */
     pl_anderson_history *anderson;                 /* NULL with another acceleration */
-    pl_iteration *detail;                          /* [iterations + 1], or NULL */
+    pl_weights *weights;
+    pl_iteration *detail; /* [iterations + 1], or NULL */
 } admm;
 
 static void admm_destroy(pl_solver *solver)
@@ -62,6 +67,7 @@ static void admm_destroy(pl_solver *solver)
     double *rows[] = {s->base_rows, s->rhs, s->rhs_old, s->y, s->y_old};
     pl_rows_release(s->backend, rows, sizeof rows / sizeof *rows);
     pl_anderson_destroy(s->anderson);
+    pl_weights_destroy(s->weights);
     free(s->detail);
     free(s);
 }
@@ -88,6 +94,7 @@ static pl_status admm_create(const pl_model *model, pl_backend *backend, pl_solv
     }
     if (model->solver.acceleration == PL_ACCELERATION_ANDERSON)
         good = good && pl_anderson_create(model, backend, &s->anderson) == PL_OK;
+    good = good && pl_weights_create(model, backend, &s->weights) == PL_OK;
     if (!good) {
         admm_destroy(&s->base);
         return PL_NO_MEMORY;
@@ -108,9 +115,12 @@ typedef struct progress {
 } progress;
 
 /* The state of things before the first iteration. */
-static void begin(admm *s, const pl_stage *stage, const double *x)
+static pl_status begin(admm *s, const pl_stage *stage, const double *x)
 {
     const pl_backend_ops *ops = s->backend->ops;
+    pl_status status = pl_weights_begin(s->weights, stage, s->z);
+    if (status != PL_OK)
+        return status;
     ops->stage_rows(s->backend, stage, x, s->base_rows);
     ops->get_free(s->backend, x, s->y);
     ops->multiply(s->backend, s->y, s->rhs);
@@ -124,6 +134,26 @@ static void begin(admm *s, const pl_stage *stage, const double *x)
         ops->copy(s->backend, s->u_old[g], s->u[g], count);
         ops->copy(s->backend, s->z_old[g], s->z[g], count);
     }
+    return PL_OK;
+}
+
+/* The same after a local step, for the global step of other weights. */
+static void begin_again(admm *s, const pl_stage *stage, const double *x, progress *p)
+{
+    const pl_backend_ops *ops = s->backend->ops;
+    for (int32_t g = 0; g < s->model->group_count; g++) {
+        int64_t count = pl_group_values(&s->model->groups[g]);
+        ops->copy(s->backend, s->u_old[g], s->u[g], count);
+        ops->copy(s->backend, s->z_old[g], s->z[g], count);
+    }
+    ops->stage_rows(s->backend, stage, x, s->base_rows);
+    ops->multiply(s->backend, s->y, s->rhs);
+    ops->contribute(s->backend, s->u, s->z);
+    if (s->anderson)
+        pl_anderson_begin(s->anderson);
+    p->t = 1;
+    p->beta = 0;
+    p->combined = INFINITY;
 }
 
 /* z(k), u(k) and what the global step needs of them; residuals of this iteration (eq. 22-23). */
@@ -219,6 +249,17 @@ static pl_status fail(admm *s, const double *x, pl_failure *failure)
     return PL_FAILED;
 }
 
+/* Weights could not be raised. */
+static pl_status fail_of_weights(pl_status status, pl_failure *failure)
+{
+    bool memory = status == PL_NO_MEMORY;
+    failure->code = memory ? PL_FAILURE_OUT_OF_MEMORY : PL_FAILURE_NOT_FINITE;
+    snprintf(failure->message, sizeof failure->message, "%s",
+             memory ? "There is no memory for the matrix of compressed elements and its factor."
+                    : "The matrix of compressed elements has no factor.");
+    return PL_FAILED;
+}
+
 static pl_status admm_solve(pl_solver *solver, const pl_stage *stage, double *x, double *gradient,
                             pl_solve_result *out, pl_failure *failure)
 {
@@ -233,7 +274,9 @@ static pl_status admm_solve(pl_solver *solver, const pl_stage *stage, double *x,
                              .decrement = NAN,
                              .detail = s->detail};
     progress p = {.out = out, .start_ms = pl_clock_ms(), .t = 1, .combined = INFINITY};
-    begin(s, stage, x);
+    pl_status status = begin(s, stage, x);
+    if (status != PL_OK)
+        return fail_of_weights(status, failure);
     record(s, stage, x, gradient, 0, &p);
 
     for (int64_t k = 1; k <= settings->iterations && !out->converged; k++) {
@@ -241,6 +284,12 @@ static pl_status admm_solve(pl_solver *solver, const pl_stage *stage, double *x,
         bool near = tolerance > 0 && out->decrement <= 10 * fmax(tolerance * p.first, p.rounding);
         bool want_dual = k == settings->iterations || s->detail || near;
         local_step(s, stage, x, want_dual, &p);
+        bool renewed;
+        status = pl_weights_renew(s->weights, k, s->z, s->u, &renewed);
+        if (status != PL_OK)
+            return fail_of_weights(status, failure);
+        if (renewed)
+            begin_again(s, stage, x, &p);
         if (global_step(s, x, &p) != PL_OK || !isfinite(out->decrement))
             return fail(s, x, failure);
         out->iterations = k;
@@ -256,7 +305,8 @@ static pl_status admm_solve(pl_solver *solver, const pl_stage *stage, double *x,
     return PL_OK;
 }
 
-/* Between solves only u of the hard groups survives: begin() makes everything else afresh. */
+/* Between solves only u of the hard groups survives, and what the weights remember: begin() makes
+ * everything else afresh. */
 static int64_t remembered(const admm *s)
 {
     int64_t count = 0;
@@ -277,20 +327,27 @@ static void admm_save(const pl_solver *solver, pl_bytes_out *out)
         if (to)
             s->backend->ops->download(s->backend, to, s->u[g], count);
     }
+    pl_weights_save(s->weights, out);
 }
 
 static bool admm_restore(pl_solver *solver, pl_bytes_in *in)
 {
     admm *s = (admm *)solver;
     int64_t count = remembered(s);
-    if (pl_bytes_get_i64(in) != count || in->left != (size_t)count * sizeof(double))
+    size_t size = (size_t)count * sizeof(double);
+    if (pl_bytes_get_i64(in) != count || in->left < size)
+        return false;
+    pl_bytes_in duals = {in->at, size, false};
+    pl_bytes_in levels = {in->at + size, in->left - size, false};
+    if (!pl_weights_restore(s->weights, &levels))
         return false;
     for (int32_t g = 0; g < s->model->group_count; g++) {
         int64_t values = pl_group_values(&s->model->groups[g]);
         if (s->model->groups[g].ops->hard)
             s->backend->ops->upload(s->backend, s->u[g],
-                                    pl_bytes_take(in, (size_t)values * sizeof(double)), values);
+                                    pl_bytes_take(&duals, (size_t)values * sizeof(double)), values);
     }
+    *in = levels;
     return true;
 }
 

@@ -9,7 +9,7 @@
 enum { DEPTH = 6 };
 /* The history is dropped where the residual grows by more than GROWTH at once, or has not become
  * less by BETTER for STALE iterations: what it says is of another place then. */
-static const double GROWTH = 2, BETTER = 0.95;
+static const double GROWTH = 3, BETTER = 0.95;
 enum { STALE = 5 };
 /* What is added to the diagonal of the scaled normal equations. */
 static const double RIDGE = 1e-10;

@@ -108,13 +108,12 @@ END_TEST
  */
 START_TEST(ball_leaves_a_sphere_obstacle)
 {
-    pl_run *r = pl_run_open(2,
-                            "{'pliant': 1, 'time': {'step': 0.01, 'steps': 120},"
-                            " 'solver': {'iterations': 200, 'tolerance': 1e-4, 'weight_scale': 8},"
-                            " 'materials': {'m': {'young': 2e5, 'poisson': 0.4}},"
-                            " 'bodies': [{'mesh': {'sphere': {'radius': 0.4, 'cells': 6}},"
-                            "             'transform': {'translate': [0.15, 1.5, 0]}}],"
-                            " 'obstacles': [{'sphere': {'center': [0, 0, 0], 'radius': 1}}]}");
+    pl_run *r = pl_run_open(2, "{'pliant': 1, 'time': {'step': 0.01, 'steps': 120},"
+                               " 'solver': {'iterations': 200, 'tolerance': 1e-4},"
+                               " 'materials': {'m': {'young': 2e5, 'poisson': 0.4}},"
+                               " 'bodies': [{'mesh': {'sphere': {'radius': 0.4, 'cells': 6}},"
+                               "             'transform': {'translate': [0.15, 1.5, 0]}}],"
+                               " 'obstacles': [{'sphere': {'center': [0, 0, 0], 'radius': 1}}]}");
     int64_t most = 0;
     for (int k = 0; k < 120; k++) {
         pl_run_frames(r, 1);

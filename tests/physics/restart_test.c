@@ -67,6 +67,14 @@ static const char CARRYING[] =
     " 'pins': [{'select': {'side': '-y'}, 'motion': {'axis': [0, 1, 0],"
     "           'degrees_per_second': 180}}]}";
 
+/* A soft ball that hits hard: ADMM's weights are raised and let down. */
+static const char PRESSED[] =
+    "{'pliant': 1, 'time': {'step': 0.01, 'steps': 20}, 'solver': {'iterations': 60},"
+    " 'materials': {'m': {'young': 5e4, 'poisson': 0.4}},"
+    " 'bodies': [{'mesh': {'sphere': {'radius': 0.4, 'cells': 4}},"
+    "             'transform': {'translate': [0, 0.42, 0]}, 'initial': {'velocity': [0, -5, 0]}}],"
+    " 'obstacles': [{'plane': {}, 'friction': 0.3}]}";
+
 typedef struct whole {
     uint64_t hash[FRAMES + 1];
     pl_metrics metrics[FRAMES + 1];
@@ -140,6 +148,12 @@ END_TEST
 START_TEST(goes_on_with_the_same_bits_by_descent)
 {
     restarts_anywhere(DESCENT);
+}
+END_TEST
+
+START_TEST(goes_on_with_the_same_weights)
+{
+    restarts_anywhere(PRESSED);
 }
 END_TEST
 
@@ -274,6 +288,7 @@ int main(void)
     tcase_add_test(t, goes_on_with_the_same_bits_and_iterations);
     tcase_add_test(t, goes_on_with_the_same_bits_by_descent);
     tcase_add_test(t, goes_on_with_what_was_carried);
+    tcase_add_test(t, goes_on_with_the_same_weights);
     tcase_add_test(t, the_moving_scene_touches_both_obstacles);
     tcase_add_loop_test(t, measures_the_same_at_once, 0, 2);
     tcase_add_test(t, damaged_bytes_are_refused);

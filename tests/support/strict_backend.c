@@ -269,6 +269,22 @@ static void strict_contribute(pl_backend *b, double *const *u, double *const *z)
 {
     CPU->contribute(cpu_of(b), values_of(b, 0, u, false), values_of(b, 1, z, false));
 }
+static pl_status strict_use_model(pl_backend *b, const pl_model *model)
+{
+    pl_status status = CPU->use_model(cpu_of(b), model);
+    b->model = status == PL_OK ? model : b->model;
+    return status;
+}
+static void strict_concavity(pl_backend *b, int32_t group, const double *z, double *out)
+{
+    int64_t count = pl_group_values(&b->model->groups[group]);
+    CPU->concavity(cpu_of(b), group, at(z, count), (double *)host(out));
+}
+static void strict_scale_terms(pl_backend *b, int32_t group, const double *factor, double *values)
+{
+    int64_t count = pl_group_values(&b->model->groups[group]);
+    CPU->scale_terms(cpu_of(b), group, host(factor), at(values, count));
+}
 static void strict_gather_global(pl_backend *b, const double *base, double *rows)
 {
     CPU->gather_global(cpu_of(b), ROWS(base), ROWS(rows));
@@ -500,6 +516,9 @@ const pl_backend_ops pl_backend_strict = {
     .freeze = strict_freeze,
     .reduce = strict_reduce,
     .local_step = strict_local_step,
+    .use_model = strict_use_model,
+    .concavity = strict_concavity,
+    .scale_terms = strict_scale_terms,
     .contribute = strict_contribute,
     .stage_rows = strict_stage_rows,
     .gather_global = strict_gather_global,

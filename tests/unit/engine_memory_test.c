@@ -71,7 +71,8 @@ static const char SCENE[] =
     "{'pliant': 1, 'time': {'step': 0.01, 'steps': 2%s}, 'output': {'metrics': 'iteration'},"
     " 'solver': {'iterations': 2, %s},"
     " 'materials': {'a': {%s}, 'b': {%s}, 'c': {'bending': {}%s}},"
-    " 'bodies': [{'name': 'a', 'mesh': {'box': {'cells': [1, 1, 1]}}, 'material': 'a'},"
+    " 'bodies': [{'name': 'a', 'mesh': {'box': {'cells': [1, 1, 1]}}, 'material': 'a',"
+    "   'initial': {'shape': {'stretched': [1, 0.7, 1]}}}," /* ADMM's weights are raised */
     "  {'name': 'b', 'mesh': {'cloth': {'cells': [2, 2]}}, 'material': 'b'},"
     "  {'name': 'c', 'mesh': {'rope': {'segments': 3}}, 'material': 'c'}],"
     " 'pins': [{'body': 'a', 'select': {'side': '-x'}, 'motion': {'keyframes': ["

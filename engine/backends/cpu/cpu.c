@@ -22,8 +22,10 @@ static void cpu_destroy(pl_backend *b)
     free(c->anderson);
     pl_cpu_hessian_release(c);
     pl_parts_destroy(&c->parts);
-    for (int k = 0; k < 3; k++)
+    for (int k = 0; k < 3; k++) {
         pl_solve_work_destroy(c->work[k]);
+        pl_solve_work_destroy(c->other_work[k]);
+    }
     free(c->scratch);
     free(c);
 }
@@ -41,14 +43,13 @@ static int64_t most_hessian_values(const pl_model *model)
     return most;
 }
 
-/* One workspace a factor that differs from those of the coordinates before. */
-static pl_status create_solve_work(cpu *c)
+pl_status pl_cpu_solve_work(const pl_model *model, int32_t threads, pl_solve_work *work[3])
 {
-    pl_factor *const *factor = c->base.model->factor;
+    pl_factor *const *factor = model->factor;
     pl_status status = PL_OK;
     for (int k = 0; factor[0] && status == PL_OK && k < 3; k++)
         if (k == 0 || (factor[k] != factor[0] && factor[k] != factor[k - 1]))
-            status = pl_solve_work_create(factor[k], c->threads, &c->work[k]);
+            status = pl_solve_work_create(factor[k], threads, &work[k]);
     return status;
 }
 
@@ -58,6 +59,7 @@ static pl_status cpu_create(const pl_model *model, int32_t threads, pl_backend *
     if (!c)
         return PL_NO_MEMORY;
     c->base = (pl_backend){&pl_backend_cpu, model};
+    c->first = model;
     c->threads = threads > 0 ? threads : 1;
     int64_t blocks = 1, all_blocks = 0;
     for (int32_t g = 0; g < model->group_count; g++) {
@@ -82,7 +84,7 @@ static pl_status cpu_create(const pl_model *model, int32_t threads, pl_backend *
         c->hessians = pl_block_alloc(hessian_values, sizeof *c->hessians);
     if (model->partly_held)
         c->scratch = pl_block_alloc(6 * model->free_vertices, sizeof *c->scratch);
-    pl_status status = create_solve_work(c);
+    pl_status status = pl_cpu_solve_work(model, c->threads, c->work);
     if (!c->to_global || !c->dual || !c->partial || !c->sums || !c->measures || !c->energies ||
         !c->vertex_sums || !c->dots || (hessian_values > 0 && !c->hessians) ||
         (model->partly_held && !c->scratch))
@@ -265,16 +267,17 @@ static pl_status cpu_solve(pl_backend *b, const double *rhs, double *rows)
 {
     const pl_model *m = b->model;
     cpu *c = cpu_of(b);
+    pl_solve_work *const *work = work_of(c);
     if (!m->partly_held)
-        return pl_factor_solve3(m->factor[0], c->work[0], rhs, rows);
+        return pl_factor_solve3(m->factor[0], work[0], rhs, rows);
     /* The coordinates of one factor at a time; rows may be rhs, so the answers wait. */
     size_t n = (size_t)m->free_vertices;
     double *answer = c->scratch, *solved = answer + 3 * n;
     pl_status status = PL_OK;
     for (int k = 0; status == PL_OK && k < 3; k++) {
-        if (!c->work[k])
+        if (!work[k])
             continue;
-        status = pl_factor_solve3(m->factor[k], c->work[k], rhs, solved);
+        status = pl_factor_solve3(m->factor[k], work[k], rhs, solved);
         for (int j = 0; status == PL_OK && j < 3; j++)
             if (m->factor[j] == m->factor[k])
                 memcpy(answer + j * n, solved + j * n, n * sizeof *answer);
@@ -511,6 +514,9 @@ const pl_backend_ops pl_backend_cpu = {
     .freeze = cpu_freeze,
     .reduce = cpu_reduce,
     .local_step = cpu_local_step,
+    .use_model = pl_cpu_use_model,
+    .concavity = pl_cpu_concavity,
+    .scale_terms = pl_cpu_scale_terms,
     .contribute = cpu_contribute,
     .stage_rows = cpu_stage_rows,
     .gather_global = cpu_gather_global,

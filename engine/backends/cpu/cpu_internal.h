@@ -14,8 +14,10 @@ typedef struct cpu {
     double *partial;          /* one a chunk or block */
     pl_block_sums *sums;      /* [most blocks of a group] */
     pl_block_measure *measures;
-    pl_solve_work *work[3]; /* by coordinate; NULL where an earlier one has the same factor */
-    double *scratch;        /* two times rows, where the model is partly held */
+    const pl_model *first;        /* the backend was made for it */
+    pl_solve_work *work[3];       /* by coordinate; NULL where an earlier one has the same factor */
+    pl_solve_work *other_work[3]; /* of another model, while it is used (use_model) */
+    double *scratch;              /* two times rows, where the model is partly held */
     const pl_rows_ops *rows;
     double *energies;      /* [blocks of all groups] */
     double *vertex_sums;   /* [chunks of vertices][4] */
@@ -38,6 +40,15 @@ void pl_cpu_pin_force(pl_backend *b, int32_t pin, const double *gradient, double
 void pl_cpu_evaluate_loads(pl_backend *b, double time, const double *x, const double *v,
                            double *load, pl_force *total);
 double pl_cpu_farthest(pl_backend *b, const double *a, const double *c, int64_t *vertex);
+
+/* One workspace a factor that differs from those of the coordinates before; on failure the caller
+ * releases what was made. */
+pl_status pl_cpu_solve_work(const pl_model *model, int32_t threads, pl_solve_work *work[3]);
+
+/* cpu_weights.c */
+pl_status pl_cpu_use_model(pl_backend *b, const pl_model *model);
+void pl_cpu_concavity(pl_backend *b, int32_t group, const double *z, double *out);
+void pl_cpu_scale_terms(pl_backend *b, int32_t group, const double *factor, double *values);
 
 /* cpu_jacobi.c */
 double pl_cpu_jacobi(pl_backend *b, const pl_stage *stage, const double *x, double *inverse);
@@ -74,6 +85,11 @@ void pl_cpu_hessian_jacobi(pl_backend *b, const double *rows, double *out);
 static inline cpu *cpu_of(pl_backend *b)
 {
     return (cpu *)b;
+}
+
+static inline pl_solve_work *const *work_of(const cpu *c)
+{
+    return c->base.model == c->first ? c->work : c->other_work;
 }
 
 static inline int64_t chunks_of(int64_t count)
