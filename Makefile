@@ -129,6 +129,11 @@ $(BUILD)/%.a:
 EMULATED_OBJ := $(BUILD)/obj/engine/backends/device/memory_host.o \
     $(foreach p,f32 f64,$(patsubst %.c,$(BUILD)/obj/%.$(p).o,$(DEVICE_SRC) $(DEVICE_KERNELS)))
 $(BUILD)/libemulated.a: $(EMULATED_OBJ)
+# The same as a plug-in, so that what loads one is tested where there is no GPU.
+EMULATED_PLUGIN := $(BUILD)/tests/libpliant_emulated.so
+$(EMULATED_PLUGIN): $(BUILD)/obj/tests/gpu/emulated_plugin.o $(BUILD)/libemulated.a $(BUILD)/libengine.a
+	@mkdir -p $(@D)
+	@$(CC) -shared -o $@ $^ -Wl,--exclude-libs=ALL $(LDFLAGS_ALL) -lm
 
 # The same for CUDA, a plug-in that is built wherever nvcc is and loaded where a session asks for a GPU: for
 # sm_80, sm_90, and what is newer by PTX. What ptxas says of each kernel is kept beside its object.
@@ -220,8 +225,11 @@ $(STRICT_TESTS): $(BUILD)/tests/strict/%: $(BUILD)/tests/physics/%
 	@mkdir -p $(@D)
 	@printf '#!/bin/sh\nPLIANT_TEST_BACKEND=strict exec %s\n' $(abspath $<) > $@ && chmod +x $@
 
+# What tests load.
+$(BUILD)/tests/faults/gpu_test $(BUILD)/tests/http/cli_here_test: | $(EMULATED_PLUGIN)
+
 .PHONY: tests
-tests: $(TESTS) $(STRICT_TESTS) $(GPU_PROGRAMS)
+tests: $(TESTS) $(STRICT_TESTS) $(GPU_PROGRAMS) $(EMULATED_PLUGIN)
 
 include tests/fuzz/fuzz.mk
 

@@ -153,3 +153,48 @@ int32_t pl_scene_carried(const pl_scene *scene, const pl_material_uses *uses, pl
                                     scene->obstacle_count, hard ? PL_TRAIT_HARD : PL_TRAIT_NO_PROX};
     return count;
 }
+
+/* ---- devices
+ * --------------------------------------------------------------------------------- */
+
+static void refuse_part(const pl_material *m, const char *key, const char *got, const char *hint,
+                        pl_faults *faults)
+{
+    char name[160], pointer[256];
+    pl_fault_escape(m->name, name, sizeof name);
+    snprintf(pointer, sizeof pointer, "/materials/%s/%s", name, key);
+    pl_faults_add(faults, pointer, "unsupported", got, "what a GPU has", hint);
+}
+
+static void refuse_parts(const pl_material *m, const pl_material_uses *uses, pl_faults *faults)
+{
+    if (m->bending.present && m->bending.model == PL_BENDING_HINGE && uses->triangles > 0)
+        refuse_part(m, "bending", "hinge, on a GPU",
+                    "use \"model\": \"quadratic\", or \"device\": \"cpu\"", faults);
+    if (m->strain_limit.present && uses->model > 0)
+        refuse_part(m, "strain_limit", "a hard constraint, on a GPU",
+                    "leave it out, or use \"device\": \"cpu\" with \"method\": \"admm\"", faults);
+    if (m->inextensible != PL_EXTENSIBLE && uses->edges > 0)
+        refuse_part(m, "inextensible", "a hard constraint, on a GPU",
+                    "leave it out, or use \"device\": \"cpu\" with \"method\": \"admm\"", faults);
+}
+
+pl_status pl_device_carries(const pl_scene *scene, const pl_material_uses *uses, pl_faults *faults)
+{
+    size_t before = faults->total;
+    if (scene->solver.device == PL_DEVICE_CPU)
+        return PL_OK;
+    if (pl_method_uses_matrix(scene->solver.method))
+        pl_faults_addf(faults, "/solver/method", "unsupported",
+                       "chebyshev_descent, lbfgs, nonlinear_cg or gradient_descent, on a GPU: the "
+                       "others solve with a matrix, which it does not factor",
+                       "use \"method\": \"chebyshev_descent\"", "%s, on a GPU",
+                       pl_method_name(scene->solver.method));
+    if (scene->obstacle_count > 0)
+        pl_faults_addf(faults, "/obstacles", "unsupported", "none, on a GPU",
+                       "leave them out, or use \"device\": \"cpu\"", "%d obstacle%s, on a GPU",
+                       scene->obstacle_count, scene->obstacle_count == 1 ? "" : "s");
+    for (int32_t i = 0; i < scene->material_count; i++)
+        refuse_parts(&scene->materials[i], &uses[i], faults);
+    return faults->total > before ? PL_INVALID : PL_OK;
+}

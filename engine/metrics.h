@@ -57,6 +57,7 @@ typedef enum pl_failure_code {
     PL_FAILURE_DISK,
     PL_FAILURE_NOT_REPRODUCIBLE, /* computed again, a frame differed from the stored one */
     PL_FAILURE_INTERNAL,
+    PL_FAILURE_NO_GPU, /* the scene asks for one, and there is none that runs it */
     PL_FAILURE_COUNT
 } pl_failure_code;
 

@@ -30,6 +30,12 @@ typedef enum pl_method_kind {
 } pl_method_kind;
 #define PL_METHOD_KINDS ((int)PL_METHOD_PROJECTIVE_DYNAMICS + 1)
 typedef enum pl_device_kind { PL_DEVICE_CPU, PL_DEVICE_GPU } pl_device_kind;
+/* Of what is computed with. */
+typedef enum pl_precision {
+    PL_PRECISION_AUTO, /* double on the CPU, single on a GPU */
+    PL_PRECISION_SINGLE,
+    PL_PRECISION_DOUBLE
+} pl_precision;
 typedef enum pl_on_not_converged {
     PL_NOT_CONVERGED_CONTINUE,
     PL_NOT_CONVERGED_FAIL
@@ -95,8 +101,9 @@ typedef struct pl_solver_settings {
     double contact_stiffness; /* with obstacles energy: of a vertex, over its diagonal of A */
     pl_on_not_converged on_not_converged;
     pl_device_kind device;
-    bool has_linear;       /* else pl_newton_linear() says by the size */
-    pl_linear_kind linear; /* Newton */
+    pl_precision precision; /* pl_solver_is_single() says which */
+    bool has_linear;        /* else pl_newton_linear() says by the size */
+    pl_linear_kind linear;  /* Newton */
     pl_preconditioner preconditioner;
     int32_t jacobi_refresh; /* iterations from one Jacobi preconditioner to the next */
     pl_line_search line_search;
@@ -556,6 +563,14 @@ typedef struct pl_scene {
 static inline int64_t pl_scene_frames(const pl_scene *scene)
 {
     return (scene->time.steps + scene->output.every - 1) / scene->output.every;
+}
+
+/* Whether it is computed with floats: as the scene says, or else on a GPU. */
+static inline bool pl_solver_is_single(const pl_solver_settings *solver)
+{
+    if (solver->precision != PL_PRECISION_AUTO)
+        return solver->precision == PL_PRECISION_SINGLE;
+    return solver->device == PL_DEVICE_GPU;
 }
 
 /* Release what the scene owns (strings, arrays) and zero it. Not the struct itself. */

@@ -70,8 +70,8 @@ static const char *const stiffnesses[] = {"shear", "fit", NULL};
 static const char *const accelerations[] = {"none", "nesterov", "anderson", NULL};
 static const char *const not_converged[] = {"continue", "fail", NULL};
 static const char *const linears[] = {"direct", "pcg", "pcg_jacobi", NULL};
-static const char *const devices[] = {"cpu", NULL};
-static const pl_absent devices_absent[] = {{"gpu", 0}, {0}};
+static const char *const devices[] = {"cpu", "gpu", NULL};
+static const char *const solver_precisions[] = {"auto", "single", "double", NULL};
 
 static const char *const obstacle_ways[] = {"hard", "energy", NULL};
 
@@ -218,8 +218,15 @@ static const pl_param solver_rows[] = {
      .kind = PL_PARAM_CHOICE,
      AT(pl_solver_settings, device),
      .choices = devices,
-     .absent = devices_absent,
-     .doc = "Where the iterations run."},
+     .doc = "Where the iterations run. A GPU has the methods without a matrix, and no obstacles, "
+            "hinges or hard constraints. Where there is none the scene is refused, never run on "
+            "the CPU instead. Daemons run sessions on the CPU; `pliant run` can use a GPU."},
+    {.key = "precision",
+     .kind = PL_PARAM_CHOICE,
+     AT(pl_solver_settings, precision),
+     .choices = solver_precisions,
+     .doc = "Of what is computed with: auto is double on the CPU and single on a GPU. The CPU has "
+            "double only."},
     {.key = "linear",
      .kind = PL_PARAM_CHOICE,
      AT(pl_solver_settings, linear),

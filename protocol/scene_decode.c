@@ -249,6 +249,12 @@ static void check_solver(pl_decoder *d, json_t *object, void *out, bool clean)
         solver->relaxation = 1;
     if (!json_object_get(object, "weight_scale") && solver->method != PL_METHOD_ADMM)
         solver->weight_scale = 2;
+    if (clean && solver->device == PL_DEVICE_CPU && pl_solver_is_single(solver)) {
+        size_t mark = pl_decode_enter(d, "precision");
+        pl_decode_fault(d, "unsupported", "single, on the CPU", "double or auto, on the CPU",
+                        "leave it out, or use \"device\": \"gpu\"");
+        pl_decode_leave(d, mark);
+    }
 }
 
 static void check_select_box(pl_decoder *d, json_t *object, void *out, bool clean)

@@ -35,6 +35,7 @@ typedef struct pl_outline {
     int32_t cores;
     double memory, time_limit; /* bytes, s; 0: unset */
     char method[32];
+    bool gpu; /* that it asks for */
     int32_t upload_count;
     pl_upload_ref *uploads; /* malloc'ed */
 } pl_outline;

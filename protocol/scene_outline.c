@@ -84,6 +84,7 @@ pl_decode_verdict pl_scene_outline(const char *text, size_t length, pl_outline *
     out->time_limit = scene.resources.time_limit;
     const pl_param *method = pl_table_param(pl_table_named("solver"), "method");
     snprintf(out->method, sizeof out->method, "%s", method->choices[scene.solver.method]);
+    out->gpu = scene.solver.device == PL_DEVICE_GPU;
     verdict = note_uploads(&scene, out, faults);
     pl_scene_clear(&scene);
     if (verdict != PL_DECODE_OK)

@@ -115,6 +115,15 @@ static void check_resources(admission *a)
     }
 }
 
+/* Sessions on GPUs are for `pliant run`, so far. */
+static void check_device(admission *a)
+{
+    if (a->outline.gpu)
+        pl_faults_add(&a->faults, "/solver/device", "no_gpu", "gpu",
+                      "cpu: this daemon runs sessions on the CPU",
+                      "use \"device\": \"cpu\"; `pliant run` can use a GPU where there is one");
+}
+
 static bool decode(admission *a)
 {
     size_t length;
@@ -132,6 +141,7 @@ static bool decode(admission *a)
     }
     check_uploads(a);
     check_resources(a);
+    check_device(a);
     return a->faults.total ? reply_refused(a) : true;
 }
 

@@ -88,19 +88,17 @@ static int simulate(comparer *c, int64_t threads)
     snprintf(entries, sizeof entries, "%" PRId32, c->scene.entries);
     snprintf(references, sizeof references, "%" PRId32, c->scene.methods);
     snprintf(count, sizeof count, "%" PRId64, threads);
-    const char *const arguments[] = {"--session",
-                                     c->scratch.path,
-                                     "--attempt",
-                                     "1",
-                                     "--compare",
-                                     step,
-                                     "--entries",
-                                     entries,
-                                     "--references",
-                                     references,
-                                     threads > 0 ? "--threads" : NULL,
-                                     count,
-                                     NULL};
+    const char *arguments[PL_RUN_ARGUMENTS_MAX + 1] = {
+        "--session", c->scratch.path, "--attempt",    "1",       "--compare", step,
+        "--entries", entries,         "--references", references};
+    const char *const more[][2] = {{"--threads", threads > 0 ? count : NULL},
+                                   {"--gpu", pl_cli_option(c->cli, "--gpu")},
+                                   {"--gpu-plugin", pl_cli_option(c->cli, "--gpu-plugin")}};
+    for (size_t i = 0, used = 10; i < sizeof more / sizeof *more; i++)
+        if (more[i][1]) {
+            arguments[used++] = more[i][0];
+            arguments[used++] = more[i][1];
+        }
     if (!fill_scratch(c))
         return PL_EXIT_FILE;
     if (pl_run_session_start("pliant-worker", arguments, &pid) != PL_OK)

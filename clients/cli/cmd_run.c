@@ -2,6 +2,7 @@
 #include "clients/cli/check_session.h"
 #include "clients/cli/merge.h"
 #include "clients/cli/progress.h"
+#include "clients/cli/run_device.h"
 #include "clients/cli/run_session.h"
 
 #include "protocol/log.h"
@@ -24,6 +25,8 @@ typedef struct runner {
     pl_progress progress;
     pl_log_reader *reader; /* while the worker is watched */
     int64_t printed;       /* frames whose metrics were printed, with --json */
+    int64_t frames;        /* the last one's number; 0 where the scene can not be read */
+    bool gpu;              /* the scene asks for one */
     bool stopping;         /* that Ctrl-C asked it to stop was said */
 } runner;
 
@@ -164,25 +167,6 @@ static int verdict(const runner *r, const pl_exit *e)
                                                 : PL_EXIT_FAILED;
 }
 
-/* The last frame's number; 0 where the scene can not be read back. */
-static int64_t frames_of(const runner *r)
-{
-    char *text;
-    size_t size;
-    int64_t frames = 0;
-    pl_outline outline;
-    pl_faults faults = {0};
-    if (pl_file_read(r->dir_fd, "scene.json", (size_t)64 << 20, &text, &size) != PL_OK)
-        return 0;
-    if (pl_scene_outline(text, size, &outline, &faults) == PL_DECODE_OK) {
-        frames = outline.frames;
-        pl_outline_clear(&outline);
-    }
-    free(text);
-    pl_faults_clear(&faults);
-    return frames;
-}
-
 /* What the worker left, once it has ended. */
 static int conclude(const runner *r, int state)
 {
@@ -202,15 +186,57 @@ static int conclude(const runner *r, int state)
     return stopped ? PL_EXIT_INTERRUPTED : PL_EXIT_FAILED;
 }
 
+static const char *gpu_of(const runner *r)
+{
+    const char *uuid = pl_cli_option(r->cli, "--gpu");
+    return uuid ? uuid : "auto";
+}
+
+static const char *plugin_of(const runner *r)
+{
+    return pl_cli_option(r->cli, "--gpu-plugin");
+}
+
+/* Learn what a run needs of its scene, and whether this machine has the device that it asks for. What else
+ * is wrong with the scene, preflight says. */
+static int know_scene(runner *r, const char *text, size_t length)
+{
+    pl_outline outline;
+    pl_faults faults = {0}, missing = {0};
+    if (pl_scene_outline(text, length, &outline, &faults) == PL_DECODE_OK) {
+        r->frames = outline.frames;
+        r->gpu = outline.gpu;
+        pl_outline_clear(&outline);
+    }
+    pl_faults_clear(&faults);
+    int status = PL_EXIT_OK;
+    if (r->gpu && pl_run_device_find(gpu_of(r), plugin_of(r), &missing) != PL_OK)
+        status = refused(r->cli, &missing);
+    pl_faults_clear(&missing);
+    return status;
+}
+
 static int simulate(runner *r, int64_t threads, int32_t attempt)
 {
     char count[24], number[24];
     pid_t pid;
     snprintf(count, sizeof count, "%" PRId64, threads);
     snprintf(number, sizeof number, "%" PRId32, attempt);
-    const char *const arguments[] = {
-        "--session", r->path, "--attempt", number, threads > 0 ? "--threads" : NULL, count, NULL};
-    pl_progress_init(&r->progress, frames_of(r));
+    const char *arguments[PL_RUN_ARGUMENTS_MAX] = {"--session", r->path, "--attempt", number};
+    int used = 4;
+    if (threads > 0) {
+        arguments[used++] = "--threads";
+        arguments[used++] = count;
+    }
+    if (r->gpu) {
+        arguments[used++] = "--gpu";
+        arguments[used++] = gpu_of(r);
+    }
+    if (r->gpu && plugin_of(r)) {
+        arguments[used++] = "--gpu-plugin";
+        arguments[used++] = plugin_of(r);
+    }
+    pl_progress_init(&r->progress, r->frames);
     if (pl_run_session_start("pliant-worker", arguments, &pid) != PL_OK)
         return pl_cli_fail(r->cli, PL_EXIT_FAILED, "pliant-worker can not be started: %s",
                            strerror(errno));
@@ -264,6 +290,18 @@ static int read_scene(pl_cli *cli, pl_scene_files *scene)
     return status;
 }
 
+/* Of the directory. */
+static int know_own_scene(runner *r)
+{
+    char *text;
+    size_t size;
+    if (pl_file_read(r->dir_fd, "scene.json", (size_t)64 << 20, &text, &size) != PL_OK)
+        return PL_EXIT_OK;
+    int status = know_scene(r, text, size);
+    free(text);
+    return status;
+}
+
 /* Frames that are there already are not shown again. */
 static int resume(runner *r, int64_t threads)
 {
@@ -282,7 +320,8 @@ static int resume(runner *r, int64_t threads)
         r->printed = pl_log_reader_refresh(reader);
         pl_log_reader_close(reader);
     }
-    if (pl_preflight_read(r->dir_fd, &p) != PL_OK)
+    status = know_own_scene(r);
+    if (status == PL_EXIT_OK && pl_preflight_read(r->dir_fd, &p) != PL_OK)
         status = preflight(r); /* it was interrupted before */
     pl_preflight_clear(&p);
     return status == PL_EXIT_OK ? simulate(r, threads, attempt) : status;
@@ -294,8 +333,10 @@ static int run_scene(runner *r, int64_t threads)
     int status = read_scene(r->cli, &scene);
     if (status != PL_EXIT_OK)
         return status;
-    status = pl_run_session_make(r->cli, r->path, &scene, pl_cli_flag(r->cli, "--force"),
-                                 &r->dir_fd);
+    status = know_scene(r, scene.text, scene.length);
+    if (status == PL_EXIT_OK)
+        status = pl_run_session_make(r->cli, r->path, &scene, pl_cli_flag(r->cli, "--force"),
+                                     &r->dir_fd);
     pl_scene_files_clear(&scene);
     if (status == PL_EXIT_OK)
         status = preflight(r);

@@ -202,9 +202,9 @@ static int add_methods(pl_cli *cli, pl_compare_scene *s, const char *methods, in
 static int add_references(pl_cli *cli, pl_compare_scene *s)
 {
     static const char *const references[PL_COMPARE_REFERENCES] = {
-        "newton:iterations=200:tolerance=1e-12",
-        "quasi_newton:iterations=5000:tolerance=1e-13:window=16",
-        "admm:iterations=10000:tolerance=1e-12"};
+        "newton:device=cpu:precision=auto:iterations=200:tolerance=1e-12",
+        "quasi_newton:device=cpu:precision=auto:iterations=5000:tolerance=1e-13:window=16",
+        "admm:device=cpu:precision=auto:iterations=10000:tolerance=1e-12"};
     const char *const *known = method_names();
     int status = PL_EXIT_OK;
     for (int i = 0; status == PL_EXIT_OK && i < PL_COMPARE_REFERENCES; i++)

@@ -226,12 +226,13 @@ static char *beside(const char *program)
     return asprintf(&path, "%s/%s", folder, program) < 0 ? NULL : path;
 }
 
-pl_status pl_run_session_start(const char *program, const char *const *arguments, pid_t *pid)
+/* `out`: its standard output. */
+static pl_status start(const char *program, const char *const *arguments, int out, pid_t *pid)
 {
-    char *path = beside(program), *argv[16] = {path};
+    char *path = beside(program), *argv[PL_RUN_ARGUMENTS_MAX + 2] = {path};
     if (!path)
         return PL_IO;
-    for (int i = 0; i < 14 && arguments[i]; i++)
+    for (int i = 0; i < PL_RUN_ARGUMENTS_MAX && arguments[i]; i++)
         argv[i + 1] = (char *)arguments[i]; /* posix_spawn does not write to them */
     posix_spawnattr_t attributes;
     posix_spawn_file_actions_t actions;
@@ -239,7 +240,7 @@ pl_status pl_run_session_start(const char *program, const char *const *arguments
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_adddup2(&actions, 2, 1); /* our standard output is the caller's */
+    posix_spawn_file_actions_adddup2(&actions, out, 1);
     setenv("OMP_WAIT_POLICY", "passive", 0); /* as the daemon does, server/spawn.c says why */
     setenv("GOMP_SPINCOUNT", "3000", 0);
     int error = posix_spawn(pid, path, &actions, &attributes, argv, environ);
@@ -248,6 +249,33 @@ pl_status pl_run_session_start(const char *program, const char *const *arguments
     free(path);
     errno = error;
     return error ? PL_IO : PL_OK;
+}
+
+pl_status pl_run_session_start(const char *program, const char *const *arguments, pid_t *pid)
+{
+    return start(program, arguments, 2, pid); /* our standard output is the caller's */
+}
+
+pl_status pl_run_session_ask(const char *program, const char *const *arguments, char *text,
+                             size_t room)
+{
+    int ends[2];
+    pid_t pid;
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return PL_IO;
+    pl_status status = start(program, arguments, ends[1], &pid);
+    close(ends[1]);
+    size_t used = 0;
+    for (ssize_t n = 1; status == PL_OK && n > 0 && used + 1 < room; used += n > 0 ? (size_t)n : 0)
+        n = read(ends[0], text + used, room - 1 - used);
+    text[used] = '\0';
+    close(ends[0]);
+    bool interrupted;
+    if (status == PL_OK && pl_run_session_wait(pid, NULL, NULL, &interrupted) != 0) {
+        errno = ECHILD;
+        return PL_IO;
+    }
+    return status;
 }
 
 int pl_run_session_wait(pid_t pid, pl_run_session_look look, void *context, bool *interrupted)

@@ -143,7 +143,7 @@ pl_status pl_scene_check(const pl_scene *scene, const pl_mesh *meshes, pl_estima
                          int64_t *pin_counts, pl_faults *faults)
 {
     pl_layout layout;
-    pl_status status = pl_layout_create(scene, meshes, &layout, faults);
+    pl_status status = pl_layout_check(scene, meshes, &layout, faults);
     if (status != PL_OK)
         return status;
     double n = (double)layout.free_vertices, m = equivalent_tets(scene, &layout);

@@ -65,6 +65,8 @@ static uint64_t hash_solver(uint64_t hash, const pl_solver_settings *s)
     hash = hash_f64(hash, s->contact_stiffness);
     hash = hash_i64(hash, s->on_not_converged); /* a failed step is retried in halves */
     hash = hash_i64(hash, s->device);
+    if (s->device != PL_DEVICE_CPU)
+        hash = hash_i64(hash, pl_solver_is_single(s));
     hash = hash_i64(hash, s->linear);
     hash = hash_i64(hash, s->preconditioner);
     hash = hash_i64(hash, s->jacobi_refresh);

@@ -160,6 +160,17 @@ static pl_status check_method(const pl_scene *scene, const pl_layout *layout, pl
     return status;
 }
 
+/* What the scene's device lacks: a fault for each. */
+static pl_status check_device(const pl_scene *scene, const pl_layout *layout, pl_faults *faults)
+{
+    pl_material_uses *uses = count_uses(scene, layout);
+    if (!uses)
+        return PL_NO_MEMORY;
+    pl_status status = pl_device_carries(scene, uses, faults);
+    free(uses);
+    return status;
+}
+
 /* Vertices and the corners of elements are counted in 32 bits, with some room for their blocks. */
 static pl_status check_sizes(const pl_mesh *meshes, int32_t bodies, int64_t vertices,
                              pl_faults *faults)
@@ -228,7 +239,7 @@ static bool judged(pl_status one, pl_status *all)
 }
 
 /* Every fault of a scene whose elements are laid out; pins, attachments and forces become vertices. */
-static pl_status judge(const pl_scene *scene, const pl_mesh *meshes, pl_layout *out,
+static pl_status judge(const pl_scene *scene, const pl_mesh *meshes, bool device, pl_layout *out,
                        pl_faults *faults)
 {
     bool still = scene->time.integrator == PL_INTEGRATOR_QUASI_STATIC;
@@ -239,12 +250,13 @@ static pl_status judge(const pl_scene *scene, const pl_mesh *meshes, pl_layout *
            judged(still ? pl_check_statics(scene, out, faults) : PL_OK, &all) &&
            judged(check_obstacles(scene, faults), &all) &&
            judged(check_method(scene, out, faults), &all) &&
+           judged(device ? check_device(scene, out, faults) : PL_OK, &all) &&
            judged(pl_materials_check(scene, faults), &all));
     return all;
 }
 
-pl_status pl_layout_create(const pl_scene *scene, const pl_mesh *meshes, pl_layout *out,
-                           pl_faults *faults)
+static pl_status create(const pl_scene *scene, const pl_mesh *meshes, bool device, pl_layout *out,
+                        pl_faults *faults)
 {
     *out = (pl_layout){.pin_count = scene->pin_count, .force_count = scene->force_count};
     size_t bodies = (size_t)scene->body_count;
@@ -273,11 +285,23 @@ pl_status pl_layout_create(const pl_scene *scene, const pl_mesh *meshes, pl_layo
         goto done;
     out->tets = out->elements[PL_ELEMENT_TET].count;
     out->first_tet = out->elements[PL_ELEMENT_TET].first;
-    status = judge(scene, meshes, out, faults);
+    status = judge(scene, meshes, device, out, faults);
 done:
     if (status != PL_OK)
         pl_layout_destroy(out);
     return status;
+}
+
+pl_status pl_layout_create(const pl_scene *scene, const pl_mesh *meshes, pl_layout *out,
+                           pl_faults *faults)
+{
+    return create(scene, meshes, false, out, faults);
+}
+
+pl_status pl_layout_check(const pl_scene *scene, const pl_mesh *meshes, pl_layout *out,
+                          pl_faults *faults)
+{
+    return create(scene, meshes, true, out, faults);
 }
 
 /* splitmix64: the whole state is one counter, so vertex i's draw does not depend on any other's. */

@@ -33,6 +33,9 @@ typedef struct pl_layout {
 /* PL_INVALID with every fault of the scene against its meshes, or PL_NO_MEMORY. */
 pl_status pl_layout_create(const pl_scene *scene, const pl_mesh *meshes, pl_layout *out,
                            pl_faults *faults);
+/* The same, and what the scene's device lacks (carries.h), which only who runs it there need know. */
+pl_status pl_layout_check(const pl_scene *scene, const pl_mesh *meshes, pl_layout *out,
+                          pl_faults *faults);
 void pl_layout_destroy(pl_layout *layout);
 
 /* Resolve attachments, with their faults, and refuse what a material asks of elements that none of

@@ -1,3 +1,4 @@
+#include "server/worker/gpu.h"
 #include "server/worker/checkpoints.h"
 
 #include "protocol/session_dir.h"
@@ -40,7 +41,7 @@ static pl_status copy(pl_checkpoints *c, const pl_state *state, const pl_checkpo
                            .seconds = note->seconds,
                            .payload_size = size};
     pl_log_writer_end(c->log, &out->segment_attempt, &out->segment_number, &out->segment_end);
-    snprintf(out->numerics, sizeof out->numerics, "%s", pl_engine_class());
+    snprintf(out->numerics, sizeof out->numerics, "%s", pl_worker_class());
     return PL_OK;
 }
 

@@ -5,6 +5,7 @@
 #include "protocol/problem.h"
 #include "protocol/scene_json.h"
 #include "protocol/session_dir.h"
+#include "server/worker/gpu.h"
 #include "server/worker/session_enter.h"
 #include "server/worker/session_scene.h"
 #include "server/worker/worker_log.h"
@@ -170,8 +171,20 @@ static bool march(comparison *c, const pl_model *model, pl_state *state)
     return !signalled;
 }
 
+/* The device that a scene asks for. False: told. */
+static bool take_device(comparison *c, int32_t entry, const pl_scene *scene)
+{
+    char why[512];
+    bool taken = pl_worker_gpu_take(&scene->solver, why, sizeof why);
+    if (!taken)
+        tell_failure(c, entry, pl_failure_name(PL_FAILURE_NO_GPU), why, "");
+    return taken;
+}
+
 static bool approach(comparison *c)
 {
+    if (!take_device(c, -1, &c->scene.scene))
+        return false;
     pl_faults faults = {0};
     pl_model *model = NULL;
     pl_state *state = NULL;
@@ -205,6 +218,11 @@ static bool step_once(comparison *c, int32_t entry, const pl_scene *scene, pl_mo
     pl_faults faults = {0};
     pl_failure failure;
     pl_status status = pl_model_create(scene, c->scene.meshes, model, &faults);
+    const char *why = status == PL_OK ? pl_worker_gpu_refuses(*model) : NULL;
+    if (why) {
+        tell_failure(c, entry, "unsupported", why, "");
+        return false;
+    }
     if (status == PL_OK)
         status = pl_state_create(*model, threads_of(c, scene), state);
     bool done = false;
@@ -229,6 +247,8 @@ static bool run_scene(comparison *c, int32_t entry, pl_scene *scene)
     pl_model *model = NULL;
     pl_state *state = NULL;
     pl_metrics metrics = {0};
+    if (!take_device(c, entry, scene))
+        return false;
     double start = pl_worker_clock();
     scene->output.metrics = PL_METRICS_FRAME;
     bool done = step_once(c, entry, scene, &model, &state, &metrics);

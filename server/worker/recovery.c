@@ -1,3 +1,4 @@
+#include "server/worker/gpu.h"
 #include "server/worker/recovery.h"
 
 #include "protocol/json.h"
@@ -49,7 +50,7 @@ void pl_recovery_clean(int directory)
 static pl_status put(const pl_model *model, int32_t threads, const pl_checkpoint *c,
                      const void *payload, pl_state **state)
 {
-    bool same_class = strcmp(c->numerics, pl_engine_class()) == 0;
+    bool same_class = strcmp(c->numerics, pl_worker_class()) == 0;
     if (same_class && c->model_hash != pl_model_hash(model))
         return PL_INVALID;
     pl_status status = pl_state_restore(*state, payload, (size_t)c->payload_size);
@@ -140,7 +141,7 @@ pl_status pl_comparison_open(pl_comparison *c, int directory, const pl_checkpoin
     pl_status status = pl_log_reader_open(directory, &c->reader);
     if (status != PL_OK)
         return status;
-    c->on = from->frame < 0 || strcmp(from->numerics, pl_engine_class()) == 0;
+    c->on = from->frame < 0 || strcmp(from->numerics, pl_worker_class()) == 0;
     class_of(c->reader, committed - 1, c->last_class);
     return PL_OK;
 }
@@ -160,7 +161,7 @@ static bool is_ours(pl_comparison *c, int64_t frame)
     if (known && (int32_t)range.record.attempt == c->attempt)
         return true;
     class_of(c->reader, frame, numerics);
-    if (strcmp(numerics, pl_engine_class()) != 0)
+    if (strcmp(numerics, pl_worker_class()) != 0)
         return false;
     if (known)
         c->attempt = (int32_t)range.record.attempt;

@@ -71,7 +71,7 @@ pl_status pl_sandbox_enter(const pl_sandbox *options, pl_sandbox_report *report)
         return PL_IO;
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
         return PL_IO;
-    if (pl_sandbox_files(options->directory, &report->landlock) != PL_OK)
+    if (pl_sandbox_files(options->directory, options->gpu, &report->landlock) != PL_OK)
         return PL_IO;
     if (pl_sandbox_calls(sanitized, &report->seccomp) != PL_OK)
         return PL_IO;

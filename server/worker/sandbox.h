@@ -24,6 +24,7 @@ typedef struct pl_sandbox {
     int directory;          /* open on the one directory to read and write, or -1 for none */
     uint64_t address_space; /* bytes, 0: no limit */
     uint64_t cpu_seconds;   /* 0: no limit */
+    bool gpu;               /* leave the GPU driver's files open */
 } pl_sandbox;
 
 typedef struct pl_sandbox_report {

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <linux/landlock.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -26,7 +27,9 @@ struct ruleset {
      LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_MAKE_DIR | ACCESS_TRUNCATE)
 
 /* Rights that mean something on a file that is no directory. */
-#define ACCESS_FILE (LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE | ACCESS_TRUNCATE)
+#define ACCESS_FILE                                                                                \
+    (LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE | ACCESS_TRUNCATE |              \
+     ACCESS_IOCTL_DEV)
 
 static uint64_t handled_files(int abi)
 {
@@ -62,6 +65,30 @@ static int allow_path(int ruleset, const char *path, uint64_t access)
     return result;
 }
 
+/* What NVIDIA's driver opens of its own, and what it reads of the machine. */
+static int allow_gpu(int ruleset, uint64_t handled)
+{
+    enum { CARDS = 32 };
+    static const char *const devices[] = {"/dev/nvidiactl", "/dev/nvidia-uvm",
+                                          "/dev/nvidia-uvm-tools", "/dev/nvidia-caps"};
+    static const char *const readable[] = {"/proc/driver/nvidia", "/proc/devices",
+                                           "/sys/bus/pci/devices", "/sys/devices"};
+    uint64_t use = (ACCESS_READ | LANDLOCK_ACCESS_FS_WRITE_FILE | ACCESS_IOCTL_DEV) & handled;
+    for (size_t i = 0; i < sizeof devices / sizeof *devices; i++)
+        if (allow_path(ruleset, devices[i], use) != 0)
+            return -1;
+    for (int card = 0; card < CARDS; card++) {
+        char path[32];
+        snprintf(path, sizeof path, "/dev/nvidia%d", card);
+        if (allow_path(ruleset, path, use) != 0)
+            return -1;
+    }
+    for (size_t i = 0; i < sizeof readable / sizeof *readable; i++)
+        if (allow_path(ruleset, readable[i], ACCESS_READ & handled) != 0)
+            return -1;
+    return 0;
+}
+
 static int allow_all(int ruleset, int directory, uint64_t handled)
 {
     /* Libraries may be loaded late (libgcc_s for a thread's exit), and the C library and libgomp
@@ -88,7 +115,7 @@ static int allow_all(int ruleset, int directory, uint64_t handled)
     return directory < 0 ? 0 : allow(ruleset, directory, (ACCESS_READ | ACCESS_WRITE) & handled);
 }
 
-pl_status pl_sandbox_files(int directory, int *abi)
+pl_status pl_sandbox_files(int directory, bool gpu, int *abi)
 {
     *abi = 0;
     long version = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
@@ -108,6 +135,8 @@ pl_status pl_sandbox_files(int directory, int *abi)
     if (ruleset < 0)
         return PL_IO;
     int failed = allow_all(ruleset, directory, attributes.files);
+    if (!failed && gpu)
+        failed = allow_gpu(ruleset, attributes.files);
     if (!failed)
         failed = (int)syscall(SYS_landlock_restrict_self, ruleset, 0);
     int kept = errno;

@@ -2,6 +2,7 @@
 
 #include "protocol/head_recover.h"
 #include "protocol/session_dir.h"
+#include "server/worker/gpu.h"
 #include "server/worker/sandbox.h"
 #include "server/worker/worker_log.h"
 
@@ -55,8 +56,12 @@ pl_worker_exit pl_session_enter(const pl_session_options *options, int *director
         return PL_WORKER_REFUSED;
     if (!pl_worker_log_open(*directory))
         pl_worker_say("%s: worker.log can not be opened: %s", path, strerror(errno));
+    /* Inside no library is opened that lies elsewhere than the system's. */
+    if (options->gpu)
+        pl_worker_gpu_open(options->gpu, options->gpu_plugin);
     pl_sandbox_report sandbox;
-    if (pl_sandbox_enter(&(pl_sandbox){.directory = *directory}, &sandbox) != PL_OK) {
+    pl_sandbox closed = {.directory = *directory, .gpu = options->gpu != NULL};
+    if (pl_sandbox_enter(&closed, &sandbox) != PL_OK) {
         pl_worker_say("the sandbox could not be entered: %s", strerror(errno));
         return PL_WORKER_USAGE;
     }

@@ -1,3 +1,4 @@
+#include "server/worker/gpu.h"
 #include "server/worker/session_run.h"
 
 #include "engine/pliant.h"
@@ -33,6 +34,11 @@ typedef struct session_run {
     double started; /* s, monotonic */
     double earlier; /* s of running that the checkpoint brought along */
     pl_session_scene scene;
+    pl_status read_status; /* what reading scene.json came to */
+    int read_error;        /* errno of it */
+    pl_faults read_faults;
+    bool has_device;     /* the one that the scene asks for */
+    char no_device[512]; /* why not */
     pl_model *model;
     pl_state *state;
     pl_log_writer *log;
@@ -144,16 +150,37 @@ static bool done_or_fail(session_run *run, pl_status status, const pl_faults *fa
 /* ---- start ------------------------------------------------------------------------------------
  */
 
+static void fail_gpu(session_run *run, const char *why)
+{
+    fail(run, PL_FAILURE_NO_GPU,
+         "Run it where there is a GPU that has all of the scene, or with \"device\": \"cpu\".",
+         "%.250s", why);
+}
+
+/* scene.json, and the device that it asks for. What is wrong with either is told once the log is open. */
+static void decode_scene(session_run *run)
+{
+    run->read_status = pl_session_scene_read(run->directory, &run->scene, &run->read_faults);
+    run->read_error = errno;
+    if (run->read_status == PL_OK)
+        run->has_device = pl_worker_gpu_take(&run->scene.scene.solver, run->no_device,
+                                             sizeof run->no_device);
+}
+
 static bool read_scene(session_run *run)
 {
     pl_faults faults = {0};
     bool good = false;
-    pl_status status = pl_session_scene_read(run->directory, &run->scene, &faults);
+    errno = run->read_error;
     if (pl_session_scene_accepted(run->directory, &run->scene))
-        good = done_or_fail(run, status, &faults, "reading scene.json");
+        good = done_or_fail(run, run->read_status, &run->read_faults, "reading scene.json");
     else
         fail(run, PL_FAILURE_INTERNAL, "Submit the scene again.",
              "scene.json was changed since it was accepted");
+    if (good && !run->has_device) {
+        fail_gpu(run, run->no_device);
+        good = false;
+    }
     if (good) {
         run->threads = run->options->threads;
         if (run->threads <= 0)
@@ -178,6 +205,11 @@ static bool build_model(session_run *run)
         "building the model");
     pl_faults_clear(&faults);
     pl_session_scene_drop_meshes(&run->scene);
+    const char *why = good ? pl_worker_gpu_refuses(run->model) : NULL;
+    if (why) {
+        fail_gpu(run, why);
+        good = false;
+    }
     if (good)
         good = done_or_fail(run, pl_state_create(run->model, run->threads, &run->state), &faults,
                             "building the state");
@@ -191,9 +223,9 @@ static char *encode_epoch(const session_run *run)
     pl_json_begin_object(&w);
     pl_json_set_string(&w, "event", "attempt");
     pl_json_set_integer(&w, "attempt", run->options->attempt);
-    pl_json_set_string(&w, "class", pl_engine_class());
+    pl_json_set_string(&w, "class", pl_worker_class());
     pl_json_set_string(&w, "isa", pl_engine_isa());
-    pl_json_set_string(&w, "precision", "double");
+    pl_json_set_string(&w, "precision", pl_worker_precision());
     if (run->options->threads > 0)
         pl_json_set_integer(&w, "threads", run->options->threads);
     else
@@ -318,7 +350,7 @@ static void fail_not_reproducible(session_run *run, int64_t frame, const char *h
          "memory or hardware of this machine or of the earlier one, or a library that was "
          "replaced.",
          "frame %lld, computed again from frame %lld on, %s (class '%.70s')", (long long)frame,
-         (long long)(run->resumed.frame < 0 ? 0 : run->resumed.frame), how, pl_engine_class());
+         (long long)(run->resumed.frame < 0 ? 0 : run->resumed.frame), how, pl_worker_class());
     run->failure.frame = frame > 0 ? frame - 1 : -1;
     run->failure.step = pl_state_step(run->state);
 }
@@ -355,20 +387,20 @@ static void end_comparison(session_run *run)
 static bool note_class(session_run *run)
 {
     const char *before = run->comparison.last_class;
-    if (strcmp(before, pl_engine_class()) == 0)
+    if (strcmp(before, pl_worker_class()) == 0)
         return true;
     pl_json_writer w = {0};
     pl_json_begin_object(&w);
     pl_json_set_string(&w, "event", "numerics_changed");
     pl_json_set_string(&w, "from", before);
-    pl_json_set_string(&w, "to", pl_engine_class());
+    pl_json_set_string(&w, "to", pl_worker_class());
     pl_json_end_object(&w);
     char *text = pl_json_finish(&w, NULL);
     pl_status status = text ? pl_log_append_epoch(run->log, text) : PL_NO_MEMORY;
     int error = errno;
     free(text);
     errno = error;
-    pl_worker_say("numerics class changed from '%s' to '%s'", before, pl_engine_class());
+    pl_worker_say("numerics class changed from '%s' to '%s'", before, pl_worker_class());
     return done_or_fail(run, status, &(pl_faults){0}, "noting the numerics class");
 }
 
@@ -525,6 +557,7 @@ static bool first_state(session_run *run)
 static void compute(session_run *run)
 {
     double begin = pl_worker_clock();
+    decode_scene(run); /* of which the log's first record tells what computes */
     if (!open_log(run) || should_stop(run))
         return;
     double opened = pl_worker_clock();
@@ -540,7 +573,7 @@ static void compute(session_run *run)
     pl_worker_say("%lld vertices, %lld tetrahedra, %lld frames, %d threads, %s",
                   (long long)pl_model_vertex_count(run->model),
                   (long long)pl_model_tet_count(run->model),
-                  (long long)pl_scene_frames(&run->scene.scene), run->threads, pl_engine_class());
+                  (long long)pl_scene_frames(&run->scene.scene), run->threads, pl_worker_class());
     pl_worker_say("frame %lld after %.1f ms: start %.1f, log %.1f, scene and meshes %.1f, model "
                   "%.1f, frame %.1f",
                   (long long)run->state_frame, 1e3 * (first - run->started),
@@ -638,6 +671,7 @@ static void release(session_run *run)
     pl_state_destroy(run->state);
     pl_model_destroy(run->model);
     pl_session_scene_clear(&run->scene);
+    pl_faults_clear(&run->read_faults);
     /* The lock goes last: until here nobody else may take the directory for free. */
     if (run->lock >= 0)
         close(run->lock);

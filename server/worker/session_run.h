@@ -29,6 +29,8 @@ typedef struct pl_session_options {
     int32_t threads;         /* 0: as the scene's resources.cores */
     uint64_t memory;         /* bytes, 0: no limit */
     double checkpoint_every; /* s, at least, between two of them */
+    const char *gpu;         /* UUID or "auto"; NULL: none is used */
+    const char *gpu_plugin;  /* NULL: libpliant_cuda.so beside the program */
 } pl_session_options;
 
 /* Run it. Takes over the process: signals, standard error, sandbox. */

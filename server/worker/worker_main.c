@@ -1,5 +1,6 @@
 /* pliant-worker: run one session directory. */
 #include "server/worker/compare.h"
+#include "server/worker/gpu.h"
 #include "server/worker/sandbox.h"
 #include "server/worker/session_run.h"
 
@@ -13,9 +14,10 @@
 
 static const char usage[] =
     "usage: pliant-worker --session DIR --attempt N [--threads T] [--memory BYTES]\n"
-    "                     [--checkpoint-every SECONDS]\n"
+    "                     [--checkpoint-every SECONDS] [--gpu UUID|auto [--gpu-plugin FILE]]\n"
     "       pliant-worker --session DIR --attempt N --compare STEP --entries E\n"
-    "                     [--references R] [--threads T]\n"
+    "                     [--references R] [--threads T] [--gpu UUID|auto]\n"
+    "       pliant-worker --devices [--gpu-plugin FILE]\n"
     "\n"
     "Runs the session in DIR: reads DIR/scene.json and DIR/meshes, writes DIR/log and\n"
     "DIR/exit.json, and says little in DIR/worker.log. Where an earlier attempt left off, it goes\n"
@@ -34,6 +36,11 @@ static const char usage[] =
     "  --entries E      how many there are; --references R: from number R on, the first that "
     "is\n"
     "                   done is the last\n"
+    "  --gpu UUID       the GPU for a scene that asks for one; auto: the one with the most unused\n"
+    "                   memory. Without one such a scene fails, with the reason\n"
+    "  --gpu-plugin FILE\n"
+    "                   what runs on it (default: libpliant_cuda.so beside the program)\n"
+    "  --devices        print the GPUs as JSON, or why there is none\n"
     "  --help, --version\n"
     "\n"
     "Exit status: 0 succeeded, 3 failed, 4 cancelled, 5 lock held or attempt stale, 6 stopped by\n"
@@ -87,11 +94,15 @@ int main(int argc, char **argv)
                                             {"compare", required_argument, NULL, 'p'},
                                             {"entries", required_argument, NULL, 'e'},
                                             {"references", required_argument, NULL, 'r'},
+                                            {"gpu", required_argument, NULL, 'g'},
+                                            {"gpu-plugin", required_argument, NULL, 'l'},
+                                            {"devices", no_argument, NULL, 'd'},
                                             {"help", no_argument, NULL, 'h'},
                                             {"version", no_argument, NULL, 'v'},
                                             {NULL, 0, NULL, 0}};
     pl_session_options run = {.checkpoint_every = 10};
     pl_compare_options compare = {.references = INT32_MAX};
+    bool devices = false;
     pl_sandbox_close_inherited();
     restart_without_library_threads(argv);
     for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;)
@@ -120,6 +131,15 @@ int main(int argc, char **argv)
         case 'r':
             compare.references = (int32_t)number("references", optarg, 1000);
             break;
+        case 'g':
+            run.gpu = optarg;
+            break;
+        case 'l':
+            run.gpu_plugin = optarg;
+            break;
+        case 'd':
+            devices = true;
+            break;
         case 'h':
             fputs(usage, stdout);
             return 0;
@@ -130,7 +150,9 @@ int main(int argc, char **argv)
             fputs("Try pliant-worker --help.\n", stderr);
             return PL_WORKER_USAGE;
         }
-    if (!run.directory || !run.attempt || optind != argc ||
+    if (devices && !run.directory && optind == argc)
+        return pl_worker_gpu_list(run.gpu_plugin) ? PL_WORKER_SUCCEEDED : PL_WORKER_FAILED;
+    if (devices || !run.directory || !run.attempt || optind != argc ||
         (compare.step > 0) != (compare.entries > 0)) {
         fputs(usage, stderr);
         return PL_WORKER_USAGE;

@@ -36,6 +36,48 @@ START_TEST(run_needs_no_daemon)
 }
 END_TEST
 
+/* A scene for a GPU: refused at once where there is none, with nothing made; run by a plug-in. */
+START_TEST(a_gpu_is_found_or_refused)
+{
+    struct stat st;
+    pliant_write("gpu.json",
+                 "{\"pliant\": 1, \"time\": {\"steps\": 3}, \"solver\": {\"device\": \"gpu\","
+                 " \"method\": \"lbfgs\"}, \"bodies\": [{\"mesh\": " PLIANT_BOX "}]}");
+    ck_assert_int_eq(pliant("run gpu.json --out g --gpu-plugin /nowhere/plugin.so"), 1);
+    ck_assert_ptr_nonnull(strstr(pliant_err, "/solver/device"));
+    ck_assert_ptr_nonnull(strstr(pliant_err, "no device, because there is no plug-in"));
+    ck_assert_int_ne(stat(pliant_path("g"), &st), 0);
+    const char *plugin = pliant_emulated_plugin();
+    setenv("PLIANT_EMULATED", "absent", 1);
+    ck_assert_int_eq(pliant("--json run gpu.json --out g --gpu-plugin %s", plugin), 1);
+    unsetenv("PLIANT_EMULATED");
+    ck_assert_ptr_nonnull(strstr(pliant_out, "no device, because this one is emulated as absent"));
+    ck_assert_int_eq(pliant("run gpu.json --out g --gpu GPU-none --gpu-plugin %s", plugin), 1);
+    ck_assert_ptr_nonnull(strstr(pliant_err, "no device, because none has that UUID"));
+    ck_assert_int_ne(stat(pliant_path("g"), &st), 0);
+    ck_assert_msg(pliant("run gpu.json --out g --threads 1 --gpu-plugin %s", plugin) == 0, "%s",
+                  pliant_err);
+    ck_assert_ptr_nonnull(strstr(pliant_err, "succeeded  3 frames"));
+    static char said[1 << 14];
+    pliant_read("g/worker.log", said, sizeof said);
+    ck_assert_ptr_nonnull(strstr(said, "single on emulated"));
+    ck_assert_int_eq(pliant("run --resume --out g --gpu-plugin %s", plugin), 0);
+    /* Beside the CPU on one frame; and where none is given it is told and left out. */
+    pliant_write_scene("bar.json", 2, PLIANT_BOX);
+    ck_assert_int_eq(pliant("compare bar.json --methods lbfgs,lbfgs:device=gpu:precision=double "
+                            "--iterations 40 --json --gpu auto --gpu-plugin %s",
+                            plugin),
+                     0);
+    pl_json *result = pl_json_parse(pliant_out, strlen(pliant_out), NULL);
+    double on_cpu = pl_json_number(result, "methods/0/error/40", NAN);
+    ck_assert_double_lt(on_cpu, 1e-3);
+    ck_assert_double_le(pl_json_number(result, "methods/1/error/40", NAN), 10 * on_cpu + 1e-9);
+    pl_json_free(result);
+    ck_assert_int_eq(pliant("compare bar.json --methods lbfgs,lbfgs:device=gpu --iterations 5"), 0);
+    ck_assert_ptr_nonnull(strstr(pliant_out, "no device, because the worker was started without"));
+}
+END_TEST
+
 /* Its patch is of the scene as it is written: it can put a mesh in a file's place, and a file in a
  * mesh's. */
 START_TEST(quick_form_knows_mesh_files)
@@ -273,6 +315,7 @@ int main(void)
     tcase_set_timeout(t, 120);
     tcase_add_checked_fixture(t, pliant_setup_here, pliant_teardown);
     tcase_add_test(t, run_needs_no_daemon);
+    tcase_add_test(t, a_gpu_is_found_or_refused);
     tcase_add_test(t, quick_form_knows_mesh_files);
     tcase_add_test(t, methods_are_compared_on_one_frame);
     tcase_add_test(t, a_curve_is_the_closed_form);

@@ -177,7 +177,9 @@ static const struct {
      "unknown_value"},
     {"{\"pliant\": 1, \"time\": {\"integrator\": \"bdf2\"}, %s}", "/time/integrator",
      "unsupported"},
-    {"{\"pliant\": 1, \"solver\": {\"device\": \"gpu\"}, %s}", "/solver/device", "unsupported"},
+    {"{\"pliant\": 1, \"solver\": {\"device\": \"gpu\"}, %s}", "/solver/device", "no_gpu"},
+    {"{\"pliant\": 1, \"solver\": {\"precision\": \"single\"}, %s}", "/solver/precision",
+     "unsupported"},
     {"{\"pliant\": 1, \"bodies\": []}", "/bodies", "out_of_range"},
     {"{\"pliant\": 1, \"materials\": {\"rubber\": {}}, \"bodies\": [{\"mesh\": {\"box\": {}}, "
      "\"material\": \"rubbr\"}]}",

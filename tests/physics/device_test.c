@@ -292,6 +292,78 @@ START_TEST(what_it_lacks_is_refused)
 }
 END_TEST
 
+/* ---- carries.h says the same to users
+ * ------------------------------------------------------------------------------------------ */
+
+static const struct {
+    const char *solver, *scene, *pointer; /* NULL: a GPU has it all */
+} GPU_SCENES[] = {
+    {"'method': 'admm'", "'bodies': [{'mesh': {'box': {}}}]", "/solver/method"},
+    {"'method': 'quasi_newton'", "'bodies': [{'mesh': {'box': {}}}]", "/solver/method"},
+    {"'method': 'newton'", "'bodies': [{'mesh': {'box': {}}}]", "/solver/method"},
+    {"'method': 'lbfgs'", "'bodies': [{'mesh': {'box': {}}}], 'obstacles': [{'plane': {}}]",
+     "/obstacles"},
+    {"'method': 'lbfgs'",
+     "'materials': {'a/b': {'bending': {'model': 'hinge'}}},"
+     "'bodies': [{'material': 'a/b', 'mesh': {'cloth': {}}}]",
+     "/materials/a~1b/bending"},
+    {"'method': 'admm'",
+     "'materials': {'m': {'strain_limit': {}}}, 'bodies': [{'material': 'm', 'mesh': {'cloth': "
+     "{}}}]",
+     "/materials/m/strain_limit"},
+    {"'method': 'admm'",
+     "'materials': {'m': {'strain_limit': {}}}, 'bodies': [{'material': 'm', 'mesh': {'box': {}}}]",
+     "/materials/m/strain_limit"},
+    {"'method': 'admm'",
+     "'materials': {'m': {'inextensible': 'rope'}}, 'bodies': [{'material': 'm', 'mesh': {'rope': "
+     "{}}}]",
+     "/materials/m/inextensible"},
+    {"'method': 'chebyshev_descent'", "'bodies': [{'mesh': {'box': {}}}]", NULL},
+    {"'method': 'gradient_descent'",
+     "'materials': {'m': {'bending': {'model': 'quadratic'}}},"
+     "'bodies': [{'material': 'm', 'mesh': {'cloth': {}}}]",
+     NULL},
+    {"'method': 'nonlinear_cg'",
+     "'materials': {'m': {'bending': {}}}, 'bodies': [{'material': 'm', 'mesh': {'rope': {}}}]",
+     NULL},
+    {"'method': 'lbfgs'",
+     "'materials': {'m': {'fibers': {'direction': [1, 0, 0], 'stiffness': 1e4}},"
+     " 'unused': {'bending': {'model': 'hinge'}, 'strain_limit': {}}},"
+     "'bodies': [{'material': 'm', 'mesh': {'box': {}}}]",
+     NULL},
+};
+enum { GPU_SCENE_COUNT = sizeof GPU_SCENES / sizeof *GPU_SCENES };
+
+START_TEST(scenes_are_refused_where_the_device_refuses)
+{
+    pl_run_on_host();
+    const char *pointer = GPU_SCENES[_i].pointer;
+    pl_run *r = pl_run_openf(1, "{'pliant': 1, 'solver': {%s}, %s}", GPU_SCENES[_i].solver,
+                             GPU_SCENES[_i].scene);
+    pl_estimate estimate;
+    pl_faults faults = {0};
+    ck_assert_int_eq(pl_scene_check(&r->scene, r->meshes, &estimate, NULL, &faults), PL_OK);
+    r->scene.solver.device = PL_DEVICE_GPU;
+    pl_status status = pl_scene_check(&r->scene, r->meshes, &estimate, NULL, &faults);
+    const char *why = pl_backend_refuses(&pl_backend_device_f32, r->model);
+    ck_assert_int_eq(status, pointer ? PL_INVALID : PL_OK);
+    ck_assert_msg((why != NULL) == (pointer != NULL), "%s", why ? why : "it is taken");
+    bool there = pointer == NULL;
+    for (size_t i = 0; i < faults.count; i++) {
+        ck_assert_str_eq(faults.items[i].code, "unsupported");
+        ck_assert_str_ne(faults.items[i].hint, "");
+        there = there || strcmp(faults.items[i].pointer, pointer) == 0;
+    }
+    ck_assert(there);
+    /* Of what is refused for its elements the device refuses those, whatever the method. */
+    if (pointer && strcmp(pointer, "/solver/method") != 0)
+        ck_assert_ptr_nonnull(pl_backend_device_f32.refuses(r->model));
+    pl_faults_clear(&faults);
+    r->scene.solver.device = PL_DEVICE_CPU;
+    pl_run_close(r);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("device");
@@ -303,6 +375,7 @@ int main(void)
     tcase_add_loop_test(t, the_minimum_is_newton_s, 0, 6);
     tcase_add_loop_test(t, sheets_are_the_cpu_s, 0, 2 * SHEET_COUNT);
     tcase_add_loop_test(t, what_it_lacks_is_refused, 0, LACKING_COUNT);
+    tcase_add_loop_test(t, scenes_are_refused_where_the_device_refuses, 0, GPU_SCENE_COUNT);
     suite_add_tcase(suite, t);
     return run_suite(suite);
 }

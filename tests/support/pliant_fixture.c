@@ -44,6 +44,14 @@ static void find_program(void)
     snprintf(program, sizeof program, "%.4000s/pliant", folder);
 }
 
+const char *pliant_emulated_plugin(void)
+{
+    static char path[PATH_MAX];
+    snprintf(path, sizeof path, "%.*s/tests/libpliant_emulated.so",
+             (int)(strrchr(program, '/') - program), program);
+    return path;
+}
+
 void pliant_setup(void)
 {
     find_program();

@@ -31,6 +31,9 @@ __attribute__((format(printf, 1, 2))) int pliant(const char *format, ...);
 /* A session of `steps` frames, submitted; its id. */
 const char *pliant_submit(int steps);
 
+/* The path of a plug-in whose one GPU is the host (tests/gpu/emulated_plugin.c); static. */
+const char *pliant_emulated_plugin(void);
+
 /* Start pliant in the background; interrupt it, for its exit status. */
 pid_t pliant_start(const char *const *words);
 int pliant_interrupt(pid_t pid);

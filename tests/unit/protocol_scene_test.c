@@ -320,8 +320,36 @@ START_TEST(messages)
     assert_fault(", \"solver\": {\"initial_guess\": \"velocty\"}", "velocty",
                  "one of: best, position, velocity, acceleration, step",
                  "did you mean \"velocity\"?");
-    assert_fault(", \"solver\": {\"device\": \"gpu\"}", "gpu", "one of: cpu",
-                 "not in this version");
+    assert_fault(", \"solver\": {\"device\": \"gpus\"}", "gpus", "one of: cpu, gpu",
+                 "did you mean \"gpu\"?");
+    assert_fault(", \"solver\": {\"precision\": \"single\"}", "single, on the CPU",
+                 "double or auto, on the CPU", "leave it out, or use \"device\": \"gpu\"");
+}
+END_TEST
+
+/* Floats are a GPU's, and its default. */
+START_TEST(precision_follows_the_device)
+{
+    static const struct {
+        const char *solver;
+        pl_device_kind device;
+        bool single;
+    } rows[] = {{"{}", PL_DEVICE_CPU, false},
+                {"{\"precision\": \"auto\"}", PL_DEVICE_CPU, false},
+                {"{\"precision\": \"double\", \"device\": \"cpu\"}", PL_DEVICE_CPU, false},
+                {"{\"device\": \"gpu\"}", PL_DEVICE_GPU, true},
+                {"{\"device\": \"gpu\", \"precision\": \"single\"}", PL_DEVICE_GPU, true},
+                {"{\"device\": \"gpu\", \"precision\": \"double\"}", PL_DEVICE_GPU, false}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        pl_scene s;
+        pl_faults faults = {0};
+        char more[128];
+        snprintf(more, sizeof more, ", \"solver\": %s", rows[i].solver);
+        ck_assert_int_eq(decode_with(more, &s, &faults), PL_DECODE_OK);
+        ck_assert_int_eq(s.solver.device, rows[i].device);
+        ck_assert_int_eq(pl_solver_is_single(&s.solver), rows[i].single);
+        pl_scene_clear(&s);
+    }
 }
 END_TEST
 
@@ -558,6 +586,7 @@ int main(void)
     tcase_add_test(tcase, defaults_follow_the_method);
     tcase_add_test(tcase, steps_of_a_duration);
     tcase_add_test(tcase, messages);
+    tcase_add_test(tcase, precision_follows_the_device);
     tcase_add_test(tcase, echo_is_bounded);
     tcase_add_test(tcase, bounds);
     tcase_add_test(tcase, large_heightfields_are_advised_well);

@@ -1,0 +1,289 @@
+/* Sessions that ask for a GPU, on a plug-in whose one device is the host (tests/gpu/emulated_plugin.c): the
+ * CPU's frames to rounding, the same bits after a stop; and where there is no GPU they fail with the
+ * reason, before any frame. */
+#include "protocol/json.h"
+#include "protocol/log.h"
+#include "protocol/record.h"
+#include "protocol/session_dir.h"
+#include "tests/support/session_compare.h"
+#include "tests/support/suite.h"
+
+#include <check.h>
+#include <limits.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char plugin[PATH_MAX];
+
+/* build/tests/libpliant_emulated.so: build/tests/faults/gpu_test -> build/tests. */
+static void find_plugin(void)
+{
+    ssize_t n = readlink("/proc/self/exe", plugin, sizeof plugin - 64);
+    ck_assert_int_gt(n, 0);
+    plugin[n] = '\0';
+    for (int up = 0; up < 2; up++)
+        *strrchr(plugin, '/') = '\0';
+    strcat(plugin, "/libpliant_emulated.so");
+}
+
+static void create(session_fixture *f, int steps, const char *solver)
+{
+    char scene[1024];
+    snprintf(
+        scene, sizeof scene,
+        "{\"pliant\": 1, \"time\": {\"step\": 0.01, \"steps\": %d}, \"output\": {\"precision\": "
+        "\"double\"}, \"solver\": {\"iterations\": 20, \"tolerance\": 0, %s}, \"bodies\": "
+        "[{\"mesh\": {\"box\": {\"size\": [2, 1, 1], \"cells\": [4, 2, 2]}}}], \"pins\": "
+        "[{\"select\": {\"side\": \"-x\"}}]}",
+        steps, solver);
+    session_fixture_create(f, NULL, scene);
+}
+
+/* An attempt with --gpu and --gpu-plugin, each where it is not NULL. */
+static pid_t start(const session_fixture *f, const char *attempt, const char *uuid,
+                   const char *file)
+{
+    const char *arguments[12] = {"--session", f->path, "--attempt", attempt, "--threads", "1"};
+    int used = 6;
+    if (uuid) {
+        arguments[used++] = "--gpu";
+        arguments[used++] = uuid;
+    }
+    if (file) {
+        arguments[used++] = "--gpu-plugin";
+        arguments[used++] = file;
+    }
+    return session_fixture_spawn("pliant-worker", arguments, NULL, NULL);
+}
+
+static int run(const session_fixture *f, const char *attempt, const char *uuid, const char *file)
+{
+    return session_fixture_wait(start(f, attempt, uuid, file), 60);
+}
+
+/* The largest difference of a coordinate in frame k. */
+static double apart(const session_fixture *a, const session_fixture *b, int64_t k)
+{
+    const session_fixture *both[] = {a, b};
+    char *frames[2];
+    uint64_t length[2];
+    for (int i = 0; i < 2; i++) {
+        pl_log_reader *reader;
+        ck_assert_int_eq(pl_log_reader_open(both[i]->directory, &reader), PL_OK);
+        ck_assert_int_gt(pl_log_reader_refresh(reader), k);
+        ck_assert_int_eq(pl_log_read(reader, k, PL_LOG_FRAME, &frames[i], &length[i]), PL_LOG_OK);
+        pl_log_reader_close(reader);
+    }
+    ck_assert_uint_eq(length[0], length[1]);
+    double most = 0;
+    for (uint64_t at = PL_FRAME_HEADER; at < length[0]; at += sizeof(double)) {
+        double x, y;
+        memcpy(&x, frames[0] + at, sizeof x);
+        memcpy(&y, frames[1] + at, sizeof y);
+        most = fmax(most, fabs(x - y));
+    }
+    free(frames[0]);
+    free(frames[1]);
+    return most;
+}
+
+static const struct {
+    const char *solver, *device;
+    double tolerance;
+} METHODS[] = {
+    {"\"method\": \"chebyshev_descent\"", "\"device\": \"gpu\"", 1e-4},
+    {"\"method\": \"chebyshev_descent\"", "\"device\": \"gpu\", \"precision\": \"double\"", 1e-9},
+    {"\"method\": \"lbfgs\"", "\"device\": \"gpu\", \"precision\": \"single\"", 1e-4},
+    {"\"method\": \"lbfgs\"", "\"device\": \"gpu\", \"precision\": \"double\"", 1e-9},
+};
+enum { METHOD_COUNT = sizeof METHODS / sizeof *METHODS, STEPS = 30 };
+
+static bool is_single(int row)
+{
+    return METHODS[row].tolerance > 1e-6;
+}
+
+static void solver_of(int row, char *text, size_t size)
+{
+    snprintf(text, size, "%s, %s, \"initial_guess\": \"velocity\"", METHODS[row].solver,
+             METHODS[row].device);
+}
+
+START_TEST(frames_are_the_cpu_s)
+{
+    session_fixture cpu, gpu;
+    char solver[256];
+    snprintf(solver, sizeof solver, "%s, \"initial_guess\": \"velocity\"", METHODS[_i].solver);
+    create(&cpu, 10, solver);
+    solver_of(_i, solver, sizeof solver);
+    create(&gpu, 10, solver);
+    ck_assert_int_eq(session_fixture_preflight(&gpu), 0);
+    ck_assert_int_eq(run(&cpu, "1", NULL, NULL), 0);
+    ck_assert_int_eq(run(&gpu, "1", "auto", plugin), 0);
+    for (int64_t k = 0; k <= 10; k++)
+        ck_assert_double_le(apart(&cpu, &gpu, k), METHODS[_i].tolerance);
+    /* It was no CPU that computed them, and with floats only where asked. */
+    ck_assert_double_gt(apart(&cpu, &gpu, 10), is_single(_i) ? 1e-9 : 0);
+    ck_assert(session_said(&gpu, is_single(_i) ? ", single on emulated" : ", double on emulated"));
+    pl_log_reader *reader;
+    char *epoch;
+    uint64_t length;
+    ck_assert_int_eq(pl_log_reader_open(gpu.directory, &reader), PL_OK);
+    pl_log_reader_refresh(reader);
+    ck_assert_int_eq(pl_log_epoch(reader, 1, &epoch, &length), PL_LOG_OK);
+    pl_json *told = pl_json_parse(epoch, length, NULL);
+    ck_assert_str_eq(pl_json_string(told, "precision", ""), is_single(_i) ? "single" : "double");
+    ck_assert_ptr_nonnull(strstr(pl_json_string(told, "class", ""), "on emulated"));
+    pl_json_free(told);
+    free(epoch);
+    pl_log_reader_close(reader);
+    session_fixture_destroy(&gpu);
+    session_fixture_destroy(&cpu);
+}
+END_TEST
+
+/* A run that was stopped and went on from its checkpoint has the bits of one that was not. */
+START_TEST(goes_on_with_the_same_bits)
+{
+    session_fixture whole, stopped;
+    char solver[256];
+    int status = 0;
+    solver_of(_i == 0 ? 0 : METHOD_COUNT - 1, solver, sizeof solver);
+    create(&whole, STEPS, solver);
+    ck_assert_int_eq(run(&whole, "1", "GPU-emulated", plugin), 0);
+    for (int tries = 0; tries < 20 && status != 6; tries++) { /* it may be over before the signal */
+        if (tries > 0)
+            session_fixture_destroy(&stopped);
+        create(&stopped, STEPS, solver);
+        pid_t pid = start(&stopped, "1", "auto", plugin);
+        ck_assert(session_fixture_await(&stopped, 5, 30));
+        kill(pid, SIGTERM);
+        status = session_fixture_wait(pid, 30);
+    }
+    ck_assert_int_eq(status, 6);
+    ck_assert_int_eq(run(&stopped, "2", "auto", plugin), 0);
+    ck_assert(session_said(&stopped, "goes on from the checkpoint of frame"));
+    ck_assert(session_said(&stopped, "1 are the same"));
+    ck_assert_int_eq(session_fixture_frames(&stopped), STEPS + 1);
+    ck_assert_int_eq(session_compare(&whole, &stopped), -1);
+    session_fixture_destroy(&stopped);
+    session_fixture_destroy(&whole);
+}
+END_TEST
+
+static const struct {
+    const char *uuid, *file, *emulated, *why;
+} WITHOUT[] = {
+    {NULL, NULL, NULL, "no device, because the worker was started without --gpu"},
+    {"auto", "/nowhere/plugin.so", NULL, "no device, because there is no plug-in"},
+    {"auto", "/etc/passwd", NULL, "no device, because the plug-in can not be loaded"},
+    {"auto", plugin, "other", "no device, because the plug-in does not fit"},
+    {"auto", plugin, "absent", "no device, because this one is emulated as absent"},
+    {"GPU-other", plugin, NULL, "no device, because none of the 1 that are there is GPU-other"},
+};
+enum { WITHOUT_COUNT = sizeof WITHOUT / sizeof *WITHOUT };
+
+START_TEST(without_a_gpu_it_fails)
+{
+    session_fixture f;
+    create(&f, 3, "\"method\": \"chebyshev_descent\", \"device\": \"gpu\"");
+    if (WITHOUT[_i].emulated)
+        setenv("PLIANT_EMULATED", WITHOUT[_i].emulated, 1);
+    ck_assert_int_eq(run(&f, "1", WITHOUT[_i].uuid, WITHOUT[_i].file), 3);
+    unsetenv("PLIANT_EMULATED");
+    pl_exit e;
+    ck_assert_int_eq(pl_exit_read(f.directory, &e), PL_OK);
+    ck_assert_str_eq(e.state, "failed");
+    ck_assert_str_eq(pl_failure_name(e.failure.code), "no_gpu");
+    ck_assert_msg(strncmp(e.failure.message, WITHOUT[_i].why, strlen(WITHOUT[_i].why)) == 0, "%s",
+                  e.failure.message);
+    ck_assert_str_ne(e.failure.advice, "");
+    ck_assert_int_eq(session_fixture_frames(&f), 0);
+    /* Where there is one it goes on. */
+    ck_assert_int_eq(run(&f, "2", "auto", plugin), 0);
+    ck_assert_int_eq(session_fixture_frames(&f), 4);
+    session_fixture_destroy(&f);
+}
+END_TEST
+
+/* A plug-in stands by unused where the scene is the CPU's. */
+START_TEST(a_scene_of_the_cpu_stays_there)
+{
+    session_fixture a, b;
+    create(&a, 5, "\"method\": \"lbfgs\"");
+    create(&b, 5, "\"method\": \"lbfgs\"");
+    ck_assert_int_eq(run(&a, "1", NULL, NULL), 0);
+    ck_assert_int_eq(run(&b, "1", "auto", plugin), 0);
+    ck_assert_int_eq(session_compare(&a, &b), -1);
+    ck_assert(!session_said(&b, "emulated"));
+    session_fixture_destroy(&a);
+    session_fixture_destroy(&b);
+}
+END_TEST
+
+/* What preflight lets pass and a device refuses ends with the device's reason. */
+START_TEST(the_device_has_the_last_word)
+{
+    session_fixture f;
+    create(&f, 3, "\"method\": \"admm\", \"device\": \"gpu\"");
+    ck_assert_int_eq(session_fixture_preflight(&f), 1);
+    unlinkat(f.directory, "preflight.json", 0);
+    ck_assert_int_eq(run(&f, "1", "auto", plugin), 3);
+    pl_exit e;
+    ck_assert_int_eq(pl_exit_read(f.directory, &e), PL_OK);
+    ck_assert_str_eq(pl_failure_name(e.failure.code), "no_gpu");
+    ck_assert_ptr_nonnull(strstr(e.failure.message, "constant matrix"));
+    session_fixture_destroy(&f);
+}
+END_TEST
+
+static void devices(const char *emulated, char *text, size_t size)
+{
+    const char *const arguments[] = {"--devices", "--gpu-plugin", plugin, NULL};
+    FILE *out = tmpfile();
+    if (emulated)
+        setenv("PLIANT_EMULATED", emulated, 1);
+    pid_t pid = session_fixture_spawn("pliant-worker", arguments, NULL, out);
+    unsetenv("PLIANT_EMULATED");
+    ck_assert_int_eq(session_fixture_wait(pid, 30), 0);
+    rewind(out);
+    text[fread(text, 1, size - 1, out)] = '\0';
+    fclose(out);
+}
+
+START_TEST(devices_are_listed)
+{
+    char text[4096];
+    devices(NULL, text, sizeof text);
+    pl_json *found = pl_json_parse(text, strlen(text), NULL);
+    ck_assert_uint_eq(pl_json_count(pl_json_at(found, "devices")), 1);
+    ck_assert_str_eq(pl_json_string(found, "devices/0/uuid", ""), "GPU-emulated");
+    ck_assert_int_eq(pl_json_integer(found, "devices/0/memory", 0), 1 << 30);
+    ck_assert_str_eq(pl_json_string(found, "reason", "none"), "none");
+    pl_json_free(found);
+    devices("absent", text, sizeof text);
+    found = pl_json_parse(text, strlen(text), NULL);
+    ck_assert_uint_eq(pl_json_count(pl_json_at(found, "devices")), 0);
+    ck_assert_str_eq(pl_json_string(found, "reason", ""),
+                     "no device, because this one is emulated as absent");
+    pl_json_free(found);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *t = tcase_create("gpu");
+    tcase_set_timeout(t, 120);
+    tcase_add_unchecked_fixture(t, find_plugin, NULL);
+    tcase_add_loop_test(t, frames_are_the_cpu_s, 0, METHOD_COUNT);
+    tcase_add_loop_test(t, goes_on_with_the_same_bits, 0, 2);
+    tcase_add_loop_test(t, without_a_gpu_it_fails, 0, WITHOUT_COUNT);
+    tcase_add_test(t, a_scene_of_the_cpu_stays_there);
+    tcase_add_test(t, the_device_has_the_last_word);
+    tcase_add_test(t, devices_are_listed);
+    return run_cases("gpu", t);
+}

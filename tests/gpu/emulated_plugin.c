@@ -1,0 +1,56 @@
+/* libpliant_emulated.so: a plug-in whose one device is the host. PLIANT_EMULATED in the environment makes it
+ * another: "absent" finds no device, "other" is of another ABI. */
+#include "engine/backends/plugin.h"
+
+#include "engine/backends/device/phases.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char uuid[] = "GPU-emulated";
+
+static bool is(const char *how)
+{
+    const char *said = getenv("PLIANT_EMULATED");
+    return said && strcmp(said, how) == 0;
+}
+
+static int32_t find(pl_gpu *out, int32_t room, char *why, size_t why_size)
+{
+    if (room < 1 || is("absent")) {
+        snprintf(why, why_size, "no device, because this one is emulated as absent");
+        return 0;
+    }
+    *out = (pl_gpu){.name = "emulated", .memory = 1 << 30, .unused = 1 << 30};
+    memcpy(out->uuid, uuid, sizeof uuid);
+    return 1;
+}
+
+static bool choose(const char *wanted, char *why, size_t why_size)
+{
+    if (strcmp(wanted, uuid) == 0)
+        return true;
+    snprintf(why, why_size, "there is no %s", wanted);
+    return false;
+}
+
+const pl_plugin *pliant_plugin(void);
+
+const pl_plugin *pliant_plugin(void)
+{
+    static pl_plugin plugin = {
+        .abi = PL_PLUGIN_ABI,
+        .model_size = sizeof(pl_model),
+        .group_size = sizeof(pl_group),
+        .ops_size = sizeof(pl_backend_ops),
+        .version = PLIANT_VERSION,
+        .find = find,
+        .select = choose,
+        .f32 = &pl_backend_device_f32,
+        .f64 = &pl_backend_device_f64,
+    };
+    if (is("other"))
+        plugin.abi = PL_PLUGIN_ABI + 1;
+    return &plugin;
+}
