@@ -198,20 +198,31 @@ static int add_methods(pl_cli *cli, pl_compare_scene *s, const char *methods, in
     return status;
 }
 
+/* On the CPU, wherever the scene is. */
+static int add_reference(pl_cli *cli, pl_compare_scene *s, const char *entry)
+{
+    char words[128];
+    snprintf(words, sizeof words, "%s:device=cpu:precision=auto", entry);
+    int status = add_entry(cli, s, words, 1);
+    if (status == PL_EXIT_OK)
+        s->label[s->entries - 1][strlen(entry)] = '\0';
+    return status;
+}
+
 /* Whose last objective is taken for the minimum: the first of these that can carry the scene. */
 static int add_references(pl_cli *cli, pl_compare_scene *s)
 {
     static const char *const references[PL_COMPARE_REFERENCES] = {
-        "newton:device=cpu:precision=auto:iterations=200:tolerance=1e-12",
-        "quasi_newton:device=cpu:precision=auto:iterations=5000:tolerance=1e-13:window=16",
-        "admm:device=cpu:precision=auto:iterations=10000:tolerance=1e-12"};
+        "newton:iterations=200:tolerance=1e-12",
+        "quasi_newton:iterations=5000:tolerance=1e-13:window=16",
+        "admm:iterations=10000:tolerance=1e-12"};
     const char *const *known = method_names();
     int status = PL_EXIT_OK;
     for (int i = 0; status == PL_EXIT_OK && i < PL_COMPARE_REFERENCES; i++)
         for (int k = 0; known[k] && status == PL_EXIT_OK; k++)
             if (strncmp(references[i], known[k], strlen(known[k])) == 0 &&
                 references[i][strlen(known[k])] == ':')
-                status = add_entry(cli, s, references[i], 1);
+                status = add_reference(cli, s, references[i]);
     return status;
 }
 
