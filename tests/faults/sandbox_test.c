@@ -81,6 +81,37 @@ START_TEST(test_files)
 }
 END_TEST
 
+/* What a GPU's driver reads of the machine is open with `gpu` and not without; the rest stays shut. */
+START_TEST(test_files_of_a_gpu)
+{
+    session_fixture own;
+    session_fixture_bar(&own, 1, "");
+    for (int gpu = 0; gpu < 2; gpu++) {
+        pid_t pid = fork();
+        if (pid == 0) {
+            pl_sandbox_report report;
+            pl_sandbox options = {.directory = own.directory, .gpu = gpu};
+            ck_assert_int_eq(pl_sandbox_enter(&options, &report), PL_OK);
+            if (!report.landlock)
+                _exit(77);
+            int fd = open("/proc/devices", O_RDONLY);
+            ck_assert_int_eq(fd >= 0, gpu);
+            assert_refused(open("/proc/devices", O_RDWR));
+            assert_refused(open("/etc/passwd", O_RDONLY));
+            assert_refused(open("/dev/zero", O_RDWR));
+            assert_refused(socket(AF_UNIX, SOCK_STREAM, 0));
+            _exit(0);
+        }
+        int status = session_fixture_wait(pid, 30);
+        if (status == 77)
+            printf("SKIP sandbox: test_files_of_a_gpu: this kernel has no Landlock\n");
+        else
+            ck_assert_int_eq(status, 0);
+    }
+    session_fixture_destroy(&own);
+}
+END_TEST
+
 START_TEST(test_calls)
 {
     char *const arguments[] = {(char *)"/bin/true", NULL};
@@ -209,6 +240,7 @@ int main(void)
     TCase *tc = tcase_create("sandbox");
     tcase_set_timeout(tc, 60);
     tcase_add_test(tc, test_files);
+    tcase_add_test(tc, test_files_of_a_gpu);
     tcase_add_test(tc, test_calls);
     tcase_add_test(tc, test_still_works);
     tcase_add_test(tc, test_inherited_descriptors);

@@ -364,6 +364,36 @@ START_TEST(scenes_are_refused_where_the_device_refuses)
 }
 END_TEST
 
+/* A checkpoint of one precision is none of another's. */
+START_TEST(precision_decides_bits)
+{
+    static const struct {
+        pl_device_kind device;
+        pl_precision precision;
+    } rows[] = {{PL_DEVICE_GPU, PL_PRECISION_AUTO},
+                {PL_DEVICE_GPU, PL_PRECISION_SINGLE},
+                {PL_DEVICE_GPU, PL_PRECISION_DOUBLE},
+                {PL_DEVICE_CPU, PL_PRECISION_AUTO},
+                {PL_DEVICE_CPU, PL_PRECISION_DOUBLE}};
+    uint64_t hash[5];
+    pl_run_on_host();
+    pl_run *r = pl_run_open(1,
+                            "{'pliant': 1, 'bodies': [{'mesh': {'box': {'cells': [1, 1, 1]}}}]}");
+    for (int i = 0; i < 5; i++) {
+        pl_faults faults = {0};
+        pl_model *model;
+        r->scene.solver.device = rows[i].device;
+        r->scene.solver.precision = rows[i].precision;
+        ck_assert_int_eq(pl_model_create(&r->scene, r->meshes, &model, &faults), PL_OK);
+        hash[i] = pl_model_hash(model);
+        pl_model_destroy(model);
+    }
+    ck_assert(hash[0] == hash[1] && hash[3] == hash[4]);
+    ck_assert(hash[1] != hash[2] && hash[2] != hash[3] && hash[1] != hash[3]);
+    pl_run_close(r);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("device");
@@ -375,6 +405,7 @@ int main(void)
     tcase_add_loop_test(t, the_minimum_is_newton_s, 0, 6);
     tcase_add_loop_test(t, sheets_are_the_cpu_s, 0, 2 * SHEET_COUNT);
     tcase_add_loop_test(t, what_it_lacks_is_refused, 0, LACKING_COUNT);
+    tcase_add_test(t, precision_decides_bits);
     tcase_add_loop_test(t, scenes_are_refused_where_the_device_refuses, 0, GPU_SCENE_COUNT);
     suite_add_tcase(suite, t);
     return run_suite(suite);
