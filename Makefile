@@ -148,6 +148,7 @@ ifneq ($(NVCC),)
 ifeq ($(SAN),)
 ifeq ($(ARCH),$(shell uname -m))
 PROGRAMS += $(BUILD)/libpliant_cuda.so
+all: $(BUILD)/libpliant_cuda.so
 endif
 endif
 endif
