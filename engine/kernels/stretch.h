@@ -16,6 +16,7 @@
 #include "engine/kernels/mat3.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /* Most rows of constants that a model has. */
 enum { PL_STRETCH_CONSTANTS_MAX = 4 };
