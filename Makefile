@@ -83,6 +83,8 @@ PROGRAMS := $(addprefix $(BUILD)/,$(if $(SERVER_SRC),pliantd) \
             $(if $(wildcard server/worker/worker_main.c),pliant-worker) \
             $(if $(wildcard server/worker/preflight_main.c),pliant-preflight) $(if $(CLI_SRC),pliant))
 TESTS := $(patsubst tests/%.c,$(BUILD)/tests/%,$(TEST_SRC))
+# For a machine with a GPU.
+GPU_PROGRAMS := $(BUILD)/gpu/gpu-check $(BUILD)/gpu/gpu-bench
 BENCHES := $(patsubst tests/%.c,$(BUILD)/tests/%,$(BENCH_SRC))
 
 LIBS_LINEAR := -lcholmod -lblas -lm
@@ -295,7 +297,6 @@ arm64-check: arm64 $(BUILD)/tests/unit/kernels_arm64_test ## cross-compile the e
 
 # The engine without CHOLMOD: for methods that factor nothing.
 $(BUILD)/libdescent.a: $(filter-out %/cholmod.o,$(ENGINE_OBJ))
-GPU_PROGRAMS := $(BUILD)/gpu/gpu-check $(BUILD)/gpu/gpu-bench
 $(GPU_PROGRAMS): $(BUILD)/gpu/gpu-%: $(BUILD)/obj/tests/gpu/gpu_%.o \
     $(call obj,tests/gpu/gpu_scene.c tests/gpu/no_factor.c) $(BUILD)/libemulated.a $(BUILD)/libdescent.a
 	@mkdir -p $(@D)
