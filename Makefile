@@ -82,6 +82,12 @@ ENGINE_OBJ := $(call obj,$(ENGINE_SRC)) \
 PROGRAMS := $(addprefix $(BUILD)/,$(if $(SERVER_SRC),pliantd) \
             $(if $(wildcard server/worker/worker_main.c),pliant-worker) \
             $(if $(wildcard server/worker/preflight_main.c),pliant-preflight) $(if $(CLI_SRC),pliant))
+NVCC ?= $(firstword $(shell command -v nvcc) $(wildcard /usr/local/cuda/bin/nvcc))
+ifneq ($(NVCC),)
+ifeq ($(SAN)$(ARCH),$(shell uname -m))
+PROGRAMS += $(BUILD)/libpliant_cuda.so
+endif
+endif
 TESTS := $(patsubst tests/%.c,$(BUILD)/tests/%,$(TEST_SRC))
 # For a machine with a GPU.
 GPU_PROGRAMS := $(BUILD)/gpu/gpu-check $(BUILD)/gpu/gpu-bench
@@ -139,21 +145,12 @@ $(EMULATED_PLUGIN): $(BUILD)/obj/tests/gpu/emulated_plugin.o $(BUILD)/libemulate
 
 # The same for CUDA, a plug-in that is built wherever nvcc is and loaded where a session asks for a GPU: for
 # sm_80, sm_90, and what is newer by PTX. What ptxas says of each kernel is kept beside its object.
-NVCC ?= $(firstword $(shell command -v nvcc) $(wildcard /usr/local/cuda/bin/nvcc))
 CUDA_FLAGS := -std=c++20 -O3 -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=[sm_90,compute_90] \
     -diag-suppress 1675 -Xcompiler -fPIC,-fvisibility=hidden,-Wno-deprecated-enum-enum-conversion -Xptxas -v -I. -D_GNU_SOURCE
 CUDA_DIR := $(BUILD)/obj/engine/backends/cuda
 CUDA_KERNELS := $(foreach p,f32 f64,$(patsubst engine/backends/device/%.c,$(CUDA_DIR)/%.$(p).o,$(DEVICE_KERNELS)))
 CUDA_OBJ := $(CUDA_DIR)/memory_cuda.o $(CUDA_DIR)/plugin.o $(CUDA_KERNELS) \
     $(foreach p,f32 f64,$(patsubst engine/backends/device/%.c,$(CUDA_DIR)/%.$(p).o,$(DEVICE_SRC)))
-ifneq ($(NVCC),)
-ifeq ($(SAN),)
-ifeq ($(ARCH),$(shell uname -m))
-PROGRAMS += $(BUILD)/libpliant_cuda.so
-all: $(BUILD)/libpliant_cuda.so
-endif
-endif
-endif
 define cuda_rule
 $(CUDA_DIR)/%_kernels.$(1).o: engine/backends/device/%_kernels.c | deps
 	@mkdir -p $$(@D)

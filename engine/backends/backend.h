@@ -20,6 +20,10 @@
 
 typedef struct pl_backend pl_backend;
 
+/* The least P of a Jacobi preconditioner, of A_ii: a free quasi-static vertex whose terms are all flat
+ * still has one. */
+#define PL_JACOBI_LEAST 0.01
+
 typedef enum pl_array_kind { PL_ARRAY_POSITIONS, PL_ARRAY_ROWS } pl_array_kind;
 
 /* One ADMM iteration's local step over all groups; arrays by group, as in pl_admm_local. */
@@ -187,7 +191,7 @@ typedef struct pl_backend_ops {
     double (*pair)(pl_backend *b, const pl_history_pair *pair);
     /* The Jacobi preconditioner (Wang 2016, section 4.1): rows of 1 / P, P = the diagonal of
      * inertia plus that of every term's Hessian at x, where a term's entry below 0 counts as 0,
-     * at least a hundredth of A_ii, N/m. Returns sum inertia m / sum P: the Rayleigh quotient of a
+     * at least PL_JACOBI_LEAST A_ii, N/m. Returns sum inertia m / sum P: the Rayleigh quotient of a
      * translation under inertia and P. */
     double (*jacobi)(pl_backend *b, const pl_stage *stage, const double *x, double *inverse);
     /* out = inverse g, entry by entry, over rows; returns g . out. */

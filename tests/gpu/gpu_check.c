@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NO_DEVICE = 77, FRAMES = 3 };
+enum { FRAMES = 3 };
 
 static int passed, failed;
 
@@ -132,19 +132,15 @@ static void compare_bits(void)
 
 int main(int argc, char **argv)
 {
-    bool emulated = argc == 2 && strcmp(argv[1], "--emulated") == 0;
-    if (argc > 1 && !emulated) {
-        fprintf(stderr, "usage: gpu-check [--emulated]\n"
-                        "Compares the GPU's results with the CPU's; --emulated: with the GPU's "
-                        "kernels run on the host.\n");
-        return 2;
-    }
+    bool emulated;
     pl_gpu gpu;
-    char why[256] = "";
-    if (!gpu_open(emulated, &gpu, why, sizeof why)) {
-        printf("%s\n", why);
-        return NO_DEVICE;
-    }
+    int status;
+    if (!gpu_start(argc, argv,
+                   "usage: gpu-check [--emulated]\n"
+                   "Compares the GPU's results with the CPU's; --emulated: with the GPU's kernels "
+                   "run on the host.\n",
+                   &emulated, &gpu, &status))
+        return status;
     printf("%s, %s\n", gpu.name, gpu.uuid);
     compare_materials();
     compare_methods();

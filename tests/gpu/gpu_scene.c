@@ -60,6 +60,22 @@ bool gpu_open(bool emulated, pl_gpu *out, char *why, size_t why_size)
     return true;
 }
 
+bool gpu_start(int argc, char **argv, const char *usage, bool *emulated, pl_gpu *out, int *status)
+{
+    *emulated = argc == 2 && strcmp(argv[1], "--emulated") == 0;
+    if (argc > 1 && !*emulated) {
+        fputs(usage, stderr);
+        *status = 2;
+        return false;
+    }
+    char why[256] = "";
+    if (gpu_open(*emulated, out, why, sizeof why))
+        return true;
+    puts(why);
+    *status = GPU_NO_DEVICE;
+    return false;
+}
+
 pl_solver_settings gpu_solver(pl_method_kind method, int32_t iterations)
 {
     return (pl_solver_settings){.method = method,

@@ -9,6 +9,12 @@
 
 typedef enum where { ON_CPU, ON_GPU_DOUBLE, ON_GPU_SINGLE } where;
 
+enum { GPU_NO_DEVICE = 77 }; /* exit status */
+
+/* What main() of such a program begins with: reads [--emulated] and opens the device. False with the exit
+ * status where the program ends here, after a line that says why. */
+bool gpu_start(int argc, char **argv, const char *usage, bool *emulated, pl_gpu *out, int *status);
+
 /* Backends for the device: of the plug-in build/libpliant_cuda.so beside the program, or of the kernels
  * run on the host. False, and why, where there is none. */
 bool gpu_open(bool emulated, pl_gpu *out, char *why, size_t why_size);

@@ -47,6 +47,18 @@ static void hold_against_the_cpu(pl_run *cpu, pl_run *device, precision p, doubl
         ck_assert_double_eq_tol(f[c], b->pins[0].newton[c], (p == SINGLE ? 1e-2 : 1e-6) * force);
 }
 
+/* Both are closed. */
+static void three_frames_are_the_same(pl_run *cpu, pl_run *device, precision p)
+{
+    for (int k = 0; k < 3; k++) {
+        pl_run_frames(cpu, 1);
+        pl_run_frames(device, 1);
+        hold_against_the_cpu(cpu, device, p, 2);
+    }
+    pl_run_close(cpu);
+    pl_run_close(device);
+}
+
 /* ---- materials of tetrahedra
  * ------------------------------------------------------------------------------ */
 
@@ -90,13 +102,7 @@ START_TEST(materials_are_the_cpu_s)
     precision p = _i % 2 ? SINGLE : DOUBLE;
     pl_run *cpu = bar(HOST, solver, material, "frame"), *device = bar(p, solver, material, "frame");
     ck_assert_str_eq(device->state->whole.backend->ops->name, "emulated");
-    for (int k = 0; k < 3; k++) {
-        pl_run_frames(cpu, 1);
-        pl_run_frames(device, 1);
-        hold_against_the_cpu(cpu, device, p, 2);
-    }
-    pl_run_close(cpu);
-    pl_run_close(device);
+    three_frames_are_the_same(cpu, device, p);
 }
 END_TEST
 
@@ -117,13 +123,7 @@ START_TEST(methods_are_the_cpu_s)
 {
     pl_run *cpu = bar(HOST, METHODS[_i], "'model': 'corotated'", "frame");
     pl_run *device = bar(DOUBLE, METHODS[_i], "'model': 'corotated'", "frame");
-    for (int k = 0; k < 3; k++) {
-        pl_run_frames(cpu, 1);
-        pl_run_frames(device, 1);
-        hold_against_the_cpu(cpu, device, DOUBLE, 2);
-    }
-    pl_run_close(cpu);
-    pl_run_close(device);
+    three_frames_are_the_same(cpu, device, DOUBLE);
 }
 END_TEST
 
@@ -246,13 +246,7 @@ START_TEST(sheets_are_the_cpu_s)
 {
     precision p = _i % 2 ? SINGLE : DOUBLE;
     pl_run *cpu = sheet(HOST, SHEETS[_i / 2]), *device = sheet(p, SHEETS[_i / 2]);
-    for (int k = 0; k < 3; k++) {
-        pl_run_frames(cpu, 1);
-        pl_run_frames(device, 1);
-        hold_against_the_cpu(cpu, device, p, 2);
-    }
-    pl_run_close(cpu);
-    pl_run_close(device);
+    three_frames_are_the_same(cpu, device, p);
 }
 END_TEST
 

@@ -485,10 +485,7 @@ static pl_measures cpu_measure(pl_backend *b, const double *x)
 
 static int64_t cpu_find_not_finite(pl_backend *b, const double *x)
 {
-    for (int64_t i = 0; i < 3 * b->model->vertices; i++)
-        if (!isfinite(x[i]))
-            return i / 3;
-    return -1;
+    return pl_look_not_finite(b->model->vertices, x);
 }
 
 const pl_backend_ops pl_backend_cpu = {

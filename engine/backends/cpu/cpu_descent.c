@@ -230,18 +230,5 @@ int64_t pl_cpu_find_outside(pl_backend *b, const double *x)
 
 int64_t pl_cpu_find_steepest(pl_backend *b, const double *gradient)
 {
-    const pl_model *m = b->model;
-    int64_t found = -1;
-    double most = -1;
-    for (int64_t i = 0; i < m->free_vertices; i++) {
-        const double *f = gradient + 3 * (int64_t)m->free_vertex[i];
-        double square = 0;
-        for (int k = 0; k < 3; k++)
-            square += pl_model_holds(m, m->free_vertex[i], k) ? 0 : f[k] * f[k];
-        if (square > most) {
-            most = square;
-            found = m->free_vertex[i];
-        }
-    }
-    return found;
+    return pl_look_steepest(b->model, gradient);
 }

@@ -6,6 +6,7 @@
 #include "engine/backends/cpu/cpu.h"
 #include "engine/backends/cpu/cpu_parts.h"
 #include "engine/backends/cpu/cpu_rows.h"
+#include "engine/backends/look.h"
 
 typedef struct cpu {
     pl_backend base;

@@ -4,9 +4,6 @@
 
 #include <math.h>
 
-/* The least P, of A_ii: a free quasi-static vertex whose terms are all flat still has one. */
-static const double LEAST = 0.01;
-
 /* The Hessian's contributions at a vertex, those below 0 left out. The projection of a term's
  * Hessian to a semidefinite one adds a semidefinite matrix to it, so its diagonal is no less than
  * this: P never promises more curvature than a projected Newton step would meet. */
@@ -33,7 +30,7 @@ static void invert(cpu *c, const pl_stage *stage, double *inverse, int64_t chunk
         double diagonal[3], inertia = m->mass[v] * stage->inertia;
         gather_positive(&m->gather, c->to_global, v, diagonal);
         for (int k = 0; k < 3; k++) {
-            double P = fmax(inertia + diagonal[k], LEAST * m->diagonal[i]);
+            double P = fmax(inertia + diagonal[k], PL_JACOBI_LEAST * m->diagonal[i]);
             inverse[k * n + i] = 1 / P;
             total_inertia += inertia;
             all += P;

@@ -1,8 +1,6 @@
 /* The CPU's phases around a minimisation: what becomes of positions and velocities in a step. */
 #include "engine/backends/cpu/cpu_internal.h"
 
-#include <math.h>
-
 void pl_cpu_drift(pl_backend *b, double h, const double gravity[3], const double *x,
                   const double *v, double *out)
 {
@@ -47,14 +45,5 @@ void pl_cpu_evaluate_loads(pl_backend *b, double time, const double *x, const do
 
 double pl_cpu_farthest(pl_backend *b, const double *a, const double *c, int64_t *vertex)
 {
-    double most = 0;
-    *vertex = 0;
-    for (int64_t i = 0; i < 3 * b->model->vertices; i++) {
-        double way = fabs(a[i] - c[i]);
-        if (way > most) {
-            most = way;
-            *vertex = i / 3;
-        }
-    }
-    return most;
+    return pl_look_farthest(b->model->vertices, a, c, vertex);
 }

@@ -53,18 +53,19 @@ void pl_device_close(void);
 
 /* ---- kernels
  *
- * PL_KERNEL(name, type) makes pl_device_<name>_<precision>(const type *arguments, int64_t threads) of
- *     PL_THREAD void name(const type *arguments, int64_t thread) */
+ * PL_KERNEL(name, thread_of, type) makes pl_device_<name>_<precision>(const type *arguments, int64_t
+ * threads) of
+ *     PL_THREAD void thread_of(const type *arguments, int64_t thread) */
 #ifdef __CUDACC__
 enum { PL_THREADS_A_BLOCK = 128 };
 #define PL_THREAD static __device__ __forceinline__
-#define PL_KERNEL(name, type)                                                                      \
+#define PL_KERNEL(name, thread_of, type)                                                           \
     static __global__ void __launch_bounds__(PL_THREADS_A_BLOCK)                                   \
         name##_threads(const __grid_constant__ type arguments, int64_t threads)                    \
     {                                                                                              \
         int64_t thread = (int64_t)blockIdx.x * PL_THREADS_A_BLOCK + threadIdx.x;                   \
         if (thread < threads)                                                                      \
-            name(&arguments, thread);                                                              \
+            thread_of(&arguments, thread);                                                         \
     }                                                                                              \
     PL_C void PL_NAMED(pl_device_##name)(const type *arguments, int64_t threads)                   \
     {                                                                                              \
@@ -74,13 +75,13 @@ enum { PL_THREADS_A_BLOCK = 128 };
     }
 #else
 #define PL_THREAD static
-#define PL_KERNEL(name, type)                                                                      \
+#define PL_KERNEL(name, thread_of, type)                                                           \
     void PL_NAMED(pl_device_##name)(const type *arguments, int64_t threads);                       \
     void PL_NAMED(pl_device_##name)(const type *arguments, int64_t threads)                        \
     {                                                                                              \
         pl_device_open();                                                                          \
         for (int64_t thread = 0; thread < threads; thread++)                                       \
-            name(arguments, thread);                                                               \
+            thread_of(arguments, thread);                                                          \
         pl_device_close();                                                                         \
     }
 #endif

@@ -7,4 +7,4 @@
 
 #include "engine/backends/device/terms_kernels.h"
 
-TERMS_KERNELS(link_4)
+PL_TERM_KERNELS(link_4, TERMS_NAME, CORNERS, ROWS, NULL)

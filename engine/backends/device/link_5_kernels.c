@@ -7,4 +7,4 @@
 
 #include "engine/backends/device/terms_kernels.h"
 
-TERMS_KERNELS(link_5)
+PL_TERM_KERNELS(link_5, TERMS_NAME, CORNERS, ROWS, NULL)

@@ -2,6 +2,7 @@
 #include "engine/backends/device/phases.h"
 
 #include "engine/backends/device/device_model.h"
+#include "engine/backends/look.h"
 #include "engine/motion.h"
 
 #include <float.h>
@@ -9,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The least P of Jacobi's preconditioner, of A_ii (as on the CPU). */
-static const double LEAST = 0.01;
 /* Columns of doubles that vertices may fill at a time. */
 enum { COLUMNS = 4 };
 
@@ -225,15 +224,8 @@ static void device_evaluate_loads(pl_backend *b, double time, const double *x, c
 static double device_farthest(pl_backend *b, const double *a, const double *c, int64_t *vertex)
 {
     device *d = device_of(b);
-    const double *p = shown(d, a, d->host_x), *q = shown(d, c, d->host_v);
-    double most = 0;
-    *vertex = 0;
-    for (int64_t i = 0; i < 3 * b->model->vertices; i++)
-        if (fabs(p[i] - q[i]) > most) {
-            most = fabs(p[i] - q[i]);
-            *vertex = i / 3;
-        }
-    return most;
+    return pl_look_farthest(b->model->vertices, shown(d, a, d->host_x), shown(d, c, d->host_v),
+                            vertex);
 }
 
 static void device_freeze(pl_backend *b, const pl_stage *stage)
@@ -458,7 +450,7 @@ static double device_jacobi(pl_backend *b, const pl_stage *stage, const double *
     }
     pl_jacobi_arguments a = {.vertices = d->model.vertices,
                              .inertia = stage->inertia,
-                             .least = LEAST,
+                             .least = PL_JACOBI_LEAST,
                              .contributions = d->model.contributions,
                              .inverse = numbers(inverse),
                              .columns = d->columns};
@@ -567,32 +559,13 @@ static double device_pair(pl_backend *b, const pl_history_pair *pair)
 static int64_t device_find_not_finite(pl_backend *b, const double *x)
 {
     device *d = device_of(b);
-    const double *host = shown(d, x, d->host_x);
-    for (int64_t i = 0; i < 3 * b->model->vertices; i++)
-        if (!isfinite(host[i]))
-            return i / 3;
-    return -1;
+    return pl_look_not_finite(b->model->vertices, shown(d, x, d->host_x));
 }
 
 static int64_t device_find_steepest(pl_backend *b, const double *gradient)
 {
     device *d = device_of(b);
-    const pl_model *m = b->model;
-    const double *host = shown(d, gradient, d->host_x);
-    int64_t found = -1;
-    double most = -1;
-    for (int64_t i = 0; i < m->free_vertices; i++) {
-        double square = 0;
-        for (int k = 0; k < 3; k++) {
-            double f = host[3 * (int64_t)m->free_vertex[i] + k];
-            square += pl_model_holds(m, m->free_vertex[i], k) ? 0 : f * f;
-        }
-        if (square > most) {
-            most = square;
-            found = m->free_vertex[i];
-        }
-    }
-    return found;
+    return pl_look_steepest(b->model, shown(d, gradient, d->host_x));
 }
 
 /* The first element of infinite energy: tetrahedra, then triangles. */

@@ -254,5 +254,5 @@ PL_THREAD void sums_last(const pl_sums_last_arguments *a, int64_t thread)
     a->out[thread] = total;
 }
 
-#define DO(name) PL_KERNEL(name, pl_##name##_arguments)
+#define DO(name) PL_KERNEL(name, name, pl_##name##_arguments)
 PL_ROW_KERNELS(DO)

@@ -32,9 +32,9 @@ typedef struct pl_term_kernels {
 
 /* One kind's functions and its table, pl_device_<kind>_<precision>. */
 #define PL_TERM_KERNELS(kind, its_name, its_corners, its_rows, its_freeze)                         \
-    PL_KERNEL(kind##_energy_gradient, pl_term_arguments)                                           \
-    PL_KERNEL(kind##_hessian_diagonal, pl_term_arguments)                                          \
-    PL_KERNEL(kind##_measure, pl_term_arguments)                                                   \
+    PL_KERNEL(kind##_energy_gradient, energy_gradient_of, pl_term_arguments)                       \
+    PL_KERNEL(kind##_hessian_diagonal, hessian_diagonal_of, pl_term_arguments)                     \
+    PL_KERNEL(kind##_measure, measure_of, pl_term_arguments)                                       \
     PL_C extern const pl_term_kernels PL_NAMED(pl_device_##kind);                                  \
     const pl_term_kernels PL_NAMED(pl_device_##kind) = {                                           \
         its_name,                                                                                  \

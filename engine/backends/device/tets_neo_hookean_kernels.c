@@ -6,4 +6,4 @@
 
 #include "engine/backends/device/tets_kernels.h"
 
-TETS_KERNELS(tets_neo_hookean, "neo_hookean", NULL)
+PL_TERM_KERNELS(tets_neo_hookean, "neo_hookean", 4, 9, NULL)

@@ -12,6 +12,6 @@ PL_THREAD void tets_stretch_freeze(const pl_term_arguments *a, int64_t thread)
     stage.x_start = (const double *)a->x; /* which the template takes for what it is */
     tets_freeze(&at.group, &stage, at.block, at.block + 1);
 }
-PL_KERNEL(tets_stretch_freeze, pl_term_arguments)
+PL_KERNEL(tets_stretch_freeze, tets_stretch_freeze, pl_term_arguments)
 
-TETS_KERNELS(tets_stretch, "stretch", PL_NAMED(pl_device_tets_stretch_freeze))
+PL_TERM_KERNELS(tets_stretch, "stretch", 4, 9, PL_NAMED(pl_device_tets_stretch_freeze))

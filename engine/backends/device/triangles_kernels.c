@@ -9,4 +9,4 @@
 
 #include "engine/backends/device/terms_kernels.h"
 
-TERMS_KERNELS(triangles)
+PL_TERM_KERNELS(triangles, TERMS_NAME, CORNERS, ROWS, NULL)

@@ -1,0 +1,56 @@
+/* term_threads.h - what a thread does for its term, of any group. Included by tets_kernels.h and
+ * terms_kernels.h, after the group's template, with
+ *
+ *   placed                        the group as a thread sees it
+ *   term_energy, term_gradient, term_energy_gradient, term_hessian_diagonal: the template's
+ *   place_own(a, lane, at)        at's own arrays, moved to the lane
+ *   measure_own(a, at, s, turned) the largest stretch, and whether the element is inverted
+ */
+#include "engine/backends/device/term_kernels.h"
+
+/* The group with its pointers at the thread's lane. */
+PL_THREAD void place(const pl_term_arguments *a, int64_t thread, placed *at)
+{
+    at->block = thread / PL_BLOCK;
+    at->lane = thread % PL_BLOCK;
+    at->group = a->group;
+    at->group.corner += at->lane;
+    at->group.weight += at->lane;
+    place_own(a, at->lane, at);
+}
+
+PL_THREAD pl_number *contributions_of(const pl_term_arguments *a, const placed *at)
+{
+    return (pl_number *)(a->contributions + at->lane);
+}
+
+PL_THREAD void energy_gradient_of(const pl_term_arguments *a, int64_t thread)
+{
+    placed at;
+    place(a, thread, &at);
+    int64_t b = at.block;
+    pl_number *out = contributions_of(a, &at);
+    if (a->energy)
+        term_energy_gradient(&at.group, a->x, a->energy + at.lane, out, b, b + 1);
+    else
+        term_gradient(&at.group, a->x, out, b, b + 1);
+}
+
+PL_THREAD void hessian_diagonal_of(const pl_term_arguments *a, int64_t thread)
+{
+    placed at;
+    place(a, thread, &at);
+    term_hessian_diagonal(&at.group, a->x, contributions_of(a, &at), at.block, at.block + 1);
+}
+
+PL_THREAD void measure_of(const pl_term_arguments *a, int64_t thread)
+{
+    placed at;
+    pl_real stretch;
+    int inverted = 0;
+    place(a, thread, &at);
+    term_energy(&at.group, a->x, a->energy + at.lane, at.block, at.block + 1);
+    measure_own(a, &at, &stretch, &inverted);
+    a->stretch_out[thread] = stretch;
+    a->inverted_out[thread] = inverted;
+}
