@@ -7,6 +7,7 @@
 #include "protocol/sha256.h"
 #include "server/auth.h"
 #include "server/executor.h"
+#include "server/idempotency.h"
 #include "server/pool.h"
 #include "server/preflight_run.h"
 #include "server/removal.h"
@@ -33,6 +34,7 @@ typedef struct admission {
     pl_daemon *daemon;
     pl_request *request;
     const char *owner; /* the request's; not used after the reply */
+    const char *group; /* from the query; NULL: none */
     char id[33];
     char incoming[96]; /* "incoming/ID", later where it was moved to */
     int64_t created_us;
@@ -180,7 +182,8 @@ static bool stage(admission *a)
     bool good = dir_fd >= 0 && mkdirat(dir_fd, "meshes", 0700) == 0 &&
                 mkdirat(dir_fd, "log", 0700) == 0 && link_meshes(a, dir_fd) == 0 &&
                 pl_file_replace(dir_fd, "scene.json", text, length, false) == PL_OK &&
-                pl_identity_write(dir_fd, a->id, a->owner, a->outline.name, a->created_us) == PL_OK;
+                pl_identity_write(dir_fd, a->id, a->owner, a->group, a->outline.name,
+                                  a->created_us) == PL_OK;
     int error = errno;
     if (dir_fd >= 0) {
         close(dir_fd);
@@ -278,6 +281,7 @@ static pl_session *make_session(admission *a, pl_session_state state)
     const pl_outline *o = &a->outline;
     char *bodies = state == PL_STATE_QUEUED ? pl_bodies_view(&a->preflight) : NULL;
     pl_row row = {.owner = (char *)a->owner,
+                  .group_name = (char *)a->group,
                   .name = (char *)o->name,
                   .state = (char *)pl_state_name(state),
                   .bodies = bodies,
@@ -460,8 +464,8 @@ static bool begin_key(admission *a)
     pl_sha256_hex(body, length, a->body_hash);
     int status = 0;
     char *reply = NULL, *location = NULL;
-    pl_key_verdict verdict = pl_store_key_begin(a->daemon->store, a->owner, create_route, a->key,
-                                                a->body_hash, &status, &reply, &location);
+    pl_key_verdict verdict = pl_key_begin(a->daemon->store, a->owner, create_route, a->key,
+                                          a->body_hash, &status, &reply, &location);
     if (verdict == PL_KEY_NEW) {
         return true;
     }
@@ -479,6 +483,18 @@ static bool begin_key(admission *a)
         pl_reply_header(a->request, "Retry-After", "1");
     }
     free(location);
+    return false;
+}
+
+static bool take_group(admission *a)
+{
+    a->group = pl_request_query(a->request, "group");
+    if (!a->group || (pl_name_well_formed(a->group) &&
+                      pl_principal_in(pl_request_principal(a->request), a->group))) {
+        return true;
+    }
+    pl_reply_problemf(a->request, 403, "no_such_group", "No such group",
+                      "you belong to no group '%.64s'", a->group);
     return false;
 }
 
@@ -532,7 +548,8 @@ void pl_handle_create(pl_request *r)
     pl_daemon *d = pl_request_daemon(r);
     admission a = {.daemon = d, .request = r, .owner = pl_request_owner(r)};
     pl_session *later = NULL; /* answered before its check is done */
-    if (begin_key(&a) && queue_has_room(&a) && decode(&a) && stage(&a) && begin_check(&a)) {
+    if (take_group(&a) && begin_key(&a) && queue_has_room(&a) && decode(&a) && stage(&a) &&
+        begin_check(&a)) {
         pl_preflight_verdict verdict = pl_preflight_await(&a.run, patience(r), &a.faults);
         if (verdict == PL_PREFLIGHT_RUNNING) {
             later = commit(&a, PL_STATE_CHECKING);
@@ -548,7 +565,7 @@ void pl_handle_create(pl_request *r)
         }
     }
     if (a.key) {
-        pl_store_key_end(d->store, a.owner, create_route, a.key);
+        pl_key_end(d->store, a.owner, create_route, a.key);
     }
     pl_preflight_run run = a.run;
     admission_clear(&a);

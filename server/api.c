@@ -3,6 +3,7 @@
 #include "protocol/log.h"
 #include "protocol/problem.h"
 #include "protocol/session_file.h"
+#include "server/access.h"
 #include "server/lifecycle.h"
 #include "server/removal.h"
 #include "server/sessions.h"
@@ -16,18 +17,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The session of the path with a reference, or NULL after replying. */
-static pl_session *find(pl_request *r)
-{
-    pl_session *s = pl_sessions_find(pl_request_daemon(r)->sessions, pl_request_owner(r),
-                                     pl_request_param(r, 0));
-    if (!s) {
-        pl_reply_problem(r, 404, "no_such_session", "No such session",
-                         "there is no session of yours with this id", NULL);
-    }
-    return s;
-}
-
 static void reply_session(pl_request *r, int status, pl_session *s)
 {
     pl_reply_json(r, status, pl_sessions_encode(pl_request_daemon(r)->sessions, s));
@@ -40,7 +29,7 @@ static void reply_session(pl_request *r, int status, pl_session *s)
 void pl_handle_list(pl_request *r)
 {
     pl_list_query q = {
-        .owner = pl_request_owner(r), .name = pl_request_query(r, "name"), .state = -1};
+        .principal = pl_request_principal(r), .name = pl_request_query(r, "name"), .state = -1};
     const char *state = pl_request_query(r, "state");
     pl_session_state parsed;
     if (state && !pl_state_parse(state, &parsed)) {
@@ -143,7 +132,7 @@ void pl_handle_show(pl_request *r)
     if (!pl_request_integer(r, "wait", 0, 60, 0, &seconds)) {
         return;
     }
-    pl_session *s = find(r);
+    pl_session *s = pl_request_session(r, PL_ACCESS_VIEW);
     if (!s) {
         return;
     }
@@ -167,7 +156,7 @@ static void reply_untold(pl_request *r, int error)
 
 void pl_handle_cancel(pl_request *r)
 {
-    pl_session *s = find(r);
+    pl_session *s = pl_request_session(r, PL_ACCESS_MANAGE);
     if (!s) {
         return;
     }
@@ -195,7 +184,7 @@ static void reply_over(pl_request *r, pl_session *s, const char *verb)
 
 static void handle_wish(pl_request *r, int (*ask)(pl_daemon *, pl_session *), const char *verb)
 {
-    pl_session *s = find(r);
+    pl_session *s = pl_request_session(r, PL_ACCESS_MANAGE);
     if (!s) {
         return;
     }
@@ -223,7 +212,7 @@ void pl_handle_resume(pl_request *r)
 void pl_handle_delete(pl_request *r)
 {
     pl_daemon *d = pl_request_daemon(r);
-    pl_session *s = find(r);
+    pl_session *s = pl_request_session(r, PL_ACCESS_MANAGE);
     if (!s) {
         return;
     }
@@ -271,7 +260,7 @@ static bool is_intact(const pl_session *s, const char *name, int fd)
 /* A file of the session's directory; `final` where it never changes once it is there. */
 static void reply_session_file(pl_request *r, const char *name, const char *type, bool final)
 {
-    pl_session *s = find(r);
+    pl_session *s = pl_request_session(r, PL_ACCESS_VIEW);
     if (!s) {
         return;
     }
@@ -457,7 +446,7 @@ static int64_t parse_frame(pl_request *r, const pl_session *s, int64_t committed
 void pl_handle_frame(pl_request *r)
 {
     static const char *const types[] = {"application/vnd.pliant.frames", "application/x-npy", NULL};
-    pl_session *s = find(r);
+    pl_session *s = pl_request_session(r, PL_ACCESS_VIEW);
     if (!s) {
         return;
     }

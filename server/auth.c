@@ -15,6 +15,7 @@
 
 struct pl_auth {
     bool open; /* --no-auth */
+    pl_principal *owner;
     char token_hash[65];
     char names[PL_ALLOW_HOSTS_MAX + 4][256];
     int name_count;
@@ -109,6 +110,11 @@ pl_auth *pl_auth_create(int state_fd, const pl_options *options)
         free(auth);
         return NULL;
     }
+    auth->owner = pl_principal_create(PL_CAME_OWNER, owner_name, PL_SCOPES_ALL, NULL, 0);
+    if (!auth->owner) {
+        free(auth);
+        return NULL;
+    }
     pl_sha256_hex(token, 64, auth->token_hash);
     explicit_bzero(token, sizeof token);
     auth->open = options->no_auth;
@@ -124,7 +130,10 @@ pl_auth *pl_auth_create(int state_fd, const pl_options *options)
 
 void pl_auth_destroy(pl_auth *auth)
 {
-    free(auth);
+    if (auth) {
+        pl_principal_release(auth->owner);
+        free(auth);
+    }
 }
 
 /* The loop's length and its memory accesses do not depend on where the texts differ. */
@@ -142,10 +151,10 @@ const char *pl_auth_default_owner(void)
     return owner_name;
 }
 
-const char *pl_auth_owner(const pl_auth *auth, const char *authorization)
+pl_principal *pl_auth_principal(const pl_auth *auth, const char *authorization)
 {
     if (auth->open) {
-        return owner_name;
+        return pl_principal_acquire(auth->owner);
     }
     if (!authorization || strncasecmp(authorization, "Bearer ", 7) != 0) {
         return NULL;
@@ -157,7 +166,7 @@ const char *pl_auth_owner(const pl_auth *auth, const char *authorization)
     }
     char hash[65];
     pl_sha256_hex(token, length, hash);
-    return same_hash(hash, auth->token_hash) ? owner_name : NULL;
+    return same_hash(hash, auth->token_hash) ? pl_principal_acquire(auth->owner) : NULL;
 }
 
 /* The name of "name", "name:port", "[v6]" or "[v6]:port". False where it is none of these. */

@@ -5,6 +5,7 @@
 #define PLIANT_SERVER_AUTH_H
 
 #include "server/options.h"
+#include "server/principal.h"
 
 #include <stdbool.h>
 
@@ -15,9 +16,9 @@ typedef struct pl_auth pl_auth;
 pl_auth *pl_auth_create(int state_fd, const pl_options *options);
 void pl_auth_destroy(pl_auth *auth);
 
-/* The owner that an Authorization header's value ("Bearer HEX", NULL for none) stands for, or
+/* Whom an Authorization header's value ("Bearer HEX", NULL for none) stands for, with a reference, or
  * NULL. Compared in constant time, as SHA-256. */
-const char *pl_auth_owner(const pl_auth *auth, const char *authorization);
+pl_principal *pl_auth_principal(const pl_auth *auth, const char *authorization);
 
 /* Whose everything is while there is one owner. */
 const char *pl_auth_default_owner(void);

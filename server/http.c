@@ -194,9 +194,13 @@ static void judge_body(pl_request *r, const framing *f)
 
 static void judge_access(pl_request *r, const framing *f)
 {
-    pl_auth *auth = r->daemon->auth;
-    r->owner = pl_auth_owner(auth, f->authorization);
-    if (r->route->scope != PL_SCOPE_PUBLIC && !r->owner) {
+    r->principal = pl_auth_principal(r->daemon->auth, f->authorization);
+    if (r->principal && !pl_principal_has(r->principal, r->route->scope)) {
+        char scope[64];
+        pl_scopes_write(r->route->scope, scope);
+        pl_reply_problemf(r, 403, "missing_scope", "Not allowed",
+                          "this request needs a credential with the scope '%s'", scope);
+    } else if (!r->principal && r->route->scope != PL_SCOPE_PUBLIC) {
         pl_reply_problem(r, 401, "unauthorized", "Unauthorized",
                          f->authorization ? "the token is not one of this daemon's"
                                           : "send the header 'Authorization: Bearer TOKEN'; the "
@@ -515,6 +519,7 @@ static void complete(void *context, struct MHD_Connection *connection, void **sl
     if (r->attached) {
         r->attached_release(r->attached);
     }
+    pl_principal_release(r->principal);
     pl_reply_clear(&r->reply);
     atomic_fetch_sub(&http->body_bytes, (int64_t)r->capacity);
     free(r->body);

@@ -11,6 +11,7 @@
 
 #include "engine/fault.h"
 #include "server/daemon.h"
+#include "server/principal.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,7 +29,6 @@ typedef enum pl_run {
     PL_RUN_CHECKS_DETACHED,
 } pl_run;
 
-typedef enum pl_scope { PL_SCOPE_PUBLIC, PL_SCOPE_OWNER } pl_scope;
 typedef enum pl_takes { PL_TAKES_NOTHING, PL_TAKES_JSON, PL_TAKES_BYTES } pl_takes;
 
 /* Where the bytes of a PL_TAKES_BYTES body go, as they arrive on the HTTP thread. */
@@ -70,7 +70,10 @@ int64_t pl_http_connections(const pl_http *http);
 /* ---- the request
  * --------------------------------------------------------------------------------- */
 pl_daemon *pl_request_daemon(const pl_request *r);
-const char *pl_request_owner(const pl_request *r); /* NULL on public routes without token */
+/* Who asks; NULL on public routes without a credential. Lives as long as the request; a stream that
+ * outlives a look at it acquires it. */
+pl_principal *pl_request_principal(const pl_request *r);
+const char *pl_request_owner(const pl_request *r); /* the principal's user, or NULL */
 const pl_route *pl_request_route(const pl_request *r);
 const char *pl_request_param(const pl_request *r, int i);       /* i-th {...} of the path */
 const char *pl_request_query(pl_request *r, const char *key);   /* NULL where not given */

@@ -109,7 +109,7 @@ static void put_operation(pl_json_writer *w, const pl_route *r)
     pl_json_end_object(w);
     pl_json_key(w, "security");
     pl_json_begin_array(w);
-    if (r->scope == PL_SCOPE_OWNER) {
+    if (r->scope != PL_SCOPE_PUBLIC) {
         pl_json_put_raw(w, "{\"bearer\": []}");
     }
     pl_json_end_array(w);

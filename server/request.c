@@ -15,9 +15,14 @@ pl_daemon *pl_request_daemon(const pl_request *r)
     return r->daemon;
 }
 
+pl_principal *pl_request_principal(const pl_request *r)
+{
+    return r->principal;
+}
+
 const char *pl_request_owner(const pl_request *r)
 {
-    return r->owner;
+    return r->principal ? r->principal->user : NULL;
 }
 
 const pl_route *pl_request_route(const pl_request *r)

@@ -23,7 +23,7 @@ struct pl_request {
     pl_http *http;
     pl_daemon *daemon;
     const pl_route *route;
-    const char *owner;
+    pl_principal *principal; /* a reference, or NULL */
     char params[PL_PATH_PARAMS][80];
     char *body;
     size_t length, capacity;

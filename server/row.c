@@ -5,45 +5,47 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TEXT(member)                                                                               \
+#define TEXT(member, since)                                                                        \
     {                                                                                              \
-#member, PL_COLUMN_TEXT, offsetof(pl_row, member), false                                   \
+#member, PL_COLUMN_TEXT, offsetof(pl_row, member), false, since, NULL                      \
     }
-#define INTEGER(member)                                                                            \
+#define INTEGER(member, since, fallback)                                                           \
     {                                                                                              \
-#member, PL_COLUMN_INTEGER, offsetof(pl_row, member), false                                \
+#member, PL_COLUMN_INTEGER, offsetof(pl_row, member), false, since, fallback               \
     }
-#define NUMBER(member)                                                                             \
+#define NUMBER(member, since)                                                                      \
     {                                                                                              \
-#member, PL_COLUMN_NUMBER, offsetof(pl_row, member), false                                 \
+#member, PL_COLUMN_NUMBER, offsetof(pl_row, member), false, since, "0"                     \
     }
 
+/* New ones come last: the checksum of an earlier format ends before them. */
 const pl_column pl_row_columns[PL_ROW_COLUMNS] = {
-    {"id", PL_COLUMN_ID, offsetof(pl_row, id), true},
-    {"owner", PL_COLUMN_TEXT, offsetof(pl_row, owner), true},
-    {"name", PL_COLUMN_TEXT, offsetof(pl_row, name), true},
-    TEXT(state),
-    TEXT(reason),
-    TEXT(message),
-    TEXT(bodies),
-    TEXT(failure),
-    TEXT(worker),
-    TEXT(desired),
-    {"created_us", PL_COLUMN_INTEGER, offsetof(pl_row, created_us), true},
-    INTEGER(since_ms),
-    INTEGER(frames),
-    INTEGER(frame),
-    INTEGER(attempt),
-    INTEGER(cores),
-    NUMBER(memory),
-    NUMBER(time),
-    NUMBER(time_limit),
-    TEXT(paused_by),
-    INTEGER(crashes),
-    INTEGER(checkpoint),
-    INTEGER(restart_ms),
-    INTEGER(memory_retries),
-    NUMBER(memory_limit),
+    {"id", PL_COLUMN_ID, offsetof(pl_row, id), true, 1, NULL},
+    {"owner", PL_COLUMN_TEXT, offsetof(pl_row, owner), true, 1, NULL},
+    {"name", PL_COLUMN_TEXT, offsetof(pl_row, name), true, 1, NULL},
+    TEXT(state, 1),
+    TEXT(reason, 1),
+    TEXT(message, 1),
+    TEXT(bodies, 1),
+    TEXT(failure, 1),
+    TEXT(worker, 1),
+    TEXT(desired, 1),
+    {"created_us", PL_COLUMN_INTEGER, offsetof(pl_row, created_us), true, 1, NULL},
+    INTEGER(since_ms, 1, "0"),
+    INTEGER(frames, 1, "0"),
+    INTEGER(frame, 1, "0"),
+    INTEGER(attempt, 1, "0"),
+    INTEGER(cores, 1, "0"),
+    NUMBER(memory, 1),
+    NUMBER(time, 1),
+    NUMBER(time_limit, 1),
+    TEXT(paused_by, 2),
+    INTEGER(crashes, 2, "0"),
+    INTEGER(checkpoint, 2, "-1"),
+    INTEGER(restart_ms, 2, "0"),
+    INTEGER(memory_retries, 2, "0"),
+    NUMBER(memory_limit, 2),
+    TEXT(group_name, 3),
 };
 
 char **pl_row_text(const pl_row *row, const pl_column *column)
@@ -80,11 +82,14 @@ static uint32_t add_text(uint32_t crc, const char *text)
     return text ? pl_crc32c(crc, text, length - 1) : crc;
 }
 
-uint32_t pl_row_checksum(const pl_row *row)
+uint32_t pl_row_checksum(const pl_row *row, int format)
 {
     uint32_t crc = 0;
     for (int i = 0; i < PL_ROW_COLUMNS; i++) {
         const pl_column *c = &pl_row_columns[i];
+        if (c->since > format) {
+            continue;
+        }
         switch (c->kind) {
         case PL_COLUMN_ID:
             crc = add_text(crc, row->id);

@@ -12,6 +12,7 @@
 typedef struct pl_row {
     char id[33];
     char *owner, *name, *state, *reason, *message;
+    char *group_name;             /* of its group; NULL: its owner's alone */
     char *bodies, *failure;       /* JSON texts */
     char *worker;                 /* "BOOT-ID PID START" of the running attempt */
     char *desired;                /* "paused", "cancelled", "deleted" or NULL */
@@ -40,11 +41,13 @@ typedef enum pl_column_kind {
 typedef struct pl_column {
     const char *name;
     pl_column_kind kind;
-    size_t offset; /* in pl_row */
-    bool constant; /* never changes once the row is there */
+    size_t offset;        /* in pl_row */
+    bool constant;        /* never changes once the row is there */
+    int since;            /* the first format of the database that has it */
+    const char *fallback; /* SQL: what rows of earlier formats get; NULL for NULL or 0 */
 } pl_column;
 
-enum { PL_ROW_COLUMNS = 25 };
+enum { PL_ROW_COLUMNS = 26, PL_ROW_FORMAT = 3 };
 extern const pl_column pl_row_columns[PL_ROW_COLUMNS];
 
 /* The member that a column names. */
@@ -52,7 +55,8 @@ char **pl_row_text(const pl_row *row, const pl_column *column);
 int64_t *pl_row_integer(const pl_row *row, const pl_column *column);
 double *pl_row_number(const pl_row *row, const pl_column *column);
 
-/* CRC-32C over every member, so that a bit flipped in the database is found when it is loaded. */
-uint32_t pl_row_checksum(const pl_row *row);
+/* CRC-32C over every member that a database of this format has, so that a bit flipped in it is found
+ * when it is loaded. */
+uint32_t pl_row_checksum(const pl_row *row, int format);
 
 #endif

@@ -106,6 +106,7 @@ pl_session *pl_session_create(pl_daemon *daemon, const pl_row *row)
     pthread_mutex_init(&s->lifecycle, NULL);
     s->owner = copy(row->owner);
     s->name = copy(row->name ? row->name : "");
+    s->group = copy(row->group_name);
     s->reason = copy(row->reason);
     s->message = copy(row->message);
     s->bodies = copy(row->bodies);
@@ -146,8 +147,8 @@ void pl_session_release(pl_session *s)
     if (!s || atomic_fetch_sub(&s->references, 1) > 1) {
         return;
     }
-    char *owned[] = {s->directory, s->owner,   s->name,   s->reason,  s->message,
-                     s->bodies,    s->failure, s->worker, s->desired, s->paused_by};
+    char *owned[] = {s->group,  s->directory, s->owner,  s->name,    s->reason,   s->message,
+                     s->bodies, s->failure,   s->worker, s->desired, s->paused_by};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) {
         free(owned[i]);
     }
@@ -159,6 +160,7 @@ void pl_session_release(pl_session *s)
 pl_row pl_session_describe(const pl_session *s)
 {
     pl_row row = {.owner = s->owner,
+                  .group_name = s->group,
                   .name = s->name,
                   .state = (char *)state_names[s->state],
                   .reason = s->reason,

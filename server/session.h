@@ -57,6 +57,7 @@ typedef struct pl_session {
     _Atomic int64_t frame; /* last committed; -1: none; written under the table's mutex */
     /* under the table's mutex */
     int64_t since_ms;
+    char *group; /* NULL: none */
     char *reason, *message, *bodies, *failure, *worker, *desired, *paused_by;
     int64_t cores, frames, attempt;
     double memory, memory_limit, time, time_limit;

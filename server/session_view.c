@@ -86,6 +86,7 @@ void pl_session_view(const pl_session *s, const char *queue_reason, pl_json_writ
     view_paused(s, w);
     pl_json_set_string(w, "created", created);
     pl_json_set_string(w, "owner", s->owner);
+    pl_json_set_string(w, "group", s->group);
     pl_json_set_integer(w, "attempt", s->attempt);
     view_progress(s, queue_reason, w);
     pl_json_set_raw(w, "failure", s->failure ? s->failure : "null");

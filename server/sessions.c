@@ -165,10 +165,23 @@ pl_session *pl_sessions_find_any(pl_sessions *t, const char *id)
     return s;
 }
 
-pl_session *pl_sessions_find(pl_sessions *t, const char *owner, const char *id)
+pl_access pl_sessions_access(pl_sessions *t, const pl_principal *principal, const pl_session *s)
+{
+    pthread_mutex_lock(&t->mutex);
+    pl_access access = pl_principal_access(principal, s->id, s->owner, s->group);
+    pthread_mutex_unlock(&t->mutex);
+    return access;
+}
+
+pl_session *pl_sessions_find(pl_sessions *t, const pl_principal *principal, const char *id,
+                             pl_access *access)
 {
     pl_session *s = pl_sessions_find_any(t, id);
-    if (s && strcmp(s->owner, owner) != 0) {
+    pl_access has = s ? pl_sessions_access(t, principal, s) : PL_ACCESS_NONE;
+    if (access) {
+        *access = has;
+    }
+    if (s && has == PL_ACCESS_NONE) {
         pl_session_release(s);
         s = NULL;
     }
@@ -404,8 +417,8 @@ char *pl_sessions_encode(pl_sessions *t, pl_session *s)
 
 static bool listed(const pl_session *s, const pl_list_query *q)
 {
-    return strcmp(s->owner, q->owner) == 0 && (q->state < 0 || s->state == q->state) &&
-           (!q->name || strstr(s->name, q->name));
+    return pl_principal_access(q->principal, s->id, s->owner, s->group) != PL_ACCESS_NONE &&
+           (q->state < 0 || s->state == q->state) && (!q->name || strstr(s->name, q->name));
 }
 
 char *pl_sessions_list(pl_sessions *t, const pl_list_query *q)

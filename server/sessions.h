@@ -8,6 +8,7 @@
 #ifndef PLIANT_SERVER_SESSIONS_H
 #define PLIANT_SERVER_SESSIONS_H
 
+#include "server/principal.h"
 #include "server/session.h"
 #include "server/store.h"
 
@@ -21,8 +22,12 @@ pl_row pl_session_row(pl_sessions *sessions, pl_session *session);
 
 /* Put into the table (which keeps a reference); a queued one joins the queue. */
 bool pl_sessions_insert(pl_sessions *sessions, pl_session *session);
-/* By id, with a reference; NULL where there is none or it is another owner's. */
-pl_session *pl_sessions_find(pl_sessions *sessions, const char *owner, const char *id);
+/* By id, with a reference and in *access (may be NULL) what the principal may do with it; NULL where
+ * there is none that they may see. */
+pl_session *pl_sessions_find(pl_sessions *sessions, const pl_principal *principal, const char *id,
+                             pl_access *access);
+pl_access pl_sessions_access(pl_sessions *sessions, const pl_principal *principal,
+                             const pl_session *session);
 pl_session *pl_sessions_find_any(pl_sessions *sessions, const char *id); /* whosever it is */
 /* Out of the table and the queue; watchers are woken with `deleted` set. */
 void pl_sessions_remove(pl_sessions *sessions, pl_session *session);
@@ -70,7 +75,8 @@ pl_desire pl_sessions_desired(pl_sessions *sessions, pl_session *session);
 char *pl_sessions_encode(pl_sessions *sessions, pl_session *session);
 
 typedef struct pl_list_query {
-    const char *owner, *name;
+    const pl_principal *principal; /* lists what it may see */
+    const char *name;
     int state; /* -1: any */
     int64_t limit;
     int64_t before; /* keyset cursor: created_us of the last one seen; INT64_MAX at first */

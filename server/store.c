@@ -1,6 +1,6 @@
 #include "server/store.h"
 
-#include "server/busy_keys.h"
+#include "server/row_sql.h"
 #include "server/say.h"
 
 #include <limits.h>
@@ -12,36 +12,18 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { DAY_S = 24 * 3600, SQL_MAX = 1024 };
+enum { DAY_S = 24 * 3600 };
 
-enum { FORMAT = 2 }; /* PRAGMA user_version; 1 had fewer columns of sessions and no checksum */
-
+/* PRAGMA user_version is PL_ROW_FORMAT. 1 had no checksum of sessions; the table of sessions is made
+ * and grows as row.c says. */
 static const char schema[] =
-    "CREATE TABLE IF NOT EXISTS sessions(id TEXT PRIMARY KEY, owner TEXT NOT NULL, name TEXT,"
-    " state TEXT NOT NULL, reason TEXT, message TEXT, bodies TEXT, failure TEXT, worker TEXT,"
-    " desired TEXT, created_us INTEGER, since_ms INTEGER, frames INTEGER, frame INTEGER,"
-    " attempt INTEGER, cores INTEGER, memory REAL, time REAL, time_limit REAL, paused_by TEXT,"
-    " crashes INTEGER, checkpoint INTEGER, restart_ms INTEGER, memory_retries INTEGER,"
-    " memory_limit REAL, crc INTEGER) WITHOUT ROWID;"
     "CREATE TABLE IF NOT EXISTS keys(owner TEXT, route TEXT, key TEXT, body_hash TEXT NOT NULL,"
     " status INTEGER, reply TEXT, location TEXT, created INTEGER,"
     " PRIMARY KEY(owner, route, key)) WITHOUT ROWID;"
     "CREATE TABLE IF NOT EXISTS meshes(hash TEXT PRIMARY KEY, bytes INTEGER, report TEXT,"
     " last_used INTEGER) WITHOUT ROWID;"
     "CREATE TABLE IF NOT EXISTS grants(owner TEXT, hash TEXT, created INTEGER,"
-    " PRIMARY KEY(owner, hash)) WITHOUT ROWID;"
-    "PRAGMA user_version = 2;";
-
-static const char from_format_1[] =
-    "BEGIN; ALTER TABLE sessions ADD COLUMN paused_by TEXT;"
-    "ALTER TABLE sessions ADD COLUMN crashes INTEGER DEFAULT 0;"
-    "ALTER TABLE sessions ADD COLUMN checkpoint INTEGER DEFAULT -1;"
-    "ALTER TABLE sessions ADD COLUMN restart_ms INTEGER DEFAULT 0;"
-    "ALTER TABLE sessions ADD COLUMN memory_retries INTEGER DEFAULT 0;"
-    "ALTER TABLE sessions ADD COLUMN memory_limit REAL DEFAULT 0;"
-    "ALTER TABLE sessions ADD COLUMN crc INTEGER;"
-    "PRAGMA user_version = 2; COMMIT;";
-
+    " PRIMARY KEY(owner, hash)) WITHOUT ROWID;";
 typedef enum op_kind {
     OP_CREATE,
     OP_REPLACE,
@@ -50,7 +32,8 @@ typedef enum op_kind {
     OP_MESH,
     OP_USE,
     OP_FORGET_MESH,
-    OP_FORGET_KEYS
+    OP_FORGET_KEYS,
+    OP_CHANGE
 } op_kind;
 
 typedef struct op {
@@ -63,6 +46,8 @@ typedef struct op {
     char id[65];
     const char *owner, *report;
     int64_t bytes;
+    const pl_statement *statements; /* OP_CHANGE */
+    int statement_count, changed;
 } op;
 
 struct pl_store {
@@ -133,33 +118,42 @@ static void bind_row(sqlite3_stmt *s, const pl_row *row)
             break;
         }
     }
-    sqlite3_bind_int64(s, PL_ROW_COLUMNS + 1, pl_row_checksum(row));
+    sqlite3_bind_int64(s, PL_ROW_COLUMNS + 1, pl_row_checksum(row, PL_ROW_FORMAT));
 }
 
-/* "id, owner, ..., crc", or with `set` "state=?4, ..., crc=?26" of what may change. */
-static void list_columns(bool set, char out[SQL_MAX])
+static char *copy_column(sqlite3_stmt *s, int i)
 {
-    int at = 0;
+    const char *text = (const char *)sqlite3_column_text(s, i);
+    return text ? strdup(text) : NULL;
+}
+
+static void read_row(sqlite3_stmt *s, pl_row *row)
+{
     for (int i = 0; i < PL_ROW_COLUMNS; i++) {
         const pl_column *c = &pl_row_columns[i];
-        if (set && !c->constant) {
-            at += snprintf(out + at, (size_t)(SQL_MAX - at), "%s=?%d, ", c->name, i + 1);
-        } else if (!set) {
-            at += snprintf(out + at, (size_t)(SQL_MAX - at), "%s, ", c->name);
+        const char *id;
+        switch (c->kind) {
+        case PL_COLUMN_ID:
+            id = (const char *)sqlite3_column_text(s, i);
+            snprintf(row->id, sizeof row->id, "%s", id ? id : "");
+            break;
+        case PL_COLUMN_TEXT:
+            *pl_row_text(row, c) = copy_column(s, i);
+            break;
+        case PL_COLUMN_INTEGER:
+            *pl_row_integer(row, c) = sqlite3_column_int64(s, i);
+            break;
+        case PL_COLUMN_NUMBER:
+            *pl_row_number(row, c) = sqlite3_column_double(s, i);
+            break;
         }
     }
-    snprintf(out + at, (size_t)(SQL_MAX - at), set ? "crc=?%d" : "crc", PL_ROW_COLUMNS + 1);
 }
 
 static bool put_row(sqlite3 *db, const char *verb, const pl_row *row)
 {
-    char columns[SQL_MAX], sql[2 * SQL_MAX], holes[2 * PL_ROW_COLUMNS + 2];
-    list_columns(false, columns);
-    memset(holes, 0, sizeof holes);
-    for (int i = 0; i < 2 * PL_ROW_COLUMNS + 1; i++) {
-        holes[i] = i % 2 ? ',' : '?';
-    }
-    snprintf(sql, sizeof sql, "%s INTO sessions(%s) VALUES(%s)", verb, columns, holes);
+    char sql[PL_SQL_MAX];
+    pl_row_sql_put(verb, sql);
     sqlite3_stmt *s = prepare(db, sql);
     if (s) {
         bind_row(s, row);
@@ -191,9 +185,8 @@ static bool apply_create(pl_store *store, const op *o)
 
 static bool apply_update(pl_store *store, const op *o)
 {
-    char columns[SQL_MAX], sql[2 * SQL_MAX];
-    list_columns(true, columns);
-    snprintf(sql, sizeof sql, "UPDATE sessions SET %s WHERE id=?1", columns);
+    char sql[PL_SQL_MAX];
+    pl_row_sql_update(sql);
     sqlite3_stmt *s = prepare(store->writer, sql);
     if (s) {
         bind_row(s, &o->row);
@@ -246,7 +239,30 @@ static bool apply_mesh(pl_store *store, const op *o)
     return finish(db, s);
 }
 
-static bool apply(pl_store *store, const op *o)
+static void bind_values(sqlite3_stmt *s, const char *const *values, int count)
+{
+    for (int i = 0; i < count; i++) {
+        bind_text(s, i + 1, values[i]);
+    }
+}
+
+static bool apply_change(pl_store *store, op *o)
+{
+    for (int i = 0; i < o->statement_count; i++) {
+        const pl_statement *t = &o->statements[i];
+        sqlite3_stmt *s = prepare(store->writer, t->sql);
+        if (s) {
+            bind_values(s, t->values, t->count);
+        }
+        if (!finish(store->writer, s)) {
+            return false;
+        }
+        o->changed = i ? o->changed : sqlite3_changes(store->writer);
+    }
+    return true;
+}
+
+static bool apply(pl_store *store, op *o)
 {
     switch (o->kind) {
     case OP_CREATE:
@@ -265,6 +281,8 @@ static bool apply(pl_store *store, const op *o)
     case OP_FORGET_KEYS:
         return apply_id(store, o, "DELETE FROM keys WHERE created<?2 AND ?1=?1",
                         time(NULL) - DAY_S);
+    case OP_CHANGE:
+        return apply_change(store, o);
     }
     return false;
 }
@@ -395,6 +413,12 @@ bool pl_store_add_mesh(pl_store *store, const char *owner, const char *hash, int
     return commit_and_wait(store, &o);
 }
 
+int pl_store_change(pl_store *store, const pl_statement *statements, int count)
+{
+    op o = {.kind = OP_CHANGE, .statements = statements, .statement_count = count};
+    return commit_and_wait(store, &o) ? o.changed : -1;
+}
+
 void pl_store_update(pl_store *store, pl_row *row)
 {
     op o = {.kind = OP_UPDATE, .row = *row};
@@ -436,20 +460,67 @@ static bool sound(sqlite3 *db, const char *path)
     return false;
 }
 
+/* Rows of format 2 have a checksum over fewer columns: where it fits, it is made anew. One that does not
+ * fit is left, so that it is found when the row is loaded. */
+static bool renew_checksums(sqlite3 *db)
+{
+    char sql[PL_SQL_MAX];
+    pl_row_sql_select(sql);
+    sqlite3_stmt *s = prepare(db, sql);
+    int r = SQLITE_ERROR;
+    bool good = true;
+    while (s && good && (r = sqlite3_step(s)) == SQLITE_ROW) {
+        pl_row row = {0};
+        read_row(s, &row);
+        if (sqlite3_column_int64(s, PL_ROW_COLUMNS) == pl_row_checksum(&row, 2)) {
+            sqlite3_stmt *u = prepare(db, "UPDATE sessions SET crc=?2 WHERE id=?1");
+            if (u) {
+                bind_text(u, 1, row.id);
+                sqlite3_bind_int64(u, 2, pl_row_checksum(&row, PL_ROW_FORMAT));
+            }
+            good = finish(db, u);
+        }
+        pl_row_clear(&row);
+    }
+    sqlite3_finalize(s);
+    return good && r == SQLITE_DONE;
+}
+
+static bool add_columns(sqlite3 *db, int version)
+{
+    char sql[PL_SQL_MAX];
+    for (int i = 0; i < PL_ROW_COLUMNS; i++) {
+        pl_row_sql_add(&pl_row_columns[i], sql);
+        if (pl_row_columns[i].since > version && !execute(db, sql)) {
+            return false;
+        }
+    }
+    return version == 1 ? execute(db, "ALTER TABLE sessions ADD COLUMN crc INTEGER")
+                        : renew_checksums(db);
+}
+
 static bool bring_up_to_date(sqlite3 *db, const char *path)
 {
-    char said[200];
+    char said[200], sql[PL_SQL_MAX];
     if (!ask_first(db, "PRAGMA user_version", said)) {
         complain(db, path);
         return false;
     }
     int version = atoi(said);
-    if (version > FORMAT) {
+    if (version > PL_ROW_FORMAT) {
         pl_say(PL_LEVEL_ERROR, "%s has format %d of a newer pliantd; this one knows up to %d", path,
-               version, FORMAT);
+               version, PL_ROW_FORMAT);
         return false;
     }
-    return (version != 1 || execute(db, from_format_1)) && execute(db, schema);
+    pl_row_sql_table(sql);
+    bool good = execute(db, "BEGIN IMMEDIATE") && execute(db, sql) && execute(db, schema) &&
+                (version == 0 || version == PL_ROW_FORMAT || add_columns(db, version));
+    snprintf(sql, sizeof sql, "PRAGMA user_version = %d", PL_ROW_FORMAT);
+    if (good && execute(db, sql) && execute(db, "COMMIT")) {
+        return true;
+    }
+    execute(db, "ROLLBACK");
+    return false;
 }
 
 static bool open_files(pl_store *store, const char *path, bool create)
@@ -531,41 +602,11 @@ void pl_store_close(pl_store *store)
 /* ---- reading -----------------------------------------------------------------------------------
  */
 
-static char *copy_column(sqlite3_stmt *s, int i)
-{
-    const char *text = (const char *)sqlite3_column_text(s, i);
-    return text ? strdup(text) : NULL;
-}
-
-static void read_row(sqlite3_stmt *s, pl_row *row)
-{
-    for (int i = 0; i < PL_ROW_COLUMNS; i++) {
-        const pl_column *c = &pl_row_columns[i];
-        const char *id;
-        switch (c->kind) {
-        case PL_COLUMN_ID:
-            id = (const char *)sqlite3_column_text(s, i);
-            snprintf(row->id, sizeof row->id, "%s", id ? id : "");
-            break;
-        case PL_COLUMN_TEXT:
-            *pl_row_text(row, c) = copy_column(s, i);
-            break;
-        case PL_COLUMN_INTEGER:
-            *pl_row_integer(row, c) = sqlite3_column_int64(s, i);
-            break;
-        case PL_COLUMN_NUMBER:
-            *pl_row_number(row, c) = sqlite3_column_double(s, i);
-            break;
-        }
-    }
-}
-
 int pl_store_each(pl_store *store, void (*see)(void *context, const pl_row *row, bool good),
                   void *context)
 {
-    char columns[SQL_MAX], sql[2 * SQL_MAX];
-    list_columns(false, columns);
-    snprintf(sql, sizeof sql, "SELECT %s FROM sessions ORDER BY created_us", columns);
+    char sql[PL_SQL_MAX];
+    pl_row_sql_select(sql);
     pthread_mutex_lock(&store->read_mutex);
     sqlite3_stmt *s = prepare(store->reader, sql);
     int r = SQLITE_ERROR;
@@ -574,13 +615,34 @@ int pl_store_each(pl_store *store, void (*see)(void *context, const pl_row *row,
         read_row(s, &row);
         /* A row of format 1 has no checksum until it is written again. */
         bool good = sqlite3_column_type(s, PL_ROW_COLUMNS) == SQLITE_NULL ||
-                    sqlite3_column_int64(s, PL_ROW_COLUMNS) == pl_row_checksum(&row);
+                    sqlite3_column_int64(s, PL_ROW_COLUMNS) == pl_row_checksum(&row, PL_ROW_FORMAT);
         see(context, &row, good);
         pl_row_clear(&row);
     }
     sqlite3_finalize(s);
     pthread_mutex_unlock(&store->read_mutex);
     return r == SQLITE_DONE ? 0 : -1;
+}
+
+bool pl_store_read(pl_store *store, const pl_statement *statement, pl_store_see see, void *context)
+{
+    const char *columns[PL_STATEMENT_COLUMNS];
+    int r = SQLITE_ERROR;
+    pthread_mutex_lock(&store->read_mutex);
+    sqlite3_stmt *s = prepare(store->reader, statement->sql);
+    if (s) {
+        bind_values(s, statement->values, statement->count);
+    }
+    while (s && (r = sqlite3_step(s)) == SQLITE_ROW) {
+        int count = sqlite3_column_count(s);
+        for (int i = 0; i < count && i < PL_STATEMENT_COLUMNS; i++) {
+            columns[i] = (const char *)sqlite3_column_text(s, i);
+        }
+        see(context, columns);
+    }
+    sqlite3_finalize(s);
+    pthread_mutex_unlock(&store->read_mutex);
+    return r == SQLITE_DONE;
 }
 
 bool pl_store_find_mesh(pl_store *store, const char *owner, const char *hash, int64_t *bytes,
@@ -647,43 +709,7 @@ bool pl_store_forget_mesh(pl_store *store, const char *hash)
     return commit_and_wait(store, &o);
 }
 
-/* ---- idempotency keys --------------------------------------------------------------------------
- */
-
-pl_key_verdict pl_store_key_begin(pl_store *store, const char *owner, const char *route,
-                                  const char *key, const char *body_hash, int *status, char **reply,
-                                  char **location)
+pl_busy_keys *pl_store_busy(pl_store *store)
 {
-    /* Reserved before looking: who commits a reply lets go of the key only afterwards. */
-    if (!pl_busy_keys_take(&store->busy, owner, route, key)) {
-        return PL_KEY_IN_PROGRESS;
-    }
-    pl_key_verdict verdict = PL_KEY_NEW;
-    pthread_mutex_lock(&store->read_mutex);
-    sqlite3_stmt *s = prepare(store->reader, "SELECT body_hash, status, reply, location FROM keys"
-                                             " WHERE owner=? AND route=? AND key=? AND created>=?");
-    if (s) {
-        bind_text(s, 1, owner);
-        bind_text(s, 2, route);
-        bind_text(s, 3, key);
-        sqlite3_bind_int64(s, 4, time(NULL) - DAY_S);
-        if (sqlite3_step(s) == SQLITE_ROW) {
-            bool same = strcmp((const char *)sqlite3_column_text(s, 0), body_hash) == 0;
-            verdict = same ? PL_KEY_SEEN : PL_KEY_OTHER_BODY;
-            *status = sqlite3_column_int(s, 1);
-            *reply = same ? copy_column(s, 2) : NULL;
-            *location = same ? copy_column(s, 3) : NULL;
-        }
-    }
-    sqlite3_finalize(s);
-    pthread_mutex_unlock(&store->read_mutex);
-    if (verdict != PL_KEY_NEW) {
-        pl_store_key_end(store, owner, route, key);
-    }
-    return verdict;
-}
-
-void pl_store_key_end(pl_store *store, const char *owner, const char *route, const char *key)
-{
-    pl_busy_keys_drop(&store->busy, owner, route, key);
+    return &store->busy;
 }

@@ -6,6 +6,7 @@
 #ifndef PLIANT_SERVER_STORE_H
 #define PLIANT_SERVER_STORE_H
 
+#include "server/busy_keys.h"
 #include "server/counters.h"
 #include "server/row.h"
 
@@ -40,6 +41,22 @@ bool pl_store_delete(pl_store *store, const char *id);
 /* A mesh and its owner's grant, or with a NULL owner the mesh alone. */
 bool pl_store_add_mesh(pl_store *store, const char *owner, const char *hash, int64_t bytes,
                        const char *report);
+/* A statement of a module that keeps its own tables; its ?s are texts, or NULL (SQLite makes numbers of
+ * them where the column is of that kind). */
+enum { PL_STATEMENT_VALUES = 10, PL_STATEMENT_COLUMNS = 12 };
+typedef struct pl_statement {
+    const char *sql;
+    const char *values[PL_STATEMENT_VALUES];
+    int count;
+} pl_statement;
+/* All of them or none, in one transaction; waits for the commit. How many rows the first of them
+ * changed, or -1 where it failed. */
+int pl_store_change(pl_store *store, const pl_statement *statements, int count);
+/* Call `see` with the columns of each row, as texts or NULL, lent; it must not call the store. False
+ * where the database failed. */
+typedef void (*pl_store_see)(void *context, const char *const *columns);
+bool pl_store_read(pl_store *store, const pl_statement *statement, pl_store_see see, void *context);
+
 /* These are queued in order and not waited for. The row is taken. */
 void pl_store_update(pl_store *store, pl_row *row);
 void pl_store_use_mesh(pl_store *store, const char *hash);
@@ -53,15 +70,7 @@ int pl_store_sweep(pl_store *store, bool (*forget)(void *context, const char *ha
 /* Remove a mesh and its grants, unless it was used within a day; waits. */
 bool pl_store_forget_mesh(pl_store *store, const char *hash);
 
-typedef enum pl_key_verdict {
-    PL_KEY_NEW,  /* go on, and end with pl_store_key_end */
-    PL_KEY_SEEN, /* *status, *reply and *location are those of the first time */
-    PL_KEY_OTHER_BODY,
-    PL_KEY_IN_PROGRESS,
-} pl_key_verdict;
-pl_key_verdict pl_store_key_begin(pl_store *store, const char *owner, const char *route,
-                                  const char *key, const char *body_hash, int *status, char **reply,
-                                  char **location);
-void pl_store_key_end(pl_store *store, const char *owner, const char *route, const char *key);
+/* The idempotency keys whose requests are being answered (idempotency.h). */
+pl_busy_keys *pl_store_busy(pl_store *store);
 
 #endif

@@ -3,6 +3,7 @@
 #include "protocol/json.h"
 #include "protocol/log.h"
 #include "protocol/record.h"
+#include "server/access.h"
 #include "server/sessions.h"
 #include "protocol/session_file.h"
 
@@ -527,21 +528,10 @@ static void open_stream(pl_request *r, pl_session *session, stream_form form, co
     pl_reply_header(r, "X-Accel-Buffering", "no");
 }
 
-static pl_session *find_session(pl_request *r)
-{
-    pl_session *s = pl_sessions_find(pl_request_daemon(r)->sessions, pl_request_owner(r),
-                                     pl_request_param(r, 0));
-    if (!s) {
-        pl_reply_problem(r, 404, "no_such_session", "No such session",
-                         "there is no session of yours with this id", NULL);
-    }
-    return s;
-}
-
 void pl_handle_frames(pl_request *r)
 {
     static const char *const types[] = {"application/vnd.pliant.frames", NULL};
-    pl_session *session = find_session(r);
+    pl_session *session = pl_request_session(r, PL_ACCESS_VIEW);
     if (session) {
         if (pl_request_accept(r, types) < 0) {
             pl_session_release(session);
@@ -554,7 +544,7 @@ void pl_handle_frames(pl_request *r)
 void pl_handle_metrics(pl_request *r)
 {
     static const char *const types[] = {"application/x-ndjson", "text/event-stream", NULL};
-    pl_session *session = find_session(r);
+    pl_session *session = pl_request_session(r, PL_ACCESS_VIEW);
     if (session) {
         int form = pl_request_accept(r, types);
         if (form < 0) {

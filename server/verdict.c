@@ -15,14 +15,17 @@ enum { FORMAT = 1, LIMIT = 8 << 20 };
 /* ---- session.json ------------------------------------------------------------------------------
  */
 
-pl_status pl_identity_write(int dir_fd, const char *id, const char *owner, const char *name,
-                            int64_t created_us)
+pl_status pl_identity_write(int dir_fd, const char *id, const char *owner, const char *group,
+                            const char *name, int64_t created_us)
 {
     pl_json_writer w = {0};
     pl_json_begin_object(&w);
     pl_json_set_integer(&w, "format", FORMAT);
     pl_json_set_string(&w, "id", id);
     pl_json_set_string(&w, "owner", owner);
+    if (group) {
+        pl_json_set_string(&w, "group", group);
+    }
     pl_json_set_string(&w, "name", name);
     pl_json_set_integer(&w, "created_us", created_us);
     return pl_sealed_write(dir_fd, "session.json", &w, false);
@@ -47,6 +50,7 @@ pl_status pl_identity_read(int dir_fd, const char *id, pl_row *row)
         return PL_IO;
     }
     row->owner = copy_string(document, "owner");
+    row->group_name = copy_string(document, "group");
     row->name = copy_string(document, "name");
     row->created_us = pl_json_integer(document, "created_us", 0);
     pl_json_free(document);

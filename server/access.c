@@ -1,0 +1,18 @@
+#include "server/access.h"
+
+pl_session *pl_request_session(pl_request *r, pl_access needed)
+{
+    pl_access access;
+    pl_session *s = pl_sessions_find(pl_request_daemon(r)->sessions, pl_request_principal(r),
+                                     pl_request_param(r, 0), &access);
+    if (!s) {
+        pl_reply_problem(r, 404, "no_such_session", "No such session",
+                         "there is no session that you may see with this id", NULL);
+    } else if (access < needed) {
+        pl_session_release(s);
+        s = NULL;
+        pl_reply_problem(r, 403, "view_only", "You may only look",
+                         "this session is another user's; you may see it, not change it", NULL);
+    }
+    return s;
+}

@@ -1,0 +1,12 @@
+/* access.h - the session that a request is about: the one place where a handler gets one. */
+#ifndef PLIANT_SERVER_ACCESS_H
+#define PLIANT_SERVER_ACCESS_H
+
+#include "server/http.h"
+#include "server/sessions.h"
+
+/* The session of the path's first {...} with a reference, or NULL after replying: 404 where there is
+ * none, or none that whoever asks may see; 403 where they may see it but not do what is `needed`. */
+pl_session *pl_request_session(pl_request *r, pl_access needed);
+
+#endif
