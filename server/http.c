@@ -1,30 +1,21 @@
 #include "server/http.h"
 
-#include "protocol/problem.h"
-#include "server/auth.h"
+#include "server/judge.h"
+#include "server/listener.h"
 #include "server/pool.h"
 #include "server/request.h"
-#include "server/route.h"
 #include "server/say.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <microhttpd.h>
-#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
-#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
 enum {
     CONNECTION_MEMORY = 64 * 1024,
-    SMALL_BODY_MAX = 64 * 1024, /* where no body is looked for */
-    /* A refused body up to this is read: many clients send it all before they look at the answer.
-     */
-    SWALLOW_MAX = 64 << 20,
     CONNECTIONS_PER_FOREIGN_IP = 128, /* beside the whole limit; all of loopback is one address */
 };
 #define BODY_MEMORY_MAX ((int64_t)512 << 20) /* of all requests together */
@@ -38,258 +29,6 @@ struct pl_http {
     _Atomic int64_t open_requests;
     _Atomic int64_t (*counts)[6]; /* [routes][status class] */
 };
-
-/* ---- judging the head of a request -------------------------------------------------------------
- */
-
-typedef struct framing {
-    int hosts, lengths, codings, origins, authorizations, bad_names;
-    const char *host, *origin, *authorization, *type, *coding;
-    uint64_t length;
-    const char *unknown_key; /* of the query */
-    const char *repeated_key;
-    const pl_route *route;
-    char keys[PL_QUERY_KEYS][32];
-    int key_count;
-} framing;
-
-static enum MHD_Result see_header(void *context, enum MHD_ValueKind kind, const char *name,
-                                  const char *value)
-{
-    framing *f = context;
-    value = value ? value : "";
-    f->bad_names += strpbrk(name, " \t") != NULL; /* "Content-Length : 2" is another name here */
-    if (strcasecmp(name, "Host") == 0) {
-        f->hosts++;
-        f->host = value;
-    } else if (strcasecmp(name, "Content-Length") == 0) {
-        f->lengths++;
-        f->length = strtoull(value, NULL, 10);
-    } else if (strcasecmp(name, "Transfer-Encoding") == 0) {
-        f->codings++;
-        f->coding = value;
-    } else if (strcasecmp(name, "Origin") == 0) {
-        f->origins++;
-        f->origin = value;
-    } else if (strcasecmp(name, "Authorization") == 0) {
-        f->authorizations++;
-        f->authorization = value;
-    } else if (strcasecmp(name, "Content-Type") == 0) {
-        f->type = value;
-    }
-    return MHD_YES;
-}
-
-static enum MHD_Result see_query(void *context, enum MHD_ValueKind kind, const char *name,
-                                 const char *value)
-{
-    framing *f = context;
-    if (!pl_route_knows(f->route, name)) {
-        f->unknown_key = name;
-        return MHD_NO;
-    }
-    for (int i = 0; i < f->key_count; i++) {
-        if (strcmp(f->keys[i], name) == 0) {
-            f->repeated_key = name;
-            return MHD_NO;
-        }
-    }
-    snprintf(f->keys[f->key_count++], sizeof f->keys[0], "%s", name);
-    return MHD_YES;
-}
-
-/* What two parsers in a row may read differently is refused (request smuggling). */
-static const char *framing_fault(const framing *f)
-{
-    if (f->bad_names) {
-        return "a header name with a space in it";
-    }
-    if (f->hosts != 1) {
-        return f->hosts ? "more than one Host header" : "no Host header";
-    }
-    if (f->lengths > 1) {
-        return "more than one Content-Length header";
-    }
-    if (f->lengths && f->codings) {
-        return "Content-Length beside Transfer-Encoding";
-    }
-    if (f->codings > 1 || (f->codings && strcasecmp(f->coding, "chunked") != 0)) {
-        return "a Transfer-Encoding other than chunked";
-    }
-    if (f->origins > 1 || f->authorizations > 1) {
-        return "Origin or Authorization sent twice";
-    }
-    return NULL;
-}
-
-static void judge_query(pl_request *r, framing *f)
-{
-    f->route = r->route;
-    MHD_get_connection_values(r->connection, MHD_GET_ARGUMENT_KIND, see_query, f);
-    const char *key = f->unknown_key ? f->unknown_key : f->repeated_key;
-    if (!key) {
-        return;
-    }
-    pl_faults faults = {0};
-    char pointer[128], expected[256] = "no query", hint[96] = "";
-    snprintf(pointer, sizeof pointer, "/query/%.100s", key);
-    size_t count = 0;
-    for (size_t used = 0; count < PL_QUERY_KEYS && r->route->query[count]; count++) {
-        used += (size_t)snprintf(expected + used, sizeof expected - used, "%s%s", count ? ", " : "",
-                                 r->route->query[count]);
-    }
-    const char *near = pl_nearest(key, r->route->query, count);
-    if (near && f->unknown_key) {
-        snprintf(hint, sizeof hint, "did you mean '%s'?", near);
-    }
-    pl_faults_add(&faults, pointer, f->unknown_key ? "unknown_key" : "duplicate_key", key, expected,
-                  hint);
-    pl_reply_problem(r, 400, "bad_query", "Bad query",
-                     f->unknown_key ? "the query has a key that this resource does not know"
-                                    : "the query says a key twice",
-                     &faults);
-    pl_faults_clear(&faults);
-}
-
-static bool type_is(const char *type, const char *wanted)
-{
-    size_t n = strlen(wanted);
-    return type && strncasecmp(type, wanted, n) == 0 && (!type[n] || strchr("; \t", type[n]));
-}
-
-static uint64_t body_limit(const pl_request *r)
-{
-    switch (r->route ? r->route->takes : PL_TAKES_NOTHING) {
-    case PL_TAKES_JSON:
-        return (uint64_t)r->daemon->options.max_body;
-    case PL_TAKES_BYTES:
-        return (uint64_t)r->daemon->options.max_mesh;
-    default:
-        return SMALL_BODY_MAX;
-    }
-}
-
-static void reply_too_large(pl_request *r)
-{
-    pl_reply_problemf(
-        r, 413, "too_large", "Body too large", "the body may have at most %llu bytes here%s",
-        (unsigned long long)body_limit(r),
-        r->route->takes == PL_TAKES_JSON ? "; upload meshes with PUT /v1/meshes/{sha256}" : "");
-}
-
-static void judge_body(pl_request *r, const framing *f)
-{
-    bool has_body = r->chunked || r->declared > 0;
-    const char *wanted = r->route->takes == PL_TAKES_BYTES ? "application/octet-stream"
-                                                           : "application/json";
-    bool unsafe = strcmp(r->route->method, "GET") != 0;
-    if (unsafe && has_body && !type_is(f->type, wanted)) {
-        pl_reply_problemf(r, 415, "unsupported_media_type", "Unsupported media type",
-                          "Content-Type is '%.80s'; a body must be sent as %s",
-                          f->type ? f->type : "", wanted);
-    } else if (r->declared > body_limit(r)) {
-        reply_too_large(r);
-    }
-}
-
-static void judge_access(pl_request *r, const framing *f)
-{
-    r->principal = pl_auth_principal(r->daemon->auth, f->authorization);
-    if (r->principal && !pl_principal_has(r->principal, r->route->scope)) {
-        char scope[64];
-        pl_scopes_write(r->route->scope, scope);
-        pl_reply_problemf(r, 403, "missing_scope", "Not allowed",
-                          "this request needs a credential with the scope '%s'", scope);
-    } else if (!r->principal && r->route->scope != PL_SCOPE_PUBLIC) {
-        pl_reply_problem(r, 401, "unauthorized", "Unauthorized",
-                         f->authorization ? "the token is not one of this daemon's"
-                                          : "send the header 'Authorization: Bearer TOKEN'; the "
-                                            "owner's token is in the file token of the state "
-                                            "directory",
-                         NULL);
-        pl_reply_header(r, "WWW-Authenticate", "Bearer realm=\"pliant\"");
-    }
-}
-
-static void judge_route(pl_request *r, const char *method, const char *path)
-{
-    char allow[64];
-    switch (pl_route_find(r->http->routes, method, path, &r->route, r->params, allow)) {
-    case PL_MATCH_FOUND:
-        return;
-    case PL_MATCH_NO_PATH:
-        pl_reply_problem(r, 404, "not_found", "Not found",
-                         "nothing lies at this path; GET /openapi.json lists what there is", NULL);
-        return;
-    case PL_MATCH_NO_METHOD:
-        pl_reply_problemf(r, 405, "method_not_allowed", "Method not allowed", "this path takes: %s",
-                          allow);
-        pl_reply_header(r, "Allow", "%s", allow);
-        return;
-    }
-}
-
-/* Whether a refusal is sent before the body, which closes the connection: where the client waits to
- * be asked for the body, or the body is very large. */
-static bool refuse_now(pl_request *r)
-{
-    const char *expect = pl_request_header(r, "Expect");
-    return r->declared > SWALLOW_MAX || (expect && strcasecmp(expect, "100-continue") == 0);
-}
-
-/* 406 where a form is asked for that the route never gives; its handler chooses among several. Not for
- * HEAD, which gives none. */
-static void judge_accept(pl_request *r)
-{
-    char text[128];
-    const char *types[4] = {NULL};
-    int count = 0;
-    snprintf(text, sizeof text, "%s", r->route->produces);
-    for (char *rest = text, *type; count < 3 && (type = strtok_r(rest, ", ", &rest));) {
-        types[count++] = type;
-    }
-    pl_request_accept(r, types);
-}
-
-/* True where the reply is to be sent at once, without the body. */
-static bool judge(pl_request *r, const char *method, const char *path)
-{
-    framing f = {0};
-    MHD_get_connection_values(r->connection, MHD_HEADER_KIND, see_header, &f);
-    r->head = strcmp(method, "HEAD") == 0;
-    r->declared = f.length;
-    r->chunked = f.codings > 0;
-    const char *fault = framing_fault(&f);
-    if (fault) {
-        pl_reply_problem(r, 400, "bad_framing", "Bad request", fault, NULL);
-        pl_reply_header(r, "Connection", "close");
-        return true;
-    }
-    if (!pl_auth_host_allowed(r->daemon->auth, f.host)) {
-        pl_reply_problemf(r, 421, "misdirected", "Misdirected request",
-                          "this daemon does not answer to the name '%.100s'; start it with "
-                          "--allow-host to change that",
-                          f.host);
-    } else if (f.origin && !pl_auth_origin_allowed(f.origin, f.host)) {
-        pl_reply_problem(r, 403, "foreign_origin", "Foreign origin",
-                         "pages of another origin may not call this daemon", NULL);
-    } else {
-        judge_route(r, method, path);
-    }
-    if (!r->reply.status) {
-        judge_access(r, &f);
-    }
-    if (!r->reply.status) {
-        judge_query(r, &f);
-    }
-    if (!r->reply.status) {
-        judge_body(r, &f);
-    }
-    if (!r->reply.status && strcmp(method, "GET") == 0) {
-        judge_accept(r);
-    }
-    return r->reply.status && refuse_now(r);
-}
 
 /* ---- the body ----------------------------------------------------------------------------------
  */
@@ -331,8 +70,8 @@ static void take_body(pl_request *r, const char *data, size_t size)
     if (r->reply.status) {
         return;
     }
-    if (r->received > body_limit(r)) {
-        reply_too_large(r);
+    if (r->received > pl_judge_body_limit(r)) {
+        pl_judge_too_large(r);
     } else if (r->route->takes == PL_TAKES_BYTES) {
         take_to_sink(r, data, size);
     } else if (r->route->takes == PL_TAKES_JSON) {
@@ -465,12 +204,12 @@ static enum MHD_Result begin(pl_http *http, struct MHD_Connection *connection, c
         return MHD_NO;
     }
     *slot = r;
-    if (judge(r, method, path)) {
+    if (pl_judge_head(r, method, path)) {
         return queue_reply(r);
     }
     if (!r->reply.status && r->route->sink) {
         r->sink = r->route->sink->open(r);
-        if (!r->sink && refuse_now(r)) {
+        if (!r->sink && pl_judge_refuses_now(r)) {
             return queue_reply(r);
         }
     }
@@ -490,7 +229,8 @@ static enum MHD_Result answer(void *context, struct MHD_Connection *connection, 
     if (*size) {
         take_body(r, data, *size);
         *size = 0;
-        return r->reply.status && r->received > body_limit(r) + SWALLOW_MAX ? MHD_NO : MHD_YES;
+        return r->reply.status && r->received > pl_judge_body_limit(r) + PL_SWALLOW_MAX ? MHD_NO
+                                                                                        : MHD_YES;
     }
     bool again = r->dispatched && r->route && r->route->run == PL_RUN_HERE;
     if (!r->reply.status && (!r->dispatched || again)) {
@@ -529,6 +269,25 @@ static void complete(void *context, struct MHD_Connection *connection, void **sl
 
 /* ---- what request.c leaves to the library ------------------------------------------------------
  */
+
+typedef struct pair_view {
+    bool (*see)(void *context, const char *name, const char *value);
+    void *context;
+} pair_view;
+
+static enum MHD_Result see_pair(void *context, enum MHD_ValueKind kind, const char *name,
+                                const char *value)
+{
+    pair_view *v = context;
+    return v->see(v->context, name, value ? value : "") ? MHD_YES : MHD_NO;
+}
+
+void pl_request_each(pl_request *r, bool query,
+                     bool (*see)(void *context, const char *name, const char *value), void *context)
+{
+    MHD_get_connection_values(r->connection, query ? MHD_GET_ARGUMENT_KIND : MHD_HEADER_KIND,
+                              see_pair, &(pair_view){see, context});
+}
 
 const char *pl_request_query(pl_request *r, const char *key)
 {
@@ -577,36 +336,6 @@ static void log_line(void *context, const char *format, va_list args)
     pl_say(PL_LEVEL_DEBUG, "http: %s", line);
 }
 
-/* Bind by hand, so that port 0 and both address families are one path. */
-static int listen_on(pl_daemon *d)
-{
-    struct sockaddr_in6 v6 = {.sin6_family = AF_INET6};
-    struct sockaddr_in v4 = {.sin_family = AF_INET};
-    bool is_v6 = strchr(d->options.listen_host, ':') != NULL;
-    v6.sin6_port = v4.sin_port = htons((uint16_t)d->options.listen_port);
-    inet_pton(is_v6 ? AF_INET6 : AF_INET, d->options.listen_host,
-              is_v6 ? (void *)&v6.sin6_addr : (void *)&v4.sin_addr);
-    int fd = socket(is_v6 ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    int on = 1;
-    if (fd >= 0) {
-        setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    }
-    struct sockaddr *address = is_v6 ? (struct sockaddr *)&v6 : (struct sockaddr *)&v4;
-    socklen_t size = is_v6 ? sizeof v6 : sizeof v4;
-    if (fd < 0 || bind(fd, address, size) != 0 || listen(fd, 511) != 0 ||
-        getsockname(fd, address, &size) != 0) {
-        pl_say(PL_LEVEL_ERROR, "can not listen on %s port %d: %s", d->options.listen_host,
-               d->options.listen_port, strerror(errno));
-        if (fd >= 0) {
-            close(fd);
-        }
-        return -1;
-    }
-    snprintf(d->url, sizeof d->url, is_v6 ? "http://[%s]:%d" : "http://%s:%d",
-             d->options.listen_host, ntohs(is_v6 ? v6.sin6_port : v4.sin_port));
-    return fd;
-}
-
 /* Undo %XX. A text with %00 in it is left as it came: decoded it would end there, and name something
  * that was not asked for. As it came it names nothing. */
 static size_t unescape(void *context, struct MHD_Connection *connection, char *text)
@@ -651,7 +380,7 @@ pl_http *pl_http_create(pl_daemon *daemon, const pl_route *routes)
     http->daemon = daemon;
     http->routes = routes;
     http->counts = calloc(count, sizeof *http->counts);
-    http->listen_fd = http->counts ? listen_on(daemon) : -1;
+    http->listen_fd = http->counts ? pl_listener_open(daemon) : -1;
     daemon->http = http; /* the first request may come before this returns */
     http->mhd = http->listen_fd >= 0 ? start_library(http) : NULL;
     if (!http->mhd) {

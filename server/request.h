@@ -37,5 +37,10 @@ struct pl_request {
 };
 
 void pl_reply_clear(pl_reply *reply);
+/* Each header, or each key of the query, as they came (a value that was not sent is ""), until `see`
+ * returns false. */
+void pl_request_each(pl_request *r, bool query,
+                     bool (*see)(void *context, const char *name, const char *value),
+                     void *context);
 
 #endif
