@@ -474,6 +474,81 @@ START_TEST(threads_and_instructions_do_not_change_a_bit)
 END_TEST
 
 /* Obstacles as hard constraints are refused before a run, with the methods that take them. */
+/* A backend that looks at trials one after the other, each with all that it leaves behind. */
+typedef struct looker {
+    pl_backend *b;
+    pl_stage stage;
+    double *x, *gradient, *g, *d; /* x starts as x0 */
+    int64_t rows, all;
+} looker;
+
+static looker looker_open(const pl_model *m, int32_t threads)
+{
+    looker l = {.rows = 3 * m->free_vertices, .all = 3 * m->vertices};
+    ck_assert_int_eq(pl_backend_find(PL_DEVICE_CPU)->create(m, threads, &l.b), PL_OK);
+    ck_assert_int_eq(l.b->ops->trial_prepare(l.b), PL_OK);
+    l.stage =
+        (pl_stage){.a = 1, .h = m->h, .inertia = m->inertia, .x_start = m->x0, .x_pred = m->x0};
+    l.x = calloc((size_t)l.all, sizeof *l.x);
+    l.gradient = calloc((size_t)l.all, sizeof *l.x);
+    l.g = calloc((size_t)l.rows, sizeof *l.x);
+    l.d = calloc((size_t)l.rows, sizeof *l.x);
+    memcpy(l.x, m->x0, (size_t)l.all * sizeof *l.x);
+    /* Everything is pressed against the side that is held, by more than its size. */
+    for (int64_t i = 0; i < m->free_vertices; i++)
+        l.d[i] = -2 * m->x0[3 * (int64_t)m->free_vertex[i]];
+    return l;
+}
+
+static pl_trial_sums look(looker *l, const pl_model *m, double alpha)
+{
+    pl_trial trial = {
+        .x = m->x0, .d = l->d, .alpha = alpha, .x_new = l->x, .gradient = l->gradient, .g = l->g};
+    return l->b->ops->trial(l->b, &l->stage, &trial);
+}
+
+static void looker_close(looker *l)
+{
+    l->b->ops->destroy(l->b);
+    free(l->x);
+    free(l->gradient);
+    free(l->g);
+    free(l->d);
+}
+
+/* A trial outside of the domain is infinite whatever looks at it, and leaves nothing behind: the one
+ * after it has the bits of one that nothing went before. */
+START_TEST(trials_outside_leave_no_trace)
+{
+    static const double ways[] = {0.7, 0.9, 0.6, 0.2, 1.5, 0.3};
+    pl_run *r = pl_run_open(
+        1, "{'pliant': 1, 'time': {'step': 0.02, 'steps': 1},"
+           " 'bodies': [{'mesh': {'box': {'size': [1, 1, 1], 'cells': [10, 10, 10]}},"
+           "   'transform': {'translate': [0.5, 0, 0]}}], 'pins': [{'select': {'side': '-x'}}]}");
+    const pl_model *m = r->model;
+    looker one = looker_open(m, 1), three = looker_open(m, 3);
+    for (size_t k = 0; k < sizeof ways / sizeof *ways; k++) {
+        looker fresh = looker_open(m, 1);
+        pl_trial_sums a = look(&fresh, m, ways[k]), b = look(&one, m, ways[k]),
+                      c = look(&three, m, ways[k]);
+        ck_assert_int_eq(isfinite(a.objective) != 0, ways[k] < 0.5);
+        ck_assert(a.objective == b.objective && a.objective == c.objective);
+        if (isfinite(a.objective)) {
+            ck_assert_mem_eq(&a, &b, sizeof a);
+            ck_assert_mem_eq(&a, &c, sizeof a);
+            ck_assert_mem_eq(fresh.g, one.g, (size_t)one.rows * sizeof *one.g);
+            ck_assert_mem_eq(fresh.gradient, three.gradient, (size_t)one.all * sizeof *one.g);
+        } else {
+            ck_assert_double_gt(a.objective, 0);
+        }
+        looker_close(&fresh);
+    }
+    looker_close(&one);
+    looker_close(&three);
+    pl_run_close(r);
+}
+END_TEST
+
 START_TEST(hard_obstacles_are_refused)
 {
     pl_run *r = pl_run_open(1, "{'pliant': 1, 'bodies': [{'mesh': {'box': {'cells': [1, 1, 1]}}}],"
@@ -552,6 +627,7 @@ int main(void)
     tcase_add_test(t, guess_outside_of_the_domain_is_not_taken);
     tcase_add_test(t, phases_are_what_they_say);
     tcase_add_loop_test(t, threads_and_instructions_do_not_change_a_bit, 0, METHOD_COUNT);
+    tcase_add_test(t, trials_outside_leave_no_trace);
     tcase_add_test(t, hard_obstacles_are_refused);
     suite_add_tcase(suite, t);
     return run_suite(suite);

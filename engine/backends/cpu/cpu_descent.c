@@ -7,6 +7,7 @@
 #include "engine/model/tets.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 /* ---- objective and gradient
@@ -64,6 +65,25 @@ static vertex_sums gather_trial(const cpu *c, const pl_stage *stage, const pl_tr
     return sums;
 }
 
+/* Energies and forces of a thread's share of the parts. A step that ends outside of the energy's domain
+ * is not taken, whatever else is there: all threads stop at the first part that says so, and the next
+ * such step, most often a shorter one along the same direction, is looked at there first. */
+static void try_parts(cpu *c, const pl_trial *t, run share, int32_t thread, _Atomic bool *outside)
+{
+    int64_t count = share.b1 - share.b0, first = c->outside - share.b0;
+    if (first < 0 || first >= count)
+        first = 0;
+    for (int64_t k = 0; k < count; k++) {
+        int64_t part = share.b0 + (first + k) % count;
+        if (atomic_load_explicit(outside, memory_order_relaxed))
+            return;
+        bool inside = pl_parts_energy_gradient(&c->parts, c->base.model, t->x_new, c->energies,
+                                               part, thread);
+        if (t->d && !inside && !atomic_exchange(outside, true))
+            c->found_outside = part;
+    }
+}
+
 pl_status pl_cpu_trial_prepare(pl_backend *b)
 {
     cpu *c = cpu_of(b);
@@ -79,6 +99,7 @@ pl_trial_sums pl_cpu_trial(pl_backend *b, const pl_stage *stage, const pl_trial 
     for (int32_t g = 0; g < m->group_count; g++)
         blocks += m->groups[g].blocks;
     int32_t threads = team(c, blocks, BLOCKS_A_THREAD);
+    _Atomic bool outside = false;
 #pragma omp parallel num_threads(threads)
     {
         if (trial->d) {
@@ -87,14 +108,15 @@ pl_trial_sums pl_cpu_trial(pl_backend *b, const pl_stage *stage, const pl_trial 
                 place_trial(m, trial, k * CHUNK, chunk_end(k, m->free_vertices));
         }
 #pragma omp for schedule(static)
-        for (int64_t part = 0; part < threads; part++) {
-            run r = run_of(c->parts.count, part, threads);
-            pl_parts_energy_gradient(&c->parts, m, trial->x_new, c->energies, r.b0, r.b1,
-                                     (int32_t)part);
-        }
+        for (int32_t i = 0; i < threads; i++)
+            try_parts(c, trial, run_of(c->parts.count, i, threads), i, &outside);
 #pragma omp for schedule(static)
-        for (int64_t k = 0; k < chunks; k++)
+        for (int64_t k = 0; k < (outside ? 0 : chunks); k++)
             sums[k] = gather_trial(c, stage, trial, k * CHUNK, chunk_end(k, m->vertices));
+    }
+    if (outside) {
+        c->outside = c->found_outside;
+        return (pl_trial_sums){.objective = INFINITY, .slope = NAN, .norm = NAN, .decrement = NAN};
     }
     vertex_sums total = {0};
     for (int64_t k = 0; k < chunks; k++) {

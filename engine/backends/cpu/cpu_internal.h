@@ -18,7 +18,8 @@ typedef struct cpu {
     const pl_model *first;        /* the backend was made for it */
     pl_solve_work *work[3];       /* by coordinate; NULL where an earlier one has the same factor */
     pl_solve_work *other_work[3]; /* of another model, while it is used (use_model) */
-    double *scratch;              /* two times rows, where the model is partly held */
+    int64_t outside, found_outside; /* the part where the last trial left the energy's domain */
+    double *scratch;                /* two times rows, where the model is partly held */
     const pl_rows_ops *rows;
     double *energies;      /* [blocks of all groups] */
     double *vertex_sums;   /* [chunks of vertices][4] */

@@ -181,19 +181,20 @@ static void sum_window(const pl_parts *p, int64_t which, const double *window)
     }
 }
 
-void pl_parts_energy_gradient(const pl_parts *parts, const pl_model *model, const double *x,
-                              double *energy, int64_t p0, int64_t p1, int32_t thread)
+bool pl_parts_energy_gradient(const pl_parts *parts, const pl_model *model, const double *x,
+                              double *energy, int64_t p, int32_t thread)
 {
     double *window = parts->window + thread * parts->window_values;
-    int32_t g = 0;
-    for (int64_t i = p0; i < p1; i++) {
-        const pl_part *part = &parts->part[i];
-        for (; g < part->group; g++)
-            energy += model->groups[g].blocks;
-        /* The group, but for where its contributions go: this part's begin with the window. */
-        pl_group group = model->groups[g];
-        group.contribution = -part->b0 * group.ops->corners * 3 * PL_BLOCK;
-        group.ops->energy_gradient(&group, x, energy, window, part->b0, part->b1);
-        sum_window(parts, i, window);
-    }
+    const pl_part *part = &parts->part[p];
+    for (int32_t g = 0; g < part->group; g++)
+        energy += model->groups[g].blocks;
+    /* The group, but for where its contributions go: this part's begin with the window. */
+    pl_group group = model->groups[part->group];
+    group.contribution = -part->b0 * group.ops->corners * 3 * PL_BLOCK;
+    group.ops->energy_gradient(&group, x, energy, window, part->b0, part->b1);
+    sum_window(parts, p, window);
+    bool inside = true;
+    for (int64_t b = part->b0; b < part->b1; b++)
+        inside = inside && energy[b] != INFINITY;
+    return inside;
 }

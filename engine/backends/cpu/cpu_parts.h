@@ -35,9 +35,10 @@ typedef struct pl_parts {
 pl_status pl_parts_create(const pl_model *model, int32_t threads, pl_parts *out);
 void pl_parts_destroy(pl_parts *parts);
 
-/* energy [blocks of all groups] and `sum` of the parts [p0, p1) at x, by one thread. */
-void pl_parts_energy_gradient(const pl_parts *parts, const pl_model *model, const double *x,
-                              double *energy, int64_t p0, int64_t p1, int32_t thread);
+/* energy [blocks of all groups] and `sum` of a part at x, by one thread. Whether none of these energies
+ * is infinite. */
+bool pl_parts_energy_gradient(const pl_parts *parts, const pl_model *model, const double *x,
+                              double *energy, int64_t part, int32_t thread);
 
 static inline void pl_parts_gather(const pl_parts *parts, int64_t vertex, double f[3])
 {
