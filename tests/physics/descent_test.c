@@ -494,9 +494,9 @@ static looker looker_open(const pl_model *m, int32_t threads)
     l.g = calloc((size_t)l.rows, sizeof *l.x);
     l.d = calloc((size_t)l.rows, sizeof *l.x);
     memcpy(l.x, m->x0, (size_t)l.all * sizeof *l.x);
-    /* Everything is pressed against the side that is held, by more than its size. */
+    /* The far half is pressed into the other, which stays as it is. */
     for (int64_t i = 0; i < m->free_vertices; i++)
-        l.d[i] = -2 * m->x0[3 * (int64_t)m->free_vertex[i]];
+        l.d[i] = -3 * fmax(0, m->x0[3 * (int64_t)m->free_vertex[i]] - 0.5);
     return l;
 }
 
