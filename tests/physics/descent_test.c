@@ -494,9 +494,10 @@ static looker looker_open(const pl_model *m, int32_t threads)
     l.g = calloc((size_t)l.rows, sizeof *l.x);
     l.d = calloc((size_t)l.rows, sizeof *l.x);
     memcpy(l.x, m->x0, (size_t)l.all * sizeof *l.x);
-    /* The far half is pressed into the other, which stays as it is. */
+    /* The upper half is pressed into the lower, which stays as it is. */
     for (int64_t i = 0; i < m->free_vertices; i++)
-        l.d[i] = -3 * fmax(0, m->x0[3 * (int64_t)m->free_vertex[i]] - 0.5);
+        l.d[2 * m->free_vertices + i] = -3 *
+                                        fmax(0, m->x0[3 * (int64_t)m->free_vertex[i] + 2] - 0.5);
     return l;
 }
 
@@ -524,7 +525,7 @@ START_TEST(trials_outside_leave_no_trace)
     pl_run *r = pl_run_open(
         1, "{'pliant': 1, 'time': {'step': 0.02, 'steps': 1},"
            " 'bodies': [{'mesh': {'box': {'size': [1, 1, 1], 'cells': [10, 10, 10]}},"
-           "   'transform': {'translate': [0.5, 0, 0]}}], 'pins': [{'select': {'side': '-x'}}]}");
+           "   'transform': {'translate': [0, 0, 0.5]}}], 'pins': [{'select': {'side': '-x'}}]}");
     const pl_model *m = r->model;
     looker one = looker_open(m, 1), three = looker_open(m, 3);
     for (size_t k = 0; k < sizeof ways / sizeof *ways; k++) {
