@@ -1,6 +1,7 @@
 #include "protocol/params.h"
 
 #include "engine/scene.h"
+#include "protocol/notes.h"
 #include "protocol/params_rows.h"
 
 #include <string.h>
@@ -286,8 +287,9 @@ static const pl_param resources_rows[] = {
      .unit = "s",
      FROM(0, 1e9),
      .doc = "Most time of running; 0: no limit."},
+    PRIORITY_ROW,
 };
-static const pl_absent resources_absent[] = {{"gpu", 0}, {"priority", 0}, {0}};
+static const pl_absent resources_absent[] = {{"gpu", 0}, {0}};
 static const pl_param_table resources_table = {.name = "resources",
                                                .doc = "What a run may take of the machine.",
                                                ROWS(resources_rows),
@@ -394,16 +396,8 @@ static const pl_param scene_rows[] = {
      AT(pl_scene, resources),
      .table = &resources_table,
      .doc = "What a run may take of the machine."},
-    {.key = "metadata",
-     .kind = PL_PARAM_CUSTOM,
-     .custom = PL_CUSTOM_METADATA,
-     .type = "object",
-     .doc = "The user's own; kept with the posted scene, and without meaning here."},
-    {.key = "labels",
-     .kind = PL_PARAM_CUSTOM,
-     .custom = PL_CUSTOM_LABELS,
-     .type = "object of strings",
-     .doc = "The user's own, to find sessions by."},
+    METADATA_ROW,
+    LABELS_ROW,
 };
 static const pl_param_table scene_table = {.name = "scene", .doc = "A scene.", ROWS(scene_rows)};
 
@@ -411,6 +405,7 @@ static const pl_param_table scene_table = {.name = "scene", .doc = "A scene.", R
 /* clang-format off */
 static const pl_param_table *const tables[] = {
     &scene_table,
+    &pl_notes_table,
     &time_table,
     &solver_table,
     &pl_material_table,

@@ -36,8 +36,8 @@ typedef enum pl_param_kind {
 typedef enum pl_custom {
     PL_CUSTOM_NONE,
     PL_CUSTOM_VERSION,   /* the number 1 */
-    PL_CUSTOM_METADATA,  /* any object, not kept */
-    PL_CUSTOM_LABELS,    /* an object of strings, not kept */
+    PL_CUSTOM_METADATA,  /* any object: pl_notes */
+    PL_CUSTOM_LABELS,    /* an object of strings: pl_notes */
     PL_CUSTOM_SCALE,     /* a number or three: double[3] */
     PL_CUSTOM_UPLOAD,    /* "sha256:...", or {"node", "ele"}: pl_mesh_source */
     PL_CUSTOM_VERTICES,  /* numbers, flat or in threes: pl_mesh_source */
@@ -53,6 +53,7 @@ typedef enum pl_custom {
     PL_CUSTOM_HEIGHTS,   /* rows of numbers: pl_obstacle */
     PL_CUSTOM_SPLINES,   /* "A", "B" or points of functions: pl_material */
     PL_CUSTOM_CURVE,     /* points of a stress: pl_material */
+    PL_CUSTOM_PRIORITY,  /* a whole number: pl_notes */
     PL_CUSTOM_COUNT
 } pl_custom;
 

@@ -45,10 +45,29 @@
         .standard_text = "the only one, where there is one", .doc = text                           \
     }
 
+/* What is a session's own and not the engine's: of scenes, and of PATCH. */
+#define LABELS_ROW                                                                                 \
+    {                                                                                              \
+        .key = "labels", .kind = PL_PARAM_CUSTOM, .custom = PL_CUSTOM_LABELS,                      \
+        .type = "object of strings", .doc = "The user's own, to find sessions by."                 \
+    }
+#define METADATA_ROW                                                                               \
+    {                                                                                              \
+        .key = "metadata", .kind = PL_PARAM_CUSTOM, .custom = PL_CUSTOM_METADATA,                  \
+        .type = "object", .doc = "The user's own, at most 16384 bytes; shown with the session."    \
+    }
+#define PRIORITY_ROW                                                                               \
+    {                                                                                              \
+        .key = "priority", .kind = PL_PARAM_CUSTOM, .custom = PL_CUSTOM_PRIORITY,                  \
+        FROM(-PL_PRIORITY_MAX, PL_PRIORITY_MAX), .standard_text = "0", .type = "integer",          \
+        .doc = "In a daemon's queue a higher one goes first; it takes cores from none that runs."  \
+    }
+
 /* Bounds far outside anything physical, so that products of a few numbers stay finite. */
 #define LENGTH_MAX 1e9
 #define RATE_MAX   1e9
 
+extern const pl_param_table pl_notes_table;
 extern const pl_param_table pl_material_table;
 extern const pl_param_table pl_lame_table;
 extern const pl_param_table pl_rubber_table;

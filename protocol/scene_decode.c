@@ -5,6 +5,7 @@
 #include "protocol/expect_decode.h"
 #include "protocol/material_decode.h"
 #include "protocol/mesh_decode.h"
+#include "protocol/notes_decode.h"
 #include "protocol/obstacle_decode.h"
 
 #include <ctype.h>
@@ -22,36 +23,6 @@ static void decode_version(pl_decoder *d, json_t *value, const pl_param *p, void
         pl_decode_refuse(d, value, "wrong_type", "the number 1", "");
     else if (json_integer_value(value) != 1)
         pl_decode_refuse(d, value, "unsupported", "1, the version of the format that exists", "");
-}
-
-static void decode_metadata(pl_decoder *d, json_t *value, const pl_param *p, void *out)
-{
-    if (!json_is_object(value))
-        pl_decode_refuse(d, value, "wrong_type", p->type, "");
-}
-
-static void decode_labels(pl_decoder *d, json_t *value, const pl_param *p, void *out)
-{
-    const char *key;
-    json_t *label;
-    if (!json_is_object(value)) {
-        pl_decode_refuse(d, value, "wrong_type", p->type, "");
-        return;
-    }
-    if (json_object_size(value) > PL_SCENE_LABELS_MAX) {
-        pl_decode_refuse(d, value, "too_many", "at most 64 labels", "");
-        return;
-    }
-    json_object_foreach(value, key, label)
-    {
-        size_t mark = pl_decode_enter(d, key);
-        if (!json_is_string(label))
-            pl_decode_refuse(d, label, "wrong_type", "string", "");
-        else if (!*key || strlen(key) > PL_SCENE_NAME_MAX || json_string_length(label) > 255)
-            pl_decode_refuse(d, label, "out_of_range",
-                             "key of 1 to 127 bytes, value of at most 255", "");
-        pl_decode_leave(d, mark);
-    }
 }
 
 static void decode_scale(pl_decoder *d, json_t *value, const pl_param *p, void *out)
@@ -193,8 +164,9 @@ static void decode_axes(pl_decoder *d, json_t *value, const pl_param *p, void *o
 
 static const pl_decode_custom customs[PL_CUSTOM_COUNT] = {
     [PL_CUSTOM_VERSION] = decode_version,
-    [PL_CUSTOM_METADATA] = decode_metadata,
-    [PL_CUSTOM_LABELS] = decode_labels,
+    [PL_CUSTOM_METADATA] = pl_decode_metadata,
+    [PL_CUSTOM_LABELS] = pl_decode_labels,
+    [PL_CUSTOM_PRIORITY] = pl_decode_priority,
     [PL_CUSTOM_SCALE] = decode_scale,
     [PL_CUSTOM_UPLOAD] = pl_decode_upload,
     [PL_CUSTOM_VERTICES] = pl_decode_vertices,
@@ -426,7 +398,8 @@ static pl_decode_verdict decode_document(json_t *document, pl_scene *out, pl_fau
     return PL_DECODE_OK;
 }
 
-pl_decode_verdict pl_scene_decode(const char *text, size_t length, pl_scene *out, pl_faults *faults)
+pl_decode_verdict pl_scene_decode_with(const char *text, size_t length, pl_scene *out,
+                                       pl_notes *notes, pl_faults *faults)
 {
     json_error_t error;
     *out = (pl_scene){0};
@@ -439,6 +412,15 @@ pl_decode_verdict pl_scene_decode(const char *text, size_t length, pl_scene *out
     if (!document)
         return refuse_syntax(&error, faults);
     pl_decode_verdict verdict = decode_document(document, out, faults);
+    if (verdict == PL_DECODE_OK && notes && !pl_notes_take(document, true, notes)) {
+        pl_scene_clear(out);
+        verdict = PL_DECODE_NO_MEMORY;
+    }
     json_decref(document);
     return verdict;
+}
+
+pl_decode_verdict pl_scene_decode(const char *text, size_t length, pl_scene *out, pl_faults *faults)
+{
+    return pl_scene_decode_with(text, length, out, NULL, faults);
 }

@@ -20,6 +20,10 @@ typedef enum pl_decode_verdict {
 /* Decode a scene. On PL_DECODE_OK *out owns its memory (pl_scene_clear); otherwise it is zeroed. */
 pl_decode_verdict pl_scene_decode(const char *text, size_t length, pl_scene *out,
                                   pl_faults *faults);
+/* The same, and what the scene says of the session beside the physics; notes may be NULL. */
+typedef struct pl_notes pl_notes; /* protocol/notes.h */
+pl_decode_verdict pl_scene_decode_with(const char *text, size_t length, pl_scene *out,
+                                       pl_notes *notes, pl_faults *faults);
 
 /* What the daemon and the command line need to know of a scene without engine headers. */
 enum { PL_OUTLINE_UPLOADS_MAX = 256 };
@@ -29,7 +33,7 @@ typedef struct pl_upload_ref {
     char format[16];  /* "gmsh", "medit", "tetgen_node", "tetgen_ele" */
 } pl_upload_ref;
 typedef struct pl_outline {
-    char name[256];
+    pl_notes *notes; /* name, labels, ...: protocol/notes.h; malloc'ed */
     int64_t frames;  /* after frame 0 */
     double duration; /* s simulated */
     int32_t cores;

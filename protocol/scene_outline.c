@@ -1,6 +1,7 @@
 #include "protocol/scene_json.h"
 
 #include "engine/scene.h"
+#include "protocol/notes.h"
 #include "protocol/params.h"
 
 #include <stdio.h>
@@ -73,10 +74,14 @@ pl_decode_verdict pl_scene_outline(const char *text, size_t length, pl_outline *
 {
     pl_scene scene;
     *out = (pl_outline){0};
-    pl_decode_verdict verdict = pl_scene_decode(text, length, &scene, faults);
-    if (verdict != PL_DECODE_OK)
+    out->notes = calloc(1, sizeof *out->notes);
+    pl_decode_verdict verdict = out->notes
+                                    ? pl_scene_decode_with(text, length, &scene, out->notes, faults)
+                                    : PL_DECODE_NO_MEMORY;
+    if (verdict != PL_DECODE_OK) {
+        pl_outline_clear(out);
         return verdict;
-    snprintf(out->name, sizeof out->name, "%s", scene.name);
+    }
     out->frames = pl_scene_frames(&scene);
     out->duration = (double)scene.time.steps * scene.time.step;
     out->cores = scene.resources.cores;
@@ -94,6 +99,9 @@ pl_decode_verdict pl_scene_outline(const char *text, size_t length, pl_outline *
 
 void pl_outline_clear(pl_outline *outline)
 {
+    if (outline->notes)
+        pl_notes_clear(outline->notes);
+    free(outline->notes);
     free(outline->uploads);
     *outline = (pl_outline){0};
 }

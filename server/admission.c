@@ -1,6 +1,7 @@
 #include "server/admission.h"
 
 #include "protocol/json.h"
+#include "protocol/notes.h"
 #include "protocol/problem.h"
 #include "protocol/scene_json.h"
 #include "protocol/session_dir.h"
@@ -109,6 +110,12 @@ static void check_resources(admission *a)
         pl_faults_addf(&a->faults, "/resources/cores", "too_many_cores", expected, "", "%d",
                        a->outline.cores);
     }
+    if (a->outline.notes->priority > 0 &&
+        !pl_principal_has(pl_request_principal(a->request), PL_SCOPE_ADMIN)) {
+        pl_faults_addf(&a->faults, "/resources/priority", "not_allowed",
+                       "at most 0: above, it needs a credential with the scope 'admin'", "", "%lld",
+                       (long long)a->outline.notes->priority);
+    }
     if (a->outline.memory > d->machine_memory) {
         snprintf(expected, sizeof expected, "at most %.0f bytes, the memory of this machine",
                  d->machine_memory);
@@ -165,6 +172,26 @@ static int link_meshes(admission *a, int dir_fd)
     return 0;
 }
 
+/* What of the session's row is known before its check; the texts are the admission's. */
+static pl_row describe(const admission *a)
+{
+    const pl_outline *o = &a->outline;
+    pl_row row = {.owner = (char *)a->owner,
+                  .group_name = (char *)a->group,
+                  .name = o->notes->name,
+                  .labels = o->notes->labels,
+                  .metadata = o->notes->metadata,
+                  .priority = o->notes->priority,
+                  .created_us = a->created_us,
+                  .frames = o->frames,
+                  .frame = -1,
+                  .cores = o->cores > 0 ? o->cores : 1,
+                  .checkpoint = -1,
+                  .time_limit = o->time_limit};
+    memcpy(row.id, a->id, sizeof row.id);
+    return row;
+}
+
 static bool stage(admission *a)
 {
     size_t length;
@@ -179,11 +206,11 @@ static bool stage(admission *a)
     }
     a->staged = true;
     int dir_fd = openat(a->daemon->state_fd, a->incoming, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    pl_row row = describe(a);
     bool good = dir_fd >= 0 && mkdirat(dir_fd, "meshes", 0700) == 0 &&
                 mkdirat(dir_fd, "log", 0700) == 0 && link_meshes(a, dir_fd) == 0 &&
                 pl_file_replace(dir_fd, "scene.json", text, length, false) == PL_OK &&
-                pl_identity_write(dir_fd, a->id, a->owner, a->group, a->outline.name,
-                                  a->created_us) == PL_OK;
+                pl_identity_write(dir_fd, &row, false) == PL_OK;
     int error = errno;
     if (dir_fd >= 0) {
         close(dir_fd);
@@ -280,21 +307,12 @@ static pl_session *make_session(admission *a, pl_session_state state)
 {
     const pl_outline *o = &a->outline;
     char *bodies = state == PL_STATE_QUEUED ? pl_bodies_view(&a->preflight) : NULL;
-    pl_row row = {.owner = (char *)a->owner,
-                  .group_name = (char *)a->group,
-                  .name = (char *)o->name,
-                  .state = (char *)pl_state_name(state),
-                  .bodies = bodies,
-                  .created_us = a->created_us,
-                  .since_ms = pl_clock_us() / 1000,
-                  .frames = o->frames,
-                  .frame = -1,
-                  .cores = o->cores > 0 ? o->cores : 1,
-                  .checkpoint = -1,
-                  .memory = o->memory > 0 ? o->memory : a->preflight.memory_bytes,
-                  .memory_limit = pl_admission_memory_limit(o->memory, a->preflight.memory_bytes),
-                  .time_limit = o->time_limit};
-    memcpy(row.id, a->id, sizeof row.id);
+    pl_row row = describe(a);
+    row.state = (char *)pl_state_name(state);
+    row.bodies = bodies;
+    row.since_ms = pl_clock_us() / 1000;
+    row.memory = o->memory > 0 ? o->memory : a->preflight.memory_bytes;
+    row.memory_limit = pl_admission_memory_limit(o->memory, a->preflight.memory_bytes);
     pl_session *s = pl_session_create(a->daemon, &row);
     free(bodies);
     return s;

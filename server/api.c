@@ -5,6 +5,7 @@
 #include "protocol/session_file.h"
 #include "server/access.h"
 #include "server/lifecycle.h"
+#include "server/patch.h"
 #include "server/removal.h"
 #include "server/sessions.h"
 #include "server/streams.h"
@@ -19,12 +20,31 @@
 
 static void reply_session(pl_request *r, int status, pl_session *s)
 {
-    pl_reply_json(r, status, pl_sessions_encode(pl_request_daemon(r)->sessions, s));
+    pl_daemon *d = pl_request_daemon(r);
+    /* The revision first: a document that is newer than its tag costs a client one more read, the
+     * other way round it would lose a change. */
+    int64_t revision = s->revision;
+    pl_reply_json(r, status, pl_sessions_encode(d->sessions, s));
     pl_reply_header(r, "Cache-Control", "no-store");
+    pl_reply_revision(r, revision);
 }
 
 /* ---- list --------------------------------------------------------------------------------------
  */
+
+static bool take_labels(pl_request *r, pl_label_filter *out)
+{
+    const char *text = pl_request_query(r, "label");
+    if (!text || pl_label_filter_parse(text, out)) {
+        return true;
+    }
+    pl_faults faults = {0};
+    pl_faults_add(&faults, "/query/label", "bad_query_value", text,
+                  "key=value or key, at most 8 of them joined by commas", "");
+    pl_reply_problem(r, 400, "bad_query", "Bad query", "a query value can not be used", &faults);
+    pl_faults_clear(&faults);
+    return false;
+}
 
 void pl_handle_list(pl_request *r)
 {
@@ -43,11 +63,16 @@ void pl_handle_list(pl_request *r)
         return;
     }
     q.state = state ? (int)parsed : -1;
+    q.whose = pl_request_query(r, "owner");
+    if (!take_labels(r, &q.labels)) {
+        return;
+    }
     if (pl_request_integer(r, "limit", 1, 500, 50, &q.limit) &&
         pl_request_integer(r, "cursor", 0, INT64_MAX, INT64_MAX, &q.before)) {
         pl_reply_json(r, 200, pl_sessions_list(pl_request_daemon(r)->sessions, &q));
         pl_reply_header(r, "Cache-Control", "no-store");
     }
+    pl_label_filter_clear(&q.labels);
 }
 
 /* ---- show, and wait ----------------------------------------------------------------------------

@@ -122,6 +122,11 @@ __attribute__((format(printf, 3, 4))) void pl_reply_header(pl_request *r, const 
  * already and 304 was replied. */
 bool pl_reply_unchanged(pl_request *r, const char *etag_format, ...)
     __attribute__((format(printf, 2, 3)));
+/* A whole document that changes with the daemon's version or options only: 200, or 304 by an ETag
+ * of its bytes. Takes the text; NULL is a 500. */
+void pl_reply_document(pl_request *r, const char *type, char *text);
+/* Whether a list of ETags has this one (with its quotes); `strong`: a weak one is another. */
+bool pl_etag_listed(const char *list, const char *etag, bool strong);
 
 /* ---- waiting ----------------------------------------------------------------------------------
  */

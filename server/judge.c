@@ -149,7 +149,9 @@ static void judge_body(pl_request *r, const framing *f)
     const char *wanted = r->route->takes == PL_TAKES_BYTES ? "application/octet-stream"
                                                            : "application/json";
     bool unsafe = strcmp(r->route->method, "GET") != 0;
-    if (unsafe && has_body && !type_is(f->type, wanted)) {
+    bool right = type_is(f->type, wanted) || (strcmp(r->route->method, "PATCH") == 0 &&
+                                              type_is(f->type, "application/merge-patch+json"));
+    if (unsafe && has_body && !right) {
         pl_reply_problemf(r, 415, "unsupported_media_type", "Unsupported media type",
                           "Content-Type is '%.80s'; a body must be sent as %s",
                           f->type ? f->type : "", wanted);

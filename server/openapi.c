@@ -20,6 +20,8 @@ static const struct {
     {"wait", "integer", "seconds to wait for another state, at most 60"},
     {"state", "string", "only sessions in this state"},
     {"name", "string", "only sessions whose name contains this"},
+    {"owner", "string", "only sessions of this owner"},
+    {"label", "string", "only sessions with these labels: key=value or key, joined by commas"},
     {"cursor", "string", "next of the page before"},
     {"array", "string", "triangles or tets: that array as npy"},
     {"form", "string", "posted (default) or effective: with every default filled in"},
@@ -150,5 +152,6 @@ char *pl_openapi_build(const pl_route *routes)
 
 void pl_handle_openapi(pl_request *r)
 {
-    pl_reply_json(r, 200, pl_openapi_build(pl_http_routes(pl_request_daemon(r)->http)));
+    pl_reply_document(r, "application/json",
+                      pl_openapi_build(pl_http_routes(pl_request_daemon(r)->http)));
 }

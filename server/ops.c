@@ -42,7 +42,7 @@ void pl_handle_version(pl_request *r)
 
 void pl_handle_capabilities(pl_request *r)
 {
-    reply_copy(r, 200, "application/json", pl_request_daemon(r)->capabilities);
+    pl_reply_document(r, "application/json", strdup(pl_request_daemon(r)->capabilities));
 }
 
 char *pl_capabilities_build(const pl_daemon *d)

@@ -2,6 +2,7 @@
 
 #include "protocol/head_recover.h"
 #include "protocol/log.h"
+#include "protocol/notes.h"
 #include "protocol/scene_json.h"
 #include "protocol/session_file.h"
 #include "server/admission.h"
@@ -54,6 +55,18 @@ static bool keep_uploads(pl_rebuilt *r, const pl_outline *outline)
     return r->uploads;
 }
 
+/* As the scene has them, where no session.json does. */
+static void take_notes(pl_rebuilt *r, const pl_notes *notes)
+{
+    if (r->guessed) {
+        set(&r->row.name, notes->name);
+    }
+    set(&r->row.labels, notes->labels);
+    set(&r->row.metadata, notes->metadata);
+    r->row.priority = notes->priority;
+    r->row.revision = 0;
+}
+
 static bool read_scene(int dir_fd, pl_rebuilt *r)
 {
     char *text;
@@ -71,8 +84,8 @@ static bool read_scene(int dir_fd, pl_rebuilt *r)
         r->row.cores = outline.cores > 0 ? outline.cores : 1;
         r->row.memory = r->row.memory_limit = outline.memory;
         r->row.time_limit = outline.time_limit;
-        if (r->guessed) {
-            set(&r->row.name, outline.name);
+        if (r->guessed || r->row.revision < 0) {
+            take_notes(r, outline.notes);
         }
         good = keep_uploads(r, &outline);
         pl_outline_clear(&outline);

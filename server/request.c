@@ -1,6 +1,7 @@
 #include "server/request.h"
 
 #include "protocol/problem.h"
+#include "protocol/sha256.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -274,38 +275,66 @@ void pl_reply_source(pl_request *r, const char *type, const pl_source *source, v
     r->reply.size = -1;
 }
 
-/* If-None-Match is a list of tags, or "*". */
-static bool tag_listed(const char *list, const char *etag)
+/* If-None-Match and If-Match are lists of tags, or "*". */
+bool pl_etag_listed(const char *list, const char *etag, bool strong)
 {
+    size_t length = strlen(etag);
     if (strcmp(list, "*") == 0) {
         return true;
     }
-    size_t length = strlen(etag);
-    for (const char *p = list; (p = strstr(p, etag)); p += length) {
-        char after = p[length];
-        if (after == 0 || after == ',' || after == ' ') {
+    for (const char *at = list; *at;) {
+        at += strspn(at, ", \t");
+        bool weak = strncmp(at, "W/", 2) == 0;
+        at += weak ? 2 : 0;
+        if (*at != '"') {
+            return false; /* no list of tags */
+        }
+        size_t n = strcspn(at + 1, "\"") + 2;
+        if (n == length && strncmp(at, etag, n) == 0 && !(weak && strong)) {
             return true;
         }
+        at += strnlen(at, n);
+    }
+    return false;
+}
+
+/* ETag and Cache-Control; true where the client has it already and 304 was replied. */
+static bool reply_tagged(pl_request *r, const char *name, const char *caching)
+{
+    char etag[208];
+    snprintf(etag, sizeof etag, "\"%.200s\"", name);
+    pl_reply_header(r, "ETag", "%s", etag);
+    pl_reply_header(r, "Cache-Control", "%s", caching);
+    const char *have = pl_request_header(r, "If-None-Match");
+    if (have && pl_etag_listed(have, etag, false)) {
+        pl_reply_empty(r, 304);
+        return true;
     }
     return false;
 }
 
 bool pl_reply_unchanged(pl_request *r, const char *etag_format, ...)
 {
-    char name[200], etag[208];
+    char name[200];
     va_list args;
     va_start(args, etag_format);
     vsnprintf(name, sizeof name, etag_format, args);
     va_end(args);
-    snprintf(etag, sizeof etag, "\"%s\"", name);
-    pl_reply_header(r, "ETag", "%s", etag);
-    pl_reply_header(r, "Cache-Control", "private, max-age=31536000, immutable");
-    const char *have = pl_request_header(r, "If-None-Match");
-    if (have && tag_listed(have, etag)) {
-        pl_reply_empty(r, 304);
-        return true;
+    return reply_tagged(r, name, "private, max-age=31536000, immutable");
+}
+
+void pl_reply_document(pl_request *r, const char *type, char *text)
+{
+    char hash[65];
+    if (text) {
+        pl_sha256_hex(text, strlen(text), hash);
+        hash[32] = 0;
+        if (reply_tagged(r, hash, "no-cache")) {
+            free(text);
+            return;
+        }
     }
-    return false;
+    pl_reply_text(r, 200, type, text, text ? strlen(text) : 0);
 }
 
 /* ---- a range of a file -------------------------------------------------------------------------

@@ -5,6 +5,7 @@
 #include "server/meshes.h"
 #include "server/openapi.h"
 #include "server/ops.h"
+#include "server/patch.h"
 #include "server/streams.h"
 
 #define JSON    "application/json"
@@ -16,9 +17,15 @@ const pl_route pl_routes[] = {
      PL_TAKES_JSON, .produces = JSON, .query = {"group"},
      .summary = "Submit a scene; Idempotency-Key and Prefer: wait=SECONDS are honoured"},
     {"GET", "/v1/sessions", pl_handle_list, PL_RUN_HERE, PL_SCOPE_READ, .produces = JSON,
-     .query = {"state", "name", "limit", "cursor"}, .summary = "Sessions, newest first"},
+     .query = {"state", "owner", "name", "label", "limit", "cursor"},
+     .summary = "Sessions, newest first"},
     {"GET", SESSION, pl_handle_show, PL_RUN_HERE, PL_SCOPE_READ, .produces = JSON,
      .query = {"wait"}, .summary = "One session"},
+    {"PATCH", SESSION, pl_handle_patch, PL_RUN_FILES, PL_SCOPE_SUBMIT, PL_TAKES_JSON,
+     .produces = JSON,
+     .summary =
+         "Change name, labels, metadata or priority by a merge patch (RFC 7396); If-Match is "
+         "honoured"},
     {"DELETE", SESSION, pl_handle_delete, PL_RUN_FILES, PL_SCOPE_SUBMIT, .produces = JSON,
      .summary = "Remove a session with its data; a live one is cancelled first (202)"},
     {"POST", SESSION "/cancel", pl_handle_cancel, PL_RUN_FILES, PL_SCOPE_SUBMIT, .produces = JSON,

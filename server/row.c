@@ -22,7 +22,7 @@
 const pl_column pl_row_columns[PL_ROW_COLUMNS] = {
     {"id", PL_COLUMN_ID, offsetof(pl_row, id), true, 1, NULL},
     {"owner", PL_COLUMN_TEXT, offsetof(pl_row, owner), true, 1, NULL},
-    {"name", PL_COLUMN_TEXT, offsetof(pl_row, name), true, 1, NULL},
+    TEXT(name, 1),
     TEXT(state, 1),
     TEXT(reason, 1),
     TEXT(message, 1),
@@ -46,6 +46,10 @@ const pl_column pl_row_columns[PL_ROW_COLUMNS] = {
     INTEGER(memory_retries, 2, "0"),
     NUMBER(memory_limit, 2),
     TEXT(group_name, 3),
+    TEXT(labels, 3),
+    TEXT(metadata, 3),
+    INTEGER(priority, 3, "0"),
+    INTEGER(revision, 3, "0"),
 };
 
 char **pl_row_text(const pl_row *row, const pl_column *column)

@@ -17,6 +17,7 @@ typedef struct pl_row {
     char *worker;                 /* "BOOT-ID PID START" of the running attempt */
     char *desired;                /* "paused", "cancelled", "deleted" or NULL */
     char *paused_by;              /* "user" while paused, else NULL */
+    char *labels, *metadata;      /* JSON objects, or NULL: none */
     int64_t created_us, since_ms; /* since 1970 */
     int64_t frames;               /* last frame's number */
     int64_t frame;                /* last committed, -1 none */
@@ -26,6 +27,8 @@ typedef struct pl_row {
     int64_t checkpoint; /* frame of the newest checkpoint when it last crashed, -1 none */
     int64_t restart_ms; /* since 1970: not to be started again before; 0: at once */
     int64_t memory_retries;
+    int64_t priority;
+    int64_t revision; /* how often its name, labels, ... were changed */
     double memory, time, time_limit;
     double memory_limit; /* bytes that its worker may use; 0: not known yet */
 } pl_row;
@@ -47,7 +50,7 @@ typedef struct pl_column {
     const char *fallback; /* SQL: what rows of earlier formats get; NULL for NULL or 0 */
 } pl_column;
 
-enum { PL_ROW_COLUMNS = 26, PL_ROW_FORMAT = 3 };
+enum { PL_ROW_COLUMNS = 30, PL_ROW_FORMAT = 3 };
 extern const pl_column pl_row_columns[PL_ROW_COLUMNS];
 
 /* The member that a column names. */

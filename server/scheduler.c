@@ -68,20 +68,29 @@ static bool grow(pl_session ***list, size_t count, size_t *capacity)
     return grown;
 }
 
+/* Among those of its priority first or last; most come last of all. */
+static void put_in(pl_scheduler *s, pl_session *session, bool first)
+{
+    size_t at = s->count;
+    while (at > 0 && s->queue[at - 1]->priority < session->priority + (first ? 1 : 0)) {
+        at--;
+    }
+    memmove(s->queue + at + 1, s->queue + at, (s->count - at) * sizeof *s->queue);
+    s->queue[at] = session;
+    s->count++;
+    if (at + 1 == s->count) {
+        session->queue_position = (int)s->count;
+    } else {
+        number(s);
+    }
+}
+
 bool pl_scheduler_push(pl_scheduler *s, pl_session *session, bool first)
 {
     if (!grow(&s->queue, s->count, &s->capacity)) {
         return false;
     }
-    if (first) {
-        memmove(s->queue + 1, s->queue, s->count * sizeof *s->queue);
-        s->queue[0] = session;
-        s->count++;
-        number(s);
-    } else {
-        s->queue[s->count++] = session;
-        session->queue_position = (int)s->count;
-    }
+    put_in(s, session, first);
     return true;
 }
 
@@ -137,6 +146,17 @@ void pl_scheduler_drop(pl_scheduler *s, pl_session *session)
         if (s->delayed[i] == session) {
             s->delayed[i] = s->delayed[--s->delayed_count];
             session->due_ms = 0;
+            return;
+        }
+    }
+}
+
+void pl_scheduler_move(pl_scheduler *s, pl_session *session)
+{
+    for (size_t i = 0; i < s->count; i++) {
+        if (s->queue[i] == session) {
+            take_out(s, i);
+            put_in(s, session, false);
             return;
         }
     }

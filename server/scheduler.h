@@ -1,4 +1,4 @@
-/* scheduler.h - who runs next: a queue in strict order over cores and memory, and beside it those that
+/* scheduler.h - who runs next: a queue in strict order (priority, then arrival) over cores and memory, and beside it those that
  * crashed and wait for the time of their restart, which hold nothing up. Pure bookkeeping without
  * locks or clocks; sessions.c calls it under the table's mutex.
  *
@@ -20,12 +20,14 @@ typedef struct pl_scheduler {
 } pl_scheduler;
 
 void pl_scheduler_clear(pl_scheduler *s);
-/* Last, or first. False: out of memory. */
+/* Last, or first, of those of its priority. False: out of memory. */
 bool pl_scheduler_push(pl_scheduler *s, pl_session *session, bool first);
 bool pl_scheduler_delay(pl_scheduler *s, pl_session *session); /* until its due_ms */
 /* Queue those whose time has come. */
 void pl_scheduler_release(pl_scheduler *s, int64_t now_ms);
-int64_t pl_scheduler_next_due(const pl_scheduler *s);         /* INT64_MAX: nothing waits */
+int64_t pl_scheduler_next_due(const pl_scheduler *s); /* INT64_MAX: nothing waits */
+/* To the place that its priority, which has changed, gives it. */
+void pl_scheduler_move(pl_scheduler *s, pl_session *session);
 void pl_scheduler_drop(pl_scheduler *s, pl_session *session); /* where it is queued or waits */
 /* The first of the queue if it fits, taken out with its cores and memory accounted; else NULL. */
 pl_session *pl_scheduler_next(pl_scheduler *s);

@@ -114,6 +114,10 @@ pl_session *pl_session_create(pl_daemon *daemon, const pl_row *row)
     s->worker = copy(row->worker);
     s->desired = copy(row->desired);
     s->paused_by = copy(row->paused_by);
+    s->labels = copy(row->labels);
+    s->metadata = copy(row->metadata);
+    s->priority = row->priority;
+    s->revision = row->revision;
     s->crashes = row->crashes;
     s->checkpoint = row->checkpoint;
     s->restart_ms = row->restart_ms;
@@ -147,8 +151,9 @@ void pl_session_release(pl_session *s)
     if (!s || atomic_fetch_sub(&s->references, 1) > 1) {
         return;
     }
-    char *owned[] = {s->group,  s->directory, s->owner,  s->name,    s->reason,   s->message,
-                     s->bodies, s->failure,   s->worker, s->desired, s->paused_by};
+    char *owned[] = {s->group,     s->directory, s->owner,   s->name,   s->reason,
+                     s->message,   s->bodies,    s->failure, s->worker, s->desired,
+                     s->paused_by, s->labels,    s->metadata};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) {
         free(owned[i]);
     }
@@ -170,6 +175,10 @@ pl_row pl_session_describe(const pl_session *s)
                   .worker = s->worker,
                   .desired = s->desired,
                   .paused_by = s->paused_by,
+                  .labels = s->labels,
+                  .metadata = s->metadata,
+                  .priority = s->priority,
+                  .revision = s->revision,
                   .created_us = s->created_us,
                   .since_ms = s->since_ms,
                   .frames = s->frames,

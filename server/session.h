@@ -59,6 +59,9 @@ typedef struct pl_session {
     int64_t since_ms;
     char *group; /* NULL: none */
     char *reason, *message, *bodies, *failure, *worker, *desired, *paused_by;
+    char *labels, *metadata; /* as in pl_row */
+    int64_t priority;
+    _Atomic int64_t revision; /* written under the table's mutex */
     int64_t cores, frames, attempt;
     double memory, memory_limit, time, time_limit;
     int64_t crashes, checkpoint, memory_retries; /* as in pl_row */

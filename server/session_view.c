@@ -70,7 +70,7 @@ static void view_paused(const pl_session *s, pl_json_writer *w)
     pl_json_end_object(w);
 }
 
-void pl_session_view(const pl_session *s, const char *queue_reason, pl_json_writer *w)
+void pl_session_view(const pl_session *s, const char *queue_reason, bool whole, pl_json_writer *w)
 {
     char created[32], since[32];
     pl_time_view(s->created_us / 1000000, created);
@@ -87,6 +87,12 @@ void pl_session_view(const pl_session *s, const char *queue_reason, pl_json_writ
     pl_json_set_string(w, "created", created);
     pl_json_set_string(w, "owner", s->owner);
     pl_json_set_string(w, "group", s->group);
+    pl_json_set_integer(w, "priority", s->priority);
+    pl_json_set_integer(w, "revision", s->revision);
+    pl_json_set_raw(w, "labels", s->labels ? s->labels : "{}");
+    if (whole) {
+        pl_json_set_raw(w, "metadata", s->metadata ? s->metadata : "{}");
+    }
     pl_json_set_integer(w, "attempt", s->attempt);
     view_progress(s, queue_reason, w);
     pl_json_set_raw(w, "failure", s->failure ? s->failure : "null");

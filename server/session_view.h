@@ -6,8 +6,9 @@
 #include "protocol/session_dir.h"
 #include "server/sessions.h"
 
-/* Appends the object; the caller holds the table's mutex. */
-void pl_session_view(const pl_session *session, const char *queue_reason, pl_json_writer *w);
+/* Appends the object, `whole` with its metadata; the caller holds the table's mutex. */
+void pl_session_view(const pl_session *session, const char *queue_reason, bool whole,
+                     pl_json_writer *w);
 
 /* "failure" of a session: what the worker reported. malloc'ed. */
 char *pl_failure_view(const pl_failure *failure);

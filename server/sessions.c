@@ -396,21 +396,38 @@ pl_desire pl_sessions_desired(pl_sessions *t, pl_session *s)
     return wanted;
 }
 
+void pl_sessions_annotate(pl_sessions *t, pl_session *s, const pl_notes *notes)
+{
+    pthread_mutex_lock(&t->mutex);
+    pl_session_set_text(&s->name, notes->name);
+    pl_session_set_text(&s->labels, notes->labels);
+    pl_session_set_text(&s->metadata, notes->metadata);
+    s->revision++;
+    if (s->priority != notes->priority) {
+        s->priority = notes->priority;
+        pl_scheduler_move(&t->scheduler, s);
+    }
+    save(t, s);
+    pthread_mutex_unlock(&t->mutex);
+    pl_session_wake(s);
+    pl_executor_kick(t->daemon->executor);
+}
+
 /* ---- reading -----------------------------------------------------------------------------------
  */
 
-static void encode(const pl_sessions *t, const pl_session *s, pl_json_writer *w)
+static void encode(const pl_sessions *t, const pl_session *s, bool whole, pl_json_writer *w)
 {
     char reason[480];
     pl_scheduler_reason(&t->scheduler, s, pl_monotonic_ms(), reason, sizeof reason);
-    pl_session_view(s, reason, w);
+    pl_session_view(s, reason, whole, w);
 }
 
 char *pl_sessions_encode(pl_sessions *t, pl_session *s)
 {
     pl_json_writer w = {0};
     pthread_mutex_lock(&t->mutex);
-    encode(t, s, &w);
+    encode(t, s, true, &w);
     pthread_mutex_unlock(&t->mutex);
     return pl_json_finish(&w, NULL);
 }
@@ -418,7 +435,9 @@ char *pl_sessions_encode(pl_sessions *t, pl_session *s)
 static bool listed(const pl_session *s, const pl_list_query *q)
 {
     return pl_principal_access(q->principal, s->id, s->owner, s->group) != PL_ACCESS_NONE &&
-           (q->state < 0 || s->state == q->state) && (!q->name || strstr(s->name, q->name));
+           (q->state < 0 || s->state == q->state) && (!q->name || strstr(s->name, q->name)) &&
+           (!q->whose || strcmp(s->owner, q->whose) == 0) &&
+           pl_label_filter_fits(&q->labels, s->labels);
 }
 
 char *pl_sessions_list(pl_sessions *t, const pl_list_query *q)
@@ -439,7 +458,7 @@ char *pl_sessions_list(pl_sessions *t, const pl_list_query *q)
             more = true;
             break;
         }
-        encode(t, s, &w);
+        encode(t, s, false, &w);
         last = s->created_us;
         found++;
     }

@@ -8,6 +8,7 @@
 #ifndef PLIANT_SERVER_SESSIONS_H
 #define PLIANT_SERVER_SESSIONS_H
 
+#include "protocol/notes.h"
 #include "server/principal.h"
 #include "server/session.h"
 #include "server/store.h"
@@ -69,6 +70,9 @@ void pl_sessions_set_progress(pl_sessions *sessions, pl_session *session, int64_
 void pl_sessions_set_desired(pl_sessions *sessions, pl_session *session, const char *desired);
 /* Take the wish for a pause back. */
 void pl_sessions_clear_pause(pl_sessions *sessions, pl_session *session);
+/* Its name, labels, metadata and priority, and one more revision. The caller holds its lifecycle
+ * mutex, so that it has read what it changes. */
+void pl_sessions_annotate(pl_sessions *sessions, pl_session *session, const pl_notes *notes);
 pl_desire pl_sessions_desired(pl_sessions *sessions, pl_session *session);
 
 /* A session as the JSON of the contract; malloc'ed. */
@@ -77,6 +81,8 @@ char *pl_sessions_encode(pl_sessions *sessions, pl_session *session);
 typedef struct pl_list_query {
     const pl_principal *principal; /* lists what it may see */
     const char *name;
+    const char *whose; /* only this owner's; NULL: anyone's */
+    pl_label_filter labels;
     int state; /* -1: any */
     int64_t limit;
     int64_t before; /* keyset cursor: created_us of the last one seen; INT64_MAX at first */

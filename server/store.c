@@ -33,7 +33,8 @@ typedef enum op_kind {
     OP_USE,
     OP_FORGET_MESH,
     OP_FORGET_KEYS,
-    OP_CHANGE
+    OP_CHANGE,
+    OP_NOTHING,
 } op_kind;
 
 typedef struct op {
@@ -283,6 +284,8 @@ static bool apply(pl_store *store, op *o)
                         time(NULL) - DAY_S);
     case OP_CHANGE:
         return apply_change(store, o);
+    case OP_NOTHING:
+        return true;
     }
     return false;
 }
@@ -424,6 +427,12 @@ void pl_store_update(pl_store *store, pl_row *row)
     op o = {.kind = OP_UPDATE, .row = *row};
     memset(row, 0, sizeof *row);
     commit_later(store, &o);
+}
+
+bool pl_store_flush(pl_store *store)
+{
+    op o = {.kind = OP_NOTHING};
+    return commit_and_wait(store, &o);
 }
 
 void pl_store_use_mesh(pl_store *store, const char *hash)

@@ -59,6 +59,8 @@ bool pl_store_read(pl_store *store, const pl_statement *statement, pl_store_see 
 
 /* These are queued in order and not waited for. The row is taken. */
 void pl_store_update(pl_store *store, pl_row *row);
+/* Wait until what was queued before is committed; false where that failed. */
+bool pl_store_flush(pl_store *store);
 void pl_store_use_mesh(pl_store *store, const char *hash);
 
 /* Whether the owner has a grant for the mesh; *report (malloc'ed) and *bytes may be NULL. */

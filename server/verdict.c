@@ -1,6 +1,7 @@
 #include "server/verdict.h"
 
 #include "protocol/json.h"
+#include "protocol/notes.h"
 #include "protocol/sealed.h"
 #include "server/say.h"
 
@@ -15,26 +16,41 @@ enum { FORMAT = 1, LIMIT = 8 << 20 };
 /* ---- session.json ------------------------------------------------------------------------------
  */
 
-pl_status pl_identity_write(int dir_fd, const char *id, const char *owner, const char *group,
-                            const char *name, int64_t created_us)
+pl_status pl_identity_write(int dir_fd, const pl_row *row, bool durable)
 {
     pl_json_writer w = {0};
     pl_json_begin_object(&w);
     pl_json_set_integer(&w, "format", FORMAT);
-    pl_json_set_string(&w, "id", id);
-    pl_json_set_string(&w, "owner", owner);
-    if (group) {
-        pl_json_set_string(&w, "group", group);
+    pl_json_set_string(&w, "id", row->id);
+    pl_json_set_string(&w, "owner", row->owner);
+    if (row->group_name) {
+        pl_json_set_string(&w, "group", row->group_name);
     }
-    pl_json_set_string(&w, "name", name);
-    pl_json_set_integer(&w, "created_us", created_us);
-    return pl_sealed_write(dir_fd, "session.json", &w, false);
+    pl_json_set_string(&w, "name", row->name);
+    pl_json_set_integer(&w, "created_us", row->created_us);
+    pl_json_set_raw(&w, "labels", row->labels ? row->labels : "null");
+    pl_json_set_raw(&w, "metadata", row->metadata ? row->metadata : "null");
+    pl_json_set_integer(&w, "priority", row->priority);
+    pl_json_set_integer(&w, "revision", row->revision);
+    return pl_sealed_write(dir_fd, "session.json", &w, durable);
 }
 
 static char *copy_string(const pl_json *document, const char *key)
 {
     const char *text = pl_json_string(document, key, NULL);
     return text ? strdup(text) : NULL;
+}
+
+static char *copy_labels(const pl_json *document)
+{
+    const pl_json *labels = pl_json_at(document, "labels");
+    return pl_json_count(labels) ? pl_labels_write(labels) : NULL;
+}
+
+static char *copy_object(const pl_json *document, const char *key)
+{
+    const pl_json *object = pl_json_at(document, key);
+    return pl_json_is_null(object) ? NULL : pl_json_dump(object, false);
 }
 
 pl_status pl_identity_read(int dir_fd, const char *id, pl_row *row)
@@ -53,6 +69,10 @@ pl_status pl_identity_read(int dir_fd, const char *id, pl_row *row)
     row->group_name = copy_string(document, "group");
     row->name = copy_string(document, "name");
     row->created_us = pl_json_integer(document, "created_us", 0);
+    row->labels = copy_labels(document);
+    row->metadata = copy_object(document, "metadata");
+    row->priority = pl_json_integer(document, "priority", 0);
+    row->revision = pl_json_integer(document, "revision", -1); /* -1: an older daemon's */
     pl_json_free(document);
     return row->owner && row->name ? PL_OK : PL_NO_MEMORY;
 }

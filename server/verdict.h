@@ -1,8 +1,9 @@
 /* verdict.h - the daemon's documents in a session directory, both sealed (protocol/sealed.h), so that
  * the directory alone tells what the database's row tells (`pliantd --reindex`).
  *
- *   session.json   {"format": 1, "id", "owner", "group" (where it has one), "name", "created_us"}: written before the session is
- *                  answered for, never changed
+ *   session.json   {"format": 1, "id", "owner", "group" (where it has one), "name", "created_us", "labels",
+ *                  "metadata", "priority", "revision"}: written before the session is answered for, replaced
+ *                  by PATCH
  *   verdict.json   {"format": 1, "attempt", "state", "reason", "message", "failure"}: how a session ended that no
  *                  worker's exit.json ended: refused, cancelled while it waited, crashed too often
  */
@@ -12,9 +13,9 @@
 #include "engine/fault.h"
 #include "server/sessions.h"
 
-pl_status pl_identity_write(int dir_fd, const char *id, const char *owner, const char *group,
-                            const char *name, int64_t created_us);
-/* Into a row's members, malloc'ed. PL_IO with errno ENOENT or EBADMSG (also where it is another
+/* Of the row's id, owner, creation and notes. */
+pl_status pl_identity_write(int dir_fd, const pl_row *row, bool durable);
+/* Into the same members, malloc'ed; revision is -1 where an older daemon wrote it, without notes. PL_IO with errno ENOENT or EBADMSG (also where it is another
  * session's); the row is untouched then. */
 pl_status pl_identity_read(int dir_fd, const char *id, pl_row *row);
 

@@ -36,6 +36,7 @@ static const struct {
     {"GET", "/v1/sessions", NULL},
     {"GET", "/v1/sessions/" ID, NULL},
     {"HEAD", "/v1/sessions/" ID, NULL},
+    {"PATCH", "/v1/sessions/" ID, "application/json"},
     {"DELETE", "/v1/sessions/" ID, NULL},
     {"POST", "/v1/sessions/" ID "/cancel", NULL},
     {"GET", "/v1/sessions/" ID "/topology", NULL},
@@ -235,10 +236,10 @@ END_TEST
 START_TEST(test_method)
 {
     static const struct {
-        const char *method, *path, *allow[4];
+        const char *method, *path, *allow[8];
     } rows[] = {
         {"DELETE", "/v1/sessions", {"GET", "HEAD", "POST"}},
-        {"PUT", "/v1/sessions/" ID, {"GET", "HEAD", "DELETE"}},
+        {"PUT", "/v1/sessions/" ID, {"GET", "HEAD", "PATCH", "DELETE"}},
         {"GET", "/v1/sessions/" ID "/cancel", {"POST"}},
         {"POST", "/v1/sessions/" ID "/topology", {"GET", "HEAD"}},
         {"PATCH", "/v1/sessions/" ID "/frames/0", {"GET", "HEAD"}},

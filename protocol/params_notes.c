@@ -1,0 +1,16 @@
+#include "protocol/notes.h"
+#include "protocol/params_rows.h"
+
+static const pl_param notes_rows[] = {
+    {.key = "name",
+     .kind = PL_PARAM_STRING,
+     AT(pl_notes, name),
+     FROM(0, 255),
+     .standard_text = "empty",
+     .doc = "For people."},
+    LABELS_ROW,
+    METADATA_ROW,
+    PRIORITY_ROW,
+};
+const pl_param_table pl_notes_table = {
+    .name = "notes", .doc = "What PATCH may change of a session.", ROWS(notes_rows)};

@@ -1,0 +1,127 @@
+#include "server/patch.h"
+
+#include "protocol/notes.h"
+#include "server/access.h"
+#include "server/sessions.h"
+#include "server/verdict.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+void pl_reply_revision(pl_request *r, int64_t revision)
+{
+    pl_reply_header(r, "ETag", "\"%lld\"", (long long)revision);
+}
+
+/* Whether the client's view of the session is the present one; the caller holds its lifecycle
+ * mutex. */
+static bool is_current(pl_request *r, int64_t revision)
+{
+    char etag[32];
+    const char *wanted = pl_request_header(r, "If-Match");
+    snprintf(etag, sizeof etag, "\"%lld\"", (long long)revision);
+    if (!wanted || pl_etag_listed(wanted, etag, true)) {
+        return true;
+    }
+    pl_reply_problemf(r, 412, "changed_meanwhile", "Changed meanwhile",
+                      "If-Match is %.60s, and the session's ETag is %s; read it again", wanted,
+                      etag);
+    pl_reply_revision(r, revision);
+    return false;
+}
+
+static void reply_refused(pl_request *r, pl_decode_verdict verdict, const pl_faults *faults)
+{
+    if (verdict == PL_DECODE_SYNTAX) {
+        pl_reply_problem(r, 400, "bad_json", "Not JSON", "the body is not valid JSON", faults);
+    } else if (verdict == PL_DECODE_INVALID) {
+        pl_reply_problem(r, 422, "invalid_patch", "The session can not be changed so",
+                         "every fault that was found is listed; nothing was changed", faults);
+    } else {
+        pl_reply_problem(r, 500, "internal", "Internal error", "out of memory", NULL);
+    }
+}
+
+/* session.json, then the table, then the database: the directory is what is believed. */
+static int keep(pl_daemon *d, pl_session *s, const pl_notes *notes)
+{
+    pl_row row = pl_session_row(d->sessions, s);
+    char *kept[] = {row.name, row.labels, row.metadata};
+    row.name = notes->name;
+    row.labels = notes->labels;
+    row.metadata = notes->metadata;
+    row.priority = notes->priority;
+    row.revision++;
+    int dir_fd = open(s->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int error = dir_fd < 0 || pl_identity_write(dir_fd, &row, true) != PL_OK ? errno : 0;
+    if (dir_fd >= 0) {
+        close(dir_fd);
+    }
+    row.name = kept[0];
+    row.labels = kept[1];
+    row.metadata = kept[2];
+    pl_row_clear(&row);
+    if (error) {
+        return error;
+    }
+    pl_sessions_annotate(d->sessions, s, notes);
+    return pl_store_flush(d->store) ? 0 : EIO;
+}
+
+/* Whoever may submit may put their own sessions back, but not before those of others. */
+static bool may_prefer(pl_request *r, const pl_notes *now, const pl_notes *next)
+{
+    return next->priority <= 0 || next->priority <= now->priority ||
+           pl_principal_has(pl_request_principal(r), PL_SCOPE_ADMIN);
+}
+
+static void change(pl_request *r, pl_session *s)
+{
+    pl_daemon *d = pl_request_daemon(r);
+    size_t length;
+    const char *text = pl_request_body(r, &length);
+    pl_row row = pl_session_row(d->sessions, s);
+    pl_notes now = {row.name, row.labels, row.metadata, row.priority}, next;
+    pl_faults faults = {0};
+    if (is_current(r, row.revision)) {
+        pl_decode_verdict verdict = pl_notes_patch(text, length, &now, &next, &faults);
+        bool allowed = verdict == PL_DECODE_OK && may_prefer(r, &now, &next);
+        int error = allowed ? keep(d, s, &next) : 0;
+        if (verdict == PL_DECODE_OK && !allowed) {
+            pl_reply_problem(r, 403, "priority_needs_admin", "Not allowed",
+                             "a priority above 0 goes before other users' sessions: it needs a "
+                             "credential with the scope 'admin'",
+                             NULL);
+        } else if (verdict != PL_DECODE_OK) {
+            reply_refused(r, verdict, &faults);
+        } else if (error) {
+            bool full = error == ENOSPC || error == EDQUOT;
+            pl_reply_problemf(r, full ? 507 : 500, full ? "disk_full" : "internal",
+                              "The change could not be stored", "session.json: %s",
+                              strerror(error));
+        } else {
+            pl_reply_json(r, 200, pl_sessions_encode(d->sessions, s));
+            pl_reply_header(r, "Cache-Control", "no-store");
+            pl_reply_revision(r, row.revision + 1);
+        }
+        pl_notes_clear(&next);
+    }
+    pl_faults_clear(&faults);
+    pl_row_clear(&row);
+}
+
+void pl_handle_patch(pl_request *r)
+{
+    pl_session *s = pl_request_session(r, PL_ACCESS_MANAGE);
+    if (!s) {
+        return;
+    }
+    pthread_mutex_lock(&s->lifecycle);
+    change(r, s);
+    pthread_mutex_unlock(&s->lifecycle);
+    pl_session_release(s);
+}
