@@ -528,10 +528,22 @@ typedef struct pl_obstacle {
     pl_motion motion;
 } pl_obstacle;
 
+/* What is kept of the frames of a run; all where nothing is said. Frame 0 and the newest always are. */
+typedef struct pl_retention {
+    int64_t every; /* of older frames, those with a number that this divides; 0: all */
+    int64_t last;  /* the last that are all kept, whatever `every`; 0: as `every` says */
+    double days;   /* after its end everything goes; 0: nothing does */
+} pl_retention;
+
+/* Bits of what is stored of each vertex. */
+enum { PL_OUTPUT_POSITION = 1, PL_OUTPUT_VELOCITY = 2 };
+
 typedef struct pl_output {
     int64_t every; /* steps a frame */
     pl_metrics_detail metrics;
     pl_output_precision precision;
+    int32_t fields; /* PL_OUTPUT_*, the position always */
+    pl_retention retention;
 } pl_output;
 
 typedef struct pl_resources {

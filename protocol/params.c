@@ -260,13 +260,18 @@ static const pl_param output_rows[] = {
      .kind = PL_PARAM_CHOICE,
      AT(pl_output, precision),
      .choices = precisions,
-     .doc = "Stored positions: float32 or float64."},
+     .doc = "Stored numbers: float32 or float64."},
+    {.key = "fields",
+     .kind = PL_PARAM_CUSTOM,
+     AT(pl_output, fields),
+     .custom = PL_CUSTOM_FIELDS,
+     .standard = {PL_OUTPUT_POSITION},
+     .standard_text = "position",
+     .type = "array of: position, velocity",
+     .doc = "What is stored of each vertex; its position always is."},
 };
-static const pl_absent output_absent[] = {{"fields", 0}, {0}};
-static const pl_param_table output_table = {.name = "output",
-                                            .doc = "What is stored of a run.",
-                                            ROWS(output_rows),
-                                            .absent = output_absent};
+static const pl_param_table output_table = {
+    .name = "output", .doc = "What is stored of a run.", ROWS(output_rows)};
 
 static const pl_param resources_rows[] = {
     {.key = "cores",
@@ -522,7 +527,7 @@ static void set_default(const pl_param *p, char *at)
     case PL_PARAM_CUSTOM:
         if (p->custom == PL_CUSTOM_SCALE)
             memcpy(at, p->standard, sizeof p->standard);
-        else if (p->custom == PL_CUSTOM_AXES)
+        else if (p->custom == PL_CUSTOM_AXES || p->custom == PL_CUSTOM_FIELDS)
             set_integer(at, p->size, (int64_t)p->standard[0]);
         break;
     case PL_PARAM_STRING:

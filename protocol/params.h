@@ -47,6 +47,7 @@ typedef enum pl_custom {
     PL_CUSTOM_TAG,       /* pl_selection */
     PL_CUSTOM_AT,        /* a time or a word: pl_expectation */
     PL_CUSTOM_AXES,      /* an array of "x", "y", "z": int32_t, bit c for coordinate c */
+    PL_CUSTOM_FIELDS,    /* an array of "position", "velocity": int32_t, a bit each */
     PL_CUSTOM_TRIANGLES, /* flat or in threes: pl_mesh_source */
     PL_CUSTOM_EDGES,     /* flat or in pairs: pl_mesh_source */
     PL_CUSTOM_BY_TAG,    /* an object of references by tag: pl_body */

@@ -151,11 +151,11 @@ bool pl_frame_header_decode(const unsigned char *payload, uint64_t length, pl_fr
         .time = pl_get_f64(payload + 16),
         .step = pl_get_u64(payload + 24),
     };
-    if ((h.dtype != PL_DTYPE_F32 && h.dtype != PL_DTYPE_F64) || h.fields == 0)
+    if (h.dtype < PL_DTYPE_F32 || h.dtype > PL_DTYPE_U16 || h.fields == 0)
         return false;
     uint64_t vertex_bytes = (uint64_t)__builtin_popcount(h.fields) * pl_frame_value_bytes(&h);
     if (h.count > PL_RECORD_MAX_PAYLOAD / vertex_bytes ||
-        length != PL_FRAME_HEADER + h.count * vertex_bytes)
+        length != PL_FRAME_HEADER + pl_frame_box_bytes(&h) + h.count * vertex_bytes)
         return false;
     *out = h;
     return true;

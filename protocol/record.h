@@ -71,11 +71,14 @@ pl_record_verdict pl_record_decode(const unsigned char *bytes, size_t size, pl_r
 /* ---- the payload of a frame record
  * --------------------------------------------------------------- */
 
-typedef enum pl_dtype { PL_DTYPE_F32 = 1, PL_DTYPE_F64 = 2 } pl_dtype;
-enum { PL_FIELD_POSITION = 1 };
+/* F32 and F64 are stored and sent; U16 is only sent. */
+typedef enum pl_dtype { PL_DTYPE_F32 = 1, PL_DTYPE_F64 = 2, PL_DTYPE_U16 = 3 } pl_dtype;
+enum { PL_FIELD_POSITION = 1, PL_FIELD_VELOCITY = 2, PL_FIELDS_KNOWN = 3 };
 
 /* 32 bytes: dtype u32, fields u32 (bit set), vertex count u64, simulated time f64, step u64; then
- * for each field in bit order count x 3 values, (x, y, z) of a vertex together. */
+ * for each field in bit order count x 3 values, (x, y, z) of a vertex together. With U16 the fields'
+ * boxes come before all values: for each field six f64, the least x, y, z and the greatest; a value q
+ * stands for least + q (greatest - least) / 65535. */
 typedef struct pl_frame_header {
     uint32_t dtype, fields;
     uint64_t count;
@@ -85,7 +88,15 @@ typedef struct pl_frame_header {
 /* Bytes of the three values that one vertex has in one field. */
 static inline uint64_t pl_frame_value_bytes(const pl_frame_header *h)
 {
-    return h->dtype == PL_DTYPE_F64 ? 3 * sizeof(double) : 3 * sizeof(float);
+    return h->dtype == PL_DTYPE_F64   ? 3 * sizeof(double)
+           : h->dtype == PL_DTYPE_U16 ? 3 * sizeof(uint16_t)
+                                      : 3 * sizeof(float);
+}
+/* Bytes between the header and the first value. */
+static inline uint64_t pl_frame_box_bytes(const pl_frame_header *h)
+{
+    return h->dtype == PL_DTYPE_U16 ? (uint64_t)__builtin_popcount(h->fields) * 6 * sizeof(double)
+                                    : 0;
 }
 void pl_frame_header_encode(const pl_frame_header *h, unsigned char *out);
 /* False where the header is none, or its counts do not add up to the payload's length. */

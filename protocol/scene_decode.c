@@ -142,24 +142,46 @@ static void decode_tag(pl_decoder *d, json_t *value, const pl_param *p, void *ou
 /* ---- customs of a pin
  * ---------------------------------------------------------------------------- */
 
-static void decode_axes(pl_decoder *d, json_t *value, const pl_param *p, void *out)
+/* An array of different words, at least one: bit k for the k-th of `names`. */
+static int32_t decode_words(pl_decoder *d, json_t *value, const char *const *names,
+                            const char *expected, const char *once)
 {
-    static const char *const names[] = {"x", "y", "z", NULL};
-    int32_t axes = 0;
+    int32_t bits = 0;
     if (!json_is_array(value) || json_array_size(value) == 0) {
-        pl_decode_refuse(d, value, "wrong_type", "array of one to three of: x, y, z", "");
-        return;
+        pl_decode_refuse(d, value, "wrong_type", expected, "");
+        return 0;
     }
     for (size_t i = 0; i < json_array_size(value); i++) {
         size_t mark = pl_decode_enter_item(d, i);
         json_t *item = json_array_get(value, i);
         int c = pl_decode_word(d, item, names, NULL);
-        if (c >= 0 && (axes >> c & 1))
-            pl_decode_refuse(d, item, "conflict", "each axis once", "");
-        axes |= c >= 0 ? 1 << c : 0;
+        if (c >= 0 && (bits >> c & 1))
+            pl_decode_refuse(d, item, "conflict", once, "");
+        bits |= c >= 0 ? 1 << c : 0;
         pl_decode_leave(d, mark);
     }
-    *(int32_t *)((char *)out + p->offset) = axes;
+    return bits;
+}
+
+static void decode_axes(pl_decoder *d, json_t *value, const pl_param *p, void *out)
+{
+    static const char *const names[] = {"x", "y", "z", NULL};
+    int32_t axes = decode_words(d, value, names, "array of one to three of: x, y, z",
+                                "each axis once");
+    if (axes)
+        *(int32_t *)((char *)out + p->offset) = axes;
+}
+
+static void decode_fields(pl_decoder *d, json_t *value, const pl_param *p, void *out)
+{
+    static const char *const names[] = {"position", "velocity", NULL};
+    int32_t fields = decode_words(d, value, names, "array of: position, velocity",
+                                  "each field once");
+    if (fields && !(fields & PL_OUTPUT_POSITION))
+        pl_decode_refuse(d, value, "missing", "position among them",
+                         "Positions are always stored.");
+    if (fields)
+        *(int32_t *)((char *)out + p->offset) = fields;
 }
 
 static const pl_decode_custom customs[PL_CUSTOM_COUNT] = {
@@ -177,6 +199,7 @@ static const pl_decode_custom customs[PL_CUSTOM_COUNT] = {
     [PL_CUSTOM_TAG] = decode_tag,
     [PL_CUSTOM_AT] = pl_decode_at,
     [PL_CUSTOM_AXES] = decode_axes,
+    [PL_CUSTOM_FIELDS] = decode_fields,
     [PL_CUSTOM_TRIANGLES] = pl_decode_triangles,
     [PL_CUSTOM_EDGES] = pl_decode_edges,
     [PL_CUSTOM_BY_TAG] = decode_by_tag,

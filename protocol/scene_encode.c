@@ -73,14 +73,26 @@ static void put_at(pl_json_writer *w, const pl_expectation *e)
         pl_json_put_string(w, pl_when_words[e->when]);
 }
 
+/* Of an array of words, those whose bits are set. */
+static void put_words(pl_json_writer *w, const char *const *names, int count, int32_t bits)
+{
+    pl_json_begin_array(w);
+    for (int c = 0; c < count; c++)
+        if (bits >> c & 1)
+            pl_json_put_string(w, names[c]);
+    pl_json_end_array(w);
+}
+
 static void put_axes(pl_json_writer *w, int32_t axes)
 {
     static const char *const names[] = {"x", "y", "z"};
-    pl_json_begin_array(w);
-    for (int c = 0; c < 3; c++)
-        if (axes >> c & 1)
-            pl_json_put_string(w, names[c]);
-    pl_json_end_array(w);
+    put_words(w, names, 3, axes);
+}
+
+static void put_fields(pl_json_writer *w, int32_t fields)
+{
+    static const char *const names[] = {"position", "velocity"};
+    put_words(w, names, 2, fields);
 }
 
 static void put_by_tag(pl_json_writer *w, const pl_scene *scene, const pl_body *body)
@@ -190,6 +202,9 @@ static void put_custom(pl_json_writer *w, const pl_scene *scene, const pl_param 
         break;
     case PL_CUSTOM_AXES:
         put_axes(w, *(const int32_t *)(base + p->offset));
+        break;
+    case PL_CUSTOM_FIELDS:
+        put_fields(w, *(const int32_t *)(base + p->offset));
         break;
     case PL_CUSTOM_SPLINES:
         put_splines(w, &((const pl_material *)(const void *)base)->splines);

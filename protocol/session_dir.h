@@ -9,6 +9,7 @@
  *   preflight.json   faults, bodies, estimate                    preflight
  *   topology.json    what to draw                                preflight
  *   triangles.npy tets.npy  int32 (m,3), (m,4), global vertices  preflight
+ *   surface.npy      int32 (m,1), the vertices that are drawn    preflight
  *   lock             exclusive OFD lock, held while a worker lives   worker
  *   head.json        attempt and its chain of segments           worker, by rename
  *   log/AAAA-SSSS.seg, .idx   records, and one entry a frame     worker
@@ -86,6 +87,7 @@ typedef enum pl_session_file {
     PL_FILE_TOPOLOGY,
     PL_FILE_TRIANGLES,
     PL_FILE_TETS,
+    PL_FILE_SURFACE, /* not of sessions that an earlier version accepted */
     PL_FILE_COUNT
 } pl_session_file;
 typedef struct pl_file_sum {

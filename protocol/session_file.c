@@ -10,7 +10,7 @@
 static const char *const names[PL_FILE_COUNT] = {
     [PL_FILE_SCENE] = "scene.json",       [PL_FILE_EFFECTIVE] = "effective.json",
     [PL_FILE_TOPOLOGY] = "topology.json", [PL_FILE_TRIANGLES] = "triangles.npy",
-    [PL_FILE_TETS] = "tets.npy",
+    [PL_FILE_TETS] = "tets.npy",          [PL_FILE_SURFACE] = "surface.npy",
 };
 
 const char *pl_session_file_name(pl_session_file file)

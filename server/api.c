@@ -324,8 +324,11 @@ void pl_handle_topology(pl_request *r)
         reply_session_file(r, "triangles.npy", "application/x-npy", true);
     } else if (strcmp(array, "tets") == 0) {
         reply_session_file(r, "tets.npy", "application/x-npy", true);
+    } else if (strcmp(array, "surface") == 0) {
+        reply_session_file(r, "surface.npy", "application/x-npy", true);
     } else {
-        pl_reply_problem(r, 400, "bad_query", "Bad query", "array is triangles or tets", NULL);
+        pl_reply_problem(r, 400, "bad_query", "Bad query", "array is triangles, tets or surface",
+                         NULL);
     }
 }
 
@@ -344,152 +347,4 @@ void pl_handle_scene(pl_request *r)
 void pl_handle_log(pl_request *r)
 {
     reply_session_file(r, "worker.log", "text/plain; charset=utf-8", false);
-}
-
-/* ---- one frame ---------------------------------------------------------------------------------
- */
-
-/* An NPY 1.0 header of float32 (n, 3); the whole is a multiple of 64. Returns its size. */
-static size_t npy_header(uint64_t count, char out[128])
-{
-    memset(out, ' ', 128);
-    memcpy(out, "\x93NUMPY\x01\x00\x76\x00", 10);
-    int n = snprintf(out + 10, 118,
-                     "{'descr': '<f4', 'fortran_order': False, 'shape': (%llu, 3), }",
-                     (unsigned long long)count);
-    out[10 + n] = ' ';
-    out[127] = '\n';
-    return 128;
-}
-
-/* Positions in double, made single. */
-static void reply_narrowed(pl_request *r, const char *values, uint64_t count)
-{
-    char header[128];
-    size_t head = npy_header(count, header), size = head + count * 3 * sizeof(float);
-    char *text = malloc(size);
-    if (text) {
-        memcpy(text, header, head);
-        for (uint64_t i = 0; i < 3 * count; i++) {
-            double wide;
-            memcpy(&wide, values + i * sizeof wide, sizeof wide);
-            float narrow = (float)wide;
-            memcpy(text + head + i * sizeof narrow, &narrow, sizeof narrow);
-        }
-    }
-    pl_reply_text(r, 200, "application/x-npy", text, size);
-}
-
-static void reply_npy(pl_request *r, pl_log_reader *reader, int64_t k, const pl_log_range *range)
-{
-    char *payload = NULL;
-    uint64_t length = 0;
-    pl_frame_header h;
-    /* Read whole for its CRC: an npy file carries none for the client to check. */
-    pl_log_verdict verdict = pl_log_read(reader, k, PL_LOG_FRAME, &payload, &length);
-    if (verdict != PL_LOG_OK || !pl_frame_header_decode((unsigned char *)payload, length, &h) ||
-        length < PL_FRAME_HEADER + h.count * 3 * (h.dtype == PL_DTYPE_F64 ? 8 : 4)) {
-        free(payload);
-        pl_reply_problemf(r, 500, "corrupt", "Damaged frame",
-                          "frame %lld is damaged on disk; the others can be read", (long long)k);
-        return;
-    }
-    pl_reply_header(r, "Pliant-Time", "%.17g", h.time);
-    if (h.dtype == PL_DTYPE_F64) {
-        reply_narrowed(r, payload + PL_FRAME_HEADER, h.count);
-    } else {
-        char header[128];
-        size_t size = npy_header(h.count, header);
-        pl_log_range again;
-        int fd = pl_log_find(reader, k, PL_LOG_FRAME, &again) == PL_LOG_OK
-                     ? fcntl(again.fd, F_DUPFD_CLOEXEC, 3)
-                     : -1;
-        if (fd >= 0) {
-            pl_reply_file(r, "application/x-npy", fd,
-                          again.offset + PL_RECORD_HEADER + PL_FRAME_HEADER, h.count * 12, header,
-                          size);
-        } else {
-            pl_reply_empty(r, 503);
-        }
-    }
-    free(payload);
-}
-
-static void reply_frame(pl_request *r, pl_session *s, pl_log_reader *reader, int64_t k, int form)
-{
-    pl_log_range range;
-    pl_log_verdict verdict = pl_log_find(reader, k, PL_LOG_FRAME, &range);
-    if (verdict != PL_LOG_OK) {
-        pl_reply_problemf(r, 500, "corrupt", "Damaged frame",
-                          "frame %lld can not be read; the others can", (long long)k);
-        return;
-    }
-    pl_reply_header(r, "Pliant-Frame", "%lld", (long long)k);
-    bool latest = strcmp(pl_request_param(r, 1), "latest") == 0;
-    if (latest) {
-        pl_reply_header(r, "Cache-Control", "no-store");
-    } else if (pl_reply_unchanged(r, "%s-%lld-%s", s->id, (long long)k, form ? "npy" : "record")) {
-        return;
-    }
-    pl_reply_header(r, "Vary", "Accept");
-    if (form == 1) {
-        reply_npy(r, reader, k, &range);
-        return;
-    }
-    int fd = fcntl(range.fd, F_DUPFD_CLOEXEC, 3);
-    if (fd < 0) {
-        pl_reply_empty(r, 503);
-        return;
-    }
-    pl_reply_file(r, "application/vnd.pliant.frames", fd, range.offset, range.size, NULL, 0);
-}
-
-/* The number asked for, or -1 after replying. */
-static int64_t parse_frame(pl_request *r, const pl_session *s, int64_t committed)
-{
-    const char *text = pl_request_param(r, 1);
-    int64_t k = committed - 1;
-    if (strcmp(text, "latest") != 0) {
-        if (strlen(text) > 18 || strspn(text, "0123456789") != strlen(text)) {
-            pl_reply_problem(r, 400, "bad_frame", "Bad frame",
-                             "a frame is a number from 0, or latest", NULL);
-            return -1;
-        }
-        k = strtoll(text, NULL, 10);
-    }
-    if (k < 0 || k >= committed) {
-        bool never = k > s->frames || pl_state_terminal((pl_session_state)s->state);
-        pl_reply_problemf(r, 404, never ? "no_such_frame" : "not_yet",
-                          never ? "No such frame" : "Not yet",
-                          "frames 0 to %lld are there; the last will be %lld",
-                          (long long)(committed - 1), (long long)s->frames);
-        return -1;
-    }
-    return k;
-}
-
-void pl_handle_frame(pl_request *r)
-{
-    static const char *const types[] = {"application/vnd.pliant.frames", "application/x-npy", NULL};
-    pl_session *s = pl_request_session(r, PL_ACCESS_VIEW);
-    if (!s) {
-        return;
-    }
-    int form = pl_request_accept(r, types);
-    int dir_fd = form < 0 ? -1 : open(s->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    pl_log_reader *reader = NULL;
-    if (dir_fd >= 0 && pl_log_reader_open(dir_fd, &reader) == PL_OK) {
-        int64_t k = parse_frame(r, s, pl_log_reader_refresh(reader));
-        if (k >= 0) {
-            reply_frame(r, s, reader, k, form);
-        }
-        pl_log_reader_close(reader);
-    } else if (form >= 0) {
-        pl_reply_problem(r, 410, "storage_lost", "Gone", "the session's log can not be opened",
-                         NULL);
-    }
-    if (dir_fd >= 0) {
-        close(dir_fd);
-    }
-    pl_session_release(s);
 }

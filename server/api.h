@@ -11,8 +11,7 @@ void pl_handle_cancel(pl_request *r);
 void pl_handle_pause(pl_request *r);
 void pl_handle_resume(pl_request *r);
 void pl_handle_delete(pl_request *r);
-void pl_handle_topology(pl_request *r); /* ?array=triangles|tets gives the array as npy */
-void pl_handle_frame(pl_request *r);
+void pl_handle_topology(pl_request *r); /* ?array=triangles|tets|surface gives the array as npy */
 void pl_handle_scene(pl_request *r);
 void pl_handle_log(pl_request *r);
 

@@ -38,7 +38,7 @@ typedef struct pl_sink {
     void (*close)(void *);                      /* when the request ends, however it ends */
 } pl_sink;
 
-enum { PL_PATH_PARAMS = 3, PL_QUERY_KEYS = 8 };
+enum { PL_PATH_PARAMS = 3, PL_QUERY_KEYS = 16 };
 typedef struct pl_route {
     const char *method;
     const char *path; /* "/v1/sessions/{id}/frames/{k}" */

@@ -2,6 +2,7 @@
 
 #include "server/admission.h"
 #include "server/api.h"
+#include "server/frame.h"
 #include "server/meshes.h"
 #include "server/openapi.h"
 #include "server/ops.h"
@@ -36,14 +37,17 @@ const pl_route pl_routes[] = {
      .summary = "Queue a paused session again; it goes on from its checkpoint"},
     {"GET", SESSION "/topology", pl_handle_topology, PL_RUN_FILES, PL_SCOPE_READ,
      .produces = JSON ", application/x-npy", .query = {"array"}, .summary = "What to draw"},
-    {"GET", SESSION "/frames", pl_handle_frames, PL_RUN_FILES, PL_SCOPE_READ, .produces = FRAMES,
-     .query = {"from", "to", "limit", "follow", "mode"},
-     .summary = "A stream of frame records, as they lie on disk"},
+    {"GET", SESSION "/frames", pl_handle_frames, PL_RUN_FILES, PL_SCOPE_READ,
+     .produces = FRAMES ", application/x-ndjson",
+     .query = {"from", "to", "limit", "follow", "mode", "every", "max_fps", "dtype", "vertices",
+               "fields"},
+     .summary = "A stream of frames: records as they lie on disk, or in another form"},
     {"GET", SESSION "/frames/{k}", pl_handle_frame, PL_RUN_FILES, PL_SCOPE_READ,
-     .produces = FRAMES ", application/x-npy", .summary = "One frame"},
+     .produces = FRAMES ", application/x-npy, application/x-ndjson",
+     .query = {"dtype", "vertices", "fields"}, .summary = "One frame"},
     {"GET", SESSION "/metrics", pl_handle_metrics, PL_RUN_FILES, PL_SCOPE_READ,
      .produces = "application/x-ndjson, text/event-stream",
-     .query = {"from", "to", "limit", "follow", "mode"},
+     .query = {"from", "to", "limit", "follow", "mode", "every", "max_fps"},
      .summary = "The metrics records as lines or server-sent events"},
     {"GET", SESSION "/scene", pl_handle_scene, PL_RUN_FILES, PL_SCOPE_READ, .produces = JSON,
      .query = {"form"}, .summary = "The scene, as posted or with every default"},

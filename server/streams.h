@@ -1,18 +1,17 @@
 /* streams.h - frames and metrics as streams: history and follow in one, from a frame number on.
  *
- * A stream reads the log at its own pace with its own reader, straight into the connection's
- * buffer, across records. When there is no more it suspends its connection; a new frame, the end of
- * the session or a heartbeat that is due resumes it. One mutex a stream guards {nothing new? ->
- * suspend} against {something new -> resume}, so that no wake-up is lost and none is given twice.
- * A reader that stops costs a suspended connection and at most three descriptors, until the
- * connection times out.
+ * A stream reads the log at its own pace with its own reader (stream.h). When there is no more it
+ * suspends its connection; a new frame, the end of the session or a heartbeat that is due resumes it
+ * (gate.h). A reader that stops costs a suspended connection and at most three descriptors, until the
+ * connection times out. Here is what all streams share: who is called each second, the cache of
+ * frames, the pacer.
  */
 #ifndef PLIANT_SERVER_STREAMS_H
 #define PLIANT_SERVER_STREAMS_H
 
-#include "server/http.h"
-
-#include <pthread.h>
+#include "server/frame_cache.h"
+#include "server/gate.h"
+#include "server/pacer.h"
 
 /* Whoever wants to be called about each second. */
 typedef struct pl_ticker {
@@ -25,6 +24,8 @@ typedef struct pl_streams {
     pthread_mutex_t mutex; /* guards the list; taken before a stream's own */
     pl_ticker *list;
     _Atomic bool stopping;
+    pl_frame_cache *cache;
+    pl_pacer *pacer;
 } pl_streams;
 
 pl_streams *pl_streams_create(pl_daemon *daemon);
@@ -34,7 +35,6 @@ void pl_streams_tick(pl_streams *streams);
 void pl_streams_stop(pl_streams *streams);
 void pl_streams_enlist(pl_streams *streams, pl_ticker *ticker);
 void pl_streams_delist(pl_streams *streams, pl_ticker *ticker);
-int64_t pl_monotonic_ms(void);
 
 /* Handlers. */
 void pl_handle_frames(pl_request *r);

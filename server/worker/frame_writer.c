@@ -6,6 +6,7 @@
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 pl_status pl_frame_writer_init(pl_frame_writer *w, pl_log_writer *log, const pl_scene *scene,
                                int64_t vertices)
@@ -14,10 +15,15 @@ pl_status pl_frame_writer_init(pl_frame_writer *w, pl_log_writer *log, const pl_
     w->pin_names = calloc((size_t)scene->pin_count + 1, sizeof *w->pin_names);
     w->force_names = calloc((size_t)scene->force_count + 1, sizeof *w->force_names);
     w->obstacle_names = calloc((size_t)scene->obstacle_count + 1, sizeof *w->obstacle_names);
-    if (scene->output.precision == PL_OUTPUT_SINGLE)
-        w->single = malloc((size_t)vertices * 3 * sizeof *w->single);
-    if (!w->pin_names || !w->obstacle_names || !w->force_names ||
-        (!w->single && scene->output.precision == PL_OUTPUT_SINGLE)) {
+    w->fields = scene->output.fields & PL_OUTPUT_VELOCITY ? 2 : 1;
+    bool is_single = scene->output.precision == PL_OUTPUT_SINGLE;
+    size_t values = (size_t)w->fields * (size_t)vertices * 3;
+    if (is_single)
+        w->single = malloc(values * sizeof *w->single);
+    else if (w->fields > 1)
+        w->both = malloc(values * sizeof *w->both);
+    if (!w->pin_names || !w->obstacle_names || !w->force_names || (is_single && !w->single) ||
+        (!is_single && w->fields > 1 && !w->both)) {
         pl_frame_writer_clear(w);
         return PL_NO_MEMORY;
     }
@@ -33,6 +39,7 @@ pl_status pl_frame_writer_init(pl_frame_writer *w, pl_log_writer *log, const pl_
 void pl_frame_writer_clear(pl_frame_writer *w)
 {
     free(w->single);
+    free(w->both);
     free(w->pin_names);
     free(w->obstacle_names);
     free(w->force_names);
@@ -75,21 +82,37 @@ typedef struct encoded_frame {
     size_t metrics_length;
 } encoded_frame;
 
+/* What is stored of the state, in the output precision; NULL with *bad_vertex where a number of it is
+ * not finite there. */
+static const void *stored_values(pl_frame_writer *w, const pl_state *state, int64_t *bad_vertex)
+{
+    const double *parts[2] = {pl_state_positions(state), pl_state_velocities(state)};
+    int64_t n = 3 * w->vertices;
+    for (int k = 0; k < w->fields; k++) {
+        if (w->single ? !narrow(parts[k], w->single + k * n, n) : !all_finite(parts[k], n)) {
+            *bad_vertex = first_bad_vertex(parts[k], w->vertices,
+                                           w->single ? (double)FLT_MAX : DBL_MAX);
+            return NULL;
+        }
+        if (w->both)
+            memcpy(w->both + k * n, parts[k], (size_t)n * sizeof *w->both);
+    }
+    return w->single ? (const void *)w->single : w->both ? (const void *)w->both : parts[0];
+}
+
 static pl_status encode(pl_frame_writer *w, int64_t frame, const pl_state *state,
                         pl_metrics *metrics, int64_t *bad_vertex, encoded_frame *out)
 {
-    const double *x = pl_state_positions(state);
-    int64_t n = 3 * w->vertices;
-    if (w->single ? !narrow(x, w->single, n) : !all_finite(x, n)) {
-        *bad_vertex = first_bad_vertex(x, w->vertices, w->single ? (double)FLT_MAX : DBL_MAX);
+    const void *values = stored_values(w, state, bad_vertex);
+    if (!values)
         return PL_FAILED;
-    }
-    *out = (encoded_frame){.values = w->single ? (const void *)w->single : (const void *)x,
-                           .header = {.dtype = w->single ? PL_DTYPE_F32 : PL_DTYPE_F64,
-                                      .fields = PL_FIELD_POSITION,
-                                      .count = (uint64_t)w->vertices,
-                                      .time = pl_state_time(state),
-                                      .step = (uint64_t)pl_state_step(state)}};
+    *out = (encoded_frame){
+        .values = values,
+        .header = {.dtype = w->single ? PL_DTYPE_F32 : PL_DTYPE_F64,
+                   .fields = PL_FIELD_POSITION | (w->fields > 1 ? PL_FIELD_VELOCITY : 0),
+                   .count = (uint64_t)w->vertices,
+                   .time = pl_state_time(state),
+                   .step = (uint64_t)pl_state_step(state)}};
     if (!metrics)
         return PL_OK;
     metrics->frame = frame;
@@ -126,7 +149,7 @@ static pl_frame_verdict compare_values(const pl_frame_writer *w, pl_log_reader *
     pl_log_range range;
     if (pl_log_find(stored, frame, PL_LOG_FRAME, &range) != PL_LOG_OK)
         return PL_FRAME_UNREADABLE;
-    size_t size = (size_t)w->vertices * pl_frame_value_bytes(&f->header);
+    size_t size = (size_t)w->fields * (size_t)w->vertices * pl_frame_value_bytes(&f->header);
     pl_frame_header_encode(&f->header, header);
     uint32_t crc = pl_crc32c(pl_crc32c(0, header, sizeof header), f->values, size);
     return range.record.length == sizeof header + size && range.record.payload_crc == crc

@@ -11,7 +11,9 @@ typedef struct pl_frame_writer {
     pl_log_writer *log; /* borrowed */
     const pl_scene *scene;
     int64_t vertices;
-    float *single; /* [vertices][3] with single precision output, else NULL */
+    int fields;    /* that are stored: 1, or 2 with velocities */
+    float *single; /* [fields][vertices][3] with single precision output, else NULL */
+    double *both;  /* positions, then velocities, where both are stored in double; else NULL */
     const char **pin_names, **obstacle_names, **force_names;
     double ms_output; /* what the last append took in all, NaN before the first */
 } pl_frame_writer;
@@ -22,7 +24,7 @@ void pl_frame_writer_clear(pl_frame_writer *w);
 
 /* Append frame `frame` (metrics->frame is set to it). ms.output of its metrics is the time that
  * writing the frame before took: its own is not known before it is written. PL_OK; PL_FAILED with
- * *bad_vertex where a position is not finite in the output precision (nothing is written); PL_IO
+ * *bad_vertex where a number is not finite in the output precision (nothing is written); PL_IO
  * with errno; PL_NO_MEMORY. */
 pl_status pl_frame_writer_append(pl_frame_writer *w, int64_t frame, const pl_state *state,
                                  pl_metrics *metrics, int64_t *bad_vertex);

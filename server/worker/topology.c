@@ -129,6 +129,7 @@ static char *encode(const pl_session_scene *s, const surface *surfaces, const in
     pl_json_begin_object(&w);
     pl_json_set_string(&w, "triangles", "triangles.npy");
     pl_json_set_string(&w, "tets", "tets.npy");
+    pl_json_set_string(&w, "surface", "surface.npy");
     pl_json_end_object(&w);
     pl_json_end_object(&w);
     return pl_json_finish(&w, length);
@@ -145,6 +146,35 @@ static pl_status write_array(int directory, const char *name, const pl_session_s
                                surfaces ? surfaces[b].count : s->meshes[b].tet_count,
                                (int32_t)vertices_before(s, b));
     pl_status closed = pl_npy_close(npy, status == PL_OK, sum);
+    return status == PL_OK ? closed : status;
+}
+
+/* The vertices that something drawn has, ascending: of triangles and of loose edges. */
+static pl_status write_surface(int directory, const pl_session_scene *s, const surface *surfaces,
+                               pl_file_sum *sum)
+{
+    int64_t vertices = vertices_before(s, s->scene.body_count), count = 0;
+    bool *drawn = calloc((size_t)vertices + 1, sizeof *drawn);
+    int32_t *list = malloc(((size_t)vertices + 1) * sizeof *list);
+    pl_npy_writer *npy = NULL;
+    pl_status status = drawn && list ? PL_OK : PL_NO_MEMORY;
+    for (int32_t b = 0; status == PL_OK && b < s->scene.body_count; b++) {
+        bool *of_body = drawn + vertices_before(s, b);
+        for (int64_t i = 0; i < 3 * surfaces[b].count; i++)
+            of_body[surfaces[b].triangles[i]] = true;
+        for (int64_t i = 0; i < 2 * s->meshes[b].edge_count; i++)
+            of_body[s->meshes[b].edges[i]] = true;
+    }
+    for (int64_t v = 0; status == PL_OK && v < vertices; v++)
+        if (drawn[v])
+            list[count++] = (int32_t)v;
+    if (status == PL_OK)
+        status = pl_npy_open(directory, "surface.npy", count, 1, &npy);
+    if (npy && status == PL_OK)
+        status = pl_npy_append(npy, list, count, 0);
+    pl_status closed = pl_npy_close(npy, status == PL_OK, sum);
+    free(list);
+    free(drawn);
     return status == PL_OK ? closed : status;
 }
 
@@ -169,6 +199,8 @@ pl_status pl_topology_write(int directory, const pl_session_scene *s, const int6
                              &sums[PL_FILE_TRIANGLES]);
     if (status == PL_OK)
         status = write_array(directory, "tets.npy", s, NULL, tets, &sums[PL_FILE_TETS]);
+    if (status == PL_OK)
+        status = write_surface(directory, s, surfaces, &sums[PL_FILE_SURFACE]);
     surfaces_destroy(surfaces, s->scene.body_count);
     return status;
 }

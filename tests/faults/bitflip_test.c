@@ -43,9 +43,9 @@ typedef struct stored_part {
 static session_fixture f;
 static stored_part parts[FRAMES][2];
 static const char *const names[] = {
-    "scene.json",    "effective.json", "preflight.json",    "topology.json",
-    "triangles.npy", "tets.npy",       mesh_name,           "head.json",
-    "exit.json",     "control.log",    "log/0001-0000.seg", "log/0001-0000.idx",
+    "scene.json",  "effective.json",    "preflight.json",    "topology.json", "triangles.npy",
+    "tets.npy",    "surface.npy",       mesh_name,           "head.json",     "exit.json",
+    "control.log", "log/0001-0000.seg", "log/0001-0000.idx",
 };
 enum { NAMES = sizeof names / sizeof *names };
 static original originals[NAMES];
@@ -250,7 +250,7 @@ END_TEST
  * frame, and of all padding. */
 START_TEST(header_bits)
 {
-    const original *segment = &originals[10];
+    const original *segment = &originals[11];
     const uint64_t at[] = {0, parts[0][0].offset, parts[2][1].offset, parts[FRAMES - 1][0].offset,
                            parts[FRAMES - 1][1].offset};
     ck_assert(strstr(segment->name, ".seg"));

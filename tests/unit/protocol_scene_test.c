@@ -199,7 +199,8 @@ START_TEST(every_key_arrives)
     ck_assert(!s.obstacles[4].has_height && s.obstacles[4].axis[1] == 1);
     ck_assert(s.obstacles[5].height == 0 && s.obstacles[5].motion.degrees_per_second == 90);
     ck_assert(ring->radius == 0.75 && ring->tube == 0.25);
-    ck_assert(s.output.every == 5 && s.output.precision == PL_OUTPUT_DOUBLE);
+    ck_assert(s.output.every == 5 && s.output.precision == PL_OUTPUT_DOUBLE &&
+              s.output.fields == (PL_OUTPUT_POSITION | PL_OUTPUT_VELOCITY));
     ck_assert(s.resources.cores == 2 && s.resources.memory == 1e9);
     pl_scene_clear(&s);
     free(text);
@@ -226,6 +227,7 @@ START_TEST(defaults)
     ck_assert(s.materials[0].young == 1e5 && s.materials[0].poisson == 0.45);
     ck_assert_str_eq(s.name, "");
     ck_assert(s.output.every == 1 && s.resources.cores == 1);
+    ck_assert_int_eq(s.output.fields, PL_OUTPUT_POSITION);
     ck_assert(s.bodies[0].mesh.size[0] == 1 && s.bodies[0].mesh.cells[0] == 8);
     pl_scene_clear(&s);
 }
@@ -310,7 +312,7 @@ START_TEST(messages)
                  "integer, >= 1 and <= 10000", "");
     assert_fault(", \"output\": {\"metrics\": \"farme\"}", "farme", "one of: frame, iteration",
                  "did you mean \"frame\"?");
-    assert_fault(", \"output\": {\"evry\": 1}", "evry", "one of: every, metrics, precision",
+    assert_fault(", \"output\": {\"evry\": 1}", "evry", "one of: every, metrics, precision, fields",
                  "did you mean \"every\"?");
     assert_fault(", \"forces\": [{}]", "none of them", "exactly one of: wind, point, pressure", "");
     assert_fault(", \"solver\": {\"rho\": 1}", "number 1", "number, >= 0 and <= 0.99999", "");
