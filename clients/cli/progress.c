@@ -58,8 +58,7 @@ void pl_progress_quality(const pl_progress *p, char out[PL_PROGRESS_TEXT])
                                  used ? "; " : "", p->halved, p->noted);
     if (used > 0)
         snprintf(out + used, PL_PROGRESS_TEXT - used,
-                 ": more solver.iterations, a smaller time.step, or a larger solver.weight_scale "
-                 "for soft bodies that hit hard");
+                 ": more solver.iterations or a smaller time.step");
 }
 
 double pl_progress_residual(const pl_metrics_digest *d)
