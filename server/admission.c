@@ -14,6 +14,7 @@
 #include "server/removal.h"
 #include "server/say.h"
 #include "server/session_view.h"
+#include "server/tenants.h"
 #include "server/verdict.h"
 
 #include <errno.h>
@@ -507,7 +508,7 @@ static bool begin_key(admission *a)
 static bool take_group(admission *a)
 {
     a->group = pl_request_query(a->request, "group");
-    if (!a->group || (pl_name_well_formed(a->group) &&
+    if (!a->group || (pl_tenants_has_group(a->daemon->tenants, a->group) &&
                       pl_principal_in(pl_request_principal(a->request), a->group))) {
         return true;
     }

@@ -2,6 +2,7 @@
 
 #include "protocol/session_dir.h"
 #include "protocol/sha256.h"
+#include "server/tenants.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -151,8 +152,9 @@ const char *pl_auth_default_owner(void)
     return owner_name;
 }
 
-pl_principal *pl_auth_principal(const pl_auth *auth, const char *authorization)
+pl_principal *pl_auth_principal(const pl_daemon *daemon, const char *authorization)
 {
+    const pl_auth *auth = daemon->auth;
     if (auth->open) {
         return pl_principal_acquire(auth->owner);
     }
@@ -166,7 +168,8 @@ pl_principal *pl_auth_principal(const pl_auth *auth, const char *authorization)
     }
     char hash[65];
     pl_sha256_hex(token, length, hash);
-    return same_hash(hash, auth->token_hash) ? pl_principal_acquire(auth->owner) : NULL;
+    return same_hash(hash, auth->token_hash) ? pl_principal_acquire(auth->owner)
+                                             : pl_tenants_find(daemon->tenants, hash);
 }
 
 /* The name of "name", "name:port", "[v6]" or "[v6]:port". False where it is none of these. */

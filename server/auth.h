@@ -4,7 +4,7 @@
 #ifndef PLIANT_SERVER_AUTH_H
 #define PLIANT_SERVER_AUTH_H
 
-#include "server/options.h"
+#include "server/daemon.h"
 #include "server/principal.h"
 
 #include <stdbool.h>
@@ -18,7 +18,7 @@ void pl_auth_destroy(pl_auth *auth);
 
 /* Whom an Authorization header's value ("Bearer HEX", NULL for none) stands for, with a reference, or
  * NULL. Compared in constant time, as SHA-256. */
-pl_principal *pl_auth_principal(const pl_auth *auth, const char *authorization);
+pl_principal *pl_auth_principal(const pl_daemon *daemon, const char *authorization);
 
 /* Whose everything is while there is one owner. */
 const char *pl_auth_default_owner(void);

@@ -24,6 +24,7 @@ typedef struct pl_daemon {
     char *capabilities; /* the body of /v1/capabilities */
     struct pl_auth *auth;
     struct pl_store *store;
+    struct pl_tenants *tenants;
     struct pl_sessions *sessions;
     struct pl_watch *watch;
     struct pl_executor *executor;

@@ -93,6 +93,9 @@ static void take_body(pl_request *r, const char *data, size_t size)
 static ssize_t read_source(void *context, uint64_t position, char *out, size_t room)
 {
     pl_request *r = context;
+    if (r->principal && !pl_principal_valid(r->principal)) {
+        return MHD_CONTENT_READER_END_WITH_ERROR; /* revoked while it read */
+    }
     ssize_t n = r->reply.source->read(r->reply.context, out, room);
     if (n == PL_SOURCE_END) {
         return MHD_CONTENT_READER_END_OF_STREAM;

@@ -162,7 +162,7 @@ static void judge_body(pl_request *r, const framing *f)
 
 static void judge_access(pl_request *r, const framing *f)
 {
-    r->principal = pl_auth_principal(r->daemon->auth, f->authorization);
+    r->principal = pl_auth_principal(r->daemon, f->authorization);
     if (r->principal && !pl_principal_has(r->principal, r->route->scope)) {
         char scope[64];
         pl_scopes_write(r->route->scope, scope);

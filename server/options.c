@@ -12,6 +12,7 @@ static const char help[] =
     "pliantd - simulates deformable bodies for clients over HTTP\n"
     "\n"
     "usage: pliantd --state DIR [options]\n"
+    "       pliantd user|group|token --help    who may use it\n"
     "\n"
     "  --listen ADDRESS:PORT    where to listen (127.0.0.1:8080); port 0 picks a free one\n"
     "  --state DIR              sessions, meshes, database and the owner's token; made if missing\n"
@@ -21,6 +22,10 @@ static const char help[] =
     "  --behind-proxy           allow a non-loopback address: a proxy in front does TLS\n"
     "  --allow-host NAME        one more name that a Host header may say; may be repeated\n"
     "  --max-sessions-queued N  sessions that may check or wait at once (1000)\n"
+    "  --limit NAME=N,...       what a user may have, where nothing else is said of them: "
+    "sessions\n"
+    "                           (not ended), queued, cores (running), bytes, mesh_bytes (no "
+    "limits)\n"
     "  --max-body BYTES         largest JSON body (8388608)\n"
     "  --max-mesh BYTES         largest mesh file (1073741824)\n"
     "  --max-connections N      connections at once (1000)\n"
@@ -104,6 +109,7 @@ enum {
     OPT_PROXY,
     OPT_HOST,
     OPT_QUEUED,
+    OPT_LIMIT,
     OPT_BODY,
     OPT_MESH,
     OPT_CONNECTIONS,
@@ -127,6 +133,7 @@ static const struct option long_options[] = {
     {"behind-proxy", no_argument, NULL, OPT_PROXY},
     {"allow-host", required_argument, NULL, OPT_HOST},
     {"max-sessions-queued", required_argument, NULL, OPT_QUEUED},
+    {"limit", required_argument, NULL, OPT_LIMIT},
     {"max-body", required_argument, NULL, OPT_BODY},
     {"max-mesh", required_argument, NULL, OPT_MESH},
     {"max-connections", required_argument, NULL, OPT_CONNECTIONS},
@@ -216,6 +223,10 @@ static pl_options_verdict take(int option, const char *text, pl_options *o)
         return r;
     case OPT_QUEUED:
         return take_count("--max-sessions-queued", text, 1, 1000000, &o->max_queued);
+    case OPT_LIMIT:
+        return pl_limits_parse(text, &o->limits)
+                   ? r
+                   : wrong("--limit", text, "such as sessions=10,bytes=1000000000");
     case OPT_BODY:
         return take_count("--max-body", text, 1024, (int64_t)1 << 30, &o->max_body);
     case OPT_MESH:
@@ -291,6 +302,9 @@ pl_options_verdict pl_options_parse(int argc, char **argv, pl_options *out)
                         .checkpoint_every = 10,
                         .restart_delays_ms = {1000, 10000, 60000},
                         .level = PL_LEVEL_INFO};
+    for (int i = 0; i < PL_LIMIT_COUNT; i++) {
+        out->limits.value[i] = INT64_MAX;
+    }
     for (int c; (c = getopt_long(argc, argv, "", long_options, NULL)) != -1;) {
         pl_options_verdict r = take(c, optarg, out);
         if (r != PL_OPTIONS_RUN) {

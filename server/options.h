@@ -2,6 +2,7 @@
 #ifndef PLIANT_SERVER_OPTIONS_H
 #define PLIANT_SERVER_OPTIONS_H
 
+#include "server/limits.h"
 #include "server/say.h"
 
 #include <stdbool.h>
@@ -28,6 +29,7 @@ typedef struct pl_options {
     bool reindex;                       /* rebuild the database and end */
     const char *allow_hosts[PL_ALLOW_HOSTS_MAX];
     int allow_host_count;
+    pl_limits limits; /* of a user who has none of their own */
     pl_level level;
 } pl_options;
 

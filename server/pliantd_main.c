@@ -14,6 +14,9 @@
 #include "server/spawn.h"
 #include "server/store.h"
 #include "server/streams.h"
+#include "server/tenant_changes.h"
+#include "server/tenant_command.h"
+#include "server/tenants.h"
 #include "server/watch.h"
 
 #include "protocol/session_dir.h"
@@ -117,8 +120,8 @@ static bool start_parts(pl_daemon *d)
            (d->capabilities = pl_capabilities_build(d)) &&
            (d->auth = pl_auth_create(d->state_fd, &d->options)) &&
            (d->store = pl_store_open(d->state, is_new(d), &d->counters)) &&
-           (d->sessions = pl_sessions_create(d)) && (d->streams = pl_streams_create(d)) &&
-           (d->watch = pl_watch_create(d)) &&
+           (d->tenants = pl_tenants_create(d)) && (d->sessions = pl_sessions_create(d)) &&
+           (d->streams = pl_streams_create(d)) && (d->watch = pl_watch_create(d)) &&
            (d->files = pl_pool_create("files", FILE_THREADS, FILE_QUEUE)) &&
            (d->checks = pl_pool_create("checks", check_threads, CHECK_QUEUE)) &&
            (d->executor = pl_executor_create(d)) && pl_reconcile(d) == 0 &&
@@ -167,6 +170,7 @@ static void stop_parts(pl_daemon *d)
     pl_pool_destroy(d->checks);
     pl_pool_destroy(d->files);
     pl_watch_destroy(d->watch);
+    pl_tenants_destroy(d->tenants);
     pl_store_close(d->store);
     pl_sessions_destroy(d->sessions);
     pl_streams_destroy(d->streams);
@@ -179,7 +183,9 @@ static void stop_parts(pl_daemon *d)
 
 static void sweep(void *context)
 {
-    pl_meshes_sweep(context);
+    pl_daemon *d = context;
+    pl_meshes_sweep(d);
+    pl_tokens_sweep(d->store);
 }
 
 static void wait_for_signal(pl_daemon *d, const sigset_t *signals)
@@ -200,6 +206,9 @@ int main(int argc, char **argv)
 {
     static pl_daemon daemon;
     pl_daemon *d = &daemon;
+    if (argc > 1 && pl_tenant_command_is(argv[1])) {
+        return pl_tenant_command(argc - 1, argv + 1);
+    }
     switch (pl_options_parse(argc, argv, &d->options)) {
     case PL_OPTIONS_DONE:
         return 0;

@@ -8,6 +8,7 @@
 #include "server/ops.h"
 #include "server/patch.h"
 #include "server/streams.h"
+#include "server/tenant_api.h"
 
 #define JSON    "application/json"
 #define FRAMES  "application/vnd.pliant.frames"
@@ -59,6 +60,33 @@ const pl_route pl_routes[] = {
      PL_TAKES_BYTES, .produces = JSON, .summary = "Upload a mesh file", .sink = &pl_mesh_sink},
     {"GET", "/v1/meshes/{sha256}", pl_handle_mesh_get, PL_RUN_FILES, PL_SCOPE_READ,
      .produces = "application/octet-stream", .summary = "Read a mesh file; HEAD asks for it"},
+    {"GET", "/v1/me", pl_handle_me, PL_RUN_HERE, PL_SCOPE_ANY, .produces = JSON,
+     .summary = "Who asks: user, groups, scopes, limits"},
+    {"GET", "/v1/tokens", pl_handle_tokens, PL_RUN_FILES, PL_SCOPE_ANY, .produces = JSON,
+     .query = {"user", "limit", "cursor"},
+     .summary = "Your tokens, logins and links; all of them for administrators"},
+    {"POST", "/v1/tokens", pl_handle_token_create, PL_RUN_FILES, PL_SCOPE_ANY, PL_TAKES_JSON,
+     .produces = JSON, .summary = "Make a token that allows no more than the credential that asks"},
+    {"DELETE", "/v1/tokens/{id}", pl_handle_token_revoke, PL_RUN_FILES, PL_SCOPE_ANY,
+     .produces = JSON, .summary = "Revoke a token, and those made with it"},
+    {"GET", "/v1/users", pl_handle_users, PL_RUN_FILES, PL_SCOPE_ADMIN, .produces = JSON,
+     .query = {"limit", "cursor"}, .summary = "Users with their limits"},
+    {"POST", "/v1/users", pl_handle_user_create, PL_RUN_FILES, PL_SCOPE_ADMIN, PL_TAKES_JSON,
+     .produces = JSON, .summary = "Make a user"},
+    {"PATCH", "/v1/users/{name}", pl_handle_user_change, PL_RUN_FILES, PL_SCOPE_ADMIN,
+     PL_TAKES_JSON, .produces = JSON, .summary = "Change a user's limits or uid; disable them"},
+    {"DELETE", "/v1/users/{name}", pl_handle_user_remove, PL_RUN_FILES, PL_SCOPE_ADMIN,
+     .produces = JSON, .summary = "Remove a user who has no sessions, with their tokens"},
+    {"GET", "/v1/groups", pl_handle_groups, PL_RUN_FILES, PL_SCOPE_ADMIN, .produces = JSON,
+     .query = {"limit", "cursor"}, .summary = "Groups with their members"},
+    {"POST", "/v1/groups", pl_handle_group_create, PL_RUN_FILES, PL_SCOPE_ADMIN, PL_TAKES_JSON,
+     .produces = JSON, .summary = "Make a group"},
+    {"DELETE", "/v1/groups/{name}", pl_handle_group_remove, PL_RUN_FILES, PL_SCOPE_ADMIN,
+     .produces = JSON, .summary = "Remove a group that has no sessions"},
+    {"PUT", "/v1/groups/{name}/members/{user}", pl_handle_member_put, PL_RUN_FILES, PL_SCOPE_ADMIN,
+     PL_TAKES_JSON, .produces = JSON, .summary = "Take a user into a group, to view or manage"},
+    {"DELETE", "/v1/groups/{name}/members/{user}", pl_handle_member_remove, PL_RUN_FILES,
+     PL_SCOPE_ADMIN, .produces = JSON, .summary = "Take a user out of a group"},
     {"GET", "/v1/capabilities", pl_handle_capabilities, PL_RUN_HERE, PL_SCOPE_ANY, .produces = JSON,
      .summary = "Materials, methods, limits and every parameter"},
     {"GET", "/v1/version", pl_handle_version, PL_RUN_HERE, PL_SCOPE_PUBLIC, .produces = JSON,

@@ -23,7 +23,16 @@ static const char schema[] =
     "CREATE TABLE IF NOT EXISTS meshes(hash TEXT PRIMARY KEY, bytes INTEGER, report TEXT,"
     " last_used INTEGER) WITHOUT ROWID;"
     "CREATE TABLE IF NOT EXISTS grants(owner TEXT, hash TEXT, created INTEGER,"
-    " PRIMARY KEY(owner, hash)) WITHOUT ROWID;";
+    " PRIMARY KEY(owner, hash)) WITHOUT ROWID;"
+    "CREATE TABLE IF NOT EXISTS users(name TEXT PRIMARY KEY, created INTEGER,"
+    " disabled INTEGER DEFAULT 0, uid INTEGER, sessions INTEGER, queued INTEGER, cores INTEGER,"
+    " bytes INTEGER, mesh_bytes INTEGER) WITHOUT ROWID;"
+    "CREATE TABLE IF NOT EXISTS user_groups(name TEXT PRIMARY KEY, created INTEGER) WITHOUT ROWID;"
+    "CREATE TABLE IF NOT EXISTS members(grp TEXT, user TEXT, role TEXT NOT NULL,"
+    " PRIMARY KEY(grp, user)) WITHOUT ROWID;"
+    "CREATE TABLE IF NOT EXISTS tokens(id TEXT PRIMARY KEY, hash TEXT NOT NULL UNIQUE, kind TEXT,"
+    " user TEXT NOT NULL, name TEXT, scopes TEXT, session TEXT, parent TEXT, created INTEGER,"
+    " expires INTEGER) WITHOUT ROWID;";
 typedef enum op_kind {
     OP_CREATE,
     OP_REPLACE,

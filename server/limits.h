@@ -1,0 +1,28 @@
+/* limits.h - what one user may have, as a table of named numbers: the command line, the database, requests and
+ * replies go by it.
+ */
+#ifndef PLIANT_SERVER_LIMITS_H
+#define PLIANT_SERVER_LIMITS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef enum pl_limit {
+    PL_LIMIT_SESSIONS,   /* sessions that have not ended */
+    PL_LIMIT_QUEUED,     /* of these, those that are checked or wait */
+    PL_LIMIT_CORES,      /* cores of the sessions that run */
+    PL_LIMIT_BYTES,      /* of all sessions' directories */
+    PL_LIMIT_MESH_BYTES, /* of the meshes uploaded */
+    PL_LIMIT_COUNT
+} pl_limit;
+
+enum { PL_LIMIT_UNSET = -1 }; /* of a user: the daemon's counts */
+typedef struct pl_limits {
+    int64_t value[PL_LIMIT_COUNT]; /* INT64_MAX: none */
+} pl_limits;
+
+const char *pl_limit_name(pl_limit limit); /* "sessions", also the column of the database */
+/* "sessions=10,bytes=1000000" into the values that it names; false where a word is none. */
+bool pl_limits_parse(const char *text, pl_limits *out);
+
+#endif

@@ -1,0 +1,226 @@
+#include "server/tenant_changes.h"
+
+#include "protocol/sha256.h"
+#include "server/auth.h"
+#include "server/tenants.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+const char *pl_change_text(pl_change_verdict verdict)
+{
+    static const char *const texts[] = {
+        "done",
+        "a name has letters, digits, '.', '_' and '-', begins with a letter or digit and has at "
+        "most "
+        "64 of them; 'owner' is the daemon's own",
+        "there is one of this name already",
+        "there is none of this name",
+        "it has sessions: delete them first",
+        "there are as many as there may be",
+        "the database failed; the log says why",
+    };
+    return texts[verdict];
+}
+
+typedef struct digits {
+    char text[24];
+} digits;
+
+static digits number(int64_t value)
+{
+    digits d;
+    snprintf(d.text, sizeof d.text, "%lld", (long long)value);
+    return d;
+}
+
+/* A count from the database; -1 where it failed. */
+static void see_count(void *context, const char *const *columns)
+{
+    *(int64_t *)context = columns[0] ? strtoll(columns[0], NULL, 10) : 0;
+}
+
+static int64_t count(pl_store *store, const char *sql, const char *value)
+{
+    int64_t n = -1;
+    pl_statement s = {sql, {value}, value ? 1 : 0};
+    return pl_store_read(store, &s, see_count, &n) ? n : -1;
+}
+
+static bool is_user(pl_store *store, const char *name)
+{
+    return strcmp(name, pl_auth_default_owner()) == 0 ||
+           count(store, "SELECT count(*) FROM users WHERE name=?", name) > 0;
+}
+
+/* What a statement that changes exactly one row has come to. */
+static pl_change_verdict verdict(int changed, pl_change_verdict otherwise)
+{
+    return changed < 0 ? PL_CHANGE_BROKEN : changed == 0 ? otherwise : PL_CHANGE_DONE;
+}
+
+/* ---- users -------------------------------------------------------------------------------------
+ */
+
+/* A limit's text, NULL for one that is not set, kept in *d. */
+static const char *limit_text(int64_t value, digits *d)
+{
+    *d = number(value);
+    return value == PL_LIMIT_UNSET ? NULL : d->text;
+}
+
+pl_change_verdict pl_user_create(pl_store *store, const char *name, int64_t uid,
+                                 const pl_limits *limits)
+{
+    if (!pl_name_well_formed(name) || strcmp(name, pl_auth_default_owner()) == 0) {
+        return PL_CHANGE_INVALID;
+    }
+    if (count(store, "SELECT count(*) FROM users", NULL) >= PL_USERS_MAX) {
+        return PL_CHANGE_TOO_MANY;
+    }
+    digits now = number(time(NULL)), id, d[PL_LIMIT_COUNT];
+    pl_statement s = {"INSERT OR IGNORE INTO users(name, created, uid, sessions, queued, cores,"
+                      " bytes, mesh_bytes) VALUES(?,?,?,?,?,?,?,?)",
+                      {name, now.text, limit_text(uid, &id)},
+                      3 + PL_LIMIT_COUNT};
+    for (int i = 0; i < PL_LIMIT_COUNT; i++) {
+        s.values[3 + i] = limit_text(limits->value[i], &d[i]);
+    }
+    return verdict(pl_store_change(store, &s, 1), PL_CHANGE_EXISTS);
+}
+
+pl_change_verdict pl_user_change(pl_store *store, const char *name, const pl_user_edit *edit)
+{
+    static const char *const sql[] = {
+        "UPDATE users SET sessions=?2 WHERE name=?1", "UPDATE users SET queued=?2 WHERE name=?1",
+        "UPDATE users SET cores=?2 WHERE name=?1", "UPDATE users SET bytes=?2 WHERE name=?1",
+        "UPDATE users SET mesh_bytes=?2 WHERE name=?1"};
+    pl_statement all[PL_LIMIT_COUNT + 3] = {{"UPDATE users SET name=name WHERE name=?", {name}, 1}};
+    digits id, d[PL_LIMIT_COUNT];
+    int n = 1;
+    if (edit->disabled) {
+        all[n++] = (pl_statement){
+            "UPDATE users SET disabled=?2 WHERE name=?1", {name, *edit->disabled ? "1" : "0"}, 2};
+    }
+    if (edit->uid) {
+        all[n++] = (pl_statement){
+            "UPDATE users SET uid=?2 WHERE name=?1", {name, limit_text(*edit->uid, &id)}, 2};
+    }
+    for (int i = 0; edit->limits && i < PL_LIMIT_COUNT; i++) {
+        all[n++] = (pl_statement){sql[i], {name, limit_text(edit->limits->value[i], &d[i])}, 2};
+    }
+    return verdict(pl_store_change(store, all, n), PL_CHANGE_MISSING);
+}
+
+pl_change_verdict pl_user_remove(pl_store *store, const char *name)
+{
+    if (count(store, "SELECT count(*) FROM sessions WHERE owner=?", name) > 0) {
+        return PL_CHANGE_IN_USE;
+    }
+    const pl_statement all[] = {
+        {"DELETE FROM users WHERE name=?1", {name}, 1},
+        {"DELETE FROM members WHERE user=?1", {name}, 1},
+        {"DELETE FROM tokens WHERE user=?1 AND user IS NOT 'owner'", {name}, 1},
+        {"DELETE FROM grants WHERE owner=?1 AND owner IS NOT 'owner'", {name}, 1},
+    };
+    return verdict(pl_store_change(store, all, sizeof all / sizeof *all), PL_CHANGE_MISSING);
+}
+
+/* ---- groups ------------------------------------------------------------------------------------
+ */
+
+pl_change_verdict pl_group_create(pl_store *store, const char *name)
+{
+    if (!pl_name_well_formed(name)) {
+        return PL_CHANGE_INVALID;
+    }
+    if (count(store, "SELECT count(*) FROM user_groups", NULL) >= PL_USERS_MAX) {
+        return PL_CHANGE_TOO_MANY;
+    }
+    digits now = number(time(NULL));
+    pl_statement s = {
+        "INSERT OR IGNORE INTO user_groups(name, created) VALUES(?,?)", {name, now.text}, 2};
+    return verdict(pl_store_change(store, &s, 1), PL_CHANGE_EXISTS);
+}
+
+pl_change_verdict pl_group_remove(pl_store *store, const char *name)
+{
+    if (count(store, "SELECT count(*) FROM sessions WHERE group_name=?", name) > 0) {
+        return PL_CHANGE_IN_USE;
+    }
+    const pl_statement all[] = {
+        {"DELETE FROM user_groups WHERE name=?1", {name}, 1},
+        {"DELETE FROM members WHERE grp=?1", {name}, 1},
+        {"DELETE FROM grants WHERE owner='@' || ?1", {name}, 1},
+    };
+    return verdict(pl_store_change(store, all, sizeof all / sizeof *all), PL_CHANGE_MISSING);
+}
+
+pl_change_verdict pl_group_member(pl_store *store, const char *group, const char *user,
+                                  pl_access access)
+{
+    if (access == PL_ACCESS_NONE) {
+        pl_statement s = {"DELETE FROM members WHERE grp=? AND user=?", {group, user}, 2};
+        return verdict(pl_store_change(store, &s, 1), PL_CHANGE_MISSING);
+    }
+    if (count(store, "SELECT count(*) FROM members WHERE user=?", user) >= PL_GROUPS_OF_USER_MAX) {
+        return PL_CHANGE_TOO_MANY;
+    }
+    pl_statement s = {"INSERT OR REPLACE INTO members(grp, user, role) SELECT g.name, u.name, ?3"
+                      " FROM user_groups g, users u WHERE g.name=?1 AND u.name=?2",
+                      {group, user, access == PL_ACCESS_MANAGE ? "manage" : "view"},
+                      3};
+    return verdict(pl_store_change(store, &s, 1), PL_CHANGE_MISSING);
+}
+
+/* ---- tokens ------------------------------------------------------------------------------------
+ */
+
+pl_change_verdict pl_token_create(pl_store *store, const pl_token_request *what, pl_token_made *out)
+{
+    char hash[65], scopes[64], halves[2][33];
+    if (!is_user(store, what->user)) {
+        return PL_CHANGE_MISSING;
+    }
+    if (strlen(what->name) > PL_NAME_MAX) {
+        return PL_CHANGE_INVALID;
+    }
+    if (count(store, "SELECT count(*) FROM tokens WHERE user=?", what->user) >=
+        PL_TOKENS_OF_USER_MAX) {
+        return PL_CHANGE_TOO_MANY;
+    }
+    if (pl_random_id(out->id) != 0 || pl_random_id(halves[0]) != 0 ||
+        pl_random_id(halves[1]) != 0) {
+        return PL_CHANGE_BROKEN;
+    }
+    snprintf(out->secret, sizeof out->secret, "plt_%s%s", halves[0], halves[1]);
+    pl_sha256_hex(out->secret, strlen(out->secret), hash);
+    pl_scopes_write(what->scopes, scopes);
+    digits now = number(time(NULL)), expires = number(what->expires);
+    pl_statement s = {"INSERT INTO tokens(id, hash, kind, user, name, scopes, session, parent,"
+                      " created, expires) VALUES(?,?,?,?,?,?,?,?,?,?)",
+                      {out->id, hash, what->kind, what->user, what->name, scopes,
+                       what->session ? what->session : "", what->parent, now.text, expires.text},
+                      10};
+    return verdict(pl_store_change(store, &s, 1), PL_CHANGE_BROKEN);
+}
+
+pl_change_verdict pl_token_revoke(pl_store *store, const char *id, const char *user)
+{
+    pl_statement s = {"WITH RECURSIVE below(id) AS (SELECT id FROM tokens WHERE id=?1"
+                      " AND (?2 IS NULL OR user=?2) UNION SELECT t.id FROM tokens t"
+                      " JOIN below ON t.parent=below.id)"
+                      " DELETE FROM tokens WHERE id IN (SELECT id FROM below)",
+                      {id, user},
+                      2};
+    return verdict(pl_store_change(store, &s, 1), PL_CHANGE_MISSING);
+}
+
+void pl_tokens_sweep(pl_store *store)
+{
+    digits now = number(time(NULL));
+    pl_statement s = {"DELETE FROM tokens WHERE expires>0 AND expires<?", {now.text}, 1};
+    pl_store_change(store, &s, 1);
+}
