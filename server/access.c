@@ -1,5 +1,7 @@
 #include "server/access.h"
 
+#include "server/tenants.h"
+
 pl_session *pl_request_session(pl_request *r, pl_access needed)
 {
     pl_access access;
@@ -15,4 +17,16 @@ pl_session *pl_request_session(pl_request *r, pl_access needed)
                          "this session is another user's; you may see it, not change it", NULL);
     }
     return s;
+}
+
+bool pl_request_group(pl_request *r, const char **out)
+{
+    const char *group = *out = pl_request_query(r, "group");
+    if (!group || (pl_principal_in(pl_request_principal(r), group) &&
+                   pl_tenants_has_group(pl_request_daemon(r)->tenants, group))) {
+        return true;
+    }
+    pl_reply_problemf(r, 403, "no_such_group", "No such group", "you belong to no group '%.64s'",
+                      group);
+    return false;
 }

@@ -9,4 +9,8 @@
  * none, or none that whoever asks may see; 403 where they may see it but not do what is `needed`. */
 pl_session *pl_request_session(pl_request *r, pl_access needed);
 
+/* The group of ?group= into *out (NULL where it is not given), or false after replying 403: it must be one that
+ * whoever asks belongs to. */
+bool pl_request_group(pl_request *r, const char **out);
+
 #endif

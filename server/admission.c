@@ -6,15 +6,16 @@
 #include "protocol/scene_json.h"
 #include "protocol/session_dir.h"
 #include "protocol/sha256.h"
+#include "server/access.h"
 #include "server/auth.h"
 #include "server/executor.h"
+#include "server/grants.h"
 #include "server/idempotency.h"
 #include "server/pool.h"
 #include "server/preflight_run.h"
 #include "server/removal.h"
 #include "server/say.h"
 #include "server/session_view.h"
-#include "server/tenants.h"
 #include "server/verdict.h"
 
 #include <errno.h>
@@ -94,7 +95,7 @@ static void check_uploads(admission *a)
 {
     for (int32_t i = 0; i < a->outline.upload_count; i++) {
         const pl_upload_ref *u = &a->outline.uploads[i];
-        if (!pl_store_find_mesh(a->daemon->store, a->owner, u->hash, NULL, NULL)) {
+        if (!pl_grant_held(a->daemon->store, a->owner, u->hash)) {
             pl_faults_addf(&a->faults, u->pointer, "unknown_mesh", "a mesh that you have uploaded",
                            "upload it first with PUT /v1/meshes/{sha256}", "sha256:%s", u->hash);
         }
@@ -505,18 +506,6 @@ static bool begin_key(admission *a)
     return false;
 }
 
-static bool take_group(admission *a)
-{
-    a->group = pl_request_query(a->request, "group");
-    if (!a->group || (pl_tenants_has_group(a->daemon->tenants, a->group) &&
-                      pl_principal_in(pl_request_principal(a->request), a->group))) {
-        return true;
-    }
-    pl_reply_problemf(a->request, 403, "no_such_group", "No such group",
-                      "you belong to no group '%.64s'", a->group);
-    return false;
-}
-
 static bool queue_has_room(admission *a)
 {
     pl_daemon *d = a->daemon;
@@ -567,8 +556,8 @@ void pl_handle_create(pl_request *r)
     pl_daemon *d = pl_request_daemon(r);
     admission a = {.daemon = d, .request = r, .owner = pl_request_owner(r)};
     pl_session *later = NULL; /* answered before its check is done */
-    if (take_group(&a) && begin_key(&a) && queue_has_room(&a) && decode(&a) && stage(&a) &&
-        begin_check(&a)) {
+    if (pl_request_group(r, &a.group) && begin_key(&a) && queue_has_room(&a) && decode(&a) &&
+        stage(&a) && begin_check(&a)) {
         pl_preflight_verdict verdict = pl_preflight_await(&a.run, patience(r), &a.faults);
         if (verdict == PL_PREFLIGHT_RUNNING) {
             later = commit(&a, PL_STATE_CHECKING);

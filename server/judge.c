@@ -160,17 +160,38 @@ static void judge_body(pl_request *r, const framing *f)
     }
 }
 
+/* A link is for its session alone. */
+static bool beyond_link(const pl_request *r)
+{
+    static const char below[] = "/v1/sessions/{id}";
+    return r->principal->session[0] && strncmp(r->route->path, below, sizeof below - 1) != 0;
+}
+
+static void judge_scope(pl_request *r)
+{
+    char scope[64];
+    pl_scopes_write(r->route->scope, scope);
+    if (r->route->scope == PL_SCOPE_PUBLIC) {
+        return;
+    }
+    if (beyond_link(r)) {
+        pl_reply_problem(r, 403, "link_only", "Not allowed",
+                         "this link shows one session and nothing else", NULL);
+    } else if (!pl_principal_has(r->principal, r->route->scope)) {
+        pl_reply_problemf(r, 403, "missing_scope", "Not allowed",
+                          "this request needs a credential with the scope '%s'", scope);
+    }
+}
+
 static void judge_access(pl_request *r, const framing *f)
 {
     r->principal = pl_auth_principal(r->daemon, f->authorization);
-    if (r->principal && !pl_principal_has(r->principal, r->route->scope)) {
-        char scope[64];
-        pl_scopes_write(r->route->scope, scope);
-        pl_reply_problemf(r, 403, "missing_scope", "Not allowed",
-                          "this request needs a credential with the scope '%s'", scope);
-    } else if (!r->principal && r->route->scope != PL_SCOPE_PUBLIC) {
+    if (r->principal) {
+        judge_scope(r);
+    } else if (r->route->scope != PL_SCOPE_PUBLIC) {
         pl_reply_problem(r, 401, "unauthorized", "Unauthorized",
-                         f->authorization ? "the token is not one of this daemon's"
+                         f->authorization ? "the token is not one of this daemon's, or its time is "
+                                            "over"
                                           : "send the header 'Authorization: Bearer TOKEN'; the "
                                             "owner's token is in the file token of the state "
                                             "directory",

@@ -4,7 +4,9 @@
 #include "protocol/sealed.h"
 #include "protocol/session_dir.h"
 #include "protocol/sha256.h"
+#include "server/access.h"
 #include "server/auth.h"
+#include "server/grants.h"
 #include "server/preflight_run.h"
 #include "server/say.h"
 #include "server/store.h"
@@ -253,10 +255,13 @@ static char *known_report(pl_daemon *d, const char *hash)
 void pl_handle_mesh_put(pl_request *r)
 {
     upload *u = pl_request_sink(r);
-    const char *hash = pl_request_param(r, 0), *owner = pl_request_owner(r);
+    const char *hash = pl_request_param(r, 0), *owner = pl_request_owner(r), *group;
     char actual[65];
     pl_sha256_finish(u->sha, actual);
     u->sha = NULL;
+    if (!pl_request_group(r, &group)) {
+        return;
+    }
     if (strcmp(actual, hash) != 0) {
         pl_faults faults = {0};
         pl_faults_add(&faults, "", "wrong_hash", actual, hash, "the path names another file");
@@ -271,6 +276,11 @@ void pl_handle_mesh_put(pl_request *r)
     char *report = sound ? known_report(u->daemon, hash) : NULL;
     bool granted = report && pl_store_add_mesh(u->daemon->store, owner, hash, u->bytes, report);
     pthread_mutex_unlock(&publish_mutex);
+    if (granted && group && !pl_grant_to_group(u->daemon->store, group, hash)) {
+        free(report);
+        reply_internal(r, "the group's grant");
+        return;
+    }
     if (granted) {
         pl_reply_json(r, 200, report);
         return;
@@ -280,7 +290,8 @@ void pl_handle_mesh_put(pl_request *r)
     if (!report) {
         return;
     }
-    if (!keep(u, owner, hash, report)) {
+    if (!keep(u, owner, hash, report) ||
+        (group && !pl_grant_to_group(u->daemon->store, group, hash))) {
         free(report);
         reply_internal(r, "keeping it");
         return;
@@ -301,8 +312,7 @@ void pl_handle_mesh_get(pl_request *r)
     char path[96];
     struct stat st;
     int fd = -1;
-    if (hash_well_formed(hash) &&
-        pl_store_find_mesh(d->store, pl_request_owner(r), hash, NULL, NULL)) {
+    if (hash_well_formed(hash) && pl_grant_held(d->store, pl_request_owner(r), hash)) {
         mesh_path(hash, path);
         fd = openat(d->state_fd, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     }

@@ -117,7 +117,10 @@ static void put_operation(pl_json_writer *w, const pl_route *r)
     pl_json_key(w, "security");
     pl_json_begin_array(w);
     if (r->scope != PL_SCOPE_PUBLIC) {
-        pl_json_put_raw(w, "{\"bearer\": []}");
+        char scope[64], row[96];
+        pl_scopes_write(r->scope, scope);
+        snprintf(row, sizeof row, *scope ? "{\"bearer\": [\"%s\"]}" : "{\"bearer\": []}", scope);
+        pl_json_put_raw(w, row);
     }
     pl_json_end_array(w);
     pl_json_end_object(w);

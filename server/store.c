@@ -24,6 +24,7 @@ static const char schema[] =
     " last_used INTEGER) WITHOUT ROWID;"
     "CREATE TABLE IF NOT EXISTS grants(owner TEXT, hash TEXT, created INTEGER,"
     " PRIMARY KEY(owner, hash)) WITHOUT ROWID;"
+    "CREATE INDEX IF NOT EXISTS grants_by_hash ON grants(hash);"
     "CREATE TABLE IF NOT EXISTS users(name TEXT PRIMARY KEY, created INTEGER,"
     " disabled INTEGER DEFAULT 0, uid INTEGER, sessions INTEGER, queued INTEGER, cores INTEGER,"
     " bytes INTEGER, mesh_bytes INTEGER) WITHOUT ROWID;"
@@ -661,29 +662,6 @@ bool pl_store_read(pl_store *store, const pl_statement *statement, pl_store_see 
     sqlite3_finalize(s);
     pthread_mutex_unlock(&store->read_mutex);
     return r == SQLITE_DONE;
-}
-
-bool pl_store_find_mesh(pl_store *store, const char *owner, const char *hash, int64_t *bytes,
-                        char **report)
-{
-    pthread_mutex_lock(&store->read_mutex);
-    sqlite3_stmt *s = prepare(store->reader, "SELECT m.bytes, m.report FROM grants g JOIN meshes m"
-                                             " ON m.hash = g.hash WHERE g.owner=? AND g.hash=?");
-    bool found = false;
-    if (s) {
-        bind_text(s, 1, owner);
-        bind_text(s, 2, hash);
-        found = sqlite3_step(s) == SQLITE_ROW;
-        if (found && bytes) {
-            *bytes = sqlite3_column_int64(s, 0);
-        }
-        if (found && report) {
-            *report = copy_column(s, 1);
-        }
-    }
-    sqlite3_finalize(s);
-    pthread_mutex_unlock(&store->read_mutex);
-    return found;
 }
 
 /* ---- sweeping ----------------------------------------------------------------------------------

@@ -63,9 +63,6 @@ void pl_store_update(pl_store *store, pl_row *row);
 bool pl_store_flush(pl_store *store);
 void pl_store_use_mesh(pl_store *store, const char *hash);
 
-/* Whether the owner has a grant for the mesh; *report (malloc'ed) and *bytes may be NULL. */
-bool pl_store_find_mesh(pl_store *store, const char *owner, const char *hash, int64_t *bytes,
-                        char **report);
 /* Forget idempotency keys older than a day, and call `forget` for each mesh not used for one;
  * returns how often that was true. */
 int pl_store_sweep(pl_store *store, bool (*forget)(void *context, const char *hash), void *context);

@@ -1,0 +1,16 @@
+/* grants.h - whose a mesh is. A grant comes only from a complete PUT of the file's bytes by its holder: a user, or
+ * with ?group= also a group ("@NAME" in the table), whose members hold it with them while they are members.
+ */
+#ifndef PLIANT_SERVER_GRANTS_H
+#define PLIANT_SERVER_GRANTS_H
+
+#include "server/store.h"
+
+/* Whether the user holds the mesh, by themselves or through a group. */
+bool pl_grant_held(pl_store *store, const char *user, const char *hash);
+/* Give a group what its member has uploaded; waits for the commit. */
+bool pl_grant_to_group(pl_store *store, const char *group, const char *hash);
+/* Bytes of the meshes that a user has uploaded; -1 where the database failed. */
+int64_t pl_grant_bytes(pl_store *store, const char *user);
+
+#endif
