@@ -35,6 +35,7 @@ typedef enum pl_record_type {
     PL_RECORD_GAP = 6,       /* JSON, from the server: frames that can not be had, and why */
     PL_RECORD_END = 7,       /* JSON, from the server: {"reason", "state"}; nothing follows */
     PL_RECORD_CONTROL = 8,   /* JSON, in control.log: {"action": "cancel"} */
+    PL_RECORD_STATE = 9,     /* JSON, from the server: the session, as it is from now on */
 } pl_record_type;
 
 typedef struct pl_record {

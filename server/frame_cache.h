@@ -21,6 +21,7 @@
 typedef enum pl_frame_form {
     PL_FRAME_RECORD,  /* the record that a variant is */
     PL_FRAME_LINE,    /* a line of JSON */
+    PL_FRAME_METRICS, /* the record of its metrics */
     PL_FRAME_SURFACE, /* no frame: the session's surface map, int32 */
 } pl_frame_form;
 

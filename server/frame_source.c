@@ -112,32 +112,58 @@ static int errno_of(pl_log_verdict verdict)
     return verdict == PL_LOG_NOT_YET ? EAGAIN : verdict == PL_LOG_CORRUPT ? EBADMSG : errno;
 }
 
+/* A stored record's head and payload (malloc'ed, its CRC checked); false with errno. */
+static bool read_stored(const making *m, pl_log_part part, pl_record *record, char **payload)
+{
+    pl_log_range range;
+    uint64_t length;
+    pl_log_verdict verdict = pl_log_find(m->reader, m->key->frame, part, &range);
+    if (verdict == PL_LOG_NOT_YET) {
+        pl_log_reader_refresh(m->reader);
+        verdict = pl_log_find(m->reader, m->key->frame, part, &range);
+    }
+    if (verdict == PL_LOG_OK) {
+        *record = range.record;
+        verdict = pl_log_read(m->reader, m->key->frame, part, payload, &length);
+    }
+    errno = verdict == PL_LOG_OK ? 0 : errno_of(verdict);
+    return verdict == PL_LOG_OK;
+}
+
+static char *make_metrics(void *context, size_t *size)
+{
+    const making *m = context;
+    pl_record record;
+    char *payload;
+    if (!read_stored(m, PL_LOG_METRICS, &record, &payload)) {
+        return NULL;
+    }
+    *size = (size_t)pl_record_size(record.length);
+    char *bytes = calloc(1, *size);
+    if (bytes) {
+        pl_record_encode(&record, (unsigned char *)bytes);
+        memcpy(bytes + PL_RECORD_HEADER, payload, (size_t)record.length);
+    }
+    free(payload);
+    errno = ENOMEM; /* where there is none */
+    return bytes;
+}
+
 /* The stored frame, made what is asked for. */
 static char *make_frame(void *context, size_t *size)
 {
     const making *m = context;
     const pl_frame_key *key = m->key;
     pl_frame_variant variant = {key->dtype, key->fields, key->surface};
-    pl_log_range range;
+    pl_record stored;
     char *payload, *record = NULL;
-    uint64_t length;
-    pl_log_verdict verdict = pl_log_find(m->reader, key->frame, PL_LOG_FRAME, &range);
-    if (verdict == PL_LOG_NOT_YET) {
-        pl_log_reader_refresh(m->reader);
-        verdict = pl_log_find(m->reader, key->frame, PL_LOG_FRAME, &range);
-    }
-    if (verdict == PL_LOG_OK) {
-        verdict = pl_log_read(m->reader, key->frame, PL_LOG_FRAME, &payload, &length);
-    }
-    if (verdict != PL_LOG_OK) {
-        errno = errno_of(verdict);
+    if (!read_stored(m, PL_LOG_FRAME, &stored, &payload)) {
         return NULL;
     }
     const pl_blob *map = key->surface ? get_surface(m->daemon, m->session) : NULL;
     if (map || !key->surface) {
         pl_status status = pl_frame_variant_encode(
-            &variant, &range.record, payload,
-            map ? (const int32_t *)(const void *)map->bytes : NULL,
+            &variant, &stored, payload, map ? (const int32_t *)(const void *)map->bytes : NULL,
             map ? (int64_t)(map->size / sizeof(int32_t)) : 0, &record, size);
         errno = status == PL_INVALID ? EINVAL : ENOMEM;
     }
@@ -163,7 +189,8 @@ const pl_blob *pl_frame_source_get(pl_daemon *daemon, pl_session *session, pl_lo
                                    const pl_frame_key *key)
 {
     making m = {daemon, session, reader, key};
-    return pl_frame_cache_get(daemon->streams->cache, key, make_frame, &m);
+    return pl_frame_cache_get(daemon->streams->cache, key,
+                              key->form == PL_FRAME_METRICS ? make_metrics : make_frame, &m);
 }
 
 void pl_frame_source_put(pl_daemon *daemon, const pl_blob *blob)

@@ -17,6 +17,7 @@ static const struct {
     {"limit", "integer", "how many, at most"},
     {"follow", "boolean", "go on with frames as they are made"},
     {"mode", "string", "all: every frame (default); latest: skip to the newest"},
+    {"since", "integer", "events after the one of this number"},
     {"every", "integer", "only frames that this divides (1)"},
     {"max_fps", "integer", "at most so many frames a second, 1 to 1000"},
     {"dtype", "string", "f32, f64 or u16: the numbers of a frame (as stored)"},

@@ -2,6 +2,7 @@
 
 #include "server/admission.h"
 #include "server/api.h"
+#include "server/event_stream.h"
 #include "server/frame.h"
 #include "server/meshes.h"
 #include "server/openapi.h"
@@ -50,6 +51,15 @@ const pl_route pl_routes[] = {
      .produces = "application/x-ndjson, text/event-stream",
      .query = {"from", "to", "limit", "follow", "mode", "every", "max_fps"},
      .summary = "The metrics records as lines or server-sent events"},
+    {"GET", SESSION "/stream", pl_handle_stream, PL_RUN_FILES, PL_SCOPE_READ, .produces = FRAMES,
+     .query = {"from", "max_fps", "dtype", "vertices", "fields"},
+     .summary = "One stream for a page: the newest frames, all metrics, and states"},
+    {"GET", SESSION "/events", pl_handle_session_events, PL_RUN_HERE, PL_SCOPE_READ,
+     .produces = JSON ", text/event-stream", .query = {"since", "wait"},
+     .summary = "What happens to a session: server-sent events, or a long poll"},
+    {"GET", "/v1/events", pl_handle_events, PL_RUN_HERE, PL_SCOPE_READ,
+     .produces = JSON ", text/event-stream", .query = {"since", "wait"},
+     .summary = "What happens to sessions: server-sent events, or a long poll"},
     {"GET", SESSION "/scene", pl_handle_scene, PL_RUN_FILES, PL_SCOPE_READ, .produces = JSON,
      .query = {"form"}, .summary = "The scene, as posted or with every default"},
     {"GET", SESSION "/log", pl_handle_log, PL_RUN_FILES, PL_SCOPE_READ, .produces = "text/plain",

@@ -1,6 +1,7 @@
 #include "server/sessions.h"
 
 #include "protocol/json.h"
+#include "server/events.h"
 #include "server/executor.h"
 #include "server/scheduler.h"
 #include "server/session_view.h"
@@ -36,6 +37,28 @@ static void save(pl_sessions *t, const pl_session *s)
 {
     pl_row row = pl_session_describe(s);
     pl_store_update(t->daemon->store, &row);
+}
+
+static void encode(const pl_sessions *t, const pl_session *s, bool whole, pl_json_writer *w)
+{
+    char reason[480];
+    pl_scheduler_reason(&t->scheduler, s, pl_monotonic_ms(), reason, sizeof reason);
+    pl_session_view(s, reason, whole, w);
+}
+
+/* Add to the events; those who listen are woken once the mutex is free. */
+static void tell(pl_sessions *t, pl_session *s, const char *type)
+{
+    pl_json_writer w = {0};
+    encode(t, s, false, &w);
+    pl_events_push(t->daemon->streams->events, s, type, pl_json_finish(&w, NULL));
+}
+
+/* Whoever watches the session, or what happens at all; without the mutex. */
+static void wake(pl_sessions *t, pl_session *s)
+{
+    pl_session_wake(s);
+    pl_events_wake(t->daemon->streams->events);
 }
 
 /* ---- the table ---------------------------------------------------------------------------------
@@ -144,7 +167,14 @@ bool pl_sessions_insert(pl_sessions *t, pl_session *s)
             good = queue(t, s, s->restart_ms - pl_clock_us() / 1000, false);
         }
     }
+    bool fresh = good && atomic_load(&t->daemon->ready);
+    if (fresh) { /* not of those that were there at the start */
+        tell(t, s, "created");
+    }
     pthread_mutex_unlock(&t->mutex);
+    if (fresh) {
+        wake(t, s);
+    }
     return good;
 }
 
@@ -218,10 +248,11 @@ void pl_sessions_remove(pl_sessions *t, pl_session *s)
         pl_scheduler_drop(&t->scheduler, s);
         atomic_fetch_sub(&t->counts[s->state], 1);
         atomic_store(&s->deleted, true);
+        tell(t, s, "deleted");
     }
     pthread_mutex_unlock(&t->mutex);
     if (found) {
-        pl_session_wake(s);
+        wake(t, s);
         pl_session_release(s);
     }
 }
@@ -289,10 +320,11 @@ bool pl_sessions_move(pl_sessions *t, pl_session *s, pl_session_state to, const 
             enter(t, s, PL_STATE_FAILED, &(pl_move){.reason = "out_of_memory"});
         }
         save(t, s);
+        tell(t, s, "state");
     }
     pthread_mutex_unlock(&t->mutex);
     if (allowed) {
-        pl_session_wake(s);
+        wake(t, s);
         pl_executor_kick(t->daemon->executor);
     }
     return allowed;
@@ -308,11 +340,12 @@ pl_session *pl_sessions_start_next(pl_sessions *t)
         s->attempt++;
         enter(t, s, PL_STATE_RUNNING, &(pl_move){0});
         save(t, s);
+        tell(t, s, "state");
         pl_session_acquire(s);
     }
     pthread_mutex_unlock(&t->mutex);
     if (s) {
-        pl_session_wake(s);
+        wake(t, s);
     }
     return s;
 }
@@ -370,12 +403,11 @@ void pl_sessions_set_desired(pl_sessions *t, pl_session *s, const char *desired)
     if (wanted > pl_desire_parse(s->desired)) {
         pl_session_set_text(&s->desired, desired);
         save(t, s);
+        tell(t, s, "changed");
     }
     atomic_store(&s->deleted, s->deleted || wanted == PL_DESIRE_DELETED);
     pthread_mutex_unlock(&t->mutex);
-    if (wanted == PL_DESIRE_DELETED) {
-        pl_session_wake(s);
-    }
+    wake(t, s);
 }
 
 void pl_sessions_clear_pause(pl_sessions *t, pl_session *s)
@@ -384,8 +416,10 @@ void pl_sessions_clear_pause(pl_sessions *t, pl_session *s)
     if (pl_desire_parse(s->desired) == PL_DESIRE_PAUSED) {
         pl_session_set_text(&s->desired, NULL);
         save(t, s);
+        tell(t, s, "changed");
     }
     pthread_mutex_unlock(&t->mutex);
+    wake(t, s);
 }
 
 pl_desire pl_sessions_desired(pl_sessions *t, pl_session *s)
@@ -408,20 +442,14 @@ void pl_sessions_annotate(pl_sessions *t, pl_session *s, const pl_notes *notes)
         pl_scheduler_move(&t->scheduler, s);
     }
     save(t, s);
+    tell(t, s, "changed");
     pthread_mutex_unlock(&t->mutex);
-    pl_session_wake(s);
+    wake(t, s);
     pl_executor_kick(t->daemon->executor);
 }
 
 /* ---- reading -----------------------------------------------------------------------------------
  */
-
-static void encode(const pl_sessions *t, const pl_session *s, bool whole, pl_json_writer *w)
-{
-    char reason[480];
-    pl_scheduler_reason(&t->scheduler, s, pl_monotonic_ms(), reason, sizeof reason);
-    pl_session_view(s, reason, whole, w);
-}
 
 char *pl_sessions_encode(pl_sessions *t, pl_session *s)
 {

@@ -37,24 +37,26 @@ static bool is_shared(const pl_stream *s, int64_t frame)
             atomic_load(&s->session->state) == PL_STATE_RUNNING);
 }
 
-/* Begin to send a frame as it lies, or from the cache. */
-static pl_log_verdict begin_frame(pl_stream *s, int64_t frame)
+/* Begin to send what s->key names, from the cache. */
+static pl_log_verdict begin_blob(pl_stream *s)
 {
-    if (is_shared(s, frame)) {
-        s->key = pl_frame_view_key(&s->view, s->session, frame);
-        s->blob = pl_frame_source_get(s->daemon, s->session, s->reader, &s->key);
-        s->blob_at = 0;
-        s->blob_left = s->blob ? s->blob->size : 0;
-        return s->blob           ? PL_LOG_OK
-               : errno == EAGAIN ? PL_LOG_NOT_YET
-               : errno == ENOMEM ? PL_LOG_ERROR
-                                 : PL_LOG_CORRUPT;
-    }
+    s->blob = pl_frame_source_get(s->daemon, s->session, s->reader, &s->key);
+    s->blob_at = 0;
+    s->blob_left = s->blob ? s->blob->size : 0;
+    return s->blob           ? PL_LOG_OK
+           : errno == EAGAIN ? PL_LOG_NOT_YET
+           : errno == ENOMEM ? PL_LOG_ERROR
+                             : PL_LOG_CORRUPT;
+}
+
+/* Begin to send a record as it lies. */
+static pl_log_verdict begin_range(pl_stream *s, int64_t frame, pl_log_part part)
+{
     pl_log_range range;
-    pl_log_verdict verdict = pl_log_find(s->reader, frame, PL_LOG_FRAME, &range);
+    pl_log_verdict verdict = pl_log_find(s->reader, frame, part, &range);
     if (verdict == PL_LOG_NOT_YET) {
         pl_log_reader_refresh(s->reader);
-        verdict = pl_log_find(s->reader, frame, PL_LOG_FRAME, &range);
+        verdict = pl_log_find(s->reader, frame, part, &range);
     }
     if (verdict == PL_LOG_OK) {
         s->range_fd = range.fd;
@@ -62,6 +64,15 @@ static pl_log_verdict begin_frame(pl_stream *s, int64_t frame)
         s->range_left = range.size;
     }
     return verdict;
+}
+
+static pl_log_verdict begin_frame(pl_stream *s, int64_t frame)
+{
+    if (!is_shared(s, frame)) {
+        return begin_range(s, frame, PL_LOG_FRAME);
+    }
+    s->key = pl_frame_view_key(&s->view, s->session, frame);
+    return begin_blob(s);
 }
 
 /* The metrics of a frame, as the form asks for. */
@@ -79,6 +90,18 @@ static pl_log_verdict begin_metrics(pl_stream *s, int64_t frame)
         return PL_LOG_ERROR;
     }
     return verdict;
+}
+
+/* The same as a record, which for a running session many ask for at once. */
+static pl_log_verdict begin_metrics_record(pl_stream *s, int64_t frame)
+{
+    if (s->follow && frame == s->committed - 1 &&
+        atomic_load(&s->session->state) == PL_STATE_RUNNING) {
+        s->key = (pl_frame_key){.frame = frame, .form = PL_FRAME_METRICS};
+        memcpy(s->key.session, s->session->id, sizeof s->session->id);
+        return begin_blob(s);
+    }
+    return begin_range(s, frame, PL_LOG_METRICS);
 }
 
 /* Frame s->next, or the gap that begins there. */
@@ -174,9 +197,46 @@ static step produce_rest(pl_stream *s, pl_session_state state)
     return STEP_NOTHING;
 }
 
+/* Metrics s->metrics_next, or the gap there. */
+static step produce_metrics(pl_stream *s)
+{
+    int64_t frame = s->metrics_next++;
+    pl_log_verdict verdict = begin_metrics_record(s, frame);
+    if (verdict == PL_LOG_CORRUPT) {
+        return step_of(pl_stream_put_gap(s, frame, frame, "corrupt"));
+    }
+    return step_of(verdict == PL_LOG_OK);
+}
+
+/* Of a stream of everything: a new state first, then the newest frame, then metrics, of which none is
+ * left out. What was told of the state is older than the last look at the log, so the end comes last. */
+static step advance_all(pl_stream *s)
+{
+    pl_session_state state = (pl_session_state)atomic_load(&s->session->state);
+    look(s, state);
+    bool stops = atomic_load(&s->session->deleted) || atomic_load(&s->daemon->streams->stopping) ||
+                 !pl_principal_valid(s->principal);
+    if (!stops && s->state_told != (int)state) {
+        s->state_told = (int)state;
+        return step_of(pl_stream_put_state(s));
+    }
+    bool frame = !stops && s->next < s->committed;
+    bool early = frame && s->interval_us > 0 && pl_monotonic_us() < s->due_us;
+    if (frame && !early) {
+        return produce_frame(s);
+    }
+    if (!stops && s->metrics_next < s->committed) {
+        return produce_metrics(s);
+    }
+    return early ? STEP_EARLY : produce_rest(s, state);
+}
+
 /* Produce what comes next. */
 static step advance(pl_stream *s)
 {
+    if (s->kind == PL_STREAM_ALL) {
+        return advance_all(s);
+    }
     if (s->latest || s->next >= s->committed || s->next > s->to || s->left <= 0) {
         pl_session_state state = (pl_session_state)atomic_load(&s->session->state);
         look(s, state);

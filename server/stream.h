@@ -61,7 +61,7 @@ bool pl_stream_put_json(pl_stream *s, pl_record_type type, const char *event, in
 bool pl_stream_put_hello(pl_stream *s);
 bool pl_stream_put_heartbeat(pl_stream *s);
 bool pl_stream_put_gap(pl_stream *s, int64_t from, int64_t to, const char *reason);
-bool pl_stream_put_state(pl_stream *s); /* an event record: how the session stands */
+bool pl_stream_put_state(pl_stream *s); /* how the session stands */
 bool pl_stream_put_end(pl_stream *s, const char *reason);
 
 #endif

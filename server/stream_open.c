@@ -116,6 +116,16 @@ static void begin(pl_request *r, pl_stream *s, const char *type)
     pl_reply_header(r, "X-Accel-Buffering", "no");
 }
 
+/* A stream of everything shows what is now; metrics come from where it is said. */
+static void begin_at_newest(pl_request *r, pl_stream *s)
+{
+    s->follow = s->latest = true;
+    s->state_told = -1;
+    int64_t newest = s->committed > 0 ? s->committed - 1 : 0;
+    s->metrics_next = pl_request_query(r, "from") ? s->next : newest;
+    s->next = newest;
+}
+
 /* Takes the reference to the session. */
 static void open_stream(pl_request *r, pl_session *session, pl_stream_kind kind,
                         pl_stream_form form, const char *type)
@@ -131,6 +141,9 @@ static void open_stream(pl_request *r, pl_session *session, pl_stream_kind kind,
         !pl_frame_view_parse(r, session, s->reader, frames, &s->view)) {
         pl_stream_destroy(s);
         return;
+    }
+    if (kind == PL_STREAM_ALL) {
+        begin_at_newest(r, s);
     }
     bool over = pl_state_terminal((pl_session_state)atomic_load(&session->state)) &&
                 s->next >= s->committed;
@@ -176,4 +189,11 @@ void pl_handle_metrics(pl_request *r)
     static const char *const types[] = {"application/x-ndjson", "text/event-stream", NULL};
     static const pl_stream_form forms[] = {PL_FORM_NDJSON, PL_FORM_SSE};
     handle(r, PL_STREAM_METRICS, types, forms);
+}
+
+void pl_handle_stream(pl_request *r)
+{
+    static const char *const types[] = {"application/vnd.pliant.frames", NULL};
+    static const pl_stream_form forms[] = {PL_FORM_RECORDS};
+    handle(r, PL_STREAM_ALL, types, forms);
 }

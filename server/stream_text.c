@@ -84,6 +84,12 @@ bool pl_stream_put_gap(pl_stream *s, int64_t from, int64_t to, const char *reaso
     return put_event(s, PL_RECORD_GAP, "gap", to, &w);
 }
 
+bool pl_stream_put_state(pl_stream *s)
+{
+    char *view = pl_sessions_encode(s->daemon->sessions, s->session);
+    return pl_stream_put_json(s, PL_RECORD_STATE, "state", -1, view, view ? strlen(view) : 0);
+}
+
 bool pl_stream_put_end(pl_stream *s, const char *reason)
 {
     pl_json_writer w = {0};

@@ -14,7 +14,8 @@ pl_streams *pl_streams_create(pl_daemon *daemon)
     pthread_mutex_init(&streams->mutex, NULL);
     streams->cache = pl_frame_cache_create(FRAME_CACHE_BYTES, &daemon->counters);
     streams->pacer = pl_pacer_create();
-    if (!streams->cache || !streams->pacer) {
+    streams->events = pl_events_create();
+    if (!streams->cache || !streams->pacer || !streams->events) {
         pl_streams_destroy(streams);
         return NULL;
     }
@@ -26,6 +27,7 @@ void pl_streams_destroy(pl_streams *streams)
     if (streams) {
         pl_pacer_destroy(streams->pacer);
         pl_frame_cache_destroy(streams->cache);
+        pl_events_destroy(streams->events);
         pthread_mutex_destroy(&streams->mutex);
         free(streams);
     }

@@ -4,11 +4,12 @@
  * suspends its connection; a new frame, the end of the session or a heartbeat that is due resumes it
  * (gate.h). A reader that stops costs a suspended connection and at most three descriptors, until the
  * connection times out. Here is what all streams share: who is called each second, the cache of
- * frames, the pacer.
+ * frames, the pacer, what happened to sessions.
  */
 #ifndef PLIANT_SERVER_STREAMS_H
 #define PLIANT_SERVER_STREAMS_H
 
+#include "server/events.h"
 #include "server/frame_cache.h"
 #include "server/gate.h"
 #include "server/pacer.h"
@@ -26,6 +27,7 @@ typedef struct pl_streams {
     _Atomic bool stopping;
     pl_frame_cache *cache;
     pl_pacer *pacer;
+    pl_events *events;
 } pl_streams;
 
 pl_streams *pl_streams_create(pl_daemon *daemon);
@@ -39,5 +41,6 @@ void pl_streams_delist(pl_streams *streams, pl_ticker *ticker);
 /* Handlers. */
 void pl_handle_frames(pl_request *r);
 void pl_handle_metrics(pl_request *r);
+void pl_handle_stream(pl_request *r); /* the newest frames, metrics and states in one */
 
 #endif
