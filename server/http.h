@@ -47,7 +47,10 @@ typedef struct pl_route {
     pl_scope scope;
     pl_takes takes;
     const char *query[PL_QUERY_KEYS]; /* keys it knows, NULL-terminated where shorter */
-    const char *produces;             /* media types, for the description */
+    const char *produces;             /* media types */
+    const char
+        *replies;     /* "201 Session, 204": statuses and their documents (replies.h); NULL: 200 */
+    const char *body; /* document that it takes: "#Scene" */
     const char *summary;
     const pl_sink *sink;
 } pl_route;

@@ -1,5 +1,7 @@
 #include "tests/support/http_client.h"
 
+#include "tests/support/api_description.h"
+
 #include <arpa/inet.h>
 #include <check.h>
 #include <errno.h>
@@ -13,10 +15,15 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+enum { ASKED_MAX = 8 };
 struct http_connection {
     int fd;
     size_t begin, end; /* unread bytes in `in` */
     bool closed;       /* the daemon's end was seen */
+    /* What http_ask asked for and is not answered yet, for the replies to be judged. */
+    const daemon_fixture *asked_of;
+    char asked[ASKED_MAX][256], answered[256];
+    int asked_count;
     char in[1 << 16];
 };
 
@@ -190,6 +197,12 @@ http_reply *http_read_head(http_connection *c)
         add_header(r, copy);
     }
     judge_framing(r);
+    c->answered[0] = 0;
+    if (c->asked_count > 0 && r->status != 100) {
+        memcpy(c->answered, c->asked[0], sizeof c->answered);
+        memmove(c->asked[0], c->asked[1], sizeof c->asked - sizeof c->asked[0]);
+        c->asked_count--;
+    }
     return r;
 }
 
@@ -245,6 +258,8 @@ bool http_read_body(http_connection *c, http_reply *r)
         ssize_t n = http_read_some(c, r, r->body + r->length, capacity - r->length - 1);
         if (n <= 0) {
             r->body[r->length] = 0;
+            if (n == 0 && c->answered[0])
+                api_check_reply(c->asked_of, "GET", c->answered, r, true);
             return n == 0;
         }
         r->length += (size_t)n;
@@ -304,6 +319,7 @@ http_reply *http_call(const daemon_fixture *d, const char *method, const char *t
     free(head);
     http_reply *r = take_reply(c, strcmp(method, "HEAD") == 0);
     ck_assert_msg(r != NULL, "%s %s: no reply", method, target);
+    api_check_reply(d, method, target, r, true);
     return r;
 }
 
@@ -339,7 +355,13 @@ http_reply *http_raw(const daemon_fixture *d, const void *bytes, size_t size)
 {
     http_connection *c = http_open(d);
     (void)http_write(c, bytes, size);
-    return take_reply(c, false);
+    http_reply *r = take_reply(c, false);
+    char method[16], target[1024], line[1100];
+    snprintf(line, sizeof line, "%.*s", size < 1099 ? (int)size : 1099, (const char *)bytes);
+    bool request = sscanf(line, "%15[A-Z] %1023[!-~] HTTP/1.1", method, target) == 2;
+    if (r)
+        api_check_reply(d, request ? method : NULL, request ? target : NULL, r, true);
+    return r;
 }
 
 void http_ask(http_connection *c, const daemon_fixture *d, const char *target, const char *headers)
@@ -350,6 +372,9 @@ void http_ask(http_connection *c, const daemon_fixture *d, const char *target, c
                      target, d->port, d->token, headers ? headers : "");
     ck_assert_int_gt(n, 0);
     ck_assert(http_write(c, head, (size_t)n));
+    c->asked_of = d;
+    ck_assert_int_lt(c->asked_count, ASKED_MAX);
+    snprintf(c->asked[c->asked_count++], sizeof c->asked[0], "%s", target);
     free(head);
 }
 
@@ -366,6 +391,7 @@ http_stream http_stream_open(const daemon_fixture *d, const char *target, const 
         (void)http_read_body(s.connection, s.reply);
         ck_abort_msg("%s: %d %s", target, s.reply->status, s.reply->body);
     }
+    api_check_reply(d, "GET", target, s.reply, false);
     return s;
 }
 

@@ -1,0 +1,415 @@
+#include "server/replies.h"
+
+#include "server/problems.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define STATES "checking,queued,running,paused,succeeded,failed,rejected,cancelled"
+
+static const pl_reply_field session_fields[] = {
+    {"id", "string", "32 hex digits"},
+    {"name", "string", "for people"},
+    {"state", "=" STATES, "nothing leads out of the last four"},
+    {"reason", "string", "why it is in this state, as a word"},
+    {"message", "string", "the same in a sentence"},
+    {"since", "string", "when it came into this state, RFC 3339"},
+    {"desired", "=paused,cancelled,deleted?", "what was asked for and is on its way"},
+    {"paused", "#Paused?", "who paused it"},
+    {"created", "string", "RFC 3339"},
+    {"owner", "string", "the user who submitted it"},
+    {"group", "string?", "whose members share it"},
+    {"priority", "integer", "-100 to 100; in the queue a higher one goes first"},
+    {"revision", "integer", "how often name, labels, ... were changed; the ETag"},
+    {"labels", "{}string", "to find it by"},
+    {"metadata?", "object", "the user's own; not in lists"},
+    {"attempt", "integer", "workers that it had"},
+    {"progress", "#Progress", "how far it is"},
+    {"queue", "#QueuePlace", "its place while it waits"},
+    {"resources", "#Resources", "what it takes of the machine"},
+    {"failure", "#Failure?", "what went wrong, where it failed or was rejected"},
+    {"bodies", "[]#Body", "known once it was checked"},
+    {"links", "{}string", "where its parts are"},
+    {0},
+};
+static const pl_reply_field paused_fields[] = {
+    {"by", "string", "user, disk, priority or admin"},
+    {0},
+};
+static const pl_reply_field progress_fields[] = {
+    {"frame", "integer?", "the last that can be read; null before the first"},
+    {"frames", "integer", "the last that there will be"},
+    {"time", "number", "s simulated"},
+    {0},
+};
+static const pl_reply_field queue_place_fields[] = {
+    {"position", "integer", "from 1; 0: it does not wait for a place"},
+    {"reason", "string", "why it waits"},
+    {0},
+};
+static const pl_reply_field resources_fields[] = {
+    {"cores", "integer", "threads"},
+    {"gpu", "integer?", "which one"},
+    {"memory", "integer", "bytes, as asked or estimated"},
+    {"time_limit", "number?", "s"},
+    {0},
+};
+static const pl_reply_field failure_fields[] = {
+    {"code", "string", "what kind"},
+    {"message", "string", "what happened"},
+    {"advice?", "string", "what to try"},
+    {"step?", "integer?", "time step"},
+    {"frame?", "integer?", "last good frame"},
+    {"body?", "integer?", "by its place in the scene"},
+    {"element?", "integer?", "within the body"},
+    {"vertex?", "integer?", "within the body"},
+    {"signal?", "integer?", "that ended the worker"},
+    {"restarts?", "integer", "how often it was started again"},
+    {"log?", "string?", "the tail of the worker's log"},
+    {"faults?", "[]#Fault", "of a scene that was rejected after it was accepted for checking"},
+    {0},
+};
+static const pl_reply_field body_fields[] = {
+    {"name", "string", "as in the scene"},
+    {"vertices", "integer", "how many"},
+    {"first_vertex", "integer", "their place in each frame"},
+    {"tets", "integer", "tetrahedra"},
+    {0},
+};
+static const pl_reply_field session_list_fields[] = {
+    {"items", "[]#Session", "newest first"},
+    {"next", "string?", "the cursor of the next page"},
+    {0},
+};
+static const pl_reply_field fault_fields[] = {
+    {"pointer", "string", "JSON pointer into the body, or /query/KEY"},
+    {"code", "string", "what kind"},
+    {"got", "string", "what was there"},
+    {"expected", "string", "what could be"},
+    {"hint", "string", "what to do, where there is more to say"},
+    {0},
+};
+static const pl_reply_field validation_fields[] = {
+    {"valid", "boolean", "true: faults come as a problem"},
+    {"estimate", "#Estimate", "what a run would take"},
+    {"bodies", "[]#Body", "their sizes"},
+    {"warnings", "[]string", "in sentences"},
+    {0},
+};
+static const pl_reply_field estimate_fields[] = {
+    {"vertices", "integer", "of all bodies"},
+    {"tets", "integer", "of all bodies"},
+    {"frames", "integer", "the last frame's number"},
+    {"memory_bytes", "number", "at the most"},
+    {"setup_seconds", "number", "before the first step, on this machine"},
+    {"seconds_per_frame", "number", "on one core of this machine"},
+    {"frame_bytes", "number", "of a stored frame"},
+    {0},
+};
+static const pl_reply_field mesh_fields[] = {
+    {"hash", "string", "SHA-256 of the file"},
+    {"bytes", "integer", "of the file"},
+    {"format", "string", "as found"},
+    {"vertices", "integer?", "null for half of a TetGen mesh that has none"},
+    {"tets", "integer?", "null for the other half"},
+    {"triangles", "integer", "of sheets"},
+    {"edges", "integer", "of ropes"},
+    {"box", "[][]number?", "corners: least and largest coordinates, m"},
+    {"volume", "number?", "m^3"},
+    {"area?", "number", "m^2"},
+    {"length?", "number", "m"},
+    {"quality", "#Quality?", "of tetrahedra, 1 is regular"},
+    {"components", "integer?", "connected parts"},
+    {"tags", "[]#MeshTag", "groups that scenes may name"},
+    {"fields", "[]#MeshField", "values of the elements"},
+    {"repaired", "integer", "tetrahedra that were inside out"},
+    {"unused", "integer", "nodes of no element"},
+    {"faults", "[]#Fault", "none, of a file that was kept"},
+    {"faults_total", "integer", "0"},
+    {0},
+};
+static const pl_reply_field quality_fields[] = {
+    {"worst", "number?", "the least"},
+    {"mean", "number?", "over all"},
+    {0},
+};
+static const pl_reply_field mesh_tag_fields[] = {
+    {"tag", "integer", "its number"},
+    {"dimension", "integer", "of its elements"},
+    {"name", "string?", "where it has one"},
+    {0},
+};
+static const pl_reply_field mesh_field_fields[] = {
+    {"name", "string", "to be named in a body's fields"},
+    {"components", "integer", "values an element"},
+    {0},
+};
+static const pl_reply_field version_fields[] = {
+    {"name", "string", "pliant"},
+    {"version", "string", "of the daemon"},
+    {"api", "integer", "version of this API"},
+    {"scene", "integer", "version of scenes"},
+    {"record", "integer", "version of stream records"},
+    {0},
+};
+static const pl_reply_field health_fields[] = {
+    {"status", "string", "ok or ready"},
+    {0},
+};
+static const pl_reply_field topology_fields[] = {
+    {"format", "integer", "1"},
+    {"vertices", "integer", "of all bodies"},
+    {"bodies", "[]object", "name, first_vertex, vertices, tets; triangles and edges to draw"},
+    {"obstacles", "[]object", "as in the effective scene, surfaces from files written out"},
+    {"pins", "[]object", "name, body, how many vertices"},
+    {"expect", "[]any", "vertices that expectations are about"},
+    {"arrays", "object", "files for ?array="},
+    {0},
+};
+
+static const pl_reply_field me_fields[] = {
+    {"user", "string", "whose credential came with the request"},
+    {"by", "string", "how it came"},
+    {"credential", "string?", "its id"},
+    {"expires", "string?", "RFC 3339"},
+    {"scopes", "[]string", "what it allows"},
+    {"groups", "[]#Membership", "that the user belongs to"},
+    {"limits", "{}integer?", "null: none"},
+    {0},
+};
+static const pl_reply_field membership_fields[] = {
+    {"name", "string", "the group's"},
+    {"role", "=view,manage", "what one may do with its sessions"},
+    {0},
+};
+static const pl_reply_field token_fields[] = {
+    {"id", "string", "32 hex digits; not the secret"},
+    {"kind", "string", "token, login or link"},
+    {"user", "string", "whose it is"},
+    {"name", "string", "for people"},
+    {"scopes", "[]string", "what it allows"},
+    {"session", "string?", "the only one that it shows"},
+    {"created", "string?", "RFC 3339"},
+    {"expires", "string?", "RFC 3339; null: never"},
+    {0},
+};
+static const pl_reply_field new_token_fields[] = {
+    {"id", "string", "to revoke it by"},
+    {"token", "string", "the secret: shown once"},
+    {"user", "string", "whose it is"},
+    {"name", "string", "for people"},
+    {"scopes", "[]string", "what it allows"},
+    {"expires", "string?", "RFC 3339; null: never"},
+    {0},
+};
+static const pl_reply_field token_request_fields[] = {
+    {"name?", "string", "for people"},
+    {"user?", "string", "for administrators; otherwise you"},
+    {"scopes?", "string", "read submit admin metrics, with spaces; read submit where left out"},
+    {"expires_in?", "integer", "s; 0: never"},
+    {0},
+};
+static const pl_reply_field token_list_fields[] = {
+    {"items", "[]#Token", "by id"},
+    {"next", "string?", "the cursor of the next page"},
+    {0},
+};
+static const pl_reply_field user_fields[] = {
+    {"name", "string", "as in tokens and sessions"},
+    {"created", "string?", "RFC 3339"},
+    {"disabled", "boolean", "whether its credentials are refused"},
+    {"uid", "integer?", "at the other end of a unix socket"},
+    {"limits", "{}integer?", "null: the daemon's own"},
+    {0},
+};
+static const pl_reply_field user_request_fields[] = {
+    {"name?", "string", "of a new one"},
+    {"disabled?", "boolean", "whether its credentials are refused"},
+    {"uid?", "integer?", "at the other end of a unix socket"},
+    {"sessions?", "integer?", "at once"},
+    {"queued?", "integer?", "waiting"},
+    {"cores?", "integer?", "at once"},
+    {"bytes?", "integer?", "stored"},
+    {"mesh_bytes?", "integer?", "uploaded"},
+    {0},
+};
+static const pl_reply_field user_list_fields[] = {
+    {"items", "[]#User", "by name"},
+    {"next", "string?", "the cursor of the next page"},
+    {0},
+};
+static const pl_reply_field group_fields[] = {
+    {"name", "string", "as in sessions"},
+    {"created", "string?", "RFC 3339"},
+    {"members", "[]#Member", "users and what they may do"},
+    {0},
+};
+static const pl_reply_field member_fields[] = {
+    {"user", "string", "name"},
+    {"role", "=view,manage", "what they may do with the group's sessions"},
+    {0},
+};
+static const pl_reply_field member_request_fields[] = {
+    {"role", "=view,manage", "what they may do with the group's sessions"},
+    {0},
+};
+static const pl_reply_field group_list_fields[] = {
+    {"items", "[]#Group", "by name"},
+    {"next", "string?", "the cursor of the next page"},
+    {0},
+};
+static const pl_reply_field named_fields[] = {
+    {"name", "string", "of the user or group"},
+    {0},
+};
+
+/* One a line, so that additions merge. */
+/* clang-format off */
+const pl_reply_table pl_reply_tables[] = {
+    {"Session", "A session.", session_fields},
+    {"Paused", "Who paused a session.", paused_fields},
+    {"Progress", "How far a session is.", progress_fields},
+    {"QueuePlace", "A session's place in the queue.", queue_place_fields},
+    {"Resources", "What a session takes of the machine.", resources_fields},
+    {"Failure", "What went wrong.", failure_fields},
+    {"Body", "A body's place in the frames.", body_fields},
+    {"SessionList", "A page of sessions.", session_list_fields},
+    {"Fault", "One mistake in what was sent.", fault_fields},
+    {"Validation", "A scene that can be run.", validation_fields},
+    {"Estimate", "What a run would take.", estimate_fields},
+    {"Mesh", "What a mesh file holds.", mesh_fields},
+    {"Quality", "Shape of the tetrahedra.", quality_fields},
+    {"MeshTag", "A group of elements.", mesh_tag_fields},
+    {"MeshField", "Values of elements.", mesh_field_fields},
+    {"Version", "Versions.", version_fields},
+    {"Health", "A sign of life.", health_fields},
+    {"Topology", "What to draw.", topology_fields},
+    {"Me", "Who asks.", me_fields},
+    {"Membership", "A group of the user's.", membership_fields},
+    {"Token", "A credential, without its secret.", token_fields},
+    {"NewToken", "A credential with its secret.", new_token_fields},
+    {"TokenRequest", "What a new token is to be.", token_request_fields},
+    {"TokenList", "A page of credentials.", token_list_fields},
+    {"User", "A user.", user_fields},
+    {"UserRequest", "What a user is to be; null takes a limit back.", user_request_fields},
+    {"UserList", "A page of users.", user_list_fields},
+    {"Group", "A group.", group_fields},
+    {"Member", "A member of a group.", member_fields},
+    {"MemberRequest", "What a member may do.", member_request_fields},
+    {"GroupList", "A page of groups.", group_list_fields},
+    {"Named", "What was made or changed.", named_fields},
+    {"Scene", "A scene; GET /v1/schema/scene has its schema.", NULL},
+    {"Capabilities", "What this version can do, and every parameter of a scene.", NULL},
+    {"Schema", "A JSON Schema (2020-12).", NULL},
+    {"OpenApi", "An OpenAPI 3.1 document.", NULL},
+    {0},
+};
+/* clang-format on */
+
+/* ---- as JSON Schema ----------------------------------------------------------------------------
+ */
+
+static void set_words(pl_json_writer *w, const char *words, size_t length, bool null)
+{
+    pl_json_key(w, "enum");
+    pl_json_begin_array(w);
+    for (size_t at = 0; at < length;) {
+        char word[64];
+        size_t n = strcspn(words + at, ",?");
+        snprintf(word, sizeof word, "%.*s", (int)n, words + at);
+        pl_json_put_string(w, word);
+        at += n + 1;
+    }
+    if (null) {
+        pl_json_put_null(w);
+    }
+    pl_json_end_array(w);
+}
+
+/* A type that may be null as well: one with a word for it, or either of two. */
+static void set_simple(pl_json_writer *w, const char *name, bool null)
+{
+    if (!null) {
+        pl_json_set_string(w, "type", name);
+        return;
+    }
+    pl_json_key(w, "type");
+    pl_json_begin_array(w);
+    pl_json_put_string(w, name);
+    pl_json_put_string(w, "null");
+    pl_json_end_array(w);
+}
+
+static void set_reference(pl_json_writer *w, const char *name, bool null)
+{
+    char text[192];
+    snprintf(text, sizeof text, "#/components/schemas/%s", name);
+    if (null) {
+        pl_json_key(w, "anyOf");
+        pl_json_begin_array(w);
+        pl_json_begin_object(w);
+    }
+    pl_json_set_string(w, "$ref", text);
+    if (null) {
+        pl_json_end_object(w);
+        pl_json_put_raw(w, "{\"type\": \"null\"}");
+        pl_json_end_array(w);
+    }
+}
+
+void pl_reply_type_put(pl_json_writer *w, const char *type, const char *doc)
+{
+    size_t length = strlen(type);
+    bool null = length > 0 && type[length - 1] == '?';
+    char name[128];
+    snprintf(name, sizeof name, "%.*s", (int)(length - null), type);
+    pl_json_begin_object(w);
+    if (doc) {
+        pl_json_set_string(w, "description", doc);
+    }
+    if (strncmp(name, "[]", 2) == 0 || strncmp(name, "{}", 2) == 0) {
+        set_simple(w, name[0] == '[' ? "array" : "object", null);
+        pl_json_key(w, name[0] == '[' ? "items" : "additionalProperties");
+        pl_reply_type_put(w, name + 2, NULL);
+    } else if (name[0] == '=') {
+        set_words(w, name + 1, strlen(name) - 1, null);
+    } else if (name[0] == '#') {
+        set_reference(w, name + 1, null);
+    } else if (strcmp(name, "any") != 0) {
+        set_simple(w, name, null);
+    }
+    pl_json_end_object(w);
+}
+
+static bool is_optional(const pl_reply_field *f)
+{
+    return f->key[strlen(f->key) - 1] == '?';
+}
+
+void pl_reply_schema_put(pl_json_writer *w, const pl_reply_table *table)
+{
+    pl_json_begin_object(w);
+    pl_json_set_string(w, "description", table->doc);
+    pl_json_set_string(w, "type", "object");
+    if (table->fields) {
+        pl_json_set_boolean(w, "additionalProperties", false);
+        pl_json_key(w, "required");
+        pl_json_begin_array(w);
+        for (const pl_reply_field *f = table->fields; f->key; f++) {
+            if (!is_optional(f)) {
+                pl_json_put_string(w, f->key);
+            }
+        }
+        pl_json_end_array(w);
+        pl_json_key(w, "properties");
+        pl_json_begin_object(w);
+        for (const pl_reply_field *f = table->fields; f->key; f++) {
+            char key[64];
+            snprintf(key, sizeof key, "%.*s", (int)(strlen(f->key) - is_optional(f)), f->key);
+            pl_json_key(w, key);
+            pl_reply_type_put(w, f->type, f->doc);
+        }
+        pl_json_end_object(w);
+    }
+    pl_json_end_object(w);
+}
