@@ -26,6 +26,8 @@ const pl_problem pl_problems[] = {
      "Call it from a page that it serves itself, or from a program."},
     {403, "missing_scope", "The credential is valid but does not allow this.",
      "Use a token with the scope that the detail names."},
+    {403, "link_only", "A share link shows one session and nothing else.",
+     "Use a token or log in."},
     {403, "view_only", "The session is another user's: you may look, not change.",
      "Ask its owner, or a manager of its group."},
     {403, "no_such_group", "A session can only be given to a group that you belong to.",
