@@ -30,6 +30,20 @@ bool pl_grant_to_group(pl_store *store, const char *group, const char *hash)
     return pl_store_change(store, &s, 1) == 1;
 }
 
+int pl_grant_drop(pl_store *store, const char *user, const char *group, const char *hash)
+{
+    pl_statement s[] = {
+        {"DELETE FROM grants WHERE hash=?1 AND owner=coalesce(?2, '@' || ?3)",
+         {hash, user, group},
+         3},
+        {"UPDATE meshes SET last_used=0 WHERE hash=?1 AND NOT EXISTS"
+         "(SELECT 1 FROM grants WHERE hash=?1)",
+         {hash},
+         1},
+    };
+    return pl_store_change(store, s, 2);
+}
+
 int64_t pl_grant_bytes(pl_store *store, const char *user)
 {
     int64_t bytes = 0;

@@ -18,6 +18,7 @@ static const parameter known_parameters[] = {
     {"{k}", "string", "a frame's number from 0, or latest"},
     {"{sha256}", "string", "a file's SHA-256, 64 hex digits"},
     {"{code}", "string", "the last word of a problem's type"},
+    {"{device}", "string", "cpu"},
     {"{name}", "string", "of the user or group"},
     {"{user}", "string", "a user's name"},
     {"from", "integer", "first frame to send (0)"},

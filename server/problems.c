@@ -42,6 +42,8 @@ const pl_problem pl_problems[] = {
      "GET /v1/sessions lists yours. A deleted one is gone for good."},
     {404, "no_such_mesh", "You have uploaded no file with this hash.",
      "PUT it: a hash alone gives nobody a file, even where another user has sent the same."},
+    {404, "no_such_device", "Sessions run on no device of this name.",
+     "GET /v1/devices lists them."},
     {404, "no_such_frame", "The session has not, and will not have, this frame.",
      "The detail says which are there."},
     {404, "no_such_file", "The session has no such file.", "It ended before it could be written."},

@@ -128,6 +128,48 @@ static const pl_reply_field mesh_fields[] = {
     {"faults_total", "integer", "0"},
     {0},
 };
+static const pl_reply_field mesh_item_fields[] = {
+    {"hash", "string", "SHA-256 of the file"},
+    {"bytes", "integer", "of the file"},
+    {"format", "string", "as found"},
+    {"vertices", "integer?", "as in the upload's reply"},
+    {"tets", "integer?", "as in the upload's reply"},
+    {"triangles", "integer?", "as in the upload's reply"},
+    {"edges", "integer?", "as in the upload's reply"},
+    {"uploaded", "string", "RFC 3339"},
+    {"last_used", "string", "by an upload or a session, RFC 3339"},
+    {"groups", "[]string", "of yours that hold it"},
+    {"yours", "boolean", "whether you hold it yourself"},
+    {0},
+};
+static const pl_reply_field mesh_list_fields[] = {
+    {"items", "[]#MeshItem", "by hash"},
+    {"next", "string?", "the cursor of the next page"},
+    {0},
+};
+static const pl_reply_field queue_fields[] = {
+    {"running", "integer", "sessions that run"},
+    {"queued", "integer", "sessions that wait, those for their restart too"},
+    {"checking", "integer", "sessions that are checked"},
+    {"items", "[]#Session", "of those that wait, what you may see, next first"},
+    {0},
+};
+static const pl_reply_field device_fields[] = {
+    {"device", "string", "cpu"},
+    {"name", "string", "what it is"},
+    {"cores", "integer", "for sessions"},
+    {"cores_used", "integer", "by running sessions"},
+    {"memory", "integer", "bytes"},
+    {"memory_used", "integer", "bytes, as estimated for running sessions"},
+    {"sessions", "integer", "that run there"},
+    {"draining", "boolean", "whether no more are started"},
+    {0},
+};
+static const pl_reply_field device_list_fields[] = {
+    {"items", "[]#Device", "all of them"},
+    {"next", "string?", "null: there are few"},
+    {0},
+};
 static const pl_reply_field quality_fields[] = {
     {"worst", "number?", "the least"},
     {"mean", "number?", "over all"},
@@ -167,6 +209,19 @@ static const pl_reply_field topology_fields[] = {
     {0},
 };
 
+static const pl_reply_field event_fields[] = {
+    {"seq", "integer", "ascends, also over restarts of the daemon"},
+    {"time", "string", "RFC 3339"},
+    {"event", "=created,state,changed,deleted", "what happened"},
+    {"session", "#Session", "as it then was"},
+    {0},
+};
+static const pl_reply_field event_list_fields[] = {
+    {"items", "[]#Event", "oldest first"},
+    {"next", "integer", "for ?since="},
+    {"missed", "boolean", "whether some are gone: look at the sessions themselves"},
+    {0},
+};
 static const pl_reply_field me_fields[] = {
     {"user", "string", "whose credential came with the request"},
     {"by", "string", "how it came"},
@@ -278,12 +333,19 @@ const pl_reply_table pl_reply_tables[] = {
     {"Validation", "A scene that can be run.", validation_fields},
     {"Estimate", "What a run would take.", estimate_fields},
     {"Mesh", "What a mesh file holds.", mesh_fields},
+    {"MeshItem", "A mesh in a list.", mesh_item_fields},
+    {"MeshList", "A page of meshes.", mesh_list_fields},
+    {"Queue", "What runs and what waits.", queue_fields},
+    {"Device", "What sessions run on.", device_fields},
+    {"DeviceList", "What sessions run on.", device_list_fields},
     {"Quality", "Shape of the tetrahedra.", quality_fields},
     {"MeshTag", "A group of elements.", mesh_tag_fields},
     {"MeshField", "Values of elements.", mesh_field_fields},
     {"Version", "Versions.", version_fields},
     {"Health", "A sign of life.", health_fields},
     {"Topology", "What to draw.", topology_fields},
+    {"Event", "Something that happened to a session.", event_fields},
+    {"EventList", "What happened.", event_list_fields},
     {"Me", "Who asks.", me_fields},
     {"Membership", "A group of the user's.", membership_fields},
     {"Token", "A credential, without its secret.", token_fields},

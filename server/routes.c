@@ -4,11 +4,13 @@
 #include "server/api.h"
 #include "server/event_stream.h"
 #include "server/frame.h"
+#include "server/mesh_list.h"
 #include "server/meshes.h"
 #include "server/openapi.h"
 #include "server/ops.h"
 #include "server/patch.h"
 #include "server/problems.h"
+#include "server/queue.h"
 #include "server/streams.h"
 #include "server/tenant_api.h"
 
@@ -61,10 +63,10 @@ const pl_route pl_routes[] = {
      .query = {"from", "max_fps", "dtype", "vertices", "fields"},
      .summary = "One stream for a page: the newest frames, all metrics, and states"},
     {"GET", SESSION "/events", pl_handle_session_events, PL_RUN_HERE, PL_SCOPE_READ,
-     .produces = JSON ", text/event-stream", .query = {"since", "wait"},
+     .produces = JSON ", text/event-stream", .query = {"since", "wait"}, .replies = "200 EventList",
      .summary = "What happens to a session: server-sent events, or a long poll"},
     {"GET", "/v1/events", pl_handle_events, PL_RUN_HERE, PL_SCOPE_READ,
-     .produces = JSON ", text/event-stream", .query = {"since", "wait"},
+     .produces = JSON ", text/event-stream", .query = {"since", "wait"}, .replies = "200 EventList",
      .summary = "What happens to sessions: server-sent events, or a long poll"},
     {"GET", SESSION "/scene", pl_handle_scene, PL_RUN_FILES, PL_SCOPE_READ, .produces = JSON,
      .query = {"form"}, .replies = "200 Scene, 304",
@@ -74,12 +76,28 @@ const pl_route pl_routes[] = {
     {"POST", "/v1/validate", pl_handle_validate, PL_RUN_CHECKS, PL_SCOPE_SUBMIT, PL_TAKES_JSON,
      .produces = JSON, .replies = "200 Validation", .body = "#Scene",
      .summary = "Check a scene and estimate its cost; nothing is kept"},
+    {"GET", "/v1/meshes", pl_handle_meshes, PL_RUN_FILES, PL_SCOPE_READ, .produces = JSON,
+     .query = {"limit", "cursor"}, .replies = "200 MeshList",
+     .summary = "Meshes that you hold, yourself or with a group"},
     {"PUT", "/v1/meshes/{sha256}", pl_handle_mesh_put, PL_RUN_CHECKS, PL_SCOPE_SUBMIT,
      PL_TAKES_BYTES, .produces = JSON, .query = {"group"}, .replies = "200 Mesh, 201 Mesh",
      .summary = "Upload a mesh file", .sink = &pl_mesh_sink},
     {"GET", "/v1/meshes/{sha256}", pl_handle_mesh_get, PL_RUN_FILES, PL_SCOPE_READ,
      .produces = "application/octet-stream", .replies = "200, 304",
      .summary = "Read a mesh file; HEAD asks for it"},
+    {"DELETE", "/v1/meshes/{sha256}", pl_handle_mesh_delete, PL_RUN_FILES, PL_SCOPE_SUBMIT,
+     .produces = JSON, .query = {"group"}, .replies = "204",
+     .summary = "Let go of a mesh; sessions that use it keep it"},
+    {"GET", "/v1/queue", pl_handle_queue, PL_RUN_HERE, PL_SCOPE_READ, .produces = JSON,
+     .query = {"limit"}, .replies = "200 Queue",
+     .summary = "What runs and what waits; of others only the numbers"},
+    {"GET", "/v1/devices", pl_handle_devices, PL_RUN_HERE, PL_SCOPE_READ, .produces = JSON,
+     .replies = "200 DeviceList", .summary = "What sessions run on, and what is free of it"},
+    {"POST", "/v1/devices/{device}/drain", pl_handle_drain, PL_RUN_HERE, PL_SCOPE_ADMIN,
+     .produces = JSON, .replies = "202 DeviceList",
+     .summary = "Start no more sessions there; those that run go on"},
+    {"POST", "/v1/devices/{device}/resume", pl_handle_undrain, PL_RUN_HERE, PL_SCOPE_ADMIN,
+     .produces = JSON, .replies = "202 DeviceList", .summary = "Start sessions there again"},
     {"GET", "/v1/me", pl_handle_me, PL_RUN_HERE, PL_SCOPE_ANY, .produces = JSON,
      .replies = "200 Me", .summary = "Who asks: user, groups, scopes, limits"},
     {"GET", "/v1/tokens", pl_handle_tokens, PL_RUN_FILES, PL_SCOPE_ANY, .produces = JSON,

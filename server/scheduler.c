@@ -39,6 +39,8 @@ void pl_scheduler_reason(const pl_scheduler *s, const pl_session *session, int64
     out[0] = 0;
     if (session->state == PL_STATE_QUEUED && session->due_ms) {
         restart_reason(session, session->due_ms > now_ms ? session->due_ms - now_ms : 0, out, size);
+    } else if (session->queue_position > 0 && s->draining) {
+        snprintf(out, size, "the machine is being drained: nothing is started");
     } else if (session->queue_position > 1) {
         snprintf(out, size, "waits for %d session%s before it", session->queue_position - 1,
                  session->queue_position == 2 ? "" : "s");
@@ -164,7 +166,7 @@ void pl_scheduler_move(pl_scheduler *s, pl_session *session)
 
 pl_session *pl_scheduler_next(pl_scheduler *s)
 {
-    if (s->count == 0 || !fits(s, s->queue[0])) {
+    if (s->count == 0 || s->draining || !fits(s, s->queue[0])) {
         return NULL;
     }
     pl_session *session = s->queue[0];

@@ -13,6 +13,7 @@
 typedef struct pl_scheduler {
     int64_t cores, cores_used;
     double memory, memory_used; /* bytes */
+    bool draining;              /* nothing is started */
     pl_session **queue;         /* [count], first is next */
     size_t count, capacity;
     pl_session **delayed; /* [delayed_count], in no order; each has its due_ms */

@@ -503,6 +503,38 @@ char *pl_sessions_list(pl_sessions *t, const pl_list_query *q)
     return pl_json_finish(&w, NULL);
 }
 
+pl_load pl_sessions_load(pl_sessions *t)
+{
+    pthread_mutex_lock(&t->mutex);
+    const pl_scheduler *s = &t->scheduler;
+    pl_load load = {s->cores, s->cores_used, s->memory, s->memory_used, s->draining};
+    pthread_mutex_unlock(&t->mutex);
+    return load;
+}
+
+void pl_sessions_drain(pl_sessions *t, bool draining)
+{
+    pthread_mutex_lock(&t->mutex);
+    t->scheduler.draining = draining;
+    pthread_mutex_unlock(&t->mutex);
+    pl_executor_kick(t->daemon->executor);
+}
+
+void pl_sessions_queue_view(pl_sessions *t, const pl_principal *principal, int64_t limit,
+                            pl_json_writer *w)
+{
+    pthread_mutex_lock(&t->mutex);
+    const pl_scheduler *queue = &t->scheduler;
+    for (size_t i = 0; i < queue->count && limit > 0; i++) {
+        const pl_session *s = queue->queue[i];
+        if (pl_principal_access(principal, s->id, s->owner, s->group) != PL_ACCESS_NONE) {
+            encode(t, s, false, w);
+            limit--;
+        }
+    }
+    pthread_mutex_unlock(&t->mutex);
+}
+
 int64_t pl_sessions_count(const pl_sessions *t, pl_session_state state)
 {
     return atomic_load(&t->counts[state]);

@@ -92,6 +92,18 @@ char *pl_sessions_list(pl_sessions *sessions, const pl_list_query *query);
 
 /* Without the table's mutex. */
 int64_t pl_sessions_count(const pl_sessions *sessions, pl_session_state state);
+typedef struct pl_load {
+    int64_t cores, cores_used;
+    double memory, memory_used; /* bytes */
+    bool draining;
+} pl_load;
+pl_load pl_sessions_load(pl_sessions *sessions);
+/* Start nothing, or start again; until the daemon ends. */
+void pl_sessions_drain(pl_sessions *sessions, bool draining);
+/* What waits for its turn, next first, as far as the principal may see it: at most `limit` as members of
+ * an array that the writer has begun. */
+void pl_sessions_queue_view(pl_sessions *sessions, const pl_principal *principal, int64_t limit,
+                            pl_json_writer *w);
 int64_t pl_sessions_cores_used(const pl_sessions *sessions);
 
 /* Every session in the table, with a reference each; malloc'ed list. For start and stop. */

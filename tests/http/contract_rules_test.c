@@ -244,7 +244,7 @@ START_TEST(test_method)
         {"POST", "/v1/sessions/" ID "/topology", {"GET", "HEAD"}},
         {"PATCH", "/v1/sessions/" ID "/frames/0", {"GET", "HEAD"}},
         {"GET", "/v1/validate", {"POST"}},
-        {"DELETE", "/v1/meshes/" HASH, {"GET", "HEAD", "PUT"}},
+        {"POST", "/v1/meshes/" HASH, {"GET", "HEAD", "PUT", "DELETE"}},
         {"POST", "/healthz", {"GET", "HEAD"}},
         {"DELETE", "/", {"GET", "HEAD"}},
     };
