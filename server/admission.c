@@ -13,6 +13,7 @@
 #include "server/idempotency.h"
 #include "server/pool.h"
 #include "server/preflight_run.h"
+#include "server/quota.h"
 #include "server/removal.h"
 #include "server/say.h"
 #include "server/session_view.h"
@@ -48,6 +49,7 @@ typedef struct admission {
     pl_preflight_run run;
     const char *key; /* of Idempotency-Key; NULL: none */
     char body_hash[65];
+    pl_quota_hold hold;
 } admission;
 
 static void admission_clear(admission *a)
@@ -55,6 +57,7 @@ static void admission_clear(admission *a)
     if (a->staged) {
         pl_remove_tree(a->daemon->state_fd, a->incoming);
     }
+    pl_quota_release(&a->hold);
     pl_outline_clear(&a->outline);
     pl_faults_clear(&a->faults);
     pl_preflight_clear(&a->preflight);
@@ -169,7 +172,7 @@ static int link_meshes(admission *a, int dir_fd)
         if (linkat(a->daemon->state_fd, from, dir_fd, to, 0) != 0 && errno != EEXIST) {
             return -1;
         }
-        pl_store_use_mesh(a->daemon->store, u->hash);
+        pl_mesh_use(a->daemon->store, u->hash);
     }
     return 0;
 }
@@ -540,6 +543,11 @@ static bool accepted(admission *a, pl_preflight_verdict verdict)
     return a->faults.total ? reply_refused(a) : true;
 }
 
+static bool within_limits(admission *a)
+{
+    return pl_quota_hold_session(a->request, a->outline.cores > 0 ? a->outline.cores : 1, &a->hold);
+}
+
 static bool begin_check(admission *a)
 {
     char directory[PATH_MAX + 112];
@@ -557,7 +565,7 @@ void pl_handle_create(pl_request *r)
     admission a = {.daemon = d, .request = r, .owner = pl_request_owner(r)};
     pl_session *later = NULL; /* answered before its check is done */
     if (pl_request_group(r, &a.group) && begin_key(&a) && queue_has_room(&a) && decode(&a) &&
-        stage(&a) && begin_check(&a)) {
+        within_limits(&a) && stage(&a) && begin_check(&a)) {
         pl_preflight_verdict verdict = pl_preflight_await(&a.run, patience(r), &a.faults);
         if (verdict == PL_PREFLIGHT_RUNNING) {
             later = commit(&a, PL_STATE_CHECKING);

@@ -2,7 +2,21 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
+
+enum { DAY_S = 24 * 3600, STALE_MAX = 1000 };
+
+typedef struct digits {
+    char text[24];
+} digits;
+
+static digits number(int64_t value)
+{
+    digits d;
+    snprintf(d.text, sizeof d.text, "%lld", (long long)value);
+    return d;
+}
 
 static void see_number(void *context, const char *const *columns)
 {
@@ -20,12 +34,26 @@ bool pl_grant_held(pl_store *store, const char *user, const char *hash)
     return pl_store_read(store, &s, see_number, &held) && held > 0;
 }
 
+bool pl_grant_add(pl_store *store, const char *owner, const char *hash, int64_t bytes,
+                  const char *report)
+{
+    digits now = number(time(NULL)), size = number(bytes);
+    const pl_statement both[] = {
+        {"INSERT OR REPLACE INTO meshes(hash, bytes, report, last_used) VALUES(?,?,?,?)",
+         {hash, size.text, report, now.text},
+         4},
+        {"INSERT OR REPLACE INTO grants(owner, hash, created) VALUES(?,?,?)",
+         {owner, hash, now.text},
+         3},
+    };
+    return pl_store_change(store, both, owner ? 2 : 1) > 0;
+}
+
 bool pl_grant_to_group(pl_store *store, const char *group, const char *hash)
 {
-    char now[24];
-    snprintf(now, sizeof now, "%lld", (long long)time(NULL));
+    digits now = number(time(NULL));
     pl_statement s = {"INSERT OR REPLACE INTO grants(owner, hash, created) VALUES('@' || ?, ?, ?)",
-                      {group, hash, now},
+                      {group, hash, now.text},
                       3};
     return pl_store_change(store, &s, 1) == 1;
 }
@@ -52,4 +80,57 @@ int64_t pl_grant_bytes(pl_store *store, const char *user)
                       {user},
                       1};
     return pl_store_read(store, &s, see_number, &bytes) ? bytes : -1;
+}
+
+/* ---- meshes ------------------------------------------------------------------------------------
+ */
+
+void pl_mesh_use(pl_store *store, const char *hash)
+{
+    digits now = number(time(NULL));
+    pl_store_note(
+        store, &(pl_statement){"UPDATE meshes SET last_used=? WHERE hash=?", {now.text, hash}, 2});
+}
+
+typedef struct stale {
+    char (*hashes)[65];
+    int count;
+} stale;
+
+static void see_stale(void *context, const char *const *columns)
+{
+    stale *s = context;
+    if (s->count < STALE_MAX && columns[0]) {
+        snprintf(s->hashes[s->count++], 65, "%s", columns[0]);
+    }
+}
+
+int pl_meshes_each_stale(pl_store *store, bool (*forget)(void *context, const char *hash),
+                         void *context)
+{
+    digits day_ago = number(time(NULL) - DAY_S), most = number(STALE_MAX);
+    pl_statement q = {
+        "SELECT hash FROM meshes WHERE last_used<? LIMIT ?", {day_ago.text, most.text}, 2};
+    stale s = {malloc(STALE_MAX * sizeof *s.hashes), 0};
+    int gone = 0;
+    if (s.hashes) {
+        pl_store_read(store, &q, see_stale, &s);
+    }
+    for (int i = 0; i < s.count; i++) {
+        gone += forget(context, s.hashes[i]);
+    }
+    free(s.hashes);
+    return gone;
+}
+
+bool pl_mesh_forget(pl_store *store, const char *hash)
+{
+    digits day_ago = number(time(NULL) - DAY_S);
+    const pl_statement both[] = {
+        {"DELETE FROM meshes WHERE hash=?1 AND last_used<?2", {hash, day_ago.text}, 2},
+        {"DELETE FROM grants WHERE hash=?1 AND NOT EXISTS(SELECT 1 FROM meshes WHERE hash=?1)",
+         {hash},
+         1},
+    };
+    return pl_store_change(store, both, 2) == 1;
 }

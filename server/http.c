@@ -1,5 +1,6 @@
 #include "server/http.h"
 
+#include "server/audit.h"
 #include "server/judge.h"
 #include "server/listener.h"
 #include "server/pool.h"
@@ -156,6 +157,7 @@ static enum MHD_Result queue_reply(pl_request *r)
         MHD_add_response_header(response, "Connection", "close");
     }
     count_reply(r);
+    pl_audit_request(r);
     enum MHD_Result queued = MHD_queue_response(r->connection, (unsigned int)reply->status,
                                                 response);
     MHD_destroy_response(response);
@@ -272,6 +274,20 @@ static void complete(void *context, struct MHD_Connection *connection, void **sl
 
 /* ---- what request.c leaves to the library ------------------------------------------------------
  */
+
+void pl_request_address(pl_request *r, char out[64])
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(r->connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    pl_listener_name(info ? info->client_addr : NULL, out);
+    const char *forwarded = r->daemon->options.behind_proxy
+                                ? pl_request_header(r, "X-Forwarded-For")
+                                : NULL;
+    if (forwarded) { /* the last is the proxy's own word */
+        const char *comma = strrchr(forwarded, ',');
+        snprintf(out, 64, "%s", comma ? comma + 1 + strspn(comma + 1, " ") : forwarded);
+    }
+}
 
 typedef struct pair_view {
     bool (*see)(void *context, const char *name, const char *value);

@@ -61,3 +61,10 @@ void pl_key_end(pl_store *store, const char *owner, const char *route, const cha
 {
     pl_busy_keys_drop(pl_store_busy(store), owner, route, key);
 }
+
+void pl_keys_sweep(pl_store *store)
+{
+    char day_ago[24];
+    snprintf(day_ago, sizeof day_ago, "%lld", (long long)(time(NULL) - DAY_S));
+    pl_store_change(store, &(pl_statement){"DELETE FROM keys WHERE created<?", {day_ago}, 1}, 1);
+}

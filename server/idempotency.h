@@ -15,5 +15,7 @@ typedef enum pl_key_verdict {
 pl_key_verdict pl_key_begin(pl_store *store, const char *owner, const char *route, const char *key,
                             const char *body_hash, int *status, char **reply, char **location);
 void pl_key_end(pl_store *store, const char *owner, const char *route, const char *key);
+/* Forget replies older than a day. */
+void pl_keys_sweep(pl_store *store);
 
 #endif

@@ -189,6 +189,7 @@ static void judge_access(pl_request *r, const framing *f)
     if (r->principal) {
         judge_scope(r);
     } else if (r->route->scope != PL_SCOPE_PUBLIC) {
+        atomic_fetch_add(&r->daemon->counters.auth_failures, f->authorization != NULL);
         pl_reply_problem(r, 401, "unauthorized", "Unauthorized",
                          f->authorization ? "the token is not one of this daemon's, or its time is "
                                             "over"

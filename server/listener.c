@@ -37,3 +37,15 @@ int pl_listener_open(pl_daemon *d)
              d->options.listen_host, ntohs(is_v6 ? v6.sin6_port : v4.sin_port));
     return fd;
 }
+
+void pl_listener_name(const struct sockaddr *address, char out[64])
+{
+    out[0] = 0;
+    if (address && address->sa_family == AF_INET) {
+        inet_ntop(AF_INET, &((const struct sockaddr_in *)address)->sin_addr, out, 64);
+    } else if (address && address->sa_family == AF_INET6) {
+        inet_ntop(AF_INET6, &((const struct sockaddr_in6 *)address)->sin6_addr, out, 64);
+    } else if (address && address->sa_family == AF_UNIX) {
+        snprintf(out, 64, "unix");
+    }
+}

@@ -7,4 +7,8 @@
 /* Bound and listening as the options say; sets daemon->url. -1 with a line in the log. */
 int pl_listener_open(pl_daemon *daemon);
 
+struct sockaddr;
+/* The other end as text: "127.0.0.1", "unix", "" for NULL. */
+void pl_listener_name(const struct sockaddr *address, char out[64]);
+
 #endif

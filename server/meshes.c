@@ -8,6 +8,7 @@
 #include "server/auth.h"
 #include "server/grants.h"
 #include "server/preflight_run.h"
+#include "server/quota.h"
 #include "server/say.h"
 #include "server/store.h"
 
@@ -214,7 +215,7 @@ static bool keep(upload *u, const char *owner, const char *hash, const char *rep
             close(dir_fd);
         }
     }
-    good = good && pl_store_add_mesh(u->daemon->store, owner, hash, u->bytes, report);
+    good = good && pl_grant_add(u->daemon->store, owner, hash, u->bytes, report);
     pthread_mutex_unlock(&publish_mutex);
     return good;
 }
@@ -271,10 +272,13 @@ void pl_handle_mesh_put(pl_request *r)
         pl_faults_clear(&faults);
         return;
     }
+    if (!pl_grant_held(u->daemon->store, owner, hash) && !pl_quota_allows_mesh(r, u->bytes)) {
+        return;
+    }
     bool sound = is_sound(u->daemon, hash);
     pthread_mutex_lock(&publish_mutex);
     char *report = sound ? known_report(u->daemon, hash) : NULL;
-    bool granted = report && pl_store_add_mesh(u->daemon->store, owner, hash, u->bytes, report);
+    bool granted = report && pl_grant_add(u->daemon->store, owner, hash, u->bytes, report);
     pthread_mutex_unlock(&publish_mutex);
     if (granted && group && !pl_grant_to_group(u->daemon->store, group, hash)) {
         free(report);
@@ -343,7 +347,7 @@ static bool forget(void *context, const char *hash)
         return false;
     }
     pthread_mutex_lock(&publish_mutex);
-    bool gone = pl_store_forget_mesh(d->store, hash);
+    bool gone = pl_mesh_forget(d->store, hash);
     if (gone) {
         unlinkat(d->state_fd, path, 0);
         unlinkat(d->state_fd, beside, 0);
@@ -354,7 +358,7 @@ static bool forget(void *context, const char *hash)
 
 void pl_meshes_sweep(pl_daemon *d)
 {
-    int gone = pl_store_sweep(d->store, forget, d);
+    int gone = pl_meshes_each_stale(d->store, forget, d);
     if (gone) {
         pl_say(PL_LEVEL_INFO, "%d meshes unused for a day were removed", gone);
     }

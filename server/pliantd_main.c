@@ -1,8 +1,10 @@
 /* pliantd: the daemon. This file sets the parts up, waits for a signal, and takes them down. */
+#include "server/audit.h"
 #include "server/auth.h"
 #include "server/daemon.h"
 #include "server/executor.h"
 #include "server/http.h"
+#include "server/idempotency.h"
 #include "server/meshes.h"
 #include "server/ops.h"
 #include "server/pool.h"
@@ -125,7 +127,7 @@ static bool start_parts(pl_daemon *d)
            (d->files = pl_pool_create("files", FILE_THREADS, FILE_QUEUE)) &&
            (d->checks = pl_pool_create("checks", check_threads, CHECK_QUEUE)) &&
            (d->executor = pl_executor_create(d)) && pl_reconcile(d) == 0 &&
-           (d->http = pl_http_create(d, pl_routes));
+           pl_tenants_start(d->tenants) && (d->http = pl_http_create(d, pl_routes));
 }
 
 static bool announce(pl_daemon *d)
@@ -163,6 +165,7 @@ static void stop_parts(pl_daemon *d)
     pl_pool_stop(d->checks);
     pl_pool_stop(d->files);
     pl_http_destroy(d->http, DRAIN_MS);
+    pl_tenants_stop(d->tenants);
     if (d->executor && d->options.stop_workers) {
         pl_executor_stop_workers(d->executor, STOP_MS);
     }
@@ -185,7 +188,9 @@ static void sweep(void *context)
 {
     pl_daemon *d = context;
     pl_meshes_sweep(d);
+    pl_keys_sweep(d->store);
     pl_tokens_sweep(d->store);
+    pl_audit_sweep(d->store);
 }
 
 static void wait_for_signal(pl_daemon *d, const sigset_t *signals)

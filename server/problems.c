@@ -34,6 +34,10 @@ const pl_problem pl_problems[] = {
      "GET /v1/me lists your groups."},
     {403, "priority_needs_admin", "A priority above 0 goes before other users' sessions.",
      "Use 0 or less, or ask an administrator."},
+    {403, "over_limit", "This would be more than you may have.",
+     "The fault says of what, how much and how much may be; GET /v1/usage shows all. 429: wait "
+     "until "
+     "a session of yours has ended. 403: delete what is not needed, or ask for a higher limit."},
     {403, "too_many", "There are as many of them as one may have.",
      "Revoke or remove what is no longer needed."},
     {404, "not_found", "Nothing lies at this path, or nothing of this name exists.",

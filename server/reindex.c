@@ -1,6 +1,7 @@
 #include "server/reindex.h"
 
 #include "protocol/session_dir.h"
+#include "server/grants.h"
 #include "server/rebuild.h"
 #include "server/reconcile.h"
 #include "server/say.h"
@@ -65,7 +66,7 @@ static bool add_mesh(reindex *x, const char *owner, const char *hash)
         pl_file_read(x->daemon->state_fd, beside, REPORT_LIMIT, &report, &size) != PL_OK) {
         return false;
     }
-    bool good = pl_store_add_mesh(x->daemon->store, owner, hash, st.st_size, report);
+    bool good = pl_grant_add(x->daemon->store, owner, hash, st.st_size, report);
     free(report);
     return good;
 }

@@ -229,12 +229,43 @@ static const pl_reply_field me_fields[] = {
     {"expires", "string?", "RFC 3339"},
     {"scopes", "[]string", "what it allows"},
     {"groups", "[]#Membership", "that the user belongs to"},
-    {"limits", "{}integer?", "null: none"},
+    {"limits", "#Limits", "null: none"},
     {0},
 };
 static const pl_reply_field membership_fields[] = {
     {"name", "string", "the group's"},
     {"role", "=view,manage", "what one may do with its sessions"},
+    {0},
+};
+static const pl_reply_field limits_fields[] = {
+    {"sessions", "integer?", "that have not ended"},
+    {"queued", "integer?", "of these, those that are checked or wait"},
+    {"cores", "integer?", "of those that run"},
+    {"bytes", "integer?", "of sessions"},
+    {"mesh_bytes", "integer?", "of meshes"},
+    {0},
+};
+static const pl_reply_field usage_fields[] = {
+    {"user", "string", "whose"},
+    {"used", "#Limits", "what there is of each; null: not known"},
+    {"limits", "#Limits", "what there may be; null: no limit"},
+    {0},
+};
+static const pl_reply_field audit_fields[] = {
+    {"seq", "integer", "later ones are larger"},
+    {"at", "string", "RFC 3339"},
+    {"user", "string", "who; uid N for a command"},
+    {"by", "string", "how they came"},
+    {"credential", "string", "its id; empty for the owner's token"},
+    {"action", "string", "method and route, or the command"},
+    {"target", "string", "what it was about"},
+    {"status", "integer", "of the reply; 0 for a command"},
+    {"address", "string", "the other end"},
+    {0},
+};
+static const pl_reply_field audit_list_fields[] = {
+    {"items", "[]#AuditRow", "newest first"},
+    {"next", "string?", "the cursor of the next page"},
     {0},
 };
 static const pl_reply_field token_fields[] = {
@@ -274,7 +305,7 @@ static const pl_reply_field user_fields[] = {
     {"created", "string?", "RFC 3339"},
     {"disabled", "boolean", "whether its credentials are refused"},
     {"uid", "integer?", "at the other end of a unix socket"},
-    {"limits", "{}integer?", "null: the daemon's own"},
+    {"limits", "#Limits", "null: the daemon's own"},
     {0},
 };
 static const pl_reply_field user_request_fields[] = {
@@ -347,6 +378,10 @@ const pl_reply_table pl_reply_tables[] = {
     {"Event", "Something that happened to a session.", event_fields},
     {"EventList", "What happened.", event_list_fields},
     {"Me", "Who asks.", me_fields},
+    {"Limits", "Numbers of what a user may have.", limits_fields},
+    {"Usage", "What a user has.", usage_fields},
+    {"AuditRow", "A change that somebody made.", audit_fields},
+    {"AuditList", "A page of changes.", audit_list_fields},
     {"Membership", "A group of the user's.", membership_fields},
     {"Token", "A credential, without its secret.", token_fields},
     {"NewToken", "A credential with its secret.", new_token_fields},

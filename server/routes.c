@@ -2,6 +2,7 @@
 
 #include "server/admission.h"
 #include "server/api.h"
+#include "server/audit.h"
 #include "server/event_stream.h"
 #include "server/frame.h"
 #include "server/mesh_list.h"
@@ -11,6 +12,7 @@
 #include "server/patch.h"
 #include "server/problems.h"
 #include "server/queue.h"
+#include "server/quota.h"
 #include "server/streams.h"
 #include "server/tenant_api.h"
 
@@ -100,6 +102,11 @@ const pl_route pl_routes[] = {
      .produces = JSON, .replies = "202 DeviceList", .summary = "Start sessions there again"},
     {"GET", "/v1/me", pl_handle_me, PL_RUN_HERE, PL_SCOPE_ANY, .produces = JSON,
      .replies = "200 Me", .summary = "Who asks: user, groups, scopes, limits"},
+    {"GET", "/v1/audit", pl_handle_audit, PL_RUN_FILES, PL_SCOPE_READ, .produces = JSON,
+     .query = {"user", "target", "limit", "cursor"}, .replies = "200 AuditList",
+     .summary = "Who changed what, newest first: what you did, or for administrators everybody"},
+    {"GET", "/v1/usage", pl_handle_usage, PL_RUN_FILES, PL_SCOPE_READ, .produces = JSON,
+     .query = {"user"}, .replies = "200 Usage", .summary = "What a user has, and may have"},
     {"GET", "/v1/tokens", pl_handle_tokens, PL_RUN_FILES, PL_SCOPE_ANY, .produces = JSON,
      .query = {"user", "limit", "cursor"}, .replies = "200 TokenList",
      .summary = "Your tokens, logins and links; all of them for administrators"},

@@ -10,6 +10,25 @@ static bool fits(const pl_scheduler *s, const pl_session *session)
            s->memory_used + session->memory <= s->memory;
 }
 
+static pl_share *share_of(const pl_scheduler *s, const char *owner)
+{
+    for (size_t i = 0; i < s->share_count; i++) {
+        if (strcmp(s->shares[i].owner, owner) == 0) {
+            return &s->shares[i];
+        }
+    }
+    return NULL;
+}
+
+/* Whether the owner's other sessions leave it no cores; *used and *most say how many they use and may. */
+static bool held(const pl_scheduler *s, const pl_session *session, int64_t *used, int64_t *most)
+{
+    const pl_share *share = share_of(s, session->owner);
+    *used = share ? share->cores : 0;
+    *most = s->cores_of ? s->cores_of(s->context, session->owner) : INT64_MAX;
+    return *used + session->cores > *most;
+}
+
 static void number(pl_scheduler *s)
 {
     for (size_t i = 0; i < s->count; i++) {
@@ -21,7 +40,12 @@ void pl_scheduler_clear(pl_scheduler *s)
 {
     free(s->queue);
     free(s->delayed);
+    for (size_t i = 0; i < s->share_count; i++) {
+        free(s->shares[i].owner);
+    }
+    free(s->shares);
     s->queue = s->delayed = NULL;
+    s->shares = NULL;
 }
 
 static void restart_reason(const pl_session *session, int64_t left_ms, char *out, size_t size)
@@ -35,12 +59,15 @@ static void restart_reason(const pl_session *session, int64_t left_ms, char *out
 void pl_scheduler_reason(const pl_scheduler *s, const pl_session *session, int64_t now_ms,
                          char *out, size_t size)
 {
-    int64_t free_cores = s->cores - s->cores_used;
+    int64_t free_cores = s->cores - s->cores_used, used, most;
     out[0] = 0;
     if (session->state == PL_STATE_QUEUED && session->due_ms) {
         restart_reason(session, session->due_ms > now_ms ? session->due_ms - now_ms : 0, out, size);
     } else if (session->queue_position > 0 && s->draining) {
         snprintf(out, size, "the machine is being drained: nothing is started");
+    } else if (session->queue_position && held(s, session, &used, &most)) {
+        snprintf(out, size, "waits for its owner's limit: %lld of %lld cores used", (long long)used,
+                 (long long)most);
     } else if (session->queue_position > 1) {
         snprintf(out, size, "waits for %d session%s before it", session->queue_position - 1,
                  session->queue_position == 2 ? "" : "s");
@@ -166,23 +193,67 @@ void pl_scheduler_move(pl_scheduler *s, pl_session *session)
 
 pl_session *pl_scheduler_next(pl_scheduler *s)
 {
-    if (s->count == 0 || s->draining || !fits(s, s->queue[0])) {
+    int64_t used, most;
+    size_t i = 0;
+    while (i < s->count && held(s, s->queue[i], &used, &most)) {
+        i++;
+    }
+    if (s->draining || i == s->count || !fits(s, s->queue[i])) {
         return NULL;
     }
-    pl_session *session = s->queue[0];
-    take_out(s, 0);
+    pl_session *session = s->queue[i];
+    take_out(s, i);
     pl_scheduler_take(s, session);
     return session;
+}
+
+/* Out of memory, the owner's cores are not counted: their limit is not kept, the machine's is. */
+static void add_share(pl_scheduler *s, const pl_session *session)
+{
+    pl_share *share = share_of(s, session->owner);
+    if (!share && s->share_count == s->share_capacity) {
+        size_t capacity = s->share_capacity ? 2 * s->share_capacity : 16;
+        pl_share *grown = realloc(s->shares, capacity * sizeof *grown);
+        if (!grown) {
+            return;
+        }
+        s->shares = grown;
+        s->share_capacity = capacity;
+    }
+    if (!share) {
+        char *owner = strdup(session->owner);
+        if (!owner) {
+            return;
+        }
+        share = &s->shares[s->share_count++];
+        *share = (pl_share){.owner = owner};
+    }
+    share->cores += session->cores;
+    share->running++;
+}
+
+static void drop_share(pl_scheduler *s, const pl_session *session)
+{
+    pl_share *share = share_of(s, session->owner);
+    if (share) {
+        share->cores -= session->cores;
+        if (--share->running == 0) {
+            free(share->owner);
+            *share = s->shares[--s->share_count];
+        }
+    }
 }
 
 void pl_scheduler_take(pl_scheduler *s, const pl_session *session)
 {
     s->cores_used += session->cores;
     s->memory_used += session->memory;
+    add_share(s, session);
 }
 
 void pl_scheduler_free(pl_scheduler *s, const pl_session *session)
 {
     s->cores_used -= session->cores;
     s->memory_used -= session->memory;
+    drop_share(s, session);
 }

@@ -2,6 +2,7 @@
  * crashed and wait for the time of their restart, which hold nothing up. Pure bookkeeping without
  * locks or clocks; sessions.c calls it under the table's mutex.
  *
+ * A session whose owner uses as many cores as they may is passed over until one of theirs has ended.
  * Strict order means that a session which does not fit now holds up those behind it: small sessions
  * can not starve a large one, and a position in the queue means something.
  */
@@ -9,6 +10,13 @@
 #define PLIANT_SERVER_SCHEDULER_H
 
 #include "server/sessions.h"
+
+/* Cores that an owner's sessions use. */
+typedef struct pl_share {
+    char *owner; /* malloc'ed */
+    int64_t cores;
+    int running;
+} pl_share;
 
 typedef struct pl_scheduler {
     int64_t cores, cores_used;
@@ -18,6 +26,10 @@ typedef struct pl_scheduler {
     size_t count, capacity;
     pl_session **delayed; /* [delayed_count], in no order; each has its due_ms */
     size_t delayed_count, delayed_capacity;
+    pl_share *shares; /* of the owners with a running session */
+    size_t share_count, share_capacity;
+    int64_t (*cores_of)(void *context, const char *owner); /* that an owner may use at once */
+    void *context;
 } pl_scheduler;
 
 void pl_scheduler_clear(pl_scheduler *s);
@@ -30,7 +42,7 @@ int64_t pl_scheduler_next_due(const pl_scheduler *s); /* INT64_MAX: nothing wait
 /* To the place that its priority, which has changed, gives it. */
 void pl_scheduler_move(pl_scheduler *s, pl_session *session);
 void pl_scheduler_drop(pl_scheduler *s, pl_session *session); /* where it is queued or waits */
-/* The first of the queue if it fits, taken out with its cores and memory accounted; else NULL. */
+/* The first of the queue whose owner may use that many cores more, if it fits, taken out with its cores and memory accounted; else NULL. */
 pl_session *pl_scheduler_next(pl_scheduler *s);
 /* Why a queued session waits, in words. */
 void pl_scheduler_reason(const pl_scheduler *s, const pl_session *session, int64_t now_ms,

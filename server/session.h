@@ -52,9 +52,11 @@ typedef struct pl_session {
     char *owner, *name;
     int64_t created_us;
     _Atomic int references;
-    _Atomic int state;     /* pl_session_state; written under the table's mutex */
-    _Atomic bool deleted;  /* removed, or about to be: streams end */
-    _Atomic int64_t frame; /* last committed; -1: none; written under the table's mutex */
+    _Atomic int state;               /* pl_session_state; written under the table's mutex */
+    _Atomic int64_t bytes, bytes_ms; /* of its directory, and when that was looked at (quota.c) */
+    _Atomic bool bytes_final;        /* it had ended then */
+    _Atomic bool deleted;            /* removed, or about to be: streams end */
+    _Atomic int64_t frame;           /* last committed; -1: none; written under the table's mutex */
     /* under the table's mutex */
     int64_t since_ms;
     char *group; /* NULL: none */

@@ -6,6 +6,7 @@
 #include "server/scheduler.h"
 #include "server/session_view.h"
 #include "server/streams.h"
+#include "server/tenants.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,6 +65,12 @@ static void wake(pl_sessions *t, pl_session *s)
 /* ---- the table ---------------------------------------------------------------------------------
  */
 
+static int64_t cores_of(void *context, const char *owner)
+{
+    pl_daemon *d = context;
+    return pl_tenants_limits(d->tenants, owner).value[PL_LIMIT_CORES];
+}
+
 pl_sessions *pl_sessions_create(pl_daemon *daemon)
 {
     pl_sessions *t = calloc(1, sizeof *t);
@@ -80,6 +87,8 @@ pl_sessions *pl_sessions_create(pl_daemon *daemon)
     pthread_mutex_init(&t->mutex, NULL);
     t->scheduler.cores = daemon->options.cores;
     t->scheduler.memory = daemon->machine_memory;
+    t->scheduler.cores_of = cores_of;
+    t->scheduler.context = daemon;
     return t;
 }
 
@@ -533,6 +542,24 @@ void pl_sessions_queue_view(pl_sessions *t, const pl_principal *principal, int64
         }
     }
     pthread_mutex_unlock(&t->mutex);
+}
+
+pl_limits pl_sessions_usage(pl_sessions *t, const char *user)
+{
+    pl_limits used = {{0}};
+    pthread_mutex_lock(&t->mutex);
+    for (size_t i = 0; i < t->count; i++) {
+        const pl_session *s = t->order[i];
+        pl_session_state state = (pl_session_state)s->state;
+        if (pl_state_terminal(state) || strcmp(s->owner, user) != 0) {
+            continue;
+        }
+        used.value[PL_LIMIT_SESSIONS]++;
+        used.value[PL_LIMIT_QUEUED] += state == PL_STATE_CHECKING || state == PL_STATE_QUEUED;
+        used.value[PL_LIMIT_CORES] += state == PL_STATE_RUNNING ? s->cores : 0;
+    }
+    pthread_mutex_unlock(&t->mutex);
+    return used;
 }
 
 int64_t pl_sessions_count(const pl_sessions *t, pl_session_state state)

@@ -90,6 +90,10 @@ typedef struct pl_list_query {
 /* {"items": [...], "next": ...}, newest first. */
 char *pl_sessions_list(pl_sessions *sessions, const pl_list_query *query);
 
+/* A user's sessions that have not ended, wait, and the cores of those that run; 0 for what is no number of
+ * sessions. */
+pl_limits pl_sessions_usage(pl_sessions *sessions, const char *user);
+
 /* Without the table's mutex. */
 int64_t pl_sessions_count(const pl_sessions *sessions, pl_session_state state);
 typedef struct pl_load {

@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { DAY_S = 24 * 3600 };
+enum { NOTES_MAX = 10000 };
 
 /* PRAGMA user_version is PL_ROW_FORMAT. 1 had no checksum of sessions; the table of sessions is made
  * and grows as row.c says. */
@@ -33,17 +33,17 @@ static const char schema[] =
     " PRIMARY KEY(grp, user)) WITHOUT ROWID;"
     "CREATE TABLE IF NOT EXISTS tokens(id TEXT PRIMARY KEY, hash TEXT NOT NULL UNIQUE, kind TEXT,"
     " user TEXT NOT NULL, name TEXT, scopes TEXT, session TEXT, parent TEXT, created INTEGER,"
-    " expires INTEGER) WITHOUT ROWID;";
+    " expires INTEGER) WITHOUT ROWID;"
+    "CREATE TABLE IF NOT EXISTS audit(seq INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER, user TEXT,"
+    " by TEXT, credential TEXT, action TEXT, target TEXT, status INTEGER, address TEXT);"
+    "CREATE INDEX IF NOT EXISTS audit_by_user ON audit(user, seq);";
 typedef enum op_kind {
     OP_CREATE,
     OP_REPLACE,
     OP_UPDATE,
     OP_DELETE,
-    OP_MESH,
-    OP_USE,
-    OP_FORGET_MESH,
-    OP_FORGET_KEYS,
     OP_CHANGE,
+    OP_NOTE,
     OP_NOTHING,
 } op_kind;
 
@@ -54,11 +54,10 @@ typedef struct op {
     pl_row row;                /* OP_UPDATE owns it */
     const pl_row *lent;        /* OP_CREATE, OP_REPLACE */
     const pl_kept_reply *kept; /* OP_CREATE, may be NULL */
-    char id[65];
-    const char *owner, *report;
-    int64_t bytes;
+    char id[33];
     const pl_statement *statements; /* OP_CHANGE */
     int statement_count, changed;
+    pl_statement note; /* OP_NOTE: owns its values */
 } op;
 
 struct pl_store {
@@ -69,6 +68,7 @@ struct pl_store {
     pthread_mutex_t mutex; /* guards all below */
     pthread_cond_t work, committed;
     op *first, **last;
+    int64_t notes; /* queued */
     bool stopping;
     pl_busy_keys busy; /* has its own mutex */
 };
@@ -205,49 +205,13 @@ static bool apply_update(pl_store *store, const op *o)
     return finish(store->writer, s);
 }
 
-/* A statement whose ?1 is the operation's id and whose ?2 is a time in seconds. */
-static bool apply_id(pl_store *store, const op *o, const char *sql, int64_t seconds)
+static bool apply_delete(pl_store *store, const op *o)
 {
-    sqlite3_stmt *s = prepare(store->writer, sql);
+    sqlite3_stmt *s = prepare(store->writer, "DELETE FROM sessions WHERE id=?");
     if (s) {
         bind_text(s, 1, o->id);
-        sqlite3_bind_int64(s, 2, seconds);
     }
     return finish(store->writer, s);
-}
-
-static bool apply_forget_mesh(pl_store *store, const op *o)
-{
-    int64_t day_ago = time(NULL) - DAY_S;
-    if (!apply_id(store, o, "DELETE FROM meshes WHERE hash=?1 AND last_used<?2", day_ago)) {
-        return false;
-    }
-    /* Used again meanwhile: not deleted, so not forgotten. */
-    return sqlite3_changes(store->writer) == 1 &&
-           apply_id(store, o, "DELETE FROM grants WHERE hash=?1 AND ?2=?2", day_ago);
-}
-
-static bool apply_mesh(pl_store *store, const op *o)
-{
-    sqlite3 *db = store->writer;
-    sqlite3_stmt *s = prepare(db, "INSERT OR REPLACE INTO meshes VALUES(?,?,?,?)");
-    if (s) {
-        bind_text(s, 1, o->id);
-        sqlite3_bind_int64(s, 2, o->bytes);
-        bind_text(s, 3, o->report);
-        sqlite3_bind_int64(s, 4, time(NULL));
-    }
-    bool good = finish(db, s);
-    if (!good || !o->owner) {
-        return good;
-    }
-    s = prepare(db, "INSERT OR REPLACE INTO grants VALUES(?,?,?)");
-    if (s) {
-        bind_text(s, 1, o->owner);
-        bind_text(s, 2, o->id);
-        sqlite3_bind_int64(s, 3, time(NULL));
-    }
-    return finish(db, s);
 }
 
 static void bind_values(sqlite3_stmt *s, const char *const *values, int count)
@@ -282,17 +246,12 @@ static bool apply(pl_store *store, op *o)
     case OP_UPDATE:
         return apply_update(store, o);
     case OP_DELETE:
-        return apply_id(store, o, "DELETE FROM sessions WHERE id=?1 AND ?2=?2", 0);
-    case OP_MESH:
-        return apply_mesh(store, o);
-    case OP_USE:
-        return apply_id(store, o, "UPDATE meshes SET last_used=?2 WHERE hash=?1", time(NULL));
-    case OP_FORGET_MESH:
-        return apply_forget_mesh(store, o);
-    case OP_FORGET_KEYS:
-        return apply_id(store, o, "DELETE FROM keys WHERE created<?2 AND ?1=?1",
-                        time(NULL) - DAY_S);
+        return apply_delete(store, o);
     case OP_CHANGE:
+        return apply_change(store, o);
+    case OP_NOTE:
+        o->statements = &o->note;
+        o->statement_count = 1;
         return apply_change(store, o);
     case OP_NOTHING:
         return true;
@@ -310,6 +269,13 @@ static bool execute(sqlite3 *db, const char *sql)
     }
     complain(db, sql);
     return false;
+}
+
+static void statement_clear(pl_statement *s)
+{
+    for (int i = 0; i < s->count; i++) {
+        free((char *)s->values[i]);
+    }
 }
 
 /* One transaction for everything that gathered. One operation that fails takes back only itself. */
@@ -340,6 +306,8 @@ static void commit_batch(pl_store *store, op *batch)
         o->done = true; /* a waited one belongs to its waiter from here on */
         if (!o->waited) {
             pl_row_clear(&o->row);
+            store->notes -= o->kind == OP_NOTE;
+            statement_clear(&o->note);
             free(o);
         }
     }
@@ -418,18 +386,35 @@ bool pl_store_delete(pl_store *store, const char *id)
     return commit_and_wait(store, &o);
 }
 
-bool pl_store_add_mesh(pl_store *store, const char *owner, const char *hash, int64_t bytes,
-                       const char *report)
-{
-    op o = {.kind = OP_MESH, .owner = owner, .bytes = bytes, .report = report};
-    snprintf(o.id, sizeof o.id, "%s", hash);
-    return commit_and_wait(store, &o);
-}
-
 int pl_store_change(pl_store *store, const pl_statement *statements, int count)
 {
     op o = {.kind = OP_CHANGE, .statements = statements, .statement_count = count};
     return commit_and_wait(store, &o) ? o.changed : -1;
+}
+
+bool pl_store_note(pl_store *store, const pl_statement *statement)
+{
+    op *o = calloc(1, sizeof *o);
+    if (!o) {
+        return false;
+    }
+    o->kind = OP_NOTE;
+    o->note = (pl_statement){.sql = statement->sql, .count = statement->count};
+    for (int i = 0; i < statement->count; i++) {
+        o->note.values[i] = statement->values[i] ? strdup(statement->values[i]) : NULL;
+    }
+    pthread_mutex_lock(&store->mutex);
+    bool room = store->notes < NOTES_MAX;
+    if (room) {
+        store->notes++;
+        enqueue(store, o);
+    }
+    pthread_mutex_unlock(&store->mutex);
+    if (!room) {
+        statement_clear(&o->note);
+        free(o);
+    }
+    return room;
 }
 
 void pl_store_update(pl_store *store, pl_row *row)
@@ -443,13 +428,6 @@ bool pl_store_flush(pl_store *store)
 {
     op o = {.kind = OP_NOTHING};
     return commit_and_wait(store, &o);
-}
-
-void pl_store_use_mesh(pl_store *store, const char *hash)
-{
-    op o = {.kind = OP_USE};
-    snprintf(o.id, sizeof o.id, "%s", hash);
-    commit_later(store, &o);
 }
 
 /* ---- opening -----------------------------------------------------------------------------------
@@ -662,47 +640,6 @@ bool pl_store_read(pl_store *store, const pl_statement *statement, pl_store_see 
     sqlite3_finalize(s);
     pthread_mutex_unlock(&store->read_mutex);
     return r == SQLITE_DONE;
-}
-
-/* ---- sweeping ----------------------------------------------------------------------------------
- */
-
-/* Hashes of meshes not used for a day; at most `limit`. */
-static int stale_meshes(pl_store *store, char (*out)[65], int limit)
-{
-    pthread_mutex_lock(&store->read_mutex);
-    sqlite3_stmt *s = prepare(store->reader, "SELECT hash FROM meshes WHERE last_used<? LIMIT ?");
-    int count = 0;
-    if (s) {
-        sqlite3_bind_int64(s, 1, time(NULL) - DAY_S);
-        sqlite3_bind_int(s, 2, limit);
-        while (count < limit && sqlite3_step(s) == SQLITE_ROW) {
-            snprintf(out[count++], 65, "%s", (const char *)sqlite3_column_text(s, 0));
-        }
-    }
-    sqlite3_finalize(s);
-    pthread_mutex_unlock(&store->read_mutex);
-    return count;
-}
-
-int pl_store_sweep(pl_store *store, bool (*forget)(void *context, const char *hash), void *context)
-{
-    char(*hashes)[65] = malloc(1000 * sizeof *hashes);
-    int gone = 0, count = hashes ? stale_meshes(store, hashes, 1000) : 0;
-    for (int i = 0; i < count; i++) {
-        gone += forget(context, hashes[i]);
-    }
-    free(hashes);
-    op keys = {.kind = OP_FORGET_KEYS};
-    commit_and_wait(store, &keys);
-    return gone;
-}
-
-bool pl_store_forget_mesh(pl_store *store, const char *hash)
-{
-    op o = {.kind = OP_FORGET_MESH};
-    snprintf(o.id, sizeof o.id, "%s", hash);
-    return commit_and_wait(store, &o);
 }
 
 pl_busy_keys *pl_store_busy(pl_store *store)

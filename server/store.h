@@ -38,9 +38,6 @@ int pl_store_each(pl_store *store, void (*see)(void *context, const pl_row *row,
 bool pl_store_create(pl_store *store, const pl_row *row, const pl_kept_reply *kept); /* or NULL */
 bool pl_store_replace(pl_store *store, const pl_row *row); /* whether it is there or not */
 bool pl_store_delete(pl_store *store, const char *id);
-/* A mesh and its owner's grant, or with a NULL owner the mesh alone. */
-bool pl_store_add_mesh(pl_store *store, const char *owner, const char *hash, int64_t bytes,
-                       const char *report);
 /* A statement of a module that keeps its own tables; its ?s are texts, or NULL (SQLite makes numbers of
  * them where the column is of that kind). */
 enum { PL_STATEMENT_VALUES = 10, PL_STATEMENT_COLUMNS = 12 };
@@ -52,6 +49,9 @@ typedef struct pl_statement {
 /* All of them or none, in one transaction; waits for the commit. How many rows the first of them
  * changed, or -1 where it failed. */
 int pl_store_change(pl_store *store, const pl_statement *statements, int count);
+/* A statement that is queued and not waited for; its text must be constant, its values are copied. False where
+ * too many are queued. */
+bool pl_store_note(pl_store *store, const pl_statement *statement);
 /* Call `see` with the columns of each row, as texts or NULL, lent; it must not call the store. False
  * where the database failed. */
 typedef void (*pl_store_see)(void *context, const char *const *columns);
@@ -61,13 +61,6 @@ bool pl_store_read(pl_store *store, const pl_statement *statement, pl_store_see 
 void pl_store_update(pl_store *store, pl_row *row);
 /* Wait until what was queued before is committed; false where that failed. */
 bool pl_store_flush(pl_store *store);
-void pl_store_use_mesh(pl_store *store, const char *hash);
-
-/* Forget idempotency keys older than a day, and call `forget` for each mesh not used for one;
- * returns how often that was true. */
-int pl_store_sweep(pl_store *store, bool (*forget)(void *context, const char *hash), void *context);
-/* Remove a mesh and its grants, unless it was used within a day; waits. */
-bool pl_store_forget_mesh(pl_store *store, const char *hash);
 
 /* The idempotency keys whose requests are being answered (idempotency.h). */
 pl_busy_keys *pl_store_busy(pl_store *store);

@@ -2,6 +2,7 @@
 
 #include "protocol/json.h"
 #include "protocol/session_dir.h"
+#include "server/audit.h"
 #include "server/auth.h"
 #include "server/session_view.h"
 #include "server/tenant_changes.h"
@@ -399,6 +400,16 @@ static int run(command *c, int v)
     umask(077);
     c->store = pl_store_open(c->state, false, &c->counters);
     int status = c->store ? verbs[v].run(c) : 1;
+    if (status == 0 && verbs[v].changes) {
+        char action[64], target[160];
+        snprintf(action, sizeof action, "%s %s", c->noun, c->verb);
+        snprintf(target, sizeof target, "%s%s%s",
+                 c->first  ? c->first
+                 : c->user ? c->user
+                           : "",
+                 c->second ? "/" : "", c->second ? c->second : "");
+        pl_audit_command(c->store, action, target);
+    }
     pl_store_close(c->store);
     if (status == 0 && verbs[v].changes) {
         fflush(stdout);

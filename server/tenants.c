@@ -1,5 +1,6 @@
 #include "server/tenants.h"
 
+#include "server/executor.h"
 #include "server/say.h"
 #include "server/store.h"
 
@@ -46,6 +47,7 @@ struct pl_tenants {
     pthread_mutex_t reload;
     picture picture;
     pthread_t thread;
+    bool started;
     int inotify_fd;
 };
 
@@ -270,6 +272,9 @@ bool pl_tenants_reload(pl_tenants *t)
     }
     picture_clear(&new);
     pthread_mutex_unlock(&t->reload);
+    if (good && t->daemon->executor) {
+        pl_executor_kick(t->daemon->executor); /* somebody may use more cores now */
+    }
     return good;
 }
 
@@ -305,19 +310,34 @@ pl_tenants *pl_tenants_create(pl_daemon *daemon)
     pthread_mutex_init(&t->reload, NULL);
     t->inotify_fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
     if (t->inotify_fd < 0 ||
-        inotify_add_watch(t->inotify_fd, daemon->state, IN_MOVED_TO | IN_CLOSE_WRITE) < 0 ||
-        !pl_tenants_reload(t) || pthread_create(&t->thread, NULL, listen_for_changes, t) != 0) {
+        inotify_add_watch(t->inotify_fd, daemon->state, IN_MOVED_TO | IN_CLOSE_WRITE) < 0) {
         pl_say(PL_LEVEL_ERROR, "users and tokens can not be watched: %s", strerror(errno));
-        if (t->inotify_fd >= 0) {
-            close(t->inotify_fd);
-        }
-        picture_clear(&t->picture);
-        free(t);
+        pl_tenants_destroy(t);
         return NULL;
     }
-    pthread_setname_np(t->thread, "tenants");
     unlinkat(daemon->state_fd, PL_TENANTS_CHANGED, 0); /* a change that no daemon was there for */
+    if (!pl_tenants_reload(t)) {
+        pl_tenants_destroy(t);
+        return NULL;
+    }
     return t;
+}
+
+bool pl_tenants_start(pl_tenants *t)
+{
+    t->started = pthread_create(&t->thread, NULL, listen_for_changes, t) == 0;
+    if (t->started) {
+        pthread_setname_np(t->thread, "tenants");
+    }
+    return t->started;
+}
+
+void pl_tenants_stop(pl_tenants *t)
+{
+    if (t && t->started) {
+        pthread_join(t->thread, NULL);
+        t->started = false;
+    }
 }
 
 void pl_tenants_destroy(pl_tenants *t)
@@ -325,8 +345,9 @@ void pl_tenants_destroy(pl_tenants *t)
     if (!t) {
         return;
     }
-    pthread_join(t->thread, NULL); /* stop_fd is readable by now */
-    close(t->inotify_fd);
+    if (t->inotify_fd >= 0) {
+        close(t->inotify_fd);
+    }
     picture_clear(&t->picture);
     pthread_mutex_destroy(&t->reload);
     pthread_rwlock_destroy(&t->lock);

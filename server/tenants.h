@@ -18,8 +18,11 @@ enum { PL_GROUPS_OF_USER_MAX = 32, PL_TOKENS_OF_USER_MAX = 100, PL_USERS_MAX = 1
 
 typedef struct pl_tenants pl_tenants;
 
-/* Reads everything and listens for changes; NULL with a line in the log. */
+/* Reads everything; NULL with a line in the log. */
 pl_tenants *pl_tenants_create(pl_daemon *daemon);
+/* Listen for changes, once the executor is there, and until the daemon's stop_fd is readable. */
+bool pl_tenants_start(pl_tenants *tenants);
+void pl_tenants_stop(pl_tenants *tenants);
 void pl_tenants_destroy(pl_tenants *tenants);
 
 /* Read everything again; after each change. False (with a line in the log) where the database failed: what

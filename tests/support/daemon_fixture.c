@@ -279,6 +279,33 @@ int daemon_fixture_end(daemon_fixture *d, int signal)
     return status;
 }
 
+int daemon_fixture_command(const daemon_fixture *d, const char *const *args, char *said,
+                           size_t size)
+{
+    const char *argv[24] = {program()};
+    int ends[2], status, n = 1;
+    size_t at = 0;
+    for (; args[n - 1]; n++)
+        argv[n] = args[n - 1];
+    argv[n] = "--state";
+    argv[n + 1] = d->state;
+    ck_assert_int_eq(pipe2(ends, O_CLOEXEC), 0);
+    pid_t pid = fork();
+    ck_assert_int_ge(pid, 0);
+    if (pid == 0) {
+        dup2(ends[1], STDOUT_FILENO);
+        execv(argv[0], (char **)argv);
+        _exit(127);
+    }
+    close(ends[1]);
+    for (ssize_t got; at + 1 < size && (got = read(ends[0], said + at, size - 1 - at)) > 0;)
+        at += (size_t)got;
+    said[at] = 0;
+    close(ends[0]);
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
 void daemon_fixture_stop(daemon_fixture *d)
 {
     ask(d, KEEPER_QUIT, 0);

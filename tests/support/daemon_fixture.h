@@ -34,6 +34,10 @@ void daemon_fixture_stop(daemon_fixture *d);
 int daemon_fixture_end(daemon_fixture *d, int signal);
 /* Start it again on the same state; the port is another one. */
 void daemon_fixture_resume(daemon_fixture *d);
+/* Run `pliantd ARGS --state STATE` beside the daemon to its end: its exit status; what it printed on standard
+ * output is put into `said`. */
+int daemon_fixture_command(const daemon_fixture *d, const char *const *args, char *said,
+                           size_t size);
 /* Resident memory of the daemon in bytes. */
 int64_t daemon_fixture_memory(const daemon_fixture *d);
 /* Whether it is built with the address sanitizer, which keeps freed memory for a while. */

@@ -61,7 +61,7 @@ int http_socket(const http_connection *c);
 void http_close(http_connection *c);
 /* False where the daemon has closed the connection. */
 bool http_write(http_connection *c, const void *data, size_t size);
-/* Write a GET with the token. */
+/* Write a GET, with the owner's token unless `headers` says Authorization. */
 void http_ask(http_connection *c, const daemon_fixture *d, const char *target, const char *headers);
 /* Status line and headers; NULL where the connection closed before. */
 http_reply *http_read_head(http_connection *c);
