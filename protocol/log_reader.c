@@ -101,6 +101,27 @@ static uint64_t readable(int fd, const pl_segment *segment)
                                                                       : length;
 }
 
+/* A few entries of an index that are read at once, as it is gone through in order. */
+enum { ENTRIES_AT_ONCE = 64 };
+typedef struct entry_window {
+    int64_t first; /* frame of the first */
+    int64_t count;
+    unsigned char bytes[ENTRIES_AT_ONCE * PL_INDEX_ENTRY];
+} entry_window; /* count 0: empty */
+
+static bool read_in_order(entry_window *w, int idx, const pl_segment *segment, int64_t frame,
+                          pl_index_entry *out)
+{
+    if (frame < w->first || frame >= w->first + w->count) {
+        off_t offset = (off_t)((frame - segment->first_frame) * PL_INDEX_ENTRY);
+        ssize_t n = idx >= 0 ? pread(idx, w->bytes, sizeof w->bytes, offset) : 0;
+        w->first = frame;
+        w->count = n > 0 ? n / PL_INDEX_ENTRY : 0;
+    }
+    return w->count > 0 && pl_index_entry_decode(w->bytes + (frame - w->first) * PL_INDEX_ENTRY,
+                                                 segment, frame, out);
+}
+
 static bool read_entry(int idx, const pl_segment *segment, int64_t frame, pl_index_entry *out)
 {
     unsigned char bytes[PL_INDEX_ENTRY];
@@ -121,8 +142,9 @@ static void follow_index(pl_log_reader *r, const pl_segment *segment, uint64_t l
     uint64_t before_end = t->indexed_end;
     pl_index_entry e;
     pl_record record;
+    entry_window window = {0};
     while (t->indexed < PL_SEGMENT_FRAMES &&
-           read_entry(r->idx, segment, segment->first_frame + t->indexed, &e)) {
+           read_in_order(&window, r->idx, segment, segment->first_frame + t->indexed, &e)) {
         if (e.frame_offset < t->indexed_end || e.metrics_size == 0 ||
             e.metrics_offset < e.frame_offset + e.frame_size || e.metrics_offset > limit ||
             e.metrics_size > limit - e.metrics_offset)

@@ -87,7 +87,7 @@ static void reply_made(pl_request *r, pl_session *s, pl_log_reader *reader, int6
 {
     pl_daemon *d = pl_request_daemon(r);
     pl_frame_key key = pl_frame_view_key(view, s, k);
-    const pl_blob *blob = pl_frame_source_get(d, s, reader, &key);
+    const pl_blob *blob = pl_frame_source_get(d, s, &reader, &key);
     if (!blob) {
         reply_damaged(r, k);
         return;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 enum { BUCKETS = 4096 };
+_Static_assert(sizeof(pl_frame_key) % sizeof(uint64_t) == 0, "keys are hashed by words");
 
 /* One set of bytes. Listed while it may be found; freed when it is neither listed nor held. */
 typedef struct entry {
@@ -47,10 +48,11 @@ static void entry_free(entry *e)
 
 static entry **bucket_of(pl_frame_cache *c, const pl_frame_key *key)
 {
-    const unsigned char *bytes = (const unsigned char *)key;
-    uint64_t hash = 1469598103934665603u; /* FNV-1a */
-    for (size_t i = 0; i < sizeof *key; i++) {
-        hash = (hash ^ bytes[i]) * 1099511628211u;
+    uint64_t words[sizeof *key / sizeof(uint64_t)];
+    uint64_t hash = 1469598103934665603u; /* FNV-1a, of words */
+    memcpy(words, key, sizeof words);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        hash = (hash ^ words[i]) * 1099511628211u;
     }
     return &c->buckets[(hash ^ (hash >> 32)) % BUCKETS];
 }

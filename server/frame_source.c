@@ -4,6 +4,7 @@
 #include "protocol/session_file.h"
 #include "server/sessions.h"
 #include "server/streams.h"
+#include "server/tail.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +20,7 @@ enum { NPY_HEADER = 128 }; /* of surface.npy, which preflight wrote */
 typedef struct making {
     pl_daemon *daemon;
     pl_session *session;
-    pl_log_reader *reader;
+    pl_log_reader **reader; /* opened where it is needed */
     const pl_frame_key *key;
 } making;
 
@@ -117,14 +118,22 @@ static bool read_stored(const making *m, pl_log_part part, pl_record *record, ch
 {
     pl_log_range range;
     uint64_t length;
-    pl_log_verdict verdict = pl_log_find(m->reader, m->key->frame, part, &range);
+    int64_t frame = m->key->frame;
+    if (frame == atomic_load(&m->session->frame) &&
+        pl_tail_read(m->session, frame, part, record, payload) == PL_LOG_OK) {
+        return true;
+    }
+    if (!pl_session_log_open(m->session, m->reader)) {
+        return false;
+    }
+    pl_log_verdict verdict = pl_log_find(*m->reader, frame, part, &range);
     if (verdict == PL_LOG_NOT_YET) {
-        pl_log_reader_refresh(m->reader);
-        verdict = pl_log_find(m->reader, m->key->frame, part, &range);
+        pl_log_reader_refresh(*m->reader);
+        verdict = pl_log_find(*m->reader, frame, part, &range);
     }
     if (verdict == PL_LOG_OK) {
         *record = range.record;
-        verdict = pl_log_read(m->reader, m->key->frame, part, payload, &length);
+        verdict = pl_log_read(*m->reader, frame, part, payload, &length);
     }
     errno = verdict == PL_LOG_OK ? 0 : errno_of(verdict);
     return verdict == PL_LOG_OK;
@@ -185,7 +194,7 @@ pl_frame_key pl_frame_view_key(const pl_frame_view *view, const pl_session *sess
     return key;
 }
 
-const pl_blob *pl_frame_source_get(pl_daemon *daemon, pl_session *session, pl_log_reader *reader,
+const pl_blob *pl_frame_source_get(pl_daemon *daemon, pl_session *session, pl_log_reader **reader,
                                    const pl_frame_key *key)
 {
     making m = {daemon, session, reader, key};

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 enum {
-    CONNECTION_MEMORY = 64 * 1024,
+    CONNECTION_MEMORY = 32 * 1024,
     CONNECTIONS_PER_FOREIGN_IP = 128, /* beside the whole limit; all of loopback is one address */
 };
 #define BODY_MEMORY_MAX ((int64_t)512 << 20) /* of all requests together */

@@ -135,6 +135,7 @@ static void put_counters(page *p, const pl_counters *c)
          &c->frames_shared},
         {"frame_cache_bytes", "gauge", "Bytes of the frames that are kept for streams.",
          &c->frame_cache_bytes},
+        {"stream_log_readers", "gauge", "Streams that have a session's log open.", &c->log_readers},
         {"workers_started_total", "counter", "Workers started.", &c->workers_started},
         {"workers_adopted_total", "counter", "Workers found running at start.",
          &c->workers_adopted},

@@ -81,19 +81,23 @@ static int lock_state(pl_daemon *d)
     return fd;
 }
 
-/* Each connection of a stream takes up to four descriptors. */
+/* A connection is a descriptor, and a stream that reads a log has three more: a quarter is kept for
+ * those, at least. */
 static void raise_descriptors(pl_daemon *d)
 {
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
         limit.rlim_cur = limit.rlim_max;
         setrlimit(RLIMIT_NOFILE, &limit);
-        rlim_t room = limit.rlim_cur > 256 ? (limit.rlim_cur - 200) / 4 : 14;
+        rlim_t all = limit.rlim_cur > 256 ? limit.rlim_cur - 200 : 56;
+        rlim_t room = all / 4 * 3;
         if ((rlim_t)d->options.max_connections > room) {
             pl_say(PL_LEVEL_WARN, "connections limited to %llu by the limit of open files",
                    (unsigned long long)room);
             d->options.max_connections = (int)room;
         }
+        rlim_t readers = (all - (rlim_t)d->options.max_connections) / 3;
+        d->log_readers_max = readers < INT_MAX ? (int)readers : INT_MAX;
     }
 }
 

@@ -10,7 +10,7 @@
 #include "server/control_log.h"
 #include "server/session_view.h"
 #include "server/verdict.h"
-#include "server/watch.h"
+#include "server/tail.h"
 
 #include <fcntl.h>
 #include <stdio.h>

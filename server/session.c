@@ -104,6 +104,7 @@ pl_session *pl_session_create(pl_daemon *daemon, const pl_row *row)
     s->references = 1;
     pthread_mutex_init(&s->watcher_mutex, NULL);
     pthread_mutex_init(&s->lifecycle, NULL);
+    pthread_mutex_init(&s->tail_mutex, NULL);
     s->owner = copy(row->owner);
     s->name = copy(row->name ? row->name : "");
     s->group = copy(row->group_name);
@@ -158,6 +159,7 @@ void pl_session_release(pl_session *s)
         free(owned[i]);
     }
     pthread_mutex_destroy(&s->lifecycle);
+    pthread_mutex_destroy(&s->tail_mutex);
     pthread_mutex_destroy(&s->watcher_mutex);
     free(s);
 }

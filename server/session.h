@@ -73,6 +73,9 @@ typedef struct pl_session {
     /* Held by whoever turns what its owner wants into control.log and a state, so that a pause, a
      * resume and a worker's end can not pass one another. Taken before the table's. */
     pthread_mutex_t lifecycle;
+    /* The end of its log while a worker writes it, for all who want the newest frame (tail.h). */
+    pthread_mutex_t tail_mutex;
+    struct pl_log_reader *tail;
     /* watchers */
     pthread_mutex_t watcher_mutex;
     pl_watcher *watchers;

@@ -1,4 +1,5 @@
 #include "server/stream.h"
+#include "server/tail.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -37,10 +38,30 @@ static bool is_shared(const pl_stream *s, int64_t frame)
             atomic_load(&s->session->state) == PL_STATE_RUNNING);
 }
 
+/* Of a running session with nothing to read the descriptors are better used elsewhere. */
+static void let_reader_go(pl_stream *s)
+{
+    if (s->follow && atomic_load(&s->session->state) == PL_STATE_RUNNING) {
+        pl_stream_close_log(s);
+    }
+}
+
+/* Made by this stream it may open the log; that then counts as any other. */
+static void get_blob(pl_stream *s)
+{
+    bool had = s->reader;
+    s->blob = pl_frame_source_get(s->daemon, s->session, &s->reader, &s->key);
+    if (!had && s->reader) {
+        int error = errno;
+        atomic_fetch_add(&s->daemon->counters.log_readers, 1);
+        errno = error;
+    }
+}
+
 /* Begin to send what s->key names, from the cache. */
 static pl_log_verdict begin_blob(pl_stream *s)
 {
-    s->blob = pl_frame_source_get(s->daemon, s->session, s->reader, &s->key);
+    get_blob(s);
     s->blob_at = 0;
     s->blob_left = s->blob ? s->blob->size : 0;
     return s->blob           ? PL_LOG_OK
@@ -53,6 +74,9 @@ static pl_log_verdict begin_blob(pl_stream *s)
 static pl_log_verdict begin_range(pl_stream *s, int64_t frame, pl_log_part part)
 {
     pl_log_range range;
+    if (!pl_stream_open_log(s)) {
+        return PL_LOG_ERROR;
+    }
     pl_log_verdict verdict = pl_log_find(s->reader, frame, part, &range);
     if (verdict == PL_LOG_NOT_YET) {
         pl_log_reader_refresh(s->reader);
@@ -80,6 +104,9 @@ static pl_log_verdict begin_metrics(pl_stream *s, int64_t frame)
 {
     char *payload = NULL;
     uint64_t length = 0;
+    if (!pl_stream_open_log(s)) {
+        return PL_LOG_ERROR;
+    }
     pl_log_verdict verdict = pl_log_read(s->reader, frame, PL_LOG_METRICS, &payload, &length);
     if (verdict == PL_LOG_NOT_YET) {
         pl_log_reader_refresh(s->reader);
@@ -173,7 +200,7 @@ static void look(pl_stream *s, pl_session_state state)
     int64_t told = atomic_load(&s->session->frame) + 1;
     if (state == PL_STATE_RUNNING && s->follow && told >= s->committed) {
         s->committed = told;
-    } else {
+    } else if (pl_stream_open_log(s)) {
         s->committed = pl_log_reader_refresh(s->reader);
     }
     int64_t newest = s->committed - 1 < s->to ? s->committed - 1 : s->to;
@@ -263,7 +290,7 @@ static step advance(pl_stream *s)
 static ssize_t drain_blob(pl_stream *s, char *out, size_t room)
 {
     if (!s->blob) {
-        s->blob = pl_frame_source_get(s->daemon, s->session, s->reader, &s->key);
+        get_blob(s);
     }
     if (!s->blob || s->blob->size != s->blob_at + s->blob_left) {
         return -1;
@@ -350,6 +377,7 @@ static ssize_t stream_read(void *context, char *out, size_t room)
             pl_gate_pause(&s->gate, s->daemon->streams->pacer, s->due_us);
             return 0;
         }
+        let_reader_go(s);
         if (pl_gate_wait(&s->gate)) {
             return 0;
         }
@@ -361,9 +389,36 @@ static ssize_t stream_read(void *context, char *out, size_t room)
     return (ssize_t)filled;
 }
 
+bool pl_stream_open_log(pl_stream *s)
+{
+    if (s->reader) {
+        return true;
+    }
+    _Atomic int64_t *open = &s->daemon->counters.log_readers;
+    if (atomic_fetch_add(open, 1) >= s->daemon->log_readers_max) {
+        atomic_fetch_sub(open, 1);
+        errno = EMFILE;
+        return false;
+    }
+    if (!pl_session_log_open(s->session, &s->reader)) {
+        atomic_fetch_sub(open, 1);
+        return false;
+    }
+    return true;
+}
+
+void pl_stream_close_log(pl_stream *s)
+{
+    if (s->reader) {
+        pl_log_reader_close(s->reader);
+        s->reader = NULL;
+        atomic_fetch_sub(&s->daemon->counters.log_readers, 1);
+    }
+}
+
 void pl_stream_destroy(pl_stream *s)
 {
-    pl_log_reader_close(s->reader);
+    pl_stream_close_log(s);
     pl_session_release(s->session);
     pl_principal_release(s->principal);
     pl_gate_clear(&s->gate);

@@ -24,7 +24,7 @@ typedef struct pl_stream {
     pl_daemon *daemon;
     pl_session *session;     /* a reference */
     pl_principal *principal; /* who reads; a reference */
-    pl_log_reader *reader;
+    pl_log_reader *reader;   /* NULL while it needs none */
     pl_stream_kind kind;
     pl_stream_form form;
     pl_frame_view view; /* of frames */
@@ -48,6 +48,9 @@ typedef struct pl_stream {
 } pl_stream;
 
 extern const pl_source pl_stream_source;
+/* Its own reader of the log: at most so many streams have one at a time, EMFILE beyond that. */
+bool pl_stream_open_log(pl_stream *s);
+void pl_stream_close_log(pl_stream *s);
 /* Released by whoever opened it and did not reply with the source. */
 void pl_stream_destroy(pl_stream *s);
 

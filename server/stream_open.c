@@ -1,11 +1,10 @@
 #include "server/access.h"
 #include "server/stream.h"
+#include "server/tail.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* ---- the query ---------------------------------------------------------------------------------
  */
@@ -70,17 +69,12 @@ static void tick(pl_ticker *ticker, int64_t now_ms)
 
 static bool open_reader(pl_request *r, pl_stream *s)
 {
-    int dir_fd = open(s->session->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (dir_fd < 0 || pl_log_reader_open(dir_fd, &s->reader) != PL_OK) {
+    if (!pl_stream_open_log(s)) {
         bool gone = errno == ENOENT;
         pl_reply_problem(r, gone ? 410 : 503, gone ? "storage_lost" : "busy",
                          gone ? "Gone" : "Busy", "the session's log can not be opened", NULL);
-        if (dir_fd >= 0) {
-            close(dir_fd);
-        }
         return false;
     }
-    close(dir_fd);
     s->committed = pl_log_reader_refresh(s->reader);
     return true;
 }

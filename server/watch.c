@@ -1,8 +1,8 @@
 #include "server/watch.h"
 
-#include "protocol/log.h"
 #include "server/say.h"
 #include "server/streams.h"
+#include "server/tail.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,10 +21,9 @@ enum { POLL_FIRST_MS = 50, POLL_MOST_MS = 500, TICK_MS = 1000 };
 typedef struct followed {
     struct followed *next;
     pl_session *session; /* a reference */
-    pl_log_reader *reader;
-    int log_wd, dir_wd; /* -1: not watched, so polled */
-    int64_t frames;     /* committed, as last seen */
-    int64_t due_ms;     /* next look, where polled */
+    int log_wd, dir_wd;  /* -1: not watched, so polled */
+    int64_t frames;      /* committed, as last seen */
+    int64_t due_ms;      /* next look, where polled */
     int interval_ms;
     bool touched;
 } followed;
@@ -33,7 +32,7 @@ struct pl_watch {
     pl_daemon *daemon;
     pthread_t thread;
     int inotify_fd, stop_fd;
-    pthread_mutex_t mutex; /* guards the list and its readers */
+    pthread_mutex_t mutex; /* guards the list */
     followed *list;
 };
 
@@ -44,33 +43,16 @@ static int64_t now_ms(void)
     return t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-double pl_frame_time(pl_log_reader *reader, int64_t frame, double fallback)
-{
-    pl_log_range range;
-    pl_frame_header header;
-    unsigned char bytes[PL_FRAME_HEADER];
-    if (pl_log_find(reader, frame, PL_LOG_FRAME, &range) != PL_LOG_OK ||
-        pread(range.fd, bytes, sizeof bytes, (off_t)(range.offset + PL_RECORD_HEADER)) !=
-            (ssize_t)sizeof bytes ||
-        !pl_frame_header_decode(bytes, range.record.length, &header)) {
-        return fallback;
-    }
-    return header.time;
-}
-
 /* True where there was something new. */
 static bool look(pl_watch *watch, followed *f)
 {
-    if (!f->reader) {
-        return false;
-    }
-    int64_t frames = pl_log_reader_refresh(f->reader);
+    double time = f->session->time;
+    int64_t frames = pl_tail_refresh(f->session, f->frames, &time);
     if (frames <= f->frames) {
         return false;
     }
     f->frames = frames;
-    pl_sessions_set_progress(watch->daemon->sessions, f->session, frames - 1,
-                             pl_frame_time(f->reader, frames - 1, f->session->time));
+    pl_sessions_set_progress(watch->daemon->sessions, f->session, frames - 1, time);
     pl_session_wake(f->session);
     return true;
 }
@@ -168,7 +150,7 @@ static void release(pl_watch *watch, followed *f)
     if (f->dir_wd >= 0) {
         inotify_rm_watch(watch->inotify_fd, f->dir_wd);
     }
-    pl_log_reader_close(f->reader);
+    pl_tail_close(f->session);
     pl_session_release(f->session);
     free(f);
 }
@@ -212,8 +194,9 @@ void pl_watch_start(pl_watch *watch, pl_session *session)
         pl_say(PL_LEVEL_WARN, "session %s: polled, as its log can not be watched: %s", session->id,
                strerror(errno));
     }
-    if (pl_log_reader_open(dir_fd, &f->reader) != PL_OK) {
-        f->reader = NULL;
+    if (pl_tail_open(session, dir_fd) != PL_OK) {
+        pl_say(PL_LEVEL_WARN, "session %s: its log can not be read: %s", session->id,
+               strerror(errno));
     }
     close(dir_fd);
     f->interval_ms = POLL_FIRST_MS;

@@ -5,7 +5,6 @@
 #ifndef PLIANT_SERVER_WATCH_H
 #define PLIANT_SERVER_WATCH_H
 
-#include "protocol/log.h"
 #include "server/sessions.h"
 
 typedef struct pl_watch pl_watch;
@@ -18,8 +17,5 @@ void pl_watch_destroy(pl_watch *watch);
 void pl_watch_start(pl_watch *watch, pl_session *session);
 /* Stop following; reads the log's end once more. Returns the last committed frame, -1 none. */
 int64_t pl_watch_finish(pl_watch *watch, pl_session *session);
-
-/* Simulated time of a frame, from its record's payload; the fallback where it can not be read. */
-double pl_frame_time(pl_log_reader *reader, int64_t frame, double fallback);
 
 #endif

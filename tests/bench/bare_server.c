@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 /* As server/http.c has them. */
-enum { THREADS = 2, CONNECTION_MEMORY = 64 << 10, BLOCK = 128 };
+enum { THREADS = 2, CONNECTION_MEMORY = 32 << 10, BLOCK = 128 };
 
 typedef struct download {
     int file;
