@@ -8,21 +8,13 @@
 #ifndef PLIANT_ENGINE_MOTION_H
 #define PLIANT_ENGINE_MOTION_H
 
+#include "engine/pose.h"
 #include "engine/transform.h"
-
-/* A rotation about an axis through `origin`, then a translation. */
-typedef struct pl_pose {
-    double R[9]; /* column-major */
-    double origin[3], shift[3];
-} pl_pose;
 
 /* The pose of a motion at `time` seconds; of a motion that is not present, the identity. */
 pl_pose pl_motion_pose(const pl_motion *motion, double time);
 /* The velocity at `time` of what is at x in the motion's own frame (at time 0 but for a keyframe that
  * moves it at once), m/s: the rate from then on, where it jumps. */
 void pl_motion_velocity(const pl_motion *motion, const double x[3], double time, double v[3]);
-void pl_pose_apply(const pl_pose *pose, const double x[3], double out[3]);
-void pl_pose_invert(const pl_pose *pose, const double x[3], double out[3]);
-void pl_pose_rotate(const pl_pose *pose, const double d[3], double out[3]);
 
 #endif

@@ -1,6 +1,6 @@
 #include "engine/obstacles/solid.h"
 
-#include "engine/obstacles/shape_internal.h"
+#include "engine/obstacles/vectors.h"
 #include "engine/transform.h"
 
 #include <math.h>

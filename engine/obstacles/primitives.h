@@ -1,4 +1,4 @@
-/* primitives.c - distances of the shapes that have a formula.
+/* primitives.h - distances of the shapes that have a formula, for the host and for devices.
  *
  * All but the plane are a core (a point, a segment, a circle, a box, a disc with thickness) and
  * what is within a radius r of it: the distance is that to the core less r, and its Hessian follows
@@ -6,18 +6,49 @@
  * a line in the one across the line too, over a flat face in none. A body that is round about an
  * axis is a profile in the half plane (rho, y): across that plane it bends by n_rho / rho.
  */
-#include "engine/obstacles/shape_internal.h"
+#ifndef PLIANT_ENGINE_OBSTACLES_PRIMITIVES_H
+#define PLIANT_ENGINE_OBSTACLES_PRIMITIVES_H
 
-#include <math.h>
+#include "engine/obstacles/closed_mesh_distance.h"
 
-double pl_measure_plane(const pl_shape *s, const double d[3], double n[3], double *H)
+#include <stdbool.h>
+
+typedef enum pl_distance_kind {
+    PL_DISTANCE_PLANE,
+    PL_DISTANCE_SPHERE,
+    PL_DISTANCE_BOX,
+    PL_DISTANCE_CYLINDER,
+    PL_DISTANCE_CAPSULE,
+    PL_DISTANCE_TORUS,
+    PL_DISTANCE_SOLID /* a closed mesh; a heightfield is one */
+} pl_distance_kind;
+
+typedef struct pl_shape {
+    pl_closed_mesh *solid; /* mesh, heightfield; else NULL */
+    int32_t kind;          /* pl_distance_kind */
+    bool inside;
+    bool one_sided;   /* no point can come out where it did not go in */
+    bool turned;      /* R is not the identity */
+    double middle[3]; /* what a motion turns about */
+    double center[3], R[9] /* own axes as columns */;
+    double axis[3];           /* of what is round about an axis, unit */
+    double radius, tube;      /* round ones; a torus's tube */
+    double half[3];           /* half extents, of an axial one along the axis in [0] */
+    double rounding;          /* of edges */
+    double normal[3], offset; /* plane */
+} pl_shape;
+
+/* Of each kind: distance and normal for d, the point seen from the shape's centre in the shape's own
+ * axes; H, if not NULL, is zeroed by the caller. `inside` is not theirs. */
+
+PL_EVERYWHERE double pl_measure_plane(const pl_shape *s, const double d[3], double n[3], double *H)
 {
     for (int c = 0; c < 3; c++)
         n[c] = s->normal[c];
     return pl_dot3(s->normal, d) - s->offset;
 }
 
-double pl_measure_sphere(const pl_shape *s, const double d[3], double n[3], double *H)
+PL_EVERYWHERE double pl_measure_sphere(const pl_shape *s, const double d[3], double n[3], double *H)
 {
     double r = sqrt(pl_dot3(d, d));
     /* The centre has no nearest point; any direction is as good. */
@@ -30,7 +61,7 @@ double pl_measure_sphere(const pl_shape *s, const double d[3], double n[3], doub
     return r - s->radius;
 }
 
-double pl_measure_box(const pl_shape *s, const double d[3], double n[3], double *H)
+PL_EVERYWHERE double pl_measure_box(const pl_shape *s, const double d[3], double n[3], double *H)
 {
     double q[3], out[3], square = 0;
     int nearest = 0;
@@ -57,14 +88,15 @@ double pl_measure_box(const pl_shape *s, const double d[3], double n[3], double 
 
 /* A point in cylindrical coordinates about the shape's axis: rho, y and the unit vectors outward
  * and around. On the axis any outward direction is as good: one that the axis fixes. */
-typedef struct axial {
+typedef struct pl_axial {
     double rho, y;
     double out[3], around[3];
-} axial;
+} pl_axial;
 
-static axial axial_of(const double a[3], const double d[3])
+PL_EVERYWHERE pl_axial pl_axial_of(const double a[3], const double d[3])
 {
-    axial p = {.y = pl_dot3(a, d)};
+    pl_axial p;
+    p.y = pl_dot3(a, d);
     double away[3];
     for (int c = 0; c < 3; c++)
         away[c] = d[c] - p.y * a[c];
@@ -88,8 +120,8 @@ static axial axial_of(const double a[3], const double d[3])
 
 /* n from its parts in the half plane; H from the profile's bend along the surface in that plane and
  * from the roundness about the axis. */
-static void turn_profile(const axial *p, const double a[3], double n_rho, double n_y, double bend,
-                         double n[3], double *H)
+PL_EVERYWHERE void pl_turn_profile(const pl_axial *p, const double a[3], double n_rho, double n_y,
+                                   double bend, double n[3], double *H)
 {
     double along[3];
     for (int c = 0; c < 3; c++) {
@@ -104,47 +136,51 @@ static void turn_profile(const axial *p, const double a[3], double n_rho, double
 }
 
 /* The profile is a rectangle, like a box's in two dimensions. */
-double pl_measure_cylinder(const pl_shape *s, const double d[3], double n[3], double *H)
+PL_EVERYWHERE double pl_measure_cylinder(const pl_shape *s, const double d[3], double n[3],
+                                         double *H)
 {
-    axial p = axial_of(s->axis, d);
+    pl_axial p = pl_axial_of(s->axis, d);
     double side = p.y < 0 ? -1 : 1;
     double q_rho = p.rho - (s->radius - s->rounding);
     double q_y = side * p.y - (s->half[0] - s->rounding);
     if (q_rho > 0 && q_y > 0) {
         double length = sqrt(q_rho * q_rho + q_y * q_y);
-        turn_profile(&p, s->axis, q_rho / length, side * q_y / length, 1 / length, n, H);
+        pl_turn_profile(&p, s->axis, q_rho / length, side * q_y / length, 1 / length, n, H);
         return length - s->rounding;
     }
     bool wall = q_rho >= q_y;
-    turn_profile(&p, s->axis, wall ? 1 : 0, wall ? 0 : side, 0, n, H);
+    pl_turn_profile(&p, s->axis, wall ? 1 : 0, wall ? 0 : side, 0, n, H);
     return (wall ? q_rho : q_y) - s->rounding;
 }
 
 /* The core is the segment |y| <= half[0]. */
-double pl_measure_capsule(const pl_shape *s, const double d[3], double n[3], double *H)
+PL_EVERYWHERE double pl_measure_capsule(const pl_shape *s, const double d[3], double n[3],
+                                        double *H)
 {
-    axial p = axial_of(s->axis, d);
+    pl_axial p = pl_axial_of(s->axis, d);
     double beyond = fabs(p.y) - s->half[0], side = p.y < 0 ? -1 : 1;
     if (!(beyond > 0)) {
-        turn_profile(&p, s->axis, 1, 0, 0, n, H);
+        pl_turn_profile(&p, s->axis, 1, 0, 0, n, H);
         return p.rho - s->radius;
     }
     double length = sqrt(p.rho * p.rho + beyond * beyond);
-    turn_profile(&p, s->axis, p.rho / length, side * beyond / length, 1 / length, n, H);
+    pl_turn_profile(&p, s->axis, p.rho / length, side * beyond / length, 1 / length, n, H);
     if (H && !(p.rho > 0))
         pl_add_outer(H, 1 / length, p.around);
     return length - s->radius;
 }
 
 /* The core is the circle rho = radius, y = 0. */
-double pl_measure_torus(const pl_shape *s, const double d[3], double n[3], double *H)
+PL_EVERYWHERE double pl_measure_torus(const pl_shape *s, const double d[3], double n[3], double *H)
 {
-    axial p = axial_of(s->axis, d);
+    pl_axial p = pl_axial_of(s->axis, d);
     double off = p.rho - s->radius;
     double length = sqrt(off * off + p.y * p.y);
     if (length > 0)
-        turn_profile(&p, s->axis, off / length, p.y / length, 1 / length, n, H);
+        pl_turn_profile(&p, s->axis, off / length, p.y / length, 1 / length, n, H);
     else
-        turn_profile(&p, s->axis, 1, 0, 0, n, H);
+        pl_turn_profile(&p, s->axis, 1, 0, 0, n, H);
     return length - s->tube;
 }
+
+#endif

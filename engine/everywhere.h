@@ -1,0 +1,12 @@
+/* everywhere.h - functions of one text for the host and for devices: compiled where they are used, by a C
+ * compiler or by nvcc. They use nothing else than each other and <math.h>. */
+#ifndef PLIANT_ENGINE_EVERYWHERE_H
+#define PLIANT_ENGINE_EVERYWHERE_H
+
+#ifdef __CUDACC__
+#define PL_EVERYWHERE static __host__ __device__ inline
+#else
+#define PL_EVERYWHERE static inline
+#endif
+
+#endif

@@ -1,0 +1,110 @@
+/* distance.h - what shape.h promises, as text for the host and for devices. */
+#ifndef PLIANT_ENGINE_OBSTACLES_DISTANCE_H
+#define PLIANT_ENGINE_OBSTACLES_DISTANCE_H
+
+#include "engine/obstacles/primitives.h"
+
+/* A way is looked at in at least this many places for a part of the shape in it. */
+enum { PL_SHAPE_PLACES = 256 };
+
+PL_EVERYWHERE double pl_measure_own(const pl_shape *s, const double d[3], double n[3], double *H)
+{
+    switch (s->kind) {
+    case PL_DISTANCE_PLANE:
+        return pl_measure_plane(s, d, n, H);
+    case PL_DISTANCE_SPHERE:
+        return pl_measure_sphere(s, d, n, H);
+    case PL_DISTANCE_BOX:
+        return pl_measure_box(s, d, n, H);
+    case PL_DISTANCE_CYLINDER:
+        return pl_measure_cylinder(s, d, n, H);
+    case PL_DISTANCE_CAPSULE:
+        return pl_measure_capsule(s, d, n, H);
+    case PL_DISTANCE_TORUS:
+        return pl_measure_torus(s, d, n, H);
+    default:
+        return pl_closed_mesh_measure(s->solid, d, n, H);
+    }
+}
+
+/* out = R in R^T. */
+PL_EVERYWHERE void pl_turn_matrix(const double *R, double *H)
+{
+    double T[9];
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            T[3 * i + j] = R[i] * H[j] + R[i + 3] * H[3 + j] + R[i + 6] * H[6 + j];
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            H[3 * i + j] = T[3 * i] * R[j] + T[3 * i + 1] * R[j + 3] + T[3 * i + 2] * R[j + 6];
+}
+
+PL_EVERYWHERE double pl_shape_measure(const pl_shape *s, const double p[3], double normal[3],
+                                      double *H)
+{
+    double d[3], own[3], n[3];
+    for (int c = 0; c < 3; c++)
+        d[c] = p[c] - s->center[c];
+    for (int e = 0; H && e < 9; e++)
+        H[e] = 0;
+    double distance;
+    if (s->turned) {
+        for (int i = 0; i < 3; i++)
+            own[i] = pl_dot3(s->R + 3 * i, d);
+        distance = pl_measure_own(s, own, n, H);
+        for (int i = 0; i < 3; i++)
+            normal[i] = s->R[i] * n[0] + s->R[i + 3] * n[1] + s->R[i + 6] * n[2];
+        if (H)
+            pl_turn_matrix(s->R, H);
+    } else {
+        distance = pl_measure_own(s, d, normal, H);
+    }
+    if (!s->inside)
+        return distance;
+    for (int c = 0; c < 3; c++)
+        normal[c] = -normal[c];
+    for (int e = 0; H && e < 9; e++)
+        H[e] = -H[e];
+    return -distance;
+}
+
+/* Whether the straight way between two points outside passes through the shape. From any point the
+ * next one as far as the distance there cannot have the surface in between. */
+PL_EVERYWHERE bool pl_passes_through(const pl_shape *s, const double from[3], const double to[3],
+                                     double way)
+{
+    double least = way / PL_SHAPE_PLACES;
+    for (double gone = least; gone < way;) {
+        double p[3], n[3];
+        for (int c = 0; c < 3; c++)
+            p[c] = from[c] + gone / way * (to[c] - from[c]);
+        double distance = pl_shape_measure(s, p, n, NULL);
+        if (distance < 0)
+            return true;
+        gone += fmax(distance, least);
+    }
+    return false;
+}
+
+PL_EVERYWHERE double pl_shape_measure_from(const pl_shape *s, const double from[3],
+                                           const double to[3], double normal[3], double *H)
+{
+    double distance = pl_shape_measure(s, to, normal, H);
+    double d[3] = {to[0] - from[0], to[1] - from[1], to[2] - from[2]};
+    double way = sqrt(pl_dot3(d, d));
+    if (s->one_sided || distance > way) /* the surface is not within reach */
+        return distance;
+    double near[3];
+    double before = pl_shape_measure(s, from, near, NULL);
+    if (pl_dot3(near, normal) >= 0)
+        return distance;
+    if (distance >= 0 && before >= 0 && !pl_passes_through(s, from, to, way))
+        return distance;
+    for (int c = 0; c < 3; c++)
+        normal[c] = near[c];
+    for (int e = 0; H && e < 9; e++)
+        H[e] = 0;
+    return before + pl_dot3(d, near);
+}
+
+#endif
