@@ -168,9 +168,6 @@ static void refuse_part(const pl_material *m, const char *key, const char *got, 
 
 static void refuse_parts(const pl_material *m, const pl_material_uses *uses, pl_faults *faults)
 {
-    if (m->bending.present && m->bending.model == PL_BENDING_HINGE && uses->triangles > 0)
-        refuse_part(m, "bending", "hinge, on a GPU",
-                    "use \"model\": \"quadratic\", or \"device\": \"cpu\"", faults);
     if (m->strain_limit.present && uses->model > 0)
         refuse_part(m, "strain_limit", "a hard constraint, on a GPU",
                     "leave it out, or use \"device\": \"cpu\" with \"method\": \"admm\"", faults);
@@ -190,10 +187,6 @@ pl_status pl_device_carries(const pl_scene *scene, const pl_material_uses *uses,
                        "others solve with a matrix, which it does not factor",
                        "use \"method\": \"chebyshev_descent\"", "%s, on a GPU",
                        pl_method_name(scene->solver.method));
-    if (scene->obstacle_count > 0)
-        pl_faults_addf(faults, "/obstacles", "unsupported", "none, on a GPU",
-                       "leave them out, or use \"device\": \"cpu\"", "%d obstacle%s, on a GPU",
-                       scene->obstacle_count, scene->obstacle_count == 1 ? "" : "s");
     for (int32_t i = 0; i < scene->material_count; i++)
         refuse_parts(&scene->materials[i], &uses[i], faults);
     return faults->total > before ? PL_INVALID : PL_OK;

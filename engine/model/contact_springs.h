@@ -25,8 +25,15 @@
 #define PLIANT_ENGINE_MODEL_CONTACT_SPRINGS_H
 
 #include "engine/fault.h"
+#include "engine/model/contact_law.h"
 #include "engine/model/group.h"
 #include "engine/scene.h"
+
+/* `data` of such a group. */
+typedef struct pl_contact_springs {
+    pl_contact_law law;
+    pl_motion motion;
+} pl_contact_springs;
 
 /* A group of `count` model vertices against an obstacle. stiffness[k] is that of vertex[k], N/m.
  * Of the obstacle only its motion's keyframes are kept, which must outlive the group. Its `freeze` goes

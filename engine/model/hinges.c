@@ -1,106 +1,24 @@
 #include "engine/model/hinges.h"
 
 #include "engine/model/hash.h"
+#include "engine/model/hinge_law.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct hinges {
-    double *stiffness; /* [block][L]: k, J; 0 in padding */
-    double *angle;     /* [block][L]: theta0 */
-    double *shape;     /* [block][4][L]: K of the quadratic bending */
-} hinges;
-
-/* A number and its derivative in one direction: the second derivatives of the angle are those of
- * its gradient, which the same text computes. */
-typedef struct dual {
-    double v, d;
-} dual;
-
-static dual add(dual a, dual b)
-{
-    return (dual){a.v + b.v, a.d + b.d};
-}
-static dual sub(dual a, dual b)
-{
-    return (dual){a.v - b.v, a.d - b.d};
-}
-static dual mul(dual a, dual b)
-{
-    return (dual){a.v * b.v, a.v * b.d + a.d * b.v};
-}
-static dual over(dual a, dual b)
-{
-    double q = a.v / b.v;
-    return (dual){q, (a.d - q * b.d) / b.v};
-}
-static dual root(dual a)
-{
-    double r = sqrt(a.v);
-    return (dual){r, a.d / (2 * r)};
-}
-static dual dot(const dual a[3], const dual b[3])
-{
-    return add(add(mul(a[0], b[0]), mul(a[1], b[1])), mul(a[2], b[2]));
-}
-static void cross(const dual a[3], const dual b[3], dual out[3])
-{
-    for (int r = 0; r < 3; r++) {
-        int s = (r + 1) % 3, t = (r + 2) % 3;
-        out[r] = sub(mul(a[s], b[t]), mul(a[t], b[s]));
-    }
-}
-
-/* The angle and its gradient. With e = x1 - x0 and the normals n = e x (x2 - x0), m = (x3 - x0) x e
- * of twice the areas, theta = atan2((n x m) . e / |e|, n . m) and
- *
- *     d theta / dx2 = -|e| n / |n|^2,   d theta / dx3 = -|e| m / |m|^2
- *     d theta / dx0 = ((x1 - x2) . e n / |n|^2 + (x1 - x3) . e m / |m|^2) / |e|
- *
- * the last with x2 - x0 and x3 - x0 for x1 (Bridson 2003, appendix A; the four add up to nothing). A
- * collapsed triangle has no normal: its derivatives are taken as 0. */
-static double angle(const dual x[4][3], dual gradient[4][3])
-{
-    dual e[3], a[3], b[3], c[3], d[3], n[3], m[3], side[3];
-    for (int r = 0; r < 3; r++) {
-        e[r] = sub(x[1][r], x[0][r]);
-        a[r] = sub(x[2][r], x[0][r]);
-        b[r] = sub(x[3][r], x[0][r]);
-        c[r] = sub(x[1][r], x[2][r]);
-        d[r] = sub(x[1][r], x[3][r]);
-    }
-    cross(e, a, n);
-    cross(b, e, m);
-    cross(n, m, side);
-    dual nn = dot(n, n), mm = dot(m, m), ee = dot(e, e);
-    memset(gradient, 0, 12 * sizeof **gradient);
-    if (!(nn.v > 0 && mm.v > 0 && ee.v > 0))
-        return 0;
-    dual length = root(ee), by_n = over(length, nn), by_m = over(length, mm);
-    dual n0 = over(over(dot(c, e), length), nn), m0 = over(over(dot(d, e), length), mm);
-    dual n1 = over(over(dot(a, e), length), nn), m1 = over(over(dot(b, e), length), mm);
-    for (int r = 0; r < 3; r++) {
-        gradient[0][r] = add(mul(n0, n[r]), mul(m0, m[r]));
-        gradient[1][r] = add(mul(n1, n[r]), mul(m1, m[r]));
-        gradient[2][r] = sub((dual){0, 0}, mul(by_n, n[r]));
-        gradient[3][r] = sub((dual){0, 0}, mul(by_m, m[r]));
-    }
-    return atan2(dot(side, e).v / length.v, dot(n, m).v);
-}
-
-static void load(const double *x, const int32_t *corner, int64_t stride, dual p[4][3])
+static void load(const double *x, const int32_t *corner, int64_t stride, pl_dual p[4][3])
 {
     for (int c = 0; c < 4; c++)
         for (int r = 0; r < 3; r++)
-            p[c][r] = (dual){x[3 * (int64_t)corner[c * stride] + r], 0};
+            p[c][r] = (pl_dual){x[3 * (int64_t)corner[c * stride] + r], 0};
 }
 
 double pl_dihedral(const double *x, const int32_t corner[4], double gradient[12])
 {
-    dual p[4][3], g[4][3];
+    pl_dual p[4][3], g[4][3];
     load(x, corner, 1, p);
-    double theta = angle(p, g);
+    double theta = pl_hinge_angle(p, g);
     for (int i = 0; i < 12; i++)
         gradient[i] = g[i / 3][i % 3].v;
     return theta;
@@ -136,30 +54,23 @@ double pl_quadratic_bend(const double *rest, const int32_t corner[4], double sti
     return 2 * stiffness / (left + right);
 }
 
-static double term_angle(const pl_group *g, int64_t i, const double *x, dual gradient[4][3])
+static double term_angle(const pl_group *g, int64_t i, const double *x, pl_dual gradient[4][3])
 {
-    dual p[4][3];
+    pl_dual p[4][3];
     int64_t b = i / PL_BLOCK, l = i % PL_BLOCK;
     load(x, g->corner + b * 4 * PL_BLOCK + l, PL_BLOCK, p);
-    return angle(p, gradient);
-}
-
-/* theta - theta0 by the shorter way round. */
-static double opened(double theta, double rest)
-{
-    double d = theta - rest;
-    return d > M_PI ? d - 2 * M_PI : d < -M_PI ? d + 2 * M_PI : d;
+    return pl_hinge_angle(p, gradient);
 }
 
 static void hinges_energy_gradient(const pl_group *g, const double *x, double *energy,
                                    double *contributions, int64_t b0, int64_t b1)
 {
-    const hinges *h = g->data;
+    const pl_hinges *h = g->data;
     for (int64_t b = b0; b < b1; b++) {
         double sum = 0;
         for (int64_t i = b * PL_BLOCK; i < (b + 1) * PL_BLOCK; i++) {
-            dual gradient[4][3];
-            double d = opened(term_angle(g, i, x, gradient), h->angle[i]);
+            pl_dual gradient[4][3];
+            double d = pl_hinge_opened(term_angle(g, i, x, gradient), h->angle[i]);
             sum += h->stiffness[i] * d * d / 2;
             for (int k = 0; contributions && k < 12; k++)
                 contributions[g->contribution + (b * 12 + k) * PL_BLOCK + i % PL_BLOCK] =
@@ -185,17 +96,18 @@ static void hinges_gradient(const pl_group *g, const double *x, double *contribu
 /* k (grad theta grad theta^T + (theta - theta0) d2 theta / dx2), a column at a time. */
 static void hinges_hessian(const pl_group *g, const double *x, double *H, int64_t b0, int64_t b1)
 {
-    const hinges *h = g->data;
+    const pl_hinges *h = g->data;
     for (int64_t i = b0 * PL_BLOCK; i < b1 * PL_BLOCK; i++) {
         int64_t b = i / PL_BLOCK, l = i % PL_BLOCK;
-        dual p[4][3], gradient[4][3];
+        pl_dual p[4][3], gradient[4][3];
         load(x, g->corner + b * 4 * PL_BLOCK + l, PL_BLOCK, p);
         for (int j = 0; j < 12; j++) {
             p[j / 3][j % 3].d = 1;
-            double d = opened(angle(p, gradient), h->angle[i]), mine = gradient[j / 3][j % 3].v;
+            double d = pl_hinge_opened(pl_hinge_angle(p, gradient), h->angle[i]),
+                   mine = gradient[j / 3][j % 3].v;
             p[j / 3][j % 3].d = 0;
             for (int k = j; k < 12; k++) {
-                dual other = gradient[k / 3][k % 3];
+                pl_dual other = gradient[k / 3][k % 3];
                 H[(b * 78 + k * (k + 1) / 2 + j) * PL_BLOCK + l] = h->stiffness[i] *
                                                                    (other.v * mine + d * other.d);
             }
@@ -214,7 +126,7 @@ static void hinges_measure(const pl_group *g, const double *x, pl_block_measure 
 
 static void hinges_stiffness(const pl_group *g, int64_t block, int32_t lane, double *K)
 {
-    const hinges *h = g->data;
+    const pl_hinges *h = g->data;
     double w2 = g->weight[block * PL_BLOCK + lane];
     for (int c = 0; c < 4; c++)
         for (int d = 0; d < 4; d++)
@@ -224,7 +136,7 @@ static void hinges_stiffness(const pl_group *g, int64_t block, int32_t lane, dou
 
 static uint64_t hinges_hash(const pl_group *g, uint64_t hash)
 {
-    const hinges *h = g->data;
+    const pl_hinges *h = g->data;
     size_t lanes = (size_t)g->blocks * PL_BLOCK;
     hash = pl_hash(hash, g->corner, 4 * lanes * sizeof *g->corner);
     hash = pl_hash(hash, h->stiffness, lanes * sizeof *h->stiffness);
@@ -233,7 +145,7 @@ static uint64_t hinges_hash(const pl_group *g, uint64_t hash)
 
 static void hinges_destroy(pl_group *g)
 {
-    hinges *h = g->data;
+    pl_hinges *h = g->data;
     if (h) {
         free(h->stiffness);
         free(h->angle);
@@ -264,7 +176,7 @@ pl_status pl_hinges_create(const double *rest, const pl_hinge *list, int64_t cou
 {
     int64_t blocks = (count + PL_BLOCK - 1) / PL_BLOCK;
     pl_group g = {.ops = &HINGES, .terms = count, .blocks = blocks};
-    hinges *h = g.data = calloc(1, sizeof *h);
+    pl_hinges *h = g.data = calloc(1, sizeof *h);
     if (!h)
         return PL_NO_MEMORY;
     g.corner = pl_block_alloc(blocks * 4 * PL_BLOCK, sizeof *g.corner);

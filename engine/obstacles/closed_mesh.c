@@ -112,13 +112,13 @@ static void set_face_normals(pl_closed_mesh *m)
             for (int c = 0; c < 3; c++)
                 e[k][c] = pl_corner_of(m, t, (k + 1) % 3)[c] - pl_corner_of(m, t, k)[c];
         cross(e[0], e[1], n);
-        double length = sqrt(pl_dot3(n, n));
+        double length = sqrt(pl_vector_dot(n, n));
         for (int c = 0; c < 3; c++)
             n[c] /= length;
         for (int k = 0; k < 3; k++) { /* the angle at k, between e[k] and -e[k - 1] */
             double out[3], *back = e[(k + 2) % 3];
             cross(back, e[k], out);
-            double angle = atan2(sqrt(pl_dot3(out, out)), -pl_dot3(back, e[k]));
+            double angle = atan2(sqrt(pl_vector_dot(out, out)), -pl_vector_dot(back, e[k]));
             double *sum = m->corner_normal + 3 * (int64_t)m->triangle[3 * t + k];
             for (int c = 0; c < 3; c++)
                 sum[c] += angle * n[c];
@@ -180,7 +180,7 @@ static double volume(const pl_closed_mesh *m)
             for (int c = 0; c < 3; c++)
                 e[k][c] = pl_corner_of(m, t, k)[c] - m->vertex[c];
         cross(e[0], e[1], out);
-        sum += pl_dot3(out, e[2]);
+        sum += pl_vector_dot(out, e[2]);
     }
     return sum;
 }

@@ -63,8 +63,9 @@ PL_EVERYWHERE pl_mesh_nearest pl_nearest_of_triangle(const pl_closed_mesh *m, in
         bp[k] = p[k] - b[k];
         cp[k] = p[k] - c[k];
     }
-    double d1 = pl_dot3(ab, ap), d2 = pl_dot3(ac, ap), d3 = pl_dot3(ab, bp), d4 = pl_dot3(ac, bp);
-    double d5 = pl_dot3(ab, cp), d6 = pl_dot3(ac, cp);
+    double d1 = pl_vector_dot(ab, ap), d2 = pl_vector_dot(ac, ap), d3 = pl_vector_dot(ab, bp),
+           d4 = pl_vector_dot(ac, bp);
+    double d5 = pl_vector_dot(ab, cp), d6 = pl_vector_dot(ac, cp);
     double va = d3 * d6 - d5 * d4, vb = d5 * d2 - d1 * d6, vc = d1 * d4 - d3 * d2;
     pl_mesh_nearest out = {.triangle = t};
     double v = 0, w = 0; /* the point is a + v ab + w ac */
@@ -83,7 +84,7 @@ PL_EVERYWHERE pl_mesh_nearest pl_nearest_of_triangle(const pl_closed_mesh *m, in
         v = 1 - w;
     } else {
         const double *n = m->face_normal + 3 * t;
-        double above = pl_dot3(n, ap);
+        double above = pl_vector_dot(n, ap);
         for (int k = 0; k < 3; k++)
             out.offset[k] = above * n[k];
         out.square = above * above;
@@ -91,7 +92,7 @@ PL_EVERYWHERE pl_mesh_nearest pl_nearest_of_triangle(const pl_closed_mesh *m, in
     }
     for (int k = 0; k < 3; k++)
         out.offset[k] = ap[k] - v * ab[k] - w * ac[k];
-    out.square = pl_dot3(out.offset, out.offset);
+    out.square = pl_vector_dot(out.offset, out.offset);
     return out;
 }
 
@@ -137,16 +138,16 @@ PL_EVERYWHERE double pl_closed_mesh_measure(const pl_closed_mesh *m, const doubl
     const double *n = m->face_normal + 3 * at.triangle;
     if (at.feature == PL_MESH_FACE) {
         memcpy(normal, n, 3 * sizeof *n);
-        return pl_dot3(at.offset, n);
+        return pl_vector_dot(at.offset, n);
     }
     if (at.feature == PL_MESH_EDGE)
         n = m->edge_normal + 9 * at.triangle + 3 * at.index;
     else
         n = m->corner_normal + 3 * (int64_t)m->triangle[3 * at.triangle + at.index];
     double length = sqrt(at.square);
-    double distance = pl_dot3(at.offset, n) < 0 ? -length : length;
+    double distance = pl_vector_dot(at.offset, n) < 0 ? -length : length;
     if (length <= PL_MESH_ON_SURFACE * m->size) {
-        double scale = sqrt(pl_dot3(n, n));
+        double scale = sqrt(pl_vector_dot(n, n));
         for (int c = 0; c < 3; c++)
             normal[c] = n[c] / scale;
         return distance;
@@ -155,14 +156,14 @@ PL_EVERYWHERE double pl_closed_mesh_measure(const pl_closed_mesh *m, const doubl
         normal[c] = at.offset[c] / distance;
     if (!H)
         return distance;
-    pl_add_identity(H, 1 / distance);
-    pl_add_outer(H, -1 / distance, normal);
+    pl_matrix_add_identity(H, 1 / distance);
+    pl_matrix_add_outer(H, -1 / distance, normal);
     if (at.feature == PL_MESH_EDGE) {
         double along[3];
         for (int c = 0; c < 3; c++)
             along[c] = pl_corner_of(m, at.triangle, (at.index + 1) % 3)[c] -
                        pl_corner_of(m, at.triangle, at.index)[c];
-        pl_add_outer(H, -1 / distance / pl_dot3(along, along), along);
+        pl_matrix_add_outer(H, -1 / distance / pl_vector_dot(along, along), along);
     }
     return distance;
 }

@@ -50,7 +50,7 @@ PL_EVERYWHERE double pl_shape_measure(const pl_shape *s, const double p[3], doub
     double distance;
     if (s->turned) {
         for (int i = 0; i < 3; i++)
-            own[i] = pl_dot3(s->R + 3 * i, d);
+            own[i] = pl_vector_dot(s->R + 3 * i, d);
         distance = pl_measure_own(s, own, n, H);
         for (int i = 0; i < 3; i++)
             normal[i] = s->R[i] * n[0] + s->R[i + 3] * n[1] + s->R[i + 6] * n[2];
@@ -73,7 +73,7 @@ PL_EVERYWHERE double pl_shape_measure(const pl_shape *s, const double p[3], doub
 PL_EVERYWHERE bool pl_passes_through(const pl_shape *s, const double from[3], const double to[3],
                                      double way)
 {
-    double least = way / PL_SHAPE_PLACES;
+    double least = way / (double)PL_SHAPE_PLACES;
     for (double gone = least; gone < way;) {
         double p[3], n[3];
         for (int c = 0; c < 3; c++)
@@ -91,12 +91,12 @@ PL_EVERYWHERE double pl_shape_measure_from(const pl_shape *s, const double from[
 {
     double distance = pl_shape_measure(s, to, normal, H);
     double d[3] = {to[0] - from[0], to[1] - from[1], to[2] - from[2]};
-    double way = sqrt(pl_dot3(d, d));
+    double way = sqrt(pl_vector_dot(d, d));
     if (s->one_sided || distance > way) /* the surface is not within reach */
         return distance;
     double near[3];
     double before = pl_shape_measure(s, from, near, NULL);
-    if (pl_dot3(near, normal) >= 0)
+    if (pl_vector_dot(near, normal) >= 0)
         return distance;
     if (distance >= 0 && before >= 0 && !pl_passes_through(s, from, to, way))
         return distance;
@@ -104,7 +104,7 @@ PL_EVERYWHERE double pl_shape_measure_from(const pl_shape *s, const double from[
         normal[c] = near[c];
     for (int e = 0; H && e < 9; e++)
         H[e] = 0;
-    return before + pl_dot3(d, near);
+    return before + pl_vector_dot(d, near);
 }
 
 #endif

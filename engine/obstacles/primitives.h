@@ -45,18 +45,18 @@ PL_EVERYWHERE double pl_measure_plane(const pl_shape *s, const double d[3], doub
 {
     for (int c = 0; c < 3; c++)
         n[c] = s->normal[c];
-    return pl_dot3(s->normal, d) - s->offset;
+    return pl_vector_dot(s->normal, d) - s->offset;
 }
 
 PL_EVERYWHERE double pl_measure_sphere(const pl_shape *s, const double d[3], double n[3], double *H)
 {
-    double r = sqrt(pl_dot3(d, d));
+    double r = sqrt(pl_vector_dot(d, d));
     /* The centre has no nearest point; any direction is as good. */
     for (int c = 0; c < 3; c++)
         n[c] = r > 0 ? d[c] / r : (c == 1);
     if (H && r > 0) {
-        pl_add_identity(H, 1 / r);
-        pl_add_outer(H, -1 / r, n);
+        pl_matrix_add_identity(H, 1 / r);
+        pl_matrix_add_outer(H, -1 / r, n);
     }
     return r - s->radius;
 }
@@ -81,7 +81,7 @@ PL_EVERYWHERE double pl_measure_box(const pl_shape *s, const double d[3], double
     if (H) {
         for (int c = 0; c < 3; c++)
             H[4 * c] = q[c] > 0 ? 1 / length : 0;
-        pl_add_outer(H, -1 / length, n);
+        pl_matrix_add_outer(H, -1 / length, n);
     }
     return length - s->rounding;
 }
@@ -96,11 +96,11 @@ typedef struct pl_axial {
 PL_EVERYWHERE pl_axial pl_axial_of(const double a[3], const double d[3])
 {
     pl_axial p;
-    p.y = pl_dot3(a, d);
+    p.y = pl_vector_dot(a, d);
     double away[3];
     for (int c = 0; c < 3; c++)
         away[c] = d[c] - p.y * a[c];
-    p.rho = sqrt(pl_dot3(away, away));
+    p.rho = sqrt(pl_vector_dot(away, away));
     if (!(p.rho > 0)) {
         /* across the axis, from the coordinate direction that it is farthest from */
         int k = fabs(a[0]) <= fabs(a[1]) ? 0 : 1;
@@ -108,7 +108,7 @@ PL_EVERYWHERE pl_axial pl_axial_of(const double a[3], const double d[3])
         for (int c = 0; c < 3; c++)
             away[c] = (c == k) - a[k] * a[c];
     }
-    double length = sqrt(pl_dot3(away, away));
+    double length = sqrt(pl_vector_dot(away, away));
     for (int c = 0; c < 3; c++)
         p.out[c] = away[c] / length;
     for (int c = 0; c < 3; c++) {
@@ -130,9 +130,9 @@ PL_EVERYWHERE void pl_turn_profile(const pl_axial *p, const double a[3], double 
     }
     if (!H)
         return;
-    pl_add_outer(H, bend, along);
+    pl_matrix_add_outer(H, bend, along);
     if (p->rho > 0)
-        pl_add_outer(H, n_rho / p->rho, p->around);
+        pl_matrix_add_outer(H, n_rho / p->rho, p->around);
 }
 
 /* The profile is a rectangle, like a box's in two dimensions. */
@@ -166,7 +166,7 @@ PL_EVERYWHERE double pl_measure_capsule(const pl_shape *s, const double d[3], do
     double length = sqrt(p.rho * p.rho + beyond * beyond);
     pl_turn_profile(&p, s->axis, p.rho / length, side * beyond / length, 1 / length, n, H);
     if (H && !(p.rho > 0))
-        pl_add_outer(H, 1 / length, p.around);
+        pl_matrix_add_outer(H, 1 / length, p.around);
     return length - s->radius;
 }
 

@@ -117,6 +117,26 @@ _Noreturn static void no_good(const pl_faults *faults, const char *what)
     exit(2);
 }
 
+static void put_below(pl_scene *s, pl_obstacle_kind kind)
+{
+    s->obstacle_count = 1;
+    s->obstacles = calloc(1, sizeof *s->obstacles);
+    *s->obstacles = (pl_obstacle){.name = strdup("below"),
+                                  .kind = kind,
+                                  .normal = {0, 1, 0},
+                                  .offset = -0.5005,
+                                  .center = {1.0 / 3, -0.8005, 1.0 / 6},
+                                  .axis = {0, 0, 1},
+                                  .radius = kind == PL_OBSTACLE_TORUS ? 0.2 : 0.3,
+                                  .tube = 0.1,
+                                  .has_height = true,
+                                  .height = 0.6,
+                                  .size = {1, 0.6, 1},
+                                  .friction = 0.5};
+    s->obstacles->place.rotate_axis[1] = 1;
+    s->obstacles->place.rotate_degrees = 30;
+}
+
 static void fill(pl_scene *s, where on, const gpu_body *body, const pl_solver_settings *solver,
                  double h, int64_t steps)
 {
@@ -136,7 +156,8 @@ static void fill(pl_scene *s, where on, const gpu_body *body, const pl_solver_se
                                   .density = 1000,
                                   .thickness = body->thickness > 0 ? body->thickness : 1e-3,
                                   .area = 1e-6,
-                                  .invertible = body->invertible};
+                                  .invertible = body->invertible,
+                                  .bending = {.present = body->hinges, .model = PL_BENDING_HINGE}};
     if (body->fibers)
         s->materials->fibers =
             (pl_fibers){.present = true, .stiffness = body->young, .direction = {0.6, 0.8, 0}};
@@ -148,6 +169,8 @@ static void fill(pl_scene *s, where on, const gpu_body *body, const pl_solver_se
         s->bodies->initial.shape = PL_SHAPE_TWISTED;
         s->bodies->initial.turns = body->turns;
     }
+    if (body->lands)
+        put_below(s, body->obstacle);
     s->pin_count = body->pinned;
     *s->pins = (pl_pin){.name = strdup("pin"),
                         .select = {.kind = PL_SELECT_SIDE, .side_axis = 0, .side_sign = -1},

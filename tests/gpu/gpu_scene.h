@@ -25,6 +25,9 @@ typedef struct gpu_body {
     double young, poisson, turns; /* twisted by so many turns at the start */
     bool invertible, pinned, fibers;
     double thickness;
+    bool hinges;
+    pl_obstacle_kind obstacle; /* of those with a formula, below the body where `lands` */
+    bool lands;
 } gpu_body;
 
 /* One body, held at its -x side where it is pinned; settings on top of the scene's defaults. */

@@ -1,6 +1,7 @@
 #include "engine/backends/device/device_model.h"
 
 #include "engine/material_kind.h"
+#include "engine/model/contact_springs.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -97,9 +98,12 @@ void PL_NAMED(pl_device_model_destroy)(pl_device_model *m)
 /* ---- groups
  * ------------------------------------------------------------------------------------------ */
 
+/* clang-format off */
 #define KINDS(DO)                                                                                  \
-    DO(tets_neo_hookean)                                                                           \
-    DO(tets_corotated) DO(tets_arap) DO(tets_stretch) DO(link_2) DO(link_4) DO(link_5) DO(triangles)
+    DO(tets_neo_hookean) DO(tets_corotated) DO(tets_arap) DO(tets_stretch)                         \
+    DO(link_2) DO(link_4) DO(link_5) DO(triangles) DO(hinges)                                      \
+    DO(contacts)
+/* clang-format on */
 #define DO(kind) extern const pl_term_kernels PL_NAMED(pl_device_##kind);
 KINDS(DO)
 #undef DO
@@ -125,11 +129,9 @@ const char *PL_NAMED(pl_device_refuses)(const pl_model *model)
     for (int32_t g = 0; g < model->group_count; g++) {
         if (kernels_of(&model->groups[g]))
             continue;
-        if (model->group_obstacle[g] >= 0)
-            return "obstacles are not there on the GPU yet";
-        return model->groups[g].ops->hard
-                   ? "hard constraints (strain limits, inextensible ropes) are not there on the GPU"
-                   : "an element of the scene (hinge bending) is not there on the GPU yet";
+        return "hard constraints (strain limits, inextensible ropes, obstacles that are "
+               "constraints) "
+               "are not there on the GPU";
     }
     return NULL;
 }
@@ -183,6 +185,61 @@ static bool create_terms(pl_device_model *m, const pl_group *from, pl_term_argum
            (to->terms.shared || !t->shared);
 }
 
+static bool create_hinges(pl_device_model *m, const pl_group *from, pl_term_arguments *to)
+{
+    const pl_hinges *h = from->data;
+    size_t bytes = (size_t)(from->blocks * PL_BLOCK) * sizeof *h->stiffness;
+    to->hinges.stiffness = take_bytes(m, h->stiffness, bytes);
+    to->hinges.angle = take_bytes(m, h->angle, bytes);
+    return to->hinges.stiffness && to->hinges.angle;
+}
+
+static pl_closed_mesh *take_solid(pl_device_model *m, const pl_closed_mesh *from)
+{
+    size_t three = 3 * sizeof(double), count = (size_t)from->count, n = (size_t)from->vertices;
+    pl_closed_mesh to = *from;
+    to.vertex = take_bytes(m, from->vertex, n * three);
+    to.triangle = take_bytes(m, from->triangle, 3 * count * sizeof *from->triangle);
+    to.face_normal = take_bytes(m, from->face_normal, count * three);
+    to.edge_normal = take_bytes(m, from->edge_normal, 3 * count * three);
+    to.corner_normal = take_bytes(m, from->corner_normal, n * three);
+    to.nodes = take_bytes(m, from->nodes, (size_t)from->node_count * sizeof *from->nodes);
+    bool good = to.vertex && to.triangle && to.face_normal && to.edge_normal && to.corner_normal &&
+                to.nodes;
+    return good ? take_bytes(m, &to, sizeof to) : NULL;
+}
+
+static bool create_contacts(pl_device_model *m, const pl_group *from, pl_term_arguments *to)
+{
+    const pl_contact_springs *s = from->data;
+    size_t lanes = (size_t)(from->blocks * PL_BLOCK);
+    pl_shape shape = *s->law.shape;
+    if (shape.solid)
+        shape.solid = take_solid(m, shape.solid);
+    if (s->law.shape->solid && !shape.solid)
+        return false;
+    to->contact.shape = take_bytes(m, &shape, sizeof shape);
+    to->contact.friction = s->law.friction;
+    to->contact.stiffness = take_bytes(m, s->law.stiffness, lanes * sizeof *s->law.stiffness);
+    to->contact.anchors = take(m, lanes * sizeof *s->law.anchors);
+    return to->contact.shape && to->contact.stiffness && to->contact.anchors;
+}
+
+/* What the group keeps for itself. */
+static bool create_own(pl_device_model *m, const pl_group *from, pl_term_arguments *to)
+{
+    if (from->ops->push)
+        return create_contacts(m, from, to);
+    switch (from->ops->rows) {
+    case 0:
+        return create_hinges(m, from, to);
+    case 9:
+        return create_tets(m, from, to);
+    default:
+        return create_terms(m, from, to);
+    }
+}
+
 static bool create_group(pl_device_model *m, const pl_group *from, pl_device_group *to)
 {
     int64_t lanes = from->blocks * PL_BLOCK;
@@ -197,9 +254,7 @@ static bool create_group(pl_device_model *m, const pl_group *from, pl_device_gro
     size_t corners = (size_t)(from->ops->corners * lanes);
     a->group.corner = take_bytes(m, from->corner, corners * sizeof *from->corner);
     a->group.weight = take_numbers(m, from->weight, lanes);
-    bool tets = from->ops->rows == 9;
-    return a->group.corner && a->group.weight &&
-           (tets ? create_tets(m, from, a) : create_terms(m, from, a));
+    return a->group.corner && a->group.weight && create_own(m, from, a);
 }
 
 /* ---- the model

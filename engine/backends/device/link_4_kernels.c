@@ -7,4 +7,4 @@
 
 #include "engine/backends/device/terms_kernels.h"
 
-PL_TERM_KERNELS(link_4, TERMS_NAME, CORNERS, ROWS, NULL)
+PL_TERM_KERNELS(link_4, TERMS_NAME, CORNERS, ROWS, NULL, NULL)

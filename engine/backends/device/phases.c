@@ -3,6 +3,7 @@
 
 #include "engine/backends/device/device_model.h"
 #include "engine/backends/look.h"
+#include "engine/model/contact_springs.h"
 #include "engine/motion.h"
 
 #include <float.h>
@@ -234,9 +235,15 @@ static void device_freeze(pl_backend *b, const pl_stage *stage)
     for (int32_t g = 0; g < b->model->group_count; g++) {
         const pl_group *group = &b->model->groups[g];
         pl_device_group *on = &d->model.groups[g];
-        if (on->arguments.tets.blend) {
+        if (group->ops->push) {
+            const pl_contact_springs *s = group->data;
+            on->arguments.contact.start = pl_motion_pose(&s->motion, stage->time_start);
+            on->arguments.contact.end = pl_motion_pose(&s->motion, stage->time_end);
+        }
+        if (on->arguments.tets.blend || group->ops->push) {
             pl_term_arguments a = on->arguments;
             a.x = numbers(stage->x_start);
+            a.x_pred = numbers(stage->x_pred);
             on->kernels->freeze(&a, on->threads);
         } else if (on->arguments.terms.offset && group->ops->freeze) {
             /* What an obstacle's motion carries along: by the host's function, of times alone. */
@@ -333,6 +340,32 @@ static double device_gradient(pl_backend *b, const pl_stage *stage, const double
     differentiate(d, numbers(x), true);
     gather(d, stage, numbers(x), NULL, numbers(gradient), NULL, true);
     return sums_of(d).norm;
+}
+
+static int64_t device_soft_force(pl_backend *b, int32_t group, const double *x, double force[3])
+{
+    device *d = device_of(b);
+    const pl_device_group *on = &d->model.groups[group];
+    int64_t terms = b->model->groups[group].terms;
+    pl_term_arguments a = on->arguments;
+    a.x = numbers(x);
+    a.columns = d->columns;
+    on->kernels->push(&a, terms);
+    pl_summing sums[4];
+    double total[4];
+    for (int k = 0; k < 4; k++)
+        sums[k] = column_of(d, k, terms);
+    add_up(d, sums, 4, total);
+    memcpy(force, total, 3 * sizeof *force);
+    return isfinite(total[3]) ? (int64_t)total[3] : 0;
+}
+
+/* On the host: it is of what is written, once a frame. */
+static double device_depth(pl_backend *b, int32_t group, double time, const double *x)
+{
+    device *d = device_of(b);
+    const pl_group *g = &b->model->groups[group];
+    return g->ops->depth(g, time, shown(d, x, d->host_x), 0, g->blocks);
 }
 
 static pl_measures device_measure(pl_backend *b, const double *x)
@@ -624,6 +657,8 @@ const pl_backend_ops PL_NAMED(pl_backend_device) = {
     .dot_change = device_dot_change,
     .objective = device_objective,
     .gradient = device_gradient,
+    .soft_force = device_soft_force,
+    .depth = device_depth,
     .measure = device_measure,
     .find_not_finite = device_find_not_finite,
     .trial_prepare = device_trial_prepare,

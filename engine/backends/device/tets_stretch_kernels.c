@@ -14,4 +14,4 @@ PL_THREAD void tets_stretch_freeze(const pl_term_arguments *a, int64_t thread)
 }
 PL_KERNEL(tets_stretch_freeze, tets_stretch_freeze, pl_term_arguments)
 
-PL_TERM_KERNELS(tets_stretch, "stretch", 4, 9, PL_NAMED(pl_device_tets_stretch_freeze))
+PL_TERM_KERNELS(tets_stretch, "stretch", 4, 9, PL_NAMED(pl_device_tets_stretch_freeze), NULL)

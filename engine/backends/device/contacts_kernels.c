@@ -1,0 +1,63 @@
+/* Vertices against obstacles with an energy, for devices. A thread a vertex. */
+#include "engine/backends/device/term_kernels.h"
+
+PL_THREAD void find_point(const pl_term_arguments *a, const pl_number *x, int64_t i, double out[3])
+{
+    const pl_number *at = x + 3 * (int64_t)a->group.corner[i];
+    for (int c = 0; c < 3; c++)
+        out[c] = at[c];
+}
+
+PL_THREAD void put(const pl_term_arguments *a, int64_t i, const double value[3])
+{
+    const pl_number4 v = {(pl_number)value[0], (pl_number)value[1], (pl_number)value[2], 0};
+    a->contributions[a->group.contribution / 3 + i] = v;
+}
+
+PL_THREAD void energy_gradient_of(const pl_term_arguments *a, int64_t thread)
+{
+    double x[3], gradient[3];
+    find_point(a, a->x, thread, x);
+    double energy = pl_contact_energy(&a->contact, thread, x, gradient);
+    if (a->energy)
+        a->energy[thread] = (pl_number)energy;
+    put(a, thread, gradient);
+}
+
+PL_THREAD void hessian_diagonal_of(const pl_term_arguments *a, int64_t thread)
+{
+    double x[3], diagonal[3];
+    find_point(a, a->x, thread, x);
+    pl_contact_diagonal(&a->contact, thread, x, diagonal);
+    put(a, thread, diagonal);
+}
+
+/* An obstacle's energy is none of the body's. */
+PL_THREAD void measure_of(const pl_term_arguments *a, int64_t thread)
+{
+    a->energy[thread] = a->stretch_out[thread] = a->inverted_out[thread] = 0;
+}
+
+PL_THREAD void freeze_of(const pl_term_arguments *a, int64_t thread)
+{
+    double from[3], to[3];
+    find_point(a, a->x, thread, from);
+    find_point(a, a->x_pred, thread, to);
+    pl_contact_freeze(&a->contact, thread, from, to);
+}
+PL_KERNEL(contacts_freeze, freeze_of, pl_term_arguments)
+
+PL_THREAD void push_of(const pl_term_arguments *a, int64_t thread)
+{
+    double x[3], gradient[3];
+    find_point(a, a->x, thread, x);
+    pl_contact_energy(&a->contact, thread, x, gradient);
+    for (int c = 0; c < 3; c++)
+        a->columns[c * a->group.terms + thread] = -gradient[c];
+    a->columns[3 * a->group.terms + thread] = gradient[0] != 0 || gradient[1] != 0 ||
+                                              gradient[2] != 0;
+}
+PL_KERNEL(contacts_push, push_of, pl_term_arguments)
+
+PL_TERM_KERNELS(contacts, "contact_springs", 1, 3, PL_NAMED(pl_device_contacts_freeze),
+                PL_NAMED(pl_device_contacts_push))
