@@ -219,8 +219,9 @@ static const pl_param solver_rows[] = {
      .kind = PL_PARAM_CHOICE,
      AT(pl_solver_settings, device),
      .choices = devices,
-     .doc = "Where the iterations run. A GPU has the methods without a matrix, and no obstacles, "
-            "hinges or hard constraints. Where there is none the scene is refused, never run on "
+     .doc = "Where the iterations run. A GPU has the methods without a matrix, and no hard "
+            "constraints (strain limits, inextensible edges). Where there is none the scene is "
+            "refused, never run on "
             "the CPU instead. Daemons run sessions on the CPU; `pliant run` can use a GPU."},
     {.key = "precision",
      .kind = PL_PARAM_CHOICE,
