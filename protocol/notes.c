@@ -12,6 +12,7 @@ void pl_notes_clear(pl_notes *notes)
     free(notes->name);
     free(notes->labels);
     free(notes->metadata);
+    free(notes->webhook);
     *notes = (pl_notes){0};
 }
 
@@ -64,6 +65,48 @@ void pl_decode_priority(pl_decoder *d, json_t *value, const pl_param *p, void *o
     pl_decode_integer(d, value, &number, &unused);
 }
 
+/* http or https, a host, and neither a name with a password before it nor what ends a request's line. */
+static bool is_address(const char *url)
+{
+    bool tls = strncmp(url, "https://", 8) == 0;
+    if (!tls && strncmp(url, "http://", 7) != 0)
+        return false;
+    const char *host = url + (tls ? 8 : 7);
+    size_t length = strcspn(host, "/?#");
+    for (const char *at = url; *at; at++)
+        if ((unsigned char)*at <= ' ' || *at == 0x7F)
+            return false;
+    return length > 0 && !memchr(host, '@', length) && strlen(url) <= PL_WEBHOOK_MAX;
+}
+
+void pl_decode_webhook(pl_decoder *d, json_t *value, const pl_param *p, void *out)
+{
+    static const char expected[] = "an http or https URL of at most 2000 bytes, without user name";
+    const char *key;
+    json_t *url, *other;
+    if (!json_is_object(value)) {
+        pl_decode_refuse(d, value, "wrong_type", p->type, "");
+        return;
+    }
+    json_object_foreach(value, key, other)
+    {
+        size_t mark = pl_decode_enter(d, key);
+        if (strcmp(key, "url") != 0)
+            pl_decode_fault(d, "unknown_key", key, "url", "");
+        pl_decode_leave(d, mark);
+    }
+    if (!(url = json_object_get(value, "url"))) {
+        pl_decode_missing(d, "url", expected, "");
+        return;
+    }
+    size_t mark = pl_decode_enter(d, "url");
+    if (!json_is_string(url))
+        pl_decode_refuse(d, url, "wrong_type", expected, "");
+    else if (!is_address(json_string_value(url)))
+        pl_decode_refuse(d, url, "bad_url", expected, "");
+    pl_decode_leave(d, mark);
+}
+
 /* ---- taking ------------------------------------------------------------------------------------
  */
 
@@ -93,6 +136,10 @@ bool pl_notes_take(const json_t *document, bool resources, pl_notes *out)
         good = (notes.labels = pl_labels_write((const pl_json *)labels));
     if (good && json_object_size(metadata) > 0)
         good = (notes.metadata = json_dumps(metadata, JSON_COMPACT));
+    const char *url =
+        json_string_value(json_object_get(json_object_get(document, "webhook"), "url"));
+    if (good && url)
+        good = (notes.webhook = strdup(url));
     notes.priority = (int64_t)json_number_value(json_object_get(above, "priority"));
     if (!good)
         pl_notes_clear(&notes);
@@ -131,14 +178,18 @@ static json_t *describe(const pl_notes *now)
 {
     json_t *labels = now->labels ? json_loads(now->labels, 0, NULL) : json_object();
     json_t *metadata = now->metadata ? json_loads(now->metadata, 0, NULL) : json_object();
-    return json_pack("{s:s, s:o, s:o, s:I}", "name", now->name, "labels", labels, "metadata",
-                     metadata, "priority", (json_int_t)now->priority);
+    json_t *all = json_pack("{s:s, s:o, s:o, s:I}", "name", now->name, "labels", labels, "metadata",
+                            metadata, "priority", (json_int_t)now->priority);
+    if (all && now->webhook)
+        json_object_set_new(all, "webhook", json_pack("{s:s}", "url", now->webhook));
+    return all;
 }
 
 static const pl_decode_custom customs[PL_CUSTOM_COUNT] = {
     [PL_CUSTOM_METADATA] = pl_decode_metadata,
     [PL_CUSTOM_LABELS] = pl_decode_labels,
     [PL_CUSTOM_PRIORITY] = pl_decode_priority,
+    [PL_CUSTOM_WEBHOOK] = pl_decode_webhook,
 };
 
 static pl_decode_verdict judge(json_t *merged, pl_notes *out, pl_faults *faults)

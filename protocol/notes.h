@@ -1,5 +1,5 @@
-/* notes.h - what a session's owner says about it beside the physics: its name, labels, metadata and
- * priority. They come with the scene, or change later by PATCH; the engine knows nothing of them.
+/* notes.h - what a session's owner says about it beside the physics: its name, labels, metadata,
+ * priority and webhook. They come with the scene, or change later by PATCH; the engine knows nothing of them.
  */
 #ifndef PLIANT_PROTOCOL_NOTES_H
 #define PLIANT_PROTOCOL_NOTES_H
@@ -12,13 +12,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { PL_METADATA_MAX = 16384, PL_PRIORITY_MAX = 100, PL_LABEL_TERMS_MAX = 8 };
+enum {
+    PL_METADATA_MAX = 16384,
+    PL_PRIORITY_MAX = 100,
+    PL_LABEL_TERMS_MAX = 8,
+    PL_WEBHOOK_MAX = 2000
+};
 
 /* Texts are malloc'ed and owned by the struct. */
 struct pl_notes {
     char *name;     /* "" where there is none */
     char *labels;   /* a JSON object of strings as this room writes it, or NULL: none */
     char *metadata; /* a JSON object, compact, or NULL: none */
+    char *webhook;  /* an http or https URL, or NULL: none */
     int64_t priority;
 };
 void pl_notes_clear(pl_notes *notes);

@@ -7,6 +7,7 @@
 
 void pl_decode_metadata(pl_decoder *d, json_t *value, const pl_param *p, void *out);
 void pl_decode_labels(pl_decoder *d, json_t *value, const pl_param *p, void *out);
+void pl_decode_webhook(pl_decoder *d, json_t *value, const pl_param *p, void *out);
 void pl_decode_priority(pl_decoder *d, json_t *value, const pl_param *p, void *out);
 
 /* The notes of a document that was found good; `resources` says whether its priority is below that

@@ -404,6 +404,7 @@ static const pl_param scene_rows[] = {
      .doc = "What a run may take of the machine."},
     METADATA_ROW,
     LABELS_ROW,
+    WEBHOOK_ROW,
 };
 static const pl_param_table scene_table = {.name = "scene", .doc = "A scene.", ROWS(scene_rows)};
 

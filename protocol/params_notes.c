@@ -11,6 +11,7 @@ static const pl_param notes_rows[] = {
     LABELS_ROW,
     METADATA_ROW,
     PRIORITY_ROW,
+    WEBHOOK_ROW,
 };
 const pl_param_table pl_notes_table = {
     .name = "notes", .doc = "What PATCH may change of a session.", ROWS(notes_rows)};

@@ -56,6 +56,12 @@
         .key = "metadata", .kind = PL_PARAM_CUSTOM, .custom = PL_CUSTOM_METADATA,                  \
         .type = "object", .doc = "The user's own, at most 16384 bytes; shown with the session."    \
     }
+#define WEBHOOK_ROW                                                                                \
+    {                                                                                              \
+        .key = "webhook", .kind = PL_PARAM_CUSTOM, .custom = PL_CUSTOM_WEBHOOK,                    \
+        .type = "{\"url\": \"https://...\"}",                                                      \
+        .doc = "Where a daemon sends a signed POST when the session has ended."                    \
+    }
 #define PRIORITY_ROW                                                                               \
     {                                                                                              \
         .key = "priority", .kind = PL_PARAM_CUSTOM, .custom = PL_CUSTOM_PRIORITY,                  \

@@ -189,6 +189,7 @@ static const pl_decode_custom customs[PL_CUSTOM_COUNT] = {
     [PL_CUSTOM_METADATA] = pl_decode_metadata,
     [PL_CUSTOM_LABELS] = pl_decode_labels,
     [PL_CUSTOM_PRIORITY] = pl_decode_priority,
+    [PL_CUSTOM_WEBHOOK] = pl_decode_webhook,
     [PL_CUSTOM_SCALE] = decode_scale,
     [PL_CUSTOM_UPLOAD] = pl_decode_upload,
     [PL_CUSTOM_VERTICES] = pl_decode_vertices,

@@ -217,6 +217,7 @@ static void put_custom(pl_json_writer *w, const pl_scene *scene, const pl_param 
     case PL_CUSTOM_METADATA: /* not kept in the struct: left_out() */
     case PL_CUSTOM_LABELS:
     case PL_CUSTOM_PRIORITY:
+    case PL_CUSTOM_WEBHOOK:
     case PL_CUSTOM_NONE:
     case PL_CUSTOM_COUNT:
         pl_json_put_null(w);
@@ -349,7 +350,7 @@ static bool left_out(const pl_param_table *table, const pl_param *p, const char 
         return !has_constant((const void *)base, p);
     if (p->kind == PL_PARAM_CUSTOM)
         return p->custom == PL_CUSTOM_METADATA || p->custom == PL_CUSTOM_LABELS ||
-               p->custom == PL_CUSTOM_PRIORITY;
+               p->custom == PL_CUSTOM_PRIORITY || p->custom == PL_CUSTOM_WEBHOOK;
     if (strcmp(table->name, "time") != 0)
         return false;
     const pl_time *time = (const void *)base;

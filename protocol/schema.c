@@ -27,6 +27,10 @@ static const char *const customs[PL_CUSTOM_COUNT] = {
                          "{\"minLength\": 1, \"maxLength\": 127}, \"additionalProperties\": "
                          "{\"type\": \"string\", \"maxLength\": 255}",
     [PL_CUSTOM_PRIORITY] = "\"type\": \"integer\"",
+    [PL_CUSTOM_WEBHOOK] =
+        "\"type\": \"object\", \"required\": [\"url\"], \"additionalProperties\": "
+        "false, \"properties\": {\"url\": {\"type\": \"string\", \"maxLength\": "
+        "2000, \"pattern\": \"^https?://[^/@]+\"}}",
     [PL_CUSTOM_SCALE] = "\"anyOf\": [{\"type\": \"number\"}, {\"type\": \"array\", \"minItems\": "
                         "3, \"maxItems\": 3, \"items\": {\"type\": \"number\"}}]",
     [PL_CUSTOM_UPLOAD] = "\"anyOf\": [" HASH

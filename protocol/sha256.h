@@ -1,4 +1,4 @@
-/* sha256.h - SHA-256 of a growing input, through libcrypto. */
+/* sha256.h - SHA-256 of a growing input, and HMAC with it, through libcrypto. */
 #ifndef PLIANT_PROTOCOL_SHA256_H
 #define PLIANT_PROTOCOL_SHA256_H
 
@@ -12,6 +12,9 @@ void pl_sha256_update(pl_sha256 *s, const void *data, size_t size);
 /* 64 lower-case hex digits and a NUL; destroys s. */
 void pl_sha256_finish(pl_sha256 *s, char hex[65]);
 void pl_sha256_hex(const void *data, size_t size, char hex[65]);
+/* HMAC-SHA256 (RFC 2104) in hex; false, and "", without memory. */
+bool pl_hmac_sha256_hex(const void *key, size_t key_size, const void *data, size_t size,
+                        char hex[65]);
 /* Of an open file from its beginning; *bytes its size. False with errno where it can not be read. */
 bool pl_sha256_file(int fd, char hex[65], uint64_t *bytes);
 

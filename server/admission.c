@@ -186,6 +186,7 @@ static pl_row describe(const admission *a)
                   .name = o->notes->name,
                   .labels = o->notes->labels,
                   .metadata = o->notes->metadata,
+                  .webhook = o->notes->webhook,
                   .priority = o->notes->priority,
                   .created_us = a->created_us,
                   .frames = o->frames,

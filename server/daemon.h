@@ -32,6 +32,7 @@ typedef struct pl_daemon {
     struct pl_streams *streams;
     struct pl_pool *files;  /* short reads and writes */
     struct pl_pool *checks; /* waits for preflights */
+    struct pl_webhooks *webhooks;
     struct pl_http *http;
     pl_counters counters;
 } pl_daemon;

@@ -1,5 +1,7 @@
 #include "server/options.h"
 
+#include "server/addresses.h"
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <getopt.h>
@@ -41,6 +43,10 @@ static const char help[] =
     "                           stop them at a checkpoint, for containers and service managers "
     "that\n"
     "                           end every process; their sessions go on at the next start\n"
+    "  --webhook-allow RANGE    one more range of addresses, such as 10.1.0.0/16, that sessions'\n"
+    "                           webhooks may call; others but public ones are refused\n"
+    "  --webhook-delays A,B,... seconds before a webhook's 2nd, 3rd, ... try, at most 16\n"
+    "                           (1,5,30,120,600,3600,21600)\n"
     "  --reindex                rebuild DIR/pliant.db from the session directories, and end; the\n"
     "                           old one is kept as DIR/pliant.db.damaged-DATE\n"
     "  --log-level LEVEL        error, warn, info or debug (info)\n"
@@ -118,6 +124,8 @@ enum {
     OPT_CHECKPOINT,
     OPT_DELAYS,
     OPT_ON_EXIT,
+    OPT_WEBHOOK_ALLOW,
+    OPT_WEBHOOK_DELAYS,
     OPT_REINDEX,
     OPT_LEVEL,
     OPT_HELP,
@@ -142,6 +150,8 @@ static const struct option long_options[] = {
     {"checkpoint-every", required_argument, NULL, OPT_CHECKPOINT},
     {"restart-delays", required_argument, NULL, OPT_DELAYS},
     {"on-exit", required_argument, NULL, OPT_ON_EXIT},
+    {"webhook-allow", required_argument, NULL, OPT_WEBHOOK_ALLOW},
+    {"webhook-delays", required_argument, NULL, OPT_WEBHOOK_DELAYS},
     {"reindex", no_argument, NULL, OPT_REINDEX},
     {"log-level", required_argument, NULL, OPT_LEVEL},
     {"help", no_argument, NULL, OPT_HELP},
@@ -183,6 +193,24 @@ static pl_options_verdict take_delays(const char *text, pl_options *o)
         at = end + 1;
     }
     return PL_OPTIONS_RUN;
+}
+
+static pl_options_verdict take_webhook_delays(const char *text, pl_options *o)
+{
+    o->webhook_delay_count = 0;
+    for (const char *at = text; o->webhook_delay_count < PL_WEBHOOK_TRIES_MAX;) {
+        char *end;
+        double seconds = strtod(at, &end);
+        if (end == at || (*end && *end != ',') || !(seconds >= 0.001 && seconds <= 604800)) {
+            break;
+        }
+        o->webhook_delays_ms[o->webhook_delay_count++] = (int64_t)(1000 * seconds);
+        if (!*end) {
+            return PL_OPTIONS_RUN;
+        }
+        at = end + 1;
+    }
+    return wrong("--webhook-delays", text, "1 to 16 times in seconds, such as 1,5,30");
 }
 
 static pl_options_verdict take_on_exit(const char *text, pl_options *o)
@@ -251,6 +279,15 @@ static pl_options_verdict take(int option, const char *text, pl_options *o)
         return take_delays(text, o);
     case OPT_ON_EXIT:
         return take_on_exit(text, o);
+    case OPT_WEBHOOK_ALLOW:
+        if (o->webhook_allow_count == PL_WEBHOOK_RANGES_MAX ||
+            !pl_address_range_well_formed(text)) {
+            return wrong("--webhook-allow", text, "at most 16 ranges such as 10.1.0.0/16");
+        }
+        o->webhook_allow[o->webhook_allow_count++] = text;
+        return r;
+    case OPT_WEBHOOK_DELAYS:
+        return take_webhook_delays(text, o);
     case OPT_REINDEX:
         o->reindex = true;
         return r;
@@ -301,6 +338,8 @@ pl_options_verdict pl_options_parse(int argc, char **argv, pl_options *out)
                         .patience = 10,
                         .checkpoint_every = 10,
                         .restart_delays_ms = {1000, 10000, 60000},
+                        .webhook_delays_ms = {1000, 5000, 30000, 120000, 600000, 3600000, 21600000},
+                        .webhook_delay_count = 7,
                         .level = PL_LEVEL_INFO};
     for (int i = 0; i < PL_LIMIT_COUNT; i++) {
         out->limits.value[i] = INT64_MAX;

@@ -8,7 +8,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { PL_ALLOW_HOSTS_MAX = 32, PL_RESTARTS = 3 };
+enum {
+    PL_ALLOW_HOSTS_MAX = 32,
+    PL_RESTARTS = 3,
+    PL_WEBHOOK_RANGES_MAX = 16,
+    PL_WEBHOOK_TRIES_MAX = 16
+};
 
 typedef struct pl_options {
     char listen_host[256]; /* numeric address, without brackets */
@@ -29,6 +34,11 @@ typedef struct pl_options {
     bool reindex;                       /* rebuild the database and end */
     const char *allow_hosts[PL_ALLOW_HOSTS_MAX];
     int allow_host_count;
+    const char
+        *webhook_allow[PL_WEBHOOK_RANGES_MAX]; /* "10.0.0.0/8": private ones that may be called */
+    int webhook_allow_count;
+    int64_t webhook_delays_ms[PL_WEBHOOK_TRIES_MAX]; /* before the 2nd, 3rd, ... try */
+    int webhook_delay_count;
     pl_limits limits; /* of a user who has none of their own */
     pl_level level;
 } pl_options;

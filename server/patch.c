@@ -50,10 +50,11 @@ static void reply_refused(pl_request *r, pl_decode_verdict verdict, const pl_fau
 static int keep(pl_daemon *d, pl_session *s, const pl_notes *notes)
 {
     pl_row row = pl_session_row(d->sessions, s);
-    char *kept[] = {row.name, row.labels, row.metadata};
+    char *kept[] = {row.name, row.labels, row.metadata, row.webhook};
     row.name = notes->name;
     row.labels = notes->labels;
     row.metadata = notes->metadata;
+    row.webhook = notes->webhook;
     row.priority = notes->priority;
     row.revision++;
     int dir_fd = open(s->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -64,6 +65,7 @@ static int keep(pl_daemon *d, pl_session *s, const pl_notes *notes)
     row.name = kept[0];
     row.labels = kept[1];
     row.metadata = kept[2];
+    row.webhook = kept[3];
     pl_row_clear(&row);
     if (error) {
         return error;
@@ -85,7 +87,7 @@ static void change(pl_request *r, pl_session *s)
     size_t length;
     const char *text = pl_request_body(r, &length);
     pl_row row = pl_session_row(d->sessions, s);
-    pl_notes now = {row.name, row.labels, row.metadata, row.priority}, next;
+    pl_notes now = {row.name, row.labels, row.metadata, row.webhook, row.priority}, next;
     pl_faults faults = {0};
     if (is_current(r, row.revision)) {
         pl_decode_verdict verdict = pl_notes_patch(text, length, &now, &next, &faults);

@@ -20,6 +20,7 @@
 #include "server/tenant_command.h"
 #include "server/tenants.h"
 #include "server/watch.h"
+#include "server/webhooks.h"
 
 #include "protocol/session_dir.h"
 
@@ -130,8 +131,9 @@ static bool start_parts(pl_daemon *d)
            (d->streams = pl_streams_create(d)) && (d->watch = pl_watch_create(d)) &&
            (d->files = pl_pool_create("files", FILE_THREADS, FILE_QUEUE)) &&
            (d->checks = pl_pool_create("checks", check_threads, CHECK_QUEUE)) &&
-           (d->executor = pl_executor_create(d)) && pl_reconcile(d) == 0 &&
-           pl_tenants_start(d->tenants) && (d->http = pl_http_create(d, pl_routes));
+           (d->executor = pl_executor_create(d)) && (d->webhooks = pl_webhooks_create(d)) &&
+           pl_reconcile(d) == 0 && pl_webhooks_load(d->webhooks) && pl_tenants_start(d->tenants) &&
+           (d->http = pl_http_create(d, pl_routes));
 }
 
 static bool announce(pl_daemon *d)
@@ -176,6 +178,7 @@ static void stop_parts(pl_daemon *d)
     pl_executor_destroy(d->executor);
     pl_pool_destroy(d->checks);
     pl_pool_destroy(d->files);
+    pl_webhooks_destroy(d->webhooks);
     pl_watch_destroy(d->watch);
     pl_tenants_destroy(d->tenants);
     pl_store_close(d->store);

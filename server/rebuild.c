@@ -63,6 +63,7 @@ static void take_notes(pl_rebuilt *r, const pl_notes *notes)
     }
     set(&r->row.labels, notes->labels);
     set(&r->row.metadata, notes->metadata);
+    set(&r->row.webhook, notes->webhook);
     r->row.priority = notes->priority;
     r->row.revision = 0;
 }

@@ -23,6 +23,7 @@ static const pl_reply_field session_fields[] = {
     {"revision", "integer", "how often name, labels, ... were changed; the ETag"},
     {"labels", "{}string", "to find it by"},
     {"metadata?", "object", "the user's own; not in lists"},
+    {"webhook", "#Webhook?", "whom its end is told"},
     {"attempt", "integer", "workers that it had"},
     {"progress", "#Progress", "how far it is"},
     {"queue", "#QueuePlace", "its place while it waits"},
@@ -30,6 +31,16 @@ static const pl_reply_field session_fields[] = {
     {"failure", "#Failure?", "what went wrong, where it failed or was rejected"},
     {"bodies", "[]#Body", "known once it was checked"},
     {"links", "{}string", "where its parts are"},
+    {0},
+};
+static const pl_reply_field webhook_fields[] = {
+    {"url", "string", "that is sent a POST"},
+    {"status", "=waiting,delivered,failed?", "null before the end"},
+    {"message", "string", "what the last try came to"},
+    {0},
+};
+static const pl_reply_field webhook_secret_fields[] = {
+    {"secret", "string", "the key of Pliant-Signature, 64 hex digits as they are"},
     {0},
 };
 static const pl_reply_field paused_fields[] = {
@@ -353,6 +364,8 @@ static const pl_reply_field named_fields[] = {
 /* clang-format off */
 const pl_reply_table pl_reply_tables[] = {
     {"Session", "A session.", session_fields},
+    {"Webhook", "Whom a session's end is told.", webhook_fields},
+    {"WebhookSecret", "What your webhooks are signed with.", webhook_secret_fields},
     {"Paused", "Who paused a session.", paused_fields},
     {"Progress", "How far a session is.", progress_fields},
     {"QueuePlace", "A session's place in the queue.", queue_place_fields},

@@ -15,6 +15,7 @@
 #include "server/quota.h"
 #include "server/streams.h"
 #include "server/tenant_api.h"
+#include "server/webhooks.h"
 
 #define JSON    "application/json"
 #define FRAMES  "application/vnd.pliant.frames"
@@ -100,6 +101,9 @@ const pl_route pl_routes[] = {
      .summary = "Start no more sessions there; those that run go on"},
     {"POST", "/v1/devices/{device}/resume", pl_handle_undrain, PL_RUN_HERE, PL_SCOPE_ADMIN,
      .produces = JSON, .replies = "202 DeviceList", .summary = "Start sessions there again"},
+    {"GET", "/v1/webhook-secret", pl_handle_webhook_secret, PL_RUN_HERE, PL_SCOPE_SUBMIT,
+     .produces = JSON, .replies = "200 WebhookSecret",
+     .summary = "The key that your sessions' webhooks are signed with"},
     {"GET", "/v1/me", pl_handle_me, PL_RUN_HERE, PL_SCOPE_ANY, .produces = JSON,
      .replies = "200 Me", .summary = "Who asks: user, groups, scopes, limits"},
     {"GET", "/v1/audit", pl_handle_audit, PL_RUN_FILES, PL_SCOPE_READ, .produces = JSON,

@@ -50,6 +50,8 @@ const pl_column pl_row_columns[PL_ROW_COLUMNS] = {
     TEXT(metadata, 3),
     INTEGER(priority, 3, "0"),
     INTEGER(revision, 3, "0"),
+    TEXT(webhook, 3),
+    TEXT(webhook_status, 3),
 };
 
 char **pl_row_text(const pl_row *row, const pl_column *column)

@@ -12,12 +12,14 @@
 typedef struct pl_row {
     char id[33];
     char *owner, *name, *state, *reason, *message;
-    char *group_name;             /* of its group; NULL: its owner's alone */
-    char *bodies, *failure;       /* JSON texts */
-    char *worker;                 /* "BOOT-ID PID START" of the running attempt */
-    char *desired;                /* "paused", "cancelled", "deleted" or NULL */
-    char *paused_by;              /* "user" while paused, else NULL */
-    char *labels, *metadata;      /* JSON objects, or NULL: none */
+    char *group_name;        /* of its group; NULL: its owner's alone */
+    char *bodies, *failure;  /* JSON texts */
+    char *worker;            /* "BOOT-ID PID START" of the running attempt */
+    char *desired;           /* "paused", "cancelled", "deleted" or NULL */
+    char *paused_by;         /* "user" while paused, else NULL */
+    char *labels, *metadata; /* JSON objects, or NULL: none */
+    char *webhook;           /* URL, or NULL */
+    char *webhook_status; /* "waiting", "delivered", "failed"; with ": why" behind; NULL before */
     int64_t created_us, since_ms; /* since 1970 */
     int64_t frames;               /* last frame's number */
     int64_t frame;                /* last committed, -1 none */
@@ -50,7 +52,7 @@ typedef struct pl_column {
     const char *fallback; /* SQL: what rows of earlier formats get; NULL for NULL or 0 */
 } pl_column;
 
-enum { PL_ROW_COLUMNS = 30, PL_ROW_FORMAT = 3 };
+enum { PL_ROW_COLUMNS = 32, PL_ROW_FORMAT = 3 };
 extern const pl_column pl_row_columns[PL_ROW_COLUMNS];
 
 /* The member that a column names. */

@@ -117,6 +117,8 @@ pl_session *pl_session_create(pl_daemon *daemon, const pl_row *row)
     s->paused_by = copy(row->paused_by);
     s->labels = copy(row->labels);
     s->metadata = copy(row->metadata);
+    s->webhook = copy(row->webhook);
+    s->webhook_status = copy(row->webhook_status);
     s->priority = row->priority;
     s->revision = row->revision;
     s->crashes = row->crashes;
@@ -152,9 +154,9 @@ void pl_session_release(pl_session *s)
     if (!s || atomic_fetch_sub(&s->references, 1) > 1) {
         return;
     }
-    char *owned[] = {s->group,     s->directory, s->owner,   s->name,   s->reason,
-                     s->message,   s->bodies,    s->failure, s->worker, s->desired,
-                     s->paused_by, s->labels,    s->metadata};
+    char *owned[] = {s->group,     s->directory, s->owner,    s->name,    s->reason,
+                     s->message,   s->bodies,    s->failure,  s->worker,  s->desired,
+                     s->paused_by, s->labels,    s->metadata, s->webhook, s->webhook_status};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) {
         free(owned[i]);
     }
@@ -179,6 +181,8 @@ pl_row pl_session_describe(const pl_session *s)
                   .paused_by = s->paused_by,
                   .labels = s->labels,
                   .metadata = s->metadata,
+                  .webhook = s->webhook,
+                  .webhook_status = s->webhook_status,
                   .priority = s->priority,
                   .revision = s->revision,
                   .created_us = s->created_us,

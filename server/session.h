@@ -61,7 +61,7 @@ typedef struct pl_session {
     int64_t since_ms;
     char *group; /* NULL: none */
     char *reason, *message, *bodies, *failure, *worker, *desired, *paused_by;
-    char *labels, *metadata; /* as in pl_row */
+    char *labels, *metadata, *webhook, *webhook_status; /* as in pl_row */
     int64_t priority;
     _Atomic int64_t revision; /* written under the table's mutex */
     int64_t cores, frames, attempt;

@@ -70,6 +70,25 @@ static void view_paused(const pl_session *s, pl_json_writer *w)
     pl_json_end_object(w);
 }
 
+/* "failed: it answers 500" as status and message. */
+static void view_webhook(const pl_session *s, pl_json_writer *w)
+{
+    if (!s->webhook) {
+        pl_json_set_null(w, "webhook");
+        return;
+    }
+    char status[16];
+    const char *text = s->webhook_status ? s->webhook_status : "";
+    size_t n = strcspn(text, ":");
+    snprintf(status, sizeof status, "%.*s", (int)n, text);
+    pl_json_key(w, "webhook");
+    pl_json_begin_object(w);
+    pl_json_set_string(w, "url", s->webhook);
+    pl_json_set_string(w, "status", *status ? status : NULL);
+    pl_json_set_string(w, "message", text[n] ? text + n + 2 : "");
+    pl_json_end_object(w);
+}
+
 void pl_session_view(const pl_session *s, const char *queue_reason, bool whole, pl_json_writer *w)
 {
     char created[32], since[32];
@@ -93,6 +112,7 @@ void pl_session_view(const pl_session *s, const char *queue_reason, bool whole, 
     if (whole) {
         pl_json_set_raw(w, "metadata", s->metadata ? s->metadata : "{}");
     }
+    view_webhook(s, w);
     pl_json_set_integer(w, "attempt", s->attempt);
     view_progress(s, queue_reason, w);
     pl_json_set_raw(w, "failure", s->failure ? s->failure : "null");

@@ -7,6 +7,7 @@
 #include "server/session_view.h"
 #include "server/streams.h"
 #include "server/tenants.h"
+#include "server/webhooks.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -302,6 +303,9 @@ static void enter(pl_sessions *t, pl_session *s, pl_session_state to, const pl_m
     pl_session_set_text(&s->paused_by, to == PL_STATE_PAUSED ? "user" : NULL);
     s->restart_ms = what->delay_ms > 0 ? pl_clock_us() / 1000 + what->delay_ms : 0;
     s->since_ms = pl_clock_us() / 1000;
+    if (pl_state_terminal(to) && s->webhook && desire != PL_DESIRE_DELETED) {
+        pl_session_set_text(&s->webhook_status, "waiting");
+    }
     atomic_fetch_sub(&t->counts[s->state], 1);
     atomic_fetch_add(&t->counts[to], 1);
     atomic_store(&s->state, (int)to);
@@ -335,6 +339,9 @@ bool pl_sessions_move(pl_sessions *t, pl_session *s, pl_session_state to, const 
     if (allowed) {
         wake(t, s);
         pl_executor_kick(t->daemon->executor);
+        if (pl_state_terminal(to)) {
+            pl_webhooks_add(t->daemon->webhooks, s);
+        }
     }
     return allowed;
 }
@@ -445,6 +452,7 @@ void pl_sessions_annotate(pl_sessions *t, pl_session *s, const pl_notes *notes)
     pl_session_set_text(&s->name, notes->name);
     pl_session_set_text(&s->labels, notes->labels);
     pl_session_set_text(&s->metadata, notes->metadata);
+    pl_session_set_text(&s->webhook, notes->webhook);
     s->revision++;
     if (s->priority != notes->priority) {
         s->priority = notes->priority;
@@ -455,6 +463,23 @@ void pl_sessions_annotate(pl_sessions *t, pl_session *s, const pl_notes *notes)
     pthread_mutex_unlock(&t->mutex);
     wake(t, s);
     pl_executor_kick(t->daemon->executor);
+}
+
+char *pl_sessions_webhook(pl_sessions *t, pl_session *s)
+{
+    pthread_mutex_lock(&t->mutex);
+    bool waits = s->webhook && s->webhook_status && strncmp(s->webhook_status, "waiting", 7) == 0;
+    char *url = waits && !s->deleted ? strdup(s->webhook) : NULL;
+    pthread_mutex_unlock(&t->mutex);
+    return url;
+}
+
+void pl_sessions_set_webhook(pl_sessions *t, pl_session *s, const char *status)
+{
+    pthread_mutex_lock(&t->mutex);
+    pl_session_set_text(&s->webhook_status, status);
+    save(t, s);
+    pthread_mutex_unlock(&t->mutex);
 }
 
 /* ---- reading -----------------------------------------------------------------------------------

@@ -30,6 +30,7 @@ pl_status pl_identity_write(int dir_fd, const pl_row *row, bool durable)
     pl_json_set_integer(&w, "created_us", row->created_us);
     pl_json_set_raw(&w, "labels", row->labels ? row->labels : "null");
     pl_json_set_raw(&w, "metadata", row->metadata ? row->metadata : "null");
+    pl_json_set_string(&w, "webhook", row->webhook);
     pl_json_set_integer(&w, "priority", row->priority);
     pl_json_set_integer(&w, "revision", row->revision);
     return pl_sealed_write(dir_fd, "session.json", &w, durable);
@@ -71,6 +72,7 @@ pl_status pl_identity_read(int dir_fd, const char *id, pl_row *row)
     row->created_us = pl_json_integer(document, "created_us", 0);
     row->labels = copy_labels(document);
     row->metadata = copy_object(document, "metadata");
+    row->webhook = copy_string(document, "webhook");
     row->priority = pl_json_integer(document, "priority", 0);
     row->revision = pl_json_integer(document, "revision", -1); /* -1: an older daemon's */
     pl_json_free(document);

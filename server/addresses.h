@@ -1,0 +1,17 @@
+/* addresses.h - which addresses the daemon may call on a user's behalf: those of the public internet,
+ * and what the operator allows. A tenant's URL must not reach what only this machine can.
+ */
+#ifndef PLIANT_SERVER_ADDRESSES_H
+#define PLIANT_SERVER_ADDRESSES_H
+
+#include <stdbool.h>
+#include <sys/socket.h>
+
+/* Unicast on the public internet: not loopback, link-local, private, shared, documentation, multicast, nor an
+ * IPv6 address that stands for such an IPv4 one. */
+bool pl_address_public(const struct sockaddr *address);
+/* Whether it lies in a range "10.1.0.0/16" or "fd00::/8"; a single address is its own range. */
+bool pl_address_in(const struct sockaddr *address, const char *range);
+bool pl_address_range_well_formed(const char *range);
+
+#endif
