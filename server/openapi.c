@@ -40,6 +40,7 @@ static const parameter known_parameters[] = {
     {"cursor", "string", "next of the page before"},
     {"group", "string", "the group that the session is given to"},
     {"user", "string", "whose, for administrators"},
+    {"target", "string", "only what was done to this path"},
     {"array", "string", "triangles, tets or surface: that array as npy"},
     {"form", "string", "posted (default) or effective: with every default filled in"},
 };
