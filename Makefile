@@ -308,6 +308,10 @@ gpu-bench: $(BUILD)/gpu/gpu-bench $(filter %.so,$(PROGRAMS)) ## time a GPU
 bench: all $(BENCHES) ## print the benchmark tables
 	@PLIANT_BUILD=$(abspath $(BUILD)) tests/bench/run $(BENCHES)
 
+.PHONY: openapi
+openapi: $(BUILD)/pliantd ## write server/openapi.json anew: after a change of routes, replies, problems or parameters
+	@$(BUILD)/pliantd --openapi > server/openapi.json
+
 ##@ Tidying
 FORMATTED = $(shell find engine protocol server clients tests -name '*.[ch]')
 .PHONY: format

@@ -40,7 +40,7 @@ static const parameter known_parameters[] = {
     {"cursor", "string", "next of the page before"},
     {"group", "string", "the group that the session is given to"},
     {"user", "string", "whose, for administrators"},
-    {"target", "string", "only what was done to this path"},
+    {"target", "string", "only what was about this id or name"},
     {"array", "string", "triangles, tets or surface: that array as npy"},
     {"form", "string", "posted (default) or effective: with every default filled in"},
 };
@@ -317,6 +317,16 @@ char *pl_openapi_build(const pl_route *routes)
     put_components(&w);
     pl_json_end_object(&w);
     return pl_json_finish(&w, NULL);
+}
+
+char *pl_openapi_print(const pl_route *routes)
+{
+    char *text = pl_openapi_build(routes);
+    pl_json *document = text ? pl_json_parse(text, strlen(text), NULL) : NULL;
+    char *pretty = document ? pl_json_dump(document, true) : NULL;
+    pl_json_free(document);
+    free(text);
+    return pretty;
 }
 
 void pl_handle_openapi(pl_request *r)

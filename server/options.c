@@ -1,6 +1,8 @@
 #include "server/options.h"
 
 #include "server/addresses.h"
+#include "server/openapi.h"
+#include "server/routes.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -49,6 +51,7 @@ static const char help[] =
     "                           (1,5,30,120,600,3600,21600)\n"
     "  --reindex                rebuild DIR/pliant.db from the session directories, and end; the\n"
     "                           old one is kept as DIR/pliant.db.damaged-DATE\n"
+    "  --openapi                print the description of the HTTP API (OpenAPI 3.1), and end\n"
     "  --log-level LEVEL        error, warn, info or debug (info)\n"
     "  --help, --version\n"
     "\n"
@@ -126,6 +129,7 @@ enum {
     OPT_ON_EXIT,
     OPT_WEBHOOK_ALLOW,
     OPT_WEBHOOK_DELAYS,
+    OPT_OPENAPI,
     OPT_REINDEX,
     OPT_LEVEL,
     OPT_HELP,
@@ -152,6 +156,7 @@ static const struct option long_options[] = {
     {"on-exit", required_argument, NULL, OPT_ON_EXIT},
     {"webhook-allow", required_argument, NULL, OPT_WEBHOOK_ALLOW},
     {"webhook-delays", required_argument, NULL, OPT_WEBHOOK_DELAYS},
+    {"openapi", no_argument, NULL, OPT_OPENAPI},
     {"reindex", no_argument, NULL, OPT_REINDEX},
     {"log-level", required_argument, NULL, OPT_LEVEL},
     {"help", no_argument, NULL, OPT_HELP},
@@ -211,6 +216,17 @@ static pl_options_verdict take_webhook_delays(const char *text, pl_options *o)
         at = end + 1;
     }
     return wrong("--webhook-delays", text, "1 to 16 times in seconds, such as 1,5,30");
+}
+
+static pl_options_verdict print_openapi(void)
+{
+    char *text = pl_openapi_print(pl_routes);
+    if (text) {
+        puts(text);
+    }
+    pl_options_verdict verdict = text ? PL_OPTIONS_DONE : PL_OPTIONS_WRONG;
+    free(text);
+    return verdict;
 }
 
 static pl_options_verdict take_on_exit(const char *text, pl_options *o)
@@ -288,6 +304,8 @@ static pl_options_verdict take(int option, const char *text, pl_options *o)
         return r;
     case OPT_WEBHOOK_DELAYS:
         return take_webhook_delays(text, o);
+    case OPT_OPENAPI:
+        return print_openapi();
     case OPT_REINDEX:
         o->reindex = true;
         return r;

@@ -106,6 +106,22 @@ START_TEST(test_references)
 }
 END_TEST
 
+/* server/openapi.json is for those who read the source, and for generators of clients. */
+START_TEST(test_committed)
+{
+    char path[600];
+    json_error_t error;
+    snprintf(path, sizeof path, "%.500s", __FILE__);
+    *strrchr(path, '/') = 0;
+    snprintf(path + strlen(path), 40, "/../../server/openapi.json");
+    json_t *committed = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
+    ck_assert_msg(committed != NULL, "%s: %s", path, error.text);
+    ck_assert_msg(json_equal(committed, api_description(d)),
+                  "server/openapi.json is stale: make openapi");
+    json_decref(committed);
+}
+END_TEST
+
 /* ---- problems ----------------------------------------------------------------------------------
  */
 
@@ -214,6 +230,7 @@ int main(void)
     tcase_add_checked_fixture(tests, start, stop);
     tcase_add_test(tests, test_complete);
     tcase_add_test(tests, test_references);
+    tcase_add_test(tests, test_committed);
     tcase_add_test(tests, test_problems_are_those);
     tcase_add_test(tests, test_problem_pages);
     return run_cases("contract: description", tests);
