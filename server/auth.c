@@ -2,6 +2,7 @@
 
 #include "protocol/session_dir.h"
 #include "protocol/sha256.h"
+#include "server/login.h"
 #include "server/tenants.h"
 
 #include <errno.h>
@@ -138,7 +139,7 @@ void pl_auth_destroy(pl_auth *auth)
 }
 
 /* The loop's length and its memory accesses do not depend on where the texts differ. */
-static bool same_hash(const char *a, const char *b)
+bool pl_auth_same_hash(const char *a, const char *b)
 {
     volatile unsigned char difference = 0;
     for (int i = 0; i < 64; i++) {
@@ -152,24 +153,48 @@ const char *pl_auth_default_owner(void)
     return owner_name;
 }
 
-pl_principal *pl_auth_principal(const pl_daemon *daemon, const char *authorization)
+pl_principal *pl_auth_token(const pl_daemon *daemon, const char *token)
 {
-    const pl_auth *auth = daemon->auth;
-    if (auth->open) {
-        return pl_principal_acquire(auth->owner);
-    }
-    if (!authorization || strncasecmp(authorization, "Bearer ", 7) != 0) {
-        return NULL;
-    }
-    const char *token = authorization + 7 + strspn(authorization + 7, " ");
     size_t length = strlen(token);
     if (length > 256) {
         return NULL;
     }
     char hash[65];
     pl_sha256_hex(token, length, hash);
-    return same_hash(hash, auth->token_hash) ? pl_principal_acquire(auth->owner)
-                                             : pl_tenants_find(daemon->tenants, hash);
+    return pl_auth_same_hash(hash, daemon->auth->token_hash)
+               ? pl_principal_acquire(daemon->auth->owner)
+               : pl_tenants_find(daemon->tenants, hash);
+}
+
+/* The principal of a cookie, which must be of this kind: a token is no cookie, nor a link a login. */
+static pl_principal *by_cookie(const pl_daemon *daemon, const char *header, const char *name,
+                               pl_came came)
+{
+    char secret[128];
+    pl_principal *p = pl_cookie_find(header, name, secret, sizeof secret)
+                          ? pl_auth_token(daemon, secret)
+                          : NULL;
+    if (p && p->came != came) {
+        pl_principal_release(p);
+        p = NULL;
+    }
+    return p;
+}
+
+pl_principal *pl_auth_principal(const pl_daemon *daemon, const pl_claims *claims)
+{
+    const pl_auth *auth = daemon->auth;
+    const char *bearer = claims->authorization;
+    if (auth->open) {
+        return pl_principal_acquire(auth->owner);
+    }
+    if (bearer) {
+        return strncasecmp(bearer, "Bearer ", 7) == 0
+                   ? pl_auth_token(daemon, bearer + 7 + strspn(bearer + 7, " "))
+                   : NULL;
+    }
+    pl_principal *p = by_cookie(daemon, claims->cookie, PL_LOGIN_COOKIE, PL_CAME_COOKIE);
+    return p ? p : by_cookie(daemon, claims->cookie, PL_LINK_COOKIE, PL_CAME_LINK);
 }
 
 /* The name of "name", "name:port", "[v6]" or "[v6]:port". False where it is none of these. */

@@ -16,9 +16,16 @@ typedef struct pl_auth pl_auth;
 pl_auth *pl_auth_create(int state_fd, const pl_options *options);
 void pl_auth_destroy(pl_auth *auth);
 
-/* Whom an Authorization header's value ("Bearer HEX", NULL for none) stands for, with a reference, or
- * NULL. Compared in constant time, as SHA-256. */
-pl_principal *pl_auth_principal(const pl_daemon *daemon, const char *authorization);
+/* What a request may be known by, as its headers say it; NULL for what was not sent. */
+typedef struct pl_claims {
+    const char *authorization, *cookie;
+} pl_claims;
+/* Whom they stand for, with a reference, or NULL. An Authorization header counts alone, also where it is wrong; then a
+ * login's cookie, then a link's. */
+pl_principal *pl_auth_principal(const pl_daemon *daemon, const pl_claims *claims);
+/* The same of a token by itself. Secrets are compared as SHA-256, the owner's in constant time. */
+pl_principal *pl_auth_token(const pl_daemon *daemon, const char *token);
+bool pl_auth_same_hash(const char *a, const char *b); /* of 64 characters, in constant time */
 
 /* Whose everything is while there is one owner. */
 const char *pl_auth_default_owner(void);

@@ -2,6 +2,7 @@
 
 #include "protocol/problem.h"
 #include "server/auth.h"
+#include "server/links.h"
 #include "server/route.h"
 
 #include <stdio.h>
@@ -12,12 +13,14 @@
 enum { SMALL_BODY_MAX = 64 * 1024 }; /* where no body is looked for */
 
 typedef struct framing {
-    int hosts, lengths, codings, origins, authorizations, bad_names;
-    const char *host, *origin, *authorization, *type, *coding;
+    int hosts, lengths, codings, origins, authorizations, cookies, bad_names;
+    pl_claims claims;
+    const char *host, *origin, *type, *coding;
     uint64_t length;
     const char *unknown_key; /* of the query */
     const char *repeated_key;
     const pl_route *route;
+    bool is_signed;
     char keys[PL_QUERY_KEYS][32];
     int key_count;
 } framing;
@@ -40,7 +43,10 @@ static bool see_header(void *context, const char *name, const char *value)
         f->origin = value;
     } else if (strcasecmp(name, "Authorization") == 0) {
         f->authorizations++;
-        f->authorization = value;
+        f->claims.authorization = value;
+    } else if (strcasecmp(name, "Cookie") == 0) {
+        f->cookies++;
+        f->claims.cookie = value;
     } else if (strcasecmp(name, "Content-Type") == 0) {
         f->type = value;
     }
@@ -50,7 +56,7 @@ static bool see_header(void *context, const char *name, const char *value)
 static bool see_query(void *context, const char *name, const char *value)
 {
     framing *f = context;
-    if (!pl_route_knows(f->route, name)) {
+    if (!pl_route_knows(f->route, name) && !(f->is_signed && strcmp(name, "signature") == 0)) {
         f->unknown_key = name;
         return false;
     }
@@ -82,8 +88,8 @@ static const char *framing_fault(const framing *f)
     if (f->codings > 1 || (f->codings && strcasecmp(f->coding, "chunked") != 0)) {
         return "a Transfer-Encoding other than chunked";
     }
-    if (f->origins > 1 || f->authorizations > 1) {
-        return "Origin or Authorization sent twice";
+    if (f->origins > 1 || f->authorizations > 1 || f->cookies > 1) {
+        return "Origin, Authorization or Cookie sent twice";
     }
     return NULL;
 }
@@ -91,6 +97,7 @@ static const char *framing_fault(const framing *f)
 static void judge_query(pl_request *r, framing *f)
 {
     f->route = r->route;
+    f->is_signed = r->principal && r->principal->came == PL_CAME_SIGNED;
     pl_request_each(r, true, see_query, f);
     const char *key = f->unknown_key ? f->unknown_key : f->repeated_key;
     if (!key) {
@@ -127,6 +134,9 @@ uint64_t pl_judge_body_limit(const pl_request *r)
 {
     switch (r->route ? r->route->takes : PL_TAKES_NOTHING) {
     case PL_TAKES_JSON:
+        if (r->route->scope == PL_SCOPE_PUBLIC) {
+            return SMALL_BODY_MAX; /* of whoever */
+        }
         return (uint64_t)r->daemon->options.max_body;
     case PL_TAKES_BYTES:
         return (uint64_t)r->daemon->options.max_mesh;
@@ -183,19 +193,34 @@ static void judge_scope(pl_request *r)
     }
 }
 
-static void judge_access(pl_request *r, const framing *f)
+/* A cookie comes along unasked, so a page must show that it is one of ours; browsers say the origin of every request
+ * that is no GET. */
+static bool forged(const pl_request *r, const framing *f)
 {
-    r->principal = pl_auth_principal(r->daemon, f->authorization);
-    if (r->principal) {
+    return (r->principal->came == PL_CAME_COOKIE || r->principal->came == PL_CAME_LINK) &&
+           strcmp(r->route->method, "GET") != 0 && !f->origin;
+}
+
+static void judge_access(pl_request *r, const framing *f, const char *path)
+{
+    r->principal = pl_auth_principal(r->daemon, &f->claims);
+    if (!r->principal && r->route->scope == PL_SCOPE_READ) {
+        r->principal = pl_signer_principal(r, path);
+    }
+    if (r->principal && forged(r, f)) {
+        pl_reply_problem(r, 403, "foreign_origin", "No origin",
+                         "a request by a cookie that is no GET must say its Origin", NULL);
+    } else if (r->principal) {
         judge_scope(r);
     } else if (r->route->scope != PL_SCOPE_PUBLIC) {
-        atomic_fetch_add(&r->daemon->counters.auth_failures, f->authorization != NULL);
+        atomic_fetch_add(&r->daemon->counters.auth_failures, f->claims.authorization != NULL);
         pl_reply_problem(r, 401, "unauthorized", "Unauthorized",
-                         f->authorization ? "the token is not one of this daemon's, or its time is "
-                                            "over"
-                                          : "send the header 'Authorization: Bearer TOKEN'; the "
-                                            "owner's token is in the file token of the state "
-                                            "directory",
+                         f->claims.authorization
+                             ? "the token is not one of this daemon's, or its time is "
+                               "over"
+                             : "send the header 'Authorization: Bearer TOKEN'; the "
+                               "owner's token is in the file token of the state "
+                               "directory",
                          NULL);
         pl_reply_header(r, "WWW-Authenticate", "Bearer realm=\"pliant\"");
     }
@@ -264,7 +289,7 @@ bool pl_judge_head(pl_request *r, const char *method, const char *path)
         judge_route(r, method, path);
     }
     if (!r->reply.status) {
-        judge_access(r, &f);
+        judge_access(r, &f, path);
     }
     if (!r->reply.status) {
         judge_query(r, &f);

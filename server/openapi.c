@@ -21,6 +21,7 @@ static const parameter known_parameters[] = {
     {"{device}", "string", "cpu"},
     {"{name}", "string", "of the user or group"},
     {"{user}", "string", "a user's name"},
+    {"{link}", "string", "a share link's id, 32 hex digits"},
     {"from", "integer", "first frame to send (0)"},
     {"to", "integer", "last frame to send"},
     {"limit", "integer", "how many, at most"},

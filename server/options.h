@@ -21,9 +21,10 @@ typedef struct pl_options {
     const char *state;
     int cores;
     bool no_auth, behind_proxy;
-    int64_t max_queued; /* sessions that check or wait */
-    int64_t max_body;   /* bytes of a JSON body */
-    int64_t max_mesh;   /* bytes of an uploaded mesh file */
+    const char *tls_cert, *tls_key; /* files; NULL: no TLS */
+    int64_t max_queued;             /* sessions that check or wait */
+    int64_t max_body;               /* bytes of a JSON body */
+    int64_t max_mesh;               /* bytes of an uploaded mesh file */
     int max_connections;
     int idle_timeout;     /* s until a connection that does nothing is closed */
     int patience;         /* s with a worker that was cancelled or paused */

@@ -5,6 +5,8 @@
 #include "server/executor.h"
 #include "server/http.h"
 #include "server/idempotency.h"
+#include "server/links.h"
+#include "server/login.h"
 #include "server/meshes.h"
 #include "server/ops.h"
 #include "server/pool.h"
@@ -127,7 +129,8 @@ static bool start_parts(pl_daemon *d)
            (d->capabilities = pl_capabilities_build(d)) &&
            (d->auth = pl_auth_create(d->state_fd, &d->options)) &&
            (d->store = pl_store_open(d->state, is_new(d), &d->counters)) &&
-           (d->tenants = pl_tenants_create(d)) && (d->sessions = pl_sessions_create(d)) &&
+           (d->tenants = pl_tenants_create(d)) && (d->login_codes = pl_login_codes_create()) &&
+           (d->signer = pl_signer_create()) && (d->sessions = pl_sessions_create(d)) &&
            (d->streams = pl_streams_create(d)) && (d->watch = pl_watch_create(d)) &&
            (d->files = pl_pool_create("files", FILE_THREADS, FILE_QUEUE)) &&
            (d->checks = pl_pool_create("checks", check_threads, CHECK_QUEUE)) &&
@@ -180,6 +183,8 @@ static void stop_parts(pl_daemon *d)
     pl_pool_destroy(d->files);
     pl_webhooks_destroy(d->webhooks);
     pl_watch_destroy(d->watch);
+    pl_login_codes_destroy(d->login_codes);
+    pl_signer_destroy(d->signer);
     pl_tenants_destroy(d->tenants);
     pl_store_close(d->store);
     pl_sessions_destroy(d->sessions);

@@ -44,6 +44,8 @@ const pl_problem pl_problems[] = {
      "GET /openapi.json lists what there is."},
     {404, "no_such_session", "There is no session with this id that you may see.",
      "GET /v1/sessions lists yours. A deleted one is gone for good."},
+    {404, "no_such_link", "The share link is none of this daemon's, or its time is over.",
+     "Ask whoever gave it to you for a new one."},
     {404, "no_such_mesh", "You have uploaded no file with this hash.",
      "PUT it: a hash alone gives nobody a file, even where another user has sent the same."},
     {404, "no_such_device", "Sessions run on no device of this name.",

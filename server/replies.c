@@ -248,6 +248,58 @@ static const pl_reply_field membership_fields[] = {
     {"role", "=view,manage", "what one may do with its sessions"},
     {0},
 };
+static const pl_reply_field login_fields[] = {
+    {"user", "string", "who is logged in"},
+    {"expires", "string", "RFC 3339"},
+    {0},
+};
+static const pl_reply_field login_request_fields[] = {
+    {"token?", "string", "a token"},
+    {"code?", "string", "or a code that is good once"},
+    {0},
+};
+static const pl_reply_field login_code_fields[] = {
+    {"code", "string", "the secret"},
+    {"url", "string", "the daemon's page with it in the fragment"},
+    {"expires_in", "integer", "s"},
+    {0},
+};
+static const pl_reply_field link_fields[] = {
+    {"id", "string", "to revoke it by"},      {"name", "string", "for people"},
+    {"created", "string", "RFC 3339"},        {"expires", "string?", "RFC 3339"},
+    {"by", "string", "the user who made it"}, {0},
+};
+static const pl_reply_field link_list_fields[] = {
+    {"items", "[]#Link", "by id"},
+    {"next", "string?", "the cursor of the next page"},
+    {0},
+};
+static const pl_reply_field new_link_fields[] = {
+    {"id", "string", "to revoke it by"},
+    {"secret", "string", "shown once"},
+    {"url", "string", "the daemon's page with the secret in the fragment"},
+    {"session", "string", "the only one that it shows"},
+    {"expires", "string?", "RFC 3339"},
+    {0},
+};
+static const pl_reply_field link_request_fields[] = {
+    {"name?", "string", "for people"},
+    {"expires_in?", "integer", "s, 60 to a year; a week where left out"},
+    {0},
+};
+static const pl_reply_field link_secret_fields[] = {
+    {"secret", "string", "of the link's fragment"},
+    {0},
+};
+static const pl_reply_field sign_request_fields[] = {
+    {"path", "string", "below the session, with its query, without escapes"},
+    {0},
+};
+static const pl_reply_field signed_fields[] = {
+    {"url", "string", "to GET"},
+    {"expires_in", "integer", "s"},
+    {0},
+};
 static const pl_reply_field limits_fields[] = {
     {"sessions", "integer?", "that have not ended"},
     {"queued", "integer?", "of these, those that are checked or wait"},
@@ -391,6 +443,16 @@ const pl_reply_table pl_reply_tables[] = {
     {"Event", "Something that happened to a session.", event_fields},
     {"EventList", "What happened.", event_list_fields},
     {"Me", "Who asks.", me_fields},
+    {"Login", "A browser's login.", login_fields},
+    {"LoginRequest", "One of the two.", login_request_fields},
+    {"LoginCode", "A code to log in with.", login_code_fields},
+    {"Link", "A share link, without its secret.", link_fields},
+    {"LinkList", "A page of links.", link_list_fields},
+    {"NewLink", "A share link with its secret.", new_link_fields},
+    {"LinkRequest", "What a new link is to be.", link_request_fields},
+    {"LinkSecret", "A link's secret.", link_secret_fields},
+    {"SignRequest", "What to sign.", sign_request_fields},
+    {"SignedAddress", "An address that needs no credential.", signed_fields},
     {"Limits", "Numbers of what a user may have.", limits_fields},
     {"Usage", "What a user has.", usage_fields},
     {"AuditRow", "A change that somebody made.", audit_fields},

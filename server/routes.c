@@ -5,6 +5,8 @@
 #include "server/audit.h"
 #include "server/event_stream.h"
 #include "server/frame.h"
+#include "server/links.h"
+#include "server/login.h"
 #include "server/mesh_list.h"
 #include "server/meshes.h"
 #include "server/openapi.h"
@@ -47,6 +49,17 @@ const pl_route pl_routes[] = {
     {"POST", SESSION "/resume", pl_handle_resume, PL_RUN_FILES, PL_SCOPE_SUBMIT, .produces = JSON,
      .replies = "202 Session",
      .summary = "Queue a paused session again; it goes on from its checkpoint"},
+    {"POST", SESSION "/sign", pl_handle_sign, PL_RUN_HERE, PL_SCOPE_READ, PL_TAKES_JSON,
+     .produces = JSON, .replies = "200 SignedAddress", .body = "#SignRequest",
+     .summary = "An address below the session that is good for one minute without a credential"},
+    {"GET", SESSION "/links", pl_handle_links, PL_RUN_FILES, PL_SCOPE_READ, .produces = JSON,
+     .query = {"limit", "cursor"}, .replies = "200 LinkList",
+     .summary = "Share links of a session, for those who manage it"},
+    {"POST", SESSION "/links", pl_handle_link_create, PL_RUN_FILES, PL_SCOPE_SUBMIT, PL_TAKES_JSON,
+     .produces = JSON, .replies = "201 NewLink", .body = "#LinkRequest",
+     .summary = "A link that shows this session, without a token, until it expires or is revoked"},
+    {"DELETE", SESSION "/links/{link}", pl_handle_link_revoke, PL_RUN_FILES, PL_SCOPE_SUBMIT,
+     .produces = JSON, .replies = "204", .summary = "Revoke a share link"},
     {"GET", SESSION "/topology", pl_handle_topology, PL_RUN_FILES, PL_SCOPE_READ,
      .produces = JSON ", application/x-npy", .query = {"array"}, .replies = "200 Topology, 304",
      .summary = "What to draw"},
@@ -119,6 +132,16 @@ const pl_route pl_routes[] = {
      .summary = "Make a token that allows no more than the credential that asks"},
     {"DELETE", "/v1/tokens/{id}", pl_handle_token_revoke, PL_RUN_FILES, PL_SCOPE_ANY,
      .produces = JSON, .replies = "204", .summary = "Revoke a token, and those made with it"},
+    {"POST", "/v1/login", pl_handle_login, PL_RUN_FILES, PL_SCOPE_PUBLIC, PL_TAKES_JSON,
+     .produces = JSON, .replies = "200 Login", .body = "#LoginRequest",
+     .summary = "Exchange a token, or a code that is good once, for a browser's cookie"},
+    {"POST", "/v1/login/codes", pl_handle_login_code, PL_RUN_HERE, PL_SCOPE_ANY, .produces = JSON,
+     .replies = "200 LoginCode", .summary = "A code to log in with, once, within five minutes"},
+    {"POST", "/v1/logout", pl_handle_logout, PL_RUN_FILES, PL_SCOPE_ANY, .produces = JSON,
+     .replies = "204", .summary = "End a browser's login"},
+    {"POST", "/v1/links/open", pl_handle_link_open, PL_RUN_FILES, PL_SCOPE_PUBLIC, PL_TAKES_JSON,
+     .produces = JSON, .replies = "200 Session", .body = "#LinkSecret",
+     .summary = "Exchange a share link's secret for a cookie that shows its session"},
     {"GET", "/v1/users", pl_handle_users, PL_RUN_FILES, PL_SCOPE_ADMIN, .produces = JSON,
      .query = {"limit", "cursor"}, .replies = "200 UserList", .summary = "Users with their limits"},
     {"POST", "/v1/users", pl_handle_user_create, PL_RUN_FILES, PL_SCOPE_ADMIN, PL_TAKES_JSON,

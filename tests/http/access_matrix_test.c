@@ -86,6 +86,8 @@ static bool scope_is_right(const route *o)
     static const char *const open[] = {"/v1/version", "/v1/login", "/v1/links/open", "/v1/schema/",
                                        NULL};
     bool get = strcmp(o->method, "GET") == 0;
+    if (strcmp(o->path, "/v1/sessions/{id}/sign") == 0) /* gives no more than it takes */
+        return o->scope && strcmp(o->scope, "read") == 0;
     if (begins(o->path, "/v1/sessions") || begins(o->path, "/v1/meshes"))
         return o->scope && strcmp(o->scope, get ? "read" : "submit") == 0;
     if (begins(o->path, "/v1/users") || begins(o->path, "/v1/groups"))
@@ -135,10 +137,14 @@ static bool safe(const route *o)
     return strcmp(o->method, "GET") == 0;
 }
 
-/* What a session's route asks for: to change it, one must manage it; but a branch is a session of one's own. */
+/* What a session's route asks for: to change it, one must manage it. But a branch is a session of one's own, to
+ * sign what one sees changes nothing, and links are for those who manage it. */
 static reach needed(const route *o)
 {
-    return safe(o) || strcmp(o->path, "/v1/sessions/{id}/branch") == 0 ? VIEW : MANAGE;
+    if (strcmp(o->path, "/v1/sessions/{id}/branch") == 0 ||
+        strcmp(o->path, "/v1/sessions/{id}/sign") == 0)
+        return VIEW;
+    return safe(o) && strcmp(o->path, "/v1/sessions/{id}/links") != 0 ? VIEW : MANAGE;
 }
 
 static bool has_scope(const role *who, const char *scope)
