@@ -124,7 +124,7 @@ build/.test-deps: deploy/install-deps | build/.deps
 
 $(BUILD)/libengine.a: $(ENGINE_OBJ)
 # The leaf structs go with the protocol, so that the daemon and the command line link no engine.
-LEAF_OBJ := $(call obj,engine/carries.c engine/fault.c engine/metrics.c engine/motion.c engine/scene.c engine/transform.c)
+LEAF_OBJ := $(call obj,engine/carries.c engine/change.c engine/fault.c engine/metrics.c engine/motion.c engine/scene.c engine/transform.c)
 $(BUILD)/libprotocol.a: $(call obj,$(PROTOCOL_SRC)) $(LEAF_OBJ)
 $(BUILD)/libworker.a: $(call obj,$(WORKER_SRC))
 $(BUILD)/libsupport.a: $(call obj,$(SUPPORT_SRC))

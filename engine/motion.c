@@ -1,7 +1,16 @@
 #include "engine/motion.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+
+/* R = S T, column-major. */
+static void multiply(const double S[9], const double T[9], double R[9])
+{
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            R[i + 3 * j] = S[i] * T[3 * j] + S[i + 3] * T[1 + 3 * j] + S[i + 6] * T[2 + 3 * j];
+}
 
 /* ---- keyframes
  * ----------------------------------------------------------------------------------- */
@@ -89,10 +98,7 @@ static keyed keyframed(const pl_motion *motion, double time)
     out.turning = b.rate * turn;
     pl_rotation(from, b.from.degrees, R);
     pl_rotation(out.axis, b.s * turn, S);
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++)
-            out.pose.R[i + 3 * j] = S[i] * R[3 * j] + S[i + 3] * R[1 + 3 * j] +
-                                    S[i + 6] * R[2 + 3 * j];
+    multiply(S, R, out.pose.R);
     return out;
 }
 
@@ -120,9 +126,31 @@ void pl_motion_velocity(const pl_motion *motion, const double x[3], double time,
     }
 }
 
+/* R(t) = R(axis, rate (t - since)) R(since), d(t) = d(since) + v (t - since); or by keyframes. */
+static pl_pose driven_pose(const pl_motion *motion, double time)
+{
+    const pl_drive *drive = motion->drive;
+    double gone = time - drive->since;
+    pl_pose pose = drive->from;
+    if (drive->motion.keyframe_count > 0) {
+        pose = keyframed(&drive->motion, gone).pose;
+    } else {
+        double turn[9];
+        pl_rotation(drive->motion.axis, drive->motion.degrees_per_second * gone, turn);
+        if (drive->motion.degrees_per_second != 0)
+            multiply(turn, drive->from.R, pose.R);
+        for (int c = 0; c < 3; c++)
+            pose.shift[c] += drive->motion.velocity[c] * gone;
+    }
+    memcpy(pose.origin, motion->origin, sizeof pose.origin);
+    return pose;
+}
+
 pl_pose pl_motion_pose(const pl_motion *motion, double time)
 {
     pl_pose pose = {.R = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
+    if (motion->drive && motion->drive->on)
+        return driven_pose(motion, time);
     if (!motion->present)
         return pose;
     if (motion->keyframe_count > 0)
@@ -134,4 +162,74 @@ pl_pose pl_motion_pose(const pl_motion *motion, double time)
         pose.shift[c] = motion->velocity[c] * time;
     }
     return pose;
+}
+
+/* ---- taking over
+ * -------------------------------------------------------------------------------- */
+
+/* A rotation's axis and angle, by the unit quaternion (w, x, y, z): of its squares, 4 w^2 = 1 + trace
+ * and so on, the largest is divided by (Shepperd 1978). */
+static void axis_of(const double R[9], double axis[3], double *degrees)
+{
+    double trace = R[0] + R[4] + R[8], q[4], length = 0;
+    int big = 0;
+    for (int c = 1; c < 3; c++)
+        if (R[4 * c] > R[4 * big])
+            big = c;
+    if (trace > R[4 * big]) {
+        double s = sqrt(1 + trace);
+        q[0] = s / 2;
+        for (int c = 0; c < 3; c++) {
+            int c1 = (c + 1) % 3, c2 = (c + 2) % 3;
+            q[1 + c] = (R[c2 + 3 * c1] - R[c1 + 3 * c2]) / (2 * s);
+        }
+    } else {
+        int c1 = (big + 1) % 3, c2 = (big + 2) % 3;
+        double s = sqrt(1 + R[4 * big] - R[4 * c1] - R[4 * c2]);
+        q[0] = (R[c2 + 3 * c1] - R[c1 + 3 * c2]) / (2 * s);
+        q[1 + big] = s / 2;
+        q[1 + c1] = (R[big + 3 * c1] + R[c1 + 3 * big]) / (2 * s);
+        q[1 + c2] = (R[big + 3 * c2] + R[c2 + 3 * big]) / (2 * s);
+    }
+    for (int c = 0; c < 3; c++)
+        length += q[1 + c] * q[1 + c];
+    length = sqrt(length);
+    *degrees = 2 * atan2(length, q[0]) * (180 / M_PI);
+    for (int c = 0; c < 3; c++)
+        axis[c] = length > 0 ? q[1 + c] / length : c == 2;
+}
+
+void pl_drive_clear(pl_drive *drive)
+{
+    free(drive->motion.keyframes);
+    *drive = (pl_drive){0};
+}
+
+pl_status pl_motion_take_over(const pl_motion *motion, const pl_motion *to, double time,
+                              pl_drive *drive)
+{
+    pl_drive next = {.on = true, .since = time, .motion = *to};
+    next.from = pl_motion_pose(motion, time);
+    next.motion.drive = NULL;
+    next.motion.present = true;
+    next.motion.has_origin = false; /* the motion's own holds */
+    memset(next.motion.origin, 0, sizeof next.motion.origin);
+    int32_t given = to->keyframe_count;
+    next.motion.keyframes = NULL;
+    if (given > 0) {
+        pl_keyframe *keys = next.motion.keyframes = calloc((size_t)given + 1, sizeof *keys);
+        if (!keys)
+            return PL_NO_MEMORY;
+        int32_t count = 0;
+        if (to->keyframes[0].time > 0) {
+            axis_of(next.from.R, keys[0].axis, &keys[0].degrees);
+            memcpy(keys[0].translate, next.from.shift, sizeof keys[0].translate);
+            count = 1;
+        }
+        memcpy(keys + count, to->keyframes, (size_t)given * sizeof *keys);
+        next.motion.keyframe_count = count + given;
+    }
+    pl_drive_clear(drive);
+    *drive = next;
+    return PL_OK;
 }

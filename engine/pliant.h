@@ -6,11 +6,13 @@
  *     pl_state_create(model, threads, &state);                 // frame 0
  *     while (...) pl_frame_step(model, state, &metrics, &failure);
  *
- * The model is immutable; the state is all that changes. Neither does I/O.
+ * The model is immutable but for pl_model_change; the state is all else that changes. Neither does
+ * I/O.
  */
 #ifndef PLIANT_ENGINE_PLIANT_H
 #define PLIANT_ENGINE_PLIANT_H
 
+#include "engine/change.h"
 #include "engine/fault.h"
 #include "engine/mesh/mesh.h"
 #include "engine/metrics.h"
@@ -102,6 +104,28 @@ void pl_state_measure(const pl_model *model, pl_state *state, pl_metrics *out);
 typedef bool (*pl_stop)(void *context);
 pl_status pl_frame_step(const pl_model *model, pl_state *state, pl_metrics *out,
                         pl_failure *failure, pl_stop stop, void *context);
+
+/* ---- controls: changes between two steps
+ * ---------------------------------------------------------------------------- */
+
+/* Let gravity, motions and forces be as the control says, in steps that begin at `time` (that of the
+ * model's states) or later. Materials are not looked at: they need another model, see below. The model
+ * must not be stepped meanwhile. Its hash changes. PL_NO_MEMORY: nothing has changed. */
+pl_status pl_model_change(pl_model *model, const pl_change *change, double time);
+
+/* What controls have made of the model, and of the scene's materials: the numbers as they are now.
+ * *bytes is malloc'ed. PL_OK or PL_NO_MEMORY. */
+pl_status pl_changes_save(const pl_model *model, const pl_scene *scene, void **bytes, size_t *size);
+/* The two parts of it: materials into a scene, before a model is made of it; all else into a model of
+ * the same scene. The two then have the hash that was, and the bits of what was saved. PL_INVALID
+ * where the bytes are none, or of another scene: nothing has changed. */
+pl_status pl_changes_restore_scene(pl_scene *scene, const void *bytes, size_t size);
+pl_status pl_changes_restore(pl_model *model, const void *bytes, size_t size);
+
+/* A state that was not stepped yet goes on from another one, of a model with the same vertices, that
+ * differs in materials, pins, forces, obstacles or solver: positions, velocities, step, and what the
+ * solver remembers as far as it can be used. PL_OK or PL_NO_MEMORY. */
+pl_status pl_state_follow(pl_state *state, const pl_state *from);
 
 /* ---- saving and going on
  * ------------------------------------------------------------------------------------------- */

@@ -113,6 +113,35 @@ static bool header_good(const pl_state *s, const unsigned char *bytes, size_t si
            h.model == s->model->hash && h.size == size && h.checksum == checksum(bytes, size);
 }
 
+pl_status pl_state_follow(pl_state *s, const pl_state *from)
+{
+    const pl_model *m = s->model, *before = from->model;
+    int64_t count = 3 * m->vertices;
+    const pl_backend *b = from->whole.backend;
+    double *x = malloc((size_t)(3 * count + 1) * sizeof *x);
+    pl_bytes_out memory = {0};
+    if (from->whole.solver->ops->save && m->solver.method == before->solver.method)
+        from->whole.solver->ops->save(from->whole.solver, &memory);
+    if (!x || memory.failed) {
+        free(x);
+        free(memory.data);
+        return PL_NO_MEMORY;
+    }
+    b->ops->download(from->whole.backend, x, from->x, count);
+    b->ops->download(from->whole.backend, x + count, from->v, count);
+    b->ops->download(from->whole.backend, x + 2 * count, from->v_old, count);
+    /* Of other groups than before it is refused: the solver then begins anew. */
+    pl_bytes_in in = {memory.data, memory.size, false};
+    if (memory.size > 0 && s->whole.solver->ops->restore)
+        s->whole.solver->ops->restore(s->whole.solver, &in);
+    s->step = from->step;
+    pl_state_put(s, x, x + count, x + 2 * count);
+    pl_state_settle(s);
+    free(x);
+    free(memory.data);
+    return PL_OK;
+}
+
 /* The solver's memory at the end of the bytes; the whole of it must be used. */
 static bool restore_solver(pl_state *s, pl_bytes_in *in)
 {

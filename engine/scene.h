@@ -209,6 +209,8 @@ typedef enum pl_interpolation {
     PL_INTERPOLATION_SMOOTH, /* at rest at every keyframe: 3 s^2 - 2 s^3 of the way */
 } pl_interpolation;
 
+struct pl_drive; /* engine/motion.h */
+
 /* A rigid motion over time: x(t) = R(axis, rate t) (x - origin) + origin + velocity t; or by
  * keyframes, which start from the identity at time 0 where they do not say otherwise, and end at the
  * last one's. */
@@ -222,6 +224,7 @@ typedef struct pl_motion {
     double degrees_per_second; /* 0: no rotation */
     bool has_origin;
     double origin[3]; /* m; without has_origin: the centre of the selection, or of the obstacle */
+    const struct pl_drive *drive; /* the model's, of a motion that a control may take over; else NULL */
 } pl_motion;
 
 typedef enum pl_selection_kind {

@@ -425,7 +425,8 @@ static void decode_list(pl_decoder *d, json_t *value, const pl_param *p, void *b
         decode_object(d, json_array_get(value, i), &item, *list_at(p, base) + i * p->size);
         pl_decode_leave(d, mark);
     }
-    if (pl_table_param(p->table, "name"))
+    const pl_param *name = pl_table_param(p->table, "name");
+    if (name && name->kind == PL_PARAM_STRING)
         settle_names(d, p, base);
 }
 
@@ -591,11 +592,19 @@ static void decode_param(pl_decoder *d, json_t *value, const pl_param *p, void *
 void pl_decode_root(pl_decoder *d, json_t *document, void *out)
 {
     d->root = out;
+    pl_decode_beside(d, document, d->root_table, out);
+}
+
+void pl_decode_beside(pl_decoder *d, json_t *document, const pl_param_table *table, void *out)
+{
+    char expected[EXPECTED_MAX];
     d->depth_length = 0;
     d->pointer[0] = 0;
-    pl_table_defaults(d->root_table, out);
-    if (json_is_object(document))
-        decode_members(d, document, d->root_table, out);
-    else
-        pl_decode_refuse(d, document, "wrong_type", "an object: the scene", "");
+    pl_table_defaults(table, out);
+    if (json_is_object(document)) {
+        decode_members(d, document, table, out);
+        return;
+    }
+    snprintf(expected, sizeof expected, "an object: the %s", table->name);
+    pl_decode_refuse(d, document, "wrong_type", expected, "");
 }

@@ -8,6 +8,7 @@
 
 #include "engine/fault.h"
 #include "protocol/params.h"
+#include "protocol/scene_json.h"
 
 #include <jansson.h>
 
@@ -38,6 +39,10 @@ struct pl_decoder {
 /* Decode a whole document into *out, which is zeroed and filled with defaults first. What it
  * allocates belongs to *out whatever the faults. */
 void pl_decode_root(pl_decoder *d, json_t *document, void *out);
+
+/* Decode a document of another table, whose references look their lists up in the root that d->root
+ * and d->root_table name already; otherwise as pl_decode_root. */
+void pl_decode_beside(pl_decoder *d, json_t *document, const pl_param_table *table, void *out);
 
 /* Descend into a member or an item; the mark returned goes to pl_decode_leave. */
 size_t pl_decode_enter(pl_decoder *d, const char *key);
@@ -70,6 +75,12 @@ bool pl_decode_reference(pl_decoder *d, json_t *value, const pl_param *p, int32_
 /* A word out of a NULL-terminated list, as its index; -1 where it was refused. `absent` may be
  * NULL. */
 int pl_decode_word(pl_decoder *d, json_t *value, const char *const *words, const pl_absent *absent);
+
+/* What is decoded and bound together in scenes, and in what refers to one. */
+extern const pl_decode_custom pl_scene_customs[PL_CUSTOM_COUNT];
+extern const pl_decode_rule pl_scene_rules[];
+/* The fault of a text that is no JSON; PL_DECODE_SYNTAX or PL_DECODE_NO_MEMORY. */
+pl_decode_verdict pl_decode_refuse_syntax(const json_error_t *error, pl_faults *faults);
 
 /* Say what a parameter takes: "number in Pa, > 0 and <= 1e15". */
 void pl_param_expected(const pl_param *p, char *out, size_t size);

@@ -463,6 +463,11 @@ static const pl_param_table *const tables[] = {
     &pl_obstacle_mesh_table,
     &output_table,
     &resources_table,
+    &pl_control_table,
+    &pl_control_pin_table,
+    &pl_control_obstacle_table,
+    &pl_control_force_table,
+    &pl_control_material_table,
     NULL,
 };
 /* clang-format on */

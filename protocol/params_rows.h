@@ -121,6 +121,11 @@ extern const pl_param_table pl_obstacle_heightfield_table;
 extern const pl_param_table pl_obstacle_mesh_table;
 extern const pl_param_table pl_obstacle_table;
 extern const pl_param_table pl_expectation_table;
+extern const pl_param_table pl_control_table;
+extern const pl_param_table pl_control_pin_table;
+extern const pl_param_table pl_control_obstacle_table;
+extern const pl_param_table pl_control_force_table;
+extern const pl_param_table pl_control_material_table;
 extern const char *const pl_format_words[]; /* as pl_upload_format has them */
 extern const pl_absent pl_file_absent[];    /* what only the command line knows */
 extern const char *const pl_when_words[];   /* of "at", as pl_when has them */

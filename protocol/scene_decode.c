@@ -1,6 +1,7 @@
 #include "protocol/scene_json.h"
 
 #include "engine/scene.h"
+#include "protocol/control_decode.h"
 #include "protocol/decode.h"
 #include "protocol/expect_decode.h"
 #include "protocol/material_decode.h"
@@ -184,7 +185,7 @@ static void decode_fields(pl_decoder *d, json_t *value, const pl_param *p, void 
         *(int32_t *)((char *)out + p->offset) = fields;
 }
 
-static const pl_decode_custom customs[PL_CUSTOM_COUNT] = {
+const pl_decode_custom pl_scene_customs[PL_CUSTOM_COUNT] = {
     [PL_CUSTOM_VERSION] = decode_version,
     [PL_CUSTOM_METADATA] = pl_decode_metadata,
     [PL_CUSTOM_LABELS] = pl_decode_labels,
@@ -358,7 +359,7 @@ static void check_force(pl_decoder *d, json_t *object, void *out, bool clean)
     pl_decode_leave(d, mark);
 }
 
-static const pl_decode_rule rules[] = {
+const pl_decode_rule pl_scene_rules[] = {
     {"force", check_force},
     {"time", check_time},
     {"solver", check_solver},
@@ -378,13 +379,18 @@ static const pl_decode_rule rules[] = {
     {"obstacle.cylinder", pl_check_cylinder},
     {"obstacle.torus", pl_check_torus},
     {"obstacle.mesh", pl_check_obstacle_mesh},
+    {"control", pl_check_control},
+    {"control.pin", pl_check_control_motion},
+    {"control.obstacle", pl_check_control_motion},
+    {"control.force", pl_check_control_force},
+    {"control.material", pl_check_control_material},
     {0},
 };
 
 /* ---- the whole scene
  * ----------------------------------------------------------------------------- */
 
-static pl_decode_verdict refuse_syntax(const json_error_t *error, pl_faults *faults)
+pl_decode_verdict pl_decode_refuse_syntax(const json_error_t *error, pl_faults *faults)
 {
     char got[256];
     const char *hint = "";
@@ -405,8 +411,10 @@ static pl_decode_verdict refuse_syntax(const json_error_t *error, pl_faults *fau
 static pl_decode_verdict decode_document(json_t *document, pl_scene *out, pl_faults *faults)
 {
     size_t before = faults->total;
-    pl_decoder d = {
-        .faults = faults, .root_table = pl_scene_table(), .customs = customs, .rules = rules};
+    pl_decoder d = {.faults = faults,
+                    .root_table = pl_scene_table(),
+                    .customs = pl_scene_customs,
+                    .rules = pl_scene_rules};
     pl_scene scene = {0};
     pl_decode_root(&d, document, &scene);
     /* What follows when the key is left out altogether: the defaults bound together. */
@@ -434,7 +442,7 @@ pl_decode_verdict pl_scene_decode_with(const char *text, size_t length, pl_scene
     }
     json_t *document = json_loadb(text, length, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
     if (!document)
-        return refuse_syntax(&error, faults);
+        return pl_decode_refuse_syntax(&error, faults);
     pl_decode_verdict verdict = decode_document(document, out, faults);
     if (verdict == PL_DECODE_OK && notes && !pl_notes_take(document, true, notes)) {
         pl_scene_clear(out);

@@ -176,7 +176,7 @@ static pl_status add_attachments_to_obstacle(pl_build *b, lists *l, int32_t i)
                               .corner = &from->vertex[k],
                               .shape = (double[]){1},
                               .offset = place,
-                              .motion = motion.present ? &motion : NULL,
+                              .motion = &motion, /* by a control, if not by the scene */
                               .constant = (double[]){a->stiffness, 0, 0, 0},
                               .weight = pl_link_weight(&b->scene->solver, a->stiffness)};
         status = add(l, &term);

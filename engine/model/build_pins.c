@@ -25,17 +25,24 @@ pl_status pl_build_own_motions(pl_build *b)
     b->own = *scene;
     b->own.pins = malloc((pins + 1) * sizeof *b->own.pins);
     b->own.obstacles = malloc((obstacles + 1) * sizeof *b->own.obstacles);
-    b->model->keyframes = malloc((total + 1) * sizeof *b->model->keyframes);
-    if (!b->own.pins || !b->own.obstacles || !b->model->keyframes)
+    pl_model *m = b->model;
+    m->keyframes = malloc((total + 1) * sizeof *m->keyframes);
+    m->own_motions = calloc(pins + obstacles + 1, sizeof *m->own_motions);
+    m->drives = calloc(pins + obstacles + 1, sizeof *m->drives);
+    if (!b->own.pins || !b->own.obstacles || !m->keyframes || !m->own_motions || !m->drives)
         return PL_NO_MEMORY;
-    pl_keyframe *to = b->model->keyframes;
+    pl_keyframe *to = m->keyframes;
     for (size_t p = 0; p < pins; p++) {
         b->own.pins[p] = scene->pins[p];
         to = move_keyframes(&b->own.pins[p].motion, to);
+        b->own.pins[p].motion.drive = &m->drives[p];
+        m->own_motions[p] = b->own.pins[p].motion;
     }
     for (size_t o = 0; o < obstacles; o++) {
         b->own.obstacles[o] = scene->obstacles[o];
         to = move_keyframes(&b->own.obstacles[o].motion, to);
+        b->own.obstacles[o].motion.drive = &m->drives[pins + o];
+        m->own_motions[pins + o] = b->own.obstacles[o].motion;
     }
     b->scene = &b->own;
     return PL_OK;
@@ -69,7 +76,7 @@ pl_status pl_build_pins(pl_build *b)
         pin->vertex = b->layout.pins[p].vertex; /* moved out of the layout */
         pin->count = b->layout.pins[p].count;
         b->layout.pins[p].vertex = NULL;
-        if (pin->motion.present && !pin->motion.has_origin)
+        if (!pin->motion.has_origin)
             find_center(m->x0, pin, pin->motion.origin);
         for (int64_t k = 0; k < pin->count; k++) {
             int64_t i = pin->vertex[k];
@@ -92,7 +99,7 @@ void pl_model_place_pins(const pl_model *m, double time, double *x)
             int64_t i = pin->vertex[k];
             double at[3];
             memcpy(at, m->x0 + 3 * i, sizeof at);
-            if (pin->motion.present)
+            if (pl_motion_moves(&pin->motion))
                 pl_pose_apply(&pose, m->x0 + 3 * i, at);
             for (int c = 0; c < 3; c++)
                 if (pin->axes >> c & 1)

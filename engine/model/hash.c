@@ -44,9 +44,9 @@ static uint64_t hash_ints(uint64_t hash, const int32_t *values, int64_t count)
  * and stops here, to be added to the hash or left out of it on purpose. */
 _Static_assert(sizeof(pl_solver_settings) == 120, "a new solver setting: does it decide bits?");
 _Static_assert(sizeof(pl_scene_force) == 280, "a new field of forces: does it decide bits?");
-_Static_assert(sizeof(pl_motion) == 112, "a new field of motions: does it decide bits?");
+_Static_assert(sizeof(pl_motion) == 120, "a new field of motions: does it decide bits?");
 /* Of a mesh source only vertices and triangles count, inline or read from a file. */
-_Static_assert(sizeof(pl_obstacle) - sizeof(pl_mesh_source) == 496,
+_Static_assert(sizeof(pl_obstacle) - sizeof(pl_mesh_source) == 504,
                "a new field of obstacles: does it decide bits?");
 _Static_assert(sizeof(pl_material_numbers) == 80,
                "a new number of materials: does it decide bits?");

@@ -27,6 +27,10 @@ void pl_model_destroy(pl_model *m)
     pl_factors_destroy(m);
     free(m->pins);
     free(m->keyframes);
+    for (int32_t i = 0; m->drives && i < m->pin_count + m->obstacle_count; i++)
+        pl_drive_clear(&m->drives[i]);
+    free(m->drives);
+    free(m->own_motions);
     pl_loads_destroy(&m->loads);
     free(m->groups);
     free(m->group_obstacle);
@@ -228,7 +232,8 @@ static pl_status build_parts(pl_build *b, pl_faults *faults)
         if (status != PL_OK)
             return status;
     }
-    b->model->hash = pl_model_hash_make(b->model, b->scene, &b->layout, b->materials);
+    b->model->built_hash = pl_model_hash_make(b->model, b->scene, &b->layout, b->materials);
+    b->model->hash = b->model->built_hash;
     if (!pl_method_uses_matrix(b->model->solver.method))
         return PL_OK;
     pl_status status = pl_factors_create(b->model);

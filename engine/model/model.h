@@ -19,6 +19,7 @@
 #include "engine/model/group.h"
 #include "engine/model/loads.h"
 #include "engine/model/materials.h"
+#include "engine/motion.h"
 #include "engine/pliant.h"
 
 typedef struct pl_pin_model {
@@ -41,7 +42,8 @@ struct pl_model {
     pl_integrator_kind integrator;
     pl_solver_settings solver;
     pl_metrics_detail detail;
-    uint64_t hash; /* pl_model_hash() */
+    uint64_t built_hash; /* of the model as it was built */
+    uint64_t hash;       /* pl_model_hash(): that, and what controls have changed */
 
     pl_material_numbers *materials; /* [material_count], of the scene; groups read their `shared` */
     int32_t material_count;
@@ -65,6 +67,9 @@ struct pl_model {
     pl_pin_model *pins;
     pl_loads loads;
     pl_keyframe *keyframes; /* of every motion of pins and obstacles */
+    pl_motion
+        *own_motions; /* [pin_count + obstacle_count], as the scene has them, with their drives */
+    pl_drive *drives; /* the same: what controls have put in their place */
 };
 
 /* Build for an integrator whose stages have the factor a (1 for backward Euler). */

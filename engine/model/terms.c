@@ -173,7 +173,7 @@ static void carry(const pl_terms *t, double time, int64_t b0, int64_t b1)
 {
     for (int64_t i = b0 * PL_BLOCK; i < b1 * PL_BLOCK; i++) {
         int64_t first = i / PL_BLOCK * 3 * PL_BLOCK + i % PL_BLOCK;
-        if (!t->motion[i].present)
+        if (!t->motion[i].present && !t->motion[i].drive)
             continue;
         double own[3], now[3];
         pl_pose pose = pl_motion_pose(&t->motion[i], time);

@@ -1,0 +1,252 @@
+/* What controls change of a model while it runs, and that what was saved of it gives the same bits. */
+#include "tests/support/scene_run.h"
+#include "tests/support/suite.h"
+
+#include "engine/motion.h"
+#include "protocol/control_json.h"
+
+#include <check.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static pl_run *open_scene(const char *method)
+{
+    return pl_run_openf(
+        1,
+        "{'pliant': 1, 'time': {'step': 0.01, 'steps': 100}, 'gravity': [0, -1, 0],"
+        " 'solver': {'method': '%s', 'iterations': 60, 'tolerance': 1e-6},"
+        " 'materials': {'soft': {'young': 2e4, 'poisson': 0.3}},"
+        " 'bodies': [{'name': 'bar', 'material': 'soft',"
+        "             'mesh': {'box': {'size': [2, 1, 1], 'cells': [4, 2, 2]}}}],"
+        " 'pins': [{'name': 'wall', 'select': {'side': '-x'}},"
+        "          {'name': 'hand', 'select': {'side': '+x'}, 'motion': {'velocity': [1, 0, 0]}}],"
+        " 'obstacles': [{'name': 'plate', 'plane': {'normal': [0, 1, 0], 'offset': -0.7}},"
+        "               {'name': 'ball', 'sphere': {'center': [0, 0.9, 0], 'radius': 0.3}}],"
+        " 'attachments': [{'body': 'bar', 'select': {'side': '+y'}, 'obstacle': 'ball',"
+        "                  'stiffness': 10}],"
+        " 'forces': [{'name': 'wind', 'wind': {'velocity': [0, 0, 0]}},"
+        "            {'name': 'push', 'point': {'select': {'side': '+y'}, 'force': [0, 0, 0]}}]}",
+        method);
+}
+
+static pl_change decode(const pl_run *r, const char *json)
+{
+    char text[4096];
+    size_t n = strlen(json);
+    memcpy(text, json, n + 1);
+    for (size_t i = 0; i < n; i++)
+        if (text[i] == '\'')
+            text[i] = '"';
+    pl_change change;
+    pl_faults faults = {0};
+    pl_decode_verdict verdict = pl_control_decode(text, n, &r->scene, &change, &faults);
+    if (verdict != PL_DECODE_OK)
+        ck_abort_msg("%s: %s", faults.items[0].pointer, faults.items[0].code);
+    return change;
+}
+
+static void change(pl_run *r, const char *json)
+{
+    pl_change c = decode(r, json);
+    ck_assert_int_eq(pl_model_change(r->model, &c, pl_state_time(r->state)), PL_OK);
+    pl_change_clear(&c);
+}
+
+static int64_t corner_at(const pl_run *r, const double *x0, double x)
+{
+    for (int64_t i = 0; i < pl_run_vertices(r); i++)
+        if (x0[3 * i] == x)
+            return i;
+    ck_abort_msg("no vertex at x = %g", x);
+}
+
+/* A pin that moved at 1 m/s for 0.1 s is where that took it, and from there on moves as told: exactly
+ * d = 0.1 e_x + (0, 2, 0) 0.05, then by keyframes to a place that counts from the scene's, as theirs do. */
+START_TEST(pins_go_on_from_where_they_are)
+{
+    pl_run *r = open_scene("quasi_newton");
+    size_t bytes = 3 * (size_t)pl_run_vertices(r) * sizeof(double);
+    double *x0 = malloc(bytes);
+    memcpy(x0, pl_run_x(r), bytes);
+    int64_t hand = corner_at(r, x0, 1), wall = corner_at(r, x0, -1);
+    pl_run_frames(r, 10);
+    change(r, "{'pins': [{'name': 'hand', 'motion': {'velocity': [0, 2, 0]}}]}");
+    pl_run_frames(r, 5);
+    const double *x = pl_run_x(r);
+    ck_assert_double_eq_tol(x[3 * hand] - x0[3 * hand], 0.1, 1e-12);
+    ck_assert_double_eq_tol(x[3 * hand + 1] - x0[3 * hand + 1], 0.1, 1e-12);
+    ck_assert_double_eq(x[3 * wall], x0[3 * wall]);
+    change(r, "{'pins': [{'name': 'hand', 'motion': {'keyframes': ["
+              "{'time': 0.04, 'translate': [0.2, 0.2, 0]}]}},"
+              "{'name': 'wall', 'motion': {'velocity': [0, 0, 1]}}]}");
+    pl_run_frames(r, 2);
+    x = pl_run_x(r);
+    ck_assert_double_eq_tol(x[3 * hand] - x0[3 * hand], 0.15, 1e-12);
+    ck_assert_double_eq_tol(x[3 * hand + 1] - x0[3 * hand + 1], 0.15, 1e-12);
+    ck_assert_double_eq_tol(x[3 * wall + 2] - x0[3 * wall + 2], 0.02, 1e-12);
+    pl_run_frames(r, 10);
+    x = pl_run_x(r);
+    ck_assert_double_eq_tol(x[3 * hand] - x0[3 * hand], 0.2, 1e-12);
+    free(x0);
+    pl_run_close(r);
+}
+END_TEST
+
+/* Rotations go on from rotations: a quarter turn about z at 90 degrees a second, then as much about y. A
+ * point at (1, 0, 0) is at (0, 1, 0) after the first, where the second leaves it; one at (0, 1, 0) is at
+ * (-1, 0, 0) and then at (0, 0, 1). Keyframes begin at that rotation too. */
+START_TEST(rotations_compose)
+{
+    pl_drive drive = {0};
+    pl_motion motion = {
+        .present = true, .axis = {0, 0, 1}, .degrees_per_second = 90, .drive = &drive};
+    const pl_motion about_y = {.present = true, .axis = {0, 1, 0}, .degrees_per_second = 90};
+    ck_assert_int_eq(pl_motion_take_over(&motion, &about_y, 1, &drive), PL_OK);
+    const double ends[2][2][3] = {{{1, 0, 0}, {0, 1, 0}}, {{0, 1, 0}, {0, 0, 1}}};
+    for (int k = 0; k < 2; k++) {
+        double y[3];
+        pl_pose pose = pl_motion_pose(&motion, 2);
+        pl_pose_apply(&pose, ends[k][0], y);
+        for (int c = 0; c < 3; c++)
+            ck_assert_double_eq_tol(y[c], ends[k][1][c], 1e-14);
+    }
+    pl_pose before = pl_motion_pose(&motion, 1.7);
+    pl_keyframe key = {.time = 1, .axis = {1, 0, 0}, .degrees = 40};
+    const pl_motion keyed = {.present = true, .keyframe_count = 1, .keyframes = &key};
+    ck_assert_int_eq(pl_motion_take_over(&motion, &keyed, 1.7, &drive), PL_OK);
+    pl_pose after = pl_motion_pose(&motion, 1.7), end = pl_motion_pose(&motion, 3);
+    for (int e = 0; e < 9; e++)
+        ck_assert_double_eq_tol(after.R[e], before.R[e], 1e-14);
+    ck_assert_double_eq_tol(end.R[4], cos(40 * M_PI / 180), 1e-14);
+    pl_drive_clear(&drive);
+}
+END_TEST
+
+/* Gravity and loads act from the next step on: a fall of h^2 g n (n + 1) / 2 from there. */
+START_TEST(gravity_falls_as_told)
+{
+    pl_run *r = pl_run_openf(1, "{'pliant': 1, 'time': {'step': 0.01, 'steps': 20},"
+                                " 'gravity': [0, 0, 0], 'solver': {'tolerance': 1e-9},"
+                                " 'bodies': [{'mesh': {'box': {'cells': [1, 1, 1]}}}],"
+                                " 'forces': [{'name': 'up', 'point': {'select': 'all',"
+                                " 'force': [0, 0, 0]}}]}");
+    double y0 = pl_run_x(r)[1];
+    pl_run_frames(r, 3);
+    ck_assert_double_eq_tol(pl_run_x(r)[1], y0, 1e-12);
+    change(r, "{'gravity': [0, -10, 0]}");
+    pl_run_frames(r, 10);
+    ck_assert_double_eq_tol(pl_run_x(r)[1], y0 - 1e-4 * 10 * 55, 1e-9);
+    change(r, "{'forces': [{'name': 'up', 'force': [0, 0, 500]}]}");
+    pl_run_frames(r, 1);
+    ck_assert_double_eq_tol(r->metrics.forces[0].newton[2], 500, 1e-9);
+    pl_run_close(r);
+}
+END_TEST
+
+static const char *const CHANGES[] = {
+    "{'pins': [{'name': 'hand', 'motion': {'axis': [1, 0, 0], 'degrees_per_second': 90}}]}",
+    "{'obstacles': [{'name': 'ball', 'motion': {'velocity': [0, -3, 0]}},"
+    "               {'name': 'plate', 'motion': {'keyframes': [{'time': 0.1,"
+    "                'translate': [0, 0.4, 0]}], 'interpolation': 'smooth'}}]}",
+    "{'gravity': [0, -30, 1], 'forces': [{'name': 'wind', 'velocity': [0, 0, 20], 'drag': 2},"
+    "                                    {'name': 'push', 'force': [0, -20, 0]}]}",
+};
+enum { CHANGES_COUNT = sizeof CHANGES / sizeof *CHANGES };
+static const char *const METHODS[] = {"admm", "quasi_newton", "newton", "lbfgs"};
+
+/* Each change matters to the bits; and a fresh model that is given what was saved has the same hash, and
+ * its state, restored, the same bits ever after. */
+START_TEST(saved_changes_give_the_same_bits)
+{
+    pl_run *a = open_scene(METHODS[_i]);
+    pl_run_frames(a, 4);
+    for (int k = 0; k < CHANGES_COUNT; k++) {
+        uint64_t before = pl_model_hash(a->model);
+        change(a, CHANGES[k]);
+        ck_assert(pl_model_hash(a->model) != before);
+        pl_run_frames(a, 3);
+        pl_run *without = open_scene(METHODS[_i]);
+        pl_run_frames(without, 4);
+        for (int j = 0; j <= k; j++) {
+            if (j < k)
+                change(without, CHANGES[j]);
+            pl_run_frames(without, 3);
+        }
+        ck_assert(pl_run_hash(a) != pl_run_hash(without));
+        pl_run_close(without);
+    }
+    void *changes, *state;
+    size_t changes_size, state_size;
+    ck_assert_int_eq(pl_changes_save(a->model, &a->scene, &changes, &changes_size), PL_OK);
+    ck_assert_int_eq(pl_state_save(a->state, &state, &state_size), PL_OK);
+    pl_run *b = open_scene(METHODS[_i]);
+    ck_assert_int_eq(pl_state_restore(b->state, state, state_size), PL_INVALID);
+    ck_assert_int_eq(pl_changes_restore(b->model, changes, changes_size), PL_OK);
+    ck_assert(pl_model_hash(b->model) == pl_model_hash(a->model));
+    ck_assert_int_eq(pl_state_restore(b->state, state, state_size), PL_OK);
+    pl_run_frames(a, 8);
+    pl_run_frames(b, 8);
+    ck_assert(pl_run_hash(a) == pl_run_hash(b));
+    for (size_t cut = 0; cut < changes_size; cut += 8)
+        ck_assert_int_eq(pl_changes_restore(b->model, changes, cut), PL_INVALID);
+    free(changes);
+    free(state);
+    pl_run_close(a);
+    pl_run_close(b);
+}
+END_TEST
+
+/* A control of a material: another model, which the state follows. What was changed before stays. */
+START_TEST(a_stiffer_bar_sags_less)
+{
+    pl_run *r = open_scene("admm");
+    change(r, CHANGES[2]);
+    pl_run_frames(r, 10);
+    pl_change c = decode(r, "{'materials': [{'name': 'soft', 'young': 2e6}]}");
+    ck_assert(pl_change_rebuilds(&c));
+    pl_scene_change(&r->scene, &c);
+    pl_change_clear(&c);
+    void *changes;
+    size_t size;
+    ck_assert_int_eq(pl_changes_save(r->model, &r->scene, &changes, &size), PL_OK);
+    pl_faults faults = {0};
+    pl_model *model;
+    pl_state *state;
+    ck_assert_int_eq(pl_model_create(&r->scene, r->meshes, &model, &faults), PL_OK);
+    ck_assert_int_eq(pl_changes_restore(model, changes, size), PL_OK);
+    ck_assert_int_eq(pl_state_create(model, 1, &state), PL_OK);
+    ck_assert_int_eq(pl_state_follow(state, r->state), PL_OK);
+    ck_assert_int_eq(pl_state_step(state), 10);
+    size_t bytes = 3 * (size_t)pl_run_vertices(r) * sizeof(double);
+    ck_assert_int_eq(memcmp(pl_state_positions(state), pl_run_x(r), bytes), 0);
+    ck_assert_int_eq(memcmp(pl_state_velocities(state), pl_state_velocities(r->state), bytes), 0);
+    pl_metrics soft, stiff;
+    pl_state_measure(r->model, r->state, &soft);
+    pl_state_measure(model, state, &stiff);
+    ck_assert_double_eq_tol(stiff.elastic / soft.elastic, 100, 20); /* attachments keep theirs */
+    pl_scene read = r->scene;
+    read.materials = calloc((size_t)read.material_count, sizeof *read.materials);
+    ck_assert_int_eq(pl_changes_restore_scene(&read, changes, size), PL_OK);
+    ck_assert(read.materials[0].young == 2e6 && read.materials[0].poisson == 0.3);
+    free(read.materials);
+    free(changes);
+    pl_state_destroy(r->state);
+    pl_model_destroy(r->model);
+    r->state = state;
+    r->model = model;
+    pl_run_frames(r, 3);
+    pl_run_close(r);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *t = tcase_create("changes");
+    tcase_add_test(t, pins_go_on_from_where_they_are);
+    tcase_add_test(t, rotations_compose);
+    tcase_add_test(t, gravity_falls_as_told);
+    tcase_add_loop_test(t, saved_changes_give_the_same_bits, 0, 4);
+    tcase_add_test(t, a_stiffer_bar_sags_less);
+    return run_cases("changes", t);
+}
