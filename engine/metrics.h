@@ -5,6 +5,7 @@
 #ifndef PLIANT_ENGINE_METRICS_H
 #define PLIANT_ENGINE_METRICS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* One iteration of the solver. Row 0 is the initial guess, before the first iteration. */
@@ -43,6 +44,13 @@ typedef struct pl_metrics {
     const pl_force *forces;     /* what each of the scene's forces adds up to, [force_count] */
     const pl_iteration *detail; /* of the last step, or NULL; engine's memory */
     int64_t detail_count;
+    /* The worker's, not the engine's. */
+    int64_t control; /* number of the last control in effect; 0: none */
+    int32_t probe_count;
+    const char *const *probe_names; /* [probe_count] */
+    const double *probes;           /* [probe_count]; NaN: not computed */
+    bool paced;                     /* against the wall clock, so that what follows has a meaning */
+    double ms_behind; /* of that clock when the frame was made; below 0: ahead, and waited */
 } pl_metrics;
 
 typedef enum pl_failure_code {

@@ -212,7 +212,6 @@ static bool prepare_halves(pl_state *s)
     const pl_backend_ops *ops = s->whole.backend->ops;
     if (!s->half_model && pl_model_halve(s->model, &s->half_model) != PL_OK)
         return false;
-    memcpy(s->half_model->gravity, s->model->gravity, sizeof s->half_model->gravity);
     if (!s->half.solver && pl_stepper_create(s->half_model, s->threads, &s->half) != PL_OK)
         return false;
     if (!s->x_mid)

@@ -28,7 +28,7 @@ static void encode_header(const pl_checkpoint *c, unsigned char out[PL_CHECKPOIN
 {
     memset(out, 0, PL_CHECKPOINT_HEADER);
     memcpy(out, magic, sizeof magic);
-    pl_put_u32(out + 4, PL_CHECKPOINT_VERSION);
+    pl_put_u32(out + 4, c->control_size ? PL_CHECKPOINT_VERSION : 1);
     pl_put_u32(out + 8, (uint32_t)c->attempt);
     pl_put_u32(out + 12, PL_CHECKPOINT_HEADER);
     pl_put_u64(out + 16, (uint64_t)c->frame);
@@ -40,6 +40,7 @@ static void encode_header(const pl_checkpoint *c, unsigned char out[PL_CHECKPOIN
     pl_put_f64(out + 56, c->seconds);
     memcpy(out + CLASS, c->numerics, strnlen(c->numerics, PL_CHECKPOINT_CLASS - 1));
     pl_put_u64(out + 160, c->payload_size);
+    pl_put_u64(out + 168, c->control_size);
     pl_put_u32(out + HEADER_CRC, pl_crc32c(0, out, HEADER_CRC));
 }
 
@@ -48,8 +49,9 @@ pl_status pl_checkpoint_decode_header(const void *bytes, size_t size, pl_checkpo
     const unsigned char *b = bytes;
     if (size < PL_CHECKPOINT_HEADER || memcmp(b, magic, sizeof magic) != 0 ||
         pl_get_u32(b + HEADER_CRC) != pl_crc32c(0, b, HEADER_CRC) ||
-        pl_get_u32(b + 4) != PL_CHECKPOINT_VERSION || pl_get_u32(b + 12) != PL_CHECKPOINT_HEADER)
+        pl_get_u32(b + 12) != PL_CHECKPOINT_HEADER)
         return PL_INVALID;
+    uint32_t version = pl_get_u32(b + 4);
     pl_checkpoint c = {
         .attempt = (int32_t)pl_get_u32(b + 8),
         .frame = (int64_t)pl_get_u64(b + 16),
@@ -60,11 +62,13 @@ pl_status pl_checkpoint_decode_header(const void *bytes, size_t size, pl_checkpo
         .control_end = pl_get_u64(b + 48),
         .seconds = pl_get_f64(b + 56),
         .payload_size = pl_get_u64(b + 160),
+        .control_size = pl_get_u64(b + 168),
     };
     memcpy(c.numerics, b + CLASS, PL_CHECKPOINT_CLASS);
-    if (c.attempt < 0 || c.frame < 0 || c.segment_attempt < 0 || c.segment_number < 0 ||
-        !(c.seconds >= 0 && c.seconds < 1e12) || c.payload_size > PL_CHECKPOINT_MAX_PAYLOAD ||
-        c.numerics[PL_CHECKPOINT_CLASS - 1] != 0)
+    if (version != (c.control_size ? PL_CHECKPOINT_VERSION : 1u) ||
+        c.control_size > PL_CHECKPOINT_MAX_PAYLOAD || c.attempt < 0 || c.frame < 0 ||
+        c.segment_attempt < 0 || c.segment_number < 0 || !(c.seconds >= 0 && c.seconds < 1e12) ||
+        c.payload_size > PL_CHECKPOINT_MAX_PAYLOAD || c.numerics[PL_CHECKPOINT_CLASS - 1] != 0)
         return PL_INVALID;
     *out = c;
     return PL_OK;
@@ -73,7 +77,7 @@ pl_status pl_checkpoint_decode_header(const void *bytes, size_t size, pl_checkpo
 /* Size of the file that the header belongs to. */
 static uint64_t whole_size(const pl_checkpoint *c)
 {
-    return PL_CHECKPOINT_HEADER + c->payload_size + SEAL;
+    return PL_CHECKPOINT_HEADER + c->payload_size + c->control_size + SEAL;
 }
 
 pl_status pl_checkpoint_decode(const void *bytes, size_t size, pl_checkpoint *out,
@@ -95,7 +99,7 @@ pl_status pl_checkpoint_decode(const void *bytes, size_t size, pl_checkpoint *ou
 pl_status pl_checkpoint_write(int dir_fd, int slot, const pl_checkpoint *c, const void *payload)
 {
     unsigned char header[PL_CHECKPOINT_HEADER], seal[SEAL];
-    size_t size = (size_t)c->payload_size;
+    size_t size = (size_t)(c->payload_size + c->control_size);
     encode_header(c, header);
     pl_put_u32(seal, pl_crc32c(pl_crc32c(0, header, sizeof header), payload, size));
     const struct iovec parts[3] = {
@@ -118,7 +122,7 @@ pl_status pl_checkpoint_read(int dir_fd, int slot, uint64_t limit, pl_checkpoint
         free(bytes);
         return status;
     }
-    memmove(bytes, state, (size_t)c.payload_size);
+    memmove(bytes, state, (size_t)(c.payload_size + c.control_size));
     *out = c;
     out->slot = slot;
     *payload = bytes;

@@ -6,7 +6,7 @@
  *
  *   offset size
  *        0    4  magic "PLC1"
- *        4    4  format version, 1
+ *        4    4  format version: 2; 1 where nothing was controlled
  *        8    4  attempt that wrote it
  *       12    4  size of the header, 184: the payload begins there
  *       16    8  frame: the state is that after frame `frame`, which is committed in the log
@@ -18,10 +18,11 @@
  *       56    8  seconds of running so far, over all attempts, f64
  *       64   96  numerics class (pl_engine_class), text, NUL-padded
  *      160    8  size of the payload
- *      168    8  0
+ *      168    8  size of what controls have changed (version 2; version 1: 0)
  *      176    4  0
  *      180    4  CRC-32C of bytes 0..179
- *      184       the payload: what pl_state_save gave
+ *      184       the payload: what pl_state_save gave; then, in version 2, the number of the last
+ *                control in effect, i64, and what pl_changes_save gave
  *        +    4  CRC-32C of everything before it
  */
 #ifndef PLIANT_PROTOCOL_CHECKPOINT_H
@@ -36,7 +37,7 @@ enum {
     PL_CHECKPOINT_SLOTS = 2,
     PL_CHECKPOINT_HEADER = 184,
     PL_CHECKPOINT_CLASS = 96,
-    PL_CHECKPOINT_VERSION = 1,
+    PL_CHECKPOINT_VERSION = 2,
 };
 /* No state is larger: a payload beyond it is damage. */
 #define PL_CHECKPOINT_MAX_PAYLOAD ((uint64_t)1 << 36)
@@ -50,7 +51,8 @@ typedef struct pl_checkpoint {
     double seconds;
     char numerics[PL_CHECKPOINT_CLASS];
     uint64_t payload_size;
-    int slot; /* it was read from; not in the file */
+    uint64_t control_size; /* of what follows it */
+    int slot;              /* it was read from; not in the file */
 } pl_checkpoint;
 
 /* "checkpoint-A.bin", "checkpoint-B.bin". */
@@ -60,13 +62,13 @@ const char *pl_checkpoint_name(int slot);
  * where they are none, are damaged, or are of a format that this build does not read. Says nothing
  * about the payload. */
 pl_status pl_checkpoint_decode_header(const void *bytes, size_t size, pl_checkpoint *out);
-/* Judge a whole checkpoint; *payload points into `bytes`. PL_INVALID as above, or where size or
+/* Judge a whole checkpoint; *payload points into `bytes`, and what controls have changed lies behind it. PL_INVALID as above, or where size or
  * CRC of the payload are wrong. */
 pl_status pl_checkpoint_decode(const void *bytes, size_t size, pl_checkpoint *out,
                                const void **payload);
 
-/* Write a slot by temporary, fsync, rename and fsync of the directory. payload_size of `c` says how
- * large the payload is. The log must have been synced up to the frame before. PL_IO with errno;
+/* Write a slot by temporary, fsync, rename and fsync of the directory. payload_size and control_size of
+ * `c` say how large the payload and what lies behind it are. The log must have been synced up to the frame before. PL_IO with errno;
  * the slot then holds what it held. */
 pl_status pl_checkpoint_write(int dir_fd, int slot, const pl_checkpoint *c, const void *payload);
 

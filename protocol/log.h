@@ -94,6 +94,12 @@ pl_log_verdict pl_log_read(pl_log_reader *r, int64_t frame, pl_log_part part, ch
 /* The epoch record that the attempt which wrote frame k began with; *payload malloc'ed as above. */
 pl_log_verdict pl_log_epoch(pl_log_reader *r, int64_t frame, char **payload, uint64_t *length);
 
+/* The epoch records that stand between frame k and what is before it in its segment, in order: what a
+ * worker noted of the step that led to frame k. A note that no frame follows is of no frame. `see` gets
+ * each payload (a NUL follows); false ends the walk. Damaged ones are passed over. */
+typedef bool (*pl_log_see)(void *context, const char *payload, uint64_t length);
+pl_log_verdict pl_log_notes(pl_log_reader *r, int64_t frame, pl_log_see see, void *context);
+
 /* Rebuild the index of every segment in head by scanning; for tools, and not while a worker lives.
  * Returns the frames found, or -1 with errno. */
 int64_t pl_log_reindex(int dir_fd);

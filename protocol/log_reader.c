@@ -1,6 +1,7 @@
 #include "protocol/head_recover.h"
 #include "protocol/log.h"
 #include "protocol/log_index.h"
+#include "protocol/record_walk.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -397,6 +398,50 @@ pl_log_verdict pl_log_epoch(pl_log_reader *r, int64_t frame, char **payload, uin
     }
     close(fd);
     return verdict;
+}
+
+/* Where what stands before frame k in its segment begins: behind the frame before, if that is there. */
+static uint64_t notes_begin(pl_log_reader *r, int64_t frame)
+{
+    pl_log_range before;
+    if (frame == 0 || segment_of(r, frame)->first_frame >= frame)
+        return 0;
+    if (pl_log_find(r, frame - 1, PL_LOG_METRICS, &before) != PL_LOG_OK)
+        return 0; /* damaged: from the beginning, and by the records' own frames */
+    return before.offset + before.size;
+}
+
+pl_log_verdict pl_log_notes(pl_log_reader *r, int64_t frame, pl_log_see see, void *context)
+{
+    pl_log_range range;
+    if (frame < 0 || frame >= r->frames)
+        return PL_LOG_NOT_YET;
+    uint64_t begin = notes_begin(r, frame);
+    pl_log_verdict verdict = pl_log_find(r, frame, PL_LOG_FRAME, &range);
+    if (verdict != PL_LOG_OK)
+        return verdict;
+    pl_record_walk w = {.fd = range.fd, .at = begin, .limit = range.offset};
+    char *text = NULL;
+    pl_walk_event event = PL_WALK_END;
+    bool more = begin < range.offset;
+    while (more && verdict == PL_LOG_OK && (event = pl_record_walk_step(&w)) != PL_WALK_END &&
+           event != PL_WALK_ERROR) {
+        if (event != PL_WALK_RECORD || w.record.type != PL_RECORD_EPOCH || !w.payload_good ||
+            w.record.frame != (uint64_t)frame)
+            continue;
+        char *larger = realloc(text, (size_t)w.record.length + 1);
+        text = larger ? larger : text;
+        if (!larger ||
+            !pl_read_range(range.fd, text, (size_t)w.record.length, w.offset + PL_RECORD_HEADER)) {
+            verdict = PL_LOG_ERROR;
+            break;
+        }
+        text[w.record.length] = 0;
+        more = see(context, text, w.record.length);
+    }
+    free(text);
+    pl_record_walk_clear(&w);
+    return event == PL_WALK_ERROR ? PL_LOG_ERROR : verdict;
 }
 
 /* ---- the committed end

@@ -28,6 +28,10 @@ struct pl_log_writer {
     pl_index_entry *entries; /* [PL_SEGMENT_FRAMES], of the open segment */
     struct stat head_seen;   /* head.json when pl_log_writer_fenced last read it */
     bool fenced;
+    /* Epoch records since the last frame: where the segment is rolled before the next one, they are
+     * written once more into the new one, so that they stand before it (pl_log_notes). */
+    char **notes;              /* [note_count] */
+    int64_t note_count, noted; /* of them, those in the open segment */
 };
 
 static void close_files(segment_files *files)
@@ -266,6 +270,9 @@ static void destroy(pl_log_writer *w)
         close(w->dir_fd);
     pl_head_clear(&w->head);
     pthread_mutex_destroy(&w->lock);
+    for (int64_t i = 0; i < w->note_count; i++)
+        free(w->notes[i]);
+    free(w->notes);
     free(w->entries);
     free(w);
     errno = kept;
@@ -340,7 +347,7 @@ static pl_status roll(pl_log_writer *w)
     w->files = files;
     pthread_mutex_unlock(&w->lock);
     w->end = 0;
-    w->count = w->indexed = 0;
+    w->count = w->indexed = w->noted = 0;
     settle(&older); /* only where nobody calls pl_log_sync is there anything to do */
     return PL_OK;
 }
@@ -381,6 +388,30 @@ static pl_status append_records(pl_log_writer *w, int64_t frame, const pl_frame_
     return PL_OK;
 }
 
+static void drop_notes(pl_log_writer *w)
+{
+    for (int64_t i = 0; i < w->note_count; i++)
+        free(w->notes[i]);
+    w->note_count = w->noted = 0;
+}
+
+/* Those that are not in the open segment yet. */
+static pl_status write_notes(pl_log_writer *w)
+{
+    uint64_t next = (uint64_t)pl_log_writer_next(w);
+    pl_status status = PL_OK;
+    while (w->noted < w->note_count && status == PL_OK) {
+        const char *text = w->notes[w->noted];
+        pl_record epoch = {.type = PL_RECORD_EPOCH,
+                           .attempt = (uint32_t)w->head.attempt,
+                           .seq = next,
+                           .frame = next};
+        status = write_record(w->files.seg, &epoch, text, strlen(text), NULL, 0, &w->end);
+        w->noted += status == PL_OK;
+    }
+    return status;
+}
+
 pl_status pl_log_append(pl_log_writer *w, int64_t frame, const pl_frame_header *header,
                         const void *values, const char *metrics_json, size_t metrics_length)
 {
@@ -399,19 +430,31 @@ pl_status pl_log_append(pl_log_writer *w, int64_t frame, const pl_frame_header *
         if (status != PL_OK)
             return status;
     }
-    pl_status status = append_records(w, frame, header, values, (size_t)values_size, metrics_json,
-                                      metrics_length);
+    pl_status status = write_notes(w);
     if (status == PL_OK)
+        status = append_records(w, frame, header, values, (size_t)values_size, metrics_json,
+                                metrics_length);
+    if (status == PL_OK) {
+        drop_notes(w);
         write_index(w);
+    }
     return status;
 }
 
 pl_status pl_log_append_epoch(pl_log_writer *w, const char *epoch_json)
 {
-    uint64_t next = (uint64_t)pl_log_writer_next(w);
-    pl_record epoch = {
-        .type = PL_RECORD_EPOCH, .attempt = (uint32_t)w->head.attempt, .seq = next, .frame = next};
-    return write_record(w->files.seg, &epoch, epoch_json, strlen(epoch_json), NULL, 0, &w->end);
+    char **larger = realloc(w->notes, (size_t)(w->note_count + 1) * sizeof *larger);
+    if (!larger)
+        return PL_NO_MEMORY;
+    w->notes = larger;
+    larger[w->note_count] = strdup(epoch_json);
+    if (!larger[w->note_count])
+        return PL_NO_MEMORY;
+    w->note_count++;
+    pl_status status = write_notes(w);
+    if (status != PL_OK) /* what could not be written is the caller's to try again */
+        free(larger[--w->note_count]);
+    return status;
 }
 
 /* ---- how it stands

@@ -86,6 +86,17 @@ static void set_times(pl_json_writer *w, const pl_metrics *m)
     set_ms(w, "collision", m->ms_collision);
     set_ms(w, "output", m->ms_output);
     set_ms(w, "step", m->ms_step);
+    if (m->paced)
+        set_ms(w, "behind", m->ms_behind);
+    pl_json_end_object(w);
+}
+
+static void set_probes(pl_json_writer *w, const pl_metrics *m)
+{
+    pl_json_key(w, "probes");
+    pl_json_begin_object(w);
+    for (int32_t i = 0; i < m->probe_count; i++)
+        pl_json_set_number(w, m->probe_names[i], m->probes[i]);
     pl_json_end_object(w);
 }
 
@@ -130,6 +141,10 @@ char *pl_metrics_encode(const pl_metrics *m, const char *const *pin_names, int32
     set_count(&w, "inverted", m->inverted);
     set_count(&w, "contacts", m->contacts);
     pl_json_set_number(&w, "max_stretch", m->max_stretch);
+    if (m->control > 0)
+        pl_json_set_integer(&w, "control", m->control);
+    if (m->probe_count > 0)
+        set_probes(&w, m);
     set_times(&w, m);
     if (m->detail)
         set_detail(&w, m);

@@ -27,7 +27,7 @@ _Static_assert(sizeof(pl_keyframe) == KEYFRAME * sizeof(double), "keyframes are 
 /* Of the numbers that controls may change, as they are. */
 static uint64_t hash_changed(const pl_model *m)
 {
-    uint64_t hash = pl_hash(m->built_hash, m->gravity, sizeof m->gravity);
+    uint64_t hash = pl_hash(m->built_hash, m->gravity, 3 * sizeof *m->gravity);
     for (int32_t i = 0; i < m->pin_count + m->obstacle_count; i++) {
         const pl_drive *d = &m->drives[i];
         if (!d->on)
@@ -103,7 +103,7 @@ pl_status pl_model_change(pl_model *m, const pl_change *c, double time)
     put_drives(m, c->obstacles, c->obstacle_count, m->pin_count, made + c->pin_count);
     free(made);
     if (c->has_gravity)
-        memcpy(m->gravity, c->gravity, sizeof m->gravity);
+        memcpy(m->gravity, c->gravity, sizeof c->gravity);
     for (int32_t i = 0; i < c->force_count; i++)
         change_force(&m->loads.list[c->forces[i].index].load, &c->forces[i]);
     m->hash = hash_changed(m);
@@ -148,7 +148,7 @@ pl_status pl_changes_save(const pl_model *m, const pl_scene *scene, void **bytes
     pl_bytes_put_i64(&out, 0);
     const int64_t counts[3] = {motions, m->loads.count, scene->material_count};
     pl_bytes_put(&out, counts, sizeof counts);
-    pl_bytes_put(&out, m->gravity, sizeof m->gravity);
+    pl_bytes_put(&out, m->gravity, 3 * sizeof *m->gravity);
     for (int32_t i = 0; i < motions; i++)
         put_drive(&out, &m->drives[i]);
     for (int32_t f = 0; f < m->loads.count; f++)

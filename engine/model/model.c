@@ -26,6 +26,7 @@ void pl_model_destroy(pl_model *m)
     pl_sparse_clear(&m->A);
     pl_factors_destroy(m);
     free(m->pins);
+    free(m->gravity);
     free(m->keyframes);
     for (int32_t i = 0; m->drives && i < m->pin_count + m->obstacle_count; i++)
         pl_drive_clear(&m->drives[i]);
@@ -255,14 +256,16 @@ pl_status pl_model_build(const pl_scene *scene, const pl_mesh *meshes, double a,
     if (status != PL_OK)
         return status;
     pl_model *m = b.model = calloc(1, sizeof *m);
-    if (m) {
+    if (m)
+        m->gravity = malloc(sizeof scene->gravity);
+    if (m && m->gravity) {
+        memcpy(m->gravity, scene->gravity, sizeof scene->gravity);
         m->vertices = b.layout.vertices;
         m->tets = b.layout.tets;
         m->free_vertices = b.layout.free_vertices;
         m->body_count = scene->body_count;
         m->pin_count = scene->pin_count;
         m->obstacle_count = scene->obstacle_count;
-        memcpy(m->gravity, scene->gravity, sizeof m->gravity);
         m->h = scene->time.step;
         m->a = a;
         bool still = scene->time.integrator == PL_INTEGRATOR_QUASI_STATIC;

@@ -34,10 +34,10 @@ struct pl_model {
     int32_t body_count, pin_count, obstacle_count, group_count;
     int64_t *first_vertex, *first_tet, *first_triangle; /* [body_count + 1] */
     double *x0, *v0;                                    /* [vertices][3], initial state */
-    double *mass; /* [vertices], kg, lumped: pl_layout_masses */
-    double gravity[3];
-    double h, a;    /* step, and the integrator's a */
-    double inertia; /* 1 / (a h)^2: how masses weigh in the objective and in A; 0 in statics */
+    double *mass;    /* [vertices], kg, lumped: pl_layout_masses */
+    double *gravity; /* [3]; the one memory of a model and of its halved and reweighed copies */
+    double h, a;     /* step, and the integrator's a */
+    double inertia;  /* 1 / (a h)^2: how masses weigh in the objective and in A; 0 in statics */
     int64_t steps, every;
     pl_integrator_kind integrator;
     pl_solver_settings solver;

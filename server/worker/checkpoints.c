@@ -28,18 +28,30 @@ void pl_checkpoints_clear(pl_checkpoints *c)
 static pl_status copy(pl_checkpoints *c, const pl_state *state, const pl_checkpoint_note *note,
                       pl_checkpoint *out, void **payload)
 {
-    size_t size;
+    size_t size, control_size;
+    void *controls;
     pl_status status = pl_state_save(state, payload, &size);
     if (status != PL_OK)
         return status;
-    if (!c->model_hash)
-        c->model_hash = pl_model_hash(c->model);
+    status = pl_steering_save(c->steering, &controls, &control_size);
+    char *whole = status == PL_OK && controls ? realloc(*payload, size + control_size) : *payload;
+    if (status != PL_OK || !whole) {
+        free(controls);
+        free(*payload);
+        *payload = NULL;
+        return PL_NO_MEMORY;
+    }
+    if (controls)
+        memcpy(whole + size, controls, control_size);
+    free(controls);
+    *payload = whole;
     *out = (pl_checkpoint){.attempt = c->attempt,
                            .frame = note->frame,
-                           .model_hash = c->model_hash,
+                           .model_hash = pl_model_hash(c->steering->model),
                            .control_end = note->control_end,
                            .seconds = note->seconds,
-                           .payload_size = size};
+                           .payload_size = size,
+                           .control_size = control_size};
     pl_log_writer_end(c->log, &out->segment_attempt, &out->segment_number, &out->segment_end);
     snprintf(out->numerics, sizeof out->numerics, "%s", pl_worker_class());
     return PL_OK;

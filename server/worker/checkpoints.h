@@ -12,13 +12,13 @@
 #include "protocol/checkpoint.h"
 #include "protocol/log.h"
 #include "server/worker/log_syncer.h"
+#include "server/worker/steering.h"
 
 typedef struct pl_checkpoints {
-    int directory;         /* borrowed, as are the next three */
-    pl_log_writer *log;    /* whose end is noted */
-    pl_log_syncer *syncer; /* which writes */
-    const pl_model *model;
-    uint64_t model_hash; /* 0: not known yet */
+    int directory;               /* borrowed, as are the next three */
+    pl_log_writer *log;          /* whose end is noted */
+    pl_log_syncer *syncer;       /* which writes */
+    const pl_steering *steering; /* whose model it is, and what controls have made of it */
     int32_t attempt;
     double every;    /* s */
     double last;     /* when the last one was taken; 0: never */

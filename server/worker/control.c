@@ -16,7 +16,7 @@ enum { CHUNK = 64 << 10, WINDOW = 2 * CHUNK };
 
 void pl_control_init(pl_control *c, int directory)
 {
-    *c = (pl_control){.directory = directory, .fd = -1};
+    *c = (pl_control){.directory = directory, .fd = -1, .pause_at = -1};
 }
 
 void pl_control_clear(pl_control *c)
@@ -24,24 +24,70 @@ void pl_control_clear(pl_control *c)
     if (c->fd >= 0)
         close(c->fd);
     c->fd = -1;
+    pl_control_item item;
+    while (pl_control_next(c, &item))
+        free(item.text);
+    free(c->items);
+    c->items = NULL;
+    c->item_room = 0;
 }
 
-static void apply(pl_control *c, const char *payload, size_t length)
+bool pl_control_next(pl_control *c, pl_control_item *item)
 {
+    if (c->item_first == c->item_count) {
+        c->item_first = c->item_count = 0;
+        return false;
+    }
+    *item = c->items[c->item_first++];
+    return true;
+}
+
+/* Queue a control. Numbers grow; one that does not is a record that was written twice. */
+static bool queue(pl_control *c, const pl_json *document)
+{
+    int64_t number = pl_json_integer(document, "id", 0);
+    const pl_json *change = pl_json_at(document, "control");
+    if (number <= c->newest || !change)
+        return true;
+    if (c->item_count == c->item_room) {
+        size_t room = 2 * c->item_room + 16;
+        pl_control_item *larger = realloc(c->items, room * sizeof *larger);
+        if (!larger)
+            return false;
+        c->items = larger;
+        c->item_room = room;
+    }
+    char *text = pl_json_dump(change, false);
+    if (!text)
+        return false;
+    c->items[c->item_count++] = (pl_control_item){number, text};
+    c->newest = number;
+    return true;
+}
+
+/* False where there is no memory for it: it is left for the next look. */
+static bool apply(pl_control *c, const char *payload, size_t length)
+{
+    bool taken = true;
     char error[160];
     pl_json *document = pl_json_parse(payload, length, error);
     if (!document) {
         pl_worker_say("control.log: a command that is no JSON: %s", error);
-        return;
+        return true;
     }
     const char *action = pl_json_string(document, "action", "");
     if (strcmp(action, "cancel") == 0)
         c->cancelled = true;
-    else if (strcmp(action, "pause") == 0 || strcmp(action, "resume") == 0)
+    else if (strcmp(action, "control") == 0)
+        taken = queue(c, document);
+    else if (strcmp(action, "step") == 0 || strcmp(action, "pause") == 0 ||
+             strcmp(action, "resume") == 0) {
         c->paused = action[0] == 'p';
-    else
+        c->pause_at = action[0] == 's' ? pl_json_integer(document, "until", 0) : -1;
+    } else
         pl_worker_say("control.log: unknown action '%.40s' ignored", action);
     pl_json_free(document);
+    return taken;
 }
 
 /* Whether a whole, undamaged record starts here. *size is its size where the header is good. */
@@ -86,8 +132,9 @@ static size_t consume(pl_control *c, const unsigned char *bytes, size_t length)
             done = next;
             continue;
         }
-        if (record.type == PL_RECORD_CONTROL)
-            apply(c, (const char *)bytes + done + PL_RECORD_HEADER, record.length);
+        if (record.type == PL_RECORD_CONTROL &&
+            !apply(c, (const char *)bytes + done + PL_RECORD_HEADER, record.length))
+            break;
         done += size;
     }
     return done;

@@ -2,13 +2,21 @@
  * to control.log, looked for between steps. One fstat a step where nothing is new.
  *
  *     {"action": "cancel"}                        wins over everything, and is never taken back
- *     {"action": "pause"}, {"action": "resume"}   the newest of the two counts
+ *     {"action": "pause"}, {"action": "resume"},  the newest of the three counts; a step pauses at
+ *     {"action": "step", "until": k}              frame k
+ *     {"action": "control", "id": N, "control": {...}}    queued, in the order of N, from 1
  */
 #ifndef PLIANT_SERVER_WORKER_CONTROL_H
 #define PLIANT_SERVER_WORKER_CONTROL_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+
+typedef struct pl_control_item {
+    int64_t number; /* N */
+    char *text;     /* the control as JSON, malloc'ed */
+} pl_control_item;
 
 typedef struct pl_control {
     int directory;   /* borrowed */
@@ -17,6 +25,10 @@ typedef struct pl_control {
     uint64_t seen;   /* size of the file when last read */
     bool cancelled;  /* stays true once asked */
     bool paused;
+    int64_t pause_at;       /* a step's last frame, -1 where none is under way */
+    int64_t newest;         /* number of the newest control that was queued */
+    pl_control_item *items; /* those that nobody took, [first] to [count - 1] */
+    size_t item_first, item_count, item_room;
 } pl_control;
 
 /* The log is read from its beginning, so that a cancel outlives the attempt it was sent to. */
@@ -25,6 +37,8 @@ void pl_control_init(pl_control *c, int directory);
  * the next call; bytes that are no record are skipped to the next whole one, and an action that
  * this version does not know is ignored; both are said in worker.log. */
 void pl_control_poll(pl_control *c);
+/* The next control, whose text is then the caller's; false where there is none. */
+bool pl_control_next(pl_control *c, pl_control_item *item);
 void pl_control_clear(pl_control *c);
 
 #endif

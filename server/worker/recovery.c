@@ -47,28 +47,35 @@ void pl_recovery_clean(int directory)
  */
 
 /* Put a checkpoint's payload into the state. A state that took half of a payload is replaced. */
-static pl_status put(const pl_model *model, int32_t threads, const pl_checkpoint *c,
-                     const void *payload, pl_state **state)
+static pl_status put(const pl_checkpoint *c, const char *payload, pl_steering *steering)
 {
+    pl_faults faults = {0};
     bool same_class = strcmp(c->numerics, pl_worker_class()) == 0;
-    if (same_class && c->model_hash != pl_model_hash(model))
+    pl_status status = pl_steering_restore(steering, payload + c->payload_size,
+                                           (size_t)c->control_size, &faults);
+    pl_faults_clear(&faults);
+    if (status != PL_OK)
+        return status;
+    if (same_class && c->model_hash != pl_model_hash(steering->model))
         return PL_INVALID;
-    pl_status status = pl_state_restore(*state, payload, (size_t)c->payload_size);
+    status = pl_state_restore(steering->state, payload, (size_t)c->payload_size);
     if (status != PL_INVALID)
         return status;
     pl_worker_say("%s: the state in it does not fit the model", pl_checkpoint_name(c->slot));
     pl_state *fresh;
-    status = pl_state_create(model, threads, &fresh);
+    status = pl_state_create(steering->model, steering->threads, &fresh);
     if (status != PL_OK)
         return status;
-    pl_state_destroy(*state);
-    *state = fresh;
-    return PL_UNSUPPORTED;
+    pl_state_destroy(steering->state);
+    steering->state = fresh;
+    status = pl_steering_restore(steering, NULL, 0, &faults);
+    pl_faults_clear(&faults);
+    return status == PL_OK ? PL_UNSUPPORTED : status;
 }
 
 /* Restore a slot. PL_UNSUPPORTED where it is no good, which has been said. */
-static pl_status restore_slot(int directory, int slot, const pl_model *model, int32_t threads,
-                              int64_t committed, pl_state **state, pl_checkpoint *found)
+static pl_status restore_slot(int directory, int slot, pl_steering *steering, int64_t committed,
+                              pl_checkpoint *found)
 {
     pl_checkpoint c;
     void *payload;
@@ -88,7 +95,7 @@ static pl_status restore_slot(int directory, int slot, const pl_model *model, in
                       pl_checkpoint_name(slot), (long long)c.frame);
         status = PL_UNSUPPORTED;
     } else {
-        status = put(model, threads, &c, payload, state);
+        status = put(&c, payload, steering);
         if (status == PL_OK)
             *found = c;
     }
@@ -96,8 +103,8 @@ static pl_status restore_slot(int directory, int slot, const pl_model *model, in
     return status;
 }
 
-pl_status pl_recovery_restore(int directory, const pl_model *model, int32_t threads,
-                              int64_t committed, pl_state **state, pl_checkpoint *found)
+pl_status pl_recovery_restore(int directory, pl_steering *steering, int64_t committed,
+                              pl_checkpoint *found)
 {
     pl_checkpoint newest, c;
     *found = (pl_checkpoint){.frame = -1};
@@ -110,7 +117,7 @@ pl_status pl_recovery_restore(int directory, const pl_model *model, int32_t thre
         int slot = (newest.slot + i) % PL_CHECKPOINT_SLOTS;
         if (pl_checkpoint_peek(directory, slot, &c) != PL_OK)
             continue;
-        pl_status status = restore_slot(directory, slot, model, threads, committed, state, found);
+        pl_status status = restore_slot(directory, slot, steering, committed, found);
         if (status != PL_UNSUPPORTED)
             return status;
     }

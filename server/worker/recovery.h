@@ -15,16 +15,17 @@
 #include "protocol/checkpoint.h"
 #include "protocol/log.h"
 #include "server/worker/frame_writer.h"
+#include "server/worker/steering.h"
 
 /* Remove the temporaries that killed workers left in the directory. */
 void pl_recovery_clean(int directory);
 
-/* Restore into *state (a fresh one) the newest good checkpoint of a committed frame. What is passed
+/* Restore into the steering's state (a fresh one), and into its model what controls had changed, the newest good checkpoint of a committed frame. What is passed
  * over is said in worker.log. PL_OK with *found = that checkpoint, or with found->frame = -1 where
  * there is none and the run starts over from frame 0. PL_INVALID: a good checkpoint of this numerics
- * class is of another model; the state is unchanged. PL_NO_MEMORY. *state may become another one. */
-pl_status pl_recovery_restore(int directory, const pl_model *model, int32_t threads,
-                              int64_t committed, pl_state **state, pl_checkpoint *found);
+ * class is of another model; the state is unchanged. PL_NO_MEMORY. Model and state may become others. */
+pl_status pl_recovery_restore(int directory, pl_steering *steering, int64_t committed,
+                              pl_checkpoint *found);
 
 typedef struct pl_comparison {
     pl_log_reader *reader; /* NULL: closed */

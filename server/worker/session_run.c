@@ -13,6 +13,7 @@
 #include "server/worker/sandbox.h"
 #include "server/worker/session_enter.h"
 #include "server/worker/session_scene.h"
+#include "server/worker/steering.h"
 #include "server/worker/worker_log.h"
 
 #include <errno.h>
@@ -37,10 +38,9 @@ typedef struct session_run {
     pl_status read_status; /* what reading scene.json came to */
     int read_error;        /* errno of it */
     pl_faults read_faults;
-    bool has_device;     /* the one that the scene asks for */
-    char no_device[512]; /* why not */
-    pl_model *model;
-    pl_state *state;
+    bool has_device;      /* the one that the scene asks for */
+    char no_device[512];  /* why not */
+    pl_steering steering; /* model and state */
     pl_log_writer *log;
     pl_log_syncer *syncer;
     pl_frame_writer writer;
@@ -50,6 +50,7 @@ typedef struct session_run {
     pl_comparison comparison; /* open while frames are computed again */
     int64_t last_frame;       /* committed, -1 before frame 0 */
     int64_t state_frame;      /* whole frame that the state has reached, -1 before frame 0 */
+    bool first_step;          /* of a frame: not yet begun */
     int64_t halved_frames;    /* with steps that were taken as two halves */
     run_end end;
     pl_failure failure;
@@ -200,19 +201,19 @@ static bool read_scene(session_run *run)
 static bool build_model(session_run *run)
 {
     pl_faults faults = {0};
-    bool good = done_or_fail(
-        run, pl_model_create(&run->scene.scene, run->scene.meshes, &run->model, &faults), &faults,
-        "building the model");
+    run->steering = (pl_steering){.directory = run->directory,
+                                  .scene = &run->scene,
+                                  .log = run->log,
+                                  .threads = run->threads};
+    bool good = done_or_fail(run, pl_steering_build(&run->steering, &faults), &faults,
+                             "building the model");
     pl_faults_clear(&faults);
     pl_session_scene_drop_meshes(&run->scene);
-    const char *why = good ? pl_worker_gpu_refuses(run->model) : NULL;
+    const char *why = good ? pl_worker_gpu_refuses(run->steering.model) : NULL;
     if (why) {
         fail_gpu(run, why);
         good = false;
     }
-    if (good)
-        good = done_or_fail(run, pl_state_create(run->model, run->threads, &run->state), &faults,
-                            "building the state");
     return good;
 }
 
@@ -270,7 +271,7 @@ static bool open_log(session_run *run)
 static int32_t body_of_vertex(const session_run *run, int64_t vertex)
 {
     int32_t body = run->scene.scene.body_count - 1;
-    while (body > 0 && pl_model_first_vertex(run->model, body) > vertex)
+    while (body > 0 && pl_model_first_vertex(run->steering.model, body) > vertex)
         body--;
     return body;
 }
@@ -280,15 +281,16 @@ static void fail_not_finite(session_run *run, int64_t vertex)
     int32_t body = body_of_vertex(run, vertex);
     fail(run, PL_FAILURE_NOT_FINITE, "Use a smaller time step or more solver iterations.",
          "a position of body '%.60s' is not finite", run->scene.scene.bodies[body].name);
-    run->failure.step = pl_state_step(run->state);
+    run->failure.step = pl_state_step(run->steering.state);
     run->failure.body = body;
-    run->failure.vertex = vertex - pl_model_first_vertex(run->model, body);
+    run->failure.vertex = vertex - pl_model_first_vertex(run->steering.model, body);
 }
 
 static bool write_frame(session_run *run, int64_t frame, pl_metrics *metrics)
 {
     int64_t vertex = -1;
-    pl_status status = pl_frame_writer_append(&run->writer, frame, run->state, metrics, &vertex);
+    pl_status status = pl_frame_writer_append(&run->writer, frame, run->steering.state, metrics,
+                                              &vertex);
     int error = errno;
     if (status == PL_OK) {
         run->last_frame = frame;
@@ -310,10 +312,16 @@ static double seconds_of_running(const session_run *run)
     return run->earlier + pl_worker_clock() - run->started;
 }
 
-/* Asked between steps. True ends the run: run->end says how. */
-static bool should_stop(void *context)
+/* Whether it is to pause, now or after the step that was asked for. */
+static bool wants_pause(const session_run *run)
 {
-    session_run *run = context;
+    const pl_control *c = &run->control;
+    return c->paused || (c->pause_at >= 0 && run->state_frame >= c->pause_at);
+}
+
+/* Asked between steps. True ends the run: run->end says how. */
+static bool should_stop(session_run *run)
+{
     double limit = run->scene.scene.resources.time_limit;
     int error = pl_log_syncer_error(run->syncer);
     pl_control_poll(&run->control);
@@ -323,7 +331,7 @@ static bool should_stop(void *context)
         run->end = CANCELLED;
     else if (signalled)
         run->end = STOPPED;
-    else if (run->control.paused)
+    else if (wants_pause(run))
         run->end = PAUSED;
     else if (error)
         fail_io(run, "bringing the log to the disk", error);
@@ -352,7 +360,7 @@ static void fail_not_reproducible(session_run *run, int64_t frame, const char *h
          "frame %lld, computed again from frame %lld on, %s (class '%.70s')", (long long)frame,
          (long long)(run->resumed.frame < 0 ? 0 : run->resumed.frame), how, pl_worker_class());
     run->failure.frame = frame > 0 ? frame - 1 : -1;
-    run->failure.step = pl_state_step(run->state);
+    run->failure.step = pl_state_step(run->steering.state);
 }
 
 /* Compare the state with a committed frame. metrics NULL: positions only. */
@@ -360,8 +368,8 @@ static bool compare_frame(session_run *run, int64_t frame, pl_metrics *metrics)
 {
     int64_t vertex = -1;
     pl_frame_verdict verdict = PL_FRAME_SAME;
-    pl_status status = pl_comparison_check(&run->comparison, &run->writer, frame, run->state,
-                                           metrics, &vertex, &verdict);
+    pl_status status = pl_comparison_check(&run->comparison, &run->writer, frame,
+                                           run->steering.state, metrics, &vertex, &verdict);
     if (status == PL_FAILED)
         fail_not_reproducible(run, frame, "has a position that is not finite");
     else if (!done_or_fail(run, status, &(pl_faults){0}, "comparing a frame"))
@@ -408,8 +416,8 @@ static bool note_class(session_run *run)
 static bool resume(session_run *run)
 {
     int64_t committed = run->last_frame + 1;
-    pl_status status = pl_recovery_restore(run->directory, run->model, run->threads, committed,
-                                           &run->state, &run->resumed);
+    pl_status status = pl_recovery_restore(run->directory, &run->steering, committed,
+                                           &run->resumed);
     if (status == PL_INVALID) {
         fail(run, PL_FAILURE_INTERNAL, "Submit the changed scene as a session of its own.",
              "the checkpoint is of another model: scene or meshes in the session directory were "
@@ -436,7 +444,7 @@ static bool resume(session_run *run)
     if (c->frame >= 0)
         return compare_frame(run, c->frame, NULL);
     pl_metrics metrics = {0};
-    pl_state_measure(run->model, run->state, &metrics);
+    pl_state_measure(run->steering.model, run->steering.state, &metrics);
     return compare_frame(run, 0, &metrics);
 }
 
@@ -475,19 +483,48 @@ static void note_halved(session_run *run, int64_t frame, const pl_metrics *metri
                       run->halved_frames == SAID ? "; further frames are only counted" : "");
 }
 
+/* Asked by the engine. Not before a frame's first step, of which it was asked just before: what was
+ * noted in the log of that step then has a step to be of. */
+static bool stop_within(void *context)
+{
+    session_run *run = context;
+    bool first = run->first_step;
+    run->first_step = false;
+    return !first && should_stop(run);
+}
+
+/* The controls that are in effect from this frame on: as noted, or new ones. */
+static bool steer(session_run *run, int64_t frame)
+{
+    pl_faults faults = {0};
+    pl_status status;
+    if (frame <= run->last_frame)
+        status = pl_steering_repeat(&run->steering, run->comparison.reader, frame, &faults);
+    else
+        status = pl_steering_apply(&run->steering, &run->control, frame, &faults);
+    bool good = done_or_fail(run, status, &faults, "applying a control");
+    pl_faults_clear(&faults);
+    return good;
+}
+
 /* One frame more: computed, and written or compared. */
 static bool make_frame(session_run *run, int64_t frame)
 {
     pl_checkpoint_note note = note_of(run);
     /* A frame of several steps can be broken off in its middle, where no checkpoint can be. */
     if (run->scene.scene.output.every > 1)
-        pl_checkpoints_keep(&run->checkpoints, run->state, &note);
+        pl_checkpoints_keep(&run->checkpoints, run->steering.state, &note);
+    if (!steer(run, frame))
+        return false;
     pl_metrics metrics = {0};
     pl_failure failure = {.code = PL_FAILURE_NONE};
     run->state_frame = -1;
-    pl_status status = pl_frame_step(run->model, run->state, &metrics, &failure, should_stop, run);
+    run->first_step = true;
+    pl_status status = pl_frame_step(run->steering.model, run->steering.state, &metrics, &failure,
+                                     stop_within, run);
+    metrics.control = run->steering.last;
     if (run->end != RUNNING) {
-        if (pl_state_step(run->state) == note.frame * run->scene.scene.output.every)
+        if (pl_state_step(run->steering.state) == note.frame * run->scene.scene.output.every)
             run->state_frame = note.frame;
         return false;
     }
@@ -504,7 +541,7 @@ static bool make_frame(session_run *run, int64_t frame)
     }
     note_halved(run, frame, &metrics);
     note = note_of(run);
-    pl_checkpoints_tick(&run->checkpoints, run->state, &note);
+    pl_checkpoints_tick(&run->checkpoints, run->steering.state, &note);
     return true;
 }
 
@@ -527,7 +564,7 @@ static bool first_state(session_run *run)
 {
     if (!done_or_fail(run,
                       pl_frame_writer_init(&run->writer, run->log, &run->scene.scene,
-                                           pl_model_vertex_count(run->model)),
+                                           pl_model_vertex_count(run->steering.model)),
                       &(pl_faults){0}, "preparing frames"))
         return false;
     bool again = run->last_frame >= 0;
@@ -538,18 +575,18 @@ static bool first_state(session_run *run)
                         run->options->checkpoint_every, slot);
     run->checkpoints.log = run->log;
     run->checkpoints.syncer = run->syncer;
-    run->checkpoints.model = run->model;
+    run->checkpoints.steering = &run->steering;
     if (again) {
         run->checkpoints.last = pl_worker_clock();
         return true;
     }
     pl_metrics metrics = {0};
-    pl_state_measure(run->model, run->state, &metrics);
+    pl_state_measure(run->steering.model, run->steering.state, &metrics);
     if (!write_frame(run, 0, &metrics))
         return false;
     run->state_frame = 0;
     pl_checkpoint_note note = note_of(run);
-    pl_checkpoints_tick(&run->checkpoints, run->state, &note);
+    pl_checkpoints_tick(&run->checkpoints, run->steering.state, &note);
     return true;
 }
 
@@ -571,8 +608,8 @@ static void compute(session_run *run)
         return;
     double first = pl_worker_clock();
     pl_worker_say("%lld vertices, %lld tetrahedra, %lld frames, %d threads, %s",
-                  (long long)pl_model_vertex_count(run->model),
-                  (long long)pl_model_tet_count(run->model),
+                  (long long)pl_model_vertex_count(run->steering.model),
+                  (long long)pl_model_tet_count(run->steering.model),
                   (long long)pl_scene_frames(&run->scene.scene), run->threads, pl_worker_class());
     pl_worker_say("frame %lld after %.1f ms: start %.1f, log %.1f, scene and meshes %.1f, model "
                   "%.1f, frame %.1f",
@@ -605,7 +642,7 @@ static void last_checkpoint(session_run *run)
         return;
     pl_checkpoint_note note = note_of(run);
     bool whole = run->state_frame >= 0;
-    if (pl_checkpoints_last(&run->checkpoints, whole ? run->state : NULL, &note))
+    if (pl_checkpoints_last(&run->checkpoints, whole ? run->steering.state : NULL, &note))
         pl_worker_say("checkpoint of frame %lld", (long long)run->checkpoints.job.frame);
 }
 
@@ -651,8 +688,8 @@ static pl_worker_exit finish(session_run *run)
     last_checkpoint(run);
     /* What a state takes may be what the rest of the way needs. */
     pl_comparison_close(&run->comparison);
-    pl_state_destroy(run->state);
-    run->state = NULL;
+    pl_state_destroy(run->steering.state);
+    run->steering.state = NULL;
     /* Sealing the log and saying how it ended both need a little room. */
     pl_session_reserve_free(run->directory);
     close_log(run);
@@ -668,8 +705,7 @@ static void release(session_run *run)
     pl_checkpoints_clear(&run->checkpoints);
     pl_frame_writer_clear(&run->writer);
     pl_control_clear(&run->control);
-    pl_state_destroy(run->state);
-    pl_model_destroy(run->model);
+    pl_steering_clear(&run->steering);
     pl_session_scene_clear(&run->scene);
     pl_faults_clear(&run->read_faults);
     /* The lock goes last: until here nobody else may take the directory for free. */

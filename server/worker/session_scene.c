@@ -154,7 +154,7 @@ pl_status pl_session_scene_load_obstacles(int directory, pl_scene *scene, pl_fau
     return worst;
 }
 
-pl_status pl_session_scene_load(int directory, pl_session_scene *s, pl_faults *faults)
+pl_status pl_session_scene_load_bodies(int directory, pl_session_scene *s, pl_faults *faults)
 {
     int32_t bodies = s->scene.body_count;
     s->meshes = calloc(bodies > 0 ? (size_t)bodies : 1, sizeof *s->meshes);
@@ -166,6 +166,12 @@ pl_status pl_session_scene_load(int directory, pl_session_scene *s, pl_faults *f
         if (status != PL_OK)
             worst = status;
     }
+    return worst;
+}
+
+pl_status pl_session_scene_load(int directory, pl_session_scene *s, pl_faults *faults)
+{
+    pl_status worst = pl_session_scene_load_bodies(directory, s, faults);
     if (worst == PL_NO_MEMORY)
         return worst;
     pl_status obstacles = pl_session_scene_load_obstacles(directory, &s->scene, faults);

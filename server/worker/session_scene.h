@@ -32,6 +32,8 @@ bool pl_session_scene_accepted(int directory, const pl_session_scene *s);
 /* Load every body's mesh and every obstacle's surface, checking that an upload is the file that its
  * hash names; goes on after a bad one so that all faults are found. PL_INVALID where any failed. */
 pl_status pl_session_scene_load(int directory, pl_session_scene *s, pl_faults *faults);
+/* The bodies' part of it. */
+pl_status pl_session_scene_load_bodies(int directory, pl_session_scene *s, pl_faults *faults);
 /* The obstacles' part of it, for another scene with the same bodies. */
 pl_status pl_session_scene_load_obstacles(int directory, pl_scene *scene, pl_faults *faults);
 

@@ -1,6 +1,7 @@
 /* pliant-worker: run one session directory. */
 #include "server/worker/compare.h"
 #include "server/worker/gpu.h"
+#include "server/worker/replay.h"
 #include "server/worker/sandbox.h"
 #include "server/worker/session_run.h"
 
@@ -17,6 +18,7 @@ static const char usage[] =
     "                     [--checkpoint-every SECONDS] [--gpu UUID|auto [--gpu-plugin FILE]]\n"
     "       pliant-worker --session DIR --attempt N --compare STEP --entries E\n"
     "                     [--references R] [--threads T] [--gpu UUID|auto]\n"
+    "       pliant-worker --session DIR --replay [--threads T] [--gpu UUID|auto]\n"
     "       pliant-worker --devices [--gpu-plugin FILE]\n"
     "\n"
     "Runs the session in DIR: reads DIR/scene.json and DIR/meshes, writes DIR/log and\n"
@@ -36,6 +38,11 @@ static const char usage[] =
     "  --entries E      how many there are; --references R: from number R on, the first that "
     "is\n"
     "                   done is the last\n"
+    "  --replay         compute what is recorded once more, with the controls that were applied, "
+    "and\n"
+    "                   compare every frame; one line of JSON on the standard output, status 3 "
+    "where\n"
+    "                   one differs. Changes nothing\n"
     "  --gpu UUID       the GPU for a scene that asks for one; auto: the one with the most unused\n"
     "                   memory. Without one such a scene fails, with the reason\n"
     "  --gpu-plugin FILE\n"
@@ -96,13 +103,14 @@ int main(int argc, char **argv)
                                             {"references", required_argument, NULL, 'r'},
                                             {"gpu", required_argument, NULL, 'g'},
                                             {"gpu-plugin", required_argument, NULL, 'l'},
+                                            {"replay", no_argument, NULL, 'y'},
                                             {"devices", no_argument, NULL, 'd'},
                                             {"help", no_argument, NULL, 'h'},
                                             {"version", no_argument, NULL, 'v'},
                                             {NULL, 0, NULL, 0}};
     pl_session_options run = {.checkpoint_every = 10};
     pl_compare_options compare = {.references = INT32_MAX};
-    bool devices = false;
+    bool devices = false, replay = false;
     pl_sandbox_close_inherited();
     restart_without_library_threads(argv);
     for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;)
@@ -137,6 +145,9 @@ int main(int argc, char **argv)
         case 'l':
             run.gpu_plugin = optarg;
             break;
+        case 'y':
+            replay = true;
+            break;
         case 'd':
             devices = true;
             break;
@@ -152,7 +163,9 @@ int main(int argc, char **argv)
         }
     if (devices && !run.directory && optind == argc)
         return pl_worker_gpu_list(run.gpu_plugin) ? PL_WORKER_SUCCEEDED : PL_WORKER_FAILED;
-    if (devices || !run.directory || !run.attempt || optind != argc ||
+    if (replay && run.directory && optind == argc && !devices && !compare.step && !run.attempt)
+        return pl_replay_run(&run);
+    if (replay || devices || !run.directory || !run.attempt || optind != argc ||
         (compare.step > 0) != (compare.entries > 0)) {
         fputs(usage, stderr);
         return PL_WORKER_USAGE;

@@ -197,6 +197,39 @@ START_TEST(saved_changes_give_the_same_bits)
 }
 END_TEST
 
+/* A change reaches the copies that a solver has made of the model: a cube is pressed until ADMM's weights
+ * are raised, then gravity turns; what goes on and what is restored are the same. */
+START_TEST(copies_of_the_model_follow)
+{
+    pl_run *r = pl_run_openf(
+        1, "{'pliant': 1, 'time': {'step': 0.01, 'steps': 40}, 'gravity': [0, 0, 0],"
+           " 'solver': {'method': 'admm', 'iterations': 40, 'tolerance': 1e-6},"
+           " 'materials': {'soft': {'model': 'fung', 'young': 1e5, 'poisson': 0.4}},"
+           " 'bodies': [{'mesh': {'box': {'cells': [3, 3, 3]}}}],"
+           " 'pins': [{'select': {'side': '-y'}}, {'select': {'side': '+y'},"
+           "           'motion': {'keyframes': [{'time': 0.2, 'translate': [0, -0.45, 0]}]}}]}");
+    pl_run_frames(r, 24);
+    change(r, "{'gravity': [200, 0, 0]}");
+    for (int k = 0; k < 4; k++) {
+        void *bytes;
+        size_t size;
+        pl_state *again;
+        pl_metrics metrics;
+        ck_assert_int_eq(pl_state_save(r->state, &bytes, &size), PL_OK);
+        ck_assert_int_eq(pl_state_create(r->model, 1, &again), PL_OK);
+        ck_assert_int_eq(pl_state_restore(again, bytes, size), PL_OK);
+        ck_assert_int_eq(pl_frame_step(r->model, again, &metrics, &r->failure, NULL, NULL), PL_OK);
+        pl_run_frames(r, 1);
+        ck_assert_int_eq(memcmp(pl_run_x(r), pl_state_positions(again),
+                                3 * (size_t)pl_run_vertices(r) * sizeof(double)),
+                         0);
+        pl_state_destroy(again);
+        free(bytes);
+    }
+    pl_run_close(r);
+}
+END_TEST
+
 /* A control of a material: another model, which the state follows. What was changed before stays. */
 START_TEST(a_stiffer_bar_sags_less)
 {
@@ -247,6 +280,7 @@ int main(void)
     tcase_add_test(t, rotations_compose);
     tcase_add_test(t, gravity_falls_as_told);
     tcase_add_loop_test(t, saved_changes_give_the_same_bits, 0, 4);
+    tcase_add_test(t, copies_of_the_model_follow);
     tcase_add_test(t, a_stiffer_bar_sags_less);
     return run_cases("changes", t);
 }

@@ -1,0 +1,222 @@
+#include "server/worker/steering.h"
+
+#include "protocol/control_json.h"
+#include "protocol/json.h"
+#include "server/worker/gpu.h"
+#include "server/worker/worker_log.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+void pl_steering_clear(pl_steering *s)
+{
+    pl_state_destroy(s->state);
+    pl_model_destroy(s->model);
+    free(s->first);
+    *s = (pl_steering){.directory = -1};
+}
+
+/* ---- the model ---------------------------------------------------------------------------------
+ */
+
+/* With the meshes, which come from their files again where they were dropped. */
+static pl_status make_model(pl_steering *s, pl_model **model, pl_faults *faults)
+{
+    pl_status status = PL_OK;
+    if (!s->scene->meshes)
+        status = pl_session_scene_load_bodies(s->directory, s->scene, faults);
+    if (status == PL_OK)
+        status = pl_model_create(&s->scene->scene, s->scene->meshes, model, faults);
+    return status;
+}
+
+pl_status pl_steering_build(pl_steering *s, pl_faults *faults)
+{
+    pl_model *model = NULL;
+    pl_state *state = NULL;
+    void *changes = NULL;
+    size_t size = 0;
+    pl_status status = make_model(s, &model, faults);
+    if (status == PL_OK && s->model)
+        status = pl_changes_save(s->model, &s->scene->scene, &changes, &size);
+    if (status == PL_OK && s->model)
+        status = pl_changes_restore(model, changes, size);
+    if (status == PL_OK && !pl_worker_gpu_refuses(model))
+        status = pl_state_create(model, s->threads, &state);
+    if (status == PL_OK && s->state)
+        status = pl_state_follow(state, s->state);
+    if (status == PL_OK && !s->first)
+        status = pl_changes_save(model, &s->scene->scene, &s->first, &s->first_size);
+    free(changes);
+    if (status != PL_OK) {
+        pl_state_destroy(state);
+        pl_model_destroy(model);
+        return status;
+    }
+    pl_state_destroy(s->state);
+    pl_model_destroy(s->model);
+    s->state = state;
+    s->model = model;
+    return PL_OK;
+}
+
+/* ---- taking effect -----------------------------------------------------------------------------
+ */
+
+static pl_status take_effect(pl_steering *s, int64_t number, const char *text, size_t length,
+                             pl_faults *faults)
+{
+    pl_change change;
+    pl_decode_verdict verdict = pl_control_decode(text, length, &s->scene->scene, &change, faults);
+    if (verdict != PL_DECODE_OK)
+        return verdict == PL_DECODE_NO_MEMORY ? PL_NO_MEMORY : PL_INVALID;
+    pl_status status = pl_model_change(s->model, &change, pl_state_time(s->state));
+    if (status == PL_OK && pl_change_rebuilds(&change)) {
+        pl_scene_change(&s->scene->scene, &change);
+        status = pl_steering_build(s, faults);
+    }
+    pl_change_clear(&change);
+    if (status == PL_OK)
+        s->last = number;
+    return status;
+}
+
+static pl_status note(pl_steering *s, const pl_control_item *item, int64_t frame)
+{
+    pl_json_writer w = {0};
+    pl_json_begin_object(&w);
+    pl_json_set_string(&w, "event", "applied");
+    pl_json_set_integer(&w, "control", item->number);
+    pl_json_set_integer(&w, "frame", frame);
+    pl_json_set_raw(&w, "change", item->text);
+    pl_json_end_object(&w);
+    char *text = pl_json_finish(&w, NULL);
+    pl_status status = text ? pl_log_append_epoch(s->log, text) : PL_NO_MEMORY;
+    int error = errno;
+    free(text);
+    errno = error;
+    return status;
+}
+
+pl_status pl_steering_apply(pl_steering *s, pl_control *queue, int64_t frame, pl_faults *faults)
+{
+    pl_control_item item;
+    while (pl_control_next(queue, &item)) {
+        pl_status status = PL_OK;
+        if (item.number > s->last) { /* else it is in effect: a checkpoint had it, or the log */
+            status = take_effect(s, item.number, item.text, strlen(item.text), faults);
+            if (status == PL_OK)
+                status = note(s, &item, frame);
+        }
+        int error = errno;
+        free(item.text);
+        errno = error;
+        if (status != PL_OK)
+            return status;
+    }
+    return PL_OK;
+}
+
+/* ---- again -------------------------------------------------------------------------------------
+ */
+
+typedef struct repeating {
+    pl_steering *steering;
+    pl_faults *faults;
+    pl_status status;
+} repeating;
+
+static bool repeat_one(void *context, const char *payload, uint64_t length)
+{
+    repeating *r = context;
+    pl_json *event = pl_json_parse(payload, (size_t)length, NULL);
+    int64_t number = pl_json_integer(event, "control", 0);
+    const pl_json *change = pl_json_at(event, "change");
+    if (strcmp(pl_json_string(event, "event", ""), "applied") == 0 && change &&
+        number > r->steering->last) {
+        char *text = pl_json_dump(change, false);
+        r->status = text ? take_effect(r->steering, number, text, strlen(text), r->faults)
+                         : PL_NO_MEMORY;
+        free(text);
+    }
+    pl_json_free(event);
+    return r->status == PL_OK;
+}
+
+pl_status pl_steering_repeat(pl_steering *s, pl_log_reader *stored, int64_t frame,
+                             pl_faults *faults)
+{
+    repeating r = {.steering = s, .faults = faults, .status = PL_OK};
+    pl_log_verdict verdict = pl_log_notes(stored, frame, repeat_one, &r);
+    if (r.status != PL_OK)
+        return r.status;
+    if (verdict == PL_LOG_ERROR)
+        return errno == ENOMEM ? PL_NO_MEMORY : PL_IO;
+    return PL_OK; /* a damaged frame: what it differs in shows at the next one */
+}
+
+/* ---- checkpoints -------------------------------------------------------------------------------
+ */
+
+pl_status pl_steering_save(const pl_steering *s, void **bytes, size_t *size)
+{
+    void *changes;
+    size_t changes_size;
+    *bytes = NULL;
+    *size = 0;
+    if (s->last == 0)
+        return PL_OK;
+    pl_status status = pl_changes_save(s->model, &s->scene->scene, &changes, &changes_size);
+    if (status != PL_OK)
+        return status;
+    char *whole = malloc(sizeof s->last + changes_size);
+    if (whole) {
+        memcpy(whole, &s->last, sizeof s->last);
+        memcpy(whole + sizeof s->last, changes, changes_size);
+        *bytes = whole;
+        *size = sizeof s->last + changes_size;
+    }
+    free(changes);
+    return whole ? PL_OK : PL_NO_MEMORY;
+}
+
+pl_status pl_steering_restore(pl_steering *s, const void *bytes, size_t size, pl_faults *faults)
+{
+    int64_t last = 0;
+    const char *changes = s->first;
+    size_t changes_size = s->first_size;
+    if (size > 0) {
+        if (size < sizeof last)
+            return PL_INVALID;
+        memcpy(&last, bytes, sizeof last);
+        changes = (const char *)bytes + sizeof last;
+        changes_size = size - sizeof last;
+    } else if (s->last == 0) {
+        return PL_OK;
+    }
+    if (last < 0)
+        return PL_INVALID;
+    /* Materials first; only where they differ is there another model to make. */
+    void *before = NULL;
+    size_t before_size = 0;
+    pl_status status = pl_changes_save(s->model, &s->scene->scene, &before, &before_size);
+    if (status == PL_OK)
+        status = pl_changes_restore_scene(&s->scene->scene, changes, changes_size);
+    if (status == PL_OK) {
+        void *after = NULL;
+        size_t after_size = 0;
+        status = pl_changes_save(s->model, &s->scene->scene, &after, &after_size);
+        bool same = status == PL_OK && after_size == before_size &&
+                    memcmp(after, before, after_size) == 0;
+        free(after);
+        if (status == PL_OK && !same)
+            status = pl_steering_build(s, faults);
+    }
+    if (status == PL_OK)
+        status = pl_changes_restore(s->model, changes, changes_size);
+    if (status == PL_OK)
+        s->last = last;
+    free(before);
+    return status;
+}
