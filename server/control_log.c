@@ -10,31 +10,67 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-/* Commands are some 80 bytes each, and given by people. */
-enum { LOG_LIMIT = 64 << 20 };
+/* What is read, and how much of it controls may fill: what is left is for cancel and pause. */
+enum { LOG_LIMIT = 64 << 20, CONTROLS_LIMIT = 60 << 20 };
+
+/* A record of this JSON at the end of control.log, where that is shorter than `limit`. */
+static int append(const char *directory, const char *json, size_t length, off_t limit)
+{
+    char path[PATH_MAX + 80];
+    pl_record r = {
+        .type = PL_RECORD_CONTROL, .length = length, .payload_crc = pl_crc32c(0, json, length)};
+    size_t size = pl_record_size(length);
+    unsigned char *record = calloc(1, size);
+    if (!record) {
+        return ENOMEM;
+    }
+    pl_record_encode(&r, record);
+    memcpy(record + PL_RECORD_HEADER, json, length);
+    snprintf(path, sizeof path, "%s/control.log", directory);
+    int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+    int error = fd < 0 ? errno : 0;
+    struct stat st;
+    if (!error && (fstat(fd, &st) != 0 || st.st_size > limit)) {
+        error = EFBIG;
+    }
+    if (!error && (write(fd, record, size) != (ssize_t)size || fdatasync(fd) != 0)) {
+        error = errno ? errno : EIO;
+    }
+    if (fd >= 0) {
+        close(fd);
+    }
+    free(record);
+    return error;
+}
 
 int pl_control_append(const char *directory, const char *action)
 {
-    char path[PATH_MAX + 80], json[64];
-    unsigned char record[PL_RECORD_HEADER + 64] = {0};
-    size_t length = (size_t)snprintf(json, sizeof json, "{\"action\": \"%s\"}", action);
-    pl_record r = {
-        .type = PL_RECORD_CONTROL, .length = length, .payload_crc = pl_crc32c(0, json, length)};
-    pl_record_encode(&r, record);
-    memcpy(record + PL_RECORD_HEADER, json, length);
-    size_t size = pl_record_size(length);
-    snprintf(path, sizeof path, "%s/control.log", directory);
-    int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (fd < 0) {
-        return errno;
+    char json[64];
+    int length = snprintf(json, sizeof json, "{\"action\": \"%s\"}", action);
+    return append(directory, json, (size_t)length, LOG_LIMIT);
+}
+
+int pl_control_append_step(const char *directory, int64_t frame)
+{
+    char json[64];
+    int length = snprintf(json, sizeof json, "{\"action\": \"step\", \"until\": %lld}",
+                          (long long)frame);
+    return append(directory, json, (size_t)length, LOG_LIMIT);
+}
+
+int pl_control_append_change(const char *directory, int64_t number, const char *control)
+{
+    char *json;
+    int length = asprintf(&json, "{\"action\": \"control\", \"id\": %lld, \"control\": %s}",
+                          (long long)number, control);
+    if (length < 0) {
+        return ENOMEM;
     }
-    int error = 0;
-    if (write(fd, record, size) != (ssize_t)size || fdatasync(fd) != 0) {
-        error = errno ? errno : EIO;
-    }
-    close(fd);
+    int error = append(directory, json, (size_t)length, CONTROLS_LIMIT);
+    free(json);
     return error;
 }
 
@@ -43,8 +79,13 @@ static void apply(pl_control_state *state, const void *payload, size_t length)
     pl_json *document = pl_json_parse(payload, length, NULL);
     const char *action = pl_json_string(document, "action", "");
     state->cancelled = state->cancelled || strcmp(action, "cancel") == 0;
-    if (strcmp(action, "pause") == 0 || strcmp(action, "resume") == 0) {
-        state->paused = strcmp(action, "pause") == 0;
+    bool step = strcmp(action, "step") == 0;
+    if (step || strcmp(action, "pause") == 0 || strcmp(action, "resume") == 0) {
+        state->paused = step || strcmp(action, "pause") == 0;
+    }
+    if (strcmp(action, "control") == 0) {
+        int64_t number = pl_json_integer(document, "id", 0);
+        state->controls = number > state->controls ? number : state->controls;
     }
     pl_json_free(document);
 }

@@ -6,14 +6,21 @@
 #define PLIANT_SERVER_CONTROL_LOG_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /* Append {"action": action}, "cancel", "pause" or "resume", and bring it to the disk. 0, or errno. */
 int pl_control_append(const char *directory, const char *action);
+/* The same with {"action": "step", "until": frame}: go on to that frame, and pause. */
+int pl_control_append_step(const char *directory, int64_t frame);
+/* The same with {"action": "control", "id": number, "control": ...}, the latter a JSON text. EFBIG where
+ * there have been so many that only the others are taken. */
+int pl_control_append_change(const char *directory, int64_t number, const char *control);
 
 /* What was asked: a cancel is for ever; of pause and resume the newest counts. Damaged bytes are
- * skipped, as the worker does. */
+ * skipped, as the worker does. A step ends in a pause. */
 typedef struct pl_control_state {
     bool cancelled, paused;
+    int64_t controls; /* number of the newest control */
 } pl_control_state;
 pl_control_state pl_control_read(const char *directory);
 

@@ -92,13 +92,14 @@ static int resume_session(pl_daemon *d, pl_session *s)
     if (pl_state_terminal(state_of(s)) || desired >= PL_DESIRE_CANCELLED) {
         return EALREADY;
     }
-    if (state_of(s) != PL_STATE_PAUSED && desired != PL_DESIRE_PAUSED) {
+    if (state_of(s) != PL_STATE_PAUSED && desired != PL_DESIRE_PAUSED && !s->stepping) {
         return 0;
     }
     int error = pl_control_append(s->directory, "resume");
     if (error) {
         return error;
     }
+    s->stepping = false;
     if (state_of(s) == PL_STATE_PAUSED) {
         pl_sessions_move(d->sessions, s, PL_STATE_QUEUED, &(pl_move){.reason = "resumed"});
         return 0;
@@ -114,6 +115,58 @@ int pl_lifecycle_resume(pl_daemon *d, pl_session *s)
 {
     pthread_mutex_lock(&s->lifecycle);
     int error = resume_session(d, s);
+    pthread_mutex_unlock(&s->lifecycle);
+    return error;
+}
+
+/* ---- steps and controls ------------------------------------------------------------------------
+ */
+
+static int step_session(pl_daemon *d, pl_session *s, int64_t until)
+{
+    if (pl_state_terminal(state_of(s)) ||
+        pl_sessions_desired(d->sessions, s) >= PL_DESIRE_CANCELLED) {
+        return EALREADY;
+    }
+    int error = pl_control_append_step(s->directory, until);
+    if (error) {
+        return error;
+    }
+    s->stepping = true;
+    if (state_of(s) == PL_STATE_PAUSED) {
+        pl_sessions_move(d->sessions, s, PL_STATE_QUEUED, &(pl_move){.reason = "step"});
+        return 0;
+    }
+    /* It runs or waits: it pauses there by itself. An earlier pause is taken back. */
+    pl_sessions_clear_pause(d->sessions, s);
+    pl_executor_relax(d->executor, s);
+    return 0;
+}
+
+int pl_lifecycle_step(pl_daemon *d, pl_session *s, int64_t frames, int64_t *until)
+{
+    pthread_mutex_lock(&s->lifecycle);
+    int64_t frame = atomic_load(&s->frame);
+    *until = (frame < 0 ? 0 : frame) + frames;
+    int error = step_session(d, s, *until);
+    pthread_mutex_unlock(&s->lifecycle);
+    return error;
+}
+
+int pl_lifecycle_control(pl_daemon *d, pl_session *s, const char *control, int64_t *number)
+{
+    int error = EALREADY;
+    pthread_mutex_lock(&s->lifecycle);
+    if (!pl_state_terminal(state_of(s)) &&
+        pl_sessions_desired(d->sessions, s) < PL_DESIRE_CANCELLED) {
+        if (s->controls == 0) { /* none, or none since the daemon began */
+            s->controls = pl_control_read(s->directory).controls;
+        }
+        error = pl_control_append_change(s->directory, s->controls + 1, control);
+        if (!error) {
+            *number = ++s->controls;
+        }
+    }
     pthread_mutex_unlock(&s->lifecycle);
     return error;
 }

@@ -29,6 +29,7 @@ static const parameter known_parameters[] = {
     {"mode", "string", "all: every frame (default); latest: skip to the newest"},
     {"since", "integer", "events after the one of this number"},
     {"every", "integer", "only frames that this divides (1)"},
+    {"frames", "integer", "how many frames to go on for (1)"},
     {"max_fps", "integer", "at most so many frames a second, 1 to 1000"},
     {"dtype", "string", "f32, f64 or u16: the numbers of a frame (as stored)"},
     {"vertices", "string", "all (default), or surface: those of topology?array=surface"},

@@ -43,6 +43,22 @@ static const pl_reply_field webhook_secret_fields[] = {
     {"secret", "string", "the key of Pliant-Signature, 64 hex digits as they are"},
     {0},
 };
+static const pl_reply_field control_fields[] = {
+    {"control_id", "integer",
+     "its number, from 1; metrics of frames that it affects have it, or a "
+     "later one's, as control"},
+    {"session", "string", "which"},
+    {"state", "=" STATES, "that it is in"},
+    {"frame", "integer?", "the last that can be read; it affects none up to this one"},
+    {0},
+};
+static const pl_reply_field step_fields[] = {
+    {"until", "integer", "the frame at which it pauses"},
+    {"session", "string", "which"},
+    {"state", "=" STATES, "that it is in"},
+    {"frame", "integer?", "the last that can be read"},
+    {0},
+};
 static const pl_reply_field paused_fields[] = {
     {"by", "string", "user, disk, priority or admin"},
     {0},
@@ -470,6 +486,9 @@ const pl_reply_table pl_reply_tables[] = {
     {"MemberRequest", "What a member may do.", member_request_fields},
     {"GroupList", "A page of groups.", group_list_fields},
     {"Named", "What was made or changed.", named_fields},
+    {"Control", "A control that was taken.", control_fields},
+    {"ControlRequest", "What is to change: parameters.control of GET /v1/capabilities.", NULL},
+    {"Step", "A step that was taken.", step_fields},
     {"Scene", "A scene; GET /v1/schema/scene has its schema.", NULL},
     {"Capabilities", "What this version can do, and every parameter of a scene.", NULL},
     {"Schema", "A JSON Schema (2020-12).", NULL},

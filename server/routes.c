@@ -3,6 +3,7 @@
 #include "server/admission.h"
 #include "server/api.h"
 #include "server/audit.h"
+#include "server/controls.h"
 #include "server/event_stream.h"
 #include "server/frame.h"
 #include "server/links.h"
@@ -60,6 +61,13 @@ const pl_route pl_routes[] = {
      .summary = "A link that shows this session, without a token, until it expires or is revoked"},
     {"DELETE", SESSION "/links/{link}", pl_handle_link_revoke, PL_RUN_FILES, PL_SCOPE_SUBMIT,
      .produces = JSON, .replies = "204", .summary = "Revoke a share link"},
+    {"POST", SESSION "/step", pl_handle_step, PL_RUN_FILES, PL_SCOPE_SUBMIT, .produces = JSON,
+     .query = {"frames"}, .replies = "202 Step",
+     .summary = "Go on for a number of frames (1), and pause"},
+    {"POST", SESSION "/controls", pl_handle_control, PL_RUN_FILES, PL_SCOPE_SUBMIT, PL_TAKES_JSON,
+     .produces = JSON, .replies = "202 Control", .body = "#ControlRequest",
+     .summary = "Change what it computes, from its next frame on: motions of pins and obstacles, "
+                "gravity, forces, stiffness"},
     {"GET", SESSION "/topology", pl_handle_topology, PL_RUN_FILES, PL_SCOPE_READ,
      .produces = JSON ", application/x-npy", .query = {"array"}, .replies = "200 Topology, 304",
      .summary = "What to draw"},

@@ -73,6 +73,9 @@ typedef struct pl_session {
     /* Held by whoever turns what its owner wants into control.log and a state, so that a pause, a
      * resume and a worker's end can not pass one another. Taken before the table's. */
     pthread_mutex_t lifecycle;
+    int64_t
+        controls;  /* under it: number of the newest control; 0: to be looked for in control.log */
+    bool stepping; /* under it: the newest of pause, resume and step was a step */
     /* The end of its log while a worker writes it, for all who want the newest frame (tail.h). */
     pthread_mutex_t tail_mutex;
     struct pl_log_reader *tail;

@@ -14,8 +14,8 @@ void pl_time_view(int64_t seconds, char out[32])
 
 static void view_links(const pl_session *s, pl_json_writer *w)
 {
-    static const char *const parts[] = {"topology", "frames", "metrics", "scene",
-                                        "log",      "cancel", "pause",   "resume"};
+    static const char *const parts[] = {"topology", "frames", "metrics", "scene", "log",
+                                        "cancel",   "pause",  "resume",  "step",  "controls"};
     char link[128];
     pl_json_key(w, "links");
     pl_json_begin_object(w);

@@ -165,6 +165,31 @@ const pl_command pl_commands[] = {
          "1: damaged. An ID is looked up in the state directory (--state), with no daemon.",
      .options = {{"--repair", NULL, "first write head.json and indices again from the log"}},
      .run = pl_command_verify},
+    {.name = "control",
+     .arguments = "ID CONTROL",
+     .summary = "change what a session computes, from its next frame on",
+     .least = 2,
+     .most = 2,
+     .notes =
+         "CONTROL is JSON, or a file with it (- is standard input): a fragment of a scene, of "
+         "what\n"
+         "the session's scene has by name:\n"
+         "  {\"gravity\": [0, -1, 0]}\n"
+         "  {\"pins\": [{\"name\": \"hand\", \"motion\": {\"velocity\": [0, 0, 1]}}]}\n"
+         "  {\"obstacles\": [{\"name\": \"plate\", \"motion\": {\"keyframes\":\n"
+         "    [{\"time\": 0.5, \"translate\": [0, -0.2, 0]}]}}]}\n"
+         "  {\"forces\": [{\"name\": \"wind\", \"velocity\": [5, 0, 0]}]}\n"
+         "  {\"materials\": [{\"name\": \"rubber\", \"young\": 2e5}]}\n"
+         "Motions go on from where things are; keyframes' times count from then. A control is on\n"
+         "the disk before the command returns, and a frame's metrics name the last in effect.",
+     .run = pl_command_control},
+    {.name = "step",
+     .arguments = "ID...",
+     .summary = "let sessions go on for a frame, and pause",
+     .least = 1,
+     .most = PL_ARGUMENTS_MAX,
+     .options = {{"--frames", "N", "so many frames (1)"}},
+     .run = pl_command_step},
     {.name = "pause",
      .arguments = "ID...",
      .summary = "stop sessions at a checkpoint; their cores are free meanwhile",

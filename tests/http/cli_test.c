@@ -162,6 +162,12 @@ END_TEST
 START_TEST(cancelled_session_is_no_success)
 {
     const char *id = pliant_submit(100000);
+    ck_assert_int_eq(pliant("control %s '{\"gravity\": [0, 1, 0]}'", id), 0);
+    ck_assert_ptr_nonnull(strstr(pliant_err, "takes control 1"));
+    ck_assert_int_ne(pliant("control %s '{\"gravity\": 1}'", id), 0);
+    ck_assert_ptr_nonnull(strstr(pliant_err, "/gravity"));
+    ck_assert_int_eq(pliant("step %s --frames 3", id), 0);
+    ck_assert_ptr_nonnull(strstr(pliant_err, "goes on to frame"));
     ck_assert_int_eq(pliant("cancel %s", id), 0);
     ck_assert_int_eq(pliant("follow %s", id), 6);
     ck_assert_ptr_nonnull(strstr(pliant_err, "cancelled"));

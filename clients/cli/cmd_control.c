@@ -1,0 +1,99 @@
+/* pliant control and step: steering a session of a daemon. */
+#include "clients/cli/api.h"
+#include "protocol/control_json.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* All of a file, malloc'ed and with a NUL behind; NULL with errno. */
+static char *read_all(FILE *file, size_t limit)
+{
+    char *text = malloc(limit + 2);
+    if (!text)
+        return NULL;
+    size_t size = fread(text, 1, limit + 1, file);
+    if (ferror(file) || size > limit) {
+        errno = ferror(file) ? errno : EFBIG;
+        free(text);
+        return NULL;
+    }
+    text[size] = '\0';
+    return text;
+}
+
+/* The control as the argument has it: itself, or what is in the file that it names. */
+static char *read_control(const char *argument)
+{
+    const char *begin = argument + strspn(argument, " \t\r\n");
+    if (*begin == '{' || *begin == '[')
+        return strdup(argument);
+    bool standard = strcmp(argument, "-") == 0;
+    FILE *file = standard ? stdin : fopen(argument, "re");
+    char *text = file ? read_all(file, PL_CONTROL_BYTES_MAX) : NULL;
+    int error = errno;
+    if (file && !standard)
+        fclose(file);
+    errno = error;
+    return text;
+}
+
+/* POST to a session, and what it answered, with --json, or a line that says `done` and a number of it. */
+static int tell(pl_cli *cli, const char *id, const char *path, char *body, const char *done,
+                const char *key)
+{
+    pl_http_answer answer;
+    pl_http_call call = {.method = "POST",
+                         .path = path,
+                         .content_type = "application/json",
+                         .body = body,
+                         .body_size = strlen(body)};
+
+    int status = pl_api_call(cli, &call, &answer);
+    if (status != PL_EXIT_OK)
+        return status;
+    pl_json *value = answer.body ? pl_json_parse(answer.body, strlen(answer.body), NULL) : NULL;
+    if (cli->json)
+        pl_api_print(cli, value);
+    else
+        fprintf(stderr, "%.12s %s %" PRId64 "\n", id, done, pl_json_integer(value, key, 0));
+    pl_json_free(value);
+    pl_http_answer_clear(&answer);
+    return status;
+}
+
+int pl_command_control(pl_cli *cli)
+{
+    char id[PL_ID_TEXT];
+    char *control = read_control(cli->arguments[1]);
+    if (!control)
+        return pl_cli_fail(cli, PL_EXIT_USAGE, "%s: %s", cli->arguments[1], strerror(errno));
+    int status = pl_api_resolve(cli, cli->arguments[0], id);
+    char *path = status == PL_EXIT_OK ? pl_api_path("/v1/sessions/%s/controls", id) : NULL;
+    if (path)
+        status = tell(cli, id, path, control, "takes control", "control_id");
+    free(path);
+    free(control);
+    return status;
+}
+
+int pl_command_step(pl_cli *cli)
+{
+    int64_t frames;
+    int worst = PL_EXIT_OK;
+    if (!pl_cli_integer(cli, "--frames", 1, 1000000, 1, &frames))
+        return PL_EXIT_USAGE;
+    for (int i = 0; i < cli->argument_count; i++) {
+        char id[PL_ID_TEXT], *path = NULL, nothing[1] = "";
+        int status = pl_api_resolve(cli, cli->arguments[i], id);
+        if (status == PL_EXIT_OK &&
+            asprintf(&path, "/v1/sessions/%s/step?frames=%" PRId64, id, frames) < 0)
+            status = pl_cli_fail(cli, PL_EXIT_FAILED, "out of memory");
+        else if (status == PL_EXIT_OK)
+            status = tell(cli, id, path, nothing, "goes on to frame", "until");
+        free(path);
+        worst = status != PL_EXIT_OK ? status : worst;
+    }
+    return worst;
+}

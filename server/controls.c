@@ -1,0 +1,132 @@
+#include "server/controls.h"
+
+#include "protocol/control_json.h"
+#include "protocol/json.h"
+#include "protocol/params.h"
+#include "protocol/session_dir.h"
+#include "server/access.h"
+#include "server/lifecycle.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { STEPS_MAX = 1000000 };
+
+static void reply_failed(pl_request *r, pl_session *s, int error, const char *verb)
+{
+    pl_session_state state = (pl_session_state)atomic_load(&s->state);
+    if (error == EFBIG) {
+        pl_reply_problem(r, 409, "too_many_controls", "Too many controls",
+                         "this session has had as many controls as its log holds", NULL);
+    } else if (error != EALREADY) {
+        pl_reply_problemf(r, 500, "internal", "The worker could not be told", "control.log: %s",
+                          strerror(error));
+    } else if (pl_state_terminal(state)) {
+        pl_reply_problemf(r, 409, "session_over", "The session is over",
+                          "it is %s: only a session that has not ended can be %s",
+                          pl_state_name(state), verb);
+    } else {
+        pl_reply_problemf(r, 409, "session_ending", "The session is ending",
+                          "it is being cancelled or deleted and can not be %s", verb);
+    }
+}
+
+static void reply_told(pl_request *r, pl_session *s, const char *key, int64_t number)
+{
+    pl_json_writer w = {0};
+    int64_t frame = atomic_load(&s->frame);
+    pl_json_begin_object(&w);
+    pl_json_set_integer(&w, key, number);
+    pl_json_set_string(&w, "session", s->id);
+    pl_json_set_string(&w, "state", pl_state_name((pl_session_state)atomic_load(&s->state)));
+    if (frame < 0) {
+        pl_json_set_null(&w, "frame");
+    } else {
+        pl_json_set_integer(&w, "frame", frame);
+    }
+    pl_json_end_object(&w);
+    pl_reply_json(r, 202, pl_json_finish(&w, NULL));
+    pl_reply_header(r, "Cache-Control", "no-store");
+}
+
+/* ---- controls ----------------------------------------------------------------------------------
+ */
+
+/* The body as one line that the session's scene can take, or NULL after replying. */
+static char *judge(pl_request *r, const pl_session *s)
+{
+    char *scene = NULL, *control = NULL;
+    size_t scene_size = 0, length;
+    const char *body = pl_request_body(r, &length);
+    int dir_fd = open(s->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    pl_status read = dir_fd < 0 ? PL_IO
+                                : pl_file_read(dir_fd, "scene.json", PL_SCENE_BYTES_MAX, &scene,
+                                               &scene_size);
+    if (dir_fd >= 0) {
+        close(dir_fd);
+    }
+    if (read != PL_OK) {
+        pl_reply_problem(r, 500, "damaged", "Damaged", "scene.json can not be read", NULL);
+        return NULL;
+    }
+    pl_faults faults = {0};
+    pl_decode_verdict verdict = pl_control_judge(body, length, scene, scene_size, &control,
+                                                 &faults);
+    if (verdict == PL_DECODE_SYNTAX) {
+        pl_reply_problem(r, 400, "bad_json", "Not JSON", "the body is not valid JSON", &faults);
+    } else if (verdict == PL_DECODE_INVALID) {
+        pl_reply_problem(r, 422, "invalid_control", "The control can not be had",
+                         "every fault that was found is listed; nothing was changed", &faults);
+    } else if (verdict != PL_DECODE_OK) {
+        pl_reply_problem(r, 500, "internal", "Internal error", "out of memory", NULL);
+    }
+    pl_faults_clear(&faults);
+    free(scene);
+    return control;
+}
+
+void pl_handle_control(pl_request *r)
+{
+    pl_session *s = pl_request_session(r, PL_ACCESS_MANAGE);
+    if (!s) {
+        return;
+    }
+    int64_t number = 0;
+    char *control = judge(r, s);
+    if (control) {
+        int error = pl_lifecycle_control(pl_request_daemon(r), s, control, &number);
+        if (error) {
+            reply_failed(r, s, error, "steered");
+        } else {
+            reply_told(r, s, "control_id", number);
+        }
+    }
+    free(control);
+    pl_session_release(s);
+}
+
+/* ---- steps -------------------------------------------------------------------------------------
+ */
+
+void pl_handle_step(pl_request *r)
+{
+    int64_t frames, until;
+    if (!pl_request_integer(r, "frames", 1, STEPS_MAX, 1, &frames)) {
+        return;
+    }
+    pl_session *s = pl_request_session(r, PL_ACCESS_MANAGE);
+    if (!s) {
+        return;
+    }
+    int error = pl_lifecycle_step(pl_request_daemon(r), s, frames, &until);
+    if (error) {
+        reply_failed(r, s, error, "stepped");
+    } else {
+        reply_told(r, s, "until", until);
+    }
+    pl_session_release(s);
+}

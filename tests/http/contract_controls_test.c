@@ -1,0 +1,220 @@
+/* Controls and steps over HTTP: what is refused and where, that a control is in effect at the next frame,
+ * and that neither a kill of the worker nor one of the daemon loses one.
+ */
+#include "tests/support/session_client.h"
+#include "tests/support/suite.h"
+
+#include <check.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static daemon_fixture daemon_;
+static daemon_fixture *const d = &daemon_;
+
+static void start(void)
+{
+    daemon_fixture_start(d, NULL);
+}
+
+static void stop(void)
+{
+    daemon_fixture_stop(d);
+}
+
+#define THINGS                                                                                     \
+    ", \"materials\": {\"soft\": {\"young\": 1e5}, \"hard\": {\"lame\": {\"mu\": 1e5}}},"          \
+    " \"obstacles\": [{\"name\": \"floor\", \"plane\": {\"normal\": [0, 1, 0], \"offset\": -9}}]," \
+    " \"forces\": [{\"name\": \"wind\", \"wind\": {\"velocity\": [0, 0, 0]}}]"
+
+static char *live_scene(int64_t steps)
+{
+    char *text;
+    ck_assert_int_gt(
+        asprintf(&text,
+                 "{\"pliant\": 1, \"time\": {\"step\": 0.01, \"steps\": %lld},"
+                 " \"solver\": {\"iterations\": 10},"
+                 " \"bodies\": [{\"name\": \"bar\", \"material\": \"soft\", \"mesh\":"
+                 " {\"box\": {\"size\": [1, 0.2, 0.2], \"cells\": [10, 2, 2]}}}],"
+                 " \"pins\": [{\"name\": \"hand\", \"select\": {\"side\": \"-x\"}}]" THINGS "}",
+                 (long long)steps),
+        0);
+    return text;
+}
+
+static void submit(int64_t steps, char id[33])
+{
+    session_post_free(d, live_scene(steps), id);
+}
+
+static int64_t frame_of(const char *id)
+{
+    json_t *session = session_show(d, id);
+    int64_t frame = json_count(session, "progress/frame");
+    json_decref(session);
+    return frame;
+}
+
+static http_reply *send_control(const char *id, const char *what)
+{
+    char target[96], text[1024];
+    snprintf(target, sizeof target, "/v1/sessions/%s/controls", id);
+    snprintf(text, sizeof text, "%s", what);
+    for (char *c = text; *c; c++)
+        if (*c == '\'')
+            *c = '"';
+    return http_post(d, target, text);
+}
+
+static int64_t control(const char *id, const char *what, int64_t *frame)
+{
+    http_reply *r = send_control(id, what);
+    http_expect(r, 202);
+    int64_t number = json_integer_value(json_object_get(r->json, "control_id"));
+    const json_t *at = json_object_get(r->json, "frame");
+    if (frame)
+        *frame = json_is_null(at) ? -1 : json_integer_value(at);
+    http_reply_free(r);
+    return number;
+}
+
+static void verb(const char *id, const char *what)
+{
+    char target[96];
+    snprintf(target, sizeof target, "/v1/sessions/%s/%s", id, what);
+    http_reply *r = http_post(d, target, NULL);
+    http_expect(r, 202);
+    http_reply_free(r);
+}
+
+/* The `control` of a frame's metrics, 0 where there is none. */
+static int64_t in_effect(const char *id, int64_t frame)
+{
+    char target[128];
+    snprintf(target, sizeof target, "/v1/sessions/%s/metrics?from=%lld&limit=1", id,
+             (long long)frame);
+    http_reply *r = http_get(d, target);
+    http_expect(r, 200);
+    const char *at = strstr(r->body, "\"control\":");
+    int64_t number = at ? strtoll(at + 10, NULL, 10) : 0;
+    http_reply_free(r);
+    return number;
+}
+
+START_TEST(faults_are_located)
+{
+    static const struct {
+        const char *body, *pointer, *code;
+    } cases[] = {
+        {"{}", "", "missing_key"},
+        {"[]", "", "wrong_type"},
+        {"{'gravty': [0, 0, 0]}", "/gravty", "unknown_key"},
+        {"{'gravity': [0, 0]}", "/gravity", "wrong_type"},
+        {"{'gravity': [0, 0, 1e9]}", "/gravity/2", "out_of_range"},
+        {"{'pins': []}", "/pins", "out_of_range"},
+        {"{'pins': [{'name': 'hnd', 'motion': {}}]}", "/pins/0/name", "unknown_name"},
+        {"{'pins': [{'name': 'hand'}]}", "/pins/0/motion", "missing_key"},
+        {"{'pins': [{'name': 'hand', 'motion': {'origin': [0, 0, 0]}}]}", "/pins/0/motion/origin",
+         "conflict"},
+        {"{'pins': [{'name': 'hand', 'motion': {}}, {'name': 'hand', 'motion': {}}]}",
+         "/pins/1/name", "duplicate_name"},
+        {"{'pins': [{'name': 'hand', 'motion': {'keyframes': [{'time': 1}, {'time': 1}]}}]}",
+         "/pins/0/motion/keyframes/1/time", "out_of_order"},
+        {"{'obstacles': [{'name': 'floor', 'motion': {'axis': [1, 0, 0]}}]}",
+         "/obstacles/0/motion/degrees_per_second", "missing_key"},
+        {"{'forces': [{'name': 'wind', 'pressure': 3}]}", "/forces/0/pressure", "conflict"},
+        {"{'forces': [{'name': 'wind'}]}", "/forces/0", "missing_key"},
+        {"{'materials': [{'name': 'hard', 'young': 1e5}]}", "/materials/0/young", "conflict"},
+        {"{'materials': [{'name': 'soft', 'young': -1}]}", "/materials/0/young", "out_of_range"},
+    };
+    char id[33];
+    submit(100000, id);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        http_reply *r = send_control(id, cases[i].body);
+        http_problem(r, 422, "invalid_control");
+        const json_t *fault = json_array_get(json_object_get(r->json, "faults"), 0);
+        ck_assert_str_eq(json_text(fault, "pointer"), cases[i].pointer);
+        ck_assert_str_eq(json_text(fault, "code"), cases[i].code);
+        http_reply_free(r);
+    }
+    http_reply *r = send_control(id, "{");
+    http_problem(r, 400, "bad_json");
+    http_reply_free(r);
+    verb(id, "cancel");
+    session_await(d, id, "cancelled");
+    r = send_control(id, "{'gravity': [0, 0, 0]}");
+    http_problem(r, 409, "session_over");
+    http_reply_free(r);
+}
+END_TEST
+
+/* In effect later than the frame that the reply tells of, for a running session and for a paused one; and
+ * still, after worker and daemon were killed. */
+START_TEST(in_effect_and_kept)
+{
+    char id[33];
+    int64_t told;
+    submit(1000000, id);
+    session_await_frame(d, id, 5);
+    ck_assert_int_eq(control(id, "{'gravity': [0, 1, 0]}", &told), 1);
+    session_await_frame(d, id, told + 50);
+    ck_assert_int_eq(in_effect(id, told), 0);
+    ck_assert_int_eq(in_effect(id, told + 50), 1);
+    verb(id, "pause");
+    session_await(d, id, "paused");
+    ck_assert_int_eq(control(id,
+                             "{'pins': [{'name': 'hand', 'motion': {'velocity': [0, 0, 1]}}],"
+                             " 'materials': [{'name': 'soft', 'young': 2e5}]}",
+                             &told),
+                     2);
+    ck_assert_int_eq(daemon_fixture_end(d, SIGKILL), 128 + SIGKILL);
+    daemon_fixture_resume(d);
+    ck_assert_int_eq(control(id, "{'forces': [{'name': 'wind', 'velocity': [1, 0, 0]}]}", NULL), 3);
+    verb(id, "resume");
+    session_await_frame(d, id, told + 3);
+    ck_assert_int_eq(in_effect(id, told), 1);
+    ck_assert_int_eq(in_effect(id, told + 1), 3);
+    verb(id, "cancel");
+    session_await(d, id, "cancelled");
+}
+END_TEST
+
+START_TEST(steps)
+{
+    char id[33];
+    submit(1000000, id);
+    session_await_frame(d, id, 2);
+    verb(id, "pause");
+    session_await(d, id, "paused");
+    int64_t at = frame_of(id);
+    for (int i = 1; i <= 3; i++) {
+        verb(id, i == 2 ? "step?frames=5" : "step");
+        at += i == 2 ? 5 : 1;
+        session_await_frame(d, id, at);
+        session_await(d, id, "paused");
+        ck_assert_int_eq(frame_of(id), at);
+    }
+    verb(id, "step?frames=1000000");
+    verb(id, "resume");
+    session_await_frame(d, id, at + 20);
+    char target[96];
+    snprintf(target, sizeof target, "/v1/sessions/%s/step?frames=0", id);
+    http_reply *r = http_post(d, target, NULL);
+    http_problem(r, 400, "bad_query");
+    http_reply_free(r);
+    verb(id, "cancel");
+    session_await(d, id, "cancelled");
+}
+END_TEST
+
+int main(void)
+{
+    TCase *t = tcase_create("controls");
+    tcase_add_checked_fixture(t, start, stop);
+    tcase_set_timeout(t, 60);
+    tcase_add_test(t, faults_are_located);
+    tcase_add_test(t, in_effect_and_kept);
+    tcase_add_test(t, steps);
+    return run_cases("controls", t);
+}
