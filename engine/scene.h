@@ -224,7 +224,8 @@ typedef struct pl_motion {
     double degrees_per_second; /* 0: no rotation */
     bool has_origin;
     double origin[3]; /* m; without has_origin: the centre of the selection, or of the obstacle */
-    const struct pl_drive *drive; /* the model's, of a motion that a control may take over; else NULL */
+    const struct pl_drive
+        *drive; /* the model's, of a motion that a control may take over; else NULL */
 } pl_motion;
 
 typedef enum pl_selection_kind {
