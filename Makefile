@@ -95,7 +95,7 @@ BENCHES := $(patsubst tests/%.c,$(BUILD)/tests/%,$(BENCH_SRC))
 
 LIBS_LINEAR := -lcholmod -lblas -lm
 LIBS_PROTOCOL := -ljansson -lcrypto -lm
-LIBS_SERVER := -lmicrohttpd -lsqlite3 -lcurl
+LIBS_SERVER := -lmicrohttpd -lgnutls -lsqlite3 -lcurl
 LIBS_CLI := -lcurl -lz
 LIBS_CHECK := -lcheck -lsubunit -lrt
 

@@ -16,8 +16,8 @@
 #include <unistd.h>
 
 struct pl_auth {
-    bool open; /* --no-auth */
-    pl_principal *owner;
+    bool open;                  /* --no-auth */
+    pl_principal *owner, *peer; /* the same user, by token and by uid */
     char token_hash[65];
     char names[PL_ALLOW_HOSTS_MAX + 4][256];
     int name_count;
@@ -113,8 +113,9 @@ pl_auth *pl_auth_create(int state_fd, const pl_options *options)
         return NULL;
     }
     auth->owner = pl_principal_create(PL_CAME_OWNER, owner_name, PL_SCOPES_ALL, NULL, 0);
-    if (!auth->owner) {
-        free(auth);
+    auth->peer = pl_principal_create(PL_CAME_PEER, owner_name, PL_SCOPES_ALL, NULL, 0);
+    if (!auth->owner || !auth->peer) {
+        pl_auth_destroy(auth);
         return NULL;
     }
     pl_sha256_hex(token, 64, auth->token_hash);
@@ -134,6 +135,7 @@ void pl_auth_destroy(pl_auth *auth)
 {
     if (auth) {
         pl_principal_release(auth->owner);
+        pl_principal_release(auth->peer);
         free(auth);
     }
 }
@@ -194,7 +196,13 @@ pl_principal *pl_auth_principal(const pl_daemon *daemon, const pl_claims *claims
                    : NULL;
     }
     pl_principal *p = by_cookie(daemon, claims->cookie, PL_LOGIN_COOKIE, PL_CAME_COOKIE);
-    return p ? p : by_cookie(daemon, claims->cookie, PL_LINK_COOKIE, PL_CAME_LINK);
+    p = p ? p : by_cookie(daemon, claims->cookie, PL_LINK_COOKIE, PL_CAME_LINK);
+    if (p || claims->uid < 0) {
+        return p;
+    }
+    bool own = claims->uid == 0 || claims->uid == (int64_t)geteuid();
+    return own ? pl_principal_acquire(auth->peer)
+               : pl_tenants_peer(daemon->tenants, (uid_t)claims->uid);
 }
 
 /* The name of "name", "name:port", "[v6]" or "[v6]:port". False where it is none of these. */

@@ -19,9 +19,10 @@ void pl_auth_destroy(pl_auth *auth);
 /* What a request may be known by, as its headers say it; NULL for what was not sent. */
 typedef struct pl_claims {
     const char *authorization, *cookie;
+    int64_t uid; /* at the other end of a unix socket; -1: of none */
 } pl_claims;
 /* Whom they stand for, with a reference, or NULL. An Authorization header counts alone, also where it is wrong; then a
- * login's cookie, then a link's. */
+ * login's cookie, then a link's, then the uid: the daemon's own and root are its owner. */
 pl_principal *pl_auth_principal(const pl_daemon *daemon, const pl_claims *claims);
 /* The same of a token by itself. Secrets are compared as SHA-256, the owner's in constant time. */
 pl_principal *pl_auth_token(const pl_daemon *daemon, const char *token);

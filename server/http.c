@@ -5,6 +5,7 @@
 #include "server/listener.h"
 #include "server/pool.h"
 #include "server/request.h"
+#include "server/tls.h"
 #include "server/say.h"
 
 #include <errno.h>
@@ -21,11 +22,16 @@ enum {
 };
 #define BODY_MEMORY_MAX ((int64_t)512 << 20) /* of all requests together */
 
+enum { BY_ADDRESS, BY_UNIX, LISTENERS };
+typedef struct listener {
+    struct MHD_Daemon *mhd;
+    int fd; /* -1: not listening */
+} listener;
+
 struct pl_http {
     pl_daemon *daemon;
     const pl_route *routes;
-    struct MHD_Daemon *mhd;
-    int listen_fd;
+    listener listeners[LISTENERS];
     _Atomic int64_t body_bytes;
     _Atomic int64_t open_requests;
     _Atomic int64_t (*counts)[6]; /* [routes][status class] */
@@ -275,6 +281,16 @@ static void complete(void *context, struct MHD_Connection *connection, void **sl
 /* ---- what request.c leaves to the library ------------------------------------------------------
  */
 
+int64_t pl_request_peer(pl_request *r)
+{
+    if (!r->daemon->options.listen_unix) {
+        return -1;
+    }
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(r->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    return info ? pl_listener_peer(info->connect_fd) : -1;
+}
+
 void pl_request_address(pl_request *r, char out[64])
 {
     const union MHD_ConnectionInfo *info =
@@ -364,26 +380,49 @@ static size_t unescape(void *context, struct MHD_Connection *connection, char *t
 
 /* Strictness 0, not 1: what 1 adds is a refusal of requests without Host, with an answer whose head
  * is sent twice; framing_fault refuses them well. */
-static struct MHD_Daemon *start_library(pl_http *http)
+static struct MHD_Daemon *start_library(pl_http *http, int kind)
 {
     const pl_options *o = &http->daemon->options;
+    bool tls = kind == BY_ADDRESS && o->tls_cert;
     unsigned int flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME |
-                         MHD_USE_ERROR_LOG | (strchr(o->listen_host, ':') ? MHD_USE_IPv6 : 0);
+                         MHD_USE_ERROR_LOG | (tls ? MHD_USE_TLS : 0) |
+                         (kind == BY_ADDRESS && strchr(o->listen_host, ':') ? MHD_USE_IPv6 : 0);
     long online = sysconf(_SC_NPROCESSORS_ONLN);
     unsigned int threads = online < 2 ? 2 : online > 8 ? 8 : (unsigned int)online;
     unsigned int connections = (unsigned int)o->max_connections;
-    unsigned int per_ip = pl_options_loopback(o) || o->behind_proxy ? connections
-                                                                    : CONNECTIONS_PER_FOREIGN_IP;
+    bool near = kind == BY_UNIX || pl_options_loopback(o) || o->behind_proxy;
+    unsigned int per_ip = near ? connections : CONNECTIONS_PER_FOREIGN_IP;
+    struct MHD_OptionItem certificate[] = {
+        {MHD_OPTION_HTTPS_CERT_CALLBACK, 0, tls ? pl_tls_callback() : NULL},
+        {MHD_OPTION_HTTPS_PRIORITIES, 0, PL_TLS_PRIORITIES},
+        {MHD_OPTION_END, 0, NULL}};
     /* A pool splits the limit evenly, so round up for every thread to have at least one. */
     connections = (connections + threads - 1) / threads * threads;
-    return MHD_start_daemon(flags, 0, NULL, NULL, answer, http, MHD_OPTION_EXTERNAL_LOGGER,
-                            log_line, NULL, MHD_OPTION_LISTEN_SOCKET, http->listen_fd,
-                            MHD_OPTION_THREAD_POOL_SIZE, threads, MHD_OPTION_CONNECTION_LIMIT,
-                            connections, MHD_OPTION_PER_IP_CONNECTION_LIMIT, per_ip,
-                            MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
-                            MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)o->idle_timeout,
-                            MHD_OPTION_STRICT_FOR_CLIENT, 0, MHD_OPTION_NOTIFY_COMPLETED, complete,
-                            http, MHD_OPTION_UNESCAPE_CALLBACK, unescape, NULL, MHD_OPTION_END);
+    return MHD_start_daemon(
+        flags, 0, NULL, NULL, answer, http, MHD_OPTION_EXTERNAL_LOGGER, log_line, NULL,
+        MHD_OPTION_LISTEN_SOCKET, http->listeners[kind].fd, MHD_OPTION_THREAD_POOL_SIZE, threads,
+        MHD_OPTION_CONNECTION_LIMIT, connections, MHD_OPTION_PER_IP_CONNECTION_LIMIT, per_ip,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
+        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)o->idle_timeout, MHD_OPTION_STRICT_FOR_CLIENT,
+        0, MHD_OPTION_NOTIFY_COMPLETED, complete, http, MHD_OPTION_UNESCAPE_CALLBACK, unescape,
+        NULL, MHD_OPTION_ARRAY, tls ? certificate : certificate + 2, MHD_OPTION_END);
+}
+
+/* True where that one is not wanted, or listens. */
+static bool start_listener(pl_http *http, int kind)
+{
+    const pl_options *o = &http->daemon->options;
+    if (kind == BY_UNIX ? !o->listen_unix : o->no_address) {
+        return true;
+    }
+    listener *l = &http->listeners[kind];
+    l->fd = kind == BY_UNIX ? pl_listener_open_unix(http->daemon)
+                            : pl_listener_open_address(http->daemon);
+    l->mhd = l->fd >= 0 ? start_library(http, kind) : NULL;
+    if (l->fd >= 0 && !l->mhd) {
+        pl_say(PL_LEVEL_ERROR, "the HTTP library did not start");
+    }
+    return l->mhd;
 }
 
 pl_http *pl_http_create(pl_daemon *daemon, const pl_route *routes)
@@ -399,16 +438,10 @@ pl_http *pl_http_create(pl_daemon *daemon, const pl_route *routes)
     http->daemon = daemon;
     http->routes = routes;
     http->counts = calloc(count, sizeof *http->counts);
-    http->listen_fd = http->counts ? pl_listener_open(daemon) : -1;
+    http->listeners[BY_ADDRESS].fd = http->listeners[BY_UNIX].fd = -1;
     daemon->http = http; /* the first request may come before this returns */
-    http->mhd = http->listen_fd >= 0 ? start_library(http) : NULL;
-    if (!http->mhd) {
-        if (http->listen_fd >= 0) {
-            pl_say(PL_LEVEL_ERROR, "the HTTP library did not start");
-            close(http->listen_fd);
-        }
-        free(http->counts);
-        free(http);
+    if (!http->counts || !start_listener(http, BY_ADDRESS) || !start_listener(http, BY_UNIX)) {
+        pl_http_destroy(http, 0);
         daemon->http = NULL;
         return NULL;
     }
@@ -417,10 +450,18 @@ pl_http *pl_http_create(pl_daemon *daemon, const pl_route *routes)
 
 void pl_http_quiesce(pl_http *http)
 {
-    if (http->listen_fd >= 0) {
-        MHD_quiesce_daemon(http->mhd);
-        close(http->listen_fd);
-        http->listen_fd = -1;
+    for (int i = 0; i < LISTENERS; i++) {
+        listener *l = &http->listeners[i];
+        if (l->fd >= 0) {
+            if (l->mhd) {
+                MHD_quiesce_daemon(l->mhd);
+            }
+            close(l->fd);
+            l->fd = -1;
+            if (i == BY_UNIX) {
+                unlink(http->daemon->options.listen_unix);
+            }
+        }
     }
 }
 
@@ -434,7 +475,11 @@ void pl_http_destroy(pl_http *http, int timeout_ms)
          waited += 5) {
         nanosleep(&(struct timespec){0, 5000000}, NULL);
     }
-    MHD_stop_daemon(http->mhd);
+    for (int i = 0; i < LISTENERS; i++) {
+        if (http->listeners[i].mhd) {
+            MHD_stop_daemon(http->listeners[i].mhd);
+        }
+    }
     free(http->counts);
     free(http);
 }
@@ -451,7 +496,13 @@ const pl_route *pl_http_routes(const pl_http *http)
 
 int64_t pl_http_connections(const pl_http *http)
 {
-    const union MHD_DaemonInfo *info = MHD_get_daemon_info(http->mhd,
-                                                           MHD_DAEMON_INFO_CURRENT_CONNECTIONS);
-    return info ? (int64_t)info->num_connections : 0;
+    int64_t count = 0;
+    for (int i = 0; i < LISTENERS; i++) {
+        const union MHD_DaemonInfo *info =
+            http->listeners[i].mhd
+                ? MHD_get_daemon_info(http->listeners[i].mhd, MHD_DAEMON_INFO_CURRENT_CONNECTIONS)
+                : NULL;
+        count += info ? (int64_t)info->num_connections : 0;
+    }
+    return count;
 }

@@ -181,9 +181,6 @@ static void judge_scope(pl_request *r)
 {
     char scope[64];
     pl_scopes_write(r->route->scope, scope);
-    if (r->route->scope == PL_SCOPE_PUBLIC) {
-        return;
-    }
     if (beyond_link(r)) {
         pl_reply_problem(r, 403, "link_only", "Not allowed",
                          "this link shows one session and nothing else", NULL);
@@ -201,18 +198,28 @@ static bool forged(const pl_request *r, const framing *f)
            strcmp(r->route->method, "GET") != 0 && !f->origin;
 }
 
+/* The page of metrics is for everybody only where everybody is on this machine. */
+static bool is_public(const pl_request *r)
+{
+    const pl_options *o = &r->daemon->options;
+    return r->route->scope == PL_SCOPE_PUBLIC ||
+           (r->route->scope == PL_SCOPE_METRICS && pl_options_loopback(o) && !o->behind_proxy);
+}
+
 static void judge_access(pl_request *r, const framing *f, const char *path)
 {
-    r->principal = pl_auth_principal(r->daemon, &f->claims);
+    pl_claims claims = f->claims;
+    claims.uid = pl_request_peer(r);
+    r->principal = pl_auth_principal(r->daemon, &claims);
     if (!r->principal && r->route->scope == PL_SCOPE_READ) {
         r->principal = pl_signer_principal(r, path);
     }
     if (r->principal && forged(r, f)) {
         pl_reply_problem(r, 403, "foreign_origin", "No origin",
                          "a request by a cookie that is no GET must say its Origin", NULL);
-    } else if (r->principal) {
+    } else if (r->principal && !is_public(r)) {
         judge_scope(r);
-    } else if (r->route->scope != PL_SCOPE_PUBLIC) {
+    } else if (!r->principal && !is_public(r)) {
         atomic_fetch_add(&r->daemon->counters.auth_failures, f->claims.authorization != NULL);
         pl_reply_problem(r, 401, "unauthorized", "Unauthorized",
                          f->claims.authorization

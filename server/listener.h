@@ -1,11 +1,15 @@
-/* listener.h - the socket that connections come to. */
+/* listener.h - the sockets that connections come to: an address, a unix socket, or both. */
 #ifndef PLIANT_SERVER_LISTENER_H
 #define PLIANT_SERVER_LISTENER_H
 
 #include "server/daemon.h"
 
 /* Bound and listening as the options say; sets daemon->url. -1 with a line in the log. */
-int pl_listener_open(pl_daemon *daemon);
+int pl_listener_open_address(pl_daemon *daemon);
+/* The same of a unix socket, whose file is made; sets the url only where there is no address. */
+int pl_listener_open_unix(pl_daemon *daemon);
+/* The uid at the other end of a connection's descriptor; -1 where that is no unix socket. */
+int64_t pl_listener_peer(int fd);
 
 struct sockaddr;
 /* The other end as text: "127.0.0.1", "unix", "" for NULL. */

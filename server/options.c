@@ -19,6 +19,12 @@ static const char help[] =
     "       pliantd user|group|token --help    who may use it\n"
     "\n"
     "  --listen ADDRESS:PORT    where to listen (127.0.0.1:8080); port 0 picks a free one\n"
+    "  --listen unix:PATH       a unix socket, alone or beside an address: who connects is known "
+    "by\n"
+    "                           uid, as pliantd user create --uid says; root and the daemon's own\n"
+    "                           uid are its owner\n"
+    "  --tls-cert FILE          the address speaks TLS 1.2 or 1.3 with this certificate and chain\n"
+    "  --tls-key FILE           its key; both PEM, read again at SIGHUP\n"
     "  --state DIR              sessions, meshes, database and the owner's token; made if missing\n"
     "  --cores N                cores to give to sessions (all of this machine)\n"
     "  --gpus auto|none         sessions run on the CPU in this version: both mean none\n"
@@ -104,6 +110,20 @@ static bool parse_listen(const char *text, pl_options *o)
            inet_pton(AF_INET6, o->listen_host, address) == 1;
 }
 
+static pl_options_verdict take_listen(const char *text, pl_options *o)
+{
+    if (strncmp(text, "unix:", 5) == 0) {
+        o->listen_unix = text + 5;
+        return text[5] == '/' && strlen(text + 5) < 108
+                   ? PL_OPTIONS_RUN
+                   : wrong("--listen", text,
+                           "unix: and an absolute path of at most 107 characters");
+    }
+    o->address_given = true;
+    return parse_listen(text, o) ? PL_OPTIONS_RUN
+                                 : wrong("--listen", text, "ADDRESS:PORT, numeric, or unix:PATH");
+}
+
 bool pl_options_loopback(const pl_options *o)
 {
     return strncmp(o->listen_host, "127.", 4) == 0 || strcmp(o->listen_host, "::1") == 0;
@@ -111,6 +131,8 @@ bool pl_options_loopback(const pl_options *o)
 
 enum {
     OPT_LISTEN = 256,
+    OPT_TLS_CERT,
+    OPT_TLS_KEY,
     OPT_STATE,
     OPT_CORES,
     OPT_GPUS,
@@ -138,6 +160,8 @@ enum {
 
 static const struct option long_options[] = {
     {"listen", required_argument, NULL, OPT_LISTEN},
+    {"tls-cert", required_argument, NULL, OPT_TLS_CERT},
+    {"tls-key", required_argument, NULL, OPT_TLS_KEY},
     {"state", required_argument, NULL, OPT_STATE},
     {"cores", required_argument, NULL, OPT_CORES},
     {"gpus", required_argument, NULL, OPT_GPUS},
@@ -243,7 +267,13 @@ static pl_options_verdict take(int option, const char *text, pl_options *o)
     pl_options_verdict r = PL_OPTIONS_RUN;
     switch (option) {
     case OPT_LISTEN:
-        return parse_listen(text, o) ? r : wrong("--listen", text, "ADDRESS:PORT, numeric");
+        return take_listen(text, o);
+    case OPT_TLS_CERT:
+        o->tls_cert = text;
+        return r;
+    case OPT_TLS_KEY:
+        o->tls_key = text;
+        return r;
     case OPT_STATE:
         o->state = text;
         return r;
@@ -334,10 +364,20 @@ static pl_options_verdict judge(const pl_options *o)
     if (o->no_auth && !pl_options_loopback(o)) {
         return wrong("--no-auth", o->listen_host, "a loopback address in --listen");
     }
-    if (!pl_options_loopback(o) && !o->behind_proxy) {
-        return wrong("--listen", o->listen_host,
-                     "a loopback address, or --behind-proxy with TLS in front: tokens must not "
-                     "travel in the clear");
+    if (o->no_auth && o->listen_unix) {
+        return wrong("--no-auth", o->listen_unix,
+                     "no unix socket, which all of this machine can reach");
+    }
+    if (!o->tls_cert != !o->tls_key) {
+        return wrong(o->tls_cert ? "--tls-cert" : "--tls-key",
+                     o->tls_cert ? o->tls_cert : o->tls_key, "--tls-cert and --tls-key together");
+    }
+    if (!pl_options_loopback(o) && !o->behind_proxy && !o->tls_cert) {
+        return wrong(
+            "--listen", o->listen_host,
+            "a loopback address, --tls-cert and --tls-key, or --behind-proxy with TLS in front: "
+            "tokens must not "
+            "travel in the clear");
     }
     return PL_OPTIONS_RUN;
 }
@@ -371,5 +411,6 @@ pl_options_verdict pl_options_parse(int argc, char **argv, pl_options *out)
     if (optind < argc) {
         return wrong("command line", argv[optind], "options only");
     }
+    out->no_address = out->listen_unix && !out->address_given;
     return judge(out);
 }

@@ -16,8 +16,10 @@ enum {
 };
 
 typedef struct pl_options {
-    char listen_host[256]; /* numeric address, without brackets */
-    int listen_port;       /* 0: any free one */
+    char listen_host[256];          /* numeric address, without brackets */
+    int listen_port;                /* 0: any free one */
+    const char *listen_unix;        /* path of a socket; NULL: none */
+    bool address_given, no_address; /* no_address: the unix socket alone */
     const char *state;
     int cores;
     bool no_auth, behind_proxy;

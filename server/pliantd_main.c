@@ -21,6 +21,7 @@
 #include "server/tenant_changes.h"
 #include "server/tenant_command.h"
 #include "server/tenants.h"
+#include "server/tls.h"
 #include "server/watch.h"
 #include "server/webhooks.h"
 
@@ -136,6 +137,7 @@ static bool start_parts(pl_daemon *d)
            (d->checks = pl_pool_create("checks", check_threads, CHECK_QUEUE)) &&
            (d->executor = pl_executor_create(d)) && (d->webhooks = pl_webhooks_create(d)) &&
            pl_reconcile(d) == 0 && pl_webhooks_load(d->webhooks) && pl_tenants_start(d->tenants) &&
+           (!d->options.tls_cert || pl_tls_load(d->options.tls_cert, d->options.tls_key)) &&
            (d->http = pl_http_create(d, pl_routes));
 }
 
@@ -174,6 +176,7 @@ static void stop_parts(pl_daemon *d)
     pl_pool_stop(d->checks);
     pl_pool_stop(d->files);
     pl_http_destroy(d->http, DRAIN_MS);
+    pl_tls_clear();
     pl_tenants_stop(d->tenants);
     if (d->executor && d->options.stop_workers) {
         pl_executor_stop_workers(d->executor, STOP_MS);
@@ -205,12 +208,21 @@ static void sweep(void *context)
     pl_audit_sweep(d->store);
 }
 
+static void reload(pl_daemon *d)
+{
+    if (d->options.tls_cert && pl_tls_load(d->options.tls_cert, d->options.tls_key)) {
+        pl_say(PL_LEVEL_INFO, "%s was read again", d->options.tls_cert);
+    }
+}
+
 static void wait_for_signal(pl_daemon *d, const sigset_t *signals)
 {
     for (;;) {
         pl_pool_submit(d->files, sweep, d);
         int got = sigtimedwait(signals, NULL, &(struct timespec){.tv_sec = SWEEP_S});
-        if (got > 0) {
+        if (got == SIGHUP) {
+            reload(d);
+        } else if (got > 0) {
             pl_say(PL_LEVEL_INFO, "%s: ending; %s", strsignal(got),
                    d->options.stop_workers ? "running sessions stop at a checkpoint"
                                            : "running sessions go on");
@@ -241,6 +253,7 @@ int main(int argc, char **argv)
     sigemptyset(&signals);
     sigaddset(&signals, SIGTERM);
     sigaddset(&signals, SIGINT);
+    sigaddset(&signals, SIGHUP);
     pthread_sigmask(SIG_BLOCK, &signals, NULL);
     signal(SIGPIPE, SIG_IGN);
     umask(077);

@@ -37,6 +37,8 @@ struct pl_request {
 };
 
 void pl_reply_clear(pl_reply *reply);
+/* The uid at the other end of a unix socket; -1 for other connections. */
+int64_t pl_request_peer(pl_request *r);
 /* Who is at the other end: an address, "unix", or behind a proxy what that says. */
 void pl_request_address(pl_request *r, char out[64]);
 /* Each header, or each key of the query, as they came (a value that was not sent is ""), until `see`

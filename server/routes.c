@@ -184,7 +184,7 @@ const pl_route pl_routes[] = {
      .replies = "200 Health", .summary = "Whether the daemon answers"},
     {"GET", "/readyz", pl_handle_ready, PL_RUN_HERE, PL_SCOPE_PUBLIC, .produces = JSON,
      .replies = "200 Health", .summary = "Whether it takes sessions"},
-    {"GET", "/metrics", pl_handle_metrics_page, PL_RUN_HERE, PL_SCOPE_PUBLIC,
+    {"GET", "/metrics", pl_handle_metrics_page, PL_RUN_HERE, PL_SCOPE_METRICS,
      .produces = "text/plain", .summary = "Counters for Prometheus"},
     {"GET", "/openapi.json", pl_handle_openapi, PL_RUN_HERE, PL_SCOPE_PUBLIC, .produces = JSON,
      .replies = "200 OpenApi, 304", .summary = "This description"},

@@ -232,9 +232,10 @@ void daemon_fixture_resume(daemon_fixture *d)
             break;
         ck_assert_msg(daemon_fixture_clock() < end, "the daemon does not start");
     }
-    ck_assert_int_eq(sscanf(url, "http://127.0.0.1:%d", &d->port), 1);
+    bool tls = sscanf(url, "https://127.0.0.1:%d", &d->port) == 1;
+    ck_assert(tls || sscanf(url, "http://127.0.0.1:%d", &d->port) == 1);
     ck_assert(read_line(daemon_fixture_path(d, "token"), d->token, sizeof d->token));
-    for (double end = daemon_fixture_clock() + 60;; daemon_fixture_nap()) {
+    for (double end = daemon_fixture_clock() + 60; !tls; daemon_fixture_nap()) {
         http_reply *r = http_get(d, "/readyz");
         int status = r->status;
         http_reply_free(r);

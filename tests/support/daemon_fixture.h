@@ -26,7 +26,8 @@ typedef struct daemon_fixture {
 
 /* Options are what follows --listen, --state and short --restart-delays, NULL at the end; NULL: --cores
  * 2. Kept by the
- * fixture, so they must outlive it. Returns when the daemon says that it is ready. */
+ * fixture, so they must outlive it. Returns when the daemon says that it is ready; with TLS, which
+ * http_client does not speak, when it listens. */
 void daemon_fixture_start(daemon_fixture *d, const char *const *options);
 /* End everything and remove the directory. */
 void daemon_fixture_stop(daemon_fixture *d);

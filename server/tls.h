@@ -1,0 +1,19 @@
+/* tls.h - the daemon's certificate and key, which can be read again while it runs: connections that are made after
+ * that get the new one. The only file with gnutls is tls.c.
+ */
+#ifndef PLIANT_SERVER_TLS_H
+#define PLIANT_SERVER_TLS_H
+
+#include <stdbool.h>
+
+/* Protocols and ciphers, as gnutls writes them. */
+#define PL_TLS_PRIORITIES "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2"
+
+/* Read both files (PEM; the certificate's chain after it). False with a line in the log, and what was there before
+ * stays. */
+bool pl_tls_load(const char *certificate, const char *key);
+/* What the HTTP library asks for the certificate, a gnutls_certificate_retrieve_function2. */
+void *pl_tls_callback(void);
+void pl_tls_clear(void);
+
+#endif
