@@ -226,6 +226,11 @@ $(STRICT_TESTS): $(BUILD)/tests/strict/%: $(BUILD)/tests/physics/%
 	@printf '#!/bin/sh\nPLIANT_TEST_BACKEND=strict exec %s\n' $(abspath $<) > $@ && chmod +x $@
 
 # What tests load.
+FAILING_MEMORY := $(BUILD)/tests/libfailing_memory.so
+$(FAILING_MEMORY): tests/preload/failing_memory.c | deps
+	@mkdir -p $(@D)
+	@$(CC) -std=gnu17 -O2 -Wall -Wextra -Werror -fPIC -fno-builtin -shared -D_GNU_SOURCE -o $@ $<
+$(BUILD)/tests/http/memory_test: | $(FAILING_MEMORY)
 $(BUILD)/tests/faults/gpu_test $(BUILD)/tests/http/cli_here_test: | $(EMULATED_PLUGIN)
 
 .PHONY: tests

@@ -3,6 +3,7 @@
 #include "protocol/json.h"
 #include "protocol/notes_decode.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -213,14 +214,16 @@ pl_decode_verdict pl_notes_patch(const char *text, size_t length, const pl_notes
 {
     json_error_t error;
     *out = (pl_notes){0};
+    errno = 0;
     json_t *patch = json_loadb(text, length, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
+    if (!patch && errno == ENOMEM)
+        return PL_DECODE_NO_MEMORY;
     if (!patch) {
         char got[256];
         snprintf(got, sizeof got, "line %d, column %d: %.200s", error.line, error.column,
                  error.text);
         pl_faults_add(faults, "", "json_syntax", got, "a JSON document in UTF-8", "");
-        return json_error_code(&error) == json_error_out_of_memory ? PL_DECODE_NO_MEMORY
-                                                                   : PL_DECODE_SYNTAX;
+        return PL_DECODE_SYNTAX;
     }
     if (!json_is_object(patch)) {
         pl_faults_add(faults, "", "wrong_type", "no object", "an object with what is to change",

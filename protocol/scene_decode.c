@@ -10,6 +10,7 @@
 #include "protocol/obstacle_decode.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -440,9 +441,10 @@ pl_decode_verdict pl_scene_decode_with(const char *text, size_t length, pl_scene
                        "upload meshes instead of writing them into the scene", "%zu bytes", length);
         return PL_DECODE_INVALID;
     }
+    errno = 0; /* jansson does not always say that it was memory */
     json_t *document = json_loadb(text, length, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
     if (!document)
-        return pl_decode_refuse_syntax(&error, faults);
+        return errno == ENOMEM ? PL_DECODE_NO_MEMORY : pl_decode_refuse_syntax(&error, faults);
     pl_decode_verdict verdict = decode_document(document, out, faults);
     if (verdict == PL_DECODE_OK && notes && !pl_notes_take(document, true, notes)) {
         pl_scene_clear(out);

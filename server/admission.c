@@ -338,7 +338,7 @@ static pl_session *commit(admission *a, pl_session_state state)
     snprintf(location, sizeof location, "/v1/sessions/%s", s->id);
     pl_kept_reply kept = {a->owner, create_route, a->key, {0}, 201, text, location};
     memcpy(kept.body_hash, a->body_hash, sizeof kept.body_hash);
-    pl_row row = pl_session_row(d->sessions, s);
+    pl_row row = pl_session_row(d->sessions, s); /* empty without memory: refused then */
     bool good = pl_store_create(d->store, &row, a->key ? &kept : NULL);
     pl_row_clear(&row);
     if (!good || !pl_sessions_insert(d->sessions, s)) {
@@ -486,6 +486,11 @@ static bool begin_key(admission *a)
         return false;
     }
     pl_sha256_hex(body, length, a->body_hash);
+    if (a->body_hash[0] == '-') {
+        a->key = NULL;
+        errno = ENOMEM;
+        return reply_broken(a, "its body's hash");
+    }
     int status = 0;
     char *reply = NULL, *location = NULL;
     pl_key_verdict verdict = pl_key_begin(a->daemon->store, a->owner, create_route, a->key,
@@ -501,6 +506,9 @@ static bool begin_key(admission *a)
     } else if (verdict == PL_KEY_OTHER_BODY) {
         pl_reply_problem(a->request, 422, "idempotency_key_reused", "Idempotency-Key reused",
                          "this key came with another body within the last day", NULL);
+    } else if (verdict == PL_KEY_BROKEN) {
+        errno = ENOMEM;
+        reply_broken(a, "its Idempotency-Key");
     } else {
         pl_reply_problem(a->request, 409, "in_progress", "In progress",
                          "a request with this key is being answered", NULL);

@@ -53,12 +53,25 @@ bool pl_busy_keys_take(pl_busy_keys *keys, const char *owner, const char *route,
     return !taken;
 }
 
+/* Compared in pieces: letting go needs no memory, or a key would stay busy for want of it. */
+static bool is_name(const char *name, const char *owner, const char *route, const char *key)
+{
+    const char *const parts[] = {owner, route, key};
+    for (int i = 0; i < 3; i++) {
+        size_t n = strlen(parts[i]);
+        if (strncmp(name, parts[i], n) != 0 || name[n] != (i < 2 ? '\n' : 0)) {
+            return false;
+        }
+        name += n + 1;
+    }
+    return true;
+}
+
 void pl_busy_keys_drop(pl_busy_keys *keys, const char *owner, const char *route, const char *key)
 {
-    char *name = name_of(owner, route, key);
     pthread_mutex_lock(&keys->mutex);
-    for (pl_busy_key **k = &keys->first; name && *k; k = &(*k)->next) {
-        if (strcmp((*k)->name, name) == 0) {
+    for (pl_busy_key **k = &keys->first; *k; k = &(*k)->next) {
+        if (is_name((*k)->name, owner, route, key)) {
             pl_busy_key *gone = *k;
             *k = gone->next;
             free(gone->name);
@@ -67,5 +80,4 @@ void pl_busy_keys_drop(pl_busy_keys *keys, const char *owner, const char *route,
         }
     }
     pthread_mutex_unlock(&keys->mutex);
-    free(name);
 }

@@ -39,11 +39,12 @@ pl_key_verdict pl_key_begin(pl_store *store, const char *owner, const char *rout
                       {owner, route, key, day_ago},
                       4};
     found f = {0};
-    pl_store_read(store, &s, see, &f);
-    if (!f.any) {
+    bool read = pl_store_read(store, &s, see, &f);
+    if (read && !f.any) {
         return PL_KEY_NEW;
     }
-    bool same = f.body_hash && strcmp(f.body_hash, body_hash) == 0;
+    bool broken = !read || !f.body_hash || !f.reply || !f.location;
+    bool same = !broken && strcmp(f.body_hash, body_hash) == 0;
     free(f.body_hash);
     if (same) {
         *status = f.status;
@@ -54,7 +55,7 @@ pl_key_verdict pl_key_begin(pl_store *store, const char *owner, const char *rout
         free(f.location);
     }
     pl_key_end(store, owner, route, key);
-    return same ? PL_KEY_SEEN : PL_KEY_OTHER_BODY;
+    return broken ? PL_KEY_BROKEN : same ? PL_KEY_SEEN : PL_KEY_OTHER_BODY;
 }
 
 void pl_key_end(pl_store *store, const char *owner, const char *route, const char *key)

@@ -47,9 +47,12 @@ static void reply_refused(pl_request *r, pl_decode_verdict verdict, const pl_fau
 }
 
 /* session.json, then the table, then the database: the directory is what is believed. */
-static int keep(pl_daemon *d, pl_session *s, const pl_notes *notes)
+static int keep(pl_daemon *d, pl_session *s, pl_notes *notes)
 {
     pl_row row = pl_session_row(d->sessions, s);
+    if (!row.id[0]) {
+        return ENOMEM;
+    }
     char *kept[] = {row.name, row.labels, row.metadata, row.webhook};
     row.name = notes->name;
     row.labels = notes->labels;
@@ -89,7 +92,9 @@ static void change(pl_request *r, pl_session *s)
     pl_row row = pl_session_row(d->sessions, s);
     pl_notes now = {row.name, row.labels, row.metadata, row.webhook, row.priority}, next;
     pl_faults faults = {0};
-    if (is_current(r, row.revision)) {
+    if (!row.id[0]) {
+        pl_reply_problem(r, 500, "internal", "Internal error", "out of memory", NULL);
+    } else if (is_current(r, row.revision)) {
         pl_decode_verdict verdict = pl_notes_patch(text, length, &now, &next, &faults);
         bool allowed = verdict == PL_DECODE_OK && may_prefer(r, &now, &next);
         int error = allowed ? keep(d, s, &next) : 0;

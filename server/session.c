@@ -136,7 +136,10 @@ pl_session *pl_session_create(pl_daemon *daemon, const pl_row *row)
     s->time = row->time;
     s->time_limit = row->time_limit;
     int n = asprintf(&s->directory, "%s/sessions/%.2s/%s", daemon->state, s->id, s->id);
-    if (n < 0 || !s->owner || !s->name) {
+    bool whole = (s->labels || !row->labels) && (s->metadata || !row->metadata) &&
+                 (s->webhook || !row->webhook) && (s->bodies || !row->bodies) &&
+                 (s->failure || !row->failure) && (s->group || !row->group_name);
+    if (n < 0 || !s->owner || !s->name || !whole) {
         s->directory = n < 0 ? NULL : s->directory;
         pl_session_release(s);
         return NULL;
@@ -200,11 +203,17 @@ pl_row pl_session_describe(const pl_session *s)
                   .time = s->time,
                   .time_limit = s->time_limit};
     memcpy(row.id, s->id, sizeof row.id);
+    bool whole = true;
     for (int i = 0; i < PL_ROW_COLUMNS; i++) {
         if (pl_row_columns[i].kind == PL_COLUMN_TEXT) {
             char **text = pl_row_text(&row, &pl_row_columns[i]);
-            *text = copy(*text);
+            char *fresh = copy(*text);
+            whole = whole && (fresh || !*text);
+            *text = fresh;
         }
+    }
+    if (!whole) {
+        pl_row_clear(&row);
     }
     return row;
 }

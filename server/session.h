@@ -89,7 +89,8 @@ typedef struct pl_session {
 pl_session *pl_session_create(pl_daemon *daemon, const pl_row *row);
 void pl_session_acquire(pl_session *session);
 void pl_session_release(pl_session *session);
-/* A row that says what the session is now, owned by the caller; the table's mutex is held. */
+/* A row that says what the session is now, owned by the caller; the table's mutex is held. Empty, its
+ * id too, without memory. */
 pl_row pl_session_describe(const pl_session *session);
 /* Replace a text member. */
 void pl_session_set_text(char **member, const char *text);

@@ -3,6 +3,7 @@
 #include "protocol/json.h"
 #include "server/events.h"
 #include "server/executor.h"
+#include "server/say.h"
 #include "server/scheduler.h"
 #include "server/session_view.h"
 #include "server/streams.h"
@@ -38,7 +39,11 @@ pl_row pl_session_row(pl_sessions *t, pl_session *s)
 static void save(pl_sessions *t, const pl_session *s)
 {
     pl_row row = pl_session_describe(s);
-    pl_store_update(t->daemon->store, &row);
+    if (row.id[0]) {
+        pl_store_update(t->daemon->store, &row);
+    } else {
+        pl_say(PL_LEVEL_ERROR, "session %s: out of memory: its row is not written", s->id);
+    }
 }
 
 static void encode(const pl_sessions *t, const pl_session *s, bool whole, pl_json_writer *w)
@@ -446,13 +451,20 @@ pl_desire pl_sessions_desired(pl_sessions *t, pl_session *s)
     return wanted;
 }
 
-void pl_sessions_annotate(pl_sessions *t, pl_session *s, const pl_notes *notes)
+static void exchange(char **a, char **b)
+{
+    char *kept = *a;
+    *a = *b;
+    *b = kept;
+}
+
+void pl_sessions_annotate(pl_sessions *t, pl_session *s, pl_notes *notes)
 {
     pthread_mutex_lock(&t->mutex);
-    pl_session_set_text(&s->name, notes->name);
-    pl_session_set_text(&s->labels, notes->labels);
-    pl_session_set_text(&s->metadata, notes->metadata);
-    pl_session_set_text(&s->webhook, notes->webhook);
+    exchange(&s->name, &notes->name);
+    exchange(&s->labels, &notes->labels);
+    exchange(&s->metadata, &notes->metadata);
+    exchange(&s->webhook, &notes->webhook);
     s->revision++;
     if (s->priority != notes->priority) {
         s->priority = notes->priority;

@@ -72,7 +72,7 @@ void pl_sessions_set_desired(pl_sessions *sessions, pl_session *session, const c
 void pl_sessions_clear_pause(pl_sessions *sessions, pl_session *session);
 /* Its name, labels, metadata and priority, and one more revision. The caller holds its lifecycle
  * mutex, so that it has read what it changes. */
-void pl_sessions_annotate(pl_sessions *sessions, pl_session *session, const pl_notes *notes);
+void pl_sessions_annotate(pl_sessions *sessions, pl_session *session, pl_notes *notes);
 /* Where its end is still to be told, malloc'ed; NULL where it is not. */
 char *pl_sessions_webhook(pl_sessions *sessions, pl_session *session);
 void pl_sessions_set_webhook(pl_sessions *sessions, pl_session *session, const char *status);

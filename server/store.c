@@ -278,31 +278,53 @@ static void statement_clear(pl_statement *s)
     }
 }
 
+/* True where the operations stand as their `good` says. False where the transaction is lost with all of
+ * them: SQLite itself takes a whole one back where memory or the disk runs out within it. */
+static bool commit_together(pl_store *store, op *batch)
+{
+    sqlite3 *db = store->writer;
+    bool begun = execute(db, "BEGIN IMMEDIATE");
+    for (op *o = batch; o && begun; o = o->next) {
+        o->good = execute(db, "SAVEPOINT one") && apply(store, o);
+        if (!o->good && !sqlite3_get_autocommit(db)) {
+            execute(db, "ROLLBACK TO one");
+        }
+        begun = !sqlite3_get_autocommit(db) && execute(db, "RELEASE one");
+    }
+    if (begun && execute(db, "COMMIT")) {
+        return true;
+    }
+    if (!sqlite3_get_autocommit(db)) {
+        execute(db, "ROLLBACK");
+    }
+    return false;
+}
+
+static bool commit_alone(pl_store *store, op *o)
+{
+    sqlite3 *db = store->writer;
+    bool good = execute(db, "BEGIN IMMEDIATE") && apply(store, o) && !sqlite3_get_autocommit(db) &&
+                execute(db, "COMMIT");
+    if (!good && !sqlite3_get_autocommit(db)) {
+        execute(db, "ROLLBACK");
+    }
+    return good;
+}
+
 /* One transaction for everything that gathered. One operation that fails takes back only itself. */
 static void commit_batch(pl_store *store, op *batch)
 {
     int64_t rows = 0;
-    bool begun = execute(store->writer, "BEGIN IMMEDIATE");
+    bool together = commit_together(store, batch);
     for (op *o = batch; o; o = o->next) {
-        o->good = begun && execute(store->writer, "SAVEPOINT one") && apply(store, o);
-        if (begun && !o->good) {
-            execute(store->writer, "ROLLBACK TO one");
-        }
-        if (begun) {
-            o->good = execute(store->writer, "RELEASE one") && o->good;
-        }
+        o->good = together ? o->good : commit_alone(store, o);
         rows++;
-    }
-    if (begun && !execute(store->writer, "COMMIT")) {
-        execute(store->writer, "ROLLBACK");
-        begun = false;
     }
     atomic_fetch_add(&store->counters->store_commits, 1);
     atomic_fetch_add(&store->counters->store_rows, rows);
     pthread_mutex_lock(&store->mutex);
     for (op *o = batch, *next; o; o = next) {
         next = o->next;
-        o->good = o->good && begun;
         o->done = true; /* a waited one belongs to its waiter from here on */
         if (!o->waited) {
             pl_row_clear(&o->row);

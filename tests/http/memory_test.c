@@ -1,0 +1,216 @@
+/* The daemon's n-th allocation fails, for n = 1, 2, ... until a request needs no more of them: it goes on
+ * answering, what it says is well-formed, and nothing half-made stays. The libraries' allocations fail
+ * with its own, but for jansson's. */
+#include "tests/support/long_form.h"
+#include "tests/support/session_client.h"
+#include "tests/support/suite.h"
+
+#include <check.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static daemon_fixture daemon_;
+static daemon_fixture *const d = &daemon_;
+static _Atomic int64_t *memory; /* of preload/failing_memory.c */
+static char shared_path[64], ended[33], paused[33];
+
+static void preload(void)
+{
+    char library[700], self[600];
+    const char *build = getenv("PLIANT_BUILD");
+    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+    self[n] = 0;
+    *strrchr(self, '/') = 0;
+    *strrchr(self, '/') = 0;
+    if (build)
+        snprintf(self, sizeof self, "%.500s/tests", build);
+    snprintf(library, sizeof library, "%s/libfailing_memory.so", self);
+    ck_assert_msg(access(library, R_OK) == 0, "%s", library);
+    snprintf(shared_path, sizeof shared_path, "/tmp/pliant-memory-XXXXXX");
+    int fd = mkstemp(shared_path);
+    ck_assert_int_eq(ftruncate(fd, 24), 0);
+    memory = mmap(NULL, 24, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    ck_assert_ptr_ne((void *)memory, MAP_FAILED);
+    close(fd);
+    setenv("LD_PRELOAD", library, 1);
+    setenv("PLIANT_FAILING_MEMORY", shared_path, 1);
+}
+
+static void start(void)
+{
+    char target[96];
+    preload();
+    daemon_fixture_start(d, NULL);
+    unsetenv("LD_PRELOAD");
+    session_run(d, session_scene(2, 1, ", \"labels\": {\"a\": \"b\"}"), ended);
+    session_post_free(d, session_scene_endless(""), paused);
+    session_await(d, paused, "running");
+    snprintf(target, sizeof target, "/v1/sessions/%s/pause", paused);
+    http_reply_free(http_post(d, target, NULL));
+    session_await(d, paused, "paused");
+}
+
+static void stop(void)
+{
+    daemon_fixture_stop(d);
+    munmap((void *)memory, 24);
+    unlink(shared_path);
+}
+
+static void arm(int64_t n, int64_t span)
+{
+    atomic_store(&memory[1], span);
+    atomic_store(&memory[2], 0);
+    atomic_store(&memory[0], n > 0 ? n + span - 1 : 0);
+}
+
+/* Status of the reply, 0 where the connection was closed without one. */
+static int ask(const char *method, const char *target, const char *more, const char *body)
+{
+    char *head = NULL;
+    char *unused = malloc(1 << 20);
+    int n = asprintf(&head,
+                     "%s %s HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nAuthorization: Bearer %s\r\n"
+                     "Connection: close\r\n%sContent-Length: %zu\r\n\r\n%s",
+                     method, target, d->port, d->token, more, strlen(body), body);
+    http_connection *c = http_open(d);
+    http_reply *r = http_write(c, head, (size_t)n) ? http_read_head(c) : NULL;
+    int status = r ? r->status : 0;
+    while (r && http_read_some(c, r, unused, 1 << 20) > 0)
+        ;
+    http_reply_free(r);
+    http_close(c);
+    free(unused);
+    free(head);
+    return status;
+}
+
+static void check_sane(const char *what, int64_t n)
+{
+    ck_assert_msg(kill(d->pid, 0) == 0, "%s: dead after allocation %lld failed", what,
+                  (long long)n);
+    http_reply *r = http_get(d, "/v1/sessions?limit=500");
+    ck_assert_msg(r->status == 200, "%s, %lld: %d", what, (long long)n, r->status);
+    http_reply_free(r);
+}
+
+/* {E}, {P}: ids of the ended and of the paused session. */
+static const struct {
+    const char *method, *target, *more, *body;
+} requests[] = {
+    {"GET", "/v1/sessions/{E}", "", ""},
+    {"GET", "/v1/sessions?label=a=b&name=u", "", ""},
+    {"GET", "/v1/sessions/{E}/topology", "", ""},
+    {"GET", "/v1/sessions/{E}/scene?form=effective", "", ""},
+    {"GET", "/v1/sessions/{E}/frames/1", "Accept: application/x-npy\r\n", ""},
+    {"GET", "/v1/sessions/{E}/frames?from=0&dtype=u16&vertices=surface", "", ""},
+    {"GET", "/v1/sessions/{E}/metrics?from=0", "Accept: text/event-stream\r\n", ""},
+    {"GET", "/v1/events?since=0", "", ""},
+    {"GET", "/v1/me", "", ""},
+    {"GET", "/v1/meshes", "", ""},
+    {"GET", "/v1/queue", "", ""},
+    {"GET", "/v1/devices", "", ""},
+    {"GET", "/v1/usage", "", ""},
+    {"GET", "/v1/webhook-secret", "", ""},
+    {"GET", "/problems/not_yet", "", ""},
+    {"GET", "/metrics", "", ""},
+    {"GET", "/v1/sessions?nmae=x", "", ""},
+    {"PATCH", "/v1/sessions/{P}", "Content-Type: application/json\r\n",
+     "{\"name\": \"n\", \"labels\": {\"c\": \"d\"}, \"metadata\": {\"x\": [1]}, \"priority\": -1, "
+     "\"webhook\": {\"url\": \"http://a/\"}}"},
+    {"POST", "/v1/sessions/{P}/resume", "", ""},
+    {"POST", "/v1/sessions/{P}/pause", "", ""},
+    {"POST", "/v1/tokens", "Content-Type: application/json\r\n", "{\"scopes\": \"read\"}"},
+    {"POST", "/v1/validate", "Content-Type: application/json\r\n", "{\"pliant\": 1, \"bodys\": 3}"},
+    {"POST", "/v1/sessions", "Content-Type: application/json\r\nIdempotency-Key: k\r\n",
+     "{\"pliant\": 1, \"time\": {\"steps\": 1}, \"bodies\": [{\"mesh\": {\"box\": {\"cells\": [1, "
+     "1, 1]}}}], \"labels\": {\"a\": \"b\"}}"},
+};
+enum { REQUESTS = sizeof requests / sizeof *requests };
+
+static void put_ids(const char *from, char out[160])
+{
+    const char *brace = strchr(from, '{');
+    if (brace)
+        snprintf(out, 160, "%.*s%s%s", (int)(brace - from), from, brace[1] == 'E' ? ended : paused,
+                 brace + 3);
+    else
+        snprintf(out, 160, "%s", from);
+}
+
+/* All of it or nothing; back to nothing for the next. */
+static void check_patched(int status, int64_t n)
+{
+    json_t *session = session_show(d, paused);
+    bool done = strcmp(json_text(session, "name"), "n") == 0;
+    ck_assert_msg(done || status != 200, "%lld: not patched", (long long)n);
+    ck_assert_str_eq(json_text(session, "name"), done ? "n" : "cube");
+    ck_assert_uint_eq(json_object_size(json_at(session, "labels")), done ? 1 : 0);
+    ck_assert_uint_eq(json_object_size(json_at(session, "metadata")), done ? 1 : 0);
+    ck_assert_int_eq(json_count(session, "priority"), done ? -1 : 0);
+    ck_assert_str_eq(json_text(session, "webhook/url"), done ? "http://a/" : "");
+    json_decref(session);
+    char target[96];
+    static const char undo[] = "{\"name\": \"cube\", \"labels\": null, \"metadata\": null, "
+                               "\"priority\": null, \"webhook\": null}";
+    snprintf(target, sizeof target, "/v1/sessions/%s", paused);
+    http_reply *r = http_call(d, "PATCH", target, "Content-Type: application/json\r\n", undo,
+                              sizeof undo - 1);
+    http_expect(r, 200);
+    http_reply_free(r);
+}
+
+START_TEST(test_request)
+{
+    char target[160], what[200];
+    put_ids(requests[_i].target, target);
+    snprintf(what, sizeof what, "%s %s", requests[_i].method, target);
+    if (daemon_fixture_sanitized(d))
+        return;
+    int64_t served = 0;
+    for (int64_t n = 1, quiet = 0; quiet < 3; n += is_long_form() || n < 40 ? 1 : 1 + n / 12) {
+        arm(n, n % 4 == 3 ? 3 : 1);
+        int status = ask(requests[_i].method, target, requests[_i].more, requests[_i].body);
+        quiet = atomic_load(&memory[2]) == 0 ? quiet + 1 : 0;
+        arm(0, 0);
+        served += status >= 200 && status < 300;
+        if (strcmp(requests[_i].method, "PATCH") == 0)
+            check_patched(status, n);
+        ck_assert_msg(status == 0 || status >= 200, "%s, %lld: %d", what, (long long)n, status);
+        check_sane(what, n);
+        ck_assert_int_lt(n, 100000);
+    }
+    ck_assert(served > 0 || strstr(target, "nmae") || strstr(requests[_i].body, "bodys"));
+    /* Nothing half-made: what is in the list has a directory, and the other way round. */
+    for (double end = daemon_fixture_clock() + HTTP_PATIENCE_S;
+         daemon_fixture_entries(d, "incoming") > 0; daemon_fixture_nap())
+        ck_assert(daemon_fixture_clock() < end);
+    http_reply *r = http_get(d, "/v1/sessions?limit=500");
+    ck_assert_int_eq((int)json_array_size(json_at(r->json, "items")), daemon_fixture_sessions(d));
+    /* One key makes one session. */
+    ck_assert_int_eq(daemon_fixture_sessions(d), strstr(requests[_i].more, "Key: k") ? 3 : 2);
+    http_reply_free(r);
+    r = http_call(d, requests[_i].method, target, requests[_i].more, requests[_i].body,
+                  strlen(requests[_i].body));
+    bool full = is_long_form() && strstr(target, "tokens"); /* as many as one may have */
+    ck_assert_msg(full || r->status / 100 == (served > 0 ? 2 : 4), "%s: %d %.500s", what, r->status,
+                  r->body);
+    http_reply_free(r);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *tests = tcase_create("memory");
+    tcase_set_timeout(tests, is_long_form() ? 600 : 60);
+    tcase_add_checked_fixture(tests, start, stop);
+    tcase_add_loop_test(tests, test_request, 0, REQUESTS);
+    return run_cases("memory of the daemon", tests);
+}
