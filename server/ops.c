@@ -204,8 +204,42 @@ void pl_handle_root(pl_request *r)
         "<p>Everything else below <code>/v1</code> asks for the header <code>Authorization: "
         "Bearer TOKEN</code>; the owner's token lies in the file <code>token</code> of the state "
         "directory, where the command line finds it:</p>\n"
-        "<pre>pliant submit scene.json --follow</pre>\n</body></html>\n";
+        "<pre>pliant submit scene.json --follow</pre>\n"
+        "<p id=\"said\"></p>\n<script src=\"/front.js\"></script>\n</body></html>\n";
     reply_copy(r, 200, "text/html; charset=utf-8", page_text);
     pl_reply_header(r, "Content-Security-Policy",
-                    "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'");
+                    "default-src 'none'; style-src 'unsafe-inline'; script-src 'self'; "
+                    "connect-src 'self'; frame-ancestors 'none'");
+}
+
+/* What an address brings in its fragment, which no request has carried so far: a code to log in with, or a share
+ * link's secret. It is taken out of the address before anything else. */
+void pl_handle_front_script(pl_request *r)
+{
+    static const char script[] =
+        "(function () {\n"
+        "  const found = /^#(code|link)=([A-Za-z0-9_]+)$/.exec(location.hash);\n"
+        "  if (!found) return;\n"
+        "  history.replaceState(null, '', location.pathname);\n"
+        "  const said = document.getElementById('said'), login = found[1] === 'code';\n"
+        "  const body = JSON.stringify(login ? {code: found[2]} : {secret: found[2]});\n"
+        "  fetch(login ? '/v1/login' : '/v1/links/open',\n"
+        "        {method: 'POST', headers: {'Content-Type': 'application/json'}, body: body})\n"
+        "    .then(reply => reply.json().then(value => {\n"
+        "      if (!reply.ok) {\n"
+        "        said.textContent = value.detail;\n"
+        "      } else if (login) {\n"
+        "        said.textContent = 'Logged in as ' + value.user + ' until ' + value.expires + "
+        "'.';\n"
+        "      } else {\n"
+        "        const link = document.createElement('a');\n"
+        "        link.href = value.links.self;\n"
+        "        link.textContent = value.name || value.id;\n"
+        "        said.replaceChildren('You may see the session ', link, ': ' + value.state + "
+        "'.');\n"
+        "      }\n"
+        "    }))\n"
+        "    .catch(error => { said.textContent = String(error); });\n"
+        "})();\n";
+    reply_copy(r, 200, "text/javascript; charset=utf-8", script);
 }

@@ -195,5 +195,7 @@ const pl_route pl_routes[] = {
      .summary = "What a problem means and what to do"},
     {"GET", "/", pl_handle_root, PL_RUN_HERE, PL_SCOPE_PUBLIC, .produces = "text/html",
      .summary = "What this is"},
+    {"GET", "/front.js", pl_handle_front_script, PL_RUN_HERE, PL_SCOPE_PUBLIC,
+     .produces = "text/javascript", .summary = "The front page's script: logins and share links"},
     {.method = NULL},
 };

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -187,12 +188,19 @@ int pl_command_submit(pl_cli *cli)
     bool follow = pl_cli_flag(cli, "--follow");
     if (follow && pl_cli_flag(cli, "--detach"))
         return pl_cli_fail(cli, PL_EXIT_USAGE, "--follow and --detach exclude each other");
+    const char *group = pl_cli_option(cli, "--group");
+    char path[112];
+    static const char letters[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+    if (group && (strlen(group) > 64 || strspn(group, letters) != strlen(group)))
+        return pl_cli_fail(cli, PL_EXIT_USAGE, "--group: '%s' can be no group's name", group);
+    snprintf(path, sizeof path, "/v1/sessions%s%s", group ? "?group=" : "", group ? group : "");
     pl_scene_files scene;
     int status = prepare(cli, &scene);
     if (status != PL_EXIT_OK)
         return status;
     pl_http_answer answer;
-    status = post_scene(cli, "/v1/sessions", &scene, &answer);
+    status = post_scene(cli, path, &scene, &answer);
     pl_scene_files_clear(&scene);
     if (status != PL_EXIT_OK)
         return status;

@@ -96,6 +96,10 @@ int pl_command_topology(pl_cli *cli);
 int pl_command_log(pl_cli *cli);
 int pl_command_scene(pl_cli *cli);
 int pl_command_capabilities(pl_cli *cli);
+int pl_command_token(pl_cli *cli);
+int pl_command_share(pl_cli *cli);
+int pl_command_login(pl_cli *cli);
+int pl_command_whoami(pl_cli *cli);
 int pl_command_version(pl_cli *cli);
 
 #endif

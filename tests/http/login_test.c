@@ -141,6 +141,24 @@ START_TEST(a_code_is_good_once)
 }
 END_TEST
 
+/* The addresses of logins and links lead to a page whose script may run and may ask this daemon alone. */
+START_TEST(a_page_takes_codes_and_links)
+{
+    http_reply *r = http_get(d, "/");
+    http_expect(r, 200);
+    ck_assert_ptr_nonnull(strstr(r->body, "<script src=\"/front.js\">"));
+    const char *policy = http_header(r, "Content-Security-Policy");
+    ck_assert_ptr_nonnull(strstr(policy, "default-src 'none'"));
+    ck_assert_ptr_nonnull(strstr(policy, "script-src 'self'; connect-src 'self'"));
+    http_reply_free(r);
+    r = http_get(d, "/front.js");
+    http_expect(r, 200);
+    ck_assert_int_eq(strncmp(http_header(r, "Content-Type"), "text/javascript", 15), 0);
+    ck_assert_ptr_nonnull(strstr(r->body, "location.hash"));
+    http_reply_free(r);
+}
+END_TEST
+
 /* ---- foreign pages ----------------------------------------------------------------------------
  */
 
@@ -381,6 +399,7 @@ int main(void)
     tcase_add_checked_fixture(c, start, stop);
     tcase_add_test(c, a_login_is_a_cookie);
     tcase_add_test(c, a_code_is_good_once);
+    tcase_add_test(c, a_page_takes_codes_and_links);
     tcase_add_test(c, a_foreign_page_changes_nothing);
     tcase_add_test(c, a_rebound_name_is_refused);
     tcase_add_test(c, a_link_shows_one_session);
