@@ -231,7 +231,7 @@ $(FAILING_MEMORY): tests/preload/failing_memory.c | deps
 	@mkdir -p $(@D)
 	@$(CC) -std=gnu17 -O2 -Wall -Wextra -Werror -fPIC -fno-builtin -shared -D_GNU_SOURCE -o $@ $<
 $(BUILD)/tests/http/memory_test: | $(FAILING_MEMORY)
-$(BUILD)/tests/faults/gpu_test $(BUILD)/tests/http/cli_here_test: | $(EMULATED_PLUGIN)
+$(BUILD)/tests/faults/gpu_test $(BUILD)/tests/http/cli_here_test $(BUILD)/tests/http/gpus_test: | $(EMULATED_PLUGIN)
 
 .PHONY: tests
 tests: $(TESTS) $(STRICT_TESTS) $(GPU_PROGRAMS) $(EMULATED_PLUGIN)

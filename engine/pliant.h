@@ -39,6 +39,7 @@ pl_status pl_obstacle_load(pl_scene *scene, int32_t obstacle, const pl_blob *blo
 typedef struct pl_estimate {
     int64_t vertices, tets, free_vertices;
     double memory_bytes;      /* of the worker, at its peak */
+    double device_bytes;      /* that it allocates on a GPU; 0 on the CPU */
     double seconds_per_frame; /* one core, all iterations */
     double setup_seconds;
     double frame_bytes; /* a frame's records in the log */

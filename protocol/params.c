@@ -222,7 +222,7 @@ static const pl_param solver_rows[] = {
      .doc = "Where the iterations run. A GPU has the methods without a matrix, and no hard "
             "constraints (strain limits, inextensible edges). Where there is none the scene is "
             "refused, never run on "
-            "the CPU instead. Daemons run sessions on the CPU; `pliant run` can use a GPU."},
+            "the CPU instead."},
     {.key = "precision",
      .kind = PL_PARAM_CHOICE,
      AT(pl_solver_settings, precision),

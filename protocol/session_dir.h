@@ -104,7 +104,7 @@ typedef struct pl_preflight {
     int32_t body_count;
     pl_preflight_body *bodies; /* malloc'ed */
     int64_t vertices, tets;
-    double memory_bytes, seconds_per_frame, setup_seconds, frame_bytes;
+    double memory_bytes, gpu_memory_bytes, seconds_per_frame, setup_seconds, frame_bytes;
     int32_t warning_count; /* "3 tetrahedra of body 'bunny' were turned round", ... */
     char **warnings;
     pl_file_sum sums[PL_FILE_COUNT];

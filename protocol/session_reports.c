@@ -165,6 +165,7 @@ pl_status pl_preflight_read(int dir_fd, pl_preflight *out)
         .vertices = pl_json_integer(document, "vertices", 0),
         .tets = pl_json_integer(document, "tets", 0),
         .memory_bytes = pl_json_number(document, "estimate/memory_bytes", 0),
+        .gpu_memory_bytes = pl_json_number(document, "estimate/gpu_memory_bytes", 0),
         .seconds_per_frame = pl_json_number(document, "estimate/seconds_per_frame", 0),
         .setup_seconds = pl_json_number(document, "estimate/setup_seconds", 0),
         .frame_bytes = pl_json_number(document, "estimate/frame_bytes", 0),
@@ -188,6 +189,7 @@ static void estimate_encode(pl_json_writer *w, const pl_preflight *p)
     pl_json_key(w, "estimate");
     pl_json_begin_object(w);
     pl_json_set_number(w, "memory_bytes", p->memory_bytes);
+    pl_json_set_number(w, "gpu_memory_bytes", p->gpu_memory_bytes);
     pl_json_set_number(w, "seconds_per_frame", p->seconds_per_frame);
     pl_json_set_number(w, "setup_seconds", p->setup_seconds);
     pl_json_set_number(w, "frame_bytes", p->frame_bytes);

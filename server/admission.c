@@ -9,6 +9,7 @@
 #include "server/access.h"
 #include "server/auth.h"
 #include "server/executor.h"
+#include "server/gpus.h"
 #include "server/grants.h"
 #include "server/idempotency.h"
 #include "server/pool.h"
@@ -129,13 +130,19 @@ static void check_resources(admission *a)
     }
 }
 
-/* Sessions on GPUs are for `pliant run`, so far. */
 static void check_device(admission *a)
 {
-    if (a->outline.gpu)
-        pl_faults_add(&a->faults, "/solver/device", "no_gpu", "gpu",
-                      "cpu: this daemon runs sessions on the CPU",
-                      "use \"device\": \"cpu\"; `pliant run` can use a GPU where there is one");
+    char got[600];
+    if (a->outline.gpu && pl_gpus_count(a->daemon->gpus) == 0) {
+        snprintf(got, sizeof got, "gpu: %s", pl_gpus_reason(a->daemon->gpus));
+        pl_faults_add(&a->faults, "/solver/device", "no_gpu", got, "cpu, as this daemon has no GPU",
+                      "use \"device\": \"cpu\", or a daemon that has one");
+    }
+}
+
+double pl_admission_gpu_memory(const pl_preflight *p)
+{
+    return p->gpu_memory_bytes > 0 ? p->gpu_memory_bytes + PL_GPU_CONTEXT : 0;
 }
 
 static bool decode(admission *a)
@@ -278,6 +285,16 @@ static void check_memory(const pl_daemon *d, const pl_preflight *p, pl_faults *f
                        "an estimated %.0f bytes for %lld vertices and %lld tetrahedra",
                        p->memory_bytes, (long long)p->vertices, (long long)p->tets);
     }
+    double needed = pl_admission_gpu_memory(p), most = pl_gpus_largest(d->gpus);
+    if (needed > 0 && needed > most) {
+        char expected[128];
+        snprintf(expected, sizeof expected, "at most %.0f bytes, the memory of the largest GPU",
+                 most);
+        pl_faults_addf(faults, "/solver/device", "too_much_gpu_memory", expected,
+                       "use coarser meshes, or \"device\": \"cpu\"",
+                       "about %.0f bytes for %lld vertices and %lld tetrahedra", needed,
+                       (long long)p->vertices, (long long)p->tets);
+    }
 }
 
 /* Faults of a finished check, moved or added to `faults`; false where the check itself is at fault.
@@ -319,6 +336,7 @@ static pl_session *make_session(admission *a, pl_session_state state)
     row.since_ms = pl_clock_us() / 1000;
     row.memory = o->memory > 0 ? o->memory : a->preflight.memory_bytes;
     row.memory_limit = pl_admission_memory_limit(o->memory, a->preflight.memory_bytes);
+    row.gpu_memory = pl_admission_gpu_memory(&a->preflight);
     pl_session *s = pl_session_create(a->daemon, &row);
     free(bodies);
     return s;
@@ -383,7 +401,9 @@ static void accept_session(pl_daemon *d, pl_session *s, const pl_preflight *repo
 {
     bool paused = pl_sessions_desired(d->sessions, s) == PL_DESIRE_PAUSED;
     char *bodies = pl_bodies_view(report);
-    pl_move what = {.reason = paused ? "user" : NULL, .bodies = bodies};
+    pl_move what = {.reason = paused ? "user" : NULL,
+                    .bodies = bodies,
+                    .gpu_memory = pl_admission_gpu_memory(report)};
     if (s->memory <= 0) { /* the scene did not say */
         what.memory = report->memory_bytes;
         what.memory_limit = pl_admission_memory_limit(0, report->memory_bytes);
@@ -615,6 +635,7 @@ static void reply_estimate(admission *a)
     pl_json_set_integer(&w, "tets", p->tets);
     pl_json_set_integer(&w, "frames", a->outline.frames);
     pl_json_set_number(&w, "memory_bytes", p->memory_bytes);
+    pl_json_set_number(&w, "gpu_memory_bytes", p->gpu_memory_bytes);
     pl_json_set_number(&w, "setup_seconds", p->setup_seconds);
     pl_json_set_number(&w, "seconds_per_frame", p->seconds_per_frame);
     pl_json_set_number(&w, "frame_bytes", p->frame_bytes);

@@ -4,6 +4,7 @@
 #ifndef PLIANT_SERVER_ADMISSION_H
 #define PLIANT_SERVER_ADMISSION_H
 
+#include "protocol/session_dir.h"
 #include "server/http.h"
 #include "server/sessions.h"
 
@@ -16,5 +17,7 @@ void pl_admission_resume(pl_daemon *daemon, pl_session *session);
 /* Bytes that a session's worker may use: what the scene asks for, else four times the estimate and
  * 1 GiB; 0 while there is no estimate yet. */
 double pl_admission_memory_limit(double asked, double estimate);
+/* Bytes of a GPU's memory that are kept for a session; 0: it runs on the CPU. */
+double pl_admission_gpu_memory(const pl_preflight *report);
 
 #endif

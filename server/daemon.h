@@ -28,6 +28,7 @@ typedef struct pl_daemon {
     struct pl_tenants *tenants;
     struct pl_login_codes *login_codes;
     struct pl_signer *signer;
+    struct pl_gpus *gpus;
     struct pl_sessions *sessions;
     struct pl_watch *watch;
     struct pl_executor *executor;

@@ -92,12 +92,23 @@ static int spawn_worker(pl_executor *e, const pl_session *s, pl_child *child)
     if (log_fd < 0) {
         return errno;
     }
-    char *argv[] = {program,      "--session",
-                    s->directory, "--attempt",
-                    attempt,      "--threads",
-                    threads,      "--checkpoint-every",
-                    every,        s->memory_limit >= 1 ? "--memory" : NULL,
-                    memory,       NULL};
+    char *argv[] = {program, "--session", s->directory, "--attempt",
+                    attempt, "--threads", threads,      "--checkpoint-every",
+                    every,   NULL,        NULL,         NULL,
+                    NULL,    NULL,        NULL,         NULL};
+    size_t n = 9;
+    if (s->memory_limit >= 1) {
+        argv[n++] = (char *)"--memory";
+        argv[n++] = memory;
+    }
+    if (s->gpu_memory > 0) {
+        argv[n++] = (char *)"--gpu";
+        argv[n++] = s->gpu;
+    }
+    if (s->gpu_memory > 0 && e->daemon->options.gpu_plugin) {
+        argv[n++] = (char *)"--gpu-plugin";
+        argv[n++] = (char *)e->daemon->options.gpu_plugin;
+    }
     int error = pl_spawn(argv, log_fd, log_fd, "/", child);
     close(log_fd);
     return error;

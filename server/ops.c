@@ -2,6 +2,7 @@
 
 #include "protocol/json.h"
 #include "protocol/scene_json.h"
+#include "server/gpus.h"
 #include "server/sessions.h"
 
 #include <stdarg.h>
@@ -54,6 +55,16 @@ char *pl_capabilities_build(const pl_daemon *d)
     pl_json_set_integer(&devices, "cores", d->options.cores);
     pl_json_set_number(&devices, "memory", d->machine_memory);
     pl_json_end_object(&devices);
+    for (int i = 0; i < pl_gpus_count(d->gpus); i++) {
+        pl_gpu_load gpu = pl_gpus_load(d->gpus, i);
+        pl_json_begin_object(&devices);
+        pl_json_set_string(&devices, "device", "gpu");
+        pl_json_set_string(&devices, "uuid", gpu.uuid);
+        pl_json_set_string(&devices, "name", gpu.name);
+        pl_json_set_string(&devices, "capability", gpu.capability);
+        pl_json_set_number(&devices, "memory", gpu.memory);
+        pl_json_end_object(&devices);
+    }
     pl_json_end_array(&devices);
     pl_json_begin_object(&limits);
     pl_json_set_integer(&limits, "body_bytes", d->options.max_body);
@@ -119,6 +130,27 @@ static void put_sessions(page *p, const pl_daemon *d)
             (double)pl_sessions_cores_used(d->sessions));
 }
 
+static void put_gpus(page *p, pl_gpus *gpus)
+{
+    static const char *const help[] = {"memory_bytes",
+                                       "Memory of a GPU.",
+                                       "memory_used_bytes",
+                                       "Memory of a GPU that is kept for sessions.",
+                                       "memory_others_bytes",
+                                       "Memory of a GPU that others were seen to use.",
+                                       "sessions",
+                                       "Sessions that run on a GPU."};
+    for (int k = 0; k < 4 && pl_gpus_count(gpus) > 0; k++) {
+        put(p, "# HELP pliant_gpu_%s %s\n# TYPE pliant_gpu_%s gauge\n", help[2 * k],
+            help[2 * k + 1], help[2 * k]);
+        for (int i = 0; i < pl_gpus_count(gpus); i++) {
+            pl_gpu_load gpu = pl_gpus_load(gpus, i);
+            const double value[] = {gpu.memory, gpu.used, gpu.others, gpu.sessions};
+            put(p, "pliant_gpu_%s{uuid=\"%s\"} %.15g\n", help[2 * k], gpu.uuid, value[k]);
+        }
+    }
+}
+
 static void put_counters(page *p, const pl_counters *c)
 {
     const struct {
@@ -168,6 +200,7 @@ void pl_handle_metrics_page(pl_request *r)
     put(&p, "# HELP pliant_build_info The version that runs.\n# TYPE pliant_build_info gauge\n"
             "pliant_build_info{version=\"" PLIANT_VERSION "\"} 1\n");
     put_sessions(&p, d);
+    put_gpus(&p, d->gpus);
     put_counters(&p, &d->counters);
     put_one(&p, "connections", "gauge", "Connections open now.",
             (double)pl_http_connections(d->http));

@@ -5,6 +5,7 @@
 #include "server/routes.h"
 
 #include <arpa/inet.h>
+#include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
@@ -27,7 +28,12 @@ static const char help[] =
     "  --tls-key FILE           its key; both PEM, read again at SIGHUP\n"
     "  --state DIR              sessions, meshes, database and the owner's token; made if missing\n"
     "  --cores N                cores to give to sessions (all of this machine)\n"
-    "  --gpus auto|none         sessions run on the CPU in this version: both mean none\n"
+    "  --gpus auto|none|LIST    GPUs to give to sessions: all that the driver finds, or by their "
+    "places "
+    "or\n"
+    "                           UUIDs, such as 0,2 (auto)\n"
+    "  --gpu-plugin FILE        the plug-in that drives them (libpliant_cuda.so beside the "
+    "program)\n"
     "  --no-auth                no token asked; on a loopback address only\n"
     "  --behind-proxy           allow a non-loopback address: a proxy in front does TLS\n"
     "  --allow-host NAME        one more name that a Host header may say; may be repeated\n"
@@ -136,6 +142,7 @@ enum {
     OPT_STATE,
     OPT_CORES,
     OPT_GPUS,
+    OPT_GPU_PLUGIN,
     OPT_NO_AUTH,
     OPT_PROXY,
     OPT_HOST,
@@ -165,6 +172,7 @@ static const struct option long_options[] = {
     {"state", required_argument, NULL, OPT_STATE},
     {"cores", required_argument, NULL, OPT_CORES},
     {"gpus", required_argument, NULL, OPT_GPUS},
+    {"gpu-plugin", required_argument, NULL, OPT_GPU_PLUGIN},
     {"no-auth", no_argument, NULL, OPT_NO_AUTH},
     {"behind-proxy", no_argument, NULL, OPT_PROXY},
     {"allow-host", required_argument, NULL, OPT_HOST},
@@ -200,12 +208,23 @@ static pl_options_verdict take_count(const char *option, const char *text, int64
     return wrong(option, text, expected);
 }
 
-static pl_options_verdict take_gpus(const char *text)
+/* auto, none, or places and UUIDs with commas between. */
+static pl_options_verdict take_gpus(const char *text, pl_options *o)
 {
-    if (strcmp(text, "auto") == 0 || strcmp(text, "none") == 0) {
-        return PL_OPTIONS_RUN;
+    size_t in_name = 0;
+    for (const char *at = text;; at++) {
+        if (isalnum((unsigned char)*at) || *at == '-') {
+            in_name++;
+        } else if ((*at && *at != ',') || in_name == 0) {
+            return wrong("--gpus", text, "auto, none, or places or UUIDs such as 0,2");
+        } else if (!*at) {
+            break;
+        } else {
+            in_name = 0;
+        }
     }
-    return wrong("--gpus", text, "auto or none: sessions run on the CPU in this version");
+    o->gpus = text;
+    return PL_OPTIONS_RUN;
 }
 
 static pl_options_verdict take_delays(const char *text, pl_options *o)
@@ -282,7 +301,10 @@ static pl_options_verdict take(int option, const char *text, pl_options *o)
         o->cores = (int)v;
         return r;
     case OPT_GPUS:
-        return take_gpus(text);
+        return take_gpus(text, o);
+    case OPT_GPU_PLUGIN:
+        o->gpu_plugin = text;
+        return r;
     case OPT_NO_AUTH:
         o->no_auth = true;
         return r;
@@ -388,6 +410,7 @@ pl_options_verdict pl_options_parse(int argc, char **argv, pl_options *out)
     *out = (pl_options){.listen_host = "127.0.0.1",
                         .listen_port = 8080,
                         .cores = online > 0 ? (int)online : 1,
+                        .gpus = "auto",
                         .max_queued = 1000,
                         .max_body = 8 << 20,
                         .max_mesh = (int64_t)1 << 30,

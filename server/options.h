@@ -22,6 +22,8 @@ typedef struct pl_options {
     bool address_given, no_address; /* no_address: the unix socket alone */
     const char *state;
     int cores;
+    const char *gpus;       /* "auto", "none", or a list of places and UUIDs */
+    const char *gpu_plugin; /* NULL: the worker's own */
     bool no_auth, behind_proxy;
     const char *tls_cert, *tls_key; /* files; NULL: no TLS */
     int64_t max_queued;             /* sessions that check or wait */

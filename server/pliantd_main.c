@@ -3,6 +3,7 @@
 #include "server/auth.h"
 #include "server/daemon.h"
 #include "server/executor.h"
+#include "server/gpus.h"
 #include "server/http.h"
 #include "server/idempotency.h"
 #include "server/links.h"
@@ -127,7 +128,7 @@ static bool start_parts(pl_daemon *d)
     d->machine_memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
     d->stop_fd = eventfd(0, EFD_CLOEXEC);
     return d->stop_fd >= 0 && pl_program_folder(d->programs, sizeof d->programs) == 0 &&
-           (d->capabilities = pl_capabilities_build(d)) &&
+           (d->gpus = pl_gpus_create(d)) && (d->capabilities = pl_capabilities_build(d)) &&
            (d->auth = pl_auth_create(d->state_fd, &d->options)) &&
            (d->store = pl_store_open(d->state, is_new(d), &d->counters)) &&
            (d->tenants = pl_tenants_create(d)) && (d->login_codes = pl_login_codes_create()) &&
@@ -181,6 +182,7 @@ static void stop_parts(pl_daemon *d)
     if (d->executor && d->options.stop_workers) {
         pl_executor_stop_workers(d->executor, STOP_MS);
     }
+    pl_gpus_stop(d->gpus);
     pl_executor_destroy(d->executor);
     pl_pool_destroy(d->checks);
     pl_pool_destroy(d->files);
@@ -193,6 +195,7 @@ static void stop_parts(pl_daemon *d)
     pl_sessions_destroy(d->sessions);
     pl_streams_destroy(d->streams);
     pl_auth_destroy(d->auth);
+    pl_gpus_destroy(d->gpus);
     free(d->capabilities);
     if (d->stop_fd >= 0) {
         close(d->stop_fd);

@@ -1,6 +1,8 @@
 #include "server/queue.h"
 
 #include "protocol/json.h"
+#include "server/executor.h"
+#include "server/gpus.h"
 #include "server/say.h"
 #include "server/sessions.h"
 
@@ -74,6 +76,7 @@ static void reply_devices(pl_request *r, int status)
     pl_json_set_integer(&w, "sessions", pl_sessions_count(t, PL_STATE_RUNNING));
     pl_json_set_boolean(&w, "draining", load.draining);
     pl_json_end_object(&w);
+    pl_gpus_view(pl_request_daemon(r)->gpus, &w);
     pl_json_end_array(&w);
     pl_json_set_null(&w, "next");
     pl_json_end_object(&w);
@@ -88,14 +91,21 @@ void pl_handle_devices(pl_request *r)
 
 static void set_draining(pl_request *r, bool draining)
 {
-    if (strcmp(pl_request_param(r, 0), "cpu") != 0) {
-        pl_reply_problem(r, 404, "no_such_device", "No such device", "the only device is cpu",
-                         NULL);
+    pl_daemon *d = pl_request_daemon(r);
+    const char *device = pl_request_param(r, 0);
+    if (strcmp(device, "cpu") == 0) {
+        pl_sessions_drain(d->sessions, draining);
+    } else if (pl_gpus_drain(d->gpus, device, draining)) {
+        pl_executor_kick(d->executor);
+    } else {
+        pl_reply_problem(r, 404, "no_such_device", "No such device",
+                         "devices are cpu and the UUIDs that GET /v1/devices lists", NULL);
         return;
     }
-    pl_sessions_drain(pl_request_daemon(r)->sessions, draining);
     pl_say(PL_LEVEL_INFO,
-           draining ? "drained by request: nothing is started" : "sessions are started again");
+           draining ? "%s drained by request: nothing is started there"
+                    : "%s: sessions are started there again",
+           device);
     reply_devices(r, 202);
 }
 

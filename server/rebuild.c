@@ -186,6 +186,7 @@ static void judge_state(int dir_fd, const char *directory, bool readable, pl_row
     bool checked = pl_preflight_read(dir_fd, &report) == PL_OK;
     if (checked) {
         row->bodies = pl_bodies_view(&report);
+        row->gpu_memory = pl_admission_gpu_memory(&report);
         if (row->memory <= 0) {
             row->memory = report.memory_bytes;
             row->memory_limit = pl_admission_memory_limit(0, report.memory_bytes);

@@ -76,7 +76,8 @@ static const pl_reply_field queue_place_fields[] = {
 };
 static const pl_reply_field resources_fields[] = {
     {"cores", "integer", "threads"},
-    {"gpu", "integer?", "which one"},
+    {"gpu", "string?", "UUID of the one that it runs on, or ran on last"},
+    {"gpu_memory?", "integer", "bytes of it that are kept for the session"},
     {"memory", "integer", "bytes, as asked or estimated"},
     {"time_limit", "number?", "s"},
     {0},
@@ -128,6 +129,7 @@ static const pl_reply_field estimate_fields[] = {
     {"tets", "integer", "of all bodies"},
     {"frames", "integer", "the last frame's number"},
     {"memory_bytes", "number", "at the most"},
+    {"gpu_memory_bytes", "number", "on a GPU, beside what the driver takes; 0 on the CPU"},
     {"setup_seconds", "number", "before the first step, on this machine"},
     {"seconds_per_frame", "number", "on one core of this machine"},
     {"frame_bytes", "number", "of a stored frame"},
@@ -182,14 +184,17 @@ static const pl_reply_field queue_fields[] = {
     {0},
 };
 static const pl_reply_field device_fields[] = {
-    {"device", "string", "cpu"},
+    {"device", "string", "cpu, or a GPU's UUID"},
     {"name", "string", "what it is"},
-    {"cores", "integer", "for sessions"},
-    {"cores_used", "integer", "by running sessions"},
+    {"capability?", "string", "of a GPU: its compute capability"},
+    {"cores?", "integer", "of the CPU: that sessions may use"},
+    {"cores_used?", "integer", "that running sessions use"},
     {"memory", "integer", "bytes"},
-    {"memory_used", "integer", "bytes, as estimated for running sessions"},
-    {"sessions", "integer", "that run there"},
+    {"memory_used", "integer", "bytes that running sessions were given"},
+    {"memory_others?", "integer", "of a GPU: bytes that others were seen to use"},
+    {"sessions", "integer", "that run"},
     {"draining", "boolean", "whether no more are started"},
+    {"lost?", "boolean", "of a GPU: whether the driver does not find it any more"},
     {0},
 };
 static const pl_reply_field device_list_fields[] = {

@@ -52,6 +52,8 @@ const pl_column pl_row_columns[PL_ROW_COLUMNS] = {
     INTEGER(revision, 3, "0"),
     TEXT(webhook, 3),
     TEXT(webhook_status, 3),
+    TEXT(gpu, 3),
+    NUMBER(gpu_memory, 3),
 };
 
 char **pl_row_text(const pl_row *row, const pl_column *column)

@@ -30,7 +30,9 @@ typedef struct pl_row {
     int64_t restart_ms; /* since 1970: not to be started again before; 0: at once */
     int64_t memory_retries;
     int64_t priority;
-    int64_t revision; /* how often its name, labels, ... were changed */
+    char *gpu;         /* UUID of the one that it runs on, or ran on last */
+    double gpu_memory; /* bytes of it, at the most; 0: it runs on the CPU */
+    int64_t revision;  /* how often its name, labels, ... were changed */
     double memory, time, time_limit;
     double memory_limit; /* bytes that its worker may use; 0: not known yet */
 } pl_row;
@@ -52,7 +54,7 @@ typedef struct pl_column {
     const char *fallback; /* SQL: what rows of earlier formats get; NULL for NULL or 0 */
 } pl_column;
 
-enum { PL_ROW_COLUMNS = 32, PL_ROW_FORMAT = 3 };
+enum { PL_ROW_COLUMNS = 34, PL_ROW_FORMAT = 3 };
 extern const pl_column pl_row_columns[PL_ROW_COLUMNS];
 
 /* The member that a column names. */

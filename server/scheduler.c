@@ -1,5 +1,7 @@
 #include "server/scheduler.h"
 
+#include "server/gpus.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +29,11 @@ static bool held(const pl_scheduler *s, const pl_session *session, int64_t *used
     *used = share ? share->cores : 0;
     *most = s->cores_of ? s->cores_of(s->context, session->owner) : INT64_MAX;
     return *used + session->cores > *most;
+}
+
+static bool lacks_gpu(const pl_scheduler *s, const pl_session *session)
+{
+    return session->gpu_memory > 0 && pl_gpus_free(s->gpus) < session->gpu_memory;
 }
 
 static void number(pl_scheduler *s)
@@ -68,6 +75,9 @@ void pl_scheduler_reason(const pl_scheduler *s, const pl_session *session, int64
     } else if (session->queue_position && held(s, session, &used, &most)) {
         snprintf(out, size, "waits for its owner's limit: %lld of %lld cores used", (long long)used,
                  (long long)most);
+    } else if (session->queue_position && lacks_gpu(s, session)) {
+        snprintf(out, size, "waits for %.0f MB of a GPU's memory: %.0f MB free on the emptiest",
+                 session->gpu_memory / 1e6, pl_gpus_free(s->gpus) / 1e6);
     } else if (session->queue_position > 1) {
         snprintf(out, size, "waits for %d session%s before it", session->queue_position - 1,
                  session->queue_position == 2 ? "" : "s");
@@ -191,22 +201,6 @@ void pl_scheduler_move(pl_scheduler *s, pl_session *session)
     }
 }
 
-pl_session *pl_scheduler_next(pl_scheduler *s)
-{
-    int64_t used, most;
-    size_t i = 0;
-    while (i < s->count && held(s, s->queue[i], &used, &most)) {
-        i++;
-    }
-    if (s->draining || i == s->count || !fits(s, s->queue[i])) {
-        return NULL;
-    }
-    pl_session *session = s->queue[i];
-    take_out(s, i);
-    pl_scheduler_take(s, session);
-    return session;
-}
-
 /* Out of memory, the owner's cores are not counted: their limit is not kept, the machine's is. */
 static void add_share(pl_scheduler *s, const pl_session *session)
 {
@@ -232,6 +226,49 @@ static void add_share(pl_scheduler *s, const pl_session *session)
     share->running++;
 }
 
+static void take_cores(pl_scheduler *s, const pl_session *session)
+{
+    s->cores_used += session->cores;
+    s->memory_used += session->memory;
+    add_share(s, session);
+}
+
+/* A place on a GPU for a session that wants one. */
+static bool place(pl_scheduler *s, pl_session *session)
+{
+    if (session->gpu_memory <= 0) {
+        return true;
+    }
+    const char *uuid = pl_gpus_place(s->gpus, session->gpu_memory);
+    if (uuid) {
+        pl_session_set_text(&session->gpu, uuid);
+    }
+    return uuid;
+}
+
+pl_session *pl_scheduler_next(pl_scheduler *s)
+{
+    int64_t used, most;
+    bool gpus_full = false;
+    for (size_t i = 0; !s->draining && i < s->count; i++) {
+        pl_session *session = s->queue[i];
+        if (held(s, session, &used, &most) || (session->gpu_memory > 0 && gpus_full)) {
+            continue;
+        }
+        if (!fits(s, session)) {
+            return NULL;
+        }
+        if (!place(s, session)) {
+            gpus_full = true;
+            continue;
+        }
+        take_out(s, i);
+        take_cores(s, session);
+        return session;
+    }
+    return NULL;
+}
+
 static void drop_share(pl_scheduler *s, const pl_session *session)
 {
     pl_share *share = share_of(s, session->owner);
@@ -246,14 +283,18 @@ static void drop_share(pl_scheduler *s, const pl_session *session)
 
 void pl_scheduler_take(pl_scheduler *s, const pl_session *session)
 {
-    s->cores_used += session->cores;
-    s->memory_used += session->memory;
-    add_share(s, session);
+    take_cores(s, session);
+    if (session->gpu_memory > 0) {
+        pl_gpus_take(s->gpus, session->gpu, session->gpu_memory);
+    }
 }
 
 void pl_scheduler_free(pl_scheduler *s, const pl_session *session)
 {
     s->cores_used -= session->cores;
     s->memory_used -= session->memory;
+    if (session->gpu_memory > 0) {
+        pl_gpus_give(s->gpus, session->gpu, session->gpu_memory);
+    }
     drop_share(s, session);
 }

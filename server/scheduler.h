@@ -2,7 +2,7 @@
  * crashed and wait for the time of their restart, which hold nothing up. Pure bookkeeping without
  * locks or clocks; sessions.c calls it under the table's mutex.
  *
- * A session whose owner uses as many cores as they may is passed over until one of theirs has ended.
+ * One that waits for memory of a GPU holds up those that want one too, and no other. A session whose owner uses as many cores as they may is passed over until one of theirs has ended.
  * Strict order means that a session which does not fit now holds up those behind it: small sessions
  * can not starve a large one, and a position in the queue means something.
  */
@@ -30,6 +30,7 @@ typedef struct pl_scheduler {
     size_t share_count, share_capacity;
     int64_t (*cores_of)(void *context, const char *owner); /* that an owner may use at once */
     void *context;
+    struct pl_gpus *gpus;
 } pl_scheduler;
 
 void pl_scheduler_clear(pl_scheduler *s);

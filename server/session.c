@@ -121,6 +121,8 @@ pl_session *pl_session_create(pl_daemon *daemon, const pl_row *row)
     s->webhook_status = copy(row->webhook_status);
     s->priority = row->priority;
     s->revision = row->revision;
+    s->gpu = copy(row->gpu);
+    s->gpu_memory = row->gpu_memory;
     s->crashes = row->crashes;
     s->checkpoint = row->checkpoint;
     s->restart_ms = row->restart_ms;
@@ -157,9 +159,10 @@ void pl_session_release(pl_session *s)
     if (!s || atomic_fetch_sub(&s->references, 1) > 1) {
         return;
     }
-    char *owned[] = {s->group,     s->directory, s->owner,    s->name,    s->reason,
-                     s->message,   s->bodies,    s->failure,  s->worker,  s->desired,
-                     s->paused_by, s->labels,    s->metadata, s->webhook, s->webhook_status};
+    char *owned[] = {s->group,  s->directory, s->owner,     s->name,
+                     s->reason, s->message,   s->bodies,    s->failure,
+                     s->worker, s->desired,   s->paused_by, s->labels,
+                     s->gpu,    s->metadata,  s->webhook,   s->webhook_status};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) {
         free(owned[i]);
     }
@@ -184,6 +187,8 @@ pl_row pl_session_describe(const pl_session *s)
                   .paused_by = s->paused_by,
                   .labels = s->labels,
                   .metadata = s->metadata,
+                  .gpu = s->gpu,
+                  .gpu_memory = s->gpu_memory,
                   .webhook = s->webhook,
                   .webhook_status = s->webhook_status,
                   .priority = s->priority,

@@ -60,6 +60,8 @@ typedef struct pl_session {
     /* under the table's mutex */
     int64_t since_ms;
     char *group; /* NULL: none */
+    char *gpu;   /* UUID, as in pl_row */
+    double gpu_memory;
     char *reason, *message, *bodies, *failure, *worker, *desired, *paused_by;
     char *labels, *metadata, *webhook, *webhook_status; /* as in pl_row */
     int64_t priority;

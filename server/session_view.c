@@ -48,7 +48,12 @@ static void view_progress(const pl_session *s, const char *queue_reason, pl_json
     pl_json_key(w, "resources");
     pl_json_begin_object(w);
     pl_json_set_integer(w, "cores", s->cores);
-    pl_json_set_null(w, "gpu");
+    if (s->gpu) {
+        pl_json_set_string(w, "gpu", s->gpu);
+        pl_json_set_integer(w, "gpu_memory", (int64_t)s->gpu_memory);
+    } else {
+        pl_json_set_null(w, "gpu");
+    }
     pl_json_set_integer(w, "memory", (int64_t)s->memory);
     if (s->time_limit > 0) {
         pl_json_set_number(w, "time_limit", s->time_limit);

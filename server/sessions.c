@@ -95,6 +95,7 @@ pl_sessions *pl_sessions_create(pl_daemon *daemon)
     t->scheduler.memory = daemon->machine_memory;
     t->scheduler.cores_of = cores_of;
     t->scheduler.context = daemon;
+    t->scheduler.gpus = daemon->gpus;
     return t;
 }
 
@@ -290,6 +291,9 @@ static void enter(pl_sessions *t, pl_session *s, pl_session_state to, const pl_m
     }
     if (what->memory_limit > 0) {
         s->memory_limit = what->memory_limit;
+    }
+    if (what->gpu_memory > 0) {
+        s->gpu_memory = what->gpu_memory;
     }
     if (what->recovery) {
         s->attempt = what->recovery->attempt;

@@ -47,7 +47,7 @@ pl_recovery pl_sessions_recovery(pl_sessions *sessions, pl_session *session);
 typedef struct pl_move {
     const char *reason, *message;
     const char *failure, *bodies; /* JSON texts */
-    double memory, memory_limit;
+    double memory, memory_limit, gpu_memory;
     const pl_recovery *recovery;
     int64_t delay_ms; /* to queued: not to be started before */
     bool first;       /* to queued: before the others, for it had its turn */

@@ -139,6 +139,19 @@ static double reweighed_bytes(const pl_scene *scene, const pl_layout *layout, do
     return 1.6 * 8 * nnz + 600.0 * (double)e->count; /* the list of entries while it is assembled */
 }
 
+/* What backends/device allocates. Of a tetrahedron shape, volume, constants, weight, energy and measures and
+ * a contribution of four numbers a corner, with their places and the corners' numbers; of a vertex
+ * positions, rows and the history in its precision, sums in double. */
+static double device_bytes(const pl_scene *scene, double terms, double vertices)
+{
+    if (scene->solver.device == PL_DEVICE_CPU)
+        return 0;
+    double number = pl_solver_is_single(&scene->solver) ? 4 : 8;
+    double pairs = scene->solver.method == PL_METHOD_LBFGS ? 2.0 * (scene->solver.window + 1) : 0;
+    return 1e6 + terms * (48 + 42 * number) + vertices * (90 + 3 * number * (16 + pairs)) +
+           obstacle_bytes(scene);
+}
+
 pl_status pl_scene_check(const pl_scene *scene, const pl_mesh *meshes, pl_estimate *out,
                          int64_t *pin_counts, pl_faults *faults)
 {
@@ -162,6 +175,7 @@ pl_status pl_scene_check(const pl_scene *scene, const pl_mesh *meshes, pl_estima
                         1.15 * 8 * nnz * factors +
                         (scene->force_count ? 250 : 24) * (double)layout.vertices +
                         obstacle_bytes(scene) + reweighed_bytes(scene, &layout, nnz * factors),
+        .device_bytes = device_bytes(scene, m, (double)layout.vertices),
         .seconds_per_frame = steps * iterations * iteration,
         .setup_seconds = 0.005 + 3e-6 * m + 4e-8 * nnz * factors,
         .frame_bytes = (double)layout.vertices * 3 * (scene->output.precision ? 8 : 4) *

@@ -193,6 +193,7 @@ static pl_status judge(preflight *p)
     p->report.vertices = estimate.vertices;
     p->report.tets = estimate.tets;
     p->report.memory_bytes = estimate.memory_bytes;
+    p->report.gpu_memory_bytes = estimate.device_bytes;
     p->report.seconds_per_frame = estimate.seconds_per_frame;
     p->report.setup_seconds = estimate.setup_seconds;
     p->report.frame_bytes = estimate.frame_bytes;

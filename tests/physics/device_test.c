@@ -1,6 +1,7 @@
 /* The backend for devices (engine/backends/device), its kernels run on the host: the CPU's numbers to
  * rounding, of every material and element that it has, under every method that it has; the same bits
  * every time; and what it lacks is refused with the reason. */
+#include "engine/backends/device/device.h"
 #include "engine/backends/device/phases.h"
 #include "engine/state.h"
 #include "tests/support/scene_run.h"
@@ -413,6 +414,43 @@ START_TEST(scenes_are_refused_where_the_device_refuses)
 }
 END_TEST
 
+/* What a preflight says a session takes of a GPU is what it takes, or somewhat more. */
+START_TEST(its_memory_is_estimated)
+{
+    static const char *const scenes[] = {
+        "'solver': {'method': 'chebyshev_descent'},"
+        "'bodies': [{'mesh': {'box': {'size': [2, 1, 1], 'cells': [40, 20, 20]}}}]",
+        "'solver': {'method': 'lbfgs', 'window': 30}, 'materials': {'m': {'model': 'spline',"
+        "'splines': 'A'}}, 'obstacles': [{'plane': {'offset': -2}}], 'bodies': [{'material': 'm',"
+        "'mesh': {'box': {'size': [2, 1, 1], 'cells': [40, 20, 20]}}}]",
+        "'solver': {'method': 'chebyshev_descent'}, 'materials': {'m': {'thickness': 0.01,"
+        "'bending': {}}}, 'bodies': [{'material': 'm', 'mesh': {'cloth': {'size': [1, 1],"
+        "'cells': [120, 120]}}}]",
+    };
+    precision p = _i % 2 ? SINGLE : DOUBLE;
+    pl_run_on_host();
+    pl_run *r = pl_run_openf(1, "{'pliant': 1, %s}", scenes[_i / 2]);
+    pl_estimate estimate;
+    pl_faults faults = {0};
+    r->scene.solver.device = PL_DEVICE_GPU;
+    r->scene.solver.precision = p == SINGLE ? PL_PRECISION_SINGLE : PL_PRECISION_DOUBLE;
+    ck_assert_int_eq(pl_scene_check(&r->scene, r->meshes, &estimate, NULL, &faults), PL_OK);
+    const pl_backend_ops *device = p == SINGLE ? &pl_backend_device_f32 : &pl_backend_device_f64;
+    r->model->solver.device = PL_DEVICE_GPU;
+    pl_backend_register(device);
+    size_t before = pl_device_handed_out();
+    pl_state *state;
+    ck_assert_int_eq(pl_state_create(r->model, 1, &state), PL_OK);
+    double taken = (double)(pl_device_handed_out() - before);
+    ck_assert_double_gt(estimate.device_bytes, 0.95 * taken);
+    ck_assert_double_lt(estimate.device_bytes, 1.5 * taken);
+    pl_state_destroy(state);
+    pl_backend_register(NULL);
+    r->model->solver.device = r->scene.solver.device = PL_DEVICE_CPU;
+    pl_run_close(r);
+}
+END_TEST
+
 /* A checkpoint of one precision is none of another's. */
 START_TEST(precision_decides_bits)
 {
@@ -454,6 +492,7 @@ int main(void)
     tcase_add_loop_test(t, the_minimum_is_newton_s, 0, 6);
     tcase_add_loop_test(t, sheets_are_the_cpu_s, 0, 2 * SHEET_COUNT);
     tcase_add_loop_test(t, obstacles_are_the_cpu_s, 0, 2 * OBSTACLE_COUNT);
+    tcase_add_loop_test(t, its_memory_is_estimated, 0, 6);
     tcase_add_loop_test(t, what_it_lacks_is_refused, 0, LACKING_COUNT);
     tcase_add_test(t, precision_decides_bits);
     tcase_add_loop_test(t, scenes_are_refused_where_the_device_refuses, 0, GPU_SCENE_COUNT);

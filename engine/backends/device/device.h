@@ -45,6 +45,8 @@ const char *pl_device_error(void);
 /* While a kernel's loop runs on the host, and at no other time, the device's memory can be read. */
 void pl_device_open(void);
 void pl_device_close(void);
+/* Bytes handed out so far, what was released and used again not twice. */
+size_t pl_device_handed_out(void);
 #endif
 
 #ifdef __cplusplus

@@ -22,6 +22,11 @@ static void protect(int how)
         mprotect(memory, (used + 4095) / 4096 * 4096, how);
 }
 
+size_t pl_device_handed_out(void)
+{
+    return used;
+}
+
 void pl_device_open(void)
 {
     if (depth++ == 0)

@@ -1,0 +1,223 @@
+/* Sessions on a GPU through the daemon, with a plug-in whose one device is the host and has 1 GiB: they run
+ * there, its memory is shared out and kept over a restart, and where there is none they are refused with
+ * the reason. */
+#include "protocol/record.h"
+#include "tests/support/session_client.h"
+#include "tests/support/suite.h"
+
+#include <check.h>
+#include <limits.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static daemon_fixture daemon_;
+static daemon_fixture *const d = &daemon_;
+static char plugin[PATH_MAX];
+
+static const char UUID[] = "GPU-emulated";
+
+static void start_with(const char *gpus)
+{
+    static const char *options[8];
+    ssize_t n = readlink("/proc/self/exe", plugin, sizeof plugin - 64);
+    ck_assert_int_gt(n, 0);
+    plugin[n] = '\0';
+    for (int up = 0; up < 2; up++)
+        *strrchr(plugin, '/') = '\0';
+    strcat(plugin, "/libpliant_emulated.so");
+    const char *const wanted[] = {"--cores", "4", "--gpu-plugin", plugin, "--gpus", gpus, NULL};
+    memcpy(options, wanted, sizeof wanted);
+    daemon_fixture_start(d, options);
+}
+
+static void start(void)
+{
+    start_with("auto");
+}
+
+static void stop(void)
+{
+    daemon_fixture_stop(d);
+}
+
+/* Needs some 540 MB of a GPU, of which a driver's context is 537. */
+static char *scene(const char *device, int64_t steps)
+{
+    char *text;
+    ck_assert_int_ge(
+        asprintf(&text,
+                 "{\"pliant\": 1, \"time\": {\"step\": 0.01, \"steps\": %lld}, \"solver\": "
+                 "{\"method\": \"chebyshev_descent\", \"iterations\": 40, \"tolerance\": 0, "
+                 "\"device\": \"%s\"%s}, \"bodies\": [{\"mesh\": {\"box\": {\"cells\": [4, 4, 4]}}"
+                 "}], \"pins\": [{\"select\": {\"side\": \"-x\"}}]}",
+                 (long long)steps, device,
+                 strcmp(device, "gpu") == 0 ? ", \"precision\": \"double\"" : ""),
+        0);
+    return text;
+}
+
+enum { ENDLESS = 1000000 };
+
+static void post(const char *device, int64_t steps, char id[33])
+{
+    session_post_free(d, scene(device, steps), id);
+}
+
+/* A number of the GPU in GET /v1/devices. */
+static int64_t of_gpu(const char *member)
+{
+    http_reply *r = http_get(d, "/v1/devices");
+    http_expect(r, 200);
+    char path[64];
+    ck_assert_str_eq(json_text(r->json, "items/1/device"), UUID);
+    snprintf(path, sizeof path, "items/1/%s", member);
+    int64_t value = json_count(r->json, path);
+    http_reply_free(r);
+    return value;
+}
+
+/* Wait until it waits for a GPU. */
+static void await_reason(const char *id)
+{
+    for (int k = 0; k < 400; k++) {
+        json_t *session = session_show(d, id);
+        bool waits = strcmp(json_text(session, "state"), "queued") == 0 &&
+                     strstr(json_text(session, "queue/reason"), "of a GPU's memory");
+        json_decref(session);
+        if (waits)
+            return;
+        daemon_fixture_nap();
+    }
+    ck_abort_msg("session %s does not wait for a GPU", id);
+}
+
+/* float32 positions of the last frame, of 125 vertices. */
+enum { COORDINATES = 3 * 125 };
+static void read_frame(const char *id, float x[COORDINATES])
+{
+    http_reply *r = http_getf(d, "/v1/sessions/%s/frames/latest", id);
+    pl_record record;
+    http_expect(r, 200);
+    ck_assert_int_eq(pl_record_decode((const unsigned char *)r->body, r->length, &record),
+                     PL_RECORD_GOOD);
+    ck_assert_uint_eq(record.length, 32 + COORDINATES * sizeof *x);
+    memcpy(x, r->body + PL_RECORD_HEADER + 32, COORDINATES * sizeof *x);
+    http_reply_free(r);
+}
+
+START_TEST(sessions_run_on_a_gpu)
+{
+    char gpu[33], cpu[33];
+    post("gpu", 10, gpu);
+    session_await(d, gpu, "succeeded");
+    json_t *session = session_show(d, gpu);
+    ck_assert_str_eq(json_text(session, "resources/gpu"), UUID);
+    ck_assert_int_gt(json_count(session, "resources/gpu_memory"), 500 << 20);
+    json_decref(session);
+    post("cpu", 10, cpu);
+    session_await(d, cpu, "succeeded");
+    float x[COORDINATES], y[COORDINATES], most = 0;
+    read_frame(gpu, x);
+    read_frame(cpu, y);
+    for (int i = 0; i < COORDINATES; i++)
+        most = fmaxf(most, fabsf(x[i] - y[i]));
+    ck_assert_double_le(most, 1e-6);
+    http_reply *r = http_get(d, "/v1/capabilities");
+    ck_assert_str_eq(json_text(r->json, "devices/1/uuid"), UUID);
+    http_reply_free(r);
+    ck_assert_int_eq(of_gpu("sessions"), 0);
+    ck_assert_int_eq(of_gpu("memory_used"), 0);
+}
+END_TEST
+
+/* A second one waits, those that want no GPU go past it, and it goes on when the first has ended: also where
+ * a new daemon has taken the first one over. */
+START_TEST(memory_is_shared_out)
+{
+    char first[33], second[33], other[33];
+    post("gpu", ENDLESS, first);
+    session_await_frame(d, first, 1);
+    post("gpu", ENDLESS, second);
+    await_reason(second);
+    post("cpu", 3, other);
+    session_await(d, other, "succeeded");
+    ck_assert_int_eq(of_gpu("sessions"), 1);
+    int64_t used = of_gpu("memory_used");
+    ck_assert_int_gt(used, 500 << 20);
+    http_reply *page = http_get(d, "/metrics");
+    ck_assert_ptr_nonnull(strstr(page->body, "pliant_gpu_sessions{uuid=\"GPU-emulated\"} 1\n"));
+    http_reply_free(page);
+
+    ck_assert_int_eq(daemon_fixture_end(d, SIGKILL), 128 + SIGKILL);
+    daemon_fixture_resume(d);
+    await_reason(second);
+    ck_assert_int_eq(of_gpu("sessions"), 1);
+    ck_assert_int_eq(of_gpu("memory_used"), used);
+
+    char target[80];
+    snprintf(target, sizeof target, "/v1/sessions/%s/cancel", first);
+    http_reply_free(http_post(d, target, NULL));
+    session_await(d, first, "cancelled");
+    session_await_frame(d, second, 1);
+    ck_assert_int_eq(of_gpu("sessions"), 1);
+}
+END_TEST
+
+START_TEST(a_drained_gpu_starts_nothing)
+{
+    char id[33];
+    http_reply *r = http_post(d, "/v1/devices/GPU-emulated/drain", NULL);
+    http_expect(r, 202);
+    http_reply_free(r);
+    post("gpu", 3, id);
+    await_reason(id);
+    r = http_post(d, "/v1/devices/GPU-emulated/resume", NULL);
+    http_expect(r, 202);
+    http_reply_free(r);
+    session_await(d, id, "succeeded");
+    r = http_post(d, "/v1/devices/GPU-other/drain", NULL);
+    http_problem(r, 404, "no_such_device");
+    http_reply_free(r);
+}
+END_TEST
+
+/* Never the CPU in its place. */
+START_TEST(without_a_gpu_it_is_refused)
+{
+    static const struct {
+        const char *gpus, *reason;
+    } rows[] = {{"none", "--gpus none"}, {"GPU-other,7", "names none of those that are there"}};
+    start_with(rows[_i].gpus);
+    char *text = scene("gpu", 3);
+    http_reply *r = http_post(d, "/v1/sessions", text);
+    const json_t *fault = http_fault(http_problem(r, 422, "invalid_scene"), "/solver/device");
+    ck_assert_str_eq(json_text(fault, "code"), "no_gpu");
+    ck_assert_ptr_nonnull(strstr(json_text(fault, "got"), rows[_i].reason));
+    http_reply_free(r);
+    free(text);
+    r = http_get(d, "/v1/devices");
+    ck_assert_ptr_null(json_at(r->json, "items/1"));
+    http_reply_free(r);
+    stop();
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("gpus");
+    TCase *with = tcase_create("with a GPU"), *without = tcase_create("without");
+    tcase_add_checked_fixture(with, start, stop);
+    tcase_set_timeout(with, 120);
+    tcase_set_timeout(without, 120);
+    tcase_add_test(with, sessions_run_on_a_gpu);
+    tcase_add_test(with, memory_is_shared_out);
+    tcase_add_test(with, a_drained_gpu_starts_nothing);
+    tcase_add_loop_test(without, without_a_gpu_it_is_refused, 0, 2);
+    suite_add_tcase(suite, with);
+    suite_add_tcase(suite, without);
+    return run_suite(suite);
+}
