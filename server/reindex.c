@@ -6,6 +6,7 @@
 #include "server/reconcile.h"
 #include "server/say.h"
 #include "server/sessions.h"
+#include "server/tenant_backup.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,6 +23,7 @@ typedef struct reindex {
     pl_daemon *daemon;
     bool terminal; /* standard output is one */
     int64_t sessions, guessed, refused, meshes, grants;
+    int64_t tenants; /* rows */
     int64_t states[PL_STATE_COUNT];
 } reindex;
 
@@ -133,12 +135,15 @@ static void summarise(const reindex *x, const char *aside)
             printf(" %lld %s", (long long)x->states[i], pl_state_name((pl_session_state)i));
         }
     }
-    printf("; %lld meshes, %lld grants from scenes.\n", (long long)x->meshes, (long long)x->grants);
+    printf("; %lld meshes, %lld grants from scenes", (long long)x->meshes, (long long)x->grants);
+    printf("; %lld users, groups, members and tokens.\n",
+           (long long)(x->tenants > 0 ? x->tenants : 0));
     if (x->guessed || x->refused) {
         printf("%lld with a guessed owner, %lld directories left out: see the lines above.\n",
                (long long)x->guessed, (long long)x->refused);
     }
-    printf("Lost: idempotency keys, grants of meshes that no session uses, counts of crashes.\n");
+    printf("Lost: idempotency keys, grants of meshes that no session uses, counts of crashes, "
+           "who changed what.\n");
     if (*aside) {
         printf("The old database is %s in the state directory.\n", aside);
     }
@@ -156,6 +161,10 @@ int pl_reindex(pl_daemon *d)
     d->store = pl_store_open(d->state, true, &d->counters);
     if (!d->store) {
         return -1;
+    }
+    x.tenants = pl_tenant_backup_restore(d->store, d->state_fd);
+    if (x.tenants < 0) {
+        pl_say(PL_LEVEL_WARN, "tenants.json is damaged: users, groups and tokens are lost");
     }
     pl_each_below(d, "meshes", take_mesh, &x);
     pl_each_below(d, "sessions", take_session, &x);

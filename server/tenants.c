@@ -3,6 +3,7 @@
 #include "server/executor.h"
 #include "server/say.h"
 #include "server/store.h"
+#include "server/tenant_backup.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -271,6 +272,9 @@ bool pl_tenants_reload(pl_tenants *t)
         pl_say(PL_LEVEL_ERROR, "users and tokens could not be read again");
     }
     picture_clear(&new);
+    if (good && !pl_tenant_backup_write(t->daemon->store, t->daemon->state_fd)) {
+        pl_say(PL_LEVEL_ERROR, "users and tokens could not be written to tenants.json");
+    }
     pthread_mutex_unlock(&t->reload);
     if (good && t->daemon->executor) {
         pl_executor_kick(t->daemon->executor); /* somebody may use more cores now */

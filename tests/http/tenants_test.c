@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -112,6 +113,38 @@ START_TEST(they_survive_a_restart)
     http_reply_free(r);
     ck_assert_int_eq(status_of(d->token, "DELETE", "/v1/groups/lab", NULL), 409);
     ck_assert_int_eq(status_of(d->token, "DELETE", "/v1/users/alice", NULL), 409);
+}
+END_TEST
+
+/* The database lost, they come back from the copy beside it. */
+START_TEST(they_survive_the_database)
+{
+    char secret[TENANT_SECRET], id[33];
+    tenant_user(d, "alice");
+    tenant_group(d, "lab");
+    tenant_member(d, "lab", "alice", "manage");
+    tenant_token(d, "alice", "read submit", secret, NULL);
+    limit("alice", "{\"sessions\": 7}");
+    tenant_session(d, secret, "lab", id);
+    ck_assert_int_eq(daemon_fixture_end(d, SIGTERM), 0);
+    static const char *const files[] = {"pliant.db", "pliant.db-wal", "pliant.db-shm"};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        unlink(daemon_fixture_path(d, "%s", files[i]));
+    ck_assert_int_eq(COMMAND("--reindex"), 0);
+    daemon_fixture_resume(d);
+    http_reply *r = tenant_call(d, secret, "GET", "/v1/me", NULL, NULL);
+    http_expect(r, 200);
+    ck_assert_str_eq(json_text(r->json, "groups/0/role"), "manage");
+    ck_assert_int_eq(json_count(r->json, "limits/sessions"), 7);
+    http_reply_free(r);
+    r = tenant_call(d, secret, "GET", "/v1/sessions", NULL, NULL);
+    http_expect(r, 200);
+    ck_assert_str_eq(json_text(r->json, "items/0/id"), id);
+    ck_assert_str_eq(json_text(r->json, "items/0/group"), "lab");
+    http_reply_free(r);
+    struct stat st;
+    ck_assert_int_eq(stat(daemon_fixture_path(d, "tenants.json"), &st), 0);
+    ck_assert_int_eq(st.st_mode & 077, 0);
 }
 END_TEST
 
@@ -505,6 +538,7 @@ int main(void)
     tcase_add_checked_fixture(c, start, stop);
     tcase_add_test(c, commands_beside_a_daemon);
     tcase_add_test(c, they_survive_a_restart);
+    tcase_add_test(c, they_survive_the_database);
     tcase_add_test(c, a_token_begets_no_more_than_itself);
     tcase_add_test(c, tokens_are_ones_own);
     tcase_add_test(c, revoking_ends_streams);
