@@ -313,6 +313,33 @@ START_TEST(obstacles_are_the_cpu_s)
 }
 END_TEST
 
+/* What is changed between two steps is changed on the device: gravity, a pin that had no motion, an
+ * obstacle that had one. */
+START_TEST(changes_are_the_cpu_s)
+{
+    static const char method[] = "'method': 'chebyshev_descent', 'iterations': 48";
+    precision p = _i % 2 ? SINGLE : DOUBLE;
+    pl_run *runs[2] = {falling(HOST, method, OBSTACLES[0]), falling(p, method, OBSTACLES[0])};
+    for (int k = 0; k < 2; k++) {
+        pl_change_motion pin = {.motion = {.present = true, .velocity = {0.1, 0.2, 0}}};
+        pl_change_motion below = {
+            .motion = {.present = true, .axis = {0, 0, 1}, .degrees_per_second = 60}};
+        pl_change change = {.has_gravity = true,
+                            .gravity = {1, -4, 0},
+                            .pin_count = 1,
+                            .obstacle_count = 1,
+                            .pins = &pin,
+                            .obstacles = &below};
+        pl_run_frames(runs[k], 2);
+        ck_assert_int_eq(pl_model_change(runs[k]->model, &change, pl_state_time(runs[k]->state)),
+                         PL_OK);
+        pl_run_frames(runs[k], 3);
+    }
+    ck_assert_int_gt(runs[0]->metrics.contacts, 0);
+    three_frames_are_the_same(runs[0], runs[1], p);
+}
+END_TEST
+
 /* ---- what is not there
  * ------------------------------------------------------------------------------------- */
 
@@ -492,6 +519,7 @@ int main(void)
     tcase_add_loop_test(t, the_minimum_is_newton_s, 0, 6);
     tcase_add_loop_test(t, sheets_are_the_cpu_s, 0, 2 * SHEET_COUNT);
     tcase_add_loop_test(t, obstacles_are_the_cpu_s, 0, 2 * OBSTACLE_COUNT);
+    tcase_add_loop_test(t, changes_are_the_cpu_s, 0, 2);
     tcase_add_loop_test(t, its_memory_is_estimated, 0, 6);
     tcase_add_loop_test(t, what_it_lacks_is_refused, 0, LACKING_COUNT);
     tcase_add_test(t, precision_decides_bits);

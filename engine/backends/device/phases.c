@@ -185,7 +185,7 @@ static void device_place_pins(pl_backend *b, double time, double *x)
         const pl_pin_model *pin = &b->model->pins[p];
         pl_pose pose = pl_motion_pose(&pin->motion, time);
         pl_place_pin_arguments a = {.axes = pin->axes,
-                                    .moved = pin->motion.present,
+                                    .moved = pl_motion_moves(&pin->motion),
                                     .vertex = d->model.pin_vertex[p],
                                     .x0 = d->model.x0,
                                     .x = numbers(x)};
