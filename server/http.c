@@ -1,12 +1,15 @@
 #include "server/http.h"
 
 #include "server/audit.h"
+#include "server/deadlines.h"
+#include "server/gate.h"
 #include "server/judge.h"
 #include "server/listener.h"
 #include "server/pool.h"
 #include "server/request.h"
 #include "server/tls.h"
 #include "server/say.h"
+#include "server/streams.h"
 
 #include <errno.h>
 #include <microhttpd.h>
@@ -35,7 +38,49 @@ struct pl_http {
     _Atomic int64_t body_bytes;
     _Atomic int64_t open_requests;
     _Atomic int64_t (*counts)[6]; /* [routes][status class] */
+    pl_deadlines *deadlines;
+    pl_ticker ticker; /* enforces them each second */
 };
+
+/* ---- what arrives too slowly -------------------------------------------------------------------
+ */
+
+static void note_connection(void *context, struct MHD_Connection *connection, void **slot,
+                            enum MHD_ConnectionNotificationCode what)
+{
+    pl_http *http = context;
+    if (what == MHD_CONNECTION_NOTIFY_STARTED) {
+        const union MHD_ConnectionInfo *info =
+            MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+        *slot = info ? pl_deadline_open(http->deadlines, info->connect_fd, pl_monotonic_ms())
+                     : NULL;
+    } else {
+        pl_deadline_close(http->deadlines, *slot);
+        *slot = NULL;
+    }
+}
+
+static pl_deadline *deadline_of(struct MHD_Connection *connection)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    return info ? info->socket_context : NULL;
+}
+
+static void await_now(pl_http *http, struct MHD_Connection *connection, pl_arrival what)
+{
+    pl_deadline_set(http->deadlines, deadline_of(connection), what, pl_monotonic_ms());
+}
+
+static void enforce(pl_ticker *ticker, int64_t now_ms)
+{
+    pl_http *http = (pl_http *)((char *)ticker - offsetof(pl_http, ticker));
+    int late = pl_deadlines_enforce(http->deadlines, now_ms);
+    if (late) {
+        atomic_fetch_add(&http->daemon->counters.connections_late, late);
+        pl_say(PL_LEVEL_DEBUG, "http: %d requests came too slowly", late);
+    }
+}
 
 /* ---- the body ----------------------------------------------------------------------------------
  */
@@ -235,14 +280,17 @@ static enum MHD_Result answer(void *context, struct MHD_Connection *connection, 
 {
     pl_request *r = *slot;
     if (!r) {
+        await_now(context, connection, PL_ARRIVES_BODY);
         return begin(context, connection, method, path, slot);
     }
     if (*size) {
+        pl_deadline_received(r->http->deadlines, deadline_of(connection), *size);
         take_body(r, data, *size);
         *size = 0;
         return r->reply.status && r->received > pl_judge_body_limit(r) + PL_SWALLOW_MAX ? MHD_NO
                                                                                         : MHD_YES;
     }
+    await_now(context, connection, PL_ARRIVED);
     bool again = r->dispatched && r->route && r->route->run == PL_RUN_HERE;
     if (!r->reply.status && (!r->dispatched || again)) {
         r->dispatched = true;
@@ -260,6 +308,7 @@ static void complete(void *context, struct MHD_Connection *connection, void **sl
 {
     pl_http *http = context;
     pl_request *r = *slot;
+    await_now(http, connection, PL_ARRIVES_HEAD);
     if (!r) {
         return;
     }
@@ -404,8 +453,9 @@ static struct MHD_Daemon *start_library(pl_http *http, int kind)
         MHD_OPTION_CONNECTION_LIMIT, connections, MHD_OPTION_PER_IP_CONNECTION_LIMIT, per_ip,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
         MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)o->idle_timeout, MHD_OPTION_STRICT_FOR_CLIENT,
-        0, MHD_OPTION_NOTIFY_COMPLETED, complete, http, MHD_OPTION_UNESCAPE_CALLBACK, unescape,
-        NULL, MHD_OPTION_ARRAY, tls ? certificate : certificate + 2, MHD_OPTION_END);
+        0, MHD_OPTION_NOTIFY_COMPLETED, complete, http, MHD_OPTION_NOTIFY_CONNECTION,
+        note_connection, http, MHD_OPTION_UNESCAPE_CALLBACK, unescape, NULL, MHD_OPTION_ARRAY,
+        tls ? certificate : certificate + 2, MHD_OPTION_END);
 }
 
 /* True where that one is not wanted, or listens. */
@@ -439,8 +489,14 @@ pl_http *pl_http_create(pl_daemon *daemon, const pl_route *routes)
     http->routes = routes;
     http->counts = calloc(count, sizeof *http->counts);
     http->listeners[BY_ADDRESS].fd = http->listeners[BY_UNIX].fd = -1;
+    http->deadlines = pl_deadlines_create(daemon->options.idle_timeout);
+    http->ticker.tick = enforce;
     daemon->http = http; /* the first request may come before this returns */
-    if (!http->counts || !start_listener(http, BY_ADDRESS) || !start_listener(http, BY_UNIX)) {
+    if (http->deadlines) {
+        pl_streams_enlist(daemon->streams, &http->ticker);
+    }
+    if (!http->counts || !http->deadlines || !start_listener(http, BY_ADDRESS) ||
+        !start_listener(http, BY_UNIX)) {
         pl_http_destroy(http, 0);
         daemon->http = NULL;
         return NULL;
@@ -480,6 +536,8 @@ void pl_http_destroy(pl_http *http, int timeout_ms)
             MHD_stop_daemon(http->listeners[i].mhd);
         }
     }
+    pl_streams_delist(http->daemon->streams, &http->ticker);
+    pl_deadlines_destroy(http->deadlines);
     free(http->counts);
     free(http);
 }

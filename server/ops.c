@@ -184,6 +184,8 @@ static void put_counters(page *p, const pl_counters *c)
          &c->auth_failures},
         {"audit_dropped_total", "counter", "Audit rows dropped because the database was behind.",
          &c->audit_dropped},
+        {"connections_late_total", "counter",
+         "Connections shut down as their requests came too slowly.", &c->connections_late},
         {"store_commits_total", "counter", "Database transactions.", &c->store_commits},
         {"store_rows_total", "counter", "Database changes, grouped into transactions.",
          &c->store_rows},

@@ -1,0 +1,180 @@
+/* Requests that arrive a byte now and then are ended after their time, whatever they send; those that come at
+ * a fair rate are not; and a flood of heads is answered or ended. */
+#include "tests/support/session_client.h"
+#include "tests/support/suite.h"
+
+#include <check.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static daemon_fixture daemon_;
+static daemon_fixture *const d = &daemon_;
+
+static void start(void)
+{
+    static const char *const options[] = {"--idle-timeout", "1", "--cores", "2", NULL};
+    daemon_fixture_start(d, options);
+}
+
+static void stop(void)
+{
+    daemon_fixture_stop(d);
+}
+
+static bool is_over(http_connection *c)
+{
+    char byte;
+    struct pollfd watched = {.fd = http_socket(c), .events = POLLIN};
+    return poll(&watched, 1, 0) == 1 && recv(http_socket(c), &byte, 1, MSG_PEEK) <= 0;
+}
+
+static int64_t count(const char *series)
+{
+    http_reply *r = http_get(d, "/metrics");
+    const char *at = strstr(r->body, series);
+    ck_assert_ptr_nonnull(at);
+    int64_t n = strtoll(at + strlen(series), NULL, 10);
+    http_reply_free(r);
+    return n;
+}
+
+/* Heads and bodies at ten bytes a second, on many connections at once; each is seen to be ended, and all
+ * the while others are served. */
+START_TEST(test_drips)
+{
+    enum { HEADS = 40, BODIES = 20, ALL = HEADS + BODIES };
+    http_connection *drips[ALL];
+    char text[300];
+    int open = ALL, n = snprintf(text, sizeof text,
+                                 "POST /v1/sessions HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n"
+                                 "Authorization: Bearer %s\r\nContent-Type: application/json\r\n"
+                                 "Content-Length: 100000\r\n\r\n",
+                                 d->port, d->token);
+    for (int i = 0; i < ALL; i++) {
+        drips[i] = http_open(d);
+        if (i >= HEADS)
+            ck_assert(http_write(drips[i], text, (size_t)n));
+    }
+    for (double end = daemon_fixture_clock() + 20; open > 0; usleep(100000)) {
+        ck_assert_msg(daemon_fixture_clock() < end, "%d are still open", open);
+        for (int i = 0; i < ALL; i++) {
+            if (drips[i] &&
+                (is_over(drips[i]) || !http_write(drips[i], i < HEADS ? "X" : " ", 1))) {
+                http_close(drips[i]);
+                drips[i] = NULL;
+                open--;
+            }
+        }
+        http_reply *r = http_get(d, "/healthz");
+        http_expect(r, 200);
+        http_reply_free(r);
+    }
+    ck_assert_int_eq(count("\npliant_connections_late_total "), ALL);
+    ck_assert_int_eq(daemon_fixture_sessions(d), 0);
+}
+END_TEST
+
+/* Slow, but fair: 17 KB in three and a half seconds. */
+START_TEST(test_fair)
+{
+    char *scene = session_scene(1, 1, ""), *head = NULL;
+    size_t length = strlen(scene), padding = 17500;
+    int n = asprintf(&head,
+                     "POST /v1/sessions HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nConnection: close\r\n"
+                     "Authorization: Bearer %s\r\nContent-Type: application/json\r\n"
+                     "Content-Length: %zu\r\n\r\n%s",
+                     d->port, d->token, length + padding, scene);
+    http_connection *c = http_open(d);
+    ck_assert(http_write(c, head, (size_t)n));
+    char spaces[500];
+    memset(spaces, ' ', sizeof spaces);
+    for (size_t sent = 0; sent < padding; sent += sizeof spaces, usleep(100000))
+        ck_assert(http_write(c, spaces, sizeof spaces));
+    http_reply *r = http_read_head(c);
+    ck_assert_ptr_nonnull(r);
+    ck_assert_int_eq(r->status, 201);
+    http_reply_free(r);
+    http_close(c);
+    free(head);
+    free(scene);
+    ck_assert_int_eq(count("\npliant_connections_late_total "), 0);
+}
+END_TEST
+
+/* A stream and a long poll take their time to answer; that is no lateness. */
+START_TEST(test_waiting)
+{
+    char id[33], target[96];
+    session_post_free(d, session_scene_endless(""), id);
+    session_await(d, id, "running");
+    snprintf(target, sizeof target, "/v1/sessions/%s/pause", id);
+    http_reply_free(http_post(d, target, NULL));
+    session_await(d, id, "paused");
+    http_connection *poll_ = http_open(d);
+    snprintf(target, sizeof target, "/v1/sessions/%s?wait=3", id);
+    http_ask(poll_, d, target, NULL);
+    http_reply *r = http_read_head(poll_);
+    ck_assert_ptr_nonnull(r);
+    ck_assert_int_eq(r->status, 200);
+    http_reply_free(r);
+    http_close(poll_);
+    ck_assert_int_eq(count("\npliant_connections_late_total "), 0);
+}
+END_TEST
+
+/* More headers than memory for them, longer ones, and many requests at once on one connection. */
+START_TEST(test_floods)
+{
+    static char text[1 << 20];
+    int64_t before = daemon_fixture_memory(d);
+    for (int kind = 0; kind < 3; kind++) {
+        size_t n = (size_t)snprintf(text, sizeof text,
+                                    "GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n");
+        if (kind == 0) {
+            for (int i = 0; n < 900000; i++)
+                n += (size_t)snprintf(text + n, sizeof text - n, "X-%d: y\r\n", i);
+        } else if (kind == 1) {
+            n += (size_t)snprintf(text + n, sizeof text - n, "X: ");
+            memset(text + n, 'y', 900000);
+            n += 900000;
+        } else {
+            n += (size_t)snprintf(text + n, sizeof text - n, "\r\n");
+            size_t one = n;
+            for (; n + one < 900000; n += one)
+                memcpy(text + n, text, one);
+        }
+        for (int i = 0; i < 20; i++) {
+            http_connection *c = http_open(d);
+            struct timeval patience = {.tv_sec = 5};
+            setsockopt(http_socket(c), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+            for (size_t at = 0; at < n;) {
+                ssize_t sent = send(http_socket(c), text + at, n - at, MSG_NOSIGNAL | MSG_DONTWAIT);
+                if (sent <= 0)
+                    break; /* closed, or it takes no more before its answers are read */
+                at += (size_t)sent;
+            }
+            http_close(c);
+        }
+        http_reply *r = http_get(d, "/healthz");
+        http_expect(r, 200);
+        http_reply_free(r);
+    }
+    ck_assert_int_lt(daemon_fixture_memory(d) - before, (int64_t)64 << 20);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *tests = tcase_create("slow");
+    tcase_set_timeout(tests, 60);
+    tcase_add_checked_fixture(tests, start, stop);
+    tcase_add_test(tests, test_drips);
+    tcase_add_test(tests, test_fair);
+    tcase_add_test(tests, test_waiting);
+    tcase_add_test(tests, test_floods);
+    return run_cases("slow requests", tests);
+}
