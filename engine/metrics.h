@@ -49,8 +49,9 @@ typedef struct pl_metrics {
     int32_t probe_count;
     const char *const *probe_names; /* [probe_count] */
     const double *probes;           /* [probe_count]; NaN: not computed */
-    bool paced;                     /* against the wall clock, so that what follows has a meaning */
-    double ms_behind; /* of that clock when the frame was made; below 0: ahead, and waited */
+    bool paced;                     /* by the wall clock, so that what follows has a meaning */
+    double realtime;                /* s simulated in a second, lately; NaN: not known yet */
+    double ms_behind;               /* by which the frame was begun too late */
 } pl_metrics;
 
 typedef enum pl_failure_code {

@@ -13,6 +13,16 @@ static void free_obstacle(pl_obstacle *o)
     free(o->mesh.source.triangles);
 }
 
+static void free_expectations(pl_expectation *list, int32_t count)
+{
+    for (int32_t i = 0; i < count; i++) {
+        free(list[i].name);
+        free(list[i].select.indices);
+        free(list[i].select.tag);
+    }
+    free(list);
+}
+
 void pl_scene_clear(pl_scene *scene)
 {
     for (int32_t i = 0; i < scene->material_count; i++)
@@ -45,11 +55,8 @@ void pl_scene_clear(pl_scene *scene)
     }
     for (int32_t i = 0; i < scene->obstacle_count; i++)
         free_obstacle(&scene->obstacles[i]);
-    for (int32_t i = 0; i < scene->expectation_count; i++) {
-        free(scene->expectations[i].name);
-        free(scene->expectations[i].select.indices);
-        free(scene->expectations[i].select.tag);
-    }
+    free_expectations(scene->expectations, scene->expectation_count);
+    free_expectations(scene->output.probes, scene->output.probe_count);
     for (int32_t i = 0; i < scene->force_count; i++) {
         free(scene->forces[i].name);
         free(scene->forces[i].select.indices);
@@ -62,6 +69,5 @@ void pl_scene_clear(pl_scene *scene)
     free(scene->pins);
     free(scene->attachments);
     free(scene->obstacles);
-    free(scene->expectations);
     *scene = (pl_scene){0};
 }

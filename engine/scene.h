@@ -80,11 +80,18 @@ typedef enum pl_obstacle_way {
 typedef enum pl_metrics_detail { PL_METRICS_FRAME, PL_METRICS_ITERATION } pl_metrics_detail;
 typedef enum pl_output_precision { PL_OUTPUT_SINGLE, PL_OUTPUT_DOUBLE } pl_output_precision;
 
+/* Whether a run goes as fast as it can, or not ahead of the wall clock. Decides no bit of it. */
+typedef enum pl_pace { PL_PACE_FREE, PL_PACE_REALTIME } pl_pace;
+
+/* The steps of a run that goes on until somebody ends it. */
+#define PL_STEPS_ENDLESS ((int64_t)1 << 53)
+
 typedef struct pl_time {
     double step;     /* h, s */
-    double duration; /* s; the posted one, or steps * step */
-    int64_t steps;   /* number of steps, >= 1 */
+    double duration; /* s; the posted one, or steps * step; 0 where there is no end */
+    int64_t steps;   /* number of steps, >= 1, or PL_STEPS_ENDLESS */
     pl_integrator_kind integrator;
+    pl_pace pace;
 } pl_time;
 
 typedef struct pl_solver_settings {
@@ -548,6 +555,8 @@ typedef struct pl_output {
     pl_output_precision precision;
     int32_t fields; /* PL_OUTPUT_*, the position always */
     pl_retention retention;
+    int32_t probe_count;
+    pl_expectation *probes; /* what is looked at, without times and bounds; "probe-K" */
 } pl_output;
 
 typedef struct pl_resources {
@@ -579,6 +588,11 @@ typedef struct pl_scene {
 static inline int64_t pl_scene_frames(const pl_scene *scene)
 {
     return (scene->time.steps + scene->output.every - 1) / scene->output.every;
+}
+
+static inline bool pl_scene_endless(const pl_scene *scene)
+{
+    return scene->time.steps == PL_STEPS_ENDLESS;
 }
 
 /* Whether it is computed with floats: as the scene says, or else on a GPU. */

@@ -122,16 +122,32 @@ static void check_reaction(pl_decoder *d, const pl_expectation *e, const char *n
                    "something that can be entered");
 }
 
+/* Of what an expectation or a probe looks at. */
+static void check_looked_at(pl_decoder *d, const pl_expectation *e)
+{
+    const char *name = pl_table_param(&pl_expectation_table, "quantity")->choices[e->quantity];
+    check_vertices(d, e, name);
+    check_reaction(d, e, name);
+    if (!pl_quantity_is_vector(e->quantity))
+        refuse_key(d, e->has_component, "component", name, "a vector");
+}
+
+void pl_check_probe(pl_decoder *d, json_t *object, void *out, bool clean)
+{
+    const pl_expectation *e = out;
+    if (!clean)
+        return;
+    check_looked_at(d, e);
+    if (e->quantity == PL_QUANTITY_ENERGY_DRIFT)
+        refuse_key(d, true, "quantity", "a probe", "a quantity of one frame: energy");
+}
+
 void pl_check_expectation(pl_decoder *d, json_t *object, void *out, bool clean)
 {
     const pl_expectation *e = out;
     if (!clean)
         return;
-    const char *name = pl_table_param(&pl_expectation_table, "quantity")->choices[e->quantity];
     check_bounds(d, e);
     check_times(d, e);
-    check_vertices(d, e, name);
-    check_reaction(d, e, name);
-    if (!pl_quantity_is_vector(e->quantity))
-        refuse_key(d, e->has_component, "component", name, "a vector");
+    check_looked_at(d, e);
 }

@@ -7,6 +7,7 @@
 /* "at": a time or a word. */
 void pl_decode_at(pl_decoder *d, json_t *value, const pl_param *p, void *out);
 /* What binds an expectation's keys together. */
+void pl_check_probe(pl_decoder *d, json_t *object, void *out, bool clean);
 void pl_check_expectation(pl_decoder *d, json_t *object, void *out, bool clean);
 
 #endif

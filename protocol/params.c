@@ -19,6 +19,7 @@ static const char *const integrators[] = {"backward_euler", "quasi_static", NULL
 static const pl_absent integrators_absent[] = {
     {"bdf2", 0}, {"tr_bdf2", 0}, {"trapezoidal", 0}, {"implicit_midpoint", 0}, {0}};
 
+static const char *const paces[] = {"free", "realtime", NULL};
 static const pl_param time_rows[] = {
     {.key = "step",
      .kind = PL_PARAM_NUMBER,
@@ -33,7 +34,7 @@ static const pl_param time_rows[] = {
      .unit = "s",
      ABOVE(0, 1e12),
      .standard = {1},
-     .standard_text = "1, unless steps is given",
+     .standard_text = "1, unless steps is given; with pace realtime no end",
      .doc = "Simulated time; the steps are duration / step, rounded up. Excludes steps."},
     {.key = "steps",
      .kind = PL_PARAM_INTEGER,
@@ -49,6 +50,13 @@ static const pl_param time_rows[] = {
      .doc =
          "How a step is made into a minimisation. quasi_static leaves out inertia: a step is the "
          "equilibrium under the loads and pins at its end."},
+    {.key = "pace",
+     .kind = PL_PARAM_CHOICE,
+     AT(pl_time, pace),
+     .choices = paces,
+     .doc = "free: as fast as it can. realtime: a frame is not shown before as much wall time has "
+            "passed as simulated time; what is late is not caught up. Without steps and duration "
+            "such a run has no end."},
 };
 static const pl_param_table time_table = {
     .name = "time", .doc = "Steps and their integrator.", ROWS(time_rows)};
@@ -270,6 +278,15 @@ static const pl_param output_rows[] = {
      .standard_text = "position",
      .type = "array of: position, velocity",
      .doc = "What is stored of each vertex; its position always is."},
+    {.key = "probes",
+     .kind = PL_PARAM_LIST,
+     .table = &pl_probe_table,
+     .offset = offsetof(pl_output, probes),
+     .size = sizeof(pl_expectation),
+     .count_offset = offsetof(pl_output, probe_count),
+     FROM(1, 256),
+     .standard_text = "none",
+     .doc = "Numbers that each frame's metrics have, by name; as a table at /probes."},
 };
 static const pl_param_table output_table = {
     .name = "output", .doc = "What is stored of a run.", ROWS(output_rows)};
@@ -448,6 +465,7 @@ static const pl_param_table *const tables[] = {
     &pl_obstacle_plane_table,
     &pl_obstacle_sphere_table,
     &pl_expectation_table,
+    &pl_probe_table,
     &pl_keyframe_table,
     &pl_key_rotate_table,
     &pl_force_table,

@@ -121,6 +121,7 @@ extern const pl_param_table pl_obstacle_heightfield_table;
 extern const pl_param_table pl_obstacle_mesh_table;
 extern const pl_param_table pl_obstacle_table;
 extern const pl_param_table pl_expectation_table;
+extern const pl_param_table pl_probe_table;
 extern const pl_param_table pl_control_table;
 extern const pl_param_table pl_control_pin_table;
 extern const pl_param_table pl_control_obstacle_table;

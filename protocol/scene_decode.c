@@ -228,6 +228,11 @@ static void check_time(pl_decoder *d, json_t *object, void *out, bool clean)
         time->duration = (double)time->steps * time->step;
         return;
     }
+    if (time->pace == PL_PACE_REALTIME && !json_object_get(object, "duration")) {
+        time->steps = PL_STEPS_ENDLESS;
+        time->duration = 0;
+        return;
+    }
     double steps = ceil(time->duration / time->step - 1e-9);
     if (steps > PL_SCENE_STEPS_MAX) {
         char got[96];
@@ -376,6 +381,7 @@ const pl_decode_rule pl_scene_rules[] = {
     {"motion", check_motion},
     {"obstacle.plane", check_plane},
     {"expect", pl_check_expectation},
+    {"probe", pl_check_probe},
     {"obstacle.box", pl_check_block},
     {"obstacle.cylinder", pl_check_cylinder},
     {"obstacle.torus", pl_check_torus},

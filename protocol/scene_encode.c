@@ -354,6 +354,9 @@ static bool left_out(const pl_param_table *table, const pl_param *p, const char 
     if (strcmp(table->name, "time") != 0)
         return false;
     const pl_time *time = (const void *)base;
+    bool length = strcmp(p->key, "duration") == 0 || strcmp(p->key, "steps") == 0;
+    if (time->steps == PL_STEPS_ENDLESS && length)
+        return true;
     bool by_steps = time->duration == (double)time->steps * time->step;
     return strcmp(p->key, by_steps ? "duration" : "steps") == 0;
 }

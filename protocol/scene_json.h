@@ -34,7 +34,7 @@ typedef struct pl_upload_ref {
 } pl_upload_ref;
 typedef struct pl_outline {
     pl_notes *notes; /* name, labels, ...: protocol/notes.h; malloc'ed */
-    int64_t frames;  /* after frame 0 */
+    int64_t frames;  /* after frame 0; -1: there is no end */
     double duration; /* s simulated */
     int32_t cores;
     double memory, time_limit; /* bytes, s; 0: unset */

@@ -82,7 +82,7 @@ pl_decode_verdict pl_scene_outline(const char *text, size_t length, pl_outline *
         pl_outline_clear(out);
         return verdict;
     }
-    out->frames = pl_scene_frames(&scene);
+    out->frames = pl_scene_endless(&scene) ? -1 : pl_scene_frames(&scene);
     out->duration = (double)scene.time.steps * scene.time.step;
     out->cores = scene.resources.cores;
     out->memory = scene.resources.memory;

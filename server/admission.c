@@ -633,7 +633,11 @@ static void reply_estimate(admission *a)
     pl_json_begin_object(&w);
     pl_json_set_integer(&w, "vertices", p->vertices);
     pl_json_set_integer(&w, "tets", p->tets);
-    pl_json_set_integer(&w, "frames", a->outline.frames);
+    if (a->outline.frames >= 0) {
+        pl_json_set_integer(&w, "frames", a->outline.frames);
+    } else {
+        pl_json_set_null(&w, "frames");
+    }
     pl_json_set_number(&w, "memory_bytes", p->memory_bytes);
     pl_json_set_number(&w, "gpu_memory_bytes", p->gpu_memory_bytes);
     pl_json_set_number(&w, "setup_seconds", p->setup_seconds);

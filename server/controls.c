@@ -35,10 +35,10 @@ static void reply_failed(pl_request *r, pl_session *s, int error, const char *ve
     }
 }
 
-static void reply_told(pl_request *r, pl_session *s, const char *key, int64_t number)
+/* `frame` was the last one before control.log was written. */
+static void reply_told(pl_request *r, pl_session *s, const char *key, int64_t number, int64_t frame)
 {
     pl_json_writer w = {0};
-    int64_t frame = atomic_load(&s->frame);
     pl_json_begin_object(&w);
     pl_json_set_integer(&w, key, number);
     pl_json_set_string(&w, "session", s->id);
@@ -95,14 +95,14 @@ void pl_handle_control(pl_request *r)
     if (!s) {
         return;
     }
-    int64_t number = 0;
     char *control = judge(r, s);
+    int64_t number = 0, frame = atomic_load(&s->frame);
     if (control) {
         int error = pl_lifecycle_control(pl_request_daemon(r), s, control, &number);
         if (error) {
             reply_failed(r, s, error, "steered");
         } else {
-            reply_told(r, s, "control_id", number);
+            reply_told(r, s, "control_id", number, frame);
         }
     }
     free(control);
@@ -122,11 +122,12 @@ void pl_handle_step(pl_request *r)
     if (!s) {
         return;
     }
+    int64_t frame = atomic_load(&s->frame);
     int error = pl_lifecycle_step(pl_request_daemon(r), s, frames, &until);
     if (error) {
         reply_failed(r, s, error, "stepped");
     } else {
-        reply_told(r, s, "until", until);
+        reply_told(r, s, "until", until, frame);
     }
     pl_session_release(s);
 }

@@ -153,11 +153,15 @@ static int64_t parse_frame(pl_request *r, const pl_session *s, int64_t committed
         k = strtoll(text, NULL, 10);
     }
     if (k < 0 || k >= committed) {
-        bool never = k > s->frames || pl_state_terminal((pl_session_state)s->state);
+        bool never = (s->frames >= 0 && k > s->frames) ||
+                     pl_state_terminal((pl_session_state)s->state);
+        char last[48] = "there is no last";
+        if (s->frames >= 0) {
+            snprintf(last, sizeof last, "the last will be %lld", (long long)s->frames);
+        }
         pl_reply_problemf(r, 404, never ? "no_such_frame" : "not_yet",
-                          never ? "No such frame" : "Not yet",
-                          "frames 0 to %lld are there; the last will be %lld",
-                          (long long)(committed - 1), (long long)s->frames);
+                          never ? "No such frame" : "Not yet", "frames 0 to %lld are there; %s",
+                          (long long)(committed - 1), last);
         return -1;
     }
     return k;

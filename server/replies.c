@@ -65,7 +65,8 @@ static const pl_reply_field paused_fields[] = {
 };
 static const pl_reply_field progress_fields[] = {
     {"frame", "integer?", "the last that can be read; null before the first"},
-    {"frames", "integer", "the last that there will be"},
+    {"frames", "integer?", "the last that there will be; null: it goes on until it is ended"},
+    {"rate", "number?", "s simulated in a second, lately, while it runs; 1 is real time"},
     {"time", "number", "s simulated"},
     {0},
 };
@@ -127,7 +128,7 @@ static const pl_reply_field validation_fields[] = {
 static const pl_reply_field estimate_fields[] = {
     {"vertices", "integer", "of all bodies"},
     {"tets", "integer", "of all bodies"},
-    {"frames", "integer", "the last frame's number"},
+    {"frames", "integer?", "the last frame's number; null: there is no end"},
     {"memory_bytes", "number", "at the most"},
     {"gpu_memory_bytes", "number", "on a GPU, beside what the driver takes; 0 on the CPU"},
     {"setup_seconds", "number", "before the first step, on this machine"},

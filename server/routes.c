@@ -12,6 +12,7 @@
 #include "server/meshes.h"
 #include "server/openapi.h"
 #include "server/ops.h"
+#include "server/probes.h"
 #include "server/patch.h"
 #include "server/problems.h"
 #include "server/queue.h"
@@ -83,6 +84,9 @@ const pl_route pl_routes[] = {
      .produces = "application/x-ndjson, text/event-stream",
      .query = {"from", "to", "limit", "follow", "mode", "every", "max_fps"}, .replies = "200, 204",
      .summary = "The metrics records as lines or server-sent events"},
+    {"GET", SESSION "/probes", pl_handle_probes, PL_RUN_FILES, PL_SCOPE_READ,
+     .produces = "text/csv, application/x-ndjson", .query = {"from", "to", "limit"},
+     .replies = "200", .summary = "What output.probes showed, a row a frame"},
     {"GET", SESSION "/stream", pl_handle_stream, PL_RUN_FILES, PL_SCOPE_READ, .produces = FRAMES,
      .query = {"from", "max_fps", "dtype", "vertices", "fields"},
      .summary = "One stream for a page: the newest frames, all metrics, and states"},

@@ -131,6 +131,7 @@ pl_session *pl_session_create(pl_daemon *daemon, const pl_row *row)
     s->created_us = row->created_us;
     s->since_ms = row->since_ms;
     s->frames = row->frames;
+    s->rate = -1;
     s->frame = row->frame;
     s->attempt = row->attempt;
     s->cores = row->cores;

@@ -68,6 +68,9 @@ typedef struct pl_session {
     _Atomic int64_t revision; /* written under the table's mutex */
     int64_t cores, frames, attempt;
     double memory, memory_limit, time, time_limit;
+    double rate;      /* s simulated in a second, over the last second or two; -1: not known */
+    double rate_time; /* simulated, when that was begun to be measured, */
+    int64_t rate_ms;  /* at this time on the monotonic clock; 0: not begun */
     int64_t crashes, checkpoint, memory_retries; /* as in pl_row */
     int64_t restart_ms;                          /* since 1970, for the row */
     int64_t due_ms;                              /* the same on the monotonic clock; 0: now */

@@ -14,8 +14,9 @@ void pl_time_view(int64_t seconds, char out[32])
 
 static void view_links(const pl_session *s, pl_json_writer *w)
 {
-    static const char *const parts[] = {"topology", "frames", "metrics", "scene", "log",
-                                        "cancel",   "pause",  "resume",  "step",  "controls"};
+    static const char *const parts[] = {"topology", "frames",   "metrics", "scene",
+                                        "log",      "cancel",   "pause",   "resume",
+                                        "step",     "controls", "probes"};
     char link[128];
     pl_json_key(w, "links");
     pl_json_begin_object(w);
@@ -37,7 +38,16 @@ static void view_progress(const pl_session *s, const char *queue_reason, pl_json
     } else {
         pl_json_set_null(w, "frame");
     }
-    pl_json_set_integer(w, "frames", s->frames);
+    if (s->frames >= 0) {
+        pl_json_set_integer(w, "frames", s->frames);
+    } else {
+        pl_json_set_null(w, "frames"); /* it goes on until it is ended */
+    }
+    if (s->rate >= 0 && s->state == PL_STATE_RUNNING) {
+        pl_json_set_number(w, "rate", s->rate);
+    } else {
+        pl_json_set_null(w, "rate");
+    }
     pl_json_set_number(w, "time", s->time);
     pl_json_end_object(w);
     pl_json_key(w, "queue");

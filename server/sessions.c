@@ -413,11 +413,26 @@ void pl_sessions_set_worker(pl_sessions *t, pl_session *s, const char *worker)
     pthread_mutex_unlock(&t->mutex);
 }
 
+/* Anew each second; a wait in between, paused or crashed, is no part of it. */
+static void measure_rate(pl_session *s, int64_t now_ms)
+{
+    enum { SPAN_MS = 1000, LONG_MS = 5000 };
+    int64_t span = now_ms - s->rate_ms;
+    if (s->rate_ms > 0 && span < SPAN_MS) {
+        return;
+    }
+    bool known = s->rate_ms > 0 && span < LONG_MS && s->time >= s->rate_time;
+    s->rate = known ? (s->time - s->rate_time) / (1e-3 * (double)span) : -1;
+    s->rate_time = s->time;
+    s->rate_ms = now_ms;
+}
+
 void pl_sessions_set_progress(pl_sessions *t, pl_session *s, int64_t frame, double time)
 {
     pthread_mutex_lock(&t->mutex);
     s->frame = frame;
     s->time = time;
+    measure_rate(s, pl_monotonic_ms());
     pthread_mutex_unlock(&t->mutex);
 }
 

@@ -140,7 +140,11 @@ bool pl_stream_put_hello(pl_stream *s)
     pl_json_set_string(&w, "session", row.id);
     pl_json_set_string(&w, "topology", topology);
     put_view(&w, &s->view);
-    pl_json_set_integer(&w, "frames", row.frames);
+    if (row.frames >= 0) {
+        pl_json_set_integer(&w, "frames", row.frames);
+    } else {
+        pl_json_set_null(&w, "frames");
+    }
     pl_json_set_integer(&w, "from", s->next);
     pl_row_clear(&row);
     return put_event(s, PL_RECORD_HELLO, "hello", -1, &w);

@@ -1,4 +1,4 @@
-/* pliant control and step: steering a session of a daemon. */
+/* pliant control, step and probes: steering a session of a daemon, and what it shows. */
 #include "clients/cli/api.h"
 #include "protocol/control_json.h"
 
@@ -96,4 +96,36 @@ int pl_command_step(pl_cli *cli)
         worst = status != PL_EXIT_OK ? status : worst;
     }
     return worst;
+}
+
+/* Page by page: a table has as many rows as the daemon gives at once. */
+int pl_command_probes(pl_cli *cli)
+{
+    enum { PAGE = 10000 };
+    int64_t from;
+    char id[PL_ID_TEXT];
+    if (!pl_cli_integer(cli, "--from", 0, INT64_MAX / 4, 0, &from))
+        return PL_EXIT_USAGE;
+    int status = pl_api_resolve(cli, cli->arguments[0], id);
+    for (bool first = true; status == PL_EXIT_OK; first = false, from += PAGE) {
+        char *path = NULL, *text = NULL;
+        size_t size = 0;
+        if (asprintf(&path, "/v1/sessions/%s/probes?from=%" PRId64 "&limit=%d", id, from, PAGE) < 0)
+            return pl_cli_fail(cli, PL_EXIT_FAILED, "out of memory");
+        status = pl_api_get_text(cli, path, cli->json ? "application/x-ndjson" : "text/csv", &text,
+                                 &size);
+        free(path);
+        const char *rows = text;
+        if (status == PL_EXIT_OK && !first && !cli->json) { /* the head of a page was seen */
+            const char *head = memchr(text, '\n', size);
+            rows = head ? head + 1 : text + size;
+        }
+        if (status == PL_EXIT_OK)
+            fwrite(rows, 1, size - (size_t)(rows - text), stdout);
+        bool more = status == PL_EXIT_OK && size > 0;
+        free(text);
+        if (!more)
+            break;
+    }
+    return status;
 }

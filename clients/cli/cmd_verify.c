@@ -1,6 +1,7 @@
 /* verify: every file of a session directory against its checksums. */
 #include "clients/cli/api.h"
 #include "clients/cli/progress.h"
+#include "clients/cli/run_session.h"
 
 #include "protocol/verify.h"
 
@@ -168,6 +169,39 @@ static void print_json(const pl_verify_report *r, double seconds)
     free(text);
 }
 
+/* ---- computing it once more --------------------------------------------------------------------
+ */
+
+/* The worker's report of a replay is one line; 1 where a frame differs. */
+static int replay(const pl_cli *cli, int dir_fd)
+{
+    char link[64], path[PATH_MAX + 1], text[1024];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", dir_fd);
+    ssize_t length = readlink(link, path, PATH_MAX);
+    if (length < 0)
+        return pl_cli_fail(cli, PL_EXIT_FILE, "the session's path: %s", strerror(errno));
+    path[length] = 0;
+    const char *const arguments[] = {"--session", path, "--replay", NULL};
+    pl_status asked = pl_run_session_ask("pliant-worker", arguments, text, sizeof text);
+    pl_json *report = pl_json_parse(text, strlen(text), NULL);
+    if (!report) {
+        return pl_cli_fail(cli, PL_EXIT_FAILED, "pliant-worker did not tell: %s",
+                           asked == PL_OK ? "no report" : strerror(errno));
+    }
+    bool same = pl_json_boolean(report, "same", false);
+    int64_t frame = pl_json_integer(report, "frame", -1);
+    if (cli->json)
+        printf("%s", text);
+    else if (same)
+        printf("computed again: %" PRId64 " frames with %" PRId64 " controls, the same bits\n",
+               pl_json_integer(report, "compared", 0), pl_json_integer(report, "controls", 0));
+    else
+        printf("computed again: frame %" PRId64 ": %s\n", frame,
+               pl_json_string(report, "reason", ""));
+    pl_json_free(report);
+    return same ? PL_EXIT_OK : PL_EXIT_FAILED;
+}
+
 /* ---- the command -------------------------------------------------------------------------------
  */
 
@@ -200,8 +234,8 @@ int pl_command_verify(pl_cli *cli)
     pl_status verified = pl_verify(dir_fd, &options, &report);
     double seconds = pl_monotonic_seconds() - started;
     pl_terminal_finish(&cli->err);
-    close(dir_fd);
     if (verified != PL_OK) {
+        close(dir_fd);
         pl_verify_report_clear(&report);
         return verified == PL_FAILED ? PL_EXIT_INTERRUPTED
                                      : pl_cli_fail(cli, PL_EXIT_FAILED, "out of memory");
@@ -214,5 +248,10 @@ int pl_command_verify(pl_cli *cli)
         print_summary(&report, seconds);
     status = report.total ? PL_EXIT_FAILED : PL_EXIT_OK;
     pl_verify_report_clear(&report);
+    if (pl_cli_flag(cli, "--replay")) {
+        int replayed = replay(cli, dir_fd);
+        status = replayed != PL_EXIT_OK ? replayed : status;
+    }
+    close(dir_fd);
     return status;
 }

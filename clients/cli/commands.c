@@ -81,6 +81,14 @@ const pl_command pl_commands[] = {
      .options = {{"--from", "K", "first frame (0)"},
                  {"--follow", NULL, "wait for more until the session ends (ID only)"}},
      .run = pl_command_metrics},
+    {.name = "probes",
+     .arguments = "ID",
+     .summary = "what a scene's output.probes showed, as CSV: a row a frame",
+     .least = 1,
+     .most = 1,
+     .notes = "With --json lines of JSON in its place.",
+     .options = {{"--from", "K", "first frame (0)"}},
+     .run = pl_command_probes},
     {.name = "plot",
      .arguments = "ID|DIR",
      .summary = "draw metrics over frames in the terminal",
@@ -164,7 +172,10 @@ const pl_command pl_commands[] = {
          "Holds seals, checksums, hashes and every record of the log against the files; says of\n"
          "each damage where it is, what can still be read, and what to do. Exit status 0: clean,\n"
          "1: damaged. An ID is looked up in the state directory (--state), with no daemon.",
-     .options = {{"--repair", NULL, "first write head.json and indices again from the log"}},
+     .options = {{"--repair", NULL, "first write head.json and indices again from the log"},
+                 {"--replay", NULL,
+                  "then compute the session once more, with the controls that it had, and compare "
+                  "every frame to the bit"}},
      .run = pl_command_verify},
     {.name = "control",
      .arguments = "ID CONTROL",

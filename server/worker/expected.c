@@ -28,6 +28,25 @@ pl_status pl_expected_find(const pl_session_scene *s, pl_expected **out, pl_faul
     return status;
 }
 
+pl_status pl_expected_check_probes(const pl_session_scene *s, pl_faults *faults)
+{
+    pl_status status = PL_OK;
+    for (int32_t k = 0; k < s->scene.output.probe_count && status != PL_NO_MEMORY; k++) {
+        const pl_expectation *e = &s->scene.output.probes[k];
+        char pointer[64];
+        int32_t *vertex = NULL;
+        int64_t count;
+        if (!e->has_select || e->select.kind == PL_SELECT_ALL)
+            continue;
+        snprintf(pointer, sizeof pointer, "/output/probes/%d/select", k);
+        pl_status one = pl_body_select(&s->scene.bodies[e->body], &s->meshes[e->body], &e->select,
+                                       pointer, &vertex, &count, faults);
+        free(vertex);
+        status = one != PL_OK ? one : status;
+    }
+    return status;
+}
+
 void pl_expected_free(pl_expected *list, int32_t count)
 {
     for (int32_t k = 0; list && k < count; k++)

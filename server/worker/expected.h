@@ -14,6 +14,8 @@ typedef struct pl_expected {
 /* One for each expectation; malloc'ed. PL_INVALID with a fault for each selection that names
  * nothing. */
 pl_status pl_expected_find(const pl_session_scene *s, pl_expected **out, pl_faults *faults);
+/* Whether the selections of output.probes match anything. */
+pl_status pl_expected_check_probes(const pl_session_scene *s, pl_faults *faults);
 void pl_expected_free(pl_expected *list, int32_t count);
 
 /* The value of topology.json's "expect": a list of vertices of a frame for each expectation, or

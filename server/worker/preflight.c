@@ -198,6 +198,8 @@ static pl_status judge(preflight *p)
     p->report.setup_seconds = estimate.setup_seconds;
     p->report.frame_bytes = estimate.frame_bytes;
     status = pl_expected_find(&p->scene, &p->expected, faults);
+    pl_status looked = pl_expected_check_probes(&p->scene, faults);
+    status = looked == PL_OK ? status : looked;
     if (status == PL_OK)
         status = check_memory(p);
     return status == PL_OK ? find_warnings(p) : status;

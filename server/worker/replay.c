@@ -2,6 +2,7 @@
 
 #include "protocol/json.h"
 #include "server/worker/gpu.h"
+#include "server/worker/probes.h"
 #include "server/worker/recovery.h"
 #include "server/worker/sandbox.h"
 #include "server/worker/steering.h"
@@ -20,6 +21,7 @@ typedef struct replay {
     pl_session_scene scene;
     pl_steering steering;
     pl_frame_writer writer;
+    pl_probes probes;
     pl_comparison comparison;
     int64_t frames;   /* that are stored */
     int64_t frame;    /* under way */
@@ -63,6 +65,9 @@ static bool open_session(replay *r, const pl_session_options *options)
         good = done(r, pl_steering_build(&r->steering, &faults), &faults, "building the model") &&
                (!pl_worker_gpu_refuses(r->steering.model) ||
                 say(r, "no GPU", pl_worker_gpu_refuses(r->steering.model)));
+    if (good)
+        good = done(r, pl_probes_init(&r->probes, &r->scene, r->steering.state, &faults), &faults,
+                    "preparing probes");
     pl_faults_clear(&faults);
     pl_session_scene_drop_meshes(&r->scene);
     return good && done(r,
@@ -83,6 +88,14 @@ static bool open_log(replay *r)
     const pl_checkpoint none = {.frame = -1};
     return done(r, pl_comparison_open(&r->comparison, r->directory, &none, r->frames),
                 &(pl_faults){0}, "reading the log");
+}
+
+/* As session_run.c does, but for the clock's numbers: a value there is enough, it is not compared. */
+static void tell_more(replay *r, pl_metrics *metrics)
+{
+    metrics->control = r->steering.last;
+    metrics->paced = r->scene.scene.time.pace == PL_PACE_REALTIME;
+    pl_probes_measure(&r->probes, r->steering.state, metrics);
 }
 
 static bool compare(replay *r, pl_metrics *metrics)
@@ -113,7 +126,7 @@ static bool step(replay *r)
     if (pl_frame_step(r->steering.model, r->steering.state, &metrics, &failure, NULL, NULL) !=
         PL_OK)
         return say(r, "the step fails", failure.message);
-    metrics.control = r->steering.last;
+    tell_more(r, &metrics);
     return compare(r, &metrics);
 }
 
@@ -121,6 +134,7 @@ static void compute(replay *r)
 {
     pl_metrics metrics = {0};
     pl_state_measure(r->steering.model, r->steering.state, &metrics);
+    tell_more(r, &metrics);
     bool same = compare(r, &metrics);
     while (same && r->comparison.on && r->frame + 1 < r->frames) {
         r->frame++;
@@ -175,6 +189,7 @@ pl_worker_exit pl_replay_run(const pl_session_options *options)
     bool same = !r.reason[0];
     pl_comparison_close(&r.comparison);
     pl_frame_writer_clear(&r.writer);
+    pl_probes_clear(&r.probes);
     pl_steering_clear(&r.steering);
     pl_session_scene_clear(&r.scene);
     close(r.directory);

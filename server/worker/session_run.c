@@ -9,6 +9,8 @@
 #include "server/worker/control.h"
 #include "server/worker/frame_writer.h"
 #include "server/worker/log_syncer.h"
+#include "server/worker/pace.h"
+#include "server/worker/probes.h"
 #include "server/worker/recovery.h"
 #include "server/worker/sandbox.h"
 #include "server/worker/session_enter.h"
@@ -44,6 +46,8 @@ typedef struct session_run {
     pl_log_writer *log;
     pl_log_syncer *syncer;
     pl_frame_writer writer;
+    pl_probes probes;
+    pl_pace_keeper pace;
     pl_control control;
     pl_checkpoints checkpoints;
     pl_checkpoint resumed;    /* frame -1: from none */
@@ -207,8 +211,13 @@ static bool build_model(session_run *run)
                                   .threads = run->threads};
     bool good = done_or_fail(run, pl_steering_build(&run->steering, &faults), &faults,
                              "building the model");
+    if (good)
+        good = done_or_fail(run,
+                            pl_probes_init(&run->probes, &run->scene, run->steering.state, &faults),
+                            &faults, "preparing probes");
     pl_faults_clear(&faults);
     pl_session_scene_drop_meshes(&run->scene);
+    pl_pace_init(&run->pace, &run->scene.scene);
     const char *why = good ? pl_worker_gpu_refuses(run->steering.model) : NULL;
     if (why) {
         fail_gpu(run, why);
@@ -412,6 +421,14 @@ static bool note_class(session_run *run)
     return done_or_fail(run, status, &(pl_faults){0}, "noting the numerics class");
 }
 
+/* What the engine does not know of a frame. */
+static void tell_more(session_run *run, pl_metrics *metrics)
+{
+    metrics->control = run->steering.last;
+    pl_pace_measure(&run->pace, metrics);
+    pl_probes_measure(&run->probes, run->steering.state, metrics);
+}
+
 /* Bring the state to the newest checkpoint, and begin to compare. */
 static bool resume(session_run *run)
 {
@@ -445,6 +462,7 @@ static bool resume(session_run *run)
         return compare_frame(run, c->frame, NULL);
     pl_metrics metrics = {0};
     pl_state_measure(run->steering.model, run->steering.state, &metrics);
+    tell_more(run, &metrics);
     return compare_frame(run, 0, &metrics);
 }
 
@@ -522,7 +540,6 @@ static bool make_frame(session_run *run, int64_t frame)
     run->first_step = true;
     pl_status status = pl_frame_step(run->steering.model, run->steering.state, &metrics, &failure,
                                      stop_within, run);
-    metrics.control = run->steering.last;
     if (run->end != RUNNING) {
         if (pl_state_step(run->steering.state) == note.frame * run->scene.scene.output.every)
             run->state_frame = note.frame;
@@ -533,6 +550,7 @@ static bool make_frame(session_run *run, int64_t frame)
         return false;
     }
     run->state_frame = frame;
+    tell_more(run, &metrics);
     if (frame <= run->last_frame) {
         if (!compare_frame(run, frame, &metrics))
             return false;
@@ -545,13 +563,25 @@ static bool make_frame(session_run *run, int64_t frame)
     return true;
 }
 
+static bool stop_waiting(void *context)
+{
+    return should_stop(context);
+}
+
+/* Until the clock has come to the next frame. */
+static bool await_frame(session_run *run)
+{
+    return pl_pace_wait(&run->pace, pl_state_time(run->steering.state), stop_waiting, run);
+}
+
 static void step_frames(session_run *run)
 {
     int64_t frames = pl_scene_frames(&run->scene.scene);
     for (int64_t frame = run->state_frame + 1; frame <= frames; frame++) {
         if (run->comparison.reader && frame > run->last_frame)
             end_comparison(run);
-        if (should_stop(run) || !make_frame(run, frame))
+        if (should_stop(run) || (frame > run->last_frame && !await_frame(run)) ||
+            !make_frame(run, frame))
             return;
     }
     if (run->comparison.reader)
@@ -582,6 +612,7 @@ static bool first_state(session_run *run)
     }
     pl_metrics metrics = {0};
     pl_state_measure(run->steering.model, run->steering.state, &metrics);
+    tell_more(run, &metrics);
     if (!write_frame(run, 0, &metrics))
         return false;
     run->state_frame = 0;
@@ -704,6 +735,7 @@ static void release(session_run *run)
     pl_comparison_close(&run->comparison);
     pl_checkpoints_clear(&run->checkpoints);
     pl_frame_writer_clear(&run->writer);
+    pl_probes_clear(&run->probes);
     pl_control_clear(&run->control);
     pl_steering_clear(&run->steering);
     pl_session_scene_clear(&run->scene);

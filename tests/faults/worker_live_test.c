@@ -131,7 +131,7 @@ static void check_replay(const session_fixture *f, int64_t frames, int64_t contr
 START_TEST(in_effect_at_the_next_frame)
 {
     session_fixture f;
-    create(&f, 4000, "");
+    create(&f, 1500, "");
     control(&f, 1, CONTROLS[0]);
     pid_t pid = session_fixture_start(&f, 1);
     for (int64_t k = 1; k < CONTROLS_COUNT; k++) {
@@ -144,7 +144,7 @@ START_TEST(in_effect_at_the_next_frame)
     ck_assert_int_eq(n.frames[1], 1);
     for (int64_t k = 1; k < CONTROLS_COUNT; k++)
         ck_assert_int_gt(n.frames[k + 1], 100 * k - 1);
-    check_replay(&f, 4001, CONTROLS_COUNT);
+    check_replay(&f, 1501, CONTROLS_COUNT);
     session_fixture_destroy(&f);
 }
 END_TEST
@@ -154,7 +154,7 @@ END_TEST
 START_TEST(killed_while_controls_come)
 {
     session_fixture f;
-    create(&f, 1500, ", \"output\": {\"every\": 2}");
+    create(&f, 1000, ", \"output\": {\"every\": 2}");
     srand((unsigned)time(NULL));
     int64_t number = 0;
     int attempt = 1;
@@ -171,10 +171,10 @@ START_TEST(killed_while_controls_come)
         ck_assert(status == 128 + SIGKILL || status == 0);
     }
     ck_assert_int_eq(session_fixture_run(&f, attempt), 0);
-    ck_assert_int_eq(session_fixture_frames(&f), 751);
+    ck_assert_int_eq(session_fixture_frames(&f), 501);
     int64_t took = applied(&f).next - 1;
     ck_assert_int_le(took, number);
-    check_replay(&f, 751, took);
+    check_replay(&f, 501, took);
     ck_assert(session_compare_once(&f));
     session_fixture_destroy(&f);
 }
@@ -184,7 +184,7 @@ END_TEST
 START_TEST(paused_and_without_checkpoints)
 {
     session_fixture f;
-    create(&f, 3000, "");
+    create(&f, 1000, "");
     pid_t pid = session_fixture_start(&f, 1);
     ck_assert(session_fixture_await(&f, 50, 30));
     for (int64_t k = 1; k <= 4; k++)
@@ -203,7 +203,7 @@ START_TEST(paused_and_without_checkpoints)
     ck_assert_int_eq(session_fixture_run(&f, 3), 0);
     ck_assert(session_said(&f, "computed again from frame 0"));
     ck_assert_int_eq(applied(&f).next, 6);
-    check_replay(&f, 3001, 5);
+    check_replay(&f, 1001, 5);
     session_fixture_destroy(&f);
 }
 END_TEST
@@ -225,6 +225,79 @@ START_TEST(steps)
     ck_assert_int_eq(pl_exit_read(f.directory, &e), PL_OK);
     ck_assert_str_eq(e.state, "succeeded");
     check_replay(&f, 301, 0);
+    session_fixture_destroy(&f);
+}
+END_TEST
+
+static double metric(const session_fixture *f, int64_t frame, const char *path)
+{
+    pl_log_reader *reader;
+    char *text;
+    uint64_t length;
+    ck_assert_int_eq(pl_log_reader_open(f->directory, &reader), PL_OK);
+    pl_log_reader_refresh(reader);
+    ck_assert_int_eq(pl_log_read(reader, frame, PL_LOG_METRICS, &text, &length), PL_LOG_OK);
+    pl_json *metrics = pl_json_parse(text, (size_t)length, NULL);
+    double value = pl_json_number(metrics, path, -1e300);
+    pl_json_free(metrics);
+    free(text);
+    pl_log_reader_close(reader);
+    return value;
+}
+
+/* Probes are what the metrics and the positions say; a pin that is taken away at 1 m/s is where it says. */
+#define PROBES                                                                                     \
+    ", \"output\": {\"probes\": ["                                                                 \
+    "{\"name\": \"hand\", \"quantity\": \"displacement\", \"select\": {\"side\": \"-x\"},"         \
+    " \"component\": \"y\"},"                                                                      \
+    "{\"name\": \"holds\", \"quantity\": \"reaction\", \"pin\": \"hand\", \"component\": \"y\"},"  \
+    "{\"name\": \"touches\", \"quantity\": \"reaction\", \"obstacle\": \"floor\"},"                \
+    "{\"quantity\": \"kinetic\"},"                                                                 \
+    "{\"name\": \"lowest\", \"quantity\": \"position\", \"component\": \"y\","                     \
+    " \"statistic\": \"min\"}]}"
+START_TEST(probes)
+{
+    session_fixture f;
+    create(&f, 100, PROBES);
+    control(&f, 1, "{\"pins\": [{\"name\": \"hand\", \"motion\": {\"velocity\": [0, -1, 0]}}]}");
+    ck_assert_int_eq(session_fixture_preflight(&f), 0);
+    ck_assert_int_eq(session_fixture_run(&f, 1), 0);
+    ck_assert(metric(&f, 0, "probes/hand") == 0);
+    for (int64_t k = 1; k <= 100; k += 33) {
+        ck_assert_double_eq_tol(metric(&f, k, "probes/hand"), -0.01 * (double)k, 1e-12);
+        ck_assert(metric(&f, k, "probes/probe-3") == metric(&f, k, "energy/kinetic"));
+        ck_assert(metric(&f, k, "probes/holds") == metric(&f, k, "reactions/pins/hand/1"));
+        ck_assert_double_lt(metric(&f, k, "probes/lowest"), -0.1);
+    }
+    ck_assert_double_gt(metric(&f, 100, "probes/touches"), 0);
+    check_replay(&f, 101, 1);
+    session_fixture_destroy(&f);
+}
+END_TEST
+
+/* At real time nothing is ahead of the clock: 20 frames of 20 ms take 0.4 s at least. Without an end it
+ * goes on until it is told, takes controls meanwhile, and is what it was when it is computed again. */
+START_TEST(real_time)
+{
+    session_fixture f;
+    session_fixture_create(&f, SESSION_IN_MEMORY,
+                           "{\"pliant\": 1, \"time\": {\"step\": 0.02, \"pace\": \"realtime\"},"
+                           " \"bodies\": [{\"mesh\": {\"box\": {\"cells\": [1, 1, 1]}}}],"
+                           " \"pins\": [{\"name\": \"hand\", \"select\": {\"side\": \"-x\"}}]}");
+    ck_assert_int_eq(session_fixture_preflight(&f), 0);
+    double begin = session_fixture_clock();
+    pid_t pid = session_fixture_start(&f, 1);
+    ck_assert(session_fixture_await(&f, 21, 30));
+    ck_assert_double_ge(session_fixture_clock() - begin, 0.4);
+    control(&f, 1, CONTROLS[1]);
+    ck_assert(session_fixture_await(&f, 70, 30)); /* the rate is of a second */
+    session_fixture_control(&f, "{\"action\": \"cancel\"}");
+    ck_assert_int_eq(session_fixture_wait(pid, 30), 4);
+    int64_t frames = session_fixture_frames(&f);
+    double rate = metric(&f, frames - 1, "realtime");
+    ck_assert(rate > 0 && rate < 1.1);
+    ck_assert_double_ge(metric(&f, frames - 1, "ms/behind"), 0);
+    check_replay(&f, frames, 1);
     session_fixture_destroy(&f);
 }
 END_TEST
@@ -255,6 +328,8 @@ int main(void)
     tcase_add_test(t, killed_while_controls_come);
     tcase_add_test(t, paused_and_without_checkpoints);
     tcase_add_test(t, steps);
+    tcase_add_test(t, probes);
+    tcase_add_test(t, real_time);
     tcase_add_test(t, replay_sees_a_difference);
     return run_cases("live", t);
 }

@@ -180,6 +180,44 @@ START_TEST(in_effect_and_kept)
 }
 END_TEST
 
+/* Without an end: no last frame, a rate while it runs, and its probes as a table. */
+START_TEST(endless_with_probes)
+{
+    char id[33];
+    session_post(d,
+                 "{\"pliant\": 1, \"time\": {\"step\": 0.01, \"pace\": \"realtime\"},"
+                 " \"bodies\": [{\"mesh\": {\"box\": {\"cells\": [1, 1, 1]}}}],"
+                 " \"output\": {\"probes\": [{\"name\": \"a,\\\"b\", \"quantity\": \"kinetic\"},"
+                 " {\"quantity\": \"objective\"}]}}",
+                 id);
+    session_await_frame(d, id, 250);
+    json_t *session = session_show(d, id);
+    ck_assert(json_is_null(json_at(session, "progress/frames")));
+    double rate = json_number_value(json_at(session, "progress/rate"));
+    ck_assert(rate > 0 && rate < 1.5);
+    json_decref(session);
+    http_reply *r = http_getf(d, "/v1/sessions/%s/probes?from=1&limit=2", id);
+    http_expect(r, 200);
+    ck_assert_str_eq(http_header(r, "Pliant-Next"), "3");
+    static const char begin[] = "frame,time,\"a,\"\"b\",probe-1\r\n1,0.01,";
+    ck_assert_int_eq(strncmp(r->body, begin, strlen(begin)), 0);
+    ck_assert_ptr_nonnull(strstr(r->body, "\r\n2,0.02,"));
+    ck_assert_ptr_null(strstr(r->body, "\r\n3,"));
+    http_reply_free(r);
+    char target[96];
+    snprintf(target, sizeof target, "/v1/sessions/%s/probes?from=0&limit=1", id);
+    r = http_get_as(d, target, "application/x-ndjson");
+    http_expect(r, 200);
+    json_t *line = json_loads(r->body, 0, NULL);
+    ck_assert(json_number_value(json_at(line, "probes/a,\"b")) == 0);
+    ck_assert(json_is_null(json_at(line, "probes/probe-1"))); /* nothing was solved */
+    json_decref(line);
+    http_reply_free(r);
+    verb(id, "cancel");
+    session_await(d, id, "cancelled");
+}
+END_TEST
+
 START_TEST(steps)
 {
     char id[33];
@@ -216,5 +254,6 @@ int main(void)
     tcase_add_test(t, faults_are_located);
     tcase_add_test(t, in_effect_and_kept);
     tcase_add_test(t, steps);
+    tcase_add_test(t, endless_with_probes);
     return run_cases("controls", t);
 }
