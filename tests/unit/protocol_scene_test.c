@@ -312,8 +312,8 @@ START_TEST(messages)
                  "integer, >= 1 and <= 10000", "");
     assert_fault(", \"output\": {\"metrics\": \"farme\"}", "farme", "one of: frame, iteration",
                  "did you mean \"frame\"?");
-    assert_fault(", \"output\": {\"evry\": 1}", "evry", "one of: every, metrics, precision, fields, probes",
-                 "did you mean \"every\"?");
+    assert_fault(", \"output\": {\"evry\": 1}", "evry",
+                 "one of: every, metrics, precision, fields, probes", "did you mean \"every\"?");
     assert_fault(", \"forces\": [{}]", "none of them", "exactly one of: wind, point, pressure", "");
     assert_fault(", \"solver\": {\"rho\": 1}", "number 1", "number, >= 0 and <= 0.99999", "");
     assert_fault(", \"solver\": {\"phases\": 9}", "number 9", "integer, >= 1 and <= 8", "");
