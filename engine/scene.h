@@ -539,11 +539,11 @@ typedef struct pl_obstacle {
     pl_motion motion;
 } pl_obstacle;
 
-/* What is kept of the frames of a run; all where nothing is said. Frame 0 and the newest always are. */
+/* What is kept of the frames of a run (protocol/log_prune.h); all where everything is 0. */
 typedef struct pl_retention {
-    int64_t every; /* of older frames, those with a number that this divides; 0: all */
-    int64_t last;  /* the last that are all kept, whatever `every`; 0: as `every` says */
-    double days;   /* after its end everything goes; 0: nothing does */
+    int64_t every; /* of older frames, those with a number that this divides; 0: none */
+    int64_t last;  /* frames that are all kept; 0: those of the open segment */
+    double days;   /* after its end it all goes; 0: it does not */
 } pl_retention;
 
 /* Bits of what is stored of each vertex. */

@@ -42,6 +42,10 @@ pl_status pl_log_writer_open(int dir_fd, int32_t attempt, int64_t first_frame,
  * An index entry that can not be written is no failure: it is tried again with the next frame. */
 pl_status pl_log_append(pl_log_writer *w, int64_t frame, const pl_frame_header *header,
                         const void *values, const char *metrics_json, size_t metrics_length);
+/* Prune what is sealed at each roll, and roll so that little more than `last` frames stay. What can not
+ * be pruned (a full disk) is tried again at the next. Once, right after opening. */
+struct pl_log_keep;
+void pl_log_writer_keep(pl_log_writer *w, const struct pl_log_keep *keep);
 /* Append an epoch record: something that holds from the next frame on. */
 pl_status pl_log_append_epoch(pl_log_writer *w, const char *epoch_json);
 /* Number of the frame that comes next: so many are committed. */
@@ -66,6 +70,8 @@ pl_status pl_log_reader_open(int dir_fd, pl_log_reader **out);
 void pl_log_reader_close(pl_log_reader *r);
 /* Number of committed frames to be had, so frames 0 .. n-1; looks at the disk again. */
 int64_t pl_log_reader_refresh(pl_log_reader *r);
+/* The first frame of which anything is kept, as of the last refresh; 0 where nothing was pruned. */
+int64_t pl_log_reader_first(const pl_log_reader *r);
 /* True where head.json is damaged or lost and the frames are those that the segments show
  * (head_recover.h): worth saying to a person. */
 bool pl_log_reader_recovered(const pl_log_reader *r);
@@ -75,6 +81,7 @@ typedef enum pl_log_verdict {
     PL_LOG_NOT_YET, /* frame not committed (yet) */
     PL_LOG_CORRUPT, /* its bytes are damaged or gone: report a gap, go on with the next */
     PL_LOG_ERROR,   /* errno */
+    PL_LOG_PRUNED,  /* was there, and was not to be kept (log_prune.h) */
 } pl_log_verdict;
 typedef enum pl_log_part { PL_LOG_FRAME = 1, PL_LOG_METRICS = 2 } pl_log_part;
 

@@ -229,6 +229,11 @@ int64_t pl_log_reader_refresh(pl_log_reader *r)
     return r->frames;
 }
 
+int64_t pl_log_reader_first(const pl_log_reader *r)
+{
+    return r->head.segment_count > 0 ? r->head.segments[0].first_frame : 0;
+}
+
 bool pl_log_reader_recovered(const pl_log_reader *r)
 {
     return r->recovered;
@@ -315,6 +320,9 @@ pl_log_verdict pl_log_find(pl_log_reader *r, int64_t frame, pl_log_part part, pl
     if (frame < 0 || frame >= r->frames)
         return PL_LOG_NOT_YET;
     const pl_segment *segment = segment_of(r, frame);
+    if (frame < segment->first_frame ||
+        (part == PL_LOG_FRAME && segment->every > 0 && frame % segment->every != 0))
+        return PL_LOG_PRUNED;
     if (!enter_segment(r, segment))
         return errno == ENOENT ? PL_LOG_CORRUPT : PL_LOG_ERROR;
     uint64_t limit = readable(r->seg, segment);
@@ -368,16 +376,15 @@ pl_log_verdict pl_log_read(pl_log_reader *r, int64_t frame, pl_log_part part, ch
     return PL_LOG_OK;
 }
 
-pl_log_verdict pl_log_epoch(pl_log_reader *r, int64_t frame, char **payload, uint64_t *length)
+/* The epoch record that a segment begins with. */
+static pl_log_verdict read_epoch(const pl_log_reader *r, const pl_segment *segment, char **payload,
+                                 uint64_t *length)
 {
     enum { EPOCH_MAX = 1 << 16 };
-    if (frame < 0 || frame >= r->frames)
-        return PL_LOG_NOT_YET;
     char name[PL_SEGMENT_NAME];
     unsigned char header[PL_RECORD_HEADER];
     pl_record record;
-    pl_segment first = {.attempt = segment_of(r, frame)->attempt};
-    pl_segment_name(name, &first, "seg");
+    pl_segment_name(name, segment, "seg");
     int fd = openat(r->dir_fd, name, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return errno == ENOENT ? PL_LOG_CORRUPT : PL_LOG_ERROR;
@@ -386,7 +393,7 @@ pl_log_verdict pl_log_epoch(pl_log_reader *r, int64_t frame, char **payload, uin
     if (pl_read_range(fd, header, sizeof header, 0) &&
         pl_record_decode(header, sizeof header, &record) == PL_RECORD_GOOD &&
         record.type == PL_RECORD_EPOCH && record.length <= EPOCH_MAX &&
-        record.attempt == (uint32_t)first.attempt &&
+        record.attempt == (uint32_t)segment->attempt &&
         (text = calloc(1, (size_t)record.length + 1)) &&
         pl_read_range(fd, text, (size_t)record.length, sizeof header) &&
         pl_crc32c(0, text, (size_t)record.length) == record.payload_crc) {
@@ -442,6 +449,17 @@ pl_log_verdict pl_log_notes(pl_log_reader *r, int64_t frame, pl_log_see see, voi
     free(text);
     pl_record_walk_clear(&w);
     return event == PL_WALK_ERROR ? PL_LOG_ERROR : verdict;
+}
+
+pl_log_verdict pl_log_epoch(pl_log_reader *r, int64_t frame, char **payload, uint64_t *length)
+{
+    if (frame < 0 || frame >= r->frames)
+        return PL_LOG_NOT_YET;
+    const pl_segment *own = segment_of(r, frame);
+    pl_segment first = {.attempt = own->attempt};
+    pl_log_verdict verdict = read_epoch(r, &first, payload, length);
+    /* Of a log that was pruned the attempt's first segment may be gone; each then has a copy. */
+    return verdict == PL_LOG_CORRUPT ? read_epoch(r, own, payload, length) : verdict;
 }
 
 /* ---- the committed end

@@ -1,6 +1,7 @@
 #include "protocol/head_recover.h"
 #include "protocol/log.h"
 #include "protocol/log_index.h"
+#include "protocol/log_prune.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -32,6 +33,9 @@ struct pl_log_writer {
      * written once more into the new one, so that they stand before it (pl_log_notes). */
     char **notes;              /* [note_count] */
     int64_t note_count, noted; /* of them, those in the open segment */
+    pl_log_keep keep;
+    int64_t segment_frames; /* when to roll, at the latest */
+    char *epoch;            /* the attempt's; a log that is pruned repeats it in each segment */
 };
 
 static void close_files(segment_files *files)
@@ -274,6 +278,7 @@ static void destroy(pl_log_writer *w)
         free(w->notes[i]);
     free(w->notes);
     free(w->entries);
+    free(w->epoch);
     free(w);
     errno = kept;
 }
@@ -287,8 +292,10 @@ pl_status pl_log_writer_open(int dir_fd, int32_t attempt, int64_t first_frame,
     pthread_mutex_init(&w->lock, NULL);
     w->files = w->rolled = (segment_files){-1, -1};
     w->entries = calloc(PL_SEGMENT_FRAMES, sizeof *w->entries);
+    w->segment_frames = PL_SEGMENT_FRAMES;
+    w->epoch = strdup(epoch_json ? epoch_json : "");
     w->dir_fd = fcntl(dir_fd, F_DUPFD_CLOEXEC, 0);
-    pl_status status = !w->entries ? PL_NO_MEMORY : w->dir_fd < 0 ? PL_IO : PL_OK;
+    pl_status status = !w->entries || !w->epoch ? PL_NO_MEMORY : w->dir_fd < 0 ? PL_IO : PL_OK;
     if (status == PL_OK)
         status = start(w, attempt, first_frame, epoch_json);
     if (status == PL_OK)
@@ -309,6 +316,53 @@ static pl_status settle(segment_files *files)
     close_files(files);
     errno = kept;
     return failed ? PL_IO : PL_OK;
+}
+
+void pl_log_writer_keep(pl_log_writer *w, const pl_log_keep *keep)
+{
+    enum { LEAST = 16, PARTS = 4 };
+    w->keep = *keep;
+    if (keep->last > 0) {
+        int64_t frames = keep->last / PARTS;
+        w->segment_frames = frames < LEAST               ? LEAST
+                            : frames > PL_SEGMENT_FRAMES ? PL_SEGMENT_FRAMES
+                                                         : frames;
+    }
+}
+
+/* Let go of what is not to be kept, and publish that. Nothing that goes on depends on it, so a failure
+ * is left for the next time. */
+static void prune(pl_log_writer *w)
+{
+    int64_t dropped;
+    bool changed;
+    if (pl_log_keeps_all(&w->keep))
+        return;
+    pl_log_prune(w->dir_fd, &w->head, pl_log_writer_next(w), &w->keep, &dropped, &changed);
+    pl_segment *all = w->head.segments;
+    w->head.segments += dropped;
+    w->head.segment_count -= dropped;
+    bool published = changed && publish(w) == PL_OK;
+    w->head.segments = all;
+    w->head.segment_count += dropped;
+    if (published && dropped > 0) {
+        for (int64_t i = 0; i < dropped; i++)
+            pl_log_prune_remove(w->dir_fd, &all[i]);
+        w->head.segment_count -= dropped;
+        memmove(all, all + dropped, (size_t)w->head.segment_count * sizeof *all);
+    }
+}
+
+/* The attempt's epoch once more, as the first record of a segment: of a log that is pruned the one that
+ * it began with will be gone. */
+static pl_status repeat_epoch(pl_log_writer *w)
+{
+    if (pl_log_keeps_all(&w->keep) || !*w->epoch)
+        return PL_OK;
+    uint64_t next = (uint64_t)pl_log_writer_next(w);
+    pl_record epoch = {
+        .type = PL_RECORD_EPOCH, .attempt = (uint32_t)w->head.attempt, .seq = next, .frame = next};
+    return write_record(w->files.seg, &epoch, w->epoch, strlen(w->epoch), NULL, 0, &w->end);
 }
 
 /* Seal the open segment and go on in a new one. The head in memory changes only when the one on
@@ -349,7 +403,8 @@ static pl_status roll(pl_log_writer *w)
     w->end = 0;
     w->count = w->indexed = w->noted = 0;
     settle(&older); /* only where nobody calls pl_log_sync is there anything to do */
-    return PL_OK;
+    prune(w);
+    return repeat_epoch(w);
 }
 
 /* Both records at the end of the open segment; on failure the segment is cut back to its committed
@@ -425,7 +480,7 @@ pl_status pl_log_append(pl_log_writer *w, int64_t frame, const pl_frame_header *
     }
     uint64_t values_size = header->count * vertex_bytes;
     uint64_t more = pl_record_size(PL_FRAME_HEADER + values_size) + pl_record_size(metrics_length);
-    if (w->count == PL_SEGMENT_FRAMES || (w->count > 0 && w->end + more > PL_SEGMENT_BYTES)) {
+    if (w->count >= w->segment_frames || (w->count > 0 && w->end + more > PL_SEGMENT_BYTES)) {
         pl_status status = roll(w);
         if (status != PL_OK)
             return status;

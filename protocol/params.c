@@ -253,6 +253,29 @@ static const pl_param_table solver_table = {
 static const char *const metrics_details[] = {"frame", "iteration", NULL};
 static const char *const precisions[] = {"single", "double", NULL};
 
+static const pl_param retention_rows[] = {
+    {.key = "last",
+     .kind = PL_PARAM_INTEGER,
+     AT(pl_retention, last),
+     FROM(0, PL_SCENE_STEPS_MAX),
+     .doc = "Frames at the end that are all kept, and a quarter of them more; 0: the newest "
+            "segment of the log."},
+    {.key = "every",
+     .kind = PL_PARAM_INTEGER,
+     AT(pl_retention, every),
+     FROM(0, PL_SCENE_STEPS_MAX),
+     .doc = "Of older frames those stay whose number it divides; 0: none does, or all where `last` "
+            "is 0 too."},
+    {.key = "days",
+     .kind = PL_PARAM_NUMBER,
+     AT(pl_retention, days),
+     .unit = "days",
+     FROM(0, 100000),
+     .doc = "After its end the session is removed, by the daemon; 0: it is not."},
+};
+static const pl_param_table retention_table = {
+    .name = "retention", .doc = "What is kept of the frames of a run.", ROWS(retention_rows)};
+
 static const pl_param output_rows[] = {
     {.key = "every",
      .kind = PL_PARAM_INTEGER,
@@ -287,6 +310,11 @@ static const pl_param output_rows[] = {
      FROM(1, 256),
      .standard_text = "none",
      .doc = "Numbers that each frame's metrics have, by name; as a table at /probes."},
+    {.key = "retention",
+     .kind = PL_PARAM_OBJECT,
+     AT(pl_output, retention),
+     .table = &retention_table,
+     .doc = "What is kept: everything, unless it says otherwise."},
 };
 static const pl_param_table output_table = {
     .name = "output", .doc = "What is stored of a run.", ROWS(output_rows)};
@@ -480,6 +508,7 @@ static const pl_param_table *const tables[] = {
     &pl_obstacle_heightfield_table,
     &pl_obstacle_mesh_table,
     &output_table,
+    &retention_table,
     &resources_table,
     &pl_control_table,
     &pl_control_pin_table,

@@ -38,6 +38,7 @@ typedef struct pl_outline {
     double duration; /* s simulated */
     int32_t cores;
     double memory, time_limit; /* bytes, s; 0: unset */
+    double keep_days;          /* after its end; 0: for good */
     char method[32];
     bool gpu; /* that it asks for */
     int32_t upload_count;

@@ -14,7 +14,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-enum { FORMAT = 2, SEALED_SINCE = 2, HEAD_LIMIT = 16 << 20 };
+enum { FORMAT = 2, FORMAT_PRUNED = 3, SEALED_SINCE = 2, HEAD_LIMIT = 16 << 20 };
 
 /* ---- whole small files
  * --------------------------------------------------------------------------- */
@@ -201,11 +201,12 @@ static pl_segment segment_decode(const pl_json *s)
         .first_frame = pl_json_integer(s, "first_frame", -1),
         .frames = pl_json_integer(s, "frames", -1),
         .length = pl_json_integer(s, "length", -1),
+        .every = pl_json_integer(s, "every", 0),
     };
 }
 
 /* Segments follow one another without a hole, and only the last is open. */
-static bool segment_fits(const pl_segment *s, const pl_segment *before, bool last)
+static bool segment_fits(const pl_segment *s, const pl_segment *before, bool last, bool pruned)
 {
     bool sealed = s->frames >= 0 && s->length >= 0;
     bool open = s->frames == -1 && s->length == -1;
@@ -213,6 +214,10 @@ static bool segment_fits(const pl_segment *s, const pl_segment *before, bool las
         return false;
     if (s->frames > PL_SEGMENT_FRAMES || s->first_frame < 0 || s->first_frame > INT64_MAX / 2)
         return false;
+    if (s->every < 0 || s->every > INT32_MAX || (s->every > 0 && (open || !pruned)))
+        return false;
+    if (!before && pruned)
+        return true;
     return s->first_frame == (before ? before->first_frame + before->frames : 0);
 }
 
@@ -221,6 +226,7 @@ static pl_status head_decode(const pl_json *document, pl_head *out)
     const pl_json *list = pl_json_at(document, "segments");
     size_t count = pl_json_count(list);
     int64_t attempt = pl_json_integer(document, "attempt", -1);
+    bool pruned = pl_json_integer(document, "format", 0) == FORMAT_PRUNED;
     if (attempt < 0 || attempt > INT32_MAX || count > PL_HEAD_SEGMENTS_MAX)
         return PL_IO;
     pl_segment *segments = calloc(count ? count : 1, sizeof *segments);
@@ -228,7 +234,7 @@ static pl_status head_decode(const pl_json *document, pl_head *out)
         return PL_NO_MEMORY;
     for (size_t i = 0; i < count; i++) {
         segments[i] = segment_decode(pl_json_item(list, i));
-        if (!segment_fits(&segments[i], i ? &segments[i - 1] : NULL, i + 1 == count)) {
+        if (!segment_fits(&segments[i], i ? &segments[i - 1] : NULL, i + 1 == count, pruned)) {
             free(segments);
             return PL_IO;
         }
@@ -240,8 +246,8 @@ static pl_status head_decode(const pl_json *document, pl_head *out)
 pl_status pl_head_read(int dir_fd, pl_head *out)
 {
     pl_json *document;
-    pl_status status = pl_sealed_read_since(dir_fd, "head.json", HEAD_LIMIT, SEALED_SINCE, FORMAT,
-                                            &document);
+    pl_status status = pl_sealed_read_since(dir_fd, "head.json", HEAD_LIMIT, SEALED_SINCE,
+                                            FORMAT_PRUNED, &document);
     if (status != PL_OK)
         return status;
     status = head_decode(document, out);
@@ -251,10 +257,18 @@ pl_status pl_head_read(int dir_fd, pl_head *out)
     return status;
 }
 
+static bool is_pruned(const pl_head *head)
+{
+    bool pruned = head->segment_count > 0 && head->segments[0].first_frame > 0;
+    for (int64_t i = 0; i < head->segment_count; i++)
+        pruned |= head->segments[i].every > 0;
+    return pruned;
+}
+
 static void head_encode(const pl_head *head, pl_json_writer *w)
 {
     pl_json_begin_object(w);
-    pl_json_set_integer(w, "format", FORMAT);
+    pl_json_set_integer(w, "format", is_pruned(head) ? FORMAT_PRUNED : FORMAT);
     pl_json_set_integer(w, "attempt", head->attempt);
     pl_json_key(w, "segments");
     pl_json_begin_array(w);
@@ -266,6 +280,8 @@ static void head_encode(const pl_head *head, pl_json_writer *w)
         pl_json_set_integer(w, "first_frame", s->first_frame);
         pl_json_set_integer(w, "frames", s->frames);
         pl_json_set_integer(w, "length", s->length);
+        if (s->every > 0)
+            pl_json_set_integer(w, "every", s->every);
         pl_json_end_object(w);
     }
     pl_json_end_array(w);

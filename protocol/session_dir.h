@@ -39,10 +39,13 @@ typedef struct pl_segment {
     int64_t first_frame;
     int64_t frames; /* -1: open */
     int64_t length; /* bytes that readers may read; -1: open */
+    int64_t
+        every; /* frame records are left of those that this divides; 0: of all. Metrics of all */
 } pl_segment;
 
 /* head.json: {"format": 2, "attempt": N, "segments": [...]}. Segments in frame order; all but the
- * last are sealed. Malloc'ed list, owned by the struct.
+ * last are sealed. Malloc'ed list, owned by the struct. Of a log that was pruned (log_prune.h) it is
+ * format 3: then the first segment may begin after frame 0, and segments may have "every".
  * head.json, exit.json and preflight.json are sealed documents (sealed.h); format 1 had no seal,
  * was otherwise the same and is still read. */
 typedef struct pl_head {

@@ -141,7 +141,8 @@ static void check_ending(pl_verifier *v)
     if (!v->has_ending && last->frames >= 0 && last->attempt == v->head.attempt &&
         faccessat(v->dir_fd, "exit.json", F_OK, 0) != 0)
         document_damage(v, "exit.json", &bad_exit);
-    int64_t said = v->ending.frames + 1;
+    int64_t said = v->ending.frames + 1 -
+                   v->head.segments[0].first_frame; /* what is kept of them */
     if (v->has_ending && v->ending.attempt == v->head.attempt && said > v->report->frames) {
         static const pl_damage_words words = {"the frames before", "Run the scene again."};
         pl_verifier_damage(v, "log", -1, v->report->frames, &words,

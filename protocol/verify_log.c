@@ -42,6 +42,12 @@ static int64_t frame_of(const segment_check *c, int64_t part)
     return c->segment->first_frame + part / 2;
 }
 
+/* Whether a part was not to be kept: frames of a segment that was thinned. */
+static bool is_pruned(const segment_check *c, int64_t part)
+{
+    return part % 2 == 0 && c->segment->every > 0 && frame_of(c, part) % c->segment->every != 0;
+}
+
 /* The parts from the expected one to before `part` did not come. */
 static void report_lost(segment_check *c, int64_t part, uint64_t at)
 {
@@ -52,10 +58,11 @@ static void report_lost(segment_check *c, int64_t part, uint64_t at)
                            "says who wrote the frames after it)",
                            (int64_t)at - offset);
     for (; c->expected < part; c->expected++)
-        pl_verifier_damage(c->verifier, c->name, offset, frame_of(c, c->expected), &lost_part,
-                           c->damaged_at >= 0 ? "the header of the %s record is damaged"
-                                              : "there is no %s record",
-                           part_name(c->expected));
+        if (!is_pruned(c, c->expected))
+            pl_verifier_damage(c->verifier, c->name, offset, frame_of(c, c->expected), &lost_part,
+                               c->damaged_at >= 0 ? "the header of the %s record is damaged"
+                                                  : "there is no %s record",
+                               part_name(c->expected));
     c->damaged_at = -1;
 }
 
@@ -234,8 +241,10 @@ static void count_frames(const segment_check *c)
 {
     int64_t frames = c->frames > 0 ? c->frames : 0;
     c->verifier->report->frames += frames;
-    for (int64_t i = 0; i < frames; i++)
-        c->verifier->report->frames_lost += c->good[i] != (PL_LOG_FRAME | PL_LOG_METRICS);
+    for (int64_t i = 0; i < frames; i++) {
+        unsigned char kept = is_pruned(c, 2 * i) ? PL_LOG_METRICS : PL_LOG_FRAME | PL_LOG_METRICS;
+        c->verifier->report->frames_lost += (c->good[i] & kept) != kept;
+    }
 }
 
 static void check_segment(segment_check *c)

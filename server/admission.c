@@ -200,6 +200,7 @@ static pl_row describe(const admission *a)
                   .frame = -1,
                   .cores = o->cores > 0 ? o->cores : 1,
                   .checkpoint = -1,
+                  .keep_days = o->keep_days,
                   .time_limit = o->time_limit};
     memcpy(row.id, a->id, sizeof row.id);
     return row;

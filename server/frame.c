@@ -1,5 +1,6 @@
 #include "server/frame.h"
 
+#include "protocol/problem.h"
 #include "server/access.h"
 #include "server/frame_source.h"
 
@@ -19,6 +20,22 @@ static void reply_damaged(pl_request *r, int64_t k)
 {
     pl_reply_problemf(r, 500, "corrupt", "Damaged frame",
                       "frame %lld is damaged on disk; the others can be read", (long long)k);
+}
+
+void pl_reply_pruned(pl_request *r, int64_t frame, int64_t first)
+{
+    char detail[160], *whole = NULL;
+    snprintf(detail, sizeof detail,
+             "frame %lld is not kept, as output.retention of the scene says; the next that is kept "
+             "is frame %lld",
+             (long long)frame, (long long)first);
+    char *text = pl_problem_encode(410, "pruned", "Not kept", detail, NULL);
+    int n = text ? asprintf(&whole, "%.*s,\"first_available\":%lld}", (int)strlen(text) - 1, text,
+                            (long long)first)
+                 : -1;
+    free(text);
+    pl_reply_text(r, 410, "application/problem+json", n < 0 ? NULL : whole, n < 0 ? 0 : (size_t)n);
+    pl_reply_header(r, "Cache-Control", "no-store");
 }
 
 /* ---- npy ---------------------------------------------------------------------------------------
@@ -114,12 +131,31 @@ static void reply_stored(pl_request *r, const pl_log_range *range)
     pl_reply_file(r, types[FORM_RECORD], fd, range->offset, range->size, NULL, 0);
 }
 
+/* The next frame that is kept after one that is not. */
+static int64_t first_kept(pl_log_reader *reader, int64_t k)
+{
+    int64_t first = pl_log_reader_first(reader);
+    pl_log_range range;
+    if (k < first) {
+        return first;
+    }
+    while (pl_log_find(reader, k, PL_LOG_FRAME, &range) == PL_LOG_PRUNED) {
+        k++;
+    }
+    return k;
+}
+
 static void reply_frame(pl_request *r, pl_session *s, pl_log_reader *reader, int64_t k, int form,
                         const pl_frame_view *view)
 {
     static const char *const names[] = {"record", "npy", "line"};
     pl_log_range range;
-    if (pl_log_find(reader, k, PL_LOG_FRAME, &range) != PL_LOG_OK) {
+    pl_log_verdict verdict = pl_log_find(reader, k, PL_LOG_FRAME, &range);
+    if (verdict == PL_LOG_PRUNED) {
+        pl_reply_pruned(r, k, first_kept(reader, k));
+        return;
+    }
+    if (verdict != PL_LOG_OK) {
         reply_damaged(r, k);
         return;
     }

@@ -5,5 +5,7 @@
 #include "server/http.h"
 
 void pl_handle_frame(pl_request *r);
+/* 410 for a frame that was not to be kept, with the first that is. */
+void pl_reply_pruned(pl_request *r, int64_t frame, int64_t first);
 
 #endif

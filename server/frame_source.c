@@ -110,7 +110,10 @@ static char *make_line(char *record, size_t *size)
 
 static int errno_of(pl_log_verdict verdict)
 {
-    return verdict == PL_LOG_NOT_YET ? EAGAIN : verdict == PL_LOG_CORRUPT ? EBADMSG : errno;
+    return verdict == PL_LOG_NOT_YET   ? EAGAIN
+           : verdict == PL_LOG_CORRUPT ? EBADMSG
+           : verdict == PL_LOG_PRUNED  ? ENODATA
+                                       : errno;
 }
 
 /* A stored record's head and payload (malloc'ed, its CRC checked); false with errno. */

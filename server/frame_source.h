@@ -30,7 +30,7 @@ bool pl_frame_view_parse(pl_request *r, pl_session *session, pl_log_reader *read
 pl_frame_key pl_frame_view_key(const pl_frame_view *view, const pl_session *session, int64_t frame);
 /* The bytes of the frame that the key names, to be put back to the daemon's cache; *reader is opened
  * where it is NULL and needed. NULL with errno:
- * EAGAIN not committed yet, EBADMSG damaged, EINVAL lacks what is asked for, or of the disk. */
+ * EAGAIN not committed yet, EBADMSG damaged, ENODATA pruned, EINVAL lacks what is asked for, or of the disk. */
 const pl_blob *pl_frame_source_get(pl_daemon *daemon, pl_session *session, pl_log_reader **reader,
                                    const pl_frame_key *key);
 void pl_frame_source_put(pl_daemon *daemon, const pl_blob *blob);

@@ -14,6 +14,7 @@
 #include "server/reconcile.h"
 #include "server/reindex.h"
 #include "server/routes.h"
+#include "server/removal.h"
 #include "server/say.h"
 #include "server/sessions.h"
 #include "server/spawn.h"
@@ -205,6 +206,7 @@ static void stop_parts(pl_daemon *d)
 static void sweep(void *context)
 {
     pl_daemon *d = context;
+    pl_removal_sweep(d);
     pl_meshes_sweep(d);
     pl_keys_sweep(d->store);
     pl_tokens_sweep(d->store);

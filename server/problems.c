@@ -71,6 +71,8 @@ const pl_problem pl_problems[] = {
      "Try again after Retry-After: you get that one's reply."},
     {409, "exists", "There is one of this name already.", "Use another name, or change that one."},
     {409, "in_use", "It still has sessions.", "Delete or move them first."},
+    {410, "pruned", "The frame was made, and not kept.",
+     "output.retention of the scene says what is; first_available is the next frame that is."},
     {410, "storage_lost", "The session's directory, or part of it, is gone.",
      "What is left can be read; submit the scene again for the rest."},
     {412, "changed_meanwhile", "If-Match names an older state of the session.",

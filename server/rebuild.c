@@ -85,6 +85,7 @@ static bool read_scene(int dir_fd, pl_rebuilt *r)
         r->row.cores = outline.cores > 0 ? outline.cores : 1;
         r->row.memory = r->row.memory_limit = outline.memory;
         r->row.time_limit = outline.time_limit;
+        r->row.keep_days = outline.keep_days;
         if (r->guessed || r->row.revision < 0) {
             take_notes(r, outline.notes);
         }

@@ -103,3 +103,31 @@ void pl_removal_start(pl_daemon *d, pl_session *s)
         run(r);
     }
 }
+
+/* ---- sweeping ----------------------------------------------------------------------------------
+ */
+
+static bool is_outlived(const pl_session *s, int64_t now_ms)
+{
+    return s->keep_days > 0 && pl_state_terminal((pl_session_state)atomic_load(&s->state)) &&
+           (double)(now_ms - s->since_ms) > 86400e3 * s->keep_days;
+}
+
+void pl_removal_sweep(pl_daemon *d)
+{
+    size_t count, removed = 0;
+    int64_t now = pl_clock_us() / 1000;
+    pl_session **all = pl_sessions_all(d->sessions, &count);
+    for (size_t i = 0; i < count; i++) {
+        if (is_outlived(all[i], now)) {
+            pl_sessions_set_desired(d->sessions, all[i], "deleted");
+            removed += pl_removal_run(d, all[i]);
+        }
+        pl_session_release(all[i]);
+    }
+    free(all);
+    if (removed > 0) {
+        pl_say(PL_LEVEL_INFO, "%zu sessions removed: so long after their ends as their scenes say",
+               removed);
+    }
+}

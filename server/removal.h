@@ -13,5 +13,7 @@ int pl_remove_tree(int parent_fd, const char *name);
 bool pl_removal_run(pl_daemon *daemon, pl_session *session);
 /* The same in the pool for file work. */
 void pl_removal_start(pl_daemon *daemon, pl_session *session);
+/* Remove every session whose output.retention.days after its end are over. */
+void pl_removal_sweep(pl_daemon *daemon);
 
 #endif

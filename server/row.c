@@ -54,6 +54,7 @@ const pl_column pl_row_columns[PL_ROW_COLUMNS] = {
     TEXT(webhook_status, 3),
     TEXT(gpu, 3),
     NUMBER(gpu_memory, 3),
+    NUMBER(keep_days, 3),
 };
 
 char **pl_row_text(const pl_row *row, const pl_column *column)

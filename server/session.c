@@ -120,6 +120,7 @@ pl_session *pl_session_create(pl_daemon *daemon, const pl_row *row)
     s->webhook = copy(row->webhook);
     s->webhook_status = copy(row->webhook_status);
     s->priority = row->priority;
+    s->keep_days = row->keep_days;
     s->revision = row->revision;
     s->gpu = copy(row->gpu);
     s->gpu_memory = row->gpu_memory;
@@ -193,6 +194,7 @@ pl_row pl_session_describe(const pl_session *s)
                   .webhook = s->webhook,
                   .webhook_status = s->webhook_status,
                   .priority = s->priority,
+                  .keep_days = s->keep_days,
                   .revision = s->revision,
                   .created_us = s->created_us,
                   .since_ms = s->since_ms,

@@ -64,6 +64,7 @@ typedef struct pl_session {
     double gpu_memory;
     char *reason, *message, *bodies, *failure, *worker, *desired, *paused_by;
     char *labels, *metadata, *webhook, *webhook_status; /* as in pl_row */
+    double keep_days;
     int64_t priority;
     _Atomic int64_t revision; /* written under the table's mutex */
     int64_t cores, frames, attempt;

@@ -64,10 +64,11 @@ static pl_log_verdict begin_blob(pl_stream *s)
     get_blob(s);
     s->blob_at = 0;
     s->blob_left = s->blob ? s->blob->size : 0;
-    return s->blob           ? PL_LOG_OK
-           : errno == EAGAIN ? PL_LOG_NOT_YET
-           : errno == ENOMEM ? PL_LOG_ERROR
-                             : PL_LOG_CORRUPT;
+    return s->blob                              ? PL_LOG_OK
+           : errno == EAGAIN                    ? PL_LOG_NOT_YET
+           : errno == ENODATA                   ? PL_LOG_PRUNED
+           : errno == ENOMEM || errno == EMFILE ? PL_LOG_ERROR
+                                                : PL_LOG_CORRUPT;
 }
 
 /* Begin to send a record as it lies. */
@@ -131,30 +132,44 @@ static pl_log_verdict begin_metrics_record(pl_stream *s, int64_t frame)
     return begin_range(s, frame, PL_LOG_METRICS);
 }
 
+/* Past a frame that can not be had, or all before the first that is kept: the last that was passed. */
+static int64_t skip(pl_stream *s, pl_log_verdict verdict)
+{
+    int64_t last = s->next, kept = s->reader ? pl_log_reader_first(s->reader) : 0;
+    s->next += s->every;
+    if (verdict == PL_LOG_PRUNED && s->next < kept) {
+        s->next = (kept + s->every - 1) / s->every * s->every;
+        last = s->next - s->every;
+    }
+    return last < s->to ? last : s->to;
+}
+
 /* Frame s->next, or the gap that begins there. */
 static step produce_frame(pl_stream *s)
 {
     int64_t first = s->next, last = first;
+    pl_log_verdict why = PL_LOG_OK; /* of the gap */
     while (s->next < s->committed && s->next <= s->to) {
         pl_log_verdict verdict = s->kind == PL_STREAM_METRICS ? begin_metrics(s, s->next)
                                                               : begin_frame(s, s->next);
-        if (verdict == PL_LOG_OK && s->next == first) {
+        if (verdict == PL_LOG_OK && why == PL_LOG_OK) {
             s->next += s->every;
             account(s);
             return STEP_SOMETHING;
         }
-        if (verdict == PL_LOG_OK) { /* say the gap before going on */
-            s->blob_left = s->range_left = 0;
+        if (verdict == PL_LOG_OK || (why != PL_LOG_OK && verdict != why)) {
+            s->blob_left = s->range_left = 0; /* say the gap before going on */
+            s->text_size = 0;
             break;
         }
-        if (verdict != PL_LOG_CORRUPT) {
+        if (verdict != PL_LOG_CORRUPT && verdict != PL_LOG_PRUNED) {
             return atomic_load(&s->session->deleted) ? step_of(pl_stream_put_end(s, "deleted"))
                                                      : STEP_ERROR;
         }
-        last = s->next;
-        s->next += s->every;
+        why = verdict;
+        last = skip(s, verdict);
     }
-    return step_of(pl_stream_put_gap(s, first, last, "corrupt"));
+    return step_of(pl_stream_put_gap(s, first, last, why == PL_LOG_PRUNED ? "pruned" : "corrupt"));
 }
 
 /* ---- what comes next ---------------------------------------------------------------------------
@@ -231,6 +246,11 @@ static step produce_metrics(pl_stream *s)
     pl_log_verdict verdict = begin_metrics_record(s, frame);
     if (verdict == PL_LOG_CORRUPT) {
         return step_of(pl_stream_put_gap(s, frame, frame, "corrupt"));
+    }
+    if (verdict == PL_LOG_PRUNED) {
+        int64_t kept = s->reader ? pl_log_reader_first(s->reader) : 0;
+        s->metrics_next = kept > frame + 1 ? kept : frame + 1;
+        return step_of(pl_stream_put_gap(s, frame, s->metrics_next - 1, "pruned"));
     }
     return step_of(verdict == PL_LOG_OK);
 }

@@ -1,4 +1,5 @@
 #include "server/access.h"
+#include "server/frame.h"
 #include "server/stream.h"
 #include "server/tail.h"
 
@@ -110,6 +111,22 @@ static void begin(pl_request *r, pl_stream *s, const char *type)
     pl_reply_header(r, "X-Accel-Buffering", "no");
 }
 
+/* False after replying 410 where what is asked for was not to be kept; without a `from` a stream begins
+ * with what is. */
+static bool begin_at_kept(pl_request *r, pl_stream *s)
+{
+    int64_t kept = pl_log_reader_first(s->reader);
+    if (s->next >= kept) {
+        return true;
+    }
+    if (pl_request_query(r, "from") || s->next > 0) {
+        pl_reply_pruned(r, s->next, kept);
+        return false;
+    }
+    s->next = (kept + s->every - 1) / s->every * s->every;
+    return true;
+}
+
 /* A stream of everything shows what is now; metrics come from where it is said. */
 static void begin_at_newest(pl_request *r, pl_stream *s)
 {
@@ -131,7 +148,7 @@ static void open_stream(pl_request *r, pl_session *session, pl_stream_kind kind,
     }
     pl_frame_form frames = form == PL_FORM_RECORDS || kind == PL_STREAM_METRICS ? PL_FRAME_RECORD
                                                                                 : PL_FRAME_LINE;
-    if (!parse_query(r, s) || !open_reader(r, s) ||
+    if (!parse_query(r, s) || !open_reader(r, s) || !begin_at_kept(r, s) ||
         !pl_frame_view_parse(r, session, s->reader, frames, &s->view)) {
         pl_stream_destroy(s);
         return;

@@ -245,7 +245,9 @@ int pl_follow_verdict(pl_cli *cli, const pl_json *session)
 static int stream_once(follower *f, bool *reached)
 {
     char *path = NULL;
-    if (asprintf(&path, "/v1/sessions/%s/metrics?from=%" PRId64 "&follow=1", f->id, f->next) < 0)
+    if ((f->next > 0
+             ? asprintf(&path, "/v1/sessions/%s/metrics?from=%" PRId64 "&follow=1", f->id, f->next)
+             : asprintf(&path, "/v1/sessions/%s/metrics?follow=1", f->id)) < 0)
         return pl_cli_fail(f->cli, PL_EXIT_FAILED, "out of memory");
     pl_http_answer answer;
     pl_http_call call = {.method = "GET",

@@ -160,6 +160,8 @@ static void frames_from_directory(frame_run *run)
             free(payload);
             if (!more)
                 return;
+        } else if (verdict == PL_LOG_PRUNED) {
+            continue; /* the scene said so */
         } else if (verdict == PL_LOG_CORRUPT) {
             pl_cli_fail(run->source->cli, 0, "frame %" PRId64 " is damaged and left out", k);
         } else {
@@ -168,6 +170,15 @@ static void frames_from_directory(frame_run *run)
                                       verdict == PL_LOG_ERROR ? strerror(errno) : "not there yet");
         }
     }
+}
+
+/* Frames that are missing, unless they were not to be kept. */
+static void tell_gap(pl_cli *cli, const unsigned char *payload, uint64_t length)
+{
+    pl_json *gap = pl_json_parse((const char *)payload, (size_t)length, NULL);
+    if (strcmp(pl_json_string(gap, "reason", ""), "pruned") != 0)
+        pl_cli_fail(cli, 0, "frames are missing: %.*s", (int)length, (const char *)payload);
+    pl_json_free(gap);
 }
 
 static bool take_record(void *context, const pl_record *record, const unsigned char *payload)
@@ -185,8 +196,7 @@ static bool take_record(void *context, const pl_record *record, const unsigned c
         run->next = frame + run->every;
         return give_frame(run, frame, payload, record->length);
     case PL_RECORD_GAP:
-        pl_cli_fail(run->source->cli, 0, "frames are missing: %.*s", (int)record->length,
-                    (const char *)payload);
+        tell_gap(run->source->cli, payload, record->length);
         return true;
     case PL_RECORD_END: {
         pl_json *end = pl_json_parse((const char *)payload, (size_t)record->length, NULL);
@@ -209,11 +219,14 @@ static bool on_bytes(void *context, const char *data, size_t size)
 static bool frames_from_stream(frame_run *run)
 {
     pl_cli *cli = run->source->cli;
-    char *path = NULL, end[40] = "&follow=1";
-    if (!run->follow)
-        snprintf(end, sizeof end, "&to=%" PRId64, run->last);
-    if (asprintf(&path, "/v1/sessions/%s/frames?from=%" PRId64 "%s", run->source->id, run->next,
-                 end) < 0) {
+    char *path = NULL, range[120];
+    int n = run->follow ? snprintf(range, sizeof range, "follow=1")
+                        : snprintf(range, sizeof range, "to=%" PRId64, run->last);
+    if (run->next > 0) /* without it a stream begins with what is kept */
+        n += snprintf(range + n, sizeof range - (size_t)n, "&from=%" PRId64, run->next);
+    if (run->every > 1 && run->next % run->every == 0)
+        snprintf(range + n, sizeof range - (size_t)n, "&every=%" PRId64, run->every);
+    if (asprintf(&path, "/v1/sessions/%s/frames?%s", run->source->id, range) < 0) {
         run->status = pl_cli_fail(cli, PL_EXIT_FAILED, "out of memory");
         return false;
     }
@@ -276,6 +289,8 @@ static int metrics_from_directory(pl_session_source *s, int64_t first, pl_take_l
         char *payload;
         uint64_t length;
         pl_log_verdict verdict = pl_log_read(s->reader, k, PL_LOG_METRICS, &payload, &length);
+        if (verdict == PL_LOG_PRUNED)
+            continue;
         if (verdict == PL_LOG_CORRUPT) {
             pl_cli_fail(s->cli, 0, "metrics of frame %" PRId64 " are damaged and left out", k);
             continue;
@@ -298,7 +313,8 @@ int pl_session_source_metrics(pl_session_source *s, int64_t first, pl_take_line 
         return metrics_from_directory(s, first, take, context);
     char *path = NULL, *text;
     size_t size;
-    if (asprintf(&path, "/v1/sessions/%s/metrics?from=%" PRId64, s->id, first) < 0)
+    if ((first > 0 ? asprintf(&path, "/v1/sessions/%s/metrics?from=%" PRId64, s->id, first)
+                   : asprintf(&path, "/v1/sessions/%s/metrics", s->id)) < 0)
         return pl_cli_fail(s->cli, PL_EXIT_FAILED, "out of memory");
     int status = pl_api_get_text(s->cli, path, "application/x-ndjson", &text, &size);
     free(path);

@@ -4,6 +4,7 @@
 #include "engine/pliant.h"
 #include "protocol/json.h"
 #include "protocol/log.h"
+#include "protocol/log_prune.h"
 #include "protocol/session_dir.h"
 #include "server/worker/checkpoints.h"
 #include "server/worker/control.h"
@@ -264,6 +265,8 @@ static bool open_log(session_run *run)
     errno = error;
     if (!done_or_fail(run, status, &(pl_faults){0}, "opening the log"))
         return false;
+    const pl_retention *retention = &run->scene.scene.output.retention;
+    pl_log_writer_keep(run->log, &(pl_log_keep){retention->last, retention->every});
     run->last_frame = pl_log_writer_next(run->log) - 1;
     /* What an earlier attempt came to is no longer how the session stands. */
     unlinkat(run->directory, "exit.json", 0);

@@ -6,6 +6,7 @@
 #include "tests/support/suite.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>

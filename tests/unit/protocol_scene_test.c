@@ -201,6 +201,8 @@ START_TEST(every_key_arrives)
     ck_assert(ring->radius == 0.75 && ring->tube == 0.25);
     ck_assert(s.output.every == 5 && s.output.precision == PL_OUTPUT_DOUBLE &&
               s.output.fields == (PL_OUTPUT_POSITION | PL_OUTPUT_VELOCITY));
+    ck_assert(s.output.retention.last == 500 && s.output.retention.every == 10 &&
+              s.output.retention.days == 30);
     ck_assert(s.resources.cores == 2 && s.resources.memory == 1e9);
     pl_scene_clear(&s);
     free(text);
@@ -313,7 +315,8 @@ START_TEST(messages)
     assert_fault(", \"output\": {\"metrics\": \"farme\"}", "farme", "one of: frame, iteration",
                  "did you mean \"frame\"?");
     assert_fault(", \"output\": {\"evry\": 1}", "evry",
-                 "one of: every, metrics, precision, fields, probes", "did you mean \"every\"?");
+                 "one of: every, metrics, precision, fields, probes, retention",
+                 "did you mean \"every\"?");
     assert_fault(", \"forces\": [{}]", "none of them", "exactly one of: wind, point, pressure", "");
     assert_fault(", \"solver\": {\"rho\": 1}", "number 1", "number, >= 0 and <= 0.99999", "");
     assert_fault(", \"solver\": {\"phases\": 9}", "number 9", "integer, >= 1 and <= 8", "");

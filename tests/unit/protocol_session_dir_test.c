@@ -78,7 +78,7 @@ START_TEST(head_written_and_read)
     pl_head head;
     ck_assert_int_eq(pl_head_read(t.fd, &head), PL_IO);
     ck_assert_int_eq(errno, ENOENT);
-    pl_segment segments[2] = {{1, 0, 0, 10, 4000}, {2, 0, 10, -1, -1}};
+    pl_segment segments[2] = {{1, 0, 0, 10, 4000, 0}, {2, 0, 10, -1, -1, 0}};
     ck_assert_int_eq(pl_head_write(t.fd, &(pl_head){2, 2, segments}), PL_OK);
     ck_assert_int_eq(pl_head_read(t.fd, &head), PL_OK);
     ck_assert_int_eq(head.attempt, 2);
@@ -100,11 +100,13 @@ END_TEST
 START_TEST(head_must_make_sense)
 {
     static const pl_segment chains[][2] = {
-        {{1, 0, 0, -1, -1}, {1, 1, 10, -1, -1}},       /* open in the middle */
-        {{1, 0, 0, 10, 4000}, {1, 1, 11, -1, -1}},     /* a hole */
-        {{1, 0, 3, 10, 4000}, {1, 1, 13, -1, -1}},     /* no beginning */
-        {{1, 0, 0, 5000, 4000}, {1, 1, 5000, -1, -1}}, /* more frames than a segment has */
-        {{1, -2, 0, 10, 4000}, {1, 1, 10, -1, -1}},    {{1, 0, 0, 10, -4}, {1, 1, 10, -1, -1}},
+        {{1, 0, 0, -1, -1, 0}, {1, 1, 10, -1, -1, 0}},       /* open in the middle */
+        {{1, 0, 0, 10, 4000, 0}, {1, 1, 11, -1, -1, 0}},     /* a hole */
+        {{1, 0, -3, 10, 4000, 0}, {1, 1, 7, -1, -1, 0}},     /* no beginning */
+        {{1, 0, 0, 10, 4000, 2}, {1, 1, 10, -1, -1, 2}},     /* the open one was thinned */
+        {{1, 0, 0, 5000, 4000, 0}, {1, 1, 5000, -1, -1, 0}}, /* more frames than a segment has */
+        {{1, -2, 0, 10, 4000, 0}, {1, 1, 10, -1, -1, 0}},
+        {{1, 0, 0, 10, -4, 0}, {1, 1, 10, -1, -1, 0}},
     };
     for (size_t i = 0; i < sizeof chains / sizeof *chains; i++) {
         pl_head head = {1, 2, (pl_segment *)chains[i]};
@@ -112,6 +114,22 @@ START_TEST(head_must_make_sense)
         ck_assert_int_eq(pl_head_read(t.fd, &head), PL_IO);
         ck_assert_int_eq(errno, EBADMSG);
     }
+}
+END_TEST
+
+/* Of a pruned log the chain may begin late, and tells what was thinned. */
+START_TEST(head_of_a_pruned_log)
+{
+    static pl_segment segments[] = {{1, 4, 300, 100, 4000, 7}, {2, 0, 400, -1, -1, 0}};
+    pl_head head;
+    ck_assert_int_eq(pl_head_write(t.fd, &(pl_head){2, 2, segments}), PL_OK);
+    ck_assert_int_eq(pl_head_read(t.fd, &head), PL_OK);
+    ck_assert_mem_eq(head.segments, segments, sizeof segments);
+    pl_head_clear(&head);
+    size_t size;
+    char *text = (char *)take_file(t.fd, "head.json", &size);
+    ck_assert_ptr_nonnull(memmem(text, size, "\"format\":3", 10));
+    free(text);
 }
 END_TEST
 
@@ -233,6 +251,7 @@ int main(void)
     tcase_add_test(tcase, failed_replace_leaves_nothing);
     tcase_add_test(tcase, head_written_and_read);
     tcase_add_test(tcase, head_must_make_sense);
+    tcase_add_test(tcase, head_of_a_pruned_log);
     tcase_add_test(tcase, exits);
     tcase_add_test(tcase, preflight_written_and_read);
     tcase_add_test(tcase, lock);

@@ -1,0 +1,269 @@
+/* What is not to be kept of a log: gone, told as such, and nothing else with it. */
+#include "protocol/log.h"
+#include "protocol/log_prune.h"
+
+#include "tests/unit/protocol_files.h"
+#include "tests/support/suite.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+
+enum { VERTICES = 3 };
+
+static temporary t;
+
+static void setup(void)
+{
+    temporary_create(&t);
+}
+static void teardown(void)
+{
+    temporary_destroy(&t);
+}
+
+/* Frame k has values that no other frame has. */
+static pl_status append(pl_log_writer *w, int64_t k)
+{
+    float values[3 * VERTICES];
+    char metrics[64];
+    pl_frame_header header = {PL_DTYPE_F32, PL_FIELD_POSITION, VERTICES, 0.5 * (double)k,
+                              (uint64_t)k};
+    for (int i = 0; i < 3 * VERTICES; i++)
+        values[i] = (float)(1000 * k + i);
+    int n = snprintf(metrics, sizeof metrics, "{\"frame\":%lld}", (long long)k);
+    return pl_log_append(w, k, &header, values, metrics, (size_t)n);
+}
+
+static void assert_frame(const char *payload, uint64_t length, int64_t k)
+{
+    pl_frame_header header;
+    float value;
+    ck_assert(pl_frame_header_decode((const unsigned char *)payload, length, &header));
+    ck_assert_uint_eq(header.count, VERTICES);
+    ck_assert_uint_eq(header.step, (uint64_t)k);
+    ck_assert(header.time == 0.5 * (double)k);
+    for (int i = 0; i < 3 * VERTICES; i++) {
+        memcpy(&value, payload + PL_FRAME_HEADER + 4 * i, 4);
+        ck_assert(value == (float)(1000 * k + i));
+    }
+}
+
+static void assert_metrics(const char *payload, uint64_t length, int64_t k)
+{
+    char expected[64];
+    snprintf(expected, sizeof expected, "{\"frame\":%lld}", (long long)k);
+    ck_assert_uint_eq(length, strlen(expected));
+    ck_assert_str_eq(payload, expected);
+}
+
+/* Read both parts of frame k; whatever is read must be right. Verdict of the worse one. */
+static pl_log_verdict read_frame(pl_log_reader *r, int64_t k)
+{
+    char *payload;
+    uint64_t length;
+    pl_log_verdict frame = pl_log_read(r, k, PL_LOG_FRAME, &payload, &length);
+    if (frame == PL_LOG_OK) {
+        assert_frame(payload, length, k);
+        free(payload);
+    }
+    pl_log_verdict metrics = pl_log_read(r, k, PL_LOG_METRICS, &payload, &length);
+    if (metrics == PL_LOG_OK) {
+        assert_metrics(payload, length, k);
+        free(payload);
+    }
+    return frame > metrics ? frame : metrics;
+}
+
+static pl_log_reader *open_reader(void)
+{
+    pl_log_reader *r;
+    ck_assert_int_eq(pl_log_reader_open(t.fd, &r), PL_OK);
+    return r;
+}
+
+static pl_log_writer *open_writer(int32_t attempt, int64_t first)
+{
+    pl_log_writer *w;
+    ck_assert_int_eq(pl_log_writer_open(t.fd, attempt, first, "{\"epoch\":true}", &w), PL_OK);
+    return w;
+}
+
+static void write_frames(pl_log_writer *w, int64_t from, int64_t to)
+{
+    for (int64_t k = from; k < to; k++)
+        ck_assert_int_eq(append(w, k), PL_OK);
+}
+
+static const char *const seg_name = "log/0001-0000.seg";
+
+static void assert_readable(int64_t frames)
+{
+    pl_log_reader *r = open_reader();
+    ck_assert_int_eq(pl_log_reader_refresh(r), frames);
+    for (int64_t k = 0; k < frames; k++)
+        ck_assert_int_eq(read_frame(r, k), PL_LOG_OK);
+    ck_assert_int_eq(read_frame(r, frames), PL_LOG_NOT_YET);
+    ck_assert_int_eq(read_frame(r, -1), PL_LOG_NOT_YET);
+    pl_log_reader_close(r);
+}
+
+static void assert_epoch(pl_log_reader *r, int64_t frame, const char *expected)
+{
+    char *text;
+    uint64_t length;
+    ck_assert_int_eq(pl_log_epoch(r, frame, &text, &length), PL_LOG_OK);
+    ck_assert_uint_eq(length, strlen(expected));
+    ck_assert_str_eq(text, expected);
+    free(text);
+}
+
+static int files_in_log(void)
+{
+    int n = 0;
+    DIR *log = fdopendir(openat(t.fd, "log", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    ck_assert_ptr_nonnull(log);
+    for (struct dirent *e; (e = readdir(log));)
+        n += e->d_name[0] != '.';
+    closedir(log);
+    return n;
+}
+
+static pl_log_verdict part_of(pl_log_reader *r, int64_t k, pl_log_part part)
+{
+    pl_log_range range;
+    return pl_log_find(r, k, part, &range);
+}
+
+/* Only the last are kept, and a quarter of them more; an earlier reader and a later attempt go on. */
+START_TEST(prune_last)
+{
+    enum { LAST = 100, FRAMES = 1000 };
+    const pl_log_keep keep = {.last = LAST};
+    pl_log_writer *w = open_writer(1, 0);
+    pl_log_writer_keep(w, &keep);
+    write_frames(w, 0, 10);
+    pl_log_reader *early = open_reader();
+    ck_assert_int_eq(read_frame(early, 3), PL_LOG_OK);
+    write_frames(w, 10, FRAMES);
+    pl_log_reader *r = open_reader();
+    for (int later = 0; later < 2; later++) {
+        int64_t first = pl_log_reader_first(r);
+        ck_assert_int_eq(pl_log_reader_refresh(r), FRAMES);
+        ck_assert(first <= FRAMES - LAST && first >= FRAMES - LAST - 2 * (LAST / 4));
+        for (int64_t k = 0; k < FRAMES; k++)
+            ck_assert_int_eq(read_frame(r, k), k < first ? PL_LOG_PRUNED : PL_LOG_OK);
+        ck_assert_int_le(files_in_log(), 2 * 8);
+        if (later)
+            break;
+        ck_assert_int_eq(read_frame(early, 4), PL_LOG_OK); /* it has the file open */
+        ck_assert_int_eq(pl_log_reader_refresh(early), FRAMES);
+        ck_assert_int_eq(read_frame(early, 4), PL_LOG_PRUNED);
+        ck_assert_int_eq(read_frame(early, FRAMES - 1), PL_LOG_OK);
+        assert_epoch(r, FRAMES - 1, "{\"epoch\":true}");
+        ck_assert_int_eq(pl_log_writer_close(w), PL_OK);
+    }
+    w = open_writer(2, PL_LOG_CONTINUE);
+    ck_assert_int_eq(pl_log_writer_next(w), FRAMES);
+    pl_log_writer_keep(w, &keep);
+    write_frames(w, FRAMES, FRAMES + 300);
+    ck_assert_int_eq(pl_log_reader_refresh(r), FRAMES + 300);
+    ck_assert_int_gt(pl_log_reader_first(r), FRAMES);
+    ck_assert_int_eq(read_frame(r, FRAMES + 299), PL_LOG_OK);
+    assert_epoch(r, FRAMES + 299, "{\"epoch\":true}");
+    pl_log_reader_close(r);
+    pl_log_reader_close(early);
+    pl_log_writer_close(w);
+}
+END_TEST
+
+/* Of older frames every seventh stays; metrics stay all; what is damaged is not taken for pruned. */
+START_TEST(prune_every)
+{
+    enum { LAST = 64, FRAMES = 500, EVERY = 7 };
+    const pl_log_keep keep = {.last = LAST, .every = EVERY};
+    pl_log_writer *w = open_writer(1, 0);
+    pl_log_writer_keep(w, &keep);
+    write_frames(w, 0, FRAMES);
+    pl_log_reader *r = open_reader();
+    int pruned = 0;
+    ck_assert_int_eq(pl_log_reader_refresh(r), FRAMES);
+    ck_assert_int_eq(pl_log_reader_first(r), 0);
+    for (int64_t k = 0; k < FRAMES; k++) {
+        pl_log_verdict v = part_of(r, k, PL_LOG_FRAME);
+        ck_assert_int_eq(part_of(r, k, PL_LOG_METRICS), PL_LOG_OK);
+        ck_assert(v == PL_LOG_OK || (v == PL_LOG_PRUNED && k % EVERY != 0 && k < FRAMES - LAST));
+        ck_assert(v == PL_LOG_PRUNED || read_frame(r, k) == PL_LOG_OK);
+        pruned += v == PL_LOG_PRUNED;
+    }
+    ck_assert_int_ge(pruned, (FRAMES - LAST - 2 * (LAST / 4)) * (EVERY - 1) / EVERY);
+    pl_log_reader_close(r);
+    ck_assert_int_eq(pl_log_writer_close(w), PL_OK);
+    /* The index is only a witness, also of a thinned segment. */
+    ck_assert_int_eq(pl_log_reindex(t.fd), FRAMES);
+    r = open_reader();
+    for (int64_t k = 0; k < 100; k++)
+        ck_assert_int_eq(part_of(r, k, PL_LOG_FRAME), k % EVERY ? PL_LOG_PRUNED : PL_LOG_OK);
+    pl_log_reader_close(r);
+    size_t size;
+    char *seg = take_file(t.fd, seg_name, &size);
+    seg[PL_RECORD_HEADER + 16 + 41] ^= 1; /* the header of frame 0, after the epoch */
+    put_file(t.fd, seg_name, seg, size);
+    r = open_reader();
+    ck_assert_int_eq(part_of(r, 0, PL_LOG_FRAME), PL_LOG_CORRUPT);
+    ck_assert_int_eq(part_of(r, 1, PL_LOG_FRAME), PL_LOG_PRUNED);
+    ck_assert_int_eq(read_frame(r, 7), PL_LOG_OK);
+    pl_log_reader_close(r);
+    free(seg);
+}
+END_TEST
+
+/* A head that was lost is made again of what is there; nothing is invented. */
+START_TEST(prune_then_lose_head)
+{
+    const pl_log_keep keep = {.last = 64};
+    pl_log_writer *w = open_writer(1, 0);
+    pl_log_writer_keep(w, &keep);
+    write_frames(w, 0, 300);
+    ck_assert_int_eq(pl_log_writer_close(w), PL_OK);
+    ck_assert_int_eq(unlinkat(t.fd, "head.json", 0), 0);
+    pl_log_reader *r = open_reader();
+    ck_assert_int_eq(pl_log_reader_refresh(r), 300);
+    ck_assert(pl_log_reader_recovered(r));
+    ck_assert_int_eq(read_frame(r, 0), PL_LOG_CORRUPT);
+    for (int64_t k = 300 - 64; k < 300; k++)
+        ck_assert_int_eq(read_frame(r, k), PL_LOG_OK);
+    pl_log_reader_close(r);
+}
+END_TEST
+
+/* Pruning that fails for want of room loses nothing, and is done at a later roll. */
+START_TEST(prune_fails)
+{
+    const pl_log_keep keep = {.last = 64, .every = 5};
+    pl_log_writer *w = open_writer(1, 0);
+    pl_log_writer_keep(w, &keep);
+    write_frames(w, 0, 20);
+    ck_assert_int_eq(mkdirat(t.fd, "log/0001-0000.seg.tmp", 0700),
+                     0); /* no file can be made there */
+    write_frames(w, 20, 200);
+    assert_readable(200);
+    ck_assert_int_eq(unlinkat(t.fd, "log/0001-0000.seg.tmp", AT_REMOVEDIR), 0);
+    write_frames(w, 200, 300);
+    pl_log_reader *r = open_reader();
+    ck_assert_int_eq(part_of(r, 1, PL_LOG_FRAME), PL_LOG_PRUNED);
+    ck_assert_int_eq(part_of(r, 5, PL_LOG_FRAME), PL_LOG_OK);
+    pl_log_reader_close(r);
+    ck_assert_int_eq(pl_log_writer_close(w), PL_OK);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *tcase = tcase_create("log_prune");
+    tcase_add_checked_fixture(tcase, setup, teardown);
+    tcase_add_test(tcase, prune_last);
+    tcase_add_test(tcase, prune_every);
+    tcase_add_test(tcase, prune_then_lose_head);
+    tcase_add_test(tcase, prune_fails);
+    return run_cases("protocol/log_prune", tcase);
+}
