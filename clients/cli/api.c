@@ -190,6 +190,22 @@ int pl_api_get(pl_cli *cli, const char *path, pl_json **out)
                               cli->server_url, path, error);
 }
 
+char *pl_api_escape(const char *text)
+{
+    static const char plain[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.~";
+    char *escaped = malloc(3 * strlen(text) + 1), *out = escaped;
+    for (const char *at = text; escaped && *at; at++) {
+        if (strchr(plain, *at))
+            *out++ = *at;
+        else
+            out += sprintf(out, "%%%02X", (unsigned char)*at);
+    }
+    if (escaped)
+        *out = 0;
+    return escaped;
+}
+
 char *pl_api_path(const char *format, const char *id)
 {
     char *path = NULL;

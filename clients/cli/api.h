@@ -26,6 +26,8 @@ int pl_api_get_text(pl_cli *cli, const char *path, const char *accept, char **ou
 int pl_api_resolve(pl_cli *cli, const char *beginning, char id[PL_ID_TEXT]);
 /* `format` with one %s for the id, as malloc'ed path; NULL when out of memory. */
 char *pl_api_path(const char *format, const char *id);
+/* A text as a value of a query: what would end it is written as %XX. malloc'ed, or NULL. */
+char *pl_api_escape(const char *text);
 /* Path of `name` below the state directory that --state or the environment names; malloc'ed, NULL
  * where there is none or when out of memory. */
 char *pl_api_state_path(const pl_cli *cli, const char *name);

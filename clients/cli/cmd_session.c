@@ -104,6 +104,29 @@ static void print_item(const pl_cli *cli, const pl_json *s)
            restarts ? waits : "");
 }
 
+/* malloc'ed; NULL out of memory. */
+static char *list_path(const pl_cli *cli, int64_t limit)
+{
+    static const char *const filters[] = {"--state", "--label", "--name", "--owner"};
+    char *path = NULL;
+    if (asprintf(&path, "/v1/sessions?limit=%" PRId64, limit) < 0)
+        return NULL;
+    for (size_t i = 0; i < sizeof filters / sizeof *filters; i++) {
+        const char *value = pl_cli_option(cli, filters[i]);
+        char *escaped = value ? pl_api_escape(value) : NULL, *longer = NULL;
+        if (!value)
+            continue;
+        if (!escaped || asprintf(&longer, "%s&%s=%s", path, filters[i] + 2, escaped) < 0)
+            longer = NULL;
+        free(escaped);
+        free(path);
+        path = longer;
+        if (!path)
+            return NULL;
+    }
+    return path;
+}
+
 int pl_command_list(pl_cli *cli)
 {
     int64_t limit;
@@ -112,12 +135,10 @@ int pl_command_list(pl_cli *cli)
         return PL_EXIT_USAGE;
     if (state && state[strspn(state, "abcdefghijklmnopqrstuvwxyz_")] != '\0')
         return pl_cli_fail(cli, PL_EXIT_USAGE, "--state: '%s' is no state", state);
-    char *path = NULL;
     pl_json *list = NULL;
-    if (asprintf(&path, "/v1/sessions?limit=%" PRId64 "%s%s", limit, state ? "&state=" : "",
-                 state ? state : "") < 0)
-        return pl_cli_fail(cli, PL_EXIT_FAILED, "out of memory");
-    int status = pl_api_get(cli, path, &list);
+    char *path = list_path(cli, limit);
+    int status = path ? pl_api_get(cli, path, &list)
+                      : pl_cli_fail(cli, PL_EXIT_FAILED, "out of memory");
     free(path);
     if (status != PL_EXIT_OK)
         return status;

@@ -49,6 +49,33 @@ START_TEST(submitted_session_is_followed_listed_and_exported)
 }
 END_TEST
 
+START_TEST(sessions_are_edited_and_found_by_what_is_said_of_them)
+{
+    char id[40];
+    snprintf(id, sizeof id, "%s", pliant_submit(2));
+    ck_assert_int_eq(pliant("edit %s --name 'a&b=c' --label run=8,project=bars --priority -3", id),
+                     0);
+    ck_assert_int_eq(pliant("list --label run=8,project --name '&b=' --owner owner"), 0);
+    ck_assert_ptr_nonnull(strstr(pliant_out, "a&b=c"));
+    ck_assert_int_eq(pliant("list --label run=9"), 0);
+    ck_assert_str_eq(pliant_out, "");
+    ck_assert_int_eq(pliant("edit %s --label run=", id), 0);
+    ck_assert_int_eq(pliant("list --label run"), 0);
+    ck_assert_str_eq(pliant_out, "");
+    ck_assert_int_eq(pliant("--json edit %s --webhook https://example.org/", id), 0);
+    ck_assert_ptr_nonnull(strstr(pliant_out, "\"url\":\"https://example.org/\""));
+    ck_assert_int_eq(pliant("--json edit %s --webhook none", id), 0);
+    ck_assert_ptr_nonnull(strstr(pliant_out, "\"webhook\":null"));
+    ck_assert_int_eq(pliant("edit %s", id), 2);
+    ck_assert_int_eq(pliant("edit %s --label run", id), 2);
+    ck_assert_int_eq(pliant("edit %s --priority 101", id), 2);
+    ck_assert_int_eq(pliant("edit %s --webhook nonsense", id), 1);
+    ck_assert_int_eq(pliant("edit ffffffff --name x"), 5);
+    ck_assert_int_eq(pliant("queue"), 0);
+    ck_assert_ptr_nonnull(strstr(pliant_out, "0 wait"));
+}
+END_TEST
+
 START_TEST(json_follow_gives_each_frame_once)
 {
     int frames = 0, next = 0;
@@ -98,6 +125,15 @@ START_TEST(mesh_files_are_uploaded)
     ck_assert_msg(pliant("submit mesh.json --follow") == 0, "%s", pliant_err);
     ck_assert_msg(pliant("validate mesh.json") == 0, "%s", pliant_err);
     ck_assert_ptr_nonnull(strstr(pliant_out, "8 vertices, 6 tetrahedra"));
+    char hash[65];
+    ck_assert_int_eq(pliant("meshes"), 0);
+    snprintf(hash, sizeof hash, "%.64s", pliant_out);
+    ck_assert_ptr_nonnull(strstr(pliant_out, "8 vertices"));
+    ck_assert_int_eq(pliant("meshes --delete %s", hash), 0);
+    ck_assert_int_eq(pliant("meshes"), 0);
+    ck_assert_str_eq(pliant_out, "");
+    ck_assert_int_eq(pliant("meshes --delete %s", hash), 5);
+    ck_assert_int_eq(pliant("meshes --delete x"), 2);
     pliant_write("bad.msh", "$MeshFormat\nnothing\n");
     pliant_write_scene("badmesh.json", 3, "{\"file\": \"bad.msh\"}");
     ck_assert_int_eq(pliant("submit badmesh.json"), 1);
@@ -362,6 +398,7 @@ int main(void)
     tcase_set_timeout(t, 120);
     tcase_add_checked_fixture(t, pliant_setup, pliant_teardown);
     tcase_add_test(t, submitted_session_is_followed_listed_and_exported);
+    tcase_add_test(t, sessions_are_edited_and_found_by_what_is_said_of_them);
     tcase_add_test(t, json_follow_gives_each_frame_once);
     tcase_add_test(t, bad_scene_names_every_fault);
     tcase_add_test(t, mesh_files_are_uploaded);
