@@ -298,25 +298,6 @@ START_TEST(lists_show_what_is_yours)
 }
 END_TEST
 
-static void join_refused(const role *who, const char *group)
-{
-    char where[96], *scene = session_scene(2, 1, "");
-    snprintf(where, sizeof where, "/v1/sessions?group=%s", group);
-    http_reply *r = tenant_call(d, who->secret, "POST", where, NULL, scene);
-    http_problem(r, 403, "no_such_group");
-    http_reply_free(r);
-    free(scene);
-}
-
-/* Nobody puts a session into a group that they are not in, or that is not there: also not an administrator. */
-START_TEST(a_group_is_for_its_members)
-{
-    join_refused(&roles[STRANGER], "lab");
-    join_refused(&roles[ALICE], "other");
-    join_refused(&roles[STRANGER + 1], "nowhere");
-}
-END_TEST
-
 static const char triangle[] = "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n";
 static const char triangle_hash[] =
     "697b00ab13410c52a542d2e9c63711fcc04e9cbf6c0d3439a9b43cc812e6e713";
@@ -335,6 +316,72 @@ static int mesh(const role *who, const char *method, const char *group)
     http_reply_free(r);
     return status;
 }
+
+/* Status, headers but Date, and body, in one text. */
+static void whole_reply(const char *secret, const char *method, const char *where, char out[4096])
+{
+    http_reply *r = tenant_call(d, secret, method, where, NULL, NULL);
+    int at = snprintf(out, 4096, "%d\n", r->status);
+    for (int i = 0; i < r->header_count; i++)
+        if (strcmp(r->headers[i].name, "Date") != 0)
+            at += snprintf(out + at, (size_t)(4096 - at), "%s: %s\n", r->headers[i].name,
+                           r->headers[i].value);
+    snprintf(out + at, (size_t)(4096 - at), "%s", r->body);
+    http_reply_free(r);
+}
+
+/* What is another's is answered byte for byte like what is not there: ids and hashes can not be tried out. */
+START_TEST(others_things_are_not_there)
+{
+    static const struct {
+        const char *method, *format;
+    } asked[] = {{"GET", "/v1/sessions/%s"},          {"GET", "/v1/sessions/%s/frames/0"},
+                 {"GET", "/v1/sessions/%s/metrics"},  {"DELETE", "/v1/sessions/%s"},
+                 {"POST", "/v1/sessions/%s/cancel"},  {"GET", "/v1/sessions/%s/scene"},
+                 {"GET", "/v1/sessions/%s/topology"}, {"GET", "/v1/sessions/%s/links"}};
+    char id[33], where[160], theirs[4096], nobodys[4096];
+    const char *stranger = roles[STRANGER].secret;
+    tenant_session(d, roles[ALICE].secret, NULL, id);
+    session_await(d, id, "succeeded");
+    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
+        const char *hole = strstr(asked[i].format, "%s");
+        int before = (int)(hole - asked[i].format);
+        snprintf(where, sizeof where, "%.*s%s%s", before, asked[i].format, id, hole + 2);
+        whole_reply(stranger, asked[i].method, where, theirs);
+        snprintf(where, sizeof where, "%.*s%s%s", before, asked[i].format,
+                 "0123456789abcdef0123456789abcdef", hole + 2);
+        whole_reply(stranger, asked[i].method, where, nobodys);
+        ck_assert_str_eq(theirs, nobodys);
+        ck_assert_int_eq(strncmp(theirs, "404", 3), 0);
+    }
+    ck_assert_int_eq(mesh(&roles[ALICE], "PUT", NULL), 201);
+    snprintf(where, sizeof where, "/v1/meshes/%s", triangle_hash);
+    whole_reply(stranger, "GET", where, theirs);
+    snprintf(where, sizeof where, "/v1/meshes/%064d", 0);
+    whole_reply(stranger, "GET", where, nobodys);
+    ck_assert_str_eq(theirs, nobodys);
+    session_await(d, id, "succeeded"); /* nothing was done to it */
+}
+END_TEST
+
+static void join_refused(const role *who, const char *group)
+{
+    char where[96], *scene = session_scene(2, 1, "");
+    snprintf(where, sizeof where, "/v1/sessions?group=%s", group);
+    http_reply *r = tenant_call(d, who->secret, "POST", where, NULL, scene);
+    http_problem(r, 403, "no_such_group");
+    http_reply_free(r);
+    free(scene);
+}
+
+/* Nobody puts a session into a group that they are not in, or that is not there: also not an administrator. */
+START_TEST(a_group_is_for_its_members)
+{
+    join_refused(&roles[STRANGER], "lab");
+    join_refused(&roles[ALICE], "other");
+    join_refused(&roles[STRANGER + 1], "nowhere");
+}
+END_TEST
 
 /* A hash alone gives nobody a mesh; a group's grant gives it to its members, for as long as they are. */
 START_TEST(a_hash_is_no_key)
@@ -363,6 +410,7 @@ int main(void)
     tcase_add_checked_fixture(cells, start, stop);
     tcase_add_test(cells, every_cell);
     tcase_add_test(cells, lists_show_what_is_yours);
+    tcase_add_test(cells, others_things_are_not_there);
     tcase_add_test(cells, a_group_is_for_its_members);
     tcase_add_test(cells, a_hash_is_no_key);
     return run_cases("access: every route, role and session", cells);

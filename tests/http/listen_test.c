@@ -191,7 +191,7 @@ START_TEST(an_address_speaks_tls)
     const char *const options[] = {"--listen",    "127.0.0.1:0", "--listen",
                                    socket_option, "--tls-cert",  certificate,
                                    "--tls-key",   key,           NULL};
-    char url[128], line[128], other[160];
+    char url[128], line[128], other[160], old[96];
     set_up();
     make_pair(certificate, key);
     daemon_fixture_start(d, options);
@@ -205,12 +205,17 @@ START_TEST(an_address_speaks_tls)
     ck_assert_int_eq(fetch(url, NULL, NULL, 0).status, 0); /* not of an authority that is known */
     snprintf(other, sizeof other, "http%s", url + 5);
     ck_assert_int_ne(fetch(other, NULL, NULL, 0).status, 200);
+    snprintf(old, sizeof old, "%s.old", certificate);
+    ck_assert_int_eq(link(certificate, old), 0);
     snprintf(other, sizeof other, "%s.other", certificate);
     make_pair(other, NULL); /* a certificate without its key changes nothing */
     ck_assert_int_eq(rename(other, certificate), 0);
     ck_assert_int_eq(kill(d->pid, SIGHUP), 0);
     usleep(100000);
     ck_assert_int_eq(fetch(url, NULL, certificate, 0).status, 0);
+    ck_assert_int_eq(fetch(url, NULL, old, 0).status, 200);
+    unlink(certificate); /* which is not the old one, by another name */
+    unlink(old);
     make_pair(certificate, key);
     ck_assert_int_eq(kill(d->pid, SIGHUP), 0);
     await_status(url, certificate, 200);
