@@ -32,9 +32,14 @@ static int append(const char *directory, const char *json, size_t length, off_t 
     snprintf(path, sizeof path, "%s/control.log", directory);
     int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
     int error = fd < 0 ? errno : 0;
-    struct stat st;
+    struct stat st, folder;
     if (!error && (fstat(fd, &st) != 0 || st.st_size > limit)) {
         error = EFBIG;
+    }
+    /* The worker may run as another uid, which the directory is of, and must read it. */
+    if (!error && stat(directory, &folder) == 0 && folder.st_uid != st.st_uid &&
+        fchown(fd, folder.st_uid, folder.st_gid) != 0) {
+        error = errno;
     }
     if (!error && (write(fd, record, size) != (ssize_t)size || fdatasync(fd) != 0)) {
         error = errno ? errno : EIO;

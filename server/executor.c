@@ -1,5 +1,6 @@
 #include "server/executor.h"
 
+#include "protocol/record.h"
 #include "protocol/session_dir.h"
 #include "server/control_log.h"
 #include "server/ending.h"
@@ -78,10 +79,18 @@ static bool watch_worker(pl_executor *e, worker *w)
     return true;
 }
 
+/* The same for all sessions of an owner. Two owners may meet in one where the range is small; the sandbox keeps their
+ * sessions apart all the same. */
+static uint32_t worker_uid(const pl_options *o, const char *owner)
+{
+    uint32_t count = o->worker_uid_last - o->worker_uid + 1;
+    return o->worker_uid ? o->worker_uid + pl_crc32c(0, owner, strlen(owner)) % count : 0;
+}
+
 static int spawn_worker(pl_executor *e, const pl_session *s, pl_child *child)
 {
     char program[PATH_MAX + 32], attempt[24], threads[24], memory[32], every[16];
-    char log_path[PATH_MAX + 80];
+    char log_path[PATH_MAX + 80], uid_text[16];
     snprintf(program, sizeof program, "%s/pliant-worker", e->daemon->programs);
     snprintf(attempt, sizeof attempt, "%lld", (long long)s->attempt);
     snprintf(threads, sizeof threads, "%lld", (long long)s->cores);
@@ -95,8 +104,15 @@ static int spawn_worker(pl_executor *e, const pl_session *s, pl_child *child)
     char *argv[] = {program, "--session", s->directory, "--attempt",
                     attempt, "--threads", threads,      "--checkpoint-every",
                     every,   NULL,        NULL,         NULL,
-                    NULL,    NULL,        NULL,         NULL};
+                    NULL,    NULL,        NULL,         NULL,
+                    NULL,    NULL};
     size_t n = 9;
+    uint32_t uid = worker_uid(&e->daemon->options, s->owner);
+    if (uid) {
+        snprintf(uid_text, sizeof uid_text, "%u", uid);
+        argv[n++] = (char *)"--uid";
+        argv[n++] = uid_text;
+    }
     if (s->memory_limit >= 1) {
         argv[n++] = (char *)"--memory";
         argv[n++] = memory;

@@ -42,6 +42,9 @@ static const char help[] =
     "sessions\n"
     "                           (not ended), queued, cores (running), bytes, mesh_bytes (no "
     "limits)\n"
+    "  --worker-uids A-B        workers give up root for a uid of this range, chosen by their "
+    "user's\n"
+    "                           name, and their session's directory is that uid's; needs root\n"
     "  --max-body BYTES         largest JSON body (8388608)\n"
     "  --max-mesh BYTES         largest mesh file (1073741824)\n"
     "  --max-connections N      connections at once (1000)\n"
@@ -116,6 +119,24 @@ static bool parse_listen(const char *text, pl_options *o)
            inet_pton(AF_INET6, o->listen_host, address) == 1;
 }
 
+static pl_options_verdict take_uids(const char *text, pl_options *o)
+{
+    char first[16];
+    int64_t a, b;
+    size_t length = strcspn(text, "-");
+    snprintf(first, sizeof first, "%.*s", (int)(length < 15 ? length : 15), text);
+    if (!text[length] || !parse_count(first, 1, UINT32_MAX - 1, &a) ||
+        !parse_count(text + length + 1, a, UINT32_MAX - 1, &b)) {
+        return wrong("--worker-uids", text, "two uids above 0, such as 700000-700999");
+    }
+    if (geteuid() != 0) {
+        return wrong("--worker-uids", text, "a daemon that runs as root");
+    }
+    o->worker_uid = (uint32_t)a;
+    o->worker_uid_last = (uint32_t)b;
+    return PL_OPTIONS_RUN;
+}
+
 static pl_options_verdict take_listen(const char *text, pl_options *o)
 {
     if (strncmp(text, "unix:", 5) == 0) {
@@ -138,6 +159,7 @@ bool pl_options_loopback(const pl_options *o)
 enum {
     OPT_LISTEN = 256,
     OPT_TLS_CERT,
+    OPT_UIDS,
     OPT_TLS_KEY,
     OPT_STATE,
     OPT_CORES,
@@ -167,6 +189,7 @@ enum {
 
 static const struct option long_options[] = {
     {"listen", required_argument, NULL, OPT_LISTEN},
+    {"worker-uids", required_argument, NULL, OPT_UIDS},
     {"tls-cert", required_argument, NULL, OPT_TLS_CERT},
     {"tls-key", required_argument, NULL, OPT_TLS_KEY},
     {"state", required_argument, NULL, OPT_STATE},
@@ -287,6 +310,8 @@ static pl_options_verdict take(int option, const char *text, pl_options *o)
     switch (option) {
     case OPT_LISTEN:
         return take_listen(text, o);
+    case OPT_UIDS:
+        return take_uids(text, o);
     case OPT_TLS_CERT:
         o->tls_cert = text;
         return r;

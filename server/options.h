@@ -25,10 +25,11 @@ typedef struct pl_options {
     const char *gpus;       /* "auto", "none", or a list of places and UUIDs */
     const char *gpu_plugin; /* NULL: the worker's own */
     bool no_auth, behind_proxy;
-    const char *tls_cert, *tls_key; /* files; NULL: no TLS */
-    int64_t max_queued;             /* sessions that check or wait */
-    int64_t max_body;               /* bytes of a JSON body */
-    int64_t max_mesh;               /* bytes of an uploaded mesh file */
+    uint32_t worker_uid, worker_uid_last; /* workers run as one of these; 0: as the daemon */
+    const char *tls_cert, *tls_key;       /* files; NULL: no TLS */
+    int64_t max_queued;                   /* sessions that check or wait */
+    int64_t max_body;                     /* bytes of a JSON body */
+    int64_t max_mesh;                     /* bytes of an uploaded mesh file */
     int max_connections;
     int idle_timeout;     /* s until a connection that does nothing is closed */
     int patience;         /* s with a worker that was cancelled or paused */

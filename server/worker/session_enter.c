@@ -2,6 +2,7 @@
 
 #include "protocol/head_recover.h"
 #include "protocol/session_dir.h"
+#include "server/worker/drop.h"
 #include "server/worker/gpu.h"
 #include "server/worker/sandbox.h"
 #include "server/worker/worker_log.h"
@@ -59,6 +60,10 @@ pl_worker_exit pl_session_enter(const pl_session_options *options, int *director
     /* Inside no library is opened that lies elsewhere than the system's. */
     if (options->gpu)
         pl_worker_gpu_open(options->gpu, options->gpu_plugin);
+    if (options->uid && pl_drop_to(*directory, options->uid) != PL_OK) {
+        pl_worker_say("uid %u could not be taken: %s", options->uid, strerror(errno));
+        return PL_WORKER_USAGE;
+    }
     pl_sandbox_report sandbox;
     pl_sandbox closed = {.directory = *directory, .gpu = options->gpu != NULL};
     if (pl_sandbox_enter(&closed, &sandbox) != PL_OK) {

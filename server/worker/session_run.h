@@ -29,6 +29,7 @@ typedef struct pl_session_options {
     int32_t threads;         /* 0: as the scene's resources.cores */
     uint64_t memory;         /* bytes, 0: no limit */
     double checkpoint_every; /* s, at least, between two of them */
+    uint32_t uid;            /* to run as, from root; 0: as it was started */
     const char *gpu;         /* UUID or "auto"; NULL: none is used */
     const char *gpu_plugin;  /* NULL: libpliant_cuda.so beside the program */
 } pl_session_options;

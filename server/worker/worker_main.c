@@ -43,6 +43,7 @@ static const char usage[] =
     "                   compare every frame; one line of JSON on the standard output, status 3 "
     "where\n"
     "                   one differs. Changes nothing\n"
+    "  --uid N          started by root: give DIR to this uid, and run as it\n"
     "  --gpu UUID       the GPU for a scene that asks for one; auto: the one with the most unused\n"
     "                   memory. Without one such a scene fails, with the reason\n"
     "  --gpu-plugin FILE\n"
@@ -101,6 +102,7 @@ int main(int argc, char **argv)
                                             {"compare", required_argument, NULL, 'p'},
                                             {"entries", required_argument, NULL, 'e'},
                                             {"references", required_argument, NULL, 'r'},
+                                            {"uid", required_argument, NULL, 'u'},
                                             {"gpu", required_argument, NULL, 'g'},
                                             {"gpu-plugin", required_argument, NULL, 'l'},
                                             {"replay", no_argument, NULL, 'y'},
@@ -138,6 +140,9 @@ int main(int argc, char **argv)
             break;
         case 'r':
             compare.references = (int32_t)number("references", optarg, 1000);
+            break;
+        case 'u':
+            run.uid = (uint32_t)number("uid", optarg, UINT32_MAX - 1);
             break;
         case 'g':
             run.gpu = optarg;
