@@ -28,6 +28,7 @@ static const parameter known_parameters[] = {
     {"follow", "boolean", "go on with frames as they are made"},
     {"mode", "string", "all: every frame (default); latest: skip to the newest"},
     {"since", "integer", "events after the one of this number"},
+    {"buckets", "integer", "so many pieces, of each number the least and the greatest"},
     {"every", "integer", "only frames that this divides (1)"},
     {"frames", "integer", "how many frames to go on for (1)"},
     {"max_fps", "integer", "at most so many frames a second, 1 to 1000"},

@@ -1,4 +1,5 @@
 #include "server/access.h"
+#include "server/buckets.h"
 #include "server/frame.h"
 #include "server/stream.h"
 #include "server/tail.h"
@@ -195,11 +196,38 @@ void pl_handle_frames(pl_request *r)
     handle(r, PL_STREAM_FRAMES, types, forms);
 }
 
+/* They are made at once, of what is there: not all keys of a stream mean something. */
+static void handle_buckets(pl_request *r)
+{
+    static const char *const others[] = {"follow", "mode", "limit", "every", "max_fps"};
+    static const char *const types[] = {"application/x-ndjson", NULL};
+    int64_t buckets;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        if (pl_request_query(r, others[i])) {
+            pl_reply_problemf(r, 400, "bad_query", "Bad query", "buckets does not go with %s",
+                              others[i]);
+            return;
+        }
+    }
+    if (!pl_request_integer(r, "buckets", 1, PL_BUCKETS_MAX, 1, &buckets)) {
+        return;
+    }
+    pl_session *session = pl_request_session(r, PL_ACCESS_VIEW);
+    if (session && pl_request_accept(r, types) >= 0) {
+        pl_reply_buckets(r, session, buckets);
+    }
+    pl_session_release(session);
+}
+
 void pl_handle_metrics(pl_request *r)
 {
     static const char *const types[] = {"application/x-ndjson", "text/event-stream", NULL};
     static const pl_stream_form forms[] = {PL_FORM_NDJSON, PL_FORM_SSE};
-    handle(r, PL_STREAM_METRICS, types, forms);
+    if (pl_request_query(r, "buckets")) {
+        handle_buckets(r);
+    } else {
+        handle(r, PL_STREAM_METRICS, types, forms);
+    }
 }
 
 void pl_handle_stream(pl_request *r)

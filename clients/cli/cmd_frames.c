@@ -49,19 +49,47 @@ static bool on_raw(void *context, const char *data, size_t size)
     return f->error == 0;
 }
 
+/* Append "&KEY=VALUE" for the options that the daemon reads, its words their own. */
+static void append_form(const pl_cli *cli, char *query, size_t room)
+{
+    static const char *const options[] = {"--dtype",   "--vertices", "--fields",
+                                          "--max-fps", "--every",    "--to"};
+    static const char *const keys[] = {"dtype", "vertices", "fields", "max_fps", "every", "to"};
+    size_t used = strlen(query);
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+        const char *value = pl_cli_option(cli, options[i]);
+        if (value && used < room)
+            used += (size_t)snprintf(query + used, room - used, "&%s=%.40s", keys[i], value);
+    }
+    if (pl_cli_flag(cli, "--latest") && used < room)
+        snprintf(query + used, room - used, "&mode=latest");
+}
+
+/* The first option that only --raw takes, or NULL. */
+static const char *raw_option(const pl_cli *cli)
+{
+    static const char *const options[] = {"--dtype", "--vertices", "--fields", "--max-fps"};
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+        if (pl_cli_option(cli, options[i]))
+            return options[i];
+    return pl_cli_flag(cli, "--latest") ? "--latest" : NULL;
+}
+
 static int write_raw(pl_cli *cli, const pl_session_source *source, int64_t from, bool follow,
                      const char *path)
 {
     pl_outfile f;
-    char *request = NULL;
+    char *request = NULL, form[400] = "";
     pl_http_answer answer;
     if (source->dir_fd >= 0)
         return pl_cli_fail(cli, PL_EXIT_USAGE,
                            "--raw wants the id of a daemon's session; here the records lie in "
                            "%s/log",
                            cli->arguments[0]);
-    if (asprintf(&request, "/v1/sessions/%s/frames?from=%" PRId64 "%s", source->id, from,
-                 follow ? "&follow=1" : "") < 0)
+    append_form(cli, form, sizeof form);
+    if (from > 0)
+        snprintf(form + strlen(form), sizeof form - strlen(form), "&from=%" PRId64, from);
+    if (asprintf(&request, "/v1/sessions/%s/frames?follow=%d%s", source->id, follow, form) < 0)
         return pl_cli_fail(cli, PL_EXIT_FAILED, "out of memory");
     if (pl_outfile_open(&f, path) != PL_OK) {
         free(request);
@@ -100,6 +128,8 @@ int pl_command_frames(pl_cli *cli)
         !pl_cli_integer(cli, "--to", 0, INT64_MAX, INT64_MAX, &to) ||
         !pl_cli_integer(cli, "--every", 1, 1 << 30, 1, &every))
         return PL_EXIT_USAGE;
+    if (!raw && raw_option(cli))
+        return pl_cli_fail(cli, PL_EXIT_USAGE, "%s goes with --raw", raw_option(cli));
     if (folder && raw)
         return pl_cli_fail(cli, PL_EXIT_USAGE, "--out and --raw exclude each other");
     if (folder && pl_make_directories(folder) != PL_OK)

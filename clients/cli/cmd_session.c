@@ -236,16 +236,38 @@ static bool print_line(void *context, const char *line, size_t length)
     return printf("%.*s\n", (int)length, line) > 0;
 }
 
+static int print_buckets(pl_cli *cli, const pl_session_source *source, int64_t from,
+                         int64_t buckets)
+{
+    char *path = NULL, *text;
+    size_t size;
+    if (source->dir_fd >= 0)
+        return pl_cli_fail(cli, PL_EXIT_USAGE, "--buckets wants the id of a daemon's session");
+    if (asprintf(&path, "/v1/sessions/%s/metrics?from=%" PRId64 "&buckets=%" PRId64, source->id,
+                 from, buckets) < 0)
+        return pl_cli_fail(cli, PL_EXIT_FAILED, "out of memory");
+    int status = pl_api_get_text(cli, path, "application/x-ndjson", &text, &size);
+    free(path);
+    if (status == PL_EXIT_OK) {
+        fwrite(text, 1, size, stdout);
+        free(text);
+    }
+    return status;
+}
+
 int pl_command_metrics(pl_cli *cli)
 {
-    int64_t from;
+    int64_t from, buckets;
     pl_session_source source;
-    if (!pl_cli_integer(cli, "--from", 0, INT64_MAX, 0, &from))
+    if (!pl_cli_integer(cli, "--from", 0, INT64_MAX, 0, &from) ||
+        !pl_cli_integer(cli, "--buckets", 1, 2000, 0, &buckets))
         return PL_EXIT_USAGE;
     int status = pl_session_source_open(cli, cli->arguments[0], &source);
     if (status != PL_EXIT_OK)
         return status;
-    if (!pl_cli_flag(cli, "--follow"))
+    if (buckets > 0)
+        status = print_buckets(cli, &source, from, buckets);
+    else if (!pl_cli_flag(cli, "--follow"))
         status = pl_session_source_metrics(&source, from, print_line, NULL);
     else if (source.dir_fd >= 0)
         status = pl_cli_fail(cli, PL_EXIT_USAGE, "--follow wants the id of a daemon's session");

@@ -79,6 +79,7 @@ int pl_command_show(pl_cli *cli);
 int pl_command_follow(pl_cli *cli);
 int pl_command_frames(pl_cli *cli);
 int pl_command_metrics(pl_cli *cli);
+int pl_command_events(pl_cli *cli);
 int pl_command_plot(pl_cli *cli);
 int pl_command_export(pl_cli *cli);
 int pl_command_check(pl_cli *cli);

@@ -37,6 +37,15 @@ START_TEST(submitted_session_is_followed_listed_and_exported)
     ck_assert_int_eq(pliant("export %s --size 64x48 --frame 3 --out a.png", id), 0);
     ck_assert_int_eq(stat(pliant_path("a.png"), &st), 0);
     ck_assert_int_eq(pliant("frames %s --from 2 --to 8 --every 3 --out npy", id), 0);
+    ck_assert_int_eq(pliant("frames %s --raw some.bin --dtype u16 --vertices surface", id), 0);
+    ck_assert_int_eq(pliant("frames %s --raw some.bin --dtype u8", id), 1);
+    ck_assert_int_eq(pliant("frames %s --dtype u16", id), 2);
+    ck_assert_int_eq(pliant("metrics %s --buckets 2", id), 0);
+    ck_assert_ptr_nonnull(strstr(pliant_out, "\"energy/kinetic\""));
+    ck_assert_int_eq(pliant("events --once --since 1"), 0);
+    ck_assert_ptr_nonnull(strstr(pliant_out, "succeeded"));
+    ck_assert_int_eq(pliant("--json events %s --once --since 1", id), 0);
+    ck_assert_ptr_nonnull(strstr(pliant_out, id));
     ck_assert_int_eq(stat(pliant_path("npy/frame_000008.npy"), &st), 0);
     ck_assert_int_eq(st.st_size, 128 + 45 * 12);
     ck_assert_int_eq(pliant("metrics %s --from 10", id), 0);

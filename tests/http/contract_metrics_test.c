@@ -183,6 +183,60 @@ START_TEST(test_iterations)
 }
 END_TEST
 
+/* Buckets: every frame in one of them, the least and the greatest of each number. */
+START_TEST(test_buckets)
+{
+    http_reply *lines = http_get(d, target_of(done, "?from=1"));
+    double least = 1e300, greatest = -1e300;
+    int frame = 0;
+    for (char *at = strchr(lines->body, '\n') + 1, *end; (end = strchr(at, '\n')); at = end + 1) {
+        json_t *m = json_loadb(at, (size_t)(end - at), 0, NULL);
+        double v = json_number_value(json_at(m, "energy/elastic"));
+        if (!json_at(m, "event") && json_count(m, "frame") <= 4) {
+            least = v < least ? v : least;
+            greatest = v > greatest ? v : greatest;
+            frame++;
+        }
+        json_decref(m);
+    }
+    ck_assert_int_eq(frame, 4);
+    http_reply *r = http_get(d, target_of(done, "?buckets=2&from=1"));
+    http_expect(r, 200);
+    static const char *const events[] = {"hello", "", "", "end"};
+    char *at = r->body;
+    int64_t next = 1;
+    for (int i = 0; i < 4; i++) {
+        char *end = strchr(at, '\n');
+        json_t *b = json_loadb(at, (size_t)(end - at), 0, NULL);
+        ck_assert_str_eq(json_text(b, "event"), events[i]);
+        if (!*events[i]) {
+            ck_assert_int_eq(json_count(b, "from"), next);
+            ck_assert_int_eq(json_count(b, "count"), 4);
+            next = json_count(b, "to") + 1;
+            ck_assert_ptr_nonnull(json_object_get(json_at(b, "max"), "momentum/linear/1"));
+        }
+        if (i == 1) {
+            const json_t *lo = json_object_get(json_at(b, "min"), "energy/elastic");
+            const json_t *hi = json_object_get(json_at(b, "max"), "energy/elastic");
+            ck_assert_double_eq_tol(json_number_value(lo), least, 1e-8 * least);
+            ck_assert_double_eq_tol(json_number_value(hi), greatest, 1e-8 * greatest);
+        }
+        json_decref(b);
+        at = end + 1;
+    }
+    ck_assert_int_eq(next, LAST + 1);
+    ck_assert_int_eq(*at, 0);
+    http_reply_free(lines);
+    http_reply_free(r);
+    static const char *const bad[] = {"?buckets=0", "?buckets=2001", "?buckets=2&follow=1"};
+    for (size_t i = 0; i < 3; i++) {
+        r = http_get(d, target_of(done, bad[i]));
+        http_problem(r, 400, "bad_query");
+        http_reply_free(r);
+    }
+}
+END_TEST
+
 START_TEST(test_refusals)
 {
     static const char *const bad[] = {"?from=-1", "?form=1", "?follow=2", "?from=1&from=1"};
@@ -375,6 +429,7 @@ int main(void)
     tcase_add_test(tests, test_lines_follow);
     tcase_add_test(tests, test_iterations);
     tcase_add_test(tests, test_refusals);
+    tcase_add_test(tests, test_buckets);
     tcase_add_test(tests, test_events);
     tcase_add_test(tests, test_events_resume);
     tcase_add_test(tests, test_log);
