@@ -117,7 +117,7 @@ START_TEST(a_worker_is_its_users)
     ask(one, "pause"); /* control.log is the daemon's, and the worker's to read */
     session_await(d, one, "paused");
     json_t *paused = session_show(d, one);
-    ck_assert_str_eq(json_text(paused, "reason"), "user"); /* not killed for being deaf */
+    ck_assert_str_eq(json_text(paused, "message"), ""); /* not killed for being deaf */
     json_decref(paused);
     ask(one, "resume");
     session_await(d, one, "running");
