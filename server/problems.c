@@ -70,7 +70,7 @@ const pl_problem pl_problems[] = {
     {409, "in_progress", "A request with the same Idempotency-Key is being answered.",
      "Try again after Retry-After: you get that one's reply."},
     {409, "exists", "There is one of this name already.", "Use another name, or change that one."},
-    {409, "in_use", "It still has sessions.", "Delete or move them first."},
+    {409, "in_use", "It still has sessions.", "Delete them first."},
     {410, "pruned", "The frame was made, and not kept.",
      "output.retention of the scene says what is; first_available is the next frame that is."},
     {410, "storage_lost", "The session's directory, or part of it, is gone.",

@@ -215,7 +215,8 @@ static void try_session(const route *o, const role *who, target t, const char *s
     char id[33], code[64];
     bool allowed = has_scope(who, o->scope) && who->reach[t] >= needed(o);
     snprintf(id, sizeof id, "%s", t == NONE ? "0123456789abcdef0123456789abcdef" : shared);
-    if (allowed && !safe(o)) /* it may not survive that */
+    bool deadly = strcmp(o->method, "DELETE") == 0 && strcmp(o->path, "/v1/sessions/{id}") == 0;
+    if (allowed && deadly) /* the others do nothing to one that has ended */
         tenant_session(d, roles[ALICE].secret, t == GROUP ? "lab" : NULL, id);
     int status = ask(o, who->secret, id, code);
     REQUIRE(status != 401 && status < 500);
@@ -272,6 +273,35 @@ START_TEST(every_cell)
     }
     ck_assert_int_gt(cells, 400);
     json_decref(description);
+}
+END_TEST
+
+/* Of what happens to a session a stranger hears nothing, in no list, stream or number of its own. */
+START_TEST(strangers_hear_nothing)
+{
+    static const char *const where[] = {"/v1/events?since=0&wait=0",
+                                        "/v1/queue",
+                                        "/v1/sessions",
+                                        "/v1/audit",
+                                        "/v1/tokens",
+                                        "/v1/meshes",
+                                        "/v1/usage"};
+    char id[33];
+    tenant_session(d, roles[ALICE].secret, "lab", id);
+    session_await(d, id, "succeeded");
+    for (size_t i = 0; i < sizeof where / sizeof *where; i++) {
+        for (int who = STRANGER; who >= ALICE; who -= STRANGER) {
+            http_reply *r = tenant_call(d, roles[who].secret, "GET", where[i],
+                                        "Accept: application/json\r\n", NULL);
+            http_expect(r, 200);
+            if (who == STRANGER)
+                ck_assert_msg(!strstr(r->body, id) && !strstr(r->body, "alice"), "%s: %s", where[i],
+                              r->body);
+            else if (i == 0) /* whoever may hears it */
+                ck_assert_ptr_nonnull(strstr(r->body, id));
+            http_reply_free(r);
+        }
+    }
 }
 END_TEST
 
@@ -410,6 +440,7 @@ int main(void)
     tcase_add_checked_fixture(cells, start, stop);
     tcase_add_test(cells, every_cell);
     tcase_add_test(cells, lists_show_what_is_yours);
+    tcase_add_test(cells, strangers_hear_nothing);
     tcase_add_test(cells, others_things_are_not_there);
     tcase_add_test(cells, a_group_is_for_its_members);
     tcase_add_test(cells, a_hash_is_no_key);
