@@ -187,9 +187,12 @@ pl_change_verdict pl_token_create(pl_store *store, const pl_token_request *what,
     if (strlen(what->name) > PL_NAME_MAX) {
         return PL_CHANGE_INVALID;
     }
-    if (count(store, "SELECT count(*) FROM tokens WHERE user=?", what->user) >=
-        PL_TOKENS_OF_USER_MAX) {
-        return PL_CHANGE_TOO_MANY;
+    static const char of_user[] = "SELECT count(*) FROM tokens WHERE user=?";
+    if (count(store, of_user, what->user) >= PL_TOKENS_OF_USER_MAX) {
+        pl_tokens_sweep(store); /* those whose time is over do not count */
+        if (count(store, of_user, what->user) >= PL_TOKENS_OF_USER_MAX) {
+            return PL_CHANGE_TOO_MANY;
+        }
     }
     if (pl_random_id(out->id) != 0 || pl_random_id(halves[0]) != 0 ||
         pl_random_id(halves[1]) != 0) {
@@ -221,6 +224,6 @@ pl_change_verdict pl_token_revoke(pl_store *store, const char *id, const char *u
 void pl_tokens_sweep(pl_store *store)
 {
     digits now = number(time(NULL));
-    pl_statement s = {"DELETE FROM tokens WHERE expires>0 AND expires<?", {now.text}, 1};
+    pl_statement s = {"DELETE FROM tokens WHERE expires>0 AND expires<=?", {now.text}, 1};
     pl_store_change(store, &s, 1);
 }

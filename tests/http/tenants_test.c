@@ -204,6 +204,32 @@ START_TEST(a_token_begets_no_more_than_itself)
 }
 END_TEST
 
+/* As many as there may be, of which those whose time is over do not count. */
+START_TEST(tokens_are_bounded)
+{
+    char last[TENANT_SECRET];
+    tenant_user(d, "alice");
+    http_reply *r = ask_token(d->token, "{\"user\": \"alice\", \"expires_in\": 1}");
+    http_expect(r, 201);
+    snprintf(last, sizeof last, "%s", json_text(r->json, "token"));
+    http_reply_free(r);
+    for (int i = 1; i < 100; i++) {
+        r = ask_token(d->token, "{\"user\": \"alice\"}");
+        http_expect(r, 201);
+        http_reply_free(r);
+    }
+    for (double end = daemon_fixture_clock() + 10; status_of(last, "GET", "/v1/me", NULL) != 401;
+         daemon_fixture_nap())
+        ck_assert(daemon_fixture_clock() < end);
+    r = ask_token(d->token, "{\"user\": \"alice\"}");
+    http_expect(r, 201);
+    http_reply_free(r);
+    r = ask_token(d->token, "{\"user\": \"alice\"}");
+    http_problem(r, 403, "too_many");
+    http_reply_free(r);
+}
+END_TEST
+
 /* One does not see, let alone revoke, another's tokens. */
 START_TEST(tokens_are_ones_own)
 {
@@ -540,6 +566,7 @@ int main(void)
     tcase_add_test(c, they_survive_a_restart);
     tcase_add_test(c, they_survive_the_database);
     tcase_add_test(c, a_token_begets_no_more_than_itself);
+    tcase_add_test(c, tokens_are_bounded);
     tcase_add_test(c, tokens_are_ones_own);
     tcase_add_test(c, revoking_ends_streams);
     tcase_add_test(c, limits_refuse_and_say_why);
