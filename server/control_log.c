@@ -79,25 +79,11 @@ int pl_control_append_change(const char *directory, int64_t number, const char *
     return error;
 }
 
-static void apply(pl_control_state *state, const void *payload, size_t length)
-{
-    pl_json *document = pl_json_parse(payload, length, NULL);
-    const char *action = pl_json_string(document, "action", "");
-    state->cancelled = state->cancelled || strcmp(action, "cancel") == 0;
-    bool step = strcmp(action, "step") == 0;
-    if (step || strcmp(action, "pause") == 0 || strcmp(action, "resume") == 0) {
-        state->paused = step || strcmp(action, "pause") == 0;
-    }
-    if (strcmp(action, "control") == 0) {
-        int64_t number = pl_json_integer(document, "id", 0);
-        state->controls = number > state->controls ? number : state->controls;
-    }
-    pl_json_free(document);
-}
+typedef void (*seeing)(void *context, const pl_json *document, const char *action);
 
-pl_control_state pl_control_read(const char *directory)
+/* Every command that is whole, in their order. */
+static void walk(const char *directory, seeing see, void *context)
 {
-    pl_control_state state = {0};
     char *bytes;
     size_t size;
     int dir_fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -107,7 +93,7 @@ pl_control_state pl_control_read(const char *directory)
         close(dir_fd);
     }
     if (!there) {
-        return state;
+        return;
     }
     for (size_t at = 0; at + PL_RECORD_HEADER <= size;) {
         pl_record r;
@@ -116,10 +102,59 @@ pl_control_state pl_control_read(const char *directory)
                      pl_record_size(r.length) <= size - at &&
                      pl_crc32c(0, record + PL_RECORD_HEADER, r.length) == r.payload_crc;
         if (whole && r.type == PL_RECORD_CONTROL) {
-            apply(&state, record + PL_RECORD_HEADER, r.length);
+            pl_json *document = pl_json_parse((const char *)record + PL_RECORD_HEADER, r.length,
+                                              NULL);
+            see(context, document, pl_json_string(document, "action", ""));
+            pl_json_free(document);
         }
         at += whole ? pl_record_size(r.length) : 8; /* records are 8-aligned */
     }
     free(bytes);
+}
+
+static void apply(void *context, const pl_json *document, const char *action)
+{
+    pl_control_state *state = context;
+    state->cancelled = state->cancelled || strcmp(action, "cancel") == 0;
+    bool step = strcmp(action, "step") == 0;
+    if (step || strcmp(action, "pause") == 0 || strcmp(action, "resume") == 0) {
+        state->paused = step || strcmp(action, "pause") == 0;
+    }
+    if (strcmp(action, "control") == 0) {
+        int64_t number = pl_json_integer(document, "id", 0);
+        state->controls = number > state->controls ? number : state->controls;
+    }
+}
+
+pl_control_state pl_control_read(const char *directory)
+{
+    pl_control_state state = {0};
+    walk(directory, apply, &state);
     return state;
+}
+
+typedef struct listing {
+    int64_t after;
+    size_t count, most;
+    pl_control_entry *entries;
+} listing;
+
+static void list_one(void *context, const pl_json *document, const char *action)
+{
+    listing *l = context;
+    int64_t number = pl_json_integer(document, "id", 0);
+    if (strcmp(action, "control") != 0 || number <= l->after || l->count == l->most) {
+        return;
+    }
+    char *text = pl_json_dump(pl_json_at(document, "control"), false);
+    if (text) {
+        l->entries[l->count++] = (pl_control_entry){number, text};
+    }
+}
+
+size_t pl_control_list(const char *directory, int64_t after, pl_control_entry *entries, size_t most)
+{
+    listing l = {.after = after, .most = most, .entries = entries};
+    walk(directory, list_one, &l);
+    return l.count;
 }

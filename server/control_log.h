@@ -6,6 +6,7 @@
 #define PLIANT_SERVER_CONTROL_LOG_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* Append {"action": action}, "cancel", "pause" or "resume", and bring it to the disk. 0, or errno. */
@@ -23,5 +24,13 @@ typedef struct pl_control_state {
     int64_t controls; /* number of the newest control */
 } pl_control_state;
 pl_control_state pl_control_read(const char *directory);
+
+typedef struct pl_control_entry {
+    int64_t number;
+    char *text; /* JSON, malloc'ed */
+} pl_control_entry;
+/* The first `most` controls with a number above `after`; how many there are. */
+size_t pl_control_list(const char *directory, int64_t after, pl_control_entry *entries,
+                       size_t most);
 
 #endif

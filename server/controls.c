@@ -2,9 +2,11 @@
 
 #include "protocol/control_json.h"
 #include "protocol/json.h"
+#include "protocol/log.h"
 #include "protocol/params.h"
 #include "protocol/session_dir.h"
 #include "server/access.h"
+#include "server/control_log.h"
 #include "server/lifecycle.h"
 
 #include <errno.h>
@@ -107,6 +109,107 @@ void pl_handle_control(pl_request *r)
     }
     free(control);
     pl_session_release(s);
+}
+
+/* ---- the list ----------------------------------------------------------------------------------
+ */
+
+/* The `control` of a frame's metrics, or of the next one's that can be read before `end`; 0: none. */
+static int64_t control_at(pl_log_reader *reader, int64_t frame, int64_t end)
+{
+    for (int tries = 0; frame < end && tries < 64; frame++, tries++) {
+        char *text;
+        uint64_t length;
+        if (pl_log_read(reader, frame, PL_LOG_METRICS, &text, &length) != PL_LOG_OK) {
+            continue;
+        }
+        pl_json *metrics = pl_json_parse(text, (size_t)length, NULL);
+        int64_t number = pl_json_integer(metrics, "control", 0);
+        pl_json_free(metrics);
+        free(text);
+        return number;
+    }
+    return 0;
+}
+
+/* The first frame from `from` on whose metrics name this control or a later one; `end` where there is
+ * none yet. They only grow, so the frame is found by halving. */
+static int64_t first_frame_of(pl_log_reader *reader, int64_t number, int64_t from, int64_t end)
+{
+    while (from < end) {
+        int64_t middle = from + (end - from) / 2;
+        if (control_at(reader, middle, end) >= number) {
+            end = middle;
+        } else {
+            from = middle + 1;
+        }
+    }
+    return from;
+}
+
+static void put_entries(pl_json_writer *w, pl_log_reader *reader, const pl_control_entry *entries,
+                        size_t count)
+{
+    int64_t end = reader ? pl_log_reader_refresh(reader) : 0, frame = 0;
+    for (size_t i = 0; i < count; i++) {
+        frame = first_frame_of(reader, entries[i].number, frame, end);
+        pl_json_begin_object(w);
+        pl_json_set_integer(w, "control_id", entries[i].number);
+        pl_json_set_raw(w, "control", entries[i].text);
+        if (frame < end) {
+            pl_json_set_integer(w, "frame", frame);
+        } else {
+            pl_json_set_null(w, "frame");
+        }
+        pl_json_end_object(w);
+    }
+}
+
+static void reply_list(pl_request *r, const pl_session *s, int64_t after, size_t limit)
+{
+    pl_log_reader *reader = NULL;
+    pl_json_writer w = {0};
+    pl_control_entry *entries = calloc(limit, sizeof *entries);
+    size_t count = entries ? pl_control_list(s->directory, after, entries, limit) : 0;
+    int dir_fd = open(s->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (dir_fd >= 0 && pl_log_reader_open(dir_fd, &reader) != PL_OK) {
+        reader = NULL;
+    }
+    pl_json_begin_object(&w);
+    pl_json_key(&w, "items");
+    pl_json_begin_array(&w);
+    put_entries(&w, reader, entries, count);
+    pl_json_end_array(&w);
+    if (count == limit) {
+        pl_json_set_integer(&w, "next", entries[count - 1].number);
+    } else {
+        pl_json_set_null(&w, "next");
+    }
+    pl_json_end_object(&w);
+    pl_reply_json(r, 200, pl_json_finish(&w, NULL));
+    pl_reply_header(r, "Cache-Control", "no-store");
+    pl_log_reader_close(reader);
+    if (dir_fd >= 0) {
+        close(dir_fd);
+    }
+    for (size_t i = 0; i < count; i++) {
+        free(entries[i].text);
+    }
+    free(entries);
+}
+
+void pl_handle_controls(pl_request *r)
+{
+    int64_t after, limit;
+    if (!pl_request_integer(r, "cursor", 0, INT64_MAX, 0, &after) ||
+        !pl_request_integer(r, "limit", 1, 500, 50, &limit)) {
+        return;
+    }
+    pl_session *s = pl_request_session(r, PL_ACCESS_VIEW);
+    if (s) {
+        reply_list(r, s, after, (size_t)limit);
+        pl_session_release(s);
+    }
 }
 
 /* ---- steps -------------------------------------------------------------------------------------

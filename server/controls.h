@@ -8,6 +8,7 @@
 #include "server/http.h"
 
 void pl_handle_control(pl_request *r);
+void pl_handle_controls(pl_request *r); /* those that it had, and from which frame on */
 void pl_handle_step(pl_request *r);
 
 #endif

@@ -52,6 +52,17 @@ static const pl_reply_field control_fields[] = {
     {"frame", "integer?", "the last that can be read; it affects none up to this one"},
     {0},
 };
+static const pl_reply_field controlled_fields[] = {
+    {"control_id", "integer", "its number"},
+    {"control", "object", "as it was sent"},
+    {"frame", "integer?", "the first that it is in effect in; null: none yet"},
+    {0},
+};
+static const pl_reply_field control_list_fields[] = {
+    {"items", "[]#Controlled", "oldest first"},
+    {"next", "integer?", "the cursor of the next page"},
+    {0},
+};
 static const pl_reply_field step_fields[] = {
     {"until", "integer", "the frame at which it pauses"},
     {"session", "string", "which"},
@@ -493,6 +504,8 @@ const pl_reply_table pl_reply_tables[] = {
     {"GroupList", "A page of groups.", group_list_fields},
     {"Named", "What was made or changed.", named_fields},
     {"Control", "A control that was taken.", control_fields},
+    {"Controlled", "A control, and where it begins.", controlled_fields},
+    {"ControlList", "A page of controls.", control_list_fields},
     {"ControlRequest", "What is to change: parameters.control of GET /v1/capabilities.", NULL},
     {"Step", "A step that was taken.", step_fields},
     {"Scene", "A scene; GET /v1/schema/scene has its schema.", NULL},

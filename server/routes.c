@@ -65,6 +65,9 @@ const pl_route pl_routes[] = {
     {"POST", SESSION "/step", pl_handle_step, PL_RUN_FILES, PL_SCOPE_SUBMIT, .produces = JSON,
      .query = {"frames"}, .replies = "202 Step",
      .summary = "Go on for a number of frames (1), and pause"},
+    {"GET", SESSION "/controls", pl_handle_controls, PL_RUN_FILES, PL_SCOPE_READ, .produces = JSON,
+     .query = {"limit", "cursor"}, .replies = "200 ControlList",
+     .summary = "The controls that it had, oldest first, and the first frame of each"},
     {"POST", SESSION "/controls", pl_handle_control, PL_RUN_FILES, PL_SCOPE_SUBMIT, PL_TAKES_JSON,
      .produces = JSON, .replies = "202 Control", .body = "#ControlRequest",
      .summary = "Change what it computes, from its next frame on: motions of pins and obstacles, "

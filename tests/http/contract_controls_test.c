@@ -175,6 +175,20 @@ START_TEST(in_effect_and_kept)
     session_await_frame(d, id, told + 3);
     ck_assert_int_eq(in_effect(id, told), 1);
     ck_assert_int_eq(in_effect(id, told + 1), 3);
+    http_reply *r = http_getf(d, "/v1/sessions/%s/controls?limit=2", id);
+    http_expect(r, 200);
+    ck_assert_int_eq(json_count(r->json, "next"), 2);
+    int64_t first = json_count(r->json, "items/0/frame");
+    ck_assert(first > 0 && in_effect(id, first) == 1 && in_effect(id, first - 1) == 0);
+    ck_assert_int_eq(json_count(r->json, "items/1/frame"), told + 1);
+    ck_assert(json_real_value(json_at(r->json, "items/0/control/gravity/1")) == 1 ||
+              json_integer_value(json_at(r->json, "items/0/control/gravity/1")) == 1);
+    http_reply_free(r);
+    r = http_getf(d, "/v1/sessions/%s/controls?cursor=2", id);
+    http_expect(r, 200);
+    ck_assert_int_eq((int64_t)json_array_size(json_object_get(r->json, "items")), 1);
+    ck_assert_int_eq(json_count(r->json, "items/0/frame"), told + 1);
+    http_reply_free(r);
     verb(id, "cancel");
     session_await(d, id, "cancelled");
 }
