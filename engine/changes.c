@@ -286,3 +286,94 @@ pl_status pl_changes_restore(pl_model *m, const void *bytes, size_t size)
     free(drives);
     return status;
 }
+
+/* ---- carrying over
+ * ------------------------------------------------------------------------------ */
+
+static bool same_motion(const pl_motion *a, const pl_motion *b)
+{
+    return pl_hash_motion(PL_HASH_START, a) == pl_hash_motion(PL_HASH_START, b);
+}
+
+/* A drive goes along where the motion under it is the same. */
+static pl_status carry_drive(pl_model *to, int32_t i, const pl_model *from, int32_t j)
+{
+    const pl_drive *drive = &from->drives[j];
+    if (!drive->on || !same_motion(&to->own_motions[i], &from->own_motions[j]))
+        return PL_OK;
+    pl_drive copy = *drive;
+    size_t bytes = (size_t)copy.motion.keyframe_count * sizeof *copy.motion.keyframes;
+    copy.motion.keyframes = bytes ? malloc(bytes) : NULL;
+    if (bytes && !copy.motion.keyframes)
+        return PL_NO_MEMORY;
+    if (bytes)
+        memcpy(copy.motion.keyframes, drive->motion.keyframes, bytes);
+    pl_drive_clear(&to->drives[i]);
+    to->drives[i] = copy;
+    return PL_OK;
+}
+
+static bool same_load(const pl_scene_force *a, const pl_scene_force *b)
+{
+    return strcmp(a->name, b->name) == 0 && a->kind == b->kind && a->density == b->density &&
+           a->drag == b->drag && a->pressure == b->pressure &&
+           memcmp(a->velocity, b->velocity, sizeof a->velocity) == 0 &&
+           memcmp(a->force, b->force, sizeof a->force) == 0;
+}
+
+static void carry_load(pl_scene_force *to, const pl_scene_force *from)
+{
+    memcpy(to->velocity, from->velocity, sizeof to->velocity);
+    memcpy(to->force, from->force, sizeof to->force);
+    to->density = from->density;
+    to->drag = from->drag;
+    to->pressure = from->pressure;
+}
+
+pl_status pl_changes_carry(pl_model *to, const pl_scene *scene, const pl_model *from,
+                           const pl_scene *from_scene)
+{
+    pl_status status = PL_OK;
+    for (int32_t i = 0; i < to->pin_count; i++)
+        for (int32_t j = 0; j < from->pin_count && status == PL_OK; j++)
+            if (strcmp(scene->pins[i].name, from_scene->pins[j].name) == 0)
+                status = carry_drive(to, i, from, j);
+    for (int32_t i = 0; i < to->obstacle_count; i++)
+        for (int32_t j = 0; j < from->obstacle_count && status == PL_OK; j++)
+            if (strcmp(scene->obstacles[i].name, from_scene->obstacles[j].name) == 0)
+                status = carry_drive(to, to->pin_count + i, from, from->pin_count + j);
+    for (int32_t i = 0; i < to->loads.count; i++)
+        for (int32_t j = 0; j < from->loads.count; j++)
+            if (same_load(&scene->forces[i], &from_scene->forces[j]))
+                carry_load(&to->loads.list[i].load, &from->loads.list[j].load);
+    if (memcmp(scene->gravity, from_scene->gravity, sizeof scene->gravity) == 0)
+        memcpy(to->gravity, from->gravity, sizeof scene->gravity);
+    to->hash = hash_changed(to);
+    return status;
+}
+
+static bool same_stiffness(const pl_material *a, const pl_material *b)
+{
+    return a->young == b->young && a->poisson == b->poisson && a->lame.mu == b->lame.mu &&
+           a->lame.lambda == b->lame.lambda &&
+           memcmp(&a->constants, &b->constants, sizeof a->constants) == 0;
+}
+
+bool pl_scene_carry(pl_scene *to, const pl_material *before, const pl_material *now, int32_t count)
+{
+    bool changed = false;
+    for (int32_t i = 0; i < to->material_count; i++)
+        for (int32_t j = 0; j < count; j++) {
+            pl_material *m = &to->materials[i];
+            if (strcmp(m->name, before[j].name) != 0 || !same_stiffness(m, &before[j]) ||
+                same_stiffness(&before[j], &now[j]))
+                continue;
+            m->young = now[j].young;
+            m->poisson = now[j].poisson;
+            m->lame = now[j].lame;
+            m->constants = now[j].constants;
+            changed = true;
+            break;
+        }
+    return changed;
+}

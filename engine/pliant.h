@@ -128,6 +128,15 @@ pl_status pl_changes_restore(pl_model *model, const void *bytes, size_t size);
  * solver remembers as far as it can be used. PL_OK or PL_NO_MEMORY. */
 pl_status pl_state_follow(pl_state *state, const pl_state *from);
 
+/* What controls have made of one model, into another one whose things have the same names: what its own
+ * scene says as the other's did, which is `from_scene` but for materials. PL_OK or PL_NO_MEMORY. */
+pl_status pl_changes_carry(pl_model *to, const pl_scene *scene, const pl_model *from,
+                           const pl_scene *from_scene);
+/* The materials' part of it, before a model is made: `now` of a scene that had `before`. True where
+ * something changed. */
+bool pl_scene_carry(pl_scene *to, const pl_material *before, const pl_material *now,
+                    int32_t count);
+
 /* ---- saving and going on
  * ------------------------------------------------------------------------------------------- */
 

@@ -8,6 +8,7 @@
 #include "protocol/sha256.h"
 #include "server/access.h"
 #include "server/auth.h"
+#include "server/branch.h"
 #include "server/executor.h"
 #include "server/gpus.h"
 #include "server/grants.h"
@@ -43,7 +44,10 @@ typedef struct admission {
     char id[33];
     char incoming[96]; /* "incoming/ID", later where it was moved to */
     int64_t created_us;
-    bool staged; /* the directory is there */
+    bool staged;      /* the directory is there */
+    const char *text; /* the scene: the body, or a branch's */
+    size_t length;
+    const pl_branch *branch; /* NULL: none */
     pl_outline outline;
     pl_faults faults;
     pl_preflight preflight;
@@ -145,12 +149,25 @@ double pl_admission_gpu_memory(const pl_preflight *p)
     return p->gpu_memory_bytes > 0 ? p->gpu_memory_bytes + PL_GPU_CONTEXT : 0;
 }
 
+/* A branch has the frames that are left. */
+static void check_left(admission *a)
+{
+    if (!a->branch || a->outline.frames < 0) {
+        return;
+    }
+    a->outline.frames -= a->branch->frame;
+    if (a->outline.frames < 1) {
+        pl_faults_addf(&a->faults, "/scene/time", "nothing_left", "a time after that frame",
+                       "give the branch a longer duration, or more steps", "frame %lld",
+                       (long long)a->branch->frame);
+    }
+}
+
 static bool decode(admission *a)
 {
-    size_t length;
-    const char *text = pl_request_body(a->request, &length);
-    switch (pl_scene_outline(text, length, &a->outline, &a->faults)) {
+    switch (pl_scene_outline(a->text, a->length, &a->outline, &a->faults)) {
     case PL_DECODE_OK:
+        check_left(a);
         break;
     case PL_DECODE_SYNTAX:
         return reply_no_json(a);
@@ -208,8 +225,6 @@ static pl_row describe(const admission *a)
 
 static bool stage(admission *a)
 {
-    size_t length;
-    const char *text = pl_request_body(a->request, &length);
     if (pl_random_id(a->id) != 0) {
         return reply_broken(a, "an id");
     }
@@ -223,7 +238,8 @@ static bool stage(admission *a)
     pl_row row = describe(a);
     bool good = dir_fd >= 0 && mkdirat(dir_fd, "meshes", 0700) == 0 &&
                 mkdirat(dir_fd, "log", 0700) == 0 && link_meshes(a, dir_fd) == 0 &&
-                pl_file_replace(dir_fd, "scene.json", text, length, false) == PL_OK &&
+                pl_file_replace(dir_fd, "scene.json", a->text, a->length, false) == PL_OK &&
+                (!a->branch || pl_branch_stage(a->branch, dir_fd)) &&
                 pl_identity_write(dir_fd, &row, false) == PL_OK;
     int error = errno;
     if (dir_fd >= 0) {
@@ -589,10 +605,12 @@ static bool begin_check(admission *a)
     return true;
 }
 
-void pl_handle_create(pl_request *r)
+static void admit(pl_request *r, const pl_branch *branch)
 {
     pl_daemon *d = pl_request_daemon(r);
-    admission a = {.daemon = d, .request = r, .owner = pl_request_owner(r)};
+    admission a = {.daemon = d, .request = r, .owner = pl_request_owner(r), .branch = branch};
+    a.text = branch ? branch->scene : pl_request_body(r, &a.length);
+    a.length = branch ? strlen(branch->scene) : a.length;
     pl_session *later = NULL; /* answered before its check is done */
     if (pl_request_group(r, &a.group) && begin_key(&a) && queue_has_room(&a) && decode(&a) &&
         within_limits(&a) && stage(&a) && begin_check(&a)) {
@@ -619,6 +637,16 @@ void pl_handle_create(pl_request *r)
     if (later) {
         await_later(d, later, &run);
     }
+}
+
+void pl_handle_create(pl_request *r)
+{
+    admit(r, NULL);
+}
+
+void pl_admission_branch(pl_request *r, const pl_branch *branch)
+{
+    admit(r, branch);
 }
 
 /* ---- POST /v1/validate -------------------------------------------------------------------------
@@ -661,6 +689,7 @@ static void reply_estimate(admission *a)
 void pl_handle_validate(pl_request *r)
 {
     admission a = {.daemon = pl_request_daemon(r), .request = r, .owner = pl_request_owner(r)};
+    a.text = pl_request_body(r, &a.length);
     if (decode(&a) && stage(&a) && begin_check(&a)) {
         pl_preflight_verdict verdict = pl_preflight_await(&a.run, PL_PREFLIGHT_MS, &a.faults);
         pl_preflight_end(&a.run);

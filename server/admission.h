@@ -11,6 +11,10 @@
 void pl_handle_create(pl_request *r);   /* POST /v1/sessions; PL_RUN_CHECKS_DETACHED */
 void pl_handle_validate(pl_request *r); /* POST /v1/validate */
 
+/* A session that begins where another one was (branch.h): as pl_handle_create, of this scene. */
+typedef struct pl_branch pl_branch;
+void pl_admission_branch(pl_request *r, const pl_branch *branch);
+
 /* Check again a session that an earlier daemon left in `checking`. */
 void pl_admission_resume(pl_daemon *daemon, pl_session *session);
 

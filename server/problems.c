@@ -59,6 +59,9 @@ const pl_problem pl_problems[] = {
      "The Allow header lists those it takes."},
     {406, "not_acceptable", "The Accept header asks for forms that this resource does not have.",
      "The detail lists those it has."},
+    {422, "invalid_branch", "The session can not be branched so.",
+     "Bodies, the time step, the distance of frames and the device stay; each fault has its "
+     "place."},
     {422, "invalid_control", "The control does not fit the session's scene.",
      "Every fault names what is wrong by a JSON pointer; names are those of the scene."},
     {409, "too_many_controls", "The session has had as many controls as its log holds.",

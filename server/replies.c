@@ -43,6 +43,11 @@ static const pl_reply_field webhook_secret_fields[] = {
     {"secret", "string", "the key of Pliant-Signature, 64 hex digits as they are"},
     {0},
 };
+static const pl_reply_field branch_request_fields[] = {
+    {"frame?", "integer", "where it begins; left out: at the newest"},
+    {"scene?", "object", "a merge patch (RFC 7396) on the session's scene"},
+    {0},
+};
 static const pl_reply_field control_fields[] = {
     {"control_id", "integer",
      "its number, from 1; metrics of frames that it affects have it, or a "
@@ -506,6 +511,7 @@ const pl_reply_table pl_reply_tables[] = {
     {"Control", "A control that was taken.", control_fields},
     {"Controlled", "A control, and where it begins.", controlled_fields},
     {"ControlList", "A page of controls.", control_list_fields},
+    {"BranchRequest", "Where a branch begins, and what is another in it.", branch_request_fields},
     {"ControlRequest", "What is to change: parameters.control of GET /v1/capabilities.", NULL},
     {"Step", "A step that was taken.", step_fields},
     {"Scene", "A scene; GET /v1/schema/scene has its schema.", NULL},

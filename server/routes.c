@@ -3,6 +3,7 @@
 #include "server/admission.h"
 #include "server/api.h"
 #include "server/audit.h"
+#include "server/branch.h"
 #include "server/controls.h"
 #include "server/event_stream.h"
 #include "server/frame.h"
@@ -65,6 +66,10 @@ const pl_route pl_routes[] = {
     {"POST", SESSION "/step", pl_handle_step, PL_RUN_FILES, PL_SCOPE_SUBMIT, .produces = JSON,
      .query = {"frames"}, .replies = "202 Step",
      .summary = "Go on for a number of frames (1), and pause"},
+    {"POST", SESSION "/branch", pl_handle_branch, PL_RUN_CHECKS_DETACHED, PL_SCOPE_SUBMIT,
+     PL_TAKES_JSON, .produces = JSON, .query = {"group"}, .replies = "201 Session",
+     .body = "#BranchRequest",
+     .summary = "A session that begins where this one was at a frame, with an edited scene"},
     {"GET", SESSION "/controls", pl_handle_controls, PL_RUN_FILES, PL_SCOPE_READ, .produces = JSON,
      .query = {"limit", "cursor"}, .replies = "200 ControlList",
      .summary = "The controls that it had, oldest first, and the first frame of each"},

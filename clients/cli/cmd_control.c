@@ -1,4 +1,4 @@
-/* pliant control, step and probes: steering a session of a daemon, and what it shows. */
+/* pliant control, step, branch and probes: steering a session of a daemon, and what it shows. */
 #include "clients/cli/api.h"
 #include "protocol/control_json.h"
 
@@ -75,6 +75,42 @@ int pl_command_control(pl_cli *cli)
         status = tell(cli, id, path, control, "takes control", "control_id");
     free(path);
     free(control);
+    return status;
+}
+
+int pl_command_branch(pl_cli *cli)
+{
+    int64_t frame;
+    char id[PL_ID_TEXT], at[48] = "", *body = NULL;
+    if (!pl_cli_integer(cli, "--frame", 0, INT64_MAX / 4, 0, &frame))
+        return PL_EXIT_USAGE;
+    char *patch = cli->argument_count > 1 ? read_control(cli->arguments[1]) : strdup("{}");
+    if (!patch)
+        return pl_cli_fail(cli, PL_EXIT_USAGE, "%s: %s", cli->arguments[1], strerror(errno));
+    int status = pl_api_resolve(cli, cli->arguments[0], id);
+    char *path = status == PL_EXIT_OK ? pl_api_path("/v1/sessions/%s/branch", id) : NULL;
+    if (pl_cli_option(cli, "--frame"))
+        snprintf(at, sizeof at, "\"frame\": %" PRId64 ", ", frame);
+    if (path && asprintf(&body, "{%s\"scene\": %s}", at, patch) < 0)
+        status = pl_cli_fail(cli, PL_EXIT_FAILED, "out of memory");
+    pl_http_answer answer;
+    pl_http_call call = {.method = "POST", .path = path, .content_type = "application/json"};
+    call.body = body;
+    call.body_size = body ? strlen(body) : 0;
+    if (path && status == PL_EXIT_OK)
+        status = pl_api_call(cli, &call, &answer);
+    if (path && status == PL_EXIT_OK) {
+        pl_json *made = answer.body ? pl_json_parse(answer.body, strlen(answer.body), NULL) : NULL;
+        if (cli->json)
+            pl_api_print(cli, made);
+        else
+            puts(pl_json_string(made, "id", ""));
+        pl_json_free(made);
+        pl_http_answer_clear(&answer);
+    }
+    free(body);
+    free(path);
+    free(patch);
     return status;
 }
 

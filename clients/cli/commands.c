@@ -212,6 +212,18 @@ const pl_command pl_commands[] = {
          "Motions go on from where things are; keyframes' times count from then. A control is on\n"
          "the disk before the command returns, and a frame's metrics name the last in effect.",
      .run = pl_command_control},
+    {.name = "branch",
+     .arguments = "ID [PATCH]",
+     .summary = "a session that begins where another one was at a frame, with an edited scene",
+     .least = 1,
+     .most = 2,
+     .notes =
+         "PATCH is a merge patch (RFC 7396) on the session's scene, JSON or a file with it:\n"
+         "  {\"name\": \"softer\", \"materials\": {\"rubber\": {\"young\": 5e4}}}\n"
+         "Its bodies, time step and distance of frames stay. Frame 0 of the branch is that frame,\n"
+         "computed once more; the id of the branch is printed.",
+     .options = {{"--frame", "K", "where it begins (the newest)"}},
+     .run = pl_command_branch},
     {.name = "step",
      .arguments = "ID...",
      .summary = "let sessions go on for a frame, and pause",

@@ -1,6 +1,7 @@
 #include "server/worker/replay.h"
 
 #include "protocol/json.h"
+#include "server/worker/branch.h"
 #include "server/worker/gpu.h"
 #include "server/worker/probes.h"
 #include "server/worker/recovery.h"
@@ -68,8 +69,12 @@ static bool open_session(replay *r, const pl_session_options *options)
     if (good)
         good = done(r, pl_probes_init(&r->probes, &r->scene, r->steering.state, &faults), &faults,
                     "preparing probes");
-    pl_faults_clear(&faults);
     pl_session_scene_drop_meshes(&r->scene);
+    int64_t step;
+    if (good)
+        good = done(r, pl_branch_enter(r->directory, &r->steering, &step, &faults), &faults,
+                    "coming to where the other session was");
+    pl_faults_clear(&faults);
     return good && done(r,
                         pl_frame_writer_init(&r->writer, NULL, &r->scene.scene,
                                              pl_model_vertex_count(r->steering.model)),

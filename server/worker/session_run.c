@@ -6,6 +6,7 @@
 #include "protocol/log.h"
 #include "protocol/log_prune.h"
 #include "protocol/session_dir.h"
+#include "server/worker/branch.h"
 #include "server/worker/checkpoints.h"
 #include "server/worker/control.h"
 #include "server/worker/frame_writer.h"
@@ -51,12 +52,13 @@ typedef struct session_run {
     pl_pace_keeper pace;
     pl_control control;
     pl_checkpoints checkpoints;
-    pl_checkpoint resumed;    /* frame -1: from none */
-    pl_comparison comparison; /* open while frames are computed again */
-    int64_t last_frame;       /* committed, -1 before frame 0 */
-    int64_t state_frame;      /* whole frame that the state has reached, -1 before frame 0 */
-    bool first_step;          /* of a frame: not yet begun */
-    int64_t halved_frames;    /* with steps that were taken as two halves */
+    pl_checkpoint resumed;     /* frame -1: from none */
+    pl_comparison comparison;  /* open while frames are computed again */
+    int64_t last_frame;        /* committed, -1 before frame 0 */
+    int64_t state_frame;       /* whole frame that the state has reached, -1 before frame 0 */
+    bool first_step;           /* of a frame: not yet begun */
+    int64_t first_step_number; /* of frame 0: above 0 in a branch */
+    int64_t halved_frames;     /* with steps that were taken as two halves */
     run_end end;
     pl_failure failure;
 } session_run;
@@ -219,6 +221,11 @@ static bool build_model(session_run *run)
     pl_faults_clear(&faults);
     pl_session_scene_drop_meshes(&run->scene);
     pl_pace_init(&run->pace, &run->scene.scene);
+    if (good)
+        good = done_or_fail(
+            run, pl_branch_enter(run->directory, &run->steering, &run->first_step_number, &faults),
+            &faults, "coming to where the other session was");
+    pl_faults_clear(&faults);
     const char *why = good ? pl_worker_gpu_refuses(run->steering.model) : NULL;
     if (why) {
         fail_gpu(run, why);
@@ -544,7 +551,8 @@ static bool make_frame(session_run *run, int64_t frame)
     pl_status status = pl_frame_step(run->steering.model, run->steering.state, &metrics, &failure,
                                      stop_within, run);
     if (run->end != RUNNING) {
-        if (pl_state_step(run->steering.state) == note.frame * run->scene.scene.output.every)
+        int64_t steps = pl_state_step(run->steering.state) - run->first_step_number;
+        if (steps == note.frame * run->scene.scene.output.every)
             run->state_frame = note.frame;
         return false;
     }
@@ -579,7 +587,8 @@ static bool await_frame(session_run *run)
 
 static void step_frames(session_run *run)
 {
-    int64_t frames = pl_scene_frames(&run->scene.scene);
+    int64_t every = run->scene.scene.output.every;
+    int64_t frames = pl_scene_frames(&run->scene.scene) - run->first_step_number / every;
     for (int64_t frame = run->state_frame + 1; frame <= frames; frame++) {
         if (run->comparison.reader && frame > run->last_frame)
             end_comparison(run);

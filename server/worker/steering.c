@@ -64,8 +64,8 @@ pl_status pl_steering_build(pl_steering *s, pl_faults *faults)
 /* ---- taking effect -----------------------------------------------------------------------------
  */
 
-static pl_status take_effect(pl_steering *s, int64_t number, const char *text, size_t length,
-                             pl_faults *faults)
+pl_status pl_steering_take(pl_steering *s, int64_t number, const char *text, size_t length,
+                           pl_faults *faults)
 {
     pl_change change;
     pl_decode_verdict verdict = pl_control_decode(text, length, &s->scene->scene, &change, faults);
@@ -105,7 +105,7 @@ pl_status pl_steering_apply(pl_steering *s, pl_control *queue, int64_t frame, pl
     while (pl_control_next(queue, &item)) {
         pl_status status = PL_OK;
         if (item.number > s->last) { /* else it is in effect: a checkpoint had it, or the log */
-            status = take_effect(s, item.number, item.text, strlen(item.text), faults);
+            status = pl_steering_take(s, item.number, item.text, strlen(item.text), faults);
             if (status == PL_OK)
                 status = note(s, &item, frame);
         }
@@ -136,7 +136,7 @@ static bool repeat_one(void *context, const char *payload, uint64_t length)
     if (strcmp(pl_json_string(event, "event", ""), "applied") == 0 && change &&
         number > r->steering->last) {
         char *text = pl_json_dump(change, false);
-        r->status = text ? take_effect(r->steering, number, text, strlen(text), r->faults)
+        r->status = text ? pl_steering_take(r->steering, number, text, strlen(text), r->faults)
                          : PL_NO_MEMORY;
         free(text);
     }
@@ -165,7 +165,7 @@ pl_status pl_steering_save(const pl_steering *s, void **bytes, size_t *size)
     size_t changes_size;
     *bytes = NULL;
     *size = 0;
-    if (s->last == 0)
+    if (s->last == 0 && !s->carried)
         return PL_OK;
     pl_status status = pl_changes_save(s->model, &s->scene->scene, &changes, &changes_size);
     if (status != PL_OK)

@@ -25,6 +25,7 @@ typedef struct pl_steering {
     pl_model *model; /* owned, as is the state: a control of a material replaces both */
     pl_state *state;
     int64_t last;      /* number of the last control in effect; 0: none */
+    bool carried;      /* it began with what controls had made of another session's (branch.h) */
     void *first;       /* what the model began with, as pl_changes_save has it */
     size_t first_size; /* 0: not known yet */
 } pl_steering;
@@ -38,6 +39,9 @@ pl_status pl_steering_build(pl_steering *s, pl_faults *faults);
 /* Let what the queue has take effect before frame `frame`, which comes next in the log, and note it
  * there. PL_OK; PL_INVALID where a control can not be had (with faults); PL_NO_MEMORY; PL_IO. */
 pl_status pl_steering_apply(pl_steering *s, pl_control *queue, int64_t frame, pl_faults *faults);
+/* Let one take effect, from the next step on. */
+pl_status pl_steering_take(pl_steering *s, int64_t number, const char *text, size_t length,
+                           pl_faults *faults);
 /* Let what the log notes of a committed frame take effect before it is computed again. */
 pl_status pl_steering_repeat(pl_steering *s, pl_log_reader *stored, int64_t frame,
                              pl_faults *faults);

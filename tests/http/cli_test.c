@@ -213,6 +213,11 @@ START_TEST(cancelled_session_is_no_success)
     ck_assert_ptr_nonnull(strstr(pliant_err, "/gravity"));
     ck_assert_int_eq(pliant("step %s --frames 3", id), 0);
     ck_assert_ptr_nonnull(strstr(pliant_err, "goes on to frame"));
+    ck_assert_int_eq(pliant("branch %s '{\"name\": \"other\"}' --frame 2", id), 0);
+    ck_assert_uint_eq(strlen(pliant_out), 33);
+    char other[40];
+    snprintf(other, sizeof other, "%.32s", pliant_out);
+    ck_assert_int_eq(pliant("delete %s", other), 0);
     ck_assert_int_eq(pliant("probes %s", id), 0);
     ck_assert_str_eq(pliant_out, "");
     ck_assert_int_eq(pliant("cancel %s", id), 0);

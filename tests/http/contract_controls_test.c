@@ -194,6 +194,95 @@ START_TEST(in_effect_and_kept)
 }
 END_TEST
 
+/* Positions of a frame as they are stored; the caller's. */
+static char *positions(const char *id, int64_t frame, size_t *size)
+{
+    char target[96];
+    snprintf(target, sizeof target, "/v1/sessions/%s/frames/%lld", id, (long long)frame);
+    http_reply *r = http_get_as(d, target, "application/x-npy");
+    http_expect(r, 200);
+    char *copy = malloc(r->length);
+    memcpy(copy, r->body, r->length);
+    *size = r->length;
+    http_reply_free(r);
+    return copy;
+}
+
+static bool same_frame(const char *a, int64_t k, const char *b, int64_t l)
+{
+    size_t n, m;
+    char *x = positions(a, k, &n), *y = positions(b, l, &m);
+    bool same = n == m && memcmp(x, y, n) == 0;
+    free(x);
+    free(y);
+    return same;
+}
+
+static http_reply *branch(const char *id, const char *body)
+{
+    char target[96];
+    snprintf(target, sizeof target, "/v1/sessions/%s/branch", id);
+    return http_post(d, target, body);
+}
+
+/* A branch without an edit is the same session once more, from its frame on, controls included; with one
+ * it goes another way from there. What must stay is refused, and the other session is not changed. */
+START_TEST(branches)
+{
+    char id[33], twin[33], other[33];
+    submit(60, id);
+    control(id, "{'gravity': [0, 2, 0], 'materials': [{'name': 'soft', 'young': 3e5}]}", NULL);
+    session_await_frame(d, id, 2);
+    control(id, "{'pins': [{'name': 'hand', 'motion': {'velocity': [0, 0.4, 0]}}]}", NULL);
+    session_await(d, id, "succeeded");
+    http_reply *r = branch(id, "{\"frame\": 40}");
+    http_expect(r, 201);
+    ck_assert_int_eq(json_count(r->json, "progress/frames"), 20);
+    snprintf(twin, sizeof twin, "%s", json_text(r->json, "id"));
+    http_reply_free(r);
+    r = branch(id, "{\"frame\": 40, \"scene\": {\"name\": \"up\", \"gravity\": [0, 30, 0]}}");
+    http_expect(r, 201);
+    ck_assert_str_eq(json_text(r->json, "name"), "up");
+    snprintf(other, sizeof other, "%s", json_text(r->json, "id"));
+    http_reply_free(r);
+    session_await(d, twin, "succeeded");
+    session_await(d, other, "succeeded");
+    for (int64_t k = 0; k <= 20; k++)
+        ck_assert(same_frame(id, 40 + k, twin, k));
+    ck_assert(same_frame(id, 40, other, 0));
+    ck_assert(!same_frame(id, 41, other, 1));
+    /* Killed on its way, it comes to the same frames. */
+    r = branch(id, "{\"frame\": 40, \"scene\": {\"time\": {\"steps\": 1000000}}}");
+    http_expect(r, 201);
+    snprintf(twin, sizeof twin, "%s", json_text(r->json, "id"));
+    http_reply_free(r);
+    session_await_frame(d, twin, 10);
+    ck_assert_int_eq(kill(daemon_fixture_worker(twin), SIGKILL), 0);
+    session_await_frame(d, twin, 500);
+    for (int64_t k = 0; k <= 20; k++)
+        ck_assert(same_frame(id, 40 + k, twin, k));
+    verb(twin, "cancel");
+    session_await(d, twin, "cancelled");
+    static const char *const refused[][2] = {
+        {"{\"scene\": {\"bodies\": []}}", "/scene/bodies"},
+        {"{\"scene\": {\"time\": {\"step\": 1}}}", "/scene/time/step"},
+        {"{\"frame\": -1}", "/frame"},
+        {"{\"fram\": 1}", "/fram"},
+    };
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        r = branch(id, refused[i][0]);
+        ck_assert_ptr_nonnull(http_fault(http_problem(r, 422, "invalid_branch"), refused[i][1]));
+        http_reply_free(r);
+    }
+    r = branch(id, "{\"frame\": 61}");
+    http_problem(r, 404, "no_such_frame");
+    http_reply_free(r);
+    r = branch(id, "{\"frame\": 60}");
+    http_problem(r, 422, "invalid_scene");
+    http_reply_free(r);
+}
+END_TEST
+
 /* Without an end: no last frame, a rate while it runs, and its probes as a table. */
 START_TEST(endless_with_probes)
 {
@@ -269,5 +358,6 @@ int main(void)
     tcase_add_test(t, in_effect_and_kept);
     tcase_add_test(t, steps);
     tcase_add_test(t, endless_with_probes);
+    tcase_add_test(t, branches);
     return run_cases("controls", t);
 }

@@ -1,0 +1,110 @@
+#include "protocol/branch_json.h"
+
+#include "protocol/decode.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What the state of the one would not be the state of the other without. */
+static const char *const fixed[][2] = {
+    {"bodies", NULL},    {"time", "step"},     {"time", "integrator"},
+    {"output", "every"}, {"solver", "device"}, {"solver", "precision"},
+};
+
+/* RFC 7396: members are merged, null removes one, anything else replaces. */
+static int merge(json_t *target, json_t *patch, int depth)
+{
+    const char *key;
+    json_t *value;
+    int failed = depth > 64;
+    json_object_foreach(patch, key, value)
+    {
+        json_t *old = json_object_get(target, key);
+        if (json_is_null(value)) {
+            json_object_del(target, key);
+        } else if (!json_is_object(value)) {
+            failed |= json_object_set(target, key, value);
+        } else {
+            json_t *member = json_is_object(old) ? json_incref(old) : json_object();
+            failed = failed || !member || merge(member, value, depth + 1) ||
+                     json_object_set(target, key, member);
+            json_decref(member);
+        }
+        if (failed)
+            break;
+    }
+    return failed;
+}
+
+static const json_t *at(const json_t *scene, const char *const path[2])
+{
+    const json_t *value = json_object_get(scene, path[0]);
+    return path[1] ? json_object_get(value, path[1]) : value;
+}
+
+static void check_fixed(const json_t *before, const json_t *after, pl_faults *faults)
+{
+    for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++) {
+        const json_t *was = at(before, fixed[i]), *is = at(after, fixed[i]);
+        if (was == is || (was && is && json_equal(was, is)))
+            continue;
+        char pointer[64];
+        snprintf(pointer, sizeof pointer, "/scene/%s%s%s", fixed[i][0], fixed[i][1] ? "/" : "",
+                 fixed[i][1] ? fixed[i][1] : "");
+        pl_faults_add(faults, pointer, "fixed_in_branch", "another value", "as the session has it",
+                      "the state that the branch begins with is of these");
+    }
+}
+
+static void check_request(const json_t *request, pl_faults *faults)
+{
+    const char *key;
+    json_t *value;
+    if (!json_is_object(request))
+        pl_faults_add(faults, "", "wrong_type", "no object", "an object: frame, scene", "");
+    json_object_foreach((json_t *)request, key, value)
+    {
+        char pointer[96];
+        snprintf(pointer, sizeof pointer, "/%.80s", key);
+        if (strcmp(key, "frame") == 0) {
+            if (!json_is_integer(value) || json_integer_value(value) < 0)
+                pl_faults_add(faults, pointer, "wrong_type", "no such number",
+                              "a frame, from 0; left out: the newest", "");
+        } else if (strcmp(key, "scene") == 0) {
+            if (!json_is_object(value))
+                pl_faults_add(faults, pointer, "wrong_type", "no object", "a merge patch", "");
+        } else {
+            pl_faults_add(faults, pointer, "unknown_key", key, "one of: frame, scene", "");
+        }
+    }
+}
+
+pl_decode_verdict pl_branch_decode(const char *text, size_t length, const char *scene_text,
+                                   size_t scene_length, int64_t *frame, char **scene,
+                                   pl_faults *faults)
+{
+    json_error_t error;
+    pl_decode_verdict verdict = PL_DECODE_INVALID;
+    json_t *request = json_loadb(text, length, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
+    if (!request)
+        return pl_decode_refuse_syntax(&error, faults);
+    json_t *before = json_loadb(scene_text, scene_length, JSON_REJECT_DUPLICATES, NULL);
+    json_t *after = json_deep_copy(before);
+    check_request(request, faults);
+    json_t *patch = json_object_get(request, "scene");
+    if (!before || !after || (faults->total == 0 && patch && merge(after, patch, 0)))
+        verdict = PL_DECODE_NO_MEMORY;
+    else if (faults->total == 0)
+        check_fixed(before, after, faults);
+    if (verdict == PL_DECODE_INVALID && faults->total == 0) {
+        json_t *k = json_object_get(request, "frame");
+        *frame = k ? (int64_t)json_integer_value(k) : -1;
+        *scene = json_dumps(after, JSON_COMPACT);
+        verdict = *scene ? PL_DECODE_OK : PL_DECODE_NO_MEMORY;
+    }
+    json_decref(before);
+    json_decref(after);
+    json_decref(request);
+    return verdict;
+}

@@ -1,0 +1,176 @@
+#include "server/worker/branch.h"
+
+#include "protocol/checkpoint.h"
+#include "protocol/json.h"
+#include "protocol/session_dir.h"
+#include "server/worker/gpu.h"
+#include "server/worker/worker_log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { START_MAX = 64 << 20 };
+
+/* The other session. Lifetime: one pl_branch_enter. */
+typedef struct parent {
+    int directory;
+    pl_session_scene scene;
+    pl_material *materials; /* as its scene has them; names are the scene's */
+    pl_steering steering;
+    pl_json *start;
+    int64_t frame, reached; /* to come to; where it is */
+} parent;
+
+static void close_parent(parent *p)
+{
+    pl_steering_clear(&p->steering);
+    pl_session_scene_clear(&p->scene);
+    pl_json_free(p->start);
+    free(p->materials);
+    close(p->directory);
+}
+
+static pl_status read_start(parent *p)
+{
+    char *text;
+    size_t size;
+    pl_status status = pl_file_read(p->directory, "start.json", START_MAX, &text, &size);
+    if (status != PL_OK)
+        return status;
+    p->start = pl_json_parse(text, size, NULL);
+    free(text);
+    p->frame = pl_json_integer(p->start, "frame", -1);
+    errno = EBADMSG;
+    return p->frame >= 0 ? PL_OK : PL_IO;
+}
+
+static pl_status open_parent(parent *p, int32_t threads, pl_faults *faults)
+{
+    pl_status status = read_start(p);
+    if (status == PL_OK)
+        status = pl_session_scene_read(p->directory, &p->scene, faults);
+    if (status == PL_OK)
+        status = pl_session_scene_load(p->directory, &p->scene, faults);
+    if (status != PL_OK)
+        return status;
+    size_t bytes = (size_t)p->scene.scene.material_count * sizeof *p->materials;
+    p->materials = malloc(bytes + 1);
+    if (!p->materials)
+        return PL_NO_MEMORY;
+    memcpy(p->materials, p->scene.scene.materials, bytes);
+    p->steering = (pl_steering){.directory = p->directory, .scene = &p->scene, .threads = threads};
+    return pl_steering_build(&p->steering, faults);
+}
+
+/* From its checkpoint, where that can be used; else from the beginning. */
+static pl_status restore(parent *p, pl_faults *faults)
+{
+    pl_checkpoint c;
+    void *payload;
+    pl_status status = pl_checkpoint_read(p->directory, 0, PL_CHECKPOINT_MAX_PAYLOAD, &c, &payload);
+    if (status != PL_OK)
+        return status == PL_NO_MEMORY ? status : PL_OK;
+    bool usable = c.frame <= p->frame && strcmp(c.numerics, pl_worker_class()) == 0;
+    if (usable)
+        status = pl_steering_restore(&p->steering, (char *)payload + c.payload_size,
+                                     (size_t)c.control_size, faults);
+    if (usable && status == PL_OK)
+        status = pl_state_restore(p->steering.state, payload, (size_t)c.payload_size);
+    if (usable && status == PL_OK)
+        p->reached = c.frame;
+    free(payload);
+    return status;
+}
+
+/* What the other's log noted of a frame. */
+static pl_status steer(parent *p, int64_t frame, size_t *next, pl_faults *faults)
+{
+    const pl_json *list = pl_json_at(p->start, "controls");
+    pl_status status = PL_OK;
+    for (; status == PL_OK && *next < pl_json_count(list); ++*next) {
+        const pl_json *item = pl_json_item(list, *next);
+        int64_t at = pl_json_integer(item, "frame", 0),
+                number = pl_json_integer(item, "control", 0);
+        if (at > frame)
+            break;
+        if (number <= p->steering.last)
+            continue;
+        char *text = pl_json_dump(pl_json_at(item, "change"), false);
+        status = text ? pl_steering_take(&p->steering, number, text, strlen(text), faults)
+                      : PL_NO_MEMORY;
+        free(text);
+    }
+    return status;
+}
+
+static pl_status step_to_frame(parent *p, pl_faults *faults)
+{
+    size_t next = 0;
+    pl_status status = PL_OK;
+    while (status == PL_OK && p->reached < p->frame) {
+        pl_metrics metrics;
+        pl_failure failure;
+        p->reached++;
+        status = steer(p, p->reached, &next, faults);
+        if (status == PL_OK)
+            status = pl_frame_step(p->steering.model, p->steering.state, &metrics, &failure, NULL,
+                                   NULL);
+        if (status == PL_FAILED)
+            pl_faults_add(faults, "", "branch", failure.message,
+                          "the other session's frames once more", "");
+    }
+    return status == PL_FAILED ? PL_INVALID : status;
+}
+
+/* Ours goes on from there. */
+static pl_status take_over(pl_steering *s, const parent *p, pl_faults *faults)
+{
+    pl_scene *scene = &s->scene->scene;
+    pl_status status = PL_OK;
+    if (pl_model_vertex_count(s->model) != pl_model_vertex_count(p->steering.model)) {
+        pl_faults_add(faults, "/bodies", "branch", "other bodies", "those of the other session",
+                      "");
+        return PL_INVALID;
+    }
+    if (pl_scene_carry(scene, p->materials, p->scene.scene.materials,
+                       p->scene.scene.material_count))
+        status = pl_steering_build(s, faults);
+    if (status == PL_OK)
+        status = pl_changes_carry(s->model, scene, p->steering.model, &p->scene.scene);
+    if (status == PL_OK)
+        status = pl_state_follow(s->state, p->steering.state);
+    if (status != PL_OK)
+        return status;
+    s->carried = true;
+    free(s->first);
+    s->first = NULL;
+    return pl_changes_save(s->model, scene, &s->first, &s->first_size);
+}
+
+pl_status pl_branch_enter(int directory, pl_steering *s, int64_t *step, pl_faults *faults)
+{
+    parent p = {.directory = openat(directory, "parent", O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+    *step = 0;
+    if (p.directory < 0)
+        return errno == ENOENT ? PL_OK : PL_IO;
+    pl_status status = open_parent(&p, s->threads, faults);
+    if (status == PL_OK)
+        status = restore(&p, faults);
+    int64_t from = p.reached;
+    if (status == PL_OK)
+        status = step_to_frame(&p, faults);
+    if (status == PL_OK)
+        status = take_over(s, &p, faults);
+    if (status == PL_OK) {
+        *step = pl_state_step(s->state);
+        pl_worker_say("begins at frame %lld of another session, computed from its frame %lld on",
+                      (long long)p.frame, (long long)from);
+    }
+    int error = errno;
+    close_parent(&p);
+    errno = error;
+    return status;
+}
