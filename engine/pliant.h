@@ -134,8 +134,7 @@ pl_status pl_changes_carry(pl_model *to, const pl_scene *scene, const pl_model *
                            const pl_scene *from_scene);
 /* The materials' part of it, before a model is made: `now` of a scene that had `before`. True where
  * something changed. */
-bool pl_scene_carry(pl_scene *to, const pl_material *before, const pl_material *now,
-                    int32_t count);
+bool pl_scene_carry(pl_scene *to, const pl_material *before, const pl_material *now, int32_t count);
 
 /* ---- saving and going on
  * ------------------------------------------------------------------------------------------- */
