@@ -224,6 +224,53 @@ START_TEST(an_address_speaks_tls)
 }
 END_TEST
 
+/* ---- behind a proxy ---------------------------------------------------------------------------
+ */
+
+/* What a proxy says of its clients is believed, and what only this machine should see is not for them. */
+START_TEST(a_proxy_speaks_for_its_clients)
+{
+    static const char *const options[] = {"--cores", "2", "--behind-proxy", NULL};
+    char reader[TENANT_SECRET], metrics[TENANT_SECRET], json[160];
+    set_up();
+    daemon_fixture_start(d, options);
+    tenant_token(d, NULL, "read", reader, NULL);
+    tenant_token(d, NULL, "metrics", metrics, NULL);
+    const struct {
+        const char *secret;
+        int status;
+    } asked[] = {{NULL, 401}, {reader, 403}, {metrics, 200}, {d->token, 200}};
+    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
+        http_reply *r = tenant_call(d, asked[i].secret, "GET", "/metrics", NULL, NULL);
+        http_expect(r, asked[i].status);
+        http_reply_free(r);
+    }
+    snprintf(json, sizeof json, "{\"token\": \"%s\"}", reader);
+    static const char *const schemes[] = {"http", "https"};
+    for (int secure = 0; secure < 2; secure++) {
+        char more[160];
+        snprintf(more, sizeof more,
+                 "X-Forwarded-Proto: %s\r\nX-Forwarded-For: 10.9.8.7, 203.0.113.%d\r\n",
+                 schemes[secure], secure);
+        http_reply *r = tenant_call(d, NULL, "POST", "/v1/login", more, json);
+        http_expect(r, 200);
+        bool marked = strstr(http_header(r, "Set-Cookie"), "; Secure") != NULL;
+        ck_assert_int_eq(marked, secure);
+        http_reply_free(r);
+    }
+    for (double end = daemon_fixture_clock() + 10;; daemon_fixture_nap()) {
+        http_reply *r = tenant_call(d, d->token, "GET", "/v1/audit", NULL, NULL);
+        bool found = strstr(r->body, "\"address\":\"203.0.113.1\"") != NULL;
+        ck_assert_ptr_null(strstr(r->body, "10.9.8.7"));
+        http_reply_free(r);
+        if (found)
+            break;
+        ck_assert_msg(daemon_fixture_clock() < end, "the proxy's word is not in the audit");
+    }
+    take_down();
+}
+END_TEST
+
 /* ---- what may not be --------------------------------------------------------------------------
  */
 
@@ -255,6 +302,7 @@ int main(void)
     tcase_set_timeout(c, 60);
     tcase_add_test(c, a_peer_is_known_by_uid);
     tcase_add_test(c, an_address_speaks_tls);
+    tcase_add_test(c, a_proxy_speaks_for_its_clients);
     tcase_add_test(c, tokens_do_not_travel_in_the_clear);
     return run_cases("listening", c);
 }

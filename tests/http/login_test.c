@@ -159,6 +159,25 @@ START_TEST(a_page_takes_codes_and_links)
 }
 END_TEST
 
+/* Whoever has no credential yet may send little. */
+START_TEST(strangers_send_little)
+{
+    enum { SIZE = 70000 };
+    char *json = malloc(SIZE + 1);
+    memset(json, ' ', SIZE);
+    json[0] = '{';
+    json[SIZE - 1] = '}';
+    json[SIZE] = 0;
+    static const char *const where[] = {"/v1/login", "/v1/links/open"};
+    for (size_t i = 0; i < sizeof where / sizeof *where; i++) {
+        http_reply *r = browse("none=1", here(), "POST", where[i], json);
+        http_problem(r, 413, "too_large");
+        http_reply_free(r);
+    }
+    free(json);
+}
+END_TEST
+
 /* ---- foreign pages ----------------------------------------------------------------------------
  */
 
@@ -400,6 +419,7 @@ int main(void)
     tcase_add_test(c, a_login_is_a_cookie);
     tcase_add_test(c, a_code_is_good_once);
     tcase_add_test(c, a_page_takes_codes_and_links);
+    tcase_add_test(c, strangers_send_little);
     tcase_add_test(c, a_foreign_page_changes_nothing);
     tcase_add_test(c, a_rebound_name_is_refused);
     tcase_add_test(c, a_link_shows_one_session);
