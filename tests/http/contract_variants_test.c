@@ -320,7 +320,7 @@ START_TEST(test_latest_limited)
     session_post_free(d, session_scene_endless(""), id);
     session_await_frame(d, id, 3);
     http_stream s = http_stream_open(
-        d, target_of(id, "frames?mode=latest&follow=1&limit=4&max_fps=20&dtype=u16"), NULL);
+        d, target_of(id, "frames?mode=latest&follow=1&limit=4&max_fps=20&every=2&dtype=u16"), NULL);
     pl_record r;
     char *payload;
     int64_t last = 0;
@@ -329,6 +329,7 @@ START_TEST(test_latest_limited)
     while (http_stream_record(&s, &r, &payload)) {
         if (r.type == PL_RECORD_FRAME) {
             ck_assert_int_gt((int64_t)r.frame, last);
+            ck_assert_int_eq((int64_t)r.frame % 2, 0);
             last = (int64_t)r.frame;
             end = daemon_fixture_clock();
             first = frames++ == 0 ? end : first;

@@ -1,0 +1,174 @@
+/* Readers that vanish without a word, of every kind of stream at once: nothing of them stays, and those
+ * that read on notice nothing. Readers that stop in the middle of a frame that has to be made. */
+#include "tests/support/session_client.h"
+#include "tests/support/suite.h"
+
+#include <check.h>
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+static daemon_fixture daemon_;
+static daemon_fixture *const d = &daemon_;
+enum { ROUNDS = 20 };
+
+static void start(void)
+{
+    daemon_fixture_start(d, NULL);
+}
+
+static void stop(void)
+{
+    daemon_fixture_stop(d);
+}
+
+static long long counted(const char *name)
+{
+    http_reply *r = http_get(d, "/metrics");
+    char wanted[80];
+    snprintf(wanted, sizeof wanted, "\npliant_%s ", name);
+    const char *at = strstr(r->body, wanted);
+    ck_assert_ptr_nonnull(at);
+    long long value = atoll(at + strlen(wanted));
+    http_reply_free(r);
+    return value;
+}
+
+static int descriptors(void)
+{
+    char path[64];
+    int n = 0;
+    snprintf(path, sizeof path, "/proc/%d/fd", (int)d->pid);
+    DIR *folder = opendir(path);
+    ck_assert_ptr_nonnull(folder);
+    while (readdir(folder))
+        n++;
+    closedir(folder);
+    return n;
+}
+
+/* Closed so that the other side gets a reset, or nothing but the end. */
+static void vanish(http_connection *c, bool rudely)
+{
+    struct linger at_once = {.l_onoff = 1};
+    if (rudely)
+        setsockopt(http_socket(c), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+    http_close(c);
+}
+
+static void rename_session(const char *id, int turn)
+{
+    char patch[64], headers[200], whole[64];
+    snprintf(whole, sizeof whole, "/v1/sessions/%s", id);
+    http_reply *r = http_get(d, whole);
+    snprintf(patch, sizeof patch, "{\"name\": \"turn %d\"}", turn);
+    snprintf(headers, sizeof headers, "Content-Type: application/json\r\nIf-Match: %s\r\n",
+             http_header(r, "ETag"));
+    http_reply_free(r);
+    http_reply_free(http_call(d, "PATCH", whole, headers, patch, strlen(patch)));
+}
+
+START_TEST(test_vanished)
+{
+    static const char *const kinds[] = {"frames?follow=1&mode=latest",
+                                        "frames?follow=1&dtype=u16&vertices=surface",
+                                        "frames?from=0&follow=1&max_fps=100",
+                                        "stream?dtype=u16",
+                                        "metrics?follow=1",
+                                        "events"};
+    enum { KINDS = sizeof kinds / sizeof *kinds };
+    static http_connection *readers[ROUNDS * KINDS];
+    char id[33], target[128];
+    session_post_free(d, session_scene(100000000, 1, ""), id);
+    session_await_frame(d, id, 3);
+    snprintf(target, sizeof target, "/v1/sessions/%s/frames?follow=1", id);
+    http_stream steady = http_stream_open(d, target, NULL);
+    int before = descriptors();
+    for (int i = 0; i < ROUNDS * KINDS; i++) {
+        bool events = strcmp(kinds[i % KINDS], "events") == 0;
+        readers[i] = http_open(d);
+        snprintf(target, sizeof target, "/v1/sessions/%s/%s", id, kinds[i % KINDS]);
+        http_ask(readers[i], d, target, events ? "Accept: text/event-stream\r\n" : NULL);
+    }
+    while (counted("streams") < ROUNDS * KINDS + 1)
+        daemon_fixture_nap();
+    for (int i = 0; i < ROUNDS * KINDS; i++)
+        vanish(readers[i], i % 2);
+    double end = daemon_fixture_clock() + 20;
+    for (int turn = 0; counted("streams") > 1 && daemon_fixture_clock() < end; turn++)
+        rename_session(id, turn); /* those who listen for events are written to as well */
+    ck_assert_int_eq(counted("streams"), 1);
+    ck_assert_int_le(counted("stream_log_readers"), 1);
+    while (descriptors() > before + 4 && daemon_fixture_clock() < end)
+        daemon_fixture_nap();
+    ck_assert_int_le(descriptors(), before + 4);
+    pl_record r;
+    char *payload;
+    for (int64_t next = 0; next < 200;) {
+        ck_assert(http_stream_record(&steady, &r, &payload));
+        if (r.type == PL_RECORD_FRAME)
+            ck_assert_int_eq((int64_t)r.frame, next++);
+        free(payload);
+    }
+    http_stream_close(&steady);
+    snprintf(target, sizeof target, "/v1/sessions/%s/cancel", id);
+    http_reply_free(http_post(d, target, NULL));
+}
+END_TEST
+
+/* Frames of 1.6 MB in a form that is made, for many readers who take a few bytes: what is kept is the
+ * cache and what the connections hold, not a frame each. */
+START_TEST(test_stalled)
+{
+    enum { READERS = 60, FRAME_BYTES = 2 * 24 * 34000 };
+    static http_connection *readers[READERS];
+    char id[33], target[128], some[64];
+    char scene[] = "{\"pliant\": 1, \"time\": {\"step\": 0.01, \"steps\": 24},"
+                   " \"output\": {\"fields\": [\"position\", \"velocity\"]},"
+                   " \"solver\": {\"iterations\": 1, \"tolerance\": 0}, \"bodies\": [{\"mesh\":"
+                   " {\"cloth\": {\"size\": [10, 10], \"cells\": [184, 184]}}}]}";
+    session_run(d, strdup(scene), id);
+    int64_t before = daemon_fixture_memory(d);
+    for (int i = 0; i < READERS; i++) {
+        readers[i] = http_open(d);
+        snprintf(target, sizeof target, "/v1/sessions/%s/frames?from=%d&dtype=f64", id, i % 24);
+        http_ask(readers[i], d, target, NULL);
+        http_reply *head = http_read_head(readers[i]);
+        ck_assert_int_eq(head->status, 200);
+        ck_assert_int_gt(http_read_some(readers[i], head, some, sizeof some), 0);
+        http_reply_free(head);
+    }
+    int64_t more = daemon_fixture_memory(d) - before;
+    if (!daemon_fixture_sanitized(d)) /* a frame each would be 98 MB beside the cache of 32 */
+        ck_assert_msg(more < (int64_t)(READERS * 64 << 10) + (48 << 20), "%lld bytes more",
+                      (long long)more);
+    ck_assert_int_le(counted("frame_cache_bytes"), 32 << 20);
+    /* One of them goes on reading: what was let go of is made again, the same. */
+    http_reply *whole = http_getf(d, "/v1/sessions/%s/frames?from=0&dtype=f64", id);
+    http_expect(whole, 200);
+    ck_assert_uint_ge(whole->length, (size_t)25 * FRAME_BYTES);
+    size_t at = 0;
+    pl_record r;
+    for (int records = 0; at < whole->length; records++) {
+        const unsigned char *here = (unsigned char *)whole->body + at;
+        ck_assert_int_eq(pl_record_decode(here, whole->length - at, &r), PL_RECORD_GOOD);
+        ck_assert_uint_eq(pl_crc32c(0, here + PL_RECORD_HEADER, (size_t)r.length), r.payload_crc);
+        at += pl_record_size(r.length);
+    }
+    http_reply_free(whole);
+    for (int i = 0; i < READERS; i++)
+        vanish(readers[i], true);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *t = tcase_create("vanished readers");
+    tcase_set_timeout(t, 90);
+    tcase_add_checked_fixture(t, start, stop);
+    tcase_add_test(t, test_vanished);
+    tcase_add_test(t, test_stalled);
+    return run_cases("vanished readers", t);
+}
