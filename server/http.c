@@ -253,13 +253,14 @@ static pl_request *request_create(pl_http *http, struct MHD_Connection *connecti
 }
 
 static enum MHD_Result begin(pl_http *http, struct MHD_Connection *connection, const char *method,
-                             const char *path, void **slot)
+                             const char *path, const char *version, void **slot)
 {
     pl_request *r = request_create(http, connection);
     if (!r) {
         return MHD_NO;
     }
     *slot = r;
+    r->old = strcmp(version, "HTTP/1.0") == 0;
     if (pl_judge_head(r, method, path)) {
         return queue_reply(r);
     }
@@ -281,7 +282,7 @@ static enum MHD_Result answer(void *context, struct MHD_Connection *connection, 
     pl_request *r = *slot;
     if (!r) {
         await_now(context, connection, PL_ARRIVES_BODY);
-        return begin(context, connection, method, path, slot);
+        return begin(context, connection, method, path, version, slot);
     }
     if (*size) {
         pl_deadline_received(r->http->deadlines, deadline_of(connection), *size);

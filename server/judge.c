@@ -13,7 +13,8 @@
 enum { SMALL_BODY_MAX = 64 * 1024 }; /* where no body is looked for */
 
 typedef struct framing {
-    int hosts, lengths, codings, origins, authorizations, cookies, bad_names;
+    int hosts, lengths, codings, origins, authorizations, cookies, bad_names, bad_values,
+        bad_lengths;
     pl_claims claims;
     const char *host, *origin, *type, *coding;
     uint64_t length;
@@ -25,16 +26,30 @@ typedef struct framing {
     int key_count;
 } framing;
 
+/* The library adds a folded line to the header's name: what another parser takes for a longer value of
+ * Content-Length is no such header here. */
+static bool is_folded(const char *name)
+{
+    return (strncasecmp(name, "Content-Length", 14) == 0 && name[14]) ||
+           (strncasecmp(name, "Transfer-Encoding", 17) == 0 && name[17]) ||
+           (strncasecmp(name, "Host", 4) == 0 && name[4]);
+}
+
 static bool see_header(void *context, const char *name, const char *value)
 {
     framing *f = context;
     f->bad_names += strpbrk(name, " \t") != NULL; /* "Content-Length : 2" is another name here */
+    f->bad_names += is_folded(name);
+    for (const char *at = value; *at; at++) { /* a lone CR, for one */
+        f->bad_values += ((unsigned char)*at < ' ' && *at != '\t') || *at == 0x7F;
+    }
     if (strcasecmp(name, "Host") == 0) {
         f->hosts++;
         f->host = value;
     } else if (strcasecmp(name, "Content-Length") == 0) {
         f->lengths++;
         f->length = strtoull(value, NULL, 10);
+        f->bad_lengths += !*value || value[strspn(value, "0123456789")] != 0;
     } else if (strcasecmp(name, "Transfer-Encoding") == 0) {
         f->codings++;
         f->coding = value;
@@ -74,7 +89,13 @@ static bool see_query(void *context, const char *name, const char *value)
 static const char *framing_fault(const framing *f)
 {
     if (f->bad_names) {
-        return "a header name with a space in it";
+        return "a header name with a space in it, or a folded header";
+    }
+    if (f->bad_values) {
+        return "a control character in a header's value";
+    }
+    if (f->bad_lengths) {
+        return "a Content-Length that is no number";
     }
     if (f->hosts != 1) {
         return f->hosts ? "more than one Host header" : "no Host header";
@@ -279,6 +300,9 @@ bool pl_judge_head(pl_request *r, const char *method, const char *path)
     r->declared = f.length;
     r->chunked = f.codings > 0;
     const char *fault = framing_fault(&f);
+    if (!fault && f.codings && r->old) {
+        fault = "a Transfer-Encoding in HTTP/1.0";
+    }
     if (fault) {
         pl_reply_problem(r, 400, "bad_framing", "Bad request", fault, NULL);
         pl_reply_header(r, "Connection", "close");

@@ -29,6 +29,7 @@ struct pl_request {
     size_t length, capacity;
     uint64_t declared; /* Content-Length */
     uint64_t received;
+    bool old; /* HTTP/1.0 */
     bool chunked, head, dispatched, parked;
     void *sink;
     void *attached;

@@ -389,10 +389,26 @@ END_TEST
 /* ---- framing ----------------------------------------------------------------------------------
  */
 
+enum { FRAMINGS = 32 };
+
+/* Chunks came with HTTP/1.1: an older proxy would pass them on as something else. */
+START_TEST(test_old_chunks)
+{
+    char text[512];
+    int n = snprintf(text, sizeof text,
+                     "POST /v1/validate HTTP/1.0\r\nAuthorization: Bearer %s\r\n" JSON
+                     "Host: localhost\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n",
+                     d->token);
+    http_reply *r = http_raw(d, text, (size_t)n);
+    http_problem(r, 400, "bad_framing");
+    http_reply_free(r);
+}
+END_TEST
+
 /* 400, the connection closes, and what follows on it is never taken for a request. */
 START_TEST(test_framing)
 {
-    static const char *const lines[] = {
+    static const char *const lines[FRAMINGS] = {
         "Host: localhost\r\nContent-Length: 2\r\nContent-Length: 2\r\n",
         "Host: localhost\r\nContent-Length: 2\r\nContent-Length: 30\r\n",
         "Host: localhost\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n",
@@ -410,6 +426,22 @@ START_TEST(test_framing)
         "Host: localhost\r\nContent-Length: 2, 2\r\n",
         "Host: localhost\r\nContent-Length: 0x2\r\n",
         "Host: localhost\r\nContent-Length: 99999999999999999999999\r\n",
+        "Host: localhost\r\nContent-Length: +2\r\n",
+        "Host: localhost\r\nContent-Length: 2 3\r\n",
+        "Host: localhost\r\nContent-Length:\r\n",
+        "Host: localhost\r\nContent-Length: 2\r\n 3\r\n",
+        "Host: localhost\r\nX: y\r\n Transfer-Encoding: chunked\r\nContent-Length: 2\r\n",
+        "Host: localhost\r\n Content-Length: 2\r\n",
+        "Host: localhost\r\nX: y\rContent-Length: 2\r\n",
+        "Host: localhost\r\nContent-Length 2\r\n",
+        "Host: localhost\r\nX: y\x01z\r\nContent-Length: 2\r\n",
+        "Host: localhost\r\nTransfer-Encoding: \x0b"
+        "chunked\r\n",
+        "Host: localhost\r\nTransfer-Encoding: chunked,\r\n",
+        "Host: localhost\r\nTransfer-Encoding: xchunked\r\n",
+        "Host: localhost\r\nTransfer-Encoding: \"chunked\"\r\n",
+        "Host: localhost\r\nTransfer-Encoding: identity\r\nContent-Length: 2\r\n",
+        "host: localhost\r\ntransfer-encoding: chunked\r\ncontent-length: 2\r\n",
     };
     char text[1024];
     int n = snprintf(text, sizeof text,
@@ -474,7 +506,8 @@ int main(void)
     tcase_add_test(shared, test_no_path);
     tcase_add_test(shared, test_not_acceptable);
     tcase_add_test(shared, test_query_keys);
-    tcase_add_loop_test(shared, test_framing, 0, 17);
+    tcase_add_test(shared, test_old_chunks);
+    tcase_add_loop_test(shared, test_framing, 0, FRAMINGS);
     tcase_add_test(shared, test_keep_alive);
     suite_add_tcase(suite, shared);
     TCase *own = tcase_create("on a fresh daemon");
