@@ -53,10 +53,28 @@ enum {
 /* ---- the state directory -----------------------------------------------------------------------
  */
 
+/* With the folders that it lies in. */
+static bool make_folder(const char *path)
+{
+    char part[PATH_MAX];
+    if ((size_t)snprintf(part, sizeof part, "%s", path) >= sizeof part) {
+        errno = ENAMETOOLONG;
+        return false;
+    }
+    for (char *at = part + 1; *part && *at; at++) {
+        if (*at == '/') {
+            *at = 0;
+            mkdir(part, 0700); /* where that fails the last one does */
+            *at = '/';
+        }
+    }
+    return mkdir(part, 0700) == 0 || errno == EEXIST;
+}
+
 static bool open_state(pl_daemon *d)
 {
     static const char *const below[] = {"incoming", "sessions", "meshes"};
-    if (mkdir(d->options.state, 0700) != 0 && errno != EEXIST) {
+    if (!make_folder(d->options.state)) {
         pl_say(PL_LEVEL_ERROR, "%s: %s", d->options.state, strerror(errno));
         return false;
     }

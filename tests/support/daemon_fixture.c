@@ -258,7 +258,7 @@ void daemon_fixture_start(daemon_fixture *d, const char *const *options)
     snprintf(d->directory, sizeof d->directory, "%s/pliant-daemon-XXXXXX",
              temporary ? temporary : "/tmp");
     ck_assert_ptr_nonnull(mkdtemp(d->directory));
-    snprintf(d->state, sizeof d->state, "%.255s/state", d->directory);
+    snprintf(d->state, sizeof d->state, "%.255s/not/there", d->directory);
     ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
     keeper k = {.fixture = d, .program = path, .fd = pair[1]};
     d->keeper = fork();

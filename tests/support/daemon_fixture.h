@@ -14,7 +14,7 @@
 #include <sys/types.h>
 
 typedef struct daemon_fixture {
-    char directory[256]; /* holds state/ and daemon.log */
+    char directory[256]; /* holds not/there, which the daemon makes, and daemon.log */
     char state[272];
     char token[80];
     int port;
