@@ -38,12 +38,14 @@ static bool is_shared(const pl_stream *s, int64_t frame)
             atomic_load(&s->session->state) == PL_STATE_RUNNING);
 }
 
-/* Of a running session with nothing to read the descriptors are better used elsewhere. */
+/* Of a running session whose newest frames come from what all share, the descriptors are better used
+ * elsewhere. */
 static void let_reader_go(pl_stream *s)
 {
-    if (s->follow && atomic_load(&s->session->state) == PL_STATE_RUNNING) {
+    if (s->follow && !s->reader_used && atomic_load(&s->session->state) == PL_STATE_RUNNING) {
         pl_stream_close_log(s);
     }
+    s->reader_used = false;
 }
 
 /* Made by this stream it may open the log; that then counts as any other. */
@@ -105,10 +107,18 @@ static pl_log_verdict begin_metrics(pl_stream *s, int64_t frame)
 {
     char *payload = NULL;
     uint64_t length = 0;
-    if (!pl_stream_open_log(s)) {
-        return PL_LOG_ERROR;
+    pl_record record;
+    pl_log_verdict verdict = PL_LOG_NOT_YET;
+    if (frame == atomic_load(&s->session->frame)) {
+        verdict = pl_tail_read(s->session, frame, PL_LOG_METRICS, &record, &payload);
+        length = verdict == PL_LOG_OK ? record.length : 0;
     }
-    pl_log_verdict verdict = pl_log_read(s->reader, frame, PL_LOG_METRICS, &payload, &length);
+    if (verdict != PL_LOG_OK) {
+        if (!pl_stream_open_log(s)) {
+            return PL_LOG_ERROR;
+        }
+        verdict = pl_log_read(s->reader, frame, PL_LOG_METRICS, &payload, &length);
+    }
     if (verdict == PL_LOG_NOT_YET) {
         pl_log_reader_refresh(s->reader);
         verdict = pl_log_read(s->reader, frame, PL_LOG_METRICS, &payload, &length);
@@ -411,6 +421,7 @@ static ssize_t stream_read(void *context, char *out, size_t room)
 
 bool pl_stream_open_log(pl_stream *s)
 {
+    s->reader_used = true;
     if (s->reader) {
         return true;
     }

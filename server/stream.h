@@ -25,6 +25,7 @@ typedef struct pl_stream {
     pl_session *session;     /* a reference */
     pl_principal *principal; /* who reads; a reference */
     pl_log_reader *reader;   /* NULL while it needs none */
+    bool reader_used;        /* since the stream was last idle */
     pl_stream_kind kind;
     pl_stream_form form;
     pl_frame_view view; /* of frames */

@@ -121,6 +121,23 @@ START_TEST(test_single_frame)
 }
 END_TEST
 
+/* What only edges have is drawn too. */
+START_TEST(test_surface_of_a_rope)
+{
+    char id[33];
+    session_run(d,
+                strdup("{\"pliant\": 1, \"time\": {\"steps\": 1}, \"materials\": {\"hemp\":"
+                       " {\"young\": 1e7, \"density\": 800, \"area\": 1e-4}}, \"bodies\":"
+                       " [{\"mesh\": {\"rope\": {\"length\": 1, \"segments\": 8}},"
+                       " \"material\": \"hemp\"}]}"),
+                id);
+    http_reply *r = http_get_as(d, target_of(id, "topology?array=surface"), "application/x-npy");
+    http_expect(r, 200);
+    ck_assert_uint_eq(r->length, 128 + 4 * 9);
+    http_reply_free(r);
+}
+END_TEST
+
 START_TEST(test_npy)
 {
     http_reply *v = http_get_as(d, target_of(done, "frames/9?fields=velocity"),
@@ -313,6 +330,34 @@ START_TEST(test_made_once)
 }
 END_TEST
 
+/* Followers of what is new have no log open: the newest frame is read once, for all. */
+START_TEST(test_followers_share)
+{
+    enum { FOLLOWERS = 20, READ = 4 };
+    char id[33];
+    http_stream s[FOLLOWERS];
+    pl_record r;
+    char *payload;
+    session_post_free(d, session_scene_endless(""), id);
+    session_await_frame(d, id, 1);
+    for (int i = 0; i < FOLLOWERS; i++)
+        s[i] = http_stream_open(d, target_of(id, "frames?mode=latest&follow=1"), NULL);
+    for (int i = 0; i < FOLLOWERS * READ; i++) {
+        do {
+            ck_assert(http_stream_record(&s[i / READ], &r, &payload));
+            free(payload);
+        } while (r.type != PL_RECORD_FRAME);
+    }
+    double end = daemon_fixture_clock() + 10;
+    while (counted("stream_log_readers") > 3 && daemon_fixture_clock() < end)
+        daemon_fixture_nap();
+    ck_assert_int_le(counted("stream_log_readers"), 3);
+    for (int i = 0; i < FOLLOWERS; i++)
+        http_stream_close(&s[i]);
+    http_reply_free(http_post(d, target_of(id, "cancel"), NULL));
+}
+END_TEST
+
 /* latest: an ascending selection, and `limit` counts what is sent. */
 START_TEST(test_latest_limited)
 {
@@ -375,6 +420,7 @@ int main(void)
     tcase_set_timeout(t, 60);
     tcase_add_unchecked_fixture(t, start, stop);
     tcase_add_test(t, test_single_frame);
+    tcase_add_test(t, test_surface_of_a_rope);
     tcase_add_test(t, test_npy);
     tcase_add_test(t, test_lines);
     tcase_add_test(t, test_stream);
@@ -382,6 +428,7 @@ int main(void)
     tcase_add_test(t, test_not_stored);
     tcase_add_test(t, test_too_many_for_lines);
     tcase_add_test(t, test_made_once);
+    tcase_add_test(t, test_followers_share);
     tcase_add_test(t, test_latest_limited);
     tcase_add_test(t, test_paced_history);
     return run_cases("contract: variants of frames", t);

@@ -176,6 +176,22 @@ START_TEST(prune_last)
 }
 END_TEST
 
+/* Records of a type in the first segment's file; their frames' numbers must be multiples of `every`. */
+static int records_on_disk(int type, int64_t every)
+{
+    size_t size, at = 0;
+    unsigned char *seg = (unsigned char *)take_file(t.fd, seg_name, &size);
+    pl_record r;
+    int n = 0;
+    for (; at < size; at += pl_record_size(r.length)) {
+        ck_assert_int_eq(pl_record_decode(seg + at, size - at, &r), PL_RECORD_GOOD);
+        n += r.type == type;
+        ck_assert(r.type != type || (int64_t)r.frame % every == 0);
+    }
+    free(seg);
+    return n;
+}
+
 /* Of older frames every seventh stays; metrics stay all; what is damaged is not taken for pruned. */
 START_TEST(prune_every)
 {
@@ -198,6 +214,8 @@ START_TEST(prune_every)
     ck_assert_int_ge(pruned, (FRAMES - LAST - 2 * (LAST / 4)) * (EVERY - 1) / EVERY);
     pl_log_reader_close(r);
     ck_assert_int_eq(pl_log_writer_close(w), PL_OK);
+    ck_assert_int_eq(records_on_disk(PL_RECORD_FRAME, EVERY), (LAST / 4 + EVERY - 1) / EVERY);
+    ck_assert_int_eq(records_on_disk(PL_RECORD_METRICS, 1), LAST / 4);
     /* The index is only a witness, also of a thinned segment. */
     ck_assert_int_eq(pl_log_reindex(t.fd), FRAMES);
     r = open_reader();
