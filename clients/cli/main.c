@@ -176,12 +176,14 @@ static int take_option(pl_cli *cli, const char *name, const char *value, const c
 
 static const pl_command *find_command(const pl_cli *cli, const char *name)
 {
-    const char *known[32];
+    enum { KNOWN_MAX = 128 };
+    const char *known[KNOWN_MAX];
     size_t count = 0;
     for (const pl_command *c = pl_commands; c->name; c++) {
         if (strcmp(c->name, name) == 0)
             return c;
-        known[count++] = c->name;
+        if (count < KNOWN_MAX)
+            known[count++] = c->name;
     }
     const char *nearest = pl_nearest(name, known, count);
     pl_cli_fail(cli, 0, "no command '%s'%s%s%s", name, nearest ? ": did you mean " : "; see --help",
