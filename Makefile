@@ -7,6 +7,7 @@
 #   server/worker/*.c    -> pliant-worker (worker_main.c) and pliant-preflight (preflight_main.c)
 #   clients/cli/*.c      -> pliant
 #   tests/<kind>/*_test.c -> one test program each; tests/bench/*_bench.c -> one benchmark each
+#   tests/python/*_test.py -> the same for the Python client, which is not compiled
 
 # All cores, unless the command line says -j itself.
 ifeq ($(MAKELEVEL),0)
@@ -67,6 +68,7 @@ WORKER_SRC := $(sort $(filter-out %_main.c,$(wildcard server/worker/*.c)))
 CLI_SRC := $(sort $(wildcard clients/cli/*.c))
 SUPPORT_SRC := $(sort $(wildcard tests/support/*.c))
 TEST_SRC := $(sort $(wildcard tests/*/*_test.c))
+PYTHON_TEST_SRC := $(sort $(wildcard tests/python/*_test.py))
 BENCH_SRC := $(sort $(wildcard tests/bench/*_bench.c))
 BENCH_HELP_SRC := $(sort $(filter-out $(BENCH_SRC),$(wildcard tests/bench/*.c)))
 
@@ -91,7 +93,10 @@ endif
 TESTS := $(patsubst tests/%.c,$(BUILD)/tests/%,$(TEST_SRC))
 # For a machine with a GPU.
 GPU_PROGRAMS := $(BUILD)/gpu/gpu-check $(BUILD)/gpu/gpu-bench
-BENCHES := $(patsubst tests/%.c,$(BUILD)/tests/%,$(BENCH_SRC))
+PYTHON_TESTS := $(patsubst tests/%.py,$(BUILD)/tests/%,$(PYTHON_TEST_SRC))
+BENCHES := $(patsubst tests/%.c,$(BUILD)/tests/%,$(BENCH_SRC)) $(BUILD)/tests/bench/python_bench
+# Debian's, which has Debian's numpy, where there is one.
+PYTHON ?= $(firstword $(wildcard /usr/bin/python3) python3)
 
 LIBS_LINEAR := -lcholmod -lblas -lm
 LIBS_PROTOCOL := -ljansson -lcrypto -lm
@@ -227,6 +232,11 @@ $(STRICT_TESTS): $(BUILD)/tests/strict/%: $(BUILD)/tests/physics/%
 	@mkdir -p $(@D)
 	@printf '#!/bin/sh\nPLIANT_TEST_BACKEND=strict exec %s\n' $(abspath $<) > $@ && chmod +x $@
 
+# Programs of Python stand among the others as what starts them.
+$(BUILD)/tests/%: tests/%.py
+	@mkdir -p $(@D)
+	@printf '#!/bin/sh\nexec %s -W error -X dev %s "$$@"\n' '$(PYTHON)' $(abspath $<) > $@ && chmod +x $@
+
 # What tests load.
 FAILING_MEMORY := $(BUILD)/tests/libfailing_memory.so
 $(FAILING_MEMORY): tests/preload/failing_memory.c | deps
@@ -236,7 +246,7 @@ $(BUILD)/tests/http/memory_test: | $(FAILING_MEMORY)
 $(BUILD)/tests/faults/gpu_test $(BUILD)/tests/http/cli_here_test $(BUILD)/tests/http/gpus_test: | $(EMULATED_PLUGIN)
 
 .PHONY: tests
-tests: $(TESTS) $(STRICT_TESTS) $(GPU_PROGRAMS) $(EMULATED_PLUGIN)
+tests: $(TESTS) $(PYTHON_TESTS) $(STRICT_TESTS) $(GPU_PROGRAMS) $(EMULATED_PLUGIN)
 
 include tests/fuzz/fuzz.mk
 
@@ -276,7 +286,7 @@ sanitised: all | test-deps
 .PHONY: sanitised-programs
 sanitised-programs: $(PROGRAMS) $(SAN_TESTS)
 
-ALL_CHECKS = $(TESTS) $(STRICT_TESTS) $(if $(SAN),,$(SAN_TESTS) $(wildcard $(FUZZERS)))
+ALL_CHECKS = $(TESTS) $(PYTHON_TESTS) $(STRICT_TESTS) $(if $(SAN),,$(SAN_TESTS) $(wildcard $(FUZZERS)))
 .PHONY: check
 check: all tests arm64 $(if $(SAN),,sanitised fuzz-build) ## run every test that needs no GPU
 	@PLIANT_BUILD=$(BUILD) tests/check-tree

@@ -1,0 +1,208 @@
+"""A daemon, and what one asks of it."""
+
+from __future__ import annotations
+
+import os
+import ssl
+import uuid
+from typing import Any, Dict, Iterator, List, Mapping, Optional, Union
+
+from .errors import NotFound
+from .scene_files import Scene, SceneFiles
+from .session import Session
+from .streams import Events
+from .transport import Transport, path_of
+
+
+class Client:
+    """A daemon. Server and token are found as the command line finds them: the arguments, PLIANT_SERVER
+    and PLIANT_TOKEN (or PLIANT_TOKEN_FILE), the files url and token of the state directory (`state`,
+    else $XDG_STATE_HOME/pliant or ~/.local/state/pliant), http://127.0.0.1:8080.
+
+    server: http://..., https://... or unix:PATH. timeout: seconds for an answer. retry_for: seconds for
+    which a request is tried again where the daemon is busy (429, 503; Retry-After is kept) or was there
+    and is gone. context: how TLS is checked, instead of the system's certificates. Safe for threads."""
+
+    def __init__(
+        self,
+        server: Optional[str] = None,
+        token: Optional[str] = None,
+        state: "Union[str, os.PathLike[str], None]" = None,
+        timeout: float = 60.0,
+        retry_for: float = 60.0,
+        context: Optional[ssl.SSLContext] = None,
+    ) -> None:
+        directory = None if state is None else os.fspath(state)
+        self._transport = Transport(server, token, directory, timeout, retry_for, context)
+
+    @property
+    def url(self) -> str:
+        return self._transport.url
+
+    def __enter__(self) -> "Client":
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connections that are kept; the client can still be used."""
+        self._transport.close()
+
+    # ---- sessions -------------------------------------------------------------------------------
+
+    def submit(
+        self,
+        scene: Scene,
+        folder: Optional[str] = None,
+        group: Optional[str] = None,
+        key: Optional[str] = None,
+        checked: float = 0,
+    ) -> Session:
+        """Submit a scene: a dict, or the path of a JSON file. Mesh files that it names (paths count from
+        `folder`, default the scene file's) are uploaded where the daemon lacks them.
+
+        key: an Idempotency-Key, by which the same submission is never made twice; one is made up for
+        each call, so that a request that was cut is sent again safely. checked: wait so many seconds
+        for the check of a large scene. SceneRefused lists every fault."""
+        ready = SceneFiles(scene, folder)
+        for digest, path in ready.files.items():
+            self._upload(digest, path, group)
+        headers = {"Idempotency-Key": key or uuid.uuid4().hex}
+        if checked:
+            headers["Prefer"] = f"wait={int(checked)}"
+        info = self._transport.json(
+            "POST",
+            path_of("sessions"),
+            ready.scene,
+            query={"group": group},
+            headers=headers,
+            again=True,
+            wait=checked,
+        )
+        return Session(self._transport, info)
+
+    def validate(self, scene: Scene, folder: Optional[str] = None) -> Dict[str, Any]:
+        """What a scene would take: "estimate", "bodies", "warnings". SceneRefused lists its faults. Mesh
+        files are uploaded, nothing else is kept."""
+        ready = SceneFiles(scene, folder)
+        for digest, path in ready.files.items():
+            self._upload(digest, path, None)
+        validation: Dict[str, Any] = self._transport.json(
+            "POST", path_of("validate"), ready.scene, again=True
+        )
+        return validation
+
+    def session(self, session_id: str) -> Session:
+        """By its id, or by the beginning of it."""
+        if len(session_id) >= 32:
+            return Session(self._transport, self._transport.json("GET", path_of("sessions", session_id)))
+        found = [s for s in self.sessions() if session_id and s.id.startswith(session_id)]
+        if len(found) != 1:
+            what = "no session begins" if not found else "more than one session begins"
+            raise NotFound(404, {"title": f"{what} with {session_id!r}"})
+        return found[0].refresh()
+
+    def sessions(
+        self,
+        state: Optional[str] = None,
+        owner: Optional[str] = None,
+        name: Optional[str] = None,
+        labels: Optional[Mapping[str, str]] = None,
+        limit: Optional[int] = None,
+    ) -> Iterator[Session]:
+        """Sessions, newest first, at most `limit`. name: a part of it; labels: all of these."""
+        label = ",".join(f"{k}={v}" for k, v in labels.items()) if labels else None
+        query = {"state": state, "owner": owner, "name": name, "label": label}
+        for info in self._pages("sessions", query, limit):
+            yield Session(self._transport, info)
+
+    def events(self, since: Optional[int] = None) -> Events:
+        """What happens to all sessions that one may see, from now (or after event `since`) on."""
+        return Events(self._transport, path_of("events"), since)
+
+    def _pages(
+        self, what: str, query: Mapping[str, Any], limit: Optional[int] = None
+    ) -> Iterator[Dict[str, Any]]:
+        cursor = None
+        left = limit
+        while left is None or left > 0:
+            size = 200 if left is None else min(left, 200)
+            asked = {**query, "limit": size, "cursor": cursor}
+            page = self._transport.json("GET", path_of(what), query=asked)
+            yield from page["items"]
+            cursor = page["next"]
+            if left is not None:
+                left -= len(page["items"])
+            if not cursor:
+                return
+
+    # ---- meshes ---------------------------------------------------------------------------------
+
+    def upload(
+        self, path: "Union[str, os.PathLike[str]]", group: Optional[str] = None
+    ) -> Dict[str, Any]:
+        """Upload a mesh file: counts, box, quality, groups and fields. A scene names it by
+        {"upload": "sha256:" + hash, "format": ...}."""
+        from .scene_files import _hash
+
+        mesh: Dict[str, Any] = self._put_mesh(_hash(os.fspath(path)), os.fspath(path), group)
+        return mesh
+
+    def _put_mesh(self, digest: str, path: str, group: Optional[str]) -> Any:
+        with open(path, "rb") as file:
+            headers = {
+                "Content-Type": "application/octet-stream",
+                "Content-Length": str(os.fstat(file.fileno()).st_size),
+            }
+            answer = self._transport.request(
+                "PUT", path_of("meshes", digest), {"group": group}, file, headers
+            )
+        return answer.json()
+
+    def _upload(self, digest: str, path: str, group: Optional[str]) -> None:
+        try:
+            self._transport.request("HEAD", path_of("meshes", digest))
+        except NotFound:
+            self._put_mesh(digest, path, group)
+
+    def meshes(self) -> Iterator[Dict[str, Any]]:
+        """Meshes that one holds, oneself or with a group."""
+        return self._pages("meshes", {})
+
+    def forget_mesh(self, digest: str) -> None:
+        """Let go of a mesh; sessions that use it keep it."""
+        self._transport.request("DELETE", path_of("meshes", digest))
+
+    # ---- the daemon -----------------------------------------------------------------------------
+
+    def capabilities(self) -> Dict[str, Any]:
+        """Materials, methods, devices, limits, and each parameter with unit, default and range."""
+        return self._get("capabilities")
+
+    def version(self) -> Dict[str, Any]:
+        return self._get("version")
+
+    def queue(self) -> Dict[str, Any]:
+        """What runs and what waits."""
+        return self._get("queue")
+
+    def devices(self) -> List[Dict[str, Any]]:
+        """Cores and GPUs, and what of them is used."""
+        devices: List[Dict[str, Any]] = self._get("devices")["items"]
+        return devices
+
+    def usage(self) -> Dict[str, Any]:
+        """What one has, and may have."""
+        return self._get("usage")
+
+    def me(self) -> Dict[str, Any]:
+        """Who asks: user, groups, scopes, limits."""
+        return self._get("me")
+
+    def _get(self, what: str) -> Dict[str, Any]:
+        document: Dict[str, Any] = self._transport.json("GET", path_of(what))
+        return document
+
+    def __repr__(self) -> str:
+        return f"<Client of {self.url}>"

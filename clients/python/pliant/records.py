@@ -1,0 +1,171 @@
+"""Records and frames: the binary form of what a daemon stores and streams (protocol/record.h)."""
+
+from __future__ import annotations
+
+import json
+import struct
+from array import array
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple
+
+from .errors import BrokenStream
+
+try:
+    import numpy
+except ImportError:
+    numpy = None  # type: ignore[assignment]
+
+HELLO, FRAME, METRICS, EPOCH, HEARTBEAT, GAP, END, CONTROL, STATE = range(1, 10)
+HEADER_BYTES = 48
+_HEADER = struct.Struct("<4sHHIIQQQII")
+_FRAME = struct.Struct("<IIQdQ")
+_MAX_PAYLOAD = 1 << 32
+_F32, _F64, _U16 = 1, 2, 3
+_VALUE_BYTES = {_F32: 4, _F64: 8, _U16: 2}
+_FIELDS = {1: "position", 2: "velocity"}
+
+
+def _crc_tables() -> List[int]:
+    table = []
+    for i in range(256):
+        for _ in range(8):
+            i = (i >> 1) ^ 0x82F63B78 if i & 1 else i >> 1
+        table.append(i)
+    return table
+
+
+_CRC = _crc_tables()
+
+
+def crc32c(data: Any) -> int:
+    """CRC-32C (Castagnoli). In Python: for headers, not for megabytes."""
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc = _CRC[(crc ^ byte) & 255] ^ (crc >> 8)
+    return crc ^ 0xFFFFFFFF
+
+
+class Record(NamedTuple):
+    type: int
+    attempt: int
+    frame: int
+    payload: memoryview
+
+    def json(self) -> Dict[str, Any]:
+        try:
+            value = json.loads(bytes(self.payload)) if self.payload else {}
+        except ValueError as error:
+            raise BrokenStream(f"a record of type {self.type} is no JSON: {error}") from None
+        return value if isinstance(value, dict) else {}
+
+
+def _new_buffer(size: int) -> Tuple[Any, memoryview]:
+    # numpy's is not cleared first, and is aligned for vectors.
+    if numpy is not None:
+        buffer: Any = numpy.empty(size, numpy.uint8)
+    else:
+        buffer = bytearray(size)
+    return buffer, memoryview(buffer)
+
+
+def read_record(source: Any) -> Optional[Record]:
+    """The next record, its payload read into a buffer of its own; None where the bytes end, also
+    inside a record: a stream that was cut. `source` has read() and readinto() that fill, but at the end."""
+    header = source.read(HEADER_BYTES)
+    if len(header) < HEADER_BYTES:
+        return None
+    magic, version, kind, _flags, attempt, _seq, frame, length, crc, _ = _HEADER.unpack(header)
+    if magic != b"PLR1" or crc32c(header[:40]) != crc or length > _MAX_PAYLOAD:
+        raise BrokenStream("these bytes are no record of a Pliant stream")
+    if version != 1:
+        raise BrokenStream(f"records of version {version}; this client reads version 1")
+    # The padding is read with the payload, which saves a call a frame.
+    _buffer, view = _new_buffer((length + 7) & ~7)
+    if (source.readinto(view) or 0) < len(view):
+        return None
+    return Record(kind, attempt, frame, view[:length])
+
+
+class Frame:
+    """One frame. `positions` and `velocities` are float arrays of shape (vertices, 3): numpy arrays
+    that look into the bytes as they came, or where there is no numpy memoryviews that do. Quantised
+    frames (dtype u16) are made into float32 when they are first asked for."""
+
+    __slots__ = ("number", "time", "step", "vertices", "dtype", "_payload", "_places", "_made")
+
+    def __init__(self, number: int, payload: memoryview) -> None:
+        if len(payload) < _FRAME.size:
+            raise BrokenStream("a frame shorter than its header")
+        dtype, fields, count, self.time, self.step = _FRAME.unpack_from(payload)
+        if dtype not in _VALUE_BYTES or fields & ~3:
+            raise BrokenStream(f"a frame of unknown form: dtype {dtype}, fields {fields}")
+        self.number: int = number
+        self.vertices: int = count
+        self.dtype: str = ("f32", "f64", "u16")[dtype - 1]
+        self._payload = payload
+        names = [name for bit, name in _FIELDS.items() if fields & bit]
+        size = count * 3 * _VALUE_BYTES[dtype]
+        begin = _FRAME.size + (48 * len(names) if dtype == _U16 else 0)
+        if begin + size * len(names) != len(payload):
+            raise BrokenStream("a frame whose length does not fit its vertices")
+        self._places = {name: (i, begin + i * size) for i, name in enumerate(names)}
+        self._made: Dict[str, Any] = {}
+
+    @property
+    def fields(self) -> Tuple[str, ...]:
+        return tuple(self._places)
+
+    @property
+    def data(self) -> memoryview:
+        """The values as they came, field after field, little-endian, without header and box."""
+        return self._payload[min(begin for _, begin in self._places.values()) :]
+
+    @property
+    def positions(self) -> Any:
+        """Where each vertex is, in m."""
+        return self.field("position")
+
+    @property
+    def velocities(self) -> Any:
+        """How fast each vertex moves, in m/s; only of sessions that store it."""
+        return self.field("velocity")
+
+    def field(self, name: str) -> Any:
+        if name not in self._made:
+            if name not in self._places:
+                raise KeyError(f"this frame has no {name}; it has {', '.join(self._places)}")
+            self._made[name] = self._array(*self._places[name])
+        return self._made[name]
+
+    def _array(self, place: int, begin: int) -> Any:
+        size = self.vertices * 3 * {"f32": 4, "f64": 8, "u16": 2}[self.dtype]
+        part = self._payload[begin : begin + size]
+        if self.dtype == "u16":
+            box = struct.unpack_from("<6d", self._payload, _FRAME.size + 48 * place)
+            return _from_box(part, box, self.vertices)
+        if numpy is not None:
+            kind = "<f4" if self.dtype == "f32" else "<f8"
+            return numpy.frombuffer(part, kind).reshape(self.vertices, 3)
+        return _shaped(part, "f" if self.dtype == "f32" else "d", self.vertices)
+
+    def __repr__(self) -> str:
+        return (
+            f"<Frame {self.number} at {self.time:g} s: "
+            f"{self.vertices} vertices, {self.dtype}, {'+'.join(self._places)}>"
+        )
+
+
+def _shaped(part: memoryview, kind: Any, rows: int) -> memoryview:
+    return part.cast(kind, (rows, 3)) if rows else part.cast(kind)
+
+
+def _from_box(part: memoryview, box: Tuple[float, ...], rows: int) -> Any:
+    least, most = box[:3], box[3:]
+    steps = [(b - a) / 65535 for a, b in zip(least, most)]
+    if numpy is not None:
+        q = numpy.frombuffer(part, "<u2").reshape(rows, 3)
+        return (q * numpy.array(steps) + numpy.array(least)).astype(numpy.float32)
+    values = array("f", bytes(4 * 3 * rows))
+    q = part.cast("H")
+    for axis in range(3):
+        values[axis::3] = array("f", [least[axis] + v * steps[axis] for v in q[axis::3].tolist()])
+    return _shaped(memoryview(values).cast("B"), "f", rows)

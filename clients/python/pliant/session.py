@@ -1,0 +1,317 @@
+"""A session: one run of a scene, its frames, metrics and controls."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import time
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Union
+
+from . import exports, npy, records
+from .errors import BrokenStream, PliantError, SessionFailed
+from .progress import Progress, progress_of
+from .records import Frame
+from .streams import Events, FrameStream, Gap, MetricsStream, MixedStream
+from .transport import Transport, path_of
+
+TERMINAL = frozenset({"succeeded", "failed", "rejected", "cancelled"})
+OnGap = Optional[Callable[[Gap], None]]
+Fields = Union[str, Sequence[str], None]
+
+
+class Topology:
+    """What to draw. Arrays are int32: numpy arrays, or without numpy memoryviews."""
+
+    def __init__(self, transport: Transport, path: str) -> None:
+        self._transport, self._path = transport, path
+        self._arrays: Dict[str, Any] = {}
+        self._document: Optional[Dict[str, Any]] = None
+
+    def _array(self, name: str) -> Any:
+        if name not in self._arrays:
+            headers = {"Accept": "application/x-npy"}
+            answer = self._transport.request("GET", self._path, {"array": name}, headers=headers)
+            self._arrays[name] = npy.read(answer.body)
+        return self._arrays[name]
+
+    @property
+    def triangles(self) -> Any:
+        """(m, 3): the vertices of each triangle of all bodies' surfaces, of their places in a frame."""
+        return self._array("triangles")
+
+    @property
+    def tets(self) -> Any:
+        """(m, 4): the vertices of each tetrahedron."""
+        return self._array("tets")
+
+    @property
+    def surface(self) -> Any:
+        """(m, 1): which vertices frames of vertices="surface" have, in their order."""
+        return self._array("surface")
+
+    @property
+    def document(self) -> Dict[str, Any]:
+        """All of it as the daemon says it: bodies, obstacles, pins."""
+        if self._document is None:
+            self._document = self._transport.json("GET", self._path)
+        return self._document
+
+
+class Session:
+    """A session of a Client. `info` is what the daemon last said of it; `refresh()` asks again."""
+
+    def __init__(self, transport: Transport, info: Mapping[str, Any]) -> None:
+        self._transport = transport
+        self.info: Dict[str, Any] = dict(info)
+        self.id: str = self.info["id"]
+
+    # ---- what it is -----------------------------------------------------------------------------
+
+    @property
+    def state(self) -> str:
+        return str(self.info["state"])
+
+    @property
+    def name(self) -> str:
+        return str(self.info["name"])
+
+    @property
+    def labels(self) -> Dict[str, str]:
+        return dict(self.info["labels"])
+
+    @property
+    def over(self) -> bool:
+        """Whether it has ended, however."""
+        return self.state in TERMINAL
+
+    @property
+    def last_frame(self) -> Optional[int]:
+        """The last frame that could be read; None before the first."""
+        number = self.info["progress"]["frame"]
+        return None if number is None else int(number)
+
+    @property
+    def failure(self) -> Optional[Dict[str, Any]]:
+        """Why it failed or was rejected: code, message, advice, step, frame, ..."""
+        return self.info.get("failure")
+
+    def _path(self, *parts: str) -> str:
+        return path_of("sessions", self.id, *parts)
+
+    def refresh(self) -> "Session":
+        self.info = self._transport.json("GET", self._path())
+        return self
+
+    def scene(self, form: str = "posted") -> Dict[str, Any]:
+        """Its scene as it was "posted", or "effective": with every default filled in."""
+        scene: Dict[str, Any] = self._transport.json("GET", self._path("scene"), query={"form": form})
+        return scene
+
+    def log(self) -> str:
+        """What its worker said."""
+        return self._transport.request("GET", self._path("log")).body.decode("utf-8", "replace")
+
+    def topology(self) -> Topology:
+        return Topology(self._transport, self._path("topology"))
+
+    # ---- changing it ----------------------------------------------------------------------------
+
+    def _post(self, action: str, query: Optional[Dict[str, Any]] = None, **more: Any) -> Any:
+        return self._transport.json("POST", self._path(action), query=query, **more)
+
+    def cancel(self) -> None:
+        """Stop it; its frames are kept."""
+        self._post("cancel", again=True)
+
+    def pause(self) -> None:
+        """Stop it at a checkpoint; its cores are free until it is resumed."""
+        self._post("pause", again=True)
+
+    def resume(self) -> None:
+        self._post("resume", again=True)
+
+    def step(self, frames: int = 1) -> int:
+        """Go on for a number of frames, and pause. Returns the frame at which it pauses."""
+        return int(self._post("step", {"frames": frames})["until"])
+
+    def control(self, change: Optional[Mapping[str, Any]] = None, **parts: Any) -> Dict[str, Any]:
+        """Change what it computes from its next frame on: `gravity`, `pins`, `obstacles`, `forces`,
+        `materials`, as a fragment of a scene. {"control_id", "frame", ...}; frames up to `frame` are
+        not affected."""
+        control: Dict[str, Any] = self._post("controls", value={**(change or {}), **parts})
+        return control
+
+    def patch(self, **changes: Any) -> "Session":
+        """Change name, labels, metadata or priority, by a merge patch: None takes a label back. It is
+        refused (412 changed_meanwhile) where somebody else has changed them since `info`."""
+        headers = {
+            "Content-Type": "application/merge-patch+json",
+            "If-Match": f'"{self.info["revision"]}"',
+        }
+        self.info = self._transport.json("PATCH", self._path(), changes, headers=headers)
+        return self
+
+    def delete(self) -> None:
+        """Remove it with its data; a live one is cancelled first."""
+        self._transport.request("DELETE", self._path())
+
+    # ---- waiting --------------------------------------------------------------------------------
+
+    def wait(
+        self,
+        timeout: Optional[float] = None,
+        progress: Union[bool, Progress] = False,
+        check: bool = False,
+    ) -> "Session":
+        """Until it has ended. `progress`: show a bar meanwhile. `check`: raise SessionFailed where it
+        did not succeed. TimeoutError after `timeout` seconds; the session goes on."""
+        deadline = None if timeout is None else time.monotonic() + timeout
+        if progress:
+            self._watch(progress_of(progress, self.info), deadline)
+        events = Events(self._transport, self._path("events"), None)
+        self.refresh()
+        while not self.over:
+            left = 20.0 if deadline is None else deadline - time.monotonic()
+            if left <= 0:
+                raise TimeoutError(f"session {self.id[:8]} is still {self.state}")
+            for event in events.poll(max(1, min(20, int(left)))):
+                self.info = event["session"]
+                if event["event"] == "deleted":
+                    raise PliantError(f"session {self.id[:8]} was deleted")
+            if events.missed:
+                events.missed = False
+                self.refresh()
+        self.refresh()
+        if check and self.state != "succeeded":
+            raise SessionFailed(self.info)
+        return self
+
+    def _watch(self, bar: Progress, deadline: Optional[float]) -> None:
+        with bar, self.metrics(start=self.last_frame or 0, on_gap=lambda gap: None) as stream:
+            for metrics in stream:
+                bar.show(metrics)
+                if deadline is not None and time.monotonic() > deadline:
+                    return
+
+    # ---- frames and metrics ---------------------------------------------------------------------
+
+    def frame(
+        self,
+        number: Union[int, str] = "latest",
+        dtype: Optional[str] = None,
+        vertices: Optional[str] = None,
+        fields: Fields = None,
+    ) -> Frame:
+        """One frame, by its number or "latest"."""
+        query = {"dtype": dtype, "vertices": vertices, "fields": fields}
+        headers = {"Accept": "application/vnd.pliant.frames"}
+        path = self._path("frames", str(number))
+        answer = self._transport.request("GET", path, query, headers=headers)
+        record = records.read_record(io.BytesIO(answer.body))
+        if record is None or record.type != records.FRAME:
+            raise BrokenStream("this answer is no frame")
+        return Frame(record.frame, record.payload)
+
+    def frames(
+        self,
+        start: int = 0,
+        to: Optional[int] = None,
+        limit: Optional[int] = None,
+        follow: bool = True,
+        every: Optional[int] = None,
+        mode: Optional[str] = None,
+        max_fps: Optional[float] = None,
+        dtype: Optional[str] = None,
+        vertices: Optional[str] = None,
+        fields: Fields = None,
+        patience: float = 120.0,
+        on_gap: OnGap = None,
+        skip_pruned: bool = False,
+    ) -> FrameStream:
+        """Frames from `start` on, as an iterator: those that are there and, with `follow`, each that
+        comes until the session has ended. Every frame comes once, also where the connection is lost.
+
+        every: those that it divides. mode="latest": skip to the newest. dtype: "f32", "f64" or "u16"
+        (half the bytes, off by at most 1/131070 of the frame's box). vertices="surface": those of
+        `topology().surface`. fields: "position", "velocity". on_gap is told of frames that can not be
+        had (default: a FramesMissing warning). skip_pruned: begin with the first frame that is kept
+        instead of raising Gone."""
+        query: Dict[str, Any] = {"to": to, "limit": limit, "follow": follow or None, "every": every}
+        query.update(mode=mode, max_fps=max_fps, dtype=dtype, vertices=vertices, fields=fields)
+        return FrameStream(
+            self._transport, self._path("frames"), query, start, patience, on_gap, skip_pruned
+        )
+
+    def metrics(
+        self,
+        start: int = 0,
+        to: Optional[int] = None,
+        limit: Optional[int] = None,
+        follow: bool = True,
+        every: Optional[int] = None,
+        mode: Optional[str] = None,
+        max_fps: Optional[float] = None,
+        patience: float = 120.0,
+        on_gap: OnGap = None,
+        skip_pruned: bool = False,
+    ) -> MetricsStream:
+        """What was measured of each frame, as dicts, in the same way."""
+        query: Dict[str, Any] = {"to": to, "limit": limit, "follow": follow or None, "every": every}
+        query.update(mode=mode, max_fps=max_fps)
+        return MetricsStream(
+            self._transport, self._path("metrics"), query, start, patience, on_gap, skip_pruned
+        )
+
+    def stream(
+        self,
+        start: Optional[int] = None,
+        max_fps: Optional[float] = None,
+        dtype: Optional[str] = None,
+        vertices: Optional[str] = None,
+        fields: Fields = None,
+        patience: float = 120.0,
+        on_gap: OnGap = None,
+    ) -> MixedStream:
+        """For a viewer: pairs ("state", dict), ("frame", Frame) and ("metrics", dict); the newest
+        frames, and the metrics of all from `start` on (default: the newest)."""
+        query = {"max_fps": max_fps, "dtype": dtype, "vertices": vertices, "fields": fields}
+        return MixedStream(self._transport, self._path("stream"), query, start, patience, on_gap)
+
+    def events(self, since: Optional[int] = None) -> Events:
+        """What happens to it from now (or after event `since`) on."""
+        return Events(self._transport, self._path("events"), since)
+
+    def probes(self, start: int = 0) -> Dict[str, List[Optional[float]]]:
+        """What `output.probes` of its scene showed, up to now: a list of numbers for each column, of which
+        the first are "frame" and "time". None: it could not be told."""
+        columns: Dict[str, List[Optional[float]]] = {}
+        headers = {"Accept": "text/csv"}
+        while True:
+            answer = self._transport.request(
+                "GET", self._path("probes"), {"from": start}, headers=headers
+            )
+            rows = list(csv.reader(io.StringIO(answer.body.decode())))
+            for i, name in enumerate(rows[0] if rows else []):
+                kind = int if name == "frame" else float
+                values = [kind(row[i]) if row[i] else None for row in rows[1:]]
+                columns.setdefault(name, []).extend(values)
+            after = int(answer.headers.get("Pliant-Next") or start)
+            if after <= start or len(rows) < 2:
+                return columns
+            start = after
+
+    # ---- files ----------------------------------------------------------------------------------
+
+    def save(self, path: "Union[str, os.PathLike[str]]", **which: Any) -> int:
+        """Write its frames to a file, by the ending of its name: .npy (frames, vertices, 3), .pc2
+        (Blender's Mesh Cache), .obj (the surface at one frame: `frame=`, default the newest) or .csv
+        (metrics). `which` is as for `frames()` (by default what is there now: follow=False); constant
+        memory. The file appears whole. Returns the number of frames."""
+        return exports.save(self, os.fspath(path), **which)
+
+    def __repr__(self) -> str:
+        return f"<Session {self.id[:8]} {self.name!r} {self.state}>"
+
+
+__all__ = ["Session", "Topology", "TERMINAL"]

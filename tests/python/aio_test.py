@@ -1,0 +1,77 @@
+"""The Python client for asyncio, and its example notebook."""
+
+import asyncio
+import json
+import os
+import time
+import unittest
+from unittest import mock
+
+from support import ROOT, Daemon, endless, main, pliant, scene
+
+import pliant.aio  # noqa: E402
+
+
+class AsyncTest(unittest.IsolatedAsyncioTestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.daemon = Daemon()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.daemon.stop()
+
+    async def test_frames_and_metrics_together(self):
+        async with pliant.aio.Client(state=self.daemon.state) as client:
+            session = await client.submit(scene(steps=30))
+
+            async def metrics():
+                return [m["frame"] async for m in session.metrics()]
+
+            task = asyncio.create_task(metrics())
+            self.assertEqual([f.number async for f in session.frames()], list(range(31)))
+            self.assertEqual(await task, list(range(31)))
+            self.assertEqual((await session.wait(20)).state, "succeeded")
+            self.assertEqual((await session.frame(3)).number, 3)
+            self.assertEqual((await session.topology()).document["vertices"], 27)
+            self.assertIn(session.id, [s.id for s in await client.sessions(name="falls")])
+            with self.assertRaises(pliant.SceneRefused):
+                await client.submit({})
+
+    async def test_a_stream_is_left_early(self):
+        async with pliant.aio.Client(state=self.daemon.state) as client:
+            session = await client.submit(endless())
+            begun = time.monotonic()
+            async with session.frames() as frames, client.events() as events:
+                async for frame in frames:
+                    if frame.number == 5:
+                        break
+                waits = asyncio.create_task(events.__anext__())
+                await asyncio.sleep(0.1)
+                await session.delete()
+                self.assertEqual((await waits)["session"]["id"], session.id)
+            self.assertLess(time.monotonic() - begun, 20)  # a long poll would have taken a minute
+
+
+class NotebookTest(unittest.TestCase):
+    def test_its_cells_run(self):
+        path = os.path.join(ROOT, "clients", "python", "examples", "quick_start.ipynb")
+        with open(path, encoding="utf-8") as file:
+            notebook = json.load(file)
+        daemon = Daemon()
+        self.addCleanup(daemon.stop)
+        here = os.getcwd()
+        os.chdir(daemon.directory)
+        self.addCleanup(os.chdir, here)
+        state = {"PLIANT_SERVER": f"http://127.0.0.1:{daemon.port}", "PLIANT_TOKEN": daemon.token}
+        names = {}
+        with mock.patch.dict(os.environ, state):
+            for cell in notebook["cells"]:
+                if cell["cell_type"] == "code":
+                    self.assertEqual(cell["outputs"], [])
+                    exec(compile("".join(cell["source"]), path, "exec"), names)
+        self.assertTrue(os.path.getsize("box.pc2") > 0)
+
+
+if __name__ == "__main__":
+    main()
