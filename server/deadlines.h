@@ -18,8 +18,8 @@ typedef enum pl_arrival { PL_ARRIVES_HEAD, PL_ARRIVES_BODY, PL_ARRIVED } pl_arri
 pl_deadlines *pl_deadlines_create(int idle_s); /* NULL out of memory */
 void pl_deadlines_destroy(pl_deadlines *deadlines);
 
-/* A connection is there, and is gone: after the second its descriptor may be closed. NULL out of memory, which
- * the others take. */
+/* A connection is there, and is gone: after the second its descriptor may be closed. NULL out of memory,
+ * which the others take. */
 pl_deadline *pl_deadline_open(pl_deadlines *deadlines, int fd, int64_t now_ms);
 void pl_deadline_close(pl_deadlines *deadlines, pl_deadline *deadline);
 /* What is awaited from now on. */

@@ -1,5 +1,5 @@
-/* webhook_post.h - one POST to a user's address, by libcurl (which webhook_post.c keeps to itself). No redirects,
- * no proxy, 10 s at most; the address that is connected to is judged, whatever a name resolved to
+/* webhook_post.h - one POST to a user's address, by libcurl (which webhook_post.c keeps to itself). No
+ * redirects, no proxy, 10 s at most; the address that is connected to is judged, whatever a name resolved to
  * before.
  */
 #ifndef PLIANT_SERVER_WEBHOOK_POST_H

@@ -1,5 +1,5 @@
-/* Memory that runs out anywhere in the protocol is said so: the n-th allocation fails, or all from the n-th on,
- * for every n until the work is done. Nothing crashes, nothing is lost, and nothing is taken for another
+/* Memory that runs out anywhere in the protocol is said so: the n-th allocation fails, or all from the
+ * n-th on, for every n until the work is done. Nothing crashes, nothing is lost, and nothing is taken for another
  * mistake. The protocol's allocations come through here by the linker (--wrap in the Makefile); jansson's own
  * do not: where its buffers can not grow it ends the program by an assertion. */
 #include "engine/change.h"
