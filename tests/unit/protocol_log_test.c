@@ -655,6 +655,52 @@ START_TEST(epochs)
 }
 END_TEST
 
+static bool collect_note(void *context, const char *payload, uint64_t length)
+{
+    char *all = context;
+    ck_assert_uint_eq(strlen(payload), length);
+    strcat(all, payload);
+    return true;
+}
+
+static void assert_notes(pl_log_reader *r, int64_t frame, const char *expected)
+{
+    char all[256] = "";
+    ck_assert_int_eq(pl_log_notes(r, frame, collect_note, all), PL_LOG_OK);
+    ck_assert_str_eq(all, expected);
+}
+
+/* Notes are of the frame that follows them: also where the segment is rolled in between, and not where the
+ * worker ended before the frame. */
+START_TEST(notes_before_frames)
+{
+    pl_log_writer *w;
+    ck_assert_int_eq(pl_log_writer_open(t.fd, 1, 0, "{\"a\":1}", &w), PL_OK);
+    write_frames(w, 0, 3);
+    ck_assert_int_eq(pl_log_append_epoch(w, "{\"b\":1}"), PL_OK);
+    ck_assert_int_eq(pl_log_append_epoch(w, "{\"b\":2}"), PL_OK);
+    write_frames(w, 3, PL_SEGMENT_FRAMES);
+    ck_assert_int_eq(pl_log_append_epoch(w, "{\"c\":1}"), PL_OK);
+    write_frames(w, PL_SEGMENT_FRAMES, PL_SEGMENT_FRAMES + 1);
+    ck_assert_int_eq(pl_log_append_epoch(w, "{\"lost\":1}"), PL_OK);
+    ck_assert_int_eq(pl_log_writer_close(w), PL_OK);
+    ck_assert_int_eq(pl_log_writer_open(t.fd, 2, PL_LOG_CONTINUE, "{\"d\":1}", &w), PL_OK);
+    write_frames(w, PL_SEGMENT_FRAMES + 1, PL_SEGMENT_FRAMES + 3);
+    pl_log_reader *r = open_reader();
+    assert_notes(r, 0, "{\"a\":1}");
+    assert_notes(r, 2, "");
+    assert_notes(r, 3, "{\"b\":1}{\"b\":2}");
+    assert_notes(r, 4, "");
+    assert_notes(r, PL_SEGMENT_FRAMES, "{\"c\":1}");
+    assert_notes(r, PL_SEGMENT_FRAMES + 1, "{\"d\":1}");
+    assert_notes(r, PL_SEGMENT_FRAMES + 2, "");
+    char all[8];
+    ck_assert_int_eq(pl_log_notes(r, PL_SEGMENT_FRAMES + 3, collect_note, all), PL_LOG_NOT_YET);
+    pl_log_reader_close(r);
+    pl_log_writer_close(w);
+}
+END_TEST
+
 /* A writer learns that it was superseded; and a head of an older attempt, renamed late, is put
  * right by the newer one. */
 START_TEST(fenced)
@@ -786,6 +832,7 @@ int main(void)
     tcase_add_test(tcase, goes_on_after_the_last_frame);
     tcase_add_test(tcase, goes_on_after_a_torn_tail);
     tcase_add_test(tcase, epochs);
+    tcase_add_test(tcase, notes_before_frames);
     tcase_add_test(tcase, fenced);
     tcase_add_test(tcase, full_disk);
     tcase_add_test(tcase, index_truncated_under_the_writer);
