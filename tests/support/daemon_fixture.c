@@ -339,7 +339,7 @@ bool daemon_fixture_sanitized(const daemon_fixture *d)
     FILE *file = fopen(path, "re");
     ck_assert_ptr_nonnull(file);
     while (!found && fgets(line, sizeof line, file))
-        found = strstr(line, "libasan") != NULL;
+        found = strstr(line, "libasan") || strstr(line, "libtsan");
     fclose(file);
     return found;
 }

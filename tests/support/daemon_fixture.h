@@ -41,7 +41,7 @@ int daemon_fixture_command(const daemon_fixture *d, const char *const *args, cha
                            size_t size);
 /* Resident memory of the daemon in bytes. */
 int64_t daemon_fixture_memory(const daemon_fixture *d);
-/* Whether it is built with the address sanitizer, which keeps freed memory for a while. */
+/* Whether it is built with a sanitizer, which keeps memory of its own. */
 bool daemon_fixture_sanitized(const daemon_fixture *d);
 
 /* A path below the state directory; the text is static, four calls live at once. */
