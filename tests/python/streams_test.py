@@ -95,6 +95,13 @@ class RecordsTest(unittest.TestCase):
         self.assertEqual([f.number for f in stream], [0, 1, 2])
         self.assertEqual((stream.reconnects, stream.reason), (1, "succeeded"))
 
+    def test_a_cut_after_a_gap(self):
+        gap = record(records.GAP, 4, b'{"from": 1, "to": 4, "reason": "corrupt"}')
+        relay = self.relay([answer(HELLO, point(0), gap), answer(HELLO, point(5), END)])
+        found = [f.number for f in session_at(relay).frames(on_gap=lambda gap: None)]
+        self.assertEqual(found, [0, 5])
+        self.assertIn(b"from=5", relay.requests[1])
+
     def test_what_is_not_kept(self):
         body = b'{"type": "/problems/pruned", "status": 410, "first_available": 7}'
         gone = b"HTTP/1.1 410 Gone\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body)
@@ -146,7 +153,7 @@ class StreamsTest(unittest.TestCase):
         for field in ("positions", "velocities"):
             for got, want in zip(getattr(near, field).tolist(), getattr(whole, field).tolist()):
                 for a, b in zip(got, want):
-                    self.assertAlmostEqual(a, b, delta=2e-5)
+                    self.assertAlmostEqual(a, b, delta=9e-6)
         drawn = self.done.topology().surface.tolist()
         outside = self.done.frame(40, vertices="surface").positions.tolist()
         self.assertEqual(outside, [self.values[40][v] for v, in drawn])
@@ -170,6 +177,17 @@ class StreamsTest(unittest.TestCase):
         with self.assertRaises(pliant.Problem) as caught:
             numbers(dtype="f16")
         self.assertEqual(caught.exception.status, 400)
+
+    def test_metrics_in_buckets(self):
+        buckets = self.done.metrics_buckets(4)
+        self.assertEqual((buckets[0]["from"], buckets[-1]["to"]), (0, 40))
+        self.assertEqual(sum(b["count"] for b in buckets), 41)
+
+    def test_a_branch(self):
+        branch = self.done.branch(10, {"name": "lighter", "gravity": [0, -1, 0]})
+        found = [f.positions.tolist() for f in branch.frames()]
+        self.assertEqual((branch.wait(20, check=True).name, found[0]), ("lighter", self.values[10]))
+        self.assertNotEqual(found[1], self.values[11])
 
     def test_metrics_and_everything(self):
         metrics = list(self.done.metrics(start=2))

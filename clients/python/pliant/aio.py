@@ -163,6 +163,10 @@ class Session:
     async def control(self, change: Any = None, **parts: Any) -> Dict[str, Any]:
         return await self._threads.call(self.sync.control, change, **parts)
 
+    async def branch(self, frame: int, scene: Any = None, **more: Any) -> "Session":
+        made = await self._threads.call(self.sync.branch, frame, scene, **more)
+        return Session(self._threads, made)
+
     async def patch(self, **changes: Any) -> "Session":
         await self._threads.call(self.sync.patch, **changes)
         return self

@@ -163,7 +163,9 @@ def _from_box(part: memoryview, box: Tuple[float, ...], rows: int) -> Any:
     steps = [(b - a) / 65535 for a, b in zip(least, most)]
     if numpy is not None:
         q = numpy.frombuffer(part, "<u2").reshape(rows, 3)
-        return (q * numpy.array(steps) + numpy.array(least)).astype(numpy.float32)
+        values32 = numpy.multiply(q, numpy.array(steps, "f4"), dtype=numpy.float32)
+        values32 += numpy.array(least, "f4")
+        return values32
     values = array("f", bytes(4 * 3 * rows))
     q = part.cast("H")
     for axis in range(3):

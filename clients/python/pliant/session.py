@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import os
 import time
+import uuid
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Union
 
 from . import exports, npy, records
@@ -142,6 +144,16 @@ class Session:
         control: Dict[str, Any] = self._post("controls", value={**(change or {}), **parts})
         return control
 
+    def branch(
+        self, frame: int, scene: Optional[Mapping[str, Any]] = None, key: Optional[str] = None
+    ) -> "Session":
+        """A new session that begins where this one was at a frame, with a merge patch of its scene."""
+        body: Dict[str, Any] = {"frame": frame}
+        if scene is not None:
+            body["scene"] = scene
+        headers = {"Idempotency-Key": key or uuid.uuid4().hex}
+        return Session(self._transport, self._post("branch", value=body, headers=headers, again=True))
+
     def patch(self, **changes: Any) -> "Session":
         """Change name, labels, metadata or priority, by a merge patch: None takes a label back. It is
         refused (412 changed_meanwhile) where somebody else has changed them since `info`."""
@@ -262,6 +274,14 @@ class Session:
         return MetricsStream(
             self._transport, self._path("metrics"), query, start, patience, on_gap, skip_pruned
         )
+
+    def metrics_buckets(self, buckets: int, start: int = 0) -> List[Dict[str, Any]]:
+        """A long run in so many pieces: {"from", "to", "count", "min", "max"} of each, for curves."""
+        headers = {"Accept": "application/x-ndjson"}
+        query = {"buckets": buckets, "from": start}
+        answer = self._transport.request("GET", self._path("metrics"), query, headers=headers)
+        lines = [json.loads(line) for line in answer.body.splitlines()]
+        return [line for line in lines if "event" not in line]
 
     def stream(
         self,
