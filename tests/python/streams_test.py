@@ -243,8 +243,9 @@ class RestartTest(unittest.TestCase):
         for number in (signal.SIGTERM, signal.SIGKILL):
             daemon = Daemon()
             self.addCleanup(daemon.stop)
-            client = pliant.Client(state=daemon.state)
-            session = client.submit(endless())
+            client, other = (pliant.Client(state=daemon.state, retry_for=5) for _ in range(2))
+            session = other.submit(endless())
+            session = client.session(session.id)
             with session.frames(patience=20) as stream:
                 found = [next(stream).number for _ in range(3)]
                 url = client.url
@@ -255,6 +256,7 @@ class RestartTest(unittest.TestCase):
                 found += [next(stream).number for _ in range(20)]
                 self.assertEqual(found, list(range(23)))
                 self.assertNotEqual(client.url, url)
+                self.assertEqual(other.version()["name"], "pliant")
                 session.cancel()
                 found += [f.number for f in stream]
                 self.assertEqual(found, list(range(len(found))))
