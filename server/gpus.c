@@ -127,9 +127,11 @@ static bool measure(pl_gpus *g, const pl_json *devices)
             }
             to->lost = false;
             to->memory = pl_json_number(device, "memory", 0);
-            /* What is promised may not have been taken yet, or not all of it. */
+            /* What was promised since the last look may not have been taken yet. It counts as others'
+             * until the next, rather than being given away twice. */
             double taken = to->memory - pl_json_number(device, "unused", 0);
-            to->others = taken > to->used ? taken - to->used : 0;
+            to->others = taken > to->settled ? taken - to->settled : 0;
+            to->settled = to->used;
         }
         more = more || to->others < before;
     }
@@ -332,6 +334,7 @@ void pl_gpus_take(pl_gpus *g, const char *uuid, double bytes)
     pl_gpu_load *gpu = find(g, uuid);
     if (gpu) {
         gpu->used += bytes;
+        gpu->settled += bytes;
         gpu->sessions++;
         /* It had taken its memory before the first look, which took it for a stranger's. */
         gpu->others = gpu->others > bytes ? gpu->others - bytes : 0;
@@ -346,6 +349,7 @@ void pl_gpus_give(pl_gpus *g, const char *uuid, double bytes)
     pl_gpu_load *gpu = find(g, uuid);
     if (gpu) {
         gpu->used -= bytes;
+        gpu->settled = gpu->settled < gpu->used ? gpu->settled : gpu->used;
         gpu->sessions--;
     }
     pthread_mutex_unlock(&g->mutex);

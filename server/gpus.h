@@ -24,6 +24,7 @@ typedef struct pl_gpu_load {
     double
         others;  /* bytes that neither are unused nor were promised to sessions, at the last look */
     double used; /* bytes promised to sessions */
+    double settled; /* of these, those promised before the last look: they are taken by now */
     int sessions;
     bool draining;
     bool lost; /* the last look did not find it */

@@ -75,6 +75,9 @@ void pl_scheduler_reason(const pl_scheduler *s, const pl_session *session, int64
     } else if (session->queue_position && held(s, session, &used, &most)) {
         snprintf(out, size, "waits for its owner's limit: %lld of %lld cores used", (long long)used,
                  (long long)most);
+    } else if (session->queue_position && session->gpu_memory > 0 && pl_gpus_count(s->gpus) == 0) {
+        snprintf(out, size, "waits for a GPU, and this daemon has none: %s",
+                 pl_gpus_reason(s->gpus));
     } else if (session->queue_position && lacks_gpu(s, session)) {
         snprintf(out, size, "waits for %.0f MB of a GPU's memory: %.0f MB free on the emptiest",
                  session->gpu_memory / 1e6, pl_gpus_free(s->gpus) / 1e6);

@@ -1,10 +1,11 @@
-/* scheduler.h - who runs next: a queue in strict order (priority, then arrival) over cores and memory, and beside it those that
- * crashed and wait for the time of their restart, which hold nothing up. Pure bookkeeping without
- * locks or clocks; sessions.c calls it under the table's mutex.
+/* scheduler.h - who runs next: a queue in strict order (priority, then arrival) over cores and memory,
+ * and beside it those that crashed and wait for the time of their restart, which hold nothing up. Pure
+ * bookkeeping without locks or clocks; sessions.c calls it under the table's mutex.
  *
- * One that waits for memory of a GPU holds up those that want one too, and no other. A session whose owner uses as many cores as they may is passed over until one of theirs has ended.
  * Strict order means that a session which does not fit now holds up those behind it: small sessions
- * can not starve a large one, and a position in the queue means something.
+ * can not starve a large one, and a position in the queue means something. But for two: a session
+ * whose owner uses as many cores as they may is passed over until one of theirs has ended, and one that
+ * waits for memory of a GPU holds up those that want one too, and no other.
  */
 #ifndef PLIANT_SERVER_SCHEDULER_H
 #define PLIANT_SERVER_SCHEDULER_H
@@ -43,7 +44,7 @@ int64_t pl_scheduler_next_due(const pl_scheduler *s); /* INT64_MAX: nothing wait
 /* To the place that its priority, which has changed, gives it. */
 void pl_scheduler_move(pl_scheduler *s, pl_session *session);
 void pl_scheduler_drop(pl_scheduler *s, pl_session *session); /* where it is queued or waits */
-/* The first of the queue whose owner may use that many cores more, if it fits, taken out with its cores and memory accounted; else NULL. */
+/* The one whose turn it is, if it fits, taken out with its cores and memory accounted; else NULL. */
 pl_session *pl_scheduler_next(pl_scheduler *s);
 /* Why a queued session waits, in words. */
 void pl_scheduler_reason(const pl_scheduler *s, const pl_session *session, int64_t now_ms,

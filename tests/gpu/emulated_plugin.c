@@ -1,9 +1,12 @@
 /* libpliant_emulated.so: a plug-in whose one device is the host. PLIANT_EMULATED in the environment makes it
- * another: "absent" finds no device, "other" is of another ABI. */
+ * another: "absent" finds no device, "other" is of another ABI. A file beside it, of its name and ".taken", says
+ * how many bytes of how many others have taken (of 1 GiB none). */
 #include "engine/backends/plugin.h"
 
 #include "engine/backends/device/phases.h"
 
+#include <dlfcn.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,13 +19,31 @@ static bool is(const char *how)
     return said && strcmp(said, how) == 0;
 }
 
+static void ask_memory(pl_gpu *gpu)
+{
+    Dl_info self;
+    char path[PATH_MAX];
+    long long taken = 0, whole = 1 << 30;
+    if (dladdr(uuid, &self)) {
+        snprintf(path, sizeof path, "%s.taken", self.dli_fname);
+        FILE *file = fopen(path, "re");
+        if (file && fscanf(file, "%lld %lld", &taken, &whole) != 2)
+            fprintf(stderr, "%s: not two numbers\n", path);
+        if (file)
+            fclose(file);
+    }
+    gpu->memory = whole;
+    gpu->unused = whole - taken;
+}
+
 static int32_t find(pl_gpu *out, int32_t room, char *why, size_t why_size)
 {
     if (room < 1 || is("absent")) {
         snprintf(why, why_size, "no device, because this one is emulated as absent");
         return 0;
     }
-    *out = (pl_gpu){.name = "emulated", .memory = 1 << 30, .unused = 1 << 30};
+    *out = (pl_gpu){.name = "emulated"};
+    ask_memory(out);
     memcpy(out->uuid, uuid, sizeof uuid);
     return 1;
 }

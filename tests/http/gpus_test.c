@@ -20,15 +20,19 @@ static char plugin[PATH_MAX];
 
 static const char UUID[] = "GPU-emulated";
 
-static void start_with(const char *gpus)
+static void find_plugin(void)
 {
-    static const char *options[8];
     ssize_t n = readlink("/proc/self/exe", plugin, sizeof plugin - 64);
     ck_assert_int_gt(n, 0);
     plugin[n] = '\0';
     for (int up = 0; up < 2; up++)
         *strrchr(plugin, '/') = '\0';
     strcat(plugin, "/libpliant_emulated.so");
+}
+
+static void start_with(const char *gpus)
+{
+    static const char *options[8];
     const char *const wanted[] = {"--cores", "4", "--gpu-plugin", plugin, "--gpus", gpus, NULL};
     memcpy(options, wanted, sizeof wanted);
     daemon_fixture_start(d, options);
@@ -36,6 +40,7 @@ static void start_with(const char *gpus)
 
 static void start(void)
 {
+    find_plugin();
     start_with("auto");
 }
 
@@ -185,12 +190,62 @@ START_TEST(a_drained_gpu_starts_nothing)
 }
 END_TEST
 
+/* What others have taken, of 2 GiB. */
+static void take(const char *bytes)
+{
+    char path[PATH_MAX + 8], next[PATH_MAX + 16];
+    snprintf(path, sizeof path, "%s.taken", plugin);
+    snprintf(next, sizeof next, "%s.next", path);
+    FILE *file = fopen(next, "we");
+    ck_assert_ptr_nonnull(file);
+    fprintf(file, "%s 2147483648\n", bytes);
+    ck_assert_int_eq(fclose(file), 0);
+    ck_assert_int_eq(rename(next, path), 0);
+}
+
+/* Memory that strangers take is none to give away, not even while what was promised to a session is not
+ * taken yet; and is once they let go of it. */
+START_TEST(strangers_are_seen)
+{
+    char folder[] = "/tmp/pliant-gpu-XXXXXX", first[33], second[33], real[PATH_MAX];
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    find_plugin();
+    memcpy(real, plugin, sizeof real);
+    snprintf(plugin, sizeof plugin, "%s/plugin.so", folder);
+    ck_assert_int_eq(symlink(real, plugin), 0);
+    take("1200000000");
+    start_with("auto");
+    ck_assert_int_eq(of_gpu("memory_others"), 1200000000);
+    post("gpu", ENDLESS, first);
+    session_await_frame(d, first, 1);
+    post("gpu", ENDLESS, second);
+    await_reason(second);
+    take("1200000001");
+    while (of_gpu("memory_others") == 1200000000)
+        daemon_fixture_nap();
+    ck_assert_int_eq(of_gpu("memory_others"), 1200000001);
+    await_reason(second);
+    take("0");
+    session_await_frame(d, second, 1);
+    ck_assert_int_eq(of_gpu("sessions"), 2);
+    stop();
+    const char *const files[] = {"plugin.so", "plugin.so.taken"};
+    char path[PATH_MAX];
+    for (int i = 0; i < 2; i++) {
+        snprintf(path, sizeof path, "%s/%s", folder, files[i]);
+        unlink(path);
+    }
+    ck_assert_int_eq(rmdir(folder), 0);
+}
+END_TEST
+
 /* Never the CPU in its place. */
 START_TEST(without_a_gpu_it_is_refused)
 {
     static const struct {
         const char *gpus, *reason;
     } rows[] = {{"none", "--gpus none"}, {"GPU-other,7", "names none of those that are there"}};
+    find_plugin();
     start_with(rows[_i].gpus);
     char *text = scene("gpu", 3);
     http_reply *r = http_post(d, "/v1/sessions", text);
@@ -216,6 +271,7 @@ int main(void)
     tcase_add_test(with, sessions_run_on_a_gpu);
     tcase_add_test(with, memory_is_shared_out);
     tcase_add_test(with, a_drained_gpu_starts_nothing);
+    tcase_add_test(without, strangers_are_seen);
     tcase_add_loop_test(without, without_a_gpu_it_is_refused, 0, 2);
     suite_add_tcase(suite, with);
     suite_add_tcase(suite, without);
