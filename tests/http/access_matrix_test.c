@@ -2,6 +2,7 @@
  * the scopes that they ask for are read from the daemon's own description, so a route that is added is tried at
  * once; one that lets in whom it should not fails here.
  */
+#include "tests/support/one_daemon.h"
 #include "tests/support/session_client.h"
 #include "tests/support/suite.h"
 #include "tests/support/tenant_client.h"
@@ -10,9 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static daemon_fixture daemon_;
-static daemon_fixture *const d = &daemon_;
 
 /* What a role may do with a session at most. */
 typedef enum reach { NOTHING, VIEW, MANAGE } reach;
@@ -54,11 +52,6 @@ static void start(void)
     tenant_member(d, "lab", "carol", "manage");
     for (int i = 0; i < ROLES; i++)
         tenant_token(d, roles[i].user, roles[i].scopes, roles[i].secret, NULL);
-}
-
-static void stop(void)
-{
-    daemon_fixture_stop(d);
 }
 
 /* ---- the routes -------------------------------------------------------------------------------
@@ -437,7 +430,7 @@ int main(void)
 {
     TCase *cells = tcase_create("access");
     tcase_set_timeout(cells, 120);
-    tcase_add_checked_fixture(cells, start, stop);
+    tcase_add_checked_fixture(cells, start, stop_daemon);
     tcase_add_test(cells, every_cell);
     tcase_add_test(cells, lists_show_what_is_yours);
     tcase_add_test(cells, strangers_hear_nothing);

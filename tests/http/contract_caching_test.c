@@ -1,4 +1,5 @@
 /* What never changes is tagged so that nobody fetches it twice, and what changes says so. */
+#include "tests/support/one_daemon.h"
 #include "tests/support/session_client.h"
 #include "tests/support/suite.h"
 
@@ -6,19 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static daemon_fixture daemon_;
-static daemon_fixture *const d = &daemon_;
-
-static void start(void)
-{
-    daemon_fixture_start(d, NULL);
-}
-
-static void stop(void)
-{
-    daemon_fixture_stop(d);
-}
 
 static http_reply *get_with(const char *target, const char *accept, const char *name,
                             const char *value)
@@ -124,7 +112,7 @@ int main(void)
 {
     TCase *tests = tcase_create("caching");
     tcase_set_timeout(tests, 60);
-    tcase_add_checked_fixture(tests, start, stop);
+    tcase_add_checked_fixture(tests, start_daemon, stop_daemon);
     tcase_add_test(tests, test_immutable);
     tcase_add_test(tests, test_revalidated);
     tcase_add_test(tests, test_not_stored);

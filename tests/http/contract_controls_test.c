@@ -1,6 +1,7 @@
 /* Controls and steps over HTTP: what is refused and where, that a control is in effect at the next frame,
  * and that neither a kill of the worker nor one of the daemon loses one.
  */
+#include "tests/support/one_daemon.h"
 #include "tests/support/session_client.h"
 #include "tests/support/suite.h"
 
@@ -9,19 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static daemon_fixture daemon_;
-static daemon_fixture *const d = &daemon_;
-
-static void start(void)
-{
-    daemon_fixture_start(d, NULL);
-}
-
-static void stop(void)
-{
-    daemon_fixture_stop(d);
-}
 
 #define THINGS                                                                                     \
     ", \"materials\": {\"soft\": {\"young\": 1e5}, \"hard\": {\"lame\": {\"mu\": 1e5}}},"          \
@@ -371,7 +359,7 @@ END_TEST
 int main(void)
 {
     TCase *t = tcase_create("controls");
-    tcase_add_checked_fixture(t, start, stop);
+    tcase_add_checked_fixture(t, start_daemon, stop_daemon);
     tcase_set_timeout(t, 60);
     tcase_add_test(t, faults_are_located);
     tcase_add_test(t, in_effect_and_kept);

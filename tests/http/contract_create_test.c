@@ -1,6 +1,7 @@
 /* POST /v1/sessions, /v1/validate and GET .../scene: what is accepted, what is refused and with
  * which faults, and that nothing of a refused scene stays.
  */
+#include "tests/support/one_daemon.h"
 #include "tests/support/session_client.h"
 #include "tests/support/suite.h"
 
@@ -10,19 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-static daemon_fixture daemon_;
-static daemon_fixture *const d = &daemon_;
-
-static void start(void)
-{
-    daemon_fixture_start(d, NULL);
-}
-
-static void stop(void)
-{
-    daemon_fixture_stop(d);
-}
 
 /* ---- accepted ---------------------------------------------------------------------------------
  */
@@ -433,7 +421,7 @@ int main(void)
     Suite *suite = suite_create("contract: create");
     TCase *fresh = tcase_create("on a fresh daemon");
     tcase_set_timeout(fresh, 120);
-    tcase_add_checked_fixture(fresh, start, stop);
+    tcase_add_checked_fixture(fresh, start_daemon, stop_daemon);
     tcase_add_test(fresh, test_created);
     tcase_add_test(fresh, test_prefer_wait);
     tcase_add_test(fresh, test_all_faults);
@@ -444,7 +432,7 @@ int main(void)
     suite_add_tcase(suite, fresh);
     TCase *shared = tcase_create("refusals on one daemon");
     tcase_set_timeout(shared, 120);
-    tcase_add_unchecked_fixture(shared, start, stop);
+    tcase_add_unchecked_fixture(shared, start_daemon, stop_daemon);
     tcase_add_loop_test(shared, test_no_json, 0, sizeof no_json / sizeof *no_json);
     tcase_add_loop_test(shared, test_refused, 0, sizeof refused / sizeof *refused);
     suite_add_tcase(suite, shared);

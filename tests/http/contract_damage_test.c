@@ -1,5 +1,6 @@
 /* Damage below the daemon: a flipped bit in a session's or a stored mesh's file is answered as such,
  * never handed on, and whatever else there is stays readable. */
+#include "tests/support/one_daemon.h"
 #include "tests/support/session_client.h"
 #include "tests/support/suite.h"
 
@@ -18,8 +19,6 @@
 
 #define BYTES "Content-Type: application/octet-stream\r\n"
 
-static daemon_fixture fixture, *const d = &fixture;
-
 static const char tetrahedron[] =
     "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n4\n1 0 0 0\n2 1 0 0\n3 0 1 0\n4 0 0 1\n"
     "$EndNodes\n$Elements\n1\n1 4 2 1 1 1 2 3 4\n$EndElements\n";
@@ -30,11 +29,6 @@ static void start(void)
     daemon_fixture_start(d, NULL);
     pl_sha256_hex(tetrahedron, sizeof tetrahedron - 1, hash);
     snprintf(target, sizeof target, "/v1/meshes/%s", hash);
-}
-
-static void stop(void)
-{
-    daemon_fixture_stop(d);
 }
 
 /* One bit of the middle of a file, in place: as a disk does it, without leave. */
@@ -236,7 +230,7 @@ int main(void)
 {
     Suite *suite = suite_create("contract: damage");
     TCase *tcase = tcase_create("damage");
-    tcase_add_checked_fixture(tcase, start, stop);
+    tcase_add_checked_fixture(tcase, start, stop_daemon);
     tcase_set_timeout(tcase, 60);
     tcase_add_test(tcase, test_session_files);
     tcase_add_test(tcase, test_head);

@@ -2,6 +2,7 @@
  * reply of every test fits it is checked where replies are read (support/api_description.c). */
 #include "tests/support/api_description.h"
 #include "tests/support/json_schema.h"
+#include "tests/support/one_daemon.h"
 #include "tests/support/suite.h"
 
 #include <check.h>
@@ -9,19 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static daemon_fixture daemon_;
-static daemon_fixture *const d = &daemon_;
-
-static void start(void)
-{
-    daemon_fixture_start(d, NULL);
-}
-
-static void stop(void)
-{
-    daemon_fixture_stop(d);
-}
 
 /* ---- complete ----------------------------------------------------------------------------------
  */
@@ -227,7 +215,7 @@ int main(void)
 {
     TCase *tests = tcase_create("description");
     tcase_set_timeout(tests, 60);
-    tcase_add_checked_fixture(tests, start, stop);
+    tcase_add_checked_fixture(tests, start_daemon, stop_daemon);
     tcase_add_test(tests, test_complete);
     tcase_add_test(tests, test_references);
     tcase_add_test(tests, test_committed);

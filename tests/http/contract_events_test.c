@@ -1,4 +1,5 @@
 /* What happens to sessions, as events and by long polls; and one stream for a whole page. */
+#include "tests/support/one_daemon.h"
 #include "tests/support/session_client.h"
 #include "tests/support/suite.h"
 
@@ -7,19 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static daemon_fixture daemon_;
-static daemon_fixture *const d = &daemon_;
 static const char sse[] = "Accept: text/event-stream\r\n";
-
-static void start(void)
-{
-    daemon_fixture_start(d, NULL);
-}
-
-static void stop(void)
-{
-    daemon_fixture_stop(d);
-}
 
 static const char *target_of(const char *id, const char *rest)
 {
@@ -340,7 +329,7 @@ int main(void)
 {
     TCase *t = tcase_create("events");
     tcase_set_timeout(t, 25); /* a wake-up that is lost costs 10 s and more */
-    tcase_add_checked_fixture(t, start, stop);
+    tcase_add_checked_fixture(t, start_daemon, stop_daemon);
     tcase_add_test(t, test_life);
     tcase_add_test(t, test_resume);
     tcase_add_test(t, test_poll);

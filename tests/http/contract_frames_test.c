@@ -1,5 +1,6 @@
 /* Topology, single frames and the stream of frames.
  */
+#include "tests/support/one_daemon.h"
 #include "tests/support/session_client.h"
 #include "tests/support/suite.h"
 
@@ -9,8 +10,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static daemon_fixture daemon_;
-static daemon_fixture *const d = &daemon_;
 static char done[33]; /* a session of frames 0 to LAST that has succeeded */
 enum { LAST = 12, VERTICES = 64, TETS = 162, BOUNDARY = 108 };
 
@@ -18,11 +17,6 @@ static void start(void)
 {
     daemon_fixture_start(d, NULL);
     session_run(d, session_scene(LAST, 1, ""), done);
-}
-
-static void stop(void)
-{
-    daemon_fixture_stop(d);
 }
 
 /* ---- npy --------------------------------------------------------------------------------------
@@ -544,7 +538,7 @@ int main(void)
     Suite *suite = suite_create("contract: frames");
     TCase *tests = tcase_create("frames");
     tcase_set_timeout(tests, 180);
-    tcase_add_unchecked_fixture(tests, start, stop);
+    tcase_add_unchecked_fixture(tests, start, stop_daemon);
     tcase_add_test(tests, test_topology);
     tcase_add_test(tests, test_topology_of_two);
     tcase_add_test(tests, test_frame_npy);

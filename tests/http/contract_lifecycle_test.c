@@ -1,6 +1,7 @@
 /* Pause and resume, and the wait for a restart: cores are free meanwhile, followers stay and miss
  * nothing, cancel and delete work at once, and a restart of the daemon changes none of it.
  */
+#include "tests/support/one_daemon.h"
 #include "tests/support/session_client.h"
 #include "tests/support/suite.h"
 
@@ -12,25 +13,12 @@
 
 #define WHOLE_MACHINE ", \"resources\": {\"cores\": 2}"
 
-static daemon_fixture daemon_;
-static daemon_fixture *const d = &daemon_;
-
-static void start(void)
-{
-    daemon_fixture_start(d, NULL);
-}
-
 /* Restarts wait for a minute, and workers get a second to react. */
 static void start_patient(void)
 {
     static const char *const options[] = {
         "--cores", "2", "--restart-delays", "60,60,60", "--patience", "1", NULL};
     daemon_fixture_start(d, options);
-}
-
-static void stop(void)
-{
-    daemon_fixture_stop(d);
 }
 
 /* POST .../verb; the state that the reply says, static. */
@@ -329,7 +317,7 @@ int main(void)
     Suite *suite = suite_create("contract: lifecycle");
     TCase *tests = tcase_create("pause");
     tcase_set_timeout(tests, 180);
-    tcase_add_checked_fixture(tests, start, stop);
+    tcase_add_checked_fixture(tests, start_daemon, stop_daemon);
     tcase_add_test(tests, test_pause_running);
     tcase_add_test(tests, test_pause_queued);
     tcase_add_test(tests, test_refused);
@@ -339,7 +327,7 @@ int main(void)
     suite_add_tcase(suite, tests);
     tests = tcase_create("waiting");
     tcase_set_timeout(tests, 180);
-    tcase_add_checked_fixture(tests, start_patient, stop);
+    tcase_add_checked_fixture(tests, start_patient, stop_daemon);
     tcase_add_test(tests, test_waiting_for_restart);
     tcase_add_test(tests, test_deaf_worker);
     suite_add_tcase(suite, tests);

@@ -1,6 +1,7 @@
 /* What one holds and what there is to run on: meshes listed and let go, the queue as each may see it,
  * devices and their draining. */
 #include "protocol/sha256.h"
+#include "tests/support/one_daemon.h"
 #include "tests/support/session_client.h"
 #include "tests/support/suite.h"
 #include "tests/support/tenant_client.h"
@@ -10,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static daemon_fixture daemon_;
-static daemon_fixture *const d = &daemon_;
 static char alice[TENANT_SECRET], bob[TENANT_SECRET], carol[TENANT_SECRET];
 
 /* alice and carol manage the group lab, bob looks on. */
@@ -28,11 +27,6 @@ static void start(void)
     tenant_token(d, "alice", "read submit", alice, NULL);
     tenant_token(d, "bob", "read submit", bob, NULL);
     tenant_token(d, "carol", "read submit", carol, NULL);
-}
-
-static void stop(void)
-{
-    daemon_fixture_stop(d);
 }
 
 /* ---- meshes -----------------------------------------------------------------------------------
@@ -224,7 +218,7 @@ int main(void)
 {
     TCase *tests = tcase_create("lists");
     tcase_set_timeout(tests, 60);
-    tcase_add_checked_fixture(tests, start, stop);
+    tcase_add_checked_fixture(tests, start, stop_daemon);
     tcase_add_test(tests, test_mesh_list);
     tcase_add_test(tests, test_mesh_delete);
     tcase_add_test(tests, test_queue);

@@ -1,6 +1,7 @@
 /* Mesh files: upload, check, grants, and scenes that use them.
  */
 #include "protocol/sha256.h"
+#include "tests/support/one_daemon.h"
 #include "tests/support/session_client.h"
 #include "tests/support/suite.h"
 
@@ -15,19 +16,11 @@
 
 #define BYTES "Content-Type: application/octet-stream\r\n"
 
-static daemon_fixture daemon_;
-static daemon_fixture *const d = &daemon_;
-
 static void start(void)
 {
     /* A cut upload is noticed when its connection has been idle for so long. */
     static const char *const options[] = {"--cores", "2", "--idle-timeout", "3", NULL};
     daemon_fixture_start(d, options);
-}
-
-static void stop(void)
-{
-    daemon_fixture_stop(d);
 }
 
 typedef struct mesh_file {
@@ -422,7 +415,7 @@ int main(void)
     Suite *suite = suite_create("contract: meshes");
     TCase *tests = tcase_create("meshes");
     tcase_set_timeout(tests, 120);
-    tcase_add_checked_fixture(tests, start, stop);
+    tcase_add_checked_fixture(tests, start, stop_daemon);
     tcase_add_test(tests, test_put);
     tcase_add_test(tests, test_put_chunked);
     tcase_add_test(tests, test_wrong_hash);

@@ -1,5 +1,6 @@
 /* Metrics as lines and as server-sent events, and the worker's log.
  */
+#include "tests/support/one_daemon.h"
 #include "tests/support/session_client.h"
 #include "tests/support/suite.h"
 
@@ -8,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static daemon_fixture daemon_;
-static daemon_fixture *const d = &daemon_;
 static char done[33];
 enum { LAST = 8 };
 
@@ -21,11 +20,6 @@ static void start(void)
                               ", \"obstacles\": [{\"name\": \"floor\", \"plane\": "
                               "{\"offset\": -5}}]"),
                 done);
-}
-
-static void stop(void)
-{
-    daemon_fixture_stop(d);
 }
 
 static const char *target_of(const char *id, const char *query)
@@ -424,7 +418,7 @@ int main(void)
     Suite *suite = suite_create("contract: metrics");
     TCase *tests = tcase_create("metrics");
     tcase_set_timeout(tests, 180);
-    tcase_add_unchecked_fixture(tests, start, stop);
+    tcase_add_unchecked_fixture(tests, start, stop_daemon);
     tcase_add_test(tests, test_lines);
     tcase_add_test(tests, test_lines_follow);
     tcase_add_test(tests, test_iterations);

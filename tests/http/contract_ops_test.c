@@ -1,5 +1,6 @@
 /* Capabilities, version, health, Prometheus, the API's description and the front page.
  */
+#include "tests/support/one_daemon.h"
 #include "tests/support/session_client.h"
 #include "tests/support/suite.h"
 
@@ -10,19 +11,6 @@
 #include <string.h>
 
 #define ANONYMOUS "Authorization: none\r\n"
-
-static daemon_fixture daemon_;
-static daemon_fixture *const d = &daemon_;
-
-static void start(void)
-{
-    daemon_fixture_start(d, NULL);
-}
-
-static void stop(void)
-{
-    daemon_fixture_stop(d);
-}
 
 /* ---- capabilities -----------------------------------------------------------------------------
  */
@@ -316,7 +304,7 @@ int main(void)
     Suite *suite = suite_create("contract: operations");
     TCase *tests = tcase_create("operations");
     tcase_set_timeout(tests, 120);
-    tcase_add_checked_fixture(tests, start, stop);
+    tcase_add_checked_fixture(tests, start_daemon, stop_daemon);
     tcase_add_test(tests, test_capabilities);
     tcase_add_test(tests, test_public);
     tcase_add_test(tests, test_version);

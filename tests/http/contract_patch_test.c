@@ -2,6 +2,7 @@
  * queue; that all of it outlives the daemon and the database; and a database of the format before.
  */
 #include "protocol/record.h"
+#include "tests/support/one_daemon.h"
 #include "tests/support/session_client.h"
 #include "tests/support/suite.h"
 
@@ -15,19 +16,6 @@
 #include <unistd.h>
 
 #define JSON "Content-Type: application/json\r\n"
-
-static daemon_fixture daemon_;
-static daemon_fixture *const d = &daemon_;
-
-static void start(void)
-{
-    daemon_fixture_start(d, NULL);
-}
-
-static void stop(void)
-{
-    daemon_fixture_stop(d);
-}
 
 static http_reply *patch(const char *id, const char *headers, const char *body)
 {
@@ -402,7 +390,7 @@ int main(void)
 {
     TCase *tests = tcase_create("patch");
     tcase_set_timeout(tests, 120);
-    tcase_add_checked_fixture(tests, start, stop);
+    tcase_add_checked_fixture(tests, start_daemon, stop_daemon);
     tcase_add_test(tests, test_change);
     tcase_add_test(tests, test_if_match);
     tcase_add_test(tests, test_refused);

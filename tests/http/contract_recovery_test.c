@@ -3,6 +3,7 @@
  */
 #include "protocol/log.h"
 #include "protocol/session_dir.h"
+#include "tests/support/one_daemon.h"
 #include "tests/support/session_client.h"
 #include "tests/support/suite.h"
 
@@ -15,19 +16,6 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-static daemon_fixture daemon_;
-static daemon_fixture *const d = &daemon_;
-
-static void start(void)
-{
-    daemon_fixture_start(d, NULL);
-}
-
-static void stop(void)
-{
-    daemon_fixture_stop(d);
-}
 
 static void cancel(const char *id)
 {
@@ -445,7 +433,7 @@ int main(void)
     Suite *suite = suite_create("contract: recovery");
     TCase *tests = tcase_create("recovery");
     tcase_set_timeout(tests, 180);
-    tcase_add_checked_fixture(tests, start, stop);
+    tcase_add_checked_fixture(tests, start_daemon, stop_daemon);
     tcase_add_test(tests, test_killed_worker);
     tcase_add_test(tests, test_restarted_worker);
     tcase_add_test(tests, test_stopped_worker);

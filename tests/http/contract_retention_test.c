@@ -1,5 +1,6 @@
 /* What a scene does not want to keep: gone from the disk, told as such, and everything else there. */
 #include "protocol/verify.h"
+#include "tests/support/one_daemon.h"
 #include "tests/support/session_client.h"
 #include "tests/support/suite.h"
 
@@ -11,19 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static daemon_fixture daemon_;
-static daemon_fixture *const d = &daemon_;
 enum { FRAMES = 400 };
-
-static void start(void)
-{
-    daemon_fixture_start(d, NULL);
-}
-
-static void stop(void)
-{
-    daemon_fixture_stop(d);
-}
 
 static char *scene_with(const char *retention, int64_t steps)
 {
@@ -243,7 +232,7 @@ int main(void)
 {
     TCase *t = tcase_create("retention");
     tcase_set_timeout(t, 60);
-    tcase_add_checked_fixture(t, start, stop);
+    tcase_add_checked_fixture(t, start_daemon, stop_daemon);
     tcase_add_test(t, test_last);
     tcase_add_test(t, test_every);
     tcase_add_test(t, test_reader_left_behind);

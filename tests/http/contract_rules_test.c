@@ -1,6 +1,7 @@
 /* What holds for every request: tokens, Host and Origin, media types, methods, paths, query keys,
  * sizes, and the framing that a proxy could read differently.
  */
+#include "tests/support/one_daemon.h"
 #include "tests/support/session_client.h"
 #include "tests/support/suite.h"
 
@@ -11,19 +12,6 @@
 #include <string.h>
 
 #define JSON "Content-Type: application/json\r\n"
-
-static daemon_fixture daemon_;
-static daemon_fixture *const d = &daemon_;
-
-static void start(void)
-{
-    daemon_fixture_start(d, NULL);
-}
-
-static void stop(void)
-{
-    daemon_fixture_stop(d);
-}
 
 #define ID   "00000000000000000000000000000000"
 #define HASH ID ID
@@ -497,7 +485,7 @@ int main(void)
     Suite *suite = suite_create("contract: rules");
     TCase *shared = tcase_create("on one daemon");
     tcase_set_timeout(shared, 120);
-    tcase_add_unchecked_fixture(shared, start, stop);
+    tcase_add_unchecked_fixture(shared, start_daemon, stop_daemon);
     tcase_add_loop_test(shared, test_token, 0, sizeof guarded / sizeof *guarded);
     tcase_add_test(shared, test_no_token);
     tcase_add_test(shared, test_host);
@@ -512,7 +500,7 @@ int main(void)
     suite_add_tcase(suite, shared);
     TCase *own = tcase_create("on a fresh daemon");
     tcase_set_timeout(own, 120);
-    tcase_add_checked_fixture(own, start, stop);
+    tcase_add_checked_fixture(own, start_daemon, stop_daemon);
     tcase_add_test(own, test_allow_host);
     tcase_add_test(own, test_origin);
     tcase_add_test(own, test_too_large);

@@ -1,5 +1,6 @@
 /* Lists, one session and waiting for it, cancel and delete, and who runs when.
  */
+#include "tests/support/one_daemon.h"
 #include "tests/support/session_client.h"
 #include "tests/support/suite.h"
 
@@ -9,19 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-static daemon_fixture daemon_;
-static daemon_fixture *const d = &daemon_;
-
-static void start(void)
-{
-    daemon_fixture_start(d, NULL);
-}
-
-static void stop(void)
-{
-    daemon_fixture_stop(d);
-}
 
 static http_reply *cancel(const char *id)
 {
@@ -442,7 +430,7 @@ int main(void)
     Suite *suite = suite_create("contract: sessions");
     TCase *tests = tcase_create("sessions");
     tcase_set_timeout(tests, 180);
-    tcase_add_checked_fixture(tests, start, stop);
+    tcase_add_checked_fixture(tests, start_daemon, stop_daemon);
     tcase_add_test(tests, test_list);
     tcase_add_test(tests, test_paging);
     tcase_add_test(tests, test_list_filters);

@@ -1,6 +1,7 @@
 /* Frames in other forms: dtype, vertices, fields, JSON lines; every n-th, so many a second; made once
  * for all who ask. */
 #include "protocol/frame_variant.h"
+#include "tests/support/one_daemon.h"
 #include "tests/support/session_client.h"
 #include "tests/support/suite.h"
 
@@ -10,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static daemon_fixture daemon_;
-static daemon_fixture *const d = &daemon_;
 static char done[33]; /* frames 0 to LAST, with velocities */
 enum { LAST = 12, VERTICES = 64, SURFACE = 56 };
 
@@ -28,11 +27,6 @@ static void start(void)
 {
     daemon_fixture_start(d, NULL);
     session_run(d, scene_with("\"fields\": [\"position\", \"velocity\"]", LAST), done);
-}
-
-static void stop(void)
-{
-    daemon_fixture_stop(d);
 }
 
 static const char *target_of(const char *id, const char *rest)
@@ -418,7 +412,7 @@ int main(void)
 {
     TCase *t = tcase_create("variants");
     tcase_set_timeout(t, 60);
-    tcase_add_unchecked_fixture(t, start, stop);
+    tcase_add_unchecked_fixture(t, start, stop_daemon);
     tcase_add_test(t, test_single_frame);
     tcase_add_test(t, test_surface_of_a_rope);
     tcase_add_test(t, test_npy);

@@ -2,6 +2,7 @@
  * there, its memory is shared out and kept over a restart, and where there is none they are refused with
  * the reason. */
 #include "protocol/record.h"
+#include "tests/support/one_daemon.h"
 #include "tests/support/session_client.h"
 #include "tests/support/suite.h"
 
@@ -14,8 +15,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static daemon_fixture daemon_;
-static daemon_fixture *const d = &daemon_;
 static char plugin[PATH_MAX];
 
 static const char UUID[] = "GPU-emulated";
@@ -42,11 +41,6 @@ static void start(void)
 {
     find_plugin();
     start_with("auto");
-}
-
-static void stop(void)
-{
-    daemon_fixture_stop(d);
 }
 
 /* Needs some 540 MB of a GPU, of which a driver's context is 537. */
@@ -257,7 +251,7 @@ START_TEST(without_a_gpu_it_is_refused)
     r = http_get(d, "/v1/devices");
     ck_assert_ptr_null(json_at(r->json, "items/1"));
     http_reply_free(r);
-    stop();
+    stop_daemon();
 }
 END_TEST
 
@@ -265,7 +259,7 @@ int main(void)
 {
     Suite *suite = suite_create("gpus");
     TCase *with = tcase_create("with a GPU"), *without = tcase_create("without");
-    tcase_add_checked_fixture(with, start, stop);
+    tcase_add_checked_fixture(with, start, stop_daemon);
     tcase_set_timeout(with, 120);
     tcase_set_timeout(without, 120);
     tcase_add_test(with, sessions_run_on_a_gpu);

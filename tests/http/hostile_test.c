@@ -1,6 +1,7 @@
 /* Requests cut at every byte, floods, readers that do not read: the daemon answers or closes, stays
  * up, keeps its memory, and nothing of it reaches the solver.
  */
+#include "tests/support/one_daemon.h"
 #include "tests/support/session_client.h"
 #include "tests/support/suite.h"
 
@@ -14,19 +15,6 @@
 #include <unistd.h>
 
 #define JSON "Content-Type: application/json\r\n"
-
-static daemon_fixture daemon_;
-static daemon_fixture *const d = &daemon_;
-
-static void start(void)
-{
-    daemon_fixture_start(d, NULL);
-}
-
-static void stop(void)
-{
-    daemon_fixture_stop(d);
-}
 
 /* Still the same process, and it answers. */
 static void check_alive(void)
@@ -426,7 +414,7 @@ int main(void)
     Suite *suite = suite_create("hostile clients");
     TCase *tests = tcase_create("hostile");
     tcase_set_timeout(tests, 180);
-    tcase_add_checked_fixture(tests, start, stop);
+    tcase_add_checked_fixture(tests, start_daemon, stop_daemon);
     tcase_add_test(tests, test_cut_everywhere);
     tcase_add_test(tests, test_flipped_bytes);
     tcase_add_test(tests, test_no_requests);

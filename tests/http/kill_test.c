@@ -5,6 +5,7 @@
 #include "protocol/checkpoint.h"
 #include "protocol/metrics_json.h"
 #include "tests/support/long_form.h"
+#include "tests/support/one_daemon.h"
 #include "tests/support/session_client.h"
 #include "tests/support/suite.h"
 
@@ -19,18 +20,10 @@
 
 enum { FRAMES = 150, SLOTS = 3, KINDS = 2, ACCEPTED_MAX = 256, KILLS_MAX = 3 };
 
-static daemon_fixture daemon_;
-static daemon_fixture *const d = &daemon_;
-
 static void start(void)
 {
     static const char *const options[] = {"--cores", "2", "--checkpoint-every", "1", NULL};
     daemon_fixture_start(d, options);
-}
-
-static void stop(void)
-{
-    daemon_fixture_stop(d);
 }
 
 /* ---- an undisturbed run and whatever is compared with it ---------------------------------------
@@ -261,7 +254,7 @@ int main(void)
     Suite *suite = suite_create("kill");
     TCase *tests = tcase_create("kill");
     tcase_set_timeout(tests, 900);
-    tcase_add_checked_fixture(tests, start, stop);
+    tcase_add_checked_fixture(tests, start, stop_daemon);
     tcase_add_test(tests, test_kill);
     suite_add_tcase(suite, tests);
     return run_suite(suite);

@@ -1,6 +1,7 @@
 /* Where the daemon listens: a unix socket that knows users by uid, and an address with TLS whose certificate is read
  * again at SIGHUP; and what may not be combined.
  */
+#include "tests/support/one_daemon.h"
 #include "tests/support/session_client.h"
 #include "tests/support/suite.h"
 #include "tests/support/tenant_client.h"
@@ -17,8 +18,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static daemon_fixture daemon_;
-static daemon_fixture *const d = &daemon_;
 static char folder[64], socket_option[96], certificate[80], key[80];
 
 static void set_up(void)

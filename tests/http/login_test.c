@@ -1,6 +1,7 @@
 /* Browsers and those without a token: logins by cookie and what a foreign page can not do with one, share links that
  * show one session, signed addresses that are good for one thing.
  */
+#include "tests/support/one_daemon.h"
 #include "tests/support/session_client.h"
 #include "tests/support/suite.h"
 #include "tests/support/tenant_client.h"
@@ -10,18 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static daemon_fixture daemon_;
-static daemon_fixture *const d = &daemon_;
-
 static void start(void)
 {
     static const char *const options[] = {"--cores", "2", NULL};
     daemon_fixture_start(d, options);
-}
-
-static void stop(void)
-{
-    daemon_fixture_stop(d);
 }
 
 /* ---- a browser --------------------------------------------------------------------------------
@@ -415,7 +408,7 @@ int main(void)
 {
     TCase *c = tcase_create("logins and links");
     tcase_set_timeout(c, 60);
-    tcase_add_checked_fixture(c, start, stop);
+    tcase_add_checked_fixture(c, start, stop_daemon);
     tcase_add_test(c, a_login_is_a_cookie);
     tcase_add_test(c, a_code_is_good_once);
     tcase_add_test(c, a_page_takes_codes_and_links);

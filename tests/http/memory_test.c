@@ -2,6 +2,7 @@
  * answering, what it says is well-formed, and nothing half-made stays. The libraries' allocations fail
  * with its own, but for jansson's. */
 #include "tests/support/long_form.h"
+#include "tests/support/one_daemon.h"
 #include "tests/support/session_client.h"
 #include "tests/support/suite.h"
 
@@ -16,8 +17,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static daemon_fixture daemon_;
-static daemon_fixture *const d = &daemon_;
 static _Atomic int64_t *memory; /* of preload/failing_memory.c */
 static char shared_path[64], ended[33], paused[33];
 

@@ -1,6 +1,7 @@
 /* The README's curl transcript, run as it is printed: only the port, the state's folder and the session's
  * id are put in. What a command answers must be what stands below it. */
 #include "tests/support/http_client.h"
+#include "tests/support/one_daemon.h"
 #include "tests/support/suite.h"
 
 #include <check.h>
@@ -11,8 +12,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static daemon_fixture daemon_;
-static daemon_fixture *const d = &daemon_;
 static char root[PATH_MAX - 300], folder[300];
 
 static void start(void)
@@ -39,11 +38,6 @@ static void start(void)
         snprintf(to, sizeof to, "%s/%s", folder, shown[i]);
         ck_assert_int_eq(symlink(from, to), 0);
     }
-}
-
-static void stop(void)
-{
-    daemon_fixture_stop(d);
 }
 
 /* ---- text -------------------------------------------------------------------------------------
@@ -190,7 +184,7 @@ int main(void)
 {
     TCase *tests = tcase_create("readme");
     tcase_set_timeout(tests, 120);
-    tcase_add_checked_fixture(tests, start, stop);
+    tcase_add_checked_fixture(tests, start, stop_daemon);
     tcase_add_test(tests, test_transcript);
     return run_cases("readme", tests);
 }

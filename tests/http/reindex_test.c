@@ -1,6 +1,7 @@
 /* The database is an index of the session directories: lost, damaged, or with a flipped bit in a row,
  * it is made anew from them, and nothing that a client sees is another but idempotency keys.
  */
+#include "tests/support/one_daemon.h"
 #include "tests/support/session_client.h"
 #include "tests/support/suite.h"
 
@@ -14,19 +15,6 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-static daemon_fixture daemon_;
-static daemon_fixture *const d = &daemon_;
-
-static void start(void)
-{
-    daemon_fixture_start(d, NULL);
-}
-
-static void stop(void)
-{
-    daemon_fixture_stop(d);
-}
 
 /* ---- the program by hand ----------------------------------------------------------------------
  */
@@ -324,7 +312,7 @@ int main(void)
     Suite *suite = suite_create("reindex");
     TCase *tests = tcase_create("reindex");
     tcase_set_timeout(tests, 180);
-    tcase_add_checked_fixture(tests, start, stop);
+    tcase_add_checked_fixture(tests, start_daemon, stop_daemon);
     tcase_add_loop_test(tests, test_database_lost, 0, 2);
     tcase_add_test(tests, test_crashed_is_kept);
     tcase_add_test(tests, test_refuses_beside_a_daemon);

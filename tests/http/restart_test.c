@@ -1,6 +1,7 @@
 /* A stream across restarts of the daemon, read by real programs: curl in a loop that asks for the next
  * frame each time, and `pliant follow`, which does that by itself. No frame is missed or repeated.
  */
+#include "tests/support/one_daemon.h"
 #include "tests/support/session_client.h"
 #include "tests/support/suite.h"
 
@@ -15,19 +16,6 @@
 #include <unistd.h>
 
 enum { FRAMES = 150, EVERY = 50 };
-
-static daemon_fixture daemon_;
-static daemon_fixture *const d = &daemon_;
-
-static void start(void)
-{
-    daemon_fixture_start(d, NULL);
-}
-
-static void stop(void)
-{
-    daemon_fixture_stop(d);
-}
 
 /* Start a program with its output in a file of the fixture's directory. */
 static pid_t launch(const char *const *argv, const char *out, const char *err)
@@ -217,7 +205,7 @@ int main(void)
     Suite *suite = suite_create("restart");
     TCase *tests = tcase_create("restart");
     tcase_set_timeout(tests, 180);
-    tcase_add_checked_fixture(tests, start, stop);
+    tcase_add_checked_fixture(tests, start_daemon, stop_daemon);
     tcase_add_test(tests, test_curl);
     tcase_add_test(tests, test_follow);
     tcase_add_test(tests, test_stop_workers);

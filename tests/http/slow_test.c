@@ -1,5 +1,6 @@
 /* Requests that arrive a byte now and then are ended after their time, whatever they send; those that come at
  * a fair rate are not; and a flood of heads is answered or ended. */
+#include "tests/support/one_daemon.h"
 #include "tests/support/session_client.h"
 #include "tests/support/suite.h"
 
@@ -11,18 +12,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-static daemon_fixture daemon_;
-static daemon_fixture *const d = &daemon_;
-
 static void start(void)
 {
     static const char *const options[] = {"--idle-timeout", "1", "--cores", "2", NULL};
     daemon_fixture_start(d, options);
-}
-
-static void stop(void)
-{
-    daemon_fixture_stop(d);
 }
 
 static bool is_over(http_connection *c)
@@ -171,7 +164,7 @@ int main(void)
 {
     TCase *tests = tcase_create("slow");
     tcase_set_timeout(tests, 60);
-    tcase_add_checked_fixture(tests, start, stop);
+    tcase_add_checked_fixture(tests, start, stop_daemon);
     tcase_add_test(tests, test_drips);
     tcase_add_test(tests, test_fair);
     tcase_add_test(tests, test_waiting);

@@ -2,6 +2,7 @@
  * limits with what and how much, and the record of who changed what. Who may reach what is in access_matrix_test.
  */
 #include "protocol/record.h"
+#include "tests/support/one_daemon.h"
 #include "tests/support/session_client.h"
 #include "tests/support/suite.h"
 #include "tests/support/tenant_client.h"
@@ -16,18 +17,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static daemon_fixture daemon_;
-static daemon_fixture *const d = &daemon_;
-
 static void start(void)
 {
     static const char *const options[] = {"--cores", "2", "--limit", "queued=100", NULL};
     daemon_fixture_start(d, options);
-}
-
-static void stop(void)
-{
-    daemon_fixture_stop(d);
 }
 
 static char said[4096];
@@ -561,7 +554,7 @@ int main(void)
 {
     TCase *c = tcase_create("tenants");
     tcase_set_timeout(c, 120);
-    tcase_add_checked_fixture(c, start, stop);
+    tcase_add_checked_fixture(c, start, stop_daemon);
     tcase_add_test(c, commands_beside_a_daemon);
     tcase_add_test(c, they_survive_a_restart);
     tcase_add_test(c, they_survive_the_database);

@@ -1,5 +1,6 @@
 /* Readers that vanish without a word, of every kind of stream at once: nothing of them stays, and those
  * that read on notice nothing. Readers that stop in the middle of a frame that has to be made. */
+#include "tests/support/one_daemon.h"
 #include "tests/support/session_client.h"
 #include "tests/support/suite.h"
 
@@ -10,19 +11,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-static daemon_fixture daemon_;
-static daemon_fixture *const d = &daemon_;
 enum { ROUNDS = 20 };
-
-static void start(void)
-{
-    daemon_fixture_start(d, NULL);
-}
-
-static void stop(void)
-{
-    daemon_fixture_stop(d);
-}
 
 static long long counted(const char *name)
 {
@@ -167,7 +156,7 @@ int main(void)
 {
     TCase *t = tcase_create("vanished readers");
     tcase_set_timeout(t, 90);
-    tcase_add_checked_fixture(t, start, stop);
+    tcase_add_checked_fixture(t, start_daemon, stop_daemon);
     tcase_add_test(t, test_vanished);
     tcase_add_test(t, test_stalled);
     return run_cases("vanished readers", t);

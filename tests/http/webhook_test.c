@@ -1,6 +1,7 @@
 /* A session's end is told to a program: signed, tried again, over a restart too; and to no address that
  * only this machine can reach. */
 #include "protocol/sha256.h"
+#include "tests/support/one_daemon.h"
 #include "tests/support/session_client.h"
 #include "tests/support/suite.h"
 #include "tests/support/tenant_client.h"
@@ -16,9 +17,6 @@
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
-
-static daemon_fixture daemon_;
-static daemon_fixture *const d = &daemon_;
 
 /* ---- who is told ------------------------------------------------------------------------------
  */

@@ -1,6 +1,7 @@
 /* Workers of a daemon that runs as root give up root for a uid of their user's, and own nothing but their session's
  * directory. Where the test is not root there is nothing to try but the refusal.
  */
+#include "tests/support/one_daemon.h"
 #include "tests/support/session_client.h"
 #include "tests/support/suite.h"
 #include "tests/support/tenant_client.h"
@@ -18,19 +19,11 @@
 
 enum { FIRST = 700000, LAST = 760000 };
 
-static daemon_fixture daemon_;
-static daemon_fixture *const d = &daemon_;
-
 static void start(void)
 {
     static const char *const options[] = {
         "--cores", "2", "--checkpoint-every", "1", "--worker-uids", "700000-760000", NULL};
     daemon_fixture_start(d, geteuid() == 0 ? options : NULL);
-}
-
-static void stop(void)
-{
-    daemon_fixture_stop(d);
 }
 
 /* All uids and gids of a running process, where they are the same; 0 where they are not, or it is gone. */
@@ -182,7 +175,7 @@ int main(void)
 {
     TCase *c = tcase_create("uids of workers");
     tcase_set_timeout(c, 60);
-    tcase_add_checked_fixture(c, start, stop);
+    tcase_add_checked_fixture(c, start, stop_daemon);
     tcase_add_test(c, a_worker_is_its_users);
     tcase_add_test(c, a_shared_mesh_is_read);
     tcase_add_test(c, only_root_can_give);

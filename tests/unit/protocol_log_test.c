@@ -1,8 +1,6 @@
 /* The log: what is committed is read back bit for bit whatever happens to the files around it, and
  * what is damaged is never taken for data. */
-#include "protocol/log.h"
-
-#include "tests/unit/protocol_files.h"
+#include "tests/unit/protocol_log_files.h"
 #include "tests/support/suite.h"
 
 #include <errno.h>
@@ -12,103 +10,6 @@
 #include <stdatomic.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-
-enum { VERTICES = 3 };
-
-static temporary t;
-
-static void setup(void)
-{
-    temporary_create(&t);
-}
-static void teardown(void)
-{
-    temporary_destroy(&t);
-}
-
-/* Frame k has values that no other frame has. */
-static pl_status append(pl_log_writer *w, int64_t k)
-{
-    float values[3 * VERTICES];
-    char metrics[64];
-    pl_frame_header header = {PL_DTYPE_F32, PL_FIELD_POSITION, VERTICES, 0.5 * (double)k,
-                              (uint64_t)k};
-    for (int i = 0; i < 3 * VERTICES; i++)
-        values[i] = (float)(1000 * k + i);
-    int n = snprintf(metrics, sizeof metrics, "{\"frame\":%lld}", (long long)k);
-    return pl_log_append(w, k, &header, values, metrics, (size_t)n);
-}
-
-static void assert_frame(const char *payload, uint64_t length, int64_t k)
-{
-    pl_frame_header header;
-    float value;
-    ck_assert(pl_frame_header_decode((const unsigned char *)payload, length, &header));
-    ck_assert_uint_eq(header.count, VERTICES);
-    ck_assert_uint_eq(header.step, (uint64_t)k);
-    ck_assert(header.time == 0.5 * (double)k);
-    for (int i = 0; i < 3 * VERTICES; i++) {
-        memcpy(&value, payload + PL_FRAME_HEADER + 4 * i, 4);
-        ck_assert(value == (float)(1000 * k + i));
-    }
-}
-
-static void assert_metrics(const char *payload, uint64_t length, int64_t k)
-{
-    char expected[64];
-    snprintf(expected, sizeof expected, "{\"frame\":%lld}", (long long)k);
-    ck_assert_uint_eq(length, strlen(expected));
-    ck_assert_str_eq(payload, expected);
-}
-
-/* Read both parts of frame k; whatever is read must be right. Verdict of the worse one. */
-static pl_log_verdict read_frame(pl_log_reader *r, int64_t k)
-{
-    char *payload;
-    uint64_t length;
-    pl_log_verdict frame = pl_log_read(r, k, PL_LOG_FRAME, &payload, &length);
-    if (frame == PL_LOG_OK) {
-        assert_frame(payload, length, k);
-        free(payload);
-    }
-    pl_log_verdict metrics = pl_log_read(r, k, PL_LOG_METRICS, &payload, &length);
-    if (metrics == PL_LOG_OK) {
-        assert_metrics(payload, length, k);
-        free(payload);
-    }
-    return frame > metrics ? frame : metrics;
-}
-
-static pl_log_reader *open_reader(void)
-{
-    pl_log_reader *r;
-    ck_assert_int_eq(pl_log_reader_open(t.fd, &r), PL_OK);
-    return r;
-}
-
-static pl_log_writer *open_writer(int32_t attempt, int64_t first)
-{
-    pl_log_writer *w;
-    ck_assert_int_eq(pl_log_writer_open(t.fd, attempt, first, "{\"epoch\":true}", &w), PL_OK);
-    return w;
-}
-
-static void write_frames(pl_log_writer *w, int64_t from, int64_t to)
-{
-    for (int64_t k = from; k < to; k++)
-        ck_assert_int_eq(append(w, k), PL_OK);
-}
-
-static void assert_readable(int64_t frames)
-{
-    pl_log_reader *r = open_reader();
-    ck_assert_int_eq(pl_log_reader_refresh(r), frames);
-    for (int64_t k = 0; k < frames; k++)
-        ck_assert_int_eq(read_frame(r, k), PL_LOG_OK);
-    ck_assert_int_eq(read_frame(r, frames), PL_LOG_NOT_YET);
-    ck_assert_int_eq(read_frame(r, -1), PL_LOG_NOT_YET);
-    pl_log_reader_close(r);
-}
 
 START_TEST(read_while_written)
 {
@@ -220,7 +121,6 @@ END_TEST
 /* ---- damage
  * -------------------------------------------------------------------------------------- */
 
-static const char *const seg_name = "log/0001-0000.seg";
 static const char *const idx_name = "log/0001-0000.idx";
 
 /* Three frames by a worker that was killed: the segment is open, nothing is sealed. */
@@ -618,16 +518,6 @@ START_TEST(goes_on_after_a_torn_tail)
     free(idx);
 }
 END_TEST
-
-static void assert_epoch(pl_log_reader *r, int64_t frame, const char *expected)
-{
-    char *text;
-    uint64_t length;
-    ck_assert_int_eq(pl_log_epoch(r, frame, &text, &length), PL_LOG_OK);
-    ck_assert_uint_eq(length, strlen(expected));
-    ck_assert_str_eq(text, expected);
-    free(text);
-}
 
 START_TEST(epochs)
 {
