@@ -222,7 +222,7 @@ START_TEST(strangers_are_seen)
     take("0");
     session_await_frame(d, second, 1);
     ck_assert_int_eq(of_gpu("sessions"), 2);
-    stop();
+    stop_daemon();
     const char *const files[] = {"plugin.so", "plugin.so.taken"};
     char path[PATH_MAX];
     for (int i = 0; i < 2; i++) {
