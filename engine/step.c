@@ -109,6 +109,7 @@ void pl_state_settle(pl_state *s)
                       .time_start = now,
                       .time_end = now,
                       .x_start = s->x,
+                      .xp = s->x,
                       .x_pred = s->x};
     s->whole.backend->ops->freeze(s->whole.backend, &stage);
 }
@@ -131,6 +132,7 @@ static pl_status march(pl_state *s, const pl_stepper *by, double start, double e
                           .time_start = start,
                           .time_end = end,
                           .x_start = x,
+                          .xp = x,
                           .x_pred = s->x_pred,
                           .load = s->load};
         by->backend->ops->freeze(by->backend, &stage);

@@ -188,6 +188,7 @@ static pl_stage stage_of(pl_backend *b, const pl_stage *stage)
 {
     pl_stage translated = *stage;
     translated.x_start = POS(stage->x_start);
+    translated.xp = POS(stage->xp);
     translated.x_pred = POS(stage->x_pred);
     translated.load = POS(stage->load);
     return translated;
