@@ -7,22 +7,6 @@
 
 enum { DAY_S = 24 * 3600, STALE_MAX = 1000 };
 
-typedef struct digits {
-    char text[24];
-} digits;
-
-static digits number(int64_t value)
-{
-    digits d;
-    snprintf(d.text, sizeof d.text, "%lld", (long long)value);
-    return d;
-}
-
-static void see_number(void *context, const char *const *columns)
-{
-    *(int64_t *)context = columns[0] ? strtoll(columns[0], NULL, 10) : 0;
-}
-
 bool pl_grant_held(pl_store *store, const char *user, const char *hash)
 {
     int64_t held = 0;
@@ -31,13 +15,13 @@ bool pl_grant_held(pl_store *store, const char *user, const char *hash)
         " g.hash=?1 AND (g.owner=?2 OR g.owner IN (SELECT '@' || grp FROM members WHERE user=?2)))",
         {hash, user},
         2};
-    return pl_store_read(store, &s, see_number, &held) && held > 0;
+    return pl_store_read_integer(store, &s, &held) && held > 0;
 }
 
 bool pl_grant_add(pl_store *store, const char *owner, const char *hash, int64_t bytes,
                   const char *report)
 {
-    digits now = number(time(NULL)), size = number(bytes);
+    pl_store_digits now = pl_store_number(time(NULL)), size = pl_store_number(bytes);
     const pl_statement both[] = {
         {"INSERT OR REPLACE INTO meshes(hash, bytes, report, last_used) VALUES(?,?,?,?)",
          {hash, size.text, report, now.text},
@@ -51,7 +35,7 @@ bool pl_grant_add(pl_store *store, const char *owner, const char *hash, int64_t 
 
 bool pl_grant_to_group(pl_store *store, const char *group, const char *hash)
 {
-    digits now = number(time(NULL));
+    pl_store_digits now = pl_store_number(time(NULL));
     pl_statement s = {"INSERT OR REPLACE INTO grants(owner, hash, created) VALUES('@' || ?, ?, ?)",
                       {group, hash, now.text},
                       3};
@@ -79,7 +63,7 @@ int64_t pl_grant_bytes(pl_store *store, const char *user)
                       " WHERE g.owner=?",
                       {user},
                       1};
-    return pl_store_read(store, &s, see_number, &bytes) ? bytes : -1;
+    return pl_store_read_integer(store, &s, &bytes) ? bytes : -1;
 }
 
 /* ---- meshes ------------------------------------------------------------------------------------
@@ -87,7 +71,7 @@ int64_t pl_grant_bytes(pl_store *store, const char *user)
 
 void pl_mesh_use(pl_store *store, const char *hash)
 {
-    digits now = number(time(NULL));
+    pl_store_digits now = pl_store_number(time(NULL));
     pl_store_note(
         store, &(pl_statement){"UPDATE meshes SET last_used=? WHERE hash=?", {now.text, hash}, 2});
 }
@@ -108,7 +92,8 @@ static void see_stale(void *context, const char *const *columns)
 int pl_meshes_each_stale(pl_store *store, bool (*forget)(void *context, const char *hash),
                          void *context)
 {
-    digits day_ago = number(time(NULL) - DAY_S), most = number(STALE_MAX);
+    pl_store_digits day_ago = pl_store_number(time(NULL) - DAY_S),
+                    most = pl_store_number(STALE_MAX);
     pl_statement q = {
         "SELECT hash FROM meshes WHERE last_used<? LIMIT ?", {day_ago.text, most.text}, 2};
     stale s = {malloc(STALE_MAX * sizeof *s.hashes), 0};
@@ -125,7 +110,7 @@ int pl_meshes_each_stale(pl_store *store, bool (*forget)(void *context, const ch
 
 bool pl_mesh_forget(pl_store *store, const char *hash)
 {
-    digits day_ago = number(time(NULL) - DAY_S);
+    pl_store_digits day_ago = pl_store_number(time(NULL) - DAY_S);
     const pl_statement both[] = {
         {"DELETE FROM meshes WHERE hash=?1 AND last_used<?2", {hash, day_ago.text}, 2},
         {"DELETE FROM grants WHERE hash=?1 AND NOT EXISTS(SELECT 1 FROM meshes WHERE hash=?1)",

@@ -5,18 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TEXT(member, since)                                                                        \
+#define NAME(member) #member
+#define CHANGES(member, kind, since, fallback)                                                     \
     {                                                                                              \
-#member, PL_COLUMN_TEXT, offsetof(pl_row, member), false, since, NULL                      \
+        NAME(member), kind, offsetof(pl_row, member), false, since, fallback                       \
     }
-#define INTEGER(member, since, fallback)                                                           \
-    {                                                                                              \
-#member, PL_COLUMN_INTEGER, offsetof(pl_row, member), false, since, fallback               \
-    }
-#define NUMBER(member, since)                                                                      \
-    {                                                                                              \
-#member, PL_COLUMN_NUMBER, offsetof(pl_row, member), false, since, "0"                     \
-    }
+#define TEXT(member, since)              CHANGES(member, PL_COLUMN_TEXT, since, NULL)
+#define INTEGER(member, since, fallback) CHANGES(member, PL_COLUMN_INTEGER, since, fallback)
+#define NUMBER(member, since)            CHANGES(member, PL_COLUMN_NUMBER, since, "0")
 
 /* New ones come last: the checksum of an earlier format ends before them. */
 const pl_column pl_row_columns[PL_ROW_COLUMNS] = {

@@ -664,6 +664,23 @@ bool pl_store_read(pl_store *store, const pl_statement *statement, pl_store_see 
     return r == SQLITE_DONE;
 }
 
+pl_store_digits pl_store_number(int64_t value)
+{
+    pl_store_digits d;
+    snprintf(d.text, sizeof d.text, "%lld", (long long)value);
+    return d;
+}
+
+static void see_integer(void *context, const char *const *columns)
+{
+    *(int64_t *)context = columns[0] ? strtoll(columns[0], NULL, 10) : 0;
+}
+
+bool pl_store_read_integer(pl_store *store, const pl_statement *statement, int64_t *out)
+{
+    return pl_store_read(store, statement, see_integer, out);
+}
+
 pl_busy_keys *pl_store_busy(pl_store *store)
 {
     return &store->busy;

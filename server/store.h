@@ -46,6 +46,11 @@ typedef struct pl_statement {
     const char *values[PL_STATEMENT_VALUES];
     int count;
 } pl_statement;
+/* An integer as a statement's value. */
+typedef struct pl_store_digits {
+    char text[24];
+} pl_store_digits;
+pl_store_digits pl_store_number(int64_t value);
 /* All of them or none, in one transaction; waits for the commit. How many rows the first of them
  * changed, or -1 where it failed. */
 int pl_store_change(pl_store *store, const pl_statement *statements, int count);
@@ -56,6 +61,8 @@ bool pl_store_note(pl_store *store, const pl_statement *statement);
  * where the database failed. */
 typedef void (*pl_store_see)(void *context, const char *const *columns);
 bool pl_store_read(pl_store *store, const pl_statement *statement, pl_store_see see, void *context);
+/* The one integer that a statement asks for, 0 where it is NULL; false where the database failed. */
+bool pl_store_read_integer(pl_store *store, const pl_statement *statement, int64_t *out);
 
 /* These are queued in order and not waited for. The row is taken. */
 void pl_store_update(pl_store *store, pl_row *row);

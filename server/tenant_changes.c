@@ -25,28 +25,12 @@ const char *pl_change_text(pl_change_verdict verdict)
     return texts[verdict];
 }
 
-typedef struct digits {
-    char text[24];
-} digits;
-
-static digits number(int64_t value)
-{
-    digits d;
-    snprintf(d.text, sizeof d.text, "%lld", (long long)value);
-    return d;
-}
-
 /* A count from the database; -1 where it failed. */
-static void see_count(void *context, const char *const *columns)
-{
-    *(int64_t *)context = columns[0] ? strtoll(columns[0], NULL, 10) : 0;
-}
-
 static int64_t count(pl_store *store, const char *sql, const char *value)
 {
     int64_t n = -1;
     pl_statement s = {sql, {value}, value ? 1 : 0};
-    return pl_store_read(store, &s, see_count, &n) ? n : -1;
+    return pl_store_read_integer(store, &s, &n) ? n : -1;
 }
 
 static bool is_user(pl_store *store, const char *name)
@@ -65,9 +49,9 @@ static pl_change_verdict verdict(int changed, pl_change_verdict otherwise)
  */
 
 /* A limit's text, NULL for one that is not set, kept in *d. */
-static const char *limit_text(int64_t value, digits *d)
+static const char *limit_text(int64_t value, pl_store_digits *d)
 {
-    *d = number(value);
+    *d = pl_store_number(value);
     return value == PL_LIMIT_UNSET ? NULL : d->text;
 }
 
@@ -80,7 +64,7 @@ pl_change_verdict pl_user_create(pl_store *store, const char *name, int64_t uid,
     if (count(store, "SELECT count(*) FROM users", NULL) >= PL_USERS_MAX) {
         return PL_CHANGE_TOO_MANY;
     }
-    digits now = number(time(NULL)), id, d[PL_LIMIT_COUNT];
+    pl_store_digits now = pl_store_number(time(NULL)), id, d[PL_LIMIT_COUNT];
     pl_statement s = {"INSERT OR IGNORE INTO users(name, created, uid, sessions, queued, cores,"
                       " bytes, mesh_bytes) VALUES(?,?,?,?,?,?,?,?)",
                       {name, now.text, limit_text(uid, &id)},
@@ -98,7 +82,7 @@ pl_change_verdict pl_user_change(pl_store *store, const char *name, const pl_use
         "UPDATE users SET cores=?2 WHERE name=?1", "UPDATE users SET bytes=?2 WHERE name=?1",
         "UPDATE users SET mesh_bytes=?2 WHERE name=?1"};
     pl_statement all[PL_LIMIT_COUNT + 3] = {{"UPDATE users SET name=name WHERE name=?", {name}, 1}};
-    digits id, d[PL_LIMIT_COUNT];
+    pl_store_digits id, d[PL_LIMIT_COUNT];
     int n = 1;
     if (edit->disabled) {
         all[n++] = (pl_statement){
@@ -139,7 +123,7 @@ pl_change_verdict pl_group_create(pl_store *store, const char *name)
     if (count(store, "SELECT count(*) FROM user_groups", NULL) >= PL_USERS_MAX) {
         return PL_CHANGE_TOO_MANY;
     }
-    digits now = number(time(NULL));
+    pl_store_digits now = pl_store_number(time(NULL));
     pl_statement s = {
         "INSERT OR IGNORE INTO user_groups(name, created) VALUES(?,?)", {name, now.text}, 2};
     return verdict(pl_store_change(store, &s, 1), PL_CHANGE_EXISTS);
@@ -201,7 +185,7 @@ pl_change_verdict pl_token_create(pl_store *store, const pl_token_request *what,
     snprintf(out->secret, sizeof out->secret, "plt_%s%s", halves[0], halves[1]);
     pl_sha256_hex(out->secret, strlen(out->secret), hash);
     pl_scopes_write(what->scopes, scopes);
-    digits now = number(time(NULL)), expires = number(what->expires);
+    pl_store_digits now = pl_store_number(time(NULL)), expires = pl_store_number(what->expires);
     pl_statement s = {"INSERT INTO tokens(id, hash, kind, user, name, scopes, session, parent,"
                       " created, expires) VALUES(?,?,?,?,?,?,?,?,?,?)",
                       {out->id, hash, what->kind, what->user, what->name, scopes,
@@ -223,7 +207,7 @@ pl_change_verdict pl_token_revoke(pl_store *store, const char *id, const char *u
 
 void pl_tokens_sweep(pl_store *store)
 {
-    digits now = number(time(NULL));
+    pl_store_digits now = pl_store_number(time(NULL));
     pl_statement s = {"DELETE FROM tokens WHERE expires>0 AND expires<=?", {now.text}, 1};
     pl_store_change(store, &s, 1);
 }
