@@ -30,3 +30,16 @@ bool pl_request_group(pl_request *r, const char **out)
                       group);
     return false;
 }
+
+void pl_reply_session_over(pl_request *r, const pl_session *s, const char *verb)
+{
+    pl_session_state state = (pl_session_state)atomic_load(&s->state);
+    if (pl_state_terminal(state)) {
+        pl_reply_problemf(r, 409, "session_over", "The session is over",
+                          "it is %s: only a session that has not ended can be %s",
+                          pl_state_name(state), verb);
+    } else {
+        pl_reply_problemf(r, 409, "session_ending", "The session is ending",
+                          "it is being cancelled or deleted and can not be %s", verb);
+    }
+}

@@ -13,4 +13,7 @@ pl_session *pl_request_session(pl_request *r, pl_access needed);
  * whoever asks belongs to. */
 bool pl_request_group(pl_request *r, const char **out);
 
+/* Reply 409 to who asks for what only a session can do that has not ended and is not ending: "paused". */
+void pl_reply_session_over(pl_request *r, const pl_session *session, const char *verb);
+
 #endif

@@ -194,19 +194,6 @@ void pl_handle_cancel(pl_request *r)
     pl_session_release(s);
 }
 
-static void reply_over(pl_request *r, pl_session *s, const char *verb)
-{
-    pl_session_state state = (pl_session_state)atomic_load(&s->state);
-    if (pl_state_terminal(state)) {
-        pl_reply_problemf(r, 409, "session_over", "The session is over",
-                          "it is %s: only a session that has not ended can be %s",
-                          pl_state_name(state), verb);
-    } else {
-        pl_reply_problemf(r, 409, "session_ending", "The session is ending",
-                          "it is being cancelled or deleted and can not be %s", verb);
-    }
-}
-
 static void handle_wish(pl_request *r, int (*ask)(pl_daemon *, pl_session *), const char *verb)
 {
     pl_session *s = pl_request_session(r, PL_ACCESS_MANAGE);
@@ -215,7 +202,7 @@ static void handle_wish(pl_request *r, int (*ask)(pl_daemon *, pl_session *), co
     }
     int error = ask(pl_request_daemon(r), s);
     if (error == EALREADY) {
-        reply_over(r, s, verb);
+        pl_reply_session_over(r, s, verb);
     } else if (error) {
         reply_untold(r, error);
     } else {

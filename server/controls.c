@@ -20,20 +20,14 @@ enum { STEPS_MAX = 1000000 };
 
 static void reply_failed(pl_request *r, pl_session *s, int error, const char *verb)
 {
-    pl_session_state state = (pl_session_state)atomic_load(&s->state);
     if (error == EFBIG) {
         pl_reply_problem(r, 409, "too_many_controls", "Too many controls",
                          "this session has had as many controls as its log holds", NULL);
-    } else if (error != EALREADY) {
+    } else if (error == EALREADY) {
+        pl_reply_session_over(r, s, verb);
+    } else {
         pl_reply_problemf(r, 500, "internal", "The worker could not be told", "control.log: %s",
                           strerror(error));
-    } else if (pl_state_terminal(state)) {
-        pl_reply_problemf(r, 409, "session_over", "The session is over",
-                          "it is %s: only a session that has not ended can be %s",
-                          pl_state_name(state), verb);
-    } else {
-        pl_reply_problemf(r, 409, "session_ending", "The session is ending",
-                          "it is being cancelled or deleted and can not be %s", verb);
     }
 }
 
