@@ -125,6 +125,19 @@ char *pl_labels_write(const pl_json *labels)
     return pl_json_finish(&w, NULL);
 }
 
+char *pl_notes_scene_shown(const char *text, size_t length, size_t *shown)
+{
+    json_t *scene = json_loadb(text, length, 0, NULL);
+    char *out = NULL;
+    if (json_object_del(scene, "webhook") == 0)
+        out = json_dumps(scene, JSON_INDENT(2));
+    else if (json_is_object(scene))
+        out = strndup(text, length);
+    json_decref(scene);
+    *shown = out ? strlen(out) : 0;
+    return out;
+}
+
 bool pl_notes_take(const json_t *document, bool resources, pl_notes *out)
 {
     const json_t *name = json_object_get(document, "name");

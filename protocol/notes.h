@@ -29,6 +29,10 @@ struct pl_notes {
 };
 void pl_notes_clear(pl_notes *notes);
 
+/* A scene's text as those get it who may only look at its session: without its webhook, which may hold a
+ * secret. malloc'ed with its length; NULL without memory or where it is no JSON object. */
+char *pl_notes_scene_shown(const char *text, size_t length, size_t *shown);
+
 /* Labels as text, malloc'ed; NULL without memory. */
 char *pl_labels_write(const pl_json *labels);
 

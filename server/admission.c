@@ -364,7 +364,7 @@ static pl_session *commit(admission *a, pl_session_state state)
 {
     pl_daemon *d = a->daemon;
     pl_session *s = publish(a) ? make_session(a, state) : NULL;
-    char *text = s ? pl_sessions_encode(d->sessions, s) : NULL;
+    char *text = s ? pl_sessions_encode(d->sessions, s, pl_request_principal(a->request)) : NULL;
     if (!text) {
         pl_session_release(s);
         return NULL;

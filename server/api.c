@@ -1,6 +1,7 @@
 #include "server/api.h"
 
 #include "protocol/log.h"
+#include "protocol/notes.h"
 #include "protocol/problem.h"
 #include "protocol/session_file.h"
 #include "server/access.h"
@@ -24,7 +25,7 @@ static void reply_session(pl_request *r, int status, pl_session *s)
     /* The revision first: a document that is newer than its tag costs a client one more read, the
      * other way round it would lose a change. */
     int64_t revision = s->revision;
-    pl_reply_json(r, status, pl_sessions_encode(d->sessions, s));
+    pl_reply_json(r, status, pl_sessions_encode(d->sessions, s, pl_request_principal(r)));
     pl_reply_header(r, "Cache-Control", "no-store");
     pl_reply_revision(r, revision);
 }
@@ -269,37 +270,48 @@ static bool is_intact(const pl_session *s, const char *name, int fd)
     return intact;
 }
 
-/* A file of the session's directory; `final` where it never changes once it is there. */
-static void reply_session_file(pl_request *r, const char *name, const char *type, bool final)
+/* Open a file of the session's directory, or -1 after replying; `final` where it never changes once it is there, and
+ * goes under this tag. */
+static int open_session_file(pl_request *r, const pl_session *s, const char *name, bool final,
+                             const char *tag, size_t *size)
 {
-    pl_session *s = pl_request_session(r, PL_ACCESS_VIEW);
-    if (!s) {
-        return;
-    }
     char path[PATH_MAX + 80];
     struct stat st;
     snprintf(path, sizeof path, "%s/%s", s->directory, name);
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     if (fd < 0 || fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
-        if (fd >= 0) {
-            close(fd);
-        }
         reply_not_yet(r, s, name);
-    } else if (final && pl_reply_unchanged(r, "%s-%s", s->id, name)) {
-        close(fd);
+    } else if (final && pl_reply_unchanged(r, "%s-%s", s->id, tag)) {
+        /* replied */
     } else if (final && !is_intact(s, name, fd)) {
-        close(fd);
         pl_reply_problemf(r, 500, "damaged", "Damaged",
                           "%s is not as it was written: its checksum is another; the session's "
                           "other files are not concerned",
                           name);
     } else {
+        *size = (size_t)st.st_size;
+        return fd;
+    }
+    if (fd >= 0) {
+        close(fd);
+    }
+    return -1;
+}
+
+static void reply_session_file(pl_request *r, const char *name, const char *type, bool final)
+{
+    size_t size;
+    pl_session *s = pl_request_session(r, PL_ACCESS_VIEW);
+    int fd = s ? open_session_file(r, s, name, final, name, &size) : -1;
+    if (fd >= 0) {
         if (!final) {
             pl_reply_header(r, "Cache-Control", "no-store");
         }
-        pl_reply_file(r, type, fd, 0, (uint64_t)st.st_size, NULL, 0);
+        pl_reply_file(r, type, fd, 0, size, NULL, 0);
     }
-    pl_session_release(s);
+    if (s) {
+        pl_session_release(s);
+    }
 }
 
 void pl_handle_topology(pl_request *r)
@@ -319,11 +331,46 @@ void pl_handle_topology(pl_request *r)
     }
 }
 
+/* The scene as it was posted, but for its webhook. */
+static void reply_shown_scene(pl_request *r, const pl_session *s)
+{
+    size_t size, got = 0;
+    int fd = open_session_file(r, s, "scene.json", true, "scene.json-shown", &size);
+    if (fd < 0) {
+        return;
+    }
+    char *text = malloc(size + 1), *shown = NULL;
+    for (ssize_t n = 1; text && n > 0 && got<size; got += n> 0 ? (size_t)n : 0) {
+        n = pread(fd, text + got, size - got, (off_t)got);
+    }
+    close(fd);
+    if (text && got == size) {
+        shown = pl_notes_scene_shown(text, size, &size);
+    }
+    free(text);
+    pl_reply_text(r, 200, "application/json", shown, size);
+}
+
+static void reply_scene(pl_request *r)
+{
+    pl_session *s = pl_request_session(r, PL_ACCESS_VIEW);
+    if (!s) {
+        return;
+    }
+    if (pl_sessions_access(pl_request_daemon(r)->sessions, pl_request_principal(r), s) <
+        PL_ACCESS_MANAGE) {
+        reply_shown_scene(r, s);
+    } else {
+        reply_session_file(r, "scene.json", "application/json", true);
+    }
+    pl_session_release(s);
+}
+
 void pl_handle_scene(pl_request *r)
 {
     const char *form = pl_request_query(r, "form");
     if (!form || strcmp(form, "posted") == 0) {
-        reply_session_file(r, "scene.json", "application/json", true);
+        reply_scene(r);
     } else if (strcmp(form, "effective") == 0) {
         reply_session_file(r, "effective.json", "application/json", true);
     } else {

@@ -4,6 +4,7 @@
 #include "protocol/checkpoint.h"
 #include "protocol/json.h"
 #include "protocol/log.h"
+#include "protocol/notes.h"
 #include "protocol/params.h"
 #include "server/access.h"
 
@@ -178,13 +179,26 @@ static bool find_start(pl_request *r, int dir_fd, pl_branch *b)
     return there && b->start;
 }
 
+/* Who may only look at the session does not get its webhook by branching it. */
+static bool hide(pl_branch *b)
+{
+    char *shown = pl_notes_scene_shown(b->before, b->before_size, &b->before_size);
+    free(b->before);
+    b->before = shown;
+    return shown;
+}
+
 static bool prepare(pl_request *r, pl_branch *b)
 {
+    bool manages = pl_sessions_access(pl_request_daemon(r)->sessions, pl_request_principal(r),
+                                      b->session) >= PL_ACCESS_MANAGE;
     size_t length;
     const char *body = pl_request_body(r, &length);
     int dir_fd = open_session(b->session);
-    bool read = dir_fd >= 0 && pl_file_read(dir_fd, "scene.json", PL_SCENE_BYTES_MAX, &b->before,
-                                            &b->before_size) == PL_OK;
+    bool read = dir_fd >= 0 &&
+                pl_file_read(dir_fd, "scene.json", PL_SCENE_BYTES_MAX, &b->before,
+                             &b->before_size) == PL_OK &&
+                (manages || hide(b));
     bool good = read;
     if (!read) {
         pl_reply_problem(r, 500, "damaged", "Damaged", "scene.json can not be read", NULL);

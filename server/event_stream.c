@@ -202,7 +202,7 @@ static bool put_beginning(listener *l, bool resumed)
         return l->text;
     }
     int64_t number = l->cursor.next - 1;
-    char *view = pl_sessions_encode(l->daemon->sessions, l->session), *json = NULL;
+    char *view = pl_sessions_encode(l->daemon->sessions, l->session, l->principal), *json = NULL;
     int n = view ? asprintf(&json, "{\"seq\": %lld, \"event\": \"now\", \"session\": %s}",
                             (long long)number, view)
                  : -1;

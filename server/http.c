@@ -160,8 +160,8 @@ static struct MHD_Response *build_response(pl_request *r)
     pl_reply *reply = &r->reply;
     if (reply->source) {
         uint64_t size = reply->size < 0 ? MHD_SIZE_UNKNOWN : (uint64_t)reply->size;
-        /* A body of unknown size is written straight into the connection's buffer. */
-        size_t block = reply->size < 0 ? 128 : CONNECTION_MEMORY;
+        /* Chunks are written straight into the connection's buffer; HTTP/1.0 has none. */
+        size_t block = reply->size < 0 && !r->old ? 128 : CONNECTION_MEMORY;
         return MHD_create_response_from_callback(size, block, read_source, r, NULL);
     }
     char *text = reply->text;

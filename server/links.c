@@ -143,7 +143,7 @@ void pl_handle_link_open(pl_request *r)
         if (s) {
             char path[64];
             snprintf(path, sizeof path, "/v1/sessions/%s", s->id);
-            pl_reply_json(r, 200, pl_sessions_encode(d->sessions, s));
+            pl_reply_json(r, 200, pl_sessions_encode(d->sessions, s, p));
             pl_cookie_set(r, PL_LINK_COOKIE, secret, path,
                           p->expires ? p->expires - time(NULL) : 365 * DAY_S);
             pl_reply_header(r, "Cache-Control", "no-store");

@@ -111,7 +111,7 @@ static void change(pl_request *r, pl_session *s)
                               "The change could not be stored", "session.json: %s",
                               strerror(error));
         } else {
-            pl_reply_json(r, 200, pl_sessions_encode(d->sessions, s));
+            pl_reply_json(r, 200, pl_sessions_encode(d->sessions, s, pl_request_principal(r)));
             pl_reply_header(r, "Cache-Control", "no-store");
             pl_reply_revision(r, row.revision + 1);
         }

@@ -34,7 +34,8 @@ static const pl_reply_field session_fields[] = {
     {0},
 };
 static const pl_reply_field webhook_fields[] = {
-    {"url", "string", "that is sent a POST"},
+    {"url", "string?",
+     "that is sent a POST; null to who may only look at the session, and in events"},
     {"status", "=waiting,delivered,failed?", "null before the end"},
     {"message", "string", "what the last try came to"},
     {0},

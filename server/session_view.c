@@ -86,7 +86,7 @@ static void view_paused(const pl_session *s, pl_json_writer *w)
 }
 
 /* "failed: it answers 500" as status and message. */
-static void view_webhook(const pl_session *s, pl_json_writer *w)
+static void view_webhook(const pl_session *s, bool url, pl_json_writer *w)
 {
     if (!s->webhook) {
         pl_json_set_null(w, "webhook");
@@ -98,13 +98,14 @@ static void view_webhook(const pl_session *s, pl_json_writer *w)
     snprintf(status, sizeof status, "%.*s", (int)n, text);
     pl_json_key(w, "webhook");
     pl_json_begin_object(w);
-    pl_json_set_string(w, "url", s->webhook);
+    pl_json_set_string(w, "url", url ? s->webhook : NULL);
     pl_json_set_string(w, "status", *status ? status : NULL);
     pl_json_set_string(w, "message", text[n] ? text + n + 2 : "");
     pl_json_end_object(w);
 }
 
-void pl_session_view(const pl_session *s, const char *queue_reason, bool whole, pl_json_writer *w)
+void pl_session_view(const pl_session *s, const char *queue_reason, unsigned parts,
+                     pl_json_writer *w)
 {
     char created[32], since[32];
     pl_time_view(s->created_us / 1000000, created);
@@ -124,10 +125,10 @@ void pl_session_view(const pl_session *s, const char *queue_reason, bool whole, 
     pl_json_set_integer(w, "priority", s->priority);
     pl_json_set_integer(w, "revision", s->revision);
     pl_json_set_raw(w, "labels", s->labels ? s->labels : "{}");
-    if (whole) {
+    if (parts & PL_VIEW_METADATA) {
         pl_json_set_raw(w, "metadata", s->metadata ? s->metadata : "{}");
     }
-    view_webhook(s, w);
+    view_webhook(s, parts & PL_VIEW_WEBHOOK, w);
     pl_json_set_integer(w, "attempt", s->attempt);
     view_progress(s, queue_reason, w);
     pl_json_set_raw(w, "failure", s->failure ? s->failure : "null");

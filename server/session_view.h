@@ -6,8 +6,15 @@
 #include "protocol/session_dir.h"
 #include "server/sessions.h"
 
-/* Appends the object, `whole` with its metadata; the caller holds the table's mutex. */
-void pl_session_view(const pl_session *session, const char *queue_reason, bool whole,
+/* What a document says beside what all say. */
+typedef enum pl_view_part {
+    PL_VIEW_METADATA = 1, /* not in lists and events */
+    PL_VIEW_WEBHOOK =
+        2, /* its URL, which may hold a secret: for those who may manage the session */
+} pl_view_part;
+
+/* Appends the object with these parts; the caller holds the table's mutex. */
+void pl_session_view(const pl_session *session, const char *queue_reason, unsigned parts,
                      pl_json_writer *w);
 
 /* "failure" of a session: what the worker reported. malloc'ed. */

@@ -46,18 +46,26 @@ static void save(pl_sessions *t, const pl_session *s)
     }
 }
 
-static void encode(const pl_sessions *t, const pl_session *s, bool whole, pl_json_writer *w)
+/* What `reader` (NULL: the daemon itself) is shown of a webhook. */
+static unsigned webhook_for(const pl_principal *reader, const pl_session *s)
+{
+    return !reader || pl_principal_access(reader, s->id, s->owner, s->group) >= PL_ACCESS_MANAGE
+               ? PL_VIEW_WEBHOOK
+               : 0;
+}
+
+static void encode(const pl_sessions *t, const pl_session *s, unsigned parts, pl_json_writer *w)
 {
     char reason[480];
     pl_scheduler_reason(&t->scheduler, s, pl_monotonic_ms(), reason, sizeof reason);
-    pl_session_view(s, reason, whole, w);
+    pl_session_view(s, reason, parts, w);
 }
 
 /* Add to the events; those who listen are woken once the mutex is free. */
 static void tell(pl_sessions *t, pl_session *s, const char *type)
 {
     pl_json_writer w = {0};
-    encode(t, s, false, &w);
+    encode(t, s, 0, &w); /* one text for all who listen */
     pl_events_push(t->daemon->streams->events, s, type, pl_json_finish(&w, NULL));
 }
 
@@ -516,11 +524,11 @@ void pl_sessions_set_webhook(pl_sessions *t, pl_session *s, const char *status)
 /* ---- reading -----------------------------------------------------------------------------------
  */
 
-char *pl_sessions_encode(pl_sessions *t, pl_session *s)
+char *pl_sessions_encode(pl_sessions *t, pl_session *s, const pl_principal *reader)
 {
     pl_json_writer w = {0};
     pthread_mutex_lock(&t->mutex);
-    encode(t, s, true, &w);
+    encode(t, s, PL_VIEW_METADATA | webhook_for(reader, s), &w);
     pthread_mutex_unlock(&t->mutex);
     return pl_json_finish(&w, NULL);
 }
@@ -551,7 +559,7 @@ char *pl_sessions_list(pl_sessions *t, const pl_list_query *q)
             more = true;
             break;
         }
-        encode(t, s, false, &w);
+        encode(t, s, webhook_for(q->principal, s), &w);
         last = s->created_us;
         found++;
     }

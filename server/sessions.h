@@ -79,7 +79,7 @@ void pl_sessions_set_webhook(pl_sessions *sessions, pl_session *session, const c
 pl_desire pl_sessions_desired(pl_sessions *sessions, pl_session *session);
 
 /* A session as the JSON of the contract; malloc'ed. */
-char *pl_sessions_encode(pl_sessions *sessions, pl_session *session);
+char *pl_sessions_encode(pl_sessions *sessions, pl_session *session, const pl_principal *reader);
 
 typedef struct pl_list_query {
     const pl_principal *principal; /* lists what it may see */

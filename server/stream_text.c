@@ -86,7 +86,7 @@ bool pl_stream_put_gap(pl_stream *s, int64_t from, int64_t to, const char *reaso
 
 bool pl_stream_put_state(pl_stream *s)
 {
-    char *view = pl_sessions_encode(s->daemon->sessions, s->session);
+    char *view = pl_sessions_encode(s->daemon->sessions, s->session, s->principal);
     return pl_stream_put_json(s, PL_RECORD_STATE, "state", -1, view, view ? strlen(view) : 0);
 }
 

@@ -94,7 +94,7 @@ void pl_handle_webhook_secret(pl_request *r)
 /* {"event": "session.ended", "delivery": id, "session": {...}}; malloc'ed. */
 static char *build_body(pl_webhooks *w, pl_session *s)
 {
-    char *session = pl_sessions_encode(w->daemon->sessions, s);
+    char *session = pl_sessions_encode(w->daemon->sessions, s, NULL);
     pl_json_writer body = {0};
     pl_json_begin_object(&body);
     pl_json_set_string(&body, "event", "session.ended");

@@ -515,6 +515,25 @@ START_TEST(test_gap)
 }
 END_TEST
 
+/* HTTP/1.0 knows no chunks: the same bytes up to the connection's end. */
+START_TEST(test_old_protocol)
+{
+    char text[300], target[128];
+    snprintf(target, sizeof target, "%s", session_target(done, "frames?follow=1"));
+    http_reply *now = http_get(d, target);
+    int n = snprintf(text, sizeof text,
+                     "GET %s HTTP/1.0\r\nHost: localhost\r\nAuthorization: Bearer %s\r\n\r\n",
+                     target, d->token);
+    http_reply *old = http_raw(d, text, (size_t)n);
+    http_expect(old, 200);
+    ck_assert_ptr_null(http_header(old, "Transfer-Encoding"));
+    ck_assert_uint_eq(old->length, now->length);
+    ck_assert(memcmp(old->body, now->body, now->length) == 0);
+    http_reply_free(old);
+    http_reply_free(now);
+}
+END_TEST
+
 /* Followers that leave in the middle: the session goes on to its end. */
 START_TEST(test_closing_cancels_nothing)
 {
@@ -552,6 +571,7 @@ int main(void)
     tcase_add_test(tests, test_follow_queued);
     tcase_add_test(tests, test_live_streams);
     tcase_add_test(tests, test_gap);
+    tcase_add_test(tests, test_old_protocol);
     tcase_add_test(tests, test_closing_cancels_nothing);
     suite_add_tcase(suite, tests);
     return run_suite(suite);

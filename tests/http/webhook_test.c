@@ -359,6 +359,58 @@ START_TEST(test_patched)
 }
 END_TEST
 
+/* Whether a reply to this token has the URL in it. */
+static bool shown(const char *secret, const char *target)
+{
+    http_reply *r = tenant_call(d, secret, "GET", target, NULL, NULL);
+    http_expect(r, 200);
+    bool found = memmem(r->body, r->length, "a=b", 3);
+    http_reply_free(r);
+    return found;
+}
+
+/* Whoever may only look at a session is not shown the URL, which may hold a secret: not in the session, nor its
+ * scene, nor what is told of it, nor a branch of it. */
+START_TEST(test_hidden_from_viewers)
+{
+    static const char *const parts[] = {
+        "/v1/sessions/%s",        "/v1/sessions?state=succeeded%.0s",     "/v1/sessions/%s/scene",
+        "/v1/sessions/%s/stream", "/v1/sessions/%s/scene?form=effective", "/v1/events?since=0%.0s"};
+    enum { IN_THEM = 4, PARTS = sizeof parts / sizeof *parts };
+    char alice[TENANT_SECRET], bob[TENANT_SECRET], target[128], scene[600], id[33];
+    tenant_user(d, "alice");
+    tenant_user(d, "bob");
+    tenant_group(d, "lab");
+    tenant_member(d, "lab", "alice", "manage");
+    tenant_member(d, "lab", "bob", "view");
+    tenant_token(d, "alice", "read submit", alice, NULL);
+    tenant_token(d, "bob", "read submit", bob, NULL);
+    char *plain = session_scene(1, 1, "");
+    snprintf(scene, sizeof scene, "{\"webhook\": {\"url\": \"http://127.0.0.1:%d/?a=b\"},%s", port,
+             plain + 1);
+    free(plain);
+    http_reply *r = tenant_call(d, alice, "POST", "/v1/sessions?group=lab", NULL, scene);
+    http_expect(r, 201);
+    ck_assert_ptr_nonnull(strstr(r->body, "a=b"));
+    snprintf(id, sizeof id, "%s", json_text(r->json, "id"));
+    http_reply_free(r);
+    free(take_call(GOOD));
+    json_decref(await_status(id, "delivered"));
+    for (int i = 0; i < PARTS; i++) {
+        snprintf(target, sizeof target, parts[i], id);
+        ck_assert_msg(shown(alice, target) == (i < IN_THEM), "%s", target);
+        ck_assert_msg(!shown(bob, target), "%s", target);
+    }
+    snprintf(target, sizeof target, "/v1/sessions/%s/branch", id);
+    r = tenant_call(d, bob, "POST", target, NULL, "{\"frame\": 0}");
+    http_expect(r, 201);
+    ck_assert(json_is_null(json_object_get(r->json, "webhook")));
+    snprintf(target, sizeof target, "/v1/sessions/%s/scene", json_text(r->json, "id"));
+    http_reply_free(r);
+    ck_assert(!shown(bob, target));
+}
+END_TEST
+
 int main(void)
 {
     TCase *tests = tcase_create("webhooks");
@@ -375,6 +427,7 @@ int main(void)
     tcase_add_test(told, test_private);
     tcase_add_test(told, test_scenes);
     tcase_add_test(told, test_patched);
+    tcase_add_test(told, test_hidden_from_viewers);
     Suite *suite = suite_create("webhooks");
     suite_add_tcase(suite, tests);
     suite_add_tcase(suite, told);
