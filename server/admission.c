@@ -359,6 +359,21 @@ static pl_session *make_session(admission *a, pl_session_state state)
     return s;
 }
 
+static void reply_not_created(admission *a, pl_created why)
+{
+    if (why == PL_CREATED_NO_USER) {
+        pl_reply_problem(a->request, 401, "unauthorized", "Unauthorized",
+                         "the user was removed while the session was made", NULL);
+        pl_reply_header(a->request, "WWW-Authenticate", "Bearer realm=\"pliant\"");
+    } else if (why == PL_CREATED_NO_GROUP) {
+        pl_reply_problem(a->request, 403, "no_such_group", "No such group",
+                         "the group was removed while the session was made", NULL);
+    } else {
+        errno = EIO;
+        reply_broken(a, "the database");
+    }
+}
+
 /* Directory in place, row and kept reply in one transaction, then the table, then the answer. */
 static pl_session *commit(admission *a, pl_session_state state)
 {
@@ -374,13 +389,12 @@ static pl_session *commit(admission *a, pl_session_state state)
     pl_kept_reply kept = {a->owner, create_route, a->key, {0}, 201, text, location};
     memcpy(kept.body_hash, a->body_hash, sizeof kept.body_hash);
     pl_row row = pl_session_row(d->sessions, s); /* empty without memory: refused then */
-    bool good = pl_store_create(d->store, &row, a->key ? &kept : NULL);
+    pl_created created = pl_store_create(d->store, &row, a->key ? &kept : NULL);
     pl_row_clear(&row);
-    if (!good || !pl_sessions_insert(d->sessions, s)) {
+    if (created != PL_CREATED_DONE || !pl_sessions_insert(d->sessions, s)) {
         free(text);
         pl_session_release(s);
-        errno = EIO;
-        reply_broken(a, "the database");
+        reply_not_created(a, created);
         return NULL;
     }
     a->staged = false;

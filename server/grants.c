@@ -26,7 +26,9 @@ bool pl_grant_add(pl_store *store, const char *owner, const char *hash, int64_t 
         {"INSERT OR REPLACE INTO meshes(hash, bytes, report, last_used) VALUES(?,?,?,?)",
          {hash, size.text, report, now.text},
          4},
-        {"INSERT OR REPLACE INTO grants(owner, hash, created) VALUES(?,?,?)",
+        {"INSERT OR REPLACE INTO grants(owner, hash, created) SELECT ?1,?2,?3 WHERE ?1='owner'"
+         " OR EXISTS(SELECT 1 FROM users WHERE name=?1)"
+         " OR EXISTS(SELECT 1 FROM sessions WHERE owner=?1)",
          {owner, hash, now.text},
          3},
     };

@@ -1,5 +1,6 @@
 #include "server/store.h"
 
+#include "server/auth.h"
 #include "server/row_sql.h"
 #include "server/say.h"
 
@@ -54,6 +55,7 @@ typedef struct op {
     pl_row row;                /* OP_UPDATE owns it */
     const pl_row *lent;        /* OP_CREATE, OP_REPLACE */
     const pl_kept_reply *kept; /* OP_CREATE, may be NULL */
+    pl_created created;        /* OP_CREATE */
     char id[33];
     const pl_statement *statements; /* OP_CHANGE */
     int statement_count, changed;
@@ -172,10 +174,40 @@ static bool put_row(sqlite3 *db, const char *verb, const pl_row *row)
     return finish(db, s);
 }
 
-static bool apply_create(pl_store *store, const op *o)
+/* The one integer that a statement with one ? gives; -1 where it failed. */
+static int ask(sqlite3 *db, const char *sql, const char *value)
+{
+    sqlite3_stmt *s = prepare(db, sql);
+    int found = -1;
+    if (s) {
+        bind_text(s, 1, value);
+        found = sqlite3_step(s) == SQLITE_ROW ? sqlite3_column_int(s, 0) : -1;
+        sqlite3_finalize(s);
+    }
+    return found;
+}
+
+/* Whether those are there whose session it is to be: what is left to nobody would be the next one's of that
+ * name. */
+static pl_created find_owners(sqlite3 *db, const pl_row *row)
+{
+    bool ours = strcmp(row->owner, pl_auth_default_owner()) == 0;
+    int user = ours ? 1 : ask(db, "SELECT count(*) FROM users WHERE name=?", row->owner);
+    int group = row->group_name
+                    ? ask(db, "SELECT count(*) FROM user_groups WHERE name=?", row->group_name)
+                    : 1;
+    return user < 0 || group < 0 ? PL_CREATED_BROKEN
+           : !user               ? PL_CREATED_NO_USER
+           : !group              ? PL_CREATED_NO_GROUP
+                                 : PL_CREATED_DONE;
+}
+
+static bool apply_create(pl_store *store, op *o)
 {
     sqlite3 *db = store->writer;
-    bool good = put_row(db, o->kind == OP_REPLACE ? "INSERT OR REPLACE" : "INSERT", o->lent);
+    o->created = o->kind == OP_CREATE ? find_owners(db, o->lent) : PL_CREATED_DONE;
+    bool good = o->created == PL_CREATED_DONE &&
+                put_row(db, o->kind == OP_REPLACE ? "INSERT OR REPLACE" : "INSERT", o->lent);
     if (good && o->kept) {
         const pl_kept_reply *k = o->kept;
         sqlite3_stmt *s = prepare(db, "INSERT OR REPLACE INTO keys VALUES(?,?,?,?,?,?,?,?)");
@@ -389,10 +421,12 @@ static void commit_later(pl_store *store, const op *o)
     }
 }
 
-bool pl_store_create(pl_store *store, const pl_row *row, const pl_kept_reply *kept)
+pl_created pl_store_create(pl_store *store, const pl_row *row, const pl_kept_reply *kept)
 {
     op o = {.kind = OP_CREATE, .lent = row, .kept = kept};
-    return commit_and_wait(store, &o);
+    return commit_and_wait(store, &o)     ? PL_CREATED_DONE
+           : o.created == PL_CREATED_DONE ? PL_CREATED_BROKEN
+                                          : o.created;
 }
 
 bool pl_store_replace(pl_store *store, const pl_row *row)

@@ -34,8 +34,16 @@ void pl_store_close(pl_store *store); /* commits what is queued */
 int pl_store_each(pl_store *store, void (*see)(void *context, const pl_row *row, bool good),
                   void *context);
 
+typedef enum pl_created {
+    PL_CREATED_DONE,
+    PL_CREATED_BROKEN,  /* a line is in the log */
+    PL_CREATED_NO_USER, /* the row's owner was removed while it was made, */
+    PL_CREATED_NO_GROUP /* or its group */
+} pl_created;
+
 /* These wait for the commit; false where it failed (a line is in the log). */
-bool pl_store_create(pl_store *store, const pl_row *row, const pl_kept_reply *kept); /* or NULL */
+pl_created pl_store_create(pl_store *store, const pl_row *row,
+                           const pl_kept_reply *kept);     /* or NULL */
 bool pl_store_replace(pl_store *store, const pl_row *row); /* whether it is there or not */
 bool pl_store_delete(pl_store *store, const char *id);
 /* A statement of a module that keeps its own tables; its ?s are texts, or NULL (SQLite makes numbers of

@@ -103,13 +103,22 @@ pl_change_verdict pl_user_remove(pl_store *store, const char *name)
     if (count(store, "SELECT count(*) FROM sessions WHERE owner=?", name) > 0) {
         return PL_CHANGE_IN_USE;
     }
+    /* Asked again, as a session may have been made meanwhile; pl_store_create asks the other way round. The rest
+     * goes with the user, so that nobody of the same name gets it. */
+#define WHO_IS_GONE "=?1 AND ?1 IS NOT 'owner' AND NOT EXISTS(SELECT 1 FROM users WHERE name=?1)"
     const pl_statement all[] = {
-        {"DELETE FROM users WHERE name=?1", {name}, 1},
-        {"DELETE FROM members WHERE user=?1", {name}, 1},
-        {"DELETE FROM tokens WHERE user=?1 AND user IS NOT 'owner'", {name}, 1},
-        {"DELETE FROM grants WHERE owner=?1 AND owner IS NOT 'owner'", {name}, 1},
+        {"DELETE FROM users WHERE name=?1 AND NOT EXISTS(SELECT 1 FROM sessions WHERE owner=?1)",
+         {name},
+         1},
+        {"DELETE FROM members WHERE user" WHO_IS_GONE, {name}, 1},
+        {"DELETE FROM tokens WHERE user" WHO_IS_GONE, {name}, 1},
+        {"DELETE FROM grants WHERE owner" WHO_IS_GONE, {name}, 1},
+        {"DELETE FROM keys WHERE owner" WHO_IS_GONE, {name}, 1},
     };
-    return verdict(pl_store_change(store, all, sizeof all / sizeof *all), PL_CHANGE_MISSING);
+#undef WHO_IS_GONE
+    int changed = pl_store_change(store, all, sizeof all / sizeof *all);
+    bool there = changed == 0 && count(store, "SELECT count(*) FROM users WHERE name=?", name) > 0;
+    return verdict(changed, there ? PL_CHANGE_IN_USE : PL_CHANGE_MISSING);
 }
 
 /* ---- groups ------------------------------------------------------------------------------------
@@ -135,11 +144,23 @@ pl_change_verdict pl_group_remove(pl_store *store, const char *name)
         return PL_CHANGE_IN_USE;
     }
     const pl_statement all[] = {
-        {"DELETE FROM user_groups WHERE name=?1", {name}, 1},
-        {"DELETE FROM members WHERE grp=?1", {name}, 1},
-        {"DELETE FROM grants WHERE owner='@' || ?1", {name}, 1},
+        {"DELETE FROM user_groups WHERE name=?1 AND NOT EXISTS"
+         "(SELECT 1 FROM sessions WHERE group_name=?1)",
+         {name},
+         1},
+        {"DELETE FROM members WHERE grp=?1 AND NOT EXISTS"
+         "(SELECT 1 FROM user_groups WHERE name=?1)",
+         {name},
+         1},
+        {"DELETE FROM grants WHERE owner='@' || ?1 AND NOT EXISTS"
+         "(SELECT 1 FROM user_groups WHERE name=?1)",
+         {name},
+         1},
     };
-    return verdict(pl_store_change(store, all, sizeof all / sizeof *all), PL_CHANGE_MISSING);
+    int changed = pl_store_change(store, all, sizeof all / sizeof *all);
+    bool there = changed == 0 &&
+                 count(store, "SELECT count(*) FROM user_groups WHERE name=?", name) > 0;
+    return verdict(changed, there ? PL_CHANGE_IN_USE : PL_CHANGE_MISSING);
 }
 
 pl_change_verdict pl_group_member(pl_store *store, const char *group, const char *user,
@@ -187,11 +208,12 @@ pl_change_verdict pl_token_create(pl_store *store, const pl_token_request *what,
     pl_scopes_write(what->scopes, scopes);
     pl_store_digits now = pl_store_number(time(NULL)), expires = pl_store_number(what->expires);
     pl_statement s = {"INSERT INTO tokens(id, hash, kind, user, name, scopes, session, parent,"
-                      " created, expires) VALUES(?,?,?,?,?,?,?,?,?,?)",
+                      " created, expires) SELECT ?1,?2,?3,?4,?5,?6,?7,?8,?9,?10 WHERE ?4='owner'"
+                      " OR EXISTS(SELECT 1 FROM users WHERE name=?4)",
                       {out->id, hash, what->kind, what->user, what->name, scopes,
                        what->session ? what->session : "", what->parent, now.text, expires.text},
                       10};
-    return verdict(pl_store_change(store, &s, 1), PL_CHANGE_BROKEN);
+    return verdict(pl_store_change(store, &s, 1), PL_CHANGE_MISSING);
 }
 
 pl_change_verdict pl_token_revoke(pl_store *store, const char *id, const char *user)

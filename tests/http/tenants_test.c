@@ -2,6 +2,7 @@
  * limits with what and how much, and the record of who changed what. Who may reach what is in access_matrix_test.
  */
 #include "protocol/record.h"
+#include "protocol/sha256.h"
 #include "tests/support/one_daemon.h"
 #include "tests/support/session_client.h"
 #include "tests/support/suite.h"
@@ -83,6 +84,97 @@ START_TEST(commands_beside_a_daemon)
     ck_assert_int_eq(COMMAND("user", "remove", "alice"), 0);
     ck_assert_int_eq(COMMAND("user", "unknown"), 2);
     free(id);
+}
+END_TEST
+
+/* The head of a request, which is judged, and what is to come of it. */
+static http_connection *begin_request(const char *secret, const char *line, const char *type,
+                                      size_t length)
+{
+    char head[500];
+    http_connection *c = http_open(d);
+    int n = snprintf(head, sizeof head,
+                     "%s HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\n"
+                     "Content-Type: %s\r\nContent-Length: %zu\r\nExpect: 100-continue\r\n"
+                     "Connection: close\r\n\r\n",
+                     line, secret, type, length);
+    ck_assert(http_write(c, head, (size_t)n));
+    http_reply *r = http_read_head(c);
+    ck_assert_int_eq(r->status, 100);
+    http_reply_free(r);
+    return c;
+}
+
+static int end_request(http_connection *c, const char *body)
+{
+    ck_assert(http_write(c, body, strlen(body)));
+    http_reply *r = http_read_head(c);
+    ck_assert_ptr_nonnull(r);
+    int status = r->status;
+    http_reply_free(r);
+    http_close(c);
+    return status;
+}
+
+/* A user, or a group, that is removed between the head of a request and its body: nothing of it stays, and the next
+ * one of that name has nothing. */
+START_TEST(removed_in_the_middle)
+{
+    static const char mesh[] =
+        "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n4\n1 0 0 0\n2 1 0 0\n3 0 1 0\n4 0 0 1\n"
+        "$EndNodes\n$Elements\n1\n1 4 2 1 1 1 2 3 4\n$EndElements\n";
+    static const char json[] = "application/json";
+    char alice[TENANT_SECRET], bob[TENANT_SECRET], hash[65], put[128];
+    char *scene = session_scene(1, 1, "");
+    pl_sha256_hex(mesh, sizeof mesh - 1, hash);
+    snprintf(put, sizeof put, "PUT /v1/meshes/%s", hash);
+    tenant_user(d, "alice");
+    tenant_token(d, "alice", "read submit", alice, NULL);
+    tenant_user(d, "bob");
+    tenant_group(d, "lab");
+    tenant_member(d, "lab", "bob", "manage");
+    tenant_token(d, "bob", "read submit", bob, NULL);
+    http_connection *post = begin_request(alice, "POST /v1/sessions", json, strlen(scene));
+    http_connection *upload = begin_request(alice, put, "application/octet-stream",
+                                            sizeof mesh - 1);
+    http_connection *shared = begin_request(bob, "POST /v1/sessions?group=lab", json,
+                                            strlen(scene));
+    ck_assert_int_eq(status_of(d->token, "DELETE", "/v1/users/alice", NULL), 204);
+    ck_assert_int_eq(end_request(post, scene), 401);
+    end_request(upload, mesh);
+    ck_assert_int_eq(status_of(d->token, "DELETE", "/v1/groups/lab", NULL), 204);
+    ck_assert_int_eq(end_request(shared, scene), 403);
+    ck_assert_int_eq(daemon_fixture_sessions(d), 0);
+    ck_assert_int_eq(daemon_fixture_entries(d, "incoming"), 0);
+    tenant_user(d, "alice");
+    tenant_token(d, "alice", "read submit", alice, NULL);
+    http_reply *r = tenant_call(d, alice, "GET", "/v1/meshes", NULL, NULL);
+    http_expect(r, 200);
+    ck_assert_uint_eq(json_array_size(json_at(r->json, "items")), 0);
+    http_reply_free(r);
+    free(scene);
+}
+END_TEST
+
+/* A key that an earlier user of the name has used tells the next one nothing. */
+START_TEST(keys_go_with_their_user)
+{
+    char secret[TENANT_SECRET], target[64];
+    char *scene = session_scene(1, 1, "");
+    for (int i = 0; i < 2; i++) {
+        tenant_user(d, "alice");
+        tenant_token(d, "alice", "read submit", secret, NULL);
+        http_reply *r = tenant_call(d, secret, "POST", "/v1/sessions", "Idempotency-Key: one\r\n",
+                                    scene);
+        http_expect(r, 201);
+        ck_assert_ptr_null(http_header(r, "Idempotency-Replayed"));
+        session_await(d, json_text(r->json, "id"), "succeeded");
+        snprintf(target, sizeof target, "/v1/sessions/%s", json_text(r->json, "id"));
+        http_reply_free(r);
+        ck_assert_int_eq(status_of(secret, "DELETE", target, NULL), 204);
+        ck_assert_int_eq(status_of(d->token, "DELETE", "/v1/users/alice", NULL), 204);
+    }
+    free(scene);
 }
 END_TEST
 
@@ -556,6 +648,8 @@ int main(void)
     tcase_set_timeout(c, 120);
     tcase_add_checked_fixture(c, start, stop_daemon);
     tcase_add_test(c, commands_beside_a_daemon);
+    tcase_add_test(c, removed_in_the_middle);
+    tcase_add_test(c, keys_go_with_their_user);
     tcase_add_test(c, they_survive_a_restart);
     tcase_add_test(c, they_survive_the_database);
     tcase_add_test(c, a_token_begets_no_more_than_itself);
