@@ -356,6 +356,126 @@ static void measure_connections(const daemon_fixture *d, const char *id)
     dismiss(&c);
 }
 
+/* ---- what the machine asks for ----------------------------------------------------------------
+ */
+
+/* Read whatever comes on so many connections to the port, until killed. */
+static _Noreturn void drain(int port)
+{
+    static unsigned char block[BLOCK];
+    struct epoll_event events[256];
+    daemon_fixture to = {.port = port};
+    int epoll = epoll_create1(EPOLL_CLOEXEC);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    for (int i = 0; i < FOLLOWERS; i++) {
+        int fd = connect_to(&to);
+        struct epoll_event event = {.events = EPOLLIN, .data.fd = fd};
+        epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event);
+    }
+    for (;;) {
+        int n = epoll_wait(epoll, events, 256, -1);
+        for (int i = 0; i < n; i++)
+            if (recv(events[i].data.fd, block, sizeof block, MSG_DONTWAIT) == 0)
+                _exit(0);
+    }
+}
+
+/* The floor: one send() a frame and follower, nothing else. On loopback the receiver's half of TCP is
+ * done in the sender's time. */
+static void measure_floor(const char *form, size_t bytes, double seconds)
+{
+    static unsigned char frame[BLOCK];
+    static int to[FOLLOWERS];
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t size = sizeof address;
+    int listening = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), sent = 0;
+    ck_assert_int_eq(bind(listening, (struct sockaddr *)&address, size), 0);
+    ck_assert_int_eq(listen(listening, FOLLOWERS), 0);
+    ck_assert_int_eq(getsockname(listening, (struct sockaddr *)&address, &size), 0);
+    pid_t client = fork();
+    ck_assert_int_ge(client, 0);
+    if (client == 0)
+        drain(ntohs(address.sin_port));
+    for (int i = 0; i < FOLLOWERS; i++)
+        ck_assert_int_ge(to[i] = accept4(listening, NULL, NULL, SOCK_CLOEXEC), 0);
+    double cpu = bench_cpu_seconds(getpid()), begin = daemon_fixture_clock();
+    int frames = (int)(seconds * RATE);
+    for (int k = 0; k < frames; k++) {
+        sleep_until(begin + (double)k / RATE);
+        for (int i = 0; i < FOLLOWERS; i++)
+            sent += send(to[i], frame, bytes, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)bytes;
+    }
+    double took = daemon_fixture_clock() - begin;
+    printf("  %-28s  %5.1f                                %5.2f\n", form, sent / took / FOLLOWERS,
+           (bench_cpu_seconds(getpid()) - cpu) / took);
+    kill(client, SIGKILL);
+    waitpid(client, NULL, 0);
+    for (int i = 0; i < FOLLOWERS; i++)
+        close(to[i]);
+    close(listening);
+}
+
+/* ---- a worker ---------------------------------------------------------------------------------
+ */
+
+/* Of a session that runs as fast as it can: frames a second, and its processor time for one. */
+static void watch_worker(const daemon_fixture *d, const char *id, double seconds, crowd *followers,
+                         double *rate, double *cpu_ms)
+{
+    pid_t worker = daemon_fixture_worker(id);
+    json_t *before = session_show(d, id);
+    double cpu = bench_cpu_seconds(worker), begin = daemon_fixture_clock();
+    if (followers)
+        attend(followers, seconds);
+    else
+        sleep_until(begin + seconds);
+    json_t *after = session_show(d, id);
+    double took = daemon_fixture_clock() - begin;
+    double frames =
+        json_number_value(json_object_get(json_object_get(after, "progress"), "frame")) -
+        json_number_value(json_object_get(json_object_get(before, "progress"), "frame"));
+    *rate = frames / took;
+    *cpu_ms = 1e3 * (bench_cpu_seconds(worker) - cpu) / frames;
+    json_decref(before);
+    json_decref(after);
+}
+
+static void measure_worker(const daemon_fixture *d, double seconds)
+{
+    static const int counts[] = {100, 1000};
+    char id[33], target[200];
+    double alone, rate, cpu_alone, cpu;
+    static crowd c;
+    session_post(
+        d,
+        "{\"pliant\": 1, \"time\": {\"step\": 0.001, \"steps\": 100000000},"
+        " \"solver\": {\"iterations\": 12, \"tolerance\": 0}, \"resources\": {\"cores\": 1},"
+        " \"output\": {\"retention\": {\"last\": 1000}}, \"bodies\": [{\"mesh\":"
+        " {\"box\": {\"size\": [1, 1, 1], \"cells\": [9, 9, 9]}}}]}",
+        id);
+    session_await_frame(d, id, 60);
+    puts("a worker of one core, 1000 vertices, as fast as it can, each follower u16 at most 60 "
+         "frames/s");
+    puts("  followers   frames/s   slower by   its processor time, ms a frame");
+    for (int i = 0; i < 2; i++) {
+        watch_worker(d, id, seconds, NULL, &alone, &cpu_alone);
+        snprintf(target, sizeof target,
+                 "/v1/sessions/%s/frames?mode=latest&follow=1&dtype=u16&max_fps=60", id);
+        gather_crowd(d, target, counts[i], &c);
+        attend(&c, 1);
+        watch_worker(d, id, seconds, &c, &rate, &cpu);
+        dismiss(&c);
+        printf(
+            "          0     %6.1f                     %6.2f\n  %9d     %6.1f     %5.1f %%         "
+            "%6.2f\n",
+            alone, cpu_alone, counts[i], rate, 100 * (1 - rate / alone), cpu);
+        fflush(stdout);
+    }
+    snprintf(target, sizeof target, "/v1/sessions/%s", id);
+    http_reply_free(http_call(d, "DELETE", target, NULL, NULL, 0));
+    session_await_gone(d, id);
+}
+
 static void measure(void)
 {
     static const char *const options[] = {"--max-connections", "12000", "--cores", "1", NULL};
@@ -366,17 +486,20 @@ static void measure(void)
     files.rlim_cur = files.rlim_max;
     setrlimit(RLIMIT_NOFILE, &files);
     daemon_fixture_start(&d, options);
+    double seconds = is_long_form() ? 30 : 5;
+    measure_worker(&d, seconds);
     pid_t feeder = make_session(&d, id);
-    printf("%d followers of one session: %d vertices, %d frames a second, latest\n", FOLLOWERS,
+    printf("\n%d followers of one session: %d vertices, %d frames a second, latest\n", FOLLOWERS,
            VERTICES, RATE);
     puts("                                 frames/s each   age of a frame, ms      daemon's      "
          "made a  client");
     puts("  form                            mean  least     p50    p99    most    cores     MB   "
          "frame   cores    GB/s");
-    double seconds = is_long_form() ? 30 : 5;
     measure_followers(&d, id, "", seconds);
     measure_followers(&d, id, "&dtype=u16", seconds);
     measure_followers(&d, id, "&dtype=u16&vertices=surface", seconds);
+    measure_floor("bare send() of as stored", HEAD + 12 * VERTICES, seconds);
+    measure_floor("bare send() of u16", HEAD + 48 + 6 * VERTICES, seconds);
     measure_connections(&d, id);
     kill(feeder, SIGKILL);
     waitpid(feeder, NULL, 0);
