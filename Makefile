@@ -108,6 +108,8 @@ LIBS_CHECK := -lcheck -lsubunit -lrt
 .DELETE_ON_ERROR:
 .SECONDARY:
 
+include clients/web/web.mk
+
 ##@ Building
 .PHONY: all
 all: deps $(PROGRAMS) compile_commands.json ## build every program into build/
@@ -124,7 +126,7 @@ build/.deps: deploy/install-deps
 .PHONY: test-deps
 test-deps: build/.test-deps
 build/.test-deps: deploy/install-deps | build/.deps
-	@deploy/install-deps --with-tests
+	@deploy/install-deps --dev
 	@touch $@
 
 $(BUILD)/libengine.a: $(ENGINE_OBJ)
@@ -175,8 +177,8 @@ $(CUDA_DIR)/%.o: engine/backends/cuda/%.c | deps
 $(BUILD)/libpliant_cuda.so: $(CUDA_OBJ) $(BUILD)/libengine.a
 	$(NVCC) -shared -cudart static -o $@ $(CUDA_OBJ) $(BUILD)/libengine.a -Xlinker --exclude-libs=ALL -Xlinker --no-undefined -lgomp -lm
 
-$(BUILD)/pliantd: $(call obj,$(SERVER_SRC)) $(BUILD)/libprotocol.a
-	$(CC) -o $@ $(call obj,$(SERVER_SRC)) $(BUILD)/libprotocol.a $(LDFLAGS_ALL) $(LIBS_SERVER) $(LIBS_PROTOCOL)
+$(BUILD)/pliantd: $(call obj,$(SERVER_SRC) $(EMBEDDED_SRC)) $(BUILD)/libprotocol.a
+	$(CC) -o $@ $(call obj,$(SERVER_SRC) $(EMBEDDED_SRC)) $(BUILD)/libprotocol.a $(LDFLAGS_ALL) $(LIBS_SERVER) $(LIBS_PROTOCOL)
 $(BUILD)/pliant-worker: $(BUILD)/obj/server/worker/worker_main.o $(BUILD)/libworker.a $(BUILD)/libprotocol.a $(BUILD)/libengine.a
 	$(CC) -o $@ $< $(BUILD)/libworker.a $(BUILD)/libprotocol.a $(BUILD)/libengine.a $(LDFLAGS_ALL) $(LIBS_PROTOCOL) $(LIBS_LINEAR)
 # The preflight links no BLAS: its start costs a millisecond, and a mesh parser is near no solver.

@@ -155,6 +155,11 @@ const char *pl_auth_default_owner(void)
     return owner_name;
 }
 
+pl_principal *pl_auth_owner(const pl_daemon *daemon)
+{
+    return pl_principal_acquire(daemon->auth->owner);
+}
+
 pl_principal *pl_auth_token(const pl_daemon *daemon, const char *token)
 {
     size_t length = strlen(token);

@@ -28,6 +28,8 @@ pl_principal *pl_auth_principal(const pl_daemon *daemon, const pl_claims *claims
 pl_principal *pl_auth_token(const pl_daemon *daemon, const char *token);
 bool pl_auth_same_hash(const char *a, const char *b); /* of 64 characters, in constant time */
 
+/* The owner, by the token: a reference. */
+pl_principal *pl_auth_owner(const pl_daemon *daemon);
 /* Whose everything is while there is one owner. */
 const char *pl_auth_default_owner(void);
 

@@ -121,8 +121,9 @@ void pl_reply_source(pl_request *r, const char *type, const pl_source *source, v
 /* Add a header to the reply, before or after the call that makes it. */
 __attribute__((format(printf, 3, 4))) void pl_reply_header(pl_request *r, const char *name,
                                                            const char *format, ...);
-/* For a document that never changes: sets ETag and Cache-Control; true where the client has it
- * already and 304 was replied. */
+/* Sets ETag and Cache-Control; true where the client has it already and 304 was replied. */
+bool pl_reply_tagged(pl_request *r, const char *name, const char *caching);
+/* The same for a document that never changes. */
 bool pl_reply_unchanged(pl_request *r, const char *etag_format, ...)
     __attribute__((format(printf, 2, 3)));
 /* A whole document that changes with the daemon's version or options only: 200, or 304 by an ETag

@@ -193,17 +193,38 @@ void pl_handle_login(pl_request *r)
     pl_body_close(&b);
 }
 
+/* For a page, which can not see its own cookie: nobody is no fault here. */
+void pl_handle_login_show(pl_request *r)
+{
+    const pl_principal *p = pl_request_principal(r);
+    bool whole = p && !p->session[0]; /* and not one session's link */
+    pl_json_writer w = {0};
+    pl_json_begin_object(&w);
+    pl_json_set_string(&w, "user", whole ? p->user : NULL);
+    pl_json_end_object(&w);
+    pl_reply_json(r, 200, pl_json_finish(&w, NULL));
+    pl_reply_header(r, "Cache-Control", "no-store");
+}
+
+bool pl_login_code_make(pl_daemon *d, pl_principal *principal, char secret[33], char url[400])
+{
+    char hash[65];
+    if (pl_random_id(secret) != 0) {
+        return false;
+    }
+    pl_sha256_hex(secret, strlen(secret), hash);
+    codes_put(d->login_codes, hash, principal);
+    snprintf(url, 400, "%s/#code=%s", d->url, secret);
+    return true;
+}
+
 void pl_handle_login_code(pl_request *r)
 {
-    pl_daemon *d = pl_request_daemon(r);
-    char secret[33], hash[65], url[400];
-    if (pl_random_id(secret) != 0) {
+    char secret[33], url[400];
+    if (!pl_login_code_make(pl_request_daemon(r), pl_request_principal(r), secret, url)) {
         pl_reply_empty(r, 500);
         return;
     }
-    pl_sha256_hex(secret, strlen(secret), hash);
-    codes_put(d->login_codes, hash, pl_request_principal(r));
-    snprintf(url, sizeof url, "%s/#code=%s", d->url, secret);
     pl_json_writer w = {0};
     pl_json_begin_object(&w);
     pl_json_set_string(&w, "code", secret);

@@ -22,6 +22,8 @@ static const parameter known_parameters[] = {
     {"{name}", "string", "of the user or group"},
     {"{user}", "string", "a user's name"},
     {"{link}", "string", "a share link's id, 32 hex digits"},
+    {"{file}", "string", "as the page names it"},
+    {"{scene}", "string", "its name in the gallery"},
     {"from", "integer", "first frame to send (0)"},
     {"to", "integer", "last frame to send"},
     {"limit", "integer", "how many, at most"},

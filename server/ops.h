@@ -11,8 +11,6 @@ void pl_handle_ready(pl_request *r);  /* it takes new sessions: loaded, and not 
 void pl_handle_metrics_page(pl_request *r);
 void pl_handle_version(pl_request *r);
 void pl_handle_capabilities(pl_request *r);
-void pl_handle_root(pl_request *r);
-void pl_handle_front_script(pl_request *r);
 
 /* The body of /v1/capabilities, made once at start; malloc'ed. */
 char *pl_capabilities_build(const pl_daemon *daemon);

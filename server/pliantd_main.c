@@ -161,6 +161,20 @@ static bool start_parts(pl_daemon *d)
            (d->http = pl_http_create(d, pl_routes));
 }
 
+/* Whoever sees the terminal that a daemon was started from could read its token. */
+static void print_login(pl_daemon *d)
+{
+    char secret[33], url[400];
+    pl_principal *owner = pl_auth_owner(d);
+    if (strncmp(d->url, "http", 4) == 0 && !d->options.no_auth && isatty(STDOUT_FILENO) &&
+        pl_login_code_make(d, owner, secret, url)) {
+        printf("dashboard, once and within five minutes: %s\n"
+               "later: pliant login prints another address\n",
+               url);
+    }
+    pl_principal_release(owner);
+}
+
 static bool announce(pl_daemon *d)
 {
     char line[400];
@@ -170,6 +184,7 @@ static bool announce(pl_daemon *d)
         return false;
     }
     printf("pliantd %s listening on %s\n", PLIANT_VERSION, d->url);
+    print_login(d);
     fflush(stdout);
     atomic_store(&d->ready, true);
     pl_executor_kick(d->executor);

@@ -236,6 +236,16 @@ static const pl_reply_field mesh_field_fields[] = {
     {"components", "integer", "values an element"},
     {0},
 };
+static const pl_reply_field gallery_scene_fields[] = {
+    {"name", "string", "of its address"},
+    {"title", "string", "the scene's name: what it shows"},
+    {"links", "{}string", "where it is"},
+    {0},
+};
+static const pl_reply_field gallery_fields[] = {
+    {"items", "[]#GalleryScene", "by name"},
+    {0},
+};
 static const pl_reply_field version_fields[] = {
     {"name", "string", "pliant"},
     {"version", "string", "of the daemon"},
@@ -290,6 +300,10 @@ static const pl_reply_field membership_fields[] = {
 static const pl_reply_field login_fields[] = {
     {"user", "string", "who is logged in"},
     {"expires", "string", "RFC 3339"},
+    {0},
+};
+static const pl_reply_field logged_in_fields[] = {
+    {"user", "string?", "null: nobody"},
     {0},
 };
 static const pl_reply_field login_request_fields[] = {
@@ -476,6 +490,8 @@ const pl_reply_table pl_reply_tables[] = {
     {"Quality", "Shape of the tetrahedra.", quality_fields},
     {"MeshTag", "A group of elements.", mesh_tag_fields},
     {"MeshField", "Values of elements.", mesh_field_fields},
+    {"GalleryScene", "A scene to begin with, without the scene itself.", gallery_scene_fields},
+    {"Gallery", "Scenes to begin with.", gallery_fields},
     {"Version", "Versions.", version_fields},
     {"Health", "A sign of life.", health_fields},
     {"Topology", "What to draw.", topology_fields},
@@ -483,6 +499,7 @@ const pl_reply_table pl_reply_tables[] = {
     {"EventList", "What happened.", event_list_fields},
     {"Me", "Who asks.", me_fields},
     {"Login", "A browser's login.", login_fields},
+    {"LoggedIn", "Whom a page's requests are from.", logged_in_fields},
     {"LoginRequest", "One of the two.", login_request_fields},
     {"LoginCode", "A code to log in with.", login_code_fields},
     {"Link", "A share link, without its secret.", link_fields},

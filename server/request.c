@@ -298,8 +298,7 @@ bool pl_etag_listed(const char *list, const char *etag, bool strong)
     return false;
 }
 
-/* ETag and Cache-Control; true where the client has it already and 304 was replied. */
-static bool reply_tagged(pl_request *r, const char *name, const char *caching)
+bool pl_reply_tagged(pl_request *r, const char *name, const char *caching)
 {
     char etag[208];
     snprintf(etag, sizeof etag, "\"%.200s\"", name);
@@ -320,7 +319,7 @@ bool pl_reply_unchanged(pl_request *r, const char *etag_format, ...)
     va_start(args, etag_format);
     vsnprintf(name, sizeof name, etag_format, args);
     va_end(args);
-    return reply_tagged(r, name, "private, max-age=31536000, immutable");
+    return pl_reply_tagged(r, name, "private, max-age=31536000, immutable");
 }
 
 void pl_reply_document(pl_request *r, const char *type, char *text)
@@ -329,7 +328,7 @@ void pl_reply_document(pl_request *r, const char *type, char *text)
     if (text) {
         pl_sha256_hex(text, strlen(text), hash);
         hash[32] = 0;
-        if (reply_tagged(r, hash, "no-cache")) {
+        if (pl_reply_tagged(r, hash, "no-cache")) {
             free(text);
             return;
         }

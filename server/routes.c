@@ -7,6 +7,7 @@
 #include "server/controls.h"
 #include "server/event_stream.h"
 #include "server/frame.h"
+#include "server/gallery.h"
 #include "server/links.h"
 #include "server/login.h"
 #include "server/mesh_list.h"
@@ -20,6 +21,7 @@
 #include "server/quota.h"
 #include "server/streams.h"
 #include "server/tenant_api.h"
+#include "server/web.h"
 #include "server/webhooks.h"
 
 #define JSON    "application/json"
@@ -112,6 +114,10 @@ const pl_route pl_routes[] = {
     {"POST", "/v1/validate", pl_handle_validate, PL_RUN_CHECKS, PL_SCOPE_SUBMIT, PL_TAKES_JSON,
      .produces = JSON, .replies = "200 Validation", .body = "#Scene",
      .summary = "Check a scene and estimate its cost; nothing is kept"},
+    {"GET", "/v1/gallery", pl_handle_gallery, PL_RUN_FILES, PL_SCOPE_READ, .produces = JSON,
+     .replies = "200 Gallery, 304", .summary = "Scenes to begin with"},
+    {"GET", "/v1/gallery/{scene}", pl_handle_gallery_scene, PL_RUN_HERE, PL_SCOPE_READ,
+     .produces = JSON, .replies = "200 Scene, 304", .summary = "A scene to begin with"},
     {"GET", "/v1/meshes", pl_handle_meshes, PL_RUN_FILES, PL_SCOPE_READ, .produces = JSON,
      .query = {"limit", "cursor"}, .replies = "200 MeshList",
      .summary = "Meshes that you hold, yourself or with a group"},
@@ -152,6 +158,8 @@ const pl_route pl_routes[] = {
      .summary = "Make a token that allows no more than the credential that asks"},
     {"DELETE", "/v1/tokens/{id}", pl_handle_token_revoke, PL_RUN_FILES, PL_SCOPE_ANY,
      .produces = JSON, .replies = "204", .summary = "Revoke a token, and those made with it"},
+    {"GET", "/v1/login", pl_handle_login_show, PL_RUN_HERE, PL_SCOPE_PUBLIC, .produces = JSON,
+     .replies = "200 LoggedIn", .summary = "Who is logged in, if anybody; never a 401"},
     {"POST", "/v1/login", pl_handle_login, PL_RUN_FILES, PL_SCOPE_PUBLIC, PL_TAKES_JSON,
      .produces = JSON, .replies = "200 Login", .body = "#LoginRequest",
      .summary = "Exchange a token, or a code that is good once, for a browser's cookie"},
@@ -206,8 +214,12 @@ const pl_route pl_routes[] = {
      .produces = "text/html, text/plain", .replies = "200, 304",
      .summary = "What a problem means and what to do"},
     {"GET", "/", pl_handle_root, PL_RUN_HERE, PL_SCOPE_PUBLIC, .produces = "text/html",
-     .summary = "What this is"},
+     .replies = "200, 304", .summary = "The dashboard"},
+    {"GET", "/assets/{file}", pl_handle_asset, PL_RUN_HERE, PL_SCOPE_PUBLIC,
+     .produces = "text/javascript, text/css, image/svg+xml, text/plain", .replies = "200, 304",
+     .summary = "What the dashboard's page loads"},
     {"GET", "/front.js", pl_handle_front_script, PL_RUN_HERE, PL_SCOPE_PUBLIC,
-     .produces = "text/javascript", .summary = "The front page's script: logins and share links"},
+     .produces = "text/javascript", .replies = "200, 304",
+     .summary = "The script of the page that stands in for a dashboard that was not built"},
     {.method = NULL},
 };

@@ -20,7 +20,7 @@ $(FUZZ)/libprotocol.a: $(call fuzz_obj,$(PROTOCOL_SRC) engine/fault.c engine/met
 FUZZ_GCC_OBJ := $(foreach i,$(ISAS),$(patsubst %.c,$(BUILD)/obj/%.$(i).o,$(ENGINE_ISA_SRC))) $(call obj,engine/isa.c)
 $(FUZZ)/libengine.a: $(call fuzz_obj,$(filter-out engine/isa.c,$(ENGINE_SRC))) $(FUZZ_GCC_OBJ)
 $(FUZZ)/libworker.a: $(call fuzz_obj,$(WORKER_SRC))
-$(FUZZ)/libserver.a: $(call fuzz_obj,$(filter-out %_main.c,$(SERVER_SRC)))
+$(FUZZ)/libserver.a: $(call fuzz_obj,$(filter-out %_main.c,$(SERVER_SRC)) $(EMBEDDED_SRC))
 $(FUZZ)/libfuzz.a: $(call fuzz_obj,tests/fuzz/fuzz.c)
 $(FUZZ)/%.a:
 	@mkdir -p $(@D) && rm -f $@

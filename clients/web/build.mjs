@@ -1,0 +1,67 @@
+// Bundles the dashboard: node clients/web/build.mjs PACKAGES OUT
+//   PACKAGES/node_modules  what package-lock.json names, installed
+//   OUT/index.html         the page; OUT/assets/NAME-HASH.* what it loads, named by what it holds
+// The same sources and packages give the same bytes.
+import {createHash} from 'node:crypto';
+import {existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync} from 'node:fs';
+import {createRequire} from 'node:module';
+import {dirname, extname, join, resolve} from 'node:path';
+import {fileURLToPath} from 'node:url';
+
+const here = dirname(fileURLToPath(import.meta.url));
+const [packages, out] = process.argv.slice(2).map(path => resolve(path));
+const modules = join(packages, 'node_modules');
+const esbuild = createRequire(join(packages, 'package.json'))('esbuild');
+const assets = join(out, 'assets');
+
+// A file named by its contents; returns its address.
+function keep(name, bytes) {
+    const hash = createHash('sha256').update(bytes).digest('hex').slice(0, 10);
+    const type = extname(name);
+    const file = `${name.slice(0, -type.length)}-${hash}${type}`;
+    writeFileSync(join(assets, file), bytes);
+    return `/assets/${file}`;
+}
+
+// What the packages in the bundle ask to be passed on with them.
+function licences() {
+    const {dependencies} = JSON.parse(readFileSync(join(here, 'package.json'), 'utf8'));
+    return Object.keys(dependencies).map(name => {
+        const folder = join(modules, name);
+        const file = readdirSync(folder).find(entry => /^licen[cs]e/i.test(entry));
+        const {version} = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+        return `${name} ${version}\n\n${file ? readFileSync(join(folder, file), 'utf8') : ''}`;
+    }).join('\n----\n\n');
+}
+
+rmSync(out, {recursive: true, force: true});
+mkdirSync(assets, {recursive: true});
+const built = await esbuild.build({
+    absWorkingDir: here,
+    entryPoints: ['src/main.jsx'],
+    outdir: assets,
+    write: false,
+    bundle: true,
+    minify: true,
+    format: 'esm',
+    target: ['es2022'],
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
+    legalComments: 'none',
+    nodePaths: [modules],
+    define: {'process.env.NODE_ENV': '"production"'},
+    logLevel: 'warning',
+});
+const address = {};
+for (const file of built.outputFiles) {
+    address[extname(file.path)] = keep(`main${extname(file.path)}`, file.contents);
+}
+if (existsSync(join(here, 'src/icon.svg'))) {
+    address['.svg'] = keep('icon.svg', readFileSync(join(here, 'src/icon.svg')));
+}
+address['.txt'] = keep('licences.txt', licences());
+const page = readFileSync(join(here, 'src/index.html'), 'utf8');
+writeFileSync(join(out, 'index.html'), page.replace(/\{\{(\.\w+)\}\}/g, (_, type) => {
+    if (!address[type]) throw new Error(`src/index.html asks for ${type}, of which there is none`);
+    return address[type];
+}));
