@@ -1,11 +1,12 @@
-"""How fast the Python client follows stored frames into arrays: GB a second by the clock and of its own
-processor time, with numpy and without. A session of 17,576 vertices (211 KB a frame)."""
+"""How fast the Python client follows stored frames into arrays: GB a second by the clock and of its
+own processor time, with numpy and without. A session of 17,576 vertices (211 KB a frame)."""
 
 import os
 import sys
 import time
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "python"))
+TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(TESTS, "python"))
 from support import Daemon, npy, pliant, records, scene  # noqa: E402
 
 FRAMES, ROUNDS = 400, 5
@@ -25,9 +26,11 @@ def main():
     daemon = Daemon()
     try:
         with pliant.Client(state=daemon.state) as client:
-            wanted = scene(steps=FRAMES, cells=25, solver={"method": "gradient_descent", "iterations": 1})
+            solver = {"method": "gradient_descent", "iterations": 1}
+            wanted = scene(steps=FRAMES, cells=25, solver=solver)
             session = client.submit(wanted, checked=30).wait(600, check=True)
-            print("Python client following stored frames: GB/s by the clock, of its processor time (best)")
+            print("Python client following stored frames:", end=" ")
+            print("GB/s by the clock, of its processor time (best)")
             for name, module, dtype in (("f32, numpy", numpy, None), ("u16, numpy", numpy, "u16"),
                                         ("f32, no numpy", None, None)):
                 if "no numpy" not in name and numpy is None:

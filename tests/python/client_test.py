@@ -11,7 +11,18 @@ import subprocess
 import sys
 import unittest
 
-from support import ROOT, Daemon, Relay, endless, main, npy, pliant, scene, until, with_and_without_numpy
+from support import (
+    ROOT,
+    Daemon,
+    Relay,
+    endless,
+    main,
+    npy,
+    pliant,
+    scene,
+    until,
+    with_and_without_numpy,
+)
 
 CUBE = os.path.join(ROOT, "tests", "http", "fixtures", "cube.msh")
 
@@ -21,7 +32,8 @@ class ClientTest(unittest.TestCase):
     def setUpClass(cls):
         cls.daemon = Daemon()
         cls.client = pliant.Client(state=cls.daemon.state)
-        cls.done = cls.client.submit(scene(labels={"kind": "done"}), checked=20).wait(60, check=True)
+        cls.done = cls.client.submit(scene(labels={"kind": "done"}), checked=20)
+        cls.done.wait(60, check=True)
 
     @classmethod
     def tearDownClass(cls):
@@ -74,7 +86,10 @@ class ClientTest(unittest.TestCase):
         self.assertNotIn(mesh["upload"][7:], [m["hash"] for m in client.meshes()])
 
     def test_files_that_can_not_be_read_are_faults(self):
-        for mesh, code in (({"file": "none.msh"}, "file_unreadable"), ({"file": "x.stp"}, "unknown_format")):
+        for mesh, code in (
+            ({"file": "none.msh"}, "file_unreadable"),
+            ({"file": "x.stp"}, "unknown_format"),
+        ):
             with self.assertRaises(pliant.SceneFilesUnreadable) as caught:
                 self.client.submit(self.write_scene("bad.json", mesh))
             fault = caught.exception.faults[0]
@@ -114,7 +129,10 @@ class ClientTest(unittest.TestCase):
         self.assertEqual(relay.connections, 2)
 
     def test_a_busy_daemon_is_asked_again(self):
-        busy = b"HTTP/1.1 503 Busy\r\nRetry-After: 0\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}"
+        busy = (
+            b"HTTP/1.1 503 Busy\r\nRetry-After: 0\r\nContent-Length: 2\r\n"
+            b"Connection: close\r\n\r\n{}"
+        )
         relay = Relay(self.daemon.port, answer=lambda number: busy if number < 2 else None)
         self.addCleanup(relay.close)
         with pliant.Client(relay.url, self.daemon.token) as client:
@@ -136,7 +154,8 @@ class ClientTest(unittest.TestCase):
         self.assertEqual(self.client.session(self.done.id).name, "renamed")
         with self.assertRaises(pliant.Problem) as caught:
             stale.patch(name="too late")
-        self.assertEqual((caught.exception.status, caught.exception.code), (412, "changed_meanwhile"))
+        self.assertEqual(caught.exception.status, 412)
+        self.assertEqual(caught.exception.code, "changed_meanwhile")
 
     def test_what_is_deleted_is_not_found(self):
         session = self.client.submit(scene(steps=1)).wait(30)
@@ -163,7 +182,10 @@ class ClientTest(unittest.TestCase):
         until(lambda: session.refresh().state == "paused", "the pause")
         here = session.last_frame
         self.assertEqual(session.step(2), here + 2)
-        until(lambda: session.refresh().last_frame == here + 2 and session.state == "paused", "two frames")
+        until(
+            lambda: session.refresh().last_frame == here + 2 and session.state == "paused",
+            "two frames",
+        )
         probes = session.probes()
         self.assertEqual(probes["frame"], list(range(here + 3)))
         self.assertEqual((len(probes["low"]), probes["low"][0]), (here + 3, -0.5))
@@ -264,9 +286,12 @@ class OtherWaysTest(unittest.TestCase):
         self.addCleanup(shutil.rmtree, folder)
         key, certificate = os.path.join(folder, "key"), os.path.join(folder, "cert")
         subprocess.run(
-            ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
-             "-keyout", key, "-out", certificate, "-days", "2", "-subj", "/CN=localhost", "-addext",
-             "subjectAltName=IP:127.0.0.1"], check=True, capture_output=True)
+            ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256"]
+            + ["-nodes", "-keyout", key, "-out", certificate, "-days", "2"]
+            + ["-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1"],
+            check=True,
+            capture_output=True,
+        )
         daemon = Daemon("--tls-cert", certificate, "--tls-key", key)
         url = f"https://127.0.0.1:{daemon.port}"
         with self.assertRaises(pliant.Unreachable):

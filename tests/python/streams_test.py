@@ -8,7 +8,18 @@ import time
 import unittest
 import warnings
 
-from support import Daemon, Relay, endless, main, npy, pliant, records, scene, until, with_and_without_numpy
+from support import (
+    Daemon,
+    Relay,
+    endless,
+    main,
+    npy,
+    pliant,
+    records,
+    scene,
+    until,
+    with_and_without_numpy,
+)
 
 
 def record(kind, frame, payload):

@@ -1,5 +1,5 @@
-"""What the tests of the Python client share: a daemon on loopback with a temporary state, a proxy that
-cuts connections, and the last line that tests/run-tests reads."""
+"""What the tests of the Python client share: a daemon on loopback with a temporary state, a proxy
+that cuts connections, and the last line that tests/run-tests reads."""
 
 from __future__ import annotations
 
@@ -35,7 +35,11 @@ def scene(steps: int = 20, cells: int = 2, **more: Any) -> Dict[str, Any]:
         "solver": {"method": "gradient_descent", "iterations": 2},
         "materials": {"rubber": {"young": 1e4, "poisson": 0.3, "density": 1000}},
         "bodies": [
-            {"name": "box", "mesh": {"box": {"size": [1, 1, 1], "cells": [cells] * 3}}, "material": "rubber"}
+            {
+                "name": "box",
+                "mesh": {"box": {"size": [1, 1, 1], "cells": [cells] * 3}},
+                "material": "rubber",
+            }
         ],
         **more,
     }
@@ -110,9 +114,10 @@ def until(condition: Callable[[], bool], what: str, seconds: float = 30.0) -> No
 
 
 class Relay:
-    """Stands between a client and a daemon. `cut(number, sent)` is asked after each piece that the daemon
-    sent on connection `number` (from 0), `sent` bytes in all: True ends that connection, the rest unsent.
-    `answer(number)` may give bytes that a connection is answered with instead of asking the daemon."""
+    """Stands between a client and a daemon. `cut(number, sent)` is asked after each piece that the
+    daemon sent on connection `number` (from 0), `sent` bytes in all: True ends that connection, the
+    rest unsent. `answer(number)` may give bytes that a connection is answered with instead of
+    asking the daemon."""
 
     def __init__(
         self,

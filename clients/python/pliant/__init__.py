@@ -7,8 +7,8 @@
     for frame in session.frames():
         print(frame.number, frame.time, frame.positions[:, 1].min())
 
-Only the standard library is needed. Where numpy is installed, arrays are numpy's. `pliant.aio` has the
-same for asyncio.
+Only the standard library is needed. Where numpy is installed, arrays are numpy's. `pliant.aio` has
+the same for asyncio.
 """
 
 from .client import Client

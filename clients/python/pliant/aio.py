@@ -6,8 +6,8 @@
             ...
 
 Each call, and each stream while one waits for its next item, has a thread of the client's own pool
-(`threads`, 32), so that a slow daemon holds up nothing else. Streams read ahead `AHEAD` items at most.
-"""
+(`threads`, 32), so that a slow daemon holds up nothing else. Streams read ahead `AHEAD` items at
+most. """
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ class _Threads:
 
 
 class Stream(AsyncIterator[T], Generic[T]):
-    """One of `pliant`'s streams. Close it (or use `async with`) where you stop before its end. What it
-    learns on its way (`reason`, `gaps`, `reconnects`) is the attribute of the same name."""
+    """One of `pliant`'s streams. Close it (or use `async with`) where you stop before its end. What
+    it learns on its way (`reason`, `gaps`, `reconnects`) is the attribute of the same name."""
 
     def __init__(self, threads: _Threads, make: Callable[[], Any]) -> None:
         self._threads, self._make = threads, make

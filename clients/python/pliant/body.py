@@ -13,8 +13,8 @@ _UNTIL_CLOSE = 1 << 62
 
 
 class Body:
-    """Reads an HTTP/1.1 answer from a socket. Every read returns less than was asked for, or nothing,
-    where the body or the connection ends."""
+    """Reads an HTTP/1.1 answer from a socket. Every read returns less than was asked for, or
+    nothing, where the body or the connection ends."""
 
     def __init__(self, sock: socket.socket) -> None:
         self._sock = sock

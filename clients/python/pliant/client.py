@@ -15,13 +15,15 @@ from .transport import Transport, path_of
 
 
 class Client:
-    """A daemon. Server and token are found as the command line finds them: the arguments, PLIANT_SERVER
-    and PLIANT_TOKEN (or PLIANT_TOKEN_FILE), the files url and token of the state directory (`state`,
-    else $XDG_STATE_HOME/pliant or ~/.local/state/pliant), http://127.0.0.1:8080.
+    """A daemon. Server and token are found as the command line finds them: the arguments,
+    PLIANT_SERVER and PLIANT_TOKEN (or PLIANT_TOKEN_FILE), the files url and token of the state
+    directory (`state`, else $XDG_STATE_HOME/pliant or ~/.local/state/pliant),
+    http://127.0.0.1:8080.
 
-    server: http://..., https://... or unix:PATH. timeout: seconds for an answer. retry_for: seconds for
-    which a request is tried again where the daemon is busy (429, 503; Retry-After is kept) or was there
-    and is gone. context: how TLS is checked, instead of the system's certificates. Safe for threads."""
+    server: http://..., https://... or unix:PATH. timeout: seconds for an answer. retry_for: seconds
+    for which a request is tried again where the daemon is busy (429, 503; Retry-After is kept) or
+    was there and is gone. context: how TLS is checked, instead of the system's certificates. Safe
+    for threads."""
 
     def __init__(
         self,
@@ -59,12 +61,12 @@ class Client:
         key: Optional[str] = None,
         checked: float = 0,
     ) -> Session:
-        """Submit a scene: a dict, or the path of a JSON file. Mesh files that it names (paths count from
-        `folder`, default the scene file's) are uploaded where the daemon lacks them.
+        """Submit a scene: a dict, or the path of a JSON file. Mesh files that it names (paths count
+        from `folder`, default the scene file's) are uploaded where the daemon lacks them.
 
-        key: an Idempotency-Key, by which the same submission is never made twice; one is made up for
-        each call, so that a request that was cut is sent again safely. checked: wait so many seconds
-        for the check of a large scene. SceneRefused lists every fault."""
+        key: an Idempotency-Key, by which the same submission is never made twice; one is made up
+        for each call, so that a request that was cut is sent again safely. checked: wait so many
+        seconds for the check of a large scene. SceneRefused lists every fault."""
         ready = SceneFiles(scene, folder)
         for digest, path in ready.files.items():
             self._upload(digest, path, group)
@@ -83,8 +85,8 @@ class Client:
         return Session(self._transport, info)
 
     def validate(self, scene: Scene, folder: Optional[str] = None) -> Dict[str, Any]:
-        """What a scene would take: "estimate", "bodies", "warnings". SceneRefused lists its faults. Mesh
-        files are uploaded, nothing else is kept."""
+        """What a scene would take: "estimate", "bodies", "warnings". SceneRefused lists its faults.
+        Mesh files are uploaded, nothing else is kept."""
         ready = SceneFiles(scene, folder)
         for digest, path in ready.files.items():
             self._upload(digest, path, None)
@@ -96,7 +98,8 @@ class Client:
     def session(self, session_id: str) -> Session:
         """By its id, or by the beginning of it."""
         if len(session_id) >= 32:
-            return Session(self._transport, self._transport.json("GET", path_of("sessions", session_id)))
+            document = self._transport.json("GET", path_of("sessions", session_id))
+            return Session(self._transport, document)
         found = [s for s in self.sessions() if session_id and s.id.startswith(session_id)]
         if len(found) != 1:
             what = "no session begins" if not found else "more than one session begins"

@@ -51,7 +51,8 @@ def _npy(session: "Session", file: IO[bytes], which: Dict[str, Any]) -> int:
 
 
 def _pc2(session: "Session", file: IO[bytes], which: Dict[str, Any]) -> int:
-    head = struct.Struct("<12siiffi")  # name, version, points, first frame, frames a sample, samples
+    # name, version, points, first frame, frames a sample, samples
+    head = struct.Struct("<12siiffi")
     file.write(head.pack(b"POINTCACHE2\0", 1, 0, 0, 1, 0))
     count, vertices = _write_frames(session, file, which)
     file.seek(0)

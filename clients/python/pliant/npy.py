@@ -1,4 +1,5 @@
-"""The .npy format with and without numpy: reading what the daemon sends, writing what exports leave."""
+"""The .npy format with and without numpy: reading what the daemon sends, writing what exports
+leave."""
 
 from __future__ import annotations
 
@@ -17,8 +18,8 @@ _KINDS = {"<f4": "f", "<f8": "d", "<i4": "i", "|u1": "B"}
 
 
 def header(shape: Tuple[int, ...], kind: str = "<f4") -> bytes:
-    """The first bytes of a file of this shape, in C order. Their number does not depend on the shape,
-    so that they can be written again when the number of rows is known."""
+    """The first bytes of a file of this shape, in C order. Their number does not depend on the
+    shape, so that they can be written again when the number of rows is known."""
     text = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape!r}, }}"
     return b"\x93NUMPY\x01\x00" + struct.pack("<H", 182) + text.ljust(181).encode("ascii") + b"\n"
 

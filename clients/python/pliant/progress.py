@@ -13,8 +13,9 @@ T = TypeVar("T")
 
 
 class Progress:
-    """Tells how far a session is: frame, residual, ms a frame, time left. In a terminal it draws one
-    line again and again, in a notebook one output; elsewhere it writes nothing but the last line."""
+    """Tells how far a session is: frame, residual, ms a frame, time left. In a terminal it draws
+    one line again and again, in a notebook one output; elsewhere it writes nothing but the last
+    line."""
 
     def __init__(self, name: str = "", frames: Optional[int] = None, file: Optional[TextIO] = None):
         self.name, self.frames = name, frames

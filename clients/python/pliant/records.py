@@ -69,7 +69,8 @@ def _new_buffer(size: int) -> Tuple[Any, memoryview]:
 
 def read_record(source: Any) -> Optional[Record]:
     """The next record, its payload read into a buffer of its own; None where the bytes end, also
-    inside a record: a stream that was cut. `source` has read() and readinto() that fill, but at the end."""
+    inside a record: a stream that was cut. `source` has read() and readinto() that fill, but at the
+    end."""
     header = source.read(HEADER_BYTES)
     if len(header) < HEADER_BYTES:
         return None

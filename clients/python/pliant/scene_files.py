@@ -53,7 +53,8 @@ class SceneFiles:
             upload: Any = {
                 "node": self._add(node, pointer + "file"),
                 "ele": self._add(
-                    mesh.get("ele") or stem + ".ele", pointer + ("ele" if mesh.get("ele") else "file")
+                    mesh.get("ele") or stem + ".ele",
+                    pointer + ("ele" if mesh.get("ele") else "file"),
                 ),
             }
         else:

@@ -39,7 +39,8 @@ class Topology:
 
     @property
     def triangles(self) -> Any:
-        """(m, 3): the vertices of each triangle of all bodies' surfaces, of their places in a frame."""
+        """(m, 3): the vertices of each triangle of all bodies' surfaces, of their places in a
+        frame."""
         return self._array("triangles")
 
     @property
@@ -58,6 +59,26 @@ class Topology:
         if self._document is None:
             self._document = self._transport.json("GET", self._path)
         return self._document
+
+
+def _which(
+    to: Optional[int],
+    limit: Optional[int],
+    follow: bool,
+    every: Optional[int],
+    mode: Optional[str],
+    max_fps: Optional[float],
+) -> Dict[str, Any]:
+    """Which frames a stream of frames or metrics brings, as its query; None is not sent."""
+    follows = True if follow else None
+    return {
+        "to": to,
+        "limit": limit,
+        "follow": follows,
+        "every": every,
+        "mode": mode,
+        "max_fps": max_fps,
+    }
 
 
 class Session:
@@ -107,7 +128,8 @@ class Session:
 
     def scene(self, form: str = "posted") -> Dict[str, Any]:
         """Its scene as it was "posted", or "effective": with every default filled in."""
-        scene: Dict[str, Any] = self._transport.json("GET", self._path("scene"), query={"form": form})
+        path = self._path("scene")
+        scene: Dict[str, Any] = self._transport.json("GET", path, query={"form": form})
         return scene
 
     def log(self) -> str:
@@ -139,24 +161,26 @@ class Session:
 
     def control(self, change: Optional[Mapping[str, Any]] = None, **parts: Any) -> Dict[str, Any]:
         """Change what it computes from its next frame on: `gravity`, `pins`, `obstacles`, `forces`,
-        `materials`, as a fragment of a scene. {"control_id", "frame", ...}; frames up to `frame` are
-        not affected."""
+        `materials`, as a fragment of a scene. {"control_id", "frame", ...}; frames up to `frame`
+        are not affected."""
         control: Dict[str, Any] = self._post("controls", value={**(change or {}), **parts})
         return control
 
     def branch(
         self, frame: int, scene: Optional[Mapping[str, Any]] = None, key: Optional[str] = None
     ) -> "Session":
-        """A new session that begins where this one was at a frame, with a merge patch of its scene."""
+        """A new session that begins where this one was at a frame, with a merge patch of its
+        scene."""
         body: Dict[str, Any] = {"frame": frame}
         if scene is not None:
             body["scene"] = scene
         headers = {"Idempotency-Key": key or uuid.uuid4().hex}
-        return Session(self._transport, self._post("branch", value=body, headers=headers, again=True))
+        document = self._post("branch", value=body, headers=headers, again=True)
+        return Session(self._transport, document)
 
     def patch(self, **changes: Any) -> "Session":
-        """Change name, labels, metadata or priority, by a merge patch: None takes a label back. It is
-        refused (412 changed_meanwhile) where somebody else has changed them since `info`."""
+        """Change name, labels, metadata or priority, by a merge patch: None takes a label back. It
+        is refused (412 changed_meanwhile) where somebody else has changed them since `info`."""
         headers = {
             "Content-Type": "application/merge-patch+json",
             "If-Match": f'"{self.info["revision"]}"',
@@ -176,8 +200,8 @@ class Session:
         progress: Union[bool, Progress] = False,
         check: bool = False,
     ) -> "Session":
-        """Until it has ended. `progress`: show a bar meanwhile. `check`: raise SessionFailed where it
-        did not succeed. TimeoutError after `timeout` seconds; the session goes on."""
+        """Until it has ended. `progress`: show a bar meanwhile. `check`: raise SessionFailed where
+        it did not succeed. TimeoutError after `timeout` seconds; the session goes on."""
         deadline = None if timeout is None else time.monotonic() + timeout
         if progress:
             self._watch(progress_of(progress, self.info), deadline)
@@ -241,16 +265,17 @@ class Session:
         on_gap: OnGap = None,
         skip_pruned: bool = False,
     ) -> FrameStream:
-        """Frames from `start` on, as an iterator: those that are there and, with `follow`, each that
-        comes until the session has ended. Every frame comes once, also where the connection is lost.
+        """Frames from `start` on, as an iterator: those that are there and, with `follow`, each
+        that comes until the session has ended. Every frame comes once, also where the connection is
+        lost.
 
-        every: those that it divides. mode="latest": skip to the newest. dtype: "f32", "f64" or "u16"
-        (half the bytes, off by at most 1/131070 of the frame's box). vertices="surface": those of
-        `topology().surface`. fields: "position", "velocity". on_gap is told of frames that can not be
-        had (default: a FramesMissing warning). skip_pruned: begin with the first frame that is kept
-        instead of raising Gone."""
-        query: Dict[str, Any] = {"to": to, "limit": limit, "follow": follow or None, "every": every}
-        query.update(mode=mode, max_fps=max_fps, dtype=dtype, vertices=vertices, fields=fields)
+        every: those that it divides. mode="latest": skip to the newest. dtype: "f32", "f64" or
+        "u16" (half the bytes, off by at most 1/131070 of the frame's box). vertices="surface":
+        those of `topology().surface`. fields: "position", "velocity". on_gap is told of frames that
+        can not be had (default: a FramesMissing warning). skip_pruned: begin with the first frame
+        that is kept instead of raising Gone."""
+        query = _which(to, limit, follow, every, mode, max_fps)
+        query.update(dtype=dtype, vertices=vertices, fields=fields)
         return FrameStream(
             self._transport, self._path("frames"), query, start, patience, on_gap, skip_pruned
         )
@@ -269,14 +294,14 @@ class Session:
         skip_pruned: bool = False,
     ) -> MetricsStream:
         """What was measured of each frame, as dicts, in the same way."""
-        query: Dict[str, Any] = {"to": to, "limit": limit, "follow": follow or None, "every": every}
-        query.update(mode=mode, max_fps=max_fps)
+        query = _which(to, limit, follow, every, mode, max_fps)
         return MetricsStream(
             self._transport, self._path("metrics"), query, start, patience, on_gap, skip_pruned
         )
 
     def metrics_buckets(self, buckets: int, start: int = 0) -> List[Dict[str, Any]]:
-        """A long run in so many pieces: {"from", "to", "count", "min", "max"} of each, for curves."""
+        """A long run in so many pieces: {"from", "to", "count", "min", "max"} of each, for
+        curves."""
         headers = {"Accept": "application/x-ndjson"}
         query = {"buckets": buckets, "from": start}
         answer = self._transport.request("GET", self._path("metrics"), query, headers=headers)
@@ -303,8 +328,8 @@ class Session:
         return Events(self._transport, self._path("events"), since)
 
     def probes(self, start: int = 0) -> Dict[str, List[Optional[float]]]:
-        """What `output.probes` of its scene showed, up to now: a list of numbers for each column, of which
-        the first are "frame" and "time". None: it could not be told."""
+        """What `output.probes` of its scene showed, up to now: a list of numbers for each column,
+        of which the first are "frame" and "time". None: it could not be told."""
         columns: Dict[str, List[Optional[float]]] = {}
         headers = {"Accept": "text/csv"}
         while True:
@@ -325,9 +350,9 @@ class Session:
 
     def save(self, path: "Union[str, os.PathLike[str]]", **which: Any) -> int:
         """Write its frames to a file, by the ending of its name: .npy (frames, vertices, 3), .pc2
-        (Blender's Mesh Cache), .obj (the surface at one frame: `frame=`, default the newest) or .csv
-        (metrics). `which` is as for `frames()` (by default what is there now: follow=False); constant
-        memory. The file appears whole. Returns the number of frames."""
+        (Blender's Mesh Cache), .obj (the surface at one frame: `frame=`, default the newest) or
+        .csv (metrics). `which` is as for `frames()` (by default what is there now: follow=False);
+        constant memory. The file appears whole. Returns the number of frames."""
         return exports.save(self, os.fspath(path), **which)
 
     def __repr__(self) -> str:

@@ -8,7 +8,18 @@ import ssl
 import threading
 import time
 import warnings
-from typing import Any, Callable, Dict, Generic, Iterator, List, NamedTuple, Optional, Tuple, TypeVar
+from typing import (
+    Any,
+    Callable,
+    Dict,
+    Generic,
+    Iterator,
+    List,
+    NamedTuple,
+    Optional,
+    Tuple,
+    TypeVar,
+)
 
 from . import records
 from .errors import BrokenStream, Gone, Problem, Unreachable
@@ -39,8 +50,8 @@ class _Cut(Exception):
 
 class Stream(Generic[T]):
     """An iterator of a session's frames, metrics or both. It ends when the session has ended or all
-    that was asked for has come; `reason` then says why. Close it, or use it in a `with`, where you stop
-    earlier. `patience`: seconds without a connection after which it gives up (Unreachable)."""
+    that was asked for has come; `reason` then says why. Close it, or use it in a `with`, where you
+    stop earlier. `patience`: seconds without a connection after which it gives up (Unreachable)."""
 
     _accept = "application/vnd.pliant.frames"
 
@@ -153,8 +164,10 @@ class Stream(Generic[T]):
         if self._closed.is_set():
             return
         refused = not self.hello and not self._transport._met
-        if isinstance(error, ssl.SSLCertVerificationError) or refused or time.monotonic() - self._heard > self._patience:
-            raise self._transport._unreachable(error or Unreachable("the stream was cut")) from error
+        hopeless = refused or isinstance(error, ssl.SSLCertVerificationError)
+        if hopeless or time.monotonic() - self._heard > self._patience:
+            cut = Unreachable("the stream was cut")
+            raise self._transport._unreachable(error or cut) from error
         if self.hello:
             self.reconnects += 1
         self._closed.wait(self._pause)
@@ -237,8 +250,8 @@ class MetricsStream(Stream[Dict[str, Any]]):
 
 
 class MixedStream(Stream[Tuple[str, Any]]):
-    """Pairs ("state", session as a dict), ("frame", Frame) or ("metrics", dict): the newest frames, the
-    metrics of all, and each new state. It goes on from the metrics that it has not seen."""
+    """Pairs ("state", session as a dict), ("frame", Frame) or ("metrics", dict): the newest frames,
+    the metrics of all, and each new state. It goes on from the metrics that it has not seen."""
 
     def _take_record(self, record: Record) -> Tuple[bool, Any]:
         if record.type == records.FRAME:
@@ -252,8 +265,8 @@ class MixedStream(Stream[Tuple[str, Any]]):
 
 
 class Events(Iterator[Dict[str, Any]]):
-    """What happens to sessions, as dicts {"seq", "time", "event", "session"}, by long polls. `missed` is
-    set where the daemon had forgotten some: the sessions should be read anew."""
+    """What happens to sessions, as dicts {"seq", "time", "event", "session"}, by long polls.
+    `missed` is set where the daemon had forgotten some: the sessions should be read anew."""
 
     def __init__(self, transport: Transport, path: str, since: Optional[int]) -> None:
         self.missed = False

@@ -86,7 +86,8 @@ class Opened:
 
 
 class Transport:
-    """Safe for threads. `retry_for`: seconds for which refused (429, 503) and cut requests are tried."""
+    """Safe for threads. `retry_for`: seconds for which refused (429, 503) and cut requests are
+    tried."""
 
     def __init__(
         self,
@@ -146,8 +147,8 @@ class Transport:
             self.close()
 
     def find_again(self) -> None:
-        """A daemon that was started anew may listen elsewhere: where its address came from the state
-        directory, that is looked at again."""
+        """A daemon that was started anew may listen elsewhere: where its address came from the
+        state directory, that is looked at again."""
         if not self._given:
             found = places.find_server(None, self._state)
             if found != self.url:
@@ -209,8 +210,9 @@ class Transport:
         wait: float = 0.0,
         again: Optional[bool] = None,
     ) -> Answer:
-        """A request and its answer, tried again for `retry_for` seconds where the daemon is busy and,
-        where `again` (default: what changes nothing by being repeated), where the connection is lost."""
+        """A request and its answer, tried again for `retry_for` seconds where the daemon is busy
+        and, where `again` (default: what changes nothing by being repeated), where the connection
+        is lost."""
         target = with_query(path, query)
         if again is None:
             again = method in ("GET", "PUT", "DELETE", "HEAD")
@@ -221,7 +223,8 @@ class Transport:
                 answer = self._once(method, target, self._headers(headers), body, wait)
             except (OSError, http.client.HTTPException) as error:
                 refused = isinstance(error, (ConnectionRefusedError, FileNotFoundError))
-                last = not self._met or not (again or refused) or time.monotonic() + pause > given_up
+                last = not self._met or not (again or refused)
+                last = last or time.monotonic() + pause > given_up
                 if last or isinstance(error, ssl.SSLCertVerificationError):
                     raise self._unreachable(error) from error
                 self.find_again()
