@@ -10,13 +10,6 @@
 
 static const char sse[] = "Accept: text/event-stream\r\n";
 
-static const char *target_of(const char *id, const char *rest)
-{
-    static char target[200];
-    snprintf(target, sizeof target, "/v1/sessions/%.32s/%.140s", id, rest);
-    return target;
-}
-
 /* ---- events -----------------------------------------------------------------------------------
  */
 
@@ -62,9 +55,9 @@ START_TEST(test_life)
     ck_assert_str_eq(http_header(all.reply, "Content-Type"), "text/event-stream");
     session_post_free(d, session_scene_endless(""), id);
     session_await(d, id, "running");
-    http_stream one = http_stream_open(d, target_of(id, "events"), sse);
+    http_stream one = http_stream_open(d, session_target(id, "events"), sse);
     session_post_free(d, session_scene(1, 1, ""), other); /* of which nothing is told there */
-    http_reply_free(http_post(d, target_of(id, "pause"), NULL));
+    http_reply_free(http_post(d, session_target(id, "pause"), NULL));
     session_await(d, id, "paused");
     char whole[64];
     snprintf(whole, sizeof whole, "/v1/sessions/%s", id);
@@ -165,7 +158,7 @@ START_TEST(test_poll)
     ck_assert_int_eq(states, 2);
     /* Nothing more comes: the poll waits as long as it was told. */
     double begin = daemon_fixture_clock();
-    page = poll_events(target_of(id, "events"), since, 1);
+    page = poll_events(session_target(id, "events"), since, 1);
     ck_assert_double_ge(daemon_fixture_clock() - begin, 0.9);
     ck_assert_uint_eq(json_array_size(json_at(page, "items")), 0);
     json_decref(page);
@@ -201,24 +194,14 @@ START_TEST(test_many)
     json_t *page = poll_events("/v1/events", -1, 0);
     int64_t since = json_count(page, "next");
     json_decref(page);
-    for (int i = 0; i < 60; i++) {
-        char patch[64], headers[160], whole[64];
-        http_reply *r = http_getf(d, "/v1/sessions/%s", id);
-        snprintf(patch, sizeof patch, "{\"name\": \"turn %d\"}", i);
-        snprintf(headers, sizeof headers, "Content-Type: application/json\r\nIf-Match: %s\r\n",
-                 http_header(r, "ETag"));
-        snprintf(whole, sizeof whole, "/v1/sessions/%s", id);
-        http_reply_free(r);
-        r = http_call(d, "PATCH", whole, headers, patch, strlen(patch));
-        http_expect(r, 200);
-        http_reply_free(r);
-    }
+    for (int i = 0; i < 60; i++)
+        session_rename(d, id, i);
     page = poll_events("/v1/events", since, 0);
     ck_assert_uint_eq(json_array_size(json_at(page, "items")), 60);
     ck_assert_str_eq(json_text(page, "items/59/session/name"), "turn 59");
     ck_assert_str_eq(json_text(page, "items/59/event"), "changed");
     json_decref(page);
-    http_reply_free(http_post(d, target_of(id, "cancel"), NULL));
+    http_reply_free(http_post(d, session_target(id, "cancel"), NULL));
 }
 END_TEST
 
@@ -268,7 +251,7 @@ static bool take_record(http_stream *s, seen *t)
 
 static http_stream open_page(const char *id, const char *rest)
 {
-    http_stream s = http_stream_open(d, target_of(id, rest), NULL);
+    http_stream s = http_stream_open(d, session_target(id, rest), NULL);
     pl_record r;
     char *payload;
     ck_assert(http_stream_record(&s, &r, &payload));
@@ -289,13 +272,13 @@ START_TEST(test_page)
         ck_assert(take_record(&s, &t));
     ck_assert_int_ge(t.frame, 2);
     ck_assert_str_eq(t.state, "running");
-    http_reply_free(http_post(d, target_of(id, "pause"), NULL));
+    http_reply_free(http_post(d, session_target(id, "pause"), NULL));
     while (strcmp(t.state, "paused") != 0)
         ck_assert(take_record(&s, &t));
-    http_reply_free(http_post(d, target_of(id, "resume"), NULL));
+    http_reply_free(http_post(d, session_target(id, "resume"), NULL));
     while (strcmp(t.state, "running") != 0)
         ck_assert(take_record(&s, &t));
-    http_reply_free(http_post(d, target_of(id, "cancel"), NULL));
+    http_reply_free(http_post(d, session_target(id, "cancel"), NULL));
     while (take_record(&s, &t))
         ;
     ck_assert_str_eq(t.reason, "cancelled");

@@ -74,15 +74,6 @@ static float npy_float(const npy *a, size_t i)
     return v;
 }
 
-static const char *session_target(const char *id, const char *rest)
-{
-    static char targets[2][160];
-    static int turn;
-    char *target = targets[turn++ % 2];
-    snprintf(target, sizeof targets[0], "/v1/sessions/%.32s/%.100s", id, rest);
-    return target;
-}
-
 /* ---- topology ---------------------------------------------------------------------------------
  */
 

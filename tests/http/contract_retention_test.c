@@ -24,13 +24,6 @@ static char *scene_with(const char *retention, int64_t steps)
     return more;
 }
 
-static const char *target_of(const char *id, const char *rest)
-{
-    static char target[200];
-    snprintf(target, sizeof target, "/v1/sessions/%.32s/%.140s", id, rest);
-    return target;
-}
-
 /* What a stream of frames gave: which frames came, and the gaps. */
 typedef struct told {
     bool came[FRAMES + 1];
@@ -44,7 +37,7 @@ static void read_stream(const char *id, const char *rest, told *t)
     char *payload;
     int64_t next = -1;
     *t = (told){0};
-    http_stream s = http_stream_open(d, target_of(id, rest), NULL);
+    http_stream s = http_stream_open(d, session_target(id, rest), NULL);
     while (http_stream_record(&s, &r, &payload)) {
         if (r.type == PL_RECORD_FRAME) {
             ck_assert(next < 0 || (int64_t)r.frame == next || strstr(rest, "every"));
@@ -85,16 +78,16 @@ START_TEST(test_last)
     char id[33], rest[64];
     told t;
     session_run(d, scene_with("\"last\": 40", FRAMES), id);
-    http_reply *r = http_get(d, target_of(id, "frames?from=0"));
+    http_reply *r = http_get(d, session_target(id, "frames?from=0"));
     http_problem(r, 410, "pruned");
     int64_t first = json_count(r->json, "first_available");
     ck_assert(first > 0 && first <= FRAMES - 40 && first > FRAMES - 80);
     http_reply_free(r);
-    r = http_get(d, target_of(id, "frames/3"));
+    r = http_get(d, session_target(id, "frames/3"));
     http_problem(r, 410, "pruned");
     ck_assert_int_eq(json_count(r->json, "first_available"), first);
     http_reply_free(r);
-    r = http_get(d, target_of(id, "metrics?from=3"));
+    r = http_get(d, session_target(id, "metrics?from=3"));
     http_problem(r, 410, "pruned");
     http_reply_free(r);
     /* Without a beginning a stream has what there is. */
@@ -124,12 +117,12 @@ START_TEST(test_every)
         ck_assert(t.came[k] || (k % 10 != 0 && k <= FRAMES - 40));
     read_stream(id, "frames?from=0&every=10&dtype=u16", &t);
     ck_assert(t.frames == FRAMES / 10 + 1 && t.gaps == 0);
-    http_reply *r = http_get(d, target_of(id, "frames/13"));
+    http_reply *r = http_get(d, session_target(id, "frames/13"));
     http_problem(r, 410, "pruned");
     ck_assert_int_eq(json_count(r->json, "first_available"), 20);
     http_reply_free(r);
     /* Of metrics nothing is left out. */
-    r = http_get(d, target_of(id, "metrics?from=0"));
+    r = http_get(d, session_target(id, "metrics?from=0"));
     int lines = 0;
     for (const char *at = r->body; (at = strchr(at, '\n')); at++)
         lines++;
@@ -154,7 +147,7 @@ START_TEST(test_reader_left_behind)
                  " \"cells\": [12, 12, 12]}}}]}",
                  id);
     session_await_frame(d, id, 1);
-    http_stream s = http_stream_open(d, target_of(id, "frames?follow=1"), NULL);
+    http_stream s = http_stream_open(d, session_target(id, "frames?follow=1"), NULL);
     s.may_be_cut = true;
     session_await_frame(d, id, 400); /* 10 MB, far more than the connection holds */
     int64_t last = -1;
@@ -174,7 +167,7 @@ START_TEST(test_reader_left_behind)
     ck_assert_int_eq(r.type, PL_RECORD_FRAME);
     free(payload);
     http_stream_close(&s);
-    http_reply_free(http_post(d, target_of(id, "cancel"), NULL));
+    http_reply_free(http_post(d, session_target(id, "cancel"), NULL));
 }
 END_TEST
 

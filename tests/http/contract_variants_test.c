@@ -29,13 +29,6 @@ static void start(void)
     session_run(d, scene_with("\"fields\": [\"position\", \"velocity\"]", LAST), done);
 }
 
-static const char *target_of(const char *id, const char *rest)
-{
-    static char target[200];
-    snprintf(target, sizeof target, "/v1/sessions/%.32s/%.140s", id, rest);
-    return target;
-}
-
 /* Values of a field of a record, the header in *h. */
 static float *values_of(const char *body, size_t size, uint32_t field, pl_frame_header *h)
 {
@@ -51,7 +44,7 @@ static float *values_of(const char *body, size_t size, uint32_t field, pl_frame_
 
 static float *frame_values(const char *rest, uint32_t field, pl_frame_header *h)
 {
-    http_reply *r = http_get(d, target_of(done, rest));
+    http_reply *r = http_get(d, session_target(done, rest));
     http_expect(r, 200);
     float *out = values_of(r->body, r->length, field, h);
     http_reply_free(r);
@@ -61,14 +54,15 @@ static float *frame_values(const char *rest, uint32_t field, pl_frame_header *h)
 /* The vertices of the surface are those of the triangles. */
 static int32_t *surface_map(void)
 {
-    http_reply *r = http_get_as(d, target_of(done, "topology?array=surface"), "application/x-npy");
+    http_reply *r = http_get_as(d, session_target(done, "topology?array=surface"),
+                                "application/x-npy");
     http_expect(r, 200);
     ck_assert_uint_eq(r->length, 128 + 4 * SURFACE);
     int32_t *map = malloc(4 * SURFACE);
     memcpy(map, r->body + 128, 4 * SURFACE);
     http_reply_free(r);
     bool drawn[VERTICES] = {false};
-    r = http_get_as(d, target_of(done, "topology?array=triangles"), "application/x-npy");
+    r = http_get_as(d, session_target(done, "topology?array=triangles"), "application/x-npy");
     for (size_t at = 128; at < r->length; at += 4) {
         int32_t v;
         memcpy(&v, r->body + at, 4);
@@ -125,7 +119,8 @@ START_TEST(test_surface_of_a_rope)
                        " [{\"mesh\": {\"rope\": {\"length\": 1, \"segments\": 8}},"
                        " \"material\": \"hemp\"}]}"),
                 id);
-    http_reply *r = http_get_as(d, target_of(id, "topology?array=surface"), "application/x-npy");
+    http_reply *r = http_get_as(d, session_target(id, "topology?array=surface"),
+                                "application/x-npy");
     http_expect(r, 200);
     ck_assert_uint_eq(r->length, 128 + 4 * 9);
     http_reply_free(r);
@@ -134,9 +129,9 @@ END_TEST
 
 START_TEST(test_npy)
 {
-    http_reply *v = http_get_as(d, target_of(done, "frames/9?fields=velocity"),
+    http_reply *v = http_get_as(d, session_target(done, "frames/9?fields=velocity"),
                                 "application/x-npy");
-    http_reply *w = http_get_as(d, target_of(done, "frames/9?dtype=f64&vertices=surface"),
+    http_reply *w = http_get_as(d, session_target(done, "frames/9?dtype=f64&vertices=surface"),
                                 "application/x-npy");
     pl_frame_header h;
     float *values = frame_values("frames/9", PL_FIELD_VELOCITY, &h);
@@ -155,7 +150,7 @@ END_TEST
 /* A line of JSON: the numbers of the record. */
 START_TEST(test_lines)
 {
-    http_stream s = http_stream_open(d, target_of(done, "frames?from=11&vertices=surface"),
+    http_stream s = http_stream_open(d, session_target(done, "frames?from=11&vertices=surface"),
                                      "Accept: application/x-ndjson\r\n");
     ck_assert_str_eq(http_header(s.reply, "Content-Type"), "application/x-ndjson");
     static const char *const events[] = {"hello", "", "", "end"};
@@ -177,7 +172,7 @@ START_TEST(test_lines)
     }
     ck_assert_ptr_null(http_stream_line(&s));
     http_stream_close(&s);
-    http_reply *one = http_get_as(d, target_of(done, "frames/11?vertices=surface"),
+    http_reply *one = http_get_as(d, session_target(done, "frames/11?vertices=surface"),
                                   "application/x-ndjson");
     http_expect(one, 200);
     ck_assert_int_eq(one->body[one->length - 1], '\n');
@@ -197,7 +192,7 @@ static json_t *payload_json(const pl_record *r, char *payload)
 START_TEST(test_stream)
 {
     http_reply *stream = http_get(
-        d, target_of(done, "frames?from=2&to=11&every=3&dtype=u16&vertices=surface&follow=1"));
+        d, session_target(done, "frames?from=2&to=11&every=3&dtype=u16&vertices=surface&follow=1"));
     http_expect(stream, 200);
     pl_record r;
     const char *at = stream->body;
@@ -213,7 +208,7 @@ START_TEST(test_stream)
     for (int k = 3; k <= 9; k += 3) {
         char rest[64];
         snprintf(rest, sizeof rest, "frames/%d?dtype=u16&vertices=surface", k);
-        http_reply *one = http_get(d, target_of(done, rest));
+        http_reply *one = http_get(d, session_target(done, rest));
         ck_assert_mem_eq(at, one->body, one->length);
         at += one->length;
         http_reply_free(one);
@@ -246,8 +241,8 @@ static const struct {
 START_TEST(test_refusals)
 {
     http_reply *r = refused[_i].accept
-                        ? http_get_as(d, target_of(done, refused[_i].rest), refused[_i].accept)
-                        : http_get(d, target_of(done, refused[_i].rest));
+                        ? http_get_as(d, session_target(done, refused[_i].rest), refused[_i].accept)
+                        : http_get(d, session_target(done, refused[_i].rest));
     http_problem(r, refused[_i].status, refused[_i].code);
     http_reply_free(r);
 }
@@ -258,7 +253,7 @@ START_TEST(test_not_stored)
 {
     char id[33];
     session_run(d, session_scene(2, 1, ""), id);
-    http_reply *r = http_get(d, target_of(id, "frames?fields=velocity"));
+    http_reply *r = http_get(d, session_target(id, "frames?fields=velocity"));
     const json_t *faults = http_problem(r, 400, "bad_query");
     const json_t *fault = http_fault(faults, "/query/fields");
     ck_assert_str_eq(json_text(fault, "code"), "not_stored");
@@ -275,7 +270,7 @@ START_TEST(test_too_many_for_lines)
                    " \"solver\": {\"iterations\": 1, \"tolerance\": 0}, \"bodies\": [{\"mesh\":"
                    " {\"box\": {\"size\": [20, 20, 0.1], \"cells\": [80, 80, 1]}}}]}";
     session_run(d, strdup(scene), id);
-    http_reply *r = http_get_as(d, target_of(id, "frames"), "application/x-ndjson");
+    http_reply *r = http_get_as(d, session_target(id, "frames"), "application/x-ndjson");
     http_problem(r, 406, "not_acceptable");
     http_reply_free(r);
 }
@@ -283,18 +278,6 @@ END_TEST
 
 /* ---- live -------------------------------------------------------------------------------------
  */
-
-static long long counted(const char *name)
-{
-    http_reply *r = http_get(d, "/metrics");
-    char wanted[80];
-    snprintf(wanted, sizeof wanted, "\npliant_%s ", name);
-    const char *at = strstr(r->body, wanted);
-    ck_assert_ptr_nonnull(at);
-    long long value = atoll(at + strlen(wanted));
-    http_reply_free(r);
-    return value;
-}
 
 /* Many followers of one session, every frame in a form that has to be made: made once each. */
 START_TEST(test_made_once)
@@ -305,9 +288,10 @@ START_TEST(test_made_once)
     pl_record r;
     char *payload;
     session_post_free(d, session_scene(6000, 100, ""), id);
-    long long before = counted("frames_encoded_total"), shared = counted("frames_shared_total");
+    int64_t before = session_counter(d, "frames_encoded_total"),
+            shared = session_counter(d, "frames_shared_total");
     for (int i = 0; i < FOLLOWERS; i++)
-        s[i] = http_stream_open(d, target_of(id, "frames?from=0&follow=1&dtype=u16"), NULL);
+        s[i] = http_stream_open(d, session_target(id, "frames?from=0&follow=1&dtype=u16"), NULL);
     for (int i = 0; i < FOLLOWERS; i++) {
         int64_t next = 0;
         while (http_stream_record(&s[i], &r, &payload)) {
@@ -318,9 +302,9 @@ START_TEST(test_made_once)
         ck_assert_int_eq(next, 61);
         http_stream_close(&s[i]);
     }
-    ck_assert_int_eq(counted("frames_encoded_total") - before, 61);
-    ck_assert_int_eq(counted("frames_shared_total") - shared, 61 * (FOLLOWERS - 1));
-    ck_assert_int_gt(counted("frame_cache_bytes"), 0);
+    ck_assert_int_eq(session_counter(d, "frames_encoded_total") - before, 61);
+    ck_assert_int_eq(session_counter(d, "frames_shared_total") - shared, 61 * (FOLLOWERS - 1));
+    ck_assert_int_gt(session_counter(d, "frame_cache_bytes"), 0);
 }
 END_TEST
 
@@ -335,7 +319,7 @@ START_TEST(test_followers_share)
     session_post_free(d, session_scene_endless(""), id);
     session_await_frame(d, id, 1);
     for (int i = 0; i < FOLLOWERS; i++)
-        s[i] = http_stream_open(d, target_of(id, "frames?mode=latest&follow=1"), NULL);
+        s[i] = http_stream_open(d, session_target(id, "frames?mode=latest&follow=1"), NULL);
     for (int i = 0; i < FOLLOWERS * READ; i++) {
         do {
             ck_assert(http_stream_record(&s[i / READ], &r, &payload));
@@ -343,12 +327,12 @@ START_TEST(test_followers_share)
         } while (r.type != PL_RECORD_FRAME);
     }
     double end = daemon_fixture_clock() + 10;
-    while (counted("stream_log_readers") > 3 && daemon_fixture_clock() < end)
+    while (session_counter(d, "stream_log_readers") > 3 && daemon_fixture_clock() < end)
         daemon_fixture_nap();
-    ck_assert_int_le(counted("stream_log_readers"), 3);
+    ck_assert_int_le(session_counter(d, "stream_log_readers"), 3);
     for (int i = 0; i < FOLLOWERS; i++)
         http_stream_close(&s[i]);
-    http_reply_free(http_post(d, target_of(id, "cancel"), NULL));
+    http_reply_free(http_post(d, session_target(id, "cancel"), NULL));
 }
 END_TEST
 
@@ -359,7 +343,8 @@ START_TEST(test_latest_limited)
     session_post_free(d, session_scene_endless(""), id);
     session_await_frame(d, id, 3);
     http_stream s = http_stream_open(
-        d, target_of(id, "frames?mode=latest&follow=1&limit=4&max_fps=20&every=2&dtype=u16"), NULL);
+        d, session_target(id, "frames?mode=latest&follow=1&limit=4&max_fps=20&every=2&dtype=u16"),
+        NULL);
     pl_record r;
     char *payload;
     int64_t last = 0;
@@ -384,7 +369,7 @@ START_TEST(test_latest_limited)
     ck_assert_double_ge(end - first,
                         0.14); /* three intervals of 50 ms, but for the first's delay */
     http_stream_close(&s);
-    http_reply_free(http_post(d, target_of(id, "cancel"), NULL));
+    http_reply_free(http_post(d, session_target(id, "cancel"), NULL));
 }
 END_TEST
 
@@ -392,7 +377,7 @@ END_TEST
 START_TEST(test_paced_history)
 {
     double begin = daemon_fixture_clock();
-    http_reply *r = http_get(d, target_of(done, "frames?from=0&max_fps=50"));
+    http_reply *r = http_get(d, session_target(done, "frames?from=0&max_fps=50"));
     ck_assert_double_ge(daemon_fixture_clock() - begin, 0.02 * LAST - 0.01);
     size_t at = 0;
     int frames = 0;

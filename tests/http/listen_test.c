@@ -210,7 +210,8 @@ START_TEST(an_address_speaks_tls)
     make_pair(other, NULL); /* a certificate without its key changes nothing */
     ck_assert_int_eq(rename(other, certificate), 0);
     ck_assert_int_eq(kill(d->pid, SIGHUP), 0);
-    usleep(100000);
+    while (!daemon_fixture_said(d, "is not the key of the certificate"))
+        daemon_fixture_nap();
     ck_assert_int_eq(fetch(url, NULL, certificate, 0).status, 0);
     ck_assert_int_eq(fetch(url, NULL, old, 0).status, 200);
     unlink(certificate); /* which is not the old one, by another name */

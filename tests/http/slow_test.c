@@ -25,16 +25,6 @@ static bool is_over(http_connection *c)
     return poll(&watched, 1, 0) == 1 && recv(http_socket(c), &byte, 1, MSG_PEEK) <= 0;
 }
 
-static int64_t count(const char *series)
-{
-    http_reply *r = http_get(d, "/metrics");
-    const char *at = strstr(r->body, series);
-    ck_assert_ptr_nonnull(at);
-    int64_t n = strtoll(at + strlen(series), NULL, 10);
-    http_reply_free(r);
-    return n;
-}
-
 /* Heads and bodies at ten bytes a second, on many connections at once; each is seen to be ended, and all
  * the while others are served. */
 START_TEST(test_drips)
@@ -66,7 +56,7 @@ START_TEST(test_drips)
         http_expect(r, 200);
         http_reply_free(r);
     }
-    ck_assert_int_eq(count("\npliant_connections_late_total "), ALL);
+    ck_assert_int_eq(session_counter(d, "connections_late_total"), ALL);
     ck_assert_int_eq(daemon_fixture_sessions(d), 0);
 }
 END_TEST
@@ -94,7 +84,7 @@ START_TEST(test_fair)
     http_close(c);
     free(head);
     free(scene);
-    ck_assert_int_eq(count("\npliant_connections_late_total "), 0);
+    ck_assert_int_eq(session_counter(d, "connections_late_total"), 0);
 }
 END_TEST
 
@@ -115,7 +105,7 @@ START_TEST(test_waiting)
     ck_assert_int_eq(r->status, 200);
     http_reply_free(r);
     http_close(poll_);
-    ck_assert_int_eq(count("\npliant_connections_late_total "), 0);
+    ck_assert_int_eq(session_counter(d, "connections_late_total"), 0);
 }
 END_TEST
 

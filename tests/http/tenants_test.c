@@ -598,19 +598,6 @@ static void make_format_2(void)
     sqlite3_close(db);
 }
 
-static bool daemon_said(const char *words)
-{
-    char path[300], line[1024];
-    bool found = false;
-    snprintf(path, sizeof path, "%s/daemon.log", d->directory);
-    FILE *file = fopen(path, "re");
-    ck_assert_ptr_nonnull(file);
-    while (fgets(line, sizeof line, file))
-        found = found || strstr(line, words);
-    fclose(file);
-    return found;
-}
-
 START_TEST(a_database_of_the_format_before)
 {
     char id[33], secret[TENANT_SECRET];
@@ -621,7 +608,7 @@ START_TEST(a_database_of_the_format_before)
     daemon_fixture_resume(d);
     json_t *after = session_show(d, id);
     ck_assert(json_equal(before, after));
-    ck_assert_msg(!daemon_said("damaged"), "a row's checksum did not fit any more");
+    ck_assert_msg(!daemon_fixture_said(d, "damaged"), "a row's checksum did not fit any more");
     json_decref(before);
     json_decref(after);
     tenant_user(d, "alice");

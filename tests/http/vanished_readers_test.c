@@ -13,18 +13,6 @@
 
 enum { ROUNDS = 20 };
 
-static long long counted(const char *name)
-{
-    http_reply *r = http_get(d, "/metrics");
-    char wanted[80];
-    snprintf(wanted, sizeof wanted, "\npliant_%s ", name);
-    const char *at = strstr(r->body, wanted);
-    ck_assert_ptr_nonnull(at);
-    long long value = atoll(at + strlen(wanted));
-    http_reply_free(r);
-    return value;
-}
-
 static int descriptors(void)
 {
     char path[64];
@@ -45,18 +33,6 @@ static void vanish(http_connection *c, bool rudely)
     if (rudely)
         setsockopt(http_socket(c), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
     http_close(c);
-}
-
-static void rename_session(const char *id, int turn)
-{
-    char patch[64], headers[200], whole[64];
-    snprintf(whole, sizeof whole, "/v1/sessions/%s", id);
-    http_reply *r = http_get(d, whole);
-    snprintf(patch, sizeof patch, "{\"name\": \"turn %d\"}", turn);
-    snprintf(headers, sizeof headers, "Content-Type: application/json\r\nIf-Match: %s\r\n",
-             http_header(r, "ETag"));
-    http_reply_free(r);
-    http_reply_free(http_call(d, "PATCH", whole, headers, patch, strlen(patch)));
 }
 
 START_TEST(test_vanished)
@@ -81,15 +57,15 @@ START_TEST(test_vanished)
         snprintf(target, sizeof target, "/v1/sessions/%s/%s", id, kinds[i % KINDS]);
         http_ask(readers[i], d, target, events ? "Accept: text/event-stream\r\n" : NULL);
     }
-    while (counted("streams") < ROUNDS * KINDS + 1)
+    while (session_counter(d, "streams") < ROUNDS * KINDS + 1)
         daemon_fixture_nap();
     for (int i = 0; i < ROUNDS * KINDS; i++)
         vanish(readers[i], i % 2);
     double end = daemon_fixture_clock() + 20;
-    for (int turn = 0; counted("streams") > 1 && daemon_fixture_clock() < end; turn++)
-        rename_session(id, turn); /* those who listen for events are written to as well */
-    ck_assert_int_eq(counted("streams"), 1);
-    ck_assert_int_le(counted("stream_log_readers"), 1);
+    for (int turn = 0; session_counter(d, "streams") > 1 && daemon_fixture_clock() < end; turn++)
+        session_rename(d, id, turn); /* those who listen for events are written to as well */
+    ck_assert_int_eq(session_counter(d, "streams"), 1);
+    ck_assert_int_le(session_counter(d, "stream_log_readers"), 1);
     while (descriptors() > before + 4 && daemon_fixture_clock() < end)
         daemon_fixture_nap();
     ck_assert_int_le(descriptors(), before + 4);
@@ -133,7 +109,7 @@ START_TEST(test_stalled)
     if (!daemon_fixture_sanitized(d)) /* and what making them takes, and an allocator keeps */
         ck_assert_msg(more < (int64_t)(READERS * 64 << 10) + (80 << 20), "%lld bytes more",
                       (long long)more);
-    ck_assert_int_le(counted("frame_cache_bytes"), 32 << 20);
+    ck_assert_int_le(session_counter(d, "frame_cache_bytes"), 32 << 20);
     /* One of them goes on reading: what was let go of is made again, the same. */
     http_reply *whole = http_getf(d, "/v1/sessions/%s/frames?from=0&dtype=f64", id);
     http_expect(whole, 200);

@@ -317,6 +317,19 @@ void daemon_fixture_stop(daemon_fixture *d)
 /* ---- looking at it ----------------------------------------------------------------------------
  */
 
+bool daemon_fixture_said(const daemon_fixture *d, const char *words)
+{
+    char path[300], line[1024];
+    bool found = false;
+    snprintf(path, sizeof path, "%s/daemon.log", d->directory);
+    FILE *file = fopen(path, "re");
+    ck_assert_ptr_nonnull(file);
+    while (!found && fgets(line, sizeof line, file))
+        found = strstr(line, words);
+    fclose(file);
+    return found;
+}
+
 int64_t daemon_fixture_memory(const daemon_fixture *d)
 {
     char path[64], line[256];

@@ -39,6 +39,8 @@ void daemon_fixture_resume(daemon_fixture *d);
  * output is put into `said`. */
 int daemon_fixture_command(const daemon_fixture *d, const char *const *args, char *said,
                            size_t size);
+/* Whether these words stand in a line of its log. */
+bool daemon_fixture_said(const daemon_fixture *d, const char *words);
 /* Resident memory of the daemon in bytes. */
 int64_t daemon_fixture_memory(const daemon_fixture *d);
 /* Whether it is built with a sanitizer, which keeps memory of its own. */

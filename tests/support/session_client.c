@@ -110,3 +110,38 @@ void session_await_gone(const daemon_fixture *d, const char *id)
                       session_path(d, id, ""));
     }
 }
+
+void session_rename(const daemon_fixture *d, const char *id, int turn)
+{
+    char patch[64], headers[160], target[64];
+    snprintf(target, sizeof target, "/v1/sessions/%.32s", id);
+    http_reply *r = http_get(d, target);
+    snprintf(patch, sizeof patch, "{\"name\": \"turn %d\"}", turn);
+    snprintf(headers, sizeof headers, "Content-Type: application/json\r\nIf-Match: %s\r\n",
+             http_header(r, "ETag"));
+    http_reply_free(r);
+    r = http_call(d, "PATCH", target, headers, patch, strlen(patch));
+    http_expect(r, 200);
+    http_reply_free(r);
+}
+
+const char *session_target(const char *id, const char *rest)
+{
+    static char targets[2][200];
+    static int turn;
+    char *target = targets[turn++ % 2];
+    snprintf(target, sizeof targets[0], "/v1/sessions/%.32s/%.140s", id, rest);
+    return target;
+}
+
+int64_t session_counter(const daemon_fixture *d, const char *name)
+{
+    char wanted[80];
+    http_reply *r = http_get(d, "/metrics");
+    snprintf(wanted, sizeof wanted, "\npliant_%s ", name);
+    const char *at = strstr(r->body, wanted);
+    ck_assert_ptr_nonnull(at);
+    int64_t value = strtoll(at + strlen(wanted), NULL, 10);
+    http_reply_free(r);
+    return value;
+}

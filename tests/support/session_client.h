@@ -24,6 +24,12 @@ void session_run(const daemon_fixture *d, char *scene, char id[33]);
 json_t *session_show(const daemon_fixture *d, const char *id);
 /* Wait until GET answers 404 and its directory is gone. */
 void session_await_gone(const daemon_fixture *d, const char *id);
+/* Change its name to "turn N": something happens to it. */
+void session_rename(const daemon_fixture *d, const char *id, int turn);
+/* "/v1/sessions/ID/REST"; the text is static, two calls live at once. */
+const char *session_target(const char *id, const char *rest);
+/* A number of the daemon's /metrics, without its "pliant_". */
+int64_t session_counter(const daemon_fixture *d, const char *name);
 /* Its directory. */
 const char *session_path(const daemon_fixture *d, const char *id, const char *file);
 
