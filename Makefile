@@ -8,6 +8,7 @@
 #   clients/cli/*.c      -> pliant
 #   tests/<kind>/*_test.c -> one test program each; tests/bench/*_bench.c -> one benchmark each
 #   tests/python/*_test.py -> the same for the Python client, which is not compiled
+#   tests/web/*_test.mjs  -> the same for the dashboard, in a browser
 
 # All cores, unless the command line says -j itself.
 ifeq ($(MAKELEVEL),0)
@@ -69,6 +70,7 @@ CLI_SRC := $(sort $(wildcard clients/cli/*.c))
 SUPPORT_SRC := $(sort $(wildcard tests/support/*.c))
 TEST_SRC := $(sort $(wildcard tests/*/*_test.c))
 PYTHON_TEST_SRC := $(sort $(wildcard tests/python/*_test.py))
+WEB_TEST_SRC := $(sort $(wildcard tests/web/*_test.mjs))
 BENCH_SRC := $(sort $(wildcard tests/bench/*_bench.c))
 BENCH_HELP_SRC := $(sort $(filter-out $(BENCH_SRC),$(wildcard tests/bench/*.c)))
 
@@ -94,6 +96,7 @@ TESTS := $(patsubst tests/%.c,$(BUILD)/tests/%,$(TEST_SRC))
 # For a machine with a GPU.
 GPU_PROGRAMS := $(BUILD)/gpu/gpu-check $(BUILD)/gpu/gpu-bench
 PYTHON_TESTS := $(patsubst tests/%.py,$(BUILD)/tests/%,$(PYTHON_TEST_SRC))
+WEB_TESTS := $(patsubst tests/%.mjs,$(BUILD)/tests/%,$(WEB_TEST_SRC))
 BENCHES := $(patsubst tests/%.c,$(BUILD)/tests/%,$(BENCH_SRC)) $(BUILD)/tests/bench/python_bench
 # Debian's, which has Debian's numpy, where there is one.
 PYTHON ?= $(firstword $(wildcard /usr/bin/python3) python3)
@@ -239,6 +242,11 @@ $(BUILD)/tests/%: tests/%.py
 	@mkdir -p $(@D)
 	@printf '#!/bin/sh\nexec %s -W error -X dev %s "$$@"\n' '$(PYTHON)' $(abspath $<) > $@ && chmod +x $@
 
+# Programs of the dashboard's tests, which want the daemon that it is in.
+$(BUILD)/tests/%: tests/%.mjs | $(PROGRAMS)
+	@mkdir -p $(@D)
+	@printf '#!/bin/sh\nexec %s/tests/web/run %s\n' '$(CURDIR)' $(abspath $<) > $@ && chmod +x $@
+
 # What tests load.
 FAILING_MEMORY := $(BUILD)/tests/libfailing_memory.so
 $(FAILING_MEMORY): tests/preload/failing_memory.c | deps
@@ -248,7 +256,7 @@ $(BUILD)/tests/http/memory_test: | $(FAILING_MEMORY)
 $(BUILD)/tests/faults/gpu_test $(BUILD)/tests/http/cli_here_test $(BUILD)/tests/http/gpus_test: | $(EMULATED_PLUGIN)
 
 .PHONY: tests
-tests: $(TESTS) $(PYTHON_TESTS) $(STRICT_TESTS) $(GPU_PROGRAMS) $(EMULATED_PLUGIN)
+tests: $(TESTS) $(PYTHON_TESTS) $(WEB_TESTS) $(STRICT_TESTS) $(GPU_PROGRAMS) $(EMULATED_PLUGIN)
 
 include tests/fuzz/fuzz.mk
 
@@ -288,7 +296,7 @@ sanitised: all | test-deps
 .PHONY: sanitised-programs
 sanitised-programs: $(PROGRAMS) $(SAN_TESTS)
 
-ALL_CHECKS = $(TESTS) $(PYTHON_TESTS) $(STRICT_TESTS) $(if $(SAN),,$(SAN_TESTS) $(wildcard $(FUZZERS)))
+ALL_CHECKS = $(TESTS) $(PYTHON_TESTS) $(STRICT_TESTS) $(if $(SAN),,$(WEB_TESTS) $(SAN_TESTS) $(wildcard $(FUZZERS)))
 .PHONY: check
 check: all tests arm64 $(if $(SAN),,sanitised fuzz-build) ## run every test that needs no GPU
 	@PLIANT_BUILD=$(BUILD) tests/check-tree

@@ -1,0 +1,71 @@
+// Getting in, and out: a token, a code, a share link; what is refused.
+import { check, open, quiet, run, scene, until } from './rig.mjs';
+
+const LOGIN = 'Token or one-time code';
+// The browser says each answer of 401 in the console.
+const REFUSED = /status of 401/;
+
+await run({
+    async a_code_logs_in_once(daemon) {
+        await daemon.submit(scene({ name: 'to be seen' }));
+        const url = await daemon.loginUrl();
+        const page = await open(daemon, { url });
+        await page.getByText('to be seen').first().waitFor();
+        check(!page.url().includes('code='), `the code stays in the address: ${page.url()}`);
+        await page.reload();
+        await page.getByText('to be seen').first().waitFor();
+        await quiet(page);
+        const again = await open(daemon, { url, allow: [REFUSED] });
+        await again.getByText('The code was not taken').waitFor();
+        await again.getByLabel(LOGIN).waitFor();
+    },
+
+    async a_token_logs_in(daemon) {
+        await daemon.submit(scene({ name: 'to be seen' }));
+        const page = await open(daemon, { url: `${daemon.url}/` });
+        await page.getByLabel(LOGIN).waitFor();
+        await quiet(page);
+        check(await page.getByText('to be seen').count() === 0, 'it is seen without a login');
+        await page.getByLabel(LOGIN).fill(daemon.token);
+        await page.getByRole('button', { name: 'Log in' }).click();
+        await page.getByText('to be seen').first().waitFor();
+        await quiet(page);
+        const stored = await page.evaluate(() =>
+            JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie]));
+        check(!stored.includes(daemon.token) && !stored.includes('pl'), `scripts can read ${stored}`);
+    },
+
+    async a_wrong_token_is_told(daemon) {
+        const page = await open(daemon, { url: `${daemon.url}/`, allow: [REFUSED] });
+        await page.getByLabel(LOGIN).fill('wrong');
+        await page.keyboard.press('Enter');
+        await page.getByText('Not logged in').waitFor();
+        check(await page.getByLabel(LOGIN).isVisible(), 'it can not be tried again');
+        await quiet(page);
+    },
+
+    // Somebody else's page can neither frame this one nor read what it gets.
+    async a_foreign_page_gets_nothing(daemon) {
+        const page = await open(daemon, { allow: [/frame-ancestors|X-Frame-Options|CORS|ERR_FAILED/] });
+        await until(() => page.context().cookies().then((all) => all.length > 0), 'the cookie');
+        const foreign = daemon.url.replace('127.0.0.1', 'localhost');
+        await page.goto(`${foreign}/healthz`);
+        const got = await page.evaluate(async (url) => {
+            const frame = document.createElement('iframe');
+            frame.src = `${url}/`;
+            document.body.append(frame);
+            await new Promise((done) => { frame.onload = done; setTimeout(done, 2000); });
+            const read = await fetch(`${url}/v1/me`, { credentials: 'include' })
+                .then((reply) => reply.status, () => 'refused');
+            const written = await fetch(`${url}/v1/logout`, {
+                method: 'POST', credentials: 'include', mode: 'no-cors',
+            }).then((reply) => reply.type, () => 'refused');
+            return { read, written };
+        }, daemon.url);
+        const framed = page.frames()[1].url();
+        check(got.read === 'refused', `it reads ${got.read}`);
+        check(!framed.startsWith(daemon.url), `it frames ${framed}`);
+        await page.goto(`${daemon.url}/`);
+        await page.getByText('owner').first().waitFor(); // still logged in
+    },
+});

@@ -1,0 +1,243 @@
+// What the dashboard's tests share: a daemon on loopback with a temporary state, Chromium, and the last
+// line that tests/run-tests reads. A test is an async function; whatever it opens is closed after it.
+import { spawn } from 'node:child_process';
+import {
+    existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync,
+} from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { basename, join, resolve } from 'node:path';
+
+const build = resolve(process.env.PLIANT_BUILD ?? 'build');
+const seen = resolve('build/web/seen');
+const { chromium } = createRequire(join(process.env.PLIANT_RIG, 'package.json'))('playwright-core');
+const PATIENCE_MS = 20000, TEST_MS = 45000;
+
+export const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
+
+// The condition's value once it is one; fails after a while.
+export async function until(condition, what, ms = PATIENCE_MS) {
+    for (const end = Date.now() + ms; ;) {
+        const value = await condition();
+        if (value) return value;
+        if (Date.now() > end) throw new Error(`waited ${ms / 1000} s for ${what}`);
+        await sleep(25);
+    }
+}
+
+export function check(holds, what) {
+    if (!holds) throw new Error(what);
+}
+
+// ---- scenes ----------------------------------------------------------------------------------------
+
+// A box that falls on the floor, small enough to be drawn by a processor.
+export function scene(more = {}) {
+    return {
+        pliant: 1,
+        name: 'falls',
+        time: { step: 0.01, steps: 60 },
+        solver: { method: 'gradient_descent', iterations: 4 },
+        materials: { rubber: { young: 1e5, poisson: 0.3, density: 1000 } },
+        bodies: [{
+            name: 'box', material: 'rubber', mesh: { box: { size: [1, 1, 1], cells: [3, 3, 3] } },
+            transform: { translate: [0, 2, 0] },
+        }],
+        obstacles: [{ name: 'floor', plane: { normal: [0, 1, 0], offset: 0 } }],
+        ...more,
+    };
+}
+
+// One that goes on in real time until it is stopped, held at one side.
+export function endless(more = {}) {
+    return scene({
+        name: 'goes on',
+        time: { step: 0.02, pace: 'realtime' },
+        pins: [{
+            name: 'hand', body: 'box', select: { side: '-x' },
+            motion: { translate: [[0, [0, 0, 0]]] },
+        }],
+        ...more,
+    });
+}
+
+// ---- a daemon --------------------------------------------------------------------------------------
+
+export class Daemon {
+    constructor(options = []) {
+        this.directory = mkdtempSync(join(tmpdir(), 'pliant-web-'));
+        this.state = join(this.directory, 'state');
+        this.options = options;
+        this.port = 0;
+    }
+
+    async start() {
+        const listen = `127.0.0.1:${this.port}`;
+        this.process = spawn(join(build, 'pliantd'), ['--listen', listen, '--state', this.state,
+            '--cores', '2', '--log-level', 'warn', ...this.options], { stdio: 'ignore' });
+        await until(() => existsSync(join(this.state, 'url')) || this.process.exitCode !== null,
+            'the daemon');
+        this.url = readFileSync(join(this.state, 'url'), 'utf8').trim();
+        this.port = Number(new URL(this.url).port);
+        this.token = readFileSync(join(this.state, 'token'), 'utf8').trim();
+        return this;
+    }
+
+    // Ends it; sessions that run go on without it.
+    async end(signal = 'SIGTERM') {
+        if (!this.process || this.process.exitCode !== null || this.process.signalCode) return;
+        const gone = new Promise((done) => this.process.once('exit', done));
+        this.process.kill(signal);
+        await gone;
+    }
+
+    async call(method, path, body, headers = {}) {
+        const reply = await fetch(this.url + path, {
+            method,
+            headers: {
+                Authorization: `Bearer ${this.token}`,
+                ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+                ...headers,
+            },
+            body: body === undefined ? undefined : JSON.stringify(body),
+        });
+        const text = await reply.text();
+        const value = text && reply.headers.get('content-type')?.includes('json')
+            ? JSON.parse(text) : text;
+        if (!reply.ok) throw new Error(`${method} ${path}: ${reply.status} ${text}`);
+        return value;
+    }
+
+    submit(what = scene()) {
+        return this.call('POST', '/v1/sessions', what);
+    }
+
+    async state_of(id) {
+        return (await this.call('GET', `/v1/sessions/${id}`)).state;
+    }
+
+    async over(id) {
+        const end = ['succeeded', 'failed', 'rejected', 'cancelled'];
+        return until(async () => {
+            const session = await this.call('GET', `/v1/sessions/${id}?wait=5`);
+            return end.includes(session.state) && session;
+        }, `the end of ${id}`);
+    }
+
+    async loginUrl() {
+        return (await this.call('POST', '/v1/login/codes')).url;
+    }
+
+    // Nothing of it stays: sessions, their workers, the state.
+    async close() {
+        if (this.process?.exitCode !== null || this.process?.signalCode) {
+            rmSync(join(this.state, 'url'), { force: true });
+            await this.start().catch(() => {});
+        }
+        try {
+            const { items } = await this.call('GET', '/v1/sessions?limit=500');
+            for (const { id } of items) await this.call('DELETE', `/v1/sessions/${id}`);
+            await until(async () => (await this.call('GET', '/v1/sessions')).items.length === 0,
+                'the end of its sessions');
+        } finally {
+            await this.end();
+            rmSync(this.directory, { recursive: true, force: true });
+        }
+    }
+}
+
+// ---- a browser -------------------------------------------------------------------------------------
+
+const FLAGS = ['--no-sandbox', '--disable-quic', '--no-first-run', '--disable-background-networking',
+    '--disable-component-update', '--disable-sync', '--use-angle=swiftshader',
+    '--enable-unsafe-swiftshader', '--hide-scrollbars', '--force-color-profile=srgb'];
+let browser = null;
+
+// A page with its own cookies. What it says in its console as a warning or an error is in `said`.
+export async function open(daemon, { url, allow = [], ...options } = {}) {
+    browser ??= await chromium.launch({ executablePath: process.env.CHROMIUM, args: FLAGS });
+    const context = await browser.newContext({
+        viewport: { width: 1280, height: 800 }, ...options,
+    });
+    const page = await context.newPage();
+    page.setDefaultTimeout(PATIENCE_MS);
+    page.said = [];
+    const say = (text) => allow.some((known) => known.test(text)) || page.said.push(text);
+    page.on('console', (message) => {
+        const fromDriver = /GPU stall|GL Driver Message/.test(message.text());
+        if (['error', 'warning'].includes(message.type()) && !fromDriver) {
+            say(`${message.text()} ${message.location().url}`);
+        }
+    });
+    page.on('pageerror', (error) => say(`${error.message}\n${error.stack}`));
+    page.elsewhere = [];
+    page.on('request', (request) => {
+        const asked = new URL(request.url());
+        const ours = asked.protocol === 'blob:' || asked.protocol === 'data:' ||
+            asked.origin === daemon.url;
+        if (!ours) page.elsewhere.push(request.url());
+    });
+    await page.goto(url ?? await daemon.loginUrl());
+    return page;
+}
+
+export async function quiet(page) {
+    check(page.said.length === 0, `the console says: ${page.said.join('\n')}`);
+    check(page.elsewhere.length === 0, `it asks elsewhere: ${page.elsewhere.join(' ')}`);
+}
+
+// For people to look at: build/web/seen/NAME.png
+export async function shot(page, name) {
+    mkdirSync(seen, { recursive: true });
+    const bytes = await page.screenshot();
+    writeFileSync(join(seen, `${name}.png`), bytes);
+    return bytes;
+}
+
+// ---- a program of tests ----------------------------------------------------------------------------
+
+function within(promise, ms) {
+    let timer;
+    const late = new Promise((_, fail) => {
+        timer = setTimeout(() => fail(new Error(`it took longer than ${ms / 1000} s`)), ms);
+    });
+    return Promise.race([promise, late]).finally(() => clearTimeout(timer));
+}
+
+// tests: {name: async (daemon) => ...}; each with a daemon of its own, unless `shared` is one for all.
+export async function run(tests, { options = [], shared = false } = {}) {
+    const only = process.env.ONLY;
+    const names = Object.keys(tests).filter((name) => !only || name.includes(only));
+    let failures = 0, daemon = null;
+    const leave = async () => {
+        await daemon?.close().catch((error) => console.log(`the daemon's end: ${error.message}`));
+        daemon = null;
+    };
+    for (const signal of ['SIGTERM', 'SIGINT']) {
+        process.once(signal, () => leave().finally(() => process.exit(1)));
+    }
+    for (const name of names) {
+        try {
+            daemon ??= await new Daemon(options).start();
+            await within(tests[name](daemon), TEST_MS);
+        } catch (error) {
+            failures++;
+            console.log(`${basename(process.argv[1])}:F:${name}: ${error.stack}`);
+            for (const [i, context] of (browser?.contexts() ?? []).entries()) {
+                for (const page of context.pages()) {
+                    await shot(page, `failed-${name}-${i}`).catch(() => {});
+                    if (page.said?.length) console.log(page.said.join('\n'));
+                }
+            }
+        }
+        for (const context of browser?.contexts() ?? []) await context.close();
+        if (!shared) await leave();
+    }
+    await browser?.close();
+    await leave();
+    const percent = names.length ? Math.floor((100 * (names.length - failures)) / names.length) : 0;
+    console.log(`${percent}%: Checks: ${names.length}, Failures: ${failures}, Errors: 0`);
+    process.exit(failures ? 1 : 0);
+}
+
+export const bundle = () => readdirSync(resolve('build/web/dist/assets'));
