@@ -8,6 +8,8 @@
 
 #include <stdlib.h>
 
+enum { PINNED_MOST = 10000 };
+
 /* The surface of one body, in the body's vertices. */
 typedef struct surface {
     int32_t *triangles; /* [count][3] */
@@ -74,13 +76,37 @@ static void put_body(pl_json_writer *w, const pl_body *body, const pl_mesh *mesh
     pl_json_end_object(w);
 }
 
-static void put_pin(pl_json_writer *w, const pl_scene *scene, const pl_pin *pin, int64_t count)
+static int64_t vertices_before(const pl_session_scene *s, int32_t body)
 {
+    int64_t sum = 0;
+    for (int32_t b = 0; b < body; b++)
+        sum += s->meshes[b].vertex_count;
+    return sum;
+}
+
+/* `at` lists what it holds in global vertices, so that viewers can mark it; empty for more than
+ * PINNED_MOST. */
+static void put_pin(pl_json_writer *w, const pl_session_scene *s, const pl_pin *pin, int64_t count,
+                    int64_t first)
+{
+    pl_faults faults = {0};
+    int32_t *vertex = NULL;
+    int64_t found = 0;
+    if (count <= PINNED_MOST && pl_body_select(&s->scene.bodies[pin->body], &s->meshes[pin->body],
+                                               &pin->select, "", &vertex, &found, &faults) != PL_OK)
+        found = 0;
+    pl_faults_clear(&faults);
     pl_json_begin_object(w);
     pl_json_set_string(w, "name", pin->name);
-    pl_json_set_string(w, "body", scene->bodies[pin->body].name);
+    pl_json_set_string(w, "body", s->scene.bodies[pin->body].name);
     pl_json_set_integer(w, "vertices", count);
+    pl_json_key(w, "at");
+    pl_json_begin_array(w);
+    for (int64_t i = 0; i < found; i++)
+        pl_json_put_integer(w, first + vertex[i]);
+    pl_json_end_array(w);
     pl_json_end_object(w);
+    free(vertex);
 }
 
 /* A surface from a file is written out: who draws it need not read the file. */
@@ -90,14 +116,6 @@ static void put_obstacle(pl_json_writer *w, const pl_obstacle *obstacle)
     if (drawn.kind == PL_OBSTACLE_MESH)
         drawn.mesh.source.kind = PL_SOURCE_INLINE;
     pl_obstacle_put(w, &drawn);
-}
-
-static int64_t vertices_before(const pl_session_scene *s, int32_t body)
-{
-    int64_t sum = 0;
-    for (int32_t b = 0; b < body; b++)
-        sum += s->meshes[b].vertex_count;
-    return sum;
 }
 
 static char *encode(const pl_session_scene *s, const surface *surfaces, const int64_t *pin_counts,
@@ -121,7 +139,7 @@ static char *encode(const pl_session_scene *s, const surface *surfaces, const in
     pl_json_key(&w, "pins");
     pl_json_begin_array(&w);
     for (int32_t k = 0; k < scene->pin_count; k++)
-        put_pin(&w, scene, &scene->pins[k], pin_counts[k]);
+        put_pin(&w, s, &scene->pins[k], pin_counts[k], vertices_before(s, scene->pins[k].body));
     pl_json_end_array(&w);
     pl_json_key(&w, "expect");
     pl_expected_encode(&w, s, expected);

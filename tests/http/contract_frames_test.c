@@ -116,10 +116,16 @@ START_TEST(test_topology_of_two)
                               "{\"pliant\": 1, \"time\": {\"steps\": 1}, \"bodies\": ["
                               "{\"name\": \"a\", \"mesh\": {\"box\": {\"cells\": [1, 1, 1]}}},"
                               "{\"name\": \"b\", \"mesh\": {\"box\": {\"cells\": [1, 1, 2]}},"
-                              " \"transform\": {\"translate\": [5, 0, 0]}}]}"),
+                              " \"transform\": {\"translate\": [5, 0, 0]}}],"
+                              "\"pins\": [{\"body\": \"b\", \"select\": {\"side\": \"-x\"}}]}"),
                      0);
     session_run(d, scene, id);
     http_reply *r = http_get(d, session_target(id, "topology"));
+    const json_t *held = json_at(r->json, "pins/0/at");
+    ck_assert_uint_eq(json_array_size(held), 6);
+    ck_assert_int_eq(json_count(r->json, "pins/0/vertices"), 6);
+    for (size_t i = 0; i < 6; i++)
+        ck_assert_int_ge(json_integer_value(json_array_get(held, i)), 8);
     ck_assert_int_eq(json_count(r->json, "bodies/1/first_vertex"), 8);
     ck_assert_int_eq(json_count(r->json, "bodies/1/vertices"), 12);
     npy tets = npy_get(session_target(id, "topology?array=tets"), "*/*", 4);

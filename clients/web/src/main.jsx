@@ -1,46 +1,244 @@
-// The page: logs in and lists the sessions that one may see.
-import { render } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+// The page: who looks, what is looked at, and the frame around it.
 
-import { Login, enter } from './login.jsx';
+import { render } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import 'uplot/dist/uPlot.min.css';
+import { api, onUnauthorized } from './api.js';
+import { Charts } from './charts.jsx';
+import { readOther } from './compare.js';
+import { useAnswer, useOn } from './hooks.js';
+import { Help, useHelp, useKeys } from './keys.jsx';
+import { SessionList } from './list.jsx';
+import { Login, enter, logout } from './login.jsx';
+import { SessionModel, basePath } from './model.js';
+import { PAGES } from './pages.js';
+import { Panel } from './panel.jsx';
+import { route } from './route.js';
+import { Sessions } from './sessions.js';
+import { theme } from './theme.js';
+import { Timeline } from './timeline.jsx';
+import { View } from './view.jsx';
 import './style.css';
 
-async function get(path) {
-    const reply = await fetch(path);
-    const value = await reply.json();
-    if (!reply.ok) throw Object.assign(new Error(value.detail), { status: reply.status });
-    return value;
-}
+const navigate = (place) => route.go(place);
+const OTHERS = 3;
 
-function Sessions({ user }) {
-    const [items, setItems] = useState([]);
-    useEffect(() => {
-        let since = null, timer = 0;
-        const look = async () => {
-            setItems((await get('/v1/sessions')).items);
-            const query = since === null ? '' : `?since=${since}&wait=30`;
-            since = (await get(`/v1/events${query}`)).next;
-            timer = setTimeout(look, 500);
-        };
-        look().catch(() => { timer = setTimeout(look, 2000); });
-        return () => clearTimeout(timer);
-    }, []);
+function Header({ sessions, user, page, onHelp }) {
+    useOn(sessions, 'change');
+    useOn(theme, 'change');
+    const running = sessions?.count('running') ?? 0,
+        queued = sessions?.count('queued') ?? 0;
+    const leave = async () => {
+        await logout();
+        location.reload();
+    };
     return (
-        <main>
-            <h1>Sessions of {user}</h1>
-            <ul>
-                {items.map((session) => (
-                    <li key={session.id}>{session.name || session.id}: {session.state}</li>
-                ))}
-            </ul>
-        </main>
+        <header>
+            <a class="brand" href="#/sessions">
+                Pliant
+            </a>
+            {sessions && (
+                <nav aria-label="Pages">
+                    <a href="#/sessions" aria-current={page === 'sessions' ? 'page' : undefined}>
+                        sessions
+                    </a>
+                    {Object.keys(PAGES).map((name) => (
+                        <a key={name} href={`#/${name}`} aria-current={page === name ? 'page' : undefined}>
+                            {name}
+                        </a>
+                    ))}
+                </nav>
+            )}
+            <span class="space" />
+            {sessions && (
+                <span class="numbers counts">
+                    <span class="running">▶ {running}</span> running, {queued} queued
+                </span>
+            )}
+            <button type="button" onClick={onHelp} title="Keys (?)" aria-label="Keys">
+                ?
+            </button>
+            <button
+                type="button"
+                onClick={() => theme.toggle()}
+                title="Light or dark"
+                aria-label={theme.name === 'dark' ? 'Light colours' : 'Dark colours'}
+            >
+                {theme.name === 'dark' ? '☀' : '☾'}
+            </button>
+            <span class="user">{user ?? 'share link'}</span>
+            {user && (
+                <button type="button" onClick={leave} class="out">
+                    log out
+                </button>
+            )}
+        </header>
     );
 }
 
-function App({ entered }) {
-    const [user, setUser] = useState(entered.user);
-    if (!user) return <Login refused={entered.refused} onDone={setUser} />;
-    return <Sessions user={user} />;
+// Says that what is seen is not what is: goes away by itself.
+function Banner({ sessions, model }) {
+    useOn(sessions, 'change');
+    useOn(model, 'link');
+    const cut = sessions ? !sessions.reachable : model && !model.link.live;
+    if (!cut) return null;
+    return (
+        <p class="banner" role="status">
+            The daemon does not answer; what is shown may be old. Trying again …
+        </p>
+    );
 }
 
-render(<App entered={await enter()} />, document.getElementById('app'));
+function useOthers(ids, id) {
+    const wanted = ids.filter((other) => other !== id).slice(0, OTHERS);
+    const { value } = useAnswer(
+        async (signal) =>
+            (await Promise.allSettled(wanted.map((other) => readOther(other, signal))))
+                .filter(({ status }) => status === 'fulfilled')
+                .map((one) => one.value),
+        [wanted.join()],
+    );
+    return value ?? [];
+}
+
+function Session({ id, current, tools, compared, onCompare }) {
+    const [model, setModel] = useState(null);
+    const [gone, setGone] = useState(null);
+    const others = useOthers(compared, id);
+    useEffect(() => {
+        const made = new SessionModel(id);
+        const wanted = Number(route.now.query.frame ?? NaN);
+        const offs = [
+            made.on('gone', setGone),
+            made.on('ready', () => Number.isInteger(wanted) && made.player.seek(wanted)),
+        ];
+        current.current = made;
+        setGone(null);
+        setModel(made);
+        return () => {
+            offs.forEach((off) => off());
+            made.close();
+            current.current = null;
+        };
+    }, [id]);
+    if (gone) {
+        return (
+            <div class="nothing">
+                <p role="alert">{gone.message}</p>
+                <p>
+                    <a href="#/sessions">All sessions</a>
+                </p>
+            </div>
+        );
+    }
+    if (!model || model.id !== id) return null;
+    return (
+        <>
+            <div class="middle">
+                <View model={model} tools={tools} key={id} />
+                <Timeline model={model} />
+            </div>
+            <Panel model={model} navigate={navigate} others={others} onCompare={onCompare} tools={tools} />
+            <Charts model={model} others={others} key={id} />
+        </>
+    );
+}
+
+function Nothing({ sessions }) {
+    useOn(sessions, 'change');
+    if (!sessions.loaded) return null;
+    return (
+        <div class="nothing">
+            {sessions.items.length > 0 ? (
+                <p>Choose a session on the left to see it move.</p>
+            ) : (
+                <p>
+                    No session yet.{' '}
+                    {PAGES.scenes && (
+                        <>
+                            <a href="#/scenes">Choose a scene of the gallery</a>: one click runs it. Or, from a
+                            terminal:
+                        </>
+                    )}
+                    <br />
+                    <code>pliant submit scene.json</code>
+                </p>
+            )}
+        </div>
+    );
+}
+
+function Page({ sessions, user }) {
+    useOn(route, 'change');
+    const [compared, setCompared] = useState([]);
+    const [help, setHelp] = useHelp();
+    const current = useRef(null),
+        tools = useRef(null);
+    useKeys(
+        () => current.current,
+        () => tools.current,
+        () => setHelp(true),
+    );
+    const { page, id, query } = route.now;
+    const Other = PAGES[page];
+    const compare = (other) =>
+        setCompared(
+            compared.includes(other)
+                ? compared.filter((one) => one !== other)
+                : [...compared, other].slice(-OTHERS),
+        );
+    return (
+        <>
+            <Header sessions={sessions} user={user} page={page} onHelp={() => setHelp(true)} />
+            <Banner sessions={sessions} model={current.current} />
+            {Other && sessions ? (
+                <main class="page other">
+                    <Other api={api} navigate={navigate} session={sessions.get(query.session)} />
+                </main>
+            ) : (
+                <main class={`page sessions${id ? ' open' : ''}${sessions ? '' : ' alone'}`}>
+                    {sessions && (
+                        <SessionList sessions={sessions} id={id} compared={compared} onCompare={compare} />
+                    )}
+                    {id ? (
+                        <Session id={id} {...{ current, tools, compared }} onCompare={compare} />
+                    ) : (
+                        <Nothing sessions={sessions} />
+                    )}
+                </main>
+            )}
+            {help && <Help onClose={() => setHelp(false)} />}
+        </>
+    );
+}
+
+// Whoever came by a share link sees its session and nothing else.
+async function linked(entered) {
+    if (entered.link) return entered.link.id;
+    const { id } = route.now;
+    if (entered.user || !id) return null;
+    return fetch(basePath(id)).then(
+        (reply) => (reply.ok ? id : null),
+        () => null,
+    );
+}
+
+function App({ entered, link }) {
+    const [user, setUser] = useState(entered.user ?? null);
+    const [sessions, setSessions] = useState(null);
+    useEffect(() => {
+        if (!user) return undefined;
+        onUnauthorized(() => setUser(null));
+        const made = new Sessions();
+        setSessions(made);
+        return () => made.stop();
+    }, [user]);
+    if (user) return sessions && <Page sessions={sessions} user={user} />;
+    if (link) return <Page sessions={null} user={null} />;
+    return <Login refused={entered.refused} onDone={setUser} />;
+}
+
+const entered = await enter();
+const link = await linked(entered);
+if (link && route.now.id !== link) route.go({ page: 'sessions', id: link });
+render(<App entered={entered} link={link} />, document.getElementById('app'));

@@ -1,0 +1,74 @@
+// Numbers of the vertices that the picture is coloured by, from positions alone.
+
+export const FIELDS = {
+    none: { label: 'plain' },
+    speed: { label: 'speed', unit: 'm/s', map: 'viridis', needs: 'before' },
+    displacement: { label: 'displacement', unit: 'm', map: 'viridis', needs: 'rest' },
+    stretch: { label: 'stretch', unit: '%', map: 'diverging', needs: 'rest' },
+    height: { label: 'height', unit: 'm', map: 'viridis' },
+};
+
+function distances(a, b, scale, out) {
+    for (let i = 0, v = 0; v < out.length; i += 3, v++) {
+        const x = a[i] - b[i],
+            y = a[i + 1] - b[i + 1],
+            z = a[i + 2] - b[i + 2];
+        out[v] = Math.sqrt(x * x + y * y + z * z) * scale;
+    }
+}
+
+// The mean of (length / length in frame 0 - 1) over a vertex's edges, in percent.
+function stretches(surface, out) {
+    const { positions: x, rest, sides } = surface;
+    const count = (surface.valence ??= new Float32Array(surface.count));
+    out.fill(0);
+    count.fill(0);
+    for (let s = 0; s < sides.length; s += 2) {
+        const a = sides[s],
+            b = sides[s + 1],
+            i = 3 * a,
+            j = 3 * b;
+        const now = Math.sqrt((x[i] - x[j]) ** 2 + (x[i + 1] - x[j + 1]) ** 2 + (x[i + 2] - x[j + 2]) ** 2);
+        const then = Math.sqrt(
+            (rest[i] - rest[j]) ** 2 + (rest[i + 1] - rest[j + 1]) ** 2 + (rest[i + 2] - rest[j + 2]) ** 2,
+        );
+        if (!(then > 0)) continue;
+        const value = 100 * (now / then - 1);
+        out[a] += value;
+        out[b] += value;
+        count[a]++;
+        count[b]++;
+    }
+    for (let v = 0; v < out.length; v++) if (count[v]) out[v] /= count[v];
+}
+
+// False where what it needs is not there: the frame before, or frame 0.
+export function computeField(name, surface, { before, seconds, up }, out) {
+    if (name === 'speed') {
+        if (!before || !(seconds > 0)) return false;
+        distances(surface.positions, before, 1 / seconds, out);
+    } else if (name === 'displacement') {
+        if (!surface.rest) return false;
+        distances(surface.positions, surface.rest, 1, out);
+    } else if (name === 'stretch') {
+        if (!surface.rest) return false;
+        stretches(surface, out);
+    } else {
+        for (let v = 0; v < out.length; v++) out[v] = surface.positions[3 * v + up];
+    }
+    return true;
+}
+
+// The range that shows all of it; symmetric for a field with a middle.
+export function rangeOf(values, diverging) {
+    let low = Infinity,
+        high = -Infinity;
+    for (let i = 0; i < values.length; i++) {
+        if (values[i] < low) low = values[i];
+        if (values[i] > high) high = values[i];
+    }
+    if (!Number.isFinite(low) || !Number.isFinite(high)) return [0, 1];
+    if (!diverging) return [low, high];
+    const most = Math.max(Math.abs(low), Math.abs(high));
+    return [-most, most];
+}

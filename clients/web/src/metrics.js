@@ -1,0 +1,100 @@
+// The metrics records of a session as columns: a number a frame, by the path of its key.
+
+const GROWTH = 1.6;
+const DETAILS = 400; // frames whose iterations are kept
+
+export class MetricsTable {
+    rows = 0;
+    #columns = new Map();
+    #capacity = 512;
+    #details = new Map();
+    #frames = new Float64Array(this.#capacity);
+
+    get last() {
+        return this.rows ? this.#frames[this.rows - 1] : -1;
+    }
+
+    // Names of columns, as "energy/kinetic", in the order in which they first came.
+    get names() {
+        return [...this.#columns.keys()];
+    }
+
+    get frames() {
+        return this.#frames.subarray(0, this.rows);
+    }
+
+    // The numbers of one column; NaN where a frame had none. Null where there is no such column.
+    column(name) {
+        return this.#columns.get(name)?.subarray(0, this.rows) ?? null;
+    }
+
+    at(name, row) {
+        const value = this.#columns.get(name)?.[row];
+        return Number.isFinite(value) ? value : null;
+    }
+
+    // The row of a frame, or of the last one before it; -1 where there is none.
+    rowOf(frame) {
+        let low = 0,
+            high = this.rows;
+        while (low < high) {
+            const middle = (low + high) >> 1;
+            if (this.#frames[middle] <= frame) low = middle + 1;
+            else high = middle;
+        }
+        return low - 1;
+    }
+
+    // What each iteration of a frame showed, or null where the scene does not ask for it.
+    iterations(frame) {
+        return this.#details.get(frame) ?? null;
+    }
+
+    // Records come in ascending order; what was there before is left out.
+    push(record) {
+        if (typeof record.frame !== 'number' || record.frame <= this.last) return;
+        if (this.rows === this.#capacity) this.#grow();
+        this.#frames[this.rows] = record.frame;
+        for (const values of this.#columns.values()) values[this.rows] = NaN;
+        this.#put('', record);
+        if (record.iterations_detail) this.#keep(record.frame, record.iterations_detail);
+        this.rows++;
+    }
+
+    #put(prefix, object) {
+        for (const key in object) {
+            const value = object[key];
+            if (key === 'iterations_detail') continue;
+            if (Array.isArray(value)) {
+                this.#set(prefix + key, Math.hypot(...value.map(Number)));
+                value.forEach((v, i) => this.#set(`${prefix}${key}/${'xyz'[i] ?? i}`, v));
+            } else if (value && typeof value === 'object') this.#put(`${prefix}${key}/`, value);
+            else if (typeof value === 'number') this.#set(prefix + key, value);
+        }
+    }
+
+    #set(name, value) {
+        let values = this.#columns.get(name);
+        if (!values) {
+            values = new Float64Array(this.#capacity).fill(NaN);
+            this.#columns.set(name, values);
+        }
+        values[this.rows] = value;
+    }
+
+    #keep(frame, detail) {
+        this.#details.set(frame, detail);
+        if (this.#details.size > DETAILS) this.#details.delete(this.#details.keys().next().value);
+    }
+
+    #grow() {
+        this.#capacity = Math.ceil(this.#capacity * GROWTH);
+        const grown = (values) => {
+            const larger = new Float64Array(this.#capacity).fill(NaN);
+            larger.set(values);
+            return larger;
+        };
+        this.#frames = grown(this.#frames);
+        for (const [name, values] of this.#columns) this.#columns.set(name, grown(values));
+    }
+}

@@ -1,0 +1,236 @@
+// One session as the page knows it: the document, what to draw, its metrics and frames, all of one
+// stream. Emits 'session', 'tick' (twice a second, where numbers changed), 'link', 'ready', 'gone'.
+
+import { api } from './api.js';
+import { Emitter } from './emitter.js';
+import { FrameStore } from './frames.js';
+import { MetricsTable } from './metrics.js';
+import { Player } from './player.js';
+import { FRAME, GAP, METRICS, STATE, frameOf, jsonOf } from './records.js';
+import { Stream, readRecords } from './stream.js';
+
+const TICK_MS = 500;
+const MANY_FRAMES = 20000; // beyond them, only every n-th frame's metrics are read of the past
+const FINE_VERTICES = 20000; // up to here frames come in single precision, then quantised
+const MAX_FPS = 60;
+export const OVER = ['succeeded', 'failed', 'rejected', 'cancelled'];
+
+export const basePath = (id) => `/v1/sessions/${encodeURIComponent(id)}`;
+
+// {topology, surface, drawn}: `drawn` lists the vertices that are sent, null where all are.
+async function readTopology(base) {
+    const topology = await api.get(`${base}/topology`);
+    const surface = await api.array(`${base}/topology?array=surface`);
+    return { topology, surface: surface.length < topology.vertices ? surface : null };
+}
+
+export class SessionModel extends Emitter {
+    session = null;
+    topology = null;
+    surface = null;
+    scene = null;
+    controls = [];
+    metrics = new MetricsTable();
+    player = new Player();
+    link = { live: true };
+    gaps = [];
+    closed = false;
+    #stream = null;
+    #dirty = false;
+    #timer = 0;
+    #whole = false;
+    #ticks = 0;
+    #first = null;
+
+    constructor(id) {
+        super();
+        this.id = id;
+        this.base = basePath(id);
+        this.frames = new FrameStore((from, to) => `${this.base}/frames?from=${from}&to=${to}&${this.form}`);
+        this.frames.on('frame', (frame) => this.#judgeRate(frame));
+        this.#open();
+    }
+
+    close() {
+        this.closed = true;
+        this.#stream?.stop();
+        this.frames.clear();
+        clearInterval(this.#timer);
+    }
+
+    get over() {
+        return OVER.includes(this.session?.state);
+    }
+
+    // How frames are asked for: what the picture needs and no more.
+    get form() {
+        const quantised = this.topology && this.topology.vertices > FINE_VERTICES;
+        const part = this.surface && !this.#whole ? 'surface' : 'all';
+        return `dtype=${quantised ? 'u16' : 'f32'}&vertices=${part}&fields=position`;
+    }
+
+    // Whether inner vertices are needed too, as for stress; frames are then read anew.
+    setWhole(whole) {
+        if (whole === this.#whole || !this.surface) return;
+        this.#whole = whole;
+        this.#first = null;
+        this.frames.clear();
+        this.#stream?.restart();
+        this.emit('form');
+    }
+
+    // Frame 0, that displacements count from; null until it is here, which 'first' tells.
+    get first() {
+        if (!this.#first && this.topology) {
+            this.#first = { frame: null };
+            this.#readFirst(this.#first);
+        }
+        return this.#first?.frame ?? null;
+    }
+
+    async #readFirst(place) {
+        try {
+            await readRecords(`${this.base}/frames/0?${this.form}`, (record) => {
+                if (record.type === FRAME) place.frame = frameOf(record);
+            });
+            this.emit('first');
+        } catch {
+            // Retention took it away: what needs it stays plain.
+        }
+    }
+
+    get drawn() {
+        return this.#whole ? null : this.surface;
+    }
+
+    async #open() {
+        try {
+            this.#take(await api.get(this.base));
+            while (!this.closed && !this.topology) await this.#prepare();
+        } catch (error) {
+            if (!this.closed) this.emit('gone', error);
+        }
+    }
+
+    // What to draw is known when the session was checked.
+    async #prepare() {
+        if (this.session.state === 'rejected') {
+            this.topology = { vertices: 0, bodies: [], obstacles: [], pins: [] };
+            this.emit('ready');
+            return;
+        }
+        if (this.session.state === 'checking') {
+            this.#take(await api.get(`${this.base}?wait=20`));
+            return;
+        }
+        const [what, scene] = await Promise.all([
+            readTopology(this.base),
+            api.get(`${this.base}/scene?form=effective`),
+        ]);
+        if (this.closed) return;
+        Object.assign(this, what, { scene });
+        this.player.frameSeconds = (scene.time.step ?? 1 / 60) * (scene.output?.every ?? 1);
+        this.emit('ready');
+        await this.#readPast();
+        if (!this.closed) this.#follow();
+    }
+
+    // The past of a very long run, thinned: the stream then begins with what is new.
+    async #readPast() {
+        const newest = this.session.progress?.frame ?? 0;
+        if (newest < MANY_FRAMES) return;
+        const every = Math.ceil(newest / (MANY_FRAMES / 4));
+        await api.lines(`${this.base}/metrics?every=${every}`, (line) => {
+            if (!line.event) this.metrics.push(line);
+        });
+    }
+
+    #follow() {
+        this.#timer = setInterval(() => this.#tick(), TICK_MS);
+        this.#stream = new Stream({
+            path: () => `${this.base}/stream?from=${this.metrics.last + 1}&max_fps=${MAX_FPS}&${this.form}`,
+            onRecord: (record) => this.#record(record),
+            onStatus: (status) => this.#status(status),
+        });
+    }
+
+    #record(record) {
+        this.#dirty = true;
+        if (record.type === FRAME) {
+            const frame = frameOf(record);
+            this.frames.put(frame);
+            this.player.setNewest(frame.number);
+        } else if (record.type === METRICS) {
+            const line = jsonOf(record);
+            if (line.control && line.control !== this.lastControl) this.#sawControl(line);
+            this.metrics.push(line);
+        } else if (record.type === STATE) this.#take(jsonOf(record));
+        else if (record.type === GAP) this.gaps.push(jsonOf(record));
+    }
+
+    #sawControl(line) {
+        this.lastControl = line.control;
+        clearTimeout(this.controlTimer);
+        this.controlTimer = setTimeout(() => this.readControls(), 300);
+    }
+
+    async readControls() {
+        try {
+            const items = [];
+            let cursor = '';
+            do {
+                const page = await api.get(`${this.base}/controls?limit=1000${cursor}`);
+                items.push(...page.items);
+                cursor = page.next ? `&cursor=${page.next}` : '';
+            } while (cursor && items.length < 20000);
+            this.controls = items;
+            this.emit('controls');
+        } catch {
+            // Shown are those that were read before.
+        }
+    }
+
+    #status(status) {
+        if (status.ended) {
+            this.link = { live: true, ended: status.ended };
+            if (status.ended.reason === 'deleted') this.emit('gone', new Error('This session was deleted.'));
+            if (!this.closed) this.refresh();
+        } else this.link = status;
+        this.emit('link', this.link);
+        this.#dirty = true;
+    }
+
+    // The document anew, as after a request that changes it.
+    async refresh() {
+        try {
+            this.#take(await api.get(this.base));
+            if (this.link.ended && !this.over) {
+                this.link = { live: true };
+                this.#stream?.restart();
+            }
+        } catch (error) {
+            this.emit('trouble', error);
+        }
+    }
+
+    #take(session) {
+        this.session = session;
+        // While frames stream in, the newest is the one that is here.
+        const frame = session.progress?.frame;
+        if (frame != null && (!this.#stream || this.over)) this.player.setNewest(frame);
+        this.emit('session', session);
+    }
+
+    #judgeRate(frame) {
+        if (frame.number > 0 && frame.time > 0) this.player.frameSeconds = frame.time / frame.number;
+    }
+
+    #tick() {
+        if (!this.#dirty) return;
+        this.#dirty = false;
+        this.emit('tick');
+        // How far it is comes with no record of the stream: asked for once a second.
+        this.#ticks++;
+        if (this.session.state === 'running' && this.#ticks % 2 === 0 && !document.hidden) this.refresh();
+    }
+}

@@ -1,0 +1,348 @@
+// Beside the view: how the session is, what can be done with it, its numbers, scene and log.
+
+import { useEffect, useState } from 'preact/hooks';
+import { api } from './api.js';
+import { differences } from './compare.js';
+import { STATES, ago, duration, number, quantity, secondsLeft } from './format.js';
+import { useAnswer, useOn } from './hooks.js';
+import { lineOf } from './list.jsx';
+import { PAGES, SHARE } from './pages.js';
+
+function Actions({ model, navigate }) {
+    const [said, setSaid] = useState(null);
+    const [busy, setBusy] = useState(false);
+    const { session, base, player } = model;
+    const act = async (path, body) => {
+        setBusy(true);
+        setSaid(null);
+        try {
+            const reply = await api.post(`${base}${path}`, body);
+            await model.refresh();
+            return reply;
+        } catch (error) {
+            setSaid(sentenceOf(error));
+            return null;
+        } finally {
+            setBusy(false);
+        }
+    };
+    const branch = async () => {
+        const name = `${session.name} from frame ${player.frame}`;
+        const made = await act('/branch', { frame: player.frame, scene: { name } });
+        if (made?.id) navigate(`/sessions/${made.id}`);
+    };
+    const remove = async () => {
+        if (!confirm(`Remove “${session.name}” with all its frames? This can not be taken back.`)) return;
+        try {
+            await api.delete(base);
+            navigate('/sessions');
+        } catch (error) {
+            setSaid(sentenceOf(error));
+        }
+    };
+    const { state, desired } = session;
+    const live = !model.over;
+    const goes = ['running', 'queued', 'checking'].includes(state) && desired !== 'paused';
+    const button = (label, title, action) => (
+        <button type="button" disabled={busy} title={title} onClick={action}>
+            {label}
+        </button>
+    );
+    return (
+        <div class="actions">
+            {live && goes && button('pause', 'Stop at a checkpoint; its cores are free', () => act('/pause'))}
+            {live &&
+                !goes &&
+                button('resume', 'Queue it again; it goes on from its checkpoint', () => act('/resume'))}
+            {live &&
+                state === 'paused' &&
+                button('step', 'Go on for one frame, and pause', () => act('/step?frames=1'))}
+            {live && button('cancel', 'Stop it; its frames are kept', () => act('/cancel'))}
+            {session.progress?.frame != null &&
+                button('branch', `Another session that begins at frame ${player.frame} of this one`, branch)}
+            {PAGES.scenes &&
+                button('edit', 'Open its scene, to be changed and run again', () =>
+                    navigate(`/scenes?session=${model.id}`),
+                )}
+            {!live && button('remove', 'Remove it with its frames', remove)}
+            {said && (
+                <p class="trouble" role="alert">
+                    {said}
+                </p>
+            )}
+        </div>
+    );
+}
+
+// What went wrong and every fault, as sentences.
+export function sentenceOf(error) {
+    const faults = (error.faults ?? [])
+        .slice(0, 5)
+        .map((fault) =>
+            [
+                fault.pointer,
+                fault.got && `is ${fault.got}`,
+                fault.expected && `should be ${fault.expected}`,
+                fault.hint,
+            ]
+                .filter(Boolean)
+                .join(' '),
+        );
+    return [error.message, ...faults].join('\n');
+}
+
+// Where it failed, in words that one can look up: element 4711 of "bar", frame 812, step 3.
+function placeOf({ body, element, vertex, frame, step }, bodies) {
+    const name = body != null ? (bodies?.[body]?.name ?? `body ${body}`) : null;
+    const what = element != null ? `element ${element}` : vertex != null ? `vertex ${vertex}` : null;
+    return [
+        what && (name ? `${what} of “${name}”` : what),
+        frame != null && `after frame ${frame}`,
+        step != null && `step ${step}`,
+    ]
+        .filter(Boolean)
+        .join(', ');
+}
+
+function FailureBox({ model, navigate, tools }) {
+    const { failure, bodies } = model.session;
+    if (!failure) return null;
+    const place = placeOf(failure, bodies);
+    const show = () => {
+        model.player.seek(failure.frame);
+        tools.current?.highlight?.(failure);
+    };
+    return (
+        <div class="failure" role="alert">
+            <p>
+                <b>{failure.message || failure.code}</b>
+            </p>
+            {place && (
+                <p>
+                    {place}
+                    {failure.frame != null && (
+                        <button type="button" onClick={show}>
+                            show
+                        </button>
+                    )}
+                </p>
+            )}
+            {failure.advice && <p>{failure.advice}</p>}
+            {failure.faults?.length > 0 && (
+                <ul>
+                    {failure.faults.map((f, i) => (
+                        <li key={i}>
+                            <code>{f.pointer}</code> {f.hint || f.expected}
+                        </li>
+                    ))}
+                </ul>
+            )}
+            {PAGES.scenes && (
+                <button type="button" onClick={() => navigate(`/scenes?session=${model.id}`)}>
+                    open the scene to change it
+                </button>
+            )}
+            {failure.log && (
+                <details>
+                    <summary>the worker's last words</summary>
+                    <pre>{failure.log}</pre>
+                </details>
+            )}
+        </div>
+    );
+}
+
+function Row({ label, children, title }) {
+    return (
+        <tr title={title}>
+            <th scope="row">{label}</th>
+            <td class="numbers">{children}</td>
+        </tr>
+    );
+}
+
+// The numbers of the frame that is shown.
+function Values({ model }) {
+    useOn(model.player, 'change frame');
+    const { metrics, session, player, topology, picture } = model;
+    const row = metrics.rowOf(player.shown);
+    const at = (name) => (row < 0 ? null : metrics.at(name, row));
+    const probes = metrics.names.filter((name) => name.startsWith('probes/'));
+    const residual =
+        ['primal_residual', 'gradient_norm'].find((name) => at(name) !== null) ?? 'primal_residual';
+    return (
+        <table class="values">
+            <tbody>
+                <Row label="frame">
+                    {player.shown}
+                    {session.progress?.frames ? ` of ${session.progress.frames}` : ''}
+                </Row>
+                <Row label="time">{number(at('time'), 4)} s</Row>
+                <Row label="iterations">
+                    {number(at('iterations'))}
+                    {at('unconverged') > 0 ? ' (not converged)' : ''}
+                </Row>
+                <Row label="a frame takes">{number(at('ms/step'))} ms</Row>
+                <Row label={residual.replace('_', ' ')}>{number(at(residual))}</Row>
+                <Row label="inverted">
+                    <span class={at('inverted') > 0 ? 'bad' : ''}>{number(at('inverted'))}</span>
+                </Row>
+                <Row label="contacts">{number(at('contacts'))}</Row>
+                <Row label="greatest stretch">{number(at('max_stretch'))}</Row>
+                <Row label="kinetic energy">{quantity(at('energy/kinetic'), 'J')}</Row>
+                <Row label="elastic energy">{quantity(at('energy/elastic'), 'J')}</Row>
+                {probes.map((name) => (
+                    <Row key={name} label={name.slice(7)}>
+                        {number(at(name), 4)}
+                    </Row>
+                ))}
+                <Row label="vertices">{topology?.vertices?.toLocaleString('en') ?? '–'}</Row>
+                <Row label="submitted" title={session.created}>
+                    {ago(session.created)}
+                </Row>
+                <Row label="by">{session.owner}</Row>
+                {picture && (
+                    <Row
+                        label="picture"
+                        title="to decode a frame and fill the buffers, and to give the drawing to the card"
+                    >
+                        {number(picture.decode, 2)} + {number(picture.draw, 2)} ms
+                    </Row>
+                )}
+            </tbody>
+        </table>
+    );
+}
+
+function SceneText({ model }) {
+    const [form, setForm] = useState('effective');
+    const { value, error } = useAnswer(
+        (signal) => api.get(`${model.base}/scene?form=${form}`, { signal }),
+        [model, form],
+    );
+    return (
+        <div class="scene">
+            <label>
+                as{' '}
+                <select value={form} onChange={(event) => setForm(event.currentTarget.value)}>
+                    <option value="effective">computed, with every default</option>
+                    <option value="posted">posted</option>
+                </select>
+            </label>
+            <pre tabIndex={0}>{error ? error.message : value ? JSON.stringify(value, shortened, 2) : '…'}</pre>
+        </div>
+    );
+}
+
+const LONG = 200;
+const shortened = (_, value) =>
+    Array.isArray(value) && value.length > LONG ? [...value.slice(0, 3), `… ${value.length} in all`] : value;
+
+function Log({ model }) {
+    const { value, error } = useAnswer(
+        (signal) => api.text(`${model.base}/log`, { signal }),
+        [model, model.session.state],
+    );
+    return (
+        <pre class="log" tabIndex={0}>
+            {error ? error.message : value || 'The worker has said nothing.'}
+        </pre>
+    );
+}
+
+function Compared({ model, others, onCompare }) {
+    if (!others.length) {
+        return (
+            <p class="empty">
+                Tick sessions in the list: their curves are drawn beside these, and here stands what is
+                different in their scenes.
+            </p>
+        );
+    }
+    return others.map((other, i) => {
+        const list = model.scene ? differences(model.scene, other.scene) : [];
+        return (
+            <div key={other.id} class="difference">
+                <p>
+                    <b>
+                        {i + 2}: {other.name}
+                    </b>{' '}
+                    <button type="button" onClick={() => onCompare(other.id)}>
+                        take away
+                    </button>
+                </p>
+                {list.length === 0 && <p class="empty">Its scene is the same.</p>}
+                <table>
+                    <tbody>
+                        {list.slice(0, 100).map(({ path, a, b }) => (
+                            <tr key={path}>
+                                <th scope="row">{path}</th>
+                                <td>{shortText(a)}</td>
+                                <td>{shortText(b)}</td>
+                            </tr>
+                        ))}
+                    </tbody>
+                </table>
+            </div>
+        );
+    });
+}
+
+const shortText = (value) => (value === undefined ? '–' : JSON.stringify(value).slice(0, 120));
+
+export function Panel({ model, navigate, others, onCompare, tools }) {
+    useOn(model, 'session tick ready link');
+    const [tab, setTab] = useState('values');
+    useEffect(() => {
+        if (others.length) setTab('compared');
+    }, [others.length]);
+    const { session, scene } = model;
+    if (!session) return <aside class="panel" aria-label="Session" />;
+    const left = secondsLeft(session);
+    const tabs = {
+        values: 'values',
+        scene: 'scene',
+        log: 'log',
+        compared: 'compared',
+        ...(SHARE ? { share: 'share' } : {}),
+    };
+    return (
+        <aside class="panel" aria-label="Session">
+            <h1>{session.name || session.id}</h1>
+            <p class={`state ${session.state}`}>
+                <span class="sign">{STATES[session.state]}</span> <b>{session.state}</b>
+                <span class="numbers"> {lineOf(session).replace(session.state, '').replace(/^ · /, '')}</span>
+            </p>
+            {left !== null && <p class="left numbers">{duration(left)} left</p>}
+            {session.message && session.state !== 'failed' && <p class="faint">{session.message}</p>}
+            {scene && (
+                <p class="faint numbers">
+                    {scene.solver.method.replaceAll('_', ' ')}, {scene.solver.iterations} iterations at most,
+                    tolerance {number(scene.solver.tolerance)}, step {quantity(scene.time.step, 's')}
+                </p>
+            )}
+            <FailureBox model={model} navigate={navigate} tools={tools} />
+            <Actions model={model} navigate={navigate} />
+            <div class="tabs" role="tablist">
+                {Object.entries(tabs).map(([key, label]) => (
+                    <button
+                        type="button"
+                        role="tab"
+                        key={key}
+                        aria-selected={tab === key}
+                        onClick={() => setTab(key)}
+                    >
+                        {label}
+                    </button>
+                ))}
+            </div>
+            <div class="tab" role="tabpanel">
+                {tab === 'values' && <Values model={model} />}
+                {tab === 'scene' && <SceneText model={model} />}
+                {tab === 'log' && <Log model={model} />}
+                {tab === 'compared' && <Compared model={model} others={others} onCompare={onCompare} />}
+                {tab === 'share' && <SHARE api={api} navigate={navigate} session={session} />}
+            </div>
+        </aside>
+    );
+}

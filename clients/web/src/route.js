@@ -1,0 +1,48 @@
+// The address's fragment as what is looked at: "#/sessions/ID?frame=12&camera=...".
+
+import { Emitter } from './emitter.js';
+
+function parse(hash) {
+    const [path, query = ''] = hash.replace(/^#\/?/, '').split('?');
+    const [page = '', id = null] = path.split('/');
+    return {
+        page: page || 'sessions',
+        id: id && /^[0-9a-f]{32}$/.test(id) ? id : null,
+        query: Object.fromEntries(new URLSearchParams(query)),
+    };
+}
+
+function format({ page, id, query = {} }) {
+    const words = new URLSearchParams(
+        Object.entries(query).filter(([, value]) => value != null && value !== ''),
+    );
+    const text = words.toString().replaceAll('%2C', ',');
+    return `#/${page}${id ? `/${id}` : ''}${text ? `?${text}` : ''}`;
+}
+
+class Route extends Emitter {
+    now = parse(location.hash);
+
+    constructor() {
+        super();
+        addEventListener('hashchange', () => {
+            this.now = parse(location.hash);
+            this.emit('change', this.now);
+        });
+    }
+
+    // Go somewhere: a path as "/devices", or {page, id, query}.
+    go(place) {
+        location.hash =
+            typeof place === 'string' ? `#${place.startsWith('/') ? '' : '/'}${place}` : format(place);
+    }
+
+    // Say in the address what is seen now, with no new entry in the history.
+    note(query) {
+        this.now = { ...this.now, query: { ...this.now.query, ...query } };
+        history.replaceState(null, '', format(this.now));
+    }
+}
+
+export const route = new Route();
+export const hrefOf = (id) => format({ page: 'sessions', id });

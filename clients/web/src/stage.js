@@ -1,0 +1,196 @@
+// The room that a session stands in: camera, light, ground with a scale, axes; drawn when asked.
+
+import {
+    Box3,
+    BufferAttribute,
+    BufferGeometry,
+    Color,
+    DirectionalLight,
+    HemisphereLight,
+    LineBasicMaterial,
+    LineSegments,
+    PerspectiveCamera,
+    Scene,
+    Vector3,
+    WebGLRenderer,
+} from 'three';
+import { OrbitControls } from 'three/addons/controls/OrbitControls.js';
+
+const GRID_LINES = 10; // each way from the middle
+
+// The greatest of 1, 2, 5 x 10^k that is not above x.
+export function roundDown(x) {
+    const power = 10 ** Math.floor(Math.log10(x));
+    const digit = x / power;
+    return (digit >= 5 ? 5 : digit >= 2 ? 2 : 1) * power;
+}
+
+function gridGeometry(step, up) {
+    const points = [],
+        reach = GRID_LINES * step;
+    const [u, v] = [0, 1, 2].filter((axis) => axis !== up);
+    for (let i = -GRID_LINES; i <= GRID_LINES; i++) {
+        for (const [fixed, along] of [
+            [u, v],
+            [v, u],
+        ]) {
+            for (const end of [-reach, reach]) {
+                const p = [0, 0, 0];
+                p[fixed] = i * step;
+                p[along] = end;
+                points.push(...p);
+            }
+        }
+    }
+    const geometry = new BufferGeometry();
+    geometry.setAttribute('position', new BufferAttribute(new Float32Array(points), 3));
+    return geometry;
+}
+
+export class Stage {
+    scene = new Scene();
+    box = new Box3(new Vector3(-1, -1, -1), new Vector3(1, 1, 1));
+    gridStep = 1;
+    drawMs = 0; // of the last picture, until the card had its commands
+    #grid = null;
+    #dirty = true;
+    #timer = 0;
+
+    // `beforeDraw(now)` is called once for each picture of the screen; `onCamera` when it was moved.
+    constructor(canvas, { beforeDraw, onCamera }) {
+        this.canvas = canvas;
+        this.renderer = new WebGLRenderer({ canvas, antialias: true, powerPreference: 'high-performance' });
+        this.renderer.setPixelRatio(Math.min(window.devicePixelRatio, 2));
+        this.camera = new PerspectiveCamera(40, 1, 0.01, 100);
+        this.orbit = new OrbitControls(this.camera, canvas);
+        this.orbit.enableDamping = false;
+        this.orbit.addEventListener('change', () => {
+            this.touch();
+            onCamera();
+        });
+        const lamp = new DirectionalLight(0xffffff, 2.2);
+        lamp.position.set(0.4, 0.7, 1);
+        this.camera.add(lamp);
+        this.scene.add(this.camera, new HemisphereLight(0xffffff, 0x8899aa, 1.5));
+        this.#watchSize();
+        const loop = (now) => {
+            this.#timer = requestAnimationFrame(loop);
+            beforeDraw(now);
+            if (this.#dirty) this.draw();
+        };
+        this.#timer = requestAnimationFrame(loop);
+    }
+
+    #watchSize() {
+        this.watcher = new ResizeObserver(() => {
+            const { clientWidth: width, clientHeight: height } = this.canvas.parentElement;
+            if (!width || !height) return;
+            this.renderer.setSize(width, height, false);
+            this.camera.aspect = width / height;
+            this.camera.updateProjectionMatrix();
+            this.draw();
+        });
+        this.watcher.observe(this.canvas.parentElement);
+    }
+
+    destroy() {
+        cancelAnimationFrame(this.#timer);
+        this.watcher.disconnect();
+        this.orbit.dispose();
+        this.scene.traverse((thing) => {
+            thing.geometry?.dispose();
+            thing.material?.dispose();
+        });
+        this.renderer.dispose();
+        this.renderer.forceContextLoss();
+    }
+
+    touch() {
+        this.#dirty = true;
+    }
+
+    draw() {
+        this.#dirty = false;
+        const begun = performance.now();
+        this.renderer.render(this.scene, this.camera);
+        this.drawMs = performance.now() - begun;
+    }
+
+    // Colours of the theme: the background and the lines of the ground.
+    setColours(background, lines) {
+        this.background = new Color(background);
+        this.lines = new Color(lines);
+        this.scene.background = this.background;
+        if (this.#grid) this.#grid.material.color = this.lines;
+        this.touch();
+    }
+
+    // `low`, `high`: what is to be seen; `ground`: where the grid lies along the axis `up`.
+    furnish(low, high, up, ground) {
+        this.box.set(new Vector3(...low), new Vector3(...high));
+        const size = this.box.getSize(new Vector3()).length() || 1;
+        this.up = up;
+        this.gridStep = roundDown(size / 6);
+        this.#grid?.geometry.dispose();
+        if (this.#grid) this.scene.remove(this.#grid);
+        const material = new LineBasicMaterial({
+            color: this.lines ?? 0x888888,
+            transparent: true,
+            opacity: 0.55,
+        });
+        this.#grid = new LineSegments(gridGeometry(this.gridStep, up), material);
+        const middle = this.box.getCenter(new Vector3()).toArray();
+        middle.forEach((x, axis) => {
+            middle[axis] = axis === up ? ground : Math.round(x / this.gridStep) * this.gridStep;
+        });
+        this.#grid.position.set(...middle);
+        this.scene.add(this.#grid);
+        this.touch();
+    }
+
+    setGrid(shown) {
+        if (this.#grid) this.#grid.visible = shown;
+        this.touch();
+    }
+
+    fit(direction = null) {
+        const centre = this.box.getCenter(new Vector3());
+        const radius = this.box.getSize(new Vector3()).length() / 2 || 1;
+        const way = direction ?? this.camera.position.clone().sub(this.orbit.target);
+        if (way.lengthSq() === 0 || !Number.isFinite(way.lengthSq())) way.set(0.6, 0.45, 1);
+        const half = (this.camera.fov * Math.PI) / 360;
+        const narrow = Math.min(half, Math.atan(Math.tan(half) * this.camera.aspect));
+        const up = [0, 0, 0];
+        up[this.up ?? 1] = 1;
+        this.camera.up.set(...up);
+        this.#reorient();
+        this.orbit.target.copy(centre);
+        this.camera.position.copy(centre).addScaledVector(way.normalize(), (1.02 * radius) / Math.sin(narrow));
+        this.camera.near = radius / 200;
+        this.camera.far = radius * 200;
+        this.camera.updateProjectionMatrix();
+        this.orbit.update();
+        this.touch();
+    }
+
+    // OrbitControls looks at the camera's up once, when it is made.
+    #reorient() {
+        this.orbit._quat?.setFromUnitVectors(this.camera.up, new Vector3(0, 1, 0));
+        this.orbit._quatInverse?.copy(this.orbit._quat).invert();
+    }
+
+    // Six numbers that bring the same view back.
+    get view() {
+        return [...this.camera.position.toArray(), ...this.orbit.target.toArray()].map(
+            (x) => +x.toPrecision(4),
+        );
+    }
+
+    set view(numbers) {
+        if (numbers?.length !== 6 || !numbers.every(Number.isFinite)) return;
+        this.camera.position.set(...numbers.slice(0, 3));
+        this.orbit.target.set(...numbers.slice(3));
+        this.orbit.update();
+        this.touch();
+    }
+}

@@ -1,0 +1,121 @@
+// What of a session's bodies is drawn: triangles and edges over the vertices that are sent.
+
+// The topology over `drawn` (the vertices that a frame has, ascending; null: all of them).
+export class Surface {
+    constructor(topology, drawn) {
+        this.count = drawn ? drawn.length : topology.vertices;
+        this.global = drawn; // of a drawn vertex
+        this.bodies = topology.bodies;
+        const place = drawn ? placesOf(drawn, topology.vertices) : null;
+        this.triangles = joined(
+            topology.bodies.map((body) => body.triangles),
+            place,
+        );
+        this.edges = joined(
+            topology.bodies.map((body) => body.edges ?? []),
+            place,
+        );
+        this.place = place;
+        this.positions = new Float32Array(3 * this.count);
+        this.rest = null; // of frame 0
+        this.low = new Float64Array(3);
+        this.high = new Float64Array(3);
+        this.#sides = null;
+    }
+
+    #sides;
+
+    // Every edge of triangles and ropes once, as pairs.
+    get sides() {
+        this.#sides ??= sidesOf(this.triangles, this.edges, this.count);
+        return this.#sides;
+    }
+
+    // {body, vertex}: whose a drawn vertex is, and its number there.
+    ownerOf(index) {
+        const vertex = this.global ? this.global[index] : index;
+        const body = this.bodies.findLast((b) => b.first_vertex <= vertex);
+        return { body, vertex: vertex - (body?.first_vertex ?? 0), global: vertex };
+    }
+
+    // The drawn vertex of a global one; -1 where it is not drawn.
+    indexOf(vertex) {
+        return this.place ? this.place[vertex] : vertex;
+    }
+
+    measure() {
+        const { positions, low, high } = this;
+        low.fill(Infinity);
+        high.fill(-Infinity);
+        for (let i = 0; i < positions.length; i += 3) {
+            for (let c = 0; c < 3; c++) {
+                const x = positions[i + c];
+                if (x < low[c]) low[c] = x;
+                if (x > high[c]) high[c] = x;
+            }
+        }
+    }
+
+    // Area-weighted normals of the vertices, into out[3 * count].
+    normals(out) {
+        const { positions: x, triangles } = this;
+        out.fill(0);
+        for (let t = 0; t < triangles.length; t += 3) {
+            const a = 3 * triangles[t],
+                b = 3 * triangles[t + 1],
+                c = 3 * triangles[t + 2];
+            const ux = x[b] - x[a],
+                uy = x[b + 1] - x[a + 1],
+                uz = x[b + 2] - x[a + 2];
+            const vx = x[c] - x[a],
+                vy = x[c + 1] - x[a + 1],
+                vz = x[c + 2] - x[a + 2];
+            const nx = uy * vz - uz * vy,
+                ny = uz * vx - ux * vz,
+                nz = ux * vy - uy * vx;
+            ((out[a] += nx), (out[a + 1] += ny), (out[a + 2] += nz));
+            ((out[b] += nx), (out[b + 1] += ny), (out[b + 2] += nz));
+            ((out[c] += nx), (out[c + 1] += ny), (out[c + 2] += nz));
+        }
+        for (let i = 0; i < out.length; i += 3) {
+            const length = Math.sqrt(out[i] * out[i] + out[i + 1] * out[i + 1] + out[i + 2] * out[i + 2]);
+            const scale = length > 0 ? 1 / length : 0;
+            ((out[i] *= scale), (out[i + 1] *= scale), (out[i + 2] *= scale));
+        }
+    }
+}
+
+function placesOf(drawn, vertices) {
+    const place = new Int32Array(vertices).fill(-1);
+    for (let i = 0; i < drawn.length; i++) place[drawn[i]] = i;
+    return place;
+}
+
+function joined(lists, place) {
+    const out = new Uint32Array(lists.reduce((sum, list) => sum + list.length, 0));
+    let at = 0;
+    for (const list of lists) {
+        for (let i = 0; i < list.length; i++) out[at++] = place ? place[list[i]] : list[i];
+    }
+    return out;
+}
+
+// Pairs as one number each, sorted, so that doubles lie together.
+function sidesOf(triangles, edges, count) {
+    const keys = new Float64Array(triangles.length + edges.length / 2);
+    const key = (a, b) => (a < b ? a * count + b : b * count + a);
+    let at = 0;
+    for (let t = 0; t < triangles.length; t += 3) {
+        for (let k = 0; k < 3; k++) keys[at++] = key(triangles[t + k], triangles[t + ((k + 1) % 3)]);
+    }
+    for (let e = 0; e < edges.length; e += 2) keys[at++] = key(edges[e], edges[e + 1]);
+    keys.sort();
+    const out = new Uint32Array(2 * keys.length);
+    let used = 0;
+    for (let i = 0; i < keys.length; i++) {
+        if (i > 0 && keys[i] === keys[i - 1]) continue;
+        out[used++] = Math.floor(keys[i] / count);
+        out[used++] = keys[i] % count;
+    }
+    return out.slice(0, used);
+}

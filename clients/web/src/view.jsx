@@ -1,0 +1,418 @@
+// The 3-D view with its tools: what is shown of which frame, picking, dragging, the legend.
+
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { MAPS } from './colormap.js';
+import { Drag } from './drag.js';
+import { FIELDS } from './fields.js';
+import { number, quantity } from './format.js';
+import { useOn } from './hooks.js';
+import { PLAYING } from './player.js';
+import { route } from './route.js';
+import { theme } from './theme.js';
+import { View3D } from './view3d.js';
+
+const CLICK_PX = 4;
+const NOTE_MS = 400,
+    TELL_MS = 250;
+
+// Brings the frame that the player names into the picture, and asks for it where it is not here.
+function follow(view, model, status) {
+    const { player, frames } = model;
+    const wanted = player.shown;
+    if (player.mode === PLAYING) frames.want(wanted, true, player.newest);
+    const frame = frames.get(wanted);
+    const changed = frame && (view.shown?.number !== wanted || view.stale);
+    if (!frame) frames.want(wanted);
+    if (!changed) return;
+    const needs = FIELDS[view.field].needs;
+    const before = needs === 'before' && wanted > 0 ? previous(view, frames, wanted) : null;
+    const milliseconds = view.show(
+        frame,
+        before,
+        needs === 'rest' || view.pins.length > 0 ? model.first : null,
+    );
+    model.picture = {
+        decode: milliseconds,
+        draw: view.stage.drawMs,
+        triangles: view.surface.triangles.length / 3,
+    };
+    view.stale = needs === 'before' && !before && wanted > 0;
+    showForces(view, model, wanted);
+    status(frame);
+}
+
+// The frame before, or one shortly before it that is here.
+function previous(view, frames, number) {
+    for (let back = 1; back <= 8 && number >= back; back++) {
+        if (frames.has(number - back)) return frames.get(number - back);
+    }
+    frames.want(number - 1);
+    return null;
+}
+
+function showForces(view, model, frame) {
+    const { metrics } = model,
+        row = metrics.rowOf(frame);
+    if (row < 0 || !view.contacts) return;
+    const forceOf = (name) => {
+        const force = ['x', 'y', 'z'].map((c) => metrics.at(`reactions/obstacles/${name}/${c}`, row));
+        return force.every((f) => f !== null) ? force : null;
+    };
+    for (const { given } of view.obstacles) {
+        const column = metrics.column(`reactions/obstacles/${given.name}`);
+        const now = column ? column[row] : 0;
+        if (now > (view.mostForce ?? 0)) view.mostForce = now;
+    }
+    view.contacts.setForces(forceOf, view.mostForce || 1);
+}
+
+// When controls moved obstacles: the start of the frame that each is first in effect in.
+function changesOf(model, name) {
+    return model.controls.flatMap(({ frame, control }) => {
+        const part = control.obstacles?.find((one) => one.name === name);
+        if (!part?.motion || frame === null) return [];
+        const row = model.metrics.rowOf(frame - 1);
+        return [
+            {
+                time: model.metrics.at('time', row) ?? (frame - 1) * model.player.frameSeconds,
+                motion: part.motion,
+            },
+        ];
+    });
+}
+
+function Axes({ view }) {
+    const ref = useRef(null);
+    useEffect(() => {
+        const draw = () => {
+            const { camera } = view.stage;
+            camera.updateMatrixWorld();
+            const e = camera.matrixWorldInverse.elements;
+            const arms = [0, 1, 2].map((axis) => [axis, 18 * e[4 * axis], -18 * e[4 * axis + 1]]);
+            arms.forEach(([axis, x, y]) => {
+                const [line, text] = ref.current.children[axis].children;
+                line.setAttribute('x2', x);
+                line.setAttribute('y2', y);
+                text.setAttribute('x', 1.35 * x);
+                text.setAttribute('y', 1.35 * y + 4);
+            });
+        };
+        view.onTurn = draw;
+        draw();
+        return () => (view.onTurn = null);
+    }, [view]);
+    return (
+        <svg class="axes" viewBox="-28 -28 56 56" aria-hidden="true" ref={ref}>
+            {['x', 'y', 'z'].map((name) => (
+                <g key={name} class={`axis-${name}`}>
+                    <line x1="0" y1="0" />
+                    <text text-anchor="middle">{name}</text>
+                </g>
+            ))}
+        </svg>
+    );
+}
+
+function Legend({ view, onChange }) {
+    const field = FIELDS[view.field];
+    if (view.field === 'none' || !view.seen) return null;
+    const [low, high] = view.range ?? view.seen;
+    const set = (index) => (event) => {
+        const value = Number(event.currentTarget.value);
+        if (!Number.isFinite(value)) return;
+        view.range = [low, high];
+        view.range[index] = value;
+        onChange();
+    };
+    const lock = () => {
+        view.seen = view.range ? view.found : view.seen;
+        view.range = view.range ? null : view.seen;
+        onChange();
+    };
+    const gradient = `linear-gradient(to right, ${MAPS[field.map].stops.join(', ')})`;
+    return (
+        <div class="legend">
+            <span>
+                {field.label} [{field.unit}]
+            </span>
+            <div class="ramp" style={{ background: gradient }} />
+            <div class="ends numbers">
+                <input aria-label="least" value={number(low).replace('−', '-')} onChange={set(0)} />
+                <button
+                    type="button"
+                    onClick={lock}
+                    aria-pressed={Boolean(view.range)}
+                    title="Keep this range whatever comes"
+                >
+                    {view.range ? 'locked' : 'lock'}
+                </button>
+                <input aria-label="greatest" value={number(high).replace('−', '-')} onChange={set(1)} />
+            </div>
+        </div>
+    );
+}
+
+function Picked({ view, model, onClose }) {
+    if (view.picked === null || !view.surface) return null;
+    const { body, vertex } = view.surface.ownerOf(view.picked);
+    const at = view.surface.positions.subarray(3 * view.picked, 3 * view.picked + 3);
+    const pin = view.pins.find(({ index }) => index === view.picked);
+    const { rest } = view.surface;
+    const moved = rest ? Math.hypot(...[0, 1, 2].map((c) => at[c] - rest[3 * view.picked + c])) : null;
+    const field = FIELDS[view.field];
+    return (
+        <div class="picked numbers" role="status">
+            <button type="button" class="close" onClick={onClose} aria-label="Close">
+                ✕
+            </button>
+            <b>
+                {body?.name}, vertex {vertex}
+            </b>
+            <span>
+                x {number(at[0], 5)}&ensp;y {number(at[1], 5)}&ensp;z {number(at[2], 5)} m
+            </span>
+            {moved !== null && <span>moved {quantity(moved, 'm')} since frame 0</span>}
+            {view.field !== 'none' && view.seen && (
+                <span>
+                    {field.label} {quantity(view.values[view.picked], field.unit)}
+                </span>
+            )}
+            {pin && (
+                <span>
+                    held by pin “{pin.name}”{model.session?.state === 'running' ? ': drag it' : ''}
+                </span>
+            )}
+        </div>
+    );
+}
+
+export function View({ model, tools }) {
+    const canvas = useRef(null);
+    const [view, setView] = useState(null);
+    const [, redraw] = useState(0);
+    const [trouble, setTrouble] = useState(null);
+    const again = () => redraw((n) => n + 1);
+    useOn(model, 'tick session form first');
+    useOn(model.player, 'change');
+
+    useEffect(() => {
+        let made = null,
+            noted = 0,
+            told = 0;
+        // What stands beside the picture follows it four times a second.
+        const tell = () => {
+            if (!told)
+                told = setTimeout(() => {
+                    told = 0;
+                    again();
+                }, TELL_MS);
+        };
+        const note = () => {
+            clearTimeout(noted);
+            noted = setTimeout(
+                () =>
+                    route.note({
+                        camera: made.stage.view.join(','),
+                        frame: model.player.mode === 'live' ? null : model.player.frame,
+                    }),
+                NOTE_MS,
+            );
+        };
+        try {
+            made = new View3D(canvas.current, {
+                beforeDraw: (now) => {
+                    model.player.advance(
+                        now,
+                        (k) => model.frames.has(k) || model.frames.whyMissing(k) !== null,
+                    );
+                    if (made?.surface) follow(made, model, tell);
+                },
+                onCamera: () => {
+                    made?.onTurn?.();
+                    if (made?.furnished) note();
+                },
+            });
+        } catch {
+            setTrouble(
+                'This browser has no WebGL 2, which the picture needs. The curves and the list work without it.',
+            );
+            return undefined;
+        }
+        const colours = () => made.stage.setColours(theme.colour('view'), theme.colour('grid'));
+        colours();
+        const prepare = () => {
+            if (!model.topology) return;
+            made.setSession(model.topology, model.drawn, model.scene?.gravity);
+            made.wantedView = route.now.query.camera?.split(',').map(Number);
+            again();
+        };
+        const offs = [
+            theme.on('change', colours),
+            model.on('ready', prepare),
+            model.on('form', prepare),
+            model.on('controls', () => made.setChanges((name) => changesOf(model, name))),
+            model.on('first', () => (made.stale = true)),
+            model.player.on('frame', note),
+        ];
+        prepare();
+        tools.current = made;
+        setView(made);
+        return () => {
+            clearTimeout(noted);
+            clearTimeout(told);
+            offs.forEach((off) => off());
+            made.destroy();
+            if (tools.current === made) tools.current = null;
+        };
+    }, [model]);
+
+    useEffect(() => (view ? pointer(view, model, canvas.current, again, setTrouble) : undefined), [view]);
+
+    const why = model.frames.whyMissing(model.player.shown);
+    const waits = model.topology && !view?.shown && model.session?.progress?.frame == null;
+    return (
+        <section class="view" aria-label="3-D view">
+            <canvas ref={canvas} tabIndex={0} aria-label="The bodies; drag to turn, wheel to zoom" />
+            {view?.surface && <Tools view={view} model={model} again={again} />}
+            {view && <Axes view={view} />}
+            {view?.shown && <span class="scale numbers">grid {quantity(view.stage.gridStep, 'm')}</span>}
+            {view && (
+                <Legend
+                    view={view}
+                    onChange={() => {
+                        view.recolour();
+                        again();
+                    }}
+                />
+            )}
+            {view && (
+                <Picked
+                    view={view}
+                    model={model}
+                    onClose={() => {
+                        view.setPicked(null);
+                        again();
+                    }}
+                />
+            )}
+            {waits && !trouble && <p class="over">The first frame appears here as soon as it is computed.</p>}
+            {why && (
+                <p class="over">
+                    Frame {model.player.shown} can not be shown: {why}.
+                </p>
+            )}
+            {trouble && (
+                <p class="over" role="alert">
+                    {trouble}
+                </p>
+            )}
+        </section>
+    );
+}
+
+function Tools({ view, model, again }) {
+    const [wires, setWires] = useState(false);
+    const [marks, setMarks] = useState(true);
+    const shoot = async () => {
+        const link = document.createElement('a');
+        link.href = URL.createObjectURL(await view.screenshot());
+        link.download = `${model.id.slice(0, 8)}-${view.shown?.number ?? 0}.png`;
+        link.click();
+        setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+    };
+    const toggleWires = () => {
+        view.setWireframe(!wires);
+        setWires(!wires);
+    };
+    view.toggleWires = toggleWires;
+    const colour = (event) => {
+        view.setField(event.currentTarget.value);
+        view.stale = true;
+        again();
+    };
+    return (
+        <div class="tools">
+            <label>
+                colour{' '}
+                <select value={view.field} onChange={colour}>
+                    {Object.entries(FIELDS).map(([key, { label }]) => (
+                        <option key={key} value={key}>
+                            {label}
+                        </option>
+                    ))}
+                </select>
+            </label>
+            <button type="button" onClick={() => view.fit()} title="Bring it all into view (F)">
+                fit
+            </button>
+            <button type="button" aria-pressed={wires} onClick={toggleWires} title="Edges of the mesh (W)">
+                wires
+            </button>
+            <button
+                type="button"
+                aria-pressed={!view.flat}
+                onClick={() => {
+                    view.setFlat(!view.flat);
+                    again();
+                }}
+                title="Smooth or flat faces"
+            >
+                smooth
+            </button>
+            <button
+                type="button"
+                aria-pressed={marks}
+                onClick={() => {
+                    view.setMarks(!marks);
+                    setMarks(!marks);
+                    view.stale = true;
+                }}
+                title="Pins, contacts and forces on obstacles"
+            >
+                marks
+            </button>
+            <button type="button" onClick={shoot} title="Save the picture as PNG">
+                picture
+            </button>
+        </div>
+    );
+}
+
+// Clicks pick a vertex; a drag that begins on a pin or an obstacle of a running session moves it.
+function pointer(view, model, canvas, again, say) {
+    let begun = null,
+        drag = null;
+    const place = (event) => {
+        const box = canvas.getBoundingClientRect();
+        return [event.clientX - box.left, event.clientY - box.top];
+    };
+    const down = (event) => {
+        if (event.button !== 0) return;
+        begun = [event.clientX, event.clientY];
+        if (model.session?.state !== 'running' || model.player.mode !== 'live') return;
+        const grip = view.grip(...place(event));
+        if (!grip || (grip.kind === 'obstacle' && !event.shiftKey)) return;
+        view.stage.orbit.enabled = false;
+        canvas.setPointerCapture(event.pointerId);
+        drag = new Drag(model, view, grip, say);
+    };
+    const move = (event) => drag?.move(...place(event));
+    const up = (event) => {
+        drag?.end();
+        view.stage.orbit.enabled = true;
+        const moved = begun ? Math.hypot(event.clientX - begun[0], event.clientY - begun[1]) : CLICK_PX;
+        if (!drag && moved < CLICK_PX) {
+            view.setPicked(view.pick(...place(event)));
+            model.first; // so that it can be told how far the vertex moved
+            again();
+        }
+        begun = drag = null;
+    };
+    const listeners = { pointerdown: down, pointermove: move, pointerup: up, pointercancel: up };
+    // Before the orbit controls, which listen to the same canvas.
+    for (const [name, listener] of Object.entries(listeners)) canvas.addEventListener(name, listener, true);
+    return () => {
+        for (const [name, listener] of Object.entries(listeners))
+            canvas.removeEventListener(name, listener, true);
+    };
+}

@@ -1,0 +1,441 @@
+// The picture of a session: its bodies as they are in a frame, what holds and what touches them.
+// Buffers are made once for a session and written in place for each frame.
+
+import {
+    BufferAttribute,
+    BufferGeometry,
+    Color,
+    DoubleSide,
+    DynamicDrawUsage,
+    InstancedMesh,
+    LineBasicMaterial,
+    LineSegments,
+    Matrix4,
+    Mesh,
+    MeshLambertMaterial,
+    Points,
+    PointsMaterial,
+    Raycaster,
+    SphereGeometry,
+    Vector2,
+    Vector3,
+} from 'three';
+import { colourValues } from './colormap.js';
+import { Contacts } from './contacts.js';
+import { FIELDS, computeField, rangeOf } from './fields.js';
+import { Track, obstacleGeometry } from './obstacles.js';
+import { copyField } from './records.js';
+import { Stage } from './stage.js';
+import { Surface } from './surface.js';
+
+const CLAY = 0xd6c4a6;
+const PIN = 0xd0782a;
+const OBSTACLE = 0x7f8fa6;
+const PICKED = 0xe0218a;
+
+export class View3D {
+    surface = null;
+    shown = null; // {number, time} of the frame in the picture
+    field = 'none';
+    range = null; // [low, high] where it is locked, else null
+    seen = null; // the range that is drawn
+    flat = true;
+    picked = null; // a drawn vertex
+    #bodies = null;
+    #before = null; // positions of the frame shown before
+    #ray = new Raycaster();
+
+    constructor(canvas, { beforeDraw, onCamera }) {
+        this.stage = new Stage(canvas, { beforeDraw, onCamera });
+        this.#ray.params.Line.threshold = 0.01;
+    }
+
+    destroy() {
+        this.stage.destroy();
+    }
+
+    // ---- what there is ------------------------------------------------------------------------
+
+    setSession(topology, drawn, gravity) {
+        this.#clear();
+        this.topology = topology;
+        this.up = upOf(gravity);
+        this.surface = new Surface(topology, drawn);
+        this.shown = this.seen = this.picked = null;
+        this.#makeBodies();
+        this.#makePins();
+    }
+
+    #clear() {
+        for (const thing of this.things ?? []) {
+            this.stage.scene.remove(thing);
+            thing.traverse((part) => {
+                part.geometry?.dispose();
+                part.material?.dispose();
+            });
+        }
+        this.things = [];
+        this.obstacles = [];
+        this.furnished = false;
+        this.#before = null;
+    }
+
+    #add(thing) {
+        this.things.push(thing);
+        this.stage.scene.add(thing);
+        return thing;
+    }
+
+    #makeBodies() {
+        const { surface } = this;
+        const attribute = (size) =>
+            new BufferAttribute(new Float32Array(size * surface.count), size).setUsage(DynamicDrawUsage);
+        const positions = new BufferAttribute(surface.positions, 3).setUsage(DynamicDrawUsage);
+        const geometry = new BufferGeometry();
+        geometry.setAttribute('position', positions);
+        geometry.setAttribute('normal', attribute(3));
+        geometry.setAttribute('color', attribute(3));
+        geometry.setIndex(new BufferAttribute(surface.triangles, 1));
+        this.values = new Float32Array(surface.count);
+        const material = new MeshLambertMaterial({
+            color: CLAY,
+            side: DoubleSide,
+            flatShading: this.flat,
+            polygonOffset: true,
+            polygonOffsetFactor: 1,
+            polygonOffsetUnits: 1,
+        });
+        const mesh = this.#add(new Mesh(geometry, material));
+        const lines = (index, colour, opacity) => {
+            const shape = new BufferGeometry();
+            shape.setAttribute('position', positions);
+            shape.setIndex(new BufferAttribute(index, 1));
+            const look = new LineBasicMaterial({ color: colour, transparent: opacity < 1, opacity });
+            return this.#add(new LineSegments(shape, look));
+        };
+        const ropes = lines(surface.edges, PIN, 1);
+        const dots = this.#add(
+            new Points(
+                ropes.geometry,
+                new PointsMaterial({
+                    color: PIN,
+                    size: 4,
+                    sizeAttenuation: false,
+                }),
+            ),
+        );
+        const picked = new BufferGeometry();
+        picked.setAttribute('position', new BufferAttribute(new Float32Array(3), 3));
+        const mark = this.#add(
+            new Points(
+                picked,
+                new PointsMaterial({
+                    color: PICKED,
+                    size: 10,
+                    sizeAttenuation: false,
+                    depthTest: false,
+                    transparent: true,
+                }),
+            ),
+        );
+        mark.visible = false;
+        for (const thing of [mesh, ropes, dots, mark]) thing.frustumCulled = false;
+        dots.visible = ropes.visible = surface.edges.length > 0;
+        this.#bodies = { mesh, geometry, positions, ropes, mark, wires: null, lines };
+    }
+
+    #makePins() {
+        this.pins = [];
+        for (const pin of this.topology.pins ?? []) {
+            for (const vertex of pin.at ?? []) {
+                const index = this.surface.indexOf(vertex);
+                if (index >= 0) this.pins.push({ name: pin.name, index, vertex });
+            }
+        }
+        const mesh = new InstancedMesh(
+            new SphereGeometry(1, 10, 8),
+            new MeshLambertMaterial({ color: PIN }),
+            this.pins.length,
+        );
+        mesh.frustumCulled = false;
+        this.pinMesh = this.#add(mesh);
+    }
+
+    #furnish() {
+        const { surface } = this;
+        this.furnished = true;
+        surface.measure();
+        const low = [...surface.low],
+            high = [...surface.high];
+        const size = Math.hypot(...high.map((h, c) => h - low[c])) || 1;
+        this.size = size;
+        let ground = low[this.up];
+        for (const obstacle of this.topology.obstacles) {
+            const plane = obstacle.plane,
+                normal = plane?.normal ?? [0, 1, 0];
+            if (plane && Math.abs(normal[this.up]) > 0.99) ground = plane.offset * Math.sign(normal[this.up]);
+            this.#makeObstacle(obstacle, size, low, high);
+        }
+        if (ground > low[this.up] - 2 * size) low[this.up] = Math.min(low[this.up], ground);
+        this.stage.furnish(low, high, this.up, ground);
+        this.contacts = new Contacts(this.obstacles, size);
+        this.contacts.things.forEach((thing) => this.#add(thing));
+        this.stage.fit(new Vector3(0.6, 0.45, 1));
+        if (this.wantedView) this.stage.view = this.wantedView;
+    }
+
+    #makeObstacle(obstacle, size, low, high) {
+        const geometry = obstacleGeometry(obstacle, 6 * size);
+        if (!geometry) return;
+        if (!geometry.getAttribute('normal')) geometry.computeVertexNormals();
+        const plane = Boolean(obstacle.plane);
+        const mesh = this.#add(
+            new Mesh(
+                geometry,
+                new MeshLambertMaterial({
+                    color: OBSTACLE,
+                    transparent: true,
+                    opacity: plane ? 0.12 : 0.35,
+                    side: DoubleSide,
+                    depthWrite: false,
+                }),
+            ),
+        );
+        mesh.matrixAutoUpdate = false;
+        this.obstacles.push({ given: obstacle, mesh, track: new Track(obstacle, geometry) });
+        if (plane) return;
+        geometry.computeBoundingBox();
+        const { min, max } = geometry.boundingBox;
+        ['x', 'y', 'z'].forEach((axis, c) => {
+            low[c] = Math.min(low[c], Math.max(min[axis], low[c] - size));
+            high[c] = Math.max(high[c], Math.min(max[axis], high[c] + size));
+        });
+    }
+
+    // `changes(name)`: what controls did to an obstacle's motion, [{time, motion}].
+    setChanges(changes) {
+        for (const one of this.obstacles) {
+            one.track = new Track(one.given, one.mesh.geometry, changes(one.given.name));
+        }
+        if (this.shown) this.#moveObstacles(this.shown.time);
+        this.stage.touch();
+    }
+
+    // ---- a frame ------------------------------------------------------------------------------
+
+    // The frame's numbers into the buffers. `before`: {position, time} of the frame before, where the
+    // field needs it. Returns the time that it took, in ms.
+    show(frame, before, rest) {
+        if (!this.surface || frame.count !== this.surface.count) return 0;
+        const begun = performance.now();
+        const { surface } = this;
+        copyField(frame.position, surface.positions);
+        if (rest && !surface.rest && rest.count === surface.count) {
+            surface.rest = copyField(rest.position, new Float32Array(3 * surface.count));
+        }
+        this.#keepBefore(before, frame);
+        this.shown = { number: frame.number, time: frame.time };
+        if (!this.furnished) this.#furnish();
+        this.#bodies.positions.needsUpdate = true;
+        if (!this.flat) this.#updateNormals();
+        this.recolour();
+        this.#moveObstacles(frame.time);
+        this.#movePins();
+        this.contacts.update(surface, frame.time);
+        this.#moveMark();
+        this.stage.touch();
+        return performance.now() - begun;
+    }
+
+    #keepBefore(before, frame) {
+        if (!before || before.count !== frame.count || FIELDS[this.field].needs !== 'before') {
+            this.seconds = 0;
+            return;
+        }
+        this.#before ??= new Float32Array(3 * this.surface.count);
+        copyField(before.position, this.#before);
+        this.seconds = frame.time - before.time;
+    }
+
+    #updateNormals() {
+        const normals = this.#bodies.geometry.getAttribute('normal');
+        this.surface.normals(normals.array);
+        normals.needsUpdate = true;
+    }
+
+    recolour() {
+        const { mesh, geometry } = this.#bodies;
+        const field = FIELDS[this.field];
+        const known = this.field !== 'none' && this.#compute();
+        if (mesh.material.vertexColors !== known) {
+            mesh.material.vertexColors = known;
+            mesh.material.color = new Color(known ? 0xffffff : CLAY);
+            mesh.material.needsUpdate = true;
+        }
+        this.stage.touch();
+        if (!known) return;
+        const found = rangeOf(this.values, field.map === 'diverging');
+        this.found = found;
+        this.seen = this.range ?? widened(this.seen, found);
+        const colours = geometry.getAttribute('color');
+        colourValues(this.values, this.seen[0], this.seen[1], field.map, colours.array);
+        colours.needsUpdate = true;
+    }
+
+    #compute() {
+        const given = { before: this.#before, seconds: this.seconds, up: this.up };
+        return computeField(this.field, this.surface, given, this.values);
+    }
+
+    #moveObstacles(time) {
+        for (const { mesh, track } of this.obstacles) {
+            track.matrixAt(time, mesh.matrix);
+            mesh.matrixWorldNeedsUpdate = true;
+        }
+    }
+
+    #movePins() {
+        const radius = 0.008 * this.size,
+            { positions } = this.surface;
+        const matrix = new Matrix4();
+        this.pins.forEach(({ index }, i) => {
+            matrix.makeScale(radius, radius, radius);
+            matrix.setPosition(positions[3 * index], positions[3 * index + 1], positions[3 * index + 2]);
+            this.pinMesh.setMatrixAt(i, matrix);
+        });
+        this.pinMesh.instanceMatrix.needsUpdate = true;
+    }
+
+    // ---- how it looks -------------------------------------------------------------------------
+
+    setField(name) {
+        this.field = name;
+        this.seen = this.range = null;
+    }
+
+    setFlat(flat) {
+        this.flat = flat;
+        const { material } = this.#bodies.mesh;
+        material.flatShading = flat;
+        material.needsUpdate = true;
+        if (!flat) this.#updateNormals();
+        this.stage.touch();
+    }
+
+    setWireframe(shown) {
+        const bodies = this.#bodies;
+        if (shown && !bodies.wires) {
+            bodies.wires = bodies.lines(this.surface.sides, 0x101418, 0.5);
+            bodies.wires.frustumCulled = false;
+        }
+        if (bodies.wires) bodies.wires.visible = shown;
+        this.stage.touch();
+    }
+
+    setMarks(shown) {
+        this.contacts?.setVisible(shown);
+        this.pinMesh.visible = shown;
+        this.stage.touch();
+    }
+
+    fit() {
+        if (!this.surface) return;
+        this.surface.measure();
+        const low = [...this.surface.low],
+            high = [...this.surface.high];
+        this.stage.box.set(new Vector3(...low), new Vector3(...high));
+        this.stage.fit();
+    }
+
+    // ---- pointing at things -------------------------------------------------------------------
+
+    #aim(x, y) {
+        const { clientWidth: width, clientHeight: height } = this.stage.canvas;
+        this.#ray.setFromCamera(new Vector2((2 * x) / width - 1, 1 - (2 * y) / height), this.stage.camera);
+        return this.#ray;
+    }
+
+    // The drawn vertex nearest to a place of the canvas, in pixels; null where there is no body.
+    pick(x, y) {
+        if (!this.shown) return null;
+        const { mesh, geometry, ropes } = this.#bodies;
+        const ray = this.#aim(x, y);
+        geometry.boundingSphere = geometry.boundingBox = null;
+        ropes.geometry.boundingSphere = ropes.geometry.boundingBox = null;
+        ray.params.Line.threshold = 0.01 * this.size;
+        const [hit] = ray.intersectObjects([mesh, ropes], false);
+        if (!hit) return null;
+        const corners = hit.face
+            ? [hit.face.a, hit.face.b, hit.face.c]
+            : [hit.index, hit.index + 1].map((at) => this.surface.edges[at]);
+        return this.#nearest(corners, hit.point);
+    }
+
+    #nearest(indices, point) {
+        const { positions } = this.surface;
+        const distance = (i) =>
+            Math.hypot(
+                positions[3 * i] - point.x,
+                positions[3 * i + 1] - point.y,
+                positions[3 * i + 2] - point.z,
+            );
+        return indices.reduce((best, i) => (distance(i) < distance(best) ? i : best));
+    }
+
+    // {kind: 'pin' | 'obstacle', name, point}: what a drag from there would move.
+    grip(x, y) {
+        if (!this.shown) return null;
+        const ray = this.#aim(x, y);
+        this.pinMesh.boundingSphere = null;
+        const [body] = ray.intersectObject(this.#bodies.mesh, false);
+        const [pin] = this.pinMesh.visible ? ray.intersectObject(this.pinMesh, false) : [];
+        if (pin && !(body && body.distance < pin.distance - 0.05 * this.size)) {
+            return { kind: 'pin', ...this.pins[pin.instanceId], point: pin.point };
+        }
+        const solid = this.obstacles.filter(({ given }) => !given.plane).map(({ mesh }) => mesh);
+        const [hit] = ray.intersectObjects(solid, false);
+        if (!hit || (body && body.distance < hit.distance)) return null;
+        const { given } = this.obstacles.find(({ mesh }) => mesh === hit.object);
+        return { kind: 'obstacle', name: given.name, point: hit.point };
+    }
+
+    // Where the ray through a place of the canvas meets the plane through `point` that faces the camera.
+    onPlane(x, y, point) {
+        const { ray } = this.#aim(x, y);
+        const normal = this.stage.camera.getWorldDirection(new Vector3());
+        const t = point.clone().sub(ray.origin).dot(normal) / ray.direction.dot(normal);
+        return ray.at(t, new Vector3());
+    }
+
+    setPicked(index) {
+        this.picked = index;
+        this.#bodies.mark.visible = index !== null;
+        this.#moveMark();
+        this.stage.touch();
+    }
+
+    #moveMark() {
+        if (this.picked === null) return;
+        const at = this.#bodies.mark.geometry.getAttribute('position');
+        at.array.set(this.surface.positions.subarray(3 * this.picked, 3 * this.picked + 3));
+        at.needsUpdate = true;
+    }
+
+    // A PNG of what is seen, as a blob.
+    screenshot() {
+        this.stage.draw();
+        return new Promise((done) => this.stage.canvas.toBlob(done, 'image/png'));
+    }
+}
+
+// The axis that points up: against gravity, else y.
+function upOf(gravity = [0, -9.81, 0]) {
+    const most = Math.max(...gravity.map(Math.abs));
+    return most > 0 ? gravity.findIndex((g) => Math.abs(g) === most) : 1;
+}
+
+// A range that takes in another one, so that colours do not flicker from frame to frame.
+function widened(range, found) {
+    if (!range) return found;
+    return [Math.min(range[0], found[0]), Math.max(range[1], found[1])];
+}
