@@ -1,104 +1,41 @@
 #include "clients/cli/api.h"
 
+#include "clients/cli/target.h"
+
 #include "protocol/problem.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-
-#define DEFAULT_SERVER "http://127.0.0.1:8080"
-
-enum { WORD_FILE_MAX = 4096, DEFAULT_STATE = 512 };
-
-/* A file of one word, such as a token; malloc'ed without white space around it, or NULL. */
-static char *read_word(const char *path)
-{
-    char text[WORD_FILE_MAX];
-    FILE *f = fopen(path, "re");
-    if (!f)
-        return NULL;
-    size_t size = fread(text, 1, sizeof text - 1, f);
-    fclose(f);
-    text[size] = '\0';
-    size_t start = strspn(text, " \t\r\n"), end = start + strcspn(text + start, " \t\r\n");
-    return end > start ? strndup(text + start, end - start) : NULL;
-}
-
-char *pl_api_state_path(const pl_cli *cli, const char *name)
-{
-    const char *base = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
-    char *path = NULL;
-    int length = -1;
-    if (cli->state)
-        length = asprintf(&path, "%s/%s", cli->state, name);
-    else if (base && *base)
-        length = asprintf(&path, "%s/pliant/%s", base, name);
-    else if (home)
-        length = asprintf(&path, "%s/.local/state/pliant/%s", home, name);
-    return length < 0 ? NULL : path;
-}
-
-static char *read_state_word(const pl_cli *cli, const char *name)
-{
-    char *path = pl_api_state_path(cli, name);
-    char *word = path ? read_word(path) : NULL;
-    free(path);
-    return word;
-}
-
-static char *find_server(const pl_cli *cli)
-{
-    const char *given = cli->server ? cli->server : cli->state ? NULL : getenv("PLIANT_SERVER");
-    if (given && *given)
-        return strdup(given);
-    char *url = read_state_word(cli, "url");
-    return url ? url : strdup(DEFAULT_SERVER);
-}
-
-/* NULL: none found, which a daemon without tokens does not mind. */
-static char *find_token(const pl_cli *cli, bool *file_missing)
-{
-    const char *given = cli->token, *file = getenv("PLIANT_TOKEN_FILE");
-    if (!given && !cli->state)
-        given = getenv("PLIANT_TOKEN");
-    if (given && *given)
-        return strdup(given);
-    if (!cli->state && file && *file) {
-        char *word = read_word(file);
-        *file_missing = !word;
-        return word;
-    }
-    return read_state_word(cli, "token");
-}
 
 int pl_api_connect(pl_cli *cli)
 {
     if (cli->client)
         return PL_EXIT_OK;
-    bool file_missing = false;
-    char *token = find_token(cli, &file_missing);
-    if (file_missing)
-        return pl_cli_fail(cli, PL_EXIT_UNAUTHORISED, "no token in PLIANT_TOKEN_FILE=%s",
-                           getenv("PLIANT_TOKEN_FILE"));
-    cli->server_url = find_server(cli);
-    if (cli->server_url)
-        cli->client = pl_http_client_create(cli->server_url, token);
-    free(token);
+    pl_target target;
+    int status = pl_target_find(cli, &target);
+    if (status != PL_EXIT_OK)
+        return status;
+    cli->client = pl_http_client_create(target.url, target.token);
+    cli->server_url = target.url;
+    cli->server_moves = target.from_state;
+    target.url = NULL;
+    pl_target_clear(&target);
     return cli->client ? PL_EXIT_OK : pl_cli_fail(cli, PL_EXIT_FAILED, "out of memory");
 }
 
 void pl_api_find_again(pl_cli *cli)
 {
-    const char *given = cli->server ? cli->server : cli->state ? NULL : getenv("PLIANT_SERVER");
-    char *url = given && *given ? NULL : read_state_word(cli, "url");
-    if (url && cli->server_url && strcmp(url, cli->server_url) != 0) {
+    pl_target target;
+    if (!cli->server_moves || pl_target_find(cli, &target) != PL_EXIT_OK)
+        return;
+    if (cli->server_url && strcmp(target.url, cli->server_url) != 0) {
         pl_http_client_destroy(cli->client);
         free(cli->server_url);
         cli->client = NULL;
         cli->server_url = NULL;
         pl_api_connect(cli);
     }
-    free(url);
+    pl_target_clear(&target);
 }
 
 /* The problem report that the daemon sent, or its bare status. */
@@ -188,6 +125,26 @@ int pl_api_get(pl_cli *cli, const char *path, pl_json **out)
     return *out ? PL_EXIT_OK
                 : pl_cli_fail(cli, PL_EXIT_FAILED, "%s%s is no JSON that can be read: %s",
                               cli->server_url, path, error);
+}
+
+int pl_api_order(pl_cli *cli, const char *method, const char *path, char *body, pl_json **out)
+{
+    pl_http_answer answer;
+    pl_http_call call = {.method = method,
+                         .path = path,
+                         .content_type = body ? "application/json" : NULL,
+                         .body = body,
+                         .body_size = body ? strlen(body) : 0};
+    int status = pl_api_call(cli, &call, &answer);
+    if (out)
+        *out = NULL;
+    if (status == PL_EXIT_OK) {
+        if (out)
+            *out = answer.size ? pl_json_parse(answer.body, answer.size, NULL) : NULL;
+        pl_http_answer_clear(&answer);
+    }
+    free(body);
+    return status;
 }
 
 char *pl_api_escape(const char *text)

@@ -20,6 +20,8 @@ int pl_api_call(pl_cli *cli, const pl_http_call *call, pl_http_answer *answer);
 int pl_api_failed(pl_cli *cli, pl_http_verdict verdict, const pl_http_answer *answer);
 /* GET a JSON document. */
 int pl_api_get(pl_cli *cli, const char *path, pl_json **out);
+/* A request with a JSON body (taken; NULL: none); *out gets the reply, NULL where it has no body; `out` may be NULL. */
+int pl_api_order(pl_cli *cli, const char *method, const char *path, char *body, pl_json **out);
 /* Its text as it came, malloc'ed. */
 int pl_api_get_text(pl_cli *cli, const char *path, const char *accept, char **out, size_t *size);
 /* The whole id of a session from a beginning of it. */
@@ -28,9 +30,6 @@ int pl_api_resolve(pl_cli *cli, const char *beginning, char id[PL_ID_TEXT]);
 char *pl_api_path(const char *format, const char *id);
 /* A text as a value of a query: what would end it is written as %XX. malloc'ed, or NULL. */
 char *pl_api_escape(const char *text);
-/* Path of `name` below the state directory that --state or the environment names; malloc'ed, NULL
- * where there is none or when out of memory. */
-char *pl_api_state_path(const pl_cli *cli, const char *name);
 /* Print a JSON value on standard output: indented, or on one line with --json. */
 void pl_api_print(const pl_cli *cli, const pl_json *value);
 

@@ -1,5 +1,5 @@
 /* Commands about who may do what: tokens, share links, a browser's login, and oneself. */
-#include "clients/cli/api.h"
+#include "clients/cli/listing.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -26,25 +26,6 @@ static int64_t lifetime(const pl_cli *cli, const char *text)
     return -1;
 }
 
-/* A request with a JSON body (taken; NULL: none); *out gets the reply, NULL where it has no body. */
-static int order(pl_cli *cli, const char *method, const char *path, char *body, pl_json **out)
-{
-    pl_http_answer answer;
-    pl_http_call call = {.method = method,
-                         .path = path,
-                         .content_type = body ? "application/json" : NULL,
-                         .body = body,
-                         .body_size = body ? strlen(body) : 0};
-    int status = pl_api_call(cli, &call, &answer);
-    *out = NULL;
-    if (status == PL_EXIT_OK) {
-        *out = answer.size ? pl_json_parse(answer.body, answer.size, NULL) : NULL;
-        pl_http_answer_clear(&answer);
-    }
-    free(body);
-    return status;
-}
-
 static void print_scopes(const pl_json *value)
 {
     const pl_json *scopes = pl_json_at(value, "scopes");
@@ -55,120 +36,81 @@ static void print_scopes(const pl_json *value)
 /* ---- tokens ------------------------------------------------------------------------------------
  */
 
-static int token_create(pl_cli *cli)
+/* POST what --name and --expires say, and `more` options of the same names as keys; print one value of the answer. */
+static int make(pl_cli *cli, const char *path, const char *lasts, const char *const *more,
+                const char *shown)
 {
-    const char *name = pl_cli_option(cli, "--name"), *user = pl_cli_option(cli, "--user");
-    const char *scopes = pl_cli_option(cli, "--scopes"), *expires = pl_cli_option(cli, "--expires");
-    int64_t seconds = lifetime(cli, expires ? expires : "90d");
+    const char *name = pl_cli_option(cli, "--name"), *expires = pl_cli_option(cli, "--expires");
+    int64_t seconds = lifetime(cli, expires ? expires : lasts);
     if (seconds < 0)
         return PL_EXIT_USAGE;
     pl_json_writer w = {0};
     pl_json *made;
     pl_json_begin_object(&w);
     pl_json_set_string(&w, "name", name ? name : "");
-    if (user)
-        pl_json_set_string(&w, "user", user);
-    if (scopes)
-        pl_json_set_string(&w, "scopes", scopes);
+    for (size_t i = 0; more[i]; i++)
+        if (pl_cli_option(cli, more[i]))
+            pl_json_set_string(&w, more[i] + 2, pl_cli_option(cli, more[i]));
     pl_json_set_integer(&w, "expires_in", seconds);
     pl_json_end_object(&w);
-    int status = order(cli, "POST", "/v1/tokens", pl_json_finish(&w, NULL), &made);
+    int status = pl_api_order(cli, "POST", path, pl_json_finish(&w, NULL), &made);
     if (status == PL_EXIT_OK && cli->json)
         pl_api_print(cli, made);
     else if (status == PL_EXIT_OK)
-        printf("%s\n", pl_json_string(made, "token", ""));
+        printf("%s\n", pl_json_string(made, shown, ""));
     pl_json_free(made);
-    return status;
-}
-
-static int token_list(pl_cli *cli)
-{
-    pl_json *list = NULL;
-    int status = pl_api_get(cli, "/v1/tokens?limit=500", &list);
-    const pl_json *items = pl_json_at(list, "items");
-    if (status == PL_EXIT_OK && cli->json)
-        pl_api_print(cli, list);
-    for (size_t i = 0; status == PL_EXIT_OK && !cli->json && i < pl_json_count(items); i++) {
-        const pl_json *t = pl_json_item(items, i);
-        printf("%s  %-5s  %-12s  until %s  ", pl_json_string(t, "id", ""),
-               pl_json_string(t, "kind", ""), pl_json_string(t, "user", ""),
-               pl_json_string(t, "expires", "revoked"));
-        print_scopes(t);
-        printf("  %s\n", pl_json_string(t, "name", ""));
-    }
-    pl_json_free(list);
     return status;
 }
 
 /* DELETE what lies at a path that ends in an id. */
 static int revoke(pl_cli *cli, const char *format, const char *id)
 {
-    pl_json *nothing;
     if (strlen(id) != 32 || strspn(id, "0123456789abcdef") != 32)
         return pl_cli_fail(cli, PL_EXIT_USAGE, "'%s' is no id of 32 hex digits", id);
     char *path = pl_api_path(format, id);
-    int status = order(cli, "DELETE", path, NULL, &nothing);
-    pl_json_free(nothing);
+    int status = pl_api_order(cli, "DELETE", path, NULL, NULL);
     free(path);
     return status;
 }
 
-int pl_command_token(pl_cli *cli)
+int pl_token_create(pl_cli *cli)
 {
-    const char *verb = cli->arguments[0];
-    int words = cli->argument_count;
-    if (strcmp(verb, "create") == 0 && words == 1)
-        return token_create(cli);
-    if (strcmp(verb, "list") == 0 && words == 1)
-        return token_list(cli);
-    if (strcmp(verb, "revoke") == 0 && words == 2)
-        return revoke(cli, "/v1/tokens/%s", cli->arguments[1]);
-    return pl_cli_fail(cli, PL_EXIT_USAGE, "create, list or revoke ID, not '%s'", verb);
+    static const char *const more[] = {"--user", "--scopes", NULL};
+    return make(cli, "/v1/tokens", "90d", more, "token");
+}
+
+static void print_token(const pl_cli *cli, const pl_json *t)
+{
+    printf("%s  %-5s  %-12s  until %s  ", pl_json_string(t, "id", ""),
+           pl_json_string(t, "kind", ""), pl_json_string(t, "user", ""),
+           pl_json_string(t, "expires", "revoked"));
+    print_scopes(t);
+    printf("  %s\n", pl_json_string(t, "name", ""));
+}
+
+int pl_token_list(pl_cli *cli)
+{
+    return pl_listing_print(cli, "/v1/tokens", PL_LISTING_ALL, print_token);
+}
+
+int pl_token_revoke(pl_cli *cli)
+{
+    return revoke(cli, "/v1/tokens/%s", cli->arguments[0]);
 }
 
 /* ---- share links -------------------------------------------------------------------------------
  */
 
-static int share_list(pl_cli *cli, const char *path)
+static void print_link(const pl_cli *cli, const pl_json *l)
 {
-    pl_json *list = NULL;
-    int status = pl_api_get(cli, path, &list);
-    const pl_json *items = pl_json_at(list, "items");
-    if (status == PL_EXIT_OK && cli->json)
-        pl_api_print(cli, list);
-    for (size_t i = 0; status == PL_EXIT_OK && !cli->json && i < pl_json_count(items); i++) {
-        const pl_json *l = pl_json_item(items, i);
-        printf("%s  until %s  by %s  %s\n", pl_json_string(l, "id", ""),
-               pl_json_string(l, "expires", ""), pl_json_string(l, "by", ""),
-               pl_json_string(l, "name", ""));
-    }
-    pl_json_free(list);
-    return status;
-}
-
-static int share_create(pl_cli *cli, const char *path)
-{
-    const char *name = pl_cli_option(cli, "--name"), *expires = pl_cli_option(cli, "--expires");
-    int64_t seconds = lifetime(cli, expires ? expires : "7d");
-    if (seconds < 0)
-        return PL_EXIT_USAGE;
-    pl_json_writer w = {0};
-    pl_json *made;
-    pl_json_begin_object(&w);
-    pl_json_set_string(&w, "name", name ? name : "");
-    pl_json_set_integer(&w, "expires_in", seconds);
-    pl_json_end_object(&w);
-    int status = order(cli, "POST", path, pl_json_finish(&w, NULL), &made);
-    if (status == PL_EXIT_OK && cli->json)
-        pl_api_print(cli, made);
-    else if (status == PL_EXIT_OK)
-        printf("%s\n", pl_json_string(made, "url", ""));
-    pl_json_free(made);
-    return status;
+    printf("%s  until %s  by %s  %s\n", pl_json_string(l, "id", ""),
+           pl_json_string(l, "expires", ""), pl_json_string(l, "by", ""),
+           pl_json_string(l, "name", ""));
 }
 
 int pl_command_share(pl_cli *cli)
 {
+    static const char *const nothing_more[] = {NULL};
     char id[PL_ID_TEXT], *one = NULL;
     const char *link = pl_cli_option(cli, "--revoke");
     int status = pl_api_resolve(cli, cli->arguments[0], id);
@@ -177,8 +119,10 @@ int pl_command_share(pl_cli *cli)
     char *path = pl_api_path("/v1/sessions/%s/links", id);
     if (link && asprintf(&one, "%s/%%s", path) > 0)
         status = revoke(cli, one, link);
+    else if (pl_cli_flag(cli, "--list"))
+        status = pl_listing_print(cli, path, PL_LISTING_ALL, print_link);
     else
-        status = pl_cli_flag(cli, "--list") ? share_list(cli, path) : share_create(cli, path);
+        status = make(cli, path, "7d", nothing_more, "url");
     free(one);
     free(path);
     return status;
@@ -190,7 +134,7 @@ int pl_command_share(pl_cli *cli)
 int pl_command_login(pl_cli *cli)
 {
     pl_json *code;
-    int status = order(cli, "POST", "/v1/login/codes", NULL, &code);
+    int status = pl_api_order(cli, "POST", "/v1/login/codes", NULL, &code);
     if (status == PL_EXIT_OK && cli->json)
         pl_api_print(cli, code);
     else if (status == PL_EXIT_OK)

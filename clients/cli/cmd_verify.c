@@ -2,6 +2,7 @@
 #include "clients/cli/api.h"
 #include "clients/cli/progress.h"
 #include "clients/cli/run_session.h"
+#include "clients/cli/target.h"
 
 #include "protocol/verify.h"
 
@@ -27,7 +28,7 @@ static int open_by_id(const pl_cli *cli, const char *id, int *out)
     size_t length = strlen(id);
     /* STATE/sessions/xx has the sessions whose ids begin with xx. */
     snprintf(under, sizeof under, "sessions/%.2s", id);
-    char *path = pl_api_state_path(cli, under);
+    char *path = pl_target_state_path(cli, under);
     bool plausible = length >= 4 && strspn(id, "0123456789abcdef") == length;
     DIR *folder = path && plausible ? opendir(path) : NULL;
     for (struct dirent *e; folder && (e = readdir(folder));)

@@ -24,24 +24,35 @@ enum {
 };
 
 typedef struct pl_option {
-    const char *name;  /* "--out" */
-    const char *value; /* name of its value in the help, NULL: a flag */
+    const char *name; /* "--out" */
+    const char
+        *value; /* its name in the help, NULL: a flag; FILE, DIR and PATH are files, a|b|c all
+                          that there are */
     const char *help;
 } pl_option;
 
 enum { PL_OPTIONS_MAX = 12, PL_ARGUMENTS_MAX = 1024 };
 
 typedef struct pl_cli pl_cli;
+/* What a command of several does: "pliant token revoke ID". Its arguments are those after its name. */
+typedef struct pl_verb {
+    const char *name, *arguments, *summary;
+    int least, most;
+    int (*run)(pl_cli *cli);
+} pl_verb;
+
 typedef struct pl_command {
     const char *name, *arguments, *summary;
     int least, most;   /* positional arguments */
     const char *notes; /* more help, or NULL */
     pl_option options[PL_OPTIONS_MAX];
+    const pl_verb *verbs; /* up to one without name, or NULL: the command does one thing */
     int (*run)(pl_cli *cli);
 } pl_command;
 
 struct pl_cli {
     const pl_command *command;
+    const pl_verb *verb;                /* of a command that has such */
     const char *server, *token, *state; /* as given, or NULL */
     bool json;
     const char *values[PL_OPTIONS_MAX]; /* of the command's options; "" for a given flag */
@@ -50,6 +61,7 @@ struct pl_cli {
     pl_terminal out, err;   /* standard output, standard error */
     pl_http_client *client; /* made when first needed */
     char *server_url;       /* with it */
+    bool server_moves;      /* it was found in a state directory */
 };
 
 /* The value of an option of the running command; NULL where it was not given. */
@@ -71,6 +83,9 @@ void pl_cli_print_faults(const pl_cli *cli, const pl_faults *faults);
 
 /* NULL-terminated by a row without name. */
 extern const pl_command pl_commands[];
+extern const pl_option pl_global_options[];
+/* What ends the help: ids, exit statuses. */
+extern const char pl_help_end[];
 
 int pl_command_run(pl_cli *cli);
 int pl_command_submit(pl_cli *cli);
@@ -102,7 +117,13 @@ int pl_command_topology(pl_cli *cli);
 int pl_command_log(pl_cli *cli);
 int pl_command_scene(pl_cli *cli);
 int pl_command_capabilities(pl_cli *cli);
-int pl_command_token(pl_cli *cli);
+int pl_token_create(pl_cli *cli);
+int pl_token_list(pl_cli *cli);
+int pl_token_revoke(pl_cli *cli);
+int pl_server_add(pl_cli *cli);
+int pl_server_list(pl_cli *cli);
+int pl_server_remove(pl_cli *cli);
+int pl_server_default(pl_cli *cli);
 int pl_command_share(pl_cli *cli);
 int pl_command_login(pl_cli *cli);
 int pl_command_whoami(pl_cli *cli);

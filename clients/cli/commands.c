@@ -6,6 +6,23 @@
         "--every", "N", "every N-th frame (1)"                                                     \
     }
 
+const pl_option pl_global_options[] = {
+    {"--server", "URL|NAME", "the daemon ($PLIANT_SERVER, default of pliant server, STATE/url)"},
+    {"--token", "T", "token (the named server's, $PLIANT_TOKEN, $PLIANT_TOKEN_FILE, STATE/token)"},
+    {"--state", "DIR", "a daemon's state directory on this machine (~/.local/state/pliant)"},
+    {"--json", NULL, "machine-readable output"},
+    {"--help", NULL, "also after a command"},
+    {"--version", NULL, "this program's version"},
+    {NULL, NULL, NULL},
+};
+
+const char pl_help_end[] =
+    "An ID may be shortened to a beginning that only one session has.\n"
+    "\nexit status: 0 done, and the session succeeded where one was followed;\n"
+    "  1 it failed or was refused; 2 wrong command line; 3 no daemon reached;\n"
+    "  4 not authorised; 5 no such session; 6 the session was cancelled or deleted;\n"
+    "  7 a file here could not be read or written; 130 interrupted (Ctrl-C)\n";
+
 const pl_command pl_commands[] = {
     {.name = "run",
      .arguments = "SCENE.json --out DIR | --resume --out DIR",
@@ -313,10 +330,11 @@ const pl_command pl_commands[] = {
                  {"--revoke", "LINK", "revoke the one of this id"}},
      .run = pl_command_share},
     {.name = "token",
-     .arguments = "create | list | revoke ID",
      .summary = "tokens to use the daemon with",
-     .least = 1,
-     .most = 2,
+     .verbs = (const pl_verb[]){{"create", "", "make one and print it", 0, 0, pl_token_create},
+                                {"list", "", "those that there are", 0, 0, pl_token_list},
+                                {"revoke", "ID", "and those made with it", 1, 1, pl_token_revoke},
+                                {0}},
      .notes =
          "A token allows no more than the one that makes it, and is revoked with it. It is "
          "printed\n"
@@ -324,8 +342,22 @@ const pl_command pl_commands[] = {
      .options = {{"--name", "TEXT", "to know it by"},
                  {"--scopes", "LIST", "of read, submit, admin, metrics (read,submit)"},
                  {"--expires", "TIME", "such as 12h, 30d, never (90d)"},
-                 {"--user", "NAME", "whose it is to be (yours)"}},
-     .run = pl_command_token},
+                 {"--user", "NAME", "whose it is to be (yours)"}}},
+    {.name = "server",
+     .summary = "daemons by name, for --server NAME",
+     .verbs = (const pl_verb[]){{"list", "", "those that there are", 0, 0, pl_server_list},
+                                {"add", "NAME URL", "name one, or change it", 2, 2, pl_server_add},
+                                {"remove", "NAME",
+                                 "forget one, and the token that was written for it", 1, 1,
+                                 pl_server_remove},
+                                {"default", "NAME|none", "the one that is meant where none is said",
+                                 1, 1, pl_server_default},
+                                {0}},
+     .notes = "They stand in $PLIANT_CONFIG (~/.config/pliant/config). URL is http://HOST:PORT,\n"
+              "https://HOST:PORT or unix:PATH. The token is in a file that only you may read: one\n"
+              "that is there (--token-file), or NAME.token beside the configuration with what\n"
+              "--token, or standard input for --token-file -, says.",
+     .options = {{"--token-file", "FILE", "add: where its token is; - is standard input"}}},
     {.name = "login",
      .arguments = "",
      .summary = "an address that logs a browser in, once, within five minutes",

@@ -10,14 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const pl_option global_options[] = {
-    {"--server", "URL", "the daemon ($PLIANT_SERVER, STATE/url, http://127.0.0.1:8080)"},
-    {"--token", "T", "token ($PLIANT_TOKEN, file $PLIANT_TOKEN_FILE, STATE/token)"},
-    {"--state", "DIR", "a daemon's state directory on this machine (~/.local/state/pliant)"},
-    {"--json", NULL, "machine-readable output"},
-    {NULL, NULL, NULL},
-};
-
 static void print_option(const pl_option *o)
 {
     char left[40];
@@ -28,31 +20,30 @@ static void print_option(const pl_option *o)
 static void print_help(void)
 {
     printf("pliant - simulate deformable bodies, here or on a daemon\n\n"
-           "usage: pliant [--server URL] [--token T] [--json] COMMAND ...\n\n");
+           "usage: pliant [--server URL|NAME] [--token T] [--json] COMMAND ...\n\n");
     for (const pl_command *c = pl_commands; c->name; c++)
         printf("  %-13s %s\n", c->name, c->summary);
     printf("\noptions of every command:\n");
-    for (const pl_option *o = global_options; o->name; o++)
+    for (const pl_option *o = pl_global_options; o->name; o++)
         print_option(o);
-    printf("  %-22s %s\n", "--help", "also after a command");
-    printf("  %-22s %s\n", "--version", "this program's version");
-    printf("\nAn ID may be shortened to a beginning that only one session has.\n"
-           "\nexit status: 0 done, and the session succeeded where one was followed;\n"
-           "  1 it failed or was refused; 2 wrong command line; 3 no daemon reached;\n"
-           "  4 not authorised; 5 no such session; 6 the session was cancelled or deleted;\n"
-           "  7 a file here could not be read or written; 130 interrupted (Ctrl-C)\n");
+    printf("\n%s", pl_help_end);
 }
 
 static void print_command_help(const pl_command *c)
 {
-    printf("usage: pliant %s%s%s\n\n%s\n", c->name, *c->arguments ? " " : "", c->arguments,
-           c->summary);
+    const char *arguments = c->verbs ? "VERB ..." : c->arguments;
+    printf("usage: pliant %s%s%s\n\n%s\n", c->name, *arguments ? " " : "", arguments, c->summary);
+    for (const pl_verb *v = c->verbs; v && v->name; v++) {
+        char left[40];
+        snprintf(left, sizeof left, "%s %s", v->name, v->arguments);
+        printf("%s  %-22s %s\n", v == c->verbs ? "\n" : "", left, v->summary);
+    }
     if (c->notes)
         printf("\n%s\n", c->notes);
     printf("\noptions:\n");
     for (int i = 0; i < PL_OPTIONS_MAX && c->options[i].name; i++)
         print_option(&c->options[i]);
-    for (const pl_option *o = global_options; o->name; o++)
+    for (const pl_option *o = pl_global_options; o->name; o++)
         print_option(o);
 }
 
@@ -138,7 +129,7 @@ static int take_option(pl_cli *cli, const char *name, const char *value, const c
     size_t known_count = 0;
     const char **slot = NULL;
     const pl_option *found = NULL;
-    const char **globals[] = {&cli->server, &cli->token, &cli->state, NULL};
+    const char **globals[8] = {&cli->server, &cli->token, &cli->state};
     for (int i = 0; cli->command && i < PL_OPTIONS_MAX && cli->command->options[i].name; i++) {
         known[known_count++] = cli->command->options[i].name;
         if (strcmp(name, cli->command->options[i].name) == 0) {
@@ -146,10 +137,10 @@ static int take_option(pl_cli *cli, const char *name, const char *value, const c
             slot = &cli->values[i];
         }
     }
-    for (int i = 0; global_options[i].name; i++) {
-        known[known_count++] = global_options[i].name;
-        if (!found && strcmp(name, global_options[i].name) == 0) {
-            found = &global_options[i];
+    for (int i = 0; pl_global_options[i].name; i++) {
+        known[known_count++] = pl_global_options[i].name;
+        if (!found && strcmp(name, pl_global_options[i].name) == 0) {
+            found = &pl_global_options[i];
             slot = globals[i];
         }
     }
@@ -191,15 +182,50 @@ static const pl_command *find_command(const pl_cli *cli, const char *name)
     return NULL;
 }
 
+static const pl_verb *find_verb(const pl_cli *cli, const char *name)
+{
+    enum { KNOWN_MAX = 16 };
+    const char *known[KNOWN_MAX];
+    size_t count = 0;
+    for (const pl_verb *v = cli->command->verbs; v->name; v++) {
+        if (strcmp(v->name, name) == 0)
+            return v;
+        if (count < KNOWN_MAX)
+            known[count++] = v->name;
+    }
+    const char *nearest = pl_nearest(name, known, count);
+    pl_cli_fail(cli, 0, "%s has no '%s'%s%s%s", cli->command->name, name,
+                nearest ? ": did you mean " : "; see --help", nearest ? nearest : "",
+                nearest ? "?" : "");
+    return NULL;
+}
+
+/* "token revoke ID", as it should have been; static. */
+static const char *usage_of(const pl_cli *cli)
+{
+    static char text[320];
+    const pl_command *c = cli->command;
+    if (cli->verb)
+        snprintf(text, sizeof text, "%s %s %s", c->name, cli->verb->name, cli->verb->arguments);
+    else
+        snprintf(text, sizeof text, "%s %s", c->name,
+                 c->verbs ? "VERB ...; see --help" : c->arguments);
+    return text;
+}
+
 static bool take_argument(pl_cli *cli, const char *word)
 {
     if (!cli->command) {
         cli->command = find_command(cli, word);
         return cli->command != NULL;
     }
-    if (cli->argument_count >= cli->command->most) {
-        pl_cli_fail(cli, 0, "'%s' is one argument too many; usage: pliant %s %s", word,
-                    cli->command->name, cli->command->arguments);
+    const pl_command *c = cli->command;
+    if (c->verbs && !cli->verb) {
+        cli->verb = find_verb(cli, word);
+        return cli->verb != NULL;
+    }
+    if (cli->argument_count >= (cli->verb ? cli->verb->most : c->most)) {
+        pl_cli_fail(cli, 0, "'%s' is one argument too many; usage: pliant %s", word, usage_of(cli));
         return false;
     }
     cli->arguments[cli->argument_count++] = word;
@@ -259,11 +285,14 @@ int main(int argc, char **argv)
         print_help();
         return PL_EXIT_USAGE;
     }
-    if (cli.argument_count < cli.command->least)
-        return pl_cli_fail(&cli, PL_EXIT_USAGE, "something is missing; usage: pliant %s %s",
-                           cli.command->name, cli.command->arguments);
+    bool missing = cli.verb             ? cli.argument_count < cli.verb->least
+                   : cli.command->verbs ? true
+                                        : cli.argument_count < cli.command->least;
+    if (missing)
+        return pl_cli_fail(&cli, PL_EXIT_USAGE, "something is missing; usage: pliant %s",
+                           usage_of(&cli));
     pl_interrupt_catch();
-    status = cli.command->run(&cli);
+    status = cli.verb ? cli.verb->run(&cli) : cli.command->run(&cli);
     if (fflush(stdout) != 0 && status == PL_EXIT_OK)
         status = pl_cli_fail(&cli, PL_EXIT_FILE, "standard output: %s", strerror(errno));
     pl_http_client_destroy(cli.client);

@@ -10,6 +10,7 @@ import struct
 import subprocess
 import sys
 import unittest
+from unittest import mock
 
 from support import (
     ROOT,
@@ -217,6 +218,69 @@ class ClientTest(unittest.TestCase):
             said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,
                                   env={"PATH": os.environ["PATH"], "PYTHONPATH": path, **more})
             self.assertEqual((said.stdout.strip(), said.stderr), ("owner", ""))
+
+    def test_named_servers(self):
+        folder = os.path.join(self.daemon.directory, "named")
+        os.makedirs(folder)
+        config, token = os.path.join(folder, "config"), os.path.join(folder, "token")
+        shutil.copy(os.path.join(self.daemon.state, "token"), token)
+        url = f"http://127.0.0.1:{self.daemon.port}"
+        with open(config, "w") as file:
+            file.write(f"# mine\ndefault = lab\n[lab]\nurl = {url}\ntoken-file = {token}\n")
+        with mock.patch.dict(os.environ, {"PLIANT_CONFIG": config}):
+            self.assertEqual(pliant.Client().me()["user"], "owner")
+            self.assertEqual(pliant.Client("lab").url, url)
+            with mock.patch.dict(os.environ, {"PLIANT_SERVER": "lab"}):
+                self.assertEqual(pliant.Client().url, url)
+            with self.assertRaisesRegex(pliant.PliantError, "no server 'lba'"):
+                pliant.Client("lba")
+            os.chmod(token, 0o644)
+            with self.assertRaisesRegex(pliant.PliantError, "chmod 600"):
+                pliant.Client("lab")
+            with open(config, "a") as file:
+                file.write("nonsense\n")
+            with self.assertRaisesRegex(pliant.PliantError, "line 6"):
+                pliant.Client("lab")
+
+    def test_the_owners_token_goes_nowhere_else(self):
+        for url, sent in (
+            ("http://127.0.0.1:1", True),
+            ("http://localhost:1", True),
+            ("unix:/nowhere", True),
+            ("http://example.org", False),
+            ("http://127.0.0.1.example.org", False),
+            ("http://localhost:x@example.org", False),
+        ):
+            home = os.path.join(self.daemon.directory, "state-home")
+            os.makedirs(os.path.join(home, "pliant"), exist_ok=True)
+            with open(os.path.join(home, "pliant", "token"), "w") as file:
+                file.write("secret")
+            with mock.patch.dict(os.environ, {"XDG_STATE_HOME": home}):
+                self.assertEqual(pliant.Client(url)._transport.token, "secret" if sent else None)
+
+    def test_tokens(self):
+        made = self.client.create_token("reader", ["read"], lifetime=3600)
+        self.assertIn(made["id"], [t["id"] for t in self.client.tokens()])
+        reader = pliant.Client(f"http://127.0.0.1:{self.daemon.port}", made["token"])
+        self.assertEqual(reader.me()["scopes"], ["read"])
+        with self.assertRaises(pliant.Problem) as caught:
+            reader.submit(scene())
+        self.assertEqual(caught.exception.status, 403)
+        self.client.revoke_token(made["id"])
+        with self.assertRaises(pliant.Unauthorised):
+            reader.me()
+        with self.assertRaises(pliant.SceneRefused):
+            self.client.create_token(scopes="everything")
+        self.assertIn("#", self.client.login_url())
+        self.assertIn("DELETE", [entry["action"].split()[0] for entry in self.client.audit()])
+
+    def test_links(self):
+        link = self.done.share("for you", lifetime=3600)
+        self.assertIn("#", link["url"])
+        self.assertEqual([one["id"] for one in self.done.links()], [link["id"]])
+        self.done.revoke_link(link["id"])
+        self.assertEqual(self.done.links(), [])
+        self.assertEqual(self.done.controls(), [])
 
     def test_what_the_daemon_is(self):
         self.assertIn("materials", self.client.capabilities())

@@ -113,22 +113,41 @@ void pliant_read(const char *name, char *text, size_t room)
         fclose(f);
 }
 
-int pliant(const char *format, ...)
+static int run(bool state, const char *format, va_list arguments)
 {
-    char words[1024], command[PATH_MAX + 2048];
-    va_list arguments;
-    va_start(arguments, format);
+    char words[1024], command[PATH_MAX + 3072], option[300] = "";
     vsnprintf(words, sizeof words, format, arguments);
-    va_end(arguments);
-    snprintf(command, sizeof command,
-             "cd '%s' && env -u PLIANT_SERVER -u PLIANT_TOKEN -u PLIANT_TOKEN_FILE '%s' --state "
-             "'%s' %s >out 2>err </dev/null",
-             pliant_fixture.directory, program, pliant_fixture.state, words);
+    if (state)
+        snprintf(option, sizeof option, "--state '%s'", pliant_fixture.state);
+    snprintf(
+        command, sizeof command,
+        "cd '%s' && env -u PLIANT_SERVER -u PLIANT_TOKEN -u PLIANT_TOKEN_FILE -u XDG_STATE_HOME"
+        " HOME='%s' PLIANT_CONFIG='%s/config' '%s' %s %s >out 2>err </dev/null",
+        pliant_fixture.directory, pliant_fixture.directory, pliant_fixture.directory, program,
+        option, words);
     int status = system(command);
     pliant_read("out", pliant_out, sizeof pliant_out);
     pliant_read("err", pliant_err, sizeof pliant_err);
     ck_assert(WIFEXITED(status));
     return WEXITSTATUS(status);
+}
+
+int pliant(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    int status = run(true, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+int pliant_elsewhere(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    int status = run(false, format, arguments);
+    va_end(arguments);
+    return status;
 }
 
 const char *pliant_submit(int steps)
@@ -147,6 +166,7 @@ pid_t pliant_start(const char *const *words)
     pid_t pid = fork();
     if (pid == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
+        setenv("PLIANT_CONFIG", pliant_path("config"), 1);
         char *argv[32] = {program, "--state", pliant_fixture.state};
         for (int i = 0; words[i]; i++)
             argv[3 + i] = (char *)words[i];

@@ -180,6 +180,18 @@ class Session:
     async def log(self) -> str:
         return await self._threads.call(self.sync.log)
 
+    async def share(self, name: str = "", **more: Any) -> Dict[str, Any]:
+        return await self._threads.call(self.sync.share, name, **more)
+
+    async def links(self) -> List[Dict[str, Any]]:
+        return await self._threads.call(self.sync.links)
+
+    async def revoke_link(self, link_id: str) -> None:
+        await self._threads.call(self.sync.revoke_link, link_id)
+
+    async def controls(self) -> List[Dict[str, Any]]:
+        return await self._threads.call(self.sync.controls)
+
     async def topology(self) -> _session.Topology:
         """With its arrays read."""
         topology = self.sync.topology()
@@ -258,6 +270,21 @@ class Client:
 
     async def queue(self) -> Dict[str, Any]:
         return await self._threads.call(self.sync.queue)
+
+    async def tokens(self) -> List[Dict[str, Any]]:
+        return await self._threads.call(lambda: list(self.sync.tokens()))
+
+    async def create_token(self, name: str = "", **more: Any) -> Dict[str, Any]:
+        return await self._threads.call(self.sync.create_token, name, **more)
+
+    async def revoke_token(self, token_id: str) -> None:
+        await self._threads.call(self.sync.revoke_token, token_id)
+
+    async def login_url(self) -> str:
+        return await self._threads.call(self.sync.login_url)
+
+    async def audit(self, **which: Any) -> List[Dict[str, Any]]:
+        return await self._threads.call(lambda: list(self.sync.audit(**which)))
 
     async def devices(self) -> List[Dict[str, Any]]:
         return await self._threads.call(self.sync.devices)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import ssl
 import uuid
-from typing import Any, Dict, Iterator, List, Mapping, Optional, Union
+from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Union
 
 from .errors import NotFound
 from .scene_files import Scene, SceneFiles
@@ -177,6 +177,38 @@ class Client:
         """Let go of a mesh; sessions that use it keep it."""
         self._transport.request("DELETE", path_of("meshes", digest))
 
+    # ---- tokens ---------------------------------------------------------------------------------
+
+    def tokens(self) -> Iterator[Dict[str, Any]]:
+        """Your tokens, logins and links, without their secrets; an administrator sees all."""
+        return self._pages("tokens", {})
+
+    def create_token(
+        self,
+        name: str = "",
+        scopes: Optional[Iterable[str]] = None,
+        lifetime: Optional[float] = 90 * 86400,
+        user: Optional[str] = None,
+    ) -> Dict[str, Any]:
+        """Make a token that allows no more than this client's: {"token", "id", "expires", ...}. Its
+        secret is told this once. scopes: of "read", "submit", "admin", "metrics" (the first two);
+        lifetime in seconds, None: it does not expire; user: another's, for administrators."""
+        body: Dict[str, Any] = {"name": name, "expires_in": int(lifetime or 0)}
+        if scopes is not None:
+            body["scopes"] = " ".join([scopes] if isinstance(scopes, str) else scopes)
+        if user is not None:
+            body["user"] = user
+        made: Dict[str, Any] = self._transport.json("POST", path_of("tokens"), body)
+        return made
+
+    def revoke_token(self, token_id: str) -> None:
+        """Revoke a token by its id, and those made with it."""
+        self._transport.request("DELETE", path_of("tokens", token_id))
+
+    def login_url(self) -> str:
+        """An address that logs a browser in, once, within five minutes."""
+        return str(self._transport.json("POST", path_of("login", "codes"))["url"])
+
     # ---- the daemon -----------------------------------------------------------------------------
 
     def capabilities(self) -> Dict[str, Any]:
@@ -189,6 +221,15 @@ class Client:
     def queue(self) -> Dict[str, Any]:
         """What runs and what waits."""
         return self._get("queue")
+
+    def audit(
+        self,
+        user: Optional[str] = None,
+        target: Optional[str] = None,
+        limit: Optional[int] = None,
+    ) -> Iterator[Dict[str, Any]]:
+        """Who changed what, newest first: what you did, or for administrators everybody."""
+        return self._pages("audit", {"user": user, "target": target}, limit)
 
     def devices(self) -> List[Dict[str, Any]]:
         """Cores and GPUs, and what of them is used."""

@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 import os
-from typing import Optional
+import re
+from typing import Dict, NamedTuple, Optional
+from urllib.parse import urlsplit
 
 from .errors import PliantError
 
 DEFAULT_SERVER = "http://127.0.0.1:8080"
+
+
+class Place(NamedTuple):
+    """A daemon's address, the token for it, and whether a new daemon may listen elsewhere."""
+
+    url: str
+    token: Optional[str]
+    moves: bool
 
 
 def state_directory(state: Optional[str]) -> Optional[str]:
@@ -34,19 +44,75 @@ def _state_word(state: Optional[str], name: str) -> Optional[str]:
     return _word(os.path.join(directory, name)) if directory else None
 
 
-def given_server(server: Optional[str], state: Optional[str]) -> Optional[str]:
-    """What was said, or the environment says; who names a state means that one."""
-    return server or (None if state else os.environ.get("PLIANT_SERVER")) or None
+# ---- named servers ------------------------------------------------------------------------------
 
 
-def find_server(server: Optional[str], state: Optional[str]) -> str:
-    return given_server(server, state) or _state_word(state, "url") or DEFAULT_SERVER
+def configuration() -> Optional[str]:
+    """The file of named servers, which `pliant server` writes."""
+    given = os.environ.get("PLIANT_CONFIG")
+    if given:
+        return given
+    base, home = os.environ.get("XDG_CONFIG_HOME"), os.environ.get("HOME")
+    if base:
+        return os.path.join(base, "pliant", "config")
+    return os.path.join(home, ".config", "pliant", "config") if home else None
 
 
-def find_token(token: Optional[str], state: Optional[str]) -> Optional[str]:
-    """None: none found, which a daemon without tokens does not mind."""
-    if token:
-        return token
+def _sections() -> Dict[str, Dict[str, str]]:
+    """Of each named server what is said of it; under "" what stands before the first."""
+    path = configuration()
+    found: Dict[str, Dict[str, str]] = {"": {}}
+    try:
+        with open(path or "", encoding="utf-8") as file:
+            lines = file.read().splitlines()
+    except FileNotFoundError:
+        return found
+    except OSError as error:
+        raise PliantError(f"{path}: {error.strerror}") from None
+    now = found[""]
+    for number, line in enumerate(map(str.strip, lines), 1):
+        section = re.fullmatch(r"\[\s*([A-Za-z0-9][A-Za-z0-9._-]*)\s*\]", line)
+        key, equals, value = line.partition("=")
+        if section:
+            now = found.setdefault(section[1], {})
+        elif equals and value.strip():
+            now[key.strip()] = value.strip()
+        elif line and not line.startswith("#"):
+            known = "[NAME], url = ..., token-file = ..."
+            raise PliantError(f"{path}: line {number} is none of {known}")
+    return found
+
+
+def _token_of(path: str) -> str:
+    try:
+        others = os.stat(path).st_mode & 0o077
+    except OSError as error:
+        raise PliantError(f"{path}: {error.strerror}") from None
+    if others:
+        raise PliantError(f"{path}: others than you may read this token: chmod 600")
+    word = _word(path)
+    if not word:
+        raise PliantError(f"{path}: no token in it")
+    return word
+
+
+# ---- the one that is meant ----------------------------------------------------------------------
+
+
+def _is_here(url: str) -> bool:
+    if url.startswith("unix:"):
+        return True
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    local = host in ("localhost", "::1") or re.fullmatch(r"127\.[0-9.]+", host) is not None
+    return local and "@" not in parts.netloc
+
+
+def _find_token(given: Optional[str], state: Optional[str], own: bool) -> Optional[str]:
+    """None: none found, which a daemon without tokens does not mind. `own`: the state directory's,
+    which is that of a daemon here, may be shown."""
+    if given:
+        return given
     if not state:
         if os.environ.get("PLIANT_TOKEN"):
             return os.environ["PLIANT_TOKEN"]
@@ -56,4 +122,23 @@ def find_token(token: Optional[str], state: Optional[str]) -> Optional[str]:
             if not word:
                 raise PliantError(f"no token in PLIANT_TOKEN_FILE={path}")
             return word
-    return _state_word(state, "token")
+    return _state_word(state, "token") if own else None
+
+
+def find(server: Optional[str], token: Optional[str], state: Optional[str]) -> Place:
+    """The daemon that is meant: an address or a name, the environment's, the default of the named
+    ones, or that of the state directory; who names a state means that one."""
+    given = server or (None if state else os.environ.get("PLIANT_SERVER")) or None
+    named = _sections()
+    name = given or (None if state else named[""].get("default"))
+    if name and not re.search("[:/]", name):
+        if "url" not in named.get(name, {}):
+            raise PliantError(f"no server {name!r} in {configuration()}")
+        said = named[name]
+        if said.get("token-file") and not token:
+            return Place(said["url"], _token_of(said["token-file"]), False)
+        return Place(said["url"], _find_token(token, state, False), False)
+    if given:
+        return Place(given, _find_token(token, state, bool(state) or _is_here(given)), False)
+    url = _state_word(state, "url") or DEFAULT_SERVER
+    return Place(url, _find_token(token, state, True), True)

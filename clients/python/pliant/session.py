@@ -192,6 +192,37 @@ class Session:
         """Remove it with its data; a live one is cancelled first."""
         self._transport.request("DELETE", self._path())
 
+    # ---- sharing it -----------------------------------------------------------------------------
+
+    def share(self, name: str = "", lifetime: float = 7 * 86400) -> Dict[str, Any]:
+        """An address that shows this session, and nothing else, to whoever has it, for `lifetime`
+        seconds: {"url", "id", "expires", ...}. The address is told this once."""
+        body = {"name": name, "expires_in": int(lifetime)}
+        link: Dict[str, Any] = self._post("links", value=body)
+        return link
+
+    def links(self) -> List[Dict[str, Any]]:
+        """The share links that there are, without their secrets."""
+        return self._all("links")
+
+    def _all(self, what: str) -> List[Dict[str, Any]]:
+        found: List[Dict[str, Any]] = []
+        cursor = None
+        while True:
+            query = {"limit": 200, "cursor": cursor}
+            page = self._transport.json("GET", self._path(what), query=query)
+            found += page["items"]
+            cursor = page["next"]
+            if not cursor:
+                return found
+
+    def revoke_link(self, link_id: str) -> None:
+        self._transport.request("DELETE", self._path("links", link_id))
+
+    def controls(self) -> List[Dict[str, Any]]:
+        """The controls that it had, oldest first, each with the first frame that it affected."""
+        return self._all("controls")
+
     # ---- waiting --------------------------------------------------------------------------------
 
     def wait(

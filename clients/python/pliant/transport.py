@@ -98,10 +98,8 @@ class Transport:
         retry_for: float,
         context: Optional[ssl.SSLContext],
     ) -> None:
-        self._given, self._state = places.given_server(server, state), state
-        self._token_given = token
-        self.url = places.find_server(server, state)
-        self.token = places.find_token(token, state)
+        self._token_given, self._state = token, state
+        self.url, self.token, self._moves = places.find(server, token, state)
         self.timeout, self.retry_for = timeout, retry_for
         self._context = context
         self._lock = threading.Lock()
@@ -149,12 +147,11 @@ class Transport:
     def find_again(self) -> None:
         """A daemon that was started anew may listen elsewhere: where its address came from the
         state directory, that is looked at again."""
-        if not self._given:
-            found = places.find_server(None, self._state)
-            if found != self.url:
+        if self._moves:
+            found = places.find(None, self._token_given, self._state)
+            if found.url != self.url:
                 self.close()
-                self.url = found
-                self.token = places.find_token(self._token_given, self._state)
+                self.url, self.token, self._moves = found
 
     # ---- requests -------------------------------------------------------------------------------
 
