@@ -341,7 +341,13 @@ typedef enum pl_upload_format {
     PL_UPLOAD_GMSH,
     PL_UPLOAD_TETGEN,
     PL_UPLOAD_MEDIT,
-    PL_UPLOAD_OBJ
+    PL_UPLOAD_OBJ,
+    PL_UPLOAD_VTK,
+    PL_UPLOAD_VTU,
+    PL_UPLOAD_VEGA,
+    PL_UPLOAD_ABAQUS,
+    PL_UPLOAD_STL,
+    PL_UPLOAD_PLY
 } pl_upload_format;
 
 typedef struct pl_cloth_source {

@@ -268,9 +268,10 @@ static void check_format(pl_decoder *d, pl_mesh_source *mesh, json_t *object)
     if (two == (mesh->format == PL_UPLOAD_TETGEN))
         return;
     size_t mark = pl_decode_enter(d, "format");
-    pl_decode_fault(d, "conflict", two ? "a node and an ele file" : "tetgen, with one file",
-                    two ? "tetgen" : "one of: gmsh, medit, obj",
-                    "tetgen takes {\"upload\": {\"node\": ..., \"ele\": ...}}");
+    pl_decode_fault(
+        d, "conflict", two ? "a node and an ele file" : "tetgen, with one file",
+        two ? "tetgen" : "a format of one file: gmsh, medit, obj, vtk, vtu, vega, abaqus, stl, ply",
+        "tetgen takes {\"upload\": {\"node\": ..., \"ele\": ...}}");
     pl_decode_leave(d, mark);
 }
 

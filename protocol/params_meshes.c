@@ -194,7 +194,8 @@ static const pl_param rope_rows[] = {
 const pl_param_table pl_rope_table = {
     .name = "mesh.rope", .doc = "A straight chain of edges.", ROWS(rope_rows)};
 
-const char *const pl_format_words[] = {"gmsh", "tetgen", "medit", "obj", NULL};
+const char *const pl_format_words[] = {"gmsh", "tetgen", "medit", "obj", "vtk", "vtu",
+                                       "vega", "abaqus", "stl",   "ply", NULL};
 static const char *const orientations[] = {"repair", "refuse", NULL};
 
 static const pl_param mesh_rows[] = {

@@ -30,7 +30,7 @@ enum { PL_OUTLINE_UPLOADS_MAX = 256 };
 typedef struct pl_upload_ref {
     char hash[65];    /* 64 hex digits */
     char pointer[96]; /* where the scene names it */
-    char format[16];  /* "gmsh", "medit", "tetgen_node", "tetgen_ele" */
+    char format[16];  /* "tetgen_node", "tetgen_ele", or as the scene says */
 } pl_upload_ref;
 typedef struct pl_outline {
     pl_notes *notes; /* name, labels, ...: protocol/notes.h; malloc'ed */

@@ -92,17 +92,16 @@ static bool ends_with(const char *name, const char *ending)
     return n > m && strcasecmp(name + n - m, ending) == 0;
 }
 
-/* The scene's word for a format: as given, or told from the file's ending; NULL where neither. */
-static const char *format_of(const char *name, const char *given)
+const char *pl_mesh_format_of(const char *name)
 {
-    if (given)
-        return given;
-    return ends_with(name, ".msh")    ? "gmsh"
-           : ends_with(name, ".mesh") ? "medit"
-           : ends_with(name, ".obj")  ? "obj"
-           : ends_with(name, ".node") ? "tetgen"
-           : ends_with(name, ".ele")  ? "tetgen"
-                                      : NULL;
+    static const char *const formats[][2] = {
+        {".msh", "gmsh"},   {".mesh", "medit"}, {".obj", "obj"}, {".node", "tetgen"},
+        {".ele", "tetgen"}, {".vtk", "vtk"},    {".vtu", "vtu"}, {".veg", "vega"},
+        {".inp", "abaqus"}, {".stl", "stl"},    {".ply", "ply"}};
+    for (size_t k = 0; k < sizeof formats / sizeof *formats; k++)
+        if (ends_with(name, formats[k][0]))
+            return formats[k][1];
+    return NULL;
 }
 
 /* `name` with its ending replaced. */
@@ -162,15 +161,19 @@ static void put_raw(rewriter *w, const char *key, const pl_json *value)
 static void put_mesh(rewriter *w, const pl_json *mesh, const char *list, size_t item)
 {
     const char *name = pl_json_string(mesh, "file", NULL);
-    const char *format = format_of(name, pl_json_string(mesh, "format", NULL));
+    const char *format = pl_json_string(mesh, "format", NULL);
+    format = format ? format : pl_mesh_format_of(name);
     char pointer[64];
     snprintf(pointer, sizeof pointer, "/%s/%zu/mesh/file", list, item);
     pl_json_begin_object(&w->writer);
     pl_json_key(&w->writer, "upload");
     if (!format) {
-        pl_faults_add(w->faults, pointer, "unknown_format", name,
-                      "a name that ends in .msh, .mesh, .obj, .node or .ele",
-                      "or say it: \"format\": \"gmsh\", \"medit\", \"obj\" or \"tetgen\"");
+        pl_faults_add(
+            w->faults, pointer, "unknown_format", name,
+            "a name that ends in .msh, .mesh, .obj, .vtk, .vtu, .veg, .inp, .stl, .ply, .node or "
+            ".ele",
+            "or say it: \"format\": \"gmsh\", \"medit\", \"obj\", \"vtk\", \"vtu\", \"vega\", "
+            "\"abaqus\", \"stl\", \"ply\" or \"tetgen\"");
         pl_json_put_null(&w->writer);
     } else if (strcmp(format, "tetgen") == 0) {
         put_tetgen(w, name, pl_json_string(mesh, "ele", NULL), pointer);

@@ -2,8 +2,7 @@
  * "bunny.msh"} becomes {"upload": "sha256:...", "format": "gmsh"}, all else in the scene stays as it
  * is.
  *
- * Paths count from the scene file's folder. The format follows the ending (.msh, .mesh, .node or
- * .ele) unless "format" says it. A .node has its .ele beside it under the same name unless "ele"
+ * Paths count from the scene file's folder. The format follows the ending unless "format" says it. A .node has its .ele beside it under the same name unless "ele"
  * names it.
  */
 #ifndef PLIANT_CLIENTS_CLI_SCENE_FILES_H
@@ -17,7 +16,7 @@ typedef struct pl_scene_file {
     char *path;
     char hash[65]; /* SHA-256 of its bytes, 64 hex digits */
     uint64_t size;
-    const char *kind; /* "gmsh", "medit", "tetgen_node", "tetgen_ele" */
+    const char *kind; /* "tetgen_node", "tetgen_ele", or the scene's format */
 } pl_scene_file;
 
 typedef struct pl_scene_files {
@@ -37,6 +36,8 @@ pl_status pl_scene_files_text(const char *path, char **text, size_t *length, cha
 /* A text with its files named. */
 pl_status pl_scene_files_rewrite(const char *text, size_t length, const char *folder,
                                  pl_scene_files *out, pl_faults *faults);
+/* The scene's word for the format that the name's ending tells; NULL where it tells none. */
+const char *pl_mesh_format_of(const char *name);
 void pl_scene_files_clear(pl_scene_files *s);
 
 #endif

@@ -81,10 +81,11 @@ static bool has_ropes(const pl_draft *draft)
            draft->lines.count > 0;
 }
 
-/* The cell before, under another group. */
+/* The cell before, under another group; cells of packed arrays may share a place. */
 static bool is_again(const pl_draft_cells *cells, int64_t i)
 {
-    return i > 0 && cells->where[i] == cells->where[i - 1];
+    return i > 0 && cells->where[i] == cells->where[i - 1] &&
+           cells->numbers[i] == cells->numbers[i - 1];
 }
 
 /* Elements out of cells: a cell of several groups is in the draft once for each of them, at one

@@ -115,6 +115,13 @@ typedef enum pl_mesh_format {
     PL_MESH_TETGEN, /* .node + .ele, 0- or 1-based */
     PL_MESH_MEDIT,  /* .mesh ascii */
     PL_MESH_OBJ,    /* Wavefront .obj: triangles, polygons and lines */
+    PL_MESH_VTK,    /* VTK's old format, 2.0 to 5.1, text and binary */
+    PL_MESH_VTU,    /* VTK's XML format of unstructured grids */
+    PL_MESH_VEGA,   /* .veg */
+    PL_MESH_ABAQUS, /* .inp */
+    PL_MESH_STL,    /* .stl, text and binary: equal corners are one vertex */
+    PL_MESH_PLY,    /* .ply, text and binary */
+    PL_MESH_FORMATS,
 } pl_mesh_format;
 
 /* Bytes of a file that the caller holds. */

@@ -21,4 +21,23 @@ pl_status pl_medit_read(const pl_blob *file, pl_draft *draft, pl_mesh *out);
  * into triangles from their first corner. */
 pl_status pl_obj_read(const pl_blob *file, pl_draft *draft, pl_mesh *out);
 
+/* VTK's old format of unstructured grids and polygons, 2.0 to 5.1, text and binary. */
+pl_status pl_vtk_read(const pl_blob *file, pl_draft *draft, pl_mesh *out);
+
+/* VTK's XML format of unstructured grids: text, base64 and raw, in place or appended, deflated or not. */
+pl_status pl_vtu_read(const pl_blob *file, pl_draft *draft, pl_mesh *out);
+
+/* Vega .veg: tetrahedra, tagged by their sets. */
+pl_status pl_vega_read(const pl_blob *file, pl_draft *draft, pl_mesh *out);
+
+/* Abaqus .inp: nodes, linear tetrahedra, triangles and lines; element sets are their tags, node sets
+ * those of points. */
+pl_status pl_abaqus_read(const pl_blob *file, pl_draft *draft, pl_mesh *out);
+
+/* .stl, text and binary: corners at equal coordinates are one vertex. */
+pl_status pl_stl_read(const pl_blob *file, pl_draft *draft, pl_mesh *out);
+
+/* .ply, text and binary of either byte order: polygons are cut into triangles from their first corner. */
+pl_status pl_ply_read(const pl_blob *file, pl_draft *draft, pl_mesh *out);
+
 #endif

@@ -77,8 +77,9 @@ static pl_status load(const pl_mesh_source *s, const char *pointer, const pl_blo
                                s->helix.cells, out);
         break;
     case PL_SOURCE_UPLOAD: {
-        static const pl_mesh_format format[] = {PL_MESH_GMSH, PL_MESH_TETGEN, PL_MESH_MEDIT,
-                                                PL_MESH_OBJ};
+        static const pl_mesh_format format[] = {
+            PL_MESH_GMSH, PL_MESH_TETGEN, PL_MESH_MEDIT,  PL_MESH_OBJ, PL_MESH_VTK,
+            PL_MESH_VTU,  PL_MESH_VEGA,   PL_MESH_ABAQUS, PL_MESH_STL, PL_MESH_PLY};
         status = pl_mesh_read(format[s->format], blobs, limits, pointer, out, faults);
         break;
     }

@@ -20,9 +20,23 @@
 enum { CPU_SECONDS = 60, TAGS_MAX = 256 };
 
 /* FORMATS: none of them. */
-typedef enum file_format { GMSH, TETGEN_NODE, TETGEN_ELE, MEDIT, OBJ, FORMATS } file_format;
-static const char *const format_names[FORMATS + 1] = {"gmsh",  "tetgen_node", "tetgen_ele",
-                                                      "medit", "obj",         NULL};
+typedef enum file_format {
+    GMSH,
+    TETGEN_NODE,
+    TETGEN_ELE,
+    MEDIT,
+    OBJ,
+    VTK,
+    VTU,
+    VEGA,
+    ABAQUS,
+    STL,
+    PLY,
+    FORMATS
+} file_format;
+static const char *const format_names[FORMATS + 1] = {
+    "gmsh", "tetgen_node", "tetgen_ele", "medit", "obj", "vtk",
+    "vtu",  "vega",        "abaqus",     "stl",   "ply", NULL};
 
 typedef struct mesh_check {
     file_format format;
@@ -73,14 +87,44 @@ static bool begins_like_obj(const char *text)
     return false;
 }
 
-static bool guess_format(const pl_blob *file, file_format *out)
+/* 80 bytes, a count, and 50 bytes a facet. */
+static bool is_binary_stl(const pl_blob *file)
+{
+    uint32_t facets;
+    if (file->size < 84)
+        return false;
+    memcpy(&facets, (const char *)file->data + 80, sizeof facets);
+    return file->size == 84 + 50 * (size_t)facets;
+}
+
+/* Those that the first bytes tell. FORMATS: none. */
+static file_format told_by_head(const pl_blob *file)
 {
     const char *text = file->data;
     size_t head = file->size < 4096 ? file->size : 4096;
     if (memmem(text, head, "$MeshFormat", 11))
-        *out = GMSH;
-    else if (memmem(text, head, "MeshVersionFormatted", 20))
-        *out = MEDIT;
+        return GMSH;
+    if (memmem(text, head, "MeshVersionFormatted", 20))
+        return MEDIT;
+    if (memmem(text, head, "# vtk DataFile", 14) == text)
+        return VTK;
+    if (memmem(text, head, "<VTKFile", 8))
+        return VTU;
+    if (memmem(text, head, "ply", 3) == text && head > 3 && (text[3] == '\n' || text[3] == '\r'))
+        return PLY;
+    if (is_binary_stl(file) || strncasecmp(next_line(text), "solid", 5) == 0)
+        return STL;
+    return FORMATS;
+}
+
+static bool guess_format(const pl_blob *file, file_format *out)
+{
+    const char *text = file->data;
+    *out = told_by_head(file);
+    if (*out != FORMATS)
+        return true;
+    if (*next_line(text) == '*')
+        *out = strncasecmp(next_line(text), "*VERTICES", 9) == 0 ? VEGA : ABAQUS;
     else if (begins_like_obj(text))
         *out = OBJ;
     else {
@@ -173,7 +217,9 @@ static pl_status check(mesh_check *c)
     if (c->format == TETGEN_NODE || c->format == TETGEN_ELE)
         return read_tetgen_half(c);
     static const pl_mesh_format formats[FORMATS] = {
-        [GMSH] = PL_MESH_GMSH, [MEDIT] = PL_MESH_MEDIT, [OBJ] = PL_MESH_OBJ};
+        [GMSH] = PL_MESH_GMSH, [MEDIT] = PL_MESH_MEDIT, [OBJ] = PL_MESH_OBJ,
+        [VTK] = PL_MESH_VTK,   [VTU] = PL_MESH_VTU,     [VEGA] = PL_MESH_VEGA,
+        [STL] = PL_MESH_STL,   [PLY] = PL_MESH_PLY,     [ABAQUS] = PL_MESH_ABAQUS};
     pl_status status = pl_mesh_read(formats[c->format], &c->file, &pl_worker_mesh_limits, "",
                                     &c->mesh, &c->faults);
     if (status == PL_OK)
@@ -369,7 +415,7 @@ static bool choose_format(mesh_check *c, const char *format)
         return true;
     c->format = FORMATS;
     pl_faults_add(&c->faults, "", "mesh_format", "a file of no known format",
-                  "a Gmsh .msh, TetGen .node or .ele, or Medit .mesh file",
+                  "a .msh, .mesh, .vtk, .vtu, .veg, .inp, .obj, .stl, .ply, .node or .ele file",
                   "Name the format where the mesh is used.");
     return false;
 }
@@ -382,8 +428,9 @@ int pl_mesh_check_file(const char *path, const char *format)
         known |= strcmp(format, format_names[k]) == 0;
     if (!known) {
         fprintf(stderr,
-                "pliant-preflight: unknown mesh format '%s': gmsh, tetgen_node, "
-                "tetgen_ele, medit or auto\n",
+                "pliant-preflight: unknown mesh format '%s': gmsh, tetgen_node, tetgen_ele, medit, "
+                "obj, "
+                "vtk, vtu, vega, abaqus, stl, ply or auto\n",
                 format);
         return 2;
     }

@@ -13,7 +13,7 @@
 #ifndef PLIANT_SERVER_WORKER_MESH_CHECK_H
 #define PLIANT_SERVER_WORKER_MESH_CHECK_H
 
-/* Check the file at `path`; format: gmsh, tetgen_node, tetgen_ele, medit or auto. Prints the line
+/* Check the file at `path`; format: auto, tetgen_node, tetgen_ele, or one of a scene. Prints the line
  * to standard output. Returns 0 for a good mesh, 1 with faults, 2 where the format is unknown or
  * the file can not be read (message on stderr). Takes over the process: sandbox and limits. */
 int pl_mesh_check_file(const char *path, const char *format);

@@ -8,7 +8,9 @@
 
 static const char usage[] =
     "usage: pliant-preflight --session DIR\n"
-    "       pliant-preflight --mesh FILE [--format auto|gmsh|tetgen_node|tetgen_ele|medit]\n"
+    "       pliant-preflight --mesh FILE [--format "
+    "auto|gmsh|tetgen_node|tetgen_ele|medit|obj|vtk|vtu|\n"
+    "                        vega|abaqus|stl|ply]\n"
     "\n"
     "Checks the scene in DIR (scene.json, meshes/HASH) and writes effective.json, topology.json,\n"
     "triangles.npy, tets.npy and preflight.json beside it; or checks one mesh file and prints "

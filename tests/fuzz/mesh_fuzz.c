@@ -1,5 +1,6 @@
-/* A mesh file: "g" Gmsh, "t" TetGen, "m" Medit or "o" Wavefront in the first line, then the file; TetGen's .node
- * and .ele have a line "%%" between them. Read, checked, measured, its surface taken. */
+/* A mesh file: its format's letter in the first line ("g" Gmsh, "t" TetGen, "m" Medit, "o" Wavefront, "k" VTK,
+ * "x" VTU, "v" Vega, "a" Abaqus, "s" STL, "p" PLY), then the file; TetGen's .node and .ele have a line "%%" between
+ * them. Read, checked, measured, its surface taken. */
 #include "tests/fuzz/fuzz.h"
 
 #include "engine/mesh/mesh.h"
@@ -99,14 +100,17 @@ static void read_and_use(pl_mesh_format format, const pl_blob *blobs)
     pl_faults_clear(&faults);
 }
 
+static const char letters[] = "gtmokxvasp";
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    if (size < 2 || data[1] != '\n' || !memchr("gtmo", data[0], 4))
+    static const pl_mesh_format formats[] = {
+        PL_MESH_GMSH, PL_MESH_TETGEN, PL_MESH_MEDIT,  PL_MESH_OBJ, PL_MESH_VTK,
+        PL_MESH_VTU,  PL_MESH_VEGA,   PL_MESH_ABAQUS, PL_MESH_STL, PL_MESH_PLY};
+    const char *letter = size < 2 || data[1] != '\n' || !data[0] ? NULL : strchr(letters, data[0]);
+    if (!letter)
         return -1;
-    pl_mesh_format format = data[0] == 'g'   ? PL_MESH_GMSH
-                            : data[0] == 't' ? PL_MESH_TETGEN
-                            : data[0] == 'o' ? PL_MESH_OBJ
-                                             : PL_MESH_MEDIT;
+    pl_mesh_format format = formats[letter - letters];
     const uint8_t *file = data + 2, *second = NULL;
     size_t first_size = size - 2, second_size = 0;
     if (format == PL_MESH_TETGEN && (second = memmem(file, first_size, separator, 4))) {

@@ -127,6 +127,28 @@ START_TEST(test_put)
 }
 END_TEST
 
+/* A file's own bytes tell its format. */
+START_TEST(test_every_format)
+{
+    static const char *const files[][2] = {
+        {"two_v51_binary.vtk", "vtk"}, {"two_inline_zlib.vtu", "vtu"}, {"ball_binary.stl", "stl"},
+        {"ball_ascii.stl", "stl"},     {"ball_big.ply", "ply"},        {"cube.veg", "vega"},
+        {"cube.inp", "abaqus"}};
+    for (size_t k = 0; k < sizeof files / sizeof *files; k++) {
+        mesh_file m;
+        char path[128];
+        snprintf(path, sizeof path, "tests/unit/meshes/%s", files[k][0]);
+        ck_assert_msg(load(path, &m), "%s", path);
+        http_reply *r = put(&m);
+        http_expect(r, 201);
+        ck_assert_str_eq(json_text(r->json, "format"), files[k][1]);
+        ck_assert_int_gt(json_count(r->json, "tets") + json_count(r->json, "triangles"), 0);
+        http_reply_free(r);
+        free(m.data);
+    }
+}
+END_TEST
+
 /* In chunks of 100 bytes, and with a client that waits for 100 Continue. */
 START_TEST(test_put_chunked)
 {
@@ -417,6 +439,7 @@ int main(void)
     tcase_set_timeout(tests, 120);
     tcase_add_checked_fixture(tests, start, stop_daemon);
     tcase_add_test(tests, test_put);
+    tcase_add_test(tests, test_every_format);
     tcase_add_test(tests, test_put_chunked);
     tcase_add_test(tests, test_wrong_hash);
     tcase_add_test(tests, test_bad_hash);

@@ -72,7 +72,7 @@ START_TEST(every_bad_file_is_a_fault)
     pl_scene_files s;
     pl_faults faults;
     ck_assert_int_eq(rewrite("{\"bodies\": [{\"mesh\": {\"file\": \"none.msh\"}}, "
-                             "{\"mesh\": {\"file\": \"x.stl\"}}], \"obstacles\": [{\"mesh\": "
+                             "{\"mesh\": {\"file\": \"x.step\"}}], \"obstacles\": [{\"mesh\": "
                              "{\"file\": \"none.obj\"}}]}",
                              &s, &faults),
                      PL_INVALID);

@@ -174,6 +174,56 @@ START_TEST(small_texts_cut_and_changed)
 }
 END_TEST
 
+/* The files that VTK wrote, which have every way of packing numbers. Cut behind their cells, files of
+ * the old format are still whole meshes. */
+START_TEST(own_files_cut_and_changed)
+{
+    static const struct {
+        const char *pattern;
+        pl_mesh_format format;
+        size_t tail;
+    } kinds[] = {{"two_v*.vtk", PL_MESH_VTK, 500},
+                 {"ball*.vtk", PL_MESH_VTK, 1200},
+                 {"*.vtu", PL_MESH_VTU, 1500},
+                 {"*.stl", PL_MESH_STL, 2},
+                 {"*.ply", PL_MESH_PLY, 2}};
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        glob_t found;
+        char path[128];
+        snprintf(path, sizeof path, "tests/unit/meshes/%s", kinds[k].pattern);
+        ck_assert_int_eq(glob(path, 0, NULL, &found), 0);
+        for (size_t i = 0; i < found.gl_pathc; i++) {
+            pl_blob blob = load(found.gl_pathv[i]);
+            cut(kinds[k].format, &blob, 0, 300, kinds[k].tail);
+            change(kinds[k].format, &blob, 0, 150);
+            free((void *)blob.data);
+        }
+        globfree(&found);
+    }
+}
+END_TEST
+
+static const char vega_text[] = "# small\n*VERTICES\n4 3 0 0\n1 0 0 0\n2 1 0 0\n3 0 1 0\n4 0 0 "
+                                "1\n*ELEMENTS\nTET\n1 4 0\n1 1 2 3 4\n"
+                                "*SET a\n1, 1,\n";
+static const char abaqus_text[] =
+    "*NODE, NSET=all\n1, 0,0,0\n2,1,0,0\n3, 0,1,0\n4, 0,0,1\n*ELEMENT, TYPE=C3D4, ELSET=s\n1, "
+    "1,2,\n3,4\n"
+    "*ELSET, ELSET=t, GENERATE\n1,9,2\n*NSET, NSET=u, GENERATE\n1,3,1\n";
+
+START_TEST(sets_cut_and_changed)
+{
+    pl_blob vega = exact(vega_text, strlen(vega_text)),
+            abaqus = exact(abaqus_text, strlen(abaqus_text));
+    cut(PL_MESH_VEGA, &vega, 0, 5000, 18);
+    change(PL_MESH_VEGA, &vega, 0, 5000);
+    cut(PL_MESH_ABAQUS, &abaqus, 0, 5000, 70);
+    change(PL_MESH_ABAQUS, &abaqus, 0, 5000);
+    free((void *)vega.data);
+    free((void *)abaqus.data);
+}
+END_TEST
+
 /* Every reader on every kind of wrong file, and on nothing at all. */
 START_TEST(wrong_kinds_are_refused)
 {
@@ -181,7 +231,7 @@ START_TEST(wrong_kinds_are_refused)
         "",  "\n",  "$",   "$MeshFormat",        "\xEF\xBB\xBF",     "MeshVersionFormatted",
         "1", "1 3", "End", "# only\n# comments", "\n\n\n\n  \t \r\n"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        for (int format = PL_MESH_GMSH; format <= PL_MESH_OBJ; format++) {
+        for (int format = PL_MESH_GMSH; format < PL_MESH_FORMATS; format++) {
             pl_mesh mesh;
             pl_faults faults = {0};
             pl_status status = read_texts((pl_mesh_format)format, texts[i], texts[i], &mesh,
@@ -190,7 +240,7 @@ START_TEST(wrong_kinds_are_refused)
             judge_result(status, &mesh, &faults);
         }
     pl_blob nothing[2] = {{NULL, 0}, {NULL, 0}};
-    for (int format = PL_MESH_GMSH; format <= PL_MESH_OBJ; format++)
+    for (int format = PL_MESH_GMSH; format < PL_MESH_FORMATS; format++)
         ck_assert_int_eq(attempt((pl_mesh_format)format, nothing), PL_INVALID);
 }
 END_TEST
@@ -205,6 +255,8 @@ int main(void)
     tcase_add_test(cases, gmsh_fixtures_changed);
     tcase_add_test(cases, large_files_cut_and_changed);
     tcase_add_test(cases, small_texts_cut_and_changed);
+    tcase_add_test(cases, own_files_cut_and_changed);
+    tcase_add_test(cases, sets_cut_and_changed);
     tcase_add_test(cases, wrong_kinds_are_refused);
     return run_cases("mesh_hostile", cases);
 }

@@ -11,7 +11,19 @@ from typing import Any, Dict, List, Mapping, Optional, Tuple, Union
 from .errors import Fault, SceneFilesUnreadable
 
 Scene = Union[Mapping[str, Any], str, "os.PathLike[str]"]
-_FORMATS = {".msh": "gmsh", ".mesh": "medit", ".obj": "obj", ".node": "tetgen", ".ele": "tetgen"}
+_FORMATS = {
+    ".msh": "gmsh",
+    ".mesh": "medit",
+    ".obj": "obj",
+    ".vtk": "vtk",
+    ".vtu": "vtu",
+    ".veg": "vega",
+    ".inp": "abaqus",
+    ".stl": "stl",
+    ".ply": "ply",
+    ".node": "tetgen",
+    ".ele": "tetgen",
+}
 
 
 class SceneFiles:
@@ -43,8 +55,8 @@ class SceneFiles:
         stem, ending = os.path.splitext(name)
         form = mesh.get("format") or _FORMATS.get(ending.lower())
         if not form:
-            expected = "a name that ends in .msh, .mesh, .obj, .node or .ele"
-            hint = 'or say it: "format": "gmsh", "medit", "obj" or "tetgen"'
+            expected = f"a name that ends in one of {' '.join(_FORMATS)}"
+            hint = 'or say it, as in "format": "gmsh"'
             self._faults.append(Fault(pointer + "file", "unknown_format", name, expected, hint))
             return mesh
         rest = {k: v for k, v in mesh.items() if k not in ("file", "format", "ele")}
