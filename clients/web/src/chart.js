@@ -4,6 +4,7 @@ import uPlot from 'uplot';
 import { theme } from './theme.js';
 
 const AXIS_FONT = '11px system-ui, sans-serif';
+const DECADE_PX = 16;
 const POINTS = 2000; // of a curve: a screen has no more
 
 // Told apart for most eyes (after Okabe and Ito), 3:1 or more against the ground of either theme.
@@ -71,9 +72,17 @@ function axis(given, log) {
     };
 }
 
-// Of a logarithmic axis the whole powers of ten alone.
-const decades = (_, splits) =>
-    splits.map((v) => (Math.abs(Math.log10(v) - Math.round(Math.log10(v))) < 1e-6 ? v : null));
+// Of a logarithmic axis the whole powers of ten alone, as many as have room.
+function decades(plot, splits) {
+    const exponents = splits.map((v) => Math.log10(v));
+    const whole = exponents.filter((e) => Math.abs(e - Math.round(e)) < 1e-6).length;
+    const room = Math.max(1, Math.floor(plot.bbox.height / devicePixelRatio / DECADE_PX));
+    const every = Math.ceil(whole / room);
+    return splits.map((v, i) => {
+        const e = Math.round(exponents[i]);
+        return Math.abs(exponents[i] - e) < 1e-6 && e % every === 0 ? v : null;
+    });
+}
 
 const shortly = (v) => {
     if (v === null) return '';

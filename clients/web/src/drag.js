@@ -34,6 +34,7 @@ export class Drag {
     }
 
     move(x, y) {
+        if (this.#ended) return;
         const point = this.view.onPlane(x, y, this.begin);
         this.#wanted = point.sub(this.begin).add(this.#from);
         this.#send();
@@ -55,6 +56,8 @@ export class Drag {
             await api.post(`${this.model.base}/controls`, { [list]: [change] });
             this.say(null);
         } catch (error) {
+            this.#ended = true;
+            this.#wanted = null;
             this.say(`“${this.grip.name}” can not be moved: ${error.message}`);
         }
         setTimeout(

@@ -1,6 +1,6 @@
 // The list of sessions: state, progress, why one waits; some of them to be compared.
 
-import { useMemo, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { STATES, duration, number, ordinal, secondsLeft } from './format.js';
 import { useOn } from './hooks.js';
 import { hrefOf } from './route.js';
@@ -81,6 +81,17 @@ const SHOWN = 200;
 export function SessionList({ sessions, id, compared, onCompare }) {
     useOn(sessions, 'change');
     const [filter, setFilter] = useState('');
+    const list = useRef(null);
+    const here = sessions.loaded && sessions.get(id) !== null;
+    // What is looked at is seen in the list, also where a link led to it.
+    useEffect(() => {
+        const chosen = list.current.querySelector('.chosen');
+        if (!chosen) return;
+        const above = chosen.offsetTop - list.current.offsetTop;
+        const { scrollTop, clientHeight } = list.current;
+        if (above < scrollTop || above + chosen.offsetHeight > scrollTop + clientHeight)
+            list.current.scrollTop = above;
+    }, [id, here]);
     const words = useMemo(() => filter.toLowerCase().split(/\s+/).filter(Boolean), [filter]);
     const found = sessions.items.filter((session) => matches(session, words));
     return (
@@ -93,7 +104,7 @@ export function SessionList({ sessions, id, compared, onCompare }) {
                 value={filter}
                 onInput={(event) => setFilter(event.currentTarget.value)}
             />
-            <ul>
+            <ul ref={list}>
                 {found.slice(0, SHOWN).map((session) => (
                     <Item
                         key={session.id}

@@ -10,6 +10,7 @@ import { FRAME, GAP, METRICS, STATE, frameOf, jsonOf } from './records.js';
 import { Stream, readRecords } from './stream.js';
 
 const TICK_MS = 500;
+const CONTROLS_PAGE = 200;
 const MANY_FRAMES = 20000; // beyond them, only every n-th frame's metrics are read of the past
 const FINE_VERTICES = 20000; // up to here frames come in single precision, then quantised
 const MAX_FPS = 60;
@@ -41,6 +42,7 @@ export class SessionModel extends Emitter {
     #whole = false;
     #ticks = 0;
     #first = null;
+    #tets = null;
 
     constructor(id) {
         super();
@@ -97,6 +99,12 @@ export class SessionModel extends Emitter {
         } catch {
             // Retention took it away: what needs it stays plain.
         }
+    }
+
+    // The tetrahedra as global vertices, four each; read when they are first asked for.
+    tets() {
+        this.#tets ??= api.array(`${this.base}/topology?array=tets`);
+        return this.#tets;
     }
 
     get drawn() {
@@ -179,9 +187,9 @@ export class SessionModel extends Emitter {
             const items = [];
             let cursor = '';
             do {
-                const page = await api.get(`${this.base}/controls?limit=1000${cursor}`);
+                const page = await api.get(`${this.base}/controls?limit=${CONTROLS_PAGE}${cursor}`);
                 items.push(...page.items);
-                cursor = page.next ? `&cursor=${page.next}` : '';
+                cursor = page.next ? `&cursor=${encodeURIComponent(page.next)}` : '';
             } while (cursor && items.length < 20000);
             this.controls = items;
             this.emit('controls');

@@ -110,7 +110,7 @@ function FailureBox({ model, navigate, tools }) {
     const place = placeOf(failure, bodies);
     const show = () => {
         model.player.seek(failure.frame);
-        tools.current?.highlight?.(failure);
+        tools.current?.highlight(failure);
     };
     return (
         <div class="failure" role="alert">
@@ -260,7 +260,7 @@ function Compared({ model, others, onCompare }) {
         );
     }
     return others.map((other, i) => {
-        const list = model.scene ? differences(model.scene, other.scene) : [];
+        const list = model.scene ? differences(unnamed(model.scene), unnamed(other.scene)) : [];
         return (
             <div key={other.id} class="difference">
                 <p>
@@ -272,23 +272,24 @@ function Compared({ model, others, onCompare }) {
                     </button>
                 </p>
                 {list.length === 0 && <p class="empty">Its scene is the same.</p>}
-                <table>
-                    <tbody>
-                        {list.slice(0, 100).map(({ path, a, b }) => (
-                            <tr key={path}>
-                                <th scope="row">{path}</th>
-                                <td>{shortText(a)}</td>
-                                <td>{shortText(b)}</td>
-                            </tr>
-                        ))}
-                    </tbody>
-                </table>
+                <dl>
+                    {list.slice(0, 100).map(({ path, a, b }) => (
+                        <div key={path}>
+                            <dt>{path}</dt>
+                            <dd>
+                                {shortText(a)} <span class="faint">→</span> {shortText(b)}
+                            </dd>
+                        </div>
+                    ))}
+                </dl>
             </div>
         );
     });
 }
 
-const shortText = (value) => (value === undefined ? '–' : JSON.stringify(value).slice(0, 120));
+const rounded = (_, value) => (typeof value === 'number' ? +value.toPrecision(6) : value);
+const unnamed = ({ name, ...scene }) => scene;
+const shortText = (value) => (value === undefined ? '–' : JSON.stringify(value, rounded).slice(0, 120));
 
 export function Panel({ model, navigate, others, onCompare, tools }) {
     useOn(model, 'session tick ready link');

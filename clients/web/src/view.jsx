@@ -13,7 +13,8 @@ import { View3D } from './view3d.js';
 
 const CLICK_PX = 4;
 const NOTE_MS = 400,
-    TELL_MS = 250;
+    TELL_MS = 250,
+    SAID_MS = 8000;
 
 // Brings the frame that the player names into the picture, and asks for it where it is not here.
 function follow(view, model, status) {
@@ -31,14 +32,17 @@ function follow(view, model, status) {
         before,
         needs === 'rest' || view.pins.length > 0 ? model.first : null,
     );
-    model.picture = {
-        decode: milliseconds,
-        draw: view.stage.drawMs,
-        triangles: view.surface.triangles.length / 3,
-    };
+    tellPicture(view, model, wanted, milliseconds);
     view.stale = needs === 'before' && !before && wanted > 0;
     showForces(view, model, wanted);
     status(frame);
+}
+
+// What the picture costs, for the panel; which frame it shows, for whoever drives the page.
+function tellPicture(view, model, frame, decode) {
+    const { decode: old = decode, draw = view.stage.drawMs } = model.picture ?? {};
+    model.picture = { decode: old + 0.1 * (decode - old), draw: draw + 0.1 * (view.stage.drawMs - draw) };
+    Object.assign(view.stage.canvas.dataset, { frame, decode, draw: view.stage.drawMs });
 }
 
 // The frame before, or one shortly before it that is here.
@@ -79,6 +83,26 @@ function changesOf(model, name) {
             },
         ];
     });
+}
+
+// Mark where a session failed: a vertex, or an element's corners. Inner ones are sent only then.
+async function highlight(view, model, { body, vertex, element }, again) {
+    const owner = model.topology.bodies[body];
+    if (!owner) return;
+    if (element === null) {
+        const index = view.surface.indexOf(owner.first_vertex + (vertex ?? 0));
+        if (vertex !== null && index >= 0) view.setPicked(index);
+        again();
+        return;
+    }
+    const of = owner.tets > 0 ? await model.tets() : owner.triangles;
+    const size = owner.tets > 0 ? 4 : 3;
+    const before = owner.tets > 0 ? model.topology.bodies.slice(0, body) : [];
+    const first = size * (before.reduce((sum, { tets }) => sum + tets, 0) + element);
+    const corners = [...of.slice(first, first + size)];
+    if (corners.some((corner) => view.surface.indexOf(corner) < 0)) model.setWhole(true);
+    view.setOutline(corners);
+    again();
 }
 
 function Axes({ view }) {
@@ -243,6 +267,7 @@ export function View({ model, tools }) {
         const prepare = () => {
             if (!model.topology) return;
             made.setSession(model.topology, model.drawn, model.scene?.gravity);
+            made.highlight = (failure) => highlight(made, model, failure, again);
             made.wantedView = route.now.query.camera?.split(',').map(Number);
             again();
         };
@@ -266,7 +291,19 @@ export function View({ model, tools }) {
         };
     }, [model]);
 
-    useEffect(() => (view ? pointer(view, model, canvas.current, again, setTrouble) : undefined), [view]);
+    useEffect(() => {
+        if (!view) return undefined;
+        let timer = 0;
+        const off = pointer(view, model, canvas.current, again, (message) => {
+            clearTimeout(timer);
+            setTrouble(message);
+            timer = setTimeout(() => setTrouble(null), SAID_MS);
+        });
+        return () => {
+            clearTimeout(timer);
+            off();
+        };
+    }, [view]);
 
     const why = model.frames.whyMissing(model.player.shown);
     const waits = model.topology && !view?.shown && model.session?.progress?.frame == null;

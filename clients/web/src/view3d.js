@@ -124,6 +124,10 @@ export class View3D {
                 }),
             ),
         );
+        const outline = lines(new Uint32Array(0), PICKED, 1);
+        outline.material.depthTest = false;
+        outline.renderOrder = 1;
+        outline.visible = false;
         const picked = new BufferGeometry();
         picked.setAttribute('position', new BufferAttribute(new Float32Array(3), 3));
         const mark = this.#add(
@@ -139,9 +143,9 @@ export class View3D {
             ),
         );
         mark.visible = false;
-        for (const thing of [mesh, ropes, dots, mark]) thing.frustumCulled = false;
+        for (const thing of [mesh, ropes, dots, mark, outline]) thing.frustumCulled = false;
         dots.visible = ropes.visible = surface.edges.length > 0;
-        this.#bodies = { mesh, geometry, positions, ropes, mark, wires: null, lines };
+        this.#bodies = { mesh, geometry, positions, ropes, mark, outline, wires: null, lines };
     }
 
     #makePins() {
@@ -411,6 +415,18 @@ export class View3D {
         this.picked = index;
         this.#bodies.mark.visible = index !== null;
         this.#moveMark();
+        this.stage.touch();
+    }
+
+    // Outline an element by its global vertices, whatever lies before it; null takes it away.
+    setOutline(vertices) {
+        const indices = (vertices ?? []).map((vertex) => this.surface.indexOf(vertex));
+        const pairs = indices.flatMap((a, i) =>
+            indices.slice(i + 1).flatMap((b) => (a >= 0 && b >= 0 ? [a, b] : [])),
+        );
+        const { outline } = this.#bodies;
+        outline.geometry.setIndex(pairs);
+        outline.visible = pairs.length > 0;
         this.stage.touch();
     }
 
