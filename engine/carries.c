@@ -129,6 +129,11 @@ bool pl_obstacles_are_hard(const pl_solver_settings *solver)
     return pl_method_refuses(solver->method, PL_TRAIT_HARD) == NULL;
 }
 
+bool pl_integrator_is_plain(pl_integrator_kind kind)
+{
+    return kind == PL_INTEGRATOR_BACKWARD_EULER || kind == PL_INTEGRATOR_QUASI_STATIC;
+}
+
 pl_linear_kind pl_newton_linear(const pl_solver_settings *solver, int64_t free_vertices)
 {
     if (solver->has_linear)
@@ -176,6 +181,17 @@ static void refuse_parts(const pl_material *m, const pl_material_uses *uses, pl_
                     "leave it out, or use \"device\": \"cpu\" with \"method\": \"admm\"", faults);
 }
 
+static void refuse_restitution(const pl_scene *scene, int32_t o, pl_faults *faults)
+{
+    char pointer[64];
+    if (scene->obstacles[o].restitution == 0)
+        return;
+    snprintf(pointer, sizeof pointer, "/obstacles/%d/restitution", o);
+    pl_faults_addf(faults, pointer, "unsupported", "0, on a GPU",
+                   "leave it out, or use \"device\": \"cpu\"", "%g, on a GPU",
+                   scene->obstacles[o].restitution);
+}
+
 pl_status pl_device_carries(const pl_scene *scene, const pl_material_uses *uses, pl_faults *faults)
 {
     size_t before = faults->total;
@@ -189,5 +205,12 @@ pl_status pl_device_carries(const pl_scene *scene, const pl_material_uses *uses,
                        pl_method_name(scene->solver.method));
     for (int32_t i = 0; i < scene->material_count; i++)
         refuse_parts(&scene->materials[i], &uses[i], faults);
+    if (!pl_integrator_is_plain(scene->time.integrator))
+        pl_faults_add(faults, "/time/integrator", "unsupported",
+                      "an integrator of the second order, on a GPU",
+                      "backward_euler or quasi_static, on a GPU",
+                      "use \"integrator\": \"backward_euler\", or \"device\": \"cpu\"");
+    for (int32_t o = 0; o < scene->obstacle_count; o++)
+        refuse_restitution(scene, o, faults);
     return faults->total > before ? PL_INVALID : PL_OK;
 }

@@ -38,6 +38,9 @@ const char *pl_methods_that_carry(unsigned traits, char *text, size_t size);
 /* Whether a scene's obstacles are constraints: as it says, or else where the method holds them. */
 bool pl_obstacles_are_hard(const pl_solver_settings *solver);
 
+/* Whether a step of it is one stage that looks at no step before: backward Euler, and statics. */
+bool pl_integrator_is_plain(pl_integrator_kind kind);
+
 /* How Newton's steps are solved for: as the scene says, or else by a factor of H up to this many free
  * vertices, and by conjugate gradients with the constant matrix's beyond. A factor's time grows as the
  * square of the vertices, n^1.6 by measure, the gradients' as n; at 5,000 these take a half or less,

@@ -32,7 +32,7 @@ static double stay(const pl_stepper *by, const pl_stage *stage, double *x)
 static void lowest(const pl_stepper *by, const pl_stage *stage, const double *v,
                    const double *v_old, double *x)
 {
-    double h = stage->h, here = stay(by, stage, x);
+    double h = stage->span, here = stay(by, stage, x);
     double predicted = place(by, stage, stage->x_pred, 0, NULL, 0, NULL, x);
     bool back = !isfinite(predicted) || predicted > here;
     if (pl_guess_looks_back(by->model)) {
@@ -57,7 +57,7 @@ bool pl_guess_looks_back(const pl_model *model)
  * differences of the objective. 0 where it is infinite nearby, h where it is not convex. */
 static double step_along(const pl_stepper *by, const pl_stage *stage, const double *v, double *x)
 {
-    double h = stage->h, apart = APART * h, e[3];
+    double h = stage->span, apart = APART * h, e[3];
     for (int k = 0; k < 3; k++)
         e[k] = place(by, stage, stage->x_start, (k - 1) * apart, v, 0, NULL, x);
     double slope = (e[2] - e[0]) / (2 * apart), bend = (e[2] - 2 * e[1] + e[0]) / (apart * apart);
@@ -69,7 +69,7 @@ static double step_along(const pl_stepper *by, const pl_stage *stage, const doub
 void pl_guess(const pl_stepper *by, const pl_stage *stage, const double *v, const double *v_old,
               double *x)
 {
-    double h = stage->h, d = 0, e = 0;
+    double h = stage->span, d = 0, e = 0;
     switch (by->model->solver.initial_guess) {
     case PL_GUESS_BEST:
         lowest(by, stage, v, v_old, x);

@@ -28,8 +28,14 @@ void pl_state_destroy(pl_state *s)
         return;
     pl_stepper_destroy(&s->half);
     pl_model_half_destroy(s->half_model);
-    double *arrays[] = {s->x,      s->v,        s->v_old, s->x_new, s->v_new,
-                        s->x_pred, s->gradient, s->x_mid, s->v_mid, s->load};
+    double *arrays[] = {s->x,     s->v,       s->v_old,   s->x_new,  s->v_new, s->x_pred,
+                        s->x_mid, s->v_mid,   s->load,    s->xp,     s->vp,    s->gradient,
+                        s->still, s->contact, s->x_stage, s->v_stage};
+    if (s->whole.backend) {
+        pl_past_release(s->whole.backend, &s->past);
+        pl_past_release(s->whole.backend, &s->past_new);
+        pl_past_release(s->whole.backend, &s->past_mid);
+    }
     for (size_t i = 0; s->whole.backend && i < sizeof arrays / sizeof *arrays; i++)
         s->whole.backend->ops->release(s->whole.backend, arrays[i]);
     free(s->shown_x);
@@ -42,6 +48,19 @@ void pl_state_destroy(pl_state *s)
     free(s->forces);
     free(s->forces_new);
     free(s);
+}
+
+static pl_status make_stage_arrays(pl_state *s)
+{
+    pl_backend *b = s->whole.backend;
+    double **arrays[] = {&s->xp, &s->vp, &s->still, &s->contact, &s->x_stage, &s->v_stage};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
+        *arrays[i] = b->ops->alloc(b, 3 * s->model->vertices);
+        if (!*arrays[i])
+            return PL_NO_MEMORY;
+    }
+    pl_status status = pl_past_create(s->integrator, b, &s->past);
+    return status == PL_OK ? pl_past_create(s->integrator, b, &s->past_new) : status;
 }
 
 pl_status pl_state_create(const pl_model *model, int32_t threads, pl_state **out)
@@ -60,6 +79,8 @@ pl_status pl_state_create(const pl_model *model, int32_t threads, pl_state **out
         if (!*arrays[i])
             status = PL_NO_MEMORY;
     }
+    if (status == PL_OK && !s->integrator->plain)
+        status = make_stage_arrays(s);
     s->pins = calloc((size_t)model->pin_count + 1, sizeof *s->pins);
     s->obstacles = calloc((size_t)model->obstacle_count + 1, sizeof *s->obstacles);
     s->penetration = calloc((size_t)model->obstacle_count + 1, sizeof *s->penetration);
@@ -99,6 +120,7 @@ void pl_state_put(pl_state *s, const double *x, const double *v, const double *v
     b->ops->upload(b, s->x, x, count);
     b->ops->upload(b, s->v, v, count);
     b->ops->upload(b, s->v_old, v_old, count);
+    s->past.known = false;
     pl_state_show(s);
 }
 

@@ -1,8 +1,8 @@
 /* A state as bytes, little-endian, every field of 8 bytes:
  *
  *     magic, format, model hash, size of the whole, checksum of all else
- *     step, x[3n], v[3n], v of a step before[3n] (with initial_guess acceleration only), what the last
- *     solve found, forces of pins and obstacles, sums of the scene's forces, contacts
+ *     step, x[3n], v[3n], v of a step before[3n] (with initial_guess acceleration only), the
+ *     integrator's past (past.h; of backward Euler none), what the last solve found, forces of pins and obstacles, sums of the scene's forces, contacts
  *     size of the solver's memory, and that memory (solver.h)
  *
  * Nothing of it is believed before size, hash and checksum are right; whatever then does not fit
@@ -77,6 +77,7 @@ pl_status pl_state_save(const pl_state *s, void **bytes, size_t *size)
     put_array(s, &out, s->v);
     if (pl_guess_looks_back(m))
         put_array(s, &out, s->v_old);
+    pl_past_save(s->integrator, s->whole.backend, &s->past, &out);
     put_solve(&out, &s->solve);
     put_forces(&out, s->pins, m->pin_count);
     put_forces(&out, s->obstacles, m->obstacle_count);
@@ -164,6 +165,8 @@ pl_status pl_state_restore(pl_state *s, const void *bytes, size_t size)
     const void *v_old = v;
     if (pl_guess_looks_back(m))
         v_old = pl_bytes_take(&in, coordinates);
+    pl_past_bytes past;
+    bool has_past = pl_past_read(s->integrator, m->vertices, &in, &past);
     pl_solve_result solve;
     get_solve(&in, &solve);
     size_t pin_bytes = (size_t)m->pin_count * sizeof *s->pins;
@@ -174,10 +177,11 @@ pl_status pl_state_restore(pl_state *s, const void *bytes, size_t size)
     const void *forces = pl_bytes_take(&in, force_bytes);
     int64_t contacts = pl_bytes_get_i64(&in);
     /* The solver looks before it takes, and goes last: a refusal leaves the state as it was. */
-    if (in.failed || step < 0 || step > m->steps || !restore_solver(s, &in))
+    if (in.failed || !has_past || step < 0 || step > m->steps || !restore_solver(s, &in))
         return PL_INVALID;
     s->step = step;
     pl_state_put(s, x, v, v_old);
+    pl_past_put(s->whole.backend, &past, &s->past);
     s->solve = solve;
     memcpy(s->pins, pins, pin_bytes);
     memcpy(s->obstacles, obstacles, obstacle_bytes);

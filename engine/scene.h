@@ -16,6 +16,10 @@
 typedef enum pl_integrator_kind {
     PL_INTEGRATOR_BACKWARD_EULER,
     PL_INTEGRATOR_QUASI_STATIC, /* no inertia: a step is the equilibrium at its end */
+    PL_INTEGRATOR_BDF2,
+    PL_INTEGRATOR_TRAPEZOIDAL,
+    PL_INTEGRATOR_IMPLICIT_MIDPOINT,
+    PL_INTEGRATOR_TR_BDF2,
 } pl_integrator_kind;
 typedef enum pl_method_kind {
     PL_METHOD_ADMM,
@@ -540,8 +544,9 @@ typedef struct pl_obstacle {
     bool has_depth;        /* else the longer side */
     double depth;          /* of the flat bottom below the lowest sample, m */
     pl_obstacle_mesh mesh;
-    bool inside;     /* of all but plane, heightfield and mesh, which has its own */
-    double friction; /* Coulomb coefficient, >= 0 */
+    bool inside;        /* of all but plane, heightfield and mesh, which has its own */
+    double friction;    /* Coulomb coefficient, >= 0 */
+    double restitution; /* 0 .. 1: what a vertex leaves with, of the normal velocity it came with */
     pl_motion motion;
 } pl_obstacle;
 

@@ -2,7 +2,7 @@
 #ifndef PLIANT_ENGINE_STATE_H
 #define PLIANT_ENGINE_STATE_H
 
-#include "engine/integrators/integrator.h"
+#include "engine/past.h"
 #include "engine/pliant.h"
 #include "engine/solvers/solver.h"
 
@@ -24,6 +24,7 @@ struct pl_state {
     int64_t step;
     double *x, *v;             /* [vertices][3] */
     double *v_old;             /* [vertices][3]: a step before; v0 before the first */
+    pl_past past;              /* what the integrator goes on from */
     double *shown_x, *shown_v; /* the host's copies of x and v; NULL where those are the host's */
     pl_solve_result solve;     /* of the last step; its pointers are the solver's, and not saved */
     pl_force *pins, *obstacles, *forces; /* the host's */
@@ -32,6 +33,12 @@ struct pl_state {
     /* The step under way. */
     double *x_new, *v_new, *x_pred, *gradient; /* [vertices][3] */
     double *x_mid, *v_mid;                     /* [vertices][3], between half steps; else NULL */
+    /* [vertices][3], of integrators that are not plain: pl_outset's; what obstacles push with; what
+     * a first stage of two ends with, or what the only one is solved for. */
+    double *xp, *vp, *still, *contact, *x_stage, *v_stage;
+    pl_past past_new, past_mid; /* the one after the step; between half steps */
+    bool has_past_mid;
+    double share;         /* the mean force over the step is this times the last stage's */
     double *load;         /* [vertices][3], of the stage; NULL where no step has one */
     pl_force *forces_new; /* what the scene's forces add up to in it */
     pl_bytes_out memory;  /* the solver's, from before the step */

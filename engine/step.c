@@ -2,11 +2,9 @@
  * but its time and is tried once more as two half steps: half the way for pins and obstacles, four
  * times the inertia against the same elastic energy, and so a problem nearer to its initial guess.
  */
-#include "engine/guess.h"
+#include "engine/march.h"
 #include "engine/model/half.h"
-#include "engine/state.h"
 
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -33,22 +31,6 @@ pl_status pl_stepper_create(const pl_model *model, int32_t threads, pl_stepper *
     return status;
 }
 
-/* A way, m, whose square overflows once masses and stiffnesses are multiplied on. */
-static const double OUT_OF_RANGE = 1e100;
-
-/* The vertex to look at where a number is not finite. A solve spreads it over a body, so the
- * solver's own answer `found` comes after a prediction that is bad already, by the state it came
- * from: one that is not finite, or so far off that only its square is not. */
-static int64_t find_culprit(const pl_state *s, const pl_stepper *by, const double *x, int64_t found)
-{
-    int64_t bad = by->backend->ops->find_not_finite(by->backend, s->x_pred);
-    if (bad >= 0)
-        return bad;
-    int64_t farthest;
-    double most = by->backend->ops->farthest(by->backend, s->x_pred, x, &farthest);
-    return most > OUT_OF_RANGE || found < 0 ? farthest : found;
-}
-
 /* Fill in which body a failure's vertex or element belongs to, and its id there. */
 static void locate(const pl_state *s, pl_failure *failure)
 {
@@ -70,86 +52,19 @@ static void locate(const pl_state *s, pl_failure *failure)
     }
 }
 
-/* Whether a stage that ran out of iterations may stand. Where not, the vertex with the largest
- * gradient is what the failure names. */
-static bool accepted(const pl_stepper *by, const double *gradient, const pl_solve_result *solve,
-                     pl_failure *failure)
-{
-    const pl_model *m = by->model;
-    if (solve->converged || m->solver.tolerance == 0 ||
-        m->solver.on_not_converged != PL_NOT_CONVERGED_FAIL)
-        return true;
-    failure->code = PL_FAILURE_NOT_CONVERGED;
-    failure->vertex = by->backend->ops->find_steepest(by->backend, gradient);
-    snprintf(
-        failure->message, sizeof failure->message,
-        "The step did not reach tolerance %g in %d iterations (decrement %.3g); the vertex has "
-        "the largest gradient.",
-        m->solver.tolerance, m->solver.iterations, solve->decrement);
-    snprintf(failure->advice, sizeof failure->advice,
-             "Raise solver.iterations, use a smaller time.step, or accept it with "
-             "\"on_not_converged\": \"continue\".");
-    return false;
-}
-
-static void add_work(pl_tally *tally, const pl_solve_result *solve)
-{
-    tally->iterations += solve->iterations;
-    tally->ms_local += solve->ms_local;
-    tally->ms_global += solve->ms_global;
-    tally->ms_collision += solve->ms_collision;
-}
-
 void pl_state_settle(pl_state *s)
 {
     double now = (double)s->step * s->model->h;
     pl_stage stage = {.a = s->integrator->a,
                       .h = s->model->h,
                       .inertia = s->model->inertia,
+                      .span = s->model->h,
                       .time_start = now,
                       .time_end = now,
                       .x_start = s->x,
                       .xp = s->x,
                       .x_pred = s->x};
     s->whole.backend->ops->freeze(s->whole.backend, &stage);
-}
-
-/* From (x, v) at `start`, v_old the velocities a step before, to (x_out, v_out) at `end`, by a stepper of that length. */
-static pl_status march(pl_state *s, const pl_stepper *by, double start, double end, const double *x,
-                       const double *v, const double *v_old, double *x_out, double *v_out,
-                       pl_solve_result *solve, pl_tally *tally, pl_failure *failure)
-{
-    const pl_model *m = by->model;
-    *solve = (pl_solve_result){0};
-    by->backend->ops->copy(by->backend, v_out, v, 3 * m->vertices);
-    for (int32_t k = 0; k < s->integrator->stages; k++) {
-        s->integrator->predict(by->backend, k, start, x, v, s->x_pred);
-        if (s->load)
-            by->backend->ops->evaluate_loads(by->backend, start, x, v, s->load, s->forces_new);
-        pl_stage stage = {.a = s->integrator->a,
-                          .h = m->h,
-                          .inertia = m->inertia,
-                          .time_start = start,
-                          .time_end = end,
-                          .x_start = x,
-                          .xp = x,
-                          .x_pred = s->x_pred,
-                          .load = s->load};
-        by->backend->ops->freeze(by->backend, &stage);
-        pl_guess(by, &stage, v, v_old, x_out);
-        pl_status status = by->solver->ops->solve(by->solver, &stage, x_out, s->gradient, solve,
-                                                  failure);
-        add_work(tally, solve);
-        if (status == PL_OK && !accepted(by, s->gradient, solve, failure))
-            status = PL_FAILED;
-        if (status != PL_OK) {
-            if (failure->code == PL_FAILURE_NOT_FINITE)
-                failure->vertex = find_culprit(s, by, x, failure->vertex);
-            return status;
-        }
-        s->integrator->finish(by->backend, k, x, x_out, v_out);
-    }
-    return PL_OK;
 }
 
 static void swap(double **a, double **b)
@@ -159,30 +74,46 @@ static void swap(double **a, double **b)
     *b = t;
 }
 
+static void scale(pl_force *force, double by)
+{
+    for (int c = 0; c < 3; c++)
+        force->newton[c] *= by;
+}
+
 /* What pins and obstacles pushed with in the step that ends, from the gradient at its result. */
 static void keep_forces(pl_state *s, const pl_stepper *by)
 {
     const pl_model *m = s->model;
     const pl_backend_ops *ops = by->backend->ops;
-    for (int32_t p = 0; p < m->pin_count; p++)
+    const double *x = s->integrator->beyond > 1 ? s->x_stage : s->x; /* that was solved for */
+    for (int32_t p = 0; p < m->pin_count; p++) {
         ops->pin_force(by->backend, p, s->gradient, s->pins[p].newton);
+        scale(&s->pins[p], s->share);
+    }
     s->contacts = 0;
     for (int32_t g = 0; g < m->group_count; g++) {
         if (m->group_obstacle[g] < 0)
             continue;
-        double *force = s->obstacles[m->group_obstacle[g]].newton;
+        pl_force *force = &s->obstacles[m->group_obstacle[g]];
         if (m->groups[g].ops->push)
-            s->contacts += ops->soft_force(by->backend, g, s->x, force);
+            s->contacts += ops->soft_force(by->backend, g, x, force->newton);
         else if (s->solve.multipliers)
-            s->contacts += ops->hard_force(by->backend, g, s->solve.multipliers[g], force);
+            s->contacts += ops->hard_force(by->backend, g, s->solve.multipliers[g], force->newton);
+        else
+            continue;
+        scale(force, s->share);
     }
 }
 
-/* x_new, v_new and what the last solve found become the state. */
-static void commit(pl_state *s, const pl_stepper *by, const pl_solve_result *solve)
+/* x_new, v_new, what the last solve found and what is to be remembered become the state. */
+static void commit(pl_state *s, const pl_stepper *by, const pl_solve_result *solve, bool past_known)
 {
     swap(&s->x, &s->x_new);
     swap(&s->v, &s->v_new);
+    pl_past past = s->past;
+    s->past = s->past_new;
+    s->past.known = past_known;
+    s->past_new = past;
     by->backend->ops->copy(by->backend, s->v_old, s->v_new, 3 * s->model->vertices);
     s->step++;
     s->solve = *solve;
@@ -220,7 +151,14 @@ static bool prepare_halves(pl_state *s)
         s->x_mid = ops->alloc(s->whole.backend, count);
     if (!s->v_mid)
         s->v_mid = ops->alloc(s->whole.backend, count);
-    return s->x_mid && s->v_mid;
+    if (!s->has_past_mid) {
+        s->has_past_mid = true;
+        if (pl_past_create(s->integrator, s->whole.backend, &s->past_mid) != PL_OK) {
+            pl_past_release(s->whole.backend, &s->past_mid);
+            s->has_past_mid = false;
+        }
+    }
+    return s->x_mid && s->v_mid && s->has_past_mid;
 }
 
 __attribute__((format(printf, 2, 3))) static void say_more(pl_failure *failure, const char *format,
@@ -246,12 +184,35 @@ static pl_status advance_in_halves(pl_state *s, pl_tally *tally, pl_failure *fai
     double start = step * h, middle = (step + 0.5) * h, end = (step + 1) * h;
     pl_solve_result first, second;
     pl_failure other = {.vertex = -1, .element = -1};
-    pl_status status = march(s, &s->half, start, middle, s->x, s->v, s->v_old, s->x_mid, s->v_mid,
-                             &first, tally, &other);
+    /* What was a whole step ago is of no use to half of one. */
+    pl_past before = s->past;
+    before.known = before.known && !s->integrator->remembers;
+    pl_leg leg = {.by = &s->half,
+                  .start = start,
+                  .end = middle,
+                  .x = s->x,
+                  .v = s->v,
+                  .v_old = s->v_old,
+                  .past = &before,
+                  .x_out = s->x_mid,
+                  .v_out = s->v_mid,
+                  .past_out = &s->past_mid};
+    pl_status status = pl_march(s, &leg, &first, tally, &other);
     bool half_way = status == PL_OK;
-    if (half_way)
-        status = march(s, &s->half, middle, end, s->x_mid, s->v_mid, s->v, s->x_new, s->v_new,
-                       &second, tally, &other);
+    if (half_way) {
+        s->past_mid.known = true;
+        leg = (pl_leg){.by = &s->half,
+                       .start = middle,
+                       .end = end,
+                       .x = s->x_mid,
+                       .v = s->v_mid,
+                       .v_old = s->v,
+                       .past = &s->past_mid,
+                       .x_out = s->x_new,
+                       .v_out = s->v_new,
+                       .past_out = &s->past_new};
+        status = pl_march(s, &leg, &second, tally, &other);
+    }
     if (status != PL_OK) {
         say_more(failure, " Two half steps failed too (%s in the %s).", pl_failure_name(other.code),
                  half_way ? "second" : "first");
@@ -264,7 +225,7 @@ static pl_status advance_in_halves(pl_state *s, pl_tally *tally, pl_failure *fai
     give_memory(s, &s->whole);
     second.iterations += first.iterations;
     second.converged = first.converged && second.converged;
-    commit(s, &s->half, &second);
+    commit(s, &s->half, &second, !s->integrator->remembers);
     tally->halved++;
     return PL_OK;
 }
@@ -280,10 +241,19 @@ pl_status pl_state_advance(pl_state *s, pl_tally *tally, pl_failure *failure)
         locate(s, &found);
     } else {
         double start = (double)s->step * s->model->h, end = (double)(s->step + 1) * s->model->h;
-        status = march(s, &s->whole, start, end, s->x, s->v, s->v_old, s->x_new, s->v_new, &solve,
-                       tally, &found);
+        const pl_leg leg = {.by = &s->whole,
+                            .start = start,
+                            .end = end,
+                            .x = s->x,
+                            .v = s->v,
+                            .v_old = s->v_old,
+                            .past = &s->past,
+                            .x_out = s->x_new,
+                            .v_out = s->v_new,
+                            .past_out = &s->past_new};
+        status = pl_march(s, &leg, &solve, tally, &found);
         if (status == PL_OK) {
-            commit(s, &s->whole, &solve);
+            commit(s, &s->whole, &solve, true);
         } else {
             locate(s, &found);
             s->solve.detail_count = 0; /* the rows were overwritten */

@@ -257,6 +257,13 @@ static const pl_param obstacle_rows[] = {
      .unit = "1",
      FROM(0, 1e6),
      .doc = "Coulomb's coefficient."},
+    {.key = "restitution",
+     .kind = PL_PARAM_NUMBER,
+     AT(pl_obstacle, restitution),
+     .unit = "1",
+     FROM(0, 1),
+     .doc = "What a vertex leaves with, of the normal velocity that it came with. Bodies bounce by "
+            "their own elasticity besides."},
     {.key = "motion",
      .kind = PL_PARAM_OBJECT,
      AT(pl_obstacle, motion),

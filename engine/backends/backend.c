@@ -27,5 +27,8 @@ const char *pl_backend_refuses(const pl_backend_ops *ops, const pl_model *model)
         return "there is no such device";
     if (pl_method_uses_matrix(model->solver.method) && !ops->solve)
         return "the method solves with a constant matrix, which the device does not factor";
+    if (!ops->contact_velocities &&
+        (!pl_integrator_is_plain(model->integrator) || model->restitution))
+        return "it has neither restitution nor integrators but backward_euler and quasi_static";
     return ops->refuses ? ops->refuses(model) : NULL;
 }

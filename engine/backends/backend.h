@@ -85,6 +85,17 @@ typedef struct pl_chebyshev {
     double *x_new; /* positions; its pinned vertices are in place already; may be x */
 } pl_chebyshev;
 
+/* A stage's end, where velocities are known but for what contact does to them. */
+typedef struct pl_contact_end {
+    double *const *u;        /* multipliers of hard groups, as for `gradient`, or NULL */
+    bool all;                /* else obstacles with a restitution alone */
+    const double *x;         /* positions that the stage was solved for */
+    const double *x_end;     /* positions at its end */
+    const double *v_start;   /* velocities at its start */
+    double *v;               /* in, out: at its end */
+    double *x_back, *v_back; /* in, out: what a later stage takes for the start; or NULL */
+} pl_contact_end;
+
 typedef struct pl_measures {
     double elastic; /* J, +inf where an element is outside its energy's domain */
     int64_t inverted;
@@ -168,8 +179,8 @@ typedef struct pl_backend_ops {
     /* e(x) of the stage (stage.h), with hard constraints taken as satisfied; +inf outside the
      * domain. */
     double (*objective)(pl_backend *b, const pl_stage *stage, const double *x);
-    /* gradient [vertices][3] of the stage objective plus D^T W^2 u of the hard groups: what keeps a
-     * vertex from being in balance. At a held coordinate it is the force that the pin exerts.
+    /* gradient [vertices][3] of the stage objective plus D^T W^2 u of the hard groups, of none with u
+     * NULL: what keeps a vertex from being in balance. At a held coordinate it is the force that the pin exerts.
      * Returns its norm over what is free, N. */
     double (*gradient)(pl_backend *b, const pl_stage *stage, const double *x, double *const *u,
                        double *gradient);
@@ -179,6 +190,20 @@ typedef struct pl_backend_ops {
     int64_t (*soft_force)(pl_backend *b, int32_t group, const double *x, double force[3]);
     /* How deep the deepest vertex is in the obstacle that a group is, m: `depth`. */
     double (*depth)(pl_backend *b, int32_t group, double time, const double *x);
+    /* What the integrators of more than one stage or step need besides, and restitution
+     * (cpu/cpu_contact.c derives it). NULL, all four: the backend has backward Euler and statics alone,
+     * and no restitution.
+     * The force of all obstacles on each vertex at a stage's result x, N; u as for `gradient`, or NULL. */
+    void (*contact_forces)(pl_backend *b, const pl_stage *stage, double *const *u, const double *x,
+                           double *force);
+    void (*contact_velocities)(pl_backend *b, const pl_stage *stage, const pl_contact_end *end);
+    /* out = what acceleration elements cause at a stage's result, from the objective's gradient there,
+     * which holds all that is not the inertia of a held coordinate: no gravity, load or obstacle's
+     * force. Stage NULL: the gradient is of elements and obstacles alone, without inertia. */
+    void (*inner_acceleration)(pl_backend *b, const pl_stage *stage, const double *x,
+                               const double *gradient, const double *contact, double *out);
+    /* Held coordinates of v: what the pins move with at `time`, from where they were since `span` ago. */
+    void (*pin_velocities)(pl_backend *b, double time, double span, double *v);
     pl_measures (*measure)(pl_backend *b, const double *x);
     /* First vertex with a coordinate that is not finite, or -1. */
     int64_t (*find_not_finite)(pl_backend *b, const double *x);

@@ -2,15 +2,22 @@
  * v(n+1) = (x(n+1) - x(n)) / h (Narain 2016, eq. 4-5; Brown 2018, eq. 19 with a = 1). */
 #include "engine/integrators/integrator.h"
 
-static void predict(pl_backend *b, int32_t s, double time, const double *x, const double *v,
-                    double *x_pred)
+static void predict(const pl_outset *o, int32_t stage)
 {
-    b->ops->drift(b, b->model->h, b->model->gravity, x, v, x_pred);
+    const pl_model *m = o->backend->model;
+    o->backend->ops->drift(o->backend, m->h, m->gravity, o->x, o->v, o->x_pred);
 }
 
-static void finish(pl_backend *b, int32_t s, const double *x, const double *x_new, double *v)
+static void finish(const pl_outset *o, int32_t stage, const double *x_new, double *v)
 {
-    b->ops->velocity(b, b->model->h, x, x_new, v);
+    o->backend->ops->velocity(o->backend, o->backend->model->h, o->x, x_new, v);
 }
 
-const pl_integrator pl_backward_euler = {"backward_euler", 1, 1.0, predict, finish};
+const pl_integrator pl_backward_euler = {.name = "backward_euler",
+                                         .stages = 1,
+                                         .a = 1,
+                                         .end = {1},
+                                         .beyond = 1,
+                                         .plain = true,
+                                         .predict = predict,
+                                         .finish = finish};

@@ -7,6 +7,52 @@ const pl_integrator *pl_integrator_find(pl_integrator_kind kind)
         return &pl_backward_euler;
     case PL_INTEGRATOR_QUASI_STATIC:
         return &pl_quasi_static;
+    case PL_INTEGRATOR_BDF2:
+        return &pl_bdf2;
+    case PL_INTEGRATOR_TRAPEZOIDAL:
+        return &pl_trapezoidal;
+    case PL_INTEGRATOR_IMPLICIT_MIDPOINT:
+        return &pl_implicit_midpoint;
+    case PL_INTEGRATOR_TR_BDF2:
+        return &pl_tr_bdf2;
     }
     return NULL;
+}
+
+bool pl_integrator_is_theta(const pl_integrator *integrator, int32_t stage, bool known)
+{
+    if (integrator->remembers)
+        return !known;
+    return integrator->forces && stage == 0;
+}
+
+/* With vp = v + (s - a h) (inner + g): x~ = xp + a h vp + (a h)^2 g = xp + a h (v + (s - a h) inner
+ * + a h (s / a h) g). */
+void pl_predict_theta(const pl_outset *o)
+{
+    const pl_backend_ops *ops = o->backend->ops;
+    const pl_model *m = o->backend->model;
+    double within = m->a * m->h, rest = o->span - within, gravity[3];
+    for (int c = 0; c < 3; c++)
+        gravity[c] = o->span / within * m->gravity[c];
+    ops->blend(o->backend, o->x, rest, o->v, 0, NULL, o->xp);
+    ops->blend(o->backend, o->v, rest, o->inner, 0, NULL, o->vp);
+    ops->drift(o->backend, within, gravity, o->xp, o->vp, o->x_pred);
+    ops->copy(o->backend, o->still, o->xp, 3 * m->vertices);
+}
+
+void pl_predict_backward(const pl_outset *o, double weight)
+{
+    const pl_backend_ops *ops = o->backend->ops;
+    const pl_model *m = o->backend->model;
+    ops->blend(o->backend, o->x, 0, o->x, weight, o->x_back, o->xp);
+    ops->blend(o->backend, o->v, 0, o->v, weight, o->v_back, o->vp);
+    ops->drift(o->backend, m->a * m->h, m->gravity, o->xp, o->vp, o->x_pred);
+    ops->copy(o->backend, o->still, o->xp, 3 * m->vertices);
+}
+
+void pl_finish_stage(const pl_outset *o, int32_t stage, const double *x_new, double *v)
+{
+    const pl_model *m = o->backend->model;
+    o->backend->ops->velocity(o->backend, m->a * m->h, o->xp, x_new, v);
 }

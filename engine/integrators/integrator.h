@@ -1,26 +1,64 @@
 /* integrator.h - a time step as one or more optimisation stages (stage.h). An integrator says where
- * a stage's prediction x~ is and what the state becomes once the stage's minimiser is known; it
- * knows nothing of how it is minimised. */
+ * a stage's xp and prediction x~ are and what the velocities become once the stage's minimiser is
+ * known; it knows nothing of how it is minimised, nor of contact (backends/cpu/cpu_contact.c).
+ *
+ * Two forms make them all (Brown 2018, eq. 31):
+ *
+ *     theta      x' = x + (s - a h) v + a h v',  v' = v + (s - a h) f(x) / m + a h f(x') / m over a
+ *                span s: the trapezoidal rule with a h = s / 2. f is all but what obstacles and pins
+ *                push with, which the stage's end has the whole impulse of: a contact that makes no
+ *                energy (Brown's eq. 37 as printed does).
+ *     backward   x' = xp + a h v', v' = vp + a h f(x') / m, xp and vp of the stage's start and of a
+ *                place before it.
+ */
 #ifndef PLIANT_ENGINE_INTEGRATORS_INTEGRATOR_H
 #define PLIANT_ENGINE_INTEGRATORS_INTEGRATOR_H
 
 #include "engine/backends/backend.h"
 
+/* What a stage goes out from, and what it fills: positions of the backend, whose model's step is h. */
+typedef struct pl_outset {
+    pl_backend *backend;
+    bool known;          /* x_back, v_back and inner are the past's; else inner alone is right */
+    double span;         /* of the stage, s */
+    const double *x, *v; /* where the stage begins */
+    const double *x_back, *v_back; /* what an integrator that looks back had before */
+    const double *inner;           /* m/s^2 of elements alone at the step's start */
+    double *xp, *still;            /* out: stage.h */
+    double *vp, *x_pred;           /* out; vp is scratch */
+} pl_outset;
+
+enum { PL_STAGES_MAX = 2 };
+
 typedef struct pl_integrator {
     const char *name;
     int32_t stages;
-    double a; /* the same in every stage: one matrix, one factor */
-    /* Fill x_pred for stage `s` from the state at the step's start. Arrays are positions of the backend,
-     * whose model's step is h. */
-    void (*predict)(pl_backend *b, int32_t s, double time, const double *x, const double *v,
-                    double *x_pred);
-    /* The stage's minimiser is x_new: update velocities v at a step's end. x is still the old one. */
-    void (*finish)(pl_backend *b, int32_t s, const double *x, const double *x_new, double *v);
+    double a;                  /* the same in every stage: one matrix, one factor */
+    double end[PL_STAGES_MAX]; /* of a step, where its stages end */
+    double beyond;             /* what the last stage solves for is so much nearer than its end */
+    bool plain;                /* xp is the stage's start, and contact's velocity needs no care */
+    bool looks_back;           /* a step or a stage reads x_back and v_back */
+    bool remembers;            /* ... of the step before */
+    bool forces;               /* the step's start needs `inner`; else only a first step does */
+    /* Fill x_pred, and but for a plain integrator vp, xp and still. */
+    void (*predict)(const pl_outset *o, int32_t stage);
+    /* Velocities at the stage's end, whose minimiser is x_new; o->xp is the stage's. */
+    void (*finish)(const pl_outset *o, int32_t stage, const double *x_new, double *v);
 } pl_integrator;
 
 const pl_integrator *pl_integrator_find(pl_integrator_kind kind);
 
-extern const pl_integrator pl_backward_euler;
-extern const pl_integrator pl_quasi_static;
+/* Whether stage `k` is of the theta form. Its load is `span / (a h)` of what acts, and of its
+ * multipliers a h / span is the mean force. */
+bool pl_integrator_is_theta(const pl_integrator *integrator, int32_t stage, bool known);
+
+/* The two forms; `weight` of the start against x_back: x + weight (x - x_back). */
+void pl_predict_theta(const pl_outset *o);
+void pl_predict_backward(const pl_outset *o, double weight);
+/* v = (x_new - xp) / (a h). */
+void pl_finish_stage(const pl_outset *o, int32_t stage, const double *x_new, double *v);
+
+extern const pl_integrator pl_backward_euler, pl_quasi_static, pl_bdf2, pl_trapezoidal,
+    pl_implicit_midpoint, pl_tr_bdf2;
 
 #endif

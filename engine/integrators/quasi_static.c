@@ -3,15 +3,21 @@
  * is x(n). Velocities are 0. */
 #include "engine/integrators/integrator.h"
 
-static void predict(pl_backend *b, int32_t s, double time, const double *x, const double *v,
-                    double *x_pred)
+static void predict(const pl_outset *o, int32_t stage)
 {
-    b->ops->copy(b, x_pred, x, 3 * b->model->vertices);
+    o->backend->ops->copy(o->backend, o->x_pred, o->x, 3 * o->backend->model->vertices);
 }
 
-static void finish(pl_backend *b, int32_t s, const double *x, const double *x_new, double *v)
+static void finish(const pl_outset *o, int32_t stage, const double *x_new, double *v)
 {
-    b->ops->clear(b, v, 3 * b->model->vertices);
+    o->backend->ops->clear(o->backend, v, 3 * o->backend->model->vertices);
 }
 
-const pl_integrator pl_quasi_static = {"quasi_static", 1, 1.0, predict, finish};
+const pl_integrator pl_quasi_static = {.name = "quasi_static",
+                                       .stages = 1,
+                                       .a = 1,
+                                       .end = {1},
+                                       .beyond = 1,
+                                       .plain = true,
+                                       .predict = predict,
+                                       .finish = finish};

@@ -90,6 +90,15 @@ pl_status pl_build_pins(pl_build *b)
     return PL_OK;
 }
 
+/* Where a pin has brought vertex `i`, by the pose of its motion. */
+static void bring(const pl_model *m, const pl_pin_model *pin, const pl_pose *pose, int64_t i,
+                  double at[3])
+{
+    memcpy(at, m->x0 + 3 * i, 3 * sizeof *at);
+    if (pl_motion_moves(&pin->motion))
+        pl_pose_apply(pose, m->x0 + 3 * i, at);
+}
+
 void pl_model_place_pins(const pl_model *m, double time, double *x)
 {
     for (int32_t p = 0; p < m->pin_count; p++) {
@@ -98,12 +107,29 @@ void pl_model_place_pins(const pl_model *m, double time, double *x)
         for (int64_t k = 0; k < pin->count; k++) {
             int64_t i = pin->vertex[k];
             double at[3];
-            memcpy(at, m->x0 + 3 * i, sizeof at);
-            if (pl_motion_moves(&pin->motion))
-                pl_pose_apply(&pose, m->x0 + 3 * i, at);
+            bring(m, pin, &pose, i, at);
             for (int c = 0; c < 3; c++)
                 if (pin->axes >> c & 1)
                     x[3 * i + c] = at[c];
+        }
+    }
+}
+
+void pl_model_pin_velocities(const pl_model *m, double time, double span, double *v)
+{
+    for (int32_t p = 0; p < m->pin_count; p++) {
+        const pl_pin_model *pin = &m->pins[p];
+        pl_pose poses[3];
+        for (int n = 0; n < 3; n++)
+            poses[n] = pl_motion_pose(&pin->motion, time - 0.5 * n * span);
+        for (int64_t k = 0; k < pin->count; k++) {
+            int64_t i = pin->vertex[k];
+            double at[3][3];
+            for (int n = 0; n < 3; n++)
+                bring(m, pin, &poses[n], i, at[n]);
+            for (int c = 0; c < 3; c++)
+                if (pin->axes >> c & 1)
+                    v[3 * i + c] = (3 * at[0][c] - 4 * at[1][c] + at[2][c]) / span;
         }
     }
 }

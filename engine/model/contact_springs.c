@@ -11,6 +11,29 @@ static const double *point(const pl_group *g, int64_t i, const double *x)
     return x + 3 * (int64_t)g->corner[i];
 }
 
+/* What the obstacle meets of term i's vertex. */
+static const double *met(const pl_group *g, int64_t i, const double *x, double y[3])
+{
+    const pl_contact_springs *s = g->data;
+    if (!(s->beyond > 1))
+        return point(g, i, x);
+    double from[3];
+    pl_pose_apply(&s->law.start, s->law.anchors[i].own, from);
+    for (int c = 0; c < 3; c++)
+        y[c] = from[c] + s->beyond * (point(g, i, x)[c] - from[c]);
+    return y;
+}
+
+static void freeze_one(const pl_group *g, const pl_contact_law *law, const pl_stage *stage,
+                       int64_t i)
+{
+    const double *from = point(g, i, stage->x_start);
+    double to[3];
+    pl_stage_reach(stage, from, point(g, i, stage->x_pred), to);
+    pl_contact_freeze(law, i, from, to);
+    pl_stage_stick(stage, g->corner[i], from, law->anchors[i].carried);
+}
+
 static void springs_freeze(const pl_group *g, const pl_stage *stage, int64_t b0, int64_t b1)
 {
     pl_contact_springs *s = g->data;
@@ -19,13 +42,14 @@ static void springs_freeze(const pl_group *g, const pl_stage *stage, int64_t b0,
                                 .stiffness = s->law.stiffness,
                                 .anchors = s->law.anchors,
                                 .start = pl_motion_pose(&s->motion, stage->time_start),
-                                .end = pl_motion_pose(&s->motion, stage->time_end)};
+                                .end = pl_motion_pose(&s->motion, pl_stage_touch_time(stage))};
     if (b0 == 0) {
+        s->beyond = stage->beyond > 1 ? stage->beyond : 1;
         s->law.start = law.start; /* read by nobody before the phase is over */
         s->law.end = law.end;
     }
     for (int64_t i = b0 * PL_BLOCK; i < b1 * PL_BLOCK; i++)
-        pl_contact_freeze(&law, i, point(g, i, stage->x_start), point(g, i, stage->x_pred));
+        freeze_one(g, &law, stage, i);
 }
 
 static void springs_energy_gradient(const pl_group *g, const double *x, double *energy,
@@ -36,13 +60,14 @@ static void springs_energy_gradient(const pl_group *g, const double *x, double *
         double sum = 0;
         for (int64_t l = 0; l < PL_BLOCK; l++) {
             int64_t i = b * PL_BLOCK + l;
-            double gradient[3];
-            sum += pl_contact_energy(&s->law, i, point(g, i, x), gradient);
+            double gradient[3], y[3];
+            sum += pl_contact_energy(&s->law, i, met(g, i, x, y), gradient);
             for (int c = 0; contributions && c < 3; c++)
-                contributions[g->contribution + (b * 3 + c) * PL_BLOCK + l] = gradient[c];
+                contributions[g->contribution + (b * 3 + c) * PL_BLOCK + l] = gradient[c] /
+                                                                              s->beyond;
         }
         if (energy)
-            energy[b] = sum;
+            energy[b] = sum / (s->beyond * s->beyond);
     }
 }
 
@@ -77,12 +102,13 @@ static void springs_hessian(const pl_group *g, const double *x, double *H, int64
     const pl_contact_law *law = &((const pl_contact_springs *)g->data)->law;
     for (int64_t i = b0 * PL_BLOCK; i < b1 * PL_BLOCK; i++) {
         int64_t b = i / PL_BLOCK, l = i % PL_BLOCK;
-        double K[3][3] = {{0}}, n[3], bend[9];
-        double distance = pl_contact_distance(law, i, point(g, i, x), n, bend);
+        double K[3][3] = {{0}}, n[3], bend[9], buffer[3];
+        const double *y = met(g, i, x, buffer);
+        double distance = pl_contact_distance(law, i, y, n, bend);
         if (distance < 0)
             pl_contact_add_normal(law, i, distance, n, bend, K);
         if (law->anchors[i].grip > 0)
-            add_friction(law, &law->anchors[i], i, point(g, i, x), K);
+            add_friction(law, &law->anchors[i], i, y, K);
         for (int r = 0, e = 0; r < 3; r++)
             for (int c = 0; c <= r; c++, e++)
                 H[(b * 6 + e) * PL_BLOCK + l] = K[r][c];
@@ -94,8 +120,8 @@ static void springs_hessian_diagonal(const pl_group *g, const double *x, double 
 {
     const pl_contact_springs *s = g->data;
     for (int64_t i = b0 * PL_BLOCK; i < b1 * PL_BLOCK; i++) {
-        double diagonal[3];
-        pl_contact_diagonal(&s->law, i, point(g, i, x), diagonal);
+        double diagonal[3], y[3];
+        pl_contact_diagonal(&s->law, i, met(g, i, x, y), diagonal);
         for (int c = 0; c < 3; c++)
             contributions[g->contribution + (i / PL_BLOCK * 3 + c) * PL_BLOCK + i % PL_BLOCK] =
                 diagonal[c];
@@ -109,10 +135,10 @@ static int64_t springs_push(const pl_group *g, const double *x, double force[3])
     for (int c = 0; c < 3; c++)
         force[c] = 0;
     for (int64_t i = 0; i < g->terms; i++) {
-        double gradient[3];
-        pl_contact_energy(&s->law, i, point(g, i, x), gradient);
+        double gradient[3], y[3];
+        pl_contact_energy(&s->law, i, met(g, i, x, y), gradient);
         for (int c = 0; c < 3; c++)
-            force[c] -= gradient[c];
+            force[c] -= gradient[c] / s->beyond;
         active += gradient[0] != 0 || gradient[1] != 0 || gradient[2] != 0;
     }
     return active;
@@ -123,6 +149,24 @@ static double springs_depth(const pl_group *g, double time, const double *x, int
     const pl_contact_springs *s = g->data;
     pl_pose pose = pl_motion_pose(&s->motion, time);
     return pl_contacts_depth(g, s->law.shape, &pose, x, b0, b1);
+}
+
+static bool springs_touch(const pl_group *g, const pl_stage *stage, const double *u,
+                          const double *x, int64_t i, pl_touch *out)
+{
+    const pl_contact_springs *s = g->data;
+    double y[3];
+    pl_contact_energy(&s->law, i, met(g, i, x, y), out->force);
+    bool any = false;
+    for (int c = 0; c < 3; c++) {
+        out->force[c] /= -s->beyond;
+        any = any || out->force[c] != 0;
+    }
+    if (!any)
+        return false;
+    pl_contacts_meet(s->law.shape, &s->law.start, &s->law.end, stage, g->corner[i], x, out);
+    out->restitution = s->restitution;
+    return true;
 }
 
 /* They are not in the matrix. */
@@ -157,6 +201,7 @@ static const pl_group_ops SPRINGS = {
     .hessian_diagonal = springs_hessian_diagonal,
     .push = springs_push,
     .depth = springs_depth,
+    .touch = springs_touch,
     .stiffness = springs_stiffness,
     .destroy = springs_destroy,
 };
@@ -181,6 +226,8 @@ pl_status pl_contact_springs_create(const pl_obstacle *obstacle, const int32_t *
     }
     s->motion = pl_obstacle_motion(obstacle, s->law.shape);
     s->law.friction = obstacle->friction;
+    s->restitution = obstacle->restitution;
+    s->beyond = 1;
     for (int64_t i = 0; i < blocks * PL_BLOCK; i++) {
         g.corner[i] = vertex[i < count ? i : i - i % PL_BLOCK];
         s->law.stiffness[i] = i < count ? stiffness[i] : 0;

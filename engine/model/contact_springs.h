@@ -15,6 +15,9 @@
  * constant matrix: the line search and the history make up for that, and convergence is slower the
  * larger `contact_stiffness` is.
  *
+ * Where a stage solves for a place before its end (stage.h), y is what the obstacle meets and U / beyond^2
+ * the energy: the same stiffness for x, and the same friction.
+ *
  * Friction (a law that has an energy): n, and the normal force |phi| k that bounds it, are those at
  * the step's start, g = mu k |phi|, so g f is a potential of the slip s since then along the plane
  * across n. It pulls back with k s until that is g, then with g. A vertex that sticks under a
@@ -33,6 +36,8 @@
 typedef struct pl_contact_springs {
     pl_contact_law law;
     pl_motion motion;
+    double restitution;
+    double beyond; /* of the stage, >= 1: U is of y there, divided by its square */
 } pl_contact_springs;
 
 /* A group of `count` model vertices against an obstacle. stiffness[k] is that of vertex[k], N/m.

@@ -6,7 +6,7 @@
 typedef struct contacts {
     pl_shape *shape;
     pl_motion motion;
-    double friction;
+    double friction, restitution;
 } contacts;
 
 static double dot3(const double *a, const double *b)
@@ -68,16 +68,27 @@ typedef struct poses {
 static poses poses_of(const contacts *k, const pl_stage *stage)
 {
     return (poses){pl_motion_pose(&k->motion, stage->time_start),
-                   pl_motion_pose(&k->motion, stage->time_end)};
+                   pl_motion_pose(&k->motion, pl_stage_touch_time(stage))};
 }
 
 static void prox_one(const pl_group *g, const pl_stage *stage, const poses *at, int64_t i,
                      const double v[3], double z[3])
 {
     anchor from;
-    pl_pose_invert(&at->start, stage->x_start + 3 * (int64_t)g->corner[i], from.own);
+    int64_t vertex = g->corner[i];
+    const double *start = stage->x_start + 3 * vertex;
+    pl_pose_invert(&at->start, start, from.own);
     pl_pose_apply(&at->end, from.own, from.carried);
-    project(g->data, &at->end, v, &from, z);
+    pl_stage_stick(stage, vertex, start, from.carried);
+    if (!(stage->beyond > 1)) {
+        project(g->data, &at->end, v, &from, z);
+        return;
+    }
+    double y[3], out[3];
+    pl_stage_reach(stage, start, v, y);
+    project(g->data, &at->end, y, &from, out);
+    for (int c = 0; c < 3; c++)
+        z[c] = start[c] + (out[c] - start[c]) / stage->beyond;
 }
 
 static void contacts_prox(const pl_group *g, const pl_stage *stage, const double *v, double *z,
@@ -173,6 +184,40 @@ static double contacts_depth(const pl_group *g, double time, const double *x, in
     return pl_contacts_depth(g, k->shape, &pose, x, b0, b1);
 }
 
+void pl_contacts_meet(const pl_shape *shape, const pl_pose *before, const pl_pose *after,
+                      const pl_stage *stage, int64_t vertex, const double *x, pl_touch *out)
+{
+    const double *start = stage->x_start + 3 * vertex;
+    double span = pl_stage_touch_time(stage) - stage->time_start;
+    double own[3], y[3], q[3], n[3], carried[3];
+    pl_pose_invert(before, start, own);
+    pl_pose_apply(after, own, carried);
+    pl_stage_reach(stage, start, x + 3 * vertex, y);
+    pl_pose_invert(after, y, q);
+    pl_shape_distance_from(shape, own, q, n);
+    pl_pose_rotate(after, n, out->normal);
+    for (int c = 0; c < 3; c++)
+        out->carry[c] = (carried[c] - start[c]) / span;
+}
+
+static bool contacts_touch(const pl_group *g, const pl_stage *stage, const double *u,
+                           const double *x, int64_t i, pl_touch *out)
+{
+    const contacts *k = g->data;
+    bool any = false;
+    for (int c = 0; u && c < 3; c++) {
+        double q = u[(i / PL_BLOCK * 3 + c) * PL_BLOCK + i % PL_BLOCK];
+        out->force[c] = -g->weight[i] * q;
+        any = any || q != 0;
+    }
+    if (!any)
+        return false;
+    poses at = poses_of(k, stage);
+    pl_contacts_meet(k->shape, &at.start, &at.end, stage, g->corner[i], x, out);
+    out->restitution = k->restitution;
+    return true;
+}
+
 static void contacts_stiffness(const pl_group *g, int64_t block, int32_t lane, double *K)
 {
     K[0] = g->weight[block * PL_BLOCK + lane];
@@ -200,6 +245,7 @@ static const pl_group_ops CONTACTS = {
     .admm_contribute = contacts_admm_contribute,
     .transpose = contacts_transpose,
     .depth = contacts_depth,
+    .touch = contacts_touch,
     .stiffness = contacts_stiffness,
     .destroy = contacts_destroy,
 };
@@ -219,6 +265,7 @@ pl_status pl_contacts_create(const pl_obstacle *obstacle, const int32_t *vertex,
     }
     k->motion = pl_obstacle_motion(obstacle, k->shape);
     k->friction = obstacle->friction;
+    k->restitution = obstacle->restitution;
     for (int64_t i = 0; i < blocks * PL_BLOCK; i++) {
         g.corner[i] = vertex[i < count ? i : i - i % PL_BLOCK];
         g.weight[i] = i < count ? weight[i] : 0;

@@ -7,7 +7,8 @@
  * Coulomb friction rides on the same projection. With v = D x + u inside the obstacle by depth d
  * and outward normal n, the projection leaves the multiplier w^2 d n; a tangential multiplier up to
  * mu w^2 d may be added against the slip since the step's start. So with s the tangential part of
- * v - (x_start carried along by the obstacle): if |s| <= mu d the vertex sticks, z losing s;
+ * v - (x_start carried along by the obstacle; where the stage says otherwise, stage.h, the place where
+ * the vertex would have the obstacle's velocity): if |s| <= mu d the vertex sticks, z losing s;
  * otherwise z loses mu d s / |s|. A fixed point of ADMM then satisfies Coulomb's law exactly: the
  * multiplier lies in the friction cone and opposes the slip.
  */
@@ -27,5 +28,10 @@ pl_status pl_contacts_create(const pl_obstacle *obstacle, const int32_t *vertex,
 /* The slot `depth` of a group of one vertex a term, for an obstacle that stands at `pose`. */
 double pl_contacts_depth(const pl_group *g, const pl_shape *shape, const pl_pose *pose,
                          const double *x, int64_t b0, int64_t b1);
+
+/* Where vertex `vertex` of a stage's result x meets an obstacle that moves from one pose to the other:
+ * all of *out but the force and the restitution. */
+void pl_contacts_meet(const pl_shape *shape, const pl_pose *before, const pl_pose *after,
+                      const pl_stage *stage, int64_t vertex, const double *x, pl_touch *out);
 
 #endif

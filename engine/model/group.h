@@ -56,6 +56,14 @@ typedef struct pl_block_sums {
     double size;   /* sum of w^2 |z|^2: what rounding is relative to */
 } pl_block_sums;
 
+/* What an obstacle does to the vertex of a term. */
+typedef struct pl_touch {
+    double force[3];  /* N */
+    double normal[3]; /* unit, out of the obstacle */
+    double carry[3];  /* m/s: the obstacle's own velocity there */
+    double restitution;
+} pl_touch;
+
 typedef struct pl_block_measure {
     double energy;      /* J; +inf where a term is outside its energy's domain */
     int64_t inverted;   /* tetrahedra with det F <= 0 */
@@ -126,6 +134,10 @@ typedef struct pl_group_ops {
     /* How far below an obstacle's surface, as it stands at `time`, the deepest of the terms' vertices
      * is, m; 0 where none is below. NULL where the group is no obstacle. */
     double (*depth)(const pl_group *g, double time, const double *x, int64_t b0, int64_t b1);
+    /* What the obstacle that a group is does to the vertex of term `i` at a stage's result x; u: the
+     * multipliers of a hard group. False where it does nothing. NULL where the group is no obstacle. */
+    bool (*touch)(const pl_group *g, const pl_stage *stage, const double *u, const double *x,
+                  int64_t i, pl_touch *out);
     void (*measure)(const pl_group *g, const double *x, pl_block_measure *out, int64_t b0,
                     int64_t b1);
     /* Entries of D_i^T W_i^2 D_i for corners (c, d) as [corners][corners] scalars of one term: the

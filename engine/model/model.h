@@ -40,6 +40,7 @@ struct pl_model {
     double inertia;  /* 1 / (a h)^2: how masses weigh in the objective and in A; 0 in statics */
     int64_t steps, every;
     pl_integrator_kind integrator;
+    bool restitution; /* of some obstacle */
     pl_solver_settings solver;
     pl_metrics_detail detail;
     uint64_t built_hash; /* of the model as it was built */
@@ -84,6 +85,10 @@ static inline bool pl_model_holds(const pl_model *model, int64_t vertex, int c)
 
 /* Where held coordinates are at `time`: writes them into x [vertices][3]. */
 void pl_model_place_pins(const pl_model *model, double time, double *x);
+
+/* The velocities of held coordinates at `time`, by a parabola through where they are then, half of `span`
+ * before and `span` before: writes them into v [vertices][3]. */
+void pl_model_pin_velocities(const pl_model *model, double time, double span, double *v);
 
 /* A_ii of a free row, N/m; also where A is not made. */
 static inline double pl_model_diagonal(const pl_model *m, int64_t row)

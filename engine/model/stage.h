@@ -15,18 +15,51 @@
 typedef struct pl_stage {
     double a, h;           /* 1; s */
     double inertia;        /* 1 / (a h)^2, 1/s^2; 0: statics */
-    double time_start;     /* of the step, s */
+    double span;           /* s from x_start to what is solved for */
+    double time_start;     /* of this stage, s */
     double time_end;       /* of this stage, s */
     const double *x_start; /* [n][3], x at time_start */
     const double *xp;      /* [n][3]: where x would be at rest; x_start for backward Euler */
-    const double *x_pred;  /* [n][3], x~ */
-    const double *load;    /* [n][3], N: forces that are constant over the stage; NULL: none */
+    /* Contact looks at y = x_start + beyond (x - x_start), 1 where it is 0: the implicit midpoint solves
+     * for a place half way. A vertex that ends at rest has its y at `still`, and on an obstacle that
+     * carries it along by d over the stage, at still + slide d. NULL: x_start, and slide is 1. */
+    double beyond, slide;
+    const double *still;  /* [n][3] */
+    const double *x_pred; /* [n][3], x~ */
+    const double *load;   /* [n][3], N: forces that are constant over the stage; NULL: none */
 } pl_stage;
 
 /* Component `i` of the load, N. */
 static inline double pl_stage_load(const pl_stage *stage, int64_t i)
 {
     return stage->load ? stage->load[i] : 0;
+}
+
+/* What contact looks at of a vertex at x whose place at x_start is `from`. */
+static inline void pl_stage_reach(const pl_stage *stage, const double from[3], const double x[3],
+                                  double y[3])
+{
+    for (int c = 0; c < 3; c++)
+        y[c] = stage->beyond > 1 ? from[c] + stage->beyond * (x[c] - from[c]) : x[c];
+}
+
+/* When it is there, s. */
+static inline double pl_stage_touch_time(const pl_stage *stage)
+{
+    return stage->beyond > 1
+               ? stage->time_start + stage->beyond * (stage->time_end - stage->time_start)
+               : stage->time_end;
+}
+
+/* From where an obstacle has carried what was at `from` to where the vertex would stick to it. */
+static inline void pl_stage_stick(const pl_stage *stage, int64_t vertex, const double from[3],
+                                  double carried[3])
+{
+    if (!stage->still || stage->still == stage->x_start)
+        return;
+    const double *still = stage->still + 3 * vertex;
+    for (int c = 0; c < 3; c++)
+        carried[c] = still[c] + stage->slide * (carried[c] - from[c]);
 }
 
 #endif

@@ -163,8 +163,6 @@ static const struct {
     {"{\"pliant\": 1, \"time\": {\"steps\": 1.5}, %s}", "/time/steps", "wrong_type"},
     {"{\"pliant\": 1, \"time\": {\"integrator\": \"bdf9\"}, %s}", "/time/integrator",
      "unknown_value"},
-    {"{\"pliant\": 1, \"time\": {\"integrator\": \"bdf2\"}, %s}", "/time/integrator",
-     "unsupported"},
     {"{\"pliant\": 1, \"solver\": {\"device\": \"gpu\"}, %s}", "/solver/device", "no_gpu"},
     {"{\"pliant\": 1, \"solver\": {\"precision\": \"single\"}, %s}", "/solver/precision",
      "unsupported"},

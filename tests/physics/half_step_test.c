@@ -7,6 +7,7 @@
 
 #include <check.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -63,6 +64,62 @@ START_TEST(halves_where_the_whole_fails_and_goes_on)
     ck_assert_double_lt(v, 1);
     ck_assert_double_gt(v, -0.05);
     pl_run_close(r);
+}
+END_TEST
+
+/* Solves that fail at will. */
+static pl_status (*true_solve)(pl_solver *, const pl_stage *, double *, double *, pl_solve_result *,
+                               pl_failure *);
+static bool fail_now;
+
+static pl_status solve_or_fail(pl_solver *s, const pl_stage *stage, double *x, double *gradient,
+                               pl_solve_result *out, pl_failure *failure)
+{
+    pl_status status = true_solve(s, stage, x, gradient, out, failure);
+    failure->code = fail_now ? PL_FAILURE_LINE_SEARCH : failure->code;
+    return fail_now ? PL_FAILED : status;
+}
+
+/* Whatever an integrator remembers of the step before, halves and what follows them go on soundly: near
+ * to where whole steps go, and with no more energy than there was. */
+START_TEST(every_integrator_takes_halves)
+{
+    static const char *const INTEGRATORS[] = {"bdf2", "trapezoidal", "implicit_midpoint",
+                                              "tr_bdf2"};
+    pl_run *runs[2];
+    for (int k = 0; k < 2; k++)
+        runs[k] =
+            pl_run_openf(1,
+                         "{'pliant': 1, 'time': {'step': 0.01, 'steps': 40, 'integrator': '%s'},"
+                         " 'solver': {'iterations': 400, 'tolerance': 1e-6},"
+                         " 'materials': {'m': {'young': 5e5}},"
+                         " 'bodies': [{'mesh': {'box': {'cells': [2, 2, 2]}}, 'initial': "
+                         "{'velocity': [1, -1, 0]},"
+                         "             'transform': {'translate': [0, 0.52, 0]}}],"
+                         " 'obstacles': [{'plane': {}, 'friction': 0.3}]}",
+                         INTEGRATORS[_i]);
+    pl_run *whole = runs[0], *broken = runs[1];
+    pl_solver_ops failing = *broken->state->whole.solver->ops;
+    true_solve = failing.solve;
+    failing.solve = solve_or_fail;
+    broken->state->whole.solver->ops = &failing;
+    pl_state_measure(whole->model, whole->state, &whole->metrics);
+    double before = whole->metrics.kinetic + whole->metrics.gravity, most = before;
+    for (int k = 0; k < 40; k++) {
+        pl_run_frames(whole, 1);
+        fail_now = k % 5 == 3 || k == 4;
+        ck_assert_int_eq(next(broken), PL_OK);
+        ck_assert_int_eq(broken->metrics.halved, fail_now);
+        const pl_metrics *m = &broken->metrics;
+        most = fmax(most, m->kinetic + m->elastic + m->gravity);
+    }
+    fail_now = false;
+    ck_assert_double_le(most, before * (1 + 1e-3));
+    ck_assert_double_eq_tol(broken->metrics.linear[0], whole->metrics.linear[0], 60);
+    for (int64_t i = 0; i < 3 * pl_run_vertices(whole); i++)
+        ck_assert_double_eq_tol(pl_run_x(broken)[i], pl_run_x(whole)[i], 0.03);
+    pl_run_close(whole);
+    pl_run_close(broken);
 }
 END_TEST
 
@@ -213,6 +270,7 @@ int main(void)
     tcase_set_timeout(t, 120);
     tcase_add_test(t, halves_where_the_whole_fails_and_goes_on);
     tcase_add_test(t, multipliers_come_back_from_the_halves);
+    tcase_add_loop_test(t, every_integrator_takes_halves, 0, 4);
     tcase_add_test(t, two_halves_are_two_steps_of_half_the_length);
     tcase_add_test(t, says_that_both_failed_and_where);
     tcase_add_test(t, a_failure_leaves_the_last_good_step);

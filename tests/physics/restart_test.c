@@ -5,6 +5,7 @@
 #include "tests/support/suite.h"
 
 #include <check.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -74,6 +75,19 @@ static const char PRESSED[] =
     " 'bodies': [{'mesh': {'sphere': {'radius': 0.4, 'cells': 4}},"
     "             'transform': {'translate': [0, 0.42, 0]}, 'initial': {'velocity': [0, -5, 0]}}],"
     " 'obstacles': [{'plane': {}, 'friction': 0.3}]}";
+
+/* A block that falls on its edge, slides and is pulled at, with an integrator that may look back or
+ * keep forces: in the middle of a run with contacts, and of one that begins to have some. */
+static const char INTEGRATED[] =
+    "{'pliant': 1, 'time': {'step': 0.02, 'steps': 20, 'integrator': '%s'},"
+    " 'solver': {'method': '%s', 'iterations': 25, 'tolerance': 1e-5},"
+    " 'materials': {'m': {'young': 2e5}},"
+    " 'bodies': [{'mesh': {'box': {'cells': [2, 2, 2]}}, 'initial': {'velocity': [1, -2, 0]},"
+    "             'transform': {'translate': [0, 0.85, 0], 'rotate': {'axis': [0, 0, 1],"
+    "             'degrees': 30}}}],"
+    " 'forces': [{'point': {'select': {'side': '+x'}, 'force': [300, 0, 0]}, 'from': 0.1}],"
+    " 'obstacles': [{'plane': {}, 'friction': 0.4, 'restitution': 0.3,"
+    "                'motion': {'velocity': [0.2, 0.1, 0]}}]}";
 
 typedef struct whole {
     uint64_t hash[FRAMES + 1];
@@ -238,6 +252,25 @@ static const char SMALL[] =
     " 'pins': [{'body': 'body-0', 'select': {'side': '%s'}, 'motion': {'velocity': [%s, 0, 0]}}],"
     " 'obstacles': [{'plane': {'offset': %s}, 'friction': %s}]}";
 
+static const char *const INTEGRATORS[] = {"backward_euler", "bdf2", "trapezoidal",
+                                          "implicit_midpoint", "tr_bdf2"};
+
+START_TEST(goes_on_with_the_same_bits_by_integrator)
+{
+    static const char *const METHODS[] = {"admm", "quasi_newton"};
+    char scene[2048];
+    snprintf(scene, sizeof scene, INTEGRATED, INTEGRATORS[_i % 5], METHODS[_i / 5]);
+    whole w;
+    run_whole(scene, 1, &w);
+    ck_assert_int_eq(w.metrics[1].contacts, 0);
+    ck_assert_int_gt(w.metrics[12].contacts, 0);
+    const int from[] = {0, 1, 8, 12, 17};
+    for (size_t k = 0; k < sizeof from / sizeof *from; k++)
+        go_on(scene, 1 + (int32_t)k % 2, &w, from[k]);
+    free_whole(&w);
+}
+END_TEST
+
 /* Each thing that decides bits is in the hash, and a state of another model is refused. */
 START_TEST(the_hash_tells_models_apart)
 {
@@ -289,6 +322,7 @@ int main(void)
     tcase_add_test(t, goes_on_with_the_same_bits_by_descent);
     tcase_add_test(t, goes_on_with_what_was_carried);
     tcase_add_test(t, goes_on_with_the_same_weights);
+    tcase_add_loop_test(t, goes_on_with_the_same_bits_by_integrator, 0, 10);
     tcase_add_test(t, the_moving_scene_touches_both_obstacles);
     tcase_add_loop_test(t, measures_the_same_at_once, 0, 2);
     tcase_add_test(t, damaged_bytes_are_refused);

@@ -189,6 +189,7 @@ static pl_stage stage_of(pl_backend *b, const pl_stage *stage)
     pl_stage translated = *stage;
     translated.x_start = POS(stage->x_start);
     translated.xp = POS(stage->xp);
+    translated.still = POS(stage->still);
     translated.x_pred = POS(stage->x_pred);
     translated.load = POS(stage->load);
     return translated;
@@ -328,6 +329,34 @@ static int64_t strict_hard_force(pl_backend *b, int32_t group, const double *u, 
 {
     return CPU->hard_force(cpu_of(b), group, at(u, pl_group_values(&b->model->groups[group])),
                            force);
+}
+static void strict_contact_forces(pl_backend *b, const pl_stage *stage, double *const *u,
+                                  const double *x, double *force)
+{
+    CPU->contact_forces(cpu_of(b), STAGE, values_of(b, 0, u, false), POS(x), POS(force));
+}
+static void strict_contact_velocities(pl_backend *b, const pl_stage *stage,
+                                      const pl_contact_end *end)
+{
+    pl_contact_end translated = *end;
+    translated.u = values_of(b, 0, end->u, false);
+    translated.x = POS(end->x);
+    translated.x_end = POS(end->x_end);
+    translated.v_start = POS(end->v_start);
+    translated.v = POS(end->v);
+    translated.x_back = POS(end->x_back);
+    translated.v_back = POS(end->v_back);
+    CPU->contact_velocities(cpu_of(b), STAGE, &translated);
+}
+static void strict_inner_acceleration(pl_backend *b, const pl_stage *stage, const double *x,
+                                      const double *gradient, const double *contact, double *out)
+{
+    CPU->inner_acceleration(cpu_of(b), stage ? STAGE : NULL, POS(x), POS(gradient), POS(contact),
+                            POS(out));
+}
+static void strict_pin_velocities(pl_backend *b, double time, double span, double *v)
+{
+    CPU->pin_velocities(cpu_of(b), time, span, POS(v));
 }
 static int64_t strict_soft_force(pl_backend *b, int32_t group, const double *x, double force[3])
 {
@@ -533,6 +562,10 @@ const pl_backend_ops pl_backend_strict = {
     .gradient = strict_gradient,
     .hard_force = strict_hard_force,
     .soft_force = strict_soft_force,
+    .contact_forces = strict_contact_forces,
+    .contact_velocities = strict_contact_velocities,
+    .inner_acceleration = strict_inner_acceleration,
+    .pin_velocities = strict_pin_velocities,
     .depth = strict_depth,
     .measure = strict_measure,
     .find_not_finite = strict_find_not_finite,

@@ -397,8 +397,10 @@ static double cpu_gradient(pl_backend *b, const pl_stage *stage, const double *x
 #pragma omp parallel for num_threads(threads) schedule(static)
         for (int64_t part = 0; part < threads; part++) {
             run r = run_of(group->blocks, part, threads);
-            if (group->ops->hard)
+            if (group->ops->hard && u)
                 group->ops->transpose(group, u[g], c->to_global, r.b0, r.b1);
+            else if (group->ops->hard)
+                pl_cpu_no_contributions(group, c->to_global, r.b0, r.b1);
             else
                 group->ops->gradient(group, x, c->to_global, r.b0, r.b1);
         }
@@ -527,6 +529,10 @@ const pl_backend_ops pl_backend_cpu = {
     .gradient = cpu_gradient,
     .hard_force = cpu_hard_force,
     .soft_force = cpu_soft_force,
+    .contact_forces = pl_cpu_contact_forces,
+    .contact_velocities = pl_cpu_contact_velocities,
+    .inner_acceleration = pl_cpu_inner_acceleration,
+    .pin_velocities = pl_cpu_pin_velocities,
     .depth = cpu_depth,
     .measure = cpu_measure,
     .find_not_finite = cpu_find_not_finite,

@@ -47,6 +47,15 @@ double pl_cpu_farthest(pl_backend *b, const double *a, const double *c, int64_t 
  * releases what was made. */
 pl_status pl_cpu_solve_work(const pl_model *model, int32_t threads, pl_solve_work *work[3]);
 
+/* cpu_contact.c */
+void pl_cpu_no_contributions(const pl_group *g, double *contributions, int64_t b0, int64_t b1);
+void pl_cpu_contact_forces(pl_backend *b, const pl_stage *stage, double *const *u, const double *x,
+                           double *force);
+void pl_cpu_contact_velocities(pl_backend *b, const pl_stage *stage, const pl_contact_end *end);
+void pl_cpu_inner_acceleration(pl_backend *b, const pl_stage *stage, const double *x,
+                               const double *gradient, const double *contact, double *out);
+void pl_cpu_pin_velocities(pl_backend *b, double time, double span, double *v);
+
 /* cpu_weights.c */
 pl_status pl_cpu_use_model(pl_backend *b, const pl_model *model);
 void pl_cpu_concavity(pl_backend *b, int32_t group, const double *z, double *out);

@@ -1,0 +1,29 @@
+/* TR-BDF2 (Brown 2018, section 4.3): the trapezoidal rule to t + g h, then BDF2 over t, t + g h and
+ * t + h, with g = 2 - sqrt(2): both stages have a = 1 - 1/sqrt(2) and so the same matrix, and stiff
+ * modes are gone after a step. In the second
+ *
+ *     xp = x(n+g) + w (x(n+g) - x(n)),  w = (1 - g)^2 / (g (2 - g)) = 0.2071068,
+ *
+ * and likewise vp (eq. 36). The force at the start is that at the end of the step before, by the
+ * impulse of its second stage (eq. 37), without what obstacles and pins pushed with. */
+#include "engine/integrators/integrator.h"
+
+#define ROOT_2 1.41421356237309504880
+
+static void predict(const pl_outset *o, int32_t stage)
+{
+    if (stage == 0)
+        pl_predict_theta(o);
+    else
+        pl_predict_backward(o, (ROOT_2 - 1) / 2);
+}
+
+const pl_integrator pl_tr_bdf2 = {.name = "tr_bdf2",
+                                  .stages = 2,
+                                  .a = 1 - 1 / ROOT_2,
+                                  .end = {2 - ROOT_2, 1},
+                                  .beyond = 1,
+                                  .looks_back = true,
+                                  .forces = true,
+                                  .predict = predict,
+                                  .finish = pl_finish_stage};

@@ -1,0 +1,17 @@
+/* The trapezoidal rule: the theta form with a = 1/2. It damps nothing, so what is stiff and was once
+ * disturbed swings on for ever, at the step's own rate. */
+#include "engine/integrators/integrator.h"
+
+static void predict(const pl_outset *o, int32_t stage)
+{
+    pl_predict_theta(o);
+}
+
+const pl_integrator pl_trapezoidal = {.name = "trapezoidal",
+                                      .stages = 1,
+                                      .a = 0.5,
+                                      .end = {1},
+                                      .beyond = 1,
+                                      .forces = true,
+                                      .predict = predict,
+                                      .finish = pl_finish_stage};
