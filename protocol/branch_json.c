@@ -62,7 +62,8 @@ static void check_request(const json_t *request, pl_faults *faults)
     const char *key;
     json_t *value;
     if (!json_is_object(request))
-        pl_faults_add(faults, "", "wrong_type", "no object", "an object: frame, scene", "");
+        pl_faults_add(faults, "", "wrong_type", "no object", "an object: frame or snapshot, scene",
+                      "");
     json_object_foreach((json_t *)request, key, value)
     {
         char pointer[96];
@@ -71,19 +72,26 @@ static void check_request(const json_t *request, pl_faults *faults)
             if (!json_is_integer(value) || json_integer_value(value) < 0)
                 pl_faults_add(faults, pointer, "wrong_type", "no such number",
                               "a frame, from 0; left out: the newest", "");
+        } else if (strcmp(key, "snapshot") == 0) {
+            if (!json_is_string(value))
+                pl_faults_add(faults, pointer, "wrong_type", "no text", "a snapshot's name", "");
+            else if (json_object_get(request, "frame"))
+                pl_faults_add(faults, pointer, "conflict", "frame and snapshot", "one of both",
+                              "a snapshot is of a frame");
         } else if (strcmp(key, "scene") == 0) {
             if (!json_is_object(value))
                 pl_faults_add(faults, pointer, "wrong_type", "no object", "a merge patch", "");
         } else {
-            pl_faults_add(faults, pointer, "unknown_key", key, "one of: frame, scene", "");
+            pl_faults_add(faults, pointer, "unknown_key", key, "one of: frame, snapshot, scene",
+                          "");
         }
     }
 }
 
 pl_decode_verdict pl_branch_decode(const char *text, size_t length, const char *scene_text,
-                                   size_t scene_length, int64_t *frame, char **scene,
-                                   pl_faults *faults)
+                                   size_t scene_length, pl_branch_request *out, pl_faults *faults)
 {
+    *out = (pl_branch_request){.frame = -1};
     json_error_t error;
     pl_decode_verdict verdict = PL_DECODE_INVALID;
     json_t *request = json_loadb(text, length, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
@@ -98,10 +106,11 @@ pl_decode_verdict pl_branch_decode(const char *text, size_t length, const char *
     else if (faults->total == 0)
         check_fixed(before, after, faults);
     if (verdict == PL_DECODE_INVALID && faults->total == 0) {
-        json_t *k = json_object_get(request, "frame");
-        *frame = k ? (int64_t)json_integer_value(k) : -1;
-        *scene = json_dumps(after, JSON_COMPACT);
-        verdict = *scene ? PL_DECODE_OK : PL_DECODE_NO_MEMORY;
+        json_t *k = json_object_get(request, "frame"), *name = json_object_get(request, "snapshot");
+        out->frame = k ? (int64_t)json_integer_value(k) : -1;
+        out->snapshot = name ? strdup(json_string_value(name)) : NULL;
+        out->scene = json_dumps(after, JSON_COMPACT);
+        verdict = out->scene && (out->snapshot || !name) ? PL_DECODE_OK : PL_DECODE_NO_MEMORY;
     }
     json_decref(before);
     json_decref(after);

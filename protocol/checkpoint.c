@@ -80,6 +80,11 @@ static uint64_t whole_size(const pl_checkpoint *c)
     return PL_CHECKPOINT_HEADER + c->payload_size + c->control_size + SEAL;
 }
 
+int64_t pl_checkpoint_file_size(const pl_checkpoint *c)
+{
+    return (int64_t)whole_size(c);
+}
+
 pl_status pl_checkpoint_decode(const void *bytes, size_t size, pl_checkpoint *out,
                                const void **payload)
 {
@@ -129,12 +134,12 @@ pl_status pl_checkpoint_read(int dir_fd, int slot, uint64_t limit, pl_checkpoint
     return PL_OK;
 }
 
-pl_status pl_checkpoint_peek(int dir_fd, int slot, pl_checkpoint *out)
+pl_status pl_checkpoint_peek_file(int dir_fd, const char *name, pl_checkpoint *out)
 {
     unsigned char header[PL_CHECKPOINT_HEADER];
     struct stat st;
     pl_checkpoint c;
-    int fd = openat(dir_fd, pl_checkpoint_name(slot), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    int fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
     if (fd < 0)
         return PL_IO;
     ssize_t got = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) ? pread(fd, header, sizeof header, 0)
@@ -148,20 +153,49 @@ pl_status pl_checkpoint_peek(int dir_fd, int slot, pl_checkpoint *out)
         whole_size(&c) != (uint64_t)st.st_size)
         return PL_INVALID;
     *out = c;
-    out->slot = slot;
     return PL_OK;
 }
 
-pl_status pl_checkpoint_check(int dir_fd, int slot, pl_checkpoint *out)
+pl_status pl_checkpoint_peek(int dir_fd, int slot, pl_checkpoint *out)
+{
+    pl_status status = pl_checkpoint_peek_file(dir_fd, pl_checkpoint_name(slot), out);
+    if (status == PL_OK)
+        out->slot = slot;
+    return status;
+}
+
+pl_status pl_checkpoint_last_control(int dir_fd, const char *name, int64_t *number)
+{
+    pl_checkpoint c;
+    unsigned char bytes[8];
+    *number = 0;
+    pl_status status = pl_checkpoint_peek_file(dir_fd, name, &c);
+    if (status != PL_OK || c.control_size == 0)
+        return status;
+    if (c.control_size < sizeof bytes)
+        return PL_INVALID;
+    int fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+    if (fd < 0)
+        return PL_IO;
+    off_t at = (off_t)(PL_CHECKPOINT_HEADER + c.payload_size);
+    bool got = pread(fd, bytes, sizeof bytes, at) == sizeof bytes;
+    int kept = errno;
+    close(fd);
+    errno = kept;
+    *number = got ? (int64_t)pl_get_u64(bytes) : 0;
+    return got ? PL_OK : PL_IO;
+}
+
+pl_status pl_checkpoint_check_file(int dir_fd, const char *name, pl_checkpoint *out)
 {
     /* Bytes with their own CRC behind them have the CRC that four zeros have, whatever they are. */
     const uint32_t residue = pl_crc32c(0, "\0\0\0", 4);
     pl_checkpoint c;
     pl_file_sum sum;
-    pl_status status = pl_checkpoint_peek(dir_fd, slot, &c);
+    pl_status status = pl_checkpoint_peek_file(dir_fd, name, &c);
     if (status != PL_OK)
         return status;
-    int fd = openat(dir_fd, pl_checkpoint_name(slot), O_RDONLY | O_CLOEXEC);
+    int fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     if (fd < 0)
         return PL_IO;
     status = pl_file_sum_read(fd, &sum);
@@ -172,6 +206,14 @@ pl_status pl_checkpoint_check(int dir_fd, int slot, pl_checkpoint *out)
         status = PL_INVALID;
     if (status == PL_OK)
         *out = c;
+    return status;
+}
+
+pl_status pl_checkpoint_check(int dir_fd, int slot, pl_checkpoint *out)
+{
+    pl_status status = pl_checkpoint_check_file(dir_fd, pl_checkpoint_name(slot), out);
+    if (status == PL_OK)
+        out->slot = slot;
     return status;
 }
 

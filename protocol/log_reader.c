@@ -425,6 +425,9 @@ pl_log_verdict pl_log_notes(pl_log_reader *r, int64_t frame, pl_log_see see, voi
         return PL_LOG_NOT_YET;
     uint64_t begin = notes_begin(r, frame);
     pl_log_verdict verdict = pl_log_find(r, frame, PL_LOG_FRAME, &range);
+    /* Where the frame was thinned out, its notes are before its metrics. */
+    if (verdict == PL_LOG_PRUNED || verdict == PL_LOG_CORRUPT)
+        verdict = pl_log_find(r, frame, PL_LOG_METRICS, &range);
     if (verdict != PL_LOG_OK)
         return verdict;
     pl_record_walk w = {.fd = range.fd, .at = begin, .limit = range.offset};

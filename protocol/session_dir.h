@@ -14,6 +14,7 @@
  *   head.json        attempt and its chain of segments           worker, by rename
  *   log/AAAA-SSSS.seg, .idx   records, and one entry a frame     worker
  *   checkpoint-A.bin, -B.bin   states to go on from (checkpoint.h)   worker, by rename
+ *   snapshots/       states that are kept by name (snapshot.h)   daemon
  *   exit.json        how the attempt ended                       worker, by rename
  *   verdict.json     how it ended without an exit.json (server/verdict.h)   daemon
  *   worker.log       what the worker said                        worker

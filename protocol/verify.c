@@ -9,6 +9,7 @@
 #include "protocol/sealed.h"
 #include "protocol/session_file.h"
 #include "protocol/sha256.h"
+#include "protocol/snapshot.h"
 #include "protocol/verify_parts.h"
 
 #include <dirent.h>
@@ -302,26 +303,54 @@ static void check_control(pl_verifier *v)
 /* ---- checkpoints
  * --------------------------------------------------------------------------------- */
 
-static void check_checkpoint(pl_verifier *v, int slot)
+static void check_checkpoint(pl_verifier *v, const char *name, const pl_damage_words *words)
 {
-    static const pl_damage_words words = {
-        "every frame",
-        "None is needed: a run goes on from the checkpoint before, or from frame 0."};
-    const char *name = pl_checkpoint_name(slot);
     pl_checkpoint c;
     struct stat st;
     if (fstatat(v->dir_fd, name, &st, 0) != 0)
         return;
     v->report->files++;
     v->report->bytes += (uint64_t)st.st_size;
-    pl_status status = pl_checkpoint_check(v->dir_fd, slot, &c);
+    pl_status status = pl_checkpoint_check_file(v->dir_fd, name, &c);
     /* While a worker lives the file may be replaced as it is looked at. */
     if (status != PL_OK && v->report->live)
-        status = pl_checkpoint_check(v->dir_fd, slot, &c);
+        status = pl_checkpoint_check_file(v->dir_fd, name, &c);
     if (status == PL_IO)
-        document_damage(v, name, &words);
+        document_damage(v, name, words);
     else if (status == PL_INVALID)
-        pl_verifier_damage(v, name, -1, -1, &words, "is damaged: one of its CRC-32C is wrong");
+        pl_verifier_damage(v, name, -1, -1, words, "is damaged: one of its CRC-32C is wrong");
+}
+
+static void check_checkpoints(pl_verifier *v)
+{
+    static const pl_damage_words words = {
+        "every frame",
+        "None is needed: a run goes on from the checkpoint before, or from frame 0."};
+    for (int slot = 0; slot < PL_CHECKPOINT_SLOTS; slot++)
+        check_checkpoint(v, pl_checkpoint_name(slot), &words);
+}
+
+/* States that are kept by name: what describes each, and its checkpoint. */
+static void check_snapshots(pl_verifier *v)
+{
+    static const pl_damage_words words = {"every frame, and the other snapshots",
+                                          "Delete the snapshot; make it again from its frame."};
+    char names[PL_SNAPSHOTS_MAX][PL_SNAPSHOT_NAME + 1], path[PL_SNAPSHOT_NAME + 20];
+    int count = pl_snapshot_names(v->dir_fd, false, names);
+    for (int i = 0; i < count; i++) {
+        pl_snapshot s;
+        pl_snapshot_file(names[i], path);
+        v->report->files++;
+        errno = 0;
+        if (pl_snapshot_read(v->dir_fd, names[i], &s) != PL_OK) {
+            document_damage(v, path, &words);
+            continue;
+        }
+        if (s.checkpoint >= 0 && faccessat(v->dir_fd, path, F_OK, 0) != 0)
+            document_damage(v, path, &words);
+        pl_snapshot_clear(&s);
+        check_checkpoint(v, path, &words);
+    }
 }
 
 /* ---- the whole
@@ -355,8 +384,8 @@ pl_status pl_verify(int dir_fd, const pl_verify_options *options, pl_verify_repo
     pl_verify_log(&v);
     check_ending(&v);
     check_control(&v);
-    for (int slot = 0; slot < PL_CHECKPOINT_SLOTS; slot++)
-        check_checkpoint(&v, slot);
+    check_checkpoints(&v);
+    check_snapshots(&v);
     check_owned(&v, "session.json", v.options->from_daemon);
     check_owned(&v, "verdict.json", false);
     pl_head_clear(&v.head);

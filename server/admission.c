@@ -155,11 +155,11 @@ static void check_left(admission *a)
     if (!a->branch || a->outline.frames < 0) {
         return;
     }
-    a->outline.frames -= a->branch->frame;
+    a->outline.frames -= a->branch->origin.begins + a->branch->origin.frame;
     if (a->outline.frames < 1) {
         pl_faults_addf(&a->faults, "/scene/time", "nothing_left", "a time after that frame",
                        "give the branch a longer duration, or more steps", "frame %lld",
-                       (long long)a->branch->frame);
+                       (long long)a->branch->origin.frame);
     }
 }
 

@@ -6,13 +6,14 @@
 #define PLIANT_SERVER_BRANCH_H
 
 #include "server/admission.h"
+#include "server/origin.h"
 
 struct pl_branch {
+    pl_daemon *daemon;
     pl_session *session; /* the other one */
-    int64_t frame;
-    char *scene;  /* the edited one */
-    char *before; /* the other's */
-    char *start;  /* start.json */
+    pl_origin origin;    /* where it begins */
+    char *scene;         /* the edited one */
+    char *before;        /* the other's */
     size_t before_size;
 };
 

@@ -108,8 +108,7 @@ void pl_handle_control(pl_request *r)
 /* ---- the list ----------------------------------------------------------------------------------
  */
 
-/* The `control` of a frame's metrics, or of the next one's that can be read before `end`; 0: none. */
-static int64_t control_at(pl_log_reader *reader, int64_t frame, int64_t end)
+int64_t pl_control_in_effect(pl_log_reader *reader, int64_t frame, int64_t end)
 {
     for (int tries = 0; frame < end && tries < 64; frame++, tries++) {
         char *text;
@@ -123,7 +122,7 @@ static int64_t control_at(pl_log_reader *reader, int64_t frame, int64_t end)
         free(text);
         return number;
     }
-    return 0;
+    return -1;
 }
 
 /* The first frame from `from` on whose metrics name this control or a later one; `end` where there is
@@ -132,7 +131,7 @@ static int64_t first_frame_of(pl_log_reader *reader, int64_t number, int64_t fro
 {
     while (from < end) {
         int64_t middle = from + (end - from) / 2;
-        if (control_at(reader, middle, end) >= number) {
+        if (pl_control_in_effect(reader, middle, end) >= number) {
             end = middle;
         } else {
             from = middle + 1;

@@ -5,10 +5,15 @@
 #ifndef PLIANT_SERVER_CONTROLS_H
 #define PLIANT_SERVER_CONTROLS_H
 
+#include "protocol/log.h"
 #include "server/http.h"
 
 void pl_handle_control(pl_request *r);
 void pl_handle_controls(pl_request *r); /* those that it had, and from which frame on */
 void pl_handle_step(pl_request *r);
+
+/* The number of the control that is in effect at a frame, 0 for none, by its metrics or by those of the next
+ * frame before `end` that can be read; -1 where none can. */
+int64_t pl_control_in_effect(pl_log_reader *reader, int64_t frame, int64_t end);
 
 #endif

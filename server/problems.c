@@ -50,6 +50,8 @@ const pl_problem pl_problems[] = {
      "PUT it: a hash alone gives nobody a file, even where another user has sent the same."},
     {404, "no_such_device", "Sessions run on no device of this name.",
      "GET /v1/devices lists them."},
+    {404, "no_such_snapshot", "The session has no snapshot of this name.",
+     "GET /v1/sessions/{id}/snapshots lists them."},
     {404, "no_such_frame", "The session has not, and will not have, this frame.",
      "The detail says which are there."},
     {404, "no_such_file", "The session has no such file.", "It ended before it could be written."},
@@ -64,6 +66,10 @@ const pl_problem pl_problems[] = {
      "place."},
     {422, "invalid_control", "The control does not fit the session's scene.",
      "Every fault names what is wrong by a JSON pointer; names are those of the scene."},
+    {409, "no_way_back", "The frame can not be computed again.",
+     "A branch or snapshot needs a checkpoint that is not after its frame, or all that controls "
+     "changed before it; retention may have taken that. Take a later frame; make snapshots of "
+     "those that will matter."},
     {409, "too_many_controls", "The session has had as many controls as its log holds.",
      "Branch or submit a session of its own to go on steering."},
     {409, "session_over", "The session has ended, and what was asked needs one that has not.",

@@ -1,6 +1,7 @@
 #include "server/quota.h"
 
 #include "protocol/json.h"
+#include "protocol/snapshot.h"
 #include "server/grants.h"
 #include "server/sessions.h"
 #include "server/streams.h"
@@ -39,12 +40,17 @@ static int64_t directory_bytes(const char *path)
 
 static int64_t session_bytes(pl_session *s)
 {
-    char log[PATH_MAX + 8];
+    static const char *const folders[] = {"log", PL_SNAPSHOT_FOLDER, "parent"};
     int64_t now = pl_monotonic_ms(), seen = atomic_load(&s->bytes_ms);
     bool over = pl_state_terminal((pl_session_state)atomic_load(&s->state));
     if (!seen || now - seen > (over && atomic_load(&s->bytes_final) ? DONE_FRESH_MS : FRESH_MS)) {
-        snprintf(log, sizeof log, "%s/log", s->directory);
-        atomic_store(&s->bytes, directory_bytes(s->directory) + directory_bytes(log));
+        int64_t bytes = directory_bytes(s->directory);
+        for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+            char path[PATH_MAX + 16];
+            snprintf(path, sizeof path, "%s/%s", s->directory, folders[i]);
+            bytes += directory_bytes(path);
+        }
+        atomic_store(&s->bytes, bytes);
         atomic_store(&s->bytes_ms, now);
         atomic_store(&s->bytes_final, over);
     }
@@ -159,6 +165,14 @@ void pl_quota_release(pl_quota_hold *hold)
         pthread_mutex_unlock(&hold_mutex);
         hold->user = NULL;
     }
+}
+
+bool pl_quota_allows_bytes(pl_request *r, const char *owner, int64_t bytes)
+{
+    pl_daemon *d = pl_request_daemon(r);
+    int64_t most = pl_tenants_limits(d->tenants, owner).value[PL_LIMIT_BYTES];
+    int64_t used = most < INT64_MAX ? stored_bytes(d, owner) : 0;
+    return used + bytes <= most || refuse(r, PL_LIMIT_BYTES, used + bytes, most);
 }
 
 bool pl_quota_allows_mesh(pl_request *r, int64_t bytes)

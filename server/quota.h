@@ -19,6 +19,8 @@ typedef struct pl_quota_hold {
 bool pl_quota_hold_session(pl_request *r, int64_t cores, pl_quota_hold *hold);
 void pl_quota_release(pl_quota_hold *hold);
 
+/* Whether so many bytes may be added to a session of this owner; otherwise 403 is replied. */
+bool pl_quota_allows_bytes(pl_request *r, const char *owner, int64_t bytes);
 /* Whether a mesh of so many bytes may be added; otherwise 403 is replied. */
 bool pl_quota_allows_mesh(pl_request *r, int64_t bytes);
 

@@ -8,6 +8,7 @@
 #include "server/admission.h"
 #include "server/auth.h"
 #include "server/control_log.h"
+#include "server/origin.h"
 #include "server/session_view.h"
 #include "server/verdict.h"
 #include "server/tail.h"
@@ -81,7 +82,8 @@ static bool read_scene(int dir_fd, pl_rebuilt *r)
     free(text);
     pl_faults_clear(&faults);
     if (good) {
-        r->row.frames = outline.frames;
+        int64_t before = outline.frames >= 0 ? pl_origin_begins(dir_fd) : 0;
+        r->row.frames = outline.frames - before;
         r->row.cores = outline.cores > 0 ? outline.cores : 1;
         r->row.memory = r->row.memory_limit = outline.memory;
         r->row.time_limit = outline.time_limit;

@@ -46,7 +46,28 @@ static const pl_reply_field webhook_secret_fields[] = {
 };
 static const pl_reply_field branch_request_fields[] = {
     {"frame?", "integer", "where it begins; left out: at the newest"},
+    {"snapshot?", "string", "the same by a snapshot's name"},
     {"scene?", "object", "a merge patch (RFC 7396) on the session's scene"},
+    {0},
+};
+static const pl_reply_field snapshot_fields[] = {
+    {"name", "string", "to branch from it by"},
+    {"session", "string", "which"},
+    {"frame", "integer", "that it is of"},
+    {"checkpoint", "integer?", "the frame that is computed from; null: the session's beginning"},
+    {"bytes", "integer", "that it keeps, which count as the session's"},
+    {"class", "string", "the numerics class of the checkpoint; empty without one"},
+    {"created", "string", "RFC 3339"},
+    {0},
+};
+static const pl_reply_field snapshot_request_fields[] = {
+    {"name", "string", "letters, digits, and after the first also . _ -, at most 64"},
+    {"frame?", "integer", "left out: the newest"},
+    {0},
+};
+static const pl_reply_field snapshot_list_fields[] = {
+    {"items", "[]#Snapshot", "by name"},
+    {"next", "string?", "null: all are here"},
     {0},
 };
 static const pl_reply_field control_fields[] = {
@@ -533,6 +554,9 @@ const pl_reply_table pl_reply_tables[] = {
     {"BranchRequest", "Where a branch begins, and what is another in it.", branch_request_fields},
     {"ControlRequest", "What is to change: parameters.control of GET /v1/capabilities.", NULL},
     {"Step", "A step that was taken.", step_fields},
+    {"Snapshot", "A state of a session that is kept by name.", snapshot_fields},
+    {"SnapshotRequest", "What is to be kept, and how it is called.", snapshot_request_fields},
+    {"SnapshotList", "A session's snapshots.", snapshot_list_fields},
     {"Scene", "A scene; GET /v1/schema/scene has its schema.", NULL},
     {"Capabilities", "What this version can do, and every parameter of a scene.", NULL},
     {"Schema", "A JSON Schema (2020-12).", NULL},

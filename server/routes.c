@@ -19,6 +19,7 @@
 #include "server/problems.h"
 #include "server/queue.h"
 #include "server/quota.h"
+#include "server/snapshots.h"
 #include "server/streams.h"
 #include "server/tenant_api.h"
 #include "server/web.h"
@@ -72,6 +73,16 @@ const pl_route pl_routes[] = {
      PL_TAKES_JSON, .produces = JSON, .query = {"group"}, .replies = "201 Session",
      .body = "#BranchRequest",
      .summary = "A session that begins where this one was at a frame, with an edited scene"},
+    {"GET", SESSION "/snapshots", pl_handle_snapshots, PL_RUN_FILES, PL_SCOPE_READ,
+     .produces = JSON, .replies = "200 SnapshotList",
+     .summary = "States of a session that are kept by name"},
+    {"POST", SESSION "/snapshots", pl_handle_snapshot_create, PL_RUN_FILES, PL_SCOPE_SUBMIT,
+     PL_TAKES_JSON, .produces = JSON, .replies = "201 Snapshot", .body = "#SnapshotRequest",
+     .summary = "Keep the newest frame's state, or another's, by name, to branch from it later"},
+    {"GET", SESSION "/snapshots/{name}", pl_handle_snapshot, PL_RUN_FILES, PL_SCOPE_READ,
+     .produces = JSON, .replies = "200 Snapshot", .summary = "One snapshot"},
+    {"DELETE", SESSION "/snapshots/{name}", pl_handle_snapshot_delete, PL_RUN_FILES,
+     PL_SCOPE_SUBMIT, .produces = JSON, .replies = "204", .summary = "Remove a snapshot"},
     {"GET", SESSION "/controls", pl_handle_controls, PL_RUN_FILES, PL_SCOPE_READ, .produces = JSON,
      .query = {"limit", "cursor"}, .replies = "200 ControlList",
      .summary = "The controls that it had, oldest first, and the first frame of each"},

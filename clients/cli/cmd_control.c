@@ -81,9 +81,12 @@ int pl_command_control(pl_cli *cli)
 int pl_command_branch(pl_cli *cli)
 {
     int64_t frame;
-    char id[PL_ID_TEXT], at[48] = "", *body = NULL;
+    char id[PL_ID_TEXT], at[112] = "", *body = NULL;
+    const char *snapshot = pl_cli_option(cli, "--snapshot");
     if (!pl_cli_integer(cli, "--frame", 0, INT64_MAX / 4, 0, &frame))
         return PL_EXIT_USAGE;
+    if (snapshot && strcspn(snapshot, "\"\\") != strlen(snapshot))
+        return pl_cli_fail(cli, PL_EXIT_USAGE, "'%.64s' is no snapshot's name", snapshot);
     char *patch = cli->argument_count > 1 ? read_control(cli->arguments[1]) : strdup("{}");
     if (!patch)
         return pl_cli_fail(cli, PL_EXIT_USAGE, "%s: %s", cli->arguments[1], strerror(errno));
@@ -91,6 +94,8 @@ int pl_command_branch(pl_cli *cli)
     char *path = status == PL_EXIT_OK ? pl_api_path("/v1/sessions/%s/branch", id) : NULL;
     if (pl_cli_option(cli, "--frame"))
         snprintf(at, sizeof at, "\"frame\": %" PRId64 ", ", frame);
+    if (snapshot)
+        snprintf(at + strlen(at), sizeof at - strlen(at), "\"snapshot\": \"%.64s\", ", snapshot);
     if (path && asprintf(&body, "{%s\"scene\": %s}", at, patch) < 0)
         status = pl_cli_fail(cli, PL_EXIT_FAILED, "out of memory");
     pl_http_answer answer;

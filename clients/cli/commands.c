@@ -239,8 +239,19 @@ const pl_command pl_commands[] = {
          "  {\"name\": \"softer\", \"materials\": {\"rubber\": {\"young\": 5e4}}}\n"
          "Its bodies, time step and distance of frames stay. Frame 0 of the branch is that frame,\n"
          "computed once more; the id of the branch is printed.",
-     .options = {{"--frame", "K", "where it begins (the newest)"}},
+     .options = {{"--frame", "K", "where it begins (the newest)"},
+                 {"--snapshot", "NAME", "the same by a snapshot's name"}},
      .run = pl_command_branch},
+    {.name = "snapshot",
+     .arguments = "ID [NAME]",
+     .summary = "keep a session's state by name; without NAME list those that are kept",
+     .least = 1,
+     .most = 2,
+     .notes = "pliant branch ID --snapshot NAME begins a session there, also when retention has "
+              "taken\n"
+              "the frame. A snapshot's bytes count as the session's.",
+     .options = {{"--frame", "K", "of this frame (the newest)"}, {"--delete", NULL, "remove it"}},
+     .run = pl_command_snapshot},
     {.name = "step",
      .arguments = "ID...",
      .summary = "let sessions go on for a frame, and pause",

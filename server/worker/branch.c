@@ -4,10 +4,12 @@
 #include "protocol/json.h"
 #include "protocol/session_dir.h"
 #include "server/worker/gpu.h"
+#include "server/worker/recovery.h"
 #include "server/worker/worker_log.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -65,24 +67,58 @@ static pl_status open_parent(parent *p, int32_t threads, pl_faults *faults)
     return pl_steering_build(&p->steering, faults);
 }
 
-/* From its checkpoint, where that can be used; else from the beginning. */
+/* From its checkpoint. PL_UNSUPPORTED where there is none that can be used, which has been said. */
 static pl_status restore(parent *p, pl_faults *faults)
 {
     pl_checkpoint c;
     void *payload;
     pl_status status = pl_checkpoint_read(p->directory, 0, PL_CHECKPOINT_MAX_PAYLOAD, &c, &payload);
-    if (status != PL_OK)
-        return status == PL_NO_MEMORY ? status : PL_OK;
-    bool usable = c.frame <= p->frame && strcmp(c.numerics, pl_worker_class()) == 0;
-    if (usable)
-        status = pl_steering_restore(&p->steering, (char *)payload + c.payload_size,
-                                     (size_t)c.control_size, faults);
-    if (usable && status == PL_OK)
-        status = pl_state_restore(p->steering.state, payload, (size_t)c.payload_size);
-    if (usable && status == PL_OK)
-        p->reached = c.frame;
+    if (status == PL_NO_MEMORY)
+        return status;
+    if (status != PL_OK || c.frame > p->frame) {
+        if (status == PL_OK)
+            free(payload);
+        if (status == PL_OK || errno != ENOENT)
+            pl_worker_say("the checkpoint of the other session is no good and passed over");
+        return PL_UNSUPPORTED;
+    }
+    status = pl_recovery_put(&c, payload, &p->steering);
     free(payload);
+    if (status == PL_INVALID)
+        pl_faults_add(faults, "", "branch", "a checkpoint of another model",
+                      "that of the other session's scene and meshes",
+                      "the directory was changed since: branch again");
+    if (status == PL_OK && strcmp(c.numerics, pl_worker_class()) != 0)
+        pl_worker_say("the checkpoint of the other session is of numerics class '%s'; it goes on "
+                      "as '%s'",
+                      c.numerics, pl_worker_class());
+    if (status == PL_OK)
+        p->reached = c.frame;
     return status;
+}
+
+/* From where the other session itself began: as its scene says, or at a frame of a third. */
+static pl_status begin(parent *p, pl_faults *faults)
+{
+    int64_t step;
+    p->steering.last = 0;
+    if (pl_json_boolean(p->start, "from_branch", false) &&
+        faccessat(p->directory, "parent", F_OK, 0) != 0) {
+        pl_faults_add(faults, "", "branch", "no checkpoint that can be used here",
+                      "one, as how the other session began is not known any more",
+                      "branch from a later frame, of which there is a checkpoint");
+        return PL_INVALID;
+    }
+    return pl_branch_enter(p->directory, &p->steering, &step, faults);
+}
+
+static pl_status miss_control(const parent *p, pl_faults *faults)
+{
+    char got[64];
+    snprintf(got, sizeof got, "controls up to %lld", (long long)p->steering.last);
+    pl_faults_add(faults, "", "branch", got, "all that were in effect at the other's frame",
+                  "older ones were pruned: branch from a later frame");
+    return PL_INVALID;
 }
 
 /* What the other's log noted of a frame. */
@@ -98,6 +134,8 @@ static pl_status steer(parent *p, int64_t frame, size_t *next, pl_faults *faults
             break;
         if (number <= p->steering.last)
             continue;
+        if (number != p->steering.last + 1)
+            return miss_control(p, faults);
         char *text = pl_json_dump(pl_json_at(item, "change"), false);
         status = text ? pl_steering_take(&p->steering, number, text, strlen(text), faults)
                       : PL_NO_MEMORY;
@@ -122,6 +160,8 @@ static pl_status step_to_frame(parent *p, pl_faults *faults)
             pl_faults_add(faults, "", "branch", failure.message,
                           "the other session's frames once more", "");
     }
+    if (status == PL_OK && p->steering.last < pl_json_integer(p->start, "control", 0))
+        return miss_control(p, faults);
     return status == PL_FAILED ? PL_INVALID : status;
 }
 
@@ -159,6 +199,8 @@ pl_status pl_branch_enter(int directory, pl_steering *s, int64_t *step, pl_fault
     pl_status status = open_parent(&p, s->threads, faults);
     if (status == PL_OK)
         status = restore(&p, faults);
+    if (status == PL_UNSUPPORTED)
+        status = begin(&p, faults);
     int64_t from = p.reached;
     if (status == PL_OK)
         status = step_to_frame(&p, faults);

@@ -39,6 +39,35 @@ static int give(int parent, const char *name, uid_t uid)
     return failed;
 }
 
+enum { PARENTS_MAX = 16 };
+
+/* What a branch began with (branch.h). Its checkpoint is another session's, too, and its meshes are everybody's: they
+ * are made readable and keep their owners. */
+static int open_up(int parent, const char *name, uid_t uid, int depth)
+{
+    DIR *list = depth > 0 ? open_list(parent, name) : NULL;
+    int failed = list && fchown(dirfd(list), uid, uid) != 0;
+    for (struct dirent *e; list && !failed && (e = readdir(list));) {
+        struct stat st;
+        int fd = is_entry(e) ? openat(dirfd(list), e->d_name,
+                                      O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
+                             : -1;
+        failed = fd >= 0 && fstat(fd, &st) != 0;
+        if (fd >= 0 && !failed && S_ISREG(st.st_mode)) {
+            failed = fchmod(fd, 0444) != 0;
+        } else if (fd >= 0 && !failed && S_ISDIR(st.st_mode)) {
+            failed = open_up(dirfd(list), e->d_name, uid, depth - 1);
+        }
+        if (fd >= 0) {
+            close(fd);
+        }
+    }
+    if (list) {
+        closedir(list);
+    }
+    return failed;
+}
+
 static int make_readable(int parent, const char *name)
 {
     DIR *list = open_list(parent, name);
@@ -61,8 +90,8 @@ static int make_readable(int parent, const char *name)
 pl_status pl_drop_to(int directory, uid_t uid)
 {
     if (give(directory, "log", uid) || make_readable(directory, "meshes") ||
-        give(directory, ".", uid) || setgroups(0, NULL) != 0 || setresgid(uid, uid, uid) != 0 ||
-        setresuid(uid, uid, uid) != 0) {
+        open_up(directory, "parent", uid, PARENTS_MAX) || give(directory, ".", uid) ||
+        setgroups(0, NULL) != 0 || setresgid(uid, uid, uid) != 0 || setresuid(uid, uid, uid) != 0) {
         return PL_IO;
     }
     /* It must not be possible to take it back. */

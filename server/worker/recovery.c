@@ -46,8 +46,7 @@ void pl_recovery_clean(int directory)
 /* ---- restoring ---------------------------------------------------------------------------------
  */
 
-/* Put a checkpoint's payload into the state. A state that took half of a payload is replaced. */
-static pl_status put(const pl_checkpoint *c, const char *payload, pl_steering *steering)
+pl_status pl_recovery_put(const pl_checkpoint *c, const char *payload, pl_steering *steering)
 {
     pl_faults faults = {0};
     bool same_class = strcmp(c->numerics, pl_worker_class()) == 0;
@@ -61,7 +60,8 @@ static pl_status put(const pl_checkpoint *c, const char *payload, pl_steering *s
     status = pl_state_restore(steering->state, payload, (size_t)c->payload_size);
     if (status != PL_INVALID)
         return status;
-    pl_worker_say("%s: the state in it does not fit the model", pl_checkpoint_name(c->slot));
+    pl_worker_say("the state in the checkpoint of frame %lld does not fit the model",
+                  (long long)c->frame);
     pl_state *fresh;
     status = pl_state_create(steering->model, steering->threads, &fresh);
     if (status != PL_OK)
@@ -95,7 +95,7 @@ static pl_status restore_slot(int directory, int slot, pl_steering *steering, in
                       pl_checkpoint_name(slot), (long long)c.frame);
         status = PL_UNSUPPORTED;
     } else {
-        status = put(&c, payload, steering);
+        status = pl_recovery_put(&c, payload, steering);
         if (status == PL_OK)
             *found = c;
     }

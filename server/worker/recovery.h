@@ -27,6 +27,11 @@ void pl_recovery_clean(int directory);
 pl_status pl_recovery_restore(int directory, pl_steering *steering, int64_t committed,
                               pl_checkpoint *found);
 
+/* Put a checkpoint's payload into the state, and what controls had changed into the model. PL_INVALID: it is
+ * of this numerics class and of another model. PL_UNSUPPORTED: it does not fit, and the state is a fresh one
+ * (a state that took half of a payload is replaced). PL_NO_MEMORY. */
+pl_status pl_recovery_put(const pl_checkpoint *c, const char *payload, pl_steering *steering);
+
 typedef struct pl_comparison {
     pl_log_reader *reader; /* NULL: closed */
     bool on;               /* false: nothing is compared any more */

@@ -218,6 +218,18 @@ START_TEST(cancelled_session_is_no_success)
     char other[40];
     snprintf(other, sizeof other, "%.32s", pliant_out);
     ck_assert_int_eq(pliant("delete %s", other), 0);
+    ck_assert_int_eq(pliant("snapshot %s early --frame 1", id), 0);
+    ck_assert_ptr_nonnull(strstr(pliant_out, "early"));
+    ck_assert_int_ne(pliant("snapshot %s early", id), 0);
+    ck_assert_ptr_nonnull(strstr(pliant_err, "has a snapshot 'early'"));
+    ck_assert_int_eq(pliant("snapshot %s", id), 0);
+    ck_assert_ptr_nonnull(strstr(pliant_out, "frame 1 "));
+    ck_assert_int_eq(pliant("branch %s --snapshot early", id), 0);
+    snprintf(other, sizeof other, "%.32s", pliant_out);
+    ck_assert_int_eq(pliant("delete %s", other), 0);
+    ck_assert_int_eq(pliant("snapshot %s early --delete", id), 0);
+    ck_assert_int_ne(pliant("branch %s --snapshot early", id), 0);
+    ck_assert_ptr_nonnull(strstr(pliant_err, "no snapshot of this name"));
     ck_assert_int_eq(pliant("probes %s", id), 0);
     ck_assert_str_eq(pliant_out, "");
     ck_assert_int_eq(pliant("cancel %s", id), 0);

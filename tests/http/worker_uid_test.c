@@ -68,6 +68,19 @@ static void post_as(const char *secret, char id[33])
     free(scene);
 }
 
+/* A branch of its own session: what that began with is the worker's to read, too. */
+static void branch_as(const char *secret, const char *id, int frame, char out[33])
+{
+    char target[96], body[96];
+    snprintf(target, sizeof target, "/v1/sessions/%s/branch", id);
+    snprintf(body, sizeof body, "{\"frame\": %d, \"scene\": {\"time\": {\"steps\": 300}}}", frame);
+    http_reply *r = tenant_call(d, secret, "POST", target, NULL, body);
+    http_expect(r, 201);
+    snprintf(out, 33, "%s", json_text(r->json, "id"));
+    http_reply_free(r);
+    session_await(d, out, "succeeded");
+}
+
 static void ask(const char *id, const char *what)
 {
     char target[96];
@@ -116,6 +129,9 @@ START_TEST(a_worker_is_its_users)
     json_t *paused = session_show(d, one);
     ck_assert_str_eq(json_text(paused, "message"), ""); /* not killed for being deaf */
     json_decref(paused);
+    char first[33], second[33];
+    branch_as(alice, one, 1, first);
+    branch_as(alice, first, 1, second); /* with a parent of its parent */
     ask(one, "resume");
     session_await(d, one, "running");
     ck_assert_uint_eq(uid_of_worker(one), a);

@@ -200,6 +200,14 @@ class StreamsTest(unittest.TestCase):
         self.assertEqual((branch.wait(20, check=True).name, found[0]), ("lighter", self.values[10]))
         self.assertNotEqual(found[1], self.values[11])
 
+    def test_a_snapshot(self):
+        self.assertEqual(self.done.snapshot("ten", 10)["frame"], 10)
+        self.assertEqual([s["name"] for s in self.done.snapshots()], ["ten"])
+        branch = self.done.branch(snapshot="ten").wait(20, check=True)
+        self.assertEqual(branch.frame(0).positions.tolist(), self.values[10])
+        self.done.delete_snapshot("ten")
+        self.assertEqual(self.done.snapshots(), [])
+
     def test_metrics_and_everything(self):
         metrics = list(self.done.metrics(start=2))
         self.assertEqual([m["frame"] for m in metrics], list(range(2, 41)))

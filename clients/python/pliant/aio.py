@@ -163,9 +163,18 @@ class Session:
     async def control(self, change: Any = None, **parts: Any) -> Dict[str, Any]:
         return await self._threads.call(self.sync.control, change, **parts)
 
-    async def branch(self, frame: int, scene: Any = None, **more: Any) -> "Session":
+    async def branch(self, frame: Any = None, scene: Any = None, **more: Any) -> "Session":
         made = await self._threads.call(self.sync.branch, frame, scene, **more)
         return Session(self._threads, made)
+
+    async def snapshot(self, name: str, frame: Any = None) -> Dict[str, Any]:
+        return await self._threads.call(self.sync.snapshot, name, frame)
+
+    async def snapshots(self) -> Any:
+        return await self._threads.call(self.sync.snapshots)
+
+    async def delete_snapshot(self, name: str) -> None:
+        await self._threads.call(self.sync.delete_snapshot, name)
 
     async def patch(self, **changes: Any) -> "Session":
         await self._threads.call(self.sync.patch, **changes)

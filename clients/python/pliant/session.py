@@ -167,16 +167,42 @@ class Session:
         return control
 
     def branch(
-        self, frame: int, scene: Optional[Mapping[str, Any]] = None, key: Optional[str] = None
+        self,
+        frame: Optional[int] = None,
+        scene: Optional[Mapping[str, Any]] = None,
+        key: Optional[str] = None,
+        snapshot: Optional[str] = None,
     ) -> "Session":
-        """A new session that begins where this one was at a frame, with a merge patch of its
-        scene."""
-        body: Dict[str, Any] = {"frame": frame}
+        """A new session that begins where this one was at a frame (the newest) or at a
+        snapshot of it, with a merge patch of its scene."""
+        body: Dict[str, Any] = {}
+        if frame is not None:
+            body["frame"] = frame
+        if snapshot is not None:
+            body["snapshot"] = snapshot
         if scene is not None:
             body["scene"] = scene
         headers = {"Idempotency-Key": key or uuid.uuid4().hex}
         document = self._post("branch", value=body, headers=headers, again=True)
         return Session(self._transport, document)
+
+    def snapshot(self, name: str, frame: Optional[int] = None) -> Dict[str, Any]:
+        """Keep its state at a frame (the newest) by name, to branch from it whatever
+        retention takes."""
+        value: Dict[str, Any] = {"name": name}
+        if frame is not None:
+            value["frame"] = frame
+        kept: Dict[str, Any] = self._post("snapshots", value=value)
+        return kept
+
+    def snapshots(self) -> List[Dict[str, Any]]:
+        """Those that are kept: name, frame, bytes, created, ..."""
+        listed = self._transport.json("GET", self._path("snapshots"))
+        items: List[Dict[str, Any]] = listed["items"]
+        return items
+
+    def delete_snapshot(self, name: str) -> None:
+        self._transport.request("DELETE", self._path("snapshots", name))
 
     def patch(self, **changes: Any) -> "Session":
         """Change name, labels, metadata or priority, by a merge patch: None takes a label back. It
