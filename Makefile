@@ -86,6 +86,10 @@ ENGINE_OBJ := $(call obj,$(ENGINE_SRC)) \
 PROGRAMS := $(addprefix $(BUILD)/,$(if $(SERVER_SRC),pliantd) \
             $(if $(wildcard server/worker/worker_main.c),pliant-worker) \
             $(if $(wildcard server/worker/preflight_main.c),pliant-preflight) $(if $(CLI_SRC),pliant))
+# Printed by the programs themselves, from the tables that --help prints.
+ifeq ($(SAN)$(ARCH),$(shell uname -m))
+MANUALS := $(BUILD)/pliant.1 $(BUILD)/pliantd.1
+endif
 NVCC ?= $(firstword $(shell command -v nvcc) $(wildcard /usr/local/cuda/bin/nvcc))
 ifneq ($(NVCC),)
 ifeq ($(SAN)$(ARCH),$(shell uname -m))
@@ -115,7 +119,7 @@ include clients/web/web.mk
 
 ##@ Building
 .PHONY: all
-all: deps $(PROGRAMS) compile_commands.json ## build every program into build/
+all: deps $(PROGRAMS) $(MANUALS) compile_commands.json ## build every program into build/, and pliant.1, pliantd.1
 
 # What is for a machine with a GPU wants a C compiler, make and nvcc, and installs nothing.
 .PHONY: deps
@@ -187,6 +191,8 @@ $(BUILD)/pliant-worker: $(BUILD)/obj/server/worker/worker_main.o $(BUILD)/libwor
 # The preflight links no BLAS: its start costs a millisecond, and a mesh parser is near no solver.
 $(BUILD)/pliant-preflight: $(BUILD)/obj/server/worker/preflight_main.o $(BUILD)/libworker.a $(BUILD)/libprotocol.a $(BUILD)/libengine.a
 	$(CC) -o $@ $< $(BUILD)/libworker.a $(BUILD)/libprotocol.a $(BUILD)/libengine.a $(LDFLAGS_ALL) $(LIBS_PROTOCOL)
+$(BUILD)/pliant.1 $(BUILD)/pliantd.1: %.1: %
+	$< --man > $@
 $(BUILD)/pliant: $(call obj,$(CLI_SRC)) $(BUILD)/libprotocol.a
 	$(CC) -o $@ $(call obj,$(CLI_SRC)) $(BUILD)/libprotocol.a $(LDFLAGS_ALL) $(LIBS_CLI) $(LIBS_PROTOCOL)
 

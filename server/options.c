@@ -13,67 +13,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char help[] =
-    "pliantd - simulates deformable bodies for clients over HTTP\n"
-    "\n"
-    "usage: pliantd --state DIR [options]\n"
-    "       pliantd user|group|token --help    who may use it\n"
-    "\n"
-    "  --listen ADDRESS:PORT    where to listen (127.0.0.1:8080); port 0 picks a free one\n"
-    "  --listen unix:PATH       a unix socket, alone or beside an address: who connects is known "
-    "by\n"
-    "                           uid, as pliantd user create --uid says; root and the daemon's own\n"
-    "                           uid are its owner\n"
-    "  --tls-cert FILE          the address speaks TLS 1.2 or 1.3 with this certificate and chain\n"
-    "  --tls-key FILE           its key; both PEM, read again at SIGHUP\n"
-    "  --state DIR              sessions, meshes, database and the owner's token; made if missing\n"
-    "  --cores N                cores to give to sessions (all of this machine)\n"
-    "  --gpus auto|none|LIST    GPUs to give to sessions: all that the driver finds, or by their "
-    "places "
-    "or\n"
-    "                           UUIDs, such as 0,2 (auto)\n"
-    "  --gpu-plugin FILE        the plug-in that drives them (libpliant_cuda.so beside the "
-    "program)\n"
-    "  --no-auth                no token asked; on a loopback address only\n"
-    "  --behind-proxy           allow a non-loopback address: a proxy in front does TLS\n"
-    "  --allow-host NAME        one more name that a Host header may say; may be repeated\n"
-    "  --max-sessions-queued N  sessions that may check or wait at once (1000)\n"
-    "  --limit NAME=N,...       what a user may have, where nothing else is said of them: "
-    "sessions\n"
-    "                           (not ended), queued, cores (running), bytes, mesh_bytes (no "
-    "limits)\n"
-    "  --worker-uids A-B        workers give up root for a uid of this range, chosen by their "
-    "user's\n"
-    "                           name, and their session's directory is that uid's; needs root\n"
-    "  --max-body BYTES         largest JSON body (8388608)\n"
-    "  --max-mesh BYTES         largest mesh file (1073741824)\n"
-    "  --max-connections N      connections at once (1000)\n"
-    "  --idle-timeout SECONDS   until a connection that does nothing is closed (30)\n"
-    "  --patience SECONDS       until a worker that does not react to cancel or pause is killed "
-    "(10)\n"
-    "  --checkpoint-every SECONDS  how often workers save their state, at most (10)\n"
-    "  --restart-delays A,B,C   seconds before a crashed worker's 1st, 2nd and 3rd restart without "
-    "a\n"
-    "                           new checkpoint (1,10,60); a 4th crash fails the session\n"
-    "  --on-exit leave|stop     at SIGTERM: leave workers running for the next daemon (default), "
-    "or\n"
-    "                           stop them at a checkpoint, for containers and service managers "
-    "that\n"
-    "                           end every process; their sessions go on at the next start\n"
-    "  --webhook-allow RANGE    one more range of addresses, such as 10.1.0.0/16, that sessions'\n"
-    "                           webhooks may call; others but public ones are refused\n"
-    "  --webhook-delays A,B,... seconds before a webhook's 2nd, 3rd, ... try, at most 16\n"
-    "                           (1,5,30,120,600,3600,21600)\n"
-    "  --reindex                rebuild DIR/pliant.db from the session directories, and end; the\n"
-    "                           old one is kept as DIR/pliant.db.damaged-DATE\n"
-    "  --openapi                print the description of the HTTP API (OpenAPI 3.1), and end\n"
-    "  --log-level LEVEL        error, warn, info or debug (info)\n"
-    "  --help, --version\n"
-    "\n"
-    "The base URL is printed and written to DIR/url while the daemon runs; the token is in\n"
-    "DIR/token. SIGTERM ends it: streams end with reason shutdown; running sessions go on (see\n"
-    "--on-exit) and are taken up by the next daemon on the same state.\n";
-
 static pl_options_verdict wrong(const char *option, const char *got, const char *expected)
 {
     fprintf(stderr, "pliantd: %s: got '%s', expected %s\n", option, got ? got : "", expected);
@@ -184,6 +123,7 @@ enum {
     OPT_REINDEX,
     OPT_LEVEL,
     OPT_HELP,
+    OPT_MANUAL,
     OPT_VERSION
 };
 
@@ -215,6 +155,7 @@ static const struct option long_options[] = {
     {"reindex", no_argument, NULL, OPT_REINDEX},
     {"log-level", required_argument, NULL, OPT_LEVEL},
     {"help", no_argument, NULL, OPT_HELP},
+    {"man", no_argument, NULL, OPT_MANUAL},
     {"version", no_argument, NULL, OPT_VERSION},
     {NULL, 0, NULL, 0},
 };
@@ -391,7 +332,10 @@ static pl_options_verdict take(int option, const char *text, pl_options *o)
                    ? r
                    : wrong("--log-level", text, "error, warn, info or debug");
     case OPT_HELP:
-        fputs(help, stdout);
+        pl_options_help();
+        return PL_OPTIONS_DONE;
+    case OPT_MANUAL:
+        pl_options_manual();
         return PL_OPTIONS_DONE;
     case OPT_VERSION:
         puts("pliantd " PLIANT_VERSION);

@@ -58,4 +58,8 @@ pl_options_verdict pl_options_parse(int argc, char **argv, pl_options *out);
 
 bool pl_options_loopback(const pl_options *o); /* listens on this machine only */
 
+/* What --help and --man print, of one table (options_help.c). */
+void pl_options_help(void);
+void pl_options_manual(void);
+
 #endif

@@ -7,6 +7,7 @@
 
 #include "engine/fault.h"
 #include "protocol/json.h"
+#include "protocol/manual.h"
 
 #include <stdint.h>
 
@@ -22,14 +23,6 @@ enum {
     PL_EXIT_FILE = 7,         /* a file here could not be read or written */
     PL_EXIT_INTERRUPTED = 130 /* Ctrl-C here; the session goes on */
 };
-
-typedef struct pl_option {
-    const char *name; /* "--out" */
-    const char
-        *value; /* its name in the help, NULL: a flag; FILE, DIR and PATH are files, a|b|c all
-                          that there are */
-    const char *help;
-} pl_option;
 
 enum { PL_OPTIONS_MAX = 12, PL_ARGUMENTS_MAX = 1024 };
 
@@ -86,6 +79,10 @@ extern const pl_command pl_commands[];
 extern const pl_option pl_global_options[];
 /* What ends the help: ids, exit statuses. */
 extern const char pl_help_end[];
+/* --help, --help of a command, and --man (help.c). */
+void pl_help_print(void);
+void pl_help_print_command(const pl_command *command);
+void pl_help_print_manual(void);
 
 int pl_command_run(pl_cli *cli);
 int pl_command_submit(pl_cli *cli);
@@ -129,5 +126,6 @@ int pl_command_share(pl_cli *cli);
 int pl_command_login(pl_cli *cli);
 int pl_command_whoami(pl_cli *cli);
 int pl_command_version(pl_cli *cli);
+int pl_command_completion(pl_cli *cli);
 
 #endif

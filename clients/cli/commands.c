@@ -12,6 +12,7 @@ const pl_option pl_global_options[] = {
     {"--state", "DIR", "a daemon's state directory on this machine (~/.local/state/pliant)"},
     {"--json", NULL, "machine-readable output"},
     {"--help", NULL, "also after a command"},
+    {"--man", NULL, "the manual page: pliant --man | man -l -"},
     {"--version", NULL, "this program's version"},
     {NULL, NULL, NULL},
 };
@@ -62,7 +63,7 @@ const pl_command pl_commands[] = {
      .arguments = "",
      .summary = "sessions, newest first",
      .most = 0,
-     .options = {{"--state", "S", "only those in state S: queued, running, paused, ..."},
+     .options = {{"--state", "STATE", "only those that are queued, running, paused, ..."},
                  {"--label", "K=V,...", "only those with these labels; K alone: with any value"},
                  {"--name", "TEXT", "only those whose name contains TEXT"},
                  {"--owner", "USER", "only those of one owner"},
@@ -92,8 +93,8 @@ const pl_command pl_commands[] = {
                  {"--follow", NULL, "wait for frames until the session ends (ID only)"},
                  {"--out", "DIR", "one frame_000012.npy a frame: float32 (vertices, 3)"},
                  {"--raw", "FILE", "the stream's records as they come (ID only); with it:"},
-                 {"--dtype", "D", "f32, f64 or u16 (as stored)"},
-                 {"--vertices", "V", "all (default) or surface"},
+                 {"--dtype", "f32|f64|u16", "of the values (as stored)"},
+                 {"--vertices", "all|surface", "which vertices (all)"},
                  {"--fields", "F", "position, velocity or both with a comma (as stored)"},
                  {"--max-fps", "N", "at most so many frames a second"},
                  {"--latest", NULL, "skip to the newest"}},
@@ -144,7 +145,7 @@ const pl_command pl_commands[] = {
          "npz  positions (frames, n, 3), time, frame, triangles, edges, tets: numpy.load reads it\n"
          "vtu  PATH.pvd and one .vtu a frame beside it: ParaView opens the .pvd\n"
          "png  a picture of one frame, drawn in software",
-     .options = {{"--format", "F", "npz, vtu or png (told from PATH's ending where left out)"},
+     .options = {{"--format", "npz|vtu|png", "told from PATH's ending where left out"},
                  {"--out", "PATH", "the file, or for vtu the .pvd file"},
                  RANGE_OPTIONS,
                  {"--frame", "K|last", "png: the frame to draw (last)"},
@@ -356,14 +357,14 @@ const pl_command pl_commands[] = {
                  {"--user", "NAME", "whose it is to be (yours)"}}},
     {.name = "server",
      .summary = "daemons by name, for --server NAME",
-     .verbs = (const pl_verb[]){{"list", "", "those that there are", 0, 0, pl_server_list},
-                                {"add", "NAME URL", "name one, or change it", 2, 2, pl_server_add},
-                                {"remove", "NAME",
-                                 "forget one, and the token that was written for it", 1, 1,
-                                 pl_server_remove},
-                                {"default", "NAME|none", "the one that is meant where none is said",
-                                 1, 1, pl_server_default},
-                                {0}},
+     .verbs =
+         (const pl_verb[]){{"list", "", "those that there are", 0, 0, pl_server_list},
+                           {"add", "NAME URL", "name one, or change it", 2, 2, pl_server_add},
+                           {"remove", "SERVER", "forget one, and the token that was written for it",
+                            1, 1, pl_server_remove},
+                           {"default", "SERVER|none", "the one that is meant where none is said", 1,
+                            1, pl_server_default},
+                           {0}},
      .notes = "They stand in $PLIANT_CONFIG (~/.config/pliant/config). URL is http://HOST:PORT,\n"
               "https://HOST:PORT or unix:PATH. The token is in a file that only you may read: one\n"
               "that is there (--token-file), or NAME.token beside the configuration with what\n"
@@ -381,6 +382,15 @@ const pl_command pl_commands[] = {
      .arguments = "",
      .summary = "what the daemon can do, every parameter with unit, range and default",
      .run = pl_command_capabilities},
+    {.name = "completion",
+     .arguments = "bash|zsh|fish",
+     .summary = "what makes a shell complete commands, options, ids and names",
+     .least = 1,
+     .most = 1,
+     .notes = "bash   source <(pliant completion bash), in ~/.bashrc\n"
+              "zsh    source <(pliant completion zsh), in ~/.zshrc after compinit\n"
+              "fish   pliant completion fish > ~/.config/fish/completions/pliant.fish",
+     .run = pl_command_completion},
     {.name = "version",
      .arguments = "",
      .summary = "versions of this program and of the daemon",

@@ -6,120 +6,8 @@
 
 #include <errno.h>
 #include <locale.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-static void print_option(const pl_option *o)
-{
-    char left[40];
-    snprintf(left, sizeof left, "%s%s%s", o->name, o->value ? " " : "", o->value ? o->value : "");
-    printf("  %-22s %s\n", left, o->help);
-}
-
-static void print_help(void)
-{
-    printf("pliant - simulate deformable bodies, here or on a daemon\n\n"
-           "usage: pliant [--server URL|NAME] [--token T] [--json] COMMAND ...\n\n");
-    for (const pl_command *c = pl_commands; c->name; c++)
-        printf("  %-13s %s\n", c->name, c->summary);
-    printf("\noptions of every command:\n");
-    for (const pl_option *o = pl_global_options; o->name; o++)
-        print_option(o);
-    printf("\n%s", pl_help_end);
-}
-
-static void print_command_help(const pl_command *c)
-{
-    const char *arguments = c->verbs ? "VERB ..." : c->arguments;
-    printf("usage: pliant %s%s%s\n\n%s\n", c->name, *arguments ? " " : "", arguments, c->summary);
-    for (const pl_verb *v = c->verbs; v && v->name; v++) {
-        char left[40];
-        snprintf(left, sizeof left, "%s %s", v->name, v->arguments);
-        printf("%s  %-22s %s\n", v == c->verbs ? "\n" : "", left, v->summary);
-    }
-    if (c->notes)
-        printf("\n%s\n", c->notes);
-    printf("\noptions:\n");
-    for (int i = 0; i < PL_OPTIONS_MAX && c->options[i].name; i++)
-        print_option(&c->options[i]);
-    for (const pl_option *o = pl_global_options; o->name; o++)
-        print_option(o);
-}
-
-int pl_cli_fail(const pl_cli *cli, int status, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    fprintf(stderr, "%spliant:%s ", pl_style_on(&cli->err, PL_STYLE_RED), pl_style_off(&cli->err));
-    vfprintf(stderr, format, arguments);
-    fputc('\n', stderr);
-    va_end(arguments);
-    return status;
-}
-
-void pl_cli_note(const pl_cli *cli, const char *text)
-{
-    if (!cli->json)
-        fprintf(stderr, "%snote:%s %s\n", pl_style_on(&cli->err, PL_STYLE_YELLOW),
-                pl_style_off(&cli->err), text);
-}
-
-static int option_index(const pl_cli *cli, const char *name)
-{
-    for (int i = 0; i < PL_OPTIONS_MAX && cli->command->options[i].name; i++)
-        if (strcmp(cli->command->options[i].name, name) == 0)
-            return i;
-    return -1;
-}
-
-const char *pl_cli_option(const pl_cli *cli, const char *name)
-{
-    int i = option_index(cli, name);
-    return i < 0 ? NULL : cli->values[i];
-}
-
-bool pl_cli_flag(const pl_cli *cli, const char *name)
-{
-    return pl_cli_option(cli, name) != NULL;
-}
-
-bool pl_cli_number(const pl_cli *cli, const char *name, double minimum, double maximum,
-                   double fallback, double *out)
-{
-    const char *text = pl_cli_option(cli, name);
-    char *end;
-    *out = fallback;
-    if (!text)
-        return true;
-    double value = strtod(text, &end);
-    if (end == text || *end || !(value >= minimum && value <= maximum)) {
-        pl_cli_fail(cli, PL_EXIT_USAGE, "%s: got '%s', expected a number from %g to %g", name, text,
-                    minimum, maximum);
-        return false;
-    }
-    *out = value;
-    return true;
-}
-
-bool pl_cli_integer(const pl_cli *cli, const char *name, int64_t minimum, int64_t maximum,
-                    int64_t fallback, int64_t *out)
-{
-    const char *text = pl_cli_option(cli, name);
-    char *end;
-    *out = fallback;
-    if (!text)
-        return true;
-    errno = 0;
-    long long value = strtoll(text, &end, 10);
-    if (end == text || *end || errno || value < minimum || value > maximum) {
-        pl_cli_fail(cli, PL_EXIT_USAGE, "%s: got '%s', expected a whole number from %lld%s", name,
-                    text, (long long)minimum, maximum == INT64_MAX ? " up" : "");
-        return false;
-    }
-    *out = value;
-    return true;
-}
 
 /* Judge one option word; `value` is what stands after '=', `next` the following word. Returns how
  * many words it took, or -1 after saying what is wrong. */
@@ -251,9 +139,13 @@ static int read_words(pl_cli *cli, int argc, char **argv)
         }
         if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
             if (cli->command)
-                print_command_help(cli->command);
+                pl_help_print_command(cli->command);
             else
-                print_help();
+                pl_help_print();
+            return PL_EXIT_OK;
+        }
+        if (strcmp(word, "--man") == 0) {
+            pl_help_print_manual();
             return PL_EXIT_OK;
         }
         if (strcmp(word, "--version") == 0) {
@@ -282,7 +174,7 @@ int main(int argc, char **argv)
     if (status >= 0)
         return status;
     if (!cli.command) {
-        print_help();
+        pl_help_print();
         return PL_EXIT_USAGE;
     }
     bool missing = cli.verb             ? cli.argument_count < cli.verb->least

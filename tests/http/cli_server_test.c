@@ -104,7 +104,7 @@ static bool brings_token(const char *words)
     }
     close(listener);
     pliant_elsewhere("%s list", head);
-    kill(pid, SIGTERM);
+    kill(pid, SIGKILL);
     waitpid(pid, NULL, 0);
     pliant_read("asked", text, sizeof text);
     ck_assert_msg(strstr(text, "GET /v1/sessions"), "%s: %s", text, pliant_err);

@@ -1,0 +1,154 @@
+/* What shells and man are given: the script of bash is sourced and its function called, as a TAB does; the manual pages
+ * are set by groff; both say every command and option that --help says. */
+#include "tests/support/pliant_fixture.h"
+#include "tests/support/suite.h"
+
+#include "clients/cli/command.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *program(const char *name)
+{
+    static char path[2][400];
+    static int turn;
+    const char *build = getenv("PLIANT_BUILD");
+    char *out = path[turn++ % 2];
+    snprintf(out, sizeof path[0], "%s/%s", build ? build : "build", name);
+    return out;
+}
+
+/* What a command of the shell prints, static. */
+static const char *shell(const char *command)
+{
+    static char said[1 << 20];
+    FILE *pipe = popen(command, "r");
+    ck_assert_ptr_nonnull(pipe);
+    said[fread(said, 1, sizeof said - 1, pipe)] = 0;
+    ck_assert_msg(pclose(pipe) == 0, "%s", command);
+    return said;
+}
+
+/* What TAB offers after these words, which are as bash has them, sorted; the first is the program. */
+static void offers(const char *words, const char *wanted)
+{
+    char command[4000];
+    snprintf(
+        command, sizeof command,
+        "cd '%s' && PLIANT_CONFIG='%s/config' bash -c 'P=\"%s\"; source <(\"$P\" completion bash) "
+        "|| exit 1;"
+        " COMP_WORDS=(\"$P\" --state \"%s\" %s); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _pliant;"
+        " printf \"%%s\\n\" \"${COMPREPLY[@]}\" | sort -u | tr \"\\n\" \" \"'",
+        pliant_fixture.directory, pliant_fixture.directory, realpath(program("pliant"), NULL),
+        pliant_fixture.state, words);
+    ck_assert_str_eq(shell(command), wanted);
+}
+
+START_TEST(a_tab_in_bash)
+{
+    char wanted[64];
+    const char *id = pliant_submit(3);
+    snprintf(wanted, sizeof wanted, "%.12s ", id);
+    ck_assert_int_eq(pliant("server add lab http://127.0.0.1:1"), 0);
+    pliant_write("rope.json", "{}");
+    offers("va", "validate ");
+    offers("list --na", "--name ");
+    offers("list --state ru", "running ");
+    offers("frames --dtype \"\"", "f32 f64 u16 ");
+    offers("frames --dtype = u", "u16 ");
+    offers("frames --raw rop", "rope.json ");
+    offers("--server \"\"", "lab ");
+    offers("server remove \"\"", "lab ");
+    offers("token \"\"", "create list revoke ");
+    offers("token --name x re", "revoke ");
+    offers("submit rop", "rope.json ");
+    offers("completion \"\"", "bash fish zsh ");
+    offers("show \"\"", wanted);
+    offers("pause x \"\"", wanted);
+    offers("show --j", "--json ");
+    offers("whoami \"\"", " ");
+}
+END_TEST
+
+START_TEST(other_shells)
+{
+    static const char *const shells[] = {"bash", "zsh", "fish"};
+    for (size_t i = 0; i < sizeof shells / sizeof *shells; i++) {
+        ck_assert_int_eq(pliant("completion %s", shells[i]), 0);
+        for (const pl_command *c = pl_commands; c->name; c++) {
+            ck_assert_msg(strstr(pliant_out, c->name), "%s: no %s", shells[i], c->name);
+            for (int o = 0; o < PL_OPTIONS_MAX && c->options[o].name; o++)
+                ck_assert_msg(strstr(pliant_out, c->options[o].name + 2), "%s: no %s", shells[i],
+                              c->options[o].name);
+        }
+    }
+    ck_assert_int_eq(pliant("completion tcsh"), 2);
+}
+END_TEST
+
+/* An option's name means a value in each command or in none: so the scripts take it. */
+START_TEST(options_are_of_one_kind)
+{
+    for (const pl_command *a = pl_commands; a->name; a++)
+        for (int i = 0; i < PL_OPTIONS_MAX && a->options[i].name; i++)
+            for (const pl_command *b = pl_commands; b->name; b++)
+                for (int k = 0; k < PL_OPTIONS_MAX && b->options[k].name; k++)
+                    ck_assert_msg(strcmp(a->options[i].name, b->options[k].name) != 0 ||
+                                      !a->options[i].value == !b->options[k].value,
+                                  "%s of %s and %s", a->options[i].name, a->name, b->name);
+}
+END_TEST
+
+/* Every option of a program's help stands in its page, which groff sets without a warning. */
+static void check_manual(const char *name, const char *head)
+{
+    char command[1000], wanted[100], *help;
+    snprintf(command, sizeof command, "%s --help", program(name));
+    help = strdup(shell(command));
+    snprintf(command, sizeof command, "%s --man", program(name));
+    const char *page = shell(command);
+    ck_assert_msg(strncmp(page, head, strlen(head)) == 0, "%.80s", page);
+    for (char *at = help; (at = strstr(at, "\n  --")); at++) {
+        size_t n = strcspn(at + 5, " \n");
+        size_t length = (size_t)snprintf(wanted, sizeof wanted, "\\fB\\-\\-");
+        for (size_t i = 0; i < n; i++)
+            length += (size_t)snprintf(wanted + length, sizeof wanted - length,
+                                       at[5 + i] == '-' ? "\\-" : "%c", at[5 + i]);
+        snprintf(wanted + length, sizeof wanted - length, "\\fR");
+        ck_assert_msg(strstr(page, wanted), "%s: %s is not there", name, wanted);
+    }
+    free(help);
+    if (system("command -v groff >/dev/null") != 0) {
+        printf("SKIP: no groff to set %s(1) with\n", name);
+        return;
+    }
+    snprintf(command, sizeof command, "%s --man | groff -man -Tutf8 -ww -z 2>&1", program(name));
+    ck_assert_str_eq(shell(command), "");
+}
+
+START_TEST(manual_pages)
+{
+    check_manual("pliant", ".TH PLIANT 1 ");
+    check_manual("pliantd", ".TH PLIANTD 1 ");
+    ck_assert_int_eq(pliant("--man"), 0);
+    for (const pl_command *c = pl_commands; c->name; c++) {
+        char title[80];
+        snprintf(title, sizeof title, "\n.SS \"pliant %s", c->name);
+        ck_assert_msg(strstr(pliant_out, title), "%s", title);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    TCase *c = tcase_create("shells");
+    tcase_set_timeout(c, 60);
+    tcase_add_checked_fixture(c, pliant_setup, pliant_teardown);
+    tcase_add_test(c, a_tab_in_bash);
+    tcase_add_test(c, other_shells);
+    tcase_add_test(c, options_are_of_one_kind);
+    tcase_add_test(c, manual_pages);
+    return run_cases("pliant in shells and man", c);
+}
