@@ -15,6 +15,7 @@ static void put_scene(pl_json_writer *w, const pl_embedded *file)
     pl_json_begin_object(w);
     pl_json_set_string(w, "name", name);
     pl_json_set_string(w, "title", pl_json_string(scene, "name", name));
+    pl_json_set_raw(w, "scene", file->bytes);
     pl_json_key(w, "links");
     pl_json_begin_object(w);
     pl_json_set_string(w, "self", self);

@@ -260,6 +260,7 @@ static const pl_reply_field mesh_field_fields[] = {
 static const pl_reply_field gallery_scene_fields[] = {
     {"name", "string", "of its address"},
     {"title", "string", "the scene's name: what it shows"},
+    {"scene", "#Scene", "the scene itself"},
     {"links", "{}string", "where it is"},
     {0},
 };
@@ -512,7 +513,7 @@ const pl_reply_table pl_reply_tables[] = {
     {"Quality", "Shape of the tetrahedra.", quality_fields},
     {"MeshTag", "A group of elements.", mesh_tag_fields},
     {"MeshField", "Values of elements.", mesh_field_fields},
-    {"GalleryScene", "A scene to begin with, without the scene itself.", gallery_scene_fields},
+    {"GalleryScene", "A scene to begin with.", gallery_scene_fields},
     {"Gallery", "Scenes to begin with.", gallery_fields},
     {"Version", "Versions.", version_fields},
     {"Health", "A sign of life.", health_fields},

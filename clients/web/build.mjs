@@ -2,14 +2,14 @@
 //   PACKAGES/node_modules  what package-lock.json names, installed
 //   OUT/index.html         the page; OUT/assets/NAME-HASH.* what it loads, named by what it holds
 // The same sources and packages give the same bytes.
-import {createHash} from 'node:crypto';
-import {existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync} from 'node:fs';
-import {createRequire} from 'node:module';
-import {dirname, extname, join, resolve} from 'node:path';
-import {fileURLToPath} from 'node:url';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, extname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
 const here = dirname(fileURLToPath(import.meta.url));
-const [packages, out] = process.argv.slice(2).map(path => resolve(path));
+const [packages, out] = process.argv.slice(2).map((path) => resolve(path));
 const modules = join(packages, 'node_modules');
 const esbuild = createRequire(join(packages, 'package.json'))('esbuild');
 const assets = join(out, 'assets');
@@ -25,17 +25,19 @@ function keep(name, bytes) {
 
 // What the packages in the bundle ask to be passed on with them.
 function licences() {
-    const {dependencies} = JSON.parse(readFileSync(join(here, 'package.json'), 'utf8'));
-    return Object.keys(dependencies).map(name => {
-        const folder = join(modules, name);
-        const file = readdirSync(folder).find(entry => /^licen[cs]e/i.test(entry));
-        const {version} = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
-        return `${name} ${version}\n\n${file ? readFileSync(join(folder, file), 'utf8') : ''}`;
-    }).join('\n----\n\n');
+    const { dependencies } = JSON.parse(readFileSync(join(here, 'package.json'), 'utf8'));
+    return Object.keys(dependencies)
+        .map((name) => {
+            const folder = join(modules, name);
+            const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry));
+            const { version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+            return `${name} ${version}\n\n${file ? readFileSync(join(folder, file), 'utf8') : ''}`;
+        })
+        .join('\n----\n\n');
 }
 
-rmSync(out, {recursive: true, force: true});
-mkdirSync(assets, {recursive: true});
+rmSync(out, { recursive: true, force: true });
+mkdirSync(assets, { recursive: true });
 const built = await esbuild.build({
     absWorkingDir: here,
     entryPoints: ['src/main.jsx'],
@@ -49,7 +51,7 @@ const built = await esbuild.build({
     jsxImportSource: 'preact',
     legalComments: 'none',
     nodePaths: [modules],
-    define: {'process.env.NODE_ENV': '"production"'},
+    define: { 'process.env.NODE_ENV': '"production"' },
     logLevel: 'warning',
 });
 const address = {};
@@ -61,7 +63,10 @@ if (existsSync(join(here, 'src/icon.svg'))) {
 }
 address['.txt'] = keep('licences.txt', licences());
 const page = readFileSync(join(here, 'src/index.html'), 'utf8');
-writeFileSync(join(out, 'index.html'), page.replace(/\{\{(\.\w+)\}\}/g, (_, type) => {
-    if (!address[type]) throw new Error(`src/index.html asks for ${type}, of which there is none`);
-    return address[type];
-}));
+writeFileSync(
+    join(out, 'index.html'),
+    page.replace(/\{\{(\.\w+)\}\}/g, (_, type) => {
+        if (!address[type]) throw new Error(`src/index.html asks for ${type}, of which there is none`);
+        return address[type];
+    }),
+);

@@ -25,13 +25,14 @@ await run({
         const page = await open(daemon, { url: `${daemon.url}/` });
         await page.getByLabel(LOGIN).waitFor();
         await quiet(page);
-        check(await page.getByText('to be seen').count() === 0, 'it is seen without a login');
+        check((await page.getByText('to be seen').count()) === 0, 'it is seen without a login');
         await page.getByLabel(LOGIN).fill(daemon.token);
         await page.getByRole('button', { name: 'Log in' }).click();
         await page.getByText('to be seen').first().waitFor();
         await quiet(page);
         const stored = await page.evaluate(() =>
-            JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie]));
+            JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie]),
+        );
         check(!stored.includes(daemon.token) && !stored.includes('pl'), `scripts can read ${stored}`);
     },
 
@@ -47,19 +48,36 @@ await run({
     // Somebody else's page can neither frame this one nor read what it gets.
     async a_foreign_page_gets_nothing(daemon) {
         const page = await open(daemon, { allow: [/frame-ancestors|X-Frame-Options|CORS|ERR_FAILED/] });
-        await until(() => page.context().cookies().then((all) => all.length > 0), 'the cookie');
+        await until(
+            () =>
+                page
+                    .context()
+                    .cookies()
+                    .then((all) => all.length > 0),
+            'the cookie',
+        );
         const foreign = daemon.url.replace('127.0.0.1', 'localhost');
         await page.goto(`${foreign}/healthz`);
         const got = await page.evaluate(async (url) => {
             const frame = document.createElement('iframe');
             frame.src = `${url}/`;
             document.body.append(frame);
-            await new Promise((done) => { frame.onload = done; setTimeout(done, 2000); });
-            const read = await fetch(`${url}/v1/me`, { credentials: 'include' })
-                .then((reply) => reply.status, () => 'refused');
+            await new Promise((done) => {
+                frame.onload = done;
+                setTimeout(done, 2000);
+            });
+            const read = await fetch(`${url}/v1/me`, { credentials: 'include' }).then(
+                (reply) => reply.status,
+                () => 'refused',
+            );
             const written = await fetch(`${url}/v1/logout`, {
-                method: 'POST', credentials: 'include', mode: 'no-cors',
-            }).then((reply) => reply.type, () => 'refused');
+                method: 'POST',
+                credentials: 'include',
+                mode: 'no-cors',
+            }).then(
+                (reply) => reply.type,
+                () => 'refused',
+            );
             return { read, written };
         }, daemon.url);
         const framed = page.frames()[1].url();

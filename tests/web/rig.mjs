@@ -1,9 +1,7 @@
 // What the dashboard's tests share: a daemon on loopback with a temporary state, Chromium, and the last
 // line that tests/run-tests reads. A test is an async function; whatever it opens is closed after it.
 import { spawn } from 'node:child_process';
-import {
-    existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
@@ -11,7 +9,8 @@ import { basename, join, resolve } from 'node:path';
 const build = resolve(process.env.PLIANT_BUILD ?? 'build');
 const seen = resolve('build/web/seen');
 const { chromium } = createRequire(join(process.env.PLIANT_RIG, 'package.json'))('playwright-core');
-const PATIENCE_MS = 20000, TEST_MS = 45000;
+const PATIENCE_MS = 20000,
+    TEST_MS = 45000;
 
 export const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
 
@@ -39,10 +38,14 @@ export function scene(more = {}) {
         time: { step: 0.01, steps: 60 },
         solver: { method: 'gradient_descent', iterations: 4 },
         materials: { rubber: { young: 1e5, poisson: 0.3, density: 1000 } },
-        bodies: [{
-            name: 'box', material: 'rubber', mesh: { box: { size: [1, 1, 1], cells: [3, 3, 3] } },
-            transform: { translate: [0, 2, 0] },
-        }],
+        bodies: [
+            {
+                name: 'box',
+                material: 'rubber',
+                mesh: { box: { size: [1, 1, 1], cells: [3, 3, 3] } },
+                transform: { translate: [0, 2, 0] },
+            },
+        ],
         obstacles: [{ name: 'floor', plane: { normal: [0, 1, 0], offset: 0 } }],
         ...more,
     };
@@ -53,10 +56,14 @@ export function endless(more = {}) {
     return scene({
         name: 'goes on',
         time: { step: 0.02, pace: 'realtime' },
-        pins: [{
-            name: 'hand', body: 'box', select: { side: '-x' },
-            motion: { translate: [[0, [0, 0, 0]]] },
-        }],
+        pins: [
+            {
+                name: 'hand',
+                body: 'box',
+                select: { side: '-x' },
+                motion: { keyframes: [{ time: 0, translate: [0, 0, 0] }] },
+            },
+        ],
         ...more,
     });
 }
@@ -73,10 +80,12 @@ export class Daemon {
 
     async start() {
         const listen = `127.0.0.1:${this.port}`;
-        this.process = spawn(join(build, 'pliantd'), ['--listen', listen, '--state', this.state,
-            '--cores', '2', '--log-level', 'warn', ...this.options], { stdio: 'ignore' });
-        await until(() => existsSync(join(this.state, 'url')) || this.process.exitCode !== null,
-            'the daemon');
+        this.process = spawn(
+            join(build, 'pliantd'),
+            ['--listen', listen, '--state', this.state, '--cores', '2', '--log-level', 'warn', ...this.options],
+            { stdio: 'ignore' },
+        );
+        await until(() => existsSync(join(this.state, 'url')) || this.process.exitCode !== null, 'the daemon');
         this.url = readFileSync(join(this.state, 'url'), 'utf8').trim();
         this.port = Number(new URL(this.url).port);
         this.token = readFileSync(join(this.state, 'token'), 'utf8').trim();
@@ -102,8 +111,7 @@ export class Daemon {
             body: body === undefined ? undefined : JSON.stringify(body),
         });
         const text = await reply.text();
-        const value = text && reply.headers.get('content-type')?.includes('json')
-            ? JSON.parse(text) : text;
+        const value = text && reply.headers.get('content-type')?.includes('json') ? JSON.parse(text) : text;
         if (!reply.ok) throw new Error(`${method} ${path}: ${reply.status} ${text}`);
         return value;
     }
@@ -137,8 +145,10 @@ export class Daemon {
         try {
             const { items } = await this.call('GET', '/v1/sessions?limit=500');
             for (const { id } of items) await this.call('DELETE', `/v1/sessions/${id}`);
-            await until(async () => (await this.call('GET', '/v1/sessions')).items.length === 0,
-                'the end of its sessions');
+            await until(
+                async () => (await this.call('GET', '/v1/sessions')).items.length === 0,
+                'the end of its sessions',
+            );
         } finally {
             await this.end();
             rmSync(this.directory, { recursive: true, force: true });
@@ -148,16 +158,26 @@ export class Daemon {
 
 // ---- a browser -------------------------------------------------------------------------------------
 
-const FLAGS = ['--no-sandbox', '--disable-quic', '--no-first-run', '--disable-background-networking',
-    '--disable-component-update', '--disable-sync', '--use-angle=swiftshader',
-    '--enable-unsafe-swiftshader', '--hide-scrollbars', '--force-color-profile=srgb'];
+const FLAGS = [
+    '--no-sandbox',
+    '--disable-quic',
+    '--no-first-run',
+    '--disable-background-networking',
+    '--disable-component-update',
+    '--disable-sync',
+    '--use-angle=swiftshader',
+    '--enable-unsafe-swiftshader',
+    '--hide-scrollbars',
+    '--force-color-profile=srgb',
+];
 let browser = null;
 
 // A page with its own cookies. What it says in its console as a warning or an error is in `said`.
 export async function open(daemon, { url, allow = [], ...options } = {}) {
     browser ??= await chromium.launch({ executablePath: process.env.CHROMIUM, args: FLAGS });
     const context = await browser.newContext({
-        viewport: { width: 1280, height: 800 }, ...options,
+        viewport: { width: 1280, height: 800 },
+        ...options,
     });
     const page = await context.newPage();
     page.setDefaultTimeout(PATIENCE_MS);
@@ -173,11 +193,10 @@ export async function open(daemon, { url, allow = [], ...options } = {}) {
     page.elsewhere = [];
     page.on('request', (request) => {
         const asked = new URL(request.url());
-        const ours = asked.protocol === 'blob:' || asked.protocol === 'data:' ||
-            asked.origin === daemon.url;
+        const ours = asked.protocol === 'blob:' || asked.protocol === 'data:' || asked.origin === daemon.url;
         if (!ours) page.elsewhere.push(request.url());
     });
-    await page.goto(url ?? await daemon.loginUrl());
+    await page.goto(url ?? (await daemon.loginUrl()));
     return page;
 }
 
@@ -208,7 +227,8 @@ function within(promise, ms) {
 export async function run(tests, { options = [], shared = false } = {}) {
     const only = process.env.ONLY;
     const names = Object.keys(tests).filter((name) => !only || name.includes(only));
-    let failures = 0, daemon = null;
+    let failures = 0,
+        daemon = null;
     const leave = async () => {
         await daemon?.close().catch((error) => console.log(`the daemon's end: ${error.message}`));
         daemon = null;

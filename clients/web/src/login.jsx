@@ -63,14 +63,24 @@ export function Login({ refused = '', onDone }) {
             <form onSubmit={submit}>
                 <h1>Pliant</h1>
                 <label for="token">Token or one-time code</label>
-                <input id="token" type="password" autocomplete="current-password" autofocus
-                    value={token} onInput={(event) => setToken(event.currentTarget.value)} />
-                <button type="submit" disabled={busy}>Log in</button>
-                <p class="refused" role="alert">{said}</p>
+                <input
+                    id="token"
+                    type="password"
+                    autocomplete="current-password"
+                    autofocus
+                    value={token}
+                    onInput={(event) => setToken(event.currentTarget.value)}
+                />
+                <button type="submit" disabled={busy}>
+                    Log in
+                </button>
+                <p class="refused" role="alert">
+                    {said}
+                </p>
                 <p class="hint">
-                    <code>pliant login</code> prints an address that logs you in at once. The
-                    owner's token lies in the file <code>token</code> of the daemon's state
-                    directory; others make theirs with <code>pliant token create</code>.
+                    <code>pliant login</code> prints an address that logs you in at once. The owner's token lies
+                    in the file <code>token</code> of the daemon's state directory; others make theirs with{' '}
+                    <code>pliant token create</code>.
                 </p>
             </form>
         </main>

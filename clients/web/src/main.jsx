@@ -6,6 +6,7 @@ import 'uplot/dist/uPlot.min.css';
 import { api, onUnauthorized } from './api.js';
 import { Charts } from './charts.jsx';
 import { readOther } from './compare.js';
+import { Gallery } from './gallery.jsx';
 import { useAnswer, useOn } from './hooks.js';
 import { Help, useHelp, useKeys } from './keys.jsx';
 import { SessionList } from './list.jsx';
@@ -146,24 +147,21 @@ function Session({ id, current, tools, compared, onCompare }) {
 
 function Nothing({ sessions }) {
     useOn(sessions, 'change');
-    if (!sessions.loaded) return null;
-    return (
-        <div class="nothing">
-            {sessions.items.length > 0 ? (
-                <p>Choose a session on the left to see it move.</p>
-            ) : (
+    if (!sessions?.loaded) return null; // by a share link there is one session and no list
+    if (sessions.items.length === 0) {
+        return (
+            <div class="scenes">
                 <p>
-                    No session yet.{' '}
-                    {PAGES.scenes && (
-                        <>
-                            <a href="#/scenes">Choose a scene of the gallery</a>: one click runs it. Or, from a
-                            terminal:
-                        </>
-                    )}
-                    <br />
+                    No session yet: one click runs one of these scenes. Or, from a terminal:{' '}
                     <code>pliant submit scene.json</code>
                 </p>
-            )}
+                <Gallery navigate={navigate} />
+            </div>
+        );
+    }
+    return (
+        <div class="nothing">
+            <p>Choose a session on the left to see it move.</p>
         </div>
     );
 }
@@ -193,7 +191,7 @@ function Page({ sessions, user }) {
             <Banner sessions={sessions} model={current.current} />
             {Other && sessions ? (
                 <main class="page other">
-                    <Other api={api} navigate={navigate} session={sessions.get(query.session)} />
+                    <Other {...{ api, navigate, sessions }} session={sessions.get(query.session)} />
                 </main>
             ) : (
                 <main class={`page sessions${id ? ' open' : ''}${sessions ? '' : ' alone'}`}>

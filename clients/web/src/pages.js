@@ -1,7 +1,11 @@
-// Pages beside the sessions', by their name in the address: components that take {api, navigate,
+// Pages beside the sessions', by their name in the address: components that take {api, navigate, sessions,
 // session}, `session` being the one that the address names (?session=ID), or null.
 
-export const PAGES = {};
+import { Devices } from './devices.jsx';
+import { Scenes } from './editor.jsx';
+import { Share } from './share.jsx';
 
-// Of the session that is looked at: a component with the same properties, or null.
-export const SHARE = null;
+export const PAGES = { scenes: Scenes, devices: Devices };
+
+// Of the session that is looked at: takes {model, tools}.
+export const SHARE = Share;

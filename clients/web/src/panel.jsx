@@ -342,7 +342,7 @@ export function Panel({ model, navigate, others, onCompare, tools }) {
                 {tab === 'scene' && <SceneText model={model} />}
                 {tab === 'log' && <Log model={model} />}
                 {tab === 'compared' && <Compared model={model} others={others} onCompare={onCompare} />}
-                {tab === 'share' && <SHARE api={api} navigate={navigate} session={session} />}
+                {tab === 'share' && <SHARE model={model} tools={tools} />}
             </div>
         </aside>
     );

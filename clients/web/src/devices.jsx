@@ -1,0 +1,214 @@
+// What sessions run on, who uses it, and who waits for it.
+
+import { useEffect, useState } from 'preact/hooks';
+import { api } from './api.js';
+import { ordinal, quantity } from './format.js';
+import { useOn } from './hooks.js';
+import { lineOf } from './list.jsx';
+import { hrefOf } from './route.js';
+import './devices.css';
+
+const LOOK_MS = 1500;
+
+function useMachine() {
+    const [seen, setSeen] = useState({ value: null, error: null });
+    useEffect(() => {
+        let timer = 0,
+            over = false;
+        const look = async () => {
+            if (!document.hidden) {
+                const now = await Promise.all([
+                    api.get('/v1/devices'),
+                    api.get('/v1/queue'),
+                    api.get('/v1/me'),
+                    api.get('/v1/usage'),
+                ]).then(
+                    ([devices, queue, me, usage]) => ({
+                        value: { devices: devices.items, queue, me, usage },
+                        error: null,
+                    }),
+                    (error) => ({ error }),
+                );
+                if (over) return;
+                setSeen((before) => ({ ...before, ...now }));
+            }
+            timer = setTimeout(look, LOOK_MS);
+        };
+        look();
+        return () => {
+            over = true;
+            clearTimeout(timer);
+        };
+    }, []);
+    return [seen, setSeen];
+}
+
+function Meter({ label, used, others = 0, all, words }) {
+    const part = (value) => `${all > 0 ? Math.min(100, (100 * value) / all) : 0}%`;
+    return (
+        <div class="meter">
+            <span>{label}</span>
+            <span class="track" role="img" aria-label={`${label}: ${words}`}>
+                <span class="used" style={{ width: part(used) }} />
+                <span class="others" style={{ width: part(others) }} />
+            </span>
+            <span class="numbers">{words}</span>
+        </div>
+    );
+}
+
+function Device({ device, sessions, admin, onDrain }) {
+    const cpu = device.device === 'cpu';
+    const here = sessions.filter(
+        ({ state, resources }) =>
+            state === 'running' && (cpu ? !resources?.gpu : resources?.gpu === device.device),
+    );
+    const foreign = device.sessions - here.length;
+    return (
+        <section class="device" aria-label={device.name}>
+            <h2>
+                {cpu ? 'Processor' : 'GPU'}{' '}
+                <span class="faint">
+                    {device.name}
+                    {device.capability ? `, ${device.capability}` : ''}
+                </span>
+            </h2>
+            {device.lost && <p class="bad">The driver does not find it any more.</p>}
+            {device.draining && <p class="paused">Nothing more is started here; what runs goes on.</p>}
+            {cpu && (
+                <Meter
+                    label="cores"
+                    used={device.cores_used}
+                    all={device.cores}
+                    words={`${device.cores_used} of ${device.cores} in use`}
+                />
+            )}
+            <Meter
+                label="memory"
+                used={device.memory_used}
+                others={device.memory_others ?? 0}
+                all={device.memory}
+                words={`${quantity(device.memory_used, 'B')} of ${quantity(device.memory, 'B')} given to sessions${
+                    device.memory_others ? `, ${quantity(device.memory_others, 'B')} used by others` : ''
+                }`}
+            />
+            <ul>
+                {here.map((session) => (
+                    <li key={session.id}>
+                        <a href={hrefOf(session.id)}>{session.name || session.id.slice(0, 8)}</a>
+                        <span class="faint">
+                            {' '}
+                            {session.owner} · {session.resources?.cores ?? 1}{' '}
+                            {session.resources?.cores > 1 ? 'cores' : 'core'} ·{' '}
+                        </span>
+                        <span class="numbers">{lineOf(session)}</span>
+                    </li>
+                ))}
+                {foreign > 0 && <li class="faint">{foreign} of others</li>}
+                {device.sessions === 0 && <li class="faint">Nothing runs here.</li>}
+            </ul>
+            {admin && (
+                <button type="button" onClick={() => onDrain(device)}>
+                    {device.draining ? 'start sessions here again' : 'start no more here'}
+                </button>
+            )}
+        </section>
+    );
+}
+
+function Queue({ queue }) {
+    const foreign = queue.queued - queue.items.length;
+    return (
+        <section class="device" aria-label="Queue">
+            <h2>
+                Queue{' '}
+                <span class="faint">
+                    {queue.queued} wait, {queue.checking} are being checked
+                </span>
+            </h2>
+            <ol class="waiting">
+                {queue.items.map((session) => (
+                    <li key={session.id}>
+                        <span class="numbers">{ordinal(session.queue.position)}</span>{' '}
+                        <a href={hrefOf(session.id)}>{session.name || session.id.slice(0, 8)}</a>
+                        <span class="faint">
+                            {' '}
+                            {session.owner}
+                            {session.priority ? `, priority ${session.priority}` : ''}:{' '}
+                            {session.queue.reason || session.message}
+                        </span>
+                    </li>
+                ))}
+            </ol>
+            {foreign > 0 && <p class="faint">{foreign} of others wait, too.</p>}
+            {queue.queued === 0 && <p class="faint">Nothing waits.</p>}
+        </section>
+    );
+}
+
+const LIMITS = [
+    ['sessions', 'sessions that have not ended'],
+    ['queued', 'sessions that wait'],
+    ['cores', 'cores'],
+    ['bytes', 'bytes of sessions', 'B'],
+    ['mesh_bytes', 'bytes of meshes', 'B'],
+];
+
+function Mine({ usage }) {
+    const words = (value, unit) => (unit ? quantity(value, unit) : String(value));
+    return (
+        <section class="device" aria-label="Yours">
+            <h2>Yours</h2>
+            <table class="values">
+                <tbody>
+                    {LIMITS.map(([key, label, unit]) => (
+                        <tr key={key}>
+                            <th scope="row">{label}</th>
+                            <td class="numbers">
+                                {words(usage.used[key], unit)}
+                                {usage.limits[key] === null ? '' : ` of ${words(usage.limits[key], unit)}`}
+                            </td>
+                        </tr>
+                    ))}
+                </tbody>
+            </table>
+        </section>
+    );
+}
+
+// sessions: those of the page (sessions.js).
+export function Devices({ sessions }) {
+    useOn(sessions, 'change');
+    const [{ value, error }, setSeen] = useMachine();
+    const drain = async ({ device, draining }) => {
+        try {
+            const { items } = await api.post(
+                `/v1/devices/${encodeURIComponent(device)}/${draining ? 'resume' : 'drain'}`,
+            );
+            setSeen((before) => ({ error: null, value: { ...before.value, devices: items } }));
+        } catch (problem) {
+            setSeen((before) => ({ ...before, error: problem }));
+        }
+    };
+    return (
+        <div class="devices">
+            {error && (
+                <p class="trouble" role="alert">
+                    {error.message}
+                </p>
+            )}
+            {value &&
+                value.devices.map((device) => (
+                    <Device
+                        key={device.device}
+                        device={device}
+                        sessions={sessions.items}
+                        admin={value.me.scopes.includes('admin')}
+                        onDrain={drain}
+                    />
+                ))}
+            {value && <Queue queue={value.queue} />}
+            {value && <Mine usage={value.usage} />}
+        </div>
+    );
+}

@@ -1,0 +1,413 @@
+// The page of scenes: the gallery, and one of them as a form and as text side by side, judged by the
+// daemon while it is written. #/scenes?gallery=NAME, ?session=ID (with &change=MERGE-PATCH), ?draft.
+
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { api } from './api.js';
+import { Form } from './form.jsx';
+import { duration, number, quantity } from './format.js';
+import { Gallery, submit } from './gallery.jsx';
+import { useAnswer } from './hooks.js';
+import { lineOfPointer, patched, pretty, read, removeAt, setAt } from './jsontext.js';
+import { withMeshes } from './meshfiles.js';
+import { route } from './route.js';
+import './editor.css';
+
+const DRAFT = 'pliant.draft',
+    WAIT_MS = 350,
+    QUEUE_MS = 3000;
+const EMPTY = {
+    pliant: 1,
+    name: 'a new scene',
+    time: { step: 0.01, duration: 2 },
+    solver: { method: 'admm', iterations: 50 },
+    materials: { rubber: { model: 'neo_hookean', young: 100000, poisson: 0.45, density: 1000 } },
+    bodies: [
+        {
+            name: 'box',
+            mesh: { box: { size: [1, 1, 1], cells: [8, 8, 8] } },
+            material: 'rubber',
+            transform: { translate: [0, 2, 0] },
+        },
+    ],
+    obstacles: [{ name: 'floor', plane: { normal: [0, 1, 0], offset: 0 }, friction: 0.3 }],
+};
+
+function stored() {
+    try {
+        return sessionStorage.getItem(DRAFT);
+    } catch {
+        return null;
+    }
+}
+
+function store(text) {
+    try {
+        sessionStorage.setItem(DRAFT, text);
+    } catch {
+        // It lasts as long as the page.
+    }
+}
+
+// What the page begins with: {text, origin}.
+async function begin({ session, gallery, change }, signal) {
+    if (session) {
+        const text = await api.text(`/v1/sessions/${encodeURIComponent(session)}/scene`, { signal });
+        const scene = read(text).value;
+        const laid = text.trim().includes('\n') || !scene ? text : pretty(scene);
+        return {
+            text: change ? patched(laid, JSON.parse(change)) : laid,
+            origin: scene?.name || session.slice(0, 8),
+        };
+    }
+    if (gallery) {
+        const scene = await api.get(`/v1/gallery/${encodeURIComponent(gallery)}`, { signal });
+        return { text: pretty(scene), origin: scene.name };
+    }
+    return { text: stored() ?? pretty(EMPTY), origin: null };
+}
+
+// Where each fault is in the text, as a sentence.
+function placed(faults, text, places) {
+    return faults.map((fault) => {
+        const said = /line (\d+)/.exec(fault.pointer === '' ? fault.got : '');
+        const line = said ? Number(said[1]) : places ? lineOfPointer(text, places, fault.pointer) : 1;
+        const words = [
+            fault.code.replaceAll('_', ' '),
+            fault.got && `: ${fault.got}`,
+            fault.expected && `; ${fault.expected} expected`,
+            fault.hint && `; ${fault.hint}`,
+        ]
+            .filter(Boolean)
+            .join('');
+        return { ...fault, line, words };
+    });
+}
+
+// The daemon's opinion of a text, a moment after it was last changed: {faults, estimate, warnings, busy}.
+function useVerdict(text) {
+    const [verdict, setVerdict] = useState({ faults: [], busy: true });
+    useEffect(() => {
+        if (text === null) return undefined;
+        const { error, places } = read(text);
+        if (error) {
+            setVerdict({ faults: [{ pointer: '', line: error.line, words: error.message }] });
+            return undefined;
+        }
+        const abort = new AbortController();
+        setVerdict((before) => ({ ...before, busy: true }));
+        const timer = setTimeout(async () => {
+            try {
+                const { estimate, warnings } = await api.post('/v1/validate', text, { signal: abort.signal });
+                setVerdict({ faults: [], estimate, warnings });
+            } catch (problem) {
+                if (problem.name === 'AbortError') return;
+                const faults = placed(problem.faults ?? [], text, places);
+                setVerdict({ faults, trouble: faults.length ? null : problem.message });
+            }
+        }, WAIT_MS);
+        return () => {
+            clearTimeout(timer);
+            abort.abort();
+        };
+    }, [text]);
+    return verdict;
+}
+
+// What is before a session that is submitted now.
+function useQueue() {
+    const [seen, setSeen] = useState(null);
+    useEffect(() => {
+        let timer = 0,
+            over = false;
+        const look = async () => {
+            const answers = document.hidden
+                ? null
+                : await Promise.all([api.get('/v1/queue?limit=1'), api.get('/v1/devices')]).catch(() => null);
+            if (over) return;
+            if (answers) setSeen({ queue: answers[0], devices: answers[1].items });
+            timer = setTimeout(look, QUEUE_MS);
+        };
+        look();
+        return () => {
+            over = true;
+            clearTimeout(timer);
+        };
+    }, []);
+    return seen;
+}
+
+function waits(seen, cores) {
+    if (!seen) return '';
+    const cpu = seen.devices.find(({ device }) => device === 'cpu');
+    const free = cpu.cores - cpu.cores_used;
+    if (seen.queue.queued > 0)
+        return `${seen.queue.queued} ${seen.queue.queued === 1 ? 'session waits' : 'sessions wait'} before it`;
+    if (free >= cores) return 'starts at once';
+    return `waits: ${cpu.cores_used} of ${cpu.cores} cores are in use`;
+}
+
+function Estimate({ verdict, scene }) {
+    const seen = useQueue();
+    const { estimate, faults, trouble, busy } = verdict;
+    const cores = scene?.resources?.cores ?? 1;
+    let words = 'is being checked …';
+    if (trouble) words = trouble;
+    else if (faults.length) words = `${faults.length} ${faults.length === 1 ? 'fault' : 'faults'}`;
+    else if (estimate) {
+        const all = estimate.setup_seconds + estimate.frames * estimate.seconds_per_frame;
+        words = [
+            estimate.frames
+                ? `about ${duration(Math.max(1, all))} for ${estimate.frames} frames`
+                : 'without an end',
+            `${number(1000 * estimate.seconds_per_frame, 2)} ms a frame`,
+            `${quantity(estimate.memory_bytes, 'B')} of memory`,
+            estimate.frames ? `${quantity(estimate.frames * estimate.frame_bytes, 'B')} of frames` : null,
+            waits(seen, cores),
+        ]
+            .filter(Boolean)
+            .join(' · ');
+    }
+    return (
+        <p
+            class={`estimate numbers${faults.length || trouble ? ' bad' : ''}${busy ? ' faint' : ''}`}
+            role="status"
+        >
+            {words}
+        </p>
+    );
+}
+
+function Text({ text, faults, onChange, area }) {
+    const gutter = useRef(null);
+    const bad = new Map(faults.map((fault) => [fault.line, fault.words]));
+    const lines = text.split('\n').length;
+    return (
+        <div class="text">
+            <div class="gutter numbers" ref={gutter} aria-hidden="true">
+                {Array.from({ length: lines }, (_, i) => (
+                    <span key={i} class={bad.has(i + 1) ? 'wrong' : ''} title={bad.get(i + 1)}>
+                        {i + 1}
+                    </span>
+                ))}
+            </div>
+            <textarea
+                ref={area}
+                value={text}
+                spellcheck={false}
+                wrap="off"
+                autocapitalize="off"
+                autocomplete="off"
+                aria-label="The scene as JSON"
+                aria-invalid={faults.length > 0}
+                aria-describedby="faults"
+                onInput={(event) => onChange(event.currentTarget.value)}
+                onScroll={(event) => {
+                    gutter.current.scrollTop = event.currentTarget.scrollTop;
+                }}
+            />
+        </div>
+    );
+}
+
+function Faults({ faults, warnings = [], onGo }) {
+    return (
+        <ul class="faults" id="faults">
+            {faults.map((fault, i) => (
+                <li key={i}>
+                    <button type="button" onClick={() => onGo(fault.line)}>
+                        line {fault.line}
+                    </button>{' '}
+                    {fault.pointer && <code>{fault.pointer}</code>} {fault.words}
+                </li>
+            ))}
+            {warnings.map((warning, i) => (
+                <li key={`w${i}`} class="warning">
+                    {warning}
+                </li>
+            ))}
+        </ul>
+    );
+}
+
+function goToLine(area, line) {
+    const lines = area.value.split('\n');
+    const from = lines.slice(0, line - 1).reduce((sum, one) => sum + one.length + 1, 0);
+    area.focus();
+    area.setSelectionRange(from, from + lines[line - 1].length);
+    area.scrollTop = Math.max(0, (area.scrollHeight / lines.length) * (line - 5));
+}
+
+function Submit({ text, verdict, navigate, onFaults }) {
+    const [group, setGroup] = useState('');
+    const [said, setSaid] = useState(null);
+    const [busy, setBusy] = useState(false);
+    const me = useAnswer((signal) => api.get('/v1/me', { signal }), []).value;
+    const groups = me?.groups ?? [];
+    const run = async () => {
+        setBusy(true);
+        setSaid(null);
+        try {
+            navigate(`/sessions/${(await submit(text, group)).id}`);
+        } catch (error) {
+            onFaults(error.faults ?? []);
+            setSaid(error.message);
+            setBusy(false);
+        }
+    };
+    const may = !me || me.scopes.includes('submit');
+    return (
+        <div class="submit">
+            <button
+                type="button"
+                class="main"
+                disabled={busy || !may || verdict.faults.length > 0}
+                onClick={run}
+            >
+                submit
+            </button>
+            {groups.length > 0 && (
+                <label>
+                    for{' '}
+                    <select value={group} onChange={(event) => setGroup(event.currentTarget.value)}>
+                        <option value="">myself</option>
+                        {groups.map(({ name }) => (
+                            <option key={name} value={name}>
+                                the group {name}
+                            </option>
+                        ))}
+                    </select>
+                </label>
+            )}
+            {!may && <span class="faint">Your login may look, not submit.</span>}
+            {said && (
+                <span class="bad" role="alert">
+                    {said}
+                </span>
+            )}
+        </div>
+    );
+}
+
+function Editor({ query, navigate }) {
+    const start = useAnswer((signal) => begin(query, signal), [query.session, query.gallery, query.change]);
+    const capabilities = useAnswer((signal) => api.get('/v1/capabilities', { signal }), []).value;
+    const [text, setText] = useState(null);
+    const [said, setSaid] = useState([]);
+    const [over, setOver] = useState(false);
+    const [refused, setRefused] = useState([]);
+    const area = useRef(null),
+        files = useRef(null);
+    const verdict = useVerdict(text);
+    useEffect(() => start.value && setText(start.value.text), [start.value]);
+    const change = (now) => {
+        setText(now);
+        setRefused([]);
+        store(now);
+    };
+    if (start.error)
+        return (
+            <p class="nothing trouble" role="alert">
+                {start.error.message}
+            </p>
+        );
+    if (text === null || !capabilities) return null;
+    const { value: scene, places } = read(text);
+    const faults = verdict.faults.length ? verdict.faults : placed(refused, text, places);
+    const take = async (list) => {
+        setSaid([`${list.length === 1 ? list[0].name : `${list.length} files`} …`]);
+        const done = await withMeshes(area.current.value, [...list], capabilities.mesh_formats);
+        change(done.text);
+        setSaid(done.said);
+    };
+    const drop = (event) => {
+        event.preventDefault();
+        setOver(false);
+        if (event.dataTransfer.files.length) take(event.dataTransfer.files);
+    };
+    return (
+        <section
+            class={`editor${over ? ' over' : ''}`}
+            aria-label="Scene editor"
+            onDragOver={(event) => {
+                event.preventDefault();
+                setOver(true);
+            }}
+            onDragLeave={(event) => event.currentTarget.contains(event.relatedTarget) || setOver(false)}
+            onDrop={drop}
+        >
+            <div class="head">
+                <a href="#/scenes">gallery</a>
+                <h1>{query.session ? `“${start.value?.origin ?? ''}” once more` : scene?.name || 'a scene'}</h1>
+                <button type="button" onClick={() => files.current.click()}>
+                    add mesh files
+                </button>
+                <input
+                    type="file"
+                    multiple
+                    hidden
+                    ref={files}
+                    aria-label="Mesh files"
+                    onChange={(event) => {
+                        take([...event.currentTarget.files]);
+                        event.currentTarget.value = '';
+                    }}
+                />
+                <span class="faint">or drop them here: {capabilities.mesh_formats.join(', ')}</span>
+            </div>
+            {said.length > 0 && (
+                <p class="meshes" role="status">
+                    {said.map((line, i) => (
+                        <span key={i}>
+                            {line}
+                            <br />
+                        </span>
+                    ))}
+                </p>
+            )}
+            <div class="sides">
+                {scene ? (
+                    <Form
+                        scene={scene}
+                        parameters={capabilities.parameters}
+                        faults={faults}
+                        onChange={(pointer, value) =>
+                            change(value === undefined ? removeAt(text, pointer) : setAt(text, pointer, value))
+                        }
+                    />
+                ) : (
+                    <p class="form faint">The form comes back when the text is JSON again.</p>
+                )}
+                <div class="json">
+                    <Text text={text} faults={faults} onChange={change} area={area} />
+                    <Faults
+                        faults={faults}
+                        warnings={verdict.warnings}
+                        onGo={(line) => goToLine(area.current, line)}
+                    />
+                </div>
+            </div>
+            <div class="foot">
+                <Submit text={text} verdict={verdict} navigate={navigate} onFaults={setRefused} />
+                <Estimate verdict={verdict} scene={scene} />
+            </div>
+        </section>
+    );
+}
+
+// navigate(path) goes elsewhere.
+export function Scenes({ navigate }) {
+    const { query } = route.now;
+    if (query.session || query.gallery || 'draft' in query)
+        return <Editor key={JSON.stringify(query)} query={query} navigate={navigate} />;
+    return (
+        <div class="scenes">
+            <div class="head">
+                <h1>Scenes</h1>
+                <a href="#/scenes?draft=1">
+                    {stored() ? 'go on with the scene that you were writing' : 'write one'}
+                </a>
+            </div>
+            <Gallery navigate={navigate} />
+        </div>
+    );
+}

@@ -1,0 +1,257 @@
+// Taking a session along: its address as it is seen now, a link for somebody without a login, the same by
+// curl and Python, its data as files, a picture and a film of the view.
+
+import { useEffect, useState } from 'preact/hooks';
+import { api } from './api.js';
+import { ago } from './format.js';
+import { useAnswer, useOn } from './hooks.js';
+
+const DAYS = [1, 7, 30, 365];
+const FILM_FPS = 30,
+    LAST_MS = 500;
+const KINDS = [
+    ['video/webm;codecs=vp9', 'webm'],
+    ['video/webm', 'webm'],
+    ['video/mp4', 'mp4'],
+];
+
+function Copied({ label, text, rows = 1 }) {
+    const [done, setDone] = useState(false);
+    useEffect(() => setDone(false), [text]);
+    const copy = async (event) => {
+        const field = event.currentTarget.parentElement.querySelector('textarea');
+        field.select();
+        try {
+            await navigator.clipboard.writeText(text);
+            setDone(true);
+        } catch {
+            setDone(document.execCommand('copy'));
+        }
+    };
+    return (
+        <div class="copied">
+            <textarea readOnly rows={rows} wrap={rows > 1 ? 'off' : 'soft'} aria-label={label} value={text} />
+            <button type="button" onClick={copy}>
+                {done ? 'copied' : `copy ${label}`}
+            </button>
+        </div>
+    );
+}
+
+function Links({ base }) {
+    const [days, setDays] = useState(7);
+    const [made, setMade] = useState(null);
+    const [said, setSaid] = useState(null);
+    const { value } = useAnswer(
+        (signal) => api.get(`${base}/links`, { signal }).catch(() => null),
+        [base, made],
+    );
+    const attempt = async (action) => {
+        setSaid(null);
+        try {
+            await action();
+        } catch (error) {
+            setSaid(error.message);
+        }
+    };
+    const make = () =>
+        attempt(async () => setMade(await api.post(`${base}/links`, { expires_in: 86400 * days })));
+    const revoke = (id) =>
+        attempt(async () => {
+            await api.delete(`${base}/links/${id}`);
+            setMade({});
+        });
+    return (
+        <>
+            <p>
+                <label>
+                    for{' '}
+                    <select value={days} onChange={(event) => setDays(Number(event.currentTarget.value))}>
+                        {DAYS.map((n) => (
+                            <option key={n} value={n}>
+                                {n} {n === 1 ? 'day' : 'days'}
+                            </option>
+                        ))}
+                    </select>
+                </label>{' '}
+                <button type="button" onClick={make}>
+                    make a share link
+                </button>
+            </p>
+            <p class="faint">Whoever has it sees this session with its scene, and nothing else.</p>
+            {made?.url && <Copied label="share link" text={here(made.url)} rows={2} />}
+            {said && (
+                <p class="trouble" role="alert">
+                    {said}
+                </p>
+            )}
+            <ul class="links">
+                {(value?.items ?? []).map((link) => (
+                    <li key={link.id}>
+                        made {ago(link.created)},{' '}
+                        {link.expires ? `good until ${link.expires.slice(0, 10)}` : 'for ever'}{' '}
+                        <button type="button" onClick={() => revoke(link.id)}>
+                            revoke
+                        </button>
+                    </li>
+                ))}
+            </ul>
+        </>
+    );
+}
+
+// The daemon names itself as it listens; whoever comes through a proxy knows it by another name.
+const here = (url) => `${location.origin}${url.slice(url.indexOf('/', url.indexOf('//') + 2))}`;
+
+function curlOf(base) {
+    return [
+        `export SERVER=${location.origin} TOKEN=...   # pliant token create, or the state directory's file token`,
+        `curl -H "Authorization: Bearer $TOKEN" $SERVER${base}/scene -o scene.json`,
+        `curl -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' \\`,
+        '     --data-binary @scene.json $SERVER/v1/sessions',
+        `curl -N -H "Authorization: Bearer $TOKEN" '$SERVER${base}/metrics?follow=1'`.replaceAll("'", '"'),
+    ].join('\n');
+}
+
+function pythonOf(id) {
+    return [
+        'import pliant',
+        '',
+        `client = pliant.Client("${location.origin}", token="...")`,
+        `session = client.session("${id}")`,
+        'for frame in session.frames():',
+        '    print(frame.number, frame.time, frame.positions.shape)',
+    ].join('\n');
+}
+
+function Downloads({ model }) {
+    const { base, id, player } = model;
+    useOn(model.player, 'change');
+    const name = id.slice(0, 8);
+    const file = (path, ending, label) => (
+        <li>
+            <a href={`${base}${path}`} download={`${name}${ending}`}>
+                {label}
+            </a>
+        </li>
+    );
+    const probes = model.metrics.names.some((one) => one.startsWith('probes/'));
+    return (
+        <ul class="files">
+            {file('/scene', '.json', 'scene, as posted')}
+            {file('/scene?form=effective', '-effective.json', 'scene with every default')}
+            {file('/metrics', '.ndjson', 'metrics: a line of JSON a frame')}
+            {probes && file('/probes', '.csv', 'probes as CSV')}
+            {file(`/frames/${player.shown}`, `-${player.shown}.frames`, `frame ${player.shown} as a record`)}
+            {file('/frames', '.frames', 'every frame as records')}
+            {file('/topology?array=triangles', '-triangles.npy', 'triangles, for numpy')}
+            {file('/log', '.log', "the worker's log")}
+        </ul>
+    );
+}
+
+function save(blob, name) {
+    const link = document.createElement('a');
+    link.href = URL.createObjectURL(blob);
+    link.download = name;
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+}
+
+const filmKind = () =>
+    globalThis.MediaRecorder ? KINDS.find(([type]) => MediaRecorder.isTypeSupported(type)) : undefined;
+
+// The view while it plays from the first frame to the newest: what is seen is what is recorded.
+function Film({ model, view }) {
+    const { player } = model;
+    const [recorder, setRecorder] = useState(null);
+    useOn(player, 'change');
+    const kind = filmKind();
+    const stop = () => recorder.state === 'recording' && recorder.stop();
+    useEffect(() => recorder && stop, [recorder]);
+    const over = recorder && player.mode !== 'playing';
+    useEffect(() => {
+        if (!over) return undefined;
+        // The last frame stays for a moment; a stream takes what is drawn anew.
+        const drawing = setInterval(() => view.stage.draw(), 50);
+        const timer = setTimeout(stop, LAST_MS);
+        return () => {
+            clearInterval(drawing);
+            clearTimeout(timer);
+        };
+    }, [over]);
+    if (!kind) return <p class="faint">This browser can not record films.</p>;
+    const start = () => {
+        const parts = [];
+        const made = new MediaRecorder(view.stage.canvas.captureStream(FILM_FPS), {
+            mimeType: kind[0],
+            videoBitsPerSecond: 8e6,
+        });
+        const { loop } = player;
+        made.ondataavailable = (event) => parts.push(event.data);
+        made.onstop = () => {
+            player.setLoop(loop);
+            setRecorder(null);
+            const film = new Blob(parts, { type: kind[0] });
+            if (film.size) save(film, `${model.id.slice(0, 8)}.${kind[1]}`);
+        };
+        player.seek(player.first);
+        player.setLoop(false);
+        made.start(500);
+        player.toggle();
+        setRecorder(made);
+    };
+    return recorder ? (
+        <button type="button" onClick={stop}>
+            stop the film at frame {player.frame}
+        </button>
+    ) : (
+        <button
+            type="button"
+            onClick={start}
+            title="Plays from the first frame to the newest and saves what is seen"
+        >
+            film
+        </button>
+    );
+}
+
+function Pictures({ model, tools }) {
+    const view = tools?.current;
+    if (!view?.stage) return null;
+    const shoot = async () =>
+        save(await view.screenshot(), `${model.id.slice(0, 8)}-${model.player.shown}.png`);
+    return (
+        <p>
+            <button type="button" onClick={shoot}>
+                picture (PNG)
+            </button>{' '}
+            <Film model={model} view={view} />
+        </p>
+    );
+}
+
+// model: the session (model.js); tools.current: the view, where there is one.
+export function Share({ model, tools }) {
+    const [address, setAddress] = useState(location.href);
+    useEffect(() => {
+        const timer = setInterval(() => setAddress(location.href), 500);
+        return () => clearInterval(timer);
+    }, []);
+    return (
+        <div class="share">
+            <h2>Address</h2>
+            <p class="faint">Session, frame and camera as they are now, for whoever may see the session.</p>
+            <Copied label="address" text={address} rows={2} />
+            <h2>Share link</h2>
+            <Links base={model.base} />
+            <h2>View</h2>
+            <Pictures model={model} tools={tools} />
+            <h2>Files</h2>
+            <Downloads model={model} />
+            <h2>From a terminal</h2>
+            <Copied label="as curl" text={curlOf(model.base)} rows={5} />
+            <Copied label="as Python" text={pythonOf(model.id)} rows={6} />
+        </div>
+    );
+}

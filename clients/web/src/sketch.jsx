@@ -1,0 +1,203 @@
+// A scene before it has run, as a drawing: the outlines of its generated bodies and of its obstacles, as
+// seen from above and aside.
+
+const AZIMUTH = 0.6,
+    ELEVATION = 0.35;
+const CA = Math.cos(AZIMUTH),
+    SA = Math.sin(AZIMUTH),
+    CE = Math.cos(ELEVATION),
+    SE = Math.sin(ELEVATION);
+
+// To the right and down; how near to the viewer.
+const seen = ([x, y, z]) => [CA * x + SA * z, -CE * y + SE * (CA * z - SA * x)];
+
+const nearness = ([x, y, z]) => CE * (CA * z - SA * x) + SE * y;
+
+const circle = (n, point) => Array.from({ length: n }, (_, i) => point((2 * Math.PI * i) / n));
+const corners = ([x, y, z]) =>
+    [-1, 1].flatMap((a) => [-1, 1].flatMap((b) => [-1, 1].map((c) => [(a * x) / 2, (b * y) / 2, (c * z) / 2])));
+const ball = (r) =>
+    [-0.95, -0.8, -0.5, 0, 0.5, 0.8, 0.95].flatMap((h) =>
+        circle(28, (t) => {
+            const ring = r * Math.sqrt(1 - h * h);
+            return [ring * Math.cos(t), r * h, ring * Math.sin(t)];
+        }),
+    );
+const tube = (r, length) =>
+    [-length / 2, length / 2].flatMap((x) => circle(20, (t) => [x, r * Math.cos(t), r * Math.sin(t)]));
+
+// Shapes are {hull: points} to be filled (of a box, with its edges), or {line: points, width} to be drawn along.
+const MESHES = {
+    box: ({ size = [1, 1, 1] }) => [{ hull: corners(size), box: true }],
+    sphere: ({ radius = 0.5 }) => [{ hull: ball(radius) }],
+    cloth: ({ size = [1, 1] }) => [{ hull: corners([size[0], size[1], 0]) }],
+    rope: ({ length = 1, direction = [1, 0, 0] }) => [
+        {
+            line: [-0.5, 0.5].map((part) =>
+                direction.map((d) => (part * length * d) / Math.hypot(...direction)),
+            ),
+            width: 0,
+        },
+    ],
+    cylinder: ({ radius = 0.5, length = 2 }) => [{ hull: tube(radius, length) }],
+    torus: ({ radius = 0.5, tube: width = 0.2 }) => [
+        {
+            line: circle(33, (t) => [radius * Math.cos(t * 1.032), radius * Math.sin(t * 1.032), 0]),
+            width: 2 * width,
+        },
+    ],
+    helix: ({ radius = 0.5, tube: width = 0.1, pitch = 1, turns = 3, strands = 1 }) =>
+        Array.from({ length: strands }, (_, strand) => ({
+            line: Array.from({ length: 24 * turns + 1 }, (__, i) => {
+                const t = (2 * Math.PI * i) / 24 + (2 * Math.PI * strand) / strands;
+                return [radius * Math.cos(t), radius * Math.sin(t), pitch * (i / 24 - turns / 2)];
+            }),
+            width: 2 * width,
+        })),
+};
+
+// A point turned so that what lay along x lies along the axis.
+function along(axis) {
+    const length = Math.hypot(...axis) || 1;
+    const [a, b, c] = axis.map((v) => v / length);
+    const [p, q, r] = Math.abs(a) < 0.9 ? [0, c, -b] : [-c, 0, a];
+    const s = Math.hypot(p, q, r);
+    const side = [p / s, q / s, r / s];
+    const third = [b * side[2] - c * side[1], c * side[0] - a * side[2], a * side[1] - b * side[0]];
+    return (v) => [0, 1, 2].map((i) => v[0] * [a, b, c][i] + v[1] * side[i] + v[2] * third[i]);
+}
+
+const moved = (shapes, change) =>
+    shapes.map((shape) => ({
+        ...shape,
+        ...(shape.hull ? { hull: shape.hull.map(change) } : { line: shape.line.map(change) }),
+    }));
+const plus =
+    (offset = [0, 0, 0]) =>
+    (v) =>
+        v.map((x, i) => x + offset[i]);
+
+const OBSTACLES = {
+    sphere: ({ center, radius = 0.5 }) => moved([{ hull: ball(radius) }], plus(center)),
+    box: ({ center, size = [1, 1, 1] }) => moved([{ hull: corners(size), box: true }], plus(center)),
+    cylinder: ({ center, radius = 0.5, height = 4, axis = [0, 1, 0] }) =>
+        moved(moved([{ hull: tube(radius, height) }], along(axis)), plus(center)),
+    capsule: ({ center, radius = 0.5, height = 1, axis = [0, 1, 0] }) =>
+        moved(moved([{ hull: tube(radius, height + radius) }], along(axis)), plus(center)),
+    torus: ({ center, radius = 0.5, tube: width = 0.2, axis = [0, 1, 0] }) =>
+        moved(
+            moved(
+                [
+                    {
+                        line: circle(33, (t) => [
+                            0,
+                            radius * Math.cos(t * 1.032),
+                            radius * Math.sin(t * 1.032),
+                        ]),
+                        width: 2 * width,
+                    },
+                ],
+                along(axis),
+            ),
+            plus(center),
+        ),
+};
+
+// As Rodrigues has it.
+function turned({ axis = [0, 0, 1], degrees = 0 } = {}) {
+    const length = Math.hypot(...axis) || 1;
+    const [x, y, z] = axis.map((v) => v / length);
+    const angle = (degrees * Math.PI) / 180,
+        c = Math.cos(angle),
+        s = Math.sin(angle);
+    return (v) => {
+        const dot = (1 - c) * (x * v[0] + y * v[1] + z * v[2]);
+        return [
+            c * v[0] + s * (y * v[2] - z * v[1]) + dot * x,
+            c * v[1] + s * (z * v[0] - x * v[2]) + dot * y,
+            c * v[2] + s * (x * v[1] - y * v[0]) + dot * z,
+        ];
+    };
+}
+
+function shapesOf(body) {
+    const kind = Object.keys(body.mesh ?? {}).find((key) => MESHES[key]);
+    if (!kind) return [];
+    const { scale = 1, rotate, translate } = body.transform ?? {};
+    const by = Array.isArray(scale) ? scale : [scale, scale, scale];
+    const turn = turned(rotate),
+        move = plus(translate);
+    return moved(MESHES[kind](body.mesh[kind]), (v) => move(turn(v.map((x, i) => x * by[i]))));
+}
+
+// The three edges of a box that meet in its nearest corner; corners are numbered by their signs' bits.
+function edgesOf(points) {
+    const near = points.map(nearness);
+    const first = near.indexOf(Math.max(...near));
+    return [1, 2, 4].map((bit) => [points[first], points[first ^ bit]].map(seen));
+}
+
+// Monotone chain.
+function hullOf(points) {
+    const sorted = points.map(seen).sort((a, b) => a[0] - b[0] || a[1] - b[1]);
+    const half = (list) => {
+        const chain = [];
+        for (const p of list) {
+            while (chain.length > 1) {
+                const [a, b] = chain.slice(-2);
+                if ((b[0] - a[0]) * (p[1] - a[1]) - (b[1] - a[1]) * (p[0] - a[0]) > 0) break;
+                chain.pop();
+            }
+            chain.push(p);
+        }
+        return chain.slice(0, -1);
+    };
+    return [...half(sorted), ...half([...sorted].reverse())];
+}
+
+const path = (points) => `M${points.map((p) => p.map((x) => x.toFixed(3)).join(' ')).join('L')}`;
+
+export function Sketch({ scene }) {
+    const bodies = (scene.bodies ?? []).flatMap(shapesOf);
+    const obstacles = (scene.obstacles ?? []).flatMap((obstacle) => {
+        const kind = Object.keys(obstacle).find((key) => OBSTACLES[key]);
+        return kind ? OBSTACLES[kind](obstacle[kind]) : [];
+    });
+    const drawn = [
+        ...obstacles.map((shape) => ({ ...shape, kind: 'obstacle' })),
+        ...bodies.map((shape) => ({ ...shape, kind: 'body' })),
+    ].map((shape) => ({ ...shape, points: shape.hull ? hullOf(shape.hull) : shape.line.map(seen) }));
+    const all = drawn.flatMap(({ points, width = 0 }) =>
+        points.flatMap(([x, y]) => [
+            [x - width / 2, y - width / 2],
+            [x + width / 2, y + width / 2],
+        ]),
+    );
+    if (!all.length) return <svg class="sketch" viewBox="0 0 4 3" aria-hidden="true" />;
+    const [xs, ys] = [0, 1].map((i) => all.map((p) => p[i]));
+    const low = [Math.min(...xs), Math.min(...ys)],
+        high = [Math.max(...xs), Math.max(...ys)];
+    const size = Math.max((high[0] - low[0]) / 4, (high[1] - low[1]) / 3, 1e-6) * 1.15;
+    const frame = [(low[0] + high[0]) / 2 - 2 * size, (low[1] + high[1]) / 2 - 1.5 * size, 4 * size, 3 * size];
+    return (
+        <svg class="sketch" viewBox={frame.join(' ')} aria-hidden="true">
+            {drawn.map(({ kind, hull, box, points, width }, i) =>
+                hull ? (
+                    <path
+                        key={i}
+                        class={kind}
+                        d={[`${path(points)}Z`, ...(box ? edgesOf(hull).map(path) : [])].join('')}
+                        stroke-width={size * 0.03}
+                    />
+                ) : (
+                    <path
+                        key={i}
+                        class={`${kind} along`}
+                        d={path(points)}
+                        stroke-width={Math.max(width, size * 0.06)}
+                    />
+                ),
+            )}
+        </svg>
+    );
+}

@@ -1,0 +1,218 @@
+// From the gallery to a session, the editor with its form, its faults and its estimate, mesh files, and
+// what a session is taken along by.
+import { createHash } from 'node:crypto';
+import { check, endless, open, quiet, run, scene, shot, until } from './rig.mjs';
+
+const TEXT = 'The scene as JSON';
+const go = (page, where) =>
+    page.evaluate((hash) => {
+        location.hash = hash;
+    }, where);
+const text = (page) => page.getByLabel(TEXT).inputValue();
+const status = (page) => page.locator('.estimate');
+// The browser says each refusal in its console, and a scene that is being written is refused.
+const REFUSED = /status of 4(00|22)/;
+
+await run({
+    async the_gallery_runs_a_scene_by_a_click(daemon) {
+        const page = await open(daemon);
+        await page.getByText('No session yet').waitFor();
+        await page.getByRole('button', { name: 'run the short form of an inextensible rope' }).waitFor();
+        const cards = await page.locator('.card').count();
+        check(cards >= 20, `${cards} scenes`);
+        await shot(page, 'gallery');
+        await page.getByRole('button', { name: 'run the short form of an inextensible rope' }).click();
+        await until(() => /#\/sessions\/[0-9a-f]{32}/.test(page.url()), 'the session');
+        const id = /[0-9a-f]{32}/.exec(page.url())[0];
+        check((await daemon.over(id)).state === 'succeeded', 'it did not succeed');
+        check((await daemon.call('GET', '/v1/sessions')).items.length === 1, 'more than one session');
+        await quiet(page);
+    },
+
+    async the_form_and_the_text_are_one(daemon) {
+        const page = await open(daemon);
+        await go(page, '/scenes?gallery=twisting_bar');
+        await page.getByLabel('iterations').waitFor();
+        check((await page.getByLabel('iterations').inputValue()) === '100', 'the form shows something else');
+        await page.getByLabel('iterations').fill('7');
+        check(/"iterations": 7\b/.test(await text(page)), 'the text does not follow the form');
+        await page.getByLabel('tolerance').fill('');
+        check(!(await text(page)).includes('"tolerance": 0.001}'), 'an empty field is not left out');
+        await page.getByLabel('cores').fill('2');
+        check(JSON.parse(await text(page)).resources.cores === 2, 'a key that was not there is not made');
+        await page.getByLabel('method').selectOption('lbfgs');
+        const changed = JSON.parse(await text(page));
+        check(changed.solver.method === 'lbfgs' && changed.bodies.length === 1, 'the rest of the text changed');
+        await page
+            .getByLabel(TEXT)
+            .fill(JSON.stringify({ ...changed, name: 'by hand', solver: { iterations: 9 } }));
+        check((await page.getByLabel('iterations').inputValue()) === '9', 'the form does not follow the text');
+        check((await page.getByLabel('name', { exact: true }).inputValue()) === 'by hand', 'nor does the name');
+        await status(page).getByText('ms a frame').waitFor();
+        await shot(page, 'editor');
+        await quiet(page);
+    },
+
+    async faults_stand_at_their_lines(daemon) {
+        const page = await open(daemon, { allow: [REFUSED] });
+        await go(page, '/scenes?draft=1');
+        await status(page).getByText('ms a frame').waitFor();
+        check(
+            await page.getByRole('button', { name: 'submit' }).isEnabled(),
+            'a good scene can not be submitted',
+        );
+        const wrong = (await text(page))
+            .replace('"step"', '"stp"')
+            .replace('"poisson": 0.45', '"poisson": 0.7');
+        await page.getByLabel(TEXT).fill(wrong);
+        await status(page).getByText('2 faults').waitFor();
+        const line = wrong.split('\n').findIndex((one) => one.includes('"stp"')) + 1;
+        check(
+            (await page.locator('.gutter .wrong').first().innerText()) === String(line),
+            'the line is not marked',
+        );
+        await page.locator('.faults').getByText('did you mean "step"').waitFor();
+        await page.locator('.field.wrong').getByLabel("Poisson's ratio").waitFor();
+        check(await page.getByRole('button', { name: 'submit' }).isDisabled(), 'a bad scene can be submitted');
+        await page.locator('.faults button').first().click();
+        const chosen = await page.evaluate(() =>
+            document.activeElement.value.slice(
+                document.activeElement.selectionStart,
+                document.activeElement.selectionEnd,
+            ),
+        );
+        check(chosen.includes('"stp"'), `it goes to ${chosen}`);
+        await shot(page, 'faults');
+        await page.getByLabel(TEXT).fill(wrong.replace('"gravity"', 'gravity').replace('{', '{ nonsense'));
+        await page.locator('.faults').getByText('a key in quotes expected').waitFor();
+        await page.getByText('The form comes back').waitFor();
+        await page.getByLabel(TEXT).fill(wrong.replace('"stp"', '"step"').replace('0.7', '0.3'));
+        await status(page).getByText('starts at once').waitFor();
+        await page.getByRole('button', { name: 'submit' }).click();
+        await until(() => /#\/sessions\/[0-9a-f]{32}/.test(page.url()), 'the session');
+        await quiet(page);
+    },
+
+    async the_queue_is_told_before_submitting(daemon) {
+        for (let i = 0; i < 3; i++) await daemon.submit(endless({ name: `busy ${i}` }));
+        const page = await open(daemon);
+        await go(page, '/scenes?draft=1');
+        await status(page).getByText('1 session waits before it').waitFor();
+        await go(page, '/devices');
+        await page.getByText('2 of 2 in use').waitFor();
+        for (const name of ['busy 0', 'busy 1', 'busy 2']) await page.getByRole('link', { name }).waitFor();
+        await page.getByText('1st').waitFor();
+        await shot(page, 'devices');
+        await page.getByRole('button', { name: 'start no more here' }).click();
+        await page.getByText('Nothing more is started here').waitFor();
+        check((await daemon.call('GET', '/v1/devices')).items[0].draining, 'it is not drained');
+        await page.getByRole('button', { name: 'start sessions here again' }).click();
+        await page.getByRole('button', { name: 'start no more here' }).waitFor();
+        await quiet(page);
+    },
+
+    async a_session_is_edited_and_run_again(daemon) {
+        const { id } = await daemon.submit(scene({ name: 'first', labels: { series: 'a' } }));
+        await daemon.over(id);
+        const page = await open(daemon);
+        await go(page, `/sessions/${id}`);
+        await page.getByRole('button', { name: 'edit', exact: true }).click();
+        await page.getByText('“first” once more').waitFor();
+        await page.getByLabel('name', { exact: true }).fill('second');
+        await page.getByLabel('steps', { exact: true }).fill('5');
+        await status(page).getByText('5 frames').waitFor();
+        await page.getByRole('button', { name: 'submit' }).click();
+        await until(
+            () => /#\/sessions\/[0-9a-f]{32}/.test(page.url()) && !page.url().includes(id),
+            'the session',
+        );
+        const second = await daemon.over(/[0-9a-f]{32}/.exec(page.url())[0]);
+        check(second.name === 'second' && second.labels.series === 'a', 'it is not that scene');
+        check(second.progress.frame === 5, `it has ${second.progress.frame} frames`);
+        await quiet(page);
+    },
+
+    async mesh_files_are_dropped(daemon) {
+        const page = await open(daemon, { allow: [REFUSED] });
+        await go(page, '/scenes?draft=1');
+        await page.getByLabel(TEXT).waitFor();
+        const obj = 'v 0 0 0\nv 1 0 0\nv 0 1 0\nv 1 1 0\nf 1 2 3\nf 2 4 3\n';
+        const hash = createHash('sha256').update(obj).digest('hex');
+        const drop = (name, content) =>
+            page.evaluate(
+                ([file, bytes]) => {
+                    const dataTransfer = new DataTransfer();
+                    dataTransfer.items.add(new File([bytes], file));
+                    const target = document.querySelector('.editor');
+                    for (const kind of ['dragover', 'drop']) {
+                        target.dispatchEvent(
+                            new DragEvent(kind, { dataTransfer, bubbles: true, cancelable: true }),
+                        );
+                    }
+                },
+                [name, content],
+            );
+        await drop('sheet.obj', obj);
+        await page.getByText('sheet: 4 vertices, 2 triangles').waitFor();
+        const { bodies } = JSON.parse(await text(page));
+        check(
+            bodies.at(-1).mesh.upload === `sha256:${hash}` && bodies.at(-1).material === 'rubber',
+            'the body is another',
+        );
+        await status(page).getByText('ms a frame').waitFor();
+        await drop('bad.obj', 'v 0 0\n');
+        await page.locator('.meshes').getByText('line 1').waitFor();
+        await drop('notes.docx', 'x');
+        await page.locator('.meshes').getByText('files of this kind are not read').waitFor();
+        check(JSON.parse(await text(page)).bodies.length === 2, 'a body of a file that was refused');
+        check((await daemon.call('GET', '/v1/meshes')).items.length === 1, 'more than one mesh');
+        await quiet(page);
+    },
+
+    async a_session_is_taken_along(daemon) {
+        const { id } = await daemon.submit(scene({ name: 'to be shared', time: { step: 0.01, steps: 8 } }));
+        await daemon.over(id);
+        const page = await open(daemon);
+        await go(page, `/sessions/${id}`);
+        await page.getByRole('tab', { name: 'share' }).click();
+        await page.getByRole('button', { name: 'make a share link' }).click();
+        const url = await page.getByLabel('share link', { exact: true }).inputValue();
+        check(url.startsWith(`${daemon.url}/#link=`), url);
+        for (const what of ['as curl', 'as Python']) {
+            const words = await page.getByLabel(what, { exact: true }).inputValue();
+            check(words.includes(daemon.url) && words.includes(id) && !words.includes(daemon.token), words);
+        }
+        const [file] = await Promise.all([
+            page.waitForEvent('download'),
+            page.getByRole('link', { name: 'metrics: a line of JSON a frame' }).click(),
+        ]);
+        const lines = await (await file.createReadStream()).toArray();
+        const rows = Buffer.concat(lines)
+            .toString()
+            .trim()
+            .split('\n')
+            .map((line) => JSON.parse(line));
+        const frames = rows.filter((row) => !row.event).map((row) => row.frame);
+        check(frames.join() === '0,1,2,3,4,5,6,7,8', `metrics of ${JSON.stringify(rows).slice(0, 400)}`);
+        const [film] = await Promise.all([
+            page.waitForEvent('download'),
+            page.getByRole('button', { name: 'film' }).click(),
+        ]);
+        const head = (await (await film.createReadStream()).toArray())[0].subarray(0, 4).toString('hex');
+        check(head === '1a45dfa3', `a film that begins with ${head}`);
+        await shot(page, 'share');
+        await quiet(page);
+
+        const visitor = await open(daemon, { url });
+        await visitor.getByRole('heading', { name: 'to be shared' }).waitFor();
+        check((await visitor.getByRole('navigation', { name: 'Sessions' }).count()) === 0, 'it shows a list');
+        await visitor.reload();
+        await visitor.getByRole('heading', { name: 'to be shared' }).waitFor();
+        await quiet(visitor);
+        await page.getByRole('button', { name: 'revoke' }).click();
+        await until(
+            async () => (await daemon.call('GET', `/v1/sessions/${id}/links`)).items.length === 0,
+            'the revocation',
+        );
+    },
+});
