@@ -87,7 +87,8 @@ function decades(plot, splits) {
 const shortly = (v) => {
     if (v === null) return '';
     const size = Math.abs(v);
-    if (size !== 0 && (size >= 1e4 || size < 1e-2)) return v.toExponential(0).replace('e+', 'e');
+    if (size !== 0 && (size >= 1e4 || size < 1e-2))
+        return v.toExponential(1).replace('.0', '').replace('e+', 'e');
     return `${+v.toPrecision(4)}`;
 };
 

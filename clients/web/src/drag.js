@@ -1,23 +1,35 @@
-// Dragging a pin or an obstacle of a running session: controls that are sent as fast as they are
-// answered, 20 a second at most.
+// Dragging a pin, an obstacle or a handle of a running session: controls that are sent as fast as they
+// are answered, 20 a second at most.
 
 import { Vector3 } from 'three';
 import { api } from './api.js';
+import { springOf } from './handle.js';
 
 const EACH_MS = 50;
 const REACH_S = 0.05; // simulated, until it is where the pointer was
 
 export class Drag {
     #from = null;
-    #wanted = null;
+    #wanted = null; // the control that is to be sent next
     #busy = false;
     #ended = false;
+    #timer = 0;
+    #last = null; // {at, time} of a handle
+    #speed = new Vector3();
 
     // `grip`: of View3D.grip. `say(message)` tells what goes wrong.
     constructor(model, view, grip, say) {
         Object.assign(this, { model, view, grip, say });
         this.begin = grip.point.clone();
-        this.#from = this.#shiftNow();
+        this.pointer = this.begin;
+        if (grip.kind !== 'handle') {
+            this.#from = this.#shiftNow();
+            return;
+        }
+        const { body } = view.surface.ownerOf(grip.index);
+        this.spring = springOf(model.scene, view, body);
+        // The vertex moves while the pointer rests: the spring's force is another one then.
+        this.#timer = setInterval(() => this.#pull(), 2 * EACH_MS);
     }
 
     // Where the thing is already, counted from the scene's place. Of a pin that has not turned.
@@ -35,37 +47,62 @@ export class Drag {
 
     move(x, y) {
         if (this.#ended) return;
-        const point = this.view.onPlane(x, y, this.begin);
-        this.#wanted = point.sub(this.begin).add(this.#from);
-        this.#send();
+        this.pointer = this.view.onPlane(x, y, this.begin);
+        if (this.grip.kind === 'handle') {
+            this.#pull();
+            return;
+        }
+        const translate = rounded(this.pointer.clone().sub(this.begin).add(this.#from));
+        const change = { name: this.grip.name, motion: { keyframes: [{ time: REACH_S, translate }] } };
+        this.#send({ [this.grip.kind === 'pin' ? 'pins' : 'obstacles']: [change] });
     }
 
+    #pull() {
+        const at = new Vector3().fromArray(this.view.surface.positions, 3 * this.grip.index);
+        const { stiffness, damping, most } = this.spring,
+            { time } = this.view.shown;
+        const before = this.#last ?? { at, time };
+        if (time !== before.time) {
+            this.#speed = at
+                .clone()
+                .sub(before.at)
+                .divideScalar(time - before.time);
+            this.#last = { at, time };
+        }
+        this.#last ??= before;
+        const force = this.pointer.clone().sub(at).multiplyScalar(stiffness);
+        force.addScaledVector(this.#speed, -damping).clampLength(0, most);
+        this.#send({ forces: [{ name: this.grip.name, force: rounded(force) }] });
+    }
+
+    // A thing stays where it was brought; a handle is let go.
     end() {
+        clearInterval(this.#timer);
+        if (this.grip.kind === 'handle' && !this.#ended) {
+            this.#send({ forces: [{ name: this.grip.name, force: [0, 0, 0] }] });
+        }
         this.#ended = true;
-        this.#send();
     }
 
-    async #send() {
+    async #send(control) {
+        this.#wanted = control ?? this.#wanted;
         if (this.#busy || !this.#wanted) return;
         this.#busy = true;
-        const translate = this.#wanted.toArray().map((x) => +x.toPrecision(6));
+        const now = this.#wanted;
         this.#wanted = null;
-        const list = this.grip.kind === 'pin' ? 'pins' : 'obstacles';
-        const change = { name: this.grip.name, motion: { keyframes: [{ time: REACH_S, translate }] } };
         try {
-            await api.post(`${this.model.base}/controls`, { [list]: [change] });
-            this.say(null);
+            await api.post(`${this.model.base}/controls`, now);
         } catch (error) {
+            clearInterval(this.#timer);
             this.#ended = true;
             this.#wanted = null;
             this.say(`“${this.grip.name}” can not be moved: ${error.message}`);
         }
-        setTimeout(
-            () => {
-                this.#busy = false;
-                this.#send();
-            },
-            this.#ended ? 0 : EACH_MS,
-        );
+        setTimeout(() => {
+            this.#busy = false;
+            this.#send();
+        }, EACH_MS);
     }
 }
+
+const rounded = (vector) => vector.toArray().map((x) => +x.toPrecision(6));

@@ -5,6 +5,7 @@ export const FIELDS = {
     speed: { label: 'speed', unit: 'm/s', map: 'viridis', needs: 'before' },
     displacement: { label: 'displacement', unit: 'm', map: 'viridis', needs: 'rest' },
     stretch: { label: 'stretch', unit: '%', map: 'diverging', needs: 'rest' },
+    stress: { label: 'stress', unit: 'Pa', map: 'viridis', needs: 'rest', tets: true },
     height: { label: 'height', unit: 'm', map: 'viridis' },
 };
 
@@ -43,7 +44,7 @@ function stretches(surface, out) {
 }
 
 // False where what it needs is not there: the frame before, or frame 0.
-export function computeField(name, surface, { before, seconds, up }, out) {
+export function computeField(name, surface, { before, seconds, up, stress }, out) {
     if (name === 'speed') {
         if (!before || !(seconds > 0)) return false;
         distances(surface.positions, before, 1 / seconds, out);
@@ -53,6 +54,9 @@ export function computeField(name, surface, { before, seconds, up }, out) {
     } else if (name === 'stretch') {
         if (!surface.rest) return false;
         stretches(surface, out);
+    } else if (name === 'stress') {
+        if (!stress()) return false;
+        stress().compute(surface.positions, out);
     } else {
         for (let v = 0; v < out.length; v++) out[v] = surface.positions[3 * v + up];
     }

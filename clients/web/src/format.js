@@ -10,11 +10,7 @@ export function number(value, digits = 3) {
             .toExponential(digits - 1)
             .replace('e+', 'e')
             .replace('-', '−');
-    return value
-        .toPrecision(digits)
-        .replace(/(\.\d*?)0+$/, '$1')
-        .replace(/\.$/, '')
-        .replace('-', '−');
+    return String(+value.toPrecision(digits)).replace('-', '−');
 }
 
 // A quantity with its unit: 0.012 m as 12 mm, 35000 Pa as 35 kPa.
@@ -74,8 +70,9 @@ export function ordinal(n) {
 }
 
 // How long a session still takes at its present rate; null where that can not be said.
-export function secondsLeft({ state, progress }) {
+// `each`: simulated seconds of a frame, where they are known better than from the whole.
+export function secondsLeft({ state, progress }, each = null) {
     const { frame, frames, rate, time } = progress ?? {};
     if (state !== 'running' || !frames || !rate || !frame) return null;
-    return ((frames - frame) * (time / frame)) / rate;
+    return ((frames - frame) * (each ?? time / frame)) / rate;
 }

@@ -24,12 +24,12 @@ function Bar({ progress, state }) {
 }
 
 // One line that says how it is.
-export function lineOf(session) {
+export function lineOf(session, each = null) {
     const { state, progress, queue, failure, desired } = session;
     const frames = progress?.frames ? `${progress.frame ?? 0}/${progress.frames}` : `${progress?.frame ?? 0}`;
     if (desired && desired !== state) return `${frames}, is being ${desired}`;
     if (state === 'running') {
-        const left = secondsLeft(session);
+        const left = secondsLeft(session, each);
         const rate = progress.rate ? ` · ${number(progress.rate, 2)}× real time` : '';
         return `${frames}${left === null ? '' : ` · ${duration(left)} left`}${rate}`;
     }

@@ -145,8 +145,18 @@ function Session({ id, current, tools, compared, onCompare }) {
     );
 }
 
+// Wide pages open what goes on now, or the newest: somebody who waits sees it without a click.
+function openFirst(sessions) {
+    if (route.now.id || route.now.page !== 'sessions' || !matchMedia('(min-width: 44rem)').matches) return;
+    const first = sessions.items.find(({ state }) => state === 'running') ?? sessions.items[0];
+    if (first) route.replace({ page: 'sessions', id: first.id });
+}
+
 function Nothing({ sessions }) {
     useOn(sessions, 'change');
+    useEffect(() => {
+        if (sessions?.loaded) openFirst(sessions);
+    }, [sessions, sessions?.loaded, sessions?.items.length > 0]);
     if (!sessions?.loaded) return null; // by a share link there is one session and no list
     if (sessions.items.length === 0) {
         return (

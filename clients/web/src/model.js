@@ -42,6 +42,7 @@ export class SessionModel extends Emitter {
     #whole = false;
     #ticks = 0;
     #first = null;
+    #seen = null;
     #tets = null;
 
     constructor(id) {
@@ -229,8 +230,10 @@ export class SessionModel extends Emitter {
         this.emit('session', session);
     }
 
-    #judgeRate(frame) {
-        if (frame.number > 0 && frame.time > 0) this.player.frameSeconds = frame.time / frame.number;
+    // From frames themselves: a branch begins at a time of its own.
+    #judgeRate({ number, time }) {
+        const seen = (this.#seen ??= { number, time });
+        if (number !== seen.number) this.player.frameSeconds = (time - seen.time) / (number - seen.number);
     }
 
     #tick() {

@@ -299,7 +299,7 @@ export function Panel({ model, navigate, others, onCompare, tools }) {
     }, [others.length]);
     const { session, scene } = model;
     if (!session) return <aside class="panel" aria-label="Session" />;
-    const left = secondsLeft(session);
+    const left = secondsLeft(session, model.player.frameSeconds);
     const tabs = {
         values: 'values',
         scene: 'scene',
@@ -312,7 +312,10 @@ export function Panel({ model, navigate, others, onCompare, tools }) {
             <h1>{session.name || session.id}</h1>
             <p class={`state ${session.state}`}>
                 <span class="sign">{STATES[session.state]}</span> <b>{session.state}</b>
-                <span class="numbers"> {lineOf(session).replace(session.state, '').replace(/^ · /, '')}</span>
+                <span class="numbers">
+                    {' '}
+                    {lineOf(session, model.player.frameSeconds).replace(session.state, '').replace(/^ · /, '')}
+                </span>
             </p>
             {left !== null && <p class="left numbers">{duration(left)} left</p>}
             {session.message && session.state !== 'failed' && <p class="faint">{session.message}</p>}

@@ -37,6 +37,13 @@ class Route extends Emitter {
             typeof place === 'string' ? `#${place.startsWith('/') ? '' : '/'}${place}` : format(place);
     }
 
+    // The same with no new entry in the history.
+    replace(place) {
+        history.replaceState(null, '', format(place));
+        this.now = parse(location.hash);
+        this.emit('change', this.now);
+    }
+
     // Say in the address what is seen now, with no new entry in the history.
     note(query) {
         this.now = { ...this.now, query: { ...this.now.query, ...query } };

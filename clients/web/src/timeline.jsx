@@ -31,7 +31,9 @@ export function Timeline({ model }) {
     const frames = model.session?.progress?.frames ?? newest;
     const last = Math.max(newest, frames, 1);
     const at = player.shown;
-    const time = at * player.frameSeconds;
+    const { metrics } = model;
+    const row = metrics.rowOf(at);
+    const time = row >= 0 ? metrics.at('time', row) : at * player.frameSeconds;
     return (
         <div class="timeline" role="group" aria-label="Time line">
             <button

@@ -4,10 +4,13 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { MAPS } from './colormap.js';
 import { Drag } from './drag.js';
 import { FIELDS } from './fields.js';
+import { takeHold } from './handle.js';
 import { number, quantity } from './format.js';
 import { useOn } from './hooks.js';
+import { sentenceOf } from './panel.jsx';
 import { PLAYING } from './player.js';
 import { route } from './route.js';
+import { hasStress } from './stress.js';
 import { theme } from './theme.js';
 import { View3D } from './view3d.js';
 
@@ -137,13 +140,29 @@ function Axes({ view }) {
     );
 }
 
+// A number that keeps what is being typed, also while new frames come.
+function RangeEnd({ label, value, onSet }) {
+    const [draft, setDraft] = useState(null);
+    const take = () => {
+        if (draft !== null && draft.trim() !== '' && Number.isFinite(Number(draft))) onSet(Number(draft));
+        setDraft(null);
+    };
+    return (
+        <input
+            aria-label={label}
+            value={draft ?? number(value).replace('−', '-')}
+            onInput={(event) => setDraft(event.currentTarget.value)}
+            onBlur={take}
+            onKeyDown={(event) => event.key === 'Enter' && take()}
+        />
+    );
+}
+
 function Legend({ view, onChange }) {
     const field = FIELDS[view.field];
     if (view.field === 'none' || !view.seen) return null;
     const [low, high] = view.range ?? view.seen;
-    const set = (index) => (event) => {
-        const value = Number(event.currentTarget.value);
-        if (!Number.isFinite(value)) return;
+    const set = (index) => (value) => {
         view.range = [low, high];
         view.range[index] = value;
         onChange();
@@ -161,7 +180,7 @@ function Legend({ view, onChange }) {
             </span>
             <div class="ramp" style={{ background: gradient }} />
             <div class="ends numbers">
-                <input aria-label="least" value={number(low).replace('−', '-')} onChange={set(0)} />
+                <RangeEnd label="least" value={low} onSet={set(0)} />
                 <button
                     type="button"
                     onClick={lock}
@@ -170,13 +189,13 @@ function Legend({ view, onChange }) {
                 >
                     {view.range ? 'locked' : 'lock'}
                 </button>
-                <input aria-label="greatest" value={number(high).replace('−', '-')} onChange={set(1)} />
+                <RangeEnd label="greatest" value={high} onSet={set(1)} />
             </div>
         </div>
     );
 }
 
-function Picked({ view, model, onClose }) {
+function Picked({ view, model, onClose, say }) {
     if (view.picked === null || !view.surface) return null;
     const { body, vertex } = view.surface.ownerOf(view.picked);
     const at = view.surface.positions.subarray(3 * view.picked, 3 * view.picked + 3);
@@ -184,6 +203,14 @@ function Picked({ view, model, onClose }) {
     const { rest } = view.surface;
     const moved = rest ? Math.hypot(...[0, 1, 2].map((c) => at[c] - rest[3 * view.picked + c])) : null;
     const field = FIELDS[view.field];
+    const hold = async () => {
+        try {
+            const { id } = await takeHold(model, view, view.picked);
+            route.go({ page: 'sessions', id });
+        } catch (error) {
+            say(sentenceOf(error));
+        }
+    };
     return (
         <div class="picked numbers" role="status">
             <button type="button" class="close" onClick={onClose} aria-label="Close">
@@ -203,8 +230,17 @@ function Picked({ view, model, onClose }) {
             )}
             {pin && (
                 <span>
-                    held by pin “{pin.name}”{model.session?.state === 'running' ? ': drag it' : ''}
+                    held by {pin.kind} “{pin.name}”{model.session?.state === 'running' ? ': drag it' : ''}
                 </span>
+            )}
+            {!pin && body && (
+                <button
+                    type="button"
+                    onClick={hold}
+                    title="A branch from this frame on, in real time, whose vertex follows the pointer"
+                >
+                    take hold of it
+                </button>
             )}
         </div>
     );
@@ -216,6 +252,14 @@ export function View({ model, tools }) {
     const [, redraw] = useState(0);
     const [trouble, setTrouble] = useState(null);
     const again = () => redraw((n) => n + 1);
+    const timer = useRef(0);
+    // What went wrong, for a while.
+    const say = (message) => {
+        clearTimeout(timer.current);
+        setTrouble(message);
+        timer.current = setTimeout(() => setTrouble(null), SAID_MS);
+    };
+    useEffect(() => () => clearTimeout(timer.current), []);
     useOn(model, 'tick session form first');
     useOn(model.player, 'change');
 
@@ -266,9 +310,9 @@ export function View({ model, tools }) {
         colours();
         const prepare = () => {
             if (!model.topology) return;
-            made.setSession(model.topology, model.drawn, model.scene?.gravity);
+            made.wantedView = made.furnished ? made.stage.view : route.now.query.camera?.split(',').map(Number);
+            made.setSession(model.topology, model.drawn, model.scene);
             made.highlight = (failure) => highlight(made, model, failure, again);
-            made.wantedView = route.now.query.camera?.split(',').map(Number);
             again();
         };
         const offs = [
@@ -291,19 +335,7 @@ export function View({ model, tools }) {
         };
     }, [model]);
 
-    useEffect(() => {
-        if (!view) return undefined;
-        let timer = 0;
-        const off = pointer(view, model, canvas.current, again, (message) => {
-            clearTimeout(timer);
-            setTrouble(message);
-            timer = setTimeout(() => setTrouble(null), SAID_MS);
-        });
-        return () => {
-            clearTimeout(timer);
-            off();
-        };
-    }, [view]);
+    useEffect(() => (view ? pointer(view, model, canvas.current, again, say) : undefined), [view]);
 
     const why = model.frames.whyMissing(model.player.shown);
     const waits = model.topology && !view?.shown && model.session?.progress?.frame == null;
@@ -326,6 +358,7 @@ export function View({ model, tools }) {
                 <Picked
                     view={view}
                     model={model}
+                    say={say}
                     onClose={() => {
                         view.setPicked(null);
                         again();
@@ -347,6 +380,13 @@ export function View({ model, tools }) {
     );
 }
 
+// Stress is of elements, which have inner vertices.
+async function readTets(view, model) {
+    model.setWhole(true);
+    view.tets = await model.tets();
+    view.stale = true;
+}
+
 function Tools({ view, model, again }) {
     const [wires, setWires] = useState(false);
     const [marks, setMarks] = useState(true);
@@ -362,9 +402,12 @@ function Tools({ view, model, again }) {
         setWires(!wires);
     };
     view.toggleWires = toggleWires;
+    const { stress, ...others } = FIELDS;
+    const offered = hasStress(model.topology, model.scene) ? { ...others, stress } : others;
     const colour = (event) => {
         view.setField(event.currentTarget.value);
         view.stale = true;
+        if (FIELDS[view.field].tets) readTets(view, model);
         again();
     };
     return (
@@ -372,7 +415,7 @@ function Tools({ view, model, again }) {
             <label>
                 colour{' '}
                 <select value={view.field} onChange={colour}>
-                    {Object.entries(FIELDS).map(([key, { label }]) => (
+                    {Object.entries(offered).map(([key, { label }]) => (
                         <option key={key} value={key}>
                             {label}
                         </option>

@@ -23,9 +23,11 @@ import {
 import { colourValues } from './colormap.js';
 import { Contacts } from './contacts.js';
 import { FIELDS, computeField, rangeOf } from './fields.js';
+import { handlesOf } from './handle.js';
 import { Track, obstacleGeometry } from './obstacles.js';
 import { copyField } from './records.js';
 import { Stage } from './stage.js';
+import { Stress } from './stress.js';
 import { Surface } from './surface.js';
 
 const CLAY = 0xd6c4a6;
@@ -56,10 +58,11 @@ export class View3D {
 
     // ---- what there is ------------------------------------------------------------------------
 
-    setSession(topology, drawn, gravity) {
+    setSession(topology, drawn, scene) {
         this.#clear();
         this.topology = topology;
-        this.up = upOf(gravity);
+        this.scene = scene;
+        this.up = upOf(scene?.gravity);
         this.surface = new Surface(topology, drawn);
         this.shown = this.seen = this.picked = null;
         this.#makeBodies();
@@ -153,8 +156,13 @@ export class View3D {
         for (const pin of this.topology.pins ?? []) {
             for (const vertex of pin.at ?? []) {
                 const index = this.surface.indexOf(vertex);
-                if (index >= 0) this.pins.push({ name: pin.name, index, vertex });
+                if (index >= 0) this.pins.push({ kind: 'pin', name: pin.name, index });
             }
+        }
+        for (const { name, body, vertex } of handlesOf(this.scene)) {
+            const owner = this.topology.bodies.find((one) => one.name === body);
+            const index = owner ? this.surface.indexOf(owner.first_vertex + vertex) : -1;
+            if (index >= 0) this.pins.push({ kind: 'handle', name, index });
         }
         const mesh = new InstancedMesh(
             new SphereGeometry(1, 10, 8),
@@ -287,8 +295,21 @@ export class View3D {
     }
 
     #compute() {
-        const given = { before: this.#before, seconds: this.seconds, up: this.up };
+        const given = {
+            before: this.#before,
+            seconds: this.seconds,
+            up: this.up,
+            stress: () => this.#stress(),
+        };
         return computeField(this.field, this.surface, given, this.values);
+    }
+
+    // Made when it is first asked for, of the tetrahedra and frame 0 with all of its vertices.
+    #stress() {
+        const { surface, tets } = this;
+        if (!tets || !surface.rest || surface.global) return null;
+        surface.stress ??= new Stress(this.topology, this.scene, tets, surface.rest);
+        return surface.stress;
     }
 
     #moveObstacles(time) {
@@ -302,8 +323,9 @@ export class View3D {
         const radius = 0.008 * this.size,
             { positions } = this.surface;
         const matrix = new Matrix4();
-        this.pins.forEach(({ index }, i) => {
-            matrix.makeScale(radius, radius, radius);
+        this.pins.forEach(({ index, kind }, i) => {
+            const r = kind === 'handle' ? 2 * radius : radius;
+            matrix.makeScale(r, r, r);
             matrix.setPosition(positions[3 * index], positions[3 * index + 1], positions[3 * index + 2]);
             this.pinMesh.setMatrixAt(i, matrix);
         });
@@ -386,15 +408,15 @@ export class View3D {
         return indices.reduce((best, i) => (distance(i) < distance(best) ? i : best));
     }
 
-    // {kind: 'pin' | 'obstacle', name, point}: what a drag from there would move.
+    // {kind: 'pin' | 'handle' | 'obstacle', name, point}: what a drag from there would move.
     grip(x, y) {
         if (!this.shown) return null;
         const ray = this.#aim(x, y);
-        this.pinMesh.boundingSphere = null;
+        this.pinMesh.computeBoundingSphere();
         const [body] = ray.intersectObject(this.#bodies.mesh, false);
         const [pin] = this.pinMesh.visible ? ray.intersectObject(this.pinMesh, false) : [];
         if (pin && !(body && body.distance < pin.distance - 0.05 * this.size)) {
-            return { kind: 'pin', ...this.pins[pin.instanceId], point: pin.point };
+            return { ...this.pins[pin.instanceId], point: pin.point };
         }
         const solid = this.obstacles.filter(({ given }) => !given.plane).map(({ mesh }) => mesh);
         const [hit] = ray.intersectObjects(solid, false);
