@@ -8,7 +8,8 @@ import { useAnswer, useOn } from './hooks.js';
 
 const DAYS = [1, 7, 30, 365];
 const FILM_FPS = 30,
-    LAST_MS = 500;
+    LAST_MS = 500,
+    PATIENCE_MS = 15000;
 const KINDS = [
     ['video/webm;codecs=vp9', 'webm'],
     ['video/webm', 'webm'],
@@ -174,10 +175,14 @@ function Film({ model, view }) {
         if (!over) return undefined;
         // The last frame stays for a moment; a stream takes what is drawn anew.
         const drawing = setInterval(() => view.stage.draw(), 50);
-        const timer = setTimeout(stop, LAST_MS);
+        // A busy machine takes a while until the first picture is in the film.
+        const begun = Date.now();
+        const timer = setInterval(() => {
+            if (recorder.bytes > 0 || Date.now() - begun > PATIENCE_MS) stop();
+        }, LAST_MS);
         return () => {
             clearInterval(drawing);
-            clearTimeout(timer);
+            clearInterval(timer);
         };
     }, [over]);
     if (!kind) return <p class="faint">This browser can not record films.</p>;
@@ -188,7 +193,11 @@ function Film({ model, view }) {
             videoBitsPerSecond: 8e6,
         });
         const { loop } = player;
-        made.ondataavailable = (event) => parts.push(event.data);
+        made.bytes = 0;
+        made.ondataavailable = (event) => {
+            parts.push(event.data);
+            made.bytes += event.data.size;
+        };
         made.onstop = () => {
             player.setLoop(loop);
             setRecorder(null);
