@@ -53,6 +53,7 @@ typedef struct pl_route {
     const char *body; /* document that it takes: "#Scene" */
     const char *summary;
     const pl_sink *sink;
+    bool unlimited; /* never refused for its rate */
 } pl_route;
 
 /* Starts listening; routes end with a row whose method is NULL and must outlive it. NULL with a

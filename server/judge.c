@@ -3,6 +3,7 @@
 #include "protocol/problem.h"
 #include "server/auth.h"
 #include "server/links.h"
+#include "server/rate.h"
 #include "server/route.h"
 
 #include <stdio.h>
@@ -234,6 +235,9 @@ static void judge_access(pl_request *r, const framing *f, const char *path)
     r->principal = pl_auth_principal(r->daemon, &claims);
     if (!r->principal && r->route->scope == PL_SCOPE_READ) {
         r->principal = pl_signer_principal(r, path);
+    }
+    if (!pl_rate_allows(r)) {
+        return;
     }
     if (r->principal && forged(r, f)) {
         pl_reply_problem(r, 403, "foreign_origin", "No origin",

@@ -182,6 +182,7 @@ static void put_counters(page *p, const pl_counters *c)
         {"mesh_bytes_total", "counter", "Bytes of mesh files taken.", &c->mesh_bytes},
         {"auth_failures_total", "counter", "Requests with a credential that is none.",
          &c->auth_failures},
+        {"rate_refusals_total", "counter", "Requests refused as too many came.", &c->rate_refusals},
         {"audit_dropped_total", "counter", "Audit rows dropped because the database was behind.",
          &c->audit_dropped},
         {"connections_late_total", "counter",

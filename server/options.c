@@ -109,6 +109,7 @@ enum {
     OPT_HOST,
     OPT_QUEUED,
     OPT_LIMIT,
+    OPT_RATE,
     OPT_BODY,
     OPT_MESH,
     OPT_CONNECTIONS,
@@ -141,6 +142,7 @@ static const struct option long_options[] = {
     {"allow-host", required_argument, NULL, OPT_HOST},
     {"max-sessions-queued", required_argument, NULL, OPT_QUEUED},
     {"limit", required_argument, NULL, OPT_LIMIT},
+    {"rate-limit", required_argument, NULL, OPT_RATE},
     {"max-body", required_argument, NULL, OPT_BODY},
     {"max-mesh", required_argument, NULL, OPT_MESH},
     {"max-connections", required_argument, NULL, OPT_CONNECTIONS},
@@ -244,6 +246,18 @@ static pl_options_verdict take_on_exit(const char *text, pl_options *o)
                : wrong("--on-exit", text, "leave or stop");
 }
 
+static pl_options_verdict take_rates(const char *text, pl_options *o)
+{
+    char first[32];
+    const char *comma = strchr(text, ',');
+    size_t length = comma ? (size_t)(comma - text) : strlen(text);
+    snprintf(first, sizeof first, "%.*s", length < sizeof first ? (int)length : 0, text);
+    bool good = parse_count(first, 0, 1000000, &o->user_rate) &&
+                (!comma || parse_count(comma + 1, 0, 1000000, &o->address_rate));
+    return good ? PL_OPTIONS_RUN
+                : wrong("--rate-limit", text, "one or two numbers from 0, such as 1000,100");
+}
+
 static pl_options_verdict take(int option, const char *text, pl_options *o)
 {
     int64_t v = 0;
@@ -289,6 +303,8 @@ static pl_options_verdict take(int option, const char *text, pl_options *o)
         return pl_limits_parse(text, &o->limits)
                    ? r
                    : wrong("--limit", text, "such as sessions=10,bytes=1000000000");
+    case OPT_RATE:
+        return take_rates(text, o);
     case OPT_BODY:
         return take_count("--max-body", text, 1024, (int64_t)1 << 30, &o->max_body);
     case OPT_MESH:
@@ -381,6 +397,8 @@ pl_options_verdict pl_options_parse(int argc, char **argv, pl_options *out)
                         .cores = online > 0 ? (int)online : 1,
                         .gpus = "auto",
                         .max_queued = 1000,
+                        .user_rate = 1000,
+                        .address_rate = 100,
                         .max_body = 8 << 20,
                         .max_mesh = (int64_t)1 << 30,
                         .max_connections = 1000,

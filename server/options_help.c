@@ -34,6 +34,10 @@ static const pl_option options[] = {
     {"--limit", "NAME=N,...",
      "what a user may have, where nothing else is said of them: sessions (not ended), queued, "
      "cores (running), bytes, mesh_bytes (no limits)"},
+    {"--rate-limit", "N[,M]",
+     "requests a second of a user, and of an address without a credential (1000,100; 0: no limit); "
+     "ten seconds' worth may come at once. Not of the owner's token, nor of addresses where only "
+     "this machine can connect"},
     {"--worker-uids", "A-B",
      "workers give up root for a uid of this range, chosen by their user's name, and their "
      "session's directory is that uid's; needs root"},

@@ -19,6 +19,7 @@
 #include "server/sessions.h"
 #include "server/spawn.h"
 #include "server/store.h"
+#include "server/rate.h"
 #include "server/streams.h"
 #include "server/tenant_changes.h"
 #include "server/tenant_command.h"
@@ -152,7 +153,9 @@ static bool start_parts(pl_daemon *d)
            (d->store = pl_store_open(d->state, is_new(d), &d->counters)) &&
            (d->tenants = pl_tenants_create(d)) && (d->login_codes = pl_login_codes_create()) &&
            (d->signer = pl_signer_create()) && (d->sessions = pl_sessions_create(d)) &&
-           (d->streams = pl_streams_create(d)) && (d->watch = pl_watch_create(d)) &&
+           (d->streams = pl_streams_create(d)) &&
+           (d->rate = pl_rate_create(d->options.user_rate, d->options.address_rate)) &&
+           (d->watch = pl_watch_create(d)) &&
            (d->files = pl_pool_create("files", FILE_THREADS, FILE_QUEUE)) &&
            (d->checks = pl_pool_create("checks", check_threads, CHECK_QUEUE)) &&
            (d->executor = pl_executor_create(d)) && (d->webhooks = pl_webhooks_create(d)) &&
@@ -228,6 +231,7 @@ static void stop_parts(pl_daemon *d)
     pl_store_close(d->store);
     pl_sessions_destroy(d->sessions);
     pl_streams_destroy(d->streams);
+    pl_rate_destroy(d->rate);
     pl_auth_destroy(d->auth);
     pl_gpus_destroy(d->gpus);
     free(d->capabilities);

@@ -108,6 +108,8 @@ const pl_problem pl_problems[] = {
      "Hash the bytes that you send, after any conversion of line ends."},
     {422, "idempotency_key_reused", "This Idempotency-Key came with another body within a day.",
      "Use a new key for a new request."},
+    {429, "too_many_requests", "More requests came than one may send in a second.",
+     "Try again after Retry-After. Streams and ?wait= take one request for many."},
     {500, "internal", "The daemon failed at something that should work.",
      "Its log says more. Trying again does no harm with an Idempotency-Key."},
     {500, "damaged", "A stored file is not as it was written: its checksum is another.",

@@ -1,0 +1,144 @@
+/* How often one may ask: users and addresses have a bucket each, and nobody empties another's. */
+#include "tests/support/one_daemon.h"
+#include "tests/support/session_client.h"
+#include "tests/support/suite.h"
+#include "tests/support/tenant_client.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { USER = 20, ADDRESS = 5, BURST_S = 10 };
+
+static void start(void)
+{
+    static const char *const options[] = {"--cores",        "2", "--rate-limit", "20,5",
+                                          "--behind-proxy", NULL};
+    daemon_fixture_start(d, options);
+}
+
+/* On one connection: how many of `count` requests were answered before the first 429, whose Retry-After and
+ * problem are looked at; -1 where there was none. Any header lines may go along. */
+static int asked_before_refusal(const char *target, const char *headers, int count)
+{
+    char head[512];
+    http_connection *c = http_open(d);
+    int n = snprintf(head, sizeof head, "GET %s HTTP/1.1\r\nHost: 127.0.0.1\r\n%s\r\n", target,
+                     headers);
+    int answered = -1;
+    for (int i = 0; i < count && answered < 0; i++) {
+        ck_assert(http_write(c, head, (size_t)n));
+        http_reply *r = http_read_head(c);
+        ck_assert_ptr_nonnull(r);
+        ck_assert(http_read_body(c, r));
+        if (r->status == 429) {
+            answered = i;
+            ck_assert_ptr_nonnull(strstr(r->body, "too_many_requests"));
+            ck_assert_int_eq(atoi(http_header(r, "Retry-After")), 1);
+        } else {
+            ck_assert(r->status == 200 || r->status == 401);
+        }
+        http_reply_free(r);
+    }
+    http_close(c);
+    return answered;
+}
+
+static const char *bearer(const char *token)
+{
+    static char line[160];
+    snprintf(line, sizeof line, "Authorization: Bearer %s\r\n", token);
+    return line;
+}
+
+/* What a bucket holds, and what may have been filled in while it was emptied, on whatever machine. */
+static void expect_burst(int answered, int rate)
+{
+    ck_assert_msg(answered >= BURST_S * rate && answered < 3 * BURST_S * rate, "%d", answered);
+}
+
+START_TEST(users)
+{
+    char alice[TENANT_SECRET], again[TENANT_SECRET], bob[TENANT_SECRET], id[33], target[96];
+    tenant_user(d, "alice");
+    tenant_user(d, "bob");
+    tenant_token(d, "alice", "read submit", alice, NULL);
+    tenant_token(d, "alice", "read", again, NULL);
+    tenant_token(d, "bob", "read", bob, NULL);
+    tenant_session(d, alice, NULL, id);
+    session_await(d, id, "succeeded");
+    expect_burst(asked_before_refusal("/v1/me", bearer(alice), 4000), USER);
+    /* Whatever the credential, and streams too. */
+    ck_assert_int_lt(asked_before_refusal("/v1/me", bearer(again), 4000), USER);
+    snprintf(target, sizeof target, "/v1/sessions/%s/metrics", id);
+    ck_assert_int_lt(asked_before_refusal(target, bearer(alice), 4000), USER);
+    ck_assert_int_eq(asked_before_refusal("/v1/me", bearer(bob), 50), -1);
+    ck_assert_int_eq(asked_before_refusal("/v1/me", bearer(d->token), 500), -1);
+    nanosleep(&(struct timespec){.tv_sec = 1}, NULL);
+    ck_assert_int_ne(asked_before_refusal("/v1/me", bearer(alice), 1), 0);
+    http_reply *r = http_get(d, "/metrics");
+    http_expect(r, 200);
+    ck_assert_ptr_nonnull(strstr(r->body, "\npliant_rate_refusals_total 3\n"));
+    http_reply_free(r);
+}
+END_TEST
+
+START_TEST(addresses)
+{
+    const char *one = "X-Forwarded-For: 1.2.3.4, 192.0.2.1\r\n";
+    expect_burst(asked_before_refusal("/v1/version", one, 1000), ADDRESS);
+    ck_assert_int_lt(asked_before_refusal("/v1/me", one, 100), ADDRESS); /* 401s no less */
+    ck_assert_int_eq(asked_before_refusal("/healthz", one, 100), -1);
+    ck_assert_int_eq(
+        asked_before_refusal("/v1/version", "X-Forwarded-For: 192.0.2.1, 192.0.2.2\r\n", 40), -1);
+    /* Of a network that one has whole every address is the same. */
+    expect_burst(asked_before_refusal("/v1/version", "X-Forwarded-For: 2001:db8:1:1::1\r\n", 1000),
+                 ADDRESS);
+    ck_assert_int_lt(
+        asked_before_refusal("/v1/version", "X-Forwarded-For: 2001:db8:1:1:f::2\r\n", 100),
+        ADDRESS);
+    ck_assert_int_eq(
+        asked_before_refusal("/v1/version", "X-Forwarded-For: 2001:db8:1:2::1\r\n", 40), -1);
+}
+END_TEST
+
+/* More addresses than the table has places: it does not grow, and users keep their buckets. */
+START_TEST(many_addresses)
+{
+    char alice[TENANT_SECRET], head[160];
+    tenant_user(d, "alice");
+    tenant_token(d, "alice", "read", alice, NULL);
+    expect_burst(asked_before_refusal("/v1/me", bearer(alice), 4000), USER);
+    http_connection *c = http_open(d);
+    int64_t before = daemon_fixture_memory(d);
+    for (int i = 0; i < 6000; i++) {
+        int n = snprintf(head, sizeof head,
+                         "GET /v1/version HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+                         "X-Forwarded-For: 10.%d.%d.%d\r\n\r\n",
+                         i >> 16, i >> 8 & 255, i & 255);
+        ck_assert(http_write(c, head, (size_t)n));
+        http_reply *r = http_read_head(c);
+        ck_assert(r && http_read_body(c, r));
+        http_expect(r, 200);
+        http_reply_free(r);
+        if (i % 500 == 0) /* as it goes: alice must not get a new bucket */
+            ck_assert_int_lt(asked_before_refusal("/v1/me", bearer(alice), 4000), 4 * USER);
+    }
+    http_close(c);
+    if (!daemon_fixture_sanitized(d))
+        ck_assert_int_lt(daemon_fixture_memory(d) - before, 4 << 20);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *t = tcase_create("rates");
+    tcase_add_checked_fixture(t, start, stop_daemon);
+    tcase_set_timeout(t, 60);
+    tcase_add_test(t, users);
+    tcase_add_test(t, addresses);
+    tcase_add_test(t, many_addresses);
+    return run_cases("rates", t);
+}
