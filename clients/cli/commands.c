@@ -84,6 +84,17 @@ const pl_command pl_commands[] = {
               "by itself.",
      .options = {{"--from", "K", "first frame whose metrics are wanted (0)"}},
      .run = pl_command_follow},
+    {.name = "watch",
+     .arguments = "[ID...]",
+     .summary = "a live table of sessions: state, frame, rate, time left, residuals",
+     .most = PL_ARGUMENTS_MAX,
+     .notes =
+         "Of all that you may see, or of some; those end it when all of them have ended. q or\n"
+         "Ctrl-C quits and touches no session. Where the output is no terminal the table is\n"
+         "printed again and again, with --json as a line.",
+     .options = {{"--interval", "S", "seconds between two looks (1; 10 where it is no terminal)"},
+                 {"--once", NULL, "print the table once"}},
+     .run = pl_command_watch},
     {.name = "frames",
      .arguments = "ID|DIR",
      .summary = "a session's frames: list them, or write them to files",

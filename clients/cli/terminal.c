@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 static volatile sig_atomic_t interrupted;
+static void (*before_end)(void);
 
 void pl_terminal_init(pl_terminal *t, FILE *stream)
 {
@@ -24,6 +25,39 @@ void pl_terminal_init(pl_terminal *t, FILE *stream)
         t->columns = size.ws_col;
     else if (columns && atoi(columns) >= 20)
         t->columns = atoi(columns);
+}
+
+/* Bytes of the character that begins here, 0 where it is none that may be shown. */
+static int character(const unsigned char *c)
+{
+    int n = c[0] < 0x80   ? 1
+            : c[0] < 0xC2 ? 0
+            : c[0] < 0xE0 ? 2
+            : c[0] < 0xF0 ? 3
+            : c[0] < 0xF5 ? 4
+                          : 0;
+    bool control = c[0] < 0x20 || c[0] == 0x7F || (c[0] == 0xC2 && c[1] < 0xA0);
+    for (int i = 1; i < n; i++)
+        if ((c[i] & 0xC0) != 0x80)
+            return 0;
+    return control ? 0 : n;
+}
+
+void pl_terminal_cell(const char *text, int columns, char *out, size_t size)
+{
+    const unsigned char *at = (const unsigned char *)text;
+    size_t used = 0;
+    for (int i = 0; i < columns && used + 5 < size; i++) {
+        int n = *at ? character(at) : 0;
+        if (*at && n == 0)
+            out[used++] = '?';
+        else if (!*at)
+            out[used++] = ' ';
+        for (int k = 0; k < n; k++)
+            out[used++] = (char)at[k];
+        at += *at ? (n ? n : 1) : 0;
+    }
+    out[used] = 0;
 }
 
 const char *pl_style_on(const pl_terminal *t, pl_style style)
@@ -59,8 +93,11 @@ void pl_terminal_finish(pl_terminal *t)
 
 static void on_interrupt(int signal_number)
 {
-    if (interrupted)
+    if (interrupted) {
+        if (before_end)
+            before_end();
         _exit(128 + signal_number);
+    }
     interrupted = 1;
 }
 
@@ -71,6 +108,11 @@ void pl_interrupt_catch(void)
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     signal(SIGPIPE, SIG_IGN);
+}
+
+void pl_interrupt_before_end(void (*call)(void))
+{
+    before_end = call;
 }
 
 bool pl_interrupted(void)

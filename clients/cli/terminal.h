@@ -16,6 +16,10 @@ typedef struct pl_terminal {
 /* Asks the environment about the stream (standard output or standard error). */
 void pl_terminal_init(pl_terminal *t, FILE *stream);
 
+/* `text` for a terminal, into `out`, `columns` wide: cut where it is longer, blanks behind where it is shorter, and what
+ * could move the cursor or change colours replaced by '?'. A character is a column. */
+void pl_terminal_cell(const char *text, int columns, char *out, size_t size);
+
 typedef enum pl_style {
     PL_STYLE_PLAIN,
     PL_STYLE_BOLD,
@@ -38,6 +42,8 @@ void pl_terminal_finish(pl_terminal *t);
 /* Ctrl-C: the first sets a flag that loops look at, a second ends the program. */
 void pl_interrupt_catch(void);
 bool pl_interrupted(void);
+/* Call this before the second ends it; system calls only. */
+void pl_interrupt_before_end(void (*call)(void));
 /* Sleep, cut short by Ctrl-C. */
 void pl_interruptible_sleep(double seconds);
 double pl_monotonic_seconds(void);
