@@ -261,3 +261,22 @@ export async function run(tests, { options = [], shared = false } = {}) {
 }
 
 export const bundle = () => readdirSync(resolve('build/web/dist/assets'));
+
+// ---- pictures --------------------------------------------------------------------------------------
+
+// What a part of the page looks like, as 48 x 32 grey values from 0 to 255.
+export async function look(page, locator) {
+    const png = (await locator.screenshot()).toString('base64');
+    return page.evaluate(async (text) => {
+        const bytes = Uint8Array.from(atob(text), (sign) => sign.charCodeAt(0));
+        const bitmap = await createImageBitmap(new Blob([bytes], { type: 'image/png' }));
+        const canvas = new OffscreenCanvas(48, 32);
+        const context = canvas.getContext('2d');
+        context.drawImage(bitmap, 0, 0, 48, 32);
+        const { data } = context.getImageData(0, 0, 48, 32);
+        return Array.from({ length: 48 * 32 }, (_, i) => (data[4 * i] + data[4 * i + 1] + data[4 * i + 2]) / 3);
+    }, png);
+}
+
+// How many of them are clearly other ones.
+export const changed = (a, b) => a.filter((value, i) => Math.abs(value - b[i]) > 6).length;

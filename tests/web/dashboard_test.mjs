@@ -1,0 +1,290 @@
+// A session as it is watched: frames that move, the scrubber, curves of several sessions, a pin that is
+// dragged, a failure's reason, a daemon that goes and comes back, and names that are nothing but text.
+import { changed, check, endless, look, open, quiet, run, scene, shot, sleep, until } from './rig.mjs';
+
+// The browser itself says so in its console when the daemon is away.
+const AWAY = /ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE|ERR_INCOMPLETE_CHUNKED/;
+
+const canvasOf = (page) => page.locator('.view canvas');
+const frameOf = async (page) => {
+    const words = await page.locator('.timeline').innerText();
+    return Number(/frame\s+([\d,]+)/.exec(words)?.[1].replaceAll(',', '') ?? NaN);
+};
+
+async function watch(daemon, id, options = {}) {
+    const page = await open(daemon, options);
+    await page.evaluate((hash) => {
+        location.hash = hash;
+    }, `/sessions/${id}`);
+    await until(async () => (await frameOf(page)) > 0, 'a frame');
+    return page;
+}
+
+// Two pictures of a still page are alike, so what differs has moved.
+async function shownBox(page) {
+    return until(async () => {
+        const seen = await look(page, canvasOf(page));
+        return Math.max(...seen) - Math.min(...seen) > 20 && seen;
+    }, 'a picture that is not blank');
+}
+
+await run({
+    async frames_move(daemon) {
+        const { id } = await daemon.submit(endless());
+        const page = await watch(daemon, id);
+        const first = await shownBox(page);
+        const before = await frameOf(page);
+        await until(
+            async () => changed(first, await look(page, canvasOf(page))) > 10,
+            'a change of the picture',
+        );
+        check((await frameOf(page)) > before, 'the number of the frame stands still');
+        await page.getByRole('button', { name: 'pause', exact: true }).click();
+        await page.locator('.panel .state').getByText('paused').waitFor();
+        await page.getByRole('button', { name: 'resume', exact: true }).click();
+        await page.locator('.panel .state').getByText('running').waitFor();
+        await quiet(page);
+    },
+
+    async the_scrubber_is_apart_from_the_solver(daemon) {
+        const { id } = await daemon.submit(endless());
+        const page = await watch(daemon, id);
+        await until(async () => (await frameOf(page)) > 30, 'frames');
+        const slider = page.getByRole('slider', { name: 'Frame' });
+        await slider.fill('2');
+        await until(async () => (await frameOf(page)) === 2, 'frame 2');
+        await sleep(400);
+        const still = await look(page, canvasOf(page));
+        await sleep(700);
+        check((await frameOf(page)) === 2, 'it does not stay where it was put');
+        check(changed(still, await look(page, canvasOf(page))) === 0, 'the picture goes on');
+        check(/frame=2\b/.test(page.url()), `the address is ${page.url()}`);
+        await page.getByRole('button', { name: 'One frame on' }).click();
+        check((await frameOf(page)) === 3, 'a step goes elsewhere');
+        await canvasOf(page).focus();
+        await page.keyboard.press('ArrowLeft');
+        await until(async () => (await frameOf(page)) === 2, 'a step back by key');
+        await page.keyboard.press('l');
+        await until(async () => (await frameOf(page)) > 30, 'the newest frame again');
+        // An address leads others to the same frame.
+        const other = await open(daemon);
+        await other.goto(`${daemon.url}/#/sessions/${id}?frame=7`);
+        await other.reload();
+        await until(async () => (await frameOf(other)) === 7, 'frame 7 by its address');
+        await quiet(page);
+        await quiet(other);
+    },
+
+    async curves_of_two_sessions_are_laid_over(daemon) {
+        const [a, b] = [
+            await daemon.submit(scene({ name: 'soft' })),
+            await daemon.submit(scene({ name: 'hard', materials: { rubber: { young: 3e5, poisson: 0.3 } } })),
+        ];
+        await daemon.over(a.id);
+        await daemon.over(b.id);
+        const page = await watch(daemon, a.id);
+        const charts = page.getByRole('region', { name: 'Curves' });
+        await sleep(500);
+        const alone = await look(page, charts);
+        await page.getByLabel('compare with hard').check();
+        await page.locator('.panel').getByText('2: hard').waitFor();
+        await page
+            .locator('.difference')
+            .getByText('300000')
+            .or(page.locator('.difference').getByText('3e5'))
+            .or(page.locator('.difference').getByText('300 000'))
+            .first()
+            .waitFor();
+        await until(async () => changed(alone, await look(page, charts)) > 3, 'another curve');
+        await shot(page, 'light');
+        await quiet(page);
+    },
+
+    async a_vertex_is_dragged(daemon) {
+        const { id } = await daemon.submit(endless({ gravity: [0, 0, 0] }));
+        const page = await watch(daemon, id);
+        await shownBox(page);
+        const box = await canvasOf(page).boundingBox();
+        const controls = async () => (await daemon.call('GET', `/v1/sessions/${id}/controls`)).items;
+        // The pinned vertices are somewhere on the box: press where there might be one, and pull.
+        let found = false;
+        for (let row = 0.3; row < 0.75 && !found; row += 0.03) {
+            for (let column = 0.2; column < 0.8 && !found; column += 0.02) {
+                found = await page.evaluate(
+                    ([x, y]) => {
+                        const canvas = document.querySelector('.view canvas');
+                        const send = (type, dx) =>
+                            canvas.dispatchEvent(
+                                new PointerEvent(type, {
+                                    clientX: x + dx,
+                                    clientY: y,
+                                    button: 0,
+                                    buttons: 1,
+                                    pointerId: 1,
+                                    bubbles: true,
+                                }),
+                            );
+                        let dragged = false;
+                        const capture = canvas.setPointerCapture;
+                        canvas.setPointerCapture = () => {
+                            dragged = true;
+                        };
+                        send('pointerdown', 0);
+                        canvas.setPointerCapture = capture;
+                        if (!dragged) send('pointerup', 0);
+                        else for (const dx of [10, 20, 40, 60]) send('pointermove', dx);
+                        return dragged;
+                    },
+                    [box.x + column * box.width, box.y + row * box.height],
+                );
+            }
+        }
+        check(found, 'no pinned vertex is found under the pointer');
+        const [first] = await until(async () => (await controls()).length && controls(), 'a control');
+        const { pins } = first.change ?? first.control ?? first;
+        check(JSON.stringify(first).includes('hand'), `it moves ${JSON.stringify(pins)}`);
+        await until(
+            async () => (await controls()).some((one) => one.frame != null || one.first_frame != null),
+            'the control in effect',
+        );
+        await page.evaluate(() =>
+            document
+                .querySelector('.view canvas')
+                .dispatchEvent(new PointerEvent('pointerup', { button: 0, pointerId: 1, bubbles: true })),
+        );
+        await quiet(page);
+    },
+
+    async a_vertex_tells_its_values(daemon) {
+        const { id } = await daemon.submit(scene());
+        await daemon.over(id);
+        const page = await watch(daemon, id);
+        await shownBox(page);
+        await page.keyboard.press('f');
+        const box = await canvasOf(page).boundingBox();
+        for (let row = 0.5; row > 0.2; row -= 0.05) {
+            await page.mouse.click(box.x + box.width / 2, box.y + row * box.height);
+            if (await page.locator('.picked').isVisible()) break;
+        }
+        const words = await page.locator('.picked').innerText();
+        check(/box, vertex \d+/.test(words) && /moved/.test(words), words);
+        await page.getByLabel('colour').selectOption('displacement');
+        await page.locator('.legend').getByText('displacement').waitFor();
+        check(/displacement [\d.]+/.test(await page.locator('.picked').innerText()), 'it has no value');
+        await quiet(page);
+    },
+
+    async a_failure_says_why(daemon) {
+        const { id } = await daemon.submit(
+            scene({
+                name: 'fails',
+                solver: { method: 'gradient_descent', iterations: 1, tolerance: 0, on_not_converged: 'fail' },
+            }),
+        );
+        const session = await daemon.over(id);
+        check(session.state === 'failed', `it is ${session.state}`);
+        const page = await open(daemon);
+        await page.getByRole('link', { name: 'fails' }).click();
+        const box = page.getByRole('alert').filter({ hasText: 'converge' });
+        await box.waitFor();
+        check((await box.innerText()).length > 40, 'it says too little');
+        await page.getByRole('button', { name: 'open the scene to change it' }).click();
+        await page.getByLabel('The scene as JSON').waitFor();
+        await quiet(page);
+    },
+
+    async it_survives_a_restart(daemon) {
+        const { id } = await daemon.submit(endless());
+        const page = await watch(daemon, id, { allow: [AWAY] });
+        await daemon.end();
+        await page.locator('.banner').waitFor();
+        await shot(page, 'away');
+        await daemon.start();
+        await page.locator('.banner').waitFor({ state: 'detached' });
+        const then = await frameOf(page);
+        await until(async () => (await frameOf(page)) > then + 5, 'frames after the restart');
+        await quiet(page);
+    },
+
+    async a_hidden_page_stops_its_stream(daemon) {
+        const { id } = await daemon.submit(endless());
+        const page = await open(daemon);
+        let streams = 0;
+        page.on('request', (request) => {
+            streams += request.url().includes('/stream?');
+        });
+        for (const name of ['requestfinished', 'requestfailed']) {
+            page.on(name, (request) => {
+                streams -= request.url().includes('/stream?');
+            });
+        }
+        await page.evaluate((hash) => {
+            location.hash = hash;
+        }, `/sessions/${id}`);
+        await until(() => streams === 1, 'the stream');
+        const hide = (hidden) =>
+            page.evaluate((value) => {
+                Object.defineProperty(document, 'hidden', { value, configurable: true });
+                document.dispatchEvent(new Event('visibilitychange'));
+            }, hidden);
+        await hide(true);
+        await until(() => streams === 0, 'the end of the stream');
+        await hide(false);
+        await until(() => streams === 1, 'the stream again');
+        await quiet(page);
+    },
+
+    async hostile_names_are_texts(daemon) {
+        const nasty = '<img src=x onerror="document.title=1">\u202e<b>bold</b>';
+        const { id } = await daemon.submit(
+            scene({
+                name: nasty,
+                labels: { series: '<script>document.title=1</script>' },
+                bodies: [{ name: nasty.slice(0, 60), material: 'rubber', mesh: { box: { cells: [2, 2, 2] } } }],
+            }),
+        );
+        await daemon.over(id);
+        const page = await watch(daemon, id);
+        await page.getByText('<img src=x').first().waitFor();
+        for (const tab of ['scene', 'log', 'compared', 'share'])
+            await page.getByRole('tab', { name: tab }).click();
+        await page.evaluate((hash) => {
+            location.hash = hash;
+        }, `/scenes?session=${id}`);
+        await page.getByLabel('The scene as JSON').waitFor();
+        await page.evaluate(() => {
+            location.hash = '/devices';
+        });
+        await page.getByText('Processor').waitFor();
+        check((await page.locator('img, b:has-text("bold")').count()) === 0, 'a name has become an element');
+        check((await page.title()) === 'Pliant' || !/^1$/.test(await page.title()), 'a name has run');
+        await quiet(page);
+    },
+
+    async dark_and_small(daemon) {
+        const { id } = await daemon.submit(endless());
+        const dark = await watch(daemon, id, { colorScheme: 'dark' });
+        await shownBox(dark);
+        await shot(dark, 'dark');
+        await quiet(dark);
+        const phone = await watch(daemon, id, {
+            viewport: { width: 360, height: 740 },
+            hasTouch: true,
+            isMobile: true,
+        });
+        await shownBox(phone);
+        await shot(phone, 'phone');
+        const wide = await phone.evaluate(() => document.documentElement.scrollWidth);
+        check(wide <= 360, `the page is ${wide} wide`);
+        for (const where of ['/scenes', '/scenes?draft=1', '/devices', '/sessions']) {
+            await phone.evaluate((hash) => {
+                location.hash = hash;
+            }, where);
+            await sleep(300);
+            const now = await phone.evaluate(() => document.documentElement.scrollWidth);
+            check(now <= 360, `${where} is ${now} wide`);
+            await shot(phone, `phone${where.replaceAll(/[^a-z]/g, '-')}`);
+        }
+        await quiet(phone);
+    },
+});
