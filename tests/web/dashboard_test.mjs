@@ -1,6 +1,6 @@
 // A session as it is watched: frames that move, the scrubber, curves of several sessions, a pin that is
 // dragged, a failure's reason, a daemon that goes and comes back, and names that are nothing but text.
-import { changed, check, endless, look, open, quiet, run, scene, shot, sleep, until } from './rig.mjs';
+import { changed, check, endless, look, open, orange, quiet, run, scene, shot, sleep, until } from './rig.mjs';
 
 // The browser itself says so in its console when the daemon is away.
 const AWAY = /ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE|ERR_INCOMPLETE_CHUNKED/;
@@ -101,57 +101,25 @@ await run({
     },
 
     async a_vertex_is_dragged(daemon) {
-        const { id } = await daemon.submit(endless({ gravity: [0, 0, 0] }));
+        const pins = [{ name: 'hand', body: 'box', select: { side: '-x' } }];
+        const { id } = await daemon.submit(endless({ gravity: [0, 0, 0], pins }));
         const page = await watch(daemon, id);
         await shownBox(page);
+        const place = await until(() => orange(page, canvasOf(page)), 'a pin in the picture');
+        const before = await look(page, canvasOf(page));
         const box = await canvasOf(page).boundingBox();
-        const controls = async () => (await daemon.call('GET', `/v1/sessions/${id}/controls`)).items;
-        // The pinned vertices are somewhere on the box: press where there might be one, and pull.
-        let found = false;
-        for (let row = 0.3; row < 0.75 && !found; row += 0.03) {
-            for (let column = 0.2; column < 0.8 && !found; column += 0.02) {
-                found = await page.evaluate(
-                    ([x, y]) => {
-                        const canvas = document.querySelector('.view canvas');
-                        const send = (type, dx) =>
-                            canvas.dispatchEvent(
-                                new PointerEvent(type, {
-                                    clientX: x + dx,
-                                    clientY: y,
-                                    button: 0,
-                                    buttons: 1,
-                                    pointerId: 1,
-                                    bubbles: true,
-                                }),
-                            );
-                        let dragged = false;
-                        const capture = canvas.setPointerCapture;
-                        canvas.setPointerCapture = () => {
-                            dragged = true;
-                        };
-                        send('pointerdown', 0);
-                        canvas.setPointerCapture = capture;
-                        if (!dragged) send('pointerup', 0);
-                        else for (const dx of [10, 20, 40, 60]) send('pointermove', dx);
-                        return dragged;
-                    },
-                    [box.x + column * box.width, box.y + row * box.height],
-                );
-            }
-        }
-        check(found, 'no pinned vertex is found under the pointer');
-        const [first] = await until(async () => (await controls()).length && controls(), 'a control');
-        const { pins } = first.change ?? first.control ?? first;
-        check(JSON.stringify(first).includes('hand'), `it moves ${JSON.stringify(pins)}`);
-        await until(
-            async () => (await controls()).some((one) => one.frame != null || one.first_frame != null),
-            'the control in effect',
-        );
-        await page.evaluate(() =>
-            document
-                .querySelector('.view canvas')
-                .dispatchEvent(new PointerEvent('pointerup', { button: 0, pointerId: 1, bubbles: true })),
-        );
+        const at = [box.x + place[0], box.y + place[1]];
+        await page.mouse.move(...at);
+        await page.mouse.down();
+        await page.mouse.move(at[0] - 60, at[1] - 20, { steps: 4 });
+        await page.mouse.move(at[0] - 120, at[1] - 40, { steps: 4 });
+        await page.mouse.up();
+        const controls = await until(async () => {
+            const { items } = await daemon.call('GET', `/v1/sessions/${id}/controls`);
+            return items.length > 0 && items;
+        }, 'a control');
+        check(JSON.stringify(controls[0]).includes('"hand"'), `it moves ${JSON.stringify(controls[0])}`);
+        await until(async () => changed(before, await look(page, canvasOf(page))) > 20, 'the body to follow');
         await quiet(page);
     },
 
@@ -166,11 +134,20 @@ await run({
             await page.mouse.click(box.x + box.width / 2, box.y + row * box.height);
             if (await page.locator('.picked').isVisible()) break;
         }
-        const words = await page.locator('.picked').innerText();
-        check(/box, vertex \d+/.test(words) && /moved/.test(words), words);
+        await page
+            .locator('.picked')
+            .getByText(/^box, vertex \d+/)
+            .waitFor();
+        await page
+            .locator('.picked')
+            .getByText(/moved .* since frame 0/)
+            .waitFor();
         await page.getByLabel('colour').selectOption('displacement');
         await page.locator('.legend').getByText('displacement').waitFor();
-        check(/displacement [\d.]+/.test(await page.locator('.picked').innerText()), 'it has no value');
+        await page
+            .locator('.picked')
+            .getByText(/^displacement [\d.]+/)
+            .waitFor();
         await quiet(page);
     },
 
@@ -178,7 +155,13 @@ await run({
         const { id } = await daemon.submit(
             scene({
                 name: 'fails',
-                solver: { method: 'gradient_descent', iterations: 1, tolerance: 0, on_not_converged: 'fail' },
+                pins: [{ name: 'hand', body: 'box', select: { side: '-x' } }],
+                solver: {
+                    method: 'gradient_descent',
+                    iterations: 1,
+                    tolerance: 1e-12,
+                    on_not_converged: 'fail',
+                },
             }),
         );
         const session = await daemon.over(id);
@@ -261,30 +244,32 @@ await run({
         await quiet(page);
     },
 
-    async dark_and_small(daemon) {
-        const { id } = await daemon.submit(endless());
-        const dark = await watch(daemon, id, { colorScheme: 'dark' });
-        await shownBox(dark);
-        await shot(dark, 'dark');
-        await quiet(dark);
-        const phone = await watch(daemon, id, {
-            viewport: { width: 360, height: 740 },
-            hasTouch: true,
-            isMobile: true,
-        });
-        await shownBox(phone);
-        await shot(phone, 'phone');
-        const wide = await phone.evaluate(() => document.documentElement.scrollWidth);
-        check(wide <= 360, `the page is ${wide} wide`);
-        for (const where of ['/scenes', '/scenes?draft=1', '/devices', '/sessions']) {
-            await phone.evaluate((hash) => {
+    async it_is_dark_where_the_machine_is(daemon) {
+        const { id } = await daemon.submit(scene());
+        await daemon.over(id);
+        const page = await watch(daemon, id, { colorScheme: 'dark' });
+        await shownBox(page);
+        const ground = await page.evaluate(() => getComputedStyle(document.body.parentElement).backgroundColor);
+        check(Math.max(...ground.match(/\d+/g).map(Number)) < 60, `the ground is ${ground}`);
+        await shot(page, 'dark');
+        await quiet(page);
+    },
+
+    async it_fits_a_phone(daemon) {
+        const { id } = await daemon.submit(scene());
+        await daemon.over(id);
+        const viewport = { width: 360, height: 740 };
+        const page = await watch(daemon, id, { viewport, hasTouch: true, isMobile: true });
+        await shownBox(page);
+        for (const where of [`/sessions/${id}`, '/scenes', '/scenes?draft=1', '/devices', '/sessions']) {
+            await page.evaluate((hash) => {
                 location.hash = hash;
             }, where);
-            await sleep(300);
-            const now = await phone.evaluate(() => document.documentElement.scrollWidth);
-            check(now <= 360, `${where} is ${now} wide`);
-            await shot(phone, `phone${where.replaceAll(/[^a-z]/g, '-')}`);
+            await sleep(400);
+            const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+            check(wide <= 360, `${where} is ${wide} wide`);
+            await shot(page, `phone${where.replace(id, 'one').replaceAll(/[^a-z]+/g, '-')}`);
         }
-        await quiet(phone);
+        await quiet(page);
     },
 });

@@ -9,8 +9,8 @@ import { basename, join, resolve } from 'node:path';
 const build = resolve(process.env.PLIANT_BUILD ?? 'build');
 const seen = resolve('build/web/seen');
 const { chromium } = createRequire(join(process.env.PLIANT_RIG, 'package.json'))('playwright-core');
-const PATIENCE_MS = 20000,
-    TEST_MS = 45000;
+const PATIENCE_MS = 30000,
+    TEST_MS = 90000;
 
 export const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
 
@@ -61,7 +61,7 @@ export function endless(more = {}) {
                 name: 'hand',
                 body: 'box',
                 select: { side: '-x' },
-                motion: { keyframes: [{ time: 0, translate: [0, 0, 0] }] },
+                motion: { axis: [1, 0, 0], degrees_per_second: 90 },
             },
         ],
         ...more,
@@ -266,17 +266,48 @@ export const bundle = () => readdirSync(resolve('build/web/dist/assets'));
 
 // What a part of the page looks like, as 48 x 32 grey values from 0 to 255.
 export async function look(page, locator) {
-    const png = (await locator.screenshot()).toString('base64');
-    return page.evaluate(async (text) => {
-        const bytes = Uint8Array.from(atob(text), (sign) => sign.charCodeAt(0));
-        const bitmap = await createImageBitmap(new Blob([bytes], { type: 'image/png' }));
-        const canvas = new OffscreenCanvas(48, 32);
-        const context = canvas.getContext('2d');
-        context.drawImage(bitmap, 0, 0, 48, 32);
-        const { data } = context.getImageData(0, 0, 48, 32);
-        return Array.from({ length: 48 * 32 }, (_, i) => (data[4 * i] + data[4 * i + 1] + data[4 * i + 2]) / 3);
-    }, png);
+    return page.evaluate(
+        async ([png, width, height]) => {
+            const bytes = Uint8Array.from(atob(png), (sign) => sign.charCodeAt(0));
+            const bitmap = await createImageBitmap(new Blob([bytes], { type: 'image/png' }));
+            const context = new OffscreenCanvas(width, height).getContext('2d');
+            context.drawImage(bitmap, 0, 0, width, height);
+            const { data } = context.getImageData(0, 0, width, height);
+            return Array.from(
+                { length: width * height },
+                (_, i) => (data[4 * i] + data[4 * i + 1] + data[4 * i + 2]) / 3,
+            );
+        },
+        [(await locator.screenshot()).toString('base64'), 48, 32],
+    );
 }
 
 // How many of them are clearly other ones.
 export const changed = (a, b) => a.filter((value, i) => Math.abs(value - b[i]) > 6).length;
+
+// The middle of what is orange, as pins are: [x, y] in the part of the page; null where nothing is.
+export async function orange(page, locator) {
+    return page.evaluate(
+        async (png) => {
+            const bytes = Uint8Array.from(atob(png), (sign) => sign.charCodeAt(0));
+            const bitmap = await createImageBitmap(new Blob([bytes], { type: 'image/png' }));
+            const { width, height } = bitmap;
+            const context = new OffscreenCanvas(width, height).getContext('2d');
+            context.drawImage(bitmap, 0, 0);
+            const { data } = context.getImageData(0, 0, width, height);
+            const is = (x, y) => data[4 * (y * width + x)] - data[4 * (y * width + x) + 2] > 90;
+            let most = 0,
+                place = null;
+            for (let y = 3; y < height - 3; y++) {
+                for (let x = 3; x < width - 3; x++) {
+                    if (!is(x, y)) continue;
+                    let count = 0;
+                    for (let j = -3; j <= 3; j++) for (let i = -3; i <= 3; i++) count += is(x + i, y + j);
+                    if (count > most) [most, place] = [count, [x, y]];
+                }
+            }
+            return place;
+        },
+        (await locator.screenshot()).toString('base64'),
+    );
+}

@@ -83,6 +83,7 @@ export class Sessions extends Emitter {
                 if (since === null) {
                     since = (await api.get('/v1/events', { signal: this.#abort.signal })).next;
                     await this.#readAll();
+                    this.#reach(true);
                 }
                 const news = await api.get(`/v1/events?since=${since}&wait=${WAIT_S}`, {
                     signal: this.#abort.signal,
