@@ -142,7 +142,7 @@ await run({
             .locator('.picked')
             .getByText(/moved .* since frame 0/)
             .waitFor();
-        await page.getByLabel('colour').selectOption('displacement');
+        await page.locator('.tools select').selectOption('displacement');
         await page.locator('.legend').getByText('displacement').waitFor();
         await page
             .locator('.picked')

@@ -33,7 +33,7 @@ function follow(view, model, status) {
     const milliseconds = view.show(
         frame,
         before,
-        needs === 'rest' || view.pins.length > 0 ? model.first : null,
+        needs === 'rest' || view.picked !== null || view.pins.length > 0 ? model.first : null,
     );
     tellPicture(view, model, wanted, milliseconds);
     view.stale = needs === 'before' && !before && wanted > 0;
@@ -483,7 +483,7 @@ function pointer(view, model, canvas, again, say) {
         const moved = begun ? Math.hypot(event.clientX - begun[0], event.clientY - begun[1]) : CLICK_PX;
         if (!drag && moved < CLICK_PX) {
             view.setPicked(view.pick(...place(event)));
-            model.first; // so that it can be told how far the vertex moved
+            view.stale = true; // so that it is told how far the vertex moved
             again();
         }
         begun = drag = null;
