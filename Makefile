@@ -218,7 +218,8 @@ $(eval $(call precision_rule,f64,))
 $(BUILD)/obj/engine/backends/device/%_kernels.f32.o $(BUILD)/obj/engine/backends/device/%_kernels.f64.o: \
     PL_CFLAGS += -DPL_DEVICE -DPL_SCALAR -DPL_ROW=16
 # Its vectors are written out, and -O3 only takes four times as long over its searches.
-$(BUILD)/obj/engine/model/tets_stretch_isa.%.o: ISA_OPTIMISE := -O1 -fno-var-tracking
+$(BUILD)/obj/engine/model/tets_stretch_isa.%.o $(foreach k,edges triangles tets,$(BUILD)/obj/engine/model/damping_$(k)_isa.%.o): \
+    ISA_OPTIMISE := -O1 -fno-var-tracking
 # A line a file; nothing with make -s; the whole command with V=1.
 ifndef V
 QUIET_CC = @$(if $(findstring s,$(firstword -$(MAKEFLAGS))),,echo "  CC $<";)

@@ -106,6 +106,7 @@ static int32_t add_parts(const pl_scene *scene, const pl_material_uses *uses, pl
 {
     pl_carried limits = {"strain limit", 0, PL_TRAIT_HARD};
     pl_carried ropes = {"inextensible edge", 0, PL_TRAIT_HARD};
+    pl_carried damped = {"damped material", 0, PL_TRAIT_NOT_DISTANCE};
     pl_carried hinges = {"hinge", 0, PL_TRAIT_NO_PROX | PL_TRAIT_NOT_DISTANCE};
     for (int32_t i = 0; i < scene->material_count; i++) {
         const pl_material *m = &scene->materials[i];
@@ -113,8 +114,11 @@ static int32_t add_parts(const pl_scene *scene, const pl_material_uses *uses, pl
         limits.count += m->strain_limit.present ? uses[i].model : 0;
         ropes.count += m->inextensible != PL_EXTENSIBLE ? uses[i].edges : 0;
         hinges.count += hinge ? uses[i].triangles : 0;
+        if (scene->time.integrator != PL_INTEGRATOR_QUASI_STATIC &&
+            (m->damping.present || m->air_damping > 0))
+            damped.count += uses[i].model + uses[i].edges;
     }
-    const pl_carried all[] = {limits, ropes, hinges};
+    const pl_carried all[] = {limits, ropes, hinges, damped};
     int32_t count = 0;
     for (size_t k = 0; k < sizeof all / sizeof *all; k++)
         if (all[k].count > 0)
@@ -176,6 +180,11 @@ static void refuse_parts(const pl_material *m, const pl_material_uses *uses, pl_
     if (m->strain_limit.present && uses->model > 0)
         refuse_part(m, "strain_limit", "a hard constraint, on a GPU",
                     "leave it out, or use \"device\": \"cpu\" with \"method\": \"admm\"", faults);
+    static const char undamped[] = "leave it out, or use \"device\": \"cpu\"";
+    if (m->damping.present)
+        refuse_part(m, "damping", "a dissipation function, on a GPU", undamped, faults);
+    if (m->air_damping > 0)
+        refuse_part(m, "air_damping", "damping by air, on a GPU", undamped, faults);
     if (m->inextensible != PL_EXTENSIBLE && uses->edges > 0)
         refuse_part(m, "inextensible", "a hard constraint, on a GPU",
                     "leave it out, or use \"device\": \"cpu\" with \"method\": \"admm\"", faults);

@@ -65,6 +65,7 @@ static void find_inner(pl_state *s, const pl_leg *leg, double *inner)
                             .time_start = leg->start,
                             .time_end = leg->start,
                             .x_start = leg->x,
+                            .v_start = leg->v,
                             .xp = s->xp,
                             .x_pred = leg->x};
     b->ops->freeze(b, &stage);
@@ -114,6 +115,7 @@ static pl_stage stage_of(const pl_state *s, const pl_leg *leg, const pl_outset *
                       .time_start = k > 0 ? end_of(leg, from) : leg->start,
                       .time_end = end_of(leg, integrator->end[k]),
                       .x_start = o->x,
+                      .v_start = o->v,
                       .xp = integrator->plain ? o->x : o->xp,
                       .beyond = integrator->beyond,
                       .slide = integrator->a * m->h / o->span,
@@ -202,6 +204,8 @@ pl_status pl_march(pl_state *s, const pl_leg *leg, pl_solve_result *solve, pl_ta
             return status;
         }
         end_stage(s, leg, &o, &stage, solve, k, solved);
+        if (last)
+            pl_dissipate(&s->dissipated_new, by, integrator, solved);
         converged = converged && solve->converged;
         s->share = pl_integrator_is_theta(integrator, k, known) ? stage.slide : 1;
     }

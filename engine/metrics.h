@@ -5,6 +5,8 @@
 #ifndef PLIANT_ENGINE_METRICS_H
 #define PLIANT_ENGINE_METRICS_H
 
+#include "engine/material_damping.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -32,7 +34,8 @@ typedef struct pl_metrics {
     double objective;
     double primal_residual, dual_residual, gradient_norm, decrement;
     double kinetic, elastic, gravity; /* J; gravity is -sum m g.x */
-    double dissipated;                /* J; NaN: not computed */
+    double dissipated; /* J, since the start, by damping and friction; NaN: nothing dissipates */
+    double dissipation[PL_DISSIPATION_COUNT]; /* the same by function; NaN where it is not there */
     double linear[3], angular[3];     /* momenta, kg m/s and kg m^2/s about the origin */
     int64_t inverted;                 /* tetrahedra with det F <= 0 */
     int64_t contacts;                 /* vertex-obstacle pairs that carry force */

@@ -186,7 +186,6 @@ void pl_state_measure(const pl_model *m, pl_state *s, pl_metrics *out)
                         .dual_residual = s->solve.dual_residual,
                         .gradient_norm = s->solve.gradient_norm,
                         .decrement = s->solve.decrement,
-                        .dissipated = NAN,
                         .contacts = s->contacts,
                         .pins = s->pins,
                         .obstacles = s->obstacles,
@@ -198,6 +197,7 @@ void pl_state_measure(const pl_model *m, pl_state *s, pl_metrics *out)
     out->elastic = measures.elastic;
     out->inverted = measures.inverted;
     out->max_stretch = measures.max_stretch;
+    pl_dissipation_measure(&s->dissipated, m, out);
     measure_motion(m, s, out);
     measure_penetration(m, s);
 }

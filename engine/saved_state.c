@@ -3,6 +3,7 @@
  *     magic, format, model hash, size of the whole, checksum of all else
  *     step, x[3n], v[3n], v of a step before[3n] (with initial_guess acceleration only), the
  *     integrator's past (past.h; of backward Euler none), what the last solve found, forces of pins and obstacles, sums of the scene's forces, contacts
+ *     energy and power by each function (of a model that dissipates alone), and their steps
  *     size of the solver's memory, and that memory (solver.h)
  *
  * Nothing of it is believed before size, hash and checksum are right; whatever then does not fit
@@ -83,6 +84,8 @@ pl_status pl_state_save(const pl_state *s, void **bytes, size_t *size)
     put_forces(&out, s->obstacles, m->obstacle_count);
     put_forces(&out, s->forces, m->loads.count);
     pl_bytes_put_i64(&out, s->contacts);
+    if (pl_dissipates(m))
+        pl_bytes_put(&out, &s->dissipated, sizeof s->dissipated);
     pl_bytes_out memory = {0};
     if (s->whole.solver->ops->save)
         s->whole.solver->ops->save(s->whole.solver, &memory);
@@ -136,6 +139,7 @@ pl_status pl_state_follow(pl_state *s, const pl_state *from)
     if (memory.size > 0 && s->whole.solver->ops->restore)
         s->whole.solver->ops->restore(s->whole.solver, &in);
     s->step = from->step;
+    s->dissipated = from->dissipated;
     pl_state_put(s, x, x + count, x + 2 * count);
     pl_state_settle(s);
     free(x);
@@ -176,6 +180,8 @@ pl_status pl_state_restore(pl_state *s, const void *bytes, size_t size)
     size_t force_bytes = (size_t)m->loads.count * sizeof *s->forces;
     const void *forces = pl_bytes_take(&in, force_bytes);
     int64_t contacts = pl_bytes_get_i64(&in);
+    const bool dissipates = pl_dissipates(m);
+    const void *dissipated = dissipates ? pl_bytes_take(&in, sizeof s->dissipated) : NULL;
     /* The solver looks before it takes, and goes last: a refusal leaves the state as it was. */
     if (in.failed || !has_past || step < 0 || step > m->steps || !restore_solver(s, &in))
         return PL_INVALID;
@@ -187,6 +193,8 @@ pl_status pl_state_restore(pl_state *s, const void *bytes, size_t size)
     memcpy(s->obstacles, obstacles, obstacle_bytes);
     memcpy(s->forces, forces, force_bytes);
     s->contacts = contacts;
+    if (dissipates)
+        memcpy(&s->dissipated, dissipated, sizeof s->dissipated);
     pl_state_settle(s);
     return PL_OK;
 }

@@ -8,6 +8,7 @@
 #ifndef PLIANT_ENGINE_SCENE_H
 #define PLIANT_ENGINE_SCENE_H
 
+#include "engine/material_damping.h"
 #include "engine/material_kind.h"
 
 #include <stdbool.h>
@@ -188,6 +189,26 @@ typedef struct pl_rubber_constants {
     double s3;         /* 1 */
 } pl_rubber_constants;
 
+/* Points of a piecewise linear function, constant outside of them; count 0: none. */
+typedef struct pl_damping_points {
+    int32_t count;
+    double points[PL_DAMPING_POINTS_MAX][2]; /* argument, ascending; multiplier */
+} pl_damping_points;
+
+/* Dissipation of a material's elements (engine/model/damping.h). */
+typedef struct pl_material_damping {
+    bool present;
+    pl_damping_model model;
+    double viscosity, bulk_viscosity;     /* Pa s */
+    double beta;                          /* s */
+    double coefficient, power, smoothing; /* Pa s^p, 1, 1/s */
+    double mass;                          /* 1/s */
+    pl_damping_points strain_spline;      /* of any model: by principal stretch */
+    pl_damping_points rate_spline;        /* by |dS/dt|, 1/s */
+    pl_damping_momentum momentum;
+    bool second_order;
+} pl_material_damping;
+
 typedef struct pl_material {
     char *name;
     pl_material_kind model;
@@ -206,6 +227,8 @@ typedef struct pl_material {
     pl_strain_limit strain_limit;
     pl_fibers fibers;
     pl_inextensible inextensible; /* edges */
+    pl_material_damping damping;
+    double air_damping; /* N s/m^3 */
 } pl_material;
 
 /* Where a motion is at one time: x = R(axis, degrees) (x(0) - origin) + origin + translate. */

@@ -2,6 +2,7 @@
 #ifndef PLIANT_ENGINE_STATE_H
 #define PLIANT_ENGINE_STATE_H
 
+#include "engine/dissipation.h"
 #include "engine/past.h"
 #include "engine/pliant.h"
 #include "engine/solvers/solver.h"
@@ -30,6 +31,7 @@ struct pl_state {
     pl_force *pins, *obstacles, *forces; /* the host's */
     int64_t contacts;
     double *penetration; /* [obstacle_count]; measured, not saved */
+    pl_dissipated dissipated, dissipated_new; /* saved; with the step under way */
     /* The step under way. */
     double *x_new, *v_new, *x_pred, *gradient; /* [vertices][3] */
     double *x_mid, *v_mid;                     /* [vertices][3], between half steps; else NULL */

@@ -62,6 +62,7 @@ void pl_state_settle(pl_state *s)
                       .time_start = now,
                       .time_end = now,
                       .x_start = s->x,
+                      .v_start = s->v,
                       .xp = s->x,
                       .x_pred = s->x};
     s->whole.backend->ops->freeze(s->whole.backend, &stage);
@@ -117,6 +118,7 @@ static void commit(pl_state *s, const pl_stepper *by, const pl_solve_result *sol
     by->backend->ops->copy(by->backend, s->v_old, s->v_new, 3 * s->model->vertices);
     s->step++;
     s->solve = *solve;
+    s->dissipated = s->dissipated_new;
     keep_forces(s, by);
     memcpy(s->forces, s->forces_new, (size_t)s->model->loads.count * sizeof *s->forces);
 }
@@ -184,6 +186,7 @@ static pl_status advance_in_halves(pl_state *s, pl_tally *tally, pl_failure *fai
     double start = step * h, middle = (step + 0.5) * h, end = (step + 1) * h;
     pl_solve_result first, second;
     pl_failure other = {.vertex = -1, .element = -1};
+    s->dissipated_new = s->dissipated;
     /* What was a whole step ago is of no use to half of one. */
     pl_past before = s->past;
     before.known = before.known && !s->integrator->remembers;
@@ -240,6 +243,7 @@ pl_status pl_state_advance(pl_state *s, pl_tally *tally, pl_failure *failure)
         say_more(&found, "There is no memory to keep the solver's history over a step.");
         locate(s, &found);
     } else {
+        s->dissipated_new = s->dissipated;
         double start = (double)s->step * s->model->h, end = (double)(s->step + 1) * s->model->h;
         const pl_leg leg = {.by = &s->whole,
                             .start = start,

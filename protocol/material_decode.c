@@ -5,13 +5,19 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Ascending arguments above 0 (0 itself is the collapsed element, which a spline may reach) and
- * values: `most` pairs at most, at least 2. The number of them, 0 where they were refused. */
-static int32_t decode_pairs(pl_decoder *d, json_t *value, int32_t most, double (*out)[2])
+/* Of a stress by the stretch, whose argument 0 is the collapsed element, and of multipliers. */
+static const pl_param STRESS[2] = {
+    {.kind = PL_PARAM_NUMBER, .minimum = 0, .maximum = 1e3, .unit = "1"},
+    {.kind = PL_PARAM_NUMBER, .minimum = -1e18, .maximum = 1e18, .unit = "Pa"}};
+static const pl_param MULTIPLIER[2] = {
+    {.kind = PL_PARAM_NUMBER, .minimum = 0, .maximum = 1e9},
+    {.kind = PL_PARAM_NUMBER, .minimum = 0, .maximum = 1e9, .unit = "1"}};
+
+/* Ascending arguments and values within the bounds of `numbers`: `most` pairs at most, at least 2. The
+ * number of them, 0 where they were refused. */
+static int32_t decode_pairs(pl_decoder *d, json_t *value, const pl_param numbers[2], int32_t most,
+                            double (*out)[2])
 {
-    static const pl_param numbers[2] = {
-        {.kind = PL_PARAM_NUMBER, .minimum = 0, .maximum = 1e3, .unit = "1"},
-        {.kind = PL_PARAM_NUMBER, .minimum = -1e18, .maximum = 1e18, .unit = "Pa"}};
     const size_t before = d->faults->total, count = json_array_size(value);
     char expected[80];
     snprintf(expected, sizeof expected, "array of 2 to %d pairs [argument, value]", (int)most);
@@ -53,7 +59,8 @@ static void decode_functions(pl_decoder *d, json_t *value, pl_splines *splines)
         if (f == 3)
             pl_decode_fault(d, "unknown_key", key, "one of: a, b, c", "");
         else
-            splines->count[f] = decode_pairs(d, points, PL_SPLINE_POINTS_MAX, splines->points[f]);
+            splines->count[f] = decode_pairs(d, points, STRESS, PL_SPLINE_POINTS_MAX,
+                                             splines->points[f]);
         pl_decode_leave(d, mark);
     }
     if (json_object_size(value) == 0)
@@ -80,7 +87,13 @@ void pl_decode_splines(pl_decoder *d, json_t *value, const pl_param *p, void *ou
 void pl_decode_curve(pl_decoder *d, json_t *value, const pl_param *p, void *out)
 {
     pl_splines *splines = &((pl_material *)out)->splines;
-    splines->curve_count = decode_pairs(d, value, PL_CURVE_POINTS_MAX, splines->curve);
+    splines->curve_count = decode_pairs(d, value, STRESS, PL_CURVE_POINTS_MAX, splines->curve);
+}
+
+void pl_decode_points(pl_decoder *d, json_t *value, const pl_param *p, void *out)
+{
+    pl_damping_points *points = (void *)((char *)out + p->offset);
+    points->count = decode_pairs(d, value, MULTIPLIER, PL_DAMPING_POINTS_MAX, points->points);
 }
 
 static bool is_rubber(pl_material_kind model)
@@ -150,4 +163,84 @@ void pl_check_material(pl_decoder *d, json_t *object, void *out, bool clean)
     if (m->has_constants)
         check_constants(d, m, object);
     check_one_way(d, m, object);
+}
+
+/* ---- damping
+ * ------------------------------------------------------------------------------------- */
+
+bool pl_damping_uses(const pl_material_damping *m, const char *key)
+{
+    static const struct {
+        const char *key;
+        unsigned models;
+    } of[] = {
+        {"viscosity",
+         1 << PL_DAMPING_STRAIN_RATE | 1 << PL_DAMPING_VISCOUS | 1 << PL_DAMPING_RATE_SPLINE},
+        {"bulk_viscosity", 1 << PL_DAMPING_STRAIN_RATE},
+        {"beta", 1 << PL_DAMPING_RAYLEIGH | 1 << PL_DAMPING_RAYLEIGH_LAGGED |
+                     1 << PL_DAMPING_PRINCIPAL_STRAIN},
+        {"coefficient", 1 << PL_DAMPING_POWER_LAW},
+        {"power", 1 << PL_DAMPING_POWER_LAW},
+        {"smoothing", 1 << PL_DAMPING_POWER_LAW},
+        {"rate_spline", 1 << PL_DAMPING_RATE_SPLINE},
+    };
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++)
+        if (strcmp(of[i].key, key) == 0)
+            return of[i].models >> m->model & 1;
+    return true;
+}
+
+/* The number without which a model would do nothing: one of them where there is a choice. */
+static void check_amount(pl_decoder *d, const pl_material_damping *m)
+{
+    const char *key = pl_damping_uses(m, "beta")          ? "beta"
+                      : pl_damping_uses(m, "coefficient") ? "coefficient"
+                                                          : "viscosity";
+    const double amounts[] = {pl_damping_uses(m, "beta") ? m->beta : 0,
+                              pl_damping_uses(m, "coefficient") ? m->coefficient : 0,
+                              pl_damping_uses(m, "viscosity") ? m->viscosity : 0,
+                              pl_damping_uses(m, "bulk_viscosity") ? m->bulk_viscosity : 0,
+                              m->mass};
+    for (size_t i = 0; i < sizeof amounts / sizeof *amounts; i++)
+        if (amounts[i] > 0)
+            return;
+    pl_decode_missing(d, key, "number above 0", "without it the model damps nothing");
+}
+
+/* m(r) r may not fall: the force of a faster motion would be less, and a step have several ends. */
+static void check_rising(pl_decoder *d, const pl_damping_points *f)
+{
+    for (int32_t k = 0; k + 1 < f->count; k++) {
+        const double *p = f->points[k], *q = f->points[k + 1];
+        const double slope = (q[1] - p[1]) / (q[0] - p[0]);
+        if (q[1] + slope * q[0] >= 0) /* the least of d(m r)/dr where m falls */
+            continue;
+        char got[96];
+        size_t mark = pl_decode_enter(d, "rate_spline"),
+               item = pl_decode_enter_item(d, (size_t)k + 1);
+        snprintf(got, sizeof got, "a force that falls towards a rate of %.6g", q[0]);
+        pl_decode_fault(d, "out_of_range", got, "multiplier x rate that does not fall",
+                        "let the multiplier fall less steeply, at most as 1 / rate");
+        pl_decode_leave(d, item);
+        pl_decode_leave(d, mark);
+        return;
+    }
+}
+
+void pl_check_damping(pl_decoder *d, json_t *object, void *out, bool clean)
+{
+    const pl_material_damping *m = out;
+    const char *key;
+    json_t *value;
+    if (!clean)
+        return;
+    json_object_foreach(object, key, value)
+    {
+        if (!pl_damping_uses(m, key))
+            pl_decode_conflict(d, key, "a model that has none", "a model that it is of");
+    }
+    if (m->model == PL_DAMPING_RATE_SPLINE && m->rate_spline.count == 0)
+        pl_decode_missing(d, "rate_spline", "array of [rate, multiplier]", "");
+    check_amount(d, m);
+    check_rising(d, &m->rate_spline);
 }

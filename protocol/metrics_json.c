@@ -1,6 +1,7 @@
 #include "protocol/metrics_json.h"
 
 #include "protocol/json.h"
+#include "protocol/params_rows.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -62,6 +63,18 @@ static void set_state(pl_json_writer *w, const pl_metrics *m)
     pl_json_set_number(w, "elastic", m->elastic);
     pl_json_set_number(w, "gravity", m->gravity);
     pl_json_set_number(w, "dissipated", m->dissipated);
+    if (!isnan(m->dissipated)) {
+        const char *const *models = pl_damping_table.params[0].choices;
+        static const char *const others[] = {"mass", "air", "friction"};
+        pl_json_key(w, "dissipation");
+        pl_json_begin_object(w);
+        for (int k = 0; k < PL_DISSIPATION_COUNT; k++)
+            if (!isnan(m->dissipation[k]))
+                pl_json_set_number(
+                    w, k < PL_DAMPING_MODELS ? models[k] : others[k - PL_DAMPING_MODELS],
+                    m->dissipation[k]);
+        pl_json_end_object(w);
+    }
     pl_json_end_object(w);
     pl_json_key(w, "momentum");
     pl_json_begin_object(w);

@@ -467,6 +467,7 @@ static const pl_param_table *const tables[] = {
     &pl_bending_table,
     &pl_strain_limit_table,
     &pl_fibers_table,
+    &pl_damping_table,
     &pl_body_table,
     &pl_body_fields_table,
     &pl_mesh_table,

@@ -54,6 +54,7 @@ typedef enum pl_custom {
     PL_CUSTOM_HEIGHTS,   /* rows of numbers: pl_obstacle */
     PL_CUSTOM_SPLINES,   /* "A", "B" or points of functions: pl_material */
     PL_CUSTOM_CURVE,     /* points of a stress: pl_material */
+    PL_CUSTOM_POINTS,    /* points of a multiplier: pl_damping_points */
     PL_CUSTOM_PRIORITY,  /* a whole number: pl_notes */
     PL_CUSTOM_WEBHOOK,   /* an object with an address: pl_notes */
     PL_CUSTOM_COUNT

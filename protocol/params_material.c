@@ -189,6 +189,21 @@ static const pl_param rows[] = {
      .choices = pl_inextensible_words,
      .doc = "Of edges: no makes them springs of stiffness young area / length; a rope never "
             "exceeds its length, a rod keeps it, both as hard constraints."},
+    {.key = "damping",
+     .kind = PL_PARAM_OBJECT,
+     AT(pl_material, damping),
+     .table = &pl_damping_table,
+     .flagged = true,
+     .flag_offset = offsetof(pl_material, damping.present),
+     .standard_text = "none",
+     .doc = "Of tetrahedra, triangles and edges, by model."},
+    {.key = "air_damping",
+     .kind = PL_PARAM_NUMBER,
+     AT(pl_material, air_damping),
+     .unit = "N s/m^3",
+     FROM(0, 1e12),
+     .doc = "Times its share of the surface and its velocity, the force that slows a vertex down (Wang "
+            "2016, section 6): of solids the boundary, of cloth both sides, of edges a round thread's."},
 };
 const pl_param_table pl_material_table = {
     .name = "material", .doc = "The default is a soft rubber.", ROWS(rows)};

@@ -108,6 +108,7 @@ extern const pl_param_table pl_pin_table;
 extern const pl_param_table pl_bending_table;
 extern const pl_param_table pl_strain_limit_table;
 extern const pl_param_table pl_fibers_table;
+extern const pl_param_table pl_damping_table;
 extern const pl_param_table pl_attachment_table;
 extern const char *const pl_inextensible_words[];
 extern const pl_param_table pl_obstacle_plane_table;

@@ -208,6 +208,7 @@ const pl_decode_custom pl_scene_customs[PL_CUSTOM_COUNT] = {
     [PL_CUSTOM_BY_TAG] = decode_by_tag,
     [PL_CUSTOM_SPLINES] = pl_decode_splines,
     [PL_CUSTOM_CURVE] = pl_decode_curve,
+    [PL_CUSTOM_POINTS] = pl_decode_points,
 };
 
 /* ---- rules that bind several keys
@@ -370,6 +371,7 @@ const pl_decode_rule pl_scene_rules[] = {
     {"time", check_time},
     {"solver", check_solver},
     {"material", pl_check_material},
+    {"material.damping", pl_check_damping},
     {"mesh.box", pl_check_cells},
     {"mesh.cloth", pl_check_cloth},
     {"mesh.cylinder", pl_check_tube_cylinder},

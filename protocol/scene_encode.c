@@ -4,6 +4,7 @@
 
 #include "engine/scene.h"
 #include "protocol/json.h"
+#include "protocol/material_decode.h"
 #include "protocol/params_rows.h"
 
 #include <string.h>
@@ -214,6 +215,11 @@ static void put_custom(pl_json_writer *w, const pl_scene *scene, const pl_param 
         put_pairs(w, splines->curve, splines->curve_count);
         break;
     }
+    case PL_CUSTOM_POINTS: {
+        const pl_damping_points *points = (const void *)(base + p->offset);
+        put_pairs(w, points->points, points->count);
+        break;
+    }
     case PL_CUSTOM_METADATA: /* not kept in the struct: left_out() */
     case PL_CUSTOM_LABELS:
     case PL_CUSTOM_PRIORITY:
@@ -346,6 +352,11 @@ static bool left_out(const pl_param_table *table, const pl_param *p, const char 
         return strcmp(p->key, "velocity") == 0 || strcmp(p->key, "degrees_per_second") == 0;
     if (strcmp(table->name, "material") == 0)
         return material_leaves_out((const void *)base, p);
+    if (p->custom == PL_CUSTOM_POINTS &&
+        ((const pl_damping_points *)(const void *)(base + p->offset))->count == 0)
+        return true;
+    if (strcmp(table->name, "material.damping") == 0)
+        return !pl_damping_uses((const void *)base, p->key);
     if (strcmp(table->name, "constants") == 0)
         return !has_constant((const void *)base, p);
     if (p->kind == PL_PARAM_CUSTOM)

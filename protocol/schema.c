@@ -59,6 +59,7 @@ static const char *const customs[PL_CUSTOM_COUNT] = {
         "\"additionalProperties\": false, \"properties\": {\"a\": " PAIR_LIST(
             "16") ", \"b\": " PAIR_LIST("16") ", \"c\": " PAIR_LIST("16") "}}]",
     [PL_CUSTOM_CURVE] = PAIRS("64"),
+    [PL_CUSTOM_POINTS] = PAIRS("16"),
 };
 
 /* What binds keys of one object together: one more member of its schema. */

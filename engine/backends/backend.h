@@ -204,6 +204,8 @@ typedef struct pl_backend_ops {
                                const double *gradient, const double *contact, double *out);
     /* Held coordinates of v: what the pins move with at `time`, from where they were since `span` ago. */
     void (*pin_velocities)(pl_backend *b, double time, double span, double *v);
+    /* What a dissipative group's forces take away at x, the end of the stage, W: `dissipate`. */
+    double (*dissipation)(pl_backend *b, int32_t group, const double *x);
     pl_measures (*measure)(pl_backend *b, const double *x);
     /* First vertex with a coordinate that is not finite, or -1. */
     int64_t (*find_not_finite)(pl_backend *b, const double *x);

@@ -54,6 +54,7 @@ pl_status pl_build_matrix(pl_model *m);
 pl_status pl_build_tets(pl_build *b);     /* tetrahedra, a group for each material model */
 pl_status pl_build_sheets(pl_build *b);   /* triangles, and bends over their edges */
 pl_status pl_build_links(pl_build *b);    /* springs, rods, fibres, attachments */
+pl_status pl_build_damping(pl_build *b);  /* dissipation of elements and of vertices */
 pl_status pl_build_limits(pl_build *b);   /* hard: strain limits and ropes */
 pl_status pl_build_contacts(pl_build *b); /* after all others: a group for each obstacle */
 

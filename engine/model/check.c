@@ -83,6 +83,8 @@ static double equivalent_tets(const pl_scene *scene, const pl_layout *layout)
                 sum += m->strain_limit.by == PL_LIMIT_COLUMNS ? 0.6 * (e->corners - 1) : SIZE[kind];
             if (!edges && m->fibers.present)
                 sum += 0.6;
+            if (m->damping.present)
+                sum += 1.2 * SIZE[kind];
         }
     }
     for (int32_t i = 0; i < layout->attachment_count; i++)

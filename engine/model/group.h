@@ -140,6 +140,9 @@ typedef struct pl_group_ops {
                   int64_t i, pl_touch *out);
     void (*measure)(const pl_group *g, const double *x, pl_block_measure *out, int64_t b0,
                     int64_t b1);
+    /* power[block]: what the terms' forces take away at x, W, the end of the stage that was frozen. NULL:
+     * they conserve energy. */
+    void (*dissipate)(const pl_group *g, const pl_number *x, double *power, int64_t b0, int64_t b1);
     /* Entries of D_i^T W_i^2 D_i for corners (c, d) as [corners][corners] scalars of one term: the
      * same for x, y and z; at most PL_CORNERS_MAX^2. */
     void (*stiffness)(const pl_group *g, int64_t block, int32_t lane, double *K);

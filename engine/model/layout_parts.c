@@ -69,6 +69,36 @@ static pl_status check_part(const pl_scene *scene, int32_t material, const pl_la
     return PL_INVALID;
 }
 
+/* Functions that need the frame of a solid's stretches are of tetrahedra alone. */
+static pl_status check_damping(const pl_scene *scene, int32_t material, const pl_layout *layout,
+                               pl_faults *faults)
+{
+    const pl_material *m = &scene->materials[material];
+    const pl_material_damping *d = &m->damping;
+    const bool stiffness = d->model == PL_DAMPING_RAYLEIGH ||
+                           d->model == PL_DAMPING_RAYLEIGH_LAGGED ||
+                           d->model == PL_DAMPING_PRINCIPAL_STRAIN;
+    const bool frame = d->model == PL_DAMPING_VISCOUS && d->momentum != PL_MOMENTUM_NONE;
+    if (!d->present || !(stiffness || frame))
+        return PL_OK;
+    for (int kind = PL_ELEMENT_TRIANGLE; kind <= PL_ELEMENT_EDGE; kind++)
+        for (int64_t t = 0; t < layout->elements[kind].count; t++) {
+            if (layout->elements[kind].material[t] != material)
+                continue;
+            char pointer[320], name[260];
+            pl_fault_escape(m->name, name, sizeof name);
+            snprintf(pointer, sizeof pointer, "/materials/%s/damping/%s", name,
+                     stiffness ? "model" : "momentum");
+            pl_faults_add(faults, pointer, "unsupported",
+                          kind == PL_ELEMENT_EDGE ? "bodies with edges" : "bodies with triangles",
+                          "tetrahedra alone",
+                          stiffness ? "use strain_rate, viscous, power_law or rate_spline"
+                                    : "use \"model\": \"strain_rate\", which sees no rotation");
+            return PL_INVALID;
+        }
+    return PL_OK;
+}
+
 static pl_status check_material(const pl_scene *scene, int32_t i, const pl_layout *layout,
                                 pl_faults *faults)
 {
@@ -98,7 +128,7 @@ static pl_status check_material(const pl_scene *scene, int32_t i, const pl_layou
         if (parts[k].present && check_part(scene, i, layout, parts[k].key, parts[k].kinds,
                                            parts[k].expected, faults) != PL_OK)
             status = PL_INVALID;
-    return status;
+    return check_damping(scene, i, layout, faults) == PL_OK ? status : PL_INVALID;
 }
 
 pl_status pl_layout_parts(const pl_scene *scene, const pl_mesh *meshes, pl_layout *layout,

@@ -19,6 +19,7 @@ typedef struct pl_stage {
     double time_start;     /* of this stage, s */
     double time_end;       /* of this stage, s */
     const double *x_start; /* [n][3], x at time_start */
+    const double *v_start; /* [n][3], its velocity there */
     const double *xp;      /* [n][3]: where x would be at rest; x_start for backward Euler */
     /* Contact looks at y = x_start + beyond (x - x_start), 1 where it is 0: the implicit midpoint solves
      * for a place half way. A vertex that ends at rest has its y at `still`, and on an obstacle that

@@ -1,6 +1,7 @@
 #include "engine/model/terms.h"
 
 #include "engine/isa.h"
+#include "engine/model/damping.h"
 #include "engine/model/hash.h"
 #include "engine/motion.h"
 
@@ -28,6 +29,9 @@ TABLE(hard_link_4)
 TABLE(triangles)
 TABLE(triangle_limits)
 TABLE(tet_limits)
+TABLE(damping_edges)
+TABLE(damping_triangles)
+TABLE(damping_tets)
 
 static const pl_group_ops *const *const TABLES[PL_TERMS_KINDS] = {
     [PL_TERMS_LINK_2] = link_2,
@@ -38,6 +42,9 @@ static const pl_group_ops *const *const TABLES[PL_TERMS_KINDS] = {
     [PL_TERMS_TRIANGLES] = triangles,
     [PL_TERMS_TRIANGLE_LIMITS] = triangle_limits,
     [PL_TERMS_TET_LIMITS] = tet_limits,
+    [PL_TERMS_DAMPING_EDGES] = damping_edges,
+    [PL_TERMS_DAMPING_TRIANGLES] = damping_triangles,
+    [PL_TERMS_DAMPING_TETS] = damping_tets,
 };
 
 const pl_group_ops *pl_terms_ops(pl_terms_kind kind)
@@ -151,6 +158,8 @@ void pl_terms_destroy(pl_group *g)
         free(t->motion);
         free(t->constant);
         free(t->element);
+        free(t->frozen);
+        free((void *)t->damping);
         free(t);
     }
     free(g->corner);
@@ -253,6 +262,21 @@ pl_status pl_terms_create(const pl_terms_list *list, const pl_stretch_ops *mater
     return PL_OK;
 }
 
+pl_status pl_terms_dissipate(pl_group *g, const pl_damping *damping)
+{
+    pl_terms *t = g->data;
+    pl_damping *own = malloc(sizeof *own);
+    t->damping = own;
+    t->frozen_rows = pl_damping_rows(damping);
+    t->frozen = pl_block_alloc(g->blocks * t->frozen_rows * PL_BLOCK, sizeof *t->frozen);
+    if (!own || !t->frozen) {
+        pl_terms_destroy(g);
+        return PL_NO_MEMORY;
+    }
+    *own = *damping;
+    return PL_OK;
+}
+
 /* K_cd = w^2 sum_j G_cj G_dj */
 void pl_terms_stiffness(const pl_group *g, int64_t block, int32_t lane, double *K)
 {
@@ -281,5 +305,7 @@ uint64_t pl_terms_hash(const pl_group *g, uint64_t hash)
         hash = pl_hash(hash, t->motion ? t->place : t->offset, line * rows);
     for (int64_t i = 0; t->motion && i < g->terms; i++)
         hash = pl_hash_motion(hash, &t->motion[i]);
+    if (t->damping)
+        hash = pl_damping_hash(hash, t->damping);
     return t->material ? pl_hash(hash, t->material->name, strlen(t->material->name)) : hash;
 }

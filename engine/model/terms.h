@@ -16,7 +16,8 @@
 #include "engine/kernels/stretch.h"
 #include "engine/model/group.h"
 
-struct pl_motion; /* engine/scene.h, which the kernels do without */
+struct pl_damping; /* damping.h */
+struct pl_motion;  /* engine/scene.h, which the kernels do without */
 
 typedef struct pl_terms {
     int32_t constants;
@@ -28,8 +29,11 @@ typedef struct pl_terms {
     pl_number *constant;      /* [block][constants][L]: the law's; row 0 is what the energy is
                          proportional to, and 0 in padding */
     int32_t *element; /* [block][L]: of triangles, which of the model's; a failure names it */
-    const pl_stretch_ops *material; /* of triangles, else NULL */
-    const pl_number *shared;        /* the material's; not owned */
+    const pl_stretch_ops *material;   /* of triangles, else NULL */
+    const pl_number *shared;          /* the material's; not owned */
+    const struct pl_damping *damping; /* of dissipation, what its terms share; owned; else NULL */
+    pl_number *frozen; /* [block][frozen_rows][L]: what a stage begins with, made by freeze */
+    int32_t frozen_rows;
 } pl_terms;
 
 #ifdef PL_DEVICE
@@ -69,8 +73,11 @@ typedef enum pl_terms_kind {
     PL_TERMS_TRIANGLES,
     PL_TERMS_TRIANGLE_LIMITS,
     PL_TERMS_TET_LIMITS,
+    PL_TERMS_DAMPING_EDGES, /* and vertices alone */
+    PL_TERMS_DAMPING_TRIANGLES,
+    PL_TERMS_DAMPING_TETS,
 } pl_terms_kind;
-enum { PL_TERMS_KINDS = PL_TERMS_TET_LIMITS + 1 };
+enum { PL_TERMS_KINDS = PL_TERMS_DAMPING_TETS + 1 };
 
 /* The table of a kind on the current instruction set. */
 const pl_group_ops *pl_terms_ops(pl_terms_kind kind);
@@ -106,6 +113,9 @@ void pl_terms_list_clear(pl_terms_list *list);
 /* A group of the listed terms, at least one. */
 pl_status pl_terms_create(const pl_terms_list *list, const pl_stretch_ops *material,
                           const double *shared, pl_group *out);
+
+/* Make it a group of a dissipation function, of which it keeps a copy; PL_NO_MEMORY: it is destroyed. */
+pl_status pl_terms_dissipate(pl_group *group, const struct pl_damping *damping);
 
 /* Slots of the tables that need no lanes. */
 void pl_terms_freeze(const pl_group *g, const pl_stage *stage, int64_t b0, int64_t b1);

@@ -6,6 +6,7 @@
  *   CORNERS COLUMNS  its sizes
  *   LAW_HARD         where the energy is 0 or infinite: only reduce and prox are there
  *   LAW_BOTH         where it may be: also makes pl_hard_<TERMS>_ops_<isa>
+ *   LAW_FROZEN       of dissipation, whose law is of what a stage freezes (damping_freeze.h)
  *
  * and the law on lanes, with q, P, v, z of 3 COLUMNS rows, column by column:
  *
@@ -279,7 +280,19 @@ PL_TERM void terms_hessian_diagonal(const pl_group *g, const pl_number *x, pl_nu
 }
 #endif
 
+#ifdef LAW_FROZEN
+#include "engine/model/damping_freeze.h"
+#define TERMS_FREEZE    damping_freeze
+#define TERMS_DISSIPATE damping_dissipate
+#define TERMS_MEASURE   NULL
+#else
+#define TERMS_FREEZE    pl_terms_freeze
+#define TERMS_DISSIPATE NULL
+#define TERMS_MEASURE   terms_measure
+#endif
+
 #ifndef PL_DEVICE
+#ifndef LAW_FROZEN
 PL_TERM void terms_measure(const pl_group *g, const pl_number *x, pl_block_measure *out, int64_t b0,
                            int64_t b1)
 {
@@ -299,13 +312,14 @@ PL_TERM void terms_measure(const pl_group *g, const pl_number *x, pl_block_measu
                 out[b].max_stretch = stretch[l];
     }
 }
+#endif
 
 #define TERMS_COMMON                                                                               \
-    .name = TERMS_NAME, .corners = CORNERS, .rows = ROWS, .freeze = pl_terms_freeze,               \
+    .name = TERMS_NAME, .corners = CORNERS, .rows = ROWS, .freeze = TERMS_FREEZE,                  \
     .reduce = terms_reduce, .prox = terms_prox, .admm_local = terms_admm_local,                    \
     .admm_contribute = terms_admm_contribute, .transpose = terms_transpose,                        \
-    .measure = terms_measure, .stiffness = pl_terms_stiffness, .hash = pl_terms_hash,              \
-    .destroy = pl_terms_destroy
+    .measure = TERMS_MEASURE, .dissipate = TERMS_DISSIPATE, .stiffness = pl_terms_stiffness,       \
+    .hash = pl_terms_hash, .destroy = pl_terms_destroy
 
 #if defined(LAW_HARD) || defined(LAW_BOTH)
 #ifdef LAW_BOTH

@@ -188,6 +188,7 @@ static pl_stage stage_of(pl_backend *b, const pl_stage *stage)
 {
     pl_stage translated = *stage;
     translated.x_start = POS(stage->x_start);
+    translated.v_start = POS(stage->v_start);
     translated.xp = POS(stage->xp);
     translated.still = POS(stage->still);
     translated.x_pred = POS(stage->x_pred);
@@ -365,6 +366,10 @@ static int64_t strict_soft_force(pl_backend *b, int32_t group, const double *x, 
 static double strict_depth(pl_backend *b, int32_t group, double time, const double *x)
 {
     return CPU->depth(cpu_of(b), group, time, POS(x));
+}
+static double strict_dissipation(pl_backend *b, int32_t group, const double *x)
+{
+    return CPU->dissipation(cpu_of(b), group, POS(x));
 }
 static pl_measures strict_measure(pl_backend *b, const double *x)
 {
@@ -567,6 +572,7 @@ const pl_backend_ops pl_backend_strict = {
     .inner_acceleration = strict_inner_acceleration,
     .pin_velocities = strict_pin_velocities,
     .depth = strict_depth,
+    .dissipation = strict_dissipation,
     .measure = strict_measure,
     .find_not_finite = strict_find_not_finite,
     .trial_prepare = strict_trial_prepare,

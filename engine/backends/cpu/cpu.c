@@ -462,6 +462,22 @@ static double cpu_depth(pl_backend *b, int32_t group, double time, const double 
     return deepest;
 }
 
+static double cpu_dissipation(pl_backend *b, int32_t group, const double *x)
+{
+    cpu *c = cpu_of(b);
+    const pl_group *g = &b->model->groups[group];
+    int32_t threads = team(c, g->blocks, BLOCKS_A_THREAD);
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int64_t part = 0; part < threads; part++) {
+        run r = run_of(g->blocks, part, threads);
+        g->ops->dissipate(g, x, c->energies, r.b0, r.b1);
+    }
+    double power = 0;
+    for (int64_t i = 0; i < g->blocks; i++)
+        power += c->energies[i];
+    return power;
+}
+
 static pl_measures cpu_measure(pl_backend *b, const double *x)
 {
     cpu *c = cpu_of(b);
@@ -534,6 +550,7 @@ const pl_backend_ops pl_backend_cpu = {
     .inner_acceleration = pl_cpu_inner_acceleration,
     .pin_velocities = pl_cpu_pin_velocities,
     .depth = cpu_depth,
+    .dissipation = cpu_dissipation,
     .measure = cpu_measure,
     .find_not_finite = cpu_find_not_finite,
     .trial_prepare = pl_cpu_trial_prepare,

@@ -129,6 +129,8 @@ const char *PL_NAMED(pl_device_refuses)(const pl_model *model)
     for (int32_t g = 0; g < model->group_count; g++) {
         if (kernels_of(&model->groups[g]))
             continue;
+        if (model->groups[g].ops->dissipate)
+            return "dissipation functions are not there on the GPU";
         return "hard constraints (strain limits, inextensible ropes, obstacles that are "
                "constraints) "
                "are not there on the GPU";

@@ -1,0 +1,48 @@
+#include "engine/dissipation.h"
+
+#include "engine/model/damping.h"
+#include "engine/state.h"
+
+#include <math.h>
+#include <string.h>
+
+bool pl_dissipates(const pl_model *m)
+{
+    for (int32_t g = 0; g < m->group_count; g++)
+        if (m->groups[g].ops->dissipate)
+            return true;
+    return false;
+}
+
+void pl_dissipate(pl_dissipated *d, const pl_stepper *by, const pl_integrator *integrator,
+                  const double *x)
+{
+    const pl_model *m = by->model;
+    double power[PL_DISSIPATION_COUNT] = {0};
+    if (!pl_dissipates(m))
+        return;
+    for (int32_t g = 0; g < m->group_count; g++)
+        if (m->groups[g].ops->dissipate)
+            power[pl_damping_by(&m->groups[g])] += by->backend->ops->dissipation(by->backend, g, x);
+    const bool ends_only = integrator->plain || integrator->beyond > 1 || d->steps == 0;
+    for (int k = 0; k < PL_DISSIPATION_COUNT; k++) {
+        d->energy[k] += m->h * (ends_only ? power[k] : (power[k] + d->power[k]) / 2);
+        d->power[k] = power[k];
+    }
+    d->steps++;
+}
+
+void pl_dissipation_measure(const pl_dissipated *d, const pl_model *m, pl_metrics *out)
+{
+    out->dissipated = NAN;
+    for (int k = 0; k < PL_DISSIPATION_COUNT; k++)
+        out->dissipation[k] = NAN;
+    for (int32_t g = 0; g < m->group_count; g++)
+        if (m->groups[g].ops->dissipate) {
+            const pl_dissipation by = pl_damping_by(&m->groups[g]);
+            out->dissipation[by] = d->energy[by];
+        }
+    for (int k = 0; k < PL_DISSIPATION_COUNT; k++)
+        if (!isnan(out->dissipation[k]))
+            out->dissipated = (isnan(out->dissipated) ? 0 : out->dissipated) + out->dissipation[k];
+}

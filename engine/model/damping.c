@@ -1,0 +1,45 @@
+#include "engine/model/damping.h"
+
+#include "engine/model/hash.h"
+#include "engine/model/terms.h"
+
+int32_t pl_damping_rows(const pl_damping *d)
+{
+    if (pl_damping_is_strain(d))
+        return d->model == PL_DAMPING_STRAIN_RATE ? PL_FROZEN_OWN : PL_FROZEN_STRAIN_END;
+    switch (d->model) {
+    case PL_DAMPING_VISCOUS:
+    case PL_DAMPING_STRAIN_RATE:
+        return PL_FROZEN_OWN;
+    case PL_DAMPING_RAYLEIGH:
+    case PL_DAMPING_RAYLEIGH_LAGGED:
+        return PL_FROZEN_STIFFNESS_END;
+    case PL_DAMPING_PRINCIPAL_STRAIN:
+    case PL_DAMPING_POWER_LAW:
+    case PL_DAMPING_RATE_SPLINE:
+        break;
+    }
+    return PL_FROZEN_STRETCH_END;
+}
+
+pl_dissipation pl_damping_by(const pl_group *group)
+{
+    return ((const pl_terms *)group->data)->damping->by;
+}
+
+static uint64_t hash_spline(uint64_t hash, const pl_damping_spline *f)
+{
+    const int64_t count = f->count;
+    hash = pl_hash(hash, &count, sizeof count);
+    hash = pl_hash(hash, f->at, (size_t)f->count * sizeof *f->at);
+    return pl_hash(hash, f->value, (size_t)f->count * sizeof *f->value);
+}
+
+uint64_t pl_damping_hash(uint64_t hash, const pl_damping *d)
+{
+    const int64_t words[] = {d->model, d->momentum, d->second_order};
+    const double numbers[] = {d->shear, d->bulk, d->beta, d->power, d->coefficient, d->smoothing};
+    hash = pl_hash(hash, words, sizeof words);
+    hash = pl_hash(hash, numbers, sizeof numbers);
+    return hash_spline(hash_spline(hash, &d->strain), &d->rate);
+}

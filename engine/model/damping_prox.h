@@ -1,0 +1,324 @@
+/* damping_prox.h - the functions of damping_law.h's parts as one law for terms_template.h: energy, Hessian,
+ * prox, what dissipates and what is frozen.
+ *
+ * Prox: argmin over F of phi(F) = s(F) + k/2 |F - F~|^2, k = w^2 / V. Of the stretch tensor alone it has a
+ * way of its own (damping_stretch.h); principal stretches are three unknowns in the frame of F~. All else
+ * is Newton's method with H + tau I, tau by Levenberg and Marquardt's rule and at least what makes pivots
+ * positive; a lane that has settled stands still, so that what it does depends on it alone.
+ */
+
+/* ---- s and its derivatives --------------------------------------------------------------------- */
+
+PL_LARGE void damping_density(const law *m, const pl_real F[FS], pl_real *s, pl_real P[FS])
+{
+    if (pl_damping_is_strain(m->d))
+        strain_density(m, F, s, P);
+    else if (m->d->model == PL_DAMPING_VISCOUS)
+        viscous_density(m, F, s, P);
+#if COLUMNS == 3
+    else if (m->d->model == PL_DAMPING_RAYLEIGH)
+        rayleigh_density(m, F, s, P);
+    else if (m->d->model == PL_DAMPING_RAYLEIGH_LAGGED)
+        lagged_density(m, F, s, P);
+    else if (m->d->model == PL_DAMPING_PRINCIPAL_STRAIN)
+        principal_density(m, F, s, P);
+#endif
+    else
+        stretch_density(m, F, s, P);
+    *s *= m->scale;
+    for (int e = 0; e < FS; e++)
+        P[e] *= m->scale;
+}
+
+PL_LARGE void damping_curvature(const law *m, const pl_real F[FS], pl_real C[FS * FS])
+{
+    if (pl_damping_is_strain(m->d))
+        strain_curvature(m, F, C);
+    else if (m->d->model == PL_DAMPING_VISCOUS)
+        viscous_curvature(m, C);
+#if COLUMNS == 3
+    else if (m->d->model == PL_DAMPING_RAYLEIGH)
+        rayleigh_curvature(m, F, C);
+    else if (m->d->model == PL_DAMPING_RAYLEIGH_LAGGED)
+        lagged_curvature(m, C);
+    else if (m->d->model == PL_DAMPING_PRINCIPAL_STRAIN)
+        principal_curvature(m, F, C);
+#endif
+    else
+        stretch_curvature(m, F, C);
+    for (int e = 0; e < FS * FS; e++)
+        C[e] *= m->scale;
+}
+
+/* A group without volume, which padding is, has nothing, be it infinite. */
+PL_LARGE void law_energy_gradient(const law *m, const pl_real F[FS], pl_real *energy, pl_real P[FS])
+{
+    pl_real s;
+    damping_density(m, F, &s, P);
+    *energy = pl_select(pl_gt(m->volume, pl_zero()), m->volume * s, pl_zero());
+    for (int e = 0; e < FS; e++)
+        P[e] *= m->volume;
+}
+
+PL_LARGE void law_hessian(const law *m, const pl_real F[FS], pl_real C[FS * FS])
+{
+    damping_curvature(m, F, C);
+    for (int e = 0; e < FS * FS; e++)
+        C[e] *= m->volume;
+}
+
+/* dS/dF . (F - Fp) / (a h): the power of the force that is in the objective, W. */
+PL_LARGE pl_real law_power(const law *m, const pl_real F[FS])
+{
+    pl_real Fp[FS], P[FS], energy, sum = pl_zero();
+    damping_rows(m, PL_FROZEN_FP, FS, Fp);
+    law_energy_gradient(m, F, &energy, P);
+    for (int e = 0; e < FS; e++)
+        sum += P[e] * (F[e] - Fp[e]);
+    return sum * m->rate;
+}
+
+PL_INLINE pl_real law_stretch(const law *m, const pl_real F[FS])
+{
+    (void)m;
+    (void)F;
+    return pl_zero();
+}
+
+/* ---- prox --------------------------------------------------------------------------------------- */
+
+typedef struct prox_problem {
+    const law *m;
+    pl_real k;
+    const pl_real *target; /* [n] */
+    int n;                 /* FS, or the 3 principal stretches */
+} prox_problem;
+
+typedef struct prox_point {
+    pl_real z[FS], phi, noise, g[FS], H[FS * FS];
+} prox_point;
+
+PL_LARGE void prox_evaluate(const prox_problem *p, prox_point *at)
+{
+    const int n = p->n;
+    pl_real s, far = pl_zero(), size = pl_one();
+#if COLUMNS == 3
+    if (n < FS) {
+        principal_energy(p->m, at->z, &s, at->g, at->H);
+        s *= p->m->scale;
+        for (int e = 0; e < 3; e++)
+            at->g[e] *= p->m->scale;
+        for (int e = 0; e < 9; e++)
+            at->H[e] *= p->m->scale;
+    } else
+#endif
+    {
+        damping_density(p->m, at->z, &s, at->g);
+        damping_curvature(p->m, at->z, at->H);
+    }
+    for (int e = 0; e < n; e++) {
+        const pl_real d = at->z[e] - p->target[e];
+        far += d * d;
+        size += at->z[e] * at->z[e];
+        at->g[e] += p->k * d;
+        at->H[e + n * e] += p->k;
+    }
+    at->phi = s + pl_set1(0.5) * p->k * far;
+    at->noise = pl_set1(1e-14) * (pl_abs(s) + p->k * (size + far));
+}
+
+/* d = -(H + tau I)^-1 g by L D L^T; false in the mask where a pivot is too small. */
+PL_LARGE pl_mask prox_solve(const prox_point *at, int n, pl_real tau, pl_real small, pl_real d[FS])
+{
+    pl_real L[FS * FS], D[FS];
+    pl_mask definite = pl_lt(pl_zero(), pl_one());
+#pragma GCC unroll 1
+    for (int j = 0; j < n; j++) {
+        pl_real pivot = at->H[j + n * j] + tau;
+        for (int k = 0; k < j; k++)
+            pivot -= L[j + n * k] * L[j + n * k] * D[k];
+        const pl_mask good = pl_gt(pivot, small);
+        definite = pl_and(definite, good);
+        D[j] = pl_select(good, pivot, pl_one());
+#pragma GCC unroll 1
+        for (int i = j + 1; i < n; i++) {
+            pl_real sum = at->H[i + n * j];
+            for (int k = 0; k < j; k++)
+                sum -= L[i + n * k] * L[j + n * k] * D[k];
+            L[i + n * j] = sum / D[j];
+        }
+    }
+    for (int i = 0; i < n; i++) {
+        d[i] = -at->g[i];
+        for (int k = 0; k < i; k++)
+            d[i] -= L[i + n * k] * d[k];
+    }
+    for (int i = n - 1; i >= 0; i--) {
+        d[i] = d[i] / D[i];
+        for (int k = i + 1; k < n; k++)
+            d[i] -= L[k + n * i] * d[k];
+    }
+    return definite;
+}
+
+/* The largest row of H in absolute values, and a lower bound of its least eigenvalue (Gershgorin). */
+PL_INLINE void prox_bounds(const prox_point *at, int n, pl_real *largest, pl_real *least)
+{
+    *largest = pl_zero();
+    *least = pl_set1(PL_SCALAR_INFINITY);
+#pragma GCC unroll 1
+    for (int i = 0; i < n; i++) {
+        pl_real rest = pl_zero();
+        for (int j = 0; j < n; j++)
+            rest += j == i ? pl_zero() : pl_abs(at->H[i + n * j]);
+        *largest = pl_max(*largest, pl_abs(at->H[i + n * i]) + rest);
+        *least = pl_min(*least, at->H[i + n * i] - rest);
+    }
+}
+
+PL_INLINE pl_mask prox_is_better(const prox_point *at, const prox_point *next, int n)
+{
+    const pl_real flat = damping_dot(at->g, at->g, n), next_flat = damping_dot(next->g, next->g, n);
+    const pl_mask level = pl_and(pl_le(next->phi, at->phi + at->noise), pl_lt(next_flat, flat));
+    return pl_or(pl_lt(next->phi, at->phi - at->noise), level);
+}
+
+/* Rayleigh's energy falls without end where an element all but turns inside out: what is looked for is
+ * the minimum of the valley that it begins in, at most this far from there. */
+PL_INLINE pl_real prox_reach(const prox_problem *p, const pl_real z[FS])
+{
+    pl_real reach = pl_zero();
+    if (p->m->d->model != PL_DAMPING_RAYLEIGH || pl_damping_is_strain(p->m->d))
+        return pl_set1(PL_SCALAR_INFINITY);
+    for (int e = 0; e < p->n; e++)
+        reach = pl_max(reach, pl_abs(p->target[e] - z[e]));
+    return pl_set1(1.5) * reach;
+}
+
+/* Descends from z, which it overwrites. */
+PL_LARGE void prox_descend(const prox_problem *p, pl_real z[FS])
+{
+    enum { STEPS = 60 };
+    const int n = p->n;
+    prox_point at, next;
+    pl_real tau = pl_zero(), d[FS], shifted[FS];
+    const pl_real reach = prox_reach(p, z);
+    pl_mask settled = pl_gt(pl_zero(), pl_zero());
+    for (int e = 0; e < n; e++)
+        at.z[e] = z[e];
+    prox_evaluate(p, &at);
+    for (int step = 0; step < STEPS && !pl_all(settled); step++) {
+        pl_real scale, low, moved = pl_zero(), size = pl_one(), away = pl_zero();
+        prox_bounds(&at, n, &scale, &low);
+        const pl_real small = pl_set1(1e-6) * scale;
+        const pl_mask definite = prox_solve(&at, n, tau, small, d);
+        if (!pl_all(definite)) {
+            const pl_real enough =
+                pl_max(tau, pl_max(-low, pl_zero()) + pl_set1(0.1) * p->k + small + small);
+            (void)prox_solve(&at, n, enough, small, shifted);
+            for (int e = 0; e < n; e++)
+                d[e] = pl_select(definite, d[e], shifted[e]);
+        }
+        for (int e = 0; e < n; e++) {
+            next.z[e] = at.z[e] + d[e];
+            moved = pl_max(moved, pl_abs(d[e]));
+            size = pl_max(size, pl_abs(at.z[e]));
+            away = pl_max(away, pl_abs(next.z[e] - z[e]));
+        }
+        prox_evaluate(p, &next);
+        const pl_mask near = pl_and(pl_le(away, reach), pl_not(settled));
+        const pl_mask better = pl_and(prox_is_better(&at, &next, n), near);
+        for (int e = 0; e < n; e++) {
+            at.z[e] = pl_select(better, next.z[e], at.z[e]);
+            at.g[e] = pl_select(better, next.g[e], at.g[e]);
+        }
+        for (int e = 0; e < n * n; e++)
+            at.H[e] = pl_select(better, next.H[e], at.H[e]);
+        at.phi = pl_select(better, next.phi, at.phi);
+        at.noise = pl_select(better, next.noise, at.noise);
+        const pl_mask whole = pl_and(definite, pl_le(tau, pl_zero()));
+        const pl_real eased = tau * pl_set1(0.1);
+        const pl_real down = pl_select(pl_lt(eased, pl_set1(1e-3) * scale), pl_zero(), eased);
+        tau = pl_select(better, down, pl_max(pl_set1(4) * tau, pl_set1(0.05) * scale));
+        const pl_mask last = pl_and(whole, pl_le(moved, pl_set1(1e-8) * size));
+        settled = pl_or(settled, pl_or(last, pl_le(moved, pl_set1(1e-15) * size)));
+    }
+    for (int e = 0; e < n; e++)
+        z[e] = at.z[e];
+}
+
+#if COLUMNS == 3
+/* A start with positive stretches where the energy asks for them. That of Rayleigh's has no bound where
+ * an element all but turns inside out, and starts from where it is convex. */
+PL_LARGE void prox_start(const law *m, const pl_real target[9], pl_real z[9])
+{
+    const bool rayleigh = m->d->model == PL_DAMPING_RAYLEIGH && !pl_damping_is_strain(m->d);
+    pl_real v[9], Fp[9];
+    damping_rows(m, PL_FROZEN_FP, 9, Fp);
+    for (int e = 0; e < 9; e++)
+        v[e] = rayleigh ? Fp[e] : target[e];
+    const bool positive = pl_damping_is_stiffness(m->d->model) && !pl_damping_is_strain(m->d) &&
+                          m->d->model != PL_DAMPING_RAYLEIGH_LAGGED &&
+                          m->elastic.ops->domain == PL_STRETCH_POSITIVE;
+    pl_real U[9], s[3], V[9];
+    for (int e = 0; e < 9; e++)
+        z[e] = v[e];
+    if (!positive)
+        return;
+    damping_decompose(v, U, s, V);
+    const pl_mask inside = pl_gt(s[2], pl_set1(0.05));
+    for (int e = 0; e < 9; e++) {
+        pl_real sum = pl_zero();
+        for (int i = 0; i < 3; i++)
+            sum += U[3 * i + e % 3] * pl_max(s[i], pl_set1(0.05)) * V[3 * i + e / 3];
+        z[e] = pl_select(inside, v[e], sum);
+    }
+}
+
+PL_LARGE void principal_prox(const law *m, pl_real k, const pl_real v[9], pl_real z[9])
+{
+    pl_real U[9], target[3], V[9], sg[9];
+    damping_decompose(v, U, target, V);
+    const prox_problem p = {m, k, target, 3};
+    const bool positive = m->elastic.ops->domain == PL_STRETCH_POSITIVE;
+    for (int i = 0; i < 3; i++)
+        sg[i] = positive ? pl_max(target[i], pl_set1(0.05)) : target[i];
+    prox_descend(&p, sg);
+    for (int e = 0; e < 9; e++) {
+        z[e] = pl_zero();
+        for (int i = 0; i < 3; i++)
+            z[e] += U[3 * i + e % 3] * sg[i] * V[3 * i + e / 3];
+    }
+}
+#endif
+
+PL_LARGE void law_prox(const law *m, const pl_real *weight, const pl_real v[FS], pl_real z[FS])
+{
+    const pl_mask some = pl_gt(m->volume, pl_zero());
+    const pl_real k = pl_select(some, *weight, pl_one()) / pl_select(some, m->volume, pl_one());
+    if (!pl_damping_is_strain(m->d) &&
+        (m->d->model == PL_DAMPING_POWER_LAW || m->d->model == PL_DAMPING_RATE_SPLINE)) {
+        stretch_prox(m, k / pl_max(m->scale, pl_set1(1e-12)), v, z);
+        return;
+    }
+    if (!pl_damping_is_strain(m->d) && m->d->model == PL_DAMPING_VISCOUS) {
+        pl_real Fp[FS];
+        const pl_real eta = m->scale * pl_set1(m->d->shear) * m->rate;
+        damping_rows(m, PL_FROZEN_FP, FS, Fp);
+        for (int e = 0; e < FS; e++)
+            z[e] = (eta * Fp[e] + k * v[e]) / (eta + k);
+        return;
+    }
+#if COLUMNS == 3
+    if (!pl_damping_is_strain(m->d) && m->d->model == PL_DAMPING_PRINCIPAL_STRAIN) {
+        principal_prox(m, k, v, z);
+        return;
+    }
+    prox_start(m, v, z);
+#else
+    for (int e = 0; e < FS; e++)
+        z[e] = v[e];
+#endif
+    const prox_problem p = {m, k, v, FS};
+    prox_descend(&p, z);
+}

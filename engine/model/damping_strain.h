@@ -1,0 +1,157 @@
+/* damping_strain.h - R of Green's strain rate (Brown 2018, eq. 41-44), included by damping_law.h's users:
+ *
+ *     R = 1/2 B : Q B,   B ~ dE/dt
+ *
+ * with Q B = 2 psi B + phi tr(B) I of strain_rate; or, of other functions corrected for momentum (6.2, 6.3),
+ * frozen in the frame of its stretches. Without a correction B = sym(F^T (F - Fp)) r, which is eq. 41.
+ * With one, B = (E(F) - E(Fp)) r: a function of F^T F alone, so it sees no rotation, be it of any angle, and
+ * its forces have no torque.
+ *
+ * Q of a quadratic R(F, dF/dt) = 1/2 dF/dt : K dF/dt. In the frame of F = U diag(s) V^T a velocity is
+ * U A V^T, its nonrigid part has A_ii and, of a pair i < j, (A_ij, A_ji) = t (x_i, x_j), where
+ * t = s_i A_ij + s_j A_ji = 2 B_ij: by projection x_i = s_i / (s_i^2 + s_j^2), for rigid velocities are
+ * (-s_j, s_i) there; by the rate of deformation x_i = 1 / (2 s_i). So R is of B_ii = s_i A_ii and B_ij alone,
+ *
+ *     2 R = sum H_ij B_ii B_jj / (s_i s_j) + sum over pairs of k t^2,
+ *     k = flip (x_i + x_j)^2 / 2 + twist (x_i - x_j)^2 / 2.
+ */
+
+/* T = Q B. */
+PL_LARGE void strain_stress(const law *m, const pl_real B[SQUARE], pl_real T[SQUARE])
+{
+#if COLUMNS == 3
+    if (m->d->model != PL_DAMPING_STRAIN_RATE) {
+        pl_real V[9], G[6], k[3], b[9], t[9];
+        damping_rows(m, PL_FROZEN_Q_V, 9, V);
+        damping_rows(m, PL_FROZEN_Q_G, 6, G);
+        damping_rows(m, PL_FROZEN_Q_K, 3, k);
+        damping_turn(V, B, false, b);
+        t[0] = G[0] * b[0] + G[3] * b[4] + G[4] * b[8];
+        t[4] = G[3] * b[0] + G[1] * b[4] + G[5] * b[8];
+        t[8] = G[4] * b[0] + G[5] * b[4] + G[2] * b[8];
+        for (int p = 0; p < 3; p++) {
+            const int i = (p + 1) % 3, j = (p + 2) % 3;
+            t[i + 3 * j] = t[j + 3 * i] = pl_set1(2) * k[p] * b[i + 3 * j];
+        }
+        damping_turn(V, t, true, T);
+        return;
+    }
+#endif
+    pl_real trace = pl_zero();
+    for (int i = 0; i < COLUMNS; i++)
+        trace += B[i + COLUMNS * i];
+    for (int e = 0; e < SQUARE; e++)
+        T[e] = pl_set1(2 * m->d->shear) * B[e];
+    for (int i = 0; i < COLUMNS; i++)
+        T[i + COLUMNS * i] += pl_set1(m->d->bulk) * trace;
+}
+
+/* What B and its derivative are made of: dB = r sym(X^T dF), and d(X) = chi dF. */
+typedef struct strain_point {
+    pl_real X[FS], T[SQUARE], half_work; /* 1/2 B : T */
+    double chi;
+} strain_point;
+
+PL_LARGE void strain_at(const law *m, const pl_real F[FS], strain_point *at)
+{
+    pl_real Fp[FS], Y[FS], B[SQUARE];
+    const bool invariant = m->d->momentum != PL_MOMENTUM_NONE;
+    damping_rows(m, PL_FROZEN_FP, FS, Fp);
+    for (int e = 0; e < FS; e++) {
+        Y[e] = F[e] - Fp[e];
+        at->X[e] = invariant ? F[e] : F[e] + Y[e];
+    }
+    at->chi = invariant ? 1 : 2;
+    if (invariant) { /* E - Ep = sym((F + Fp)^T (F - Fp)) / 2 */
+        pl_real sum[FS];
+        for (int e = 0; e < FS; e++)
+            sum[e] = pl_set1(0.5) * (F[e] + Fp[e]);
+        damping_sym(sum, Y, B);
+    } else {
+        damping_sym(F, Y, B);
+    }
+    for (int e = 0; e < SQUARE; e++)
+        B[e] *= m->rate;
+    if (invariant && m->d->second_order) {
+        /* What E(F - a h dF/dt) lacks of E - a h dE/dt, by the velocity that is known. */
+        pl_real V[FS], W[SQUARE];
+        damping_rows(m, PL_FROZEN_V, FS, V);
+        damping_sym(V, V, W);
+        for (int e = 0; e < SQUARE; e++)
+            B[e] += pl_set1(0.5) * W[e] / m->rate;
+    }
+    strain_stress(m, B, at->T);
+    at->half_work = pl_set1(0.5) * damping_dot(B, at->T, SQUARE);
+}
+
+/* Whether a h R(F, v(n)) is taken off. */
+PL_INLINE bool strain_is_corrected(const law *m)
+{
+    return m->d->second_order && m->d->momentum == PL_MOMENTUM_NONE;
+}
+
+PL_LARGE void strain_density(const law *m, const pl_real F[FS], pl_real *s, pl_real P[FS])
+{
+    strain_point at;
+    strain_at(m, F, &at);
+    *s = at.half_work / m->rate;
+    for (int e = 0; e < FS; e++)
+        P[e] = pl_zero();
+    damping_add(P, pl_one(), at.X, at.T);
+    if (strain_is_corrected(m)) {
+        pl_real V[FS], B[SQUARE], T[SQUARE];
+        damping_rows(m, PL_FROZEN_V, FS, V);
+        damping_sym(F, V, B);
+        strain_stress(m, B, T);
+        *s -= pl_set1(0.5) * damping_dot(B, T, SQUARE) / m->rate;
+        damping_add(P, -pl_one() / m->rate, V, T);
+    }
+}
+
+/* dP = chi dF T + X Q (r sym(X^T dF)), less, where corrected, V Q sym(V^T dF) / r. */
+PL_LARGE void strain_curvature(const law *m, const pl_real F[FS], pl_real C[FS * FS])
+{
+    strain_point at;
+    strain_at(m, F, &at);
+    pl_real V[FS], B[SQUARE], T[SQUARE];
+    damping_rows(m, PL_FROZEN_V, FS, V);
+#pragma GCC unroll 1
+    for (int b = 0; b < FS; b++) {
+        pl_real dF[FS], *dP = C + FS * b;
+        for (int e = 0; e < FS; e++) {
+            dF[e] = e == b ? pl_one() : pl_zero();
+            dP[e] = pl_zero();
+        }
+        damping_add(dP, pl_set1(at.chi), dF, at.T);
+        damping_sym(at.X, dF, B);
+        strain_stress(m, B, T);
+        damping_add(dP, m->rate, at.X, T);
+        if (strain_is_corrected(m)) {
+            damping_sym(V, dF, B);
+            strain_stress(m, B, T);
+            damping_add(dP, -pl_one() / m->rate, V, T);
+        }
+    }
+}
+
+/* ---- viscous: R = eta/2 |dF/dt|^2 (Wang 2016, section 6, of a vertex or of neighbours) ------------ */
+
+PL_LARGE void viscous_density(const law *m, const pl_real F[FS], pl_real *s, pl_real P[FS])
+{
+    pl_real Fp[FS], sum = pl_zero();
+    const pl_real eta = pl_set1(m->d->shear) * m->rate;
+    damping_rows(m, PL_FROZEN_FP, FS, Fp);
+    for (int e = 0; e < FS; e++) {
+        const pl_real d = F[e] - Fp[e];
+        P[e] = eta * d;
+        sum += d * d;
+    }
+    *s = pl_set1(0.5) * eta * sum;
+}
+
+PL_INLINE void viscous_curvature(const law *m, pl_real C[FS * FS])
+{
+    const pl_real eta = pl_set1(m->d->shear) * m->rate;
+    for (int e = 0; e < FS * FS; e++)
+        C[e] = e % (FS + 1) ? pl_zero() : eta;
+}

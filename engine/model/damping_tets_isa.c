@@ -1,0 +1,14 @@
+/* Dissipation of tetrahedra; compiled once per instruction set. */
+#define TERMS      damping_tets
+#define TERMS_NAME "damping of tetrahedra"
+#define CORNERS    4
+#define COLUMNS    3
+#define LAW_FROZEN
+
+#include "engine/model/damping_law.h"
+#include "engine/model/damping_strain.h"
+#include "engine/model/damping_stretch.h"
+#include "engine/model/damping_stiffness.h"
+#include "engine/model/damping_prox.h"
+
+#include "engine/model/terms_template.h"
