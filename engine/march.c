@@ -204,6 +204,10 @@ pl_status pl_march(pl_state *s, const pl_leg *leg, pl_solve_result *solve, pl_ta
             return status;
         }
         end_stage(s, leg, &o, &stage, solve, k, solved);
+        const bool theta = pl_integrator_is_theta(integrator, k, known);
+        pl_dissipate_friction(&s->dissipated_new, by, &stage, solve->multipliers, solved, o.v,
+                              last ? leg->v_out : s->v_stage, theta ? stage.a * stage.h : o.span,
+                              !integrator->plain);
         if (last)
             pl_dissipate(&s->dissipated_new, by, integrator, solved);
         converged = converged && solve->converged;

@@ -36,10 +36,10 @@ typedef struct pl_metrics {
     double kinetic, elastic, gravity; /* J; gravity is -sum m g.x */
     double dissipated; /* J, since the start, by damping and friction; NaN: nothing dissipates */
     double dissipation[PL_DISSIPATION_COUNT]; /* the same by function; NaN where it is not there */
-    double linear[3], angular[3];     /* momenta, kg m/s and kg m^2/s about the origin */
-    int64_t inverted;                 /* tetrahedra with det F <= 0 */
-    int64_t contacts;                 /* vertex-obstacle pairs that carry force */
-    double max_stretch;               /* largest singular value of any F */
+    double linear[3], angular[3];             /* momenta, kg m/s and kg m^2/s about the origin */
+    int64_t inverted;                         /* tetrahedra with det F <= 0 */
+    int64_t contacts;                         /* vertex-obstacle pairs that carry force */
+    double max_stretch;                       /* largest singular value of any F */
     double ms_local, ms_global, ms_collision, ms_output, ms_step;
     const pl_force *pins;       /* force that each pin exerts, [pin_count], engine's memory */
     const pl_force *obstacles;  /* force that each obstacle exerts, [obstacle_count] */

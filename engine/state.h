@@ -30,7 +30,7 @@ struct pl_state {
     pl_solve_result solve;     /* of the last step; its pointers are the solver's, and not saved */
     pl_force *pins, *obstacles, *forces; /* the host's */
     int64_t contacts;
-    double *penetration; /* [obstacle_count]; measured, not saved */
+    double *penetration;                      /* [obstacle_count]; measured, not saved */
     pl_dissipated dissipated, dissipated_new; /* saved; with the step under way */
     /* The step under way. */
     double *x_new, *v_new, *x_pred, *gradient; /* [vertices][3] */

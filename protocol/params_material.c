@@ -202,8 +202,10 @@ static const pl_param rows[] = {
      AT(pl_material, air_damping),
      .unit = "N s/m^3",
      FROM(0, 1e12),
-     .doc = "Times its share of the surface and its velocity, the force that slows a vertex down (Wang "
-            "2016, section 6): of solids the boundary, of cloth both sides, of edges a round thread's."},
+     .doc = "Times its share of the surface and its velocity, the force that slows a vertex down "
+            "(Wang "
+            "2016, section 6): of solids the boundary, of cloth both sides, of edges a round "
+            "thread's."},
 };
 const pl_param_table pl_material_table = {
     .name = "material", .doc = "The default is a soft rubber.", ROWS(rows)};

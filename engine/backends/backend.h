@@ -204,6 +204,10 @@ typedef struct pl_backend_ops {
                                const double *gradient, const double *contact, double *out);
     /* Held coordinates of v: what the pins move with at `time`, from where they were since `span` ago. */
     void (*pin_velocities)(pl_backend *b, double time, double span, double *v);
+    /* The power that friction takes, W, at a stage's result x, where vertices go at v; u as for `gradient`, or
+     * NULL. The slot NULL: it is not known. */
+    double (*friction)(pl_backend *b, const pl_stage *stage, double *const *u, const double *x,
+                       const double *v);
     /* What a dissipative group's forces take away at x, the end of the stage, W: `dissipate`. */
     double (*dissipation)(pl_backend *b, int32_t group, const double *x);
     pl_measures (*measure)(pl_backend *b, const double *x);

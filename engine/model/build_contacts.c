@@ -60,6 +60,7 @@ pl_status pl_build_contacts(pl_build *b)
         for (int32_t o = 0; status == PL_OK && o < m->obstacle_count; o++) {
             pl_group group;
             m->restitution = m->restitution || b->scene->obstacles[o].restitution > 0;
+            m->friction = m->friction || b->scene->obstacles[o].friction > 0;
             status = create(&b->scene->obstacles[o], vertex, weight, count, &group);
             if (status == PL_OK)
                 status = pl_build_add_group(b, &group, o);

@@ -67,15 +67,52 @@ PL_LARGE void law_hessian(const law *m, const pl_real F[FS], pl_real C[FS * FS])
         C[e] *= m->volume;
 }
 
-/* dS/dF . (F - Fp) / (a h): the power of the force that is in the objective, W. */
-PL_LARGE pl_real law_power(const law *m, const pl_real F[FS])
+/* dR/dv . v, W/m^3, of the rate that R is of: that of a turn is 0 where R sees none, while a stress times a
+ * difference of F is not. */
+PL_LARGE pl_real damping_power(const law *m, const pl_real F[FS])
 {
-    pl_real Fp[FS], P[FS], energy, sum = pl_zero();
+    pl_real Fp[FS], P[FS], s;
+    if (pl_damping_is_strain(m->d)) {
+        strain_point at;
+        strain_at(m, F, &at);
+        return at.half_work + at.half_work;
+    }
+    if (m->d->model == PL_DAMPING_POWER_LAW || m->d->model == PL_DAMPING_RATE_SPLINE) {
+        stretch_point at;
+        stretch_at(m, F, &at);
+        return at.psi * damping_dot(at.D, at.D, SQUARE) * m->rate * m->rate;
+    }
     damping_rows(m, PL_FROZEN_FP, FS, Fp);
-    law_energy_gradient(m, F, &energy, P);
     for (int e = 0; e < FS; e++)
-        sum += P[e] * (F[e] - Fp[e]);
-    return sum * m->rate;
+        P[e] = F[e] - Fp[e];
+#if COLUMNS == 3
+    if (m->d->model == PL_DAMPING_PRINCIPAL_STRAIN) {
+        pl_real U[9], sg[3], V[9], g[3], from[3];
+        damping_decompose(F, U, sg, V);
+        principal_energy(m, sg, &s, g, NULL);
+        damping_rows(m, PL_FROZEN_S, 3, from);
+        return m->rate *
+               (g[0] * (sg[0] - from[0]) + g[1] * (sg[1] - from[1]) + g[2] * (sg[2] - from[2]));
+    }
+    if (m->d->model == PL_DAMPING_RAYLEIGH) {
+        stiffness_frame k;
+        pl_real KD[9];
+        stiffness_at(m, F, &k);
+        stiffness_apply(&k, P, KD);
+        const pl_real own = pl_set1(m->d->beta) * m->rate * m->rate * damping_dot(P, KD, 9);
+        stiffness_load(m, &k);
+        stiffness_apply(&k, P, KD);
+        const pl_real lagged = pl_set1(m->d->beta) * m->rate * m->rate * damping_dot(P, KD, 9);
+        return pl_select(pl_gt(damping_row(m, PL_FROZEN_K_LAGGED), pl_zero()), lagged, own);
+    }
+#endif
+    damping_density(m, F, &s, P); /* homogeneous: R is half of it */
+    return pl_set1(2) * m->rate * s / pl_select(pl_gt(m->scale, pl_zero()), m->scale, pl_one());
+}
+
+PL_INLINE pl_real law_power(const law *m, const pl_real F[FS])
+{
+    return m->volume * m->scale * damping_power(m, F);
 }
 
 PL_INLINE pl_real law_stretch(const law *m, const pl_real F[FS])

@@ -41,6 +41,7 @@ struct pl_model {
     int64_t steps, every;
     pl_integrator_kind integrator;
     bool restitution; /* of some obstacle */
+    bool friction;    /* the same */
     pl_solver_settings solver;
     pl_metrics_detail detail;
     uint64_t built_hash; /* of the model as it was built */

@@ -367,6 +367,11 @@ static double strict_depth(pl_backend *b, int32_t group, double time, const doub
 {
     return CPU->depth(cpu_of(b), group, time, POS(x));
 }
+static double strict_friction(pl_backend *b, const pl_stage *stage, double *const *u,
+                              const double *x, const double *v)
+{
+    return CPU->friction(cpu_of(b), STAGE, values_of(b, 0, u, false), POS(x), POS(v));
+}
 static double strict_dissipation(pl_backend *b, int32_t group, const double *x)
 {
     return CPU->dissipation(cpu_of(b), group, POS(x));
@@ -573,6 +578,7 @@ const pl_backend_ops pl_backend_strict = {
     .pin_velocities = strict_pin_velocities,
     .depth = strict_depth,
     .dissipation = strict_dissipation,
+    .friction = strict_friction,
     .measure = strict_measure,
     .find_not_finite = strict_find_not_finite,
     .trial_prepare = strict_trial_prepare,

@@ -551,6 +551,7 @@ const pl_backend_ops pl_backend_cpu = {
     .pin_velocities = pl_cpu_pin_velocities,
     .depth = cpu_depth,
     .dissipation = cpu_dissipation,
+    .friction = pl_cpu_friction,
     .measure = cpu_measure,
     .find_not_finite = cpu_find_not_finite,
     .trial_prepare = pl_cpu_trial_prepare,

@@ -45,6 +45,27 @@ void pl_cpu_contact_forces(pl_backend *b, const pl_stage *stage, double *const *
     }
 }
 
+double pl_cpu_friction(pl_backend *b, const pl_stage *stage, double *const *u, const double *x,
+                       const double *v)
+{
+    const pl_model *m = b->model;
+    double power = 0;
+    for (int32_t k = 0; k < m->group_count; k++) {
+        const pl_group *g = &m->groups[k];
+        for (int64_t i = 0; g->ops->touch && i < g->terms; i++) {
+            pl_touch touch;
+            double slip[3];
+            if (!g->ops->touch(g, stage, u ? u[k] : NULL, x, i, &touch))
+                continue;
+            for (int c = 0; c < 3; c++)
+                slip[c] = v[3 * (int64_t)g->corner[i] + c] - touch.carry[c];
+            power -= dot3(touch.force, slip) -
+                     dot3(touch.force, touch.normal) * dot3(slip, touch.normal);
+        }
+    }
+    return power;
+}
+
 /* add[c] += length n[c]. */
 static void add_along(double *to, double length, const double n[3])
 {

@@ -49,6 +49,8 @@ pl_status pl_cpu_solve_work(const pl_model *model, int32_t threads, pl_solve_wor
 
 /* cpu_contact.c */
 void pl_cpu_no_contributions(const pl_group *g, double *contributions, int64_t b0, int64_t b1);
+double pl_cpu_friction(pl_backend *b, const pl_stage *stage, double *const *u, const double *x,
+                       const double *v);
 void pl_cpu_contact_forces(pl_backend *b, const pl_stage *stage, double *const *u, const double *x,
                            double *force);
 void pl_cpu_contact_velocities(pl_backend *b, const pl_stage *stage, const pl_contact_end *end);

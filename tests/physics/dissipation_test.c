@@ -1,0 +1,374 @@
+/* Damping against closed forms. Most of it is on one tetrahedron whose base lies in x = 0 and is held, and
+ * whose fourth corner, at (L, 0, 0), moves along x alone: F = diag(1 + u / L, 1, 1), one unknown.
+ *
+ *     m = rho V / 4,   k = V (lambda + 2 mu) / L^2 at small strain,   w^2 = k / m
+ */
+#include "tests/support/scene_run.h"
+#include "tests/support/suite.h"
+
+#include <check.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define YOUNG   1e5
+#define POISSON 0.3
+#define DENSITY 1000.0
+#define VOLUME  (1.0 / 6) /* L = 1 */
+#define MASS    (DENSITY * VOLUME / 4)
+
+#define TETRAHEDRON                                                                                \
+    "'bodies': [{'mesh': {'vertices': [[0, 0, 0], [0, 1, 0], [0, 0, 1], [1, 0, 0]],"               \
+    "   'tets': [[0, 3, 1, 2]]}, 'initial': {'velocity': [%g, 0, 0]}}],"                           \
+    " 'pins': [{'select': {'indices': [0, 1, 2]}},"                                                \
+    "   {'select': {'indices': [3]}, 'axes': ['y', 'z']}]}"
+
+/* `damping`: members of the material's damping, or NULL. */
+static pl_run *open_one(const char *integrator, double step, int64_t steps, const char *model,
+                        double young, const char *damping, double v)
+{
+    return pl_run_openf(1,
+                        "{'pliant': 1, 'time': {'step': %.17g, 'steps': %lld, 'integrator': '%s'}, "
+                        "'gravity': [0, 0, 0],"
+                        " 'solver': {'method': 'newton', 'iterations': 100, 'tolerance': 1e-12},"
+                        " 'materials': {'m': {'model': '%s', 'young': %g, 'poisson': %g, "
+                        "'density': %g%s%s%s}}," TETRAHEDRON,
+                        step, (long long)steps, integrator, model, young, POISSON, DENSITY,
+                        damping ? ", 'damping': {" : "", damping ? damping : "", damping ? "}" : "",
+                        v);
+}
+
+static double energy(const pl_run *r)
+{
+    return r->metrics.kinetic + r->metrics.elastic;
+}
+
+static double frequency(double young)
+{
+    const double mu = young / (2 * (1 + POISSON));
+    const double lambda = young * POISSON / ((1 + POISSON) * (1 - 2 * POISSON));
+    return sqrt(VOLUME * (lambda + 2 * mu) / MASS);
+}
+
+/* A mode of w rad/s under Rayleigh damping: E(t) = E(0) exp(-2 zeta w t) at whole periods, zeta = beta w / 2.
+ * The trapezoidal rule has no damping of its own; what it has is taken off all the same. */
+START_TEST(rayleigh_decays_as_it_should)
+{
+    static const char *const models[] = {
+        "'model': 'rayleigh', 'beta': %g", "'model': 'rayleigh_lagged', 'beta': %g",
+        "'model': 'principal_strain', 'beta': %g",
+        "'model': 'rayleigh', 'momentum': 'nonrigid', 'beta': %g",
+        "'model': 'rayleigh', 'momentum': 'velocity_gradient', 'beta': %g"};
+    const double w = frequency(YOUNG), zeta = 0.02, period = 2 * M_PI / w;
+    const int64_t steps = 800, periods = 8;
+    double ends[2];
+    for (int damped = 0; damped < 2; damped++) {
+        char text[128];
+        snprintf(text, sizeof text, models[_i], 2 * zeta / w);
+        pl_run *r = open_one("trapezoidal", periods * period / (double)steps, steps, "corotated",
+                             YOUNG, damped ? text : NULL, 1e-3);
+        pl_run_frames(r, steps);
+        ends[damped] = energy(r);
+        if (damped)
+            ck_assert_double_eq_tol(ends[1] + r->metrics.dissipated, ends[0], 5e-3 * ends[0]);
+        pl_run_close(r);
+    }
+    const double found = -log(ends[1] / ends[0]) / (2 * w * periods * period);
+    ck_assert_double_eq_tol(found, zeta, 0.02 * zeta);
+}
+END_TEST
+
+/* m dv/dt = -c v^p, c = V beta (p + 1) / L^(p + 1), all but without elasticity:
+ *     v^(1 - p) = v0^(1 - p) - (1 - p) c t / m,   and v = v0 exp(-c t / m) for p = 1. */
+START_TEST(powers_slow_down_by_their_closed_forms)
+{
+    static const double powers[] = {0, 0.5, 1, 2, 3};
+    const double p = powers[_i], v0 = 0.1, half = 0.5; /* s, in which v falls to about a half */
+    const double c = MASS * pow(v0, 1 - p) * 0.6 / half, beta = c / (VOLUME * (p + 1));
+    char text[160];
+    snprintf(text, sizeof text,
+             "'model': 'power_law', 'power': %g, 'coefficient': %.17g, 'smoothing': 1e-5", p, beta);
+    for (int long_run = 0; long_run < 2; long_run++) {
+        const double T = long_run ? 4 * half : half;
+        const int64_t steps = long_run ? 800 : 200;
+        pl_run *r = open_one("backward_euler", T / (double)steps, steps, "corotated", 1e-3, text,
+                             v0);
+        pl_run_frames(r, steps);
+        const double v = sqrt(2 * r->metrics.kinetic / MASS);
+        const double left = pow(v0, 1 - p) - (1 - p) * c * T / MASS;
+        const double expected = p == 1               ? v0 * exp(-c * T / MASS)
+                                : p < 1 && left <= 0 ? 0
+                                                     : pow(left, 1 / (1 - p));
+        ck_assert_double_eq_tol(v, expected, fmax(0.02 * expected, 1e-4 * v0));
+        if (long_run && p < 1)
+            ck_assert_double_lt(v, 1e-4 * v0); /* at rest in finite time */
+        pl_run_close(r);
+    }
+}
+END_TEST
+
+/* A force that is constant in the rate above 1/s, of a spline m = 1 / rate, is that of p = 0. */
+START_TEST(a_rate_spline_is_its_function)
+{
+    const double v0 = 4, T = 0.5, c = MASS * 3 / T;
+    char text[200];
+    snprintf(text, sizeof text,
+             "'model': 'rate_spline', 'viscosity': %.17g, 'rate_spline': [[0, 2], [8, 2]]",
+             c / (2 * VOLUME * 2) / v0);
+    pl_run *r = open_one("backward_euler", T / 400, 400, "corotated", 1e-3, text, v0);
+    pl_run_frames(r, 400);
+    const double v = sqrt(2 * r->metrics.kinetic / MASS);
+    ck_assert_double_eq_tol(v, v0 * exp(-3 / v0), 0.02 * v);
+    pl_run_close(r);
+}
+END_TEST
+
+/* Damping by mass and by air of a body that moves as a whole: v = v0 / (1 + a h)^n under backward Euler, a
+ * by mass, or c A / m of the surface A. The box of 1 m has A = 6 m^2. */
+START_TEST(air_and_mass_slow_the_whole_body)
+{
+    const char *of = _i == 0 ? "'damping': {'mass': 2}" : "'air_damping': 333.33333333333333";
+    pl_run *r =
+        pl_run_openf(2,
+                     "{'pliant': 1, 'time': {'step': 0.01, 'steps': 50}, 'gravity': [0, 0, 0],"
+                     " 'solver': {'method': '%s', 'iterations': 200, 'tolerance': 1e-11},"
+                     " 'materials': {'m': {'young': 1e9, 'density': 1000, %s}},"
+                     " 'bodies': [{'mesh': {'box': {'size': [1, 1, 1], 'cells': [1, 1, 1]}},"
+                     "   'initial': {'velocity': [1, 0, 0]}}]}",
+                     _i == 2 ? "admm" : "newton", of);
+    pl_run_frames(r, 50);
+    ck_assert_double_eq_tol(r->metrics.linear[0], 1000 * pow(1.02, -50), _i == 0 ? 1e-6 : 0.5);
+    ck_assert_double_gt(r->metrics.dissipated, 0);
+    pl_run_close(r);
+}
+END_TEST
+
+/* ---- whole bodies ------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *damping;
+    bool invariant; /* sees no rotation */
+} FUNCTIONS[] = {
+    {"'model': 'strain_rate', 'viscosity': 300, 'bulk_viscosity': 100", false},
+    {"'model': 'strain_rate', 'viscosity': 300, 'momentum': 'nonrigid'", true},
+    {"'model': 'viscous', 'viscosity': 300", false},
+    {"'model': 'viscous', 'viscosity': 300, 'momentum': 'velocity_gradient'", true},
+    {"'model': 'rayleigh', 'beta': 0.003", false},
+    {"'model': 'rayleigh', 'beta': 0.003, 'second_order': true", false},
+    {"'model': 'rayleigh_lagged', 'beta': 0.003", false},
+    {"'model': 'rayleigh', 'beta': 0.003, 'momentum': 'nonrigid'", true},
+    {"'model': 'principal_strain', 'beta': 0.003", true},
+    {"'model': 'power_law', 'coefficient': 200, 'power': 1", true},
+    {"'model': 'power_law', 'coefficient': 100, 'power': 2", true},
+    {"'model': 'power_law', 'coefficient': 300, 'power': 0.5, 'smoothing': 0.1", true},
+    {"'model': 'rate_spline', 'viscosity': 200, 'rate_spline': [[0, 1], [2, 2]]", true},
+    {"'model': 'strain_rate', 'viscosity': 200, 'strain_spline': [[0.9, 3], [1, 1], [1.1, 3]]",
+     false},
+};
+enum { COUNT = sizeof FUNCTIONS / sizeof *FUNCTIONS };
+
+/* A fall is no deformation: the discrete answer of backward Euler, x0 + h^2 g n (n + 1) / 2. */
+START_TEST(a_fall_is_not_slowed_down)
+{
+    pl_run *r = pl_run_openf(
+        1,
+        "{'pliant': 1, 'time': {'step': 0.01, 'steps': 10},"
+        " 'solver': {'iterations': 50, 'tolerance': 1e-9}, 'materials': {'m': {'damping': {%s}}},"
+        " 'bodies': [{'mesh': {'box': {'size': [1, 1, 1], 'cells': [1, 1, 1]}}}]}",
+        FUNCTIONS[_i].damping);
+    double x0[24];
+    memcpy(x0, pl_run_x(r), sizeof x0);
+    pl_run_frames(r, 10);
+    for (int i = 0; i < 24; i++)
+        ck_assert_double_eq_tol(pl_run_x(r)[i], x0[i] - (i % 3 == 1 ? 9.81 * 1e-4 * 55 : 0), 1e-9);
+    ck_assert_double_le(fabs(r->metrics.dissipated), 1e-12);
+    pl_run_close(r);
+}
+END_TEST
+
+/* A stiff body turns as it is, at 1 rad/s for 0.1 s: functions of F^T F take nothing of it, others a power
+ * that goes with h^2 (dF/dt by a difference is off by h w^2 / 2). */
+START_TEST(turning_costs_what_it_should)
+{
+    double taken[2];
+    const bool asserted = FUNCTIONS[_i].invariant || strstr(FUNCTIONS[_i].damping, "strain_rate");
+    if (!asserted)
+        return; /* those that a turn slows down, and are meant to be corrected */
+    for (int fine = 0; fine < 2; fine++) {
+        pl_run *r =
+            pl_run_openf(1,
+                         "{'pliant': 1, 'time': {'step': %g, 'steps': %d}, 'gravity': [0, 0, 0],"
+                         " 'solver': {'method': 'newton', 'iterations': 100, 'tolerance': 1e-13},"
+                         " 'materials': {'m': {'young': 1e13, 'damping': {%s}}},"
+                         " 'bodies': [{'mesh': {'box': {'size': [1, 1, 1], 'cells': [1, 1, 1]}},"
+                         "   'initial': {'angular_velocity': [0, 0, 1]}}]}",
+                         fine ? 0.005 : 0.01, fine ? 20 : 10, FUNCTIONS[_i].damping);
+        pl_run_frames(r, fine ? 20 : 10);
+        taken[fine] = fabs(r->metrics.dissipated) / r->metrics.kinetic;
+        pl_run_close(r);
+    }
+    if (FUNCTIONS[_i].invariant)
+        ck_assert_msg(taken[0] <= 1e-8, "%s: %g", FUNCTIONS[_i].damping, taken[0]);
+    else
+        ck_assert_msg(taken[0] / taken[1] > 3.5 && taken[0] / taken[1] < 4.5, "%s: %g, %g",
+                      FUNCTIONS[_i].damping, taken[0], taken[1]);
+}
+END_TEST
+
+/* Every method comes to the same minimum of a step, of a body that is let go stretched and turning. */
+START_TEST(methods_come_to_the_same_step)
+{
+    static const char *const solvers[] = {
+        "'method': 'newton', 'iterations': 100, 'tolerance': 1e-11",
+        "'method': 'admm', 'iterations': 3000, 'tolerance': 1e-9",
+        "'method': 'quasi_newton', 'iterations': 1000, 'tolerance': 1e-10",
+        "'method': 'chebyshev_descent', 'iterations': 4000, 'tolerance': 1e-9"};
+    /* Where two principal stretches meet their damping has a crease, and a step several minima. */
+    const bool creased = strstr(FUNCTIONS[_i].damping, "principal") != NULL;
+    double first[81];
+    for (int s = 0; s < 4; s++) {
+        pl_run *r =
+            pl_run_openf(1,
+                         "{'pliant': 1, 'time': {'step': 0.02, 'steps': 2}, 'solver': {%s},"
+                         " 'materials': {'m': {'young': 1e5, 'poisson': 0.3, 'damping': {%s}}},"
+                         " 'bodies': [{'mesh': {'box': {'size': [1, 1, 1], 'cells': [2, 2, 2]}},"
+                         "   'initial': {'shape': {'stretched': [1.2, 0.93, 1.05]}, "
+                         "'angular_velocity': [0, 0, 1]}}]}",
+                         solvers[s], FUNCTIONS[_i].damping);
+        pl_run_frames(r, 2);
+        for (int i = 0; i < 81; i++) {
+            if (s == 0)
+                first[i] = pl_run_x(r)[i];
+            ck_assert_msg(fabs(pl_run_x(r)[i] - first[i]) < (creased ? 2e-3 : 2e-6), "%s, %s: %g",
+                          FUNCTIONS[_i].damping, solvers[s], pl_run_x(r)[i] - first[i]);
+        }
+        ck_assert_msg(r->metrics.unconverged == 0 || creased, "%s, %s", FUNCTIONS[_i].damping,
+                      solvers[s]);
+        pl_run_close(r);
+    }
+}
+END_TEST
+
+/* ---- orders ------------------------------------------------------------------------------------- */
+
+/* Where the corner is after 0.4 s of a motion of large strain. */
+static double end_of(const char *damping, int64_t steps)
+{
+    pl_run *r = open_one("tr_bdf2", 0.4 / (double)steps, steps, "neo_hookean", 1e4, damping, 1.5);
+    pl_run_frames(r, steps);
+    const double x = pl_run_x(r)[9];
+    pl_run_close(r);
+    return x;
+}
+
+/* TR-BDF2 with Rayleigh damping is of first order without the correction and of second with it; with
+ * strain-rate damping all but of second as it is (Brown 2018, figure 8). References are of the corrected form,
+ * at a step 16 times finer than the finest. */
+START_TEST(the_correction_gives_the_second_order)
+{
+    static const struct {
+        const char *damping, *reference;
+        double low, high;
+    } cases[] = {
+        {"'model': 'rayleigh', 'beta': 0.1",
+         "'model': 'rayleigh', 'beta': 0.1, 'second_order': true", 0.85, 1.15},
+        {"'model': 'rayleigh', 'beta': 0.02, 'second_order': true",
+         "'model': 'rayleigh', 'beta': 0.02, 'second_order': true", 1.85, 2.3},
+        {"'model': 'strain_rate', 'viscosity': 20, 'second_order': true",
+         "'model': 'strain_rate', 'viscosity': 20, 'second_order': true", 1.8, 2.3},
+    };
+    const double reference = end_of(cases[_i].reference, 16 * 320);
+    const double coarse = fabs(end_of(cases[_i].damping, 80) - reference);
+    const double fine = fabs(end_of(cases[_i].damping, 320) - reference);
+    const double order = log2(coarse / fine) / 2;
+    ck_assert_msg(order > cases[_i].low && order < cases[_i].high, "%s: %g, errors %g and %g",
+                  cases[_i].damping, order, coarse, fine);
+}
+END_TEST
+
+/* ---- what is kept ------------------------------------------------------------------------------- */
+
+/* A state that is saved and restored goes on with the same bits and the same sums. */
+START_TEST(a_restored_run_goes_on)
+{
+    static const char scene[] =
+        "{'pliant': 1, 'time': {'step': 0.02, 'steps': 8, 'integrator': 'tr_bdf2'},"
+        " 'solver': {'iterations': 60},"
+        " 'materials': {'m': {'air_damping': 3, 'damping': {'model': 'power_law', 'coefficient': "
+        "100,"
+        "   'power': 2, 'mass': 0.5, 'strain_spline': [[0.9, 3], [1.1, 1]]}}},"
+        " 'bodies': [{'mesh': {'box': {'size': [1, 1, 1], 'cells': [2, 2, 2]}},"
+        "   'initial': {'shape': {'stretched': [1.2, 0.9, 1]}}}]}";
+    pl_run *whole = pl_run_open(2, scene), *half = pl_run_open(1, scene);
+    void *bytes;
+    size_t size;
+    pl_run_frames(whole, 4);
+    ck_assert_int_eq(pl_state_save(whole->state, &bytes, &size), PL_OK);
+    pl_run_frames(whole, 4);
+    ck_assert_int_eq(pl_state_restore(half->state, bytes, size), PL_OK);
+    pl_run_frames(half, 4);
+    ck_assert_uint_eq(pl_run_hash(whole), pl_run_hash(half));
+    ck_assert(memcmp(&whole->metrics.dissipated, &half->metrics.dissipated, sizeof(double)) == 0);
+    double sum = 0;
+    for (int k = 0; k < PL_DISSIPATION_COUNT; k++) {
+        const double one = whole->metrics.dissipation[k];
+        const bool there = k == PL_DAMPING_POWER_LAW || k == PL_DISSIPATION_MASS ||
+                           k == PL_DISSIPATION_AIR;
+        ck_assert_int_eq(isnan(one), !there);
+        if (there) {
+            ck_assert_double_gt(one, 0);
+            sum += one;
+        }
+    }
+    ck_assert_double_eq_tol(sum, whole->metrics.dissipated, 1e-12 * sum);
+    free(bytes);
+    pl_run_close(whole);
+    pl_run_close(half);
+}
+END_TEST
+
+/* Cloth and springs: both functions that they carry calm them down, and what they take is accounted for. */
+START_TEST(sheets_and_springs_are_damped)
+{
+    static const char *const functions[] = {"'model': 'strain_rate', 'viscosity': 3e4",
+                                            "'model': 'power_law', 'coefficient': 3e4, 'power': 1"};
+    for (int springs = 0; springs < 2; springs++) {
+        double left[2];
+        for (int damped = 0; damped < 2; damped++) {
+            pl_run *r = pl_run_openf(
+                1,
+                "{'pliant': 1, 'time': {'step': 0.001, 'steps': 100, 'integrator': 'trapezoidal'},"
+                " 'gravity': [0, 0, 0], 'solver': {'iterations': 100, 'tolerance': 1e-8},"
+                " 'materials': {'m': {'young': 1e6, 'area': 1e-3%s%s%s}},"
+                " 'bodies': [{'mesh': {'cloth': {'size': [1, 1], 'cells': [3, 3], 'springs': %s}},"
+                "   'initial': {'shape': {'stretched': [1.05, 1, 1]}}}]}",
+                damped ? ", 'damping': {" : "", damped ? functions[_i] : "", damped ? "}" : "",
+                springs ? "true" : "false");
+            pl_run_frames(r, 100);
+            left[damped] = energy(r);
+            if (damped)
+                ck_assert_double_eq_tol(left[1] + r->metrics.dissipated, left[0], 0.03 * left[0]);
+            pl_run_close(r);
+        }
+        ck_assert_double_lt(left[1], 0.7 * left[0]);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    TCase *t = tcase_create("dissipation");
+    tcase_set_timeout(t, 120);
+    tcase_add_loop_test(t, rayleigh_decays_as_it_should, 0, 5);
+    tcase_add_loop_test(t, powers_slow_down_by_their_closed_forms, 0, 5);
+    tcase_add_test(t, a_rate_spline_is_its_function);
+    tcase_add_loop_test(t, air_and_mass_slow_the_whole_body, 0, 2);
+    tcase_add_loop_test(t, a_fall_is_not_slowed_down, 0, COUNT);
+    tcase_add_loop_test(t, turning_costs_what_it_should, 0, COUNT);
+    tcase_add_loop_test(t, methods_come_to_the_same_step, 0, COUNT);
+    tcase_add_loop_test(t, the_correction_gives_the_second_order, 0, 3);
+    tcase_add_test(t, a_restored_run_goes_on);
+    tcase_add_loop_test(t, sheets_and_springs_are_damped, 0, 2);
+    return run_cases("dissipation", t);
+}
