@@ -117,7 +117,7 @@ static void put_bash_arguments(const pl_command *c)
     }
 }
 
-/* Options that take a value, of any command. */
+/* Options that take a value; those of one command with its name before. */
 static void put_valued(void)
 {
     for (const pl_option *o = pl_global_options; o->name; o++)
@@ -126,13 +126,14 @@ static void put_valued(void)
     for (const pl_command *c = pl_commands; c->name; c++)
         for (int i = 0; option_at(c, i); i++)
             if (option_at(c, i)->value)
-                printf("%s ", option_at(c, i)->name);
+                printf("%s:%s ", c->name, option_at(c, i)->name);
 }
 
 static const char bash_helpers[] =
     "_pliant_words() { COMPREPLY+=($(compgen -W \"$1\" -- \"$cur\")); }\n"
     "_pliant_files() { compopt -o filenames 2>/dev/null; COMPREPLY+=($(compgen $1 -- \"$cur\")); "
     "}\n"
+    "_pliant_takes() { [[ $_pliant_valued == *\" $2 \"* || $_pliant_valued == *\" $1:$2 \"* ]]; }\n"
     "_pliant_ask() { timeout 3 \"${COMP_WORDS[0]}\" \"${where[@]}\" \"$@\" 2>/dev/null </dev/null; "
     "}\n"
     "_pliant_sessions() { _pliant_words \"$(_pliant_ask list --limit 200 | cut -d' ' -f1)\"; }\n"
@@ -148,7 +149,7 @@ static const char bash_main[] =
     "    for ((i = 1; i < COMP_CWORD; i++)); do\n"
     "        word=${COMP_WORDS[i]}\n"
     "        if [[ $word == -* ]]; then\n"
-    "            if [[ $_pliant_valued == *\" $word \"* ]]; then\n"
+    "            if _pliant_takes \"$command\" \"$word\"; then\n"
     "                ((i++))\n"
     "                [[ ${COMP_WORDS[i]} == = ]] && ((i++))\n"
     "                case $word in --server|--token|--state)\n"
@@ -161,7 +162,7 @@ static const char bash_main[] =
     "        elif [[ -z $verb ]]; then verb=$word\n"
     "        fi\n"
     "    done\n"
-    "    if [[ $_pliant_valued == *\" $prev \"* ]]; then\n"
+    "    if _pliant_takes \"$command\" \"$prev\"; then\n"
     "        _pliant_value \"$command $prev\"\n"
     "    elif [[ $cur == -* ]]; then\n"
     "        _pliant_words \"$(_pliant_options \"$command\") $_pliant_globals\"\n"

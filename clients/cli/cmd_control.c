@@ -1,5 +1,5 @@
 /* pliant control, step, branch and probes: steering a session of a daemon, and what it shows. */
-#include "clients/cli/api.h"
+#include "clients/cli/listing.h"
 #include "protocol/control_json.h"
 
 #include <errno.h>
@@ -60,6 +60,27 @@ static int tell(pl_cli *cli, const char *id, const char *path, char *body, const
         fprintf(stderr, "%.12s %s %" PRId64 "\n", id, done, pl_json_integer(value, key, 0));
     pl_json_free(value);
     pl_http_answer_clear(&answer);
+    return status;
+}
+
+static void print_control(const pl_cli *cli, const pl_json *item)
+{
+    char *text = pl_json_dump(pl_json_at(item, "control"), false), frame[32] = "none yet";
+    if (!pl_json_is_null(pl_json_at(item, "frame")))
+        snprintf(frame, sizeof frame, "frame %" PRId64, pl_json_integer(item, "frame", 0));
+    printf("%4" PRId64 "  %-12s %s\n", pl_json_integer(item, "control_id", 0), frame,
+           text ? text : "");
+    free(text);
+}
+
+int pl_command_controls(pl_cli *cli)
+{
+    char id[PL_ID_TEXT];
+    int status = pl_api_resolve(cli, cli->arguments[0], id);
+    char *path = status == PL_EXIT_OK ? pl_api_path("/v1/sessions/%s/controls", id) : NULL;
+    if (path)
+        status = pl_listing_print(cli, path, PL_LISTING_ALL, print_control);
+    free(path);
     return status;
 }
 

@@ -1,5 +1,5 @@
 /* pliant edit, queue and meshes: what one says about a session, what waits, and what one has uploaded. */
-#include "clients/cli/api.h"
+#include "clients/cli/listing.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -148,32 +148,20 @@ int pl_command_queue(pl_cli *cli)
 /* ---- meshes ------------------------------------------------------------------------------------
  */
 
-static int list_meshes(pl_cli *cli)
+static void print_mesh(const pl_cli *cli, const pl_json *m)
 {
-    pl_json *list = NULL;
-    int status = pl_api_get(cli, "/v1/meshes?limit=500", &list);
-    if (status == PL_EXIT_OK && cli->json) {
-        pl_api_print(cli, list);
-    } else if (status == PL_EXIT_OK) {
-        const pl_json *items = pl_json_at(list, "items");
-        for (size_t i = 0; i < pl_json_count(items); i++) {
-            const pl_json *m = pl_json_item(items, i);
-            printf("%s  %10" PRId64 " bytes  %-6s %8" PRId64 " vertices  %s%s\n",
-                   pl_json_string(m, "hash", ""), pl_json_integer(m, "bytes", 0),
-                   pl_json_string(m, "format", ""), pl_json_integer(m, "vertices", 0),
-                   pl_json_string(m, "uploaded", ""),
-                   pl_json_boolean(m, "yours", true) ? "" : "  (a group's)");
-        }
-    }
-    pl_json_free(list);
-    return status;
+    printf("%s  %10" PRId64 " bytes  %-6s %8" PRId64 " vertices  %s%s\n",
+           pl_json_string(m, "hash", ""), pl_json_integer(m, "bytes", 0),
+           pl_json_string(m, "format", ""), pl_json_integer(m, "vertices", 0),
+           pl_json_string(m, "uploaded", ""),
+           pl_json_boolean(m, "yours", true) ? "" : "  (a group's)");
 }
 
 int pl_command_meshes(pl_cli *cli)
 {
     const char *hash = pl_cli_option(cli, "--delete");
     if (!hash)
-        return list_meshes(cli);
+        return pl_listing_print(cli, "/v1/meshes", PL_LISTING_ALL, print_mesh);
     if (strlen(hash) != 64 || strspn(hash, "0123456789abcdef") != 64)
         return pl_cli_fail(cli, PL_EXIT_USAGE, "--delete: '%s' is no hash of a mesh", hash);
     pl_http_answer answer;

@@ -1,5 +1,6 @@
 /* Commands that ask or tell the daemon one thing about a session. */
 #include "clients/cli/follow.h"
+#include "clients/cli/listing.h"
 #include "clients/cli/progress.h"
 #include "clients/cli/session_source.h"
 
@@ -53,13 +54,50 @@ int pl_command_log(pl_cli *cli)
     return status;
 }
 
-int pl_command_capabilities(pl_cli *cli)
+static int print_daemons(pl_cli *cli, const char *path)
 {
     pl_json *value = NULL;
-    int status = pl_api_get(cli, "/v1/capabilities", &value);
+    int status = pl_api_get(cli, path, &value);
     if (status == PL_EXIT_OK)
         pl_api_print(cli, value);
     pl_json_free(value);
+    return status;
+}
+
+int pl_command_capabilities(pl_cli *cli)
+{
+    return print_daemons(cli, "/v1/capabilities");
+}
+
+int pl_command_schema(pl_cli *cli)
+{
+    return print_daemons(cli, "/v1/schema/scene");
+}
+
+int pl_command_webhook_secret(pl_cli *cli)
+{
+    pl_json *value = NULL;
+    int status = pl_api_get(cli, "/v1/webhook-secret", &value);
+    if (status == PL_EXIT_OK && cli->json)
+        pl_api_print(cli, value);
+    else if (status == PL_EXIT_OK)
+        puts(pl_json_string(value, "secret", ""));
+    pl_json_free(value);
+    return status;
+}
+
+int pl_command_explain(pl_cli *cli)
+{
+    char *text, *code = pl_api_escape(cli->arguments[0]);
+    char *path = code ? pl_api_path("/problems/%s", code) : NULL;
+    size_t size;
+    int status = pl_api_get_text(cli, path, "text/plain", &text, &size);
+    if (status == PL_EXIT_OK) {
+        fwrite(text, 1, size, stdout);
+        free(text);
+    }
+    free(path);
+    free(code);
     return status;
 }
 
@@ -105,24 +143,21 @@ static void print_item(const pl_cli *cli, const pl_json *s)
 }
 
 /* malloc'ed; NULL out of memory. */
-static char *list_path(const pl_cli *cli, int64_t limit)
+static char *list_path(const pl_cli *cli)
 {
     static const char *const filters[] = {"--state", "--label", "--name", "--owner"};
-    char *path = NULL;
-    if (asprintf(&path, "/v1/sessions?limit=%" PRId64, limit) < 0)
-        return NULL;
-    for (size_t i = 0; i < sizeof filters / sizeof *filters; i++) {
+    char *path = strdup("/v1/sessions");
+    for (size_t i = 0; path && i < sizeof filters / sizeof *filters; i++) {
         const char *value = pl_cli_option(cli, filters[i]);
         char *escaped = value ? pl_api_escape(value) : NULL, *longer = NULL;
         if (!value)
             continue;
-        if (!escaped || asprintf(&longer, "%s&%s=%s", path, filters[i] + 2, escaped) < 0)
+        if (!escaped || asprintf(&longer, "%s%c%s=%s", path, strchr(path, '?') ? '&' : '?',
+                                 filters[i] + 2, escaped) < 0)
             longer = NULL;
         free(escaped);
         free(path);
         path = longer;
-        if (!path)
-            return NULL;
     }
     return path;
 }
@@ -131,25 +166,14 @@ int pl_command_list(pl_cli *cli)
 {
     int64_t limit;
     const char *state = pl_cli_option(cli, "--state");
-    if (!pl_cli_integer(cli, "--limit", 1, 500, 50, &limit))
+    if (!pl_cli_integer(cli, "--limit", 1, 1000000, 50, &limit))
         return PL_EXIT_USAGE;
     if (state && state[strspn(state, "abcdefghijklmnopqrstuvwxyz_")] != '\0')
         return pl_cli_fail(cli, PL_EXIT_USAGE, "--state: '%s' is no state", state);
-    pl_json *list = NULL;
-    char *path = list_path(cli, limit);
-    int status = path ? pl_api_get(cli, path, &list)
+    char *path = list_path(cli);
+    int status = path ? pl_listing_print(cli, path, limit, print_item)
                       : pl_cli_fail(cli, PL_EXIT_FAILED, "out of memory");
     free(path);
-    if (status != PL_EXIT_OK)
-        return status;
-    const pl_json *items = pl_json_at(list, "items");
-    if (cli->json)
-        pl_api_print(cli, list);
-    for (size_t i = 0; !cli->json && i < pl_json_count(items); i++)
-        print_item(cli, pl_json_item(items, i));
-    if (!cli->json && pl_json_string(list, "next", NULL))
-        fprintf(stderr, "there are more: --limit N, --state S\n");
-    pl_json_free(list);
     return status;
 }
 

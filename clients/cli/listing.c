@@ -15,6 +15,17 @@ static char *page_path(const char *path, int64_t limit, const char *cursor)
     return n < 0 ? NULL : whole;
 }
 
+/* Of a page's "next", which is a text or a number; malloc'ed, NULL on the last one. */
+static char *cursor_of(const pl_json *page)
+{
+    const char *text = pl_json_string(page, "next", NULL);
+    int64_t number = pl_json_integer(page, "next", -1);
+    char *cursor = NULL;
+    if (text)
+        return strdup(text);
+    return number >= 0 && asprintf(&cursor, "%" PRId64, number) > 0 ? cursor : NULL;
+}
+
 static void put_item(pl_json_writer *w, const pl_json *item)
 {
     char *text = pl_json_dump(item, false);
@@ -46,9 +57,8 @@ int pl_listing_print(pl_cli *cli, const char *path, int64_t most,
                 row(cli, pl_json_item(items, i));
         }
         shown += (int64_t)count;
-        const char *next = pl_json_string(page, "next", NULL);
         free(cursor);
-        cursor = next && count > 0 ? strdup(next) : NULL;
+        cursor = count > 0 ? cursor_of(page) : NULL;
         pl_json_free(page);
     } while (status == PL_EXIT_OK && cursor && shown < most);
     pl_json_end_array(&w);
