@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, extname, join, resolve } from 'node:path';
+import { basename, dirname, extname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const here = dirname(fileURLToPath(import.meta.url));
@@ -42,8 +42,11 @@ const built = await esbuild.build({
     absWorkingDir: here,
     entryPoints: ['src/main.jsx'],
     outdir: assets,
-    write: false,
+    entryNames: '[name]-[hash]',
+    chunkNames: '[name]-[hash]',
     bundle: true,
+    splitting: true,
+    metafile: true,
     minify: true,
     format: 'esm',
     target: ['es2022'],
@@ -54,9 +57,16 @@ const built = await esbuild.build({
     define: { 'process.env.NODE_ENV': '"production"' },
     logLevel: 'warning',
 });
+// The page names the script that it begins with and the sheet; the script asks for its other parts.
 const address = {};
-for (const file of built.outputFiles) {
-    address[extname(file.path)] = keep(`main${extname(file.path)}`, file.contents);
+for (const [file, { entryPoint, cssBundle }] of Object.entries(built.metafile.outputs)) {
+    if (entryPoint !== 'src/main.jsx') {
+        // Sheets of the other parts: nobody loads them, as the page's has all.
+        if (cssBundle) rmSync(join(assets, basename(cssBundle)));
+        continue;
+    }
+    address['.js'] = `/assets/${basename(file)}`;
+    address['.css'] = `/assets/${basename(cssBundle)}`;
 }
 if (existsSync(join(here, 'src/icon.svg'))) {
     address['.svg'] = keep('icon.svg', readFileSync(join(here, 'src/icon.svg')));

@@ -4,11 +4,11 @@ import { render } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import 'uplot/dist/uPlot.min.css';
 import { api, onUnauthorized } from './api.js';
-import { Charts } from './charts.jsx';
 import { readOther } from './compare.js';
 import { Gallery } from './gallery.jsx';
 import { useAnswer, useOn } from './hooks.js';
 import { Help, useHelp, useKeys } from './keys.jsx';
+import { lazy } from './lazy.jsx';
 import { SessionList } from './list.jsx';
 import { Login, enter, logout } from './login.jsx';
 import { SessionModel, basePath } from './model.js';
@@ -18,11 +18,13 @@ import { route } from './route.js';
 import { Sessions } from './sessions.js';
 import { theme } from './theme.js';
 import { Timeline } from './timeline.jsx';
-import { View } from './view.jsx';
 import './style.css';
 
 const navigate = (place) => route.go(place);
 const OTHERS = 3;
+// Nine tenths of the code: the list does not wait for it.
+const View = lazy(() => import('./view.jsx').then((part) => part.View), 'view');
+const Charts = lazy(() => import('./charts.jsx').then((part) => part.Charts), 'charts');
 
 function Header({ sessions, user, page, onHelp }) {
     useOn(sessions, 'change');
