@@ -148,16 +148,25 @@ const pl_command pl_commands[] = {
                  {"--ascii", NULL, "plain characters only"}},
      .run = pl_command_plot},
     {.name = "export",
-     .arguments = "ID|DIR --format npz|vtu|png --out PATH",
+     .arguments = "ID|DIR --out PATH",
      .summary = "write a run for other programs, or a picture of a frame",
      .least = 1,
      .most = 1,
      .notes =
-         "npz  positions (frames, n, 3), time, frame, triangles, edges, tets: numpy.load reads it\n"
-         "vtu  PATH.pvd and one .vtu a frame beside it: ParaView opens the .pvd\n"
+         "npz  positions (frames, n, 3), velocities where they are stored, time, frame, "
+         "triangles,\n"
+         "     edges, tets, body: numpy.load reads it\n"
+         "vtu  PATH.pvd and one .vtu a frame beside it: ParaView opens the .pvd. Displacement,\n"
+         "     volume ratio and stretch count from frame 0; velocity where it is stored\n"
+         "pc2, mdd  a cache of points, and beside it the .obj whose vertices it moves: in Blender\n"
+         "     import the .obj, add a Mesh Cache modifier (flip axes: none) and choose the file\n"
+         "glb  one file with the moving surface, for short runs: Blender and web viewers open it\n"
+         "obj  PATH_000012.obj, one a frame\n"
+         "csv  the metrics, a row a frame\n"
          "png  a picture of one frame, drawn in software",
-     .options = {{"--format", "npz|vtu|png", "told from PATH's ending where left out"},
-                 {"--out", "PATH", "the file, or for vtu the .pvd file"},
+     .options = {{"--format", "npz|vtu|pc2|mdd|glb|obj|csv|png",
+                  "told from PATH's ending where left out"},
+                 {"--out", "PATH", "the file; of vtu and obj how the files' names begin"},
                  RANGE_OPTIONS,
                  {"--frame", "K|last", "png: the frame to draw (last)"},
                  {"--size", "WxH", "png: pixels (1280x800)"},

@@ -90,30 +90,31 @@ typedef struct frame_run {
     bool follow, stopped, ended;
     pl_take_frame take;
     void *context;
-    float *single; /* a double frame as float32 */
+    float *single[2]; /* a double frame's positions and velocities as float32 */
     pl_record_stream stream;
     int status;
 } frame_run;
 
-/* Positions of a frame record as float32, in place where they are that already; NULL where the
- * payload is none. */
-static const float *frame_positions(frame_run *run, const unsigned char *payload, uint64_t length,
-                                    pl_frame_header *header)
+/* A field of a frame record as float32, in place where it is that already; NULL where the payload has
+ * none, or without memory. The fields follow each other in the order of their bits. */
+static const float *frame_field(float **single, const unsigned char *payload, uint64_t length,
+                                const pl_frame_header *header, uint32_t field)
 {
-    if (!pl_frame_header_decode(payload, length, header) || !(header->fields & PL_FIELD_POSITION))
-        return NULL;
     uint64_t width = header->dtype == PL_DTYPE_F64 ? 8 : 4, values = 3 * header->count;
-    if (header->count > length || (length - PL_FRAME_HEADER) / width < values)
+    uint64_t before = (uint64_t)__builtin_popcount(header->fields & (field - 1));
+    if (!(header->fields & field) || header->dtype == PL_DTYPE_U16 || header->count > length ||
+        (length - PL_FRAME_HEADER) / width < (before + 1) * values)
         return NULL;
+    const unsigned char *at = payload + PL_FRAME_HEADER + before * values * width;
     if (header->dtype == PL_DTYPE_F32)
-        return (const float *)(const void *)(payload + PL_FRAME_HEADER);
-    float *grown = realloc(run->single, (size_t)(values ? values : 1) * sizeof *grown);
+        return (const float *)(const void *)at;
+    float *grown = realloc(*single, (size_t)(values ? values : 1) * sizeof *grown);
     if (!grown)
         return NULL;
-    run->single = grown;
+    *single = grown;
     for (uint64_t i = 0; i < values; i++) {
         double value;
-        memcpy(&value, payload + PL_FRAME_HEADER + 8 * i, sizeof value);
+        memcpy(&value, at + 8 * i, sizeof value);
         grown[i] = (float)value;
     }
     return grown;
@@ -132,18 +133,22 @@ void pl_session_frame_values(const pl_session_frame *frame, double *out)
 static bool give_frame(frame_run *run, int64_t frame, const unsigned char *payload, uint64_t length)
 {
     pl_frame_header header;
-    const float *positions = frame_positions(run, payload, length, &header);
+    bool whole = pl_frame_header_decode(payload, length, &header);
+    const float *positions =
+        whole ? frame_field(&run->single[0], payload, length, &header, PL_FIELD_POSITION) : NULL;
     if (!positions) {
         run->status = pl_cli_fail(run->source->cli, PL_EXIT_FAILED,
                                   "frame %" PRId64 " is not as its record should be", frame);
         return false;
     }
-    pl_session_frame f = {.frame = frame,
-                          .vertices = (int64_t)header.count,
-                          .time = header.time,
-                          .positions = positions,
-                          .stored = payload + PL_FRAME_HEADER,
-                          .wide = header.dtype == PL_DTYPE_F64};
+    pl_session_frame f = {
+        .frame = frame,
+        .vertices = (int64_t)header.count,
+        .time = header.time,
+        .positions = positions,
+        .velocity = frame_field(&run->single[1], payload, length, &header, PL_FIELD_VELOCITY),
+        .stored = payload + PL_FRAME_HEADER,
+        .wide = header.dtype == PL_DTYPE_F64};
     run->stopped = !run->take(run->context, &f);
     return !run->stopped;
 }
@@ -275,7 +280,8 @@ int pl_session_source_frames(pl_session_source *s, int64_t first, int64_t last, 
         }
     }
     pl_record_stream_clear(&run.stream);
-    free(run.single);
+    free(run.single[0]);
+    free(run.single[1]);
     return run.status;
 }
 

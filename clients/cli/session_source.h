@@ -27,7 +27,8 @@ typedef struct pl_session_frame {
     int64_t frame, vertices;
     double time;
     const float *positions;      /* [vertices][3], valid during the call */
-    const unsigned char *stored; /* the same as it was stored: float32, or with `wide` float64 */
+    const float *velocity;       /* [vertices][3], m/s; NULL where the session does not store it */
+    const unsigned char *stored; /* the positions as stored: float32, or with `wide` float64 */
     bool wide;
 } pl_session_frame;
 /* The positions as stored, into out [vertices][3]. */

@@ -25,14 +25,26 @@ static void list_cells(const pl_vtu_frame *f, cells out[KINDS])
 }
 
 /* The blocks of the appended section in file order: 4 bytes of size, then the data. */
+typedef enum made { LISTED, CONNECTIVITY, OFFSETS, TYPES } made;
 typedef struct block {
     const char *section, *type, *name;
     int components;
-    const void *data; /* NULL: made while writing */
+    const void *data; /* of LISTED */
     uint64_t bytes;
+    made made; /* while writing, out of the cells */
 } block;
 
-enum { POINTS, DISPLACEMENT, BODY, CONNECTIVITY, OFFSETS, TYPES, BLOCKS };
+enum { BLOCKS_MAX = 9 };
+typedef struct layout {
+    block blocks[BLOCKS_MAX];
+    int count;
+} layout;
+
+static void add(layout *l, block b)
+{
+    if (b.data || b.made)
+        l->blocks[l->count++] = b;
+}
 
 static void describe(const block *b, uint64_t offset, pl_outfile *f)
 {
@@ -42,8 +54,9 @@ static void describe(const block *b, uint64_t offset, pl_outfile *f)
                       b->type, b->name, b->components, offset);
 }
 
-static void write_head(const pl_vtu_frame *frame, const block *blocks, pl_outfile *f)
+static void write_head(const pl_vtu_frame *frame, const layout *l, pl_outfile *f)
 {
+    const block *blocks = l->blocks;
     pl_outfile_printf(f,
                       "<?xml version=\"1.0\"?>\n"
                       "<VTKFile type=\"UnstructuredGrid\" version=\"1.0\" "
@@ -56,12 +69,12 @@ static void write_head(const pl_vtu_frame *frame, const block *blocks, pl_outfil
                       "    <Piece NumberOfPoints=\"%" PRId64 "\" NumberOfCells=\"%" PRId64 "\">\n",
                       frame->time, frame->vertices, frame->tets + frame->triangles + frame->edges);
     uint64_t offset = 0;
-    for (int i = 0; i < BLOCKS; i++) {
+    for (int i = 0; i < l->count; i++) {
         const char *section = blocks[i].section;
         if (i == 0 || strcmp(section, blocks[i - 1].section) != 0)
             pl_outfile_printf(f, "      <%s>\n", section);
         describe(&blocks[i], offset, f);
-        if (i + 1 == BLOCKS || strcmp(section, blocks[i + 1].section) != 0)
+        if (i + 1 == l->count || strcmp(section, blocks[i + 1].section) != 0)
             pl_outfile_printf(f, "      </%s>\n", section);
         offset += 4 + blocks[i].bytes;
     }
@@ -69,8 +82,30 @@ static void write_head(const pl_vtu_frame *frame, const block *blocks, pl_outfil
                          "  <AppendedData encoding=\"raw\">\n_");
 }
 
+enum { PART = 4096 };
+
+static int32_t write_ends(const cells *c, int32_t end, pl_outfile *f)
+{
+    int32_t ends[PART];
+    for (int64_t i = 0; i < c->count;) {
+        int n = 0;
+        for (; n < PART && i < c->count; n++, i++)
+            ends[n] = end += c->corners;
+        pl_outfile_write(f, ends, (size_t)n * sizeof *ends);
+    }
+    return end;
+}
+
+static void write_types(const cells *c, pl_outfile *f)
+{
+    unsigned char types[PART];
+    memset(types, c->type, sizeof types);
+    for (int64_t i = 0; i < c->count; i += PART)
+        pl_outfile_write(f, types, (size_t)(c->count - i < PART ? c->count - i : PART));
+}
+
 /* Corners, ends or types of all cells. */
-static void write_cells(const pl_vtu_frame *frame, int what, pl_outfile *f)
+static void write_cells(const pl_vtu_frame *frame, made what, pl_outfile *f)
 {
     cells kinds[KINDS];
     int32_t end = 0;
@@ -80,28 +115,27 @@ static void write_cells(const pl_vtu_frame *frame, int what, pl_outfile *f)
         if (what == CONNECTIVITY && c->count > 0)
             pl_outfile_write(f, c->corner,
                              (size_t)c->count * (size_t)c->corners * sizeof *c->corner);
-        for (int64_t i = 0; what == OFFSETS && i < c->count; i++) {
-            end += c->corners;
-            pl_outfile_write(f, &end, sizeof end);
-        }
-        for (int64_t i = 0; what == TYPES && i < c->count; i++)
-            pl_outfile_write(f, &c->type, 1);
+        if (what == OFFSETS)
+            end = write_ends(c, end, f);
+        else if (what == TYPES)
+            write_types(c, f);
     }
 }
 
-static void write_blocks(const pl_vtu_frame *frame, const block *blocks, pl_outfile *f)
+static void write_blocks(const pl_vtu_frame *frame, const layout *l, pl_outfile *f)
 {
-    for (int i = 0; i < BLOCKS; i++) {
-        uint32_t size = (uint32_t)blocks[i].bytes;
+    for (int i = 0; i < l->count; i++) {
+        const block *b = &l->blocks[i];
+        uint32_t size = (uint32_t)b->bytes;
         pl_outfile_write(f, &size, sizeof size);
-        if (blocks[i].data)
-            pl_outfile_write(f, blocks[i].data, blocks[i].bytes);
+        if (b->made == LISTED)
+            pl_outfile_write(f, b->data, b->bytes);
         else
-            write_cells(frame, i, f);
+            write_cells(frame, b->made, f);
     }
 }
 
-pl_status pl_vtu_write(const char *path, const pl_vtu_frame *frame)
+static void lay_out(const pl_vtu_frame *frame, layout *l)
 {
     uint64_t n = (uint64_t)frame->vertices, m = 0, corners = 0;
     cells kinds[KINDS];
@@ -110,23 +144,31 @@ pl_status pl_vtu_write(const char *path, const pl_vtu_frame *frame)
         m += (uint64_t)kinds[k].count;
         corners += (uint64_t)kinds[k].count * (uint64_t)kinds[k].corners;
     }
-    const block blocks[BLOCKS] = {
-        {"Points", "Float32", "Points", 3, frame->positions, n * 12},
-        {"PointData", "Float32", "displacement", 3, frame->displacement, n * 12},
-        {"PointData", "Int32", "body", 1, frame->body, n * 4},
-        {"Cells", "Int32", "connectivity", 1, NULL, corners * 4},
-        {"Cells", "Int32", "offsets", 1, NULL, m * 4},
-        {"Cells", "UInt8", "types", 1, NULL, m},
-    };
-    for (int i = 0; i < BLOCKS; i++)
-        if (blocks[i].bytes >= UINT32_MAX)
+    *l = (layout){.count = 0};
+    add(l, (block){"PointData", "Float32", "displacement", 3, frame->displacement, n * 12, LISTED});
+    add(l, (block){"PointData", "Float32", "velocity", 3, frame->velocity, n * 12, LISTED});
+    add(l, (block){"PointData", "Int32", "body", 1, frame->body, n * 4, LISTED});
+    add(l, (block){"CellData", "Float32", "volume_ratio", 1, frame->volume_ratio, m * 4, LISTED});
+    add(l, (block){"CellData", "Float32", "stretch", 1, frame->stretch, m * 4, LISTED});
+    add(l, (block){"Points", "Float32", "Points", 3, frame->positions, n * 12, LISTED});
+    add(l, (block){"Cells", "Int32", "connectivity", 1, NULL, corners * 4, CONNECTIVITY});
+    add(l, (block){"Cells", "Int32", "offsets", 1, NULL, m * 4, OFFSETS});
+    add(l, (block){"Cells", "UInt8", "types", 1, NULL, m, TYPES});
+}
+
+pl_status pl_vtu_write(const char *path, const pl_vtu_frame *frame)
+{
+    layout l;
+    lay_out(frame, &l);
+    for (int i = 0; i < l.count; i++)
+        if (l.blocks[i].bytes >= UINT32_MAX)
             return PL_INVALID;
     pl_outfile f;
     pl_status status = pl_outfile_open(&f, path);
     if (status != PL_OK)
         return status;
-    write_head(frame, blocks, &f);
-    write_blocks(frame, blocks, &f);
+    write_head(frame, &l, &f);
+    write_blocks(frame, &l, &f);
     pl_outfile_printf(&f, "\n  </AppendedData>\n</VTKFile>\n");
     return pl_outfile_commit(&f);
 }

@@ -12,12 +12,15 @@
 typedef struct pl_vtu_frame {
     int64_t vertices;
     const float *positions;         /* [vertices][3] */
-    const float *displacement;      /* [vertices][3], from the initial state */
-    const int32_t *body;            /* [vertices] index of the body */
+    const float *displacement;      /* [vertices][3], from the initial state; or NULL */
+    const float *velocity;          /* [vertices][3], m/s, or NULL */
+    const int32_t *body;            /* [vertices] index of the body; or NULL */
     int64_t tets, triangles, edges; /* the cells, in this order */
     const int32_t *tet;             /* [tets][4] */
     const int32_t *triangle;        /* [triangles][3] */
     const int32_t *edge;            /* [edges][2] */
+    const float *volume_ratio;      /* [tets + triangles + edges], or NULL: see strain.h */
+    const float *stretch;           /* the same */
     double time;
 } pl_vtu_frame;
 

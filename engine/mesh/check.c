@@ -95,6 +95,9 @@ static double relative_determinant(const pl_mesh *mesh, int64_t t, double *volum
             e[i][k] = to[k] - from[k];
         longest = fmax(longest, hypot(hypot(e[i][0], e[i][1]), e[i][2]));
     }
+    *volume = 0;
+    if (longest < pl_check_least_length)
+        return 0;
     for (int i = 0; i < 3; i++)
         for (int k = 0; k < 3; k++)
             e[i][k] /= longest;
@@ -120,7 +123,7 @@ static pl_finding check_shape(pl_check *c, pl_mesh_orientation orientation)
             pl_finding_note(&negative, t, volume);
     }
     pl_check_tell(c, &flat, "element", "mesh_degenerate",
-                  (const char *[]){"|6 volume| above 1e-12 longest edge^3",
+                  (const char *[]){"|6 volume| above 1e-12 longest edge^3, and an edge of 1e-60 m",
                                    "Remove the flat tetrahedra, or mesh the solid again."},
                   "flat: 6 volume / longest edge^3 is %.3g", flat.value[0]);
     if (orientation == PL_MESH_ORIENTATION_REFUSE)

@@ -23,6 +23,9 @@ typedef struct pl_check {
     bool bad;
 } pl_check;
 
+/* Where no edge is longer, m, volumes underflow: such an element is as good as flat. */
+static const double pl_check_least_length = 1e-60;
+
 /* One fault for a kind of finding, if there is any: "UNIT ID: what; also 3, 5 and 12 more". `what`
  * is of the first. advice: what is expected, and the hint. */
 __attribute__((format(printf, 6, 7))) void pl_check_tell(pl_check *c, const pl_finding *f,

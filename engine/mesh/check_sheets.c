@@ -24,6 +24,8 @@ static double relative_area(const pl_mesh *mesh, int64_t t)
     const double *b = mesh->vertices + 3 * (int64_t)corner[1];
     const double *c = mesh->vertices + 3 * (int64_t)corner[2];
     double longest = fmax(distance(a, b), fmax(distance(b, c), distance(c, a))), u[3], v[3];
+    if (longest < pl_check_least_length)
+        return 0;
     for (int k = 0; k < 3; k++) {
         u[k] = (b[k] - a[k]) / longest;
         v[k] = (c[k] - a[k]) / longest;
@@ -56,15 +58,16 @@ void pl_check_sheets(pl_check *c)
     for (int64_t e = 0; e < mesh->edge_count; e++) {
         double length = distance(mesh->vertices + 3 * (int64_t)mesh->edges[2 * e],
                                  mesh->vertices + 3 * (int64_t)mesh->edges[2 * e + 1]);
-        if (!(length > flat_limit * extent))
+        if (!(length > flat_limit * extent && length > pl_check_least_length))
             pl_finding_note(&none, e, length);
     }
-    pl_check_tell(c, &flat, "triangle", "mesh_degenerate",
-                  (const char *[]){"twice the area above 1e-12 longest edge^2",
-                                   "Remove the collapsed triangles, or mesh the surface again."},
-                  "flat: 2 area / longest edge^2 is %.3g", flat.value[0]);
+    pl_check_tell(
+        c, &flat, "triangle", "mesh_degenerate",
+        (const char *[]){"twice the area above 1e-12 longest edge^2, and an edge of 1e-60 m",
+                         "Remove the collapsed triangles, or mesh the surface again."},
+        "flat: 2 area / longest edge^2 is %.3g", flat.value[0]);
     pl_check_tell(c, &none, "edge", "mesh_degenerate",
-                  (const char *[]){"a length above 1e-12 of the mesh's extent",
+                  (const char *[]){"a length above 1e-12 of the mesh's extent, and above 1e-60 m",
                                    "Join the vertices at one place."},
                   "its length is %.3g m", none.value[0]);
 }

@@ -262,7 +262,7 @@ pl_status pl_stl_read(const pl_blob *file, pl_draft *draft, pl_mesh *out)
         read_text(&s);
     else
         read_bytes(&s);
-    if (draft->fault_count == 0 && !draft->stopped)
+    if (draft->fault_count == 0 && !draft->stopped && s.count > 0)
         finish(&s);
     free(s.corners);
     free(s.facets);

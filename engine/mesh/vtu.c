@@ -386,6 +386,8 @@ static void list_array(vtu *v, const tag *t)
                 .at = t->at,
                 .text = t->end};
     char quote[PL_TEXT_QUOTE_MAX];
+    if (!l.name.at)
+        l.name = (word){"values", 6};
     listed *place = place_of(v, &l);
     if (!place)
         return;

@@ -1,0 +1,17 @@
+/* strain.h - how much the elements of a frame are deformed against another one, frame 0 in exports.
+ *
+ * With the edges of an element as columns, D of the frame and D0 of the other, F = D D0^-1; for
+ * triangles and edges in the plane and along the line of D0. volume_ratio is det F (of triangles the
+ * ratio of areas, of edges of lengths), negative where a tetrahedron is turned inside out; stretch is
+ * the largest singular value of F. Elements of no size have NAN.
+ */
+#ifndef PLIANT_CLIENTS_CLI_STRAIN_H
+#define PLIANT_CLIENTS_CLI_STRAIN_H
+
+#include <stdint.h>
+
+/* `corners` 4, 3 or 2; x and rest are [vertices][3]; volume_ratio and stretch are [count]. */
+void pl_strain_of_cells(int corners, int64_t count, const int32_t *corner, const float *x,
+                        const float *rest, float *volume_ratio, float *stretch);
+
+#endif

@@ -1,0 +1,262 @@
+"""What `pliant export` writes, read by programs of others: VTK's readers and numpy, where they are
+installed (python3-vtk9, python3-numpy), and by the formats' own rules."""
+
+import csv
+import json
+import math
+import os
+import shutil
+import struct
+import subprocess
+import tempfile
+import unittest
+
+from support import BUILD, Daemon, main, scene
+
+try:
+    import numpy
+except ImportError:
+    numpy = None
+try:
+    from vtkmodules.util.numpy_support import vtk_to_numpy
+    from vtkmodules.vtkIOGeometry import vtkGLTFReader, vtkOBJReader
+    from vtkmodules.vtkIOXML import vtkXMLUnstructuredGridReader
+except ImportError:
+    vtk_to_numpy = None
+
+PLIANT = os.path.join(BUILD, "pliant")
+NEEDS_NUMPY = unittest.skipIf(numpy is None, "SKIP: python3-numpy is not installed")
+NEEDS_VTK = unittest.skipIf(
+    numpy is None or vtk_to_numpy is None, "SKIP: python3-vtk9 is not installed"
+)
+
+
+def mixed():
+    """A box that is hung up, a cloth and a rope, with velocities."""
+    value = scene(steps=6, output={"fields": ["position", "velocity"]})
+    value["materials"]["cotton"] = {
+        "model": "arap", "young": 1e4, "poisson": 0.3, "density": 500, "thickness": 0.001
+    }
+    value["materials"]["hemp"] = {"young": 1e5, "density": 500, "area": 1e-4}
+    value["bodies"] += [
+        {"name": "cloth", "mesh": {"cloth": {"cells": [3, 2]}}, "material": "cotton"},
+        {"name": "rope", "mesh": {"rope": {"segments": 4}}, "material": "hemp"},
+    ]
+    return value
+
+
+class ExportsTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.mkdtemp(prefix="pliant-exports-")
+        cls.session = os.path.join(cls.folder, "session")
+        path = os.path.join(cls.folder, "scene.json")
+        with open(path, "w") as file:
+            json.dump(mixed(), file)
+        done = subprocess.run(
+            [PLIANT, "run", path, "--out", cls.session], capture_output=True, text=True
+        )
+        if done.returncode != 0:
+            raise AssertionError(done.stderr)
+
+    @classmethod
+    def tearDownClass(cls):
+        shutil.rmtree(cls.folder)
+
+    def export(self, name, *options, status=0, source=None):
+        path = os.path.join(self.folder, name)
+        done = subprocess.run(
+            [PLIANT, "export", source or self.session, "--out", path, *options],
+            capture_output=True,
+            text=True,
+        )
+        self.assertEqual(done.returncode, status, done.stderr)
+        return path if status == 0 else done.stderr
+
+    def arrays(self):
+        return numpy.load(self.export("all.npz"))
+
+    @NEEDS_NUMPY
+    def test_npz(self):
+        data = self.arrays()
+        self.assertEqual(data["positions"].shape, (7, 27 + 12 + 5, 3))
+        self.assertEqual(data["velocities"].shape, data["positions"].shape)
+        self.assertEqual(data["tets"].shape, (48, 4))
+        self.assertEqual(data["edges"].shape, (4, 2))
+        # In free fall velocity is the difference of positions over the step.
+        fall = (data["positions"][3, :27, 1] - data["positions"][2, :27, 1]) / 0.01
+        self.assertTrue(numpy.allclose(fall, data["velocities"][3, :27, 1], atol=2e-3))
+
+    @NEEDS_NUMPY
+    def test_pc2_and_mdd(self):
+        data = self.arrays()
+        with open(self.export("a.pc2", "--from", "2", "--every", "2"), "rb") as file:
+            raw = file.read()
+        head = struct.unpack("<12siiffi", raw[:32])
+        self.assertEqual(head, (b"POINTCACHE2\0", 1, 44, 2.0, 2.0, 3))
+        frames = numpy.frombuffer(raw[32:], "<f4").reshape(3, 44, 3)
+        self.assertTrue(numpy.array_equal(frames, data["positions"][2::2]))
+        with open(self.export("b.mdd"), "rb") as file:
+            raw = file.read()
+        self.assertEqual(struct.unpack(">ii", raw[:8]), (7, 44))
+        times = numpy.frombuffer(raw[8 : 8 + 28], ">f4")
+        self.assertTrue(numpy.allclose(times, data["time"]))
+        frames = numpy.frombuffer(raw[36:], ">f4").reshape(7, 44, 3)
+        self.assertTrue(numpy.array_equal(frames, data["positions"]))
+        with open(os.path.join(self.folder, "b.obj")) as file:
+            lines = [line.split() for line in file]
+        vertices = numpy.array([line[1:] for line in lines if line[0] == "v"], "f4")
+        self.assertTrue(numpy.array_equal(vertices, data["positions"][0]))
+        self.assertEqual(sum(line[0] == "l" for line in lines), 4)
+
+    def grid(self, name):
+        reader = vtkXMLUnstructuredGridReader()
+        reader.SetFileName(name)
+        reader.Update()
+        return reader.GetOutput()
+
+    @NEEDS_VTK
+    def test_vtu(self):
+        data = self.arrays()
+        path = self.export("series.pvd")
+        with open(path) as file:
+            self.assertEqual(file.read().count("<DataSet "), 7)
+        grid = self.grid(os.path.join(self.folder, "series_000005.vtu"))
+        self.assertEqual(grid.GetNumberOfPoints(), 44)
+        self.assertEqual(grid.GetNumberOfCells(), 48 + 12 + 4)
+        self.assertEqual(
+            [grid.GetCellType(i) for i in (0, 47, 48, 59, 60, 63)], [10, 10, 5, 5, 3, 3]
+        )
+        points = vtk_to_numpy(grid.GetPoints().GetData())
+        self.assertTrue(numpy.array_equal(points, data["positions"][5]))
+        of_points, of_cells = grid.GetPointData(), grid.GetCellData()
+        velocity = vtk_to_numpy(of_points.GetArray("velocity"))
+        self.assertTrue(numpy.array_equal(velocity, data["velocities"][5]))
+        moved = vtk_to_numpy(of_points.GetArray("displacement"))
+        self.assertTrue(numpy.array_equal(moved, data["positions"][5] - data["positions"][0]))
+        # Against numpy's singular values.
+        ratio = vtk_to_numpy(of_cells.GetArray("volume_ratio"))
+        stretch = vtk_to_numpy(of_cells.GetArray("stretch"))
+        for cell, corners in enumerate(data["tets"]):
+            now, then = (
+                (x[corners[1:]] - x[corners[0]]).T.astype("f8")
+                for x in (data["positions"][5], data["positions"][0])
+            )
+            gradient = now @ numpy.linalg.inv(then)
+            self.assertAlmostEqual(ratio[cell], numpy.linalg.det(gradient), 5)
+            self.assertAlmostEqual(stretch[cell], numpy.linalg.svd(gradient)[1][0], 5)
+        for cell, (a, b) in enumerate(data["edges"]):
+            now, then = (
+                numpy.linalg.norm(x[a] - x[b])
+                for x in (data["positions"][5], data["positions"][0])
+            )
+            self.assertAlmostEqual(stretch[60 + cell], now / then, 5)
+        first = self.grid(os.path.join(self.folder, "series_000000.vtu")).GetCellData()
+        first = vtk_to_numpy(first.GetArray("stretch"))
+        self.assertTrue(numpy.allclose(first, 1, atol=1e-6))
+
+    @NEEDS_VTK
+    def test_obj(self):
+        data = self.arrays()
+        self.export("frames.obj", "--every", "3")
+        names = sorted(n for n in os.listdir(self.folder) if n.startswith("frames_"))
+        self.assertEqual(names, [f"frames_00000{k}.obj" for k in (0, 3, 6)])
+        reader = vtkOBJReader()
+        reader.SetFileName(os.path.join(self.folder, names[2]))
+        reader.Update()
+        points = vtk_to_numpy(reader.GetOutput().GetPoints().GetData())
+        self.assertTrue(numpy.array_equal(points, data["positions"][6]))
+        self.assertEqual(reader.GetOutput().GetNumberOfPolys(), 48 + 12)
+
+    def chunks(self, path):
+        with open(path, "rb") as file:
+            raw = file.read()
+        magic, version, length = struct.unpack("<4sII", raw[:12])
+        self.assertEqual((magic, version, length), (b"glTF", 2, len(raw)))
+        size, kind = struct.unpack("<I4s", raw[12:20])
+        self.assertEqual(kind, b"JSON")
+        rest = struct.unpack("<I4s", raw[20 + size : 28 + size])
+        self.assertEqual(rest, (len(raw) - size - 28, b"BIN\0"))
+        return json.loads(raw[20 : 20 + size]), raw[28 + size :]
+
+    @NEEDS_NUMPY
+    def test_glb(self):
+        data = self.arrays()
+        described, binary = self.chunks(self.export("a.glb"))
+        self.assertEqual(described["buffers"][0]["byteLength"], len(binary))
+
+        def accessor(k):
+            a = described["accessors"][k]
+            at = described["bufferViews"][a["bufferView"]]["byteOffset"] + a["byteOffset"]
+            width = {"SCALAR": 1, "VEC3": 3}[a["type"]]
+            kind = {5125: "<u4", 5126: "<f4"}[a["componentType"]]
+            values = numpy.frombuffer(binary, kind, a["count"] * width, at).reshape(-1, width)
+            if "min" in a:
+                self.assertTrue(numpy.array_equal(values.min(axis=0), numpy.array(a["min"], "f4")))
+                self.assertTrue(numpy.array_equal(values.max(axis=0), numpy.array(a["max"], "f4")))
+            return values
+
+        triangles, lines = described["meshes"][0]["primitives"]
+        self.assertEqual((triangles["mode"], lines["mode"]), (4, 1))
+        used = numpy.unique(numpy.concatenate([data["triangles"].ravel(), data["edges"].ravel()]))
+        base = accessor(triangles["attributes"]["POSITION"])
+        self.assertTrue(numpy.array_equal(base, data["positions"][0][used]))
+        self.assertEqual(len(triangles["targets"]), 6)
+        for k, target in enumerate(triangles["targets"], 1):
+            moved = accessor(target["POSITION"])
+            self.assertTrue(numpy.allclose(base + moved, data["positions"][k][used], atol=1e-6))
+        corners = used[accessor(triangles["indices"])].reshape(-1, 3)
+        self.assertTrue(numpy.array_equal(corners, data["triangles"]))
+        ends = used[accessor(lines["indices"])].reshape(-1, 2)
+        self.assertTrue(numpy.array_equal(ends, data["edges"]))
+        sampler = described["animations"][0]["samplers"][0]
+        self.assertTrue(numpy.allclose(accessor(sampler["input"])[:, 0], data["time"]))
+        weights = accessor(sampler["output"]).reshape(7, 6)
+        self.assertTrue(numpy.array_equal(weights, numpy.eye(7, 6, -1)))
+
+    @NEEDS_VTK
+    def test_glb_in_vtk(self):
+        reader = vtkGLTFReader()
+        reader.SetFileName(self.export("b.glb", "--to", "3"))
+        reader.Update()
+        self.assertEqual(reader.GetNumberOfAnimations(), 1)
+        self.assertAlmostEqual(reader.GetAnimationDuration(0), 0.03, 6)
+        self.assertGreater(reader.GetOutput().GetNumberOfPoints(), 0)
+
+    def test_csv(self):
+        with open(self.export("m.csv", "--from", "1"), newline="") as file:
+            rows = list(csv.DictReader(file))
+        self.assertEqual([int(r["frame"]) for r in rows], list(range(1, 7)))
+        self.assertTrue(all(math.isfinite(float(r["energy.kinetic"])) for r in rows))
+
+    def test_what_can_not_be(self):
+        self.assertIn("expected npz, vtu, pc2", self.export("a.xyz", status=2))
+        self.assertIn("no frame to export", self.export("a.pc2", "--from", "9", status=1))
+        self.assertFalse(os.path.exists(os.path.join(self.folder, "nowhere")))
+        self.export("nowhere/a.glb", status=7)
+
+    def test_of_a_daemon(self):
+        daemon = Daemon()
+        try:
+            self.of_a_daemon(daemon)
+        finally:
+            daemon.stop()
+
+    def of_a_daemon(self, daemon):
+        path = os.path.join(self.folder, "scene.json")
+        state = ["--state", daemon.state]
+        done = subprocess.run(
+            [PLIANT, *state, "submit", path, "--follow", "--json"], capture_output=True, text=True
+        )
+        self.assertEqual(done.returncode, 0, done.stderr)
+        listed = subprocess.run([PLIANT, *state, "list", "--json"], capture_output=True, text=True)
+        session = json.loads(listed.stdout)["items"][0]["id"]
+        for name in ("x.npz", "x.pc2", "x.glb"):
+            here = self.export("here-" + name)
+            there = self.export("there-" + name, *state, source=session)
+            with open(here, "rb") as one, open(there, "rb") as other:
+                self.assertEqual(one.read(), other.read(), name)
+
+
+if __name__ == "__main__":
+    main()
