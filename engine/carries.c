@@ -201,6 +201,17 @@ static void refuse_restitution(const pl_scene *scene, int32_t o, pl_faults *faul
                    scene->obstacles[o].restitution);
 }
 
+static void refuse_friction(const pl_scene *scene, int32_t body, pl_faults *faults)
+{
+    char pointer[64];
+    if (scene->bodies[body].friction == 1)
+        return;
+    snprintf(pointer, sizeof pointer, "/bodies/%d/friction", body);
+    pl_faults_addf(faults, pointer, "unsupported", "1, on a GPU",
+                   "leave it out, or use \"device\": \"cpu\"", "%g, on a GPU",
+                   scene->bodies[body].friction);
+}
+
 pl_status pl_device_carries(const pl_scene *scene, const pl_material_uses *uses, pl_faults *faults)
 {
     size_t before = faults->total;
@@ -221,5 +232,7 @@ pl_status pl_device_carries(const pl_scene *scene, const pl_material_uses *uses,
                       "use \"integrator\": \"backward_euler\", or \"device\": \"cpu\"");
     for (int32_t o = 0; o < scene->obstacle_count; o++)
         refuse_restitution(scene, o, faults);
+    for (int32_t i = 0; scene->obstacle_count > 0 && i < scene->body_count; i++)
+        refuse_friction(scene, i, faults);
     return faults->total > before ? PL_INVALID : PL_OK;
 }

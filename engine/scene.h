@@ -460,6 +460,7 @@ typedef struct pl_body {
     pl_body_fields fields;
     pl_transform transform;
     pl_initial initial;
+    double friction; /* factor on the coefficients of obstacles, >= 0 */
 } pl_body;
 
 /* What an expectation looks at. Of vertices, from the stored positions, up to PL_QUANTITY_SPEED;

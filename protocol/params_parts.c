@@ -178,6 +178,13 @@ static const pl_param body_rows[] = {
      AT(pl_body, initial),
      .table = &pl_initial_table,
      .doc = "Its state at time 0."},
+    {.key = "friction",
+     .kind = PL_PARAM_NUMBER,
+     AT(pl_body, friction),
+     .unit = "1",
+     FROM(0, 1e6),
+     .standard = {1},
+     .doc = "A factor on the friction of every obstacle, for this body."},
 };
 const pl_param_table pl_body_table = {.name = "body", .doc = "A deformable body.", ROWS(body_rows)};
 

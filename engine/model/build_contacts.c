@@ -37,6 +37,20 @@ static pl_status surface_vertices(pl_build *b, int32_t **out, int64_t *count)
     return PL_OK;
 }
 
+/* Each vertex's body's factor on friction; false where all are 1. */
+static bool friction_factors(const pl_build *b, const int32_t *vertex, int64_t count,
+                             double *factor)
+{
+    const pl_model *m = b->model;
+    bool any = false;
+    for (int64_t k = 0; k < count; k++) {
+        int32_t body = pl_model_body_of(m, m->first_vertex, vertex[k]);
+        factor[k] = b->scene->bodies[body].friction;
+        any = any || factor[k] != 1;
+    }
+    return any;
+}
+
 pl_status pl_build_contacts(pl_build *b)
 {
     pl_model *m = b->model;
@@ -47,7 +61,8 @@ pl_status pl_build_contacts(pl_build *b)
     pl_status status = surface_vertices(b, &vertex, &count);
     double *stiffness = malloc((size_t)m->vertices * sizeof *stiffness);
     double *weight = malloc((size_t)(count + 1) * sizeof *weight);
-    if (status == PL_OK && (!stiffness || !weight))
+    double *factor = malloc((size_t)(count + 1) * sizeof *factor);
+    if (status == PL_OK && (!stiffness || !weight || !factor))
         status = PL_NO_MEMORY;
     if (status == PL_OK && count > 0) {
         pl_build_vertex_stiffness(m, stiffness);
@@ -57,11 +72,18 @@ pl_status pl_build_contacts(pl_build *b)
         double scale = hard ? 1 : b->scene->solver.contact_stiffness;
         for (int64_t k = 0; k < count; k++)
             weight[k] = scale * stiffness[vertex[k]];
+        bool slips = friction_factors(b, vertex, count, factor);
         for (int32_t o = 0; status == PL_OK && o < m->obstacle_count; o++) {
             pl_group group;
             m->restitution = m->restitution || b->scene->obstacles[o].restitution > 0;
             m->friction = m->friction || b->scene->obstacles[o].friction > 0;
             status = create(&b->scene->obstacles[o], vertex, weight, count, &group);
+            if (status == PL_OK && slips) {
+                status = hard ? pl_contacts_scale_friction(&group, factor, count)
+                              : pl_contact_springs_scale_friction(&group, factor, count);
+                if (status != PL_OK)
+                    group.ops->destroy(&group);
+            }
             if (status == PL_OK)
                 status = pl_build_add_group(b, &group, o);
         }
@@ -69,5 +91,6 @@ pl_status pl_build_contacts(pl_build *b)
     free(vertex);
     free(stiffness);
     free(weight);
+    free(factor);
     return status;
 }

@@ -1,6 +1,7 @@
 #include "engine/model/contact_springs.h"
 
 #include "engine/model/contacts.h"
+#include "engine/model/hash.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -31,6 +32,9 @@ static void freeze_one(const pl_group *g, const pl_contact_law *law, const pl_st
     double to[3];
     pl_stage_reach(stage, from, point(g, i, stage->x_pred), to);
     pl_contact_freeze(law, i, from, to);
+    const double *share = ((const pl_contact_springs *)g->data)->share;
+    if (share)
+        law->anchors[i].grip *= share[i];
     pl_stage_stick(stage, g->corner[i], from, law->anchors[i].carried);
 }
 
@@ -175,6 +179,23 @@ static void springs_stiffness(const pl_group *g, int64_t block, int32_t lane, do
     K[0] = 0;
 }
 
+static uint64_t springs_hash(const pl_group *g, uint64_t hash)
+{
+    const pl_contact_springs *s = g->data;
+    return s->share ? pl_hash(hash, s->share, (size_t)g->terms * sizeof *s->share) : hash;
+}
+
+pl_status pl_contact_springs_scale_friction(pl_group *g, const double *factor, int64_t count)
+{
+    pl_contact_springs *s = g->data;
+    double *share = pl_contacts_copy_shares(g, factor, count);
+    if (!share)
+        return PL_NO_MEMORY;
+    free(s->share);
+    s->share = share;
+    return PL_OK;
+}
+
 static void springs_destroy(pl_group *g)
 {
     pl_contact_springs *s = g->data;
@@ -182,6 +203,7 @@ static void springs_destroy(pl_group *g)
         pl_shape_destroy(s->law.shape);
         free(s->law.stiffness);
         free(s->law.anchors);
+        free(s->share);
     }
     free(s);
     free(g->corner);
@@ -203,6 +225,7 @@ static const pl_group_ops SPRINGS = {
     .depth = springs_depth,
     .touch = springs_touch,
     .stiffness = springs_stiffness,
+    .hash = springs_hash,
     .destroy = springs_destroy,
 };
 

@@ -37,6 +37,7 @@ typedef struct pl_contact_springs {
     pl_contact_law law;
     pl_motion motion;
     double restitution;
+    double *share; /* [terms], of the coefficient of friction; NULL: 1 everywhere */
     double beyond; /* of the stage, >= 1: U is of y there, divided by its square */
 } pl_contact_springs;
 
@@ -45,5 +46,8 @@ typedef struct pl_contact_springs {
  * before anything else of a stage. */
 pl_status pl_contact_springs_create(const pl_obstacle *obstacle, const int32_t *vertex,
                                     const double *stiffness, int64_t count, pl_group *out);
+
+/* pl_contacts_scale_friction for such a group. */
+pl_status pl_contact_springs_scale_friction(pl_group *g, const double *factor, int64_t count);
 
 #endif

@@ -1,5 +1,7 @@
 #include "engine/model/contacts.h"
 
+#include "engine/model/hash.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -7,6 +9,7 @@ typedef struct contacts {
     pl_shape *shape;
     pl_motion motion;
     double friction, restitution;
+    double *share; /* [terms], of the coefficient; NULL: 1 everywhere */
 } contacts;
 
 static double dot3(const double *a, const double *b)
@@ -21,8 +24,8 @@ typedef struct anchor {
 } anchor;
 
 /* The projection of v onto the outside, with friction against the anchor. */
-static void project(const contacts *k, const pl_pose *pose, const double v[3], const anchor *at,
-                    double z[3])
+static void project(const contacts *k, double friction, const pl_pose *pose, const double v[3],
+                    const anchor *at, double z[3])
 {
     double q[3], own[3], n[3];
     pl_pose_invert(pose, v, q);
@@ -39,7 +42,7 @@ static void project(const contacts *k, const pl_pose *pose, const double v[3], c
     double normal_part = dot3(d, n);
     for (int c = 0; c < 3; c++)
         slip[c] = d[c] - normal_part * n[c];
-    double length = sqrt(dot3(slip, slip)), limit = k->friction * depth;
+    double length = sqrt(dot3(slip, slip)), limit = friction * depth;
     double kept = length <= limit ? 1 : limit / length;
     for (int c = 0; c < 3; c++)
         z[c] = v[c] + depth * n[c] - kept * slip[c];
@@ -74,6 +77,8 @@ static poses poses_of(const contacts *k, const pl_stage *stage)
 static void prox_one(const pl_group *g, const pl_stage *stage, const poses *at, int64_t i,
                      const double v[3], double z[3])
 {
+    const contacts *k = g->data;
+    double friction = k->share ? k->friction * k->share[i] : k->friction;
     anchor from;
     int64_t vertex = g->corner[i];
     const double *start = stage->x_start + 3 * vertex;
@@ -81,12 +86,12 @@ static void prox_one(const pl_group *g, const pl_stage *stage, const poses *at, 
     pl_pose_apply(&at->end, from.own, from.carried);
     pl_stage_stick(stage, vertex, start, from.carried);
     if (!(stage->beyond > 1)) {
-        project(g->data, &at->end, v, &from, z);
+        project(k, friction, &at->end, v, &from, z);
         return;
     }
     double y[3], out[3];
     pl_stage_reach(stage, start, v, y);
-    project(g->data, &at->end, y, &from, out);
+    project(k, friction, &at->end, y, &from, out);
     for (int c = 0; c < 3; c++)
         z[c] = start[c] + (out[c] - start[c]) / stage->beyond;
 }
@@ -223,11 +228,38 @@ static void contacts_stiffness(const pl_group *g, int64_t block, int32_t lane, d
     K[0] = g->weight[block * PL_BLOCK + lane];
 }
 
+static uint64_t contacts_hash(const pl_group *g, uint64_t hash)
+{
+    const contacts *k = g->data;
+    return k->share ? pl_hash(hash, k->share, (size_t)g->terms * sizeof *k->share) : hash;
+}
+
+double *pl_contacts_copy_shares(const pl_group *g, const double *factor, int64_t count)
+{
+    double *share = pl_block_alloc(g->blocks * PL_BLOCK, sizeof *share);
+    for (int64_t i = 0; share && i < g->blocks * PL_BLOCK; i++)
+        share[i] = factor[i < count ? i : i - i % PL_BLOCK];
+    return share;
+}
+
+pl_status pl_contacts_scale_friction(pl_group *g, const double *factor, int64_t count)
+{
+    contacts *k = g->data;
+    double *share = pl_contacts_copy_shares(g, factor, count);
+    if (!share)
+        return PL_NO_MEMORY;
+    free(k->share);
+    k->share = share;
+    return PL_OK;
+}
+
 static void contacts_destroy(pl_group *g)
 {
     contacts *k = g->data;
-    if (k)
+    if (k) {
         pl_shape_destroy(k->shape);
+        free(k->share);
+    }
     free(k);
     free(g->corner);
     free(g->weight);
@@ -247,6 +279,7 @@ static const pl_group_ops CONTACTS = {
     .depth = contacts_depth,
     .touch = contacts_touch,
     .stiffness = contacts_stiffness,
+    .hash = contacts_hash,
     .destroy = contacts_destroy,
 };
 

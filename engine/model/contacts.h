@@ -25,6 +25,12 @@
 pl_status pl_contacts_create(const pl_obstacle *obstacle, const int32_t *vertex,
                              const double *weight, int64_t count, pl_group *out);
 
+/* A copy of `factor` for a group's terms, padded as they are; NULL when out of memory. */
+double *pl_contacts_copy_shares(const pl_group *g, const double *factor, int64_t count);
+/* A factor on the obstacle's coefficient for each of the `count` vertices that it was created with.
+ * PL_NO_MEMORY: it is as before. */
+pl_status pl_contacts_scale_friction(pl_group *g, const double *factor, int64_t count);
+
 /* The slot `depth` of a group of one vertex a term, for an obstacle that stands at `pose`. */
 double pl_contacts_depth(const pl_group *g, const pl_shape *shape, const pl_pose *pose,
                          const double *x, int64_t b0, int64_t b1);

@@ -161,6 +161,8 @@ static const struct {
     {"{\"pliant\": 1, \"gravity\": [0, 0], %s}", "/gravity", "wrong_type"},
     {"{\"pliant\": 1, \"time\": {\"step\": -1}, %s}", "/time/step", "out_of_range"},
     {"{\"pliant\": 1, \"time\": {\"steps\": 1.5}, %s}", "/time/steps", "wrong_type"},
+    {"{\"pliant\": 1, \"obstacles\": [{\"plane\": {}, \"restitution\": 1.5}], %s}",
+     "/obstacles/0/restitution", "out_of_range"},
     {"{\"pliant\": 1, \"time\": {\"integrator\": \"bdf9\"}, %s}", "/time/integrator",
      "unknown_value"},
     {"{\"pliant\": 1, \"solver\": {\"device\": \"gpu\"}, %s}", "/solver/device", "no_gpu"},

@@ -79,6 +79,40 @@ START_TEST(a_belt_takes_a_block_along)
 }
 END_TEST
 
+/* Of two blocks the second has half of the friction: it is slowed by half of mu g, with obstacles as
+ * constraints, and as energies, which take a step to know their normal force. */
+START_TEST(a_body_has_its_own_friction)
+{
+    const double mu = 0.4, h = 0.01;
+    pl_run *r = pl_run_openf(
+        1,
+        "{'pliant': 1, 'time': {'step': %g, 'steps': 30, 'integrator': 'bdf2'},"
+        " 'solver': {'method': '%s', 'iterations': 800, 'tolerance': 1e-6},"
+        " 'materials': {'m': {'young': 1e7, 'poisson': 0.3}},"
+        " 'bodies': [{'mesh': {'box': {'size': [1, 0.2, 1], 'cells': [1, 1, 1]}},"
+        "   'transform': {'translate': [0, 0.1, 0]}, 'initial': {'velocity': [2, 0, 0]}},"
+        "  {'mesh': {'box': {'size': [1, 0.2, 1], 'cells': [1, 1, 1]}}, 'friction': 0.5,"
+        "   'transform': {'translate': [0, 0.1, 2]}, 'initial': {'velocity': [2, 0, 0]}}],"
+        " 'obstacles': [{'plane': {}, 'friction': %g}]}",
+        h, _i ? "quasi_newton" : "admm", mu);
+    double v[2][2];
+    for (int k = 0; k < 2; k++) {
+        pl_run_frames(r, k ? 20 : 10);
+        for (int b = 0; b < 2; b++) {
+            v[k][b] = 0;
+            for (int i = 8 * b; i < 8 * b + 8; i++)
+                v[k][b] += pl_state_velocities(r->state)[3 * i] / 8;
+        }
+    }
+    double tolerance = _i ? 0.05 : 0.01;
+    for (int b = 0; b < 2; b++) {
+        double due = 20 * h * mu * g * (b ? 0.5 : 1);
+        ck_assert_double_eq_tol(v[0][b] - v[1][b], due, tolerance * due);
+    }
+    pl_run_close(r);
+}
+END_TEST
+
 typedef struct slid {
     double way, faster; /* m, m/s, after the first 0.2 s */
 } slid;
@@ -290,6 +324,7 @@ int main(void)
     tcase_set_timeout(t, 300);
     tcase_add_loop_test(t, a_sliding_block_stops_where_it_must, 0, INTEGRATORS);
     tcase_add_loop_test(t, a_belt_takes_a_block_along, 0, INTEGRATORS);
+    tcase_add_loop_test(t, a_body_has_its_own_friction, 0, 2);
     tcase_add_loop_test(t, a_slope_holds_or_lets_go, 0, INTEGRATORS);
     tcase_add_test(t, a_stiff_block_tells_049_from_050);
     tcase_add_test(t, a_leaning_block_stays_or_falls);

@@ -123,6 +123,34 @@ START_TEST(every_integrator_takes_halves)
 }
 END_TEST
 
+/* Without forces a body flies on evenly, whatever step is halved. */
+START_TEST(halves_of_a_flight_are_exact)
+{
+    static const char *const INTEGRATORS[] = {"bdf2", "trapezoidal", "implicit_midpoint",
+                                              "tr_bdf2"};
+    pl_run *r = pl_run_openf(
+        1,
+        "{'pliant': 1, 'time': {'step': 0.1, 'steps': 12, 'integrator': '%s'},"
+        " 'gravity': [0, 0, 0], 'solver': {'iterations': 100, 'tolerance': 1e-9},"
+        " 'bodies': [{'mesh': {'box': {'cells': [1, 1, 1]}}, 'initial': {'velocity': [3, 0, 1]}}]}",
+        INTEGRATORS[_i]);
+    double x = pl_run_x(r)[0], z = pl_run_x(r)[2];
+    pl_solver_ops failing = *r->state->whole.solver->ops;
+    true_solve = failing.solve;
+    failing.solve = solve_or_fail;
+    r->state->whole.solver->ops = &failing;
+    for (int k = 1; k <= 12; k++) {
+        fail_now = k % 4 == 0 || k == 9;
+        ck_assert_int_eq(next(r), PL_OK);
+        ck_assert_int_eq(r->metrics.halved, fail_now);
+        ck_assert_double_eq_tol(pl_run_x(r)[0], x + 0.3 * k, 1e-9);
+        ck_assert_double_eq_tol(pl_run_x(r)[2], z + 0.1 * k, 1e-9);
+    }
+    fail_now = false;
+    pl_run_close(r);
+}
+END_TEST
+
 /* The contact forces that a halved step ends with are those that the next whole one begins with. */
 START_TEST(multipliers_come_back_from_the_halves)
 {
@@ -271,6 +299,7 @@ int main(void)
     tcase_add_test(t, halves_where_the_whole_fails_and_goes_on);
     tcase_add_test(t, multipliers_come_back_from_the_halves);
     tcase_add_loop_test(t, every_integrator_takes_halves, 0, 4);
+    tcase_add_loop_test(t, halves_of_a_flight_are_exact, 0, 4);
     tcase_add_test(t, two_halves_are_two_steps_of_half_the_length);
     tcase_add_test(t, says_that_both_failed_and_where);
     tcase_add_test(t, a_failure_leaves_the_last_good_step);
