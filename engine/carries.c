@@ -166,28 +166,21 @@ int32_t pl_scene_carried(const pl_scene *scene, const pl_material_uses *uses, pl
 /* ---- devices
  * --------------------------------------------------------------------------------- */
 
-static void refuse_part(const pl_material *m, const char *key, const char *got, const char *hint,
-                        pl_faults *faults)
+static void refuse_part(const pl_material *m, const char *key, const char *got, pl_faults *faults)
 {
     char name[160], pointer[256];
     pl_fault_escape(m->name, name, sizeof name);
     snprintf(pointer, sizeof pointer, "/materials/%s/%s", name, key);
-    pl_faults_add(faults, pointer, "unsupported", got, "what a GPU has", hint);
+    pl_faults_add(faults, pointer, "unsupported", got, "what a GPU has",
+                  "leave it out, or use \"device\": \"cpu\"");
 }
 
-static void refuse_parts(const pl_material *m, const pl_material_uses *uses, pl_faults *faults)
+static void refuse_parts(const pl_material *m, pl_faults *faults)
 {
-    if (m->strain_limit.present && uses->model > 0)
-        refuse_part(m, "strain_limit", "a hard constraint, on a GPU",
-                    "leave it out, or use \"device\": \"cpu\" with \"method\": \"admm\"", faults);
-    static const char undamped[] = "leave it out, or use \"device\": \"cpu\"";
     if (m->damping.present)
-        refuse_part(m, "damping", "a dissipation function, on a GPU", undamped, faults);
+        refuse_part(m, "damping", "a dissipation function, on a GPU", faults);
     if (m->air_damping > 0)
-        refuse_part(m, "air_damping", "damping by air, on a GPU", undamped, faults);
-    if (m->inextensible != PL_EXTENSIBLE && uses->edges > 0)
-        refuse_part(m, "inextensible", "a hard constraint, on a GPU",
-                    "leave it out, or use \"device\": \"cpu\" with \"method\": \"admm\"", faults);
+        refuse_part(m, "air_damping", "damping by air, on a GPU", faults);
 }
 
 static void refuse_restitution(const pl_scene *scene, int32_t o, pl_faults *faults)
@@ -217,19 +210,18 @@ pl_status pl_device_carries(const pl_scene *scene, const pl_material_uses *uses,
     size_t before = faults->total;
     if (scene->solver.device == PL_DEVICE_CPU)
         return PL_OK;
-    if (pl_method_uses_matrix(scene->solver.method))
-        pl_faults_addf(faults, "/solver/method", "unsupported",
-                       "chebyshev_descent, lbfgs, nonlinear_cg or gradient_descent, on a GPU: the "
-                       "others solve with a matrix, which it does not factor",
-                       "use \"method\": \"chebyshev_descent\"", "%s, on a GPU",
-                       pl_method_name(scene->solver.method));
-    for (int32_t i = 0; i < scene->material_count; i++)
-        refuse_parts(&scene->materials[i], &uses[i], faults);
+    if (scene->solver.method == PL_METHOD_NEWTON)
+        pl_faults_add(faults, "/solver/method", "unsupported", "newton, on a GPU",
+                      "any other method, on a GPU: it makes no Hessian of the energies",
+                      "use \"method\": \"chebyshev_descent\"");
     if (!pl_integrator_is_plain(scene->time.integrator))
         pl_faults_add(faults, "/time/integrator", "unsupported",
                       "an integrator of the second order, on a GPU",
                       "backward_euler or quasi_static, on a GPU",
                       "use \"integrator\": \"backward_euler\", or \"device\": \"cpu\"");
+    for (int32_t i = 0; i < scene->material_count; i++)
+        if (uses[i].model > 0 || uses[i].edges > 0)
+            refuse_parts(&scene->materials[i], faults);
     for (int32_t o = 0; o < scene->obstacle_count; o++)
         refuse_restitution(scene, o, faults);
     for (int32_t i = 0; scene->obstacle_count > 0 && i < scene->body_count; i++)

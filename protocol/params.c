@@ -228,10 +228,8 @@ static const pl_param solver_rows[] = {
      .kind = PL_PARAM_CHOICE,
      AT(pl_solver_settings, device),
      .choices = devices,
-     .doc = "Where the iterations run. A GPU has the methods without a matrix, and no hard "
-            "constraints (strain limits, inextensible edges). Where there is none the scene is "
-            "refused, never run on "
-            "the CPU instead."},
+     .doc = "Where the iterations run. A GPU has every method but newton. Where there is none the "
+            "scene is refused, never run on the CPU instead."},
     {.key = "precision",
      .kind = PL_PARAM_CHOICE,
      AT(pl_solver_settings, precision),

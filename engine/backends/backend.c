@@ -26,7 +26,9 @@ const char *pl_backend_refuses(const pl_backend_ops *ops, const pl_model *model)
     if (!ops)
         return "there is no such device";
     if (pl_method_uses_matrix(model->solver.method) && !ops->solve)
-        return "the method solves with a constant matrix, which the device does not factor";
+        return "the method solves with a constant matrix, which the device can not";
+    if (model->solver.method == PL_METHOD_NEWTON && !ops->hessian_prepare)
+        return "the method solves with the energies' Hessian, which the device does not make";
     if (!ops->contact_velocities &&
         (!pl_integrator_is_plain(model->integrator) || model->restitution))
         return "it has neither restitution nor integrators but backward_euler and quasi_static";

@@ -33,6 +33,7 @@ typedef struct pl_local_step {
     double *const *u_old, *const *z_old; /* overwritten with the new ones */
     double beta, beta_next, relaxation;
     bool want_dual; /* also form the contributions of D^T W^2 (z - z^) */
+    bool want_sums; /* else a backend may leave all but the times at 0 */
 } pl_local_step;
 
 typedef struct pl_local_sums {
@@ -166,7 +167,13 @@ typedef struct pl_backend_ops {
     /* |D^T W^2 (z - z^)| over the free vertices, of the last local step with want_dual (eq. 23).
      */
     double (*dual_norm)(pl_backend *b);
+    /* rows = A^-1 rhs of each coordinate, or B rhs with one and the same symmetric positive definite B near
+     * A^-1, where there is no factor. */
     pl_status (*solve)(pl_backend *b, const double *rhs, double *rows);
+    /* NULL where `solve` is exact. Else: A rows = rhs to a small share of what was wrong at `from`, with
+     * *square = (rows - from) . A (rows - from). Not finite where a number is not. */
+    pl_status (*solve_from)(pl_backend *b, const double *rhs, const double *from, double *rows,
+                            double *square);
     /* rows = A_k x_k of each coordinate: x itself where it is held. */
     void (*multiply)(pl_backend *b, const double *rows, double *out);
     /* Free vertices of x from rows, but for held coordinates; and back. */

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 /* Most pairs of Anderson's acceleration. */
-enum { PL_ANDERSON_MAX = 16 };
+enum { PL_ANDERSON_MAX = 8 };
 
 /* The newest pair of a quasi-Newton history, and inner products with all of it. The last of s holds
  * the direction that was gone by alpha, and becomes s; the last of w becomes A^-1 t, with t = g -

@@ -141,6 +141,22 @@ static double reweighed_bytes(const pl_scene *scene, const pl_layout *layout, do
     return 1.6 * 8 * nnz + 600.0 * (double)e->count; /* the list of entries while it is assembled */
 }
 
+/* Of methods with the matrix: of a vertex its row, 16 wide, and five vectors; of a tetrahedron nine numbers
+ * in each of the arrays of values, sums, the dual's contributions, and Anderson's differences in single
+ * precision with their products. */
+static double splitting_bytes(const pl_scene *scene, double terms, double vertices, double number)
+{
+    pl_method_kind method = scene->solver.method;
+    if (!pl_method_uses_matrix(method))
+        return 0;
+    bool anderson = scene->solver.acceleration == PL_ACCELERATION_ANDERSON;
+    double term = method == PL_METHOD_PROJECTIVE_DYNAMICS ? 24 + 27 * number
+                  : method == PL_METHOD_ADMM
+                      ? 24 + 52 * number + (anderson ? 27 * number + 432 + 136 : 0)
+                      : 24;
+    return terms * term + vertices * (16 * (4 + number) + 20 * number + 12);
+}
+
 /* What backends/device allocates. Of a tetrahedron shape, volume, constants, weight, energy and measures and
  * a contribution of four numbers a corner, with their places and the corners' numbers; of a vertex
  * positions, rows and the history in its precision, sums in double. */
@@ -149,9 +165,11 @@ static double device_bytes(const pl_scene *scene, double terms, double vertices)
     if (scene->solver.device == PL_DEVICE_CPU)
         return 0;
     double number = pl_solver_is_single(&scene->solver) ? 4 : 8;
-    double pairs = scene->solver.method == PL_METHOD_LBFGS ? 2.0 * (scene->solver.window + 1) : 0;
+    bool newtons = scene->solver.method == PL_METHOD_LBFGS ||
+                   scene->solver.method == PL_METHOD_QUASI_NEWTON;
+    double pairs = newtons ? 2.0 * (scene->solver.window + 1) : 0;
     return 1e6 + terms * (48 + 42 * number) + vertices * (90 + 3 * number * (16 + pairs)) +
-           obstacle_bytes(scene);
+           splitting_bytes(scene, terms, vertices, number) + obstacle_bytes(scene);
 }
 
 pl_status pl_scene_check(const pl_scene *scene, const pl_mesh *meshes, pl_estimate *out,
@@ -162,7 +180,9 @@ pl_status pl_scene_check(const pl_scene *scene, const pl_mesh *meshes, pl_estima
     if (status != PL_OK)
         return status;
     double n = (double)layout.free_vertices, m = equivalent_tets(scene, &layout);
-    double nnz = pl_method_uses_matrix(scene->solver.method) ? factor_nonzeros(n) : 0;
+    bool factored = pl_method_uses_matrix(scene->solver.method) &&
+                    scene->solver.device == PL_DEVICE_CPU;
+    double nnz = factored ? factor_nonzeros(n) : 0;
     double factors = factor_count(&layout);
     double steps = (double)scene->output.every, iterations = scene->solver.iterations;
     method_cost cost = cost_of(&scene->solver);

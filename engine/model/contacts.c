@@ -5,54 +5,16 @@
 #include <math.h>
 #include <stdlib.h>
 
-typedef struct contacts {
-    pl_shape *shape;
-    pl_motion motion;
-    double friction, restitution;
-    double *share; /* [terms], of the coefficient; NULL: 1 everywhere */
-} contacts;
-
-static double dot3(const double *a, const double *b)
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
 /* A vertex's place at the step's start as the obstacle sees it, and where it would be at the end
  * had it stuck to the obstacle since. */
 typedef struct anchor {
     double own[3], carried[3];
 } anchor;
 
-/* The projection of v onto the outside, with friction against the anchor. */
-static void project(const contacts *k, double friction, const pl_pose *pose, const double v[3],
+static void project(const pl_contacts *k, double friction, const pl_pose *pose, const double v[3],
                     const anchor *at, double z[3])
 {
-    double q[3], own[3], n[3];
-    pl_pose_invert(pose, v, q);
-    double depth = -pl_shape_distance_from(k->shape, at->own, q, own);
-    pl_pose_rotate(pose, own, n);
-    if (!(depth > 0)) {
-        for (int c = 0; c < 3; c++)
-            z[c] = v[c];
-        return;
-    }
-    double slip[3], d[3];
-    for (int c = 0; c < 3; c++)
-        d[c] = v[c] - at->carried[c];
-    double normal_part = dot3(d, n);
-    for (int c = 0; c < 3; c++)
-        slip[c] = d[c] - normal_part * n[c];
-    double length = sqrt(dot3(slip, slip)), limit = friction * depth;
-    double kept = length <= limit ? 1 : limit / length;
-    for (int c = 0; c < 3; c++)
-        z[c] = v[c] + depth * n[c] - kept * slip[c];
-    /* On a curved obstacle the tangential move leaves the surface: put it back. */
-    pl_pose_invert(pose, z, q);
-    double left = pl_shape_distance_from(k->shape, at->own, q, own);
-    pl_pose_rotate(pose, own, n);
-    if (left < 0)
-        for (int c = 0; c < 3; c++)
-            z[c] -= left * n[c];
+    pl_contact_project(k->shape, friction, pose, at->own, at->carried, v, z);
 }
 
 static void contacts_reduce(const pl_group *g, const double *x, double *Dx, int64_t b0, int64_t b1)
@@ -68,7 +30,7 @@ typedef struct poses {
     pl_pose start, end;
 } poses;
 
-static poses poses_of(const contacts *k, const pl_stage *stage)
+static poses poses_of(const pl_contacts *k, const pl_stage *stage)
 {
     return (poses){pl_motion_pose(&k->motion, stage->time_start),
                    pl_motion_pose(&k->motion, pl_stage_touch_time(stage))};
@@ -77,7 +39,7 @@ static poses poses_of(const contacts *k, const pl_stage *stage)
 static void prox_one(const pl_group *g, const pl_stage *stage, const poses *at, int64_t i,
                      const double v[3], double z[3])
 {
-    const contacts *k = g->data;
+    const pl_contacts *k = g->data;
     double friction = k->share ? k->friction * k->share[i] : k->friction;
     anchor from;
     int64_t vertex = g->corner[i];
@@ -184,7 +146,7 @@ double pl_contacts_depth(const pl_group *g, const pl_shape *shape, const pl_pose
 static double contacts_depth(const pl_group *g, double time, const double *x, int64_t b0,
                              int64_t b1)
 {
-    const contacts *k = g->data;
+    const pl_contacts *k = g->data;
     pl_pose pose = pl_motion_pose(&k->motion, time);
     return pl_contacts_depth(g, k->shape, &pose, x, b0, b1);
 }
@@ -208,7 +170,7 @@ void pl_contacts_meet(const pl_shape *shape, const pl_pose *before, const pl_pos
 static bool contacts_touch(const pl_group *g, const pl_stage *stage, const double *u,
                            const double *x, int64_t i, pl_touch *out)
 {
-    const contacts *k = g->data;
+    const pl_contacts *k = g->data;
     bool any = false;
     for (int c = 0; u && c < 3; c++) {
         double q = u[(i / PL_BLOCK * 3 + c) * PL_BLOCK + i % PL_BLOCK];
@@ -230,7 +192,7 @@ static void contacts_stiffness(const pl_group *g, int64_t block, int32_t lane, d
 
 static uint64_t contacts_hash(const pl_group *g, uint64_t hash)
 {
-    const contacts *k = g->data;
+    const pl_contacts *k = g->data;
     return k->share ? pl_hash(hash, k->share, (size_t)g->terms * sizeof *k->share) : hash;
 }
 
@@ -244,7 +206,7 @@ double *pl_contacts_copy_shares(const pl_group *g, const double *factor, int64_t
 
 pl_status pl_contacts_scale_friction(pl_group *g, const double *factor, int64_t count)
 {
-    contacts *k = g->data;
+    pl_contacts *k = g->data;
     double *share = pl_contacts_copy_shares(g, factor, count);
     if (!share)
         return PL_NO_MEMORY;
@@ -255,7 +217,7 @@ pl_status pl_contacts_scale_friction(pl_group *g, const double *factor, int64_t 
 
 static void contacts_destroy(pl_group *g)
 {
-    contacts *k = g->data;
+    pl_contacts *k = g->data;
     if (k) {
         pl_shape_destroy(k->shape);
         free(k->share);
@@ -288,7 +250,7 @@ pl_status pl_contacts_create(const pl_obstacle *obstacle, const int32_t *vertex,
 {
     int64_t blocks = (count + PL_BLOCK - 1) / PL_BLOCK;
     pl_group g = {.ops = &CONTACTS, .terms = count, .blocks = blocks};
-    contacts *k = calloc(1, sizeof *k);
+    pl_contacts *k = calloc(1, sizeof *k);
     g.data = k;
     g.corner = pl_block_alloc(blocks * PL_BLOCK, sizeof *g.corner);
     g.weight = pl_block_alloc(blocks * PL_BLOCK, sizeof *g.weight);

@@ -16,9 +16,18 @@
 #define PLIANT_ENGINE_MODEL_CONTACTS_H
 
 #include "engine/fault.h"
+#include "engine/model/contact_projection.h"
 #include "engine/model/group.h"
 #include "engine/motion.h"
 #include "engine/obstacles/shape.h"
+
+/* `data` of such a group. */
+typedef struct pl_contacts {
+    pl_shape *shape;
+    pl_motion motion;
+    double friction, restitution;
+    double *share; /* [terms], of the coefficient; NULL: 1 everywhere */
+} pl_contacts;
 
 /* A group of `count` model vertices against an obstacle. weight[k] is w_k^2 of vertex[k], N/m. Of the
  * obstacle only its motion's keyframes are kept, which must outlive the group. */

@@ -24,7 +24,7 @@ static pl_status halve_matrix(const pl_model *whole, pl_model *half)
     memcpy(half->A.value, whole->A.value, bytes);
     for (int64_t i = 0; i < half->A.n; i++)
         half->A.value[half->A.column[i]] = half->diagonal[i];
-    return pl_factors_create(half);
+    return whole->factor[0] ? pl_factors_create(half) : PL_OK;
 }
 
 /* A = inertia M + D^T W^2 D: with h/2, inertia is four times as much. */
@@ -43,7 +43,7 @@ pl_status pl_model_halve(const pl_model *whole, pl_model **out)
     for (int64_t i = 0; status == PL_OK && i < whole->free_vertices; i++)
         half->diagonal[i] = whole->diagonal[i] +
                             3 * whole->mass[whole->free_vertex[i]] * whole->inertia;
-    if (status == PL_OK && whole->factor[0])
+    if (status == PL_OK && whole->A.n > 0)
         status = halve_matrix(whole, half);
     if (status != PL_OK) {
         pl_model_half_destroy(half);

@@ -235,7 +235,8 @@ static pl_status build_parts(pl_build *b, pl_faults *faults)
     }
     b->model->built_hash = pl_model_hash_make(b->model, b->scene, &b->layout, b->materials);
     b->model->hash = b->model->built_hash;
-    if (!pl_method_uses_matrix(b->model->solver.method))
+    /* Devices solve with the matrix itself (backends/device/matrix.h). */
+    if (!pl_method_uses_matrix(b->model->solver.method) || b->scene->solver.device != PL_DEVICE_CPU)
         return PL_OK;
     pl_status status = pl_factors_create(b->model);
     if (status == PL_FAILED) {

@@ -64,7 +64,8 @@ struct pl_model {
     int64_t *coupling_start; /* [free_vertices + 1]: A's columns of held vertices, by free row */
     int32_t *coupling_vertex;
     double *coupling_value;
-    pl_factor *factor[3]; /* of A_x, A_y, A_z; the same pointer where they are the same */
+    pl_factor *factor
+        [3]; /* of A_x, A_y, A_z; the same pointer where they are the same; NULL for a device */
 
     pl_pin_model *pins;
     pl_loads loads;

@@ -60,7 +60,7 @@ pl_status pl_model_reweigh(const pl_model *model, const double *const *weight, p
     pl_status status = m->diagonal ? set_weights(m, model, weight) : PL_NO_MEMORY;
     if (status == PL_OK)
         status = pl_build_matrix(m);
-    if (status == PL_OK)
+    if (status == PL_OK && model->factor[0])
         status = pl_factors_create(m);
     if (status != PL_OK) {
         pl_model_reweighed_destroy(m, model);

@@ -316,10 +316,9 @@ PL_TERM void tets_energy_gradient(const pl_group *g, const pl_number *x, pl_numb
     }
 }
 
-#ifndef PL_DEVICE
 #ifdef TETS_DISTANCE
 #define TETS_CONCAVITY NULL
-#else
+#elif !defined(PL_DEVICE) || defined(PL_STRETCH_KINDS)
 #define TETS_CONCAVITY tets_concavity
 
 /* Stretches below this are looked at as if they were this: energies of log J have no bound. */
@@ -328,7 +327,8 @@ static const double LEAST_STRETCH = 0.05;
 /* A compressed element that turns, or shears, gives way where its stresses are large: along
  * (u_i v_j^T - u_j v_i^T) / root 2 the second derivative is twist = (g_i + g_j) / (s_i + s_j), along the
  * sum flip (stretch_solid.h). Of the stretches' own block the diagonal is taken. */
-static void tets_concavity(const pl_group *g, const double *z, double *out, int64_t b0, int64_t b1)
+PL_TERM void tets_concavity(const pl_group *g, const pl_number *z, pl_number *out, int64_t b0,
+                            int64_t b1)
 {
     const pl_tets *t = pl_tets_of(g);
     const int32_t rows = t->stretch->constants;
@@ -354,6 +354,7 @@ static void tets_concavity(const pl_group *g, const double *z, double *out, int6
 }
 #endif
 
+#ifndef PL_DEVICE
 PL_TERM void tets_measure(const pl_group *g, const pl_number *x, pl_block_measure *out, int64_t b0,
                           int64_t b1)
 {

@@ -35,9 +35,9 @@
 
 #include "engine/clock.h"
 #include "engine/solvers/anderson.h"
+#include "engine/solvers/global_step.h"
 #include "engine/solvers/weights.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,9 +51,9 @@ typedef struct admm {
     pl_solver base;
     const pl_model *model;
     pl_backend *backend;
-    double **u, **z, **u_old, **z_old;             /* [group_count] */
-    double *base_rows, *rhs, *rhs_old, *y, *y_old; /* rows; y: x of the free vertices */
-    pl_anderson_history *anderson;                 /* NULL with another acceleration */
+    double **u, **z, **u_old, **z_old; /* [group_count] */
+    pl_global global;
+    pl_anderson_history *anderson; /* NULL with another acceleration */
     pl_weights *weights;
     pl_iteration *detail; /* [iterations + 1], or NULL */
 } admm;
@@ -64,8 +64,7 @@ static void admm_destroy(pl_solver *solver)
     double **values[] = {s->u, s->z, s->u_old, s->z_old};
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
         pl_group_arrays_release(s->model, s->backend, values[i]);
-    double *rows[] = {s->base_rows, s->rhs, s->rhs_old, s->y, s->y_old};
-    pl_rows_release(s->backend, rows, sizeof rows / sizeof *rows);
+    pl_global_clear(&s->global);
     pl_anderson_destroy(s->anderson);
     pl_weights_destroy(s->weights);
     free(s->detail);
@@ -86,8 +85,7 @@ static pl_status admm_create(const pl_model *model, pl_backend *backend, pl_solv
         *values[i] = pl_group_arrays_create(model, backend, 1);
         good = good && *values[i];
     }
-    double **rows[] = {&s->base_rows, &s->rhs, &s->rhs_old, &s->y, &s->y_old};
-    good = pl_rows_create(model, backend, rows, sizeof rows / sizeof *rows) && good;
+    good = pl_global_init(model, backend, &s->global) && good;
     if (model->detail == PL_METRICS_ITERATION) {
         s->detail = calloc((size_t)model->solver.iterations + 1, sizeof *s->detail);
         good = good && s->detail;
@@ -121,9 +119,7 @@ static pl_status begin(admm *s, const pl_stage *stage, const double *x)
     pl_status status = pl_weights_begin(s->weights, stage, s->z);
     if (status != PL_OK)
         return status;
-    ops->stage_rows(s->backend, stage, x, s->base_rows);
-    ops->get_free(s->backend, x, s->y);
-    ops->multiply(s->backend, s->y, s->rhs);
+    pl_global_begin(&s->global, stage, x);
     ops->reduce(s->backend, x, s->z);
     if (s->anderson)
         pl_anderson_begin(s->anderson);
@@ -146,8 +142,7 @@ static void begin_again(admm *s, const pl_stage *stage, const double *x, progres
         ops->copy(s->backend, s->u_old[g], s->u[g], count);
         ops->copy(s->backend, s->z_old[g], s->z[g], count);
     }
-    ops->stage_rows(s->backend, stage, x, s->base_rows);
-    ops->multiply(s->backend, s->y, s->rhs);
+    pl_global_go_on(&s->global, stage, x);
     ops->contribute(s->backend, s->u, s->z);
     if (s->anderson)
         pl_anderson_begin(s->anderson);
@@ -178,7 +173,8 @@ static void local_step(admm *s, const pl_stage *stage, const double *x, bool wan
                           .beta = p->beta,
                           .beta_next = beta_next,
                           .relaxation = s->anderson ? 1 : s->model->solver.relaxation,
-                          .want_dual = want_dual};
+                          .want_dual = want_dual,
+                          .want_sums = true};
     pl_local_sums sums = ops->local_step(s->backend, stage, &step);
     for (int32_t g = 0; g < s->model->group_count; g++) {
         pl_rows_swap(&s->u[g], &s->u_old[g]);
@@ -194,7 +190,7 @@ static void local_step(admm *s, const pl_stage *stage, const double *x, bool wan
     p->beta = beta_next;
     p->combined = combined;
     p->change = sums.change;
-    p->rounding = ROUNDING * DBL_EPSILON * sums.size;
+    p->rounding = ROUNDING * ops->epsilon * sums.size;
     p->out->primal_residual = sums.primal;
     p->out->dual_residual = want_dual ? ops->dual_norm(s->backend) : NAN;
     p->out->ms_local += sums.ms_elastic;
@@ -204,18 +200,10 @@ static void local_step(admm *s, const pl_stage *stage, const double *x, bool wan
 /* x(k) = A^-1 b(k), and the decrement |x(k) - x(k-1)|_A. */
 static pl_status global_step(admm *s, double *x, progress *p)
 {
-    const pl_backend_ops *ops = s->backend->ops;
     double start = pl_clock_ms();
-    pl_rows_swap(&s->rhs, &s->rhs_old);
-    pl_rows_swap(&s->y, &s->y_old);
-    ops->gather_global(s->backend, s->base_rows, s->rhs);
-    pl_status status = ops->solve(s->backend, s->rhs, s->y);
+    pl_status status = pl_global_step(&s->global, x, &p->out->decrement);
     if (status != PL_OK)
         return status;
-    double square = ops->dot_change(s->backend, s->y, s->y_old, s->rhs, s->rhs_old);
-    ops->set_free(s->backend, s->y, x);
-    /* Rounding may leave a tiny negative square at convergence; NaN must stay NaN. */
-    p->out->decrement = square < 0 ? 0 : sqrt(square);
     p->out->ms_global += pl_clock_ms() - start;
     return PL_OK;
 }

@@ -2,6 +2,7 @@
 
 #include "engine/solvers/arrays.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -51,9 +52,11 @@ pl_status pl_anderson_create(const pl_model *model, pl_backend *backend, pl_ande
     h->r_old = pl_group_arrays_create(model, backend, 1);
     h->g = pl_group_arrays_create(model, backend, 1);
     bool good = h->r && h->r_old && h->g;
+    /* Differences are of single precision: half of a number, or one. */
+    int32_t share = backend->ops->epsilon < FLT_EPSILON ? 2 : 1;
     for (int32_t j = 0; j < DEPTH; j++) {
-        h->dr[j] = pl_group_arrays_create(model, backend, 2); /* in single precision */
-        h->dg[j] = pl_group_arrays_create(model, backend, 2);
+        h->dr[j] = pl_group_arrays_create(model, backend, share);
+        h->dg[j] = pl_group_arrays_create(model, backend, share);
         good = good && h->dr[j] && h->dg[j];
     }
     if (!good || backend->ops->anderson_prepare(backend) != PL_OK) {

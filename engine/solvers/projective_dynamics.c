@@ -24,8 +24,8 @@
 #include "engine/solvers/solver.h"
 
 #include "engine/clock.h"
+#include "engine/solvers/global_step.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,10 +37,10 @@ typedef struct projective {
     pl_solver base;
     const pl_model *model;
     pl_backend *backend;
-    double **zero, **u, **z;                       /* [group_count]; u and z are not read */
-    double *base_rows, *rhs, *rhs_old, *y, *y_old; /* rows; y: x of the free vertices */
-    pl_iteration *detail;                          /* [iterations + 1], or NULL */
-    double start_ms;                               /* of the solve under way */
+    double **zero, **u, **z; /* [group_count]; u and z are not read */
+    pl_global global;
+    pl_iteration *detail; /* [iterations + 1], or NULL */
+    double start_ms;      /* of the solve under way */
 } projective;
 
 static void projective_destroy(pl_solver *solver)
@@ -49,8 +49,7 @@ static void projective_destroy(pl_solver *solver)
     double **values[] = {s->zero, s->u, s->z};
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
         pl_group_arrays_release(s->model, s->backend, values[i]);
-    double *rows[] = {s->base_rows, s->rhs, s->rhs_old, s->y, s->y_old};
-    pl_rows_release(s->backend, rows, sizeof rows / sizeof *rows);
+    pl_global_clear(&s->global);
     free(s->detail);
     free(s);
 }
@@ -69,8 +68,7 @@ static pl_status projective_create(const pl_model *model, pl_backend *backend, p
         *values[i] = pl_group_arrays_create(model, backend, 1);
         good = good && *values[i];
     }
-    double **rows[] = {&s->base_rows, &s->rhs, &s->rhs_old, &s->y, &s->y_old};
-    good = pl_rows_create(model, backend, rows, sizeof rows / sizeof *rows) && good;
+    good = pl_global_init(model, backend, &s->global) && good;
     if (model->detail == PL_METRICS_ITERATION) {
         s->detail = calloc((size_t)model->solver.iterations + 1, sizeof *s->detail);
         good = good && s->detail;
@@ -86,9 +84,7 @@ static pl_status projective_create(const pl_model *model, pl_backend *backend, p
 static void begin(projective *s, const pl_stage *stage, const double *x)
 {
     const pl_backend_ops *ops = s->backend->ops;
-    ops->stage_rows(s->backend, stage, x, s->base_rows);
-    ops->get_free(s->backend, x, s->y);
-    ops->multiply(s->backend, s->y, s->rhs);
+    pl_global_begin(&s->global, stage, x);
     /* The phase reads what it overwrites, times 0: nothing of a failed solve may be in there. */
     for (int32_t g = 0; g < s->model->group_count; g++) {
         int64_t count = pl_group_values(&s->model->groups[g]);
@@ -108,18 +104,10 @@ static void project(projective *s, const pl_stage *stage, const double *x, pl_so
 /* x(k) = A^-1 b(k), and |x(k) - x(k-1)|_A out of the right-hand sides, as in admm.c. */
 static pl_status global_step(projective *s, double *x, pl_solve_result *out)
 {
-    const pl_backend_ops *ops = s->backend->ops;
     double start = pl_clock_ms();
-    pl_rows_swap(&s->rhs, &s->rhs_old);
-    pl_rows_swap(&s->y, &s->y_old);
-    ops->gather_global(s->backend, s->base_rows, s->rhs);
-    pl_status status = ops->solve(s->backend, s->rhs, s->y);
+    pl_status status = pl_global_step(&s->global, x, &out->decrement);
     if (status != PL_OK)
         return status;
-    double square = ops->dot_change(s->backend, s->y, s->y_old, s->rhs, s->rhs_old);
-    ops->set_free(s->backend, s->y, x);
-    /* Rounding may leave a tiny negative square at convergence; NaN must stay NaN. */
-    out->decrement = square < 0 ? 0 : sqrt(square);
     out->ms_global += pl_clock_ms() - start;
     return PL_OK;
 }
@@ -164,7 +152,7 @@ static pl_status projective_solve(pl_solver *solver, const pl_stage *stage, doub
     s->start_ms = pl_clock_ms();
     begin(s, stage, x);
     record(s, stage, x, gradient, 0, out);
-    double noise = ROUNDING * DBL_EPSILON * sqrt(ops->magnitude(s->backend, x)), bound = noise;
+    double noise = ROUNDING * ops->epsilon * sqrt(ops->magnitude(s->backend, x)), bound = noise;
     for (int64_t k = 1; k <= settings->iterations && !out->converged; k++) {
         project(s, stage, x, out);
         if (global_step(s, x, out) != PL_OK || !isfinite(out->decrement))

@@ -38,7 +38,8 @@ static double apart(const gpu_run *a, const gpu_run *b)
     return most;
 }
 
-static void compare(const char *what, const gpu_body *body, const pl_solver_settings *solver)
+static void compare_to(const char *what, const gpu_body *body, const pl_solver_settings *solver,
+                       double in_double, double in_single)
 {
     for (where on = ON_GPU_DOUBLE; on <= ON_GPU_SINGLE; on++) {
         gpu_run *cpu = gpu_run_open(ON_CPU, body, solver, 0.01, 1);
@@ -46,7 +47,8 @@ static void compare(const char *what, const gpu_body *body, const pl_solver_sett
         bool good = true;
         for (int k = 0; good && k < FRAMES; k++)
             good = gpu_run_frame(cpu) && gpu_run_frame(gpu);
-        double error = good ? apart(cpu, gpu) : NAN, bound = on == ON_GPU_SINGLE ? 1e-5 : 1e-11;
+        double error = good ? apart(cpu, gpu) : NAN,
+               bound = on == ON_GPU_SINGLE ? in_single : in_double;
         char name[96];
         snprintf(name, sizeof name, "%s, %s", what, on == ON_GPU_SINGLE ? "single" : "double");
         bool touches = !body->lands || (good && gpu->metrics.contacts > 0);
@@ -54,6 +56,11 @@ static void compare(const char *what, const gpu_body *body, const pl_solver_sett
         gpu_run_close(cpu);
         gpu_run_close(gpu);
     }
+}
+
+static void compare(const char *what, const gpu_body *body, const pl_solver_settings *solver)
+{
+    compare_to(what, body, solver, 1e-11, 1e-5);
 }
 
 static void compare_materials(void)
@@ -133,6 +140,36 @@ static void compare_methods(void)
     }
 }
 
+/* Methods that solve with the matrix do so by a factor on the CPU and by iterations on the GPU: what is
+ * compared is where many iterations end. */
+static void compare_minima(void)
+{
+    static const struct {
+        const char *name;
+        pl_method_kind method;
+        pl_material_kind model;
+        bool lands;
+    } rows[] = {
+        {"projective_dynamics, its minima", PL_METHOD_PROJECTIVE_DYNAMICS, PL_MATERIAL_ARAP, false},
+        {"admm, its minima", PL_METHOD_ADMM, PL_MATERIAL_NEO_HOOKEAN, false},
+        {"admm, a general prox", PL_METHOD_ADMM, PL_MATERIAL_STVK, false},
+        {"admm, held by a plane", PL_METHOD_ADMM, PL_MATERIAL_COROTATED, true},
+        {"quasi_newton, its minima", PL_METHOD_QUASI_NEWTON, PL_MATERIAL_COROTATED, false},
+    };
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+        gpu_body body = {.model = rows[k].model,
+                         .mesh = gpu_box(6, 3, 3),
+                         .young = 1e5,
+                         .poisson = 0.35,
+                         .turns = rows[k].lands ? 0 : 0.05,
+                         .pinned = true,
+                         .obstacle = PL_OBSTACLE_PLANE,
+                         .lands = rows[k].lands};
+        pl_solver_settings solver = gpu_solver(rows[k].method, 200);
+        compare_to(rows[k].name, &body, &solver, 1e-8, 3e-5);
+    }
+}
+
 static void compare_bits(void)
 {
     gpu_body body = {.mesh = gpu_helix(4, 60), .young = 1e7, .poisson = 0.4, .pinned = true};
@@ -165,6 +202,7 @@ int main(int argc, char **argv)
     compare_materials();
     compare_obstacles();
     compare_methods();
+    compare_minima();
     compare_bits();
     printf("%d passed, %d failed\n", passed, failed);
     return failed ? EXIT_FAILURE : EXIT_SUCCESS;

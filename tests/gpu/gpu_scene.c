@@ -82,6 +82,7 @@ pl_solver_settings gpu_solver(pl_method_kind method, int32_t iterations)
                                 .iterations = iterations,
                                 .weight_scale = 2,
                                 .relaxation = 1,
+                                .acceleration = PL_ACCELERATION_ANDERSON,
                                 .window = 8,
                                 .contact_stiffness = 10,
                                 .preconditioner = PL_PRECONDITIONER_JACOBI,

@@ -1,6 +1,7 @@
 #include "tests/support/strict_backend.h"
 
 #include "engine/backends/cpu/cpu.h"
+#include "engine/model/factors.h"
 
 #include <float.h>
 #include <stdio.h>
@@ -156,7 +157,11 @@ static pl_status strict_create(const pl_model *model, int32_t threads, pl_backen
     s->lists = calloc(LISTS, sizeof *s->lists);
     for (int k = 0; k < LISTS; k++)
         s->lists[k] = calloc((size_t)s->room, sizeof **s->lists);
-    pl_status status = pl_backend_cpu.create(model, threads, &s->cpu);
+    /* The models of devices have no factor; the CPU's work, which does it all, needs one. */
+    bool bare = model->A.n > 0 && !model->factor[0];
+    pl_status status = bare ? pl_factors_create((pl_model *)(uintptr_t)model) : PL_OK;
+    if (status == PL_OK)
+        status = pl_backend_cpu.create(model, threads, &s->cpu);
     if (status != PL_OK) {
         strict_destroy(&s->base);
         return status;

@@ -59,5 +59,7 @@ PL_THREAD void push_of(const pl_term_arguments *a, int64_t thread)
 }
 PL_KERNEL(contacts_push, push_of, pl_term_arguments)
 
-PL_TERM_KERNELS(contacts, "contact_springs", 1, 3, PL_NAMED(pl_device_contacts_freeze),
-                PL_NAMED(pl_device_contacts_push))
+PL_DESCENT_KERNELS(contacts)
+PL_TERM_TABLE(contacts, "contact_springs", 1, 3, false, PL_DESCENT_SLOTS(contacts),
+              PL_TERM_NAMED(contacts, freeze), PL_TERM_NAMED(contacts, push), NULL, NULL, NULL,
+              NULL, NULL)

@@ -2,6 +2,7 @@
 
 #include "engine/material_kind.h"
 #include "engine/model/contact_springs.h"
+#include "engine/model/contacts.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -101,8 +102,8 @@ void PL_NAMED(pl_device_model_destroy)(pl_device_model *m)
 /* clang-format off */
 #define KINDS(DO)                                                                                  \
     DO(tets_neo_hookean) DO(tets_corotated) DO(tets_arap) DO(tets_stretch)                         \
-    DO(link_2) DO(link_4) DO(link_5) DO(triangles) DO(hinges)                                      \
-    DO(contacts)
+    DO(link_2) DO(link_4) DO(link_5) DO(hard_link_2) DO(hard_link_4) DO(triangles) DO(hinges)      \
+    DO(triangle_limits) DO(tet_limits) DO(contacts) DO(obstacles)
 /* clang-format on */
 #define DO(kind) extern const pl_term_kernels PL_NAMED(pl_device_##kind);
 KINDS(DO)
@@ -116,7 +117,7 @@ static const pl_term_kernels *kernels_of(const pl_group *g)
 #undef DO
     };
     for (size_t k = 0; k < sizeof all / sizeof *all; k++)
-        if (!g->ops->hard && strcmp(g->ops->name, all[k]->name) == 0 &&
+        if (g->ops->hard == all[k]->hard && strcmp(g->ops->name, all[k]->name) == 0 &&
             g->ops->corners == all[k]->corners && g->ops->rows == all[k]->rows)
             return all[k];
     return NULL;
@@ -127,13 +128,10 @@ const char *PL_NAMED(pl_device_refuses)(const pl_model *model)
     if (model->contributions / 3 > INT32_MAX)
         return "the model has more elements than its 32-bit offsets reach";
     for (int32_t g = 0; g < model->group_count; g++) {
-        if (kernels_of(&model->groups[g]))
-            continue;
         if (model->groups[g].ops->dissipate)
             return "dissipation functions are not there on the GPU";
-        return "hard constraints (strain limits, inextensible ropes, obstacles that are "
-               "constraints) "
-               "are not there on the GPU";
+        if (!kernels_of(&model->groups[g]))
+            return "it has terms that are not there on the GPU";
     }
     return NULL;
 }
@@ -211,16 +209,28 @@ static pl_closed_mesh *take_solid(pl_device_model *m, const pl_closed_mesh *from
     return good ? take_bytes(m, &to, sizeof to) : NULL;
 }
 
+/* The shape in the device's memory, or NULL. */
+static pl_shape *take_shape(pl_device_model *m, const pl_shape *from)
+{
+    pl_shape shape = *from;
+    if (shape.solid)
+        shape.solid = take_solid(m, shape.solid);
+    return from->solid && !shape.solid ? NULL : take_bytes(m, &shape, sizeof shape);
+}
+
+static bool create_obstacle(pl_device_model *m, const pl_group *from, pl_term_arguments *to)
+{
+    const pl_contacts *k = from->data;
+    to->obstacle.shape = take_shape(m, k->shape);
+    to->obstacle.friction = k->friction;
+    return to->obstacle.shape != NULL;
+}
+
 static bool create_contacts(pl_device_model *m, const pl_group *from, pl_term_arguments *to)
 {
     const pl_contact_springs *s = from->data;
     size_t lanes = (size_t)(from->blocks * PL_BLOCK);
-    pl_shape shape = *s->law.shape;
-    if (shape.solid)
-        shape.solid = take_solid(m, shape.solid);
-    if (s->law.shape->solid && !shape.solid)
-        return false;
-    to->contact.shape = take_bytes(m, &shape, sizeof shape);
+    to->contact.shape = take_shape(m, s->law.shape);
     to->contact.friction = s->law.friction;
     to->contact.stiffness = take_bytes(m, s->law.stiffness, lanes * sizeof *s->law.stiffness);
     to->contact.anchors = take(m, lanes * sizeof *s->law.anchors);
@@ -232,6 +242,10 @@ static bool create_own(pl_device_model *m, const pl_group *from, pl_term_argumen
 {
     if (from->ops->push)
         return create_contacts(m, from, to);
+    if (from->ops->depth)
+        return create_obstacle(m, from, to);
+    if (from->ops->hard)
+        return create_terms(m, from, to);
     switch (from->ops->rows) {
     case 0:
         return create_hinges(m, from, to);

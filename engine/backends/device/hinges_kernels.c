@@ -56,4 +56,6 @@ PL_THREAD void measure_of(const pl_term_arguments *a, int64_t thread)
     a->stretch_out[thread] = a->inverted_out[thread] = 0;
 }
 
-PL_TERM_KERNELS(hinges, "hinges", 4, 0, NULL, NULL)
+PL_DESCENT_KERNELS(hinges)
+PL_TERM_TABLE(hinges, "hinges", 4, 0, false, PL_DESCENT_SLOTS(hinges), NULL, NULL, NULL, NULL, NULL,
+              NULL, NULL)

@@ -1,9 +1,10 @@
 /* The phases of a device's backend: launches of kernels, and sums brought to the host. */
 #include "engine/backends/device/phases.h"
 
-#include "engine/backends/device/device_model.h"
+#include "engine/backends/device/device_backend.h"
 #include "engine/backends/look.h"
 #include "engine/model/contact_springs.h"
+#include "engine/model/contacts.h"
 #include "engine/motion.h"
 
 #include <float.h>
@@ -11,29 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Columns of doubles that vertices may fill at a time. */
-enum { COLUMNS = 4 };
-
-typedef struct device {
-    pl_backend base;
-    pl_device_model model;
-    int32_t threads;                    /* of the host */
-    double *columns;                    /* [COLUMNS][vertices] */
-    double *partial, *last;             /* sums */
-    pl_number *scratch;                 /* positions */
-    double *host_x, *host_v, *host_out; /* positions, for what is done on the host */
-} device;
-
-static device *device_of(pl_backend *b)
-{
-    return (device *)b;
-}
-
-/* An address as callers have it, of whatever numbers. */
-static pl_number *numbers(const double *handle)
-{
-    return (pl_number *)(uintptr_t)handle;
-}
+typedef pl_device device;
+enum { COLUMNS = PL_DEVICE_COLUMNS };
+#define device_of pl_device_of
+#define numbers   pl_device_numbers
+#define add_up    PL_NAMED(pl_device_add_up)
+#define column_of pl_device_column
 
 /* ---- memory
  * ------------------------------------------------------------------------------------------- */
@@ -41,6 +25,7 @@ static pl_number *numbers(const double *handle)
 static void device_destroy(pl_backend *b)
 {
     device *d = device_of(b);
+    PL_NAMED(pl_device_splitting_destroy)(d);
     PL_NAMED(pl_device_model_destroy)(&d->model);
     pl_device_release(d->columns);
     pl_device_release(d->partial);
@@ -63,6 +48,9 @@ static pl_status device_create(const pl_model *model, int32_t threads, pl_backen
     d->threads = threads;
     size_t n = (size_t)model->vertices;
     pl_status status = PL_NAMED(pl_device_model_create)(model, &d->model);
+    d->first = model;
+    if (status == PL_OK)
+        status = PL_NAMED(pl_device_splitting_create)(d);
     d->columns = pl_device_alloc(COLUMNS * n * sizeof *d->columns);
     d->partial = pl_device_alloc(PL_SUMS_MAX * PL_SUM_WIDTH * sizeof *d->partial);
     d->last = pl_device_alloc(PL_SUMS_MAX * PL_SUM_LAST * sizeof *d->last);
@@ -116,8 +104,7 @@ static const double *shown(device *d, const double *x, double *to)
 /* ---- sums
  * -------------------------------------------------------------------------------------------- */
 
-/* out[k] = the k-th sum, in an order that depends on nothing. */
-static void add_up(device *d, const pl_summing *sum, int32_t count, double *out)
+void PL_NAMED(pl_device_add_up)(pl_device *d, const pl_summing *sum, int32_t count, double *out)
 {
     double last[PL_SUMS_MAX * PL_SUM_LAST];
     for (int32_t first = 0; first < count; first += PL_SUMS_MAX) {
@@ -140,11 +127,6 @@ static void add_up(device *d, const pl_summing *sum, int32_t count, double *out)
             out[first + k] = pl_device_error() ? NAN : total;
         }
     }
-}
-
-static pl_summing column_of(const device *d, int32_t column, int64_t count)
-{
-    return (pl_summing){.kind = PL_SUM_DOUBLES, .count = count, .a = d->columns + column * count};
 }
 
 /* ---- around a step
@@ -245,6 +227,10 @@ static void device_freeze(pl_backend *b, const pl_stage *stage)
             a.x = numbers(stage->x_start);
             a.x_pred = numbers(stage->x_pred);
             on->kernels->freeze(&a, on->threads);
+        } else if (group->ops->hard && group->ops->depth) {
+            const pl_contacts *k = group->data;
+            on->arguments.obstacle.start = pl_motion_pose(&k->motion, stage->time_start);
+            on->arguments.obstacle.end = pl_motion_pose(&k->motion, stage->time_end);
         } else if (on->arguments.terms.offset && group->ops->freeze) {
             /* What an obstacle's motion carries along: by the host's function, of times alone. */
             pl_stage times = {.time_start = stage->time_start, .time_end = stage->time_end};
@@ -259,8 +245,8 @@ static void device_freeze(pl_backend *b, const pl_stage *stage)
 /* ---- energies and gradients
  * ----------------------------------------------------------------------------- */
 
-/* Contributions of all terms at x, and their energies where wanted. */
-static void differentiate(device *d, const pl_number *x, bool energies)
+void PL_NAMED(pl_device_differentiate)(pl_device *d, const pl_number *x, double *const *u,
+                                       bool energies)
 {
     for (int32_t g = 0; g < d->base.model->group_count; g++) {
         const pl_device_group *on = &d->model.groups[g];
@@ -268,7 +254,19 @@ static void differentiate(device *d, const pl_number *x, bool energies)
         a.x = x;
         a.energy = energies ? d->model.energy + on->first : NULL;
         a.contributions = d->model.contributions;
-        on->kernels->energy_gradient(&a, on->threads);
+        if (on->kernels->energy_gradient) {
+            on->kernels->energy_gradient(&a, on->threads);
+            continue;
+        }
+        if (a.energy)
+            pl_device_clear(a.energy, (size_t)on->threads * sizeof *a.energy);
+        if (u) {
+            a.u = numbers(u[g]);
+            on->kernels->transpose(&a, on->threads);
+        } else {
+            pl_device_clear(a.contributions + a.group.contribution / 3,
+                            (size_t)(on->threads * on->kernels->corners) * sizeof *a.contributions);
+        }
     }
 }
 
@@ -315,7 +313,7 @@ static pl_trial_sums device_trial(pl_backend *b, const pl_stage *stage, const pl
         PL_NAMED(pl_device_move)(&a, b->model->free_vertices);
     }
     const pl_number *x = numbers(trial->x_new);
-    differentiate(d, x, true);
+    PL_NAMED(pl_device_differentiate)(d, x, NULL, true);
     gather(d, stage, x, numbers(trial->d), numbers(trial->gradient), numbers(trial->g), true);
     return sums_of(d);
 }
@@ -328,7 +326,7 @@ static pl_status device_trial_prepare(pl_backend *b)
 static double device_objective(pl_backend *b, const pl_stage *stage, const double *x)
 {
     device *d = device_of(b);
-    differentiate(d, numbers(x), true);
+    PL_NAMED(pl_device_differentiate)(d, numbers(x), NULL, true);
     gather(d, stage, numbers(x), NULL, d->scratch, NULL, true);
     return sums_of(d).objective;
 }
@@ -337,7 +335,7 @@ static double device_gradient(pl_backend *b, const pl_stage *stage, const double
                               double *const *u, double *gradient)
 {
     device *d = device_of(b);
-    differentiate(d, numbers(x), true);
+    PL_NAMED(pl_device_differentiate)(d, numbers(x), u, true);
     gather(d, stage, numbers(x), NULL, numbers(gradient), NULL, true);
     return sums_of(d).norm;
 }
@@ -537,7 +535,7 @@ static void device_chebyshev_run(pl_backend *b, const pl_stage *stage, const pl_
         a.contributions = d->model.contributions;
         a.x_pred = numbers(stage->x_pred);
         a.load = numbers(stage->load);
-        differentiate(d, a.x, false);
+        PL_NAMED(pl_device_differentiate)(d, a.x, NULL, false);
         PL_NAMED(pl_device_chebyshev)(&a, b->model->free_vertices);
     }
 }
@@ -609,11 +607,12 @@ static int64_t device_find_outside(pl_backend *b, const double *x)
     double *energy = malloc((size_t)(d->model.threads + 1) * sizeof *energy);
     if (!energy)
         return -1;
-    differentiate(d, numbers(x), true);
+    PL_NAMED(pl_device_differentiate)(d, numbers(x), NULL, true);
     PL_NAMED(pl_device_get_numbers)(energy, d->model.energy, d->model.threads);
     for (int32_t g = 0; g < b->model->group_count; g++) {
         const pl_group *group = &b->model->groups[g];
-        bool tets = group->ops->rows == 9, triangles = group->ops->rows == 6;
+        bool soft = !group->ops->hard, tets = soft && group->ops->rows == 9,
+             triangles = soft && group->ops->rows == 6;
         for (int64_t t = 0; (tets || triangles) && t < group->terms; t++) {
             int64_t element = tets ? ((const pl_tets *)group->data)->element[t]
                                    : b->model->tets + ((const pl_terms *)group->data)->element[t];
@@ -652,6 +651,21 @@ const pl_backend_ops PL_NAMED(pl_backend_device) = {
     .evaluate_loads = device_evaluate_loads,
     .farthest = device_farthest,
     .freeze = device_freeze,
+    .use_model = PL_NAMED(pl_device_use_model),
+    .reduce = PL_NAMED(pl_device_reduce),
+    .local_step = PL_NAMED(pl_device_local_step),
+    .contribute = PL_NAMED(pl_device_contribute),
+    .stage_rows = PL_NAMED(pl_device_start_rows),
+    .concavity = PL_NAMED(pl_device_concavity),
+    .scale_terms = PL_NAMED(pl_device_scale_terms),
+    .gather_global = PL_NAMED(pl_device_gather_global),
+    .dual_norm = PL_NAMED(pl_device_dual_norm),
+    .solve = PL_NAMED(pl_device_solve),
+    .solve_from = PL_NAMED(pl_device_solve_from),
+    .hard_force = PL_NAMED(pl_device_hard_force),
+    .anderson_prepare = PL_NAMED(pl_device_anderson_prepare),
+    .anderson_difference = PL_NAMED(pl_device_anderson_difference),
+    .anderson_combine = PL_NAMED(pl_device_anderson_combine),
     .set_free = device_set_free,
     .get_free = device_get_free,
     .dot_change = device_dot_change,

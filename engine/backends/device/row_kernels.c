@@ -4,6 +4,8 @@
 #endif
 #include "engine/backends/device/row_kernels.h"
 
+#include "engine/backends/device/gather_kernels.h"
+
 /* ---- around a step
  * -------------------------------------------------------------------------------------- */
 
@@ -61,21 +63,6 @@ PL_THREAD void move(const pl_move_arguments *a, int64_t i)
         if (!(a->vertices.held[v] >> k & 1))
             a->x_new[3 * v + k] =
                 (pl_number)(a->x[3 * v + k] + a->alpha * a->d[k * a->vertices.free + i]);
-}
-
-PL_THREAD void gather(const pl_device_vertices *m, const pl_number4 *contributions, int64_t v,
-                      pl_number f[3])
-{
-    pl_number x = 0, y = 0, z = 0;
-    for (int32_t k = m->start[v]; k < m->start[v + 1]; k++) {
-        const pl_number4 from = contributions[m->slot[k]];
-        x += from.x;
-        y += from.y;
-        z += from.z;
-    }
-    f[0] = x;
-    f[1] = y;
-    f[2] = z;
 }
 
 PL_THREAD void gradient(const pl_gradient_arguments *a, int64_t v)
@@ -208,6 +195,8 @@ PL_THREAD double summand(const pl_device_vertices *m, const pl_summing *s, int64
     switch (s->kind) {
     case PL_SUM_DOUBLES:
         return ((const double *)s->a)[i];
+    case PL_SUM_THIRD:
+        return ((const double *)s->a)[3 * i];
     case PL_SUM_NUMBERS:
     case PL_SUM_LARGEST:
         return a[i];

@@ -140,6 +140,7 @@ typedef struct pl_combine_arguments {
 enum { PL_SUM_WIDTH = 8192, PL_SUM_LAST = 32, PL_SUMS_MAX = 32 };
 typedef enum pl_sum_kind {
     PL_SUM_DOUBLES, /* a: doubles */
+    PL_SUM_THIRD,   /* a: doubles, of which every third */
     PL_SUM_NUMBERS,
     PL_SUM_LARGEST,    /* not a sum: the largest of numbers, and of 0 */
     PL_SUM_DOT,        /* a b */

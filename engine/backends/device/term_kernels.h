@@ -5,9 +5,17 @@
 
 #include "engine/backends/device/device.h"
 #include "engine/model/contact_law.h"
+#include "engine/model/contact_projection.h"
 #include "engine/model/hinge_law.h"
 #include "engine/model/terms.h"
 #include "engine/model/tets.h"
+
+/* Of an obstacle that is a constraint. */
+typedef struct pl_device_obstacle {
+    const pl_shape *shape;
+    double friction;
+    pl_pose start, end; /* at the stage's ends */
+} pl_device_obstacle;
 
 /* A group whose arrays are the device's, and what a kernel reads and writes. */
 typedef struct pl_term_arguments {
@@ -23,34 +31,57 @@ typedef struct pl_term_arguments {
     pl_number4 *contributions;
     pl_number *stretch_out, *inverted_out; /* measure's, [blocks][PL_BLOCK] */
     double *columns;                       /* push's, [4][terms]: force, and whether there is any */
+    pl_device_obstacle obstacle;           /* of vertices that one holds out */
+    pl_admm_local local;                   /* local's, but for x; sums by thread */
+    const pl_number *u, *z;                /* contribute's; u: transpose's; z: concavity's */
+    pl_number *values;                     /* reduce's, [block][rows][PL_BLOCK]; concavity's,
+                                              [block][PL_BLOCK] */
 } pl_term_arguments;
 
-/* The kernels of a kind of groups; all but the last two are there. */
+typedef void pl_term_launch(const pl_term_arguments *arguments, int64_t threads);
+
+/* The kernels of a kind of groups, group.h's slots. Those that a kind lacks are NULL: descent of what is
+ * hard, splitting of what has no prox. */
 typedef struct pl_term_kernels {
     const char *name; /* what the CPU's table of the kind is called */
     int32_t corners, rows;
-    void (*energy_gradient)(const pl_term_arguments *arguments, int64_t threads);
-    void (*hessian_diagonal)(const pl_term_arguments *arguments, int64_t threads);
-    void (*measure)(const pl_term_arguments *arguments, int64_t threads);
-    void (*freeze)(const pl_term_arguments *arguments,
-                   int64_t threads); /* x: where the step began */
-    void (*push)(const pl_term_arguments *arguments, int64_t terms);
+    bool hard;
+    pl_term_launch *energy_gradient, *hessian_diagonal;
+    pl_term_launch *measure;
+    pl_term_launch *freeze; /* x: where the step began */
+    pl_term_launch *push;   /* a thread a term */
+    pl_term_launch *reduce, *local, *contribute, *transpose;
+    pl_term_launch *concavity;
 } pl_term_kernels;
 
-/* One kind's functions and its table, pl_device_<kind>_<precision>. */
-#define PL_TERM_KERNELS(kind, its_name, its_corners, its_rows, its_freeze, its_push)               \
+/* One kind's functions, and its table pl_device_<kind>_<precision> of what follows after its sizes. */
+#define PL_TERM_TABLE(kind, its_name, its_corners, its_rows, ...)                                  \
+    PL_C extern const pl_term_kernels PL_NAMED(pl_device_##kind);                                  \
+    const pl_term_kernels PL_NAMED(pl_device_##kind) = {its_name, its_corners, its_rows,           \
+                                                        __VA_ARGS__};
+#define PL_TERM_NAMED(kind, verb) PL_NAMED(pl_device_##kind##_##verb)
+
+#define PL_DESCENT_KERNELS(kind)                                                                   \
     PL_KERNEL(kind##_energy_gradient, energy_gradient_of, pl_term_arguments)                       \
     PL_KERNEL(kind##_hessian_diagonal, hessian_diagonal_of, pl_term_arguments)                     \
-    PL_KERNEL(kind##_measure, measure_of, pl_term_arguments)                                       \
-    PL_C extern const pl_term_kernels PL_NAMED(pl_device_##kind);                                  \
-    const pl_term_kernels PL_NAMED(pl_device_##kind) = {                                           \
-        its_name,                                                                                  \
-        its_corners,                                                                               \
-        its_rows,                                                                                  \
-        PL_NAMED(pl_device_##kind##_energy_gradient),                                              \
-        PL_NAMED(pl_device_##kind##_hessian_diagonal),                                             \
-        PL_NAMED(pl_device_##kind##_measure),                                                      \
-        its_freeze,                                                                                \
-        its_push};
+    PL_KERNEL(kind##_measure, measure_of, pl_term_arguments)
+#define PL_SPLITTING_KERNELS(kind)                                                                 \
+    PL_KERNEL(kind##_reduce, reduce_of, pl_term_arguments)                                         \
+    PL_KERNEL(kind##_local, local_of, pl_term_arguments)                                           \
+    PL_KERNEL(kind##_contribute, contribute_of, pl_term_arguments)                                 \
+    PL_KERNEL(kind##_transpose, transpose_of, pl_term_arguments)
+#define PL_DESCENT_SLOTS(kind)                                                                     \
+    PL_TERM_NAMED(kind, energy_gradient)                                                           \
+    , PL_TERM_NAMED(kind, hessian_diagonal), PL_TERM_NAMED(kind, measure)
+#define PL_SPLITTING_SLOTS(kind)                                                                   \
+    PL_TERM_NAMED(kind, reduce)                                                                    \
+    , PL_TERM_NAMED(kind, local), PL_TERM_NAMED(kind, contribute), PL_TERM_NAMED(kind, transpose)
+
+/* A kind with an energy and a prox; it may keep something over a stage, and say how concave it is. */
+#define PL_TERM_KERNELS(kind, its_name, its_corners, its_rows, its_freeze, its_concavity)          \
+    PL_DESCENT_KERNELS(kind)                                                                       \
+    PL_SPLITTING_KERNELS(kind)                                                                     \
+    PL_TERM_TABLE(kind, its_name, its_corners, its_rows, false, PL_DESCENT_SLOTS(kind),            \
+                  its_freeze, NULL, PL_SPLITTING_SLOTS(kind), its_concavity)
 
 #endif

@@ -2,7 +2,8 @@
  * terms_kernels.h, after the group's template, with
  *
  *   placed                        the group as a thread sees it
- *   term_energy, term_gradient, term_energy_gradient, term_hessian_diagonal: the template's
+ *   term_energy, term_gradient, term_energy_gradient, term_hessian_diagonal, term_reduce,
+ *   term_admm_local, term_admm_contribute, term_transpose: the template's
  *   place_own(a, lane, at)        at's own arrays, moved to the lane
  *   measure_own(a, at, s, turned) the largest stretch, and whether the element is inverted
  */
@@ -24,6 +25,52 @@ PL_THREAD pl_number *contributions_of(const pl_term_arguments *a, const placed *
     return (pl_number *)(a->contributions + at->lane);
 }
 
+/* ---- splitting
+ * -------------------------------------------------------------------------------------- */
+
+PL_THREAD void reduce_of(const pl_term_arguments *a, int64_t thread)
+{
+    placed at;
+    place(a, thread, &at);
+    term_reduce(&at.group, a->x, a->values + at.lane, at.block, at.block + 1);
+}
+
+PL_THREAD void local_of(const pl_term_arguments *a, int64_t thread)
+{
+    placed at;
+    place(a, thread, &at);
+    const pl_stage none = {0};
+    pl_admm_local l = a->local;
+    l.x = a->x;
+    l.u += at.lane;
+    l.z += at.lane;
+    l.u_old += at.lane;
+    l.z_old += at.lane;
+    l.sums += at.lane;
+    l.to_global = contributions_of(a, &at);
+    l.dual = l.dual ? (pl_number *)((pl_number4 *)l.dual + at.lane) : NULL;
+    term_admm_local(&at.group, &none, &l, at.block, at.block + 1);
+}
+
+PL_THREAD void contribute_of(const pl_term_arguments *a, int64_t thread)
+{
+    placed at;
+    place(a, thread, &at);
+    term_admm_contribute(&at.group, a->u + at.lane, a->z + at.lane, contributions_of(a, &at),
+                         at.block, at.block + 1);
+}
+
+PL_THREAD void transpose_of(const pl_term_arguments *a, int64_t thread)
+{
+    placed at;
+    place(a, thread, &at);
+    term_transpose(&at.group, a->u + at.lane, contributions_of(a, &at), at.block, at.block + 1);
+}
+
+/* ---- descent
+ * ---------------------------------------------------------------------------------------- */
+
+#ifndef LAW_HARD
 PL_THREAD void energy_gradient_of(const pl_term_arguments *a, int64_t thread)
 {
     placed at;
@@ -54,3 +101,4 @@ PL_THREAD void measure_of(const pl_term_arguments *a, int64_t thread)
     a->stretch_out[thread] = stretch;
     a->inverted_out[thread] = inverted;
 }
+#endif

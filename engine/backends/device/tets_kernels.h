@@ -7,6 +7,10 @@ typedef pl_tets_placed placed;
 #define term_gradient         tets_gradient
 #define term_energy_gradient  tets_energy_gradient
 #define term_hessian_diagonal tets_hessian_diagonal
+#define term_reduce           tets_reduce
+#define term_admm_local       tets_admm_local
+#define term_admm_contribute  tets_admm_contribute
+#define term_transpose        tets_transpose
 
 PL_THREAD void place_own(const pl_term_arguments *a, int64_t lane, placed *at)
 {
@@ -32,3 +36,6 @@ PL_THREAD void measure_own(const pl_term_arguments *a, const placed *at, pl_real
 }
 
 #include "engine/backends/device/term_threads.h"
+
+/* tets_stretch_kernels.c: of any material, from its constants. */
+PL_C void PL_NAMED(pl_device_tets_concavity)(const pl_term_arguments *arguments, int64_t threads);

@@ -6,4 +6,4 @@
 
 #include "engine/backends/device/tets_kernels.h"
 
-PL_TERM_KERNELS(tets_neo_hookean, "neo_hookean", 4, 9, NULL, NULL)
+PL_TERM_KERNELS(tets_neo_hookean, "neo_hookean", 4, 9, NULL, PL_NAMED(pl_device_tets_concavity))

@@ -1,0 +1,349 @@
+/* The phases of methods with the constant matrix: local steps by term, global steps by matrix.h. */
+#include "engine/backends/device/device_backend.h"
+#include "engine/backends/device/splitting_kernels.h"
+#include "engine/clock.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static pl_number4 *take4(int64_t count)
+{
+    return pl_device_alloc((size_t)(count > 0 ? count : 1) * sizeof(pl_number4));
+}
+
+pl_status PL_NAMED(pl_device_splitting_create)(pl_device *d)
+{
+    const pl_model *m = d->base.model;
+    d->first = m;
+    for (int32_t g = 0; g < m->group_count; g++)
+        d->with_hard = d->with_hard || m->groups[g].ops->hard;
+    if (m->A.n == 0)
+        return PL_OK;
+    pl_status status = PL_NAMED(pl_device_system_create)(m, &d->system);
+    pl_number4 **vectors[] = {&d->iterate.x, &d->iterate.r, &d->iterate.r0, &d->iterate.d[0],
+                              &d->iterate.d[1]};
+    bool good = true;
+    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
+        *vectors[i] = take4(m->free_vertices);
+        good = good && *vectors[i];
+    }
+    d->weight = calloc((size_t)m->group_count + 1, sizeof *d->weight);
+    d->sums = pl_device_alloc((size_t)(d->model.threads + 1) * sizeof *d->sums);
+    if (m->solver.method == PL_METHOD_ADMM)
+        good = (d->dual = take4(m->contributions / 3)) && good;
+    return status == PL_OK && !(good && d->weight && d->sums) ? PL_NO_MEMORY : status;
+}
+
+/* Back to the weights that the model was made with. */
+static void drop_other(pl_device *d)
+{
+    for (int32_t g = 0; d->weight && g < d->first->group_count; g++) {
+        if (!d->weight[g])
+            continue;
+        pl_device_release(d->model.groups[g].arguments.group.weight);
+        d->model.groups[g].arguments.group.weight = d->weight[g];
+        d->weight[g] = NULL;
+    }
+    if (d->diagonal)
+        d->model.vertices.diagonal = d->diagonal;
+    d->diagonal = NULL;
+    PL_NAMED(pl_device_system_destroy)(&d->other);
+}
+
+void PL_NAMED(pl_device_splitting_destroy)(pl_device *d)
+{
+    drop_other(d);
+    PL_NAMED(pl_device_system_destroy)(&d->system);
+    void *const memory[] = {d->iterate.x,    d->iterate.r, d->iterate.r0, d->iterate.d[0],
+                            d->iterate.d[1], d->dual,      d->sums,       d->products};
+    for (size_t i = 0; i < sizeof memory / sizeof *memory; i++)
+        pl_device_release(memory[i]);
+    free(d->weight);
+}
+
+pl_status PL_NAMED(pl_device_use_model)(pl_backend *b, const pl_model *model)
+{
+    pl_device *d = pl_device_of(b);
+    size_t groups = (size_t)model->group_count;
+    pl_device_system system = {0};
+    pl_number **weight = calloc(groups + 1, sizeof *weight);
+    bool back = model == d->first;
+    pl_status status = back || weight ? PL_OK : PL_NO_MEMORY;
+    if (!back && status == PL_OK)
+        status = PL_NAMED(pl_device_system_create)(model, &system);
+    for (size_t g = 0; !back && status == PL_OK && g < groups; g++) {
+        const pl_group *group = &model->groups[g];
+        int64_t count = group->blocks * PL_BLOCK;
+        if (group->weight == d->first->groups[g].weight)
+            continue;
+        weight[g] = pl_device_alloc((size_t)count * sizeof *weight[g]);
+        if (weight[g])
+            PL_NAMED(pl_device_put_numbers)(weight[g], (const double *)group->weight, count);
+        status = weight[g] ? PL_OK : PL_NO_MEMORY;
+    }
+    if (status == PL_OK) {
+        drop_other(d);
+        b->model = model;
+    } else {
+        PL_NAMED(pl_device_system_destroy)(&system);
+    }
+    for (size_t g = 0; weight && g < groups; g++) {
+        if (status != PL_OK) {
+            pl_device_release(weight[g]);
+        } else if (weight[g]) {
+            d->weight[g] = d->model.groups[g].arguments.group.weight;
+            d->model.groups[g].arguments.group.weight = weight[g];
+        }
+    }
+    if (status == PL_OK && !back) {
+        d->other = system;
+        d->diagonal = d->system.diagonal;
+        d->model.vertices.diagonal = system.diagonal;
+    }
+    free(weight);
+    return status;
+}
+
+/* ---- local steps
+ * ------------------------------------------------------------------------------------- */
+
+void PL_NAMED(pl_device_reduce)(pl_backend *b, const double *x, double *const *z)
+{
+    pl_device *d = pl_device_of(b);
+    for (int32_t g = 0; g < b->model->group_count; g++) {
+        const pl_device_group *on = &d->model.groups[g];
+        pl_term_arguments a = on->arguments;
+        a.x = pl_device_numbers(x);
+        a.values = pl_device_numbers(z[g]);
+        on->kernels->reduce(&a, on->threads);
+    }
+}
+
+static pl_local_sums add_local_sums(pl_device *d)
+{
+    double total[3];
+    pl_summing sums[3];
+    for (int k = 0; k < 3; k++)
+        sums[k] = (pl_summing){.kind = PL_SUM_THIRD,
+                               .count = d->model.threads,
+                               .a = (const double *)(uintptr_t)d->sums + k};
+    PL_NAMED(pl_device_add_up)(d, sums, 3, total);
+    return (pl_local_sums){
+        .primal = sqrt(total[0]), .change = sqrt(total[1]), .size = sqrt(total[2])};
+}
+
+/* Launches follow each other without the host's knowing when one ends: all of the time is the elements'. */
+pl_local_sums PL_NAMED(pl_device_local_step)(pl_backend *b, const pl_stage *stage,
+                                             const pl_local_step *step)
+{
+    pl_device *d = pl_device_of(b);
+    double start = pl_clock_ms();
+    pl_local_sums sums = {0};
+    for (int32_t g = 0; g < b->model->group_count; g++) {
+        const pl_device_group *on = &d->model.groups[g];
+        pl_term_arguments a = on->arguments;
+        a.x = pl_device_numbers(step->x);
+        a.x_pred = pl_device_numbers(stage->x_start);
+        a.contributions = d->model.contributions;
+        a.local = (pl_admm_local){.u = pl_device_numbers(step->u[g]),
+                                  .z = pl_device_numbers(step->z[g]),
+                                  .u_old = pl_device_numbers(step->u_old[g]),
+                                  .z_old = pl_device_numbers(step->z_old[g]),
+                                  .beta = step->beta,
+                                  .beta_next = step->beta_next,
+                                  .relaxation = step->relaxation,
+                                  .dual = step->want_dual ? (pl_number *)d->dual : NULL,
+                                  .sums = d->sums + on->first};
+        on->kernels->local(&a, on->threads);
+    }
+    if (step->want_sums)
+        sums = add_local_sums(d);
+    sums.ms_elastic = pl_clock_ms() - start;
+    return sums;
+}
+
+void PL_NAMED(pl_device_contribute)(pl_backend *b, double *const *u, double *const *z)
+{
+    pl_device *d = pl_device_of(b);
+    for (int32_t g = 0; g < b->model->group_count; g++) {
+        const pl_device_group *on = &d->model.groups[g];
+        pl_term_arguments a = on->arguments;
+        a.u = pl_device_numbers(u[g]);
+        a.z = pl_device_numbers(z[g]);
+        a.contributions = d->model.contributions;
+        on->kernels->contribute(&a, on->threads);
+    }
+}
+
+void PL_NAMED(pl_device_concavity)(pl_backend *b, int32_t group, const double *z, double *out)
+{
+    pl_device *d = pl_device_of(b);
+    const pl_device_group *on = &d->model.groups[group];
+    pl_term_arguments a = on->arguments;
+    a.z = pl_device_numbers(z);
+    a.values = d->model.energy + on->first;
+    on->kernels->concavity(&a, on->threads);
+    PL_NAMED(pl_device_get_numbers)(out, a.values, on->threads);
+}
+
+void PL_NAMED(pl_device_scale_terms)(pl_backend *b, int32_t group, const double *factor,
+                                     double *values)
+{
+    pl_device *d = pl_device_of(b);
+    const pl_device_group *on = &d->model.groups[group];
+    const pl_group *g = &b->model->groups[group];
+    pl_number *factors = d->model.energy + on->first;
+    PL_NAMED(pl_device_put_numbers)(factors, factor, on->threads);
+    pl_scale_terms_arguments a = {g->ops->rows, factors, pl_device_numbers(values)};
+    PL_NAMED(pl_device_scale_terms_kernel)(&a, pl_group_values(g));
+}
+
+int64_t PL_NAMED(pl_device_hard_force)(pl_backend *b, int32_t group, const double *u,
+                                       double force[3])
+{
+    pl_device *d = pl_device_of(b);
+    const pl_device_group *on = &d->model.groups[group];
+    int64_t terms = b->model->groups[group].terms;
+    pl_term_arguments a = on->arguments;
+    a.u = pl_device_numbers(u);
+    a.columns = d->columns;
+    on->kernels->push(&a, terms);
+    pl_summing sums[4];
+    double total[4];
+    for (int k = 0; k < 4; k++)
+        sums[k] = pl_device_column(d, k, terms);
+    PL_NAMED(pl_device_add_up)(d, sums, 4, total);
+    memcpy(force, total, 3 * sizeof *force);
+    return isfinite(total[3]) ? (int64_t)total[3] : 0;
+}
+
+/* ---- global steps
+ * ------------------------------------------------------------------------------------ */
+
+static const pl_device_system *system_of(const pl_device *d)
+{
+    return d->other.diagonal ? &d->other : &d->system;
+}
+
+void PL_NAMED(pl_device_start_rows)(pl_backend *b, const pl_stage *stage, const double *x,
+                                    double *rows)
+{
+    pl_device *d = pl_device_of(b);
+    pl_stage_rows_arguments a = {.vertices = d->model.vertices,
+                                 .matrix = system_of(d)->matrix,
+                                 .inertia = stage->inertia,
+                                 .x = pl_device_numbers(x),
+                                 .x_pred = pl_device_numbers(stage->x_pred),
+                                 .load = pl_device_numbers(stage->load),
+                                 .rows = pl_device_numbers(rows)};
+    PL_NAMED(pl_device_stage_rows)(&a, b->model->free_vertices);
+}
+
+void PL_NAMED(pl_device_gather_global)(pl_backend *b, const double *base, double *rows)
+{
+    pl_device *d = pl_device_of(b);
+    pl_gather_rows_arguments a = {.vertices = d->model.vertices,
+                                  .contributions = d->model.contributions,
+                                  .base = pl_device_numbers(base),
+                                  .rows = pl_device_numbers(rows)};
+    PL_NAMED(pl_device_gather_rows)(&a, b->model->free_vertices);
+}
+
+double PL_NAMED(pl_device_dual_norm)(pl_backend *b)
+{
+    pl_device *d = pl_device_of(b);
+    pl_gather_square_arguments a = {
+        .vertices = d->model.vertices, .contributions = d->dual, .columns = d->columns};
+    PL_NAMED(pl_device_gather_square)(&a, b->model->free_vertices);
+    const pl_summing sum = pl_device_column(d, 0, b->model->free_vertices);
+    double total;
+    PL_NAMED(pl_device_add_up)(d, &sum, 1, &total);
+    return sqrt(total);
+}
+
+pl_status PL_NAMED(pl_device_solve)(pl_backend *b, const double *rhs, double *rows)
+{
+    pl_device *d = pl_device_of(b);
+    PL_NAMED(pl_device_system_solve)
+    (system_of(d), &d->model.vertices, &d->iterate, pl_device_numbers(rhs), NULL,
+     pl_device_numbers(rows), NULL);
+    return PL_OK;
+}
+
+pl_status PL_NAMED(pl_device_solve_from)(pl_backend *b, const double *rhs, const double *from,
+                                         double *rows, double *square)
+{
+    pl_device *d = pl_device_of(b);
+    PL_NAMED(pl_device_system_solve)
+    (system_of(d), &d->model.vertices, &d->iterate, pl_device_numbers(rhs), pl_device_numbers(from),
+     pl_device_numbers(rows), d->columns);
+    const pl_summing sum = pl_device_column(d, 0, b->model->free_vertices);
+    PL_NAMED(pl_device_add_up)(d, &sum, 1, square);
+    return PL_OK;
+}
+
+/* ---- Anderson's acceleration
+ * --------------------------------------------------------------------------------- */
+
+pl_status PL_NAMED(pl_device_anderson_prepare)(pl_backend *b)
+{
+    pl_device *d = pl_device_of(b);
+    size_t count = (size_t)(2 * PL_ANDERSON_MAX + 1) * (size_t)d->model.threads + 1;
+    d->products = pl_device_alloc(count * sizeof *d->products);
+    return d->products ? PL_OK : PL_NO_MEMORY;
+}
+
+static pl_anderson_arguments part_of(const pl_device *d, const pl_anderson *from, int32_t g)
+{
+    const pl_device_group *on = &d->model.groups[g];
+    pl_anderson_arguments a = {.weight = on->arguments.group.weight,
+                               .rows = d->base.model->groups[g].ops->rows,
+                               .count = from->count,
+                               .relaxation = from->relaxation,
+                               .u = pl_device_numbers(from->u[g]),
+                               .z = pl_device_numbers(from->z[g]),
+                               .r_old = pl_device_numbers(from->r_old[g]),
+                               .r = pl_device_numbers(from->r[g]),
+                               .g = pl_device_numbers(from->g[g]),
+                               .products = d->products + on->first,
+                               .stride = d->model.threads};
+    for (int32_t j = 0; j < from->count; j++) {
+        a.dr[j] = (float *)from->dr[j][g];
+        a.dg[j] = (float *)from->dg[j][g];
+    }
+    return a;
+}
+
+double PL_NAMED(pl_device_anderson_difference)(pl_backend *b, const pl_anderson *from)
+{
+    pl_device *d = pl_device_of(b);
+    int32_t width = 2 * from->count + 1;
+    b->ops->reduce(b, from->x, from->r);
+    for (int32_t g = 0; g < b->model->group_count; g++) {
+        pl_anderson_arguments a = part_of(d, from, g);
+        PL_NAMED(pl_device_anderson_difference_kernel)(&a, d->model.groups[g].threads);
+    }
+    pl_summing sums[2 * PL_ANDERSON_MAX + 1];
+    double total[2 * PL_ANDERSON_MAX + 1];
+    for (int32_t j = 0; j < width; j++)
+        sums[j] = (pl_summing){.kind = PL_SUM_DOUBLES,
+                               .count = d->model.threads,
+                               .a = d->products + j * d->model.threads};
+    PL_NAMED(pl_device_add_up)(d, sums, width, total);
+    memcpy(from->dot_dr, total, (size_t)from->count * sizeof *total);
+    memcpy(from->dot_r, total + from->count, (size_t)from->count * sizeof *total);
+    return sqrt(total[width - 1]);
+}
+
+void PL_NAMED(pl_device_anderson_combine)(pl_backend *b, const pl_anderson *from,
+                                          const double *gamma)
+{
+    pl_device *d = pl_device_of(b);
+    for (int32_t g = 0; g < b->model->group_count; g++) {
+        pl_anderson_arguments a = part_of(d, from, g);
+        if (from->count > 0)
+            memcpy(a.gamma, gamma, (size_t)from->count * sizeof *gamma);
+        PL_NAMED(pl_device_anderson_combine_kernel)(&a, pl_group_values(&b->model->groups[g]));
+    }
+}

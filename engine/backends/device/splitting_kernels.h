@@ -1,0 +1,47 @@
+/* splitting_kernels.h - kernels over values of a group, whatever kind it is of. */
+#ifndef PLIANT_ENGINE_BACKENDS_DEVICE_SPLITTING_KERNELS_H
+#define PLIANT_ENGINE_BACKENDS_DEVICE_SPLITTING_KERNELS_H
+
+#include "engine/backends/device/device.h"
+#include "engine/backends/histories.h"
+#include "engine/model/group.h"
+
+/* Each term's rows times its factor, [block][PL_BLOCK]. A thread a value. */
+typedef struct pl_scale_terms_arguments {
+    int32_t rows;
+    const pl_number *factor;
+    pl_number *values;
+} pl_scale_terms_arguments;
+
+/* Anderson's phases (backend.h) of a group: `difference` a thread a term, padding too; `combine` a thread a
+ * value. Differences are of single precision, as the CPU's. */
+typedef struct pl_anderson_arguments {
+    const pl_number *weight; /* [block][PL_BLOCK] */
+    int32_t rows, count;
+    double relaxation;
+    pl_number *u;
+    const pl_number *z, *r_old;
+    pl_number *r; /* in: D x */
+    pl_number *g;
+    float *dr[PL_ANDERSON_MAX], *dg[PL_ANDERSON_MAX];
+    double gamma[PL_ANDERSON_MAX];
+    /* [2 count + 1][stride], at the group's first thread: of the new dr with each, of r with each, of r. */
+    double *products;
+    int64_t stride;
+} pl_anderson_arguments;
+
+/* clang-format off */
+#define PL_SPLITTING_ROW_KERNELS(DO)                                                               \
+    DO(scale_terms, pl_scale_terms_arguments)                                                      \
+    DO(anderson_difference, pl_anderson_arguments)                                                 \
+    DO(anderson_combine, pl_anderson_arguments)
+/* clang-format on */
+
+#ifndef PL_SPLITTING_KERNELS_ARE_HERE
+#define DO(name, type)                                                                             \
+    void PL_NAMED(pl_device_##name##_kernel)(const type *arguments, int64_t threads);
+PL_SPLITTING_ROW_KERNELS(DO)
+#undef DO
+#endif
+
+#endif

@@ -1,0 +1,12 @@
+/* Strain limits of triangles, for devices. */
+#define LAW_HARD
+#define TERMS_NAME "strain limits"
+#define CORNERS    3
+#define COLUMNS    2
+#include "engine/model/triangle_limit_law.h"
+#include "engine/model/terms_template.h"
+
+#include "engine/backends/device/terms_kernels.h"
+
+PL_SPLITTING_KERNELS(triangle_limits)
+PL_HARD_TABLE(triangle_limits, triangle_limits, TERMS_NAME, CORNERS, ROWS)

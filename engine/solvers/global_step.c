@@ -1,0 +1,53 @@
+#include "engine/solvers/global_step.h"
+
+#include "engine/solvers/arrays.h"
+
+#include <math.h>
+
+bool pl_global_init(const pl_model *model, pl_backend *backend, pl_global *g)
+{
+    double **rows[] = {&g->base, &g->rhs, &g->rhs_old, &g->y, &g->y_old};
+    g->backend = backend;
+    return pl_rows_create(model, backend, rows, sizeof rows / sizeof *rows);
+}
+
+void pl_global_clear(pl_global *g)
+{
+    double *rows[] = {g->base, g->rhs, g->rhs_old, g->y, g->y_old};
+    if (g->backend)
+        pl_rows_release(g->backend, rows, sizeof rows / sizeof *rows);
+}
+
+void pl_global_begin(pl_global *g, const pl_stage *stage, const double *x)
+{
+    g->backend->ops->get_free(g->backend, x, g->y);
+    pl_global_go_on(g, stage, x);
+}
+
+void pl_global_go_on(pl_global *g, const pl_stage *stage, const double *x)
+{
+    const pl_backend_ops *ops = g->backend->ops;
+    ops->stage_rows(g->backend, stage, x, g->base);
+    if (!ops->solve_from)
+        ops->multiply(g->backend, g->y, g->rhs);
+}
+
+pl_status pl_global_step(pl_global *g, double *x, double *length)
+{
+    const pl_backend_ops *ops = g->backend->ops;
+    double square = 0;
+    pl_rows_swap(&g->rhs, &g->rhs_old);
+    pl_rows_swap(&g->y, &g->y_old);
+    ops->gather_global(g->backend, g->base, g->rhs);
+    pl_status status = ops->solve_from
+                           ? ops->solve_from(g->backend, g->rhs, g->y_old, g->y, &square)
+                           : ops->solve(g->backend, g->rhs, g->y);
+    if (status != PL_OK)
+        return status;
+    if (!ops->solve_from)
+        square = ops->dot_change(g->backend, g->y, g->y_old, g->rhs, g->rhs_old);
+    ops->set_free(g->backend, g->y, x);
+    /* Rounding may leave a tiny negative square at convergence; NaN must stay NaN. */
+    *length = square < 0 ? 0 : sqrt(square);
+    return PL_OK;
+}

@@ -1,0 +1,271 @@
+/* Methods with the constant matrix on the backend for devices, its kernels run on the host: the minima are
+ * Newton's, and what ADMM holds by constraints it holds there as on the CPU. The device solves by iterations
+ * and not by a factor, so that what is compared is where methods end. */
+#include "engine/backends/device/device.h"
+#include "engine/backends/device/phases.h"
+#include "engine/state.h"
+#include "tests/support/scene_run.h"
+#include "tests/support/suite.h"
+
+#include <check.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef enum precision { HOST, DOUBLE, SINGLE } precision;
+
+static void choose(precision p)
+{
+    if (p == HOST)
+        pl_run_on_host();
+    else
+        setenv("PLIANT_TEST_BACKEND", p == SINGLE ? "emulated-single" : "emulated", 1);
+}
+
+static double farthest(pl_run *a, pl_run *b)
+{
+    double most = 0;
+    for (int64_t i = 0; i < 3 * pl_run_vertices(a); i++)
+        most = fmax(most, fabs(pl_run_x(a)[i] - pl_run_x(b)[i]));
+    return most;
+}
+
+/* ---- the minimum
+ * ----------------------------------------------------------------------------------------- */
+
+/* e of the first step at positions of the host's, in double, by the CPU. */
+static double objective_at(const pl_run *cpu, const double *x)
+{
+    const pl_model *m = cpu->model;
+    int64_t count = 3 * m->vertices;
+    double *pred = calloc((size_t)count, sizeof *pred);
+    for (int64_t i = 0; i < count; i++)
+        pred[i] = m->x0[i] + m->h * m->v0[i] + m->h * m->h * m->gravity[i % 3];
+    pl_stage stage = {.a = 1, .h = m->h, .inertia = m->inertia, .x_start = m->x0, .x_pred = pred};
+    pl_backend *b = cpu->state->whole.backend;
+    double e = b->ops->objective(b, &stage, x);
+    free(pred);
+    return e;
+}
+
+static pl_run *untwisting(precision p, const char *material, const char *solver)
+{
+    choose(p);
+    return pl_run_openf(
+        2,
+        "{'pliant': 1, 'time': {'step': 0.02, 'steps': 1}, 'output': {'metrics': 'iteration'},"
+        " 'solver': {%s},"
+        " 'materials': {'m': {'young': 1e6, 'model': '%s', 'poisson': 0.4}},"
+        " 'bodies': [{'mesh': {'box': {'size': [4, 1, 1], 'cells': [12, 3, 3]}},"
+        "   'initial': {'shape': {'twisted': {'turns': 0.3, 'axis': [1, 0, 0]}}}}],"
+        " 'pins': [{'select': {'side': '-x'}}, {'select': {'side': '+x'}, 'axes': ['x']}]}",
+        solver, material);
+}
+
+static const struct {
+    const char *material, *solver;
+} METHODS[] = {
+    {"arap", "'method': 'projective_dynamics', 'iterations': 2000"},
+    {"neo_hookean", "'method': 'admm', 'iterations': 1000"},
+    {"corotated", "'method': 'admm', 'acceleration': 'nesterov', 'iterations': 2000"},
+    {"neo_hookean", "'method': 'quasi_newton', 'iterations': 1000"},
+    {"corotated", "'method': 'chebyshev_semi_iterative', 'iterations': 2000"},
+    {"stable_neo_hookean", "'method': 'admm', 'iterations': 1000"},
+};
+enum { METHOD_COUNT = sizeof METHODS / sizeof *METHODS };
+
+START_TEST(the_minimum_is_newton_s)
+{
+    const char *material = METHODS[_i / 2].material;
+    precision p = _i % 2 ? SINGLE : DOUBLE;
+    char solver[256];
+    snprintf(solver, sizeof solver, "%s, 'tolerance': %s", METHODS[_i / 2].solver,
+             p == SINGLE ? "1e-4" : "1e-6");
+    pl_run *best = untwisting(HOST, material,
+                              "'method': 'newton', 'iterations': 100, 'tolerance': 1e-12");
+    pl_run_frames(best, 1);
+    double start = best->metrics.detail[0].objective, minimum = best->metrics.objective;
+    pl_run *device = untwisting(p, material, solver);
+    ck_assert_str_eq(device->state->whole.backend->ops->name, "emulated");
+    pl_run_frames(device, 1);
+    double error = (objective_at(best, pl_run_x(device)) - minimum) / (start - minimum);
+    ck_assert_int_eq(device->metrics.unconverged, 0);
+    ck_assert_double_ge(error, -1e-12);
+    ck_assert_double_le(error, p == SINGLE ? 1e-5 : 1e-9);
+    pl_run_close(best);
+    pl_run_close(device);
+}
+END_TEST
+
+/* ---- what is held by constraints
+ * --------------------------------------------------------------------------------- */
+
+static const char *const HELD[] = {
+    "'materials': {'m': {'young': 1e5, 'poisson': 0.3, 'thickness': 0.01,"
+    "                    'strain_limit': {'low': 0.95, 'high': 1.02}, 'bending': {}}},"
+    "'bodies': [{'material': 'm', 'mesh': {'cloth': {'size': [1, 1], 'cells': [6, 6]}}}],"
+    "'pins': [{'select': {'side': '-x'}}]",
+    "'materials': {'m': {'young': 1e4, 'strain_limit': {'low': 0.9, 'high': 1.05}}},"
+    "'bodies': [{'material': 'm', 'mesh': {'box': {'size': [2, 1, 1], 'cells': [4, 2, 2]}}}],"
+    "'pins': [{'select': {'side': '-x'}}]",
+    "'materials': {'m': {'young': 1e4, 'strain_limit': {'by': 'columns', 'low': 0.9, 'high': "
+    "1.05}}},"
+    "'bodies': [{'material': 'm', 'mesh': {'box': {'size': [2, 1, 1], 'cells': [4, 2, 2]}}}],"
+    "'pins': [{'select': {'side': '-x'}}]",
+    "'materials': {'m': {'young': 1e6, 'inextensible': 'rope'}},"
+    "'bodies': [{'material': 'm', 'mesh': {'rope': {'length': 2, 'segments': 12}}}],"
+    "'pins': [{'select': {'side': '-x'}}]",
+    "'materials': {'m': {'young': 1e5}}, 'bodies': [{'material': 'm', 'mesh': {'box': {"
+    "  'size': [1, 0.2, 0.4], 'cells': [6, 2, 3]}}, 'transform': {'translate': [0.5, 0.01, 0]},"
+    "  'initial': {'velocity': [0.2, -0.5, 0]}}], 'pins': [{'select': {'side': '-x'}}],"
+    "'obstacles': [{'plane': {'offset': -0.12}, 'motion': {'velocity': [0.5, 0.2, 0]},"
+    "               'friction': 0.5}]",
+    "'materials': {'m': {'young': 1e5}}, 'bodies': [{'material': 'm', 'mesh': {'box': {"
+    "  'size': [1, 0.2, 0.4], 'cells': [6, 2, 3]}}, 'transform': {'translate': [0.5, 0.01, 0]},"
+    "  'initial': {'velocity': [0.2, -0.5, 0]}}], 'pins': [{'select': {'side': '-x'}}],"
+    "'obstacles': [{'mesh': {'vertices': [0.3,-0.3,-0.6, 1.3,-0.3,-0.6, 0.8,-0.3,0.9,"
+    "  0.8,-0.07,0.02],"
+    "  'triangles': [0,1,2, 0,3,1, 1,3,2, 2,3,0]}, 'friction': 0.5}]",
+};
+enum { HELD_COUNT = sizeof HELD / sizeof *HELD };
+
+static pl_run *held(precision p, const char *scene, const char *solver)
+{
+    choose(p);
+    return pl_run_openf(2,
+                        "{'pliant': 1, 'time': {'step': 0.01, 'steps': 20},"
+                        " 'solver': {'method': 'admm', 'iterations': 500, %s}, %s}",
+                        solver, scene);
+}
+
+static void hold_force(const double f[3], const double on_device[3], double loose)
+{
+    double force = sqrt(f[0] * f[0] + f[1] * f[1] + f[2] * f[2]);
+    for (int c = 0; c < 3; c++)
+        ck_assert_double_eq_tol(f[c], on_device[c], loose * (force + 1));
+}
+
+/* Every step is solved as far as the precision lets it, on both. */
+START_TEST(constraints_are_the_cpu_s)
+{
+    precision p = _i % 2 ? SINGLE : DOUBLE;
+    double loose = p == SINGLE ? 1e-3 : 1e-5;
+    pl_run *cpu = held(HOST, HELD[_i / 2], "'tolerance': 1e-6");
+    pl_run *device = held(p, HELD[_i / 2], p == SINGLE ? "'tolerance': 1e-4" : "'tolerance': 1e-6");
+    pl_run_frames(cpu, 4);
+    pl_run_frames(device, 4);
+    ck_assert_int_eq(cpu->metrics.unconverged, 0);
+    ck_assert_int_eq(device->metrics.unconverged, 0);
+    ck_assert_double_le(farthest(cpu, device), loose);
+    const pl_metrics *a = &cpu->metrics, *b = &device->metrics;
+    ck_assert_double_eq_tol(a->max_stretch, b->max_stretch, 10 * loose);
+    hold_force(a->pins[0].newton, b->pins[0].newton, p == SINGLE ? 2e-2 : 1e-4);
+    bool touches = cpu->model->obstacle_count > 0;
+    ck_assert(!touches || a->contacts > 0);
+    if (touches)
+        hold_force(a->obstacles[0].newton, b->obstacles[0].newton, p == SINGLE ? 2e-2 : 1e-4);
+    pl_run_close(cpu);
+    pl_run_close(device);
+}
+END_TEST
+
+/* A given number of iterations leaves the residuals that it leaves on the CPU: they are those of what was
+ * computed. */
+START_TEST(residuals_are_the_cpu_s)
+{
+    static const char solver[] = "'tolerance': 1e-3";
+    pl_run *cpu = held(HOST, HELD[4], solver), *device = held(DOUBLE, HELD[4], solver);
+    pl_run_frames(cpu, 3);
+    pl_run_frames(device, 3);
+    const pl_metrics *a = &cpu->metrics, *b = &device->metrics;
+    ck_assert_double_gt(a->primal_residual, 0);
+    ck_assert_double_gt(a->dual_residual, 0);
+    ck_assert_double_le(fabs(log(b->primal_residual / a->primal_residual)), log(4));
+    ck_assert_double_le(fabs(log(b->dual_residual / a->dual_residual)), log(4));
+    ck_assert_double_le(fabs(log(b->decrement / a->decrement)), log(4));
+    pl_run_close(cpu);
+    pl_run_close(device);
+}
+END_TEST
+
+/* ---- weights, bits, bytes
+ * --------------------------------------------------------------------------------- */
+
+static pl_run *pressed(precision p, const char *material)
+{
+    choose(p);
+    return pl_run_openf(2,
+                        "{'pliant': 1, 'time': {'step': 0.02, 'steps': 12}, 'gravity': [0, 0, 0],"
+                        " 'solver': {'method': 'admm', 'iterations': 4000, 'tolerance': 1e-9},"
+                        " 'materials': {'m': {'young': 1e5, %s}},"
+                        " 'bodies': [{'material': 'm', 'mesh': {'box': {'cells': [4, 4, 4]}}}],"
+                        " 'pins': [{'select': {'side': '-x'}},"
+                        "  {'select': {'side': '+x'}, 'motion': {'velocity': [-3, 0, 0]}}]}",
+                        material);
+}
+
+/* Elements that are pressed hard get other weights, and so another matrix (solvers/weights.h). */
+START_TEST(weights_follow_the_state)
+{
+    pl_run *cpu = pressed(HOST, "'model': 'neo_hookean', 'poisson': 0.3");
+    pl_run *device = pressed(DOUBLE, "'model': 'neo_hookean', 'poisson': 0.3");
+    bool changed = false;
+    for (int k = 0; k < 9; k++) {
+        pl_run_frames(cpu, 1);
+        pl_run_frames(device, 1);
+        changed = changed || device->state->whole.backend->model != device->model;
+    }
+    ck_assert(changed);
+    ck_assert_double_le(farthest(cpu, device), 1e-6);
+    pl_run_close(cpu);
+    pl_run_close(device);
+}
+END_TEST
+
+/* Two runs are the same, and so is one that goes on from bytes: duals and levels of weights among them. */
+START_TEST(same_bits_every_time)
+{
+    precision p = _i % 2 ? SINGLE : DOUBLE;
+    pl_run *runs[2];
+    for (int k = 0; k < 2; k++)
+        runs[k] = held(p, HELD[4], "'tolerance': 1e-3");
+    pl_run_frames(runs[0], 8);
+    void *bytes;
+    size_t size;
+    pl_run_frames(runs[1], 4);
+    ck_assert_int_eq(pl_state_save(runs[1]->state, &bytes, &size), PL_OK);
+    pl_run_frames(runs[1], 2);
+    ck_assert_int_eq(pl_state_restore(runs[1]->state, bytes, size), PL_OK);
+    free(bytes);
+    pl_run_frames(runs[1], 4);
+    ck_assert_int_gt(runs[0]->metrics.contacts, 0);
+    ck_assert_uint_eq(pl_run_hash(runs[0]), pl_run_hash(runs[1]));
+    for (int k = 0; k < 2; k++)
+        pl_run_close(runs[k]);
+}
+END_TEST
+
+/* A model for a device has no factor, and none is made for its halves. */
+START_TEST(nothing_is_factored)
+{
+    choose(DOUBLE);
+    pl_run *r = held(DOUBLE, HELD[1], "'tolerance': 1e-3");
+    ck_assert_ptr_null(r->model->factor[0]);
+    pl_run_frames(r, 1);
+    pl_run_close(r);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *t = tcase_create("emulated");
+    tcase_set_timeout(t, 120);
+    tcase_add_loop_test(t, the_minimum_is_newton_s, 0, 2 * METHOD_COUNT);
+    tcase_add_loop_test(t, constraints_are_the_cpu_s, 0, 2 * HELD_COUNT);
+    tcase_add_test(t, residuals_are_the_cpu_s);
+    tcase_add_test(t, weights_follow_the_state);
+    tcase_add_loop_test(t, same_bits_every_time, 0, 2);
+    tcase_add_test(t, nothing_is_factored);
+    return run_cases("device_splitting", t);
+}
