@@ -99,6 +99,7 @@ int pl_command_check(pl_cli *cli);
 int pl_command_compare(pl_cli *cli);
 int pl_command_curve(pl_cli *cli);
 int pl_command_verify(pl_cli *cli);
+int pl_command_mesh(pl_cli *cli);
 int pl_command_branch(pl_cli *cli);
 int pl_command_snapshot(pl_cli *cli);
 int pl_command_control(pl_cli *cli);

@@ -232,6 +232,27 @@ const pl_command pl_commands[] = {
                   "then compute the session once more, with the controls that it had, and compare "
                   "every frame to the bit"}},
      .run = pl_command_verify},
+    {.name = "mesh",
+     .arguments = "info|convert|tetrahedralise FILE",
+     .summary = "look at a mesh file, write it in another format, fill a surface with tetrahedra",
+     .least = 2,
+     .most = 2,
+     .notes =
+         "info            counts, box, volume, quality, tags, fields, and every fault with its "
+         "place\n"
+         "convert         by the ending of --out: .msh, .mesh, .vtk (with tags), .obj, .stl "
+         "(surface)\n"
+         "tetrahedralise  a closed surface (.stl, .obj, .ply, .vtk) to --out NAME.node and "
+         "NAME.ele, by\n"
+         "                tetgen, which has to be installed; vertices of the surface are kept\n"
+         "Reads every format that a scene may name. No daemon is asked.",
+     .options = {{"--out", "FILE", "what to write; it appears whole"},
+                 {"--volume", "V", "tetrahedralise: no tetrahedron above V m^3 (no limit)"},
+                 {"--quality", "Q",
+                  "tetrahedralise: radius of the sphere through a tetrahedron's "
+                  "corners by its shortest edge, at most (1.414)"},
+                 {"--limit", "S", "tetrahedralise: at most so many seconds (300)"}},
+     .run = pl_command_mesh},
     {.name = "control",
      .arguments = "ID CONTROL",
      .summary = "change what a session computes, from its next frame on",

@@ -278,6 +278,29 @@ pl_status pl_run_session_ask(const char *program, const char *const *arguments, 
     return status;
 }
 
+pl_status pl_run_session_save(const char *program, const char *const *arguments, pl_outfile *out)
+{
+    int ends[2];
+    pid_t pid;
+    char part[16384];
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return PL_IO;
+    pl_status status = start(program, arguments, ends[1], &pid);
+    close(ends[1]);
+    for (ssize_t n = 1; status == PL_OK && n > 0;) {
+        n = read(ends[0], part, sizeof part);
+        if (n > 0)
+            pl_outfile_write(out, part, (size_t)n);
+    }
+    close(ends[0]);
+    bool interrupted;
+    if (status == PL_OK && pl_run_session_wait(pid, NULL, NULL, &interrupted) != 0) {
+        errno = ECHILD;
+        return PL_IO;
+    }
+    return status;
+}
+
 int pl_run_session_wait(pid_t pid, pl_run_session_look look, void *context, bool *interrupted)
 {
     struct pollfd end = {.fd = pidfd_open(pid, 0), .events = POLLIN}; /* -1: poll only sleeps */

@@ -6,6 +6,7 @@
 #define PLIANT_CLIENTS_CLI_RUN_SESSION_H
 
 #include "clients/cli/command.h"
+#include "clients/cli/outfile.h"
 #include "clients/cli/scene_files.h"
 #include "protocol/session_dir.h"
 
@@ -30,6 +31,9 @@ pl_status pl_run_session_start(const char *program, const char *const *arguments
 /* Start it likewise and wait for what it says, which goes to `text`. PL_IO where it did not end well. */
 pl_status pl_run_session_ask(const char *program, const char *const *arguments, char *text,
                              size_t room);
+
+/* The same into a file, however much it is. */
+pl_status pl_run_session_save(const char *program, const char *const *arguments, pl_outfile *out);
 
 /* Called about 20 times a second while a program runs, and once when it has ended. `stopping`: Ctrl-C
  * came and the program was asked to stop. */

@@ -4,6 +4,7 @@
 #include "protocol/problem.h"
 #include "protocol/json.h"
 #include "protocol/session_dir.h"
+#include "server/worker/mesh_write.h"
 #include "server/worker/sandbox.h"
 #include "server/worker/session_scene.h"
 
@@ -420,12 +421,36 @@ static bool choose_format(mesh_check *c, const char *format)
     return false;
 }
 
-int pl_mesh_check_file(const char *path, const char *format)
+static bool print_report(const mesh_check *c)
+{
+    char *line = encode(c);
+    bool good = line && puts(line) != EOF && fflush(stdout) == 0;
+    free(line);
+    return good;
+}
+
+/* Half a TetGen mesh is none. */
+static bool write_mesh(const mesh_check *c, const char *format)
+{
+    if (c->format == TETGEN_NODE || c->format == TETGEN_ELE) {
+        fprintf(stderr, "pliant-preflight: one file of a TetGen mesh can not be written\n");
+        return false;
+    }
+    return pl_mesh_write(stdout, format, &c->mesh) == PL_OK && fflush(stdout) == 0 &&
+           !ferror(stdout);
+}
+
+int pl_mesh_check_file(const char *path, const char *format, const char *write)
 {
     mesh_check c = {0};
     bool known = strcmp(format, "auto") == 0;
     for (int k = 0; k < FORMATS; k++)
         known |= strcmp(format, format_names[k]) == 0;
+    if (write && !pl_mesh_can_write(write)) {
+        fprintf(stderr, "pliant-preflight: --write: '%s' is none of gmsh, medit, vtk, obj, stl\n",
+                write);
+        return 2;
+    }
     if (!known) {
         fprintf(stderr,
                 "pliant-preflight: unknown mesh format '%s': gmsh, tetgen_node, tetgen_ele, medit, "
@@ -440,10 +465,9 @@ int pl_mesh_check_file(const char *path, const char *format)
         if (status == PL_NO_MEMORY)
             pl_faults_add(&c.faults, "", "too_large", "more than 2 GiB of memory hold",
                           "a smaller mesh", "Use a coarser mesh.");
-        char *line = encode(&c);
-        if (line && puts(line) != EOF && fflush(stdout) == 0)
+        bool good = c.faults.total == 0 && write ? write_mesh(&c, write) : print_report(&c);
+        if (good)
             result = c.faults.total ? 1 : 0;
-        free(line);
     }
     pl_mesh_clear(&c.mesh);
     pl_faults_clear(&c.faults);

@@ -15,7 +15,8 @@
 
 /* Check the file at `path`; format: auto, tetgen_node, tetgen_ele, or one of a scene. Prints the line
  * to standard output. Returns 0 for a good mesh, 1 with faults, 2 where the format is unknown or
- * the file can not be read (message on stderr). Takes over the process: sandbox and limits. */
-int pl_mesh_check_file(const char *path, const char *format);
+ * the file can not be read (message on stderr). With `write`, a good mesh is printed in that format
+ * (mesh_write.h) in place of the line. Takes over the process: sandbox and limits. */
+int pl_mesh_check_file(const char *path, const char *format, const char *write);
 
 #endif

@@ -11,7 +11,7 @@ import subprocess
 import tempfile
 import unittest
 
-from support import BUILD, Daemon, main, scene
+from support import BUILD, ROOT, Daemon, main, scene
 
 try:
     import numpy
@@ -234,6 +234,51 @@ class ExportsTest(unittest.TestCase):
         self.assertIn("no frame to export", self.export("a.pc2", "--from", "9", status=1))
         self.assertFalse(os.path.exists(os.path.join(self.folder, "nowhere")))
         self.export("nowhere/a.glb", status=7)
+
+    def mesh(self, *words, status=0):
+        done = subprocess.run([PLIANT, "mesh", *words], capture_output=True, text=True)
+        self.assertEqual(done.returncode, status, done.stderr)
+        return done.stdout if status == 0 else done.stderr
+
+    def test_mesh_files(self):
+        two = os.path.join(ROOT, "tests", "unit", "meshes", "two_inline_zlib.vtu")
+        before = json.loads(self.mesh("info", two, "--json"))
+        self.assertEqual((before["tets"], before["vertices"]), (2, 5))
+        self.assertIn("fibre", self.mesh("info", two))
+        for ending, tets, triangles in (
+            ("msh", 2, 0), ("mesh", 2, 0), ("vtk", 2, 0), ("obj", 0, 6), ("stl", 0, 6)
+        ):
+            out = os.path.join(self.folder, "two." + ending)
+            self.mesh("convert", two, "--out", out)
+            after = json.loads(self.mesh("info", out, "--json"))
+            self.assertEqual((after["tets"], after["triangles"]), (tets, triangles), ending)
+            self.assertEqual(after["box"], before["box"])
+            if tets:
+                self.assertEqual(after["volume"], before["volume"])
+                tags = {(t["tag"], t["dimension"]) for t in after["tags"]}
+                self.assertEqual(tags, {(7, 3), (8, 3), (3, 2)}, ending)
+            if ending == "vtk":
+                self.assertEqual(after["fields"], before["fields"])
+
+    def test_mesh_faults(self):
+        folder = os.path.join(ROOT, "tests", "unit", "meshes")
+        bad = os.path.join(folder, "hexahedron.vtu")
+        self.assertIn("1 hexahedra", self.mesh("info", bad, status=1))
+        out = os.path.join(self.folder, "bad.msh")
+        self.mesh("convert", bad, "--out", out, status=1)
+        self.assertFalse(os.path.exists(out))
+        self.mesh("info", os.path.join(folder, "none.vtu"), status=7)
+        self.mesh("melt", bad, status=2)
+        ball = os.path.join(folder, "ball_big.ply")
+        self.mesh("convert", ball, "--out", os.path.join(self.folder, "x.xyz"), status=2)
+        self.mesh("tetrahedralise", ball, "--out", os.path.join(self.folder, "x.msh"), status=2)
+        out = os.path.join(self.folder, "ball.node")
+        if shutil.which("tetgen"):
+            self.mesh("tetrahedralise", ball, "--out", out)
+            self.assertTrue(os.path.exists(out[:-5] + ".ele"))
+        else:
+            said = self.mesh("tetrahedralise", ball, "--out", out, status=7)
+            self.assertIn("tetgen is not installed", said)
 
     def test_of_a_daemon(self):
         daemon = Daemon()
