@@ -1,0 +1,65 @@
+// How fast the dashboard takes frames of 100,352 triangles: by hand, tests/web/run tests/bench/dashboard_bench.mjs.
+// `buffers` is from the bytes of a frame to filled buffers, `draw` until the card has its commands, uploads
+// included; what SwiftShader then takes to draw is not in them. `stream` is a frame of all of them by one request.
+import { open, run } from '../web/rig.mjs';
+
+const CELLS = 224,
+    FRAMES = 60,
+    SECONDS = 5;
+const CLOTH = {
+    pliant: 1,
+    name: '100 k triangles',
+    time: { step: 0.01, steps: FRAMES },
+    solver: { method: 'gradient_descent', iterations: 1 },
+    materials: { cotton: { model: 'arap', young: 1e4, poisson: 0.3, density: 200, thickness: 0.002 } },
+    bodies: [{ name: 'cloth', material: 'cotton', mesh: { cloth: { size: [2, 2], cells: [CELLS, CELLS] } } }],
+    obstacles: [{ name: 'ball', sphere: { center: [0, -1, 0], radius: 0.5 } }],
+};
+
+// Medians over the frames that are shown while the film plays.
+function watch(page) {
+    return page.evaluate(async (seconds) => {
+        const { dataset } = document.querySelector('.view canvas');
+        const buffers = [],
+            draw = [];
+        let last = null;
+        for (const end = performance.now() + 1000 * seconds; performance.now() < end; ) {
+            await new Promise(requestAnimationFrame);
+            if (dataset.frame === last) continue;
+            last = dataset.frame;
+            buffers.push(Number(dataset.decode));
+            draw.push(Number(dataset.draw));
+        }
+        const median = (list) => list.sort((a, b) => a - b)[list.length >> 1]?.toFixed(1);
+        return `${median(buffers)} ms buffers, ${median(draw)} ms draw, ${buffers.length / seconds} frames/s drawn`;
+    }, SECONDS);
+}
+
+await run({
+    async plays_100_k_triangles(daemon) {
+        const begun = await open(daemon);
+        const { id } = await daemon.submit(CLOTH);
+        await daemon.over(id);
+        await begun.reload();
+        await begun.locator('.list li').first().waitFor();
+        const listed = await begun.evaluate(() => performance.now().toFixed(0));
+        console.log(`the list is there ${listed} ms after the page was asked for`);
+        const page = await open(daemon, { url: `${await daemon.loginUrl()}` });
+        await page.goto(`${daemon.url}/#/sessions/${id}`);
+        await page.locator('.view canvas[data-frame]').waitFor();
+        await page.locator('.timeline [aria-label=Play]').click();
+        console.log(`flat, plain: ${await watch(page)}`);
+        await page.locator('.tools select').selectOption('displacement');
+        console.log(`displacement: ${await watch(page)}`);
+        await page.getByRole('button', { name: 'smooth' }).click();
+        console.log(`smooth, displacement: ${await watch(page)}`);
+        await page.locator('.timeline [aria-label=Pause]').click();
+        const stream = await page.evaluate(async (path) => {
+            const begin = performance.now();
+            const bytes = await (await fetch(path)).arrayBuffer();
+            return [bytes.byteLength, performance.now() - begin];
+        }, `/v1/sessions/${id}/frames?from=0&dtype=u16&vertices=surface&fields=position`);
+        const [bytes, ms] = stream;
+        console.log(`stream: ${(ms / (FRAMES + 1)).toFixed(1)} ms a frame, ${(bytes / 1e6 / (FRAMES + 1)).toFixed(2)} MB`);
+    },
+});
