@@ -66,6 +66,27 @@ START_TEST(a_sliding_block_stops_where_it_must)
 }
 END_TEST
 
+/* Two masses that slide side by side come to rest by friction and never turn back: a vertex sticks where
+ * its velocity, as the integrator counts it, is 0, and not where it was. */
+START_TEST(a_sliding_mass_never_turns_back)
+{
+    pl_run *r =
+        pl_run_openf(1,
+                     "{'pliant': 1, 'time': {'step': 0.02, 'steps': 30, 'integrator': '%s'},"
+                     " 'solver': {'iterations': 500, 'tolerance': 1e-10},"
+                     " 'bodies': [{'mesh': {'vertices': [0, 0, 0, 0, 0, 1], 'edges': [0, 1]},"
+                     "   'initial': {'velocity': [1, 0, 0]}}],"
+                     " 'obstacles': [{'plane': {}, 'friction': 0.3}]}",
+                     NAMES[_i]);
+    for (int k = 1; k <= 30; k++) {
+        pl_run_frames(r, 1);
+        double v = pl_state_velocities(r->state)[0], due = fmax(1 - k * 0.02 * 0.3 * g, 0);
+        ck_assert_double_eq_tol(v, due, 1e-6);
+    }
+    pl_run_close(r);
+}
+END_TEST
+
 /* A belt that moves at 1 m/s under it: the block is taken along at mu g, and then goes with the belt. */
 START_TEST(a_belt_takes_a_block_along)
 {
@@ -323,6 +344,7 @@ int main(void)
     TCase *t = tcase_create("friction");
     tcase_set_timeout(t, 300);
     tcase_add_loop_test(t, a_sliding_block_stops_where_it_must, 0, INTEGRATORS);
+    tcase_add_loop_test(t, a_sliding_mass_never_turns_back, 0, INTEGRATORS);
     tcase_add_loop_test(t, a_belt_takes_a_block_along, 0, INTEGRATORS);
     tcase_add_loop_test(t, a_body_has_its_own_friction, 0, 2);
     tcase_add_loop_test(t, a_slope_holds_or_lets_go, 0, INTEGRATORS);
