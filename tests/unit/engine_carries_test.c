@@ -113,6 +113,35 @@ START_TEST(parts_of_materials_are_of_their_elements)
 }
 END_TEST
 
+/* Dissipation is no distance, and no part of a GPU's backend; in statics there is none. */
+START_TEST(damping_is_carried_by_what_has_a_prox)
+{
+    char name[] = "m";
+    pl_material material = {.name = name,
+                            .model = PL_MATERIAL_ARAP,
+                            .damping = {.present = true, .viscosity = 1},
+                            .air_damping = 1};
+    pl_scene scene = {.materials = &material, .material_count = 1};
+    const pl_material_uses uses = {.model = 1};
+    pl_carried parts[PL_CARRIED_MAX];
+    pl_faults faults = {0};
+    ck_assert_int_eq(pl_scene_carried(&scene, &uses, parts), 2);
+    ck_assert_str_eq(parts[1].what, "damped material");
+    ck_assert_ptr_nonnull(pl_method_refuses(PL_METHOD_PROJECTIVE_DYNAMICS, parts[1].traits));
+    ck_assert_ptr_null(pl_method_refuses(PL_METHOD_ADMM, parts[1].traits));
+    ck_assert_ptr_null(pl_method_refuses(PL_METHOD_NEWTON, parts[1].traits));
+    scene.solver.device = PL_DEVICE_GPU;
+    scene.solver.method = PL_METHOD_CHEBYSHEV_DESCENT;
+    ck_assert_int_eq(pl_device_carries(&scene, &uses, &faults), PL_INVALID);
+    ck_assert_uint_eq(faults.count, 2);
+    ck_assert_str_eq(faults.items[0].pointer, "/materials/m/damping");
+    ck_assert_str_eq(faults.items[1].pointer, "/materials/m/air_damping");
+    pl_faults_clear(&faults);
+    scene.time.integrator = PL_INTEGRATOR_QUASI_STATIC;
+    ck_assert_int_eq(pl_scene_carried(&scene, &uses, parts), 1);
+}
+END_TEST
+
 /* As the scene says, or by the size. */
 START_TEST(newton_s_solves_follow_the_size)
 {
@@ -131,6 +160,7 @@ int main(void)
     Suite *suite = suite_create("carries");
     TCase *t = tcase_create("carries");
     tcase_add_test(t, methods_have_one_name);
+    tcase_add_test(t, damping_is_carried_by_what_has_a_prox);
     tcase_add_test(t, materials_have_one_name);
     tcase_add_test(t, a_method_refuses_what_it_lacks);
     tcase_add_test(t, methods_are_listed_as_words);
