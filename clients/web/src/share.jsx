@@ -8,10 +8,11 @@ import { useAnswer, useOn } from './hooks.js';
 
 const DAYS = [1, 7, 30, 365];
 const FILM_FPS = 30,
-    LAST_MS = 500,
-    PATIENCE_MS = 15000;
+    LAST_MS = 700,
+    BEGIN_MS = 15000,
+    HEAD_BYTES = 200; // less is the head of the file
 const KINDS = [
-    ['video/webm;codecs=vp9', 'webm'],
+    ['video/webm;codecs=vp8', 'webm'],
     ['video/webm', 'webm'],
     ['video/mp4', 'mp4'],
 ];
@@ -162,66 +163,98 @@ function save(blob, name) {
 const filmKind = () =>
     globalThis.MediaRecorder ? KINDS.find(([type]) => MediaRecorder.isTypeSupported(type)) : undefined;
 
+// A recorder of the view, which copies each picture at once: a buffer of WebGL is empty a moment later.
+// An encoder takes a while to begin, and loses what was drawn before: onBegin tells when it has.
+function recorderOf(view, [type, ending], name, onBegin, onEnd) {
+    const source = view.stage.canvas;
+    const copy = document.createElement('canvas');
+    [copy.width, copy.height] = [source.width & ~1, source.height & ~1];
+    const context = copy.getContext('2d');
+    const draw = () => {
+        view.stage.draw();
+        context.drawImage(source, 0, 0);
+    };
+    draw();
+    const recorder = new MediaRecorder(copy.captureStream(FILM_FPS), {
+        mimeType: type,
+        videoBitsPerSecond: 8e6,
+    });
+    let drawing = requestAnimationFrame(function again() {
+        draw();
+        drawing = requestAnimationFrame(again);
+    });
+    const parts = [];
+    let begun = false;
+    recorder.ondataavailable = ({ data }) => {
+        parts.push(data);
+        if (!begun && data.size > HEAD_BYTES && recorder.state === 'recording') {
+            begun = true;
+            onBegin();
+        }
+    };
+    recorder.onstop = () => {
+        cancelAnimationFrame(drawing);
+        const film = new Blob(parts, { type });
+        if (film.size) save(film, `${name}.${ending}`);
+        onEnd(film.size > 0);
+    };
+    recorder.start(200);
+    return recorder;
+}
+
 // The view while it plays from the first frame to the newest: what is seen is what is recorded.
 function Film({ model, view }) {
     const { player } = model;
     const [recorder, setRecorder] = useState(null);
+    const [empty, setEmpty] = useState(false);
     useOn(player, 'change');
     const kind = filmKind();
+    const [playing, setPlaying] = useState(false);
     const stop = () => recorder.state === 'recording' && recorder.stop();
     useEffect(() => recorder && stop, [recorder]);
-    const over = recorder && player.mode !== 'playing';
+    const over = recorder && playing && player.mode !== 'playing';
     useEffect(() => {
-        if (!over) return undefined;
-        // The last frame stays for a moment; a stream takes what is drawn anew.
-        const drawing = setInterval(() => view.stage.draw(), 50);
-        // A busy machine takes a while until the first picture is in the film.
-        const begun = Date.now();
-        const timer = setInterval(() => {
-            if (recorder.bytes > 0 || Date.now() - begun > PATIENCE_MS) stop();
-        }, LAST_MS);
-        return () => {
-            clearInterval(drawing);
-            clearInterval(timer);
-        };
-    }, [over]);
-    if (!kind) return <p class="faint">This browser can not record films.</p>;
+        const ms = over ? LAST_MS : BEGIN_MS; // the last frame stays for a moment
+        if (!recorder || (playing && !over)) return undefined;
+        const timer = setTimeout(stop, ms);
+        return () => clearTimeout(timer);
+    }, [recorder, playing, over]);
+    if (!kind) return <span class="faint">This browser can not record films.</span>;
     const start = () => {
-        const parts = [];
-        const made = new MediaRecorder(view.stage.canvas.captureStream(FILM_FPS), {
-            mimeType: kind[0],
-            videoBitsPerSecond: 8e6,
-        });
         const { loop } = player;
-        made.bytes = 0;
-        made.ondataavailable = (event) => {
-            parts.push(event.data);
-            made.bytes += event.data.size;
+        const play = () => {
+            player.setLoop(false);
+            player.toggle();
+            setPlaying(true);
         };
-        made.onstop = () => {
+        const end = (good) => {
             player.setLoop(loop);
             setRecorder(null);
-            const film = new Blob(parts, { type: kind[0] });
-            if (film.size) save(film, `${model.id.slice(0, 8)}.${kind[1]}`);
+            setPlaying(false);
+            setEmpty(!good);
         };
         player.seek(player.first);
-        player.setLoop(false);
-        made.start(500);
-        player.toggle();
-        setRecorder(made);
+        setRecorder(recorderOf(view, kind, model.id.slice(0, 8), play, end));
     };
-    return recorder ? (
-        <button type="button" onClick={stop}>
-            stop the film at frame {player.frame}
-        </button>
-    ) : (
-        <button
-            type="button"
-            onClick={start}
-            title="Plays from the first frame to the newest and saves what is seen"
-        >
-            film
-        </button>
+    if (recorder) {
+        return (
+            <button type="button" onClick={stop}>
+                stop the film at frame {player.frame}
+            </button>
+        );
+    }
+    return (
+        <>
+            <button
+                type="button"
+                disabled={!view.shown || player.newest <= player.first}
+                onClick={start}
+                title="Plays from the first frame to the newest; saves what is seen"
+            >
+                film
+            </button>
+            {empty && <span class="bad"> The browser recorded nothing.</span>}
+        </>
     );
 }
 
