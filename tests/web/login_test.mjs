@@ -1,11 +1,23 @@
 // Getting in, and out: a token, a code, a share link; what is refused.
-import { check, open, quiet, run, scene, until } from './rig.mjs';
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { bundle, check, open, quiet, run, scene, until } from './rig.mjs';
 
 const LOGIN = 'Token or one-time code';
 // The browser says each answer of 401 in the console.
 const REFUSED = /status of 401/;
 
 await run({
+    // Every part of it, also those that come later.
+    async the_bundle_is_small() {
+        const bytes = bundle()
+            .filter((name) => !name.endsWith('.txt'))
+            .map((name) => gzipSync(readFileSync(resolve('build/web/dist/assets', name)), { level: 9 }).length);
+        const all = bytes.reduce((sum, size) => sum + size, 0);
+        check(all > 50000 && all < 300000, `${all} bytes`);
+    },
+
     async a_code_logs_in_once(daemon) {
         await daemon.submit(scene({ name: 'to be seen' }));
         const url = await daemon.loginUrl();
