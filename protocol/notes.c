@@ -14,6 +14,7 @@ void pl_notes_clear(pl_notes *notes)
     free(notes->labels);
     free(notes->metadata);
     free(notes->webhook);
+    free(notes->group);
     *notes = (pl_notes){0};
 }
 
@@ -154,6 +155,9 @@ bool pl_notes_take(const json_t *document, bool resources, pl_notes *out)
         json_string_value(json_object_get(json_object_get(document, "webhook"), "url"));
     if (good && url)
         good = (notes.webhook = strdup(url));
+    const char *group = resources ? NULL : json_string_value(json_object_get(document, "group"));
+    if (good && group)
+        good = (notes.group = strdup(group));
     notes.priority = (int64_t)json_number_value(json_object_get(above, "priority"));
     if (!good)
         pl_notes_clear(&notes);
@@ -196,6 +200,8 @@ static json_t *describe(const pl_notes *now)
                             metadata, "priority", (json_int_t)now->priority);
     if (all && now->webhook)
         json_object_set_new(all, "webhook", json_pack("{s:s}", "url", now->webhook));
+    if (all && now->group)
+        json_object_set_new(all, "group", json_string(now->group));
     return all;
 }
 

@@ -1,5 +1,5 @@
 /* notes.h - what a session's owner says about it beside the physics: its name, labels, metadata,
- * priority and webhook. They come with the scene, or change later by PATCH; the engine knows nothing of them.
+ * priority, webhook and group. They come with the scene, or change later by PATCH; the engine knows nothing of them.
  */
 #ifndef PLIANT_PROTOCOL_NOTES_H
 #define PLIANT_PROTOCOL_NOTES_H
@@ -26,6 +26,7 @@ struct pl_notes {
     char *metadata; /* a JSON object, compact, or NULL: none */
     char *webhook;  /* an http or https URL, or NULL: none */
     int64_t priority;
+    char *group; /* whose members share it, or NULL; of PATCH alone, a scene says none */
 };
 void pl_notes_clear(pl_notes *notes);
 

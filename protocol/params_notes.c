@@ -12,6 +12,12 @@ static const pl_param notes_rows[] = {
     METADATA_ROW,
     PRIORITY_ROW,
     WEBHOOK_ROW,
+    {.key = "group",
+     .kind = PL_PARAM_STRING,
+     AT(pl_notes, group),
+     FROM(1, 64),
+     .standard_text = "none",
+     .doc = "Whose members share it, one of your own groups; null takes it back. For its owner."},
 };
 const pl_param_table pl_notes_table = {
     .name = "notes", .doc = "What PATCH may change of a session.", ROWS(notes_rows)};

@@ -18,8 +18,9 @@ typedef struct listener {
     pl_gate gate;
     pl_request *request;
     pl_daemon *daemon;
-    pl_session *session;     /* a reference, or NULL: of all */
-    pl_principal *principal; /* a reference */
+    pl_session *session;      /* a reference, or NULL: of all */
+    pl_principal *principal;  /* a reference */
+    _Atomic int64_t regroups; /* of the session (pl_sessions_welcome) */
     pl_event_cursor cursor;
     /* of a stream */
     bool ended;
@@ -110,9 +111,11 @@ static bool put_end(listener *l, const char *reason)
 }
 
 /* Why nothing more can come, or NULL. */
-static const char *end_reason(const listener *l)
+static const char *end_reason(listener *l)
 {
-    if (!pl_principal_valid(l->principal)) {
+    if (l->session
+            ? !pl_sessions_welcome(l->daemon->sessions, l->principal, l->session, &l->regroups)
+            : !pl_principal_valid(l->principal)) {
         return "revoked";
     }
     if (atomic_load(&l->daemon->streams->stopping)) {

@@ -144,6 +144,15 @@ int64_t pl_events_next(pl_events *e)
     return next;
 }
 
+void pl_events_exchange(pl_events *e, char **group, char **other)
+{
+    pthread_mutex_lock(&e->mutex);
+    char *kept = *group;
+    *group = *other;
+    *other = kept;
+    pthread_mutex_unlock(&e->mutex);
+}
+
 static bool concerns(const event *e, const pl_event_cursor *c)
 {
     return (!c->session || c->session == e->session) &&

@@ -22,6 +22,8 @@ void pl_events_destroy(pl_events *events);
 /* Add one: "created", "state", "changed" or "deleted", and the session as it then was (a JSON text,
  * taken; NULL is an event lost for want of memory, which readers are told as missed). */
 void pl_events_push(pl_events *events, pl_session *session, const char *type, char *view);
+/* Change who may hear of a session: the two texts are exchanged while nobody looks. */
+void pl_events_exchange(pl_events *events, char **group, char **other);
 /* Call whoever watches; with no lock of this room but those outside of a watcher's. */
 void pl_events_wake(pl_events *events);
 void pl_events_watch(pl_events *events, pl_watcher *watcher);

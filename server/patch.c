@@ -3,6 +3,7 @@
 #include "protocol/notes.h"
 #include "server/access.h"
 #include "server/sessions.h"
+#include "server/tenants.h"
 #include "server/verdict.h"
 
 #include <errno.h>
@@ -53,11 +54,12 @@ static int keep(pl_daemon *d, pl_session *s, pl_notes *notes)
     if (!row.id[0]) {
         return ENOMEM;
     }
-    char *kept[] = {row.name, row.labels, row.metadata, row.webhook};
+    char *kept[] = {row.name, row.labels, row.metadata, row.webhook, row.group_name};
     row.name = notes->name;
     row.labels = notes->labels;
     row.metadata = notes->metadata;
     row.webhook = notes->webhook;
+    row.group_name = notes->group;
     row.priority = notes->priority;
     row.revision++;
     int dir_fd = open(s->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -69,12 +71,40 @@ static int keep(pl_daemon *d, pl_session *s, pl_notes *notes)
     row.labels = kept[1];
     row.metadata = kept[2];
     row.webhook = kept[3];
+    row.group_name = kept[4];
     pl_row_clear(&row);
     if (error) {
         return error;
     }
     pl_sessions_annotate(d->sessions, s, notes);
     return pl_store_flush(d->store) ? 0 : EIO;
+}
+
+static bool same_text(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+/* Who shares a session is its owner's to say, and only a group of one's own may get it. */
+static bool may_give(pl_request *r, const pl_session *s, const pl_notes *now, const pl_notes *next)
+{
+    const pl_principal *p = pl_request_principal(r);
+    const char *group = next->group;
+    if (same_text(now->group, group)) {
+        return true;
+    }
+    if (strcmp(p->user, s->owner) != 0 && !pl_principal_has(p, PL_SCOPE_ADMIN)) {
+        pl_reply_problem(r, 403, "owner_only", "Not allowed",
+                         "the group of a session is for its owner to change", NULL);
+        return false;
+    }
+    if (group && (!pl_principal_in(p, group) ||
+                  !pl_tenants_has_group(pl_request_daemon(r)->tenants, group))) {
+        pl_reply_problemf(r, 403, "no_such_group", "No such group",
+                          "you belong to no group '%.64s'", group);
+        return false;
+    }
+    return true;
 }
 
 /* Whoever may submit may put their own sessions back, but not before those of others. */
@@ -90,15 +120,19 @@ static void change(pl_request *r, pl_session *s)
     size_t length;
     const char *text = pl_request_body(r, &length);
     pl_row row = pl_session_row(d->sessions, s);
-    pl_notes now = {row.name, row.labels, row.metadata, row.webhook, row.priority}, next;
+    pl_notes now = {row.name, row.labels, row.metadata, row.webhook, row.priority, row.group_name},
+             next;
     pl_faults faults = {0};
     if (!row.id[0]) {
         pl_reply_problem(r, 500, "internal", "Internal error", "out of memory", NULL);
     } else if (is_current(r, row.revision)) {
         pl_decode_verdict verdict = pl_notes_patch(text, length, &now, &next, &faults);
         bool allowed = verdict == PL_DECODE_OK && may_prefer(r, &now, &next);
-        int error = allowed ? keep(d, s, &next) : 0;
-        if (verdict == PL_DECODE_OK && !allowed) {
+        bool given = allowed && may_give(r, s, &now, &next);
+        int error = given ? keep(d, s, &next) : 0;
+        if (allowed && !given) {
+            ; /* replied */
+        } else if (verdict == PL_DECODE_OK && !allowed) {
             pl_reply_problem(r, 403, "priority_needs_admin", "Not allowed",
                              "a priority above 0 goes before other users' sessions: it needs a "
                              "credential with the scope 'admin'",

@@ -32,6 +32,7 @@ const pl_problem pl_problems[] = {
      "Ask its owner, or a manager of its group."},
     {403, "no_such_group", "A session can only be given to a group that you belong to.",
      "GET /v1/me lists your groups."},
+    {403, "owner_only", "Only the session's owner may change this.", "Ask its owner."},
     {403, "priority_needs_admin", "A priority above 0 goes before other users' sessions.",
      "Use 0 or less, or ask an administrator."},
     {403, "over_limit", "This would be more than you may have.",

@@ -229,6 +229,10 @@ bool pl_rebuild_row(int state_fd, const char *id, pl_rebuilt *out)
         pl_rebuilt_clear(&r);
         return false;
     }
+    pl_session_state state;
+    if (!r.row.webhook || !pl_state_parse(r.row.state, &state) || !pl_state_terminal(state)) {
+        set(&r.row.webhook_status, NULL); /* it has not ended: nothing was to be told */
+    }
     *out = r;
     return true;
 }

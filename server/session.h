@@ -59,13 +59,14 @@ typedef struct pl_session {
     _Atomic int64_t frame;           /* last committed; -1: none; written under the table's mutex */
     /* under the table's mutex */
     int64_t since_ms;
-    char *group; /* NULL: none */
+    char *group; /* NULL: none; changed under the events' mutex, too */
     char *gpu;   /* UUID, as in pl_row */
     double gpu_memory;
     char *reason, *message, *bodies, *failure, *worker, *desired, *paused_by;
     char *labels, *metadata, *webhook, *webhook_status; /* as in pl_row */
     double keep_days;
     int64_t priority;
+    _Atomic int64_t regroups; /* how often its group has changed: who read it may not any more */
     _Atomic int64_t revision; /* written under the table's mutex */
     int64_t cores, frames, attempt;
     double memory, memory_limit, time, time_limit;

@@ -227,6 +227,22 @@ pl_access pl_sessions_access(pl_sessions *t, const pl_principal *principal, cons
     return access;
 }
 
+bool pl_sessions_welcome(pl_sessions *t, const pl_principal *principal, pl_session *s,
+                         _Atomic int64_t *seen)
+{
+    int64_t now = atomic_load(&s->regroups);
+    if (!pl_principal_valid(principal)) {
+        return false;
+    }
+    if (now != atomic_load(seen)) {
+        if (pl_sessions_access(t, principal, s) < PL_ACCESS_VIEW) {
+            return false;
+        }
+        atomic_store(seen, now);
+    }
+    return true;
+}
+
 pl_session *pl_sessions_find(pl_sessions *t, const pl_principal *principal, const char *id,
                              pl_access *access)
 {
@@ -492,6 +508,12 @@ void pl_sessions_annotate(pl_sessions *t, pl_session *s, pl_notes *notes)
     exchange(&s->labels, &notes->labels);
     exchange(&s->metadata, &notes->metadata);
     exchange(&s->webhook, &notes->webhook);
+    bool regrouped = !s->group != !notes->group ||
+                     (s->group && strcmp(s->group, notes->group) != 0);
+    if (regrouped) {
+        pl_events_exchange(t->daemon->streams->events, &s->group, &notes->group);
+        s->regroups++;
+    }
     s->revision++;
     if (s->priority != notes->priority) {
         s->priority = notes->priority;

@@ -29,6 +29,10 @@ pl_session *pl_sessions_find(pl_sessions *sessions, const pl_principal *principa
                              pl_access *access);
 pl_access pl_sessions_access(pl_sessions *sessions, const pl_principal *principal,
                              const pl_session *session);
+/* Whether whoever follows a session still may: the principal is valid, and may see it since its group has changed.
+ * `seen` is the follower's, 0 at first. */
+bool pl_sessions_welcome(pl_sessions *t, const pl_principal *principal, pl_session *session,
+                         _Atomic int64_t *seen);
 pl_session *pl_sessions_find_any(pl_sessions *sessions, const char *id); /* whosever it is */
 /* Out of the table and the queue; watchers are woken with `deleted` set. */
 void pl_sessions_remove(pl_sessions *sessions, pl_session *session);

@@ -185,14 +185,19 @@ static step produce_frame(pl_stream *s)
 /* ---- what comes next ---------------------------------------------------------------------------
  */
 
+static bool is_welcome(pl_stream *s)
+{
+    return pl_sessions_welcome(s->daemon->sessions, s->principal, s->session, &s->regroups);
+}
+
 /* The reason to end now, or NULL. `state` was read before the log was looked at for the last time,
  * so a terminal one means that no frame is missing. */
-static const char *end_reason(const pl_stream *s, pl_session_state state)
+static const char *end_reason(pl_stream *s, pl_session_state state)
 {
     if (atomic_load(&s->session->deleted)) {
         return "deleted";
     }
-    if (!pl_principal_valid(s->principal)) {
+    if (!is_welcome(s)) {
         return "revoked";
     }
     if (s->next > s->to || s->left <= 0) {
@@ -272,7 +277,7 @@ static step advance_all(pl_stream *s)
     pl_session_state state = (pl_session_state)atomic_load(&s->session->state);
     look(s, state);
     bool stops = atomic_load(&s->session->deleted) || atomic_load(&s->daemon->streams->stopping) ||
-                 !pl_principal_valid(s->principal);
+                 !is_welcome(s);
     if (!stops && s->state_told != (int)state) {
         s->state_told = (int)state;
         return step_of(pl_stream_put_state(s));
@@ -301,7 +306,7 @@ static step advance(pl_stream *s)
             return produce_rest(s, state);
         }
     }
-    if (!pl_principal_valid(s->principal)) {
+    if (!is_welcome(s)) {
         return step_of(pl_stream_put_end(s, "revoked"));
     }
     if (atomic_load(&s->daemon->streams->stopping)) {

@@ -22,10 +22,11 @@ typedef struct pl_stream {
     pl_ticker ticker;
     pl_gate gate;
     pl_daemon *daemon;
-    pl_session *session;     /* a reference */
-    pl_principal *principal; /* who reads; a reference */
-    pl_log_reader *reader;   /* NULL while it needs none */
-    bool reader_used;        /* since the stream was last idle */
+    pl_session *session;      /* a reference */
+    pl_principal *principal;  /* who reads; a reference */
+    _Atomic int64_t regroups; /* of the session, as of when they were last seen to be welcome */
+    pl_log_reader *reader;    /* NULL while it needs none */
+    bool reader_used;         /* since the stream was last idle */
     pl_stream_kind kind;
     pl_stream_form form;
     pl_frame_view view; /* of frames */

@@ -31,6 +31,7 @@ pl_status pl_identity_write(int dir_fd, const pl_row *row, bool durable)
     pl_json_set_raw(&w, "labels", row->labels ? row->labels : "null");
     pl_json_set_raw(&w, "metadata", row->metadata ? row->metadata : "null");
     pl_json_set_string(&w, "webhook", row->webhook);
+    pl_json_set_string(&w, "webhook_status", row->webhook_status);
     pl_json_set_integer(&w, "priority", row->priority);
     pl_json_set_integer(&w, "revision", row->revision);
     return pl_sealed_write(dir_fd, "session.json", &w, durable);
@@ -73,6 +74,12 @@ pl_status pl_identity_read(int dir_fd, const char *id, pl_row *row)
     row->labels = copy_labels(document);
     row->metadata = copy_object(document, "metadata");
     row->webhook = copy_string(document, "webhook");
+    row->webhook_status = copy_string(document, "webhook_status");
+    /* Those of an earlier daemon do not say it: what it told then is not told once more. */
+    bool told = pl_json_at(document, "webhook_status") != NULL;
+    if (row->webhook && !row->webhook_status && told) {
+        row->webhook_status = strdup("waiting");
+    }
     row->priority = pl_json_integer(document, "priority", 0);
     row->revision = pl_json_integer(document, "revision", -1); /* -1: an older daemon's */
     pl_json_free(document);

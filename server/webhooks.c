@@ -6,15 +6,18 @@
 #include "server/auth.h"
 #include "server/say.h"
 #include "server/sessions.h"
+#include "server/verdict.h"
 #include "server/gate.h"
 #include "server/webhook_post.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 /* Two of one owner at most are on their way, so that one whose addresses are slow holds up nobody
  * else. */
@@ -142,6 +145,22 @@ static int deliver(pl_webhooks *w, pl_session *s, const char *url, char why[160]
     return status;
 }
 
+/* What it came to, into session.json: the database may be made anew from that. */
+static void write_down(const pl_webhooks *w, pl_session *s)
+{
+    pthread_mutex_lock(&s->lifecycle);
+    pl_row row = pl_session_row(w->daemon->sessions, s);
+    int dir_fd = row.id[0] ? open(s->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    if (dir_fd >= 0) { /* else it was deleted meanwhile */
+        if (pl_identity_write(dir_fd, &row, true) != PL_OK) {
+            pl_say(PL_LEVEL_WARN, "session %s: session.json: %s", s->id, strerror(errno));
+        }
+        close(dir_fd);
+    }
+    pl_row_clear(&row);
+    pthread_mutex_unlock(&s->lifecycle);
+}
+
 /* True where the job is done with, for good or ill. */
 static bool attempt(pl_webhooks *w, job *j)
 {
@@ -168,6 +187,9 @@ static bool attempt(pl_webhooks *w, job *j)
                why);
     }
     pl_sessions_set_webhook(w->daemon->sessions, j->session, status_text);
+    if (over) {
+        write_down(w, j->session);
+    }
     if (!over) {
         j->due_ms = pl_monotonic_ms() + o->webhook_delays_ms[j->tries];
     }

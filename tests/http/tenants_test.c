@@ -372,6 +372,77 @@ START_TEST(revoking_ends_streams)
 }
 END_TEST
 
+/* A session is given to a group and taken back, by its owner alone: access changes at once, and what those read who
+ * lost it ends. */
+START_TEST(a_session_changes_its_group)
+{
+    char alice[TENANT_SECRET], bob[TENANT_SECRET], carol[TENANT_SECRET], id[33], target[96],
+        follow[128], events[128], headers[200];
+    static const char *const names[] = {"alice", "bob", "carol"};
+    for (int i = 0; i < 3; i++)
+        tenant_user(d, names[i]);
+    tenant_group(d, "lab");
+    tenant_group(d, "other");
+    tenant_member(d, "lab", "alice", "view");
+    tenant_member(d, "lab", "bob", "view");
+    tenant_member(d, "lab", "carol", "manage");
+    tenant_token(d, "alice", "read submit", alice, NULL);
+    tenant_token(d, "bob", "read", bob, NULL);
+    tenant_token(d, "carol", "read submit", carol, NULL);
+    char *scene = session_scene_endless("");
+    http_reply *r = tenant_call(d, alice, "POST", "/v1/sessions", NULL, scene);
+    http_expect(r, 201);
+    snprintf(id, sizeof id, "%s", json_text(r->json, "id"));
+    http_reply_free(r);
+    free(scene);
+    snprintf(target, sizeof target, "/v1/sessions/%s", id);
+    snprintf(follow, sizeof follow, "%s/metrics?follow=1", target);
+    snprintf(events, sizeof events, "%s/events", target);
+    ck_assert_int_eq(status_of(bob, "GET", target, NULL), 404);
+    r = tenant_call(d, alice, "PATCH", target, NULL, "{\"group\": \"other\"}");
+    http_problem(r, 403, "no_such_group");
+    http_reply_free(r);
+    r = tenant_call(d, alice, "PATCH", target, NULL, "{\"group\": \"lab\"}");
+    http_expect(r, 200);
+    ck_assert_str_eq(json_text(r->json, "group"), "lab");
+    http_reply_free(r);
+    ck_assert_int_eq(status_of(bob, "GET", target, NULL), 200);
+    r = tenant_call(d, carol, "PATCH", target, NULL, "{\"group\": null}");
+    http_problem(r, 403, "owner_only");
+    http_reply_free(r);
+    ck_assert_int_eq(status_of(carol, "PATCH", target, "{\"name\": \"ours\"}"), 200);
+    snprintf(headers, sizeof headers, "Authorization: Bearer %s\r\n", bob);
+    http_stream metrics = http_stream_open(d, follow, headers);
+    snprintf(headers, sizeof headers, "Authorization: Bearer %s\r\nAccept: text/event-stream\r\n",
+             bob);
+    http_stream told = http_stream_open(d, events, headers);
+    free(http_stream_line(&metrics));
+    free(http_stream_line(&told));
+    r = tenant_call(d, alice, "PATCH", target, "If-Match: \"1\"\r\n", "{\"group\": null}");
+    http_problem(r, 412, "changed_meanwhile");
+    http_reply_free(r);
+    r = tenant_call(d, alice, "PATCH", target, "If-Match: \"2\"\r\n", "{\"group\": null}");
+    http_expect(r, 200);
+    ck_assert(json_is_null(json_at(r->json, "group")));
+    http_reply_free(r);
+    ck_assert_int_eq(status_of(bob, "GET", target, NULL), 404);
+    http_stream *const streams[] = {&metrics, &told};
+    for (int i = 0; i < 2; i++) {
+        bool revoked = false;
+        for (char *line; (line = http_stream_line(streams[i])); free(line))
+            revoked = strstr(line, "revoked") || (revoked && !*line);
+        ck_assert_msg(revoked, "stream %d", i);
+        http_stream_close(streams[i]);
+    }
+    ck_assert_int_eq(daemon_fixture_end(d, SIGTERM), 0);
+    daemon_fixture_resume(d);
+    ck_assert_int_eq(status_of(bob, "GET", target, NULL), 404);
+    ck_assert_int_eq(status_of(alice, "GET", target, NULL), 200);
+    snprintf(target, sizeof target, "/v1/sessions/%s/cancel", id);
+    ck_assert_int_eq(status_of(d->token, "POST", target, NULL), 202);
+}
+END_TEST
+
 /* ---- limits -----------------------------------------------------------------------------------
  */
 
@@ -643,6 +714,7 @@ int main(void)
     tcase_add_test(c, tokens_are_bounded);
     tcase_add_test(c, tokens_are_ones_own);
     tcase_add_test(c, revoking_ends_streams);
+    tcase_add_test(c, a_session_changes_its_group);
     tcase_add_test(c, limits_refuse_and_say_why);
     tcase_add_test(c, cores_are_shared);
     tcase_add_test(c, a_race_gets_no_more);

@@ -254,6 +254,15 @@ START_TEST(test_over_restart)
     ck_assert_int_eq(daemon_fixture_end(d, SIGTERM), 0);
     daemon_fixture_resume(d);
     ck_assert(!somebody_calls(300));
+    /* Nor does a database that is made anew forget it. */
+    static const char *const reindex[] = {"--reindex", NULL};
+    char said[4096];
+    ck_assert_int_eq(daemon_fixture_end(d, SIGTERM), 0);
+    ck_assert_int_eq(unlink(daemon_fixture_path(d, "pliant.db")), 0);
+    ck_assert_int_eq(daemon_fixture_command(d, reindex, said, sizeof said), 0);
+    daemon_fixture_resume(d);
+    json_decref(await_status(id, "delivered"));
+    ck_assert(!somebody_calls(300));
 }
 END_TEST
 

@@ -205,8 +205,9 @@ class Session:
         self._transport.request("DELETE", self._path("snapshots", name))
 
     def patch(self, **changes: Any) -> "Session":
-        """Change name, labels, metadata or priority, by a merge patch: None takes a label back. It
-        is refused (412 changed_meanwhile) where somebody else has changed them since `info`."""
+        """Change name, labels, metadata, group or priority, by a merge patch: None takes a label
+        back. It is refused (412 changed_meanwhile) where somebody else has changed them since
+        `info`."""
         headers = {
             "Content-Type": "application/merge-patch+json",
             "If-Match": f'"{self.info["revision"]}"',
