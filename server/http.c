@@ -13,9 +13,12 @@
 
 #include <errno.h>
 #include <microhttpd.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -45,6 +48,14 @@ struct pl_http {
 /* ---- what arrives too slowly -------------------------------------------------------------------
  */
 
+/* What was sent and is not acknowledged, because the peer is gone without a word, for as long as an idle
+ * connection may be: then it is over. The kernel alone would try for a quarter of an hour. */
+static void bound_silence(int fd, int idle_s)
+{
+    unsigned ms = 1000 * (unsigned)idle_s;
+    setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &ms, sizeof ms); /* of no use on a unix socket */
+}
+
 static void note_connection(void *context, struct MHD_Connection *connection, void **slot,
                             enum MHD_ConnectionNotificationCode what)
 {
@@ -52,6 +63,9 @@ static void note_connection(void *context, struct MHD_Connection *connection, vo
     if (what == MHD_CONNECTION_NOTIFY_STARTED) {
         const union MHD_ConnectionInfo *info =
             MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+        if (info) {
+            bound_silence(info->connect_fd, http->daemon->options.idle_timeout);
+        }
         *slot = info ? pl_deadline_open(http->deadlines, info->connect_fd, pl_monotonic_ms())
                      : NULL;
     } else {

@@ -6,6 +6,7 @@
 
 #include <check.h>
 #include <dirent.h>
+#include <linux/filter.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,6 +84,54 @@ START_TEST(test_vanished)
 }
 END_TEST
 
+/* Its connections may be silent for two seconds. */
+static void start_impatient(void)
+{
+    static const char *const options[] = {"--idle-timeout", "2", NULL};
+    daemon_fixture_start(d, options);
+}
+
+/* From here on nothing that arrives is heard, and nothing said: a machine that lost its power. */
+static void fall_silent(http_connection *c)
+{
+    struct sock_filter drop = {.code = BPF_RET | BPF_K, .k = 0};
+    struct sock_fprog all = {1, &drop};
+    ck_assert_int_eq(setsockopt(http_socket(c), SOL_SOCKET, SO_ATTACH_FILTER, &all, sizeof all), 0);
+}
+
+/* Half-open connections: readers whose machine is gone, which no packet tells. What is sent to them is too
+ * little to fill a buffer in the time of this test. */
+START_TEST(test_half_open)
+{
+    static const char scene[] =
+        "{\"pliant\": 1, \"time\": {\"step\": 0.5, \"pace\": \"realtime\"}, \"bodies\": [{\"mesh\":"
+        " {\"box\": {\"size\": [1, 1, 1], \"cells\": [1, 1, 1]}}}]}";
+    static const char *const kinds[] = {"frames?follow=1&mode=latest", "stream",
+                                        "metrics?follow=1"};
+    enum { KINDS = 3, EACH = 8 };
+    http_connection *readers[KINDS * EACH];
+    char id[33], target[128];
+    session_post(d, scene, id);
+    session_await_frame(d, id, 3);
+    int before = descriptors();
+    for (int i = 0; i < KINDS * EACH; i++) {
+        readers[i] = http_open(d);
+        snprintf(target, sizeof target, "/v1/sessions/%s/%s", id, kinds[i % KINDS]);
+        http_ask(readers[i], d, target, NULL);
+        http_reply_free(http_read_head(readers[i]));
+    }
+    ck_assert_int_eq(session_counter(d, "streams"), KINDS * EACH);
+    for (int i = 0; i < KINDS * EACH; i++)
+        fall_silent(readers[i]);
+    while (session_counter(d, "streams") > 0)
+        daemon_fixture_nap();
+    while (descriptors() > before)
+        daemon_fixture_nap();
+    for (int i = 0; i < KINDS * EACH; i++)
+        http_close(readers[i]);
+}
+END_TEST
+
 /* Frames of 1.6 MB in a form that is made, for many readers who take a few bytes: what is kept is the
  * cache and what the connections hold, not a frame each. */
 START_TEST(test_stalled)
@@ -135,5 +184,12 @@ int main(void)
     tcase_add_checked_fixture(t, start_daemon, stop_daemon);
     tcase_add_test(t, test_vanished);
     tcase_add_test(t, test_stalled);
-    return run_cases("vanished readers", t);
+    TCase *impatient = tcase_create("half-open connections");
+    tcase_set_timeout(impatient, 40);
+    tcase_add_checked_fixture(impatient, start_impatient, stop_daemon);
+    tcase_add_test(impatient, test_half_open);
+    Suite *suite = suite_create("vanished readers");
+    suite_add_tcase(suite, t);
+    suite_add_tcase(suite, impatient);
+    return run_suite(suite);
 }
