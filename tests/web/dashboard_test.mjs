@@ -68,6 +68,7 @@ await run({
         await until(async () => (await frameOf(page)) > 30, 'the newest frame again');
         // An address leads others to the same frame.
         const other = await open(daemon);
+        await other.locator('.user').waitFor(); // logged in
         await other.goto(`${daemon.url}/#/sessions/${id}?frame=7`);
         await other.reload();
         await until(async () => (await frameOf(other)) === 7, 'frame 7 by its address');
@@ -186,6 +187,24 @@ await run({
         await page.locator('.banner').waitFor({ state: 'detached' });
         const then = await frameOf(page);
         await until(async () => (await frameOf(page)) > then + 5, 'frames after the restart');
+        await quiet(page);
+    },
+
+    async a_session_opened_while_the_daemon_is_away_comes(daemon) {
+        const { id } = await daemon.submit(endless());
+        const page = await watch(daemon, id, { allow: [AWAY] });
+        await page.evaluate(() => {
+            location.hash = '/devices';
+        });
+        await page.getByText('Processor').waitFor();
+        await daemon.end();
+        await page.evaluate((hash) => {
+            location.hash = hash;
+        }, `/sessions/${id}`);
+        await page.locator('.banner').waitFor();
+        await sleep(1500);
+        await daemon.start();
+        await until(async () => (await frameOf(page)) > 0, 'a frame after the restart');
         await quiet(page);
     },
 

@@ -32,6 +32,16 @@ export function onUnauthorized(listener) {
     unauthorized = listener;
 }
 
+// The network's part of a request, which fails with what the browser says.
+async function reach(promise) {
+    try {
+        return await promise;
+    } catch (error) {
+        if (error.name === 'AbortError') throw error;
+        throw new Unreachable();
+    }
+}
+
 async function request(method, path, { body, headers = {}, accept, signal } = {}) {
     const given = { ...headers };
     if (accept) given.Accept = accept;
@@ -40,19 +50,9 @@ async function request(method, path, { body, headers = {}, accept, signal } = {}
         content = typeof body === 'string' ? body : JSON.stringify(body);
         given['Content-Type'] ??= 'application/json';
     }
-    let reply;
-    try {
-        reply = await fetch(path, {
-            method,
-            signal,
-            body: content,
-            headers: given,
-            credentials: 'same-origin',
-        });
-    } catch (error) {
-        if (error.name === 'AbortError') throw error;
-        throw new Unreachable();
-    }
+    const reply = await reach(
+        fetch(path, { method, signal, body: content, headers: given, credentials: 'same-origin' }),
+    );
     if (reply.ok || reply.status === 304) return reply;
     if (reply.status === 401) unauthorized();
     throw new ApiError(reply.status, await problemOf(reply));
@@ -61,7 +61,7 @@ async function request(method, path, { body, headers = {}, accept, signal } = {}
 async function json(method, path, options) {
     const reply = await request(method, path, options);
     if (reply.status === 204) return null;
-    const text = await reply.text();
+    const text = await reach(reply.text());
     return text ? JSON.parse(text) : null;
 }
 
@@ -89,7 +89,8 @@ export const api = {
         return (await request('GET', path, options)).text();
     },
     async array(path, options) {
-        return parseNpy(await (await request('GET', path, options)).arrayBuffer());
+        const reply = await request('GET', path, options);
+        return parseNpy(await reach(reply.arrayBuffer()));
     },
     // Every line of an NDJSON reply, also one that is still being sent.
     async lines(path, onLine, options = {}) {
@@ -97,7 +98,7 @@ export const api = {
         const reader = reply.body.pipeThrough(new TextDecoderStream()).getReader();
         let rest = '';
         for (;;) {
-            const { done, value } = await reader.read();
+            const { done, value } = await reach(reader.read());
             const parts = (rest + (value ?? '')).split('\n');
             rest = parts.pop();
             for (const part of parts) if (part) onLine(JSON.parse(part));

@@ -1,7 +1,7 @@
 // One session as the page knows it: the document, what to draw, its metrics and frames, all of one
 // stream. Emits 'session', 'tick' (twice a second, where numbers changed), 'link', 'ready', 'gone'.
 
-import { api } from './api.js';
+import { Unreachable, api } from './api.js';
 import { Emitter } from './emitter.js';
 import { FrameStore } from './frames.js';
 import { MetricsTable } from './metrics.js';
@@ -10,6 +10,7 @@ import { FRAME, GAP, METRICS, STATE, frameOf, jsonOf } from './records.js';
 import { Stream, readRecords } from './stream.js';
 
 const TICK_MS = 500;
+const AGAIN_MS = 1000; // after the daemon did not answer
 const CONTROLS_PAGE = 200;
 const MANY_FRAMES = 20000; // beyond them, only every n-th frame's metrics are read of the past
 const FINE_VERTICES = 20000; // up to here frames come in single precision, then quantised
@@ -112,9 +113,24 @@ export class SessionModel extends Emitter {
         return this.#whole ? null : this.surface;
     }
 
+    // The answer, however long the daemon is away.
+    async #await(ask) {
+        for (;;) {
+            try {
+                const answer = await ask();
+                if (!this.link.live) this.#status({ live: true });
+                return answer;
+            } catch (error) {
+                if (this.closed || !(error instanceof Unreachable)) throw error;
+                this.#status({ live: false });
+                await new Promise((done) => setTimeout(done, AGAIN_MS));
+            }
+        }
+    }
+
     async #open() {
         try {
-            this.#take(await api.get(this.base));
+            this.#take(await this.#await(() => api.get(this.base)));
             while (!this.closed && !this.topology) await this.#prepare();
         } catch (error) {
             if (!this.closed) this.emit('gone', error);
@@ -129,13 +145,12 @@ export class SessionModel extends Emitter {
             return;
         }
         if (this.session.state === 'checking') {
-            this.#take(await api.get(`${this.base}?wait=20`));
+            this.#take(await this.#await(() => api.get(`${this.base}?wait=20`)));
             return;
         }
-        const [what, scene] = await Promise.all([
-            readTopology(this.base),
-            api.get(`${this.base}/scene?form=effective`),
-        ]);
+        const [what, scene] = await this.#await(() =>
+            Promise.all([readTopology(this.base), api.get(`${this.base}/scene?form=effective`)]),
+        );
         if (this.closed) return;
         Object.assign(this, what, { scene });
         this.player.frameSeconds = (scene.time.step ?? 1 / 60) * (scene.output?.every ?? 1);
@@ -149,9 +164,11 @@ export class SessionModel extends Emitter {
         const newest = this.session.progress?.frame ?? 0;
         if (newest < MANY_FRAMES) return;
         const every = Math.ceil(newest / (MANY_FRAMES / 4));
-        await api.lines(`${this.base}/metrics?every=${every}`, (line) => {
-            if (!line.event) this.metrics.push(line);
-        });
+        await this.#await(() =>
+            api.lines(`${this.base}/metrics?every=${every}`, (line) => {
+                if (!line.event) this.metrics.push(line);
+            }),
+        );
     }
 
     #follow() {
