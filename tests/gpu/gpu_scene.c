@@ -162,7 +162,7 @@ static void fill(pl_scene *s, where on, const gpu_body *body, const pl_solver_se
     if (body->fibers)
         s->materials->fibers =
             (pl_fibers){.present = true, .stiffness = body->young, .direction = {0.6, 0.8, 0}};
-    *s->bodies = (pl_body){.name = strdup("body"), .mesh = body->mesh};
+    *s->bodies = (pl_body){.name = strdup("body"), .mesh = body->mesh, .friction = 1};
     for (int c = 0; c < 3; c++)
         s->bodies->transform.scale[c] = s->bodies->initial.stretch[c] = 1;
     s->bodies->transform.rotate_axis[0] = s->bodies->initial.axis[0] = 1;
