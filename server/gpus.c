@@ -169,6 +169,18 @@ static bool busy(const pl_gpus *g)
     return any;
 }
 
+/* Until the next look is due, which is earlier once a session waits. */
+static void await_next(pl_gpus *g)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    for (int over = 0; !g->stopping && over != ETIMEDOUT;) {
+        struct timespec until = now;
+        until.tv_sec += g->waiting ? AGAIN_WAITING_S : AGAIN_S;
+        over = pthread_cond_timedwait(&g->wake, &g->mutex, &until);
+    }
+}
+
 static void *keep_looking(void *context)
 {
     pl_gpus *g = context;
@@ -177,19 +189,15 @@ static void *keep_looking(void *context)
         while (!g->stopping && !busy(g)) {
             pthread_cond_wait(&g->wake, &g->mutex);
         }
-        struct timespec until;
-        clock_gettime(CLOCK_MONOTONIC, &until);
-        until.tv_sec += g->waiting ? AGAIN_WAITING_S : AGAIN_S;
-        int over = 0;
-        while (!g->stopping && over != ETIMEDOUT) {
-            over = pthread_cond_timedwait(&g->wake, &g->mutex, &until);
-        }
+        await_next(g);
         if (g->stopping) {
             break;
         }
+        /* Whoever still waits says so again when it is placed. */
+        bool waited = g->waiting;
         g->waiting = false;
         pthread_mutex_unlock(&g->mutex);
-        if (look(g, false)) {
+        if (look(g, false) || waited) {
             pl_executor_kick(g->daemon->executor);
         }
         pthread_mutex_lock(&g->mutex);
