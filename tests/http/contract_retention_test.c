@@ -194,7 +194,7 @@ END_TEST
 START_TEST(test_days)
 {
     char gone[33], stays[33], whole[64];
-    session_run(d, scene_with("\"days\": 1e-6", 2), gone);
+    session_run(d, scene_with("\"days\": 1e-8", 2), gone);
     session_run(d, scene_with("\"days\": 1", 2), stays);
     ck_assert_int_eq(daemon_fixture_end(d, SIGTERM), 0);
     daemon_fixture_resume(d);
