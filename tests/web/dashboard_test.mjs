@@ -1,10 +1,25 @@
 // A session as it is watched: frames that move, the scrubber, curves of several sessions, a pin that is
 // dragged, a failure's reason, a daemon that goes and comes back, and names that are nothing but text.
-import { changed, check, endless, look, open, orange, quiet, run, scene, shot, sleep, until } from './rig.mjs';
+import {
+    changed,
+    check,
+    count,
+    endless,
+    look,
+    open,
+    orange,
+    quiet,
+    run,
+    scene,
+    shot,
+    sleep,
+    until,
+} from './rig.mjs';
 
 // The browser itself says so in its console when the daemon is away.
 const AWAY = /ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE|ERR_INCOMPLETE_CHUNKED/;
 
+const PICKED = [224, 33, 138];
 const canvasOf = (page) => page.locator('.view canvas');
 const frameOf = async (page) => {
     const words = await page.locator('.timeline').innerText();
@@ -152,17 +167,14 @@ await run({
         await quiet(page);
     },
 
+    // Its mark on the time line, the vertex in the picture, and what is advised filled into its scene.
     async a_failure_says_why(daemon) {
+        const solver = { method: 'gradient_descent', iterations: 1, tolerance: 1e-12 };
         const { id } = await daemon.submit(
             scene({
                 name: 'fails',
                 pins: [{ name: 'hand', body: 'box', select: { side: '-x' } }],
-                solver: {
-                    method: 'gradient_descent',
-                    iterations: 1,
-                    tolerance: 1e-12,
-                    on_not_converged: 'fail',
-                },
+                solver: { ...solver, on_not_converged: 'fail' },
             }),
         );
         const session = await daemon.over(id);
@@ -172,8 +184,51 @@ await run({
         const box = page.getByRole('alert').filter({ hasText: 'converge' });
         await box.waitFor();
         check((await box.innerText()).length > 40, 'it says too little');
+        const { vertex } = session.failure;
+        await page.locator('.picked').getByText(`box, vertex ${vertex}`, { exact: true }).waitFor();
+        await page.getByRole('button', { name: 'a step of 5 ms' }).click();
+        await page.getByLabel('The scene as JSON').waitFor();
+        const { time, output } = JSON.parse(await page.getByLabel('The scene as JSON').inputValue());
+        check(time.step === 0.005 && time.steps === 120 && output.every === 2, JSON.stringify({ time, output }));
+        await page.goBack();
+        await box.waitFor();
         await page.getByRole('button', { name: 'open the scene to change it' }).click();
         await page.getByLabel('The scene as JSON').waitFor();
+        check((await page.getByLabel('The scene as JSON').inputValue()).includes('"step": 0.01'), 'it is changed');
+        await quiet(page);
+    },
+
+    // An element deep inside is outlined, whose corners a frame does not bring otherwise.
+    async a_failed_element_is_outlined(daemon) {
+        const squeezed = [{ time: 0.05 }, { time: 0.06, translate: [-1.5, 0, 0] }];
+        const { id } = await daemon.submit(
+            scene({
+                name: 'inverts',
+                gravity: [0, 0, 0],
+                obstacles: [],
+                solver: { method: 'lbfgs', iterations: 30 },
+                materials: { rubber: { model: 'neo_hookean', young: 1e5, poisson: 0.3, density: 1000 } },
+                pins: [
+                    { name: 'left', body: 'box', select: { side: '-x' } },
+                    { name: 'right', body: 'box', select: { side: '+x' }, motion: { keyframes: squeezed } },
+                ],
+            }),
+        );
+        const { failure } = await daemon.over(id);
+        check(failure?.element >= 0 && failure.frame === 5, `it fails as ${JSON.stringify(failure)}`);
+        const page = await watch(daemon, id);
+        const outlined = async () => (await count(page, canvasOf(page), PICKED)) > 20;
+        await until(outlined, 'an outline');
+        await shot(page, 'failed-element');
+        await page.getByRole('slider', { name: 'Frame' }).fill('2');
+        await until(async () => (await frameOf(page)) === 2, 'frame 2');
+        await page.locator('.mark.failed').click();
+        await until(async () => (await frameOf(page)) === 5, 'the frame that the mark is at');
+        await page.getByRole('button', { name: 'method admm' }).click();
+        await page.getByLabel('The scene as JSON').waitFor();
+        const { solver } = JSON.parse(await page.getByLabel('The scene as JSON').inputValue());
+        check(solver.method === 'admm' && solver.iterations === 30, JSON.stringify(solver));
+        await page.locator('.estimate').getByText('ms a frame').waitFor(); // and the daemon takes it
         await quiet(page);
     },
 

@@ -311,3 +311,22 @@ export async function orange(page, locator) {
         (await locator.screenshot()).toString('base64'),
     );
 }
+
+// How many pixels of a part of the page are about that colour, [red, green, blue].
+export async function count(page, locator, colour) {
+    return page.evaluate(
+        async ([png, [r, g, b]]) => {
+            const bytes = Uint8Array.from(atob(png), (sign) => sign.charCodeAt(0));
+            const bitmap = await createImageBitmap(new Blob([bytes], { type: 'image/png' }));
+            const context = new OffscreenCanvas(bitmap.width, bitmap.height).getContext('2d');
+            context.drawImage(bitmap, 0, 0);
+            const { data } = context.getImageData(0, 0, bitmap.width, bitmap.height);
+            let found = 0;
+            for (let i = 0; i < data.length; i += 4) {
+                found += Math.abs(data[i] - r) + Math.abs(data[i + 1] - g) + Math.abs(data[i + 2] - b) < 90;
+            }
+            return found;
+        },
+        [(await locator.screenshot()).toString('base64'), colour],
+    );
+}

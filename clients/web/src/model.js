@@ -1,5 +1,6 @@
 // One session as the page knows it: the document, what to draw, its metrics and frames, all of one
-// stream. Emits 'session', 'tick' (twice a second, where numbers changed), 'link', 'ready', 'gone'.
+// stream. Emits 'session', 'tick' (twice a second, where numbers changed), 'failure' (it is to be shown),
+// 'link', 'ready', 'gone'.
 
 import { Unreachable, api } from './api.js';
 import { Emitter } from './emitter.js';
@@ -107,6 +108,13 @@ export class SessionModel extends Emitter {
     tets() {
         this.#tets ??= api.array(`${this.base}/topology?array=tets`);
         return this.#tets;
+    }
+
+    // The failure's place into the picture: its frame, and what is marked there.
+    showFailure() {
+        const { failure } = this.session;
+        if (failure.frame != null) this.player.seek(failure.frame);
+        this.emit('failure', failure);
     }
 
     get drawn() {

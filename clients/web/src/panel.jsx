@@ -3,6 +3,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { api } from './api.js';
 import { differences } from './compare.js';
+import { FailureBox } from './failure.jsx';
 import { STATES, ago, duration, number, quantity, secondsLeft } from './format.js';
 import { useAnswer, useOn } from './hooks.js';
 import { lineOf } from './list.jsx';
@@ -89,67 +90,6 @@ export function sentenceOf(error) {
                 .join(' '),
         );
     return [error.message, ...faults].join('\n');
-}
-
-// Where it failed, in words that one can look up: element 4711 of "bar", frame 812, step 3.
-function placeOf({ body, element, vertex, frame, step }, bodies) {
-    const name = body != null ? (bodies?.[body]?.name ?? `body ${body}`) : null;
-    const what = element != null ? `element ${element}` : vertex != null ? `vertex ${vertex}` : null;
-    return [
-        what && (name ? `${what} of “${name}”` : what),
-        frame != null && `after frame ${frame}`,
-        step != null && `step ${step}`,
-    ]
-        .filter(Boolean)
-        .join(', ');
-}
-
-function FailureBox({ model, navigate, tools }) {
-    const { failure, bodies } = model.session;
-    if (!failure) return null;
-    const place = placeOf(failure, bodies);
-    const show = () => {
-        model.player.seek(failure.frame);
-        tools.current?.highlight(failure);
-    };
-    return (
-        <div class="failure" role="alert">
-            <p>
-                <b>{failure.message || failure.code}</b>
-            </p>
-            {place && (
-                <p>
-                    {place}
-                    {failure.frame != null && (
-                        <button type="button" onClick={show}>
-                            show
-                        </button>
-                    )}
-                </p>
-            )}
-            {failure.advice && <p>{failure.advice}</p>}
-            {failure.faults?.length > 0 && (
-                <ul>
-                    {failure.faults.map((f, i) => (
-                        <li key={i}>
-                            <code>{f.pointer}</code> {f.hint || f.expected}
-                        </li>
-                    ))}
-                </ul>
-            )}
-            {PAGES.scenes && (
-                <button type="button" onClick={() => navigate(`/scenes?session=${model.id}`)}>
-                    open the scene to change it
-                </button>
-            )}
-            {failure.log && (
-                <details>
-                    <summary>the worker's last words</summary>
-                    <pre>{failure.log}</pre>
-                </details>
-            )}
-        </div>
-    );
 }
 
 function Row({ label, children, title }) {
@@ -325,7 +265,7 @@ export function Panel({ model, navigate, others, onCompare, tools }) {
                     tolerance {number(scene.solver.tolerance)}, step {quantity(scene.time.step, 's')}
                 </p>
             )}
-            <FailureBox model={model} navigate={navigate} tools={tools} />
+            <FailureBox model={model} navigate={navigate} />
             <Actions model={model} navigate={navigate} />
             <div class="tabs" role="tablist">
                 {Object.entries(tabs).map(([key, label]) => (

@@ -70,7 +70,9 @@ export function Timeline({ model }) {
                         title={`frame ${mark.frame}, ${mark.title}`}
                         aria-label={`frame ${mark.frame}, ${mark.title}`}
                         style={{ left: `${(100 * mark.frame) / last}%` }}
-                        onClick={() => player.seek(mark.frame)}
+                        onClick={() =>
+                            mark.kind === 'failed' ? model.showFailure() : player.seek(mark.frame)
+                        }
                     />
                 ))}
                 <input

@@ -88,23 +88,31 @@ function changesOf(model, name) {
     });
 }
 
-// Mark where a session failed: a vertex, or an element's corners. Inner ones are sent only then.
-async function highlight(view, model, { body, vertex, element }, again) {
+// Global vertices of an element: tetrahedra count first, then the triangles of sheets, which a body's
+// triangles end with.
+async function cornersOf(model, body, element) {
     const owner = model.topology.bodies[body];
-    if (!owner) return;
-    if (element === null) {
-        const index = view.surface.indexOf(owner.first_vertex + (vertex ?? 0));
-        if (vertex !== null && index >= 0) view.setPicked(index);
-        again();
-        return;
+    const triangle = element - owner.tets;
+    if (triangle >= 0) {
+        const first = owner.triangles.length - 3 * (owner.sheet_triangles - triangle);
+        return [...owner.triangles.slice(first, first + 3)];
     }
-    const of = owner.tets > 0 ? await model.tets() : owner.triangles;
-    const size = owner.tets > 0 ? 4 : 3;
-    const before = owner.tets > 0 ? model.topology.bodies.slice(0, body) : [];
-    const first = size * (before.reduce((sum, { tets }) => sum + tets, 0) + element);
-    const corners = [...of.slice(first, first + size)];
+    const tets = await model.tets();
+    const before = model.topology.bodies.slice(0, body).reduce((sum, one) => sum + one.tets, 0);
+    return [...tets.slice(4 * (before + element), 4 * (before + element) + 4)];
+}
+
+// Mark where a session failed: a vertex, or an element's corners. Inner ones are sent only then.
+async function highlight(view, model, again) {
+    const { body, vertex, element } = model.session.failure;
+    const owner = model.topology?.bodies[body];
+    if (!owner) return;
+    const corners =
+        element !== null ? await cornersOf(model, body, element) : vertex !== null ? [owner.first_vertex + vertex] : [];
+    if (model.closed) return;
     if (corners.some((corner) => view.surface.indexOf(corner) < 0)) model.setWhole(true);
-    view.setOutline(corners);
+    if (element !== null) view.setOutline(corners);
+    else if (corners.length) view.setPicked(view.surface.indexOf(corners[0]));
     again();
 }
 
@@ -265,6 +273,7 @@ export function View({ model, tools }) {
 
     useEffect(() => {
         let made = null,
+            marked = false,
             noted = 0,
             told = 0;
         // What stands beside the picture follows it four times a second.
@@ -312,13 +321,21 @@ export function View({ model, tools }) {
             if (!model.topology) return;
             made.wantedView = made.furnished ? made.stage.view : route.now.query.camera?.split(',').map(Number);
             made.setSession(model.topology, model.drawn, model.scene);
-            made.highlight = (failure) => highlight(made, model, failure, again);
+            mark();
             again();
+        };
+        // Where it failed is marked as soon as that is known, and stays so until something else is picked.
+        const mark = () => {
+            if (!made.surface || !model.session?.failure) return;
+            marked = true;
+            highlight(made, model, again);
         };
         const offs = [
             theme.on('change', colours),
             model.on('ready', prepare),
             model.on('form', prepare),
+            model.on('failure', mark),
+            model.on('session', () => marked || mark()),
             model.on('controls', () => made.setChanges((name) => changesOf(model, name))),
             model.on('first', () => (made.stale = true)),
             model.player.on('frame', note),

@@ -1,0 +1,69 @@
+// What a failure's advice comes to, as changes of the scene. Its sentences name keys of the scene, as
+// "a smaller time.step": each that is known here is one change.
+
+import { number, quantity } from './format.js';
+
+const MOST_ITERATIONS = 10000;
+
+// Half the step, and twice as many of them, so that frames stay at their times.
+function halfStep({ time, output }) {
+    const { step, steps } = time;
+    const change = {
+        time: { step: +(step / 2).toPrecision(6), ...(steps ? { steps: 2 * steps, duration: null } : {}) },
+        output: { every: 2 * (output?.every ?? 1) },
+    };
+    return { label: `a step of ${quantity(change.time.step, 's')}`, change };
+}
+
+function moreIterations({ solver }) {
+    const iterations = Math.min(4 * solver.iterations, MOST_ITERATIONS);
+    if (iterations === solver.iterations) return null;
+    return { label: `${iterations} iterations`, change: { solver: { iterations } } };
+}
+
+function largerTolerance({ solver }) {
+    const tolerance = Math.min(+(10 * solver.tolerance).toPrecision(6), 1);
+    if (!(tolerance > solver.tolerance)) return null;
+    return { label: `tolerance ${number(tolerance)}`, change: { solver: { tolerance } } };
+}
+
+function largerWeights({ solver }) {
+    const scale = +(2 * solver.weight_scale).toPrecision(6);
+    return { label: 'weights × 2', change: { solver: { weight_scale: scale } } };
+}
+
+function twice(key, unit) {
+    return ({ resources = {} }, session) => {
+        const had = resources[key] || session.resources?.[key];
+        if (!had) return null;
+        const value = 2 * had;
+        const label = `${quantity(value, unit)} of ${key.replace('_', ' ')}`;
+        return { label, change: { resources: { [key]: value } } };
+    };
+}
+
+const KNOWN = [
+    [/\btime\.step\b|\bsmaller time step\b/, halfStep],
+    [/\bsolver\.iterations\b|\bmore solver iterations\b/, moreIterations],
+    [/\blarger solver\.tolerance\b/, largerTolerance],
+    [/\bsolver\.weight_scale\b/, largerWeights],
+    [/"method": "admm"/, () => ({ label: 'method admm', change: { solver: { method: 'admm' } } })],
+    [
+        /"on_not_converged": "continue"/,
+        () => ({ label: 'go on where it does not converge', change: { solver: { on_not_converged: 'continue' } } }),
+    ],
+    [/\bresources\.memory\b/, twice('memory', 'B')],
+    [/\bresources\.time_limit\b/, twice('time_limit', 's')],
+    [
+        /\boutput\.every\b/,
+        ({ output }) => ({ label: 'half as many frames', change: { output: { every: 2 * (output?.every ?? 1) } } }),
+    ],
+];
+
+// [{label, change}]: merge patches of the scene (RFC 7396). `scene`: with every default.
+export function changesOf(session, scene) {
+    const advice = session.failure?.advice ?? '';
+    return KNOWN.filter(([words]) => words.test(advice))
+        .map(([, make]) => make(scene, session))
+        .filter(Boolean);
+}
