@@ -90,25 +90,6 @@ static int64_t in_effect(const char *id, int64_t frame)
     return number;
 }
 
-/* The first frame that the k-th control is in effect in, once there is one. */
-static int64_t await_effect(const char *id, int k)
-{
-    char path[32];
-    snprintf(path, sizeof path, "items/%d/frame", k);
-    for (int tries = 0; tries < 2000; tries++) {
-        http_reply *r = http_getf(d, "/v1/sessions/%s/controls", id);
-        http_expect(r, 200);
-        const json_t *at = json_at(r->json, path);
-        int64_t frame = json_is_integer(at) ? json_integer_value(at) : -1;
-        http_reply_free(r);
-        if (frame >= 0)
-            return frame;
-        daemon_fixture_nap();
-    }
-    ck_abort_msg("control %d of session %s has no effect", k + 1, id);
-    return -1;
-}
-
 START_TEST(faults_are_located)
 {
     static const struct {
@@ -165,7 +146,7 @@ START_TEST(in_effect_and_kept)
     submit(1000000, id);
     session_await_frame(d, id, 5);
     ck_assert_int_eq(control(id, "{'gravity': [0, 1, 0]}", &told), 1);
-    int64_t begun = await_effect(id, 0);
+    int64_t begun = session_await_control(d, id, 1);
     ck_assert_int_gt(begun, told);
     ck_assert_int_eq(in_effect(id, begun - 1), 0);
     ck_assert_int_eq(in_effect(id, begun), 1);

@@ -18,21 +18,26 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* A bar of 99 vertices, with what controls can change. */
-static char *scene_of(int64_t steps, const char *output)
+/* A bar of 99 vertices, with what controls can change. `time` is more of that section, or "". */
+static char *timed_scene(int64_t steps, const char *time, const char *output)
 {
     char *text;
     ck_assert_int_gt(
         asprintf(&text,
-                 "{\"pliant\": 1, \"time\": {\"step\": 0.01, \"steps\": %lld},"
+                 "{\"pliant\": 1, \"time\": {\"step\": 0.01, \"steps\": %lld%s},"
                  " \"solver\": {\"iterations\": 8}, \"materials\": {\"soft\": {\"young\": 1e5}},"
                  " \"bodies\": [{\"name\": \"bar\", \"material\": \"soft\", \"mesh\":"
                  " {\"box\": {\"size\": [1, 0.2, 0.2], \"cells\": [10, 2, 2]}}}],"
                  " \"pins\": [{\"name\": \"hand\", \"select\": {\"side\": \"-x\"}}],"
                  " \"output\": {%s}}",
-                 (long long)steps, output),
+                 (long long)steps, time, output),
         0);
     return text;
+}
+
+static char *scene_of(int64_t steps, const char *output)
+{
+    return timed_scene(steps, "", output);
 }
 
 static http_reply *post(const char *id, const char *what, const char *body)
@@ -100,6 +105,18 @@ static bool same_frame(const char *a, int64_t k, const char *b, int64_t l)
     free(x);
     free(y);
     return same;
+}
+
+/* Pause it at this frame or later; at which. */
+static int64_t pause_after(const char *id, int64_t frame)
+{
+    session_await_frame(d, id, frame);
+    verb(id, "pause");
+    session_await(d, id, "paused");
+    json_t *s = session_show(d, id);
+    int64_t at = json_count(s, "progress/frame");
+    json_decref(s);
+    return at;
 }
 
 static void lose_checkpoints(const char *id)
@@ -184,11 +201,12 @@ END_TEST
 START_TEST(damage_is_found)
 {
     char id[33];
-    session_run(d, scene_of(5, "\"every\": 1"), id);
+    session_post_free(d, scene_of(100000, "\"every\": 1"), id);
+    pause_after(id, 5);
     expect_post(id, "snapshots", "{'name': 'one'}", 201);
     ck_assert_int_eq(truncate(session_path(d, id, "snapshots/one.bin"), 100), 0);
     ck_assert_uint_eq(damages(id), 2); /* it is a link to the newest checkpoint */
-    refused(id, "branch", "{'snapshot': 'one', 'scene': {'time': {'steps': 9}}}", 500, "damaged");
+    refused(id, "branch", "{'snapshot': 'one'}", 500, "damaged");
     int fd = open(session_path(d, id, "snapshots/one.json"), O_WRONLY);
     ck_assert_int_eq(pwrite(fd, "9", 1, 40), 1);
     close(fd);
@@ -224,12 +242,7 @@ START_TEST(outlives_retention)
     session_post_free(d, scene_of(100000, "\"retention\": {\"last\": 40}"), id);
     session_await_frame(d, id, 1);
     expect_post(id, "controls", "{'gravity': [0, 20, 0]}", 202);
-    session_await_frame(d, id, 8);
-    verb(id, "pause");
-    session_await(d, id, "paused");
-    json_t *s = session_show(d, id);
-    int64_t at = json_count(s, "progress/frame");
-    json_decref(s);
+    int64_t at = pause_after(id, session_await_control(d, id, 1) + 8);
     expect_post(id, "snapshots", "{'name': 'lifted'}", 201);
     /* As it stands; its frames are what is compared with later. */
     snprintf(body, sizeof body, "{'frame': %lld, 'scene': {'time': {'steps': %lld}}}",
@@ -259,18 +272,22 @@ END_TEST
 /* Thinned frames have lost their records, and not what controls changed before them. */
 START_TEST(thinned_frames_keep_their_controls)
 {
-    char id[33], one[33], two[33];
-    session_post_free(d, scene_of(300, "\"retention\": {\"last\": 40, \"every\": 50}"), id);
+    char id[33], one[33], two[33], body[96];
+    session_post_free(d, scene_of(100000, "\"retention\": {\"last\": 40, \"every\": 50}"), id);
     session_await_frame(d, id, 1);
     expect_post(id, "controls", "{'gravity': [0, 20, 0]}", 202);
-    session_await(d, id, "succeeded");
-    branch(id, "{'frame': 290}", one);
+    int64_t end = pause_after(id, session_await_control(d, id, 1) + 150);
+    snprintf(body, sizeof body, "{'frame': %lld, 'scene': {'time': {'steps': %lld}}}",
+             (long long)end - 10, (long long)end);
+    branch(id, body, one);
     session_await(d, one, "succeeded");
     lose_checkpoints(id);
-    branch(id, "{'frame': 290}", two);
+    branch(id, body, two);
     session_await(d, two, "succeeded");
     for (int64_t k = 0; k <= 10; k++)
-        ck_assert(same_frame(id, 290 + k, one, k) && same_frame(id, 290 + k, two, k));
+        ck_assert(same_frame(id, end - 10 + k, one, k) && same_frame(id, end - 10 + k, two, k));
+    verb(id, "cancel");
+    session_await(d, id, "cancelled");
 }
 END_TEST
 
@@ -281,7 +298,8 @@ END_TEST
 START_TEST(branches_of_branches)
 {
     char id[33], chain[4][33], last[33];
-    session_post_free(d, scene_of(40, "\"every\": 1"), id);
+    /* Slow enough that a control finds them running. */
+    session_post_free(d, timed_scene(40, ", \"pace\": \"realtime\"", "\"every\": 1"), id);
     expect_post(id, "controls", "{'gravity': [0, 5, 0]}", 202);
     session_await(d, id, "succeeded");
     memcpy(chain[0], id, sizeof id);

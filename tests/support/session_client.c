@@ -87,6 +87,23 @@ void session_await_frame(const daemon_fixture *d, const char *id, int64_t frame)
     }
 }
 
+int64_t session_await_control(const daemon_fixture *d, const char *id, int k)
+{
+    char path[32];
+    snprintf(path, sizeof path, "items/%d/frame", k - 1);
+    for (double end = daemon_fixture_clock() + HTTP_PATIENCE_S;; daemon_fixture_nap()) {
+        http_reply *r = http_getf(d, "/v1/sessions/%s/controls", id);
+        http_expect(r, 200);
+        const json_t *at = json_at(r->json, path);
+        int64_t frame = json_is_integer(at) ? json_integer_value(at) : -1;
+        http_reply_free(r);
+        if (frame >= 0)
+            return frame;
+        ck_assert_msg(daemon_fixture_clock() < end, "control %d of session %s has no effect", k,
+                      id);
+    }
+}
+
 void session_run(const daemon_fixture *d, char *scene, char id[33])
 {
     session_post_free(d, scene, id);

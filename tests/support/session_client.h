@@ -18,6 +18,9 @@ void session_post_free(const daemon_fixture *d, char *scene, char id[33]); /* fr
 void session_await(const daemon_fixture *d, const char *id, const char *state);
 /* Wait until its last committed frame is at least this. */
 void session_await_frame(const daemon_fixture *d, const char *id, int64_t frame);
+/* Wait until its k-th control, from 1, is in effect; the first frame that it is in effect in. 202 says that it
+ * will be: before the next frame, unless a pause comes with it. */
+int64_t session_await_control(const daemon_fixture *d, const char *id, int k);
 /* Post and wait until it has succeeded. */
 void session_run(const daemon_fixture *d, char *scene, char id[33]);
 /* The session's JSON; a new reference. */
