@@ -233,25 +233,35 @@ const pl_command pl_commands[] = {
                   "every frame to the bit"}},
      .run = pl_command_verify},
     {.name = "mesh",
-     .arguments = "info|convert|tetrahedralise FILE",
+     .arguments = "info|quality|convert|tetrahedralise FILE",
      .summary = "look at a mesh file, write it in another format, fill a surface with tetrahedra",
      .least = 2,
      .most = 2,
      .notes =
          "info            counts, box, volume, quality, tags, fields, and every fault with its "
          "place\n"
+         "quality         histograms of angles, radius ratio, aspect and volume; flat and "
+         "inverted\n"
+         "                elements; the worst ones. As the file has it: nothing is repaired\n"
          "convert         by the ending of --out: .msh, .mesh, .vtk (with tags), .obj, .stl "
          "(surface)\n"
-         "tetrahedralise  a closed surface (.stl, .obj, .ply, .vtk) to --out NAME.node and "
-         "NAME.ele, by\n"
-         "                tetgen, which has to be installed; vertices of the surface are kept\n"
-         "Reads every format that a scene may name. No daemon is asked.",
-     .options = {{"--out", "FILE", "what to write; it appears whole"},
-                 {"--volume", "V", "tetrahedralise: no tetrahedron above V m^3 (no limit)"},
-                 {"--quality", "Q",
-                  "tetrahedralise: radius of the sphere through a tetrahedron's "
-                  "corners by its shortest edge, at most (1.414)"},
-                 {"--limit", "S", "tetrahedralise: at most so many seconds (300)"}},
+         "tetrahedralise  a closed surface (.stl, .obj, .ply, .vtk) to --out: NAME.msh, .mesh or "
+         ".vtk, or\n"
+         "                NAME.node with NAME.ele, by tetgen or gmsh, one of which has to be "
+         "installed;\n"
+         "                triangles of the surface are kept (tetgen may divide them)\n"
+         "Reads every format that a scene may name; a .node file with the .ele file beside it. No\n"
+         "daemon is asked.",
+     .options =
+         {{"--out", "FILE", "what to write; it appears whole"},
+          {"--with", "PROGRAM", "tetrahedralise: tetgen or gmsh (tetgen where it is installed)"},
+          {"--volume", "V",
+           "tetrahedralise: no tetrahedron above V m^3 (no limit); gmsh: no edge longer than "
+           "the regular one's"},
+          {"--quality", "Q",
+           "tetrahedralise, tetgen: radius of the sphere through a tetrahedron's "
+           "corners by its shortest edge, at most (1.414)"},
+          {"--limit", "S", "tetrahedralise: at most so many seconds (300)"}},
      .run = pl_command_mesh},
     {.name = "control",
      .arguments = "ID CONTROL",

@@ -1,4 +1,5 @@
 #include "engine/mesh/mesh.h"
+#include "engine/mesh/ratio.h"
 #include "engine/mesh/sheet_edges.h"
 
 #include <math.h>
@@ -27,8 +28,8 @@ static double dot(const double *a, const double *b)
  *   r = 3 V / A,   R = | |u|^2 v x w + |v|^2 w x u + |w|^2 u x v | / 2 |D|,
  *   q = 3 r / R = 3 D^2 / (A | .. |),
  * 1 for the regular tetrahedron; 0 is returned for a flat or inverted one. */
-static double radius_ratio(const double *a, const double *b, const double *c, const double *d,
-                           double *volume)
+double pl_mesh_tet_ratio(const double *a, const double *b, const double *c, const double *d,
+                         double *volume)
 {
     double u[3], v[3], w[3], vw[3], wu[3], uv[3], p[3], q[3], pq[3], z[3];
     subtract(b, a, u);
@@ -51,7 +52,7 @@ static double radius_ratio(const double *a, const double *b, const double *c, co
 }
 
 /* The same of a triangle with edges of lengths a, b, c: 2 r / R = 16 A^2 / (a b c (a + b + c)). */
-static double triangle_ratio(const double *p, const double *q, const double *r, double *area)
+double pl_mesh_triangle_ratio(const double *p, const double *q, const double *r, double *area)
 {
     double u[3], v[3], w[3], n[3];
     subtract(q, p, u);
@@ -156,16 +157,16 @@ static void measure_elements(const pl_mesh *mesh, pl_mesh_quality *out)
     out->worst_quality = out->mean_quality = 1;
     for (int64_t t = 0; t < mesh->tet_count; t++) {
         const int32_t *c = mesh->tets + 4 * t;
-        double volume, q = radius_ratio(vertex(mesh, c[0]), vertex(mesh, c[1]), vertex(mesh, c[2]),
-                                        vertex(mesh, c[3]), &volume);
+        double volume, q = pl_mesh_tet_ratio(vertex(mesh, c[0]), vertex(mesh, c[1]),
+                                             vertex(mesh, c[2]), vertex(mesh, c[3]), &volume);
         out->volume += volume;
         sum += q;
         judge(out, worst, t, q);
     }
     for (int64_t t = 0; t < mesh->triangle_count; t++) {
         const int32_t *c = mesh->triangles + 3 * t;
-        double area,
-            q = triangle_ratio(vertex(mesh, c[0]), vertex(mesh, c[1]), vertex(mesh, c[2]), &area);
+        double area, q = pl_mesh_triangle_ratio(vertex(mesh, c[0]), vertex(mesh, c[1]),
+                                                vertex(mesh, c[2]), &area);
         out->area += area;
         sum += q;
         judge(out, worst, mesh->tet_count + t, q);

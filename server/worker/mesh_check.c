@@ -1,9 +1,11 @@
 #include "server/worker/mesh_check.h"
 
 #include "engine/mesh/mesh.h"
+#include "engine/mesh/shapes.h"
 #include "protocol/problem.h"
 #include "protocol/json.h"
 #include "protocol/session_dir.h"
+#include "server/worker/mesh_shapes.h"
 #include "server/worker/mesh_write.h"
 #include "server/worker/sandbox.h"
 #include "server/worker/session_scene.h"
@@ -25,6 +27,7 @@ typedef enum file_format {
     GMSH,
     TETGEN_NODE,
     TETGEN_ELE,
+    TETGEN, /* both */
     MEDIT,
     OBJ,
     VTK,
@@ -36,15 +39,16 @@ typedef enum file_format {
     FORMATS
 } file_format;
 static const char *const format_names[FORMATS + 1] = {
-    "gmsh", "tetgen_node", "tetgen_ele", "medit", "obj", "vtk",
-    "vtu",  "vega",        "abaqus",     "stl",   "ply", NULL};
+    "gmsh", "tetgen_node", "tetgen_ele", "tetgen", "medit", "obj", "vtk",
+    "vtu",  "vega",        "abaqus",     "stl",    "ply",   NULL};
 
 typedef struct mesh_check {
     file_format format;
-    pl_blob file;
+    pl_blob file, ele;
     pl_mesh mesh;
     pl_mesh_quality quality;
-    bool measured;
+    pl_shapes shapes;
+    bool measured, with_shapes, shaped;
     pl_faults faults;
 } mesh_check;
 
@@ -218,11 +222,16 @@ static pl_status check(mesh_check *c)
     if (c->format == TETGEN_NODE || c->format == TETGEN_ELE)
         return read_tetgen_half(c);
     static const pl_mesh_format formats[FORMATS] = {
-        [GMSH] = PL_MESH_GMSH, [MEDIT] = PL_MESH_MEDIT, [OBJ] = PL_MESH_OBJ,
-        [VTK] = PL_MESH_VTK,   [VTU] = PL_MESH_VTU,     [VEGA] = PL_MESH_VEGA,
-        [STL] = PL_MESH_STL,   [PLY] = PL_MESH_PLY,     [ABAQUS] = PL_MESH_ABAQUS};
-    pl_status status = pl_mesh_read(formats[c->format], &c->file, &pl_worker_mesh_limits, "",
-                                    &c->mesh, &c->faults);
+        [GMSH] = PL_MESH_GMSH,    [MEDIT] = PL_MESH_MEDIT, [OBJ] = PL_MESH_OBJ,
+        [VTK] = PL_MESH_VTK,      [VTU] = PL_MESH_VTU,     [VEGA] = PL_MESH_VEGA,
+        [STL] = PL_MESH_STL,      [PLY] = PL_MESH_PLY,     [ABAQUS] = PL_MESH_ABAQUS,
+        [TETGEN] = PL_MESH_TETGEN};
+    const pl_blob blobs[2] = {c->file, c->ele};
+    pl_status status = pl_mesh_read(formats[c->format], blobs, &pl_worker_mesh_limits, "", &c->mesh,
+                                    &c->faults);
+    c->shaped = c->with_shapes && status == PL_OK;
+    if (c->shaped)
+        pl_mesh_shapes(&c->mesh, &c->shapes);
     if (status == PL_OK)
         status = pl_mesh_check(&c->mesh, PL_MESH_ORIENTATION_REPAIR, "", &c->faults);
     if (status == PL_OK)
@@ -366,6 +375,10 @@ static char *encode(const mesh_check *c)
     pl_json_set_integer(&w, "repaired", c->mesh.repaired);
     pl_json_set_integer(&w, "unused",
                         c->format == TETGEN_NODE || c->format == TETGEN_ELE ? 0 : c->mesh.unused);
+    if (c->shaped) {
+        pl_json_key(&w, "shapes");
+        pl_mesh_shapes_put(&w, &c->shapes);
+    }
     put_faults(&w, &c->faults);
     pl_json_end_object(&w);
     return pl_json_finish(&w, NULL);
@@ -374,9 +387,8 @@ static char *encode(const mesh_check *c)
 /* ---- one file ---------------------------------------------------------------------------------
  */
 
-/* Read the file and give up everything else. The file is opened by its folder, which is closed
- * before the sandbox, so that nothing of it stays reachable. */
-static bool read_and_enter(const char *path, mesh_check *c)
+/* The file's bytes. It is opened by its folder, which is closed, so that nothing of it stays reachable. */
+static bool read_file(const char *path, pl_blob *out)
 {
     char folder[4096], name[4096];
     snprintf(folder, sizeof folder, "%s", path);
@@ -385,17 +397,23 @@ static bool read_and_enter(const char *path, mesh_check *c)
     char *data = NULL;
     pl_status status = PL_IO;
     if (directory >= 0) {
-        status = pl_file_read(directory, basename(name), PL_MESH_FILE_MAX, &data, &c->file.size);
+        status = pl_file_read(directory, basename(name), PL_MESH_FILE_MAX, &data, &out->size);
         int kept = errno;
         close(directory);
         errno = kept;
     }
-    if (status != PL_OK) {
+    out->data = data;
+    if (status != PL_OK)
         fprintf(stderr, "pliant-preflight: %s: %s\n", path,
                 status == PL_NO_MEMORY ? "out of memory" : strerror(errno));
+    return status == PL_OK;
+}
+
+/* Read what is asked for and give up everything else. */
+static bool read_and_enter(const pl_mesh_check_request *request, mesh_check *c)
+{
+    if (!read_file(request->path, &c->file) || (request->ele && !read_file(request->ele, &c->ele)))
         return false;
-    }
-    c->file.data = data;
     pl_sandbox_report applied;
     pl_sandbox sandbox = {
         .directory = -1, .address_space = MEMORY_BYTES, .cpu_seconds = CPU_SECONDS};
@@ -440,37 +458,46 @@ static bool write_mesh(const mesh_check *c, const char *format)
            !ferror(stdout);
 }
 
-int pl_mesh_check_file(const char *path, const char *format, const char *write)
+/* Says what is wrong with the request itself. */
+static bool is_sound(const pl_mesh_check_request *request)
 {
-    mesh_check c = {0};
-    bool known = strcmp(format, "auto") == 0;
+    bool known = strcmp(request->format, "auto") == 0;
     for (int k = 0; k < FORMATS; k++)
-        known |= strcmp(format, format_names[k]) == 0;
-    if (write && !pl_mesh_can_write(write)) {
+        known |= strcmp(request->format, format_names[k]) == 0;
+    if (request->write && !pl_mesh_can_write(request->write))
         fprintf(stderr, "pliant-preflight: --write: '%s' is none of gmsh, medit, vtk, obj, stl\n",
-                write);
-        return 2;
-    }
-    if (!known) {
+                request->write);
+    else if (!known)
         fprintf(stderr,
-                "pliant-preflight: unknown mesh format '%s': gmsh, tetgen_node, tetgen_ele, medit, "
-                "obj, "
-                "vtk, vtu, vega, abaqus, stl, ply or auto\n",
-                format);
-        return 2;
-    }
+                "pliant-preflight: unknown mesh format '%s': gmsh, tetgen_node, tetgen_ele, "
+                "tetgen, medit, obj, vtk, vtu, vega, abaqus, stl, ply or auto\n",
+                request->format);
+    else if (!request->ele != (strcmp(request->format, "tetgen") != 0))
+        fprintf(stderr, "pliant-preflight: --ele goes with --format tetgen\n");
+    else
+        return true;
+    return false;
+}
+
+int pl_mesh_check_file(const pl_mesh_check_request *request)
+{
+    mesh_check c = {.with_shapes = request->shapes};
     int result = 2;
-    if (read_and_enter(path, &c)) {
-        pl_status status = choose_format(&c, format) ? check(&c) : PL_INVALID;
+    if (!is_sound(request))
+        return result;
+    if (read_and_enter(request, &c)) {
+        pl_status status = choose_format(&c, request->format) ? check(&c) : PL_INVALID;
         if (status == PL_NO_MEMORY)
             pl_faults_add(&c.faults, "", "too_large", "more than 2 GiB of memory hold",
                           "a smaller mesh", "Use a coarser mesh.");
-        bool good = c.faults.total == 0 && write ? write_mesh(&c, write) : print_report(&c);
+        bool good = c.faults.total == 0 && request->write ? write_mesh(&c, request->write)
+                                                          : print_report(&c);
         if (good)
             result = c.faults.total ? 1 : 0;
     }
     pl_mesh_clear(&c.mesh);
     pl_faults_clear(&c.faults);
     free((void *)c.file.data);
+    free((void *)c.ele.data);
     return result;
 }

@@ -6,17 +6,26 @@
  *    "fields": [{"name", "components"}, ...], "repaired": n, "unused": n, "components": n,
  *    "faults": [{"pointer", "code", "got", "expected", "hint"}], "faults_total": n}
  *
- * What does not apply is null. A TetGen mesh is two files: of a .node file only its nodes are
- * judged and counted, of an .ele file its tetrahedra; what the two say together is judged with the
- * scene that joins them.
+ * and, where it is asked for, "shapes" (mesh_shapes.h), of a mesh with faults too if it could be read.
+ * What does not apply is null. A TetGen mesh is two files: of a .node file alone only its nodes are
+ * judged and counted, of an .ele file alone its tetrahedra; what two uploads say together is judged
+ * with the scene that joins them.
  */
 #ifndef PLIANT_SERVER_WORKER_MESH_CHECK_H
 #define PLIANT_SERVER_WORKER_MESH_CHECK_H
 
-/* Check the file at `path`; format: auto, tetgen_node, tetgen_ele, or one of a scene. Prints the line
- * to standard output. Returns 0 for a good mesh, 1 with faults, 2 where the format is unknown or
- * the file can not be read (message on stderr). With `write`, a good mesh is printed in that format
- * (mesh_write.h) in place of the line. Takes over the process: sandbox and limits. */
-int pl_mesh_check_file(const char *path, const char *format, const char *write);
+#include <stdbool.h>
+
+typedef struct pl_mesh_check_request {
+    const char *path, *format; /* auto, tetgen_node, tetgen_ele, or one of a scene */
+    const char *ele;   /* of a TetGen mesh (format tetgen), `path` being the .node; else NULL */
+    const char *write; /* print a good mesh in that format (mesh_write.h), not the line; or NULL */
+    bool shapes;
+} pl_mesh_check_request;
+
+/* Check the file and print the line to standard output. Returns 0 for a good mesh, 1 with faults, 2 where
+ * the format is unknown or a file can not be read (message on stderr). Takes over the process: sandbox
+ * and limits. */
+int pl_mesh_check_file(const pl_mesh_check_request *request);
 
 #endif

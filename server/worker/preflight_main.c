@@ -9,13 +9,17 @@
 static const char usage[] =
     "usage: pliant-preflight --session DIR\n"
     "       pliant-preflight --mesh FILE [--format "
-    "auto|gmsh|tetgen_node|tetgen_ele|medit|obj|vtk|vtu|\n"
-    "                        vega|abaqus|stl|ply] [--write gmsh|medit|vtk|obj|stl]\n"
+    "auto|gmsh|tetgen_node|tetgen_ele|tetgen|medit|obj|vtk|vtu|\n"
+    "                        vega|abaqus|stl|ply] [--ele FILE] [--shapes]\n"
+    "                        [--write gmsh|medit|vtk|obj|stl]\n"
     "\n"
     "Checks the scene in DIR (scene.json, meshes/HASH) and writes effective.json, topology.json,\n"
     "triangles.npy, tets.npy and preflight.json beside it; or checks one mesh file and prints "
     "what\n"
-    "is in it as one line of JSON, or writes it to standard output in another format.\n"
+    "is in it as one line of JSON, with --shapes also how its elements are shaped, or writes it "
+    "to\n"
+    "standard output in another format. A TetGen mesh: --mesh NODES --ele ELEMENTS --format "
+    "tetgen.\n"
     "\n"
     "  --help, --version\n"
     "\n"
@@ -28,10 +32,13 @@ int main(int argc, char **argv)
                                             {"mesh", required_argument, NULL, 'm'},
                                             {"format", required_argument, NULL, 'f'},
                                             {"write", required_argument, NULL, 'w'},
+                                            {"ele", required_argument, NULL, 'e'},
+                                            {"shapes", no_argument, NULL, 'q'},
                                             {"help", no_argument, NULL, 'h'},
                                             {"version", no_argument, NULL, 'v'},
                                             {NULL, 0, NULL, 0}};
-    const char *session = NULL, *mesh = NULL, *format = "auto", *write = NULL;
+    const char *session = NULL;
+    pl_mesh_check_request mesh = {.format = "auto"};
     pl_sandbox_close_inherited();
     for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;)
         switch (c) {
@@ -39,13 +46,19 @@ int main(int argc, char **argv)
             session = optarg;
             break;
         case 'm':
-            mesh = optarg;
+            mesh.path = optarg;
             break;
         case 'f':
-            format = optarg;
+            mesh.format = optarg;
             break;
         case 'w':
-            write = optarg;
+            mesh.write = optarg;
+            break;
+        case 'e':
+            mesh.ele = optarg;
+            break;
+        case 'q':
+            mesh.shapes = true;
             break;
         case 'h':
             fputs(usage, stdout);
@@ -57,9 +70,9 @@ int main(int argc, char **argv)
             fputs("Try pliant-preflight --help.\n", stderr);
             return PL_PREFLIGHT_ERROR;
         }
-    if (!session == !mesh || optind != argc) {
+    if (!session == !mesh.path || optind != argc) {
         fputs(usage, stderr);
         return PL_PREFLIGHT_ERROR;
     }
-    return session ? (int)pl_preflight_session(session) : pl_mesh_check_file(mesh, format, write);
+    return session ? (int)pl_preflight_session(session) : pl_mesh_check_file(&mesh);
 }
