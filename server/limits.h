@@ -13,6 +13,7 @@ typedef enum pl_limit {
     PL_LIMIT_CORES,      /* cores of the sessions that run */
     PL_LIMIT_BYTES,      /* of all sessions' directories */
     PL_LIMIT_MESH_BYTES, /* of the meshes uploaded */
+    PL_LIMIT_REQUESTS,   /* a second (rate.h) */
     PL_LIMIT_COUNT
 } pl_limit;
 
@@ -22,6 +23,12 @@ typedef struct pl_limits {
 } pl_limits;
 
 const char *pl_limit_name(pl_limit limit); /* "sessions", also the column of the database */
+/* The columns in the table's order, and as many places for their values. */
+#define PL_LIMIT_COLUMNS "sessions, queued, cores, bytes, mesh_bytes, requests"
+#define PL_LIMIT_PLACES  "?,?,?,?,?,?"
+int64_t pl_limit_least(pl_limit limit); /* the smallest value that it may have */
+/* All of them with this value. */
+pl_limits pl_limits_all(int64_t value);
 /* "sessions=10,bytes=1000000" into the values that it names; false where a word is none. */
 bool pl_limits_parse(const char *text, pl_limits *out);
 

@@ -252,8 +252,10 @@ static pl_options_verdict take_rates(const char *text, pl_options *o)
     const char *comma = strchr(text, ',');
     size_t length = comma ? (size_t)(comma - text) : strlen(text);
     snprintf(first, sizeof first, "%.*s", length < sizeof first ? (int)length : 0, text);
-    bool good = parse_count(first, 0, 1000000, &o->user_rate) &&
+    int64_t *of_user = &o->limits.value[PL_LIMIT_REQUESTS];
+    bool good = parse_count(first, 0, 1000000, of_user) &&
                 (!comma || parse_count(comma + 1, 0, 1000000, &o->address_rate));
+    *of_user = *of_user > 0 ? *of_user : INT64_MAX;
     return good ? PL_OPTIONS_RUN
                 : wrong("--rate-limit", text, "one or two numbers from 0, such as 1000,100");
 }
@@ -397,7 +399,7 @@ pl_options_verdict pl_options_parse(int argc, char **argv, pl_options *out)
                         .cores = online > 0 ? (int)online : 1,
                         .gpus = "auto",
                         .max_queued = 1000,
-                        .user_rate = 1000,
+                        .limits = pl_limits_all(INT64_MAX),
                         .address_rate = 100,
                         .max_body = 8 << 20,
                         .max_mesh = (int64_t)1 << 30,
@@ -409,9 +411,7 @@ pl_options_verdict pl_options_parse(int argc, char **argv, pl_options *out)
                         .webhook_delays_ms = {1000, 5000, 30000, 120000, 600000, 3600000, 21600000},
                         .webhook_delay_count = 7,
                         .level = PL_LEVEL_INFO};
-    for (int i = 0; i < PL_LIMIT_COUNT; i++) {
-        out->limits.value[i] = INT64_MAX;
-    }
+    out->limits.value[PL_LIMIT_REQUESTS] = 1000;
     for (int c; (c = getopt_long(argc, argv, "", long_options, NULL)) != -1;) {
         pl_options_verdict r = take(c, optarg, out);
         if (r != PL_OPTIONS_RUN) {

@@ -45,8 +45,8 @@ typedef struct pl_options {
     int webhook_allow_count;
     int64_t webhook_delays_ms[PL_WEBHOOK_TRIES_MAX]; /* before the 2nd, 3rd, ... try */
     int webhook_delay_count;
-    int64_t user_rate, address_rate; /* requests a second (rate.h); 0: no limit */
-    pl_limits limits;                /* of a user who has none of their own */
+    int64_t address_rate; /* requests a second (rate.h); 0: no limit */
+    pl_limits limits;     /* of a user who has none of their own */
     pl_level level;
 } pl_options;
 

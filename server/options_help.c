@@ -33,9 +33,10 @@ static const pl_option options[] = {
     {"--max-sessions-queued", "N", "sessions that may check or wait at once (1000)"},
     {"--limit", "NAME=N,...",
      "what a user may have, where nothing else is said of them: sessions (not ended), queued, "
-     "cores (running), bytes, mesh_bytes (no limits)"},
+     "cores (running), bytes, mesh_bytes (no limits), requests (a second; 1000)"},
     {"--rate-limit", "N[,M]",
-     "requests a second of a user, and of an address without a credential (1000,100; 0: no limit); "
+     "requests a second of a user, as --limit requests=N, and of an address without a credential "
+     "(1000,100; 0: no limit); "
      "ten seconds' worth may come at once. Not of the owner's token, nor of addresses where only "
      "this machine can connect"},
     {"--worker-uids", "A-B",

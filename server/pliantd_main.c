@@ -154,8 +154,7 @@ static bool start_parts(pl_daemon *d)
            (d->tenants = pl_tenants_create(d)) && (d->login_codes = pl_login_codes_create()) &&
            (d->signer = pl_signer_create()) && (d->sessions = pl_sessions_create(d)) &&
            (d->streams = pl_streams_create(d)) &&
-           (d->rate = pl_rate_create(d->options.user_rate, d->options.address_rate)) &&
-           (d->watch = pl_watch_create(d)) &&
+           (d->rate = pl_rate_create(d->options.address_rate)) && (d->watch = pl_watch_create(d)) &&
            (d->files = pl_pool_create("files", FILE_THREADS, FILE_QUEUE)) &&
            (d->checks = pl_pool_create("checks", check_threads, CHECK_QUEUE)) &&
            (d->executor = pl_executor_create(d)) && (d->webhooks = pl_webhooks_create(d)) &&

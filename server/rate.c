@@ -2,6 +2,7 @@
 
 #include "server/request.h"
 #include "server/streams.h"
+#include "server/tenants.h"
 
 #include <arpa/inet.h>
 #include <pthread.h>
@@ -20,33 +21,33 @@ typedef struct bucket {
 
 typedef struct table {
     pthread_mutex_t mutex; /* innermost */
-    double rate;           /* a second; 0: no limit */
     bucket (*sets)[WAYS];
 } table;
 
 struct pl_rate {
     table users, addresses;
+    int64_t of_address; /* a second; 0: no limit */
 };
 
 /* ---- the tables --------------------------------------------------------------------------------
  */
 
-static bool open_table(table *t, int64_t rate)
+static bool open_table(table *t)
 {
     pthread_mutex_init(&t->mutex, NULL);
-    t->rate = (double)rate;
-    t->sets = rate > 0 ? calloc(SETS, sizeof *t->sets) : NULL;
-    return rate <= 0 || t->sets;
+    t->sets = calloc(SETS, sizeof *t->sets);
+    return t->sets;
 }
 
-pl_rate *pl_rate_create(int64_t of_user, int64_t of_address)
+pl_rate *pl_rate_create(int64_t of_address)
 {
     pl_rate *rate = calloc(1, sizeof *rate);
     if (!rate) {
         return NULL;
     }
-    bool good = open_table(&rate->users, of_user);
-    if (!open_table(&rate->addresses, of_address) || !good) {
+    rate->of_address = of_address;
+    bool good = open_table(&rate->users);
+    if (!open_table(&rate->addresses) || !good) {
         pl_rate_destroy(rate);
         return NULL;
     }
@@ -75,7 +76,7 @@ static uint32_t hash(const char *key)
 }
 
 /* The key's bucket; where it has none that of whoever was away for longest, filled. */
-static bucket *find(table *t, const char *key, int64_t now_ms)
+static bucket *find(table *t, const char *key, double rate, int64_t now_ms)
 {
     bucket *set = t->sets[hash(key) % SETS], *oldest = set;
     for (int i = 0; i < WAYS; i++) {
@@ -86,32 +87,29 @@ static bucket *find(table *t, const char *key, int64_t now_ms)
             oldest = &set[i];
         }
     }
-    *oldest = (bucket){.tokens = BURST_S * t->rate, .at_ms = now_ms};
+    *oldest = (bucket){.tokens = BURST_S * rate, .at_ms = now_ms};
     snprintf(oldest->key, sizeof oldest->key, "%s", key);
     return oldest;
 }
 
-static int take(table *t, const char *key, int64_t now_ms)
+static int take(table *t, const char *key, int64_t a_second, int64_t now_ms)
 {
-    if (!t->sets) {
-        return 0;
-    }
+    double rate = (double)a_second, most = BURST_S * rate;
     pthread_mutex_lock(&t->mutex);
-    bucket *b = find(t, key, now_ms);
-    double most = BURST_S * t->rate,
-           tokens = b->tokens + t->rate * (double)(now_ms - b->at_ms) / 1000;
+    bucket *b = find(t, key, rate, now_ms);
+    double tokens = b->tokens + rate * (double)(now_ms - b->at_ms) / 1000;
     b->tokens = tokens > most ? most : tokens;
     b->at_ms = now_ms;
     bool there = b->tokens >= 1;
-    int wait = there ? 0 : 1 + (int)((1 - b->tokens) / t->rate);
+    int wait = there ? 0 : 1 + (int)((1 - b->tokens) / rate);
     b->tokens -= there;
     pthread_mutex_unlock(&t->mutex);
     return wait;
 }
 
-int pl_rate_take_user(pl_rate *rate, const char *user, int64_t now_ms)
+int pl_rate_take_user(pl_rate *rate, const char *user, int64_t a_second, int64_t now_ms)
 {
-    return take(&rate->users, user, now_ms);
+    return a_second == INT64_MAX ? 0 : take(&rate->users, user, a_second, now_ms);
 }
 
 /* Of IPv6 a network of 64 bits is one's own, so it counts as one address. */
@@ -119,6 +117,9 @@ int pl_rate_take_address(pl_rate *rate, const char *address, int64_t now_ms)
 {
     unsigned char v6[16];
     char key[KEY];
+    if (rate->of_address == 0) {
+        return 0;
+    }
     snprintf(key, sizeof key, "%s", address);
     if (inet_pton(AF_INET6, address, v6) == 1) {
         static const unsigned char mapped[12] = {[10] = 0xff, [11] = 0xff};
@@ -129,7 +130,7 @@ int pl_rate_take_address(pl_rate *rate, const char *address, int64_t now_ms)
             inet_ntop(AF_INET6, v6, key, sizeof key);
         }
     }
-    return take(&rate->addresses, key, now_ms);
+    return take(&rate->addresses, key, rate->of_address, now_ms);
 }
 
 /* ---- requests ----------------------------------------------------------------------------------
@@ -144,9 +145,11 @@ bool pl_rate_allows(pl_request *r)
     /* A link is in many hands: whoever follows it asks for themselves, not for the user who made it. */
     const pl_options *o = &r->daemon->options;
     bool of_user = p && p->came != PL_CAME_LINK && p->came != PL_CAME_SIGNED;
+    int64_t most = o->address_rate;
     int wait = 0;
     if (of_user) {
-        wait = pl_rate_take_user(r->daemon->rate, p->user, pl_monotonic_ms());
+        most = pl_tenants_limits(r->daemon->tenants, p->user).value[PL_LIMIT_REQUESTS];
+        wait = pl_rate_take_user(r->daemon->rate, p->user, most, pl_monotonic_ms());
     } else if (!pl_options_loopback(o) || o->behind_proxy) {
         char address[64];
         pl_request_address(r, address);
@@ -158,8 +161,8 @@ bool pl_rate_allows(pl_request *r)
     atomic_fetch_add(&r->daemon->counters.rate_refusals, 1);
     pl_reply_problemf(r, 429, "too_many_requests", "Too many requests",
                       "%s may ask %lld times a second; there is time again in %d s",
-                      of_user ? "a user" : "an address without a credential",
-                      (long long)(of_user ? o->user_rate : o->address_rate), wait);
+                      of_user ? "this user" : "an address without a credential", (long long)most,
+                      wait);
     pl_reply_header(r, "Retry-After", "%d", wait);
     return false;
 }

@@ -382,6 +382,7 @@ static const pl_reply_field limits_fields[] = {
     {"cores", "integer?", "of those that run"},
     {"bytes", "integer?", "of sessions"},
     {"mesh_bytes", "integer?", "of meshes"},
+    {"requests", "integer?", "a second; ten seconds' worth may come at once"},
     {0},
 };
 static const pl_reply_field usage_fields[] = {
@@ -456,6 +457,7 @@ static const pl_reply_field user_request_fields[] = {
     {"cores?", "integer?", "at once"},
     {"bytes?", "integer?", "stored"},
     {"mesh_bytes?", "integer?", "uploaded"},
+    {"requests?", "integer?", "a second, from 1"},
     {0},
 };
 static const pl_reply_field user_list_fields[] = {

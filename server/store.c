@@ -28,7 +28,7 @@ static const char schema[] =
     "CREATE INDEX IF NOT EXISTS grants_by_hash ON grants(hash);"
     "CREATE TABLE IF NOT EXISTS users(name TEXT PRIMARY KEY, created INTEGER,"
     " disabled INTEGER DEFAULT 0, uid INTEGER, sessions INTEGER, queued INTEGER, cores INTEGER,"
-    " bytes INTEGER, mesh_bytes INTEGER) WITHOUT ROWID;"
+    " bytes INTEGER, mesh_bytes INTEGER, requests INTEGER) WITHOUT ROWID;"
     "CREATE TABLE IF NOT EXISTS user_groups(name TEXT PRIMARY KEY, created INTEGER) WITHOUT ROWID;"
     "CREATE TABLE IF NOT EXISTS members(grp TEXT, user TEXT, role TEXT NOT NULL,"
     " PRIMARY KEY(grp, user)) WITHOUT ROWID;"
@@ -552,6 +552,15 @@ static bool add_columns(sqlite3 *db, int version)
                         : renew_checksums(db);
 }
 
+/* Limits of users that an earlier daemon did not know: such a database stays one that it can open. */
+static bool add_limits(sqlite3 *db)
+{
+    char there[200];
+    return ask_first(db, "SELECT count(*) FROM pragma_table_info('users') WHERE name='requests'",
+                     there) &&
+           (atoi(there) == 1 || execute(db, "ALTER TABLE users ADD COLUMN requests INTEGER"));
+}
+
 static bool bring_up_to_date(sqlite3 *db, const char *path)
 {
     char said[200], sql[PL_SQL_MAX];
@@ -567,6 +576,7 @@ static bool bring_up_to_date(sqlite3 *db, const char *path)
     }
     pl_row_sql_table(sql);
     bool good = execute(db, "BEGIN IMMEDIATE") && execute(db, sql) && execute(db, schema) &&
+                add_limits(db) &&
                 (version == 0 || version == PL_ROW_FORMAT || add_columns(db, version));
     snprintf(sql, sizeof sql, "PRAGMA user_version = %d", PL_ROW_FORMAT);
     if (good && execute(db, sql) && execute(db, "COMMIT")) {

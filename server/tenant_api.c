@@ -253,8 +253,8 @@ static void view_user(pl_json_writer *w, const char *const *columns)
 
 void pl_handle_users(pl_request *r)
 {
-    pl_statement s = {"SELECT name, created, disabled, uid, sessions, queued, cores, bytes,"
-                      " mesh_bytes FROM users WHERE name>? ORDER BY name LIMIT ?",
+    pl_statement s = {"SELECT name, created, disabled, uid, " PL_LIMIT_COLUMNS
+                      " FROM users WHERE name>? ORDER BY name LIMIT ?",
                       {NULL},
                       0};
     pl_listing_reply(r, &s, "", view_user);
@@ -264,8 +264,8 @@ void pl_handle_users(pl_request *r)
 static void take_limits(pl_body *b, pl_limits *limits)
 {
     for (int i = 0; i < PL_LIMIT_COUNT; i++) {
-        pl_body_integer(b, pl_limit_name((pl_limit)i), 0, INT64_MAX, PL_LIMIT_UNSET,
-                        &limits->value[i]);
+        pl_body_integer(b, pl_limit_name((pl_limit)i), pl_limit_least((pl_limit)i), INT64_MAX,
+                        PL_LIMIT_UNSET, &limits->value[i]);
     }
 }
 
@@ -278,8 +278,8 @@ static void reply_user(pl_request *r, int status, const char *name)
     pl_reply_json(r, status, pl_json_finish(&w, NULL));
 }
 
-static const char *const user_keys[] = {"name",  "uid",   "sessions",   "queued",
-                                        "cores", "bytes", "mesh_bytes", NULL};
+static const char *const user_keys[] = {"name",  "uid",        "sessions", "queued", "cores",
+                                        "bytes", "mesh_bytes", "requests", NULL};
 
 void pl_handle_user_create(pl_request *r)
 {
@@ -287,11 +287,8 @@ void pl_handle_user_create(pl_request *r)
     if (!pl_body_open(r, user_keys, &b)) {
         return;
     }
-    pl_limits limits;
+    pl_limits limits = pl_limits_all(PL_LIMIT_UNSET);
     int64_t uid = PL_NO_UID;
-    for (int i = 0; i < PL_LIMIT_COUNT; i++) {
-        limits.value[i] = PL_LIMIT_UNSET;
-    }
     const char *name = pl_body_string(&b, "name", PL_NAME_MAX, true);
     pl_body_integer(&b, "uid", 0, UINT32_MAX, PL_NO_UID, &uid);
     take_limits(&b, &limits);
@@ -319,12 +316,11 @@ static void see_limits(void *context, const char *const *columns)
 
 void pl_handle_user_change(pl_request *r)
 {
-    static const char *const keys[] = {"disabled", "uid",   "sessions",   "queued",
-                                       "cores",    "bytes", "mesh_bytes", NULL};
+    static const char *const keys[] = {"disabled", "uid",        "sessions", "queued", "cores",
+                                       "bytes",    "mesh_bytes", "requests", NULL};
     const char *name = pl_request_param(r, 0);
     pl_store *store = pl_request_daemon(r)->store;
-    pl_statement now = {
-        "SELECT sessions, queued, cores, bytes, mesh_bytes FROM users WHERE name=?", {name}, 1};
+    pl_statement now = {"SELECT " PL_LIMIT_COLUMNS " FROM users WHERE name=?", {name}, 1};
     present p = {0};
     pl_body b;
     if (!pl_body_open(r, keys, &b)) {

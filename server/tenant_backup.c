@@ -1,6 +1,7 @@
 #include "server/tenant_backup.h"
 
 #include "protocol/sealed.h"
+#include "server/limits.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -12,11 +13,10 @@ static const struct {
     const char *name, *read, *write;
     int columns;
 } tables[] = {
-    {"users",
-     "SELECT name, created, disabled, uid, sessions, queued, cores, bytes, mesh_bytes FROM users",
-     "INSERT OR IGNORE INTO users(name, created, disabled, uid, sessions, queued, cores, bytes,"
-     " mesh_bytes) VALUES(?,?,?,?,?,?,?,?,?)",
-     9},
+    {"users", "SELECT name, created, disabled, uid, " PL_LIMIT_COLUMNS " FROM users",
+     "INSERT OR IGNORE INTO users(name, created, disabled, uid, " PL_LIMIT_COLUMNS
+     ") VALUES(?,?,?,?," PL_LIMIT_PLACES ")",
+     4 + PL_LIMIT_COUNT},
     {"groups", "SELECT name, created FROM user_groups",
      "INSERT OR IGNORE INTO user_groups(name, created) VALUES(?,?)", 2},
     {"members", "SELECT grp, user, role FROM members",

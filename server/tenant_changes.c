@@ -65,8 +65,8 @@ pl_change_verdict pl_user_create(pl_store *store, const char *name, int64_t uid,
         return PL_CHANGE_TOO_MANY;
     }
     pl_store_digits now = pl_store_number(time(NULL)), id, d[PL_LIMIT_COUNT];
-    pl_statement s = {"INSERT OR IGNORE INTO users(name, created, uid, sessions, queued, cores,"
-                      " bytes, mesh_bytes) VALUES(?,?,?,?,?,?,?,?)",
+    pl_statement s = {"INSERT OR IGNORE INTO users(name, created, uid, " PL_LIMIT_COLUMNS
+                      ") VALUES(?,?,?," PL_LIMIT_PLACES ")",
                       {name, now.text, limit_text(uid, &id)},
                       3 + PL_LIMIT_COUNT};
     for (int i = 0; i < PL_LIMIT_COUNT; i++) {
@@ -77,10 +77,12 @@ pl_change_verdict pl_user_create(pl_store *store, const char *name, int64_t uid,
 
 pl_change_verdict pl_user_change(pl_store *store, const char *name, const pl_user_edit *edit)
 {
-    static const char *const sql[] = {
-        "UPDATE users SET sessions=?2 WHERE name=?1", "UPDATE users SET queued=?2 WHERE name=?1",
-        "UPDATE users SET cores=?2 WHERE name=?1", "UPDATE users SET bytes=?2 WHERE name=?1",
-        "UPDATE users SET mesh_bytes=?2 WHERE name=?1"};
+    static const char *const sql[] = {"UPDATE users SET sessions=?2 WHERE name=?1",
+                                      "UPDATE users SET queued=?2 WHERE name=?1",
+                                      "UPDATE users SET cores=?2 WHERE name=?1",
+                                      "UPDATE users SET bytes=?2 WHERE name=?1",
+                                      "UPDATE users SET mesh_bytes=?2 WHERE name=?1",
+                                      "UPDATE users SET requests=?2 WHERE name=?1"};
     pl_statement all[PL_LIMIT_COUNT + 3] = {{"UPDATE users SET name=name WHERE name=?", {name}, 1}};
     pl_store_digits id, d[PL_LIMIT_COUNT];
     int n = 1;

@@ -32,7 +32,8 @@ static const char help[] =
     "\n"
     "  --state DIR       the daemon's state; it may run meanwhile, and knows when this returns\n"
     "  --uid N           the uid of this machine that the user has on a unix socket\n"
-    "  --limit NAME=N    sessions (not ended), queued, cores (running), bytes, mesh_bytes\n"
+    "  --limit NAME=N    sessions (not ended), queued, cores (running), bytes, mesh_bytes,\n"
+    "                    requests (a second)\n"
     "  --role ROLE       what a member may do with the group's sessions: view (default), manage\n"
     "  --scopes LIST     read, submit (both is the default), admin, metrics\n"
     "  --expires TIME    such as 30m, 12h, 90d (default), never\n"
@@ -319,12 +320,12 @@ static int list(command *c, const char *sql, const char *const *names)
 
 static int run_user_list(command *c)
 {
-    static const char *const names[] = {"name",   "created", "disabled", "uid",        "sessions",
-                                        "queued", "cores",   "bytes",    "mesh_bytes", NULL};
-    return list(c,
-                "SELECT name, created, disabled, uid, sessions, queued, cores, bytes, mesh_bytes"
-                " FROM users ORDER BY name",
-                names);
+    static const char *const names[] = {"name",       "created",  "disabled", "uid",
+                                        "sessions",   "queued",   "cores",    "bytes",
+                                        "mesh_bytes", "requests", NULL};
+    return list(
+        c, "SELECT name, created, disabled, uid, " PL_LIMIT_COLUMNS " FROM users ORDER BY name",
+        names);
 }
 
 static int run_group_list(command *c)

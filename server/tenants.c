@@ -197,9 +197,7 @@ static bool read_all(pl_store *store, picture *p)
         const char *sql;
         pl_store_see see;
     } parts[] = {
-        {"SELECT name, disabled, uid, sessions, queued, cores, bytes, mesh_bytes FROM users"
-         " ORDER BY name",
-         see_user},
+        {"SELECT name, disabled, uid, " PL_LIMIT_COLUMNS " FROM users ORDER BY name", see_user},
         {"SELECT name FROM user_groups ORDER BY name", see_group},
         {"SELECT user, grp, role FROM members ORDER BY user, grp", see_member},
         {"SELECT id, hash, kind, user, scopes, session, expires FROM tokens ORDER BY hash",

@@ -31,7 +31,8 @@ static int tell(pl_cli *cli, const char *method, const char *format, char *body)
 /* "sessions=20,bytes=none" as members of an object; false after saying what is wrong. */
 static bool put_limits(const pl_cli *cli, pl_json_writer *w, const char *text)
 {
-    static const char *const names[] = {"sessions", "queued", "cores", "bytes", "mesh_bytes"};
+    static const char *const names[] = {"sessions", "queued",     "cores",
+                                        "bytes",    "mesh_bytes", "requests"};
     char *copy = strdup(text), *rest = copy;
     bool good = copy && *copy;
     for (char *one; good && (one = strtok_r(rest, ",", &rest));) {

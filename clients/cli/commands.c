@@ -424,8 +424,8 @@ const pl_command pl_commands[] = {
                                 {"remove", "NAME", "one who has no sessions", 1, 1, pl_user_remove},
                                 {0}},
      .notes =
-         "Limits: sessions (not ended), queued, cores (running), bytes, mesh_bytes; none: the\n"
-         "daemon's own. pliantd user does the same on its machine.",
+         "Limits: sessions (not ended), queued, cores (running), bytes, mesh_bytes, requests (a\n"
+         "second); none: the daemon's own. pliantd user does the same on its machine.",
      .options = {{"--limit", "NAME=N,...", "create, change: what they may have"},
                  {"--uid", "N", "create, change: their uid at a unix socket"}}},
     {.name = "group",

@@ -5,6 +5,7 @@
 #include "tests/support/tenant_client.h"
 
 #include <check.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,6 +86,44 @@ START_TEST(users)
 }
 END_TEST
 
+static void limit_requests(const char *user, const char *value, int status)
+{
+    char target[64], body[64];
+    snprintf(target, sizeof target, "/v1/users/%s", user);
+    snprintf(body, sizeof body, "{\"requests\": %s}", value);
+    http_reply *r = tenant_call(d, d->token, "PATCH", target, NULL, body);
+    http_expect(r, status);
+    http_reply_free(r);
+}
+
+/* A rate of one's own takes effect with the next request, outlives the daemon and can be taken back. */
+START_TEST(rates_of_ones_own)
+{
+    char alice[TENANT_SECRET], bob[TENANT_SECRET];
+    tenant_user(d, "alice");
+    tenant_user(d, "bob");
+    tenant_token(d, "alice", "read", alice, NULL);
+    tenant_token(d, "bob", "read", bob, NULL);
+    limit_requests("alice", "0", 422);
+    limit_requests("alice", "1.5", 422);
+    limit_requests("alice", "3", 200);
+    expect_burst(asked_before_refusal("/v1/me", bearer(alice), 500), 3);
+    expect_burst(asked_before_refusal("/v1/me", bearer(bob), 4000), USER);
+    http_reply *r = http_get(d, "/v1/usage?user=alice");
+    http_expect(r, 200);
+    ck_assert_int_eq(json_count(r->json, "limits/requests"), 3);
+    ck_assert(json_is_null(json_at(r->json, "used/requests")));
+    http_reply_free(r);
+    ck_assert_int_eq(daemon_fixture_end(d, SIGTERM), 0);
+    daemon_fixture_resume(d);
+    expect_burst(asked_before_refusal("/v1/me", bearer(alice), 500), 3);
+    limit_requests("alice", "9223372036854775807", 200);
+    ck_assert_int_eq(asked_before_refusal("/v1/me", bearer(alice), 3 * BURST_S * USER), -1);
+    limit_requests("alice", "null", 200);
+    ck_assert_int_ge(asked_before_refusal("/v1/me", bearer(alice), 4000), 0);
+}
+END_TEST
+
 START_TEST(addresses)
 {
     const char *one = "X-Forwarded-For: 1.2.3.4, 192.0.2.1\r\n";
@@ -138,6 +177,7 @@ int main(void)
     tcase_add_checked_fixture(t, start, stop_daemon);
     tcase_set_timeout(t, 60);
     tcase_add_test(t, users);
+    tcase_add_test(t, rates_of_ones_own);
     tcase_add_test(t, addresses);
     tcase_add_test(t, many_addresses);
     return run_cases("rates", t);

@@ -669,6 +669,26 @@ static void make_format_2(void)
     sqlite3_close(db);
 }
 
+/* Users of a daemon that had no limit of requests keep theirs, and may get one. */
+START_TEST(a_database_without_the_newest_limit)
+{
+    sqlite3 *db;
+    tenant_user(d, "alice");
+    limit("alice", "{\"sessions\": 7}");
+    ck_assert_int_eq(daemon_fixture_end(d, SIGTERM), 0);
+    ck_assert_int_eq(sqlite3_open(daemon_fixture_path(d, "pliant.db"), &db), SQLITE_OK);
+    run_sql(db, "ALTER TABLE users DROP COLUMN requests");
+    sqlite3_close(db);
+    daemon_fixture_resume(d);
+    limit("alice", "{\"requests\": 5}");
+    http_reply *r = http_get(d, "/v1/usage?user=alice");
+    http_expect(r, 200);
+    ck_assert_int_eq(json_count(r->json, "limits/sessions"), 7);
+    ck_assert_int_eq(json_count(r->json, "limits/requests"), 5);
+    http_reply_free(r);
+}
+END_TEST
+
 START_TEST(a_database_of_the_format_before)
 {
     char id[33], secret[TENANT_SECRET];
@@ -720,5 +740,6 @@ int main(void)
     tcase_add_test(c, a_race_gets_no_more);
     tcase_add_test(c, what_was_changed_is_written_down);
     tcase_add_test(c, a_database_of_the_format_before);
+    tcase_add_test(c, a_database_without_the_newest_limit);
     return run_cases("tenants", c);
 }
