@@ -127,42 +127,53 @@ static bool read_frame(pl_cli *cli, int64_t last, int64_t *frame)
     return false;
 }
 
-static int export_png(pl_exporter *e)
+int pl_export_picture(const pl_exporter *e, pl_picture *out)
 {
-    int32_t width = 1280, height = 800;
-    int64_t frame;
     double azimuth, elevation;
-    if (!read_size(e->cli, &width, &height) || !read_frame(e->cli, e->source.frames - 1, &frame) ||
+    bool film = strcmp(e->what, "png") != 0;
+    *out = (pl_picture){.width = film ? 960 : 1280, .height = film ? 600 : 800};
+    if (!read_size(e->cli, &out->width, &out->height) ||
         !pl_cli_number(e->cli, "--azimuth", -3600, 3600, 32, &azimuth) ||
         !pl_cli_number(e->cli, "--elevation", -89, 89, 20, &elevation))
         return PL_EXIT_USAGE;
-    int status = pl_export_fetch(e, frame);
+    out->vertices = e->shape.vertices;
+    out->triangles = e->shape.triangles;
+    out->triangle = e->shape.triangle;
+    out->edges = e->shape.edges;
+    out->edge = e->shape.edge;
+    out->body = e->shape.body;
+    out->obstacles = e->shape.obstacles;
+    out->obstacle = e->shape.obstacle;
+    out->azimuth = (float)azimuth;
+    out->elevation = (float)elevation;
+    return PL_EXIT_OK;
+}
+
+static int export_png(pl_exporter *e)
+{
+    int64_t frame;
+    pl_picture picture;
+    if (!read_frame(e->cli, e->source.frames - 1, &frame))
+        return PL_EXIT_USAGE;
+    int status = pl_export_picture(e, &picture); /* before anything is read */
+    if (status == PL_EXIT_OK)
+        status = pl_export_fetch(e, frame);
     if (status == PL_EXIT_OK)
         status = pl_session_source_shape(&e->source, false, e->kept_time, &e->shape);
+    if (status == PL_EXIT_OK)
+        status = pl_export_picture(e, &picture);
     if (status != PL_EXIT_OK)
         return status;
     if (e->kept_vertices != e->shape.vertices)
         return pl_cli_fail(e->cli, PL_EXIT_FAILED, "the frame does not fit the topology");
-    pl_picture picture = {.vertices = e->shape.vertices,
-                          .positions = e->kept,
-                          .triangles = e->shape.triangles,
-                          .triangle = e->shape.triangle,
-                          .edges = e->shape.edges,
-                          .edge = e->shape.edge,
-                          .body = e->shape.body,
-                          .obstacles = e->shape.obstacles,
-                          .obstacle = e->shape.obstacle,
-                          .width = width,
-                          .height = height,
-                          .azimuth = (float)azimuth,
-                          .elevation = (float)elevation};
+    picture.positions = e->kept;
     unsigned char *rgb = NULL;
     pl_status drawn = pl_picture_render(&picture, &rgb);
     if (drawn == PL_INVALID)
         return pl_cli_fail(e->cli, PL_EXIT_FAILED, "the session has no surface to draw");
     if (drawn != PL_OK)
         pl_export_fail_memory(e);
-    else if (pl_png_write(e->path, rgb, width, height) != PL_OK)
+    else if (pl_png_write(e->path, rgb, picture.width, picture.height) != PL_OK)
         pl_export_fail_file(e, e->path);
     free(rgb);
     return e->status;
@@ -176,10 +187,12 @@ static const struct format {
     bool shape; /* it needs the topology, tetrahedra included */
     int (*run)(pl_exporter *e);
 } formats[] = {
-    {"npz", ".npz", true, pl_export_npz},  {"vtu", ".pvd", true, pl_export_vtu},
-    {"pc2", ".pc2", true, pl_export_pc2},  {"mdd", ".mdd", true, pl_export_mdd},
-    {"glb", ".glb", true, pl_export_glb},  {"obj", ".obj", true, pl_export_obj},
-    {"csv", ".csv", false, pl_export_csv}, {"png", ".png", false, export_png},
+    {"npz", ".npz", true, pl_export_npz},   {"vtu", ".pvd", true, pl_export_vtu},
+    {"pc2", ".pc2", true, pl_export_pc2},   {"mdd", ".mdd", true, pl_export_mdd},
+    {"glb", ".glb", true, pl_export_glb},   {"obj", ".obj", true, pl_export_obj},
+    {"csv", ".csv", false, pl_export_csv},  {"png", ".png", false, export_png},
+    {"mp4", ".mp4", false, pl_export_film}, {"webm", ".webm", false, pl_export_film},
+    {"gif", ".gif", false, pl_export_film},
 };
 
 static const struct format *format_of(const pl_cli *cli, const char *path)
@@ -231,7 +244,8 @@ int pl_command_export(pl_cli *cli)
     const char *given = pl_cli_option(cli, "--format");
     if (!format)
         return pl_cli_fail(cli, PL_EXIT_USAGE,
-                           "--format: got '%s', expected npz, vtu, pc2, mdd, glb, obj, csv or png",
+                           "--format: got '%s', expected npz, vtu, pc2, mdd, glb, obj, csv, png, "
+                           "mp4, webm or gif",
                            given ? given : "");
     e.what = format->name;
     int status = pl_session_source_open(cli, cli->arguments[0], &e.source);

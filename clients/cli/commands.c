@@ -163,15 +163,20 @@ const pl_command pl_commands[] = {
          "glb  one file with the moving surface, for short runs: Blender and web viewers open it\n"
          "obj  PATH_000012.obj, one a frame\n"
          "csv  the metrics, a row a frame\n"
-         "png  a picture of one frame, drawn in software",
-     .options = {{"--format", "npz|vtu|pc2|mdd|glb|obj|csv|png",
+         "png  a picture of one frame, drawn in software\n"
+         "mp4, webm, gif  the same of as many frames as fit --fps and --speed, by ffmpeg, which "
+         "has\n"
+         "     to be installed. The camera stands still",
+     .options = {{"--format", "npz|vtu|pc2|mdd|glb|obj|csv|png|mp4|webm|gif",
                   "told from PATH's ending where left out"},
                  {"--out", "PATH", "the file; of vtu and obj how the files' names begin"},
                  RANGE_OPTIONS,
                  {"--frame", "K|last", "png: the frame to draw (last)"},
-                 {"--size", "WxH", "png: pixels (1280x800)"},
-                 {"--azimuth", "DEG", "png: camera about the vertical (32)"},
-                 {"--elevation", "DEG", "png: camera above the horizon (20)"}},
+                 {"--size", "WxH", "pixels (1280x800; films: 960x600)"},
+                 {"--azimuth", "DEG", "camera about the vertical (32)"},
+                 {"--elevation", "DEG", "camera above the horizon (20)"},
+                 {"--fps", "N", "films: pictures a second (30; gif: 20)"},
+                 {"--speed", "X", "films: simulated seconds in one of the film (1)"}},
      .run = pl_command_export},
     {.name = "check",
      .arguments = "DIR|ID...",

@@ -51,6 +51,11 @@ int pl_export_vtu(pl_exporter *e);
 int pl_export_obj(pl_exporter *e);
 int pl_export_glb(pl_exporter *e);
 int pl_export_csv(pl_exporter *e);
+int pl_export_film(pl_exporter *e);
+
+/* --size, --azimuth and --elevation into a picture of the session's shape; PL_EXIT_USAGE after saying what
+ * is wrong. */
+int pl_export_picture(const pl_exporter *e, pl_picture *out);
 
 /* A frame as .obj: all vertices, the triangles and the edges. */
 bool pl_obj_write(pl_exporter *e, const char *path, const float *positions);

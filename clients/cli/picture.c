@@ -25,6 +25,7 @@ typedef struct stage {
     float radius;  /* of a sphere about the bodies */
     float spread;  /* of one about all that casts shadows */
     float spacing; /* of the grid, m */
+    float low;     /* of the bodies */
     pl_vec key, fill;
     float tap[SHADOW_TAPS]
              [3]; /* of the shadows' soft edges: a place in the unit disc, its radius */
@@ -59,6 +60,12 @@ static void measure(stage *s)
         lo = vec(fminf(lo.x, p.x), fminf(lo.y, p.y), fminf(lo.z, p.z));
         hi = vec(fmaxf(hi.x, p.x), fmaxf(hi.y, p.y), fmaxf(hi.z, p.z));
     }
+    const float *box = s->picture->box;
+    if (box) {
+        lo = vec(box[0], box[1], box[2]);
+        hi = vec(box[3], box[4], box[5]);
+    }
+    s->low = lo.y;
     s->centre = vec_scale(vec_add(lo, hi), 0.5f);
     s->radius = fmaxf(vec_length(vec_sub(hi, lo)) / 2, 1e-6f);
     s->spread = s->radius;
@@ -70,10 +77,23 @@ static void measure(stage *s)
     s->spacing = decade * (lead < 2 ? 0.5f : lead < 5 ? 1 : 2);
 }
 
+/* The corners that may have to be seen: the solid's, or those of the box that is given. */
+static int64_t corner_count(const stage *s)
+{
+    return s->picture->box ? 8 : 3 * s->solid.triangles;
+}
+
+static pl_vec corner_at(const stage *s, int64_t i)
+{
+    const float *box = s->picture->box;
+    return box ? vec(box[i & 1 ? 3 : 0], box[i & 2 ? 4 : 1], box[i & 4 ? 5 : 2])
+               : s->solid.corner[i];
+}
+
 /* Whether a corner must be seen: every one of the bodies, and of an obstacle what is near them. */
 static bool is_framed(const stage *s, int64_t corner)
 {
-    return corner < 3 * s->solid.body_triangles ||
+    return s->picture->box || corner < 3 * s->solid.body_triangles ||
            vec_length(vec_sub(s->solid.corner[corner], s->centre)) < 1.6f * s->radius;
 }
 
@@ -93,20 +113,20 @@ static void aim_camera(stage *s)
     pl_vec target = s->centre;
     for (int pass = 0; pass < 4; pass++) {
         float distance = 0;
-        for (int64_t i = 0; i < 3 * s->solid.triangles; i++) {
+        for (int64_t i = 0; i < corner_count(s); i++) {
             if (!is_framed(s, i))
                 continue;
-            pl_vec d = vec_sub(s->solid.corner[i], target);
+            pl_vec d = vec_sub(corner_at(s, i), target);
             float x = fabsf(vec_dot(d, c->right)) * c->scale / (0.41f * w);
             float y = fabsf(vec_dot(d, c->up)) * c->scale / (0.37f * h);
             distance = fmaxf(distance, vec_dot(d, c->back) + fmaxf(x, y));
         }
         c->eye = vec_add(target, vec_scale(c->back, fmaxf(distance, 1e-6f)));
         pl_vec lo = vec(w, h, INFINITY), hi = vec(0, 0, 0);
-        for (int64_t i = 0; i < 3 * s->solid.triangles; i++) {
+        for (int64_t i = 0; i < corner_count(s); i++) {
             if (!is_framed(s, i))
                 continue;
-            pl_vec q = pl_view_project(c, s->solid.corner[i]);
+            pl_vec q = pl_view_project(c, corner_at(s, i));
             lo = vec(fminf(lo.x, q.x), fminf(lo.y, q.y), fminf(lo.z, q.z));
             hi = vec(fmaxf(hi.x, q.x), fmaxf(hi.y, q.y), fmaxf(hi.z, q.z));
         }
@@ -128,8 +148,8 @@ static pl_status place_planes(stage *s)
     if (s->plane_count > 0)
         return PL_OK;
     /* No floor in the scene: the grid hangs a little below what is there. */
-    float low = INFINITY;
-    for (int64_t i = 0; i < 3 * s->solid.triangles; i++)
+    float low = s->low;
+    for (int64_t i = 0; i < 3 * s->solid.triangles && !p->box; i++)
         low = fminf(low, s->solid.corner[i].y);
     low = fmaxf(low, s->centre.y - 3 * s->radius) - 0.15f * s->radius;
     s->planes[s->plane_count++] = (pl_picture_obstacle){.normal = {0, 1, 0},

@@ -29,7 +29,8 @@ typedef struct pl_picture {
     const int32_t *body; /* [vertices] index of the body: its colour */
     int32_t obstacles;
     const pl_picture_obstacle *obstacle;
-    int32_t width, height;    /* pixels, 16 .. 8192 */
+    int32_t width, height; /* pixels, 16 .. 8192 */
+    const float *box; /* {low, high}: what is framed, as for pictures of a film; NULL: the bodies */
     float azimuth, elevation; /* degrees of the camera about +y from +z, and above the horizon */
 } pl_picture;
 

@@ -15,6 +15,13 @@
 #define DOCUMENT_MAX ((size_t)1 << 30)
 #define VERTICES_MAX ((int64_t)1 << 30)
 
+/* Obstacles as they start, and the scene that moves them. */
+struct pl_session_motions {
+    pl_scene scene;
+    int32_t *of;                /* [obstacles] in the scene; -1: of none that could be read */
+    pl_picture_obstacle *start; /* [obstacles] */
+};
+
 static int no_memory(const pl_session_source *s)
 {
     return pl_cli_fail(s->cli, PL_EXIT_FAILED, "out of memory");
@@ -123,24 +130,51 @@ static void read_vector(const pl_json *value, const char *key, float out[3])
         out[i] = (float)pl_json_number(pl_json_item(list, i), "", out[i]);
 }
 
-/* To where its motion has brought it. What turns about no given point turns about its centre. */
-static void move(const pl_motion *given, double time, pl_picture_obstacle *o)
+/* From where it starts to where its motion has brought it. What turns about no given point turns about
+ * its centre. */
+static void move(const pl_motion *given, double time, const pl_picture_obstacle *start,
+                 pl_picture_obstacle *o)
 {
     pl_motion motion = *given;
     for (int c = 0; c < 3 && !motion.has_origin; c++)
-        motion.origin[c] = o->point[c];
+        motion.origin[c] = start->point[c];
     pl_pose pose = pl_motion_pose(&motion, time);
     for (int64_t i = -1; i < 3 * o->triangles; i++) { /* the centre, then the corners */
-        float *x = i < 0 ? o->point : o->corner + 3 * i;
-        float *n = i < 0 ? o->normal : o->normal_at + 3 * i;
+        const float *x = i < 0 ? start->point : start->corner + 3 * i;
+        const float *n = i < 0 ? start->normal : start->normal_at + 3 * i;
+        float *to_x = i < 0 ? o->point : o->corner + 3 * i;
+        float *to_n = i < 0 ? o->normal : o->normal_at + 3 * i;
         double from[2][3] = {{x[0], x[1], x[2]}, {n[0], n[1], n[2]}}, to[2][3];
         pl_pose_apply(&pose, from[0], to[0]);
         pl_pose_rotate(&pose, from[1], to[1]);
         for (int c = 0; c < 3; c++) {
-            x[c] = (float)to[0][c];
-            n[c] = (float)to[1][c];
+            to_x[c] = (float)to[0][c];
+            to_n[c] = (float)to[1][c];
         }
     }
+}
+
+void pl_session_shape_move(pl_session_shape *shape, double time)
+{
+    const struct pl_session_motions *m = shape->motions;
+    for (int32_t k = 0; k < shape->obstacles; k++)
+        if (m->of[k] >= 0)
+            move(&m->scene.obstacles[m->of[k]].motion, time, &m->start[k], &shape->obstacle[k]);
+}
+
+static bool keep_start(const pl_picture_obstacle *o, pl_picture_obstacle *out)
+{
+    size_t bytes = 9 * (size_t)o->triangles * sizeof *o->corner;
+    *out = *o;
+    out->corner = malloc(bytes + 1);
+    out->normal_at = malloc(bytes + 1);
+    if (!out->corner || !out->normal_at)
+        return false;
+    if (bytes > 0) {
+        memcpy(out->corner, o->corner, bytes);
+        memcpy(out->normal_at, o->normal_at, bytes);
+    }
+    return true;
 }
 
 /* Whether bodies are kept in an obstacle. */
@@ -153,13 +187,15 @@ static bool is_room(const pl_json *entry)
     return inside;
 }
 
-static int read_obstacles(pl_session_source *s, const pl_json *topology, const pl_scene *scene,
-                          double time, pl_session_shape *out)
+static int read_obstacles(pl_session_source *s, const pl_json *topology, pl_session_shape *out)
 {
+    struct pl_session_motions *m = out->motions;
     const pl_json *list = pl_json_at(topology, "obstacles");
     size_t count = pl_json_count(list);
     out->obstacle = calloc(count + 1, sizeof *out->obstacle);
-    if (!out->obstacle)
+    m->of = calloc(count + 1, sizeof *m->of);
+    m->start = calloc(count + 1, sizeof *m->start);
+    if (!out->obstacle || !m->of || !m->start)
         return no_memory(s);
     for (size_t k = 0; k < count; k++) {
         const pl_json *entry = pl_json_item(list, k), *plane = pl_json_at(entry, "plane");
@@ -182,9 +218,9 @@ static int read_obstacles(pl_session_source *s, const pl_json *topology, const p
             if (made != PL_OK)
                 continue; /* of a kind that this version can not draw */
         }
-        if ((int64_t)k < scene->obstacle_count)
-            move(&scene->obstacles[k].motion, time, o);
-        out->obstacles++;
+        m->of[out->obstacles] = (int64_t)k < m->scene.obstacle_count ? (int32_t)k : -1;
+        if (!keep_start(o, &m->start[out->obstacles++]))
+            return no_memory(s);
     }
     return PL_EXIT_OK;
 }
@@ -232,21 +268,33 @@ int pl_session_source_shape(pl_session_source *s, bool with_tets, double time,
                             pl_session_shape *out)
 {
     pl_json *topology = NULL;
-    pl_scene scene = {0};
+    out->motions = calloc(1, sizeof *out->motions);
+    if (!out->motions)
+        return no_memory(s);
     int status = fetch_json(s, PL_FILE_TOPOLOGY, "/v1/sessions/%s/topology", &topology);
     if (status == PL_EXIT_OK)
-        status = read_scene(s, &scene);
+        status = read_scene(s, &out->motions->scene);
     if (status == PL_EXIT_OK)
         status = read_bodies(s, topology, out);
     if (status == PL_EXIT_OK)
-        status = read_obstacles(s, topology, &scene, time, out);
+        status = read_obstacles(s, topology, out);
+    if (status == PL_EXIT_OK)
+        pl_session_shape_move(out, time);
     if (status == PL_EXIT_OK && with_tets)
         status = read_tets(s, out);
     pl_json_free(topology);
-    pl_scene_clear(&scene);
     if (status != PL_EXIT_OK)
         pl_session_shape_clear(out);
     return status;
+}
+
+static void clear_obstacles(pl_picture_obstacle *list, int32_t count)
+{
+    for (int32_t k = 0; list && k < count; k++) {
+        free(list[k].corner);
+        free(list[k].normal_at);
+    }
+    free(list);
 }
 
 void pl_session_shape_clear(pl_session_shape *shape)
@@ -256,10 +304,12 @@ void pl_session_shape_clear(pl_session_shape *shape)
     free(shape->sheet);
     free(shape->edge);
     free(shape->tet);
-    for (int32_t k = 0; k < shape->obstacles; k++) {
-        free(shape->obstacle[k].corner);
-        free(shape->obstacle[k].normal_at);
+    clear_obstacles(shape->obstacle, shape->obstacles);
+    if (shape->motions) {
+        clear_obstacles(shape->motions->start, shape->obstacles);
+        pl_scene_clear(&shape->motions->scene);
+        free(shape->motions->of);
+        free(shape->motions);
     }
-    free(shape->obstacle);
     *shape = (pl_session_shape){0};
 }

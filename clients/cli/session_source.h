@@ -59,10 +59,13 @@ typedef struct pl_session_shape {
     int32_t *edge;     /* [edges][2]: ropes */
     int32_t *tet;      /* [tets][4]; none where not asked for */
     int32_t obstacles;
-    pl_picture_obstacle *obstacle; /* as they stand at `time` */
+    pl_picture_obstacle *obstacle;      /* as they stand at `time` */
+    struct pl_session_motions *motions; /* of the obstacles */
 } pl_session_shape;
 int pl_session_source_shape(pl_session_source *s, bool with_tets, double time,
                             pl_session_shape *out);
+/* The obstacles to where they stand at another time. */
+void pl_session_shape_move(pl_session_shape *shape, double time);
 void pl_session_shape_clear(pl_session_shape *shape);
 
 #endif

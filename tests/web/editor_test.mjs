@@ -178,9 +178,10 @@ await run({
         await page.getByRole('button', { name: 'make a share link' }).click();
         const url = await page.getByLabel('share link', { exact: true }).inputValue();
         check(url.startsWith(`${daemon.url}/#link=`), url);
-        for (const what of ['as curl', 'as Python']) {
+        for (const what of ['as curl', 'as Python', 'as a film']) {
             const words = await page.getByLabel(what, { exact: true }).inputValue();
-            check(words.includes(daemon.url) && words.includes(id) && !words.includes(daemon.token), words);
+            const named = what === 'as a film' || words.includes(daemon.url);
+            check(named && words.includes(id) && !words.includes(daemon.token), words);
         }
         const [file] = await Promise.all([
             page.waitForEvent('download'),
@@ -196,7 +197,7 @@ await run({
         check(frames.join() === '0,1,2,3,4,5,6,7,8', `metrics of ${JSON.stringify(rows).slice(0, 400)}`);
         const [film] = await Promise.all([
             page.waitForEvent('download'),
-            page.getByRole('button', { name: 'film' }).click(),
+            page.getByRole('button', { name: 'film', exact: true }).click(),
         ]);
         const head = (await (await film.createReadStream()).toArray())[0].subarray(0, 4).toString('hex');
         check(head === '1a45dfa3', `a film that begins with ${head}`);

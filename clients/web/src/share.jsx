@@ -293,6 +293,7 @@ export function Share({ model, tools }) {
             <Downloads model={model} />
             <h2>From a terminal</h2>
             <Copied label="as curl" text={curlOf(model.base)} rows={5} />
+            <Copied label="as a film" text={`pliant export ${model.id} --out film.mp4`} />
             <Copied label="as Python" text={pythonOf(model.id)} rows={6} />
         </div>
     );
