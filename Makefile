@@ -45,8 +45,10 @@ ISA_SAN := -O2 -fno-sanitize=undefined --param asan-stack=0
 endif
 
 # Where variables of vectors are at each instruction is a quarter of the time to compile a kernel, and
-# only a debugger's comfort.
+# only a debugger's comfort. The kernels' vectors are written out: -O3 wins a few per cent and takes up to
+# four times as long where they are many registers each, so that what is oldest goes without it.
 ISA_OPTIMISE := -O3 -fno-var-tracking
+ISA_OPTIMISE_v2 := -O2
 ARCH := $(shell uname -m)
 ifeq ($(ARCH),x86_64)
 ISAS := v2 v3 v4
@@ -205,7 +207,7 @@ $(BUILD)/obj/tests/support/kernels_%.o $(BUILD)/obj/tests/unit/kernels_%.o: PL_C
 define isa_rule
 $(BUILD)/obj/%.$(1).o: %.c | deps
 	@mkdir -p $$(@D)
-	$$(QUIET_CC)$(CC) $(PL_CFLAGS) $(ISA_OPTIMISE) $(ISA_FLAGS_$(1)) $(ISA_SAN) -DPL_ISA=$(1) -MMD -MP -c -o $$@ $$<
+	$$(QUIET_CC)$(CC) $$(PL_CFLAGS) $$(ISA_OPTIMISE) $(ISA_OPTIMISE_$(1)) $(ISA_FLAGS_$(1)) $(ISA_SAN) -DPL_ISA=$(1) -MMD -MP -c -o $$@ $$<
 endef
 $(foreach i,$(ISAS),$(eval $(call isa_rule,$(i))))
 define precision_rule
@@ -217,9 +219,9 @@ $(eval $(call precision_rule,f32,-DPL_SINGLE))
 $(eval $(call precision_rule,f64,))
 $(BUILD)/obj/engine/backends/device/%_kernels.f32.o $(BUILD)/obj/engine/backends/device/%_kernels.f64.o: \
     PL_CFLAGS += -DPL_DEVICE -DPL_SCALAR -DPL_ROW=16
-# Its vectors are written out, and -O3 only takes four times as long over its searches.
+# Their searches are the longest to compile, and gain nothing.
 $(BUILD)/obj/engine/model/tets_stretch_isa.%.o $(foreach k,edges triangles tets,$(BUILD)/obj/engine/model/damping_$(k)_isa.%.o): \
-    ISA_OPTIMISE := -O1 -fno-var-tracking
+    ISA_OPTIMISE := -O2 -fno-var-tracking
 # A line a file; nothing with make -s; the whole command with V=1.
 ifndef V
 QUIET_CC = @$(if $(findstring s,$(firstword -$(MAKEFLAGS))),,echo "  CC $<";)
@@ -267,14 +269,14 @@ tests: $(TESTS) $(PYTHON_TESTS) $(WEB_TESTS) $(STRICT_TESTS) $(GPU_PROGRAMS) $(E
 
 include tests/fuzz/fuzz.mk
 
-# The engine for another processor, and a program that prints what its kernels compute. -O2 is where GCC
-# would begin to fuse multiplications and additions; -O3 only takes longer.
+# The engine for another processor, and a program that prints what its kernels compute: with the pass that
+# would fuse multiplications and additions if it were let, and few others, which only take longer.
 ARM64_CC ?= aarch64-linux-gnu-gcc
 export PLIANT_ARM64 := $(abspath build/arm64)
 .PHONY: arm64
 arm64: | test-deps
 	@if command -v $(ARM64_CC) >/dev/null; then \
-	  $(MAKE) --no-print-directory SAN= BUILD=build/arm64 ARCH=aarch64 CC=$(ARM64_CC) CFLAGS=-O2 ISA_OPTIMISE= \
+	  $(MAKE) --no-print-directory SAN= BUILD=build/arm64 ARCH=aarch64 CC=$(ARM64_CC) CFLAGS='-O1 -fexpensive-optimizations -fno-tree-dse' ISA_OPTIMISE=-Wno-maybe-uninitialized \
 	    build/arm64/libengine.a build/arm64/kernels-hash; fi
 $(BUILD)/kernels-hash: $(call obj,tests/arm64/kernels_hash_main.c tests/support/kernels_hash.c tests/support/kernels_probe.c) $(BUILD)/libengine.a
 	@$(CC) -static -o $@ $^ -lm
