@@ -294,7 +294,7 @@ demo: all ## run the demo scene through a daemon of its own; leaves demo-out/
 
 ##@ Checking
 # Beside every test program: those that read hostile bytes once more under sanitizers, and the fuzz
-# targets for FUZZ_SECONDS each. With SAN= given, every test program under those sanitizers, in a folder
+# targets for some seconds each. With SAN= given, every test program under those sanitizers, in a folder
 # of its own: the part takes the plain build's kernels.
 SAN_TESTS := $(patsubst tests/%.c,build/san-part/tests/%,$(wildcard tests/unit/protocol_*_test.c \
              tests/unit/mesh_*_test.c tests/unit/model_*_test.c tests/faults/worker_crash_test.c \
@@ -309,7 +309,7 @@ ALL_CHECKS = $(TESTS) $(PYTHON_TESTS) $(STRICT_TESTS) $(if $(SAN),,$(WEB_TESTS) 
 .PHONY: check
 check: all tests arm64 $(if $(SAN),,sanitised fuzz-build) ## run every test that needs no GPU
 	@PLIANT_BUILD=$(BUILD) tests/check-tree
-	@tests/run-tests $(ALL_CHECKS)
+	@FUZZ_SECONDS=8 tests/run-tests $(ALL_CHECKS)
 
 .PHONY: check-long
 check-long: all tests arm64 $(if $(SAN),,sanitised fuzz-build) ## the same tests at full length (PLIANT_LONG=1)
