@@ -183,28 +183,6 @@ static void refuse_parts(const pl_material *m, pl_faults *faults)
         refuse_part(m, "air_damping", "damping by air, on a GPU", faults);
 }
 
-static void refuse_restitution(const pl_scene *scene, int32_t o, pl_faults *faults)
-{
-    char pointer[64];
-    if (scene->obstacles[o].restitution == 0)
-        return;
-    snprintf(pointer, sizeof pointer, "/obstacles/%d/restitution", o);
-    pl_faults_addf(faults, pointer, "unsupported", "0, on a GPU",
-                   "leave it out, or use \"device\": \"cpu\"", "%g, on a GPU",
-                   scene->obstacles[o].restitution);
-}
-
-static void refuse_friction(const pl_scene *scene, int32_t body, pl_faults *faults)
-{
-    char pointer[64];
-    if (scene->bodies[body].friction == 1)
-        return;
-    snprintf(pointer, sizeof pointer, "/bodies/%d/friction", body);
-    pl_faults_addf(faults, pointer, "unsupported", "1, on a GPU",
-                   "leave it out, or use \"device\": \"cpu\"", "%g, on a GPU",
-                   scene->bodies[body].friction);
-}
-
 pl_status pl_device_carries(const pl_scene *scene, const pl_material_uses *uses, pl_faults *faults)
 {
     size_t before = faults->total;
@@ -214,17 +192,8 @@ pl_status pl_device_carries(const pl_scene *scene, const pl_material_uses *uses,
         pl_faults_add(faults, "/solver/method", "unsupported", "newton, on a GPU",
                       "any other method, on a GPU: it makes no Hessian of the energies",
                       "use \"method\": \"chebyshev_descent\"");
-    if (!pl_integrator_is_plain(scene->time.integrator))
-        pl_faults_add(faults, "/time/integrator", "unsupported",
-                      "an integrator of the second order, on a GPU",
-                      "backward_euler or quasi_static, on a GPU",
-                      "use \"integrator\": \"backward_euler\", or \"device\": \"cpu\"");
     for (int32_t i = 0; i < scene->material_count; i++)
         if (uses[i].model > 0 || uses[i].edges > 0)
             refuse_parts(&scene->materials[i], faults);
-    for (int32_t o = 0; o < scene->obstacle_count; o++)
-        refuse_restitution(scene, o, faults);
-    for (int32_t i = 0; scene->obstacle_count > 0 && i < scene->body_count; i++)
-        refuse_friction(scene, i, faults);
     return faults->total > before ? PL_INVALID : PL_OK;
 }

@@ -6,10 +6,9 @@
 #include <math.h>
 #include <string.h>
 
-/* Elsewhere than on the CPU friction is not measured. */
 static bool rubs(const pl_model *m)
 {
-    return m->friction && m->inertia > 0 && m->solver.device == PL_DEVICE_CPU;
+    return m->friction && m->inertia > 0;
 }
 
 bool pl_dissipates(const pl_model *m)

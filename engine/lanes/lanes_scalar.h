@@ -9,8 +9,13 @@
 #define PL_LANES 1
 #ifdef __CUDACC__
 #define PL_INLINE static __host__ __device__ __forceinline__
-#define PL_LARGE  static __host__ __device__ __forceinline__
-#define PL_RARE   static __host__ __device__ __noinline__
+/* PL_CALLS: kernels of so much that calls cost less than what is compiled once for each of them. */
+#ifdef PL_CALLS
+#define PL_LARGE static __host__ __device__ __noinline__
+#else
+#define PL_LARGE static __host__ __device__ __forceinline__
+#endif
+#define PL_RARE static __host__ __device__ __noinline__
 #else
 #define PL_LARGE  static __attribute__((unused))
 #define PL_RARE   static __attribute__((noinline, cold, unused))

@@ -12,48 +12,22 @@ static const double *point(const pl_group *g, int64_t i, const double *x)
     return x + 3 * (int64_t)g->corner[i];
 }
 
-/* What the obstacle meets of term i's vertex. */
-static const double *met(const pl_group *g, int64_t i, const double *x, double y[3])
-{
-    const pl_contact_springs *s = g->data;
-    if (!(s->beyond > 1))
-        return point(g, i, x);
-    double from[3];
-    pl_pose_apply(&s->law.start, s->law.anchors[i].own, from);
-    for (int c = 0; c < 3; c++)
-        y[c] = from[c] + s->beyond * (point(g, i, x)[c] - from[c]);
-    return y;
-}
-
-static void freeze_one(const pl_group *g, const pl_contact_law *law, const pl_stage *stage,
-                       int64_t i)
-{
-    const double *from = point(g, i, stage->x_start);
-    double to[3];
-    pl_stage_reach(stage, from, point(g, i, stage->x_pred), to);
-    pl_contact_freeze(law, i, from, to);
-    const double *share = ((const pl_contact_springs *)g->data)->share;
-    if (share)
-        law->anchors[i].grip *= share[i];
-    pl_stage_stick(stage, g->corner[i], from, law->anchors[i].carried);
-}
-
 static void springs_freeze(const pl_group *g, const pl_stage *stage, int64_t b0, int64_t b1)
 {
     pl_contact_springs *s = g->data;
-    const pl_contact_law law = {.shape = s->law.shape,
-                                .friction = s->law.friction,
-                                .stiffness = s->law.stiffness,
-                                .anchors = s->law.anchors,
-                                .start = pl_motion_pose(&s->motion, stage->time_start),
-                                .end = pl_motion_pose(&s->motion, pl_stage_touch_time(stage))};
-    if (b0 == 0) {
-        s->beyond = stage->beyond > 1 ? stage->beyond : 1;
-        s->law.start = law.start; /* read by nobody before the phase is over */
+    pl_contact_law law = s->law;
+    law.start = pl_motion_pose(&s->motion, stage->time_start);
+    law.end = pl_motion_pose(&s->motion, pl_stage_touch_time(stage));
+    law.beyond = stage->beyond > 1 ? stage->beyond : 1;
+    if (b0 == 0) { /* read by nobody before the phase is over */
+        s->law.start = law.start;
         s->law.end = law.end;
+        s->law.beyond = law.beyond;
     }
     for (int64_t i = b0 * PL_BLOCK; i < b1 * PL_BLOCK; i++)
-        freeze_one(g, &law, stage, i);
+        pl_contact_freeze(&law, i, point(g, i, stage->x_start), point(g, i, stage->x_pred),
+                          pl_contact_is_still(stage) ? point(g, i, stage->still) : NULL,
+                          stage->slide);
 }
 
 static void springs_energy_gradient(const pl_group *g, const double *x, double *energy,
@@ -64,14 +38,13 @@ static void springs_energy_gradient(const pl_group *g, const double *x, double *
         double sum = 0;
         for (int64_t l = 0; l < PL_BLOCK; l++) {
             int64_t i = b * PL_BLOCK + l;
-            double gradient[3], y[3];
-            sum += pl_contact_energy(&s->law, i, met(g, i, x, y), gradient);
+            double gradient[3];
+            sum += pl_contact_energy(&s->law, i, point(g, i, x), gradient);
             for (int c = 0; contributions && c < 3; c++)
-                contributions[g->contribution + (b * 3 + c) * PL_BLOCK + l] = gradient[c] /
-                                                                              s->beyond;
+                contributions[g->contribution + (b * 3 + c) * PL_BLOCK + l] = gradient[c];
         }
         if (energy)
-            energy[b] = sum / (s->beyond * s->beyond);
+            energy[b] = sum;
     }
 }
 
@@ -106,8 +79,8 @@ static void springs_hessian(const pl_group *g, const double *x, double *H, int64
     const pl_contact_law *law = &((const pl_contact_springs *)g->data)->law;
     for (int64_t i = b0 * PL_BLOCK; i < b1 * PL_BLOCK; i++) {
         int64_t b = i / PL_BLOCK, l = i % PL_BLOCK;
-        double K[3][3] = {{0}}, n[3], bend[9], buffer[3];
-        const double *y = met(g, i, x, buffer);
+        double K[3][3] = {{0}}, n[3], bend[9], y[3];
+        pl_contact_met(law, i, point(g, i, x), y);
         double distance = pl_contact_distance(law, i, y, n, bend);
         if (distance < 0)
             pl_contact_add_normal(law, i, distance, n, bend, K);
@@ -124,8 +97,8 @@ static void springs_hessian_diagonal(const pl_group *g, const double *x, double 
 {
     const pl_contact_springs *s = g->data;
     for (int64_t i = b0 * PL_BLOCK; i < b1 * PL_BLOCK; i++) {
-        double diagonal[3], y[3];
-        pl_contact_diagonal(&s->law, i, met(g, i, x, y), diagonal);
+        double diagonal[3];
+        pl_contact_diagonal(&s->law, i, point(g, i, x), diagonal);
         for (int c = 0; c < 3; c++)
             contributions[g->contribution + (i / PL_BLOCK * 3 + c) * PL_BLOCK + i % PL_BLOCK] =
                 diagonal[c];
@@ -139,10 +112,10 @@ static int64_t springs_push(const pl_group *g, const double *x, double force[3])
     for (int c = 0; c < 3; c++)
         force[c] = 0;
     for (int64_t i = 0; i < g->terms; i++) {
-        double gradient[3], y[3];
-        pl_contact_energy(&s->law, i, met(g, i, x, y), gradient);
+        double gradient[3];
+        pl_contact_energy(&s->law, i, point(g, i, x), gradient);
         for (int c = 0; c < 3; c++)
-            force[c] -= gradient[c] / s->beyond;
+            force[c] -= gradient[c];
         active += gradient[0] != 0 || gradient[1] != 0 || gradient[2] != 0;
     }
     return active;
@@ -159,18 +132,9 @@ static bool springs_touch(const pl_group *g, const pl_stage *stage, const double
                           const double *x, int64_t i, pl_touch *out)
 {
     const pl_contact_springs *s = g->data;
-    double y[3];
-    pl_contact_energy(&s->law, i, met(g, i, x, y), out->force);
-    bool any = false;
-    for (int c = 0; c < 3; c++) {
-        out->force[c] /= -s->beyond;
-        any = any || out->force[c] != 0;
-    }
-    if (!any)
-        return false;
-    pl_contacts_meet(s->law.shape, &s->law.start, &s->law.end, stage, g->corner[i], x, out);
-    out->restitution = s->restitution;
-    return true;
+    pl_contact_path path = pl_contact_path_of(stage, s->law.start, s->law.end);
+    return pl_contact_touch(&s->law, &path, i, point(g, i, stage->x_start), point(g, i, x),
+                            s->restitution, out);
 }
 
 /* They are not in the matrix. */
@@ -182,7 +146,8 @@ static void springs_stiffness(const pl_group *g, int64_t block, int32_t lane, do
 static uint64_t springs_hash(const pl_group *g, uint64_t hash)
 {
     const pl_contact_springs *s = g->data;
-    return s->share ? pl_hash(hash, s->share, (size_t)g->terms * sizeof *s->share) : hash;
+    const double *share = s->law.share;
+    return share ? pl_hash(hash, share, (size_t)g->terms * sizeof *share) : hash;
 }
 
 pl_status pl_contact_springs_scale_friction(pl_group *g, const double *factor, int64_t count)
@@ -191,8 +156,8 @@ pl_status pl_contact_springs_scale_friction(pl_group *g, const double *factor, i
     double *share = pl_contacts_copy_shares(g, factor, count);
     if (!share)
         return PL_NO_MEMORY;
-    free(s->share);
-    s->share = share;
+    free(s->law.share);
+    s->law.share = share;
     return PL_OK;
 }
 
@@ -203,7 +168,7 @@ static void springs_destroy(pl_group *g)
         pl_shape_destroy(s->law.shape);
         free(s->law.stiffness);
         free(s->law.anchors);
-        free(s->share);
+        free(s->law.share);
     }
     free(s);
     free(g->corner);
@@ -250,7 +215,7 @@ pl_status pl_contact_springs_create(const pl_obstacle *obstacle, const int32_t *
     s->motion = pl_obstacle_motion(obstacle, s->law.shape);
     s->law.friction = obstacle->friction;
     s->restitution = obstacle->restitution;
-    s->beyond = 1;
+    s->law.beyond = 1;
     for (int64_t i = 0; i < blocks * PL_BLOCK; i++) {
         g.corner[i] = vertex[i < count ? i : i - i % PL_BLOCK];
         s->law.stiffness[i] = i < count ? stiffness[i] : 0;

@@ -37,8 +37,6 @@ typedef struct pl_contact_springs {
     pl_contact_law law;
     pl_motion motion;
     double restitution;
-    double *share; /* [terms], of the coefficient of friction; NULL: 1 everywhere */
-    double beyond; /* of the stage, >= 1: U is of y there, divided by its square */
 } pl_contact_springs;
 
 /* A group of `count` model vertices against an obstacle. stiffness[k] is that of vertex[k], N/m.

@@ -5,18 +5,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* A vertex's place at the step's start as the obstacle sees it, and where it would be at the end
- * had it stuck to the obstacle since. */
-typedef struct anchor {
-    double own[3], carried[3];
-} anchor;
-
-static void project(const pl_contacts *k, double friction, const pl_pose *pose, const double v[3],
-                    const anchor *at, double z[3])
-{
-    pl_contact_project(k->shape, friction, pose, at->own, at->carried, v, z);
-}
-
 static void contacts_reduce(const pl_group *g, const double *x, double *Dx, int64_t b0, int64_t b1)
 {
     for (int64_t i = b0 * PL_BLOCK; i < b1 * PL_BLOCK; i++) {
@@ -26,48 +14,32 @@ static void contacts_reduce(const pl_group *g, const double *x, double *Dx, int6
     }
 }
 
-typedef struct poses {
-    pl_pose start, end;
-} poses;
-
-static poses poses_of(const pl_contacts *k, const pl_stage *stage)
+static pl_contact_path path_of(const pl_contacts *k, const pl_stage *stage)
 {
-    return (poses){pl_motion_pose(&k->motion, stage->time_start),
-                   pl_motion_pose(&k->motion, pl_stage_touch_time(stage))};
+    return pl_contact_path_of(stage, pl_motion_pose(&k->motion, stage->time_start),
+                              pl_motion_pose(&k->motion, pl_stage_touch_time(stage)));
 }
 
-static void prox_one(const pl_group *g, const pl_stage *stage, const poses *at, int64_t i,
-                     const double v[3], double z[3])
+static void prox_one(const pl_group *g, const pl_stage *stage, const pl_contact_path *path,
+                     int64_t i, const double v[3], double z[3])
 {
     const pl_contacts *k = g->data;
-    double friction = k->share ? k->friction * k->share[i] : k->friction;
-    anchor from;
-    int64_t vertex = g->corner[i];
-    const double *start = stage->x_start + 3 * vertex;
-    pl_pose_invert(&at->start, start, from.own);
-    pl_pose_apply(&at->end, from.own, from.carried);
-    pl_stage_stick(stage, vertex, start, from.carried);
-    if (!(stage->beyond > 1)) {
-        project(k, friction, &at->end, v, &from, z);
-        return;
-    }
-    double y[3], out[3];
-    pl_stage_reach(stage, start, v, y);
-    project(k, friction, &at->end, y, &from, out);
-    for (int c = 0; c < 3; c++)
-        z[c] = start[c] + (out[c] - start[c]) / stage->beyond;
+    int64_t at = 3 * (int64_t)g->corner[i];
+    pl_contact_hold(k->shape, k->share ? k->friction * k->share[i] : k->friction, path,
+                    stage->x_start + at, pl_contact_is_still(stage) ? stage->still + at : NULL, v,
+                    z);
 }
 
 static void contacts_prox(const pl_group *g, const pl_stage *stage, const double *v, double *z,
                           int64_t b0, int64_t b1)
 {
-    poses at = poses_of(g->data, stage);
+    pl_contact_path path = path_of(g->data, stage);
     for (int64_t i = b0 * PL_BLOCK; i < b1 * PL_BLOCK; i++) {
         int64_t b = i / PL_BLOCK, l = i % PL_BLOCK;
         double vi[3], zi[3];
         for (int c = 0; c < 3; c++)
             vi[c] = v[(b * 3 + c) * PL_BLOCK + l];
-        prox_one(g, stage, &at, i, vi, zi);
+        prox_one(g, stage, &path, i, vi, zi);
         for (int c = 0; c < 3; c++)
             z[(b * 3 + c) * PL_BLOCK + l] = zi[c];
     }
@@ -76,7 +48,7 @@ static void contacts_prox(const pl_group *g, const pl_stage *stage, const double
 static void contacts_admm_local(const pl_group *g, const pl_stage *stage,
                                 const pl_admm_local *local, int64_t b0, int64_t b1)
 {
-    poses at = poses_of(g->data, stage);
+    pl_contact_path path = path_of(g->data, stage);
     double alpha = local->relaxation, beta = local->beta, beta_next = local->beta_next;
     for (int64_t b = b0; b < b1; b++)
         local->sums[b] = (pl_block_sums){0, 0, 0};
@@ -90,7 +62,7 @@ static void contacts_admm_local(const pl_group *g, const pl_stage *stage,
             z_hat[c] = local->z[e] + beta * (local->z[e] - local->z_old[e]);
             v[c] = u_hat + alpha * x[c] + (1 - alpha) * z_hat[c];
         }
-        prox_one(g, stage, &at, i, v, z);
+        prox_one(g, stage, &path, i, v, z);
         for (int c = 0; c < 3; c++) {
             int64_t e = (b * 3 + c) * PL_BLOCK + l;
             double s = z[c] - z_hat[c], r = x[c] - z[c], u = v[c] - z[c];
@@ -151,22 +123,6 @@ static double contacts_depth(const pl_group *g, double time, const double *x, in
     return pl_contacts_depth(g, k->shape, &pose, x, b0, b1);
 }
 
-void pl_contacts_meet(const pl_shape *shape, const pl_pose *before, const pl_pose *after,
-                      const pl_stage *stage, int64_t vertex, const double *x, pl_touch *out)
-{
-    const double *start = stage->x_start + 3 * vertex;
-    double span = pl_stage_touch_time(stage) - stage->time_start;
-    double own[3], y[3], q[3], n[3], carried[3];
-    pl_pose_invert(before, start, own);
-    pl_pose_apply(after, own, carried);
-    pl_stage_reach(stage, start, x + 3 * vertex, y);
-    pl_pose_invert(after, y, q);
-    pl_shape_distance_from(shape, own, q, n);
-    pl_pose_rotate(after, n, out->normal);
-    for (int c = 0; c < 3; c++)
-        out->carry[c] = (carried[c] - start[c]) / span;
-}
-
 static bool contacts_touch(const pl_group *g, const pl_stage *stage, const double *u,
                            const double *x, int64_t i, pl_touch *out)
 {
@@ -179,8 +135,9 @@ static bool contacts_touch(const pl_group *g, const pl_stage *stage, const doubl
     }
     if (!any)
         return false;
-    poses at = poses_of(k, stage);
-    pl_contacts_meet(k->shape, &at.start, &at.end, stage, g->corner[i], x, out);
+    int64_t at = 3 * (int64_t)g->corner[i];
+    pl_contact_path path = path_of(k, stage);
+    pl_contact_meet(k->shape, &path, stage->x_start + at, x + at, out);
     out->restitution = k->restitution;
     return true;
 }

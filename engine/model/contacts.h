@@ -44,9 +44,4 @@ pl_status pl_contacts_scale_friction(pl_group *g, const double *factor, int64_t 
 double pl_contacts_depth(const pl_group *g, const pl_shape *shape, const pl_pose *pose,
                          const double *x, int64_t b0, int64_t b1);
 
-/* Where vertex `vertex` of a stage's result x meets an obstacle that moves from one pose to the other:
- * all of *out but the force and the restitution. */
-void pl_contacts_meet(const pl_shape *shape, const pl_pose *before, const pl_pose *after,
-                      const pl_stage *stage, int64_t vertex, const double *x, pl_touch *out);
-
 #endif

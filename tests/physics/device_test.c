@@ -399,6 +399,11 @@ static const struct {
      "{}}}]",
      NULL},
     {"'method': 'chebyshev_descent'", "'bodies': [{'mesh': {'box': {}}}]", NULL},
+    {"'method': 'admm'",
+     "'time': {'step': 0.01, 'steps': 2, 'integrator': 'tr_bdf2'},"
+     "'bodies': [{'mesh': {'box': {}}, 'friction': 0.5}],"
+     "'obstacles': [{'plane': {}, 'restitution': 0.5}]",
+     NULL},
     {"'method': 'gradient_descent'",
      "'materials': {'m': {'bending': {'model': 'quadratic'}}},"
      "'bodies': [{'material': 'm', 'mesh': {'cloth': {}}}]",
@@ -461,6 +466,9 @@ START_TEST(its_memory_is_estimated)
         "'solver': {'method': 'projective_dynamics'}, 'materials': {'m': {'model': 'arap'}},"
         "'bodies': [{'material': 'm', 'mesh': {'box': {'size': [2, 1, 1], 'cells': [32, 16, "
         "16]}}}]",
+        "'solver': {'method': 'chebyshev_descent'}, 'time': {'step': 0.01, 'steps': 2,"
+        "'integrator': 'tr_bdf2'}, 'bodies': [{'mesh': {'box': {'size': [2, 1, 1],"
+        "'cells': [40, 20, 20]}}}]",
     };
     precision p = _i % 2 ? SINGLE : DOUBLE;
     pl_run_on_host();
@@ -528,7 +536,7 @@ int main(void)
     tcase_add_loop_test(t, sheets_are_the_cpu_s, 0, 2 * SHEET_COUNT);
     tcase_add_loop_test(t, obstacles_are_the_cpu_s, 0, 2 * OBSTACLE_COUNT);
     tcase_add_loop_test(t, changes_are_the_cpu_s, 0, 2);
-    tcase_add_loop_test(t, its_memory_is_estimated, 0, 10);
+    tcase_add_loop_test(t, its_memory_is_estimated, 0, 12);
     tcase_add_loop_test(t, what_it_lacks_is_refused, 0, LACKING_COUNT);
     tcase_add_test(t, precision_decides_bits);
     tcase_add_loop_test(t, scenes_are_refused_where_the_device_refuses, 0, GPU_SCENE_COUNT);

@@ -38,14 +38,17 @@ PL_THREAD void measure_of(const pl_term_arguments *a, int64_t thread)
     a->energy[thread] = a->stretch_out[thread] = a->inverted_out[thread] = 0;
 }
 
-PL_THREAD void freeze_of(const pl_term_arguments *a, int64_t thread)
+PL_THREAD void freeze_of(const pl_freeze_arguments *a, int64_t thread)
 {
-    double from[3], to[3];
-    find_point(a, a->x, thread, from);
-    find_point(a, a->x_pred, thread, to);
-    pl_contact_freeze(&a->contact, thread, from, to);
+    double from[3], to[3], still[3];
+    find_point(&a->term, (const pl_number *)a->stage.x_start, thread, from);
+    find_point(&a->term, (const pl_number *)a->stage.x_pred, thread, to);
+    if (a->stage.still)
+        find_point(&a->term, (const pl_number *)a->stage.still, thread, still);
+    pl_contact_freeze(&a->term.contact, thread, from, to, a->stage.still ? still : NULL,
+                      a->stage.slide);
 }
-PL_KERNEL(contacts_freeze, freeze_of, pl_term_arguments)
+PL_KERNEL(contacts_freeze, freeze_of, pl_freeze_arguments)
 
 PL_THREAD void push_of(const pl_term_arguments *a, int64_t thread)
 {
@@ -59,7 +62,18 @@ PL_THREAD void push_of(const pl_term_arguments *a, int64_t thread)
 }
 PL_KERNEL(contacts_push, push_of, pl_term_arguments)
 
+PL_THREAD bool touch_of(const pl_touch_arguments *a, int64_t thread, pl_touch *out)
+{
+    double start[3], x[3];
+    find_point(&a->term, a->x_start, thread, start);
+    find_point(&a->term, a->term.x, thread, x);
+    return pl_contact_touch(&a->term.contact, &a->path, thread, start, x, a->restitution, out);
+}
+
+#include "engine/backends/device/touch_threads.h"
+
 PL_DESCENT_KERNELS(contacts)
+PL_TOUCH_KERNELS(contacts)
 PL_TERM_TABLE(contacts, "contact_springs", 1, 3, false, PL_DESCENT_SLOTS(contacts),
               PL_TERM_NAMED(contacts, freeze), PL_TERM_NAMED(contacts, push), NULL, NULL, NULL,
-              NULL, NULL)
+              NULL, NULL, NULL, PL_TOUCH_SLOTS(contacts))

@@ -53,6 +53,21 @@ static inline pl_summing pl_device_column(const pl_device *d, int32_t column, in
 void PL_NAMED(pl_device_differentiate)(pl_device *d, const pl_number *x, double *const *u,
                                        bool energies);
 
+/* ---- stages.c: what stages begin and end with */
+
+void PL_NAMED(pl_device_freeze)(pl_backend *b, const pl_stage *stage);
+void PL_NAMED(pl_device_contact_forces)(pl_backend *b, const pl_stage *stage, double *const *u,
+                                        const double *x, double *force);
+void PL_NAMED(pl_device_contact_velocities)(pl_backend *b, const pl_stage *stage,
+                                            const pl_contact_end *end);
+void PL_NAMED(pl_device_inner_acceleration)(pl_backend *b, const pl_stage *stage, const double *x,
+                                            const double *gradient, const double *contact,
+                                            double *out);
+void PL_NAMED(pl_device_pin_velocities)(pl_backend *b, double time, double span, double *v);
+double PL_NAMED(pl_device_friction)(pl_backend *b, const pl_stage *stage, double *const *u,
+                                    const double *x, const double *v);
+double PL_NAMED(pl_device_dissipation)(pl_backend *b, int32_t group, const double *x);
+
 /* ---- splitting.c: the phases of methods with the constant matrix */
 
 pl_status PL_NAMED(pl_device_splitting_create)(pl_device *d);

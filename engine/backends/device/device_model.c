@@ -3,6 +3,7 @@
 #include "engine/material_kind.h"
 #include "engine/model/contact_springs.h"
 #include "engine/model/contacts.h"
+#include "engine/model/damping.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -185,6 +186,16 @@ static bool create_terms(pl_device_model *m, const pl_group *from, pl_term_argum
            (to->terms.shared || !t->shared);
 }
 
+/* Of dissipation, whose frozen rows every stage makes anew. */
+static bool create_damping(pl_device_model *m, const pl_group *from, pl_term_arguments *to)
+{
+    const pl_terms *t = from->data;
+    to->terms.damping = take_bytes(m, t->damping, sizeof *t->damping);
+    to->terms.frozen_rows = t->frozen_rows;
+    to->terms.frozen = take_numbers(m, NULL, t->frozen_rows * from->blocks * PL_BLOCK);
+    return create_terms(m, from, to) && to->terms.damping && to->terms.frozen;
+}
+
 static bool create_hinges(pl_device_model *m, const pl_group *from, pl_term_arguments *to)
 {
     const pl_hinges *h = from->data;
@@ -218,12 +229,23 @@ static pl_shape *take_shape(pl_device_model *m, const pl_shape *from)
     return from->solid && !shape.solid ? NULL : take_bytes(m, &shape, sizeof shape);
 }
 
+/* Factors on friction, a lane each; true where there are none. */
+static bool take_shares(pl_device_model *m, const pl_group *from, const double *share, double **to)
+{
+    if (share)
+        *to = take_bytes(m, share, (size_t)(from->blocks * PL_BLOCK) * sizeof *share);
+    return *to || !share;
+}
+
 static bool create_obstacle(pl_device_model *m, const pl_group *from, pl_term_arguments *to)
 {
     const pl_contacts *k = from->data;
     to->obstacle.shape = take_shape(m, k->shape);
     to->obstacle.friction = k->friction;
-    return to->obstacle.shape != NULL;
+    double *share = NULL;
+    bool good = take_shares(m, from, k->share, &share);
+    to->obstacle.share = share;
+    return to->obstacle.shape && good;
 }
 
 static bool create_contacts(pl_device_model *m, const pl_group *from, pl_term_arguments *to)
@@ -234,7 +256,9 @@ static bool create_contacts(pl_device_model *m, const pl_group *from, pl_term_ar
     to->contact.friction = s->law.friction;
     to->contact.stiffness = take_bytes(m, s->law.stiffness, lanes * sizeof *s->law.stiffness);
     to->contact.anchors = take(m, lanes * sizeof *s->law.anchors);
-    return to->contact.shape && to->contact.stiffness && to->contact.anchors;
+    to->contact.beyond = 1;
+    return take_shares(m, from, s->law.share, &to->contact.share) && to->contact.shape &&
+           to->contact.stiffness && to->contact.anchors;
 }
 
 /* What the group keeps for itself. */
@@ -244,6 +268,8 @@ static bool create_own(pl_device_model *m, const pl_group *from, pl_term_argumen
         return create_contacts(m, from, to);
     if (from->ops->depth)
         return create_obstacle(m, from, to);
+    if (from->ops->dissipate)
+        return create_damping(m, from, to);
     if (from->ops->hard)
         return create_terms(m, from, to);
     switch (from->ops->rows) {

@@ -58,4 +58,4 @@ PL_THREAD void measure_of(const pl_term_arguments *a, int64_t thread)
 
 PL_DESCENT_KERNELS(hinges)
 PL_TERM_TABLE(hinges, "hinges", 4, 0, false, PL_DESCENT_SLOTS(hinges), NULL, NULL, NULL, NULL, NULL,
-              NULL, NULL)
+              NULL, NULL, PL_NO_CONTACT)

@@ -18,25 +18,33 @@ PL_THREAD void reduce_of(const pl_term_arguments *a, int64_t i)
         a->values[value_at(i, c)] = a->x[3 * (int64_t)a->group.corner[i] + c];
 }
 
-/* contacts.c's local step; x_pred has the positions when the step began. */
+PL_THREAD void point_of(const pl_term_arguments *a, const pl_number *x, int64_t i, double out[3])
+{
+    for (int c = 0; c < 3; c++)
+        out[c] = x[3 * (int64_t)a->group.corner[i] + c];
+}
+
+/* contacts.c's local step. */
 PL_THREAD void local_of(const pl_term_arguments *a, int64_t i)
 {
     const pl_admm_local *l = &a->local;
     const pl_number *x = a->x + 3 * (int64_t)a->group.corner[i];
     double w2 = a->group.weight[i], v[3], z[3], z_hat[3], to_global[3], dual[3];
-    double start[3], own[3], carried[3];
+    double friction = a->obstacle.friction, start[3], still[3];
     pl_block_sums sums = {0, 0, 0};
     for (int c = 0; c < 3; c++) {
         int64_t e = value_at(i, c);
         double u_hat = l->u[e] + l->beta * ((double)l->u[e] - l->u_old[e]);
         z_hat[c] = l->z[e] + l->beta * ((double)l->z[e] - l->z_old[e]);
         v[c] = u_hat + l->relaxation * x[c] + (1 - l->relaxation) * z_hat[c];
-        start[c] = a->x_pred[3 * (int64_t)a->group.corner[i] + c];
     }
-    pl_pose_invert(&a->obstacle.start, start, own);
-    pl_pose_apply(&a->obstacle.end, own, carried);
-    pl_contact_project(a->obstacle.shape, a->obstacle.friction, &a->obstacle.end, own, carried, v,
-                       z);
+    if (a->obstacle.share)
+        friction *= a->obstacle.share[i];
+    point_of(a, a->x_start, i, start);
+    if (a->still)
+        point_of(a, a->still, i, still);
+    pl_contact_hold(a->obstacle.shape, friction, &a->obstacle.path, start, a->still ? still : NULL,
+                    v, z);
     for (int c = 0; c < 3; c++) {
         int64_t e = value_at(i, c);
         double s = z[c] - z_hat[c], r = x[c] - z[c], u = v[c] - z[c];
@@ -91,6 +99,29 @@ PL_THREAD void push_of(const pl_term_arguments *a, int64_t i)
 }
 PL_KERNEL(obstacles_push, push_of, pl_term_arguments)
 
+PL_THREAD bool touch_of(const pl_touch_arguments *a, int64_t i, pl_touch *out)
+{
+    const pl_term_arguments *t = &a->term;
+    double start[3], x[3];
+    bool any = false;
+    for (int c = 0; t->u && c < 3; c++) {
+        double u = t->u[value_at(i, c)];
+        out->force[c] = -(t->group.weight[i] * u);
+        any = any || u != 0;
+    }
+    if (!any)
+        return false;
+    point_of(t, a->x_start, i, start);
+    point_of(t, t->x, i, x);
+    pl_contact_meet(t->obstacle.shape, &a->path, start, x, out);
+    out->restitution = a->restitution;
+    return true;
+}
+
+#include "engine/backends/device/touch_threads.h"
+
 PL_SPLITTING_KERNELS(obstacles)
+PL_TOUCH_KERNELS(obstacles)
 PL_TERM_TABLE(obstacles, "contacts", 1, 3, true, NULL, NULL, PL_TERM_NAMED(obstacles, measure),
-              NULL, PL_TERM_NAMED(obstacles, push), PL_SPLITTING_SLOTS(obstacles), NULL)
+              NULL, PL_TERM_NAMED(obstacles, push), PL_SPLITTING_SLOTS(obstacles), NULL, NULL,
+              PL_TOUCH_SLOTS(obstacles))

@@ -211,37 +211,6 @@ static double device_farthest(pl_backend *b, const double *a, const double *c, i
                             vertex);
 }
 
-static void device_freeze(pl_backend *b, const pl_stage *stage)
-{
-    device *d = device_of(b);
-    for (int32_t g = 0; g < b->model->group_count; g++) {
-        const pl_group *group = &b->model->groups[g];
-        pl_device_group *on = &d->model.groups[g];
-        if (group->ops->push) {
-            const pl_contact_springs *s = group->data;
-            on->arguments.contact.start = pl_motion_pose(&s->motion, stage->time_start);
-            on->arguments.contact.end = pl_motion_pose(&s->motion, stage->time_end);
-        }
-        if (on->arguments.tets.blend || group->ops->push) {
-            pl_term_arguments a = on->arguments;
-            a.x = numbers(stage->x_start);
-            a.x_pred = numbers(stage->x_pred);
-            on->kernels->freeze(&a, on->threads);
-        } else if (group->ops->hard && group->ops->depth) {
-            const pl_contacts *k = group->data;
-            on->arguments.obstacle.start = pl_motion_pose(&k->motion, stage->time_start);
-            on->arguments.obstacle.end = pl_motion_pose(&k->motion, stage->time_end);
-        } else if (on->arguments.terms.offset && group->ops->freeze) {
-            /* What an obstacle's motion carries along: by the host's function, of times alone. */
-            pl_stage times = {.time_start = stage->time_start, .time_end = stage->time_end};
-            const pl_terms *t = group->data;
-            group->ops->freeze(group, &times, 0, group->blocks);
-            PL_NAMED(pl_device_put_numbers)
-            (on->arguments.terms.offset, (const double *)t->offset, group->ops->rows * on->threads);
-        }
-    }
-}
-
 /* ---- energies and gradients
  * ----------------------------------------------------------------------------- */
 
@@ -614,8 +583,10 @@ static int64_t device_find_outside(pl_backend *b, const double *x)
         bool soft = !group->ops->hard, tets = soft && group->ops->rows == 9,
              triangles = soft && group->ops->rows == 6;
         for (int64_t t = 0; (tets || triangles) && t < group->terms; t++) {
-            int64_t element = tets ? ((const pl_tets *)group->data)->element[t]
-                                   : b->model->tets + ((const pl_terms *)group->data)->element[t];
+            int64_t element = group->ops->dissipate || triangles
+                                  ? ((const pl_terms *)group->data)->element[t]
+                                  : ((const pl_tets *)group->data)->element[t];
+            element += triangles ? b->model->tets : 0;
             if (!isfinite(energy[d->model.groups[g].first + t]) && (found < 0 || element < found))
                 found = element;
         }
@@ -650,7 +621,13 @@ const pl_backend_ops PL_NAMED(pl_backend_device) = {
     .pin_force = device_pin_force,
     .evaluate_loads = device_evaluate_loads,
     .farthest = device_farthest,
-    .freeze = device_freeze,
+    .freeze = PL_NAMED(pl_device_freeze),
+    .contact_forces = PL_NAMED(pl_device_contact_forces),
+    .contact_velocities = PL_NAMED(pl_device_contact_velocities),
+    .inner_acceleration = PL_NAMED(pl_device_inner_acceleration),
+    .pin_velocities = PL_NAMED(pl_device_pin_velocities),
+    .friction = PL_NAMED(pl_device_friction),
+    .dissipation = PL_NAMED(pl_device_dissipation),
     .use_model = PL_NAMED(pl_device_use_model),
     .reduce = PL_NAMED(pl_device_reduce),
     .local_step = PL_NAMED(pl_device_local_step),

@@ -29,20 +29,49 @@ PL_THREAD void velocity(const pl_velocity_arguments *a, int64_t i)
     a->out[i] = (pl_number)(((double)a->x_new[i] - a->x[i]) / a->h);
 }
 
+/* Coordinate r of R (x0 - origin) + to. */
+PL_THREAD double bring(const double R[9], const double origin[3], const double to[3],
+                       const double x0[3], int r)
+{
+    double at = to[r];
+    for (int c = 0; c < 3; c++)
+        at += R[r + 3 * c] * (x0[c] - origin[c]);
+    return at;
+}
+
 PL_THREAD void place_pin(const pl_place_pin_arguments *a, int64_t thread)
 {
     int64_t v = a->vertex[thread];
     const double *x0 = a->x0 + 3 * v;
-    for (int r = 0; r < 3; r++) {
-        double at = x0[r];
-        if (a->moved) {
-            at = a->to[r];
-            for (int c = 0; c < 3; c++)
-                at += a->R[r + 3 * c] * (x0[c] - a->origin[c]);
-        }
+    for (int r = 0; r < 3; r++)
         if (a->axes >> r & 1)
-            a->x[3 * v + r] = (pl_number)at;
+            a->x[3 * v + r] = (pl_number)(a->moved ? bring(a->R, a->origin, a->to, x0, r) : x0[r]);
+}
+
+PL_THREAD void pin_velocity(const pl_pin_velocity_arguments *a, int64_t thread)
+{
+    int64_t v = a->vertex[thread];
+    const double *x0 = a->x0 + 3 * v;
+    for (int r = 0; r < 3; r++) {
+        double at[3];
+        for (int n = 0; n < 3; n++)
+            at[n] = a->moved ? bring(a->R[n], a->origin, a->to[n], x0, r) : x0[r];
+        if (a->axes >> r & 1)
+            a->v[3 * v + r] = (pl_number)((3 * at[0] - 4 * at[1] + at[2]) / a->span);
     }
+}
+
+PL_THREAD void inner(const pl_inner_arguments *a, int64_t i)
+{
+    int64_t v = i / 3;
+    double force = a->contact[i], way = 0;
+    if (a->at_stage && a->load)
+        force += a->load[i];
+    if (!a->at_stage || (a->held[v] >> (i % 3) & 1))
+        force += a->gradient[i];
+    if (a->at_stage)
+        way = a->inertia * ((double)a->x[i] - a->x_pred[i]);
+    a->out[i] = (pl_number)(way - force / a->mass[v]);
 }
 
 PL_THREAD void pin_force(const pl_pin_force_arguments *a, int64_t thread)

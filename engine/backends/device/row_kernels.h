@@ -56,6 +56,25 @@ typedef struct pl_pin_force_arguments {
     double *columns; /* [3][count] */
 } pl_pin_force_arguments;
 
+/* pl_backend_ops' inner_acceleration; a thread a coordinate. */
+typedef struct pl_inner_arguments {
+    int32_t at_stage; /* else the gradient is of elements and obstacles alone */
+    double inertia;
+    const unsigned char *held;
+    const pl_number *mass, *x, *x_pred, *load, *gradient, *contact; /* load may be NULL */
+    pl_number *out;
+} pl_inner_arguments;
+
+/* v of a pin's vertices along its axes, from where it has them at three times, half a span apart, the last
+ * first. A thread a vertex of the pin. */
+typedef struct pl_pin_velocity_arguments {
+    double R[3][9], origin[3], to[3][3], span;
+    int32_t axes, moved;
+    const int32_t *vertex;
+    const double *x0; /* [vertices][3] */
+    pl_number *v;
+} pl_pin_velocity_arguments;
+
 /* x_new = x + alpha d of free coordinates; a thread a row, as where nothing else is said. */
 typedef struct pl_move_arguments {
     pl_device_vertices vertices;
@@ -172,6 +191,8 @@ typedef struct pl_sums_last_arguments {
     DO(velocity)                                                                                   \
     DO(place_pin)                                                                                  \
     DO(pin_force)                                                                                  \
+    DO(inner)                                                                                      \
+    DO(pin_velocity)                                                                               \
     DO(move)                                                                                       \
     DO(gradient)                                                                                   \
     DO(chebyshev)                                                                                  \

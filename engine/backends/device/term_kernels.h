@@ -6,6 +6,7 @@
 #include "engine/backends/device/device.h"
 #include "engine/model/contact_law.h"
 #include "engine/model/contact_projection.h"
+#include "engine/model/contact_velocity.h"
 #include "engine/model/hinge_law.h"
 #include "engine/model/terms.h"
 #include "engine/model/tets.h"
@@ -14,7 +15,8 @@
 typedef struct pl_device_obstacle {
     const pl_shape *shape;
     double friction;
-    pl_pose start, end; /* at the stage's ends */
+    const double *share; /* [lanes], of that; NULL: 1 everywhere */
+    pl_contact_path path;
 } pl_device_obstacle;
 
 /* A group whose arrays are the device's, and what a kernel reads and writes. */
@@ -23,22 +25,46 @@ typedef struct pl_term_arguments {
     pl_tets tets;   /* of tetrahedra */
     pl_terms terms; /* of terms */
     pl_stretch_model stretch;
-    pl_contact_law contact;  /* of vertices against an obstacle */
-    pl_hinges hinges;        /* of hinges */
-    const pl_number *x;      /* [vertices][3] */
-    const pl_number *x_pred; /* freeze's */
-    pl_number *energy;       /* out, [blocks][PL_BLOCK], J; NULL: not wanted */
+    pl_contact_law contact; /* of vertices against an obstacle */
+    pl_hinges hinges;       /* of hinges */
+    const pl_number *x;     /* [vertices][3] */
+    pl_number *energy;      /* out, [blocks][PL_BLOCK], J; NULL: not wanted */
     pl_number4 *contributions;
     pl_number *stretch_out, *inverted_out; /* measure's, [blocks][PL_BLOCK] */
     double *columns;                       /* push's, [4][terms]: force, and whether there is any */
     pl_device_obstacle obstacle;           /* of vertices that one holds out */
+    const pl_number *x_start, *still;      /* the stage's, of local; still may be NULL */
     pl_admm_local local;                   /* local's, but for x; sums by thread */
     const pl_number *u, *z;                /* contribute's; u: transpose's; z: concavity's */
     pl_number *values;                     /* reduce's, [block][rows][PL_BLOCK]; concavity's,
                                               [block][PL_BLOCK] */
 } pl_term_arguments;
 
+/* What a stage begins with: a stage whose arrays are the device's, of pl_number. */
+typedef struct pl_freeze_arguments {
+    pl_term_arguments term;
+    pl_stage stage;
+} pl_freeze_arguments;
+
+/* What an obstacle does to its vertices at a stage's result, term.x; term.u: the multipliers of a hard
+ * group. The rest is of one launch each. */
+typedef struct pl_touch_arguments {
+    pl_term_arguments term;
+    pl_contact_path path;
+    const pl_number *x_start; /* [vertices][3], like what follows but for mass and power */
+    pl_number *force;         /* force's, added to, N */
+    const pl_number *v;       /* rub's */
+    pl_number *power;         /* [terms]: rub's, W */
+    double restitution;       /* leave's, all below */
+    double within;            /* a h, s */
+    int32_t all;              /* pl_contact_end's */
+    const pl_number *mass, *x_end, *v_start;
+    pl_number *v_end, *x_back, *v_back; /* the last two may be NULL */
+} pl_touch_arguments;
+
 typedef void pl_term_launch(const pl_term_arguments *arguments, int64_t threads);
+typedef void pl_freeze_launch(const pl_freeze_arguments *arguments, int64_t threads);
+typedef void pl_touch_launch(const pl_touch_arguments *arguments, int64_t threads);
 
 /* The kernels of a kind of groups, group.h's slots. Those that a kind lacks are NULL: descent of what is
  * hard, splitting of what has no prox. */
@@ -48,10 +74,12 @@ typedef struct pl_term_kernels {
     bool hard;
     pl_term_launch *energy_gradient, *hessian_diagonal;
     pl_term_launch *measure;
-    pl_term_launch *freeze; /* x: where the step began */
-    pl_term_launch *push;   /* a thread a term */
+    pl_freeze_launch *freeze;
+    pl_term_launch *push; /* a thread a term */
     pl_term_launch *reduce, *local, *contribute, *transpose;
     pl_term_launch *concavity;
+    pl_term_launch *dissipate;            /* energy: out, [lanes], W */
+    pl_touch_launch *force, *leave, *rub; /* a thread a term */
 } pl_term_kernels;
 
 /* One kind's functions, and its table pl_device_<kind>_<precision> of what follows after its sizes. */
@@ -77,11 +105,14 @@ typedef struct pl_term_kernels {
     PL_TERM_NAMED(kind, reduce)                                                                    \
     , PL_TERM_NAMED(kind, local), PL_TERM_NAMED(kind, contribute), PL_TERM_NAMED(kind, transpose)
 
+/* Of what is no dissipation and no obstacle. */
+#define PL_NO_CONTACT NULL, NULL, NULL, NULL
+
 /* A kind with an energy and a prox; it may keep something over a stage, and say how concave it is. */
 #define PL_TERM_KERNELS(kind, its_name, its_corners, its_rows, its_freeze, its_concavity)          \
     PL_DESCENT_KERNELS(kind)                                                                       \
     PL_SPLITTING_KERNELS(kind)                                                                     \
     PL_TERM_TABLE(kind, its_name, its_corners, its_rows, false, PL_DESCENT_SLOTS(kind),            \
-                  its_freeze, NULL, PL_SPLITTING_SLOTS(kind), its_concavity)
+                  its_freeze, NULL, PL_SPLITTING_SLOTS(kind), its_concavity, PL_NO_CONTACT)
 
 #endif

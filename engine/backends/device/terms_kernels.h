@@ -19,6 +19,8 @@ PL_THREAD void place_own(const pl_term_arguments *a, int64_t lane, placed *at)
     at->terms.constant += lane;
     if (at->terms.offset)
         at->terms.offset += lane;
+    if (at->terms.frozen)
+        at->terms.frozen += lane;
     at->terms.material = (const pl_stretch_ops *)&a->stretch;
 }
 
@@ -50,4 +52,5 @@ PL_THREAD void stretch_of(const pl_term_arguments *a, int64_t thread)
 #define PL_HARD_TABLE(hard_kind, kind, its_name, its_corners, its_rows)                            \
     PL_KERNEL(hard_kind##_stretch, stretch_of, pl_term_arguments)                                  \
     PL_TERM_TABLE(hard_kind, its_name, its_corners, its_rows, true, NULL, NULL,                    \
-                  PL_TERM_NAMED(hard_kind, stretch), NULL, NULL, PL_SPLITTING_SLOTS(kind), NULL)
+                  PL_TERM_NAMED(hard_kind, stretch), NULL, NULL, PL_SPLITTING_SLOTS(kind), NULL,   \
+                  PL_NO_CONTACT)

@@ -4,15 +4,13 @@
 
 #include "engine/backends/device/tets_kernels.h"
 
-PL_THREAD void tets_stretch_freeze(const pl_term_arguments *a, int64_t thread)
+PL_THREAD void tets_stretch_freeze(const pl_freeze_arguments *a, int64_t thread)
 {
     placed at;
-    place(a, thread, &at);
-    pl_stage stage = {0};
-    stage.x_start = (const double *)a->x; /* which the template takes for what it is */
-    tets_freeze(&at.group, &stage, at.block, at.block + 1);
+    place(&a->term, thread, &at);
+    tets_freeze(&at.group, &a->stage, at.block, at.block + 1);
 }
-PL_KERNEL(tets_stretch_freeze, tets_stretch_freeze, pl_term_arguments)
+PL_KERNEL(tets_stretch_freeze, tets_stretch_freeze, pl_freeze_arguments)
 
 PL_THREAD void concavity_of(const pl_term_arguments *a, int64_t thread)
 {

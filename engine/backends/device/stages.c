@@ -1,0 +1,195 @@
+/* What stages of a step begin and end with, on a device: what groups keep over a stage, what contact leaves
+ * to the next one (model/contact_velocity.h), and where energy goes. */
+#include "engine/backends/device/device_backend.h"
+#include "engine/model/contact_springs.h"
+#include "engine/model/contacts.h"
+#include "engine/motion.h"
+
+#include <string.h>
+
+#define numbers pl_device_numbers
+
+/* ---- beginning
+ * ------------------------------------------------------------------------------------------- */
+
+/* The obstacle's poses over the stage, of a group that is one. */
+static void freeze_obstacle(const pl_group *group, const pl_stage *stage, pl_term_arguments *to)
+{
+    const pl_motion *motion = group->ops->push ? &((const pl_contact_springs *)group->data)->motion
+                                               : &((const pl_contacts *)group->data)->motion;
+    to->obstacle.path = pl_contact_path_of(stage, pl_motion_pose(motion, stage->time_start),
+                                           pl_motion_pose(motion, pl_stage_touch_time(stage)));
+    to->contact.start = to->obstacle.path.start;
+    to->contact.end = to->obstacle.path.end;
+    to->contact.beyond = stage->beyond > 1 ? stage->beyond : 1;
+}
+
+/* What an obstacle's motion carries along: by the host's function, of times alone. */
+static void freeze_offsets(const pl_group *group, const pl_stage *stage, const pl_device_group *on)
+{
+    pl_stage times = {.time_start = stage->time_start, .time_end = stage->time_end};
+    const pl_terms *t = group->data;
+    group->ops->freeze(group, &times, 0, group->blocks);
+    PL_NAMED(pl_device_put_numbers)
+    (on->arguments.terms.offset, (const double *)t->offset, group->ops->rows * on->threads);
+}
+
+void PL_NAMED(pl_device_freeze)(pl_backend *b, const pl_stage *stage)
+{
+    pl_device *d = pl_device_of(b);
+    for (int32_t g = 0; g < b->model->group_count; g++) {
+        const pl_group *group = &b->model->groups[g];
+        pl_device_group *on = &d->model.groups[g];
+        if (group->ops->depth)
+            freeze_obstacle(group, stage, &on->arguments);
+        if (on->arguments.tets.blend || group->ops->push || group->ops->dissipate) {
+            pl_freeze_arguments a = {.term = on->arguments, .stage = *stage};
+            if (!pl_contact_is_still(stage))
+                a.stage.still = NULL;
+            on->kernels->freeze(&a, on->threads);
+        } else if (on->arguments.terms.offset && group->ops->freeze) {
+            freeze_offsets(group, stage, on);
+        }
+    }
+}
+
+/* ---- contact
+ * --------------------------------------------------------------------------------------------- */
+
+/* What all that obstacles do have in common; false where the group is none. */
+static bool touch_of(pl_backend *b, int32_t g, const pl_stage *stage, double *const *u,
+                     const double *x, pl_touch_arguments *out)
+{
+    const pl_group *group = &b->model->groups[g];
+    const pl_device_group *on = &pl_device_of(b)->model.groups[g];
+    if (!group->ops->touch)
+        return false;
+    *out = (pl_touch_arguments){
+        .term = on->arguments,
+        .path = pl_contact_path_of(stage, on->arguments.obstacle.path.start,
+                                   on->arguments.obstacle.path.end),
+        .x_start = numbers(stage->x_start),
+        .restitution = group->ops->push ? ((const pl_contact_springs *)group->data)->restitution
+                                        : ((const pl_contacts *)group->data)->restitution};
+    out->term.x = numbers(x);
+    out->term.u = u ? numbers(u[g]) : NULL;
+    return true;
+}
+
+void PL_NAMED(pl_device_contact_forces)(pl_backend *b, const pl_stage *stage, double *const *u,
+                                        const double *x, double *force)
+{
+    b->ops->clear(b, force, 3 * b->model->vertices);
+    for (int32_t g = 0; g < b->model->group_count; g++) {
+        pl_touch_arguments a;
+        if (!touch_of(b, g, stage, u, x, &a))
+            continue;
+        a.force = numbers(force);
+        pl_device_of(b)->model.groups[g].kernels->force(&a, b->model->groups[g].terms);
+    }
+}
+
+void PL_NAMED(pl_device_contact_velocities)(pl_backend *b, const pl_stage *stage,
+                                            const pl_contact_end *end)
+{
+    const pl_device *d = pl_device_of(b);
+    for (int32_t g = 0; g < b->model->group_count; g++) {
+        pl_touch_arguments a;
+        if (!touch_of(b, g, stage, end->u, end->x, &a))
+            continue;
+        a.within = stage->a * stage->h;
+        a.all = end->all;
+        a.mass = d->model.vertices.mass;
+        a.x_end = numbers(end->x_end);
+        a.v_start = numbers(end->v_start);
+        a.v_end = numbers(end->v);
+        a.x_back = numbers(end->x_back);
+        a.v_back = numbers(end->v_back);
+        d->model.groups[g].kernels->leave(&a, b->model->groups[g].terms);
+    }
+}
+
+/* ---- between stages
+ * -------------------------------------------------------------------------------------- */
+
+void PL_NAMED(pl_device_inner_acceleration)(pl_backend *b, const pl_stage *stage, const double *x,
+                                            const double *gradient, const double *contact,
+                                            double *out)
+{
+    const pl_device *d = pl_device_of(b);
+    pl_inner_arguments a = {.at_stage = stage != NULL,
+                            .inertia = stage ? stage->inertia : 0,
+                            .held = d->model.vertices.held,
+                            .mass = d->model.vertices.mass,
+                            .x = numbers(x),
+                            .x_pred = stage ? numbers(stage->x_pred) : NULL,
+                            .load = stage ? numbers(stage->load) : NULL,
+                            .gradient = numbers(gradient),
+                            .contact = numbers(contact),
+                            .out = numbers(out)};
+    PL_NAMED(pl_device_inner)(&a, 3 * b->model->vertices);
+}
+
+void PL_NAMED(pl_device_pin_velocities)(pl_backend *b, double time, double span, double *v)
+{
+    const pl_device *d = pl_device_of(b);
+    for (int32_t p = 0; p < b->model->pin_count; p++) {
+        const pl_pin_model *pin = &b->model->pins[p];
+        pl_pin_velocity_arguments a = {.span = span,
+                                       .axes = pin->axes,
+                                       .moved = pl_motion_moves(&pin->motion),
+                                       .vertex = d->model.pin_vertex[p],
+                                       .x0 = d->model.x0,
+                                       .v = numbers(v)};
+        for (int n = 0; n < 3; n++) {
+            pl_pose pose = pl_motion_pose(&pin->motion, time - 0.5 * n * span);
+            memcpy(a.R[n], pose.R, sizeof a.R[n]);
+            memcpy(a.origin, pose.origin, sizeof a.origin);
+            for (int c = 0; c < 3; c++)
+                a.to[n][c] = pose.origin[c] + pose.shift[c];
+        }
+        PL_NAMED(pl_device_pin_velocity)(&a, pin->count);
+    }
+}
+
+/* ---- where energy goes
+ * ----------------------------------------------------------------------------------- */
+
+/* The sum of what a group's threads wrote where their energies go. */
+static double add_powers(pl_device *d, int32_t group, int64_t count)
+{
+    const pl_summing sum = {.kind = PL_SUM_NUMBERS,
+                            .count = count,
+                            .a = d->model.energy + d->model.groups[group].first};
+    double total;
+    PL_NAMED(pl_device_add_up)(d, &sum, 1, &total);
+    return total;
+}
+
+double PL_NAMED(pl_device_friction)(pl_backend *b, const pl_stage *stage, double *const *u,
+                                    const double *x, const double *v)
+{
+    pl_device *d = pl_device_of(b);
+    double power = 0;
+    for (int32_t g = 0; g < b->model->group_count; g++) {
+        pl_touch_arguments a;
+        if (!touch_of(b, g, stage, u, x, &a))
+            continue;
+        a.v = numbers(v);
+        a.power = d->model.energy + d->model.groups[g].first;
+        d->model.groups[g].kernels->rub(&a, b->model->groups[g].terms);
+        power += add_powers(d, g, b->model->groups[g].terms);
+    }
+    return power;
+}
+
+double PL_NAMED(pl_device_dissipation)(pl_backend *b, int32_t group, const double *x)
+{
+    pl_device *d = pl_device_of(b);
+    const pl_device_group *on = &d->model.groups[group];
+    pl_term_arguments a = on->arguments;
+    a.x = numbers(x);
+    a.energy = d->model.energy + on->first;
+    on->kernels->dissipate(&a, on->threads);
+    return add_powers(d, group, on->threads);
+}

@@ -1,0 +1,84 @@
+/* contact_velocity.h - what contact does to velocities, for the host and for devices: everything in double.
+ *
+ * A stage solves for positions. The velocity that goes with them has a normal part that is no answer
+ * at all: at the end of a fall it says how wide the gap was, and with the trapezoidal rule it throws a
+ * vertex back. So a vertex that an obstacle pushes at a stage's end gets, along the normal, the
+ * obstacle's velocity and e times the one that it came with.
+ *
+ * A stage that looks back further than to its start must not see an impact as an acceleration. Along
+ * the normal the vertex is taken to have always moved as it does now. Across it friction has pulled
+ * too; of its pull J_t = a h F_t / m the part belongs to the impact that the velocity it came with is
+ * of J_n, the whole of the normal one, and that part is taken to have been before the stage as well:
+ * v_back += J_t, and x_back so much further back as the stage would have come had v_back been its
+ * velocity throughout, which is (span - a h) J_t. The rest is friction under a weight, and goes on. */
+#ifndef PLIANT_ENGINE_MODEL_CONTACT_VELOCITY_H
+#define PLIANT_ENGINE_MODEL_CONTACT_VELOCITY_H
+
+#include "engine/model/group.h"
+#include "engine/obstacles/distance.h"
+
+#include <stdbool.h>
+
+/* A vertex's velocity relative to the obstacle's along its normal. */
+typedef struct pl_contact_leap {
+    double own;    /* the obstacle's */
+    double into;   /* that the vertex came with */
+    double leaves; /* and has now, the obstacle's included */
+} pl_contact_leap;
+
+/* Whether the obstacle changes a vertex's velocity; `all`: else one with a restitution alone does. */
+PL_EVERYWHERE bool pl_contact_bounces(const pl_touch *t, bool all)
+{
+    return (all || t->restitution != 0) && pl_vector_dot(t->force, t->normal) > 0;
+}
+
+PL_EVERYWHERE pl_contact_leap pl_contact_leap_of(const pl_touch *t, const double v_start[3])
+{
+    pl_contact_leap leap;
+    leap.own = pl_vector_dot(t->carry, t->normal);
+    leap.into = pl_vector_dot(v_start, t->normal) - leap.own;
+    leap.leaves = leap.own + (leap.into < 0 ? -t->restitution * leap.into : 0);
+    return leap;
+}
+
+/* to[c] += length n[c]. */
+PL_EVERYWHERE void pl_contact_add_along(double *to, double length, const double n[3])
+{
+    for (int c = 0; c < 3; c++)
+        to[c] += length * n[c];
+}
+
+/* The velocity at the stage's end. */
+PL_EVERYWHERE void pl_contact_leave(const pl_touch *t, const pl_contact_leap *leap, double v[3])
+{
+    pl_contact_add_along(v, leap->leaves - pl_vector_dot(v, t->normal), t->normal);
+}
+
+/* What a later stage takes for the start; within: a h, span: as far as contact looks, s. */
+PL_EVERYWHERE void pl_contact_amend_past(const pl_touch *t, const pl_contact_leap *leap,
+                                         double within, double span, double mass,
+                                         const double x_end[3], double x_back[3], double v_back[3])
+{
+    double gain = within / mass, push = gain * pl_vector_dot(t->force, t->normal);
+    double share = fmin(fmax(-leap->into / push, 0), 1);
+    for (int c = 0; c < 3; c++) {
+        double across = share * (gain * t->force[c] - push * t->normal[c]);
+        v_back[c] += across;
+        x_back[c] -= (span - within) * across;
+    }
+    pl_contact_add_along(v_back, leap->leaves - pl_vector_dot(v_back, t->normal), t->normal);
+    double before = pl_vector_dot(x_end, t->normal) - span * leap->leaves;
+    pl_contact_add_along(x_back, before - pl_vector_dot(x_back, t->normal), t->normal);
+}
+
+/* The power that friction takes of a vertex that goes at v, W. */
+PL_EVERYWHERE double pl_contact_rub(const pl_touch *t, const double v[3])
+{
+    double slip[3];
+    for (int c = 0; c < 3; c++)
+        slip[c] = v[c] - t->carry[c];
+    return pl_vector_dot(t->force, t->normal) * pl_vector_dot(slip, t->normal) -
+           pl_vector_dot(t->force, slip);
+}
+
+#endif

@@ -1,0 +1,209 @@
+/* What stages of a step begin and end with on the backend for devices, its kernels run on the host: the
+ * integrators of the second order, restitution, factors on friction and what friction takes, against the
+ * CPU's positions, velocities and metrics. */
+#include "engine/backends/device/phases.h"
+#include "engine/state.h"
+#include "tests/support/scene_run.h"
+#include "tests/support/suite.h"
+
+#include <check.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef enum precision { HOST, DOUBLE, SINGLE } precision;
+
+static void choose(precision p)
+{
+    if (p == HOST)
+        pl_run_on_host();
+    else
+        setenv("PLIANT_TEST_BACKEND", p == SINGLE ? "emulated-single" : "emulated", 1);
+}
+
+static double farthest(const double *a, const double *b, int64_t count)
+{
+    double most = 0;
+    for (int64_t i = 0; i < count; i++) {
+        double way = fabs(a[i] - b[i]);
+        most = way <= most ? most : way; /* NaN goes on */
+    }
+    return most;
+}
+
+static void hold_numbers(const char *what, const double *a, const double *b, int count,
+                         double share)
+{
+    double size = 0;
+    for (int k = 0; k < count; k++)
+        size = fmax(size, fabs(a[k]));
+    for (int k = 0; k < count; k++) {
+        ck_assert_msg(isnan(a[k]) == isnan(b[k]), "%s %d: %g, %g", what, k, a[k], b[k]);
+        if (!isnan(a[k]))
+            ck_assert_msg(fabs(a[k] - b[k]) <= share * size + 1e-9, "%s %d: %.9g, %.9g", what, k,
+                          a[k], b[k]);
+    }
+}
+
+/* `tolerance` of positions, of a body of about one metre that goes at about one metre a second. */
+static void hold_against_the_cpu(pl_run *cpu, pl_run *device, double tolerance)
+{
+    const pl_metrics *a = &cpu->metrics, *b = &device->metrics;
+    int64_t count = 3 * pl_run_vertices(cpu);
+    double x = farthest(pl_run_x(cpu), pl_run_x(device), count);
+    double v = farthest(pl_state_velocities(cpu->state), pl_state_velocities(device->state), count);
+    ck_assert_msg(x <= tolerance, "positions are %g apart", x);
+    ck_assert_msg(v <= 1e3 * tolerance, "velocities are %g apart", v);
+    hold_numbers("dissipation", a->dissipation, b->dissipation, PL_DISSIPATION_COUNT,
+                 1e3 * tolerance);
+    hold_numbers("pin", a->pins[0].newton, b->pins[0].newton, 3, 1e4 * tolerance);
+    for (int32_t k = 0; k < cpu->model->obstacle_count; k++)
+        hold_numbers("obstacle", a->obstacles[k].newton, b->obstacles[k].newton, 3,
+                     1e4 * tolerance);
+    ck_assert_int_eq(a->contacts, b->contacts);
+}
+
+/* ---- contact: a bar whose free end falls on an obstacle that moves
+ * ------------------------------------------------------------------------------ */
+
+static const char *const INTEGRATORS[] = {"backward_euler", "bdf2", "trapezoidal",
+                                          "implicit_midpoint", "tr_bdf2"};
+enum { INTEGRATOR_COUNT = sizeof INTEGRATORS / sizeof *INTEGRATORS };
+
+static const char *const OBSTACLES[] = {
+    "'plane': {'offset': -0.12}, 'motion': {'velocity': [0.5, 0.2, 0]}",
+    "'sphere': {'center': [0.7, -0.6, 0.1], 'radius': 0.5}",
+};
+
+static pl_run *falling(precision p, const char *integrator, const char *solver,
+                       const char *obstacle)
+{
+    choose(p);
+    return pl_run_openf(2,
+                        "{'pliant': 1,"
+                        " 'time': {'step': 0.02, 'steps': 12, 'integrator': '%s'},"
+                        " 'solver': {%s, 'initial_guess': 'velocity'},"
+                        " 'materials': {'m': {'young': 1e5, 'poisson': 0.35}},"
+                        " 'bodies': [{'material': 'm', 'mesh': {'box': {'size': [1, 0.2, 0.4],"
+                        "   'cells': [6, 2, 3]}}, 'transform': {'translate': [0.5, 0.01, 0]},"
+                        "   'friction': 0.4, 'initial': {'velocity': [0.2, -0.5, 0]}}],"
+                        " 'pins': [{'select': {'side': '-x'},"
+                        "           'motion': {'axis': [1, 0, 0], 'degrees_per_second': 100}}],"
+                        " 'forces': [{'wind': {'velocity': [0, 0, 6]}}],"
+                        " 'obstacles': [{%s, 'friction': 0.5, 'restitution': 0.6}]}",
+                        integrator, solver, obstacle);
+}
+
+static void frames_are_the_same(pl_run *cpu, pl_run *device, double tolerance)
+{
+    int64_t contacts = 0;
+    for (int k = 0; k < 8; k++) {
+        pl_run_frames(cpu, 1);
+        pl_run_frames(device, 1);
+        hold_against_the_cpu(cpu, device, tolerance);
+        contacts += cpu->metrics.contacts;
+    }
+    ck_assert_str_eq(device->state->whole.backend->ops->name, "emulated");
+    ck_assert_int_gt(contacts, 0);
+    ck_assert_double_gt(cpu->metrics.dissipation[PL_DISSIPATION_FRICTION], 0);
+    pl_run_close(cpu);
+    pl_run_close(device);
+}
+
+/* An obstacle with an energy. */
+START_TEST(descent_meets_obstacles_as_the_cpu)
+{
+    static const char solver[] = "'method': 'chebyshev_descent', 'iterations': 40, 'tolerance': 0";
+    const char *integrator = INTEGRATORS[_i % INTEGRATOR_COUNT];
+    const char *obstacle = OBSTACLES[_i / INTEGRATOR_COUNT];
+    frames_are_the_same(falling(HOST, integrator, solver, obstacle),
+                        falling(DOUBLE, integrator, solver, obstacle), 1e-9);
+}
+END_TEST
+
+/* Whether a vertex that just touches is thrown back is decided by the last digit: in single precision what
+ * is held is the whole, and the parts where nothing touches. */
+START_TEST(single_precision_is_near)
+{
+    static const char solver[] = "'method': 'chebyshev_descent', 'iterations': 40, 'tolerance': 0";
+    const char *integrator = INTEGRATORS[_i];
+    pl_run *runs[] = {falling(HOST, integrator, solver, OBSTACLES[0]),
+                      falling(SINGLE, integrator, solver, OBSTACLES[0])};
+    double tolerance = 5e-6;
+    for (int k = 0; k < 8; k++) {
+        for (int r = 0; r < 2; r++)
+            pl_run_frames(runs[r], 1);
+        tolerance = runs[0]->metrics.contacts > 0 ? 1e-2 : tolerance;
+        double x = farthest(pl_run_x(runs[0]), pl_run_x(runs[1]), 3 * pl_run_vertices(runs[0]));
+        ck_assert_msg(x <= tolerance, "%s, frame %d: positions are %g apart", integrator, k, x);
+    }
+    ck_assert_int_gt(runs[0]->metrics.contacts, 0);
+    hold_numbers("friction", runs[0]->metrics.dissipation + PL_DISSIPATION_FRICTION,
+                 runs[1]->metrics.dissipation + PL_DISSIPATION_FRICTION, 1, 0.05);
+    for (int r = 0; r < 2; r++)
+        pl_run_close(runs[r]);
+}
+END_TEST
+
+/* One that is a constraint, which the CPU's factor and the device's iterations hold alike where they end. */
+START_TEST(constraints_are_met_as_on_the_cpu)
+{
+    static const char solver[] = "'method': 'admm', 'iterations': 600, 'tolerance': 1e-9";
+    pl_run *cpu = falling(HOST, INTEGRATORS[_i], solver, OBSTACLES[0]);
+    pl_run *device = falling(DOUBLE, INTEGRATORS[_i], solver, OBSTACLES[0]);
+    if (strcmp(INTEGRATORS[_i], "implicit_midpoint") != 0) {
+        frames_are_the_same(cpu, device, 1e-9);
+        return;
+    }
+    /* Its vertices leave the surface without a force, so that the last digit of a multiplier decides
+     * which of them are thrown back: up to there it is the same. */
+    do {
+        pl_run_frames(cpu, 1);
+        pl_run_frames(device, 1);
+        double x = farthest(pl_run_x(cpu), pl_run_x(device), 3 * pl_run_vertices(cpu));
+        ck_assert_msg(x <= 1e-9, "positions are %g apart", x);
+    } while (cpu->metrics.contacts == 0);
+    pl_run_close(cpu);
+    pl_run_close(device);
+}
+END_TEST
+
+/* Each thing that is compared makes a difference to what it is compared by. */
+START_TEST(factors_and_restitution_count)
+{
+    static const char *const scenes[] = {"'friction': 0.5, 'restitution': 0.6", "'friction': 0.5",
+                                         "'friction': 0.2, 'restitution': 0.6"};
+    pl_run *runs[3];
+    for (int k = 0; k < 3; k++) {
+        choose(DOUBLE);
+        runs[k] = pl_run_openf(
+            1,
+            "{'pliant': 1, 'time': {'step': 0.02, 'steps': 12},"
+            " 'solver': {'method': 'chebyshev_descent', 'iterations': 40, 'tolerance': 0},"
+            " 'bodies': [{'mesh': {'box': {'size': [0.4, 0.4, 0.4], 'cells': [2, 2, 2]}},"
+            "   'friction': %s, 'initial': {'velocity': [1, -2, 0]}}],"
+            " 'obstacles': [{'plane': {'offset': -0.21}, %s}]}",
+            k == 2 ? "2.5" : "1", scenes[k]);
+        pl_run_frames(runs[k], 8);
+    }
+    int64_t count = 3 * pl_run_vertices(runs[0]);
+    ck_assert_double_gt(farthest(pl_run_x(runs[0]), pl_run_x(runs[1]), count), 1e-4);
+    ck_assert_double_lt(farthest(pl_run_x(runs[0]), pl_run_x(runs[2]), count), 1e-12);
+    for (int k = 0; k < 3; k++)
+        pl_run_close(runs[k]);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("device_stages");
+    TCase *t = tcase_create("emulated");
+    tcase_set_timeout(t, 120);
+    tcase_add_loop_test(t, descent_meets_obstacles_as_the_cpu, 0, 2 * INTEGRATOR_COUNT);
+    tcase_add_loop_test(t, single_precision_is_near, 0, INTEGRATOR_COUNT);
+    tcase_add_loop_test(t, constraints_are_met_as_on_the_cpu, 0, INTEGRATOR_COUNT);
+    tcase_add_test(t, factors_and_restitution_count);
+    suite_add_tcase(suite, t);
+    return run_suite(suite);
+}
