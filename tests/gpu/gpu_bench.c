@@ -1,5 +1,5 @@
-/* Times steps of the methods on this machine's GPU, and how near they come to what moving their
- * bytes takes. Exit status 77 where there is no device, 1 where a step failed. */
+/* Times steps of the methods on this machine's GPU, what of its memory they take and how near they come to
+ * what moving their bytes takes. Exit status 77 where there is no device, 1 where a step failed. */
 #include "tests/gpu/gpu_scene.h"
 
 #include "engine/clock.h"
@@ -8,12 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STEPS = 10 };
-
 typedef struct size {
     const char *name;
     pl_mesh_source mesh;
     double young;
+    bool in_quick, large; /* large: chebyshev_descent alone in a quick run */
 } size;
 
 typedef struct method {
@@ -23,75 +22,164 @@ typedef struct method {
     int32_t iterations;
 } method;
 
-/* Bytes that an iteration of Chebyshev descent reads and writes at least once: of a tetrahedron its shape, volume, constants,
- * corners and contributions, written and read; of a vertex its lists, mass, place, prediction, diagonal and
- * last step. */
-static double bytes_of(const pl_model *m, double number)
+/* What runs have in common. */
+typedef struct bench {
+    gpu_options options;
+    double bandwidth[2]; /* B/s by precision: double, single */
+    bool good;
+} bench;
+
+/* Bytes that an iteration of chebyshev_descent reads and writes at least once: of a tetrahedron its shape,
+ * volume, constants, corners and contributions, written and read; of a vertex its lists, mass, place,
+ * prediction, diagonal and last step. The local step of methods with the matrix has the tetrahedron's share
+ * and, of ADMM, four split variables read and two written; their global steps are not counted, so that
+ * their share of the bandwidth is a lower bound. */
+static double bytes_of(const pl_model *m, pl_method_kind kind, double number)
 {
-    double tet = (9 + 1 + 2 + 12 + 12) * number + 4 * 4 + 4 * 4;
+    double tet = (9 + 1 + 2 + 16 + 16) * number + 4 * 4 + 4 * 4;
     double vertex = (1 + 3 + 3 + 3 + 3 + 3 + 3) * number + 4 + 4 + 1;
+    if (kind == PL_METHOD_ADMM)
+        tet += 6 * 9 * number;
+    else if (kind != PL_METHOD_CHEBYSHEV_DESCENT && kind != PL_METHOD_PROJECTIVE_DYNAMICS)
+        return 0;
     return tet * (double)m->tets + vertex * (double)m->vertices;
 }
 
-/* False where a frame failed, which its line says. */
-static bool time_one(where on, const size *s, const method *m, bool emulated)
+static void say_row(const bench *b, const gpu_run *r, where on, const method *m, double ms,
+                    double memory)
+{
+    double number = on == ON_GPU_SINGLE ? 4 : 8;
+    double bytes = m->iterations * bytes_of(r->model, m->method, number);
+    printf("%9.3f %9.1f ", ms, 1e3 * ms / m->iterations);
+    if (b->options.emulated) /* whose memory is used again */
+        printf("%9s", "-");
+    else
+        printf("%9.0f", memory / (double)r->model->tets);
+    if (bytes > 0)
+        printf(" %7.0f %6.1f%%\n", bytes / ms / 1e6,
+               100 * 1e3 * bytes / ms / b->bandwidth[on == ON_GPU_SINGLE]);
+    else
+        printf(" %7s %7s\n", "-", "-");
+}
+
+/* The best frame's time of a step, ms; below 0 where one failed. */
+static double time_frames(gpu_run *r, int frames, int64_t steps)
+{
+    double best = -1;
+    for (int k = 0; k < frames; k++) { /* the first warms up */
+        double start = pl_clock_ms();
+        if (!gpu_run_frame(r))
+            return -1;
+        double ms = (pl_clock_ms() - start) / (double)steps;
+        best = k <= 1 || ms < best ? ms : best;
+    }
+    return best;
+}
+
+static void time_one(bench *b, where on, const size *s, const method *m)
 {
     gpu_body body = {
         .model = m->model, .mesh = s->mesh, .young = s->young, .poisson = 0.4, .pinned = true};
     pl_solver_settings solver = gpu_solver(m->method, m->iterations);
-    int64_t steps = emulated ? 1 : STEPS;
+    int64_t steps = b->options.emulated ? 1 : b->options.quick ? 3 : 10;
+    int frames = b->options.emulated ? 1 : b->options.quick ? 2 : 4;
+    int64_t before = gpu_unused();
     gpu_run *r = gpu_run_open(on, &body, &solver, 1.0 / 30, steps);
-    printf("%-14s %8lld %9lld  %-10s %-6s ", s->name, (long long)r->model->vertices,
+    double memory = (double)(before - gpu_unused());
+    printf("%-13s %8lld %9lld  %-25s %-6s ", s->name, (long long)r->model->vertices,
            (long long)r->model->tets, m->name, on == ON_GPU_SINGLE ? "single" : "double");
-    double best = 0;
-    bool good = true;
-    for (int k = 0; good && k < (emulated ? 1 : 4); k++) { /* the first warms up */
-        double start = pl_clock_ms();
-        good = gpu_run_frame(r);
-        double ms = (pl_clock_ms() - start) / (double)steps;
-        best = k == 0 || ms < best ? ms : best;
-    }
-    double bytes = m->iterations * bytes_of(r->model, on == ON_GPU_SINGLE ? 4 : 8);
-    if (good && m->method == PL_METHOD_CHEBYSHEV_DESCENT)
-        printf("%9.3f %9.1f %8.0f\n", best, 1e3 * best / m->iterations, bytes / best / 1e6);
-    else if (good)
-        printf("%9.3f %9.1f\n", best, 1e3 * best / m->iterations);
+    fflush(stdout);
+    double best = time_frames(r, frames, steps);
+    if (best >= 0)
+        say_row(b, r, on, m, best, memory);
     else
         printf("FAILED: %s\n", r->failure.message);
+    b->good = b->good && best >= 0;
     fflush(stdout);
     gpu_run_close(r);
-    return good;
+}
+
+/* Many small sessions in one process, whose steps are taken in turn: what there is until they are batched. */
+static void time_sessions(bench *b)
+{
+    enum { SESSIONS = 64 };
+    gpu_run *runs[SESSIONS];
+    const int sessions = b->options.emulated ? 3 : SESSIONS;
+    const int64_t steps = b->options.emulated ? 1 : 10;
+    gpu_body body = {.mesh = b->options.emulated ? gpu_box(3, 2, 2) : gpu_box(14, 8, 8),
+                     .young = 1e6,
+                     .poisson = 0.4,
+                     .pinned = true};
+    pl_solver_settings solver = gpu_solver(PL_METHOD_CHEBYSHEV_DESCENT, 96);
+    for (int k = 0; k < sessions; k++)
+        runs[k] = gpu_run_open(ON_GPU_SINGLE, &body, &solver, 1.0 / 30, steps);
+    double best = 0;
+    for (int round = 0; b->good && round < (b->options.emulated ? 1 : 3); round++) {
+        double start = pl_clock_ms();
+        for (int k = 0; k < sessions; k++)
+            b->good = gpu_run_frame(runs[k]) && b->good;
+        double ms = (pl_clock_ms() - start) / (double)steps;
+        best = round <= 1 || ms < best ? ms : best;
+    }
+    printf("%d sessions of %lld tets in turn, chebyshev_descent, single: %.3f ms a step of all, "
+           "%.0f session steps/s\n",
+           sessions, (long long)runs[0]->model->tets, best, 1e3 * sessions / best);
+    for (int k = 0; k < sessions; k++)
+        gpu_run_close(runs[k]);
+}
+
+static const method METHODS[] = {
+    {"chebyshev_descent", PL_METHOD_CHEBYSHEV_DESCENT, PL_MATERIAL_NEO_HOOKEAN, 96},
+    {"projective_dynamics", PL_METHOD_PROJECTIVE_DYNAMICS, PL_MATERIAL_ARAP, 10},
+    {"admm", PL_METHOD_ADMM, PL_MATERIAL_NEO_HOOKEAN, 10},
+    {"quasi_newton", PL_METHOD_QUASI_NEWTON, PL_MATERIAL_NEO_HOOKEAN, 10},
+    {"chebyshev_semi_iterative", PL_METHOD_CHEBYSHEV_SEMI_ITERATIVE, PL_MATERIAL_NEO_HOOKEAN, 10},
+    {"nonlinear_cg", PL_METHOD_NONLINEAR_CG, PL_MATERIAL_NEO_HOOKEAN, 30},
+    {"lbfgs", PL_METHOD_LBFGS, PL_MATERIAL_NEO_HOOKEAN, 30},
+    {"gradient_descent", PL_METHOD_GRADIENT_DESCENT, PL_MATERIAL_NEO_HOOKEAN, 96},
+};
+
+/* Every method on this body; of a quick run single precision alone, but of chebyshev_descent. */
+static void time_methods(bench *b, const size *s)
+{
+    for (size_t m = 0; m < sizeof METHODS / sizeof *METHODS; m++)
+        for (where on = ON_GPU_SINGLE; on >= ON_GPU_DOUBLE; on--) {
+            bool quick = b->options.quick && !b->options.emulated;
+            if (quick && m > 0 && (s->large || on == ON_GPU_DOUBLE))
+                continue;
+            time_one(b, on, s, &METHODS[m]);
+        }
 }
 
 int main(int argc, char **argv)
 {
-    bool emulated, good = true;
+    bench b = {.good = true};
     pl_gpu gpu;
     int status;
-    if (!gpu_start(argc, argv,
-                   "usage: gpu-bench [--emulated]\n"
-                   "Times steps on the GPU; --emulated: the smallest with its kernels run on the "
-                   "host.\n",
-                   &emulated, &gpu, &status))
+    if (!gpu_start(
+            argc, argv,
+            "usage: gpu-bench [--quick] [--emulated]\n"
+            "Times steps on the GPU; --quick: in a few minutes; --emulated: a small body with "
+            "the GPU's kernels run on the host.\n",
+            &b.options, &gpu, &status))
         return status;
-    const size sizes[] = {{"helix, 41 k", gpu_helix(6, 95), 5e7},
-                          {"helix, 83 k", gpu_helix(6, 192), 5e7},
-                          {"helix, 316 k", gpu_helix(10, 264), 5e7},
-                          {"box, 1 M", gpu_box(55, 55, 55), 1e6},
-                          {"box, 5 M", gpu_box(94, 94, 94), 1e6}};
-    const method methods[] = {
-        {"chebyshev", PL_METHOD_CHEBYSHEV_DESCENT, PL_MATERIAL_NEO_HOOKEAN, 96},
-        {"projective", PL_METHOD_PROJECTIVE_DYNAMICS, PL_MATERIAL_ARAP, 10},
-        {"admm", PL_METHOD_ADMM, PL_MATERIAL_NEO_HOOKEAN, 10},
-    };
-    printf("%s, %.1f GB of %.1f GB unused; 96 iterations of Chebyshev descent a step, or 10 with "
-           "the matrix; best of 3 times %d steps\n",
-           gpu.name, (double)gpu.unused / 1e9, (double)gpu.memory / 1e9, STEPS);
-    printf("%-14s %8s %9s  %-10s %-6s %9s %9s %8s\n", "body", "vertices", "tets", "method", "",
-           "ms/step", "us/iter", "GB/s");
-    for (size_t k = 0; k < (emulated ? 1 : sizeof sizes / sizeof *sizes); k++)
-        for (size_t m = 0; m < (emulated ? 1 : sizeof methods / sizeof *methods); m++)
-            for (where on = ON_GPU_SINGLE; on >= ON_GPU_DOUBLE; on--)
-                good = time_one(on, &sizes[k], &methods[m], emulated) && good;
-    return good ? EXIT_SUCCESS : EXIT_FAILURE;
+    const size sizes[] = {{"helix, 41 k", gpu_helix(6, 95), 5e7, true, false},
+                          {"helix, 83 k", gpu_helix(6, 192), 5e7, false, false},
+                          {"helix, 316 k", gpu_helix(10, 264), 5e7, true, false},
+                          {"box, 1 M", gpu_box(55, 55, 55), 1e6, false, false},
+                          {"box, 5 M", gpu_box(94, 94, 94), 1e6, true, true}};
+    const size small = {"box", gpu_box(6, 3, 3), 1e6, true, false};
+    for (where on = ON_GPU_DOUBLE; on <= ON_GPU_SINGLE; on++)
+        b.bandwidth[on == ON_GPU_SINGLE] = gpu_bandwidth(on);
+    printf("%s, %.1f GB of %.1f GB unused; copies move %.0f GB/s; h = 1/30 s\n", gpu.name,
+           (double)gpu.unused / 1e9, (double)gpu.memory / 1e9, b.bandwidth[1] / 1e9);
+    printf("%-13s %8s %9s  %-25s %-6s %9s %9s %9s %7s %7s\n", "body", "vertices", "tets", "method",
+           "", "ms/step", "us/iter", "bytes/tet", "GB/s", "share");
+    if (b.options.emulated)
+        time_methods(&b, &small);
+    for (size_t k = 0; !b.options.emulated && k < sizeof sizes / sizeof *sizes; k++)
+        if (sizes[k].in_quick || !b.options.quick)
+            time_methods(&b, &sizes[k]);
+    time_sessions(&b);
+    return b.good ? EXIT_SUCCESS : EXIT_FAILURE;
 }

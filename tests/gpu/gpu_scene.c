@@ -1,6 +1,8 @@
 #include "tests/gpu/gpu_scene.h"
 
+#include "engine/backends/device/device.h"
 #include "engine/backends/device/phases.h"
+#include "engine/clock.h"
 
 #include <dlfcn.h>
 #include <limits.h>
@@ -10,6 +12,7 @@
 #include <unistd.h>
 
 static const pl_backend_ops *backends[2]; /* double, single */
+static const pl_plugin *plugin;           /* NULL: emulated */
 
 /* libpliant_cuda.so, one folder above the program's own. */
 static void *open_library(char *why, size_t why_size)
@@ -39,6 +42,7 @@ bool gpu_open(bool emulated, pl_gpu *out, char *why, size_t why_size)
     if (emulated) {
         backends[0] = &pl_backend_device_f64;
         backends[1] = &pl_backend_device_f32;
+        pl_device_leave_open();
         *out = (pl_gpu){.name = "kernels run on the host", .uuid = "none"};
         return true;
     }
@@ -48,7 +52,7 @@ bool gpu_open(bool emulated, pl_gpu *out, char *why, size_t why_size)
         *(void **)&entry = dlsym(library, "pliant_plugin");
     if (!entry)
         return false;
-    const pl_plugin *plugin = entry();
+    plugin = entry();
     if (pl_plugin_unfit(plugin)) {
         snprintf(why, why_size, "no device, because of the plug-in: %s", pl_plugin_unfit(plugin));
         return false;
@@ -60,20 +64,61 @@ bool gpu_open(bool emulated, pl_gpu *out, char *why, size_t why_size)
     return true;
 }
 
-bool gpu_start(int argc, char **argv, const char *usage, bool *emulated, pl_gpu *out, int *status)
+bool gpu_start(int argc, char **argv, const char *usage, gpu_options *options, pl_gpu *out,
+               int *status)
 {
-    *emulated = argc == 2 && strcmp(argv[1], "--emulated") == 0;
-    if (argc > 1 && !*emulated) {
-        fputs(usage, stderr);
-        *status = 2;
-        return false;
+    *options = (gpu_options){0};
+    for (int i = 1; i < argc; i++) {
+        bool emulated = strcmp(argv[i], "--emulated") == 0;
+        if (!emulated && strcmp(argv[i], "--quick") != 0) {
+            fputs(usage, stderr);
+            *status = 2;
+            return false;
+        }
+        *(emulated ? &options->emulated : &options->quick) = true;
     }
     char why[256] = "";
-    if (gpu_open(*emulated, out, why, sizeof why))
+    if (gpu_open(options->emulated, out, why, sizeof why))
         return true;
     puts(why);
     *status = GPU_NO_DEVICE;
     return false;
+}
+
+int64_t gpu_unused(void)
+{
+    pl_gpu gpu = {.unused = 0};
+    char why[256];
+    if (!plugin)
+        return -(int64_t)pl_device_handed_out();
+    return plugin->find(&gpu, 1, why, sizeof why) > 0 ? gpu.unused : 0;
+}
+
+/* A download of one number waits for the copies. */
+double gpu_bandwidth(where on)
+{
+    enum { COPIES = 20 };
+    const int64_t count = plugin ? 1 << 27 : 1 << 20;
+    gpu_body body = {.mesh = gpu_box(1, 1, 1), .young = 1e5, .poisson = 0.3, .pinned = true};
+    pl_solver_settings solver = gpu_solver(PL_METHOD_CHEBYSHEV_DESCENT, 1);
+    gpu_run *r = gpu_run_open(on, &body, &solver, 0.01, 1);
+    pl_backend *b = r->state->whole.backend;
+    double *from = b->ops->alloc(b, count), *to = b->ops->alloc(b, count), one = 0, start = 0;
+    for (int k = 0; from && to && k <= COPIES; k++) { /* the first warms up */
+        b->ops->copy(b, to, from, count);
+        if (k > 0 && k < COPIES)
+            continue;
+        b->ops->download(b, &one, to, 1);
+        if (k == 0)
+            start = pl_clock_ms();
+    }
+    double seconds = (pl_clock_ms() - start) / 1e3;
+    if (from)
+        b->ops->release(b, from);
+    if (to)
+        b->ops->release(b, to);
+    gpu_run_close(r);
+    return from && to ? 2.0 * COPIES * (double)count * (on == ON_GPU_SINGLE ? 4 : 8) / seconds : 0;
 }
 
 pl_solver_settings gpu_solver(pl_method_kind method, int32_t iterations)

@@ -11,9 +11,20 @@ typedef enum where { ON_CPU, ON_GPU_DOUBLE, ON_GPU_SINGLE } where;
 
 enum { GPU_NO_DEVICE = 77 }; /* exit status */
 
-/* What main() of such a program begins with: reads [--emulated] and opens the device. False with the exit
- * status where the program ends here, after a line that says why. */
-bool gpu_start(int argc, char **argv, const char *usage, bool *emulated, pl_gpu *out, int *status);
+typedef struct gpu_options {
+    bool emulated; /* with the kernels run on the host */
+    bool quick;    /* less of everything */
+} gpu_options;
+
+/* What main() of such a program begins with: reads [--emulated] [--quick] and opens the device. False with
+ * the exit status where the program ends here, after a line that says why. */
+bool gpu_start(int argc, char **argv, const char *usage, gpu_options *options, pl_gpu *out,
+               int *status);
+
+/* Bytes of the device's memory that are not in use. */
+int64_t gpu_unused(void);
+/* What copies within the device's memory move a second, read and written, B/s. */
+double gpu_bandwidth(where on);
 
 /* Backends for the device: of the plug-in build/libpliant_cuda.so beside the program, or of the kernels
  * run on the host. False, and why, where there is none. */

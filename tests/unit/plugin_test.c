@@ -137,12 +137,12 @@ static int status_of(const char *arguments, char *text, size_t size)
 START_TEST(programs_for_a_gpu)
 {
     static char text[1 << 16];
-    int status = status_of("gpu-check' --emulated", text, sizeof text);
+    int status = status_of("gpu-check' --emulated --quick", text, sizeof text);
     const char *failed = strstr(text, "FAILED");
     ck_assert_msg(status == 0, "%.2000s", failed ? failed : text);
     ck_assert_ptr_nonnull(strstr(text, "passed, 0 failed"));
     ck_assert_msg(status_of("gpu-bench' --emulated", text, sizeof text) == 0, "%s", text);
-    ck_assert_ptr_nonnull(strstr(text, "helix, 41 k"));
+    ck_assert_ptr_nonnull(strstr(text, "sessions of"));
     status = status_of("gpu-check'", text, sizeof text);
     ck_assert_msg(status == 0 || status == 77, "%s", text);
     if (status == 77)

@@ -45,6 +45,9 @@ const char *pl_device_error(void);
 /* While a kernel's loop runs on the host, and at no other time, the device's memory can be read. */
 void pl_device_open(void);
 void pl_device_close(void);
+/* From now on it can always be read: for programs that compare numbers and look for nothing else. Closing and
+ * opening takes longer than small kernels. */
+void pl_device_leave_open(void);
 /* Bytes handed out so far, what was released and used again not twice. */
 size_t pl_device_handed_out(void);
 #endif

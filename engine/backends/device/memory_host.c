@@ -14,12 +14,15 @@ static int released_count;
 static char *memory;
 static size_t used;
 static int depth;
+static bool left_open;
+static size_t open_up_to; /* where it is left open */
 
 /* Pages that were handed out, opened or closed. */
 static void protect(int how)
 {
-    if (used > 0)
+    if (used > open_up_to && !(left_open && how == PROT_NONE))
         mprotect(memory, (used + 4095) / 4096 * 4096, how);
+    open_up_to = left_open ? used : 0;
 }
 
 size_t pl_device_handed_out(void)
@@ -37,6 +40,12 @@ void pl_device_close(void)
 {
     if (--depth == 0)
         protect(PROT_NONE);
+}
+
+void pl_device_leave_open(void)
+{
+    left_open = true;
+    protect(PROT_READ | PROT_WRITE);
 }
 
 static size_t size_of(const char *array)
