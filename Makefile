@@ -2,7 +2,7 @@
 #
 # Sources are found by where they lie: a file in a room belongs to that room's library or program.
 #   engine/**/*.c        -> libengine.a     files named *_isa.c are compiled once per instruction set
-#   protocol/*.c         -> libprotocol.a
+#   protocol/**/*.c      -> libprotocol.a
 #   server/*.c           -> pliantd
 #   server/worker/*.c    -> pliant-worker (worker_main.c) and pliant-preflight (preflight_main.c)
 #   clients/cli/*.c      -> pliant
@@ -65,7 +65,7 @@ ENGINE_ISA_SRC := $(sort $(shell find engine -name '*_isa.c'))
 # What runs on a device, once for each precision; *_kernels.c are compiled as a device's threads.
 DEVICE_SRC := $(addprefix engine/backends/device/,phases.c stages.c device_model.c matrix.c splitting.c)
 DEVICE_KERNELS := $(sort $(wildcard engine/backends/device/*_kernels.c))
-PROTOCOL_SRC := $(sort $(wildcard protocol/*.c))
+PROTOCOL_SRC := $(sort $(wildcard protocol/*.c protocol/export/*.c))
 SERVER_SRC := $(sort $(wildcard server/*.c))
 WORKER_SRC := $(sort $(filter-out %_main.c,$(wildcard server/worker/*.c)))
 CLI_SRC := $(sort $(wildcard clients/cli/*.c))
@@ -108,9 +108,9 @@ BENCHES := $(patsubst tests/%.c,$(BUILD)/tests/%,$(BENCH_SRC)) $(BUILD)/tests/be
 PYTHON ?= $(firstword $(wildcard /usr/bin/python3) python3)
 
 LIBS_LINEAR := -lcholmod -lblas -lm
-LIBS_PROTOCOL := -ljansson -lcrypto -lm
+LIBS_PROTOCOL := -ljansson -lcrypto -lz -lm
 LIBS_SERVER := -lmicrohttpd -lgnutls -lsqlite3 -lcurl
-LIBS_CLI := -lcurl -lz
+LIBS_CLI := -lcurl
 LIBS_CHECK := -lcheck -lsubunit -lrt
 
 .DEFAULT_GOAL := all

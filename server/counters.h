@@ -9,6 +9,7 @@
 
 typedef struct pl_counters {
     _Atomic int64_t streams_open, streams_total, stream_bytes;
+    _Atomic int64_t exports_open, exports_total, export_bytes;
     _Atomic int64_t frames_encoded, frames_shared, frame_cache_bytes;
     _Atomic int64_t log_readers; /* of streams, open now */
     _Atomic int64_t workers_started, workers_crashed, workers_adopted;

@@ -106,6 +106,8 @@ void pl_reply_problem(pl_request *r, int status, const char *code, const char *t
 __attribute__((format(printf, 5, 6))) void pl_reply_problemf(pl_request *r, int status,
                                                              const char *code, const char *title,
                                                              const char *format, ...);
+/* 400: a query value, what was found and what was expected. */
+void pl_reply_bad_query(pl_request *r, const char *key, const char *got, const char *expected);
 /* `size` bytes of fd (taken) from offset on, after a copy of `prefix`. */
 void pl_reply_file(pl_request *r, const char *type, int fd, uint64_t offset, uint64_t size,
                    const void *prefix, size_t prefix_size);

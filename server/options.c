@@ -1,6 +1,7 @@
 #include "server/options.h"
 
 #include "server/addresses.h"
+#include "server/exports.h"
 #include "server/openapi.h"
 #include "server/routes.h"
 
@@ -113,6 +114,7 @@ enum {
     OPT_BODY,
     OPT_MESH,
     OPT_CONNECTIONS,
+    OPT_EXPORTS,
     OPT_IDLE,
     OPT_PATIENCE,
     OPT_CHECKPOINT,
@@ -146,6 +148,7 @@ static const struct option long_options[] = {
     {"max-body", required_argument, NULL, OPT_BODY},
     {"max-mesh", required_argument, NULL, OPT_MESH},
     {"max-connections", required_argument, NULL, OPT_CONNECTIONS},
+    {"exports", required_argument, NULL, OPT_EXPORTS},
     {"idle-timeout", required_argument, NULL, OPT_IDLE},
     {"patience", required_argument, NULL, OPT_PATIENCE},
     {"checkpoint-every", required_argument, NULL, OPT_CHECKPOINT},
@@ -315,6 +318,10 @@ static pl_options_verdict take(int option, const char *text, pl_options *o)
         r = take_count("--max-connections", text, 4, 100000, &v);
         o->max_connections = (int)v;
         return r;
+    case OPT_EXPORTS:
+        r = take_count("--exports", text, 1, PL_EXPORTS_MAX, &v);
+        o->exports = (int)v;
+        return r;
     case OPT_IDLE:
         r = take_count("--idle-timeout", text, 1, 3600, &v);
         o->idle_timeout = (int)v;
@@ -404,6 +411,7 @@ pl_options_verdict pl_options_parse(int argc, char **argv, pl_options *out)
                         .max_body = 8 << 20,
                         .max_mesh = (int64_t)1 << 30,
                         .max_connections = 1000,
+                        .exports = 8,
                         .idle_timeout = 30,
                         .patience = 10,
                         .checkpoint_every = 10,

@@ -31,6 +31,7 @@ typedef struct pl_options {
     int64_t max_body;                     /* bytes of a JSON body */
     int64_t max_mesh;                     /* bytes of an uploaded mesh file */
     int max_connections;
+    int exports;          /* that are made at once */
     int idle_timeout;     /* s until a connection that does nothing is closed */
     int patience;         /* s with a worker that was cancelled or paused */
     int checkpoint_every; /* s, for workers */

@@ -45,6 +45,7 @@ static const pl_option options[] = {
     {"--max-body", "BYTES", "largest JSON body (8388608)"},
     {"--max-mesh", "BYTES", "largest mesh file (1073741824)"},
     {"--max-connections", "N", "connections at once (1000)"},
+    {"--exports", "N", "exports that are made at once, half of them for one user (8)"},
     {"--idle-timeout", "SECONDS", "until a connection that does nothing is closed (30)"},
     {"--patience", "SECONDS",
      "until a worker that does not react to cancel or pause is killed (10)"},

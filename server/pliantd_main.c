@@ -3,6 +3,7 @@
 #include "server/auth.h"
 #include "server/daemon.h"
 #include "server/executor.h"
+#include "server/exports.h"
 #include "server/gpus.h"
 #include "server/http.h"
 #include "server/idempotency.h"
@@ -157,6 +158,7 @@ static bool start_parts(pl_daemon *d)
            (d->rate = pl_rate_create(d->options.address_rate)) && (d->watch = pl_watch_create(d)) &&
            (d->files = pl_pool_create("files", FILE_THREADS, FILE_QUEUE)) &&
            (d->checks = pl_pool_create("checks", check_threads, CHECK_QUEUE)) &&
+           (d->exports = pl_exports_create(d, d->options.exports)) &&
            (d->executor = pl_executor_create(d)) && (d->webhooks = pl_webhooks_create(d)) &&
            pl_reconcile(d) == 0 && pl_webhooks_load(d->webhooks) && pl_tenants_start(d->tenants) &&
            (!d->options.tls_cert || pl_tls_load(d->options.tls_cert, d->options.tls_key)) &&
@@ -210,6 +212,7 @@ static void stop_parts(pl_daemon *d)
     if (d->streams) {
         pl_streams_stop(d->streams);
     }
+    pl_exports_stop(d->exports);
     pl_pool_stop(d->checks);
     pl_pool_stop(d->files);
     pl_http_destroy(d->http, DRAIN_MS);
@@ -220,6 +223,7 @@ static void stop_parts(pl_daemon *d)
     }
     pl_gpus_stop(d->gpus);
     pl_executor_destroy(d->executor);
+    pl_exports_destroy(d->exports);
     pl_pool_destroy(d->checks);
     pl_pool_destroy(d->files);
     pl_webhooks_destroy(d->webhooks);

@@ -138,7 +138,7 @@ int pl_request_accept(pl_request *r, const char *const *types)
 /* ---- query values ------------------------------------------------------------------------------
  */
 
-static void reply_bad_query(pl_request *r, const char *key, const char *got, const char *expected)
+void pl_reply_bad_query(pl_request *r, const char *key, const char *got, const char *expected)
 {
     pl_faults faults = {0};
     char pointer[96];
@@ -168,7 +168,7 @@ bool pl_request_integer(pl_request *r, const char *key, int64_t minimum, int64_t
             snprintf(expected, sizeof expected, "a whole number from %lld to %lld",
                      (long long)minimum, (long long)maximum);
         }
-        reply_bad_query(r, key, text, expected);
+        pl_reply_bad_query(r, key, text, expected);
         return false;
     }
     *out = v;
@@ -180,7 +180,7 @@ bool pl_request_flag(pl_request *r, const char *key, bool *out)
     const char *text = pl_request_query(r, key);
     *out = text && (!*text || strcmp(text, "1") == 0 || strcmp(text, "true") == 0);
     if (text && !*out && strcmp(text, "0") != 0 && strcmp(text, "false") != 0) {
-        reply_bad_query(r, key, text, "1, 0, true or false");
+        pl_reply_bad_query(r, key, text, "1, 0, true or false");
         return false;
     }
     return true;

@@ -6,6 +6,7 @@
 #include "server/branch.h"
 #include "server/controls.h"
 #include "server/event_stream.h"
+#include "server/exports.h"
 #include "server/frame.h"
 #include "server/gallery.h"
 #include "server/links.h"
@@ -101,6 +102,11 @@ const pl_route pl_routes[] = {
     {"GET", SESSION "/frames/{k}", pl_handle_frame, PL_RUN_FILES, PL_SCOPE_READ,
      .produces = FRAMES ", application/x-npy, application/x-ndjson",
      .query = {"dtype", "vertices", "fields"}, .replies = "200, 304", .summary = "One frame"},
+    {"GET", SESSION "/export", pl_handle_export, PL_RUN_HERE, PL_SCOPE_READ,
+     .produces = "application/zip, application/octet-stream, model/gltf-binary, model/obj, "
+                 "text/csv",
+     .query = {"format", "from", "to", "every", "frame", "prefix"}, .replies = "200",
+     .summary = "The run in a format that other tools load: npz, vtu, pc2, mdd, glb, obj, csv"},
     {"GET", SESSION "/metrics", pl_handle_metrics, PL_RUN_FILES, PL_SCOPE_READ,
      .produces = "application/x-ndjson, text/event-stream",
      .query = {"from", "to", "limit", "follow", "mode", "every", "max_fps", "buckets"},

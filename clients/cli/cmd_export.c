@@ -1,262 +1,279 @@
-/* export: a run as files for other programs, or a picture of a frame. */
-#include "clients/cli/exporter.h"
-#include "clients/cli/png.h"
+/* export: a run as files for other programs, or a picture of a frame. A session here is exported here;
+ * one of a daemon comes from it, as the same bytes. */
+#include "clients/cli/export_files.h"
+#include "clients/cli/drawing.h"
+#include "clients/cli/unzip.h"
+#include "protocol/export/export.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-bool pl_export_fail_file(pl_exporter *e, const char *path)
+typedef struct exporting {
+    pl_cli *cli;
+    pl_session_source source;
+    pl_export_order order;
+    pl_export_files files;
+    int64_t bytes, told; /* that came of a daemon, and were shown */
+} exporting;
+
+/* ---- from a directory --------------------------------------------------------------------------
+ */
+
+static int fail_export(const exporting *e, const pl_export_fault *fault)
 {
-    e->status = pl_cli_fail(e->cli, PL_EXIT_FILE, "%s: %s", path, strerror(errno));
-    return false;
+    switch (fault->why) {
+    case PL_EXPORT_STOPPED:
+        return e->files.status; /* it was said */
+    case PL_EXPORT_NO_SHAPE:
+    case PL_EXPORT_UNREADABLE:
+        return pl_cli_fail(e->cli, PL_EXIT_FILE, "%s", fault->text);
+    default:
+        return pl_cli_fail(e->cli, PL_EXIT_FAILED, "%s", fault->text);
+    }
 }
 
-bool pl_export_fail_memory(pl_exporter *e)
+static bool take_bytes(void *context, const void *data, size_t size)
 {
-    e->status = pl_cli_fail(e->cli, PL_EXIT_FAILED, "out of memory");
-    return false;
+    return pl_export_files_write(&((exporting *)context)->files, data, size);
 }
 
-/* A frame that does not fit the topology would be read beyond its end. */
-bool pl_export_fits(pl_exporter *e, const pl_session_frame *f)
+static bool take_file(void *context, const char *name, const pl_span *spans, int count)
 {
-    if (f->vertices == e->shape.vertices && e->done < e->count)
-        return true;
-    e->status = pl_cli_fail(e->cli, PL_EXIT_FAILED,
-                            "frame %" PRId64 " has %" PRId64 " vertices, the topology %" PRId64,
-                            f->frame, f->vertices, e->shape.vertices);
-    return false;
+    exporting *e = context;
+    bool good = pl_export_files_begin(&e->files, name);
+    for (int i = 0; good && i < count; i++)
+        good = pl_export_files_write(&e->files, spans[i].data, spans[i].size);
+    return good && pl_export_files_end(&e->files);
 }
 
-void pl_export_note(pl_exporter *e, const pl_session_frame *f)
+static bool show_frames(void *context, int64_t done, int64_t count)
 {
+    exporting *e = context;
     char text[120];
-    e->times[e->done] = f->time;
-    e->frames[e->done++] = f->frame;
-    if (!e->cli->err.tty || e->cli->json || (e->done % 16 != 0 && e->done != e->count))
-        return;
-    snprintf(text, sizeof text, "%s  frame %" PRId64 " of %" PRId64, e->what, e->done, e->count);
+    if (!e->cli->err.tty || e->cli->json || (done % 16 != 0 && done != count))
+        return true;
+    snprintf(text, sizeof text, "%s  frame %" PRId64 " of %" PRId64,
+             pl_export_format_name(e->order.format), done, count);
     pl_terminal_update(&e->cli->err, text);
-}
-
-int pl_export_frames(pl_exporter *e, bool all, pl_take_frame take, void *context)
-{
-    e->done = 0;
-    int status = pl_session_source_frames(&e->source, e->first, e->last, e->every, false, take,
-                                          context);
-    status = status == PL_EXIT_OK ? e->status : status;
-    if (status == PL_EXIT_OK && all && e->done != e->count)
-        status = pl_cli_fail(e->cli, PL_EXIT_FAILED,
-                             "%" PRId64 " of %" PRId64 " frames could be had: choose others by "
-                             "--from and --to",
-                             e->done, e->count);
-    return status;
-}
-
-bool pl_export_split(pl_exporter *e, const char *ending, char **folder, char **prefix)
-{
-    const char *slash = strrchr(e->path, '/'), *name = slash ? slash + 1 : e->path;
-    const char *dot = strrchr(name, '.');
-    bool ends = dot && dot > name && strcmp(dot, ending) == 0;
-    *folder = !slash            ? strdup(".")
-              : slash > e->path ? strndup(e->path, (size_t)(slash - e->path))
-                                : strdup("/");
-    *prefix = strndup(name, ends ? (size_t)(dot - name) : strlen(name));
-    if (!*folder || !*prefix)
-        return pl_export_fail_memory(e);
-    if (pl_make_directories(*folder) != PL_OK)
-        return pl_export_fail_file(e, *folder);
     return true;
 }
 
-static bool keep_frame(void *context, const pl_session_frame *f)
+static void tell_left_out(void *context, int64_t frame)
 {
-    pl_exporter *e = context;
-    size_t bytes = (size_t)f->vertices * 3 * sizeof(float);
-    free(e->kept);
-    e->kept = malloc(bytes + 1);
-    if (!e->kept)
-        return pl_export_fail_memory(e);
-    memcpy(e->kept, f->positions, bytes);
-    e->kept_time = f->time;
-    e->kept_velocity = f->velocity != NULL;
-    e->kept_vertices = f->vertices;
-    return false;
+    const exporting *e = context;
+    pl_cli_fail(e->cli, 0, "frame %" PRId64 " is damaged and left out", frame);
 }
 
-int pl_export_fetch(pl_exporter *e, int64_t frame)
+static int export_here(exporting *e)
 {
-    int status = pl_session_source_frames(&e->source, frame, frame, 1, false, keep_frame, e);
-    if (status != PL_EXIT_OK || e->status != PL_EXIT_OK)
-        return status != PL_EXIT_OK ? status : e->status;
-    if (!e->kept)
-        return pl_cli_fail(e->cli, PL_EXIT_FAILED, "frame %" PRId64 " can not be had", frame);
-    if (e->shape.vertices && e->kept_vertices != e->shape.vertices)
-        return pl_cli_fail(e->cli, PL_EXIT_FAILED, "frame %" PRId64 " does not fit the topology",
-                           frame);
-    return PL_EXIT_OK;
+    pl_export *export;
+    pl_export_fault fault;
+    bool series = e->files.folder;
+    pl_export_sink sink = {.context = e,
+                           .write = take_bytes,
+                           .file = series ? take_file : NULL,
+                           .progress = show_frames,
+                           .left_out = tell_left_out};
+    if (!pl_export_open(e->source.dir_fd, &e->order, &export, &fault))
+        return fail_export(e, &fault);
+    bool good = (series || pl_export_files_begin(&e->files, NULL)) &&
+                pl_export_run(export, &sink, &fault) && (series || pl_export_files_end(&e->files));
+    pl_export_close(export);
+    if (good || e->files.status != PL_EXIT_OK)
+        return e->files.status;
+    return fail_export(e, &fault);
 }
 
-/* ---- png ---------------------------------------------------------------------------------------
+/* ---- from a daemon -----------------------------------------------------------------------------
  */
 
-static bool read_size(pl_cli *cli, int32_t *width, int32_t *height)
+typedef struct arriving {
+    exporting *e;
+    pl_unzip unzip; /* of a series */
+} arriving;
+
+static void show_bytes(exporting *e, size_t size)
 {
-    const char *text = pl_cli_option(cli, "--size");
-    char end;
-    if (!text || (sscanf(text, "%" SCNd32 "x%" SCNd32 "%c", width, height, &end) == 2 &&
-                  *width >= 16 && *height >= 16 && *width <= 8192 && *height <= 8192))
-        return true;
-    pl_cli_fail(cli, PL_EXIT_USAGE, "--size: got '%s', expected WxH, each from 16 to 8192", text);
-    return false;
+    enum { STEP = 4 << 20 };
+    char text[120];
+    e->bytes += (int64_t)size;
+    if (!e->cli->err.tty || e->cli->json || e->bytes - e->told < STEP)
+        return;
+    e->told = e->bytes;
+    snprintf(text, sizeof text, "%s  %.0f MB", pl_export_format_name(e->order.format),
+             (double)e->bytes / 1e6);
+    pl_terminal_update(&e->cli->err, text);
 }
 
-static bool read_frame(pl_cli *cli, int64_t last, int64_t *frame)
+static bool begin_member(void *context, const char *name)
 {
-    const char *text = pl_cli_option(cli, "--frame");
-    *frame = last;
-    if (!text || strcmp(text, "last") == 0)
-        return true;
-    if (!pl_cli_integer(cli, "--frame", 0, INT64_MAX, last, frame))
-        return false;
-    if (*frame <= last)
-        return true;
-    pl_cli_fail(cli, PL_EXIT_USAGE, "--frame: there are frames 0 to %" PRId64, last);
-    return false;
+    return pl_export_files_begin(&((exporting *)context)->files, name);
 }
 
-int pl_export_picture(const pl_exporter *e, pl_picture *out)
+static bool end_member(void *context)
 {
-    double azimuth, elevation;
-    bool film = strcmp(e->what, "png") != 0;
-    *out = (pl_picture){.width = film ? 960 : 1280, .height = film ? 600 : 800};
-    if (!read_size(e->cli, &out->width, &out->height) ||
-        !pl_cli_number(e->cli, "--azimuth", -3600, 3600, 32, &azimuth) ||
-        !pl_cli_number(e->cli, "--elevation", -89, 89, 20, &elevation))
-        return PL_EXIT_USAGE;
-    out->vertices = e->shape.vertices;
-    out->triangles = e->shape.triangles;
-    out->triangle = e->shape.triangle;
-    out->edges = e->shape.edges;
-    out->edge = e->shape.edge;
-    out->body = e->shape.body;
-    out->obstacles = e->shape.obstacles;
-    out->obstacle = e->shape.obstacle;
-    out->azimuth = (float)azimuth;
-    out->elevation = (float)elevation;
-    return PL_EXIT_OK;
+    return pl_export_files_end(&((exporting *)context)->files);
 }
 
-static int export_png(pl_exporter *e)
+static bool on_bytes(void *context, const char *data, size_t size)
 {
-    int64_t frame;
-    pl_picture picture;
-    if (!read_frame(e->cli, e->source.frames - 1, &frame))
-        return PL_EXIT_USAGE;
-    int status = pl_export_picture(e, &picture); /* before anything is read */
-    if (status == PL_EXIT_OK)
-        status = pl_export_fetch(e, frame);
-    if (status == PL_EXIT_OK)
-        status = pl_session_source_shape(&e->source, false, e->kept_time, &e->shape);
-    if (status == PL_EXIT_OK)
-        status = pl_export_picture(e, &picture);
-    if (status != PL_EXIT_OK)
-        return status;
-    if (e->kept_vertices != e->shape.vertices)
-        return pl_cli_fail(e->cli, PL_EXIT_FAILED, "the frame does not fit the topology");
-    picture.positions = e->kept;
-    unsigned char *rgb = NULL;
-    pl_status drawn = pl_picture_render(&picture, &rgb);
-    if (drawn == PL_INVALID)
-        return pl_cli_fail(e->cli, PL_EXIT_FAILED, "the session has no surface to draw");
-    if (drawn != PL_OK)
-        pl_export_fail_memory(e);
-    else if (pl_png_write(e->path, rgb, picture.width, picture.height) != PL_OK)
-        pl_export_fail_file(e, e->path);
-    free(rgb);
-    return e->status;
+    arriving *a = context;
+    show_bytes(a->e, size);
+    return a->e->files.folder ? pl_unzip_feed(&a->unzip, data, size)
+                              : pl_export_files_write(&a->e->files, data, size);
+}
+
+static char *address(const exporting *e)
+{
+    const pl_export_order *o = &e->order;
+    char *name = pl_api_escape(o->name), *path = NULL, range[140] = "";
+    size_t room = sizeof range, n = 0;
+    if (o->plain && o->from < 0)
+        n = (size_t)snprintf(range, room, "&frame=first");
+    else if (o->plain)
+        n = (size_t)snprintf(range, room, "&frame=%" PRId64, o->from);
+    else if (o->from >= 0)
+        n = (size_t)snprintf(range, room, "&from=%" PRId64, o->from);
+    if (!o->plain && o->to < INT64_MAX)
+        n += (size_t)snprintf(range + n, room - n, "&to=%" PRId64, o->to);
+    if (!o->plain && o->every > 1)
+        snprintf(range + n, room - n, "&every=%" PRId64, o->every);
+    if (!name ||
+        asprintf(&path, "/v1/sessions/%s/export?format=%s%s%s%s", e->source.id,
+                 pl_export_format_name(o->format), range, *name ? "&prefix=" : "", name) < 0)
+        path = NULL;
+    free(name);
+    return path;
+}
+
+static int judge_arrival(exporting *e, const arriving *a, pl_http_verdict verdict,
+                         const pl_http_answer *answer)
+{
+    if (e->files.status != PL_EXIT_OK)
+        return e->files.status;
+    if (verdict != PL_HTTP_ANSWERED || answer->status >= 300)
+        return pl_api_failed(e->cli, verdict, answer);
+    if (!e->files.folder)
+        return pl_export_files_end(&e->files) ? PL_EXIT_OK : e->files.status;
+    return a->unzip.done ? PL_EXIT_OK
+                         : pl_cli_fail(e->cli, PL_EXIT_UNREACHABLE, "the archive is not whole");
+}
+
+static int export_there(exporting *e)
+{
+    arriving a = {
+        .e = e,
+        .unzip = {.begin = begin_member, .write = take_bytes, .end = end_member, .context = e}};
+    pl_http_answer answer = {0};
+    pl_http_call call = {
+        .method = "GET", .accept = "*/*", .streamed = true, .sink = on_bytes, .context = &a};
+    char *path = address(e);
+    if (!path)
+        return pl_cli_fail(e->cli, PL_EXIT_FAILED, "out of memory");
+    call.path = path;
+    int status = pl_api_connect(e->cli);
+    if (status == PL_EXIT_OK && !e->files.folder && !pl_export_files_begin(&e->files, NULL))
+        status = e->files.status;
+    if (status == PL_EXIT_OK) {
+        pl_http_verdict verdict = pl_http_client_call(e->cli->client, &call, &answer);
+        status = judge_arrival(e, &a, verdict, &answer);
+        pl_http_answer_clear(&answer);
+    }
+    free(path);
+    return status;
 }
 
 /* ---- the command -------------------------------------------------------------------------------
  */
 
-static const struct format {
-    const char *name, *ending;
-    bool shape; /* it needs the topology, tetrahedra included */
-    int (*run)(pl_exporter *e);
-} formats[] = {
-    {"npz", ".npz", true, pl_export_npz},   {"vtu", ".pvd", true, pl_export_vtu},
-    {"pc2", ".pc2", true, pl_export_pc2},   {"mdd", ".mdd", true, pl_export_mdd},
-    {"glb", ".glb", true, pl_export_glb},   {"obj", ".obj", true, pl_export_obj},
-    {"csv", ".csv", false, pl_export_csv},  {"png", ".png", false, export_png},
-    {"mp4", ".mp4", false, pl_export_film}, {"webm", ".webm", false, pl_export_film},
-    {"gif", ".gif", false, pl_export_film},
-};
-
-static const struct format *format_of(const pl_cli *cli, const char *path)
+/* `ending` of a series, else NULL. */
+static int export_to(exporting *e, const char *path, const char *ending)
 {
-    const char *given = pl_cli_option(cli, "--format"), *dot = strrchr(path, '.');
-    for (size_t k = 0; k < sizeof formats / sizeof *formats; k++)
-        if (given ? strcmp(given, formats[k].name) == 0
-                  : dot && strcmp(dot, formats[k].ending) == 0)
-            return &formats[k];
-    return NULL;
+    int status = pl_export_files_open(&e->files, e->cli, path, ending);
+    e->order.name = e->files.prefix ? e->files.prefix : "";
+    if (status == PL_EXIT_OK)
+        status = e->source.dir_fd >= 0 ? export_here(e) : export_there(e);
+    pl_terminal_finish(&e->cli->err);
+    pl_export_files_close(&e->files);
+    return status;
 }
 
-/* Which frames, and room for what is noted of each. */
-static int choose_frames(pl_exporter *e)
+/* box.pc2 moves the vertices of box.obj. */
+static int export_mesh_beside(exporting *e, const char *cache)
 {
-    int64_t to;
-    if (!pl_cli_integer(e->cli, "--from", 0, INT64_MAX, 0, &e->first) ||
-        !pl_cli_integer(e->cli, "--to", 0, INT64_MAX, INT64_MAX, &to) ||
-        !pl_cli_integer(e->cli, "--every", 1, 1 << 30, 1, &e->every))
+    const char *dot = strrchr(cache, '.'), *slash = strrchr(cache, '/');
+    int stem = (int)(dot && (!slash || dot > slash) ? dot - cache : (long)strlen(cache));
+    char *path = NULL;
+    if (asprintf(&path, "%.*s.obj", stem, cache) < 0)
+        return pl_cli_fail(e->cli, PL_EXIT_FAILED, "out of memory");
+    e->order.format = PL_EXPORT_OBJ;
+    e->order.plain = true;
+    int status = export_to(e, path, NULL);
+    free(path);
+    return status;
+}
+
+static int export_all(exporting *e, const char *path)
+{
+    pl_export_format format = e->order.format;
+    int64_t from;
+    if (!pl_cli_integer(e->cli, "--from", 0, INT64_MAX, -1, &from) ||
+        !pl_cli_integer(e->cli, "--to", 0, INT64_MAX, INT64_MAX, &e->order.to) ||
+        !pl_cli_integer(e->cli, "--every", 1, 1 << 30, 1, &e->order.every))
         return PL_EXIT_USAGE;
-    e->last = to < e->source.frames - 1 ? to : e->source.frames - 1;
-    if (e->first > e->last)
-        return pl_cli_fail(e->cli, PL_EXIT_FAILED, "no frame to export: there are %" PRId64,
-                           e->source.frames);
-    e->count = (e->last - e->first) / e->every + 1;
-    e->times = calloc((size_t)e->count, sizeof *e->times);
-    e->frames = calloc((size_t)e->count, sizeof *e->frames);
-    if (!e->times || !e->frames)
-        pl_export_fail_memory(e);
-    return e->status;
+    e->order.from = from;
+    int status = export_to(e, path,
+                           format == PL_EXPORT_VTU   ? ".pvd"
+                           : format == PL_EXPORT_OBJ ? ".obj"
+                                                     : NULL);
+    if (status == PL_EXIT_OK && (format == PL_EXPORT_PC2 || format == PL_EXPORT_MDD))
+        status = export_mesh_beside(e, path);
+    return status;
 }
 
-static int export_with(pl_exporter *e, const struct format *format)
+/* Pictures and films, which are drawn here wherever the session is. */
+static int draw(pl_cli *cli, pl_session_source *source, const char *path, const char *what)
 {
-    if (e->source.frames < 1)
-        return pl_cli_fail(e->cli, PL_EXIT_FAILED, "no frame yet");
-    int status = choose_frames(e);
-    if (status == PL_EXIT_OK && format->shape)
-        status = pl_session_source_shape(&e->source, true, 0, &e->shape);
-    return status == PL_EXIT_OK ? format->run(e) : status;
+    pl_drawing d = {.cli = cli, .source = source, .path = path, .what = what};
+    if (source->frames < 1)
+        return pl_cli_fail(cli, PL_EXIT_FAILED, "no frame yet");
+    int status = strcmp(what, "png") == 0 ? pl_draw_png(&d) : pl_draw_film(&d);
+    pl_terminal_finish(&cli->err);
+    pl_session_shape_clear(&d.shape);
+    return status;
+}
+
+/* The format that is asked for, or that the path's ending tells; those that are drawn are none of the
+ * others'. */
+static bool choose_format(const char *given, const char *path, pl_export_format *out,
+                          const char **drawn)
+{
+    static const char *const drawings[] = {"png", "mp4", "webm", "gif"};
+    const char *dot = strrchr(path, '.');
+    const char *name = given ? given : dot && strcmp(dot, ".pvd") == 0 ? "vtu" : dot ? dot + 1 : "";
+    for (size_t k = 0; k < sizeof drawings / sizeof *drawings; k++)
+        if (strcmp(name, drawings[k]) == 0)
+            *drawn = drawings[k];
+    return *drawn || pl_export_format_parse(name, out);
 }
 
 int pl_command_export(pl_cli *cli)
 {
-    pl_exporter e = {.cli = cli, .path = pl_cli_option(cli, "--out")};
-    if (!e.path || !*e.path)
+    exporting e = {.cli = cli};
+    const char *path = pl_cli_option(cli, "--out"), *given = pl_cli_option(cli, "--format");
+    const char *drawn = NULL;
+    if (!path || !*path)
         return pl_cli_fail(cli, PL_EXIT_USAGE, "--out PATH is missing");
-    const struct format *format = format_of(cli, e.path);
-    const char *given = pl_cli_option(cli, "--format");
-    if (!format)
+    if (!choose_format(given, path, &e.order.format, &drawn))
         return pl_cli_fail(cli, PL_EXIT_USAGE,
                            "--format: got '%s', expected npz, vtu, pc2, mdd, glb, obj, csv, png, "
                            "mp4, webm or gif",
                            given ? given : "");
-    e.what = format->name;
     int status = pl_session_source_open(cli, cli->arguments[0], &e.source);
     if (status != PL_EXIT_OK)
         return status;
-    status = export_with(&e, format);
-    pl_terminal_finish(&cli->err);
+    status = drawn ? draw(cli, &e.source, path, drawn) : export_all(&e, path);
     pl_session_source_close(&e.source);
-    pl_session_shape_clear(&e.shape);
-    free(e.times);
-    free(e.frames);
-    free(e.kept);
     return status;
 }

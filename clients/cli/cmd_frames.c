@@ -1,6 +1,7 @@
 /* frames: list a session's frames, or write them to files as they are made. */
-#include "clients/cli/npy.h"
+#include "clients/cli/outfile.h"
 #include "clients/cli/session_source.h"
+#include "protocol/export/npy.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -13,6 +14,19 @@ typedef struct frame_writer {
     int64_t written;
     int status;
 } frame_writer;
+
+static pl_status write_npy(const char *path, const pl_session_frame *frame)
+{
+    pl_npy_shape shape = {.descr = "<f4", .rank = 2, .dims = {frame->vertices, 3}};
+    char header[PL_NPY_HEADER_MAX];
+    pl_outfile f;
+    pl_status status = pl_outfile_open(&f, path);
+    if (status != PL_OK)
+        return status;
+    pl_outfile_write(&f, header, pl_npy_header(&shape, header));
+    pl_outfile_write(&f, frame->positions, pl_npy_bytes(&shape));
+    return pl_outfile_commit(&f);
+}
 
 static bool take_frame(void *context, const pl_session_frame *f)
 {
@@ -28,12 +42,11 @@ static bool take_frame(void *context, const pl_session_frame *f)
         return true;
     }
     char *path = NULL;
-    pl_npy_shape shape = {.descr = "<f4", .rank = 2, .dims = {f->vertices, 3}};
     if (asprintf(&path, "%s/frame_%06" PRId64 ".npy", w->folder, f->frame) < 0) {
         w->status = pl_cli_fail(w->cli, PL_EXIT_FAILED, "out of memory");
         return false;
     }
-    if (pl_npy_write(path, &shape, f->positions) != PL_OK)
+    if (write_npy(path, f) != PL_OK)
         w->status = pl_cli_fail(w->cli, PL_EXIT_FILE, "%s: %s", path, strerror(errno));
     else if (w->cli->json)
         printf("{\"frame\": %" PRId64 ", \"time\": %.9g, \"file\": \"%s\"}\n", f->frame, f->time,

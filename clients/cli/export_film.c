@@ -1,6 +1,7 @@
 /* Films: frames drawn in software, one after the other, into ffmpeg. The camera stands where everything
  * that moves stays in view, which a look at some of the frames tells. */
-#include "clients/cli/exporter.h"
+#include "clients/cli/drawing.h"
+#include "clients/cli/outfile.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +18,7 @@ extern char **environ;
 enum { LOOKS = 64 }; /* frames that the camera is placed by */
 
 typedef struct film {
-    pl_exporter *e;
+    pl_drawing *d;
     pl_picture picture;
     float box[6], bodies[6]; /* of all that is framed, and of the bodies alone */
     double times[LOOKS];
@@ -51,12 +52,12 @@ static void begin_box(float box[6])
 static bool look_at(void *context, const pl_session_frame *frame)
 {
     film *f = context;
-    if (!pl_export_fits(f->e, frame))
+    if (!pl_drawing_fits(f->d, frame))
         return false;
     for (int64_t v = 0; v < frame->vertices; v++)
         take_in(f->bodies, frame->positions + 3 * v, 0);
     f->times[f->looked++] = frame->time;
-    f->e->done++;
+    f->d->done++;
     return true;
 }
 
@@ -70,9 +71,9 @@ static void take_in_obstacles(film *f)
     }
     float reach = 0.8f * sqrtf(size);
     for (int64_t k = 0; k < f->looked; k++) {
-        pl_session_shape_move(&f->e->shape, f->times[k]);
-        for (int32_t i = 0; i < f->e->shape.obstacles; i++) {
-            const pl_picture_obstacle *o = &f->e->shape.obstacle[i];
+        pl_session_shape_move(&f->d->shape, f->times[k]);
+        for (int32_t i = 0; i < f->d->shape.obstacles; i++) {
+            const pl_picture_obstacle *o = &f->d->shape.obstacle[i];
             int64_t points = o->sphere ? 1 : 3 * o->triangles;
             for (int64_t j = 0; j < points; j++) {
                 const float *x = o->sphere ? o->point : o->corner + 3 * j;
@@ -87,14 +88,14 @@ static void take_in_obstacles(film *f)
 
 static int place_camera(film *f)
 {
-    pl_exporter *e = f->e;
-    int64_t every = e->every;
+    pl_drawing *d = f->d;
+    int64_t every = d->every;
     begin_box(f->bodies);
-    e->every *= (e->count + LOOKS - 1) / LOOKS;
-    int status = pl_export_frames(e, false, look_at, f);
-    e->every = every;
+    d->every *= (d->count + LOOKS - 1) / LOOKS;
+    int status = pl_drawing_frames(d, look_at, f);
+    d->every = every;
     if (status == PL_EXIT_OK && f->looked == 0)
-        return pl_cli_fail(e->cli, PL_EXIT_FAILED, "none of the frames could be had");
+        return pl_cli_fail(d->cli, PL_EXIT_FAILED, "none of the frames could be had");
     if (status != PL_EXIT_OK)
         return status;
     memcpy(f->box, f->bodies, sizeof f->box);
@@ -109,7 +110,7 @@ static int place_camera(film *f)
 /* Raw pictures from its standard input to the file's temporary name; its errors are seen as they are. */
 static int start(film *f)
 {
-    const char *kind = f->e->what;
+    const char *kind = f->d->what;
     bool gif = strcmp(kind, "gif") == 0;
     char size[32], rate[32];
     snprintf(size, sizeof size, "%" PRId32 "x%" PRId32, f->picture.width, f->picture.height);
@@ -122,7 +123,7 @@ static int start(film *f)
                     (char *)kind, f->out.temporary, NULL};
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0)
-        return pl_cli_fail(f->e->cli, PL_EXIT_FAILED, "a pipe: %s", strerror(errno));
+        return pl_cli_fail(f->d->cli, PL_EXIT_FAILED, "a pipe: %s", strerror(errno));
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, ends[0], 0);
@@ -134,9 +135,9 @@ static int start(film *f)
     if (error == 0)
         return PL_EXIT_OK;
     close(ends[1]);
-    return error == ENOENT ? pl_cli_fail(f->e->cli, PL_EXIT_FILE,
+    return error == ENOENT ? pl_cli_fail(f->d->cli, PL_EXIT_FILE,
                                          "ffmpeg is not installed (Debian: apt install ffmpeg)")
-                           : pl_cli_fail(f->e->cli, PL_EXIT_FAILED, "ffmpeg: %s", strerror(error));
+                           : pl_cli_fail(f->d->cli, PL_EXIT_FAILED, "ffmpeg: %s", strerror(error));
 }
 
 /* It ends when it has seen the end of the pictures. */
@@ -148,7 +149,7 @@ static int finish(film *f)
         continue;
     return WIFEXITED(state) && WEXITSTATUS(state) == 0
                ? PL_EXIT_OK
-               : pl_cli_fail(f->e->cli, PL_EXIT_FAILED, "ffmpeg failed: no film");
+               : pl_cli_fail(f->d->cli, PL_EXIT_FAILED, "ffmpeg failed: no film");
 }
 
 /* False where ffmpeg reads no more: finish() says so. */
@@ -177,12 +178,12 @@ static bool show_held(film *f, double until)
         return true;
     unsigned char *rgb = NULL;
     f->picture.positions = f->held;
-    pl_session_shape_move(&f->e->shape, f->held_time);
+    pl_session_shape_move(&f->d->shape, f->held_time);
     pl_status drawn = pl_picture_render(&f->picture, &rgb);
     if (drawn == PL_NO_MEMORY)
-        return pl_export_fail_memory(f->e);
+        return pl_drawing_fail_memory(f->d);
     if (drawn != PL_OK) {
-        f->e->status = pl_cli_fail(f->e->cli, PL_EXIT_FAILED, "the session has no surface to draw");
+        f->d->status = pl_cli_fail(f->d->cli, PL_EXIT_FAILED, "the session has no surface to draw");
         return false;
     }
     bool fed = true;
@@ -196,58 +197,60 @@ static bool take(void *context, const pl_session_frame *frame)
 {
     film *f = context;
     size_t bytes = 3 * (size_t)frame->vertices * sizeof *f->held;
-    if (!pl_export_fits(f->e, frame) || !show_held(f, frame->time))
+    if (!pl_drawing_fits(f->d, frame) || !show_held(f, frame->time))
         return false;
     if (!f->held) {
         f->first_time = frame->time;
         f->held = malloc(bytes + 1);
     }
     if (!f->held)
-        return pl_export_fail_memory(f->e);
+        return pl_drawing_fail_memory(f->d);
     memcpy(f->held, frame->positions, bytes);
     f->held_time = frame->time;
-    pl_export_note(f->e, frame);
+    pl_drawing_note(f->d);
     return true;
 }
 
 static int make(film *f)
 {
-    pl_exporter *e = f->e;
-    if (pl_outfile_open(&f->out, e->path) != PL_OK) {
-        pl_export_fail_file(e, e->path);
-        return e->status;
+    pl_drawing *d = f->d;
+    if (pl_outfile_open(&f->out, d->path) != PL_OK) {
+        pl_drawing_fail_file(d, d->path);
+        return d->status;
     }
     int status = start(f);
     if (status == PL_EXIT_OK) {
-        status = pl_export_frames(e, false, take, f);
+        status = pl_drawing_frames(d, take, f);
         if (status == PL_EXIT_OK)
             show_held(f, f->held_time + f->speed / f->fps); /* the last one, too */
         int ended = finish(f);
-        status = e->status != PL_EXIT_OK ? e->status : status != PL_EXIT_OK ? status : ended;
+        status = d->status != PL_EXIT_OK ? d->status : status != PL_EXIT_OK ? status : ended;
     }
     if (status != PL_EXIT_OK)
         pl_outfile_abandon(&f->out);
     else if (pl_outfile_commit(&f->out) != PL_OK)
-        pl_export_fail_file(e, e->path);
+        pl_drawing_fail_file(d, d->path);
     free(f->held);
-    return status == PL_EXIT_OK ? e->status : status;
+    return status == PL_EXIT_OK ? d->status : status;
 }
 
-int pl_export_film(pl_exporter *e)
+int pl_draw_film(pl_drawing *d)
 {
-    film f = {.e = e};
-    bool gif = strcmp(e->what, "gif") == 0;
-    if (!pl_cli_number(e->cli, "--fps", 1, 240, gif ? 20 : 30, &f.fps) ||
-        !pl_cli_number(e->cli, "--speed", 1e-6, 1e6, 1, &f.speed))
+    film f = {.d = d};
+    bool gif = strcmp(d->what, "gif") == 0;
+    if (!pl_cli_number(d->cli, "--fps", 1, 240, gif ? 20 : 30, &f.fps) ||
+        !pl_cli_number(d->cli, "--speed", 1e-6, 1e6, 1, &f.speed))
         return PL_EXIT_USAGE;
-    int status = pl_export_picture(e, &f.picture);
+    int status = pl_drawing_choose(d);
+    if (status == PL_EXIT_OK)
+        status = pl_drawing_picture(d, &f.picture);
     if (status != PL_EXIT_OK)
         return status;
     if (!gif && (f.picture.width % 2 || f.picture.height % 2))
-        return pl_cli_fail(e->cli, PL_EXIT_USAGE, "--size: a film's width and height are even");
-    status = pl_session_source_shape(&e->source, false, 0, &e->shape);
+        return pl_cli_fail(d->cli, PL_EXIT_USAGE, "--size: a film's width and height are even");
+    status = pl_session_source_shape(d->source, 0, &d->shape);
     if (status == PL_EXIT_OK)
-        status = pl_export_picture(e, &f.picture);
+        status = pl_drawing_picture(d, &f.picture);
     if (status == PL_EXIT_OK)
         status = place_camera(&f);
     return status == PL_EXIT_OK ? make(&f) : status;

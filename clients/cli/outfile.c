@@ -61,15 +61,6 @@ void pl_outfile_csv_text(pl_outfile *f, const char *text)
         pl_outfile_write(f, "\"", 1);
 }
 
-void pl_outfile_patch(pl_outfile *f, uint64_t offset, const void *data, size_t size)
-{
-    if (f->error)
-        return;
-    if (fseeko(f->file, (off_t)offset, SEEK_SET) != 0 || fwrite(data, 1, size, f->file) != size ||
-        fseeko(f->file, 0, SEEK_END) != 0)
-        f->error = errno ? errno : EIO;
-}
-
 pl_status pl_outfile_commit(pl_outfile *f)
 {
     if (fclose(f->file) != 0 && f->error == 0)

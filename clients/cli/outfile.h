@@ -25,8 +25,6 @@ __attribute__((format(printf, 2, 3))) void pl_outfile_printf(pl_outfile *f, cons
 /* A text as a field of a CSV file: in quotes where it holds a comma, a quote or a line's end
  * (RFC 4180). */
 void pl_outfile_csv_text(pl_outfile *f, const char *text);
-/* Overwrite bytes written earlier; the position stays at the end. */
-void pl_outfile_patch(pl_outfile *f, uint64_t offset, const void *data, size_t size);
 /* Close and rename into place: PL_IO with errno where anything failed, and then nothing is left. */
 pl_status pl_outfile_commit(pl_outfile *f);
 void pl_outfile_abandon(pl_outfile *f);

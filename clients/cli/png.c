@@ -1,7 +1,7 @@
 #include "clients/cli/png.h"
 
 #include "clients/cli/outfile.h"
-#include "clients/cli/zpack.h"
+#include "protocol/export/zpack.h"
 
 #include <limits.h>
 #include <stdlib.h>

@@ -1,6 +1,5 @@
-/* What to draw of a session: its topology document, its tetrahedra, and its obstacles where their
+/* What to draw of a session: its topology document, and its obstacles where their
  * motion has brought them. */
-#include "clients/cli/npy.h"
 #include "clients/cli/session_source.h"
 #include "clients/cli/shapes.h"
 
@@ -13,7 +12,6 @@
 #include <string.h>
 
 #define DOCUMENT_MAX ((size_t)1 << 30)
-#define VERTICES_MAX ((int64_t)1 << 30)
 
 /* Obstacles as they start, and the scene that moves them. */
 struct pl_session_motions {
@@ -59,68 +57,13 @@ static int fetch_json(pl_session_source *s, pl_session_file file, const char *pa
                 : pl_cli_fail(s->cli, PL_EXIT_FAILED, "%s: %s", pl_session_file_name(file), error);
 }
 
-static size_t count_corners(const pl_json *bodies, const char *key)
-{
-    size_t corners = 0;
-    for (size_t b = 0; b < pl_json_count(bodies); b++)
-        corners += pl_json_count(pl_json_at(pl_json_item(bodies, b), key));
-    return corners;
-}
-
-/* Append a body's vertex numbers; false where one is of no vertex. */
-static bool read_corners(const pl_json *list, int64_t vertices, int32_t *out, int64_t *at)
-{
-    for (size_t i = 0; i < pl_json_count(list); i++) {
-        int64_t v = pl_json_integer(pl_json_item(list, i), "", -1);
-        if (v < 0 || v >= vertices)
-            return false;
-        out[(*at)++] = (int32_t)v;
-    }
-    return true;
-}
-
-/* Surfaces, cloth and ropes of a body. The last of its triangles are cloth. */
-static bool read_body(const pl_json *body, int64_t corners[3], pl_session_shape *out)
-{
-    int64_t before = corners[0], sheet = 3 * pl_json_integer(body, "sheet_triangles", 0);
-    if (!read_corners(pl_json_at(body, "triangles"), out->vertices, out->triangle, &corners[0]) ||
-        !read_corners(pl_json_at(body, "edges"), out->vertices, out->edge, &corners[1]) ||
-        sheet < 0 || sheet > corners[0] - before)
-        return false;
-    memcpy(out->sheet + corners[2], out->triangle + corners[0] - sheet,
-           (size_t)sheet * sizeof *out->sheet);
-    corners[2] += sheet;
-    return true;
-}
-
 static int read_bodies(pl_session_source *s, const pl_json *topology, pl_session_shape *out)
 {
-    const pl_json *bodies = pl_json_at(topology, "bodies");
-    size_t most = count_corners(bodies, "triangles") + 1;
-    out->vertices = pl_json_integer(topology, "vertices", 0);
-    if (out->vertices < 0 || out->vertices > VERTICES_MAX)
-        return pl_cli_fail(s->cli, PL_EXIT_FAILED, "the topology's vertex count is not believable");
-    out->body = calloc((size_t)out->vertices + 1, sizeof *out->body);
-    out->triangle = malloc(most * sizeof *out->triangle);
-    out->sheet = malloc(most * sizeof *out->sheet);
-    out->edge = malloc((count_corners(bodies, "edges") + 1) * sizeof *out->edge);
-    if (!out->body || !out->triangle || !out->sheet || !out->edge)
-        return no_memory(s);
-    int64_t corners[3] = {0};
-    for (size_t b = 0; b < pl_json_count(bodies); b++) {
-        const pl_json *body = pl_json_item(bodies, b);
-        int64_t first = pl_json_integer(body, "first_vertex", 0);
-        int64_t count = pl_json_integer(body, "vertices", 0);
-        for (int64_t v = first; v >= 0 && v < first + count && v < out->vertices; v++)
-            out->body[v] = (int32_t)b;
-        if (!read_body(body, corners, out))
-            return pl_cli_fail(s->cli, PL_EXIT_FAILED,
-                               "the topology names a vertex that is not there");
-    }
-    out->triangles = corners[0] / 3;
-    out->edges = corners[1] / 2;
-    out->sheet_triangles = corners[2] / 3;
-    return PL_EXIT_OK;
+    const char *why;
+    pl_status status = pl_shape_read(topology, &out->mesh, &why);
+    return status == PL_OK          ? PL_EXIT_OK
+           : status == PL_NO_MEMORY ? no_memory(s)
+                                    : pl_cli_fail(s->cli, PL_EXIT_FAILED, "%s", why);
 }
 
 static void read_vector(const pl_json *value, const char *key, float out[3])
@@ -225,25 +168,6 @@ static int read_obstacles(pl_session_source *s, const pl_json *topology, pl_sess
     return PL_EXIT_OK;
 }
 
-static int read_tets(pl_session_source *s, pl_session_shape *out)
-{
-    char *bytes;
-    size_t size;
-    int status = pl_session_source_document(s, PL_FILE_TETS, "/v1/sessions/%s/topology?array=tets",
-                                            "application/x-npy", &bytes, &size);
-    if (status != PL_EXIT_OK)
-        return status;
-    pl_status read = pl_npy_read_int32(bytes, size, 4, &out->tet, &out->tets);
-    free(bytes);
-    if (read != PL_OK)
-        return pl_cli_fail(s->cli, PL_EXIT_FAILED, "the tetrahedra are no array of (m, 4) int32");
-    for (int64_t i = 0; i < 4 * out->tets; i++)
-        if (out->tet[i] < 0 || out->tet[i] >= out->vertices)
-            return pl_cli_fail(s->cli, PL_EXIT_FAILED,
-                               "a tetrahedron names a vertex that is not there");
-    return PL_EXIT_OK;
-}
-
 /* The scene as it was posted. One that this version can not read has its obstacles at rest. */
 static int read_scene(pl_session_source *s, pl_scene *out)
 {
@@ -264,8 +188,7 @@ static int read_scene(pl_session_source *s, pl_scene *out)
     return PL_EXIT_OK;
 }
 
-int pl_session_source_shape(pl_session_source *s, bool with_tets, double time,
-                            pl_session_shape *out)
+int pl_session_source_shape(pl_session_source *s, double time, pl_session_shape *out)
 {
     pl_json *topology = NULL;
     out->motions = calloc(1, sizeof *out->motions);
@@ -280,8 +203,6 @@ int pl_session_source_shape(pl_session_source *s, bool with_tets, double time,
         status = read_obstacles(s, topology, out);
     if (status == PL_EXIT_OK)
         pl_session_shape_move(out, time);
-    if (status == PL_EXIT_OK && with_tets)
-        status = read_tets(s, out);
     pl_json_free(topology);
     if (status != PL_EXIT_OK)
         pl_session_shape_clear(out);
@@ -299,11 +220,7 @@ static void clear_obstacles(pl_picture_obstacle *list, int32_t count)
 
 void pl_session_shape_clear(pl_session_shape *shape)
 {
-    free(shape->body);
-    free(shape->triangle);
-    free(shape->sheet);
-    free(shape->edge);
-    free(shape->tet);
+    pl_shape_clear(&shape->mesh);
     clear_obstacles(shape->obstacle, shape->obstacles);
     if (shape->motions) {
         clear_obstacles(shape->motions->start, shape->obstacles);

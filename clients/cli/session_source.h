@@ -7,6 +7,7 @@
 #include "clients/cli/api.h"
 #include "clients/cli/picture.h"
 
+#include "protocol/export/shape.h"
 #include "protocol/log.h"
 #include "protocol/session_dir.h"
 
@@ -51,19 +52,12 @@ int pl_session_source_document(pl_session_source *s, pl_session_file file, const
 
 /* What to draw and to name. Zero-initialise; everything is malloc'ed. */
 typedef struct pl_session_shape {
-    int64_t vertices;
-    int32_t *body; /* [vertices] index of the body */
-    int64_t triangles, sheet_triangles, edges, tets;
-    int32_t *triangle; /* [triangles][3]: surfaces of tetrahedra, and cloth */
-    int32_t *sheet;    /* [sheet_triangles][3]: of cloth only */
-    int32_t *edge;     /* [edges][2]: ropes */
-    int32_t *tet;      /* [tets][4]; none where not asked for */
+    pl_shape mesh;
     int32_t obstacles;
     pl_picture_obstacle *obstacle;      /* as they stand at `time` */
     struct pl_session_motions *motions; /* of the obstacles */
 } pl_session_shape;
-int pl_session_source_shape(pl_session_source *s, bool with_tets, double time,
-                            pl_session_shape *out);
+int pl_session_source_shape(pl_session_source *s, double time, pl_session_shape *out);
 /* The obstacles to where they stand at another time. */
 void pl_session_shape_move(pl_session_shape *shape, double time);
 void pl_session_shape_clear(pl_session_shape *shape);

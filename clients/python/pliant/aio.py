@@ -214,6 +214,9 @@ class Session:
     async def save(self, path: Any, **which: Any) -> int:
         return await self._threads.call(self.sync.save, path, **which)
 
+    async def export(self, path: Any, format: Optional[str] = None, **which: Any) -> int:
+        return await self._threads.call(self.sync.export, path, format, **which)
+
     async def frame(self, number: Any = "latest", **form: Any) -> Frame:
         return await self._threads.call(self.sync.frame, number, **form)
 

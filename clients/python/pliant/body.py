@@ -40,6 +40,11 @@ class Body:
         self._left = 0 if self._chunked else int(length) if length else _UNTIL_CLOSE
         return int(parts[1]), headers
 
+    @property
+    def whole(self) -> bool:
+        """After the last read: it came to its end, and was not cut."""
+        return self._over if self._chunked else self._left in (0, _UNTIL_CLOSE)
+
     def _receive(self) -> bool:
         """More bytes behind those that wait; False where there are no more."""
         if self._at == self._end:

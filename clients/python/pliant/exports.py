@@ -3,14 +3,43 @@
 from __future__ import annotations
 
 import csv
+import http.client
 import os
 import struct
 from typing import IO, TYPE_CHECKING, Any, Dict, Tuple
 
 from . import npy
+from .errors import Unreachable
+from .transport import Query, Transport
 
 if TYPE_CHECKING:
     from .session import Session
+
+_PIECE = 1 << 20
+
+
+def download(transport: Transport, path: str, query: Query, to: str) -> int:
+    """An export into a file: its frames."""
+    beside = f"{to}.{os.getpid()}.part"
+    opened = transport.open(path, query, "*/*")
+    try:
+        headers = transport.begin(opened)
+        piece = memoryview(bytearray(_PIECE))
+        with open(beside, "wb") as file:
+            got = opened.body.readinto(piece)
+            while got > 0:
+                file.write(piece[:got])
+                got = opened.body.readinto(piece)
+        if not opened.body.whole:
+            raise Unreachable(f"the export {to} was cut")
+        os.replace(beside, to)
+        return int(headers.get("Pliant-Frames", 0))
+    except (OSError, http.client.HTTPException) as error:
+        raise Unreachable(f"the export {to} was cut: {error}") from error
+    finally:
+        opened.dispose()
+        if os.path.exists(beside):
+            os.unlink(beside)
 
 
 def save(session: "Session", path: str, **which: Any) -> int:

@@ -413,6 +413,31 @@ class Session:
         constant memory. The file appears whole. Returns the number of frames."""
         return exports.save(self, os.fspath(path), **which)
 
+    def export(
+        self,
+        path: "Union[str, os.PathLike[str]]",
+        format: Optional[str] = None,
+        start: Optional[int] = None,
+        to: Optional[int] = None,
+        every: Optional[int] = None,
+        frame: Union[int, str, None] = None,
+    ) -> int:
+        """The run in a format that other tools load, made by the daemon: "npz", "vtu" (a .zip of a
+        .vtu a frame and the .pvd that ParaView opens), "pc2", "mdd", "glb", "obj" (a .zip) or
+        "csv", told from the ending of `path` where it is not given. Frames start, start + every,
+        .. up to `to`, as far as they are kept now. frame= (a number, "first" or "last") makes the
+        .vtu or .obj of that one. Constant memory; the file appears whole. Returns the number of
+        frames."""
+        where = os.fspath(path)
+        query = {
+            "format": format or os.path.splitext(where)[1][1:].lower(),
+            "from": start,
+            "to": to,
+            "every": every,
+            "frame": frame,
+        }
+        return exports.download(self._transport, self._path("export"), query, where)
+
     def __repr__(self) -> str:
         return f"<Session {self.id[:8]} {self.name!r} {self.state}>"
 

@@ -263,12 +263,13 @@ class Transport:
             raise
         return Opened(connection)
 
-    def begin(self, opened: Opened) -> None:
-        """Wait for the beginning of the answer; a refusal is a Problem."""
-        status, _ = opened.body.begin()
+    def begin(self, opened: Opened) -> Dict[str, str]:
+        """Wait for the beginning of the answer, its headers; a refusal is a Problem."""
+        status, headers = opened.body.begin()
         self._met = True
         if status >= 300:
             raise problem_of(status, opened.body.read())
+        return headers
 
 
 def _passes(answer: Answer, problem: Problem) -> bool:

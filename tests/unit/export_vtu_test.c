@@ -1,8 +1,11 @@
 /* A .vtu's blocks lie where its header says, and the .pvd lists the files. */
-#include "clients/cli/vtu.h"
+#include "protocol/export/vtu.h"
 
-#include "tests/unit/cli_files.h"
+#include "tests/support/sink_memory.h"
 #include "tests/support/suite.h"
+
+#include <stdio.h>
+#include <stdlib.h>
 
 static const float positions[12] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1};
 static const float displacement[12] = {[4] = 0.25f};
@@ -25,32 +28,46 @@ static const unsigned char *block(const char *text, const unsigned char *raw, co
     return raw + offset + 4;
 }
 
+static pl_text file_of(const pl_vtu_mesh *mesh, const pl_vtu_frame *frame)
+{
+    pl_text kept = {0};
+    pl_vtu v;
+    pl_vtu_file file = {.count = 0};
+    ck_assert_int_eq(pl_vtu_open(&v, mesh), PL_OK);
+    ck_assert_int_eq(pl_vtu_build(&v, frame, &file), PL_OK);
+    ck_assert_int_eq(pl_vtu_build(&v, frame, &file), PL_OK); /* it can be used again */
+    for (int i = 0; i < file.count; i++)
+        sink_memory_write(&kept, file.spans[i].data, file.spans[i].size);
+    pl_vtu_file_clear(&file);
+    pl_vtu_clear(&v);
+    return kept;
+}
+
 START_TEST(blocks_lie_where_the_header_says)
 {
-    pl_vtu_frame f = {.vertices = 4,
-                      .positions = positions,
-                      .displacement = displacement,
-                      .body = body,
-                      .tets = 1,
-                      .tet = tet,
-                      .time = 0.5};
-    ck_assert_int_eq(pl_vtu_write(cli_path("a.vtu"), &f), PL_OK);
-    size_t size;
-    unsigned char *bytes = cli_read("a.vtu", &size);
-    const char *text = (const char *)bytes;
+    static const float ratio[] = {1.5f};
+    pl_text file = file_of(
+        &(pl_vtu_mesh){.vertices = 4, .body = body, .tets = 1, .tet = tet},
+        &(pl_vtu_frame){.time = 0.5,
+                        .positions = positions,
+                        .points = {{"displacement", 3, displacement}, {"velocity", 3, NULL}},
+                        .cells = {{"volume_ratio", 1, ratio}}});
+    const char *text = file.text;
     const char *mark = strstr(text, "<AppendedData encoding=\"raw\">");
     ck_assert_ptr_nonnull(mark);
     ck_assert_ptr_nonnull(strstr(text, "header_type=\"UInt32\""));
     ck_assert_ptr_nonnull(strstr(text, "NumberOfPoints=\"4\" NumberOfCells=\"1\""));
+    ck_assert_ptr_null(strstr(text, "velocity"));
     const unsigned char *raw = (const unsigned char *)strchr(mark, '_') + 1;
     ck_assert_int_eq(memcmp(block(text, raw, "Points", 48), positions, 48), 0);
     ck_assert_int_eq(memcmp(block(text, raw, "displacement", 48), displacement, 48), 0);
+    ck_assert_int_eq(memcmp(block(text, raw, "volume_ratio", 4), ratio, 4), 0);
     ck_assert_int_eq(memcmp(block(text, raw, "connectivity", 16), tet, 16), 0);
     ck_assert_int_eq(block(text, raw, "offsets", 4)[0], 4);
     ck_assert_int_eq(block(text, raw, "types", 1)[0], 10);
     block(text, raw, "body", 16);
-    ck_assert_ptr_nonnull(strstr((const char *)bytes + size - 12, "</VTKFile>\n"));
-    free(bytes);
+    ck_assert_ptr_nonnull(strstr(text + file.length - 12, "</VTKFile>\n"));
+    free(file.text);
 }
 END_TEST
 
@@ -59,47 +76,41 @@ START_TEST(kinds_of_cells_follow_each_other)
 {
     static const int32_t triangle[] = {0, 1, 2, 1, 2, 3}, edge[] = {2, 3};
     static const int32_t corners[] = {0, 1, 2, 3, 0, 1, 2, 1, 2, 3, 2, 3}, ends[] = {4, 7, 10, 12};
-    pl_vtu_frame f = {.vertices = 4,
-                      .positions = positions,
-                      .displacement = displacement,
-                      .body = body,
-                      .tets = 1,
-                      .tet = (int32_t[]){0, 1, 2, 3},
-                      .triangles = 2,
-                      .triangle = triangle,
-                      .edges = 1,
-                      .edge = edge};
-    ck_assert_int_eq(pl_vtu_write(cli_path("k.vtu"), &f), PL_OK);
-    size_t size;
-    unsigned char *bytes = cli_read("k.vtu", &size);
-    const char *text = (const char *)bytes;
+    pl_text file = file_of(&(pl_vtu_mesh){.vertices = 4,
+                                          .body = body,
+                                          .tets = 1,
+                                          .tet = tet,
+                                          .triangles = 2,
+                                          .triangle = triangle,
+                                          .edges = 1,
+                                          .edge = edge},
+                           &(pl_vtu_frame){.positions = positions});
+    const char *text = file.text;
     const unsigned char *raw = (const unsigned char *)strchr(strstr(text, "<AppendedData"), '_') +
                                1;
     ck_assert_ptr_nonnull(strstr(text, "NumberOfCells=\"4\""));
     ck_assert_mem_eq(block(text, raw, "connectivity", sizeof corners), corners, sizeof corners);
     ck_assert_mem_eq(block(text, raw, "offsets", sizeof ends), ends, sizeof ends);
     ck_assert_mem_eq(block(text, raw, "types", 4), "\x0a\x05\x05\x03", 4);
-    free(bytes);
+    free(file.text);
 }
 END_TEST
 
 START_TEST(series_lists_files_and_times)
 {
-    const pl_pvd_entry entries[] = {{0, 0}, {0.5, 4}};
-    size_t size;
-    ck_assert_int_eq(pl_pvd_write(cli_path("s.pvd"), "a<b", entries, 2), PL_OK);
-    char *text = (char *)cli_read("s.pvd", &size);
+    pl_text list = {0};
+    pl_pvd_write(&list, "a<b", (const int64_t[]){0, 4}, (const double[]){0, 0.5}, 2);
+    const char *text = list.text;
     ck_assert_ptr_nonnull(strstr(text, "timestep=\"0\" part=\"0\" file=\"a&lt;b_000000.vtu\""));
     ck_assert_ptr_nonnull(strstr(text, "timestep=\"0.5\" part=\"0\" file=\"a&lt;b_000004.vtu\""));
-    free(text);
+    free(list.text);
 }
 END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("cli_vtu");
+    Suite *s = suite_create("export_vtu");
     TCase *t = tcase_create("vtu");
-    tcase_add_checked_fixture(t, cli_folder_make, cli_folder_remove);
     tcase_add_test(t, blocks_lie_where_the_header_says);
     tcase_add_test(t, kinds_of_cells_follow_each_other);
     tcase_add_test(t, series_lists_files_and_times);

@@ -5,8 +5,8 @@
  * ratio of areas, of edges of lengths), negative where a tetrahedron is turned inside out; stretch is
  * the largest singular value of F. Elements of no size have NAN.
  */
-#ifndef PLIANT_CLIENTS_CLI_STRAIN_H
-#define PLIANT_CLIENTS_CLI_STRAIN_H
+#ifndef PLIANT_PROTOCOL_EXPORT_STRAIN_H
+#define PLIANT_PROTOCOL_EXPORT_STRAIN_H
 
 #include <stdint.h>
 

@@ -1,19 +1,17 @@
 /* A moving surface as one binary glTF 2.0 file: the first frame, a morph target for every other frame
  * (what its vertices are moved by), and an animation that gives each its time.
  *
- * The JSON comes before the data and holds their least and greatest values, which are known at the end:
- * its numbers have a fixed width, so that the same text with the right ones takes its place then. One
- * frame is in memory; the weights of n frames are n^2 numbers, so long runs are refused.
+ * The JSON comes before the data and holds their least and greatest values, so that the frames are read
+ * twice. One is in memory; the weights of n frames are n^2 numbers, so long runs are refused.
  */
-#include "clients/cli/exporter.h"
+#include "protocol/export/exporter.h"
 
 #include "protocol/json.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { FRAMES_MAX = 1000, HEAD = 20 };
 
@@ -22,13 +20,12 @@ typedef struct bounds {
 } bounds;
 
 typedef struct glb {
-    pl_exporter *e;
-    pl_outfile file;
+    pl_export *e;
     int64_t used;             /* vertices that triangles or edges have */
     int32_t *vertex, *number; /* [used] of the session; [vertices] here, -1: none */
     float *base, *moved;      /* [used][3] */
     bounds *of;               /* [frames] */
-    uint64_t data;            /* where the binary chunk is in the file */
+    bool looking;             /* the first pass, for the bounds */
 } glb;
 
 /* ---- the surface -------------------------------------------------------------------------------
@@ -42,13 +39,13 @@ static void mark(glb *g, const int32_t *corner, int64_t count)
 
 static bool choose_vertices(glb *g)
 {
-    const pl_session_shape *s = &g->e->shape;
+    const pl_shape *s = &g->e->shape;
     size_t n = (size_t)s->vertices + 1;
     g->number = malloc(n * sizeof *g->number);
     g->vertex = malloc(n * sizeof *g->vertex);
     g->of = calloc((size_t)g->e->count, sizeof *g->of);
     if (!g->number || !g->vertex || !g->of)
-        return pl_export_fail_memory(g->e);
+        return pl_export_no_memory(g->e);
     for (int64_t v = 0; v < s->vertices; v++)
         g->number[v] = -1;
     mark(g, s->triangle, 3 * s->triangles);
@@ -60,7 +57,16 @@ static bool choose_vertices(glb *g)
         }
     g->base = malloc((size_t)g->used * 3 * sizeof(float) + 1);
     g->moved = malloc((size_t)g->used * 3 * sizeof(float) + 1);
-    return (g->base && g->moved) || pl_export_fail_memory(g->e);
+    return (g->base && g->moved) || pl_export_no_memory(g->e);
+}
+
+static void clear(glb *g)
+{
+    free(g->number);
+    free(g->vertex);
+    free(g->of);
+    free(g->base);
+    free(g->moved);
 }
 
 /* ---- the data ----------------------------------------------------------------------------------
@@ -73,7 +79,7 @@ typedef struct places {
 
 static places lay_out(const glb *g)
 {
-    const pl_exporter *e = g->e;
+    const pl_export *e = g->e;
     uint64_t n = (uint64_t)e->count, targets = n - 1;
     places p = {.triangles = 0};
     p.edges = p.triangles + 12 * (uint64_t)e->shape.triangles;
@@ -87,60 +93,59 @@ static places lay_out(const glb *g)
 static void write_corners(glb *g, const int32_t *corner, int64_t count)
 {
     for (int64_t i = 0; i < count; i++)
-        pl_outfile_write(&g->file, &g->number[corner[i]], sizeof(int32_t));
+        pl_outlet_put(&g->e->out, &g->number[corner[i]], sizeof(int32_t));
 }
 
-/* Frame k > 0 has weight 1 of target k - 1 alone. The times are filled in at the end. */
-static void write_weights(glb *g)
+/* The times, and the weights: frame k > 0 has weight 1 of target k - 1 alone. */
+static void write_animation(glb *g)
 {
     const float zero = 0, one = 1;
+    const double *times = g->e->times;
     for (int64_t k = 0; g->e->count > 1 && k < g->e->count; k++)
-        pl_outfile_write(&g->file, &zero, sizeof zero);
+        pl_outlet_put(&g->e->out, &(float){(float)(times[k] - times[0])}, sizeof(float));
     for (int64_t k = 0; k < g->e->count; k++)
         for (int64_t t = 0; t + 1 < g->e->count; t++)
-            pl_outfile_write(&g->file, t + 1 == k ? &one : &zero, sizeof one);
+            pl_outlet_put(&g->e->out, t + 1 == k ? &one : &zero, sizeof one);
 }
 
-static bool glb_frame(void *context, const pl_session_frame *f)
+static bounds bounds_of(const float *x, int64_t count)
+{
+    bounds b = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
+    for (int64_t i = 0; i < count; i++)
+        for (int k = 0; k < 3; k++) {
+            float value = x[3 * i + k];
+            b.lo[k] = value < b.lo[k] ? value : b.lo[k];
+            b.hi[k] = value > b.hi[k] ? value : b.hi[k];
+        }
+    return b;
+}
+
+static bool glb_frame(void *context, const pl_export_frame *f)
 {
     glb *g = context;
-    pl_exporter *e = g->e;
-    if (!pl_export_fits(e, f))
-        return false;
+    pl_export *e = g->e;
     float *out = e->done == 0 ? g->base : g->moved;
-    bounds *b = &g->of[e->done];
-    *b = (bounds){{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
     for (int64_t i = 0; i < g->used; i++)
         for (int k = 0; k < 3; k++) {
             float x = f->positions[3 * (int64_t)g->vertex[i] + k];
-            float value = e->done == 0 ? x : x - g->base[3 * i + k];
-            out[3 * i + k] = value;
-            b->lo[k] = fminf(b->lo[k], value);
-            b->hi[k] = fmaxf(b->hi[k], value);
+            out[3 * i + k] = e->done == 0 ? x : x - g->base[3 * i + k];
         }
-    pl_outfile_write(&g->file, out, (size_t)g->used * 3 * sizeof(float));
-    pl_export_note(e, f);
-    errno = g->file.error;
-    return g->file.error == 0 || pl_export_fail_file(e, e->path);
+    if (g->looking)
+        g->of[e->done] = bounds_of(out, g->used);
+    else
+        pl_outlet_put(&e->out, out, (size_t)g->used * 3 * sizeof(float));
+    return true;
 }
 
 /* ---- the description ---------------------------------------------------------------------------
  */
-
-/* As wide whatever it is: a float needs at most 15 characters so. */
-static void put_fixed(pl_json_writer *w, double value)
-{
-    char text[32];
-    snprintf(text, sizeof text, "%15.9g", isfinite(value) ? value : 0.0);
-    pl_json_put_raw(w, text);
-}
 
 static void put_bounds(pl_json_writer *w, const char *key, const float *values, int count)
 {
     pl_json_key(w, key);
     pl_json_begin_array(w);
     for (int k = 0; k < count; k++)
-        put_fixed(w, (double)values[k]);
+        pl_json_put_number(w, (double)values[k], 9);
     pl_json_end_array(w);
 }
 
@@ -180,7 +185,7 @@ typedef struct numbers {
 
 static numbers number_all(const glb *g)
 {
-    const pl_exporter *e = g->e;
+    const pl_export *e = g->e;
     int next = 0;
     numbers n = {-1, -1, -1, -1, -1};
     if (e->shape.triangles)
@@ -210,7 +215,7 @@ static void put_views(pl_json_writer *w, const glb *g, const numbers *n, const p
 
 static void put_accessors(pl_json_writer *w, const glb *g, const numbers *n, const places *p)
 {
-    const pl_exporter *e = g->e;
+    const pl_export *e = g->e;
     float range[2] = {0, (float)(e->times[e->count - 1] - e->times[0])};
     pl_json_key(w, "accessors");
     pl_json_begin_array(w);
@@ -273,8 +278,8 @@ static void put_scene(pl_json_writer *w, const glb *g, const numbers *n)
     pl_json_begin_array(w);
     pl_json_begin_object(w);
     pl_json_set_integer(w, "mesh", 0);
-    if (*g->e->source.name)
-        pl_json_set_string(w, "name", g->e->source.name);
+    if (g->e->scene_name && *g->e->scene_name)
+        pl_json_set_string(w, "name", g->e->scene_name);
     pl_json_end_object(w);
     pl_json_end_array(w);
     pl_json_set_raw(w, "materials",
@@ -294,7 +299,7 @@ static void put_scene(pl_json_writer *w, const glb *g, const numbers *n)
     pl_json_end_array(w);
 }
 
-/* The text is of one length, whatever the values are; malloc'ed. */
+/* malloc'ed */
 static char *describe(const glb *g, size_t *length)
 {
     pl_json_writer w = {0};
@@ -327,98 +332,58 @@ static char *describe(const glb *g, size_t *length)
 
 static void put_word(glb *g, uint32_t word)
 {
-    pl_outfile_write(&g->file, &word, sizeof word);
+    pl_outlet_put(&g->e->out, &word, sizeof word);
 }
 
-static bool write_head(glb *g, size_t *length)
+static bool write_head(glb *g)
 {
-    char *text = describe(g, length);
+    size_t length;
+    char *text = describe(g, &length);
     places p = lay_out(g);
     if (!text)
-        return pl_export_fail_memory(g->e);
-    size_t padded = (*length + 3) / 4 * 4;
+        return pl_export_no_memory(g->e);
+    size_t padded = (length + 3) / 4 * 4;
     put_word(g, 0x46546c67);
     put_word(g, 2);
     put_word(g, (uint32_t)(HEAD + padded + 8 + p.end));
     put_word(g, (uint32_t)padded);
     put_word(g, 0x4e4f534a);
-    pl_outfile_write(&g->file, text, *length);
-    pl_outfile_write(&g->file, "   ", padded - *length);
+    pl_outlet_put(&g->e->out, text, length);
+    pl_outlet_put(&g->e->out, "   ", padded - length);
     put_word(g, (uint32_t)p.end);
     put_word(g, 0x004e4942);
-    g->data = g->file.position;
     free(text);
     return true;
 }
 
-/* Bounds and times, now that they are known. */
-static bool fill_in(glb *g, size_t expected)
-{
-    pl_exporter *e = g->e;
-    size_t length;
-    char *text = describe(g, &length);
-    if (!text)
-        return pl_export_fail_memory(e);
-    if (length == expected)
-        pl_outfile_patch(&g->file, HEAD, text, length);
-    else
-        e->status = pl_cli_fail(e->cli, PL_EXIT_FAILED,
-                                "a value does not fit the file's description");
-    free(text);
-    for (int64_t k = 0; e->count > 1 && k < e->count; k++) {
-        float time = (float)(e->times[k] - e->times[0]);
-        pl_outfile_patch(&g->file, g->data + lay_out(g).times + 4 * (uint64_t)k, &time,
-                         sizeof time);
-    }
-    return e->status == PL_EXIT_OK;
-}
-
-static int judge(glb *g)
-{
-    pl_exporter *e = g->e;
-    uint64_t size = lay_out(g).end + 400 * (uint64_t)e->count + 4096;
-    if (g->used == 0)
-        return pl_cli_fail(e->cli, PL_EXIT_FAILED, "the session has no surface");
-    if (e->count > FRAMES_MAX || size > UINT32_MAX)
-        return pl_cli_fail(e->cli, PL_EXIT_FAILED,
-                           "%" PRId64 " frames of %" PRId64 " vertices: a .glb has at most %d and "
-                           "4 GiB; choose fewer by --every, --from and --to, or another format",
-                           e->count, g->used, FRAMES_MAX);
-    return PL_EXIT_OK;
-}
-
-static int write_file(glb *g)
-{
-    pl_exporter *e = g->e;
-    size_t length = 0;
-    if (pl_outfile_open(&g->file, e->path) != PL_OK) {
-        pl_export_fail_file(e, e->path);
-        return e->status;
-    }
-    bool good = write_head(g, &length);
-    if (good) {
-        write_corners(g, e->shape.triangle, 3 * e->shape.triangles);
-        write_corners(g, e->shape.edge, 2 * e->shape.edges);
-        write_weights(g);
-        good = pl_export_frames(e, true, glb_frame, g) == PL_EXIT_OK && fill_in(g, length);
-    }
-    if (!good)
-        pl_outfile_abandon(&g->file);
-    else if (pl_outfile_commit(&g->file) != PL_OK)
-        pl_export_fail_file(e, e->path);
-    return good ? e->status : e->status ? e->status : PL_EXIT_FAILED;
-}
-
-int pl_export_glb(pl_exporter *e)
+bool pl_export_judge_glb(pl_export *e)
 {
     glb g = {.e = e};
-    int status = choose_vertices(&g) ? judge(&g) : e->status;
-    if (status == PL_EXIT_OK)
-        status = write_file(&g);
-    free(g.number);
-    free(g.vertex);
-    free(g.of);
-    free(g.base);
-    free(g.moved);
-    return status;
+    bool good = choose_vertices(&g);
+    uint64_t size = lay_out(&g).end + 400 * (uint64_t)e->count + 4096;
+    int64_t used = g.used;
+    clear(&g);
+    if (good && used == 0)
+        return pl_export_fail(e, PL_EXPORT_NO_SURFACE, "the session has no surface");
+    if (good && (e->count > FRAMES_MAX || size > UINT32_MAX))
+        return pl_export_fail(e, PL_EXPORT_TOO_LARGE,
+                              "%" PRId64 " frames of %" PRId64 " vertices: a .glb has at most %d "
+                              "and 4 GiB; choose fewer by every, from and to, or another format",
+                              e->count, used, FRAMES_MAX);
+    return good;
+}
+
+bool pl_export_glb(pl_export *e)
+{
+    glb g = {.e = e, .looking = true};
+    bool good = choose_vertices(&g) && pl_export_frames(e, false, glb_frame, &g) && write_head(&g);
+    g.looking = false;
+    if (good) {
+        write_corners(&g, e->shape.triangle, 3 * e->shape.triangles);
+        write_corners(&g, e->shape.edge, 2 * e->shape.edges);
+        write_animation(&g);
+        good = pl_export_frames(e, false, glb_frame, &g);
+    }
+    clear(&g);
+    return good;
 }

@@ -1,9 +1,11 @@
 /* The metrics as a table: a row a frame, a column for each number of the first record. */
-#include "clients/cli/exporter.h"
+#include "protocol/export/exporter.h"
 
 #include "protocol/json.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,8 +20,7 @@ typedef struct row {
 } row;
 
 typedef struct table {
-    pl_exporter *e;
-    pl_outfile file;
+    pl_export *e;
     row head;
     int64_t rows;
 } table;
@@ -108,58 +109,60 @@ static const char *find(const row *r, size_t column, const char *name)
 
 static void write_row(table *t, const row *r)
 {
+    pl_outlet *out = &t->e->out;
     for (size_t i = 0; i < t->head.count; i++) {
         if (i > 0)
-            pl_outfile_write(&t->file, ",", 1);
-        pl_outfile_csv_text(&t->file,
-                            r ? find(r, i, t->head.cells[i].name) : t->head.cells[i].name);
+            pl_outlet_put(out, ",", 1);
+        pl_outlet_csv_text(out, r ? find(r, i, t->head.cells[i].name) : t->head.cells[i].name);
     }
-    pl_outfile_write(&t->file, "\r\n", 2);
+    pl_outlet_put(out, "\r\n", 2);
 }
 
-static bool take_line(void *context, const char *line, size_t length)
+static bool put_record(table *t, const char *text, size_t length)
 {
-    table *t = context;
-    pl_exporter *e = t->e;
-    pl_json *record = pl_json_parse(line, length, NULL);
-    int64_t frame = pl_json_integer(record, "frame", -1);
-    if (frame > e->last) {
-        pl_json_free(record);
-        return false;
-    }
+    pl_json *record = pl_json_parse(text, length, NULL);
     row r = {0};
-    if (frame >= e->first && (frame - e->first) % e->every == 0) {
-        flatten(&r, "", record);
-        if (t->rows == 0) {
-            t->head = r;
-            write_row(t, NULL);
-        }
-        if (!r.failed)
-            write_row(t, &r);
-        if (r.failed)
-            pl_export_fail_memory(e);
-        if (t->rows++ > 0)
-            clear_row(&r);
-    }
+    flatten(&r, "", record);
     pl_json_free(record);
-    return e->status == PL_EXIT_OK;
+    bool first = t->rows++ == 0, good = !r.failed;
+    if (first) {
+        t->head = r;
+        write_row(t, NULL);
+    }
+    if (good)
+        write_row(t, &r);
+    if (!first)
+        clear_row(&r);
+    return good || pl_export_no_memory(t->e);
 }
 
-int pl_export_csv(pl_exporter *e)
+/* A record that is damaged is left out, as a frame of a series is. */
+static bool put_rows(table *t)
+{
+    pl_export *e = t->e;
+    for (int64_t i = 0; i < e->count; i++) {
+        char *text;
+        uint64_t length;
+        pl_log_verdict verdict = pl_log_read(e->reader, e->frames[i], PL_LOG_METRICS, &text,
+                                             &length);
+        if (verdict == PL_LOG_ERROR)
+            return pl_export_fail(e, PL_EXPORT_UNREADABLE,
+                                  "metrics of frame %" PRId64 " can not be read: %s", e->frames[i],
+                                  strerror(errno));
+        if (verdict != PL_LOG_OK)
+            continue;
+        bool good = put_record(t, text, (size_t)length);
+        free(text);
+        if (!good || !pl_export_going(e))
+            return false;
+    }
+    return true;
+}
+
+bool pl_export_csv(pl_export *e)
 {
     table t = {.e = e};
-    if (pl_outfile_open(&t.file, e->path) != PL_OK) {
-        pl_export_fail_file(e, e->path);
-        return e->status;
-    }
-    int status = pl_session_source_metrics(&e->source, e->first, take_line, &t);
-    status = status == PL_EXIT_OK ? e->status : status;
-    if (status != PL_EXIT_OK) {
-        pl_outfile_abandon(&t.file);
-    } else if (pl_outfile_commit(&t.file) != PL_OK) {
-        pl_export_fail_file(e, e->path);
-        status = e->status;
-    }
+    bool good = put_rows(&t);
     clear_row(&t.head);
-    return status;
+    return good;
 }

@@ -1,4 +1,4 @@
-#include "clients/cli/strain.h"
+#include "protocol/export/strain.h"
 
 #include <math.h>
 
@@ -90,7 +90,6 @@ void pl_strain_of_cells(int corners, int64_t count, const int32_t *corner, const
                         const float *rest, float *volume_ratio, float *stretch)
 {
     int n = corners - 1;
-#pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < count; i++) {
         edges d0 = edges_of(corners, corner + i * corners, rest),
               d = edges_of(corners, corner + i * corners, x);

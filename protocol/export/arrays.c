@@ -1,0 +1,143 @@
+/* Series of positions in one file: .npz, and the caches of points .pc2 and .mdd. */
+#include "protocol/export/exporter.h"
+#include "protocol/export/npy.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- npz ---------------------------------------------------------------------------------------
+ */
+
+typedef struct npz_pass {
+    pl_export *e;
+    bool velocity; /* which field the pass is of */
+} npz_pass;
+
+static bool npz_frame(void *context, const pl_export_frame *f)
+{
+    npz_pass *p = context;
+    const float *values = p->velocity ? f->velocity : f->positions;
+    if (!values)
+        return pl_export_fail(p->e, PL_EXPORT_DAMAGED, "frame %" PRId64 " has no velocities",
+                              f->frame);
+    pl_zip_write(&p->e->zip, values, (size_t)f->vertices * 3 * sizeof(float));
+    return true;
+}
+
+static bool put_frames(pl_export *e, const char *name, bool velocity)
+{
+    npz_pass p = {e, velocity};
+    pl_npy_shape shape = {"<f4", 3, {e->count, e->shape.vertices, 3}};
+    char header[PL_NPY_HEADER_MAX];
+    size_t size = pl_npy_header(&shape, header);
+    pl_zip_begin(&e->zip, name, size + pl_npy_bytes(&shape));
+    pl_zip_write(&e->zip, header, size);
+    if (!pl_export_frames(e, false, npz_frame, &p))
+        return false;
+    pl_zip_end(&e->zip);
+    return true;
+}
+
+static void put_array(pl_export *e, const char *name, const pl_npy_shape *shape, const void *data)
+{
+    char header[PL_NPY_HEADER_MAX];
+    size_t size = pl_npy_header(shape, header);
+    pl_span spans[] = {{header, size, NULL}, {data, pl_npy_bytes(shape), NULL}};
+    pl_zip_add(&e->zip, name, spans, 2);
+}
+
+bool pl_export_npz(pl_export *e)
+{
+    const pl_shape *s = &e->shape;
+    if (!put_frames(e, "positions.npy", false) ||
+        (e->velocity && !put_frames(e, "velocities.npy", true)))
+        return false;
+    put_array(e, "time.npy", &(pl_npy_shape){"<f8", 1, {e->count}}, e->times);
+    put_array(e, "frame.npy", &(pl_npy_shape){"<i8", 1, {e->count}}, e->frames);
+    put_array(e, "triangles.npy", &(pl_npy_shape){"<i4", 2, {s->triangles, 3}}, s->triangle);
+    put_array(e, "edges.npy", &(pl_npy_shape){"<i4", 2, {s->edges, 2}}, s->edge);
+    put_array(e, "tets.npy", &(pl_npy_shape){"<i4", 2, {s->tets, 4}}, s->tet);
+    put_array(e, "body.npy", &(pl_npy_shape){"<i4", 1, {s->vertices}}, s->body);
+    return true;
+}
+
+/* ---- caches of points --------------------------------------------------------------------------
+ */
+
+typedef struct point_cache {
+    pl_export *e;
+    uint32_t *swapped; /* of .mdd: a frame, highest byte first; else NULL */
+} point_cache;
+
+static bool cache_frame(void *context, const pl_export_frame *f)
+{
+    point_cache *c = context;
+    const void *data = f->positions;
+    if (c->swapped) {
+        memcpy(c->swapped, f->positions, (size_t)f->vertices * 12);
+        for (int64_t i = 0; i < 3 * f->vertices; i++)
+            c->swapped[i] = __builtin_bswap32(c->swapped[i]);
+        data = c->swapped;
+    }
+    pl_outlet_put(&c->e->out, data, (size_t)f->vertices * 12);
+    return true;
+}
+
+bool pl_export_judge_mdd(pl_export *e)
+{
+    return (e->count <= INT32_MAX && e->shape.vertices <= INT32_MAX) ||
+           pl_export_fail(e, PL_EXPORT_TOO_LARGE,
+                          "more frames or vertices than the format can count");
+}
+
+bool pl_export_judge_pc2(pl_export *e)
+{
+    int64_t span = e->frames[e->count - 1] - e->frames[0];
+    if (span != (e->count - 1) * e->order.every)
+        return pl_export_fail(e, PL_EXPORT_UNEVEN,
+                              "frames between %" PRId64 " and %" PRId64 " are missing, and a .pc2 "
+                              "has one time step: choose others by from, to and every, or take mdd",
+                              e->frames[0], e->frames[e->count - 1]);
+    return pl_export_judge_mdd(e);
+}
+
+/* "POINTCACHE2", version, points, first frame, frames from one to the next, frames. */
+bool pl_export_pc2(pl_export *e)
+{
+    point_cache c = {.e = e};
+    char head[32] = "POINTCACHE2";
+    int32_t version = 1, points = (int32_t)e->shape.vertices, frames = (int32_t)e->count;
+    float start = (float)e->frames[0], rate = (float)e->order.every;
+    memcpy(head + 12, &version, 4);
+    memcpy(head + 16, &points, 4);
+    memcpy(head + 20, &start, 4);
+    memcpy(head + 24, &rate, 4);
+    memcpy(head + 28, &frames, 4);
+    pl_outlet_put(&e->out, head, sizeof head);
+    return pl_export_frames(e, false, cache_frame, &c);
+}
+
+static void put_swapped(pl_export *e, const void *value)
+{
+    uint32_t bits;
+    memcpy(&bits, value, sizeof bits);
+    bits = __builtin_bswap32(bits);
+    pl_outlet_put(&e->out, &bits, sizeof bits);
+}
+
+/* Frames, points, then the times, all highest byte first. */
+bool pl_export_mdd(pl_export *e)
+{
+    int32_t frames = (int32_t)e->count, points = (int32_t)e->shape.vertices;
+    point_cache c = {.e = e, .swapped = malloc((size_t)points * 12 + 1)};
+    if (!c.swapped)
+        return pl_export_no_memory(e);
+    put_swapped(e, &frames);
+    put_swapped(e, &points);
+    for (int64_t i = 0; i < e->count; i++)
+        put_swapped(e, &(float){(float)e->times[i]});
+    bool good = pl_export_frames(e, false, cache_frame, &c);
+    free(c.swapped);
+    return good;
+}

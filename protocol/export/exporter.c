@@ -1,0 +1,430 @@
+#include "protocol/export/exporter.h"
+
+#include "protocol/frame_variant.h"
+#include "protocol/log_index.h"
+#include "protocol/session_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define DOCUMENT_MAX ((size_t)1 << 30)
+
+static const struct {
+    const char *name;
+    bool shape, tets, series; /* it needs the topology, the tetrahedra; each frame is a file */
+    bool (*judge)(pl_export *e);
+    bool (*run)(pl_export *e);
+} formats[PL_EXPORT_FORMATS] = {
+    [PL_EXPORT_NPZ] = {"npz", true, true, false, NULL, pl_export_npz},
+    [PL_EXPORT_VTU] = {"vtu", true, true, true, NULL, pl_export_vtu},
+    [PL_EXPORT_PC2] = {"pc2", true, false, false, pl_export_judge_pc2, pl_export_pc2},
+    [PL_EXPORT_MDD] = {"mdd", true, false, false, pl_export_judge_mdd, pl_export_mdd},
+    [PL_EXPORT_GLB] = {"glb", true, false, false, pl_export_judge_glb, pl_export_glb},
+    [PL_EXPORT_OBJ] = {"obj", true, false, true, NULL, pl_export_obj},
+    [PL_EXPORT_CSV] = {"csv", false, false, false, NULL, pl_export_csv},
+};
+
+const char *pl_export_format_name(pl_export_format format)
+{
+    return formats[format].name;
+}
+
+bool pl_export_format_parse(const char *name, pl_export_format *out)
+{
+    for (int k = 0; k < PL_EXPORT_FORMATS; k++)
+        if (strcmp(name, formats[k].name) == 0) {
+            *out = (pl_export_format)k;
+            return true;
+        }
+    return false;
+}
+
+bool pl_export_is_series(pl_export_format format)
+{
+    return formats[format].series;
+}
+
+int64_t pl_export_count(const pl_export *e)
+{
+    return e->count;
+}
+
+int64_t pl_export_first(const pl_export *e)
+{
+    return e->frames[0];
+}
+
+/* ---- what went wrong ---------------------------------------------------------------------------
+ */
+
+bool pl_export_fail(pl_export *e, pl_export_why why, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    e->fault->why = why;
+    vsnprintf(e->fault->text, sizeof e->fault->text, format, arguments);
+    va_end(arguments);
+    return false;
+}
+
+bool pl_export_no_memory(pl_export *e)
+{
+    return pl_export_fail(e, PL_EXPORT_NO_MEMORY, "out of memory");
+}
+
+/* ---- frames ------------------------------------------------------------------------------------
+ */
+
+/* A field of the payload as float32, in place where it is that already. */
+static const float *field_of(pl_export *e, const pl_frame_header *h, uint32_t field)
+{
+    uint64_t values = 3 * h->count;
+    int before = __builtin_popcount(h->fields & (field - 1));
+    if (!(h->fields & field))
+        return NULL;
+    if (h->dtype == PL_DTYPE_F32)
+        return (const float *)(const void *)(e->payload + PL_FRAME_HEADER) +
+               (uint64_t)before * values;
+    float **single = &e->single[field == PL_FIELD_VELOCITY];
+    if (!*single)
+        *single = malloc((size_t)values * sizeof **single + 1);
+    return *single && pl_frame_values(h, (const char *)e->payload, field, *single) ? *single : NULL;
+}
+
+static bool grow(pl_export *e, uint64_t size)
+{
+    if (size <= e->capacity)
+        return true;
+    free(e->payload);
+    e->payload = malloc((size_t)size);
+    e->capacity = e->payload ? (size_t)size : 0;
+    return e->payload;
+}
+
+pl_log_verdict pl_export_read(pl_export *e, int64_t frame, pl_export_frame *out)
+{
+    pl_log_range range;
+    pl_frame_header h;
+    pl_log_verdict verdict = pl_log_find(e->reader, frame, PL_LOG_FRAME, &range);
+    if (verdict != PL_LOG_OK)
+        return verdict;
+    uint64_t length = range.record.length;
+    if (!grow(e, length)) {
+        errno = ENOMEM;
+        return PL_LOG_ERROR;
+    }
+    if (!pl_read_range(range.fd, e->payload, (size_t)length, range.offset + PL_RECORD_HEADER))
+        return errno ? PL_LOG_ERROR : PL_LOG_CORRUPT;
+    if (pl_crc32c(0, e->payload, (size_t)length) != range.record.payload_crc ||
+        !pl_frame_header_decode(e->payload, length, &h) || h.dtype == PL_DTYPE_U16 ||
+        (int64_t)h.count != e->shape.vertices)
+        return PL_LOG_CORRUPT;
+    *out = (pl_export_frame){.frame = frame, .vertices = (int64_t)h.count, .time = h.time};
+    out->positions = field_of(e, &h, PL_FIELD_POSITION);
+    out->velocity = field_of(e, &h, PL_FIELD_VELOCITY);
+    if (out->positions && (out->velocity || !(h.fields & PL_FIELD_VELOCITY)))
+        return PL_LOG_OK;
+    errno = ENOMEM;
+    return h.fields & PL_FIELD_POSITION ? PL_LOG_ERROR : PL_LOG_CORRUPT;
+}
+
+bool pl_export_going(pl_export *e)
+{
+    return !e->out.stopped || pl_export_fail(e, PL_EXPORT_STOPPED, "the export was not taken");
+}
+
+static bool fail_frame(pl_export *e, int64_t frame, pl_log_verdict verdict)
+{
+    if (verdict == PL_LOG_ERROR && errno == ENOMEM)
+        return pl_export_no_memory(e);
+    if (verdict == PL_LOG_ERROR)
+        return pl_export_fail(e, PL_EXPORT_UNREADABLE, "frame %" PRId64 " can not be read: %s",
+                              frame, strerror(errno));
+    return pl_export_fail(e, PL_EXPORT_DAMAGED,
+                          "frame %" PRId64 " %s: choose others by from and to, or a format of a "
+                          "file for each (vtu, obj)",
+                          frame, verdict == PL_LOG_PRUNED ? "is not kept any more" : "is damaged");
+}
+
+static void tell_left_out(pl_export *e, int64_t frame)
+{
+    if (e->sink->left_out)
+        e->sink->left_out(e->sink->context, frame);
+}
+
+bool pl_export_frames(pl_export *e, bool gaps, pl_export_take take, void *context)
+{
+    e->done = 0;
+    for (int64_t i = 0; i < e->count; i++) {
+        pl_export_frame f;
+        pl_log_verdict verdict = pl_export_read(e, e->frames[i], &f);
+        if (gaps && (verdict == PL_LOG_CORRUPT || verdict == PL_LOG_PRUNED)) {
+            tell_left_out(e, e->frames[i]);
+            continue;
+        }
+        if (verdict != PL_LOG_OK)
+            return fail_frame(e, e->frames[i], verdict);
+        if (!take(context, &f) || !pl_export_going(e))
+            return false;
+        e->done++;
+        if (e->sink->progress && !e->sink->progress(e->sink->context, e->done, e->count))
+            return pl_export_fail(e, PL_EXPORT_STOPPED, "the export was not taken");
+    }
+    return true;
+}
+
+/* ---- files -------------------------------------------------------------------------------------
+ */
+
+bool pl_export_put_file(pl_export *e, const char *name, const pl_span *spans, int count)
+{
+    if (e->order.plain) {
+        for (int i = 0; i < count; i++)
+            pl_outlet_put(&e->out, spans[i].data, spans[i].size);
+    } else if (!e->sink->file) {
+        pl_zip_add(&e->zip, name, spans, count);
+        if (e->zip.failed)
+            return pl_export_no_memory(e);
+    } else if (!e->sink->file(e->sink->context, name, spans, count)) {
+        return pl_export_fail(e, PL_EXPORT_STOPPED, "%s was not taken", name);
+    }
+    return pl_export_going(e);
+}
+
+/* ---- choosing the frames -----------------------------------------------------------------------
+ */
+
+/* A frame's time, and whether it can be had; of a table of metrics the latter alone. */
+static pl_log_verdict look_at(pl_export *e, int64_t frame, pl_frame_header *h)
+{
+    pl_log_range range;
+    unsigned char bytes[PL_FRAME_HEADER];
+    bool table = e->order.format == PL_EXPORT_CSV;
+    pl_log_verdict verdict = pl_log_find(e->reader, frame, table ? PL_LOG_METRICS : PL_LOG_FRAME,
+                                         &range);
+    if (verdict != PL_LOG_OK || table)
+        return verdict;
+    if (range.record.length < sizeof bytes ||
+        !pl_read_range(range.fd, bytes, sizeof bytes, range.offset + PL_RECORD_HEADER) ||
+        !pl_frame_header_decode(bytes, range.record.length, h))
+        return PL_LOG_CORRUPT;
+    return PL_LOG_OK;
+}
+
+static bool note_damaged(pl_export *e, int64_t frame)
+{
+    int64_t *grown = realloc(e->damaged, (size_t)(e->damaged_count + 1) * sizeof *grown);
+    if (!grown)
+        return pl_export_no_memory(e);
+    e->damaged = grown;
+    e->damaged[e->damaged_count++] = frame;
+    return true;
+}
+
+static bool list_frames(pl_export *e, int64_t first, int64_t last)
+{
+    int64_t most = (last - first) / e->order.every + 1;
+    e->frames = malloc((size_t)most * sizeof *e->frames);
+    e->times = malloc((size_t)most * sizeof *e->times);
+    if (!e->frames || !e->times)
+        return pl_export_no_memory(e);
+    for (int64_t k = first; k <= last; k += e->order.every) {
+        pl_frame_header h = {0};
+        pl_log_verdict verdict = look_at(e, k, &h);
+        if (verdict == PL_LOG_ERROR)
+            return fail_frame(e, k, verdict);
+        if (verdict == PL_LOG_CORRUPT && !note_damaged(e, k))
+            return false;
+        if (verdict != PL_LOG_OK)
+            continue;
+        if (e->count == 0)
+            e->velocity = h.fields & PL_FIELD_VELOCITY;
+        e->frames[e->count] = k;
+        e->times[e->count++] = h.time;
+        if (e->order.plain)
+            break;
+    }
+    return e->count > 0 ||
+           pl_export_fail(e, PL_EXPORT_NO_SUCH, "no frame to export: none of those is kept");
+}
+
+static bool choose_frames(pl_export *e)
+{
+    int64_t frames = pl_log_reader_refresh(e->reader), kept = pl_log_reader_first(e->reader);
+    int64_t first = e->order.from >= 0 ? e->order.from : kept, last = e->order.to;
+    last = last < frames - 1 ? last : frames - 1;
+    if (frames < 1)
+        return pl_export_fail(e, PL_EXPORT_NO_FRAMES, "no frame yet");
+    if (first > last)
+        return pl_export_fail(e, PL_EXPORT_NO_SUCH, "no frame to export: there are %" PRId64,
+                              frames);
+    if (first < kept) {
+        e->fault->first_available = kept;
+        return pl_export_fail(e, PL_EXPORT_PRUNED,
+                              "frame %" PRId64
+                              " is not kept, as output.retention of the scene says; "
+                              "the next that is kept is frame %" PRId64,
+                              first, kept);
+    }
+    return list_frames(e, first, last);
+}
+
+/* ---- the session's documents -------------------------------------------------------------------
+ */
+
+static bool read_document(pl_export *e, pl_session_file file, char **text, size_t *size)
+{
+    const char *name = pl_session_file_name(file);
+    pl_status status = pl_session_file_read(e->dir_fd, file, DOCUMENT_MAX, text, size);
+    if (status == PL_OK)
+        return true;
+    if (status == PL_NO_MEMORY)
+        return pl_export_no_memory(e);
+    return pl_export_fail(e,
+                          errno == ENOENT    ? PL_EXPORT_NO_SHAPE
+                          : errno == EBADMSG ? PL_EXPORT_DAMAGED
+                                             : PL_EXPORT_UNREADABLE,
+                          "%s: %s", name,
+                          errno == EBADMSG ? "it is damaged: its checksum is another"
+                                           : strerror(errno));
+}
+
+static bool read_bodies(pl_export *e)
+{
+    char *text, error[160];
+    const char *why = error;
+    size_t size;
+    if (!read_document(e, PL_FILE_TOPOLOGY, &text, &size))
+        return false;
+    pl_json *topology = pl_json_parse(text, size, error);
+    free(text);
+    pl_status status = topology ? pl_shape_read(topology, &e->shape, &why) : PL_INVALID;
+    pl_json_free(topology);
+    return status == PL_OK ||
+           (status == PL_NO_MEMORY ? pl_export_no_memory(e)
+                                   : pl_export_fail(e, PL_EXPORT_DAMAGED, "%s", why));
+}
+
+static bool read_tets(pl_export *e)
+{
+    char *bytes;
+    const char *why;
+    size_t size;
+    if (!read_document(e, PL_FILE_TETS, &bytes, &size))
+        return false;
+    pl_status status = pl_shape_read_tets(bytes, size, &e->shape, &why);
+    free(bytes);
+    return status == PL_OK ||
+           (status == PL_NO_MEMORY ? pl_export_no_memory(e)
+                                   : pl_export_fail(e, PL_EXPORT_DAMAGED, "%s", why));
+}
+
+/* What the scene is called, for formats that have a place for it. */
+static void read_name(pl_export *e)
+{
+    char *text;
+    size_t size;
+    if (pl_session_file_read(e->dir_fd, PL_FILE_SCENE, DOCUMENT_MAX, &text, &size) != PL_OK)
+        return;
+    pl_json *scene = pl_json_parse(text, size, NULL);
+    e->scene_name = strdup(pl_json_string(scene, "name", ""));
+    pl_json_free(scene);
+    free(text);
+}
+
+/* ---- from order to end -------------------------------------------------------------------------
+ */
+
+static bool prepare(pl_export *e)
+{
+    if (pl_log_reader_open(e->dir_fd, &e->reader) != PL_OK)
+        return pl_export_fail(e, PL_EXPORT_UNREADABLE, "its log can not be opened: %s",
+                              strerror(errno));
+    pl_export_format f = e->order.format;
+    if (!choose_frames(e) || (formats[f].shape && !read_bodies(e)) ||
+        (formats[f].tets && !read_tets(e)))
+        return false;
+    return !formats[f].judge || formats[f].judge(e);
+}
+
+bool pl_export_open(int dir_fd, const pl_export_order *order, pl_export **out,
+                    pl_export_fault *fault)
+{
+    *fault = (pl_export_fault){.why = PL_EXPORT_NO_MEMORY, .text = "out of memory"};
+    pl_export *e = calloc(1, sizeof *e);
+    char *name = strdup(order->name ? order->name : "");
+    if (!e || !name) {
+        free(e);
+        free(name);
+        return false;
+    }
+    e->order = *order;
+    e->order.name = name;
+    e->fault = fault;
+    e->dir_fd = fcntl(dir_fd, F_DUPFD_CLOEXEC, 0);
+    fault->why = PL_EXPORT_FINE;
+    bool good = e->dir_fd >= 0 ||
+                pl_export_fail(e, PL_EXPORT_UNREADABLE, "the directory can not be opened: %s",
+                               strerror(errno));
+    good = good && prepare(e);
+    if (!good) {
+        pl_export_close(e);
+        return false;
+    }
+    if (order->format == PL_EXPORT_GLB)
+        read_name(e);
+    *out = e;
+    return true;
+}
+
+static bool finish(pl_export *e, bool archive)
+{
+    pl_status status = archive ? pl_zip_finish(&e->zip) : PL_OK;
+    if (status == PL_NO_MEMORY)
+        return pl_export_no_memory(e);
+    if (status != PL_OK)
+        return pl_export_fail(e, PL_EXPORT_DAMAGED, "frames do not have the size that was said");
+    pl_outlet_flush(&e->out);
+    return pl_export_going(e);
+}
+
+bool pl_export_run(pl_export *e, const pl_export_sink *sink, pl_export_fault *fault)
+{
+    pl_export_format f = e->order.format;
+    bool archive = f == PL_EXPORT_NPZ || (formats[f].series && !e->order.plain && !sink->file);
+    *fault = (pl_export_fault){.why = PL_EXPORT_FINE};
+    e->fault = fault;
+    e->sink = sink;
+    e->out.write = sink->write;
+    e->out.context = sink->context;
+    pl_zip_open(&e->zip, &e->out);
+    for (int64_t i = 0; i < e->damaged_count; i++)
+        tell_left_out(e, e->damaged[i]);
+    return formats[f].run(e) && finish(e, archive);
+}
+
+void pl_export_close(pl_export *e)
+{
+    if (!e)
+        return;
+    pl_log_reader_close(e->reader);
+    if (e->dir_fd >= 0)
+        close(e->dir_fd);
+    pl_shape_clear(&e->shape);
+    pl_zip_clear(&e->zip);
+    free((char *)e->order.name);
+    free(e->scene_name);
+    free(e->frames);
+    free(e->times);
+    free(e->damaged);
+    free(e->payload);
+    free(e->single[0]);
+    free(e->single[1]);
+    free(e);
+}

@@ -1,0 +1,69 @@
+/* exporter.h - what the formats share: the session, which frames, where it goes. Private to the files
+ * of this folder; each format gives false after noting why.
+ */
+#ifndef PLIANT_PROTOCOL_EXPORT_EXPORTER_H
+#define PLIANT_PROTOCOL_EXPORT_EXPORTER_H
+
+#include "protocol/export/export.h"
+#include "protocol/export/shape.h"
+#include "protocol/log.h"
+
+typedef struct pl_export_frame {
+    int64_t frame, vertices;
+    double time;
+    const float *positions; /* [vertices][3], valid until the next is read */
+    const float *velocity;  /* [vertices][3], m/s; NULL where the session does not store it */
+} pl_export_frame;
+
+struct pl_export {
+    pl_export_order order; /* its name is ours */
+    const pl_export_sink *sink;
+    pl_export_fault *fault;
+    int dir_fd;
+    pl_log_reader *reader;
+    pl_shape shape;
+    int64_t count;   /* frames to be written */
+    int64_t *frames; /* [count] */
+    double *times;   /* [count] */
+    int64_t damaged_count;
+    int64_t *damaged; /* frames that were found damaged while they were chosen */
+    bool velocity;    /* the first of them has velocities */
+    char *scene_name;
+    int64_t done;
+    unsigned char *payload; /* of the frame at hand */
+    size_t capacity;
+    float *single[2]; /* a double frame's positions and velocities */
+    pl_outlet out;
+    pl_zip zip;
+};
+
+/* Note why it can not be. Return false. */
+__attribute__((format(printf, 3, 4))) bool pl_export_fail(pl_export *e, pl_export_why why,
+                                                          const char *format, ...);
+bool pl_export_no_memory(pl_export *e);
+
+/* Read a frame: PL_LOG_CORRUPT also where it does not fit the topology or its neighbours. */
+pl_log_verdict pl_export_read(pl_export *e, int64_t frame, pl_export_frame *out);
+/* All frames to `take`, a pass. Those that turn out damaged or gone are passed over with `gaps`, and
+ * fail it without. */
+typedef bool (*pl_export_take)(void *context, const pl_export_frame *frame);
+bool pl_export_frames(pl_export *e, bool gaps, pl_export_take take, void *context);
+/* Whether the sink takes more; what was put goes there. */
+bool pl_export_going(pl_export *e);
+/* A file of a series, or the export itself where a plain one is wanted. */
+bool pl_export_put_file(pl_export *e, const char *name, const pl_span *spans, int count);
+
+bool pl_export_npz(pl_export *e);
+bool pl_export_pc2(pl_export *e);
+bool pl_export_mdd(pl_export *e);
+bool pl_export_vtu(pl_export *e);
+bool pl_export_obj(pl_export *e);
+bool pl_export_glb(pl_export *e);
+bool pl_export_csv(pl_export *e);
+
+/* What a format asks for before anything is written. */
+bool pl_export_judge_pc2(pl_export *e);
+bool pl_export_judge_mdd(pl_export *e);
+bool pl_export_judge_glb(pl_export *e);
+
+#endif

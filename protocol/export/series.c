@@ -1,0 +1,130 @@
+/* A series for ParaView: .vtu files and the .pvd that lists them. */
+#include "protocol/export/exporter.h"
+#include "protocol/export/strain.h"
+#include "protocol/export/vtu.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PVD_EVERY = 50 }; /* frames between two states of the .pvd while a series is written */
+
+typedef struct vtu_series {
+    pl_export *e;
+    pl_vtu vtu;
+    pl_vtu_file file;
+    float *start, *displacement; /* [vertices][3]: frame 0, or NULL; the frame at hand from there */
+    float *volume_ratio, *stretch; /* [cells], against frame 0 */
+    int64_t *frames;               /* [count]: those that were written */
+    double *times;                 /* [count] */
+    int64_t done;
+} vtu_series;
+
+static bool put_pvd(vtu_series *s)
+{
+    pl_text text = {0};
+    char *name = NULL;
+    pl_pvd_write(&text, s->e->order.name, s->frames, s->times, s->done);
+    bool good = !text.failed && asprintf(&name, "%s.pvd", s->e->order.name) >= 0;
+    good = good ? pl_export_put_file(s->e, name, &(pl_span){text.text, text.length, NULL}, 1)
+                : pl_export_no_memory(s->e);
+    free(text.text);
+    free(name);
+    return good;
+}
+
+/* Against frame 0, the cells in the order of the file. */
+static void measure(vtu_series *s, const float *x)
+{
+    const pl_shape *shape = &s->e->shape;
+    int64_t at = 0;
+    for (int64_t i = 0; i < 3 * shape->vertices; i++)
+        s->displacement[i] = x[i] - s->start[i];
+    pl_strain_of_cells(4, shape->tets, shape->tet, x, s->start, s->volume_ratio, s->stretch);
+    at += shape->tets;
+    pl_strain_of_cells(3, shape->sheet_triangles, shape->sheet, x, s->start, s->volume_ratio + at,
+                       s->stretch + at);
+    at += shape->sheet_triangles;
+    pl_strain_of_cells(2, shape->edges, shape->edge, x, s->start, s->volume_ratio + at,
+                       s->stretch + at);
+}
+
+static bool vtu_frame(void *context, const pl_export_frame *f)
+{
+    vtu_series *s = context;
+    pl_export *e = s->e;
+    if (s->start)
+        measure(s, f->positions);
+    pl_vtu_frame v = {.time = f->time,
+                      .positions = f->positions,
+                      .points = {{"displacement", 3, s->start ? s->displacement : NULL},
+                                 {"velocity", 3, f->velocity}},
+                      .cells = {{"volume_ratio", 1, s->start ? s->volume_ratio : NULL},
+                                {"stretch", 1, s->start ? s->stretch : NULL}}};
+    pl_status built = pl_vtu_build(&s->vtu, &v, &s->file);
+    if (built == PL_INVALID)
+        return pl_export_fail(e, PL_EXPORT_TOO_LARGE, "a frame would exceed 4 GiB an array");
+    char *name = built == PL_OK ? pl_vtu_name(e->order.name, f->frame) : NULL;
+    if (!name)
+        return pl_export_no_memory(e);
+    bool good = pl_export_put_file(e, name, s->file.spans, s->file.count);
+    free(name);
+    s->frames[s->done] = f->frame;
+    s->times[s->done++] = f->time;
+    /* Where they lie in a folder it can be watched while it is written. */
+    bool early = e->sink->file && !e->order.plain && s->done % PVD_EVERY == 0;
+    return good && (!early || put_pvd(s));
+}
+
+/* Frame 0, where it is kept. */
+static bool fetch_start(vtu_series *s)
+{
+    pl_export *e = s->e;
+    pl_export_frame f;
+    size_t bytes = (size_t)e->shape.vertices * 3 * sizeof(float);
+    if (pl_export_read(e, 0, &f) != PL_LOG_OK)
+        return true;
+    s->start = malloc(bytes + 1);
+    if (!s->start)
+        return pl_export_no_memory(e);
+    memcpy(s->start, f.positions, bytes);
+    return true;
+}
+
+static bool prepare(vtu_series *s)
+{
+    const pl_shape *shape = &s->e->shape;
+    size_t cells = (size_t)(shape->tets + shape->sheet_triangles + shape->edges);
+    pl_vtu_mesh mesh = {.vertices = shape->vertices,
+                        .body = shape->body,
+                        .tets = shape->tets,
+                        .tet = shape->tet,
+                        .triangles = shape->sheet_triangles,
+                        .triangle = shape->sheet,
+                        .edges = shape->edges,
+                        .edge = shape->edge};
+    s->displacement = malloc((size_t)shape->vertices * 3 * sizeof(float) + 1);
+    s->volume_ratio = malloc(cells * sizeof(float) + 1);
+    s->stretch = malloc(cells * sizeof(float) + 1);
+    s->frames = malloc((size_t)s->e->count * sizeof *s->frames);
+    s->times = malloc((size_t)s->e->count * sizeof *s->times);
+    bool good = s->displacement && s->volume_ratio && s->stretch && s->frames && s->times &&
+                pl_vtu_open(&s->vtu, &mesh) == PL_OK;
+    return good ? fetch_start(s) : pl_export_no_memory(s->e);
+}
+
+bool pl_export_vtu(pl_export *e)
+{
+    vtu_series s = {.e = e};
+    bool good = prepare(&s) && pl_export_frames(e, !e->order.plain, vtu_frame, &s) &&
+                (e->order.plain || put_pvd(&s));
+    pl_vtu_clear(&s.vtu);
+    pl_vtu_file_clear(&s.file);
+    free(s.start);
+    free(s.displacement);
+    free(s.volume_ratio);
+    free(s.stretch);
+    free(s.frames);
+    free(s.times);
+    return good;
+}

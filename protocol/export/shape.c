@@ -1,0 +1,96 @@
+#include "protocol/export/shape.h"
+
+#include "protocol/export/npy.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define VERTICES_MAX ((int64_t)1 << 30)
+
+static size_t count_corners(const pl_json *bodies, const char *key)
+{
+    size_t corners = 0;
+    for (size_t b = 0; b < pl_json_count(bodies); b++)
+        corners += pl_json_count(pl_json_at(pl_json_item(bodies, b), key));
+    return corners;
+}
+
+/* Append a body's vertex numbers; false where one is of no vertex. */
+static bool read_corners(const pl_json *list, int64_t vertices, int32_t *out, int64_t *at)
+{
+    for (size_t i = 0; i < pl_json_count(list); i++) {
+        int64_t v = pl_json_integer(pl_json_item(list, i), "", -1);
+        if (v < 0 || v >= vertices)
+            return false;
+        out[(*at)++] = (int32_t)v;
+    }
+    return true;
+}
+
+/* Surfaces, cloth and ropes of a body. The last of its triangles are cloth. */
+static bool read_body(const pl_json *body, int64_t corners[3], pl_shape *out)
+{
+    int64_t before = corners[0], sheet = 3 * pl_json_integer(body, "sheet_triangles", 0);
+    if (!read_corners(pl_json_at(body, "triangles"), out->vertices, out->triangle, &corners[0]) ||
+        !read_corners(pl_json_at(body, "edges"), out->vertices, out->edge, &corners[1]) ||
+        sheet < 0 || sheet > corners[0] - before)
+        return false;
+    memcpy(out->sheet + corners[2], out->triangle + corners[0] - sheet,
+           (size_t)sheet * sizeof *out->sheet);
+    corners[2] += sheet;
+    return true;
+}
+
+pl_status pl_shape_read(const pl_json *topology, pl_shape *out, const char **why)
+{
+    const pl_json *bodies = pl_json_at(topology, "bodies");
+    size_t most = count_corners(bodies, "triangles") + 1;
+    out->vertices = pl_json_integer(topology, "vertices", 0);
+    *why = "the topology's vertex count is not believable";
+    if (out->vertices < 0 || out->vertices > VERTICES_MAX)
+        return PL_INVALID;
+    out->body = calloc((size_t)out->vertices + 1, sizeof *out->body);
+    out->triangle = malloc(most * sizeof *out->triangle);
+    out->sheet = malloc(most * sizeof *out->sheet);
+    out->edge = malloc((count_corners(bodies, "edges") + 1) * sizeof *out->edge);
+    if (!out->body || !out->triangle || !out->sheet || !out->edge)
+        return PL_NO_MEMORY;
+    int64_t corners[3] = {0};
+    for (size_t b = 0; b < pl_json_count(bodies); b++) {
+        const pl_json *body = pl_json_item(bodies, b);
+        int64_t first = pl_json_integer(body, "first_vertex", 0);
+        int64_t count = pl_json_integer(body, "vertices", 0);
+        for (int64_t v = first; v >= 0 && v < first + count && v < out->vertices; v++)
+            out->body[v] = (int32_t)b;
+        *why = "the topology names a vertex that is not there";
+        if (!read_body(body, corners, out))
+            return PL_INVALID;
+    }
+    out->triangles = corners[0] / 3;
+    out->edges = corners[1] / 2;
+    out->sheet_triangles = corners[2] / 3;
+    return PL_OK;
+}
+
+pl_status pl_shape_read_tets(const char *bytes, size_t size, pl_shape *out, const char **why)
+{
+    pl_status read = pl_npy_read_int32(bytes, size, 4, &out->tet, &out->tets);
+    *why = "the tetrahedra are no array of (m, 4) int32";
+    if (read != PL_OK)
+        return read;
+    *why = "a tetrahedron names a vertex that is not there";
+    for (int64_t i = 0; i < 4 * out->tets; i++)
+        if (out->tet[i] < 0 || out->tet[i] >= out->vertices)
+            return PL_INVALID;
+    return PL_OK;
+}
+
+void pl_shape_clear(pl_shape *shape)
+{
+    free(shape->body);
+    free(shape->triangle);
+    free(shape->sheet);
+    free(shape->edge);
+    free(shape->tet);
+    *shape = (pl_shape){0};
+}

@@ -1,0 +1,25 @@
+/* shape.h - what a session's vertices belong to: the bodies' surfaces, cloth, ropes and tetrahedra. */
+#ifndef PLIANT_PROTOCOL_EXPORT_SHAPE_H
+#define PLIANT_PROTOCOL_EXPORT_SHAPE_H
+
+#include "engine/fault.h"
+#include "protocol/json.h"
+
+/* Zero-initialise; everything is malloc'ed. */
+typedef struct pl_shape {
+    int64_t vertices;
+    int32_t *body; /* [vertices] index of the body */
+    int64_t triangles, sheet_triangles, edges, tets;
+    int32_t *triangle; /* [triangles][3]: surfaces of tetrahedra, and cloth */
+    int32_t *sheet;    /* [sheet_triangles][3]: of cloth only */
+    int32_t *edge;     /* [edges][2]: ropes */
+    int32_t *tet;      /* [tets][4]; none where not asked for */
+} pl_shape;
+
+/* From the topology document. PL_INVALID with *why (static) where it is not as it should be. */
+pl_status pl_shape_read(const pl_json *topology, pl_shape *out, const char **why);
+/* The tetrahedra of tets.npy's bytes, after the other. */
+pl_status pl_shape_read_tets(const char *bytes, size_t size, pl_shape *out, const char **why);
+void pl_shape_clear(pl_shape *shape);
+
+#endif

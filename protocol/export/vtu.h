@@ -1,0 +1,62 @@
+/* vtu.h - frames for ParaView and VTK: one .vtu a frame (unstructured grid, appended raw data with
+ * 32-bit block headers, which every reader in use takes) and the .pvd that lists them with their
+ * times. A file is pieces of memory, so that nothing is copied to make it.
+ */
+#ifndef PLIANT_PROTOCOL_EXPORT_VTU_H
+#define PLIANT_PROTOCOL_EXPORT_VTU_H
+
+#include "protocol/export/zip.h"
+
+enum { PL_VTU_ARRAYS = 8, PL_VTU_BLOCKS = 2 * PL_VTU_ARRAYS + 5, PL_VTU_KINDS = 3 };
+
+/* What all frames of a session share. */
+typedef struct pl_vtu_mesh {
+    int64_t vertices;
+    const int32_t *body;            /* [vertices] index of the body; or NULL */
+    int64_t tets, triangles, edges; /* the cells, in this order */
+    const int32_t *tet;             /* [tets][4] */
+    const int32_t *triangle;        /* [triangles][3] */
+    const int32_t *edge;            /* [edges][2] */
+} pl_vtu_mesh;
+
+typedef struct pl_vtu_array {
+    const char *name;
+    int components;
+    const float *data; /* [vertices or cells][components]; NULL: it is left out */
+} pl_vtu_array;
+typedef struct pl_vtu_frame {
+    double time;
+    const float *positions;             /* [vertices][3] */
+    pl_vtu_array points[PL_VTU_ARRAYS]; /* up to one without a name */
+    pl_vtu_array cells[PL_VTU_ARRAYS];
+} pl_vtu_frame;
+
+typedef struct pl_vtu {
+    pl_vtu_mesh mesh;
+    int64_t cells;
+    int32_t *ends;        /* [cells] */
+    unsigned char *types; /* [cells] */
+    pl_span_sum sums[PL_VTU_KINDS + 3];
+} pl_vtu;
+/* The mesh's arrays must outlive it. PL_NO_MEMORY. */
+pl_status pl_vtu_open(pl_vtu *v, const pl_vtu_mesh *mesh);
+void pl_vtu_clear(pl_vtu *v);
+
+/* A file in pieces; zero-initialise before the first, and use it again for the next. */
+typedef struct pl_vtu_file {
+    pl_text head;
+    uint32_t sizes[PL_VTU_BLOCKS];
+    pl_span spans[2 * PL_VTU_BLOCKS + PL_VTU_KINDS + 2];
+    int count;
+} pl_vtu_file;
+/* The file of a frame, whose arrays it points to. PL_INVALID where a block would reach 4 GiB. */
+pl_status pl_vtu_build(pl_vtu *v, const pl_vtu_frame *frame, pl_vtu_file *out);
+void pl_vtu_file_clear(pl_vtu_file *file);
+
+/* The file a frame goes to, relative to the .pvd; malloc'ed. */
+char *pl_vtu_name(const char *prefix, int64_t frame);
+/* The .pvd of frames (their numbers name the files) at times. */
+void pl_pvd_write(pl_text *out, const char *prefix, const int64_t *frames, const double *times,
+                  int64_t count);
+
+#endif

@@ -1,0 +1,455 @@
+#include "server/exports.h"
+
+#include "protocol/export/export.h"
+#include "server/access.h"
+#include "server/frame.h"
+#include "server/pipe.h"
+#include "server/pool.h"
+#include "server/say.h"
+#include "server/streams.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { NAME_MAX_BYTES = 200, NAME_SHOWN = 60, RETRY_S = 5 };
+
+struct pl_exports {
+    pl_daemon *daemon;
+    pl_pool *pool;
+    int most;
+    pthread_mutex_t mutex; /* guards the rest; innermost */
+    int running;
+    char users[PL_EXPORTS_MAX][PL_NAME_MAX + 1]; /* of those that run */
+};
+
+/* One download. Its thread holds it, and its reply's source. */
+typedef struct download {
+    pl_ticker ticker; /* of the source */
+    pl_daemon *daemon;
+    pl_request *request; /* until it is answered */
+    pl_session *session;
+    pl_principal *principal;
+    _Atomic int64_t regroups;
+    pl_export_order order;
+    char name[NAME_MAX_BYTES + 1]; /* what files are called */
+    pl_pipe *pipe;
+    _Atomic int references;
+} download;
+
+/* ---- how many ----------------------------------------------------------------------------------
+ */
+
+pl_exports *pl_exports_create(pl_daemon *daemon, int most)
+{
+    pl_exports *x = calloc(1, sizeof *x);
+    if (!x) {
+        return NULL;
+    }
+    x->daemon = daemon;
+    x->most = most;
+    pthread_mutex_init(&x->mutex, NULL);
+    x->pool = pl_pool_create("exports", most, (size_t)most);
+    if (!x->pool) {
+        pl_exports_destroy(x);
+        return NULL;
+    }
+    return x;
+}
+
+void pl_exports_stop(pl_exports *x)
+{
+    if (x) {
+        pl_pool_stop(x->pool);
+    }
+}
+
+void pl_exports_destroy(pl_exports *x)
+{
+    if (x) {
+        pl_pool_destroy(x->pool);
+        pthread_mutex_destroy(&x->mutex);
+        free(x);
+    }
+}
+
+typedef enum admission { ADMITTED, ALL_BUSY, YOURS_BUSY } admission;
+
+static admission admit(pl_exports *x, const char *user)
+{
+    int theirs = 0;
+    pthread_mutex_lock(&x->mutex);
+    for (int i = 0; i < x->running; i++) {
+        theirs += strcmp(x->users[i], user) == 0;
+    }
+    admission verdict = x->running >= x->most         ? ALL_BUSY
+                        : theirs >= (x->most + 1) / 2 ? YOURS_BUSY
+                                                      : ADMITTED;
+    if (verdict == ADMITTED) {
+        strcpy(x->users[x->running++], user);
+    }
+    pthread_mutex_unlock(&x->mutex);
+    if (verdict == ADMITTED) {
+        atomic_fetch_add(&x->daemon->counters.exports_open, 1);
+        atomic_fetch_add(&x->daemon->counters.exports_total, 1);
+    }
+    return verdict;
+}
+
+static void dismiss(pl_exports *x, const char *user)
+{
+    pthread_mutex_lock(&x->mutex);
+    for (int i = 0; i < x->running; i++) {
+        if (strcmp(x->users[i], user) == 0) {
+            memmove(x->users[i], x->users[--x->running], sizeof x->users[i]);
+            break;
+        }
+    }
+    pthread_mutex_unlock(&x->mutex);
+    atomic_fetch_sub(&x->daemon->counters.exports_open, 1);
+}
+
+/* ---- a download --------------------------------------------------------------------------------
+ */
+
+static void release(download *d)
+{
+    if (atomic_fetch_sub(&d->references, 1) == 1) {
+        pl_session_release(d->session);
+        pl_principal_release(d->principal);
+        free(d);
+    }
+}
+
+static ssize_t read_download(void *context, char *out, size_t room)
+{
+    download *d = context;
+    if (!pl_sessions_welcome(d->daemon->sessions, d->principal, d->session, &d->regroups)) {
+        return PL_SOURCE_ERROR;
+    }
+    ssize_t n = pl_pipe_read(d->pipe, out, room);
+    if (n > 0) {
+        atomic_fetch_add_explicit(&d->daemon->counters.export_bytes, n, memory_order_relaxed);
+    }
+    return n;
+}
+
+static void close_download(void *context)
+{
+    download *d = context;
+    pl_pipe *pipe = d->pipe;
+    pl_streams_delist(d->daemon->streams, &d->ticker);
+    pl_pipe_leave(pipe);
+    pl_pipe_release(pipe);
+    release(d);
+}
+
+static const pl_source download_source = {read_download, close_download};
+
+static void tick(pl_ticker *ticker, int64_t now_ms)
+{
+    download *d = (download *)((char *)ticker - offsetof(download, ticker));
+    if (atomic_load(&d->daemon->streams->stopping) || atomic_load(&d->session->deleted)) {
+        pl_pipe_stop(d->pipe);
+    }
+}
+
+/* ---- the reply's head --------------------------------------------------------------------------
+ */
+
+/* A name that every file system and header takes: letters, digits, '.', '_' and '-'. */
+static void make_plain(const char *name, const char *instead, char out[NAME_SHOWN + 1])
+{
+    size_t n = 0;
+    for (; *name && n < NAME_SHOWN; name++) {
+        bool plain = isalnum((unsigned char)*name) || strchr("._-", *name);
+        if (plain && !(n == 0 && *name == '.')) {
+            out[n++] = *name;
+        } else if (n > 0 && out[n - 1] != '_') {
+            out[n++] = '_';
+        }
+    }
+    while (n > 0 && strchr("._", out[n - 1])) {
+        n--;
+    }
+    out[n] = 0;
+    if (n == 0) {
+        snprintf(out, NAME_SHOWN + 1, "%s", instead);
+    }
+}
+
+static void put_head(download *d, const pl_export *export)
+{
+    static const char *const types[PL_EXPORT_FORMATS] = {
+        [PL_EXPORT_NPZ] = "application/zip",
+        [PL_EXPORT_VTU] = "application/octet-stream",
+        [PL_EXPORT_PC2] = "application/octet-stream",
+        [PL_EXPORT_MDD] = "application/octet-stream",
+        [PL_EXPORT_GLB] = "model/gltf-binary",
+        [PL_EXPORT_OBJ] = "model/obj",
+        [PL_EXPORT_CSV] = "text/csv"};
+    pl_request *r = d->request;
+    pl_export_format format = d->order.format;
+    bool archive = pl_export_is_series(format) && !d->order.plain;
+    char name[NAME_SHOWN + 1], number[32] = "";
+    make_plain(d->name, "session", name);
+    if (d->order.plain) {
+        snprintf(number, sizeof number, "_%06lld", (long long)pl_export_first(export));
+    }
+    pl_reply_source(r, archive ? "application/zip" : types[format], &download_source, d);
+    pl_reply_header(r, "Content-Disposition", "attachment; filename=\"%s%s.%s\"", name, number,
+                    archive ? "zip" : pl_export_format_name(format));
+    pl_reply_header(r, "Pliant-Frames", "%lld", (long long)pl_export_count(export));
+    pl_reply_header(r, "Cache-Control", "no-store");
+    pl_reply_header(r, "X-Accel-Buffering", "no");
+}
+
+static void refuse(download *d, const pl_export_fault *fault)
+{
+    static const struct {
+        int status;
+        const char *code, *title;
+    } replies[] = {
+        [PL_EXPORT_NO_FRAMES] = {409, "no_frames", "No frames"},
+        [PL_EXPORT_NO_SUCH] = {404, "no_such_frame", "No such frame"},
+        [PL_EXPORT_UNEVEN] = {409, "not_exportable", "Not exportable"},
+        [PL_EXPORT_NO_SURFACE] = {409, "not_exportable", "Not exportable"},
+        [PL_EXPORT_TOO_LARGE] = {409, "not_exportable", "Not exportable"},
+        [PL_EXPORT_NO_SHAPE] = {404, "no_such_file", "Not found"},
+        [PL_EXPORT_DAMAGED] = {500, "damaged", "Damaged"},
+        [PL_EXPORT_UNREADABLE] = {500, "internal", "Unreadable"},
+        [PL_EXPORT_NO_MEMORY] = {503, "busy", "Busy"},
+        [PL_EXPORT_STOPPED] = {503, "shutdown", "Ending"},
+    };
+    pl_request *r = d->request;
+    if (fault->why == PL_EXPORT_PRUNED) {
+        pl_reply_pruned(r, d->order.from, fault->first_available);
+        return;
+    }
+    int status = replies[fault->why].status;
+    const char *code = replies[fault->why].code;
+    if (fault->why == PL_EXPORT_NO_SUCH &&
+        !pl_state_terminal((pl_session_state)atomic_load(&d->session->state))) {
+        code = "not_yet";
+    }
+    pl_reply_problem(r, status, code, replies[fault->why].title, fault->text, NULL);
+    if (status == 503) {
+        pl_reply_header(r, "Retry-After", "%d", RETRY_S);
+    }
+}
+
+/* ---- making it ---------------------------------------------------------------------------------
+ */
+
+static bool take(void *context, const void *data, size_t size)
+{
+    return pl_pipe_write(context, data, size);
+}
+
+static bool go_on(void *context, int64_t done, int64_t count)
+{
+    return pl_pipe_wanted(context);
+}
+
+static pl_export *open_export(download *d)
+{
+    pl_export_fault fault = {.why = PL_EXPORT_STOPPED, .text = "the daemon is ending"};
+    pl_export *export = NULL;
+    if (!atomic_load(&d->daemon->streams->stopping)) {
+        int dir_fd = open(d->session->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (dir_fd >= 0) {
+            pl_export_open(dir_fd, &d->order, &export, &fault);
+            close(dir_fd);
+        } else if (errno == ENOENT) {
+            pl_reply_problem(d->request, 410, "storage_lost", "Gone",
+                             "the session's directory is gone", NULL);
+            return NULL;
+        } else {
+            fault = (pl_export_fault){.why = PL_EXPORT_NO_MEMORY,
+                                      .text = "too many files are open"};
+        }
+    }
+    if (!export) {
+        refuse(d, &fault);
+    }
+    return export;
+}
+
+/* From here on there is a reader, which may go at any time: the pipe says so. */
+static void run(download *d, pl_export *export, pl_pipe *pipe)
+{
+    pl_export_fault fault;
+    pl_export_sink sink = {.context = pipe, .write = take, .progress = go_on};
+    bool whole = pl_export_run(export, &sink, &fault);
+    if (!whole && fault.why != PL_EXPORT_STOPPED) {
+        pl_say(PL_LEVEL_WARN, "session %s: an export as %s broke off: %s", d->session->id,
+               pl_export_format_name(d->order.format), fault.text);
+    }
+    pl_pipe_end(pipe, whole);
+}
+
+/* In a thread of the pool. */
+static void serve(void *context)
+{
+    download *d = context;
+    pl_request *r = d->request;
+    pl_export *export = open_export(d);
+    pl_pipe *pipe = export ? pl_pipe_create(r) : NULL;
+    bool head = pl_request_is_head(r);
+    if (pipe) {
+        d->pipe = pipe;
+        atomic_fetch_add(&d->references, 1);
+        put_head(d, export);
+        pl_streams_enlist(d->daemon->streams, &d->ticker);
+        tick(&d->ticker, 0); /* where everything ended meanwhile */
+    } else if (export) {
+        pl_reply_empty(r, 500);
+    }
+    pl_request_finish(r);
+    if (pipe) {
+        if (head) {
+            pl_pipe_end(pipe, true);
+        } else {
+            run(d, export, pipe);
+        }
+        pl_pipe_release(pipe);
+    }
+    pl_export_close(export);
+    dismiss(d->daemon->exports, d->principal->user);
+    release(d);
+}
+
+/* ---- what is asked for -------------------------------------------------------------------------
+ */
+
+static bool parse_format(pl_request *r, pl_export_format *out)
+{
+    const char *format = pl_request_query(r, "format");
+    if (format && pl_export_format_parse(format, out)) {
+        return true;
+    }
+    pl_reply_bad_query(r, "format", format ? format : "nothing", PL_EXPORT_NAMES);
+    return false;
+}
+
+/* A single frame, of a format in which each is a file. */
+static bool parse_frame(pl_request *r, const pl_session *s, pl_export_order *order)
+{
+    const char *text = pl_request_query(r, "frame");
+    if (!text) {
+        return true;
+    }
+    if (!pl_export_is_series(order->format)) {
+        pl_reply_bad_query(r, "frame", text,
+                           "format=vtu or obj with it; from and to for the others");
+        return false;
+    }
+    order->plain = true;
+    if (strcmp(text, "first") == 0) {
+        return true;
+    }
+    if (strcmp(text, "last") == 0) {
+        order->from = atomic_load(&s->frame);
+    } else if (strlen(text) < 19 && *text && strspn(text, "0123456789") == strlen(text)) {
+        order->from = order->to = strtoll(text, NULL, 10);
+    } else {
+        pl_reply_bad_query(r, "frame", text, "a whole number from 0, first or last");
+        return false;
+    }
+    return true;
+}
+
+/* Files of an archive have it, so that it leads to no other folder. */
+static bool parse_prefix(pl_request *r, download *d)
+{
+    const char *name = pl_request_query(r, "prefix");
+    char plain[NAME_SHOWN + 1];
+    if (!name) {
+        pl_row row = pl_session_row(d->daemon->sessions, d->session);
+        make_plain(row.name ? row.name : "", "session", plain);
+        strcpy(d->name, plain);
+        pl_row_clear(&row);
+        return true;
+    }
+    bool good = *name && *name != '.' && strlen(name) <= NAME_MAX_BYTES;
+    for (const char *at = name; *at; at++) {
+        good &= (unsigned char)*at >= 32 && *at != 127 && !strchr("/\\", *at);
+    }
+    if (good) {
+        strcpy(d->name, name);
+        return true;
+    }
+    pl_reply_bad_query(r, "prefix", name, "1 to 200 bytes of a file's name, with no / or \\");
+    return false;
+}
+
+static bool parse(pl_request *r, download *d)
+{
+    pl_export_order *o = &d->order;
+    *o = (pl_export_order){.from = -1, .to = INT64_MAX, .every = 1, .name = d->name};
+    int64_t from;
+    if (!parse_format(r, &o->format) || !pl_request_integer(r, "from", 0, INT64_MAX, -1, &from) ||
+        !pl_request_integer(r, "to", 0, INT64_MAX, INT64_MAX, &o->to) ||
+        !pl_request_integer(r, "every", 1, 1 << 30, 1, &o->every)) {
+        return false;
+    }
+    o->from = from;
+    return parse_frame(r, d->session, o) && parse_prefix(r, d);
+}
+
+static bool enter(pl_request *r, download *d)
+{
+    pl_exports *x = d->daemon->exports;
+    admission verdict = admit(x, d->principal->user);
+    if (verdict == YOURS_BUSY) {
+        pl_reply_problemf(r, 429, "too_many_exports", "Too many exports",
+                          "%d exports of yours are being made, which is as many as one may have",
+                          (x->most + 1) / 2);
+    } else if (verdict == ALL_BUSY) {
+        pl_reply_problemf(r, 503, "busy", "Busy",
+                          "%d exports are being made, as many as this "
+                          "daemon makes at once",
+                          x->most);
+    }
+    if (verdict != ADMITTED) {
+        pl_reply_header(r, "Retry-After", "%d", RETRY_S);
+    }
+    return verdict == ADMITTED;
+}
+
+void pl_handle_export(pl_request *r)
+{
+    pl_session *session = pl_request_session(r, PL_ACCESS_VIEW);
+    download *d = session ? calloc(1, sizeof *d) : NULL;
+    if (!d) {
+        if (session) {
+            pl_session_release(session);
+            pl_reply_empty(r, 500);
+        }
+        return;
+    }
+    d->daemon = pl_request_daemon(r);
+    d->request = r;
+    d->session = session;
+    d->principal = pl_principal_acquire(pl_request_principal(r));
+    d->ticker.tick = tick;
+    d->references = 1;
+    if (!parse(r, d) || !enter(r, d)) {
+        release(d);
+        return;
+    }
+    char user[PL_NAME_MAX + 1];
+    strcpy(user, d->principal->user);
+    pl_request_park(r);
+    if (!pl_pool_submit(d->daemon->exports->pool, serve, d)) {
+        pl_reply_problem(r, 503, "shutdown", "Ending", "the daemon is ending", NULL);
+        pl_reply_header(r, "Retry-After", "%d", RETRY_S);
+        dismiss(d->daemon->exports, user);
+        release(d);
+        pl_request_finish(r);
+    }
+}

@@ -1,0 +1,396 @@
+/* GET /v1/sessions/{id}/export: each format, what is refused, what is damaged or not kept, how many at
+ * once, and readers that go. What programs of others make of the files: tests/python/exports_test. */
+#include "tests/support/one_daemon.h"
+#include "tests/support/session_client.h"
+#include "tests/support/suite.h"
+#include "tests/support/tenant_client.h"
+
+#include <check.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { STEPS = 6, VERTICES = 64 };
+
+static uint64_t number(const char *at, int width)
+{
+    uint64_t value = 0;
+    for (int i = width - 1; i >= 0; i--)
+        value = value << 8 | (unsigned char)at[i];
+    return value;
+}
+
+/* ---- formats -----------------------------------------------------------------------------------
+ */
+
+static http_reply *get_export(const char *id, const char *query)
+{
+    return http_getf(d, "/v1/sessions/%s/export?format=%s", id, query);
+}
+
+START_TEST(test_formats)
+{
+    static const struct {
+        const char *query, *type, *file, *magic;
+    } rows[] = {
+        {"npz", "application/zip", "cube.npz", "PK\x03\x04"},
+        {"vtu", "application/zip", "cube.zip", "PK\x03\x04"},
+        {"obj&every=2", "application/zip", "cube.zip", "PK\x03\x04"},
+        {"pc2", "application/octet-stream", "cube.pc2", "POINTCACHE2"},
+        {"mdd&prefix=my%20box", "application/octet-stream", "my_box.mdd", ""},
+        {"glb", "model/gltf-binary", "cube.glb", "glTF"},
+        {"csv", "text/csv", "cube.csv", "seq,frame,"},
+        {"vtu&frame=last", "application/octet-stream", "cube_000006.vtu", "<?xml"},
+        {"obj&frame=2", "model/obj", "cube_000002.obj", "v "},
+        {"obj&frame=first", "model/obj", "cube_000000.obj", "v "},
+    };
+    char id[33], disposition[128], target[128];
+    session_run(d, session_scene(STEPS, 1, ""), id);
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+        http_reply *r = get_export(id, rows[k].query), *again = get_export(id, rows[k].query);
+        http_expect(r, 200);
+        ck_assert(r->chunked && r->ended);
+        ck_assert_str_eq(http_header(r, "Content-Type"), rows[k].type);
+        ck_assert_str_eq(http_header(r, "Cache-Control"), "no-store");
+        snprintf(disposition, sizeof disposition, "attachment; filename=\"%s\"", rows[k].file);
+        ck_assert_str_eq(http_header(r, "Content-Disposition"), disposition);
+        ck_assert_int_eq(memcmp(r->body, rows[k].magic, strlen(rows[k].magic)), 0);
+        ck_assert_uint_eq(r->length, again->length);
+        ck_assert_mem_eq(r->body, again->body, r->length);
+        snprintf(target, sizeof target, "/v1/sessions/%s/export?format=%s", id, rows[k].query);
+        http_reply *head = http_call(d, "HEAD", target, NULL, NULL, 0);
+        http_expect(head, 200);
+        ck_assert_uint_eq(head->length, 0);
+        ck_assert_str_eq(http_header(head, "Content-Disposition"), disposition);
+        ck_assert_str_eq(http_header(head, "Pliant-Frames"), http_header(r, "Pliant-Frames"));
+        http_reply_free(r);
+        http_reply_free(again);
+        http_reply_free(head);
+    }
+    while (session_counter(d, "exports") > 0)
+        daemon_fixture_nap();
+}
+END_TEST
+
+/* The numbers of a .pc2 are those of the frames. */
+START_TEST(test_values)
+{
+    char id[33];
+    session_run(d, session_scene(STEPS, 1, ""), id);
+    http_reply *r = get_export(id, "pc2&from=1&every=2&to=5");
+    http_expect(r, 200);
+    ck_assert_str_eq(http_header(r, "Pliant-Frames"), "3");
+    ck_assert_uint_eq(number(r->body + 16, 4), VERTICES);
+    ck_assert_uint_eq(number(r->body + 28, 4), 3);
+    ck_assert_uint_eq(r->length, 32 + 3 * VERTICES * 12);
+    for (int k = 0; k < 3; k++) {
+        http_reply *frame = http_get_as(d,
+                                        session_target(id, k == 0   ? "frames/1"
+                                                           : k == 1 ? "frames/3"
+                                                                    : "frames/5"),
+                                        "application/x-npy");
+        ck_assert_mem_eq(r->body + 32 + k * VERTICES * 12, frame->body + 128, VERTICES * 12);
+        http_reply_free(frame);
+    }
+    http_reply_free(r);
+}
+END_TEST
+
+/* One that runs is exported up to its newest frame. */
+START_TEST(test_running)
+{
+    char id[33];
+    session_post_free(d, session_scene_endless(""), id);
+    session_await_frame(d, id, 3);
+    http_reply *r = get_export(id, "pc2");
+    http_expect(r, 200);
+    uint64_t frames = number(r->body + 28, 4);
+    ck_assert_uint_ge(frames, 4);
+    ck_assert_uint_eq(r->length, 32 + frames * VERTICES * 12);
+    http_reply_free(r);
+    r = get_export(id, "pc2&from=100000000");
+    http_problem(r, 404, "not_yet");
+    http_reply_free(r);
+    http_reply_free(http_post(d, session_target(id, "cancel"), NULL));
+    session_await(d, id, "cancelled");
+}
+END_TEST
+
+/* ---- what can not be ---------------------------------------------------------------------------
+ */
+
+START_TEST(test_refusals)
+{
+    static const struct {
+        const char *query, *pointer;
+    } rows[] = {{"", "/query/format"},
+                {"stl", "/query/format"},
+                {"npz&frame=2", "/query/frame"},
+                {"vtu&frame=x", "/query/frame"},
+                {"obj&frame=-1", "/query/frame"},
+                {"vtu&prefix=..%2Fx", "/query/prefix"},
+                {"vtu&prefix=.x", "/query/prefix"},
+                {"vtu&prefix=a%0Ab", "/query/prefix"},
+                {"vtu&prefix=", "/query/prefix"},
+                {"npz&every=0", "/query/every"},
+                {"npz&from=x", "/query/from"},
+                {"npz&frames=2", "/query/frames"}};
+    char id[33];
+    session_run(d, session_scene(2, 1, ""), id);
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+        http_reply *r = get_export(id, rows[k].query);
+        ck_assert_msg(http_fault(http_problem(r, 400, "bad_query"), rows[k].pointer) != NULL,
+                      "%s: %s", rows[k].query, r->body);
+        http_reply_free(r);
+    }
+    http_reply *r = http_get(d, session_target(id, "export"));
+    http_problem(r, 400, "bad_query");
+    http_reply_free(r);
+    r = get_export(id, "npz&from=3");
+    http_problem(r, 404, "no_such_frame");
+    http_reply_free(r);
+    r = get_export(id, "npz&from=2&to=1");
+    http_problem(r, 404, "no_such_frame");
+    http_reply_free(r);
+    r = get_export("00000000000000000000000000000000", "npz");
+    http_problem(r, 404, "no_such_session");
+    http_reply_free(r);
+}
+END_TEST
+
+START_TEST(test_no_frames)
+{
+    char running[33], waiting[33];
+    session_post_free(d, session_scene_endless(", \"resources\": {\"cores\": 2}"), running);
+    session_post_free(d, session_scene_endless(", \"resources\": {\"cores\": 2}"), waiting);
+    http_reply *r = get_export(waiting, "npz");
+    http_problem(r, 409, "no_frames");
+    http_reply_free(r);
+    http_reply_free(http_post(d, session_target(waiting, "cancel"), NULL));
+    http_reply_free(http_post(d, session_target(running, "cancel"), NULL));
+    session_await(d, running, "cancelled");
+}
+END_TEST
+
+/* Of what is kept; a format of one time step can not leave anything out. */
+START_TEST(test_pruned)
+{
+    char id[33], *scene = session_scene(400, 1, ""), *more = NULL;
+    char *at = strstr(scene, "\"every\": 1");
+    ck_assert_int_gt(asprintf(&more, "%.*s\"retention\": {\"last\": 40, \"every\": 100}, %s",
+                              (int)(at - scene), scene, at),
+                     0);
+    free(scene);
+    session_run(d, more, id);
+    http_reply *r = get_export(id, "pc2");
+    http_problem(r, 409, "not_exportable");
+    http_reply_free(r);
+    r = get_export(id, "mdd");
+    http_expect(r, 200);
+    uint64_t frames = __builtin_bswap32((uint32_t)number(r->body, 4));
+    ck_assert(frames > 40 && frames < 100);
+    ck_assert_uint_eq(r->length, 8 + frames * (4 + VERTICES * 12));
+    float last;
+    uint32_t bits = __builtin_bswap32((uint32_t)number(r->body + 8 + 4 * (frames - 1), 4));
+    memcpy(&last, &bits, sizeof last);
+    ck_assert_double_eq_tol((double)last, 4.0, 1e-5);
+    http_reply_free(r);
+    r = get_export(id, "pc2&every=100");
+    http_expect(r, 200);
+    ck_assert_uint_eq(number(r->body + 28, 4), 5);
+    http_reply_free(r);
+}
+END_TEST
+
+/* ---- damage ------------------------------------------------------------------------------------
+ */
+
+/* Flip a byte of frame k's record as it lies in the log. */
+static void damage(const char *id, const char *frame, size_t at)
+{
+    static char bytes[1 << 17];
+    http_reply *whole = http_get(d, session_target(id, frame));
+    FILE *log = fopen(session_path(d, id, "log/0001-0000.seg"), "r+e");
+    ck_assert_ptr_nonnull(log);
+    size_t size = fread(bytes, 1, sizeof bytes, log);
+    char *record = memmem(bytes, size, whole->body, whole->length);
+    ck_assert_ptr_nonnull(record);
+    fseek(log, (long)(record - bytes) + (long)at, SEEK_SET);
+    fputc(~record[at], log);
+    fclose(log);
+    http_reply_free(whole);
+}
+
+/* False where its end was missing. */
+static bool read_export(const char *id, const char *query, size_t *size)
+{
+    char target[128];
+    snprintf(target, sizeof target, "/v1/sessions/%s/export?format=%s", id, query);
+    http_connection *c = http_open(d);
+    http_ask(c, d, target, NULL);
+    http_reply *r = http_read_head(c);
+    http_expect(r, 200);
+    bool whole = http_read_body(c, r);
+    *size = r->length;
+    http_reply_free(r);
+    http_close(c);
+    return whole;
+}
+
+START_TEST(test_damaged_values)
+{
+    char id[33];
+    size_t size, less;
+    session_run(d, session_scene(9, 1, ""), id);
+    ck_assert(read_export(id, "obj", &size));
+    damage(id, "frames/4", 200);
+    /* Its header is good: that it is damaged is seen when it is its turn, and the count was said. */
+    ck_assert(!read_export(id, "npz", &less));
+    ck_assert(!read_export(id, "pc2", &less));
+    ck_assert(read_export(id, "pc2&from=5", &less));
+    ck_assert(read_export(id, "obj", &less));
+    ck_assert_uint_lt(less, size);
+    ck_assert(!read_export(id, "obj&frame=4", &less));
+    ck_assert(daemon_fixture_said(d, "frame 4 is damaged"));
+}
+END_TEST
+
+START_TEST(test_damaged_record)
+{
+    char id[33];
+    size_t size;
+    session_run(d, session_scene(9, 1, ""), id);
+    damage(id, "frames/4", 41); /* of the header's CRC */
+    http_reply *r = get_export(id, "npz");
+    http_expect(r, 200);
+    ck_assert_str_eq(http_header(r, "Pliant-Frames"), "9");
+    http_reply_free(r);
+    r = get_export(id, "pc2");
+    http_problem(r, 409, "not_exportable");
+    http_reply_free(r);
+    ck_assert(read_export(id, "vtu", &size));
+}
+END_TEST
+
+/* ---- readers -----------------------------------------------------------------------------------
+ */
+
+/* 60 frames of 9261 vertices: as .vtu or .obj more than the buffers between hold. */
+static void run_large(const char *secret, char id[33])
+{
+    static const char scene[] =
+        "{\"pliant\": 1, \"time\": {\"step\": 0.01, \"steps\": 60}, \"solver\": {\"method\": "
+        "\"gradient_descent\", \"iterations\": 1}, \"bodies\": [{\"mesh\": {\"box\": {\"size\": "
+        "[1, 1, 1], \"cells\": [20, 20, 20]}}}]}";
+    http_reply *r = secret ? tenant_call(d, secret, "POST", "/v1/sessions", NULL, scene)
+                           : http_post(d, "/v1/sessions", scene);
+    http_expect(r, 201);
+    snprintf(id, 33, "%s", json_text(r->json, "id"));
+    http_reply_free(r);
+    session_await(d, id, "succeeded");
+}
+
+static http_connection *begin(const char *id, const char *format, const char *secret)
+{
+    char target[128], header[TENANT_SECRET + 40] = "";
+    snprintf(target, sizeof target, "/v1/sessions/%s/export?format=%s", id, format);
+    if (secret)
+        snprintf(header, sizeof header, "Authorization: Bearer %s\r\n", secret);
+    http_connection *c = http_open(d);
+    http_ask(c, d, target, secret ? header : NULL);
+    return c;
+}
+
+static http_connection *begin_well(const char *id, const char *format, const char *secret)
+{
+    http_connection *c = begin(id, format, secret);
+    http_reply *r = http_read_head(c);
+    http_expect(r, 200);
+    http_reply_free(r);
+    return c;
+}
+
+static void check_refused(const char *id, const char *secret, int status, const char *code)
+{
+    http_connection *c = begin(id, "vtu", secret);
+    http_reply *r = http_read_head(c);
+    ck_assert_int_eq(r->status, status);
+    ck_assert_ptr_nonnull(http_header(r, "Retry-After"));
+    ck_assert(http_read_body(c, r));
+    ck_assert_ptr_nonnull(strstr(r->body, code));
+    http_reply_free(r);
+    http_close(c);
+}
+
+static void start_narrow(void)
+{
+    static const char *const options[] = {"--exports", "3", "--cores", "2", NULL};
+    daemon_fixture_start(d, options);
+}
+
+START_TEST(test_how_many)
+{
+    char mine[33], theirs[33], secret[TENANT_SECRET];
+    tenant_user(d, "alice");
+    tenant_token(d, "alice", "read submit", secret, NULL);
+    run_large(NULL, mine);
+    run_large(secret, theirs);
+    http_connection *first = begin_well(mine, "vtu", NULL), *second = begin_well(mine, "vtu", NULL);
+    check_refused(mine, NULL, 429, "too_many_exports");
+    http_connection *third = begin_well(theirs, "vtu", secret);
+    check_refused(theirs, secret, 503, "busy");
+    ck_assert_int_eq(session_counter(d, "exports"), 3);
+    http_close(first); /* goes in the middle */
+    while (session_counter(d, "exports") > 2)
+        daemon_fixture_nap();
+    first = begin_well(mine, "obj", NULL);
+    /* Its session goes away under it. */
+    http_reply_free(http_call(d, "DELETE", session_target(theirs, ""), NULL, NULL, 0));
+    http_close(first);
+    http_close(second);
+    while (session_counter(d, "exports") > 0)
+        daemon_fixture_nap();
+    http_close(third);
+}
+END_TEST
+
+START_TEST(test_end_of_daemon)
+{
+    char id[33];
+    run_large(NULL, id);
+    http_connection *c = begin_well(id, "vtu", NULL);
+    double before = daemon_fixture_clock();
+    ck_assert_int_eq(daemon_fixture_end(d, SIGTERM), 0);
+    ck_assert_double_lt(daemon_fixture_clock() - before, 20);
+    http_close(c);
+    daemon_fixture_resume(d);
+    http_reply *r = get_export(id, "mdd");
+    http_expect(r, 200);
+    http_reply_free(r);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("contract_export");
+    TCase *t = tcase_create("formats");
+    tcase_add_unchecked_fixture(t, start_daemon, stop_daemon);
+    tcase_set_timeout(t, 120);
+    tcase_add_test(t, test_formats);
+    tcase_add_test(t, test_values);
+    tcase_add_test(t, test_running);
+    tcase_add_test(t, test_refusals);
+    tcase_add_test(t, test_no_frames);
+    tcase_add_test(t, test_pruned);
+    tcase_add_test(t, test_damaged_values);
+    tcase_add_test(t, test_damaged_record);
+    suite_add_tcase(s, t);
+    t = tcase_create("readers");
+    tcase_add_checked_fixture(t, start_narrow, stop_daemon);
+    tcase_set_timeout(t, 120);
+    tcase_add_test(t, test_how_many);
+    tcase_add_test(t, test_end_of_daemon);
+    suite_add_tcase(s, t);
+    return run_suite(s);
+}
