@@ -43,7 +43,7 @@ pl_status pl_log_writer_open(int dir_fd, int32_t attempt, int64_t first_frame,
 pl_status pl_log_append(pl_log_writer *w, int64_t frame, const pl_frame_header *header,
                         const void *values, const char *metrics_json, size_t metrics_length);
 /* Prune what is sealed at each roll, and roll so that little more than `last` frames stay. What can not
- * be pruned (a full disk) is tried again at the next. Once, right after opening. */
+ * be pruned (a full disk) is tried again at the next. At any time; from the appender's thread. */
 struct pl_log_keep;
 void pl_log_writer_keep(pl_log_writer *w, const struct pl_log_keep *keep);
 /* Append an epoch record: something that holds from the next frame on. */

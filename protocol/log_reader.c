@@ -461,7 +461,7 @@ pl_log_verdict pl_log_epoch(pl_log_reader *r, int64_t frame, char **payload, uin
     const pl_segment *own = segment_of(r, frame);
     pl_segment first = {.attempt = own->attempt};
     pl_log_verdict verdict = read_epoch(r, &first, payload, length);
-    /* Of a log that was pruned the attempt's first segment may be gone; each then has a copy. */
+    /* Of a log that was pruned the attempt's first segment may be gone; each has a copy. */
     return verdict == PL_LOG_CORRUPT ? read_epoch(r, own, payload, length) : verdict;
 }
 

@@ -322,6 +322,7 @@ void pl_log_writer_keep(pl_log_writer *w, const pl_log_keep *keep)
 {
     enum { LEAST = 16, PARTS = 4 };
     w->keep = *keep;
+    w->segment_frames = PL_SEGMENT_FRAMES;
     if (keep->last > 0) {
         int64_t frames = keep->last / PARTS;
         w->segment_frames = frames < LEAST               ? LEAST
@@ -353,11 +354,11 @@ static void prune(pl_log_writer *w)
     }
 }
 
-/* The attempt's epoch once more, as the first record of a segment: of a log that is pruned the one that
- * it began with will be gone. */
+/* The attempt's epoch once more, as the first record of a segment: the one that it began with may be pruned,
+ * also where nobody thinks of that yet. */
 static pl_status repeat_epoch(pl_log_writer *w)
 {
-    if (pl_log_keeps_all(&w->keep) || !*w->epoch)
+    if (!*w->epoch)
         return PL_OK;
     uint64_t next = (uint64_t)pl_log_writer_next(w);
     pl_record epoch = {

@@ -159,6 +159,10 @@ bool pl_notes_take(const json_t *document, bool resources, pl_notes *out)
     if (good && group)
         good = (notes.group = strdup(group));
     notes.priority = (int64_t)json_number_value(json_object_get(above, "priority"));
+    const json_t *retention = resources ? NULL : json_object_get(document, "retention");
+    notes.keep_last = (int64_t)json_number_value(json_object_get(retention, "last"));
+    notes.keep_every = (int64_t)json_number_value(json_object_get(retention, "every"));
+    notes.keep_days = json_number_value(json_object_get(retention, "days"));
     if (!good)
         pl_notes_clear(&notes);
     *out = notes;
@@ -196,8 +200,10 @@ static json_t *describe(const pl_notes *now)
 {
     json_t *labels = now->labels ? json_loads(now->labels, 0, NULL) : json_object();
     json_t *metadata = now->metadata ? json_loads(now->metadata, 0, NULL) : json_object();
-    json_t *all = json_pack("{s:s, s:o, s:o, s:I}", "name", now->name, "labels", labels, "metadata",
-                            metadata, "priority", (json_int_t)now->priority);
+    json_t *all = json_pack("{s:s, s:o, s:o, s:I, s:{s:I, s:I, s:f}}", "name", now->name, "labels",
+                            labels, "metadata", metadata, "priority", (json_int_t)now->priority,
+                            "retention", "last", (json_int_t)now->keep_last, "every",
+                            (json_int_t)now->keep_every, "days", now->keep_days);
     if (all && now->webhook)
         json_object_set_new(all, "webhook", json_pack("{s:s}", "url", now->webhook));
     if (all && now->group)
@@ -215,14 +221,14 @@ static const pl_decode_custom customs[PL_CUSTOM_COUNT] = {
 static pl_decode_verdict judge(json_t *merged, pl_notes *out, pl_faults *faults)
 {
     static const pl_decode_rule rules[] = {{0}};
-    pl_notes judged = {0};
+    pl_notes_judged judged = {0};
     pl_decoder d = {.faults = faults,
                     .root_table = pl_table_named("notes"),
                     .customs = customs,
                     .rules = rules};
     size_t before = faults->total;
     pl_decode_root(&d, merged, &judged);
-    pl_notes_clear(&judged);
+    pl_notes_clear(&judged.notes);
     if (faults->total > before)
         return PL_DECODE_INVALID;
     return !d.no_memory && pl_notes_take(merged, false, out) ? PL_DECODE_OK : PL_DECODE_NO_MEMORY;

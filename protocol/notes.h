@@ -27,6 +27,9 @@ struct pl_notes {
     char *webhook;  /* an http or https URL, or NULL: none */
     int64_t priority;
     char *group; /* whose members share it, or NULL; of PATCH alone, a scene says none */
+    /* output.retention, of PATCH alone; the first is -1 where it is not known. */
+    int64_t keep_last, keep_every;
+    double keep_days;
 };
 void pl_notes_clear(pl_notes *notes);
 

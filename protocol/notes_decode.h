@@ -2,8 +2,15 @@
 #ifndef PLIANT_PROTOCOL_NOTES_DECODE_H
 #define PLIANT_PROTOCOL_NOTES_DECODE_H
 
+#include "engine/scene.h"
 #include "protocol/decode.h"
 #include "protocol/notes.h"
+
+/* What the table of notes is decoded into, to be judged; what is kept of it is taken from the document. */
+typedef struct pl_notes_judged {
+    pl_notes notes;
+    pl_retention retention;
+} pl_notes_judged;
 
 void pl_decode_metadata(pl_decoder *d, json_t *value, const pl_param *p, void *out);
 void pl_decode_labels(pl_decoder *d, json_t *value, const pl_param *p, void *out);

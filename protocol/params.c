@@ -272,7 +272,7 @@ static const pl_param retention_rows[] = {
      FROM(0, 100000),
      .doc = "After its end the session is removed, by the daemon; 0: it is not."},
 };
-static const pl_param_table retention_table = {
+const pl_param_table pl_retention_table = {
     .name = "retention", .doc = "What is kept of the frames of a run.", ROWS(retention_rows)};
 
 static const pl_param output_rows[] = {
@@ -312,7 +312,7 @@ static const pl_param output_rows[] = {
     {.key = "retention",
      .kind = PL_PARAM_OBJECT,
      AT(pl_output, retention),
-     .table = &retention_table,
+     .table = &pl_retention_table,
      .doc = "What is kept: everything, unless it says otherwise."},
 };
 static const pl_param_table output_table = {
@@ -508,7 +508,7 @@ static const pl_param_table *const tables[] = {
     &pl_obstacle_heightfield_table,
     &pl_obstacle_mesh_table,
     &output_table,
-    &retention_table,
+    &pl_retention_table,
     &resources_table,
     &pl_control_table,
     &pl_control_pin_table,

@@ -1,4 +1,4 @@
-#include "protocol/notes.h"
+#include "protocol/notes_decode.h"
 #include "protocol/params_rows.h"
 
 static const pl_param notes_rows[] = {
@@ -18,6 +18,11 @@ static const pl_param notes_rows[] = {
      FROM(1, 64),
      .standard_text = "none",
      .doc = "Whose members share it, one of your own groups; null takes it back. For its owner."},
+    {.key = "retention",
+     .kind = PL_PARAM_OBJECT,
+     AT(pl_notes_judged, retention),
+     .table = &pl_retention_table,
+     .doc = "As output.retention of the scene, which it replaces; null: everything is kept."},
 };
 const pl_param_table pl_notes_table = {
     .name = "notes", .doc = "What PATCH may change of a session.", ROWS(notes_rows)};

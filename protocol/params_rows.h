@@ -74,6 +74,7 @@
 #define RATE_MAX   1e9
 
 extern const pl_param_table pl_notes_table;
+extern const pl_param_table pl_retention_table;
 extern const pl_param_table pl_material_table;
 extern const pl_param_table pl_lame_table;
 extern const pl_param_table pl_rubber_table;

@@ -37,8 +37,9 @@ typedef struct pl_outline {
     int64_t frames;  /* after frame 0; -1: there is no end */
     double duration; /* s simulated */
     int32_t cores;
-    double memory, time_limit; /* bytes, s; 0: unset */
-    double keep_days;          /* after its end; 0: for good */
+    double memory, time_limit;     /* bytes, s; 0: unset */
+    int64_t keep_last, keep_every; /* log_prune.h */
+    double keep_days;              /* after its end; 0: for good */
     char method[32];
     bool gpu; /* that it asks for */
     int32_t upload_count;

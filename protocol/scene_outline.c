@@ -87,6 +87,8 @@ pl_decode_verdict pl_scene_outline(const char *text, size_t length, pl_outline *
     out->cores = scene.resources.cores;
     out->memory = scene.resources.memory;
     out->time_limit = scene.resources.time_limit;
+    out->keep_last = scene.output.retention.last;
+    out->keep_every = scene.output.retention.every;
     out->keep_days = scene.output.retention.days;
     const pl_param *method = pl_table_param(pl_table_named("solver"), "method");
     snprintf(out->method, sizeof out->method, "%s", method->choices[scene.solver.method]);

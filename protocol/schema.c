@@ -292,7 +292,8 @@ static void set_variants(pl_json_writer *w, const pl_param_table *table)
     pl_json_end_object(w);
 }
 
-static void put_table(pl_json_writer *w, const pl_param_table *table)
+/* `within`: objects of other tables stand where they are, and not below "$defs". */
+static void put_table(pl_json_writer *w, const pl_param_table *table, bool within)
 {
     pl_json_begin_object(w);
     pl_json_set_string(w, "description", table->doc);
@@ -304,6 +305,10 @@ static void put_table(pl_json_writer *w, const pl_param_table *table)
     for (size_t i = 0; i < table->count; i++) {
         const pl_param *p = &table->params[i];
         pl_json_key(w, p->key);
+        if (within && p->kind == PL_PARAM_OBJECT) {
+            put_table(w, p->table, true);
+            continue;
+        }
         pl_json_begin_object(w);
         set_description(w, p);
         set_type(w, p);
@@ -321,7 +326,7 @@ static void put_table(pl_json_writer *w, const pl_param_table *table)
 
 void pl_table_schema_put(pl_json_writer *w, const char *table)
 {
-    put_table(w, pl_table_named(table));
+    put_table(w, pl_table_named(table), true);
 }
 
 char *pl_scene_schema_encode(void)
@@ -338,7 +343,7 @@ char *pl_scene_schema_encode(void)
         if (strcmp((*t)->name, "notes") == 0)
             continue; /* of PATCH, not of scenes */
         pl_json_key(&w, (*t)->name);
-        put_table(&w, *t);
+        put_table(&w, *t, false);
     }
     pl_json_end_object(&w);
     pl_json_end_object(&w);

@@ -10,7 +10,7 @@
 
 /* The schema of a scene with every table below "$defs". malloc'ed, or NULL. */
 char *pl_scene_schema_encode(void);
-/* That of one table that refers to no other, as a value where the writer stands. */
+/* That of one table as a value where the writer stands, with the objects in it in their places. */
 void pl_table_schema_put(pl_json_writer *w, const char *table);
 
 #endif

@@ -218,6 +218,8 @@ static pl_row describe(const admission *a)
                   .cores = o->cores > 0 ? o->cores : 1,
                   .checkpoint = -1,
                   .keep_days = o->keep_days,
+                  .keep_last = o->keep_last,
+                  .keep_every = o->keep_every,
                   .time_limit = o->time_limit};
     memcpy(row.id, a->id, sizeof row.id);
     return row;

@@ -66,6 +66,15 @@ int pl_control_append_step(const char *directory, int64_t frame)
     return append(directory, json, (size_t)length, LOG_LIMIT);
 }
 
+int pl_control_append_retention(const char *directory, int64_t last, int64_t every)
+{
+    char json[96];
+    int length = snprintf(json, sizeof json,
+                          "{\"action\": \"retention\", \"last\": %lld, \"every\": %lld}",
+                          (long long)last, (long long)every);
+    return append(directory, json, (size_t)length, CONTROLS_LIMIT);
+}
+
 int pl_control_append_change(const char *directory, int64_t number, const char *control)
 {
     char *json;

@@ -13,6 +13,8 @@
 int pl_control_append(const char *directory, const char *action);
 /* The same with {"action": "step", "until": frame}: go on to that frame, and pause. */
 int pl_control_append_step(const char *directory, int64_t frame);
+/* The same with {"action": "retention", "last", "every"}. */
+int pl_control_append_retention(const char *directory, int64_t last, int64_t every);
 /* The same with {"action": "control", "id": number, "control": ...}, the latter a JSON text. EFBIG where
  * there have been so many that only the others are taken. */
 int pl_control_append_change(const char *directory, int64_t number, const char *control);

@@ -43,6 +43,7 @@ static const parameter known_parameters[] = {
     {"vertices", "string", "all (default), or surface: those of topology?array=surface"},
     {"fields", "string", "position, velocity or both with a comma, as far as stored"},
     {"wait", "integer", "seconds to wait for another state, at most 60"},
+    {"prune", "boolean", "let go of frames that are there, where the change means that"},
     {"state", "string", "only sessions in this state"},
     {"name", "string", "only sessions whose name contains this"},
     {"owner", "string", "only sessions of this owner"},

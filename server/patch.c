@@ -2,6 +2,7 @@
 
 #include "protocol/notes.h"
 #include "server/access.h"
+#include "server/retention.h"
 #include "server/sessions.h"
 #include "server/tenants.h"
 #include "server/verdict.h"
@@ -61,6 +62,9 @@ static int keep(pl_daemon *d, pl_session *s, pl_notes *notes)
     row.webhook = notes->webhook;
     row.group_name = notes->group;
     row.priority = notes->priority;
+    row.keep_last = notes->keep_last;
+    row.keep_every = notes->keep_every;
+    row.keep_days = notes->keep_days;
     row.revision++;
     int dir_fd = open(s->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     int error = dir_fd < 0 || pl_identity_write(dir_fd, &row, true) != PL_OK ? errno : 0;
@@ -120,16 +124,20 @@ static void change(pl_request *r, pl_session *s)
     size_t length;
     const char *text = pl_request_body(r, &length);
     pl_row row = pl_session_row(d->sessions, s);
-    pl_notes now = {row.name, row.labels, row.metadata, row.webhook, row.priority, row.group_name},
+    pl_notes now = {row.name,       row.labels,    row.metadata,   row.webhook,  row.priority,
+                    row.group_name, row.keep_last, row.keep_every, row.keep_days},
              next;
     pl_faults faults = {0};
     if (!row.id[0]) {
         pl_reply_problem(r, 500, "internal", "Internal error", "out of memory", NULL);
     } else if (is_current(r, row.revision)) {
+        pl_retention_recall(s, &now);
         pl_decode_verdict verdict = pl_notes_patch(text, length, &now, &next, &faults);
         bool allowed = verdict == PL_DECODE_OK && may_prefer(r, &now, &next);
-        bool given = allowed && may_give(r, s, &now, &next);
-        int error = given ? keep(d, s, &next) : 0;
+        bool given = allowed && may_give(r, s, &now, &next) &&
+                     pl_retention_allows(r, s, &now, &next);
+        int error = given ? pl_retention_tell(s, &now, &next) : 0;
+        error = given && !error ? keep(d, s, &next) : error;
         if (allowed && !given) {
             ; /* replied */
         } else if (verdict == PL_DECODE_OK && !allowed) {
@@ -142,7 +150,7 @@ static void change(pl_request *r, pl_session *s)
         } else if (error) {
             bool full = error == ENOSPC || error == EDQUOT;
             pl_reply_problemf(r, full ? 507 : 500, full ? "disk_full" : "internal",
-                              "The change could not be stored", "session.json: %s",
+                              "The change could not be stored", "session.json or control.log: %s",
                               strerror(error));
         } else {
             pl_reply_json(r, 200, pl_sessions_encode(d->sessions, s, pl_request_principal(r)));

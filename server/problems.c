@@ -71,6 +71,8 @@ const pl_problem pl_problems[] = {
      "A branch or snapshot needs a checkpoint that is not after its frame, or all that controls "
      "changed before it; retention may have taken that. Take a later frame; make snapshots of "
      "those that will matter."},
+    {409, "would_prune", "The change of retention would let go of frames that are there.",
+     "Look at what the detail says would go; ?prune=true does it. Snapshots stay in any case."},
     {409, "too_many_controls", "The session has had as many controls as its log holds.",
      "Branch or submit a session of its own to go on steering."},
     {409, "session_over", "The session has ended, and what was asked needs one that has not.",

@@ -87,7 +87,11 @@ static bool read_scene(int dir_fd, pl_rebuilt *r)
         r->row.cores = outline.cores > 0 ? outline.cores : 1;
         r->row.memory = r->row.memory_limit = outline.memory;
         r->row.time_limit = outline.time_limit;
-        r->row.keep_days = outline.keep_days;
+        if (r->row.keep_last < 0) { /* else session.json has it */
+            r->row.keep_last = outline.keep_last;
+            r->row.keep_every = outline.keep_every;
+            r->row.keep_days = outline.keep_days;
+        }
         if (r->guessed || r->row.revision < 0) {
             take_notes(r, outline.notes);
         }
@@ -99,6 +103,7 @@ static bool read_scene(int dir_fd, pl_rebuilt *r)
 
 static void read_identity(int dir_fd, const char *id, pl_rebuilt *r)
 {
+    r->row.keep_last = -1;
     r->guessed = pl_identity_read(dir_fd, id, &r->row) != PL_OK;
     if (r->guessed) {
         set(&r->row.owner, pl_auth_default_owner());

@@ -24,6 +24,7 @@ static const pl_reply_field session_fields[] = {
     {"labels", "{}string", "to find it by"},
     {"metadata?", "object", "the user's own; not in lists"},
     {"webhook", "#Webhook?", "whom its end is told"},
+    {"retention", "#KeptFrames", "what is kept, as its scene said or PATCH did since"},
     {"attempt", "integer", "workers that it had"},
     {"progress", "#Progress", "how far it is"},
     {"queue", "#QueuePlace", "its place while it waits"},
@@ -38,6 +39,12 @@ static const pl_reply_field webhook_fields[] = {
      "that is sent a POST; null to who may only look at the session, and in events"},
     {"status", "=waiting,delivered,failed?", "null before the end"},
     {"message", "string", "what the last try came to"},
+    {0},
+};
+static const pl_reply_field kept_fields[] = {
+    {"last", "integer?", "newest frames that are all kept; null: as the scene says"},
+    {"every", "integer?", "of older ones those that it divides; 0: none, or all where last is 0"},
+    {"days", "number", "after its end it is removed; 0: it is not"},
     {0},
 };
 static const pl_reply_field webhook_secret_fields[] = {
@@ -495,6 +502,7 @@ static const pl_reply_field named_fields[] = {
 const pl_reply_table pl_reply_tables[] = {
     {"Session", "A session.", session_fields},
     {"Webhook", "Whom a session's end is told.", webhook_fields},
+    {"KeptFrames", "What is kept of a session.", kept_fields},
     {"WebhookSecret", "What your webhooks are signed with.", webhook_secret_fields},
     {"Paused", "Who paused a session.", paused_fields},
     {"Progress", "How far a session is.", progress_fields},

@@ -41,10 +41,9 @@ const pl_route pl_routes[] = {
     {"GET", SESSION, pl_handle_show, PL_RUN_HERE, PL_SCOPE_READ, .produces = JSON,
      .query = {"wait"}, .replies = "200 Session", .summary = "One session"},
     {"PATCH", SESSION, pl_handle_patch, PL_RUN_FILES, PL_SCOPE_SUBMIT, PL_TAKES_JSON,
-     .produces = JSON, .replies = "200 Session", .body = "#Notes",
-     .summary =
-         "Change name, labels, metadata or priority by a merge patch (RFC 7396); If-Match is "
-         "honoured"},
+     .produces = JSON, .query = {"prune"}, .replies = "200 Session", .body = "#Notes",
+     .summary = "Change name, labels, metadata, priority or retention by a merge patch (RFC 7396); "
+                "If-Match is honoured. A retention that lets go of frames needs prune=true"},
     {"DELETE", SESSION, pl_handle_delete, PL_RUN_FILES, PL_SCOPE_SUBMIT, .produces = JSON,
      .replies = "202 Session, 204",
      .summary = "Remove a session with its data; a live one is cancelled first (202)"},

@@ -51,6 +51,8 @@ const pl_column pl_row_columns[PL_ROW_COLUMNS] = {
     TEXT(gpu, 3),
     NUMBER(gpu_memory, 3),
     NUMBER(keep_days, 3),
+    INTEGER(keep_last, 4, "-1"),
+    INTEGER(keep_every, 4, "-1"),
 };
 
 char **pl_row_text(const pl_row *row, const pl_column *column)

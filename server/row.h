@@ -34,8 +34,9 @@ typedef struct pl_row {
     double gpu_memory; /* bytes of it, at the most; 0: it runs on the CPU */
     int64_t revision;  /* how often its name, labels, ... were changed */
     double memory, time, time_limit;
-    double keep_days;    /* after its end, then it is removed; 0: it is not */
-    double memory_limit; /* bytes that its worker may use; 0: not known yet */
+    double keep_days;              /* after its end, then it is removed; 0: it is not */
+    int64_t keep_last, keep_every; /* of its frames; -1: an earlier daemon's, as the scene says */
+    double memory_limit;           /* bytes that its worker may use; 0: not known yet */
 } pl_row;
 void pl_row_clear(pl_row *row);
 
@@ -55,7 +56,7 @@ typedef struct pl_column {
     const char *fallback; /* SQL: what rows of earlier formats get; NULL for NULL or 0 */
 } pl_column;
 
-enum { PL_ROW_COLUMNS = 35, PL_ROW_FORMAT = 3 };
+enum { PL_ROW_COLUMNS = 37, PL_ROW_FORMAT = 4 };
 extern const pl_column pl_row_columns[PL_ROW_COLUMNS];
 
 /* The member that a column names. */

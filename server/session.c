@@ -121,6 +121,8 @@ pl_session *pl_session_create(pl_daemon *daemon, const pl_row *row)
     s->webhook_status = copy(row->webhook_status);
     s->priority = row->priority;
     s->keep_days = row->keep_days;
+    s->keep_last = row->keep_last;
+    s->keep_every = row->keep_every;
     s->revision = row->revision;
     s->gpu = copy(row->gpu);
     s->gpu_memory = row->gpu_memory;
@@ -195,6 +197,8 @@ pl_row pl_session_describe(const pl_session *s)
                   .webhook_status = s->webhook_status,
                   .priority = s->priority,
                   .keep_days = s->keep_days,
+                  .keep_last = s->keep_last,
+                  .keep_every = s->keep_every,
                   .revision = s->revision,
                   .created_us = s->created_us,
                   .since_ms = s->since_ms,

@@ -65,6 +65,7 @@ typedef struct pl_session {
     char *reason, *message, *bodies, *failure, *worker, *desired, *paused_by;
     char *labels, *metadata, *webhook, *webhook_status; /* as in pl_row */
     double keep_days;
+    int64_t keep_last, keep_every; /* as in the row */
     int64_t priority;
     _Atomic int64_t regroups; /* how often its group has changed: who read it may not any more */
     _Atomic int64_t revision; /* written under the table's mutex */

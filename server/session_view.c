@@ -104,6 +104,21 @@ static void view_webhook(const pl_session *s, bool url, pl_json_writer *w)
     pl_json_end_object(w);
 }
 
+static void view_retention(const pl_session *s, pl_json_writer *w)
+{
+    pl_json_key(w, "retention");
+    pl_json_begin_object(w);
+    if (s->keep_last >= 0) {
+        pl_json_set_integer(w, "last", s->keep_last);
+        pl_json_set_integer(w, "every", s->keep_every);
+    } else {
+        pl_json_set_null(w, "last");
+        pl_json_set_null(w, "every");
+    }
+    pl_json_set_number(w, "days", s->keep_days);
+    pl_json_end_object(w);
+}
+
 void pl_session_view(const pl_session *s, const char *queue_reason, unsigned parts,
                      pl_json_writer *w)
 {
@@ -129,6 +144,7 @@ void pl_session_view(const pl_session *s, const char *queue_reason, unsigned par
         pl_json_set_raw(w, "metadata", s->metadata ? s->metadata : "{}");
     }
     view_webhook(s, parts & PL_VIEW_WEBHOOK, w);
+    view_retention(s, w);
     pl_json_set_integer(w, "attempt", s->attempt);
     view_progress(s, queue_reason, w);
     pl_json_set_raw(w, "failure", s->failure ? s->failure : "null");

@@ -514,6 +514,9 @@ void pl_sessions_annotate(pl_sessions *t, pl_session *s, pl_notes *notes)
         pl_events_exchange(t->daemon->streams->events, &s->group, &notes->group);
         s->regroups++;
     }
+    s->keep_last = notes->keep_last;
+    s->keep_every = notes->keep_every;
+    s->keep_days = notes->keep_days;
     s->revision++;
     if (s->priority != notes->priority) {
         s->priority = notes->priority;

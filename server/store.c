@@ -513,9 +513,9 @@ static bool sound(sqlite3 *db, const char *path)
     return false;
 }
 
-/* Rows of format 2 have a checksum over fewer columns: where it fits, it is made anew. One that does not
+/* Rows of an earlier format have a checksum over fewer columns: where it fits, it is made anew. One that does not
  * fit is left, so that it is found when the row is loaded. */
-static bool renew_checksums(sqlite3 *db)
+static bool renew_checksums(sqlite3 *db, int version)
 {
     char sql[PL_SQL_MAX];
     pl_row_sql_select(sql);
@@ -525,7 +525,7 @@ static bool renew_checksums(sqlite3 *db)
     while (s && good && (r = sqlite3_step(s)) == SQLITE_ROW) {
         pl_row row = {0};
         read_row(s, &row);
-        if (sqlite3_column_int64(s, PL_ROW_COLUMNS) == pl_row_checksum(&row, 2)) {
+        if (sqlite3_column_int64(s, PL_ROW_COLUMNS) == pl_row_checksum(&row, version)) {
             sqlite3_stmt *u = prepare(db, "UPDATE sessions SET crc=?2 WHERE id=?1");
             if (u) {
                 bind_text(u, 1, row.id);
@@ -549,7 +549,7 @@ static bool add_columns(sqlite3 *db, int version)
         }
     }
     return version == 1 ? execute(db, "ALTER TABLE sessions ADD COLUMN crc INTEGER")
-                        : renew_checksums(db);
+                        : renew_checksums(db, version);
 }
 
 /* Limits of users that an earlier daemon did not know: such a database stays one that it can open. */

@@ -34,6 +34,14 @@ pl_status pl_identity_write(int dir_fd, const pl_row *row, bool durable)
     pl_json_set_string(&w, "webhook_status", row->webhook_status);
     pl_json_set_integer(&w, "priority", row->priority);
     pl_json_set_integer(&w, "revision", row->revision);
+    if (row->keep_last >= 0) {
+        pl_json_key(&w, "retention");
+        pl_json_begin_object(&w);
+        pl_json_set_integer(&w, "last", row->keep_last);
+        pl_json_set_integer(&w, "every", row->keep_every);
+        pl_json_set_number(&w, "days", row->keep_days);
+        pl_json_end_object(&w);
+    }
     return pl_sealed_write(dir_fd, "session.json", &w, durable);
 }
 
@@ -82,6 +90,9 @@ pl_status pl_identity_read(int dir_fd, const char *id, pl_row *row)
     }
     row->priority = pl_json_integer(document, "priority", 0);
     row->revision = pl_json_integer(document, "revision", -1); /* -1: an older daemon's */
+    row->keep_last = pl_json_integer(document, "retention/last", -1);
+    row->keep_every = pl_json_integer(document, "retention/every", -1);
+    row->keep_days = pl_json_number(document, "retention/days", 0);
     pl_json_free(document);
     return row->owner && row->name ? PL_OK : PL_NO_MEMORY;
 }

@@ -2,7 +2,7 @@
  * the directory alone tells what the database's row tells (`pliantd --reindex`).
  *
  *   session.json   {"format": 1, "id", "owner", "group" (where it has one), "name", "created_us", "labels",
- *                  "metadata", "webhook", "priority", "revision"}: written before the session is answered for, replaced
+ *                  "metadata", "webhook", "priority", "revision", "retention"}: written before the session is answered for, replaced
  *                  by PATCH
  *   verdict.json   {"format": 1, "attempt", "state", "reason", "message", "failure"}: how a session ended that no
  *                  worker's exit.json ended: refused, cancelled while it waited, crashed too often

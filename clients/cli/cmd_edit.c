@@ -2,6 +2,7 @@
 #include "clients/cli/listing.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,14 +29,47 @@ static bool put_labels(pl_json_writer *w, const char *text)
     return good;
 }
 
+/* "last=40,every=10,days=3", or "all" and nothing else. False where that is no list. */
+static bool put_retention(pl_json_writer *w, const char *text)
+{
+    static const char *const names[] = {"last", "every", "days"};
+    if (strcmp(text, "all") == 0) {
+        pl_json_set_null(w, "retention");
+        return true;
+    }
+    char *copy = strdup(text), *rest = copy;
+    bool good = copy && *copy;
+    pl_json_key(w, "retention");
+    pl_json_begin_object(w);
+    for (char *one; good && (one = strtok_r(rest, ",", &rest));) {
+        char *equals = strchr(one, '='), *end = "x";
+        bool known = false;
+        for (size_t i = 0; equals && i < sizeof names / sizeof *names; i++)
+            known = known || (strlen(names[i]) == (size_t)(equals - one) &&
+                              strncmp(one, names[i], (size_t)(equals - one)) == 0);
+        double value = known ? strtod(equals + 1, &end) : 0;
+        good = known && equals[1] && !*end && value >= 0;
+        if (!good)
+            break;
+        *equals = 0;
+        if (value == floor(value) && value < 1e15)
+            pl_json_set_integer(w, one, (int64_t)value);
+        else
+            pl_json_set_number(w, one, value);
+    }
+    pl_json_end_object(w);
+    free(copy);
+    return good;
+}
+
 /* What the options say as a merge patch, malloc'ed; NULL after saying what is wrong. */
 static char *build_patch(const pl_cli *cli, int *status)
 {
     pl_json_writer w = {0};
     int64_t priority;
     const char *name = pl_cli_option(cli, "--name"), *labels = pl_cli_option(cli, "--label");
-    const char *webhook = pl_cli_option(cli, "--webhook");
-    bool any = name || labels || webhook || pl_cli_option(cli, "--priority");
+    const char *webhook = pl_cli_option(cli, "--webhook"), *keep = pl_cli_option(cli, "--keep");
+    bool any = name || labels || webhook || keep || pl_cli_option(cli, "--priority");
     bool good = any && pl_cli_integer(cli, "--priority", -100, 100, 0, &priority);
     pl_json_begin_object(&w);
     if (name)
@@ -57,6 +91,11 @@ static char *build_patch(const pl_cli *cli, int *status)
         pl_cli_fail(cli, PL_EXIT_USAGE, "--label: '%s' is no list such as run=8,old=", labels);
         good = false;
     }
+    if (good && keep && !put_retention(&w, keep)) {
+        pl_cli_fail(cli, PL_EXIT_USAGE,
+                    "--keep: '%s' is neither a list such as last=40,every=10 nor all", keep);
+        good = false;
+    }
     pl_json_end_object(&w);
     char *text = pl_json_finish(&w, NULL);
     if (!good) {
@@ -70,7 +109,8 @@ static char *build_patch(const pl_cli *cli, int *status)
 static int send_patch(pl_cli *cli, const char *id, const char *patch)
 {
     pl_http_answer answer;
-    char *path = pl_api_path("/v1/sessions/%s", id);
+    char *path = pl_api_path(
+        pl_cli_option(cli, "--prune") ? "/v1/sessions/%s?prune=true" : "/v1/sessions/%s", id);
     pl_http_call call = {.method = "PATCH",
                          .path = path,
                          .content_type = "application/merge-patch+json",

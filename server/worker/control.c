@@ -80,8 +80,12 @@ static bool apply(pl_control *c, const char *payload, size_t length)
         c->cancelled = true;
     else if (strcmp(action, "control") == 0)
         taken = queue(c, document);
-    else if (strcmp(action, "step") == 0 || strcmp(action, "pause") == 0 ||
-             strcmp(action, "resume") == 0) {
+    else if (strcmp(action, "retention") == 0) {
+        c->has_keep = true;
+        c->keep_last = pl_json_integer(document, "last", 0);
+        c->keep_every = pl_json_integer(document, "every", 0);
+    } else if (strcmp(action, "step") == 0 || strcmp(action, "pause") == 0 ||
+               strcmp(action, "resume") == 0) {
         c->paused = action[0] == 'p';
         c->pause_at = action[0] == 's' ? pl_json_integer(document, "until", 0) : -1;
     } else

@@ -4,6 +4,7 @@
  *     {"action": "cancel"}                        wins over everything, and is never taken back
  *     {"action": "pause"}, {"action": "resume"},  the newest of the three counts; a step pauses at
  *     {"action": "step", "until": k}              frame k
+ *     {"action": "retention", "last": L, "every": N}      the newest counts, in the place of the scene's
  *     {"action": "control", "id": N, "control": {...}}    queued, in the order of N, from 1
  */
 #ifndef PLIANT_SERVER_WORKER_CONTROL_H
@@ -24,6 +25,8 @@ typedef struct pl_control {
     uint64_t offset; /* read up to here */
     uint64_t seen;   /* size of the file when last read */
     bool cancelled;  /* stays true once asked */
+    bool has_keep;   /* since the owner of this last took it back */
+    int64_t keep_last, keep_every;
     bool paused;
     int64_t pause_at;       /* a step's last frame, -1 where none is under way */
     int64_t newest;         /* number of the newest control that was queued */

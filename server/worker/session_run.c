@@ -344,6 +344,11 @@ static bool should_stop(session_run *run)
     double limit = run->scene.scene.resources.time_limit;
     int error = pl_log_syncer_error(run->syncer);
     pl_control_poll(&run->control);
+    if (run->control.has_keep) {
+        run->control.has_keep = false;
+        pl_log_writer_keep(run->log,
+                           &(pl_log_keep){run->control.keep_last, run->control.keep_every});
+    }
     if (pl_log_writer_fenced(run->log))
         run->end = FENCED;
     else if (run->control.cancelled)

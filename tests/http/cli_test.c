@@ -75,6 +75,13 @@ START_TEST(sessions_are_edited_and_found_by_what_is_said_of_them)
     ck_assert_ptr_nonnull(strstr(pliant_out, "\"url\":\"https://example.org/\""));
     ck_assert_int_eq(pliant("--json edit %s --webhook none", id), 0);
     ck_assert_ptr_nonnull(strstr(pliant_out, "\"webhook\":null"));
+    ck_assert_int_eq(pliant("--json edit %s --keep days=2.5", id), 0);
+    ck_assert_ptr_nonnull(strstr(pliant_out, "\"days\":2.5"));
+    ck_assert_int_eq(pliant("--json edit %s --keep all", id), 0);
+    ck_assert_ptr_nonnull(strstr(pliant_out, "\"days\":0"));
+    ck_assert_int_eq(pliant("edit %s --keep last=5 --prune", id), 1); /* it is over */
+    ck_assert_int_eq(pliant("edit %s --keep first=5", id), 2);
+    ck_assert_int_eq(pliant("edit %s --keep last=x", id), 2);
     ck_assert_int_eq(pliant("edit %s", id), 2);
     ck_assert_int_eq(pliant("edit %s --label run", id), 2);
     ck_assert_int_eq(pliant("edit %s --priority 101", id), 2);

@@ -317,6 +317,11 @@ static uint32_t add(uint32_t crc, sqlite3_stmt *s, int i)
     " since_ms, frames, frame, attempt, cores, memory, time, time_limit, paused_by, crashes,"      \
     " checkpoint, restart_ms, memory_retries, memory_limit"
 
+#define FORMAT_3                                                                                   \
+    ", group_name, labels, metadata, priority, revision, webhook, webhook_status, gpu, "           \
+    "gpu_memory,"                                                                                  \
+    " keep_days"
+
 /* The rows with the columns and the checksum that format 2 had; the row of `flipped` with a bit of
  * its name changed after that. */
 static void write_format_2(const char *flipped)
@@ -365,6 +370,9 @@ START_TEST(test_format_2)
     write_format_2(flipped);
     daemon_fixture_resume(d);
     json_t *after = session_show(d, good), *after_flipped = session_show(d, flipped);
+    ck_assert(json_is_null(json_at(after, "retention/last"))); /* which that format did not tell */
+    json_object_del(before, "retention");
+    json_object_del(after, "retention");
     ck_assert(json_equal(before, after));
     json_object_del(before_flipped, "since");
     json_object_del(after_flipped, "since");
@@ -381,6 +389,43 @@ START_TEST(test_format_2)
 }
 END_TEST
 
+/* Rows of a daemon that did not know what is kept of the frames: the scene says it. */
+START_TEST(test_format_3)
+{
+    char id[33], sql[256];
+    sqlite3 *db;
+    sqlite3_stmt *s;
+    uint32_t crc = 0;
+    session_run(d, session_scene(1, 1, ", \"labels\": {\"a\": \"b\"}"), id);
+    ck_assert_int_eq(daemon_fixture_end(d, SIGTERM), 0);
+    ck_assert_int_eq(sqlite3_open(daemon_fixture_path(d, "pliant.db"), &db), SQLITE_OK);
+    ck_assert_int_eq(
+        sqlite3_prepare_v2(db, "SELECT " FORMAT_2 FORMAT_3 " FROM sessions", -1, &s, NULL),
+        SQLITE_OK);
+    ck_assert_int_eq(sqlite3_step(s), SQLITE_ROW);
+    for (int i = 0; i < sqlite3_column_count(s); i++)
+        crc = add(crc, s, i);
+    sqlite3_finalize(s);
+    snprintf(sql, sizeof sql,
+             "ALTER TABLE sessions DROP COLUMN keep_last;"
+             "ALTER TABLE sessions DROP COLUMN keep_every;"
+             "UPDATE sessions SET crc = %u; PRAGMA user_version = 3",
+             crc);
+    ck_assert_int_eq(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+    daemon_fixture_resume(d);
+    ck_assert_msg(!daemon_fixture_said(d, "damaged"), "a row's checksum did not fit any more");
+    json_t *shown = session_show(d, id);
+    ck_assert(json_is_null(json_at(shown, "retention/last")));
+    json_decref(shown);
+    http_reply *r = patch(id, JSON, "{\"retention\": {\"days\": 2}}");
+    http_expect(r, 200);
+    ck_assert_int_eq(json_count(r->json, "retention/last"), 0);
+    ck_assert_int_eq(json_count(r->json, "retention/days"), 2);
+    http_reply_free(r);
+}
+END_TEST
+
 int main(void)
 {
     TCase *tests = tcase_create("patch");
@@ -393,5 +438,6 @@ int main(void)
     tcase_add_test(tests, test_priority);
     tcase_add_test(tests, test_kept);
     tcase_add_test(tests, test_format_2);
+    tcase_add_test(tests, test_format_3);
     return run_cases("contract: patch", tests);
 }

@@ -206,6 +206,123 @@ START_TEST(test_days)
 }
 END_TEST
 
+/* ---- changed by PATCH --------------------------------------------------------------------------
+ */
+
+static http_reply *patch(const char *id, const char *query, const char *body)
+{
+    char target[96];
+    snprintf(target, sizeof target, "/v1/sessions/%s%s", id, query);
+    return http_call(d, "PATCH", target, "Content-Type: application/json\r\n", body, strlen(body));
+}
+
+static void refused(const char *id, const char *query, const char *body, int status,
+                    const char *code)
+{
+    http_reply *r = patch(id, query, body);
+    http_problem(r, status, code);
+    http_reply_free(r);
+}
+
+static void expect_kept(const char *id, int64_t last, int64_t every, double days)
+{
+    json_t *s = session_show(d, id);
+    ck_assert_int_eq(json_count(s, "retention/last"), last);
+    ck_assert_int_eq(json_count(s, "retention/every"), every);
+    ck_assert(json_number_value(json_at(s, "retention/days")) == days);
+    json_decref(s);
+}
+
+static void change(const char *id, const char *query, const char *body)
+{
+    http_reply *r = patch(id, query, body);
+    http_expect(r, 200);
+    http_reply_free(r);
+}
+
+static int status_of_frame(const char *id, int64_t frame)
+{
+    http_reply *r = http_getf(d, "/v1/sessions/%s/frames/%lld", id, (long long)frame);
+    int status = r->status;
+    http_reply_free(r);
+    return status;
+}
+
+static void await_pruned(const char *id, int64_t frame)
+{
+    double end = daemon_fixture_clock() + 40;
+    while (status_of_frame(id, frame) != 410) {
+        ck_assert_msg(daemon_fixture_clock() < end, "frame %lld stays", (long long)frame);
+        daemon_fixture_nap();
+    }
+}
+
+static int64_t frame_of(const char *id)
+{
+    json_t *s = session_show(d, id);
+    int64_t frame = json_count(s, "progress/frame");
+    json_decref(s);
+    return frame;
+}
+
+static void verb(const char *id, const char *what, const char *state)
+{
+    http_reply *r = http_post(d, session_target(id, what), NULL);
+    http_expect(r, 202);
+    http_reply_free(r);
+    session_await(d, id, state);
+}
+
+static void rebuild_the_database(void)
+{
+    static const char *const reindex[] = {"--reindex", NULL};
+    char said[4096];
+    ck_assert_int_eq(daemon_fixture_end(d, SIGTERM), 0);
+    unlink(daemon_fixture_path(d, "pliant.db"));
+    ck_assert_int_eq(daemon_fixture_command(d, reindex, said, sizeof said), 0);
+    daemon_fixture_resume(d);
+}
+
+/* Of a running session: told what would go, then done, for this worker, the next one, the next daemon and without
+ * the database; and taken back. */
+START_TEST(test_changed)
+{
+    char id[33];
+    session_post_free(d, session_scene(100000000, 1, ""), id);
+    expect_kept(id, 0, 0, 0);
+    session_await_frame(d, id, 200);
+    refused(id, "", "{\"retention\": {\"last\": 40}}", 409, "would_prune");
+    refused(id, "?prune=false", "{\"retention\": {\"last\": 9, \"every\": 2}}", 409, "would_prune");
+    refused(id, "?prune=maybe", "{\"retention\": {\"last\": 40}}", 400, "bad_query");
+    refused(id, "?prune=true", "{\"retention\": {\"last\": -1}}", 422, "invalid_patch");
+    refused(id, "", "{\"retention\": {\"first\": 1}}", 422, "invalid_patch");
+    expect_kept(id, 0, 0, 0);
+    change(id, "", "{\"retention\": {\"last\": 100000000}}");
+    change(id, "", "{\"retention\": {\"last\": 20, \"every\": 1}}");
+    ck_assert_int_eq(status_of_frame(id, 0), 200);
+    change(id, "?prune=true", "{\"retention\": {\"last\": 40, \"every\": null, \"days\": 2.5}}");
+    await_pruned(id, 200);
+    verb(id, "pause", "paused");
+    int64_t at = frame_of(id);
+    verb(id, "resume", "running");
+    await_pruned(id, at);
+    daemon_fixture_end(d, SIGKILL);
+    daemon_fixture_resume(d);
+    expect_kept(id, 40, 0, 2.5);
+    change(id, "", "{\"retention\": null}");
+    at = frame_of(id) + 5; /* what comes from here on stays */
+    session_await_frame(d, id, at + 200);
+    ck_assert_int_eq(status_of_frame(id, at), 200);
+    verb(id, "cancel", "cancelled");
+    refused(id, "?prune=true", "{\"retention\": {\"last\": 40}}", 409, "session_over");
+    change(id, "", "{\"retention\": {\"days\": 3}}");
+    change(id, "", "{\"name\": \"kept\"}");
+    rebuild_the_database();
+    expect_kept(id, 0, 0, 3);
+    ck_assert_int_eq(status_of_frame(id, at), 200);
+}
+END_TEST
+
 START_TEST(test_refusals)
 {
     static const char *const bad[] = {"\"last\": -1", "\"every\": 1.5", "\"days\": -1",
@@ -231,6 +348,7 @@ int main(void)
     tcase_add_test(t, test_reader_left_behind);
     tcase_add_test(t, test_restart);
     tcase_add_test(t, test_days);
+    tcase_add_test(t, test_changed);
     tcase_add_test(t, test_refusals);
     return run_cases("contract: retention", t);
 }

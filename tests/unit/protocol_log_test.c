@@ -523,7 +523,7 @@ START_TEST(epochs)
 {
     pl_log_writer *w;
     ck_assert_int_eq(pl_log_writer_open(t.fd, 1, 0, "{\"class\":\"a\"}", &w), PL_OK);
-    write_frames(w, 0, PL_SEGMENT_FRAMES + 2); /* the second segment has no epoch of its own */
+    write_frames(w, 0, PL_SEGMENT_FRAMES + 2);
     ck_assert_int_eq(pl_log_writer_close(w), PL_OK);
     ck_assert_int_eq(pl_log_writer_open(t.fd, 2, PL_LOG_CONTINUE, "{\"class\":\"b\"}", &w), PL_OK);
     ck_assert_int_eq(pl_log_append_epoch(w, "{\"event\":\"more\"}"), PL_OK);
@@ -581,7 +581,8 @@ START_TEST(notes_before_frames)
     assert_notes(r, 2, "");
     assert_notes(r, 3, "{\"b\":1}{\"b\":2}");
     assert_notes(r, 4, "");
-    assert_notes(r, PL_SEGMENT_FRAMES, "{\"c\":1}");
+    assert_notes(r, PL_SEGMENT_FRAMES,
+                 "{\"a\":1}{\"c\":1}"); /* each segment begins with its attempt's */
     assert_notes(r, PL_SEGMENT_FRAMES + 1, "{\"d\":1}");
     assert_notes(r, PL_SEGMENT_FRAMES + 2, "");
     char all[8];

@@ -217,7 +217,7 @@ static outcome patch(void)
     static const char text[] = "{\"name\": \"n\", \"labels\": {\"a\": \"b\", \"c\": null}, "
                                "\"metadata\": {\"x\": [1, {\"y\": 2}]}, \"priority\": 3, "
                                "\"webhook\": {\"url\": \"http://a/\"}}";
-    pl_notes now = {"old", "{\"c\":\"d\"}", "{\"z\":1}", "http://b/", 0, "lab"}, next;
+    pl_notes now = {"old", "{\"c\":\"d\"}", "{\"z\":1}", "http://b/", 0, "lab", 0, 0, 0}, next;
     pl_faults faults = {0};
     outcome o = of_verdict(pl_notes_patch(text, sizeof text - 1, &now, &next, &faults));
     if (o == DONE && (strcmp(next.labels, "{\"a\":\"b\"}") != 0 || !next.webhook || !next.metadata))

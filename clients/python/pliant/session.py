@@ -204,15 +204,18 @@ class Session:
     def delete_snapshot(self, name: str) -> None:
         self._transport.request("DELETE", self._path("snapshots", name))
 
-    def patch(self, **changes: Any) -> "Session":
-        """Change name, labels, metadata, group or priority, by a merge patch: None takes a label
-        back. It is refused (412 changed_meanwhile) where somebody else has changed them since
-        `info`."""
+    def patch(self, prune: bool = False, **changes: Any) -> "Session":
+        """Change name, labels, metadata, group, priority or retention, by a merge patch: None takes
+        a label back. It is refused (412 changed_meanwhile) where somebody else has changed them
+        since `info`. A retention by which frames that are there would go is refused, too
+        (409 would_prune), without `prune`."""
         headers = {
             "Content-Type": "application/merge-patch+json",
             "If-Match": f'"{self.info["revision"]}"',
         }
-        self.info = self._transport.json("PATCH", self._path(), changes, headers=headers)
+        self.info = self._transport.json(
+            "PATCH", self._path() + ("?prune=true" if prune else ""), changes, headers=headers
+        )
         return self
 
     def delete(self) -> None:
