@@ -19,7 +19,8 @@ import {
 // The browser itself says so in its console when the daemon is away.
 const AWAY = /ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE|ERR_INCOMPLETE_CHUNKED/;
 
-const PICKED = [224, 33, 138];
+const PICKED = [224, 33, 138],
+    CLAY = [186, 172, 146];
 const canvasOf = (page) => page.locator('.view canvas');
 const frameOf = async (page) => {
     const words = await page.locator('.timeline').innerText();
@@ -33,6 +34,14 @@ async function watch(daemon, id, options = {}) {
     }, `/sessions/${id}`);
     await until(async () => (await frameOf(page)) > 0, 'a frame');
     return page;
+}
+
+// The vertices of a frame in m, one after the other.
+async function positionsOf(daemon, id, frame) {
+    await until(async () => (await daemon.call('GET', `/v1/sessions/${id}`)).progress.frame >= frame, 'a frame');
+    const accept = { Accept: 'application/x-ndjson' };
+    const text = await daemon.call('GET', `/v1/sessions/${id}/frames/${frame}`, undefined, accept);
+    return (typeof text === 'string' ? JSON.parse(text) : text).position;
 }
 
 // Two pictures of a still page are alike, so what differs has moved.
@@ -136,6 +145,123 @@ await run({
         }, 'a control');
         check(JSON.stringify(controls[0]).includes('"hand"'), `it moves ${JSON.stringify(controls[0])}`);
         await until(async () => changed(before, await look(page, canvasOf(page))) > 20, 'the body to follow');
+        await quiet(page);
+    },
+
+    // It is brought along and stays turned: a control's keyframe counts from the scene's place.
+    async a_turned_pin_stays_turned(daemon) {
+        const turn = { axis: [1, 0, 0], degrees: 70 };
+        const pins = [
+            {
+                name: 'hand',
+                body: 'box',
+                select: { side: '-x' },
+                motion: { keyframes: [{ time: 0.3, translate: [0, 0.2, 0], rotate: turn }] },
+            },
+        ];
+        const { id } = await daemon.submit(endless({ gravity: [0, 0, 0], obstacles: [], pins }));
+        const page = await watch(daemon, id);
+        await until(async () => (await frameOf(page)) > 30, 'the end of its motion');
+        const place = await until(() => orange(page, canvasOf(page)), 'a pin in the picture');
+        const box = await canvasOf(page).boundingBox();
+        const drag = async (x, y) => {
+            await page.mouse.move(box.x + place[0], box.y + place[1]);
+            await page.mouse.down();
+            await page.mouse.move(box.x + place[0] + x, box.y + place[1] + y, { steps: 5 });
+            await page.mouse.up();
+            await sleep(300);
+            place[0] += x;
+            place[1] += y;
+        };
+        await drag(-60, 0);
+        await drag(60, -40); // and from where that brought it
+        const applied = await until(async () => {
+            const { items } = await daemon.call('GET', `/v1/sessions/${id}/controls`);
+            return items.length > 1 && items.at(-1).frame !== null && items;
+        }, 'controls');
+        const last = applied.at(-1);
+        const { translate, rotate } = last.control.pins[0].motion.keyframes[0];
+        const kept = Math.abs(rotate?.degrees - 70) < 0.01 && rotate.axis[0] > 0.999;
+        check(kept, `it turns to ${JSON.stringify(rotate)}`);
+        check(translate[1] > 0.25, `it is brought to ${translate}`);
+        const x = await positionsOf(daemon, id, last.frame + 8);
+        // Of the -x side the vertices 0 and 48 lie along z, 1 m apart.
+        const [a, b] = [x.slice(0, 3), x.slice(3 * 48, 3 * 48 + 3)];
+        const degrees = (Math.atan2(a[1] - b[1], b[2] - a[2]) * 180) / Math.PI;
+        check(Math.abs(degrees - 70) < 0.5, `it stands at ${degrees} degrees`);
+        await quiet(page);
+    },
+
+    // A box at rest on each kind of obstacle: its lower vertices touch, and none of them before it fell.
+    async contacts_are_drawn_of_every_kind(daemon) {
+        const block = (y) => [-3, 3].flatMap((z) => [-0.5, y].flatMap((h) => [-3, 3].map((x) => [x, h, z])));
+        const faces = [
+            [0, 2, 1], [1, 2, 3], [4, 5, 6], [5, 7, 6], [0, 1, 4], [1, 5, 4],
+            [2, 6, 3], [3, 6, 7], [0, 4, 2], [2, 4, 6], [1, 3, 5], [3, 7, 5],
+        ].flat(); // prettier-ignore
+        const kinds = {
+            plane: { plane: {} },
+            box: { box: { size: [6, 1, 6], center: [0, -0.5, 0], rotate: { axis: [0, 1, 0], degrees: 30 } } },
+            heightfield: { heightfield: { heights: [0, 0, 0, 0].map(() => [0, 0, 0, 0]), spacing: 2 } },
+            mesh: { mesh: { vertices: block(0).flat(), triangles: faces } },
+            cylinder: { cylinder: { radius: 5, height: 1, center: [0, -0.5, 0] } },
+        };
+        const ids = [];
+        for (const [name, shape] of Object.entries(kinds)) {
+            const mesh = { box: { size: [1, 1, 1], cells: [3, 3, 3] } };
+            const bodies = [{ name: 'box', material: 'rubber', mesh, transform: { translate: [0, 0.52, 0] } }];
+            const obstacles = [{ name, friction: 0.5, ...shape }];
+            const time = { step: 0.01, steps: 40 };
+            ids.push((await daemon.submit(scene({ name, bodies, obstacles, time }))).id);
+        }
+        const page = await open(daemon);
+        const contacts = async () => Number(await canvasOf(page).getAttribute('data-contacts'));
+        for (const id of ids) {
+            const { name } = await daemon.over(id);
+            await page.evaluate((hash) => {
+                location.hash = hash;
+            }, `/sessions/${id}?frame=40`);
+            await page.getByRole('heading', { name, exact: true }).waitFor();
+            await until(async () => (await contacts()) === 16, `contacts with the ${name}`);
+            await page.getByRole('slider', { name: 'Frame' }).fill('0');
+            await until(async () => (await contacts()) === 0, `none with the ${name} in frame 0`);
+        }
+        await quiet(page);
+    },
+
+    // "metrics": "iteration": the residuals of a frame's iterations, and probes, as curves.
+    async iterations_and_probes_are_curves(daemon) {
+        const of = { body: 'box', select: { indices: [0] }, component: 'y' };
+        const probes = [{ name: 'height', quantity: 'position', ...of }];
+        const { id } = await daemon.submit(
+            scene({
+                solver: { method: 'admm', iterations: 12, tolerance: 0 },
+                output: { metrics: 'iteration', probes },
+            }),
+        );
+        await daemon.over(id);
+        const page = await watch(daemon, id);
+        const first = page.locator('.charts .cell').first();
+        await page.getByLabel('Curve 1').selectOption('residual in a frame');
+        await first.getByText('frame 60, by iteration').waitFor();
+        for (const name of ['primal_residual', 'gradient_norm']) await first.getByText(name).waitFor();
+        const plot = first.locator('.plot');
+        await until(async () => (await count(page, plot, [0, 114, 178])) > 50, 'a curve');
+        const seen = await look(page, plot);
+        await page.getByLabel('Curve 2').selectOption('probes');
+        await page.locator('.charts .cell').nth(1).getByText('height').waitFor();
+        await page.locator('.values').getByText('height').waitFor();
+        await shot(page, 'iterations');
+        await page.getByRole('slider', { name: 'Frame' }).fill('20');
+        await first.getByText('frame 20, by iteration').waitFor();
+        await until(async () => changed(seen, await look(page, plot)) > 3, 'another frame in the curves');
+        // It was opened where the box had come to rest; where it fell from is in view as well.
+        await until(async () => (await count(page, canvasOf(page), CLAY)) > 5000, 'the box in the air');
+        const value = await page.locator('.charts .cell').nth(1).locator('.value').innerText();
+        const rows = await daemon.call('GET', `/v1/sessions/${id}/probes`);
+        const [, , height] = rows.trim().split('\n')[21].split(',').map(Number);
+        const told = Number(value.replace('−', '-'));
+        check(Math.abs(told - height) < 0.01 * Math.abs(height), `${value}, not ${height}`);
         await quiet(page);
     },
 

@@ -6,6 +6,7 @@ import { theme } from './theme.js';
 const AXIS_FONT = '11px system-ui, sans-serif';
 const DECADE_PX = 16;
 const POINTS = 2000; // of a curve: a screen has no more
+const WHOLE = [0, 1, 2, 3, 4, 5, 6, 7, 8].flatMap((e) => [1, 2, 5].map((digit) => digit * 10 ** e));
 
 // Told apart for most eyes (after Okabe and Ito), 3:1 or more against the ground of either theme.
 const COLOURS = {
@@ -115,7 +116,7 @@ export class Chart {
                 cursor: { y: false, drag: { x: true, y: false }, points: { size: 5 } },
                 scales: { x: { time: false }, y: log ? { distr: 3 } : {} },
                 axes: [
-                    axis({ side: 2 }),
+                    axis({ side: 2, incrs: WHOLE }),
                     axis(
                         {
                             values: (_, splits) => splits.map(shortly),
@@ -173,7 +174,7 @@ export class Chart {
         const { min, max } = this.plot.scales.x;
         const data = dataOf(tables, this.names, this.log);
         const old = this.plot.data[0];
-        const whole = !old.length || (min <= old[0] && max >= old[old.length - 1]);
+        const whole = !old.length || min == null || (min <= old[0] && max >= old[old.length - 1]);
         this.plot.setData(data, whole);
         if (!whole) this.plot.setScale('x', { min, max });
     }

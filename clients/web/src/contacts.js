@@ -9,7 +9,7 @@ import {
     PointsMaterial,
     Vector3,
 } from 'three';
-import { distanceOf } from './obstacles.js';
+import { distanceOf } from './distance.js';
 
 const NEAR = 0.004; // of the bodies' size: what lies closer touches
 const MOST = 20000;
@@ -37,7 +37,7 @@ export class Contacts {
             return arrow;
         });
         this.centres = obstacles.map(() => null);
-        this.distances = obstacles.map(({ given }) => distanceOf(given));
+        this.distances = obstacles.map(({ given, mesh }) => distanceOf(given, mesh.geometry, NEAR * size));
     }
 
     get things() {
@@ -56,7 +56,7 @@ export class Contacts {
         this.obstacles.forEach((one, k) => {
             this.centres[k] = null;
             const begin = count;
-            if (this.#visible && this.distances[k]) {
+            if (this.#visible) {
                 count = this.#collect(surface, this.distances[k], one.track, time, at.array, count);
             }
             if (count > begin) this.centres[k] = meanOf(at.array, begin, count);

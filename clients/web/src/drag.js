@@ -4,12 +4,16 @@
 import { Vector3 } from 'three';
 import { api } from './api.js';
 import { springOf } from './handle.js';
+import { axisOf } from './obstacles.js';
 
 const EACH_MS = 50;
 const REACH_S = 0.05; // simulated, until it is where the pointer was
+const PATIENCE = 40; // looks, until a control that was sent before is in effect
 
 export class Drag {
-    #from = null;
+    #from = null; // null: it is being asked for
+    #rotate = null;
+    #moved = false;
     #wanted = null; // the control that is to be sent next
     #busy = false;
     #ended = false;
@@ -23,7 +27,7 @@ export class Drag {
         this.begin = grip.point.clone();
         this.pointer = this.begin;
         if (grip.kind !== 'handle') {
-            this.#from = this.#shiftNow();
+            this.#findPose();
             return;
         }
         const { body } = view.surface.ownerOf(grip.index);
@@ -32,17 +36,32 @@ export class Drag {
         this.#timer = setInterval(() => this.#pull(), 2 * EACH_MS);
     }
 
-    // Where the thing is already, counted from the scene's place. Of a pin that has not turned.
-    #shiftNow() {
-        const { view, grip } = this;
-        if (grip.kind === 'obstacle') {
-            const { track } = view.obstacles.find(({ given }) => given.name === grip.name);
-            return track.poseAt(view.shown.time).shift;
+    // Where the thing is already, counted from the scene's place: it stays turned as it is. Controls that were
+    // sent before, by whoever, are in effect or at hand.
+    async #findPose() {
+        const { model, view, grip } = this;
+        const kind = grip.kind === 'pin' ? 'pins' : 'obstacles';
+        const waits = ({ frame, control }) =>
+            frame === null && control[kind]?.some(({ name }) => name === grip.name);
+        for (let i = 0; i < PATIENCE; i++) {
+            await model.readControls();
+            if (!model.controls.some(waits)) break;
+            await new Promise((done) => setTimeout(done, EACH_MS));
         }
-        const { positions, rest } = view.surface;
-        if (!rest) return new Vector3();
-        const at = [0, 1, 2].map((c) => positions[3 * grip.index + c] - rest[3 * grip.index + c]);
-        return new Vector3(...at);
+        if (model.closed) return;
+        const { shift, turn } = view.poseOf(grip);
+        const { axis, degrees } = axisOf(turn);
+        this.#rotate = degrees === 0 ? null : { axis: rounded(axis), degrees: +degrees.toPrecision(6) };
+        this.#from = shift;
+        if (this.#moved) this.#bring();
+    }
+
+    // The thing to where the pointer is.
+    #bring() {
+        const translate = rounded(this.pointer.clone().sub(this.begin).add(this.#from));
+        const keyframe = { time: REACH_S, translate, ...(this.#rotate ? { rotate: this.#rotate } : {}) };
+        const change = { name: this.grip.name, motion: { keyframes: [keyframe] } };
+        this.#send({ [this.grip.kind === 'pin' ? 'pins' : 'obstacles']: [change] });
     }
 
     move(x, y) {
@@ -52,9 +71,8 @@ export class Drag {
             this.#pull();
             return;
         }
-        const translate = rounded(this.pointer.clone().sub(this.begin).add(this.#from));
-        const change = { name: this.grip.name, motion: { keyframes: [{ time: REACH_S, translate }] } };
-        this.#send({ [this.grip.kind === 'pin' ? 'pins' : 'obstacles']: [change] });
+        this.#moved = true;
+        if (this.#from) this.#bring();
     }
 
     #pull() {

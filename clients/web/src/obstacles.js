@@ -24,13 +24,13 @@ function turned(geometry, from, axis, center) {
     return geometry.applyMatrix4(place);
 }
 
-function placed(geometry, { rotate, center, translate }) {
-    const axis = vector(rotate?.axis, [0, 0, 1]).normalize();
-    const turn = new Quaternion().setFromAxisAngle(axis, ((rotate?.degrees ?? 0) * Math.PI) / 180);
-    return geometry.applyMatrix4(
-        new Matrix4().compose(vector(center ?? translate), turn, new Vector3(1, 1, 1)),
-    );
+// Of a shape that says how it is turned, and where.
+export function placeOf({ rotate, center, translate }) {
+    const turn = quaternion(rotate?.axis, rotate?.degrees ?? 0);
+    return new Matrix4().compose(vector(center ?? translate), turn, new Vector3(1, 1, 1));
 }
+
+const placed = (geometry, shape) => geometry.applyMatrix4(placeOf(shape));
 
 function fromLists(vertices, triangles) {
     const geometry = new BufferGeometry();
@@ -126,23 +126,41 @@ function centreOf(obstacle, geometry) {
 const quaternion = (axis, degrees) =>
     new Quaternion().setFromAxisAngle(vector(axis, [0, 0, 1]).normalize(), (degrees * Math.PI) / 180);
 
+// {axis, degrees} of a quaternion.
+export function axisOf(turn) {
+    const { x, y, z, w } = turn.w < 0 ? new Quaternion(-turn.x, -turn.y, -turn.z, -turn.w) : turn;
+    const sine = Math.hypot(x, y, z);
+    const axis = sine > 0 ? new Vector3(x, y, z).divideScalar(sine) : new Vector3(0, 0, 1);
+    return { axis, degrees: (2 * Math.atan2(sine, w) * 180) / Math.PI };
+}
+
+// Between rotations about one axis the angle grows evenly, so that 720 degrees are two turns; else the
+// shortest way (engine/motion.h).
+function turnBetween(a, b, s) {
+    const still = a.degrees === 0 || b.degrees === 0;
+    if (!still && a.axis.distanceTo(b.axis) > 1e-12) {
+        const from = quaternion(a.axis.toArray(), a.degrees);
+        return from.slerp(quaternion(b.axis.toArray(), b.degrees), s);
+    }
+    const { axis } = a.degrees !== 0 ? a : b;
+    return quaternion(axis.toArray(), a.degrees + s * (b.degrees - a.degrees));
+}
+
 // {shift, turn} of keyframes at a time; before the first they start from `from`.
 function keyed(motion, time, from) {
-    const frames = motion.keyframes;
-    const poses = frames.map((k) => ({
+    const poses = motion.keyframes.map((k) => ({
         time: k.time,
         shift: vector(k.translate),
-        turn: quaternion(k.rotate?.axis, k.rotate?.degrees ?? 0),
+        axis: vector(k.rotate?.axis, [0, 0, 1]).normalize(),
+        degrees: k.rotate?.degrees ?? 0,
     }));
-    if (poses[0].time > 0) poses.unshift({ time: 0, ...from });
+    if (poses[0].time > 0) poses.unshift({ time: 0, shift: from.shift, ...axisOf(from.turn) });
     const next = poses.findIndex((pose) => pose.time > time);
-    if (next === 0) return poses[0];
-    if (next < 0) return poses[poses.length - 1];
-    const a = poses[next - 1],
-        b = poses[next];
-    let s = (time - a.time) / (b.time - a.time);
+    const b = poses[next < 0 ? poses.length - 1 : next],
+        a = next > 0 ? poses[next - 1] : b;
+    let s = b.time > a.time ? (time - a.time) / (b.time - a.time) : 0;
     if (motion.interpolation === 'smooth') s = s * s * (3 - 2 * s);
-    return { shift: a.shift.clone().lerp(b.shift, s), turn: a.turn.clone().slerp(b.turn, s) };
+    return { shift: a.shift.clone().lerp(b.shift, s), turn: turnBetween(a, b, s) };
 }
 
 function advanced(motion, time, from) {
@@ -151,12 +169,11 @@ function advanced(motion, time, from) {
     return { shift: vector(motion.velocity).multiplyScalar(time).add(from.shift), turn };
 }
 
-// What an obstacle's motion is over time: the scene's own, and then each that a control gave it.
-// `changes`: [{time, motion}], ascending.
+// What a motion of an obstacle or a pin is over time: the scene's own, and then each that a control gave it.
+// `changes`: [{time, motion}], ascending. `geometry`: of an obstacle; where a pin turns about is not asked.
 export class Track {
-    constructor(obstacle, geometry, changes = []) {
-        const motion = obstacle.motion;
-        this.origin = motion?.origin ? vector(motion.origin) : centreOf(obstacle, geometry);
+    constructor({ motion, ...shape }, geometry, changes = []) {
+        if (geometry) this.origin = motion?.origin ? vector(motion.origin) : centreOf(shape, geometry);
         this.parts = motion ? [{ time: 0, motion }] : [];
         this.parts.push(...changes);
     }
@@ -180,33 +197,3 @@ export class Track {
         return out.compose(place, turn, new Vector3(1, 1, 1));
     }
 }
-
-// Of an obstacle in its own place: how far (x, y, z) is outside of it. Null for the shapes that are not
-// asked.
-export function distanceOf(obstacle) {
-    const kind = kindOf(obstacle),
-        s = obstacle[kind];
-    const [cx, cy, cz] = s.center ?? [0, 0, 0];
-    const sign = s.inside ? -1 : 1;
-    if (kind === 'plane') {
-        const { x: a, y: b, z: c } = vector(s.normal, [0, 1, 0]).normalize(),
-            offset = s.offset ?? 0;
-        return (x, y, z) => a * x + b * y + c * z - offset;
-    }
-    if (kind === 'sphere') return (x, y, z) => sign * (length(x - cx, y - cy, z - cz) - s.radius);
-    if (!['cylinder', 'capsule', 'torus'].includes(kind)) return null;
-    const { x: ax, y: ay, z: az } = vector(s.axis, [0, 1, 0]).normalize();
-    const half = (s.height ?? (kind === 'capsule' ? 1 : 100 * s.radius)) / 2;
-    const shape = {
-        torus: (out, along) => length(out - s.radius, along, 0) - s.tube,
-        capsule: (out, along) => length(out, Math.max(0, Math.abs(along) - half), 0) - s.radius,
-        cylinder: (out, along) => Math.max(out - s.radius, Math.abs(along) - half),
-    }[kind];
-    return (x, y, z) => {
-        const along = (x - cx) * ax + (y - cy) * ay + (z - cz) * az;
-        const out = (x - cx) ** 2 + (y - cy) ** 2 + (z - cz) ** 2 - along * along;
-        return sign * shape(Math.sqrt(Math.max(0, out)), along);
-    };
-}
-
-const length = (x, y, z) => Math.sqrt(x * x + y * y + z * z);

@@ -51,6 +51,7 @@ export class Stage {
     scene = new Scene();
     box = new Box3(new Vector3(-1, -1, -1), new Vector3(1, 1, 1));
     gridStep = 1;
+    turned = false; // somebody has moved the camera
     drawMs = 0; // of the last picture, until the card had its commands
     #grid = null;
     #dirty = true;
@@ -68,6 +69,7 @@ export class Stage {
             this.touch();
             onCamera();
         });
+        this.orbit.addEventListener('start', () => (this.turned = true));
         const lamp = new DirectionalLight(0xffffff, 2.2);
         lamp.position.set(0.4, 0.7, 1);
         this.camera.add(lamp);

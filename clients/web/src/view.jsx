@@ -29,12 +29,9 @@ function follow(view, model, status) {
     if (!frame) frames.want(wanted);
     if (!changed) return;
     const needs = FIELDS[view.field].needs;
+    const rest = model.first;
     const before = needs === 'before' && wanted > 0 ? previous(view, frames, wanted) : null;
-    const milliseconds = view.show(
-        frame,
-        before,
-        needs === 'rest' || view.picked !== null || view.pins.length > 0 ? model.first : null,
-    );
+    const milliseconds = view.show(frame, before, rest);
     tellPicture(view, model, wanted, milliseconds);
     view.stale = needs === 'before' && !before && wanted > 0;
     showForces(view, model, wanted);
@@ -45,7 +42,8 @@ function follow(view, model, status) {
 function tellPicture(view, model, frame, decode) {
     const { decode: old = decode, draw = view.stage.drawMs } = model.picture ?? {};
     model.picture = { decode: old + 0.1 * (decode - old), draw: draw + 0.1 * (view.stage.drawMs - draw) };
-    Object.assign(view.stage.canvas.dataset, { frame, decode, draw: view.stage.drawMs });
+    const { count: contacts } = view.contacts;
+    Object.assign(view.stage.canvas.dataset, { frame, decode, draw: view.stage.drawMs, contacts });
 }
 
 // The frame before, or one shortly before it that is here.
@@ -73,10 +71,10 @@ function showForces(view, model, frame) {
     view.contacts.setForces(forceOf, view.mostForce || 1);
 }
 
-// When controls moved obstacles: the start of the frame that each is first in effect in.
-function changesOf(model, name) {
+// When controls moved an obstacle or a pin: the start of the frame that each is first in effect in.
+function changesOf(model, kind, name) {
     return model.controls.flatMap(({ frame, control }) => {
-        const part = control.obstacles?.find((one) => one.name === name);
+        const part = control[kind]?.find((one) => one.name === name);
         if (!part?.motion || frame === null) return [];
         const row = model.metrics.rowOf(frame - 1);
         return [
@@ -304,6 +302,7 @@ export function View({ model, tools }) {
                     );
                     if (made?.surface) follow(made, model, tell);
                 },
+                changes: (kind, name) => changesOf(model, kind, name),
                 onCamera: () => {
                     made?.onTurn?.();
                     if (made?.furnished) note();
@@ -336,8 +335,11 @@ export function View({ model, tools }) {
             model.on('form', prepare),
             model.on('failure', mark),
             model.on('session', () => marked || mark()),
-            model.on('controls', () => made.setChanges((name) => changesOf(model, name))),
-            model.on('first', () => (made.stale = true)),
+            model.on('controls', () => made.followChanges()),
+            model.on('first', () => {
+                made.stale = true;
+                made.include(model.first);
+            }),
             model.player.on('frame', note),
         ];
         prepare();

@@ -2,6 +2,7 @@
 // Buffers are made once for a session and written in place for each frame.
 
 import {
+    Box3,
     BufferAttribute,
     BufferGeometry,
     Color,
@@ -15,6 +16,7 @@ import {
     MeshLambertMaterial,
     Points,
     PointsMaterial,
+    Quaternion,
     Raycaster,
     SphereGeometry,
     Vector2,
@@ -34,6 +36,7 @@ const CLAY = 0xd6c4a6;
 const PIN = 0xd0782a;
 const OBSTACLE = 0x7f8fa6;
 const PICKED = 0xe0218a;
+const REACH = 6; // times what is seen at first: what lies farther off is not brought into view
 
 export class View3D {
     surface = null;
@@ -47,7 +50,9 @@ export class View3D {
     #before = null; // positions of the frame shown before
     #ray = new Raycaster();
 
-    constructor(canvas, { beforeDraw, onCamera }) {
+    // `changes(kind, name)`: what controls did to a motion of 'obstacles' or 'pins', [{time, motion}].
+    constructor(canvas, { beforeDraw, onCamera, changes }) {
+        this.changes = changes;
         this.stage = new Stage(canvas, { beforeDraw, onCamera });
         this.#ray.params.Line.threshold = 0.01;
     }
@@ -153,6 +158,7 @@ export class View3D {
 
     #makePins() {
         this.pins = [];
+        this.#trackPins();
         for (const pin of this.topology.pins ?? []) {
             for (const vertex of pin.at ?? []) {
                 const index = this.surface.indexOf(vertex);
@@ -196,6 +202,17 @@ export class View3D {
         if (this.wantedView) this.stage.view = this.wantedView;
     }
 
+    // Another frame into view, as far as nobody has turned the camera: films begin where their bodies are seen.
+    include(frame) {
+        if (!this.furnished || this.wantedView || this.stage.turned || frame.count !== this.surface.count) return;
+        const box = new Box3().setFromArray(copyField(frame.position, new Float32Array(3 * frame.count)));
+        const both = this.stage.box.clone().union(box);
+        const far = both.getSize(new Vector3()).length() > REACH * this.stage.box.getSize(new Vector3()).length();
+        if (far || this.stage.box.containsBox(box)) return;
+        this.stage.box.copy(both);
+        this.stage.fit();
+    }
+
     #makeObstacle(obstacle, size, low, high) {
         const geometry = obstacleGeometry(obstacle, 6 * size);
         if (!geometry) return;
@@ -214,7 +231,8 @@ export class View3D {
             ),
         );
         mesh.matrixAutoUpdate = false;
-        this.obstacles.push({ given: obstacle, mesh, track: new Track(obstacle, geometry) });
+        const track = new Track(obstacle, geometry, this.changes('obstacles', obstacle.name));
+        this.obstacles.push({ given: obstacle, mesh, track });
         if (plane) return;
         geometry.computeBoundingBox();
         const { min, max } = geometry.boundingBox;
@@ -224,13 +242,21 @@ export class View3D {
         });
     }
 
-    // `changes(name)`: what controls did to an obstacle's motion, [{time, motion}].
-    setChanges(changes) {
+    // What controls did to motions is another than it was.
+    followChanges() {
         for (const one of this.obstacles) {
-            one.track = new Track(one.given, one.mesh.geometry, changes(one.given.name));
+            one.track = new Track(one.given, one.mesh.geometry, this.changes('obstacles', one.given.name));
         }
+        this.#trackPins();
         if (this.shown) this.#moveObstacles(this.shown.time);
         this.stage.touch();
+    }
+
+    #trackPins() {
+        const pins = this.scene?.pins ?? [];
+        this.pinTracks = new Map(
+            pins.map((pin) => [pin.name, new Track(pin, null, this.changes('pins', pin.name))]),
+        );
     }
 
     // ---- a frame ------------------------------------------------------------------------------
@@ -423,6 +449,15 @@ export class View3D {
         if (!hit || (body && body.distance < hit.distance)) return null;
         const { given } = this.obstacles.find(({ mesh }) => mesh === hit.object);
         return { kind: 'obstacle', name: given.name, point: hit.point };
+    }
+
+    // Where the motion of a grip's thing has brought it: {shift, turn}, as a control counts them.
+    poseOf({ kind, name }) {
+        const track =
+            kind === 'pin'
+                ? this.pinTracks.get(name)
+                : this.obstacles.find(({ given }) => given.name === name)?.track;
+        return track?.poseAt(this.shown.time) ?? { shift: new Vector3(), turn: new Quaternion() };
     }
 
     // Where the ray through a place of the canvas meets the plane through `point` that faces the camera.

@@ -1,0 +1,178 @@
+// How far a place is outside of an obstacle, in the obstacle's own place: for the contacts that are drawn.
+
+import { Vector3 } from 'three';
+import { kindOf, placeOf } from './obstacles.js';
+
+const CELLS_MOST = 4e6; // of a surface's grid, all triangles together
+
+const length = (x, y, z) => Math.sqrt(x * x + y * y + z * z);
+const vector = (list, standard) => new Vector3(...(list ?? standard));
+
+// The same function of places before `place` was applied.
+function before(place, distance) {
+    const back = place.clone().invert(),
+        p = new Vector3();
+    return (x, y, z) => {
+        p.set(x, y, z).applyMatrix4(back);
+        return distance(p.x, p.y, p.z);
+    };
+}
+
+function boxDistance({ size = [1, 1, 1], rounding: r = 0 }) {
+    const [a, b, c] = size.map((edge) => edge / 2 - r);
+    return (x, y, z) => {
+        const dx = Math.abs(x) - a,
+            dy = Math.abs(y) - b,
+            dz = Math.abs(z) - c;
+        const out = length(Math.max(dx, 0), Math.max(dy, 0), Math.max(dz, 0));
+        return out + Math.min(Math.max(dx, dy, dz), 0) - r;
+    };
+}
+
+// Of the plane of the triangle below or above; beside the field there is nothing.
+function fieldDistance({ heights, spacing = 1 }) {
+    const rows = heights.length,
+        columns = heights[0].length;
+    return (x, y, z) => {
+        const u = x / spacing + (columns - 1) / 2,
+            v = z / spacing + (rows - 1) / 2;
+        if (!(u >= 0 && v >= 0 && u <= columns - 1 && v <= rows - 1)) return Infinity;
+        const c = Math.min(Math.floor(u), columns - 2),
+            r = Math.min(Math.floor(v), rows - 2);
+        const s = u - c,
+            t = v - r;
+        const a = heights[r][c],
+            b = heights[r][c + 1],
+            d = heights[r + 1][c],
+            e = heights[r + 1][c + 1];
+        const first = s + t <= 1;
+        const along = first ? b - a : e - d,
+            across = first ? d - a : e - b;
+        const height = first ? a + along * s + across * t : e - along * (1 - s) - across * (1 - t);
+        return (y - height) / length(along / spacing, 1, across / spacing);
+    };
+}
+
+// The squared distance of (px, py, pz) from a triangle of `at`, whose corners begin at a, b and c (Ericson 2005,
+// 5.1.5: the region of the plane that the place is above tells what is nearest).
+function squaredDistance(at, a, b, c, px, py, pz) {
+    const ux = at[b] - at[a],
+        uy = at[b + 1] - at[a + 1],
+        uz = at[b + 2] - at[a + 2];
+    const vx = at[c] - at[a],
+        vy = at[c + 1] - at[a + 1],
+        vz = at[c + 2] - at[a + 2];
+    const wx = px - at[a],
+        wy = py - at[a + 1],
+        wz = pz - at[a + 2];
+    const uu = ux * ux + uy * uy + uz * uz,
+        uv = ux * vx + uy * vy + uz * vz,
+        vv = vx * vx + vy * vy + vz * vz;
+    const d1 = ux * wx + uy * wy + uz * wz,
+        d2 = vx * wx + vy * wy + vz * wz;
+    const d3 = d1 - uu,
+        d4 = d2 - uv,
+        d5 = d1 - uv,
+        d6 = d2 - vv;
+    const va = d3 * d6 - d5 * d4,
+        vb = d5 * d2 - d1 * d6,
+        vc = d1 * d4 - d3 * d2;
+    let s = 0,
+        t = 0;
+    if (d1 <= 0 && d2 <= 0) s = t = 0;
+    else if (d3 >= 0 && d4 <= d3) s = 1;
+    else if (vc <= 0 && d1 >= 0 && d3 <= 0) s = d1 / (d1 - d3);
+    else if (d6 >= 0 && d5 <= d6) t = 1;
+    else if (vb <= 0 && d2 >= 0 && d6 <= 0) t = d2 / (d2 - d6);
+    else if (va <= 0 && d4 >= d3 && d5 >= d6) {
+        t = (d4 - d3) / (d4 - d3 + (d5 - d6));
+        s = 1 - t;
+    } else {
+        s = vb / (va + vb + vc);
+        t = vc / (va + vb + vc);
+    }
+    const x = wx - s * ux - t * vx,
+        y = wy - s * uy - t * vy,
+        z = wz - s * uz - t * vz;
+    return x * x + y * y + z * z;
+}
+
+// Triangles by the cells of a grid that they come nearer to than `near`; the distance of what is farther from
+// all of them is Infinity, and inside counts as outside.
+function surfaceDistance(geometry, near) {
+    const at = geometry.getAttribute('position').array,
+        { array: corners } = geometry.index;
+    geometry.computeBoundingBox();
+    const { min, max } = geometry.boundingBox;
+    const size = max.clone().sub(min).length() || 1;
+    // Cells of about a triangle's size: few triangles a cell, and few cells a triangle.
+    const cell = Math.max(2 * near, size / Math.sqrt(corners.length / 3 + 1));
+    const cells = new Map();
+    const key = (i, j, k) => (i * 65536 + j) * 65536 + k;
+    const place = (x, axis) => Math.floor((x - min[axis] + near) / cell) + 1;
+    const span = (t, axis, c) => {
+        const of = [0, 1, 2].map((k) => at[3 * corners[t + k] + c]);
+        return [place(Math.min(...of) - near, axis), place(Math.max(...of) + near, axis)];
+    };
+    let filled = 0;
+    for (let t = 0; t < corners.length && filled < CELLS_MOST; t += 3) {
+        const [x, y, z] = [span(t, 'x', 0), span(t, 'y', 1), span(t, 'z', 2)];
+        for (let i = x[0]; i <= x[1]; i++)
+            for (let j = y[0]; j <= y[1]; j++)
+                for (let k = z[0]; k <= z[1]; k++, filled++) {
+                    const list = cells.get(key(i, j, k));
+                    if (list) list.push(t);
+                    else cells.set(key(i, j, k), [t]);
+                }
+    }
+    return (x, y, z) => {
+        const at3 = [place(x, 'x'), place(y, 'y'), place(z, 'z')];
+        const list = at3.every((i) => i > 0 && i < 65536) ? cells.get(key(...at3)) : null;
+        if (!list) return Infinity;
+        let least = Infinity;
+        for (const t of list) {
+            const square = squaredDistance(at, 3 * corners[t], 3 * corners[t + 1], 3 * corners[t + 2], x, y, z);
+            if (square < least) least = square;
+        }
+        return Math.sqrt(least);
+    };
+}
+
+function roundDistance(kind, s) {
+    const [cx, cy, cz] = s.center ?? [0, 0, 0];
+    const { x: ax, y: ay, z: az } = vector(s.axis, [0, 1, 0]).normalize();
+    const half = (s.height ?? (kind === 'capsule' ? 1 : 100 * s.radius)) / 2;
+    const shape = {
+        sphere: (out, along) => length(out, along, 0) - s.radius,
+        torus: (out, along) => length(out - s.radius, along, 0) - s.tube,
+        capsule: (out, along) => length(out, Math.max(0, Math.abs(along) - half), 0) - s.radius,
+        cylinder: (out, along) => Math.max(out - s.radius, Math.abs(along) - half),
+    }[kind];
+    return (x, y, z) => {
+        const along = (x - cx) * ax + (y - cy) * ay + (z - cz) * az;
+        const out = (x - cx) ** 2 + (y - cy) ** 2 + (z - cz) ** 2 - along * along;
+        return shape(Math.sqrt(Math.max(0, out)), along);
+    };
+}
+
+// `geometry`: the obstacle as it is drawn; `near`: what is farther away need not be told apart.
+export function distanceOf(obstacle, geometry, near) {
+    const kind = kindOf(obstacle),
+        shape = obstacle[kind];
+    const turned = (distance) => (shape.inside ? (x, y, z) => -distance(x, y, z) : distance);
+    switch (kind) {
+        case 'plane': {
+            const { x: a, y: b, z: c } = vector(shape.normal, [0, 1, 0]).normalize(),
+                offset = shape.offset ?? 0;
+            return (x, y, z) => a * x + b * y + c * z - offset;
+        }
+        case 'box':
+            return turned(before(placeOf(shape), boxDistance(shape)));
+        case 'heightfield':
+            return before(placeOf(shape), fieldDistance(shape));
+        case 'mesh':
+            return surfaceDistance(geometry, near);
+        default:
+            return turned(roundDistance(kind, shape));
+    }
+}
