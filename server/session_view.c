@@ -16,7 +16,7 @@ static void view_links(const pl_session *s, pl_json_writer *w)
 {
     static const char *const parts[] = {"topology", "frames",   "metrics", "scene",
                                         "log",      "cancel",   "pause",   "resume",
-                                        "step",     "controls", "probes"};
+                                        "step",     "controls", "probes",  "export"};
     char link[128];
     pl_json_key(w, "links");
     pl_json_begin_object(w);

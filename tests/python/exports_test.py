@@ -272,7 +272,7 @@ class ExportsTest(unittest.TestCase):
         self.mesh("melt", bad, status=2)
         ball = os.path.join(folder, "ball_big.ply")
         self.mesh("convert", ball, "--out", os.path.join(self.folder, "x.xyz"), status=2)
-        self.mesh("tetrahedralise", ball, "--out", os.path.join(self.folder, "x.msh"), status=2)
+        self.mesh("tetrahedralise", ball, "--out", os.path.join(self.folder, "y.xyz"), status=2)
         out = os.path.join(self.folder, "ball.node")
         if shutil.which("tetgen"):
             self.mesh("tetrahedralise", ball, "--out", out)

@@ -147,6 +147,11 @@ function Downloads({ model }) {
             {file(`/frames/${player.shown}`, `-${player.shown}.frames`, `frame ${player.shown} as a record`)}
             {file('/frames', '.frames', 'every frame as records')}
             {file('/topology?array=triangles', '-triangles.npy', 'triangles, for numpy')}
+            {file('/export?format=npz', '.npz', 'the run for numpy (.npz)')}
+            {file('/export?format=vtu', '.zip', 'the run for ParaView (.vtu and .pvd)')}
+            {file('/export?format=glb', '.glb', 'the moving surface (.glb), for short runs')}
+            {file('/export?format=pc2', '.pc2', "vertices for Blender's Mesh Cache (.pc2)")}
+            {file('/export?format=obj&frame=first', '.obj', 'the mesh that they move (.obj)')}
             {file('/log', '.log', "the worker's log")}
         </ul>
     );
