@@ -166,24 +166,7 @@ int32_t pl_scene_carried(const pl_scene *scene, const pl_material_uses *uses, pl
 /* ---- devices
  * --------------------------------------------------------------------------------- */
 
-static void refuse_part(const pl_material *m, const char *key, const char *got, pl_faults *faults)
-{
-    char name[160], pointer[256];
-    pl_fault_escape(m->name, name, sizeof name);
-    snprintf(pointer, sizeof pointer, "/materials/%s/%s", name, key);
-    pl_faults_add(faults, pointer, "unsupported", got, "what a GPU has",
-                  "leave it out, or use \"device\": \"cpu\"");
-}
-
-static void refuse_parts(const pl_material *m, pl_faults *faults)
-{
-    if (m->damping.present)
-        refuse_part(m, "damping", "a dissipation function, on a GPU", faults);
-    if (m->air_damping > 0)
-        refuse_part(m, "air_damping", "damping by air, on a GPU", faults);
-}
-
-pl_status pl_device_carries(const pl_scene *scene, const pl_material_uses *uses, pl_faults *faults)
+pl_status pl_device_carries(const pl_scene *scene, pl_faults *faults)
 {
     size_t before = faults->total;
     if (scene->solver.device == PL_DEVICE_CPU)
@@ -192,8 +175,5 @@ pl_status pl_device_carries(const pl_scene *scene, const pl_material_uses *uses,
         pl_faults_add(faults, "/solver/method", "unsupported", "newton, on a GPU",
                       "any other method, on a GPU: it makes no Hessian of the energies",
                       "use \"method\": \"chebyshev_descent\"");
-    for (int32_t i = 0; i < scene->material_count; i++)
-        if (uses[i].model > 0 || uses[i].edges > 0)
-            refuse_parts(&scene->materials[i], faults);
     return faults->total > before ? PL_INVALID : PL_OK;
 }

@@ -68,6 +68,6 @@ int32_t pl_scene_carried(const pl_scene *scene, const pl_material_uses *uses, pl
 
 /* What a scene has that a GPU's backend (backends/device) has not: a fault for each, located. PL_OK
  * where there is nothing, or the device is the CPU; PL_INVALID. */
-pl_status pl_device_carries(const pl_scene *scene, const pl_material_uses *uses, pl_faults *faults);
+pl_status pl_device_carries(const pl_scene *scene, pl_faults *faults);
 
 #endif

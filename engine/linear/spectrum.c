@@ -8,8 +8,7 @@
  * taken off for it. */
 enum { STEPS = 400, FIRST_LOOK = 16 };
 static const double SETTLED = 0.02, OFF = 0.9, OFF_UNSETTLED = 0.5;
-/* Where a matrix is singular to rounding. */
-static const double LEAST = 1e-12;
+static const double LEAST = PL_SPECTRUM_LEAST;
 
 /* The largest sum of a row of |D^-1/2 A D^-1/2|, no eigenvalue is above (Gershgorin). */
 static double largest_row(const pl_sparse *a, const double *scale, double *sum)

@@ -5,6 +5,9 @@
 
 #include "engine/linear/linear.h"
 
+/* Where a matrix is singular to rounding: what `least` is no lower than. */
+#define PL_SPECTRUM_LEAST 1e-12
+
 /* Of D^-1 A. `most` is a bound; `least` is one as far as Lanczos' process has found the end of the
  * spectrum, to a tenth of itself, and is no less than `floor`, which the caller knows as one. */
 typedef struct pl_spectrum {

@@ -162,12 +162,12 @@ PL_TERM void damping_freeze(const pl_group *g, const pl_stage *stage, int64_t b0
         pl_number *frozen = t->frozen + b * t->frozen_rows * PL_BLOCK;
         pl_real Fp[FS], F[FS], V[FS];
         freeze_row(frozen, PL_FROZEN_RATE, rate);
-        apply(g, b, stage->xp, Fp);
-        apply(g, b, stage->x_start, F);
+        apply(g, b, (const pl_number *)stage->xp, Fp); /* on a device they are numbers */
+        apply(g, b, (const pl_number *)stage->x_start, F);
         for (int e = 0; e < FS; e++)
             V[e] = pl_zero();
         if (d->second_order) {
-            apply(g, b, stage->v_start, V);
+            apply(g, b, (const pl_number *)stage->v_start, V);
             for (int e = 0; e < FS; e++)
                 F[e] += ahead * V[e];
         }
@@ -179,13 +179,13 @@ PL_TERM void damping_freeze(const pl_group *g, const pl_stage *stage, int64_t b0
     }
 }
 
-PL_TERM void damping_dissipate(const pl_group *g, const pl_number *x, double *power, int64_t b0,
+PL_TERM void damping_dissipate(const pl_group *g, const pl_number *x, pl_number *power, int64_t b0,
                                int64_t b1)
 {
     for (int64_t b = b0; b < b1; b++) {
         pl_real q[ROWS];
         const law m = law_load(pl_terms_of(g), b);
         apply(g, b, x, q);
-        power[b] = pl_sum(law_power(&m, q));
+        PL_PUT_SUM(power, b, law_power(&m, q));
     }
 }

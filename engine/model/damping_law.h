@@ -11,6 +11,25 @@
 #include "engine/model/damping.h"
 #include "engine/model/terms.h"
 
+/* What precision decides: the share that rounding leaves of an energy; where Newton's method, and where a
+ * bracket or a rotation has arrived; what nothing is divided by; and the steps of first and of second
+ * differences, where what rounding leaves meets what the difference leaves out. */
+#ifdef PL_SINGLE
+#define DAMPING_NOISE   5e-6f
+#define DAMPING_SETTLED 1e-4f
+#define DAMPING_STILL   2e-7f
+#define DAMPING_NOTHING 1e-30f
+#define DAMPING_REACH   5e-3
+#define DAMPING_REACH_2 3e-2
+#else
+#define DAMPING_NOISE   1e-14
+#define DAMPING_SETTLED 1e-8
+#define DAMPING_STILL   1e-15
+#define DAMPING_NOTHING 1e-150
+#define DAMPING_REACH   1e-5
+#define DAMPING_REACH_2 1e-4
+#endif
+
 /* Entries of F and of F^T F. */
 #define FS     (3 * COLUMNS)
 #define SQUARE (COLUMNS * COLUMNS)

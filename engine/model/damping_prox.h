@@ -161,7 +161,7 @@ PL_LARGE void prox_evaluate(const prox_problem *p, prox_point *at)
         at->H[e + n * e] += p->k;
     }
     at->phi = s + pl_set1(0.5) * p->k * far;
-    at->noise = pl_set1(1e-14) * (pl_abs(s) + p->k * (size + far));
+    at->noise = pl_set1(DAMPING_NOISE) * (pl_abs(s) + p->k * (size + far));
 }
 
 /* d = -(H + tau I)^-1 g by L D L^T; false in the mask where a pivot is too small. */
@@ -277,8 +277,8 @@ PL_LARGE void prox_descend(const prox_problem *p, pl_real z[FS])
         const pl_real eased = tau * pl_set1(0.1);
         const pl_real down = pl_select(pl_lt(eased, pl_set1(1e-3) * scale), pl_zero(), eased);
         tau = pl_select(better, down, pl_max(pl_set1(4) * tau, pl_set1(0.05) * scale));
-        const pl_mask last = pl_and(whole, pl_le(moved, pl_set1(1e-8) * size));
-        settled = pl_or(settled, pl_or(last, pl_le(moved, pl_set1(1e-15) * size)));
+        const pl_mask last = pl_and(whole, pl_le(moved, pl_set1(DAMPING_SETTLED) * size));
+        settled = pl_or(settled, pl_or(last, pl_le(moved, pl_set1(DAMPING_STILL) * size)));
     }
     for (int e = 0; e < n; e++)
         z[e] = at.z[e];

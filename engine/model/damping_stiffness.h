@@ -109,7 +109,7 @@ PL_INLINE pl_real stiffness_line(const pl_real F[9], const pl_real D[9], double 
 {
     const pl_real size = pl_sqrt(damping_dot(D, D, 9));
     for (int e = 0; e < 9; e++)
-        at[e] = F[e] + pl_set1(t) * D[e] / pl_max(size, pl_set1(1e-150));
+        at[e] = F[e] + pl_set1(t) * D[e] / pl_max(size, pl_set1(DAMPING_NOTHING));
     return size;
 }
 
@@ -117,7 +117,7 @@ PL_INLINE pl_real stiffness_line(const pl_real F[9], const pl_real D[9], double 
 PL_LARGE void stiffness_third(const law *m, const pl_real F[9], const pl_real D[9], pl_real KD[9],
                               pl_real third[9])
 {
-    static const double REACH = 1e-5;
+    static const double REACH = DAMPING_REACH;
     stiffness_frame k;
     pl_real at[9], above[9];
     stiffness_at(m, F, &k);
@@ -136,7 +136,7 @@ PL_LARGE void stiffness_third(const law *m, const pl_real F[9], const pl_real D[
 PL_LARGE void stiffness_fourth(const law *m, const pl_real F[9], const pl_real D[9], pl_real one,
                                pl_real two, pl_real three, pl_real C[81])
 {
-    static const double REACH = 1e-4;
+    static const double REACH = DAMPING_REACH_2;
     stiffness_frame k[3];
     pl_real at[9], size = pl_zero();
     for (int i = 0; i < 3; i++) {
@@ -229,7 +229,7 @@ PL_LARGE void rayleigh_curvature(const law *m, const pl_real F[9], pl_real C[81]
 PL_LARGE void principal_energy(const law *m, const pl_real sg[3], pl_real *s, pl_real g[3],
                                pl_real H[9])
 {
-    static const double REACH = 1e-5;
+    static const double REACH = DAMPING_REACH;
     pl_stretch_curvature c, above, below;
     pl_real from[3], d[3], g0[3], psi, psi0, lift = pl_zero();
     const pl_real k = pl_set1(m->d->beta) * m->rate;
@@ -251,7 +251,7 @@ PL_LARGE void principal_energy(const law *m, const pl_real sg[3], pl_real *s, pl
     const pl_real size = pl_sqrt(damping_dot(d, d, 3));
     pl_real up[3], down[3];
     for (int i = 0; i < 3; i++) {
-        const pl_real step = pl_set1(REACH) * d[i] / pl_max(size, pl_set1(1e-150));
+        const pl_real step = pl_set1(REACH) * d[i] / pl_max(size, pl_set1(DAMPING_NOTHING));
         up[i] = sg[i] + step;
         down[i] = sg[i] - step;
     }

@@ -161,7 +161,7 @@ PL_LARGE pl_real stretch_root(const law *m, pl_real k, pl_real L)
         pl_real next = t - h / slope;
         const pl_mask inside = pl_and(pl_ge(next, low), pl_le(next, high));
         next = pl_select(inside, next, pl_set1(0.5) * (low + high));
-        const pl_mask still = pl_le(pl_abs(next - t), pl_set1(1e-15) * L);
+        const pl_mask still = pl_le(pl_abs(next - t), pl_set1(DAMPING_STILL) * L);
         t = pl_select(settled, t, next);
         settled = pl_or(settled, still);
     }
@@ -198,7 +198,7 @@ PL_LARGE void stretch_prox(const law *m, pl_real k, const pl_real v[FS], pl_real
         for (int e = 0; e < SQUARE; e++)
             T[e] -= Sp[e];
         const pl_real L = pl_sqrt(damping_dot(T, T, SQUARE));
-        const pl_real share = stretch_root(m, k, L) / pl_max(L, pl_set1(1e-300));
+        const pl_real share = stretch_root(m, k, L) / pl_max(L, pl_set1(DAMPING_NOTHING));
         for (int e = 0; e < SQUARE; e++)
             S[e] = Sp[e] + share * T[e];
         pl_real turned[FS];
@@ -209,6 +209,6 @@ PL_LARGE void stretch_prox(const law *m, pl_real k, const pl_real v[FS], pl_real
             R[e] = pl_select(settled, R[e], turned[e]);
             z[e] = pl_select(settled, z[e], next[e]);
         }
-        settled = pl_or(settled, pl_le(moved, pl_set1(2e-15) * size));
+        settled = pl_or(settled, pl_le(moved, pl_set1(2 * DAMPING_STILL) * size));
     }
 }

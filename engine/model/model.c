@@ -235,10 +235,12 @@ static pl_status build_parts(pl_build *b, pl_faults *faults)
     }
     b->model->built_hash = pl_model_hash_make(b->model, b->scene, &b->layout, b->materials);
     b->model->hash = b->model->built_hash;
-    /* Devices solve with the matrix itself (backends/device/matrix.h). */
-    if (!pl_method_uses_matrix(b->model->solver.method) || b->scene->solver.device != PL_DEVICE_CPU)
+    if (!pl_method_uses_matrix(b->model->solver.method))
         return PL_OK;
-    pl_status status = pl_factors_create(b->model);
+    /* Devices solve with the matrix itself (backends/device/matrix.h), which inertia keeps regular. */
+    pl_status status = b->scene->solver.device == PL_DEVICE_CPU ? pl_factors_create(b->model)
+                       : b->model->inertia == 0                 ? pl_factors_check(b->model)
+                                                                : PL_OK;
     if (status == PL_FAILED) {
         pl_faults_add(faults, "/bodies", "singular_matrix", "a matrix that has no Cholesky factor",
                       "positive masses and stiffnesses of comparable size",

@@ -4,6 +4,7 @@
 #include "engine/backends/device/device.h"
 #include "engine/backends/device/phases.h"
 #include "engine/state.h"
+#include "protocol/scene_json.h"
 #include "tests/support/scene_run.h"
 #include "tests/support/suite.h"
 
@@ -257,6 +258,59 @@ START_TEST(nothing_is_factored)
 }
 END_TEST
 
+/* ---- statics
+ * ----------------------------------------------------------------------------------------------- */
+
+/* Whether a model is made of two boxes, of which pins hold the first and an attachment the other. */
+static pl_status build_statics(const char *pins, double young, pl_faults *faults)
+{
+    char text[1024];
+    pl_scene scene = {0};
+    pl_mesh meshes[2] = {0};
+    pl_mesh_limits limits = {1 << 20, 1 << 22};
+    pl_model *model = NULL;
+    snprintf(text, sizeof text,
+             "{'pliant': 1, 'time': {'step': 1, 'steps': 1, 'integrator': 'quasi_static'},"
+             " 'solver': {'method': 'admm', 'device': 'gpu'},"
+             " 'materials': {'m': {'young': 1e5}, 'stiff': {'young': %g}},"
+             " 'bodies': [{'name': 'a', 'material': 'm', 'mesh': {'box': {'cells': [2, 2, 2]}}},"
+             "  {'name': 'b', 'material': 'stiff', 'mesh': {'box': {'cells': [2, 2, 2]}},"
+             "   'transform': {'translate': [1.2, 0, 0]}}],"
+             " 'attachments': [{'body': 'b', 'select': {'side': '-x'}, 'to': 'a',"
+             "                  'stiffness': 1}], 'pins': [%s]}",
+             young, pins);
+    for (char *c = text; *c; c++)
+        *c = *c == '\'' ? '"' : *c;
+    ck_assert_int_eq(pl_scene_decode(text, strlen(text), &scene, faults), PL_DECODE_OK);
+    for (int b = 0; b < 2; b++)
+        ck_assert_int_eq(pl_body_load(&scene, b, NULL, &limits, &meshes[b], faults), PL_OK);
+    pl_status status = pl_model_create(&scene, meshes, &model, faults);
+    if (status == PL_OK)
+        pl_model_destroy(model);
+    for (int b = 0; b < 2; b++)
+        pl_mesh_clear(&meshes[b]);
+    pl_scene_clear(&scene);
+    return status;
+}
+
+/* A matrix without a factor is the fault that it is on the CPU; one that is singular only as long as pins
+ * are not looked at, three of which hold an axis each, is none. */
+START_TEST(singular_matrices_are_faults)
+{
+    static const char held[] = "{'body': 'a', 'select': {'side': '-x'}}";
+    static const char planes[] = "{'body': 'a', 'select': {'side': '-x'}, 'axes': ['x']},"
+                                 "{'body': 'a', 'select': {'side': '-y'}, 'axes': ['y']},"
+                                 "{'body': 'a', 'select': {'side': '-z'}, 'axes': ['z']}";
+    pl_faults faults = {0};
+    ck_assert_int_eq(build_statics(held, 1e5, &faults), PL_OK);
+    ck_assert_int_eq(build_statics(planes, 1e5, &faults), PL_OK);
+    ck_assert_int_eq(build_statics(held, 1e15, &faults), PL_INVALID);
+    ck_assert_uint_eq(faults.count, 1);
+    ck_assert_str_eq(faults.items[0].code, "singular_matrix");
+    pl_faults_clear(&faults);
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("emulated");
@@ -267,5 +321,6 @@ int main(void)
     tcase_add_test(t, weights_follow_the_state);
     tcase_add_loop_test(t, same_bits_every_time, 0, 2);
     tcase_add_test(t, nothing_is_factored);
+    tcase_add_test(t, singular_matrices_are_faults);
     return run_cases("device_splitting", t);
 }

@@ -104,7 +104,8 @@ void PL_NAMED(pl_device_model_destroy)(pl_device_model *m)
 #define KINDS(DO)                                                                                  \
     DO(tets_neo_hookean) DO(tets_corotated) DO(tets_arap) DO(tets_stretch)                         \
     DO(link_2) DO(link_4) DO(link_5) DO(hard_link_2) DO(hard_link_4) DO(triangles) DO(hinges)      \
-    DO(triangle_limits) DO(tet_limits) DO(contacts) DO(obstacles)
+    DO(triangle_limits) DO(tet_limits) DO(contacts) DO(obstacles)                                  \
+    DO(damping_edges) DO(damping_triangles) DO(damping_tets)
 /* clang-format on */
 #define DO(kind) extern const pl_term_kernels PL_NAMED(pl_device_##kind);
 KINDS(DO)
@@ -129,8 +130,6 @@ const char *PL_NAMED(pl_device_refuses)(const pl_model *model)
     if (model->contributions / 3 > INT32_MAX)
         return "the model has more elements than its 32-bit offsets reach";
     for (int32_t g = 0; g < model->group_count; g++) {
-        if (model->groups[g].ops->dissipate)
-            return "dissipation functions are not there on the GPU";
         if (!kernels_of(&model->groups[g]))
             return "it has terms that are not there on the GPU";
     }

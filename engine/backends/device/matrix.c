@@ -2,6 +2,7 @@
 
 #include "engine/backends/device/device_model.h"
 #include "engine/linear/spectrum.h"
+#include "engine/model/factors.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -128,14 +129,16 @@ static bool take_coupling(pl_device_system *s, const pl_model *m)
 }
 
 /* The iteration's numbers. A >= inertia M, and so no eigenvalue of D^-1 A is below the least inertia m_i /
- * A_ii; those of A_k are between A's (Cauchy's interlacing), and 1. */
+ * A_ii; those of A_k are between A's (Cauchy's interlacing), and 1. In statics A may be singular where no
+ * A_k is: it is these that count. */
 static pl_status set_steps(pl_device_system *s, const pl_model *m)
 {
     double floor = 1;
+    pl_spectrum found;
     for (int64_t i = 0; i < m->free_vertices; i++)
         floor = fmin(floor, m->inertia * m->mass[m->free_vertex[i]] / m->diagonal[i]);
-    pl_spectrum found;
-    pl_status status = pl_spectrum_find(&m->A, floor, &found);
+    pl_status status = m->inertia > 0 ? pl_spectrum_find(&m->A, floor, &found)
+                                      : pl_factors_spectrum(m, 0, &found);
     if (status != PL_OK)
         return status;
     double least = fmin(found.least, 0.999), most = fmax(found.most, 1.001);

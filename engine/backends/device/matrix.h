@@ -19,8 +19,8 @@
 #include "engine/backends/device/matrix_kernels.h"
 #include "engine/model/model.h"
 
-/* With a tenth methods take as many iterations as with a factor, to 6 in 100, and with less no fewer; and a
- * decrement is known to a tenth. */
+/* With a tenth methods took as many iterations as with a factor, to 7 in 100, on the three scenes that
+ * backends/README.md lists, and with a hundredth no fewer there; and a decrement is known to a tenth. */
 #define PL_SOLVE_ERROR 0.1
 
 /* A in a device's memory, of one set of weights. */

@@ -1,0 +1,18 @@
+/* Dissipation of tetrahedra, for devices. */
+#define PL_CALLS
+#include "engine/kernels/stretch_kinds.h"
+
+#define TERMS_NAME "damping of tetrahedra"
+#define CORNERS    4
+#define COLUMNS    3
+#define LAW_FROZEN
+#include "engine/model/damping_law.h"
+#include "engine/model/damping_strain.h"
+#include "engine/model/damping_stretch.h"
+#include "engine/model/damping_stiffness.h"
+#include "engine/model/damping_prox.h"
+#include "engine/model/terms_template.h"
+
+#include "engine/backends/device/damping_kernels.h"
+
+PL_DAMPING_KERNELS(damping_tets)

@@ -1,0 +1,17 @@
+/* Dissipation of triangles, for devices. */
+#define PL_CALLS
+#include "engine/kernels/stretch_kinds.h"
+
+#define TERMS_NAME "damping of triangles"
+#define CORNERS    3
+#define COLUMNS    2
+#define LAW_FROZEN
+#include "engine/model/damping_law.h"
+#include "engine/model/damping_strain.h"
+#include "engine/model/damping_stretch.h"
+#include "engine/model/damping_prox.h"
+#include "engine/model/terms_template.h"
+
+#include "engine/backends/device/damping_kernels.h"
+
+PL_DAMPING_KERNELS(damping_triangles)
