@@ -237,7 +237,7 @@ $(BUILD)/tests/unit/engine_memory_test: LDFLAGS_ALL += -Wl,--wrap=malloc,--wrap=
 # And one every allocation of the protocol.
 $(BUILD)/tests/unit/protocol_memory_test: LDFLAGS_ALL += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free,--wrap=strdup,--wrap=asprintf,--wrap=vasprintf
 $(BENCHES): $(call obj,$(BENCH_HELP_SRC))
-$(call obj,$(TEST_SRC) $(SUPPORT_SRC) $(BENCH_SRC) $(BENCH_HELP_SRC)): | test-deps
+$(call obj,$(TEST_SRC) $(SUPPORT_SRC) $(BENCH_SRC) $(BENCH_HELP_SRC) tests/figures/figures.c): | test-deps
 
 # Programs of physics once more, on a backend whose memory the host can not read.
 STRICT_TESTS := $(patsubst %,$(BUILD)/tests/strict/%_test,admm failure golden half_step loads pins projective \
@@ -265,7 +265,7 @@ $(BUILD)/tests/http/memory_test: | $(FAILING_MEMORY)
 $(BUILD)/tests/faults/gpu_test $(BUILD)/tests/http/cli_here_test $(BUILD)/tests/http/gpus_test: | $(EMULATED_PLUGIN)
 
 .PHONY: tests
-tests: $(TESTS) $(PYTHON_TESTS) $(WEB_TESTS) $(STRICT_TESTS) $(GPU_PROGRAMS) $(EMULATED_PLUGIN)
+tests: $(TESTS) $(PYTHON_TESTS) $(WEB_TESTS) $(STRICT_TESTS) $(GPU_PROGRAMS) $(EMULATED_PLUGIN) $(BUILD)/tests/figures/figures
 
 include tests/fuzz/fuzz.mk
 
@@ -283,7 +283,7 @@ $(BUILD)/kernels-hash: $(call obj,tests/arm64/kernels_hash_main.c tests/support/
 
 compile_commands.json: Makefile | deps
 	@deploy/compile-commands '$(CC) $(PL_CFLAGS)' $(ENGINE_SRC) $(ENGINE_ISA_SRC) $(PROTOCOL_SRC) $(SERVER_SRC) \
-	  $(wildcard server/worker/*.c) $(CLI_SRC) $(SUPPORT_SRC) $(TEST_SRC) $(BENCH_SRC) $(BENCH_HELP_SRC) > $@
+	  $(wildcard server/worker/*.c) $(CLI_SRC) $(SUPPORT_SRC) $(TEST_SRC) $(BENCH_SRC) $(BENCH_HELP_SRC) tests/figures/figures.c > $@
 
 -include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)
 
@@ -291,6 +291,10 @@ compile_commands.json: Makefile | deps
 .PHONY: demo
 demo: all ## run the demo scene through a daemon of its own; leaves demo-out/
 	@deploy/demo
+
+.PHONY: figures
+figures: $(BUILD)/tests/figures/figures ## draw figures 3, 6, 7 and 8 of Brown 2018 from runs of our own; leaves figures-out/
+	@$< figures-out
 
 ##@ Checking
 # Beside every test program: those that read hostile bytes once more under sanitizers, and the fuzz
