@@ -136,19 +136,24 @@ export class Daemon {
         return (await this.call('POST', '/v1/login/codes')).url;
     }
 
-    // Nothing of it stays: sessions, their workers, the state.
-    async close() {
+    // Without its sessions and their workers, also where a test has ended it.
+    async clear() {
         if (this.process?.exitCode !== null || this.process?.signalCode) {
             rmSync(join(this.state, 'url'), { force: true });
-            await this.start().catch(() => {});
+            await this.start();
         }
+        const { items } = await this.call('GET', '/v1/sessions?limit=500');
+        await Promise.all(items.map(({ id }) => this.call('DELETE', `/v1/sessions/${id}`)));
+        await until(
+            async () => (await this.call('GET', '/v1/sessions')).items.length === 0,
+            'the end of its sessions',
+        );
+    }
+
+    // Nothing of it stays: sessions, their workers, the state.
+    async close() {
         try {
-            const { items } = await this.call('GET', '/v1/sessions?limit=500');
-            for (const { id } of items) await this.call('DELETE', `/v1/sessions/${id}`);
-            await until(
-                async () => (await this.call('GET', '/v1/sessions')).items.length === 0,
-                'the end of its sessions',
-            );
+            await this.clear();
         } finally {
             await this.end();
             rmSync(this.directory, { recursive: true, force: true });
@@ -223,8 +228,9 @@ function within(promise, ms) {
     return Promise.race([promise, late]).finally(() => clearTimeout(timer));
 }
 
-// tests: {name: async (daemon) => ...}; each with a daemon of its own, unless `shared` is one for all.
-export async function run(tests, { options = [], shared = false } = {}) {
+// tests: {name: async (daemon) => ...}; all with one daemon, which has no session when a test begins. With ONLY
+// those whose names hold that; with TIMES each one's seconds are told.
+export async function run(tests, { options = [] } = {}) {
     const only = process.env.ONLY;
     const names = Object.keys(tests).filter((name) => !only || name.includes(only));
     let failures = 0,
@@ -237,6 +243,7 @@ export async function run(tests, { options = [], shared = false } = {}) {
         process.once(signal, () => leave().finally(() => process.exit(1)));
     }
     for (const name of names) {
+        const begun = Date.now();
         try {
             daemon ??= await new Daemon(options).start();
             await within(tests[name](daemon), TEST_MS);
@@ -251,7 +258,8 @@ export async function run(tests, { options = [], shared = false } = {}) {
             }
         }
         for (const context of browser?.contexts() ?? []) await context.close();
-        if (!shared) await leave();
+        await daemon?.clear().catch(leave);
+        if (process.env.TIMES) console.log(`${((Date.now() - begun) / 1000).toFixed(1)} s  ${name}`);
     }
     await browser?.close();
     await leave();

@@ -36,6 +36,7 @@ const CLAY = 0xd6c4a6;
 const PIN = 0xd0782a;
 const OBSTACLE = 0x7f8fa6;
 const PICKED = 0xe0218a;
+const GRIP_PX = 9;
 const REACH = 6; // times what is seen at first: what lies farther off is not brought into view
 
 export class View3D {
@@ -434,16 +435,36 @@ export class View3D {
         return indices.reduce((best, i) => (distance(i) < distance(best) ? i : best));
     }
 
+    // The pin that is drawn nearest to a place of the canvas, within what a hand can hit, and not behind a body
+    // that is `hidden` away.
+    #pinNear(x, y, hidden) {
+        const { camera, canvas } = this.stage;
+        const { positions } = this.surface;
+        const point = new Vector3(),
+            seen = new Vector3();
+        let found = null,
+            least = GRIP_PX;
+        for (const pin of this.pins) {
+            seen.copy(point.fromArray(positions, 3 * pin.index)).project(camera);
+            const away = Math.hypot(
+                ((seen.x + 1) / 2) * canvas.clientWidth - x,
+                ((1 - seen.y) / 2) * canvas.clientHeight - y,
+            );
+            const behind = camera.position.distanceTo(point) > hidden + 0.05 * this.size;
+            if (away >= least || behind || Math.abs(seen.z) > 1) continue;
+            least = away;
+            found = { ...pin, point: point.clone() };
+        }
+        return found;
+    }
+
     // {kind: 'pin' | 'handle' | 'obstacle', name, point}: what a drag from there would move.
     grip(x, y) {
         if (!this.shown) return null;
         const ray = this.#aim(x, y);
-        this.pinMesh.computeBoundingSphere();
         const [body] = ray.intersectObject(this.#bodies.mesh, false);
-        const [pin] = this.pinMesh.visible ? ray.intersectObject(this.pinMesh, false) : [];
-        if (pin && !(body && body.distance < pin.distance - 0.05 * this.size)) {
-            return { ...this.pins[pin.instanceId], point: pin.point };
-        }
+        const pin = this.pinMesh.visible ? this.#pinNear(x, y, body?.distance ?? Infinity) : null;
+        if (pin) return pin;
         const solid = this.obstacles.filter(({ given }) => !given.plane).map(({ mesh }) => mesh);
         const [hit] = ray.intersectObjects(solid, false);
         if (!hit || (body && body.distance < hit.distance)) return null;
