@@ -5,7 +5,7 @@
 #include <math.h>
 #include <time.h>
 
-static const double look = 0.02, span = 1; /* s */
+static const double look = 0.003, span = 1; /* s */
 
 void pl_pace_init(pl_pace_keeper *p, const pl_scene *scene)
 {

@@ -579,9 +579,14 @@ static bool make_frame(session_run *run, int64_t frame)
     return true;
 }
 
+/* What is asked of the next frame is got ready while there is time. */
 static bool stop_waiting(void *context)
 {
-    return should_stop(context);
+    session_run *run = context;
+    if (should_stop(run))
+        return true;
+    pl_steering_prepare(&run->steering, &run->control);
+    return false;
 }
 
 /* Until the clock has come to the next frame. */
@@ -716,6 +721,8 @@ static void write_exit(session_run *run)
     if (c->written > 0)
         pl_worker_say("%lld checkpoints; the last took %.1f ms, %.1f of them the solver's",
                       (long long)c->written, 1e3 * c->cost, 1e3 * c->copied);
+    if (run->steering.prepared > 0)
+        pl_worker_say("%lld models of controls were made ahead", (long long)run->steering.prepared);
     pl_worker_say("%s after frame %lld, %.3f s", e.state, (long long)e.frames, e.seconds);
 }
 

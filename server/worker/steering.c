@@ -13,6 +13,7 @@ void pl_steering_clear(pl_steering *s)
 {
     pl_state_destroy(s->state);
     pl_model_destroy(s->model);
+    pl_model_destroy(s->ready);
     free(s->first);
     *s = (pl_steering){.directory = -1};
 }
@@ -31,13 +32,13 @@ static pl_status make_model(pl_steering *s, pl_model **model, pl_faults *faults)
     return status;
 }
 
-pl_status pl_steering_build(pl_steering *s, pl_faults *faults)
+/* In the place of the present ones, with this model of the scene, which is then owned, or (NULL) a new one. */
+static pl_status replace(pl_steering *s, pl_model *model, pl_faults *faults)
 {
-    pl_model *model = NULL;
     pl_state *state = NULL;
     void *changes = NULL;
     size_t size = 0;
-    pl_status status = make_model(s, &model, faults);
+    pl_status status = model ? PL_OK : make_model(s, &model, faults);
     if (status == PL_OK && s->model)
         status = pl_changes_save(s->model, &s->scene->scene, &changes, &size);
     if (status == PL_OK && s->model)
@@ -61,6 +62,67 @@ pl_status pl_steering_build(pl_steering *s, pl_faults *faults)
     return PL_OK;
 }
 
+pl_status pl_steering_build(pl_steering *s, pl_faults *faults)
+{
+    return replace(s, NULL, faults);
+}
+
+/* ---- making models ahead -----------------------------------------------------------------------
+ */
+
+/* A model of the scene as this change will leave it; the scene is then as it was. */
+static pl_model *foresee(pl_steering *s, const pl_change *change)
+{
+    pl_faults faults = {0};
+    pl_model *model = NULL;
+    void *before;
+    size_t size;
+    if (pl_changes_save(s->model, &s->scene->scene, &before, &size) != PL_OK)
+        return NULL;
+    pl_scene_change(&s->scene->scene, change);
+    if (make_model(s, &model, &faults) != PL_OK)
+        model = NULL;
+    pl_changes_restore_scene(&s->scene->scene, before, size);
+    pl_faults_clear(&faults);
+    free(before);
+    return model;
+}
+
+/* Controls before it change no material, so that the scene is the one that it finds. */
+void pl_steering_prepare(pl_steering *s, const pl_control *queue)
+{
+    for (size_t i = queue->item_first; i < queue->item_count && !s->ready; i++) {
+        const pl_control_item *item = &queue->items[i];
+        pl_faults faults = {0};
+        pl_change change;
+        if (item->number <= s->last || item->number <= s->looked)
+            continue;
+        s->looked = item->number;
+        if (pl_control_decode(item->text, strlen(item->text), &s->scene->scene, &change, &faults) ==
+            PL_DECODE_OK) {
+            if (pl_change_rebuilds(&change)) {
+                s->ready = foresee(s, &change);
+                s->ready_for = item->number;
+            }
+            pl_change_clear(&change);
+        }
+        pl_faults_clear(&faults);
+    }
+}
+
+/* The model that was made ahead for this control, if one was; the caller's. */
+static pl_model *take_ready(pl_steering *s, int64_t number)
+{
+    pl_model *model = s->ready;
+    s->ready = NULL;
+    if (model && s->ready_for != number) {
+        pl_model_destroy(model);
+        return NULL;
+    }
+    s->prepared += model != NULL;
+    return model;
+}
+
 /* ---- taking effect -----------------------------------------------------------------------------
  */
 
@@ -74,7 +136,7 @@ pl_status pl_steering_take(pl_steering *s, int64_t number, const char *text, siz
     pl_status status = pl_model_change(s->model, &change, pl_state_time(s->state));
     if (status == PL_OK && pl_change_rebuilds(&change)) {
         pl_scene_change(&s->scene->scene, &change);
-        status = pl_steering_build(s, faults);
+        status = replace(s, take_ready(s, number), faults);
     }
     pl_change_clear(&change);
     if (status == PL_OK)

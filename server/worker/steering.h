@@ -28,6 +28,10 @@ typedef struct pl_steering {
     bool carried;      /* it began with what controls had made of another session's (branch.h) */
     void *first;       /* what the model began with, as pl_changes_save has it */
     size_t first_size; /* 0: not known yet */
+    pl_model *ready;   /* made ahead for the control of the next number, or NULL; owned */
+    int64_t ready_for;
+    int64_t looked;   /* number of the last control that a model was made ahead for, or was not */
+    int64_t prepared; /* models made ahead that came to be used */
 } pl_steering;
 
 /* Release model, state and all else. */
@@ -36,6 +40,9 @@ void pl_steering_clear(pl_steering *s);
 /* Model and state of a run with these materials, in place of earlier ones, which the state follows. */
 pl_status pl_steering_build(pl_steering *s, pl_faults *faults);
 
+/* Where the first control of the queue that needs another model has none yet: make it now, so that taking effect is
+ * the sooner done. Changes nothing that a frame, the log or a checkpoint has; what fails is tried again then. */
+void pl_steering_prepare(pl_steering *s, const pl_control *queue);
 /* Let what the queue has take effect before frame `frame`, which comes next in the log, and note it
  * there. PL_OK; PL_INVALID where a control can not be had (with faults); PL_NO_MEMORY; PL_IO. */
 pl_status pl_steering_apply(pl_steering *s, pl_control *queue, int64_t frame, pl_faults *faults);

@@ -302,6 +302,45 @@ START_TEST(real_time)
 }
 END_TEST
 
+/* Models are made while the clock is waited for; what comes of them is what a replay makes at the frame. A control
+ * that is there when the worker is told to pause takes effect when it goes on. */
+START_TEST(models_made_ahead)
+{
+    session_fixture f;
+    session_fixture_create(&f, SESSION_IN_MEMORY,
+                           "{\"pliant\": 1, \"time\": {\"step\": 0.1, \"pace\": \"realtime\"},"
+                           " \"materials\": {\"soft\": {\"young\": 1e5}},"
+                           " \"bodies\": [{\"mesh\": {\"box\": {\"cells\": [3, 1, 1]}}}],"
+                           " \"pins\": [{\"name\": \"hand\", \"select\": {\"side\": \"-x\"}}]}");
+    ck_assert_int_eq(session_fixture_preflight(&f), 0);
+    pid_t pid = session_fixture_start(&f, 1);
+    ck_assert(session_fixture_await(&f, 2, 30));
+    const char *const changes[] = {CONTROLS[0], CONTROLS[3],
+                                   "{\"materials\": [{\"name\": \"soft\", \"young\": 2e5}]}",
+                                   CONTROLS[1], CONTROLS[5]};
+    int64_t number = 0;
+    const int rounds[] = {0, 2, 3, 5}; /* one change of a material at a time, then two */
+    for (int round = 0; round < 4; round++) {
+        int begin = round < 3 ? rounds[round] : 1, end = round < 3 ? rounds[round + 1] : 5;
+        for (int i = begin; i < end; i++)
+            control(&f, ++number, changes[i]);
+        ck_assert(session_fixture_await(&f, session_fixture_frames(&f) + 3, 30));
+    }
+    control(&f, ++number, changes[2]);
+    session_fixture_control(&f, "{\"action\": \"pause\"}");
+    ck_assert_int_eq(session_fixture_wait(pid, 30), 7);
+    session_fixture_control(&f, "{\"action\": \"resume\"}");
+    pid = session_fixture_start(&f, 2);
+    ck_assert(session_fixture_await(&f, session_fixture_frames(&f) + 3, 30));
+    session_fixture_control(&f, "{\"action\": \"cancel\"}");
+    ck_assert_int_eq(session_fixture_wait(pid, 30), 4);
+    ck_assert(session_said(&f, "models of controls were made ahead"));
+    ck_assert_int_eq(applied(&f).next - 1, number);
+    check_replay(&f, session_fixture_frames(&f), (int)number);
+    session_fixture_destroy(&f);
+}
+END_TEST
+
 /* A replay sees a frame that is another than what its controls lead to, and changes no byte. */
 START_TEST(replay_sees_a_difference)
 {
@@ -330,6 +369,7 @@ int main(void)
     tcase_add_test(t, steps);
     tcase_add_test(t, probes);
     tcase_add_test(t, real_time);
+    tcase_add_test(t, models_made_ahead);
     tcase_add_test(t, replay_sees_a_difference);
     return run_cases("live", t);
 }
