@@ -57,17 +57,27 @@ const built = await esbuild.build({
     define: { 'process.env.NODE_ENV': '"production"' },
     logLevel: 'warning',
 });
-// The page names the script that it begins with and the sheet; the script asks for its other parts.
+// The page names the script that it begins with, what that one imports, so that all come at once, and the sheet;
+// the script asks for its other parts.
 const address = {};
+const wanted = new Set();
+const want = (file) =>
+    built.metafile.outputs[file].imports.forEach(({ path, kind }) => {
+        if (kind !== 'import-statement' || wanted.has(path)) return;
+        wanted.add(path);
+        want(path);
+    });
 for (const [file, { entryPoint, cssBundle }] of Object.entries(built.metafile.outputs)) {
     if (entryPoint !== 'src/main.jsx') {
         // Sheets of the other parts: nobody loads them, as the page's has all.
         if (cssBundle) rmSync(join(assets, basename(cssBundle)));
         continue;
     }
+    want(file);
     address['.js'] = `/assets/${basename(file)}`;
     address['.css'] = `/assets/${basename(cssBundle)}`;
 }
+const preloads = [...wanted].map((file) => `<link rel="modulepreload" href="/assets/${basename(file)}">`);
 if (existsSync(join(here, 'src/icon.svg'))) {
     address['.svg'] = keep('icon.svg', readFileSync(join(here, 'src/icon.svg')));
 }
@@ -75,7 +85,7 @@ address['.txt'] = keep('licences.txt', licences());
 const page = readFileSync(join(here, 'src/index.html'), 'utf8');
 writeFileSync(
     join(out, 'index.html'),
-    page.replace(/\{\{(\.\w+)\}\}/g, (_, type) => {
+    page.replace('</head>', `${preloads.join('\n')}\n</head>`).replace(/\{\{(\.\w+)\}\}/g, (_, type) => {
         if (!address[type]) throw new Error(`src/index.html asks for ${type}, of which there is none`);
         return address[type];
     }),

@@ -20,27 +20,23 @@ function distances(a, b, scale, out) {
 
 // The mean of (length / length in frame 0 - 1) over a vertex's edges, in percent.
 function stretches(surface, out) {
-    const { positions: x, rest, sides } = surface;
-    const count = (surface.valence ??= new Float32Array(surface.count));
+    const { positions: x, sides } = surface;
+    const { inverse, share } = surface.slack;
     out.fill(0);
-    count.fill(0);
-    for (let s = 0; s < sides.length; s += 2) {
+    for (let s = 0, k = 0; s < sides.length; s += 2, k++) {
         const a = sides[s],
             b = sides[s + 1],
-            i = 3 * a,
-            j = 3 * b;
-        const now = Math.sqrt((x[i] - x[j]) ** 2 + (x[i + 1] - x[j + 1]) ** 2 + (x[i + 2] - x[j + 2]) ** 2);
-        const then = Math.sqrt(
-            (rest[i] - rest[j]) ** 2 + (rest[i + 1] - rest[j + 1]) ** 2 + (rest[i + 2] - rest[j + 2]) ** 2,
-        );
-        if (!(then > 0)) continue;
-        const value = 100 * (now / then - 1);
+            i = Math.imul(3, a),
+            j = Math.imul(3, b);
+        const dx = x[i] - x[j],
+            dy = x[i + 1] - x[j + 1],
+            dz = x[i + 2] - x[j + 2];
+        if (inverse[k] === 0) continue;
+        const value = 100 * (Math.sqrt(dx * dx + dy * dy + dz * dz) * inverse[k] - 1);
         out[a] += value;
         out[b] += value;
-        count[a]++;
-        count[b]++;
     }
-    for (let v = 0; v < out.length; v++) if (count[v]) out[v] /= count[v];
+    for (let v = 0; v < out.length; v++) out[v] *= share[v];
 }
 
 // False where what it needs is not there: the frame before, or frame 0.
