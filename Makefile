@@ -63,7 +63,7 @@ endif
 ENGINE_SRC := $(sort $(shell find engine -name '*.c' ! -name '*_isa.c' ! -path 'engine/backends/cuda/*' ! -path 'engine/backends/device/*'))
 ENGINE_ISA_SRC := $(sort $(shell find engine -name '*_isa.c'))
 # What runs on a device, once for each precision; *_kernels.c are compiled as a device's threads.
-DEVICE_SRC := $(addprefix engine/backends/device/,phases.c stages.c device_model.c matrix.c splitting.c)
+DEVICE_SRC := $(addprefix engine/backends/device/,phases.c runs.c stages.c device_model.c matrix.c splitting.c)
 DEVICE_KERNELS := $(sort $(wildcard engine/backends/device/*_kernels.c))
 PROTOCOL_SRC := $(sort $(wildcard protocol/*.c protocol/export/*.c))
 SERVER_SRC := $(sort $(wildcard server/*.c))

@@ -9,7 +9,7 @@
 #include "engine/backends/backend.h"
 
 /* Counts changes of meaning that sizes do not show. */
-enum { PL_PLUGIN_ABI = 1 };
+enum { PL_PLUGIN_ABI = 2 };
 
 typedef struct pl_gpu {
     char name[128];
@@ -27,6 +27,8 @@ typedef struct pl_plugin {
     /* Work on one of them from now on; false, and why. */
     bool (*select)(const char *uuid, char *why, size_t why_size);
     const pl_backend_ops *f32, *f64; /* by precision */
+    /* Why launches are made one by one and not recorded (device.h); NULL: nothing has hindered it. */
+    const char *(*plain_because)(void);
 } pl_plugin;
 
 typedef const pl_plugin *(*pl_plugin_entry)(void);

@@ -3,6 +3,7 @@
  * how many bytes of how many others have taken (of 1 GiB none). */
 #include "engine/backends/plugin.h"
 
+#include "engine/backends/device/device.h"
 #include "engine/backends/device/phases.h"
 
 #include <dlfcn.h>
@@ -70,6 +71,7 @@ const pl_plugin *pliant_plugin(void)
         .select = choose,
         .f32 = &pl_backend_device_f32,
         .f64 = &pl_backend_device_f64,
+        .plain_because = pl_device_plain_because,
     };
     if (is("other"))
         plugin.abi = PL_PLUGIN_ABI + 1;

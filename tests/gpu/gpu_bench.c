@@ -181,5 +181,8 @@ int main(int argc, char **argv)
         if (sizes[k].in_quick || !b.options.quick)
             time_methods(&b, &sizes[k]);
     time_sessions(&b);
+    const char *plain = gpu_plain_because();
+    printf("iterations of chebyshev_descent: %s%s\n",
+           plain ? "plain launches, because of " : "recorded, replayed as one", plain ? plain : "");
     return b.good ? EXIT_SUCCESS : EXIT_FAILURE;
 }

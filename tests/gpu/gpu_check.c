@@ -211,6 +211,8 @@ int main(int argc, char **argv)
     compare_methods();
     compare_minima();
     compare_bits();
+    if (gpu_plain_because())
+        printf("plain launches, because of %s\n", gpu_plain_because());
     printf("%d passed, %d failed\n", passed, failed);
     return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -94,6 +94,11 @@ int64_t gpu_unused(void)
     return plugin->find(&gpu, 1, why, sizeof why) > 0 ? gpu.unused : 0;
 }
 
+const char *gpu_plain_because(void)
+{
+    return plugin ? plugin->plain_because() : pl_device_plain_because();
+}
+
 /* A download of one number waits for the copies. */
 double gpu_bandwidth(where on)
 {

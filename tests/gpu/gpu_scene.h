@@ -23,6 +23,8 @@ bool gpu_start(int argc, char **argv, const char *usage, gpu_options *options, p
 
 /* Bytes of the device's memory that are not in use. */
 int64_t gpu_unused(void);
+/* Why iterations are launched one by one, or NULL where they are recorded. */
+const char *gpu_plain_because(void);
 /* What copies within the device's memory move a second, read and written, B/s. */
 double gpu_bandwidth(where on);
 

@@ -1,7 +1,7 @@
 /* The backend for devices (engine/backends/device), its kernels run on the host: the CPU's numbers to
  * rounding, of every material and element that it has, under every method that it has; the same bits
  * every time; and what it lacks is refused with the reason. */
-#include "engine/backends/device/device.h"
+#include "engine/backends/device/device_backend.h"
 #include "engine/backends/device/phases.h"
 #include "engine/state.h"
 #include "tests/support/scene_run.h"
@@ -340,6 +340,37 @@ START_TEST(changes_are_the_cpu_s)
 }
 END_TEST
 
+/* Recorded launches do what plain ones do, to the bit, whatever changes between them: weights in every run,
+ * an obstacle that moves and gravity between steps; and where nothing but weights changes they are recorded
+ * once for each array that positions are in, and each length of a run. */
+START_TEST(recordings_are_plain_launches)
+{
+    static const char method[] = "'method': 'chebyshev_descent', 'iterations': 48";
+    const char *obstacle = _i == 0 ? "'plane': {'offset': -0.12}" : OBSTACLES[0];
+    uint64_t hash[2];
+    for (int plain = 0; plain < 2; plain++) {
+        if (plain)
+            pl_device_refuse_recordings();
+        pl_run *r = falling(DOUBLE, method, obstacle);
+        pl_change change = {.has_gravity = true, .gravity = {1, -4, 0}};
+        pl_run_frames(r, 3);
+        if (_i == 1)
+            ck_assert_int_eq(pl_model_change(r->model, &change, pl_state_time(r->state)), PL_OK);
+        pl_run_frames(r, 4);
+        ck_assert_int_gt(r->metrics.contacts, 0);
+        hash[plain] = pl_run_hash(r);
+        const pl_device_runs *runs = &pl_device_of(r->state->whole.backend)->runs;
+        ck_assert_int_eq(runs->plain > 0, plain == 1);
+        ck_assert_int_eq(runs->replayed > 0, plain == 0);
+        if (plain == 0 && _i == 0)
+            ck_assert_int_le(runs->recorded, PL_DEVICE_RUNS);
+        ck_assert_int_eq(pl_device_plain_because() != NULL, plain == 1);
+        pl_run_close(r);
+    }
+    ck_assert_uint_eq(hash[0], hash[1]);
+}
+END_TEST
+
 /* ---- what is not there
  * ------------------------------------------------------------------------------------- */
 
@@ -536,6 +567,7 @@ int main(void)
     tcase_add_loop_test(t, sheets_are_the_cpu_s, 0, 2 * SHEET_COUNT);
     tcase_add_loop_test(t, obstacles_are_the_cpu_s, 0, 2 * OBSTACLE_COUNT);
     tcase_add_loop_test(t, changes_are_the_cpu_s, 0, 2);
+    tcase_add_loop_test(t, recordings_are_plain_launches, 0, 2);
     tcase_add_loop_test(t, its_memory_is_estimated, 0, 12);
     tcase_add_loop_test(t, what_it_lacks_is_refused, 0, LACKING_COUNT);
     tcase_add_test(t, precision_decides_bits);

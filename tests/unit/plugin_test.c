@@ -92,7 +92,8 @@ static int hot_kernels(const char *path)
         if (sscanf(line, "ptxas info : Compiling entry function '%255[^']'", name) == 1)
             is_hot = strstr(name, "energy_gradient") || strstr(name, "chebyshev") ||
                      strstr(name, "gradient_threads") || strstr(name, "move") ||
-                     strstr(name, "sums");
+                     strstr(name, "sums") || strstr(name, "local") || strstr(name, "iterate") ||
+                     strstr(name, "gather") || strstr(name, "stage_rows");
         if (sscanf(line, " %d bytes stack frame, %d bytes spill stores, %d bytes spill loads",
                    &stack, &stores, &loads) != 3)
             continue;

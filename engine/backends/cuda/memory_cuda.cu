@@ -17,6 +17,21 @@ static bool good(cudaError_t code, const char *what)
     return false;
 }
 
+// Everything is launched on one stream, which work of the default one, such as copies to and from the host,
+// waits for and is waited for by. Recordings need one with a name.
+static cudaStream_t stream_of(void)
+{
+    static cudaStream_t stream;
+    if (!stream)
+        good(cudaStreamCreate(&stream), "making a stream");
+    return stream;
+}
+
+extern "C" void *pl_cuda_stream(void)
+{
+    return stream_of();
+}
+
 extern "C" const char *pl_device_error(void)
 {
     good(cudaGetLastError(), "a kernel's launch");
@@ -55,12 +70,70 @@ extern "C" void pl_device_get(void *to, const void *from, size_t bytes)
 
 extern "C" void pl_device_copy(void *to, const void *from, size_t bytes)
 {
-    good(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice), "copying on the device");
+    good(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream_of()), "copying on the device");
 }
 
 extern "C" void pl_device_clear(void *memory, size_t bytes)
 {
-    good(cudaMemsetAsync(memory, 0, bytes), "clearing memory");
+    good(cudaMemsetAsync(memory, 0, bytes, stream_of()), "clearing memory");
+}
+
+// ---- recordings: graphs
+
+static char plain_because[256];
+
+// A recording that fails is no fault of the device: launches are plain ones from then on.
+static bool recorded(cudaError_t code, const char *what)
+{
+    if (code == cudaSuccess)
+        return true;
+    snprintf(plain_because, sizeof plain_because, "%s: %s", what, cudaGetErrorString(code));
+    cudaGetLastError();
+    return false;
+}
+
+extern "C" bool pl_device_record_begin(void)
+{
+    return plain_because[0] == '\0' && first_error[0] == '\0' &&
+           recorded(cudaStreamBeginCapture(stream_of(), cudaStreamCaptureModeThreadLocal),
+                    "beginning a recording");
+}
+
+extern "C" bool pl_device_record_end(pl_device_recording *recording)
+{
+    cudaGraph_t graph = nullptr;
+    cudaGraphExec_t made = static_cast<cudaGraphExec_t>(recording->list);
+    if (!recorded(cudaStreamEndCapture(stream_of(), &graph), "ending a recording"))
+        return false;
+    cudaGraphExecUpdateResultInfo info;
+    if (made && cudaGraphExecUpdate(made, graph, &info) != cudaSuccess) { // other launches
+        cudaGetLastError();
+        cudaGraphExecDestroy(made);
+        made = nullptr;
+    }
+    if (!made && !recorded(cudaGraphInstantiate(&made, graph, 0), "making a graph"))
+        made = nullptr;
+    cudaGraphDestroy(graph);
+    recording->list = made;
+    return made != nullptr;
+}
+
+extern "C" void pl_device_replay(const pl_device_recording *recording)
+{
+    good(cudaGraphLaunch(static_cast<cudaGraphExec_t>(recording->list), stream_of()),
+         "launching a graph");
+}
+
+extern "C" void pl_device_forget(pl_device_recording *recording)
+{
+    if (recording->list)
+        cudaGraphExecDestroy(static_cast<cudaGraphExec_t>(recording->list));
+    recording->list = nullptr;
+}
+
+extern "C" const char *pl_device_plain_because(void)
+{
+    return plain_because[0] ? plain_because : nullptr;
 }
 
 // ---- finding a device

@@ -1,6 +1,7 @@
 /* The one symbol of libpliant_cuda.so. */
 #include "engine/backends/plugin.h"
 
+#include "engine/backends/device/device.h"
 #include "engine/backends/device/phases.h"
 
 /* memory_cuda.cu */
@@ -21,6 +22,7 @@ __attribute__((visibility("default"))) const pl_plugin *pliant_plugin(void)
         .select = pl_cuda_select,
         .f32 = &pl_backend_device_f32,
         .f64 = &pl_backend_device_f64,
+        .plain_because = pl_device_plain_because,
     };
     return &PLUGIN;
 }

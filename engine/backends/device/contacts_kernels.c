@@ -1,4 +1,5 @@
 /* Vertices against obstacles with an energy, for devices. A thread a vertex. */
+#define PL_ALL_REGISTERS /* distances are of double precision in either */
 #include "engine/backends/device/term_kernels.h"
 
 PL_THREAD void find_point(const pl_term_arguments *a, const pl_number *x, int64_t i, double out[3])

@@ -41,7 +41,33 @@ void pl_device_clear(void *memory, size_t bytes);
 /* What went wrong first in this process, or NULL. */
 const char *pl_device_error(void);
 
-#ifndef __CUDACC__
+/* ---- recordings: launches that are made again and again, as one (CUDA: a graph)
+ *
+ * Between begin and end kernels, copies and clearings are kept with the arguments that they have then, and
+ * not run; nothing else of the device may be used. Zeroed before the first; one thread at a time. */
+typedef struct pl_device_recording {
+    void *list;
+} pl_device_recording;
+
+/* False, and launches are plain ones: there are no recordings, which pl_device_plain_because() explains. */
+bool pl_device_record_begin(void);
+/* In the place of what was recorded before. False: nothing was kept and nothing run. */
+bool pl_device_record_end(pl_device_recording *recording);
+void pl_device_replay(const pl_device_recording *recording);
+void pl_device_forget(pl_device_recording *recording);
+/* Why a recording failed once, after which none is tried; NULL: none has. */
+const char *pl_device_plain_because(void);
+
+#ifdef __CUDACC__
+/* What everything is launched on: cudaStream_t. */
+void *pl_cuda_stream(void);
+#else
+/* Whether launches are kept; keeping one, with a copy of its arguments. */
+bool pl_device_keeps(void);
+void pl_device_keep(void (*run)(const void *arguments, int64_t threads), const void *arguments,
+                    size_t bytes, int64_t threads);
+/* For tests: recordings fail from now on. */
+void pl_device_refuse_recordings(void);
 /* While a kernel's loop runs on the host, and at no other time, the device's memory can be read. */
 void pl_device_open(void);
 void pl_device_close(void);
@@ -63,10 +89,17 @@ size_t pl_device_handed_out(void);
  *     PL_THREAD void thread_of(const type *arguments, int64_t thread) */
 #ifdef __CUDACC__
 enum { PL_THREADS_A_BLOCK = 128 };
+/* In double precision, and where PL_ALL_REGISTERS says so, a thread may take as many registers as it wants;
+ * else the compiler keeps room for several blocks, and would sooner spill. */
+#if defined(PL_SINGLE) && !defined(PL_ALL_REGISTERS)
+#define PL_BOUNDS __launch_bounds__(PL_THREADS_A_BLOCK)
+#else
+#define PL_BOUNDS __launch_bounds__(PL_THREADS_A_BLOCK, 1)
+#endif
 #define PL_THREAD static __device__ __forceinline__
 #define PL_KERNEL(name, thread_of, type)                                                           \
-    static __global__ void __launch_bounds__(PL_THREADS_A_BLOCK)                                   \
-        name##_threads(const __grid_constant__ type arguments, int64_t threads)                    \
+    static __global__ void PL_BOUNDS name##_threads(const __grid_constant__ type arguments,        \
+                                                    int64_t threads)                               \
     {                                                                                              \
         int64_t thread = (int64_t)blockIdx.x * PL_THREADS_A_BLOCK + threadIdx.x;                   \
         if (thread < threads)                                                                      \
@@ -76,18 +109,26 @@ enum { PL_THREADS_A_BLOCK = 128 };
     {                                                                                              \
         int64_t blocks = (threads + PL_THREADS_A_BLOCK - 1) / PL_THREADS_A_BLOCK;                  \
         if (threads > 0)                                                                           \
-            name##_threads<<<(unsigned)blocks, PL_THREADS_A_BLOCK>>>(*arguments, threads);         \
+            name##_threads<<<(unsigned)blocks, PL_THREADS_A_BLOCK, 0,                              \
+                             (cudaStream_t)pl_cuda_stream()>>>(*arguments, threads);               \
     }
 #else
 #define PL_THREAD static
 #define PL_KERNEL(name, thread_of, type)                                                           \
-    void PL_NAMED(pl_device_##name)(const type *arguments, int64_t threads);                       \
-    void PL_NAMED(pl_device_##name)(const type *arguments, int64_t threads)                        \
+    static void name##_run(const void *arguments, int64_t threads)                                 \
     {                                                                                              \
         pl_device_open();                                                                          \
         for (int64_t thread = 0; thread < threads; thread++)                                       \
-            thread_of(arguments, thread);                                                          \
+            thread_of((const type *)arguments, thread);                                            \
         pl_device_close();                                                                         \
+    }                                                                                              \
+    void PL_NAMED(pl_device_##name)(const type *arguments, int64_t threads);                       \
+    void PL_NAMED(pl_device_##name)(const type *arguments, int64_t threads)                        \
+    {                                                                                              \
+        if (pl_device_keeps())                                                                     \
+            pl_device_keep(name##_run, arguments, sizeof *arguments, threads);                     \
+        else                                                                                       \
+            name##_run(arguments, threads);                                                        \
     }
 #endif
 

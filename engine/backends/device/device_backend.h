@@ -9,13 +9,30 @@
 /* Columns of doubles that vertices may fill at a time. */
 enum { PL_DEVICE_COLUMNS = 4 };
 
+/* Launches of several iterations, recorded; and what they were recorded for. */
+enum { PL_DEVICE_RUNS = 4, PL_DEVICE_RUN_MAX = 32 };
+typedef struct pl_device_run_key {
+    const double *x, *inverse, *s, *x_pred, *load;
+    double inertia;
+    int64_t count;
+    uint64_t groups; /* a hash of what their kernels are given */
+} pl_device_run_key;
+typedef struct pl_device_runs {
+    pl_device_run_key key[PL_DEVICE_RUNS];
+    pl_device_recording recording[PL_DEVICE_RUNS];
+    int32_t next;
+    int64_t recorded, replayed, plain; /* how often */
+} pl_device_runs;
+
 typedef struct pl_device {
     pl_backend base;
     pl_device_model model;
-    int32_t threads;                    /* of the host */
-    double *columns;                    /* [PL_DEVICE_COLUMNS][vertices] */
-    double *partial, *last;             /* sums */
-    pl_number *scratch;                 /* positions */
+    int32_t threads;        /* of the host */
+    double *columns;        /* [PL_DEVICE_COLUMNS][vertices] */
+    double *partial, *last; /* sums */
+    pl_number *scratch;     /* positions */
+    double *weights;        /* [2 PL_DEVICE_RUN_MAX]: a run's */
+    pl_device_runs runs;
     double *host_x, *host_v, *host_out; /* positions, for what is done on the host */
     /* Of methods with the constant matrix; else empty (splitting.c). */
     const pl_model *first;          /* the one it was made for */
@@ -52,6 +69,13 @@ static inline pl_summing pl_device_column(const pl_device *d, int32_t column, in
  * of their dual u, or nothing. */
 void PL_NAMED(pl_device_differentiate)(pl_device *d, const pl_number *x, double *const *u,
                                        bool energies);
+
+/* ---- runs.c: accelerated steps, one or several in a row */
+
+void PL_NAMED(pl_device_step)(pl_backend *b, const pl_chebyshev *step);
+void PL_NAMED(pl_device_run)(pl_backend *b, const pl_stage *stage, const pl_chebyshev *step,
+                             const double *omega, int32_t count);
+void PL_NAMED(pl_device_runs_destroy)(pl_device *d);
 
 /* ---- stages.c: what stages begin and end with */
 

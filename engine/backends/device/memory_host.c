@@ -2,6 +2,7 @@
  * at no other time. What was released is filled with NaN and not used again. For tests. */
 #include "engine/backends/device/device.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -104,8 +105,93 @@ void pl_device_release(void *p)
         released[released_count++] = p;
 }
 
+/* ---- recordings: lists of launches with copies of their arguments */
+
+typedef struct launch {
+    void (*run)(const void *arguments, int64_t threads);
+    int64_t threads;
+    void *arguments;
+} launch;
+
+typedef struct list {
+    launch *launches;
+    int64_t count;
+} list;
+
+static list *kept; /* while one is recorded */
+static bool refused;
+
+static void free_list(list *l)
+{
+    for (int64_t i = 0; l && i < l->count; i++)
+        free(l->launches[i].arguments);
+    if (l)
+        free(l->launches);
+    free(l);
+}
+
+bool pl_device_keeps(void)
+{
+    return kept != NULL;
+}
+
+void pl_device_keep(void (*run)(const void *arguments, int64_t threads), const void *arguments,
+                    size_t bytes, int64_t threads)
+{
+    size_t count = (size_t)kept->count + 1;
+    launch *more = realloc(kept->launches, count * sizeof *more);
+    void *copy = malloc(bytes);
+    if (!more || !copy)
+        abort(); /* a test's */
+    memcpy(copy, arguments, bytes);
+    more[kept->count] = (launch){run, threads, copy};
+    kept->launches = more;
+    kept->count++;
+}
+
+void pl_device_refuse_recordings(void)
+{
+    refused = true;
+}
+
+bool pl_device_record_begin(void)
+{
+    assert(!kept);
+    kept = refused ? NULL : calloc(1, sizeof *kept);
+    return kept != NULL;
+}
+
+bool pl_device_record_end(pl_device_recording *recording)
+{
+    pl_device_forget(recording);
+    recording->list = kept;
+    kept = NULL;
+    return true;
+}
+
+void pl_device_replay(const pl_device_recording *recording)
+{
+    const list *l = recording->list;
+    for (int64_t i = 0; i < l->count; i++)
+        l->launches[i].run(l->launches[i].arguments, l->launches[i].threads);
+}
+
+void pl_device_forget(pl_device_recording *recording)
+{
+    free_list(recording->list);
+    recording->list = NULL;
+}
+
+const char *pl_device_plain_because(void)
+{
+    return refused ? "a test refuses recordings" : NULL;
+}
+
+/* ---- copies, which a recording keeps like launches */
+
 void pl_device_put(void *to, const void *from, size_t bytes)
 {
+    assert(!kept);
     pl_device_open();
     memcpy(to, from, bytes);
     pl_device_close();
@@ -116,18 +202,34 @@ void pl_device_get(void *to, const void *from, size_t bytes)
     pl_device_put(to, from, bytes);
 }
 
+typedef struct copying {
+    void *to;
+    const void *from; /* NULL: to is cleared */
+} copying;
+
+static void run_copy(const void *arguments, int64_t bytes)
+{
+    const copying *c = arguments;
+    pl_device_open();
+    if (c->from)
+        memmove(c->to, c->from, (size_t)bytes);
+    else
+        memset(c->to, 0, (size_t)bytes);
+    pl_device_close();
+}
+
 void pl_device_copy(void *to, const void *from, size_t bytes)
 {
-    pl_device_open();
-    memmove(to, from, bytes);
-    pl_device_close();
+    const copying c = {to, from};
+    if (kept)
+        pl_device_keep(run_copy, &c, sizeof c, (int64_t)bytes);
+    else
+        run_copy(&c, (int64_t)bytes);
 }
 
 void pl_device_clear(void *p, size_t bytes)
 {
-    pl_device_open();
-    memset(p, 0, bytes);
-    pl_device_close();
+    pl_device_copy(p, NULL, bytes);
 }
 
 const char *pl_device_error(void)

@@ -1,4 +1,5 @@
 /* Vertices that obstacles hold out, for devices. A thread a vertex, padding too. */
+#define PL_ALL_REGISTERS /* distances are of double precision in either */
 #include "engine/backends/device/term_kernels.h"
 
 PL_THREAD int64_t value_at(int64_t thread, int c)

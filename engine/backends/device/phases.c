@@ -26,6 +26,7 @@ static void device_destroy(pl_backend *b)
 {
     device *d = device_of(b);
     PL_NAMED(pl_device_splitting_destroy)(d);
+    PL_NAMED(pl_device_runs_destroy)(d);
     PL_NAMED(pl_device_model_destroy)(&d->model);
     pl_device_release(d->columns);
     pl_device_release(d->partial);
@@ -55,11 +56,12 @@ static pl_status device_create(const pl_model *model, int32_t threads, pl_backen
     d->partial = pl_device_alloc(PL_SUMS_MAX * PL_SUM_WIDTH * sizeof *d->partial);
     d->last = pl_device_alloc(PL_SUMS_MAX * PL_SUM_LAST * sizeof *d->last);
     d->scratch = pl_device_alloc(3 * n * sizeof *d->scratch);
+    d->weights = pl_device_alloc(2 * PL_DEVICE_RUN_MAX * sizeof *d->weights);
     d->host_x = malloc(3 * n * sizeof *d->host_x);
     d->host_v = malloc(3 * n * sizeof *d->host_v);
     d->host_out = malloc(3 * n * sizeof *d->host_out);
-    if (status == PL_OK && (!d->columns || !d->partial || !d->last || !d->scratch || !d->host_x ||
-                            !d->host_v || !d->host_out))
+    if (status == PL_OK && (!d->columns || !d->partial || !d->last || !d->scratch || !d->weights ||
+                            !d->host_x || !d->host_v || !d->host_out))
         status = PL_NO_MEMORY;
     if (status != PL_OK) {
         device_destroy(&d->base);
@@ -475,40 +477,6 @@ static double device_jacobi_constant(pl_backend *b, const pl_stage *stage, bool 
     return quotient(d);
 }
 
-static pl_chebyshev_arguments chebyshev_of(const device *d, const pl_chebyshev *step, double omega)
-{
-    return (pl_chebyshev_arguments){.vertices = d->model.vertices,
-                                    .down = -omega * step->alpha,
-                                    .on = omega - 1,
-                                    .x = numbers(step->x),
-                                    .inverse = numbers(step->inverse),
-                                    .s = numbers(step->s),
-                                    .x_new = numbers(step->x_new)};
-}
-
-static void device_chebyshev(pl_backend *b, const pl_chebyshev *step)
-{
-    device *d = device_of(b);
-    pl_chebyshev_arguments a = chebyshev_of(d, step, step->omega);
-    a.g = numbers(step->g);
-    PL_NAMED(pl_device_chebyshev)(&a, b->model->free_vertices);
-}
-
-static void device_chebyshev_run(pl_backend *b, const pl_stage *stage, const pl_chebyshev *step,
-                                 const double *omega, int32_t count)
-{
-    device *d = device_of(b);
-    for (int32_t k = 0; k < count; k++) {
-        pl_chebyshev_arguments a = chebyshev_of(d, step, omega[k]);
-        a.inertia = stage->inertia;
-        a.contributions = d->model.contributions;
-        a.x_pred = numbers(stage->x_pred);
-        a.load = numbers(stage->load);
-        PL_NAMED(pl_device_differentiate)(d, a.x, NULL, false);
-        PL_NAMED(pl_device_chebyshev)(&a, b->model->free_vertices);
-    }
-}
-
 static void device_combine(pl_backend *b, const double *const *list, const double *coefficient,
                            int32_t count, double *out)
 {
@@ -660,8 +628,8 @@ const pl_backend_ops PL_NAMED(pl_backend_device) = {
     .dot = device_dot,
     .unscale = device_unscale,
     .jacobi_constant = device_jacobi_constant,
-    .chebyshev = device_chebyshev,
-    .chebyshev_run = device_chebyshev_run,
+    .chebyshev = PL_NAMED(pl_device_step),
+    .chebyshev_run = PL_NAMED(pl_device_run),
     .combine = device_combine,
     .magnitude = device_magnitude,
     .find_outside = device_find_outside,

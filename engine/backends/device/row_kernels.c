@@ -133,6 +133,7 @@ PL_THREAD void chebyshev(const pl_chebyshev_arguments *a, int64_t i)
 {
     const pl_device_vertices *m = &a->vertices;
     int64_t v = m->free_vertex[i], n = m->free;
+    double down = a->weights ? a->weights[0] : a->down, on = a->weights ? a->weights[1] : a->on;
     pl_number f[3] = {0, 0, 0};
     if (!a->g)
         gather(m, a->contributions, v, f);
@@ -147,7 +148,7 @@ PL_THREAD void chebyshev(const pl_chebyshev_arguments *a, int64_t i)
             g = f[k] + (pl_number)(m->mass[v] * a->inertia) * (a->x[at] - a->x_pred[at]) - load;
             g = held ? 0 : g;
         }
-        pl_number s = (pl_number)a->down * a->inverse[row] * g + (pl_number)a->on * a->s[row];
+        pl_number s = (pl_number)down * a->inverse[row] * g + (pl_number)on * a->s[row];
         a->s[row] = s;
         a->x_new[at] = a->x[at] + s;
     }

@@ -102,6 +102,8 @@ typedef struct pl_gradient_arguments {
 typedef struct pl_chebyshev_arguments {
     pl_device_vertices vertices;
     double inertia, down, on; /* -omega alpha, omega - 1 */
+    const double
+        *weights; /* on the device, in the place of both: recordings do not hold these. Or NULL */
     const pl_number4 *contributions;
     const pl_number *x, *x_pred, *load, *inverse, *g;
     pl_number *s, *x_new; /* x_new may be x */

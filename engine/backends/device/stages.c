@@ -19,6 +19,9 @@ static void freeze_obstacle(const pl_group *group, const pl_stage *stage, pl_ter
                                                : &((const pl_contacts *)group->data)->motion;
     to->obstacle.path = pl_contact_path_of(stage, pl_motion_pose(motion, stage->time_start),
                                            pl_motion_pose(motion, pl_stage_touch_time(stage)));
+    to->obstacle.path.span =
+        0; /* touch_of()'s: a digit apart from step to step, and no kernel but its is
+                                   given another argument for that (runs.c) */
     to->contact.start = to->obstacle.path.start;
     to->contact.end = to->obstacle.path.end;
     to->contact.beyond = stage->beyond > 1 ? stage->beyond : 1;

@@ -1,0 +1,125 @@
+/* Accelerated steps of chebyshev_descent. Several in a row are recorded once and replayed as one launch
+ * (device.h) as long as what they are given stays: their weights, which do not, lie in the device's memory.
+ * Where a device has no recordings they are launched one by one, which is the same to the bit. */
+#include "engine/backends/device/device_backend.h"
+
+#include <string.h>
+
+#define numbers pl_device_numbers
+
+static pl_chebyshev_arguments arguments_of(const pl_device *d, const pl_chebyshev *step)
+{
+    return (pl_chebyshev_arguments){.vertices = d->model.vertices,
+                                    .x = numbers(step->x),
+                                    .inverse = numbers(step->inverse),
+                                    .s = numbers(step->s),
+                                    .x_new = numbers(step->x_new)};
+}
+
+void PL_NAMED(pl_device_step)(pl_backend *b, const pl_chebyshev *step)
+{
+    pl_chebyshev_arguments a = arguments_of(pl_device_of(b), step);
+    a.down = -step->omega * step->alpha;
+    a.on = step->omega - 1;
+    a.g = numbers(step->g);
+    PL_NAMED(pl_device_chebyshev)(&a, b->model->free_vertices);
+}
+
+static uint64_t hash_groups(const pl_device *d)
+{
+    uint64_t hash = UINT64_C(0xCBF29CE484222325);
+    for (int32_t g = 0; g < d->base.model->group_count; g++) {
+        const unsigned char *bytes = (const unsigned char *)&d->model.groups[g].arguments;
+        for (size_t i = 0; i < sizeof(pl_term_arguments); i++)
+            hash = (hash ^ bytes[i]) * UINT64_C(0x100000001B3);
+    }
+    return hash;
+}
+
+static pl_device_run_key key_of(const pl_device *d, const pl_stage *stage, const pl_chebyshev *step,
+                                int32_t count)
+{
+    pl_device_run_key key;
+    memset(&key, 0, sizeof key); /* compared as bytes */
+    key.x = step->x;
+    key.inverse = step->inverse;
+    key.s = step->s;
+    key.x_pred = stage->x_pred;
+    key.load = stage->load;
+    key.inertia = stage->inertia;
+    key.count = count;
+    key.groups = hash_groups(d);
+    return key;
+}
+
+/* The launches, with weights from the device's memory. */
+static void launch(pl_device *d, const pl_device_run_key *key)
+{
+    const pl_chebyshev step = {
+        .x = key->x, .inverse = key->inverse, .s = (double *)key->s, .x_new = (double *)key->x};
+    pl_chebyshev_arguments a = arguments_of(d, &step);
+    a.inertia = key->inertia;
+    a.contributions = d->model.contributions;
+    a.x_pred = numbers(key->x_pred);
+    a.load = numbers(key->load);
+    for (int64_t k = 0; k < key->count; k++) {
+        a.weights = d->weights + 2 * k;
+        PL_NAMED(pl_device_differentiate)(d, a.x, NULL, false);
+        PL_NAMED(pl_device_chebyshev)(&a, d->base.model->free_vertices);
+    }
+}
+
+/* The recording of these launches, made where there is none; NULL where it can not be. */
+static const pl_device_recording *find(pl_device *d, const pl_device_run_key *key)
+{
+    pl_device_runs *r = &d->runs;
+    for (int32_t k = 0; k < PL_DEVICE_RUNS; k++)
+        if (r->recording[k].list && memcmp(&r->key[k], key, sizeof *key) == 0)
+            return &r->recording[k];
+    int32_t at = r->next;
+    if (!pl_device_record_begin())
+        return NULL;
+    launch(d, key);
+    if (!pl_device_record_end(&r->recording[at]))
+        return NULL;
+    r->key[at] = *key;
+    r->next = (at + 1) % PL_DEVICE_RUNS;
+    r->recorded++;
+    return &r->recording[at];
+}
+
+static void run_some(pl_backend *b, const pl_stage *stage, const pl_chebyshev *step,
+                     const double *omega, int32_t count)
+{
+    pl_device *d = pl_device_of(b);
+    double weights[2 * PL_DEVICE_RUN_MAX];
+    for (int32_t k = 0; k < count; k++) {
+        weights[2 * k] = -omega[k] * step->alpha;
+        weights[2 * k + 1] = omega[k] - 1;
+    }
+    pl_device_put(d->weights, weights, 2 * (size_t)count * sizeof *weights);
+    const pl_device_run_key key = key_of(d, stage, step, count);
+    const pl_device_recording *recording = find(d, &key);
+    if (recording) {
+        pl_device_replay(recording);
+        d->runs.replayed++;
+    } else {
+        launch(d, &key);
+        d->runs.plain++;
+    }
+}
+
+void PL_NAMED(pl_device_run)(pl_backend *b, const pl_stage *stage, const pl_chebyshev *step,
+                             const double *omega, int32_t count)
+{
+    for (int32_t k = 0; k < count; k += PL_DEVICE_RUN_MAX)
+        run_some(b, stage, step, omega + k,
+                 count - k < PL_DEVICE_RUN_MAX ? count - k : PL_DEVICE_RUN_MAX);
+}
+
+void PL_NAMED(pl_device_runs_destroy)(pl_device *d)
+{
+    for (int32_t k = 0; k < PL_DEVICE_RUNS; k++)
+        pl_device_forget(&d->runs.recording[k]);
+    pl_device_release(d->weights);
+}
