@@ -86,6 +86,10 @@ void pl_state_destroy(pl_state *state);
 /* Positions and velocities, [vertex_count][3], m and m/s, the state's memory. */
 const double *pl_state_positions(const pl_state *state);
 const double *pl_state_velocities(const pl_state *state);
+/* Cauchy's stress at the vertices, out[vertex_count][3], Pa: von Mises', the greatest principal and the
+ * mean (a third of the trace; below 0 in compression) of the mean of its tetrahedra's, weighted by their
+ * volumes. 0 where there is none, and where it is beyond a float's range. PL_OK or PL_NO_MEMORY. */
+pl_status pl_state_stress(const pl_state *state, double *out);
 double pl_state_time(const pl_state *state);
 int64_t pl_state_step(const pl_state *state);
 

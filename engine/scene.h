@@ -582,7 +582,7 @@ typedef struct pl_retention {
 } pl_retention;
 
 /* Bits of what is stored of each vertex. */
-enum { PL_OUTPUT_POSITION = 1, PL_OUTPUT_VELOCITY = 2 };
+enum { PL_OUTPUT_POSITION = 1, PL_OUTPUT_VELOCITY = 2, PL_OUTPUT_STRESS = 4 };
 
 typedef struct pl_output {
     int64_t every; /* steps a frame */

@@ -28,7 +28,10 @@ bool pl_dtype_parse(const char *name, uint32_t *out)
 
 const char *pl_field_name(uint32_t field)
 {
-    return field == PL_FIELD_POSITION ? "position" : field == PL_FIELD_VELOCITY ? "velocity" : NULL;
+    return field == PL_FIELD_POSITION   ? "position"
+           : field == PL_FIELD_VELOCITY ? "velocity"
+           : field == PL_FIELD_STRESS   ? "stress"
+                                        : NULL;
 }
 
 static uint32_t field_named(const char *name, size_t length)

@@ -298,8 +298,11 @@ static const pl_param output_rows[] = {
      .custom = PL_CUSTOM_FIELDS,
      .standard = {PL_OUTPUT_POSITION},
      .standard_text = "position",
-     .type = "array of: position, velocity",
-     .doc = "What is stored of each vertex; its position always is."},
+     .type = "array of: position, velocity, stress",
+     .doc =
+         "What is stored of each vertex; its position always is. stress: von Mises', the greatest "
+         "principal and the mean Cauchy stress (Pa) in the tetrahedra about it, weighted by their "
+         "volumes; 0 where there are none."},
     {.key = "probes",
      .kind = PL_PARAM_LIST,
      .table = &pl_probe_table,

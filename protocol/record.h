@@ -74,10 +74,11 @@ pl_record_verdict pl_record_decode(const unsigned char *bytes, size_t size, pl_r
 
 /* F32 and F64 are stored and sent; U16 is only sent. */
 typedef enum pl_dtype { PL_DTYPE_F32 = 1, PL_DTYPE_F64 = 2, PL_DTYPE_U16 = 3 } pl_dtype;
-enum { PL_FIELD_POSITION = 1, PL_FIELD_VELOCITY = 2, PL_FIELDS_KNOWN = 3 };
+enum { PL_FIELD_POSITION = 1, PL_FIELD_VELOCITY = 2, PL_FIELD_STRESS = 4, PL_FIELDS_KNOWN = 7 };
 
 /* 32 bytes: dtype u32, fields u32 (bit set), vertex count u64, simulated time f64, step u64; then
- * for each field in bit order count x 3 values, (x, y, z) of a vertex together. With U16 the fields'
+ * for each field in bit order count x 3 values, (x, y, z) of a vertex together; of stress von Mises', the
+ * greatest principal and the mean one, Pa. With U16 the fields'
  * boxes come before all values: for each field six f64, the least x, y, z and the greatest; a value q
  * stands for least + q (greatest - least) / 65535. */
 typedef struct pl_frame_header {

@@ -226,6 +226,17 @@ int64_t pl_session_vertices(pl_daemon *daemon, pl_session *session)
     return n;
 }
 
+static uint32_t fields_of(const pl_json *names)
+{
+    uint32_t fields = 0, one;
+    const char *wrong;
+    for (size_t i = 0; i < pl_json_count(names); i++) {
+        bool known = pl_fields_parse(pl_json_string(pl_json_item(names, i), "", ""), &one, &wrong);
+        fields |= known ? one : 0;
+    }
+    return fields;
+}
+
 /* What the frames hold: as the newest says, or as the scene asks where there is none yet. */
 static pl_frame_header stored_header(const pl_session *session, pl_log_reader *reader)
 {
@@ -247,8 +258,7 @@ static pl_frame_header stored_header(const pl_session *session, pl_log_reader *r
         pl_json *scene = pl_json_parse(text, size, NULL);
         bool is_double = strcmp(pl_json_string(scene, "output/precision", ""), "double") == 0;
         header.dtype = is_double ? PL_DTYPE_F64 : PL_DTYPE_F32;
-        header.fields |= pl_json_count(pl_json_at(scene, "output/fields")) > 1 ? PL_FIELD_VELOCITY
-                                                                               : 0;
+        header.fields |= fields_of(pl_json_at(scene, "output/fields"));
         pl_json_free(scene);
         free(text);
     }
@@ -278,7 +288,7 @@ static bool parse(pl_request *r, pl_frame_variant *v)
     }
     if (fields && !pl_fields_parse(fields, &v->fields, &wrong)) {
         refuse(r, "/query/fields", "bad_query_value", fields,
-               "position, velocity or both with a comma", "");
+               "position, velocity, stress or several with commas", "");
         return false;
     }
     if (vertices && strcmp(vertices, "all") != 0 && strcmp(vertices, "surface") != 0) {
@@ -323,9 +333,13 @@ bool pl_frame_view_parse(pl_request *r, pl_session *session, pl_log_reader *read
     }
     pl_frame_header stored = stored_header(session, reader);
     if (view.variant.fields & ~stored.fields) {
-        refuse(r, "/query/fields", "not_stored", "velocity", "position",
-               "Ask for velocities in the scene: \"output\": {\"fields\": [\"position\", "
-               "\"velocity\"]}.");
+        bool stress = view.variant.fields & ~stored.fields & PL_FIELD_STRESS;
+        refuse(r, "/query/fields", "not_stored", stress ? "stress" : "velocity",
+               "what the session stores",
+               stress ? "Ask for it in the scene: \"output\": {\"fields\": [\"position\", "
+                        "\"stress\"]}."
+                      : "Ask for velocities in the scene: \"output\": {\"fields\": [\"position\", "
+                        "\"velocity\"]}.");
         return false;
     }
     view.as_stored = pl_frame_variant_settle(&view.variant, &stored) && form == PL_FRAME_RECORD;

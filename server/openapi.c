@@ -41,7 +41,7 @@ static const parameter known_parameters[] = {
     {"max_fps", "integer", "at most so many frames a second, 1 to 1000"},
     {"dtype", "string", "f32, f64 or u16: the numbers of a frame (as stored)"},
     {"vertices", "string", "all (default), or surface: those of topology?array=surface"},
-    {"fields", "string", "position, velocity or both with a comma, as far as stored"},
+    {"fields", "string", "position, velocity, stress or several with commas, as far as stored"},
     {"wait", "integer", "seconds to wait for another state, at most 60"},
     {"prune", "boolean", "let go of frames that are there, where the change means that"},
     {"state", "string", "only sessions in this state"},

@@ -106,7 +106,7 @@ const pl_command pl_commands[] = {
                  {"--raw", "FILE", "the stream's records as they come (ID only); with it:"},
                  {"--dtype", "f32|f64|u16", "of the values (as stored)"},
                  {"--vertices", "all|surface", "which vertices (all)"},
-                 {"--fields", "F", "position, velocity or both with a comma (as stored)"},
+                 {"--fields", "F", "position, velocity, stress or several with commas (as stored)"},
                  {"--max-fps", "N", "at most so many frames a second"},
                  {"--latest", NULL, "skip to the newest"}},
      .run = pl_command_frames},
@@ -153,11 +153,12 @@ const pl_command pl_commands[] = {
      .least = 1,
      .most = 1,
      .notes =
-         "npz  positions (frames, n, 3), velocities where they are stored, time, frame, "
+         "npz  positions (frames, n, 3), velocities and stress where they are stored, time, frame, "
          "triangles,\n"
          "     edges, tets, body: numpy.load reads it\n"
          "vtu  PATH.pvd and one .vtu a frame beside it: ParaView opens the .pvd. Displacement,\n"
-         "     volume ratio and stretch count from frame 0; velocity where it is stored\n"
+         "     volume ratio and stretch count from frame 0; velocity and stress where they are "
+         "stored\n"
          "pc2, mdd  a cache of points, and beside it the .obj whose vertices it moves: in Blender\n"
          "     import the .obj, add a Mesh Cache modifier (flip axes: none) and choose the file\n"
          "glb  one file with the moving surface, for short runs: Blender and web viewers open it\n"

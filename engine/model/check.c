@@ -201,7 +201,7 @@ pl_status pl_scene_check(const pl_scene *scene, const pl_mesh *meshes, pl_estima
         .seconds_per_frame = steps * iterations * iteration,
         .setup_seconds = 0.005 + 3e-6 * m + 4e-8 * nnz * factors,
         .frame_bytes = (double)layout.vertices * 3 * (scene->output.precision ? 8 : 4) *
-                           (scene->output.fields & PL_OUTPUT_VELOCITY ? 2 : 1) +
+                           __builtin_popcount((unsigned)scene->output.fields) +
                        1200,
     };
     add_newton_solves(&scene->solver, n, nnz, out, steps * iterations);

@@ -11,23 +11,24 @@
 
 typedef struct npz_pass {
     pl_export *e;
-    bool velocity; /* which field the pass is of */
+    uint32_t field; /* which the pass is of */
 } npz_pass;
 
 static bool npz_frame(void *context, const pl_export_frame *f)
 {
     npz_pass *p = context;
-    const float *values = p->velocity ? f->velocity : f->positions;
+    const float *values = p->field == PL_FIELD_POSITION   ? f->positions
+                          : p->field == PL_FIELD_VELOCITY ? f->velocity
+                                                          : f->stress;
     if (!values)
-        return pl_export_fail(p->e, PL_EXPORT_DAMAGED, "frame %" PRId64 " has no velocities",
-                              f->frame);
+        return pl_export_fail(p->e, PL_EXPORT_DAMAGED, "frame %" PRId64 " lacks a field", f->frame);
     pl_zip_write(&p->e->zip, values, (size_t)f->vertices * 3 * sizeof(float));
     return true;
 }
 
-static bool put_frames(pl_export *e, const char *name, bool velocity)
+static bool put_frames(pl_export *e, const char *name, uint32_t field)
 {
-    npz_pass p = {e, velocity};
+    npz_pass p = {e, field};
     pl_npy_shape shape = {"<f4", 3, {e->count, e->shape.vertices, 3}};
     char header[PL_NPY_HEADER_MAX];
     size_t size = pl_npy_header(&shape, header);
@@ -50,8 +51,9 @@ static void put_array(pl_export *e, const char *name, const pl_npy_shape *shape,
 bool pl_export_npz(pl_export *e)
 {
     const pl_shape *s = &e->shape;
-    if (!put_frames(e, "positions.npy", false) ||
-        (e->velocity && !put_frames(e, "velocities.npy", true)))
+    if (!put_frames(e, "positions.npy", PL_FIELD_POSITION) ||
+        (e->fields & PL_FIELD_VELOCITY && !put_frames(e, "velocities.npy", PL_FIELD_VELOCITY)) ||
+        (e->fields & PL_FIELD_STRESS && !put_frames(e, "stress.npy", PL_FIELD_STRESS)))
         return false;
     put_array(e, "time.npy", &(pl_npy_shape){"<f8", 1, {e->count}}, e->times);
     put_array(e, "frame.npy", &(pl_npy_shape){"<i8", 1, {e->count}}, e->frames);

@@ -91,7 +91,9 @@ static const float *field_of(pl_export *e, const pl_frame_header *h, uint32_t fi
     if (h->dtype == PL_DTYPE_F32)
         return (const float *)(const void *)(e->payload + PL_FRAME_HEADER) +
                (uint64_t)before * values;
-    float **single = &e->single[field == PL_FIELD_VELOCITY];
+    float **single = &e->single[field == PL_FIELD_POSITION   ? 0
+                                : field == PL_FIELD_VELOCITY ? 1
+                                                             : 2];
     if (!*single)
         *single = malloc((size_t)values * sizeof **single + 1);
     return *single && pl_frame_values(h, (const char *)e->payload, field, *single) ? *single : NULL;
@@ -128,7 +130,9 @@ pl_log_verdict pl_export_read(pl_export *e, int64_t frame, pl_export_frame *out)
     *out = (pl_export_frame){.frame = frame, .vertices = (int64_t)h.count, .time = h.time};
     out->positions = field_of(e, &h, PL_FIELD_POSITION);
     out->velocity = field_of(e, &h, PL_FIELD_VELOCITY);
-    if (out->positions && (out->velocity || !(h.fields & PL_FIELD_VELOCITY)))
+    out->stress = field_of(e, &h, PL_FIELD_STRESS);
+    if (out->positions && (out->velocity || !(h.fields & PL_FIELD_VELOCITY)) &&
+        (out->stress || !(h.fields & PL_FIELD_STRESS)))
         return PL_LOG_OK;
     errno = ENOMEM;
     return h.fields & PL_FIELD_POSITION ? PL_LOG_ERROR : PL_LOG_CORRUPT;
@@ -244,7 +248,7 @@ static bool list_frames(pl_export *e, int64_t first, int64_t last)
         if (verdict != PL_LOG_OK)
             continue;
         if (e->count == 0)
-            e->velocity = h.fields & PL_FIELD_VELOCITY;
+            e->fields = h.fields;
         e->frames[e->count] = k;
         e->times[e->count++] = h.time;
         if (e->order.plain)
@@ -426,5 +430,6 @@ void pl_export_close(pl_export *e)
     free(e->payload);
     free(e->single[0]);
     free(e->single[1]);
+    free(e->single[2]);
     free(e);
 }

@@ -13,6 +13,7 @@ typedef struct pl_export_frame {
     double time;
     const float *positions; /* [vertices][3], valid until the next is read */
     const float *velocity;  /* [vertices][3], m/s; NULL where the session does not store it */
+    const float *stress;    /* [vertices][3], Pa: von Mises', greatest principal, mean; or NULL */
 } pl_export_frame;
 
 struct pl_export {
@@ -27,12 +28,12 @@ struct pl_export {
     double *times;   /* [count] */
     int64_t damaged_count;
     int64_t *damaged; /* frames that were found damaged while they were chosen */
-    bool velocity;    /* the first of them has velocities */
+    uint32_t fields;  /* of the first of them, PL_FIELD_* */
     char *scene_name;
     int64_t done;
     unsigned char *payload; /* of the frame at hand */
     size_t capacity;
-    float *single[2]; /* a double frame's positions and velocities */
+    float *single[3]; /* a double frame's positions, velocities, stress */
     pl_outlet out;
     pl_zip zip;
 };

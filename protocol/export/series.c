@@ -15,6 +15,7 @@ typedef struct vtu_series {
     pl_vtu_file file;
     float *start, *displacement; /* [vertices][3]: frame 0, or NULL; the frame at hand from there */
     float *volume_ratio, *stretch; /* [cells], against frame 0 */
+    float *stress[3];              /* [vertices]: von Mises', greatest principal, mean */
     int64_t *frames;               /* [count]: those that were written */
     double *times;                 /* [count] */
     int64_t done;
@@ -55,10 +56,16 @@ static bool vtu_frame(void *context, const pl_export_frame *f)
     pl_export *e = s->e;
     if (s->start)
         measure(s, f->positions);
+    for (int64_t i = 0; f->stress && i < f->vertices; i++)
+        for (int k = 0; k < 3; k++)
+            s->stress[k][i] = f->stress[3 * i + k];
     pl_vtu_frame v = {.time = f->time,
                       .positions = f->positions,
                       .points = {{"displacement", 3, s->start ? s->displacement : NULL},
-                                 {"velocity", 3, f->velocity}},
+                                 {"velocity", 3, f->velocity},
+                                 {"von_mises", 1, f->stress ? s->stress[0] : NULL},
+                                 {"principal_stress", 1, f->stress ? s->stress[1] : NULL},
+                                 {"mean_stress", 1, f->stress ? s->stress[2] : NULL}},
                       .cells = {{"volume_ratio", 1, s->start ? s->volume_ratio : NULL},
                                 {"stretch", 1, s->start ? s->stretch : NULL}}};
     pl_status built = pl_vtu_build(&s->vtu, &v, &s->file);
@@ -106,10 +113,12 @@ static bool prepare(vtu_series *s)
     s->displacement = malloc((size_t)shape->vertices * 3 * sizeof(float) + 1);
     s->volume_ratio = malloc(cells * sizeof(float) + 1);
     s->stretch = malloc(cells * sizeof(float) + 1);
+    for (int k = 0; k < 3; k++)
+        s->stress[k] = malloc((size_t)shape->vertices * sizeof(float) + 1);
     s->frames = malloc((size_t)s->e->count * sizeof *s->frames);
     s->times = malloc((size_t)s->e->count * sizeof *s->times);
-    bool good = s->displacement && s->volume_ratio && s->stretch && s->frames && s->times &&
-                pl_vtu_open(&s->vtu, &mesh) == PL_OK;
+    bool good = s->displacement && s->volume_ratio && s->stretch && s->stress[0] && s->stress[1] &&
+                s->stress[2] && s->frames && s->times && pl_vtu_open(&s->vtu, &mesh) == PL_OK;
     return good ? fetch_start(s) : pl_export_no_memory(s->e);
 }
 
@@ -124,6 +133,8 @@ bool pl_export_vtu(pl_export *e)
     free(s.displacement);
     free(s.volume_ratio);
     free(s.stretch);
+    for (int k = 0; k < 3; k++)
+        free(s.stress[k]);
     free(s.frames);
     free(s.times);
     return good;

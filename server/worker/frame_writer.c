@@ -8,6 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+_Static_assert((int)PL_OUTPUT_VELOCITY == (int)PL_FIELD_VELOCITY &&
+                   (int)PL_OUTPUT_STRESS == (int)PL_FIELD_STRESS,
+               "a scene's bits are a record's");
+
 pl_status pl_frame_writer_init(pl_frame_writer *w, pl_log_writer *log, const pl_scene *scene,
                                int64_t vertices)
 {
@@ -15,7 +19,9 @@ pl_status pl_frame_writer_init(pl_frame_writer *w, pl_log_writer *log, const pl_
     w->pin_names = calloc((size_t)scene->pin_count + 1, sizeof *w->pin_names);
     w->force_names = calloc((size_t)scene->force_count + 1, sizeof *w->force_names);
     w->obstacle_names = calloc((size_t)scene->obstacle_count + 1, sizeof *w->obstacle_names);
-    w->fields = scene->output.fields & PL_OUTPUT_VELOCITY ? 2 : 1;
+    w->fields = __builtin_popcount((unsigned)scene->output.fields);
+    bool has_stress = scene->output.fields & PL_OUTPUT_STRESS;
+    w->stress = has_stress ? malloc((size_t)vertices * 3 * sizeof *w->stress + 1) : NULL;
     bool is_single = scene->output.precision == PL_OUTPUT_SINGLE;
     size_t values = (size_t)w->fields * (size_t)vertices * 3;
     if (is_single)
@@ -23,7 +29,7 @@ pl_status pl_frame_writer_init(pl_frame_writer *w, pl_log_writer *log, const pl_
     else if (w->fields > 1)
         w->both = malloc(values * sizeof *w->both);
     if (!w->pin_names || !w->obstacle_names || !w->force_names || (is_single && !w->single) ||
-        (!is_single && w->fields > 1 && !w->both)) {
+        (!is_single && w->fields > 1 && !w->both) || (has_stress && !w->stress)) {
         pl_frame_writer_clear(w);
         return PL_NO_MEMORY;
     }
@@ -40,6 +46,7 @@ void pl_frame_writer_clear(pl_frame_writer *w)
 {
     free(w->single);
     free(w->both);
+    free(w->stress);
     free(w->pin_names);
     free(w->obstacle_names);
     free(w->force_names);
@@ -86,9 +93,15 @@ typedef struct encoded_frame {
  * not finite there. */
 static const void *stored_values(pl_frame_writer *w, const pl_state *state, int64_t *bad_vertex)
 {
-    const double *parts[2] = {pl_state_positions(state), pl_state_velocities(state)};
+    int32_t fields = w->scene->output.fields;
+    const double *parts[3] = {pl_state_positions(state)};
     int64_t n = 3 * w->vertices;
-    for (int k = 0; k < w->fields; k++) {
+    int count = 1;
+    if (fields & PL_OUTPUT_VELOCITY)
+        parts[count++] = pl_state_velocities(state);
+    if (fields & PL_OUTPUT_STRESS)
+        parts[count++] = w->stress;
+    for (int k = 0; k < count; k++) {
         if (w->single ? !narrow(parts[k], w->single + k * n, n) : !all_finite(parts[k], n)) {
             *bad_vertex = first_bad_vertex(parts[k], w->vertices,
                                            w->single ? (double)FLT_MAX : DBL_MAX);
@@ -103,16 +116,18 @@ static const void *stored_values(pl_frame_writer *w, const pl_state *state, int6
 static pl_status encode(pl_frame_writer *w, int64_t frame, const pl_state *state,
                         pl_metrics *metrics, int64_t *bad_vertex, encoded_frame *out)
 {
+    if (w->stress && pl_state_stress(state, w->stress) != PL_OK)
+        return PL_NO_MEMORY;
     const void *values = stored_values(w, state, bad_vertex);
     if (!values)
         return PL_FAILED;
-    *out = (encoded_frame){
-        .values = values,
-        .header = {.dtype = w->single ? PL_DTYPE_F32 : PL_DTYPE_F64,
-                   .fields = PL_FIELD_POSITION | (w->fields > 1 ? PL_FIELD_VELOCITY : 0),
-                   .count = (uint64_t)w->vertices,
-                   .time = pl_state_time(state),
-                   .step = (uint64_t)pl_state_step(state)}};
+    *out =
+        (encoded_frame){.values = values,
+                        .header = {.dtype = w->single ? PL_DTYPE_F32 : PL_DTYPE_F64,
+                                   .fields = (uint32_t)w->scene->output.fields, /* the same bits */
+                                   .count = (uint64_t)w->vertices,
+                                   .time = pl_state_time(state),
+                                   .step = (uint64_t)pl_state_step(state)}};
     if (!metrics)
         return PL_OK;
     metrics->frame = frame;

@@ -11,9 +11,10 @@ typedef struct pl_frame_writer {
     pl_log_writer *log; /* borrowed */
     const pl_scene *scene;
     int64_t vertices;
-    int fields;    /* that are stored: 1, or 2 with velocities */
-    float *single; /* [fields][vertices][3] with single precision output, else NULL */
-    double *both;  /* positions, then velocities, where both are stored in double; else NULL */
+    int fields;     /* that are stored: 1, or 2 with velocities */
+    float *single;  /* [fields][vertices][3] with single precision output, else NULL */
+    double *stress; /* [vertices][3], or NULL where none is stored */
+    double *both;   /* all fields, where several are stored in double; else NULL */
     const char **pin_names, **obstacle_names, **force_names;
     double ms_output; /* what the last append took in all, NaN before the first */
 } pl_frame_writer;

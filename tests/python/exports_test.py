@@ -327,6 +327,39 @@ class ExportsTest(unittest.TestCase):
         finally:
             daemon.stop()
 
+    def test_stress(self):
+        """A bar stretched along x alone: sigma = s dPsi/ds / J (tests/physics/stress_test)."""
+        value = scene(steps=1, gravity=[0, 0, 0])
+        value["output"] = {"fields": ["position", "stress"], "precision": "double"}
+        value["materials"]["rubber"]["model"] = "corotated"
+        value["bodies"][0]["initial"] = {"shape": {"stretched": [1.2, 1, 1]}}
+        shear, lame = 1e4 / 2.6, 1e4 * 0.3 / (1.3 * 0.4)
+        along, across = (2 * shear + lame) * 0.2, lame * 0.2 / 1.2
+        expected = (along - across, along, (along + 2 * across) / 3)
+        daemon = Daemon()
+        try:
+            with pliant.Client(state=daemon.state) as client:
+                session = client.submit(value)
+                session.wait()
+                for row in session.frame(0).stress.tolist():
+                    for got, right in zip(row, expected):
+                        self.assertAlmostEqual(got, right, 6)
+                small = next(session.frames(fields="stress", dtype="u16", vertices="surface"))
+                self.assertEqual((small.fields, small.vertices), (("stress",), 26))
+                path, _ = self.fetch(session, "s.npz")
+                if numpy is not None:
+                    data = numpy.load(path)
+                    self.assertNotIn("velocities", data)
+                    self.assertTrue(numpy.allclose(data["stress"][0], expected, rtol=1e-6))
+                if vtk_to_numpy is not None:
+                    grid = self.grid(self.fetch(session, "s.vtu", frame=0)[0]).GetPointData()
+                    names = ("von_mises", "principal_stress", "mean_stress")
+                    for name, right in zip(names, expected):
+                        values = vtk_to_numpy(grid.GetArray(name))
+                        self.assertTrue(numpy.allclose(values, right, rtol=1e-6), name)
+        finally:
+            daemon.stop()
+
     def fetch(self, session, name, *which, **more):
         path = os.path.join(self.folder, "http-" + name)
         return path, session.export(path, *which, **more)
@@ -366,6 +399,8 @@ class ExportsTest(unittest.TestCase):
             self.assertEqual(reader.GetNumberOfAnimations(), 1)
         with self.assertRaises(pliant.Problem):
             self.fetch(session, "f.stl")
+        with self.assertRaises(pliant.Problem):
+            list(session.frames(fields="stress"))
         self.assertEqual([n for n in os.listdir(self.folder) if n.endswith(".part")], [])
 
 

@@ -45,10 +45,14 @@ static pl_record stored_frame(uint32_t dtype)
 
 static const uint32_t stored_types[] = {PL_DTYPE_F32, PL_DTYPE_F64};
 static const pl_frame_variant variants[] = {
-    {PL_DTYPE_F32, PL_FIELD_POSITION, false}, {PL_DTYPE_F64, PL_FIELD_VELOCITY, false},
-    {PL_DTYPE_U16, PL_FIELD_POSITION, false}, {PL_DTYPE_U16, PL_FIELDS_KNOWN, false},
-    {PL_DTYPE_F32, PL_FIELDS_KNOWN, true},    {PL_DTYPE_U16, PL_FIELDS_KNOWN, true},
-    {PL_DTYPE_F64, PL_FIELD_POSITION, true},  {PL_DTYPE_U16, PL_FIELD_VELOCITY, true},
+    {PL_DTYPE_F32, PL_FIELD_POSITION, false},
+    {PL_DTYPE_F64, PL_FIELD_VELOCITY, false},
+    {PL_DTYPE_U16, PL_FIELD_POSITION, false},
+    {PL_DTYPE_U16, (PL_FIELD_POSITION | PL_FIELD_VELOCITY), false},
+    {PL_DTYPE_F32, (PL_FIELD_POSITION | PL_FIELD_VELOCITY), true},
+    {PL_DTYPE_U16, (PL_FIELD_POSITION | PL_FIELD_VELOCITY), true},
+    {PL_DTYPE_F64, PL_FIELD_POSITION, true},
+    {PL_DTYPE_U16, PL_FIELD_VELOCITY, true},
 };
 enum { VARIANTS = sizeof variants / sizeof *variants };
 static const int32_t surface[] = {0, 2, 5, 6};
@@ -190,8 +194,10 @@ START_TEST(test_names)
     ck_assert(!pl_dtype_parse("f16", &bits) && !pl_dtype_parse("", &bits));
     ck_assert_str_eq(pl_dtype_name(PL_DTYPE_F64), "f64");
     ck_assert_ptr_null(pl_dtype_name(9));
-    ck_assert(pl_fields_parse("velocity,position", &bits, &wrong) && bits == PL_FIELDS_KNOWN);
+    ck_assert(pl_fields_parse("velocity,position", &bits, &wrong) &&
+              bits == (PL_FIELD_POSITION | PL_FIELD_VELOCITY));
     ck_assert(pl_fields_parse("velocity", &bits, &wrong) && bits == PL_FIELD_VELOCITY);
+    ck_assert(pl_fields_parse("position,stress", &bits, &wrong) && bits == 5);
     static const char *const bad[] = {"",      "position,",         ",position",
                                       "speed", "position,position", "position velocity"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)

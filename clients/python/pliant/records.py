@@ -21,7 +21,7 @@ _FRAME = struct.Struct("<IIQdQ")
 _MAX_PAYLOAD = 1 << 32
 _F32, _F64, _U16 = 1, 2, 3
 _VALUE_BYTES = {_F32: 4, _F64: 8, _U16: 2}
-_FIELDS = {1: "position", 2: "velocity"}
+_FIELDS = {1: "position", 2: "velocity", 4: "stress"}
 
 
 def _crc_tables() -> List[int]:
@@ -97,7 +97,7 @@ class Frame:
         if len(payload) < _FRAME.size:
             raise BrokenStream("a frame shorter than its header")
         dtype, fields, count, self.time, self.step = _FRAME.unpack_from(payload)
-        if dtype not in _VALUE_BYTES or fields & ~3:
+        if dtype not in _VALUE_BYTES or fields & ~7:
             raise BrokenStream(f"a frame of unknown form: dtype {dtype}, fields {fields}")
         self.number: int = number
         self.vertices: int = count
@@ -129,6 +129,12 @@ class Frame:
     def velocities(self) -> Any:
         """How fast each vertex moves, in m/s; only of sessions that store it."""
         return self.field("velocity")
+
+    @property
+    def stress(self) -> Any:
+        """Von Mises', the greatest principal and the mean Cauchy stress at each vertex, in Pa; only
+        of sessions that store it."""
+        return self.field("stress")
 
     def field(self, name: str) -> Any:
         if name not in self._made:
