@@ -41,8 +41,10 @@ typedef struct pl_metrics {
     int64_t contacts;                         /* vertex-obstacle pairs that carry force */
     double max_stretch;                       /* largest singular value of any F */
     double ms_local, ms_global, ms_collision, ms_output, ms_step;
-    const pl_force *pins;       /* force that each pin exerts, [pin_count], engine's memory */
-    const pl_force *obstacles;  /* force that each obstacle exerts, [obstacle_count] */
+    const pl_force *pins;      /* force that each pin exerts, [pin_count], engine's memory */
+    const pl_force *obstacles; /* force that each obstacle exerts, [obstacle_count] */
+    const int64_t
+        *obstacle_contacts;     /* vertices that each pushes, [obstacle_count]; -1: not known */
     const double *penetration;  /* m, depth of the deepest vertex in each, [obstacle_count] */
     const pl_force *forces;     /* what each of the scene's forces adds up to, [force_count] */
     const pl_iteration *detail; /* of the last step, or NULL; engine's memory */

@@ -45,6 +45,7 @@ void pl_state_destroy(pl_state *s)
     free(s->pins);
     free(s->obstacles);
     free(s->penetration);
+    free(s->touching);
     free(s->forces);
     free(s->forces_new);
     free(s);
@@ -84,6 +85,7 @@ pl_status pl_state_create(const pl_model *model, int32_t threads, pl_state **out
     s->pins = calloc((size_t)model->pin_count + 1, sizeof *s->pins);
     s->obstacles = calloc((size_t)model->obstacle_count + 1, sizeof *s->obstacles);
     s->penetration = calloc((size_t)model->obstacle_count + 1, sizeof *s->penetration);
+    s->touching = calloc((size_t)model->obstacle_count + 1, sizeof *s->touching);
     s->forces = calloc((size_t)model->loads.count + 1, sizeof *s->forces);
     s->forces_new = calloc((size_t)model->loads.count + 1, sizeof *s->forces_new);
     bool mirrored = status == PL_OK && !s->whole.backend->ops->on_host;
@@ -93,9 +95,9 @@ pl_status pl_state_create(const pl_model *model, int32_t threads, pl_state **out
     }
     if (status == PL_OK && pl_loads_any(model))
         s->load = s->whole.backend->ops->alloc(s->whole.backend, 3 * model->vertices);
-    if (status == PL_OK &&
-        (!s->pins || !s->obstacles || !s->penetration || !s->forces || !s->forces_new ||
-         (pl_loads_any(model) && !s->load) || (mirrored && (!s->shown_x || !s->shown_v))))
+    if (status == PL_OK && (!s->pins || !s->obstacles || !s->penetration || !s->touching ||
+                            !s->forces || !s->forces_new || (pl_loads_any(model) && !s->load) ||
+                            (mirrored && (!s->shown_x || !s->shown_v))))
         status = PL_NO_MEMORY;
     if (status != PL_OK) {
         pl_state_destroy(s);
@@ -189,6 +191,7 @@ void pl_state_measure(const pl_model *m, pl_state *s, pl_metrics *out)
                         .contacts = s->contacts,
                         .pins = s->pins,
                         .obstacles = s->obstacles,
+                        .obstacle_contacts = s->touching,
                         .penetration = s->penetration,
                         .forces = s->forces,
                         .detail = s->solve.detail_count > 0 ? s->solve.detail : NULL,

@@ -3,6 +3,7 @@
  *     magic, format, model hash, size of the whole, checksum of all else
  *     step, x[3n], v[3n], v of a step before[3n] (with initial_guess acceleration only), the
  *     integrator's past (past.h; of backward Euler none), what the last solve found, forces of pins and obstacles, sums of the scene's forces, contacts
+ *     contacts of each obstacle (format 1 has none)
  *     energy and power by each function (of a model that dissipates alone), and their steps
  *     size of the solver's memory, and that memory (solver.h)
  *
@@ -17,7 +18,7 @@
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "saved states are little-endian");
 
-enum { FORMAT = 1 };
+enum { FORMAT = 2, WITHOUT_TOUCHING = 1 };
 
 typedef struct header {
     char magic[8];
@@ -84,6 +85,7 @@ pl_status pl_state_save(const pl_state *s, void **bytes, size_t *size)
     put_forces(&out, s->obstacles, m->obstacle_count);
     put_forces(&out, s->forces, m->loads.count);
     pl_bytes_put_i64(&out, s->contacts);
+    pl_bytes_put(&out, s->touching, (size_t)m->obstacle_count * sizeof *s->touching);
     if (pl_dissipates(m))
         pl_bytes_put(&out, &s->dissipated, sizeof s->dissipated);
     pl_bytes_out memory = {0};
@@ -107,14 +109,26 @@ pl_status pl_state_save(const pl_state *s, void **bytes, size_t *size)
     return PL_OK;
 }
 
-static bool header_good(const pl_state *s, const unsigned char *bytes, size_t size)
+/* Its format is one that is read, and all else is right. */
+static bool header_good(const pl_state *s, const unsigned char *bytes, size_t size, int64_t *format)
 {
     header h;
     if (size < sizeof h)
         return false;
     memcpy(&h, bytes, sizeof h);
-    return memcmp(h.magic, MAGIC, sizeof h.magic) == 0 && h.format == FORMAT &&
-           h.model == s->model->hash && h.size == size && h.checksum == checksum(bytes, size);
+    *format = h.format;
+    return memcmp(h.magic, MAGIC, sizeof h.magic) == 0 &&
+           (h.format == FORMAT || h.format == WITHOUT_TOUCHING) && h.model == s->model->hash &&
+           h.size == size && h.checksum == checksum(bytes, size);
+}
+
+/* From bytes, or not known. */
+static void put_touching(pl_state *s, const void *bytes)
+{
+    if (bytes)
+        memcpy(s->touching, bytes, (size_t)s->model->obstacle_count * sizeof *s->touching);
+    for (int32_t k = 0; !bytes && k < s->model->obstacle_count; k++)
+        s->touching[k] = -1;
 }
 
 pl_status pl_state_follow(pl_state *s, const pl_state *from)
@@ -159,7 +173,8 @@ static bool restore_solver(pl_state *s, pl_bytes_in *in)
 
 pl_status pl_state_restore(pl_state *s, const void *bytes, size_t size)
 {
-    if (!header_good(s, bytes, size))
+    int64_t format;
+    if (!header_good(s, bytes, size, &format))
         return PL_INVALID;
     const pl_model *m = s->model;
     size_t coordinates = 3 * (size_t)m->vertices * sizeof(double);
@@ -180,6 +195,9 @@ pl_status pl_state_restore(pl_state *s, const void *bytes, size_t size)
     size_t force_bytes = (size_t)m->loads.count * sizeof *s->forces;
     const void *forces = pl_bytes_take(&in, force_bytes);
     int64_t contacts = pl_bytes_get_i64(&in);
+    const void *touching = NULL;
+    if (format != WITHOUT_TOUCHING)
+        touching = pl_bytes_take(&in, (size_t)m->obstacle_count * sizeof *s->touching);
     const bool dissipates = pl_dissipates(m);
     const void *dissipated = dissipates ? pl_bytes_take(&in, sizeof s->dissipated) : NULL;
     /* The solver looks before it takes, and goes last: a refusal leaves the state as it was. */
@@ -193,6 +211,7 @@ pl_status pl_state_restore(pl_state *s, const void *bytes, size_t size)
     memcpy(s->obstacles, obstacles, obstacle_bytes);
     memcpy(s->forces, forces, force_bytes);
     s->contacts = contacts;
+    put_touching(s, touching);
     if (dissipates)
         memcpy(&s->dissipated, dissipated, sizeof s->dissipated);
     pl_state_settle(s);

@@ -29,8 +29,8 @@ struct pl_state {
     double *shown_x, *shown_v; /* the host's copies of x and v; NULL where those are the host's */
     pl_solve_result solve;     /* of the last step; its pointers are the solver's, and not saved */
     pl_force *pins, *obstacles, *forces; /* the host's */
-    int64_t contacts;
-    double *penetration;                      /* [obstacle_count]; measured, not saved */
+    int64_t contacts, *touching; /* vertices that all obstacles and each push, [obstacle_count] */
+    double *penetration;         /* [obstacle_count]; measured, not saved */
     pl_dissipated dissipated, dissipated_new; /* saved; with the step under way */
     /* The step under way. */
     double *x_new, *v_new, *x_pred, *gradient; /* [vertices][3] */

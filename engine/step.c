@@ -96,12 +96,14 @@ static void keep_forces(pl_state *s, const pl_stepper *by)
         if (m->group_obstacle[g] < 0)
             continue;
         pl_force *force = &s->obstacles[m->group_obstacle[g]];
+        int64_t *touching = &s->touching[m->group_obstacle[g]];
         if (m->groups[g].ops->push)
-            s->contacts += ops->soft_force(by->backend, g, x, force->newton);
+            *touching = ops->soft_force(by->backend, g, x, force->newton);
         else if (s->solve.multipliers)
-            s->contacts += ops->hard_force(by->backend, g, s->solve.multipliers[g], force->newton);
+            *touching = ops->hard_force(by->backend, g, s->solve.multipliers[g], force->newton);
         else
             continue;
+        s->contacts += *touching;
         scale(force, s->share);
     }
 }

@@ -45,6 +45,16 @@ static void set_penetration(pl_json_writer *w, const pl_metrics *m, const char *
     pl_json_end_object(w);
 }
 
+static void set_obstacle_contacts(pl_json_writer *w, const pl_metrics *m, const char *const *names,
+                                  int32_t count)
+{
+    pl_json_key(w, "obstacle_contacts");
+    pl_json_begin_object(w);
+    for (int32_t i = 0; m->obstacle_contacts && i < count; i++)
+        set_count(w, names[i], m->obstacle_contacts[i]);
+    pl_json_end_object(w);
+}
+
 static void set_residuals(pl_json_writer *w, double objective, double primal, double dual,
                           double gradient, double decrement)
 {
@@ -153,6 +163,7 @@ char *pl_metrics_encode(const pl_metrics *m, const char *const *pin_names, int32
     set_penetration(&w, m, obstacle_names, obstacle_count);
     set_count(&w, "inverted", m->inverted);
     set_count(&w, "contacts", m->contacts);
+    set_obstacle_contacts(&w, m, obstacle_names, obstacle_count);
     pl_json_set_number(&w, "max_stretch", m->max_stretch);
     if (m->control > 0)
         pl_json_set_integer(&w, "control", m->control);

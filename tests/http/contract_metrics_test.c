@@ -49,7 +49,8 @@ static void check_vector(const json_t *m, const char *path)
 /* Every member of the contract; what is always known is a number, and 0 is no stand-in. */
 static void check_metrics(const json_t *m, int64_t frame)
 {
-    static const char *const integers[] = {"iterations", "halved", "inverted", "contacts"};
+    static const char *const integers[] = {"iterations", "halved", "inverted", "contacts",
+                                           "obstacle_contacts/floor"};
     static const char *const numbers[] = {"energy/kinetic", "energy/elastic", "energy/gravity",
                                           "max_stretch", "ms/step"};
     static const char *const others[] = {"unconverged",       "objective",     "primal_residual",

@@ -337,13 +337,16 @@ START_TEST(a_body_at_rest_is_carried)
         " 'materials': {'m': {'young': %g, 'poisson': 0.3}},"
         " 'bodies': [{'mesh': {'box': {'size': [1, 1, 1], 'cells': [2, 2, 2]}},"
         "   'transform': {'translate': [0, 0.5, 0]}}],"
-        " 'obstacles': [{'plane': {}, 'friction': 0.5}]}",
+        " 'obstacles': [{'plane': {}, 'friction': 0.5},"
+        "   {'plane': {'normal': [-1, 0, 0], 'offset': -3}}]}",
         CASES[_i].integrator, g * sin(angle), -g * cos(angle), CASES[_i].young);
     pl_run_frames(r, 150);
     const double *f = r->metrics.obstacles[0].newton;
     ck_assert_double_eq_tol(f[0], -weight * sin(angle), 1e-4 * weight);
     ck_assert_double_eq_tol(f[1], weight * cos(angle), 1e-4 * weight);
     ck_assert_int_eq(r->metrics.contacts, 9);
+    ck_assert_int_eq(r->metrics.obstacle_contacts[0], 9);
+    ck_assert_int_eq(r->metrics.obstacle_contacts[1], 0);
     pl_run_close(r);
 }
 END_TEST

@@ -1,5 +1,7 @@
 /* A run that is saved and restored into a fresh model goes on with the bits of one that was never
  * interrupted: positions, velocities and every metric that is not a time. */
+#include "engine/model/hash.h"
+#include "engine/state.h"
 #include "tests/support/check_metrics.h"
 #include "tests/support/scene_run.h"
 #include "tests/support/suite.h"
@@ -244,6 +246,42 @@ START_TEST(damaged_bytes_are_refused)
 }
 END_TEST
 
+/* Of format 1, which had no contacts of each obstacle: they are not known then, and all else goes on. */
+START_TEST(the_first_format_is_read)
+{
+    enum { HEADER = 40, OBSTACLES = 2 };
+    pl_run *r = pl_run_open(1, MOVING), *fresh = pl_run_open(1, MOVING);
+    pl_run_frames(r, 13);
+    void *saved;
+    size_t size;
+    pl_bytes_out memory = {0};
+    ck_assert_int_eq(pl_state_save(r->state, &saved, &size), PL_OK);
+    const pl_stepper *by = &r->state->whole;
+    by->solver->ops->save(by->solver, &memory);
+    unsigned char *bytes = saved;
+    const size_t counts = OBSTACLES * sizeof(int64_t);
+    const size_t tail = sizeof(pl_dissipated) + sizeof(int64_t) + memory.size;
+    memmove(bytes + size - tail - counts, bytes + size - tail, tail);
+    const uint64_t old = size - counts, first = 1;
+    memcpy(bytes + 8, &first, sizeof first);
+    memcpy(bytes + 24, &old, sizeof old);
+    uint64_t hash = pl_hash(pl_hash(PL_HASH_START, bytes, 32), bytes + HEADER, old - HEADER);
+    memcpy(bytes + 32, &hash, sizeof hash);
+    ck_assert_int_eq(pl_state_restore(fresh->state, bytes, old), PL_OK);
+    pl_state_measure(fresh->model, fresh->state, &fresh->metrics);
+    ck_assert_int_eq(fresh->metrics.contacts, r->metrics.contacts);
+    for (int k = 0; k < OBSTACLES; k++)
+        ck_assert_int_eq(fresh->metrics.obstacle_contacts[k], -1);
+    pl_run_frames(r, 1);
+    pl_run_frames(fresh, 1);
+    pl_check_metrics(&r->scene, &r->metrics, &fresh->metrics);
+    free(saved);
+    free(memory.data);
+    pl_run_close(r);
+    pl_run_close(fresh);
+}
+END_TEST
+
 static const char SMALL[] =
     "{'pliant': 1, 'gravity': [0, %s, 0], 'time': {'step': %s, 'steps': 5},"
     " 'solver': {'iterations': %s},"
@@ -326,6 +364,7 @@ int main(void)
     tcase_add_test(t, the_moving_scene_touches_both_obstacles);
     tcase_add_loop_test(t, measures_the_same_at_once, 0, 2);
     tcase_add_test(t, damaged_bytes_are_refused);
+    tcase_add_test(t, the_first_format_is_read);
     tcase_add_test(t, the_hash_tells_models_apart);
     tcase_add_test(t, the_class_names_what_decides_bits);
     suite_add_tcase(suite, t);

@@ -19,6 +19,8 @@ pl_metrics pl_metrics_keep(const pl_metrics *metrics, const pl_scene *scene)
     kept.obstacles = copy(kept.obstacles, (size_t)scene->obstacle_count * sizeof *kept.obstacles);
     kept.penetration = copy(kept.penetration,
                             (size_t)scene->obstacle_count * sizeof *kept.penetration);
+    kept.obstacle_contacts = copy(kept.obstacle_contacts,
+                                  (size_t)scene->obstacle_count * sizeof *kept.obstacle_contacts);
     kept.detail = copy(kept.detail, (size_t)kept.detail_count * sizeof *kept.detail);
     return kept;
 }
@@ -28,6 +30,7 @@ void pl_metrics_drop(pl_metrics *kept)
     free((void *)(uintptr_t)kept->pins);
     free((void *)(uintptr_t)kept->obstacles);
     free((void *)(uintptr_t)kept->penetration);
+    free((void *)(uintptr_t)kept->obstacle_contacts);
     free((void *)(uintptr_t)kept->detail);
 }
 
@@ -71,6 +74,10 @@ void pl_check_metrics(const pl_scene *scene, const pl_metrics *a, const pl_metri
     if (scene->obstacle_count > 0)
         same(a->obstacles, b->obstacles, (size_t)scene->obstacle_count * sizeof *a->obstacles,
              "obstacles", a->frame);
+    if (scene->obstacle_count > 0)
+        same(a->obstacle_contacts, b->obstacle_contacts,
+             (size_t)scene->obstacle_count * sizeof *a->obstacle_contacts, "obstacle_contacts",
+             a->frame);
     if (a->penetration && b->penetration)
         same(a->penetration, b->penetration, (size_t)scene->obstacle_count * sizeof *a->penetration,
              "penetration", a->frame);

@@ -205,7 +205,8 @@ START_TEST(metrics)
 {
     pl_force pins[2] = {{{1, 2, 3}}, {{0, NAN, 0}}};
     pl_iteration detail[2] = {{.objective = INFINITY, .primal_residual = 1e-3}, {.objective = 2}};
-    const char *pin_names[] = {"left", "a\"b"};
+    const char *pin_names[] = {"left", "a\"b"}, *obstacle_names[] = {"floor", "wall"};
+    const int64_t contacts[] = {7, -1};
     pl_metrics m = {.frame = 12,
                     .time = 0.4,
                     .steps = 1,
@@ -222,13 +223,14 @@ START_TEST(metrics)
                     .dissipated = NAN,
                     .linear = {1, 2, 3},
                     .contacts = -1,
+                    .obstacle_contacts = contacts,
                     .max_stretch = 1.2,
                     .ms_step = 3.25,
                     .pins = pins,
                     .detail = detail,
                     .detail_count = 2};
     size_t length;
-    char *text = pl_metrics_encode(&m, pin_names, 2, NULL, 0, NULL, 0, &length);
+    char *text = pl_metrics_encode(&m, pin_names, 2, obstacle_names, 2, NULL, 0, &length);
     ck_assert_uint_eq(length, strlen(text));
     ck_assert_ptr_null(strchr(text, '\n'));
     pl_json *d = parse(text);
@@ -239,11 +241,13 @@ START_TEST(metrics)
                                         "energy/dissipated",
                                         "unconverged",
                                         "contacts",
+                                        "obstacle_contacts/wall",
                                         "reactions/pins/a\"b/1",
                                         "iterations_detail/0/objective"};
     for (size_t i = 0; i < sizeof nulls / sizeof *nulls; i++)
         ck_assert_msg(pl_json_at(d, nulls[i]) && pl_json_is_null(pl_json_at(d, nulls[i])), "%s",
                       nulls[i]);
+    ck_assert_int_eq(pl_json_integer(d, "obstacle_contacts/floor", -1), 7);
     ck_assert(pl_json_number(d, "energy/kinetic", -1) == 3);
     ck_assert(pl_json_number(d, "energy/gravity", -1) == 0);
     ck_assert(pl_json_number(d, "momentum/linear/2", -1) == 3);

@@ -88,6 +88,7 @@ function offered(names) {
     group('probes/', 'probes', '');
     group('reactions/pins/', 'forces on pins', 'N');
     group('reactions/obstacles/', 'forces on obstacles', 'N');
+    group('obstacle_contacts/', 'contacts by obstacle', '');
     group('penetration/', 'penetration', 'm');
     return all;
 }
