@@ -315,7 +315,8 @@ await run({
         await page.getByRole('button', { name: 'a step of 5 ms' }).click();
         await page.getByLabel('The scene as JSON').waitFor();
         const { time, output } = JSON.parse(await page.getByLabel('The scene as JSON').inputValue());
-        check(time.step === 0.005 && time.steps === 120 && output.every === 2, JSON.stringify({ time, output }));
+        const change = JSON.stringify({ time, output });
+        check(change === '{"time":{"step":0.005,"steps":120},"output":{"every":2}}', change);
         await page.goBack();
         await box.waitFor();
         await page.getByRole('button', { name: 'open the scene to change it' }).click();
@@ -361,13 +362,16 @@ await run({
     async it_survives_a_restart(daemon) {
         const { id } = await daemon.submit(endless());
         const page = await watch(daemon, id, { allow: [AWAY] });
-        await daemon.end();
-        await page.locator('.banner').waitFor();
-        await shot(page, 'away');
-        await daemon.start();
-        await page.locator('.banner').waitFor({ state: 'detached' });
-        const then = await frameOf(page);
-        await until(async () => (await frameOf(page)) > then + 5, 'frames after the restart');
+        // It takes its leave of its streams, or not.
+        for (const signal of ['SIGTERM', 'SIGKILL']) {
+            await daemon.end(signal);
+            await page.locator('.banner').waitFor();
+            await shot(page, 'away');
+            await daemon.start();
+            await page.locator('.banner').waitFor({ state: 'detached' });
+            const then = await frameOf(page);
+            await until(async () => (await frameOf(page)) > then + 5, `frames after ${signal}`);
+        }
         await quiet(page);
     },
 
