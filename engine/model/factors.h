@@ -2,7 +2,6 @@
 #ifndef PLIANT_ENGINE_MODEL_FACTORS_H
 #define PLIANT_ENGINE_MODEL_FACTORS_H
 
-#include "engine/linear/spectrum.h"
 #include "engine/model/model.h"
 
 /* Factor model->A for each coordinate: as many factors as there are different sets of held
@@ -10,11 +9,6 @@
  * what was made. */
 pl_status pl_factors_create(pl_model *model);
 void pl_factors_destroy(pl_model *model);
-
-/* Between what the eigenvalues of all three lie (linear/spectrum.h), and whether none is singular as far as
- * that tells, PL_FAILED: for those who solve without a factor. PL_NO_MEMORY. */
-pl_status pl_factors_spectrum(const pl_model *model, double floor, pl_spectrum *out);
-pl_status pl_factors_check(const pl_model *model);
 
 /* How many differ: 1 to 3. */
 int32_t pl_factors_count(const pl_model *model);

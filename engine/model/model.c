@@ -4,6 +4,7 @@
 #include "engine/model/build.h"
 #include "engine/model/factors.h"
 #include "engine/model/hash.h"
+#include "engine/model/spectra.h"
 #include "engine/model/tets.h"
 
 #include <math.h>
@@ -239,7 +240,7 @@ static pl_status build_parts(pl_build *b, pl_faults *faults)
         return PL_OK;
     /* Devices solve with the matrix itself (backends/device/matrix.h), which inertia keeps regular. */
     pl_status status = b->scene->solver.device == PL_DEVICE_CPU ? pl_factors_create(b->model)
-                       : b->model->inertia == 0                 ? pl_factors_check(b->model)
+                       : b->model->inertia == 0                 ? pl_spectra_check(b->model)
                                                                 : PL_OK;
     if (status == PL_FAILED) {
         pl_faults_add(faults, "/bodies", "singular_matrix", "a matrix that has no Cholesky factor",

@@ -2,7 +2,7 @@
 
 #include "engine/backends/device/device_model.h"
 #include "engine/linear/spectrum.h"
-#include "engine/model/factors.h"
+#include "engine/model/spectra.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -138,7 +138,7 @@ static pl_status set_steps(pl_device_system *s, const pl_model *m)
     for (int64_t i = 0; i < m->free_vertices; i++)
         floor = fmin(floor, m->inertia * m->mass[m->free_vertex[i]] / m->diagonal[i]);
     pl_status status = m->inertia > 0 ? pl_spectrum_find(&m->A, floor, &found)
-                                      : pl_factors_spectrum(m, 0, &found);
+                                      : pl_spectra_find(m, 0, &found);
     if (status != PL_OK)
         return status;
     double least = fmin(found.least, 0.999), most = fmax(found.most, 1.001);
