@@ -138,6 +138,24 @@ bool pl_integrator_is_plain(pl_integrator_kind kind)
     return kind == PL_INTEGRATOR_BACKWARD_EULER || kind == PL_INTEGRATOR_QUASI_STATIC;
 }
 
+bool pl_damping_is_merged(const pl_scene *scene, const pl_material *m)
+{
+    const pl_material_damping *d = &m->damping;
+    if (!d->present || m->invertible || scene->time.integrator == PL_INTEGRATOR_QUASI_STATIC ||
+        scene->solver.device != PL_DEVICE_CPU)
+        return false;
+    if (d->form != PL_DAMPING_AUTO)
+        return d->form == PL_DAMPING_MERGED;
+    /* Newton has one Hessian to assemble, and less of it to project away; ADMM one local step, which is no
+     * dearer than that of the energy where it has three unknowns, not nine. Methods that see gradients alone
+     * gain no iteration, and lose the energies' own kernels. */
+    if (scene->solver.method == PL_METHOD_NEWTON)
+        return true;
+    return scene->solver.method == PL_METHOD_ADMM &&
+           (d->model == PL_DAMPING_PRINCIPAL_STRAIN ||
+            (d->model == PL_DAMPING_VISCOUS && d->momentum == PL_MOMENTUM_NONE));
+}
+
 pl_linear_kind pl_newton_linear(const pl_solver_settings *solver, int64_t free_vertices)
 {
     if (solver->has_linear)
@@ -166,6 +184,15 @@ int32_t pl_scene_carried(const pl_scene *scene, const pl_material_uses *uses, pl
 /* ---- devices
  * --------------------------------------------------------------------------------- */
 
+static void refuse_merged(const pl_material *m, pl_faults *faults)
+{
+    char name[160], pointer[256];
+    pl_fault_escape(m->name, name, sizeof name);
+    snprintf(pointer, sizeof pointer, "/materials/%s/damping/form", name);
+    pl_faults_add(faults, pointer, "unsupported", "merged, on a GPU", "separate, on a GPU",
+                  "use \"form\": \"auto\", or \"device\": \"cpu\"");
+}
+
 pl_status pl_device_carries(const pl_scene *scene, pl_faults *faults)
 {
     size_t before = faults->total;
@@ -175,5 +202,9 @@ pl_status pl_device_carries(const pl_scene *scene, pl_faults *faults)
         pl_faults_add(faults, "/solver/method", "unsupported", "newton, on a GPU",
                       "any other method, on a GPU: it makes no Hessian of the energies",
                       "use \"method\": \"chebyshev_descent\"");
+    for (int32_t i = 0; i < scene->material_count; i++)
+        if (scene->materials[i].damping.present &&
+            scene->materials[i].damping.form == PL_DAMPING_MERGED)
+            refuse_merged(&scene->materials[i], faults);
     return faults->total > before ? PL_INVALID : PL_OK;
 }

@@ -41,6 +41,11 @@ bool pl_obstacles_are_hard(const pl_solver_settings *solver);
 /* Whether a step of it is one stage that looks at no step before: backward Euler, and statics. */
 bool pl_integrator_is_plain(pl_integrator_kind kind);
 
+/* Whether the dissipation of a material's tetrahedra is in one term with their elastic energy: as the
+ * material says, or else where that is the cheaper (engine/README.md has the numbers). Triangles and edges
+ * have terms of their own for it always. */
+bool pl_damping_is_merged(const pl_scene *scene, const pl_material *material);
+
 /* How Newton's steps are solved for: as the scene says, or else by a factor of H up to this many free
  * vertices, and by conjugate gradients with the constant matrix's beyond. A factor's time grows as the
  * square of the vertices, n^1.6 by measure, the gradients' as n; at 5,000 these take a half or less,

@@ -15,6 +15,20 @@ void pl_change_clear(pl_change *c)
     *c = (pl_change){0};
 }
 
+static void change_damping(pl_material_damping *d, const pl_change_damping *c)
+{
+    if (c->has_viscosity)
+        d->viscosity = c->viscosity;
+    if (c->has_bulk_viscosity)
+        d->bulk_viscosity = c->bulk_viscosity;
+    if (c->has_beta)
+        d->beta = c->beta;
+    if (c->has_coefficient)
+        d->coefficient = c->coefficient;
+    if (c->has_mass)
+        d->mass = c->mass;
+}
+
 void pl_scene_change(pl_scene *scene, const pl_change *change)
 {
     for (int32_t i = 0; i < change->material_count; i++) {
@@ -28,5 +42,9 @@ void pl_scene_change(pl_scene *scene, const pl_change *change)
             m->lame = c->lame;
         if (c->has_constants)
             m->constants = c->constants;
+        if (c->has_damping)
+            change_damping(&m->damping, &c->damping);
+        if (c->has_air_damping)
+            m->air_damping = c->air_damping;
     }
 }

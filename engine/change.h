@@ -4,7 +4,7 @@
  *
  * Motions are taken over where they are: rates go on from the pose that the pin or obstacle has when
  * the control takes effect, keyframes begin there and count their times from then. Materials decide
- * the matrix, so a control of one needs a new model (pl_change_rebuilds).
+ * the matrix, their damping too, so a control of one needs a new model (pl_change_rebuilds).
  */
 #ifndef PLIANT_ENGINE_CHANGE_H
 #define PLIANT_ENGINE_CHANGE_H
@@ -25,12 +25,20 @@ typedef struct pl_change_force {
     double pressure;                   /* pressure */
 } pl_change_force;
 
+/* Amounts of a material's dissipation function, and of its damping by mass. */
+typedef struct pl_change_damping {
+    bool has_viscosity, has_bulk_viscosity, has_beta, has_coefficient, has_mass;
+    double viscosity, bulk_viscosity, beta, coefficient, mass;
+} pl_change_damping;
+
 typedef struct pl_change_material {
     int32_t index;
-    bool has_young, has_poisson, has_lame, has_constants;
+    bool has_young, has_poisson, has_lame, has_constants, has_damping, has_air_damping;
     double young, poisson;
     pl_lame_constants lame;
     pl_rubber_constants constants;
+    pl_change_damping damping;
+    double air_damping;
 } pl_change_material;
 
 typedef struct pl_change {

@@ -5,7 +5,8 @@
  *     gravity[3]
  *     each motion: whether it was taken over, and if so the drive with its keyframes
  *     each force: wind's velocity[3], density, drag, force[3], pressure
- *     each material: young, poisson, lame[2], constants[4]
+ *     each material: young, poisson, lame[2], constants[4], of its damping viscosity, bulk_viscosity, beta,
+ *         coefficient and mass, and air_damping; of format 1 the first eight
  */
 #include "engine/change.h"
 #include "engine/model/hash.h"
@@ -15,7 +16,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FORMAT = 1, KEYFRAME = 8, FORCE = 9, MATERIAL = 8, KEYFRAMES_MAX = 1 << 20 };
+enum {
+    FORMAT = 2,
+    FORMAT_UNDAMPED = 1, /* of materials nothing that damps */
+    KEYFRAME = 8,
+    FORCE = 9,
+    STIFFNESS = 8,
+    DAMPING = 6,
+    KEYFRAMES_MAX = 1 << 20
+};
 
 static const char MAGIC[8] = "plctrl\n";
 
@@ -155,10 +164,14 @@ pl_status pl_changes_save(const pl_model *m, const pl_scene *scene, void **bytes
         put_force(&out, &m->loads.list[f].load);
     for (int32_t i = 0; i < scene->material_count; i++) {
         const pl_material *p = &scene->materials[i];
-        const double numbers[MATERIAL] = {p->young,        p->poisson,      p->lame.mu,
-                                          p->lame.lambda,  p->constants.s0, p->constants.s1,
-                                          p->constants.s2, p->constants.s3};
+        const double numbers[STIFFNESS] = {p->young,        p->poisson,      p->lame.mu,
+                                           p->lame.lambda,  p->constants.s0, p->constants.s1,
+                                           p->constants.s2, p->constants.s3};
+        const double damping[DAMPING] = {p->damping.viscosity, p->damping.bulk_viscosity,
+                                         p->damping.beta,      p->damping.coefficient,
+                                         p->damping.mass,      p->air_damping};
         pl_bytes_put(&out, numbers, sizeof numbers);
+        pl_bytes_put(&out, damping, sizeof damping);
     }
     if (out.failed) {
         free(out.data);
@@ -174,16 +187,18 @@ pl_status pl_changes_save(const pl_model *m, const pl_scene *scene, void **bytes
 /* ---- restoring
  * ---------------------------------------------------------------------------------- */
 
-/* Looks at the header, and leaves `in` at gravity. */
-static bool header_good(pl_bytes_in *in, const void *bytes, size_t size, int64_t counts[3])
+/* Looks at the header, and leaves `in` at gravity. *material: numbers of each. */
+static bool header_good(pl_bytes_in *in, const void *bytes, size_t size, int64_t counts[3],
+                        size_t *material)
 {
     *in = (pl_bytes_in){bytes, size, false};
     const void *magic = pl_bytes_take(in, sizeof MAGIC);
     int64_t format = pl_bytes_get_i64(in), whole = pl_bytes_get_i64(in);
     for (int i = 0; i < 3; i++)
         counts[i] = pl_bytes_get_i64(in);
-    return !in->failed && memcmp(magic, MAGIC, sizeof MAGIC) == 0 && format == FORMAT &&
-           whole == (int64_t)size;
+    *material = format == FORMAT ? STIFFNESS + DAMPING : STIFFNESS;
+    return !in->failed && memcmp(magic, MAGIC, sizeof MAGIC) == 0 &&
+           (format == FORMAT || format == FORMAT_UNDAMPED) && whole == (int64_t)size;
 }
 
 static void get_doubles(pl_bytes_in *in, double *out, size_t count)
@@ -195,20 +210,30 @@ pl_status pl_changes_restore_scene(pl_scene *scene, const void *bytes, size_t si
 {
     pl_bytes_in in;
     int64_t counts[3];
-    if (!header_good(&in, bytes, size, counts) || counts[2] != scene->material_count)
+    size_t numbers;
+    if (!header_good(&in, bytes, size, counts, &numbers) || counts[2] != scene->material_count)
         return PL_INVALID;
-    size_t part = (size_t)scene->material_count * MATERIAL * sizeof(double);
+    size_t part = (size_t)scene->material_count * numbers * sizeof(double);
     if (in.left < part)
         return PL_INVALID;
     pl_bytes_take(&in, in.left - part);
     for (int32_t i = 0; i < scene->material_count; i++) {
         pl_material *p = &scene->materials[i];
-        double n[MATERIAL];
-        get_doubles(&in, n, MATERIAL);
+        double n[STIFFNESS], d[DAMPING];
+        get_doubles(&in, n, STIFFNESS);
         p->young = n[0];
         p->poisson = n[1];
         p->lame = (pl_lame_constants){n[2], n[3]};
         p->constants = (pl_rubber_constants){n[4], n[5], n[6], n[7]};
+        if (numbers == STIFFNESS)
+            continue;
+        get_doubles(&in, d, DAMPING);
+        p->damping.viscosity = d[0];
+        p->damping.bulk_viscosity = d[1];
+        p->damping.beta = d[2];
+        p->damping.coefficient = d[3];
+        p->damping.mass = d[4];
+        p->air_damping = d[5];
     }
     return PL_OK;
 }
@@ -258,7 +283,8 @@ pl_status pl_changes_restore(pl_model *m, const void *bytes, size_t size)
     pl_bytes_in in;
     int64_t counts[3];
     int32_t motions = m->pin_count + m->obstacle_count;
-    if (!header_good(&in, bytes, size, counts) || counts[0] != motions ||
+    size_t numbers;
+    if (!header_good(&in, bytes, size, counts, &numbers) || counts[0] != motions ||
         counts[1] != m->loads.count)
         return PL_INVALID;
     double gravity[3] = {0};
@@ -359,20 +385,50 @@ static bool same_stiffness(const pl_material *a, const pl_material *b)
            memcmp(&a->constants, &b->constants, sizeof a->constants) == 0;
 }
 
+static bool carry_stiffness(pl_material *to, const pl_material *before, const pl_material *now)
+{
+    if (!same_stiffness(to, before) || same_stiffness(before, now))
+        return false;
+    to->young = now->young;
+    to->poisson = now->poisson;
+    to->lame = now->lame;
+    to->constants = now->constants;
+    return true;
+}
+
+static bool same_damping(const pl_material *a, const pl_material *b)
+{
+    const pl_material_damping *p = &a->damping, *q = &b->damping;
+    return p->present == q->present && p->model == q->model && p->viscosity == q->viscosity &&
+           p->bulk_viscosity == q->bulk_viscosity && p->beta == q->beta &&
+           p->coefficient == q->coefficient && p->mass == q->mass &&
+           a->air_damping == b->air_damping;
+}
+
+static bool carry_damping(pl_material *to, const pl_material *before, const pl_material *now)
+{
+    if (!same_damping(to, before) || same_damping(before, now))
+        return false;
+    to->damping.viscosity = now->damping.viscosity;
+    to->damping.bulk_viscosity = now->damping.bulk_viscosity;
+    to->damping.beta = now->damping.beta;
+    to->damping.coefficient = now->damping.coefficient;
+    to->damping.mass = now->damping.mass;
+    to->air_damping = now->air_damping;
+    return true;
+}
+
 bool pl_scene_carry(pl_scene *to, const pl_material *before, const pl_material *now, int32_t count)
 {
     bool changed = false;
     for (int32_t i = 0; i < to->material_count; i++)
         for (int32_t j = 0; j < count; j++) {
             pl_material *m = &to->materials[i];
-            if (strcmp(m->name, before[j].name) != 0 || !same_stiffness(m, &before[j]) ||
-                same_stiffness(&before[j], &now[j]))
+            if (strcmp(m->name, before[j].name) != 0)
                 continue;
-            m->young = now[j].young;
-            m->poisson = now[j].poisson;
-            m->lame = now[j].lame;
-            m->constants = now[j].constants;
-            changed = true;
+            const bool stiffness = carry_stiffness(m, &before[j], &now[j]);
+            const bool damping = carry_damping(m, &before[j], &now[j]);
+            changed = changed || stiffness || damping;
             break;
         }
     return changed;

@@ -64,6 +64,10 @@ void pl_dissipation_measure(const pl_dissipated *d, const pl_model *m, pl_metric
             const pl_dissipation by = pl_damping_by(&m->groups[g]);
             out->dissipation[by] = d->energy[by];
         }
+    for (int k = 0; k < PL_DISSIPATION_FRICTION;
+         k++) /* what a control has switched off had its share */
+        if (d->energy[k] != 0)
+            out->dissipation[k] = d->energy[k];
     for (int k = 0; k < PL_DISSIPATION_COUNT; k++)
         if (!isnan(out->dissipation[k]))
             out->dissipated = (isnan(out->dissipated) ? 0 : out->dissipated) + out->dissipation[k];

@@ -21,6 +21,14 @@ typedef enum pl_damping_momentum {
     PL_MOMENTUM_VELOCITY_GRADIENT /* ... by the rate of deformation (eq. 67) */
 } pl_damping_momentum;
 
+/* Where R stands in the objective: as terms of its own beside those of elasticity, or in one with them
+ * (Brown 2018, eq. 38-40). */
+typedef enum pl_damping_form {
+    PL_DAMPING_AUTO, /* the cheaper one, by pl_damping_is_merged() of carries.h */
+    PL_DAMPING_SEPARATE,
+    PL_DAMPING_MERGED
+} pl_damping_form;
+
 /* What energy goes to: the models above in their order, then. */
 typedef enum pl_dissipation {
     PL_DISSIPATION_MASS = PL_DAMPING_MODELS, /* damping by mass */

@@ -207,6 +207,7 @@ typedef struct pl_material_damping {
     pl_damping_points rate_spline;        /* by |dS/dt|, 1/s */
     pl_damping_momentum momentum;
     bool second_order;
+    pl_damping_form form;
 } pl_material_damping;
 
 typedef struct pl_material {

@@ -2,6 +2,7 @@
 
 #include "engine/change.h"
 #include "protocol/control_json.h"
+#include "protocol/material_decode.h"
 #include "protocol/params_rows.h"
 
 #include <stdio.h>
@@ -49,6 +50,36 @@ void pl_check_control_force(pl_decoder *d, json_t *object, void *out, bool clean
         pl_decode_fault(d, "missing_key", "only a name", takes[kind], "");
 }
 
+/* A control changes how strongly a function acts, not which one it is. */
+static void check_control_damping(pl_decoder *d, const pl_change_damping *c,
+                                  const pl_material_damping *of)
+{
+    const struct {
+        bool given;
+        const char *key;
+    } amounts[] = {{c->has_viscosity, "viscosity"},
+                   {c->has_bulk_viscosity, "bulk_viscosity"},
+                   {c->has_beta, "beta"},
+                   {c->has_coefficient, "coefficient"},
+                   {c->has_mass, "mass"}};
+    bool any = false;
+    if (!of->present) {
+        pl_decode_conflict(d, "damping", "a material without damping in the scene",
+                           "a material that the scene gives damping, or air_damping");
+        return;
+    }
+    size_t mark = pl_decode_enter(d, "damping");
+    for (size_t i = 0; i < sizeof amounts / sizeof *amounts; i++) {
+        any = any || amounts[i].given;
+        refuse_key(d, amounts[i].given && !pl_damping_uses(of, amounts[i].key), amounts[i].key,
+                   "a model that has none", "an amount of the scene's model, or mass");
+    }
+    if (!any)
+        pl_decode_fault(d, "missing_key", "nothing",
+                        "viscosity, bulk_viscosity, beta, coefficient or mass", "");
+    pl_decode_leave(d, mark);
+}
+
 void pl_check_control_material(pl_decoder *d, json_t *object, void *out, bool clean)
 {
     const pl_change_material *c = out;
@@ -64,8 +95,14 @@ void pl_check_control_material(pl_decoder *d, json_t *object, void *out, bool cl
     refuse_key(d, c->has_poisson && !plain, "poisson", of, by);
     refuse_key(d, c->has_lame && !m->has_lame, "lame", of, by);
     refuse_key(d, c->has_constants && !m->has_constants, "constants", of, by);
-    if (!c->has_young && !c->has_poisson && !c->has_lame && !c->has_constants)
-        pl_decode_fault(d, "missing_key", "only a name", by, "");
+    if (c->has_damping)
+        check_control_damping(d, &c->damping, &m->damping);
+    if (!c->has_young && !c->has_poisson && !c->has_lame && !c->has_constants && !c->has_damping &&
+        !c->has_air_damping) {
+        char expected[96];
+        snprintf(expected, sizeof expected, "%s, damping, air_damping", by);
+        pl_decode_fault(d, "missing_key", "only a name", expected, "");
+    }
 }
 
 /* No two members of a list may change the same thing: the order would decide. */

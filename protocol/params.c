@@ -517,6 +517,7 @@ static const pl_param_table *const tables[] = {
     &pl_control_pin_table,
     &pl_control_obstacle_table,
     &pl_control_force_table,
+    &pl_control_damping_table,
     &pl_control_material_table,
     NULL,
 };

@@ -83,6 +83,26 @@ static const pl_param force_rows[] = {
 const pl_param_table pl_control_force_table = {
     .name = "control.force", .doc = "A force's new numbers.", ROWS(force_rows)};
 
+#define AMOUNT(name, of, most, text)                                                               \
+    {                                                                                              \
+        .key = #name, .kind = PL_PARAM_NUMBER, AT(pl_change_damping, name), .unit = of,            \
+        FROM(0, most), FLAG(pl_change_damping, has_##name), .standard_text = "as it is",           \
+        .doc = text                                                                                \
+    }
+
+static const pl_param damping_rows[] = {
+    AMOUNT(viscosity, "Pa s", 1e15, "Of strain_rate, viscous and rate_spline."),
+    AMOUNT(bulk_viscosity, "Pa s", 1e15, "Of strain_rate."),
+    AMOUNT(beta, "s", 1e6, "Of rayleigh, rayleigh_lagged and principal_strain."),
+    AMOUNT(coefficient, "Pa s^power", 1e15, "Of power_law."),
+    AMOUNT(mass, "1/s", 1e6, "Of any."),
+};
+const pl_param_table pl_control_damping_table = {
+    .name = "control.damping",
+    .doc =
+        "How strongly the dissipation function that the scene gives the material acts from now on.",
+    ROWS(damping_rows)};
+
 static const pl_param material_rows[] = {
     NAME_ROW(pl_change_material, "materials", "A material of the scene."),
     {.key = "young",
@@ -115,10 +135,27 @@ static const pl_param material_rows[] = {
      FLAG(pl_change_material, has_constants),
      .standard_text = "as they are",
      .doc = "Of a material that the scene gives by them."},
+    {.key = "damping",
+     .kind = PL_PARAM_OBJECT,
+     .table = &pl_control_damping_table,
+     .offset = offsetof(pl_change_material, damping),
+     FLAG(pl_change_material, has_damping),
+     .standard_text = "as it is",
+     .doc = "Of a material that the scene gives damping; 0 switches it off."},
+    {.key = "air_damping",
+     .kind = PL_PARAM_NUMBER,
+     AT(pl_change_material, air_damping),
+     .unit = "N s/m^3",
+     FROM(0, 1e12),
+     FLAG(pl_change_material, has_air_damping),
+     .standard_text = "as it is",
+     .doc = "Of any material."},
 };
 const pl_param_table pl_control_material_table = {
     .name = "control.material",
-    .doc = "A material's new stiffness: the model is made anew, which takes as long as its start.",
+    .doc = "A material's new stiffness and damping: the model is made anew, which takes as long as "
+           "its "
+           "start.",
     ROWS(material_rows)};
 
 static const pl_param control_rows[] = {
@@ -145,7 +182,7 @@ static const pl_param control_rows[] = {
     {.key = "materials",
      LIST(pl_change_material, material, pl_control_material_table),
      .standard_text = "none",
-     .doc = "Those that are stiffer or softer from now on."},
+     .doc = "Those that are stiffer, softer or otherwise damped from now on."},
 };
 const pl_param_table pl_control_table = {
     .name = "control",

@@ -10,6 +10,7 @@ static const char *const models[] = {
     "principal_strain", "power_law", "rate_spline", NULL};
 static const pl_absent models_absent[] = {
     {"spline", "rate_spline is by rate; strain_spline scales any model by strain"}, {0}};
+static const char *const forms[] = {"auto", "separate", "merged", NULL};
 static const char *const momenta[] = {"none", "nonrigid", "velocity_gradient", NULL};
 
 static const pl_param rows[] = {
@@ -116,6 +117,18 @@ static const pl_param rows[] = {
      AT(pl_material_damping, second_order),
      .doc = "Takes off what R's dependence on F adds to its force (Brown 2018, eq. 26), for "
             "integrators of second order; what is lagged is taken where the velocity leads to."},
+    {.key = "form",
+     .kind = PL_PARAM_CHOICE,
+     AT(pl_material_damping, form),
+     .choices = forms,
+     .doc =
+         "Where R stands in the objective of a step, which has the same minimum either way. "
+         "separate: "
+         "terms of its own beside those of elasticity. merged: one term a tetrahedron with both "
+         "(Brown "
+         "2018, eq. 38-40), of materials that are not invertible; triangles and edges have none. "
+         "auto: the "
+         "cheaper for the method and the model, by measurement."},
 };
 const pl_param_table pl_damping_table = {.name = "material.damping",
                                          .doc = "How deformation loses energy; it is reported in "

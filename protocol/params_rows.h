@@ -127,6 +127,7 @@ extern const pl_param_table pl_probe_table;
 extern const pl_param_table pl_control_table;
 extern const pl_param_table pl_control_pin_table;
 extern const pl_param_table pl_control_obstacle_table;
+extern const pl_param_table pl_control_damping_table;
 extern const pl_param_table pl_control_force_table;
 extern const pl_param_table pl_control_material_table;
 extern const char *const pl_format_words[]; /* as pl_upload_format has them */

@@ -1,6 +1,7 @@
 /* Term groups of dissipation (damping.h): of each material that has one, a group a kind of elements, and
  * of vertices alone what is proportional to mass and to surface. In statics nothing has a velocity, and
  * nothing is there to damp. */
+#include "engine/carries.h"
 #include "engine/model/build.h"
 #include "engine/model/damping.h"
 #include "engine/model/isa.h"
@@ -92,12 +93,6 @@ static double stiffness_of(const pl_damping *d, const pl_build *b,
 
 /* ---- elements ----------------------------------------------------------------------------------- */
 
-static const pl_terms_kind KINDS[PL_ELEMENT_KINDS] = {
-    [PL_ELEMENT_TET] = PL_TERMS_DAMPING_TETS,
-    [PL_ELEMENT_TRIANGLE] = PL_TERMS_DAMPING_TRIANGLES,
-    [PL_ELEMENT_EDGE] = PL_TERMS_DAMPING_EDGES,
-};
-
 /* F = D x of an element as coefficients of its corners. */
 static void shape_of(const pl_build *b, pl_element_kind kind, int64_t t, double shape[12])
 {
@@ -135,17 +130,27 @@ static pl_status finish(pl_build *b, pl_terms_list *list, const pl_damping *d, i
     return status == PL_OK ? pl_build_add_group(b, &group, -1) : status;
 }
 
+/* A device has one table for all functions, which does not say how concave they are. */
+static const pl_group_ops *ops_of(const pl_build *b, const pl_damping *d, int32_t corners)
+{
+    if (corners == 4 && b->scene->solver.device != PL_DEVICE_CPU)
+        return pl_terms_ops(PL_TERMS_DAMPING_TETS);
+    return pl_damping_ops(d, corners);
+}
+
 static pl_status add_elements(pl_build *b, int32_t material, pl_element_kind kind)
 {
     const pl_elements *e = &b->layout.elements[kind];
     const pl_material *m = &b->scene->materials[material];
     const pl_material_numbers *numbers = &b->materials[material];
-    const pl_damping d = make(&m->damping);
-    const double k = stiffness_of(&d, b, numbers);
+    pl_damping d = make(&m->damping);
+    d.merged = kind == PL_ELEMENT_TET && pl_damping_is_merged(b->scene, m);
+    const double k = stiffness_of(&d, b, numbers) +
+                     (d.merged ? pl_material_weight(numbers, &b->scene->solver) : 0);
     double constants[1 + PL_STRETCH_CONSTANTS_MAX];
     memcpy(constants + 1, numbers->constants, sizeof numbers->constants);
     pl_terms_list list;
-    pl_terms_list_init(&list, pl_terms_ops(KINDS[kind]), 1 + PL_STRETCH_CONSTANTS_MAX);
+    pl_terms_list_init(&list, ops_of(b, &d, e->corners), 1 + PL_STRETCH_CONSTANTS_MAX);
     pl_status status = PL_OK;
     for (int64_t t = 0; status == PL_OK && t < e->count; t++) {
         double shape[12];

@@ -1,3 +1,4 @@
+#include "engine/carries.h"
 #include "engine/model/build.h"
 #include "engine/model/isa.h"
 #include "engine/model/tets.h"
@@ -18,8 +19,9 @@ static void gather(const pl_build *b, int32_t leader, int32_t rows, list *l)
     l->count = 0;
     for (int64_t t = 0; t < b->model->tets; t++) {
         const pl_material_numbers *numbers = &b->materials[material[t]];
-        if (!pl_build_shares_group(b, material[t], leader))
-            continue;
+        if (!pl_build_shares_group(b, material[t], leader) ||
+            pl_damping_is_merged(b->scene, &b->scene->materials[material[t]]))
+            continue; /* what is merged has its energy in its damping (build_damping.c) */
         memcpy(l->constants + l->count * rows, numbers->constants,
                (size_t)rows * sizeof *l->constants);
         l->element[l->count] = (int32_t)t;

@@ -55,6 +55,7 @@ typedef struct pl_damping {
     pl_damping_model model;
     pl_dissipation by; /* whose energy it is, in metrics */
     pl_damping_momentum momentum;
+    bool merged;                          /* with the element's own energy, of tetrahedra */
     bool second_order;                    /* Brown 2018, eq. 26 */
     double shear, bulk;                   /* psi, phi, Pa s; of viscous: shear alone */
     double beta;                          /* s */
@@ -74,6 +75,10 @@ static inline bool pl_damping_is_stiffness(pl_damping_model model)
     return model == PL_DAMPING_RAYLEIGH || model == PL_DAMPING_RAYLEIGH_LAGGED ||
            model == PL_DAMPING_PRINCIPAL_STRAIN;
 }
+
+/* The table of a function on elements of `corners` corners: of tetrahedra, that of both energies where it is
+ * merged, and one that says how concave it is where it has creases. */
+const pl_group_ops *pl_damping_ops(const pl_damping *damping, int32_t corners);
 
 /* How many rows are frozen of a function. */
 int32_t pl_damping_rows(const pl_damping *damping);

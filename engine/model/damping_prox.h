@@ -9,7 +9,7 @@
 
 /* ---- s and its derivatives --------------------------------------------------------------------- */
 
-PL_LARGE void damping_density(const law *m, const pl_real F[FS], pl_real *s, pl_real P[FS])
+PL_LARGE void damping_function(const law *m, const pl_real F[FS], pl_real *s, pl_real P[FS])
 {
     if (pl_damping_is_strain(m->d))
         strain_density(m, F, s, P);
@@ -30,6 +30,16 @@ PL_LARGE void damping_density(const law *m, const pl_real F[FS], pl_real *s, pl_
         P[e] *= m->scale;
 }
 
+/* The same with the element's own energy where that is in the term. */
+PL_INLINE void damping_density(const law *m, const pl_real F[FS], pl_real *s, pl_real P[FS])
+{
+    damping_function(m, F, s, P);
+#ifdef DAMPING_MERGES
+    if (m->d->merged)
+        merged_density(m, F, s, P);
+#endif
+}
+
 PL_LARGE void damping_curvature(const law *m, const pl_real F[FS], pl_real C[FS * FS])
 {
     if (pl_damping_is_strain(m->d))
@@ -48,6 +58,10 @@ PL_LARGE void damping_curvature(const law *m, const pl_real F[FS], pl_real C[FS 
         stretch_curvature(m, F, C);
     for (int e = 0; e < FS * FS; e++)
         C[e] *= m->scale;
+#ifdef DAMPING_MERGES
+    if (m->d->merged)
+        merged_curvature(m, F, C);
+#endif
 }
 
 /* A group without volume, which padding is, has nothing, be it infinite. */
@@ -99,14 +113,17 @@ PL_LARGE pl_real damping_power(const law *m, const pl_real F[FS])
         pl_real KD[9];
         stiffness_at(m, F, &k);
         stiffness_apply(&k, P, KD);
-        const pl_real own = pl_set1(m->d->beta) * m->rate * m->rate * damping_dot(P, KD, 9);
+        pl_real slope, bend, q = damping_dot(P, KD, 9);
+        (void)rayleigh_bounded(m, q, &slope, &bend);
+        q = m->d->second_order ? q : slope * q;
+        const pl_real own = pl_set1(m->d->beta) * m->rate * m->rate * q;
         stiffness_load(m, &k);
         stiffness_apply(&k, P, KD);
         const pl_real lagged = pl_set1(m->d->beta) * m->rate * m->rate * damping_dot(P, KD, 9);
         return pl_select(pl_gt(damping_row(m, PL_FROZEN_K_LAGGED), pl_zero()), lagged, own);
     }
 #endif
-    damping_density(m, F, &s, P); /* homogeneous: R is half of it */
+    damping_function(m, F, &s, P); /* homogeneous: R is half of it */
     return pl_set1(2) * m->rate * s / pl_select(pl_gt(m->scale, pl_zero()), m->scale, pl_one());
 }
 
@@ -129,6 +146,7 @@ typedef struct prox_problem {
     pl_real k;
     const pl_real *target; /* [n] */
     int n;                 /* FS, or the 3 principal stretches */
+    pl_real reach;         /* how far from where it begins its end may be */
 } prox_problem;
 
 typedef struct prox_point {
@@ -147,6 +165,10 @@ PL_LARGE void prox_evaluate(const prox_problem *p, prox_point *at)
             at->g[e] *= p->m->scale;
         for (int e = 0; e < 9; e++)
             at->H[e] *= p->m->scale;
+#ifdef DAMPING_MERGES
+        if (p->m->d->merged)
+            merged_stretches(p->m, at->z, &s, at->g, at->H);
+#endif
     } else
 #endif
     {
@@ -221,14 +243,13 @@ PL_INLINE pl_mask prox_is_better(const prox_point *at, const prox_point *next, i
 }
 
 /* Rayleigh's energy falls without end where an element all but turns inside out: what is looked for is
- * the minimum of the valley that it begins in, at most this far from there. */
-PL_INLINE pl_real prox_reach(const prox_problem *p, const pl_real z[FS])
+ * the minimum of the valley that it begins in, which lies about between there and where the rest of phi has
+ * its own. At most this far from z, `own` being one of these places. */
+PL_LARGE pl_real prox_reach(const pl_real z[FS], const pl_real own[FS])
 {
     pl_real reach = pl_zero();
-    if (p->m->d->model != PL_DAMPING_RAYLEIGH || pl_damping_is_strain(p->m->d))
-        return pl_set1(PL_SCALAR_INFINITY);
-    for (int e = 0; e < p->n; e++)
-        reach = pl_max(reach, pl_abs(p->target[e] - z[e]));
+    for (int e = 0; e < FS; e++)
+        reach = pl_max(reach, pl_abs(own[e] - z[e]));
     return pl_set1(1.5) * reach;
 }
 
@@ -239,7 +260,6 @@ PL_LARGE void prox_descend(const prox_problem *p, pl_real z[FS])
     const int n = p->n;
     prox_point at, next;
     pl_real tau = pl_zero(), d[FS], shifted[FS];
-    const pl_real reach = prox_reach(p, z);
     pl_mask settled = pl_gt(pl_zero(), pl_zero());
     for (int e = 0; e < n; e++)
         at.z[e] = z[e];
@@ -263,7 +283,7 @@ PL_LARGE void prox_descend(const prox_problem *p, pl_real z[FS])
             away = pl_max(away, pl_abs(next.z[e] - z[e]));
         }
         prox_evaluate(p, &next);
-        const pl_mask near = pl_and(pl_le(away, reach), pl_not(settled));
+        const pl_mask near = pl_and(pl_le(away, p->reach), pl_not(settled));
         const pl_mask better = pl_and(prox_is_better(&at, &next, n), near);
         for (int e = 0; e < n; e++) {
             at.z[e] = pl_select(better, next.z[e], at.z[e]);
@@ -286,37 +306,46 @@ PL_LARGE void prox_descend(const prox_problem *p, pl_real z[FS])
 
 #if COLUMNS == 3
 /* A start with positive stretches where the energy asks for them. That of Rayleigh's has no bound where
- * an element all but turns inside out, and starts from where it is convex. */
-PL_LARGE void prox_start(const law *m, const pl_real target[9], pl_real z[9])
+ * an element all but turns inside out, and starts from where it is convex. How far from it the end may be. */
+PL_LARGE pl_real prox_start(const law *m, pl_real k, const pl_real target[9], pl_real z[9])
 {
     const bool rayleigh = m->d->model == PL_DAMPING_RAYLEIGH && !pl_damping_is_strain(m->d);
-    pl_real v[9], Fp[9];
-    damping_rows(m, PL_FROZEN_FP, 9, Fp);
+    pl_real v[9], own[9], reach = pl_set1(PL_SCALAR_INFINITY);
     for (int e = 0; e < 9; e++)
-        v[e] = rayleigh ? Fp[e] : target[e];
-    const bool positive = pl_damping_is_stiffness(m->d->model) && !pl_damping_is_strain(m->d) &&
-                          m->d->model != PL_DAMPING_RAYLEIGH_LAGGED &&
-                          m->elastic.ops->domain == PL_STRETCH_POSITIVE;
-    pl_real U[9], s[3], V[9];
-    for (int e = 0; e < 9; e++)
-        z[e] = v[e];
-    if (!positive)
-        return;
-    damping_decompose(v, U, s, V);
-    const pl_mask inside = pl_gt(s[2], pl_set1(0.05));
+        own[e] = target[e];
+#ifdef DAMPING_MERGES
+    if (m->d->merged) /* of both, that of the energy is the one with a domain */
+        merged_solid_prox(m, k, target, own);
+#endif
+    if (rayleigh)
+        damping_rows(m, PL_FROZEN_FP, 9, v);
     for (int e = 0; e < 9; e++) {
-        pl_real sum = pl_zero();
-        for (int i = 0; i < 3; i++)
-            sum += U[3 * i + e % 3] * pl_max(s[i], pl_set1(0.05)) * V[3 * i + e / 3];
-        z[e] = pl_select(inside, v[e], sum);
+        v[e] = rayleigh ? v[e] : own[e];
+        z[e] = v[e];
     }
+    if (pl_damping_is_stiffness(m->d->model) && !pl_damping_is_strain(m->d) &&
+        m->d->model != PL_DAMPING_RAYLEIGH_LAGGED &&
+        m->elastic.ops->domain == PL_STRETCH_POSITIVE) {
+        pl_real U[9], s[3], V[9];
+        damping_decompose(v, U, s, V);
+        const pl_mask inside = pl_gt(s[2], pl_set1(0.05));
+        for (int e = 0; e < 9; e++) {
+            pl_real sum = pl_zero();
+            for (int i = 0; i < 3; i++)
+                sum += U[3 * i + e % 3] * pl_max(s[i], pl_set1(0.05)) * V[3 * i + e / 3];
+            z[e] = pl_select(inside, v[e], sum);
+        }
+    }
+    if (rayleigh)
+        reach = pl_max(prox_reach(z, target), prox_reach(z, own));
+    return reach;
 }
 
 PL_LARGE void principal_prox(const law *m, pl_real k, const pl_real v[9], pl_real z[9])
 {
     pl_real U[9], target[3], V[9], sg[9];
     damping_decompose(v, U, target, V);
-    const prox_problem p = {m, k, target, 3};
+    const prox_problem p = {m, k, target, 3, pl_set1(PL_SCALAR_INFINITY)};
     const bool positive = m->elastic.ops->domain == PL_STRETCH_POSITIVE;
     for (int i = 0; i < 3; i++)
         sg[i] = positive ? pl_max(target[i], pl_set1(0.05)) : target[i];
@@ -333,7 +362,7 @@ PL_LARGE void law_prox(const law *m, const pl_real *weight, const pl_real v[FS],
 {
     const pl_mask some = pl_gt(m->volume, pl_zero());
     const pl_real k = pl_select(some, *weight, pl_one()) / pl_select(some, m->volume, pl_one());
-    if (!pl_damping_is_strain(m->d) &&
+    if (!pl_damping_is_strain(m->d) && !m->d->merged &&
         (m->d->model == PL_DAMPING_POWER_LAW || m->d->model == PL_DAMPING_RATE_SPLINE)) {
         stretch_prox(m, k / pl_max(m->scale, pl_set1(1e-12)), v, z);
         return;
@@ -344,6 +373,13 @@ PL_LARGE void law_prox(const law *m, const pl_real *weight, const pl_real v[FS],
         damping_rows(m, PL_FROZEN_FP, FS, Fp);
         for (int e = 0; e < FS; e++)
             z[e] = (eta * Fp[e] + k * v[e]) / (eta + k);
+#ifdef DAMPING_MERGES
+        if (m->d->merged) {
+            for (int e = 0; e < FS; e++)
+                Fp[e] = z[e];
+            merged_solid_prox(m, eta + k, Fp, z);
+        }
+#endif
         return;
     }
 #if COLUMNS == 3
@@ -351,11 +387,11 @@ PL_LARGE void law_prox(const law *m, const pl_real *weight, const pl_real v[FS],
         principal_prox(m, k, v, z);
         return;
     }
-    prox_start(m, v, z);
+    const prox_problem p = {m, k, v, FS, prox_start(m, k, v, z)};
 #else
     for (int e = 0; e < FS; e++)
         z[e] = v[e];
+    const prox_problem p = {m, k, v, FS, pl_set1(PL_SCALAR_INFINITY)};
 #endif
-    const prox_problem p = {m, k, v, FS};
     prox_descend(&p, z);
 }

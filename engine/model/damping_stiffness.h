@@ -11,8 +11,8 @@
  *
  * Third and fourth derivatives of Psi along D, which make up the rest of the first one's gradient,
  * c K D + c/2 Psi'''[D, D], and Hessian, c (K + 2 Psi'''[D] + Psi''''[D, D] / 2), are central differences of
- * K. An element whose K(F) is not definite where the step begins would be driven by R: over that step it
- * has the lagged form. Where the energy has no value (J <= 0) s is infinite.
+ * K. The first one is bounded where it would fall below 0 (rayleigh_bounded). An element whose K(F) is not
+ * definite where the step begins would be driven by R: over that step it has the lagged form. Where the energy has no value (J <= 0) s is infinite.
  */
 
 /* K D of the frozen, projected K, or its 9 x 9 matrix. */
@@ -56,6 +56,20 @@ PL_LARGE void stiffness_apply(const stiffness_frame *k, const pl_real D[9], pl_r
         KD[e] = B.m[e];
 }
 
+/* C += c K. */
+PL_LARGE void stiffness_columns(const stiffness_frame *k, pl_real c, pl_real C[81])
+{
+#pragma GCC unroll 1
+    for (int b = 0; b < 9; b++) {
+        pl_real dF[9], K[9];
+        for (int e = 0; e < 9; e++)
+            dF[e] = e == b ? c : pl_zero();
+        stiffness_apply(k, dF, K);
+        for (int e = 0; e < 9; e++)
+            C[9 * b + e] += K[e];
+    }
+}
+
 PL_LARGE void lagged_density(const law *m, const pl_real F[9], pl_real *s, pl_real P[9])
 {
     stiffness_frame k;
@@ -73,15 +87,23 @@ PL_LARGE void lagged_density(const law *m, const pl_real F[9], pl_real *s, pl_re
 PL_LARGE void lagged_curvature(const law *m, pl_real C[81])
 {
     stiffness_frame k;
-    const pl_real c = pl_set1(m->d->beta) * m->rate;
     stiffness_load(m, &k);
-#pragma GCC unroll 1
-    for (int b = 0; b < 9; b++) {
-        pl_real dF[9];
-        for (int e = 0; e < 9; e++)
-            dF[e] = e == b ? c : pl_zero();
-        stiffness_apply(&k, dF, C + 9 * b);
-    }
+    for (int e = 0; e < 81; e++)
+        C[e] = pl_zero();
+    stiffness_columns(&k, pl_set1(m->d->beta) * m->rate, C);
+}
+
+/* Psi(F), with P = dPsi/dF. */
+PL_LARGE pl_real solid_density(const law *m, const pl_real F[9], pl_real P[9])
+{
+    pl_real s[3], g[3], psi;
+    pl_mat3 U, V, stress;
+    damping_decompose(F, U.m, s, V.m);
+    pl_stretch_energy_gradient(&m->elastic, s, &psi, g);
+    stress = pl_mat3_compose(&U, g, &V);
+    for (int e = 0; e < 9; e++)
+        P[e] = stress.m[e];
+    return psi;
 }
 
 /* The true K at F. */
@@ -157,6 +179,23 @@ PL_LARGE void stiffness_fourth(const law *m, const pl_real F[9], const pl_real D
     }
 }
 
+/* R is of q = D . K D, which has no lower bound where an element all but turns inside out, K having none, and
+ * is below 0, so that R would drive, wherever K is not definite: below 0 q is taken as q / (1 - q / q0), which
+ * has the value and the slope of q at 0 and ends at -q0, a hundredth of the stiffness where the step begins.
+ * The first two derivatives at q; 1 and 0 where q is not below 0. */
+PL_INLINE pl_real rayleigh_bounded(const law *m, pl_real q, pl_real *slope, pl_real *bend)
+{
+    pl_real flip[3];
+    damping_rows(m, PL_FROZEN_K_FLIP, 3, flip);
+    const pl_real q0 = pl_max(pl_set1(0.01 / 3) * (flip[0] + flip[1] + flip[2]),
+                              pl_set1(DAMPING_NOTHING));
+    const pl_mask below = pl_lt(q, pl_zero());
+    const pl_real t = pl_one() / (pl_one() - pl_select(below, q, pl_zero()) / q0);
+    *slope = pl_select(below, t * t, pl_one());
+    *bend = pl_select(below, pl_set1(2) / q0 * t * t * t, pl_zero());
+    return pl_select(below, q * t, q);
+}
+
 /* Whether F is where the energy has values. */
 PL_INLINE pl_mask stiffness_outside(const law *m, const pl_real F[9])
 {
@@ -174,19 +213,16 @@ PL_LARGE void rayleigh_density(const law *m, const pl_real F[9], pl_real *s, pl_
     for (int e = 0; e < 9; e++)
         D[e] = F[e] - Fp[e];
     stiffness_third(m, F, D, KD, third);
-    *s = half * c * damping_dot(D, KD, 9);
+    pl_real slope, bend;
+    *s = half * c * rayleigh_bounded(m, damping_dot(D, KD, 9), &slope, &bend);
     for (int e = 0; e < 9; e++)
-        P[e] = c * (KD[e] + half * third[e]);
+        P[e] = slope * (c * (KD[e] + half * third[e]));
     if (m->d->second_order) {
-        pl_mat3 A, B, stress, other;
-        for (int e = 0; e < 9; e++) {
-            A.m[e] = F[e];
-            B.m[e] = Fp[e];
-        }
-        const pl_real psi = pl_stretch_solid_energy_gradient(&m->elastic, &A, &stress);
-        const pl_real from = pl_stretch_solid_energy_gradient(&m->elastic, &B, &other);
+        pl_real stress[9], other[9];
+        const pl_real psi = solid_density(m, F, stress);
+        const pl_real from = solid_density(m, Fp, other);
         const pl_mask known = pl_lt(from, pl_set1(PL_SCALAR_INFINITY));
-        *s = c * (damping_dot(D, stress.m, 9) - psi + pl_select(known, from, pl_zero()));
+        *s = c * (damping_dot(D, stress, 9) - psi + pl_select(known, from, pl_zero()));
         for (int e = 0; e < 9; e++)
             P[e] = c * KD[e];
     }
@@ -199,6 +235,19 @@ PL_LARGE void rayleigh_density(const law *m, const pl_real F[9], pl_real *s, pl_
         for (int e = 0; e < 9; e++)
             P[e] = pl_select(lagged, Q[e], P[e]);
     }
+}
+
+/* What bounding q makes of C = c/2 d2q/dF2. */
+PL_LARGE void rayleigh_bend(const law *m, const pl_real F[9], const pl_real D[9], pl_real C[81])
+{
+    const pl_real c = pl_set1(m->d->beta) * m->rate;
+    pl_real KD[9], third[9], slope, bend;
+    stiffness_third(m, F, D, KD, third);
+    (void)rayleigh_bounded(m, damping_dot(D, KD, 9), &slope, &bend);
+    for (int e = 0; e < 9; e++)
+        KD[e] = KD[e] + KD[e] + third[e]; /* dq/dF */
+    for (int e = 0; e < 81; e++)
+        C[e] = slope * C[e] + pl_set1(0.5) * c * bend * KD[e % 9] * KD[e / 9];
 }
 
 PL_LARGE void rayleigh_curvature(const law *m, const pl_real F[9], pl_real C[81])
@@ -214,6 +263,8 @@ PL_LARGE void rayleigh_curvature(const law *m, const pl_real F[9], pl_real C[81]
         stiffness_fourth(m, F, D, c, c, pl_zero(), C);
     else
         stiffness_fourth(m, F, D, c, c + c, pl_set1(0.5) * c, C);
+    if (!m->d->second_order)
+        rayleigh_bend(m, F, D, C);
     const pl_mask lagged = pl_gt(damping_row(m, PL_FROZEN_K_LAGGED), pl_zero());
     if (pl_any(lagged)) {
         pl_real Q[81];
@@ -273,28 +324,30 @@ PL_LARGE void principal_density(const law *m, const pl_real F[9], pl_real *s, pl
     }
 }
 
-/* The quotients of a pair as in stretch_solid.h; where two stretches meet the energy has a crease. */
-PL_LARGE void principal_curvature(const law *m, const pl_real F[9], pl_real C[81])
+/* H and the quotients of a pair as in stretch_solid.h; where two stretches meet the energy has a crease. */
+PL_LARGE void principal_frame(const law *m, const pl_real sg[3], stiffness_frame *k)
 {
-    stiffness_frame k;
-    pl_real sg[3], g[3], s, H[9];
-    damping_decompose(F, k.U, sg, k.V);
+    pl_real g[3], s, H[9];
     principal_energy(m, sg, &s, g, H);
     const pl_real six[6] = {H[0], H[4], H[8], H[1], H[2], H[5]};
     for (int e = 0; e < 6; e++)
-        k.H[e] = six[e];
+        k->H[e] = six[e];
     for (int p = 0; p < 3; p++) {
         const int i = (p + 1) % 3, j = (p + 2) % 3;
         const pl_real apart = sg[i] - sg[j];
         const pl_real off = pl_copysign(pl_max(pl_abs(apart), pl_set1(PL_STRETCH_CREASE)), apart);
-        k.flip[p] = (g[i] - g[j]) / off;
-        k.twist[p] = (g[i] + g[j]) / pl_max(sg[i] + sg[j], pl_set1(PL_STRETCH_CREASE));
+        k->flip[p] = (g[i] - g[j]) / off;
+        k->twist[p] = (g[i] + g[j]) / pl_max(sg[i] + sg[j], pl_set1(PL_STRETCH_CREASE));
     }
-#pragma GCC unroll 1
-    for (int b = 0; b < 9; b++) {
-        pl_real dF[9];
-        for (int e = 0; e < 9; e++)
-            dF[e] = e == b ? pl_one() : pl_zero();
-        stiffness_apply(&k, dF, C + 9 * b);
-    }
+}
+
+PL_LARGE void principal_curvature(const law *m, const pl_real F[9], pl_real C[81])
+{
+    stiffness_frame k;
+    pl_real sg[3];
+    damping_decompose(F, k.U, sg, k.V);
+    principal_frame(m, sg, &k);
+    for (int e = 0; e < 81; e++)
+        C[e] = pl_zero();
+    stiffness_columns(&k, pl_one(), C);
 }

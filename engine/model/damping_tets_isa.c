@@ -1,4 +1,4 @@
-/* Dissipation of tetrahedra; compiled once per instruction set. */
+/* Dissipation of tetrahedra, alone and with their own energy; compiled once per instruction set. */
 #define TERMS      damping_tets
 #define TERMS_NAME "damping of tetrahedra"
 #define CORNERS    4
@@ -9,6 +9,8 @@
 #include "engine/model/damping_strain.h"
 #include "engine/model/damping_stretch.h"
 #include "engine/model/damping_stiffness.h"
+#include "engine/model/damping_merged.h"
 #include "engine/model/damping_prox.h"
 
 #include "engine/model/terms_template.h"
+#include "engine/model/damping_tables.h"

@@ -69,7 +69,17 @@ static pl_status check_part(const pl_scene *scene, int32_t material, const pl_la
     return PL_INVALID;
 }
 
-/* Functions that need the frame of a solid's stretches are of tetrahedra alone. */
+static void refuse_damping(const pl_material *m, const char *key, const char *code, const char *got,
+                           const char *expected, const char *hint, pl_faults *faults)
+{
+    char pointer[320], name[260];
+    pl_fault_escape(m->name, name, sizeof name);
+    snprintf(pointer, sizeof pointer, "/materials/%s/damping/%s", name, key);
+    pl_faults_add(faults, pointer, code, got, expected, hint);
+}
+
+/* Functions that need the frame of a solid's stretches are of tetrahedra alone, and terms that have the
+ * elastic energy in them. */
 static pl_status check_damping(const pl_scene *scene, int32_t material, const pl_layout *layout,
                                pl_faults *faults)
 {
@@ -79,24 +89,31 @@ static pl_status check_damping(const pl_scene *scene, int32_t material, const pl
                            d->model == PL_DAMPING_RAYLEIGH_LAGGED ||
                            d->model == PL_DAMPING_PRINCIPAL_STRAIN;
     const bool frame = d->model == PL_DAMPING_VISCOUS && d->momentum != PL_MOMENTUM_NONE;
-    if (!d->present || !(stiffness || frame))
-        return PL_OK;
-    for (int kind = PL_ELEMENT_TRIANGLE; kind <= PL_ELEMENT_EDGE; kind++)
-        for (int64_t t = 0; t < layout->elements[kind].count; t++) {
-            if (layout->elements[kind].material[t] != material)
-                continue;
-            char pointer[320], name[260];
-            pl_fault_escape(m->name, name, sizeof name);
-            snprintf(pointer, sizeof pointer, "/materials/%s/damping/%s", name,
-                     stiffness ? "model" : "momentum");
-            pl_faults_add(faults, pointer, "unsupported",
-                          kind == PL_ELEMENT_EDGE ? "bodies with edges" : "bodies with triangles",
-                          "tetrahedra alone",
-                          stiffness ? "use strain_rate, viscous, power_law or rate_spline"
-                                    : "use \"model\": \"strain_rate\", which sees no rotation");
-            return PL_INVALID;
-        }
-    return PL_OK;
+    const bool merged = d->form == PL_DAMPING_MERGED;
+    size_t before = faults->total;
+    if (d->present && merged && m->invertible)
+        refuse_damping(
+            m, "form", "conflict", "merged, of an invertible material",
+            "a material that is not invertible",
+            "use \"form\": \"separate\": what makes an energy invertible is of the step, "
+            "and has its own terms",
+            faults);
+    for (int kind = PL_ELEMENT_TRIANGLE; d->present && kind <= PL_ELEMENT_EDGE; kind++) {
+        const char *got = kind == PL_ELEMENT_EDGE ? "bodies with edges" : "bodies with triangles";
+        bool used = false;
+        for (int64_t t = 0; t < layout->elements[kind].count && !used; t++)
+            used = layout->elements[kind].material[t] == material;
+        if (used && (stiffness || frame))
+            refuse_damping(m, stiffness ? "model" : "momentum", "unsupported", got,
+                           "tetrahedra alone",
+                           stiffness ? "use strain_rate, viscous, power_law or rate_spline"
+                                     : "use \"model\": \"strain_rate\", which sees no rotation",
+                           faults);
+        if (used && merged)
+            refuse_damping(m, "form", "unsupported", got, "tetrahedra alone",
+                           "use \"form\": \"auto\", which merges those of tetrahedra", faults);
+    }
+    return faults->total > before ? PL_INVALID : PL_OK;
 }
 
 static pl_status check_material(const pl_scene *scene, int32_t i, const pl_layout *layout,

@@ -1,5 +1,6 @@
 #include "server/worker/preflight.h"
 
+#include "engine/carries.h"
 #include "protocol/scene_json.h"
 #include "protocol/session_dir.h"
 #include "protocol/session_file.h"
@@ -10,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -95,24 +97,79 @@ static pl_status warn_of_mesh(preflight *p, int32_t b)
     return PL_OK;
 }
 
-/* Whether a body with tetrahedra has the material, as a whole or by tag: sheets do not lock. */
+/* As a whole or by tag. */
+static bool has_material(const pl_body *body, int32_t material)
+{
+    bool has = body->material == material;
+    for (int32_t k = 0; k < body->tag_material_count; k++)
+        has = has || body->tag_materials[k].material == material;
+    return has;
+}
+
+/* Whether a body with tetrahedra has the material: sheets do not lock. */
 static bool is_solid(const preflight *p, int32_t material)
 {
     const pl_scene *scene = &p->scene.scene;
-    for (int32_t b = 0; b < scene->body_count; b++) {
-        const pl_body *body = &scene->bodies[b];
-        bool has = body->material == material;
-        for (int32_t k = 0; k < body->tag_material_count; k++)
-            has = has || body->tag_materials[k].material == material;
-        if (has && p->scene.meshes[b].tet_count > 0)
+    for (int32_t b = 0; b < scene->body_count; b++)
+        if (has_material(&scene->bodies[b], material) && p->scene.meshes[b].tet_count > 0)
             return true;
-    }
     return false;
+}
+
+/* The part of a rigid turn that happens in a step: from here on dF/dt by a difference is visibly none. */
+static const double turn_of_a_step = 0.1;
+
+/* The fastest that something is said to turn, rad/s. */
+static double fastest_turn(const pl_scene *scene)
+{
+    double most = 0;
+    for (int32_t b = 0; b < scene->body_count; b++) {
+        const double *w = scene->bodies[b].initial.angular_velocity;
+        most = fmax(most, sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2]));
+    }
+    for (int32_t k = 0; k < scene->pin_count; k++)
+        most = fmax(most, fabs(scene->pins[k].motion.degrees_per_second) * M_PI / 180);
+    return most;
+}
+
+/* What a dissipation function does not do, or does not do well, as the scene has it. */
+static void warn_of_damping(preflight *p, const pl_material *m)
+{
+    const pl_scene *scene = &p->scene.scene;
+    const pl_material_damping *d = &m->damping;
+    const bool plain = d->model == PL_DAMPING_RAYLEIGH && !d->second_order &&
+                       d->momentum == PL_MOMENTUM_NONE;
+    const double step = scene->time.step, turn = fastest_turn(scene) * step;
+    if (!d->present || scene->time.integrator == PL_INTEGRATOR_QUASI_STATIC)
+        return;
+    if (plain && d->beta > step)
+        warn(
+            p,
+            "material '%s' has rayleigh damping with beta %g s, more than a step of %g s: the part "
+            "of its force that second_order takes off is as large as elasticity's; use "
+            "\"second_order\": true, rayleigh_lagged, or a shorter step",
+            m->name, d->beta, step);
+    if (plain && turn > turn_of_a_step)
+        warn(p,
+             "material '%s' has rayleigh damping, and something turns by %.2g rad in a step, more "
+             "than %g: it would be damped as if it were strained; use \"momentum\": \"nonrigid\", "
+             "or a shorter step",
+             m->name, turn, turn_of_a_step);
+    if (m->bending.present || m->fibers.present)
+        warn(p,
+             "damping of material '%s' is of stretching and shearing: its %s not damped but by "
+             "damping.mass and air_damping",
+             m->name,
+             m->bending.present && m->fibers.present ? "bending and fibers are"
+             : m->bending.present                    ? "bending is"
+                                                     : "fibers are");
 }
 
 static pl_status find_warnings(preflight *p)
 {
     const pl_scene *scene = &p->scene.scene;
+    for (int32_t k = 0; k < scene->material_count; k++)
+        warn_of_damping(p, &scene->materials[k]);
     for (int32_t k = 0; k < scene->material_count; k++)
         if (is_solid(p, k) && pl_material_poisson(&scene->materials[k]) >= locking_poisson)
             warn(p,
@@ -205,8 +262,34 @@ static pl_status judge(preflight *p)
     return status == PL_OK ? find_warnings(p) : status;
 }
 
+/* Whether a body with triangles or edges has the material. */
+static bool is_sheet(const preflight *p, int32_t material)
+{
+    const pl_scene *scene = &p->scene.scene;
+    for (int32_t b = 0; b < scene->body_count; b++)
+        if (has_material(&scene->bodies[b], material) &&
+            p->scene.meshes[b].triangle_count + p->scene.meshes[b].edge_count > 0)
+            return true;
+    return false;
+}
+
+/* What "auto" comes to, so that the effective scene says it; where sheets have the material too, which have
+ * terms of their own always, it stays. */
+static void settle_damping(preflight *p)
+{
+    pl_scene *scene = &p->scene.scene;
+    for (int32_t k = 0; k < scene->material_count; k++) {
+        pl_material *m = &scene->materials[k];
+        const bool merged = pl_damping_is_merged(scene, m);
+        if (!m->damping.present || m->damping.form != PL_DAMPING_AUTO || (merged && is_sheet(p, k)))
+            continue;
+        m->damping.form = merged && is_solid(p, k) ? PL_DAMPING_MERGED : PL_DAMPING_SEPARATE;
+    }
+}
+
 static pl_status write_effective(preflight *p)
 {
+    settle_damping(p);
     char *text = pl_scene_encode(&p->scene.scene);
     if (!text)
         return PL_NO_MEMORY;

@@ -22,7 +22,8 @@ static void create(session_fixture *f, int64_t steps, const char *more)
         asprintf(&text,
                  "{\"pliant\": 1, \"time\": {\"step\": 0.01, \"steps\": %lld},"
                  " \"solver\": {\"iterations\": 10},"
-                 " \"materials\": {\"soft\": {\"young\": 1e5, \"poisson\": 0.3}},"
+                 " \"materials\": {\"soft\": {\"young\": 1e5, \"poisson\": 0.3,"
+                 " \"damping\": {\"model\": \"viscous\", \"viscosity\": 5}}},"
                  " \"bodies\": [{\"name\": \"bar\", \"mesh\": {\"box\": {\"size\": [1, 0.2, 0.2],"
                  " \"cells\": [10, 2, 2]}}}],"
                  " \"pins\": [{\"name\": \"hand\", \"select\": {\"side\": \"-x\"}}],"
@@ -45,6 +46,8 @@ static const char *const CONTROLS[] = {
     " \"pins\": [{\"name\": \"hand\", \"motion\": {\"axis\": [1, 0, 0],"
     " \"degrees_per_second\": 45}}]}",
     "{\"gravity\": [0, -9.81, 0], \"materials\": [{\"name\": \"soft\", \"poisson\": 0.4}]}",
+    "{\"materials\": [{\"name\": \"soft\", \"damping\": {\"viscosity\": 80, \"mass\": 2},"
+    " \"air_damping\": 4}]}",
 };
 enum { CONTROLS_COUNT = sizeof CONTROLS / sizeof *CONTROLS };
 

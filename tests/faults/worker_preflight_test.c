@@ -410,6 +410,75 @@ START_TEST(test_bad_mesh_file)
 }
 END_TEST
 
+/* What damping as the scene has it does not do, or not well; nothing is said of what is fine. */
+START_TEST(test_damping_warnings)
+{
+    static const struct {
+        const char *damping, *more, *said;
+    } cases[] = {
+        {"\"model\": \"rayleigh\", \"beta\": 0.02", "", "beta 0.02 s, more than a step"},
+        {"\"model\": \"rayleigh\", \"beta\": 0.005", "", NULL},
+        {"\"model\": \"rayleigh\", \"beta\": 0.02, \"second_order\": true", "", NULL},
+        {"\"model\": \"rayleigh\", \"beta\": 0.005",
+         ", \"initial\": {\"angular_velocity\": [0, 20, 0]}", "turns by 0.2 rad in a step"},
+        {"\"model\": \"rayleigh\", \"beta\": 0.005, \"momentum\": \"nonrigid\"",
+         ", \"initial\": {\"angular_velocity\": [0, 20, 0]}", NULL},
+        {"\"viscosity\": 5}, \"fibers\": {\"stiffness\": 1e4, \"direction\": [1, 0, 0]", "",
+         "its fibers are not damped"},
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        session_fixture f;
+        char scene[1024];
+        snprintf(scene, sizeof scene,
+                 "{\"pliant\": 1, \"time\": {\"step\": 0.01, \"steps\": 3},"
+                 " \"materials\": {\"m\": {\"damping\": {%s}}},"
+                 " \"bodies\": [{\"mesh\": {\"box\": {\"cells\": [1, 1, 1]}}%s}]}",
+                 cases[k].damping, cases[k].more);
+        session_fixture_create(&f, NULL, scene);
+        ck_assert_int_eq(session_fixture_preflight(&f), 0);
+        pl_preflight report = report_of(&f);
+        ck_assert_msg(report.warning_count == (cases[k].said != NULL), "%s: %d of them", scene,
+                      report.warning_count);
+        ck_assert(!cases[k].said || has_warning(&report, cases[k].said));
+        pl_preflight_clear(&report);
+        session_fixture_destroy(&f);
+    }
+}
+END_TEST
+
+/* What "auto" comes to is in the effective scene. */
+START_TEST(test_form_of_damping)
+{
+    static const struct {
+        const char *solver, *model, *mesh, *form;
+    } cases[] = {
+        {"admm", "viscous", "box", "merged"},       {"admm", "strain_rate", "box", "separate"},
+        {"newton", "strain_rate", "box", "merged"}, {"quasi_newton", "viscous", "box", "separate"},
+        {"admm", "viscous", "cloth", "auto"},
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        session_fixture f;
+        char scene[1024], *text;
+        size_t size;
+        const bool box = strcmp(cases[k].mesh, "box") == 0;
+        snprintf(scene, sizeof scene,
+                 "{\"pliant\": 1, \"time\": {\"step\": 0.01, \"steps\": 3},"
+                 " \"solver\": {\"method\": \"%s\"},"
+                 " \"materials\": {\"m\": {\"damping\": {\"model\": \"%s\", \"viscosity\": 5}}},"
+                 " \"bodies\": [{\"mesh\": {\"%s\": {\"cells\": [1, 1%s]}}}]}",
+                 cases[k].solver, cases[k].model, cases[k].mesh, box ? ", 1" : "");
+        session_fixture_create(&f, NULL, scene);
+        ck_assert_int_eq(session_fixture_preflight(&f), 0);
+        ck_assert_int_eq(pl_file_read(f.directory, "effective.json", 1 << 20, &text, &size), PL_OK);
+        pl_json *effective = pl_json_parse(text, size, NULL);
+        ck_assert_str_eq(pl_json_string(effective, "materials/m/damping/form", ""), cases[k].form);
+        pl_json_free(effective);
+        free(text);
+        session_fixture_destroy(&f);
+    }
+}
+END_TEST
+
 int main(void)
 {
     TCase *tc = tcase_create("preflight");
@@ -417,6 +486,8 @@ int main(void)
     tcase_add_test(tc, test_accepted);
     tcase_add_test(tc, test_two_bodies);
     tcase_add_test(tc, test_upload_with_warnings);
+    tcase_add_test(tc, test_damping_warnings);
+    tcase_add_test(tc, test_form_of_damping);
     tcase_add_test(tc, test_bad_scenes);
     tcase_add_test(tc, test_bad_meshes);
     tcase_add_test(tc, test_too_large);

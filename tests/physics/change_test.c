@@ -273,6 +273,139 @@ START_TEST(a_stiffer_bar_sags_less)
 }
 END_TEST
 
+/* ---- damping */
+
+#define DAMPED(damping)                                                                            \
+    "{'pliant': 1, 'time': {'step': 0.01, 'steps': 40}, 'gravity': [0, 0, 0],"                     \
+    " 'solver': {'method': 'admm', 'iterations': 60, 'tolerance': 1e-8},"                          \
+    " 'materials': {'m': {'young': 1e5, 'poisson': 0.3, " damping "},"                             \
+    "   'plain': {'young': 1e5, 'poisson': 0.3}},"                                                 \
+    " 'bodies': [{'material': 'm', 'mesh': {'box': {'cells': [2, 2, 2]}},"                         \
+    "   'initial': {'shape': {'stretched': [1.2, 0.93, 1.05]}}}]}"
+
+/* The model anew for a control, as a session makes it: what was saved of the scene is read into another
+ * one, and the state follows. */
+static void rebuild(pl_run *r, const char *json)
+{
+    pl_change c = decode(r, json);
+    void *changes;
+    size_t size;
+    pl_faults faults = {0};
+    pl_model *model;
+    pl_state *state;
+    ck_assert(pl_change_rebuilds(&c));
+    pl_scene_change(&r->scene, &c);
+    pl_change_clear(&c);
+    ck_assert_int_eq(pl_changes_save(r->model, &r->scene, &changes, &size), PL_OK);
+    const pl_material now = r->scene.materials[0];
+    r->scene.materials[0].damping.viscosity = r->scene.materials[0].damping.mass = -1;
+    r->scene.materials[0].air_damping = -1;
+    ck_assert_int_eq(pl_changes_restore_scene(&r->scene, changes, size), PL_OK);
+    ck_assert_mem_eq(&r->scene.materials[0], &now, sizeof now);
+    ck_assert_int_eq(pl_model_create(&r->scene, r->meshes, &model, &faults), PL_OK);
+    ck_assert_int_eq(pl_changes_restore(model, changes, size), PL_OK);
+    ck_assert_int_eq(pl_state_create(model, 1, &state), PL_OK);
+    ck_assert_int_eq(pl_state_follow(state, r->state), PL_OK);
+    free(changes);
+    pl_state_destroy(r->state);
+    pl_model_destroy(r->model);
+    r->state = state;
+    r->model = model;
+}
+
+/* From the next step on the model is that of a scene that says so: the same hash, and the same bits from the
+ * same positions. What was dissipated before still counts. */
+START_TEST(damping_is_changed_while_it_runs)
+{
+    pl_run *r = pl_run_open(1, DAMPED("'damping': {'model': 'strain_rate', 'viscosity': 10}"));
+    pl_run *told = pl_run_open(
+        1, DAMPED("'damping': {'model': 'strain_rate', 'viscosity': 500, 'bulk_viscosity': 20, "
+                  "'mass': 0.5}, 'air_damping': 3"));
+    pl_run_frames(r, 5);
+    const double before = r->metrics.dissipated;
+    rebuild(r, "{'materials': [{'name': 'm', 'air_damping': 3,"
+               " 'damping': {'viscosity': 500, 'bulk_viscosity': 20, 'mass': 0.5}}]}");
+    void *none;
+    size_t size; /* as of one that controls have been at */
+    ck_assert_int_eq(pl_changes_save(told->model, &told->scene, &none, &size), PL_OK);
+    ck_assert_int_eq(pl_changes_restore(told->model, none, size), PL_OK);
+    ck_assert_uint_eq(pl_model_hash(r->model), pl_model_hash(told->model));
+    free(none);
+    pl_state_enter(told->state, 5, pl_state_positions(r->state), pl_state_velocities(r->state));
+    pl_run_frames(r, 5);
+    pl_run_frames(told, 5);
+    ck_assert_double_gt(r->metrics.dissipated, before);
+    for (int64_t i = 0; i < 3 * pl_run_vertices(r); i++)
+        ck_assert_double_eq_tol(pl_run_x(r)[i], pl_run_x(told)[i], 1e-8);
+    rebuild(r, "{'materials': [{'name': 'm', 'damping': {'viscosity': 0, 'bulk_viscosity': 0, "
+               "'mass': 0}, 'air_damping': 0}]}");
+    const double ended = r->metrics.dissipated;
+    pl_run_frames(r, 3);
+    ck_assert_double_eq_tol(r->metrics.dissipated, ended, 1e-12 * ended);
+    pl_run_close(r);
+    pl_run_close(told);
+}
+END_TEST
+
+START_TEST(a_control_of_damping_is_of_what_is_there)
+{
+    static const struct {
+        const char *control, *pointer, *code;
+    } cases[] = {
+        {"{\"materials\": [{\"name\": \"plain\", \"damping\": {\"beta\": 1}}]}",
+         "/materials/0/damping", "conflict"},
+        {"{\"materials\": [{\"name\": \"m\", \"damping\": {\"beta\": 1}}]}",
+         "/materials/0/damping/beta", "conflict"},
+        {"{\"materials\": [{\"name\": \"m\", \"damping\": {}}]}", "/materials/0/damping",
+         "missing_key"},
+        {"{\"materials\": [{\"name\": \"m\", \"damping\": {\"viscosity\": -1}}]}",
+         "/materials/0/damping/viscosity", "out_of_range"},
+        {"{\"materials\": [{\"name\": \"m\", \"damping\": {\"model\": \"viscous\"}}]}",
+         "/materials/0/damping/model", "unknown_key"},
+        {"{\"materials\": [{\"name\": \"m\"}]}", "/materials/0", "missing_key"},
+    };
+    pl_run *r = pl_run_open(1, DAMPED("'damping': {'model': 'strain_rate', 'viscosity': 10}"));
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        pl_change c;
+        pl_faults faults = {0};
+        ck_assert_int_eq(
+            pl_control_decode(cases[k].control, strlen(cases[k].control), &r->scene, &c, &faults),
+            PL_DECODE_INVALID);
+        ck_assert_str_eq(faults.items[0].pointer, cases[k].pointer);
+        ck_assert_str_eq(faults.items[0].code, cases[k].code);
+        pl_faults_clear(&faults);
+    }
+    pl_run_close(r);
+}
+END_TEST
+
+/* What was saved before damping was in it is read as it was. */
+START_TEST(saved_changes_of_the_first_format_are_read)
+{
+    pl_run *r = pl_run_open(1, DAMPED("'damping': {'model': 'strain_rate', 'viscosity': 10}"));
+    enum { MATERIALS = 2, OLD = 8, NEW = 14, WORD = 8 };
+    void *changes;
+    size_t size;
+    r->scene.materials[0].young = 5;
+    r->scene.materials[1].young = 7;
+    ck_assert_int_eq(pl_changes_save(r->model, &r->scene, &changes, &size), PL_OK);
+    unsigned char *bytes = changes, *part = bytes + size - (size_t)(MATERIALS * NEW * WORD);
+    memmove(part + OLD * WORD, part + NEW * WORD, OLD * WORD);
+    size -= (size_t)(MATERIALS * (NEW - OLD) * WORD);
+    memcpy(bytes + WORD, &(int64_t){1}, WORD);
+    memcpy(bytes + 2 * WORD, &(int64_t){(int64_t)size}, WORD);
+    r->scene.materials[0].young = r->scene.materials[1].young = 1;
+    ck_assert_int_eq(pl_changes_restore_scene(&r->scene, bytes, size), PL_OK);
+    ck_assert(r->scene.materials[0].young == 5 && r->scene.materials[1].young == 7);
+    ck_assert(r->scene.materials[0].damping.viscosity == 10);
+    ck_assert_int_eq(pl_changes_restore(r->model, bytes, size), PL_OK);
+    memcpy(bytes + WORD, &(int64_t){3}, WORD);
+    ck_assert_int_eq(pl_changes_restore_scene(&r->scene, bytes, size), PL_INVALID);
+    free(changes);
+    pl_run_close(r);
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("changes");
@@ -283,5 +416,8 @@ int main(void)
     tcase_add_loop_test(t, saved_changes_give_the_same_bits, 0, 4);
     tcase_add_test(t, copies_of_the_model_follow);
     tcase_add_test(t, a_stiffer_bar_sags_less);
+    tcase_add_test(t, damping_is_changed_while_it_runs);
+    tcase_add_test(t, a_control_of_damping_is_of_what_is_there);
+    tcase_add_test(t, saved_changes_of_the_first_format_are_read);
     return run_cases("changes", t);
 }

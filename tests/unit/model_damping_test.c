@@ -82,9 +82,6 @@ typedef struct fixture {
     pl_stage stage;
 } fixture;
 
-static const pl_terms_kind KINDS[] = {PL_TERMS_DAMPING_EDGES, PL_TERMS_DAMPING_TRIANGLES,
-                                      PL_TERMS_DAMPING_TETS};
-
 /* Rows of the inverse of B, which has the edges of the corners as columns; of triangles and edges the
  * pseudo-inverse. */
 static void shape_of(const double *x, const int32_t *corner, int columns, double *shape)
@@ -141,7 +138,7 @@ static bool turned(const double *x, const int32_t *corner)
 
 static void open_fixture(fixture *f, const pl_damping *d, int columns, pl_material_kind kind)
 {
-    const pl_group_ops *ops = pl_terms_ops(KINDS[columns - 1]);
+    const pl_group_ops *ops = pl_damping_ops(d, columns + 1);
     const pl_material material = {.model = kind, .has_lame = true, .lame = {100, 150}};
     pl_material_numbers numbers;
     pl_terms_list list;
@@ -331,7 +328,7 @@ static void check_prox(fixture *f, const char *name, bool smooth)
     free(t);
 }
 
-static void each(int columns, pl_material_kind kind)
+static void each(int columns, pl_material_kind kind, bool merged)
 {
     for (int k = 0; k < COUNT; k++) {
         fixture f;
@@ -339,8 +336,11 @@ static void each(int columns, pl_material_kind kind)
         const bool fourth = FUNCTIONS[k].d.model == PL_DAMPING_RAYLEIGH;
         if (FUNCTIONS[k].columns > columns)
             continue;
-        snprintf(name, sizeof name, "%s of %d columns", FUNCTIONS[k].name, columns);
-        open_fixture(&f, &FUNCTIONS[k].d, columns, kind);
+        snprintf(name, sizeof name, "%s of %d columns%s", FUNCTIONS[k].name, columns,
+                 merged ? ", merged" : "");
+        pl_damping d = FUNCTIONS[k].d;
+        d.merged = merged;
+        open_fixture(&f, &d, columns, kind);
         check_gradient(&f, name);
         check_hessian(&f, name, fourth ? 2e-5 : 5e-6);
         check_prox(&f, name, true);
@@ -350,10 +350,81 @@ static void each(int columns, pl_material_kind kind)
 
 START_TEST(every_function_is_what_it_is_defined_by)
 {
-    each(1, PL_MATERIAL_COROTATED);
-    each(2, PL_MATERIAL_COROTATED);
-    each(3, PL_MATERIAL_COROTATED);
-    each(3, PL_MATERIAL_NEO_HOOKEAN);
+    each(1, PL_MATERIAL_COROTATED, false);
+    each(2, PL_MATERIAL_COROTATED, false);
+    each(3, PL_MATERIAL_COROTATED, false);
+    each(3, PL_MATERIAL_NEO_HOOKEAN, false);
+}
+END_TEST
+
+START_TEST(so_is_every_function_merged_with_the_energy)
+{
+    each(3, PL_MATERIAL_COROTATED, true);
+    each(3, PL_MATERIAL_NEO_HOOKEAN, true);
+    each(3, PL_MATERIAL_POLYNOMIAL, true);
+}
+END_TEST
+
+/* A merged term has the energy of both, takes away what the function alone does, and reports as elastic what
+ * is elastic: what it has where nothing moves. */
+START_TEST(a_merged_term_is_the_sum)
+{
+    for (int k = 0; k < COUNT; k++) {
+        fixture apart, both;
+        pl_damping d = FUNCTIONS[k].d;
+        pl_block_measure measure[4];
+        double power[2][4], elastic = 0;
+        if (d.second_order)
+            continue;
+        open_fixture(&apart, &d, 3, PL_MATERIAL_COROTATED);
+        d.merged = true;
+        open_fixture(&both, &d, 3, PL_MATERIAL_COROTATED);
+        both.g.ops->measure(&both.g, both.x, measure, 0, both.g.blocks);
+        for (int64_t b = 0; b < both.g.blocks; b++)
+            elastic += measure[b].energy;
+        const double sum = energy(&apart.g, apart.x) + elastic;
+        ck_assert_double_gt(elastic, 0);
+        ck_assert_msg(fabs(energy(&both.g, both.x) - sum) <= 1e-12 * sum, "%s", FUNCTIONS[k].name);
+        apart.g.ops->dissipate(&apart.g, apart.x, power[0], 0, apart.g.blocks);
+        both.g.ops->dissipate(&both.g, both.x, power[1], 0, both.g.blocks);
+        ck_assert_mem_eq(power[0], power[1], (size_t)both.g.blocks * sizeof(double));
+        apart.g.ops->destroy(&apart.g);
+        both.g.ops->destroy(&both.g);
+    }
+}
+END_TEST
+
+/* K of pressed elements is not definite, and Rayleigh's R of a turn below 0: it is bounded there, by a
+ * hundredth of its stiffness, and has the derivatives of what it is. */
+START_TEST(rayleigh_has_a_lower_bound)
+{
+    static const double turns[] = {0.1, 0.2, 0.5, 1, 3}, pressed[] = {0.97, 0.8, 0.4, 0.05};
+    const pl_damping d = {.model = PL_DAMPING_RAYLEIGH, .beta = 0.1};
+    double least = 0;
+    for (int i = 0; i < 20; i++) {
+        fixture f;
+        double drawn_out[3 * POINTS]; /* where the step begins, so that K is definite there */
+        open_fixture(&f, &d, 3, PL_MATERIAL_COROTATED);
+        for (int e = 0; e < 3 * POINTS; e++)
+            drawn_out[e] = 1.02 * f.xp[e];
+        f.stage.x_start = drawn_out;
+        f.g.ops->freeze(&f.g, &f.stage, 0, f.g.blocks);
+        for (int k = 0; k < POINTS; k++) {
+            const double c = cos(turns[i % 5]), s = sin(turns[i % 5]), *x = f.xp + 3 * k;
+            f.x[3 * k] = pressed[i / 5] * (c * x[0] - s * x[1]);
+            f.x[3 * k + 1] = pressed[i / 5] * (s * x[0] + c * x[1]);
+            f.x[3 * k + 2] = pressed[i / 5] * x[2];
+        }
+        least = fmin(least, energy(&f.g, f.x));
+        if (pressed[i / 5] > 0.9) {
+            check_gradient(&f, "Rayleigh of a turn");
+            check_hessian(&f, "Rayleigh of a turn", 2e-5);
+        }
+        f.g.ops->destroy(&f.g);
+    }
+    /* c q0 / 2 of each, q0 = 2 mu / 100; of a half the volume */
+    const double bound = TERMS * 0.5 * 0.1 * RATE * 2 / 2;
+    ck_assert_msg(least < -0.5 * bound && least >= -1.02 * bound, "%g of %g", least, bound);
 }
 END_TEST
 
@@ -415,10 +486,12 @@ static void bits_on(const char *isa, uint64_t *out)
 {
     setenv("PLIANT_ISA", isa, 1);
     *out = PL_HASH_START;
-    for (int k = 0; k < COUNT; k++) {
+    for (int k = 0; k < 2 * COUNT; k++) {
         fixture f;
         double g[3 * POINTS];
-        open_fixture(&f, &FUNCTIONS[k].d, 3, PL_MATERIAL_NEO_HOOKEAN);
+        pl_damping d = FUNCTIONS[k % COUNT].d;
+        d.merged = k >= COUNT;
+        open_fixture(&f, &d, 3, PL_MATERIAL_NEO_HOOKEAN);
         double *v = pl_block_alloc(pl_group_values(&f.g), sizeof *v);
         double *z = pl_block_alloc(pl_group_values(&f.g), sizeof *z);
         f.g.ops->reduce(&f.g, f.x, v, 0, f.g.blocks);
@@ -460,6 +533,9 @@ int main(void)
     TCase *t = tcase_create("damping");
     tcase_set_timeout(t, 60);
     tcase_add_test(t, every_function_is_what_it_is_defined_by);
+    tcase_add_test(t, so_is_every_function_merged_with_the_energy);
+    tcase_add_test(t, a_merged_term_is_the_sum);
+    tcase_add_test(t, rayleigh_has_a_lower_bound);
     tcase_add_test(t, rest_costs_nothing);
     tcase_add_test(t, turning_costs_nothing_where_it_should);
 #if defined(__x86_64__)
