@@ -5,6 +5,7 @@
  * stress, whatever the material, fibres and factors on it (the virial). At a vertex stand the sums of its
  * tetrahedra's virials over the sum of their volumes, the mean weighted by volume.
  */
+#include "engine/model/damping.h"
 #include "engine/state.h"
 
 #include <float.h>
@@ -17,8 +18,7 @@ enum { ENTRIES = 7 };
 static bool is_elastic(const pl_group *g)
 {
     const pl_group_ops *ops = g->ops;
-    return ops->corners == 4 && ops->rows == 9 && !ops->hard && ops->gradient && ops->measure &&
-           !ops->dissipate;
+    return ops->corners == 4 && ops->rows == 9 && !ops->hard && ops->gradient && ops->measure;
 }
 
 /* Six times the volume of a tetrahedron. */
@@ -98,9 +98,17 @@ pl_status pl_state_stress(const pl_state *s, double *out)
     double *contributions = pl_block_alloc(m->contributions, sizeof *contributions);
     double *sums = calloc((size_t)m->vertices * ENTRIES + 1, sizeof *sums);
     pl_status status = contributions && sums ? PL_OK : PL_NO_MEMORY;
-    for (int32_t k = 0; status == PL_OK && k < m->group_count; k++)
-        if (is_elastic(&m->groups[k]))
-            add_group(&m->groups[k], s->threads, x, contributions, sums);
+    for (int32_t k = 0; status == PL_OK && k < m->group_count; k++) {
+        pl_group still, *g = &m->groups[k];
+        if (!is_elastic(g))
+            continue;
+        if (g->ops->dissipate) /* merged with its energy: that alone is left where nothing moves */
+            status = pl_damping_still(g, m->vertices, x, &still);
+        if (status == PL_OK)
+            add_group(g->ops->dissipate ? &still : g, s->threads, x, contributions, sums);
+        if (g->ops->dissipate)
+            pl_damping_still_clear(&still);
+    }
     for (int64_t i = 0; status == PL_OK && i < m->vertices; i++)
         invariants(sums + ENTRIES * i, out + 3 * i);
     free(contributions);

@@ -4,6 +4,8 @@
 #include "engine/model/hash.h"
 #include "engine/model/terms.h"
 
+#include <stdlib.h>
+
 #if defined(__x86_64__)
 #define TABLE(name)                                                                                \
     extern const pl_group_ops pl_##name##_ops_v2, pl_##name##_ops_v3, pl_##name##_ops_v4;          \
@@ -46,6 +48,33 @@ int32_t pl_damping_rows(const pl_damping *d)
         break;
     }
     return PL_FROZEN_STRETCH_END;
+}
+
+pl_status pl_damping_still(const pl_group *g, int64_t vertices, const double *x, pl_group *out)
+{
+    const pl_terms *from = g->data;
+    pl_terms *t = malloc(sizeof *t);
+    double *v = calloc(3 * (size_t)vertices + 1, sizeof *v);
+    *out = *g;
+    out->data = t;
+    if (t) {
+        *t = *from;
+        t->frozen = pl_block_alloc(g->blocks * t->frozen_rows * PL_BLOCK, sizeof *t->frozen);
+    }
+    const bool good = t && v && t->frozen;
+    const pl_stage stage = {.a = 1, .h = 1, .span = 1, .x_start = x, .v_start = v, .xp = x};
+    if (good)
+        g->ops->freeze(out, &stage, 0, g->blocks);
+    free(v);
+    return good ? PL_OK : PL_NO_MEMORY;
+}
+
+void pl_damping_still_clear(pl_group *still)
+{
+    pl_terms *t = still->data;
+    if (t)
+        free(t->frozen);
+    free(t);
 }
 
 pl_dissipation pl_damping_by(const pl_group *group)

@@ -12,6 +12,7 @@
 #ifndef PLIANT_ENGINE_MODEL_DAMPING_H
 #define PLIANT_ENGINE_MODEL_DAMPING_H
 
+#include "engine/fault.h"
 #include "engine/material_damping.h"
 #include "engine/model/group.h"
 
@@ -82,6 +83,11 @@ const pl_group_ops *pl_damping_ops(const pl_damping *damping, int32_t corners);
 
 /* How many rows are frozen of a function. */
 int32_t pl_damping_rows(const pl_damping *damping);
+
+/* A copy of a group as it stands at x [vertices][3] where nothing moves, so that it dissipates nothing there.
+ * It shares all but what is frozen. PL_OK or PL_NO_MEMORY; to be cleared either way. */
+pl_status pl_damping_still(const pl_group *group, int64_t vertices, const double *x, pl_group *out);
+void pl_damping_still_clear(pl_group *still);
 
 /* Whose energy a dissipative group takes. */
 pl_dissipation pl_damping_by(const pl_group *group);

@@ -122,6 +122,37 @@ START_TEST(test_threads)
 }
 END_TEST
 
+/* Damping that is in one term with the energy is no part of it: the stress of a body that moves is that of
+ * its material, however the damping's terms are. */
+START_TEST(test_merged_damping)
+{
+    double *first = NULL;
+    for (int merged = 0; merged < 2; merged++) {
+        pl_run *run = pl_run_openf(
+            1,
+            "{'pliant': 1, 'time': {'step': 0.02, 'steps': 3}, 'gravity': [0, 0, 0],"
+            " 'solver': {'method': 'newton', 'iterations': 50, 'tolerance': 1e-12},"
+            " 'materials': {'m': {'damping': {'model': 'rayleigh_lagged', 'beta': 0.01, 'form': "
+            "'%s'}}}, 'bodies': [{'mesh': {'box': {'cells': [2, 2, 2]}},"
+            "   'initial': {'shape': {'stretched': [1.2, 0.9, 1]}}}]}",
+            merged ? "merged" : "separate");
+        const size_t count = 3 * (size_t)pl_run_vertices(run);
+        double *stress = malloc(count * sizeof *stress), most = 0;
+        pl_run_frames(run, 3);
+        ck_assert_int_eq(pl_state_stress(run->state, stress), PL_OK);
+        for (size_t i = 0; i < count; i++)
+            most = fmax(most, fabs(stress[i]));
+        ck_assert_double_gt(most, 1);
+        for (size_t i = 0; merged && i < count; i++)
+            ck_assert_double_eq_tol(stress[i], first[i], 1e-6 * most);
+        free(merged ? first : NULL);
+        first = stress;
+        pl_run_close(run);
+    }
+    free(first);
+}
+END_TEST
+
 int main(void)
 {
     pl_run_on_host();
@@ -130,6 +161,7 @@ int main(void)
     tcase_add_test(t, test_any_stretch);
     tcase_add_test(t, test_uniaxial);
     tcase_add_test(t, test_threads);
+    tcase_add_test(t, test_merged_damping);
     suite_add_tcase(suite, t);
     return run_suite(suite);
 }
