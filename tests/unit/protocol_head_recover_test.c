@@ -2,6 +2,7 @@
  * stale worker wrote. */
 #include "protocol/head_recover.h"
 #include "protocol/log.h"
+#include "protocol/record.h"
 
 #include "tests/unit/protocol_files.h"
 #include "tests/support/suite.h"
@@ -27,10 +28,12 @@ static void append(pl_log_writer *w, int32_t attempt, int64_t k)
     ck_assert_int_eq(pl_log_append(w, k, &header, values, "{}", 2), PL_OK);
 }
 
+static const char epoch[] = "{\"epoch\":true}";
+
 static pl_log_writer *open_writer(int32_t attempt, int64_t first)
 {
     pl_log_writer *w;
-    ck_assert_int_eq(pl_log_writer_open(t.fd, attempt, first, "{\"epoch\":true}", &w), PL_OK);
+    ck_assert_int_eq(pl_log_writer_open(t.fd, attempt, first, epoch, &w), PL_OK);
     return w;
 }
 
@@ -154,7 +157,7 @@ START_TEST(writer_goes_on)
 }
 END_TEST
 
-/* Rolled segments: one lost in the middle, and one whose first record is damaged. */
+/* Rolled segments: one lost in the middle, and one whose first records are damaged. */
 START_TEST(lost_segments)
 {
     enum { N = 3 * PL_SEGMENT_FRAMES + 5 };
@@ -168,7 +171,11 @@ START_TEST(lost_segments)
 
     size_t size;
     char *second = take_file(t.fd, "log/0001-0001.seg", &size);
-    second[40] ^= 1; /* the header of frame 4096; its metrics tell where it belongs */
+    second[40] ^= 1; /* the header of the epoch that each segment begins with */
+    put_file(t.fd, "log/0001-0001.seg", second, size);
+    assert_recovered(writers, N);
+    /* And that of frame 4096; its metrics tell where it belongs. */
+    second[pl_record_size(strlen(epoch)) + 40] ^= 1;
     put_file(t.fd, "log/0001-0001.seg", second, size);
     writers[PL_SEGMENT_FRAMES] = -1;
     assert_recovered(writers, N);

@@ -44,8 +44,10 @@ class Route extends Emitter {
         this.emit('change', this.now);
     }
 
-    // Say in the address what is seen now, with no new entry in the history.
-    note(query) {
+    // Say in the address what is seen now of a session, with no new entry in the history; not where the way
+    // already leads to another.
+    note(id, query) {
+        if (this.now.id !== id || parse(location.hash).id !== id) return;
         this.now = { ...this.now, query: { ...this.now.query, ...query } };
         history.replaceState(null, '', format(this.now));
     }

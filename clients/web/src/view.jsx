@@ -286,7 +286,7 @@ export function View({ model, tools }) {
             clearTimeout(noted);
             noted = setTimeout(
                 () =>
-                    route.note({
+                    route.note(model.id, {
                         camera: made.stage.view.join(','),
                         frame: model.player.mode === 'live' ? null : model.player.frame,
                     }),
