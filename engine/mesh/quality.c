@@ -1,27 +1,10 @@
 #include "engine/mesh/mesh.h"
 #include "engine/mesh/ratio.h"
 #include "engine/mesh/sheet_edges.h"
+#include "engine/vectors.h"
 
 #include <math.h>
 #include <stdlib.h>
-
-static void subtract(const double *a, const double *b, double *out)
-{
-    for (int k = 0; k < 3; k++)
-        out[k] = a[k] - b[k];
-}
-
-static void cross(const double *a, const double *b, double *out)
-{
-    out[0] = a[1] * b[2] - a[2] * b[1];
-    out[1] = a[2] * b[0] - a[0] * b[2];
-    out[2] = a[0] * b[1] - a[1] * b[0];
-}
-
-static double dot(const double *a, const double *b)
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
 
 /* Radius ratio of a tetrahedron with edges u, v, w from one corner (Shewchuk 2002, "What is a good
  * linear element?"): with D = u . (v x w) = 6 V and A the sum of the four face areas,
@@ -32,21 +15,22 @@ double pl_mesh_tet_ratio(const double *a, const double *b, const double *c, cons
                          double *volume)
 {
     double u[3], v[3], w[3], vw[3], wu[3], uv[3], p[3], q[3], pq[3], z[3];
-    subtract(b, a, u);
-    subtract(c, a, v);
-    subtract(d, a, w);
-    cross(v, w, vw);
-    cross(w, u, wu);
-    cross(u, v, uv);
-    subtract(v, u, p);
-    subtract(w, u, q);
-    cross(p, q, pq);
-    double D = dot(u, vw);
-    double A = 0.5 *
-               (sqrt(dot(vw, vw)) + sqrt(dot(wu, wu)) + sqrt(dot(uv, uv)) + sqrt(dot(pq, pq)));
+    pl_vector_subtract(b, a, u);
+    pl_vector_subtract(c, a, v);
+    pl_vector_subtract(d, a, w);
+    pl_vector_cross(v, w, vw);
+    pl_vector_cross(w, u, wu);
+    pl_vector_cross(u, v, uv);
+    pl_vector_subtract(v, u, p);
+    pl_vector_subtract(w, u, q);
+    pl_vector_cross(p, q, pq);
+    double D = pl_vector_dot(u, vw);
+    double A = 0.5 * (sqrt(pl_vector_dot(vw, vw)) + sqrt(pl_vector_dot(wu, wu)) +
+                      sqrt(pl_vector_dot(uv, uv)) + sqrt(pl_vector_dot(pq, pq)));
     for (int k = 0; k < 3; k++)
-        z[k] = dot(u, u) * vw[k] + dot(v, v) * wu[k] + dot(w, w) * uv[k];
-    double below = A * sqrt(dot(z, z));
+        z[k] = pl_vector_dot(u, u) * vw[k] + pl_vector_dot(v, v) * wu[k] +
+               pl_vector_dot(w, w) * uv[k];
+    double below = A * sqrt(pl_vector_dot(z, z));
     *volume = D / 6;
     return D > 0 && below > 0 ? fmin(3 * D * D / below, 1) : 0;
 }
@@ -55,12 +39,13 @@ double pl_mesh_tet_ratio(const double *a, const double *b, const double *c, cons
 double pl_mesh_triangle_ratio(const double *p, const double *q, const double *r, double *area)
 {
     double u[3], v[3], w[3], n[3];
-    subtract(q, p, u);
-    subtract(r, p, v);
-    subtract(r, q, w);
-    cross(u, v, n);
-    double a = sqrt(dot(u, u)), b = sqrt(dot(v, v)), c = sqrt(dot(w, w));
-    *area = sqrt(dot(n, n)) / 2;
+    pl_vector_subtract(q, p, u);
+    pl_vector_subtract(r, p, v);
+    pl_vector_subtract(r, q, w);
+    pl_vector_cross(u, v, n);
+    double a = sqrt(pl_vector_dot(u, u)), b = sqrt(pl_vector_dot(v, v)),
+           c = sqrt(pl_vector_dot(w, w));
+    *area = sqrt(pl_vector_dot(n, n)) / 2;
     double below = a * b * c * (a + b + c);
     return below > 0 ? fmin(16 * *area * *area / below, 1) : 0;
 }
@@ -173,8 +158,9 @@ static void measure_elements(const pl_mesh *mesh, pl_mesh_quality *out)
     }
     for (int64_t e = 0; e < mesh->edge_count; e++) {
         double d[3];
-        subtract(vertex(mesh, mesh->edges[2 * e]), vertex(mesh, mesh->edges[2 * e + 1]), d);
-        out->length += sqrt(dot(d, d));
+        pl_vector_subtract(vertex(mesh, mesh->edges[2 * e]), vertex(mesh, mesh->edges[2 * e + 1]),
+                           d);
+        out->length += sqrt(pl_vector_dot(d, d));
     }
     int64_t judged = mesh->tet_count + mesh->triangle_count;
     if (judged > 0)

@@ -1,6 +1,7 @@
 #include "engine/mesh/shapes.h"
 
 #include "engine/mesh/ratio.h"
+#include "engine/vectors.h"
 
 #include <math.h>
 
@@ -8,34 +9,16 @@
 static const double flat_limit = 1e-12;
 static const double degrees = 180 / M_PI;
 
-static void subtract(const double *a, const double *b, double *out)
-{
-    for (int k = 0; k < 3; k++)
-        out[k] = a[k] - b[k];
-}
-
-static void cross(const double *a, const double *b, double *out)
-{
-    out[0] = a[1] * b[2] - a[2] * b[1];
-    out[1] = a[2] * b[0] - a[0] * b[2];
-    out[2] = a[0] * b[1] - a[1] * b[0];
-}
-
-static double dot(const double *a, const double *b)
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
 static double length(const double *a)
 {
-    return sqrt(dot(a, a));
+    return sqrt(pl_vector_dot(a, a));
 }
 
 static double angle_between(const double *u, const double *v)
 {
     double n[3];
-    cross(u, v, n);
-    return atan2(length(n), dot(u, v)) * degrees;
+    pl_vector_cross(u, v, n);
+    return atan2(length(n), pl_vector_dot(u, v)) * degrees;
 }
 
 static void note_angle(pl_shape *s, double angle)
@@ -56,11 +39,11 @@ static double dihedral_angles(const double *x[4], pl_shape *s)
     double longest = 0;
     for (int i = 0; i < 6; i++) {
         double e[3], p[3], q[3], m[3], n[3];
-        subtract(x[at[i][1]], x[at[i][0]], e);
-        subtract(x[at[i][2]], x[at[i][0]], p);
-        subtract(x[at[i][3]], x[at[i][0]], q);
-        cross(e, p, m);
-        cross(e, q, n);
+        pl_vector_subtract(x[at[i][1]], x[at[i][0]], e);
+        pl_vector_subtract(x[at[i][2]], x[at[i][0]], p);
+        pl_vector_subtract(x[at[i][3]], x[at[i][0]], q);
+        pl_vector_cross(e, p, m);
+        pl_vector_cross(e, q, n);
         note_angle(s, angle_between(m, n));
         longest = fmax(longest, length(e));
     }
@@ -70,9 +53,9 @@ static double dihedral_angles(const double *x[4], pl_shape *s)
 static double face_area(const double *a, const double *b, const double *c)
 {
     double u[3], v[3], n[3];
-    subtract(b, a, u);
-    subtract(c, a, v);
-    cross(u, v, n);
+    pl_vector_subtract(b, a, u);
+    pl_vector_subtract(c, a, v);
+    pl_vector_cross(u, v, n);
     return length(n) / 2;
 }
 
@@ -100,8 +83,8 @@ static void measure_triangle(const double *x[3], pl_shape *s)
     double ratio = pl_mesh_triangle_ratio(x[0], x[1], x[2], &area);
     for (int i = 0; i < 3; i++) {
         double u[3], v[3];
-        subtract(x[(i + 1) % 3], x[i], u);
-        subtract(x[(i + 2) % 3], x[i], v);
+        pl_vector_subtract(x[(i + 1) % 3], x[i], u);
+        pl_vector_subtract(x[(i + 2) % 3], x[i], v);
         note_angle(s, angle_between(u, v));
         longest = fmax(longest, length(u));
         around += length(u);

@@ -1,34 +1,18 @@
 #include "engine/model/damping.h"
 
-#include "engine/isa.h"
 #include "engine/model/hash.h"
 #include "engine/model/terms.h"
 
 #include <stdlib.h>
-
-#if defined(__x86_64__)
-#define TABLE(name)                                                                                \
-    extern const pl_group_ops pl_##name##_ops_v2, pl_##name##_ops_v3, pl_##name##_ops_v4;          \
-    static const pl_group_ops *const name[PL_ISA_COUNT] = {                                        \
-        &pl_##name##_ops_v2, &pl_##name##_ops_v3, &pl_##name##_ops_v4};
-#else
-#define TABLE(name)                                                                                \
-    extern const pl_group_ops pl_##name##_ops_base;                                                \
-    static const pl_group_ops *const name[PL_ISA_COUNT] = {                                        \
-        &pl_##name##_ops_base, &pl_##name##_ops_base, &pl_##name##_ops_base};
-#endif
-
-TABLE(damping_creased)
-TABLE(damped_tets)
 
 const pl_group_ops *pl_damping_ops(const pl_damping *d, int32_t corners)
 {
     if (corners < 4)
         return pl_terms_ops(corners == 3 ? PL_TERMS_DAMPING_TRIANGLES : PL_TERMS_DAMPING_EDGES);
     if (d->merged)
-        return damped_tets[pl_isa_current()];
-    return d->model == PL_DAMPING_PRINCIPAL_STRAIN ? damping_creased[pl_isa_current()]
-                                                   : pl_terms_ops(PL_TERMS_DAMPING_TETS);
+        return pl_terms_ops(PL_TERMS_DAMPED_TETS);
+    return pl_terms_ops(d->model == PL_DAMPING_PRINCIPAL_STRAIN ? PL_TERMS_DAMPING_CREASED
+                                                                : PL_TERMS_DAMPING_TETS);
 }
 
 int32_t pl_damping_rows(const pl_damping *d)

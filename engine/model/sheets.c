@@ -1,20 +1,10 @@
 #include "engine/model/sheets.h"
 
 #include "engine/model/isa.h"
+#include "engine/vectors.h"
 
 #include <math.h>
 #include <stdlib.h>
-
-static double dot(const double *a, const double *b)
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
-static void cross(const double *a, const double *b, double *out)
-{
-    for (int r = 0; r < 3; r++)
-        out[r] = a[(r + 1) % 3] * b[(r + 2) % 3] - a[(r + 2) % 3] * b[(r + 1) % 3];
-}
 
 static void edge(const double *x, int32_t from, int32_t to, double *out)
 {
@@ -25,10 +15,10 @@ static void edge(const double *x, int32_t from, int32_t to, double *out)
 /* d laid into the plane with unit normal n; returns its length there, for a unit d. */
 static double lay(const double *d, const double *n, double *out)
 {
-    double along = dot(d, n);
+    double along = pl_vector_dot(d, n);
     for (int r = 0; r < 3; r++)
         out[r] = d[r] - along * n[r];
-    double length = sqrt(dot(out, out));
+    double length = sqrt(pl_vector_dot(out, out));
     for (int r = 0; r < 3 && length > 0; r++)
         out[r] /= length;
     return length;
@@ -40,17 +30,18 @@ void pl_triangle_shape(const double *rest, const int32_t corner[3], const double
     double a[3], b[3], n[3], t[3], s[3];
     edge(rest, corner[0], corner[1], a);
     edge(rest, corner[0], corner[2], b);
-    cross(a, b, n);
-    double twice = sqrt(dot(n, n));
+    pl_vector_cross(a, b, n);
+    double twice = sqrt(pl_vector_dot(n, n));
     for (int r = 0; r < 3; r++)
         n[r] /= twice;
     if (lay(direction, n, t) < 0.1) {
         const double turned[3] = {direction[2], direction[0], direction[1]};
         lay(turned, n, t);
     }
-    cross(n, t, s);
+    pl_vector_cross(n, t, s);
     /* B = [a b] in (t, s), det B = twice; shape of corners 1 and 2: the rows of B^-1. */
-    double B[4] = {dot(a, t), dot(a, s), dot(b, t), dot(b, s)};
+    double B[4] = {pl_vector_dot(a, t), pl_vector_dot(a, s), pl_vector_dot(b, t),
+                   pl_vector_dot(b, s)};
     shape[2] = B[3] / twice;
     shape[3] = -B[2] / twice;
     shape[4] = -B[1] / twice;
@@ -64,10 +55,10 @@ void pl_tet_shape(const double *rest, const int32_t corner[4], double shape[12])
     double e[3][3], n[3];
     for (int c = 0; c < 3; c++)
         edge(rest, corner[0], corner[c + 1], e[c]);
-    cross(e[1], e[2], n);
-    double det = dot(e[0], n);
+    pl_vector_cross(e[1], e[2], n);
+    double det = pl_vector_dot(e[0], n);
     for (int c = 0; c < 3; c++) {
-        cross(e[(c + 1) % 3], e[(c + 2) % 3], n);
+        pl_vector_cross(e[(c + 1) % 3], e[(c + 2) % 3], n);
         for (int j = 0; j < 3; j++)
             shape[3 * (c + 1) + j] = n[j] / det;
     }
@@ -84,7 +75,7 @@ double pl_link_length(const double *x, const int32_t *corner, const double *shap
             q[r] += term;
             size = fmax(size, fabs(term));
         }
-    double length = sqrt(dot(q, q));
+    double length = sqrt(pl_vector_dot(q, q));
     return length > 1e-9 * size ? length : 0;
 }
 

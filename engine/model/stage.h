@@ -36,31 +36,12 @@ static inline double pl_stage_load(const pl_stage *stage, int64_t i)
     return stage->load ? stage->load[i] : 0;
 }
 
-/* What contact looks at of a vertex at x whose place at x_start is `from`. */
-static inline void pl_stage_reach(const pl_stage *stage, const double from[3], const double x[3],
-                                  double y[3])
-{
-    for (int c = 0; c < 3; c++)
-        y[c] = stage->beyond > 1 ? from[c] + stage->beyond * (x[c] - from[c]) : x[c];
-}
-
-/* When it is there, s. */
+/* When contact is looked at, s. */
 static inline double pl_stage_touch_time(const pl_stage *stage)
 {
     return stage->beyond > 1
                ? stage->time_start + stage->beyond * (stage->time_end - stage->time_start)
                : stage->time_end;
-}
-
-/* From where an obstacle has carried what was at `from` to where the vertex would stick to it. */
-static inline void pl_stage_stick(const pl_stage *stage, int64_t vertex, const double from[3],
-                                  double carried[3])
-{
-    if (!stage->still || stage->still == stage->x_start)
-        return;
-    const double *still = stage->still + 3 * vertex;
-    for (int c = 0; c < 3; c++)
-        carried[c] = still[c] + stage->slide * (carried[c] - from[c]);
 }
 
 #endif

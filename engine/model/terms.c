@@ -32,6 +32,8 @@ TABLE(tet_limits)
 TABLE(damping_edges)
 TABLE(damping_triangles)
 TABLE(damping_tets)
+TABLE(damping_creased)
+TABLE(damped_tets)
 
 static const pl_group_ops *const *const TABLES[PL_TERMS_KINDS] = {
     [PL_TERMS_LINK_2] = link_2,
@@ -45,6 +47,8 @@ static const pl_group_ops *const *const TABLES[PL_TERMS_KINDS] = {
     [PL_TERMS_DAMPING_EDGES] = damping_edges,
     [PL_TERMS_DAMPING_TRIANGLES] = damping_triangles,
     [PL_TERMS_DAMPING_TETS] = damping_tets,
+    [PL_TERMS_DAMPING_CREASED] = damping_creased,
+    [PL_TERMS_DAMPED_TETS] = damped_tets,
 };
 
 const pl_group_ops *pl_terms_ops(pl_terms_kind kind)

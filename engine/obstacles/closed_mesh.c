@@ -96,14 +96,6 @@ static void grow(pl_closed_mesh *m, int32_t at, int32_t first, int32_t count, in
 /* ---- normals
  * -------------------------------------------------------------------------------------------- */
 
-static void cross(const double *a, const double *b, double *out)
-{
-    for (int c = 0; c < 3; c++) {
-        int c1 = (c + 1) % 3, c2 = (c + 2) % 3;
-        out[c] = a[c1] * b[c2] - a[c2] * b[c1];
-    }
-}
-
 static void set_face_normals(pl_closed_mesh *m)
 {
     for (int64_t t = 0; t < m->count; t++) {
@@ -111,13 +103,13 @@ static void set_face_normals(pl_closed_mesh *m)
         for (int k = 0; k < 3; k++)
             for (int c = 0; c < 3; c++)
                 e[k][c] = pl_corner_of(m, t, (k + 1) % 3)[c] - pl_corner_of(m, t, k)[c];
-        cross(e[0], e[1], n);
+        pl_vector_cross(e[0], e[1], n);
         double length = sqrt(pl_vector_dot(n, n));
         for (int c = 0; c < 3; c++)
             n[c] /= length;
         for (int k = 0; k < 3; k++) { /* the angle at k, between e[k] and -e[k - 1] */
             double out[3], *back = e[(k + 2) % 3];
-            cross(back, e[k], out);
+            pl_vector_cross(back, e[k], out);
             double angle = atan2(sqrt(pl_vector_dot(out, out)), -pl_vector_dot(back, e[k]));
             double *sum = m->corner_normal + 3 * (int64_t)m->triangle[3 * t + k];
             for (int c = 0; c < 3; c++)
@@ -179,7 +171,7 @@ static double volume(const pl_closed_mesh *m)
         for (int k = 0; k < 3; k++)
             for (int c = 0; c < 3; c++)
                 e[k][c] = pl_corner_of(m, t, k)[c] - m->vertex[c];
-        cross(e[0], e[1], out);
+        pl_vector_cross(e[0], e[1], out);
         sum += pl_vector_dot(out, e[2]);
     }
     return sum;

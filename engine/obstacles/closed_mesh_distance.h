@@ -3,7 +3,7 @@
 #ifndef PLIANT_ENGINE_OBSTACLES_CLOSED_MESH_DISTANCE_H
 #define PLIANT_ENGINE_OBSTACLES_CLOSED_MESH_DISTANCE_H
 
-#include "engine/obstacles/vectors.h"
+#include "engine/vectors.h"
 
 #include <math.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 #include "engine/obstacles/solid.h"
 
-#include "engine/obstacles/vectors.h"
 #include "engine/transform.h"
+#include "engine/vectors.h"
 
 #include <math.h>
 #include <stdlib.h>

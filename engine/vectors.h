@@ -1,12 +1,27 @@
 /* vectors.h - three numbers, and matrices of nine. */
-#ifndef PLIANT_ENGINE_OBSTACLES_VECTORS_H
-#define PLIANT_ENGINE_OBSTACLES_VECTORS_H
+#ifndef PLIANT_ENGINE_VECTORS_H
+#define PLIANT_ENGINE_VECTORS_H
 
 #include "engine/everywhere.h"
 
 PL_EVERYWHERE double pl_vector_dot(const double *a, const double *b)
 {
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+/* out = a - b. */
+PL_EVERYWHERE void pl_vector_subtract(const double *a, const double *b, double *out)
+{
+    for (int c = 0; c < 3; c++)
+        out[c] = a[c] - b[c];
+}
+
+/* out = a x b; out is neither. */
+PL_EVERYWHERE void pl_vector_cross(const double *a, const double *b, double *out)
+{
+    out[0] = a[1] * b[2] - a[2] * b[1];
+    out[1] = a[2] * b[0] - a[0] * b[2];
+    out[2] = a[0] * b[1] - a[1] * b[0];
 }
 
 /* H += k a a^T. */
