@@ -35,7 +35,7 @@ static double apart(const gpu_run *a, const gpu_run *b)
     const double *x = pl_state_positions(a->state), *y = pl_state_positions(b->state);
     for (int64_t i = 0; i < 3 * a->model->vertices; i++) {
         double way = fabs(x[i] - y[i]);
-        most = way <= most ? most : way; /* NaN goes on */
+        most = way > most || isnan(way) ? way : most; /* NaN stays */
     }
     return most;
 }

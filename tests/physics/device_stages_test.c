@@ -3,6 +3,7 @@
  * functions, against the CPU's positions, velocities and metrics. */
 #include "engine/backends/device/phases.h"
 #include "engine/state.h"
+#include "tests/support/device_run.h"
 #include "tests/support/scene_run.h"
 #include "tests/support/suite.h"
 
@@ -12,56 +13,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef enum precision { HOST, DOUBLE, SINGLE } precision;
-
-static void choose(precision p)
-{
-    if (p == HOST)
-        pl_run_on_host();
-    else
-        setenv("PLIANT_TEST_BACKEND", p == SINGLE ? "emulated-single" : "emulated", 1);
-}
-
-static double farthest(const double *a, const double *b, int64_t count)
-{
-    double most = 0;
-    for (int64_t i = 0; i < count; i++) {
-        double way = fabs(a[i] - b[i]);
-        most = way <= most ? most : way; /* NaN goes on */
-    }
-    return most;
-}
-
-static void hold_numbers(const char *what, const double *a, const double *b, int count,
-                         double share)
-{
-    double size = 0;
-    for (int k = 0; k < count; k++)
-        size = fmax(size, fabs(a[k]));
-    for (int k = 0; k < count; k++) {
-        ck_assert_msg(isnan(a[k]) == isnan(b[k]), "%s %d: %g, %g", what, k, a[k], b[k]);
-        if (!isnan(a[k]))
-            ck_assert_msg(fabs(a[k] - b[k]) <= share * size + 1e-9, "%s %d: %.9g, %.9g", what, k,
-                          a[k], b[k]);
-    }
-}
-
 /* `tolerance` of positions, of a body of about one metre that goes at about one metre a second. */
 static void hold_against_the_cpu(pl_run *cpu, pl_run *device, double tolerance)
 {
     const pl_metrics *a = &cpu->metrics, *b = &device->metrics;
-    int64_t count = 3 * pl_run_vertices(cpu);
-    double x = farthest(pl_run_x(cpu), pl_run_x(device), count);
-    double v = farthest(pl_state_velocities(cpu->state), pl_state_velocities(device->state), count);
+    double x = farthest(cpu, device);
+    double v = greatest_difference(pl_state_velocities(cpu->state),
+                                   pl_state_velocities(device->state), 3 * pl_run_vertices(cpu));
     ck_assert_msg(x <= tolerance, "positions are %g apart", x);
     ck_assert_msg(v <= 1e3 * tolerance, "velocities are %g apart", v);
     double loose = fmin(1e4 * tolerance, 5e-2);
-    hold_numbers("dissipation", a->dissipation, b->dissipation, PL_DISSIPATION_COUNT, loose);
+    hold_numbers("dissipation", a->dissipation, b->dissipation, PL_DISSIPATION_COUNT, loose, 1e-9);
     if (tolerance > 1e-6)
         return; /* what is left of a force in single precision is no more than a limp body's */
-    hold_numbers("pin", a->pins[0].newton, b->pins[0].newton, 3, loose);
+    hold_numbers("pin", a->pins[0].newton, b->pins[0].newton, 3, loose, 1e-9);
     for (int32_t k = 0; k < cpu->model->obstacle_count; k++)
-        hold_numbers("obstacle", a->obstacles[k].newton, b->obstacles[k].newton, 3, loose);
+        hold_numbers("obstacle", a->obstacles[k].newton, b->obstacles[k].newton, 3, loose, 1e-9);
     ck_assert_int_eq(a->contacts, b->contacts);
 }
 
@@ -136,12 +103,12 @@ START_TEST(single_precision_is_near)
         for (int r = 0; r < 2; r++)
             pl_run_frames(runs[r], 1);
         tolerance = runs[0]->metrics.contacts > 0 ? 1e-2 : tolerance;
-        double x = farthest(pl_run_x(runs[0]), pl_run_x(runs[1]), 3 * pl_run_vertices(runs[0]));
+        double x = farthest(runs[0], runs[1]);
         ck_assert_msg(x <= tolerance, "%s, frame %d: positions are %g apart", integrator, k, x);
     }
     ck_assert_int_gt(runs[0]->metrics.contacts, 0);
     hold_numbers("friction", runs[0]->metrics.dissipation + PL_DISSIPATION_FRICTION,
-                 runs[1]->metrics.dissipation + PL_DISSIPATION_FRICTION, 1, 0.05);
+                 runs[1]->metrics.dissipation + PL_DISSIPATION_FRICTION, 1, 0.05, 1e-9);
     for (int r = 0; r < 2; r++)
         pl_run_close(runs[r]);
 }
@@ -162,7 +129,7 @@ START_TEST(constraints_are_met_as_on_the_cpu)
     do {
         pl_run_frames(cpu, 1);
         pl_run_frames(device, 1);
-        double x = farthest(pl_run_x(cpu), pl_run_x(device), 3 * pl_run_vertices(cpu));
+        double x = farthest(cpu, device);
         ck_assert_msg(x <= 1e-9, "positions are %g apart", x);
     } while (cpu->metrics.contacts == 0);
     pl_run_close(cpu);
@@ -188,9 +155,8 @@ START_TEST(factors_and_restitution_count)
             k == 2 ? "2.5" : "1", scenes[k]);
         pl_run_frames(runs[k], 8);
     }
-    int64_t count = 3 * pl_run_vertices(runs[0]);
-    ck_assert_double_gt(farthest(pl_run_x(runs[0]), pl_run_x(runs[1]), count), 1e-4);
-    ck_assert_double_lt(farthest(pl_run_x(runs[0]), pl_run_x(runs[2]), count), 1e-12);
+    ck_assert_double_gt(farthest(runs[0], runs[1]), 1e-4);
+    ck_assert_double_lt(farthest(runs[0], runs[2]), 1e-12);
     for (int k = 0; k < 3; k++)
         pl_run_close(runs[k]);
 }

@@ -4,6 +4,7 @@
 #include "engine/backends/device/device_backend.h"
 #include "engine/backends/device/phases.h"
 #include "engine/state.h"
+#include "tests/support/device_run.h"
 #include "tests/support/scene_run.h"
 #include "tests/support/suite.h"
 
@@ -13,35 +14,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef enum precision { HOST, DOUBLE, SINGLE } precision;
-
-static void choose(precision p)
-{
-    if (p == HOST)
-        pl_run_on_host();
-    else
-        setenv("PLIANT_TEST_BACKEND", p == SINGLE ? "emulated-single" : "emulated", 1);
-}
-
 /* What positions may be apart, of the body's size, after some steps of a fixed number of iterations. */
 static double tolerance_of(precision p)
 {
     return p == SINGLE ? 2e-4 : 1e-9;
 }
 
-static void hold_force(const double f[3], const double on_device[3], precision p)
+/* A force of three components. */
+static void hold_force(const char *what, const double *f, const double *on_device, precision p)
 {
-    double force = sqrt(f[0] * f[0] + f[1] * f[1] + f[2] * f[2]);
-    for (int c = 0; c < 3; c++)
-        ck_assert_double_eq_tol(f[c], on_device[c], (p == SINGLE ? 1e-2 : 1e-6) * force + 1e-9);
+    hold_numbers(what, f, on_device, 3, p == SINGLE ? 1e-2 : 1e-6, 1e-9);
 }
 
 static void hold_against_the_cpu(pl_run *cpu, pl_run *device, precision p, double size)
 {
-    double most = 0;
-    for (int64_t i = 0; i < 3 * pl_run_vertices(cpu); i++)
-        most = fmax(most, fabs(pl_run_x(cpu)[i] - pl_run_x(device)[i]));
-    ck_assert_double_le(most, tolerance_of(p) * size);
+    ck_assert_double_le(farthest(cpu, device), tolerance_of(p) * size);
     const pl_metrics *a = &cpu->metrics, *b = &device->metrics;
     double loose = p == SINGLE ? 5e-3 : 1e-7;
     ck_assert_double_eq_tol(a->elastic, b->elastic, loose * fabs(a->elastic) + 1e-9);
@@ -49,10 +36,10 @@ static void hold_against_the_cpu(pl_run *cpu, pl_run *device, precision p, doubl
     ck_assert_double_eq_tol(a->max_stretch, b->max_stretch, loose);
     ck_assert_int_eq(a->inverted, b->inverted);
     ck_assert_int_eq(a->iterations, b->iterations);
-    hold_force(a->pins[0].newton, b->pins[0].newton, p);
+    hold_force("pin", a->pins[0].newton, b->pins[0].newton, p);
     ck_assert_int_eq(a->contacts, b->contacts);
     for (int32_t k = 0; k < cpu->model->obstacle_count; k++) {
-        hold_force(a->obstacles[k].newton, b->obstacles[k].newton, p);
+        hold_force("obstacle", a->obstacles[k].newton, b->obstacles[k].newton, p);
         ck_assert_double_eq_tol(a->penetration[k], b->penetration[k], tolerance_of(p) * size);
     }
 }
@@ -165,21 +152,6 @@ END_TEST
 
 /* ---- the minimum
  * ----------------------------------------------------------------------------------------- */
-
-/* e of the first step at positions of the host's, in double, by the CPU. */
-static double objective_at(const pl_run *cpu, const double *x)
-{
-    const pl_model *m = cpu->model;
-    int64_t count = 3 * m->vertices;
-    double *pred = calloc((size_t)count, sizeof *pred);
-    for (int64_t i = 0; i < count; i++)
-        pred[i] = m->x0[i] + m->h * m->v0[i] + m->h * m->h * m->gravity[i % 3];
-    pl_stage stage = {.a = 1, .h = m->h, .inertia = m->inertia, .x_start = m->x0, .x_pred = pred};
-    pl_backend *b = cpu->state->whole.backend;
-    double e = b->ops->objective(b, &stage, x);
-    free(pred);
-    return e;
-}
 
 static pl_run *untwisting(precision p, const char *solver)
 {
