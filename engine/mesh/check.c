@@ -108,16 +108,12 @@ static double relative_determinant(const pl_mesh *mesh, int64_t t, double *volum
     return det;
 }
 
-/* 1e-12 is far above the rounding of det (about 1e-15) and far below the flattest useful element.
- */
-static const double flat_limit = 1e-12;
-
 static pl_finding check_shape(pl_check *c, pl_mesh_orientation orientation)
 {
     pl_finding flat = {0}, negative = {0};
     for (int64_t t = 0; t < c->mesh->tet_count; t++) {
         double volume, det = relative_determinant(c->mesh, t, &volume);
-        if (!(fabs(det) > flat_limit))
+        if (!(fabs(det) > pl_check_flat))
             pl_finding_note(&flat, t, det);
         else if (det < 0)
             pl_finding_note(&negative, t, volume);

@@ -23,6 +23,9 @@ typedef struct pl_check {
     bool bad;
 } pl_check;
 
+/* Flat are elements of no more than this, of the longest edge's power: far above the rounding of a determinant of
+ * edges as shares of it (about 1e-15), far below the flattest useful element. */
+static const double pl_check_flat = 1e-12;
 /* Where no edge is longer, m, volumes underflow: such an element is as good as flat. */
 static const double pl_check_least_length = 1e-60;
 

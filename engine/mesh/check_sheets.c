@@ -7,9 +7,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Far above rounding, far below the flattest useful element, as for tetrahedra. */
-static const double flat_limit = 1e-12;
-
 static double distance(const double *a, const double *b)
 {
     return hypot(hypot(b[0] - a[0], b[1] - a[1]), b[2] - a[2]);
@@ -51,14 +48,14 @@ void pl_check_sheets(pl_check *c)
     pl_finding flat = {0}, none = {0};
     for (int64_t t = 0; t < mesh->triangle_count; t++) {
         double area = relative_area(mesh, t);
-        if (!(area > flat_limit))
+        if (!(area > pl_check_flat))
             pl_finding_note(&flat, t, area);
     }
     double extent = mesh->edge_count > 0 ? mesh_extent(mesh) : 0;
     for (int64_t e = 0; e < mesh->edge_count; e++) {
         double length = distance(mesh->vertices + 3 * (int64_t)mesh->edges[2 * e],
                                  mesh->vertices + 3 * (int64_t)mesh->edges[2 * e + 1]);
-        if (!(length > flat_limit * extent && length > pl_check_least_length))
+        if (!(length > pl_check_flat * extent && length > pl_check_least_length))
             pl_finding_note(&none, e, length);
     }
     pl_check_tell(

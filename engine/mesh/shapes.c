@@ -1,12 +1,11 @@
 #include "engine/mesh/shapes.h"
 
+#include "engine/mesh/check.h"
 #include "engine/mesh/ratio.h"
 #include "engine/vectors.h"
 
 #include <math.h>
 
-/* As the checks have it (check.c). */
-static const double flat_limit = 1e-12;
 static const double degrees = 180 / M_PI;
 
 static double length(const double *a)
@@ -68,7 +67,8 @@ static void measure_tet(const double *x[4], pl_shape *s)
     if (s->inverted)
         ratio = pl_mesh_tet_ratio(x[0], x[1], x[3], x[2], &(double){0});
     double size = fabs(volume);
-    s->flat = !(6 * size > flat_limit * longest * longest * longest);
+    s->flat = !(longest >= pl_check_least_length &&
+                6 * size > pl_check_flat * longest * longest * longest);
     double area = face_area(x[0], x[1], x[2]) + face_area(x[0], x[1], x[3]) +
                   face_area(x[0], x[2], x[3]) + face_area(x[1], x[2], x[3]);
     s->value[PL_SHAPE_RADIUS_RATIO] = ratio;
@@ -89,7 +89,7 @@ static void measure_triangle(const double *x[3], pl_shape *s)
         longest = fmax(longest, length(u));
         around += length(u);
     }
-    s->flat = !(2 * area > flat_limit * longest * longest);
+    s->flat = !(longest >= pl_check_least_length && 2 * area > pl_check_flat * longest * longest);
     s->value[PL_SHAPE_RADIUS_RATIO] = ratio;
     s->value[PL_SHAPE_ASPECT] = longest * around / (2 * area * 2 * sqrt(3));
     s->value[PL_SHAPE_EXTENT] = area;

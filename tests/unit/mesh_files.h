@@ -14,6 +14,7 @@
 
 #define MESHES   "../shared/meshes/"
 #define FIXTURES MESHES "fixtures/"
+#define OWN      "tests/unit/meshes/"
 
 static inline int has_meshes(void)
 {
@@ -65,6 +66,29 @@ static inline void ck_assert_no_faults(const pl_faults *faults)
 {
     ck_assert_msg(faults->total == 0, "%zu faults, the first: %s", faults->total,
                   faults->count ? faults->items[0].got : "");
+}
+
+/* The mesh of a text, or of a file, without a fault. */
+static inline pl_mesh read_good(pl_mesh_format format, const char *text)
+{
+    pl_mesh mesh;
+    pl_faults faults = {0};
+    pl_status status = read_texts(format, text, NULL, &mesh, &faults);
+    ck_assert_no_faults(&faults);
+    ck_assert_int_eq(status, PL_OK);
+    return mesh;
+}
+
+static inline pl_mesh read_good_file(pl_mesh_format format, const char *path)
+{
+    pl_mesh mesh;
+    pl_faults faults = {0};
+    pl_blob blob = load(path);
+    pl_status status = read_blobs(format, &blob, &mesh, &faults);
+    ck_assert_msg(status == PL_OK && faults.total == 0, "%s: %s", path,
+                  faults.count ? faults.items[0].got : "no fault");
+    free((void *)blob.data);
+    return mesh;
 }
 
 /* Fault i has this code, and its `got` starts so. */

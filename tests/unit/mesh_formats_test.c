@@ -4,30 +4,6 @@
 
 #include <math.h>
 
-#define OWN "tests/unit/meshes/"
-
-static pl_mesh read_text(pl_mesh_format format, const char *text)
-{
-    pl_mesh mesh;
-    pl_faults faults = {0};
-    pl_status status = read_texts(format, text, NULL, &mesh, &faults);
-    ck_assert_no_faults(&faults);
-    ck_assert_int_eq(status, PL_OK);
-    return mesh;
-}
-
-static pl_mesh read_file(pl_mesh_format format, const char *path)
-{
-    pl_mesh mesh;
-    pl_faults faults = {0};
-    pl_blob blob = load(path);
-    pl_status status = read_blobs(format, &blob, &mesh, &faults);
-    ck_assert_msg(status == PL_OK && faults.total == 0, "%s: %s", path,
-                  faults.count ? faults.items[0].got : "no fault");
-    free((void *)blob.data);
-    return mesh;
-}
-
 /* ---- vega -------------------------------------------------------------------------------------
  */
 
@@ -41,7 +17,7 @@ static void bad_vega(const char *text, const char *code, const char *got)
 
 START_TEST(vega_with_sets)
 {
-    pl_mesh mesh = read_text(PL_MESH_VEGA, "# made\n\n" VEGA_NODES "\n" VEGA_TETS
+    pl_mesh mesh = read_good(PL_MESH_VEGA, "# made\n\n" VEGA_NODES "\n" VEGA_TETS
                                            "*MATERIAL soft\nENU, 1000, 1e5, 0.4\n*SET none\n9, \n"
                                            "*SET stiff\n 2, 1,\n*REGION\nstiff, soft\n");
     static const int32_t tets[] = {0, 1, 2, 3, 1, 2, 3, 4};
@@ -93,7 +69,7 @@ static void bad_inp(const char *text, const char *code, const char *got)
 START_TEST(abaqus_with_sets)
 {
     pl_mesh mesh =
-        read_text(PL_MESH_ABAQUS, INP_NODES
+        read_good(PL_MESH_ABAQUS, INP_NODES
                   "*Element, type=C3D4H, elset=soft\n10, 1, 2,\n 3, 4\n"
                   "*ELEMENT, TYPE=C3D4\n11, 2, 3, 4, 5\n*ELEMENT,TYPE=S3R, ELSET=skin\n20, 1,2,3\n"
                   "*Elset, elset=stiff, generate\n 10, 30, 1\n"
@@ -121,7 +97,7 @@ START_TEST(abaqus_with_sets)
                   mesh.groups[k].dimension == groups[k].dimension);
     }
     pl_mesh_clear(&mesh);
-    mesh = read_text(PL_MESH_ABAQUS, INP_NODES "*ELEMENT, TYPE=M3D3\n1, 1,2,3\n");
+    mesh = read_good(PL_MESH_ABAQUS, INP_NODES "*ELEMENT, TYPE=M3D3\n1, 1,2,3\n");
     ck_assert(mesh.triangle_count == 1 && mesh.unused == 2);
     pl_mesh_clear(&mesh);
 }
@@ -175,9 +151,9 @@ static void check_ball(pl_mesh *mesh, int64_t vertices)
 /* 64 facets of 192 corners at 34 places. */
 START_TEST(stl_is_welded)
 {
-    pl_mesh mesh = read_file(PL_MESH_STL, OWN "ball_binary.stl");
+    pl_mesh mesh = read_good_file(PL_MESH_STL, OWN "ball_binary.stl");
     check_ball(&mesh, 34);
-    mesh = read_file(PL_MESH_STL, OWN "ball_ascii.stl");
+    mesh = read_good_file(PL_MESH_STL, OWN "ball_ascii.stl");
     check_ball(&mesh, 34);
 }
 END_TEST
@@ -194,7 +170,7 @@ static void bad_stl(const char *text, const char *code, const char *got)
 START_TEST(stl_texts)
 {
     pl_mesh mesh =
-        read_text(PL_MESH_STL,
+        read_good(PL_MESH_STL,
                   "solid lid \n" FACET("0 0 0", "1 0 0",
                                        "0 1 0") "endsolid lid\n"
                                                 "SOLID base\n" FACET("0 1 -0", "1 0 0", "1 1 0")
@@ -242,7 +218,7 @@ START_TEST(ply_of_every_form)
     static const char *const names[] = {OWN "ball_ascii.ply", OWN "ball_little.ply",
                                         OWN "ball_big.ply"};
     for (int k = 0; k < 3; k++) {
-        pl_mesh mesh = read_file(PL_MESH_PLY, names[k]);
+        pl_mesh mesh = read_good_file(PL_MESH_PLY, names[k]);
         check_ball(&mesh, 34);
     }
 }
@@ -263,11 +239,11 @@ static void bad_ply(const char *text, const char *code, const char *got)
 START_TEST(ply_texts)
 {
     static const int32_t triangles[] = {0, 1, 2, 0, 2, 3}, edges[] = {0, 1, 2, 3};
-    pl_mesh mesh = read_text(PL_MESH_PLY, PLY PLY_NODES PLY_FACES PLY_CORNERS "4 0 1 2 3\n");
+    pl_mesh mesh = read_good(PL_MESH_PLY, PLY PLY_NODES PLY_FACES PLY_CORNERS "4 0 1 2 3\n");
     ck_assert(mesh.vertex_count == 4 && mesh.triangle_count == 2);
     ck_assert_mem_eq(mesh.triangles, triangles, sizeof triangles);
     pl_mesh_clear(&mesh);
-    mesh = read_text(PL_MESH_PLY, PLY PLY_NODES "element edge 2\nproperty int vertex1\n"
+    mesh = read_good(PL_MESH_PLY, PLY PLY_NODES "element edge 2\nproperty int vertex1\n"
                                                 "property int vertex2\n" PLY_CORNERS "0 1\n2 3\n");
     ck_assert_int_eq(mesh.edge_count, 2);
     ck_assert_mem_eq(mesh.edges, edges, sizeof edges);

@@ -9,16 +9,6 @@ static void bad(const char *text, const char *code, const char *got)
     refused(PL_MESH_OBJ, text, NULL, code, got);
 }
 
-static pl_mesh read_good(pl_mesh_format format, const char *text)
-{
-    pl_mesh mesh;
-    pl_faults faults = {0};
-    pl_status status = read_texts(format, text, NULL, &mesh, &faults);
-    ck_assert_no_faults(&faults);
-    ck_assert_int_eq(status, PL_OK);
-    return mesh;
-}
-
 #define SQUARE "v 0 0 0\nv 1 0 0 1.0\nv 1 1 0 0.2 0.3 0.4\nv 0 1 0\n"
 
 START_TEST(corners_in_every_form)

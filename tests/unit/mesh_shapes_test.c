@@ -78,6 +78,28 @@ START_TEST(ranges_leave_out_what_is_flat)
 }
 END_TEST
 
+/* Flat is what the checks refuse, by size too. */
+START_TEST(flat_is_what_a_scene_refuses)
+{
+    static const int64_t tets[] = {0, 1, 2, 3};
+    for (int tiny = 0; tiny < 2; tiny++) {
+        double x[12] = {0};
+        for (int k = 0; k < 3; k++)
+            x[3 * (k + 1) + k] = tiny ? 1e-61 : 1e-59;
+        pl_mesh mesh =
+            from(&(pl_mesh_arrays){.vertex_count = 4, .vertices = x, .tet_count = 1, .tets = tets});
+        pl_shapes s;
+        pl_mesh_shapes(&mesh, &s);
+        pl_faults faults = {0};
+        pl_status status = pl_mesh_check(&mesh, PL_MESH_ORIENTATION_REPAIR, "", &faults);
+        ck_assert_int_eq(status == PL_OK, s.flat == 0);
+        ck_assert_int_eq(s.flat, tiny);
+        pl_faults_clear(&faults);
+        pl_mesh_clear(&mesh);
+    }
+}
+END_TEST
+
 /* The worst of many are the worst, worst first: heights of 1 to 1 / 40. */
 START_TEST(the_worst_are_found)
 {
@@ -131,6 +153,7 @@ int main(void)
     TCase *t = tcase_create("shapes");
     tcase_add_test(t, the_regular_tetrahedron);
     tcase_add_test(t, ranges_leave_out_what_is_flat);
+    tcase_add_test(t, flat_is_what_a_scene_refuses);
     tcase_add_test(t, the_worst_are_found);
     tcase_add_test(t, triangles_are_judged);
     return run_cases("mesh_shapes", t);

@@ -4,20 +4,6 @@
 
 #include <math.h>
 
-#define OWN "tests/unit/meshes/"
-
-static pl_mesh read_good(pl_mesh_format format, const char *path)
-{
-    pl_mesh mesh;
-    pl_faults faults = {0};
-    pl_blob blob = load(path);
-    pl_status status = read_blobs(format, &blob, &mesh, &faults);
-    ck_assert_msg(status == PL_OK && faults.total == 0, "%s: %s", path,
-                  faults.count ? faults.items[0].got : "no fault");
-    free((void *)blob.data);
-    return mesh;
-}
-
 static void refused_file(pl_mesh_format format, const char *path, const char *code, const char *got)
 {
     pl_mesh mesh;
@@ -33,7 +19,7 @@ static void refused_file(pl_mesh_format format, const char *path, const char *co
 static void check_two(pl_mesh_format format, const char *path)
 {
     static const int32_t tets[] = {0, 1, 2, 3, 1, 2, 3, 4}, face[] = {0, 1, 2};
-    pl_mesh mesh = read_good(format, path);
+    pl_mesh mesh = read_good_file(format, path);
     ck_assert_msg(mesh.vertex_count == 5 && mesh.tet_count == 2 && mesh.face_count == 1, "%s",
                   path);
     ck_assert_mem_eq(mesh.tets, tets, sizeof tets);
@@ -79,13 +65,13 @@ END_TEST
 START_TEST(polygons_are_triangles)
 {
     for (int k = 0; k < 2; k++) {
-        pl_mesh mesh = read_good(PL_MESH_VTK, k ? OWN "ball_v51.vtk" : OWN "ball_v42.vtk");
+        pl_mesh mesh = read_good_file(PL_MESH_VTK, k ? OWN "ball_v51.vtk" : OWN "ball_v42.vtk");
         pl_faults faults = {0};
         ck_assert(mesh.vertex_count == 34 && mesh.triangle_count == 64 && mesh.tet_count == 0);
         ck_assert_int_eq(pl_mesh_check_closed(&mesh, "", &faults), PL_OK);
         pl_mesh_clear(&mesh);
     }
-    pl_mesh mesh = read_good(PL_MESH_VTK, OWN "plane_quads.vtk");
+    pl_mesh mesh = read_good_file(PL_MESH_VTK, OWN "plane_quads.vtk");
     pl_mesh_quality quality;
     ck_assert(mesh.vertex_count == 9 && mesh.triangle_count == 8);
     ck_assert_int_eq(pl_mesh_measure(&mesh, &quality), PL_OK);
@@ -217,7 +203,7 @@ START_TEST(files_of_others)
         return;
     accepted(PL_MESH_VTK, MESHES "drake_torus.vtk", NULL, 115, 286, -1);
     accepted(PL_MESH_VTK, FIXTURES "drake_inflation_infeasible_vertex_vtk5.vtk", NULL, 19, 22, -1);
-    pl_mesh mesh = read_good(PL_MESH_VTK, FIXTURES "drake_one_negative_tetrahedron.vtk");
+    pl_mesh mesh = read_good_file(PL_MESH_VTK, FIXTURES "drake_one_negative_tetrahedron.vtk");
     pl_faults faults = {0};
     ck_assert_int_eq(pl_mesh_check(&mesh, PL_MESH_ORIENTATION_REFUSE, "", &faults), PL_INVALID);
     ck_assert_msg(strstr(faults.items[0].got, "element 0"), "%s", faults.items[0].got);
