@@ -1,6 +1,7 @@
 #include "server/exports.h"
 
 #include "protocol/export/export.h"
+#include "protocol/sha256.h"
 #include "server/access.h"
 #include "server/frame.h"
 #include "server/pipe.h"
@@ -36,7 +37,9 @@ typedef struct download {
     pl_principal *principal;
     _Atomic int64_t regroups;
     pl_export_order order;
+    int64_t offset;                /* bytes of it that its reader has */
     char name[NAME_MAX_BYTES + 1]; /* what files are called */
+    char body[NAME_MAX_BYTES + 1];
     pl_pipe *pipe;
     _Atomic int references;
 } download;
@@ -182,6 +185,33 @@ static void make_plain(const char *name, const char *instead, char out[NAME_SHOW
     }
 }
 
+enum { TAG = 68 };
+/* Of the session and of what of it comes. */
+static void put_tag(const download *d, const pl_export *export, char tag[TAG])
+{
+    char both[32 + 65], hex[65];
+    memcpy(both, d->session->id, 32);
+    pl_export_identity(export, both + 32);
+    pl_sha256_hex(both, 32 + strlen(both + 32), hex);
+    snprintf(tag, TAG, "\"%.32s\"", hex);
+}
+
+/* Whether the export is the one that its reader has the beginning of. */
+static bool is_the_same(download *d, const pl_export *export)
+{
+    char tag[TAG];
+    const char *wanted = pl_request_header(d->request, "If-Match");
+    put_tag(d, export, tag);
+    if (!wanted || pl_etag_listed(wanted, tag, true)) {
+        return true;
+    }
+    pl_reply_problemf(d->request, 412, "changed_meanwhile", "Changed meanwhile",
+                      "If-Match is %.60s, and the export is now %s: the session has other frames; "
+                      "begin again",
+                      wanted, tag);
+    return false;
+}
+
 static void put_head(download *d, const pl_export *export)
 {
     static const char *const types[PL_EXPORT_FORMATS] = {
@@ -195,7 +225,7 @@ static void put_head(download *d, const pl_export *export)
     pl_request *r = d->request;
     pl_export_format format = d->order.format;
     bool archive = pl_export_is_series(format) && !d->order.plain;
-    char name[NAME_SHOWN + 1], number[32] = "";
+    char name[NAME_SHOWN + 1], number[32] = "", tag[TAG];
     make_plain(d->name, "session", name);
     if (d->order.plain) {
         snprintf(number, sizeof number, "_%06lld", (long long)pl_export_first(export));
@@ -203,7 +233,10 @@ static void put_head(download *d, const pl_export *export)
     pl_reply_source(r, archive ? "application/zip" : types[format], &download_source, d);
     pl_reply_header(r, "Content-Disposition", "attachment; filename=\"%s%s.%s\"", name, number,
                     archive ? "zip" : pl_export_format_name(format));
+    put_tag(d, export, tag);
+    pl_reply_header(r, "ETag", "%s", tag);
     pl_reply_header(r, "Pliant-Frames", "%lld", (long long)pl_export_count(export));
+    pl_reply_header(r, "Pliant-Last-Frame", "%lld", (long long)pl_export_last(export));
     pl_reply_header(r, "Cache-Control", "no-store");
     pl_reply_header(r, "X-Accel-Buffering", "no");
 }
@@ -218,6 +251,7 @@ static void refuse(download *d, const pl_export_fault *fault)
         [PL_EXPORT_NO_SUCH] = {404, "no_such_frame", "No such frame"},
         [PL_EXPORT_UNEVEN] = {409, "not_exportable", "Not exportable"},
         [PL_EXPORT_NO_SURFACE] = {409, "not_exportable", "Not exportable"},
+        [PL_EXPORT_NO_BODY] = {404, "no_such_body", "No such body"},
         [PL_EXPORT_TOO_LARGE] = {409, "not_exportable", "Not exportable"},
         [PL_EXPORT_NO_SHAPE] = {404, "no_such_file", "Not found"},
         [PL_EXPORT_DAMAGED] = {500, "damaged", "Damaged"},
@@ -245,14 +279,24 @@ static void refuse(download *d, const pl_export_fault *fault)
 /* ---- making it ---------------------------------------------------------------------------------
  */
 
+typedef struct outflow {
+    pl_pipe *pipe;
+    uint64_t skip; /* bytes that are left out of the beginning */
+} outflow;
+
 static bool take(void *context, const void *data, size_t size)
 {
-    return pl_pipe_write(context, data, size);
+    outflow *o = context;
+    size_t left_out = o->skip < size ? (size_t)o->skip : size;
+    o->skip -= left_out;
+    return left_out == size
+               ? pl_pipe_wanted(o->pipe)
+               : pl_pipe_write(o->pipe, (const char *)data + left_out, size - left_out);
 }
 
 static bool go_on(void *context, int64_t done, int64_t count)
 {
-    return pl_pipe_wanted(context);
+    return pl_pipe_wanted(((outflow *)context)->pipe);
 }
 
 static pl_export *open_export(download *d)
@@ -275,6 +319,9 @@ static pl_export *open_export(download *d)
     }
     if (!export) {
         refuse(d, &fault);
+    } else if (!is_the_same(d, export)) {
+        pl_export_close(export);
+        return NULL;
     }
     return export;
 }
@@ -283,7 +330,8 @@ static pl_export *open_export(download *d)
 static void run(download *d, pl_export *export, pl_pipe *pipe)
 {
     pl_export_fault fault;
-    pl_export_sink sink = {.context = pipe, .write = take, .progress = go_on};
+    outflow out = {pipe, (uint64_t)d->offset};
+    pl_export_sink sink = {.context = &out, .write = take, .progress = go_on};
     bool whole = pl_export_run(export, &sink, &fault);
     if (!whole && fault.why != PL_EXPORT_STOPPED) {
         pl_say(PL_LEVEL_WARN, "session %s: an export as %s broke off: %s", d->session->id,
@@ -387,6 +435,32 @@ static bool parse_prefix(pl_request *r, download *d)
     return false;
 }
 
+/* One body, and its surface; csv is of neither. */
+static bool parse_part(pl_request *r, download *d)
+{
+    const char *body = pl_request_query(r, "body"), *vertices = pl_request_query(r, "vertices");
+    bool surface = vertices && strcmp(vertices, "surface") == 0;
+    if (vertices && !surface && strcmp(vertices, "all") != 0) {
+        pl_reply_bad_query(r, "vertices", vertices, "all or surface");
+        return false;
+    }
+    if ((body || surface) && !pl_export_has_bodies(d->order.format)) {
+        pl_reply_bad_query(r, body ? "body" : "vertices", body ? body : vertices,
+                           "another format with it: the metrics are of the whole session");
+        return false;
+    }
+    if (body && (!*body || strlen(body) > NAME_MAX_BYTES)) {
+        pl_reply_bad_query(r, "body", body, "a body's name, 1 to 200 bytes");
+        return false;
+    }
+    if (body) {
+        strcpy(d->body, body);
+        d->order.body = d->body;
+    }
+    d->order.surface = surface;
+    return true;
+}
+
 static bool parse(pl_request *r, download *d)
 {
     pl_export_order *o = &d->order;
@@ -394,11 +468,12 @@ static bool parse(pl_request *r, download *d)
     int64_t from;
     if (!parse_format(r, &o->format) || !pl_request_integer(r, "from", 0, INT64_MAX, -1, &from) ||
         !pl_request_integer(r, "to", 0, INT64_MAX, INT64_MAX, &o->to) ||
-        !pl_request_integer(r, "every", 1, 1 << 30, 1, &o->every)) {
+        !pl_request_integer(r, "every", 1, 1 << 30, 1, &o->every) ||
+        !pl_request_integer(r, "offset", 0, INT64_MAX, 0, &d->offset)) {
         return false;
     }
     o->from = from;
-    return parse_frame(r, d->session, o) && parse_prefix(r, d);
+    return parse_frame(r, d->session, o) && parse_part(r, d) && parse_prefix(r, d);
 }
 
 static bool enter(pl_request *r, download *d)

@@ -104,8 +104,10 @@ const pl_route pl_routes[] = {
     {"GET", SESSION "/export", pl_handle_export, PL_RUN_HERE, PL_SCOPE_READ,
      .produces = "application/zip, application/octet-stream, model/gltf-binary, model/obj, "
                  "text/csv",
-     .query = {"format", "from", "to", "every", "frame", "prefix"}, .replies = "200",
-     .summary = "The run in a format that other tools load: npz, vtu, pc2, mdd, glb, obj, csv"},
+     .query = {"format", "from", "to", "every", "frame", "body", "vertices", "prefix", "offset"},
+     .replies = "200",
+     .summary = "The run in a format that other tools load: npz, vtu, pc2, mdd, glb, obj, csv. One "
+                "that was cut goes on with offset=BYTES and If-Match: its ETag"},
     {"GET", SESSION "/metrics", pl_handle_metrics, PL_RUN_FILES, PL_SCOPE_READ,
      .produces = "application/x-ndjson, text/event-stream",
      .query = {"from", "to", "limit", "follow", "mode", "every", "max_fps", "buckets"},

@@ -1,5 +1,6 @@
 /* export: a run as files for other programs, or a picture of a frame. A session here is exported here;
- * one of a daemon comes from it, as the same bytes. */
+ * one of a daemon comes from it, as the same bytes; where the connection is cut it goes on behind the
+ * last byte that came. */
 #include "clients/cli/export_files.h"
 #include "clients/cli/drawing.h"
 #include "clients/cli/unzip.h"
@@ -8,6 +9,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define GIVE_UP_AFTER 120.0 /* s in which nothing comes */
 
 typedef struct exporting {
     pl_cli *cli;
@@ -124,11 +127,16 @@ static bool on_bytes(void *context, const char *data, size_t size)
                               : pl_export_files_write(&a->e->files, data, size);
 }
 
+/* A session that goes on is taken as far as it was when it was looked at, so that what is asked for once
+ * more is the same. */
 static char *address(const exporting *e)
 {
-    const pl_export_order *o = &e->order;
-    char *name = pl_api_escape(o->name), *path = NULL, range[140] = "";
+    pl_export_order now = e->order, *o = &now;
+    char *name = pl_api_escape(o->name), *path = NULL, range[200] = "";
+    char *body = pl_api_escape(o->body ? o->body : "");
     size_t room = sizeof range, n = 0;
+    if (o->to == INT64_MAX && o->from < e->source.frames)
+        o->to = e->source.frames - 1;
     if (o->plain && o->from < 0)
         n = (size_t)snprintf(range, room, "&frame=first");
     else if (o->plain)
@@ -138,12 +146,16 @@ static char *address(const exporting *e)
     if (!o->plain && o->to < INT64_MAX)
         n += (size_t)snprintf(range + n, room - n, "&to=%" PRId64, o->to);
     if (!o->plain && o->every > 1)
-        snprintf(range + n, room - n, "&every=%" PRId64, o->every);
-    if (!name ||
-        asprintf(&path, "/v1/sessions/%s/export?format=%s%s%s%s", e->source.id,
-                 pl_export_format_name(o->format), range, *name ? "&prefix=" : "", name) < 0)
+        n += (size_t)snprintf(range + n, room - n, "&every=%" PRId64, o->every);
+    if (e->bytes > 0)
+        snprintf(range + n, room - n, "&offset=%" PRId64, e->bytes);
+    if (!name || !body ||
+        asprintf(&path, "/v1/sessions/%s/export?format=%s%s%s%s%s%s%s", e->source.id,
+                 pl_export_format_name(o->format), range, o->surface ? "&vertices=surface" : "",
+                 *body ? "&body=" : "", body, *name ? "&prefix=" : "", name) < 0)
         path = NULL;
     free(name);
+    free(body);
     return path;
 }
 
@@ -160,27 +172,83 @@ static int judge_arrival(exporting *e, const arriving *a, pl_http_verdict verdic
                          : pl_cli_fail(e->cli, PL_EXIT_UNREACHABLE, "the archive is not whole");
 }
 
+/* All of it, or what is missing of the export of this tag. */
+static pl_http_verdict ask(arriving *a, char tag[80], pl_http_answer *answer)
+{
+    char match[100], *path = address(a->e);
+    pl_http_call call = {.method = "GET",
+                         .path = path,
+                         .accept = "*/*",
+                         .streamed = true,
+                         .sink = on_bytes,
+                         .context = a};
+    if (!path)
+        return PL_HTTP_NO_MEMORY;
+    snprintf(match, sizeof match, "If-Match: %s", tag);
+    if (a->e->bytes > 0)
+        call.headers[0] = match;
+    pl_http_verdict verdict = pl_http_client_call(a->e->cli->client, &call, answer);
+    if (!*tag)
+        memcpy(tag, answer->etag, sizeof answer->etag);
+    free(path);
+    return verdict;
+}
+
+/* How it goes on after a cut. */
+typedef struct retrying {
+    int64_t before;     /* bytes there were when it was asked for */
+    double since, wait; /* nothing has come since then; the pause, s */
+    int barren;         /* answers since then that brought nothing */
+} retrying;
+
+/* Whether it was cut and is to be asked for again, after a pause. A daemon that is there and sends nothing
+ * more, or will not, is believed, unless it says that it is busy. */
+static bool goes_on(exporting *e, pl_http_verdict verdict, const pl_http_answer *answer,
+                    const char *tag, retrying *r)
+{
+    double now = pl_monotonic_seconds();
+    bool came = e->bytes > r->before,
+         refused = verdict == PL_HTTP_ANSWERED || answer->status >= 300;
+    bool busy = refused && (answer->status == 429 || answer->status == 503);
+    bool cut = verdict == PL_HTTP_UNREACHABLE || (verdict == PL_HTTP_BROKEN && !refused);
+    if (came || r->since == 0)
+        *r = (retrying){.since = now, .wait = 0.25};
+    r->barren += answer->status == 200 && !came;
+    if (!*tag || !(cut || busy) || r->barren > 1 || now - r->since > GIVE_UP_AFTER)
+        return false;
+    pl_terminal_finish(&e->cli->err);
+    if (!e->cli->json)
+        fprintf(stderr, "cut after %" PRId64 " bytes; on from there in %.2g s\n", e->bytes,
+                r->wait);
+    pl_interruptible_sleep(r->wait);
+    r->wait = r->wait < 4 ? 2 * r->wait : 8;
+    r->before = e->bytes;
+    if (verdict == PL_HTTP_UNREACHABLE)
+        pl_api_find_again(e->cli);
+    return e->cli->client && !pl_interrupted();
+}
+
 static int export_there(exporting *e)
 {
     arriving a = {
         .e = e,
         .unzip = {.begin = begin_member, .write = take_bytes, .end = end_member, .context = e}};
     pl_http_answer answer = {0};
-    pl_http_call call = {
-        .method = "GET", .accept = "*/*", .streamed = true, .sink = on_bytes, .context = &a};
-    char *path = address(e);
-    if (!path)
-        return pl_cli_fail(e->cli, PL_EXIT_FAILED, "out of memory");
-    call.path = path;
+    char tag[sizeof answer.etag] = "";
+    e->bytes = e->told = 0;
     int status = pl_api_connect(e->cli);
     if (status == PL_EXIT_OK && !e->files.folder && !pl_export_files_begin(&e->files, NULL))
         status = e->files.status;
-    if (status == PL_EXIT_OK) {
-        pl_http_verdict verdict = pl_http_client_call(e->cli->client, &call, &answer);
-        status = judge_arrival(e, &a, verdict, &answer);
+    if (status != PL_EXIT_OK)
+        return status;
+    pl_http_verdict verdict;
+    retrying r = {.before = 0};
+    do {
         pl_http_answer_clear(&answer);
-    }
-    free(path);
+        verdict = ask(&a, tag, &answer);
+    } while (goes_on(e, verdict, &answer, tag, &r));
+    status = judge_arrival(e, &a, verdict, &answer);
+    pl_http_answer_clear(&answer);
     return status;
 }
 
@@ -218,6 +286,12 @@ static int export_all(exporting *e, const char *path)
 {
     pl_export_format format = e->order.format;
     int64_t from;
+    e->order.body = pl_cli_option(e->cli, "--body");
+    e->order.surface = pl_cli_flag(e->cli, "--surface");
+    if (!pl_export_has_bodies(format) && (e->order.body || e->order.surface))
+        return pl_cli_fail(e->cli, PL_EXIT_USAGE,
+                           "--body and --surface are of formats that have the mesh: a table of "
+                           "metrics is of the whole session");
     if (!pl_cli_integer(e->cli, "--from", 0, INT64_MAX, -1, &from) ||
         !pl_cli_integer(e->cli, "--to", 0, INT64_MAX, INT64_MAX, &e->order.to) ||
         !pl_cli_integer(e->cli, "--every", 1, 1 << 30, 1, &e->order.every))
@@ -273,6 +347,10 @@ int pl_command_export(pl_cli *cli)
     int status = pl_session_source_open(cli, cli->arguments[0], &e.source);
     if (status != PL_EXIT_OK)
         return status;
+    if (drawn && (pl_cli_option(cli, "--body") || pl_cli_flag(cli, "--surface"))) {
+        pl_session_source_close(&e.source);
+        return pl_cli_fail(cli, PL_EXIT_USAGE, "--body and --surface: pictures show all bodies");
+    }
     status = drawn ? draw(cli, &e.source, path, drawn) : export_all(&e, path);
     pl_session_source_close(&e.source);
     return status;

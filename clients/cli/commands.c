@@ -155,7 +155,8 @@ const pl_command pl_commands[] = {
      .notes =
          "npz  positions (frames, n, 3), velocities and stress where they are stored, time, frame, "
          "triangles,\n"
-         "     edges, tets, body: numpy.load reads it\n"
+         "     edges, tets, body, of a part also vertex, its numbers in the whole: numpy.load "
+         "reads it\n"
          "vtu  PATH.pvd and one .vtu a frame beside it: ParaView opens the .pvd. Displacement,\n"
          "     volume ratio and stretch count from frame 0; velocity and stress where they are "
          "stored\n"
@@ -172,6 +173,8 @@ const pl_command pl_commands[] = {
                   "told from PATH's ending where left out"},
                  {"--out", "PATH", "the file; of vtu and obj how the files' names begin"},
                  RANGE_OPTIONS,
+                 {"--body", "NAME", "this body alone; not of csv and pictures"},
+                 {"--surface", NULL, "what is drawn alone: triangles and ropes, no tetrahedra"},
                  {"--frame", "K|last", "png: the frame to draw (last)"},
                  {"--size", "WxH", "pixels (1280x800; films: 960x600)"},
                  {"--azimuth", "DEG", "camera about the vertical (32)"},

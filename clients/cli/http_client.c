@@ -209,6 +209,9 @@ pl_http_verdict pl_http_client_call(pl_http_client *client, const pl_http_call *
     set_body(curl, call, &e);
     CURLcode code = curl_easy_perform(curl);
     curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &answer->status);
+    struct curl_header *tag;
+    if (curl_easy_header(curl, "ETag", 0, CURLH_HEADER, -1, &tag) == CURLHE_OK)
+        snprintf(answer->etag, sizeof answer->etag, "%s", tag->value);
     snprintf(answer->error, sizeof answer->error, "%s",
              error[0] ? error : curl_easy_strerror(code));
     curl_slist_free_all(headers);

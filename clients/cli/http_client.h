@@ -48,6 +48,7 @@ typedef struct pl_http_answer {
     long status;
     char *body; /* malloc'ed, NUL-terminated; what no sink took */
     size_t size;
+    char etag[80]; /* with its quotes; "" where there is none */
     char error[256];
 } pl_http_answer;
 

@@ -61,28 +61,33 @@ bool pl_export_npz(pl_export *e)
     put_array(e, "edges.npy", &(pl_npy_shape){"<i4", 2, {s->edges, 2}}, s->edge);
     put_array(e, "tets.npy", &(pl_npy_shape){"<i4", 2, {s->tets, 4}}, s->tet);
     put_array(e, "body.npy", &(pl_npy_shape){"<i4", 1, {s->vertices}}, s->body);
+    if (e->chosen)
+        put_array(e, "vertex.npy", &(pl_npy_shape){"<i4", 1, {s->vertices}}, e->chosen);
     return true;
 }
 
 /* ---- caches of points --------------------------------------------------------------------------
  */
 
-typedef struct point_cache {
-    pl_export *e;
-    uint32_t *swapped; /* of .mdd: a frame, highest byte first; else NULL */
-} point_cache;
-
-static bool cache_frame(void *context, const pl_export_frame *f)
+static bool pc2_frame(void *context, const pl_export_frame *f)
 {
-    point_cache *c = context;
-    const void *data = f->positions;
-    if (c->swapped) {
-        memcpy(c->swapped, f->positions, (size_t)f->vertices * 12);
-        for (int64_t i = 0; i < 3 * f->vertices; i++)
-            c->swapped[i] = __builtin_bswap32(c->swapped[i]);
-        data = c->swapped;
+    pl_outlet_put(&((pl_export *)context)->out, f->positions, (size_t)f->vertices * 12);
+    return true;
+}
+
+/* A piece of the frame at a time, highest byte first, made where it leaves from: while the processor
+ * still has it at hand. */
+static bool mdd_frame(void *context, const pl_export_frame *f)
+{
+    enum { PIECE = PL_OUTLET_BUFFER / 4 };
+    pl_outlet *out = &((pl_export *)context)->out;
+    for (int64_t done = 0, n; done < 3 * f->vertices; done += n) {
+        n = 3 * f->vertices - done < PIECE ? 3 * f->vertices - done : PIECE;
+        uint32_t *to = pl_outlet_room(out, (size_t)n * sizeof *to);
+        memcpy(to, f->positions + done, (size_t)n * sizeof *to);
+        for (int64_t i = 0; i < n; i++)
+            to[i] = __builtin_bswap32(to[i]);
     }
-    pl_outlet_put(&c->e->out, data, (size_t)f->vertices * 12);
     return true;
 }
 
@@ -107,7 +112,6 @@ bool pl_export_judge_pc2(pl_export *e)
 /* "POINTCACHE2", version, points, first frame, frames from one to the next, frames. */
 bool pl_export_pc2(pl_export *e)
 {
-    point_cache c = {.e = e};
     char head[32] = "POINTCACHE2";
     int32_t version = 1, points = (int32_t)e->shape.vertices, frames = (int32_t)e->count;
     float start = (float)e->frames[0], rate = (float)e->order.every;
@@ -117,7 +121,7 @@ bool pl_export_pc2(pl_export *e)
     memcpy(head + 24, &rate, 4);
     memcpy(head + 28, &frames, 4);
     pl_outlet_put(&e->out, head, sizeof head);
-    return pl_export_frames(e, false, cache_frame, &c);
+    return pl_export_frames(e, false, pc2_frame, e);
 }
 
 static void put_swapped(pl_export *e, const void *value)
@@ -132,14 +136,9 @@ static void put_swapped(pl_export *e, const void *value)
 bool pl_export_mdd(pl_export *e)
 {
     int32_t frames = (int32_t)e->count, points = (int32_t)e->shape.vertices;
-    point_cache c = {.e = e, .swapped = malloc((size_t)points * 12 + 1)};
-    if (!c.swapped)
-        return pl_export_no_memory(e);
     put_swapped(e, &frames);
     put_swapped(e, &points);
     for (int64_t i = 0; i < e->count; i++)
         put_swapped(e, &(float){(float)e->times[i]});
-    bool good = pl_export_frames(e, false, cache_frame, &c);
-    free(c.swapped);
-    return good;
+    return pl_export_frames(e, false, mdd_frame, e);
 }

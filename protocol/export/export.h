@@ -27,6 +27,8 @@ const char *pl_export_format_name(pl_export_format format);
 bool pl_export_format_parse(const char *name, pl_export_format *out);
 /* Of vtu and obj each frame is a file: with a name, for a folder or an archive. */
 bool pl_export_is_series(pl_export_format format);
+/* Of csv there are no bodies to choose from. */
+bool pl_export_has_bodies(pl_export_format format);
 
 /* What is wanted. */
 typedef struct pl_export_order {
@@ -35,6 +37,8 @@ typedef struct pl_export_order {
      * is kept on. */
     int64_t from, to, every;
     bool plain;       /* a series of one frame, as the file itself */
+    const char *body; /* of this one alone, by its name; NULL: of all */
+    bool surface;     /* only what is drawn: triangles and ropes, and the vertices that they have */
     const char *name; /* what files of a series are called by: NAME_000012.vtu */
 } pl_export_order;
 
@@ -45,6 +49,7 @@ typedef enum pl_export_why {
     PL_EXPORT_PRUNED,     /* `from` was not to be kept: first_available is the next */
     PL_EXPORT_UNEVEN,     /* frames are missing, and the format has one time step */
     PL_EXPORT_NO_SURFACE, /* there is nothing to draw */
+    PL_EXPORT_NO_BODY,    /* no body has the name that is asked for */
     PL_EXPORT_TOO_LARGE,  /* more than the format can hold */
     PL_EXPORT_NO_SHAPE,   /* the session has no topology: it was not checked */
     PL_EXPORT_DAMAGED,    /* a file of the session is not as it was written */
@@ -76,9 +81,12 @@ typedef struct pl_export pl_export;
  * false with *fault. Frames that come later are not seen. */
 bool pl_export_open(int dir_fd, const pl_export_order *order, pl_export **out,
                     pl_export_fault *fault);
-/* The frames that were chosen: how many, and the number of the first. */
+/* The frames that were chosen: how many, and the numbers of the first and the last. */
 int64_t pl_export_count(const pl_export *e);
 int64_t pl_export_first(const pl_export *e);
+int64_t pl_export_last(const pl_export *e);
+/* What its bytes hang on, as 64 hex digits: where it is the same, so are they. "" without memory. */
+void pl_export_identity(const pl_export *e, char out[65]);
 /* Make it, once. */
 bool pl_export_run(pl_export *e, const pl_export_sink *sink, pl_export_fault *fault);
 void pl_export_close(pl_export *e);

@@ -3,6 +3,7 @@
 #include "protocol/frame_variant.h"
 #include "protocol/log_index.h"
 #include "protocol/session_file.h"
+#include "protocol/sha256.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -45,6 +46,11 @@ bool pl_export_format_parse(const char *name, pl_export_format *out)
     return false;
 }
 
+bool pl_export_has_bodies(pl_export_format format)
+{
+    return formats[format].shape;
+}
+
 bool pl_export_is_series(pl_export_format format)
 {
     return formats[format].series;
@@ -58,6 +64,30 @@ int64_t pl_export_count(const pl_export *e)
 int64_t pl_export_first(const pl_export *e)
 {
     return e->frames[0];
+}
+
+int64_t pl_export_last(const pl_export *e)
+{
+    return e->frames[e->count - 1];
+}
+
+/* Frames that are there stay as they are, so their numbers tell what they hold. */
+void pl_export_identity(const pl_export *e, char out[65])
+{
+    const pl_export_order *o = &e->order;
+    pl_sha256 *s = pl_sha256_create();
+    uint64_t numbers[] = {(uint64_t)o->format,  (uint64_t)o->every,          (uint64_t)o->plain,
+                          (uint64_t)o->surface, (uint64_t)(o->body != NULL), (uint64_t)e->count};
+    out[0] = 0;
+    if (!s)
+        return;
+    pl_sha256_update(s, PLIANT_VERSION, sizeof PLIANT_VERSION);
+    pl_sha256_update(s, numbers, sizeof numbers);
+    pl_sha256_update(s, o->name, strlen(o->name) + 1);
+    if (o->body)
+        pl_sha256_update(s, o->body, strlen(o->body) + 1);
+    pl_sha256_update(s, e->frames, (size_t)e->count * sizeof *e->frames);
+    pl_sha256_finish(s, out);
 }
 
 /* ---- what went wrong ---------------------------------------------------------------------------
@@ -81,6 +111,17 @@ bool pl_export_no_memory(pl_export *e)
 /* ---- frames ------------------------------------------------------------------------------------
  */
 
+/* Where a field is put that is not taken as it lies. */
+static float *place_of(pl_export *e, uint32_t field)
+{
+    float **single = &e->single[field == PL_FIELD_POSITION   ? 0
+                                : field == PL_FIELD_VELOCITY ? 1
+                                                             : 2];
+    if (!*single)
+        *single = malloc(3 * (size_t)e->stored * sizeof **single + 1);
+    return *single;
+}
+
 /* A field of the payload as float32, in place where it is that already. */
 static const float *field_of(pl_export *e, const pl_frame_header *h, uint32_t field)
 {
@@ -91,12 +132,24 @@ static const float *field_of(pl_export *e, const pl_frame_header *h, uint32_t fi
     if (h->dtype == PL_DTYPE_F32)
         return (const float *)(const void *)(e->payload + PL_FRAME_HEADER) +
                (uint64_t)before * values;
-    float **single = &e->single[field == PL_FIELD_POSITION   ? 0
-                                : field == PL_FIELD_VELOCITY ? 1
-                                                             : 2];
-    if (!*single)
-        *single = malloc((size_t)values * sizeof **single + 1);
-    return *single && pl_frame_values(h, (const char *)e->payload, field, *single) ? *single : NULL;
+    float *single = place_of(e, field);
+    return single && pl_frame_values(h, (const char *)e->payload, field, single) ? single : NULL;
+}
+
+/* Of the chosen vertices; `all` may be the place itself, as none moves down. */
+static const float *chosen_of(pl_export *e, uint32_t field, const float *all)
+{
+    float *out = all && e->chosen ? place_of(e, field) : NULL;
+    if (!out)
+        return e->chosen ? NULL : all;
+    for (int64_t i = 0; i < e->shape.vertices; i++)
+        memmove(out + 3 * i, all + 3 * (int64_t)e->chosen[i], 3 * sizeof *out);
+    return out;
+}
+
+static const float *read_field(pl_export *e, const pl_frame_header *h, uint32_t field)
+{
+    return chosen_of(e, field, field_of(e, h, field));
 }
 
 static bool grow(pl_export *e, uint64_t size)
@@ -125,12 +178,12 @@ pl_log_verdict pl_export_read(pl_export *e, int64_t frame, pl_export_frame *out)
         return errno ? PL_LOG_ERROR : PL_LOG_CORRUPT;
     if (pl_crc32c(0, e->payload, (size_t)length) != range.record.payload_crc ||
         !pl_frame_header_decode(e->payload, length, &h) || h.dtype == PL_DTYPE_U16 ||
-        (int64_t)h.count != e->shape.vertices)
+        (int64_t)h.count != e->stored)
         return PL_LOG_CORRUPT;
-    *out = (pl_export_frame){.frame = frame, .vertices = (int64_t)h.count, .time = h.time};
-    out->positions = field_of(e, &h, PL_FIELD_POSITION);
-    out->velocity = field_of(e, &h, PL_FIELD_VELOCITY);
-    out->stress = field_of(e, &h, PL_FIELD_STRESS);
+    *out = (pl_export_frame){.frame = frame, .vertices = e->shape.vertices, .time = h.time};
+    out->positions = read_field(e, &h, PL_FIELD_POSITION);
+    out->velocity = read_field(e, &h, PL_FIELD_VELOCITY);
+    out->stress = read_field(e, &h, PL_FIELD_STRESS);
     if (out->positions && (out->velocity || !(h.fields & PL_FIELD_VELOCITY)) &&
         (out->stress || !(h.fields & PL_FIELD_STRESS)))
         return PL_LOG_OK;
@@ -299,7 +352,30 @@ static bool read_document(pl_export *e, pl_session_file file, char **text, size_
                                            : strerror(errno));
 }
 
-static bool read_bodies(pl_export *e)
+/* Which body is asked for, -1 for all. */
+static bool find_body(pl_export *e, const pl_json *topology, int32_t *out)
+{
+    const pl_json *bodies = pl_json_at(topology, "bodies");
+    pl_text names = {0};
+    *out = -1;
+    if (!e->order.body)
+        return true;
+    for (size_t b = 0; b < pl_json_count(bodies); b++) {
+        const char *name = pl_json_string(pl_json_item(bodies, b), "name", "");
+        if (strcmp(name, e->order.body) == 0) {
+            free(names.text);
+            *out = (int32_t)b;
+            return true;
+        }
+        pl_text_printf(&names, "%s\"%s\"", b ? ", " : "", name);
+    }
+    pl_export_fail(e, PL_EXPORT_NO_BODY, "no body is called \"%.60s\"; there is %s", e->order.body,
+                   names.text && !names.failed ? names.text : "none");
+    free(names.text);
+    return false;
+}
+
+static bool read_bodies(pl_export *e, int32_t *body)
 {
     char *text, error[160];
     const char *why = error;
@@ -309,10 +385,13 @@ static bool read_bodies(pl_export *e)
     pl_json *topology = pl_json_parse(text, size, error);
     free(text);
     pl_status status = topology ? pl_shape_read(topology, &e->shape, &why) : PL_INVALID;
+    bool good = status == PL_OK ||
+                (status == PL_NO_MEMORY ? pl_export_no_memory(e)
+                                        : pl_export_fail(e, PL_EXPORT_DAMAGED, "%s", why));
+    e->stored = e->shape.vertices;
+    good = good && find_body(e, topology, body);
     pl_json_free(topology);
-    return status == PL_OK ||
-           (status == PL_NO_MEMORY ? pl_export_no_memory(e)
-                                   : pl_export_fail(e, PL_EXPORT_DAMAGED, "%s", why));
+    return good;
 }
 
 static bool read_tets(pl_export *e)
@@ -345,14 +424,28 @@ static void read_name(pl_export *e)
 /* ---- from order to end -------------------------------------------------------------------------
  */
 
+/* The topology, or what is asked for of it. */
+static bool read_shape(pl_export *e)
+{
+    int32_t body;
+    if (!read_bodies(e, &body) ||
+        (formats[e->order.format].tets && !e->order.surface && !read_tets(e)))
+        return false;
+    if (body < 0 && !e->order.surface)
+        return true;
+    if (pl_shape_choose(&e->shape, body, e->order.surface, &e->chosen) != PL_OK)
+        return pl_export_no_memory(e);
+    return e->shape.vertices > 0 ||
+           pl_export_fail(e, PL_EXPORT_NO_SURFACE, "there is nothing to draw");
+}
+
 static bool prepare(pl_export *e)
 {
     if (pl_log_reader_open(e->dir_fd, &e->reader) != PL_OK)
         return pl_export_fail(e, PL_EXPORT_UNREADABLE, "its log can not be opened: %s",
                               strerror(errno));
     pl_export_format f = e->order.format;
-    if (!choose_frames(e) || (formats[f].shape && !read_bodies(e)) ||
-        (formats[f].tets && !read_tets(e)))
+    if (!choose_frames(e) || (formats[f].shape && !read_shape(e)))
         return false;
     return !formats[f].judge || formats[f].judge(e);
 }
@@ -363,13 +456,16 @@ bool pl_export_open(int dir_fd, const pl_export_order *order, pl_export **out,
     *fault = (pl_export_fault){.why = PL_EXPORT_NO_MEMORY, .text = "out of memory"};
     pl_export *e = calloc(1, sizeof *e);
     char *name = strdup(order->name ? order->name : "");
-    if (!e || !name) {
+    char *body = order->body ? strdup(order->body) : NULL;
+    if (!e || !name || (order->body && !body)) {
         free(e);
         free(name);
+        free(body);
         return false;
     }
     e->order = *order;
     e->order.name = name;
+    e->order.body = body;
     e->fault = fault;
     e->dir_fd = fcntl(dir_fd, F_DUPFD_CLOEXEC, 0);
     fault->why = PL_EXPORT_FINE;
@@ -423,6 +519,8 @@ void pl_export_close(pl_export *e)
     pl_shape_clear(&e->shape);
     pl_zip_clear(&e->zip);
     free((char *)e->order.name);
+    free((char *)e->order.body);
+    free(e->chosen);
     free(e->scene_name);
     free(e->frames);
     free(e->times);

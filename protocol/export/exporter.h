@@ -17,12 +17,14 @@ typedef struct pl_export_frame {
 } pl_export_frame;
 
 struct pl_export {
-    pl_export_order order; /* its name is ours */
+    pl_export_order order; /* its texts are ours */
     const pl_export_sink *sink;
     pl_export_fault *fault;
     int dir_fd;
     pl_log_reader *reader;
     pl_shape shape;
+    int64_t stored;  /* vertices of a stored frame */
+    int32_t *chosen; /* [shape.vertices]: which of them, ascending; NULL: all */
     int64_t count;   /* frames to be written */
     int64_t *frames; /* [count] */
     double *times;   /* [count] */
@@ -33,7 +35,7 @@ struct pl_export {
     int64_t done;
     unsigned char *payload; /* of the frame at hand */
     size_t capacity;
-    float *single[3]; /* a double frame's positions, velocities, stress */
+    float *single[3]; /* a double frame's positions, velocities, stress; or those of the chosen */
     pl_outlet out;
     pl_zip zip;
 };

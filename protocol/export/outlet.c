@@ -33,6 +33,16 @@ void pl_outlet_put(pl_outlet *o, const void *data, size_t size)
     }
 }
 
+void *pl_outlet_room(pl_outlet *o, size_t size)
+{
+    if (size > sizeof o->buffer - o->filled)
+        pl_outlet_flush(o);
+    void *room = o->buffer + o->filled;
+    o->position += size;
+    o->filled += size;
+    return room;
+}
+
 void pl_outlet_csv_text(pl_outlet *o, const char *text)
 {
     bool quoted = strpbrk(text, ",\"\r\n");

@@ -17,10 +17,13 @@ typedef struct pl_outlet {
     uint64_t position; /* bytes put so far */
     bool stopped;      /* write has said false: all that follows is dropped */
     size_t filled;
-    char buffer[PL_OUTLET_BUFFER];
+    _Alignas(16) char buffer[PL_OUTLET_BUFFER];
 } pl_outlet;
 
 void pl_outlet_put(pl_outlet *o, const void *data, size_t size);
+/* Room for the next bytes, PL_OUTLET_BUFFER at most, to be filled before the next call; aligned to 4 where
+ * all that was put before is pieces of 4. */
+void *pl_outlet_room(pl_outlet *o, size_t size);
 /* A text as a field of a CSV file: in quotes where it holds a comma, a quote or a line's end
  * (RFC 4180). */
 void pl_outlet_csv_text(pl_outlet *o, const char *text);

@@ -85,6 +85,66 @@ pl_status pl_shape_read_tets(const char *bytes, size_t size, pl_shape *out, cons
     return PL_OK;
 }
 
+/* ---- a part of it ------------------------------------------------------------------------------
+ */
+
+static void mark(const int32_t *corner, int64_t corners, bool *drawn)
+{
+    for (int64_t i = 0; i < corners; i++)
+        drawn[corner[i]] = true;
+}
+
+/* Elements of the vertices that stay (to[v] >= 0), which are moved up. An element is of one body. */
+static int64_t renumber(int32_t *corner, int corners, int64_t count, const int32_t *to)
+{
+    int64_t kept = 0;
+    for (int64_t i = 0; i < count; i++) {
+        if (to[corner[corners * i]] < 0)
+            continue;
+        for (int k = 0; k < corners; k++)
+            corner[corners * kept + k] = to[corner[corners * i + k]];
+        kept++;
+    }
+    return kept;
+}
+
+pl_status pl_shape_choose(pl_shape *s, int32_t body, bool surface, int32_t **kept)
+{
+    bool *drawn = calloc((size_t)s->vertices + 1, sizeof *drawn);
+    int32_t *to = malloc(((size_t)s->vertices + 1) * sizeof *to), count = 0;
+    *kept = malloc(((size_t)s->vertices + 1) * sizeof **kept);
+    if (!drawn || !to || !*kept) {
+        free(drawn);
+        free(to);
+        free(*kept);
+        *kept = NULL;
+        return PL_NO_MEMORY;
+    }
+    mark(s->triangle, 3 * s->triangles, drawn);
+    mark(s->edge, 2 * s->edges, drawn);
+    for (int32_t v = 0; v < s->vertices; v++) {
+        bool stays = (body < 0 || s->body[v] == body) && (!surface || drawn[v]);
+        to[v] = stays ? count : -1;
+        if (!stays)
+            continue;
+        s->body[count] = s->body[v];
+        (*kept)[count++] = v;
+    }
+    if (surface) {
+        memcpy(s->sheet, s->triangle, (size_t)s->triangles * 3 * sizeof *s->sheet);
+        s->sheet_triangles = s->triangles;
+        s->tets = 0;
+    }
+    s->vertices = count;
+    s->triangles = renumber(s->triangle, 3, s->triangles, to);
+    s->sheet_triangles = renumber(s->sheet, 3, s->sheet_triangles, to);
+    s->edges = renumber(s->edge, 2, s->edges, to);
+    s->tets = renumber(s->tet, 4, s->tets, to);
+    free(drawn);
+    free(to);
+    return PL_OK;
+}
+
 void pl_shape_clear(pl_shape *shape)
 {
     free(shape->body);

@@ -20,6 +20,10 @@ typedef struct pl_shape {
 pl_status pl_shape_read(const pl_json *topology, pl_shape *out, const char **why);
 /* The tetrahedra of tets.npy's bytes, after the other. */
 pl_status pl_shape_read_tets(const char *bytes, size_t size, pl_shape *out, const char **why);
+/* Leave one body (from 0; -1: all) and, with `surface`, what is drawn: the surfaces as sheets, ropes, no
+ * tetrahedra. Vertices that are left are numbered anew: *kept [out->vertices], malloc'ed, are the numbers
+ * they had, ascending. PL_NO_MEMORY leaves the shape as it was. */
+pl_status pl_shape_choose(pl_shape *shape, int32_t body, bool surface, int32_t **kept);
 void pl_shape_clear(pl_shape *shape);
 
 #endif

@@ -98,6 +98,46 @@ START_TEST(test_values)
 }
 END_TEST
 
+static http_reply *get_rest(const char *id, const char *query, const char *tag)
+{
+    char target[128], header[128];
+    snprintf(target, sizeof target, "/v1/sessions/%s/export?format=%s", id, query);
+    snprintf(header, sizeof header, "If-Match: %s\r\n", tag);
+    return http_call(d, "GET", target, header, NULL, 0);
+}
+
+/* What is missing of one that was cut, as long as it is the same one. */
+START_TEST(test_offset)
+{
+    static const char *const others[] = {"npz&from=1&offset=9",           "npz&to=5&offset=9",
+                                         "npz&vertices=surface&offset=9", "pc2&offset=9",
+                                         "npz&every=2&offset=9",          "npz&body=cube&offset=9"};
+    char id[33], query[64];
+    session_run(d, session_scene(STEPS, 1, ""), id);
+    http_reply *whole = get_export(id, "npz");
+    const char *tag = http_header(whole, "ETag");
+    for (size_t at = 1; at <= whole->length; at = 3 * at) {
+        snprintf(query, sizeof query, "npz&offset=%zu", at);
+        http_reply *rest = get_rest(id, query, tag);
+        http_expect(rest, 200);
+        ck_assert_uint_eq(rest->length, whole->length - at);
+        ck_assert_mem_eq(rest->body, whole->body + at, rest->length);
+        http_reply_free(rest);
+    }
+    snprintf(query, sizeof query, "npz&offset=%zu", whole->length + 1);
+    http_reply *rest = get_rest(id, query, tag);
+    http_expect(rest, 200);
+    ck_assert_uint_eq(rest->length, 0);
+    http_reply_free(rest);
+    for (size_t k = 0; k < sizeof others / sizeof *others; k++) {
+        rest = get_rest(id, others[k], tag);
+        http_problem(rest, 412, "changed_meanwhile");
+        http_reply_free(rest);
+    }
+    http_reply_free(whole);
+}
+END_TEST
+
 /* One that runs is exported up to its newest frame. */
 START_TEST(test_running)
 {
@@ -136,7 +176,12 @@ START_TEST(test_refusals)
                 {"vtu&prefix=", "/query/prefix"},
                 {"npz&every=0", "/query/every"},
                 {"npz&from=x", "/query/from"},
-                {"npz&frames=2", "/query/frames"}};
+                {"npz&frames=2", "/query/frames"},
+                {"npz&vertices=inner", "/query/vertices"},
+                {"csv&vertices=surface", "/query/vertices"},
+                {"csv&body=cube", "/query/body"},
+                {"npz&body=", "/query/body"},
+                {"npz&offset=-1", "/query/offset"}};
     char id[33];
     session_run(d, session_scene(2, 1, ""), id);
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
@@ -147,6 +192,9 @@ START_TEST(test_refusals)
     }
     http_reply *r = http_get(d, session_target(id, "export"));
     http_problem(r, 400, "bad_query");
+    http_reply_free(r);
+    r = get_export(id, "npz&body=cubes");
+    http_problem(r, 404, "no_such_body");
     http_reply_free(r);
     r = get_export(id, "npz&from=3");
     http_problem(r, 404, "no_such_frame");
@@ -383,6 +431,7 @@ int main(void)
     tcase_set_timeout(t, 120);
     tcase_add_test(t, test_formats);
     tcase_add_test(t, test_values);
+    tcase_add_test(t, test_offset);
     tcase_add_test(t, test_running);
     tcase_add_test(t, test_refusals);
     tcase_add_test(t, test_no_frames);

@@ -12,7 +12,7 @@ import tempfile
 import unittest
 import zipfile
 
-from support import BUILD, ROOT, Daemon, main, pliant, scene
+from support import BUILD, ROOT, Daemon, Relay, main, pliant, scene
 
 try:
     import numpy
@@ -316,6 +316,111 @@ class ExportsTest(unittest.TestCase):
     def bytes_of(self, path):
         with open(path, "rb") as file:
             return file.read()
+
+    @NEEDS_NUMPY
+    def test_a_part_of_it(self):
+        """One body, and the surface alone: the rows of the whole that it has."""
+        whole = self.arrays()
+        box = numpy.unique(whole["tets"])
+        path = self.export("box.npz", "--body", "box")
+        part = numpy.load(path)
+        self.assertTrue(numpy.array_equal(part["vertex"], box))
+        self.assertTrue(numpy.array_equal(part["positions"], whole["positions"][:, box]))
+        self.assertTrue(numpy.array_equal(part["velocities"], whole["velocities"][:, box]))
+        self.assertTrue(numpy.array_equal(box[part["tets"]], whole["tets"]))
+        self.assertEqual((len(part["triangles"]), len(part["edges"])), (48, 0))
+        part = numpy.load(self.export("rope.npz", "--body", "rope"))
+        self.assertTrue(numpy.array_equal(part["vertex"], numpy.unique(whole["edges"])))
+        self.assertTrue(
+            numpy.array_equal(part["positions"], whole["positions"][:, part["vertex"]])
+        )
+        self.assertEqual(set(part["body"]), {2})
+        corners = [whole["triangles"].ravel(), whole["edges"].ravel()]
+        drawn = numpy.unique(numpy.concatenate(corners))
+        self.assertEqual(len(drawn), 43)  # the box has one inside
+        part = numpy.load(self.export("surface.npz", "--surface"))
+        self.assertTrue(numpy.array_equal(part["vertex"], drawn))
+        self.assertTrue(numpy.array_equal(drawn[part["triangles"]], whole["triangles"]))
+        self.assertTrue(numpy.array_equal(drawn[part["edges"]], whole["edges"]))
+        self.assertEqual(part["tets"].shape, (0, 4))
+        skin = numpy.load(self.export("skin.npz", "--surface", "--body", "box"))
+        self.assertEqual(len(skin["vertex"]), 26)
+        with open(self.export("skin.pc2", "--surface", "--body", "box"), "rb") as file:
+            raw = file.read()
+        cache = numpy.frombuffer(raw[32:], "<f4").reshape(7, 26, 3)
+        self.assertTrue(numpy.array_equal(cache, whole["positions"][:, skin["vertex"]]))
+        with open(os.path.join(self.folder, "skin.obj")) as file:
+            lines = [line.split() for line in file]
+        vertices = numpy.array([line[1:] for line in lines if line[0] == "v"], "f4")
+        self.assertTrue(numpy.array_equal(vertices, cache[0]))
+        self.assertEqual(sum(line[0] == "f" for line in lines), 48)
+        self.assertIn('there is "box", ', self.export("x.npz", "--body", "bx", status=1))
+        self.assertIn("metrics", self.export("x.csv", "--surface", status=2))
+        self.assertIn("all bodies", self.export("x.png", "--body", "box", status=2))
+
+    @NEEDS_VTK
+    def test_a_part_in_vtk(self):
+        data = self.arrays()
+        self.export("skin.pvd", "--surface", "--body", "box")
+        grid = self.grid(os.path.join(self.folder, "skin_000005.vtu"))
+        self.assertEqual((grid.GetNumberOfPoints(), grid.GetNumberOfCells()), (26, 48))
+        self.assertEqual({grid.GetCellType(i) for i in range(48)}, {5})
+        skin = numpy.unique(data["triangles"][:48])
+        points = vtk_to_numpy(grid.GetPoints().GetData())
+        self.assertTrue(numpy.array_equal(points, data["positions"][5][skin]))
+        moved = vtk_to_numpy(grid.GetPointData().GetArray("displacement"))
+        self.assertTrue(
+            numpy.array_equal(moved, (data["positions"][5] - data["positions"][0])[skin])
+        )
+
+    def test_a_cut_export(self):
+        """One that is cut again and again goes on behind its last byte, to the same file."""
+        daemon = Daemon()
+        try:
+            with pliant.Client(state=daemon.state) as client:
+                session = client.submit(scene(steps=10, cells=6))
+                session.wait()
+                token = client._transport.token
+                for name, format in (("a.npz", None), ("a.zip", "vtu")):
+                    right = self.bytes_of(self.fetch(session, name, format)[0])
+                    most = len(right) // 3
+                    relay = Relay(daemon.port, cut=lambda number, sent: sent > most)
+                    cut = pliant.Client(relay.url, token=token).session(session.id)
+                    path, count = self.fetch(cut, "b" + name[1:], format)
+                    relay.close()
+                    self.assertEqual(count, 11)
+                    self.assertEqual(self.bytes_of(path), right)
+                    asked = [r for r in relay.requests if b"offset=" in r and b"If-Match: " in r]
+                    self.assertGreaterEqual(len(asked), 3)
+                    self.cut_in_the_command(daemon, session.id, token, name, right)
+                with self.assertRaises(pliant.Problem) as caught:
+                    client._transport.request(
+                        "GET",
+                        f"/v1/sessions/{session.id}/export?format=pc2&offset=9",
+                        headers={"If-Match": '"other"'},
+                    )
+                self.assertEqual(caught.exception.code, "changed_meanwhile")
+        finally:
+            daemon.stop()
+
+    def cut_in_the_command(self, daemon, session, token, name, right):
+        most = len(right) // 3
+        relay = Relay(daemon.port, cut=lambda number, sent: sent > most)
+        where = ["--server", relay.url, "--token", token]
+        out = "cut/" + ("falls.pvd" if name == "a.zip" else name)
+        os.makedirs(os.path.join(self.folder, "cut"), exist_ok=True)
+        path = self.export(out, *where, source=session)
+        relay.close()
+        self.assertTrue(any(b"offset=" in r for r in relay.requests))
+        if name != "a.zip":
+            self.assertEqual(self.bytes_of(path), right)
+            return
+        with zipfile.ZipFile(os.path.join(self.folder, "http-" + name)) as archive:
+            names = archive.namelist()
+            self.assertEqual(len(names), 12)
+            for member in names:
+                one = self.bytes_of(os.path.join(self.folder, "cut", member))
+                self.assertEqual(one, archive.read(member), member)
 
     def test_over_http(self):
         daemon = Daemon()

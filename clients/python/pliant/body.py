@@ -102,7 +102,12 @@ class Body:
     def readinto(self, view: Any) -> int:
         got, size = 0, len(view)
         while got < size:
-            n = min(self._ready(), size - got)
+            try:
+                n = min(self._ready(), size - got)
+            except OSError:
+                if got == 0:
+                    raise
+                n = 0  # what came before it is good
             if n == 0:
                 break
             view[got : got + n] = self._view[self._at : self._at + n]

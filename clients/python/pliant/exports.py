@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import csv
+import contextlib
 import http.client
 import os
-import struct
-from typing import IO, TYPE_CHECKING, Any, Dict, Tuple
+import time
+from typing import IO, TYPE_CHECKING, Any, Dict, Iterator, Optional
 
 from . import npy
-from .errors import Unreachable
-from .transport import Query, Transport
+from .errors import Problem, Unreachable
+from .transport import Transport
 
 if TYPE_CHECKING:
     from .session import Session
@@ -18,125 +18,119 @@ if TYPE_CHECKING:
 _PIECE = 1 << 20
 
 
-def download(transport: Transport, path: str, query: Query, to: str) -> int:
-    """An export into a file: its frames."""
-    beside = f"{to}.{os.getpid()}.part"
-    opened = transport.open(path, query, "*/*")
-    try:
-        headers = transport.begin(opened)
-        piece = memoryview(bytearray(_PIECE))
-        with open(beside, "wb") as file:
-            got = opened.body.readinto(piece)
+class _Download:
+    """An export as it comes into a file. Where it is cut it goes on behind the last byte, as long
+    as the session's frames are those that it began with."""
+
+    def __init__(self, transport: Transport, path: str, query: Dict[str, Any]) -> None:
+        self._transport, self._path, self._query = transport, path, query
+        self._piece = memoryview(bytearray(_PIECE))
+        self._tag: Optional[str] = None
+        self.done = self.frames = 0
+
+    def run(self, file: IO[bytes], patience: float) -> None:
+        heard, pause, barren = time.monotonic(), 0.25, 0
+        while True:
+            before = self.done
+            try:
+                for size in self._once():
+                    barren += size == 0
+                    file.write(self._piece[:size])
+                    self.done += size
+                return
+            except Problem as problem:
+                if self._tag is None or problem.status not in (429, 503):
+                    raise
+                error: Exception = problem
+            except (OSError, http.client.HTTPException) as cut:
+                error = cut
+            if self.done > before:
+                heard, pause, barren = time.monotonic(), 0.25, 0
+            # A daemon that answers and sends nothing more can not: a damaged frame.
+            hopeless = self._tag is None or barren > 1
+            if hopeless or time.monotonic() + pause - heard > patience:
+                raise Unreachable(f"the export was cut after {self.done} bytes: {error}") from error
+            time.sleep(pause)
+            pause = min(2 * pause, 8.0)
+            self._transport.find_again()
+
+    def _once(self) -> Iterator[int]:
+        """What is missing: sizes of what lies in the piece, first 0 once it is answered."""
+        headers = {} if self._tag is None else {"If-Match": self._tag}
+        query = {**self._query, "offset": self.done or None}
+        opened = self._transport.open(self._path, query, "*/*", headers=headers)
+        try:
+            answer = self._transport.begin(opened)
+            if self._tag is None:
+                self._tag = answer.get("ETag")
+                self.frames = int(answer.get("Pliant-Frames", 0))
+                # A session that goes on has more frames when it is asked for again.
+                if "frame" not in self._query or self._query["frame"] is None:
+                    self._query["to"] = answer.get("Pliant-Last-Frame")
+                elif self._query["frame"] in ("first", "last"):
+                    self._query["frame"] = answer.get("Pliant-Last-Frame")
+            yield 0
+            got = opened.body.readinto(self._piece)
             while got > 0:
-                file.write(piece[:got])
-                got = opened.body.readinto(piece)
-        if not opened.body.whole:
-            raise Unreachable(f"the export {to} was cut")
-        os.replace(beside, to)
-        return int(headers.get("Pliant-Frames", 0))
-    except (OSError, http.client.HTTPException) as error:
-        raise Unreachable(f"the export {to} was cut: {error}") from error
-    finally:
-        opened.dispose()
-        if os.path.exists(beside):
-            os.unlink(beside)
+                yield got
+                got = opened.body.readinto(self._piece)
+            if not opened.body.whole:
+                raise http.client.HTTPException("its end is missing")
+        finally:
+            opened.dispose()
 
 
-def save(session: "Session", path: str, **which: Any) -> int:
-    ending = os.path.splitext(path)[1].lower()
-    writers = {".npy": _npy, ".pc2": _pc2, ".obj": _obj, ".csv": _csv}
-    if ending not in writers:
-        raise ValueError(f"{path}: a file's name ends in {', '.join(sorted(writers))}")
+@contextlib.contextmanager
+def _whole(path: str) -> Iterator[IO[bytes]]:
+    """A file that appears whole or not at all."""
     beside = f"{path}.{os.getpid()}.part"
     try:
         with open(beside, "wb") as file:
-            count = writers[ending](session, file, which)
+            yield file
         os.replace(beside, path)
     finally:
         if os.path.exists(beside):
             os.unlink(beside)
-    return count
 
 
-def _write_frames(session: "Session", file: IO[bytes], which: Dict[str, Any]) -> Tuple[int, int]:
-    """Positions as float32, one frame after the other: how many frames, of how many vertices."""
-    which = {"follow": False, "dtype": "f32", "fields": "position", **which}
-    if which["dtype"] != "f32" or which["fields"] != "position":
+def download(transport: Transport, path: str, query: Dict[str, Any], to: str) -> int:
+    """An export into a file: its frames."""
+    one = _Download(transport, path, query)
+    with _whole(to) as file:
+        one.run(file, transport.retry_for)
+    return one.frames
+
+
+def save(session: "Session", path: str, **which: Any) -> int:
+    ending = os.path.splitext(path)[1].lower()
+    if ending not in (".csv", ".npy", ".obj", ".pc2"):
+        raise ValueError(f"{path}: a file's name ends in .csv, .npy, .obj, .pc2")
+    if which.pop("dtype", "f32") != "f32" or which.pop("fields", "position") != "position":
         raise ValueError("files are of positions in f32; use frames() for anything else")
+    if ending == ".npy":
+        with _whole(path) as file:
+            return _npy(session, file, which)
+    if which.pop("follow", False):
+        session.wait()
+    if ending == ".obj":
+        frame = which.pop("frame", "latest")
+        which["frame"] = "last" if frame == "latest" else frame
+    limit = which.pop("limit", None)
+    if limit is not None:
+        last = (which.get("start") or 0) + (limit - 1) * (which.get("every") or 1)
+        which["to"] = min(last, which.get("to") or last)
+    return session.export(path, ending[1:], **which)
+
+
+def _npy(session: "Session", file: IO[bytes], which: Dict[str, Any]) -> int:
+    """Positions as float32, one frame after the other; how many there are is known at the end."""
     count = vertices = 0
+    file.write(npy.header((0, 0, 3)))
+    which = {"follow": False, "dtype": "f32", "fields": "position", **which}
     with session.frames(**which) as stream:
         for frame in stream:
             file.write(frame.data)
             count, vertices = count + 1, frame.vertices
-    return count, vertices
-
-
-def _npy(session: "Session", file: IO[bytes], which: Dict[str, Any]) -> int:
-    file.write(npy.header((0, 0, 3)))
-    count, vertices = _write_frames(session, file, which)
     file.seek(0)
     file.write(npy.header((count, vertices, 3)))
     return count
-
-
-def _pc2(session: "Session", file: IO[bytes], which: Dict[str, Any]) -> int:
-    # name, version, points, first frame, frames a sample, samples
-    head = struct.Struct("<12siiffi")
-    file.write(head.pack(b"POINTCACHE2\0", 1, 0, 0, 1, 0))
-    count, vertices = _write_frames(session, file, which)
-    file.seek(0)
-    file.write(head.pack(b"POINTCACHE2\0", 1, vertices, 0, 1, count))
-    return count
-
-
-def _obj(session: "Session", file: IO[bytes], which: Dict[str, Any]) -> int:
-    frame = session.frame(which.pop("frame", "latest"))
-    if which:
-        raise TypeError(f"an .obj takes frame=, not {', '.join(which)}")
-    rows = frame.positions.tolist()
-    file.write("".join(f"v {x:.9g} {y:.9g} {z:.9g}\n" for x, y, z in rows).encode())
-    corners = session.topology().triangles.tolist()
-    file.write("".join(f"f {a + 1} {b + 1} {c + 1}\n" for a, b, c in corners).encode())
-    return 1
-
-
-def _csv(session: "Session", file: IO[bytes], which: Dict[str, Any]) -> int:
-    """One column a number of the metrics, named by its path; those of the first record."""
-    columns = None
-    count = 0
-    which = {"follow": False, **which}
-    with session.metrics(**which) as stream:
-        for record in stream:
-            flat = dict(_flat(record, ""))
-            if columns is None:
-                columns = list(flat)
-                file.write(_line(columns))
-            file.write(_line([flat.get(c) for c in columns]))
-            count += 1
-    return count
-
-
-def _flat(value: Any, name: str) -> Any:
-    if isinstance(value, dict):
-        for key, part in value.items():
-            yield from _flat(part, f"{name}.{key}" if name else key)
-    elif isinstance(value, list):
-        for i, part in enumerate(value):
-            yield from _flat(part, f"{name}.{'xyz'[i] if len(value) == 3 else i}")
-    else:
-        yield name, value
-
-
-class _Line:
-    def __init__(self) -> None:
-        self.text = ""
-
-    def write(self, text: str) -> int:
-        self.text += text
-        return len(text)
-
-
-def _line(values: Any) -> bytes:
-    line = _Line()
-    csv.writer(line, lineterminator="\n").writerow(["" if v is None else v for v in values])
-    return line.text.encode()

@@ -412,8 +412,9 @@ class Session:
     def save(self, path: "Union[str, os.PathLike[str]]", **which: Any) -> int:
         """Write its frames to a file, by the ending of its name: .npy (frames, vertices, 3), .pc2
         (Blender's Mesh Cache), .obj (the surface at one frame: `frame=`, default the newest) or
-        .csv (metrics). `which` is as for `frames()` (by default what is there now: follow=False);
-        constant memory. The file appears whole. Returns the number of frames."""
+        .csv (metrics); the last three are `export`s. `which`: start, to, every, limit, vertices,
+        body (not of .npy); follow=True waits for its end. Constant memory; the file appears whole.
+        Returns the number of frames."""
         return exports.save(self, os.fspath(path), **which)
 
     def export(
@@ -424,13 +425,16 @@ class Session:
         to: Optional[int] = None,
         every: Optional[int] = None,
         frame: Union[int, str, None] = None,
+        body: Optional[str] = None,
+        vertices: Optional[str] = None,
     ) -> int:
         """The run in a format that other tools load, made by the daemon: "npz", "vtu" (a .zip of a
         .vtu a frame and the .pvd that ParaView opens), "pc2", "mdd", "glb", "obj" (a .zip) or
         "csv", told from the ending of `path` where it is not given. Frames start, start + every,
         .. up to `to`, as far as they are kept now. frame= (a number, "first" or "last") makes the
-        .vtu or .obj of that one. Constant memory; the file appears whole. Returns the number of
-        frames."""
+        .vtu or .obj of that one. body= leaves one body, vertices="surface" what is drawn of it.
+        Constant memory; the file appears whole, also where the connection is cut. Returns the
+        number of frames."""
         where = os.fspath(path)
         query = {
             "format": format or os.path.splitext(where)[1][1:].lower(),
@@ -438,6 +442,8 @@ class Session:
             "to": to,
             "every": every,
             "frame": frame,
+            "body": body,
+            "vertices": vertices,
         }
         return exports.download(self._transport, self._path("export"), query, where)
 

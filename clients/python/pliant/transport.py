@@ -248,14 +248,21 @@ class Transport:
             body = json.dumps(value, allow_nan=False).encode()
         return self.request(method, path, body=body, headers=headers, **more).json()
 
-    def open(self, path: str, query: Query, accept: str, wait: float = 0.0) -> Opened:
+    def open(
+        self,
+        path: str,
+        query: Query,
+        accept: str,
+        wait: float = 0.0,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> Opened:
         """Ask for what is read as it comes; `begin` it next."""
         connection = self._connection(SILENCE + wait)
-        headers = self._headers({"Accept": accept, "Connection": "close"})
+        sent = self._headers({"Accept": accept, "Connection": "close", **(headers or {})})
         try:
             connection.connect()
             connection.putrequest("GET", with_query(path, query), skip_accept_encoding=True)
-            for name, value in headers.items():
+            for name, value in sent.items():
                 connection.putheader(name, value)
             connection.endheaders()
         except BaseException:
