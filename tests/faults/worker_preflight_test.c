@@ -63,12 +63,6 @@ static pl_preflight report_of(const session_fixture *f)
     return report;
 }
 
-static bool is_there(const session_fixture *f, const char *name)
-{
-    struct stat st;
-    return fstatat(f->directory, name, &st, 0) == 0;
-}
-
 static bool has_warning(const pl_preflight *report, const char *part)
 {
     for (int32_t i = 0; i < report->warning_count; i++)
@@ -224,8 +218,8 @@ static void check_refused(session_fixture *f, const char *pointer, const char *c
     if (code)
         ck_assert_str_eq(fault->code, code);
     pl_preflight_clear(&report);
-    ck_assert(!is_there(f, "topology.json"));
-    ck_assert(!is_there(f, "effective.json"));
+    ck_assert(!session_fixture_has(f, "topology.json"));
+    ck_assert(!session_fixture_has(f, "effective.json"));
     session_fixture_destroy(f);
 }
 

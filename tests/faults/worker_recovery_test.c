@@ -43,19 +43,6 @@ static void teardown(void)
     session_fixture_destroy(&undisturbed);
 }
 
-static pl_exit exit_of(const session_fixture *f)
-{
-    pl_exit e;
-    ck_assert_int_eq(pl_exit_read(f->directory, &e), PL_OK);
-    return e;
-}
-
-static bool is_there(const session_fixture *f, const char *name)
-{
-    struct stat st;
-    return fstatat(f->directory, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
-}
-
 /* A run that was killed in its middle with two checkpoints behind it. */
 static void create_killed(session_fixture *f)
 {
@@ -64,7 +51,7 @@ static void create_killed(session_fixture *f)
 
 static void check_whole(const session_fixture *f, int attempt)
 {
-    pl_exit e = exit_of(f);
+    pl_exit e = session_fixture_exit(f);
     ck_assert_str_eq(e.state, "succeeded");
     ck_assert_int_eq(e.attempt, attempt);
     ck_assert_int_eq(e.frames, STEPS);
@@ -105,7 +92,7 @@ START_TEST(test_killed_at_random_moments)
         before = frames;
     }
     ck_assert_int_eq(session_fixture_run(&f, attempt), 0);
-    ck_assert_str_eq(exit_of(&f).state, "succeeded");
+    ck_assert_str_eq(session_fixture_exit(&f).state, "succeeded");
     ck_assert_int_eq(session_fixture_frames(&f), steps + 1);
     ck_assert_int_eq(session_compare(&f, &whole), -1);
     ck_assert(session_compare_once(&f));
@@ -123,9 +110,9 @@ START_TEST(test_leftovers)
     session_fixture_write(&f, "head.json.4711.9.tmp", "{", 1);
     session_fixture_write(&f, "mine.tmp", "keep", 4);
     ck_assert_int_eq(session_fixture_run(&f, 2), 0);
-    ck_assert(!is_there(&f, "checkpoint-A.bin.4711.3.tmp"));
-    ck_assert(!is_there(&f, "head.json.4711.9.tmp"));
-    ck_assert(is_there(&f, "mine.tmp"));
+    ck_assert(!session_fixture_has(&f, "checkpoint-A.bin.4711.3.tmp"));
+    ck_assert(!session_fixture_has(&f, "head.json.4711.9.tmp"));
+    ck_assert(session_fixture_has(&f, "mine.tmp"));
     check_whole(&f, 2);
     session_fixture_destroy(&f);
 }
@@ -288,11 +275,11 @@ START_TEST(test_stopped_and_resumed)
         ck_assert(session_fixture_await(&f, frames, 30));
         kill(pid, SIGTERM);
         status = session_fixture_wait(pid, 30);
-        pl_exit e = exit_of(&f);
+        pl_exit e = session_fixture_exit(&f);
         ck_assert(status == 0 || status == 6);
         ck_assert_str_eq(e.state, status == 6 ? "stopped" : "succeeded");
         ck_assert_int_eq(e.frames, session_fixture_frames(&f) - 1);
-        ck_assert(!is_there(&f, "exit.reserve"));
+        ck_assert(!session_fixture_has(&f, "exit.reserve"));
         pl_checkpoint c;
         ck_assert_int_eq(pl_checkpoint_newest(f.directory, &c), PL_OK);
         ck_assert(status == 0 || (c.frame == e.frames && c.attempt == attempt));
@@ -315,7 +302,7 @@ START_TEST(test_paused_and_resumed)
     ck_assert(session_fixture_await(&f, 30, 30));
     session_fixture_control(&f, "{\"action\": \"pause\"}");
     ck_assert_int_eq(session_fixture_wait(pid, 30), 7);
-    pl_exit e = exit_of(&f);
+    pl_exit e = session_fixture_exit(&f);
     ck_assert_str_eq(e.state, "paused");
     ck_assert_int_lt(e.frames, STEPS);
     pl_checkpoint c;
@@ -324,7 +311,7 @@ START_TEST(test_paused_and_resumed)
     ck_assert(c.control_end > 0);
     /* Begun again while it is paused, it stays so and loses nothing. */
     ck_assert_int_eq(session_fixture_run(&f, 2), 7);
-    ck_assert_int_eq(exit_of(&f).frames, e.frames);
+    ck_assert_int_eq(session_fixture_exit(&f).frames, e.frames);
     ck_assert_int_eq(session_fixture_frames(&f), e.frames + 1);
     session_fixture_control(&f, "{\"action\": \"resume\"}");
     finish_whole(&f, 3);
@@ -341,8 +328,8 @@ START_TEST(test_cancelled_at_the_start)
     session_fixture_control(&f, "{\"action\": \"pause\"}");
     session_fixture_control(&f, "{\"action\": \"resume\"}");
     ck_assert_int_eq(session_fixture_run(&f, 2), 4);
-    ck_assert_str_eq(exit_of(&f).state, "cancelled");
-    ck_assert_int_eq(exit_of(&f).frames, frames - 1);
+    ck_assert_str_eq(session_fixture_exit(&f).state, "cancelled");
+    ck_assert_int_eq(session_fixture_exit(&f).frames, frames - 1);
     ck_assert_int_eq(session_fixture_frames(&f), frames);
     session_fixture_destroy(&f);
 }
@@ -368,7 +355,7 @@ START_TEST(test_time_limit_over_attempts)
     free(payload);
     int64_t frames = session_fixture_frames(&f);
     ck_assert_int_eq(session_fixture_run(&f, 2), 3);
-    pl_exit e = exit_of(&f);
+    pl_exit e = session_fixture_exit(&f);
     ck_assert_int_eq(e.failure.code, PL_FAILURE_TIMEOUT);
     ck_assert(e.seconds > 6000);
     ck_assert_int_eq(session_fixture_frames(&f), frames);

@@ -17,13 +17,6 @@
 
 enum { STEPS = 500 };
 
-static pl_exit exit_of(const session_fixture *f)
-{
-    pl_exit e;
-    ck_assert_int_eq(pl_exit_read(f->directory, &e), PL_OK);
-    return e;
-}
-
 static void create_killed(session_fixture *f)
 {
     session_create_killed(f, STEPS, SESSION_FLOOR);
@@ -34,7 +27,7 @@ static void create_killed(session_fixture *f)
 
 static void check_not_reproducible(const session_fixture *f, int64_t good, int64_t frames)
 {
-    pl_exit e = exit_of(f);
+    pl_exit e = session_fixture_exit(f);
     ck_assert_str_eq(e.state, "failed");
     ck_assert_int_eq(e.failure.code, PL_FAILURE_NOT_REPRODUCIBLE);
     ck_assert_int_eq(e.failure.frame, good);
@@ -87,7 +80,7 @@ START_TEST(test_changed_model)
     session_fixture_write(&f, "scene.json", scene, strlen(scene));
     free(scene);
     ck_assert_int_eq(session_fixture_run(&f, 2), 3);
-    pl_exit e = exit_of(&f);
+    pl_exit e = session_fixture_exit(&f);
     ck_assert_int_eq(e.failure.code, PL_FAILURE_INTERNAL);
     ck_assert_ptr_nonnull(strstr(e.failure.message, "changed"));
     ck_assert_int_eq(session_fixture_frames(&f), frames);

@@ -32,19 +32,6 @@ static pl_log_reader *reader_of(const session_fixture *f)
     return reader;
 }
 
-static pl_exit exit_of(const session_fixture *f)
-{
-    pl_exit e;
-    ck_assert_int_eq(pl_exit_read(f->directory, &e), PL_OK);
-    return e;
-}
-
-static bool is_there(const session_fixture *f, const char *name)
-{
-    struct stat st;
-    return fstatat(f->directory, name, &st, 0) == 0;
-}
-
 /* Frame k and its metrics, whole and about each other. */
 static void check_frame(pl_log_reader *reader, int64_t k, uint32_t dtype)
 {
@@ -98,15 +85,15 @@ static void run_and_read(const char *more, uint32_t dtype)
         check_frame(reader, k, dtype);
     pl_log_reader_close(reader);
 
-    pl_exit e = exit_of(&f);
+    pl_exit e = session_fixture_exit(&f);
     ck_assert_str_eq(e.state, "succeeded");
     ck_assert_int_eq(e.attempt, 1);
     ck_assert_int_eq(e.frames, 12);
     ck_assert(e.seconds > 0);
     ck_assert_int_eq(e.failure.code, PL_FAILURE_NONE);
     ck_assert(!pl_session_locked(f.directory));
-    ck_assert(is_there(&f, "worker.log"));
-    ck_assert(!is_there(&f, "exit.reserve"));
+    ck_assert(session_fixture_has(&f, "worker.log"));
+    ck_assert(!session_fixture_has(&f, "exit.reserve"));
     session_fixture_destroy(&f);
 }
 
@@ -129,7 +116,7 @@ START_TEST(test_last_partial_frame)
     session_fixture_bar(&f, 7, ", \"output\": {\"every\": 3}");
     ck_assert_int_eq(session_fixture_run(&f, 1), 0);
     ck_assert_int_eq(session_fixture_frames(&f), 4);
-    ck_assert_int_eq(exit_of(&f).frames, 3);
+    ck_assert_int_eq(session_fixture_exit(&f).frames, 3);
     pl_log_reader *reader = reader_of(&f);
     pl_log_reader_refresh(reader);
     char *frame;
@@ -185,7 +172,7 @@ START_TEST(test_cancel)
     ck_assert(session_fixture_await(&f, before + 3, 30));
     session_fixture_control(&f, "{\"action\": \"cancel\"}");
     ck_assert_int_eq(session_fixture_wait(pid, 30), 4);
-    pl_exit e = exit_of(&f);
+    pl_exit e = session_fixture_exit(&f);
     ck_assert_str_eq(e.state, "cancelled");
     ck_assert_int_eq(e.frames, session_fixture_frames(&f) - 1);
     ck_assert_int_eq(e.failure.code, PL_FAILURE_NONE);
@@ -198,7 +185,7 @@ START_TEST(test_time_limit)
     session_fixture f;
     session_fixture_bar(&f, 1000000, ", \"resources\": {\"time_limit\": 0.5}");
     ck_assert_int_eq(session_fixture_run(&f, 1), 3);
-    pl_exit e = exit_of(&f);
+    pl_exit e = session_fixture_exit(&f);
     ck_assert_str_eq(e.state, "failed");
     ck_assert_int_eq(e.failure.code, PL_FAILURE_TIMEOUT);
     ck_assert_int_eq(e.failure.frame, e.frames);
@@ -217,13 +204,13 @@ START_TEST(test_stop_and_attempt_again)
     ck_assert(session_fixture_await(&f, 3, 30));
     kill(pid, SIGTERM);
     ck_assert_int_eq(session_fixture_wait(pid, 30), 6);
-    ck_assert_str_eq(exit_of(&f).state, "stopped");
-    ck_assert_int_eq(exit_of(&f).frames, session_fixture_frames(&f) - 1);
-    ck_assert(!is_there(&f, "exit.reserve"));
+    ck_assert_str_eq(session_fixture_exit(&f).state, "stopped");
+    ck_assert_int_eq(session_fixture_exit(&f).frames, session_fixture_frames(&f) - 1);
+    ck_assert(!session_fixture_has(&f, "exit.reserve"));
     ck_assert_int_ge(session_fixture_frames(&f), 3);
     ck_assert_int_eq(session_fixture_run(&f, 2), 0);
     ck_assert_int_eq(session_fixture_frames(&f), 401);
-    ck_assert_int_eq(exit_of(&f).attempt, 2);
+    ck_assert_int_eq(session_fixture_exit(&f).attempt, 2);
     session_fixture_destroy(&f);
 }
 END_TEST
@@ -264,7 +251,7 @@ START_TEST(test_numerical_failure)
     pl_exit first = {0};
     for (int attempt = 1; attempt <= 2; attempt++) {
         ck_assert_int_eq(session_fixture_run(&f, attempt), 3);
-        pl_exit e = exit_of(&f);
+        pl_exit e = session_fixture_exit(&f);
         ck_assert_str_eq(e.state, "failed");
         ck_assert_str_ne(e.failure.message, "");
         ck_assert_str_ne(e.failure.advice, "");
@@ -296,7 +283,7 @@ START_TEST(test_not_converged)
         " \"bodies\": [{\"mesh\": {\"box\": {\"cells\": [3, 3, 3]}}}],"
         " \"pins\": [{\"body\": \"body-0\", \"select\": {\"side\": \"-x\"}}]}");
     ck_assert_int_eq(session_fixture_run(&f, 1), 3);
-    pl_exit e = exit_of(&f);
+    pl_exit e = session_fixture_exit(&f);
     ck_assert_int_eq(e.failure.code, PL_FAILURE_NOT_CONVERGED);
     ck_assert_int_eq(e.failure.step, e.frames + 1);
     ck_assert_int_eq(e.failure.frame, e.frames);
@@ -311,7 +298,7 @@ START_TEST(test_refused_scene)
     session_fixture f;
     session_fixture_create(&f, NULL, "{\"pliant\": 1, \"bodies\": 3}");
     ck_assert_int_eq(session_fixture_run(&f, 1), 3);
-    pl_exit e = exit_of(&f);
+    pl_exit e = session_fixture_exit(&f);
     ck_assert_str_eq(e.state, "failed");
     ck_assert_int_eq(e.failure.code, PL_FAILURE_INTERNAL);
     ck_assert_int_eq(e.frames, -1);

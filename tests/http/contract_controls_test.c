@@ -67,15 +67,6 @@ static int64_t control(const char *id, const char *what, int64_t *frame)
     return number;
 }
 
-static void verb(const char *id, const char *what)
-{
-    char target[96];
-    snprintf(target, sizeof target, "/v1/sessions/%s/%s", id, what);
-    http_reply *r = http_post(d, target, NULL);
-    http_expect(r, 202);
-    http_reply_free(r);
-}
-
 /* The `control` of a frame's metrics, 0 where there is none. */
 static int64_t in_effect(const char *id, int64_t frame)
 {
@@ -129,7 +120,7 @@ START_TEST(faults_are_located)
     http_reply *r = send_control(id, "{");
     http_problem(r, 400, "bad_json");
     http_reply_free(r);
-    verb(id, "cancel");
+    session_tell(d, id, "cancel");
     session_await(d, id, "cancelled");
     r = send_control(id, "{'gravity': [0, 0, 0]}");
     http_problem(r, 409, "session_over");
@@ -150,7 +141,7 @@ START_TEST(in_effect_and_kept)
     ck_assert_int_gt(begun, told);
     ck_assert_int_eq(in_effect(id, begun - 1), 0);
     ck_assert_int_eq(in_effect(id, begun), 1);
-    verb(id, "pause");
+    session_tell(d, id, "pause");
     session_await(d, id, "paused");
     ck_assert_int_eq(control(id,
                              "{'pins': [{'name': 'hand', 'motion': {'velocity': [0, 0, 1]}}],"
@@ -160,7 +151,7 @@ START_TEST(in_effect_and_kept)
     ck_assert_int_eq(daemon_fixture_end(d, SIGKILL), 128 + SIGKILL);
     daemon_fixture_resume(d);
     ck_assert_int_eq(control(id, "{'forces': [{'name': 'wind', 'velocity': [1, 0, 0]}]}", NULL), 3);
-    verb(id, "resume");
+    session_tell(d, id, "resume");
     session_await_frame(d, id, told + 3);
     ck_assert_int_eq(in_effect(id, told), 1);
     ck_assert_int_eq(in_effect(id, told + 1), 3);
@@ -177,34 +168,10 @@ START_TEST(in_effect_and_kept)
     ck_assert_int_eq((int64_t)json_array_size(json_object_get(r->json, "items")), 1);
     ck_assert_int_eq(json_count(r->json, "items/0/frame"), told + 1);
     http_reply_free(r);
-    verb(id, "cancel");
+    session_tell(d, id, "cancel");
     session_await(d, id, "cancelled");
 }
 END_TEST
-
-/* Positions of a frame as they are stored; the caller's. */
-static char *positions(const char *id, int64_t frame, size_t *size)
-{
-    char target[96];
-    snprintf(target, sizeof target, "/v1/sessions/%s/frames/%lld", id, (long long)frame);
-    http_reply *r = http_get_as(d, target, "application/x-npy");
-    http_expect(r, 200);
-    char *copy = malloc(r->length);
-    memcpy(copy, r->body, r->length);
-    *size = r->length;
-    http_reply_free(r);
-    return copy;
-}
-
-static bool same_frame(const char *a, int64_t k, const char *b, int64_t l)
-{
-    size_t n, m;
-    char *x = positions(a, k, &n), *y = positions(b, l, &m);
-    bool same = n == m && memcmp(x, y, n) == 0;
-    free(x);
-    free(y);
-    return same;
-}
 
 static http_reply *branch(const char *id, const char *body)
 {
@@ -236,9 +203,9 @@ START_TEST(branches)
     session_await(d, twin, "succeeded");
     session_await(d, other, "succeeded");
     for (int64_t k = 0; k <= 20; k++)
-        ck_assert(same_frame(id, 40 + k, twin, k));
-    ck_assert(same_frame(id, 40, other, 0));
-    ck_assert(!same_frame(id, 41, other, 1));
+        ck_assert(session_same_frame(d, id, 40 + k, twin, k));
+    ck_assert(session_same_frame(d, id, 40, other, 0));
+    ck_assert(!session_same_frame(d, id, 41, other, 1));
     /* Killed on its way, it comes to the same frames. */
     r = branch(id, "{\"frame\": 40, \"scene\": {\"time\": {\"steps\": 1000000}}}");
     http_expect(r, 201);
@@ -248,8 +215,8 @@ START_TEST(branches)
     ck_assert_int_eq(kill(daemon_fixture_worker(twin), SIGKILL), 0);
     session_await_frame(d, twin, 500);
     for (int64_t k = 0; k <= 20; k++)
-        ck_assert(same_frame(id, 40 + k, twin, k));
-    verb(twin, "cancel");
+        ck_assert(session_same_frame(d, id, 40 + k, twin, k));
+    session_tell(d, twin, "cancel");
     session_await(d, twin, "cancelled");
     static const char *const refused[][2] = {
         {"{\"scene\": {\"bodies\": []}}", "/scene/bodies"},
@@ -304,7 +271,7 @@ START_TEST(endless_with_probes)
     ck_assert(json_is_null(json_at(line, "probes/probe-1"))); /* nothing was solved */
     json_decref(line);
     http_reply_free(r);
-    verb(id, "cancel");
+    session_tell(d, id, "cancel");
     session_await(d, id, "cancelled");
 }
 END_TEST
@@ -314,25 +281,25 @@ START_TEST(steps)
     char id[33];
     submit(1000000, id);
     session_await_frame(d, id, 2);
-    verb(id, "pause");
+    session_tell(d, id, "pause");
     session_await(d, id, "paused");
     int64_t at = frame_of(id);
     for (int i = 1; i <= 3; i++) {
-        verb(id, i == 2 ? "step?frames=5" : "step");
+        session_tell(d, id, i == 2 ? "step?frames=5" : "step");
         at += i == 2 ? 5 : 1;
         session_await_frame(d, id, at);
         session_await(d, id, "paused");
         ck_assert_int_eq(frame_of(id), at);
     }
-    verb(id, "step?frames=1000000");
-    verb(id, "resume");
+    session_tell(d, id, "step?frames=1000000");
+    session_tell(d, id, "resume");
     session_await_frame(d, id, at + 20);
     char target[96];
     snprintf(target, sizeof target, "/v1/sessions/%s/step?frames=0", id);
     http_reply *r = http_post(d, target, NULL);
     http_problem(r, 400, "bad_query");
     http_reply_free(r);
-    verb(id, "cancel");
+    session_tell(d, id, "cancel");
     session_await(d, id, "cancelled");
 }
 END_TEST

@@ -57,7 +57,7 @@ START_TEST(test_life)
     session_await(d, id, "running");
     http_stream one = http_stream_open(d, session_target(id, "events"), sse);
     session_post_free(d, session_scene(1, 1, ""), other); /* of which nothing is told there */
-    http_reply_free(http_post(d, session_target(id, "pause"), NULL));
+    session_tell(d, id, "pause");
     session_await(d, id, "paused");
     char whole[64];
     snprintf(whole, sizeof whole, "/v1/sessions/%s", id);
@@ -201,7 +201,7 @@ START_TEST(test_many)
     ck_assert_str_eq(json_text(page, "items/59/session/name"), "turn 59");
     ck_assert_str_eq(json_text(page, "items/59/event"), "changed");
     json_decref(page);
-    http_reply_free(http_post(d, session_target(id, "cancel"), NULL));
+    session_tell(d, id, "cancel");
 }
 END_TEST
 
@@ -272,13 +272,13 @@ START_TEST(test_page)
         ck_assert(take_record(&s, &t));
     ck_assert_int_ge(t.frame, 2);
     ck_assert_str_eq(t.state, "running");
-    http_reply_free(http_post(d, session_target(id, "pause"), NULL));
+    session_tell(d, id, "pause");
     while (strcmp(t.state, "paused") != 0)
         ck_assert(take_record(&s, &t));
-    http_reply_free(http_post(d, session_target(id, "resume"), NULL));
+    session_tell(d, id, "resume");
     while (strcmp(t.state, "running") != 0)
         ck_assert(take_record(&s, &t));
-    http_reply_free(http_post(d, session_target(id, "cancel"), NULL));
+    session_tell(d, id, "cancel");
     while (take_record(&s, &t))
         ;
     ck_assert_str_eq(t.reason, "cancelled");

@@ -21,19 +21,6 @@ static void start_patient(void)
     daemon_fixture_start(d, options);
 }
 
-/* POST .../verb; the state that the reply says, static. */
-static const char *tell(const char *id, const char *verb)
-{
-    static char state[32];
-    char target[96];
-    snprintf(target, sizeof target, "/v1/sessions/%s/%s", id, verb);
-    http_reply *r = http_post(d, target, NULL);
-    http_expect(r, 202);
-    snprintf(state, sizeof state, "%s", json_text(r->json, "state"));
-    http_reply_free(r);
-    return state;
-}
-
 static void refuse(const char *id, const char *verb, const char *code)
 {
     char target[96];
@@ -96,8 +83,8 @@ START_TEST(test_pause_running)
     http_stream frames = follow(id, "frames"), metrics = follow(id, "metrics");
     session_await_frame(d, id, 3);
     session_post_free(d, session_scene(2, 1, WHOLE_MACHINE), other);
-    tell(id, "pause");
-    tell(id, "pause"); /* again is no change */
+    session_tell(d, id, "pause");
+    session_tell(d, id, "pause"); /* again is no change */
     session_await(d, id, "paused");
     json_t *session = session_show(d, id);
     ck_assert_str_eq(json_text(session, "paused/by"), "user");
@@ -110,8 +97,8 @@ START_TEST(test_pause_running)
     session = session_show(d, id);
     ck_assert_int_eq(json_count(session, "progress/frame"), before);
     json_decref(session);
-    tell(id, "resume");
-    tell(id, "resume");
+    session_tell(d, id, "resume");
+    session_tell(d, id, "resume");
     session_await_frame(d, id, before + 3);
     session = session_show(d, id);
     ck_assert(json_is_null(json_at(session, "paused")));
@@ -119,7 +106,7 @@ START_TEST(test_pause_running)
     json_decref(session);
     await_heartbeat(&metrics, &next, state);
     ck_assert_str_ne(state, "paused");
-    tell(id, "cancel");
+    session_tell(d, id, "cancel");
     ck_assert_int_ge(read_frames(&frames, reason), before + 3);
     ck_assert_str_eq(reason, "cancelled");
     session_await(d, id, "cancelled");
@@ -134,16 +121,16 @@ START_TEST(test_pause_queued)
     session_await(d, blocker, "running");
     session_post_free(d, session_scene(2, 1, ""), id);
     session_post_free(d, session_scene(2, 1, ""), last);
-    ck_assert_str_eq(tell(id, "pause"), "paused");
+    ck_assert_str_eq(session_tell(d, id, "pause"), "paused");
     json_t *session = session_show(d, last);
     ck_assert_int_eq(json_count(session, "queue/position"), 1);
     json_decref(session);
-    tell(blocker, "cancel");
+    session_tell(d, blocker, "cancel");
     session_await(d, last, "succeeded");
     session = session_show(d, id);
     ck_assert_str_eq(json_text(session, "state"), "paused");
     json_decref(session);
-    tell(id, "resume");
+    session_tell(d, id, "resume");
     session_await(d, id, "succeeded");
 }
 END_TEST
@@ -157,7 +144,7 @@ START_TEST(test_refused)
     refuse(id, "resume", "session_over");
     session_post_free(d, session_scene_endless(""), running);
     session_await_frame(d, running, 1);
-    ck_assert_str_eq(tell(running, "resume"), "running");
+    ck_assert_str_eq(session_tell(d, running, "resume"), "running");
     http_reply *r = http_post(d, "/v1/sessions/00000000000000000000000000000000/pause", NULL);
     http_problem(r, 404, "no_such_session");
     http_reply_free(r);
@@ -171,8 +158,8 @@ START_TEST(test_changed_mind)
     session_post_free(d, session_scene_endless(""), id);
     session_await_frame(d, id, 1);
     for (int i = 0; i < 5; i++) {
-        tell(id, "pause");
-        tell(id, "resume");
+        session_tell(d, id, "pause");
+        session_tell(d, id, "resume");
     }
     json_t *session = session_show(d, id);
     int64_t frame = json_count(session, "progress/frame");
@@ -188,11 +175,11 @@ START_TEST(test_end_paused)
     session_post_free(d, session_scene_endless(""), deleted);
     session_await_frame(d, cancelled, 1);
     session_await_frame(d, deleted, 1);
-    tell(cancelled, "pause");
-    tell(deleted, "pause");
+    session_tell(d, cancelled, "pause");
+    session_tell(d, deleted, "pause");
     session_await(d, cancelled, "paused");
     session_await(d, deleted, "paused");
-    ck_assert_str_eq(tell(cancelled, "cancel"), "cancelled");
+    ck_assert_str_eq(session_tell(d, cancelled, "cancel"), "cancelled");
     refuse(cancelled, "resume", "session_over");
     char target[64];
     snprintf(target, sizeof target, "/v1/sessions/%s", deleted);
@@ -209,7 +196,7 @@ START_TEST(test_paused_over_restart)
     char id[33];
     session_post_free(d, session_scene_endless(""), id);
     session_await_frame(d, id, 2);
-    tell(id, "pause");
+    session_tell(d, id, "pause");
     if (_i)
         session_await(d, id, "paused");
     ck_assert_int_eq(daemon_fixture_end(d, SIGKILL), 128 + SIGKILL);
@@ -219,7 +206,7 @@ START_TEST(test_paused_over_restart)
     int64_t before = json_count(session, "progress/frame");
     ck_assert_int_ge(before, 2);
     json_decref(session);
-    tell(id, "resume");
+    session_tell(d, id, "resume");
     session_await_frame(d, id, before + 2);
 }
 END_TEST
@@ -264,25 +251,25 @@ START_TEST(test_waiting_for_restart)
     expect_restart(json_text(session, "queue/reason"), 2);
     json_decref(session);
     /* A pause and a resume do not wait for it. */
-    ck_assert_str_eq(tell(id, "pause"), "paused");
-    tell(id, "resume");
+    ck_assert_str_eq(session_tell(d, id, "pause"), "paused");
+    session_tell(d, id, "resume");
     session_await(d, id, "running");
     session_await_frame(d, id, 2);
     crash(id, 3);
     /* A new checkpoint, as a pause makes one, and it counts anew. */
-    tell(id, "pause");
-    tell(id, "resume");
+    session_tell(d, id, "pause");
+    session_tell(d, id, "resume");
     session_await(d, id, "running");
     session = session_show(d, id);
     int64_t frame = json_count(session, "progress/frame");
     json_decref(session);
     session_await_frame(d, id, frame + 2);
-    tell(id, "pause");
+    session_tell(d, id, "pause");
     session_await(d, id, "paused");
-    tell(id, "resume");
+    session_tell(d, id, "resume");
     session_await_frame(d, id, frame + 4);
     crash(id, 2);
-    ck_assert_str_eq(tell(id, "cancel"), "cancelled");
+    ck_assert_str_eq(session_tell(d, id, "cancel"), "cancelled");
 }
 END_TEST
 
@@ -296,8 +283,8 @@ START_TEST(test_deaf_worker)
     session_await_frame(d, other, 1);
     ck_assert_int_eq(kill(daemon_fixture_worker(id), SIGSTOP), 0);
     ck_assert_int_eq(kill(daemon_fixture_worker(other), SIGSTOP), 0);
-    tell(id, "pause");
-    tell(other, "cancel");
+    session_tell(d, id, "pause");
+    session_tell(d, other, "cancel");
     session_await(d, id, "paused");
     session_await(d, other, "cancelled");
     json_t *session = session_show(d, other);
@@ -307,7 +294,7 @@ START_TEST(test_deaf_worker)
     ck_assert_ptr_nonnull(strstr(json_text(session, "message"), "did not react in 1 s"));
     int64_t before = json_count(session, "progress/frame");
     json_decref(session);
-    tell(id, "resume");
+    session_tell(d, id, "resume");
     session_await_frame(d, id, before + 2);
 }
 END_TEST

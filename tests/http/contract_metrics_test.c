@@ -408,8 +408,7 @@ START_TEST(test_heartbeat)
     ck_assert_double_lt(daemon_fixture_clock() - began, 25);
     http_stream_close(&frames);
     http_stream_close(&s);
-    snprintf(target, sizeof target, "/v1/sessions/%s/cancel", blocker);
-    http_reply_free(http_post(d, target, NULL));
+    session_tell(d, blocker, "cancel");
     session_await(d, id, "succeeded");
 }
 END_TEST

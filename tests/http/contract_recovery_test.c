@@ -17,15 +17,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static void cancel(const char *id)
-{
-    char target[96];
-    snprintf(target, sizeof target, "/v1/sessions/%s/cancel", id);
-    http_reply *r = http_post(d, target, NULL);
-    http_expect(r, 202);
-    http_reply_free(r);
-}
-
 static http_stream follow(const char *id, int64_t from)
 {
     char target[96];
@@ -317,7 +308,7 @@ START_TEST(test_restart)
     ck_assert_str_eq(json_text(after, "state"), "queued");
     json_decref(after);
     s = follow(running, 1);
-    cancel(running);
+    session_tell(d, running, "cancel");
     ck_assert_int_ge(read_out(&s, 1, reason), 4);
     ck_assert_str_eq(reason, "cancelled");
     session_await(d, running, "cancelled");
@@ -398,7 +389,7 @@ START_TEST(test_storage)
     ck_assert_str_eq(json_text(session, "reason"), "storage_lost");
     json_decref(session);
     ck_assert_int_eq(read_all(kept), 2);
-    cancel(blocker);
+    session_tell(d, blocker, "cancel");
     session_await(d, blocker, "cancelled");
 }
 END_TEST

@@ -267,9 +267,7 @@ static int64_t frame_of(const char *id)
 
 static void verb(const char *id, const char *what, const char *state)
 {
-    http_reply *r = http_post(d, session_target(id, what), NULL);
-    http_expect(r, 202);
-    http_reply_free(r);
+    session_tell(d, id, what);
     session_await(d, id, state);
 }
 

@@ -58,15 +58,6 @@ static void expect_post(const char *id, const char *what, const char *body, int 
     http_reply_free(r);
 }
 
-static void verb(const char *id, const char *what)
-{
-    char target[96];
-    snprintf(target, sizeof target, "/v1/sessions/%s/%s", id, what);
-    http_reply *r = http_post(d, target, NULL);
-    http_expect(r, 202);
-    http_reply_free(r);
-}
-
 static void refused(const char *id, const char *what, const char *body, int status,
                     const char *code)
 {
@@ -83,35 +74,11 @@ static void branch(const char *id, const char *body, char out[33])
     http_reply_free(r);
 }
 
-/* Positions of a frame as they are stored; the caller's. */
-static char *positions(const char *id, int64_t frame, size_t *size)
-{
-    char target[96];
-    snprintf(target, sizeof target, "/v1/sessions/%s/frames/%lld", id, (long long)frame);
-    http_reply *r = http_get_as(d, target, "application/x-npy");
-    http_expect(r, 200);
-    char *copy = malloc(r->length);
-    memcpy(copy, r->body, r->length);
-    *size = r->length;
-    http_reply_free(r);
-    return copy;
-}
-
-static bool same_frame(const char *a, int64_t k, const char *b, int64_t l)
-{
-    size_t n, m;
-    char *x = positions(a, k, &n), *y = positions(b, l, &m);
-    bool same = n == m && memcmp(x, y, n) == 0;
-    free(x);
-    free(y);
-    return same;
-}
-
 /* Pause it at this frame or later; at which. */
 static int64_t pause_after(const char *id, int64_t frame)
 {
     session_await_frame(d, id, frame);
-    verb(id, "pause");
+    session_tell(d, id, "pause");
     session_await(d, id, "paused");
     json_t *s = session_show(d, id);
     int64_t at = json_count(s, "progress/frame");
@@ -179,7 +146,7 @@ START_TEST(kept_listed_and_removed)
     branch(id, "{'snapshot': 'before'}", twin);
     session_await(d, twin, "succeeded");
     for (int64_t k = 0; k <= 10; k++)
-        ck_assert(same_frame(id, 20 + k, twin, k));
+        ck_assert(session_same_frame(d, id, 20 + k, twin, k));
     ck_assert_uint_eq(damages(id), 0);
     r = http_call(d, "DELETE", where, NULL, NULL, 0);
     http_expect(r, 204);
@@ -249,9 +216,9 @@ START_TEST(outlives_retention)
              (long long)at, (long long)at + 6);
     branch(id, body, early);
     session_await(d, early, "succeeded");
-    verb(id, "resume");
+    session_tell(d, id, "resume");
     await_pruned(id, at);
-    verb(id, "pause");
+    session_tell(d, id, "pause");
     session_await(d, id, "paused");
     lose_checkpoints(id);
     refused(id, "branch", body, 409, "no_way_back");
@@ -263,8 +230,8 @@ START_TEST(outlives_retention)
     branch(id, body, late);
     session_await(d, late, "succeeded");
     for (int64_t k = 0; k <= 6; k++)
-        ck_assert(same_frame(early, k, late, k));
-    verb(id, "cancel");
+        ck_assert(session_same_frame(d, early, k, late, k));
+    session_tell(d, id, "cancel");
     session_await(d, id, "cancelled");
 }
 END_TEST
@@ -285,8 +252,9 @@ START_TEST(thinned_frames_keep_their_controls)
     branch(id, body, two);
     session_await(d, two, "succeeded");
     for (int64_t k = 0; k <= 10; k++)
-        ck_assert(same_frame(id, end - 10 + k, one, k) && same_frame(id, end - 10 + k, two, k));
-    verb(id, "cancel");
+        ck_assert(session_same_frame(d, id, end - 10 + k, one, k) &&
+                  session_same_frame(d, id, end - 10 + k, two, k));
+    session_tell(d, id, "cancel");
     session_await(d, id, "cancelled");
 }
 END_TEST
@@ -314,7 +282,7 @@ START_TEST(branches_of_branches)
         lose_checkpoints(chain[i - 1]);
         unlink(session_path(d, chain[i], "parent/checkpoint-A.bin"));
     }
-    ck_assert(!same_frame(chain[1], 12, chain[2], 7));
+    ck_assert(!session_same_frame(d, chain[1], 12, chain[2], 7));
     branch(chain[3], "{'frame': 7}", last);
     session_await(d, last, "succeeded");
     json_t *shown = session_show(d, last);
@@ -323,7 +291,8 @@ START_TEST(branches_of_branches)
     json_decref(shown);
     refused(last, "branch", "{'frame': 18}", 422, "invalid_scene"); /* nothing is left */
     for (int64_t k = 0; k <= 18; k++)
-        ck_assert(same_frame(chain[3], 7 + k, last, k) && same_frame(chain[2], 12 + k, last, k));
+        ck_assert(session_same_frame(d, chain[3], 7 + k, last, k) &&
+                  session_same_frame(d, chain[2], 12 + k, last, k));
 }
 END_TEST
 
@@ -396,7 +365,7 @@ START_TEST(whole_or_not_there)
     expect_post(id, "snapshots", "{'name': 'last', 'frame': 11}", 201);
     branch(id, "{'snapshot': 'last'}", twin);
     session_await(d, twin, "succeeded");
-    ck_assert(same_frame(id, 30, twin, 19));
+    ck_assert(session_same_frame(d, id, 30, twin, 19));
 }
 END_TEST
 

@@ -157,9 +157,7 @@ START_TEST(memory_is_shared_out)
     ck_assert_int_eq(of_gpu("sessions"), 1);
     ck_assert_int_eq(of_gpu("memory_used"), used);
 
-    char target[80];
-    snprintf(target, sizeof target, "/v1/sessions/%s/cancel", first);
-    http_reply_free(http_post(d, target, NULL));
+    session_tell(d, first, "cancel");
     session_await(d, first, "cancelled");
     session_await_frame(d, second, 1);
     ck_assert_int_eq(of_gpu("sessions"), 1);

@@ -378,8 +378,7 @@ START_TEST(test_many_connections)
     for (int i = 0; i < FOLLOWERS; i++)
         followers[i] = http_stream_open(d, target, NULL);
     check_alive();
-    snprintf(target, sizeof target, "/v1/sessions/%s/cancel", id);
-    http_reply_free(http_post(d, target, NULL));
+    session_tell(d, id, "cancel");
     for (int i = 0; i < FOLLOWERS; i++) {
         pl_record record;
         char *payload;

@@ -44,15 +44,13 @@ static void preload(void)
 
 static void start(void)
 {
-    char target[96];
     preload();
     daemon_fixture_start(d, NULL);
     unsetenv("LD_PRELOAD");
     session_run(d, session_scene(2, 1, ", \"labels\": {\"a\": \"b\"}"), ended);
     session_post_free(d, session_scene_endless(""), paused);
     session_await(d, paused, "running");
-    snprintf(target, sizeof target, "/v1/sessions/%s/pause", paused);
-    http_reply_free(http_post(d, target, NULL));
+    session_tell(d, paused, "pause");
     session_await(d, paused, "paused");
 }
 

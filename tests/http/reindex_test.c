@@ -121,19 +121,10 @@ static void expect_same(const char *id, view *before)
     }
 }
 
-static void tell(const char *id, const char *verb)
-{
-    char target[96];
-    snprintf(target, sizeof target, "/v1/sessions/%s/%s", id, verb);
-    http_reply *r = http_post(d, target, NULL);
-    http_expect(r, 202);
-    http_reply_free(r);
-}
-
 static void pause_at(const char *id, int64_t frame)
 {
     session_await_frame(d, id, frame);
-    tell(id, "pause");
+    session_tell(d, id, "pause");
     session_await(d, id, "paused");
 }
 
@@ -149,13 +140,13 @@ START_TEST(test_database_lost)
     pause_at(paused, 2);
     session_post_free(d, session_scene_endless(""), cancelled);
     session_await_frame(d, cancelled, 1);
-    tell(cancelled, "cancel");
+    session_tell(d, cancelled, "cancel");
     session_await(d, cancelled, "cancelled");
     session_post_free(d, session_scene_endless(", \"resources\": {\"cores\": 2}"), blocker);
     session_await_frame(d, blocker, 1);
     session_post_free(d, session_scene(2, 1, ""), waiting);
     session_post_free(d, session_scene(2, 1, ""), withdrawn);
-    tell(withdrawn, "cancel"); /* it never ran: no worker wrote down that it is over */
+    session_tell(d, withdrawn, "cancel"); /* it never ran: no worker wrote down that it is over */
     const char *still[] = {ended, paused, cancelled, withdrawn};
     view before[4];
     for (int i = 0; i < 4; i++)
@@ -190,13 +181,13 @@ START_TEST(test_database_lost)
         ck_assert_str_eq(json_text(list->json, path), newest_first[i]);
     }
     http_reply_free(list);
-    tell(blocker, "cancel");
+    session_tell(d, blocker, "cancel");
     session_await(d, waiting, "succeeded");
     int64_t at = 0;
     session = session_show(d, paused);
     at = json_count(session, "progress/frame");
     json_decref(session);
-    tell(paused, "resume");
+    session_tell(d, paused, "resume");
     session_await_frame(d, paused, at + 2);
     free(metrics);
 }

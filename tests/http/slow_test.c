@@ -94,8 +94,7 @@ START_TEST(test_waiting)
     char id[33], target[96];
     session_post_free(d, session_scene_endless(""), id);
     session_await(d, id, "running");
-    snprintf(target, sizeof target, "/v1/sessions/%s/pause", id);
-    http_reply_free(http_post(d, target, NULL));
+    session_tell(d, id, "pause");
     session_await(d, id, "paused");
     http_connection *poll_ = http_open(d);
     snprintf(target, sizeof target, "/v1/sessions/%s?wait=3", id);

@@ -351,8 +351,7 @@ START_TEST(test_patched)
                               strlen(body));
     http_expect(r, 200);
     http_reply_free(r);
-    snprintf(target, sizeof target, "/v1/sessions/%s/cancel", id);
-    http_reply_free(http_post(d, target, NULL));
+    session_tell(d, id, "cancel");
     char *call = take_call(GOOD);
     ck_assert_ptr_nonnull(strstr(call, "\"cancelled\""));
     free(call);

@@ -57,6 +57,16 @@ static bool over(const char *state)
            strcmp(state, "cancelled") == 0 || strcmp(state, "rejected") == 0;
 }
 
+const char *session_tell(const daemon_fixture *d, const char *id, const char *verb)
+{
+    static char state[32];
+    http_reply *r = http_post(d, session_target(id, verb), NULL);
+    http_expect(r, 202);
+    snprintf(state, sizeof state, "%s", json_text(r->json, "state"));
+    http_reply_free(r);
+    return state;
+}
+
 void session_await(const daemon_fixture *d, const char *id, const char *state)
 {
     for (double end = daemon_fixture_clock() + HTTP_PATIENCE_S;;) {
@@ -102,6 +112,24 @@ int64_t session_await_control(const daemon_fixture *d, const char *id, int k)
         ck_assert_msg(daemon_fixture_clock() < end, "control %d of session %s has no effect", k,
                       id);
     }
+}
+
+static http_reply *positions_of(const daemon_fixture *d, const char *id, int64_t frame)
+{
+    char rest[48];
+    snprintf(rest, sizeof rest, "frames/%lld", (long long)frame);
+    http_reply *r = http_get_as(d, session_target(id, rest), "application/x-npy");
+    http_expect(r, 200);
+    return r;
+}
+
+bool session_same_frame(const daemon_fixture *d, const char *a, int64_t k, const char *b, int64_t l)
+{
+    http_reply *x = positions_of(d, a, k), *y = positions_of(d, b, l);
+    bool same = x->length == y->length && memcmp(x->body, y->body, x->length) == 0;
+    http_reply_free(x);
+    http_reply_free(y);
+    return same;
 }
 
 void session_run(const daemon_fixture *d, char *scene, char id[33])

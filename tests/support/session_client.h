@@ -14,6 +14,8 @@ char *session_scene_endless(const char *more);
 /* Post it: must be a 201. */
 void session_post(const daemon_fixture *d, const char *scene, char id[33]);
 void session_post_free(const daemon_fixture *d, char *scene, char id[33]); /* frees the scene */
+/* POST to its pause, resume, step or cancel: must be a 202. The state that the answer names; static. */
+const char *session_tell(const daemon_fixture *d, const char *id, const char *verb);
 /* Wait until it is in this state; fails the test where it ends in another. */
 void session_await(const daemon_fixture *d, const char *id, const char *state);
 /* Wait until its last committed frame is at least this. */
@@ -21,6 +23,9 @@ void session_await_frame(const daemon_fixture *d, const char *id, int64_t frame)
 /* Wait until its k-th control, from 1, is in effect; the first frame that it is in effect in. 202 says that it
  * will be: before the next frame, unless a pause comes with it. */
 int64_t session_await_control(const daemon_fixture *d, const char *id, int k);
+/* Whether frame k of one has the positions that frame l of another has, to the bit. */
+bool session_same_frame(const daemon_fixture *d, const char *a, int64_t k, const char *b,
+                        int64_t l);
 /* Post and wait until it has succeeded. */
 void session_run(const daemon_fixture *d, char *scene, char id[33]);
 /* The session's JSON; a new reference. */

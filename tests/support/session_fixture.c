@@ -2,7 +2,6 @@
 
 #include "protocol/log.h"
 #include "protocol/record.h"
-#include "protocol/session_dir.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -254,6 +253,19 @@ static int digest_one(const char *path, const struct stat *st, int kind, struct 
     if (fd >= 0)
         close(fd);
     return 0;
+}
+
+pl_exit session_fixture_exit(const session_fixture *f)
+{
+    pl_exit e;
+    need(pl_exit_read(f->directory, &e) == PL_OK, "exit.json");
+    return e;
+}
+
+bool session_fixture_has(const session_fixture *f, const char *name)
+{
+    struct stat st;
+    return fstatat(f->directory, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
 uint32_t session_fixture_fingerprint(const session_fixture *f)

@@ -6,6 +6,8 @@
 #ifndef PLIANT_TESTS_SUPPORT_SESSION_FIXTURE_H
 #define PLIANT_TESTS_SUPPORT_SESSION_FIXTURE_H
 
+#include "protocol/session_dir.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -53,6 +55,10 @@ void session_fixture_control(const session_fixture *f, const char *text);
 int64_t session_fixture_frames(const session_fixture *f);
 /* Wait until there are at least `frames`. */
 bool session_fixture_await(const session_fixture *f, int64_t frames, double seconds);
+/* Its exit.json, which must be there. */
+pl_exit session_fixture_exit(const session_fixture *f);
+/* Whether the directory has an entry of this name; a link that leads nowhere is one. */
+bool session_fixture_has(const session_fixture *f, const char *name);
 /* CRC of every file's name, size and bytes: changes with any byte of the directory. */
 uint32_t session_fixture_fingerprint(const session_fixture *f);
 
