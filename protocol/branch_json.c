@@ -1,6 +1,7 @@
 #include "protocol/branch_json.h"
 
 #include "protocol/decode.h"
+#include "protocol/json_load.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,31 +12,6 @@ static const char *const fixed[][2] = {
     {"bodies", NULL},    {"time", "step"},     {"time", "integrator"},
     {"output", "every"}, {"solver", "device"}, {"solver", "precision"},
 };
-
-/* RFC 7396: members are merged, null removes one, anything else replaces. */
-static int merge(json_t *target, json_t *patch, int depth)
-{
-    const char *key;
-    json_t *value;
-    int failed = depth > 64;
-    json_object_foreach(patch, key, value)
-    {
-        json_t *old = json_object_get(target, key);
-        if (json_is_null(value)) {
-            json_object_del(target, key);
-        } else if (!json_is_object(value)) {
-            failed |= json_object_set(target, key, value);
-        } else {
-            json_t *member = json_is_object(old) ? json_incref(old) : json_object();
-            failed = failed || !member || merge(member, value, depth + 1) ||
-                     json_object_set(target, key, member);
-            json_decref(member);
-        }
-        if (failed)
-            break;
-    }
-    return failed;
-}
 
 static const json_t *at(const json_t *scene, const char *const path[2])
 {
@@ -94,14 +70,16 @@ pl_decode_verdict pl_branch_decode(const char *text, size_t length, const char *
     *out = (pl_branch_request){.frame = -1};
     json_error_t error;
     pl_decode_verdict verdict = PL_DECODE_INVALID;
-    json_t *request = json_loadb(text, length, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
+    json_t *request = pl_json_load(text, length, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
     if (!request)
         return pl_decode_refuse_syntax(&error, faults);
-    json_t *before = json_loadb(scene_text, scene_length, JSON_REJECT_DUPLICATES, NULL);
-    json_t *after = json_deep_copy(before);
+    json_t *before = pl_json_load(scene_text, scene_length, JSON_REJECT_DUPLICATES, NULL);
+    json_t *after = NULL;
     check_request(request, faults);
     json_t *patch = json_object_get(request, "scene");
-    if (!before || !after || (faults->total == 0 && patch && merge(after, patch, 0)))
+    if (before && faults->total == 0)
+        after = patch ? pl_json_merge(before, patch) : json_incref(before);
+    if (!before || (faults->total == 0 && !after))
         verdict = PL_DECODE_NO_MEMORY;
     else if (faults->total == 0)
         check_fixed(before, after, faults);

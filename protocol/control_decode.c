@@ -2,6 +2,7 @@
 
 #include "engine/change.h"
 #include "protocol/control_json.h"
+#include "protocol/json_load.h"
 #include "protocol/material_decode.h"
 #include "protocol/params_rows.h"
 
@@ -190,7 +191,7 @@ static json_t *parse(const char *text, size_t length, pl_decode_verdict *verdict
         *verdict = PL_DECODE_INVALID;
         return NULL;
     }
-    json_t *document = json_loadb(text, length, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
+    json_t *document = pl_json_load(text, length, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
     if (!document)
         *verdict = pl_decode_refuse_syntax(&error, faults);
     return document;

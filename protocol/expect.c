@@ -4,6 +4,7 @@
 #include "protocol/params_rows.h"
 #include "protocol/scene_json.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -161,9 +162,10 @@ pl_status pl_expect_open(const char *scene, size_t scene_length, const char *top
         status = make_series(e);
     if (status == PL_OK) {
         shape = pl_json_parse(topology, topology_length, NULL);
+        bool starved = !shape && errno == ENOMEM;
         e->vertices = pl_json_integer(shape, "vertices", 0);
         if (e->vertices < 1 || e->vertices > VERTICES_MAX)
-            status = no_topology(faults);
+            status = starved ? PL_NO_MEMORY : no_topology(faults);
     }
     for (int32_t k = 0; status == PL_OK && k < e->scene.expectation_count; k++)
         status = choose(e, shape, k, faults);

@@ -1,6 +1,8 @@
 #include "protocol/json.h"
 
-#include <jansson.h>
+#include "protocol/json_load.h"
+
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,18 +18,13 @@ static const pl_json *from_jansson(const json_t *value)
     return (const pl_json *)value;
 }
 
-/* Jansson seeds its hash tables at the first object; doing it before main leaves no first object
- * for two threads to race for. */
-__attribute__((constructor)) static void seed_hash_tables(void)
-{
-    json_object_seed(0);
-}
-
 pl_json *pl_json_parse(const char *text, size_t length, char error[160])
 {
     json_error_t where;
-    json_t *root = json_loadb(text, length, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &where);
-    if (!root && error)
+    json_t *root = pl_json_load(text, length, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &where);
+    if (!root && error && errno == ENOMEM)
+        snprintf(error, 160, "out of memory");
+    else if (!root && error)
         snprintf(error, 160, "line %d, column %d: %.110s", where.line, where.column, where.text);
     return (pl_json *)root;
 }
@@ -93,6 +90,11 @@ const char *pl_json_member(const pl_json *object, size_t index, const pl_json **
 bool pl_json_is_null(const pl_json *value)
 {
     return !value || json_is_null(to_jansson(value));
+}
+
+bool pl_json_is_object(const pl_json *value)
+{
+    return json_is_object(to_jansson(value));
 }
 
 double pl_json_number(const pl_json *value, const char *path, double fallback)

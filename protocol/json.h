@@ -13,7 +13,8 @@
 /* ---- reading -----------------------------------------------------------------------------------
  */
 typedef struct pl_json pl_json; /* a document, or a borrowed part of one */
-/* Parse a document, duplicate keys rejected. NULL with a located message in error (may be NULL). */
+/* Parse a document, duplicate keys rejected. NULL with a located message in error (may be NULL) and errno EINVAL, or
+ * ENOMEM where it was memory that was missing. */
 pl_json *pl_json_parse(const char *text, size_t length, char error[160]);
 void pl_json_free(pl_json *document); /* only what pl_json_parse gave */
 
@@ -25,6 +26,7 @@ size_t pl_json_count(const pl_json *array_or_object); /* 0 for anything else */
 /* Key of the i-th member of an object in document order, and its value. */
 const char *pl_json_member(const pl_json *object, size_t index, const pl_json **value);
 bool pl_json_is_null(const pl_json *value); /* true for NULL too */
+bool pl_json_is_object(const pl_json *value);
 /* With a path; the fallback where it is missing or of another type. */
 double pl_json_number(const pl_json *value, const char *path, double fallback);
 int64_t pl_json_integer(const pl_json *value, const char *path, int64_t fallback);

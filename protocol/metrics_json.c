@@ -3,6 +3,7 @@
 #include "protocol/json.h"
 #include "protocol/params_rows.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -220,7 +221,9 @@ static bool same_members(const pl_json *a, const pl_json *b)
 
 bool pl_metrics_same(const char *a, size_t a_length, const char *b, size_t b_length)
 {
-    pl_json *x = pl_json_parse(a, a_length, NULL), *y = pl_json_parse(b, b_length, NULL);
+    errno = 0;
+    pl_json *x = pl_json_parse(a, a_length, NULL);
+    pl_json *y = x ? pl_json_parse(b, b_length, NULL) : NULL;
     const pl_json *value;
     bool same = x && y && pl_json_member(x, 0, &value) && same_members(x, y);
     pl_json_free(x);

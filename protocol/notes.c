@@ -1,9 +1,9 @@
 #include "protocol/notes.h"
 
 #include "protocol/json.h"
+#include "protocol/json_load.h"
 #include "protocol/notes_decode.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -128,7 +128,7 @@ char *pl_labels_write(const pl_json *labels)
 
 char *pl_notes_scene_shown(const char *text, size_t length, size_t *shown)
 {
-    json_t *scene = json_loadb(text, length, 0, NULL);
+    json_t *scene = pl_json_load(text, length, 0, NULL);
     char *out = NULL;
     if (json_object_del(scene, "webhook") == 0)
         out = json_dumps(scene, JSON_INDENT(2));
@@ -172,43 +172,28 @@ bool pl_notes_take(const json_t *document, bool resources, pl_notes *out)
 /* ---- changing ----------------------------------------------------------------------------------
  */
 
-/* RFC 7396. References are the caller's; the result is a new one, or NULL without memory. The
- * depth is bounded: jansson reads at most 2048 levels. */
-static json_t *merge(const json_t *target, json_t *patch)
+static json_t *load_object(const char *text)
 {
-    if (!json_is_object(patch))
-        return json_incref(patch);
-    json_t *merged = json_is_object(target) ? json_copy((json_t *)target) : json_object();
-    const char *key;
-    json_t *value;
-    json_object_foreach(patch, key, value)
-    {
-        if (json_is_null(value)) {
-            json_object_del(merged, key);
-            continue;
-        }
-        json_t *member = merge(json_object_get(merged, key), value);
-        if (json_object_set_new(merged, key, member) != 0) {
-            json_decref(merged);
-            return NULL;
-        }
-    }
-    return merged;
+    return text ? pl_json_load(text, strlen(text), 0, NULL) : json_object();
 }
 
+/* What there is now as a document of the form that a patch has. NULL without memory. */
 static json_t *describe(const pl_notes *now)
 {
-    json_t *labels = now->labels ? json_loads(now->labels, 0, NULL) : json_object();
-    json_t *metadata = now->metadata ? json_loads(now->metadata, 0, NULL) : json_object();
+    json_t *labels = load_object(now->labels), *metadata = load_object(now->metadata);
     json_t *all = json_pack("{s:s, s:o, s:o, s:I, s:{s:I, s:I, s:f}}", "name", now->name, "labels",
                             labels, "metadata", metadata, "priority", (json_int_t)now->priority,
                             "retention", "last", (json_int_t)now->keep_last, "every",
                             (json_int_t)now->keep_every, "days", now->keep_days);
-    if (all && now->webhook)
-        json_object_set_new(all, "webhook", json_pack("{s:s}", "url", now->webhook));
-    if (all && now->group)
-        json_object_set_new(all, "group", json_string(now->group));
-    return all;
+    bool good = all;
+    if (good && now->webhook)
+        good = !json_object_set_new(all, "webhook", json_pack("{s:s}", "url", now->webhook));
+    if (good && now->group)
+        good = !json_object_set_new(all, "group", json_string(now->group));
+    if (good)
+        return all;
+    json_decref(all);
+    return NULL;
 }
 
 static const pl_decode_custom customs[PL_CUSTOM_COUNT] = {
@@ -239,24 +224,16 @@ pl_decode_verdict pl_notes_patch(const char *text, size_t length, const pl_notes
 {
     json_error_t error;
     *out = (pl_notes){0};
-    errno = 0;
-    json_t *patch = json_loadb(text, length, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
-    if (!patch && errno == ENOMEM)
-        return PL_DECODE_NO_MEMORY;
-    if (!patch) {
-        char got[256];
-        snprintf(got, sizeof got, "line %d, column %d: %.200s", error.line, error.column,
-                 error.text);
-        pl_faults_add(faults, "", "json_syntax", got, "a JSON document in UTF-8", "");
-        return PL_DECODE_SYNTAX;
-    }
+    json_t *patch = pl_json_load(text, length, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
+    if (!patch)
+        return pl_decode_refuse_syntax(&error, faults);
     if (!json_is_object(patch)) {
         pl_faults_add(faults, "", "wrong_type", "no object", "an object with what is to change",
                       "{\"name\": \"...\", \"labels\": {\"key\": \"value\", \"old\": null}}");
         json_decref(patch);
         return PL_DECODE_INVALID;
     }
-    json_t *old = describe(now), *merged = old ? merge(old, patch) : NULL;
+    json_t *old = describe(now), *merged = old ? pl_json_merge(old, patch) : NULL;
     pl_decode_verdict verdict = merged ? judge(merged, out, faults) : PL_DECODE_NO_MEMORY;
     json_decref(merged);
     json_decref(old);

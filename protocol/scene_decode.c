@@ -4,6 +4,7 @@
 #include "protocol/control_decode.h"
 #include "protocol/decode.h"
 #include "protocol/expect_decode.h"
+#include "protocol/json_load.h"
 #include "protocol/material_decode.h"
 #include "protocol/mesh_decode.h"
 #include "protocol/notes_decode.h"
@@ -403,7 +404,7 @@ pl_decode_verdict pl_decode_refuse_syntax(const json_error_t *error, pl_faults *
 {
     char got[256];
     const char *hint = "";
-    if (json_error_code(error) == json_error_out_of_memory)
+    if (errno == ENOMEM)
         return PL_DECODE_NO_MEMORY;
     bool duplicate = json_error_code(error) == json_error_duplicate_key;
     snprintf(got, sizeof got, "line %d, column %d: %.200s", error->line, error->column,
@@ -449,10 +450,9 @@ pl_decode_verdict pl_scene_decode_with(const char *text, size_t length, pl_scene
                        "upload meshes instead of writing them into the scene", "%zu bytes", length);
         return PL_DECODE_INVALID;
     }
-    errno = 0; /* jansson does not always say that it was memory */
-    json_t *document = json_loadb(text, length, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
+    json_t *document = pl_json_load(text, length, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
     if (!document)
-        return errno == ENOMEM ? PL_DECODE_NO_MEMORY : pl_decode_refuse_syntax(&error, faults);
+        return pl_decode_refuse_syntax(&error, faults);
     pl_decode_verdict verdict = decode_document(document, out, faults);
     if (verdict == PL_DECODE_OK && notes && !pl_notes_take(document, true, notes)) {
         pl_scene_clear(out);

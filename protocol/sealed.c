@@ -60,6 +60,7 @@ pl_status pl_sealed_read_since(int dir_fd, const char *name, size_t limit, int32
         return status;
     bool fits = seal_fits(text, size);
     pl_json *document = fits || sealed_since > 1 ? pl_json_parse(text, size, NULL) : NULL;
+    bool starved = !document && (fits || sealed_since > 1) && errno == ENOMEM;
     int64_t stated = pl_json_integer(document, "format", 0);
     bool older = stated < sealed_since && !pl_json_at(document, "crc32c");
     free(text);
@@ -68,8 +69,8 @@ pl_status pl_sealed_read_since(int dir_fd, const char *name, size_t limit, int32
         return PL_OK;
     }
     pl_json_free(document);
-    errno = EBADMSG;
-    return PL_IO;
+    errno = starved ? ENOMEM : EBADMSG;
+    return starved ? PL_NO_MEMORY : PL_IO;
 }
 
 pl_status pl_sealed_read(int dir_fd, const char *name, size_t limit, int32_t format, pl_json **out)

@@ -2,6 +2,7 @@
 
 #include "protocol/problem.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,10 +39,11 @@ bool pl_body_open(pl_request *r, const char *const *keys, pl_body *out)
     const char *text = pl_request_body(r, &length);
     *out = (pl_body){.request = r};
     out->json = length ? pl_json_parse(text, length, error) : pl_json_parse("{}", 2, error);
-    char *dumped = out->json ? pl_json_dump(out->json, false) : NULL;
-    bool object = dumped && dumped[0] == '{';
-    free(dumped);
-    if (!object) {
+    if (!out->json && errno == ENOMEM) {
+        pl_reply_problem(r, 500, "internal", "Internal error", "out of memory", NULL);
+        return false;
+    }
+    if (!pl_json_is_object(out->json)) {
         pl_json_free(out->json);
         pl_reply_problemf(r, 400, "bad_json", "Not JSON", "the body is no JSON object%s%s",
                           error[0] ? ": " : "", error);

@@ -90,21 +90,22 @@ int pl_control_append_change(const char *directory, int64_t number, const char *
 
 typedef void (*seeing)(void *context, const pl_json *document, const char *action);
 
-/* Every command that is whole, in their order. */
-static void walk(const char *directory, seeing see, void *context)
+/* Every command that is whole, in their order. 0, or errno where they can not be read. */
+static int walk(const char *directory, seeing see, void *context)
 {
     char *bytes;
     size_t size;
     int dir_fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    bool there = dir_fd >= 0 &&
-                 pl_file_read(dir_fd, "control.log", LOG_LIMIT, &bytes, &size) == PL_OK;
+    pl_status status = dir_fd < 0 ? PL_IO
+                                  : pl_file_read(dir_fd, "control.log", LOG_LIMIT, &bytes, &size);
+    int error = status == PL_OK ? 0 : status == PL_NO_MEMORY ? ENOMEM : errno;
     if (dir_fd >= 0) {
         close(dir_fd);
     }
-    if (!there) {
-        return;
+    if (error) {
+        return error == ENOENT ? 0 : error;
     }
-    for (size_t at = 0; at + PL_RECORD_HEADER <= size;) {
+    for (size_t at = 0; at + PL_RECORD_HEADER <= size && !error;) {
         pl_record r;
         const unsigned char *record = (unsigned char *)bytes + at;
         bool whole = pl_record_decode(record, size - at, &r) == PL_RECORD_GOOD &&
@@ -113,12 +114,14 @@ static void walk(const char *directory, seeing see, void *context)
         if (whole && r.type == PL_RECORD_CONTROL) {
             pl_json *document = pl_json_parse((const char *)record + PL_RECORD_HEADER, r.length,
                                               NULL);
+            error = !document && errno == ENOMEM ? ENOMEM : 0;
             see(context, document, pl_json_string(document, "action", ""));
             pl_json_free(document);
         }
         at += whole ? pl_record_size(r.length) : 8; /* records are 8-aligned */
     }
     free(bytes);
+    return error;
 }
 
 static void apply(void *context, const pl_json *document, const char *action)
@@ -135,11 +138,12 @@ static void apply(void *context, const pl_json *document, const char *action)
     }
 }
 
-pl_control_state pl_control_read(const char *directory)
+int pl_control_read(const char *directory, pl_control_state *out)
 {
     pl_control_state state = {0};
-    walk(directory, apply, &state);
-    return state;
+    int error = walk(directory, apply, &state);
+    *out = error ? (pl_control_state){0} : state;
+    return error;
 }
 
 typedef struct listing {

@@ -25,7 +25,8 @@ typedef struct pl_control_state {
     bool cancelled, paused;
     int64_t controls; /* number of the newest control */
 } pl_control_state;
-pl_control_state pl_control_read(const char *directory);
+/* 0, also where there is no such file; otherwise errno, ENOMEM as a rule, with nothing in *out. */
+int pl_control_read(const char *directory, pl_control_state *out);
 
 typedef struct pl_control_entry {
     int64_t number;

@@ -117,7 +117,7 @@ int64_t pl_control_in_effect(pl_log_reader *reader, int64_t frame, int64_t end)
             continue;
         }
         pl_json *metrics = pl_json_parse(text, (size_t)length, NULL);
-        int64_t number = pl_json_integer(metrics, "control", 0);
+        int64_t number = metrics ? pl_json_integer(metrics, "control", 0) : -1;
         pl_json_free(metrics);
         free(text);
         return number;

@@ -301,7 +301,10 @@ void pl_ending_conclude(pl_daemon *d, pl_session *s, const pl_ending *how)
         snprintf(lost.message, sizeof lost.message, "the session's directory is gone");
         end_as(&e, PL_STATE_FAILED, "storage_lost", &lost);
     } else {
-        pl_control_state control = pl_control_read(s->directory);
+        pl_control_state control;
+        if (pl_control_read(s->directory, &control) != 0) { /* then by the row */
+            control.paused = e.desired == PL_DESIRE_PAUSED;
+        }
         bool reported = pl_exit_read(e.dir_fd, &report) == PL_OK &&
                         report.attempt >= e.recovery.attempt;
         e.desired = control.cancelled && e.desired < PL_DESIRE_CANCELLED ? PL_DESIRE_CANCELLED

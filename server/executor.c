@@ -463,12 +463,13 @@ static void adopt_living(pl_executor *e, pl_session *s, worker *w)
         w->child.pidfd = -1;
         watch_worker(e, w);
     }
-    pl_control_state control = pl_control_read(s->directory);
+    pl_control_state control;
+    bool known = pl_control_read(s->directory, &control) == 0; /* otherwise the row stands */
     if (control.cancelled) {
         pl_sessions_set_desired(e->daemon->sessions, s, "cancelled");
     } else if (control.paused) {
         pl_sessions_set_desired(e->daemon->sessions, s, "paused");
-    } else {
+    } else if (known) {
         pl_sessions_clear_pause(e->daemon->sessions, s);
     }
     if (pl_sessions_desired(e->daemon->sessions, s) >= PL_DESIRE_CANCELLED && !control.cancelled) {
@@ -482,7 +483,10 @@ static void adopt_living(pl_executor *e, pl_session *s, worker *w)
 static void settle_waiting(pl_executor *e, pl_session *s)
 {
     pl_sessions *sessions = e->daemon->sessions;
-    pl_control_state control = pl_control_read(s->directory);
+    pl_control_state control;
+    if (pl_control_read(s->directory, &control) != 0) { /* the row stands */
+        control.paused = s->state == PL_STATE_PAUSED;
+    }
     if (pl_sessions_desired(sessions, s) >= PL_DESIRE_CANCELLED || control.cancelled) {
         pl_lifecycle_cancel(e->daemon, s);
         if (pl_sessions_desired(sessions, s) == PL_DESIRE_DELETED) {

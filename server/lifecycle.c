@@ -159,10 +159,15 @@ int pl_lifecycle_control(pl_daemon *d, pl_session *s, const char *control, int64
     pthread_mutex_lock(&s->lifecycle);
     if (!pl_state_terminal(state_of(s)) &&
         pl_sessions_desired(d->sessions, s) < PL_DESIRE_CANCELLED) {
+        error = 0;
         if (s->controls == 0) { /* none, or none since the daemon began */
-            s->controls = pl_control_read(s->directory).controls;
+            pl_control_state before;
+            error = pl_control_read(s->directory, &before);
+            s->controls = before.controls;
         }
-        error = pl_control_append_change(s->directory, s->controls + 1, control);
+        if (!error) {
+            error = pl_control_append_change(s->directory, s->controls + 1, control);
+        }
         if (!error) {
             *number = ++s->controls;
         }

@@ -104,7 +104,11 @@ static int64_t last_control(const pl_session *s, pl_log_reader *reader, int64_t 
 {
     int64_t first = pl_log_reader_first(reader);
     int64_t number = pl_control_in_effect(reader, frame > first ? frame : first, end);
-    return number >= 0 ? number : pl_control_read(s->directory).controls;
+    pl_control_state control;
+    if (number < 0) {
+        number = pl_control_read(s->directory, &control) == 0 ? control.controls : INT64_MAX;
+    }
+    return number;
 }
 
 /* start.json; *whole is false where a control on the way is not known. */

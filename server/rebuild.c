@@ -158,7 +158,10 @@ static bool ended_by_report(int dir_fd, pl_row *row)
 /* Not ended: what it would do next. */
 static void judge_living(int dir_fd, const char *directory, bool checked, pl_row *row)
 {
-    pl_control_state control = pl_control_read(directory);
+    pl_control_state control;
+    if (pl_control_read(directory, &control) != 0) {
+        control.paused = true; /* it may have been ended; its owner can resume it */
+    }
     pl_session_state state = PL_STATE_QUEUED;
     if (pl_session_locked(dir_fd)) {
         state = PL_STATE_RUNNING;

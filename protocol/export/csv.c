@@ -121,7 +121,7 @@ static void write_row(table *t, const row *r)
 static bool put_record(table *t, const char *text, size_t length)
 {
     pl_json *record = pl_json_parse(text, length, NULL);
-    row r = {0};
+    row r = {.failed = !record && errno == ENOMEM};
     flatten(&r, "", record);
     pl_json_free(record);
     bool first = t->rows++ == 0, good = !r.failed;

@@ -383,8 +383,10 @@ static bool read_bodies(pl_export *e, int32_t *body)
     if (!read_document(e, PL_FILE_TOPOLOGY, &text, &size))
         return false;
     pl_json *topology = pl_json_parse(text, size, error);
+    pl_status status = topology          ? pl_shape_read(topology, &e->shape, &why)
+                       : errno == ENOMEM ? PL_NO_MEMORY
+                                         : PL_INVALID;
     free(text);
-    pl_status status = topology ? pl_shape_read(topology, &e->shape, &why) : PL_INVALID;
     bool good = status == PL_OK ||
                 (status == PL_NO_MEMORY ? pl_export_no_memory(e)
                                         : pl_export_fail(e, PL_EXPORT_DAMAGED, "%s", why));

@@ -4,6 +4,7 @@
 #include "protocol/record.h"
 #include "server/worker/worker_log.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,6 +72,8 @@ static bool apply(pl_control *c, const char *payload, size_t length)
     bool taken = true;
     char error[160];
     pl_json *document = pl_json_parse(payload, length, error);
+    if (!document && errno == ENOMEM)
+        return false;
     if (!document) {
         pl_worker_say("control.log: a command that is no JSON: %s", error);
         return true;
@@ -118,8 +121,8 @@ static size_t next_record(const unsigned char *bytes, size_t length, size_t from
     return length;
 }
 
-/* Apply the records in bytes; returns how many bytes are done with. */
-static size_t consume(pl_control *c, const unsigned char *bytes, size_t length)
+/* Apply the records in bytes; returns how many bytes are done with. *starved: there was no memory for the next. */
+static size_t consume(pl_control *c, const unsigned char *bytes, size_t length, bool *starved)
 {
     size_t done = 0;
     while (done + PL_RECORD_HEADER <= length) {
@@ -137,8 +140,10 @@ static size_t consume(pl_control *c, const unsigned char *bytes, size_t length)
             continue;
         }
         if (record.type == PL_RECORD_CONTROL &&
-            !apply(c, (const char *)bytes + done + PL_RECORD_HEADER, record.length))
+            !apply(c, (const char *)bytes + done + PL_RECORD_HEADER, record.length)) {
+            *starved = true;
             break;
+        }
         done += size;
     }
     return done;
@@ -154,18 +159,20 @@ void pl_control_poll(pl_control *c)
     unsigned char *window = malloc(WINDOW);
     if (!window)
         return;
-    for (;;) {
+    bool starved = false;
+    while (!starved) {
         ssize_t got = pread(c->fd, window, WINDOW, (off_t)c->offset);
         if (got <= 0)
             break;
-        size_t done = consume(c, window, (size_t)got);
+        size_t done = consume(c, window, (size_t)got, &starved);
         /* No command begins in the first half of a full window without one: step over it. */
-        if (done == 0 && got == WINDOW)
+        if (done == 0 && got == WINDOW && !starved)
             done = CHUNK;
         c->offset += done;
         if (done == 0)
             break;
     }
-    c->seen = (uint64_t)st.st_size;
+    if (!starved)
+        c->seen = (uint64_t)st.st_size;
     free(window);
 }

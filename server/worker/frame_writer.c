@@ -3,6 +3,7 @@
 #include "protocol/metrics_json.h"
 #include "server/worker/worker_log.h"
 
+#include <errno.h>
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -172,16 +173,19 @@ static pl_frame_verdict compare_values(const pl_frame_writer *w, pl_log_reader *
                : PL_FRAME_MOVED;
 }
 
-static pl_frame_verdict compare_metrics(pl_log_reader *stored, int64_t frame,
-                                        const encoded_frame *f)
+static pl_status compare_metrics(pl_log_reader *stored, int64_t frame, const encoded_frame *f,
+                                 pl_frame_verdict *verdict)
 {
     char *text;
     uint64_t length;
+    *verdict = PL_FRAME_UNREADABLE;
     if (pl_log_read(stored, frame, PL_LOG_METRICS, &text, &length) != PL_LOG_OK)
-        return PL_FRAME_UNREADABLE;
+        return PL_OK;
     bool same = pl_metrics_same(text, (size_t)length, f->metrics, f->metrics_length);
+    pl_status status = !same && errno == ENOMEM ? PL_NO_MEMORY : PL_OK;
     free(text);
-    return same ? PL_FRAME_SAME : PL_FRAME_MEASURED;
+    *verdict = same ? PL_FRAME_SAME : PL_FRAME_MEASURED;
+    return status;
 }
 
 pl_status pl_frame_writer_compare(pl_frame_writer *w, pl_log_reader *stored, int64_t frame,
@@ -194,10 +198,11 @@ pl_status pl_frame_writer_compare(pl_frame_writer *w, pl_log_reader *stored, int
         return status;
     *verdict = compare_values(w, stored, frame, &f);
     if (metrics && (*verdict == PL_FRAME_SAME || *verdict == PL_FRAME_UNREADABLE)) {
-        pl_frame_verdict measured = compare_metrics(stored, frame, &f);
+        pl_frame_verdict measured;
+        status = compare_metrics(stored, frame, &f, &measured);
         if (measured == PL_FRAME_MEASURED || *verdict == PL_FRAME_SAME)
             *verdict = measured;
     }
     free(f.metrics);
-    return PL_OK;
+    return status;
 }

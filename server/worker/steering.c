@@ -193,6 +193,8 @@ static bool repeat_one(void *context, const char *payload, uint64_t length)
 {
     repeating *r = context;
     pl_json *event = pl_json_parse(payload, (size_t)length, NULL);
+    if (!event && errno == ENOMEM)
+        r->status = PL_NO_MEMORY;
     int64_t number = pl_json_integer(event, "control", 0);
     const pl_json *change = pl_json_at(event, "change");
     if (strcmp(pl_json_string(event, "event", ""), "applied") == 0 && change &&

@@ -115,7 +115,7 @@ START_TEST(test_refused)
         const char *code, *pointer, *fault;
     } bad[] = {
         {"{", 400, "bad_json", "", "json_syntax"},
-        {"{\"name\": \"a\", \"name\": \"b\"}", 400, "bad_json", "", "json_syntax"},
+        {"{\"name\": \"a\", \"name\": \"b\"}", 400, "bad_json", "", "duplicate_key"},
         {"[]", 422, "invalid_patch", "", "wrong_type"},
         {"{\"nam\": \"a\"}", 422, "invalid_patch", "/nam", "unknown_key"},
         {"{\"state\": \"succeeded\"}", 422, "invalid_patch", "/state", "unknown_key"},

@@ -1,6 +1,6 @@
 /* The daemon's n-th allocation fails, for n = 1, 2, ... until a request needs no more of them: it goes on
  * answering, what it says is well-formed, and nothing half-made stays. The libraries' allocations fail
- * with its own, but for jansson's. */
+ * with its own. */
 #include "tests/support/long_form.h"
 #include "tests/support/one_daemon.h"
 #include "tests/support/session_client.h"
@@ -122,6 +122,8 @@ static const struct {
     {"PATCH", "/v1/sessions/{P}", "Content-Type: application/json\r\n",
      "{\"name\": \"n\", \"labels\": {\"c\": \"d\"}, \"metadata\": {\"x\": [1]}, \"priority\": -1, "
      "\"webhook\": {\"url\": \"http://a/\"}}"},
+    {"POST", "/v1/sessions/{P}/controls", "Content-Type: application/json\r\n",
+     "{\"gravity\": [0, -1, 0]}"},
     {"POST", "/v1/sessions/{P}/resume", "", ""},
     {"POST", "/v1/sessions/{P}/pause", "", ""},
     {"POST", "/v1/tokens", "Content-Type: application/json\r\n", "{\"scopes\": \"read\"}"},
@@ -164,6 +166,20 @@ static void check_patched(int status, int64_t n)
     http_reply_free(r);
 }
 
+/* Each has a number of its own, from 1, and what was answered for is there. */
+static void check_controls(int64_t answered)
+{
+    char target[96];
+    snprintf(target, sizeof target, "/v1/sessions/%s/controls?limit=500", paused);
+    http_reply *r = http_get(d, target);
+    http_expect(r, 200);
+    const json_t *items = json_at(r->json, "items");
+    ck_assert_int_ge((int64_t)json_array_size(items), answered);
+    for (size_t i = 0; i < json_array_size(items); i++)
+        ck_assert_int_eq(json_count(json_array_get(items, i), "control_id"), (int64_t)i + 1);
+    http_reply_free(r);
+}
+
 START_TEST(test_request)
 {
     char target[160], what[200];
@@ -180,6 +196,8 @@ START_TEST(test_request)
         served += status >= 200 && status < 300;
         if (strcmp(requests[_i].method, "PATCH") == 0)
             check_patched(status, n);
+        if (strstr(target, "/controls"))
+            check_controls(served);
         ck_assert_msg(status == 0 || status >= 200, "%s, %lld: %d", what, (long long)n, status);
         check_sane(what, n);
         ck_assert_int_lt(n, 100000);

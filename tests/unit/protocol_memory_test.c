@@ -1,11 +1,13 @@
 /* Memory that runs out anywhere in the protocol is said so: the n-th allocation fails, or all from the
  * n-th on, for every n until the work is done. Nothing crashes, nothing is lost, and nothing is taken for another
- * mistake. The protocol's allocations come through here by the linker (--wrap in the Makefile); jansson's own
- * do not: where its buffers can not grow it ends the program by an assertion. */
+ * mistake. The protocol's allocations come through here by the linker (--wrap in the Makefile), and jansson's with them:
+ * protocol/json_load.c makes them. */
 #include "engine/change.h"
 #include "engine/scene.h"
+#include "protocol/branch_json.h"
 #include "protocol/control_json.h"
 #include "protocol/head_recover.h"
+#include "protocol/json.h"
 #include "protocol/log.h"
 #include "protocol/notes.h"
 #include "protocol/problem.h"
@@ -70,7 +72,7 @@ static void *hold(void *at)
     return at;
 }
 
-/* Out of the table, those behind it moved up; memory of jansson's was never in it. */
+/* Out of the table, those behind it moved up. */
 static void let_go(void *at)
 {
     size_t i = place(at), end;
@@ -248,6 +250,78 @@ static outcome control(void)
     return o;
 }
 
+static outcome branch(void)
+{
+    static const char text[] = "{\"frame\": 3, \"scene\": {\"name\": \"another way\", \"solver\": "
+                               "{\"iterations\": 7}, \"webhook\": null}}";
+    pl_branch_request out;
+    pl_faults faults = {0};
+    outcome o =
+        of_verdict(pl_branch_decode(text, sizeof text - 1, scene_text, scene_size, &out, &faults));
+    if (o == DONE && (out.frame != 3 || !strstr(out.scene, "another way")))
+        o = WRONG;
+    free(out.snapshot);
+    free(out.scene);
+    pl_faults_clear(&faults);
+    return o;
+}
+
+static outcome show(void)
+{
+    size_t size;
+    return of_text(pl_notes_scene_shown(scene_text, scene_size, &size));
+}
+
+/* Tokens of every length around those at which the lexer's buffer grows, and after each of them what asks for
+ * as much at once: an item more than an array or an object has room for, a string, a key of seven letters. */
+static char *make_tokens(void)
+{
+    char *text, filler[300];
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    memset(filler, 'x', sizeof filler);
+    fputc('[', out);
+    for (size_t n = 5; n < 132; n += n == 16 || n == 34 ? 8 : n == 66 ? 55 : 1) {
+        fprintf(out, "[0,1,2,3,4,5,6,7,\"%.*s\"],", (int)n, filler);
+        fprintf(out,
+                "{\"a\":0,\"b\":0,\"c\":0,\"d\":0,\"e\":0,\"f\":0,\"g\":0,\"h\":0,"
+                "\"seven77\":\"\\u00e4%.*s\\n\"},",
+                (int)n, filler);
+        fprintf(out, "{\"%.*s\":[[true,[null,-1.%0*de-3]]]},", (int)n, filler, (int)n, 7);
+    }
+    fputs("\"end\"]", out);
+    fclose(out);
+    return text;
+}
+
+static outcome tokens(void)
+{
+    bool was = counting;
+    counting = false; /* the text itself is none of what is tried */
+    static char *text;
+    text = text ? text : make_tokens();
+    counting = was;
+    char error[160] = "";
+    pl_json *document = pl_json_parse(text, strlen(text), error);
+    size_t count = pl_json_count(document);
+    bool whole = count > 0 &&
+                 strcmp(pl_json_string(pl_json_item(document, count - 1), "", ""), "end") == 0;
+    outcome o = whole                                                    ? DONE
+                : errno == ENOMEM && strcmp(error, "out of memory") == 0 ? NO_MEMORY
+                                                                         : WRONG;
+    pl_json_free(document);
+    return o;
+}
+
+/* Fills the lexer's buffer to the last byte; what is allocated for it last is of twice that size. */
+static outcome word(void)
+{
+    pl_json *document = pl_json_parse("\"thirteen more\"", 15, NULL);
+    outcome o = document ? DONE : errno == ENOMEM ? NO_MEMORY : WRONG;
+    pl_json_free(document);
+    return o;
+}
+
 static int open_session(void)
 {
     char path[600];
@@ -317,6 +391,8 @@ static const struct {
     {"encode", encode},   {"patch", patch},       {"filter", filter},
     {"schema", schema},   {"control", control},   {"capabilities", capabilities},
     {"reports", reports}, {"read log", read_log}, {"verify", verify},
+    {"branch", branch},   {"show", show},         {"tokens", tokens},
+    {"word", word},
 };
 enum { WORKS = sizeof works / sizeof *works };
 

@@ -11,6 +11,28 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Allocations until one fails; none does below 1. They come through here by the linker (Makefile). */
+static long until_failure = -1;
+void *__real_malloc(size_t size);
+void *__real_realloc(void *at, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_realloc(void *at, size_t size);
+
+static bool fails(void)
+{
+    return until_failure > 0 && --until_failure == 0;
+}
+
+void *__wrap_malloc(size_t size)
+{
+    return fails() ? NULL : __real_malloc(size);
+}
+
+void *__wrap_realloc(void *at, size_t size)
+{
+    return fails() ? NULL : __real_realloc(at, size);
+}
+
 static char directory[] = "/tmp/pliant-control-XXXXXX";
 static int dir_fd;
 
@@ -36,12 +58,12 @@ static void append(const void *bytes, size_t size)
     close(fd);
 }
 
-/* A record with this action; its size. */
+/* A record with this action, and whatever else it brings; its size. */
 static size_t command(const char *action, unsigned char out[128])
 {
     char *json = (char *)out + PL_RECORD_HEADER;
     memset(out, 0, 128);
-    int length = snprintf(json, 64, "{\"action\": \"%s\"}", action);
+    int length = snprintf(json, 128 - PL_RECORD_HEADER, "{\"action\": \"%s\"}", action);
     pl_record r = {.type = PL_RECORD_CONTROL,
                    .length = (uint64_t)length,
                    .payload_crc = pl_crc32c(0, json, (size_t)length)};
@@ -95,6 +117,33 @@ START_TEST(test_after_damage)
 }
 END_TEST
 
+/* The n-th allocation fails, for every n: a cancel that there was no memory for, or a control, is taken at the next
+ * look, though the file has not grown. */
+START_TEST(test_no_memory)
+{
+    unsigned char bytes[128], nothing[65536] = {0};
+    append(bytes, command("control\", \"id\": 1, \"control\": {}, \"x\": \"", bytes));
+    append(bytes, command("cancel", bytes));
+    append(nothing, sizeof nothing); /* two, as much as is looked at in one go */
+    append(nothing, sizeof nothing);
+    for (long n = 1, missed = 1; missed; n++) {
+        pl_control c;
+        pl_control_init(&c, dir_fd);
+        until_failure = n;
+        pl_control_poll(&c);
+        missed = until_failure == 0;
+        until_failure = -1;
+        pl_control_poll(&c);
+        ck_assert_msg(c.cancelled && c.newest == 1, "lost where allocation %ld fails", n);
+        pl_control_item item;
+        ck_assert(pl_control_next(&c, &item));
+        free(item.text);
+        ck_assert_msg(!pl_control_next(&c, &item), "twice where allocation %ld fails", n);
+        pl_control_clear(&c);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("worker control");
@@ -102,6 +151,7 @@ int main(void)
     tcase_add_checked_fixture(tests, open_directory, remove_directory);
     tcase_add_test(tests, test_pieces);
     tcase_add_test(tests, test_after_damage);
+    tcase_add_test(tests, test_no_memory);
     suite_add_tcase(suite, tests);
     return run_suite(suite);
 }
