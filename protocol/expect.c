@@ -72,11 +72,38 @@ static bool is_of_step(pl_quantity quantity)
     }
 }
 
-static double component_of(const pl_expectation *e, const double v[3])
+double pl_quantity_component(const pl_expectation *e, const double v[3])
 {
     return !e->has_component || e->component == PL_COMPONENT_NORM
                ? sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2])
                : v[e->component];
+}
+
+pl_sample pl_sample_begin(void)
+{
+    return (pl_sample){.least = INFINITY, .most = -INFINITY};
+}
+
+void pl_sample_add(pl_sample *s, double value)
+{
+    s->sum += value;
+    s->least = fmin(s->least, value);
+    s->most = fmax(s->most, value);
+    s->count++;
+}
+
+double pl_sample_statistic(const pl_sample *s, const pl_expectation *e)
+{
+    switch (e->has_statistic ? e->statistic : PL_STATISTIC_MEAN) {
+    case PL_STATISTIC_MIN:
+        return s->least;
+    case PL_STATISTIC_MAX:
+        return s->most;
+    case PL_STATISTIC_RANGE:
+        return s->most - s->least;
+    default:
+        return s->sum / (double)s->count;
+    }
 }
 
 /* ---- opening
@@ -221,7 +248,7 @@ static double vector_in(const pl_expectation *x, const pl_json *list)
     double v[3];
     for (size_t c = 0; c < 3; c++)
         v[c] = pl_json_number(pl_json_item(list, c), "", NAN);
-    return component_of(x, v);
+    return pl_quantity_component(x, v);
 }
 
 /* Names may hold '/', so members are looked for by hand. */
@@ -314,30 +341,18 @@ static double at_vertex(const pl_expect *e, const pl_expectation *x, int64_t fra
                : frame == 0                              ? 0
                                                          : (now[i] - e->before[i]) / time;
     }
-    return component_of(x, v);
+    return pl_quantity_component(x, v);
 }
 
 static double over_vertices(const pl_expect *e, int32_t k, int64_t frame, const double *now)
 {
     const pl_expectation *x = &e->scene.expectations[k];
     const chosen *which = &e->chosen[k];
-    double sum = 0, least = INFINITY, most = -INFINITY;
-    for (int64_t i = 0; i < which->count; i++) {
-        double value = at_vertex(e, x, frame, which->list ? which->list[i] : which->first + i, now);
-        sum += value;
-        least = fmin(least, value);
-        most = fmax(most, value);
-    }
-    switch (x->has_statistic ? x->statistic : PL_STATISTIC_MEAN) {
-    case PL_STATISTIC_MIN:
-        return least;
-    case PL_STATISTIC_MAX:
-        return most;
-    case PL_STATISTIC_RANGE:
-        return most - least;
-    default:
-        return sum / (double)which->count;
-    }
+    pl_sample sample = pl_sample_begin();
+    for (int64_t i = 0; i < which->count; i++)
+        pl_sample_add(&sample,
+                      at_vertex(e, x, frame, which->list ? which->list[i] : which->first + i, now));
+    return pl_sample_statistic(&sample, x);
 }
 
 void pl_expect_frame(pl_expect *e, int64_t frame, int64_t vertices, const double *x)

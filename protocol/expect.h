@@ -21,6 +21,18 @@
 bool pl_quantity_of_vertices(pl_quantity quantity);
 bool pl_quantity_is_vector(pl_quantity quantity);
 
+/* What an expectation or a probe takes of a vector: a component, or the norm. */
+double pl_quantity_component(const pl_expectation *e, const double v[3]);
+/* And of many numbers, which are added one by one in the vertices' order: a statistic, or the mean. */
+typedef struct pl_sample {
+    double sum, least, most;
+    int64_t count;
+} pl_sample;
+pl_sample pl_sample_begin(void);
+void pl_sample_add(pl_sample *s, double value);
+double pl_sample_statistic(const pl_sample *s,
+                           const pl_expectation *e); /* NaN or infinite of none */
+
 typedef struct pl_expect pl_expect;
 /* Texts of the session's scene and topology.json (whose "expect" lists the selected vertices);
  * `frames` is how many are stored, frame 0 included. PL_INVALID with faults, or PL_NO_MEMORY. */

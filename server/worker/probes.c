@@ -106,40 +106,21 @@ void pl_probes_clear(pl_probes *p)
 /* ---- what they show ----------------------------------------------------------------------------
  */
 
-static double part(const pl_expectation *e, const double v[3])
-{
-    if (e->has_component && e->component != PL_COMPONENT_NORM)
-        return v[e->component];
-    return sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
-}
-
 /* The statistic of the vertices, in their order. */
 static double of_vertices(const pl_probes *p, int32_t k, const pl_state *state)
 {
     const pl_expectation *e = &p->scene->output.probes[k];
     const double *from = e->quantity == PL_QUANTITY_VELOCITY ? pl_state_velocities(state)
                                                              : pl_state_positions(state);
-    double sum = 0, least = INFINITY, most = -INFINITY;
+    pl_sample sample = pl_sample_begin();
     for (int64_t i = 0; i < p->vertex_count[k]; i++) {
         double v[3];
         memcpy(v, from + 3 * p->vertex[k][i], sizeof v);
         for (int c = 0; c < 3 && p->first[k]; c++)
             v[c] -= p->first[k][3 * i + c];
-        double one = part(e, v);
-        sum += one;
-        least = fmin(least, one);
-        most = fmax(most, one);
+        pl_sample_add(&sample, pl_quantity_component(e, v));
     }
-    switch (e->has_statistic ? e->statistic : PL_STATISTIC_MEAN) {
-    case PL_STATISTIC_MIN:
-        return least;
-    case PL_STATISTIC_MAX:
-        return most;
-    case PL_STATISTIC_RANGE:
-        return most - least;
-    default:
-        return sum / (double)p->vertex_count[k];
-    }
+    return pl_sample_statistic(&sample, e);
 }
 
 static double deepest(const pl_scene *scene, const pl_metrics *m)
@@ -155,11 +136,12 @@ static double of_metrics(const pl_scene *scene, const pl_expectation *e, const p
 {
     switch (e->quantity) {
     case PL_QUANTITY_REACTION:
-        return part(e, e->has_pin ? m->pins[e->pin].newton : m->obstacles[e->obstacle].newton);
+        return pl_quantity_component(e, e->has_pin ? m->pins[e->pin].newton
+                                                   : m->obstacles[e->obstacle].newton);
     case PL_QUANTITY_LINEAR_MOMENTUM:
-        return part(e, m->linear);
+        return pl_quantity_component(e, m->linear);
     case PL_QUANTITY_ANGULAR_MOMENTUM:
-        return part(e, m->angular);
+        return pl_quantity_component(e, m->angular);
     case PL_QUANTITY_KINETIC:
         return m->kinetic;
     case PL_QUANTITY_ELASTIC:
