@@ -1,0 +1,97 @@
+/* run.h - one attempt as its parts share it; private to session_run.c (the way from the lock to exit.json, and the
+ * steps), run_start.c, run_again.c and run_failures.c.
+ */
+#ifndef PLIANT_SERVER_WORKER_RUN_H
+#define PLIANT_SERVER_WORKER_RUN_H
+
+#include "engine/pliant.h"
+#include "protocol/log.h"
+#include "protocol/session_dir.h"
+#include "server/worker/checkpoints.h"
+#include "server/worker/control.h"
+#include "server/worker/frame_writer.h"
+#include "server/worker/log_syncer.h"
+#include "server/worker/pace.h"
+#include "server/worker/probes.h"
+#include "server/worker/recovery.h"
+#include "server/worker/session_run.h"
+#include "server/worker/session_scene.h"
+#include "server/worker/steering.h"
+
+/* How a run ends. PL_RUN_FENCED: a newer attempt has begun, and the directory is its. */
+typedef enum pl_run_end {
+    PL_RUN_ON,
+    PL_RUN_SUCCEEDED,
+    PL_RUN_FAILED,
+    PL_RUN_CANCELLED,
+    PL_RUN_STOPPED,
+    PL_RUN_PAUSED,
+    PL_RUN_FENCED
+} pl_run_end;
+
+/* Lifetime: the process. */
+typedef struct pl_run {
+    const pl_session_options *options;
+    int directory, lock;
+    int32_t threads;
+    double started; /* s, monotonic */
+    double earlier; /* s of running that the checkpoint brought along */
+    pl_session_scene scene;
+    pl_status read_status; /* what reading scene.json came to */
+    int read_error;        /* errno of it */
+    pl_faults read_faults;
+    bool has_device;      /* the one that the scene asks for */
+    char no_device[512];  /* why not */
+    pl_steering steering; /* model and state */
+    pl_log_writer *log;
+    pl_log_syncer *syncer;
+    pl_frame_writer writer;
+    pl_probes probes;
+    pl_pace_keeper pace;
+    pl_control control;
+    pl_checkpoints checkpoints;
+    pl_checkpoint resumed;     /* frame -1: from none */
+    pl_comparison comparison;  /* open while frames are computed again */
+    int64_t last_frame;        /* committed, -1 before frame 0 */
+    int64_t state_frame;       /* whole frame that the state has reached, -1 before frame 0 */
+    bool first_step;           /* of a frame: not yet begun */
+    int64_t first_step_number; /* of frame 0: above 0 in a branch */
+    int64_t halved_frames;     /* with steps that were taken as two halves */
+    pl_run_end end;
+    pl_failure failure;
+} pl_run;
+
+/* ---- failures: run->end is PL_RUN_FAILED then, run->failure says how ---------------------------- */
+
+__attribute__((format(printf, 4, 5))) void pl_run_fail(pl_run *run, pl_failure_code code,
+                                                       const char *advice, const char *format, ...);
+void pl_run_fail_memory(pl_run *run, const char *doing);
+void pl_run_fail_io(pl_run *run, const char *doing, int error);
+/* What a status means, of PL_IO with errno; true for PL_OK. */
+bool pl_run_done_or_fail(pl_run *run, pl_status status, const pl_faults *faults, const char *doing);
+
+/* ---- start: in this order; false where the run has ended ---------------------------------------- */
+
+/* scene.json, and the device that it asks for. What is wrong with either is told once the log is open. */
+void pl_run_decode_scene(pl_run *run);
+/* Before anything that takes long: from here on older attempts are fenced off. */
+bool pl_run_open_log(pl_run *run);
+bool pl_run_read_scene(pl_run *run);
+bool pl_run_build_model(pl_run *run);
+
+/* ---- computing again ---------------------------------------------------------------------------- */
+
+/* Bring the state to the newest checkpoint, and begin to compare. */
+bool pl_run_resume(pl_run *run);
+/* Compare the state with a committed frame. metrics NULL: positions only. */
+bool pl_run_compare_frame(pl_run *run, int64_t frame, pl_metrics *metrics);
+/* The run has caught up with the log. */
+void pl_run_end_comparison(pl_run *run);
+void pl_run_fail_not_reproducible(pl_run *run, int64_t frame, const char *how);
+
+/* ---- measuring ---------------------------------------------------------------------------------- */
+
+/* What the engine does not know of a frame. */
+void pl_run_tell_more(pl_run *run, pl_metrics *metrics);
+
+#endif

@@ -1,0 +1,105 @@
+#include "protocol/json.h"
+#include "server/worker/gpu.h"
+#include "server/worker/run.h"
+#include "server/worker/worker_log.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+void pl_run_fail_not_reproducible(pl_run *run, int64_t frame, const char *how)
+{
+    pl_run_fail(
+        run, PL_FAILURE_NOT_REPRODUCIBLE,
+        "Frames are kept as first computed. Workers of one class must agree to the bit: suspect "
+        "memory or hardware of this machine or of the earlier one, or a library that was "
+        "replaced.",
+        "frame %lld, computed again from frame %lld on, %s (class '%.70s')", (long long)frame,
+        (long long)(run->resumed.frame < 0 ? 0 : run->resumed.frame), how, pl_worker_class());
+    run->failure.frame = frame > 0 ? frame - 1 : -1;
+    run->failure.step = pl_state_step(run->steering.state);
+}
+
+bool pl_run_compare_frame(pl_run *run, int64_t frame, pl_metrics *metrics)
+{
+    int64_t vertex = -1;
+    pl_frame_verdict verdict = PL_FRAME_SAME;
+    pl_status status = pl_comparison_check(&run->comparison, &run->writer, frame,
+                                           run->steering.state, metrics, &vertex, &verdict);
+    if (status == PL_FAILED)
+        pl_run_fail_not_reproducible(run, frame, "has a position that is not finite");
+    else if (!pl_run_done_or_fail(run, status, &(pl_faults){0}, "comparing a frame"))
+        return false;
+    else if (verdict == PL_FRAME_MOVED)
+        pl_run_fail_not_reproducible(run, frame, "has other positions than what is stored");
+    else if (verdict == PL_FRAME_MEASURED)
+        pl_run_fail_not_reproducible(run, frame, "has other metrics than what is stored");
+    return run->end == PL_RUN_ON;
+}
+
+void pl_run_end_comparison(pl_run *run)
+{
+    const pl_comparison *c = &run->comparison;
+    pl_worker_say("frames up to %lld computed again: %lld are the same, %lld damaged ones could "
+                  "not be compared",
+                  (long long)run->last_frame, (long long)c->compared, (long long)c->skipped);
+    pl_comparison_close(&run->comparison);
+}
+
+/* Say in the log that what follows comes from another numerics class than what is before. */
+static bool note_class(pl_run *run)
+{
+    const char *before = run->comparison.last_class;
+    if (strcmp(before, pl_worker_class()) == 0)
+        return true;
+    pl_json_writer w = {0};
+    pl_json_begin_object(&w);
+    pl_json_set_string(&w, "event", "numerics_changed");
+    pl_json_set_string(&w, "from", before);
+    pl_json_set_string(&w, "to", pl_worker_class());
+    pl_json_end_object(&w);
+    char *text = pl_json_finish(&w, NULL);
+    pl_status status = text ? pl_log_append_epoch(run->log, text) : PL_NO_MEMORY;
+    int error = errno;
+    free(text);
+    errno = error;
+    pl_worker_say("numerics class changed from '%s' to '%s'", before, pl_worker_class());
+    return pl_run_done_or_fail(run, status, &(pl_faults){0}, "noting the numerics class");
+}
+
+bool pl_run_resume(pl_run *run)
+{
+    int64_t committed = run->last_frame + 1;
+    pl_status status = pl_recovery_restore(run->directory, &run->steering, committed,
+                                           &run->resumed);
+    if (status == PL_INVALID) {
+        pl_run_fail(
+            run, PL_FAILURE_INTERNAL, "Submit the changed scene as a session of its own.",
+            "the checkpoint is of another model: scene or meshes in the session directory were "
+            "changed since");
+        return false;
+    }
+    if (!pl_run_done_or_fail(run, status, &(pl_faults){0}, "restoring a checkpoint") ||
+        !pl_run_done_or_fail(
+            run, pl_comparison_open(&run->comparison, run->directory, &run->resumed, committed),
+            &(pl_faults){0}, "reading the log"))
+        return false;
+    const pl_checkpoint *c = &run->resumed;
+    run->earlier = c->frame >= 0 ? c->seconds : 0;
+    run->state_frame = c->frame >= 0 ? c->frame : 0;
+    if (c->frame >= 0)
+        pl_worker_say("%lld frames are there; goes on from the checkpoint of frame %lld by attempt "
+                      "%d",
+                      (long long)committed, (long long)c->frame, c->attempt);
+    else
+        pl_worker_say("%lld frames are there and no checkpoint: computed again from frame 0",
+                      (long long)committed);
+    if (!note_class(run))
+        return false;
+    if (c->frame >= 0)
+        return pl_run_compare_frame(run, c->frame, NULL);
+    pl_metrics metrics = {0};
+    pl_state_measure(run->steering.model, run->steering.state, &metrics);
+    pl_run_tell_more(run, &metrics);
+    return pl_run_compare_frame(run, 0, &metrics);
+}
