@@ -76,6 +76,8 @@ uint64_t pl_model_hash(const pl_model *model);
 
 int64_t pl_model_vertex_count(const pl_model *model);
 int64_t pl_model_tet_count(const pl_model *model);
+/* Tetrahedra and triangles of cloth. */
+int64_t pl_model_element_count(const pl_model *model);
 /* First vertex of a body in the model's order: bodies in scene order, then mesh order. */
 int64_t pl_model_first_vertex(const pl_model *model, int32_t body);
 
@@ -86,10 +88,11 @@ void pl_state_destroy(pl_state *state);
 /* Positions and velocities, [vertex_count][3], m and m/s, the state's memory. */
 const double *pl_state_positions(const pl_state *state);
 const double *pl_state_velocities(const pl_state *state);
-/* Cauchy's stress at the vertices, out[vertex_count][3], Pa: von Mises', the greatest principal and the
- * mean (a third of the trace; below 0 in compression) of the mean of its tetrahedra's, weighted by their
- * volumes. 0 where there is none, and where it is beyond a float's range. PL_OK or PL_NO_MEMORY. */
-pl_status pl_state_stress(const pl_state *state, double *out);
+/* Cauchy's stress, Pa: von Mises', the greatest principal and the mean (a third of the trace; below 0 in
+ * compression). vertices[vertex_count][3]: of the mean of its tetrahedra's, weighted by their volumes.
+ * elements[element_count][3]: of each tetrahedron, then of each triangle, over its thickness at rest. Either
+ * may be NULL. 0 where there is none, and where it is beyond a float's range. PL_OK or PL_NO_MEMORY. */
+pl_status pl_state_stress(const pl_state *state, double *vertices, double *elements);
 double pl_state_time(const pl_state *state);
 int64_t pl_state_step(const pl_state *state);
 

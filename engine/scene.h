@@ -583,7 +583,12 @@ typedef struct pl_retention {
 } pl_retention;
 
 /* Bits of what is stored of each vertex. */
-enum { PL_OUTPUT_POSITION = 1, PL_OUTPUT_VELOCITY = 2, PL_OUTPUT_STRESS = 4 };
+enum {
+    PL_OUTPUT_POSITION = 1,
+    PL_OUTPUT_VELOCITY = 2,
+    PL_OUTPUT_STRESS = 4,
+    PL_OUTPUT_ELEMENT_STRESS = 8
+};
 
 typedef struct pl_output {
     int64_t every; /* steps a frame */

@@ -1,11 +1,15 @@
-/* Stress at the vertices, from the forces that the elements themselves say they exert.
+/* Stress, from the forces that the elements themselves say they exert.
  *
- * A linear tetrahedron's gradient at its corners is g_c = V0 P b_c, with the columns b_c of the shape
+ * A linear element's gradient at its corners is g_c = V0 P b_c, with the columns b_c of the shape
  * functions' gradients, so that sum_c g_c x_c^T = V0 P F^T = v sigma: its current volume times Cauchy's
- * stress, whatever the material, fibres and factors on it (the virial). At a vertex stand the sums of its
- * tetrahedra's virials over the sum of their volumes, the mean weighted by volume.
+ * stress, whatever the material and the factors on it (the virial). Over its volume it is the element's. At a
+ * vertex stand the sums of its tetrahedra's virials over the sum of their volumes, the mean weighted by
+ * volume. Of a triangle v is its area as it stands times its thickness at rest: how much thinner it has
+ * become is not known here.
  */
 #include "engine/model/damping.h"
+#include "engine/model/terms.h"
+#include "engine/model/tets.h"
 #include "engine/state.h"
 
 #include <float.h>
@@ -15,56 +19,89 @@
 /* The virial, (xx, yy, zz, xy, xz, yz), and the volume. */
 enum { ENTRIES = 7 };
 
-static bool is_elastic(const pl_group *g)
+/* What is added up. */
+typedef struct sums {
+    const pl_model *model;
+    int32_t threads;
+    const double *x;
+    double *contributions;
+    double *vertex;  /* [vertices][ENTRIES], of tetrahedra; or NULL */
+    double *element; /* [tetrahedra, then triangles][ENTRIES]; or NULL */
+} sums;
+
+static bool is_membrane(const pl_group *g)
+{
+    return g->ops == pl_terms_ops(PL_TERMS_TRIANGLES);
+}
+
+static bool is_solid(const pl_group *g)
 {
     const pl_group_ops *ops = g->ops;
     return ops->corners == 4 && ops->rows == 9 && !ops->hard && ops->gradient && ops->measure;
 }
 
-/* Six times the volume of a tetrahedron. */
-static double six_volumes(const double *const x[4])
+static double edge(const double *const x[], int k, int i)
 {
-    double e[3][3];
-    for (int k = 0; k < 3; k++)
-        for (int i = 0; i < 3; i++)
-            e[k][i] = x[k + 1][i] - x[0][i];
-    return e[0][0] * (e[1][1] * e[2][2] - e[1][2] * e[2][1]) +
-           e[0][1] * (e[1][2] * e[2][0] - e[1][0] * e[2][2]) +
-           e[0][2] * (e[1][0] * e[2][1] - e[1][1] * e[2][0]);
+    return x[k][i] - x[0][i];
 }
 
-/* Term `lane` of a block, whose contributions begin at f, to its corners' sums. */
-static void add_term(const int32_t *corner, const double *f, const double *x, double *sums)
+/* Six times the volume of a tetrahedron, twice the area of a triangle. */
+static double measure(int corners, const double *const x[])
+{
+    double cross[3];
+    for (int i = 0; i < 3; i++) {
+        int j = (i + 1) % 3, k = (i + 2) % 3;
+        cross[i] = edge(x, 1, j) * edge(x, 2, k) - edge(x, 1, k) * edge(x, 2, j);
+    }
+    if (corners == 3)
+        return sqrt(cross[0] * cross[0] + cross[1] * cross[1] + cross[2] * cross[2]);
+    return fabs(cross[0] * edge(x, 3, 0) + cross[1] * edge(x, 3, 1) + cross[2] * edge(x, 3, 2));
+}
+
+/* The virial of a term, whose contributions begin at f; the volume is left to the caller. */
+static void add_virial(int corners, const double *const at[], const double *f, double own[ENTRIES])
 {
     static const int row[] = {0, 1, 2, 0, 0, 1}, column[] = {0, 1, 2, 1, 2, 2};
-    const double *at[4];
-    double own[ENTRIES] = {0};
-    for (int c = 0; c < 4; c++)
-        at[c] = x + 3 * (int64_t)corner[c * PL_BLOCK];
-    own[6] = fabs(six_volumes(at)) / 6;
     for (int k = 0; k < 6; k++)
-        for (int c = 1; c < 4; c++) { /* the gradients add up to zero: x counts from the first */
+        for (int c = 1; c < corners;
+             c++) { /* the gradients add up to zero: x counts from the first */
             const double *g = f + (int64_t)c * 3 * PL_BLOCK;
             int i = row[k], j = column[k];
-            own[k] += 0.5 * (g[i * PL_BLOCK] * (at[c][j] - at[0][j]) +
-                             g[j * PL_BLOCK] * (at[c][i] - at[0][i]));
+            own[k] += 0.5 * (g[i * PL_BLOCK] * edge(at, c, j) + g[j * PL_BLOCK] * edge(at, c, i));
         }
-    for (int c = 0; c < 4; c++)
-        for (int k = 0; k < ENTRIES; k++)
-            sums[ENTRIES * (int64_t)corner[c * PL_BLOCK] + k] += own[k];
 }
 
-static void add_group(const pl_group *g, int32_t threads, const double *x, double *contributions,
-                      double *sums)
+static void add_term(const sums *s, const pl_group *g, int64_t t)
 {
-#pragma omp parallel for schedule(static) num_threads(threads)
-    for (int64_t b = 0; b < g->blocks; b++)
-        g->ops->gradient(g, x, contributions, b, b + 1);
-    for (int64_t t = 0; t < g->terms; t++) {
-        int64_t b = t / PL_BLOCK, lane = t % PL_BLOCK;
-        add_term(g->corner + b * 4 * PL_BLOCK + lane,
-                 contributions + g->contribution + b * 12 * PL_BLOCK + lane, x, sums);
+    int64_t b = t / PL_BLOCK, lane = t % PL_BLOCK;
+    int corners = g->ops->corners;
+    const int32_t *corner = g->corner + b * corners * PL_BLOCK + lane;
+    const double *at[4];
+    double own[ENTRIES] = {0};
+    for (int c = 0; c < corners; c++)
+        at[c] = s->x + 3 * (int64_t)corner[c * PL_BLOCK];
+    add_virial(corners, at, s->contributions + g->contribution + b * 3 * corners * PL_BLOCK + lane,
+               own);
+    int64_t element = is_membrane(g) ? pl_terms_of(g)->element[t] : pl_tets_of(g)->element[t];
+    own[6] = measure(corners, at) / 6;
+    if (is_membrane(g)) {
+        own[6] *= 3 * s->model->thickness[element];
+        element += s->model->tets;
     }
+    for (int k = 0; s->element && k < ENTRIES; k++)
+        s->element[ENTRIES * element + k] += own[k];
+    for (int c = 0; s->vertex && corners == 4 && c < 4; c++)
+        for (int k = 0; k < ENTRIES; k++)
+            s->vertex[ENTRIES * (int64_t)corner[c * PL_BLOCK] + k] += own[k];
+}
+
+static void add_group(const sums *s, const pl_group *g)
+{
+#pragma omp parallel for schedule(static) num_threads(s->threads)
+    for (int64_t b = 0; b < g->blocks; b++)
+        g->ops->gradient(g, s->x, s->contributions, b, b + 1);
+    for (int64_t t = 0; t < g->terms; t++)
+        add_term(s, g, t);
 }
 
 /* What is no number of a float is none that is stored: an element outside of its material's domain. */
@@ -91,27 +128,40 @@ static void invariants(const double *sum, double out[3])
     out[2] = v > 0 ? bounded(mean / v) : 0;
 }
 
-pl_status pl_state_stress(const pl_state *s, double *out)
+static pl_status add_groups(const sums *s)
 {
     const pl_model *m = s->model;
-    const double *x = pl_state_positions(s);
-    double *contributions = pl_block_alloc(m->contributions, sizeof *contributions);
-    double *sums = calloc((size_t)m->vertices * ENTRIES + 1, sizeof *sums);
-    pl_status status = contributions && sums ? PL_OK : PL_NO_MEMORY;
+    pl_status status = PL_OK;
     for (int32_t k = 0; status == PL_OK && k < m->group_count; k++) {
         pl_group still, *g = &m->groups[k];
-        if (!is_elastic(g))
+        if (!is_solid(g) && !(is_membrane(g) && s->element))
             continue;
         if (g->ops->dissipate) /* merged with its energy: that alone is left where nothing moves */
-            status = pl_damping_still(g, m->vertices, x, &still);
+            status = pl_damping_still(g, m->vertices, s->x, &still);
         if (status == PL_OK)
-            add_group(g->ops->dissipate ? &still : g, s->threads, x, contributions, sums);
+            add_group(s, g->ops->dissipate ? &still : g);
         if (g->ops->dissipate)
             pl_damping_still_clear(&still);
     }
-    for (int64_t i = 0; status == PL_OK && i < m->vertices; i++)
-        invariants(sums + ENTRIES * i, out + 3 * i);
-    free(contributions);
-    free(sums);
+    return status;
+}
+
+pl_status pl_state_stress(const pl_state *state, double *vertices, double *elements)
+{
+    const pl_model *m = state->model;
+    int64_t cells = pl_model_element_count(m);
+    sums s = {.model = m, .threads = state->threads, .x = pl_state_positions(state)};
+    s.contributions = pl_block_alloc(m->contributions, sizeof *s.contributions);
+    s.vertex = vertices ? calloc((size_t)m->vertices * ENTRIES + 1, sizeof *s.vertex) : NULL;
+    s.element = elements ? calloc((size_t)cells * ENTRIES + 1, sizeof *s.element) : NULL;
+    bool good = s.contributions && (s.vertex || !vertices) && (s.element || !elements);
+    pl_status status = good ? add_groups(&s) : PL_NO_MEMORY;
+    for (int64_t i = 0; status == PL_OK && vertices && i < m->vertices; i++)
+        invariants(s.vertex + ENTRIES * i, vertices + 3 * i);
+    for (int64_t i = 0; status == PL_OK && elements && i < cells; i++)
+        invariants(s.element + ENTRIES * i, elements + 3 * i);
+    free(s.contributions);
+    free(s.vertex);
+    free(s.element);
     return status;
 }

@@ -69,7 +69,7 @@ bool pl_fields_parse(const char *list, uint32_t *out, const char **wrong)
 bool pl_frame_variant_settle(pl_frame_variant *v, const pl_frame_header *stored)
 {
     v->dtype = v->dtype ? v->dtype : stored->dtype;
-    v->fields = v->fields ? v->fields : stored->fields;
+    v->fields = v->fields ? v->fields : stored->fields & PL_FIELDS_KNOWN;
     return v->dtype == stored->dtype && v->fields == stored->fields && !v->surface;
 }
 
@@ -194,7 +194,8 @@ static bool lay_out(const pl_frame_variant *v, const pl_frame_header *stored, in
         return false;
     out->header = *stored;
     out->header.dtype = v->dtype ? v->dtype : stored->dtype;
-    out->header.fields = v->fields ? v->fields : stored->fields;
+    out->header.fields = v->fields ? v->fields : stored->fields & PL_FIELDS_KNOWN;
+    out->header.elements = 0;
     out->header.count = v->surface ? (uint64_t)map_count : stored->count;
     out->width = stored->dtype == PL_DTYPE_F64 ? sizeof(double) : sizeof(float);
     out->length = PL_FRAME_HEADER + pl_frame_box_bytes(&out->header) +

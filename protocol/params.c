@@ -298,11 +298,13 @@ static const pl_param output_rows[] = {
      .custom = PL_CUSTOM_FIELDS,
      .standard = {PL_OUTPUT_POSITION},
      .standard_text = "position",
-     .type = "array of: position, velocity, stress",
+     .type = "array of: position, velocity, stress, element_stress",
      .doc =
          "What is stored of each vertex; its position always is. stress: von Mises', the greatest "
          "principal and the mean Cauchy stress (Pa) in the tetrahedra about it, weighted by their "
-         "volumes; 0 where there are none."},
+         "volumes; 0 where there are none. element_stress: the same of each tetrahedron and of "
+         "each "
+         "triangle of cloth (over its thickness at rest), for exports as npz and vtu."},
     {.key = "probes",
      .kind = PL_PARAM_LIST,
      .table = &pl_probe_table,

@@ -153,10 +153,16 @@ bool pl_frame_header_decode(const unsigned char *payload, uint64_t length, pl_fr
     };
     if (h.dtype < PL_DTYPE_F32 || h.dtype > PL_DTYPE_U16 || h.fields == 0)
         return false;
-    uint64_t vertex_bytes = (uint64_t)__builtin_popcount(h.fields) * pl_frame_value_bytes(&h);
-    if (h.count > PL_RECORD_MAX_PAYLOAD / vertex_bytes ||
-        length != PL_FRAME_HEADER + pl_frame_box_bytes(&h) + h.count * vertex_bytes)
+    uint64_t vertex_bytes = pl_frame_fields(&h) * pl_frame_value_bytes(&h);
+    bool has_elements = h.fields & PL_FIELD_ELEMENT_STRESS;
+    if (vertex_bytes == 0 || h.count > PL_RECORD_MAX_PAYLOAD / vertex_bytes ||
+        (has_elements && h.dtype == PL_DTYPE_U16))
         return false;
+    uint64_t vertices = PL_FRAME_HEADER + pl_frame_box_bytes(&h) + h.count * vertex_bytes;
+    if (length < vertices || (length > vertices && !has_elements) ||
+        (length - vertices) % pl_frame_value_bytes(&h) != 0)
+        return false;
+    h.elements = (length - vertices) / pl_frame_value_bytes(&h);
     *out = h;
     return true;
 }

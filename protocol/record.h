@@ -75,10 +75,13 @@ pl_record_verdict pl_record_decode(const unsigned char *bytes, size_t size, pl_r
 /* F32 and F64 are stored and sent; U16 is only sent. */
 typedef enum pl_dtype { PL_DTYPE_F32 = 1, PL_DTYPE_F64 = 2, PL_DTYPE_U16 = 3 } pl_dtype;
 enum { PL_FIELD_POSITION = 1, PL_FIELD_VELOCITY = 2, PL_FIELD_STRESS = 4, PL_FIELDS_KNOWN = 7 };
+/* Of elements instead of vertices: stored behind the others, and never sent. */
+enum { PL_FIELD_ELEMENT_STRESS = 8 };
 
 /* 32 bytes: dtype u32, fields u32 (bit set), vertex count u64, simulated time f64, step u64; then
  * for each field in bit order count x 3 values, (x, y, z) of a vertex together; of stress von Mises', the
- * greatest principal and the mean one, Pa. With U16 the fields'
+ * greatest principal and the mean one, Pa; last, of PL_FIELD_ELEMENT_STRESS, the same three of each tetrahedron
+ * and then of each triangle of cloth, to the payload's end. With U16 the fields'
  * boxes come before all values: for each field six f64, the least x, y, z and the greatest; a value q
  * stands for least + q (greatest - least) / 65535. */
 typedef struct pl_frame_header {
@@ -86,7 +89,13 @@ typedef struct pl_frame_header {
     uint64_t count;
     double time;
     uint64_t step;
+    uint64_t elements; /* that have values; told by the payload's length */
 } pl_frame_header;
+/* How many fields of vertices there are. */
+static inline uint64_t pl_frame_fields(const pl_frame_header *h)
+{
+    return (uint64_t)__builtin_popcount(h->fields & ~(uint32_t)PL_FIELD_ELEMENT_STRESS);
+}
 /* Bytes of the three values that one vertex has in one field. */
 static inline uint64_t pl_frame_value_bytes(const pl_frame_header *h)
 {

@@ -231,8 +231,11 @@ static uint32_t fields_of(const pl_json *names)
     uint32_t fields = 0, one;
     const char *wrong;
     for (size_t i = 0; i < pl_json_count(names); i++) {
-        bool known = pl_fields_parse(pl_json_string(pl_json_item(names, i), "", ""), &one, &wrong);
-        fields |= known ? one : 0;
+        const char *name = pl_json_string(pl_json_item(names, i), "", "");
+        bool known = pl_fields_parse(name, &one, &wrong);
+        fields |= known                                 ? one
+                  : strcmp(name, "element_stress") == 0 ? (uint32_t)PL_FIELD_ELEMENT_STRESS
+                                                        : 0;
     }
     return fields;
 }

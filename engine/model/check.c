@@ -172,6 +172,16 @@ static double device_bytes(const pl_scene *scene, double terms, double vertices)
            splitting_bytes(scene, terms, vertices, number) + obstacle_bytes(scene);
 }
 
+/* Numbers in a frame. */
+static double values_of(const pl_scene *scene, const pl_layout *layout)
+{
+    int32_t fields = scene->output.fields;
+    double elements = (double)layout->tets + (double)layout->elements[PL_ELEMENT_TRIANGLE].count;
+    return 3 * ((double)layout->vertices *
+                    __builtin_popcount((unsigned)fields & ~(unsigned)PL_OUTPUT_ELEMENT_STRESS) +
+                (fields & PL_OUTPUT_ELEMENT_STRESS ? elements : 0));
+}
+
 pl_status pl_scene_check(const pl_scene *scene, const pl_mesh *meshes, pl_estimate *out,
                          int64_t *pin_counts, pl_faults *faults)
 {
@@ -200,9 +210,7 @@ pl_status pl_scene_check(const pl_scene *scene, const pl_mesh *meshes, pl_estima
         .device_bytes = device_bytes(scene, m, (double)layout.vertices),
         .seconds_per_frame = steps * iterations * iteration,
         .setup_seconds = 0.005 + 3e-6 * m + 4e-8 * nnz * factors,
-        .frame_bytes = (double)layout.vertices * 3 * (scene->output.precision ? 8 : 4) *
-                           __builtin_popcount((unsigned)scene->output.fields) +
-                       1200,
+        .frame_bytes = values_of(scene, &layout) * (scene->output.precision ? 8 : 4) + 1200,
     };
     add_newton_solves(&scene->solver, n, nnz, out, steps * iterations);
     for (int32_t p = 0; pin_counts && p < scene->pin_count; p++)

@@ -39,6 +39,7 @@ void pl_model_destroy(pl_model *m)
     free(m->first_vertex);
     free(m->first_tet);
     free(m->first_triangle);
+    free(m->thickness);
     free(m->x0);
     free(m->v0);
     free(m->mass);
@@ -80,15 +81,19 @@ static pl_status set_bodies(pl_build *b)
     m->first_vertex = malloc((bodies + 1) * sizeof *m->first_vertex);
     m->first_tet = malloc((bodies + 1) * sizeof *m->first_tet);
     m->first_triangle = malloc((bodies + 1) * sizeof *m->first_triangle);
+    const pl_elements *triangles = &layout->elements[PL_ELEMENT_TRIANGLE];
+    m->thickness = malloc(((size_t)triangles->count + 1) * sizeof *m->thickness);
     m->mass = malloc(n * sizeof *m->mass);
     m->x0 = malloc(3 * n * sizeof *m->x0);
     m->v0 = malloc(3 * n * sizeof *m->v0);
-    if (!m->first_vertex || !m->first_tet || !m->first_triangle || !m->mass || !m->x0 || !m->v0)
+    if (!m->first_vertex || !m->first_tet || !m->first_triangle || !m->thickness || !m->mass ||
+        !m->x0 || !m->v0)
         return PL_NO_MEMORY;
+    for (int64_t t = 0; t < triangles->count; t++)
+        m->thickness[t] = b->scene->materials[triangles->material[t]].thickness;
     memcpy(m->first_vertex, layout->first_vertex, (bodies + 1) * sizeof *m->first_vertex);
     memcpy(m->first_tet, layout->first_tet, (bodies + 1) * sizeof *m->first_tet);
-    memcpy(m->first_triangle, layout->elements[PL_ELEMENT_TRIANGLE].first,
-           (bodies + 1) * sizeof *m->first_triangle);
+    memcpy(m->first_triangle, triangles->first, (bodies + 1) * sizeof *m->first_triangle);
     pl_layout_masses(b->scene, layout, m->mass);
     for (size_t i = 0; i < bodies; i++) {
         const pl_body *body = &b->scene->bodies[i];
@@ -313,6 +318,10 @@ int64_t pl_model_vertex_count(const pl_model *m)
 int64_t pl_model_tet_count(const pl_model *m)
 {
     return m->tets;
+}
+int64_t pl_model_element_count(const pl_model *m)
+{
+    return m->tets + m->first_triangle[m->body_count];
 }
 int64_t pl_model_first_vertex(const pl_model *m, int32_t body)
 {

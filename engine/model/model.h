@@ -33,6 +33,7 @@ struct pl_model {
     int64_t vertices, tets, free_vertices;
     int32_t body_count, pin_count, obstacle_count, group_count;
     int64_t *first_vertex, *first_tet, *first_triangle; /* [body_count + 1] */
+    double *thickness;                                  /* [triangles], m, at rest */
     double *x0, *v0;                                    /* [vertices][3], initial state */
     double *mass;    /* [vertices], kg, lumped: pl_layout_masses */
     double *gravity; /* [3]; the one memory of a model and of its halved and reweighed copies */

@@ -12,6 +12,7 @@
 typedef struct npz_pass {
     pl_export *e;
     uint32_t field; /* which the pass is of */
+    int64_t rows;   /* vertices, or elements */
 } npz_pass;
 
 static bool npz_frame(void *context, const pl_export_frame *f)
@@ -19,17 +20,20 @@ static bool npz_frame(void *context, const pl_export_frame *f)
     npz_pass *p = context;
     const float *values = p->field == PL_FIELD_POSITION   ? f->positions
                           : p->field == PL_FIELD_VELOCITY ? f->velocity
-                                                          : f->stress;
+                          : p->field == PL_FIELD_STRESS   ? f->stress
+                                                          : f->element_stress;
     if (!values)
         return pl_export_fail(p->e, PL_EXPORT_DAMAGED, "frame %" PRId64 " lacks a field", f->frame);
-    pl_zip_write(&p->e->zip, values, (size_t)f->vertices * 3 * sizeof(float));
+    pl_zip_write(&p->e->zip, values, (size_t)p->rows * 3 * sizeof(float));
     return true;
 }
 
 static bool put_frames(pl_export *e, const char *name, uint32_t field)
 {
-    npz_pass p = {e, field};
-    pl_npy_shape shape = {"<f4", 3, {e->count, e->shape.vertices, 3}};
+    const pl_shape *s = &e->shape;
+    bool elements = field == PL_FIELD_ELEMENT_STRESS;
+    npz_pass p = {e, field, elements ? s->tets + s->sheet_triangles : s->vertices};
+    pl_npy_shape shape = {"<f4", 3, {e->count, p.rows, 3}};
     char header[PL_NPY_HEADER_MAX];
     size_t size = pl_npy_header(&shape, header);
     pl_zip_begin(&e->zip, name, size + pl_npy_bytes(&shape));
@@ -51,9 +55,11 @@ static void put_array(pl_export *e, const char *name, const pl_npy_shape *shape,
 bool pl_export_npz(pl_export *e)
 {
     const pl_shape *s = &e->shape;
+    bool elements = pl_export_has_element_stress(e);
     if (!put_frames(e, "positions.npy", PL_FIELD_POSITION) ||
         (e->fields & PL_FIELD_VELOCITY && !put_frames(e, "velocities.npy", PL_FIELD_VELOCITY)) ||
-        (e->fields & PL_FIELD_STRESS && !put_frames(e, "stress.npy", PL_FIELD_STRESS)))
+        (e->fields & PL_FIELD_STRESS && !put_frames(e, "stress.npy", PL_FIELD_STRESS)) ||
+        (elements && !put_frames(e, "element_stress.npy", PL_FIELD_ELEMENT_STRESS)))
         return false;
     put_array(e, "time.npy", &(pl_npy_shape){"<f8", 1, {e->count}}, e->times);
     put_array(e, "frame.npy", &(pl_npy_shape){"<i8", 1, {e->count}}, e->frames);
@@ -61,6 +67,8 @@ bool pl_export_npz(pl_export *e)
     put_array(e, "edges.npy", &(pl_npy_shape){"<i4", 2, {s->edges, 2}}, s->edge);
     put_array(e, "tets.npy", &(pl_npy_shape){"<i4", 2, {s->tets, 4}}, s->tet);
     put_array(e, "body.npy", &(pl_npy_shape){"<i4", 1, {s->vertices}}, s->body);
+    if (elements)
+        put_array(e, "sheets.npy", &(pl_npy_shape){"<i4", 2, {s->sheet_triangles, 3}}, s->sheet);
     if (e->chosen)
         put_array(e, "vertex.npy", &(pl_npy_shape){"<i4", 1, {s->vertices}}, e->chosen);
     return true;

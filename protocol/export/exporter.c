@@ -152,6 +152,45 @@ static const float *read_field(pl_export *e, const pl_frame_header *h, uint32_t 
     return chosen_of(e, field, field_of(e, h, field));
 }
 
+bool pl_export_has_element_stress(const pl_export *e)
+{
+    return e->fields & PL_FIELD_ELEMENT_STRESS && formats[e->order.format].tets &&
+           !e->order.surface;
+}
+
+/* Values of elements from `first` on as float32. */
+static void take_elements(const pl_frame_header *h, const unsigned char *values, int64_t first,
+                          int64_t count, float *out)
+{
+    if (h->dtype == PL_DTYPE_F32) {
+        memcpy(out, values + 12 * first, (size_t)count * 12);
+        return;
+    }
+    for (int64_t i = 0; i < 3 * count; i++) {
+        double value;
+        memcpy(&value, values + 24 * first + 8 * i, sizeof value);
+        out[i] = (float)value;
+    }
+}
+
+/* Of the tetrahedra and the sheets of the shape; NULL without memory. */
+static const float *read_elements(pl_export *e, const pl_frame_header *h)
+{
+    const pl_shape *s = &e->shape;
+    const unsigned char *values = e->payload + PL_FRAME_HEADER +
+                                  pl_frame_fields(h) * h->count * pl_frame_value_bytes(h);
+    if (h->dtype == PL_DTYPE_F32 && !e->chosen)
+        return (const float *)(const void *)values;
+    if (!e->single[3])
+        e->single[3] = malloc((size_t)(s->tets + s->sheet_triangles) * 12 + 1);
+    if (!e->single[3])
+        return NULL;
+    take_elements(h, values, s->first_tet, s->tets, e->single[3]);
+    take_elements(h, values, s->all_tets + s->first_sheet, s->sheet_triangles,
+                  e->single[3] + 3 * s->tets);
+    return e->single[3];
+}
+
 static bool grow(pl_export *e, uint64_t size)
 {
     if (size <= e->capacity)
@@ -184,7 +223,12 @@ pl_log_verdict pl_export_read(pl_export *e, int64_t frame, pl_export_frame *out)
     out->positions = read_field(e, &h, PL_FIELD_POSITION);
     out->velocity = read_field(e, &h, PL_FIELD_VELOCITY);
     out->stress = read_field(e, &h, PL_FIELD_STRESS);
-    if (out->positions && (out->velocity || !(h.fields & PL_FIELD_VELOCITY)) &&
+    bool elements = h.fields & PL_FIELD_ELEMENT_STRESS && pl_export_has_element_stress(e);
+    if (elements && (int64_t)h.elements != e->shape.all_tets + e->shape.all_sheets)
+        return PL_LOG_CORRUPT;
+    out->element_stress = elements ? read_elements(e, &h) : NULL;
+    if ((out->element_stress || !elements) && out->positions &&
+        (out->velocity || !(h.fields & PL_FIELD_VELOCITY)) &&
         (out->stress || !(h.fields & PL_FIELD_STRESS)))
         return PL_LOG_OK;
     errno = ENOMEM;
@@ -531,5 +575,6 @@ void pl_export_close(pl_export *e)
     free(e->single[0]);
     free(e->single[1]);
     free(e->single[2]);
+    free(e->single[3]);
     free(e);
 }

@@ -14,6 +14,7 @@ typedef struct pl_export_frame {
     const float *positions; /* [vertices][3], valid until the next is read */
     const float *velocity;  /* [vertices][3], m/s; NULL where the session does not store it */
     const float *stress;    /* [vertices][3], Pa: von Mises', greatest principal, mean; or NULL */
+    const float *element_stress; /* [tetrahedra, then sheets][3], the same; or NULL */
 } pl_export_frame;
 
 struct pl_export {
@@ -35,7 +36,9 @@ struct pl_export {
     int64_t done;
     unsigned char *payload; /* of the frame at hand */
     size_t capacity;
-    float *single[3]; /* a double frame's positions, velocities, stress; or those of the chosen */
+    float *single
+        [4]; /* a double frame's positions, velocities, stress; or those of what is chosen; then
+                       * elements' stress */
     pl_outlet out;
     pl_zip zip;
 };
@@ -53,6 +56,8 @@ typedef bool (*pl_export_take)(void *context, const pl_export_frame *frame);
 bool pl_export_frames(pl_export *e, bool gaps, pl_export_take take, void *context);
 /* Whether the sink takes more; what was put goes there. */
 bool pl_export_going(pl_export *e);
+/* Whether frames come with stress of elements: it is stored, and the elements are exported. */
+bool pl_export_has_element_stress(const pl_export *e);
 /* A file of a series, or the export itself where a plain one is wanted. */
 bool pl_export_put_file(pl_export *e, const char *name, const pl_span *spans, int count);
 

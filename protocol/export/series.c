@@ -16,6 +16,7 @@ typedef struct vtu_series {
     float *start, *displacement; /* [vertices][3]: frame 0, or NULL; the frame at hand from there */
     float *volume_ratio, *stretch; /* [cells], against frame 0 */
     float *stress[3];              /* [vertices]: von Mises', greatest principal, mean */
+    float *of_cells[3];            /* [cells]: the same; 0 of ropes */
     int64_t *frames;               /* [count]: those that were written */
     double *times;                 /* [count] */
     int64_t done;
@@ -59,6 +60,10 @@ static bool vtu_frame(void *context, const pl_export_frame *f)
     for (int64_t i = 0; f->stress && i < f->vertices; i++)
         for (int k = 0; k < 3; k++)
             s->stress[k][i] = f->stress[3 * i + k];
+    int64_t elements = e->shape.tets + e->shape.sheet_triangles;
+    for (int64_t i = 0; f->element_stress && i < elements; i++)
+        for (int k = 0; k < 3; k++)
+            s->of_cells[k][i] = f->element_stress[3 * i + k];
     pl_vtu_frame v = {.time = f->time,
                       .positions = f->positions,
                       .points = {{"displacement", 3, s->start ? s->displacement : NULL},
@@ -67,7 +72,10 @@ static bool vtu_frame(void *context, const pl_export_frame *f)
                                  {"principal_stress", 1, f->stress ? s->stress[1] : NULL},
                                  {"mean_stress", 1, f->stress ? s->stress[2] : NULL}},
                       .cells = {{"volume_ratio", 1, s->start ? s->volume_ratio : NULL},
-                                {"stretch", 1, s->start ? s->stretch : NULL}}};
+                                {"stretch", 1, s->start ? s->stretch : NULL},
+                                {"von_mises", 1, f->element_stress ? s->of_cells[0] : NULL},
+                                {"principal_stress", 1, f->element_stress ? s->of_cells[1] : NULL},
+                                {"mean_stress", 1, f->element_stress ? s->of_cells[2] : NULL}}};
     pl_status built = pl_vtu_build(&s->vtu, &v, &s->file);
     if (built == PL_INVALID)
         return pl_export_fail(e, PL_EXPORT_TOO_LARGE, "a frame would exceed 4 GiB an array");
@@ -113,12 +121,16 @@ static bool prepare(vtu_series *s)
     s->displacement = malloc((size_t)shape->vertices * 3 * sizeof(float) + 1);
     s->volume_ratio = malloc(cells * sizeof(float) + 1);
     s->stretch = malloc(cells * sizeof(float) + 1);
-    for (int k = 0; k < 3; k++)
+    bool of_cells = pl_export_has_element_stress(s->e), have = true;
+    for (int k = 0; k < 3; k++) {
         s->stress[k] = malloc((size_t)shape->vertices * sizeof(float) + 1);
+        s->of_cells[k] = of_cells ? calloc(cells + 1, sizeof(float)) : NULL;
+        have &= s->stress[k] && (s->of_cells[k] || !of_cells);
+    }
     s->frames = malloc((size_t)s->e->count * sizeof *s->frames);
     s->times = malloc((size_t)s->e->count * sizeof *s->times);
-    bool good = s->displacement && s->volume_ratio && s->stretch && s->stress[0] && s->stress[1] &&
-                s->stress[2] && s->frames && s->times && pl_vtu_open(&s->vtu, &mesh) == PL_OK;
+    bool good = s->displacement && s->volume_ratio && s->stretch && have && s->frames && s->times &&
+                pl_vtu_open(&s->vtu, &mesh) == PL_OK;
     return good ? fetch_start(s) : pl_export_no_memory(s->e);
 }
 
@@ -133,8 +145,10 @@ bool pl_export_vtu(pl_export *e)
     free(s.displacement);
     free(s.volume_ratio);
     free(s.stretch);
-    for (int k = 0; k < 3; k++)
+    for (int k = 0; k < 3; k++) {
         free(s.stress[k]);
+        free(s.of_cells[k]);
+    }
     free(s.frames);
     free(s.times);
     return good;

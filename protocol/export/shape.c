@@ -68,13 +68,14 @@ pl_status pl_shape_read(const pl_json *topology, pl_shape *out, const char **why
     }
     out->triangles = corners[0] / 3;
     out->edges = corners[1] / 2;
-    out->sheet_triangles = corners[2] / 3;
+    out->sheet_triangles = out->all_sheets = corners[2] / 3;
     return PL_OK;
 }
 
 pl_status pl_shape_read_tets(const char *bytes, size_t size, pl_shape *out, const char **why)
 {
     pl_status read = pl_npy_read_int32(bytes, size, 4, &out->tet, &out->tets);
+    out->all_tets = out->tets;
     *why = "the tetrahedra are no array of (m, 4) int32";
     if (read != PL_OK)
         return read;
@@ -94,13 +95,17 @@ static void mark(const int32_t *corner, int64_t corners, bool *drawn)
         drawn[corner[i]] = true;
 }
 
-/* Elements of the vertices that stay (to[v] >= 0), which are moved up. An element is of one body. */
-static int64_t renumber(int32_t *corner, int corners, int64_t count, const int32_t *to)
+/* Elements of the vertices that stay (to[v] >= 0), which are moved up, and the first of them. An element is of
+ * one body. */
+static int64_t renumber(int32_t *corner, int corners, int64_t count, const int32_t *to,
+                        int64_t *first)
 {
     int64_t kept = 0;
+    *first = 0;
     for (int64_t i = 0; i < count; i++) {
         if (to[corner[corners * i]] < 0)
             continue;
+        *first = kept ? *first : i;
         for (int k = 0; k < corners; k++)
             corner[corners * kept + k] = to[corner[corners * i + k]];
         kept++;
@@ -136,10 +141,11 @@ pl_status pl_shape_choose(pl_shape *s, int32_t body, bool surface, int32_t **kep
         s->tets = 0;
     }
     s->vertices = count;
-    s->triangles = renumber(s->triangle, 3, s->triangles, to);
-    s->sheet_triangles = renumber(s->sheet, 3, s->sheet_triangles, to);
-    s->edges = renumber(s->edge, 2, s->edges, to);
-    s->tets = renumber(s->tet, 4, s->tets, to);
+    int64_t any;
+    s->triangles = renumber(s->triangle, 3, s->triangles, to, &any);
+    s->sheet_triangles = renumber(s->sheet, 3, s->sheet_triangles, to, &s->first_sheet);
+    s->edges = renumber(s->edge, 2, s->edges, to, &any);
+    s->tets = renumber(s->tet, 4, s->tets, to, &s->first_tet);
     free(drawn);
     free(to);
     return PL_OK;

@@ -10,10 +10,12 @@ typedef struct pl_shape {
     int64_t vertices;
     int32_t *body; /* [vertices] index of the body */
     int64_t triangles, sheet_triangles, edges, tets;
-    int32_t *triangle; /* [triangles][3]: surfaces of tetrahedra, and cloth */
-    int32_t *sheet;    /* [sheet_triangles][3]: of cloth only */
-    int32_t *edge;     /* [edges][2]: ropes */
-    int32_t *tet;      /* [tets][4]; none where not asked for */
+    int32_t *triangle;              /* [triangles][3]: surfaces of tetrahedra, and cloth */
+    int32_t *sheet;                 /* [sheet_triangles][3]: of cloth only */
+    int32_t *edge;                  /* [edges][2]: ropes */
+    int32_t *tet;                   /* [tets][4]; none where not asked for */
+    int64_t all_tets, all_sheets;   /* of the session, where a part was chosen of it */
+    int64_t first_tet, first_sheet; /* of the part, among those */
 } pl_shape;
 
 /* From the topology document. PL_INVALID with *why (static) where it is not as it should be. */

@@ -10,27 +10,38 @@
 #include <string.h>
 
 _Static_assert((int)PL_OUTPUT_VELOCITY == (int)PL_FIELD_VELOCITY &&
-                   (int)PL_OUTPUT_STRESS == (int)PL_FIELD_STRESS,
+                   (int)PL_OUTPUT_STRESS == (int)PL_FIELD_STRESS &&
+                   (int)PL_OUTPUT_ELEMENT_STRESS == (int)PL_FIELD_ELEMENT_STRESS,
                "a scene's bits are a record's");
 
 pl_status pl_frame_writer_init(pl_frame_writer *w, pl_log_writer *log, const pl_scene *scene,
-                               int64_t vertices)
+                               const pl_model *model)
 {
-    *w = (pl_frame_writer){.log = log, .scene = scene, .vertices = vertices, .ms_output = NAN};
+    bool has_stress = scene->output.fields & PL_OUTPUT_STRESS;
+    bool has_elements = scene->output.fields & PL_OUTPUT_ELEMENT_STRESS;
+    int fields = __builtin_popcount((unsigned)scene->output.fields) - has_elements;
+    *w = (pl_frame_writer){.log = log,
+                           .scene = scene,
+                           .vertices = pl_model_vertex_count(model),
+                           .elements = has_elements ? pl_model_element_count(model) : 0,
+                           .ms_output = NAN};
+    w->values = 3 * (fields * w->vertices + w->elements);
     w->pin_names = calloc((size_t)scene->pin_count + 1, sizeof *w->pin_names);
     w->force_names = calloc((size_t)scene->force_count + 1, sizeof *w->force_names);
     w->obstacle_names = calloc((size_t)scene->obstacle_count + 1, sizeof *w->obstacle_names);
-    w->fields = __builtin_popcount((unsigned)scene->output.fields);
-    bool has_stress = scene->output.fields & PL_OUTPUT_STRESS;
-    w->stress = has_stress ? malloc((size_t)vertices * 3 * sizeof *w->stress + 1) : NULL;
+    size_t stress = 3 * (size_t)w->vertices * sizeof *w->stress;
+    size_t elements = 3 * (size_t)w->elements * sizeof *w->element_stress;
+    w->stress = has_stress ? malloc(stress + 1) : NULL;
+    w->element_stress = has_elements ? malloc(elements + 1) : NULL;
     bool is_single = scene->output.precision == PL_OUTPUT_SINGLE;
-    size_t values = (size_t)w->fields * (size_t)vertices * 3;
+    bool together = !is_single && (fields > 1 || has_elements);
     if (is_single)
-        w->single = malloc(values * sizeof *w->single);
-    else if (w->fields > 1)
-        w->both = malloc(values * sizeof *w->both);
+        w->single = malloc((size_t)w->values * sizeof *w->single + 1);
+    else if (together)
+        w->both = malloc((size_t)w->values * sizeof *w->both + 1);
     if (!w->pin_names || !w->obstacle_names || !w->force_names || (is_single && !w->single) ||
-        (!is_single && w->fields > 1 && !w->both) || (has_stress && !w->stress)) {
+        (together && !w->both) || (has_stress && !w->stress) ||
+        (has_elements && !w->element_stress)) {
         pl_frame_writer_clear(w);
         return PL_NO_MEMORY;
     }
@@ -48,6 +59,7 @@ void pl_frame_writer_clear(pl_frame_writer *w)
     free(w->single);
     free(w->both);
     free(w->stress);
+    free(w->element_stress);
     free(w->pin_names);
     free(w->obstacle_names);
     free(w->force_names);
@@ -94,30 +106,31 @@ typedef struct encoded_frame {
  * not finite there. */
 static const void *stored_values(pl_frame_writer *w, const pl_state *state, int64_t *bad_vertex)
 {
-    int32_t fields = w->scene->output.fields;
-    const double *parts[3] = {pl_state_positions(state)};
-    int64_t n = 3 * w->vertices;
-    int count = 1;
-    if (fields & PL_OUTPUT_VELOCITY)
-        parts[count++] = pl_state_velocities(state);
-    if (fields & PL_OUTPUT_STRESS)
-        parts[count++] = w->stress;
-    for (int k = 0; k < count; k++) {
-        if (w->single ? !narrow(parts[k], w->single + k * n, n) : !all_finite(parts[k], n)) {
-            *bad_vertex = first_bad_vertex(parts[k], w->vertices,
-                                           w->single ? (double)FLT_MAX : DBL_MAX);
+    const double *x = pl_state_positions(state);
+    const double *parts[] = {
+        x, w->scene->output.fields & PL_OUTPUT_VELOCITY ? pl_state_velocities(state) : NULL,
+        w->stress, w->element_stress};
+    int64_t at = 0;
+    for (int k = 0; k < 4; k++) {
+        int64_t n = 3 * (k < 3 ? w->vertices : w->elements);
+        if (!parts[k])
+            continue;
+        if (w->single ? !narrow(parts[k], w->single + at, n) : !all_finite(parts[k], n)) {
+            *bad_vertex = first_bad_vertex(parts[k], n / 3, w->single ? (double)FLT_MAX : DBL_MAX);
             return NULL;
         }
         if (w->both)
-            memcpy(w->both + k * n, parts[k], (size_t)n * sizeof *w->both);
+            memcpy(w->both + at, parts[k], (size_t)n * sizeof *w->both);
+        at += n;
     }
-    return w->single ? (const void *)w->single : w->both ? (const void *)w->both : parts[0];
+    return w->single ? (const void *)w->single : w->both ? (const void *)w->both : x;
 }
 
 static pl_status encode(pl_frame_writer *w, int64_t frame, const pl_state *state,
                         pl_metrics *metrics, int64_t *bad_vertex, encoded_frame *out)
 {
-    if (w->stress && pl_state_stress(state, w->stress) != PL_OK)
+    if ((w->stress || w->element_stress) &&
+        pl_state_stress(state, w->stress, w->element_stress) != PL_OK)
         return PL_NO_MEMORY;
     const void *values = stored_values(w, state, bad_vertex);
     if (!values)
@@ -127,6 +140,7 @@ static pl_status encode(pl_frame_writer *w, int64_t frame, const pl_state *state
                         .header = {.dtype = w->single ? PL_DTYPE_F32 : PL_DTYPE_F64,
                                    .fields = (uint32_t)w->scene->output.fields, /* the same bits */
                                    .count = (uint64_t)w->vertices,
+                                   .elements = (uint64_t)w->elements,
                                    .time = pl_state_time(state),
                                    .step = (uint64_t)pl_state_step(state)}};
     if (!metrics)
@@ -165,7 +179,7 @@ static pl_frame_verdict compare_values(const pl_frame_writer *w, pl_log_reader *
     pl_log_range range;
     if (pl_log_find(stored, frame, PL_LOG_FRAME, &range) != PL_LOG_OK)
         return PL_FRAME_UNREADABLE;
-    size_t size = (size_t)w->fields * (size_t)w->vertices * pl_frame_value_bytes(&f->header);
+    size_t size = (size_t)w->values / 3 * pl_frame_value_bytes(&f->header);
     pl_frame_header_encode(&f->header, header);
     uint32_t crc = pl_crc32c(pl_crc32c(0, header, sizeof header), f->values, size);
     return range.record.length == sizeof header + size && range.record.payload_crc == crc

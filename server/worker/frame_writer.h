@@ -10,17 +10,18 @@
 typedef struct pl_frame_writer {
     pl_log_writer *log; /* borrowed */
     const pl_scene *scene;
-    int64_t vertices;
-    int fields;     /* that are stored: 1, or 2 with velocities */
-    float *single;  /* [fields][vertices][3] with single precision output, else NULL */
-    double *stress; /* [vertices][3], or NULL where none is stored */
-    double *both;   /* all fields, where several are stored in double; else NULL */
+    int64_t vertices, elements; /* elements: 0 where none have values that are stored */
+    int64_t values;             /* numbers of a frame: fields x vertices x 3 and elements x 3 */
+    float *single;              /* [values] with single precision output, else NULL */
+    double *stress;             /* [vertices][3], or NULL where none is stored */
+    double *element_stress;     /* [elements][3], or NULL */
+    double *both;               /* [values], where several fields are stored in double; else NULL */
     const char **pin_names, **obstacle_names, **force_names;
     double ms_output; /* what the last append took in all, NaN before the first */
 } pl_frame_writer;
 
 pl_status pl_frame_writer_init(pl_frame_writer *w, pl_log_writer *log, const pl_scene *scene,
-                               int64_t vertices);
+                               const pl_model *model);
 void pl_frame_writer_clear(pl_frame_writer *w);
 
 /* Append frame `frame` (metrics->frame is set to it). ms.output of its metrics is the time that

@@ -75,10 +75,9 @@ static bool open_session(replay *r, const pl_session_options *options)
         good = done(r, pl_branch_enter(r->directory, &r->steering, &step, &faults), &faults,
                     "coming to where the other session was");
     pl_faults_clear(&faults);
-    return good && done(r,
-                        pl_frame_writer_init(&r->writer, NULL, &r->scene.scene,
-                                             pl_model_vertex_count(r->steering.model)),
-                        &faults, "preparing frames");
+    return good &&
+           done(r, pl_frame_writer_init(&r->writer, NULL, &r->scene.scene, r->steering.model),
+                &faults, "preparing frames");
 }
 
 static bool open_log(replay *r)

@@ -259,10 +259,10 @@ static void step_frames(pl_run *run)
 /* Frame 0, or the state to go on from. */
 static bool first_state(pl_run *run)
 {
-    if (!pl_run_done_or_fail(run,
-                             pl_frame_writer_init(&run->writer, run->log, &run->scene.scene,
-                                                  pl_model_vertex_count(run->steering.model)),
-                             &(pl_faults){0}, "preparing frames"))
+    if (!pl_run_done_or_fail(
+            run,
+            pl_frame_writer_init(&run->writer, run->log, &run->scene.scene, run->steering.model),
+            &(pl_faults){0}, "preparing frames"))
         return false;
     bool again = run->last_frame >= 0;
     if (again && !pl_run_resume(run))

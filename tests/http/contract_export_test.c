@@ -135,6 +135,11 @@ START_TEST(test_offset)
         http_reply_free(rest);
     }
     http_reply_free(whole);
+    whole = get_export(id, "pc2&from=0&to=2"); /* as many frames, and others */
+    rest = get_rest(id, "pc2&from=1&to=3&offset=9", http_header(whole, "ETag"));
+    http_problem(rest, 412, "changed_meanwhile");
+    http_reply_free(rest);
+    http_reply_free(whole);
 }
 END_TEST
 

@@ -51,7 +51,7 @@ static void check_stress(const struct law *law, const double s[3])
     pl_run *run = stretched(law->name, s);
     int64_t n = pl_run_vertices(run), sheet = pl_model_first_vertex(run->model, 1);
     double *stress = malloc((size_t)n * 3 * sizeof *stress), J = s[0] * s[1] * s[2], p[3];
-    ck_assert_int_eq(pl_state_stress(run->state, stress), PL_OK);
+    ck_assert_int_eq(pl_state_stress(run->state, stress, NULL), PL_OK);
     for (int i = 0; i < 3; i++)
         p[i] = s[i] * law->slope(s, i) / J;
     double mean = (p[0] + p[1] + p[2]) / 3, greatest = fmax(p[0], fmax(p[1], p[2]));
@@ -63,6 +63,18 @@ static void check_stress(const struct law *law, const double s[3])
     }
     for (int64_t i = 3 * sheet; i < 3 * n; i++) /* of no tetrahedron */
         ck_assert_double_eq(stress[i], 0);
+    free(stress);
+    int64_t cells = pl_model_element_count(run->model), tets = pl_model_tet_count(run->model);
+    stress = malloc((size_t)cells * 3 * sizeof *stress);
+    ck_assert_int_eq(pl_state_stress(run->state, NULL, stress), PL_OK);
+    ck_assert_int_eq(cells, tets + 2);
+    for (int64_t t = 0; t < tets; t++) {
+        ck_assert_double_eq_tol(stress[3 * t], mises, 1e-7 * YOUNG);
+        ck_assert_double_eq_tol(stress[3 * t + 1], greatest, 1e-7 * YOUNG);
+        ck_assert_double_eq_tol(stress[3 * t + 2], mean, 1e-7 * YOUNG);
+    }
+    for (int64_t i = 3 * tets; i < 3 * cells; i++) /* the sheet is at rest */
+        ck_assert_double_eq_tol(stress[i], 0, 1e-7 * YOUNG);
     free(stress);
     pl_run_close(run);
 }
@@ -83,11 +95,45 @@ START_TEST(test_uniaxial)
     const double s = 1.25, a = 1 - POISSON * (s - 1), sigma = YOUNG * (s - 1) / (a * a);
     pl_run *run = stretched("corotated", (const double[]){s, a, a});
     double *stress = malloc((size_t)pl_run_vertices(run) * 3 * sizeof *stress);
-    ck_assert_int_eq(pl_state_stress(run->state, stress), PL_OK);
+    ck_assert_int_eq(pl_state_stress(run->state, stress, NULL), PL_OK);
     for (int64_t v = 0; v < pl_model_first_vertex(run->model, 1); v++) {
         ck_assert_double_eq_tol(stress[3 * v], sigma, 1e-9 * sigma);
         ck_assert_double_eq_tol(stress[3 * v + 1], sigma, 1e-9 * sigma);
         ck_assert_double_eq_tol(stress[3 * v + 2], sigma / 3, 1e-9 * sigma);
+    }
+    free(stress);
+    pl_run_close(run);
+}
+END_TEST
+
+/* Of three bodies one is pulled: each element has its own. A sheet that is pulled by s
+ * and free at its sides has sigma = P s / (s a) over its thickness at rest, with the force a length P =
+ * E (s - 1) and the width a = 1 - nu (s - 1) of plane stress, corotated. */
+START_TEST(test_elements)
+{
+    const double s = 1.2, a = 1 - POISSON * (s - 1), sigma = YOUNG * (s - 1) / a;
+    pl_run *run = pl_run_openf(
+        1,
+        "{'pliant': 1, 'time': {'step': 0.01, 'steps': 1}, 'gravity': [0, 0, 0],"
+        " 'materials': {'cotton': {'model': 'corotated', 'young': %g, 'poisson': %g, 'density': "
+        "500,"
+        " 'thickness': 0.002}},"
+        " 'bodies': [{'name': 'still', 'mesh': {'cloth': {'cells': [1, 1]}}, 'material': 'cotton'},"
+        " {'name': 'box', 'mesh': {'box': {'cells': [1, 1, 1]}}, 'material': 'cotton'},"
+        " {'name': 'pulled', 'mesh': {'cloth': {'cells': [2, 1]}}, 'material': 'cotton',"
+        " 'transform': {'translate': [0, 0, 3]},"
+        " 'initial': {'shape': {'stretched': [%.17g, %.17g, %.17g]}}}]}",
+        YOUNG, POISSON, s, a, a);
+    int64_t cells = pl_model_element_count(run->model), tets = pl_model_tet_count(run->model);
+    ck_assert_int_eq(cells, tets + 2 + 4);
+    double *stress = malloc((size_t)cells * 3 * sizeof *stress);
+    ck_assert_int_eq(pl_state_stress(run->state, NULL, stress), PL_OK);
+    for (int64_t i = 0; i < 3 * (tets + 2); i++)
+        ck_assert_double_eq_tol(stress[i], 0, 1e-7 * YOUNG);
+    for (int64_t t = tets + 2; t < cells; t++) {
+        ck_assert_double_eq_tol(stress[3 * t], sigma, 1e-9 * sigma);
+        ck_assert_double_eq_tol(stress[3 * t + 1], sigma, 1e-9 * sigma);
+        ck_assert_double_eq_tol(stress[3 * t + 2], sigma / 3, 1e-9 * sigma);
     }
     free(stress);
     pl_run_close(run);
@@ -105,11 +151,11 @@ START_TEST(test_threads)
             "'size': [1, 1, 1], 'cells': [4, 4, 4]}}}], 'pins': [{'select': {'side': '-x'}}]}");
         size_t count = 3 * (size_t)pl_run_vertices(run), bytes = count * sizeof(double);
         double *stress = malloc(bytes);
-        ck_assert_int_eq(pl_state_stress(run->state, stress), PL_OK);
+        ck_assert_int_eq(pl_state_stress(run->state, stress, NULL), PL_OK);
         for (size_t i = 0; i < count; i++)
             ck_assert_double_eq_tol(stress[i], 0, 1e-6);
         pl_run_frames(run, 8);
-        ck_assert_int_eq(pl_state_stress(run->state, stress), PL_OK);
+        ck_assert_int_eq(pl_state_stress(run->state, stress, NULL), PL_OK);
         if (first)
             ck_assert_mem_eq(first, stress, bytes);
         if (first)
@@ -139,7 +185,7 @@ START_TEST(test_merged_damping)
         const size_t count = 3 * (size_t)pl_run_vertices(run);
         double *stress = malloc(count * sizeof *stress), most = 0;
         pl_run_frames(run, 3);
-        ck_assert_int_eq(pl_state_stress(run->state, stress), PL_OK);
+        ck_assert_int_eq(pl_state_stress(run->state, stress, NULL), PL_OK);
         for (size_t i = 0; i < count; i++)
             most = fmax(most, fabs(stress[i]));
         ck_assert_double_gt(most, 1);
@@ -160,6 +206,7 @@ int main(void)
     TCase *t = tcase_create("stress");
     tcase_add_test(t, test_any_stretch);
     tcase_add_test(t, test_uniaxial);
+    tcase_add_test(t, test_elements);
     tcase_add_test(t, test_threads);
     tcase_add_test(t, test_merged_damping);
     suite_add_tcase(suite, t);

@@ -465,6 +465,65 @@ class ExportsTest(unittest.TestCase):
         finally:
             daemon.stop()
 
+    def test_stress_of_elements(self):
+        """Of two bars and a cloth one bar and the cloth are pulled: each cell has its own."""
+        pulled = {"shape": {"stretched": [1.2, 1, 1]}}
+        value = scene(steps=1, gravity=[0, 0, 0])
+        value["output"] = {"fields": ["position", "element_stress"], "precision": "double"}
+        value["materials"]["rubber"]["model"] = "corotated"
+        bar = value["bodies"][0]
+        value["materials"]["cotton"] = {**value["materials"]["rubber"], "thickness": 0.001}
+        value["bodies"] = [
+            {**bar, "name": "still"},
+            {"name": "cloth", "mesh": {"cloth": {"cells": [2, 2]}}, "material": "cotton",
+             "initial": {"shape": {"stretched": [1.2, 0.94, 0.94]}}},
+            {**bar, "name": "pulled", "initial": pulled},
+        ]
+        shear, lame = 1e4 / 2.6, 1e4 * 0.3 / (1.3 * 0.4)
+        along, across = (2 * shear + lame) * 0.2, lame * 0.2 / 1.2
+        expected = (along - across, along, (along + 2 * across) / 3)
+        tense = 1e4 * 0.2 / 0.94  # a sheet with free sides, over its thickness at rest
+        daemon = Daemon()
+        try:
+            with pliant.Client(state=daemon.state) as client:
+                session = client.submit(value)
+                session.wait()
+                # Frames are sent without it, whichever form is asked for.
+                for form in ({}, {"vertices": "surface"}, {"dtype": "f32"}):
+                    frame = next(session.frames(**form))
+                    self.assertEqual(frame.fields, ("position",), form)
+                path, _ = self.fetch(session, "es.npz")
+                skin, _ = self.fetch(session, "es2.npz", body="pulled")
+                if numpy is not None:
+                    data, part = numpy.load(path), numpy.load(skin)
+                    self.assertEqual(data["element_stress"].shape, (2, 48 + 48 + 8, 3))
+                    self.assertEqual(data["sheets"].shape, (8, 3))
+                    first = data["element_stress"][0]
+                    self.assertTrue(numpy.allclose(first[:48], 0, atol=1e-6))
+                    self.assertTrue(numpy.allclose(first[48:96], expected, rtol=1e-6))
+                    sheet = (tense, tense, tense / 3)
+                    self.assertTrue(numpy.allclose(first[96:], sheet, rtol=1e-6))
+                    self.assertTrue(
+                        numpy.array_equal(part["element_stress"], data["element_stress"][:, 48:96])
+                    )
+                    cloth = numpy.load(self.fetch(session, "es3.npz", body="cloth")[0])
+                    self.assertTrue(
+                        numpy.array_equal(cloth["element_stress"], data["element_stress"][:, 96:])
+                    )
+                if vtk_to_numpy is not None:
+                    grid = self.grid(self.fetch(session, "es.vtu", frame=0)[0])
+                    self.assertIsNone(grid.GetPointData().GetArray("von_mises"))
+                    names = ("von_mises", "principal_stress", "mean_stress")
+                    for k, name in enumerate(names):
+                        values = vtk_to_numpy(grid.GetCellData().GetArray(name))
+                        self.assertTrue(numpy.array_equal(values, first[:, k]), name)
+                    skin = self.grid(
+                        self.fetch(session, "es4.vtu", frame=0, vertices="surface")[0]
+                    )
+                    self.assertIsNone(skin.GetCellData().GetArray("von_mises"))
+        finally:
+            daemon.stop()
+
     def fetch(self, session, name, *which, **more):
         path = os.path.join(self.folder, "http-" + name)
         return path, session.export(path, *which, **more)

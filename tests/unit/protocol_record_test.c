@@ -115,7 +115,7 @@ END_TEST
 START_TEST(frame_header)
 {
     unsigned char b[PL_FRAME_HEADER];
-    pl_frame_header h = {PL_DTYPE_F64, PL_FIELD_POSITION, 5, 0.25, 9}, out;
+    pl_frame_header h = {PL_DTYPE_F64, PL_FIELD_POSITION, 5, 0.25, 9, 0}, out;
     pl_frame_header_encode(&h, b);
     ck_assert(pl_frame_header_decode(b, PL_FRAME_HEADER + 5 * 24, &out));
     ck_assert(out.dtype == PL_DTYPE_F64 && out.count == 5 && out.time == 0.25 && out.step == 9);
@@ -125,12 +125,35 @@ START_TEST(frame_header)
     h.count = UINT64_MAX / 24 + 2; /* the product wraps round to something small */
     pl_frame_header_encode(&h, b);
     ck_assert(!pl_frame_header_decode(b, PL_FRAME_HEADER + h.count * 24, &out));
-    h = (pl_frame_header){3, PL_FIELD_POSITION, 5, 0, 0};
+    h = (pl_frame_header){3, PL_FIELD_POSITION, 5, 0, 0, 0};
     pl_frame_header_encode(&h, b);
     ck_assert(!pl_frame_header_decode(b, PL_FRAME_HEADER + 5 * 12, &out));
-    h = (pl_frame_header){PL_DTYPE_F32, 0, 5, 0, 0};
+    h = (pl_frame_header){PL_DTYPE_F32, 0, 5, 0, 0, 0};
     pl_frame_header_encode(&h, b);
     ck_assert(!pl_frame_header_decode(b, PL_FRAME_HEADER, &out));
+}
+END_TEST
+
+/* Values of elements stand behind those of the vertices; how many is what is left of the length. */
+START_TEST(elements)
+{
+    unsigned char b[PL_FRAME_HEADER];
+    pl_frame_header h = {PL_DTYPE_F32, PL_FIELD_POSITION | PL_FIELD_STRESS, 5, 0, 0, 7}, out;
+    pl_frame_header_encode(&h, b);
+    ck_assert(!pl_frame_header_decode(b, PL_FRAME_HEADER + 2 * 5 * 12 + 7 * 12, &out));
+    h.fields |= PL_FIELD_ELEMENT_STRESS;
+    pl_frame_header_encode(&h, b);
+    ck_assert(pl_frame_header_decode(b, PL_FRAME_HEADER + 2 * 5 * 12 + 7 * 12, &out));
+    ck_assert(out.elements == 7 && out.count == 5 && pl_frame_fields(&out) == 2);
+    ck_assert(pl_frame_header_decode(b, PL_FRAME_HEADER + 2 * 5 * 12, &out) && out.elements == 0);
+    ck_assert(!pl_frame_header_decode(b, PL_FRAME_HEADER + 2 * 5 * 12 + 7 * 12 - 4, &out));
+    ck_assert(!pl_frame_header_decode(b, PL_FRAME_HEADER + 2 * 5 * 12 - 12, &out));
+    h.fields = PL_FIELD_ELEMENT_STRESS; /* of no vertex: positions are always stored */
+    pl_frame_header_encode(&h, b);
+    ck_assert(!pl_frame_header_decode(b, PL_FRAME_HEADER + 7 * 12, &out));
+    h = (pl_frame_header){PL_DTYPE_U16, PL_FIELD_POSITION | PL_FIELD_ELEMENT_STRESS, 5, 0, 0, 7};
+    pl_frame_header_encode(&h, b);
+    ck_assert(!pl_frame_header_decode(b, PL_FRAME_HEADER + 48 + 5 * 6 + 7 * 6, &out));
 }
 END_TEST
 
@@ -161,6 +184,7 @@ int main(void)
     tcase_add_test(tcase, header_bits);
     tcase_add_test(tcase, header_bounds);
     tcase_add_test(tcase, frame_header);
+    tcase_add_test(tcase, elements);
     tcase_add_test(tcase, sha256);
     suite_add_tcase(suite, tcase);
     return run_suite(suite);
