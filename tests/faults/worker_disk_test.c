@@ -180,7 +180,7 @@ START_TEST(test_not_finite)
     ck_assert_int_eq(pl_model_create(&s.scene, s.meshes, &model, &faults), PL_OK);
     ck_assert_int_eq(pl_state_create(model, 1, &state), PL_OK);
     ck_assert_int_eq(pl_log_writer_open(f.directory, 1, 0, "{}", &log), PL_OK);
-    ck_assert_int_eq(pl_frame_writer_init(&writer, log, &s.scene, 99), PL_OK);
+    ck_assert_int_eq(pl_frame_writer_init(&writer, log, &s.scene, model), PL_OK);
 
     static const double poison[] = {NAN, INFINITY, -INFINITY, 1e39, -1e300};
     double *x = (double *)pl_state_positions(state), good = x[3 * 71 + 2];
