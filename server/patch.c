@@ -48,7 +48,8 @@ static void reply_refused(pl_request *r, pl_decode_verdict verdict, const pl_fau
     }
 }
 
-/* session.json, then the table, then the database: the directory is what is believed. */
+/* session.json, then the table, then the database: the directory is what is believed. The texts of *notes change
+ * places with those that were there. 0, or errno. */
 static int keep(pl_daemon *d, pl_session *s, pl_notes *notes)
 {
     pl_row row = pl_session_row(d->sessions, s);
@@ -67,6 +68,7 @@ static int keep(pl_daemon *d, pl_session *s, pl_notes *notes)
     row.keep_days = notes->keep_days;
     row.revision++;
     int dir_fd = open(s->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    errno = ENOMEM; /* what says nothing of its own */
     int error = dir_fd < 0 || pl_identity_write(dir_fd, &row, true) != PL_OK ? errno : 0;
     if (dir_fd >= 0) {
         close(dir_fd);
@@ -87,6 +89,38 @@ static int keep(pl_daemon *d, pl_session *s, pl_notes *notes)
 static bool same_text(const char *a, const char *b)
 {
     return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+/* Whether the group that the session is now of, in the database too, was removed before it got there. From then on
+ * it is in use and can not be. */
+static bool group_is_gone(pl_daemon *d, const char *group)
+{
+    pl_statement s = {"SELECT count(*) FROM user_groups WHERE name=?", {group}, 1};
+    int64_t count = 1;
+    return group && pl_store_read_integer(d->store, &s, &count) && count == 0;
+}
+
+/* Everything that was asked for, or nothing: 0, errno, or -1 where it is the group that is not there any more. What
+ * the worker is told can not be taken back, so it comes last. */
+static int carry_out(pl_daemon *d, pl_session *s, const pl_row *before, const pl_notes *now,
+                     pl_notes *next)
+{
+    pl_notes wanted = *next; /* its numbers */
+    int error = keep(d, s, next);
+    if (error) {
+        return error;
+    }
+    bool gone = !same_text(now->group, s->group) && group_is_gone(d, s->group);
+    error = gone ? -1 : pl_retention_tell(s, now, &wanted);
+    if (error) { /* next has the texts of before */
+        next->priority = before->priority;
+        next->keep_last = before->keep_last;
+        next->keep_every = before->keep_every;
+        next->keep_days = before->keep_days;
+        int undone = keep(d, s, next);
+        error = undone ? undone : error;
+    }
+    return error;
 }
 
 /* Who shares a session is its owner's to say, and only a group of one's own may get it. */
@@ -136,8 +170,7 @@ static void change(pl_request *r, pl_session *s)
         bool allowed = verdict == PL_DECODE_OK && may_prefer(r, &now, &next);
         bool given = allowed && may_give(r, s, &now, &next) &&
                      pl_retention_allows(r, s, &now, &next);
-        int error = given ? pl_retention_tell(s, &now, &next) : 0;
-        error = given && !error ? keep(d, s, &next) : error;
+        int error = given ? carry_out(d, s, &row, &now, &next) : 0;
         if (allowed && !given) {
             ; /* replied */
         } else if (verdict == PL_DECODE_OK && !allowed) {
@@ -147,6 +180,9 @@ static void change(pl_request *r, pl_session *s)
                              NULL);
         } else if (verdict != PL_DECODE_OK) {
             reply_refused(r, verdict, &faults);
+        } else if (error < 0) {
+            pl_reply_problem(r, 403, "no_such_group", "No such group",
+                             "the group was removed meanwhile; nothing was changed", NULL);
         } else if (error) {
             bool full = error == ENOSPC || error == EDQUOT;
             pl_reply_problemf(r, full ? 507 : 500, full ? "disk_full" : "internal",

@@ -3,6 +3,7 @@
  */
 #include "protocol/record.h"
 #include "protocol/sha256.h"
+#include "tests/support/long_form.h"
 #include "tests/support/one_daemon.h"
 #include "tests/support/session_client.h"
 #include "tests/support/suite.h"
@@ -16,6 +17,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static void start(void)
@@ -470,6 +472,50 @@ static void posted(const char *secret, const char *more, char id[33])
     http_reply_free(r);
 }
 
+/* A group is removed while a session is given to it: one of the two is refused, and the session of a group that is
+ * not there is never seen, nor is anything else of such a patch done. */
+START_TEST(a_group_goes_as_a_session_comes)
+{
+    char alice[TENANT_SECRET], id[33], target[96], json[80];
+    int given = 0, removed = 0;
+    tenant_user(d, "alice");
+    tenant_token(d, "alice", "read submit", alice, NULL);
+    tenant_session(d, alice, NULL, id);
+    snprintf(target, sizeof target, "/v1/sessions/%s", id);
+    for (int i = 0; i < (is_long_form() ? 400 : 60); i++) {
+        int status;
+        tenant_group(d, "lab");
+        tenant_member(d, "lab", "alice", "manage");
+        pid_t remover = fork();
+        if (remover == 0) {
+            nanosleep(&(struct timespec){0, i % 12 * 250000}, NULL);
+            status = status_of(d->token, "DELETE", "/v1/groups/lab", NULL);
+            _exit(status == 204 ? 0 : status == 409 ? 1 : 2);
+        }
+        snprintf(json, sizeof json, "{\"group\": \"lab\", \"name\": \"given %d\"}", i);
+        int patched = status_of(alice, "PATCH", target, json);
+        ck_assert_int_eq(waitpid(remover, &status, 0), remover);
+        ck_assert(WIFEXITED(status) && WEXITSTATUS(status) < 2);
+        bool went = WEXITSTATUS(status) == 0;
+        ck_assert_msg(patched == (went ? 403 : 200), "%d: the patch %d, the group %s", i, patched,
+                      went ? "went" : "stayed");
+        http_reply *r = tenant_call(d, alice, "GET", target, NULL, NULL);
+        http_expect(r, 200);
+        snprintf(json, sizeof json, "given %d", i);
+        ck_assert_int_eq(strcmp(json_text(r->json, "name"), json) == 0, !went);
+        ck_assert_str_eq(json_text(r->json, "group"), went ? "" : "lab");
+        http_reply_free(r);
+        given += !went;
+        removed += went;
+        if (!went) {
+            ck_assert_int_eq(status_of(alice, "PATCH", target, "{\"group\": null}"), 200);
+            ck_assert_int_eq(status_of(d->token, "DELETE", "/v1/groups/lab", NULL), 204);
+        }
+    }
+    ck_assert_msg(given > 0 && removed > 0, "no race: %d given, %d removed", given, removed);
+}
+END_TEST
+
 START_TEST(limits_refuse_and_say_why)
 {
     char alice[TENANT_SECRET], bob[TENANT_SECRET], id[33], target[96];
@@ -737,6 +783,7 @@ int main(void)
     tcase_add_test(c, tokens_are_ones_own);
     tcase_add_test(c, revoking_ends_streams);
     tcase_add_test(c, a_session_changes_its_group);
+    tcase_add_test(c, a_group_goes_as_a_session_comes);
     tcase_add_test(c, limits_refuse_and_say_why);
     tcase_add_test(c, cores_are_shared);
     tcase_add_test(c, a_race_gets_no_more);
