@@ -24,6 +24,8 @@ typedef struct parent {
     pl_steering steering;
     pl_json *start;
     int64_t frame, reached; /* to come to; where it is */
+    char numerics
+        [PL_CHECKPOINT_CLASS]; /* of the checkpoint that it comes from, "" where there is none */
 } parent;
 
 static void close_parent(parent *p)
@@ -43,10 +45,11 @@ static pl_status read_start(parent *p)
     if (status != PL_OK)
         return status;
     p->start = pl_json_parse(text, size, NULL);
+    bool starved = !p->start && errno == ENOMEM;
     free(text);
     p->frame = pl_json_integer(p->start, "frame", -1);
     errno = EBADMSG;
-    return p->frame >= 0 ? PL_OK : PL_IO;
+    return p->frame >= 0 ? PL_OK : starved ? PL_NO_MEMORY : PL_IO;
 }
 
 static pl_status open_parent(parent *p, int32_t threads, pl_faults *faults)
@@ -88,12 +91,10 @@ static pl_status restore(parent *p, pl_faults *faults)
         pl_faults_add(faults, "", "branch", "a checkpoint of another model",
                       "that of the other session's scene and meshes",
                       "the directory was changed since: branch again");
-    if (status == PL_OK && strcmp(c.numerics, pl_worker_class()) != 0)
-        pl_worker_say("the checkpoint of the other session is of numerics class '%s'; it goes on "
-                      "as '%s'",
-                      c.numerics, pl_worker_class());
-    if (status == PL_OK)
+    if (status == PL_OK) {
         p->reached = c.frame;
+        memcpy(p->numerics, c.numerics, sizeof p->numerics);
+    }
     return status;
 }
 
@@ -206,6 +207,9 @@ pl_status pl_branch_enter(int directory, pl_steering *s, int64_t *step, pl_fault
         status = step_to_frame(&p, faults);
     if (status == PL_OK)
         status = take_over(s, &p, faults);
+    /* Once, and not by who only looks: frame 0 is computed from a state of another class. */
+    if (status == PL_OK && p.numerics[0] && s->log && pl_log_writer_next(s->log) == 0)
+        status = pl_recovery_note_class(s->log, p.numerics);
     if (status == PL_OK) {
         *step = pl_state_step(s->state);
         pl_worker_say("begins at frame %lld of another session, computed from its frame %lld on",

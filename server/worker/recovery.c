@@ -124,6 +124,25 @@ pl_status pl_recovery_restore(int directory, pl_steering *steering, int64_t comm
     return PL_OK;
 }
 
+pl_status pl_recovery_note_class(pl_log_writer *log, const char *before)
+{
+    if (strcmp(before, pl_worker_class()) == 0)
+        return PL_OK;
+    pl_json_writer w = {0};
+    pl_json_begin_object(&w);
+    pl_json_set_string(&w, "event", "numerics_changed");
+    pl_json_set_string(&w, "from", before);
+    pl_json_set_string(&w, "to", pl_worker_class());
+    pl_json_end_object(&w);
+    char *text = pl_json_finish(&w, NULL);
+    pl_status status = text ? pl_log_append_epoch(log, text) : PL_NO_MEMORY;
+    int error = errno;
+    free(text);
+    errno = error;
+    pl_worker_say("numerics class changed from '%s' to '%s'", before, pl_worker_class());
+    return status;
+}
+
 /* ---- comparing ---------------------------------------------------------------------------------
  */
 

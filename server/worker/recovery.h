@@ -32,6 +32,10 @@ pl_status pl_recovery_restore(int directory, pl_steering *steering, int64_t comm
  * (a state that took half of a payload is replaced). PL_NO_MEMORY. */
 pl_status pl_recovery_put(const pl_checkpoint *c, const char *payload, pl_steering *steering);
 
+/* Say in the log, where it is so, that what follows comes from another numerics class than what it goes on from.
+ * PL_OK, PL_IO with errno, PL_NO_MEMORY. */
+pl_status pl_recovery_note_class(pl_log_writer *log, const char *before);
+
 typedef struct pl_comparison {
     pl_log_reader *reader; /* NULL: closed */
     bool on;               /* false: nothing is compared any more */

@@ -46,27 +46,6 @@ void pl_run_end_comparison(pl_run *run)
     pl_comparison_close(&run->comparison);
 }
 
-/* Say in the log that what follows comes from another numerics class than what is before. */
-static bool note_class(pl_run *run)
-{
-    const char *before = run->comparison.last_class;
-    if (strcmp(before, pl_worker_class()) == 0)
-        return true;
-    pl_json_writer w = {0};
-    pl_json_begin_object(&w);
-    pl_json_set_string(&w, "event", "numerics_changed");
-    pl_json_set_string(&w, "from", before);
-    pl_json_set_string(&w, "to", pl_worker_class());
-    pl_json_end_object(&w);
-    char *text = pl_json_finish(&w, NULL);
-    pl_status status = text ? pl_log_append_epoch(run->log, text) : PL_NO_MEMORY;
-    int error = errno;
-    free(text);
-    errno = error;
-    pl_worker_say("numerics class changed from '%s' to '%s'", before, pl_worker_class());
-    return pl_run_done_or_fail(run, status, &(pl_faults){0}, "noting the numerics class");
-}
-
 bool pl_run_resume(pl_run *run)
 {
     int64_t committed = run->last_frame + 1;
@@ -94,7 +73,8 @@ bool pl_run_resume(pl_run *run)
     else
         pl_worker_say("%lld frames are there and no checkpoint: computed again from frame 0",
                       (long long)committed);
-    if (!note_class(run))
+    status = pl_recovery_note_class(run->log, run->comparison.last_class);
+    if (!pl_run_done_or_fail(run, status, &(pl_faults){0}, "noting the numerics class"))
         return false;
     if (c->frame >= 0)
         return pl_run_compare_frame(run, c->frame, NULL);

@@ -2,6 +2,8 @@
  * kills; branches of branches; what can not be computed again is refused and never begun wrongly.
  */
 #include "protocol/checkpoint.h"
+#include "protocol/record.h"
+#include "protocol/session_dir.h"
 #include "protocol/snapshot.h"
 #include "protocol/verify.h"
 #include "tests/support/one_daemon.h"
@@ -181,6 +183,92 @@ START_TEST(damage_is_found)
     http_reply *r = http_getf(d, "/v1/sessions/%s/snapshots/one", id);
     http_problem(r, 500, "damaged");
     http_reply_free(r);
+}
+END_TEST
+
+/* ---- of another class, of another model ---------------------------------------------------------
+ */
+
+/* A snapshot's checkpoint, rewritten by `change` with its checksums put right. */
+static void rewrite(const char *id, const char *name, void (*change)(char *header))
+{
+    char file[64], *bytes;
+    size_t size;
+    snprintf(file, sizeof file, "snapshots/%s.bin", name);
+    int fd = open(session_path(d, id, "."), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    ck_assert_int_eq(pl_file_read(fd, file, 1 << 28, &bytes, &size), PL_OK);
+    change(bytes);
+    uint32_t crc = pl_crc32c(0, bytes, PL_CHECKPOINT_HEADER - 4);
+    memcpy(bytes + PL_CHECKPOINT_HEADER - 4, &crc, 4);
+    crc = pl_crc32c(0, bytes, size - 4);
+    memcpy(bytes + size - 4, &crc, 4);
+    ck_assert_int_eq(pl_file_replace(fd, file, bytes, size, false), PL_OK);
+    free(bytes);
+    close(fd);
+}
+
+static void be_of_another_class(char *header)
+{
+    snprintf(header + 64, PL_CHECKPOINT_CLASS, "another-class");
+}
+
+/* The model's hash, which stands behind frame and attempt. */
+static void be_of_another_model(char *header)
+{
+    pl_checkpoint was;
+    ck_assert_int_eq(pl_checkpoint_decode_header(header, PL_CHECKPOINT_HEADER, &was), PL_OK);
+    for (char *at = header; at < header + 64; at += 4) {
+        if (memcmp(at, &was.model_hash, 8) == 0) {
+            *at ^= 1;
+            return;
+        }
+    }
+    ck_abort_msg("no hash in the header");
+}
+
+static bool log_has(const char *id, const char *text)
+{
+    char *bytes;
+    size_t size;
+    int fd = open(session_path(d, id, "."), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    ck_assert_int_eq(pl_file_read(fd, "log/0001-0000.seg", 1 << 28, &bytes, &size), PL_OK);
+    bool has = memmem(bytes, size, text, strlen(text));
+    free(bytes);
+    close(fd);
+    return has;
+}
+
+/* A checkpoint of another numerics class is gone on from, and the branch's log says so; one of another model ends the
+ * branch before its first frame, with what is wrong and what to do. Neither touches the session itself. */
+START_TEST(of_another_class_or_model)
+{
+    static const char event[] = "{\"event\":\"numerics_changed\",\"from\":\"another-class\"";
+    char id[33], same[33], twin[33], stranger[33];
+    session_run(d, scene_of(30, "\"every\": 1"), id);
+    expect_post(id, "snapshots", "{'name': 'one', 'frame': 20}", 201);
+    expect_post(id, "snapshots", "{'name': 'two', 'frame': 20}", 201);
+    branch(id, "{'snapshot': 'one'}", same);
+    session_await(d, same, "succeeded");
+    ck_assert(!log_has(same, "numerics_changed"));
+    rewrite(id, "one", be_of_another_class);
+    rewrite(id, "two", be_of_another_model);
+    branch(id, "{'snapshot': 'one'}", twin);
+    session_await(d, twin, "succeeded");
+    ck_assert(log_has(twin, event));
+    for (int64_t k = 0; k <= 10; k++)
+        ck_assert(session_same_frame(d, id, 20 + k, twin, k));
+    branch(id, "{'snapshot': 'two'}", stranger);
+    session_await(d, stranger, "failed");
+    json_t *s = session_show(d, stranger);
+    ck_assert_str_eq(json_text(s, "failure/code"), "internal");
+    ck_assert_msg(strstr(json_text(s, "failure/message"), "a checkpoint of another model") != NULL,
+                  "%s", json_text(s, "failure/message"));
+    ck_assert_str_ne(json_text(s, "failure/advice"), "");
+    ck_assert_int_eq(json_count(s, "progress/frame"), -1);
+    json_decref(s);
+    s = session_show(d, id);
+    ck_assert_str_eq(json_text(s, "state"), "succeeded");
+    json_decref(s);
 }
 END_TEST
 
@@ -376,6 +464,7 @@ int main(void)
     tcase_set_timeout(t, 60);
     tcase_add_test(t, kept_listed_and_removed);
     tcase_add_test(t, damage_is_found);
+    tcase_add_test(t, of_another_class_or_model);
     tcase_add_test(t, outlives_retention);
     tcase_add_test(t, thinned_frames_keep_their_controls);
     tcase_add_test(t, branches_of_branches);
