@@ -466,15 +466,17 @@ class ExportsTest(unittest.TestCase):
             daemon.stop()
 
     def test_stress_of_elements(self):
-        """Of two bars and a cloth one bar and the cloth are pulled: each cell has its own."""
+        """Of two bars and two cloths one each is pulled: every cell has its own."""
         pulled = {"shape": {"stretched": [1.2, 1, 1]}}
         value = scene(steps=1, gravity=[0, 0, 0])
         value["output"] = {"fields": ["position", "element_stress"], "precision": "double"}
         value["materials"]["rubber"]["model"] = "corotated"
         bar = value["bodies"][0]
         value["materials"]["cotton"] = {**value["materials"]["rubber"], "thickness": 0.001}
+        value["materials"]["other"] = {**value["materials"]["rubber"], "model": "stvk"}
         value["bodies"] = [
-            {**bar, "name": "still"},
+            {**bar, "name": "still", "material": "other"},
+            {"name": "flat", "mesh": {"cloth": {"cells": [2, 1]}}, "material": "cotton"},
             {"name": "cloth", "mesh": {"cloth": {"cells": [2, 2]}}, "material": "cotton",
              "initial": {"shape": {"stretched": [1.2, 0.94, 0.94]}}},
             {**bar, "name": "pulled", "initial": pulled},
@@ -496,19 +498,20 @@ class ExportsTest(unittest.TestCase):
                 skin, _ = self.fetch(session, "es2.npz", body="pulled")
                 if numpy is not None:
                     data, part = numpy.load(path), numpy.load(skin)
-                    self.assertEqual(data["element_stress"].shape, (2, 48 + 48 + 8, 3))
-                    self.assertEqual(data["sheets"].shape, (8, 3))
+                    self.assertEqual(data["element_stress"].shape, (2, 48 + 48 + 4 + 8, 3))
+                    self.assertEqual(data["sheets"].shape, (12, 3))
                     first = data["element_stress"][0]
                     self.assertTrue(numpy.allclose(first[:48], 0, atol=1e-6))
                     self.assertTrue(numpy.allclose(first[48:96], expected, rtol=1e-6))
                     sheet = (tense, tense, tense / 3)
-                    self.assertTrue(numpy.allclose(first[96:], sheet, rtol=1e-6))
+                    self.assertTrue(numpy.allclose(first[96:100], 0, atol=1e-6))
+                    self.assertTrue(numpy.allclose(first[100:], sheet, rtol=1e-6))
                     self.assertTrue(
                         numpy.array_equal(part["element_stress"], data["element_stress"][:, 48:96])
                     )
                     cloth = numpy.load(self.fetch(session, "es3.npz", body="cloth")[0])
                     self.assertTrue(
-                        numpy.array_equal(cloth["element_stress"], data["element_stress"][:, 96:])
+                        numpy.array_equal(cloth["element_stress"], data["element_stress"][:, 100:])
                     )
                 if vtk_to_numpy is not None:
                     grid = self.grid(self.fetch(session, "es.vtu", frame=0)[0])
