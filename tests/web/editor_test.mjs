@@ -1,7 +1,7 @@
 // From the gallery to a session, the editor with its form, its faults and its estimate, mesh files, and
 // what a session is taken along by.
 import { createHash } from 'node:crypto';
-import { check, endless, open, quiet, run, scene, shot, until } from './rig.mjs';
+import { changed, check, endless, open, quiet, run, scene, shot, until } from './rig.mjs';
 
 const TEXT = 'The scene as JSON';
 const go = (page, where) =>
@@ -12,6 +12,34 @@ const text = (page) => page.getByLabel(TEXT).inputValue();
 const status = (page) => page.locator('.estimate');
 // The browser says each refusal in its console, and a scene that is being written is refused.
 const REFUSED = /status of 4(00|22)/;
+
+const bytesOf = async (download) => Buffer.concat(await (await download.createReadStream()).toArray());
+
+// How long a film is, and its first and last picture as 48 x 32 grey values.
+async function playFilm(page, webm) {
+    const other = await page.context().newPage();
+    const found = await other.evaluate(async (data) => {
+        const video = document.createElement('video');
+        const at = (seconds) =>
+            new Promise((done) => {
+                video.onseeked = () => {
+                    const context = new OffscreenCanvas(48, 32).getContext('2d');
+                    context.drawImage(video, 0, 0, 48, 32);
+                    const { data: p } = context.getImageData(0, 0, 48, 32);
+                    done(Array.from({ length: 48 * 32 }, (_, i) => (p[4 * i] + p[4 * i + 1] + p[4 * i + 2]) / 3));
+                };
+                video.currentTime = seconds;
+            });
+        await new Promise((done, fail) => {
+            video.onloadeddata = done;
+            video.onerror = () => fail(new Error(video.error.message));
+            video.src = `data:video/webm;base64,${data}`;
+        });
+        return { seconds: video.duration, last: await at(video.duration - 0.05), first: await at(0.01) };
+    }, webm.toString('base64'));
+    await other.close();
+    return found;
+}
 
 await run({
     async the_gallery_runs_a_scene_by_a_click(daemon) {
@@ -25,6 +53,8 @@ await run({
         await until(() => /#\/sessions\/[0-9a-f]{32}/.test(page.url()), 'the session');
         const id = /[0-9a-f]{32}/.exec(page.url())[0];
         check((await daemon.over(id)).state === 'succeeded', 'it did not succeed');
+        const { time } = await daemon.call('GET', `/v1/sessions/${id}/scene`);
+        check(time.duration === 0.8, `not the short form: ${JSON.stringify(time)}`);
         check((await daemon.call('GET', '/v1/sessions')).items.length === 1, 'more than one session');
         await quiet(page);
     },
@@ -187,8 +217,7 @@ await run({
             page.waitForEvent('download'),
             page.getByRole('link', { name: 'metrics: a line of JSON a frame' }).click(),
         ]);
-        const lines = await (await file.createReadStream()).toArray();
-        const rows = Buffer.concat(lines)
+        const rows = (await bytesOf(file))
             .toString()
             .trim()
             .split('\n')
@@ -199,8 +228,21 @@ await run({
             page.waitForEvent('download'),
             page.getByRole('button', { name: 'film', exact: true }).click(),
         ]);
-        const head = (await (await film.createReadStream()).toArray())[0].subarray(0, 4).toString('hex');
-        check(head === '1a45dfa3', `a film that begins with ${head}`);
+        const webm = await bytesOf(film);
+        check(webm.subarray(0, 4).toString('hex') === '1a45dfa3', `a film that begins with ${webm.subarray(0, 4)}`);
+        // 8 frames of 0.01 s at 30 pictures a second: 0, 3, 6, 8, however long each took; the last stays for 0.7 s.
+        const { seconds, first, last } = await playFilm(page, webm);
+        check(Math.abs(seconds - 0.8) < 0.02, `a film of ${seconds} s`);
+        check(first.some((value) => Math.abs(value - first[0]) > 20), 'its first picture is blank');
+        check(changed(first, last) > 3, 'nothing moves in it');
+        await page.getByLabel('Body to export').selectOption('box');
+        await page.getByLabel('surface only').check();
+        const [obj] = await Promise.all([
+            page.waitForEvent('download'),
+            page.getByRole('link', { name: 'the mesh that they move' }).click(),
+        ]);
+        const corners = (await bytesOf(obj)).toString().match(/^v /gm).length;
+        check(corners === 56, `the surface of 4 x 4 x 4 vertices has ${corners}`);
         await shot(page, 'share');
         await quiet(page);
 

@@ -7,16 +7,6 @@ import { ago } from './format.js';
 import { useAnswer, useOn } from './hooks.js';
 
 const DAYS = [1, 7, 30, 365];
-const FILM_FPS = 30,
-    LAST_MS = 700,
-    BEGIN_MS = 15000,
-    HEAD_BYTES = 200; // less is the head of the file
-const KINDS = [
-    ['video/webm;codecs=vp8', 'webm'],
-    ['video/webm', 'webm'],
-    ['video/mp4', 'mp4'],
-];
-
 function Copied({ label, text, rows = 1 }) {
     const [done, setDone] = useState(false);
     useEffect(() => setDone(false), [text]);
@@ -128,6 +118,8 @@ function pythonOf(id) {
 
 function Downloads({ model }) {
     const { base, id, player } = model;
+    const [body, setBody] = useState('');
+    const [surface, setSurface] = useState(false);
     useOn(model.player, 'change');
     const name = id.slice(0, 8);
     const file = (path, ending, label) => (
@@ -138,6 +130,8 @@ function Downloads({ model }) {
         </li>
     );
     const probes = model.metrics.names.some((one) => one.startsWith('probes/'));
+    const bodies = model.topology?.bodies ?? [];
+    const part = `${body ? `&body=${encodeURIComponent(body)}` : ''}${surface ? '&vertices=surface' : ''}`;
     return (
         <ul class="files">
             {file('/scene', '.json', 'scene, as posted')}
@@ -147,12 +141,35 @@ function Downloads({ model }) {
             {file(`/frames/${player.shown}`, `-${player.shown}.frames`, `frame ${player.shown} as a record`)}
             {file('/frames', '.frames', 'every frame as records')}
             {file('/topology?array=triangles', '-triangles.npy', 'triangles, for numpy')}
-            {file('/export?format=npz', '.npz', 'the run for numpy (.npz)')}
-            {file('/export?format=vtu', '.zip', 'the run for ParaView (.vtu and .pvd)')}
-            {file('/export?format=glb', '.glb', 'the moving surface (.glb), for short runs')}
-            {file('/export?format=pc2', '.pc2', "vertices for Blender's Mesh Cache (.pc2)")}
-            {file('/export?format=obj&frame=first', '.obj', 'the mesh that they move (.obj)')}
             {file('/log', '.log', "the worker's log")}
+            <li class="part">
+                for other programs:{' '}
+                <select
+                    aria-label="Body to export"
+                    value={body}
+                    onChange={(event) => setBody(event.currentTarget.value)}
+                >
+                    <option value="">all bodies</option>
+                    {bodies.map(({ name }) => (
+                        <option key={name} value={name}>
+                            {name}
+                        </option>
+                    ))}
+                </select>{' '}
+                <label title="Triangles and ropes without what is inside">
+                    <input
+                        type="checkbox"
+                        checked={surface}
+                        onChange={(event) => setSurface(event.currentTarget.checked)}
+                    />{' '}
+                    surface only
+                </label>
+            </li>
+            {file(`/export?format=npz${part}`, '.npz', 'the run for numpy (.npz)')}
+            {file(`/export?format=vtu${part}`, '.zip', 'the run for ParaView (.vtu and .pvd)')}
+            {file(`/export?format=glb${part}`, '.glb', 'the moving surface (.glb), for short runs')}
+            {file(`/export?format=pc2${part}`, '.pc2', "vertices for Blender's Mesh Cache (.pc2)")}
+            {file(`/export?format=obj&frame=first${part}`, '.obj', 'the mesh that they move (.obj)')}
         </ul>
     );
 }
@@ -165,86 +182,29 @@ function save(blob, name) {
     setTimeout(() => URL.revokeObjectURL(link.href), 10000);
 }
 
-const filmKind = () =>
-    globalThis.MediaRecorder ? KINDS.find(([type]) => MediaRecorder.isTypeSupported(type)) : undefined;
-
-// A recorder of the view, which copies each picture at once: a buffer of WebGL is empty a moment later.
-// An encoder takes a while to begin, and loses what was drawn before: onBegin tells when it has.
-function recorderOf(view, [type, ending], name, onBegin, onEnd) {
-    const source = view.stage.canvas;
-    const copy = document.createElement('canvas');
-    [copy.width, copy.height] = [source.width & ~1, source.height & ~1];
-    const context = copy.getContext('2d');
-    const draw = () => {
-        view.stage.draw();
-        context.drawImage(source, 0, 0);
-    };
-    draw();
-    const recorder = new MediaRecorder(copy.captureStream(FILM_FPS), {
-        mimeType: type,
-        videoBitsPerSecond: 8e6,
-    });
-    let drawing = requestAnimationFrame(function again() {
-        draw();
-        drawing = requestAnimationFrame(again);
-    });
-    const parts = [];
-    let begun = false;
-    recorder.ondataavailable = ({ data }) => {
-        parts.push(data);
-        if (!begun && data.size > HEAD_BYTES && recorder.state === 'recording') {
-            begun = true;
-            onBegin();
-        }
-    };
-    recorder.onstop = () => {
-        cancelAnimationFrame(drawing);
-        const film = new Blob(parts, { type });
-        if (film.size) save(film, `${name}.${ending}`);
-        onEnd(film.size > 0);
-    };
-    recorder.start(200);
-    return recorder;
-}
-
-// The view while it plays from the first frame to the newest: what is seen is what is recorded.
+// The view from the first frame to the newest, at the player's speed.
 function Film({ model, view }) {
     const { player } = model;
-    const [recorder, setRecorder] = useState(null);
-    const [empty, setEmpty] = useState(false);
+    const [go, setGo] = useState(null);
+    const [said, setSaid] = useState('');
     useOn(player, 'change');
-    const kind = filmKind();
-    const [playing, setPlaying] = useState(false);
-    const stop = () => recorder.state === 'recording' && recorder.stop();
-    useEffect(() => recorder && stop, [recorder]);
-    const over = recorder && playing && player.mode !== 'playing';
-    useEffect(() => {
-        const ms = over ? LAST_MS : BEGIN_MS; // the last frame stays for a moment
-        if (!recorder || (playing && !over)) return undefined;
-        const timer = setTimeout(stop, ms);
-        return () => clearTimeout(timer);
-    }, [recorder, playing, over]);
-    if (!kind) return <span class="faint">This browser can not record films.</span>;
-    const start = () => {
-        const { loop } = player;
-        const play = () => {
-            player.setLoop(false);
-            player.toggle();
-            setPlaying(true);
-        };
-        const end = (good) => {
-            player.setLoop(loop);
-            setRecorder(null);
-            setPlaying(false);
-            setEmpty(!good);
-        };
-        player.seek(player.first);
-        setRecorder(recorderOf(view, kind, model.id.slice(0, 8), play, end));
+    useEffect(() => () => go && (go.on = false), [go]);
+    const start = async () => {
+        const begun = { on: true };
+        setGo(begun);
+        setSaid('');
+        try {
+            const { makeFilm } = await import('./film.js');
+            save(await makeFilm(model, view, begun), `${model.id.slice(0, 8)}.webm`);
+        } catch (error) {
+            setSaid(` ${error.message}`);
+        }
+        setGo(null);
     };
-    if (recorder) {
+    if (go) {
         return (
-            <button type="button" onClick={stop}>
-                stop the film at frame {player.frame}
+            <button type="button" onClick={() => (go.on = false)}>
+                end the film at frame {player.frame}
             </button>
         );
     }
@@ -254,11 +214,11 @@ function Film({ model, view }) {
                 type="button"
                 disabled={!view.shown || player.newest <= player.first}
                 onClick={start}
-                title="Plays from the first frame to the newest; saves what is seen"
+                title="From the first frame to the newest as they are seen, 30 pictures a second; WebM"
             >
                 film
             </button>
-            {empty && <span class="bad"> The browser recorded nothing.</span>}
+            {said && <span class="bad">{said}</span>}
         </>
     );
 }
