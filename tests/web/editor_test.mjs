@@ -66,6 +66,8 @@ await run({
         check((await page.getByLabel('iterations').inputValue()) === '100', 'the form shows something else');
         await page.getByLabel('iterations').fill('7');
         check(/"iterations": 7\b/.test(await text(page)), 'the text does not follow the form');
+        await page.getByLabel('tolerance').fill('2e-3');
+        check((await page.getByLabel('tolerance').inputValue()) === '0.002', 'the field keeps what was typed');
         await page.getByLabel('tolerance').fill('');
         check(!(await text(page)).includes('"tolerance": 0.001}'), 'an empty field is not left out');
         await page.getByLabel('cores').fill('2');
