@@ -221,7 +221,7 @@ $(eval $(call precision_rule,f64,))
 $(BUILD)/obj/engine/backends/device/%_kernels.f32.o $(BUILD)/obj/engine/backends/device/%_kernels.f64.o: \
     PL_CFLAGS += -DPL_DEVICE -DPL_SCALAR -DPL_ROW=16
 # Their searches are the longest to compile, and gain nothing.
-$(BUILD)/obj/engine/model/tets_stretch_isa.%.o $(foreach k,edges triangles tets,$(BUILD)/obj/engine/model/damping_$(k)_isa.%.o): \
+$(BUILD)/obj/engine/model/tets_stretch_isa.%.o $(foreach k,bends edges triangles tets,$(BUILD)/obj/engine/model/damping_$(k)_isa.%.o): \
     ISA_OPTIMISE := -O2 -fno-var-tracking
 # A line a file; nothing with make -s; the whole command with V=1.
 ifndef V

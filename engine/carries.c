@@ -184,13 +184,32 @@ int32_t pl_scene_carried(const pl_scene *scene, const pl_material_uses *uses, pl
 /* ---- devices
  * --------------------------------------------------------------------------------- */
 
-static void refuse_merged(const pl_material *m, pl_faults *faults)
+static void refuse_damping(const pl_material *m, const char *key, const char *got,
+                           const char *expected, const char *hint, pl_faults *faults)
 {
     char name[160], pointer[256];
     pl_fault_escape(m->name, name, sizeof name);
-    snprintf(pointer, sizeof pointer, "/materials/%s/damping/form", name);
-    pl_faults_add(faults, pointer, "unsupported", "merged, on a GPU", "separate, on a GPU",
-                  "use \"form\": \"auto\", or \"device\": \"cpu\"");
+    snprintf(pointer, sizeof pointer, "/materials/%s/%s", name, key);
+    pl_faults_add(faults, pointer, "unsupported", got, expected, hint);
+}
+
+/* Of dissipation the kernels have that of elements and vertices. */
+static void check_damping_on_device(const pl_material *m, pl_faults *faults)
+{
+    const pl_material_damping *d = &m->damping;
+    const bool stiffness = d->model == PL_DAMPING_RAYLEIGH ||
+                           d->model == PL_DAMPING_RAYLEIGH_LAGGED;
+    if (d->form == PL_DAMPING_MERGED)
+        refuse_damping(m, "damping/form", "merged, on a GPU", "separate, on a GPU",
+                       "use \"form\": \"auto\", or \"device\": \"cpu\"", faults);
+    if (m->bending.present)
+        refuse_damping(m, "damping", "damping of a material with bending, on a GPU",
+                       "no damping or no bending, on a GPU: it has no kernel for damped bends",
+                       "use \"device\": \"cpu\"", faults);
+    if (m->fibers.present && stiffness)
+        refuse_damping(m, "damping/model", "rayleigh of fibers, on a GPU",
+                       "another model, on a GPU: it has no kernel for damped fibers",
+                       "use strain_rate, or \"device\": \"cpu\"", faults);
 }
 
 pl_status pl_device_carries(const pl_scene *scene, pl_faults *faults)
@@ -204,7 +223,7 @@ pl_status pl_device_carries(const pl_scene *scene, pl_faults *faults)
                       "use \"method\": \"chebyshev_descent\"");
     for (int32_t i = 0; i < scene->material_count; i++)
         if (scene->materials[i].damping.present &&
-            scene->materials[i].damping.form == PL_DAMPING_MERGED)
-            refuse_merged(&scene->materials[i], faults);
+            scene->time.integrator != PL_INTEGRATOR_QUASI_STATIC)
+            check_damping_on_device(&scene->materials[i], faults);
     return faults->total > before ? PL_INVALID : PL_OK;
 }

@@ -21,18 +21,18 @@ static const pl_param rows[] = {
      .absent = models_absent,
      .doc =
          "The dissipation function R, W/m^3, of F and its rate (Brown 2018, section 5); the force "
-         "is "
-         "dR/dv. strain_rate: viscosity |dE/dt|^2 + bulk_viscosity/2 tr(dE/dt)^2 of Green's strain "
-         "E. "
-         "viscous: viscosity/2 |dF/dt|^2, which turning costs too. rayleigh: beta/2 dF/dt . K(F) "
-         "dF/dt of "
-         "the tangent stiffness K where the step ends; rayleigh_lagged: where it begins, made "
-         "semidefinite. principal_strain: beta/2 ds/dt . K ds/dt of the principal stretches s. "
-         "power_law: "
-         "coefficient |dS/dt|^(power + 1) of the stretch tensor S. rate_spline: a force 2 "
-         "viscosity "
-         "m(|dS/dt|) dS/dt. rayleigh, rayleigh_lagged and principal_strain are of tetrahedra; the "
-         "others of triangles and edges as well."},
+         "is dR/dv. strain_rate: viscosity |dE/dt|^2 + bulk_viscosity/2 tr(dE/dt)^2 of Green's "
+         "strain E. viscous: viscosity/2 |dF/dt|^2, which turning costs too. rayleigh: beta/2 "
+         "dF/dt . K(F) dF/dt of the tangent stiffness K where the step ends; rayleigh_lagged: "
+         "where it begins, made semidefinite. principal_strain: beta/2 ds/dt . K ds/dt of the "
+         "principal stretches s of tetrahedra. power_law: coefficient |dS/dt|^(power + 1) of the "
+         "stretch tensor S. rate_spline: a force 2 viscosity m(|dS/dt|) dS/dt. All but "
+         "principal_strain are of triangles and edges as well, and of bending: by its stiffness, "
+         "or by the rate of strain through the thickness of a sheet or a rod, to which a "
+         "rate_spline is "
+         "that of the surface. rayleigh and rayleigh_lagged are of fibers too; others have had "
+         "them "
+         "in their element."},
     {.key = "viscosity",
      .kind = PL_PARAM_NUMBER,
      AT(pl_material_damping, viscosity),
@@ -94,7 +94,9 @@ static const pl_param rows[] = {
      .standard_text = "none: 1",
      .doc =
          "Of any model: R is multiplied by the largest of s(stretch) over an element's principal "
-         "stretches where the step begins; 2 to 16 points, joined by lines and level beyond."},
+         "stretches where the step begins, of a bend those of its two faces; 2 to 16 points, "
+         "joined "
+         "by lines and level beyond."},
     {.key = "mass",
      .kind = PL_PARAM_NUMBER,
      AT(pl_material_damping, mass),
@@ -111,7 +113,8 @@ static const pl_param rows[] = {
             "2018, "
             "eq. 66); velocity_gradient: by the rate of deformation (eq. 67). Coefficients are "
             "then of "
-            "where the step begins. The other models see no rotation as they are."},
+            "where the step begins. The other models see no rotation as they are, nor do hinges; "
+            "quadratic bending always does."},
     {.key = "second_order",
      .kind = PL_PARAM_BOOLEAN,
      AT(pl_material_damping, second_order),

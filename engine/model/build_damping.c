@@ -2,15 +2,21 @@
  * of vertices alone what is proportional to mass and to surface. In statics nothing has a velocity, and
  * nothing is there to damp. */
 #include "engine/carries.h"
+#include "engine/model/bends.h"
 #include "engine/model/build.h"
 #include "engine/model/damping.h"
+#include "engine/model/hinges.h"
 #include "engine/model/isa.h"
 #include "engine/model/sheets.h"
 #include "engine/model/terms.h"
+#include "engine/vectors.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+static_assert(PL_DAMPING_CONSTANTS >= 1 + PL_STRETCH_CONSTANTS_MAX, "a material's are in them");
 
 /* ---- functions ---------------------------------------------------------------------------------- */
 
@@ -62,12 +68,11 @@ static double most_of(const pl_damping_spline *f)
 
 /* Stiffness k of the weights w^2 = k V of a function, Pa: its Hessian near rest, r = 1 / (a h). What grows
  * with a power of the rate has that of 1/s; nothing weighs less than a thousandth of the material, for a
- * weight of nothing takes no part in the matrix, nor more than thirty times as much. */
-static double stiffness_of(const pl_damping *d, const pl_build *b,
-                           const pl_material_numbers *numbers)
+ * weight of nothing takes no part in the matrix, nor more than thirty times as much. `elastic`: that of the
+ * element's own energy. */
+static double stiffness_of(const pl_damping *d, const pl_build *b, double elastic)
 {
     const double r = 1 / (b->model->a * b->model->h);
-    const double elastic = pl_material_weight(numbers, &b->scene->solver);
     double k = 0;
     switch (d->model) {
     case PL_DAMPING_STRAIN_RATE:
@@ -145,24 +150,30 @@ static pl_status add_elements(pl_build *b, int32_t material, pl_element_kind kin
     const pl_material_numbers *numbers = &b->materials[material];
     pl_damping d = make(&m->damping);
     d.merged = kind == PL_ELEMENT_TET && pl_damping_is_merged(b->scene, m);
-    const double k = stiffness_of(&d, b, numbers) +
-                     (d.merged ? pl_material_weight(numbers, &b->scene->solver) : 0);
-    double constants[1 + PL_STRETCH_CONSTANTS_MAX];
+    const double elastic = pl_material_weight(numbers, &b->scene->solver);
+    const double k = stiffness_of(&d, b, elastic) + (d.merged ? elastic : 0);
+    double constants[PL_DAMPING_CONSTANTS] = {0};
     memcpy(constants + 1, numbers->constants, sizeof numbers->constants);
+    if (kind == PL_ELEMENT_EDGE) {
+        constants[PL_DAMPING_YOUNG] = numbers->linear.young;
+        constants[PL_DAMPING_REST] = constants[PL_DAMPING_STRAIN] = 1;
+        if (m->inextensible != PL_EXTENSIBLE && pl_damping_is_stiffness(d.model))
+            return PL_OK; /* what holds its length is no stiffness */
+    }
     pl_terms_list list;
-    pl_terms_list_init(&list, ops_of(b, &d, e->corners), 1 + PL_STRETCH_CONSTANTS_MAX);
+    pl_terms_list_init(&list, ops_of(b, &d, e->corners), PL_DAMPING_CONSTANTS);
     pl_status status = PL_OK;
     for (int64_t t = 0; status == PL_OK && t < e->count; t++) {
         double shape[12];
         if (e->material[t] != material)
             continue;
         shape_of(b, kind, t, shape);
-        constants[0] = volume_of(m, e, kind, t);
+        constants[PL_DAMPING_VOLUME] = volume_of(m, e, kind, t);
         const pl_term term = {.corners = e->corners,
                               .corner = e->corner + e->corners * t,
                               .shape = shape,
                               .constant = constants,
-                              .weight = k * constants[0],
+                              .weight = k * constants[PL_DAMPING_VOLUME],
                               .element = (int32_t)t};
         status = pl_terms_list_add(&list, &term);
     }
@@ -170,6 +181,148 @@ static pl_status add_elements(pl_build *b, int32_t material, pl_element_kind kin
         status = finish(b, &list, &d, material);
     pl_terms_list_clear(&list);
     return status;
+}
+
+/* ---- bending and fibres --------------------------------------------------------------------------
+ *
+ * A sheet of thickness t, or a round rod of radius a, of curvature c is strained by z c at a distance z from its middle. Functions of
+ * the rate are of that: of the strain at the surface, t/2 c or a c, summed through the thickness, on which |z c|^(p + 1) has
+ * the mean `share` of what it has at the surface, p = 1 but of powers. So a sheet resists bending as a layer of its
+ * material does whose sides are strained, psi and phi being to its rigidity t^3/12 (2 psi + phi) what mu and lambda are.
+ * Functions by stiffness take that of the bending itself, k/2 |q|^2 = V E/2 strain^2. F is q by the edge's length, about an
+ * angle, so that it is neither very small nor very large. */
+
+static double share_of(const pl_damping *d, bool rod)
+{
+    const double p = d->model == PL_DAMPING_POWER_LAW ? d->power : 1;
+    return rod ? 2 * tgamma(p / 2 + 1) / (sqrt(M_PI) * (p + 3) * tgamma((p + 3) / 2)) : 1 / (p + 2);
+}
+
+/* Of a bend: its strain is 0 at rest and has one dimension, so its rate is that of F. Rayleigh's damping of a hinge is by the
+ * stiffness of its angle, which is even. */
+static pl_damping make_bend(const pl_material *m, bool hinge)
+{
+    pl_damping d = make(&m->damping);
+    d.bends = true;
+    d.momentum = PL_MOMENTUM_NONE;
+    if (d.model == PL_DAMPING_STRAIN_RATE)
+        d.shear = 2 * d.shear + d.bulk;
+    if (hinge && pl_damping_is_stiffness(d.model))
+        d.shear = d.beta;
+    if (d.model == PL_DAMPING_STRAIN_RATE || (hinge && pl_damping_is_stiffness(d.model)))
+        d.model = PL_DAMPING_VISCOUS;
+    return d;
+}
+
+static pl_status add_bend(pl_terms_list *list, const pl_build *b, const pl_damping *d,
+                          pl_element_kind kind, const pl_bend *bend)
+{
+    const pl_elements *e = &b->layout.elements[kind];
+    const pl_material *m = &b->scene->materials[e->material[bend->element]];
+    const bool rod = kind == PL_ELEMENT_EDGE, hinge = pl_bend_is_hinge(m, kind);
+    const bool stiffness = pl_damping_is_stiffness(m->damping.model);
+    const double surface = rod ? sqrt(m->area / M_PI) : m->thickness / 2;
+    const double across = rod ? m->area : m->thickness;
+    double length = 1, edge[3], gradient[12], shape[4]; /* of a rod q is an angle as it is */
+    if (!rod) {
+        pl_vector_subtract(b->layout.rest + 3 * (int64_t)bend->corner[1],
+                           b->layout.rest + 3 * (int64_t)bend->corner[0], edge);
+        length = sqrt(pl_vector_dot(edge, edge));
+    }
+    for (int32_t c = 0; c < bend->corners; c++)
+        shape[c] = bend->shape[c] / length;
+    const double strain = surface * bend->per_q * length;
+    double volume = across / bend->per_q,
+           E = bend->k * length * length / (volume * strain * strain);
+    volume *= stiffness ? 1 : e->stiffness[bend->element] * share_of(d, rod);
+    if (hinge && stiffness) { /* viscous of beta, for which E is no constant */
+        volume *= E;
+        E = 1;
+    }
+    if (!(volume > 0) || (stiffness && !(E > 0)))
+        return PL_OK;
+    const double constants[PL_DAMPING_CONSTANTS] = {
+        volume, E, bend->rest / length, strain,
+        hinge ? pl_dihedral(b->layout.rest, bend->corner, gradient) : 0};
+    const double k = stiffness_of(d, b, pl_link_weight(&b->scene->solver, E));
+    const pl_term term = {.corners = bend->corners,
+                          .corner = bend->corner,
+                          .shape = shape,
+                          .constant = constants,
+                          .weight = k * volume * strain * strain,
+                          .element = (int32_t)bend->element};
+    return pl_terms_list_add(list, &term);
+}
+
+static pl_status add_bends(pl_build *b, int32_t material, pl_element_kind kind)
+{
+    const pl_material *m = &b->scene->materials[material];
+    const bool hinge = pl_bend_is_hinge(m, kind);
+    const pl_damping d = make_bend(m, hinge);
+    pl_bend *bends;
+    int64_t count;
+    pl_status status = pl_bends(b, kind, &bends, &count);
+    pl_terms_list list;
+    pl_terms_list_init(&list,
+                       pl_terms_ops(hinge ? PL_TERMS_DAMPING_HINGES : PL_TERMS_DAMPING_BENDS),
+                       PL_DAMPING_CONSTANTS);
+    for (int64_t i = 0; status == PL_OK && i < count; i++)
+        if (b->layout.elements[kind].material[bends[i].element] == material)
+            status = add_bend(&list, b, &d, kind, &bends[i]);
+    if (status == PL_OK)
+        status = finish(b, &list, &d, material);
+    pl_terms_list_clear(&list);
+    free(bends);
+    return status;
+}
+
+/* Fibres add stiffness to their elements and no volume, so functions of the rate have had them. */
+static pl_status add_fibers(pl_build *b, int32_t material, pl_element_kind kind)
+{
+    const pl_elements *e = &b->layout.elements[kind];
+    const pl_material *m = &b->scene->materials[material];
+    const pl_damping d = make(&m->damping);
+    const double E = m->fibers.stiffness;
+    const double k = stiffness_of(&d, b, pl_link_weight(&b->scene->solver, E));
+    pl_terms_list list;
+    pl_terms_list_init(&list, pl_terms_ops(PL_TERMS_DAMPING_BENDS), PL_DAMPING_CONSTANTS);
+    pl_status status = PL_OK;
+    for (int64_t t = 0; status == PL_OK && t < e->count; t++) {
+        double along[4], volume;
+        if (e->material[t] != material || !pl_fiber(b, kind, t, along, &volume))
+            continue;
+        const double constants[PL_DAMPING_CONSTANTS] = {e->stiffness[t] * volume, E, 1, 1};
+        const pl_term term = {.corners = e->corners,
+                              .corner = e->corner + e->corners * t,
+                              .shape = along,
+                              .constant = constants,
+                              .weight = k * constants[PL_DAMPING_VOLUME],
+                              .element = (int32_t)t};
+        status = pl_terms_list_add(&list, &term);
+    }
+    if (status == PL_OK)
+        status = finish(b, &list, &d, material);
+    pl_terms_list_clear(&list);
+    return status;
+}
+
+/* What a material's elements have beside their own energy. */
+static pl_status add_parts(pl_build *b, int32_t material)
+{
+    const pl_material *m = &b->scene->materials[material];
+    const pl_damping_model model = m->damping.model;
+    pl_status status = PL_OK;
+    if (model == PL_DAMPING_PRINCIPAL_STRAIN)
+        return PL_OK;
+    if (m->bending.present)
+        status = add_bends(b, material, PL_ELEMENT_TRIANGLE);
+    if (status == PL_OK && m->bending.present)
+        status = add_bends(b, material, PL_ELEMENT_EDGE);
+    if (!m->fibers.present || !pl_damping_is_stiffness(model))
+        return status;
+    if (status == PL_OK)
+        status = add_fibers(b, material, PL_ELEMENT_TET);
+    return status == PL_OK ? add_fibers(b, material, PL_ELEMENT_TRIANGLE) : status;
 }
 
 /* ---- vertices ----------------------------------------------------------------------------------- */
@@ -180,14 +333,14 @@ static pl_status add_vertices(pl_build *b, const double *c, pl_dissipation by)
     static const double ONE[2] = {1, 0};
     const pl_damping d = {.model = PL_DAMPING_VISCOUS, .shear = 1, .by = by};
     const double r = 1 / (b->model->a * b->model->h);
-    double constants[1 + PL_STRETCH_CONSTANTS_MAX] = {0};
+    double constants[PL_DAMPING_CONSTANTS] = {[PL_DAMPING_STRAIN] = 1};
     pl_terms_list list;
-    pl_terms_list_init(&list, pl_terms_ops(PL_TERMS_DAMPING_EDGES), 1 + PL_STRETCH_CONSTANTS_MAX);
+    pl_terms_list_init(&list, pl_terms_ops(PL_TERMS_DAMPING_EDGES), PL_DAMPING_CONSTANTS);
     pl_status status = PL_OK;
     for (int32_t v = 0; status == PL_OK && v < b->model->vertices; v++) {
         if (c[v] <= 0)
             continue;
-        constants[0] = c[v];
+        constants[PL_DAMPING_VOLUME] = c[v];
         const pl_term term = {
             .corners = 1, .corner = &v, .shape = ONE, .constant = constants, .weight = c[v] * r};
         status = pl_terms_list_add(&list, &term);
@@ -290,6 +443,8 @@ pl_status pl_build_damping(pl_build *b)
         air = air || m->air_damping > 0;
         for (int kind = 0; status == PL_OK && m->damping.present && kind < PL_ELEMENT_KINDS; kind++)
             status = add_elements(b, i, (pl_element_kind)kind);
+        if (status == PL_OK && m->damping.present)
+            status = add_parts(b, i);
     }
     if (status == PL_OK && mass)
         status = add_of_vertices(b, PL_DISSIPATION_MASS);

@@ -1,4 +1,5 @@
 /* Term groups of links: springs along edges, bending of rods, fibres, attachments. */
+#include "engine/model/bends.h"
 #include "engine/model/build.h"
 #include "engine/motion.h"
 #include "engine/model/nearest.h"
@@ -62,83 +63,37 @@ static pl_status add_springs(pl_build *b, lists *l)
     return status;
 }
 
-/* The two edges of a vertex that has two. */
-typedef struct joint {
-    int32_t count;
-    int64_t edge[2];
-} joint;
-
-/* A rod bends where two edges meet: with tangents t1, t2 and mean length l the curvature is
- * |t2 - t1| / l, and B/2 times its square over l is k/2 |q|^2, k = B / l, q = t2 - t1 at rest
- * lengths: Bergou's quadratic bending on a line. Vertices of one edge or of three are free hinges.
- * A rod that is bent at rest keeps |q|, which unlike q turns with it. */
+/* Bending of rods, at their joints. */
 static pl_status add_rod_bends(pl_build *b, lists *l)
 {
-    const pl_elements *e = &b->layout.elements[PL_ELEMENT_EDGE];
-    joint *joints = calloc((size_t)b->model->vertices + 1, sizeof *joints);
-    if (!joints)
-        return PL_NO_MEMORY;
-    for (int64_t i = 0; i < 2 * e->count; i++) {
-        joint *j = &joints[e->corner[i]];
-        if (j->count < 2)
-            j->edge[j->count] = i / 2;
-        j->count++;
-    }
-    pl_status status = PL_OK;
-    for (int32_t v = 0; status == PL_OK && v < b->model->vertices; v++) {
-        if (joints[v].count != 2)
-            continue;
-        int64_t p = joints[v].edge[0], q = joints[v].edge[1];
-        const pl_material *m = &b->scene->materials[e->material[p]];
-        if (!m->bending.present)
-            continue;
-        int32_t from = e->corner[2 * p] == v ? e->corner[2 * p + 1] : e->corner[2 * p];
-        int32_t to = e->corner[2 * q] == v ? e->corner[2 * q + 1] : e->corner[2 * q];
-        double l1 = e->measure[p], l2 = e->measure[q];
-        double bend = pl_rod_stiffness(m, b->materials[e->material[p]].linear);
-        double B = e->stiffness[p] * bend, k = 2 * B / (l1 + l2);
-        const int32_t corner[3] = {v, from, to};
-        const double shape[3] = {-(1 / l1 + 1 / l2), 1 / l1, 1 / l2};
-        double rest = pl_link_length(b->layout.rest, corner, shape, 3);
+    pl_bend *bends;
+    int64_t count;
+    pl_status status = pl_bends(b, PL_ELEMENT_EDGE, &bends, &count);
+    for (int64_t i = 0; status == PL_OK && i < count; i++) {
+        const pl_bend *bend = &bends[i];
         const pl_term term = {.corners = 3,
-                              .corner = corner,
-                              .shape = shape,
-                              .constant = (double[]){k, rest, rest, 0},
-                              .weight = pl_link_weight(&b->scene->solver, k)};
+                              .corner = bend->corner,
+                              .shape = bend->shape,
+                              .constant = (double[]){bend->k, bend->rest, bend->rest, 0},
+                              .weight = pl_link_weight(&b->scene->solver, bend->k)};
         status = add(l, &term);
     }
-    free(joints);
+    free(bends);
     return status;
 }
 
-/* kappa V / 2 (|F d| - 1)^2 of every tetrahedron and triangle whose material has fibres (Liu 2017,
- * section 4.4); d is laid into the plane of a triangle. */
+/* kappa V / 2 (|F d| - 1)^2 of every tetrahedron and triangle that has a fibre. */
 static pl_status add_fibers(pl_build *b, lists *l, pl_element_kind kind)
 {
     const pl_elements *e = &b->layout.elements[kind];
-    int32_t columns = e->corners - 1;
     pl_status status = PL_OK;
     for (int64_t t = 0; status == PL_OK && t < e->count; t++) {
-        const pl_material *m = &b->scene->materials[e->material[t]];
-        const int32_t *corner = e->corner + e->corners * t;
-        if (!m->fibers.present)
+        double along[4], volume;
+        if (!pl_fiber(b, kind, t, along, &volume))
             continue;
-        const double *d = e->fiber ? e->fiber[t] : m->fibers.direction;
-        if (d[0] == 0 && d[1] == 0 && d[2] == 0)
-            continue;
-        double shape[12], along[4] = {0}, volume = e->measure[t];
-        if (kind == PL_ELEMENT_TET) {
-            pl_tet_shape(b->layout.rest, corner, shape);
-        } else {
-            pl_triangle_shape(b->layout.rest, corner, d, shape);
-            volume *= m->thickness;
-        }
-        for (int32_t c = 0; c < e->corners; c++)
-            for (int32_t j = 0; j < columns; j++)
-                along[c] += shape[c * columns + j] * (columns == 3 ? d[j] : j == 0);
-        double k = e->stiffness[t] * m->fibers.stiffness * volume;
+        double k = e->stiffness[t] * b->scene->materials[e->material[t]].fibers.stiffness * volume;
         const pl_term term = {.corners = e->corners,
-                              .corner = corner,
+                              .corner = e->corner + e->corners * t,
                               .shape = along,
                               .constant = (double[]){k, 1, 1, 1},
                               .weight = pl_link_weight(&b->scene->solver, k)};

@@ -1,5 +1,6 @@
 /* Term groups of triangles: membranes of every material, strain limits, and bends over their
  * interior edges. Limits of tetrahedra are here as well. */
+#include "engine/model/bends.h"
 #include "engine/model/build.h"
 #include "engine/model/hinges.h"
 #include "engine/model/isa.h"
@@ -81,36 +82,28 @@ static pl_status add_membranes(pl_build *b, int32_t leader)
 static pl_status add_bends(pl_build *b)
 {
     const pl_elements *e = &b->layout.elements[PL_ELEMENT_TRIANGLE];
-    pl_interior_edge *edges = NULL;
-    int64_t count = 0;
-    pl_status status = pl_interior_edges(e->corner, e->count, &edges, &count);
+    pl_bend *bends;
+    int64_t count, hinge_count = 0;
+    pl_status status = pl_bends(b, PL_ELEMENT_TRIANGLE, &bends, &count);
     if (status != PL_OK)
         return status;
     pl_terms_list list;
     pl_terms_list_init(&list, pl_terms_ops(PL_TERMS_LINK_4), PL_LINK_CONSTANTS);
     pl_hinge *hinges = malloc((size_t)(count + 1) * sizeof *hinges);
-    int64_t hinge_count = 0;
     status = hinges ? PL_OK : PL_NO_MEMORY;
     for (int64_t i = 0; status == PL_OK && i < count; i++) {
-        int32_t of = e->material[edges[i].triangle[0]];
-        const pl_material *m = &b->scene->materials[of];
-        if (!m->bending.present)
-            continue;
-        double D = e->stiffness[edges[i].triangle[0]] *
-                   pl_plate_stiffness(m, b->materials[of].linear);
-        if (m->bending.model == PL_BENDING_HINGE) {
+        const pl_bend *bend = &bends[i];
+        if (pl_bend_is_hinge(material_of(b, e, bend->element), PL_ELEMENT_TRIANGLE)) {
             pl_hinge *h = &hinges[hinge_count++];
-            memcpy(h->corner, edges[i].corner, sizeof h->corner);
-            h->stiffness = D;
+            memcpy(h->corner, bend->corner, sizeof h->corner);
+            h->stiffness = bend->rigidity;
             continue;
         }
-        double K[4], k = pl_quadratic_bend(b->layout.rest, edges[i].corner, D, K);
-        double rest = pl_link_length(b->layout.rest, edges[i].corner, K, 4);
         const pl_term term = {.corners = 4,
-                              .corner = edges[i].corner,
-                              .shape = K,
-                              .constant = (double[]){k, rest, rest, 0},
-                              .weight = pl_link_weight(&b->scene->solver, k)};
+                              .corner = bend->corner,
+                              .shape = bend->shape,
+                              .constant = (double[]){bend->k, bend->rest, bend->rest, 0},
+                              .weight = pl_link_weight(&b->scene->solver, bend->k)};
         status = pl_terms_list_add(&list, &term);
     }
     if (status == PL_OK)
@@ -124,7 +117,7 @@ static pl_status add_bends(pl_build *b)
     }
     pl_terms_list_clear(&list);
     free(hinges);
-    free(edges);
+    free(bends);
     return status;
 }
 

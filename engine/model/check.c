@@ -85,6 +85,10 @@ static double equivalent_tets(const pl_scene *scene, const pl_layout *layout)
                 sum += 0.6;
             if (m->damping.present)
                 sum += 1.2 * SIZE[kind];
+            if (m->damping.present && kind != PL_ELEMENT_TET && m->bending.present)
+                sum += edges ? 0.9 : 1.4;
+            if (m->damping.present && !edges && m->fibers.present)
+                sum += 0.9;
         }
     }
     for (int32_t i = 0; i < layout->attachment_count; i++)

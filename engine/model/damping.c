@@ -82,5 +82,7 @@ uint64_t pl_damping_hash(uint64_t hash, const pl_damping *d)
     hash = pl_hash(hash, numbers, sizeof numbers);
     if (d->merged) /* the hash of what is not is that of before there was a choice */
         hash = pl_hash(hash, "merged", 6);
+    if (d->bends)
+        hash = pl_hash(hash, "bends", 5);
     return hash_spline(hash_spline(hash, &d->strain), &d->rate);
 }

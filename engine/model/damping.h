@@ -3,7 +3,8 @@
  * A term's energy is S(F) = V a h R(F, (F - Fp) / (a h)), J, with Fp = D xp: what the stage's objective
  * has of it (stage.h), so that a solver sees one more group with energy, gradient, Hessian and prox.
  * Groups are terms (terms.h) with q = F column by column: of tetrahedra three columns, of triangles
- * two, of edges one, F = (x1 - x0) / l; and of a vertex alone x itself, for damping by mass and by air.
+ * two, of edges one, F = (x1 - x0) / l, and of fibres, F d; of bending a small angle as a vector, or of hinges any as a
+ * number; and of a vertex alone x itself, for damping by mass and by air.
  *
  * What a stage begins with is frozen in rows behind one another, [block][rows][L]. Coefficients that
  * depend on F but need not be differentiated (lagged stiffness, multipliers of a spline) are taken
@@ -18,6 +19,12 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+
+/* Constants of a term: what it is proportional to, then the material's (PL_STRETCH_CONSTANTS_MAX rows). Of one column,
+ * which has no such material, E and s0 in their place (damping_frame.h), and the strain that F of 1 is: 1, but of
+ * bends, whose F is an angle. Of a hinge the angle at rest as well. */
+enum { PL_DAMPING_VOLUME, PL_DAMPING_YOUNG, PL_DAMPING_REST, PL_DAMPING_STRAIN, PL_HINGE_REST };
+enum { PL_DAMPING_CONSTANTS = PL_HINGE_REST + 1 };
 
 /* Rows of what is frozen; those of a function's own follow. */
 enum {
@@ -57,6 +64,7 @@ typedef struct pl_damping {
     pl_dissipation by; /* whose energy it is, in metrics */
     pl_damping_momentum momentum;
     bool merged;                          /* with the element's own energy, of tetrahedra */
+    bool bends;                           /* F is an angle that is 0 at rest (build_damping.c) */
     bool second_order;                    /* Brown 2018, eq. 26 */
     double shear, bulk;                   /* psi, phi, Pa s; of viscous: shear alone */
     double beta;                          /* s */

@@ -6,8 +6,10 @@
 #define LAW_FROZEN
 
 #include "engine/model/damping_law.h"
+#include "engine/model/damping_frame.h"
 #include "engine/model/damping_strain.h"
 #include "engine/model/damping_stretch.h"
+#include "engine/model/damping_stiffness.h"
 #include "engine/model/damping_prox.h"
 
 #include "engine/model/terms_template.h"

@@ -4,11 +4,13 @@
  * and COLUMNS.
  *
  * Densities are of rest volume: s(F) = a h R(F, (F - Fp) / (a h)), J/m^3, without the multiplier. With
- * r = 1 / (a h) a rate is r times a difference, and s = R / r.
+ * r = 1 / (a h) a rate is r times a difference, and s = R / r. Where F of 1 is a strain of g, the strain's rate is g r times
+ * a difference of F, and s = g R / (g r): the laws see g r for r, and g V for V.
  */
 #include "engine/kernels/stretch_solid.h"
 #include "engine/kernels/svd32.h"
 #include "engine/model/damping.h"
+#include "engine/model/plane_stress.h"
 #include "engine/model/terms.h"
 
 /* What precision decides: the share that rounding leaves of an energy; where Newton's method, and where a
@@ -38,7 +40,9 @@ typedef struct law {
     const pl_damping *d;
     const pl_number *frozen; /* of the block */
     pl_real volume, rate, scale;
-    pl_stretch elastic; /* of tetrahedra */
+    pl_real
+        strain; /* that F of 1 is: volume and rate have it as a factor, so that s and what it is made of have */
+    pl_stretch elastic; /* the material, or what one column has in its place */
 } law;
 
 PL_INLINE pl_real damping_row(const law *m, int row)
@@ -56,11 +60,14 @@ PL_INLINE law law_load(const pl_terms *t, int64_t b)
 {
     const pl_number *constant = t->constant + b * t->constants * PL_BLOCK;
     const pl_number *frozen = t->frozen + b * t->frozen_rows * PL_BLOCK;
+    const pl_real strain = COLUMNS == 1 ? pl_load(constant + PL_DAMPING_STRAIN * PL_BLOCK)
+                                        : pl_one();
     return (law){t->damping,
                  frozen,
-                 pl_load(constant),
-                 pl_load(frozen + PL_FROZEN_RATE * PL_BLOCK),
+                 pl_load(constant) * strain,
+                 pl_load(frozen + PL_FROZEN_RATE * PL_BLOCK) * strain,
                  pl_load(frozen + PL_FROZEN_SCALE * PL_BLOCK),
+                 strain,
                  {t->material, constant + PL_BLOCK, t->shared, NULL}};
 }
 

@@ -17,7 +17,7 @@ void SOLID_PROX(const pl_stretch *m, const pl_real *k, const pl_mat3 *F_tilde, p
 PL_LARGE void merged_density(const law *m, const pl_real F[9], pl_real *s, pl_real P[9])
 {
     pl_real stress[9];
-    *s += solid_density(m, F, stress);
+    *s += elastic_density(m, F, stress);
     for (int e = 0; e < 9; e++)
         P[e] += stress[e];
 }

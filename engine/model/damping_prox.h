@@ -15,11 +15,11 @@ PL_LARGE void damping_function(const law *m, const pl_real F[FS], pl_real *s, pl
         strain_density(m, F, s, P);
     else if (m->d->model == PL_DAMPING_VISCOUS)
         viscous_density(m, F, s, P);
-#if COLUMNS == 3
     else if (m->d->model == PL_DAMPING_RAYLEIGH)
         rayleigh_density(m, F, s, P);
     else if (m->d->model == PL_DAMPING_RAYLEIGH_LAGGED)
         lagged_density(m, F, s, P);
+#if COLUMNS == 3
     else if (m->d->model == PL_DAMPING_PRINCIPAL_STRAIN)
         principal_density(m, F, s, P);
 #endif
@@ -46,11 +46,11 @@ PL_LARGE void damping_curvature(const law *m, const pl_real F[FS], pl_real C[FS 
         strain_curvature(m, F, C);
     else if (m->d->model == PL_DAMPING_VISCOUS)
         viscous_curvature(m, C);
-#if COLUMNS == 3
     else if (m->d->model == PL_DAMPING_RAYLEIGH)
         rayleigh_curvature(m, F, C);
     else if (m->d->model == PL_DAMPING_RAYLEIGH_LAGGED)
         lagged_curvature(m, C);
+#if COLUMNS == 3
     else if (m->d->model == PL_DAMPING_PRINCIPAL_STRAIN)
         principal_curvature(m, F, C);
 #endif
@@ -93,6 +93,13 @@ PL_LARGE pl_real damping_power(const law *m, const pl_real F[FS])
     }
     if (m->d->model == PL_DAMPING_POWER_LAW || m->d->model == PL_DAMPING_RATE_SPLINE) {
         stretch_point at;
+#if COLUMNS == 1
+        if (m->d->bends) {
+            pl_real phi, psi, bend;
+            bend_at(m, F, P, &phi, &psi, &bend);
+            return psi * damping_dot(P, P, 3) * m->rate * m->rate;
+        }
+#endif
         stretch_at(m, F, &at);
         return at.psi * damping_dot(at.D, at.D, SQUARE) * m->rate * m->rate;
     }
@@ -108,28 +115,28 @@ PL_LARGE pl_real damping_power(const law *m, const pl_real F[FS])
         return m->rate *
                (g[0] * (sg[0] - from[0]) + g[1] * (sg[1] - from[1]) + g[2] * (sg[2] - from[2]));
     }
+#endif
     if (m->d->model == PL_DAMPING_RAYLEIGH) {
         stiffness_frame k;
-        pl_real KD[9];
+        pl_real KD[FS];
         stiffness_at(m, F, &k);
         stiffness_apply(&k, P, KD);
-        pl_real slope, bend, q = damping_dot(P, KD, 9);
+        pl_real slope, bend, q = damping_dot(P, KD, FS);
         (void)rayleigh_bounded(m, q, &slope, &bend);
         q = m->d->second_order ? q : slope * q;
         const pl_real own = pl_set1(m->d->beta) * m->rate * m->rate * q;
         stiffness_load(m, &k);
         stiffness_apply(&k, P, KD);
-        const pl_real lagged = pl_set1(m->d->beta) * m->rate * m->rate * damping_dot(P, KD, 9);
+        const pl_real lagged = pl_set1(m->d->beta) * m->rate * m->rate * damping_dot(P, KD, FS);
         return pl_select(pl_gt(damping_row(m, PL_FROZEN_K_LAGGED), pl_zero()), lagged, own);
     }
-#endif
     damping_function(m, F, &s, P); /* homogeneous: R is half of it */
     return pl_set1(2) * m->rate * s / pl_select(pl_gt(m->scale, pl_zero()), m->scale, pl_one());
 }
 
 PL_INLINE pl_real law_power(const law *m, const pl_real F[FS])
 {
-    return m->volume * m->scale * damping_power(m, F);
+    return m->volume / m->strain * m->scale * damping_power(m, F);
 }
 
 PL_INLINE pl_real law_stretch(const law *m, const pl_real F[FS])
@@ -304,43 +311,45 @@ PL_LARGE void prox_descend(const prox_problem *p, pl_real z[FS])
         z[e] = at.z[e];
 }
 
-#if COLUMNS == 3
 /* A start with positive stretches where the energy asks for them. That of Rayleigh's has no bound where
  * an element all but turns inside out, and starts from where it is convex. How far from it the end may be. */
-PL_LARGE pl_real prox_start(const law *m, pl_real k, const pl_real target[9], pl_real z[9])
+PL_LARGE pl_real prox_start(const law *m, pl_real k, const pl_real target[FS], pl_real z[FS])
 {
     const bool rayleigh = m->d->model == PL_DAMPING_RAYLEIGH && !pl_damping_is_strain(m->d);
-    pl_real v[9], own[9], reach = pl_set1(PL_SCALAR_INFINITY);
-    for (int e = 0; e < 9; e++)
+    pl_real v[FS], own[FS], reach = pl_set1(PL_SCALAR_INFINITY);
+    for (int e = 0; e < FS; e++)
         own[e] = target[e];
 #ifdef DAMPING_MERGES
     if (m->d->merged) /* of both, that of the energy is the one with a domain */
         merged_solid_prox(m, k, target, own);
 #endif
     if (rayleigh)
-        damping_rows(m, PL_FROZEN_FP, 9, v);
-    for (int e = 0; e < 9; e++) {
+        damping_rows(m, PL_FROZEN_FP, FS, v);
+    for (int e = 0; e < FS; e++) {
         v[e] = rayleigh ? v[e] : own[e];
         z[e] = v[e];
     }
+#if COLUMNS > 1
     if (pl_damping_is_stiffness(m->d->model) && !pl_damping_is_strain(m->d) &&
         m->d->model != PL_DAMPING_RAYLEIGH_LAGGED &&
         m->elastic.ops->domain == PL_STRETCH_POSITIVE) {
-        pl_real U[9], s[3], V[9];
+        pl_real U[FS], s[COLUMNS], V[SQUARE];
         damping_decompose(v, U, s, V);
-        const pl_mask inside = pl_gt(s[2], pl_set1(0.05));
-        for (int e = 0; e < 9; e++) {
+        const pl_mask inside = pl_gt(s[COLUMNS - 1], pl_set1(0.05));
+        for (int e = 0; e < FS; e++) {
             pl_real sum = pl_zero();
-            for (int i = 0; i < 3; i++)
-                sum += U[3 * i + e % 3] * pl_max(s[i], pl_set1(0.05)) * V[3 * i + e / 3];
+            for (int i = 0; i < COLUMNS; i++)
+                sum += U[3 * i + e % 3] * pl_max(s[i], pl_set1(0.05)) * V[COLUMNS * i + e / 3];
             z[e] = pl_select(inside, v[e], sum);
         }
     }
+#endif
     if (rayleigh)
         reach = pl_max(prox_reach(z, target), prox_reach(z, own));
     return reach;
 }
 
+#if COLUMNS == 3
 PL_LARGE void principal_prox(const law *m, pl_real k, const pl_real v[9], pl_real z[9])
 {
     pl_real U[9], target[3], V[9], sg[9];
@@ -387,11 +396,7 @@ PL_LARGE void law_prox(const law *m, const pl_real *weight, const pl_real v[FS],
         principal_prox(m, k, v, z);
         return;
     }
-    const prox_problem p = {m, k, v, FS, prox_start(m, k, v, z)};
-#else
-    for (int e = 0; e < FS; e++)
-        z[e] = v[e];
-    const prox_problem p = {m, k, v, FS, pl_set1(PL_SCALAR_INFINITY)};
 #endif
+    const prox_problem p = {m, k, v, FS, prox_start(m, k, v, z)};
     prox_descend(&p, z);
 }

@@ -19,13 +19,13 @@
 /* T = Q B. */
 PL_LARGE void strain_stress(const law *m, const pl_real B[SQUARE], pl_real T[SQUARE])
 {
-#if COLUMNS == 3
     if (m->d->model != PL_DAMPING_STRAIN_RATE) {
-        pl_real V[9], G[6], k[3], b[9], t[9];
-        damping_rows(m, PL_FROZEN_Q_V, 9, V);
-        damping_rows(m, PL_FROZEN_Q_G, 6, G);
-        damping_rows(m, PL_FROZEN_Q_K, 3, k);
+        pl_real V[SQUARE], G[6], k[3], b[SQUARE], t[SQUARE];
+        damping_rows(m, PL_FROZEN_Q_V, SQUARE, V);
+        damping_rows(m, PL_FROZEN_Q_G, FRAME_H, G);
+        damping_rows(m, PL_FROZEN_Q_K, FRAME_TWIST, k);
         damping_turn(V, B, false, b);
+#if COLUMNS == 3
         t[0] = G[0] * b[0] + G[3] * b[4] + G[4] * b[8];
         t[4] = G[3] * b[0] + G[1] * b[4] + G[5] * b[8];
         t[8] = G[4] * b[0] + G[5] * b[4] + G[2] * b[8];
@@ -33,10 +33,17 @@ PL_LARGE void strain_stress(const law *m, const pl_real B[SQUARE], pl_real T[SQU
             const int i = (p + 1) % 3, j = (p + 2) % 3;
             t[i + 3 * j] = t[j + 3 * i] = pl_set1(2) * k[p] * b[i + 3 * j];
         }
+#elif COLUMNS == 2
+        t[0] = G[0] * b[0] + G[2] * b[3];
+        t[3] = G[2] * b[0] + G[1] * b[3];
+        t[1] = t[2] = pl_set1(2) * k[0] * b[2];
+#else
+        (void)k;
+        t[0] = G[0] * b[0];
+#endif
         damping_turn(V, t, true, T);
         return;
     }
-#endif
     pl_real trace = pl_zero();
     for (int i = 0; i < COLUMNS; i++)
         trace += B[i + COLUMNS * i];

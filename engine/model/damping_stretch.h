@@ -15,6 +15,9 @@
  * Prox (appendix B): for R given, S lies between Sp and T = sym(R^T F~), |S - Sp| = t being the root of
  * psi(r t) r t + k (t - |T - Sp|) in [0, |T - Sp|], which is one for every phi that rises ever faster; for S
  * given, R is that of the polar decomposition of F~ S. Taken in turns, neither of which goes up.
+ *
+ * Of a bend (`bends`, one column) F itself is the strain, which is 0 at rest, so x = |F - Fp| r, and the prox
+ * is that root along F~ - Fp.
  */
 
 /* phi, psi and psi' / x at x = sqrt(x2). */
@@ -36,6 +39,18 @@ PL_LARGE void stretch_radial(const law *m, pl_real x2, pl_real *phi, pl_real *ps
     *phi = pl_set1(d->coefficient) * (root * base - pl_set1(e > 0 ? pow(e, p + 1) : 0));
     *bend = pl_set1(p - 1) * *psi / base;
 }
+
+#if COLUMNS == 1
+/* D = F - Fp, and phi, psi, bend there. */
+PL_LARGE void bend_at(const law *m, const pl_real F[3], pl_real D[3], pl_real *phi, pl_real *psi,
+                      pl_real *bend)
+{
+    damping_rows(m, PL_FROZEN_FP, 3, D);
+    for (int e = 0; e < 3; e++)
+        D[e] = F[e] - D[e];
+    stretch_radial(m, damping_dot(D, D, 3) * m->rate * m->rate, phi, psi, bend);
+}
+#endif
 
 typedef struct stretch_point {
     pl_real U[FS], s[COLUMNS], V[SQUARE], D[SQUARE]; /* D: S - Sp in the frame */
@@ -86,6 +101,16 @@ PL_LARGE void stretch_density(const law *m, const pl_real F[FS], pl_real *s, pl_
 {
     stretch_point at;
     pl_real G[SQUARE], Q[SQUARE];
+#if COLUMNS == 1
+    if (m->d->bends) {
+        pl_real phi, psi, bend;
+        bend_at(m, F, P, &phi, &psi, &bend);
+        *s = phi / m->rate;
+        for (int e = 0; e < 3; e++)
+            P[e] *= psi * m->rate;
+        return;
+    }
+#endif
     stretch_at(m, F, &at);
     *s = at.phi / m->rate;
     for (int e = 0; e < SQUARE; e++)
@@ -116,6 +141,16 @@ PL_LARGE void stretch_curvature(const law *m, const pl_real F[FS], pl_real C[FS 
 {
     stretch_point at;
     pl_real Y[SQUARE];
+#if COLUMNS == 1
+    if (m->d->bends) {
+        pl_real D[3], phi, psi, bend;
+        bend_at(m, F, D, &phi, &psi, &bend);
+        for (int e = 0; e < 9; e++)
+            C[e] = m->rate *
+                   ((e % 4 ? pl_zero() : psi) + bend * m->rate * m->rate * D[e % 3] * D[e / 3]);
+        return;
+    }
+#endif
     stretch_at(m, F, &at);
     for (int i = 0; i < COLUMNS; i++)
         for (int j = 0; j < COLUMNS; j++)
@@ -188,6 +223,19 @@ PL_LARGE void stretch_prox(const law *m, pl_real k, const pl_real v[FS], pl_real
     enum { TURNS = 60 };
     pl_real R[FS], S[SQUARE], Sp[SQUARE], one[SQUARE], next[FS];
     pl_mask settled = pl_gt(pl_zero(), pl_zero());
+#if COLUMNS == 1
+    if (m->d->bends) {
+        pl_real Fp[3], D[3];
+        damping_rows(m, PL_FROZEN_FP, 3, Fp);
+        for (int e = 0; e < 3; e++)
+            D[e] = v[e] - Fp[e];
+        const pl_real L = pl_sqrt(damping_dot(D, D, 3));
+        const pl_real share = stretch_root(m, k, L) / pl_max(L, pl_set1(DAMPING_NOTHING));
+        for (int e = 0; e < 3; e++)
+            z[e] = Fp[e] + share * D[e];
+        return;
+    }
+#endif
     damping_rows(m, PL_FROZEN_S, SQUARE, Sp);
     for (int e = 0; e < SQUARE; e++)
         one[e] = e % (COLUMNS + 1) ? pl_zero() : pl_one();

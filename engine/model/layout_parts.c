@@ -78,17 +78,13 @@ static void refuse_damping(const pl_material *m, const char *key, const char *co
     pl_faults_add(faults, pointer, code, got, expected, hint);
 }
 
-/* Functions that need the frame of a solid's stretches are of tetrahedra alone, and terms that have the
- * elastic energy in them. */
+/* Principal strains are of tetrahedra alone, and terms that have the elastic energy in them. */
 static pl_status check_damping(const pl_scene *scene, int32_t material, const pl_layout *layout,
                                pl_faults *faults)
 {
     const pl_material *m = &scene->materials[material];
     const pl_material_damping *d = &m->damping;
-    const bool stiffness = d->model == PL_DAMPING_RAYLEIGH ||
-                           d->model == PL_DAMPING_RAYLEIGH_LAGGED ||
-                           d->model == PL_DAMPING_PRINCIPAL_STRAIN;
-    const bool frame = d->model == PL_DAMPING_VISCOUS && d->momentum != PL_MOMENTUM_NONE;
+    const bool principal = d->model == PL_DAMPING_PRINCIPAL_STRAIN;
     const bool merged = d->form == PL_DAMPING_MERGED;
     size_t before = faults->total;
     if (d->present && merged && m->invertible)
@@ -103,11 +99,10 @@ static pl_status check_damping(const pl_scene *scene, int32_t material, const pl
         bool used = false;
         for (int64_t t = 0; t < layout->elements[kind].count && !used; t++)
             used = layout->elements[kind].material[t] == material;
-        if (used && (stiffness || frame))
-            refuse_damping(m, stiffness ? "model" : "momentum", "unsupported", got,
-                           "tetrahedra alone",
-                           stiffness ? "use strain_rate, viscous, power_law or rate_spline"
-                                     : "use \"model\": \"strain_rate\", which sees no rotation",
+        if (used && principal)
+            refuse_damping(m, "model", "unsupported", got, "tetrahedra alone",
+                           "use rayleigh, which damps by the stiffness of sheets, edges and bends: "
+                           "eq. 53 is of a solid's three principal strains",
                            faults);
         if (used && merged)
             refuse_damping(m, "form", "unsupported", got, "tetrahedra alone",

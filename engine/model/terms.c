@@ -34,6 +34,8 @@ TABLE(damping_triangles)
 TABLE(damping_tets)
 TABLE(damping_creased)
 TABLE(damped_tets)
+TABLE(damping_bends)
+TABLE(damping_hinges)
 
 static const pl_group_ops *const *const TABLES[PL_TERMS_KINDS] = {
     [PL_TERMS_LINK_2] = link_2,
@@ -49,6 +51,8 @@ static const pl_group_ops *const *const TABLES[PL_TERMS_KINDS] = {
     [PL_TERMS_DAMPING_TETS] = damping_tets,
     [PL_TERMS_DAMPING_CREASED] = damping_creased,
     [PL_TERMS_DAMPED_TETS] = damped_tets,
+    [PL_TERMS_DAMPING_BENDS] = damping_bends,
+    [PL_TERMS_DAMPING_HINGES] = damping_hinges,
 };
 
 const pl_group_ops *pl_terms_ops(pl_terms_kind kind)

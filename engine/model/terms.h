@@ -78,8 +78,10 @@ typedef enum pl_terms_kind {
     PL_TERMS_DAMPING_TETS,
     PL_TERMS_DAMPING_CREASED, /* of tetrahedra, by functions with creases */
     PL_TERMS_DAMPED_TETS,     /* energy and damping as one */
+    PL_TERMS_DAMPING_BENDS,   /* and fibres */
+    PL_TERMS_DAMPING_HINGES,
 } pl_terms_kind;
-enum { PL_TERMS_KINDS = PL_TERMS_DAMPED_TETS + 1 };
+enum { PL_TERMS_KINDS = PL_TERMS_DAMPING_HINGES + 1 };
 
 /* The table of a kind on the current instruction set. */
 const pl_group_ops *pl_terms_ops(pl_terms_kind kind);

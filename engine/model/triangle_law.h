@@ -12,23 +12,11 @@
  * and the second derivatives are the Schur complement of H_33. Singular values of 3x2 matrices are
  * never negative, so a sheet resists compression in its plane as its material does, and turning a
  * triangle over costs nothing, as it must.
- *
- * dPsi/ds3 = 0 is solved by Newton's method inside a bracket, halved where a step leaves it or the
- * curvature is not positive.
  */
-#include "engine/kernels/stretch.h"
-#include "engine/kernels/svd32.h"
+#include "engine/model/plane_stress.h"
 #include "engine/model/terms.h"
 
-/* A lane that has converged is not touched again, so its bits depend on no other. */
-enum { ACROSS_STEPS = 40, PROX_STEPS = 40, PROX_HALVINGS = 20 };
-#define ACROSS_LEAST 1e-6
-#define ACROSS_MOST  1e6
-#ifdef PL_SINGLE
-#define CONVERGED 4e-7f
-#else
-#define CONVERGED 1e-14
-#endif
+enum { PROX_STEPS = 40, PROX_HALVINGS = 20 };
 
 typedef struct law {
     pl_stretch material;
@@ -40,49 +28,6 @@ PL_INLINE law law_load(const pl_terms *t, int64_t b)
     const pl_number *c = t->constant + b * t->constants * PL_BLOCK;
     return (law){{t->material, c + PL_TRIANGLE_MATERIAL * PL_BLOCK, t->shared, NULL},
                  pl_load(c + PL_TRIANGLE_VOLUME * PL_BLOCK)};
-}
-
-/* s3 for s1, s2; s[2] is what it starts from. */
-PL_LARGE void solve_across(const pl_stretch *m, pl_real s[3])
-{
-    const bool positive = m->ops->domain == PL_STRETCH_POSITIVE;
-    pl_real lo = pl_set1(positive                              ? ACROSS_LEAST
-                         : m->ops->domain == PL_STRETCH_SMOOTH ? 0
-                                                               : -ACROSS_MOST);
-    pl_real hi = pl_set1(ACROSS_MOST);
-    pl_mask done = pl_lt(pl_one(), pl_zero());
-    for (int k = 0; k < ACROSS_STEPS && !pl_all(done); k++) {
-        pl_real psi, g[3];
-        pl_stretch_curvature c;
-        pl_stretch_model_energy_gradient(m, s, &psi, g);
-        pl_stretch_model_curvature(m, s, &c);
-        const pl_mask rising = pl_gt(g[2], pl_zero());
-        hi = pl_select(rising, s[2], hi);
-        lo = pl_select(rising, lo, s[2]);
-        const pl_mask convex = pl_gt(c.H[8], pl_zero());
-        const pl_real step = -(g[2] / pl_select(convex, c.H[8], pl_one())), next = s[2] + step;
-        /* Halves of a wide bracket by ratio: it spans decades. */
-        const pl_real least = pl_set1(ACROSS_LEAST);
-        const pl_real ratio = pl_sqrt(pl_max(lo, least) * pl_max(hi, least));
-        const pl_real half = pl_set1(0.5) * (lo + pl_min(hi, pl_set1(4)));
-        const pl_real middle = pl_select(pl_gt(lo, pl_zero()), ratio, half);
-        const pl_mask inside = pl_and(convex, pl_and(pl_gt(next, lo), pl_lt(next, hi)));
-        /* A step of rounding may lead out of the bracket that it has just closed. */
-        const pl_real tiny = pl_set1(CONVERGED) * (pl_one() + pl_abs(s[2]));
-        const pl_mask settled = pl_or(pl_or(pl_eq(g[2], pl_zero()), pl_le(hi - lo, tiny)),
-                                      pl_and(convex, pl_le(pl_abs(step), tiny)));
-        s[2] = pl_select(done, s[2], pl_select(settled, s[2], pl_select(inside, next, middle)));
-        done = pl_or(done, settled);
-    }
-}
-
-/* Where to look for s3 first: at constant volume for what must not collapse, else unstrained. */
-PL_INLINE pl_real across_start(const pl_stretch *m, const pl_real s[2])
-{
-    const pl_real area = s[0] * s[1];
-    const pl_real filled = pl_one() / pl_max(area, pl_set1(1e-3));
-    return m->ops->domain == PL_STRETCH_POSITIVE ? pl_clamp(filled, pl_set1(0.1), pl_set1(10))
-                                                 : pl_one();
 }
 
 /* Energy and P = volume (g1 u1 v1^T + g2 u2 v2^T). */
@@ -100,29 +45,19 @@ PL_LARGE void law_energy_gradient(const law *m, const pl_real F[6], pl_real *ene
     *energy = pl_select(pl_gt(m->volume, pl_zero()), m->volume * psi, pl_zero());
 }
 
-/* In the basis u_i v_j^T, i = 1 .. 3 with u3 = u1 x u2: a 2x2 block for the stretches, one pair that
- * swings in the plane with eigenvalues flip and twist, and g_j / s_j for u3 v_j^T. */
+/* Of plane_curve's frame. */
 PL_LARGE void law_hessian(const law *m, const pl_real F[6], pl_real C[36])
 {
-    pl_real U[9], s[3], V[4], g[3], psi;
-    pl_stretch_curvature c;
+    pl_real U[9], s[3], V[4];
+    plane_curvature k;
     pl_svd32(F, U, s, V);
     for (int r = 0; r < 3; r++)
         U[6 + r] = U[(r + 1) % 3] * U[3 + (r + 2) % 3] - U[(r + 2) % 3] * U[3 + (r + 1) % 3];
     s[2] = across_start(&m->material, s);
     solve_across(&m->material, s);
-    pl_stretch_model_energy_gradient(&m->material, s, &psi, g);
-    pl_stretch_model_curvature(&m->material, s, &c);
-    const pl_mask stiff = pl_gt(c.H[8], pl_zero());
-    const pl_real across = pl_select(stiff, pl_one() / pl_select(stiff, c.H[8], pl_one()),
-                                     pl_zero());
-    const pl_real h00 = c.H[0] - c.H[6] * c.H[6] * across;
-    const pl_real h01 = c.H[3] - c.H[6] * c.H[7] * across;
-    const pl_real h11 = c.H[4] - c.H[7] * c.H[7] * across;
-    const pl_real mean = pl_set1(0.5) * (c.flip[2] + c.twist[2]);
-    const pl_real swap = pl_set1(0.5) * (c.flip[2] - c.twist[2]);
-    const pl_real tiny = pl_set1(1e-12);
-    const pl_real out[2] = {g[0] / pl_max(s[0], tiny), g[1] / pl_max(s[1], tiny)};
+    plane_curve(&m->material, s, &k);
+    const pl_real mean = pl_set1(0.5) * (k.flip + k.twist);
+    const pl_real swap = pl_set1(0.5) * (k.flip - k.twist);
     for (int a = 0; a < 6; a++)
         for (int b = 0; b < 6; b++) {
             const int i = a % 3, j = b % 3;
@@ -133,9 +68,9 @@ PL_LARGE void law_hessian(const law *m, const pl_real F[6], pl_real C[36])
             const pl_real B01 = U[j] * q[2], B10 = U[j + 3] * q[0];
             const pl_real n = U[i + 6] * U[j + 6];
             C[a + 6 * b] = m->volume *
-                           (h00 * A0 * B0 + h11 * A1 * B1 + h01 * (A0 * B1 + A1 * B0) +
+                           (k.H[0] * A0 * B0 + k.H[1] * A1 * B1 + k.H[2] * (A0 * B1 + A1 * B0) +
                             mean * (A01 * B01 + A10 * B10) + swap * (A01 * B10 + A10 * B01) +
-                            n * (out[0] * p[0] * q[0] + out[1] * p[2] * q[2]));
+                            n * (k.out[0] * p[0] * q[0] + k.out[1] * p[2] * q[2]));
         }
 }
 

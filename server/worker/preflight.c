@@ -155,14 +155,20 @@ static void warn_of_damping(preflight *p, const pl_material *m)
              "than %g: it would be damped as if it were strained; use \"momentum\": \"nonrigid\", "
              "or a shorter step",
              m->name, turn, turn_of_a_step);
-    if (m->bending.present || m->fibers.present)
-        warn(p,
-             "damping of material '%s' is of stretching and shearing: its %s not damped but by "
-             "damping.mass and air_damping",
-             m->name,
-             m->bending.present && m->fibers.present ? "bending and fibers are"
-             : m->bending.present                    ? "bending is"
-                                                     : "fibers are");
+    if (m->fibers.present && d->model == PL_DAMPING_PRINCIPAL_STRAIN)
+        warn(
+            p,
+            "material '%s' is damped by the principal strains of a solid, which its fibers are not "
+            "in: they are not damped but by damping.mass and air_damping; rayleigh damps them",
+            m->name);
+    if (m->bending.present && m->bending.model == PL_BENDING_QUADRATIC &&
+        d->momentum != PL_MOMENTUM_NONE)
+        warn(
+            p,
+            "damping.momentum of material '%s' is not of its quadratic bending, whose rate is that "
+            "of a vector: where it is bent, turning costs energy; of sheets use \"model\": "
+            "\"hinge\", whose angle sees no turn",
+            m->name);
 }
 
 static pl_status find_warnings(preflight *p)

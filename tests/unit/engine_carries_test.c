@@ -138,7 +138,18 @@ START_TEST(damping_is_carried_by_what_has_a_prox)
     ck_assert_uint_eq(faults.count, 1);
     ck_assert_str_eq(faults.items[0].pointer, "/solver/method");
     pl_faults_clear(&faults);
+    scene.solver.method = PL_METHOD_CHEBYSHEV_DESCENT;
+    material.fibers.present = true;
+    ck_assert_int_eq(pl_device_carries(&scene, &faults), PL_OK); /* of the rate of their elements */
+    material.damping.model = PL_DAMPING_RAYLEIGH;
+    material.bending.present = true;
+    ck_assert_int_eq(pl_device_carries(&scene, &faults), PL_INVALID);
+    ck_assert_uint_eq(faults.count, 2);
+    ck_assert_str_eq(faults.items[0].pointer, "/materials/m/damping");
+    ck_assert_str_eq(faults.items[1].pointer, "/materials/m/damping/model");
+    pl_faults_clear(&faults);
     scene.time.integrator = PL_INTEGRATOR_QUASI_STATIC;
+    ck_assert_int_eq(pl_device_carries(&scene, &faults), PL_OK); /* nothing is damped in statics */
     ck_assert_int_eq(pl_scene_carried(&scene, &uses, parts), 1);
 }
 END_TEST

@@ -3,6 +3,7 @@
 #include "engine/isa.h"
 #include "engine/model/damping.h"
 #include "engine/model/hash.h"
+#include "engine/model/hinges.h"
 #include "engine/model/isa.h"
 #include "engine/model/materials.h"
 #include "engine/model/terms.h"
@@ -62,18 +63,34 @@ static const struct {
     {"rate spline", {.model = PL_DAMPING_RATE_SPLINE, .shear = 2, .rate = {RATES}}, 1},
     {"viscous, nonrigid",
      {.model = PL_DAMPING_VISCOUS, .shear = 3, .momentum = PL_MOMENTUM_NONRIGID},
-     3},
+     1},
     {"Rayleigh, velocity gradient",
      {.model = PL_DAMPING_RAYLEIGH, .beta = 0.1, .momentum = PL_MOMENTUM_VELOCITY_GRADIENT},
-     3},
-    {"Rayleigh", {.model = PL_DAMPING_RAYLEIGH, .beta = 0.1}, 3},
+     1},
+    {"Rayleigh, nonrigid",
+     {.model = PL_DAMPING_RAYLEIGH, .beta = 0.1, .momentum = PL_MOMENTUM_NONRIGID},
+     1},
+    {"Rayleigh", {.model = PL_DAMPING_RAYLEIGH, .beta = 0.1}, 1},
     {"Rayleigh, second order",
      {.model = PL_DAMPING_RAYLEIGH, .beta = 0.1, .second_order = true},
-     3},
-    {"Rayleigh, lagged", {.model = PL_DAMPING_RAYLEIGH_LAGGED, .beta = 0.1}, 3},
+     1},
+    {"Rayleigh, lagged", {.model = PL_DAMPING_RAYLEIGH_LAGGED, .beta = 0.1}, 1},
     {"principal strain", {.model = PL_DAMPING_PRINCIPAL_STRAIN, .beta = 0.1}, 3},
 };
 enum { COUNT = sizeof FUNCTIONS / sizeof *FUNCTIONS };
+
+/* What a fixture has in the place of a number of columns: bends, of a strain that is a vector and 0, or 1.3, at
+ * rest, and hinges. */
+enum { BENDS = 4, BENT, HINGES };
+
+/* Of what bends: without corrections of a turn; a strain rate is the rate of F; of hinges all stiffness is even
+ * (build_damping.c makes both so). */
+static bool bends_by(const pl_damping *d, int columns)
+{
+    return d->momentum == PL_MOMENTUM_NONE && d->model != PL_DAMPING_STRAIN_RATE &&
+           d->model != PL_DAMPING_PRINCIPAL_STRAIN &&
+           (columns != HINGES || !pl_damping_is_stiffness(d->model));
+}
 
 /* Points and, of the shape of elements, coefficients such that F is not far from diag(1.3, 1.1, 0.9). */
 typedef struct fixture {
@@ -136,9 +153,45 @@ static bool turned(const double *x, const int32_t *corner)
            0;
 }
 
-static void open_fixture(fixture *f, const pl_damping *d, int columns, pl_material_kind kind)
+/* The next element of the fixture's list: its corners and shape, or false for another try. */
+static bool make_element(const fixture *f, int t, int columns, int32_t corner[4], double shape[12])
 {
-    const pl_group_ops *ops = pl_damping_ops(d, columns + 1);
+    const int corners = columns < BENDS ? columns + 1 : 4;
+    double size = 0;
+    for (int c = 0; c < corners; c++)
+        corner[c] = (t + 5 * c + t * c % 7) % POINTS;
+    for (int c = 0; c < corners; c++)
+        for (int k = 0; k < c; k++)
+            if (corner[c] == corner[k])
+                return false;
+    if (columns >= BENDS) { /* of a bend any vector of corners does; they add up to nothing */
+        static const double bend[4] = {-0.9, 0.7, 0.6, -0.4};
+        memcpy(shape, bend, sizeof bend);
+        return true;
+    }
+    if (columns == 3 && turned(f->x, corner)) { /* F is a rotation, not a reflection */
+        const int32_t swapped = corner[1];
+        corner[1] = corner[2];
+        corner[2] = swapped;
+    }
+    shape_of(f->x, corner, columns, shape);
+    for (int e = 0; e < (columns + 1) * columns; e++)
+        size = fmax(size, fabs(shape[e]));
+    return size < 6;
+}
+
+static const pl_group_ops *ops_for(const pl_damping *d, int columns)
+{
+    return columns == HINGES  ? pl_terms_ops(PL_TERMS_DAMPING_HINGES)
+           : columns >= BENDS ? pl_terms_ops(PL_TERMS_DAMPING_BENDS)
+                              : pl_damping_ops(d, columns + 1);
+}
+
+static void open_fixture(fixture *f, const pl_damping *function, int columns, pl_material_kind kind)
+{
+    pl_damping own = *function, *d = &own;
+    d->bends = columns >= BENDS;
+    const pl_group_ops *ops = ops_for(d, columns);
     const pl_material material = {.model = kind, .has_lame = true, .lame = {100, 150}};
     pl_material_numbers numbers;
     pl_terms_list list;
@@ -146,31 +199,21 @@ static void open_fixture(fixture *f, const pl_damping *d, int columns, pl_materi
     for (int i = 0; i < 3 * POINTS; i++)
         f->x[i] = draw(&state);
     ck_assert_int_eq(pl_material_make(&material, &numbers), PL_OK);
-    double constants[1 + PL_STRETCH_CONSTANTS_MAX] = {0.5};
+    double constants[PL_DAMPING_CONSTANTS] = {0.5};
     memcpy(constants + 1, numbers.constants, sizeof numbers.constants);
-    pl_terms_list_init(&list, ops, 1 + PL_STRETCH_CONSTANTS_MAX);
+    if (columns == 1 || columns >= BENDS) {
+        constants[PL_DAMPING_YOUNG] = 100;
+        constants[PL_DAMPING_REST] = columns == 1 ? 1 : columns == BENT ? 1.3 : 0;
+        constants[PL_DAMPING_STRAIN] = columns == 1 ? 1 : 0.7;
+        constants[PL_HINGE_REST] = 0.3;
+    }
+    pl_terms_list_init(&list, ops, PL_DAMPING_CONSTANTS);
     for (int t = 0; list.count < TERMS; t++) {
         int32_t corner[4];
-        double shape[12], size = 0;
-        for (int c = 0; c <= columns; c++)
-            corner[c] = (t + 5 * c + t * c % 7) % POINTS;
-        bool good = true;
-        for (int c = 0; c <= columns; c++)
-            for (int k = 0; k < c; k++)
-                good = good && corner[c] != corner[k];
-        if (!good)
+        double shape[12];
+        if (!make_element(f, t, columns, corner, shape))
             continue;
-        if (columns == 3 && turned(f->x, corner)) { /* F is a rotation, not a reflection */
-            const int32_t swapped = corner[1];
-            corner[1] = corner[2];
-            corner[2] = swapped;
-        }
-        shape_of(f->x, corner, columns, shape);
-        for (int e = 0; e < (columns + 1) * columns; e++)
-            size = fmax(size, fabs(shape[e]));
-        if (!(size < 6))
-            continue;
-        const pl_term term = {.corners = columns + 1,
+        const pl_term term = {.corners = ops->corners,
                               .corner = corner,
                               .shape = shape,
                               .constant = constants,
@@ -334,7 +377,8 @@ static void each(int columns, pl_material_kind kind, bool merged)
         fixture f;
         char name[96];
         const bool fourth = FUNCTIONS[k].d.model == PL_DAMPING_RAYLEIGH;
-        if (FUNCTIONS[k].columns > columns)
+        if (FUNCTIONS[k].columns > columns ||
+            (columns >= BENDS && !bends_by(&FUNCTIONS[k].d, columns)))
             continue;
         snprintf(name, sizeof name, "%s of %d columns%s", FUNCTIONS[k].name, columns,
                  merged ? ", merged" : "");
@@ -343,7 +387,8 @@ static void each(int columns, pl_material_kind kind, bool merged)
         open_fixture(&f, &d, columns, kind);
         check_gradient(&f, name);
         check_hessian(&f, name, fourth ? 2e-5 : 5e-6);
-        check_prox(&f, name, true);
+        if (f.g.ops->prox)
+            check_prox(&f, name, true);
         f.g.ops->destroy(&f.g);
     }
 }
@@ -354,6 +399,54 @@ START_TEST(every_function_is_what_it_is_defined_by)
     each(2, PL_MATERIAL_COROTATED, false);
     each(3, PL_MATERIAL_COROTATED, false);
     each(3, PL_MATERIAL_NEO_HOOKEAN, false);
+    each(2, PL_MATERIAL_NEO_HOOKEAN, false);
+}
+END_TEST
+
+START_TEST(so_is_every_function_of_what_bends)
+{
+    each(BENDS, PL_MATERIAL_COROTATED, false);
+    each(BENT, PL_MATERIAL_COROTATED, false);
+    each(HINGES, PL_MATERIAL_COROTATED, false);
+}
+END_TEST
+
+/* From x to xp is no turn of a hinge by more than half, whatever its angle at rest is: one that goes through
+ * pi is damped by how far it went. S = V a h eta/2 (c dtheta r)^2, c the strain of
+ * an angle. */
+START_TEST(a_hinge_may_fold_over)
+{
+    static const int32_t corner[4] = {0, 1, 2, 3};
+    static const double shape[4] = {-0.9, 0.7, 0.6, -0.4};
+    const pl_damping d = {.model = PL_DAMPING_VISCOUS, .shear = 3, .bends = true};
+    const double constants[PL_DAMPING_CONSTANTS] = {0.5, 1, 0, 0.7, 0.3};
+    const pl_term term = {
+        .corners = 4, .corner = corner, .shape = shape, .constant = constants, .weight = 1};
+    double v[12] = {0}, angles[2], at[2][12] = {{0}};
+    pl_terms_list list;
+    pl_group g;
+    pl_terms_list_init(&list, pl_terms_ops(PL_TERMS_DAMPING_HINGES), PL_DAMPING_CONSTANTS);
+    ck_assert_int_eq(pl_terms_list_add(&list, &term), PL_OK);
+    ck_assert_int_eq(pl_terms_create(&list, NULL, NULL, &g), PL_OK);
+    ck_assert_int_eq(pl_terms_dissipate(&g, &d), PL_OK);
+    for (int k = 0; k < 2;
+         k++) { /* an edge along y, a wing along -x and one that has turned by pi -+ 0.05 */
+        const double wing[4][3] = {{0, 0, 0},
+                                   {0, 1, 0},
+                                   {-1, 0.5, 0},
+                                   {cos(M_PI - 0.05 + 0.1 * k), 0.5, sin(M_PI - 0.05 + 0.1 * k)}};
+        double gradient[12];
+        memcpy(at[k], wing, sizeof wing);
+        angles[k] = pl_dihedral(at[k], corner, gradient);
+    }
+    ck_assert_double_gt(fabs(angles[1] - angles[0]), 6);
+    const pl_stage stage = {
+        .a = 1, .h = 1 / RATE, .span = 1 / RATE, .x_start = at[0], .xp = at[0], .v_start = v};
+    g.ops->freeze(&g, &stage, 0, 1);
+    const double rate = 0.7 * 0.1 * RATE;
+    ck_assert_double_eq_tol(energy(&g, at[1]), 0.5 * 3 * rate * rate / 2 / RATE, 1e-9);
+    g.ops->destroy(&g);
+    pl_terms_list_clear(&list);
 }
 END_TEST
 
@@ -431,12 +524,14 @@ END_TEST
 /* From x to xp nothing happened: no energy, no force, no power; and a power is not below 0. */
 START_TEST(rest_costs_nothing)
 {
-    for (int k = 0; k < COUNT; k++) {
+    for (int of = 0; of < COUNT * HINGES; of++) {
+        const int k = of % COUNT, columns = 1 + of / COUNT;
         fixture f;
         double g[3 * POINTS], power[4];
-        if (FUNCTIONS[k].d.second_order)
+        if (FUNCTIONS[k].d.second_order || FUNCTIONS[k].columns > columns ||
+            (columns >= BENDS && !bends_by(&FUNCTIONS[k].d, columns)))
             continue;
-        open_fixture(&f, &FUNCTIONS[k].d, 3, PL_MATERIAL_COROTATED);
+        open_fixture(&f, &FUNCTIONS[k].d, columns, PL_MATERIAL_COROTATED);
         f.g.ops->dissipate(&f.g, f.x, power, 0, f.g.blocks);
         ck_assert_msg(power[0] > 0, "%s: %g W", FUNCTIONS[k].name, power[0]);
         forces(&f.g, f.xp, g);
@@ -452,15 +547,19 @@ END_TEST
  * xp costs nothing. */
 START_TEST(turning_costs_nothing_where_it_should)
 {
-    for (int k = 0; k < COUNT; k++) {
+    for (int of = 0; of < COUNT * HINGES; of++) {
+        const int columns = 1 + of / COUNT, k = of % COUNT;
         const pl_damping *d = &FUNCTIONS[k].d;
-        const bool invariant = d->momentum != PL_MOMENTUM_NONE ||
-                               d->model >= PL_DAMPING_PRINCIPAL_STRAIN;
+        const bool invariant = columns == HINGES
+                                   ? bends_by(d, columns)
+                                   : columns < BENDS && FUNCTIONS[k].columns <= columns &&
+                                         (d->momentum != PL_MOMENTUM_NONE ||
+                                          d->model >= PL_DAMPING_PRINCIPAL_STRAIN);
         fixture f;
         double g[3 * POINTS], turned[3 * POINTS], torque = 0, scale = 0;
         if (!invariant || d->second_order)
             continue;
-        open_fixture(&f, d, 3, PL_MATERIAL_COROTATED);
+        open_fixture(&f, d, columns, PL_MATERIAL_COROTATED);
         for (int i = 0; i < POINTS; i++) {
             const double c = cos(0.7), s = sin(0.7), *x = f.xp + 3 * i;
             turned[3 * i] = c * x[0] - s * x[1];
@@ -486,18 +585,25 @@ static void bits_on(const char *isa, uint64_t *out)
 {
     setenv("PLIANT_ISA", isa, 1);
     *out = PL_HASH_START;
-    for (int k = 0; k < 2 * COUNT; k++) {
+    for (int of = 0; of < (1 + HINGES) * COUNT; of++) {
         fixture f;
         double g[3 * POINTS];
-        pl_damping d = FUNCTIONS[k % COUNT].d;
-        d.merged = k >= COUNT;
-        open_fixture(&f, &d, 3, PL_MATERIAL_NEO_HOOKEAN);
+        const int k = of % COUNT, columns = of < COUNT ? 3 : of / COUNT;
+        pl_damping d = FUNCTIONS[k].d;
+        d.merged = of < COUNT;
+        if (FUNCTIONS[k].columns > columns || (columns >= BENDS && !bends_by(&d, columns)))
+            continue;
+        open_fixture(&f, &d, columns, PL_MATERIAL_NEO_HOOKEAN);
+        forces(&f.g, f.x, g);
+        *out = pl_hash(*out, g, sizeof g);
+        if (!f.g.ops->prox) {
+            f.g.ops->destroy(&f.g);
+            continue;
+        }
         double *v = pl_block_alloc(pl_group_values(&f.g), sizeof *v);
         double *z = pl_block_alloc(pl_group_values(&f.g), sizeof *z);
         f.g.ops->reduce(&f.g, f.x, v, 0, f.g.blocks);
         f.g.ops->prox(&f.g, &f.stage, v, z, 0, f.g.blocks);
-        forces(&f.g, f.x, g);
-        *out = pl_hash(*out, g, sizeof g);
         *out = pl_hash(*out, z, (size_t)pl_group_values(&f.g) * sizeof *z);
         free(v);
         free(z);
@@ -533,6 +639,8 @@ int main(void)
     TCase *t = tcase_create("damping");
     tcase_set_timeout(t, 60);
     tcase_add_test(t, every_function_is_what_it_is_defined_by);
+    tcase_add_test(t, so_is_every_function_of_what_bends);
+    tcase_add_test(t, a_hinge_may_fold_over);
     tcase_add_test(t, so_is_every_function_merged_with_the_energy);
     tcase_add_test(t, a_merged_term_is_the_sum);
     tcase_add_test(t, rayleigh_has_a_lower_bound);
