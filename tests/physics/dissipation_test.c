@@ -407,38 +407,51 @@ END_TEST
 
 /* ---- angular momentum ---------------------------------------------------------------------------- */
 
-/* What of its angular momentum a beam that spins at 3 rad/s and is let go stretched loses in 4 s by TR-BDF2
- * at 40 ms. */
-static double lost(const char *damping)
+/* Beams that spin at 3 rad/s and are let go stretched: ours; the same as narrow as its stretch makes it; and that of
+ * figure 6, which the paper's figure 7 is of, as integrators_test.c has it. */
+static const struct {
+    const char *size, *cells, *stretched;
+    double young;
+} BEAMS[] = {{"[2, 0.3, 0.3]", "[6, 1, 1]", "[1.1, 1, 1]", 1e5},
+             {"[2, 0.3, 0.3]", "[6, 1, 1]", "[1.1, 0.972, 0.972]", 1e5},
+             {"[2, 0.4, 0.4]", "[5, 1, 1]", "[1.2, 0.95, 0.95]", 14590}};
+
+/* The greatest relative change of angular momentum in 4 s by TR-BDF2 at 40 ms. */
+static double changes(int beam, const char *damping)
 {
+    double most = 0;
     pl_run *r = pl_run_openf(
         1,
         "{'pliant': 1, 'time': {'step': 0.04, 'steps': 100, 'integrator': 'tr_bdf2'}, 'gravity': "
         "[0, 0, 0],"
         " 'solver': {'method': 'newton', 'iterations': 100, 'tolerance': 1e-10},"
-        " 'materials': {'m': {'model': 'corotated', 'young': 1e5, 'poisson': 0.3 %s}},"
-        " 'bodies': [{'mesh': {'box': {'size': [2, 0.3, 0.3], 'cells': [6, 1, 1]}},"
-        "   'initial': {'angular_velocity': [0, 0, 3], 'shape': {'stretched': [1.1, 1, 1]}}}]}",
-        damping);
-    pl_run_frames(r, 1);
+        " 'materials': {'m': {'model': 'corotated', 'young': %g, 'poisson': 0.3 %s}},"
+        " 'bodies': [{'mesh': {'box': {'size': %s, 'cells': %s}},"
+        "   'initial': {'angular_velocity': [0, 0, 3], 'shape': {'stretched': %s}}}]}",
+        BEAMS[beam].young, damping, BEAMS[beam].size, BEAMS[beam].cells, BEAMS[beam].stretched);
+    pl_state_measure(r->model, r->state, &r->metrics);
     const double before = r->metrics.angular[2];
-    pl_run_frames(r, 99);
-    const double after = r->metrics.angular[2];
+    for (int k = 0; k < 100; k++) {
+        pl_run_frames(r, 1);
+        most = fmax(most, fabs(r->metrics.angular[2] / before - 1));
+    }
     pl_run_close(r);
-    return (before - after) / before;
+    return most;
 }
 
-/* Brown 2018, figure 7: with the correction Rayleigh damping takes next to nothing of it, at least 20 times
- * less than without. */
+/* Brown 2018, figure 7: with the correction Rayleigh damping takes none of it beyond what the integrator takes from an undamped beam,
+ * and at least 20 times less than without. What the integrator changes is a sway about a mean that is not 0 (it takes
+ * the beams' swings, one by one, for a little more or less turning), which the correction lets the damping stop there: so the end of
+ * a run says only at which phase the undamped beam was, and the greatest change is what is compared. */
 START_TEST(corrected_rayleigh_keeps_angular_momentum)
 {
-    const double undamped = lost("");
-    const double plain = lost(", 'damping': {'model': 'rayleigh', 'beta': 0.02}");
+    const double undamped = changes(_i, "");
+    const double plain = changes(_i, ", 'damping': {'model': 'rayleigh', 'beta': 0.02}");
     const double nonrigid =
-        lost(", 'damping': {'model': 'rayleigh', 'beta': 0.02, 'momentum': 'nonrigid'}");
-    const double gradient =
-        lost(", 'damping': {'model': 'rayleigh', 'beta': 0.02, 'momentum': 'velocity_gradient'}");
-    ck_assert_msg(nonrigid <= 1.05 * undamped + 1e-6 && gradient <= 1.05 * undamped + 1e-6 &&
+        changes(_i, ", 'damping': {'model': 'rayleigh', 'beta': 0.02, 'momentum': 'nonrigid'}");
+    const double gradient = changes(
+        _i, ", 'damping': {'model': 'rayleigh', 'beta': 0.02, 'momentum': 'velocity_gradient'}");
+    ck_assert_msg(nonrigid <= 1.05 * undamped && gradient <= 1.05 * undamped &&
                       plain >= 20 * nonrigid && plain >= 20 * gradient,
                   "undamped %g, plain %g, nonrigid %g, by the gradient %g", undamped, plain,
                   nonrigid, gradient);
@@ -559,7 +572,7 @@ int main(void)
     tcase_add_test(t, what_can_not_be_merged_is_a_fault);
     tcase_add_loop_test(t, the_correction_gives_the_second_order, 0, 3);
     tcase_add_test(t, strain_rates_need_no_correction);
-    tcase_add_test(t, corrected_rayleigh_keeps_angular_momentum);
+    tcase_add_loop_test(t, corrected_rayleigh_keeps_angular_momentum, 0, 3);
     tcase_add_test(t, a_restored_run_goes_on);
     tcase_add_loop_test(t, merged_runs_go_on, 0, 3);
     tcase_add_loop_test(t, sheets_and_springs_are_damped, 0, 2);

@@ -189,20 +189,26 @@ END_TEST
 
 /* Nothing damped, it does not stay: let go without the stress that carries it, it swings on its base
  * for ever, with up to twice its weight and down to none, and friction less than what pulls at it
- * every time that it is light. Two rules at a tenth of its period, 8 ms, and less, agree by how much. */
+ * every time that it is light. Rules that damp no swing, and TR-BDF2 at a tenth of its period, 8 ms, agree by how much: 22 to
+ * 24 mm in 0.35 s at steps of 2, 1 and 0.5 ms. (After 0.7 s they have gone 70 to 93 mm, by the step and even by the tolerance:
+ * which of its corners are light when, has no memory of how it began.) Those that damp it within a few steps stay. */
 START_TEST(what_swings_on_a_slope_goes_down_it)
 {
-    double way[2];
-    for (int k = 0; k < 2; k++) {
-        pl_run *r = block(k ? "trapezoidal" : "tr_bdf2", 1e-3, 0.7, 26.565, 0.52, MATERIAL("1e7"),
-                          "'iterations': 800, 'tolerance': 1e-6", "");
-        double x = mean(r, 0);
-        pl_run_frames(r, 700);
-        way[k] = mean(r, 0) - x;
-        pl_run_close(r);
+    const bool stays = _i == EULER || _i == BDF2;
+    pl_run *r = block(NAMES[_i], 1e-3, 0.7, 26.565, 0.52, MATERIAL("1e7"),
+                      "'iterations': 800, 'tolerance': 1e-6", "");
+    const double x = mean(r, 0);
+    pl_run_frames(r, 350);
+    const double half = mean(r, 0) - x;
+    if (stays)
+        ck_assert_double_lt(fabs(half), 2e-3);
+    else
+        ck_assert_double_eq_tol(half, 0.023, 0.2 * 0.023);
+    if (!stays && is_long_form()) {
+        pl_run_frames(r, 350);
+        ck_assert_double_gt(mean(r, 0) - x, 0.05);
     }
-    ck_assert_double_gt(way[0], 0.05);
-    ck_assert_double_eq_tol(way[1], way[0], 0.1 * way[0]);
+    pl_run_close(r);
 }
 END_TEST
 
@@ -436,7 +442,7 @@ int main(void)
     tcase_add_loop_test(t, a_body_has_its_own_friction, 0, 2);
     tcase_add_loop_test(t, a_slope_holds_or_lets_go, 0, INTEGRATORS);
     tcase_add_loop_test(t, a_slope_holds_what_comes_to_rest, 0, 3);
-    tcase_add_test(t, what_swings_on_a_slope_goes_down_it);
+    tcase_add_loop_test(t, what_swings_on_a_slope_goes_down_it, 0, INTEGRATORS);
     tcase_add_loop_test(t, a_stiff_block_holds_at_the_edge, 0, 3);
     tcase_add_test(t, a_stiff_block_tells_049_from_050);
     tcase_add_loop_test(t, a_leaning_block_stays_or_falls, 0, INTEGRATORS);
