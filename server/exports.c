@@ -30,7 +30,8 @@ struct pl_exports {
 
 /* One download. Its thread holds it, and its reply's source. */
 typedef struct download {
-    pl_ticker ticker; /* of the source */
+    pl_ticker ticker; /* of the source, as is the watcher */
+    pl_watcher watcher;
     pl_daemon *daemon;
     pl_request *request; /* until it is answered */
     pl_session *session;
@@ -145,6 +146,7 @@ static void close_download(void *context)
 {
     download *d = context;
     pl_pipe *pipe = d->pipe;
+    pl_session_unwatch(d->session, &d->watcher);
     pl_streams_delist(d->daemon->streams, &d->ticker);
     pl_pipe_leave(pipe);
     pl_pipe_release(pipe);
@@ -153,12 +155,22 @@ static void close_download(void *context)
 
 static const pl_source download_source = {read_download, close_download};
 
-static void tick(pl_ticker *ticker, int64_t now_ms)
+/* Its thread may wait for a reader that takes nothing, and not look for long. */
+static void stop_if_over(download *d)
 {
-    download *d = (download *)((char *)ticker - offsetof(download, ticker));
     if (atomic_load(&d->daemon->streams->stopping) || atomic_load(&d->session->deleted)) {
         pl_pipe_stop(d->pipe);
     }
+}
+
+static void tick(pl_ticker *ticker, int64_t now_ms)
+{
+    stop_if_over((download *)((char *)ticker - offsetof(download, ticker)));
+}
+
+static void session_changed(pl_watcher *watcher)
+{
+    stop_if_over((download *)((char *)watcher - offsetof(download, watcher)));
 }
 
 /* ---- the reply's head --------------------------------------------------------------------------
@@ -353,7 +365,8 @@ static void serve(void *context)
         atomic_fetch_add(&d->references, 1);
         put_head(d, export);
         pl_streams_enlist(d->daemon->streams, &d->ticker);
-        tick(&d->ticker, 0); /* where everything ended meanwhile */
+        pl_session_watch(d->session, &d->watcher);
+        stop_if_over(d); /* where everything ended meanwhile */
     } else if (export) {
         pl_reply_empty(r, 500);
     }
@@ -512,6 +525,7 @@ void pl_handle_export(pl_request *r)
     d->session = session;
     d->principal = pl_principal_acquire(pl_request_principal(r));
     d->ticker.tick = tick;
+    d->watcher.wake = session_changed;
     d->references = 1;
     if (!parse(r, d) || !enter(r, d)) {
         release(d);
