@@ -34,6 +34,7 @@ void pl_handle_gallery(pl_request *r)
         put_scene(&w, file);
     }
     pl_json_end_array(&w);
+    pl_json_set_null(&w, "next");
     pl_json_end_object(&w);
     pl_reply_document(r, "application/json", pl_json_finish(&w, NULL));
 }

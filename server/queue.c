@@ -14,7 +14,13 @@ void pl_handle_queue(pl_request *r)
     pl_sessions *t = pl_request_daemon(r)->sessions;
     pl_json_writer w = {0};
     int64_t limit;
+    const char *after = pl_request_query(r, "cursor");
+    char next[33];
     if (!pl_request_integer(r, "limit", 1, 500, 50, &limit)) {
+        return;
+    }
+    if (after && (strlen(after) != 32 || strspn(after, "0123456789abcdef") != 32)) {
+        pl_reply_bad_query(r, "cursor", after, "what \"next\" of the page before was");
         return;
     }
     pl_json_begin_object(&w);
@@ -23,8 +29,9 @@ void pl_handle_queue(pl_request *r)
     pl_json_set_integer(&w, "checking", pl_sessions_count(t, PL_STATE_CHECKING));
     pl_json_key(&w, "items");
     pl_json_begin_array(&w);
-    pl_sessions_queue_view(t, pl_request_principal(r), limit, &w);
+    pl_sessions_queue_view(t, pl_request_principal(r), after, limit, &w, next);
     pl_json_end_array(&w);
+    pl_json_set_string(&w, "next", *next ? next : NULL);
     pl_json_end_object(&w);
     pl_reply_json(r, 200, pl_json_finish(&w, NULL));
     pl_reply_header(r, "Cache-Control", "no-store");

@@ -3,12 +3,14 @@
 #include "protocol/json.h"
 #include "protocol/snapshot.h"
 #include "server/grants.h"
+#include "server/rate.h"
 #include "server/sessions.h"
 #include "server/streams.h"
 #include "server/tenants.h"
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,7 +79,10 @@ pl_limits pl_quota_usage(pl_daemon *d, const char *user)
     pl_limits used = pl_sessions_usage(d->sessions, user);
     used.value[PL_LIMIT_BYTES] = stored_bytes(d, user);
     used.value[PL_LIMIT_MESH_BYTES] = pl_grant_bytes(d->store, user);
-    used.value[PL_LIMIT_REQUESTS] = INT64_MAX; /* not counted: rate.h */
+    bool counted = pl_tenants_limits(d->tenants, user).value[PL_LIMIT_REQUESTS] < INT64_MAX;
+    used.value[PL_LIMIT_REQUESTS] = counted
+                                        ? llround(pl_rate_of_user(d->rate, user, pl_monotonic_ms()))
+                                        : INT64_MAX;
     return used;
 }
 

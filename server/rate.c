@@ -5,6 +5,7 @@
 #include "server/tenants.h"
 
 #include <arpa/inet.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,7 @@ enum { WAYS = 8, SETS = 512, KEY = 72, BURST_S = 10 };
 typedef struct bucket {
     char key[KEY]; /* "" for none */
     double tokens;
+    double lately; /* requests a second then, over about BURST_S */
     int64_t at_ms; /* when it was filled last */
 } bucket;
 
@@ -75,6 +77,12 @@ static uint32_t hash(const char *key)
     return h ^ h >> 15;
 }
 
+/* Of the requests that were counted, what still counts: each 1 / BURST_S a second, and less by e in BURST_S. */
+static double fade(const bucket *b, int64_t now_ms)
+{
+    return b->lately * exp(-(double)(now_ms - b->at_ms) / (1000.0 * BURST_S));
+}
+
 /* The key's bucket; where it has none that of whoever was away for longest, filled. */
 static bucket *find(table *t, const char *key, double rate, int64_t now_ms)
 {
@@ -99,8 +107,9 @@ static int take(table *t, const char *key, int64_t a_second, int64_t now_ms)
     bucket *b = find(t, key, rate, now_ms);
     double tokens = b->tokens + rate * (double)(now_ms - b->at_ms) / 1000;
     b->tokens = tokens > most ? most : tokens;
-    b->at_ms = now_ms;
     bool there = b->tokens >= 1;
+    b->lately = fade(b, now_ms) + (there ? 1.0 / BURST_S : 0);
+    b->at_ms = now_ms;
     int wait = there ? 0 : 1 + (int)((1 - b->tokens) / rate);
     b->tokens -= there;
     pthread_mutex_unlock(&t->mutex);
@@ -110,6 +119,19 @@ static int take(table *t, const char *key, int64_t a_second, int64_t now_ms)
 int pl_rate_take_user(pl_rate *rate, const char *user, int64_t a_second, int64_t now_ms)
 {
     return a_second == INT64_MAX ? 0 : take(&rate->users, user, a_second, now_ms);
+}
+
+double pl_rate_of_user(pl_rate *rate, const char *user, int64_t now_ms)
+{
+    table *t = &rate->users;
+    double lately = 0;
+    pthread_mutex_lock(&t->mutex);
+    const bucket *set = t->sets[hash(user) % SETS];
+    for (int i = 0; i < WAYS; i++) {
+        lately += strcmp(set[i].key, user) == 0 ? fade(&set[i], now_ms) : 0;
+    }
+    pthread_mutex_unlock(&t->mutex);
+    return lately;
 }
 
 /* Of IPv6 a network of 64 bits is one's own, so it counts as one address. */

@@ -21,6 +21,10 @@ void pl_rate_destroy(pl_rate *rate);
 int pl_rate_take_user(pl_rate *rate, const char *user, int64_t a_second, int64_t now_ms);
 int pl_rate_take_address(pl_rate *rate, const char *address, int64_t now_ms);
 
+/* Requests a second of a user that were let in, over about the last ten seconds; those that a limit does not count are
+ * not in it. */
+double pl_rate_of_user(pl_rate *rate, const char *user, int64_t now_ms);
+
 /* Judge a request whose route and principal are known; false after replying 429. */
 bool pl_rate_allows(pl_request *r);
 

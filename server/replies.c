@@ -227,6 +227,7 @@ static const pl_reply_field queue_fields[] = {
     {"queued", "integer", "sessions that wait, those for their restart too"},
     {"checking", "integer", "sessions that are checked"},
     {"items", "[]#Session", "of those that wait, what you may see, next first"},
+    {"next", "string?", "the cursor of the next page"},
     {0},
 };
 static const pl_reply_field device_fields[] = {
@@ -273,6 +274,7 @@ static const pl_reply_field gallery_scene_fields[] = {
 };
 static const pl_reply_field gallery_fields[] = {
     {"items", "[]#GalleryScene", "by name"},
+    {"next", "string?", "null: all are here"},
     {0},
 };
 static const pl_reply_field version_fields[] = {
@@ -394,7 +396,8 @@ static const pl_reply_field limits_fields[] = {
 };
 static const pl_reply_field usage_fields[] = {
     {"user", "string", "whose"},
-    {"used", "#Limits", "what there is of each; null: not known"},
+    {"used", "#Limits",
+     "what there is of each, requests over about ten seconds; null: not counted"},
     {"limits", "#Limits", "what there may be; null: no limit"},
     {0},
 };

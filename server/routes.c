@@ -149,7 +149,7 @@ const pl_route pl_routes[] = {
      .produces = JSON, .query = {"group"}, .replies = "204",
      .summary = "Let go of a mesh; sessions that use it keep it"},
     {"GET", "/v1/queue", pl_handle_queue, PL_RUN_HERE, PL_SCOPE_READ, .produces = JSON,
-     .query = {"limit"}, .replies = "200 Queue",
+     .query = {"limit", "cursor"}, .replies = "200 Queue",
      .summary = "What runs and what waits; of others only the numbers"},
     {"GET", "/v1/devices", pl_handle_devices, PL_RUN_HERE, PL_SCOPE_READ, .produces = JSON,
      .replies = "200 DeviceList", .summary = "What sessions run on, and what is free of it"},

@@ -618,15 +618,27 @@ void pl_sessions_drain(pl_sessions *t, bool draining)
     pl_executor_kick(t->daemon->executor);
 }
 
-void pl_sessions_queue_view(pl_sessions *t, const pl_principal *principal, int64_t limit,
-                            pl_json_writer *w)
+void pl_sessions_queue_view(pl_sessions *t, const pl_principal *principal, const char *after,
+                            int64_t limit, pl_json_writer *w, char next[33])
 {
     pthread_mutex_lock(&t->mutex);
     const pl_scheduler *queue = &t->scheduler;
-    for (size_t i = 0; i < queue->count && limit > 0; i++) {
+    const pl_session *last = NULL;
+    size_t from = 0;
+    for (size_t i = 0; after && i < queue->count && from == 0; i++) {
+        from = strcmp(queue->queue[i]->id, after) == 0 ? i + 1 : 0;
+    }
+    *next = 0;
+    for (size_t i = from; i < queue->count && !*next; i++) {
         const pl_session *s = queue->queue[i];
-        if (pl_principal_access(principal, s->id, s->owner, s->group) != PL_ACCESS_NONE) {
+        if (pl_principal_access(principal, s->id, s->owner, s->group) == PL_ACCESS_NONE) {
+            continue;
+        }
+        if (limit == 0) {
+            snprintf(next, 33, "%s", last->id);
+        } else {
             encode(t, s, false, w);
+            last = s;
             limit--;
         }
     }

@@ -145,12 +145,15 @@ int pl_command_login(pl_cli *cli)
 
 static void print_usage(const pl_json *usage)
 {
-    static const char *const names[] = {"sessions", "queued", "cores", "bytes", "mesh_bytes"};
+    static const char *const names[] = {"sessions", "queued",     "cores",
+                                        "bytes",    "mesh_bytes", "requests"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char used[32], most[32];
         snprintf(used, sizeof used, "used/%s", names[i]);
         snprintf(most, sizeof most, "limits/%s", names[i]);
         int64_t limit = pl_json_integer(usage, most, -1);
+        if (pl_json_is_null(pl_json_at(usage, used)))
+            continue; /* not counted */
         printf("  %-10s  %" PRId64, names[i], pl_json_integer(usage, used, 0));
         if (limit >= 0)
             printf(" of %" PRId64, limit);

@@ -164,6 +164,19 @@ static void expect_queue(const char *secret, int64_t queued, const char *const *
     http_reply_free(r);
 }
 
+/* A page of one, after `cursor` where that is not "". */
+static void expect_page(const char *secret, const char *cursor, const char *id, const char *next)
+{
+    char target[80];
+    snprintf(target, sizeof target, "/v1/queue?limit=1%s%s", *cursor ? "&cursor=" : "", cursor);
+    http_reply *r = tenant_call(d, secret, "GET", target, NULL, NULL);
+    http_expect(r, 200);
+    ck_assert_uint_eq(json_array_size(json_at(r->json, "items")), 1);
+    ck_assert_str_eq(json_text(r->json, "items/0/id"), id);
+    ck_assert_str_eq(json_text(r->json, "next"), next ? next : "");
+    http_reply_free(r);
+}
+
 START_TEST(test_queue)
 {
     char blocker[33], hers[33], groups[33], his[33];
@@ -175,9 +188,18 @@ START_TEST(test_queue)
     expect_queue(alice, 3, (const char *[]){hers, groups}, 2);
     expect_queue(bob, 3, (const char *[]){groups, his}, 2);
     expect_queue(d->token, 3, (const char *[]){hers, groups, his}, 3);
-    http_reply *r = http_get(d, "/v1/queue?limit=1");
-    ck_assert_uint_eq(json_array_size(json_at(r->json, "items")), 1);
+    /* Page by page; what bob may not see is no page of his. */
+    expect_page(alice, "", hers, hers);
+    expect_page(alice, hers, groups, NULL);
+    expect_page(bob, "", groups, groups);
+    expect_page(d->token, hers, groups, groups);
+    expect_page(d->token, groups, his, NULL);
+    http_reply *r = http_get(d, "/v1/queue?cursor=1");
+    http_problem(r, 400, "bad_query");
     http_reply_free(r);
+    /* The last one of a page waits no more: none that waits is passed over. */
+    session_tell(d, hers, "cancel");
+    expect_page(d->token, hers, groups, groups);
 }
 END_TEST
 

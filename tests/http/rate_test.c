@@ -96,6 +96,19 @@ static void limit_requests(const char *user, const char *value, int status)
     http_reply_free(r);
 }
 
+/* What GET /v1/usage tells; -1: null. */
+static void expect_requests(const char *user, int64_t limit, int64_t least, int64_t most)
+{
+    http_reply *r = http_getf(d, "/v1/usage?user=%s", user);
+    http_expect(r, 200);
+    const json_t *used = json_at(r->json, "used/requests"),
+                 *of = json_at(r->json, "limits/requests");
+    ck_assert_int_eq(json_is_null(of) ? -1 : json_integer_value(of), limit);
+    int64_t n = json_is_null(used) ? -1 : json_integer_value(used);
+    ck_assert_msg(n >= least && n <= most, "%s: %lld", user, (long long)n);
+    http_reply_free(r);
+}
+
 /* A rate of one's own takes effect with the next request, outlives the daemon and can be taken back. */
 START_TEST(rates_of_ones_own)
 {
@@ -109,16 +122,15 @@ START_TEST(rates_of_ones_own)
     limit_requests("alice", "3", 200);
     expect_burst(asked_before_refusal("/v1/me", bearer(alice), 500), 3);
     expect_burst(asked_before_refusal("/v1/me", bearer(bob), 4000), USER);
-    http_reply *r = http_get(d, "/v1/usage?user=alice");
-    http_expect(r, 200);
-    ck_assert_int_eq(json_count(r->json, "limits/requests"), 3);
-    ck_assert(json_is_null(json_at(r->json, "used/requests")));
-    http_reply_free(r);
+    expect_requests("alice", 3, 1,
+                    8); /* the burst is what three a second come to, and nearly all at once */
+    expect_requests("bob", USER, 1, 3 * USER);
     ck_assert_int_eq(daemon_fixture_end(d, SIGTERM), 0);
     daemon_fixture_resume(d);
     expect_burst(asked_before_refusal("/v1/me", bearer(alice), 500), 3);
     limit_requests("alice", "9223372036854775807", 200);
     ck_assert_int_eq(asked_before_refusal("/v1/me", bearer(alice), 3 * BURST_S * USER), -1);
+    expect_requests("alice", -1, -1, -1); /* without a limit none are counted */
     limit_requests("alice", "null", 200);
     ck_assert_int_ge(asked_before_refusal("/v1/me", bearer(alice), 4000), 0);
 }

@@ -135,6 +135,7 @@ await run({
         await page.getByText('2 of 2 in use').waitFor();
         for (const name of ['busy 0', 'busy 1', 'busy 2']) await page.getByRole('link', { name }).waitFor();
         await page.getByText('1st').waitFor();
+        await page.getByRole('row', { name: /^requests a second \d+ of 1000$/ }).waitFor();
         await shot(page, 'devices');
         await page.getByRole('button', { name: 'start no more here' }).click();
         await page.getByText('Nothing more is started here').waitFor();

@@ -152,6 +152,7 @@ const LIMITS = [
     ['cores', 'cores'],
     ['bytes', 'bytes of sessions', 'B'],
     ['mesh_bytes', 'bytes of meshes', 'B'],
+    ['requests', 'requests a second'],
 ];
 
 function Mine({ usage }) {
@@ -161,7 +162,7 @@ function Mine({ usage }) {
             <h2>Yours</h2>
             <table class="values">
                 <tbody>
-                    {LIMITS.map(([key, label, unit]) => (
+                    {LIMITS.filter(([key]) => usage.used[key] !== null).map(([key, label, unit]) => (
                         <tr key={key}>
                             <th scope="row">{label}</th>
                             <td class="numbers">
