@@ -321,6 +321,26 @@ START_TEST(test_changed)
 }
 END_TEST
 
+/* What is kept beyond the last: multiples of the old number that are none of the new would go, as would those of the
+ * last that are no more. The directory alone knows what was asked for. */
+START_TEST(test_changed_multiples)
+{
+    char id[33];
+    session_post_free(d, session_scene(100000000, 1, ""), id);
+    change(id, "", "{\"retention\": {\"last\": 40, \"every\": 4}}");
+    session_await_frame(d, id, 100);
+    verb(id, "pause", "paused");
+    refused(id, "", "{\"retention\": {\"every\": 6}}", 409, "would_prune");
+    refused(id, "", "{\"retention\": {\"last\": 20}}", 409, "would_prune");
+    refused(id, "", "{\"retention\": {\"every\": 0}}", 409, "would_prune");
+    expect_kept(id, 40, 4, 0);
+    change(id, "", "{\"retention\": {\"last\": 50, \"every\": 2}}");
+    expect_kept(id, 50, 2, 0);
+    rebuild_the_database();
+    expect_kept(id, 50, 2, 0);
+}
+END_TEST
+
 START_TEST(test_refusals)
 {
     static const char *const bad[] = {"\"last\": -1", "\"every\": 1.5", "\"days\": -1",
@@ -347,6 +367,7 @@ int main(void)
     tcase_add_test(t, test_restart);
     tcase_add_test(t, test_days);
     tcase_add_test(t, test_changed);
+    tcase_add_test(t, test_changed_multiples);
     tcase_add_test(t, test_refusals);
     return run_cases("contract: retention", t);
 }
