@@ -192,6 +192,41 @@ await run({
         await quiet(page);
     },
 
+    // What was sent before is at hand only from the next frame on, which is 1.2 s away: where a pin is taken again
+    // meanwhile it goes on from where that will have brought it.
+    async a_pin_is_dragged_again_before_it_has_come(daemon) {
+        const time = { step: 1.2, pace: 'realtime' };
+        const pins = [{ name: 'hand', body: 'box', select: { side: '-x' } }];
+        const { id } = await daemon.submit(endless({ gravity: [0, 0, 0], obstacles: [], pins, time }));
+        const page = await watch(daemon, id);
+        await shownBox(page);
+        const place = await until(() => orange(page, canvasOf(page)), 'a pin in the picture');
+        const box = await canvasOf(page).boundingBox();
+        const at = [box.x + place[0], box.y + place[1]];
+        const begun = await frameOf(page);
+        await until(async () => (await frameOf(page)) > begun, 'a new frame');
+        for (const [x, y] of [
+            [-60, 0],
+            [60, -60],
+        ]) {
+            await page.mouse.move(...at);
+            await page.mouse.down();
+            await page.mouse.move(at[0] + x, at[1] + y, { steps: 2 });
+            await page.mouse.up();
+            await sleep(150); // until the last of it is sent
+        }
+        const brought = await until(async () => {
+            const { items } = await daemon.call('GET', `/v1/sessions/${id}/controls`);
+            const of = items.map(({ control }) => control.pins[0].motion.keyframes[0].translate);
+            return of.length > 1 && of.some((one) => one[1] > 0.1) && of;
+        }, 'both controls');
+        const [first, last] = [brought.filter((one) => one[1] < 0.05).at(-1), brought.at(-1)];
+        const size = Math.hypot(...first);
+        const back = first.reduce((sum, value, i) => sum + (value * last[i]) / size ** 2, 0);
+        check(size > 0.1 && Math.abs(back) < 0.3, `${first}, then ${last}`);
+        await quiet(page);
+    },
+
     // A box at rest on each kind of obstacle: its lower vertices touch, and none of them before it fell.
     async contacts_are_drawn_of_every_kind(daemon) {
         const block = (y) => [-3, 3].flatMap((z) => [-0.5, y].flatMap((h) => [-3, 3].map((x) => [x, h, z])));

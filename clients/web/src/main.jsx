@@ -173,7 +173,7 @@ function Nothing({ sessions }) {
     }
     return (
         <div class="nothing">
-            <p>Choose a session on the left to see it move.</p>
+            <p>Choose a session to see it move.</p>
         </div>
     );
 }

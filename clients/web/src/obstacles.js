@@ -176,6 +176,7 @@ export class Track {
         if (geometry) this.origin = motion?.origin ? vector(motion.origin) : centreOf(shape, geometry);
         this.parts = motion ? [{ time: 0, motion }] : [];
         this.parts.push(...changes);
+        this.changed = changes.length > 0;
     }
 
     get moves() {
@@ -189,6 +190,12 @@ export class Track {
             if (until >= part.time) pose = advanced(part.motion, until - part.time, pose);
         });
         return pose;
+    }
+
+    // Where it is at a time or, after that, where the keyframes of the last control bring it.
+    poseAhead(time) {
+        const { time: begun, motion } = this.changed ? this.parts.at(-1) : {};
+        return this.poseAt(Math.max(time, this.changed ? begun + (motion.keyframes?.at(-1).time ?? 0) : time));
     }
 
     matrixAt(time, out = new Matrix4()) {

@@ -156,7 +156,7 @@ function Downloads({ model }) {
                         </option>
                     ))}
                 </select>{' '}
-                <label title="Triangles and ropes without what is inside">
+                <label class="choice" title="Triangles and ropes without what is inside">
                     <input
                         type="checkbox"
                         checked={surface}

@@ -120,14 +120,25 @@ function turned({ axis = [0, 0, 1], degrees = 0 } = {}) {
     };
 }
 
+// A mesh that is written out: its edges as lines, else all of it as one shape.
+function written({ vertices, edges }) {
+    const points = Array.from({ length: vertices.length / 3 }, (_, i) => vertices.slice(3 * i, 3 * i + 3));
+    if (!edges) return [{ hull: points }];
+    return Array.from({ length: edges.length / 2 }, (_, i) => ({
+        line: [points[edges[2 * i]], points[edges[2 * i + 1]]],
+        width: 0,
+    }));
+}
+
 function shapesOf(body) {
-    const kind = Object.keys(body.mesh ?? {}).find((key) => MESHES[key]);
-    if (!kind) return [];
+    const mesh = body.mesh ?? {};
+    const kind = Object.keys(mesh).find((key) => MESHES[key]);
+    const shapes = kind ? MESHES[kind](mesh[kind]) : mesh.vertices?.length ? written(mesh) : [];
     const { scale = 1, rotate, translate } = body.transform ?? {};
     const by = Array.isArray(scale) ? scale : [scale, scale, scale];
     const turn = turned(rotate),
         move = plus(translate);
-    return moved(MESHES[kind](body.mesh[kind]), (v) => move(turn(v.map((x, i) => x * by[i]))));
+    return moved(shapes, (v) => move(turn(v.map((x, i) => x * by[i]))));
 }
 
 // The three edges of a box that meet in its nearest corner; corners are numbered by their signs' bits.

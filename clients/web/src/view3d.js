@@ -472,13 +472,14 @@ export class View3D {
         return { kind: 'obstacle', name: given.name, point: hit.point };
     }
 
-    // Where the motion of a grip's thing has brought it: {shift, turn}, as a control counts them.
+    // Where the motion of a grip's thing has brought it, and controls that take effect after the frame in the
+    // picture will have: {shift, turn}, as a control counts them.
     poseOf({ kind, name }) {
         const track =
             kind === 'pin'
                 ? this.pinTracks.get(name)
                 : this.obstacles.find(({ given }) => given.name === name)?.track;
-        return track?.poseAt(this.shown.time) ?? { shift: new Vector3(), turn: new Quaternion() };
+        return track?.poseAhead(this.shown.time) ?? { shift: new Vector3(), turn: new Quaternion() };
     }
 
     // Where the ray through a place of the canvas meets the plane through `point` that faces the camera.
