@@ -76,7 +76,8 @@ WEB_TEST_SRC := $(sort $(wildcard tests/web/*_test.mjs))
 BENCH_SRC := $(sort $(wildcard tests/bench/*_bench.c))
 BENCH_HELP_SRC := $(sort $(filter-out $(BENCH_SRC),$(wildcard tests/bench/*.c)))
 
-# Where the kernels' objects lie: the sanitised part of a check takes the plain build's.
+# Where the kernels' objects lie, and what no sanitised test runs: the sanitised part of a check takes the
+# plain build's.
 KERNELS_BUILD := $(BUILD)
 ifneq ($(KERNELS_BUILD),$(BUILD))
 SUPPORT_SRC := $(filter-out tests/support/kernels_%,$(SUPPORT_SRC))
@@ -149,10 +150,9 @@ $(BUILD)/%.a:
 	@mkdir -p $(@D) && rm -f $@
 	@ar rcs $@ $^
 
-# The device's code on the host, for tests; its kernels, too, are taken from where the others lie.
+# The device's code on the host, for tests.
 EMULATED_OBJ := $(BUILD)/obj/engine/backends/device/memory_host.o \
-    $(foreach p,f32 f64,$(patsubst %.c,$(BUILD)/obj/%.$(p).o,$(DEVICE_SRC))) \
-    $(foreach p,f32 f64,$(patsubst %.c,$(KERNELS_BUILD)/obj/%.$(p).o,$(DEVICE_KERNELS)))
+    $(foreach p,f32 f64,$(patsubst %.c,$(BUILD)/obj/%.$(p).o,$(DEVICE_SRC) $(DEVICE_KERNELS)))
 $(BUILD)/libemulated.a: $(EMULATED_OBJ)
 # The same as a plug-in, so that what loads one is tested where there is no GPU.
 EMULATED_PLUGIN := $(BUILD)/tests/libpliant_emulated.so
@@ -202,8 +202,12 @@ $(BUILD)/pliant: $(call obj,$(CLI_SRC)) $(BUILD)/libprotocol.a
 $(BUILD)/obj/%.o: %.c | deps
 	@mkdir -p $(@D)
 	$(QUIET_CC)$(CC) $(PL_CFLAGS) -MMD -MP -c -o $@ $<
-# Tests that compile kernels are spared the same way; at -O1 they compile in half the time.
-$(BUILD)/obj/tests/unit/kernels_%.o: PL_CFLAGS += -O1 -fno-var-tracking
+# A test's own code is not what takes time to run, but compiling it does: half as long at -O1. Where that
+# is the kernels', with the pass that would fuse multiplications and additions if it were let; without any
+# optimisation where a test runs few of them.
+$(foreach k,faults http physics support unit,$(BUILD)/obj/tests/$(k)/%.o): PL_CFLAGS += -O1 -g1
+$(BUILD)/obj/tests/support/kernels_%.o: PL_CFLAGS += -fexpensive-optimizations -fno-tree-dse -Wno-maybe-uninitialized
+$(BUILD)/obj/tests/unit/kernels_neo_hookean_test.o $(BUILD)/obj/tests/unit/kernels_svd3_test.o: PL_CFLAGS += -O0
 $(BUILD)/obj/tests/support/kernels_%.o $(BUILD)/obj/tests/unit/kernels_%.o: PL_CFLAGS += $(ISA_SAN)
 define isa_rule
 $(BUILD)/obj/%.$(1).o: %.c | deps
@@ -219,7 +223,7 @@ endef
 $(eval $(call precision_rule,f32,-DPL_SINGLE))
 $(eval $(call precision_rule,f64,))
 $(BUILD)/obj/engine/backends/device/%_kernels.f32.o $(BUILD)/obj/engine/backends/device/%_kernels.f64.o: \
-    PL_CFLAGS += -DPL_DEVICE -DPL_SCALAR -DPL_ROW=16
+    PL_CFLAGS += -DPL_DEVICE -DPL_SCALAR -DPL_ROW=16 -O1 -fno-var-tracking
 # Their searches are the longest to compile, and gain nothing.
 $(BUILD)/obj/engine/model/tets_stretch_isa.%.o $(foreach k,bends edges triangles tets,$(BUILD)/obj/engine/model/damping_$(k)_isa.%.o): \
     ISA_OPTIMISE := -O2 -fno-var-tracking
@@ -229,10 +233,12 @@ QUIET_CC = @$(if $(findstring s,$(firstword -$(MAKEFLAGS))),,echo "  CC $<";)
 QUIET_NVCC = @$(if $(findstring s,$(firstword -$(MAKEFLAGS))),,echo "  NVCC $<";)
 endif
 
-# A test program links everything; unit tests reach inside the rooms.
-$(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(BUILD)/libsupport.a $(BUILD)/libcli.a $(BUILD)/libworker.a $(BUILD)/libprotocol.a $(BUILD)/libemulated.a $(BUILD)/libengine.a
+# A test program links everything; unit tests reach inside the rooms. There are so many that a faster linker
+# counts: binutils has one.
+TEST_LINKER := $(if $(shell command -v ld.gold),-fuse-ld=gold)
+$(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(BUILD)/libsupport.a $(KERNELS_BUILD)/libcli.a $(BUILD)/libworker.a $(BUILD)/libprotocol.a $(KERNELS_BUILD)/libemulated.a $(BUILD)/libengine.a
 	@mkdir -p $(@D)
-	@$(CC) -o $@ $^ $(BUILD)/libprotocol.a $(LDFLAGS_ALL) $(LIBS_CHECK) $(LIBS_SERVER) $(LIBS_CLI) $(LIBS_PROTOCOL) $(LIBS_LINEAR)
+	@$(CC) $(TEST_LINKER) -o $@ $^ $(BUILD)/libprotocol.a $(LDFLAGS_ALL) $(LIBS_CHECK) $(LIBS_SERVER) $(LIBS_CLI) $(LIBS_PROTOCOL) $(LIBS_LINEAR)
 # One test makes every allocation of the engine fail in turn.
 $(BUILD)/tests/unit/engine_memory_test: LDFLAGS_ALL += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc,--wrap=free
 # One those of control.log's reader.
@@ -240,6 +246,12 @@ $(BUILD)/tests/unit/worker_control_test: LDFLAGS_ALL += -Wl,--wrap=malloc,--wrap
 # And one every allocation of the protocol.
 $(BUILD)/tests/unit/protocol_memory_test: LDFLAGS_ALL += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free,--wrap=strdup,--wrap=asprintf,--wrap=vasprintf
 $(BENCHES): $(call obj,$(BENCH_HELP_SRC))
+# The kernels that are timed are optimised as the engine's.
+TIMED_KERNELS := $(patsubst tests/support/%.c,$(BUILD)/obj/tests/bench/%.o,$(wildcard tests/support/kernels_probe*.c))
+$(TIMED_KERNELS): $(BUILD)/obj/tests/bench/%.o: tests/support/%.c | test-deps
+	@mkdir -p $(@D)
+	$(QUIET_CC)$(CC) $(PL_CFLAGS) $(ISA_OPTIMISE) -MMD -MP -c -o $@ $<
+$(BUILD)/tests/bench/prox_bench: $(TIMED_KERNELS)
 $(call obj,$(TEST_SRC) $(SUPPORT_SRC) $(BENCH_SRC) $(BENCH_HELP_SRC) tests/figures/figures.c): | test-deps
 
 # Programs of physics once more, on a backend whose memory the host can not read.
@@ -307,10 +319,10 @@ SAN_TESTS := $(patsubst tests/%.c,build/san-part/tests/%,$(wildcard tests/unit/p
              tests/unit/mesh_*_test.c tests/unit/model_*_test.c tests/faults/worker_crash_test.c \
              tests/faults/worker_run_test.c tests/http/hostile_test.c))
 .PHONY: sanitised
-sanitised: all $(BUILD)/libemulated.a | test-deps
-	@$(MAKE) --no-print-directory SAN=address,undefined BUILD=build/san-part KERNELS_BUILD=build CFLAGS='-O1 -g' sanitised-programs
+sanitised: all $(BUILD)/libemulated.a $(BUILD)/libcli.a | test-deps
+	@$(MAKE) --no-print-directory SAN=address,undefined BUILD=build/san-part KERNELS_BUILD=build CFLAGS='-O1 -g1' sanitised-programs
 .PHONY: sanitised-programs
-sanitised-programs: $(PROGRAMS) $(SAN_TESTS)
+sanitised-programs: $(filter-out %/pliant,$(PROGRAMS)) $(SAN_TESTS)
 
 ALL_CHECKS = $(TESTS) $(PYTHON_TESTS) $(STRICT_TESTS) $(if $(SAN),,$(WEB_TESTS) $(SAN_TESTS) $(wildcard $(FUZZERS)))
 .PHONY: check

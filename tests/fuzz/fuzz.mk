@@ -7,7 +7,7 @@ FUZZ := build/fuzz
 FUZZ_SECONDS := $(if $(SECONDS),$(SECONDS),15)
 FUZZ_TARGETS := $(if $(TARGET),$(TARGET),$(sort $(patsubst tests/fuzz/%_fuzz.c,%,$(wildcard tests/fuzz/*_fuzz.c))))
 FUZZ_CHECKS := address,undefined
-FUZZ_CFLAGS := -std=gnu17 -O1 -g -w -fPIC -pthread -I. -D_GNU_SOURCE -DPLIANT_VERSION='"$(VERSION)"' -ffp-contract=off
+FUZZ_CFLAGS := -std=gnu17 -O1 -gline-tables-only -w -fPIC -pthread -I. -D_GNU_SOURCE -DPLIANT_VERSION='"$(VERSION)"' -ffp-contract=off
 FUZZ_COVER := -fsanitize=fuzzer-no-link,$(FUZZ_CHECKS) -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 
 fuzz_obj = $(patsubst %.c,$(FUZZ)/obj/%.o,$(1))

@@ -3,11 +3,15 @@
 #include "tests/support/suite.h"
 
 #include "protocol/json.h"
+#include "protocol/log.h"
+#include "protocol/record.h"
 
 #include <check.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 START_TEST(submitted_session_is_followed_listed_and_exported)
 {
@@ -334,6 +338,19 @@ static void flip_bit(const char *path, off_t at)
     fclose(f);
 }
 
+/* Where the payload of a run's frame lies in its first segment. */
+static off_t payload_of(const char *run, int64_t frame)
+{
+    pl_log_reader *reader;
+    pl_log_range range;
+    int directory = open(run, O_RDONLY | O_DIRECTORY);
+    ck_assert_int_eq(pl_log_reader_open(directory, &reader), PL_OK);
+    ck_assert_int_eq(pl_log_find(reader, frame, PL_LOG_FRAME, &range), PL_LOG_OK);
+    pl_log_reader_close(reader);
+    close(directory);
+    return (off_t)range.offset + PL_RECORD_HEADER;
+}
+
 START_TEST(verify_finds_damage)
 {
     char id[40], path[512];
@@ -350,7 +367,8 @@ START_TEST(verify_finds_damage)
     ck_assert_int_eq(pliant("run scene.json --out here"), 0);
     ck_assert_int_eq(pliant("--json verify here"), 0);
     snprintf(path, sizeof path, "%s", pliant_path("here/log/0001-0000.seg"));
-    flip_bit(path, 3000);
+    const off_t at = payload_of(pliant_path("here"), 2) + 100;
+    flip_bit(path, at);
     ck_assert_int_eq(pliant("verify here"), 1);
     ck_assert_ptr_nonnull(strstr(pliant_out, "log/0001-0000.seg, byte "));
     ck_assert_ptr_nonnull(strstr(pliant_out, "CRC-32C is wrong"));
@@ -360,10 +378,10 @@ START_TEST(verify_finds_damage)
     pl_json *report = pl_json_parse(pliant_out, strlen(pliant_out), NULL);
     ck_assert_int_eq(pl_json_integer(report, "damages_total", 0), 1);
     ck_assert_str_eq(pl_json_string(report, "damages/0/file", ""), "log/0001-0000.seg");
-    ck_assert_int_ge(pl_json_integer(report, "damages/0/frame", -1), 0);
+    ck_assert_int_eq(pl_json_integer(report, "damages/0/frame", -1), 2);
     ck_assert(!pl_json_boolean(report, "clean", true));
     pl_json_free(report);
-    flip_bit(path, 3000);
+    flip_bit(path, at);
     flip_bit(pliant_path("here/head.json"), 20);
     flip_bit(pliant_path("here/log/0001-0000.idx"), 50);
     ck_assert_int_eq(pliant("verify here"), 1);

@@ -165,7 +165,7 @@ START_TEST(files_are_packed)
     ck_assert_str_ne(tags[0], tags[1]);
     ck_assert_uint_lt(sizes[1], sizes[0]);
     for (int packed = 0; packed < 2; packed++) {
-        char headers[200];
+        char headers[240];
         snprintf(headers, sizeof headers, "Accept-Encoding: %s\r\nIf-None-Match: %s\r\n",
                  packed ? "gzip" : "identity", tags[packed]);
         http_reply *r = get(address, headers);
