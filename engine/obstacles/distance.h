@@ -39,8 +39,14 @@ PL_EVERYWHERE void pl_turn_matrix(const double *R, double *H)
             H[3 * i + j] = T[3 * i] * R[j] + T[3 * i + 1] * R[j + 3] + T[3 * i + 2] * R[j + 6];
 }
 
-PL_EVERYWHERE double pl_shape_measure(const pl_shape *s, const double p[3], double normal[3],
-                                      double *H)
+/* On a device it is called: kernels have it in several places, which took nvcc most of its time. */
+#ifdef __CUDACC__
+#define PL_CALLED static __host__ __device__ __noinline__
+#else
+#define PL_CALLED PL_EVERYWHERE
+#endif
+
+PL_CALLED double pl_shape_measure(const pl_shape *s, const double p[3], double normal[3], double *H)
 {
     double d[3], own[3], n[3];
     for (int c = 0; c < 3; c++)

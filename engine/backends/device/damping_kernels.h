@@ -28,7 +28,7 @@ PL_THREAD void nothing_of(const pl_term_arguments *a, int64_t thread)
     PL_KERNEL(kind##_measure, nothing_of, pl_term_arguments)                                       \
     PL_KERNEL(kind##_freeze, freeze_of, pl_freeze_arguments)                                       \
     PL_KERNEL(kind##_dissipate, dissipate_of, pl_term_arguments)                                   \
-    PL_SPLITTING_KERNELS(kind)                                                                     \
+    PL_SPLITTING_KERNELS(kind, PL_LOCAL_KERNEL)                                                    \
     PL_TERM_TABLE(kind, TERMS_NAME, CORNERS, ROWS, false, PL_DESCENT_SLOTS(kind),                  \
                   PL_TERM_NAMED(kind, freeze), NULL, PL_SPLITTING_SLOTS(kind), NULL,               \
                   PL_TERM_NAMED(kind, dissipate), NULL, NULL, NULL)

@@ -7,5 +7,5 @@
 
 #include "engine/backends/device/terms_kernels.h"
 
-PL_TERM_KERNELS(link_4, TERMS_NAME, CORNERS, ROWS, NULL, NULL)
+PL_TERM_KERNELS(link_4, PL_LOCAL_KERNEL, TERMS_NAME, CORNERS, ROWS, NULL, NULL)
 PL_HARD_TABLE(hard_link_4, link_4, TERMS_NAME, CORNERS, ROWS)

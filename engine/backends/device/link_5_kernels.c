@@ -7,4 +7,4 @@
 
 #include "engine/backends/device/terms_kernels.h"
 
-PL_TERM_KERNELS(link_5, TERMS_NAME, CORNERS, ROWS, NULL, NULL)
+PL_TERM_KERNELS(link_5, PL_LOCAL_KERNEL, TERMS_NAME, CORNERS, ROWS, NULL, NULL)

@@ -121,7 +121,7 @@ PL_THREAD bool touch_of(const pl_touch_arguments *a, int64_t i, pl_touch *out)
 
 #include "engine/backends/device/touch_threads.h"
 
-PL_SPLITTING_KERNELS(obstacles)
+PL_SPLITTING_KERNELS(obstacles, PL_LOCAL_KERNEL)
 PL_TOUCH_KERNELS(obstacles)
 PL_TERM_TABLE(obstacles, "contacts", 1, 3, true, NULL, NULL, PL_TERM_NAMED(obstacles, measure),
               NULL, PL_TERM_NAMED(obstacles, push), PL_SPLITTING_SLOTS(obstacles), NULL, NULL,

@@ -93,11 +93,15 @@ typedef struct pl_term_kernels {
     PL_KERNEL(kind##_energy_gradient, energy_gradient_of, pl_term_arguments)                       \
     PL_KERNEL(kind##_hessian_diagonal, hessian_diagonal_of, pl_term_arguments)                     \
     PL_KERNEL(kind##_measure, measure_of, pl_term_arguments)
-#define PL_SPLITTING_KERNELS(kind)                                                                 \
-    PL_KERNEL(kind##_reduce, reduce_of, pl_term_arguments)                                         \
-    PL_KERNEL(kind##_local, local_of, pl_term_arguments)                                           \
-    PL_KERNEL(kind##_contribute, contribute_of, pl_term_arguments)                                 \
-    PL_KERNEL(kind##_transpose, transpose_of, pl_term_arguments)
+#define PL_LOCAL_KERNEL(kind) PL_KERNEL(kind##_local, local_of, pl_term_arguments)
+/* Where a general prox is, in a file of its own: with PL_CALLS (lanes_scalar.h) before all else it takes nvcc a
+ * third of the time, and a thread's registers are enough. */
+#define PL_LOCAL_ELSEWHERE(kind)                                                                   \
+    PL_C void PL_TERM_NAMED(kind, local)(const pl_term_arguments *arguments, int64_t threads);
+#define PL_SPLITTING_KERNELS(kind, local)                                                          \
+    local(kind) PL_KERNEL(kind##_reduce, reduce_of, pl_term_arguments)                             \
+        PL_KERNEL(kind##_contribute, contribute_of, pl_term_arguments)                             \
+            PL_KERNEL(kind##_transpose, transpose_of, pl_term_arguments)
 #define PL_DESCENT_SLOTS(kind)                                                                     \
     PL_TERM_NAMED(kind, energy_gradient)                                                           \
     , PL_TERM_NAMED(kind, hessian_diagonal), PL_TERM_NAMED(kind, measure)
@@ -108,10 +112,11 @@ typedef struct pl_term_kernels {
 /* Of what is no dissipation and no obstacle. */
 #define PL_NO_CONTACT NULL, NULL, NULL, NULL
 
-/* A kind with an energy and a prox; it may keep something over a stage, and say how concave it is. */
-#define PL_TERM_KERNELS(kind, its_name, its_corners, its_rows, its_freeze, its_concavity)          \
+/* A kind with an energy and a prox, `local` one of the two above; it may keep something over a stage, and say
+ * how concave it is. */
+#define PL_TERM_KERNELS(kind, local, its_name, its_corners, its_rows, its_freeze, its_concavity)   \
     PL_DESCENT_KERNELS(kind)                                                                       \
-    PL_SPLITTING_KERNELS(kind)                                                                     \
+    PL_SPLITTING_KERNELS(kind, local)                                                              \
     PL_TERM_TABLE(kind, its_name, its_corners, its_rows, false, PL_DESCENT_SLOTS(kind),            \
                   its_freeze, NULL, PL_SPLITTING_SLOTS(kind), its_concavity, PL_NO_CONTACT)
 

@@ -8,5 +8,5 @@
 
 #include "engine/backends/device/terms_kernels.h"
 
-PL_SPLITTING_KERNELS(tet_limits)
+PL_SPLITTING_KERNELS(tet_limits, PL_LOCAL_KERNEL)
 PL_HARD_TABLE(tet_limits, tet_limits, TERMS_NAME, CORNERS, ROWS)

@@ -6,4 +6,4 @@
 
 #include "engine/backends/device/tets_kernels.h"
 
-PL_TERM_KERNELS(tets_arap, "arap", 4, 9, NULL, NULL)
+PL_TERM_KERNELS(tets_arap, PL_LOCAL_KERNEL, "arap", 4, 9, NULL, NULL)

@@ -6,4 +6,5 @@
 
 #include "engine/backends/device/tets_kernels.h"
 
-PL_TERM_KERNELS(tets_corotated, "corotated", 4, 9, NULL, PL_NAMED(pl_device_tets_concavity))
+PL_TERM_KERNELS(tets_corotated, PL_LOCAL_KERNEL, "corotated", 4, 9, NULL,
+                PL_NAMED(pl_device_tets_concavity))

@@ -6,4 +6,5 @@
 
 #include "engine/backends/device/tets_kernels.h"
 
-PL_TERM_KERNELS(tets_neo_hookean, "neo_hookean", 4, 9, NULL, PL_NAMED(pl_device_tets_concavity))
+PL_TERM_KERNELS(tets_neo_hookean, PL_LOCAL_KERNEL, "neo_hookean", 4, 9, NULL,
+                PL_NAMED(pl_device_tets_concavity))

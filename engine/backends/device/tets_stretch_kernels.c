@@ -12,13 +12,5 @@ PL_THREAD void tets_stretch_freeze(const pl_freeze_arguments *a, int64_t thread)
 }
 PL_KERNEL(tets_stretch_freeze, tets_stretch_freeze, pl_freeze_arguments)
 
-PL_THREAD void concavity_of(const pl_term_arguments *a, int64_t thread)
-{
-    placed at;
-    place(a, thread, &at);
-    tets_concavity(&at.group, a->z + at.lane, a->values + at.lane, at.block, at.block + 1);
-}
-PL_KERNEL(tets_concavity, concavity_of, pl_term_arguments)
-
-PL_TERM_KERNELS(tets_stretch, "stretch", 4, 9, PL_NAMED(pl_device_tets_stretch_freeze),
-                PL_NAMED(pl_device_tets_concavity))
+PL_TERM_KERNELS(tets_stretch, PL_LOCAL_ELSEWHERE, "stretch", 4, 9,
+                PL_NAMED(pl_device_tets_stretch_freeze), PL_NAMED(pl_device_tets_concavity))

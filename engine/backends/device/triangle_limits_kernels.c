@@ -8,5 +8,5 @@
 
 #include "engine/backends/device/terms_kernels.h"
 
-PL_SPLITTING_KERNELS(triangle_limits)
+PL_SPLITTING_KERNELS(triangle_limits, PL_LOCAL_KERNEL)
 PL_HARD_TABLE(triangle_limits, triangle_limits, TERMS_NAME, CORNERS, ROWS)

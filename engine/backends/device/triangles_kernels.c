@@ -9,4 +9,4 @@
 
 #include "engine/backends/device/terms_kernels.h"
 
-PL_TERM_KERNELS(triangles, TERMS_NAME, CORNERS, ROWS, NULL, NULL)
+PL_TERM_KERNELS(triangles, PL_LOCAL_ELSEWHERE, TERMS_NAME, CORNERS, ROWS, NULL, NULL)

@@ -1,0 +1,13 @@
+/* What is long of triangles of any material, for devices: the prox. */
+#define PL_CALLS
+#include "engine/kernels/stretch_kinds.h"
+
+#define TERMS_NAME "triangles"
+#define CORNERS    3
+#define COLUMNS    2
+#include "engine/model/triangle_law.h"
+#include "engine/model/terms_template.h"
+
+#include "engine/backends/device/terms_kernels.h"
+
+PL_LOCAL_KERNEL(triangles)
