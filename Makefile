@@ -63,7 +63,7 @@ endif
 ENGINE_SRC := $(sort $(shell find engine -name '*.c' ! -name '*_isa.c' ! -path 'engine/backends/cuda/*' ! -path 'engine/backends/device/*'))
 ENGINE_ISA_SRC := $(sort $(shell find engine -name '*_isa.c'))
 # What runs on a device, once for each precision; *_kernels.c are compiled as a device's threads.
-DEVICE_SRC := $(addprefix engine/backends/device/,phases.c runs.c stages.c device_model.c matrix.c splitting.c)
+DEVICE_SRC := $(addprefix engine/backends/device/,fetch.c phases.c runs.c stages.c device_model.c matrix.c splitting.c)
 DEVICE_KERNELS := $(sort $(wildcard engine/backends/device/*_kernels.c))
 PROTOCOL_SRC := $(sort $(wildcard protocol/*.c protocol/export/*.c))
 SERVER_SRC := $(sort $(wildcard server/*.c))
@@ -353,11 +353,12 @@ $(GPU_PROGRAMS): $(BUILD)/gpu/gpu-%: $(BUILD)/obj/tests/gpu/gpu_%.o \
     $(call obj,tests/gpu/gpu_scene.c tests/gpu/no_factor.c) $(BUILD)/libemulated.a $(BUILD)/libdescent.a
 	@mkdir -p $(@D)
 	@$(CC) -o $@ $^ $(LDFLAGS_ALL) -ldl -lm
+GPU_ARGS = $(if $(filter-out 0,$(QUICK)),--quick) $(ARGS)
 .PHONY: gpu-check gpu-bench
-gpu-check: $(BUILD)/gpu/gpu-check $(filter %.so,$(PROGRAMS)) ## compare a GPU's results with the CPU's, where there is one
-	@$<
-gpu-bench: $(BUILD)/gpu/gpu-bench $(filter %.so,$(PROGRAMS)) ## time a GPU
-	@$<
+gpu-check: $(BUILD)/gpu/gpu-check $(filter %.so,$(PROGRAMS)) ## compare a GPU's results with the CPU's, where there is one [QUICK=1] [ARGS=--emulated]
+	@$< $(GPU_ARGS)
+gpu-bench: $(BUILD)/gpu/gpu-bench $(filter %.so,$(PROGRAMS)) ## time a GPU [QUICK=1] [ARGS=--emulated]
+	@$< $(GPU_ARGS)
 
 .PHONY: bench
 bench: all $(BENCHES) ## print the benchmark tables

@@ -38,6 +38,8 @@ void pl_state_destroy(pl_state *s)
     }
     for (size_t i = 0; s->whole.backend && i < sizeof arrays / sizeof *arrays; i++)
         s->whole.backend->ops->release(s->whole.backend, arrays[i]);
+    if (s->fetch)
+        s->whole.backend->ops->fetch_destroy(s->whole.backend, s->fetch);
     free(s->shown_x);
     free(s->shown_v);
     pl_stepper_destroy(&s->whole);
@@ -123,26 +125,66 @@ void pl_state_put(pl_state *s, const double *x, const double *v, const double *v
     b->ops->upload(b, s->v, v, count);
     b->ops->upload(b, s->v_old, v_old, count);
     s->past.known = false;
-    pl_state_show(s);
+    pl_state_moved(s);
 }
 
-void pl_state_show(pl_state *s)
+/* ---- what the host sees of it
+ * ------------------------------------------------------------------------------ */
+
+void pl_state_moved(pl_state *s)
 {
-    pl_backend *b = s->whole.backend;
-    if (b->ops->on_host)
-        return;
-    b->ops->download(b, s->shown_x, s->x, 3 * s->model->vertices);
-    b->ops->download(b, s->shown_v, s->v, 3 * s->model->vertices);
+    s->shows_x = s->shows_v = false;
+}
+
+/* The host's copy of an array, brought up to date where it is not; a copy is no part of the state. */
+static const double *shown(const pl_state *s, const double *array, double *copy,
+                           const bool *current)
+{
+    const pl_backend *b = s->whole.backend;
+    if (!copy)
+        return array;
+    if (!*current)
+        b->ops->download(s->whole.backend, copy, array, 3 * s->model->vertices);
+    *(bool *)(uintptr_t)current = true;
+    return copy;
 }
 
 const double *pl_state_positions(const pl_state *state)
 {
-    return state->shown_x ? state->shown_x : state->x;
+    return shown(state, state->x, state->shown_x, &state->shows_x);
 }
 const double *pl_state_velocities(const pl_state *state)
 {
-    return state->shown_v ? state->shown_v : state->v;
+    return shown(state, state->v, state->shown_v, &state->shows_v);
 }
+
+pl_status pl_state_fetch(pl_state *s, bool single, bool velocities)
+{
+    pl_backend *b = s->whole.backend;
+    const pl_fetch_form form = {.single = single, .arrays = velocities ? 2 : 1};
+    if (s->fetch && (s->fetch_form.single != form.single || s->fetch_form.arrays != form.arrays)) {
+        b->ops->fetch_destroy(b, s->fetch);
+        s->fetch = NULL;
+    }
+    if (!s->fetch && b->ops->fetch_create(b, &form, &s->fetch) != PL_OK)
+        return PL_NO_MEMORY;
+    s->fetch_form = form;
+    b->ops->fetch_begin(b, s->fetch,
+                        (const double *const[PL_FETCH_ARRAYS]){s->x, velocities ? s->v : NULL});
+    return PL_OK;
+}
+
+const void *pl_state_fetched(pl_state *s, bool wait)
+{
+    return s->whole.backend->ops->fetch_take(s->whole.backend, s->fetch, wait);
+}
+
+void pl_state_meanwhile(pl_state *s, void (*work)(void *context), void *context)
+{
+    if (s->whole.backend->ops->meanwhile)
+        s->whole.backend->ops->meanwhile(s->whole.backend, work, context);
+}
+
 double pl_state_time(const pl_state *state)
 {
     return (double)state->step * state->model->h;
@@ -150,22 +192,6 @@ double pl_state_time(const pl_state *state)
 int64_t pl_state_step(const pl_state *state)
 {
     return state->step;
-}
-
-/* Energies and momenta of the state; the solver's numbers are added by the caller. */
-static void measure_motion(const pl_model *m, const pl_state *s, pl_metrics *out)
-{
-    for (int64_t i = 0; i < m->vertices; i++) {
-        const double *x = pl_state_positions(s) + 3 * i, *v = pl_state_velocities(s) + 3 * i;
-        double mass = m->mass[i];
-        for (int c = 0; c < 3; c++) {
-            int c1 = (c + 1) % 3, c2 = (c + 2) % 3;
-            out->kinetic += 0.5 * mass * v[c] * v[c];
-            out->gravity -= mass * m->gravity[c] * x[c];
-            out->linear[c] += mass * v[c];
-            out->angular[c] += mass * (x[c1] * v[c2] - x[c2] * v[c1]);
-        }
-    }
 }
 
 /* How deep vertices are in obstacles, where those stand now. */
@@ -201,7 +227,11 @@ void pl_state_measure(const pl_model *m, pl_state *s, pl_metrics *out)
     out->inverted = measures.inverted;
     out->max_stretch = measures.max_stretch;
     pl_dissipation_measure(&s->dissipated, m, out);
-    measure_motion(m, s, out);
+    pl_motion_sums motion = s->whole.backend->ops->motion(s->whole.backend, s->x, s->v);
+    out->kinetic = motion.kinetic;
+    out->gravity = motion.gravity;
+    memcpy(out->linear, motion.linear, sizeof out->linear);
+    memcpy(out->angular, motion.angular, sizeof out->angular);
     measure_penetration(m, s);
 }
 
@@ -218,7 +248,7 @@ pl_status pl_frame_step(const pl_model *m, pl_state *s, pl_metrics *out, pl_fail
         if (!stopped)
             status = pl_state_advance(s, &tally, failure);
     }
-    pl_state_show(s);
+    pl_state_moved(s);
     if (status != PL_OK || stopped)
         return status;
     pl_state_measure(m, s, out);

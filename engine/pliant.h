@@ -113,6 +113,19 @@ typedef bool (*pl_stop)(void *context);
 pl_status pl_frame_step(const pl_model *model, pl_state *state, pl_metrics *out,
                         pl_failure *failure, pl_stop stop, void *context);
 
+/* ---- a frame's numbers, while the next step runs
+ *
+ * Begin to bring positions and, after them, velocities where wanted to the host, as floats where `single` and
+ * else as doubles, of the state as it stands: it may be stepped right after. PL_OK or PL_NO_MEMORY. */
+pl_status pl_state_fetch(pl_state *state, bool single, bool velocities);
+/* [1 or 2][vertex_count][3] of the last pl_state_fetch, the state's memory until the next one. NULL: still on
+ * their way; `wait` waits for them. On the CPU they are there at once. */
+const void *pl_state_fetched(pl_state *state, bool wait);
+/* While a step waits for its device, have `work` called with `context`, often, on the caller's thread: it may
+ * ask pl_state_fetched without waiting, and nothing else of the state. NULL: no longer. On the CPU nothing
+ * waits, and it is never called. */
+void pl_state_meanwhile(pl_state *state, void (*work)(void *context), void *context);
+
 /* ---- controls: changes between two steps
  * ---------------------------------------------------------------------------- */
 

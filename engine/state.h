@@ -27,7 +27,10 @@ struct pl_state {
     double *v_old;             /* [vertices][3]: a step before; v0 before the first */
     pl_past past;              /* what the integrator goes on from */
     double *shown_x, *shown_v; /* the host's copies of x and v; NULL where those are the host's */
-    pl_solve_result solve;     /* of the last step; its pointers are the solver's, and not saved */
+    bool shows_x, shows_v;     /* they are of the state as it stands */
+    pl_fetch *fetch;           /* for frames; made when one is first asked for */
+    pl_fetch_form fetch_form;
+    pl_solve_result solve; /* of the last step; its pointers are the solver's, and not saved */
     pl_force *pins, *obstacles, *forces; /* the host's */
     int64_t contacts, *touching; /* vertices that all obstacles and each push, [obstacle_count] */
     double *penetration;         /* [obstacle_count]; measured, not saved */
@@ -57,8 +60,8 @@ void pl_stepper_destroy(pl_stepper *stepper);
 
 /* The state's arrays from the host's, [vertices][3]; the step and all else stay. */
 void pl_state_put(pl_state *s, const double *x, const double *v, const double *v_old);
-/* Bring the host's copies up to date. */
-void pl_state_show(pl_state *s);
+/* The host's copies are of an earlier state. */
+void pl_state_moved(pl_state *s);
 
 /* What term groups keep of the time, for a state that was put where it is and not stepped there. */
 void pl_state_settle(pl_state *s);

@@ -103,6 +103,20 @@ typedef struct pl_measures {
     double max_stretch;
 } pl_measures;
 
+/* What moves: energies J, momenta kg m/s and kg m^2/s about the origin. */
+typedef struct pl_motion_sums {
+    double kinetic, gravity; /* gravity: -sum m g . x */
+    double linear[3], angular[3];
+} pl_motion_sums;
+
+/* Arrays of positions or velocities in the numbers that a frame has them in. */
+typedef struct pl_fetch pl_fetch;
+enum { PL_FETCH_ARRAYS = 2 };
+typedef struct pl_fetch_form {
+    bool single;    /* floats, else doubles */
+    int32_t arrays; /* one after the other, at most PL_FETCH_ARRAYS */
+} pl_fetch_form;
+
 typedef struct pl_backend_ops {
     const char *name;
     bool on_host;   /* arrays are memory that the caller may read; else only download shows them */
@@ -125,6 +139,20 @@ typedef struct pl_backend_ops {
     void (*download)(pl_backend *b, double *to, const double *from, int64_t count);
     void (*copy)(pl_backend *b, double *to, const double *from, int64_t count);
     void (*clear)(pl_backend *b, double *array, int64_t count);
+
+    /* Numbers for a frame, converted where the arrays are and brought to the host while the backend goes on:
+     * a fetch is the memory for one frame at a time. */
+    pl_status (*fetch_create)(pl_backend *b, const pl_fetch_form *form, pl_fetch **out);
+    void (*fetch_destroy)(pl_backend *b, pl_fetch *f);
+    /* The arrays, positions [vertices][3] each, as they are now: they may change right after. What the fetch
+     * held before is gone. */
+    void (*fetch_begin)(pl_backend *b, pl_fetch *f, const double *const *arrays);
+    /* [arrays][vertices][3] of the last begin, the fetch's memory. NULL: still on their way, which `wait`
+     * waits for. */
+    const void *(*fetch_take)(pl_backend *b, pl_fetch *f, bool wait);
+    /* Have `work` called with `context` whenever the backend is about to wait for its device; NULL: no longer.
+     * It may call fetch_take without waiting, and no other phase. The slot NULL: it never waits. */
+    void (*meanwhile)(pl_backend *b, void (*work)(void *context), void *context);
 
     /* What a step is made of around its minimisation; all but the numbers are positions [vertices][3].
      * Prediction: out = x + h (v + h gravity). */
@@ -218,6 +246,7 @@ typedef struct pl_backend_ops {
     /* What a dissipative group's forces take away at x, the end of the stage, W: `dissipate`. */
     double (*dissipation)(pl_backend *b, int32_t group, const double *x);
     pl_measures (*measure)(pl_backend *b, const double *x);
+    pl_motion_sums (*motion)(pl_backend *b, const double *x, const double *v);
     /* First vertex with a coordinate that is not finite, or -1. */
     int64_t (*find_not_finite)(pl_backend *b, const double *x);
 

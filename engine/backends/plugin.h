@@ -9,7 +9,7 @@
 #include "engine/backends/backend.h"
 
 /* Counts changes of meaning that sizes do not show. */
-enum { PL_PLUGIN_ABI = 2 };
+enum { PL_PLUGIN_ABI = 3 };
 
 typedef struct pl_gpu {
     char name[128];

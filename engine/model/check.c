@@ -163,7 +163,7 @@ static double splitting_bytes(const pl_scene *scene, double terms, double vertic
 
 /* What backends/device allocates. Of a tetrahedron shape, volume, constants, weight, energy and measures and
  * a contribution of four numbers a corner, with their places and the corners' numbers; of a vertex
- * positions, rows and the history in its precision, sums in double. */
+ * positions, rows and the history in its precision, sums in double, and a frame's numbers. */
 static double device_bytes(const pl_scene *scene, double terms, double vertices)
 {
     if (scene->solver.device == PL_DEVICE_CPU)
@@ -172,7 +172,9 @@ static double device_bytes(const pl_scene *scene, double terms, double vertices)
     bool newtons = scene->solver.method == PL_METHOD_LBFGS ||
                    scene->solver.method == PL_METHOD_QUASI_NEWTON;
     double pairs = newtons ? 2.0 * (scene->solver.window + 1) : 0;
-    return 1e6 + terms * (48 + 42 * number) + vertices * (90 + 3 * number * (16 + pairs)) +
+    double frame = 3 * (scene->output.precision ? 8 : 4) *
+                   (scene->output.fields & PL_OUTPUT_VELOCITY ? 2 : 1);
+    return 1e6 + terms * (48 + 42 * number) + vertices * (90 + frame + 3 * number * (16 + pairs)) +
            splitting_bytes(scene, terms, vertices, number) + obstacle_bytes(scene);
 }
 

@@ -95,8 +95,9 @@ static void write_job(void *context)
     }
 }
 
-static bool due(pl_checkpoints *c, double now)
+bool pl_checkpoints_due(const pl_checkpoints *c)
 {
+    double now = pl_worker_clock();
     if (c->last == 0)
         return true;
     if (now - c->last <= c->every || pl_log_syncer_busy(c->syncer))
@@ -104,11 +105,9 @@ static bool due(pl_checkpoints *c, double now)
     return now - c->last > share * c->cost;
 }
 
-void pl_checkpoints_tick(pl_checkpoints *c, const pl_state *state, const pl_checkpoint_note *note)
+void pl_checkpoints_take(pl_checkpoints *c, const pl_state *state, const pl_checkpoint_note *note)
 {
     double now = pl_worker_clock();
-    if (!due(c, now))
-        return;
     c->last = now;
     free(c->payload); /* of one that was dropped because the sync before it failed */
     c->payload = NULL;

@@ -45,8 +45,9 @@ typedef struct pl_checkpoint_note {
     double seconds;       /* of running, over all attempts */
 } pl_checkpoint_note;
 
-/* Take one of the state if it is due. */
-void pl_checkpoints_tick(pl_checkpoints *c, const pl_state *state, const pl_checkpoint_note *note);
+bool pl_checkpoints_due(const pl_checkpoints *c);
+/* Take one of the state, which is due. */
+void pl_checkpoints_take(pl_checkpoints *c, const pl_state *state, const pl_checkpoint_note *note);
 /* Copy the state, in place of an earlier copy, so that pl_checkpoints_last can write it when a
  * frame of several steps is broken off. */
 void pl_checkpoints_keep(pl_checkpoints *c, const pl_state *state, const pl_checkpoint_note *note);

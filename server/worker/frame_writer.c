@@ -14,6 +14,12 @@ _Static_assert((int)PL_OUTPUT_VELOCITY == (int)PL_FIELD_VELOCITY &&
                    (int)PL_OUTPUT_ELEMENT_STRESS == (int)PL_FIELD_ELEMENT_STRESS,
                "a scene's bits are a record's");
 
+/* Bytes of a stored number. */
+static size_t width_of(const pl_frame_writer *w)
+{
+    return w->single ? sizeof(float) : sizeof(double);
+}
+
 pl_status pl_frame_writer_init(pl_frame_writer *w, pl_log_writer *log, const pl_scene *scene,
                                const pl_model *model)
 {
@@ -33,15 +39,11 @@ pl_status pl_frame_writer_init(pl_frame_writer *w, pl_log_writer *log, const pl_
     size_t elements = 3 * (size_t)w->elements * sizeof *w->element_stress;
     w->stress = has_stress ? malloc(stress + 1) : NULL;
     w->element_stress = has_elements ? malloc(elements + 1) : NULL;
-    bool is_single = scene->output.precision == PL_OUTPUT_SINGLE;
-    bool together = !is_single && (fields > 1 || has_elements);
-    if (is_single)
-        w->single = malloc((size_t)w->values * sizeof *w->single + 1);
-    else if (together)
-        w->both = malloc((size_t)w->values * sizeof *w->both + 1);
-    if (!w->pin_names || !w->obstacle_names || !w->force_names || (is_single && !w->single) ||
-        (together && !w->both) || (has_stress && !w->stress) ||
-        (has_elements && !w->element_stress)) {
+    w->single = scene->output.precision == PL_OUTPUT_SINGLE;
+    bool any = has_stress || has_elements;
+    w->whole = any ? malloc((size_t)w->values * width_of(w) + 1) : NULL;
+    if (!w->pin_names || !w->obstacle_names || !w->force_names || (any && !w->whole) ||
+        (has_stress && !w->stress) || (has_elements && !w->element_stress)) {
         pl_frame_writer_clear(w);
         return PL_NO_MEMORY;
     }
@@ -56,8 +58,8 @@ pl_status pl_frame_writer_init(pl_frame_writer *w, pl_log_writer *log, const pl_
 
 void pl_frame_writer_clear(pl_frame_writer *w)
 {
-    free(w->single);
-    free(w->both);
+    free(w->begun.metrics);
+    free(w->whole);
     free(w->stress);
     free(w->element_stress);
     free(w->pin_names);
@@ -66,104 +68,123 @@ void pl_frame_writer_clear(pl_frame_writer *w)
     *w = (pl_frame_writer){0};
 }
 
-/* out = (float)x; false where one of n values leaves the range of a float. No early exit: the loop
- * vectorises, and the good case is the only one that counts. */
-static bool narrow(const double *x, float *out, int64_t n)
+/* The first of n numbers that is not finite, or -1. Without an early exit the loop vectorises, and the good
+ * case is the only one that counts. */
+#define FIND_BAD(type, magnitude, most)                                                            \
+    static int64_t find_bad_##type(const type *x, int64_t n)                                       \
+    {                                                                                              \
+        int bad = 0;                                                                               \
+        for (int64_t i = 0; i < n; i++)                                                            \
+            bad |= !(magnitude(x[i]) <= most);                                                     \
+        for (int64_t i = 0; bad && i < n; i++)                                                     \
+            if (!(magnitude(x[i]) <= most))                                                        \
+                return i;                                                                          \
+        return -1;                                                                                 \
+    }
+FIND_BAD(float, fabsf, FLT_MAX)
+FIND_BAD(double, fabs, DBL_MAX)
+
+/* `n` numbers after the first `at` of the whole, as they are stored; the place after them. */
+static int64_t put_numbers(pl_frame_writer *w, int64_t at, const double *numbers, int64_t n)
 {
-    int bad = 0;
     for (int64_t i = 0; i < n; i++) {
-        out[i] = (float)x[i];
-        bad |= !(fabsf(out[i]) <= FLT_MAX);
+        if (w->single)
+            ((float *)w->whole)[at + i] = (float)numbers[i];
+        else
+            ((double *)w->whole)[at + i] = numbers[i];
     }
-    return !bad;
+    return at + n;
 }
 
-static bool all_finite(const double *x, int64_t n)
+/* The stresses after the fields that were fetched. */
+static const void *add_stresses(pl_frame_writer *w, const void *fetched)
 {
-    int bad = 0;
-    for (int64_t i = 0; i < n; i++)
-        bad |= !(fabs(x[i]) <= DBL_MAX);
-    return !bad;
+    int64_t at = w->values - 3 * ((w->stress ? w->vertices : 0) + w->elements);
+    memcpy(w->whole, fetched, (size_t)at * width_of(w));
+    if (w->stress)
+        at = put_numbers(w, at, w->stress, 3 * w->vertices);
+    if (w->element_stress)
+        put_numbers(w, at, w->element_stress, 3 * w->elements);
+    return w->whole;
 }
 
-static int64_t first_bad_vertex(const double *x, int64_t vertices, double limit)
+/* What is stored of the frame that was begun, [values] in the output precision. NULL: it has not come, or
+ * (*bad_vertex >= 0) a number of it is not finite there. */
+static const void *stored_values(pl_frame_writer *w, bool wait, int64_t *bad_vertex)
 {
-    for (int64_t i = 0; i < 3 * vertices; i++)
-        if (!(fabs(x[i]) <= limit))
-            return i / 3;
-    return -1;
-}
-
-/* A frame's records, before they are records. */
-typedef struct encoded_frame {
-    pl_frame_header header;
-    const void *values; /* borrowed of the writer or the state */
-    char *metrics;      /* malloc'ed, NULL where none were given */
-    size_t metrics_length;
-} encoded_frame;
-
-/* What is stored of the state, in the output precision; NULL with *bad_vertex where a number of it is
- * not finite there. */
-static const void *stored_values(pl_frame_writer *w, const pl_state *state, int64_t *bad_vertex)
-{
-    const double *x = pl_state_positions(state);
-    const double *parts[] = {
-        x, w->scene->output.fields & PL_OUTPUT_VELOCITY ? pl_state_velocities(state) : NULL,
-        w->stress, w->element_stress};
-    int64_t at = 0;
-    for (int k = 0; k < 4; k++) {
-        int64_t n = 3 * (k < 3 ? w->vertices : w->elements);
-        if (!parts[k])
-            continue;
-        if (w->single ? !narrow(parts[k], w->single + at, n) : !all_finite(parts[k], n)) {
-            *bad_vertex = first_bad_vertex(parts[k], n / 3, w->single ? (double)FLT_MAX : DBL_MAX);
-            return NULL;
-        }
-        if (w->both)
-            memcpy(w->both + at, parts[k], (size_t)n * sizeof *w->both);
-        at += n;
-    }
-    return w->single ? (const void *)w->single : w->both ? (const void *)w->both : x;
-}
-
-static pl_status encode(pl_frame_writer *w, int64_t frame, const pl_state *state,
-                        pl_metrics *metrics, int64_t *bad_vertex, encoded_frame *out)
-{
-    if ((w->stress || w->element_stress) &&
-        pl_state_stress(state, w->stress, w->element_stress) != PL_OK)
-        return PL_NO_MEMORY;
-    const void *values = stored_values(w, state, bad_vertex);
+    const void *values = pl_state_fetched(w->begun.state, wait);
+    *bad_vertex = -1;
     if (!values)
-        return PL_FAILED;
-    *out =
-        (encoded_frame){.values = values,
-                        .header = {.dtype = w->single ? PL_DTYPE_F32 : PL_DTYPE_F64,
-                                   .fields = (uint32_t)w->scene->output.fields, /* the same bits */
-                                   .count = (uint64_t)w->vertices,
-                                   .elements = (uint64_t)w->elements,
-                                   .time = pl_state_time(state),
-                                   .step = (uint64_t)pl_state_step(state)}};
-    if (!metrics)
-        return PL_OK;
-    metrics->frame = frame;
-    metrics->ms_output = w->ms_output;
-    out->metrics = pl_metrics_encode(metrics, w->pin_names, w->scene->pin_count, w->obstacle_names,
-                                     w->scene->obstacle_count, w->force_names,
-                                     w->scene->force_count, &out->metrics_length);
-    return out->metrics ? PL_OK : PL_NO_MEMORY;
+        return NULL;
+    if (w->whole)
+        values = add_stresses(w, values);
+    int64_t bad = w->single ? find_bad_float(values, w->values)
+                            : find_bad_double(values, w->values);
+    if (bad >= 0)
+        *bad_vertex = bad / 3 % w->vertices;
+    return bad >= 0 ? NULL : values;
 }
 
-pl_status pl_frame_writer_append(pl_frame_writer *w, int64_t frame, const pl_state *state,
-                                 pl_metrics *metrics, int64_t *bad_vertex)
+/* The frame is no longer under way. */
+static void end(pl_frame_writer *w)
+{
+    free(w->begun.metrics);
+    w->begun = (pl_begun_frame){.state = NULL};
+}
+
+pl_status pl_frame_writer_begin(pl_frame_writer *w, int64_t frame, pl_state *state,
+                                pl_metrics *metrics)
 {
     double begin = pl_worker_clock();
-    encoded_frame f;
-    pl_status status = encode(w, frame, state, metrics, bad_vertex, &f);
-    if (status != PL_OK)
-        return status;
-    status = pl_log_append(w->log, frame, &f.header, f.values, f.metrics, f.metrics_length);
-    free(f.metrics);
-    w->ms_output = 1e3 * (pl_worker_clock() - begin);
+    int32_t fields = w->scene->output.fields;
+    if ((w->whole && pl_state_stress(state, w->stress, w->element_stress) != PL_OK) ||
+        pl_state_fetch(state, w->single, fields & PL_OUTPUT_VELOCITY) != PL_OK)
+        return PL_NO_MEMORY;
+    w->begun = (pl_begun_frame){.state = state,
+                                .frame = frame,
+                                .header = {.dtype = w->single ? PL_DTYPE_F32 : PL_DTYPE_F64,
+                                           .fields = (uint32_t)fields, /* the same bits */
+                                           .count = (uint64_t)w->vertices,
+                                           .elements = (uint64_t)w->elements,
+                                           .time = pl_state_time(state),
+                                           .step = (uint64_t)pl_state_step(state)}};
+    if (metrics) {
+        metrics->frame = frame;
+        metrics->ms_output = w->ms_output;
+        w->begun.metrics = pl_metrics_encode(
+            metrics, w->pin_names, w->scene->pin_count, w->obstacle_names, w->scene->obstacle_count,
+            w->force_names, w->scene->force_count, &w->begun.metrics_length);
+        if (!w->begun.metrics) {
+            end(w);
+            return PL_NO_MEMORY;
+        }
+    }
+    w->begun.ms = 1e3 * (pl_worker_clock() - begin);
+    return PL_OK;
+}
+
+pl_status pl_frame_writer_append(pl_frame_writer *w, bool wait, int64_t *frame, int64_t *bad_vertex)
+{
+    *frame = -1;
+    if (!w->begun.state)
+        return PL_OK;
+    double begin = pl_worker_clock();
+    const void *values = stored_values(w, wait, bad_vertex);
+    if (!values && *bad_vertex < 0) {
+        w->begun.ms += 1e3 * (pl_worker_clock() - begin);
+        return PL_OK;
+    }
+    pl_status status = PL_FAILED;
+    if (values)
+        status = pl_log_append(w->log, w->begun.frame, &w->begun.header, values, w->begun.metrics,
+                               w->begun.metrics_length);
+    if (status == PL_OK) {
+        *frame = w->begun.frame;
+        w->ms_output = w->begun.ms + 1e3 * (pl_worker_clock() - begin);
+    }
+    int error = errno;
+    end(w);
+    errno = error;
     return status;
 }
 
@@ -173,21 +194,22 @@ pl_status pl_frame_writer_append(pl_frame_writer *w, int64_t frame, const pl_sta
 /* The payload's CRC in the stored record's header stands for its bytes: whether those still fit it
  * is a reader's question. */
 static pl_frame_verdict compare_values(const pl_frame_writer *w, pl_log_reader *stored,
-                                       int64_t frame, const encoded_frame *f)
+                                       int64_t frame, const void *values)
 {
+    const pl_begun_frame *f = &w->begun;
     unsigned char header[PL_FRAME_HEADER];
     pl_log_range range;
     if (pl_log_find(stored, frame, PL_LOG_FRAME, &range) != PL_LOG_OK)
         return PL_FRAME_UNREADABLE;
     size_t size = (size_t)w->values / 3 * pl_frame_value_bytes(&f->header);
     pl_frame_header_encode(&f->header, header);
-    uint32_t crc = pl_crc32c(pl_crc32c(0, header, sizeof header), f->values, size);
+    uint32_t crc = pl_crc32c(pl_crc32c(0, header, sizeof header), values, size);
     return range.record.length == sizeof header + size && range.record.payload_crc == crc
                ? PL_FRAME_SAME
                : PL_FRAME_MOVED;
 }
 
-static pl_status compare_metrics(pl_log_reader *stored, int64_t frame, const encoded_frame *f,
+static pl_status compare_metrics(pl_log_reader *stored, int64_t frame, const pl_begun_frame *f,
                                  pl_frame_verdict *verdict)
 {
     char *text;
@@ -203,20 +225,24 @@ static pl_status compare_metrics(pl_log_reader *stored, int64_t frame, const enc
 }
 
 pl_status pl_frame_writer_compare(pl_frame_writer *w, pl_log_reader *stored, int64_t frame,
-                                  const pl_state *state, pl_metrics *metrics, int64_t *bad_vertex,
+                                  pl_state *state, pl_metrics *metrics, int64_t *bad_vertex,
                                   pl_frame_verdict *verdict)
 {
-    encoded_frame f;
-    pl_status status = encode(w, frame, state, metrics, bad_vertex, &f);
+    pl_status status = pl_frame_writer_begin(w, frame, state, metrics);
     if (status != PL_OK)
         return status;
-    *verdict = compare_values(w, stored, frame, &f);
+    const void *values = stored_values(w, true, bad_vertex);
+    if (!values) {
+        end(w);
+        return PL_FAILED;
+    }
+    *verdict = compare_values(w, stored, frame, values);
     if (metrics && (*verdict == PL_FRAME_SAME || *verdict == PL_FRAME_UNREADABLE)) {
         pl_frame_verdict measured;
-        status = compare_metrics(stored, frame, &f, &measured);
+        status = compare_metrics(stored, frame, &w->begun, &measured);
         if (measured == PL_FRAME_MEASURED || *verdict == PL_FRAME_SAME)
             *verdict = measured;
     }
-    free(f.metrics);
+    end(w);
     return status;
 }

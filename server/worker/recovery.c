@@ -195,7 +195,7 @@ static bool is_ours(pl_comparison *c, int64_t frame)
 }
 
 pl_status pl_comparison_check(pl_comparison *c, pl_frame_writer *writer, int64_t frame,
-                              const pl_state *state, pl_metrics *metrics, int64_t *bad_vertex,
+                              pl_state *state, pl_metrics *metrics, int64_t *bad_vertex,
                               pl_frame_verdict *verdict)
 {
     *verdict = PL_FRAME_SAME;

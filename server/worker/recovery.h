@@ -51,7 +51,7 @@ void pl_comparison_close(pl_comparison *c);
 /* Compare a frame, in order, as pl_frame_writer_compare does; PL_FRAME_SAME where nothing is to be
  * compared. */
 pl_status pl_comparison_check(pl_comparison *c, pl_frame_writer *writer, int64_t frame,
-                              const pl_state *state, pl_metrics *metrics, int64_t *bad_vertex,
+                              pl_state *state, pl_metrics *metrics, int64_t *bad_vertex,
                               pl_frame_verdict *verdict);
 
 #endif

@@ -53,17 +53,19 @@ static void fail_not_finite(pl_run *run, int64_t vertex)
     run->failure.vertex = vertex - pl_model_first_vertex(run->steering.model, body);
 }
 
-static bool write_frame(pl_run *run, int64_t frame, pl_metrics *metrics)
+/* The frame that was begun, if any, into the log: with `wait`, or without as far as it has come from the device.
+ * False where that failed; run->end says how. */
+static bool commit_frame(pl_run *run, bool wait)
 {
-    int64_t vertex = -1;
-    pl_status status = pl_frame_writer_append(&run->writer, frame, run->steering.state, metrics,
-                                              &vertex);
+    int64_t frame, vertex = -1;
+    pl_status status = pl_frame_writer_append(&run->writer, wait, &frame, &vertex);
     int error = errno;
-    if (status == PL_OK) {
+    if (frame >= 0) {
         run->last_frame = frame;
         pl_log_syncer_mark(run->syncer);
-        return true;
     }
+    if (status == PL_OK)
+        return true;
     errno = error;
     if (status == PL_FAILED)
         fail_not_finite(run, vertex);
@@ -72,6 +74,22 @@ static bool write_frame(pl_run *run, int64_t frame, pl_metrics *metrics)
     else
         pl_run_done_or_fail(run, status, &(pl_faults){0}, "writing a frame");
     return false;
+}
+
+/* Asked by the engine while a device works: what is to be written of the frame before is written then. A
+ * failure ends the run after the step. */
+static void commit_meanwhile(void *context)
+{
+    commit_frame(context, false);
+}
+
+/* A device's frame may come while the next step runs; by the end of that it is in the log, and before that
+ * wherever the log must have it: commit_frame. */
+static bool write_frame(pl_run *run, int64_t frame, pl_metrics *metrics)
+{
+    pl_status status = pl_frame_writer_begin(&run->writer, frame, run->steering.state, metrics);
+    return pl_run_done_or_fail(run, status, &(pl_faults){0}, "writing a frame") &&
+           commit_frame(run, false);
 }
 
 static double seconds_of_running(const pl_run *run)
@@ -105,9 +123,9 @@ static bool should_stop(pl_run *run)
         run->end = PL_RUN_STOPPED;
     else if (wants_pause(run))
         run->end = PL_RUN_PAUSED;
-    else if (error)
+    else if (error && commit_frame(run, true))
         pl_run_fail_io(run, "bringing the log to the disk", error);
-    else if (limit > 0 && seconds_of_running(run) > limit)
+    else if (limit > 0 && seconds_of_running(run) > limit && commit_frame(run, true))
         pl_run_fail(run, PL_FAILURE_TIMEOUT, "Raise resources.time_limit, or simulate less.",
                     "the time limit of %g s is over", limit);
     return run->end != PL_RUN_ON;
@@ -176,6 +194,8 @@ static bool steer(pl_run *run, int64_t frame)
 {
     pl_faults faults = {0};
     pl_status status;
+    if (run->control.item_first < run->control.item_count && !commit_frame(run, true))
+        return false;
     if (frame <= run->last_frame)
         status = pl_steering_repeat(&run->steering, run->comparison.reader, frame, &faults);
     else
@@ -183,6 +203,18 @@ static bool steer(pl_run *run, int64_t frame)
     bool good = pl_run_done_or_fail(run, status, &faults, "applying a control");
     pl_faults_clear(&faults);
     return good;
+}
+
+/* A checkpoint, if one is due: of a frame that is in the log. */
+static bool keep_state(pl_run *run)
+{
+    if (!pl_checkpoints_due(&run->checkpoints))
+        return true;
+    if (!commit_frame(run, true))
+        return false;
+    pl_checkpoint_note note = note_of(run);
+    pl_checkpoints_take(&run->checkpoints, run->steering.state, &note);
+    return true;
 }
 
 /* One frame more: computed, and written or compared. */
@@ -198,8 +230,10 @@ static bool make_frame(pl_run *run, int64_t frame)
     pl_failure failure = {.code = PL_FAILURE_NONE};
     run->state_frame = -1;
     run->first_step = true;
+    pl_state_meanwhile(run->steering.state, commit_meanwhile, run);
     pl_status status = pl_frame_step(run->steering.model, run->steering.state, &metrics, &failure,
                                      stop_within, run);
+    commit_frame(run, true);
     if (run->end != PL_RUN_ON) {
         int64_t steps = pl_state_step(run->steering.state) - run->first_step_number;
         if (steps == note.frame * run->scene.scene.output.every)
@@ -219,9 +253,7 @@ static bool make_frame(pl_run *run, int64_t frame)
         return false;
     }
     note_halved(run, frame, &metrics);
-    note = note_of(run);
-    pl_checkpoints_tick(&run->checkpoints, run->steering.state, &note);
-    return true;
+    return keep_state(run);
 }
 
 /* What is asked of the next frame is got ready while there is time. */
@@ -237,6 +269,8 @@ static bool stop_waiting(void *context)
 /* Until the clock has come to the next frame. */
 static bool await_frame(pl_run *run)
 {
+    if (run->pace.on && !commit_frame(run, true))
+        return false;
     return pl_pace_wait(&run->pace, pl_state_time(run->steering.state), stop_waiting, run);
 }
 
@@ -253,7 +287,8 @@ static void step_frames(pl_run *run)
     }
     if (run->comparison.reader)
         pl_run_end_comparison(run);
-    run->end = PL_RUN_SUCCEEDED;
+    if (commit_frame(run, true))
+        run->end = PL_RUN_SUCCEEDED;
 }
 
 /* Frame 0, or the state to go on from. */
@@ -283,9 +318,7 @@ static bool first_state(pl_run *run)
     if (!write_frame(run, 0, &metrics))
         return false;
     run->state_frame = 0;
-    pl_checkpoint_note note = note_of(run);
-    pl_checkpoints_tick(&run->checkpoints, run->steering.state, &note);
-    return true;
+    return keep_state(run);
 }
 
 /* From the lock to the last frame. */
@@ -377,6 +410,7 @@ static pl_worker_exit finish(pl_run *run)
         [PL_RUN_SUCCEEDED] = PL_WORKER_SUCCEEDED, [PL_RUN_FAILED] = PL_WORKER_FAILED,
         [PL_RUN_CANCELLED] = PL_WORKER_CANCELLED, [PL_RUN_STOPPED] = PL_WORKER_STOPPED,
         [PL_RUN_PAUSED] = PL_WORKER_PAUSED,       [PL_RUN_FENCED] = PL_WORKER_REFUSED};
+    commit_frame(run, true);
     pl_log_syncer_stop(run->syncer);
     run->syncer = NULL;
     if (run->log && pl_log_writer_fenced(run->log))

@@ -1,10 +1,15 @@
 /* Sessions that ask for a GPU, on a plug-in whose one device is the host (tests/gpu/emulated_plugin.c): the
  * CPU's frames to rounding, the same bits after a stop; and where there is no GPU they fail with the
  * reason, before any frame. */
+#include "engine/backends/backend.h"
+#include "engine/backends/device/device.h"
+#include "engine/backends/device/phases.h"
 #include "protocol/json.h"
 #include "protocol/log.h"
 #include "protocol/record.h"
 #include "protocol/session_dir.h"
+#include "server/worker/frame_writer.h"
+#include "server/worker/session_scene.h"
 #include "tests/support/session_compare.h"
 #include "tests/support/suite.h"
 
@@ -175,6 +180,70 @@ START_TEST(goes_on_with_the_same_bits)
 }
 END_TEST
 
+/* A frame that is begun is written when its numbers have come, and is then of the state that it was begun of. */
+START_TEST(a_frame_is_written_while_the_next_step_runs)
+{
+    session_fixture f;
+    char solver[256];
+    solver_of(0, solver, sizeof solver);
+    create(&f, 3, solver);
+    pl_session_scene s = {0};
+    pl_faults faults = {0};
+    pl_model *model;
+    pl_state *state;
+    pl_log_writer *log;
+    pl_frame_writer writer;
+    pl_metrics metrics;
+    pl_failure failure;
+    int64_t written, bad;
+    ck_assert_int_eq(pl_session_scene_read(f.directory, &s, &faults), PL_OK);
+    ck_assert_int_eq(pl_session_scene_load(f.directory, &s, &faults), PL_OK);
+    pl_backend_register(&pl_backend_device_f32);
+    ck_assert_int_eq(pl_model_create(&s.scene, s.meshes, &model, &faults), PL_OK);
+    ck_assert_int_eq(pl_state_create(model, 1, &state), PL_OK);
+    ck_assert_int_eq(pl_log_writer_open(f.directory, 1, 0, "{}", &log), PL_OK);
+    int64_t n = pl_model_vertex_count(model);
+    ck_assert_int_eq(pl_frame_writer_init(&writer, log, &s.scene, model), PL_OK);
+    pl_state_measure(model, state, &metrics);
+    pl_device_hold_transfers(true);
+    ck_assert_int_eq(pl_frame_writer_begin(&writer, 0, state, &metrics), PL_OK);
+    double *then = malloc((size_t)(3 * n) * sizeof *then);
+    memcpy(then, pl_state_positions(state), (size_t)(3 * n) * sizeof *then);
+    ck_assert_int_eq(pl_frame_writer_append(&writer, false, &written, &bad), PL_OK);
+    ck_assert_int_eq(written, -1);
+    ck_assert_int_eq(pl_frame_step(model, state, &metrics, &failure, NULL, NULL), PL_OK);
+    ck_assert_int_eq(pl_frame_writer_append(&writer, false, &written, &bad), PL_OK);
+    ck_assert_int_eq(written, -1);
+    ck_assert_int_eq(session_fixture_frames(&f), 0);
+    ck_assert_int_eq(pl_frame_writer_append(&writer, true, &written, &bad), PL_OK);
+    ck_assert_int_eq(written, 0);
+    ck_assert_int_eq(session_fixture_frames(&f), 1);
+    ck_assert_int_eq(pl_frame_writer_append(&writer, true, &written, &bad), PL_OK);
+    ck_assert_int_eq(written, -1);
+    pl_device_hold_transfers(false);
+    ck_assert_int_eq(pl_log_writer_close(log), PL_OK);
+
+    pl_log_reader *reader;
+    char *frame;
+    uint64_t length;
+    ck_assert_int_eq(pl_log_reader_open(f.directory, &reader), PL_OK);
+    ck_assert_int_eq(pl_log_reader_refresh(reader), 1);
+    ck_assert_int_eq(pl_log_read(reader, 0, PL_LOG_FRAME, &frame, &length), PL_LOG_OK);
+    ck_assert_uint_eq(length, PL_FRAME_HEADER + 24 * (uint64_t)n);
+    ck_assert_mem_eq(frame + PL_FRAME_HEADER, then, 24 * (size_t)n);
+    ck_assert_mem_ne(then, pl_state_positions(state), 24 * (size_t)n);
+    pl_log_reader_close(reader);
+    free(frame);
+    free(then);
+    pl_frame_writer_clear(&writer);
+    pl_state_destroy(state);
+    pl_backend_register(NULL);
+    pl_model_destroy(model);
+    pl_session_scene_clear(&s);
+    session_fixture_destroy(&f);
+}
+END_TEST
+
 static const struct {
     const char *uuid, *file, *emulated, *why;
 } WITHOUT[] = {
@@ -281,6 +350,7 @@ int main(void)
     tcase_add_unchecked_fixture(t, find_plugin, NULL);
     tcase_add_loop_test(t, frames_are_the_cpu_s, 0, METHOD_COUNT);
     tcase_add_loop_test(t, goes_on_with_the_same_bits, 0, 2);
+    tcase_add_test(t, a_frame_is_written_while_the_next_step_runs);
     tcase_add_loop_test(t, without_a_gpu_it_fails, 0, WITHOUT_COUNT);
     tcase_add_test(t, a_scene_of_the_cpu_stays_there);
     tcase_add_test(t, the_device_has_the_last_word);

@@ -186,15 +186,18 @@ START_TEST(test_not_finite)
     double *x = (double *)pl_state_positions(state), good = x[3 * 71 + 2];
     pl_metrics metrics;
     for (size_t i = 0; i < sizeof poison / sizeof *poison; i++) {
-        int64_t bad = -1;
+        int64_t bad = -1, written;
         pl_state_measure(model, state, &metrics);
         x[3 * 71 + 2] = poison[i];
-        ck_assert_int_eq(pl_frame_writer_append(&writer, (int64_t)i, state, &metrics, &bad),
-                         PL_FAILED);
+        ck_assert_int_eq(pl_frame_writer_begin(&writer, (int64_t)i, state, &metrics), PL_OK);
+        ck_assert_int_eq(pl_frame_writer_append(&writer, true, &written, &bad), PL_FAILED);
+        ck_assert_int_eq(written, -1);
         ck_assert_int_eq(bad, 71);
         ck_assert_int_eq(session_fixture_frames(&f), (int64_t)i);
         x[3 * 71 + 2] = good;
-        ck_assert_int_eq(pl_frame_writer_append(&writer, (int64_t)i, state, &metrics, &bad), PL_OK);
+        ck_assert_int_eq(pl_frame_writer_begin(&writer, (int64_t)i, state, &metrics), PL_OK);
+        ck_assert_int_eq(pl_frame_writer_append(&writer, false, &written, &bad), PL_OK);
+        ck_assert_int_eq(written, (int64_t)i);
     }
     ck_assert_int_eq(pl_log_writer_close(log), PL_OK);
     pl_frame_writer_clear(&writer);

@@ -343,6 +343,80 @@ START_TEST(recordings_are_plain_launches)
 }
 END_TEST
 
+/* ---- frames
+ * -------------------------------------------------------------------------------------------- */
+
+/* The numbers of a frame as the CPU has them of the same positions and velocities. */
+static void convert_on_the_cpu(pl_run *r, bool single, bool velocities, void *out, size_t size)
+{
+    pl_run *cpu = falling(HOST, "'method': 'chebyshev_descent'", OBSTACLES[0]);
+    pl_state_enter(cpu->state, 3, pl_state_positions(r->state), pl_state_velocities(r->state));
+    ck_assert_int_eq(pl_state_fetch(cpu->state, single, velocities), PL_OK);
+    const void *values = pl_state_fetched(cpu->state, false);
+    ck_assert_ptr_nonnull(values);
+    memcpy(out, values, size);
+    pl_run_close(cpu);
+}
+
+typedef struct watcher {
+    pl_state *state;
+    int asked, early; /* before anything had come */
+    const void *values;
+} watcher;
+
+static void watch(void *context)
+{
+    watcher *w = context;
+    w->asked++;
+    w->values = w->values ? w->values : pl_state_fetched(w->state, false);
+    w->early += w->values == NULL;
+}
+
+/* A frame's numbers are those of the state that was asked for them, to the bit the CPU's, however late they come;
+ * and where a device does not hold them back they come while the next step runs. */
+START_TEST(frames_come_while_the_next_step_runs)
+{
+    precision p = _i & 1 ? SINGLE : DOUBLE;
+    bool single = _i & 2, velocities = _i & 4;
+    pl_run *r = falling(p, "'method': 'chebyshev_descent', 'iterations': 24", OBSTACLES[0]);
+    size_t size = (size_t)(3 * pl_run_vertices(r)) * (velocities ? 2 : 1) * (single ? 4 : 8);
+    char *then = malloc(size);
+    pl_run_frames(r, 3);
+    convert_on_the_cpu(r, single, velocities, then, size);
+    choose(p);
+    pl_device_hold_transfers(true);
+    ck_assert_int_eq(pl_state_fetch(r->state, single, velocities), PL_OK);
+    ck_assert_int_eq(pl_device_transfers_under_way(), 1);
+    pl_run_frames(r, 2);
+    ck_assert_int_eq(pl_device_transfers_under_way(), 1);
+    ck_assert_ptr_null(pl_state_fetched(r->state, false));
+    ck_assert_mem_eq(pl_state_fetched(r->state, true), then, size);
+    ck_assert_int_eq(pl_device_transfers_under_way(), 0);
+
+    /* Asked again before it has come: what comes is of the later state. */
+    ck_assert_int_eq(pl_state_fetch(r->state, single, velocities), PL_OK);
+    pl_run_frames(r, 1);
+    convert_on_the_cpu(r, single, velocities, then, size);
+    choose(p);
+    ck_assert_int_eq(pl_state_fetch(r->state, single, velocities), PL_OK);
+    ck_assert_int_eq(pl_device_transfers_under_way(), 1);
+
+    watcher w = {.state = r->state};
+    pl_state_meanwhile(r->state, watch, &w);
+    pl_device_hold_transfers(false);
+    pl_run_frames(r, 1);
+    ck_assert_int_gt(w.early, 0);
+    ck_assert_int_gt(w.asked, w.early);
+    ck_assert_mem_eq(w.values, then, size);
+    pl_state_meanwhile(r->state, NULL, NULL);
+    w.asked = 0;
+    pl_run_frames(r, 1);
+    ck_assert_int_eq(w.asked, 0);
+    free(then);
+    pl_run_close(r);
+}
+END_TEST
+
 /* ---- what is not there
  * ------------------------------------------------------------------------------------- */
 
@@ -472,6 +546,9 @@ START_TEST(its_memory_is_estimated)
         "'solver': {'method': 'chebyshev_descent'}, 'time': {'step': 0.01, 'steps': 2,"
         "'integrator': 'tr_bdf2'}, 'bodies': [{'mesh': {'box': {'size': [2, 1, 1],"
         "'cells': [40, 20, 20]}}}]",
+        "'solver': {'method': 'gradient_descent'}, 'output': {'precision': 'double', 'fields':"
+        "['position', 'velocity']}, 'materials': {'m': {'thickness': 0.01}}, 'bodies': [{"
+        "'material': 'm', 'mesh': {'cloth': {'size': [1, 1], 'cells': [120, 120]}}}]",
     };
     precision p = _i % 2 ? SINGLE : DOUBLE;
     pl_run_on_host();
@@ -487,6 +564,10 @@ START_TEST(its_memory_is_estimated)
     size_t before = pl_device_handed_out();
     pl_state *state;
     ck_assert_int_eq(pl_state_create(r->model, 1, &state), PL_OK);
+    const pl_output *output = &r->scene.output;
+    ck_assert_int_eq(pl_state_fetch(state, output->precision == PL_OUTPUT_SINGLE,
+                                    output->fields & PL_OUTPUT_VELOCITY),
+                     PL_OK);
     double taken = (double)(pl_device_handed_out() - before);
     ck_assert_double_gt(estimate.device_bytes, 0.95 * taken);
     ck_assert_double_lt(estimate.device_bytes, 1.5 * taken);
@@ -540,7 +621,8 @@ int main(void)
     tcase_add_loop_test(t, obstacles_are_the_cpu_s, 0, 2 * OBSTACLE_COUNT);
     tcase_add_loop_test(t, changes_are_the_cpu_s, 0, 2);
     tcase_add_loop_test(t, recordings_are_plain_launches, 0, 2);
-    tcase_add_loop_test(t, its_memory_is_estimated, 0, 12);
+    tcase_add_loop_test(t, frames_come_while_the_next_step_runs, 0, 8);
+    tcase_add_loop_test(t, its_memory_is_estimated, 0, 14);
     tcase_add_loop_test(t, what_it_lacks_is_refused, 0, LACKING_COUNT);
     tcase_add_test(t, precision_decides_bits);
     tcase_add_loop_test(t, scenes_are_refused_where_the_device_refuses, 0, GPU_SCENE_COUNT);

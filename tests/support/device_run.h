@@ -55,7 +55,8 @@ static inline void hold_numbers(const char *what, const double *a, const double 
     }
 }
 
-/* e of a run's first step at positions of the host's, in double, by the CPU that it is on. */
+/* e of a run's first step, by backward Euler, at positions of the host's, in double, by the CPU that it is on,
+ * whose stage is then that step's. */
 static inline double objective_at(const pl_run *cpu, const double *x)
 {
     const pl_model *m = cpu->model;
@@ -63,8 +64,17 @@ static inline double objective_at(const pl_run *cpu, const double *x)
     double *pred = calloc((size_t)count, sizeof *pred);
     for (int64_t i = 0; i < count; i++)
         pred[i] = m->x0[i] + m->h * m->v0[i] + m->h * m->h * m->gravity[i % 3];
-    pl_stage stage = {.a = 1, .h = m->h, .inertia = m->inertia, .x_start = m->x0, .x_pred = pred};
+    const pl_stage stage = {.a = 1,
+                            .h = m->h,
+                            .inertia = m->inertia,
+                            .span = m->h,
+                            .time_end = m->h,
+                            .x_start = m->x0,
+                            .v_start = m->v0,
+                            .xp = m->x0,
+                            .x_pred = pred};
     pl_backend *b = cpu->state->whole.backend;
+    b->ops->freeze(b, &stage);
     double e = b->ops->objective(b, &stage, x);
     free(pred);
     return e;

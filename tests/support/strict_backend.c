@@ -218,6 +218,23 @@ static void strict_clear(pl_backend *b, double *values, int64_t count)
 {
     CPU->clear(cpu_of(b), at(values, count), count);
 }
+static pl_status strict_fetch_create(pl_backend *b, const pl_fetch_form *form, pl_fetch **out)
+{
+    return CPU->fetch_create(cpu_of(b), form, out);
+}
+static void strict_fetch_destroy(pl_backend *b, pl_fetch *f)
+{
+    CPU->fetch_destroy(cpu_of(b), f);
+}
+static void strict_fetch_begin(pl_backend *b, pl_fetch *f, const double *const *list)
+{
+    const double *translated[PL_FETCH_ARRAYS] = {POS(list[0]), POS(list[1])};
+    CPU->fetch_begin(cpu_of(b), f, translated);
+}
+static const void *strict_fetch_take(pl_backend *b, pl_fetch *f, bool wait)
+{
+    return CPU->fetch_take(cpu_of(b), f, wait);
+}
 static void strict_drift(pl_backend *b, double h, const double gravity[3], const double *x,
                          const double *v, double *out)
 {
@@ -385,6 +402,10 @@ static pl_measures strict_measure(pl_backend *b, const double *x)
 {
     return CPU->measure(cpu_of(b), POS(x));
 }
+static pl_motion_sums strict_motion(pl_backend *b, const double *x, const double *v)
+{
+    return CPU->motion(cpu_of(b), POS(x), POS(v));
+}
 static int64_t strict_find_not_finite(pl_backend *b, const double *x)
 {
     return CPU->find_not_finite(cpu_of(b), POS(x));
@@ -551,6 +572,10 @@ const pl_backend_ops pl_backend_strict = {
     .download = strict_download,
     .copy = strict_copy,
     .clear = strict_clear,
+    .fetch_create = strict_fetch_create,
+    .fetch_destroy = strict_fetch_destroy,
+    .fetch_begin = strict_fetch_begin,
+    .fetch_take = strict_fetch_take,
     .drift = strict_drift,
     .blend = strict_blend,
     .velocity = strict_velocity,
@@ -585,6 +610,7 @@ const pl_backend_ops pl_backend_strict = {
     .dissipation = strict_dissipation,
     .friction = strict_friction,
     .measure = strict_measure,
+    .motion = strict_motion,
     .find_not_finite = strict_find_not_finite,
     .trial_prepare = strict_trial_prepare,
     .trial = strict_trial,

@@ -42,6 +42,13 @@ void pl_cpu_pin_force(pl_backend *b, int32_t pin, const double *gradient, double
 void pl_cpu_evaluate_loads(pl_backend *b, double time, const double *x, const double *v,
                            double *load, pl_force *total);
 double pl_cpu_farthest(pl_backend *b, const double *a, const double *c, int64_t *vertex);
+pl_motion_sums pl_cpu_motion(pl_backend *b, const double *x, const double *v);
+
+/* cpu_fetch.c */
+pl_status pl_cpu_fetch_create(pl_backend *b, const pl_fetch_form *form, pl_fetch **out);
+void pl_cpu_fetch_destroy(pl_backend *b, pl_fetch *f);
+void pl_cpu_fetch_begin(pl_backend *b, pl_fetch *f, const double *const *arrays);
+const void *pl_cpu_fetch_take(pl_backend *b, pl_fetch *f, bool wait);
 
 /* One workspace a factor that differs from those of the coordinates before; on failure the caller
  * releases what was made. */

@@ -47,3 +47,20 @@ double pl_cpu_farthest(pl_backend *b, const double *a, const double *c, int64_t 
 {
     return pl_look_farthest(b->model->vertices, a, c, vertex);
 }
+
+pl_motion_sums pl_cpu_motion(pl_backend *b, const double *x, const double *v)
+{
+    const pl_model *m = b->model;
+    pl_motion_sums out = {0};
+    for (int64_t i = 0; i < m->vertices; i++, x += 3, v += 3) {
+        double mass = m->mass[i];
+        for (int c = 0; c < 3; c++) {
+            int c1 = (c + 1) % 3, c2 = (c + 2) % 3;
+            out.kinetic += 0.5 * mass * v[c] * v[c];
+            out.gravity -= mass * m->gravity[c] * x[c];
+            out.linear[c] += mass * v[c];
+            out.angular[c] += mass * (x[c1] * v[c2] - x[c2] * v[c1]);
+        }
+    }
+    return out;
+}

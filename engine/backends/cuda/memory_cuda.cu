@@ -78,6 +78,78 @@ extern "C" void pl_device_clear(void *memory, size_t bytes)
     good(cudaMemsetAsync(memory, 0, bytes, stream_of()), "clearing memory");
 }
 
+// ---- transfers: a stream of copies beside the one of launches
+
+// It waits for the launches that are told it, and for nothing of the default stream.
+static cudaStream_t copies_of(void)
+{
+    static cudaStream_t stream;
+    if (!stream)
+        good(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "making a stream of copies");
+    return stream;
+}
+
+extern "C" bool pl_device_transfer_create(pl_device_transfer *t, size_t bytes)
+{
+    cudaEvent_t launched = nullptr, arrived = nullptr;
+    if (first_error[0])
+        return false;
+    bool made = cudaMallocHost(&t->host, bytes > 0 ? bytes : 1) == cudaSuccess &&
+                cudaEventCreateWithFlags(&launched, cudaEventDisableTiming) == cudaSuccess &&
+                cudaEventCreateWithFlags(&arrived, cudaEventDisableTiming) == cudaSuccess;
+    t->launched = launched;
+    t->arrived = arrived;
+    if (!made)
+        cudaGetLastError(); // no memory is an answer, and no fault of the device
+    return made;
+}
+
+extern "C" void pl_device_transfer_destroy(pl_device_transfer *t)
+{
+    pl_device_transfer_arrived(t, true);
+    if (t->host)
+        cudaFreeHost(t->host);
+    if (t->launched)
+        cudaEventDestroy(static_cast<cudaEvent_t>(t->launched));
+    if (t->arrived)
+        cudaEventDestroy(static_cast<cudaEvent_t>(t->arrived));
+    *t = pl_device_transfer{};
+}
+
+extern "C" void pl_device_transfer_begin(pl_device_transfer *t, const void *from, size_t bytes)
+{
+    cudaEvent_t launched = static_cast<cudaEvent_t>(t->launched);
+    pl_device_transfer_arrived(t, true);
+    t->under_way =
+        good(cudaEventRecord(launched, stream_of()), "noting what was launched") &&
+        good(cudaStreamWaitEvent(copies_of(), launched, 0), "making a copy wait") &&
+        good(cudaMemcpyAsync(t->host, from, bytes, cudaMemcpyDeviceToHost, copies_of()),
+             "copying while the device goes on") &&
+        good(cudaEventRecord(static_cast<cudaEvent_t>(t->arrived), copies_of()), "noting a copy");
+    if (!t->under_way)
+        memset(t->host, 0xff, bytes); // NaN
+}
+
+extern "C" bool pl_device_transfer_arrived(pl_device_transfer *t, bool wait)
+{
+    cudaEvent_t arrived = static_cast<cudaEvent_t>(t->arrived);
+    if (!t->under_way)
+        return true;
+    if (wait) {
+        good(cudaEventSynchronize(arrived), "waiting for a copy");
+    } else {
+        good(cudaGetLastError(), "a kernel's launch"); // before the answer takes its place
+        cudaError_t code = cudaEventQuery(arrived);
+        if (code == cudaErrorNotReady) {
+            cudaGetLastError(); // an answer
+            return false;
+        }
+        good(code, "asking for a copy");
+    }
+    t->under_way = false;
+    return true;
+}
+
 // ---- recordings: graphs
 
 static char plain_because[256];

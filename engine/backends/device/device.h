@@ -41,6 +41,24 @@ void pl_device_clear(void *memory, size_t bytes);
 /* What went wrong first in this process, or NULL. */
 const char *pl_device_error(void);
 
+/* ---- transfers to the host that the device makes while it goes on
+ *
+ * Zeroed before create; not to be begun while launches are recorded. */
+typedef struct pl_device_transfer {
+    void *host;               /* that the device writes by itself (CUDA: pinned) */
+    void *launched, *arrived; /* the memory's own (CUDA: events) */
+    bool under_way;
+} pl_device_transfer;
+
+/* False: no memory. Destroy takes one that failed, too. */
+bool pl_device_transfer_create(pl_device_transfer *t, size_t bytes);
+void pl_device_transfer_destroy(pl_device_transfer *t);
+/* From the device's memory as it is after all that was launched before; that memory must stay as it is until
+ * the transfer has arrived. One that is under way is waited for first. */
+void pl_device_transfer_begin(pl_device_transfer *t, const void *from, size_t bytes);
+/* Whether it has arrived, which it has if it is waited for. */
+bool pl_device_transfer_arrived(pl_device_transfer *t, bool wait);
+
 /* ---- recordings: launches that are made again and again, as one (CUDA: a graph)
  *
  * Between begin and end kernels, copies and clearings are kept with the arguments that they have then, and
@@ -74,6 +92,10 @@ void pl_device_close(void);
 /* From now on it can always be read: for programs that compare numbers and look for nothing else. Closing and
  * opening takes longer than small kernels. */
 void pl_device_leave_open(void);
+/* For tests. One transfer arrives each time that the device is waited for; held, none does but by being waited
+ * for itself. */
+void pl_device_hold_transfers(bool held);
+int pl_device_transfers_under_way(void);
 /* Bytes handed out so far, what was released and used again not twice. */
 size_t pl_device_handed_out(void);
 #endif

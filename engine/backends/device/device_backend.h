@@ -40,10 +40,12 @@ typedef struct pl_device {
     pl_number *diagonal;            /* that of the first, while there is another */
     pl_number **weight;             /* [groups]: those of the first; NULL: still in use */
     pl_device_iterate iterate;
-    pl_number4 *dual;    /* contributions of the last local step's dual residual */
-    pl_block_sums *sums; /* [model.threads] */
-    double *products;    /* Anderson's, [2 PL_ANDERSON_MAX + 1][model.threads] */
-    bool with_hard;      /* some group is */
+    pl_number4 *dual;                 /* contributions of the last local step's dual residual */
+    pl_block_sums *sums;              /* [model.threads] */
+    double *products;                 /* Anderson's, [2 PL_ANDERSON_MAX + 1][model.threads] */
+    bool with_hard;                   /* some group is */
+    void (*meanwhile)(void *context); /* before the device is waited for */
+    void *meanwhile_context;
 } pl_device;
 
 static inline pl_device *pl_device_of(pl_backend *b)
@@ -69,6 +71,15 @@ static inline pl_summing pl_device_column(const pl_device *d, int32_t column, in
  * of their dual u, or nothing. */
 void PL_NAMED(pl_device_differentiate)(pl_device *d, const pl_number *x, double *const *u,
                                        bool energies);
+
+/* ---- fetch.c: numbers for frames */
+
+pl_status PL_NAMED(pl_device_fetch_create)(pl_backend *b, const pl_fetch_form *form,
+                                           pl_fetch **out);
+void PL_NAMED(pl_device_fetch_destroy)(pl_backend *b, pl_fetch *f);
+void PL_NAMED(pl_device_fetch_begin)(pl_backend *b, pl_fetch *f, const double *const *arrays);
+const void *PL_NAMED(pl_device_fetch_take)(pl_backend *b, pl_fetch *f, bool wait);
+void PL_NAMED(pl_device_meanwhile)(pl_backend *b, void (*work)(void *context), void *context);
 
 /* ---- runs.c: accelerated steps, one or several in a row */
 

@@ -187,6 +187,73 @@ const char *pl_device_plain_because(void)
     return refused ? "a test refuses recordings" : NULL;
 }
 
+/* ---- transfers: a queue, whose host memory is NaN until they have arrived */
+
+typedef struct transfer {
+    pl_device_transfer *of;
+    const void *from;
+    size_t bytes;
+} transfer;
+
+enum { TRANSFERS_MAX = 64 };
+static transfer transfers[TRANSFERS_MAX]; /* oldest first */
+static int transfer_count;
+static bool held_back;
+
+static void arrive(int which)
+{
+    const transfer t = transfers[which];
+    pl_device_open();
+    memcpy(t.of->host, t.from, t.bytes);
+    pl_device_close();
+    t.of->under_way = false;
+    transfer_count--;
+    memmove(transfers + which, transfers + which + 1,
+            (size_t)(transfer_count - which) * sizeof *transfers);
+}
+
+void pl_device_hold_transfers(bool held)
+{
+    held_back = held;
+}
+
+int pl_device_transfers_under_way(void)
+{
+    return transfer_count;
+}
+
+bool pl_device_transfer_create(pl_device_transfer *t, size_t bytes)
+{
+    t->host = malloc(bytes + 1);
+    return t->host != NULL;
+}
+
+bool pl_device_transfer_arrived(pl_device_transfer *t, bool wait)
+{
+    for (int i = 0; wait && i < transfer_count; i++)
+        if (transfers[i].of == t) {
+            arrive(i);
+            break;
+        }
+    return !t->under_way;
+}
+
+void pl_device_transfer_begin(pl_device_transfer *t, const void *from, size_t bytes)
+{
+    assert(!kept && transfer_count < TRANSFERS_MAX);
+    pl_device_transfer_arrived(t, true);
+    memset(t->host, 0xff, bytes);
+    t->under_way = true;
+    transfers[transfer_count++] = (transfer){t, from, bytes};
+}
+
+void pl_device_transfer_destroy(pl_device_transfer *t)
+{
+    pl_device_transfer_arrived(t, true);
+    free(t->host);
+    *t = (pl_device_transfer){0};
+}
+
 /* ---- copies, which a recording keeps like launches */
 
 void pl_device_put(void *to, const void *from, size_t bytes)
@@ -200,6 +267,8 @@ void pl_device_put(void *to, const void *from, size_t bytes)
 void pl_device_get(void *to, const void *from, size_t bytes)
 {
     pl_device_put(to, from, bytes);
+    if (transfer_count > 0 && !held_back)
+        arrive(0);
 }
 
 typedef struct copying {

@@ -119,6 +119,8 @@ void PL_NAMED(pl_device_add_up)(pl_device *d, const pl_summing *sum, int32_t cou
         }
         PL_NAMED(pl_device_sums)(&a, (int64_t)some * PL_SUM_WIDTH);
         PL_NAMED(pl_device_sums_last)(&b, (int64_t)some * PL_SUM_LAST);
+        if (d->meanwhile)
+            d->meanwhile(d->meanwhile_context);
         pl_device_get(last, d->last, (size_t)some * PL_SUM_LAST * sizeof *last);
         for (int32_t k = 0; k < some; k++) {
             double total = 0;
@@ -359,6 +361,29 @@ static pl_measures device_measure(pl_backend *b, const double *x)
         .elastic = total[0], .inverted = (int64_t)total[1], .max_stretch = total[2]};
 }
 
+static pl_motion_sums device_motion(pl_backend *b, const double *x, const double *v)
+{
+    device *d = device_of(b);
+    double total[2 * COLUMNS];
+    pl_motion_arguments a = {.count = b->model->vertices,
+                             .mass = d->model.vertices.mass,
+                             .x = numbers(x),
+                             .v = numbers(v),
+                             .columns = d->columns};
+    memcpy(a.gravity, b->model->gravity, sizeof a.gravity);
+    for (a.part = 0; a.part < 2; a.part++) {
+        pl_summing sums[COLUMNS];
+        PL_NAMED(pl_device_motion)(&a, a.count);
+        for (int k = 0; k < COLUMNS; k++)
+            sums[k] = column_of(d, k, a.count);
+        add_up(d, sums, COLUMNS, total + a.part * COLUMNS);
+    }
+    pl_motion_sums out = {.kinetic = total[0], .gravity = total[1]};
+    memcpy(out.linear, total + 2, sizeof out.linear);
+    memcpy(out.angular, total + 5, sizeof out.angular);
+    return out;
+}
+
 static double device_magnitude(pl_backend *b, const double *x)
 {
     device *d = device_of(b);
@@ -582,6 +607,11 @@ const pl_backend_ops PL_NAMED(pl_backend_device) = {
     .download = device_download,
     .copy = device_copy,
     .clear = device_clear,
+    .fetch_create = PL_NAMED(pl_device_fetch_create),
+    .fetch_destroy = PL_NAMED(pl_device_fetch_destroy),
+    .fetch_begin = PL_NAMED(pl_device_fetch_begin),
+    .fetch_take = PL_NAMED(pl_device_fetch_take),
+    .meanwhile = PL_NAMED(pl_device_meanwhile),
     .drift = device_drift,
     .blend = device_blend,
     .velocity = device_velocity,
@@ -619,6 +649,7 @@ const pl_backend_ops PL_NAMED(pl_backend_device) = {
     .soft_force = device_soft_force,
     .depth = device_depth,
     .measure = device_measure,
+    .motion = device_motion,
     .find_not_finite = device_find_not_finite,
     .trial_prepare = device_trial_prepare,
     .trial = device_trial,

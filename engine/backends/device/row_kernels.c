@@ -82,6 +82,35 @@ PL_THREAD void pin_force(const pl_pin_force_arguments *a, int64_t thread)
                                                 : 0;
 }
 
+/* ---- of a state
+ * ---------------------------------------------------------------------------------------- */
+
+PL_THREAD void convert(const pl_convert_arguments *a, int64_t i)
+{
+    if (a->single)
+        a->single[i] = (float)a->x[i];
+    else
+        a->wide[i] = a->x[i];
+}
+
+PL_THREAD void motion(const pl_motion_arguments *a, int64_t i)
+{
+    double mass = a->mass[i], x[3], v[3], sums[8] = {0, 0};
+    for (int c = 0; c < 3; c++) {
+        x[c] = a->x[3 * i + c];
+        v[c] = a->v[3 * i + c];
+    }
+    for (int c = 0; c < 3; c++) {
+        int c1 = (c + 1) % 3, c2 = (c + 2) % 3;
+        sums[0] += 0.5 * mass * v[c] * v[c];
+        sums[1] -= mass * a->gravity[c] * x[c];
+        sums[2 + c] = mass * v[c];
+        sums[5 + c] = mass * (x[c1] * v[c2] - x[c2] * v[c1]);
+    }
+    for (int k = 0; k < 4; k++)
+        a->columns[k * a->count + i] = a->part ? sums[4 + k] : sums[k];
+}
+
 /* ---- descent
  * ---------------------------------------------------------------------------------------- */
 

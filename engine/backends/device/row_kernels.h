@@ -75,6 +75,23 @@ typedef struct pl_pin_velocity_arguments {
     pl_number *v;
 } pl_pin_velocity_arguments;
 
+/* out = x, as floats or as doubles; a thread a coordinate. */
+typedef struct pl_convert_arguments {
+    const pl_number *x;
+    float *single; /* or NULL: */
+    double *wide;
+} pl_convert_arguments;
+
+/* What vertices add to the sums of motion, as columns of doubles, PL_DEVICE_COLUMNS at a time: kinetic and
+ * gravity's energy, linear and angular momentum; `part` of the eight. A thread a vertex. */
+typedef struct pl_motion_arguments {
+    int64_t count;
+    int32_t part;
+    double gravity[3];
+    const pl_number *mass, *x, *v;
+    double *columns; /* [4][count] */
+} pl_motion_arguments;
+
 /* x_new = x + alpha d of free coordinates; a thread a row, as where nothing else is said. */
 typedef struct pl_move_arguments {
     pl_device_vertices vertices;
@@ -194,6 +211,8 @@ typedef struct pl_sums_last_arguments {
     DO(place_pin)                                                                                  \
     DO(pin_force)                                                                                  \
     DO(inner)                                                                                      \
+    DO(convert)                                                                                    \
+    DO(motion)                                                                                     \
     DO(pin_velocity)                                                                               \
     DO(move)                                                                                       \
     DO(gradient)                                                                                   \

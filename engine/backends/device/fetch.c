@@ -1,0 +1,65 @@
+/* Numbers for frames: converted by a kernel into memory of their own, so that the state's arrays may change at
+ * once, and brought from there to the host while the device goes on (device.h). */
+#include "engine/backends/device/device_backend.h"
+
+#include <stdlib.h>
+
+struct pl_fetch {
+    pl_fetch_form form;
+    size_t bytes;
+    void *converted; /* the device's */
+    pl_device_transfer transfer;
+};
+
+void PL_NAMED(pl_device_fetch_destroy)(pl_backend *b, pl_fetch *f)
+{
+    if (!f)
+        return;
+    pl_device_transfer_destroy(&f->transfer);
+    pl_device_release(f->converted);
+    free(f);
+}
+
+pl_status PL_NAMED(pl_device_fetch_create)(pl_backend *b, const pl_fetch_form *form, pl_fetch **out)
+{
+    pl_fetch *f = calloc(1, sizeof *f);
+    if (!f)
+        return PL_NO_MEMORY;
+    f->form = *form;
+    f->bytes = 3 * (size_t)b->model->vertices * (size_t)form->arrays *
+               (form->single ? sizeof(float) : sizeof(double));
+    f->converted = pl_device_alloc(f->bytes);
+    if (!f->converted || !pl_device_transfer_create(&f->transfer, f->bytes)) {
+        PL_NAMED(pl_device_fetch_destroy)(b, f);
+        return PL_NO_MEMORY;
+    }
+    *out = f;
+    return PL_OK;
+}
+
+void PL_NAMED(pl_device_fetch_begin)(pl_backend *b, pl_fetch *f, const double *const *arrays)
+{
+    int64_t count = 3 * b->model->vertices;
+    pl_device_transfer_arrived(&f->transfer, true); /* what is converted is not to change before */
+    for (int32_t k = 0; k < f->form.arrays; k++) {
+        pl_convert_arguments a = {.x = pl_device_numbers(arrays[k])};
+        if (f->form.single)
+            a.single = (float *)f->converted + k * count;
+        else
+            a.wide = (double *)f->converted + k * count;
+        PL_NAMED(pl_device_convert)(&a, count);
+    }
+    pl_device_transfer_begin(&f->transfer, f->converted, f->bytes);
+}
+
+const void *PL_NAMED(pl_device_fetch_take)(pl_backend *b, pl_fetch *f, bool wait)
+{
+    return pl_device_transfer_arrived(&f->transfer, wait) ? f->transfer.host : NULL;
+}
+
+void PL_NAMED(pl_device_meanwhile)(pl_backend *b, void (*work)(void *context), void *context)
+{
+    pl_device *d = pl_device_of(b);
+    d->meanwhile = work;
+    d->meanwhile_context = context;
+}
