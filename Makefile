@@ -238,7 +238,7 @@ endif
 TEST_LINKER := $(if $(shell command -v ld.gold),-fuse-ld=gold)
 $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(BUILD)/libsupport.a $(KERNELS_BUILD)/libcli.a $(BUILD)/libworker.a $(BUILD)/libprotocol.a $(KERNELS_BUILD)/libemulated.a $(BUILD)/libengine.a
 	@mkdir -p $(@D)
-	@$(CC) $(TEST_LINKER) -o $@ $^ $(BUILD)/libprotocol.a $(LDFLAGS_ALL) $(LIBS_CHECK) $(LIBS_SERVER) $(LIBS_CLI) $(LIBS_PROTOCOL) $(LIBS_LINEAR)
+	@$(CC) $(TEST_LINKER) -o $@ $(BEFORE_LIBRARIES) $(filter-out $(BEFORE_LIBRARIES),$^) $(BUILD)/libprotocol.a $(LDFLAGS_ALL) $(LIBS_CHECK) $(LIBS_SERVER) $(LIBS_CLI) $(LIBS_PROTOCOL) $(LIBS_LINEAR)
 # One test makes every allocation of the engine fail in turn.
 $(BUILD)/tests/unit/engine_memory_test: LDFLAGS_ALL += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc,--wrap=free
 # One those of control.log's reader.
@@ -252,6 +252,7 @@ $(TIMED_KERNELS): $(BUILD)/obj/tests/bench/%.o: tests/support/%.c | test-deps
 	@mkdir -p $(@D)
 	$(QUIET_CC)$(CC) $(PL_CFLAGS) $(ISA_OPTIMISE) -MMD -MP -c -o $@ $<
 $(BUILD)/tests/bench/prox_bench: $(TIMED_KERNELS)
+$(BUILD)/tests/bench/prox_bench: BEFORE_LIBRARIES := $(TIMED_KERNELS)
 $(call obj,$(TEST_SRC) $(SUPPORT_SRC) $(BENCH_SRC) $(BENCH_HELP_SRC) tests/figures/figures.c): | test-deps
 
 # Programs of physics once more, on a backend whose memory the host can not read.
