@@ -44,7 +44,14 @@ PL_LARGE void freeze_stretch(const pl_damping *d, const pl_real Fp[FS], pl_numbe
     freeze_rows(frozen, PL_FROZEN_S, SQUARE, S);
 }
 
-/* K at F, projected; which lanes it changed. Of viscous damping K is the identity. */
+/* Of K's size: what is below 0 by less is rounding. At rest K has eigenvalues that are 0, those of rotations. */
+#ifdef PL_SINGLE
+#define FREEZE_INDEFINITE 1e-4
+#else
+#define FREEZE_INDEFINITE 1e-12
+#endif
+
+/* K at F, projected; the lanes in which it was not semidefinite. Of viscous damping K is the identity. */
 PL_LARGE pl_mask freeze_stiffness(const law *m, const pl_real F[FS], stiffness_frame *k)
 {
     if (m->d->model == PL_DAMPING_VISCOUS) {
@@ -57,16 +64,20 @@ PL_LARGE pl_mask freeze_stiffness(const law *m, const pl_real F[FS], stiffness_f
         return pl_lt(pl_one(), pl_zero());
     }
     stiffness_at(m, F, k);
-    pl_real least = freeze_project(k->H);
+    pl_real least = freeze_project(k->H), size = pl_zero();
+    for (int e = 0; e < COLUMNS; e++)
+        size += pl_abs(k->H[e]);
     for (int p = 0; p < FRAME_FLIP; p++) {
+        size += pl_abs(k->flip[p]);
         least = pl_min(least, k->flip[p]);
         k->flip[p] = pl_max(k->flip[p], pl_zero());
     }
     for (int p = 0; p < FRAME_TWIST; p++) {
+        size += pl_abs(k->twist[p]);
         least = pl_min(least, k->twist[p]);
         k->twist[p] = pl_max(k->twist[p], pl_zero());
     }
-    return pl_lt(least, pl_zero());
+    return pl_lt(least, pl_set1(-FREEZE_INDEFINITE) * size);
 }
 
 /* Q of damping_strain.h, with what R is proportional to. */

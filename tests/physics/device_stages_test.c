@@ -182,17 +182,24 @@ static const char *const SOLIDS[] = {
 };
 enum { SOLID_COUNT = sizeof SOLIDS / sizeof *SOLIDS };
 
-static pl_run *damped(precision p, const char *solver, const char *damping)
+static pl_run *damped_by(precision p, const char *integrator, const char *solver,
+                         const char *damping)
 {
     choose(p);
     return pl_run_openf(2,
-                        "{'pliant': 1, 'time': {'step': 0.01, 'steps': 8, 'integrator': 'bdf2'},"
-                        " 'solver': {%s}, 'materials': {'m': {'young': 1e5, 'poisson': 0.35, %s}},"
+                        "{'pliant': 1, 'time': {'step': 0.01, 'steps': 8, 'integrator': '%s'},"
+                        " 'output': {'metrics': 'iteration'}, 'solver': {%s},"
+                        " 'materials': {'m': {'young': 1e5, 'poisson': 0.35, %s}},"
                         " 'bodies': [{'material': 'm', 'mesh': {'box': {'size': [1, 0.5, 0.5],"
                         "   'cells': [3, 2, 2]}}, 'initial': {'velocity': [0, 1, 0]}}],"
                         " 'pins': [{'select': {'side': '-x'}}, {'select': {'side': '+x'},"
                         "   'motion': {'axis': [1, 0, 0], 'degrees_per_second': 200}}]}",
-                        solver, damping);
+                        integrator, solver, damping);
+}
+
+static pl_run *damped(precision p, const char *solver, const char *damping)
+{
+    return damped_by(p, "bdf2", solver, damping);
 }
 
 static const char *const SHEETS[] = {
@@ -233,8 +240,7 @@ static void damping_is_the_same(pl_run *cpu, pl_run *device, double tolerance)
     pl_run_close(device);
 }
 
-/* Where two principal stretches meet their function has a crease, and a step more than one minimum; and an
- * element whose stiffness is definite by a digit is damped by it as it is, or else as it was. */
+/* Where two principal stretches meet their function has a crease, and a step more than one minimum. */
 static double single_of(int row)
 {
     bool creased = row < SOLID_COUNT && strstr(SOLIDS[row], "principal_strain");
@@ -272,6 +278,36 @@ START_TEST(dissipation_is_split_as_on_the_cpu)
 }
 END_TEST
 
+/* And where they end is Newton's minimum, whichever way they take. */
+START_TEST(damped_minima_are_newton_s)
+{
+    static const struct {
+        const char *solver;
+        precision precision;
+    } rows[] = {
+        {"'method': 'lbfgs', 'iterations': 3000, 'tolerance': 1e-8", DOUBLE},
+        {"'method': 'lbfgs', 'iterations': 3000, 'tolerance': 1e-5", SINGLE},
+        {"'method': 'admm', 'iterations': 1000, 'tolerance': 1e-5", SINGLE},
+    };
+    pl_run *best = damped_by(HOST, "backward_euler",
+                             "'method': 'newton', 'iterations': 200, 'tolerance': 1e-12",
+                             SOLIDS[_i]);
+    pl_run_frames(best, 1);
+    double start = best->metrics.detail[0].objective, minimum = best->metrics.objective;
+    ck_assert_double_gt(best->metrics.dissipated, 0);
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+        pl_run *device = damped_by(rows[k].precision, "backward_euler", rows[k].solver, SOLIDS[_i]);
+        pl_run_frames(device, 1);
+        double error = (objective_at(best, pl_run_x(device)) - minimum) / (start - minimum);
+        ck_assert_msg(error >= -1e-11, "%s: %g", rows[k].solver, error);
+        ck_assert_msg(error <= (rows[k].precision == SINGLE ? 1e-5 : 1e-9), "%s: %g",
+                      rows[k].solver, error);
+        pl_run_close(device);
+    }
+    pl_run_close(best);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("device_stages");
@@ -282,6 +318,7 @@ int main(void)
     tcase_add_loop_test(t, constraints_are_met_as_on_the_cpu, 0, INTEGRATOR_COUNT);
     tcase_add_loop_test(t, dissipation_is_the_cpu_s, 0, 2 * (SOLID_COUNT + SHEET_COUNT));
     tcase_add_loop_test(t, dissipation_is_split_as_on_the_cpu, 0, 2 * (SOLID_COUNT + SHEET_COUNT));
+    tcase_add_loop_test(t, damped_minima_are_newton_s, 0, SOLID_COUNT);
     tcase_add_test(t, factors_and_restitution_count);
     suite_add_tcase(suite, t);
     return run_suite(suite);
