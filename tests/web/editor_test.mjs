@@ -204,7 +204,7 @@ await run({
     },
 
     async a_session_is_taken_along(daemon) {
-        const { id } = await daemon.submit(scene({ name: 'to be shared', time: { step: 0.01, steps: 8 } }));
+        const { id } = await daemon.submit(scene({ name: 'to be shared', time: { step: 0.05, steps: 8 } }));
         await daemon.over(id);
         const page = await open(daemon);
         await go(page, `/sessions/${id}`);
@@ -234,11 +234,12 @@ await run({
         ]);
         const webm = await bytesOf(film);
         check(webm.subarray(0, 4).toString('hex') === '1a45dfa3', `a film that begins with ${webm.subarray(0, 4)}`);
-        // 8 frames of 0.01 s at 30 pictures a second: 0, 3, 6, 8, however long each took; the last stays for 0.7 s.
+        // 8 frames of 0.05 s at 30 pictures a second are 13, however long each took; the last stays for 0.7 s.
         const { seconds, first, last } = await playFilm(page, webm);
-        check(Math.abs(seconds - 0.8) < 0.02, `a film of ${seconds} s`);
+        check(Math.abs(seconds - 1.1) < 0.02, `a film of ${seconds} s`);
         check(first.some((value) => Math.abs(value - first[0]) > 20), 'its first picture is blank');
-        check(changed(first, last) > 3, 'nothing moves in it');
+        // Of a film that stands still 130 grey values change, by what the encoder makes of it; of this one 400.
+        check(changed(first, last) > 250, `only ${changed(first, last)} of it moves`);
         await page.getByLabel('Body to export').selectOption('box');
         await page.getByLabel('surface only').check();
         const [obj] = await Promise.all([
