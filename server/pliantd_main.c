@@ -309,6 +309,7 @@ int main(int argc, char **argv)
         good = pl_reindex(d) == 0;
     } else if (good) {
         raise_descriptors(d);
+        pl_give_way();
         good = start_parts(d) && announce(d);
         if (good) {
             wait_for_signal(d, &signals);

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -71,6 +72,18 @@ static char **child_environment(void)
     return kept;
 }
 
+/* The daemon gives way when it wakes (pl_give_way); what computes and keeps to a clock does not. */
+static int prepare_scheduling(posix_spawnattr_t *attributes, short *flags)
+{
+    const struct sched_param none = {0};
+    if (sched_getscheduler(0) != SCHED_BATCH) {
+        return 0;
+    }
+    *flags |= POSIX_SPAWN_SETSCHEDULER;
+    int e = posix_spawnattr_setschedpolicy(attributes, SCHED_OTHER);
+    return e ? e : posix_spawnattr_setschedparam(attributes, &none);
+}
+
 static int prepare(posix_spawn_file_actions_t *files, posix_spawnattr_t *attributes, int out_fd,
                    int err_fd, const char *directory)
 {
@@ -79,7 +92,8 @@ static int prepare(posix_spawn_file_actions_t *files, posix_spawnattr_t *attribu
     sigemptyset(&defaults);
     sigaddset(&defaults, SIGPIPE);
     short flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSID;
-    int e = posix_spawnattr_setflags(attributes, flags);
+    int e = prepare_scheduling(attributes, &flags);
+    e = e ? e : posix_spawnattr_setflags(attributes, flags);
     e = e ? e : posix_spawnattr_setsigmask(attributes, &none);
     e = e ? e : posix_spawnattr_setsigdefault(attributes, &defaults);
     e = e ? e : posix_spawn_file_actions_addopen(files, 0, "/dev/null", O_RDONLY, 0);
@@ -124,6 +138,14 @@ int pl_spawn(char *const argv[], int out_fd, int err_fd, const char *directory, 
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&files);
     return e;
+}
+
+void pl_give_way(void)
+{
+    const struct sched_param none = {0};
+    if (sched_getscheduler(0) == SCHED_OTHER) {
+        sched_setscheduler(0, SCHED_BATCH, &none); /* where it may not, it is as before */
+    }
 }
 
 static int64_t now_ms(void)

@@ -14,6 +14,10 @@ typedef struct pl_child {
     int pidfd; /* readable once it has ended */
 } pl_child;
 
+/* From now on a thread of the daemon that wakes, as one does for each frame of a stream, takes no core
+ * from a worker in the middle of its time (SCHED_BATCH): it waits for an idle core or for its turn. For
+ * threads started afterwards too, not for children. A policy that somebody chose is kept. */
+void pl_give_way(void);
 /* Start argv[0] (a path) with standard input from /dev/null, output and error to the given
  * descriptors, no other descriptor, an empty signal mask, only the environment it needs, in
  * the given working directory, and as a session of its own, so that no signal meant for the

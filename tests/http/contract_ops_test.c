@@ -6,6 +6,8 @@
 
 #include <check.h>
 #include <ctype.h>
+#include <dirent.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -299,6 +301,40 @@ START_TEST(test_prometheus_series)
 }
 END_TEST
 
+/* ---- on the cores ------------------------------------------------------------------------------
+ */
+
+/* How many threads a process has; each under this policy. */
+static int threads_under(pid_t pid, int policy)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
+    DIR *tasks = opendir(path);
+    ck_assert_ptr_nonnull(tasks);
+    int count = 0;
+    for (struct dirent *task; (task = readdir(tasks));)
+        if (isdigit((unsigned char)*task->d_name)) {
+            ck_assert_int_eq(sched_getscheduler(atoi(task->d_name)), policy);
+            count++;
+        }
+    closedir(tasks);
+    return count;
+}
+
+/* Whatever the daemon wakes for takes no core from a worker; a worker that wakes may. */
+START_TEST(test_gives_way)
+{
+    char id[33];
+    session_post(d,
+                 "{\"pliant\": 1, \"time\": {\"step\": 0.001, \"steps\": 100000}, \"bodies\": "
+                 "[{\"mesh\": {\"box\": {\"size\": [1, 1, 1], \"cells\": [2, 2, 2]}}}]}",
+                 id);
+    session_await_frame(d, id, 1);
+    ck_assert_int_gt(threads_under(d->pid, SCHED_BATCH), 2);
+    ck_assert_int_ge(threads_under(daemon_fixture_worker(id), SCHED_OTHER), 1);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("contract: operations");
@@ -311,6 +347,7 @@ int main(void)
     tcase_add_test(tests, test_openapi);
     tcase_add_test(tests, test_prometheus_text);
     tcase_add_test(tests, test_prometheus_series);
+    tcase_add_test(tests, test_gives_way);
     suite_add_tcase(suite, tests);
     return run_suite(suite);
 }
