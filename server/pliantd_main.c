@@ -4,6 +4,7 @@
 #include "server/daemon.h"
 #include "server/executor.h"
 #include "server/exports.h"
+#include "server/gate.h"
 #include "server/gpus.h"
 #include "server/http.h"
 #include "server/idempotency.h"
@@ -49,7 +50,9 @@ enum {
     CHECK_QUEUE = 64,
     DRAIN_MS = 3000,
     SWEEP_S = 3600,
-    STOP_MS = 20000
+    STOP_MS = 20000,
+    LOCK_WAIT_MS = 2000,
+    LOCK_AGAIN_MS = 20
 };
 
 /* ---- the state directory -----------------------------------------------------------------------
@@ -94,11 +97,22 @@ static bool open_state(pl_daemon *d)
     return true;
 }
 
-/* One daemon a state; -1 where another holds it. The same lock as a session's. */
+/* One daemon a state; -1 where another holds it. The same lock as a session's. It is asked for again for a while: a
+ * child that a killed daemon had just begun has copies of its descriptors, the lock's too, until it executes its
+ * program. */
 static int lock_state(pl_daemon *d)
 {
     int fd = -1;
+    int64_t end = pl_monotonic_ms() + LOCK_WAIT_MS;
     pl_status status = pl_session_lock(d->state_fd, true, &fd);
+    if (status == PL_INVALID) {
+        pl_say(PL_LEVEL_INFO, "%s/lock is held; it is asked for again for %d s", d->state,
+               LOCK_WAIT_MS / 1000);
+    }
+    while (status == PL_INVALID && pl_monotonic_ms() < end) {
+        nanosleep(&(struct timespec){.tv_nsec = LOCK_AGAIN_MS * 1000000}, NULL);
+        status = pl_session_lock(d->state_fd, true, &fd);
+    }
     if (status != PL_OK) {
         pl_say(PL_LEVEL_ERROR, "%s/lock: %s", d->state,
                status == PL_INVALID ? "another daemon runs on this state" : strerror(errno));

@@ -366,7 +366,8 @@ enum { VERBS = sizeof verbs / sizeof *verbs };
 /* ---- beside a daemon ---------------------------------------------------------------------------
  */
 
-/* Tell a daemon that runs, and wait until it has read everything again. */
+/* Tell a daemon that runs, and wait until it has read everything again. Where it ends meanwhile, or only a child of one
+ * that was killed still had the lock, the next one reads everything at its start. */
 static int tell(int state_fd, const char *state)
 {
     if (!pl_session_locked(state_fd)) {
@@ -377,7 +378,7 @@ static int tell(int state_fd, const char *state)
         return 1;
     }
     for (int waited = 0; waited < HEARD_MS; waited += STEP_MS) {
-        if (faccessat(state_fd, PL_TENANTS_CHANGED, F_OK, 0) != 0) {
+        if (faccessat(state_fd, PL_TENANTS_CHANGED, F_OK, 0) != 0 || !pl_session_locked(state_fd)) {
             return 0;
         }
         nanosleep(&(struct timespec){0, STEP_MS * 1000000}, NULL);

@@ -1,6 +1,7 @@
 /* A stream across restarts of the daemon, read by real programs: curl in a loop that asks for the next
  * frame each time, and `pliant follow`, which does that by itself. No frame is missed or repeated.
  */
+#include "protocol/session_dir.h"
 #include "tests/support/one_daemon.h"
 #include "tests/support/session_client.h"
 #include "tests/support/suite.h"
@@ -200,6 +201,73 @@ START_TEST(test_stop_workers)
 }
 END_TEST
 
+/* ---- the lock of a killed daemon --------------------------------------------------------------
+ */
+
+/* A process that has a copy of the lock's descriptor until `over`, as a child that a killed daemon had just begun. */
+static pid_t hold_lock(bool (*over)(void))
+{
+    int fd, state = open(d->state, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    ck_assert_int_eq(pl_session_lock(state, false, &fd), PL_OK);
+    pid_t pid = fork();
+    ck_assert_int_ge(pid, 0);
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        while (!over())
+            daemon_fixture_nap();
+        _exit(0);
+    }
+    close(fd);
+    ck_assert(pl_session_locked(state));
+    close(state);
+    return pid;
+}
+
+static void await_end(pid_t holder)
+{
+    int status;
+    ck_assert_int_eq(waitpid(holder, &status, 0), holder);
+    ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+static bool was_met(void)
+{
+    return daemon_fixture_said(d, "lock is held");
+}
+
+START_TEST(test_lock_of_the_killed)
+{
+    ck_assert_int_eq(daemon_fixture_end(d, SIGKILL), 128 + SIGKILL);
+    pid_t holder = hold_lock(was_met);
+    daemon_fixture_resume(d);
+    await_end(holder);
+    ck_assert(!daemon_fixture_said(d, "another daemon runs"));
+}
+END_TEST
+
+static bool was_told(void)
+{
+    return access(daemon_fixture_path(d, "tenants.changed"), F_OK) == 0;
+}
+
+/* A command that takes such a lock for a daemon's is done when it is let go of. */
+START_TEST(test_command_beside_the_killed)
+{
+    static const char *const create[] = {"user", "create", "alice", NULL};
+    char said[4096];
+    ck_assert_int_eq(daemon_fixture_end(d, SIGKILL), 128 + SIGKILL);
+    pid_t holder = hold_lock(was_told);
+    ck_assert_int_eq(daemon_fixture_command(d, create, said, sizeof said), 0);
+    await_end(holder);
+    daemon_fixture_resume(d);
+    ck_assert(!was_told());
+    http_reply *r = http_get(d, "/v1/users");
+    http_expect(r, 200);
+    ck_assert_str_eq(json_text(r->json, "items/0/name"), "alice");
+    http_reply_free(r);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("restart");
@@ -209,6 +277,8 @@ int main(void)
     tcase_add_test(tests, test_curl);
     tcase_add_test(tests, test_follow);
     tcase_add_test(tests, test_stop_workers);
+    tcase_add_test(tests, test_lock_of_the_killed);
+    tcase_add_test(tests, test_command_beside_the_killed);
     suite_add_tcase(suite, tests);
     return run_suite(suite);
 }
