@@ -11,6 +11,7 @@
 #include "engine/model/terms.h"
 #include "engine/model/tets.h"
 #include "engine/state.h"
+#include "engine/vectors.h"
 
 #include <float.h>
 #include <math.h>
@@ -40,22 +41,14 @@ static bool is_solid(const pl_group *g)
     return ops->corners == 4 && ops->rows == 9 && !ops->hard && ops->gradient && ops->measure;
 }
 
-static double edge(const double *const x[], int k, int i)
-{
-    return x[k][i] - x[0][i];
-}
-
 /* Six times the volume of a tetrahedron, twice the area of a triangle. */
 static double measure(int corners, const double *const x[])
 {
-    double cross[3];
-    for (int i = 0; i < 3; i++) {
-        int j = (i + 1) % 3, k = (i + 2) % 3;
-        cross[i] = edge(x, 1, j) * edge(x, 2, k) - edge(x, 1, k) * edge(x, 2, j);
-    }
-    if (corners == 3)
-        return sqrt(cross[0] * cross[0] + cross[1] * cross[1] + cross[2] * cross[2]);
-    return fabs(cross[0] * edge(x, 3, 0) + cross[1] * edge(x, 3, 1) + cross[2] * edge(x, 3, 2));
+    double e[3][3], n[3];
+    for (int c = 1; c < corners; c++)
+        pl_vector_subtract(x[c], x[0], e[c - 1]);
+    pl_vector_cross(e[0], e[1], n);
+    return corners == 3 ? sqrt(pl_vector_dot(n, n)) : fabs(pl_vector_dot(n, e[2]));
 }
 
 /* The virial of a term, whose contributions begin at f; the volume is left to the caller. */
@@ -67,7 +60,8 @@ static void add_virial(int corners, const double *const at[], const double *f, d
              c++) { /* the gradients add up to zero: x counts from the first */
             const double *g = f + (int64_t)c * 3 * PL_BLOCK;
             int i = row[k], j = column[k];
-            own[k] += 0.5 * (g[i * PL_BLOCK] * edge(at, c, j) + g[j * PL_BLOCK] * edge(at, c, i));
+            own[k] += 0.5 * (g[i * PL_BLOCK] * (at[c][j] - at[0][j]) +
+                             g[j * PL_BLOCK] * (at[c][i] - at[0][i]));
         }
 }
 
@@ -82,7 +76,8 @@ static void add_term(const sums *s, const pl_group *g, int64_t t)
         at[c] = s->x + 3 * (int64_t)corner[c * PL_BLOCK];
     add_virial(corners, at, s->contributions + g->contribution + b * 3 * corners * PL_BLOCK + lane,
                own);
-    int64_t element = is_membrane(g) ? pl_terms_of(g)->element[t] : pl_tets_of(g)->element[t];
+    const bool of_terms = is_membrane(g) || g->ops->dissipate; /* what is merged is of terms, too */
+    int64_t element = of_terms ? pl_terms_of(g)->element[t] : pl_tets_of(g)->element[t];
     own[6] = measure(corners, at) / 6;
     if (is_membrane(g)) {
         own[6] *= 3 * s->model->thickness[element];
