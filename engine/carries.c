@@ -187,32 +187,32 @@ int32_t pl_scene_carried(const pl_scene *scene, const pl_material_uses *uses, pl
 static void refuse_damping(const pl_material *m, const char *key, const char *got,
                            const char *expected, const char *hint, pl_faults *faults)
 {
-    char name[160], pointer[256];
-    pl_fault_escape(m->name, name, sizeof name);
-    snprintf(pointer, sizeof pointer, "/materials/%s/%s", name, key);
+    char pointer[PL_POINTER_SIZE];
+    pl_fault_at_material(m->name, key, pointer);
     pl_faults_add(faults, pointer, "unsupported", got, expected, hint);
 }
 
 /* Of dissipation the kernels have that of elements and vertices. */
-static void check_damping_on_device(const pl_material *m, pl_faults *faults)
+static void check_damping_on_device(const pl_material *m, const pl_material_uses *uses,
+                                    pl_faults *faults)
 {
     const pl_material_damping *d = &m->damping;
     const bool stiffness = d->model == PL_DAMPING_RAYLEIGH ||
                            d->model == PL_DAMPING_RAYLEIGH_LAGGED;
-    if (d->form == PL_DAMPING_MERGED)
+    if (d->form == PL_DAMPING_MERGED && uses->model > 0)
         refuse_damping(m, "damping/form", "merged, on a GPU", "separate, on a GPU",
                        "use \"form\": \"auto\", or \"device\": \"cpu\"", faults);
-    if (m->bending.present)
+    if (m->bending.present && uses->triangles + uses->edges > 0)
         refuse_damping(m, "damping", "damping of a material with bending, on a GPU",
                        "no damping or no bending, on a GPU: it has no kernel for damped bends",
                        "use \"device\": \"cpu\"", faults);
-    if (m->fibers.present && stiffness)
+    if (m->fibers.present && stiffness && uses->model > 0)
         refuse_damping(m, "damping/model", "rayleigh of fibers, on a GPU",
                        "another model, on a GPU: it has no kernel for damped fibers",
                        "use strain_rate, or \"device\": \"cpu\"", faults);
 }
 
-pl_status pl_device_carries(const pl_scene *scene, pl_faults *faults)
+pl_status pl_device_carries(const pl_scene *scene, const pl_material_uses *uses, pl_faults *faults)
 {
     size_t before = faults->total;
     if (scene->solver.device == PL_DEVICE_CPU)
@@ -224,6 +224,6 @@ pl_status pl_device_carries(const pl_scene *scene, pl_faults *faults)
     for (int32_t i = 0; i < scene->material_count; i++)
         if (scene->materials[i].damping.present &&
             scene->time.integrator != PL_INTEGRATOR_QUASI_STATIC)
-            check_damping_on_device(&scene->materials[i], faults);
+            check_damping_on_device(&scene->materials[i], &uses[i], faults);
     return faults->total > before ? PL_INVALID : PL_OK;
 }

@@ -71,8 +71,8 @@ typedef struct pl_material_uses {
 /* All of them, at most PL_CARRIED_MAX; returns how many. uses: [material_count]. */
 int32_t pl_scene_carried(const pl_scene *scene, const pl_material_uses *uses, pl_carried *out);
 
-/* What a scene has that a GPU's backend (backends/device) has not: a fault for each, located. PL_OK
- * where there is nothing, or the device is the CPU; PL_INVALID. */
-pl_status pl_device_carries(const pl_scene *scene, pl_faults *faults);
+/* What a scene has that a GPU's backend (backends/device) has not: a fault for each, located. uses:
+ * [material_count]. PL_OK where there is nothing, or the device is the CPU; PL_INVALID. */
+pl_status pl_device_carries(const pl_scene *scene, const pl_material_uses *uses, pl_faults *faults);
 
 #endif

@@ -73,6 +73,13 @@ void pl_fault_escape(const char *name, char *out, size_t size)
     out[used] = 0;
 }
 
+void pl_fault_at_material(const char *name, const char *key, char out[PL_POINTER_SIZE])
+{
+    char escaped[260];
+    pl_fault_escape(name, escaped, sizeof escaped);
+    snprintf(out, PL_POINTER_SIZE, "/materials/%s/%s", escaped, key);
+}
+
 void pl_faults_clear(pl_faults *faults)
 {
     for (size_t i = 0; i < faults->count; i++) {

@@ -52,6 +52,9 @@ __attribute__((format(printf, 6, 7))) void pl_faults_addf(pl_faults *faults, con
 
 /* A name as one part of a JSON pointer (RFC 6901): ~ becomes ~0, / becomes ~1; cut to `size` bytes. */
 void pl_fault_escape(const char *name, char *out, size_t size);
+/* "/materials/NAME/KEY"; KEY may have parts. PL_POINTER_SIZE is room for any. */
+enum { PL_POINTER_SIZE = 320 };
+void pl_fault_at_material(const char *name, const char *key, char out[PL_POINTER_SIZE]);
 
 void pl_faults_clear(pl_faults *faults);
 

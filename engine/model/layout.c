@@ -166,7 +166,7 @@ static pl_status check_device(const pl_scene *scene, const pl_layout *layout, pl
     pl_material_uses *uses = count_uses(scene, layout);
     if (!uses)
         return PL_NO_MEMORY;
-    pl_status status = pl_device_carries(scene, faults);
+    pl_status status = pl_device_carries(scene, uses, faults);
     free(uses);
     return status;
 }

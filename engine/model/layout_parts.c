@@ -60,9 +60,8 @@ static pl_status check_part(const pl_scene *scene, int32_t material, const pl_la
             }
     if (!used)
         return PL_OK; /* nothing has the material at all */
-    char pointer[320], name[260];
-    pl_fault_escape(scene->materials[material].name, name, sizeof name);
-    snprintf(pointer, sizeof pointer, "/materials/%s/%s", name, key);
+    char pointer[PL_POINTER_SIZE];
+    pl_fault_at_material(scene->materials[material].name, key, pointer);
     pl_faults_addf(faults, pointer, "no_elements", expected,
                    "leave it out, or give the material to a body of such elements",
                    "bodies without any");
@@ -72,9 +71,8 @@ static pl_status check_part(const pl_scene *scene, int32_t material, const pl_la
 static void refuse_damping(const pl_material *m, const char *key, const char *code, const char *got,
                            const char *expected, const char *hint, pl_faults *faults)
 {
-    char pointer[320], name[260];
-    pl_fault_escape(m->name, name, sizeof name);
-    snprintf(pointer, sizeof pointer, "/materials/%s/damping/%s", name, key);
+    char pointer[PL_POINTER_SIZE];
+    pl_fault_at_material(m->name, key, pointer);
     pl_faults_add(faults, pointer, code, got, expected, hint);
 }
 
@@ -89,7 +87,7 @@ static pl_status check_damping(const pl_scene *scene, int32_t material, const pl
     size_t before = faults->total;
     if (d->present && merged && m->invertible)
         refuse_damping(
-            m, "form", "conflict", "merged, of an invertible material",
+            m, "damping/form", "conflict", "merged, of an invertible material",
             "a material that is not invertible",
             "use \"form\": \"separate\": what makes an energy invertible is of the step, "
             "and has its own terms",
@@ -100,12 +98,12 @@ static pl_status check_damping(const pl_scene *scene, int32_t material, const pl
         for (int64_t t = 0; t < layout->elements[kind].count && !used; t++)
             used = layout->elements[kind].material[t] == material;
         if (used && principal)
-            refuse_damping(m, "model", "unsupported", got, "tetrahedra alone",
+            refuse_damping(m, "damping/model", "unsupported", got, "tetrahedra alone",
                            "use rayleigh, which damps by the stiffness of sheets, edges and bends: "
                            "eq. 53 is of a solid's three principal strains",
                            faults);
         if (used && merged)
-            refuse_damping(m, "form", "unsupported", got, "tetrahedra alone",
+            refuse_damping(m, "damping/form", "unsupported", got, "tetrahedra alone",
                            "use \"form\": \"auto\", which merges those of tetrahedra", faults);
     }
     return faults->total > before ? PL_INVALID : PL_OK;

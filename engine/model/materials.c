@@ -163,10 +163,8 @@ double pl_material_poisson(const pl_material *m)
 static void refuse(pl_faults *faults, const pl_material *m, const char *part, const char *code,
                    const char *got, const char *expected, const char *hint)
 {
-    char name[260], pointer[320];
-    pl_fault_escape(m->name, name, sizeof name);
-    snprintf(pointer, sizeof pointer, "/materials/%s/%s", name,
-             m->splines.kind == PL_SPLINES_CURVE ? "curve" : part);
+    char pointer[PL_POINTER_SIZE];
+    pl_fault_at_material(m->name, m->splines.kind == PL_SPLINES_CURVE ? "curve" : part, pointer);
     pl_faults_add(faults, pointer, code, got, expected, hint);
 }
 

@@ -493,6 +493,24 @@ static const struct {
      " 'unused': {'bending': {'model': 'hinge'}, 'strain_limit': {}}},"
      "'bodies': [{'material': 'm', 'mesh': {'box': {}}}]",
      NULL},
+    {"'method': 'lbfgs'",
+     "'materials': {'m': {'bending': {}, 'damping': {'model': 'strain_rate', 'viscosity': 1}}},"
+     "'bodies': [{'material': 'm', 'mesh': {'cloth': {}}}]",
+     "/materials/m/damping"},
+    {"'method': 'lbfgs'",
+     "'materials': {'m': {'fibers': {'direction': [1, 0, 0], 'stiffness': 1e4},"
+     " 'damping': {'model': 'rayleigh', 'beta': 0.01}}},"
+     "'bodies': [{'material': 'm', 'mesh': {'box': {}}}]",
+     "/materials/m/damping/model"},
+    {"'method': 'admm'",
+     "'materials': {'m': {'damping': {'model': 'strain_rate', 'viscosity': 1, 'form': 'merged'}}},"
+     "'bodies': [{'material': 'm', 'mesh': {'box': {}}}]",
+     "/materials/m/damping/form"},
+    {"'method': 'lbfgs'",
+     "'materials': {'m': {}, 'unused': {'bending': {}, 'fibers': {'direction': [1, 0, 0],"
+     "'stiffness': 1e4}, 'damping': {'model': 'rayleigh', 'beta': 0.01}}},"
+     "'bodies': [{'material': 'm', 'mesh': {'box': {}}}]",
+     NULL},
 };
 enum { GPU_SCENE_COUNT = sizeof GPU_SCENES / sizeof *GPU_SCENES };
 

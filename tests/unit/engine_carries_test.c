@@ -122,7 +122,7 @@ START_TEST(damping_is_carried_by_what_has_a_prox)
                             .damping = {.present = true, .viscosity = 1},
                             .air_damping = 1};
     pl_scene scene = {.materials = &material, .material_count = 1};
-    const pl_material_uses uses = {.model = 1};
+    pl_material_uses uses = {.model = 1, .triangles = 1};
     pl_carried parts[PL_CARRIED_MAX];
     pl_faults faults = {0};
     ck_assert_int_eq(pl_scene_carried(&scene, &uses, parts), 2);
@@ -132,24 +132,34 @@ START_TEST(damping_is_carried_by_what_has_a_prox)
     ck_assert_ptr_null(pl_method_refuses(PL_METHOD_NEWTON, parts[1].traits));
     scene.solver.device = PL_DEVICE_GPU;
     scene.solver.method = PL_METHOD_CHEBYSHEV_DESCENT;
-    ck_assert_int_eq(pl_device_carries(&scene, &faults), PL_OK);
+    ck_assert_int_eq(pl_device_carries(&scene, &uses, &faults), PL_OK);
     scene.solver.method = PL_METHOD_NEWTON;
-    ck_assert_int_eq(pl_device_carries(&scene, &faults), PL_INVALID);
+    ck_assert_int_eq(pl_device_carries(&scene, &uses, &faults), PL_INVALID);
     ck_assert_uint_eq(faults.count, 1);
     ck_assert_str_eq(faults.items[0].pointer, "/solver/method");
     pl_faults_clear(&faults);
     scene.solver.method = PL_METHOD_CHEBYSHEV_DESCENT;
     material.fibers.present = true;
-    ck_assert_int_eq(pl_device_carries(&scene, &faults), PL_OK); /* of the rate of their elements */
+    ck_assert_int_eq(pl_device_carries(&scene, &uses, &faults),
+                     PL_OK); /* of the rate of their elements */
     material.damping.model = PL_DAMPING_RAYLEIGH;
     material.bending.present = true;
-    ck_assert_int_eq(pl_device_carries(&scene, &faults), PL_INVALID);
+    ck_assert_int_eq(pl_device_carries(&scene, &uses, &faults), PL_INVALID);
     ck_assert_uint_eq(faults.count, 2);
     ck_assert_str_eq(faults.items[0].pointer, "/materials/m/damping");
     ck_assert_str_eq(faults.items[1].pointer, "/materials/m/damping/model");
     pl_faults_clear(&faults);
+    uses = (pl_material_uses){0}; /* by nobody: it asks nothing of the device */
+    ck_assert_int_eq(pl_device_carries(&scene, &uses, &faults), PL_OK);
+    uses.edges = 1; /* of a rope's bends, and no element */
+    ck_assert_int_eq(pl_device_carries(&scene, &uses, &faults), PL_INVALID);
+    ck_assert_uint_eq(faults.count, 1);
+    ck_assert_str_eq(faults.items[0].pointer, "/materials/m/damping");
+    pl_faults_clear(&faults);
+    uses = (pl_material_uses){.model = 1, .triangles = 1};
     scene.time.integrator = PL_INTEGRATOR_QUASI_STATIC;
-    ck_assert_int_eq(pl_device_carries(&scene, &faults), PL_OK); /* nothing is damped in statics */
+    ck_assert_int_eq(pl_device_carries(&scene, &uses, &faults),
+                     PL_OK); /* nothing is damped in statics */
     ck_assert_int_eq(pl_scene_carried(&scene, &uses, parts), 1);
 }
 END_TEST
