@@ -119,7 +119,7 @@ extern "C" void pl_device_transfer_destroy(pl_device_transfer *t)
 extern "C" void pl_device_transfer_begin(pl_device_transfer *t, const void *from, size_t bytes)
 {
     cudaEvent_t launched = static_cast<cudaEvent_t>(t->launched);
-    pl_device_transfer_arrived(t, true);
+    t->bytes = bytes;
     t->under_way =
         good(cudaEventRecord(launched, stream_of()), "noting what was launched") &&
         good(cudaStreamWaitEvent(copies_of(), launched, 0), "making a copy wait") &&
@@ -135,8 +135,9 @@ extern "C" bool pl_device_transfer_arrived(pl_device_transfer *t, bool wait)
     cudaEvent_t arrived = static_cast<cudaEvent_t>(t->arrived);
     if (!t->under_way)
         return true;
+    bool came;
     if (wait) {
-        good(cudaEventSynchronize(arrived), "waiting for a copy");
+        came = good(cudaEventSynchronize(arrived), "waiting for a copy");
     } else {
         good(cudaGetLastError(), "a kernel's launch"); // before the answer takes its place
         cudaError_t code = cudaEventQuery(arrived);
@@ -144,8 +145,10 @@ extern "C" bool pl_device_transfer_arrived(pl_device_transfer *t, bool wait)
             cudaGetLastError(); // an answer
             return false;
         }
-        good(code, "asking for a copy");
+        came = good(code, "asking for a copy");
     }
+    if (!came)
+        memset(t->host, 0xff, t->bytes); // NaN, as of any copy that fails
     t->under_way = false;
     return true;
 }

@@ -47,6 +47,7 @@ const char *pl_device_error(void);
 typedef struct pl_device_transfer {
     void *host;               /* that the device writes by itself (CUDA: pinned) */
     void *launched, *arrived; /* the memory's own (CUDA: events) */
+    size_t bytes;             /* of the last that was begun */
     bool under_way;
 } pl_device_transfer;
 
@@ -54,9 +55,9 @@ typedef struct pl_device_transfer {
 bool pl_device_transfer_create(pl_device_transfer *t, size_t bytes);
 void pl_device_transfer_destroy(pl_device_transfer *t);
 /* From the device's memory as it is after all that was launched before; that memory must stay as it is until
- * the transfer has arrived. One that is under way is waited for first. */
+ * the transfer has arrived. None is to be under way. */
 void pl_device_transfer_begin(pl_device_transfer *t, const void *from, size_t bytes);
-/* Whether it has arrived, which it has if it is waited for. */
+/* Whether it has arrived, which it has if it is waited for; of one that failed the bytes are NaN. */
 bool pl_device_transfer_arrived(pl_device_transfer *t, bool wait);
 
 /* ---- recordings: launches that are made again and again, as one (CUDA: a graph)

@@ -192,7 +192,6 @@ const char *pl_device_plain_because(void)
 typedef struct transfer {
     pl_device_transfer *of;
     const void *from;
-    size_t bytes;
 } transfer;
 
 enum { TRANSFERS_MAX = 64 };
@@ -204,7 +203,7 @@ static void arrive(int which)
 {
     const transfer t = transfers[which];
     pl_device_open();
-    memcpy(t.of->host, t.from, t.bytes);
+    memcpy(t.of->host, t.from, t.of->bytes);
     pl_device_close();
     t.of->under_way = false;
     transfer_count--;
@@ -240,11 +239,11 @@ bool pl_device_transfer_arrived(pl_device_transfer *t, bool wait)
 
 void pl_device_transfer_begin(pl_device_transfer *t, const void *from, size_t bytes)
 {
-    assert(!kept && transfer_count < TRANSFERS_MAX);
-    pl_device_transfer_arrived(t, true);
+    assert(!kept && !t->under_way && transfer_count < TRANSFERS_MAX);
     memset(t->host, 0xff, bytes);
+    t->bytes = bytes;
     t->under_way = true;
-    transfers[transfer_count++] = (transfer){t, from, bytes};
+    transfers[transfer_count++] = (transfer){t, from};
 }
 
 void pl_device_transfer_destroy(pl_device_transfer *t)
