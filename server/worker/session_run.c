@@ -43,12 +43,13 @@ static int32_t body_of_vertex(const pl_run *run, int64_t vertex)
     return body;
 }
 
-static void fail_not_finite(pl_run *run, int64_t vertex)
+/* At a frame's own step: the state may be at a later one by now. */
+static void fail_not_finite(pl_run *run, int64_t step, int64_t vertex)
 {
     int32_t body = body_of_vertex(run, vertex);
     pl_run_fail(run, PL_FAILURE_NOT_FINITE, "Use a smaller time step or more solver iterations.",
                 "a position of body '%.60s' is not finite", run->scene.scene.bodies[body].name);
-    run->failure.step = pl_state_step(run->steering.state);
+    run->failure.step = step;
     run->failure.body = body;
     run->failure.vertex = vertex - pl_model_first_vertex(run->steering.model, body);
 }
@@ -57,7 +58,7 @@ static void fail_not_finite(pl_run *run, int64_t vertex)
  * False where that failed; run->end says how. */
 static bool commit_frame(pl_run *run, bool wait)
 {
-    int64_t frame, vertex = -1;
+    int64_t frame, vertex = -1, step = (int64_t)run->writer.begun.header.step;
     pl_status status = pl_frame_writer_append(&run->writer, wait, &frame, &vertex);
     int error = errno;
     if (frame >= 0) {
@@ -68,7 +69,7 @@ static bool commit_frame(pl_run *run, bool wait)
         return true;
     errno = error;
     if (status == PL_FAILED)
-        fail_not_finite(run, vertex);
+        fail_not_finite(run, step, vertex);
     else if (pl_log_writer_fenced(run->log))
         run->end = PL_RUN_FENCED;
     else
@@ -109,6 +110,8 @@ static bool should_stop(pl_run *run)
 {
     double limit = run->scene.scene.resources.time_limit;
     int error = pl_log_syncer_error(run->syncer);
+    if (run->end != PL_RUN_ON) /* a frame that was to be written meanwhile has failed */
+        return true;
     pl_control_poll(&run->control);
     if (run->control.has_keep) {
         run->control.has_keep = false;
@@ -123,11 +126,13 @@ static bool should_stop(pl_run *run)
         run->end = PL_RUN_STOPPED;
     else if (wants_pause(run))
         run->end = PL_RUN_PAUSED;
-    else if (error && commit_frame(run, true))
-        pl_run_fail_io(run, "bringing the log to the disk", error);
-    else if (limit > 0 && seconds_of_running(run) > limit && commit_frame(run, true))
-        pl_run_fail(run, PL_FAILURE_TIMEOUT, "Raise resources.time_limit, or simulate less.",
-                    "the time limit of %g s is over", limit);
+    else if ((error || (limit > 0 && seconds_of_running(run) > limit)) && commit_frame(run, true)) {
+        if (error)
+            pl_run_fail_io(run, "bringing the log to the disk", error);
+        else
+            pl_run_fail(run, PL_FAILURE_TIMEOUT, "Raise resources.time_limit, or simulate less.",
+                        "the time limit of %g s is over", limit);
+    }
     return run->end != PL_RUN_ON;
 }
 
