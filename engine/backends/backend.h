@@ -150,7 +150,7 @@ typedef struct pl_backend_ops {
     /* [arrays][vertices][3] of the last begin, the fetch's memory. NULL: still on their way, which `wait`
      * waits for. */
     const void *(*fetch_take)(pl_backend *b, pl_fetch *f, bool wait);
-    /* Have `work` called with `context` whenever the backend is about to wait for its device; NULL: no longer.
+    /* Have `work` called with `context` before the backend waits for a sum of its device's; NULL: no longer.
      * It may call fetch_take without waiting, and no other phase. The slot NULL: it never waits. */
     void (*meanwhile)(pl_backend *b, void (*work)(void *context), void *context);
 

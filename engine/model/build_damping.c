@@ -143,6 +143,19 @@ static const pl_group_ops *ops_of(const pl_build *b, const pl_damping *d, int32_
     return pl_damping_ops(d, corners);
 }
 
+/* Element t, of constants[PL_DAMPING_VOLUME] and a weight of k a volume. */
+static pl_status add_element(pl_terms_list *list, const pl_elements *e, int64_t t,
+                             const double *shape, const double *constants, double k)
+{
+    const pl_term term = {.corners = e->corners,
+                          .corner = e->corner + e->corners * t,
+                          .shape = shape,
+                          .constant = constants,
+                          .weight = k * constants[PL_DAMPING_VOLUME],
+                          .element = (int32_t)t};
+    return pl_terms_list_add(list, &term);
+}
+
 static pl_status add_elements(pl_build *b, int32_t material, pl_element_kind kind)
 {
     const pl_elements *e = &b->layout.elements[kind];
@@ -169,13 +182,7 @@ static pl_status add_elements(pl_build *b, int32_t material, pl_element_kind kin
             continue;
         shape_of(b, kind, t, shape);
         constants[PL_DAMPING_VOLUME] = volume_of(m, e, kind, t);
-        const pl_term term = {.corners = e->corners,
-                              .corner = e->corner + e->corners * t,
-                              .shape = shape,
-                              .constant = constants,
-                              .weight = k * constants[PL_DAMPING_VOLUME],
-                              .element = (int32_t)t};
-        status = pl_terms_list_add(&list, &term);
+        status = add_element(&list, e, t, shape, constants, k);
     }
     if (status == PL_OK)
         status = finish(b, &list, &d, material);
@@ -292,13 +299,7 @@ static pl_status add_fibers(pl_build *b, int32_t material, pl_element_kind kind)
         if (e->material[t] != material || !pl_fiber(b, kind, t, along, &volume))
             continue;
         const double constants[PL_DAMPING_CONSTANTS] = {e->stiffness[t] * volume, E, 1, 1};
-        const pl_term term = {.corners = e->corners,
-                              .corner = e->corner + e->corners * t,
-                              .shape = along,
-                              .constant = constants,
-                              .weight = k * constants[PL_DAMPING_VOLUME],
-                              .element = (int32_t)t};
-        status = pl_terms_list_add(&list, &term);
+        status = add_element(&list, e, t, along, constants, k);
     }
     if (status == PL_OK)
         status = finish(b, &list, &d, material);
@@ -386,14 +387,11 @@ static pl_status spread_surface(const pl_build *b, int32_t body, double *c)
         double p[3], q[3], n[3];
         for (int k = 0; k < 3; k++)
             x[k] = b->layout.rest + 3 * (first + corner[k]);
-        for (int k = 0; k < 3; k++) {
-            p[k] = x[1][k] - x[0][k];
-            q[k] = x[2][k] - x[0][k];
-        }
-        for (int k = 0; k < 3; k++)
-            n[k] = p[(k + 1) % 3] * q[(k + 2) % 3] - p[(k + 2) % 3] * q[(k + 1) % 3];
+        pl_vector_subtract(x[1], x[0], p);
+        pl_vector_subtract(x[2], x[0], q);
+        pl_vector_cross(p, q, n);
         const double sides = t >= count - mesh->triangle_count ? 2 : 1;
-        const double area = sides * sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]) / 2;
+        const double area = sides * sqrt(pl_vector_dot(n, n)) / 2;
         for (int k = 0; k < 3; k++)
             c[first + corner[k]] += air * area / 3;
     }

@@ -29,6 +29,26 @@ PL_INLINE void stiffness_load(const law *m, stiffness_frame *k)
     damping_rows(m, PL_FROZEN_K_TWIST, FRAME_TWIST, k->twist);
 }
 
+#if COLUMNS > 1
+/* Whether F is where the energy has values. */
+PL_INLINE pl_mask stiffness_outside(const law *m, const pl_real F[FS])
+{
+    pl_real U[FS], s[COLUMNS], V[SQUARE];
+    damping_decompose(F, U, s, V);
+    const bool positive = m->elastic.ops->domain == PL_STRETCH_POSITIVE;
+    return pl_le(s[COLUMNS - 1], pl_set1(positive ? PL_STRETCH_LEAST : -PL_SCALAR_INFINITY));
+}
+
+/* K of what has no energy decides nothing, but must be a number. */
+PL_INLINE void stiffness_inside(const law *m, pl_real s[COLUMNS])
+{
+    for (int i = 0; i < COLUMNS; i++)
+        s[i] = m->elastic.ops->domain == PL_STRETCH_POSITIVE
+                   ? pl_max(s[i], pl_set1(PL_STRETCH_LEAST / 10))
+                   : s[i];
+}
+#endif
+
 #if COLUMNS == 3
 PL_LARGE void stiffness_apply(const stiffness_frame *k, const pl_real D[FS], pl_real KD[FS])
 {
@@ -76,10 +96,7 @@ PL_LARGE void stiffness_at(const law *m, const pl_real F[9], stiffness_frame *k)
     pl_stretch_curvature c;
     pl_real s[3];
     damping_decompose(F, k->U, s, k->V);
-    for (int i = 0; i < 3; i++) /* K of what has no energy decides nothing, but must be a number */
-        s[i] = m->elastic.ops->domain == PL_STRETCH_POSITIVE
-                   ? pl_max(s[i], pl_set1(PL_STRETCH_LEAST / 10))
-                   : s[i];
+    stiffness_inside(m, s);
     pl_stretch_curve(&m->elastic, s, &c);
     const pl_real H[6] = {c.H[0], c.H[4], c.H[8], c.H[1], c.H[2], c.H[5]};
     for (int e = 0; e < 6; e++)
@@ -88,15 +105,6 @@ PL_LARGE void stiffness_at(const law *m, const pl_real F[9], stiffness_frame *k)
         k->flip[p] = c.flip[p];
         k->twist[p] = c.twist[p];
     }
-}
-
-/* Whether F is where the energy has values. */
-PL_INLINE pl_mask stiffness_outside(const law *m, const pl_real F[9])
-{
-    pl_real U[9], s[3], V[9];
-    damping_decompose(F, U, s, V);
-    const bool positive = m->elastic.ops->domain == PL_STRETCH_POSITIVE;
-    return pl_le(s[2], pl_set1(positive ? PL_STRETCH_LEAST : -PL_SCALAR_INFINITY));
 }
 
 /* H [00 11 22 01 02 12] without its negative eigenvalues, by Jacobi's rotations; the least of them. */
@@ -184,13 +192,8 @@ PL_LARGE void stiffness_at(const law *m, const pl_real F[6], stiffness_frame *k)
     plane_curvature c;
     pl_real s[3];
     damping_decompose(F, k->U, s, k->V);
-    for (int r = 0; r < 3; r++)
-        k->U[6 + r] = k->U[(r + 1) % 3] * k->U[3 + (r + 2) % 3] -
-                      k->U[(r + 2) % 3] * k->U[3 + (r + 1) % 3];
-    for (int i = 0; i < 2; i++) /* K of what has no energy decides nothing, but must be a number */
-        s[i] = m->elastic.ops->domain == PL_STRETCH_POSITIVE
-                   ? pl_max(s[i], pl_set1(PL_STRETCH_LEAST / 10))
-                   : s[i];
+    plane_normal(k->U);
+    stiffness_inside(m, s);
     s[2] = across_start(&m->elastic, s);
     solve_across(&m->elastic, s);
     plane_curve(&m->elastic, s, &c);
@@ -200,15 +203,6 @@ PL_LARGE void stiffness_at(const law *m, const pl_real F[6], stiffness_frame *k)
     k->twist[0] = c.twist;
     k->flip[1] = c.out[0];
     k->flip[2] = c.out[1];
-}
-
-/* Whether F is where the energy has values. */
-PL_INLINE pl_mask stiffness_outside(const law *m, const pl_real F[6])
-{
-    pl_real U[6], s[2], V[4];
-    damping_decompose(F, U, s, V);
-    const bool positive = m->elastic.ops->domain == PL_STRETCH_POSITIVE;
-    return pl_le(s[1], pl_set1(positive ? PL_STRETCH_LEAST : -PL_SCALAR_INFINITY));
 }
 
 /* H [00 11 01] without its negative eigenvalues; the least of them. */

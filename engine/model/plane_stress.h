@@ -63,6 +63,13 @@ PL_INLINE pl_real across_start(const pl_stretch *m, const pl_real s[2])
                                                  : pl_one();
 }
 
+/* The third column of U, u1 x u2. */
+PL_INLINE void plane_normal(pl_real U[9])
+{
+    for (int r = 0; r < 3; r++)
+        U[6 + r] = U[(r + 1) % 3] * U[3 + (r + 2) % 3] - U[(r + 2) % 3] * U[3 + (r + 1) % 3];
+}
+
 /* Second derivatives of W(s1, s2) = min over s3 of Psi, the Schur complement of H_33; s[2] has been solved for. With
  * g = dW/ds: in the basis u_i v_j^T, i = 1 .. 3 with u3 = u1 x u2, a 2x2 block [00 11 01] for the stretches, one pair that swings in
  * the plane with eigenvalues flip and twist, and out_j = g_j / s_j for u3 v_j^T. */

@@ -51,8 +51,7 @@ PL_LARGE void law_hessian(const law *m, const pl_real F[6], pl_real C[36])
     pl_real U[9], s[3], V[4];
     plane_curvature k;
     pl_svd32(F, U, s, V);
-    for (int r = 0; r < 3; r++)
-        U[6 + r] = U[(r + 1) % 3] * U[3 + (r + 2) % 3] - U[(r + 2) % 3] * U[3 + (r + 1) % 3];
+    plane_normal(U);
     s[2] = across_start(&m->material, s);
     solve_across(&m->material, s);
     plane_curve(&m->material, s, &k);
