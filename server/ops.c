@@ -191,6 +191,8 @@ static void put_counters(page *p, const pl_counters *c)
         {"connections_late_total", "counter",
          "Connections shut down as their requests came too slowly.", &c->connections_late},
         {"store_commits_total", "counter", "Database transactions.", &c->store_commits},
+        {"store_failures_total", "counter", "Changes of sessions that the database did not take.",
+         &c->store_failures},
         {"store_rows_total", "counter", "Database changes, grouped into transactions.",
          &c->store_rows},
     };

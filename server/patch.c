@@ -48,8 +48,8 @@ static void reply_refused(pl_request *r, pl_decode_verdict verdict, const pl_fau
     }
 }
 
-/* session.json, then the table, then the database: the directory is what is believed. The texts of *notes change
- * places with those that were there. 0, or errno. */
+/* session.json, then the table, which has the database's row written: the directory is what is believed. The texts of
+ * *notes change places with those that were there. 0, or errno and nothing is changed. */
 static int keep(pl_daemon *d, pl_session *s, pl_notes *notes)
 {
     pl_row row = pl_session_row(d->sessions, s);
@@ -68,8 +68,11 @@ static int keep(pl_daemon *d, pl_session *s, pl_notes *notes)
     row.keep_days = notes->keep_days;
     row.revision++;
     int dir_fd = open(s->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int error = dir_fd < 0 ? errno : 0;
     errno = ENOMEM; /* what says nothing of its own */
-    int error = dir_fd < 0 || pl_identity_write(dir_fd, &row, true) != PL_OK ? errno : 0;
+    if (!error && pl_identity_write(dir_fd, &row, true) != PL_OK) {
+        error = errno;
+    }
     if (dir_fd >= 0) {
         close(dir_fd);
     }
@@ -83,7 +86,7 @@ static int keep(pl_daemon *d, pl_session *s, pl_notes *notes)
         return error;
     }
     pl_sessions_annotate(d->sessions, s, notes);
-    return pl_store_flush(d->store) ? 0 : EIO;
+    return 0;
 }
 
 static bool same_text(const char *a, const char *b)
@@ -100,24 +103,31 @@ static bool group_is_gone(pl_daemon *d, const char *group)
     return group && pl_store_read_integer(d->store, &s, &count) && count == 0;
 }
 
-/* Everything that was asked for, or nothing: 0, errno, or -1 where it is the group that is not there any more. What
- * the worker is told can not be taken back, so it comes last. */
+/* Everything that was asked for, or nothing but a newer revision: 0, errno, or -1 where it is the group that is not
+ * there any more. What the worker is told can not be taken back, so it comes last. */
 static int carry_out(pl_daemon *d, pl_session *s, const pl_row *before, const pl_notes *now,
                      pl_notes *next)
 {
     pl_notes wanted = *next; /* its numbers */
+    int64_t failures = atomic_load(&d->counters.store_failures);
     int error = keep(d, s, next);
     if (error) {
         return error;
     }
-    bool gone = !same_text(now->group, s->group) && group_is_gone(d, s->group);
-    error = gone ? -1 : pl_retention_tell(s, now, &wanted);
+    if (!pl_store_flush(d->store) || atomic_load(&d->counters.store_failures) > failures) {
+        error = EIO;
+    } else if (!same_text(now->group, s->group) && group_is_gone(d, s->group)) {
+        error = -1;
+    } else {
+        error = pl_retention_tell(s, now, &wanted);
+    }
     if (error) { /* next has the texts of before */
         next->priority = before->priority;
         next->keep_last = before->keep_last;
         next->keep_every = before->keep_every;
         next->keep_days = before->keep_days;
         int undone = keep(d, s, next);
+        pl_store_flush(d->store);
         error = undone ? undone : error;
     }
     return error;
@@ -182,16 +192,18 @@ static void change(pl_request *r, pl_session *s)
             reply_refused(r, verdict, &faults);
         } else if (error < 0) {
             pl_reply_problem(r, 403, "no_such_group", "No such group",
-                             "the group was removed meanwhile; nothing was changed", NULL);
+                             "the group was removed meanwhile; the session is as it was", NULL);
+            pl_reply_revision(r, s->revision);
         } else if (error) {
             bool full = error == ENOSPC || error == EDQUOT;
             pl_reply_problemf(r, full ? 507 : 500, full ? "disk_full" : "internal",
-                              "The change could not be stored", "session.json or control.log: %s",
-                              strerror(error));
+                              "The change could not be stored",
+                              "session.json, control.log or the database: %s", strerror(error));
+            pl_reply_revision(r, s->revision);
         } else {
             pl_reply_json(r, 200, pl_sessions_encode(d->sessions, s, pl_request_principal(r)));
             pl_reply_header(r, "Cache-Control", "no-store");
-            pl_reply_revision(r, row.revision + 1);
+            pl_reply_revision(r, s->revision);
         }
         pl_notes_clear(&next);
     }

@@ -42,6 +42,7 @@ static void save(pl_sessions *t, const pl_session *s)
     if (row.id[0]) {
         pl_store_update(t->daemon->store, &row);
     } else {
+        atomic_fetch_add(&t->daemon->counters.store_failures, 1);
         pl_say(PL_LEVEL_ERROR, "session %s: out of memory: its row is not written", s->id);
     }
 }

@@ -346,14 +346,16 @@ static bool commit_alone(pl_store *store, op *o)
 /* One transaction for everything that gathered. One operation that fails takes back only itself. */
 static void commit_batch(pl_store *store, op *batch)
 {
-    int64_t rows = 0;
+    int64_t rows = 0, failures = 0;
     bool together = commit_together(store, batch);
     for (op *o = batch; o; o = o->next) {
         o->good = together ? o->good : commit_alone(store, o);
+        failures += o->kind == OP_UPDATE && !o->good;
         rows++;
     }
     atomic_fetch_add(&store->counters->store_commits, 1);
     atomic_fetch_add(&store->counters->store_rows, rows);
+    atomic_fetch_add(&store->counters->store_failures, failures);
     pthread_mutex_lock(&store->mutex);
     for (op *o = batch, *next; o; o = next) {
         next = o->next;
@@ -410,17 +412,6 @@ static bool commit_and_wait(pl_store *store, op *o)
     return o->good;
 }
 
-static void commit_later(pl_store *store, const op *o)
-{
-    op *copy = malloc(sizeof *copy);
-    if (copy) {
-        *copy = *o;
-        pthread_mutex_lock(&store->mutex);
-        enqueue(store, copy);
-        pthread_mutex_unlock(&store->mutex);
-    }
-}
-
 pl_created pl_store_create(pl_store *store, const pl_row *row, const pl_kept_reply *kept)
 {
     op o = {.kind = OP_CREATE, .lent = row, .kept = kept};
@@ -475,9 +466,18 @@ bool pl_store_note(pl_store *store, const pl_statement *statement)
 
 void pl_store_update(pl_store *store, pl_row *row)
 {
-    op o = {.kind = OP_UPDATE, .row = *row};
-    memset(row, 0, sizeof *row);
-    commit_later(store, &o);
+    op *o = malloc(sizeof *o);
+    if (o) {
+        *o = (op){.kind = OP_UPDATE, .row = *row};
+        memset(row, 0, sizeof *row);
+        pthread_mutex_lock(&store->mutex);
+        enqueue(store, o);
+        pthread_mutex_unlock(&store->mutex);
+    } else {
+        atomic_fetch_add(&store->counters->store_failures, 1);
+        pl_say(PL_LEVEL_ERROR, "database: out of memory: a session's row is not written");
+        pl_row_clear(row);
+    }
 }
 
 bool pl_store_flush(pl_store *store)

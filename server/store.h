@@ -72,9 +72,9 @@ bool pl_store_read(pl_store *store, const pl_statement *statement, pl_store_see 
 /* The one integer that a statement asks for, 0 where it is NULL; false where the database failed. */
 bool pl_store_read_integer(pl_store *store, const pl_statement *statement, int64_t *out);
 
-/* These are queued in order and not waited for. The row is taken. */
+/* These are queued in order and not waited for. The row is taken. What can not be done is counted (store_failures). */
 void pl_store_update(pl_store *store, pl_row *row);
-/* Wait until what was queued before is committed; false where that failed. */
+/* Wait until what was queued before was tried; false where nothing can be committed. */
 bool pl_store_flush(pl_store *store);
 
 /* The idempotency keys whose requests are being answered (idempotency.h). */

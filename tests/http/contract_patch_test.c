@@ -295,6 +295,76 @@ START_TEST(test_kept)
 }
 END_TEST
 
+/* ---- a database that takes nothing ------------------------------------------------------------
+ */
+
+static void change_database(const char *sql)
+{
+    sqlite3 *db;
+    ck_assert_int_eq(sqlite3_open(daemon_fixture_path(d, "pliant.db"), &db), SQLITE_OK);
+    sqlite3_busy_timeout(db, 20000); /* the daemon writes it, too */
+    ck_assert_int_eq(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+}
+
+/* Then nothing is changed elsewhere either, but the revision, which is told. */
+START_TEST(test_not_stored)
+{
+    char id[33], path[96];
+    session_run(d, session_scene(1, 1, NOTED), id);
+    json_t *before = session_show(d, id);
+    snprintf(path, sizeof path, "sessions/%.2s/%s/session.json", id, id);
+    change_database("CREATE TRIGGER broken BEFORE UPDATE ON sessions "
+                    "BEGIN SELECT RAISE(ABORT, 'broken'); END");
+    http_reply *r = patch(id, JSON, "{\"name\": \"other\", \"priority\": -5, \"labels\": null}");
+    http_problem(r, 500, "internal");
+    json_t *after = session_show(d, id);
+    json_t *kept = json_load_file(daemon_fixture_path(d, "%s", path), 0, NULL);
+    char etag[32];
+    snprintf(etag, sizeof etag, "\"%lld\"", (long long)json_count(after, "revision"));
+    ck_assert_str_eq(http_header(r, "ETag"), etag);
+    ck_assert_str_eq(json_text(kept, "name"), json_text(before, "name"));
+    ck_assert_int_eq(json_count(kept, "revision"), json_count(after, "revision"));
+    json_object_del(before, "revision");
+    json_object_del(after, "revision");
+    ck_assert(json_equal(before, after));
+    http_reply_free(r);
+    r = http_get(d, "/metrics");
+    ck_assert_ptr_nonnull(strstr(r->body, "\npliant_store_failures_total "));
+    ck_assert_ptr_null(strstr(r->body, "\npliant_store_failures_total 0\n"));
+    http_reply_free(r);
+    change_database("DROP TRIGGER broken");
+    char headers[128];
+    snprintf(headers, sizeof headers, JSON "If-Match: %s\r\n", etag);
+    r = patch(id, headers, "{\"name\": \"other\"}");
+    http_expect(r, 200);
+    ck_assert_str_eq(json_text(r->json, "name"), "other");
+    http_reply_free(r);
+    json_decref(before);
+    json_decref(after);
+    json_decref(kept);
+}
+END_TEST
+
+/* Why it can not be stored is what the system said. */
+START_TEST(test_directory_is_gone)
+{
+    char id[33], away[400], at[400];
+    session_run(d, session_scene(1, 1, ""), id);
+    snprintf(at, sizeof at, "%s", daemon_fixture_path(d, "sessions/%.2s/%s", id, id));
+    snprintf(away, sizeof away, "%s", daemon_fixture_path(d, "away"));
+    ck_assert_int_eq(rename(at, away), 0);
+    http_reply *r = patch(id, JSON, "{\"name\": \"other\"}");
+    http_problem(r, 500, "internal");
+    ck_assert_ptr_nonnull(strstr(json_text(r->json, "detail"), "No such file or directory"));
+    http_reply_free(r);
+    ck_assert_int_eq(rename(away, at), 0);
+    json_t *session = session_show(d, id);
+    ck_assert_str_eq(json_text(session, "name"), "cube");
+    json_decref(session);
+}
+END_TEST
+
 /* ---- a database of format 2 -------------------------------------------------------------------
  */
 
@@ -437,6 +507,8 @@ int main(void)
     tcase_add_test(tests, test_labels);
     tcase_add_test(tests, test_priority);
     tcase_add_test(tests, test_kept);
+    tcase_add_test(tests, test_not_stored);
+    tcase_add_test(tests, test_directory_is_gone);
     tcase_add_test(tests, test_format_2);
     tcase_add_test(tests, test_format_3);
     return run_cases("contract: patch", tests);
