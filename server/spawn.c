@@ -72,11 +72,13 @@ static char **child_environment(void)
     return kept;
 }
 
+static bool gave_way; /* set once, before there are threads */
+
 /* The daemon gives way when it wakes (pl_give_way); what computes and keeps to a clock does not. */
 static int prepare_scheduling(posix_spawnattr_t *attributes, short *flags)
 {
     const struct sched_param none = {0};
-    if (sched_getscheduler(0) != SCHED_BATCH) {
+    if (!gave_way) {
         return 0;
     }
     *flags |= POSIX_SPAWN_SETSCHEDULER;
@@ -143,8 +145,8 @@ int pl_spawn(char *const argv[], int out_fd, int err_fd, const char *directory, 
 void pl_give_way(void)
 {
     const struct sched_param none = {0};
-    if (sched_getscheduler(0) == SCHED_OTHER) {
-        sched_setscheduler(0, SCHED_BATCH, &none); /* where it may not, it is as before */
+    if (sched_getscheduler(0) == SCHED_OTHER) { /* where it may not, it is as before */
+        gave_way = sched_setscheduler(0, SCHED_BATCH, &none) == 0;
     }
 }
 

@@ -16,7 +16,8 @@ typedef struct pl_child {
 
 /* From now on a thread of the daemon that wakes, as one does for each frame of a stream, takes no core
  * from a worker in the middle of its time (SCHED_BATCH): it waits for an idle core or for its turn. For
- * threads started afterwards too, not for children. A policy that somebody chose is kept. */
+ * threads started afterwards too, not for children. A policy that somebody chose is kept, by children too.
+ * Called before there are threads. */
 void pl_give_way(void);
 /* Start argv[0] (a path) with standard input from /dev/null, output and error to the given
  * descriptors, no other descriptor, an empty signal mask, only the environment it needs, in

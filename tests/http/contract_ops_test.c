@@ -335,6 +335,21 @@ START_TEST(test_gives_way)
 }
 END_TEST
 
+/* A policy that the daemon was started with is its workers' too. */
+START_TEST(test_keeps_a_chosen_policy)
+{
+    char id[33];
+    daemon_fixture_stop(d);
+    ck_assert_int_eq(sched_setscheduler(0, SCHED_BATCH, &(struct sched_param){0}), 0);
+    daemon_fixture_start(d, NULL);
+    ck_assert_int_eq(sched_setscheduler(0, SCHED_OTHER, &(struct sched_param){0}), 0);
+    session_post_free(d, session_scene_endless(""), id);
+    session_await_frame(d, id, 1);
+    ck_assert_int_gt(threads_under(d->pid, SCHED_BATCH), 2);
+    ck_assert_int_ge(threads_under(daemon_fixture_worker(id), SCHED_BATCH), 1);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("contract: operations");
@@ -348,6 +363,7 @@ int main(void)
     tcase_add_test(tests, test_prometheus_text);
     tcase_add_test(tests, test_prometheus_series);
     tcase_add_test(tests, test_gives_way);
+    tcase_add_test(tests, test_keeps_a_chosen_policy);
     suite_add_tcase(suite, tests);
     return run_suite(suite);
 }
