@@ -1,7 +1,6 @@
 #include "server/exports.h"
 
 #include "protocol/export/export.h"
-#include "protocol/sha256.h"
 #include "server/access.h"
 #include "server/frame.h"
 #include "server/pipe.h"
@@ -41,6 +40,7 @@ typedef struct download {
     int64_t offset;                /* bytes of it that its reader has */
     char name[NAME_MAX_BYTES + 1]; /* what files are called */
     char body[NAME_MAX_BYTES + 1];
+    char tag[36]; /* its ETag */
     pl_pipe *pipe;
     _Atomic int references;
 } download;
@@ -197,30 +197,29 @@ static void make_plain(const char *name, const char *instead, char out[NAME_SHOW
     }
 }
 
-enum { TAG = 68 };
-/* Of the session and of what of it comes. */
-static void put_tag(const download *d, const pl_export *export, char tag[TAG])
+/* Of the session and of what of it comes; false without memory. */
+static bool make_tag(download *d, const pl_export *export)
 {
-    char both[32 + 65], hex[65];
-    memcpy(both, d->session->id, 32);
-    pl_export_identity(export, both + 32);
-    pl_sha256_hex(both, 32 + strlen(both + 32), hex);
-    snprintf(tag, TAG, "\"%.32s\"", hex);
+    char identity[65];
+    bool good = pl_export_identity(export, identity);
+    if (good) {
+        snprintf(d->tag, sizeof d->tag, "\"%.8s-%.24s\"", d->session->id, identity);
+    }
+    return good;
 }
 
 /* Whether the export is the one that its reader has the beginning of. */
-static bool is_the_same(download *d, const pl_export *export)
+static bool is_the_same(const download *d)
 {
-    char tag[TAG];
     const char *wanted = pl_request_header(d->request, "If-Match");
-    put_tag(d, export, tag);
-    if (!wanted || pl_etag_listed(wanted, tag, true)) {
+    if (!wanted || pl_etag_listed(wanted, d->tag, true)) {
         return true;
     }
     pl_reply_problemf(d->request, 412, "changed_meanwhile", "Changed meanwhile",
-                      "If-Match is %.60s, and the export is now %s: the session has other frames; "
-                      "begin again",
-                      wanted, tag);
+                      "If-Match is %.60s, and the export is now %s: its frames, what was asked for "
+                      "or the daemon's version are others; begin again",
+                      wanted, d->tag);
+    pl_reply_header(d->request, "ETag", "%s", d->tag);
     return false;
 }
 
@@ -237,7 +236,7 @@ static void put_head(download *d, const pl_export *export)
     pl_request *r = d->request;
     pl_export_format format = d->order.format;
     bool archive = pl_export_is_series(format) && !d->order.plain;
-    char name[NAME_SHOWN + 1], number[32] = "", tag[TAG];
+    char name[NAME_SHOWN + 1], number[32] = "";
     make_plain(d->name, "session", name);
     if (d->order.plain) {
         snprintf(number, sizeof number, "_%06lld", (long long)pl_export_first(export));
@@ -245,8 +244,7 @@ static void put_head(download *d, const pl_export *export)
     pl_reply_source(r, archive ? "application/zip" : types[format], &download_source, d);
     pl_reply_header(r, "Content-Disposition", "attachment; filename=\"%s%s.%s\"", name, number,
                     archive ? "zip" : pl_export_format_name(format));
-    put_tag(d, export, tag);
-    pl_reply_header(r, "ETag", "%s", tag);
+    pl_reply_header(r, "ETag", "%s", d->tag);
     pl_reply_header(r, "Pliant-Frames", "%lld", (long long)pl_export_count(export));
     pl_reply_header(r, "Pliant-Last-Frame", "%lld", (long long)pl_export_last(export));
     pl_reply_header(r, "Cache-Control", "no-store");
@@ -329,9 +327,14 @@ static pl_export *open_export(download *d)
                                       .text = "too many files are open"};
         }
     }
+    if (export && !make_tag(d, export)) {
+        fault = (pl_export_fault){.why = PL_EXPORT_NO_MEMORY, .text = "out of memory"};
+        pl_export_close(export);
+        export = NULL;
+    }
     if (!export) {
         refuse(d, &fault);
-    } else if (!is_the_same(d, export)) {
+    } else if (!is_the_same(d)) {
         pl_export_close(export);
         return NULL;
     }

@@ -85,8 +85,9 @@ bool pl_export_open(int dir_fd, const pl_export_order *order, pl_export **out,
 int64_t pl_export_count(const pl_export *e);
 int64_t pl_export_first(const pl_export *e);
 int64_t pl_export_last(const pl_export *e);
-/* What its bytes hang on, as 64 hex digits: where it is the same, so are they. "" without memory. */
-void pl_export_identity(const pl_export *e, char out[65]);
+/* What its bytes hang on, as 64 hex digits: where it is the same, so are they. Of the session that is not part of it.
+ * False without memory. */
+bool pl_export_identity(const pl_export *e, char out[65]);
 /* Make it, once. */
 bool pl_export_run(pl_export *e, const pl_export_sink *sink, pl_export_fault *fault);
 void pl_export_close(pl_export *e);

@@ -23,7 +23,7 @@ static const struct {
     bool (*run)(pl_export *e);
 } formats[PL_EXPORT_FORMATS] = {
     [PL_EXPORT_NPZ] = {"npz", true, true, false, NULL, pl_export_npz},
-    [PL_EXPORT_VTU] = {"vtu", true, true, true, NULL, pl_export_vtu},
+    [PL_EXPORT_VTU] = {"vtu", true, true, true, pl_export_judge_vtu, pl_export_vtu},
     [PL_EXPORT_PC2] = {"pc2", true, false, false, pl_export_judge_pc2, pl_export_pc2},
     [PL_EXPORT_MDD] = {"mdd", true, false, false, pl_export_judge_mdd, pl_export_mdd},
     [PL_EXPORT_GLB] = {"glb", true, false, false, pl_export_judge_glb, pl_export_glb},
@@ -72,22 +72,25 @@ int64_t pl_export_last(const pl_export *e)
 }
 
 /* Frames that are there stay as they are, so their numbers tell what they hold. */
-void pl_export_identity(const pl_export *e, char out[65])
+bool pl_export_identity(const pl_export *e, char out[65])
 {
     const pl_export_order *o = &e->order;
+    bool named = formats[o->format].series && !o->plain; /* its files have the name */
     pl_sha256 *s = pl_sha256_create();
-    uint64_t numbers[] = {(uint64_t)o->format,  (uint64_t)o->every,          (uint64_t)o->plain,
-                          (uint64_t)o->surface, (uint64_t)(o->body != NULL), (uint64_t)e->count};
-    out[0] = 0;
+    uint64_t numbers[] = {(uint64_t)o->format,  (uint64_t)o->every, (uint64_t)o->plain,
+                          (uint64_t)o->surface, o->body != NULL,    e->start != NULL,
+                          (uint64_t)e->count};
     if (!s)
-        return;
+        return false;
     pl_sha256_update(s, PLIANT_VERSION, sizeof PLIANT_VERSION);
     pl_sha256_update(s, numbers, sizeof numbers);
-    pl_sha256_update(s, o->name, strlen(o->name) + 1);
+    if (named)
+        pl_sha256_update(s, o->name, strlen(o->name) + 1);
     if (o->body)
         pl_sha256_update(s, o->body, strlen(o->body) + 1);
     pl_sha256_update(s, e->frames, (size_t)e->count * sizeof *e->frames);
     pl_sha256_finish(s, out);
+    return out[0] != '-';
 }
 
 /* ---- what went wrong ---------------------------------------------------------------------------
@@ -240,7 +243,7 @@ bool pl_export_going(pl_export *e)
     return !e->out.stopped || pl_export_fail(e, PL_EXPORT_STOPPED, "the export was not taken");
 }
 
-static bool fail_frame(pl_export *e, int64_t frame, pl_log_verdict verdict)
+bool pl_export_fail_frame(pl_export *e, int64_t frame, pl_log_verdict verdict)
 {
     if (verdict == PL_LOG_ERROR && errno == ENOMEM)
         return pl_export_no_memory(e);
@@ -270,7 +273,7 @@ bool pl_export_frames(pl_export *e, bool gaps, pl_export_take take, void *contex
             continue;
         }
         if (verdict != PL_LOG_OK)
-            return fail_frame(e, e->frames[i], verdict);
+            return pl_export_fail_frame(e, e->frames[i], verdict);
         if (!take(context, &f) || !pl_export_going(e))
             return false;
         e->done++;
@@ -339,7 +342,7 @@ static bool list_frames(pl_export *e, int64_t first, int64_t last)
         pl_frame_header h = {0};
         pl_log_verdict verdict = look_at(e, k, &h);
         if (verdict == PL_LOG_ERROR)
-            return fail_frame(e, k, verdict);
+            return pl_export_fail_frame(e, k, verdict);
         if (verdict == PL_LOG_CORRUPT && !note_damaged(e, k))
             return false;
         if (verdict != PL_LOG_OK)
@@ -413,8 +416,11 @@ static bool find_body(pl_export *e, const pl_json *topology, int32_t *out)
         }
         pl_text_printf(&names, "%s\"%s\"", b ? ", " : "", name);
     }
-    pl_export_fail(e, PL_EXPORT_NO_BODY, "no body is called \"%.60s\"; there is %s", e->order.body,
-                   names.text && !names.failed ? names.text : "none");
+    if (names.failed)
+        pl_export_no_memory(e);
+    else
+        pl_export_fail(e, PL_EXPORT_NO_BODY, "no body is called \"%.60s\"; there is %s",
+                       e->order.body, names.text ? names.text : "none");
     free(names.text);
     return false;
 }
@@ -454,17 +460,20 @@ static bool read_tets(pl_export *e)
                                    : pl_export_fail(e, PL_EXPORT_DAMAGED, "%s", why));
 }
 
-/* What the scene is called, for formats that have a place for it. */
-static void read_name(pl_export *e)
+/* What the scene is called, for formats that have a place for it; nothing where it can not be read. */
+static bool read_name(pl_export *e)
 {
     char *text;
     size_t size;
-    if (pl_session_file_read(e->dir_fd, PL_FILE_SCENE, DOCUMENT_MAX, &text, &size) != PL_OK)
-        return;
+    pl_status status = pl_session_file_read(e->dir_fd, PL_FILE_SCENE, DOCUMENT_MAX, &text, &size);
+    if (status != PL_OK)
+        return status != PL_NO_MEMORY || pl_export_no_memory(e);
     pl_json *scene = pl_json_parse(text, size, NULL);
-    e->scene_name = strdup(pl_json_string(scene, "name", ""));
+    bool starved = !scene && errno == ENOMEM;
+    e->scene_name = starved ? NULL : strdup(pl_json_string(scene, "name", ""));
     pl_json_free(scene);
     free(text);
+    return e->scene_name || pl_export_no_memory(e);
 }
 
 /* ---- from order to end -------------------------------------------------------------------------
@@ -491,7 +500,8 @@ static bool prepare(pl_export *e)
         return pl_export_fail(e, PL_EXPORT_UNREADABLE, "its log can not be opened: %s",
                               strerror(errno));
     pl_export_format f = e->order.format;
-    if (!choose_frames(e) || (formats[f].shape && !read_shape(e)))
+    if (!choose_frames(e) || (formats[f].shape && !read_shape(e)) ||
+        (f == PL_EXPORT_GLB && !read_name(e)))
         return false;
     return !formats[f].judge || formats[f].judge(e);
 }
@@ -523,8 +533,6 @@ bool pl_export_open(int dir_fd, const pl_export_order *order, pl_export **out,
         pl_export_close(e);
         return false;
     }
-    if (order->format == PL_EXPORT_GLB)
-        read_name(e);
     *out = e;
     return true;
 }
@@ -568,6 +576,7 @@ void pl_export_close(pl_export *e)
     free((char *)e->order.body);
     free(e->chosen);
     free(e->scene_name);
+    free(e->start);
     free(e->frames);
     free(e->times);
     free(e->damaged);

@@ -33,12 +33,12 @@ struct pl_export {
     int64_t *damaged; /* frames that were found damaged while they were chosen */
     uint32_t fields;  /* of the first of them, PL_FIELD_* */
     char *scene_name;
+    float *start; /* [shape.vertices][3]: of vtu, frame 0 where it is kept and good, or NULL */
     int64_t done;
     unsigned char *payload; /* of the frame at hand */
     size_t capacity;
-    float *single
-        [4]; /* a double frame's positions, velocities, stress; or those of what is chosen; then
-                       * elements' stress */
+    float *single[4]; /* a double frame's positions, velocities, stress, or those of what is chosen;
+                       * then elements' stress */
     pl_outlet out;
     pl_zip zip;
 };
@@ -47,6 +47,8 @@ struct pl_export {
 __attribute__((format(printf, 3, 4))) bool pl_export_fail(pl_export *e, pl_export_why why,
                                                           const char *format, ...);
 bool pl_export_no_memory(pl_export *e);
+/* Because a frame was not read. */
+bool pl_export_fail_frame(pl_export *e, int64_t frame, pl_log_verdict verdict);
 
 /* Read a frame: PL_LOG_CORRUPT also where it does not fit the topology or its neighbours. */
 pl_log_verdict pl_export_read(pl_export *e, int64_t frame, pl_export_frame *out);
@@ -70,6 +72,7 @@ bool pl_export_glb(pl_export *e);
 bool pl_export_csv(pl_export *e);
 
 /* What a format asks for before anything is written. */
+bool pl_export_judge_vtu(pl_export *e);
 bool pl_export_judge_pc2(pl_export *e);
 bool pl_export_judge_mdd(pl_export *e);
 bool pl_export_judge_glb(pl_export *e);

@@ -13,7 +13,7 @@ typedef struct vtu_series {
     pl_export *e;
     pl_vtu vtu;
     pl_vtu_file file;
-    float *start, *displacement; /* [vertices][3]: frame 0, or NULL; the frame at hand from there */
+    float *displacement;           /* [vertices][3]: of the frame at hand from frame 0 */
     float *volume_ratio, *stretch; /* [cells], against frame 0 */
     float *stress[3];              /* [vertices]: von Mises', greatest principal, mean */
     float *of_cells[3];            /* [cells]: the same; 0 of ropes */
@@ -41,13 +41,13 @@ static void measure(vtu_series *s, const float *x)
     const pl_shape *shape = &s->e->shape;
     int64_t at = 0;
     for (int64_t i = 0; i < 3 * shape->vertices; i++)
-        s->displacement[i] = x[i] - s->start[i];
-    pl_strain_of_cells(4, shape->tets, shape->tet, x, s->start, s->volume_ratio, s->stretch);
+        s->displacement[i] = x[i] - s->e->start[i];
+    pl_strain_of_cells(4, shape->tets, shape->tet, x, s->e->start, s->volume_ratio, s->stretch);
     at += shape->tets;
-    pl_strain_of_cells(3, shape->sheet_triangles, shape->sheet, x, s->start, s->volume_ratio + at,
-                       s->stretch + at);
+    pl_strain_of_cells(3, shape->sheet_triangles, shape->sheet, x, s->e->start,
+                       s->volume_ratio + at, s->stretch + at);
     at += shape->sheet_triangles;
-    pl_strain_of_cells(2, shape->edges, shape->edge, x, s->start, s->volume_ratio + at,
+    pl_strain_of_cells(2, shape->edges, shape->edge, x, s->e->start, s->volume_ratio + at,
                        s->stretch + at);
 }
 
@@ -55,7 +55,7 @@ static bool vtu_frame(void *context, const pl_export_frame *f)
 {
     vtu_series *s = context;
     pl_export *e = s->e;
-    if (s->start)
+    if (s->e->start)
         measure(s, f->positions);
     for (int64_t i = 0; f->stress && i < f->vertices; i++)
         for (int k = 0; k < 3; k++)
@@ -66,13 +66,13 @@ static bool vtu_frame(void *context, const pl_export_frame *f)
             s->of_cells[k][i] = f->element_stress[3 * i + k];
     pl_vtu_frame v = {.time = f->time,
                       .positions = f->positions,
-                      .points = {{"displacement", 3, s->start ? s->displacement : NULL},
+                      .points = {{"displacement", 3, s->e->start ? s->displacement : NULL},
                                  {"velocity", 3, f->velocity},
                                  {"von_mises", 1, f->stress ? s->stress[0] : NULL},
                                  {"principal_stress", 1, f->stress ? s->stress[1] : NULL},
                                  {"mean_stress", 1, f->stress ? s->stress[2] : NULL}},
-                      .cells = {{"volume_ratio", 1, s->start ? s->volume_ratio : NULL},
-                                {"stretch", 1, s->start ? s->stretch : NULL},
+                      .cells = {{"volume_ratio", 1, s->e->start ? s->volume_ratio : NULL},
+                                {"stretch", 1, s->e->start ? s->stretch : NULL},
                                 {"von_mises", 1, f->element_stress ? s->of_cells[0] : NULL},
                                 {"principal_stress", 1, f->element_stress ? s->of_cells[1] : NULL},
                                 {"mean_stress", 1, f->element_stress ? s->of_cells[2] : NULL}}};
@@ -89,21 +89,6 @@ static bool vtu_frame(void *context, const pl_export_frame *f)
     /* Where they lie in a folder it can be watched while it is written. */
     bool early = e->sink->file && !e->order.plain && s->done % PVD_EVERY == 0;
     return good && (!early || put_pvd(s));
-}
-
-/* Frame 0, where it is kept. */
-static bool fetch_start(vtu_series *s)
-{
-    pl_export *e = s->e;
-    pl_export_frame f;
-    size_t bytes = (size_t)e->shape.vertices * 3 * sizeof(float);
-    if (pl_export_read(e, 0, &f) != PL_LOG_OK)
-        return true;
-    s->start = malloc(bytes + 1);
-    if (!s->start)
-        return pl_export_no_memory(e);
-    memcpy(s->start, f.positions, bytes);
-    return true;
 }
 
 static bool prepare(vtu_series *s)
@@ -131,7 +116,24 @@ static bool prepare(vtu_series *s)
     s->times = malloc((size_t)s->e->count * sizeof *s->times);
     bool good = s->displacement && s->volume_ratio && s->stretch && have && s->frames && s->times &&
                 pl_vtu_open(&s->vtu, &mesh) == PL_OK;
-    return good ? fetch_start(s) : pl_export_no_memory(s->e);
+    return good || pl_export_no_memory(s->e);
+}
+
+/* What frames are held against. Whether it is there decides what the export's bytes are, so it is looked at first. */
+bool pl_export_judge_vtu(pl_export *e)
+{
+    pl_export_frame f;
+    size_t bytes = (size_t)e->shape.vertices * 3 * sizeof(float);
+    pl_log_verdict verdict = pl_export_read(e, 0, &f);
+    if (verdict == PL_LOG_ERROR)
+        return pl_export_fail_frame(e, 0, verdict);
+    if (verdict != PL_LOG_OK)
+        return true;
+    e->start = malloc(bytes + 1);
+    if (!e->start)
+        return pl_export_no_memory(e);
+    memcpy(e->start, f.positions, bytes);
+    return true;
 }
 
 bool pl_export_vtu(pl_export *e)
@@ -141,7 +143,6 @@ bool pl_export_vtu(pl_export *e)
                 (e->order.plain || put_pvd(&s));
     pl_vtu_clear(&s.vtu);
     pl_vtu_file_clear(&s.file);
-    free(s.start);
     free(s.displacement);
     free(s.volume_ratio);
     free(s.stretch);

@@ -142,6 +142,44 @@ START_TEST(test_offset)
 }
 END_TEST
 
+/* Another name is of the files of a series alone; of another session nothing goes on. */
+START_TEST(test_offset_and_name)
+{
+    static const struct {
+        const char *query;
+        bool named;
+    } rows[] = {{"npz", false}, {"vtu&frame=3", false}, {"vtu", true}, {"obj", true}};
+    char id[33], other[33], target[64], query[64];
+    session_run(d, session_scene(STEPS, 1, ""), id);
+    session_run(d, session_scene(STEPS, 1, ""), other);
+    snprintf(target, sizeof target, "/v1/sessions/%s", id);
+    http_reply *before[4];
+    for (int k = 0; k < 4; k++)
+        http_expect(before[k] = get_export(id, rows[k].query), 200);
+    http_reply *r = http_call(d, "PATCH", target, "Content-Type: application/json\r\n",
+                              "{\"name\": \"dice\"}", 16);
+    http_expect(r, 200);
+    http_reply_free(r);
+    for (int k = 0; k < 4; k++) {
+        snprintf(query, sizeof query, "%s&offset=9", rows[k].query);
+        r = get_rest(id, query, http_header(before[k], "ETag"));
+        if (rows[k].named) {
+            http_problem(r, 412, "changed_meanwhile");
+            ck_assert_str_ne(http_header(r, "ETag"), http_header(before[k], "ETag"));
+        } else {
+            http_expect(r, 200);
+            ck_assert_uint_eq(r->length, before[k]->length - 9);
+            ck_assert_mem_eq(r->body, before[k]->body + 9, r->length);
+        }
+        http_reply_free(r);
+        r = get_rest(other, query, http_header(before[k], "ETag"));
+        http_problem(r, 412, "changed_meanwhile");
+        http_reply_free(r);
+        http_reply_free(before[k]);
+    }
+}
+END_TEST
+
 /* One that runs is exported up to its newest frame. */
 START_TEST(test_running)
 {
@@ -326,6 +364,29 @@ START_TEST(test_damaged_record)
 }
 END_TEST
 
+/* Displacements of a .vtu count from frame 0: without it the export is another. */
+START_TEST(test_damaged_start)
+{
+    char id[33];
+    session_run(d, session_scene(9, 1, ""), id);
+    http_reply *whole = get_export(id, "vtu&from=2&to=4"), *points = get_export(id, "mdd&from=2");
+    http_expect(whole, 200);
+    damage(id, "frames/0", 200);
+    http_reply *r = get_rest(id, "vtu&from=2&to=4&offset=9", http_header(whole, "ETag"));
+    http_problem(r, 412, "changed_meanwhile");
+    http_reply_free(r);
+    r = get_rest(id, "mdd&from=2&offset=9", http_header(points, "ETag"));
+    http_expect(r, 200);
+    http_reply_free(r);
+    r = get_export(id, "vtu&from=2&to=4");
+    http_expect(r, 200);
+    ck_assert_uint_lt(r->length, whole->length);
+    http_reply_free(r);
+    http_reply_free(whole);
+    http_reply_free(points);
+}
+END_TEST
+
 /* ---- readers -----------------------------------------------------------------------------------
  */
 
@@ -457,12 +518,14 @@ int main(void)
     tcase_add_test(t, test_formats);
     tcase_add_test(t, test_values);
     tcase_add_test(t, test_offset);
+    tcase_add_test(t, test_offset_and_name);
     tcase_add_test(t, test_running);
     tcase_add_test(t, test_refusals);
     tcase_add_test(t, test_no_frames);
     tcase_add_test(t, test_pruned);
     tcase_add_test(t, test_damaged_values);
     tcase_add_test(t, test_damaged_record);
+    tcase_add_test(t, test_damaged_start);
     suite_add_tcase(s, t);
     t = tcase_create("readers");
     tcase_add_checked_fixture(t, start_narrow, stop_daemon);
