@@ -28,20 +28,26 @@ bool pl_dtype_parse(const char *name, uint32_t *out)
 
 const char *pl_field_name(uint32_t field)
 {
-    return field == PL_FIELD_POSITION   ? "position"
-           : field == PL_FIELD_VELOCITY ? "velocity"
-           : field == PL_FIELD_STRESS   ? "stress"
-                                        : NULL;
+    return field == PL_FIELD_POSITION         ? "position"
+           : field == PL_FIELD_VELOCITY       ? "velocity"
+           : field == PL_FIELD_STRESS         ? "stress"
+           : field == PL_FIELD_ELEMENT_STRESS ? "element_stress"
+                                              : NULL;
 }
 
 static uint32_t field_named(const char *name, size_t length)
 {
-    for (uint32_t bit = 1; bit <= PL_FIELDS_KNOWN; bit <<= 1) {
+    for (uint32_t bit = 1; bit <= PL_FIELD_ELEMENT_STRESS; bit <<= 1) {
         const char *known = pl_field_name(bit);
         if (known && strlen(known) == length && memcmp(known, name, length) == 0)
             return bit;
     }
     return 0;
+}
+
+uint32_t pl_field_parse(const char *name)
+{
+    return field_named(name, strlen(name));
 }
 
 bool pl_fields_parse(const char *list, uint32_t *out, const char **wrong)
@@ -50,7 +56,7 @@ bool pl_fields_parse(const char *list, uint32_t *out, const char **wrong)
     for (const char *at = list;;) {
         size_t length = strcspn(at, ",");
         uint32_t bit = field_named(at, length);
-        if (!bit || (fields & bit)) {
+        if (!(bit & PL_FIELDS_KNOWN) || (fields & bit)) {
             *wrong = at;
             return false;
         }

@@ -17,11 +17,12 @@ typedef struct pl_frame_variant {
 /* "f32", "f64", "u16"; NULL for another value. */
 const char *pl_dtype_name(uint32_t dtype);
 bool pl_dtype_parse(const char *name, uint32_t *out);
-/* "position", "position,velocity": the bits of a list of names, each at most once. False where one is
+/* "position", "position,velocity": the bits of a list of names of what is sent, each at most once. False where one is
  * unknown; it then is at *wrong, up to a comma or the end. */
 bool pl_fields_parse(const char *list, uint32_t *out, const char **wrong);
-/* The name of one bit; NULL for another value. */
+/* The name of one bit, of PL_FIELD_ELEMENT_STRESS too; NULL for another value. And the bit of one name, or 0. */
 const char *pl_field_name(uint32_t field);
+uint32_t pl_field_parse(const char *name);
 
 /* Fill in what a variant leaves to what is stored. True where nothing is then left to do: the stored
  * record is the one that is asked for. */

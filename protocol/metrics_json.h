@@ -15,7 +15,8 @@ char *pl_metrics_encode(const pl_metrics *m, const char *const *pin_names, int32
                         const char *const *force_names, int32_t force_count, size_t *length);
 
 /* Whether two such texts say the same but for the wall times: "realtime" and "ms" of the record and "ms"
- * of each of its iterations. False where one is no JSON object, and with errno ENOMEM (0 otherwise) without memory. */
+ * of each of its iterations. False where one is no JSON object, and without memory: with errno ENOMEM then, and
+ * never otherwise. */
 bool pl_metrics_same(const char *a, size_t a_length, const char *b, size_t b_length);
 
 /* The numbers a progress display needs, read back from such a text. Missing or null is NaN. */

@@ -149,6 +149,7 @@ int pl_control_read(const char *directory, pl_control_state *out)
 typedef struct listing {
     int64_t after;
     size_t count, most;
+    bool starved;
     pl_control_entry *entries;
 } listing;
 
@@ -163,11 +164,18 @@ static void list_one(void *context, const pl_json *document, const char *action)
     if (text) {
         l->entries[l->count++] = (pl_control_entry){number, text};
     }
+    l->starved |= !text;
 }
 
-size_t pl_control_list(const char *directory, int64_t after, pl_control_entry *entries, size_t most)
+int pl_control_list(const char *directory, int64_t after, pl_control_entry *entries, size_t most,
+                    size_t *count)
 {
     listing l = {.after = after, .most = most, .entries = entries};
-    walk(directory, list_one, &l);
-    return l.count;
+    int error = walk(directory, list_one, &l);
+    error = !error && l.starved ? ENOMEM : error;
+    for (size_t i = 0; error && i < l.count; i++) {
+        free(entries[i].text);
+    }
+    *count = error ? 0 : l.count;
+    return error;
 }

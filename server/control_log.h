@@ -32,8 +32,9 @@ typedef struct pl_control_entry {
     int64_t number;
     char *text; /* JSON, malloc'ed */
 } pl_control_entry;
-/* The first `most` controls with a number above `after`; how many there are. */
-size_t pl_control_list(const char *directory, int64_t after, pl_control_entry *entries,
-                       size_t most);
+/* The first `most` controls with a number above `after`, *count of them. 0, also where there is no such file; otherwise
+ * errno, with no entry. */
+int pl_control_list(const char *directory, int64_t after, pl_control_entry *entries, size_t most,
+                    size_t *count);
 
 #endif

@@ -143,7 +143,7 @@ static int64_t first_frame_of(pl_log_reader *reader, int64_t number, int64_t fro
 static void put_entries(pl_json_writer *w, pl_log_reader *reader, const pl_control_entry *entries,
                         size_t count)
 {
-    int64_t end = reader ? pl_log_reader_refresh(reader) : 0, frame = 0;
+    int64_t end = pl_log_reader_refresh(reader), frame = 0;
     for (size_t i = 0; i < count; i++) {
         frame = first_frame_of(reader, entries[i].number, frame, end);
         pl_json_begin_object(w);
@@ -158,16 +158,10 @@ static void put_entries(pl_json_writer *w, pl_log_reader *reader, const pl_contr
     }
 }
 
-static void reply_list(pl_request *r, const pl_session *s, int64_t after, size_t limit)
+static void reply_entries(pl_request *r, pl_log_reader *reader, const pl_control_entry *entries,
+                          size_t count, size_t limit)
 {
-    pl_log_reader *reader = NULL;
     pl_json_writer w = {0};
-    pl_control_entry *entries = calloc(limit, sizeof *entries);
-    size_t count = entries ? pl_control_list(s->directory, after, entries, limit) : 0;
-    int dir_fd = open(s->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (dir_fd >= 0 && pl_log_reader_open(dir_fd, &reader) != PL_OK) {
-        reader = NULL;
-    }
     pl_json_begin_object(&w);
     pl_json_key(&w, "items");
     pl_json_begin_array(&w);
@@ -181,6 +175,22 @@ static void reply_list(pl_request *r, const pl_session *s, int64_t after, size_t
     pl_json_end_object(&w);
     pl_reply_json(r, 200, pl_json_finish(&w, NULL));
     pl_reply_header(r, "Cache-Control", "no-store");
+}
+
+static void reply_list(pl_request *r, const pl_session *s, int64_t after, size_t limit)
+{
+    pl_log_reader *reader = NULL;
+    size_t count = 0;
+    pl_control_entry *entries = calloc(limit, sizeof *entries);
+    int error = entries ? pl_control_list(s->directory, after, entries, limit, &count) : ENOMEM;
+    int dir_fd = open(s->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (error) {
+        pl_reply_problemf(r, 500, "internal", "Internal error", "control.log: %s", strerror(error));
+    } else if (dir_fd < 0 || pl_log_reader_open(dir_fd, &reader) != PL_OK) {
+        pl_reply_problem(r, 500, "internal", "Internal error", "the log can not be opened", NULL);
+    } else {
+        reply_entries(r, reader, entries, count, limit);
+    }
     pl_log_reader_close(reader);
     if (dir_fd >= 0) {
         close(dir_fd);

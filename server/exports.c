@@ -455,9 +455,8 @@ static bool parse_prefix(pl_request *r, download *d)
 static bool parse_part(pl_request *r, download *d)
 {
     const char *body = pl_request_query(r, "body"), *vertices = pl_request_query(r, "vertices");
-    bool surface = vertices && strcmp(vertices, "surface") == 0;
-    if (vertices && !surface && strcmp(vertices, "all") != 0) {
-        pl_reply_bad_query(r, "vertices", vertices, "all or surface");
+    bool surface;
+    if (!pl_request_surface(r, &surface)) {
         return false;
     }
     if ((body || surface) && !pl_export_has_bodies(d->order.format)) {

@@ -228,14 +228,9 @@ int64_t pl_session_vertices(pl_daemon *daemon, pl_session *session)
 
 static uint32_t fields_of(const pl_json *names)
 {
-    uint32_t fields = 0, one;
-    const char *wrong;
+    uint32_t fields = 0;
     for (size_t i = 0; i < pl_json_count(names); i++) {
-        const char *name = pl_json_string(pl_json_item(names, i), "", "");
-        bool known = pl_fields_parse(name, &one, &wrong);
-        fields |= known                                 ? one
-                  : strcmp(name, "element_stress") == 0 ? (uint32_t)PL_FIELD_ELEMENT_STRESS
-                                                        : 0;
+        fields |= pl_field_parse(pl_json_string(pl_json_item(names, i), "", ""));
     }
     return fields;
 }
@@ -284,7 +279,7 @@ static void refuse(pl_request *r, const char *pointer, const char *code, const c
 static bool parse(pl_request *r, pl_frame_variant *v)
 {
     const char *dtype = pl_request_query(r, "dtype"), *fields = pl_request_query(r, "fields");
-    const char *vertices = pl_request_query(r, "vertices"), *wrong;
+    const char *wrong;
     if (dtype && !pl_dtype_parse(dtype, &v->dtype)) {
         refuse(r, "/query/dtype", "bad_query_value", dtype, "f32, f64 or u16", "");
         return false;
@@ -294,12 +289,7 @@ static bool parse(pl_request *r, pl_frame_variant *v)
                "position, velocity, stress or several with commas", "");
         return false;
     }
-    if (vertices && strcmp(vertices, "all") != 0 && strcmp(vertices, "surface") != 0) {
-        refuse(r, "/query/vertices", "bad_query_value", vertices, "all or surface", "");
-        return false;
-    }
-    v->surface = vertices && strcmp(vertices, "surface") == 0;
-    return true;
+    return pl_request_surface(r, &v->surface);
 }
 
 /* Vertices of the surface, or -1 after replying. */

@@ -94,6 +94,7 @@ int pl_request_accept(pl_request *r, const char *const *types);
 bool pl_request_integer(pl_request *r, const char *key, int64_t minimum, int64_t maximum,
                         int64_t fallback, int64_t *out);
 bool pl_request_flag(pl_request *r, const char *key, bool *out); /* 0 1 true false, or "" */
+bool pl_request_surface(pl_request *r, bool *out);               /* vertices=all|surface */
 
 /* ---- the reply: one of these ends a handler
  * ------------------------------------------------------

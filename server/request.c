@@ -186,6 +186,17 @@ bool pl_request_flag(pl_request *r, const char *key, bool *out)
     return true;
 }
 
+bool pl_request_surface(pl_request *r, bool *out)
+{
+    const char *text = pl_request_query(r, "vertices");
+    *out = text && strcmp(text, "surface") == 0;
+    if (text && !*out && strcmp(text, "all") != 0) {
+        pl_reply_bad_query(r, "vertices", text, "all or surface");
+        return false;
+    }
+    return true;
+}
+
 /* ---- replies -----------------------------------------------------------------------------------
  */
 

@@ -100,16 +100,19 @@ bool pl_retention_allows(pl_request *r, const pl_session *s, const pl_notes *now
     if (prune && strcmp(prune, "true") == 0) {
         return true;
     }
-    pl_log_reader *reader;
+    pl_log_reader *reader = NULL;
     int dir_fd = open_directory(s);
     bool there = dir_fd >= 0 && pl_log_reader_open(dir_fd, &reader) == PL_OK;
     int64_t frames = there ? pl_log_reader_refresh(reader) : 0;
     int64_t first = there ? pl_log_reader_first(reader) : 0;
-    if (there) {
-        pl_log_reader_close(reader);
-    }
+    pl_log_reader_close(reader);
     if (dir_fd >= 0) {
         close(dir_fd);
+    }
+    if (!there) {
+        pl_reply_problem(r, 500, "internal", "Internal error",
+                         "the log can not be opened, so what would go is not known", NULL);
+        return false;
     }
     return !lets_go(now, next, first, frames) || refuse(r, next, first, frames);
 }

@@ -113,7 +113,7 @@ pl_load pl_sessions_load(pl_sessions *sessions);
 void pl_sessions_drain(pl_sessions *sessions, bool draining);
 /* What waits for its turn, next first, as far as the principal may see it: at most `limit` as members of
  * an array that the writer has begun. `after` is the id of the last one of the page before, NULL for the first
- * page; where that waits no more those before it have begun as well, and it goes on from the front. *next is the id to
+ * page; where that waits no more it goes on from the front: what still waits of earlier pages comes again. *next is the id to
  * go on after, "" where there are no more. */
 void pl_sessions_queue_view(pl_sessions *sessions, const pl_principal *principal, const char *after,
                             int64_t limit, pl_json_writer *w, char next[33]);

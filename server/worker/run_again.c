@@ -1,11 +1,6 @@
-#include "protocol/json.h"
 #include "server/worker/gpu.h"
 #include "server/worker/run.h"
 #include "server/worker/worker_log.h"
-
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 void pl_run_fail_not_reproducible(pl_run *run, int64_t frame, const char *how)
 {

@@ -68,11 +68,13 @@ static void arm(int64_t n, int64_t span)
     atomic_store(&memory[0], n > 0 ? n + span - 1 : 0);
 }
 
+static char answer[1 << 20]; /* the last reply's body, unless that is long */
+
 /* Status of the reply, 0 where the connection was closed without one. */
 static int ask(const char *method, const char *target, const char *more, const char *body)
 {
     char *head = NULL;
-    char *unused = malloc(1 << 20);
+    size_t length = 0;
     int n = asprintf(&head,
                      "%s %s HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nAuthorization: Bearer %s\r\n"
                      "Connection: close\r\n%sContent-Length: %zu\r\n\r\n%s",
@@ -80,11 +82,12 @@ static int ask(const char *method, const char *target, const char *more, const c
     http_connection *c = http_open(d);
     http_reply *r = http_write(c, head, (size_t)n) ? http_read_head(c) : NULL;
     int status = r ? r->status : 0;
-    while (r && http_read_some(c, r, unused, 1 << 20) > 0)
-        ;
+    for (ssize_t got;
+         r && (got = http_read_some(c, r, answer + length, sizeof answer - 1 - length)) > 0;)
+        length = length + (size_t)got < sizeof answer / 2 ? length + (size_t)got : 0;
+    answer[length] = 0;
     http_reply_free(r);
     http_close(c);
-    free(unused);
     free(head);
     return status;
 }
@@ -108,6 +111,7 @@ static const struct {
     {"GET", "/v1/sessions/{E}/scene?form=effective", "", ""},
     {"GET", "/v1/sessions/{E}/frames/1", "Accept: application/x-npy\r\n", ""},
     {"GET", "/v1/sessions/{E}/frames?from=0&dtype=u16&vertices=surface", "", ""},
+    {"GET", "/v1/sessions/{E}/export?format=vtu&offset=9", "", ""},
     {"GET", "/v1/sessions/{E}/metrics?from=0", "Accept: text/event-stream\r\n", ""},
     {"GET", "/v1/events?since=0", "", ""},
     {"GET", "/v1/me", "", ""},
@@ -180,6 +184,38 @@ static void check_controls(int64_t answered)
     http_reply_free(r);
 }
 
+/* A list is whole or it is not there. */
+START_TEST(test_list_of_controls)
+{
+    char target[96];
+    snprintf(target, sizeof target, "/v1/sessions/%s/controls", paused);
+    if (daemon_fixture_sanitized(d))
+        return;
+    for (int k = 0; k < 3; k++) {
+        http_reply *r = http_post(d, target, "{\"gravity\": [0, -1, 0]}");
+        http_expect(r, 202);
+        http_reply_free(r);
+    }
+    int served = 0, refused = 0;
+    for (int64_t n = 1, quiet = 0; quiet < 3; n++) {
+        arm(n, 1);
+        int status = ask("GET", target, "", "");
+        quiet = atomic_load(&memory[2]) == 0 ? quiet + 1 : 0;
+        arm(0, 0);
+        json_t *list = status == 200 ? json_loads(answer, 0, NULL) : NULL;
+        if (status == 200)
+            ck_assert_msg(json_array_size(json_at(list, "items")) == 3, "%lld: %s", (long long)n,
+                          answer);
+        served += status == 200;
+        refused += status == 500;
+        json_decref(list);
+        ck_assert_int_lt(n, 10000);
+    }
+    ck_assert_int_gt(served, 0);
+    ck_assert_int_gt(refused, 0);
+}
+END_TEST
+
 START_TEST(test_request)
 {
     char target[160], what[200];
@@ -227,5 +263,6 @@ int main(void)
     tcase_set_timeout(tests, is_long_form() ? 600 : 60);
     tcase_add_checked_fixture(tests, start, stop);
     tcase_add_loop_test(tests, test_request, 0, REQUESTS);
+    tcase_add_test(tests, test_list_of_controls);
     return run_cases("memory of the daemon", tests);
 }

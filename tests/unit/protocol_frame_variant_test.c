@@ -198,8 +198,16 @@ START_TEST(test_names)
               bits == (PL_FIELD_POSITION | PL_FIELD_VELOCITY));
     ck_assert(pl_fields_parse("velocity", &bits, &wrong) && bits == PL_FIELD_VELOCITY);
     ck_assert(pl_fields_parse("position,stress", &bits, &wrong) && bits == 5);
-    static const char *const bad[] = {"",      "position,",         ",position",
-                                      "speed", "position,position", "position velocity"};
+    ck_assert_uint_eq(pl_field_parse("stress"), PL_FIELD_STRESS);
+    ck_assert_uint_eq(pl_field_parse("element_stress"), PL_FIELD_ELEMENT_STRESS);
+    ck_assert_uint_eq(pl_field_parse("position,stress"), 0);
+    static const char *const bad[] = {"",
+                                      "position,",
+                                      ",position",
+                                      "speed",
+                                      "position,position",
+                                      "position velocity",
+                                      "element_stress"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         ck_assert_msg(!pl_fields_parse(bad[i], &bits, &wrong), "%s", bad[i]);
 }
