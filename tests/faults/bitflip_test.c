@@ -391,9 +391,9 @@ static void setup_stopped(void)
     free(scene);
     ck_assert_int_eq(session_fixture_preflight(&stopped), 0);
     pid_t worker = session_fixture_start(&stopped, 1);
-    ck_assert(session_fixture_await(&stopped, 3, 20));
+    ck_assert(session_fixture_await(&stopped, 3));
     kill(worker, SIGTERM);
-    ck_assert_int_eq(session_fixture_wait(worker, 20), 6);
+    ck_assert_int_eq(session_fixture_wait(worker), 6);
 }
 
 static void teardown_stopped(void)
@@ -464,7 +464,7 @@ int main(void)
     Suite *suite = suite_create("bitflip");
     TCase *tcase = tcase_create("bitflip");
     tcase_add_checked_fixture(tcase, setup, teardown);
-    tcase_set_timeout(tcase, 120);
+    tcase_set_timeout(tcase, 180);
     tcase_add_loop_test(tcase, single_bits, 0, NAMES);
     tcase_add_test(tcase, header_bits);
     tcase_add_test(tcase, segment_alone);
@@ -475,7 +475,7 @@ int main(void)
     suite_add_tcase(suite, tcase);
     tcase = tcase_create("stopped");
     tcase_add_checked_fixture(tcase, setup_stopped, teardown_stopped);
-    tcase_set_timeout(tcase, 120);
+    tcase_set_timeout(tcase, 180);
     tcase_add_test(tcase, checkpoints);
     tcase_add_test(tcase, goes_on_without_head);
     suite_add_tcase(suite, tcase);

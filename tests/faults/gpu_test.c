@@ -67,7 +67,7 @@ static pid_t start(const session_fixture *f, const char *attempt, const char *uu
 
 static int run(const session_fixture *f, const char *attempt, const char *uuid, const char *file)
 {
-    return session_fixture_wait(start(f, attempt, uuid, file), 60);
+    return session_fixture_wait(start(f, attempt, uuid, file));
 }
 
 /* The largest difference of a coordinate in frame k. */
@@ -165,9 +165,9 @@ START_TEST(goes_on_with_the_same_bits)
             session_fixture_destroy(&stopped);
         create(&stopped, STEPS, solver);
         pid_t pid = start(&stopped, "1", "auto", plugin);
-        ck_assert(session_fixture_await(&stopped, 5, 30));
+        ck_assert(session_fixture_await(&stopped, 5));
         kill(pid, SIGTERM);
-        status = session_fixture_wait(pid, 30);
+        status = session_fixture_wait(pid);
     }
     ck_assert_int_eq(status, 6);
     ck_assert_int_eq(run(&stopped, "2", "auto", plugin), 0);
@@ -318,7 +318,7 @@ static void devices(const char *emulated, char *text, size_t size)
         setenv("PLIANT_EMULATED", emulated, 1);
     pid_t pid = session_fixture_spawn("pliant-worker", arguments, NULL, out);
     unsetenv("PLIANT_EMULATED");
-    ck_assert_int_eq(session_fixture_wait(pid, 30), 0);
+    ck_assert_int_eq(session_fixture_wait(pid), 0);
     rewind(out);
     text[fread(text, 1, size - 1, out)] = '\0';
     fclose(out);
@@ -346,7 +346,7 @@ END_TEST
 int main(void)
 {
     TCase *t = tcase_create("gpu");
-    tcase_set_timeout(t, 120);
+    tcase_set_timeout(t, 180);
     tcase_add_unchecked_fixture(t, find_plugin, NULL);
     tcase_add_loop_test(t, frames_are_the_cpu_s, 0, METHOD_COUNT);
     tcase_add_loop_test(t, goes_on_with_the_same_bits, 0, 2);

@@ -71,7 +71,7 @@ START_TEST(test_files)
         ck_assert_int_eq(unlinkat(own.directory, "log/x", 0), 0);
         _exit(0);
     }
-    int status = session_fixture_wait(pid, 30);
+    int status = session_fixture_wait(pid);
     if (status == 77)
         printf("SKIP sandbox: test_files: this kernel has no Landlock\n");
     else
@@ -102,7 +102,7 @@ START_TEST(test_files_of_a_gpu)
             assert_refused(socket(AF_UNIX, SOCK_STREAM, 0));
             _exit(0);
         }
-        int status = session_fixture_wait(pid, 30);
+        int status = session_fixture_wait(pid);
         if (status == 77)
             printf("SKIP sandbox: test_files_of_a_gpu: this kernel has no Landlock\n");
         else
@@ -238,7 +238,7 @@ END_TEST
 int main(void)
 {
     TCase *tc = tcase_create("sandbox");
-    tcase_set_timeout(tc, 60);
+    tcase_set_timeout(tc, 180);
     tcase_add_test(tc, test_files);
     tcase_add_test(tc, test_files_of_a_gpu);
     tcase_add_test(tc, test_calls);

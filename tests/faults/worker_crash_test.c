@@ -30,25 +30,29 @@ static int64_t readable_frames(const session_fixture *f)
     return frames;
 }
 
-/* Each attempt goes on where the one before was killed. */
+/* Each attempt goes on where the one before was killed. Nothing ends before it is killed; the last is told how far. */
 START_TEST(test_killed_worker)
 {
     session_fixture f;
-    session_fixture_bar(&f, 600, "");
+    char last[64];
+    session_fixture_bar(&f, 1000000, "");
     for (int attempt = 1; attempt <= 4; attempt++) {
         int64_t wanted = session_fixture_frames(&f) + 10;
         pid_t pid = session_fixture_start(&f, attempt);
-        ck_assert(session_fixture_await(&f, wanted, 30));
+        ck_assert(session_fixture_await(&f, wanted));
         kill(pid, SIGKILL);
-        ck_assert_int_eq(session_fixture_wait(pid, 30), 128 + SIGKILL);
+        ck_assert_int_eq(session_fixture_wait(pid), 128 + SIGKILL);
         ck_assert_int_ge(readable_frames(&f), wanted);
         ck_assert(!pl_session_locked(f.directory));
         pl_exit e;
         ck_assert_int_eq(pl_exit_read(f.directory, &e), PL_IO);
         ck_assert_int_eq(errno, ENOENT);
     }
-    ck_assert_int_eq(session_fixture_run(&f, 5), 0);
-    ck_assert_int_eq(readable_frames(&f), 601);
+    int64_t frames = session_fixture_frames(&f) + 100;
+    snprintf(last, sizeof last, "{\"action\": \"step\", \"until\": %lld}", (long long)frames - 1);
+    session_fixture_control(&f, last);
+    ck_assert_int_eq(session_fixture_run(&f, 5), 7);
+    ck_assert_int_eq(readable_frames(&f), frames);
     session_fixture_destroy(&f);
 }
 END_TEST
@@ -88,7 +92,7 @@ START_TEST(test_two_workers)
     session_fixture f;
     session_fixture_bar(&f, 1000000, "");
     pid_t pid = session_fixture_start(&f, 1);
-    ck_assert(session_fixture_await(&f, 2, 30));
+    ck_assert(session_fixture_await(&f, 2));
     ck_assert(pl_session_locked(f.directory));
     ck_assert_int_eq(session_fixture_run(&f, 2), 5);
     pl_head head;
@@ -96,9 +100,9 @@ START_TEST(test_two_workers)
     ck_assert_int_eq(head.attempt, 1);
     pl_head_clear(&head);
     int64_t frames = session_fixture_frames(&f);
-    ck_assert(session_fixture_await(&f, frames + 2, 30));
+    ck_assert(session_fixture_await(&f, frames + 2));
     kill(pid, SIGTERM);
-    ck_assert_int_eq(session_fixture_wait(pid, 30), 6);
+    ck_assert_int_eq(session_fixture_wait(pid), 6);
     session_fixture_destroy(&f);
 }
 END_TEST
@@ -112,11 +116,11 @@ START_TEST(test_old_exit_is_removed)
     ck_assert_int_eq(session_fixture_run(&f, 1), 4);
     session_fixture_write(&f, "control.log", "", 0);
     pid_t pid = session_fixture_start(&f, 2);
-    ck_assert(session_fixture_await(&f, 20, 30));
+    ck_assert(session_fixture_await(&f, 20));
     pl_exit e;
     ck_assert_int_eq(pl_exit_read(f.directory, &e), PL_IO);
     kill(pid, SIGKILL);
-    session_fixture_wait(pid, 30);
+    session_fixture_wait(pid);
     session_fixture_destroy(&f);
 }
 END_TEST

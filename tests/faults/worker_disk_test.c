@@ -56,7 +56,7 @@ START_TEST(test_file_size_limit)
     session_fixture_bar(&f, 1000000, "");
     const char *const arguments[] = {"--session", f.path, "--attempt", "1", "--threads", "1", NULL};
     pid_t pid = session_fixture_spawn("pliant-worker", arguments, limit_file_size, NULL);
-    ck_assert_int_eq(session_fixture_wait(pid, 60), 3);
+    ck_assert_int_eq(session_fixture_wait(pid), 3);
     check_disk_failure(&f);
     struct stat st;
     ck_assert_int_eq(fstatat(f.directory, "log/0001-0000.seg", &st, 0), 0);
@@ -121,7 +121,7 @@ START_TEST(test_no_room_for_a_checkpoint)
          pl_checkpoint_peek(f.directory, 0, &first) != PL_OK;)
         ck_assert(session_fixture_clock() < end);
     session_fixture_control(&f, "{\"action\": \"pause\"}");
-    ck_assert_int_eq(session_fixture_wait(pid, 60), 7);
+    ck_assert_int_eq(session_fixture_wait(pid), 7);
     pl_exit e;
     ck_assert_int_eq(pl_exit_read(f.directory, &e), PL_OK);
     ck_assert_str_eq(e.state, "paused");
@@ -147,8 +147,8 @@ START_TEST(test_out_of_memory)
         " \"mesh\": {\"box\": {\"size\": [1, 1, 1], \"cells\": [60, 60, 60]}}}]}");
     const char *const arguments[] = {"--session", f.path,      "--attempt", "1", "--memory",
                                      "20000000",  "--threads", "1",         NULL};
-    int status = session_fixture_wait(session_fixture_spawn("pliant-worker", arguments, NULL, NULL),
-                                      120);
+    int status =
+        session_fixture_wait(session_fixture_spawn("pliant-worker", arguments, NULL, NULL));
 #if defined(__SANITIZE_ADDRESS__)
     ck_assert_int_eq(status, 0); /* the limit is off: the sanitizer maps terabytes */
 #else

@@ -307,10 +307,9 @@ START_TEST(test_no_scene)
     ck_assert_int_eq(unlinkat(f.directory, "scene.json", 0), 0);
     ck_assert_int_eq(session_fixture_preflight(&f), 2);
     session_fixture_destroy(&f);
-    ck_assert_int_eq(
-        session_fixture_wait(
-            session_fixture_spawn("pliant-preflight", (const char *const[]){NULL}, NULL, NULL), 30),
-        2);
+    ck_assert_int_eq(session_fixture_wait(session_fixture_spawn(
+                         "pliant-preflight", (const char *const[]){NULL}, NULL, NULL)),
+                     2);
 }
 END_TEST
 
@@ -328,7 +327,7 @@ static pl_json *mesh_report(const char *text, const char *format, int expected_s
     FILE *out = tmpfile();
     const char *const arguments[] = {"--mesh", path, "--format", format, NULL};
     int status =
-        session_fixture_wait(session_fixture_spawn("pliant-preflight", arguments, NULL, out), 60);
+        session_fixture_wait(session_fixture_spawn("pliant-preflight", arguments, NULL, out));
     rewind(out);
     size_t length = fread(line, 1, sizeof line - 1, out);
     fclose(out);

@@ -85,7 +85,7 @@ START_TEST(test_killed_at_random_moments)
         pid_t pid = session_fixture_start_often(&f, attempt);
         nanosleep(&(struct timespec){.tv_nsec = rand() % 60000000}, NULL);
         kill(pid, SIGKILL);
-        int status = session_fixture_wait(pid, 30);
+        int status = session_fixture_wait(pid);
         ck_assert(status == 128 + SIGKILL || status == 0);
         int64_t frames = session_fixture_frames(&f);
         ck_assert_int_ge(frames, before);
@@ -272,9 +272,9 @@ START_TEST(test_stopped_and_resumed)
     int attempt = 1, status = 6;
     for (int64_t frames = 5; frames < FRAMES && status == 6; attempt++, frames += 35) {
         pid_t pid = session_fixture_start(&f, attempt);
-        ck_assert(session_fixture_await(&f, frames, 30));
+        ck_assert(session_fixture_await(&f, frames));
         kill(pid, SIGTERM);
-        status = session_fixture_wait(pid, 30);
+        status = session_fixture_wait(pid);
         pl_exit e = session_fixture_exit(&f);
         ck_assert(status == 0 || status == 6);
         ck_assert_str_eq(e.state, status == 6 ? "stopped" : "succeeded");
@@ -297,11 +297,7 @@ END_TEST
 START_TEST(test_paused_and_resumed)
 {
     session_fixture f;
-    create(&f, STEPS, FLOOR);
-    pid_t pid = session_fixture_start(&f, 1);
-    ck_assert(session_fixture_await(&f, 30, 30));
-    session_fixture_control(&f, "{\"action\": \"pause\"}");
-    ck_assert_int_eq(session_fixture_wait(pid, 30), 7);
+    ck_assert_int_eq(session_create_ended(&f, STEPS, FLOOR, 30, "{\"action\": \"pause\"}"), 7);
     pl_exit e = session_fixture_exit(&f);
     ck_assert_str_eq(e.state, "paused");
     ck_assert_int_lt(e.frames, STEPS);
@@ -340,11 +336,8 @@ END_TEST
 START_TEST(test_time_limit_over_attempts)
 {
     session_fixture f;
-    create(&f, STEPS, ", \"resources\": {\"time_limit\": 5000}");
-    pid_t pid = session_fixture_start(&f, 1);
-    ck_assert(session_fixture_await(&f, 30, 30));
-    kill(pid, SIGTERM);
-    ck_assert_int_eq(session_fixture_wait(pid, 30), 6);
+    static const char limit[] = ", \"resources\": {\"time_limit\": 5000}";
+    ck_assert_int_eq(session_create_ended(&f, STEPS, limit, 30, NULL), 6);
     pl_checkpoint c;
     void *payload;
     ck_assert_int_eq(pl_checkpoint_newest(f.directory, &c), PL_OK);

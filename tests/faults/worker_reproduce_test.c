@@ -131,7 +131,7 @@ static int run_with_oldest_kernels(const session_fixture *f, int attempt)
     const char *const arguments[] = {"--session", f->path, "--attempt", number,
                                      "--threads", "1",     NULL};
     return session_fixture_wait(
-        session_fixture_spawn("pliant-worker", arguments, oldest_kernels, NULL), 60);
+        session_fixture_spawn("pliant-worker", arguments, oldest_kernels, NULL));
 }
 
 /* The class that the attempt which wrote a frame had. */

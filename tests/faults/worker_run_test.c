@@ -164,14 +164,14 @@ START_TEST(test_cancel)
     session_fixture_bar(&f, 1000000, "");
     session_fixture_control(&f, "{\"action\": \"juggle\"}");
     pid_t pid = session_fixture_start(&f, 1);
-    ck_assert(session_fixture_await(&f, 3, 30));
+    ck_assert(session_fixture_await(&f, 3));
     FILE *control = fdopen(openat(f.directory, "control.log", O_WRONLY | O_APPEND), "a");
     fwrite("sixteen bad byte", 1, 16, control);
     fclose(control);
     int64_t before = session_fixture_frames(&f);
-    ck_assert(session_fixture_await(&f, before + 3, 30));
+    ck_assert(session_fixture_await(&f, before + 3));
     session_fixture_control(&f, "{\"action\": \"cancel\"}");
-    ck_assert_int_eq(session_fixture_wait(pid, 30), 4);
+    ck_assert_int_eq(session_fixture_wait(pid), 4);
     pl_exit e = session_fixture_exit(&f);
     ck_assert_str_eq(e.state, "cancelled");
     ck_assert_int_eq(e.frames, session_fixture_frames(&f) - 1);
@@ -199,11 +199,7 @@ END_TEST
 START_TEST(test_stop_and_attempt_again)
 {
     session_fixture f;
-    session_fixture_bar(&f, 400, "");
-    pid_t pid = session_fixture_start(&f, 1);
-    ck_assert(session_fixture_await(&f, 3, 30));
-    kill(pid, SIGTERM);
-    ck_assert_int_eq(session_fixture_wait(pid, 30), 6);
+    ck_assert_int_eq(session_create_ended(&f, 400, "", 3, NULL), 6);
     ck_assert_str_eq(session_fixture_exit(&f).state, "stopped");
     ck_assert_int_eq(session_fixture_exit(&f).frames, session_fixture_frames(&f) - 1);
     ck_assert(!session_fixture_has(&f, "exit.reserve"));
@@ -321,20 +317,18 @@ START_TEST(test_usage)
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         ck_assert_int_eq(
-            session_fixture_wait(session_fixture_spawn("pliant-worker", bad[i], NULL, NULL), 30),
-            2);
+            session_fixture_wait(session_fixture_spawn("pliant-worker", bad[i], NULL, NULL)), 2);
     static const char *const good[][2] = {{"--help", NULL}, {"--version", NULL}};
     for (size_t i = 0; i < sizeof good / sizeof *good; i++)
         ck_assert_int_eq(
-            session_fixture_wait(session_fixture_spawn("pliant-worker", good[i], NULL, NULL), 30),
-            0);
+            session_fixture_wait(session_fixture_spawn("pliant-worker", good[i], NULL, NULL)), 0);
 }
 END_TEST
 
 int main(void)
 {
     TCase *tc = tcase_create("run");
-    tcase_set_timeout(tc, 120);
+    tcase_set_timeout(tc, 180);
     tcase_add_test(tc, test_run_reads_back);
     tcase_add_test(tc, test_run_in_double);
     tcase_add_test(tc, test_last_partial_frame);

@@ -429,7 +429,7 @@ END_TEST
 int main(void)
 {
     TCase *cells = tcase_create("access");
-    tcase_set_timeout(cells, 120);
+    tcase_set_timeout(cells, 180);
     tcase_add_checked_fixture(cells, start, stop_daemon);
     tcase_add_test(cells, every_cell);
     tcase_add_test(cells, lists_show_what_is_yours);

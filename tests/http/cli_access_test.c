@@ -67,7 +67,7 @@ END_TEST
 int main(void)
 {
     TCase *t = tcase_create("access");
-    tcase_set_timeout(t, 60);
+    tcase_set_timeout(t, 180);
     tcase_add_checked_fixture(t, pliant_setup, pliant_teardown);
     tcase_add_test(t, tokens_are_made_listed_and_revoked);
     tcase_add_test(t, a_session_is_shared);

@@ -191,7 +191,7 @@ END_TEST
 int main(void)
 {
     TCase *t = tcase_create("film");
-    tcase_set_timeout(t, 120);
+    tcase_set_timeout(t, 180);
     tcase_add_checked_fixture(t, pliant_setup_here, pliant_teardown);
     tcase_add_test(t, pictures_go_to_ffmpeg);
     tcase_add_test(t, obstacles_move);

@@ -196,7 +196,7 @@ END_TEST
 int main(void)
 {
     TCase *t = tcase_create("mesh");
-    tcase_set_timeout(t, 120);
+    tcase_set_timeout(t, 180);
     tcase_add_checked_fixture(t, pliant_setup_here, pliant_teardown);
     tcase_add_test(t, quality_is_of_the_file_as_it_is);
     tcase_add_test(t, two_files_are_one_mesh);

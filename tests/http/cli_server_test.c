@@ -132,7 +132,7 @@ END_TEST
 int main(void)
 {
     TCase *c = tcase_create("servers");
-    tcase_set_timeout(c, 60);
+    tcase_set_timeout(c, 180);
     tcase_add_checked_fixture(c, pliant_setup, pliant_teardown);
     tcase_add_test(c, named_and_meant);
     tcase_add_test(c, what_can_not_be_named);

@@ -132,7 +132,7 @@ END_TEST
 int main(void)
 {
     TCase *c = tcase_create("shells");
-    tcase_set_timeout(c, 60);
+    tcase_set_timeout(c, 180);
     tcase_add_checked_fixture(c, pliant_setup, pliant_teardown);
     tcase_add_test(c, a_tab_in_bash);
     tcase_add_test(c, other_shells);

@@ -407,7 +407,7 @@ END_TEST
 /* Wait until `pliant show` says so. */
 static void await_shown(const char *id, const char *text)
 {
-    for (double end = daemon_fixture_clock() + 30;; daemon_fixture_nap()) {
+    for (double end = daemon_fixture_clock() + 60;; daemon_fixture_nap()) {
         ck_assert_int_eq(pliant("show %s", id), 0);
         if (strstr(pliant_out, text))
             return;
@@ -432,7 +432,7 @@ START_TEST(paused_session_is_shown_and_goes_on)
     await_shown(id, "running");
     ck_assert_int_eq(pliant("cancel %s", id), 0);
     /* That it is to be cancelled is shown at once: the list is of what it is. */
-    for (double end = daemon_fixture_clock() + 30;; daemon_fixture_nap()) {
+    for (double end = daemon_fixture_clock() + 60;; daemon_fixture_nap()) {
         ck_assert_int_eq(pliant("list --state cancelled"), 0);
         if (strstr(pliant_out, listed))
             break;
@@ -446,7 +446,7 @@ END_TEST
 int main(void)
 {
     TCase *t = tcase_create("daemon");
-    tcase_set_timeout(t, 120);
+    tcase_set_timeout(t, 180);
     tcase_add_checked_fixture(t, pliant_setup, pliant_teardown);
     tcase_add_test(t, submitted_session_is_followed_listed_and_exported);
     tcase_add_test(t, sessions_are_edited_and_found_by_what_is_said_of_them);

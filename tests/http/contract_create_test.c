@@ -420,7 +420,7 @@ int main(void)
 {
     Suite *suite = suite_create("contract: create");
     TCase *fresh = tcase_create("on a fresh daemon");
-    tcase_set_timeout(fresh, 120);
+    tcase_set_timeout(fresh, 180);
     tcase_add_checked_fixture(fresh, start_daemon, stop_daemon);
     tcase_add_test(fresh, test_created);
     tcase_add_test(fresh, test_prefer_wait);
@@ -431,7 +431,7 @@ int main(void)
     tcase_add_test(fresh, test_queue_full);
     suite_add_tcase(suite, fresh);
     TCase *shared = tcase_create("refusals on one daemon");
-    tcase_set_timeout(shared, 120);
+    tcase_set_timeout(shared, 180);
     tcase_add_unchecked_fixture(shared, start_daemon, stop_daemon);
     tcase_add_loop_test(shared, test_no_json, 0, sizeof no_json / sizeof *no_json);
     tcase_add_loop_test(shared, test_refused, 0, sizeof refused / sizeof *refused);

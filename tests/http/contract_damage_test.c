@@ -231,7 +231,7 @@ int main(void)
     Suite *suite = suite_create("contract: damage");
     TCase *tcase = tcase_create("damage");
     tcase_add_checked_fixture(tcase, start, stop_daemon);
-    tcase_set_timeout(tcase, 60);
+    tcase_set_timeout(tcase, 180);
     tcase_add_test(tcase, test_session_files);
     tcase_add_test(tcase, test_head);
     tcase_add_test(tcase, test_every_file_is_checked);

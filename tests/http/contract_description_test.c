@@ -214,7 +214,7 @@ END_TEST
 int main(void)
 {
     TCase *tests = tcase_create("description");
-    tcase_set_timeout(tests, 60);
+    tcase_set_timeout(tests, 180);
     tcase_add_checked_fixture(tests, start_daemon, stop_daemon);
     tcase_add_test(tests, test_complete);
     tcase_add_test(tests, test_references);

@@ -468,7 +468,7 @@ START_TEST(test_how_many)
     http_reply *r = http_call(d, "DELETE", target, NULL, NULL, 0);
     http_expect(r, 204);
     http_reply_free(r);
-    for (double end = daemon_fixture_clock() + 15; session_counter(d, "exports") > 0;
+    for (double end = daemon_fixture_clock() + 25; session_counter(d, "exports") > 0;
          daemon_fixture_nap())
         ck_assert_msg(daemon_fixture_clock() < end, "an export outlives its session");
     http_close(third);
@@ -514,7 +514,7 @@ int main(void)
     Suite *s = suite_create("contract_export");
     TCase *t = tcase_create("formats");
     tcase_add_unchecked_fixture(t, start_daemon, stop_daemon);
-    tcase_set_timeout(t, 120);
+    tcase_set_timeout(t, 180);
     tcase_add_test(t, test_formats);
     tcase_add_test(t, test_values);
     tcase_add_test(t, test_offset);
@@ -529,7 +529,7 @@ int main(void)
     suite_add_tcase(s, t);
     t = tcase_create("readers");
     tcase_add_checked_fixture(t, start_narrow, stop_daemon);
-    tcase_set_timeout(t, 120);
+    tcase_set_timeout(t, 180);
     tcase_add_test(t, test_how_many);
     tcase_add_test(t, test_end_of_daemon);
     suite_add_tcase(s, t);

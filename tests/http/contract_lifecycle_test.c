@@ -226,9 +226,7 @@ static void expect_restart(const char *reason, int attempt)
 
 static void crash(const char *id, int attempt)
 {
-    pid_t worker = daemon_fixture_worker(id);
-    ck_assert_int_gt(worker, 0);
-    ck_assert_int_eq(kill(worker, SIGKILL), 0);
+    ck_assert_int_eq(kill(daemon_fixture_await_worker(id), SIGKILL), 0);
     session_await(d, id, "queued");
     json_t *session = session_show(d, id);
     const char *reason = json_text(session, "queue/reason");
@@ -281,8 +279,8 @@ START_TEST(test_deaf_worker)
     session_post_free(d, session_scene_endless(""), other);
     session_await_frame(d, id, 1);
     session_await_frame(d, other, 1);
-    ck_assert_int_eq(kill(daemon_fixture_worker(id), SIGSTOP), 0);
-    ck_assert_int_eq(kill(daemon_fixture_worker(other), SIGSTOP), 0);
+    ck_assert_int_eq(kill(daemon_fixture_await_worker(id), SIGSTOP), 0);
+    ck_assert_int_eq(kill(daemon_fixture_await_worker(other), SIGSTOP), 0);
     session_tell(d, id, "pause");
     session_tell(d, other, "cancel");
     session_await(d, id, "paused");

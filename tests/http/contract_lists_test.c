@@ -239,7 +239,7 @@ END_TEST
 int main(void)
 {
     TCase *tests = tcase_create("lists");
-    tcase_set_timeout(tests, 60);
+    tcase_set_timeout(tests, 180);
     tcase_add_checked_fixture(tests, start, stop_daemon);
     tcase_add_test(tests, test_mesh_list);
     tcase_add_test(tests, test_mesh_delete);

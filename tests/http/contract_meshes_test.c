@@ -436,7 +436,7 @@ int main(void)
 {
     Suite *suite = suite_create("contract: meshes");
     TCase *tests = tcase_create("meshes");
-    tcase_set_timeout(tests, 120);
+    tcase_set_timeout(tests, 180);
     tcase_add_checked_fixture(tests, start, stop_daemon);
     tcase_add_test(tests, test_put);
     tcase_add_test(tests, test_every_format);

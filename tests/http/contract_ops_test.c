@@ -331,7 +331,7 @@ START_TEST(test_gives_way)
                  id);
     session_await_frame(d, id, 1);
     ck_assert_int_gt(threads_under(d->pid, SCHED_BATCH), 2);
-    ck_assert_int_ge(threads_under(daemon_fixture_worker(id), SCHED_OTHER), 1);
+    ck_assert_int_ge(threads_under(daemon_fixture_await_worker(id), SCHED_OTHER), 1);
 }
 END_TEST
 
@@ -354,7 +354,7 @@ int main(void)
 {
     Suite *suite = suite_create("contract: operations");
     TCase *tests = tcase_create("operations");
-    tcase_set_timeout(tests, 120);
+    tcase_set_timeout(tests, 180);
     tcase_add_checked_fixture(tests, start_daemon, stop_daemon);
     tcase_add_test(tests, test_capabilities);
     tcase_add_test(tests, test_public);

@@ -499,7 +499,7 @@ END_TEST
 int main(void)
 {
     TCase *tests = tcase_create("patch");
-    tcase_set_timeout(tests, 120);
+    tcase_set_timeout(tests, 180);
     tcase_add_checked_fixture(tests, start_daemon, stop_daemon);
     tcase_add_test(tests, test_change);
     tcase_add_test(tests, test_if_match);

@@ -58,13 +58,6 @@ static int64_t read_all(const char *id)
     return last;
 }
 
-static pid_t worker_of(const char *id)
-{
-    pid_t pid = daemon_fixture_worker(id);
-    ck_assert_int_gt(pid, 0);
-    return pid;
-}
-
 /* ---- the worker dies --------------------------------------------------------------------------
  */
 
@@ -132,7 +125,7 @@ START_TEST(test_restarted_worker)
     char id[33];
     session_post_free(d, session_scene(20000, 100, ""), id);
     session_await_frame(d, id, 2);
-    ck_assert_int_eq(kill(worker_of(id), SIGKILL), 0);
+    ck_assert_int_eq(kill(daemon_fixture_await_worker(id), SIGKILL), 0);
     session_await(d, id, "succeeded");
     ck_assert_int_eq(read_all(id), 200);
     json_t *session = session_show(d, id);
@@ -149,12 +142,7 @@ START_TEST(test_stopped_worker)
     session_post_free(d, session_scene_endless(""), id);
     for (int64_t attempt = 1; attempt <= 6; attempt++) {
         session_await_frame(d, id, 1);
-        pid_t worker = 0; /* from its fork to its exec it has the daemon's name */
-        for (double end = daemon_fixture_clock() + HTTP_PATIENCE_S; worker <= 0;) {
-            worker = daemon_fixture_worker(id);
-            ck_assert(daemon_fixture_clock() < end);
-        }
-        kill(worker, SIGTERM);
+        kill(daemon_fixture_await_worker(id), SIGTERM);
         for (double end = daemon_fixture_clock() + HTTP_PATIENCE_S;; daemon_fixture_nap()) {
             json_t *session = session_show(d, id);
             int64_t now = json_count(session, "attempt");
@@ -283,7 +271,7 @@ START_TEST(test_restart)
     session_post_free(d, session_scene_endless(", \"resources\": {\"cores\": 2}"), running);
     session_await_frame(d, running, 2);
     session_post_free(d, session_scene(3, 1, ""), waiting);
-    pid_t worker = worker_of(running);
+    pid_t worker = daemon_fixture_await_worker(running);
     http_stream s = follow(running, 0);
     ck_assert_int_eq(daemon_fixture_end(d, signal), signal == SIGTERM ? 0 : 128 + SIGKILL);
     if (signal == SIGTERM) { /* the stream is told; its last bytes are still on their way */
@@ -301,7 +289,7 @@ START_TEST(test_restart)
     json_decref(after);
     after = session_show(d, running);
     ck_assert_str_eq(json_text(after, "state"), "running");
-    ck_assert_int_eq(worker_of(running), worker);
+    ck_assert_int_eq(daemon_fixture_await_worker(running), worker);
     session_await_frame(d, running, json_count(after, "progress/frame") + 2);
     json_decref(after);
     after = session_show(d, waiting);
@@ -321,13 +309,14 @@ END_TEST
 START_TEST(test_end_without_daemon)
 {
     char finished[33], killed[33];
-    session_post_free(d, session_scene(2000, 100, ""), finished);
     session_post_free(d, session_scene_endless(""), killed);
-    session_await_frame(d, finished, 1);
     session_await_frame(d, killed, 2);
-    pid_t worker = worker_of(finished);
+    session_post_free(d, session_scene(2000, 100, ""), finished);
+    pid_t worker = daemon_fixture_await_worker(finished);
+    ck_assert_int_eq(kill(worker, SIGSTOP), 0); /* until no daemon is there */
     ck_assert_int_eq(daemon_fixture_end(d, ways[_i]), ways[_i] == SIGTERM ? 0 : 128 + SIGKILL);
-    ck_assert_int_eq(kill(worker_of(killed), SIGKILL), 0);
+    ck_assert_int_eq(kill(daemon_fixture_await_worker(killed), SIGKILL), 0);
+    ck_assert_int_eq(kill(worker, SIGCONT), 0);
     for (double end = daemon_fixture_clock() + HTTP_PATIENCE_S; kill(worker, 0) == 0;
          daemon_fixture_nap())
         ck_assert(daemon_fixture_clock() < end);
@@ -355,7 +344,7 @@ START_TEST(test_adopted_worker_dies)
     json_t *session = session_show(d, id);
     ck_assert_str_eq(json_text(session, "state"), "running");
     json_decref(session);
-    pid_t worker = worker_of(id);
+    pid_t worker = daemon_fixture_await_worker(id);
     ck_assert_int_eq(kill(worker, SIGKILL), 0);
     for (double end = daemon_fixture_clock() + HTTP_PATIENCE_S;; daemon_fixture_nap()) {
         session = session_show(d, id);
@@ -366,7 +355,7 @@ START_TEST(test_adopted_worker_dies)
         ck_assert(daemon_fixture_clock() < end);
     }
     session_await(d, id, "running");
-    ck_assert_int_ne(worker_of(id), worker);
+    ck_assert_int_ne(daemon_fixture_await_worker(id), worker);
 }
 END_TEST
 

@@ -179,7 +179,7 @@ START_TEST(test_restart)
     session_post_free(d, scene_with("\"last\": 40, \"every\": 10", FRAMES), id);
     session_await_frame(d, id, 250);
     pid_t worker = daemon_fixture_worker(id);
-    if (worker > 0)
+    if (worker > 0) /* or it is over already */
         kill(worker, SIGKILL);
     session_await(d, id, "succeeded");
     read_stream(id, "frames?from=0", &t);
@@ -250,7 +250,7 @@ static int status_of_frame(const char *id, int64_t frame)
 
 static void await_pruned(const char *id, int64_t frame)
 {
-    double end = daemon_fixture_clock() + 40;
+    double end = daemon_fixture_clock() + HTTP_PATIENCE_S;
     while (status_of_frame(id, frame) != 410) {
         ck_assert_msg(daemon_fixture_clock() < end, "frame %lld stays", (long long)frame);
         daemon_fixture_nap();
@@ -308,7 +308,9 @@ START_TEST(test_changed)
     daemon_fixture_resume(d);
     expect_kept(id, 40, 0, 2.5);
     change(id, "", "{\"retention\": null}");
-    at = frame_of(id) + 5; /* what comes from here on stays */
+    verb(id, "pause", "paused"); /* which the worker hears of after that */
+    at = frame_of(id);           /* and what comes from here on stays */
+    verb(id, "resume", "running");
     session_await_frame(d, id, at + 200);
     ck_assert_int_eq(status_of_frame(id, at), 200);
     verb(id, "cancel", "cancelled");
@@ -359,7 +361,7 @@ END_TEST
 int main(void)
 {
     TCase *t = tcase_create("retention");
-    tcase_set_timeout(t, 60);
+    tcase_set_timeout(t, 180);
     tcase_add_checked_fixture(t, start_daemon, stop_daemon);
     tcase_add_test(t, test_last);
     tcase_add_test(t, test_every);

@@ -484,7 +484,7 @@ int main(void)
 {
     Suite *suite = suite_create("contract: rules");
     TCase *shared = tcase_create("on one daemon");
-    tcase_set_timeout(shared, 120);
+    tcase_set_timeout(shared, 180);
     tcase_add_unchecked_fixture(shared, start_daemon, stop_daemon);
     tcase_add_loop_test(shared, test_token, 0, sizeof guarded / sizeof *guarded);
     tcase_add_test(shared, test_no_token);
@@ -499,7 +499,7 @@ int main(void)
     tcase_add_test(shared, test_keep_alive);
     suite_add_tcase(suite, shared);
     TCase *own = tcase_create("on a fresh daemon");
-    tcase_set_timeout(own, 120);
+    tcase_set_timeout(own, 180);
     tcase_add_checked_fixture(own, start_daemon, stop_daemon);
     tcase_add_test(own, test_allow_host);
     tcase_add_test(own, test_origin);

@@ -183,12 +183,12 @@ START_TEST(test_wait_for_progress)
     session_await(d, id, "running");
     json_t *before = session_show(d, id);
     double began = daemon_fixture_clock();
-    http_reply *r = http_getf(d, "/v1/sessions/%s?wait=15", id);
+    http_reply *r = http_getf(d, "/v1/sessions/%s?wait=60", id);
     http_expect(r, 200);
     ck_assert_str_eq(json_text(r->json, "state"), "running");
     ck_assert_int_gt(json_count(r->json, "progress/frame"), json_count(before, "progress/frame"));
-    /* Not a speed: a frame comes every second or so, and the answer may not wait for the end. */
-    ck_assert_double_lt(daemon_fixture_clock() - began, 12);
+    /* Not a speed: it answers at a frame, and not when its time is over. */
+    ck_assert_double_lt(daemon_fixture_clock() - began, 50);
     json_decref(before);
     http_reply_free(r);
 }
@@ -305,8 +305,7 @@ START_TEST(test_delete_live)
     session_post_free(d, session_scene(1, 1, ""), waiting);
     snprintf(target, sizeof target, "/v1/sessions/%s/frames?from=0&follow=1", id);
     http_stream s = http_stream_open(d, target, NULL);
-    pid_t worker = daemon_fixture_worker(id);
-    ck_assert_int_gt(worker, 0);
+    (void)daemon_fixture_await_worker(id);
     http_reply *r = delete_session(id);
     http_expect(r, 202);
     http_reply_free(r);
@@ -368,7 +367,7 @@ START_TEST(test_two_at_once)
         json_t *session = session_show(d, ids[i]);
         ck_assert_str_eq(json_text(session, "state"), "running");
         ck_assert_int_eq(json_count(session, "queue/position"), 0);
-        ck_assert_int_gt(daemon_fixture_worker(ids[i]), 0);
+        (void)daemon_fixture_await_worker(ids[i]);
         json_decref(session);
     }
     for (int i = 2; i < 4; i++) {

@@ -327,7 +327,7 @@ START_TEST(test_followers_share)
             free(payload);
         } while (r.type != PL_RECORD_FRAME);
     }
-    double end = daemon_fixture_clock() + 10;
+    double end = daemon_fixture_clock() + HTTP_PATIENCE_S;
     while (session_counter(d, "stream_log_readers") > 3 && daemon_fixture_clock() < end)
         daemon_fixture_nap();
     ck_assert_int_le(session_counter(d, "stream_log_readers"), 3);
@@ -397,7 +397,7 @@ END_TEST
 int main(void)
 {
     TCase *t = tcase_create("variants");
-    tcase_set_timeout(t, 60);
+    tcase_set_timeout(t, 180);
     tcase_add_unchecked_fixture(t, start, stop_daemon);
     tcase_add_test(t, test_single_frame);
     tcase_add_test(t, test_surface_of_a_rope);

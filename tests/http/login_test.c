@@ -406,7 +406,7 @@ END_TEST
 int main(void)
 {
     TCase *c = tcase_create("logins and links");
-    tcase_set_timeout(c, 60);
+    tcase_set_timeout(c, 180);
     tcase_add_checked_fixture(c, start, stop_daemon);
     tcase_add_test(c, a_login_is_a_cookie);
     tcase_add_test(c, a_code_is_good_once);

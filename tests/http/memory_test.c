@@ -260,7 +260,7 @@ END_TEST
 int main(void)
 {
     TCase *tests = tcase_create("memory");
-    tcase_set_timeout(tests, is_long_form() ? 600 : 60);
+    tcase_set_timeout(tests, is_long_form() ? 600 : 180);
     tcase_add_checked_fixture(tests, start, stop);
     tcase_add_loop_test(tests, test_request, 0, REQUESTS);
     tcase_add_test(tests, test_list_of_controls);

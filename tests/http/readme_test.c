@@ -183,7 +183,7 @@ END_TEST
 int main(void)
 {
     TCase *tests = tcase_create("readme");
-    tcase_set_timeout(tests, 120);
+    tcase_set_timeout(tests, 180);
     tcase_add_checked_fixture(tests, start, stop_daemon);
     tcase_add_test(tests, test_transcript);
     return run_cases("readme", tests);

@@ -185,8 +185,7 @@ START_TEST(test_stop_workers)
     session_post_free(d, session_scene_endless(""), id);
     session_post_free(d, session_scene_endless(""), paused);
     session_await_frame(d, id, 3);
-    pid_t worker = daemon_fixture_worker(id);
-    ck_assert_int_gt(worker, 0);
+    (void)daemon_fixture_await_worker(id);
     ck_assert_int_eq(daemon_fixture_end(d, SIGTERM), 0);
     ck_assert_int_eq(daemon_fixture_worker(id), 0);
     daemon_fixture_resume(d);

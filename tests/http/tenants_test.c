@@ -283,7 +283,7 @@ START_TEST(a_token_begets_no_more_than_itself)
     http_expect(r, 201);
     snprintf(short_lived, sizeof short_lived, "%s", json_text(r->json, "token"));
     http_reply_free(r);
-    for (double end = daemon_fixture_clock() + 10;; daemon_fixture_nap()) {
+    for (double end = daemon_fixture_clock() + HTTP_PATIENCE_S;; daemon_fixture_nap()) {
         if (status_of(short_lived, "GET", "/v1/me", NULL) == 401)
             break;
         ck_assert_msg(daemon_fixture_clock() < end, "a token outlives its time");
@@ -305,8 +305,8 @@ START_TEST(tokens_are_bounded)
         http_expect(r, 201);
         http_reply_free(r);
     }
-    for (double end = daemon_fixture_clock() + 10; status_of(last, "GET", "/v1/me", NULL) != 401;
-         daemon_fixture_nap())
+    for (double end = daemon_fixture_clock() + HTTP_PATIENCE_S;
+         status_of(last, "GET", "/v1/me", NULL) != 401; daemon_fixture_nap())
         ck_assert(daemon_fixture_clock() < end);
     r = ask_token(d->token, "{\"user\": \"alice\"}");
     http_expect(r, 201);
@@ -610,7 +610,7 @@ static void audit_has(const char *secret, const char *query, const char *action,
 {
     char target[160];
     snprintf(target, sizeof target, "/v1/audit%s", query);
-    for (double end = daemon_fixture_clock() + 10;;
+    for (double end = daemon_fixture_clock() + HTTP_PATIENCE_S;;
          daemon_fixture_nap()) { /* it is not waited for */
         http_reply *r = tenant_call(d, secret, "GET", target, NULL, NULL);
         http_expect(r, 200);
@@ -771,7 +771,7 @@ END_TEST
 int main(void)
 {
     TCase *c = tcase_create("tenants");
-    tcase_set_timeout(c, 120);
+    tcase_set_timeout(c, 180);
     tcase_add_checked_fixture(c, start, stop_daemon);
     tcase_add_test(c, commands_beside_a_daemon);
     tcase_add_test(c, removed_in_the_middle);

@@ -62,13 +62,15 @@ START_TEST(test_vanished)
         daemon_fixture_nap();
     for (int i = 0; i < ROUNDS * KINDS; i++)
         vanish(readers[i], i % 2);
-    double end = daemon_fixture_clock() + 20;
+    double end = daemon_fixture_clock() + HTTP_PATIENCE_S;
     for (int turn = 0; session_counter(d, "streams") > 1 && daemon_fixture_clock() < end; turn++)
         session_rename(d, id, turn); /* those who listen for events are written to as well */
     ck_assert_int_eq(session_counter(d, "streams"), 1);
-    ck_assert_int_le(session_counter(d, "stream_log_readers"), 1);
-    while (descriptors() > before + 4 && daemon_fixture_clock() < end)
+    /* What a stream held goes a moment after it is counted out. */
+    while ((session_counter(d, "stream_log_readers") > 1 || descriptors() > before + 4) &&
+           daemon_fixture_clock() < end)
         daemon_fixture_nap();
+    ck_assert_int_le(session_counter(d, "stream_log_readers"), 1);
     ck_assert_int_le(descriptors(), before + 4);
     pl_record r;
     char *payload;
@@ -180,12 +182,12 @@ END_TEST
 int main(void)
 {
     TCase *t = tcase_create("vanished readers");
-    tcase_set_timeout(t, 90);
+    tcase_set_timeout(t, 180);
     tcase_add_checked_fixture(t, start_daemon, stop_daemon);
     tcase_add_test(t, test_vanished);
     tcase_add_test(t, test_stalled);
     TCase *impatient = tcase_create("half-open connections");
-    tcase_set_timeout(impatient, 40);
+    tcase_set_timeout(impatient, 180);
     tcase_add_checked_fixture(impatient, start_impatient, stop_daemon);
     tcase_add_test(impatient, test_half_open);
     Suite *suite = suite_create("vanished readers");

@@ -261,7 +261,7 @@ int main(void)
 {
     TCase *t = tcase_create("web");
     tcase_add_checked_fixture(t, start, stop_daemon);
-    tcase_set_timeout(t, 60);
+    tcase_set_timeout(t, 180);
     tcase_add_test(t, the_page_is_guarded);
     tcase_add_test(t, the_page_names_nothing_elsewhere);
     tcase_add_test(t, files_are_kept_for_good);

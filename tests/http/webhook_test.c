@@ -422,10 +422,10 @@ END_TEST
 int main(void)
 {
     TCase *tests = tcase_create("webhooks");
-    tcase_set_timeout(tests, 90);
+    tcase_set_timeout(tests, 180);
     tcase_add_test(tests, test_hmac);
     TCase *told = tcase_create("told");
-    tcase_set_timeout(told, 90);
+    tcase_set_timeout(told, 180);
     tcase_add_checked_fixture(told, start, stop);
     tcase_add_test(told, test_told);
     tcase_add_test(told, test_secrets);

@@ -49,7 +49,7 @@ static uid_t uid_of(pid_t pid)
 static uid_t uid_of_worker(const char *id)
 {
     session_await_frame(d, id, 1);
-    for (double end = daemon_fixture_clock() + 20;; daemon_fixture_nap()) {
+    for (double end = daemon_fixture_clock() + HTTP_PATIENCE_S;; daemon_fixture_nap()) {
         pid_t worker = daemon_fixture_worker(id);
         uid_t uid = worker > 0 ? uid_of(worker) : 0;
         if (uid)
@@ -190,7 +190,7 @@ END_TEST
 int main(void)
 {
     TCase *c = tcase_create("uids of workers");
-    tcase_set_timeout(c, 60);
+    tcase_set_timeout(c, 180);
     tcase_add_checked_fixture(c, start, stop_daemon);
     tcase_add_test(c, a_worker_is_its_users);
     tcase_add_test(c, a_shared_mesh_is_read);

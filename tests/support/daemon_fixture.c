@@ -420,3 +420,13 @@ pid_t daemon_fixture_worker(const char *id)
     closedir(processes);
     return found;
 }
+
+pid_t daemon_fixture_await_worker(const char *id)
+{
+    for (double end = daemon_fixture_clock() + 60;; daemon_fixture_nap()) {
+        pid_t worker = daemon_fixture_worker(id);
+        if (worker > 0)
+            return worker;
+        ck_assert_msg(daemon_fixture_clock() < end, "session %s has no worker", id);
+    }
+}

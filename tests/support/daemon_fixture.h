@@ -55,6 +55,8 @@ int daemon_fixture_entries(const daemon_fixture *d, const char *below);
 int daemon_fixture_sessions(const daemon_fixture *d);
 /* The process that runs a session, or 0. */
 pid_t daemon_fixture_worker(const char *id);
+/* The same of one that runs, waiting for it: a session is `running` a moment before its worker is there. */
+pid_t daemon_fixture_await_worker(const char *id);
 
 double daemon_fixture_clock(void); /* s, monotonic */
 void daemon_fixture_nap(void);     /* between two looks at something that is awaited */

@@ -191,7 +191,7 @@ int pliant_interrupt_at(const char *text, const char *const *words)
 {
     pid_t pid = pliant_start(words);
     pliant_err[0] = '\0';
-    for (double end = daemon_fixture_clock() + 30;
+    for (double end = daemon_fixture_clock() + 60;
          !strstr(pliant_err, text) && daemon_fixture_clock() < end; daemon_fixture_nap())
         pliant_read("err", pliant_err, sizeof pliant_err);
     return pliant_interrupt(pid);

@@ -29,7 +29,8 @@ char *session_scene_endless(const char *more)
 
 void session_post(const daemon_fixture *d, const char *scene, char id[33])
 {
-    http_reply *r = http_post(d, "/v1/sessions", scene);
+    static const char headers[] = "Content-Type: application/json\r\nPrefer: wait=60\r\n";
+    http_reply *r = http_call(d, "POST", "/v1/sessions", headers, scene, strlen(scene));
     http_expect(r, 201);
     ck_assert_uint_eq(strlen(json_text(r->json, "id")), 32);
     strcpy(id, json_text(r->json, "id"));

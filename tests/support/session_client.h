@@ -11,7 +11,7 @@
 char *session_scene(int64_t steps, int64_t every, const char *more);
 /* The same without an end in sight: some 20 to 100 ms a frame. */
 char *session_scene_endless(const char *more);
-/* Post it: must be a 201. */
+/* Post it: must be a 201, and it is checked then, on however slow a machine. */
 void session_post(const daemon_fixture *d, const char *scene, char id[33]);
 void session_post_free(const daemon_fixture *d, char *scene, char id[33]); /* frees the scene */
 /* POST to its pause, resume, step or cancel: must be a 202. The state that the answer names; static. */

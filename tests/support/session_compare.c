@@ -169,9 +169,9 @@ void session_create_killed(session_fixture *f, int64_t steps, const char *more)
         bool there = await_checkpoints(f, 20);
         pl_checkpoint newest = {.frame = steps};
         there = there && pl_checkpoint_newest(f->directory, &newest) == PL_OK &&
-                session_fixture_await(f, newest.frame + 2, 30);
+                session_fixture_await(f, newest.frame + 2);
         kill(pid, SIGKILL);
-        int status = session_fixture_wait(pid, 30);
+        int status = session_fixture_wait(pid);
         if (there && status == 128 + SIGKILL && session_fixture_frames(f) <= steps &&
             pl_checkpoint_newest(f->directory, &newest) == PL_OK &&
             newest.frame < session_fixture_frames(f) - 1)
@@ -179,4 +179,26 @@ void session_create_killed(session_fixture *f, int64_t steps, const char *more)
         session_fixture_destroy(f);
     }
     need(false, "no run could be killed in its middle");
+}
+
+int session_create_ended(session_fixture *f, int64_t steps, const char *more, int64_t frames,
+                         const char *control)
+{
+    for (int tries = 0; tries < 20; tries++) { /* it may be over before it hears of it */
+        char *scene = session_fixture_scene(steps, more);
+        session_fixture_create(f, SESSION_IN_MEMORY, scene);
+        free(scene);
+        pid_t pid = session_fixture_start(f, 1);
+        need(session_fixture_await(f, frames), "waiting for frames");
+        if (control)
+            session_fixture_control(f, control);
+        else
+            kill(pid, SIGTERM);
+        int status = session_fixture_wait(pid);
+        if (status != 0)
+            return status;
+        session_fixture_destroy(f);
+    }
+    need(false, "no run could be ended in its middle");
+    return -1;
 }

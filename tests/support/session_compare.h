@@ -15,6 +15,11 @@
  * and there are two checkpoints, of frames from 20 on and before the last. */
 void session_create_killed(session_fixture *f, int64_t steps, const char *more);
 
+/* A run of it that ended before its last frame, with `frames` frames or more: by SIGTERM (`control` NULL), or by a
+ * control of this text. Its status. */
+int session_create_ended(session_fixture *f, int64_t steps, const char *more, int64_t frames,
+                         const char *control);
+
 /* The first frame that the two do not have alike (positions to the bit, metrics but for the times),
  * or -1. A frame that only one has differs; one that is damaged in either is passed over. */
 int64_t session_compare(const session_fixture *a, const session_fixture *b);

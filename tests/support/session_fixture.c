@@ -17,6 +17,8 @@
 #include <time.h>
 #include <unistd.h>
 
+enum { PATIENCE_S = 120 };
+
 static void need(bool good, const char *what)
 {
     if (good)
@@ -148,9 +150,9 @@ pid_t session_fixture_spawn(const char *name, const char *const *arguments,
     return pid;
 }
 
-int session_fixture_wait(pid_t pid, double seconds)
+int session_fixture_wait(pid_t pid)
 {
-    double end = session_fixture_clock() + seconds;
+    double end = session_fixture_clock() + PATIENCE_S;
     for (;;) {
         int status;
         pid_t got = waitpid(pid, &status, WNOHANG);
@@ -166,11 +168,18 @@ int session_fixture_wait(pid_t pid, double seconds)
     }
 }
 
+bool session_fixture_freeze(pid_t pid)
+{
+    siginfo_t info;
+    kill(pid, SIGSTOP);
+    need(waitid(P_PID, (id_t)pid, &info, WSTOPPED | WEXITED | WNOWAIT) == 0, "waitid");
+    return info.si_code == CLD_STOPPED;
+}
+
 int session_fixture_preflight(const session_fixture *f)
 {
     const char *const arguments[] = {"--session", f->path, NULL};
-    return session_fixture_wait(session_fixture_spawn("pliant-preflight", arguments, NULL, NULL),
-                                60);
+    return session_fixture_wait(session_fixture_spawn("pliant-preflight", arguments, NULL, NULL));
 }
 
 pid_t session_fixture_start(const session_fixture *f, int attempt)
@@ -184,7 +193,7 @@ pid_t session_fixture_start(const session_fixture *f, int attempt)
 
 int session_fixture_run(const session_fixture *f, int attempt)
 {
-    return session_fixture_wait(session_fixture_start(f, attempt), 60);
+    return session_fixture_wait(session_fixture_start(f, attempt));
 }
 
 pid_t session_fixture_start_often(const session_fixture *f, int attempt)
@@ -199,7 +208,7 @@ pid_t session_fixture_start_often(const session_fixture *f, int attempt)
 
 int session_fixture_run_often(const session_fixture *f, int attempt)
 {
-    return session_fixture_wait(session_fixture_start_often(f, attempt), 60);
+    return session_fixture_wait(session_fixture_start_often(f, attempt));
 }
 
 /* ---- what is in it ----------------------------------------------------------------------------
@@ -230,9 +239,9 @@ int64_t session_fixture_frames(const session_fixture *f)
     return frames;
 }
 
-bool session_fixture_await(const session_fixture *f, int64_t frames, double seconds)
+bool session_fixture_await(const session_fixture *f, int64_t frames)
 {
-    double end = session_fixture_clock() + seconds;
+    double end = session_fixture_clock() + PATIENCE_S;
     while (session_fixture_frames(f) < frames) {
         if (session_fixture_clock() > end)
             return false;

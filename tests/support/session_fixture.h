@@ -39,8 +39,10 @@ void session_fixture_write(const session_fixture *f, const char *name, const voi
 typedef void (*session_fixture_before)(void);
 pid_t session_fixture_spawn(const char *name, const char *const *arguments,
                             session_fixture_before before, FILE *out);
-/* Its exit status, 128 + the signal that ended it, or -1 after `seconds` (then it is killed). */
-int session_fixture_wait(pid_t pid, double seconds);
+/* Its exit status, 128 + the signal that ended it, or -1 where it does not end in two minutes (then it is killed). */
+int session_fixture_wait(pid_t pid);
+/* Stop it where it is, and wait until it is: false where it had ended. SIGCONT lets it go on. */
+bool session_fixture_freeze(pid_t pid);
 
 int session_fixture_preflight(const session_fixture *f);
 pid_t session_fixture_start(const session_fixture *f, int attempt);
@@ -53,8 +55,8 @@ int session_fixture_run_often(const session_fixture *f, int attempt);
 void session_fixture_control(const session_fixture *f, const char *text);
 /* Committed frames, frame 0 included. */
 int64_t session_fixture_frames(const session_fixture *f);
-/* Wait until there are at least `frames`. */
-bool session_fixture_await(const session_fixture *f, int64_t frames, double seconds);
+/* Wait until there are at least `frames`; false where they do not come in two minutes. */
+bool session_fixture_await(const session_fixture *f, int64_t frames);
 /* Its exit.json, which must be there. */
 pl_exit session_fixture_exit(const session_fixture *f);
 /* Whether the directory has an entry of this name; a link that leads nowhere is one. */

@@ -65,7 +65,7 @@ void tenant_session(const daemon_fixture *d, const char *secret, const char *gro
 {
     char target[128], *scene = session_scene(2, 1, "");
     snprintf(target, sizeof target, "/v1/sessions%s%s", group ? "?group=" : "", group ? group : "");
-    http_reply *r = tenant_call(d, secret, "POST", target, NULL, scene);
+    http_reply *r = tenant_call(d, secret, "POST", target, "Prefer: wait=60\r\n", scene);
     http_expect(r, 201);
     snprintf(id, 33, "%s", json_text(r->json, "id"));
     http_reply_free(r);
