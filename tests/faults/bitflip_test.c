@@ -359,8 +359,7 @@ static void assert_refused(const char *name, const char *message)
     free(changed);
     ck_assert_int_eq(unlinkat(f.directory, "control.log", 0), 0); /* it would cancel */
     ck_assert_int_eq(session_fixture_run(&f, 2), 3);
-    pl_exit e;
-    ck_assert_int_eq(pl_exit_read(f.directory, &e), PL_OK);
+    pl_exit e = session_fixture_exit(&f);
     ck_assert_str_eq(e.state, "failed");
     ck_assert_msg(strstr(e.failure.message, message) != NULL, "%s", e.failure.message);
     session_fixture_write(&f, name, o->bytes, o->size);

@@ -264,8 +264,7 @@ START_TEST(without_a_gpu_it_fails)
         setenv("PLIANT_EMULATED", WITHOUT[_i].emulated, 1);
     ck_assert_int_eq(run(&f, "1", WITHOUT[_i].uuid, WITHOUT[_i].file), 3);
     unsetenv("PLIANT_EMULATED");
-    pl_exit e;
-    ck_assert_int_eq(pl_exit_read(f.directory, &e), PL_OK);
+    pl_exit e = session_fixture_exit(&f);
     ck_assert_str_eq(e.state, "failed");
     ck_assert_str_eq(pl_failure_name(e.failure.code), "no_gpu");
     ck_assert_msg(strncmp(e.failure.message, WITHOUT[_i].why, strlen(WITHOUT[_i].why)) == 0, "%s",
@@ -302,8 +301,7 @@ START_TEST(the_device_has_the_last_word)
     ck_assert_int_eq(session_fixture_preflight(&f), 1);
     unlinkat(f.directory, "preflight.json", 0);
     ck_assert_int_eq(run(&f, "1", "auto", plugin), 3);
-    pl_exit e;
-    ck_assert_int_eq(pl_exit_read(f.directory, &e), PL_OK);
+    pl_exit e = session_fixture_exit(&f);
     ck_assert_str_eq(pl_failure_name(e.failure.code), "no_gpu");
     ck_assert_ptr_nonnull(strstr(e.failure.message, "Hessian"));
     session_fixture_destroy(&f);

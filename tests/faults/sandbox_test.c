@@ -222,8 +222,7 @@ START_TEST(test_programs_keep_to_their_session)
     pl_preflight_clear(&report);
 
     ck_assert_int_eq(session_fixture_run(&own, 1), 3);
-    pl_exit e;
-    ck_assert_int_eq(pl_exit_read(own.directory, &e), PL_OK);
+    pl_exit e = session_fixture_exit(&own);
     ck_assert_ptr_nonnull(strstr(e.failure.message, strerror(EACCES)));
     char *log;
     size_t size;

@@ -31,8 +31,7 @@ static void limit_file_size(void)
 /* Failed with code "disk", and every frame that exit.json speaks of reads back. */
 static void check_disk_failure(const session_fixture *f)
 {
-    pl_exit e;
-    ck_assert_int_eq(pl_exit_read(f->directory, &e), PL_OK);
+    pl_exit e = session_fixture_exit(f);
     ck_assert_str_eq(e.state, "failed");
     ck_assert_int_eq(e.failure.code, PL_FAILURE_DISK);
     ck_assert_str_ne(e.failure.advice, "");
@@ -90,8 +89,7 @@ START_TEST(test_full_disk)
     ck_assert_int_eq(session_fixture_run(&f, 1), 3);
     check_disk_failure(&f);
     /* No temporary file is left behind on a disk that has no room for it. */
-    struct stat st;
-    ck_assert_int_ne(fstatat(f.directory, "exit.reserve", &st, 0), 0);
+    ck_assert(!session_fixture_has(&f, "exit.reserve"));
     session_fixture_destroy(&f);
     umount(place);
     rmdir(place);
@@ -122,8 +120,7 @@ START_TEST(test_no_room_for_a_checkpoint)
         ck_assert(session_fixture_clock() < end);
     session_fixture_control(&f, "{\"action\": \"pause\"}");
     ck_assert_int_eq(session_fixture_wait(pid), 7);
-    pl_exit e;
-    ck_assert_int_eq(pl_exit_read(f.directory, &e), PL_OK);
+    pl_exit e = session_fixture_exit(&f);
     ck_assert_str_eq(e.state, "paused");
     ck_assert_int_eq(e.frames, 0);
     ck_assert(session_said(&f, "not written: No space left on device"));
@@ -153,8 +150,7 @@ START_TEST(test_out_of_memory)
     ck_assert_int_eq(status, 0); /* the limit is off: the sanitizer maps terabytes */
 #else
     ck_assert_int_eq(status, 3);
-    pl_exit e;
-    ck_assert_int_eq(pl_exit_read(f.directory, &e), PL_OK);
+    pl_exit e = session_fixture_exit(&f);
     ck_assert_int_eq(e.failure.code, PL_FAILURE_OUT_OF_MEMORY);
     ck_assert_ptr_nonnull(strstr(e.failure.advice, "memory"));
 #endif

@@ -77,7 +77,8 @@ START_TEST(test_stale_worker)
     pid_t late = session_fixture_start_often(&f, 1);
     ck_assert(session_fixture_await(&f, 3));
     nanosleep(&(struct timespec){.tv_nsec = _i * 3700000}, NULL);
-    bool ended = !session_fixture_freeze(late), over = ended || file_crc(&f, "exit.json") != 0;
+    bool ended = !session_fixture_freeze(late),
+         over = ended || session_fixture_has(&f, "exit.json");
     int64_t frames = session_fixture_frames(&f);
     ck_assert_int_eq(unlinkat(f.directory, "lock", 0), 0);
     ck_assert_int_eq(session_fixture_run_often(&f, 2), 0);
@@ -95,8 +96,7 @@ START_TEST(test_stale_worker)
     ck_assert_int_eq(fstatat(f.directory, "log/0001-0000.seg", &at_end, 0), 0);
     ck_assert_int_lt(at_end.st_size, at_stop.st_size + 5000);
     ck_assert(over || session_said(&f, "a newer attempt has begun: attempt 1 ends"));
-    pl_exit e;
-    ck_assert_int_eq(pl_exit_read(f.directory, &e), PL_OK);
+    pl_exit e = session_fixture_exit(&f);
     ck_assert_int_eq(e.attempt, 2);
     ck_assert_int_eq(session_compare(&f, &whole), -1);
     ck_assert(session_compare_once(&f));
@@ -116,7 +116,7 @@ START_TEST(test_stale_beside_a_live_one)
         create(&f, "");
         late = session_fixture_start_often(&f, 1);
         ck_assert(session_fixture_await(&f, 3));
-        if (!session_fixture_freeze(late) || file_crc(&f, "exit.json")) {
+        if (!session_fixture_freeze(late) || session_fixture_has(&f, "exit.json")) {
             kill(late, SIGKILL);
             session_fixture_wait(late);
             session_fixture_destroy(&f);

@@ -218,7 +218,6 @@ END_TEST
 START_TEST(steps)
 {
     session_fixture f;
-    pl_exit e;
     create(&f, 300, "");
     session_fixture_control(&f, "{\"action\": \"step\", \"until\": 3}");
     ck_assert_int_eq(session_fixture_run(&f, 1), 7);
@@ -228,8 +227,7 @@ START_TEST(steps)
     ck_assert_int_eq(session_fixture_frames(&f), 5);
     session_fixture_control(&f, "{\"action\": \"resume\"}");
     ck_assert_int_eq(session_fixture_run(&f, 3), 0);
-    ck_assert_int_eq(pl_exit_read(f.directory, &e), PL_OK);
-    ck_assert_str_eq(e.state, "succeeded");
+    ck_assert_str_eq(session_fixture_exit(&f).state, "succeeded");
     check_replay(&f, 301, 0);
     session_fixture_destroy(&f);
 }

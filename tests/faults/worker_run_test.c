@@ -12,7 +12,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 enum { NX = 10, NY = 2, NZ = 2, VERTICES = (NX + 1) * (NY + 1) * (NZ + 1) };
 

@@ -195,7 +195,7 @@ START_TEST(test_running)
     r = get_export(id, "pc2&from=100000000");
     http_problem(r, 404, "not_yet");
     http_reply_free(r);
-    http_reply_free(http_post(d, session_target(id, "cancel"), NULL));
+    session_tell(d, id, "cancel");
     session_await(d, id, "cancelled");
 }
 END_TEST
@@ -258,8 +258,8 @@ START_TEST(test_no_frames)
     http_reply *r = get_export(waiting, "npz");
     http_problem(r, 409, "no_frames");
     http_reply_free(r);
-    http_reply_free(http_post(d, session_target(waiting, "cancel"), NULL));
-    http_reply_free(http_post(d, session_target(running, "cancel"), NULL));
+    session_tell(d, waiting, "cancel");
+    session_tell(d, running, "cancel");
     session_await(d, running, "cancelled");
 }
 END_TEST

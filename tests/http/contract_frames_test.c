@@ -431,14 +431,13 @@ END_TEST
 /* A stream may be opened before there is a frame, or a worker. */
 START_TEST(test_follow_queued)
 {
-    char blocker[33], id[33], target[96];
+    char blocker[33], id[33];
     told t;
     session_post_free(d, session_scene_endless(", \"resources\": {\"cores\": 2}"), blocker);
     session_await(d, blocker, "running");
     session_post_free(d, session_scene(3, 1, ""), id);
     http_stream s = open_stream(id, 0, "&follow=1", &t);
-    snprintf(target, sizeof target, "%s", session_target(blocker, "cancel"));
-    http_reply_free(http_post(d, target, NULL));
+    session_tell(d, blocker, "cancel");
     read_out(&s, &t);
     ck_assert_int_eq(t.last, 3);
     ck_assert_str_eq(t.reason, "succeeded");
@@ -460,7 +459,7 @@ START_TEST(test_live_streams)
     s = open_stream(id, now.last, "&follow=1", &t);
     ck_assert(next_frame(&s, &t));
     ck_assert(next_frame(&s, &t));
-    http_reply_free(http_post(d, session_target(id, "cancel"), NULL));
+    session_tell(d, id, "cancel");
     read_out(&s, &t);
     ck_assert_str_eq(t.reason, "cancelled");
     ck_assert_int_eq(t.end_frame, t.last);

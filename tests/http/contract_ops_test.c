@@ -325,10 +325,7 @@ static int threads_under(pid_t pid, int policy)
 START_TEST(test_gives_way)
 {
     char id[33];
-    session_post(d,
-                 "{\"pliant\": 1, \"time\": {\"step\": 0.001, \"steps\": 100000}, \"bodies\": "
-                 "[{\"mesh\": {\"box\": {\"size\": [1, 1, 1], \"cells\": [2, 2, 2]}}}]}",
-                 id);
+    session_post_free(d, session_scene_endless(""), id);
     session_await_frame(d, id, 1);
     ck_assert_int_gt(threads_under(d->pid, SCHED_BATCH), 2);
     ck_assert_int_ge(threads_under(daemon_fixture_await_worker(id), SCHED_OTHER), 1);

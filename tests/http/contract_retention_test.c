@@ -167,7 +167,7 @@ START_TEST(test_reader_left_behind)
     ck_assert_int_eq(r.type, PL_RECORD_FRAME);
     free(payload);
     http_stream_close(&s);
-    http_reply_free(http_post(d, session_target(id, "cancel"), NULL));
+    session_tell(d, id, "cancel");
 }
 END_TEST
 

@@ -166,7 +166,7 @@ START_TEST(test_wait)
     char target[96];
     snprintf(target, sizeof target, "/v1/sessions/%s?wait=60", blocked);
     http_ask(c, d, target, NULL);
-    http_reply_free(cancel(blocked));
+    session_tell(d, blocked, "cancel");
     r = http_read_head(c);
     ck_assert_ptr_nonnull(r);
     ck_assert(http_read_body(c, r));
@@ -240,7 +240,7 @@ START_TEST(test_cancel_queued)
     http_problem(r, 404, "no_such_frame");
     http_reply_free(r);
     /* Its place is free, and it never ran. */
-    http_reply_free(cancel(id));
+    session_tell(d, id, "cancel");
     session_await(d, id, "cancelled");
     json_t *session = session_show(d, waiting);
     ck_assert_str_eq(json_text(session, "state"), "cancelled");
@@ -378,7 +378,7 @@ START_TEST(test_two_at_once)
         ck_assert_int_eq(daemon_fixture_worker(ids[i]), 0);
         json_decref(session);
     }
-    http_reply_free(cancel(ids[0]));
+    session_tell(d, ids[0], "cancel");
     for (int i = 2; i < 4; i++)
         session_await(d, ids[i], "succeeded");
     json_t *session = session_show(d, ids[1]);

@@ -333,7 +333,7 @@ START_TEST(test_followers_share)
     ck_assert_int_le(session_counter(d, "stream_log_readers"), 3);
     for (int i = 0; i < FOLLOWERS; i++)
         http_stream_close(&s[i]);
-    http_reply_free(http_post(d, session_target(id, "cancel"), NULL));
+    session_tell(d, id, "cancel");
 }
 END_TEST
 
@@ -370,7 +370,7 @@ START_TEST(test_latest_limited)
     ck_assert_double_ge(end - first,
                         0.14); /* three intervals of 50 ms, but for the first's delay */
     http_stream_close(&s);
-    http_reply_free(http_post(d, session_target(id, "cancel"), NULL));
+    session_tell(d, id, "cancel");
 }
 END_TEST
 

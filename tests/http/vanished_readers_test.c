@@ -81,8 +81,7 @@ START_TEST(test_vanished)
         free(payload);
     }
     http_stream_close(&steady);
-    snprintf(target, sizeof target, "/v1/sessions/%s/cancel", id);
-    http_reply_free(http_post(d, target, NULL));
+    session_tell(d, id, "cancel");
 }
 END_TEST
 

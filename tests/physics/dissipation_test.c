@@ -472,14 +472,8 @@ START_TEST(a_restored_run_goes_on)
         " 'bodies': [{'mesh': {'box': {'size': [1, 1, 1], 'cells': [2, 2, 2]}},"
         "   'initial': {'shape': {'stretched': [1.2, 0.9, 1]}}}]}";
     pl_run *whole = pl_run_open(2, scene), *half = pl_run_open(1, scene);
-    void *bytes;
-    size_t size;
     pl_run_frames(whole, 4);
-    ck_assert_int_eq(pl_state_save(whole->state, &bytes, &size), PL_OK);
-    pl_run_frames(whole, 4);
-    ck_assert_int_eq(pl_state_restore(half->state, bytes, size), PL_OK);
-    pl_run_frames(half, 4);
-    ck_assert_uint_eq(pl_run_hash(whole), pl_run_hash(half));
+    pl_run_go_on(whole, half, 4);
     ck_assert(memcmp(&whole->metrics.dissipated, &half->metrics.dissipated, sizeof(double)) == 0);
     double sum = 0;
     for (int k = 0; k < PL_DISSIPATION_COUNT; k++) {
@@ -493,7 +487,6 @@ START_TEST(a_restored_run_goes_on)
         }
     }
     ck_assert_double_eq_tol(sum, whole->metrics.dissipated, 1e-12 * sum);
-    free(bytes);
     pl_run_close(whole);
     pl_run_close(half);
 }
@@ -514,16 +507,9 @@ START_TEST(merged_runs_go_on)
                                             "'model': 'viscous', 'viscosity': 50"};
     pl_run *whole = pl_run_openf(2, scene, functions[_i]);
     pl_run *half = pl_run_openf(1, scene, functions[_i]);
-    void *bytes;
-    size_t size;
     pl_run_frames(whole, 5);
-    ck_assert_int_eq(pl_state_save(whole->state, &bytes, &size), PL_OK);
-    pl_run_frames(whole, 7);
-    ck_assert_int_eq(pl_state_restore(half->state, bytes, size), PL_OK);
-    pl_run_frames(half, 7);
-    ck_assert_uint_eq(pl_run_hash(whole), pl_run_hash(half));
+    pl_run_go_on(whole, half, 7);
     ck_assert_int_gt(whole->metrics.inverted, 0);
-    free(bytes);
     pl_run_close(whole);
     pl_run_close(half);
 }

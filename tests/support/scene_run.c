@@ -102,6 +102,18 @@ void pl_run_frames(pl_run *run, int64_t frames)
     }
 }
 
+void pl_run_go_on(pl_run *run, pl_run *other, int64_t frames)
+{
+    void *bytes;
+    size_t size;
+    require(pl_state_save(run->state, &bytes, &size) == PL_OK, "the state is not saved");
+    pl_run_frames(run, frames);
+    require(pl_state_restore(other->state, bytes, size) == PL_OK, "the state is not restored");
+    pl_run_frames(other, frames);
+    ck_assert_uint_eq(pl_run_hash(other), pl_run_hash(run));
+    free(bytes);
+}
+
 const double *pl_run_x(const pl_run *run)
 {
     return pl_state_positions(run->state);

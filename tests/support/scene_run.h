@@ -26,6 +26,8 @@ __attribute__((format(printf, 2, 3))) pl_run *pl_run_openf(int32_t threads, cons
 void pl_run_close(pl_run *run);
 /* Advance `frames` frames; the test fails if the engine does. */
 void pl_run_frames(pl_run *run, int64_t frames);
+/* Save the state of one, advance it, and advance another of the same scene from what was saved: they have the same bits. */
+void pl_run_go_on(pl_run *run, pl_run *other, int64_t frames);
 const double *pl_run_x(const pl_run *run); /* [vertices][3] */
 int64_t pl_run_vertices(const pl_run *run);
 /* FNV-1a of the positions' and velocities' bytes. */

@@ -250,6 +250,19 @@ bool session_fixture_await(const session_fixture *f, int64_t frames)
     return true;
 }
 
+pl_exit session_fixture_exit(const session_fixture *f)
+{
+    pl_exit e;
+    need(pl_exit_read(f->directory, &e) == PL_OK, "exit.json");
+    return e;
+}
+
+bool session_fixture_has(const session_fixture *f, const char *name)
+{
+    struct stat st;
+    return fstatat(f->directory, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
 static uint32_t digest;
 
 static int digest_one(const char *path, const struct stat *st, int kind, struct FTW *where)
@@ -262,19 +275,6 @@ static int digest_one(const char *path, const struct stat *st, int kind, struct 
     if (fd >= 0)
         close(fd);
     return 0;
-}
-
-pl_exit session_fixture_exit(const session_fixture *f)
-{
-    pl_exit e;
-    need(pl_exit_read(f->directory, &e) == PL_OK, "exit.json");
-    return e;
-}
-
-bool session_fixture_has(const session_fixture *f, const char *name)
-{
-    struct stat st;
-    return fstatat(f->directory, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
 uint32_t session_fixture_fingerprint(const session_fixture *f)

@@ -387,7 +387,7 @@ static void each(int columns, pl_material_kind kind, bool merged)
         open_fixture(&f, &d, columns, kind);
         check_gradient(&f, name);
         check_hessian(&f, name, fourth ? 2e-5 : 5e-6);
-        if (f.g.ops->prox)
+        if (columns != HINGES) /* which have none */
             check_prox(&f, name, true);
         f.g.ops->destroy(&f.g);
     }
@@ -596,7 +596,7 @@ static void bits_on(const char *isa, uint64_t *out)
         open_fixture(&f, &d, columns, PL_MATERIAL_NEO_HOOKEAN);
         forces(&f.g, f.x, g);
         *out = pl_hash(*out, g, sizeof g);
-        if (!f.g.ops->prox) {
+        if (columns == HINGES) { /* which have no prox */
             f.g.ops->destroy(&f.g);
             continue;
         }

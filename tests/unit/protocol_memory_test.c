@@ -1,6 +1,6 @@
 /* Memory that runs out anywhere in the protocol is said so: the n-th allocation fails, or all from the
- * n-th on, for every n until the work is done. Nothing crashes, nothing is lost, and nothing is taken for another
- * mistake. The protocol's allocations come through here by the linker (--wrap in the Makefile), and jansson's with them:
+ * n-th on, for every n until the work is done, or every k-th where they are more than MOST. Nothing crashes, nothing is
+ * lost, and nothing is taken for another mistake. The protocol's allocations come through here by the linker (--wrap in the Makefile), and jansson's with them:
  * protocol/json_load.c makes them. */
 #include "engine/change.h"
 #include "engine/scene.h"
