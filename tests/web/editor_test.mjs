@@ -263,4 +263,43 @@ await run({
             'the revocation',
         );
     },
+
+    async a_film_is_made_while_it_plays(daemon) {
+        const { id } = await daemon.submit(scene({ time: { step: 0.002, steps: 200 } }));
+        await daemon.over(id);
+        const page = await open(daemon, { viewport: { width: 900, height: 600 } });
+        await go(page, `/sessions/${id}`);
+        await page.getByRole('tab', { name: 'share' }).click();
+        const film = page.getByRole('button', { name: 'film', exact: true });
+        const end = page.getByRole('button', { name: 'end the film' });
+        const speed = (times) => page.locator('.timeline select').selectOption(`${times}`);
+        const play = () => page.getByRole('button', { name: 'Play' }).click();
+        // At a tenth of the speed it is 4.7 s long; ended, what there is of it comes.
+        await speed(0.1);
+        await play();
+        const [begun] = await Promise.all([
+            page.waitForEvent('download', { timeout: 60000 }),
+            film
+                .click()
+                .then(() => end.getByText(/at frame ([2-9]|\d\d)/).waitFor())
+                .then(() => end.click()),
+        ]);
+        const part = await playFilm(page, await bytesOf(begun));
+        check(part.seconds > 0.03 && part.seconds < 4, `an ended film of ${part.seconds} s`);
+        // Whoever moves the player meanwhile, it has every moment: 13 pictures, the last for 0.7 s.
+        await speed(1);
+        await play();
+        const [whole] = await Promise.all([
+            page.waitForEvent('download', { timeout: 60000 }),
+            film
+                .click()
+                .then(() => end.waitFor())
+                .then(() => page.keyboard.press('End'))
+                .then(() => page.keyboard.press('Home')),
+        ]);
+        const { seconds, first, last } = await playFilm(page, await bytesOf(whole));
+        check(Math.abs(seconds - 1.1) < 0.02, `a film of ${seconds} s`);
+        check(changed(first, last) > 250, `only ${changed(first, last)} of it moves`);
+        await quiet(page);
+    },
 });

@@ -2,49 +2,65 @@
 // is drawn, so that a slow machine takes longer and makes the same film.
 
 import { BufferTarget, CanvasSource, Output, WebMOutputFormat, getFirstEncodableVideoCodec } from 'mediabunny';
+import { PAUSED } from './player.js';
 
 export const FPS = 30;
 const BITRATE = 8e6,
     CODECS = ['vp9', 'vp8', 'av1'],
     LAST_S = 0.7; // the last frame stays for a moment
 
-// Wait for the picture of a frame: false where it can not be had.
-async function drawn(view, model, frame) {
-    while (view.shown?.number !== frame || view.stale) {
-        if (model.closed || model.frames.whyMissing(frame)) return false;
+// Wait for the picture of a frame, holding the player to it, whoever moves it: false where it can not be had, and
+// once the film is ended.
+async function drawn(view, model, frame, go) {
+    const { player, frames } = model;
+    for (;;) {
+        if (!go.on || model.closed || frames.whyMissing(frame)) return false;
+        if (player.mode !== PAUSED || player.frame !== frame) player.step(frame - player.frame);
+        player.setPreview(null);
+        if (view.shown?.number === frame && !view.stale) break;
         await new Promise(requestAnimationFrame);
     }
     view.stage.draw();
     return true;
 }
 
+// Pictures of the frames from the player's first to its newest at its speed, each into the canvas and the track;
+// how many. The film begins with the first that can be had; where one can not, the one before it stays.
+async function addPictures(model, view, go, canvas, track) {
+    const source = view.stage.canvas,
+        context = canvas.getContext('2d', { alpha: false });
+    const { first, newest: last, speed, frameSeconds } = model.player;
+    const moments = Math.ceil(((last - first) * frameSeconds * FPS) / speed - 1e-6) + 1;
+    let made = 0;
+    for (let i = 0; i < moments; i++) {
+        const moment = ((i / FPS) * speed) / frameSeconds;
+        const frame = Math.min(last, first + Math.floor(moment + 1e-6));
+        const good = await drawn(view, model, frame, go);
+        if (!go.on || model.closed) break;
+        if (good) context.drawImage(source, 0, 0);
+        if (good || made > 0) await track.add(made++ / FPS, i + 1 < moments ? 1 / FPS : LAST_S);
+    }
+    return made;
+}
+
 // A film from the player's first frame to its newest at its speed, as a blob. `go.on` set to false ends it with
-// what there is. Throws a sentence where this browser can not.
+// what there is, null where that is nothing. Throws a sentence where this browser can not.
 export async function makeFilm(model, view, go) {
-    const { player } = model,
-        source = view.stage.canvas;
+    const source = view.stage.canvas;
     if (!globalThis.VideoEncoder)
         throw new Error('This browser encodes no video here: open the page by https or as 127.0.0.1.');
     const copy = document.createElement('canvas');
     [copy.width, copy.height] = [source.width & ~1, source.height & ~1];
-    const context = copy.getContext('2d', { alpha: false });
     const codec = await getFirstEncodableVideoCodec(CODECS, { width: copy.width, height: copy.height });
     if (!codec) throw new Error('This browser encodes none of VP9, VP8 and AV1.');
     const output = new Output({ format: new WebMOutputFormat(), target: new BufferTarget() });
     const track = new CanvasSource(copy, { codec, bitrate: BITRATE });
     output.addVideoTrack(track, { frameRate: FPS });
-    await output.start();
-    const last = player.newest,
-        seconds = ((last - player.first) * player.frameSeconds) / player.speed;
-    const pictures = Math.ceil(seconds * FPS) + 1;
-    for (let i = 0; go.on && i < pictures; i++) {
-        const moment = ((i / FPS) * player.speed) / player.frameSeconds;
-        const frame = Math.min(last, player.first + Math.floor(moment + 1e-6));
-        player.seek(frame);
-        if (await drawn(view, model, frame)) context.drawImage(source, 0, 0);
-        if (model.closed) break;
-        await track.add(i / FPS, i + 1 < pictures ? 1 / FPS : LAST_S);
+    try {
+        await output.start();
+        if (await addPictures(model, view, go, copy, track)) await output.finalize();
+    } finally {
+        if (output.state !== 'finalized') await output.cancel();
     }
-    await output.finalize();
-    return new Blob([output.target.buffer], { type: 'video/webm' });
+    return output.target.buffer && new Blob([output.target.buffer], { type: 'video/webm' });
 }

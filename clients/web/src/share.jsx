@@ -195,7 +195,9 @@ function Film({ model, view }) {
         setSaid('');
         try {
             const { makeFilm } = await import('./film.js');
-            save(await makeFilm(model, view, begun), `${model.id.slice(0, 8)}.webm`);
+            const film = await makeFilm(model, view, begun);
+            if (film) save(film, `${model.id.slice(0, 8)}.webm`);
+            else if (begun.on) setSaid(' No frame of it can be shown.');
         } catch (error) {
             setSaid(` ${error.message}`);
         }

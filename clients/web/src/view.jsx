@@ -33,7 +33,7 @@ function follow(view, model, status) {
     const before = needs === 'before' && wanted > 0 ? previous(view, frames, wanted) : null;
     const milliseconds = view.show(frame, before, rest);
     tellPicture(view, model, wanted, milliseconds);
-    view.stale = needs === 'before' && !before && wanted > 0;
+    view.stale = needs === 'before' && !before && wanted > 0 && !frames.whyMissing(wanted - 1);
     showForces(view, model, wanted);
     status(frame);
 }
