@@ -22,11 +22,13 @@ async function playFilm(page, webm) {
         const video = document.createElement('video');
         const at = (seconds) =>
             new Promise((done) => {
-                video.onseeked = () => {
+                // It may have been found and not be there to be drawn, which then leaves all transparent.
+                video.onseeked = function draw() {
                     const context = new OffscreenCanvas(48, 32).getContext('2d');
                     context.drawImage(video, 0, 0, 48, 32);
                     const { data: p } = context.getImageData(0, 0, 48, 32);
-                    done(Array.from({ length: 48 * 32 }, (_, i) => (p[4 * i] + p[4 * i + 1] + p[4 * i + 2]) / 3));
+                    if (p[3] === 0) setTimeout(draw, 10);
+                    else done(Array.from({ length: 48 * 32 }, (_, i) => (p[4 * i] + p[4 * i + 1] + p[4 * i + 2]) / 3));
                 };
                 video.currentTime = seconds;
             });
@@ -265,9 +267,9 @@ await run({
     },
 
     async a_film_is_made_while_it_plays(daemon) {
-        const { id } = await daemon.submit(scene({ time: { step: 0.002, steps: 200 } }));
+        const { id } = await daemon.submit(scene({ gravity: [0, -18, 0], time: { step: 0.002, steps: 200 } }));
         await daemon.over(id);
-        const page = await open(daemon, { viewport: { width: 900, height: 600 } });
+        const page = await open(daemon);
         await go(page, `/sessions/${id}`);
         await page.getByRole('tab', { name: 'share' }).click();
         const film = page.getByRole('button', { name: 'film', exact: true });
@@ -281,6 +283,7 @@ await run({
             page.waitForEvent('download', { timeout: 60000 }),
             film
                 .click()
+                .then(() => page.getByRole('button', { name: 'Play' }).waitFor())
                 .then(() => end.getByText(/at frame ([2-9]|\d\d)/).waitFor())
                 .then(() => end.click()),
         ]);
