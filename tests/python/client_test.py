@@ -301,11 +301,17 @@ class ClientTest(unittest.TestCase):
         with open(path + ".pc2", "rb") as file:
             data = file.read()
         self.assertEqual(struct.unpack_from("<12siiffi", data), (b"POINTCACHE2\0", 1, 27, 0, 10, 3))
+        self.assertEqual(list(struct.unpack_from("<3f", data, 32 + 27 * 12)), frames[10][0])
         self.assertEqual(self.done.save(path + ".pc2", start=2, limit=4, every=3), 4)
+        with open(path + ".pc2", "rb") as file:
+            data = file.read()
+        self.assertEqual(struct.unpack_from("<2fi", data, 20), (2, 3, 4))
+        self.assertEqual(list(struct.unpack_from("<3f", data, 32 + 3 * 27 * 12)), frames[11][0])
+        self.assertEqual(self.done.save(path + ".pc2", limit=4, to=0), 1)
+        with self.assertRaises(ValueError):
+            self.done.save(path + ".pc2", limit=0)
         self.assertEqual(self.done.save(path + ".pc2", vertices="surface", every=10), 3)
         self.assertEqual(os.path.getsize(path + ".pc2"), 32 + 3 * 26 * 12)
-        self.done.save(path + ".pc2", every=10)
-        self.assertEqual(list(struct.unpack_from("<3f", data, 32 + 27 * 12)), frames[10][0])
         self.done.save(path + ".obj", frame=0)
         with open(path + ".obj") as file:
             lines = file.read().splitlines()

@@ -2,6 +2,7 @@
 installed (python3-vtk9, python3-numpy), and by the formats' own rules."""
 
 import csv
+import errno
 import json
 import math
 import os
@@ -386,8 +387,12 @@ class ExportsTest(unittest.TestCase):
                     most = len(right) // 3
                     relay = Relay(daemon.port, cut=lambda number, sent: sent > most)
                     cut = pliant.Client(relay.url, token=token).session(session.id)
+                    waits = self.waits_of(cut)
                     path, count = self.fetch(cut, "b" + name[1:], format)
                     relay.close()
+                    # The daemon passes over what is here at 20 MB a second or faster.
+                    self.assertEqual((waits[0], waits), (0, sorted(waits)))
+                    self.assertTrue(most / 20e6 < waits[-1] < len(right) / 20e6, waits)
                     self.assertEqual(count, 11)
                     self.assertEqual(self.bytes_of(path), right)
                     asked = [r for r in relay.requests if b"offset=" in r and b"If-Match: " in r]
@@ -400,6 +405,41 @@ class ExportsTest(unittest.TestCase):
                         headers={"If-Match": '"other"'},
                     )
                 self.assertEqual(caught.exception.code, "changed_meanwhile")
+        finally:
+            daemon.stop()
+
+    def waits_of(self, session):
+        """The seconds beyond the usual that each of its downloads may be silent."""
+        waits, transport = [], session._transport
+        usual = transport.open
+
+        def open_noting(path, query, accept, wait=0.0, headers=None):
+            waits.append(wait)
+            return usual(path, query, accept, wait, headers)
+
+        transport.open = open_noting
+        return waits
+
+    def test_a_disk_that_is_full(self):
+        """Nobody asks the daemon again for what can not be written."""
+        daemon = Daemon()
+        try:
+            with pliant.Client(state=daemon.state) as client:
+                session = client.submit(scene(steps=2))
+                session.wait()
+                relay = Relay(daemon.port)
+                there = pliant.Client(relay.url, token=client._transport.token).session(session.id)
+                path, before = there._path("export"), relay.connections
+                full = pliant.exports._Download(there._transport, path, {"format": "npz"})
+                with open("/dev/full", "wb", buffering=0) as file:
+                    with self.assertRaises(OSError) as caught:
+                        full.run(file, 60)
+                self.assertEqual(caught.exception.errno, errno.ENOSPC)
+                self.assertEqual(relay.connections, before + 1)
+                relay.close()
+                nobody = pliant.Client("http://127.0.0.1:1", token="t")._transport
+                with self.assertRaisesRegex(pliant.Unreachable, "cannot reach .*running there"):
+                    pliant.exports.download(nobody, path, {}, os.path.join(self.folder, "no.npz"))
         finally:
             daemon.stop()
 

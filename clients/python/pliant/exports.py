@@ -16,6 +16,12 @@ if TYPE_CHECKING:
     from .session import Session
 
 _PIECE = 1 << 20
+#: Bytes a second of an export that a daemon makes anew at least, to pass over them.
+_PASSED = 20e6
+
+
+class _Cut(Exception):
+    """The network failed; its cause is the error."""
 
 
 class _Download:
@@ -41,34 +47,44 @@ class _Download:
             except Problem as problem:
                 if self._tag is None or problem.status not in (429, 503):
                     raise
-                error: Exception = problem
-            except (OSError, http.client.HTTPException) as cut:
-                error = cut
+                error: BaseException = problem
+            except _Cut as cut:
+                error = cut.__cause__ or cut
+            if self._tag is None:
+                raise self._transport.unreachable(error) from error
             if self.done > before:
                 heard, pause, barren = time.monotonic(), 0.25, 0
             # A daemon that answers and sends nothing more can not: a damaged frame.
-            hopeless = self._tag is None or barren > 1
-            if hopeless or time.monotonic() + pause - heard > patience:
+            late = time.monotonic() + pause - heard > patience + self._passing()
+            if barren > 1 or late:
                 raise Unreachable(f"the export was cut after {self.done} bytes: {error}") from error
             time.sleep(pause)
             pause = min(2 * pause, 8.0)
             self._transport.find_again()
 
+    def _passing(self) -> float:
+        """Seconds in which the daemon sends nothing, as it makes what is already here."""
+        return self.done / _PASSED
+
     def _once(self) -> Iterator[int]:
         """What is missing: sizes of what lies in the piece, first 0 once it is answered."""
+        try:
+            yield from self._pieces()
+        except (OSError, http.client.HTTPException) as error:
+            raise _Cut from error
+
+    def _pieces(self) -> Iterator[int]:
         headers = {} if self._tag is None else {"If-Match": self._tag}
         query = {**self._query, "offset": self.done or None}
-        opened = self._transport.open(self._path, query, "*/*", headers=headers)
+        opened = self._transport.open(self._path, query, "*/*", self._passing(), headers)
         try:
             answer = self._transport.begin(opened)
             if self._tag is None:
                 self._tag = answer.get("ETag")
                 self.frames = int(answer.get("Pliant-Frames", 0))
                 # A session that goes on has more frames when it is asked for again.
-                if "frame" not in self._query or self._query["frame"] is None:
-                    self._query["to"] = answer.get("Pliant-Last-Frame")
-                elif self._query["frame"] in ("first", "last"):
-                    self._query["frame"] = answer.get("Pliant-Last-Frame")
+                last = "to" if self._query.get("frame") is None else "frame"
+                self._query[last] = answer.get("Pliant-Last-Frame")
             yield 0
             got = opened.body.readinto(self._piece)
             while got > 0:
@@ -115,10 +131,12 @@ def save(session: "Session", path: str, **which: Any) -> int:
     if ending == ".obj":
         frame = which.pop("frame", "latest")
         which["frame"] = "last" if frame == "latest" else frame
-    limit = which.pop("limit", None)
+    limit, to = which.pop("limit", None), which.get("to")
     if limit is not None:
+        if limit < 1:
+            raise ValueError(f"limit={limit}: a file has a frame at least")
         last = (which.get("start") or 0) + (limit - 1) * (which.get("every") or 1)
-        which["to"] = min(last, which.get("to") or last)
+        which["to"] = last if to is None else min(last, to)
     return session.export(path, ending[1:], **which)
 
 

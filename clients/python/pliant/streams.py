@@ -167,7 +167,7 @@ class Stream(Generic[T]):
         hopeless = refused or isinstance(error, ssl.SSLCertVerificationError)
         if hopeless or time.monotonic() - self._heard > self._patience:
             cut = Unreachable("the stream was cut")
-            raise self._transport._unreachable(error or cut) from error
+            raise self._transport.unreachable(error or cut) from error
         if self.hello:
             self.reconnects += 1
         self._closed.wait(self._pause)

@@ -223,7 +223,7 @@ class Transport:
                 last = not self._met or not (again or refused)
                 last = last or time.monotonic() + pause > given_up
                 if last or isinstance(error, ssl.SSLCertVerificationError):
-                    raise self._unreachable(error) from error
+                    raise self.unreachable(error) from error
                 self.find_again()
                 delay = pause
             else:
@@ -236,7 +236,7 @@ class Transport:
             time.sleep(delay * random.uniform(0.8, 1.0) if delay == pause else delay)
             pause = min(pause * 2, 8.0)
 
-    def _unreachable(self, error: BaseException) -> Unreachable:
+    def unreachable(self, error: BaseException) -> Unreachable:
         hint = "" if self._met else "; is pliantd running there?"
         return Unreachable(f"cannot reach {self.url}: {error}{hint}")
 
