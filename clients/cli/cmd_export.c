@@ -11,6 +11,7 @@
 #include <string.h>
 
 #define GIVE_UP_AFTER 120.0 /* s in which nothing comes */
+#define PASSED        20e6 /* bytes a second that a daemon makes anew at least, to pass over them */
 
 typedef struct exporting {
     pl_cli *cli;
@@ -135,7 +136,7 @@ static char *address(const exporting *e)
     char *name = pl_api_escape(o->name), *path = NULL, range[200] = "";
     char *body = pl_api_escape(o->body ? o->body : "");
     size_t room = sizeof range, n = 0;
-    if (o->to == INT64_MAX && o->from < e->source.frames)
+    if (o->to == INT64_MAX && e->source.frames > 0 && o->from < e->source.frames)
         o->to = e->source.frames - 1;
     if (o->plain && o->from < 0)
         n = (size_t)snprintf(range, room, "&frame=first");
@@ -180,6 +181,7 @@ static pl_http_verdict ask(arriving *a, char tag[80], pl_http_answer *answer)
                          .path = path,
                          .accept = "*/*",
                          .streamed = true,
+                         .silence = (double)a->e->bytes / PASSED,
                          .sink = on_bytes,
                          .context = a};
     if (!path)
@@ -214,7 +216,8 @@ static bool goes_on(exporting *e, pl_http_verdict verdict, const pl_http_answer 
     if (came || r->since == 0)
         *r = (retrying){.since = now, .wait = 0.25};
     r->barren += answer->status == 200 && !came;
-    if (!*tag || !(cut || busy) || r->barren > 1 || now - r->since > GIVE_UP_AFTER)
+    bool late = now - r->since > GIVE_UP_AFTER + (double)e->bytes / PASSED;
+    if (!*tag || !(cut || busy) || r->barren > 1 || late)
         return false;
     pl_terminal_finish(&e->cli->err);
     if (!e->cli->json)
@@ -225,7 +228,7 @@ static bool goes_on(exporting *e, pl_http_verdict verdict, const pl_http_answer 
     r->before = e->bytes;
     if (verdict == PL_HTTP_UNREACHABLE)
         pl_api_find_again(e->cli);
-    return e->cli->client && !pl_interrupted();
+    return e->cli->client; /* after Ctrl-C the next call ends at once, and says so */
 }
 
 static int export_there(exporting *e)
@@ -285,18 +288,6 @@ static int export_mesh_beside(exporting *e, const char *cache)
 static int export_all(exporting *e, const char *path)
 {
     pl_export_format format = e->order.format;
-    int64_t from;
-    e->order.body = pl_cli_option(e->cli, "--body");
-    e->order.surface = pl_cli_flag(e->cli, "--surface");
-    if (!pl_export_has_bodies(format) && (e->order.body || e->order.surface))
-        return pl_cli_fail(e->cli, PL_EXIT_USAGE,
-                           "--body and --surface are of formats that have the mesh: a table of "
-                           "metrics is of the whole session");
-    if (!pl_cli_integer(e->cli, "--from", 0, INT64_MAX, -1, &from) ||
-        !pl_cli_integer(e->cli, "--to", 0, INT64_MAX, INT64_MAX, &e->order.to) ||
-        !pl_cli_integer(e->cli, "--every", 1, 1 << 30, 1, &e->order.every))
-        return PL_EXIT_USAGE;
-    e->order.from = from;
     int status = export_to(e, path,
                            format == PL_EXPORT_VTU   ? ".pvd"
                            : format == PL_EXPORT_OBJ ? ".obj"
@@ -332,25 +323,42 @@ static bool choose_format(const char *given, const char *path, pl_export_format 
     return *drawn || pl_export_format_parse(name, out);
 }
 
-int pl_command_export(pl_cli *cli)
+/* What is asked for, before anybody looks at the session. An exit status. */
+static int read_order(pl_cli *cli, const char *path, pl_export_order *order, const char **drawn)
 {
-    exporting e = {.cli = cli};
-    const char *path = pl_cli_option(cli, "--out"), *given = pl_cli_option(cli, "--format");
-    const char *drawn = NULL;
+    const char *given = pl_cli_option(cli, "--format");
     if (!path || !*path)
         return pl_cli_fail(cli, PL_EXIT_USAGE, "--out PATH is missing");
-    if (!choose_format(given, path, &e.order.format, &drawn))
+    if (!choose_format(given, path, &order->format, drawn))
         return pl_cli_fail(cli, PL_EXIT_USAGE,
                            "--format: got '%s', expected npz, vtu, pc2, mdd, glb, obj, csv, png, "
                            "mp4, webm or gif",
                            given ? given : "");
-    int status = pl_session_source_open(cli, cli->arguments[0], &e.source);
+    order->body = pl_cli_option(cli, "--body");
+    order->surface = pl_cli_flag(cli, "--surface");
+    bool part = order->body || order->surface;
+    if (part && *drawn)
+        return pl_cli_fail(cli, PL_EXIT_USAGE, "--body and --surface: pictures show all bodies");
+    if (part && !pl_export_has_bodies(order->format))
+        return pl_cli_fail(cli, PL_EXIT_USAGE,
+                           "--body and --surface are of formats that have the mesh: a table of "
+                           "metrics is of the whole session");
+    return pl_cli_integer(cli, "--from", 0, INT64_MAX, -1, &order->from) &&
+                   pl_cli_integer(cli, "--to", 0, INT64_MAX, INT64_MAX, &order->to) &&
+                   pl_cli_integer(cli, "--every", 1, 1 << 30, 1, &order->every)
+               ? PL_EXIT_OK
+               : PL_EXIT_USAGE;
+}
+
+int pl_command_export(pl_cli *cli)
+{
+    exporting e = {.cli = cli};
+    const char *path = pl_cli_option(cli, "--out"), *drawn = NULL;
+    int status = read_order(cli, path, &e.order, &drawn);
+    if (status == PL_EXIT_OK)
+        status = pl_session_source_open(cli, cli->arguments[0], &e.source);
     if (status != PL_EXIT_OK)
         return status;
-    if (drawn && (pl_cli_option(cli, "--body") || pl_cli_flag(cli, "--surface"))) {
-        pl_session_source_close(&e.source);
-        return pl_cli_fail(cli, PL_EXIT_USAGE, "--body and --surface: pictures show all bodies");
-    }
     status = drawn ? draw(cli, &e.source, path, drawn) : export_all(&e, path);
     pl_session_source_close(&e.source);
     return status;

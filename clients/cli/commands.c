@@ -153,10 +153,12 @@ const pl_command pl_commands[] = {
      .least = 1,
      .most = 1,
      .notes =
-         "npz  positions (frames, n, 3), velocities and stress where they are stored, time, frame, "
-         "triangles,\n"
-         "     edges, tets, body, of a part also vertex, its numbers in the whole: numpy.load "
-         "reads it\n"
+         "npz  for numpy.load: positions (frames, n, 3); velocities, stress (frames, n, 3) and\n"
+         "     element_stress (frames, tets and then sheets, 3) where they are stored; time, "
+         "frame,\n"
+         "     triangles, edges, tets, body (of each vertex); with element_stress sheets; of a "
+         "part\n"
+         "     vertex, its numbers in the whole\n"
          "vtu  PATH.pvd and one .vtu a frame beside it: ParaView opens the .pvd. Displacement,\n"
          "     volume ratio and stretch count from frame 0; velocity and stress where they are "
          "stored\n"

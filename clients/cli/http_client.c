@@ -204,7 +204,7 @@ pl_http_verdict pl_http_client_call(pl_http_client *client, const pl_http_call *
         curl_easy_setopt(curl, CURLOPT_UNIX_SOCKET_PATH, client->socket);
     if (call->streamed) { /* a stream has a heartbeat, so silence means that it is dead */
         curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, 1L);
-        curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, (long)SILENCE_SECONDS);
+        curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, SILENCE_SECONDS + (long)call->silence);
     }
     set_body(curl, call, &e);
     CURLcode code = curl_easy_perform(curl);

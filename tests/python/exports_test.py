@@ -7,13 +7,15 @@ import json
 import math
 import os
 import shutil
+import signal
 import struct
 import subprocess
 import tempfile
+import threading
 import unittest
 import zipfile
 
-from support import BUILD, ROOT, Daemon, Relay, main, pliant, scene
+from support import BUILD, ROOT, Daemon, Relay, endless, main, pliant, scene
 
 try:
     import numpy
@@ -356,8 +358,6 @@ class ExportsTest(unittest.TestCase):
         self.assertTrue(numpy.array_equal(vertices, cache[0]))
         self.assertEqual(sum(line[0] == "f" for line in lines), 48)
         self.assertIn('there is "box", ', self.export("x.npz", "--body", "bx", status=1))
-        self.assertIn("metrics", self.export("x.csv", "--surface", status=2))
-        self.assertIn("all bodies", self.export("x.png", "--body", "box", status=2))
 
     @NEEDS_VTK
     def test_a_part_in_vtk(self):
@@ -461,6 +461,57 @@ class ExportsTest(unittest.TestCase):
             for member in names:
                 one = self.bytes_of(os.path.join(self.folder, "cut", member))
                 self.assertEqual(one, archive.read(member), member)
+
+    def test_what_can_not_be_asked_for(self):
+        """Said before anybody looks for the session."""
+        wrong = {"status": 2, "source": "nobody"}
+        self.assertIn("metrics", self.export("x.csv", "--surface", **wrong))
+        self.assertIn("all bodies", self.export("x.png", "--body", "box", **wrong))
+        self.assertIn("--every", self.export("x.npz", "--every", "0", **wrong))
+
+    def test_an_interrupted_command(self):
+        """Ctrl-C while it waits to go on after a cut ends it as Ctrl-C does."""
+        daemon = Daemon()
+        try:
+            with pliant.Client(state=daemon.state) as client:
+                session = client.submit(scene(steps=10, cells=6))
+                session.wait()
+                gone = threading.Event()
+
+                def cut(number, sent):
+                    if sent > 20000:
+                        gone.set()
+                    return gone.is_set()
+
+                relay = Relay(daemon.port, cut=cut)
+                path = os.path.join(self.folder, "never.npz")
+                command = [PLIANT, "export", session.id, "--out", path, "--server", relay.url]
+                command += ["--token", client._transport.token]
+                with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+                    for line in process.stderr:
+                        if "cut after" in line and "on from there in 1 s" in line:
+                            process.send_signal(signal.SIGINT)
+                            break
+                    said = process.stderr.read()
+                self.assertEqual(process.returncode, 130, said)
+                relay.close()
+                self.assertFalse(os.path.exists(path))
+        finally:
+            daemon.stop()
+
+    def test_before_the_first_frame(self):
+        """One that waits for its turn is refused by what is missing, not by what was asked."""
+        daemon = Daemon()
+        try:
+            with pliant.Client(state=daemon.state) as client:
+                client.submit(endless(resources={"cores": 2}))
+                waits = client.submit(scene(resources={"cores": 2}))
+                token = client._transport.token
+                where = ["--server", client._transport.url, "--token", token]
+                said = self.export("none.npz", *where, source=waits.id, status=1)
+                self.assertIn("No frames", said)
+        finally:
+            daemon.stop()
 
     def test_over_http(self):
         daemon = Daemon()
