@@ -194,8 +194,9 @@ export class Track {
 
     // Where it is at a time or, after that, where the keyframes of the last control bring it.
     poseAhead(time) {
-        const { time: begun, motion } = this.changed ? this.parts.at(-1) : {};
-        return this.poseAt(Math.max(time, this.changed ? begun + (motion.keyframes?.at(-1).time ?? 0) : time));
+        if (!this.changed) return this.poseAt(time);
+        const { time: begun, motion } = this.parts.at(-1);
+        return this.poseAt(Math.max(time, begun + (motion.keyframes?.at(-1)?.time ?? 0)));
     }
 
     matrixAt(time, out = new Matrix4()) {
