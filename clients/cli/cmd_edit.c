@@ -158,8 +158,9 @@ static void print_device(const pl_json *device)
            pl_json_boolean(device, "draining", false) ? ", draining" : "");
 }
 
-static void print_waiting(const pl_json *session)
+static void print_waiting(const pl_cli *cli, const pl_json *session)
 {
+    (void)cli;
     printf("%3" PRId64 "  %.12s  %-20s  %s\n", pl_json_integer(session, "queue/position", 0),
            pl_json_string(session, "id", ""), pl_json_string(session, "name", ""),
            pl_json_string(session, "queue/reason", ""));
@@ -168,17 +169,16 @@ static void print_waiting(const pl_json *session)
 int pl_command_queue(pl_cli *cli)
 {
     pl_json *queue = NULL, *devices = NULL;
-    int status = pl_api_get(cli, "/v1/queue", &queue);
+    int status = pl_api_get(cli, cli->json ? "/v1/queue?limit=500" : "/v1/queue?limit=1", &queue);
     if (status == PL_EXIT_OK && cli->json) {
         pl_api_print(cli, queue);
     } else if (status == PL_EXIT_OK && (status = pl_api_get(cli, "/v1/devices", &devices)) == 0) {
-        const pl_json *rows = pl_json_at(devices, "items"), *items = pl_json_at(queue, "items");
+        const pl_json *rows = pl_json_at(devices, "items");
         for (size_t i = 0; i < pl_json_count(rows); i++)
             print_device(pl_json_item(rows, i));
         printf("%" PRId64 " run, %" PRId64 " wait\n", pl_json_integer(queue, "running", 0),
                pl_json_integer(queue, "queued", 0));
-        for (size_t i = 0; i < pl_json_count(items); i++)
-            print_waiting(pl_json_item(items, i));
+        status = pl_listing_print(cli, "/v1/queue", PL_LISTING_ALL, print_waiting);
     }
     pl_json_free(queue);
     pl_json_free(devices);

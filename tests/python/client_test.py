@@ -13,6 +13,7 @@ import unittest
 from unittest import mock
 
 from support import (
+    BUILD,
     ROOT,
     Daemon,
     Relay,
@@ -289,6 +290,33 @@ class ClientTest(unittest.TestCase):
         self.assertIn("user", self.client.usage())
         validation = self.client.validate(scene())
         self.assertEqual((validation["valid"], validation["estimate"]["vertices"]), (True, 27))
+
+    def test_the_whole_queue(self):
+        """One that fills pages; where the first begins meanwhile, what comes again is told once."""
+        waits = [{"id": c * 32, "name": f"waits {c}", "queue": {"position": 1}} for c in "abc"]
+        whole = {"running": 1, "queued": 3, "checking": 0}
+
+        def page(items, cursor):
+            return {**whole, "items": items, "next": cursor}
+
+        def queue(*pages):
+            parts = [json.dumps(one).encode() for one in pages]
+            head = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\nConnection: close\r\n\r\n"
+            relay = Relay(1, answer=lambda number: head % len(parts[number]) + parts[number])
+            self.addCleanup(relay.close)
+            return relay
+
+        pages = [page(waits[:2], "b"), page(waits[1:], None)]
+        relay = queue(pages[0], *pages)
+        found = pliant.Client(relay.url, "t").queue()
+        self.assertEqual(found, {**whole, "items": waits})
+        self.assertIn(b"cursor=b", relay.requests[2])
+        relay = queue(page(waits[:1], "a"), {"items": []}, pages[0], page(waits[2:], None))
+        command = [os.path.join(BUILD, "pliant"), "queue", "--server", relay.url, "--token", "t"]
+        done = subprocess.run(command, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        said = [line for line in done.stdout.splitlines() if "waits" in line]
+        self.assertEqual([line.split()[3] for line in said], ["a", "b", "c"], done.stdout)
 
     @with_and_without_numpy
     def test_files(self):

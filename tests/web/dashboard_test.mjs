@@ -192,6 +192,32 @@ await run({
         await quiet(page);
     },
 
+    // How far it was is asked for before it ends, and told after its end was.
+    async an_answer_that_is_late_changes_no_end(daemon) {
+        const { id } = await daemon.submit(endless({ name: 'ends' }));
+        const page = await open(daemon);
+        const item = page.locator('.list li');
+        await item.locator('.sign.running').waitFor();
+        let letGo, asked;
+        const held = new Promise((done) => (letGo = done));
+        const begun = new Promise((done) => (asked = done));
+        await page.route('**/v1/sessions?state=running*', async (route) => {
+            const response = await route.fetch();
+            asked();
+            await held;
+            await route.fulfill({ response });
+        });
+        await begun;
+        await daemon.call('POST', `/v1/sessions/${id}/cancel`);
+        await item.locator('.sign.cancelled').waitFor();
+        const late = page.waitForResponse('**/v1/sessions?state=running*');
+        letGo();
+        await (await late).finished();
+        await page.evaluate(() => new Promise((done) => setTimeout(() => requestAnimationFrame(done), 100)));
+        check((await item.locator('.sign.cancelled').count()) === 1, await item.innerText());
+        await quiet(page);
+    },
+
     // What was sent before is at hand only from the next frame on, which is 1.2 s away: where a pin is taken again
     // meanwhile it goes on from where that will have brought it.
     async a_pin_is_dragged_again_before_it_has_come(daemon) {

@@ -219,8 +219,13 @@ class Client:
         return self._get("version")
 
     def queue(self) -> Dict[str, Any]:
-        """What runs and what waits."""
-        return self._get("queue")
+        """What runs and what waits: "items" are all those that wait and that one may see."""
+        queue = self._get("queue")
+        if queue.pop("next", None):
+            # Where one of them begins meanwhile, those before it may come again.
+            items = self._pages("queue", {})
+            queue["items"] = list({session["id"]: session for session in items}.values())
+        return queue
 
     def audit(
         self,

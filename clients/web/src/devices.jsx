@@ -19,7 +19,7 @@ function useMachine() {
             if (!document.hidden) {
                 const now = await Promise.all([
                     api.get('/v1/devices'),
-                    api.get('/v1/queue'),
+                    api.get('/v1/queue?limit=500'),
                     api.get('/v1/me'),
                     api.get('/v1/usage'),
                 ]).then(
@@ -140,7 +140,11 @@ function Queue({ queue }) {
                     </li>
                 ))}
             </ol>
-            {foreign > 0 && <p class="faint">{foreign} of others wait, too.</p>}
+            {foreign > 0 && (
+                <p class="faint">
+                    {queue.next ? `${foreign} more wait.` : `${foreign} of others wait, too.`}
+                </p>
+            )}
             {queue.queued === 0 && <p class="faint">Nothing waits.</p>}
         </section>
     );

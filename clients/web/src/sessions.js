@@ -28,6 +28,7 @@ export class Sessions extends Emitter {
     reachable = true;
     more = false;
     #byId = new Map();
+    #told = new Set(); // ids that events told of since progress was asked for
     #abort = new AbortController();
 
     constructor() {
@@ -46,11 +47,6 @@ export class Sessions extends Emitter {
 
     count(state) {
         return this.items.filter((session) => session.state === state).length;
-    }
-
-    put(session) {
-        this.#byId.set(session.id, session);
-        this.#publish();
     }
 
     #publish() {
@@ -102,6 +98,7 @@ export class Sessions extends Emitter {
     }
 
     #take({ event, session }) {
+        this.#told.add(session.id);
         if (event === 'deleted') this.#byId.delete(session.id);
         else this.#byId.set(session.id, session);
         this.#publish();
@@ -113,7 +110,7 @@ export class Sessions extends Emitter {
         this.emit('change');
     }
 
-    // Progress is no event: it would be too many.
+    // Progress is no event: it would be too many. What an event told meanwhile is newer.
     async #progress() {
         while (!this.#abort.signal.aborted) {
             await pause(PROGRESS_MS);
@@ -122,8 +119,11 @@ export class Sessions extends Emitter {
             try {
                 for (const state of ['running', 'queued']) {
                     if (this.count(state) === 0) continue;
+                    this.#told.clear();
                     const { items } = await api.get(`/v1/sessions?state=${state}&limit=${PAGE}`);
-                    items.forEach((session) => this.#byId.set(session.id, session));
+                    items
+                        .filter(({ id }) => !this.#told.has(id))
+                        .forEach((session) => this.#byId.set(session.id, session));
                 }
                 this.#publish();
             } catch {
