@@ -378,7 +378,10 @@ static int tell(int state_fd, const char *state)
         return 1;
     }
     for (int waited = 0; waited < HEARD_MS; waited += STEP_MS) {
-        if (faccessat(state_fd, PL_TENANTS_CHANGED, F_OK, 0) != 0 || !pl_session_locked(state_fd)) {
+        /* In this order: it goes from the one name to the other. */
+        bool waits = faccessat(state_fd, PL_TENANTS_CHANGED, F_OK, 0) == 0 ||
+                     faccessat(state_fd, PL_TENANTS_TAKEN, F_OK, 0) == 0;
+        if (!waits || !pl_session_locked(state_fd)) {
             return 0;
         }
         nanosleep(&(struct timespec){0, STEP_MS * 1000000}, NULL);

@@ -283,6 +283,16 @@ bool pl_tenants_reload(pl_tenants *t)
 /* ---- hearing of changes ------------------------------------------------------------------------
  */
 
+/* The file is put aside before anything is read: what is changed while that goes on says so with another. */
+static void take_changes(pl_tenants *t)
+{
+    int state_fd = t->daemon->state_fd;
+    if (renameat(state_fd, PL_TENANTS_CHANGED, state_fd, PL_TENANTS_TAKEN) == 0 &&
+        pl_tenants_reload(t)) {
+        unlinkat(state_fd, PL_TENANTS_TAKEN, 0);
+    }
+}
+
 static void *listen_for_changes(void *context)
 {
     pl_tenants *t = context;
@@ -292,10 +302,8 @@ static void *listen_for_changes(void *context)
         if (watched[1].revents) {
             break;
         }
-        if (read(t->inotify_fd, events, sizeof events) > 0 &&
-            faccessat(t->daemon->state_fd, PL_TENANTS_CHANGED, F_OK, 0) == 0 &&
-            pl_tenants_reload(t)) {
-            unlinkat(t->daemon->state_fd, PL_TENANTS_CHANGED, 0);
+        if (read(t->inotify_fd, events, sizeof events) > 0) {
+            take_changes(t);
         }
     }
     return NULL;
@@ -318,6 +326,7 @@ pl_tenants *pl_tenants_create(pl_daemon *daemon)
         return NULL;
     }
     unlinkat(daemon->state_fd, PL_TENANTS_CHANGED, 0); /* a change that no daemon was there for */
+    unlinkat(daemon->state_fd, PL_TENANTS_TAKEN, 0);
     if (!pl_tenants_reload(t)) {
         pl_tenants_destroy(t);
         return NULL;

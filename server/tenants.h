@@ -14,6 +14,7 @@
 #include <sys/types.h>
 
 #define PL_TENANTS_CHANGED "tenants.changed"
+#define PL_TENANTS_TAKEN   "tenants.taken" /* the same, while the daemon reads everything again */
 enum { PL_GROUPS_OF_USER_MAX = 32, PL_TOKENS_OF_USER_MAX = 100, PL_USERS_MAX = 10000 };
 
 typedef struct pl_tenants pl_tenants;

@@ -89,6 +89,40 @@ START_TEST(commands_beside_a_daemon)
 }
 END_TEST
 
+/* Tokens, one after the other, each used when it was told. */
+static void make_and_use_tokens(void)
+{
+    char secret[TENANT_SECRET];
+    for (int k = 0; k < 12; k++) {
+        ck_assert_int_eq(COMMAND("token", "create"), 0);
+        snprintf(secret, sizeof secret, "%.*s", (int)strcspn(said, "\n"), said);
+        ck_assert_int_eq(status_of(secret, "GET", "/v1/me", NULL), 200);
+    }
+}
+
+/* Also where others come in the same moment. */
+START_TEST(commands_at_once)
+{
+    enum { AT_ONCE = 4 };
+    pid_t others[AT_ONCE];
+    for (int k = 0; k < AT_ONCE; k++) {
+        others[k] = fork();
+        ck_assert_int_ge(others[k], 0);
+        if (others[k] == 0) {
+            make_and_use_tokens();
+            _exit(0);
+        }
+    }
+    for (int k = 0; k < AT_ONCE; k++) {
+        int status;
+        ck_assert_int_eq(waitpid(others[k], &status, 0), others[k]);
+        ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    }
+    ck_assert_int_ne(access(daemon_fixture_path(d, "tenants.changed"), F_OK), 0);
+    ck_assert_int_ne(access(daemon_fixture_path(d, "tenants.taken"), F_OK), 0);
+}
+END_TEST
+
 /* The head of a request, which is judged, and what is to come of it. */
 static http_connection *begin_request(const char *secret, const char *line, const char *type,
                                       size_t length)
@@ -781,6 +815,7 @@ int main(void)
     tcase_set_timeout(c, 180);
     tcase_add_checked_fixture(c, start, stop_daemon);
     tcase_add_test(c, commands_beside_a_daemon);
+    tcase_add_test(c, commands_at_once);
     tcase_add_test(c, removed_in_the_middle);
     tcase_add_test(c, keys_go_with_their_user);
     tcase_add_test(c, they_survive_a_restart);
