@@ -26,10 +26,21 @@ typedef struct pl_contact_leap {
     double leaves; /* and has now, the obstacle's included */
 } pl_contact_leap;
 
-/* Whether the obstacle changes a vertex's velocity; `all`: else one with a restitution alone does. */
-PL_EVERYWHERE bool pl_contact_bounces(const pl_touch *t, bool all)
+/* Of the velocity that a vertex comes with: a push that changes less of it is what rounding left of a
+ * multiplier, and no contact. */
+#define PL_CONTACT_LEAST_PUSH 1e-8
+
+/* Whether the obstacle changes a vertex's velocity; `all`: else one with a restitution alone does. within: a h,
+ * s; mass, kg. */
+PL_EVERYWHERE bool pl_contact_bounces(const pl_touch *t, bool all, double within, double mass,
+                                      const double v_start[3])
 {
-    return (all || t->restitution != 0) && pl_vector_dot(t->force, t->normal) > 0;
+    if (!all && t->restitution == 0)
+        return false;
+    double comes[3], push = within / mass * pl_vector_dot(t->force, t->normal);
+    for (int c = 0; c < 3; c++)
+        comes[c] = v_start[c] - t->carry[c];
+    return push > PL_CONTACT_LEAST_PUSH * sqrt(pl_vector_dot(comes, comes));
 }
 
 PL_EVERYWHERE pl_contact_leap pl_contact_leap_of(const pl_touch *t, const double v_start[3])

@@ -29,7 +29,6 @@ static void hold_against_the_cpu(pl_run *cpu, pl_run *device, double tolerance)
     hold_numbers("pin", a->pins[0].newton, b->pins[0].newton, 3, loose, 1e-9);
     for (int32_t k = 0; k < cpu->model->obstacle_count; k++)
         hold_numbers("obstacle", a->obstacles[k].newton, b->obstacles[k].newton, 3, loose, 1e-9);
-    ck_assert_int_eq(a->contacts, b->contacts);
 }
 
 /* ---- contact: a bar whose free end falls on an obstacle that moves
@@ -63,7 +62,7 @@ static pl_run *falling(precision p, const char *integrator, const char *solver,
                         integrator, solver, obstacle);
 }
 
-static void frames_are_the_same(pl_run *cpu, pl_run *device, double tolerance)
+static void frames_are_the_same(pl_run *cpu, pl_run *device, double tolerance, bool counted)
 {
     int64_t contacts = 0;
     for (int k = 0; k < 8; k++) {
@@ -71,6 +70,8 @@ static void frames_are_the_same(pl_run *cpu, pl_run *device, double tolerance)
         pl_run_frames(device, 1);
         hold_against_the_cpu(cpu, device, tolerance);
         contacts += cpu->metrics.contacts;
+        if (counted)
+            ck_assert_int_eq(cpu->metrics.contacts, device->metrics.contacts);
     }
     ck_assert_str_eq(device->state->whole.backend->ops->name, "emulated");
     ck_assert_int_gt(contacts, 0);
@@ -86,7 +87,7 @@ START_TEST(descent_meets_obstacles_as_the_cpu)
     const char *integrator = INTEGRATORS[_i % INTEGRATOR_COUNT];
     const char *obstacle = OBSTACLES[_i / INTEGRATOR_COUNT];
     frames_are_the_same(falling(HOST, integrator, solver, obstacle),
-                        falling(DOUBLE, integrator, solver, obstacle), 1e-9);
+                        falling(DOUBLE, integrator, solver, obstacle), 1e-9, true);
 }
 END_TEST
 
@@ -120,20 +121,9 @@ START_TEST(constraints_are_met_as_on_the_cpu)
     static const char solver[] = "'method': 'admm', 'iterations': 600, 'tolerance': 1e-9";
     pl_run *cpu = falling(HOST, INTEGRATORS[_i], solver, OBSTACLES[0]);
     pl_run *device = falling(DOUBLE, INTEGRATORS[_i], solver, OBSTACLES[0]);
-    if (strcmp(INTEGRATORS[_i], "implicit_midpoint") != 0) {
-        frames_are_the_same(cpu, device, 1e-9);
-        return;
-    }
-    /* Its vertices leave the surface without a force, so that the last digit of a multiplier decides
-     * which of them are thrown back: up to there it is the same. */
-    do {
-        pl_run_frames(cpu, 1);
-        pl_run_frames(device, 1);
-        double x = farthest(cpu, device);
-        ck_assert_msg(x <= 1e-9, "positions are %g apart", x);
-    } while (cpu->metrics.contacts == 0);
-    pl_run_close(cpu);
-    pl_run_close(device);
+    /* With implicit midpoint vertices leave the surface without a force, and the last digit of a multiplier
+     * decides which of them count; it may not decide which are thrown back. */
+    frames_are_the_same(cpu, device, 1e-9, strcmp(INTEGRATORS[_i], "implicit_midpoint") != 0);
 }
 END_TEST
 

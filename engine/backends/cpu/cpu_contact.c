@@ -53,14 +53,16 @@ static void meet(const pl_model *m, const pl_group *g, const pl_stage *stage,
     double within = stage->a * stage->h, span = pl_stage_touch_time(stage) - stage->time_start;
     for (int64_t i = 0; i < g->terms; i++) {
         pl_touch t;
-        if (!g->ops->touch(g, stage, u, end->x, i, &t) || !pl_contact_bounces(&t, end->all))
-            continue;
         int64_t at = 3 * (int64_t)g->corner[i];
+        double mass = m->mass[g->corner[i]];
+        if (!g->ops->touch(g, stage, u, end->x, i, &t) ||
+            !pl_contact_bounces(&t, end->all, within, mass, end->v_start + at))
+            continue;
         pl_contact_leap leap = pl_contact_leap_of(&t, end->v_start + at);
         pl_contact_leave(&t, &leap, end->v + at);
         if (end->v_back)
-            pl_contact_amend_past(&t, &leap, within, span, m->mass[g->corner[i]], end->x_end + at,
-                                  end->x_back + at, end->v_back + at);
+            pl_contact_amend_past(&t, &leap, within, span, mass, end->x_end + at, end->x_back + at,
+                                  end->v_back + at);
     }
 }
 

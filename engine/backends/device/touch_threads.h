@@ -36,11 +36,12 @@ PL_THREAD void force_of(const pl_touch_arguments *a, int64_t i)
 PL_THREAD void leave_of(const pl_touch_arguments *a, int64_t i)
 {
     pl_touch touch;
-    if (!touch_of(a, i, &touch) || !pl_contact_bounces(&touch, a->all != 0))
-        return;
     int64_t vertex = vertex_of(a, i);
     double v_start[3], v[3], x_end[3], x_back[3], v_back[3];
     take_vector(a->v_start, vertex, v_start);
+    if (!touch_of(a, i, &touch) ||
+        !pl_contact_bounces(&touch, a->all != 0, a->within, a->mass[vertex], v_start))
+        return;
     take_vector(a->v_end, vertex, v);
     pl_contact_leap leap = pl_contact_leap_of(&touch, v_start);
     pl_contact_leave(&touch, &leap, v);
