@@ -75,7 +75,7 @@ pl_status pl_state_create(const pl_model *model, int32_t threads, pl_state **out
     s->integrator = pl_integrator_find(model->integrator);
     s->threads = threads;
     s->solve = NOT_SOLVED;
-    pl_status status = pl_stepper_create(model, threads, &s->whole);
+    pl_status status = pl_stepper_create(model, threads, NULL, &s->whole);
     double **arrays[] = {&s->x, &s->v, &s->v_old, &s->x_new, &s->v_new, &s->x_pred, &s->gradient};
     for (size_t i = 0; status == PL_OK && i < sizeof arrays / sizeof *arrays; i++) {
         *arrays[i] = s->whole.backend->ops->alloc(s->whole.backend, 3 * model->vertices);
@@ -183,6 +183,13 @@ void pl_state_meanwhile(pl_state *s, void (*work)(void *context), void *context)
 {
     if (s->whole.backend->ops->meanwhile)
         s->whole.backend->ops->meanwhile(s->whole.backend, work, context);
+}
+
+const char *pl_state_fault(const pl_state *s, bool *launching)
+{
+    const pl_backend *b = s->whole.backend;
+    *launching = false;
+    return b->ops->fault ? b->ops->fault(b, launching) : NULL;
 }
 
 double pl_state_time(const pl_state *state)

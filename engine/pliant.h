@@ -125,6 +125,10 @@ const void *pl_state_fetched(pl_state *state, bool wait);
  * ask pl_state_fetched without waiting, and nothing else of the state. NULL: no longer. On the CPU nothing
  * waits, and it is never called. */
 void pl_state_meanwhile(pl_state *state, void (*work)(void *context), void *context);
+/* What went wrong with the device that the state is on, or NULL. From then on no number of any state there means
+ * anything, whatever the calls that failed said of it, and the process is to end. *launching: the state's work
+ * was under way then, and so may have caused it. */
+const char *pl_state_fault(const pl_state *state, bool *launching);
 
 /* ---- controls: changes between two steps
  * ---------------------------------------------------------------------------- */

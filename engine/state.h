@@ -55,7 +55,9 @@ typedef struct pl_tally {
     double ms_local, ms_global, ms_collision;
 } pl_tally;
 
-pl_status pl_stepper_create(const pl_model *model, int32_t threads, pl_stepper *out);
+/* beside: whose arrays the stepper works on, or NULL. */
+pl_status pl_stepper_create(const pl_model *model, int32_t threads, pl_backend *beside,
+                            pl_stepper *out);
 void pl_stepper_destroy(pl_stepper *stepper);
 
 /* The state's arrays from the host's, [vertices][3]; the step and all else stay. */

@@ -18,12 +18,14 @@ void pl_stepper_destroy(pl_stepper *stepper)
     *stepper = (pl_stepper){0};
 }
 
-pl_status pl_stepper_create(const pl_model *model, int32_t threads, pl_stepper *out)
+pl_status pl_stepper_create(const pl_model *model, int32_t threads, pl_backend *beside,
+                            pl_stepper *out)
 {
     *out = (pl_stepper){.model = model};
-    const pl_backend_ops *ops = pl_backend_find(model->solver.device);
-    pl_status status = pl_backend_refuses(ops, model) ? PL_UNSUPPORTED
-                                                      : ops->create(model, threads, &out->backend);
+    const pl_backend_ops *ops = beside ? beside->ops : pl_backend_find(model->solver.device);
+    pl_status status = pl_backend_refuses(ops, model)
+                           ? PL_UNSUPPORTED
+                           : ops->create(model, threads, beside, &out->backend);
     if (status == PL_OK)
         status = pl_solver_find(model->solver.method)->create(model, out->backend, &out->solver);
     if (status != PL_OK)
@@ -149,7 +151,8 @@ static bool prepare_halves(pl_state *s)
     const pl_backend_ops *ops = s->whole.backend->ops;
     if (!s->half_model && pl_model_halve(s->model, &s->half_model) != PL_OK)
         return false;
-    if (!s->half.solver && pl_stepper_create(s->half_model, s->threads, &s->half) != PL_OK)
+    if (!s->half.solver &&
+        pl_stepper_create(s->half_model, s->threads, s->whole.backend, &s->half) != PL_OK)
         return false;
     if (!s->x_mid)
         s->x_mid = ops->alloc(s->whole.backend, count);

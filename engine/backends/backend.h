@@ -124,15 +124,19 @@ typedef struct pl_backend_ops {
     double energy_epsilon; /* differences of energies below this of their size are rounding */
     /* Why it can not hold a model's terms (pl_backend_refuses); the slot NULL: it holds all. */
     const char *(*refuses)(const pl_model *model);
-    pl_status (*create)(const pl_model *model, int32_t threads, pl_backend **out);
+    /* A backend is made, used and destroyed by one thread at a time; others may use others meanwhile. `beside`,
+     * or NULL: one of the same table whose arrays this one is to read and write, in the order in which both are
+     * called; it is destroyed after this one. */
+    pl_status (*create)(const pl_model *model, int32_t threads, pl_backend *beside,
+                        pl_backend **out);
     void (*destroy)(pl_backend *b);
 
     /* Go on with another model, which differs in weights, matrix and factor only, and outlives its use.
      * PL_OK, or PL_NO_MEMORY and nothing has changed; back to the one it was made for it always gets. */
     pl_status (*use_model)(pl_backend *b, const pl_model *model);
 
-    /* Zeroed arrays in the backend's memory, which all backends of one table share; NULL when out of
-     * memory. upload reads and download writes the caller's. */
+    /* Zeroed arrays in the backend's memory, which those made beside it share; NULL when out of memory. upload
+     * reads and download writes the caller's. */
     double *(*alloc)(pl_backend *b, int64_t count);
     void (*release)(pl_backend *b, double *array);
     void (*upload)(pl_backend *b, double *to, const double *from, int64_t count);
@@ -153,6 +157,10 @@ typedef struct pl_backend_ops {
     /* Have `work` called with `context` before the backend waits for a sum of its device's; NULL: no longer.
      * It may call fetch_take without waiting, and no other phase. The slot NULL: it never waits. */
     void (*meanwhile)(pl_backend *b, void (*work)(void *context), void *context);
+    /* What went wrong with the device; NULL: nothing. From then on no number of any backend of the process
+     * means anything, and none ever will again: the process is to end. *launching: what this one launched was
+     * not known to have ended, and so may have caused it. The slot NULL: nothing can go wrong. */
+    const char *(*fault)(const pl_backend *b, bool *launching);
 
     /* What a step is made of around its minimisation; all but the numbers are positions [vertices][3].
      * Prediction: out = x + h (v + h gravity). */

@@ -9,7 +9,7 @@
 #include "engine/backends/backend.h"
 
 /* Counts changes of meaning that sizes do not show. */
-enum { PL_PLUGIN_ABI = 3 };
+enum { PL_PLUGIN_ABI = 4 };
 
 typedef struct pl_gpu {
     char name[128];
@@ -29,6 +29,8 @@ typedef struct pl_plugin {
     const pl_backend_ops *f32, *f64; /* by precision */
     /* Why launches are made one by one and not recorded (device.h); NULL: nothing has hindered it. */
     const char *(*plain_because)(void);
+    /* What went wrong with the device, as every backend tells it (backend.h), whether there is one or not. */
+    const char *(*fault)(void);
 } pl_plugin;
 
 typedef const pl_plugin *(*pl_plugin_entry)(void);

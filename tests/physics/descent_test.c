@@ -485,7 +485,7 @@ typedef struct looker {
 static looker looker_open(const pl_model *m, int32_t threads)
 {
     looker l = {.rows = 3 * m->free_vertices, .all = 3 * m->vertices};
-    ck_assert_int_eq(pl_backend_find(PL_DEVICE_CPU)->create(m, threads, &l.b), PL_OK);
+    ck_assert_int_eq(pl_backend_find(PL_DEVICE_CPU)->create(m, threads, NULL, &l.b), PL_OK);
     ck_assert_int_eq(l.b->ops->trial_prepare(l.b), PL_OK);
     l.stage =
         (pl_stage){.a = 1, .h = m->h, .inertia = m->inertia, .x_start = m->x0, .x_pred = m->x0};

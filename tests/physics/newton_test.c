@@ -37,7 +37,7 @@ START_TEST(matrix_is_the_derivative_of_the_gradient)
     pl_run *r = two_bodies(2, "'tolerance': 0");
     const pl_model *m = r->model;
     pl_backend *b;
-    ck_assert_int_eq(pl_backend_find(PL_DEVICE_CPU)->create(m, 2, &b), PL_OK);
+    ck_assert_int_eq(pl_backend_find(PL_DEVICE_CPU)->create(m, 2, NULL, &b), PL_OK);
     ck_assert_int_eq(b->ops->hessian_prepare(b), PL_OK);
     ck_assert_int_eq(b->ops->trial_prepare(b), PL_OK);
     int64_t n = 3 * m->free_vertices, all = 3 * m->vertices;

@@ -154,7 +154,7 @@ START_TEST(multiply_and_solve_are_inverse)
     const pl_model *m = r->model;
     const pl_backend_ops *ops = pl_backend_find(m->solver.device);
     pl_backend *b;
-    ck_assert_int_eq(ops->create(m, 1, &b), PL_OK);
+    ck_assert_int_eq(ops->create(m, 1, NULL, &b), PL_OK);
     int64_t n = m->free_vertices;
     double *x = ops->alloc(b, 3 * n), *y = ops->alloc(b, 3 * n);
     for (int64_t i = 0; i < 3 * n; i++)

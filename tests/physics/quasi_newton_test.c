@@ -471,7 +471,7 @@ static void drive(driven *d, pl_run *run)
 {
     d->run = run;
     const pl_model *m = d->run->model;
-    ck_assert_int_eq(pl_backend_find(PL_DEVICE_CPU)->create(m, 1, &d->backend), PL_OK);
+    ck_assert_int_eq(pl_backend_find(PL_DEVICE_CPU)->create(m, 1, NULL, &d->backend), PL_OK);
     d->ops = *d->backend->ops;
     d->backend->ops = &d->ops;
     d->failure = (pl_failure){.body = -1, .element = -1, .vertex = -1};

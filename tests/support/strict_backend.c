@@ -149,7 +149,8 @@ static void strict_destroy(pl_backend *b)
 
 extern const pl_backend_ops pl_backend_strict;
 
-static pl_status strict_create(const pl_model *model, int32_t threads, pl_backend **out)
+static pl_status strict_create(const pl_model *model, int32_t threads, pl_backend *beside,
+                               pl_backend **out)
 {
     strict *s = calloc(1, sizeof *s);
     s->base = (pl_backend){&pl_backend_strict, model};
@@ -161,7 +162,7 @@ static pl_status strict_create(const pl_model *model, int32_t threads, pl_backen
     bool bare = model->A.n > 0 && !model->factor[0];
     pl_status status = bare ? pl_factors_create((pl_model *)(uintptr_t)model) : PL_OK;
     if (status == PL_OK)
-        status = pl_backend_cpu.create(model, threads, &s->cpu);
+        status = pl_backend_cpu.create(model, threads, beside ? cpu_of(beside) : NULL, &s->cpu);
     if (status != PL_OK) {
         strict_destroy(&s->base);
         return status;

@@ -53,7 +53,8 @@ pl_status pl_cpu_solve_work(const pl_model *model, int32_t threads, pl_solve_wor
     return status;
 }
 
-static pl_status cpu_create(const pl_model *model, int32_t threads, pl_backend **out)
+static pl_status cpu_create(const pl_model *model, int32_t threads, pl_backend *beside,
+                            pl_backend **out)
 {
     cpu *c = calloc(1, sizeof *c);
     if (!c)

@@ -1,99 +1,133 @@
 // The memory of a CUDA device (device.h), and finding one (plugin.h).
 #include "engine/backends/device/device.h"
+#include "engine/backends/device/first_fault.h"
 
 #include <cuda_runtime.h>
+#include <new>
 #include <stdio.h>
 #include <string.h>
 
-// The first error stays: what comes after it means nothing.
-static char first_error[256];
+// The streams wait for nothing but what they are told: not for the default one, and so not for each other.
+struct pl_device_queue {
+    cudaStream_t launches, copies; // copies: to the host while launches go on
+    bool launching;
+    bool plain; // a recording failed
+};
+
+// Of the process: its context.
+static pl_first_fault fault;
+static int chosen_device; // pl_cuda_select's; the runtime has one for each thread
 
 static bool good(cudaError_t code, const char *what)
 {
-    if (code == cudaSuccess)
-        return first_error[0] == '\0';
-    if (first_error[0] == '\0')
-        snprintf(first_error, sizeof first_error, "%s: %s", what, cudaGetErrorString(code));
-    return false;
+    if (code != cudaSuccess)
+        pl_first_fault_note(&fault, what, cudaGetErrorString(code));
+    return pl_device_fault() == nullptr;
 }
 
-// Everything is launched on one stream, which work of the default one, such as copies to and from the host,
-// waits for and is waited for by. Recordings need one with a name.
-static cudaStream_t stream_of(void)
+extern "C" const char *pl_device_fault(void)
 {
-    static cudaStream_t stream;
-    if (!stream)
-        good(cudaStreamCreate(&stream), "making a stream");
-    return stream;
+    return pl_first_fault_of(&fault);
 }
 
-extern "C" void *pl_cuda_stream(void)
+extern "C" pl_device_queue *pl_device_queue_create(void)
 {
-    return stream_of();
+    if (pl_device_fault())
+        return nullptr;
+    pl_device_queue *q = new (std::nothrow) pl_device_queue{};
+    if (q && (cudaSetDevice(chosen_device) != cudaSuccess ||
+              cudaStreamCreateWithFlags(&q->launches, cudaStreamNonBlocking) != cudaSuccess ||
+              cudaStreamCreateWithFlags(&q->copies, cudaStreamNonBlocking) != cudaSuccess)) {
+        cudaGetLastError(); // no memory is an answer, and no fault of the device
+        pl_device_queue_destroy(q);
+        q = nullptr;
+    }
+    return q;
 }
 
-extern "C" const char *pl_device_error(void)
+extern "C" void pl_device_queue_destroy(pl_device_queue *q)
 {
-    good(cudaGetLastError(), "a kernel's launch");
-    return first_error[0] ? first_error : nullptr;
+    if (q && q->launches)
+        cudaStreamDestroy(q->launches);
+    if (q && q->copies)
+        cudaStreamDestroy(q->copies);
+    delete q;
 }
 
-extern "C" void *pl_device_alloc(size_t bytes)
+extern "C" bool pl_device_launching(const pl_device_queue *q)
+{
+    return q->launching;
+}
+
+// What is launched after a fault was noticed has not caused it.
+extern "C" void *pl_cuda_launch(pl_device_queue *q)
+{
+    q->launching = q->launching || !pl_device_fault();
+    return q->launches;
+}
+
+static cudaStream_t stream_of(pl_device_queue *q)
+{
+    return static_cast<cudaStream_t>(pl_cuda_launch(q));
+}
+
+extern "C" void *pl_device_alloc(pl_device_queue *q, size_t bytes)
 {
     void *memory = nullptr;
-    if (first_error[0])
+    if (pl_device_fault())
         return nullptr;
     if (cudaMalloc(&memory, bytes) != cudaSuccess) {
         cudaGetLastError(); // no memory is an answer, and no fault of the device
         return nullptr;
     }
-    good(cudaMemset(memory, 0, bytes), "clearing new memory");
+    good(cudaMemsetAsync(memory, 0, bytes, stream_of(q)), "clearing new memory");
     return memory;
 }
 
-extern "C" void pl_device_release(void *memory)
+// Nothing that was launched may still use it.
+extern "C" void pl_device_release(pl_device_queue *q, void *memory)
 {
-    if (memory)
+    if (memory && good(cudaStreamSynchronize(q->launches), "waiting to release memory"))
         good(cudaFree(memory), "releasing memory");
 }
 
-extern "C" void pl_device_put(void *to, const void *from, size_t bytes)
+// From pageable memory: it has been read when the call returns, and the stream keeps the order.
+extern "C" void pl_device_put(pl_device_queue *q, void *to, const void *from, size_t bytes)
 {
-    good(cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice), "copying to the device");
+    good(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream_of(q)),
+         "copying to the device");
 }
 
-extern "C" void pl_device_get(void *to, const void *from, size_t bytes)
+extern "C" void pl_device_get(pl_device_queue *q, void *to, const void *from, size_t bytes)
 {
-    if (!good(cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToHost), "copying from the device"))
+    good(cudaGetLastError(), "a kernel's launch");
+    if (good(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream_of(q)),
+             "copying from the device") &&
+        good(cudaStreamSynchronize(q->launches), "waiting for the device"))
+        q->launching = false;
+    else
         memset(to, 0xff, bytes); // NaN
 }
 
-extern "C" void pl_device_copy(void *to, const void *from, size_t bytes)
+extern "C" void pl_device_copy(pl_device_queue *q, void *to, const void *from, size_t bytes)
 {
-    good(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream_of()), "copying on the device");
+    good(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream_of(q)),
+         "copying on the device");
 }
 
-extern "C" void pl_device_clear(void *memory, size_t bytes)
+extern "C" void pl_device_clear(pl_device_queue *q, void *memory, size_t bytes)
 {
-    good(cudaMemsetAsync(memory, 0, bytes, stream_of()), "clearing memory");
+    good(cudaMemsetAsync(memory, 0, bytes, stream_of(q)), "clearing memory");
 }
 
 // ---- transfers: a stream of copies beside the one of launches
 
-// It waits for the launches that are told it, and for nothing of the default stream.
-static cudaStream_t copies_of(void)
-{
-    static cudaStream_t stream;
-    if (!stream)
-        good(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "making a stream of copies");
-    return stream;
-}
-
-extern "C" bool pl_device_transfer_create(pl_device_transfer *t, size_t bytes)
+extern "C" bool pl_device_transfer_create(pl_device_queue *q, pl_device_transfer *t, size_t bytes)
 {
     cudaEvent_t launched = nullptr, arrived = nullptr;
-    if (first_error[0])
+    if (pl_device_fault())
         return false;
+    t->queue = q;
     bool made = cudaMallocHost(&t->host, bytes > 0 ? bytes : 1) == cudaSuccess &&
                 cudaEventCreateWithFlags(&launched, cudaEventDisableTiming) == cudaSuccess &&
                 cudaEventCreateWithFlags(&arrived, cudaEventDisableTiming) == cudaSuccess;
@@ -121,11 +155,12 @@ extern "C" void pl_device_transfer_begin(pl_device_transfer *t, const void *from
     cudaEvent_t launched = static_cast<cudaEvent_t>(t->launched);
     t->bytes = bytes;
     t->under_way =
-        good(cudaEventRecord(launched, stream_of()), "noting what was launched") &&
-        good(cudaStreamWaitEvent(copies_of(), launched, 0), "making a copy wait") &&
-        good(cudaMemcpyAsync(t->host, from, bytes, cudaMemcpyDeviceToHost, copies_of()),
+        good(cudaEventRecord(launched, stream_of(t->queue)), "noting what was launched") &&
+        good(cudaStreamWaitEvent(t->queue->copies, launched, 0), "making a copy wait") &&
+        good(cudaMemcpyAsync(t->host, from, bytes, cudaMemcpyDeviceToHost, t->queue->copies),
              "copying while the device goes on") &&
-        good(cudaEventRecord(static_cast<cudaEvent_t>(t->arrived), copies_of()), "noting a copy");
+        good(cudaEventRecord(static_cast<cudaEvent_t>(t->arrived), t->queue->copies),
+             "noting a copy");
     if (!t->under_way)
         memset(t->host, 0xff, bytes); // NaN
 }
@@ -155,30 +190,31 @@ extern "C" bool pl_device_transfer_arrived(pl_device_transfer *t, bool wait)
 
 // ---- recordings: graphs
 
-static char plain_because[256];
+static pl_first_fault plain_because;
 
 // A recording that fails is no fault of the device: launches are plain ones from then on.
-static bool recorded(cudaError_t code, const char *what)
+static bool recorded(pl_device_queue *q, cudaError_t code, const char *what)
 {
     if (code == cudaSuccess)
         return true;
-    snprintf(plain_because, sizeof plain_because, "%s: %s", what, cudaGetErrorString(code));
+    pl_first_fault_note(&plain_because, what, cudaGetErrorString(code));
+    q->plain = true;
     cudaGetLastError();
     return false;
 }
 
-extern "C" bool pl_device_record_begin(void)
+extern "C" bool pl_device_record_begin(pl_device_queue *q)
 {
-    return plain_because[0] == '\0' && first_error[0] == '\0' &&
-           recorded(cudaStreamBeginCapture(stream_of(), cudaStreamCaptureModeThreadLocal),
+    return !q->plain && !pl_device_fault() &&
+           recorded(q, cudaStreamBeginCapture(q->launches, cudaStreamCaptureModeThreadLocal),
                     "beginning a recording");
 }
 
-extern "C" bool pl_device_record_end(pl_device_recording *recording)
+extern "C" bool pl_device_record_end(pl_device_queue *q, pl_device_recording *recording)
 {
     cudaGraph_t graph = nullptr;
     cudaGraphExec_t made = static_cast<cudaGraphExec_t>(recording->list);
-    if (!recorded(cudaStreamEndCapture(stream_of(), &graph), "ending a recording"))
+    if (!recorded(q, cudaStreamEndCapture(q->launches, &graph), "ending a recording"))
         return false;
     cudaGraphExecUpdateResultInfo info;
     if (made && cudaGraphExecUpdate(made, graph, &info) != cudaSuccess) { // other launches
@@ -186,16 +222,16 @@ extern "C" bool pl_device_record_end(pl_device_recording *recording)
         cudaGraphExecDestroy(made);
         made = nullptr;
     }
-    if (!made && !recorded(cudaGraphInstantiate(&made, graph, 0), "making a graph"))
+    if (!made && !recorded(q, cudaGraphInstantiate(&made, graph, 0), "making a graph"))
         made = nullptr;
     cudaGraphDestroy(graph);
     recording->list = made;
     return made != nullptr;
 }
 
-extern "C" void pl_device_replay(const pl_device_recording *recording)
+extern "C" void pl_device_replay(pl_device_queue *q, const pl_device_recording *recording)
 {
-    good(cudaGraphLaunch(static_cast<cudaGraphExec_t>(recording->list), stream_of()),
+    good(cudaGraphLaunch(static_cast<cudaGraphExec_t>(recording->list), stream_of(q)),
          "launching a graph");
 }
 
@@ -208,7 +244,7 @@ extern "C" void pl_device_forget(pl_device_recording *recording)
 
 extern "C" const char *pl_device_plain_because(void)
 {
-    return plain_because[0] ? plain_because : nullptr;
+    return pl_first_fault_of(&plain_because);
 }
 
 // ---- finding a device
@@ -271,6 +307,7 @@ extern "C" bool pl_cuda_select(const char *uuid, char *why, size_t why_size)
         say_uuid(p.uuid, its, sizeof its);
         if (uuid[0] == '\0' || strcmp(uuid, its) == 0) {
             cudaError_t code = cudaSetDevice(i);
+            chosen_device = i;
             if (code == cudaSuccess)
                 return true;
             snprintf(why, why_size, "%s can not be used: %s", its, cudaGetErrorString(code));

@@ -23,6 +23,7 @@ __attribute__((visibility("default"))) const pl_plugin *pliant_plugin(void)
         .f32 = &pl_backend_device_f32,
         .f64 = &pl_backend_device_f64,
         .plain_because = pl_device_plain_because,
+        .fault = pl_device_fault,
     };
     return &PLUGIN;
 }

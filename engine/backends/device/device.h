@@ -27,24 +27,41 @@ extern "C" {
 #define PL_C
 #endif
 
-/* ---- memory: of either precision, and of all backends of a process
+/* ---- queues: what is launched in order, and the memory that it is launched on
  *
- * An operation that fails leaves a message in pl_device_error() and does nothing; so do all after it. */
+ * Sessions in one process have one each and know nothing of each other: what is launched on a queue runs after
+ * what was launched on it before, beside what is on others. A queue is made, used and destroyed by one thread
+ * at a time, and its memory is nobody else's.
+ *
+ * An operation that fails is a fault of the device, which takes all that a process has on it along: it leaves
+ * a message in pl_device_fault() and does nothing; so do all after it, on every queue. */
+typedef struct pl_device_queue pl_device_queue;
+
+/* NULL: no memory, or a fault. */
+pl_device_queue *pl_device_queue_create(void);
+/* After all that was made on it. NULL is nothing. */
+void pl_device_queue_destroy(pl_device_queue *queue);
+/* What went wrong first in this process, or NULL. */
+const char *pl_device_fault(void);
+/* Whether something was launched that is not known to have ended; of a fault, when it was noticed. */
+bool pl_device_launching(const pl_device_queue *queue);
+
+/* ---- memory: of either precision */
 
 /* Zeroed; NULL when there is no memory. */
-void *pl_device_alloc(size_t bytes);
-void pl_device_release(void *memory);
-void pl_device_put(void *to, const void *from, size_t bytes);
-void pl_device_get(void *to, const void *from, size_t bytes);
-void pl_device_copy(void *to, const void *from, size_t bytes);
-void pl_device_clear(void *memory, size_t bytes);
-/* What went wrong first in this process, or NULL. */
-const char *pl_device_error(void);
+void *pl_device_alloc(pl_device_queue *queue, size_t bytes);
+void pl_device_release(pl_device_queue *queue, void *memory);
+void pl_device_put(pl_device_queue *queue, void *to, const void *from, size_t bytes);
+/* What was launched before has ended then. */
+void pl_device_get(pl_device_queue *queue, void *to, const void *from, size_t bytes);
+void pl_device_copy(pl_device_queue *queue, void *to, const void *from, size_t bytes);
+void pl_device_clear(pl_device_queue *queue, void *memory, size_t bytes);
 
 /* ---- transfers to the host that the device makes while it goes on
  *
  * Zeroed before create; not to be begun while launches are recorded. */
 typedef struct pl_device_transfer {
+    pl_device_queue *queue;
     void *host;               /* that the device writes by itself (CUDA: pinned) */
     void *launched, *arrived; /* the memory's own (CUDA: events) */
     size_t bytes;             /* of the last that was begun */
@@ -52,7 +69,7 @@ typedef struct pl_device_transfer {
 } pl_device_transfer;
 
 /* False: no memory. Destroy takes one that failed, too. */
-bool pl_device_transfer_create(pl_device_transfer *t, size_t bytes);
+bool pl_device_transfer_create(pl_device_queue *queue, pl_device_transfer *t, size_t bytes);
 void pl_device_transfer_destroy(pl_device_transfer *t);
 /* From the device's memory as it is after all that was launched before; that memory must stay as it is until
  * the transfer has arrived. None is to be under way. */
@@ -62,41 +79,40 @@ bool pl_device_transfer_arrived(pl_device_transfer *t, bool wait);
 
 /* ---- recordings: launches that are made again and again, as one (CUDA: a graph)
  *
- * Between begin and end kernels, copies and clearings are kept with the arguments that they have then, and
- * not run; nothing else of the device may be used. Zeroed before the first; one thread at a time. */
+ * Between begin and end kernels, copies and clearings of a queue are kept with the arguments that they have
+ * then, and not run; nothing else of the queue may be used. Zeroed before the first. */
 typedef struct pl_device_recording {
     void *list;
 } pl_device_recording;
 
 /* False, and launches are plain ones: there are no recordings, which pl_device_plain_because() explains. */
-bool pl_device_record_begin(void);
+bool pl_device_record_begin(pl_device_queue *queue);
 /* In the place of what was recorded before. False: nothing was kept and nothing run. */
-bool pl_device_record_end(pl_device_recording *recording);
-void pl_device_replay(const pl_device_recording *recording);
+bool pl_device_record_end(pl_device_queue *queue, pl_device_recording *recording);
+void pl_device_replay(pl_device_queue *queue, const pl_device_recording *recording);
 void pl_device_forget(pl_device_recording *recording);
-/* Why a recording failed once, after which none is tried; NULL: none has. */
+/* Why a recording failed first in this process, after which none is tried on its queue; NULL: none has. */
 const char *pl_device_plain_because(void);
 
 #ifdef __CUDACC__
-/* What everything is launched on: cudaStream_t. */
-void *pl_cuda_stream(void);
+/* What a queue's work is launched on, a cudaStream_t, for a launch. */
+void *pl_cuda_launch(pl_device_queue *queue);
 #else
-/* Whether launches are kept; keeping one, with a copy of its arguments. */
-bool pl_device_keeps(void);
-void pl_device_keep(void (*run)(const void *arguments, int64_t threads), const void *arguments,
-                    size_t bytes, int64_t threads);
-/* For tests: recordings fail from now on. */
-void pl_device_refuse_recordings(void);
-/* While a kernel's loop runs on the host, and at no other time, the device's memory can be read. */
-void pl_device_open(void);
-void pl_device_close(void);
-/* From now on it can always be read: for programs that compare numbers and look for nothing else. Closing and
+/* Run a kernel's loop, or keep it with a copy of its arguments. */
+void pl_device_launch(pl_device_queue *queue, void (*run)(const void *arguments, int64_t threads),
+                      const void *arguments, size_t bytes, int64_t threads);
+/* For tests. The device's memory can be read while a kernel's loop runs, and at no other time; from now on, on
+ * queues made later, it always can: for programs that compare numbers and look for nothing else. Closing and
  * opening takes longer than small kernels. */
 void pl_device_leave_open(void);
-/* For tests. One transfer arrives each time that the device is waited for; held, none does but by being waited
+/* Recordings fail from now on. */
+void pl_device_refuse_recordings(void);
+/* One transfer of a queue arrives each time that the device is waited for; held, none does but by being waited
  * for itself. */
 void pl_device_hold_transfers(bool held);
-int pl_device_transfers_under_way(void);
+int pl_device_transfers_under_way(void); /* on all queues */
+/* After that many more launches on the queue the device fails. */
+void pl_device_fail_after(pl_device_queue *queue, int64_t launches);
 /* Bytes handed out so far, what was released and used again not twice. */
 size_t pl_device_handed_out(void);
 #endif
@@ -107,8 +123,8 @@ size_t pl_device_handed_out(void);
 
 /* ---- kernels
  *
- * PL_KERNEL(name, thread_of, type) makes pl_device_<name>_<precision>(const type *arguments, int64_t
- * threads) of
+ * PL_KERNEL(name, thread_of, type) makes pl_device_<name>_<precision>(pl_device_queue *queue, const type
+ * *arguments, int64_t threads) of
  *     PL_THREAD void thread_of(const type *arguments, int64_t thread) */
 #ifdef __CUDACC__
 enum { PL_THREADS_A_BLOCK = 128 };
@@ -128,30 +144,28 @@ enum { PL_THREADS_A_BLOCK = 128 };
         if (thread < threads)                                                                      \
             thread_of(&arguments, thread);                                                         \
     }                                                                                              \
-    PL_C void PL_NAMED(pl_device_##name)(const type *arguments, int64_t threads)                   \
+    PL_C void PL_NAMED(pl_device_##name)(pl_device_queue * queue, const type *arguments,           \
+                                         int64_t threads)                                          \
     {                                                                                              \
         int64_t blocks = (threads + PL_THREADS_A_BLOCK - 1) / PL_THREADS_A_BLOCK;                  \
         if (threads > 0)                                                                           \
             name##_threads<<<(unsigned)blocks, PL_THREADS_A_BLOCK, 0,                              \
-                             (cudaStream_t)pl_cuda_stream()>>>(*arguments, threads);               \
+                             (cudaStream_t)pl_cuda_launch(queue)>>>(*arguments, threads);          \
     }
 #else
 #define PL_THREAD static
 #define PL_KERNEL(name, thread_of, type)                                                           \
     static void name##_run(const void *arguments, int64_t threads)                                 \
     {                                                                                              \
-        pl_device_open();                                                                          \
         for (int64_t thread = 0; thread < threads; thread++)                                       \
             thread_of((const type *)arguments, thread);                                            \
-        pl_device_close();                                                                         \
     }                                                                                              \
-    void PL_NAMED(pl_device_##name)(const type *arguments, int64_t threads);                       \
-    void PL_NAMED(pl_device_##name)(const type *arguments, int64_t threads)                        \
+    void PL_NAMED(pl_device_##name)(pl_device_queue * queue, const type *arguments,                \
+                                    int64_t threads);                                              \
+    void PL_NAMED(pl_device_##name)(pl_device_queue * queue, const type *arguments,                \
+                                    int64_t threads)                                               \
     {                                                                                              \
-        if (pl_device_keeps())                                                                     \
-            pl_device_keep(name##_run, arguments, sizeof *arguments, threads);                     \
-        else                                                                                       \
-            name##_run(arguments, threads);                                                        \
+        pl_device_launch(queue, name##_run, arguments, sizeof *arguments, threads);                \
     }
 #endif
 

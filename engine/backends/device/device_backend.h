@@ -26,6 +26,8 @@ typedef struct pl_device_runs {
 
 typedef struct pl_device {
     pl_backend base;
+    pl_device_queue *queue; /* its own, or that of the backend that it was made beside */
+    bool beside;
     pl_device_model model;
     int32_t threads;        /* of the host */
     double *columns;        /* [PL_DEVICE_COLUMNS][vertices] */

@@ -12,23 +12,25 @@ _Static_assert(sizeof(pl_stretch_model) == 12, "laid out as kernels read it");
 
 enum { PIECE = 1 << 14 };
 
-void PL_NAMED(pl_device_put_numbers)(pl_number *to, const double *from, int64_t count)
+void PL_NAMED(pl_device_put_numbers)(pl_device_queue *queue, pl_number *to, const double *from,
+                                     int64_t count)
 {
     pl_number piece[PIECE];
     for (int64_t i = 0; i < count; i += PIECE) {
         int64_t n = count - i < PIECE ? count - i : PIECE;
         for (int64_t k = 0; k < n; k++)
             piece[k] = (pl_number)from[i + k];
-        pl_device_put(to + i, piece, (size_t)n * sizeof *piece);
+        pl_device_put(queue, to + i, piece, (size_t)n * sizeof *piece);
     }
 }
 
-void PL_NAMED(pl_device_get_numbers)(double *to, const pl_number *from, int64_t count)
+void PL_NAMED(pl_device_get_numbers)(pl_device_queue *queue, double *to, const pl_number *from,
+                                     int64_t count)
 {
     pl_number piece[PIECE];
     for (int64_t i = 0; i < count; i += PIECE) {
         int64_t n = count - i < PIECE ? count - i : PIECE;
-        pl_device_get(piece, from + i, (size_t)n * sizeof *piece);
+        pl_device_get(queue, piece, from + i, (size_t)n * sizeof *piece);
         for (int64_t k = 0; k < n; k++)
             to[i + k] = piece[k];
     }
@@ -47,7 +49,7 @@ static void *take(pl_device_model *m, size_t bytes)
         m->memory = bigger;
         m->memory_room = room;
     }
-    void *memory = pl_device_alloc(bytes > 0 ? bytes : 1);
+    void *memory = pl_device_alloc(m->queue, bytes > 0 ? bytes : 1);
     if (memory)
         m->memory[m->memory_count++] = memory;
     return memory;
@@ -57,7 +59,7 @@ static pl_number *take_numbers(pl_device_model *m, const void *doubles, int64_t 
 {
     pl_number *to = take(m, (size_t)count * sizeof *to);
     if (to && doubles)
-        PL_NAMED(pl_device_put_numbers)(to, doubles, count);
+        PL_NAMED(pl_device_put_numbers)(m->queue, to, doubles, count);
     return to;
 }
 
@@ -65,7 +67,7 @@ static void *take_bytes(pl_device_model *m, const void *from, size_t bytes)
 {
     void *to = take(m, bytes);
     if (to)
-        pl_device_put(to, from, bytes);
+        pl_device_put(m->queue, to, from, bytes);
     return to;
 }
 
@@ -90,7 +92,7 @@ static int32_t *take_offsets(pl_device_model *m, const int64_t *from, int64_t co
 void PL_NAMED(pl_device_model_destroy)(pl_device_model *m)
 {
     for (int64_t i = 0; i < m->memory_count; i++)
-        pl_device_release(m->memory[i]);
+        pl_device_release(m->queue, m->memory[i]);
     free(m->memory);
     free(m->groups);
     free(m->pin_vertex);
@@ -319,9 +321,10 @@ static bool create_vertices(pl_device_model *m, const pl_model *from)
            v->slot && m->x0;
 }
 
-pl_status PL_NAMED(pl_device_model_create)(const pl_model *model, pl_device_model *out)
+pl_status PL_NAMED(pl_device_model_create)(pl_device_queue *queue, const pl_model *model,
+                                           pl_device_model *out)
 {
-    *out = (pl_device_model){0};
+    *out = (pl_device_model){.queue = queue};
     out->groups = calloc((size_t)model->group_count + 1, sizeof *out->groups);
     out->pin_vertex = calloc((size_t)model->pin_count + 1, sizeof *out->pin_vertex);
     bool good = out->groups && out->pin_vertex && create_vertices(out, model);

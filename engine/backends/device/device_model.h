@@ -14,6 +14,7 @@ typedef struct pl_device_group {
 } pl_device_group;
 
 typedef struct pl_device_model {
+    pl_device_queue *queue;
     pl_device_vertices vertices;
     pl_device_group *groups;
     int64_t threads;                        /* of all groups */
@@ -29,12 +30,15 @@ typedef struct pl_device_model {
 const char *PL_NAMED(pl_device_refuses)(const pl_model *model);
 
 /* PL_OK or PL_NO_MEMORY; *out is to be destroyed in either case. */
-pl_status PL_NAMED(pl_device_model_create)(const pl_model *model, pl_device_model *out);
+pl_status PL_NAMED(pl_device_model_create)(pl_device_queue *queue, const pl_model *model,
+                                           pl_device_model *out);
 void PL_NAMED(pl_device_model_destroy)(pl_device_model *m);
 
 /* Numbers of the host's, doubles, to the device and back in its precision; by way of pieces, so that
  * no copy of the whole is made. */
-void PL_NAMED(pl_device_put_numbers)(pl_number *to, const double *from, int64_t count);
-void PL_NAMED(pl_device_get_numbers)(double *to, const pl_number *from, int64_t count);
+void PL_NAMED(pl_device_put_numbers)(pl_device_queue *queue, pl_number *to, const double *from,
+                                     int64_t count);
+void PL_NAMED(pl_device_get_numbers)(pl_device_queue *queue, double *to, const pl_number *from,
+                                     int64_t count);
 
 #endif

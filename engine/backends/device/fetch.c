@@ -16,20 +16,21 @@ void PL_NAMED(pl_device_fetch_destroy)(pl_backend *b, pl_fetch *f)
     if (!f)
         return;
     pl_device_transfer_destroy(&f->transfer);
-    pl_device_release(f->converted);
+    pl_device_release(pl_device_of(b)->queue, f->converted);
     free(f);
 }
 
 pl_status PL_NAMED(pl_device_fetch_create)(pl_backend *b, const pl_fetch_form *form, pl_fetch **out)
 {
+    pl_device_queue *queue = pl_device_of(b)->queue;
     pl_fetch *f = calloc(1, sizeof *f);
     if (!f)
         return PL_NO_MEMORY;
     f->form = *form;
     f->bytes = 3 * (size_t)b->model->vertices * (size_t)form->arrays *
                (form->single ? sizeof(float) : sizeof(double));
-    f->converted = pl_device_alloc(f->bytes);
-    if (!f->converted || !pl_device_transfer_create(&f->transfer, f->bytes)) {
+    f->converted = pl_device_alloc(queue, f->bytes);
+    if (!f->converted || !pl_device_transfer_create(queue, &f->transfer, f->bytes)) {
         PL_NAMED(pl_device_fetch_destroy)(b, f);
         return PL_NO_MEMORY;
     }
@@ -47,7 +48,7 @@ void PL_NAMED(pl_device_fetch_begin)(pl_backend *b, pl_fetch *f, const double *c
             a.single = (float *)f->converted + k * count;
         else
             a.wide = (double *)f->converted + k * count;
-        PL_NAMED(pl_device_convert)(&a, count);
+        PL_NAMED(pl_device_convert)(pl_device_of(b)->queue, &a, count);
     }
     pl_device_transfer_begin(&f->transfer, f->converted, f->bytes);
 }

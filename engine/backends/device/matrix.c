@@ -16,9 +16,9 @@ static void *take(pl_device_system *s, const void *from, int64_t count, size_t s
     while (s->memory[at])
         at++;
     size_t bytes = (size_t)count * size;
-    void *to = s->memory[at] = pl_device_alloc(bytes > 0 ? bytes : 1);
+    void *to = s->memory[at] = pl_device_alloc(s->queue, bytes > 0 ? bytes : 1);
     if (to && from)
-        pl_device_put(to, from, bytes);
+        pl_device_put(s->queue, to, from, bytes);
     return to;
 }
 
@@ -26,7 +26,7 @@ static pl_number *take_numbers(pl_device_system *s, const double *from, int64_t 
 {
     pl_number *to = take(s, NULL, count, sizeof *to);
     if (to)
-        PL_NAMED(pl_device_put_numbers)(to, from, count);
+        PL_NAMED(pl_device_put_numbers)(s->queue, to, from, count);
     return to;
 }
 
@@ -149,9 +149,10 @@ static pl_status set_steps(pl_device_system *s, const pl_model *m)
     return PL_OK;
 }
 
-pl_status PL_NAMED(pl_device_system_create)(const pl_model *model, pl_device_system *out)
+pl_status PL_NAMED(pl_device_system_create)(pl_device_queue *queue, const pl_model *model,
+                                            pl_device_system *out)
 {
-    *out = (pl_device_system){0};
+    *out = (pl_device_system){.queue = queue};
     int64_t n = model->A.n, slice_count = (n + PL_SLICE - 1) / PL_SLICE;
     slices s = {0};
     pl_status status = measure(&model->A, slice_count, &s);
@@ -170,7 +171,7 @@ pl_status PL_NAMED(pl_device_system_create)(const pl_model *model, pl_device_sys
 void PL_NAMED(pl_device_system_destroy)(pl_device_system *s)
 {
     for (size_t i = 0; i < sizeof s->memory / sizeof *s->memory; i++)
-        pl_device_release(s->memory[i]);
+        pl_device_release(s->queue, s->memory[i]);
     *s = (pl_device_system){0};
 }
 
@@ -189,7 +190,7 @@ void PL_NAMED(pl_device_system_solve)(const pl_device_system *s, const pl_device
                               .d_new = work->d[0],
                               .rows = rows,
                               .columns = columns};
-    PL_NAMED(pl_device_iterate_begin)(&a, vertices->free);
+    PL_NAMED(pl_device_iterate_begin)(s->queue, &a, vertices->free);
     double rho = 1 / s->ratio;
     for (int32_t k = 1; k < s->steps; k++) {
         double rho_new = 1 / (2 * s->ratio - rho);
@@ -197,9 +198,9 @@ void PL_NAMED(pl_device_system_solve)(const pl_device_system *s, const pl_device
         a.down = 2 * rho_new * s->ratio / s->middle;
         a.d = work->d[(k + 1) % 2];
         a.d_new = work->d[k % 2];
-        PL_NAMED(pl_device_iterate_step)(&a, vertices->free);
+        PL_NAMED(pl_device_iterate_step)(s->queue, &a, vertices->free);
         rho = rho_new;
     }
     a.d = work->d[(s->steps + 1) % 2];
-    PL_NAMED(pl_device_iterate_end)(&a, vertices->free);
+    PL_NAMED(pl_device_iterate_end)(s->queue, &a, vertices->free);
 }

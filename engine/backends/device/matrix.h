@@ -25,6 +25,7 @@
 
 /* A in a device's memory, of one set of weights. */
 typedef struct pl_device_system {
+    pl_device_queue *queue;
     pl_device_matrix matrix;
     pl_number *diagonal; /* matrix.diagonal, for pl_device_vertices as well */
     int32_t steps;       /* of a solve, at least 1 */
@@ -34,7 +35,8 @@ typedef struct pl_device_system {
 } pl_device_system;
 
 /* PL_NO_MEMORY, or PL_OK; *out is to be destroyed in either case. The model has A. */
-pl_status PL_NAMED(pl_device_system_create)(const pl_model *model, pl_device_system *out);
+pl_status PL_NAMED(pl_device_system_create)(pl_device_queue *queue, const pl_model *model,
+                                            pl_device_system *out);
 void PL_NAMED(pl_device_system_destroy)(pl_device_system *s);
 
 /* Four vectors and a column of doubles that solves work in; of as many rows as any of the systems. */

@@ -77,7 +77,9 @@ typedef struct pl_iterate_arguments {
 /* clang-format on */
 
 #ifndef PL_MATRIX_KERNELS_ARE_HERE
-#define DO(name, type) void PL_NAMED(pl_device_##name)(const type *arguments, int64_t threads);
+#define DO(name, type)                                                                             \
+    void PL_NAMED(pl_device_##name)(pl_device_queue * queue, const type *arguments,                \
+                                    int64_t threads);
 PL_MATRIX_KERNELS(DO)
 #undef DO
 #endif

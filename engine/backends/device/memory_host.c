@@ -1,111 +1,18 @@
 /* Memory of a device that is not there: the host's, which can be read while a kernel or a copy runs and
- * at no other time. What was released is filled with NaN and not used again. For tests. */
+ * at no other time. What was released is filled with NaN and not used again but for an array of the same
+ * size; what was a queue's is gone with it. For tests. */
 #include "engine/backends/device/device.h"
+#include "engine/backends/device/first_fault.h"
 
 #include <assert.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
 static const size_t SIZE = (size_t)1 << 34;
 /* Released arrays; one that finds no room is not used again. */
-enum { RELEASED_MAX = 4096 };
-static char *released[RELEASED_MAX];
-static int released_count;
-static char *memory;
-static size_t used;
-static int depth;
-static bool left_open;
-static size_t open_up_to; /* where it is left open */
-
-/* Pages that were handed out, opened or closed. */
-static void protect(int how)
-{
-    if (used > open_up_to && !(left_open && how == PROT_NONE))
-        mprotect(memory, (used + 4095) / 4096 * 4096, how);
-    open_up_to = left_open ? used : 0;
-}
-
-size_t pl_device_handed_out(void)
-{
-    return used;
-}
-
-void pl_device_open(void)
-{
-    if (depth++ == 0)
-        protect(PROT_READ | PROT_WRITE);
-}
-
-void pl_device_close(void)
-{
-    if (--depth == 0)
-        protect(PROT_NONE);
-}
-
-void pl_device_leave_open(void)
-{
-    left_open = true;
-    protect(PROT_READ | PROT_WRITE);
-}
-
-static size_t size_of(const char *array)
-{
-    size_t bytes;
-    memcpy(&bytes, array - 64, sizeof bytes);
-    return bytes;
-}
-
-static char *take_released(size_t bytes)
-{
-    char *found = NULL;
-    pl_device_open();
-    for (int i = 0; i < released_count && !found; i++)
-        if (size_of(released[i]) == bytes) {
-            found = released[i];
-            released[i] = released[--released_count];
-            memset(found, 0, bytes);
-        }
-    pl_device_close();
-    return found;
-}
-
-void *pl_device_alloc(size_t bytes)
-{
-    if (!memory) {
-        memory = mmap(NULL, SIZE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        if (memory == MAP_FAILED) {
-            memory = NULL;
-            return NULL;
-        }
-    }
-    char *again = take_released(bytes);
-    if (again)
-        return again;
-    /* The size stands in front; 64 bytes, as much as an array is aligned to. */
-    size_t whole = (bytes + 127) / 64 * 64;
-    if (bytes > SIZE || used + whole > SIZE)
-        return NULL;
-    char *at = memory + used;
-    used += whole;
-    pl_device_open();
-    memcpy(at, &bytes, sizeof bytes);
-    pl_device_close();
-    return at + 64;
-}
-
-void pl_device_release(void *p)
-{
-    if (!p)
-        return;
-    pl_device_open();
-    memset(p, 0xff, size_of(p)); /* NaN in either precision */
-    pl_device_close();
-    if (released_count < RELEASED_MAX)
-        released[released_count++] = p;
-}
-
-/* ---- recordings: lists of launches with copies of their arguments */
+enum { RELEASED_MAX = 4096, TRANSFERS_MAX = 64 };
 
 typedef struct launch {
     void (*run)(const void *arguments, int64_t threads);
@@ -118,8 +25,188 @@ typedef struct list {
     int64_t count;
 } list;
 
-static list *kept; /* while one is recorded */
-static bool refused;
+typedef struct transfer {
+    pl_device_transfer *of;
+    const void *from;
+} transfer;
+
+struct pl_device_queue {
+    char *memory;
+    size_t used, open_up_to; /* open_up_to: where it is left open */
+    int depth;
+    bool left_open, launching;
+    int64_t left;                      /* launches until the device fails; below 0: it does not */
+    list *kept;                        /* while one is recorded */
+    transfer transfers[TRANSFERS_MAX]; /* oldest first */
+    int transfer_count;
+    int released_count;
+    char *released[RELEASED_MAX];
+};
+
+/* Of the process: what tests ask for, and what they are told. */
+static atomic_bool leave_open, refused, held_back;
+static atomic_size_t handed_out;
+static atomic_int transfers_under_way;
+static pl_first_fault fault;
+
+pl_device_queue *pl_device_queue_create(void)
+{
+    pl_device_queue *q = pl_device_fault() ? NULL : calloc(1, sizeof *q);
+    if (!q)
+        return NULL;
+    q->left = -1;
+    q->left_open = leave_open;
+    q->memory = mmap(NULL, SIZE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (q->memory == MAP_FAILED) {
+        free(q);
+        return NULL;
+    }
+    return q;
+}
+
+void pl_device_queue_destroy(pl_device_queue *q)
+{
+    if (q)
+        munmap(q->memory, SIZE);
+    free(q);
+}
+
+const char *pl_device_fault(void)
+{
+    return pl_first_fault_of(&fault);
+}
+
+bool pl_device_launching(const pl_device_queue *q)
+{
+    return q->launching;
+}
+
+void pl_device_fail_after(pl_device_queue *q, int64_t launches)
+{
+    q->left = launches;
+}
+
+/* ---- memory */
+
+/* Pages that were handed out, opened or closed. */
+static void protect(pl_device_queue *q, int how)
+{
+    if (q->used > q->open_up_to && !(q->left_open && how == PROT_NONE))
+        mprotect(q->memory, (q->used + 4095) / 4096 * 4096, how);
+    q->open_up_to = q->left_open ? q->used : 0;
+}
+
+static void open_memory(pl_device_queue *q)
+{
+    if (q->depth++ == 0)
+        protect(q, PROT_READ | PROT_WRITE);
+}
+
+static void close_memory(pl_device_queue *q)
+{
+    if (--q->depth == 0)
+        protect(q, PROT_NONE);
+}
+
+void pl_device_leave_open(void)
+{
+    leave_open = true;
+}
+
+size_t pl_device_handed_out(void)
+{
+    return handed_out;
+}
+
+static size_t size_of(const char *array)
+{
+    size_t bytes;
+    memcpy(&bytes, array - 64, sizeof bytes);
+    return bytes;
+}
+
+static char *take_released(pl_device_queue *q, size_t bytes)
+{
+    char *found = NULL;
+    open_memory(q);
+    for (int i = 0; i < q->released_count && !found; i++)
+        if (size_of(q->released[i]) == bytes) {
+            found = q->released[i];
+            q->released[i] = q->released[--q->released_count];
+            memset(found, 0, bytes);
+        }
+    close_memory(q);
+    return found;
+}
+
+void *pl_device_alloc(pl_device_queue *q, size_t bytes)
+{
+    if (pl_device_fault())
+        return NULL;
+    char *again = take_released(q, bytes);
+    if (again)
+        return again;
+    /* The size stands in front; 64 bytes, as much as an array is aligned to. */
+    size_t whole = (bytes + 127) / 64 * 64;
+    if (bytes > SIZE || q->used + whole > SIZE)
+        return NULL;
+    char *at = q->memory + q->used;
+    q->used += whole;
+    handed_out += whole;
+    open_memory(q);
+    memcpy(at, &bytes, sizeof bytes);
+    close_memory(q);
+    return at + 64;
+}
+
+void pl_device_release(pl_device_queue *q, void *p)
+{
+    if (!p)
+        return;
+    open_memory(q);
+    memset(p, 0xff, size_of(p)); /* NaN in either precision */
+    close_memory(q);
+    if (q->released_count < RELEASED_MAX)
+        q->released[q->released_count++] = p;
+}
+
+/* ---- launches, and recordings: lists of them with copies of their arguments */
+
+static void run_now(pl_device_queue *q, const launch *l)
+{
+    if (q->left >= 0 && q->left-- == 0)
+        pl_first_fault_note(&fault, "a kernel", "a test makes it fail");
+    if (pl_device_fault())
+        return;
+    open_memory(q);
+    l->run(l->arguments, l->threads);
+    close_memory(q);
+}
+
+static void keep(list *l, const launch *one, size_t bytes)
+{
+    launch *more = realloc(l->launches, ((size_t)l->count + 1) * sizeof *more);
+    void *copy = malloc(bytes);
+    if (!more || !copy)
+        abort(); /* a test's */
+    memcpy(copy, one->arguments, bytes);
+    more[l->count] = (launch){one->run, one->threads, copy};
+    l->launches = more;
+    l->count++;
+}
+
+void pl_device_launch(pl_device_queue *q, void (*run)(const void *arguments, int64_t threads),
+                      const void *arguments, size_t bytes, int64_t threads)
+{
+    const launch one = {run, threads, (void *)(uintptr_t)arguments};
+    if (q->kept) {
+        keep(q->kept, &one, bytes);
+        return;
+    }
+    if (!pl_device_fault())
+        q->launching = true;
+    run_now(q, &one);
+}
 
 static void free_list(list *l)
 {
@@ -130,50 +217,33 @@ static void free_list(list *l)
     free(l);
 }
 
-bool pl_device_keeps(void)
-{
-    return kept != NULL;
-}
-
-void pl_device_keep(void (*run)(const void *arguments, int64_t threads), const void *arguments,
-                    size_t bytes, int64_t threads)
-{
-    size_t count = (size_t)kept->count + 1;
-    launch *more = realloc(kept->launches, count * sizeof *more);
-    void *copy = malloc(bytes);
-    if (!more || !copy)
-        abort(); /* a test's */
-    memcpy(copy, arguments, bytes);
-    more[kept->count] = (launch){run, threads, copy};
-    kept->launches = more;
-    kept->count++;
-}
-
 void pl_device_refuse_recordings(void)
 {
     refused = true;
 }
 
-bool pl_device_record_begin(void)
+bool pl_device_record_begin(pl_device_queue *q)
 {
-    assert(!kept);
-    kept = refused ? NULL : calloc(1, sizeof *kept);
-    return kept != NULL;
+    assert(!q->kept);
+    q->kept = refused ? NULL : calloc(1, sizeof *q->kept);
+    return q->kept != NULL;
 }
 
-bool pl_device_record_end(pl_device_recording *recording)
+bool pl_device_record_end(pl_device_queue *q, pl_device_recording *recording)
 {
     pl_device_forget(recording);
-    recording->list = kept;
-    kept = NULL;
+    recording->list = q->kept;
+    q->kept = NULL;
     return true;
 }
 
-void pl_device_replay(const pl_device_recording *recording)
+void pl_device_replay(pl_device_queue *q, const pl_device_recording *recording)
 {
     const list *l = recording->list;
+    if (!pl_device_fault())
+        q->launching = true;
     for (int64_t i = 0; i < l->count; i++)
-        l->launches[i].run(l->launches[i].arguments, l->launches[i].threads);
+        run_now(q, &l->launches[i]);
 }
 
 void pl_device_forget(pl_device_recording *recording)
@@ -187,28 +257,21 @@ const char *pl_device_plain_because(void)
     return refused ? "a test refuses recordings" : NULL;
 }
 
-/* ---- transfers: a queue, whose host memory is NaN until they have arrived */
+/* ---- transfers: a queue, whose host memory is NaN until they have arrived, and stays so after a fault */
 
-typedef struct transfer {
-    pl_device_transfer *of;
-    const void *from;
-} transfer;
-
-enum { TRANSFERS_MAX = 64 };
-static transfer transfers[TRANSFERS_MAX]; /* oldest first */
-static int transfer_count;
-static bool held_back;
-
-static void arrive(int which)
+static void arrive(pl_device_queue *q, int which)
 {
-    const transfer t = transfers[which];
-    pl_device_open();
-    memcpy(t.of->host, t.from, t.of->bytes);
-    pl_device_close();
+    const transfer t = q->transfers[which];
+    if (!pl_device_fault()) {
+        open_memory(q);
+        memcpy(t.of->host, t.from, t.of->bytes);
+        close_memory(q);
+    }
     t.of->under_way = false;
-    transfer_count--;
-    memmove(transfers + which, transfers + which + 1,
-            (size_t)(transfer_count - which) * sizeof *transfers);
+    transfers_under_way--;
+    q->transfer_count--;
+    memmove(q->transfers + which, q->transfers + which + 1,
+            (size_t)(q->transfer_count - which) * sizeof *q->transfers);
 }
 
 void pl_device_hold_transfers(bool held)
@@ -218,20 +281,21 @@ void pl_device_hold_transfers(bool held)
 
 int pl_device_transfers_under_way(void)
 {
-    return transfer_count;
+    return transfers_under_way;
 }
 
-bool pl_device_transfer_create(pl_device_transfer *t, size_t bytes)
+bool pl_device_transfer_create(pl_device_queue *q, pl_device_transfer *t, size_t bytes)
 {
+    t->queue = q;
     t->host = malloc(bytes + 1);
     return t->host != NULL;
 }
 
 bool pl_device_transfer_arrived(pl_device_transfer *t, bool wait)
 {
-    for (int i = 0; wait && i < transfer_count; i++)
-        if (transfers[i].of == t) {
-            arrive(i);
+    for (int i = 0; wait && t->under_way && i < t->queue->transfer_count; i++)
+        if (t->queue->transfers[i].of == t) {
+            arrive(t->queue, i);
             break;
         }
     return !t->under_way;
@@ -239,11 +303,13 @@ bool pl_device_transfer_arrived(pl_device_transfer *t, bool wait)
 
 void pl_device_transfer_begin(pl_device_transfer *t, const void *from, size_t bytes)
 {
-    assert(!kept && !t->under_way && transfer_count < TRANSFERS_MAX);
+    pl_device_queue *q = t->queue;
+    assert(!q->kept && !t->under_way && q->transfer_count < TRANSFERS_MAX);
     memset(t->host, 0xff, bytes);
     t->bytes = bytes;
     t->under_way = true;
-    transfers[transfer_count++] = (transfer){t, from};
+    transfers_under_way++;
+    q->transfers[q->transfer_count++] = (transfer){t, from};
 }
 
 void pl_device_transfer_destroy(pl_device_transfer *t)
@@ -255,19 +321,26 @@ void pl_device_transfer_destroy(pl_device_transfer *t)
 
 /* ---- copies, which a recording keeps like launches */
 
-void pl_device_put(void *to, const void *from, size_t bytes)
+void pl_device_put(pl_device_queue *q, void *to, const void *from, size_t bytes)
 {
-    assert(!kept);
-    pl_device_open();
+    assert(!q->kept);
+    if (pl_device_fault())
+        return;
+    open_memory(q);
     memcpy(to, from, bytes);
-    pl_device_close();
+    close_memory(q);
 }
 
-void pl_device_get(void *to, const void *from, size_t bytes)
+void pl_device_get(pl_device_queue *q, void *to, const void *from, size_t bytes)
 {
-    pl_device_put(to, from, bytes);
-    if (transfer_count > 0 && !held_back)
-        arrive(0);
+    if (pl_device_fault()) {
+        memset(to, 0xff, bytes); /* NaN */
+        return;
+    }
+    pl_device_put(q, to, from, bytes);
+    q->launching = false;
+    if (q->transfer_count > 0 && !held_back)
+        arrive(q, 0);
 }
 
 typedef struct copying {
@@ -278,29 +351,19 @@ typedef struct copying {
 static void run_copy(const void *arguments, int64_t bytes)
 {
     const copying *c = arguments;
-    pl_device_open();
     if (c->from)
         memmove(c->to, c->from, (size_t)bytes);
     else
         memset(c->to, 0, (size_t)bytes);
-    pl_device_close();
 }
 
-void pl_device_copy(void *to, const void *from, size_t bytes)
+void pl_device_copy(pl_device_queue *q, void *to, const void *from, size_t bytes)
 {
     const copying c = {to, from};
-    if (kept)
-        pl_device_keep(run_copy, &c, sizeof c, (int64_t)bytes);
-    else
-        run_copy(&c, (int64_t)bytes);
+    pl_device_launch(q, run_copy, &c, sizeof c, (int64_t)bytes);
 }
 
-void pl_device_clear(void *p, size_t bytes)
+void pl_device_clear(pl_device_queue *q, void *p, size_t bytes)
 {
-    pl_device_copy(p, NULL, bytes);
-}
-
-const char *pl_device_error(void)
-{
-    return NULL;
+    pl_device_copy(q, p, NULL, bytes);
 }

@@ -28,17 +28,20 @@ static void device_destroy(pl_backend *b)
     PL_NAMED(pl_device_splitting_destroy)(d);
     PL_NAMED(pl_device_runs_destroy)(d);
     PL_NAMED(pl_device_model_destroy)(&d->model);
-    pl_device_release(d->columns);
-    pl_device_release(d->partial);
-    pl_device_release(d->last);
-    pl_device_release(d->scratch);
+    pl_device_release(d->queue, d->columns);
+    pl_device_release(d->queue, d->partial);
+    pl_device_release(d->queue, d->last);
+    pl_device_release(d->queue, d->scratch);
+    if (!d->beside)
+        pl_device_queue_destroy(d->queue);
     free(d->host_x);
     free(d->host_v);
     free(d->host_out);
     free(d);
 }
 
-static pl_status device_create(const pl_model *model, int32_t threads, pl_backend **out)
+static pl_status device_create(const pl_model *model, int32_t threads, pl_backend *beside,
+                               pl_backend **out)
 {
     if (PL_NAMED(pl_device_refuses)(model))
         return PL_UNSUPPORTED;
@@ -47,16 +50,22 @@ static pl_status device_create(const pl_model *model, int32_t threads, pl_backen
         return PL_NO_MEMORY;
     d->base = (pl_backend){&PL_NAMED(pl_backend_device), model};
     d->threads = threads;
+    d->beside = beside;
+    d->queue = beside ? device_of(beside)->queue : pl_device_queue_create();
+    if (!d->queue) {
+        free(d);
+        return PL_NO_MEMORY;
+    }
     size_t n = (size_t)model->vertices;
-    pl_status status = PL_NAMED(pl_device_model_create)(model, &d->model);
+    pl_status status = PL_NAMED(pl_device_model_create)(d->queue, model, &d->model);
     d->first = model;
     if (status == PL_OK)
         status = PL_NAMED(pl_device_splitting_create)(d);
-    d->columns = pl_device_alloc(COLUMNS * n * sizeof *d->columns);
-    d->partial = pl_device_alloc(PL_SUMS_MAX * PL_SUM_WIDTH * sizeof *d->partial);
-    d->last = pl_device_alloc(PL_SUMS_MAX * PL_SUM_LAST * sizeof *d->last);
-    d->scratch = pl_device_alloc(3 * n * sizeof *d->scratch);
-    d->weights = pl_device_alloc(2 * PL_DEVICE_RUN_MAX * sizeof *d->weights);
+    d->columns = pl_device_alloc(d->queue, COLUMNS * n * sizeof *d->columns);
+    d->partial = pl_device_alloc(d->queue, PL_SUMS_MAX * PL_SUM_WIDTH * sizeof *d->partial);
+    d->last = pl_device_alloc(d->queue, PL_SUMS_MAX * PL_SUM_LAST * sizeof *d->last);
+    d->scratch = pl_device_alloc(d->queue, 3 * n * sizeof *d->scratch);
+    d->weights = pl_device_alloc(d->queue, 2 * PL_DEVICE_RUN_MAX * sizeof *d->weights);
     d->host_x = malloc(3 * n * sizeof *d->host_x);
     d->host_v = malloc(3 * n * sizeof *d->host_v);
     d->host_out = malloc(3 * n * sizeof *d->host_out);
@@ -73,33 +82,41 @@ static pl_status device_create(const pl_model *model, int32_t threads, pl_backen
 
 static double *device_alloc(pl_backend *b, int64_t count)
 {
-    return pl_device_alloc((size_t)(count > 0 ? count : 1) * sizeof(pl_number));
+    return pl_device_alloc(device_of(b)->queue,
+                           (size_t)(count > 0 ? count : 1) * sizeof(pl_number));
 }
 static void device_release(pl_backend *b, double *array)
 {
-    pl_device_release(array);
+    pl_device_release(device_of(b)->queue, array);
 }
 static void device_upload(pl_backend *b, double *to, const double *from, int64_t count)
 {
-    PL_NAMED(pl_device_put_numbers)(numbers(to), from, count);
+    PL_NAMED(pl_device_put_numbers)(device_of(b)->queue, numbers(to), from, count);
 }
 static void device_download(pl_backend *b, double *to, const double *from, int64_t count)
 {
-    PL_NAMED(pl_device_get_numbers)(to, numbers(from), count);
+    PL_NAMED(pl_device_get_numbers)(device_of(b)->queue, to, numbers(from), count);
 }
 static void device_copy(pl_backend *b, double *to, const double *from, int64_t count)
 {
-    pl_device_copy(to, from, (size_t)count * sizeof(pl_number));
+    pl_device_copy(device_of(b)->queue, to, from, (size_t)count * sizeof(pl_number));
 }
 static void device_clear(pl_backend *b, double *array, int64_t count)
 {
-    pl_device_clear(array, (size_t)count * sizeof(pl_number));
+    pl_device_clear(device_of(b)->queue, array, (size_t)count * sizeof(pl_number));
+}
+
+static const char *device_fault(const pl_backend *b, bool *launching)
+{
+    const char *what = pl_device_fault();
+    *launching = what && pl_device_launching(((const device *)b)->queue);
+    return what;
 }
 
 /* Positions where the host can read them. */
 static const double *shown(device *d, const double *x, double *to)
 {
-    PL_NAMED(pl_device_get_numbers)(to, numbers(x), 3 * d->base.model->vertices);
+    PL_NAMED(pl_device_get_numbers)(d->queue, to, numbers(x), 3 * d->base.model->vertices);
     return to;
 }
 
@@ -117,18 +134,18 @@ void PL_NAMED(pl_device_add_up)(pl_device *d, const pl_summing *sum, int32_t cou
             a.sum[k] = sum[first + k];
             b.largest |= (uint64_t)(a.sum[k].kind == PL_SUM_LARGEST) << k;
         }
-        PL_NAMED(pl_device_sums)(&a, (int64_t)some * PL_SUM_WIDTH);
-        PL_NAMED(pl_device_sums_last)(&b, (int64_t)some * PL_SUM_LAST);
+        PL_NAMED(pl_device_sums)(d->queue, &a, (int64_t)some * PL_SUM_WIDTH);
+        PL_NAMED(pl_device_sums_last)(d->queue, &b, (int64_t)some * PL_SUM_LAST);
         if (d->meanwhile)
             d->meanwhile(d->meanwhile_context);
-        pl_device_get(last, d->last, (size_t)some * PL_SUM_LAST * sizeof *last);
+        pl_device_get(d->queue, last, d->last, (size_t)some * PL_SUM_LAST * sizeof *last);
         for (int32_t k = 0; k < some; k++) {
             double total = 0;
             for (int i = 0; i < PL_SUM_LAST; i++) {
                 double one = last[k * PL_SUM_LAST + i];
                 total = b.largest >> k & 1 ? fmax(total, one) : total + one;
             }
-            out[first + k] = pl_device_error() ? NAN : total;
+            out[first + k] = pl_device_fault() ? NAN : total;
         }
     }
 }
@@ -141,7 +158,7 @@ static void device_drift(pl_backend *b, double h, const double gravity[3], const
 {
     pl_drift_arguments a = {.h = h, .x = numbers(x), .v = numbers(v), .out = numbers(out)};
     memcpy(a.gravity, gravity, sizeof a.gravity);
-    PL_NAMED(pl_device_drift)(&a, 3 * b->model->vertices);
+    PL_NAMED(pl_device_drift)(device_of(b)->queue, &a, 3 * b->model->vertices);
 }
 
 static void device_blend(pl_backend *b, const double *base, double d, const double *v, double e,
@@ -153,7 +170,7 @@ static void device_blend(pl_backend *b, const double *base, double d, const doub
                             .v = numbers(v),
                             .v_old = numbers(v_old),
                             .out = numbers(out)};
-    PL_NAMED(pl_device_blend)(&a, 3 * b->model->vertices);
+    PL_NAMED(pl_device_blend)(device_of(b)->queue, &a, 3 * b->model->vertices);
 }
 
 static void device_velocity(pl_backend *b, double h, const double *x, const double *x_new,
@@ -161,7 +178,7 @@ static void device_velocity(pl_backend *b, double h, const double *x, const doub
 {
     pl_velocity_arguments a = {
         .h = h, .x = numbers(x), .x_new = numbers(x_new), .out = numbers(out)};
-    PL_NAMED(pl_device_velocity)(&a, 3 * b->model->vertices);
+    PL_NAMED(pl_device_velocity)(device_of(b)->queue, &a, 3 * b->model->vertices);
 }
 
 static void device_place_pins(pl_backend *b, double time, double *x)
@@ -179,7 +196,7 @@ static void device_place_pins(pl_backend *b, double time, double *x)
         memcpy(a.origin, pose.origin, sizeof a.origin);
         for (int c = 0; c < 3; c++)
             a.to[c] = pose.origin[c] + pose.shift[c];
-        PL_NAMED(pl_device_place_pin)(&a, pin->count);
+        PL_NAMED(pl_device_place_pin)(d->queue, &a, pin->count);
     }
 }
 
@@ -192,7 +209,7 @@ static void device_pin_force(pl_backend *b, int32_t pin, const double *gradient,
                                 .vertex = d->model.pin_vertex[pin],
                                 .gradient = numbers(gradient),
                                 .columns = d->columns};
-    PL_NAMED(pl_device_pin_force)(&a, p->count);
+    PL_NAMED(pl_device_pin_force)(d->queue, &a, p->count);
     pl_summing sums[3];
     for (int c = 0; c < 3; c++)
         sums[c] = column_of(d, c, p->count);
@@ -228,16 +245,16 @@ void PL_NAMED(pl_device_differentiate)(pl_device *d, const pl_number *x, double 
         a.energy = energies ? d->model.energy + on->first : NULL;
         a.contributions = d->model.contributions;
         if (on->kernels->energy_gradient) {
-            on->kernels->energy_gradient(&a, on->threads);
+            on->kernels->energy_gradient(d->queue, &a, on->threads);
             continue;
         }
         if (a.energy)
-            pl_device_clear(a.energy, (size_t)on->threads * sizeof *a.energy);
+            pl_device_clear(d->queue, a.energy, (size_t)on->threads * sizeof *a.energy);
         if (u) {
             a.u = numbers(u[g]);
-            on->kernels->transpose(&a, on->threads);
+            on->kernels->transpose(d->queue, &a, on->threads);
         } else {
-            pl_device_clear(a.contributions + a.group.contribution / 3,
+            pl_device_clear(d->queue, a.contributions + a.group.contribution / 3,
                             (size_t)(on->threads * on->kernels->corners) * sizeof *a.contributions);
         }
     }
@@ -256,7 +273,7 @@ static void gather(device *d, const pl_stage *stage, const pl_number *x, const p
                                .gradient = gradient,
                                .g = g,
                                .columns = sums ? d->columns : NULL};
-    PL_NAMED(pl_device_gradient)(&a, d->base.model->vertices);
+    PL_NAMED(pl_device_gradient)(d->queue, &a, d->base.model->vertices);
 }
 
 static pl_trial_sums sums_of(device *d)
@@ -283,7 +300,7 @@ static pl_trial_sums device_trial(pl_backend *b, const pl_stage *stage, const pl
                                .d = numbers(trial->d),
                                .alpha = trial->alpha,
                                .x_new = numbers(trial->x_new)};
-        PL_NAMED(pl_device_move)(&a, b->model->free_vertices);
+        PL_NAMED(pl_device_move)(d->queue, &a, b->model->free_vertices);
     }
     const pl_number *x = numbers(trial->x_new);
     PL_NAMED(pl_device_differentiate)(d, x, NULL, true);
@@ -321,7 +338,7 @@ static int64_t device_soft_force(pl_backend *b, int32_t group, const double *x, 
     pl_term_arguments a = on->arguments;
     a.x = numbers(x);
     a.columns = d->columns;
-    on->kernels->push(&a, terms);
+    on->kernels->push(d->queue, &a, terms);
     pl_summing sums[4];
     double total[4];
     for (int k = 0; k < 4; k++)
@@ -349,7 +366,7 @@ static pl_measures device_measure(pl_backend *b, const double *x)
         a.energy = d->model.energy + on->first;
         a.stretch_out = d->model.stretch + on->first;
         a.inverted_out = d->model.inverted + on->first;
-        on->kernels->measure(&a, on->threads);
+        on->kernels->measure(d->queue, &a, on->threads);
     }
     const pl_summing sums[] = {
         {PL_SUM_NUMBERS, d->model.threads, d->model.energy, NULL, NULL, NULL},
@@ -373,7 +390,7 @@ static pl_motion_sums device_motion(pl_backend *b, const double *x, const double
     memcpy(a.gravity, b->model->gravity, sizeof a.gravity);
     for (a.part = 0; a.part < 2; a.part++) {
         pl_summing sums[COLUMNS];
-        PL_NAMED(pl_device_motion)(&a, a.count);
+        PL_NAMED(pl_device_motion)(d->queue, &a, a.count);
         for (int k = 0; k < COLUMNS; k++)
             sums[k] = column_of(d, k, a.count);
         add_up(d, sums, COLUMNS, total + a.part * COLUMNS);
@@ -403,7 +420,7 @@ static void exchange(pl_backend *b, const double *rows, const double *x, bool to
                                .to_rows = to_rows,
                                .rows = numbers(rows),
                                .x = numbers(x)};
-    PL_NAMED(pl_device_exchange)(&a, b->model->free_vertices);
+    PL_NAMED(pl_device_exchange)(device_of(b)->queue, &a, b->model->free_vertices);
 }
 static void device_set_free(pl_backend *b, const double *rows, double *x)
 {
@@ -443,7 +460,7 @@ static void times(pl_backend *b, const double *p, const double *q, double *out, 
 {
     pl_scale_arguments a = {
         .divide = divide, .a = numbers(p), .b = numbers(q), .out = numbers(out)};
-    PL_NAMED(pl_device_scale)(&a, 3 * b->model->free_vertices);
+    PL_NAMED(pl_device_scale)(device_of(b)->queue, &a, 3 * b->model->free_vertices);
 }
 static double device_scale(pl_backend *b, const double *inverse, const double *g, double *out)
 {
@@ -473,7 +490,7 @@ static double device_jacobi(pl_backend *b, const pl_stage *stage, const double *
         pl_term_arguments a = on->arguments;
         a.x = numbers(x);
         a.contributions = d->model.contributions;
-        on->kernels->hessian_diagonal(&a, on->threads);
+        on->kernels->hessian_diagonal(d->queue, &a, on->threads);
     }
     pl_jacobi_arguments a = {.vertices = d->model.vertices,
                              .inertia = stage->inertia,
@@ -481,7 +498,7 @@ static double device_jacobi(pl_backend *b, const pl_stage *stage, const double *
                              .contributions = d->model.contributions,
                              .inverse = numbers(inverse),
                              .columns = d->columns};
-    PL_NAMED(pl_device_jacobi)(&a, b->model->free_vertices);
+    PL_NAMED(pl_device_jacobi)(d->queue, &a, b->model->free_vertices);
     return quotient(d);
 }
 
@@ -498,7 +515,7 @@ static double device_jacobi_constant(pl_backend *b, const pl_stage *stage, bool 
                                       .flat = most,
                                       .inverse = numbers(inverse),
                                       .columns = d->columns};
-    PL_NAMED(pl_device_jacobi_constant)(&a, m->free_vertices);
+    PL_NAMED(pl_device_jacobi_constant)(d->queue, &a, m->free_vertices);
     return quotient(d);
 }
 
@@ -510,7 +527,7 @@ static void device_combine(pl_backend *b, const double *const *list, const doubl
         a.coefficient[k] = coefficient[k];
         a.list[k] = numbers(list[k]);
     }
-    PL_NAMED(pl_device_combine)(&a, 3 * b->model->free_vertices);
+    PL_NAMED(pl_device_combine)(device_of(b)->queue, &a, 3 * b->model->free_vertices);
 }
 
 static double device_pair(pl_backend *b, const pl_history_pair *pair)
@@ -525,7 +542,7 @@ static double device_pair(pl_backend *b, const pl_history_pair *pair)
                                .p_old = numbers(pair->p_old),
                                .s = numbers(pair->s[pair->count - 1]),
                                .w = numbers(pair->w[pair->count - 1])};
-        PL_NAMED(pl_device_pair)(&a, rows);
+        PL_NAMED(pl_device_pair)(d->queue, &a, rows);
     }
     for (int32_t k = 0; k < pair->count; k++) {
         const double *const of[] = {pair->s[k], pair->w[k]};
@@ -570,7 +587,7 @@ static int64_t device_find_outside(pl_backend *b, const double *x)
     if (!energy)
         return -1;
     PL_NAMED(pl_device_differentiate)(d, numbers(x), NULL, true);
-    PL_NAMED(pl_device_get_numbers)(energy, d->model.energy, d->model.threads);
+    PL_NAMED(pl_device_get_numbers)(d->queue, energy, d->model.energy, d->model.threads);
     for (int32_t g = 0; g < b->model->group_count; g++) {
         const pl_group *group = &b->model->groups[g];
         bool soft = !group->ops->hard, tets = soft && group->ops->rows == 9,
@@ -612,6 +629,7 @@ const pl_backend_ops PL_NAMED(pl_backend_device) = {
     .fetch_begin = PL_NAMED(pl_device_fetch_begin),
     .fetch_take = PL_NAMED(pl_device_fetch_take),
     .meanwhile = PL_NAMED(pl_device_meanwhile),
+    .fault = device_fault,
     .drift = device_drift,
     .blend = device_blend,
     .velocity = device_velocity,

@@ -229,7 +229,8 @@ typedef struct pl_sums_last_arguments {
 
 #ifndef PL_ROW_KERNELS_ARE_HERE
 #define DO(name)                                                                                   \
-    void PL_NAMED(pl_device_##name)(const pl_##name##_arguments *arguments, int64_t threads);
+    void PL_NAMED(pl_device_##name)(pl_device_queue * queue,                                       \
+                                    const pl_##name##_arguments *arguments, int64_t threads);
 PL_ROW_KERNELS(DO)
 #undef DO
 #endif

@@ -22,7 +22,7 @@ void PL_NAMED(pl_device_step)(pl_backend *b, const pl_chebyshev *step)
     a.down = -step->omega * step->alpha;
     a.on = step->omega - 1;
     a.g = numbers(step->g);
-    PL_NAMED(pl_device_chebyshev)(&a, b->model->free_vertices);
+    PL_NAMED(pl_device_chebyshev)(pl_device_of(b)->queue, &a, b->model->free_vertices);
 }
 
 static uint64_t hash_groups(const pl_device *d)
@@ -65,7 +65,7 @@ static void launch(pl_device *d, const pl_device_run_key *key)
     for (int64_t k = 0; k < key->count; k++) {
         a.weights = d->weights + 2 * k;
         PL_NAMED(pl_device_differentiate)(d, a.x, NULL, false);
-        PL_NAMED(pl_device_chebyshev)(&a, d->base.model->free_vertices);
+        PL_NAMED(pl_device_chebyshev)(d->queue, &a, d->base.model->free_vertices);
     }
 }
 
@@ -77,10 +77,10 @@ static const pl_device_recording *find(pl_device *d, const pl_device_run_key *ke
         if (r->recording[k].list && memcmp(&r->key[k], key, sizeof *key) == 0)
             return &r->recording[k];
     int32_t at = r->next;
-    if (!pl_device_record_begin())
+    if (!pl_device_record_begin(d->queue))
         return NULL;
     launch(d, key);
-    if (!pl_device_record_end(&r->recording[at]))
+    if (!pl_device_record_end(d->queue, &r->recording[at]))
         return NULL;
     r->key[at] = *key;
     r->next = (at + 1) % PL_DEVICE_RUNS;
@@ -97,11 +97,11 @@ static void run_some(pl_backend *b, const pl_stage *stage, const pl_chebyshev *s
         weights[2 * k] = -omega[k] * step->alpha;
         weights[2 * k + 1] = omega[k] - 1;
     }
-    pl_device_put(d->weights, weights, 2 * (size_t)count * sizeof *weights);
+    pl_device_put(d->queue, d->weights, weights, 2 * (size_t)count * sizeof *weights);
     const pl_device_run_key key = key_of(d, stage, step, count);
     const pl_device_recording *recording = find(d, &key);
     if (recording) {
-        pl_device_replay(recording);
+        pl_device_replay(d->queue, recording);
         d->runs.replayed++;
     } else {
         launch(d, &key);
@@ -121,5 +121,5 @@ void PL_NAMED(pl_device_runs_destroy)(pl_device *d)
 {
     for (int32_t k = 0; k < PL_DEVICE_RUNS; k++)
         pl_device_forget(&d->runs.recording[k]);
-    pl_device_release(d->weights);
+    pl_device_release(d->queue, d->weights);
 }

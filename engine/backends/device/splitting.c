@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static pl_number4 *take4(int64_t count)
+static pl_number4 *take4(pl_device *d, int64_t count)
 {
-    return pl_device_alloc((size_t)(count > 0 ? count : 1) * sizeof(pl_number4));
+    return pl_device_alloc(d->queue, (size_t)(count > 0 ? count : 1) * sizeof(pl_number4));
 }
 
 pl_status PL_NAMED(pl_device_splitting_create)(pl_device *d)
@@ -20,18 +20,18 @@ pl_status PL_NAMED(pl_device_splitting_create)(pl_device *d)
         d->with_hard = d->with_hard || m->groups[g].ops->hard;
     if (m->A.n == 0)
         return PL_OK;
-    pl_status status = PL_NAMED(pl_device_system_create)(m, &d->system);
+    pl_status status = PL_NAMED(pl_device_system_create)(d->queue, m, &d->system);
     pl_number4 **vectors[] = {&d->iterate.x, &d->iterate.r, &d->iterate.r0, &d->iterate.d[0],
                               &d->iterate.d[1]};
     bool good = true;
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
-        *vectors[i] = take4(m->free_vertices);
+        *vectors[i] = take4(d, m->free_vertices);
         good = good && *vectors[i];
     }
     d->weight = calloc((size_t)m->group_count + 1, sizeof *d->weight);
-    d->sums = pl_device_alloc((size_t)(d->model.threads + 1) * sizeof *d->sums);
+    d->sums = pl_device_alloc(d->queue, (size_t)(d->model.threads + 1) * sizeof *d->sums);
     if (m->solver.method == PL_METHOD_ADMM)
-        good = (d->dual = take4(m->contributions / 3)) && good;
+        good = (d->dual = take4(d, m->contributions / 3)) && good;
     return status == PL_OK && !(good && d->weight && d->sums) ? PL_NO_MEMORY : status;
 }
 
@@ -41,7 +41,7 @@ static void drop_other(pl_device *d)
     for (int32_t g = 0; d->weight && g < d->first->group_count; g++) {
         if (!d->weight[g])
             continue;
-        pl_device_release(d->model.groups[g].arguments.group.weight);
+        pl_device_release(d->queue, d->model.groups[g].arguments.group.weight);
         d->model.groups[g].arguments.group.weight = d->weight[g];
         d->weight[g] = NULL;
     }
@@ -58,7 +58,7 @@ void PL_NAMED(pl_device_splitting_destroy)(pl_device *d)
     void *const memory[] = {d->iterate.x,    d->iterate.r, d->iterate.r0, d->iterate.d[0],
                             d->iterate.d[1], d->dual,      d->sums,       d->products};
     for (size_t i = 0; i < sizeof memory / sizeof *memory; i++)
-        pl_device_release(memory[i]);
+        pl_device_release(d->queue, memory[i]);
     free(d->weight);
 }
 
@@ -71,15 +71,16 @@ pl_status PL_NAMED(pl_device_use_model)(pl_backend *b, const pl_model *model)
     bool back = model == d->first;
     pl_status status = back || weight ? PL_OK : PL_NO_MEMORY;
     if (!back && status == PL_OK)
-        status = PL_NAMED(pl_device_system_create)(model, &system);
+        status = PL_NAMED(pl_device_system_create)(d->queue, model, &system);
     for (size_t g = 0; !back && status == PL_OK && g < groups; g++) {
         const pl_group *group = &model->groups[g];
         int64_t count = group->blocks * PL_BLOCK;
         if (group->weight == d->first->groups[g].weight)
             continue;
-        weight[g] = pl_device_alloc((size_t)count * sizeof *weight[g]);
+        weight[g] = pl_device_alloc(d->queue, (size_t)count * sizeof *weight[g]);
         if (weight[g])
-            PL_NAMED(pl_device_put_numbers)(weight[g], (const double *)group->weight, count);
+            PL_NAMED(pl_device_put_numbers)
+        (d->queue, weight[g], (const double *)group->weight, count);
         status = weight[g] ? PL_OK : PL_NO_MEMORY;
     }
     if (status == PL_OK) {
@@ -90,7 +91,7 @@ pl_status PL_NAMED(pl_device_use_model)(pl_backend *b, const pl_model *model)
     }
     for (size_t g = 0; weight && g < groups; g++) {
         if (status != PL_OK) {
-            pl_device_release(weight[g]);
+            pl_device_release(d->queue, weight[g]);
         } else if (weight[g]) {
             d->weight[g] = d->model.groups[g].arguments.group.weight;
             d->model.groups[g].arguments.group.weight = weight[g];
@@ -116,7 +117,7 @@ void PL_NAMED(pl_device_reduce)(pl_backend *b, const double *x, double *const *z
         pl_term_arguments a = on->arguments;
         a.x = pl_device_numbers(x);
         a.values = pl_device_numbers(z[g]);
-        on->kernels->reduce(&a, on->threads);
+        on->kernels->reduce(d->queue, &a, on->threads);
     }
 }
 
@@ -156,7 +157,7 @@ pl_local_sums PL_NAMED(pl_device_local_step)(pl_backend *b, const pl_stage *stag
                                   .relaxation = step->relaxation,
                                   .dual = step->want_dual ? (pl_number *)d->dual : NULL,
                                   .sums = d->sums + on->first};
-        on->kernels->local(&a, on->threads);
+        on->kernels->local(d->queue, &a, on->threads);
     }
     if (step->want_sums)
         sums = add_local_sums(d);
@@ -173,7 +174,7 @@ void PL_NAMED(pl_device_contribute)(pl_backend *b, double *const *u, double *con
         a.u = pl_device_numbers(u[g]);
         a.z = pl_device_numbers(z[g]);
         a.contributions = d->model.contributions;
-        on->kernels->contribute(&a, on->threads);
+        on->kernels->contribute(d->queue, &a, on->threads);
     }
 }
 
@@ -184,8 +185,8 @@ void PL_NAMED(pl_device_concavity)(pl_backend *b, int32_t group, const double *z
     pl_term_arguments a = on->arguments;
     a.z = pl_device_numbers(z);
     a.values = d->model.energy + on->first;
-    on->kernels->concavity(&a, on->threads);
-    PL_NAMED(pl_device_get_numbers)(out, a.values, on->threads);
+    on->kernels->concavity(d->queue, &a, on->threads);
+    PL_NAMED(pl_device_get_numbers)(d->queue, out, a.values, on->threads);
 }
 
 void PL_NAMED(pl_device_scale_terms)(pl_backend *b, int32_t group, const double *factor,
@@ -195,9 +196,9 @@ void PL_NAMED(pl_device_scale_terms)(pl_backend *b, int32_t group, const double 
     const pl_device_group *on = &d->model.groups[group];
     const pl_group *g = &b->model->groups[group];
     pl_number *factors = d->model.energy + on->first;
-    PL_NAMED(pl_device_put_numbers)(factors, factor, on->threads);
+    PL_NAMED(pl_device_put_numbers)(d->queue, factors, factor, on->threads);
     pl_scale_terms_arguments a = {g->ops->rows, factors, pl_device_numbers(values)};
-    PL_NAMED(pl_device_scale_terms_kernel)(&a, pl_group_values(g));
+    PL_NAMED(pl_device_scale_terms_kernel)(d->queue, &a, pl_group_values(g));
 }
 
 int64_t PL_NAMED(pl_device_hard_force)(pl_backend *b, int32_t group, const double *u,
@@ -209,7 +210,7 @@ int64_t PL_NAMED(pl_device_hard_force)(pl_backend *b, int32_t group, const doubl
     pl_term_arguments a = on->arguments;
     a.u = pl_device_numbers(u);
     a.columns = d->columns;
-    on->kernels->push(&a, terms);
+    on->kernels->push(d->queue, &a, terms);
     pl_summing sums[4];
     double total[4];
     for (int k = 0; k < 4; k++)
@@ -238,7 +239,7 @@ void PL_NAMED(pl_device_start_rows)(pl_backend *b, const pl_stage *stage, const 
                                  .x_pred = pl_device_numbers(stage->x_pred),
                                  .load = pl_device_numbers(stage->load),
                                  .rows = pl_device_numbers(rows)};
-    PL_NAMED(pl_device_stage_rows)(&a, b->model->free_vertices);
+    PL_NAMED(pl_device_stage_rows)(d->queue, &a, b->model->free_vertices);
 }
 
 void PL_NAMED(pl_device_gather_global)(pl_backend *b, const double *base, double *rows)
@@ -248,7 +249,7 @@ void PL_NAMED(pl_device_gather_global)(pl_backend *b, const double *base, double
                                   .contributions = d->model.contributions,
                                   .base = pl_device_numbers(base),
                                   .rows = pl_device_numbers(rows)};
-    PL_NAMED(pl_device_gather_rows)(&a, b->model->free_vertices);
+    PL_NAMED(pl_device_gather_rows)(d->queue, &a, b->model->free_vertices);
 }
 
 double PL_NAMED(pl_device_dual_norm)(pl_backend *b)
@@ -256,7 +257,7 @@ double PL_NAMED(pl_device_dual_norm)(pl_backend *b)
     pl_device *d = pl_device_of(b);
     pl_gather_square_arguments a = {
         .vertices = d->model.vertices, .contributions = d->dual, .columns = d->columns};
-    PL_NAMED(pl_device_gather_square)(&a, b->model->free_vertices);
+    PL_NAMED(pl_device_gather_square)(d->queue, &a, b->model->free_vertices);
     const pl_summing sum = pl_device_column(d, 0, b->model->free_vertices);
     double total;
     PL_NAMED(pl_device_add_up)(d, &sum, 1, &total);
@@ -291,7 +292,7 @@ pl_status PL_NAMED(pl_device_anderson_prepare)(pl_backend *b)
 {
     pl_device *d = pl_device_of(b);
     size_t count = (size_t)(2 * PL_ANDERSON_MAX + 1) * (size_t)d->model.threads + 1;
-    d->products = pl_device_alloc(count * sizeof *d->products);
+    d->products = pl_device_alloc(d->queue, count * sizeof *d->products);
     return d->products ? PL_OK : PL_NO_MEMORY;
 }
 
@@ -323,7 +324,7 @@ double PL_NAMED(pl_device_anderson_difference)(pl_backend *b, const pl_anderson 
     b->ops->reduce(b, from->x, from->r);
     for (int32_t g = 0; g < b->model->group_count; g++) {
         pl_anderson_arguments a = part_of(d, from, g);
-        PL_NAMED(pl_device_anderson_difference_kernel)(&a, d->model.groups[g].threads);
+        PL_NAMED(pl_device_anderson_difference_kernel)(d->queue, &a, d->model.groups[g].threads);
     }
     pl_summing sums[2 * PL_ANDERSON_MAX + 1];
     double total[2 * PL_ANDERSON_MAX + 1];
@@ -345,6 +346,7 @@ void PL_NAMED(pl_device_anderson_combine)(pl_backend *b, const pl_anderson *from
         pl_anderson_arguments a = part_of(d, from, g);
         if (from->count > 0)
             memcpy(a.gamma, gamma, (size_t)from->count * sizeof *gamma);
-        PL_NAMED(pl_device_anderson_combine_kernel)(&a, pl_group_values(&b->model->groups[g]));
+        PL_NAMED(pl_device_anderson_combine_kernel)
+        (d->queue, &a, pl_group_values(&b->model->groups[g]));
     }
 }

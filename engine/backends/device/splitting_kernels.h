@@ -39,7 +39,8 @@ typedef struct pl_anderson_arguments {
 
 #ifndef PL_SPLITTING_KERNELS_ARE_HERE
 #define DO(name, type)                                                                             \
-    void PL_NAMED(pl_device_##name##_kernel)(const type *arguments, int64_t threads);
+    void PL_NAMED(pl_device_##name##_kernel)(pl_device_queue * queue, const type *arguments,       \
+                                             int64_t threads);
 PL_SPLITTING_ROW_KERNELS(DO)
 #undef DO
 #endif

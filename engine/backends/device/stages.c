@@ -28,13 +28,15 @@ static void freeze_obstacle(const pl_group *group, const pl_stage *stage, pl_ter
 }
 
 /* What an obstacle's motion carries along: by the host's function, of times alone. */
-static void freeze_offsets(const pl_group *group, const pl_stage *stage, const pl_device_group *on)
+static void freeze_offsets(pl_device *d, const pl_group *group, const pl_stage *stage,
+                           const pl_device_group *on)
 {
     pl_stage times = {.time_start = stage->time_start, .time_end = stage->time_end};
     const pl_terms *t = group->data;
     group->ops->freeze(group, &times, 0, group->blocks);
     PL_NAMED(pl_device_put_numbers)
-    (on->arguments.terms.offset, (const double *)t->offset, group->ops->rows * on->threads);
+    (d->queue, on->arguments.terms.offset, (const double *)t->offset,
+     group->ops->rows * on->threads);
 }
 
 void PL_NAMED(pl_device_freeze)(pl_backend *b, const pl_stage *stage)
@@ -49,9 +51,9 @@ void PL_NAMED(pl_device_freeze)(pl_backend *b, const pl_stage *stage)
             pl_freeze_arguments a = {.term = on->arguments, .stage = *stage};
             if (!pl_contact_is_still(stage))
                 a.stage.still = NULL;
-            on->kernels->freeze(&a, on->threads);
+            on->kernels->freeze(d->queue, &a, on->threads);
         } else if (on->arguments.terms.offset && group->ops->freeze) {
-            freeze_offsets(group, stage, on);
+            freeze_offsets(d, group, stage, on);
         }
     }
 }
@@ -88,7 +90,8 @@ void PL_NAMED(pl_device_contact_forces)(pl_backend *b, const pl_stage *stage, do
         if (!touch_of(b, g, stage, u, x, &a))
             continue;
         a.force = numbers(force);
-        pl_device_of(b)->model.groups[g].kernels->force(&a, b->model->groups[g].terms);
+        pl_device_of(b)->model.groups[g].kernels->force(pl_device_of(b)->queue, &a,
+                                                        b->model->groups[g].terms);
     }
 }
 
@@ -108,7 +111,7 @@ void PL_NAMED(pl_device_contact_velocities)(pl_backend *b, const pl_stage *stage
         a.v_end = numbers(end->v);
         a.x_back = numbers(end->x_back);
         a.v_back = numbers(end->v_back);
-        d->model.groups[g].kernels->leave(&a, b->model->groups[g].terms);
+        d->model.groups[g].kernels->leave(d->queue, &a, b->model->groups[g].terms);
     }
 }
 
@@ -130,7 +133,7 @@ void PL_NAMED(pl_device_inner_acceleration)(pl_backend *b, const pl_stage *stage
                             .gradient = numbers(gradient),
                             .contact = numbers(contact),
                             .out = numbers(out)};
-    PL_NAMED(pl_device_inner)(&a, 3 * b->model->vertices);
+    PL_NAMED(pl_device_inner)(d->queue, &a, 3 * b->model->vertices);
 }
 
 void PL_NAMED(pl_device_pin_velocities)(pl_backend *b, double time, double span, double *v)
@@ -151,7 +154,7 @@ void PL_NAMED(pl_device_pin_velocities)(pl_backend *b, double time, double span,
             for (int c = 0; c < 3; c++)
                 a.to[n][c] = pose.origin[c] + pose.shift[c];
         }
-        PL_NAMED(pl_device_pin_velocity)(&a, pin->count);
+        PL_NAMED(pl_device_pin_velocity)(d->queue, &a, pin->count);
     }
 }
 
@@ -180,7 +183,7 @@ double PL_NAMED(pl_device_friction)(pl_backend *b, const pl_stage *stage, double
             continue;
         a.v = numbers(v);
         a.power = d->model.energy + d->model.groups[g].first;
-        d->model.groups[g].kernels->rub(&a, b->model->groups[g].terms);
+        d->model.groups[g].kernels->rub(d->queue, &a, b->model->groups[g].terms);
         power += add_powers(d, g, b->model->groups[g].terms);
     }
     return power;
@@ -193,6 +196,6 @@ double PL_NAMED(pl_device_dissipation)(pl_backend *b, int32_t group, const doubl
     pl_term_arguments a = on->arguments;
     a.x = numbers(x);
     a.energy = d->model.energy + on->first;
-    on->kernels->dissipate(&a, on->threads);
+    on->kernels->dissipate(d->queue, &a, on->threads);
     return add_powers(d, group, on->threads);
 }

@@ -62,9 +62,12 @@ typedef struct pl_touch_arguments {
     pl_number *v_end, *x_back, *v_back; /* the last two may be NULL */
 } pl_touch_arguments;
 
-typedef void pl_term_launch(const pl_term_arguments *arguments, int64_t threads);
-typedef void pl_freeze_launch(const pl_freeze_arguments *arguments, int64_t threads);
-typedef void pl_touch_launch(const pl_touch_arguments *arguments, int64_t threads);
+typedef void pl_term_launch(pl_device_queue *queue, const pl_term_arguments *arguments,
+                            int64_t threads);
+typedef void pl_freeze_launch(pl_device_queue *queue, const pl_freeze_arguments *arguments,
+                              int64_t threads);
+typedef void pl_touch_launch(pl_device_queue *queue, const pl_touch_arguments *arguments,
+                             int64_t threads);
 
 /* The kernels of a kind of groups, group.h's slots. Those that a kind lacks are NULL: descent of what is
  * hard, splitting of what has no prox. */
@@ -97,7 +100,8 @@ typedef struct pl_term_kernels {
 /* Where a general prox is, in a file of its own: with PL_CALLS (lanes_scalar.h) before all else it takes nvcc a
  * third of the time, and a thread's registers are enough. */
 #define PL_LOCAL_ELSEWHERE(kind)                                                                   \
-    PL_C void PL_TERM_NAMED(kind, local)(const pl_term_arguments *arguments, int64_t threads);
+    PL_C void PL_TERM_NAMED(kind, local)(pl_device_queue * queue,                                  \
+                                         const pl_term_arguments *arguments, int64_t threads);
 #define PL_SPLITTING_KERNELS(kind, local)                                                          \
     local(kind) PL_KERNEL(kind##_reduce, reduce_of, pl_term_arguments)                             \
         PL_KERNEL(kind##_contribute, contribute_of, pl_term_arguments)                             \

@@ -38,4 +38,5 @@ PL_THREAD void measure_own(const pl_term_arguments *a, const placed *at, pl_real
 #include "engine/backends/device/term_threads.h"
 
 /* tets_stretch_prox_kernels.c: of any material, from its constants. */
-PL_C void PL_NAMED(pl_device_tets_concavity)(const pl_term_arguments *arguments, int64_t threads);
+PL_C void PL_NAMED(pl_device_tets_concavity)(pl_device_queue *queue,
+                                             const pl_term_arguments *arguments, int64_t threads);

@@ -1,0 +1,247 @@
+/* Many sessions in one process on the backend for devices, its kernels run on the host: each has the bits that it
+ * has alone, whether their steps take turns or are made by threads at the same time; what fails of numbers stays
+ * with its session; and a fault of the device is told by all, with who was launching. */
+#include "engine/backends/device/device_backend.h"
+#include "engine/state.h"
+#include "tests/support/device_run.h"
+#include "tests/support/scene_run.h"
+#include "tests/support/suite.h"
+
+#include <check.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FRAMES = 4 };
+
+/* Recorded launches and plain ones, descent and splitting, what moves, both precisions, half steps. */
+static const struct {
+    precision precision;
+    const char *scene;
+} SCENES[] = {
+    {SINGLE, "'solver': {'method': 'chebyshev_descent', 'iterations': 40}, 'obstacles': [{'plane':"
+             "{'offset': -0.6}, 'motion': {'velocity': [0, 0.3, 0]}}], 'bodies': [{'mesh': {'box':"
+             "{'cells': [3, 2, 2]}}}]"},
+    {DOUBLE, "'solver': {'method': 'chebyshev_descent', 'iterations': 40}, 'bodies': [{'mesh':"
+             "{'box': {'size': [2, 1, 1], 'cells': [4, 2, 2]}}}], 'pins': [{'select': {'side':"
+             "'-x'}, 'motion': {'axis': [1, 0, 0], 'degrees_per_second': 90}}]"},
+    {DOUBLE, "'solver': {'method': 'lbfgs', 'iterations': 12}, 'bodies': [{'mesh': {'box':"
+             "{'cells': [2, 3, 2]}}}], 'pins': [{'select': {'side': '-x'}}]"},
+    {SINGLE, "'solver': {'method': 'projective_dynamics', 'iterations': 8}, 'materials': {'m':"
+             "{'model': 'arap'}}, 'bodies': [{'material': 'm', 'mesh': {'box': {'cells':"
+             "[2, 2, 2]}}}], 'pins': [{'select': {'side': '-x'}}]"},
+    {DOUBLE,
+     "'solver': {'method': 'admm', 'iterations': 8}, 'materials': {'m': {'model':"
+     "'neo_hookean'}}, 'bodies': [{'material': 'm', 'mesh': {'box': {'cells': [2, 2, 3]}}}],"
+     "'pins': [{'select': {'side': '-x'}}]"},
+    {DOUBLE, "'solver': {'method': 'gradient_descent', 'iterations': 12}, 'materials': {'m':"
+             "{'thickness': 0.01}}, 'bodies': [{'material': 'm', 'mesh': {'cloth': {'size': [1, 1],"
+             "'cells': [6, 6]}}}], 'pins': [{'select': {'side': '-x'}}]"},
+    {SINGLE, "'solver': {'method': 'chebyshev_descent', 'iterations': 64}, 'bodies': [{'mesh':"
+             "{'box': {'size': [1, 3, 1], 'cells': [2, 6, 2]}}}], 'pins': [{'select': {'side':"
+             "'-y'}}]"},
+    {DOUBLE, "'solver': {'method': 'quasi_newton', 'iterations': 8}, 'bodies': [{'mesh': {'box':"
+             "{'cells': [3, 2, 3]}}}], 'pins': [{'select': {'side': '-x'}}]"},
+};
+enum { MANY = sizeof SCENES / sizeof *SCENES, BROKEN = 2 };
+
+static pl_run *open_one(int which)
+{
+    choose(SCENES[which].precision);
+    return pl_run_openf(1, "{'pliant': 1, 'time': {'step': 0.02, 'steps': 100}, %s}",
+                        SCENES[which].scene);
+}
+
+/* What a session came to: nothing of check's, which knows no threads. */
+typedef struct session {
+    pl_run *run;
+    pl_status status; /* of the last frame */
+    uint64_t hash[FRAMES];
+    pthread_barrier_t *begin;
+} session;
+
+static void advance(session *s, int frame)
+{
+    s->status = pl_frame_step(s->run->model, s->run->state, &s->run->metrics, &s->run->failure,
+                              NULL, NULL);
+    s->hash[frame] = s->status == PL_OK ? pl_run_hash(s->run) : 0;
+}
+
+static void *run_all(void *context)
+{
+    session *s = context;
+    pthread_barrier_wait(s->begin);
+    for (int k = 0; k < FRAMES; k++)
+        advance(s, k);
+    return NULL;
+}
+
+static void run_on_threads(session *all)
+{
+    pthread_t threads[MANY];
+    pthread_barrier_t begin;
+    pthread_barrier_init(&begin, NULL, MANY);
+    for (int i = 0; i < MANY; i++) {
+        all[i].begin = &begin;
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, run_all, &all[i]), 0);
+    }
+    for (int i = 0; i < MANY; i++)
+        pthread_join(threads[i], NULL);
+    pthread_barrier_destroy(&begin);
+}
+
+static void run_in_turn(session *all)
+{
+    for (int k = 0; k < FRAMES; k++)
+        for (int i = 0; i < MANY; i++)
+            advance(&all[i], k);
+}
+
+static void open_all(session *all)
+{
+    for (int i = 0; i < MANY; i++)
+        all[i].run = open_one(i);
+}
+
+static void close_all(session *all)
+{
+    for (int i = 0; i < MANY; i++)
+        pl_run_close(all[i].run);
+}
+
+static void each_alone(session *all)
+{
+    for (int i = 0; i < MANY; i++) {
+        all[i].run = open_one(i);
+        for (int k = 0; k < FRAMES; k++)
+            advance(&all[i], k);
+        ck_assert_int_eq(all[i].status, PL_OK);
+        pl_run_close(all[i].run);
+    }
+}
+
+static void hold_bits(const session *alone, const session *together, int but)
+{
+    for (int i = 0; i < MANY; i++)
+        for (int k = 0; k < FRAMES && i != but; k++)
+            ck_assert_msg(alone[i].hash[k] == together[i].hash[k], "session %d, frame %d", i, k);
+}
+
+/* _i: on threads or in turn. */
+START_TEST(each_has_the_bits_that_it_has_alone)
+{
+    session alone[MANY] = {0}, together[MANY] = {0};
+    each_alone(alone);
+    open_all(together);
+    (_i ? run_on_threads : run_in_turn)(together);
+    hold_bits(alone, together, -1);
+    close_all(together);
+}
+END_TEST
+
+static void break_one(pl_run *run)
+{
+    int64_t n = 3 * pl_run_vertices(run);
+    double *v = calloc((size_t)n, sizeof *v);
+    v[n - 1] = NAN;
+    pl_state_enter(run->state, 0, run->model->x0, v);
+    free(v);
+}
+
+START_TEST(what_is_not_a_number_stays_where_it_is)
+{
+    session alone[MANY] = {0}, together[MANY] = {0};
+    each_alone(alone);
+    open_all(together);
+    break_one(together[BROKEN].run);
+    (_i ? run_on_threads : run_in_turn)(together);
+    ck_assert_int_eq(together[BROKEN].status, PL_FAILED);
+    hold_bits(alone, together, BROKEN);
+    for (int i = 0; i < MANY; i++) {
+        bool launching;
+        ck_assert_ptr_null(pl_state_fault(together[i].run->state, &launching));
+        ck_assert(!launching);
+    }
+    close_all(together);
+}
+END_TEST
+
+/* By turns: all others have looked at what they launched, and one has not. */
+START_TEST(a_fault_is_told_by_all_and_names_who_was_launching)
+{
+    enum { UNSEEN = 5 };
+    session all[MANY] = {0};
+    open_all(all);
+    run_in_turn(all);
+    for (int i = 0; i < MANY; i++)
+        ck_assert_int_eq(all[i].status, PL_OK);
+    pl_backend *unseen = all[UNSEEN].run->state->whole.backend;
+    unseen->ops->clear(unseen, all[UNSEEN].run->state->gradient, 3);
+    pl_device_fail_after(pl_device_of(all[BROKEN].run->state->whole.backend)->queue, 30);
+    advance(&all[BROKEN], 0);
+    ck_assert_int_eq(all[BROKEN].status, PL_FAILED);
+    const char *text = pl_device_fault();
+    ck_assert_ptr_nonnull(strstr(text, "a test makes it fail"));
+    advance(&all[0], 0); /* too late to have caused it */
+    ck_assert_int_eq(all[0].status, PL_FAILED);
+    for (int i = 0; i < MANY; i++) {
+        bool launching;
+        ck_assert_str_eq(pl_state_fault(all[i].run->state, &launching), text);
+        ck_assert_msg(launching == (i == BROKEN || i == UNSEEN), "session %d", i);
+        /* What nobody has computed is no number. */
+        if (i != UNSEEN)
+            pl_state_moved(all[i].run->state);
+        ck_assert(i == UNSEEN || isnan(pl_run_x(all[i].run)[0]));
+    }
+    pl_state *late;
+    ck_assert_int_eq(pl_state_create(all[0].run->model, 1, &late), PL_NO_MEMORY);
+    close_all(all);
+}
+END_TEST
+
+START_TEST(a_fault_among_threads_is_told_by_all)
+{
+    session all[MANY] = {0};
+    open_all(all);
+    pl_device_fail_after(pl_device_of(all[BROKEN].run->state->whole.backend)->queue, 30);
+    run_on_threads(all);
+    ck_assert_int_eq(all[BROKEN].status, PL_FAILED);
+    for (int i = 0; i < MANY; i++) {
+        bool launching;
+        ck_assert_ptr_nonnull(pl_state_fault(all[i].run->state, &launching));
+        ck_assert(launching || i != BROKEN);
+    }
+    close_all(all);
+}
+END_TEST
+
+/* A frame under way when the device fails does not arrive as numbers of another. */
+START_TEST(a_frame_that_a_fault_kept_is_no_number)
+{
+    pl_run *r = open_one(0);
+    pl_run_frames(r, 2);
+    choose(SCENES[0].precision);
+    pl_device_hold_transfers(true);
+    ck_assert_int_eq(pl_state_fetch(r->state, true, false), PL_OK);
+    pl_device_fail_after(pl_device_of(r->state->whole.backend)->queue, 0);
+    ck_assert_int_eq(pl_frame_step(r->model, r->state, &r->metrics, &r->failure, NULL, NULL),
+                     PL_FAILED);
+    const float *x = pl_state_fetched(r->state, true);
+    for (int64_t i = 0; i < 3 * pl_run_vertices(r); i++)
+        ck_assert(isnan(x[i]));
+    pl_run_close(r);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *t = tcase_create("many");
+    tcase_set_timeout(t, 120);
+    tcase_add_loop_test(t, each_has_the_bits_that_it_has_alone, 0, 2);
+    tcase_add_loop_test(t, what_is_not_a_number_stays_where_it_is, 0, 2);
+    tcase_add_test(t, a_fault_is_told_by_all_and_names_who_was_launching);
+    tcase_add_test(t, a_fault_among_threads_is_told_by_all);
+    tcase_add_test(t, a_frame_that_a_fault_kept_is_no_number);
+    return run_cases("device_many", t);
+}
