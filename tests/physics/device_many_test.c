@@ -15,7 +15,7 @@
 
 enum { FRAMES = 4 };
 
-/* Recorded launches and plain ones, descent and splitting, what moves, both precisions, half steps. */
+/* Recorded launches and plain ones, descent and splitting, what moves, both precisions. */
 static const struct {
     precision precision;
     const char *scene;
@@ -140,6 +140,39 @@ START_TEST(each_has_the_bits_that_it_has_alone)
 }
 END_TEST
 
+static pl_status (*true_solve)(pl_solver *, const pl_stage *, double *, double *, pl_solve_result *,
+                               pl_failure *);
+
+static pl_status solve_and_fail(pl_solver *s, const pl_stage *stage, double *x, double *gradient,
+                                pl_solve_result *out, pl_failure *failure)
+{
+    true_solve(s, stage, x, gradient, out, failure);
+    failure->code = PL_FAILURE_LINE_SEARCH;
+    return PL_FAILED;
+}
+
+/* Half steps work on the whole one's arrays, in its precision, whatever sessions were opened since. */
+START_TEST(half_steps_are_of_their_session)
+{
+    uint64_t hash[2];
+    for (int other = 0; other < 2; other++) {
+        pl_run *r = open_one(1), *later = other ? open_one(0) : NULL;
+        pl_solver_ops failing = *r->state->whole.solver->ops;
+        true_solve = failing.solve;
+        failing.solve = solve_and_fail;
+        r->state->whole.solver->ops = &failing;
+        pl_run_frames(r, 2);
+        ck_assert_int_eq(r->metrics.halved, 1);
+        ck_assert_ptr_eq(r->state->half.backend->ops, r->state->whole.backend->ops);
+        hash[other] = pl_run_hash(r);
+        pl_run_close(r);
+        if (later)
+            pl_run_close(later);
+    }
+    ck_assert_uint_eq(hash[0], hash[1]);
+}
+END_TEST
+
 static void break_one(pl_run *run)
 {
     int64_t n = 3 * pl_run_vertices(run);
@@ -239,6 +272,7 @@ int main(void)
     TCase *t = tcase_create("many");
     tcase_set_timeout(t, 120);
     tcase_add_loop_test(t, each_has_the_bits_that_it_has_alone, 0, 2);
+    tcase_add_test(t, half_steps_are_of_their_session);
     tcase_add_loop_test(t, what_is_not_a_number_stays_where_it_is, 0, 2);
     tcase_add_test(t, a_fault_is_told_by_all_and_names_who_was_launching);
     tcase_add_test(t, a_fault_among_threads_is_told_by_all);
