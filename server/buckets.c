@@ -80,9 +80,11 @@ static void take_value(bucket *b, const pl_json *value, const char *path, int de
     }
 }
 
-static void take_record(bucket *b, int64_t frame, const char *text, uint64_t length)
+/* False without memory. */
+static bool take_record(bucket *b, int64_t frame, const char *text, uint64_t length)
 {
     pl_json *record = pl_json_parse(text, (size_t)length, NULL);
+    bool starved = !record && errno == ENOMEM;
     if (record) {
         b->from = b->count > 0 ? b->from : frame;
         b->to = frame;
@@ -90,6 +92,21 @@ static void take_record(bucket *b, int64_t frame, const char *text, uint64_t len
         take_value(b, record, "", 0);
     }
     pl_json_free(record);
+    return !starved;
+}
+
+/* The frame's numbers, where it has some; false where it is not known whether it has. */
+static bool take_frame(bucket *b, pl_log_reader *reader, int64_t frame)
+{
+    char *text;
+    uint64_t length;
+    pl_log_verdict verdict = pl_log_read(reader, frame, PL_LOG_METRICS, &text, &length);
+    if (verdict != PL_LOG_OK) {
+        return verdict != PL_LOG_ERROR || errno == EIO;
+    }
+    bool good = take_record(b, frame, text, length);
+    free(text);
+    return good;
 }
 
 /* ---- telling -----------------------------------------------------------------------------------
@@ -143,17 +160,12 @@ static bool put_all(FILE *out, pl_log_reader *reader, int64_t from, int64_t to, 
                         (long long)from, (long long)to, (long long)(n > 0 ? stride : 1)) > 0;
     int64_t piece = 0;
     for (int64_t k = from; good && k <= to; k += stride) {
-        char *text;
-        uint64_t length;
         int64_t of = (int64_t)((double)(k - from) * (double)buckets / (double)n);
         if (of != piece) {
             good = put_bucket(out, b);
             piece = of;
         }
-        if (pl_log_read(reader, k, PL_LOG_METRICS, &text, &length) == PL_LOG_OK) {
-            take_record(b, k, text, length);
-            free(text);
-        }
+        good = good && take_frame(b, reader, k);
     }
     good = good && put_bucket(out, b) && fprintf(out, "{\"event\":\"end\"}\n") > 0;
     free(b);

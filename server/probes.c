@@ -4,6 +4,7 @@
 #include "protocol/log.h"
 #include "server/access.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +19,7 @@ typedef struct table {
     char *text;
     size_t size;
     bool csv, headed;
+    bool failed; /* a row that there is could not be had */
 } table;
 
 /* A field of a line, in quotes where it needs them (RFC 4180). */
@@ -75,6 +77,7 @@ static void put_line(table *t, const pl_json *metrics, const pl_json *probes)
     fprintf(t->out, "{\"frame\":%lld,\"time\":%.17g,\"probes\":%s}\n",
             (long long)pl_json_integer(metrics, "frame", -1), pl_json_number(metrics, "time", 0),
             values ? values : "null");
+    t->failed |= !values;
     free(values);
 }
 
@@ -83,10 +86,13 @@ static bool put_row(table *t, pl_log_reader *reader, int64_t frame)
 {
     char *text;
     uint64_t length;
-    if (pl_log_read(reader, frame, PL_LOG_METRICS, &text, &length) != PL_LOG_OK) {
+    pl_log_verdict verdict = pl_log_read(reader, frame, PL_LOG_METRICS, &text, &length);
+    if (verdict != PL_LOG_OK) {
+        t->failed |= verdict == PL_LOG_ERROR && errno != EIO;
         return true;
     }
     pl_json *metrics = pl_json_parse(text, (size_t)length, NULL);
+    t->failed |= !metrics && errno == ENOMEM;
     const pl_json *probes = pl_json_at(metrics, "probes");
     if (probes && t->csv) {
         put_csv(t, metrics, probes);
@@ -110,12 +116,14 @@ static void reply_rows(pl_request *r, pl_log_reader *reader, int64_t from, int64
     }
     int64_t frames = pl_log_reader_refresh(reader), k = from;
     bool room = true;
-    for (; room && k < frames && k <= to && k - from < limit; k++) {
+    for (; room && !t.failed && k < frames && k <= to && k - from < limit; k++) {
         room = put_row(&t, reader, k);
     }
-    if (fclose(t.out) != 0) {
+    t.failed |= ferror(t.out);
+    if (fclose(t.out) != 0 || t.failed) {
         free(t.text);
-        pl_reply_problem(r, 500, "internal", "Internal error", "out of memory", NULL);
+        pl_reply_problem(r, 500, "internal", "Internal error",
+                         "out of memory, or the log can not be read", NULL);
         return;
     }
     pl_reply_header(r, "Cache-Control", "no-store");
