@@ -108,44 +108,53 @@ void pl_handle_control(pl_request *r)
 /* ---- the list ----------------------------------------------------------------------------------
  */
 
-int64_t pl_control_in_effect(pl_log_reader *reader, int64_t frame, int64_t end)
+int pl_control_in_effect(pl_log_reader *reader, int64_t frame, int64_t end, int64_t *number)
 {
+    *number = -1;
     for (int tries = 0; frame < end && tries < 64; frame++, tries++) {
         char *text;
         uint64_t length;
-        if (pl_log_read(reader, frame, PL_LOG_METRICS, &text, &length) != PL_LOG_OK) {
+        pl_log_verdict verdict = pl_log_read(reader, frame, PL_LOG_METRICS, &text, &length);
+        if (verdict == PL_LOG_ERROR && errno == ENOMEM) {
+            return ENOMEM;
+        }
+        if (verdict != PL_LOG_OK) {
             continue;
         }
         pl_json *metrics = pl_json_parse(text, (size_t)length, NULL);
-        int64_t number = metrics ? pl_json_integer(metrics, "control", 0) : -1;
+        bool starved = !metrics && errno == ENOMEM;
+        *number = metrics ? pl_json_integer(metrics, "control", 0) : -1;
         pl_json_free(metrics);
         free(text);
-        return number;
+        return starved ? ENOMEM : 0;
     }
-    return -1;
+    return 0;
 }
 
-/* The first frame from `from` on whose metrics name this control or a later one; `end` where there is
- * none yet. They only grow, so the frame is found by halving. */
-static int64_t first_frame_of(pl_log_reader *reader, int64_t number, int64_t from, int64_t end)
+/* The first frame from *frame on whose metrics name this control or a later one; `end` where there is
+ * none yet. They only grow, so the frame is found by halving. 0, or ENOMEM. */
+static int first_frame_of(pl_log_reader *reader, int64_t number, int64_t end, int64_t *frame)
 {
-    while (from < end) {
-        int64_t middle = from + (end - from) / 2;
-        if (pl_control_in_effect(reader, middle, end) >= number) {
+    int error = 0;
+    while (!error && *frame < end) {
+        int64_t middle = *frame + (end - *frame) / 2, there;
+        error = pl_control_in_effect(reader, middle, end, &there);
+        if (there >= number) {
             end = middle;
         } else {
-            from = middle + 1;
+            *frame = middle + 1;
         }
     }
-    return from;
+    return error;
 }
 
-static void put_entries(pl_json_writer *w, pl_log_reader *reader, const pl_control_entry *entries,
-                        size_t count)
+static int put_entries(pl_json_writer *w, pl_log_reader *reader, const pl_control_entry *entries,
+                       size_t count)
 {
     int64_t end = pl_log_reader_refresh(reader), frame = 0;
-    for (size_t i = 0; i < count; i++) {
-        frame = first_frame_of(reader, entries[i].number, frame, end);
+    int error = 0;
+    for (size_t i = 0; i < count && !error; i++) {
+        error = first_frame_of(reader, entries[i].number, end, &frame);
         pl_json_begin_object(w);
         pl_json_set_integer(w, "control_id", entries[i].number);
         pl_json_set_raw(w, "control", entries[i].text);
@@ -156,6 +165,7 @@ static void put_entries(pl_json_writer *w, pl_log_reader *reader, const pl_contr
         }
         pl_json_end_object(w);
     }
+    return error;
 }
 
 static void reply_entries(pl_request *r, pl_log_reader *reader, const pl_control_entry *entries,
@@ -165,7 +175,7 @@ static void reply_entries(pl_request *r, pl_log_reader *reader, const pl_control
     pl_json_begin_object(&w);
     pl_json_key(&w, "items");
     pl_json_begin_array(&w);
-    put_entries(&w, reader, entries, count);
+    int error = put_entries(&w, reader, entries, count);
     pl_json_end_array(&w);
     if (count == limit) {
         pl_json_set_integer(&w, "next", entries[count - 1].number);
@@ -173,7 +183,12 @@ static void reply_entries(pl_request *r, pl_log_reader *reader, const pl_control
         pl_json_set_null(&w, "next");
     }
     pl_json_end_object(&w);
-    pl_reply_json(r, 200, pl_json_finish(&w, NULL));
+    char *text = pl_json_finish(&w, NULL);
+    if (error) {
+        free(text);
+        text = NULL;
+    }
+    pl_reply_json(r, 200, text);
     pl_reply_header(r, "Cache-Control", "no-store");
 }
 

@@ -103,9 +103,10 @@ static bool gather_one(void *context, const char *payload, uint64_t length)
 static int64_t last_control(const pl_session *s, pl_log_reader *reader, int64_t frame, int64_t end)
 {
     int64_t first = pl_log_reader_first(reader);
-    int64_t number = pl_control_in_effect(reader, frame > first ? frame : first, end);
+    int64_t number;
     pl_control_state control;
-    if (number < 0) {
+    if (pl_control_in_effect(reader, frame > first ? frame : first, end, &number) != 0 ||
+        number < 0) {
         number = pl_control_read(s->directory, &control) == 0 ? control.controls : INT64_MAX;
     }
     return number;

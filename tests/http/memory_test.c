@@ -190,6 +190,17 @@ static void check_controls(int64_t answered)
     http_reply_free(r);
 }
 
+static void step_one_frame(void)
+{
+    char target[96];
+    snprintf(target, sizeof target, "/v1/sessions/%s/step", paused);
+    http_reply *r = http_post(d, target, NULL);
+    http_expect(r, 202);
+    session_await_frame(d, paused, json_count(r->json, "until"));
+    session_await(d, paused, "paused");
+    http_reply_free(r);
+}
+
 /* What is answered well is all of it. */
 START_TEST(test_whole)
 {
@@ -211,6 +222,7 @@ START_TEST(test_whole)
     for (int k = 0; k < 3; k++) {
         http_reply_free(http_post(d, control, "{\"gravity\": [0, -1, 0]}"));
         http_reply_free(http_post(d, "/v1/tokens", "{\"scopes\": \"read\"}"));
+        step_one_frame(); /* the control's */
     }
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         int served = 0, refused = 0;
