@@ -219,6 +219,8 @@ await run({
         const page = await open(daemon);
         await go(page, `/sessions/${id}`);
         await page.getByRole('tab', { name: 'share' }).click();
+        const heights = await page.getByRole('tab').evaluateAll((tabs) => tabs.map((tab) => tab.offsetTop));
+        check(new Set(heights).size === 1, `tabs in more than one row: ${heights}`);
         await page.getByRole('button', { name: 'make a share link' }).click();
         const url = await page.getByLabel('share link', { exact: true }).inputValue();
         check(url.startsWith(`${daemon.url}/#link=`), url);

@@ -24,6 +24,8 @@ await run({
         const page = await open(daemon, { url });
         await page.getByText('to be seen').first().waitFor();
         check(!page.url().includes('code='), `the code stays in the address: ${page.url()}`);
+        await until(() => /#\/sessions\/[0-9a-f]{32}/.test(page.url()), 'the newest session to open by itself');
+        await page.getByRole('link', { name: 'sessions', exact: true }).and(page.locator('[aria-current]')).waitFor();
         await page.reload();
         await page.getByText('to be seen').first().waitFor();
         await quiet(page);

@@ -2,7 +2,6 @@
 // is drawn, so that a slow machine takes longer and makes the same film.
 
 import { BufferTarget, CanvasSource, Output, WebMOutputFormat, getFirstEncodableVideoCodec } from 'mediabunny';
-import { PAUSED } from './player.js';
 
 export const FPS = 30;
 const BITRATE = 8e6,
@@ -15,8 +14,7 @@ async function drawn(view, model, frame, go) {
     const { player, frames } = model;
     for (;;) {
         if (!go.on || model.closed || frames.whyMissing(frame)) return false;
-        if (player.mode !== PAUSED || player.frame !== frame) player.step(frame - player.frame);
-        player.setPreview(null);
+        player.hold(frame);
         if (view.shown?.number === frame && !view.stale) break;
         await new Promise(requestAnimationFrame);
     }

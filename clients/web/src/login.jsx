@@ -1,6 +1,7 @@
 // Who looks: a token, a code that is good once (#code=...), or a share link (#link=...). What an
 // address brings is taken out of it before anything else, so that it stays in no history.
 import { useState } from 'preact/hooks';
+import { route } from './route.js';
 
 async function call(path, options) {
     const reply = await fetch(path, options);
@@ -22,7 +23,7 @@ export async function enter() {
         const { user } = await call('/v1/login');
         return user === null ? {} : { user };
     }
-    history.replaceState(null, '', location.pathname);
+    route.replace({ page: 'sessions' });
     try {
         if (found[1] === 'link') {
             return { link: await post('/v1/links/open', { secret: found[2] }) };

@@ -48,6 +48,12 @@ export class Player extends Emitter {
         this.seek(this.frame + count);
     }
 
+    // Stay at a frame, whatever else is wished meanwhile.
+    hold(number) {
+        if (this.mode !== PAUSED || this.frame !== number) this.step(number - this.frame);
+        this.setPreview(null);
+    }
+
     toggle() {
         if (this.mode === PLAYING) this.mode = PAUSED;
         else {

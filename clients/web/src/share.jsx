@@ -22,7 +22,7 @@ function Copied({ label, text, rows = 1 }) {
     };
     return (
         <div class="copied">
-            <textarea readOnly rows={rows} wrap={rows > 1 ? 'off' : 'soft'} aria-label={label} value={text} />
+            <textarea readOnly rows={rows} wrap={rows > 2 ? 'off' : 'soft'} aria-label={label} value={text} />
             <button type="button" onClick={copy}>
                 {done ? 'copied' : `copy ${label}`}
             </button>
@@ -260,7 +260,7 @@ export function Share({ model, tools }) {
             <Downloads model={model} />
             <h2>From a terminal</h2>
             <Copied label="as curl" text={curlOf(model.base)} rows={5} />
-            <Copied label="as a film" text={`pliant export ${model.id} --out film.mp4`} />
+            <Copied label="as a film" text={`pliant export ${model.id} --out film.mp4`} rows={2} />
             <Copied label="as Python" text={pythonOf(model.id)} rows={6} />
         </div>
     );
