@@ -192,6 +192,28 @@ await run({
         await quiet(page);
     },
 
+    // Effects end after the picture that follows: until then the view that is taken away hears of keys and frames.
+    async a_view_is_left_while_its_camera_moves(daemon) {
+        const { id } = await daemon.submit(scene());
+        await daemon.over(id);
+        const page = await watch(daemon, id);
+        await page.locator('.axes').waitFor();
+        const fitted = await page.evaluate(
+            () =>
+                new Promise((done) => {
+                    new MutationObserver((_, watcher) => {
+                        if (document.querySelector('.view')) return;
+                        watcher.disconnect();
+                        done(dispatchEvent(new KeyboardEvent('keydown', { key: 'f', cancelable: true })));
+                    }).observe(document.body, { childList: true, subtree: true });
+                    location.hash = '/devices';
+                }),
+        );
+        check(fitted === false, 'nobody heard the key');
+        await page.getByRole('heading', { name: 'Queue' }).waitFor();
+        await quiet(page);
+    },
+
     // How far it was is asked for before it ends, and told after its end was.
     async an_answer_that_is_late_changes_no_end(daemon) {
         const { id } = await daemon.submit(endless({ name: 'ends' }));

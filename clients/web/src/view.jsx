@@ -119,6 +119,7 @@ function Axes({ view }) {
     useEffect(() => {
         const draw = () => {
             const { camera } = view.stage;
+            if (!ref.current) return; // taken off the page; the effect's end comes after the next picture
             camera.updateMatrixWorld();
             const e = camera.matrixWorldInverse.elements;
             const arms = [0, 1, 2].map((axis) => [axis, 18 * e[4 * axis], -18 * e[4 * axis + 1]]);
