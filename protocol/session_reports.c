@@ -55,6 +55,7 @@ pl_status pl_exit_read(int dir_fd, pl_exit *out)
         .attempt = (int32_t)pl_json_integer(document, "attempt", 0),
         .frames = pl_json_integer(document, "frames", -1),
         .seconds = pl_json_number(document, "seconds", 0),
+        .launching = pl_json_boolean(document, "launching", false),
     };
     snprintf(out->state, sizeof out->state, "%s", pl_json_string(document, "state", "failed"));
     failure_decode(pl_json_at(document, "failure"), &out->failure);
@@ -98,6 +99,8 @@ pl_status pl_exit_write(int dir_fd, const pl_exit *e)
     pl_json_set_integer(&w, "frames", e->frames);
     pl_json_key(&w, "failure");
     pl_failure_encode(&w, &e->failure);
+    if (e->launching)
+        pl_json_set_boolean(&w, "launching", true);
     pl_json_set_number(&w, "seconds", e->seconds);
     return pl_sealed_write(dir_fd, "exit.json", &w, true);
 }

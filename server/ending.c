@@ -32,6 +32,7 @@ typedef struct ending {
     pl_desire desired;
     bool paused; /* control.log says so */
     pl_recovery recovery;
+    const pl_exit *fault; /* the report that the device failed, or NULL */
 } ending;
 
 static pl_failure failure_of(pl_failure_code code, int64_t frame)
@@ -140,7 +141,9 @@ static void end_by_report(ending *e, const pl_exit *report)
 static void describe_crash(const ending *e, char *out, size_t size)
 {
     int status = e->how->status;
-    if (e->how->rebooted) {
+    if (e->fault) {
+        snprintf(out, size, "%.190s", e->fault->failure.message);
+    } else if (e->how->rebooted) {
         snprintf(out, size, "the machine was started anew while it ran");
     } else if (e->how->found) {
         snprintf(out, size, "the worker ended without a report while no daemon watched it");
@@ -244,6 +247,10 @@ static void end_crashed(ending *e)
         queue_again(e, "stopped", told_to_stop); /* before it could listen */
         return;
     }
+    if (e->fault && !e->fault->launching) { /* another session's in the same worker */
+        queue_again(e, "device_fault", crash);
+        return;
+    }
     atomic_fetch_add(&e->daemon->counters.workers_crashed, 1);
     if (how->out_of_memory) {
         if (!retry_with_memory(e)) {
@@ -252,7 +259,7 @@ static void end_crashed(ending *e)
         return;
     }
     note_checkpoint(e);
-    if (!how->found) {
+    if (e->fault || !how->found) {
         r->crashes++;
     } else if (!how->rebooted && r->crashes == 0) {
         r->crashes = 1;
@@ -311,7 +318,10 @@ void pl_ending_conclude(pl_daemon *d, pl_session *s, const pl_ending *how)
                                                                          : e.desired;
         e.paused = control.paused;
         note_attempts(&e, &report);
-        if (reported) {
+        if (reported && strcmp(report.state, "device_fault") == 0) {
+            e.fault = &report;
+            end_crashed(&e);
+        } else if (reported) {
             end_by_report(&e, &report);
         } else {
             end_crashed(&e);

@@ -174,11 +174,11 @@ static int conclude(const runner *r, int state)
     bool stopped = WIFEXITED(state) && WEXITSTATUS(state) == WORKER_STOPPED;
     if (pl_exit_read(r->dir_fd, &e) == PL_OK) {
         int status = verdict(r, &e);
-        if (strcmp(e.state, "stopped") != 0 && strcmp(e.state, "paused") != 0)
+        bool fault = strcmp(e.state, "device_fault") == 0;
+        if (strcmp(e.state, "stopped") != 0 && strcmp(e.state, "paused") != 0 && !fault)
             return status;
-        stopped = true;
-    }
-    if (!stopped)
+        stopped = !fault;
+    } else if (!stopped)
         pl_cli_fail(r->cli, 0, "the worker ended by %s %d and left no word; see %s/worker.log",
                     WIFSIGNALED(state) ? "signal" : "status",
                     WIFSIGNALED(state) ? WTERMSIG(state) : WEXITSTATUS(state), r->path);

@@ -3,7 +3,7 @@
 #include "engine/backends/cpu/cpu.h"
 #include "engine/carries.h"
 
-static const pl_backend_ops *gpu;
+static _Thread_local const pl_backend_ops *gpu;
 
 void pl_backend_register(const pl_backend_ops *ops)
 {

@@ -330,8 +330,8 @@ const pl_backend_ops *pl_backend_find(pl_device_kind device);
  * to follow on a colon. */
 const char *pl_backend_refuses(const pl_backend_ops *ops, const pl_model *model);
 
-/* Give the device `gpu` its backend: what a plug-in brings, or a test. NULL takes it away. Before the
- * first model of it, by one thread. */
+/* Give the device `gpu` its backend: what a plug-in brings, or a test. NULL takes it away. Of the calling thread,
+ * and before its first model: sessions of one process, a thread each, compute in the precision of each. */
 void pl_backend_register(const pl_backend_ops *ops);
 
 #endif

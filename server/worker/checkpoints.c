@@ -33,6 +33,11 @@ static pl_status copy(pl_checkpoints *c, const pl_state *state, const pl_checkpo
     pl_status status = pl_state_save(state, payload, &size);
     if (status != PL_OK)
         return status;
+    if (pl_worker_gpu_fault()) { /* what was saved is no number */
+        free(*payload);
+        *payload = NULL;
+        return PL_FAILED;
+    }
     status = pl_steering_save(c->steering, &controls, &control_size);
     char *whole = status == PL_OK && controls ? realloc(*payload, size + control_size) : *payload;
     if (status != PL_OK || !whole) {
@@ -64,6 +69,11 @@ static void say_failure(pl_checkpoints *c, const char *why)
     if (c->failed <= 3 || (c->failed & (c->failed - 1)) == 0)
         pl_worker_say("checkpoint of frame %lld not written: %s%s", (long long)c->job.frame, why,
                       c->failed > 1 ? " (not the first)" : "");
+}
+
+static const char *why_not(pl_status status)
+{
+    return status == PL_FAILED ? "the GPU failed" : "out of memory";
 }
 
 /* A worker that a newer attempt has taken the directory from must not replace that one's files. */
@@ -111,9 +121,10 @@ void pl_checkpoints_take(pl_checkpoints *c, const pl_state *state, const pl_chec
     c->last = now;
     free(c->payload); /* of one that was dropped because the sync before it failed */
     c->payload = NULL;
-    if (copy(c, state, note, &c->job, &c->payload) != PL_OK) {
+    pl_status status = copy(c, state, note, &c->job, &c->payload);
+    if (status != PL_OK) {
         c->job.frame = note->frame;
-        say_failure(c, "out of memory");
+        say_failure(c, why_not(status));
         return;
     }
     c->copied = pl_worker_clock() - now;
@@ -134,8 +145,9 @@ bool pl_checkpoints_last(pl_checkpoints *c, const pl_state *state, const pl_chec
     c->payload = NULL;
     c->job.frame = note->frame;
     if (state) {
-        if (copy(c, state, note, &c->job, &c->payload) != PL_OK) {
-            say_failure(c, "out of memory");
+        pl_status status = copy(c, state, note, &c->job, &c->payload);
+        if (status != PL_OK) {
+            say_failure(c, why_not(status));
             return false;
         }
     } else {

@@ -317,7 +317,11 @@ pl_worker_exit pl_compare_run(const pl_session_options *options, const pl_compar
     sigemptyset(&stop.sa_mask);
     sigaction(SIGTERM, &stop, NULL);
     sigaction(SIGINT, &stop, NULL);
-    pl_worker_exit end = pl_session_enter(options, &c.directory, &c.lock);
+    pl_session_entry entry;
+    pl_session_enter(options, 1, &entry);
+    c.directory = entry.directory;
+    c.lock = entry.lock;
+    pl_worker_exit end = entry.result;
     if (end == PL_WORKER_SUCCEEDED) {
         c.out = openat(c.directory, "compare.ndjson", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
                        0640);

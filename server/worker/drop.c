@@ -87,11 +87,16 @@ static int make_readable(int parent, const char *name)
     return failed;
 }
 
-pl_status pl_drop_to(int directory, uid_t uid)
+pl_status pl_drop_to(const int *directories, int count, uid_t uid)
 {
-    if (give(directory, "log", uid) || make_readable(directory, "meshes") ||
-        open_up(directory, "parent", uid, PARENTS_MAX) || give(directory, ".", uid) ||
-        setgroups(0, NULL) != 0 || setresgid(uid, uid, uid) != 0 || setresuid(uid, uid, uid) != 0) {
+    for (int i = 0; i < count; i++) {
+        int directory = directories[i];
+        if (give(directory, "log", uid) || make_readable(directory, "meshes") ||
+            open_up(directory, "parent", uid, PARENTS_MAX) || give(directory, ".", uid)) {
+            return PL_IO;
+        }
+    }
+    if (setgroups(0, NULL) != 0 || setresgid(uid, uid, uid) != 0 || setresuid(uid, uid, uid) != 0) {
         return PL_IO;
     }
     /* It must not be possible to take it back. */

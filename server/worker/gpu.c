@@ -5,6 +5,7 @@
 
 #include <dlfcn.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,12 +16,18 @@ static const char standard_plugin[] = "libpliant_cuda.so";
 
 /* Lifetime: the process. */
 static struct {
+    pthread_mutex_t
+        mutex; /* guards what is below plugin; what a session has taken stays as it is */
     const pl_plugin *plugin; /* NULL: `why` says why */
     char why[512];
     char uuid[48]; /* wanted, or "auto" */
     pl_gpu device; /* taken, where `taken` */
-    bool taken, single;
-} gpu = {.why = "no device, because the worker was started without --gpu"};
+    bool taken;
+} gpu = {.mutex = PTHREAD_MUTEX_INITIALIZER,
+         .why = "no device, because the worker was started without --gpu"};
+
+/* Of the thread's session. */
+static _Thread_local bool has_taken, is_single;
 
 /* ---- the plug-in
  * ----------------------------------------------------------------------------------- */
@@ -125,13 +132,21 @@ bool pl_worker_gpu_take(const pl_solver_settings *solver, char *why, size_t why_
 {
     if (solver->device == PL_DEVICE_CPU)
         return true;
-    if (!take_device()) {
+    pthread_mutex_lock(&gpu.mutex);
+    has_taken = take_device();
+    if (!has_taken)
         snprintf(why, why_size, "%s", gpu.why);
+    pthread_mutex_unlock(&gpu.mutex);
+    if (!has_taken)
         return false;
-    }
-    gpu.single = pl_solver_is_single(solver);
-    pl_backend_register(gpu.single ? gpu.plugin->f32 : gpu.plugin->f64);
+    is_single = pl_solver_is_single(solver);
+    pl_backend_register(is_single ? gpu.plugin->f32 : gpu.plugin->f64);
     return true;
+}
+
+const char *pl_worker_gpu_fault(void)
+{
+    return gpu.plugin ? gpu.plugin->fault() : NULL;
 }
 
 const char *pl_worker_gpu_refuses(const pl_model *model)
@@ -141,14 +156,14 @@ const char *pl_worker_gpu_refuses(const pl_model *model)
 
 const char *pl_worker_precision(void)
 {
-    return gpu.taken && gpu.single ? "single" : "double";
+    return has_taken && is_single ? "single" : "double";
 }
 
 const char *pl_worker_class(void)
 {
     /* As long as checkpoints have room for. */
-    static char text[96];
-    if (!gpu.taken)
+    static _Thread_local char text[96];
+    if (!has_taken)
         return pl_engine_class();
     snprintf(text, sizeof text, "%.44s, %s on %.24s %d.%d", pl_engine_class(),
              pl_worker_precision(), gpu.device.name, (int)gpu.device.major, (int)gpu.device.minor);

@@ -1,7 +1,7 @@
 /* gpu.h - the GPU of a worker: a plug-in (engine/backends/plugin.h), loaded before the sandbox is entered,
  * and one of the devices that it finds, taken when the scene is known. A scene that asks for a GPU and
  * gets none is refused with the reason, a clause that begins with "no device, because"; it never runs
- * on the CPU instead. One a process.
+ * on the CPU instead. One a process; what a session has taken of it is its thread's.
  */
 #ifndef PLIANT_SERVER_WORKER_GPU_H
 #define PLIANT_SERVER_WORKER_GPU_H
@@ -18,6 +18,9 @@ void pl_worker_gpu_open(const char *uuid, const char *plugin);
 /* Where a scene's solver asks for a GPU, give it the opened one in the precision that it asks for: before its
  * model is made. False and why where there is none. True, and nothing done, for the CPU. */
 bool pl_worker_gpu_take(const pl_solver_settings *solver, char *why, size_t why_size);
+
+/* What went wrong with the device, after which nothing in this process computes on it; NULL: nothing. */
+const char *pl_worker_gpu_fault(void);
 
 /* Why the device that was taken can not run a model; NULL where it can. */
 const char *pl_worker_gpu_refuses(const pl_model *model);

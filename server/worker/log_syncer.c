@@ -1,5 +1,7 @@
 #include "server/worker/log_syncer.h"
 
+#include "server/worker/worker_log.h"
+
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -9,6 +11,7 @@
 
 struct pl_log_syncer {
     pl_log_writer *log;
+    int said; /* where its lines go */
     pthread_t thread;
     pthread_mutex_t mutex;
     pthread_cond_t wake;
@@ -47,6 +50,7 @@ static void wait_half_a_second(pl_log_syncer *s)
 static void *sync_loop(void *argument)
 {
     pl_log_syncer *s = argument;
+    pl_worker_log_use(s->said);
     pthread_mutex_lock(&s->mutex);
     while (!s->ending) {
         if (!s->act)
@@ -84,6 +88,7 @@ pl_status pl_log_syncer_start(pl_log_writer *log, pl_log_syncer **out)
     if (!s)
         return PL_NO_MEMORY;
     s->log = log;
+    s->said = pl_worker_log_used();
     pthread_condattr_t monotonic;
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);

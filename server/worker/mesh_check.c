@@ -415,8 +415,7 @@ static bool read_and_enter(const pl_mesh_check_request *request, mesh_check *c)
     if (!read_file(request->path, &c->file) || (request->ele && !read_file(request->ele, &c->ele)))
         return false;
     pl_sandbox_report applied;
-    pl_sandbox sandbox = {
-        .directory = -1, .address_space = MEMORY_BYTES, .cpu_seconds = CPU_SECONDS};
+    pl_sandbox sandbox = {.address_space = MEMORY_BYTES, .cpu_seconds = CPU_SECONDS};
     if (pl_sandbox_enter(&sandbox, &applied) == PL_OK)
         return true;
     fprintf(stderr, "pliant-preflight: the sandbox could not be entered: %s\n", strerror(errno));

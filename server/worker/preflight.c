@@ -333,8 +333,10 @@ pl_preflight_exit pl_preflight_session(const char *path)
         fprintf(stderr, "pliant-preflight: %s: %s\n", path, strerror(errno));
         return PL_PREFLIGHT_ERROR;
     }
-    pl_sandbox sandbox = {
-        .directory = p.directory, .address_space = MEMORY_BYTES, .cpu_seconds = CPU_SECONDS};
+    pl_sandbox sandbox = {.directories = &p.directory,
+                          .count = 1,
+                          .address_space = MEMORY_BYTES,
+                          .cpu_seconds = CPU_SECONDS};
     pl_sandbox_report applied;
     pl_preflight_exit result = PL_PREFLIGHT_ERROR;
     if (pl_sandbox_enter(&sandbox, &applied) != PL_OK) {

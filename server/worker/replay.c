@@ -181,7 +181,7 @@ pl_worker_exit pl_replay_run(const pl_session_options *options)
     if (options->gpu)
         pl_worker_gpu_open(options->gpu, options->gpu_plugin);
     pl_sandbox_report sandbox;
-    pl_sandbox closed = {.directory = r.directory, .gpu = options->gpu != NULL};
+    pl_sandbox closed = {.directories = &r.directory, .count = 1, .gpu = options->gpu != NULL};
     if (pl_sandbox_enter(&closed, &sandbox) != PL_OK) {
         pl_worker_say("the sandbox could not be entered: %s", strerror(errno));
         close(r.directory);

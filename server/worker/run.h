@@ -18,7 +18,8 @@
 #include "server/worker/session_scene.h"
 #include "server/worker/steering.h"
 
-/* How a run ends. PL_RUN_FENCED: a newer attempt has begun, and the directory is its. */
+/* How a run ends. PL_RUN_FENCED: a newer attempt has begun, and the directory is its. PL_RUN_DEVICE_FAULT: the
+ * device failed, and with it all that this process has on it. */
 typedef enum pl_run_end {
     PL_RUN_ON,
     PL_RUN_SUCCEEDED,
@@ -26,6 +27,7 @@ typedef enum pl_run_end {
     PL_RUN_CANCELLED,
     PL_RUN_STOPPED,
     PL_RUN_PAUSED,
+    PL_RUN_DEVICE_FAULT,
     PL_RUN_FENCED
 } pl_run_end;
 
@@ -33,6 +35,7 @@ typedef enum pl_run_end {
 typedef struct pl_run {
     const pl_session_options *options;
     int directory, lock;
+    bool shares; /* the process with other sessions */
     int32_t threads;
     double started; /* s, monotonic */
     double earlier; /* s of running that the checkpoint brought along */
@@ -59,6 +62,7 @@ typedef struct pl_run {
     int64_t halved_frames;     /* with steps that were taken as two halves */
     pl_run_end end;
     pl_failure failure;
+    bool launching; /* when the device failed */
 } pl_run;
 
 /* ---- failures: run->end is PL_RUN_FAILED then, run->failure says how ---------------------------- */

@@ -55,7 +55,9 @@ static pl_status lower(int resource, uint64_t value)
 
 static pl_status limit_resources(const pl_sandbox *options)
 {
-    if (lower(RLIMIT_CORE, 0) != PL_OK || lower(RLIMIT_NOFILE, DESCRIPTORS) != PL_OK)
+    if (lower(RLIMIT_CORE, 0) != PL_OK ||
+        lower(RLIMIT_NOFILE, (uint64_t)(options->count > 1 ? options->count : 1) * DESCRIPTORS) !=
+            PL_OK)
         return PL_IO;
     if (options->address_space && !sanitized && lower(RLIMIT_AS, options->address_space) != PL_OK)
         return PL_IO;
@@ -71,7 +73,8 @@ pl_status pl_sandbox_enter(const pl_sandbox *options, pl_sandbox_report *report)
         return PL_IO;
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
         return PL_IO;
-    if (pl_sandbox_files(options->directory, options->gpu, &report->landlock) != PL_OK)
+    if (pl_sandbox_files(options->directories, options->count, options->gpu, &report->landlock) !=
+        PL_OK)
         return PL_IO;
     if (pl_sandbox_calls(sanitized, &report->seccomp) != PL_OK)
         return PL_IO;

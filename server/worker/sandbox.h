@@ -2,9 +2,9 @@
  *
  *   descriptors   everything but 0, 1, 2 closed
  *   privileges    no_new_privs: no set-uid program gives any back
- *   resources     address space, CPU seconds, 256 descriptors, no core dumps
- *   files         Landlock, where the kernel has it: the session's own directory to read and write,
- *                 system libraries and the CPU description to read, nothing else
+ *   resources     address space, CPU seconds, 256 descriptors a session, no core dumps
+ *   files         Landlock, where the kernel has it: the session's own directory (those of all that share a
+ *                 worker) to read and write, system libraries and the CPU description to read, nothing else
  *   system calls  a seccomp filter: no sockets, no programs or processes started, no tracing, no
  *                 signals to others, no mounts, modules, keys, io_uring, changes of mode or owner
  *
@@ -21,7 +21,8 @@
 #include <stdint.h>
 
 typedef struct pl_sandbox {
-    int directory;          /* open on the one directory to read and write, or -1 for none */
+    const int *directories; /* [count], open on those to read and write: one owner's */
+    int count;
     uint64_t address_space; /* bytes, 0: no limit */
     uint64_t cpu_seconds;   /* 0: no limit */
     bool gpu;               /* leave the GPU driver's files open */

@@ -89,7 +89,7 @@ static int allow_gpu(int ruleset, uint64_t handled)
     return 0;
 }
 
-static int allow_all(int ruleset, int directory, uint64_t handled)
+static int allow_all(int ruleset, const int *directories, int count, uint64_t handled)
 {
     /* Libraries may be loaded late (libgcc_s for a thread's exit), and the C library and libgomp
      * ask how many CPUs there are. */
@@ -112,10 +112,13 @@ static int allow_all(int ruleset, int directory, uint64_t handled)
             return -1;
     if (allow_path(ruleset, "/dev/null", (ACCESS_READ | ACCESS_WRITE) & handled) != 0)
         return -1;
-    return directory < 0 ? 0 : allow(ruleset, directory, (ACCESS_READ | ACCESS_WRITE) & handled);
+    for (int i = 0; i < count; i++)
+        if (allow(ruleset, directories[i], (ACCESS_READ | ACCESS_WRITE) & handled) != 0)
+            return -1;
+    return 0;
 }
 
-pl_status pl_sandbox_files(int directory, bool gpu, int *abi)
+pl_status pl_sandbox_files(const int *directories, int count, bool gpu, int *abi)
 {
     *abi = 0;
     long version = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
@@ -134,7 +137,7 @@ pl_status pl_sandbox_files(int directory, bool gpu, int *abi)
     int ruleset = (int)syscall(SYS_landlock_create_ruleset, &attributes, size, 0);
     if (ruleset < 0)
         return PL_IO;
-    int failed = allow_all(ruleset, directory, attributes.files);
+    int failed = allow_all(ruleset, directories, count, attributes.files);
     if (!failed && gpu)
         failed = allow_gpu(ruleset, attributes.files);
     if (!failed)

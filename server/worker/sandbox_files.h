@@ -4,9 +4,9 @@
 
 #include "engine/fault.h"
 
-/* From now on only `directory` (-1: none) can be read and written, and libraries and the CPU's
+/* From now on only the `directories` can be read and written, and libraries and the CPU's
  * description read; with `gpu` the NVIDIA driver's devices used and its description read; the calling thread and its later threads. *abi is the version in force, 0 where
  * the kernel has no Landlock or it is switched off. PL_IO with errno where applying it failed. */
-pl_status pl_sandbox_files(int directory, bool gpu, int *abi);
+pl_status pl_sandbox_files(const int *directories, int count, bool gpu, int *abi);
 
 #endif

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -38,41 +39,75 @@ static bool is_newest(int directory, const pl_session_options *options)
     return options->attempt > newest;
 }
 
-pl_worker_exit pl_session_enter(const pl_session_options *options, int *directory, int *lock)
+/* The lock, and the log; what has them may be written. */
+static pl_worker_exit take(const pl_session_options *options, bool alone, pl_session_entry *e)
 {
     const char *path = options->directory;
-    *lock = -1;
-    *directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (*directory < 0) {
+    *e = (pl_session_entry){.lock = -1, .log = STDERR_FILENO, .started = pl_worker_clock()};
+    e->directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (e->directory < 0) {
         pl_worker_say("%s: %s", path, strerror(errno));
         return PL_WORKER_USAGE;
     }
-    pl_status status = pl_session_lock(*directory, true, lock);
+    pl_status status = pl_session_lock(e->directory, true, &e->lock);
     if (status != PL_OK) {
         pl_worker_say("%s: %s", path,
                       status == PL_INVALID ? "another worker holds the lock" : strerror(errno));
         return PL_WORKER_REFUSED;
     }
-    if (!is_newest(*directory, options))
+    if (!is_newest(e->directory, options))
         return PL_WORKER_REFUSED;
-    if (!pl_worker_log_open(*directory))
+    int own = alone ? STDERR_FILENO : pl_worker_log_open_own(e->directory);
+    if (own < 0 || (alone && !pl_worker_log_open(e->directory)))
         pl_worker_say("%s: worker.log can not be opened: %s", path, strerror(errno));
+    e->log = own < 0 ? STDERR_FILENO : own;
+    return PL_WORKER_SUCCEEDED;
+}
+
+/* The GPU, the uid, the sandbox: what all of a process have in common. */
+static bool close_in(const pl_session_options *options, const int *directories, int count,
+                     pl_sandbox_report *sandbox)
+{
     /* Inside no library is opened that lies elsewhere than the system's. */
     if (options->gpu)
         pl_worker_gpu_open(options->gpu, options->gpu_plugin);
-    if (options->uid && pl_drop_to(*directory, options->uid) != PL_OK) {
+    if (options->uid && pl_drop_to(directories, count, options->uid) != PL_OK) {
         pl_worker_say("uid %u could not be taken: %s", options->uid, strerror(errno));
-        return PL_WORKER_USAGE;
+        return false;
     }
-    pl_sandbox_report sandbox;
-    pl_sandbox closed = {.directory = *directory, .gpu = options->gpu != NULL};
-    if (pl_sandbox_enter(&closed, &sandbox) != PL_OK) {
+    pl_sandbox closed = {.directories = directories, .count = count, .gpu = options->gpu != NULL};
+    if (pl_sandbox_enter(&closed, sandbox) != PL_OK) {
         pl_worker_say("the sandbox could not be entered: %s", strerror(errno));
-        return PL_WORKER_USAGE;
+        return false;
     }
-    pl_worker_say("pliant-worker " PLIANT_VERSION ", attempt %d, %s", options->attempt,
-                  sandbox.text);
-    return PL_WORKER_SUCCEEDED;
+    return true;
+}
+
+void pl_session_enter(const pl_session_options *options, int count, pl_session_entry *out)
+{
+    int *directories = calloc((size_t)count, sizeof *directories), entered = 0;
+    pl_sandbox_report sandbox;
+    for (int i = 0; i < count; i++) {
+        out[i].result = take(&options[i], count == 1, &out[i]);
+        if (directories && out[i].result == PL_WORKER_SUCCEEDED)
+            directories[entered++] = out[i].directory;
+    }
+    bool closed = entered > 0 && close_in(options, directories, entered, &sandbox);
+    free(directories);
+    for (int i = 0; i < count; i++) {
+        if (out[i].result != PL_WORKER_SUCCEEDED)
+            continue;
+        if (!closed) {
+            out[i].result = PL_WORKER_USAGE;
+            continue;
+        }
+        pl_worker_log_use(out[i].log);
+        pl_worker_say("pliant-worker " PLIANT_VERSION ", attempt %d, %s", options[i].attempt,
+                      sandbox.text);
+        if (count > 1)
+            pl_worker_say("shares its worker with %d other sessions", entered - 1);
+    }
+    pl_worker_log_use(STDERR_FILENO);
 }
 
 void pl_session_reserve(int directory)

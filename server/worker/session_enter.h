@@ -6,9 +6,16 @@
 
 #include "server/worker/session_run.h"
 
-/* Descriptors of the directory and of its lock, -1 where they were not got. Only with
- * PL_WORKER_SUCCEEDED may the directory be written. */
-pl_worker_exit pl_session_enter(const pl_session_options *options, int *directory, int *lock);
+typedef struct pl_session_entry {
+    int directory, lock;   /* descriptors, -1 where they were not got */
+    int log;               /* where its lines go */
+    double started;        /* s, monotonic */
+    pl_worker_exit result; /* only with PL_WORKER_SUCCEEDED may the directory be written */
+} pl_session_entry;
+
+/* Enter the directories of all, [count]; those that are refused are left out. One's worker.log becomes the
+ * standard error. */
+void pl_session_enter(const pl_session_options *options, int count, pl_session_entry *out);
 
 /* Hold a few blocks back in a file, so that the log can be sealed and exit.json written on a full
  * disk; and give them free. */

@@ -1,16 +1,20 @@
 #include "protocol/log_prune.h"
 #include "server/worker/gpu.h"
 #include "server/worker/run.h"
+#include "server/worker/sandbox.h"
 #include "server/worker/session_enter.h"
 #include "server/worker/worker_log.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-static volatile sig_atomic_t signalled;
+static atomic_int signalled; /* told to all sessions of the process */
 
 static void on_signal(int number)
 {
@@ -126,6 +130,8 @@ static bool should_stop(pl_run *run)
         run->end = PL_RUN_STOPPED;
     else if (wants_pause(run))
         run->end = PL_RUN_PAUSED;
+    else if (pl_worker_gpu_fault())
+        run->end = PL_RUN_DEVICE_FAULT;
     else if ((error || (limit > 0 && seconds_of_running(run) > limit)) && commit_frame(run, true)) {
         if (error)
             pl_run_fail_io(run, "bringing the log to the disk", error);
@@ -384,19 +390,19 @@ static void last_checkpoint(pl_run *run)
 
 static void write_exit(pl_run *run)
 {
-    static const char *const names[] = {[PL_RUN_SUCCEEDED] = "succeeded",
-                                        [PL_RUN_FAILED] = "failed",
-                                        [PL_RUN_CANCELLED] = "cancelled",
-                                        [PL_RUN_STOPPED] = "stopped",
-                                        [PL_RUN_PAUSED] = "paused"};
+    static const char *const names[] = {
+        [PL_RUN_SUCCEEDED] = "succeeded", [PL_RUN_FAILED] = "failed",
+        [PL_RUN_CANCELLED] = "cancelled", [PL_RUN_STOPPED] = "stopped",
+        [PL_RUN_PAUSED] = "paused",       [PL_RUN_DEVICE_FAULT] = "device_fault"};
     pl_exit e = {.attempt = run->options->attempt,
                  .frames = run->last_frame,
                  .seconds = seconds_of_running(run),
-                 .failure = run->failure};
+                 .failure = run->failure,
+                 .launching = run->launching};
     snprintf(e.state, sizeof e.state, "%s", names[run->end]);
     if (pl_exit_write(run->directory, &e) != PL_OK)
         pl_worker_say("exit.json could not be written: %s", strerror(errno));
-    if (run->end == PL_RUN_FAILED)
+    if (run->end == PL_RUN_FAILED || run->end == PL_RUN_DEVICE_FAULT)
         pl_worker_say("failed: %s: %s", pl_failure_name(run->failure.code), run->failure.message);
     if (run->halved_frames > 0)
         pl_worker_say("%lld frames had steps taken as two halves", (long long)run->halved_frames);
@@ -409,12 +415,32 @@ static void write_exit(pl_run *run)
     pl_worker_say("%s after frame %lld, %.3f s", e.state, (long long)e.frames, e.seconds);
 }
 
+/* Whatever a run came to after a fault is the fault's: numbers that are none, memory that there was not. Whether
+ * the session may have caused it is asked while it has its state. */
+static void blame_device(pl_run *run)
+{
+    const char *fault = pl_worker_gpu_fault();
+    bool over = run->end == PL_RUN_SUCCEEDED || run->end == PL_RUN_CANCELLED ||
+                run->end == PL_RUN_FENCED;
+    if (!fault || over)
+        return;
+    pl_run_fail(run, PL_FAILURE_WORKER_CRASHED, "It goes on from its checkpoint.",
+                "the GPU failed: %.300s", fault);
+    run->end = PL_RUN_DEVICE_FAULT;
+    if (run->steering.state)
+        pl_state_fault(run->steering.state, &run->launching);
+    run->launching = run->launching || !run->shares;
+}
+
 static pl_worker_exit finish(pl_run *run)
 {
-    static const pl_worker_exit statuses[] = {
-        [PL_RUN_SUCCEEDED] = PL_WORKER_SUCCEEDED, [PL_RUN_FAILED] = PL_WORKER_FAILED,
-        [PL_RUN_CANCELLED] = PL_WORKER_CANCELLED, [PL_RUN_STOPPED] = PL_WORKER_STOPPED,
-        [PL_RUN_PAUSED] = PL_WORKER_PAUSED,       [PL_RUN_FENCED] = PL_WORKER_REFUSED};
+    static const pl_worker_exit statuses[] = {[PL_RUN_SUCCEEDED] = PL_WORKER_SUCCEEDED,
+                                              [PL_RUN_FAILED] = PL_WORKER_FAILED,
+                                              [PL_RUN_CANCELLED] = PL_WORKER_CANCELLED,
+                                              [PL_RUN_STOPPED] = PL_WORKER_STOPPED,
+                                              [PL_RUN_PAUSED] = PL_WORKER_PAUSED,
+                                              [PL_RUN_FENCED] = PL_WORKER_REFUSED,
+                                              [PL_RUN_DEVICE_FAULT] = PL_WORKER_DEVICE_FAULT};
     commit_frame(run, true);
     pl_log_syncer_stop(run->syncer);
     run->syncer = NULL;
@@ -425,6 +451,7 @@ static pl_worker_exit finish(pl_run *run)
         return PL_WORKER_REFUSED;
     }
     last_checkpoint(run);
+    blame_device(run); /* of which a checkpoint may be the first to tell */
     /* What a state takes may be what the rest of the way needs. */
     pl_comparison_close(&run->comparison);
     pl_state_destroy(run->steering.state);
@@ -455,23 +482,95 @@ static void release(pl_run *run)
         close(run->directory);
 }
 
-pl_worker_exit pl_session_run(const pl_session_options *options)
+/* From a directory that was entered, or not. */
+static pl_worker_exit run_one(const pl_session_options *options, const pl_session_entry *entry,
+                              bool shares)
 {
     pl_run run = {.options = options,
-                  .directory = -1,
-                  .lock = -1,
+                  .directory = entry->directory,
+                  .lock = entry->lock,
+                  .shares = shares,
                   .resumed = {.frame = -1},
                   .last_frame = -1,
                   .state_frame = -1,
-                  .started = pl_worker_clock(),
+                  .started = entry->started,
                   .failure = {.step = -1, .frame = -1, .body = -1, .element = -1, .vertex = -1}};
-    set_signals();
-    pl_worker_exit result = pl_session_enter(options, &run.directory, &run.lock);
+    pl_worker_exit result = entry->result;
     pl_control_init(&run.control, run.directory);
     if (result == PL_WORKER_SUCCEEDED) {
         compute(&run);
         result = finish(&run);
     }
     release(&run);
+    return result;
+}
+
+pl_worker_exit pl_session_run(const pl_session_options *options)
+{
+    pl_session_entry entry;
+    set_signals();
+    pl_session_enter(options, 1, &entry);
+    return run_one(options, &entry, false);
+}
+
+/* ---- several ----------------------------------------------------------------------------------
+ */
+
+typedef struct session_thread {
+    const pl_session_options *options;
+    pl_session_entry entry;
+    pthread_t thread;
+    bool started;
+    pl_worker_exit result;
+} session_thread;
+
+static void *run_thread(void *context)
+{
+    session_thread *t = context;
+    pl_worker_log_use(t->entry.log);
+    t->result = run_one(t->options, &t->entry, true);
+    return NULL;
+}
+
+/* What the process says of them; how each ended stands in its exit.json. */
+static pl_worker_exit sum_up(const session_thread *threads, int count)
+{
+    pl_worker_exit result = PL_WORKER_SUCCEEDED;
+    for (int i = 0; i < count; i++) {
+        if (threads[i].result == PL_WORKER_DEVICE_FAULT)
+            return PL_WORKER_DEVICE_FAULT;
+        if (result == PL_WORKER_SUCCEEDED &&
+            (threads[i].result == PL_WORKER_USAGE || threads[i].result == PL_WORKER_REFUSED))
+            result = threads[i].result;
+    }
+    return result;
+}
+
+pl_worker_exit pl_session_run_all(const pl_session_options *options, int count)
+{
+    session_thread *threads = calloc((size_t)count, sizeof *threads);
+    pl_session_entry *entries = calloc((size_t)count, sizeof *entries);
+    pl_worker_exit result = PL_WORKER_USAGE;
+    if (threads && entries) {
+        set_signals();
+        pl_session_enter(options, count, entries);
+        if (pl_sandbox_limit_memory(options->memory,
+                                    count * (options->threads > 0 ? options->threads : 1)) != PL_OK)
+            pl_worker_say("no memory limit: %s", strerror(errno));
+        for (int i = 0; i < count; i++) {
+            threads[i] = (session_thread){
+                .options = &options[i], .entry = entries[i], .result = PL_WORKER_USAGE};
+            threads[i].started = pthread_create(&threads[i].thread, NULL, run_thread,
+                                                &threads[i]) == 0;
+            if (!threads[i].started)
+                pl_worker_say("%s: no thread for it", options[i].directory);
+        }
+        for (int i = 0; i < count; i++)
+            if (threads[i].started)
+                pthread_join(threads[i].thread, NULL);
+        result = sum_up(threads, count);
+    }
+    free(entries);
+    free(threads);
     return result;
 }

@@ -6,7 +6,7 @@
  *
  * Up to worker.log nothing in the directory is changed (but for an absent `lock`), so that a stale
  * or second worker leaves no trace. Between steps the run looks for a newer attempt, a cancel, a
- * signal, a pause, a failed sync and the time limit; a step is never cut short.
+ * signal, a pause, a failed sync, a fault of the device and the time limit; a step is never cut short.
  */
 #ifndef PLIANT_SERVER_WORKER_SESSION_RUN_H
 #define PLIANT_SERVER_WORKER_SESSION_RUN_H
@@ -15,12 +15,13 @@
 
 typedef enum pl_worker_exit {
     PL_WORKER_SUCCEEDED = 0,
-    PL_WORKER_USAGE = 2,     /* or the directory can not be opened */
-    PL_WORKER_FAILED = 3,    /* exit.json says why */
-    PL_WORKER_CANCELLED = 4, /* exit.json too */
-    PL_WORKER_REFUSED = 5,   /* the lock is held, or the attempt is or has become stale */
-    PL_WORKER_STOPPED = 6,   /* by SIGTERM or SIGINT: a later attempt goes on */
-    PL_WORKER_PAUSED = 7,    /* control.log asked: a later attempt goes on, after a resume */
+    PL_WORKER_USAGE = 2,        /* or the directory can not be opened */
+    PL_WORKER_FAILED = 3,       /* exit.json says why */
+    PL_WORKER_CANCELLED = 4,    /* exit.json too */
+    PL_WORKER_REFUSED = 5,      /* the lock is held, or the attempt is or has become stale */
+    PL_WORKER_STOPPED = 6,      /* by SIGTERM or SIGINT: a later attempt goes on */
+    PL_WORKER_PAUSED = 7,       /* control.log asked: a later attempt goes on, after a resume */
+    PL_WORKER_DEVICE_FAULT = 8, /* of the GPU: a later attempt goes on */
 } pl_worker_exit;
 
 typedef struct pl_session_options {
@@ -36,5 +37,11 @@ typedef struct pl_session_options {
 
 /* Run it. Takes over the process: signals, standard error, sandbox. */
 pl_worker_exit pl_session_run(const pl_session_options *options);
+
+/* Run several, [count], a thread each, all of one owner and on one GPU; the options but for directory and attempt
+ * are the same, and `memory` is that of all. Each has its worker.log, control.log and exit.json, and ends for
+ * itself; but a fault of the device ends all. SIGTERM and SIGINT stop all. PL_WORKER_SUCCEEDED where each has an
+ * exit.json, however it ended; PL_WORKER_DEVICE_FAULT; or what was wrong with the first that has none. */
+pl_worker_exit pl_session_run_all(const pl_session_options *options, int count);
 
 #endif

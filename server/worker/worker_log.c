@@ -7,10 +7,27 @@
 #include <time.h>
 #include <unistd.h>
 
+static _Thread_local int used = STDERR_FILENO;
+
+void pl_worker_log_use(int log)
+{
+    used = log;
+}
+
+int pl_worker_log_used(void)
+{
+    return used;
+}
+
+int pl_worker_log_open_own(int directory)
+{
+    return openat(directory, "worker.log", O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW,
+                  0640);
+}
+
 bool pl_worker_log_open(int directory)
 {
-    int fd = openat(directory, "worker.log", O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW,
-                    0640);
+    int fd = pl_worker_log_open_own(directory);
     if (fd < 0)
         return false;
     int moved = dup2(fd, STDERR_FILENO);
@@ -39,7 +56,7 @@ void pl_worker_say(const char *format, ...)
         n = sizeof line - 2;
     line[n++] = '\n';
     /* A log that can not be written is no reason to stop computing. */
-    ssize_t written = write(STDERR_FILENO, line, n);
+    ssize_t written = write(used, line, n);
     (void)written;
 }
 

@@ -11,7 +11,13 @@
  * libraries print lands there too. False with errno where it can not be opened. */
 bool pl_worker_log_open(int directory);
 
-/* One line to standard error: UTC time, then the text. */
+/* Open DIR/worker.log for a session that shares its process; -1 with errno where that fails. */
+int pl_worker_log_open_own(int directory);
+/* Where lines of the calling thread go from now on, and where they do: the standard error until then. */
+void pl_worker_log_use(int log);
+int pl_worker_log_used(void);
+
+/* One line to the calling thread's log: UTC time, then the text. */
 __attribute__((format(printf, 1, 2))) void pl_worker_say(const char *format, ...);
 
 /* Each fault as a line. */

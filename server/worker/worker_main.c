@@ -1,4 +1,4 @@
-/* pliant-worker: run one session directory. */
+/* pliant-worker: run one session directory, or several on one GPU. */
 #include "server/worker/compare.h"
 #include "server/worker/gpu.h"
 #include "server/worker/replay.h"
@@ -16,6 +16,8 @@
 static const char usage[] =
     "usage: pliant-worker --session DIR --attempt N [--threads T] [--memory BYTES]\n"
     "                     [--checkpoint-every SECONDS] [--gpu UUID|auto [--gpu-plugin FILE]]\n"
+    "       pliant-worker --session DIR --attempt N --session DIR --attempt N ... --gpu UUID|auto\n"
+    "                     [--threads T] [--memory BYTES] [--checkpoint-every SECONDS]\n"
     "       pliant-worker --session DIR --attempt N --compare STEP --entries E\n"
     "                     [--references R] [--threads T] [--gpu UUID|auto]\n"
     "       pliant-worker --session DIR --replay [--threads T] [--gpu UUID|auto]\n"
@@ -25,6 +27,12 @@ static const char usage[] =
     "DIR/exit.json, and says little in DIR/worker.log. Where an earlier attempt left off, it goes\n"
     "on: from the newest checkpoint, comparing what it computes again with the frames that are\n"
     "there.\n"
+    "\n"
+    "Several run in one process, a thread each, on the GPU that all of them ask for: each ends "
+    "for\n"
+    "itself, but a fault of the GPU ends all, and exit.json says `device_fault` and whether the\n"
+    "session may have caused it. All belong to one owner; --threads is for each, --memory for "
+    "all.\n"
     "\n"
     "  --session DIR    the session directory\n"
     "  --attempt N      number of this attempt, above every earlier one of the directory\n"
@@ -52,7 +60,10 @@ static const char usage[] =
     "  --help, --version\n"
     "\n"
     "Exit status: 0 succeeded, 3 failed, 4 cancelled, 5 lock held or attempt stale, 6 stopped by\n"
-    "SIGTERM, 7 paused (after 6 and 7 a later attempt goes on), 2 usage.\n";
+    "SIGTERM, 7 paused, 8 the GPU failed (after 6, 7 and 8 a later attempt goes on), 2 usage. Of\n"
+    "several: 0 where each has left its exit.json, 8, or 2 and 5 where one has left none.\n";
+
+enum { SESSIONS_MAX = 256 }; /* in one process */
 
 static int64_t number(const char *option, const char *text, int64_t maximum)
 {
@@ -110,7 +121,9 @@ int main(int argc, char **argv)
                                             {"help", no_argument, NULL, 'h'},
                                             {"version", no_argument, NULL, 'v'},
                                             {NULL, 0, NULL, 0}};
+    static pl_session_options sessions[SESSIONS_MAX];
     pl_session_options run = {.checkpoint_every = 10};
+    int count = 0;
     pl_compare_options compare = {.references = INT32_MAX};
     bool devices = false, replay = false;
     pl_sandbox_close_inherited();
@@ -118,10 +131,15 @@ int main(int argc, char **argv)
     for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;)
         switch (c) {
         case 's':
-            run.directory = optarg;
+            if (count == SESSIONS_MAX) {
+                fprintf(stderr, "pliant-worker: at most %d sessions\n", SESSIONS_MAX);
+                return PL_WORKER_USAGE;
+            }
+            sessions[count++].directory = optarg;
             break;
         case 'a':
-            run.attempt = (int32_t)number("attempt", optarg, INT32_MAX);
+            sessions[count > 0 ? count - 1 : 0].attempt = (int32_t)number("attempt", optarg,
+                                                                          INT32_MAX);
             break;
         case 't':
             run.threads = (int32_t)number("threads", optarg, 4096);
@@ -166,14 +184,23 @@ int main(int argc, char **argv)
             fputs("Try pliant-worker --help.\n", stderr);
             return PL_WORKER_USAGE;
         }
+    int attempts = 0;
+    for (int i = 0; i < (count > 0 ? count : 1); i++) {
+        attempts += sessions[i].attempt > 0;
+        run.directory = sessions[i].directory;
+        run.attempt = sessions[i].attempt;
+        sessions[i] = run;
+    }
     if (devices && !run.directory && optind == argc)
         return pl_worker_gpu_list(run.gpu_plugin) ? PL_WORKER_SUCCEEDED : PL_WORKER_FAILED;
-    if (replay && run.directory && optind == argc && !devices && !compare.step && !run.attempt)
+    if (replay && count == 1 && optind == argc && !devices && !compare.step && !run.attempt)
         return pl_replay_run(&run);
-    if (replay || devices || !run.directory || !run.attempt || optind != argc ||
-        (compare.step > 0) != (compare.entries > 0)) {
+    if (replay || devices || !count || attempts != count || optind != argc ||
+        (compare.step > 0) != (compare.entries > 0) || (count > 1 && (compare.step || !run.gpu))) {
         fputs(usage, stderr);
         return PL_WORKER_USAGE;
     }
+    if (count > 1)
+        return pl_session_run_all(sessions, count);
     return compare.step ? pl_compare_run(&run, &compare) : pl_session_run(&run);
 }

@@ -23,10 +23,14 @@
 
 static const char hash[] = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
 
+/* -1: none. */
 static pl_sandbox_report enter(int directory)
 {
     pl_sandbox_report report;
-    ck_assert_int_eq(pl_sandbox_enter(&(pl_sandbox){.directory = directory}, &report), PL_OK);
+    ck_assert_int_eq(
+        pl_sandbox_enter(&(pl_sandbox){.directories = &directory, .count = directory >= 0},
+                         &report),
+        PL_OK);
     return report;
 }
 
@@ -81,6 +85,44 @@ START_TEST(test_files)
 }
 END_TEST
 
+/* Those that share a worker are open, and no other beside them. */
+START_TEST(test_files_of_several)
+{
+    session_fixture all[3];
+    char *inside[3];
+    for (int i = 0; i < 3; i++) {
+        session_fixture_bar(&all[i], 1, "");
+        ck_assert_int_gt(asprintf(&inside[i], "%s/scene.json", all[i].path), 0);
+    }
+    pid_t pid = fork();
+    if (pid == 0) {
+        const int two[] = {all[0].directory, all[1].directory};
+        pl_sandbox_report report;
+        ck_assert_int_eq(pl_sandbox_enter(&(pl_sandbox){.directories = two, .count = 2}, &report),
+                         PL_OK);
+        if (!report.landlock)
+            _exit(77);
+        for (int i = 0; i < 2; i++) {
+            ck_assert_int_ge(open(inside[i], O_RDONLY), 0);
+            ck_assert_int_eq(pl_file_replace(two[i], "exit.json", "{}", 2, true), PL_OK);
+        }
+        assert_refused(open(inside[2], O_RDONLY));
+        assert_refused(unlink(inside[2]));
+        assert_refused(open("/etc/passwd", O_RDONLY));
+        _exit(0);
+    }
+    int status = session_fixture_wait(pid);
+    if (status == 77)
+        printf("SKIP sandbox: test_files_of_several: this kernel has no Landlock\n");
+    else
+        ck_assert_int_eq(status, 0);
+    for (int i = 0; i < 3; i++) {
+        free(inside[i]);
+        session_fixture_destroy(&all[i]);
+    }
+}
+END_TEST
+
 /* What a GPU's driver reads of the machine is open with `gpu` and not without; the rest stays shut. */
 START_TEST(test_files_of_a_gpu)
 {
@@ -90,7 +132,7 @@ START_TEST(test_files_of_a_gpu)
         pid_t pid = fork();
         if (pid == 0) {
             pl_sandbox_report report;
-            pl_sandbox options = {.directory = own.directory, .gpu = gpu};
+            pl_sandbox options = {.directories = &own.directory, .count = 1, .gpu = gpu};
             ck_assert_int_eq(pl_sandbox_enter(&options, &report), PL_OK);
             if (!report.landlock)
                 _exit(77);
@@ -239,6 +281,7 @@ int main(void)
     TCase *tc = tcase_create("sandbox");
     tcase_set_timeout(tc, 180);
     tcase_add_test(tc, test_files);
+    tcase_add_test(tc, test_files_of_several);
     tcase_add_test(tc, test_files_of_a_gpu);
     tcase_add_test(tc, test_calls);
     tcase_add_test(tc, test_still_works);

@@ -1,9 +1,10 @@
 /* libpliant_emulated.so: a plug-in whose one device is the host. PLIANT_EMULATED in the environment makes it
- * another: "absent" finds no device, "other" is of another ABI. A file beside it, of its name and ".taken", says
+ * another: "absent" finds no device, "other" is of another ABI, and with "fault V L" a backend of a model of V
+ * vertices makes the device fail when it has launched L times. A file beside it, of its name and ".taken", says
  * how many bytes of how many others have taken (of 1 GiB none). */
 #include "engine/backends/plugin.h"
 
-#include "engine/backends/device/device.h"
+#include "engine/backends/device/device_backend.h"
 #include "engine/backends/device/phases.h"
 
 #include <dlfcn.h>
@@ -57,10 +58,41 @@ static bool choose(const char *wanted, char *why, size_t why_size)
     return false;
 }
 
+/* The tables, but that a backend may be one that fails. */
+static pl_backend_ops f32, f64;
+
+static pl_status create(const pl_backend_ops *ops, const pl_model *model, int32_t threads,
+                        pl_backend *beside, pl_backend **out)
+{
+    const char *how = getenv("PLIANT_EMULATED");
+    long long vertices, launches;
+    pl_status status = ops->create(model, threads, beside, out);
+    if (status == PL_OK && how && sscanf(how, "fault %lld %lld", &vertices, &launches) == 2 &&
+        model->vertices == vertices)
+        pl_device_fail_after(pl_device_of(*out)->queue, launches);
+    return status;
+}
+
+static pl_status create_f32(const pl_model *model, int32_t threads, pl_backend *beside,
+                            pl_backend **out)
+{
+    return create(&pl_backend_device_f32, model, threads, beside, out);
+}
+
+static pl_status create_f64(const pl_model *model, int32_t threads, pl_backend *beside,
+                            pl_backend **out)
+{
+    return create(&pl_backend_device_f64, model, threads, beside, out);
+}
+
 const pl_plugin *pliant_plugin(void);
 
 const pl_plugin *pliant_plugin(void)
 {
+    f32 = pl_backend_device_f32;
+    f32.create = create_f32;
+    f64 = pl_backend_device_f64;
+    f64.create = create_f64;
     static pl_plugin plugin = {
         .abi = PL_PLUGIN_ABI,
         .model_size = sizeof(pl_model),
@@ -69,8 +101,8 @@ const pl_plugin *pliant_plugin(void)
         .version = PLIANT_VERSION,
         .find = find,
         .select = choose,
-        .f32 = &pl_backend_device_f32,
-        .f64 = &pl_backend_device_f64,
+        .f32 = &f32,
+        .f64 = &f64,
         .plain_because = pl_device_plain_because,
         .fault = pl_device_fault,
     };

@@ -230,6 +230,30 @@ START_TEST(strangers_are_seen)
 }
 END_TEST
 
+/* A GPU that fails is no failure of the scene: the session goes on from its checkpoint, and one that makes it fail
+ * again and again ends as one that crashes. */
+START_TEST(a_fault_of_the_gpu_is_a_crash)
+{
+    char id[33];
+    find_plugin();
+    setenv("PLIANT_EMULATED", "fault 125 400", 1);
+    start_with("auto");
+    unsetenv("PLIANT_EMULATED");
+    post("gpu", ENDLESS, id);
+    session_await(d, id, "failed");
+    json_t *session = session_show(d, id);
+    ck_assert_str_eq(json_text(session, "reason"), "worker_crashed");
+    ck_assert_ptr_nonnull(
+        strstr(json_text(session, "failure/message"), "the GPU failed: a kernel"));
+    ck_assert_int_eq(json_count(session, "attempt"), 4);
+    json_decref(session);
+    ck_assert_int_eq(session_counter(d, "workers_crashed_total"), 4);
+    post("cpu", 3, id);
+    session_await(d, id, "succeeded");
+    stop_daemon();
+}
+END_TEST
+
 /* Never the CPU in its place. */
 START_TEST(without_a_gpu_it_is_refused)
 {
@@ -263,6 +287,7 @@ int main(void)
     tcase_add_test(with, memory_is_shared_out);
     tcase_add_test(with, a_drained_gpu_starts_nothing);
     tcase_add_test(without, strangers_are_seen);
+    tcase_add_test(without, a_fault_of_the_gpu_is_a_crash);
     tcase_add_loop_test(without, without_a_gpu_it_is_refused, 0, 2);
     suite_add_tcase(suite, with);
     suite_add_tcase(suite, without);
