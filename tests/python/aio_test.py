@@ -31,7 +31,7 @@ class AsyncTest(unittest.IsolatedAsyncioTestCase):
             task = asyncio.create_task(metrics())
             self.assertEqual([f.number async for f in session.frames()], list(range(31)))
             self.assertEqual(await task, list(range(31)))
-            self.assertEqual((await session.wait(20)).state, "succeeded")
+            self.assertEqual((await session.wait(60)).state, "succeeded")
             self.assertEqual((await session.frame(3)).number, 3)
             self.assertEqual((await session.topology()).document["vertices"], 27)
             self.assertIn(session.id, [s.id for s in await client.sessions(name="falls")])
@@ -50,7 +50,7 @@ class AsyncTest(unittest.IsolatedAsyncioTestCase):
                 await asyncio.sleep(0.1)
                 await session.delete()
                 self.assertEqual((await waits)["session"]["id"], session.id)
-            self.assertLess(time.monotonic() - begun, 20)  # a long poll would have taken a minute
+            self.assertLess(time.monotonic() - begun, 40)  # a long poll would have taken a minute
 
 
 class NotebookTest(unittest.TestCase):

@@ -53,7 +53,7 @@ class ClientTest(unittest.TestCase):
     def test_a_session_runs_to_its_end(self):
         session = self.client.submit(scene())
         self.assertEqual([f.number for f in session.frames()], list(range(21)))
-        session.wait(30, check=True)
+        session.wait(60, check=True)
         self.assertEqual((session.state, session.last_frame, session.over), ("succeeded", 20, True))
         self.assertEqual(session.scene()["name"], "falls")
         self.assertIn("gravity", session.scene("effective"))
@@ -160,7 +160,7 @@ class ClientTest(unittest.TestCase):
         self.assertEqual(caught.exception.code, "changed_meanwhile")
 
     def test_what_is_deleted_is_not_found(self):
-        session = self.client.submit(scene(steps=1)).wait(30)
+        session = self.client.submit(scene(steps=1)).wait(60)
         events = self.client.events()
         session.delete()
         mine = (e["event"] for e in events if e["session"]["id"] == session.id)
@@ -195,9 +195,9 @@ class ClientTest(unittest.TestCase):
             session.wait(0.2)
         session.resume()
         session.cancel()
-        self.assertEqual(session.wait(30).state, "cancelled")
+        self.assertEqual(session.wait(60).state, "cancelled")
         with self.assertRaises(pliant.SessionFailed):
-            session.wait(30, check=True)
+            session.wait(60, check=True)
 
     def test_where_the_daemon_is_and_who_asks(self):
         with self.assertRaises(pliant.Unauthorised):
@@ -362,7 +362,7 @@ class ClientTest(unittest.TestCase):
 
         said = Terminal()
         bar = pliant.Progress("falls", 20, said)
-        self.done.wait(30, progress=bar)
+        self.done.wait(60, progress=bar)
         last = said.getvalue().split("\r")[-1]
         self.assertIn("frame 20/20", last)
         self.assertIn("[" + "#" * 20, last)
@@ -402,7 +402,7 @@ class OtherWaysTest(unittest.TestCase):
         with pliant.Client(url, daemon.token, context=context) as client:
             session = client.submit(scene(steps=3))
             self.assertEqual(len(list(session.frames())), 4)
-            session.wait(20)
+            session.wait(60)
         # The client of stop() does not know the certificate.
         daemon.end()
         shutil.rmtree(daemon.directory)

@@ -41,7 +41,7 @@ def point(number):
 
 def session_at(relay):
     """A session whose streams come from the relay."""
-    client = pliant.Client(relay.url, "t", retry_for=2)
+    client = pliant.Client(relay.url, "t", retry_for=30)
     return pliant.Session(client._transport, {"id": "0" * 32, "state": "running", "name": ""})
 
 
@@ -197,13 +197,13 @@ class StreamsTest(unittest.TestCase):
     def test_a_branch(self):
         branch = self.done.branch(10, {"name": "lighter", "gravity": [0, -1, 0]})
         found = [f.positions.tolist() for f in branch.frames()]
-        self.assertEqual((branch.wait(20, check=True).name, found[0]), ("lighter", self.values[10]))
+        self.assertEqual((branch.wait(60, check=True).name, found[0]), ("lighter", self.values[10]))
         self.assertNotEqual(found[1], self.values[11])
 
     def test_a_snapshot(self):
         self.assertEqual(self.done.snapshot("ten", 10)["frame"], 10)
         self.assertEqual([s["name"] for s in self.done.snapshots()], ["ten"])
-        branch = self.done.branch(snapshot="ten").wait(20, check=True)
+        branch = self.done.branch(snapshot="ten").wait(60, check=True)
         self.assertEqual(branch.frame(0).positions.tolist(), self.values[10])
         self.done.delete_snapshot("ten")
         self.assertEqual(self.done.snapshots(), [])
@@ -244,7 +244,7 @@ class StreamsTest(unittest.TestCase):
             thread.start()
             time.sleep(0.2)
             stream.close()
-            thread.join(5)
+            thread.join(30)
             self.assertFalse(thread.is_alive(), stream)
 
     def test_a_deleted_session_ends_its_streams(self):
@@ -262,10 +262,10 @@ class RestartTest(unittest.TestCase):
         for number in (signal.SIGTERM, signal.SIGKILL):
             daemon = Daemon()
             self.addCleanup(daemon.stop)
-            client, other = (pliant.Client(state=daemon.state, retry_for=5) for _ in range(2))
+            client, other = (pliant.Client(state=daemon.state, retry_for=30) for _ in range(2))
             session = other.submit(endless())
             session = client.session(session.id)
-            with session.frames(patience=20) as stream:
+            with session.frames(patience=60) as stream:
                 found = [next(stream).number for _ in range(3)]
                 url = client.url
                 daemon.end(number)
@@ -279,7 +279,7 @@ class RestartTest(unittest.TestCase):
                 session.cancel()
                 found += [f.number for f in stream]
                 self.assertEqual(found, list(range(len(found))))
-            self.assertEqual((stream.reason, session.wait(20).state), ("cancelled", "cancelled"))
+            self.assertEqual((stream.reason, session.wait(60).state), ("cancelled", "cancelled"))
 
 
 if __name__ == "__main__":

@@ -75,7 +75,7 @@ class Daemon:
     def end(self, number: int = signal.SIGTERM) -> None:
         if self.process is not None:
             self.process.send_signal(number)
-            self.process.wait(30)
+            self.process.wait(60)
             self.process = None
 
     def stop(self) -> None:
@@ -85,7 +85,7 @@ class Daemon:
         try:
             if self.process is None:
                 self.start()
-            with pliant.Client(state=self.state, retry_for=2) as client:
+            with pliant.Client(state=self.state, retry_for=30) as client:
                 for session in client.sessions():
                     if not session.over:
                         session.delete()
@@ -105,7 +105,7 @@ class Daemon:
             return file.read().strip()
 
 
-def until(condition: Callable[[], bool], what: str, seconds: float = 30.0) -> None:
+def until(condition: Callable[[], bool], what: str, seconds: float = 60.0) -> None:
     end = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > end:
