@@ -58,7 +58,7 @@ static bool somebody_calls(int milliseconds)
 static char *take_call(const char *answer)
 {
     enum { MOST = 1 << 16 };
-    ck_assert_msg(somebody_calls(30000), "nobody calls");
+    ck_assert_msg(somebody_calls(1000 * HTTP_PATIENCE_S), "nobody calls");
     int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
     char *text = calloc(1, MOST), *body;
     size_t n = 0, wanted = MOST - 1;

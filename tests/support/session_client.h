@@ -1,5 +1,5 @@
-/* session_client.h - scenes to post and sessions to wait for, over HTTP. Waits are bounded; what
- * goes wrong fails the test with the session shown.
+/* session_client.h - scenes to post and sessions to wait for, over HTTP. Waits are bounded, by what a session does
+ * next; what goes wrong fails the test with the session shown.
  */
 #ifndef PLIANT_TESTS_SUPPORT_SESSION_CLIENT_H
 #define PLIANT_TESTS_SUPPORT_SESSION_CLIENT_H
