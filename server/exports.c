@@ -434,10 +434,14 @@ static bool parse_prefix(pl_request *r, download *d)
     char plain[NAME_SHOWN + 1];
     if (!name) {
         pl_row row = pl_session_row(d->daemon->sessions, d->session);
+        bool there = row.id[0];
         make_plain(row.name ? row.name : "", "session", plain);
         strcpy(d->name, plain);
         pl_row_clear(&row);
-        return true;
+        if (!there) {
+            pl_reply_empty(r, 500);
+        }
+        return there;
     }
     bool good = *name && *name != '.' && strlen(name) <= NAME_MAX_BYTES;
     for (const char *at = name; *at; at++) {

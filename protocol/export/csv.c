@@ -125,10 +125,10 @@ static bool put_record(table *t, const char *text, size_t length)
     flatten(&r, "", record);
     pl_json_free(record);
     bool first = t->rows++ == 0, good = !r.failed;
-    if (first) {
+    if (first)
         t->head = r;
+    if (good && first)
         write_row(t, NULL);
-    }
     if (good)
         write_row(t, &r);
     if (!first)
