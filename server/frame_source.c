@@ -217,7 +217,7 @@ int64_t pl_session_vertices(pl_daemon *daemon, pl_session *session)
 {
     pl_row row = pl_session_row(daemon->sessions, session);
     pl_json *list = row.bodies ? pl_json_parse(row.bodies, strlen(row.bodies), NULL) : NULL;
-    int64_t n = 0;
+    int64_t n = !row.id[0] || (row.bodies && !list && errno == ENOMEM) ? -1 : 0;
     for (size_t i = 0; i < pl_json_count(list); i++) {
         n += pl_json_integer(pl_json_item(list, i), "vertices", 0);
     }
@@ -292,6 +292,16 @@ static bool parse(pl_request *r, pl_frame_variant *v)
     return pl_request_surface(r, &v->surface);
 }
 
+/* Vertices of the whole, or -1 after replying. */
+static int64_t count_all(pl_request *r, pl_session *session)
+{
+    int64_t count = pl_session_vertices(pl_request_daemon(r), session);
+    if (count < 0) {
+        pl_reply_problem(r, 500, "internal", "Internal error", "out of memory", NULL);
+    }
+    return count;
+}
+
 /* Vertices of the surface, or -1 after replying. */
 static int64_t count_surface(pl_request *r, pl_session *session)
 {
@@ -336,8 +346,7 @@ bool pl_frame_view_parse(pl_request *r, pl_session *session, pl_log_reader *read
         return false;
     }
     view.as_stored = pl_frame_variant_settle(&view.variant, &stored) && form == PL_FRAME_RECORD;
-    view.vertices = view.variant.surface ? count_surface(r, session)
-                                         : pl_session_vertices(pl_request_daemon(r), session);
+    view.vertices = view.variant.surface ? count_surface(r, session) : count_all(r, session);
     if (view.vertices < 0) {
         return false;
     }

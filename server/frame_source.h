@@ -35,7 +35,7 @@ const pl_blob *pl_frame_source_get(pl_daemon *daemon, pl_session *session, pl_lo
                                    const pl_frame_key *key);
 void pl_frame_source_put(pl_daemon *daemon, const pl_blob *blob);
 
-/* Vertices of the whole session. */
+/* Vertices of the whole session; -1 without memory. */
 int64_t pl_session_vertices(pl_daemon *daemon, pl_session *session);
 
 #endif

@@ -4,12 +4,14 @@
 #include "server/embedded.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-static void put_scene(pl_json_writer *w, const pl_embedded *file)
+/* False without memory. */
+static bool put_scene(pl_json_writer *w, const pl_embedded *file)
 {
-    char error[160], name[64], self[96];
-    pl_json *scene = pl_json_parse(file->bytes, file->size, error);
+    char name[64], self[96];
+    pl_json *scene = pl_json_parse(file->bytes, file->size, NULL);
     snprintf(name, sizeof name, "%.*s", (int)strcspn(file->name, "."), file->name);
     snprintf(self, sizeof self, "/v1/gallery/%s", name);
     pl_json_begin_object(w);
@@ -21,22 +23,30 @@ static void put_scene(pl_json_writer *w, const pl_embedded *file)
     pl_json_set_string(w, "self", self);
     pl_json_end_object(w);
     pl_json_end_object(w);
+    bool whole = scene;
     pl_json_free(scene);
+    return whole;
 }
 
 void pl_handle_gallery(pl_request *r)
 {
     pl_json_writer w = {0};
+    bool whole = true;
     pl_json_begin_object(&w);
     pl_json_key(&w, "items");
     pl_json_begin_array(&w);
     for (const pl_embedded *file = pl_gallery_files; file->name; file++) {
-        put_scene(&w, file);
+        whole &= put_scene(&w, file);
     }
     pl_json_end_array(&w);
     pl_json_set_null(&w, "next");
     pl_json_end_object(&w);
-    pl_reply_document(r, "application/json", pl_json_finish(&w, NULL));
+    char *text = pl_json_finish(&w, NULL);
+    if (!whole) {
+        free(text);
+        text = NULL;
+    }
+    pl_reply_document(r, "application/json", text);
 }
 
 void pl_handle_gallery_scene(pl_request *r)

@@ -66,7 +66,7 @@ bool pl_stream_put_heartbeat(pl_stream *s)
     }
     pl_row row = pl_session_row(s->daemon->sessions, s->session);
     begin_event(s, &w, "heartbeat");
-    pl_json_set_string(&w, "state", row.state);
+    pl_json_set_string(&w, "state", pl_state_name((pl_session_state)s->session->state));
     if (row.message) {
         pl_json_set_string(&w, "message", row.message);
     }
@@ -132,6 +132,9 @@ bool pl_stream_put_hello(pl_stream *s)
         return s->text;
     }
     pl_row row = pl_session_row(s->daemon->sessions, s->session);
+    if (!row.id[0]) {
+        return false;
+    }
     char topology[96];
     snprintf(topology, sizeof topology, "/v1/sessions/%s/topology", row.id);
     pl_json_writer w = {0};

@@ -210,6 +210,7 @@ START_TEST(test_whole)
         const char *target, *more;
     } rows[] = {
         {"/v1/sessions/{P}/controls", ""},
+        {"/v1/sessions/{E}/metrics?from=0", ""},
         {"/v1/sessions/{E}/metrics?buckets=1", ""},
         {"/v1/sessions/{E}/probes", "Accept: text/csv\r\n"},
         {"/v1/sessions/{E}/probes", "Accept: application/x-ndjson\r\n"},
