@@ -77,13 +77,18 @@ await run({
         const slider = page.getByRole('slider', { name: 'Frame' });
         await slider.fill('2');
         await until(async () => (await frameOf(page)) === 2, 'frame 2');
-        await sleep(400);
-        const still = await look(page, canvasOf(page));
+        let still = await look(page, canvasOf(page));
+        await until(async () => {
+            const before = still;
+            still = await look(page, canvasOf(page));
+            return changed(before, still) === 0;
+        }, 'its picture');
         await sleep(700);
         check((await frameOf(page)) === 2, 'it does not stay where it was put');
         check(changed(still, await look(page, canvasOf(page))) === 0, 'the picture goes on');
         check(/frame=2\b/.test(page.url()), `the address is ${page.url()}`);
         await page.getByRole('button', { name: 'One frame on' }).click();
+        await until(async () => (await frameOf(page)) !== 2, 'a step');
         check((await frameOf(page)) === 3, 'a step goes elsewhere');
         await canvasOf(page).focus();
         await page.keyboard.press('ArrowLeft');

@@ -9,8 +9,8 @@ import { basename, join, resolve } from 'node:path';
 const build = resolve(process.env.PLIANT_BUILD ?? 'build');
 const seen = resolve('build/web/seen');
 const { chromium } = createRequire(join(process.env.PLIANT_RIG, 'package.json'))('playwright-core');
-const PATIENCE_MS = 30000,
-    TEST_MS = 90000;
+const PATIENCE_MS = 60000,
+    TEST_MS = 240000;
 
 export const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
 
