@@ -463,6 +463,21 @@ await run({
         await quiet(page);
     },
 
+    async a_frame_wished_while_the_daemon_is_away_comes(daemon) {
+        const { id } = await daemon.submit(scene());
+        await daemon.over(id);
+        const page = await watch(daemon, id, { allow: [AWAY] });
+        await page.locator('.view canvas[data-frame="60"]').waitFor();
+        await daemon.end();
+        const asked = page.waitForEvent('requestfailed', (request) => request.url().includes('/frames?from=7&'));
+        await page.getByRole('slider', { name: 'Frame' }).fill('7');
+        await asked;
+        await daemon.start();
+        await page.locator('.view canvas[data-frame="7"]').waitFor();
+        check((await page.getByText('can not be shown').count()) === 0, 'it is told as missing');
+        await quiet(page);
+    },
+
     async a_session_opened_while_the_daemon_is_away_comes(daemon) {
         const { id } = await daemon.submit(endless());
         const page = await watch(daemon, id, { allow: [AWAY] });

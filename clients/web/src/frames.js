@@ -1,5 +1,6 @@
 // Frames of a session: those that came lately, and those that are asked for. The newest wish wins.
 
+import { ApiError, Unreachable } from './api.js';
 import { Emitter } from './emitter.js';
 import { FRAME, GAP, frameOf, jsonOf } from './records.js';
 import { readRecords } from './stream.js';
@@ -7,6 +8,13 @@ import { readRecords } from './stream.js';
 const KEPT_BYTES = 256 << 20;
 const AHEAD_BYTES = 24 << 20;
 const AHEAD_FRAMES = 240;
+const AGAIN_MS = 1000; // after the daemon did not answer, or the answer was cut
+
+// Whether another try may go better: the network's errors are TypeErrors where an answer had begun.
+const passes = (error) =>
+    error instanceof Unreachable ||
+    error instanceof TypeError ||
+    (error instanceof ApiError && [429, 503].includes(error.status));
 
 // Emits 'frame' with each that arrives, and 'missing' with the number of one that can not be had.
 export class FrameStore extends Emitter {
@@ -53,6 +61,7 @@ export class FrameStore extends Emitter {
         this.#cache.delete(frame.number);
         this.#cache.set(frame.number, frame);
         this.#bytes += frame.bytes;
+        this.#missing.delete(frame.number);
         while (this.#bytes > KEPT_BYTES && this.#cache.size > 2) {
             const [number, oldest] = this.#cache.entries().next().value;
             this.#cache.delete(number);
@@ -101,7 +110,12 @@ export class FrameStore extends Emitter {
                     load.abort.signal,
                 );
             } catch (error) {
-                if (error.name !== 'AbortError' && load === this.#load) this.#refused(load, error);
+                if (load !== this.#load) return;
+                if (passes(error)) {
+                    await new Promise((done) => setTimeout(done, AGAIN_MS));
+                    const rest = load.next <= load.to ? { from: load.next, to: load.to } : null;
+                    if (load === this.#load) this.#wish ??= rest;
+                } else if (error.name !== 'AbortError') this.#refused(load, error);
             }
             if (load !== this.#load) return; // cleared meanwhile
         }
