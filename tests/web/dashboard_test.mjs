@@ -95,13 +95,17 @@ await run({
         await until(async () => (await frameOf(page)) === 2, 'a step back by key');
         await page.keyboard.press('l');
         await until(async () => (await frameOf(page)) > 30, 'the newest frame again');
+        await quiet(page);
+        await page.context().close();
         // An address leads others to the same frame.
         const other = await open(daemon);
         await other.locator('.user').waitFor(); // logged in
-        await other.goto(`${daemon.url}/#/sessions/${id}?frame=7`);
+        for (const frame of [5, 7]) {
+            await other.goto(`${daemon.url}/#/sessions/${id}?frame=${frame}`);
+            await until(async () => (await frameOf(other)) === frame, `frame ${frame} by its address`);
+        }
         await other.reload();
         await until(async () => (await frameOf(other)) === 7, 'frame 7 by its address');
-        await quiet(page);
         await quiet(other);
     },
 

@@ -110,10 +110,18 @@ function Session({ id, current, tools, compared, onCompare }) {
     const others = useOthers(compared, id);
     useEffect(() => {
         const made = new SessionModel(id);
-        const wanted = Number(route.now.query.frame ?? NaN);
+        // The frame of the address, also where another address of the session is gone to.
+        let wanted = NaN;
+        const want = () => (wanted = route.now.id === id ? Number(route.now.query.frame ?? NaN) : NaN);
+        const seek = () => Number.isInteger(wanted) && made.player.seek(wanted);
+        want();
         const offs = [
             made.on('gone', setGone),
-            made.on('ready', () => Number.isInteger(wanted) && made.player.seek(wanted)),
+            made.on('ready', seek),
+            route.on('change', () => {
+                want();
+                if (made.topology) seek();
+            }),
         ];
         current.current = made;
         setGone(null);
@@ -149,7 +157,8 @@ function Session({ id, current, tools, compared, onCompare }) {
 
 // Wide pages open what goes on now, or the newest: somebody who waits sees it without a click.
 function openFirst(sessions) {
-    if (route.now.id || route.now.page !== 'sessions' || !matchMedia('(min-width: 44rem)').matches) return;
+    const { page, id } = route.asked;
+    if (id || page !== 'sessions' || !matchMedia('(min-width: 44rem)').matches) return;
     const first = sessions.items.find(({ state }) => state === 'running') ?? sessions.items[0];
     if (first) route.replace({ page: 'sessions', id: first.id });
 }

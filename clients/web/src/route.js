@@ -31,6 +31,11 @@ class Route extends Emitter {
         });
     }
 
+    // Where the address leads, also where that is not told yet.
+    get asked() {
+        return parse(location.hash);
+    }
+
     // Go somewhere: a path as "/devices", or {page, id, query}.
     go(place) {
         location.hash =
@@ -47,7 +52,7 @@ class Route extends Emitter {
     // Say in the address what is seen now of a session, with no new entry in the history; not where the way
     // already leads to another.
     note(id, query) {
-        if (this.now.id !== id || parse(location.hash).id !== id) return;
+        if (this.now.id !== id || this.asked.id !== id) return;
         this.now = { ...this.now, query: { ...this.now.query, ...query } };
         history.replaceState(null, '', format(this.now));
     }
