@@ -196,7 +196,7 @@ START_TEST(test_stop_workers)
     ck_assert_int_eq(json_count(session, "attempt"), 2);
     json_decref(session);
     session_await_frame(d, id, frame + 2);
-    ck_assert_ptr_nonnull(strstr(read_whole("daemon.log", &(size_t){0}), "told to stop"));
+    ck_assert(daemon_fixture_said(d, "told to stop"));
 }
 END_TEST
 
