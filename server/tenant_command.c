@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { HEARD_MS = 3000, STEP_MS = 2 };
+enum { HEARD_MS = 10000, STEP_MS = 2 };
 
 static const char help[] =
     "usage: pliantd user  create NAME [--uid N] [--limit NAME=N,...]\n"
@@ -377,11 +377,11 @@ static int tell(int state_fd, const char *state)
         fprintf(stderr, "pliantd: %s/" PL_TENANTS_CHANGED ": %s\n", state, strerror(errno));
         return 1;
     }
+    bool taken = false; /* it goes from the one name to the other */
     for (int waited = 0; waited < HEARD_MS; waited += STEP_MS) {
-        /* In this order: it goes from the one name to the other. */
-        bool waits = faccessat(state_fd, PL_TENANTS_CHANGED, F_OK, 0) == 0 ||
-                     faccessat(state_fd, PL_TENANTS_TAKEN, F_OK, 0) == 0;
-        if (!waits || !pl_session_locked(state_fd)) {
+        taken = taken || faccessat(state_fd, PL_TENANTS_CHANGED, F_OK, 0) != 0;
+        if ((taken && faccessat(state_fd, PL_TENANTS_TAKEN, F_OK, 0) != 0) ||
+            !pl_session_locked(state_fd)) {
             return 0;
         }
         nanosleep(&(struct timespec){0, STEP_MS * 1000000}, NULL);
