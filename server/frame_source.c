@@ -320,9 +320,12 @@ static int64_t count_surface(pl_request *r, pl_session *session)
                                   : "this session was checked by a version that did not tell the "
                                     "surface; ask for vertices=all",
                          NULL);
-    } else {
+    } else if (errno == EBADMSG) {
         pl_reply_problem(r, 500, "damaged", "Damaged",
-                         "surface.npy can not be read; ask for vertices=all", NULL);
+                         "surface.npy is damaged; ask for vertices=all", NULL);
+    } else {
+        pl_reply_problemf(r, 500, "internal", "Internal error", "surface.npy can not be read: %s",
+                          strerror(errno));
     }
     return -1;
 }
