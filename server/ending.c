@@ -247,6 +247,11 @@ static void end_crashed(ending *e)
         queue_again(e, "stopped", told_to_stop); /* before it could listen */
         return;
     }
+    if (how->dragged) {
+        queue_again(e, "stopped",
+                    "another session in its worker did not react; it goes on from its checkpoint");
+        return;
+    }
     if (e->fault && !e->fault->launching) { /* another session's in the same worker */
         queue_again(e, "device_fault", crash);
         return;

@@ -10,6 +10,7 @@ typedef struct pl_ending {
     bool status_known; /* it was a child: status is as waitpid gives it */
     int status;
     bool killed;        /* by the daemon, as it did not react in time */
+    bool dragged;       /* killed with it, for they shared a worker */
     bool out_of_memory; /* the kernel killed for memory while it ran */
     bool found;         /* it ended while no daemon watched */
     bool rebooted;      /* and the machine was started anew since */

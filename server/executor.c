@@ -32,12 +32,22 @@ enum {
     EVENTS = 32,
 };
 
+/* A process that several sessions share, a child, until it has ended. */
+typedef struct process {
+    struct process *next;
+    pl_child child;
+    int sessions; /* not concluded */
+    int64_t cores;
+    char *owner, *gpu; /* whose these are, and a context there, until the last is concluded */
+} process;
+
 typedef struct worker {
     struct worker *next;
     pl_session *session; /* a reference */
-    pl_child child;      /* pidfd -1: known by its lock only */
+    pl_child child;      /* pidfd -1: known by its lock only, or shared */
+    process *shared;     /* or NULL */
     bool ours;           /* a child, to be reaped */
-    bool killed;
+    bool killed, dragged;
     int64_t deadline_ms;  /* 0: none */
     int64_t memory_kills; /* pl_memory_kills when it was started */
 } worker;
@@ -46,10 +56,20 @@ struct pl_executor {
     pl_daemon *daemon;
     pthread_t thread;
     int epoll_fd, kick_fd;
-    pthread_mutex_t mutex; /* guards workers and stopping */
+    pthread_mutex_t mutex; /* guards workers, processes and stopping */
     worker *workers;
+    process *processes;
     bool stopping;
 };
+
+/* In an event, of a process that is shared; else it is a worker's, or NULL's. */
+#define IS_PROCESS UINT64_C(1)
+
+/* Of the process that it is in; -1: known by its lock only. */
+static int pidfd_of(const worker *w)
+{
+    return w->shared ? w->shared->child.pidfd : w->child.pidfd;
+}
 
 static int64_t now_ms(void)
 {
@@ -68,7 +88,7 @@ static int open_directory(const pl_session *s)
 
 static bool watch_worker(pl_executor *e, worker *w)
 {
-    struct epoll_event event = {.events = EPOLLIN, .data.ptr = w};
+    struct epoll_event event = {.events = EPOLLIN, .data.u64 = (uintptr_t)w};
     if (w->child.pidfd >= 0 && epoll_ctl(e->epoll_fd, EPOLL_CTL_ADD, w->child.pidfd, &event) != 0) {
         return false;
     }
@@ -87,43 +107,56 @@ static uint32_t worker_uid(const pl_options *o, const char *owner)
     return o->worker_uid ? o->worker_uid + pl_crc32c(0, owner, strlen(owner)) % count : 0;
 }
 
-static int spawn_worker(pl_executor *e, const pl_session *s, pl_child *child)
+/* A worker for one session, or for several that share it: threads are those of each, memory is that of all. */
+static int spawn_worker(pl_executor *e, pl_session *const *sessions, int count, pl_child *child)
 {
-    char program[PATH_MAX + 32], attempt[24], threads[24], memory[32], every[16];
+    const pl_options *o = &e->daemon->options;
+    const pl_session *first = sessions[0];
+    char program[PATH_MAX + 32], attempts[PL_GPU_SHARE_MAX][24], threads[24], memory[32], every[16];
     char log_path[PATH_MAX + 80], uid_text[16];
+    double most = 0;
+    bool limited = true;
+    char *argv[4 * PL_GPU_SHARE_MAX + 20] = {program};
+    size_t n = 1;
+    for (int i = 0; i < count; i++) {
+        snprintf(attempts[i], sizeof attempts[i], "%lld", (long long)sessions[i]->attempt);
+        argv[n++] = (char *)"--session";
+        argv[n++] = sessions[i]->directory;
+        argv[n++] = (char *)"--attempt";
+        argv[n++] = attempts[i];
+        most += sessions[i]->memory_limit;
+        limited = limited && sessions[i]->memory_limit >= 1;
+    }
     snprintf(program, sizeof program, "%s/pliant-worker", e->daemon->programs);
-    snprintf(attempt, sizeof attempt, "%lld", (long long)s->attempt);
-    snprintf(threads, sizeof threads, "%lld", (long long)s->cores);
-    snprintf(every, sizeof every, "%d", e->daemon->options.checkpoint_every);
-    snprintf(memory, sizeof memory, "%.0f", s->memory_limit);
-    snprintf(log_path, sizeof log_path, "%s/worker.log", s->directory);
+    snprintf(threads, sizeof threads, "%lld", count > 1 ? 1LL : (long long)first->cores);
+    snprintf(every, sizeof every, "%d", o->checkpoint_every);
+    snprintf(memory, sizeof memory, "%.0f", most);
+    snprintf(log_path, sizeof log_path, "%s/worker.log", first->directory);
     int log_fd = open(log_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (log_fd < 0) {
         return errno;
     }
-    char *argv[] = {program, "--session", s->directory, "--attempt",
-                    attempt, "--threads", threads,      "--checkpoint-every",
-                    every,   NULL,        NULL,         NULL,
-                    NULL,    NULL,        NULL,         NULL,
-                    NULL,    NULL};
-    size_t n = 9;
-    uint32_t uid = worker_uid(&e->daemon->options, s->owner);
+    argv[n++] = (char *)"--threads";
+    argv[n++] = threads;
+    argv[n++] = (char *)"--checkpoint-every";
+    argv[n++] = every;
+    uint32_t uid = worker_uid(o, first->owner);
     if (uid) {
         snprintf(uid_text, sizeof uid_text, "%u", uid);
         argv[n++] = (char *)"--uid";
         argv[n++] = uid_text;
     }
-    if (s->memory_limit >= 1) {
+    if (limited) {
         argv[n++] = (char *)"--memory";
         argv[n++] = memory;
     }
-    if (s->gpu_memory > 0) {
+    if (first->gpu_memory > 0) {
         argv[n++] = (char *)"--gpu";
-        argv[n++] = s->gpu;
+        argv[n++] = first->gpu;
     }
-    if (s->gpu_memory > 0 && e->daemon->options.gpu_plugin) {
+    if (first->gpu_memory > 0 && o->gpu_plugin) {
         argv[n++] = (char *)"--gpu-plugin";
-        argv[n++] = (char *)e->daemon->options.gpu_plugin;
+        argv[n++] = (char *)o->gpu_plugin;
     }
     int error = pl_spawn(argv, log_fd, log_fd, "/", child);
     close(log_fd);
@@ -143,18 +176,23 @@ static void fail_start(pl_executor *e, pl_session *s, int error)
     free(text);
 }
 
+static void name_worker(pl_executor *e, pl_session *s, const pl_child *child)
+{
+    char identity[96], boot[40];
+    pl_boot_id(boot);
+    snprintf(identity, sizeof identity, "%s %d %llu", boot, (int)child->pid,
+             (unsigned long long)pl_process_start(child->pid));
+    pl_sessions_set_worker(e->daemon->sessions, s, identity);
+}
+
 static void start(pl_executor *e, pl_session *s)
 {
     worker *w = calloc(1, sizeof *w);
     pl_watch_start(e->daemon->watch, s);
     int64_t kills = pl_memory_kills();
-    int error = w ? spawn_worker(e, s, &w->child) : ENOMEM;
+    int error = w ? spawn_worker(e, &s, 1, &w->child) : ENOMEM;
     if (!error) {
-        char identity[96], boot[40];
-        pl_boot_id(boot);
-        snprintf(identity, sizeof identity, "%s %d %llu", boot, (int)w->child.pid,
-                 (unsigned long long)pl_process_start(w->child.pid));
-        pl_sessions_set_worker(e->daemon->sessions, s, identity);
+        name_worker(e, s, &w->child);
         atomic_fetch_add(&e->daemon->counters.workers_started, 1);
         w->ours = true;
         w->memory_kills = kills;
@@ -174,12 +212,104 @@ static void start(pl_executor *e, pl_session *s)
     }
 }
 
+/* ---- several in one process: each is known by its lock and exit.json while that lives, and concluded with it
+ * otherwise.
+ */
+
+static void free_process(process *p)
+{
+    free(p->owner);
+    free(p->gpu);
+    free(p);
+}
+
+static process *spawn_shared(pl_executor *e, pl_session *const *group, int count, int *error)
+{
+    process *p = calloc(1, sizeof *p);
+    *error = ENOMEM;
+    if (!p || !(p->owner = strdup(group[0]->owner)) || !(p->gpu = strdup(group[0]->gpu)) ||
+        (*error = spawn_worker(e, group, count, &p->child)) != 0) {
+        if (p) {
+            free_process(p);
+        }
+        return NULL;
+    }
+    struct epoll_event event = {.events = EPOLLIN, .data.u64 = (uintptr_t)p | IS_PROCESS};
+    if (epoll_ctl(e->epoll_fd, EPOLL_CTL_ADD, p->child.pidfd, &event) != 0) {
+        *error = errno;
+        pl_child_kill(&p->child);
+        free_process(p);
+        return NULL;
+    }
+    return p;
+}
+
+static void start_shared(pl_executor *e, pl_session *const *group, int count)
+{
+    worker *workers[PL_GPU_SHARE_MAX];
+    int64_t kills = pl_memory_kills();
+    int made = 0, error = ENOMEM;
+    for (int i = 0; i < count; i++) {
+        pl_watch_start(e->daemon->watch, group[i]);
+    }
+    while (made < count && (workers[made] = calloc(1, sizeof **workers))) {
+        made++;
+    }
+    process *p = made == count ? spawn_shared(e, group, count, &error) : NULL;
+    if (!p) {
+        for (int i = 0; i < count; i++) {
+            fail_start(e, group[i], error);
+        }
+        while (made > 0) {
+            free(workers[--made]);
+        }
+        return;
+    }
+    p->sessions = count;
+    p->cores = pl_sessions_lend(e->daemon->sessions, group[0]);
+    atomic_fetch_add(&e->daemon->counters.workers_started, 1);
+    pl_say(PL_LEVEL_INFO, "%d sessions share a worker on GPU %s", count, p->gpu);
+    for (int i = 0; i < count; i++) {
+        name_worker(e, group[i], &p->child);
+        *workers[i] = (worker){.session = group[i],
+                               .child = {.pid = p->child.pid, .pidfd = -1},
+                               .shared = p,
+                               .ours = true,
+                               .memory_kills = kills};
+        pl_session_acquire(group[i]);
+    }
+    pthread_mutex_lock(&e->mutex);
+    p->next = e->processes;
+    e->processes = p;
+    for (int i = 0; i < count; i++) {
+        workers[i]->next = e->workers;
+        e->workers = workers[i];
+    }
+    pthread_mutex_unlock(&e->mutex);
+    for (int i = 0; i < count; i++) {
+        if (pl_sessions_desired(e->daemon->sessions, group[i])) {
+            pl_executor_hurry(e, group[i]);
+        }
+    }
+}
+
 static void start_what_fits(pl_executor *e)
 {
-    for (pl_session *s;
-         !e->daemon->draining && (s = pl_sessions_start_next(e->daemon->sessions));) {
-        start(e, s);
-        pl_session_release(s);
+    pl_session *group[PL_GPU_SHARE_MAX];
+    while (!e->daemon->draining && (group[0] = pl_sessions_start_next(e->daemon->sessions))) {
+        int count = 1;
+        while (count < e->daemon->options.gpu_share &&
+               (group[count] = pl_sessions_start_beside(e->daemon->sessions, group[0]))) {
+            count++;
+        }
+        if (count > 1) {
+            start_shared(e, group, count);
+        } else {
+            start(e, group[0]);
+        }
+        while (count > 0) {
+            pl_session_release(group[--count]);
+        }
     }
 }
 
@@ -222,9 +352,28 @@ static bool watch_other(worker *w, bool known, int status)
     return true;
 }
 
+/* It is over, as `how` says. Out of the list first: the conclusion may start the session again, as another worker. */
+static void conclude(pl_executor *e, worker *w, const pl_ending *how)
+{
+    process *p = w->shared;
+    take_out(e, w);
+    if (p && --p->sessions == 0) {
+        pl_sessions_give_back(e->daemon->sessions, p->owner, p->gpu, p->cores);
+    }
+    pl_ending_conclude(e->daemon, w->session, how);
+    pl_session_release(w->session);
+    free(w);
+}
+
+static bool killed_for_memory(const worker *w, const pl_ending *how)
+{
+    return how->status_known && !w->killed && !w->dragged && WIFSIGNALED(how->status) &&
+           WTERMSIG(how->status) == SIGKILL && pl_memory_kills() > w->memory_kills;
+}
+
 static void ended(pl_executor *e, worker *w)
 {
-    pl_ending how = {.killed = w->killed};
+    pl_ending how = {.killed = w->killed, .dragged = w->dragged};
     if (w->child.pidfd >= 0) {
         epoll_ctl(e->epoll_fd, EPOLL_CTL_DEL, w->child.pidfd, NULL);
         how.status_known = pl_child_reap(&w->child, &how.status) && w->ours;
@@ -232,13 +381,87 @@ static void ended(pl_executor *e, worker *w)
             return;
         }
     }
-    how.out_of_memory = how.status_known && !w->killed && WIFSIGNALED(how.status) &&
-                        WTERMSIG(how.status) == SIGKILL && pl_memory_kills() > w->memory_kills;
-    /* Out of the list first: the conclusion may start the session again, as another worker. */
-    take_out(e, w);
-    pl_ending_conclude(e->daemon, w->session, &how);
-    pl_session_release(w->session);
-    free(w);
+    how.out_of_memory = killed_for_memory(w, &how);
+    conclude(e, w, &how);
+}
+
+static worker *of_process(pl_executor *e, const process *p)
+{
+    worker *w;
+    pthread_mutex_lock(&e->mutex);
+    for (w = e->workers; w && w->shared != p; w = w->next) {
+    }
+    pthread_mutex_unlock(&e->mutex);
+    return w;
+}
+
+/* And with it all sessions that had not ended before. */
+static void process_ended(pl_executor *e, process *p)
+{
+    int status = 0;
+    epoll_ctl(e->epoll_fd, EPOLL_CTL_DEL, p->child.pidfd, NULL);
+    bool known = pl_child_reap(&p->child, &status);
+    pthread_mutex_lock(&e->mutex);
+    for (process **link = &e->processes; *link; link = &(*link)->next) {
+        if (*link == p) {
+            *link = p->next;
+            break;
+        }
+    }
+    pthread_mutex_unlock(&e->mutex);
+    for (worker *w; (w = of_process(e, p));) {
+        pl_ending how = {
+            .killed = w->killed, .dragged = w->dragged, .status_known = known, .status = status};
+        if (known && WIFEXITED(status) && WEXITSTATUS(status) == STATUS_REFUSED &&
+            lock_held(w->session)) {
+            if (--p->sessions == 0) {
+                pl_sessions_give_back(e->daemon->sessions, p->owner, p->gpu, p->cores);
+            }
+            pthread_mutex_lock(&e->mutex);
+            w->shared = NULL;
+            w->ours = false;
+            pthread_mutex_unlock(&e->mutex);
+            continue;
+        }
+        how.out_of_memory = killed_for_memory(w, &how);
+        conclude(e, w, &how);
+    }
+    free_process(p);
+}
+
+/* One of several that has ended while the others go on: it gave its lock back and left its exit.json. */
+static bool has_left(const worker *w)
+{
+    pl_exit report = {0};
+    int dir_fd = open_directory(w->session);
+    bool left = dir_fd >= 0 && pl_exit_read(dir_fd, &report) == PL_OK &&
+                report.attempt >= w->session->attempt && !pl_session_locked(dir_fd);
+    if (dir_fd >= 0) {
+        close(dir_fd);
+    }
+    return left;
+}
+
+/* Whether a worker that is no process of its own is over. */
+static bool is_over(const worker *w)
+{
+    if (w->shared || (w->child.pidfd >= 0 && !w->ours)) {
+        return has_left(w);
+    }
+    return w->child.pidfd < 0 && !lock_held(w->session);
+}
+
+/* Kill a process that did not react for one of its sessions; the mutex is held. */
+static void kill_worker(pl_executor *e, worker *late)
+{
+    late->deadline_ms = 0;
+    late->killed = true;
+    for (worker *w = e->workers; w; w = w->next) {
+        if (w != late && w->child.pid == late->child.pid && !w->killed) {
+            w->dragged = true;
+        }
+    }
+    pidfd_send_signal(pidfd_of(late), SIGKILL, NULL, 0);
 }
 
 /* What is due by the clock: workers to kill, locks to look at, sessions to restart. Returns ms until the next, or -1. */
@@ -248,15 +471,13 @@ static int tend(pl_executor *e)
     worker *over = NULL;
     pthread_mutex_lock(&e->mutex);
     for (worker *w = e->workers; w && !over; w = w->next) {
-        if (w->child.pidfd < 0) {
-            over = lock_held(w->session) ? NULL : w;
+        if (w->child.pidfd < 0 || !w->ours) {
+            over = is_over(w) ? w : NULL;
             next = next < now + LOCK_POLL_MS ? next : now + LOCK_POLL_MS;
         }
-        if (w->deadline_ms && w->child.pidfd >= 0) {
+        if (w->deadline_ms && pidfd_of(w) >= 0) {
             if (w->deadline_ms <= now) {
-                w->deadline_ms = 0;
-                w->killed = true;
-                pidfd_send_signal(w->child.pidfd, SIGKILL, NULL, 0);
+                kill_worker(e, w);
             } else {
                 next = next < w->deadline_ms ? next : w->deadline_ms;
             }
@@ -281,8 +502,11 @@ static void *supervise(void *context)
         struct epoll_event events[EVENTS];
         int n = epoll_wait(e->epoll_fd, events, EVENTS, tend(e));
         for (int i = 0; i < n; i++) {
-            if (events[i].data.ptr) {
-                ended(e, events[i].data.ptr);
+            uint64_t whose = events[i].data.u64;
+            if (whose & IS_PROCESS) {
+                process_ended(e, (process *)(uintptr_t)(whose & ~IS_PROCESS));
+            } else if (whose) {
+                ended(e, (worker *)(uintptr_t)whose);
             } else {
                 uint64_t count;
                 ssize_t got = read(e->kick_fd, &count, sizeof count);
@@ -309,7 +533,7 @@ pl_executor *pl_executor_create(pl_daemon *daemon)
     pthread_mutex_init(&e->mutex, NULL);
     e->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     e->kick_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    struct epoll_event event = {.events = EPOLLIN, .data.ptr = NULL};
+    struct epoll_event event = {.events = EPOLLIN, .data.u64 = 0};
     if (e->epoll_fd < 0 || e->kick_fd < 0 ||
         epoll_ctl(e->epoll_fd, EPOLL_CTL_ADD, e->kick_fd, &event) != 0 ||
         pthread_create(&e->thread, NULL, supervise, e) != 0) {
@@ -350,6 +574,11 @@ void pl_executor_destroy(pl_executor *e)
         take_out(e, w);
         pl_session_release(w->session);
         free(w);
+    }
+    for (process *p; (p = e->processes);) {
+        e->processes = p->next;
+        close(p->child.pidfd);
+        free_process(p);
     }
     close(e->epoll_fd);
     close(e->kick_fd);
@@ -392,10 +621,10 @@ static int count_told(pl_executor *e, bool tell)
     int count = 0;
     pthread_mutex_lock(&e->mutex);
     for (worker *w = e->workers; w; w = w->next) {
-        if (w->child.pidfd >= 0) {
+        if (pidfd_of(w) >= 0) {
             count++;
             if (tell) {
-                pidfd_send_signal(w->child.pidfd, SIGTERM, NULL, 0);
+                pidfd_send_signal(pidfd_of(w), SIGTERM, NULL, 0);
             }
         }
     }

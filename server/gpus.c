@@ -336,6 +336,19 @@ const char *pl_gpus_place(pl_gpus *g, double bytes)
     return best ? best->uuid : NULL;
 }
 
+bool pl_gpus_place_on(pl_gpus *g, const char *uuid, double bytes)
+{
+    pthread_mutex_lock(&g->mutex);
+    pl_gpu_load *gpu = find(g, uuid);
+    bool placed = gpu && room_on(gpu) >= bytes;
+    if (placed) {
+        gpu->used += bytes;
+        gpu->sessions++;
+    }
+    pthread_mutex_unlock(&g->mutex);
+    return placed;
+}
+
 void pl_gpus_take(pl_gpus *g, const char *uuid, double bytes)
 {
     pthread_mutex_lock(&g->mutex);
@@ -351,16 +364,26 @@ void pl_gpus_take(pl_gpus *g, const char *uuid, double bytes)
     pthread_mutex_unlock(&g->mutex);
 }
 
-void pl_gpus_give(pl_gpus *g, const char *uuid, double bytes)
+static void give(pl_gpus *g, const char *uuid, double bytes, int sessions)
 {
     pthread_mutex_lock(&g->mutex);
     pl_gpu_load *gpu = find(g, uuid);
     if (gpu) {
         gpu->used -= bytes;
         gpu->settled = gpu->settled < gpu->used ? gpu->settled : gpu->used;
-        gpu->sessions--;
+        gpu->sessions -= sessions;
     }
     pthread_mutex_unlock(&g->mutex);
+}
+
+void pl_gpus_give(pl_gpus *g, const char *uuid, double bytes)
+{
+    give(g, uuid, bytes, 1);
+}
+
+void pl_gpus_give_context(pl_gpus *g, const char *uuid)
+{
+    give(g, uuid, PL_GPU_CONTEXT, 0);
 }
 
 bool pl_gpus_drain(pl_gpus *g, const char *uuid, bool draining)

@@ -16,6 +16,9 @@
 /* Bytes that a driver takes for a process's context, beside what the session allocates. */
 #define PL_GPU_CONTEXT 536870912.0
 
+/* Of its own a session that shares a worker has at most this: of some 50 k tetrahedra. */
+#define PL_GPU_SMALL 67108864.0
+
 enum { PL_GPUS_MAX = 64 };
 
 typedef struct pl_gpu_load {
@@ -44,9 +47,13 @@ double pl_gpus_largest(pl_gpus *gpus);           /* memory of the largest, bytes
 
 /* Promise that many bytes on the one that has most of them free; its UUID, or NULL where none has. */
 const char *pl_gpus_place(pl_gpus *gpus, double bytes);
+/* The same on this one; false where it has not as much free. */
+bool pl_gpus_place_on(pl_gpus *gpus, const char *uuid, double bytes);
 /* The same on the one that a session runs on already, whatever is free. */
 void pl_gpus_take(pl_gpus *gpus, const char *uuid, double bytes);
 void pl_gpus_give(pl_gpus *gpus, const char *uuid, double bytes);
+/* What no session has any more: a context that several had. */
+void pl_gpus_give_context(pl_gpus *gpus, const char *uuid);
 double pl_gpus_free(pl_gpus *gpus); /* the most that is free on one, bytes */
 
 bool pl_gpus_drain(pl_gpus *gpus, const char *uuid,

@@ -70,6 +70,7 @@ char *pl_capabilities_build(const pl_daemon *d)
     pl_json_set_integer(&limits, "body_bytes", d->options.max_body);
     pl_json_set_integer(&limits, "mesh_bytes", d->options.max_mesh);
     pl_json_set_integer(&limits, "sessions_queued", d->options.max_queued);
+    pl_json_set_integer(&limits, "gpu_share", d->options.gpu_share);
     pl_json_set_integer(&limits, "connections", d->options.max_connections);
     pl_json_set_integer(&limits, "cores", d->options.cores);
     pl_json_set_number(&limits, "memory", d->machine_memory);

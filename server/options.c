@@ -105,6 +105,7 @@ enum {
     OPT_CORES,
     OPT_GPUS,
     OPT_GPU_PLUGIN,
+    OPT_GPU_SHARE,
     OPT_NO_AUTH,
     OPT_PROXY,
     OPT_HOST,
@@ -139,6 +140,7 @@ static const struct option long_options[] = {
     {"cores", required_argument, NULL, OPT_CORES},
     {"gpus", required_argument, NULL, OPT_GPUS},
     {"gpu-plugin", required_argument, NULL, OPT_GPU_PLUGIN},
+    {"gpu-share", required_argument, NULL, OPT_GPU_SHARE},
     {"no-auth", no_argument, NULL, OPT_NO_AUTH},
     {"behind-proxy", no_argument, NULL, OPT_PROXY},
     {"allow-host", required_argument, NULL, OPT_HOST},
@@ -290,6 +292,8 @@ static pl_options_verdict take(int option, const char *text, pl_options *o)
     case OPT_GPU_PLUGIN:
         o->gpu_plugin = text;
         return r;
+    case OPT_GPU_SHARE:
+        return take_count("--gpu-share", text, 1, PL_GPU_SHARE_MAX, &o->gpu_share);
     case OPT_NO_AUTH:
         o->no_auth = true;
         return r;
@@ -405,6 +409,7 @@ pl_options_verdict pl_options_parse(int argc, char **argv, pl_options *out)
                         .listen_port = 8080,
                         .cores = online > 0 ? (int)online : 1,
                         .gpus = "auto",
+                        .gpu_share = 16,
                         .max_queued = 1000,
                         .limits = pl_limits_all(INT64_MAX),
                         .address_rate = 100,

@@ -15,6 +15,8 @@ enum {
     PL_WEBHOOK_TRIES_MAX = 16
 };
 
+enum { PL_GPU_SHARE_MAX = 64 };
+
 typedef struct pl_options {
     char listen_host[256];          /* numeric address, without brackets */
     int listen_port;                /* 0: any free one */
@@ -24,6 +26,7 @@ typedef struct pl_options {
     int cores;
     const char *gpus;       /* "auto", "none", or a list of places and UUIDs */
     const char *gpu_plugin; /* NULL: the worker's own */
+    int64_t gpu_share;      /* small sessions on a GPU in one worker, at most */
     bool no_auth, behind_proxy;
     uint32_t worker_uid, worker_uid_last; /* workers run as one of these; 0: as the daemon */
     const char *tls_cert, *tls_key;       /* files; NULL: no TLS */

@@ -225,14 +225,17 @@ static void add_share(pl_scheduler *s, const pl_session *session)
         share = &s->shares[s->share_count++];
         *share = (pl_share){.owner = owner};
     }
-    share->cores += session->cores;
+    share->cores += session->charge.cores;
     share->running++;
 }
 
-static void take_cores(pl_scheduler *s, const pl_session *session)
+static void charge(pl_scheduler *s, pl_session *session, bool beside)
 {
-    s->cores_used += session->cores;
-    s->memory_used += session->memory;
+    session->charge.cores = beside ? 0 : session->cores;
+    session->charge.memory = session->memory;
+    session->charge.gpu_memory = session->gpu_memory - (beside ? PL_GPU_CONTEXT : 0);
+    s->cores_used += session->charge.cores;
+    s->memory_used += session->charge.memory;
     add_share(s, session);
 }
 
@@ -266,17 +269,62 @@ pl_session *pl_scheduler_next(pl_scheduler *s)
             continue;
         }
         take_out(s, i);
-        take_cores(s, session);
+        charge(s, session, false);
         return session;
     }
     return NULL;
+}
+
+bool pl_scheduler_may_share(const pl_session *session)
+{
+    return session->gpu_memory > 0 && session->gpu_memory <= PL_GPU_CONTEXT + PL_GPU_SMALL &&
+           session->crashes == 0 && session->memory_retries == 0;
+}
+
+pl_session *pl_scheduler_next_beside(pl_scheduler *s, const pl_session *host)
+{
+    int64_t used, most;
+    for (size_t i = 0; !s->draining && i < s->count; i++) {
+        pl_session *session = s->queue[i];
+        bool fits_beside = pl_scheduler_may_share(session) && session->cores <= host->cores &&
+                           strcmp(session->owner, host->owner) == 0;
+        if (fits_beside && s->memory_used + session->memory <= s->memory &&
+            pl_gpus_place_on(s->gpus, host->gpu, session->gpu_memory - PL_GPU_CONTEXT)) {
+            pl_session_set_text(&session->gpu, host->gpu);
+            take_out(s, i);
+            charge(s, session, true);
+            return session;
+        }
+        if (fits_beside || !held(s, session, &used, &most)) {
+            return NULL;
+        }
+    }
+    return NULL;
+}
+
+int64_t pl_scheduler_lend(pl_session *host)
+{
+    int64_t cores = host->charge.cores;
+    host->charge.cores = 0;
+    host->charge.gpu_memory -= PL_GPU_CONTEXT;
+    return cores;
+}
+
+void pl_scheduler_give_back(pl_scheduler *s, const char *owner, const char *gpu, int64_t cores)
+{
+    pl_share *share = share_of(s, owner);
+    s->cores_used -= cores;
+    if (share) {
+        share->cores -= cores;
+    }
+    pl_gpus_give_context(s->gpus, gpu);
 }
 
 static void drop_share(pl_scheduler *s, const pl_session *session)
 {
     pl_share *share = share_of(s, session->owner);
     if (share) {
-        share->cores -= session->cores;
+        share->cores -= session->charge.cores;
         if (--share->running == 0) {
             free(share->owner);
             *share = s->shares[--s->share_count];
@@ -284,20 +332,20 @@ static void drop_share(pl_scheduler *s, const pl_session *session)
     }
 }
 
-void pl_scheduler_take(pl_scheduler *s, const pl_session *session)
+void pl_scheduler_take(pl_scheduler *s, pl_session *session, bool beside)
 {
-    take_cores(s, session);
+    charge(s, session, beside);
     if (session->gpu_memory > 0) {
-        pl_gpus_take(s->gpus, session->gpu, session->gpu_memory);
+        pl_gpus_take(s->gpus, session->gpu, session->charge.gpu_memory);
     }
 }
 
 void pl_scheduler_free(pl_scheduler *s, const pl_session *session)
 {
-    s->cores_used -= session->cores;
-    s->memory_used -= session->memory;
+    s->cores_used -= session->charge.cores;
+    s->memory_used -= session->charge.memory;
     if (session->gpu_memory > 0) {
-        pl_gpus_give(s->gpus, session->gpu, session->gpu_memory);
+        pl_gpus_give(s->gpus, session->gpu, session->charge.gpu_memory);
     }
     drop_share(s, session);
 }

@@ -46,10 +46,21 @@ void pl_scheduler_move(pl_scheduler *s, pl_session *session);
 void pl_scheduler_drop(pl_scheduler *s, pl_session *session); /* where it is queued or waits */
 /* The one whose turn it is, if it fits, taken out with its cores and memory accounted; else NULL. */
 pl_session *pl_scheduler_next(pl_scheduler *s);
+/* The one whose turn it is next, if it may share the worker of `host`, which was just taken out: small, on a GPU, of
+ * the same owner, not crashed since its last checkpoint, of no more cores. Taken out with its memory accounted, on
+ * the host's GPU, where there is room; its cores are the host's. Else NULL: nobody is passed over for it. */
+pl_session *pl_scheduler_next_beside(pl_scheduler *s, const pl_session *host);
+/* Whether a session may share a worker at all. */
+bool pl_scheduler_may_share(const pl_session *session);
+/* What a host holds for all that share its worker, its cores and a driver's context, is the worker's from now on,
+ * and given back when that has ended. */
+int64_t pl_scheduler_lend(pl_session *host);
+void pl_scheduler_give_back(pl_scheduler *s, const char *owner, const char *gpu, int64_t cores);
 /* Why a queued session waits, in words. */
 void pl_scheduler_reason(const pl_scheduler *s, const pl_session *session, int64_t now_ms,
                          char *out, size_t size);
-void pl_scheduler_take(pl_scheduler *s, const pl_session *session);
+/* One that runs already; `beside`: in a worker that another was taken for. */
+void pl_scheduler_take(pl_scheduler *s, pl_session *session, bool beside);
 void pl_scheduler_free(pl_scheduler *s, const pl_session *session);
 
 #endif

@@ -70,6 +70,10 @@ typedef struct pl_session {
     _Atomic int64_t regroups; /* how often its group has changed: who read it may not any more */
     _Atomic int64_t revision; /* written under the table's mutex */
     int64_t cores, frames, attempt;
+    struct {
+        int64_t cores;
+        double memory, gpu_memory;
+    } charge; /* what the scheduler counts for it while it runs */
     double memory, memory_limit, time, time_limit;
     double rate;      /* s simulated in a second, over the last second or two; -1: not known */
     double rate_time; /* simulated, when that was begun to be measured, */

@@ -352,7 +352,7 @@ static void leave(pl_sessions *t, pl_session *s)
         pl_scheduler_drop(&t->scheduler, s);
     } else if (s->state == PL_STATE_RUNNING) {
         pl_scheduler_free(&t->scheduler, s);
-        atomic_fetch_sub(&t->cores_used, s->cores);
+        atomic_fetch_sub(&t->cores_used, s->charge.cores);
     }
 }
 
@@ -380,13 +380,14 @@ bool pl_sessions_move(pl_sessions *t, pl_session *s, pl_session_state to, const 
     return allowed;
 }
 
-pl_session *pl_sessions_start_next(pl_sessions *t)
+static pl_session *start_next(pl_sessions *t, const pl_session *host)
 {
     pthread_mutex_lock(&t->mutex);
     pl_scheduler_release(&t->scheduler, pl_monotonic_ms());
-    pl_session *s = pl_scheduler_next(&t->scheduler);
+    pl_session *s = host ? pl_scheduler_next_beside(&t->scheduler, host)
+                         : pl_scheduler_next(&t->scheduler);
     if (s) {
-        atomic_fetch_add(&t->cores_used, s->cores);
+        atomic_fetch_add(&t->cores_used, s->charge.cores);
         s->attempt++;
         enter(t, s, PL_STATE_RUNNING, &(pl_move){0});
         save(t, s);
@@ -400,6 +401,32 @@ pl_session *pl_sessions_start_next(pl_sessions *t)
     return s;
 }
 
+pl_session *pl_sessions_start_next(pl_sessions *t)
+{
+    return start_next(t, NULL);
+}
+
+pl_session *pl_sessions_start_beside(pl_sessions *t, const pl_session *host)
+{
+    return pl_scheduler_may_share(host) ? start_next(t, host) : NULL;
+}
+
+int64_t pl_sessions_lend(pl_sessions *t, pl_session *host)
+{
+    pthread_mutex_lock(&t->mutex);
+    int64_t cores = pl_scheduler_lend(host);
+    pthread_mutex_unlock(&t->mutex);
+    return cores;
+}
+
+void pl_sessions_give_back(pl_sessions *t, const char *owner, const char *gpu, int64_t cores)
+{
+    pthread_mutex_lock(&t->mutex);
+    pl_scheduler_give_back(&t->scheduler, owner, gpu, cores);
+    atomic_fetch_sub(&t->cores_used, cores);
+    pthread_mutex_unlock(&t->mutex);
+}
+
 int64_t pl_sessions_next_due(pl_sessions *t)
 {
     pthread_mutex_lock(&t->mutex);
@@ -408,12 +435,26 @@ int64_t pl_sessions_next_due(pl_sessions *t)
     return due;
 }
 
+/* Whether another that was taken over is in the same worker; the mutex is held. */
+static bool is_beside(const pl_sessions *t, const pl_session *s)
+{
+    for (size_t i = 0; s->worker && s->gpu_memory > 0 && i < t->bucket_count; i++) {
+        for (const pl_session *o = t->buckets[i]; o; o = o->bucket_next) {
+            if (o != s && o->charge.gpu_memory > 0 && o->worker && o->state == PL_STATE_RUNNING &&
+                strcmp(o->worker, s->worker) == 0) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 void pl_sessions_adopt(pl_sessions *t, pl_session *s)
 {
     pthread_mutex_lock(&t->mutex);
     pl_scheduler_drop(&t->scheduler, s);
-    pl_scheduler_take(&t->scheduler, s);
-    atomic_fetch_add(&t->cores_used, s->cores);
+    pl_scheduler_take(&t->scheduler, s, is_beside(t, s));
+    atomic_fetch_add(&t->cores_used, s->charge.cores);
     if (s->state != PL_STATE_RUNNING) {
         enter(t, s, PL_STATE_RUNNING, &(pl_move){0});
     }

@@ -63,6 +63,13 @@ bool pl_sessions_move(pl_sessions *sessions, pl_session *session, pl_session_sta
 /* The next queued session that fits, moved to running with a new attempt and a reference; or
  * NULL. */
 pl_session *pl_sessions_start_next(pl_sessions *sessions);
+/* One more for the worker of `host`, which was just started so (scheduler.h); NULL: there is none. */
+pl_session *pl_sessions_start_beside(pl_sessions *sessions, const pl_session *host);
+/* What the host held for all of its worker is the worker's: its cores, and a context on the GPU; until given back,
+ * before the last of them is concluded. */
+int64_t pl_sessions_lend(pl_sessions *sessions, pl_session *host);
+void pl_sessions_give_back(pl_sessions *sessions, const char *owner, const char *gpu,
+                           int64_t cores);
 /* When the next session that waits for its restart may start, on pl_monotonic_ms; INT64_MAX: none. */
 int64_t pl_sessions_next_due(pl_sessions *sessions);
 /* Account for a session that runs already, or may have (adopted at start): it is running now. */

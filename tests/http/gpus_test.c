@@ -29,10 +29,13 @@ static void find_plugin(void)
     strcat(plugin, "/libpliant_emulated.so");
 }
 
+static const char *patience = "10";
+
 static void start_with(const char *gpus)
 {
-    static const char *options[8];
-    const char *const wanted[] = {"--cores", "4", "--gpu-plugin", plugin, "--gpus", gpus, NULL};
+    static const char *options[10];
+    const char *const wanted[] = {"--cores", "4",          "--gpu-plugin", plugin, "--gpus",
+                                  gpus,      "--patience", patience,       NULL};
     memcpy(options, wanted, sizeof wanted);
     daemon_fixture_start(d, options);
 }
@@ -43,20 +46,27 @@ static void start(void)
     start_with("auto");
 }
 
-/* Needs some 540 MB of a GPU, of which a driver's context is 537. */
-static char *scene(const char *device, int64_t steps)
+/* A box of as many cells along each edge. */
+static char *scene_of(int cells, const char *device, int64_t steps)
 {
     char *text;
     ck_assert_int_ge(
-        asprintf(&text,
-                 "{\"pliant\": 1, \"time\": {\"step\": 0.01, \"steps\": %lld}, \"solver\": "
-                 "{\"method\": \"chebyshev_descent\", \"iterations\": 40, \"tolerance\": 0, "
-                 "\"device\": \"%s\"%s}, \"bodies\": [{\"mesh\": {\"box\": {\"cells\": [4, 4, 4]}}"
-                 "}], \"pins\": [{\"select\": {\"side\": \"-x\"}}]}",
-                 (long long)steps, device,
-                 strcmp(device, "gpu") == 0 ? ", \"precision\": \"double\"" : ""),
+        asprintf(
+            &text,
+            "{\"pliant\": 1, \"time\": {\"step\": 0.01, \"steps\": %lld}, \"solver\": "
+            "{\"method\": \"chebyshev_descent\", \"iterations\": 40, \"tolerance\": 0, "
+            "\"device\": \"%s\"%s}, \"bodies\": [{\"mesh\": {\"box\": {\"cells\": [%d, %d, %d]}}"
+            "}], \"pins\": [{\"select\": {\"side\": \"-x\"}}]}",
+            (long long)steps, device,
+            strcmp(device, "gpu") == 0 ? ", \"precision\": \"double\"" : "", cells, cells, cells),
         0);
     return text;
+}
+
+/* Needs some 540 MB of a GPU, of which a driver's context is 537. */
+static char *scene(const char *device, int64_t steps)
+{
+    return scene_of(4, device, steps);
 }
 
 enum { ENDLESS = 1000000 };
@@ -163,6 +173,93 @@ START_TEST(memory_is_shared_out)
 }
 END_TEST
 
+static void set_drained(bool drained)
+{
+    http_reply *r = http_post(
+        d, drained ? "/v1/devices/GPU-emulated/drain" : "/v1/devices/GPU-emulated/resume", NULL);
+    http_expect(r, 202);
+    http_reply_free(r);
+}
+
+/* Those that wait together run in one process, with one context in 1 GiB; each ends for itself, also under a new
+ * daemon. */
+START_TEST(small_sessions_share_a_worker)
+{
+    enum { MANY = 4 };
+    char ids[MANY][33], single[33];
+    set_drained(true);
+    for (int i = 0; i < MANY; i++)
+        session_post_free(d, scene_of(2, "gpu", i == 0 ? 20 : ENDLESS), ids[i]);
+    int64_t before = session_counter(d, "workers_started_total");
+    set_drained(false);
+    for (int i = 1; i < MANY; i++)
+        session_await_frame(d, ids[i], 1);
+    ck_assert_int_eq(session_counter(d, "workers_started_total"), before + 1);
+    session_await(d, ids[0], "succeeded");
+    ck_assert_int_eq(of_gpu("sessions"), MANY - 1);
+    int64_t used = of_gpu("memory_used");
+    ck_assert_int_gt(used, 512 << 20);
+    ck_assert_int_lt(used, 600 << 20);
+
+    session_tell(d, ids[1], "pause");
+    session_await(d, ids[1], "paused");
+    session_tell(d, ids[2], "cancel");
+    session_await(d, ids[2], "cancelled");
+    json_t *session = session_show(d, ids[3]);
+    int64_t frame = json_count(session, "progress/frame");
+    json_decref(session);
+    session_await_frame(d, ids[3], frame + 3);
+
+    ck_assert_int_eq(daemon_fixture_end(d, SIGKILL), 128 + SIGKILL);
+    daemon_fixture_resume(d);
+    session_await_frame(d, ids[3], frame + 6);
+    ck_assert_int_eq(of_gpu("sessions"), 1);
+    char target[64];
+    snprintf(target, sizeof target, "/v1/sessions/%s", ids[3]);
+    http_reply *r = http_call(d, "DELETE", target, NULL, NULL, 0);
+    http_expect(r, 202);
+    http_reply_free(r);
+    session_await_gone(d, ids[3]);
+    session_tell(d, ids[1], "resume");
+    session_await_frame(d, ids[1], 2);
+    session_tell(d, ids[1], "cancel");
+    session_await(d, ids[1], "cancelled");
+    ck_assert_int_eq(of_gpu("sessions"), 0);
+    ck_assert_int_eq(of_gpu("memory_used"), 0);
+    session_run(d, scene_of(2, "gpu", 3), single);
+}
+END_TEST
+
+/* All that still run under a new daemon are counted with one context, and SIGTERM to it reaches all. */
+START_TEST(a_new_daemon_takes_all_over)
+{
+    enum { MANY = 3 };
+    char ids[MANY][33];
+    set_drained(true);
+    for (int i = 0; i < MANY; i++)
+        session_post_free(d, scene_of(2, "gpu", ENDLESS), ids[i]);
+    set_drained(false);
+    for (int i = 0; i < MANY; i++)
+        session_await_frame(d, ids[i], 1);
+    int64_t used = of_gpu("memory_used");
+    ck_assert_int_eq(daemon_fixture_end(d, SIGKILL), 128 + SIGKILL);
+    daemon_fixture_resume(d);
+    ck_assert_int_eq(of_gpu("sessions"), MANY);
+    ck_assert_int_eq(of_gpu("memory_used"), used);
+    session_tell(d, ids[0], "cancel");
+    session_await(d, ids[0], "cancelled");
+    for (int i = 1; i < MANY; i++) {
+        json_t *session = session_show(d, ids[i]);
+        ck_assert_str_eq(json_text(session, "state"), "running");
+        session_await_frame(d, ids[i], json_count(session, "progress/frame") + 3);
+        json_decref(session);
+        session_tell(d, ids[i], "cancel");
+        session_await(d, ids[i], "cancelled");
+    }
+    ck_assert_int_eq(of_gpu("memory_used"), 0);
+}
+END_TEST
+
 START_TEST(a_drained_gpu_starts_nothing)
 {
     char id[33];
@@ -254,6 +351,93 @@ START_TEST(a_fault_of_the_gpu_is_a_crash)
 }
 END_TEST
 
+/* Wait until one of these has begun that attempt; its place among them. */
+static int await_attempt(char (*ids)[33], int count, int64_t attempt)
+{
+    for (double end = daemon_fixture_clock() + HTTP_PATIENCE_S;; daemon_fixture_nap()) {
+        for (int i = 0; i < count; i++) {
+            json_t *session = session_show(d, ids[i]);
+            int64_t now = json_count(session, "attempt");
+            bool runs = strcmp(json_text(session, "state"), "running") == 0;
+            json_decref(session);
+            if (runs && now >= attempt)
+                return i;
+        }
+        ck_assert_msg(daemon_fixture_clock() < end, "no session has a new attempt");
+    }
+}
+
+/* Three that share a worker, which is killed, or does not react when one of them is to end: the others go on from
+ * their checkpoints, after a crash or without. */
+START_TEST(a_shared_worker_that_is_killed_loses_nothing)
+{
+    enum { MANY = 3 };
+    char ids[MANY][33];
+    find_plugin();
+    patience = "1";
+    start_with("auto");
+    set_drained(true);
+    for (int i = 0; i < MANY; i++)
+        session_post_free(d, scene_of(2, "gpu", ENDLESS), ids[i]);
+    set_drained(false);
+    for (int i = 0; i < MANY; i++)
+        session_await_frame(d, ids[i], 1);
+    pid_t worker = daemon_fixture_worker(ids[0]);
+    ck_assert_int_gt(worker, 0);
+    ck_assert_int_eq(daemon_fixture_worker(ids[MANY - 1]), worker);
+    if (_i == 0) {
+        kill(worker, SIGKILL);
+        while (session_counter(d, "workers_crashed_total") < MANY)
+            daemon_fixture_nap();
+        session_tell(d, ids[0], "cancel");
+    } else {
+        kill(worker, SIGSTOP);
+        session_tell(d, ids[0], "cancel");
+    }
+    session_await(d, ids[0], "cancelled");
+    for (int i = 1; i < MANY; i++) {
+        /* Those that crashed are alone on the GPU, which has room for one context. */
+        const char *id = ids[1 + await_attempt(ids + 1, MANY - 1, 2)];
+        session_await_frame(d, id, 2);
+        session_tell(d, id, "cancel");
+        session_await(d, id, "cancelled");
+    }
+    ck_assert_int_eq(session_counter(d, "workers_crashed_total"), _i == 0 ? MANY : 0);
+    ck_assert_int_eq(of_gpu("sessions"), 0);
+    ck_assert_int_eq(of_gpu("memory_used"), 0);
+    stop_daemon();
+    patience = "10";
+}
+END_TEST
+
+/* Of several in one worker the one that makes the GPU fail runs alone from then on, until it ends as one that crashes;
+ * the others go on from their checkpoints. */
+START_TEST(who_makes_the_gpu_fail_runs_alone)
+{
+    enum { MANY = 4, CULPRIT = 1 };
+    char ids[MANY][33];
+    find_plugin();
+    setenv("PLIANT_EMULATED", "fault 64 600", 1);
+    start_with("auto");
+    unsetenv("PLIANT_EMULATED");
+    set_drained(true);
+    for (int i = 0; i < MANY; i++)
+        session_post_free(d, scene_of(i == CULPRIT ? 3 : 2, "gpu", i == CULPRIT ? ENDLESS : 300),
+                          ids[i]);
+    set_drained(false);
+    session_await(d, ids[CULPRIT], "failed");
+    json_t *session = session_show(d, ids[CULPRIT]);
+    ck_assert_str_eq(json_text(session, "reason"), "worker_crashed");
+    ck_assert_int_eq(json_count(session, "attempt"), 4);
+    json_decref(session);
+    for (int i = 0; i < MANY; i++)
+        if (i != CULPRIT)
+            session_await(d, ids[i], "succeeded");
+    ck_assert_int_eq(of_gpu("memory_used"), 0);
+    stop_daemon();
+}
+END_TEST
+
 /* Never the CPU in its place. */
 START_TEST(without_a_gpu_it_is_refused)
 {
@@ -285,8 +469,12 @@ int main(void)
     tcase_set_timeout(without, 180);
     tcase_add_test(with, sessions_run_on_a_gpu);
     tcase_add_test(with, memory_is_shared_out);
+    tcase_add_test(with, small_sessions_share_a_worker);
+    tcase_add_test(with, a_new_daemon_takes_all_over);
     tcase_add_test(with, a_drained_gpu_starts_nothing);
     tcase_add_test(without, strangers_are_seen);
+    tcase_add_loop_test(without, a_shared_worker_that_is_killed_loses_nothing, 0, 2);
+    tcase_add_test(without, who_makes_the_gpu_fail_runs_alone);
     tcase_add_test(without, a_fault_of_the_gpu_is_a_crash);
     tcase_add_loop_test(without, without_a_gpu_it_is_refused, 0, 2);
     suite_add_tcase(suite, with);
