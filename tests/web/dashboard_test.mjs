@@ -17,7 +17,7 @@ import {
 } from './rig.mjs';
 
 // The browser itself says so in its console when the daemon is away, or on its way.
-const AWAY = /ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE|ERR_INCOMPLETE_CHUNKED|status of 503/;
+const AWAY = /net::ERR_(CONNECTION|SOCKET|EMPTY|INCOMPLETE)\w*|status of 503/;
 
 const PICKED = [224, 33, 138],
     CLAY = [186, 172, 146];
