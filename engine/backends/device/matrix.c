@@ -128,6 +128,14 @@ static bool take_coupling(pl_device_system *s, const pl_model *m)
     return s->matrix.coupling_start && s->matrix.coupling_vertex && s->matrix.coupling_value;
 }
 
+static double error_of(const pl_model *m)
+{
+    bool damped = false;
+    for (int32_t g = 0; g < m->group_count; g++)
+        damped = damped || m->groups[g].ops->dissipate;
+    return damped && m->solver.method == PL_METHOD_ADMM ? PL_SOLVE_ERROR_DAMPED : PL_SOLVE_ERROR;
+}
+
 /* The iteration's numbers. A >= inertia M, and so no eigenvalue of D^-1 A is below the least inertia m_i /
  * A_ii; those of A_k are between A's (Cauchy's interlacing), and 1. In statics A may be singular where no
  * A_k is: it is these that count. */
@@ -144,7 +152,7 @@ static pl_status set_steps(pl_device_system *s, const pl_model *m)
     double least = fmin(found.least, 0.999), most = fmax(found.most, 1.001);
     s->middle = (most + least) / 2;
     s->ratio = (most + least) / (most - least);
-    double steps = ceil(acosh(1 / PL_SOLVE_ERROR) / acosh(s->ratio));
+    double steps = ceil(acosh(1 / error_of(m)) / acosh(s->ratio));
     s->steps = (int32_t)fmin(fmax(steps, 1), STEPS_MAX);
     return PL_OK;
 }

@@ -22,6 +22,8 @@
 /* With a tenth methods took as many iterations as with a factor, to 7 in 100, on the three scenes that
  * backends/README.md lists, and with a hundredth no fewer there; and a decrement is known to a tenth. */
 #define PL_SOLVE_ERROR 0.1
+/* Where admm has terms that dissipate: with a tenth it took two to ten times a factor's iterations. */
+#define PL_SOLVE_ERROR_DAMPED 0.01
 
 /* A in a device's memory, of one set of weights. */
 typedef struct pl_device_system {
