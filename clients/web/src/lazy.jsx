@@ -2,14 +2,26 @@
 
 import { useEffect, useState } from 'preact/hooks';
 
+const FIRST = 'first-contentful-paint';
+const PATIENCE = 1000; // ms: a page that is hidden has no picture, and not every browser tells of it
+
+// The first WebGL context of a browser takes longer than all else together: its code may come before, it begins after.
+const seen = new Promise((resolve) => {
+    setTimeout(resolve, PATIENCE);
+    new PerformanceObserver((list) => list.getEntriesByName(FIRST).length > 0 && resolve()).observe({
+        type: 'paint',
+        buffered: true,
+    });
+});
+
 // `load()` resolves to the component; `shape` is the class of what keeps its place meanwhile.
 export function lazy(load, shape) {
     return function Lazy(properties) {
         const [Part, setPart] = useState(null);
         const [failed, setFailed] = useState(false);
         useEffect(() => {
-            load().then(
-                (part) => setPart(() => part),
+            Promise.all([load(), seen]).then(
+                ([part]) => setPart(() => part),
                 () => setFailed(true),
             );
         }, []);
