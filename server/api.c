@@ -19,17 +19,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static void reply_session(pl_request *r, int status, pl_session *s)
-{
-    pl_daemon *d = pl_request_daemon(r);
-    /* The revision first: a document that is newer than its tag costs a client one more read, the
-     * other way round it would lose a change. */
-    int64_t revision = s->revision;
-    pl_reply_json(r, status, pl_sessions_encode(d->sessions, s, pl_request_principal(r)));
-    pl_reply_header(r, "Cache-Control", "no-store");
-    pl_reply_revision(r, revision);
-}
-
 /* ---- list --------------------------------------------------------------------------------------
  */
 
@@ -166,7 +155,7 @@ void pl_handle_show(pl_request *r)
                 !pl_state_terminal((pl_session_state)s->state) &&
                 !atomic_load(&pl_request_daemon(r)->draining);
     if (!wait || !begin_waiting(r, s, seconds)) {
-        reply_session(r, 200, s);
+        pl_reply_session(r, 200, s);
     }
     pl_session_release(s);
 }
@@ -190,7 +179,7 @@ void pl_handle_cancel(pl_request *r)
     if (error && error != EALREADY) {
         reply_untold(r, error);
     } else {
-        reply_session(r, 202, s);
+        pl_reply_session(r, 202, s);
     }
     pl_session_release(s);
 }
@@ -207,7 +196,7 @@ static void handle_wish(pl_request *r, int (*ask)(pl_daemon *, pl_session *), co
     } else if (error) {
         reply_untold(r, error);
     } else {
-        reply_session(r, 202, s);
+        pl_reply_session(r, 202, s);
     }
     pl_session_release(s);
 }
@@ -234,7 +223,7 @@ void pl_handle_delete(pl_request *r)
     if (error && error != EALREADY) {
         reply_untold(r, error);
     } else if (!pl_state_terminal((pl_session_state)s->state)) {
-        reply_session(r, 202, s); /* removed when the worker has ended */
+        pl_reply_session(r, 202, s); /* removed when the worker has ended */
     } else if (pl_removal_run(d, s)) {
         pl_reply_empty(r, 204);
     } else {

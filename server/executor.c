@@ -352,13 +352,20 @@ static bool watch_other(worker *w, bool known, int status)
     return true;
 }
 
+/* One of several has ended: with the last what all of them had goes back. */
+static void leave_process(pl_executor *e, process *p)
+{
+    if (--p->sessions == 0) {
+        pl_sessions_give_back(e->daemon->sessions, p->owner, p->gpu, p->cores);
+    }
+}
+
 /* It is over, as `how` says. Out of the list first: the conclusion may start the session again, as another worker. */
 static void conclude(pl_executor *e, worker *w, const pl_ending *how)
 {
-    process *p = w->shared;
     take_out(e, w);
-    if (p && --p->sessions == 0) {
-        pl_sessions_give_back(e->daemon->sessions, p->owner, p->gpu, p->cores);
+    if (w->shared) {
+        leave_process(e, w->shared);
     }
     pl_ending_conclude(e->daemon, w->session, how);
     pl_session_release(w->session);
@@ -414,9 +421,7 @@ static void process_ended(pl_executor *e, process *p)
             .killed = w->killed, .dragged = w->dragged, .status_known = known, .status = status};
         if (known && WIFEXITED(status) && WEXITSTATUS(status) == STATUS_REFUSED &&
             lock_held(w->session)) {
-            if (--p->sessions == 0) {
-                pl_sessions_give_back(e->daemon->sessions, p->owner, p->gpu, p->cores);
-            }
+            leave_process(e, p);
             pthread_mutex_lock(&e->mutex);
             w->shared = NULL;
             w->ours = false;

@@ -28,9 +28,8 @@ static const pl_option options[] = {
      "0,2 (auto)"},
     {"--gpu-plugin", "FILE", "the plug-in that drives them (libpliant_cuda.so beside the program)"},
     {"--gpu-share", "N",
-     "small GPU sessions of one owner that wait together and are run by one worker, at most (16); "
-     "1: "
-     "a worker each"},
+     "small GPU sessions of one owner that wait together and are run by one worker, at most "
+     "(16); 1: a worker each"},
     {"--no-auth", NULL, "no token asked; on a loopback address only"},
     {"--behind-proxy", NULL, "allow a non-loopback address: a proxy in front does TLS"},
     {"--allow-host", "NAME", "one more name that a Host header may say; may be repeated"},

@@ -19,6 +19,17 @@ void pl_reply_revision(pl_request *r, int64_t revision)
     pl_reply_header(r, "ETag", "\"%lld\"", (long long)revision);
 }
 
+void pl_reply_session(pl_request *r, int status, pl_session *s)
+{
+    pl_daemon *d = pl_request_daemon(r);
+    /* The revision first: a document that is newer than its tag costs a client one more read, the
+     * other way round it would lose a change. */
+    int64_t revision = s->revision;
+    pl_reply_json(r, status, pl_sessions_encode(d->sessions, s, pl_request_principal(r)));
+    pl_reply_header(r, "Cache-Control", "no-store");
+    pl_reply_revision(r, revision);
+}
+
 /* Whether the client's view of the session is the present one; the caller holds its lifecycle
  * mutex. */
 static bool is_current(pl_request *r, int64_t revision)
@@ -109,6 +120,7 @@ static int carry_out(pl_daemon *d, pl_session *s, const pl_row *before, const pl
                      pl_notes *next)
 {
     pl_notes wanted = *next; /* its numbers */
+    /* That another session's row could not be written meanwhile counts as well: it may be tried again. */
     int64_t failures = atomic_load(&d->counters.store_failures);
     int error = keep(d, s, next);
     if (error) {
@@ -201,9 +213,7 @@ static void change(pl_request *r, pl_session *s)
                               "session.json, control.log or the database: %s", strerror(error));
             pl_reply_revision(r, s->revision);
         } else {
-            pl_reply_json(r, 200, pl_sessions_encode(d->sessions, s, pl_request_principal(r)));
-            pl_reply_header(r, "Cache-Control", "no-store");
-            pl_reply_revision(r, s->revision);
+            pl_reply_session(r, 200, s);
         }
         pl_notes_clear(&next);
     }

@@ -14,10 +14,9 @@
 enum { GPUS_MAX = 32 };
 static const char standard_plugin[] = "libpliant_cuda.so";
 
-/* Lifetime: the process. */
+/* Lifetime: the process. The mutex guards what comes after `plugin`, until a device is taken: that stays. */
 static struct {
-    pthread_mutex_t
-        mutex; /* guards what is below plugin; what a session has taken stays as it is */
+    pthread_mutex_t mutex;
     const pl_plugin *plugin; /* NULL: `why` says why */
     char why[512];
     char uuid[48]; /* wanted, or "auto" */

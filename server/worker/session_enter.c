@@ -92,6 +92,8 @@ void pl_session_enter(const pl_session_options *options, int count, pl_session_e
         if (directories && out[i].result == PL_WORKER_SUCCEEDED)
             directories[entered++] = out[i].directory;
     }
+    if (!directories)
+        pl_worker_say("out of memory");
     bool closed = entered > 0 && close_in(options, directories, entered, &sandbox);
     free(directories);
     for (int i = 0; i < count; i++) {

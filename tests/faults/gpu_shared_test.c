@@ -2,29 +2,16 @@
  * the frames, to the bit, that it has alone, and ends for itself, by success, failure, cancel or a stale attempt;
  * SIGTERM reaches all; and a fault of the device ends all, each of which goes on from its checkpoint. */
 #include "protocol/log.h"
+#include "tests/support/emulated_plugin.h"
 #include "tests/support/session_compare.h"
 #include "tests/support/suite.h"
 
 #include <check.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-static char plugin[PATH_MAX];
-
-/* build/tests/libpliant_emulated.so: build/tests/faults/gpu_shared_test -> build/tests. */
-static void find_plugin(void)
-{
-    ssize_t n = readlink("/proc/self/exe", plugin, sizeof plugin - 64);
-    ck_assert_int_gt(n, 0);
-    plugin[n] = '\0';
-    for (int up = 0; up < 2; up++)
-        *strrchr(plugin, '/') = '\0';
-    strcat(plugin, "/libpliant_emulated.so");
-}
 
 /* Of different sizes, methods and precisions. */
 static const struct {

@@ -10,30 +10,17 @@
 #include "protocol/session_dir.h"
 #include "server/worker/frame_writer.h"
 #include "server/worker/session_scene.h"
+#include "tests/support/emulated_plugin.h"
 #include "tests/support/session_compare.h"
 #include "tests/support/suite.h"
 
 #include <check.h>
-#include <limits.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-static char plugin[PATH_MAX];
-
-/* build/tests/libpliant_emulated.so: build/tests/faults/gpu_test -> build/tests. */
-static void find_plugin(void)
-{
-    ssize_t n = readlink("/proc/self/exe", plugin, sizeof plugin - 64);
-    ck_assert_int_gt(n, 0);
-    plugin[n] = '\0';
-    for (int up = 0; up < 2; up++)
-        *strrchr(plugin, '/') = '\0';
-    strcat(plugin, "/libpliant_emulated.so");
-}
 
 static void create(session_fixture *f, int steps, const char *solver)
 {

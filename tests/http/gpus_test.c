@@ -2,6 +2,7 @@
  * there, its memory is shared out and kept over a restart, and where there is none they are refused with
  * the reason. */
 #include "protocol/record.h"
+#include "tests/support/emulated_plugin.h"
 #include "tests/support/one_daemon.h"
 #include "tests/support/session_client.h"
 #include "tests/support/suite.h"
@@ -15,19 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static char plugin[PATH_MAX];
-
 static const char UUID[] = "GPU-emulated";
-
-static void find_plugin(void)
-{
-    ssize_t n = readlink("/proc/self/exe", plugin, sizeof plugin - 64);
-    ck_assert_int_gt(n, 0);
-    plugin[n] = '\0';
-    for (int up = 0; up < 2; up++)
-        *strrchr(plugin, '/') = '\0';
-    strcat(plugin, "/libpliant_emulated.so");
-}
 
 static const char *patience = "10";
 
@@ -181,6 +170,17 @@ static void set_drained(bool drained)
     http_reply_free(r);
 }
 
+/* As many that have no end, in one worker, with a frame each. */
+static void start_together(char (*ids)[33], int count)
+{
+    set_drained(true);
+    for (int i = 0; i < count; i++)
+        session_post_free(d, scene_of(2, "gpu", ENDLESS), ids[i]);
+    set_drained(false);
+    for (int i = 0; i < count; i++)
+        session_await_frame(d, ids[i], 1);
+}
+
 /* Those that wait together run in one process, with one context in 1 GiB; each ends for itself, also under a new
  * daemon. */
 START_TEST(small_sessions_share_a_worker)
@@ -235,12 +235,7 @@ START_TEST(a_new_daemon_takes_all_over)
 {
     enum { MANY = 3 };
     char ids[MANY][33];
-    set_drained(true);
-    for (int i = 0; i < MANY; i++)
-        session_post_free(d, scene_of(2, "gpu", ENDLESS), ids[i]);
-    set_drained(false);
-    for (int i = 0; i < MANY; i++)
-        session_await_frame(d, ids[i], 1);
+    start_together(ids, MANY);
     int64_t used = of_gpu("memory_used");
     ck_assert_int_eq(daemon_fixture_end(d, SIGKILL), 128 + SIGKILL);
     daemon_fixture_resume(d);
@@ -376,12 +371,7 @@ START_TEST(a_shared_worker_that_is_killed_loses_nothing)
     find_plugin();
     patience = "1";
     start_with("auto");
-    set_drained(true);
-    for (int i = 0; i < MANY; i++)
-        session_post_free(d, scene_of(2, "gpu", ENDLESS), ids[i]);
-    set_drained(false);
-    for (int i = 0; i < MANY; i++)
-        session_await_frame(d, ids[i], 1);
+    start_together(ids, MANY);
     pid_t worker = daemon_fixture_worker(ids[0]);
     ck_assert_int_gt(worker, 0);
     ck_assert_int_eq(daemon_fixture_worker(ids[MANY - 1]), worker);
