@@ -16,8 +16,9 @@
 /* Bytes that a driver takes for a process's context, beside what the session allocates. */
 #define PL_GPU_CONTEXT 536870912.0
 
-/* Of its own a session that shares a worker has at most this: of some 50 k tetrahedra. */
-#define PL_GPU_SMALL 67108864.0
+/* Of its own a session that shares a worker has at most this: as chebyshev_descent is estimated, of 57 k tetrahedra
+ * in single precision and 33 k in double. More of them are work enough for a GPU. */
+#define PL_GPU_SMALL 16777216.0
 
 enum { PL_GPUS_MAX = 64 };
 

@@ -230,6 +230,22 @@ START_TEST(small_sessions_share_a_worker)
 }
 END_TEST
 
+/* 24 MB of its own are too many: what waits with it needs another context, for which there is no room. */
+START_TEST(a_larger_one_shares_with_nobody)
+{
+    char large[33], small[33];
+    set_drained(true);
+    session_post_free(d, scene_of(20, "gpu", ENDLESS), large);
+    session_post_free(d, scene_of(2, "gpu", 3), small);
+    set_drained(false);
+    session_await(d, large, "running");
+    await_reason(small);
+    session_tell(d, large, "cancel");
+    session_await(d, large, "cancelled");
+    session_await(d, small, "succeeded");
+}
+END_TEST
+
 /* All that still run under a new daemon are counted with one context, and SIGTERM to it reaches all. */
 START_TEST(a_new_daemon_takes_all_over)
 {
@@ -460,6 +476,7 @@ int main(void)
     tcase_add_test(with, sessions_run_on_a_gpu);
     tcase_add_test(with, memory_is_shared_out);
     tcase_add_test(with, small_sessions_share_a_worker);
+    tcase_add_test(with, a_larger_one_shares_with_nobody);
     tcase_add_test(with, a_new_daemon_takes_all_over);
     tcase_add_test(with, a_drained_gpu_starts_nothing);
     tcase_add_test(without, strangers_are_seen);
