@@ -123,6 +123,8 @@ include clients/web/web.mk
 ##@ Building
 .PHONY: all
 all: deps $(PROGRAMS) $(MANUALS) compile_commands.json ## build every program into build/, and pliant.1, pliantd.1
+.PHONY: web
+web: $(BUILD)/pliantd ## build the dashboard again, and the daemon with it
 
 # What is for a machine with a GPU wants a C compiler, make and nvcc, and installs nothing.
 .PHONY: deps

@@ -12,8 +12,7 @@ $(WEB)/web_files.c: $(WEB)/made deploy/embed
 	@deploy/embed pl_web_files $(WEB)/dist $@
 $(WEB)/gallery_files.c: $(wildcard clients/scenes/*.json) deploy/embed | deps
 	@deploy/embed pl_gallery_files clients/scenes $@ '*.json'
-
-.PHONY: web
-web: ## build the dashboard again, and the daemon with it
-	@rm -f $(WEB)/made
-	@$(MAKE) --no-print-directory $(BUILD)/pliantd
+# make web: again, also where nothing changed
+ifneq ($(filter web,$(MAKECMDGOALS)),)
+.PHONY: $(WEB)/made
+endif

@@ -137,14 +137,14 @@ await run({
         await go(page, '/devices');
         await page.getByText('2 of 2 in use').waitFor();
         for (const name of ['busy 0', 'busy 1', 'busy 2']) await page.getByRole('link', { name }).waitFor();
-        await page.getByText('1st').waitFor();
+        await page.getByText('1st', { exact: true }).waitFor();
         check((await page.getByText(/more wait|others wait/).count()) === 0, 'all that wait are there');
         // Of a queue that fills pages the rest is not "of others".
         const full = { running: 2, queued: 900, checking: 0, items: [], next: id };
         await page.route('**/v1/queue?*', (route) => route.fulfill({ json: full }));
         await page.getByText('900 more wait.').waitFor();
         await page.unroute('**/v1/queue?*');
-        await page.getByText('1st').waitFor();
+        await page.getByText('1st', { exact: true }).waitFor();
         await page.getByRole('row', { name: /^requests a second \d+ of 1000$/ }).waitFor();
         await shot(page, 'devices');
         await page.getByRole('button', { name: 'start no more here' }).click();

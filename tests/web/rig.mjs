@@ -253,6 +253,8 @@ export async function run(tests, { options = [] } = {}) {
             for (const [i, context] of (browser?.contexts() ?? []).entries()) {
                 for (const page of context.pages()) {
                     await shot(page, `failed-${name}-${i}`).catch(() => {});
+                    const text = await page.locator('body').innerText().catch((gone) => gone.message);
+                    console.log(`${page.url()} shows: ${text.replace(/\s+/g, ' ').slice(0, 2000)}`);
                     if (page.said?.length) console.log(page.said.join('\n'));
                 }
             }
