@@ -32,13 +32,17 @@ enum {
     EVENTS = 32,
 };
 
+/* What the sessions of one worker hold together, until the last of them is concluded: cores, and a context there. */
+typedef struct holding {
+    int sessions; /* not concluded */
+    int64_t cores;
+    char *owner, *gpu;
+} holding;
+
 /* A process that several sessions share, a child, until it has ended. */
 typedef struct process {
     struct process *next;
     pl_child child;
-    int sessions; /* not concluded */
-    int64_t cores;
-    char *owner, *gpu; /* whose these are, and a context there, until the last is concluded */
 } process;
 
 typedef struct worker {
@@ -46,6 +50,7 @@ typedef struct worker {
     pl_session *session; /* a reference */
     pl_child child;      /* pidfd -1: known by its lock only, or shared */
     process *shared;     /* or NULL */
+    holding *holding;    /* what it holds with others; NULL: what it holds is its own */
     bool ours;           /* a child, to be reaped */
     bool killed, dragged;
     int64_t deadline_ms;  /* 0: none */
@@ -56,7 +61,7 @@ struct pl_executor {
     pl_daemon *daemon;
     pthread_t thread;
     int epoll_fd, kick_fd;
-    pthread_mutex_t mutex; /* guards workers, processes and stopping */
+    pthread_mutex_t mutex; /* guards workers, processes, holdings, stopping; before the table's */
     worker *workers;
     process *processes;
     bool stopping;
@@ -216,29 +221,39 @@ static void start(pl_executor *e, pl_session *s)
  * otherwise.
  */
 
-static void free_process(process *p)
+static void free_holding(holding *h)
 {
-    free(p->owner);
-    free(p->gpu);
-    free(p);
+    if (h) {
+        free(h->owner);
+        free(h->gpu);
+    }
+    free(h);
+}
+
+/* Of nobody and nothing yet, on the GPU of this one; NULL: out of memory. */
+static holding *create_holding(const pl_session *host)
+{
+    holding *h = calloc(1, sizeof *h);
+    if (h && (!(h->owner = strdup(host->owner)) || !(h->gpu = strdup(host->gpu)))) {
+        free_holding(h);
+        h = NULL;
+    }
+    return h;
 }
 
 static process *spawn_shared(pl_executor *e, pl_session *const *group, int count, int *error)
 {
     process *p = calloc(1, sizeof *p);
     *error = ENOMEM;
-    if (!p || !(p->owner = strdup(group[0]->owner)) || !(p->gpu = strdup(group[0]->gpu)) ||
-        (*error = spawn_worker(e, group, count, &p->child)) != 0) {
-        if (p) {
-            free_process(p);
-        }
+    if (!p || (*error = spawn_worker(e, group, count, &p->child)) != 0) {
+        free(p);
         return NULL;
     }
     struct epoll_event event = {.events = EPOLLIN, .data.u64 = (uintptr_t)p | IS_PROCESS};
     if (epoll_ctl(e->epoll_fd, EPOLL_CTL_ADD, p->child.pidfd, &event) != 0) {
         *error = errno;
         pl_child_kill(&p->child);
-        free_process(p);
+        free(p);
         return NULL;
     }
     return p;
@@ -255,8 +270,10 @@ static void start_shared(pl_executor *e, pl_session *const *group, int count)
     while (made < count && (workers[made] = calloc(1, sizeof **workers))) {
         made++;
     }
-    process *p = made == count ? spawn_shared(e, group, count, &error) : NULL;
+    holding *h = made == count ? create_holding(group[0]) : NULL;
+    process *p = h ? spawn_shared(e, group, count, &error) : NULL;
     if (!p) {
+        free_holding(h);
         for (int i = 0; i < count; i++) {
             fail_start(e, group[i], error);
         }
@@ -265,15 +282,16 @@ static void start_shared(pl_executor *e, pl_session *const *group, int count)
         }
         return;
     }
-    p->sessions = count;
-    p->cores = pl_sessions_lend(e->daemon->sessions, group[0]);
+    h->sessions = count;
+    h->cores = pl_sessions_lend(e->daemon->sessions, group[0]);
     atomic_fetch_add(&e->daemon->counters.workers_started, 1);
-    pl_say(PL_LEVEL_INFO, "%d sessions share a worker on GPU %s", count, p->gpu);
+    pl_say(PL_LEVEL_INFO, "%d sessions share a worker on GPU %s", count, h->gpu);
     for (int i = 0; i < count; i++) {
         name_worker(e, group[i], &p->child);
         *workers[i] = (worker){.session = group[i],
                                .child = {.pid = p->child.pid, .pidfd = -1},
                                .shared = p,
+                               .holding = h,
                                .ours = true,
                                .memory_kills = kills};
         pl_session_acquire(group[i]);
@@ -352,11 +370,17 @@ static bool watch_other(worker *w, bool known, int status)
     return true;
 }
 
-/* One of several has ended: with the last what all of them had goes back. */
-static void leave_process(pl_executor *e, process *p)
+/* It has ended: with the last of its worker what they held together goes back. */
+static void leave_holding(pl_executor *e, worker *w)
 {
-    if (--p->sessions == 0) {
-        pl_sessions_give_back(e->daemon->sessions, p->owner, p->gpu, p->cores);
+    pthread_mutex_lock(&e->mutex);
+    holding *h = w->holding;
+    bool last = h && --h->sessions == 0;
+    w->holding = NULL;
+    pthread_mutex_unlock(&e->mutex);
+    if (last) {
+        pl_sessions_give_back(e->daemon->sessions, h->owner, h->gpu, h->cores);
+        free_holding(h);
     }
 }
 
@@ -364,9 +388,7 @@ static void leave_process(pl_executor *e, process *p)
 static void conclude(pl_executor *e, worker *w, const pl_ending *how)
 {
     take_out(e, w);
-    if (w->shared) {
-        leave_process(e, w->shared);
-    }
+    leave_holding(e, w);
     pl_ending_conclude(e->daemon, w->session, how);
     pl_session_release(w->session);
     free(w);
@@ -421,7 +443,7 @@ static void process_ended(pl_executor *e, process *p)
             .killed = w->killed, .dragged = w->dragged, .status_known = known, .status = status};
         if (known && WIFEXITED(status) && WEXITSTATUS(status) == STATUS_REFUSED &&
             lock_held(w->session)) {
-            leave_process(e, p);
+            leave_holding(e, w);
             pthread_mutex_lock(&e->mutex);
             w->shared = NULL;
             w->ours = false;
@@ -431,7 +453,7 @@ static void process_ended(pl_executor *e, process *p)
         how.out_of_memory = killed_for_memory(w, &how);
         conclude(e, w, &how);
     }
-    free_process(p);
+    free(p);
 }
 
 /* One of several that has ended while the others go on: it gave its lock back and left its exit.json. */
@@ -577,13 +599,16 @@ void pl_executor_destroy(pl_executor *e)
         }
         worker *w = e->workers;
         take_out(e, w);
+        if (w->holding && --w->holding->sessions == 0) {
+            free_holding(w->holding);
+        }
         pl_session_release(w->session);
         free(w);
     }
     for (process *p; (p = e->processes);) {
         e->processes = p->next;
         close(p->child.pidfd);
-        free_process(p);
+        free(p);
     }
     close(e->epoll_fd);
     close(e->kick_fd);
@@ -672,7 +697,7 @@ static int open_worker(const char *identity, pid_t *pid)
         close(pidfd);
         pidfd = -1;
     }
-    *pid = number;
+    *pid = pidfd >= 0 ? number : 0;
     return pidfd;
 }
 
@@ -685,11 +710,36 @@ static bool rebooted_since(const char *identity)
     return identity && n > 0 && strncmp(identity, boot, n) != 0;
 }
 
+/* What it holds with those in its worker that were taken over before it; NULL: there is none, or no memory to count
+ * them together. What the first of them was counted with becomes all theirs. */
+static holding *join_holding(pl_executor *e, const pl_session *s, pid_t pid)
+{
+    holding *h = NULL;
+    pthread_mutex_lock(&e->mutex);
+    worker *host = pid > 0 && s->gpu_memory > 0 ? e->workers : NULL;
+    while (host && host->child.pid != pid) {
+        host = host->next;
+    }
+    if (host && !host->holding && (host->holding = create_holding(host->session)) != NULL) {
+        host->holding->sessions = 1;
+        host->holding->cores = pl_sessions_lend(e->daemon->sessions, host->session);
+    }
+    if (host && host->holding) {
+        h = host->holding;
+        h->sessions++;
+    }
+    pthread_mutex_unlock(&e->mutex);
+    return h;
+}
+
 static void adopt_living(pl_executor *e, pl_session *s, worker *w)
 {
     w->session = s;
     pl_session_acquire(s);
     w->child.pidfd = open_worker(s->worker, &w->child.pid);
+    w->holding = join_holding(e, s, w->child.pid);
+    pl_sessions_adopt(e->daemon->sessions, s, w->holding);
+    pl_watch_start(e->daemon->watch, s);
     atomic_fetch_add(&e->daemon->counters.workers_adopted, 1);
     pl_say(PL_LEVEL_INFO, "session %s: its worker still runs and was adopted", s->id);
     if (!watch_worker(e, w)) {
@@ -748,12 +798,12 @@ void pl_executor_adopt(pl_executor *e, pl_session *s)
         settle_waiting(e, s);
         return;
     }
-    pl_sessions_adopt(e->daemon->sessions, s);
-    pl_watch_start(e->daemon->watch, s);
     worker *w = held ? calloc(1, sizeof *w) : NULL;
     if (w) {
         adopt_living(e, s, w);
     } else {
+        pl_sessions_adopt(e->daemon->sessions, s, false);
+        pl_watch_start(e->daemon->watch, s);
         pl_ending how = {.found = true, .rebooted = rebooted_since(s->worker)};
         pl_ending_conclude(e->daemon, s, &how);
     }

@@ -435,25 +435,11 @@ int64_t pl_sessions_next_due(pl_sessions *t)
     return due;
 }
 
-/* Whether another that was taken over is in the same worker; the mutex is held. */
-static bool is_beside(const pl_sessions *t, const pl_session *s)
-{
-    for (size_t i = 0; s->worker && s->gpu_memory > 0 && i < t->bucket_count; i++) {
-        for (const pl_session *o = t->buckets[i]; o; o = o->bucket_next) {
-            if (o != s && o->charge.gpu_memory > 0 && o->worker && o->state == PL_STATE_RUNNING &&
-                strcmp(o->worker, s->worker) == 0) {
-                return true;
-            }
-        }
-    }
-    return false;
-}
-
-void pl_sessions_adopt(pl_sessions *t, pl_session *s)
+void pl_sessions_adopt(pl_sessions *t, pl_session *s, bool beside)
 {
     pthread_mutex_lock(&t->mutex);
     pl_scheduler_drop(&t->scheduler, s);
-    pl_scheduler_take(&t->scheduler, s, is_beside(t, s));
+    pl_scheduler_take(&t->scheduler, s, beside);
     atomic_fetch_add(&t->cores_used, s->charge.cores);
     if (s->state != PL_STATE_RUNNING) {
         enter(t, s, PL_STATE_RUNNING, &(pl_move){0});

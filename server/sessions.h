@@ -72,8 +72,9 @@ void pl_sessions_give_back(pl_sessions *sessions, const char *owner, const char 
                            int64_t cores);
 /* When the next session that waits for its restart may start, on pl_monotonic_ms; INT64_MAX: none. */
 int64_t pl_sessions_next_due(pl_sessions *sessions);
-/* Account for a session that runs already, or may have (adopted at start): it is running now. */
-void pl_sessions_adopt(pl_sessions *sessions, pl_session *session);
+/* Account for a session that runs already, or may have (adopted at start): it is running now. `beside`: in a worker
+ * whose cores and context are counted already. */
+void pl_sessions_adopt(pl_sessions *sessions, pl_session *session, bool beside);
 void pl_sessions_set_worker(pl_sessions *sessions, pl_session *session, const char *worker);
 void pl_sessions_set_progress(pl_sessions *sessions, pl_session *session, int64_t frame,
                               double time);

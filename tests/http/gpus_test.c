@@ -3,11 +3,15 @@
  * the reason. */
 #include "protocol/record.h"
 #include "tests/support/emulated_plugin.h"
+#include "tests/support/long_form.h"
 #include "tests/support/one_daemon.h"
 #include "tests/support/session_client.h"
+#include "tests/support/session_compare.h"
 #include "tests/support/suite.h"
+#include "tests/support/tenant_client.h"
 
 #include <check.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <math.h>
 #include <signal.h>
@@ -17,6 +21,8 @@
 #include <unistd.h>
 
 static const char UUID[] = "GPU-emulated";
+
+enum { CONTEXT = 512 << 20 }; /* bytes that a driver takes for a process */
 
 static const char *patience = "10";
 
@@ -198,7 +204,7 @@ START_TEST(small_sessions_share_a_worker)
     session_await(d, ids[0], "succeeded");
     ck_assert_int_eq(of_gpu("sessions"), MANY - 1);
     int64_t used = of_gpu("memory_used");
-    ck_assert_int_gt(used, 512 << 20);
+    ck_assert_int_gt(used, CONTEXT);
     ck_assert_int_lt(used, 600 << 20);
 
     session_tell(d, ids[1], "pause");
@@ -246,7 +252,8 @@ START_TEST(a_larger_one_shares_with_nobody)
 }
 END_TEST
 
-/* All that still run under a new daemon are counted with one context, and SIGTERM to it reaches all. */
+/* All that still run under a new daemon are counted with one context, and the cores of one, until the last of them
+ * has ended. */
 START_TEST(a_new_daemon_takes_all_over)
 {
     enum { MANY = 3 };
@@ -257,9 +264,12 @@ START_TEST(a_new_daemon_takes_all_over)
     daemon_fixture_resume(d);
     ck_assert_int_eq(of_gpu("sessions"), MANY);
     ck_assert_int_eq(of_gpu("memory_used"), used);
+    ck_assert_int_eq(session_counter(d, "cores_used"), 1);
     session_tell(d, ids[0], "cancel");
     session_await(d, ids[0], "cancelled");
     for (int i = 1; i < MANY; i++) {
+        ck_assert_int_gt(of_gpu("memory_used"), CONTEXT);
+        ck_assert_int_eq(session_counter(d, "cores_used"), 1);
         json_t *session = session_show(d, ids[i]);
         ck_assert_str_eq(json_text(session, "state"), "running");
         session_await_frame(d, ids[i], json_count(session, "progress/frame") + 3);
@@ -268,6 +278,7 @@ START_TEST(a_new_daemon_takes_all_over)
         session_await(d, ids[i], "cancelled");
     }
     ck_assert_int_eq(of_gpu("memory_used"), 0);
+    ck_assert_int_eq(session_counter(d, "cores_used"), 0);
 }
 END_TEST
 
@@ -416,6 +427,130 @@ START_TEST(a_shared_worker_that_is_killed_loses_nothing)
 }
 END_TEST
 
+/* ---- as many as one worker takes ---------------------------------------------------------------
+ */
+
+/* Of one kind they have the same frames; the four differ in size, method and precision. */
+enum { KINDS = 4, SHARE = 16, OTHERS = 4, CROWD = OTHERS + SHARE + 1 };
+
+static char *kind_of_scene(int kind, int64_t steps)
+{
+    static const char *const cells[] = {"2, 2, 2", "3, 2, 2", "2, 2, 4", "3, 2, 3"};
+    char *text;
+    ck_assert_int_ge(
+        asprintf(&text,
+                 "{\"pliant\": 1, \"time\": {\"step\": 0.01, \"steps\": %lld}, \"solver\": "
+                 "{\"method\": \"%s\", \"iterations\": 3, \"tolerance\": 0, \"device\": \"gpu\", "
+                 "\"precision\": \"%s\"}, \"output\": {\"precision\": \"double\"}, \"bodies\": "
+                 "[{\"mesh\": {\"box\": {\"cells\": [%s]}}}], \"pins\": [{\"select\": {\"side\": "
+                 "\"-x\"}}]}",
+                 (long long)steps, kind % 2 ? "lbfgs" : "chebyshev_descent",
+                 kind < 2 ? "single" : "double", cells[kind]),
+        0);
+    return text;
+}
+
+/* Four of another user's, then the owner's, which are one more than share a worker. All wait. */
+static void post_crowd(char (*ids)[33], int64_t steps)
+{
+    char secret[TENANT_SECRET];
+    tenant_user(d, "ada");
+    tenant_token(d, "ada", "read submit", secret, NULL);
+    for (int i = 0; i < CROWD; i++) {
+        char *text = kind_of_scene(i % KINDS, steps);
+        if (i < OTHERS) {
+            http_reply *r = tenant_call(d, secret, "POST", "/v1/sessions", "Prefer: wait=60\r\n",
+                                        text);
+            http_expect(r, 201);
+            strcpy(ids[i], json_text(r->json, "id"));
+            http_reply_free(r);
+        } else {
+            session_post(d, text, ids[i]);
+        }
+        free(text);
+    }
+}
+
+static session_fixture open_session(const char *id)
+{
+    session_fixture f;
+    snprintf(f.path, sizeof f.path, "%s", session_path(d, id, ""));
+    f.directory = open(f.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    ck_assert_int_ge(f.directory, 0);
+    return f;
+}
+
+/* To the bit, and the metrics but for the times. */
+static void hold_frames(const char *id, const char *alone)
+{
+    session_fixture a = open_session(id), b = open_session(alone);
+    int64_t differs = session_compare(&a, &b);
+    ck_assert_msg(differs == -1, "session %s has another frame %lld than %s", id,
+                  (long long)differs, alone);
+    close(a.directory);
+    close(b.directory);
+}
+
+typedef enum disturbance {
+    DISTURBED_NOT,
+    WORKER_KILLED,
+    DAEMON_KILLED,
+    BOTH_KILLED,
+    HALF_CANCELLED,
+    DISTURBANCES
+} disturbance;
+
+/* In the middle of those of one worker, of which `ids` are SHARE. */
+static void disturb(char (*ids)[33], disturbance how)
+{
+    for (int i = 0; i < SHARE; i++)
+        session_await_frame(d, ids[i], 2);
+    pid_t worker = daemon_fixture_worker(ids[0]);
+    ck_assert_int_gt(worker, 0);
+    ck_assert_int_eq(daemon_fixture_worker(ids[SHARE - 1]), worker);
+    if (how == DAEMON_KILLED || how == BOTH_KILLED)
+        ck_assert_int_eq(daemon_fixture_end(d, SIGKILL), 128 + SIGKILL);
+    if (how == WORKER_KILLED || how == BOTH_KILLED)
+        kill(worker, SIGKILL);
+    if (how == DAEMON_KILLED || how == BOTH_KILLED)
+        daemon_fixture_resume(d);
+    for (int i = 0; how == HALF_CANCELLED && i < SHARE; i += 2)
+        session_tell(d, ids[i], "cancel");
+}
+
+/* Two owners' wait together: one worker for the four of one, one for sixteen of the other and one for what is left,
+ * and all have the frames that they have alone; also where (in the long form) worker, daemon or both are killed or
+ * half of them cancelled meanwhile. */
+START_TEST(a_crowd_shares_workers)
+{
+    char alone[KINDS][33], ids[CROWD][33];
+    int64_t steps = _i == DISTURBED_NOT ? 6 : 120;
+    find_plugin();
+    start_with("auto");
+    for (int k = 0; k < KINDS; k++)
+        session_run(d, kind_of_scene(k, steps), alone[k]);
+    set_drained(true);
+    post_crowd(ids, steps);
+    int64_t before = session_counter(d, "workers_started_total");
+    set_drained(false);
+    if (_i != DISTURBED_NOT)
+        disturb(ids + OTHERS, (disturbance)_i);
+    for (int i = 0; i < CROWD; i++) {
+        bool cancelled = _i == HALF_CANCELLED && i >= OTHERS && i < OTHERS + SHARE &&
+                         (i - OTHERS) % 2 == 0;
+        session_await(d, ids[i], cancelled ? "cancelled" : "succeeded");
+        if (!cancelled)
+            hold_frames(ids[i], alone[i % KINDS]);
+    }
+    if (_i == DISTURBED_NOT || _i == HALF_CANCELLED)
+        ck_assert_int_eq(session_counter(d, "workers_started_total"), before + 3);
+    ck_assert_int_eq(of_gpu("sessions"), 0);
+    ck_assert_int_eq(of_gpu("memory_used"), 0);
+    ck_assert_int_eq(session_counter(d, "cores_used"), 0);
+    stop_daemon();
+}
+END_TEST
+
 /* Of several in one worker the one that makes the GPU fail runs alone from then on, until it ends as one that crashes;
  * the others go on from their checkpoints. */
 START_TEST(who_makes_the_gpu_fail_runs_alone)
@@ -469,10 +604,12 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("gpus");
-    TCase *with = tcase_create("with a GPU"), *without = tcase_create("without");
+    TCase *with = tcase_create("with a GPU"), *without = tcase_create("without"),
+          *crowd = tcase_create("crowd");
     tcase_add_checked_fixture(with, start, stop_daemon);
     tcase_set_timeout(with, 180);
     tcase_set_timeout(without, 180);
+    tcase_set_timeout(crowd, 600);
     tcase_add_test(with, sessions_run_on_a_gpu);
     tcase_add_test(with, memory_is_shared_out);
     tcase_add_test(with, small_sessions_share_a_worker);
@@ -481,10 +618,12 @@ int main(void)
     tcase_add_test(with, a_drained_gpu_starts_nothing);
     tcase_add_test(without, strangers_are_seen);
     tcase_add_loop_test(without, a_shared_worker_that_is_killed_loses_nothing, 0, 2);
+    tcase_add_loop_test(crowd, a_crowd_shares_workers, 0, is_long_form() ? DISTURBANCES : 1);
     tcase_add_test(without, who_makes_the_gpu_fail_runs_alone);
     tcase_add_test(without, a_fault_of_the_gpu_is_a_crash);
     tcase_add_loop_test(without, without_a_gpu_it_is_refused, 0, 2);
     suite_add_tcase(suite, with);
     suite_add_tcase(suite, without);
+    suite_add_tcase(suite, crowd);
     return run_suite(suite);
 }
