@@ -155,10 +155,15 @@ static void close_download(void *context)
 
 static const pl_source download_source = {read_download, close_download};
 
+static bool is_over(const download *d)
+{
+    return atomic_load(&d->daemon->streams->stopping) || atomic_load(&d->session->deleted);
+}
+
 /* Its thread may wait for a reader that takes nothing, and not look for long. */
 static void stop_if_over(download *d)
 {
-    if (atomic_load(&d->daemon->streams->stopping) || atomic_load(&d->session->deleted)) {
+    if (is_over(d)) {
         pl_pipe_stop(d->pipe);
     }
 }
@@ -289,24 +294,49 @@ static void refuse(download *d, const pl_export_fault *fault)
 /* ---- making it ---------------------------------------------------------------------------------
  */
 
+/* Until the bytes that are left out have gone by, nothing is said, and nobody reads: whether there are as many
+ * is known then. */
 typedef struct outflow {
+    download *download;
+    const pl_export *export;
     pl_pipe *pipe;
-    uint64_t skip; /* bytes that are left out of the beginning */
+    uint64_t skip, made; /* bytes of the beginning to be left out still; made so far */
+    bool begun, head;    /* head: of a reply without a body */
 } outflow;
+
+/* From here on there is a reader, which may go at any time: the pipe says so. */
+static void begin(outflow *o)
+{
+    download *d = o->download;
+    o->begun = true;
+    d->pipe = o->pipe;
+    atomic_fetch_add(&d->references, 1);
+    put_head(d, o->export);
+    pl_streams_enlist(d->daemon->streams, &d->ticker);
+    pl_session_watch(d->session, &d->watcher);
+    stop_if_over(d); /* where everything ended meanwhile */
+    pl_request_finish(d->request);
+}
+
+static bool go_on(void *context, int64_t done, int64_t count)
+{
+    const outflow *o = context;
+    return o->begun ? !o->head && pl_pipe_wanted(o->pipe) : !is_over(o->download);
+}
 
 static bool take(void *context, const void *data, size_t size)
 {
     outflow *o = context;
     size_t left_out = o->skip < size ? (size_t)o->skip : size;
     o->skip -= left_out;
-    return left_out == size
-               ? pl_pipe_wanted(o->pipe)
-               : pl_pipe_write(o->pipe, (const char *)data + left_out, size - left_out);
-}
-
-static bool go_on(void *context, int64_t done, int64_t count)
-{
-    return pl_pipe_wanted(((outflow *)context)->pipe);
+    o->made += size;
+    if (left_out == size) {
+        return go_on(o, 0, 0);
+    }
+    if (!o->begun) {
+        begin(o);
+    }
+    return !o->head && pl_pipe_write(o->pipe, (const char *)data + left_out, size - left_out);
 }
 
 static pl_export *open_export(download *d)
@@ -341,18 +371,57 @@ static pl_export *open_export(download *d)
     return export;
 }
 
-/* From here on there is a reader, which may go at any time: the pipe says so. */
+/* Its reader has more than there is. */
+static void refuse_offset(download *d, uint64_t bytes)
+{
+    pl_faults faults = {0};
+    char got[32], expected[96];
+    snprintf(got, sizeof got, "%lld", (long long)d->offset);
+    snprintf(expected, sizeof expected, "a whole number from 0 to %llu, as many bytes as it has",
+             (unsigned long long)bytes);
+    pl_faults_add(&faults, "/query/offset", "past_the_end", got, expected, "");
+    pl_reply_problem(d->request, 416, "past_the_end", "Past the end",
+                     "the export ends before this byte", &faults);
+    pl_reply_header(d->request, "ETag", "%s", d->tag);
+    pl_faults_clear(&faults);
+}
+
+/* To its end, or as far as there is a reader. One that leaves nothing out is answered for at once, and so is all of
+ * one without a body. */
 static void run(download *d, pl_export *export, pl_pipe *pipe)
 {
-    pl_export_fault fault;
-    outflow out = {pipe, (uint64_t)d->offset};
+    pl_export_fault fault = {0};
+    outflow out = {.download = d,
+                   .export = export,
+                   .pipe = pipe,
+                   .skip = (uint64_t)d->offset,
+                   .head = pl_request_is_head(d->request)};
     pl_export_sink sink = {.context = &out, .write = take, .progress = go_on};
-    bool whole = pl_export_run(export, &sink, &fault);
+    if (!out.skip) {
+        begin(&out);
+    }
+    bool whole = (out.begun && out.head) || pl_export_run(export, &sink, &fault);
     if (!whole && fault.why != PL_EXPORT_STOPPED) {
         pl_say(PL_LEVEL_WARN, "session %s: an export as %s broke off: %s", d->session->id,
                pl_export_format_name(d->order.format), fault.text);
     }
-    pl_pipe_end(pipe, whole);
+    if (whole && !out.begun && !out.skip) {
+        begin(&out); /* its reader has all of it */
+    }
+    if (out.begun) {
+        pl_pipe_end(pipe, whole || out.head);
+    } else if (whole) {
+        refuse_offset(d, out.made);
+    } else if (atomic_load(&d->session->deleted)) {
+        pl_reply_problem(d->request, 404, "no_such_session", "No such session",
+                         "the session was deleted meanwhile", NULL);
+    } else {
+        refuse(d, &fault);
+    }
+    if (!out.begun) {
+        pl_request_finish(d->request);
+        pl_pipe_release(pipe); /* the reader's reference, which nobody has taken */
+    }
 }
 
 /* In a thread of the pool. */
@@ -362,25 +431,14 @@ static void serve(void *context)
     pl_request *r = d->request;
     pl_export *export = open_export(d);
     pl_pipe *pipe = export ? pl_pipe_create(r) : NULL;
-    bool head = pl_request_is_head(r);
     if (pipe) {
-        d->pipe = pipe;
-        atomic_fetch_add(&d->references, 1);
-        put_head(d, export);
-        pl_streams_enlist(d->daemon->streams, &d->ticker);
-        pl_session_watch(d->session, &d->watcher);
-        stop_if_over(d); /* where everything ended meanwhile */
-    } else if (export) {
-        pl_reply_empty(r, 500);
-    }
-    pl_request_finish(r);
-    if (pipe) {
-        if (head) {
-            pl_pipe_end(pipe, true);
-        } else {
-            run(d, export, pipe);
-        }
+        run(d, export, pipe);
         pl_pipe_release(pipe);
+    } else {
+        if (export) {
+            pl_reply_empty(r, 500);
+        }
+        pl_request_finish(r);
     }
     pl_export_close(export);
     dismiss(d->daemon->exports, d->principal->user);

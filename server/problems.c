@@ -100,6 +100,8 @@ const pl_problem pl_problems[] = {
      "Send meshes as files with PUT /v1/meshes/{sha256}, not within the scene."},
     {415, "unsupported_media_type", "The body comes as another media type than is taken.",
      "Send application/json; meshes as application/octet-stream."},
+    {416, "past_the_end", "An export ends before the byte that it was to go on from.",
+     "The fault says how many bytes it has; begin it again where you have others."},
     {421, "misdirected", "The Host header names another server than this.",
      "Use the name it listens on, or start it with --allow-host NAME."},
     {422, "invalid_scene", "The scene is JSON, but can not be run.",

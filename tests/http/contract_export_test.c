@@ -123,10 +123,22 @@ START_TEST(test_offset)
         ck_assert_mem_eq(rest->body, whole->body + at, rest->length);
         http_reply_free(rest);
     }
-    snprintf(query, sizeof query, "npz&offset=%zu", whole->length + 1);
+    snprintf(query, sizeof query, "npz&offset=%zu", whole->length);
     http_reply *rest = get_rest(id, query, tag);
     http_expect(rest, 200);
     ck_assert_uint_eq(rest->length, 0);
+    http_reply_free(rest);
+    char bytes[48];
+    snprintf(query, sizeof query, "npz&offset=%zu", whole->length + 1);
+    snprintf(bytes, sizeof bytes, "from 0 to %zu,", whole->length);
+    rest = get_rest(id, query, tag);
+    const json_t *fault = http_fault(http_problem(rest, 416, "past_the_end"), "/query/offset");
+    ck_assert_ptr_nonnull(strstr(json_text(fault, "expected"), bytes));
+    ck_assert_str_eq(http_header(rest, "ETag"), tag);
+    http_reply_free(rest);
+    snprintf(query, sizeof query, "export?format=npz&offset=%zu", whole->length + 1);
+    rest = http_call(d, "HEAD", session_target(id, query), NULL, NULL, 0);
+    ck_assert_int_eq(rest->status, 416);
     http_reply_free(rest);
     for (size_t k = 0; k < sizeof others / sizeof *others; k++) {
         rest = get_rest(id, others[k], tag);
