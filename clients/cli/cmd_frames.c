@@ -65,9 +65,9 @@ static bool on_raw(void *context, const char *data, size_t size)
 /* Append "&KEY=VALUE" for the options that the daemon reads, its words their own. */
 static void append_form(const pl_cli *cli, char *query, size_t room)
 {
-    static const char *const options[] = {"--dtype",   "--vertices", "--fields",
-                                          "--max-fps", "--every",    "--to"};
-    static const char *const keys[] = {"dtype", "vertices", "fields", "max_fps", "every", "to"};
+    static const char *const options[] = {"--dtype", "--vertices", "--fields", "--max-fps",
+                                          "--every"};
+    static const char *const keys[] = {"dtype", "vertices", "fields", "max_fps", "every"};
     size_t used = strlen(query);
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
         const char *value = pl_cli_option(cli, options[i]);
@@ -88,47 +88,24 @@ static const char *raw_option(const pl_cli *cli)
     return pl_cli_flag(cli, "--latest") ? "--latest" : NULL;
 }
 
-static int write_raw(pl_cli *cli, const pl_session_source *source, int64_t from, bool follow,
+static int write_raw(pl_cli *cli, pl_session_source *source, int64_t from, int64_t to, bool follow,
                      const char *path)
 {
     pl_outfile f;
-    char *request = NULL, form[400] = "";
-    pl_http_answer answer;
+    char form[400] = "";
     if (source->dir_fd >= 0)
         return pl_cli_fail(cli, PL_EXIT_USAGE,
                            "--raw wants the id of a daemon's session; here the records lie in "
                            "%s/log",
                            cli->arguments[0]);
     append_form(cli, form, sizeof form);
-    if (from > 0)
-        snprintf(form + strlen(form), sizeof form - strlen(form), "&from=%" PRId64, from);
-    if (asprintf(&request, "/v1/sessions/%s/frames?follow=%d%s", source->id, follow, form) < 0)
-        return pl_cli_fail(cli, PL_EXIT_FAILED, "out of memory");
-    if (pl_outfile_open(&f, path) != PL_OK) {
-        free(request);
+    if (pl_outfile_open(&f, path) != PL_OK)
         return pl_cli_fail(cli, PL_EXIT_FILE, "%s: %s", path, strerror(errno));
-    }
-    pl_http_call call = {.method = "GET",
-                         .path = request,
-                         .accept = "application/vnd.pliant.frames",
-                         .streamed = true,
-                         .sink = on_raw,
-                         .context = &f};
-    pl_http_verdict verdict = pl_http_client_call(cli->client, &call, &answer);
-    free(request);
-    int status = PL_EXIT_OK;
-    if (verdict == PL_HTTP_STOPPED || verdict == PL_HTTP_ANSWERED) {
-        if (verdict == PL_HTTP_ANSWERED && answer.status >= 300) {
-            status = pl_api_failed(cli, verdict, &answer);
-            pl_outfile_abandon(&f);
-        } else if (pl_outfile_commit(&f) != PL_OK) {
-            status = pl_cli_fail(cli, PL_EXIT_FILE, "%s: %s", path, strerror(errno));
-        }
-    } else {
-        status = pl_api_failed(cli, verdict, &answer);
+    int status = pl_session_source_records(source, from, to, follow, form, on_raw, &f);
+    if (status != PL_EXIT_OK)
         pl_outfile_abandon(&f);
-    }
-    pl_http_answer_clear(&answer);
+    else if (pl_outfile_commit(&f) != PL_OK)
+        status = pl_cli_fail(cli, PL_EXIT_FILE, "%s: %s", path, strerror(errno));
     return status;
 }
 
@@ -152,7 +129,7 @@ int pl_command_frames(pl_cli *cli)
     if (status != PL_EXIT_OK)
         return status;
     if (raw) {
-        status = write_raw(cli, &source, from, follow, raw);
+        status = write_raw(cli, &source, from, to, follow, raw);
     } else if (follow && source.dir_fd >= 0) {
         status = pl_cli_fail(cli, PL_EXIT_USAGE, "--follow wants the id of a daemon's session");
     } else {

@@ -89,6 +89,9 @@ typedef struct frame_run {
     int64_t next, last, every;
     bool follow, stopped, ended;
     pl_take_frame take;
+    const char *form;          /* of records as they come: more of the query */
+    pl_take_bytes take_record; /* NULL: frames are taken out of them */
+    bool greeted;              /* it has a hello */
     void *context;
     float *single[2]; /* a double frame's positions and velocities as float32 */
     pl_record_stream stream;
@@ -177,19 +180,55 @@ static void frames_from_directory(frame_run *run)
     }
 }
 
-/* Frames that are missing, unless they were not to be kept. */
-static void tell_gap(pl_cli *cli, const unsigned char *payload, uint64_t length)
+/* Frames that are missing are told of, unless they were not to be kept, and not asked for again. */
+static void take_gap(frame_run *run, const unsigned char *payload, uint64_t length)
 {
     pl_json *gap = pl_json_parse((const char *)payload, (size_t)length, NULL);
-    if (strcmp(pl_json_string(gap, "reason", ""), "pruned") != 0)
-        pl_cli_fail(cli, 0, "frames are missing: %.*s", (int)length, (const char *)payload);
+    int64_t past = pl_json_integer(gap, "to", -1) + 1;
+    if (!run->take_record && strcmp(pl_json_string(gap, "reason", ""), "pruned") != 0)
+        pl_cli_fail(run->source->cli, 0, "frames are missing: %.*s", (int)length,
+                    (const char *)payload);
+    if (run->next < past)
+        run->next += (past - run->next + run->every - 1) / run->every * run->every;
     pl_json_free(gap);
+}
+
+/* Whether the stream is over with this end, and not only the daemon. */
+static bool take_end(frame_run *run, const unsigned char *payload, uint64_t length)
+{
+    pl_json *end = pl_json_parse((const char *)payload, (size_t)length, NULL);
+    run->ended = strcmp(pl_json_string(end, "reason", ""), "shutdown") != 0 || !run->follow;
+    pl_json_free(end);
+    return run->ended;
+}
+
+/* As it came, but for what another connection says once more: its hello, and the end of the one before. */
+static bool take_whole(frame_run *run, const pl_record *record, const unsigned char *payload)
+{
+    int64_t frame = (int64_t)record->frame;
+    bool news = true;
+    if (record->type == PL_RECORD_FRAME) {
+        news = frame >= run->next;
+        run->next = news ? frame + 1 : run->next;
+    } else if (record->type == PL_RECORD_HELLO) {
+        news = !run->greeted;
+        run->greeted = true;
+    } else if (record->type == PL_RECORD_GAP) {
+        take_gap(run, payload, record->length);
+    } else if (record->type == PL_RECORD_END) {
+        news = take_end(run, payload, record->length);
+    }
+    run->stopped = news && !run->take_record(run->context, (const char *)payload - PL_RECORD_HEADER,
+                                             (size_t)pl_record_size(record->length));
+    return !run->stopped;
 }
 
 static bool take_record(void *context, const pl_record *record, const unsigned char *payload)
 {
     frame_run *run = context;
     int64_t frame = (int64_t)record->frame;
+    if (run->take_record)
+        return take_whole(run, record, payload);
     switch (record->type) {
     case PL_RECORD_FRAME:
         if (!run->follow && frame > run->last) {
@@ -201,14 +240,11 @@ static bool take_record(void *context, const pl_record *record, const unsigned c
         run->next = frame + run->every;
         return give_frame(run, frame, payload, record->length);
     case PL_RECORD_GAP:
-        tell_gap(run->source->cli, payload, record->length);
+        take_gap(run, payload, record->length);
         return true;
-    case PL_RECORD_END: {
-        pl_json *end = pl_json_parse((const char *)payload, (size_t)record->length, NULL);
-        run->ended = strcmp(pl_json_string(end, "reason", ""), "shutdown") != 0 || !run->follow;
-        pl_json_free(end);
+    case PL_RECORD_END:
+        take_end(run, payload, record->length);
         return true;
-    }
     default: /* hello, heartbeat, and what later versions may add */
         return true;
     }
@@ -225,13 +261,15 @@ static bool frames_from_stream(frame_run *run)
 {
     pl_cli *cli = run->source->cli;
     char *path = NULL, range[120];
-    int n = run->follow ? snprintf(range, sizeof range, "follow=1")
-                        : snprintf(range, sizeof range, "to=%" PRId64, run->last);
+    int n = snprintf(range, sizeof range, "follow=%d", run->follow);
+    if (run->last < INT64_MAX && (run->take_record || !run->follow))
+        n += snprintf(range + n, sizeof range - (size_t)n, "&to=%" PRId64, run->last);
     if (run->next > 0) /* without it a stream begins with what is kept */
         n += snprintf(range + n, sizeof range - (size_t)n, "&from=%" PRId64, run->next);
     if (run->every > 1 && run->next % run->every == 0)
         snprintf(range + n, sizeof range - (size_t)n, "&every=%" PRId64, run->every);
-    if (asprintf(&path, "/v1/sessions/%s/frames?%s", run->source->id, range) < 0) {
+    if (asprintf(&path, "/v1/sessions/%s/frames?%s%s", run->source->id, range,
+                 run->form ? run->form : "") < 0) {
         run->status = pl_cli_fail(cli, PL_EXIT_FAILED, "out of memory");
         return false;
     }
@@ -260,6 +298,32 @@ static bool frames_from_stream(frame_run *run)
     return again;
 }
 
+/* From the daemon, over as many connections as it takes. */
+static int stream_frames(frame_run *run)
+{
+    double wait = 0.25;
+    for (int64_t before = run->next; frames_from_stream(run); before = run->next) {
+        wait = run->next > before ? 0.25 : wait < 4 ? 2 * wait : 8;
+        pl_interruptible_sleep(wait);
+    }
+    pl_record_stream_clear(&run->stream);
+    return run->status;
+}
+
+int pl_session_source_records(pl_session_source *s, int64_t first, int64_t last, bool follow,
+                              const char *form, pl_take_bytes take, void *context)
+{
+    frame_run run = {.source = s,
+                     .next = first,
+                     .last = last,
+                     .every = 1,
+                     .follow = follow,
+                     .form = form,
+                     .take_record = take,
+                     .context = context};
+    return stream_frames(&run);
+}
+
 int pl_session_source_frames(pl_session_source *s, int64_t first, int64_t last, int64_t every,
                              bool follow, pl_take_frame take, void *context)
 {
@@ -270,16 +334,10 @@ int pl_session_source_frames(pl_session_source *s, int64_t first, int64_t last, 
                      .follow = follow,
                      .take = take,
                      .context = context};
-    if (s->dir_fd >= 0) {
+    if (s->dir_fd >= 0)
         frames_from_directory(&run);
-    } else {
-        double wait = 0.25;
-        for (int64_t before = run.next; frames_from_stream(&run); before = run.next) {
-            wait = run.next > before ? 0.25 : wait < 4 ? 2 * wait : 8;
-            pl_interruptible_sleep(wait);
-        }
-    }
-    pl_record_stream_clear(&run.stream);
+    else
+        stream_frames(&run);
     free(run.single[0]);
     free(run.single[1]);
     return run.status;

@@ -40,6 +40,13 @@ typedef bool (*pl_take_frame)(void *context, const pl_session_frame *frame);
 int pl_session_source_frames(pl_session_source *s, int64_t first, int64_t last, int64_t every,
                              bool follow, pl_take_frame take, void *context);
 
+/* The records of a daemon's stream of frames as they come, each whole with its header; false ends it early.
+ * `last` INT64_MAX: all; `form`: more of the query ("&dtype=u16"), or "". A stream that is cut goes on behind the
+ * last whole record, under its first hello. */
+typedef bool (*pl_take_bytes)(void *context, const char *data, size_t size);
+int pl_session_source_records(pl_session_source *s, int64_t first, int64_t last, bool follow,
+                              const char *form, pl_take_bytes take, void *context);
+
 /* Gives each metrics record from frame `first` on, a line of JSON without its newline. */
 typedef bool (*pl_take_line)(void *context, const char *line, size_t length);
 int pl_session_source_metrics(pl_session_source *s, int64_t first, pl_take_line take,

@@ -462,6 +462,37 @@ class ExportsTest(unittest.TestCase):
                 one = self.bytes_of(os.path.join(self.folder, "cut", member))
                 self.assertEqual(one, archive.read(member), member)
 
+    def test_records_that_are_cut_in_the_command(self):
+        """`pliant frames --raw` goes on behind the last record, to the bytes of one connection."""
+        daemon = Daemon()
+        try:
+            with pliant.Client(state=daemon.state) as client:
+                session = client.submit(scene(steps=24, cells=6))
+                session.wait()
+                token = client._transport.token
+                forms = ([], ["--follow"], ["--from", "1", "--to", "22", "--every", "2"])
+                for words in (*forms, ["--dtype", "f64"]):
+                    url = f"http://127.0.0.1:{daemon.port}"
+                    right, _ = self.records(session, url, token, words)
+                    for most in (len(right) // 3, len(right) // 2, len(right) - 60):
+                        relay = Relay(daemon.port, cut=lambda number, sent: sent > most)
+                        got, asked = self.records(session, relay.url, token, words, relay)
+                        self.assertEqual(got, right, (words, most))
+                        self.assertGreaterEqual(asked, 2)
+        finally:
+            daemon.stop()
+
+    def records(self, session, url, token, words, relay=None):
+        """What the command wrote, and how often it asked for frames."""
+        path = os.path.join(self.folder, "records.bin")
+        command = [PLIANT, "frames", session.id, "--raw", path, "--server", url, "--token", token]
+        done = subprocess.run(command + words, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        if relay:
+            relay.close()
+        asked = sum(b"/frames?" in request for request in relay.requests) if relay else 1
+        return self.bytes_of(path), asked
+
     def test_what_can_not_be_asked_for(self):
         """Said before anybody looks for the session."""
         wrong = {"status": 2, "source": "nobody"}
