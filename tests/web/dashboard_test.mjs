@@ -62,7 +62,7 @@ await run({
             async () => changed(first, await look(page, canvasOf(page))) > 10,
             'a change of the picture',
         );
-        check((await frameOf(page)) > before, 'the number of the frame stands still');
+        await until(async () => (await frameOf(page)) > before, 'the number of the frame to follow');
         await page.getByRole('button', { name: 'pause', exact: true }).click();
         await page.locator('.panel .state').getByText('paused').waitFor();
         await page.getByRole('button', { name: 'resume', exact: true }).click();
@@ -77,6 +77,7 @@ await run({
         const slider = page.getByRole('slider', { name: 'Frame' });
         await slider.fill('2');
         await until(async () => (await frameOf(page)) === 2, 'frame 2');
+        await page.locator('.view canvas[data-frame="2"]').waitFor();
         let still = await look(page, canvasOf(page));
         await until(async () => {
             const before = still;
@@ -86,7 +87,7 @@ await run({
         await sleep(700);
         check((await frameOf(page)) === 2, 'it does not stay where it was put');
         check(changed(still, await look(page, canvasOf(page))) === 0, 'the picture goes on');
-        check(/frame=2\b/.test(page.url()), `the address is ${page.url()}`);
+        await until(() => /frame=2\b/.test(page.url()), 'the address of frame 2');
         await page.getByRole('button', { name: 'One frame on' }).click();
         await until(async () => (await frameOf(page)) !== 2, 'a step');
         check((await frameOf(page)) === 3, 'a step goes elsewhere');
@@ -118,8 +119,13 @@ await run({
         await daemon.over(b.id);
         const page = await watch(daemon, a.id);
         const charts = page.getByRole('region', { name: 'Curves' });
-        await sleep(500);
-        const alone = await look(page, charts);
+        await page.locator('.view canvas[data-frame="60"]').waitFor();
+        let alone = await look(page, charts);
+        await until(async () => {
+            const before = alone;
+            alone = await look(page, charts);
+            return changed(before, alone) === 0 && (await count(page, charts, [0, 114, 178])) > 50;
+        }, 'its curves');
         await page.getByLabel('compare with hard').check();
         await page.locator('.panel').getByText('2: hard').waitFor();
         await page
@@ -173,22 +179,26 @@ await run({
         await until(async () => (await frameOf(page)) > 30, 'the end of its motion');
         const place = await until(() => orange(page, canvasOf(page)), 'a pin in the picture');
         const box = await canvasOf(page).boundingBox();
+        const controls = async () => (await daemon.call('GET', `/v1/sessions/${id}/controls`)).items;
+        // The mouse comes there at once, so that all it sends is of that place; the pin is there 3 frames later.
         const drag = async (x, y) => {
+            const { length } = await controls();
             await page.mouse.move(box.x + place[0], box.y + place[1]);
             await page.mouse.down();
-            await page.mouse.move(box.x + place[0] + x, box.y + place[1] + y, { steps: 5 });
+            await page.mouse.move(box.x + place[0] + x, box.y + place[1] + y);
             await page.mouse.up();
-            await sleep(300);
+            const control = await until(async () => {
+                const items = await controls();
+                return items.length > length && items.at(-1).frame !== null && items.at(-1);
+            }, 'a control in effect');
+            const shown = async () => Number(await canvasOf(page).getAttribute('data-frame'));
+            await until(async () => (await shown()) >= control.frame + 4, 'the pin to come there');
             place[0] += x;
             place[1] += y;
+            return control;
         };
         await drag(-60, 0);
-        await drag(60, -40); // and from where that brought it
-        const applied = await until(async () => {
-            const { items } = await daemon.call('GET', `/v1/sessions/${id}/controls`);
-            return items.length > 1 && items.at(-1).frame !== null && items;
-        }, 'controls');
-        const last = applied.at(-1);
+        const last = await drag(60, -40); // and from where that brought it
         const { translate, rotate } = last.control.pins[0].motion.keyframes[0];
         const kept = Math.abs(rotate?.degrees - 70) < 0.01 && rotate.axis[0] > 0.999;
         check(kept, `it turns to ${JSON.stringify(rotate)}`);
@@ -249,35 +259,40 @@ await run({
         await quiet(page);
     },
 
-    // What was sent before is at hand only from the next frame on, which is 1.2 s away: where a pin is taken again
-    // meanwhile it goes on from where that will have brought it.
+    // What was sent before is at hand only from the next frame on, for which the worker is held: where a pin is taken
+    // again meanwhile it goes on from where that will have brought it.
     async a_pin_is_dragged_again_before_it_has_come(daemon) {
-        const time = { step: 1.2, pace: 'realtime' };
         const pins = [{ name: 'hand', body: 'box', select: { side: '-x' } }];
-        const { id } = await daemon.submit(endless({ gravity: [0, 0, 0], obstacles: [], pins, time }));
+        const { id } = await daemon.submit(endless({ gravity: [0, 0, 0], obstacles: [], pins }));
         const page = await watch(daemon, id);
         await shownBox(page);
         const place = await until(() => orange(page, canvasOf(page)), 'a pin in the picture');
         const box = await canvasOf(page).boundingBox();
         const at = [box.x + place[0], box.y + place[1]];
-        const begun = await frameOf(page);
-        await until(async () => (await frameOf(page)) > begun, 'a new frame');
-        for (const [x, y] of [
-            [-60, 0],
-            [60, -60],
-        ]) {
+        // The mouse comes there at once, so that all it sends is of that place.
+        const drag = async (x, y) => {
             await page.mouse.move(...at);
             await page.mouse.down();
-            await page.mouse.move(at[0] + x, at[1] + y, { steps: 2 });
+            await page.mouse.move(at[0] + x, at[1] + y);
             await page.mouse.up();
-            await sleep(150); // until the last of it is sent
+        };
+        const brought = (number) =>
+            until(async () => {
+                const { items } = await daemon.call('GET', `/v1/sessions/${id}/controls`);
+                const of = items.map(({ control }) => control.pins[0].motion.keyframes[0].translate);
+                return of.length >= number && of;
+            }, `control ${number}`);
+        const worker = daemon.worker(id);
+        process.kill(worker, 'SIGSTOP');
+        try {
+            await drag(-60, 0);
+            await brought(1);
+            await drag(60, -60);
+        } finally {
+            process.kill(worker, 'SIGCONT');
         }
-        const brought = await until(async () => {
-            const { items } = await daemon.call('GET', `/v1/sessions/${id}/controls`);
-            const of = items.map(({ control }) => control.pins[0].motion.keyframes[0].translate);
-            return of.length > 1 && of.some((one) => one[1] > 0.1) && of;
-        }, 'both controls');
-        const [first, last] = [brought.filter((one) => one[1] < 0.05).at(-1), brought.at(-1)];
+        const all = await brought(2),
+            [first, last] = [all[0], all.at(-1)];
         const size = Math.hypot(...first);
         const back = first.reduce((sum, value, i) => sum + (value * last[i]) / size ** 2, 0);
         check(size > 0.1 && Math.abs(back) < 0.3, `${first}, then ${last}`);
@@ -349,11 +364,12 @@ await run({
         await until(async () => changed(seen, await look(page, plot)) > 3, 'another frame in the curves');
         // It was opened where the box had come to rest; where it fell from is in view as well.
         await until(async () => (await count(page, canvasOf(page), CLAY)) > 5000, 'the box in the air');
-        const value = await page.locator('.charts .cell').nth(1).locator('.value').innerText();
         const rows = await daemon.call('GET', `/v1/sessions/${id}/probes`);
         const [, , height] = rows.trim().split('\n')[21].split(',').map(Number);
-        const told = Number(value.replace('−', '-'));
-        check(Math.abs(told - height) < 0.01 * Math.abs(height), `${value}, not ${height}`);
+        await until(async () => {
+            const value = await page.locator('.charts .cell').nth(1).locator('.value').innerText();
+            return Math.abs(Number(value.replace('−', '-')) - height) < 0.01 * Math.abs(height);
+        }, `a height of ${height}`);
         await quiet(page);
     },
 

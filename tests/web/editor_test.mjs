@@ -70,7 +70,7 @@ await run({
         check(/"iterations": 7\b/.test(await text(page)), 'the text does not follow the form');
         await page.getByLabel('tolerance').fill('2e-3');
         const tolerance = () => page.getByLabel('tolerance').inputValue();
-        await until(async () => (await tolerance()) === '0.002', 'the field to show what is in the text', 5000);
+        await until(async () => (await tolerance()) === '0.002', 'the field to show what is in the text');
         await page.getByLabel('tolerance').fill('');
         check(!(await text(page)).includes('"tolerance": 0.001}'), 'an empty field is not left out');
         await page.getByLabel('cores').fill('2');
@@ -290,7 +290,7 @@ await run({
         await speed(0.1);
         await play();
         const [begun] = await Promise.all([
-            page.waitForEvent('download', { timeout: 60000 }),
+            page.waitForEvent('download'),
             film
                 .click()
                 .then(() => page.getByRole('button', { name: 'Play' }).waitFor())
@@ -303,7 +303,7 @@ await run({
         await speed(1);
         await play();
         const [whole] = await Promise.all([
-            page.waitForEvent('download', { timeout: 60000 }),
+            page.waitForEvent('download'),
             film
                 .click()
                 .then(() => end.waitFor())

@@ -1,7 +1,17 @@
 // What the dashboard's tests share: a daemon on loopback with a temporary state, Chromium, and the last
 // line that tests/run-tests reads. A test is an async function; whatever it opens is closed after it.
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+    closeSync,
+    existsSync,
+    mkdirSync,
+    mkdtempSync,
+    openSync,
+    readFileSync,
+    readdirSync,
+    rmSync,
+    writeFileSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
@@ -9,8 +19,9 @@ import { basename, join, resolve } from 'node:path';
 const build = resolve(process.env.PLIANT_BUILD ?? 'build');
 const seen = resolve('build/web/seen');
 const { chromium } = createRequire(join(process.env.PLIANT_RIG, 'package.json'))('playwright-core');
-const PATIENCE_MS = 60000,
-    TEST_MS = 240000;
+// Ends of what hangs, far beyond what a busy machine takes: the slowest test, some 10 s.
+const PATIENCE_MS = 120000,
+    TEST_MS = 480000;
 
 export const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
 
@@ -78,14 +89,26 @@ export class Daemon {
         this.port = 0;
     }
 
+    // On the port that it had before, where a page looks for it: who else was given that meanwhile has it for a moment.
     async start() {
-        const listen = `127.0.0.1:${this.port}`;
-        this.process = spawn(
-            join(build, 'pliantd'),
-            ['--listen', listen, '--state', this.state, '--cores', '2', '--log-level', 'warn', ...this.options],
-            { stdio: 'ignore' },
-        );
-        await until(() => existsSync(join(this.state, 'url')) || this.process.exitCode !== null, 'the daemon');
+        const log = join(this.directory, 'log');
+        const there = () => existsSync(join(this.state, 'url'));
+        rmSync(join(this.state, 'url'), { force: true }); // a killed daemon leaves its own
+        await until(async () => {
+            const out = openSync(log, 'w');
+            this.process = spawn(
+                join(build, 'pliantd'),
+                ['--listen', `127.0.0.1:${this.port}`, '--state', this.state, '--cores', '2']
+                    .concat(['--log-level', 'warn'], this.options),
+                { stdio: ['ignore', out, out] },
+            );
+            closeSync(out);
+            await until(() => there() || this.process.exitCode !== null, 'the daemon');
+            if (there()) return true;
+            const said = readFileSync(log, 'utf8');
+            check(this.port && said.includes('in use'), `the daemon did not start: ${said}`);
+            return false;
+        }, `port ${this.port}`);
         this.url = readFileSync(join(this.state, 'url'), 'utf8').trim();
         this.port = Number(new URL(this.url).port);
         this.token = readFileSync(join(this.state, 'token'), 'utf8').trim();
@@ -132,16 +155,28 @@ export class Daemon {
         }, `the end of ${id}`);
     }
 
+    // The process that runs a session.
+    worker(id) {
+        const found = readdirSync('/proc').find((pid) => {
+            if (!/^\d+$/.test(pid)) return false;
+            try {
+                const words = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
+                return words[0].endsWith('pliant-worker') && words.some((word) => word.includes(id));
+            } catch {
+                return false; // it has ended meanwhile
+            }
+        });
+        check(found, `session ${id} has no worker`);
+        return Number(found);
+    }
+
     async loginUrl() {
         return (await this.call('POST', '/v1/login/codes')).url;
     }
 
     // Without its sessions and their workers, also where a test has ended it.
     async clear() {
-        if (this.process?.exitCode !== null || this.process?.signalCode) {
-            rmSync(join(this.state, 'url'), { force: true });
-            await this.start();
-        }
+        if (this.process?.exitCode !== null || this.process?.signalCode) await this.start();
         const { items } = await this.call('GET', '/v1/sessions?limit=500');
         await Promise.all(items.map(({ id }) => this.call('DELETE', `/v1/sessions/${id}`)));
         await until(
@@ -179,7 +214,11 @@ let browser = null;
 
 // A page with its own cookies. What it says in its console as a warning or an error is in `said`.
 export async function open(daemon, { url, allow = [], ...options } = {}) {
-    browser ??= await chromium.launch({ executablePath: process.env.CHROMIUM, args: FLAGS });
+    browser ??= await chromium.launch({
+        executablePath: process.env.CHROMIUM,
+        args: FLAGS,
+        timeout: PATIENCE_MS,
+    });
     const context = await browser.newContext({
         viewport: { width: 1280, height: 800 },
         ...options,
