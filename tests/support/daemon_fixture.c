@@ -227,7 +227,7 @@ void daemon_fixture_resume(daemon_fixture *d)
     unlink(daemon_fixture_path(d, "url")); /* a killed daemon leaves its own */
     d->pid = ask(d, KEEPER_RUN, 0);
     ck_assert_int_gt(d->pid, 0);
-    for (double end = daemon_fixture_clock() + 60;; daemon_fixture_nap()) {
+    for (double end = daemon_fixture_clock() + HTTP_PATIENCE_S;; daemon_fixture_nap()) {
         if (read_line(daemon_fixture_path(d, "url"), url, sizeof url))
             break;
         ck_assert_msg(daemon_fixture_clock() < end, "the daemon does not start");
@@ -235,7 +235,7 @@ void daemon_fixture_resume(daemon_fixture *d)
     bool tls = sscanf(url, "https://127.0.0.1:%d", &d->port) == 1;
     ck_assert(tls || sscanf(url, "http://127.0.0.1:%d", &d->port) == 1);
     ck_assert(read_line(daemon_fixture_path(d, "token"), d->token, sizeof d->token));
-    for (double end = daemon_fixture_clock() + 60; !tls; daemon_fixture_nap()) {
+    for (double end = daemon_fixture_clock() + HTTP_PATIENCE_S; !tls; daemon_fixture_nap()) {
         http_reply *r = http_get(d, "/readyz");
         int status = r->status;
         http_reply_free(r);
@@ -275,7 +275,7 @@ void daemon_fixture_start(daemon_fixture *d, const char *const *options)
 int daemon_fixture_end(daemon_fixture *d, int signal)
 {
     ck_assert(kill(d->pid, signal) == 0 || errno == ESRCH); /* killed by the test, and reaped */
-    int status = ask(d, KEEPER_WAIT, 60);
+    int status = ask(d, KEEPER_WAIT, HTTP_PATIENCE_S);
     ck_assert_msg(status >= 0, "the daemon does not end");
     return status;
 }
@@ -423,7 +423,7 @@ pid_t daemon_fixture_worker(const char *id)
 
 pid_t daemon_fixture_await_worker(const char *id)
 {
-    for (double end = daemon_fixture_clock() + 60;; daemon_fixture_nap()) {
+    for (double end = daemon_fixture_clock() + HTTP_PATIENCE_S;; daemon_fixture_nap()) {
         pid_t worker = daemon_fixture_worker(id);
         if (worker > 0)
             return worker;

@@ -347,8 +347,8 @@ http_reply *http_getf(const daemon_fixture *d, const char *format, ...)
 
 http_reply *http_post(const daemon_fixture *d, const char *target, const char *json)
 {
-    return http_call(d, "POST", target, json ? "Content-Type: application/json\r\n" : NULL, json,
-                     json ? strlen(json) : 0);
+    const char *headers = json ? "Content-Type: application/json\r\nPrefer: wait=60\r\n" : NULL;
+    return http_call(d, "POST", target, headers, json, json ? strlen(json) : 0);
 }
 
 http_reply *http_raw(const daemon_fixture *d, const void *bytes, size_t size)

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { HTTP_HEADERS = 32, HTTP_PATIENCE_S = 60 };
+enum { HTTP_HEADERS = 32, HTTP_PATIENCE_S = 120 };
 
 typedef struct http_reply {
     int status;
@@ -48,6 +48,7 @@ http_reply *http_get_as(const daemon_fixture *d, const char *target, const char 
 /* With printf arguments for the target. */
 __attribute__((format(printf, 2, 3))) http_reply *http_getf(const daemon_fixture *d,
                                                             const char *format, ...);
+/* A scene is answered for when it has been checked, on however slow a machine. */
 http_reply *http_post(const daemon_fixture *d, const char *target, const char *json);
 /* The bytes as they are, then what comes back; NULL where the connection closes without a reply. */
 http_reply *http_raw(const daemon_fixture *d, const void *bytes, size_t size);

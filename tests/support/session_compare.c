@@ -126,7 +126,7 @@ char session_tamper(const session_fixture *f, int64_t frame, int part, uint64_t 
              pread(range.fd, bytes, (size_t)range.size, (off_t)range.offset) == (ssize_t)range.size,
          "record");
     char before = bytes[PL_RECORD_HEADER + offset];
-    bytes[PL_RECORD_HEADER + offset] = value;
+    bytes[PL_RECORD_HEADER + offset] = before == value ? (char)(value ^ 1) : value;
     if (seal) {
         range.record.payload_crc = pl_crc32c(0, bytes + PL_RECORD_HEADER, range.record.length);
         pl_record_encode(&range.record, (unsigned char *)bytes);

@@ -5,10 +5,11 @@
 #include <check.h>
 #include <stdlib.h>
 
-/* What hangs is ended, by libcheck after 4 s where nothing is said: too little on a busy machine. */
+/* What hangs is ended, by libcheck after 4 s where nothing is said: too little on a busy machine. Longer than a
+ * helper waits, which says what for. */
 __attribute__((constructor)) static inline void be_patient(void)
 {
-    setenv("CK_DEFAULT_TIMEOUT", "60", 0);
+    setenv("CK_DEFAULT_TIMEOUT", "180", 0);
 }
 
 /* Run a suite and let go of it: the program's exit status. */
