@@ -133,20 +133,24 @@ static void check_replay(const session_fixture *f, int64_t frames, int64_t contr
 START_TEST(in_effect_at_the_next_frame)
 {
     session_fixture f;
-    create(&f, 1500, "");
+    char last[64];
+    create(&f, 1000000, "");
     control(&f, 1, CONTROLS[0]);
     pid_t pid = session_fixture_start(&f, 1);
     for (int64_t k = 1; k < CONTROLS_COUNT; k++) {
         ck_assert(session_fixture_await(&f, 100 * k));
         control(&f, k + 1, CONTROLS[k]);
     }
-    ck_assert_int_eq(session_fixture_wait(pid), 0);
+    int64_t frames = session_fixture_frames(&f) + 500;
+    snprintf(last, sizeof last, "{\"action\": \"step\", \"until\": %lld}", (long long)frames - 1);
+    session_fixture_control(&f, last);
+    ck_assert_int_eq(session_fixture_wait(pid), 7);
     notes n = applied(&f);
     ck_assert_int_eq(n.next, CONTROLS_COUNT + 1);
     ck_assert_int_eq(n.frames[1], 1);
     for (int64_t k = 1; k < CONTROLS_COUNT; k++)
         ck_assert_int_gt(n.frames[k + 1], 100 * k - 1);
-    check_replay(&f, 1501, CONTROLS_COUNT);
+    check_replay(&f, session_fixture_frames(&f), CONTROLS_COUNT);
     session_fixture_destroy(&f);
 }
 END_TEST

@@ -259,7 +259,7 @@ START_TEST(endless_with_probes)
     json_t *session = session_show(d, id);
     ck_assert(json_is_null(json_at(session, "progress/frames")));
     double rate = json_number_value(json_at(session, "progress/rate"));
-    ck_assert(rate > 0 && rate < 1.5);
+    ck_assert(rate > 0 && rate < 5); /* of a clock that may have stood still for a moment */
     json_decref(session);
     http_reply *r = http_getf(d, "/v1/sessions/%s/probes?from=1&limit=2", id);
     http_expect(r, 200);

@@ -348,8 +348,11 @@ START_TEST(test_events_resume)
     ck_assert(next_event(&s, &e));
     while (seen < 10) {
         ck_assert(next_event(&s, &e));
-        ck_assert_str_eq(e.event, "metrics");
-        check_metrics(e.data, ++seen);
+        if (strcmp(e.event, "heartbeat") !=
+            0) { /* one comes where the first frame takes its time */
+            ck_assert_str_eq(e.event, "metrics");
+            check_metrics(e.data, ++seen);
+        }
         json_decref(e.data);
     }
     http_stream_close(&s);

@@ -327,9 +327,13 @@ END_TEST
  * last that are no more. The directory alone knows what was asked for. */
 START_TEST(test_changed_multiples)
 {
-    char id[33];
+    char blocker[33], id[33];
+    /* Held from before its first frame, so that there is none to prune yet. */
+    session_post_free(d, session_scene_endless(", \"resources\": {\"cores\": 2}"), blocker);
+    session_await(d, blocker, "running");
     session_post_free(d, session_scene(100000000, 1, ""), id);
     change(id, "", "{\"retention\": {\"last\": 40, \"every\": 4}}");
+    session_tell(d, blocker, "cancel");
     session_await_frame(d, id, 100);
     verb(id, "pause", "paused");
     refused(id, "", "{\"retention\": {\"every\": 6}}", 409, "would_prune");

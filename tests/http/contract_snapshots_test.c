@@ -20,26 +20,21 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* A bar of 99 vertices, with what controls can change. `time` is more of that section, or "". */
-static char *timed_scene(int64_t steps, const char *time, const char *output)
+/* A bar of 99 vertices, with what controls can change. */
+static char *scene_of(int64_t steps, const char *output)
 {
     char *text;
     ck_assert_int_gt(
         asprintf(&text,
-                 "{\"pliant\": 1, \"time\": {\"step\": 0.01, \"steps\": %lld%s},"
+                 "{\"pliant\": 1, \"time\": {\"step\": 0.01, \"steps\": %lld},"
                  " \"solver\": {\"iterations\": 8}, \"materials\": {\"soft\": {\"young\": 1e5}},"
                  " \"bodies\": [{\"name\": \"bar\", \"material\": \"soft\", \"mesh\":"
                  " {\"box\": {\"size\": [1, 0.2, 0.2], \"cells\": [10, 2, 2]}}}],"
                  " \"pins\": [{\"name\": \"hand\", \"select\": {\"side\": \"-x\"}}],"
                  " \"output\": {%s}}",
-                 (long long)steps, time, output),
+                 (long long)steps, output),
         0);
     return text;
-}
-
-static char *scene_of(int64_t steps, const char *output)
-{
-    return timed_scene(steps, "", output);
 }
 
 static http_reply *post(const char *id, const char *what, const char *body)
@@ -350,21 +345,42 @@ END_TEST
 /* ---- branches of branches ----------------------------------------------------------------------
  */
 
+/* Something that takes the whole machine, so that what is posted now waits for it. */
+static void block(char blocker[33])
+{
+    session_post_free(d, session_scene_endless(", \"resources\": {\"cores\": 2}"), blocker);
+    session_await(d, blocker, "running");
+}
+
+/* A control 2 frames after the start of what waits behind the blocker, and its end. */
+static void control_on_its_way(const char *blocker, const char *id, const char *change)
+{
+    ck_assert_str_eq(session_tell(d, id, "pause"), "paused");
+    session_tell(d, blocker, "cancel");
+    session_tell(d, id, "step?frames=2");
+    session_await_frame(d, id, 2);
+    session_await(d, id, "paused");
+    expect_post(id, "controls", change, 202);
+    session_tell(d, id, "resume");
+    session_await(d, id, "succeeded");
+}
+
 /* Without any checkpoint it is computed from the beginning of the first, controls of each on the way. */
 START_TEST(branches_of_branches)
 {
-    char id[33], chain[4][33], last[33];
-    /* Slow enough that a control finds them running. */
-    session_post_free(d, timed_scene(40, ", \"pace\": \"realtime\"", "\"every\": 1"), id);
-    expect_post(id, "controls", "{'gravity': [0, 5, 0]}", 202);
-    session_await(d, id, "succeeded");
+    char blocker[33], id[33], chain[4][33], last[33];
+    block(blocker);
+    session_post_free(d, scene_of(40, "\"every\": 1"), id);
+    control_on_its_way(blocker, id, "{'gravity': [0, 5, 0]}");
     memcpy(chain[0], id, sizeof id);
     for (int i = 1; i < 4; i++) {
+        if (i == 2)
+            block(blocker);
         branch(chain[i - 1],
                i == 2 ? "{'frame': 5, 'scene': {'gravity': [0, 9, 0]}}" : "{'frame': 5}", chain[i]);
         if (i == 2)
-            expect_post(chain[i], "controls", "{'materials': [{'name': 'soft', 'young': 3e5}]}",
-                        202);
+            control_on_its_way(blocker, chain[i],
+                               "{'materials': [{'name': 'soft', 'young': 3e5}]}");
         session_await(d, chain[i], "succeeded");
         lose_checkpoints(chain[i]);
         lose_checkpoints(chain[i - 1]);

@@ -136,17 +136,43 @@ static void pliant_path(char out[600])
     strcpy(strrchr(out, '/'), "/pliant");
 }
 
+static int64_t size_of(const char *name)
+{
+    size_t size;
+    free(read_whole(name, &size));
+    return (int64_t)size;
+}
+
+static int64_t streams(const char *unused)
+{
+    return session_counter(d, "streams");
+}
+
+static void await_count(int64_t (*count)(const char *), const char *of, int64_t least)
+{
+    for (double end = daemon_fixture_clock() + HTTP_PATIENCE_S; count(of) < least;
+         daemon_fixture_nap())
+        ck_assert_msg(daemon_fixture_clock() < end, "nobody follows");
+}
+
 /* The address is another after each restart; it is found again in the state directory. */
 START_TEST(test_follow)
 {
-    char id[33], program[600];
+    char blocker[33], id[33], program[600];
     size_t size;
     int status;
     pliant_path(program);
+    /* It begins when both have said that it is queued; then they have a stream each. */
+    session_post_free(d, session_scene_endless(", \"resources\": {\"cores\": 2}"), blocker);
+    session_await(d, blocker, "running");
     post(id);
     const char *const lines[] = {program, "--state", d->state, "metrics", id, "--follow", NULL};
     const char *const bar[] = {program, "--state", d->state, "follow", id, NULL};
     pid_t pliant = launch(lines, "lines", "lines.err"), shown = launch(bar, "bar", "bar.err");
+    await_count(size_of, "lines.err", 1);
+    await_count(size_of, "bar.err", 1);
+    session_tell(d, blocker, "cancel");
+    await_count(streams, NULL, 2);
     session_await_frame(d, id, 20);
     for (int i = 0; i < 2; i++) {
         daemon_fixture_end(d, i ? SIGKILL : SIGTERM);

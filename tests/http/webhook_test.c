@@ -372,7 +372,7 @@ static bool shown(const char *secret, const char *target)
 {
     http_reply *r = tenant_call(d, secret, "GET", target, NULL, NULL);
     http_expect(r, 200);
-    bool found = memmem(r->body, r->length, "a=b", 3);
+    bool found = memmem(r->body, r->length, "/?a=b", 5);
     http_reply_free(r);
     return found;
 }

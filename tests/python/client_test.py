@@ -9,6 +9,7 @@ import ssl
 import struct
 import subprocess
 import sys
+import tempfile
 import unittest
 from unittest import mock
 
@@ -374,7 +375,9 @@ class ClientTest(unittest.TestCase):
 
 class OtherWaysTest(unittest.TestCase):
     def test_a_unix_socket(self):
-        path = f"/tmp/pliant-python-{os.getpid()}.socket"
+        folder = tempfile.mkdtemp(prefix="pliant-python-socket-")
+        self.addCleanup(shutil.rmtree, folder)
+        path = os.path.join(folder, "socket")
         daemon = Daemon("--listen", f"unix:{path}")
         self.addCleanup(daemon.stop)
         with pliant.Client(f"unix:{path}") as client:
@@ -383,8 +386,7 @@ class OtherWaysTest(unittest.TestCase):
 
     @unittest.skipUnless(shutil.which("openssl"), "no openssl to make a certificate with")
     def test_tls(self):
-        folder = os.path.join("/tmp", f"pliant-python-tls-{os.getpid()}")
-        os.makedirs(folder)
+        folder = tempfile.mkdtemp(prefix="pliant-python-tls-")
         self.addCleanup(shutil.rmtree, folder)
         key, certificate = os.path.join(folder, "key"), os.path.join(folder, "cert")
         subprocess.run(
