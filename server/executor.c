@@ -469,11 +469,12 @@ static bool has_left(const worker *w)
     return left;
 }
 
-/* Whether a worker that is no process of its own is over. */
+/* Whether a worker that is no process of its own is over. The last of several ends with their process: what they hold
+ * on the GPU is free then, and not before. */
 static bool is_over(const worker *w)
 {
     if (w->shared || (w->child.pidfd >= 0 && !w->ours)) {
-        return has_left(w);
+        return !(w->holding && w->holding->sessions == 1) && has_left(w);
     }
     return w->child.pidfd < 0 && !lock_held(w->session);
 }

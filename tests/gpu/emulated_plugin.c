@@ -1,7 +1,8 @@
 /* libpliant_emulated.so: a plug-in whose one device is the host. PLIANT_EMULATED in the environment makes it
- * another: "absent" finds no device, "other" is of another ABI, and with "fault V L" a backend of a model of V
- * vertices makes the device fail when it has launched L times. A file beside it, of its name and ".taken", says
- * how many bytes of how many others have taken (of 1 GiB none). */
+ * another: "absent" finds no device, "other" is of another ABI, with "fault V L" a backend of a model of V
+ * vertices makes the device fail when it has launched L times, and with "linger MS" a process takes so long to
+ * end. A file beside it, of its name and ".taken", says how many bytes of how many others have taken (of 1 GiB
+ * none). */
 #include "engine/backends/plugin.h"
 
 #include "engine/backends/device/device_backend.h"
@@ -12,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static const char uuid[] = "GPU-emulated";
 
@@ -56,6 +58,15 @@ static bool choose(const char *wanted, char *why, size_t why_size)
         return true;
     snprintf(why, why_size, "there is no %s", wanted);
     return false;
+}
+
+/* As a driver that takes its time to let go of a context. */
+__attribute__((destructor)) static void linger(void)
+{
+    const char *how = getenv("PLIANT_EMULATED");
+    long ms;
+    if (how && sscanf(how, "linger %ld", &ms) == 1)
+        nanosleep(&(struct timespec){.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000}, NULL);
 }
 
 /* The tables, but that a backend may be one that fails. */

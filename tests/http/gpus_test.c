@@ -431,7 +431,7 @@ END_TEST
  */
 
 /* Of one kind they have the same frames; the four differ in size, method and precision. */
-enum { KINDS = 4, SHARE = 16, OTHERS = 4, CROWD = OTHERS + SHARE + 1 };
+enum { KINDS = 4, OTHERS = 4, SHARE = 16, CROWD = OTHERS + SHARE + 1 };
 
 static char *kind_of_scene(int kind, int64_t steps)
 {
@@ -542,6 +542,8 @@ START_TEST(a_crowd_shares_workers)
         if (!cancelled)
             hold_frames(ids[i], alone[i % KINDS]);
     }
+    ck_assert(daemon_fixture_said(d, "4 sessions share a worker"));
+    ck_assert(daemon_fixture_said(d, "16 sessions share a worker"));
     if (_i == DISTURBED_NOT || _i == HALF_CANCELLED)
         ck_assert_int_eq(session_counter(d, "workers_started_total"), before + 3);
     ck_assert_int_eq(of_gpu("sessions"), 0);
@@ -574,6 +576,28 @@ START_TEST(who_makes_the_gpu_fail_runs_alone)
     for (int i = 0; i < MANY; i++)
         if (i != CULPRIT)
             session_await(d, ids[i], "succeeded");
+    ck_assert_int_eq(of_gpu("memory_used"), 0);
+    stop_daemon();
+}
+END_TEST
+
+/* What they hold on the GPU is free when their process has ended: with it the last of them ends, and not by its
+ * exit.json, as the others do. */
+START_TEST(the_last_ends_with_its_worker)
+{
+    enum { MANY = 3 };
+    char ids[MANY][33];
+    find_plugin();
+    setenv("PLIANT_EMULATED", "linger 1200", 1);
+    start_with("auto");
+    unsetenv("PLIANT_EMULATED");
+    start_together(ids, MANY);
+    for (int i = 0; i < MANY; i++) {
+        ck_assert_int_gt(daemon_fixture_worker(ids[i]), 0);
+        session_tell(d, ids[i], "cancel");
+        session_await(d, ids[i], "cancelled");
+    }
+    ck_assert_int_eq(daemon_fixture_worker(ids[0]), 0);
     ck_assert_int_eq(of_gpu("memory_used"), 0);
     stop_daemon();
 }
@@ -619,6 +643,7 @@ int main(void)
     tcase_add_test(without, strangers_are_seen);
     tcase_add_loop_test(without, a_shared_worker_that_is_killed_loses_nothing, 0, 2);
     tcase_add_loop_test(crowd, a_crowd_shares_workers, 0, is_long_form() ? DISTURBANCES : 1);
+    tcase_add_test(without, the_last_ends_with_its_worker);
     tcase_add_test(without, who_makes_the_gpu_fail_runs_alone);
     tcase_add_test(without, a_fault_of_the_gpu_is_a_crash);
     tcase_add_loop_test(without, without_a_gpu_it_is_refused, 0, 2);
