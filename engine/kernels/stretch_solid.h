@@ -88,6 +88,44 @@ PL_LARGE void pl_stretch_solid_hessian(const pl_stretch *m, const pl_mat3 *F, pl
     }
 }
 
+/* What second derivatives along some directions take: a third of a frame's numbers. */
+typedef struct pl_stretch_axes {
+    pl_mat3 U, V;
+    pl_stretch_curvature c;
+} pl_stretch_axes;
+
+PL_INLINE void pl_stretch_axes_at(const pl_stretch *m, const pl_mat3 *F, pl_stretch_axes *at)
+{
+    pl_real s[3];
+    pl_svd3(F, &at->U, s, &at->V);
+    pl_stretch_curve(m, s, &at->c);
+}
+
+/* out[k] = the second derivative along dF = e_k w^T, which is U (u y^T) V^T with u the row k of U and
+ * y = V^T w: sum H_ij (u_i y_i) (u_j y_j) + sum over pairs of (flip (u_i y_j + u_j y_i)^2
+ * + twist (u_i y_j - u_j y_i)^2) / 2. */
+PL_INLINE void pl_stretch_solid_along(const pl_stretch_axes *at, const pl_real w[3], pl_real out[3])
+{
+    const pl_real half = pl_set1((pl_scalar)0.5);
+    pl_real y[3];
+    PL_UNROLL for (int i = 0; i < 3; i++)
+        y[i] = at->V.m[3 * i] * w[0] + at->V.m[3 * i + 1] * w[1] + at->V.m[3 * i + 2] * w[2];
+    PL_UNROLL for (int k = 0; k < 3; k++)
+    {
+        const pl_real u[3] = {at->U.m[k], at->U.m[k + 3], at->U.m[k + 6]};
+        const pl_real d[3] = {u[0] * y[0], u[1] * y[1], u[2] * y[2]};
+        pl_real sum = pl_zero();
+        PL_UNROLL for (int p = 0; p < 3; p++)
+        {
+            const int i = (p + 1) % 3, j = (p + 2) % 3;
+            const pl_real ij = u[i] * y[j], ji = u[j] * y[i], n = ij + ji, r = ij - ji;
+            sum += d[p] * (at->c.H[p] * d[0] + at->c.H[p + 3] * d[1] + at->c.H[p + 6] * d[2]);
+            sum += half * (at->c.flip[p] * n * n + at->c.twist[p] * r * r);
+        }
+        out[k] = sum;
+    }
+}
+
 /* F from F~ by the singular values alone, finite for every finite F~. */
 PL_INLINE void pl_stretch_solid_prox(const pl_stretch *m, pl_real k, const pl_mat3 *F_tilde,
                                      pl_mat3 *F)

@@ -15,6 +15,9 @@ PL_INLINE pl_stretch load_material(const pl_tets *t, int64_t b)
 PL_TERM void tets_freeze(const pl_group *g, const pl_stage *stage, int64_t b0, int64_t b1);
 
 #define TETS_LOAD_MATERIAL
+#ifdef PL_DEVICE
+#define TETS_DIAGONAL_ALONG pl_stretch_axes
+#endif
 #define TETS_FREEZE   tets_freeze
 #define MATERIAL      stretch_solid
 #define MATERIAL_NAME "stretch"

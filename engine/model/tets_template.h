@@ -175,6 +175,35 @@ PL_TERM void tets_hessian(const pl_group *g, const pl_number *x, pl_number *H, i
     }
 }
 
+#ifdef TETS_DIAGONAL_ALONG
+/* The Hessian's diagonal, by the second derivative along each corner's coordinates: a thread's registers do not
+ * hold d2 Psi / dF2, and 27 of its 81 numbers are all that is wanted. */
+PL_TERM void tets_hessian_diagonal(const pl_group *g, const pl_number *x, pl_number *contributions,
+                                   int64_t b0, int64_t b1)
+{
+    const pl_tets *t = pl_tets_of(g);
+    for (int64_t b = b0; b < b1; b++) {
+        pl_real inverse[9], volume = pl_load(t->volume + b * PL_BLOCK);
+        pl_mat3 F;
+        TETS_DIAGONAL_ALONG at;
+        material m = load_material(t, b);
+        load_shape(t, b, inverse);
+        deformation(g, b, x, inverse, &F);
+        JOIN3(TETS_DIAGONAL_ALONG, _at, )(&m, &F, &at);
+        PL_CONTRIBUTIONS(out, contributions, g, b, 4);
+        for (int c = 0; c < 4; c++) {
+            pl_real w[3], along[3];
+            for (int j = 0; j < 3; j++)
+                w[j] = c ? inverse[c - 1 + 3 * j]
+                         : -(inverse[3 * j] + inverse[3 * j + 1] + inverse[3 * j + 2]);
+            KERNEL(along)(&at, w, along);
+            for (int r = 0; r < 3; r++)
+                PL_CONTRIBUTE(out, c, r, volume * along[r]);
+        }
+        PL_CONTRIBUTED(out, contributions, g, b, 4);
+    }
+}
+#else
 /* Its diagonal: of corner c and coordinate r, V sum_jq grad_c[j] C[r + 3j, r + 3q] grad_c[q]. */
 PL_TERM void tets_hessian_diagonal(const pl_group *g, const pl_number *x, pl_number *contributions,
                                    int64_t b0, int64_t b1)
@@ -196,6 +225,7 @@ PL_TERM void tets_hessian_diagonal(const pl_group *g, const pl_number *x, pl_num
         PL_CONTRIBUTED(out, contributions, g, b, 4);
     }
 }
+#endif
 
 /* The prox's stiffness is w^2 / V (Narain 2016, eq. 36); padding has neither, any will do. */
 PL_INLINE pl_real prox_stiffness(pl_real w2, pl_real volume)
