@@ -66,6 +66,8 @@ pl_run *pl_run_open(int32_t threads, const char *json)
         run->scene.solver.device = PL_DEVICE_GPU;
     if (pl_model_create(&run->scene, run->meshes, &run->model, &faults) != PL_OK)
         fail_with("the model was refused", &faults);
+    const char *why = pl_backend_refuses(pl_backend_find(run->scene.solver.device), run->model);
+    require(!why, why);
     require(pl_state_create(run->model, threads, &run->state) == PL_OK, "out of memory");
     pl_faults_clear(&faults);
     return run;
