@@ -33,6 +33,10 @@ endif
 NUMERIC := -ffp-contract=off -fno-math-errno -fno-trapping-math
 WARN := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wno-psabi \
         -Wno-unused-parameter
+# A machine with a GPU has the compiler that it has.
+ifneq ($(filter gpu-%,$(MAKECMDGOALS)),)
+WARN += -Wno-error
+endif
 CFLAGS ?= -O2 -g
 PL_CFLAGS := -std=gnu17 $(CFLAGS) $(WARN) $(NUMERIC) -fopenmp -fPIC -pthread -I. -D_GNU_SOURCE \
              -DPLIANT_VERSION='"$(VERSION)"' $(SAN_FLAGS)
@@ -165,7 +169,7 @@ $(EMULATED_PLUGIN): $(BUILD)/obj/tests/gpu/emulated_plugin.o $(BUILD)/libemulate
 # The same for CUDA, a plug-in that is built wherever nvcc is and loaded where a session asks for a GPU: for
 # sm_80, sm_90, and what is newer by PTX. What ptxas says of each kernel is kept beside its object.
 CUDA_FLAGS := -std=c++20 -O3 -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=[sm_90,compute_90] \
-    -diag-suppress 1675 -Xcompiler -fPIC,-fvisibility=hidden,-Wno-deprecated-enum-enum-conversion -Xptxas -v -I. -D_GNU_SOURCE
+    -diag-suppress 1675 -Xcompiler -fPIC,-fvisibility=hidden,-Wno-deprecated-enum-enum-conversion -Xptxas -v -I. -D_GNU_SOURCE $(NVCCFLAGS)
 CUDA_DIR := $(BUILD)/obj/engine/backends/cuda
 CUDA_KERNELS := $(foreach p,f32 f64,$(patsubst engine/backends/device/%.c,$(CUDA_DIR)/%.$(p).o,$(DEVICE_KERNELS)))
 CUDA_OBJ := $(CUDA_DIR)/memory_cuda.o $(CUDA_DIR)/plugin.o $(CUDA_KERNELS) \
@@ -186,8 +190,8 @@ $(CUDA_DIR)/%.o: engine/backends/cuda/%.cu | deps
 $(CUDA_DIR)/%.o: engine/backends/cuda/%.c | deps
 	@mkdir -p $(@D)
 	$(QUIET_CC)$(CC) $(PL_CFLAGS) -fvisibility=hidden -MMD -MP -c -o $@ $<
-$(BUILD)/libpliant_cuda.so: $(CUDA_OBJ) $(BUILD)/libengine.a
-	$(NVCC) -shared -cudart static -o $@ $(CUDA_OBJ) $(BUILD)/libengine.a -Xlinker --exclude-libs=ALL -Xlinker --no-undefined -lgomp -lm
+$(BUILD)/libpliant_cuda.so: $(CUDA_OBJ) $(BUILD)/libdescent.a
+	$(NVCC) -shared -cudart static -o $@ $(CUDA_OBJ) $(BUILD)/libdescent.a -Xlinker --exclude-libs=ALL -Xlinker --no-undefined -lgomp -lm
 
 $(BUILD)/pliantd: $(call obj,$(SERVER_SRC) $(EMBEDDED_SRC)) $(BUILD)/libprotocol.a
 	$(CC) -o $@ $(call obj,$(SERVER_SRC) $(EMBEDDED_SRC)) $(BUILD)/libprotocol.a $(LDFLAGS_ALL) $(LIBS_SERVER) $(LIBS_PROTOCOL)
@@ -358,8 +362,9 @@ $(GPU_PROGRAMS): $(BUILD)/gpu/gpu-%: $(BUILD)/obj/tests/gpu/gpu_%.o \
 	@$(CC) -o $@ $^ $(LDFLAGS_ALL) -ldl -lm
 GPU_ARGS = $(if $(filter-out 0,$(QUICK)),--quick) $(ARGS)
 .PHONY: gpu-check gpu-bench
-gpu-check: $(BUILD)/gpu/gpu-check $(filter %.so,$(PROGRAMS)) ## compare a GPU's results with the CPU's, where there is one [QUICK=1] [ARGS=--emulated]
-	@$< $(GPU_ARGS)
+gpu-check: $(BUILD)/gpu/gpu-check $(filter %.so,$(PROGRAMS)) ## compare a GPU's results with the CPU's, where there is one [QUICK=1] [SANITIZER=1: under compute-sanitizer] [ARGS=--emulated]
+	@$(if $(filter-out 0,$(SANITIZER)),tests/gpu/sanitize) $< $(GPU_ARGS)
+	@$(if $(filter-out 0,$(SANITIZER)),:,echo "memory errors, leaks and unwritten memory of the kernels: make gpu-check SANITIZER=1 (QUICK=1 too: some of it; NVCCFLAGS=-lineinfo: with line numbers, after make clean)")
 gpu-bench: $(BUILD)/gpu/gpu-bench $(filter %.so,$(PROGRAMS)) ## time a GPU [QUICK=1] [ARGS=--emulated]
 	@$< $(GPU_ARGS)
 

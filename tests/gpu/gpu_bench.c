@@ -4,6 +4,7 @@
 
 #include "engine/clock.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,7 +56,7 @@ static void say_row(const bench *b, const gpu_run *r, where on, const method *m,
         printf("%9s", "-");
     else
         printf("%9.0f", memory / (double)r->model->tets);
-    if (bytes > 0)
+    if (bytes > 0 && b->bandwidth[on == ON_GPU_SINGLE] > 0)
         printf(" %7.0f %6.1f%%\n", bytes / ms / 1e6,
                100 * 1e3 * bytes / ms / b->bandwidth[on == ON_GPU_SINGLE]);
     else
@@ -76,6 +77,14 @@ static double time_frames(gpu_run *r, int frames, int64_t steps)
     return best;
 }
 
+/* After a fault nothing comes from the device any more. */
+_Noreturn static void give_up(void)
+{
+    printf("the device has failed: %s; the rest is left out\n", gpu_fault());
+    gpu_finish();
+    exit(EXIT_FAILURE);
+}
+
 static void time_one(bench *b, where on, const size *s, const method *m)
 {
     gpu_body body = {
@@ -86,6 +95,13 @@ static void time_one(bench *b, where on, const size *s, const method *m)
     int64_t before = gpu_unused();
     gpu_run *r = gpu_run_open(on, &body, &solver, 1.0 / 30, steps);
     double memory = (double)(before - gpu_unused());
+    if (!r && !gpu_fault()) { /* an answer: of a card that is smaller */
+        printf("%-13s %18s  %-25s %-6s not enough memory\n", s->name, "", m->name,
+               on == ON_GPU_SINGLE ? "single" : "double");
+        return;
+    }
+    if (!r)
+        give_up();
     printf("%-13s %8lld %9lld  %-25s %-6s ", s->name, (long long)r->model->vertices,
            (long long)r->model->tets, m->name, on == ON_GPU_SINGLE ? "single" : "double");
     fflush(stdout);
@@ -97,6 +113,8 @@ static void time_one(bench *b, where on, const size *s, const method *m)
     b->good = b->good && best >= 0;
     fflush(stdout);
     gpu_run_close(r);
+    if (gpu_fault())
+        give_up();
 }
 
 /* Many small sessions in one process, whose steps are taken in turn: what there is until they are batched. */
@@ -112,8 +130,12 @@ static void time_sessions(bench *b)
                      .pinned = true};
     pl_solver_settings solver = gpu_solver(PL_METHOD_CHEBYSHEV_DESCENT, 96);
     for (int k = 0; k < sessions; k++)
-        runs[k] = gpu_run_open(ON_GPU_SINGLE, &body, &solver, 1.0 / 30, steps);
-    double best = 0;
+        if (!(runs[k] = gpu_run_open(ON_GPU_SINGLE, &body, &solver, 1.0 / 30, steps))) {
+            printf("not enough memory for %d sessions\n", sessions);
+            b->good = false;
+            return;
+        }
+    double best = NAN;
     for (int round = 0; b->good && round < (b->options.emulated ? 1 : 3); round++) {
         double start = pl_clock_ms();
         for (int k = 0; k < sessions; k++)
@@ -121,6 +143,8 @@ static void time_sessions(bench *b)
         double ms = (pl_clock_ms() - start) / (double)steps;
         best = round <= 1 || ms < best ? ms : best;
     }
+    if (gpu_fault())
+        give_up();
     printf("%d sessions of %lld tets in turn, chebyshev_descent, single: %.3f ms a step of all, "
            "%.0f session steps/s\n",
            sessions, (long long)runs[0]->model->tets, best, 1e3 * sessions / best);
@@ -184,5 +208,6 @@ int main(int argc, char **argv)
     const char *plain = gpu_plain_because();
     printf("iterations of chebyshev_descent: %s%s\n",
            plain ? "plain launches, because of " : "recorded, replayed as one", plain ? plain : "");
+    gpu_finish();
     return b.good ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -1,9 +1,11 @@
-/* Holds the device's backend against the CPU's on this machine: materials and methods by the positions of
- * some steps, in both precisions; two runs by their bits; and the state where single precision ends.
+/* Holds the device's backend against the CPU's on this machine: materials, obstacles, methods, integrators and
+ * dissipation by the positions of some steps, in both precisions; two runs by their bits; frames that come while the
+ * next step runs; and sessions on threads of their own against the same alone.
  * Exit status 0 where all is well, 1 where not, 77 where there is no device. */
 #include "tests/gpu/gpu_scene.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,10 +16,24 @@ static int passed, failed;
 /* Of each table the first row alone. */
 static bool quick;
 
+static int end(void)
+{
+    if (gpu_plain_because())
+        printf("plain launches, because of %s\n", gpu_plain_because());
+    printf("%d passed, %d failed\n", passed, failed);
+    gpu_finish();
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
 static void judge(bool good, const char *what, double error, double bound)
 {
     printf("%s  %-58s %8.1e, bound %.0e\n", good ? "ok    " : "FAILED", what, error, bound);
     *(good ? &passed : &failed) += 1;
+    if (good || !gpu_fault())
+        return;
+    printf("the device has failed: %s. Nothing comes from it any more; the rest is left out\n",
+           gpu_fault());
+    exit(end());
 }
 
 /* How far the body has come: what does not move is no test. */
@@ -46,7 +62,7 @@ static void compare_to(const char *what, const gpu_body *body, const pl_solver_s
     for (where on = ON_GPU_DOUBLE; on <= ON_GPU_SINGLE; on++) {
         gpu_run *cpu = gpu_run_open(ON_CPU, body, solver, 0.01, 1);
         gpu_run *gpu = gpu_run_open(on, body, solver, 0.01, 1);
-        bool good = true;
+        bool good = cpu && gpu;
         for (int k = 0; good && k < FRAMES; k++)
             good = gpu_run_frame(cpu) && gpu_run_frame(gpu);
         double error = good ? apart(cpu, gpu) : NAN,
@@ -183,14 +199,170 @@ static void compare_bits(void)
     for (where on = ON_GPU_DOUBLE; on <= ON_GPU_SINGLE; on++) {
         gpu_run *a = gpu_run_open(on, &body, &solver, 1.0 / 30, 5);
         gpu_run *b = gpu_run_open(on, &body, &solver, 1.0 / 30, 5);
-        bool good = gpu_run_frame(a) && gpu_run_frame(b) &&
-                    memcmp(pl_state_positions(a->state), pl_state_positions(b->state),
-                           3 * (size_t)a->model->vertices * sizeof(double)) == 0;
+        bool good = a && b && gpu_run_frame(a) && gpu_run_frame(b);
+        double error = good ? apart(a, b) : NAN;
+        good = good && memcmp(pl_state_positions(a->state), pl_state_positions(b->state),
+                              3 * (size_t)a->model->vertices * sizeof(double)) == 0;
         judge(good, on == ON_GPU_SINGLE ? "same bits twice, single" : "same bits twice, double",
-              apart(a, b), 0);
+              error, 0);
         gpu_run_close(a);
         gpu_run_close(b);
     }
+}
+
+static void compare_integrators(void)
+{
+    static const struct {
+        const char *name;
+        pl_integrator_kind integrator;
+    } rows[] = {{"tr_bdf2", PL_INTEGRATOR_TR_BDF2},
+                {"bdf2", PL_INTEGRATOR_BDF2},
+                {"trapezoidal", PL_INTEGRATOR_TRAPEZOIDAL},
+                {"implicit_midpoint", PL_INTEGRATOR_IMPLICIT_MIDPOINT}};
+    pl_solver_settings solver = gpu_solver(PL_METHOD_CHEBYSHEV_DESCENT, 48);
+    for (size_t k = 0; k < (quick ? 1 : sizeof rows / sizeof *rows); k++) {
+        gpu_body body = {.mesh = gpu_box(6, 3, 3),
+                         .young = 1e5,
+                         .poisson = 0.35,
+                         .turns = 0.05,
+                         .pinned = true,
+                         .integrator = rows[k].integrator};
+        compare(rows[k].name, &body, &solver);
+    }
+    gpu_body bouncing = {.mesh = gpu_box(6, 3, 3),
+                         .young = 1e5,
+                         .poisson = 0.35,
+                         .pinned = true,
+                         .lands = true,
+                         .restitution = 0.5,
+                         .integrator = PL_INTEGRATOR_TR_BDF2};
+    compare_to("tr_bdf2, on a plane with restitution", &bouncing, &solver, 1e-11, 1e-4);
+}
+
+static void compare_damping(void)
+{
+    static const struct {
+        const char *name;
+        pl_material_damping damping;
+    } rows[] = {
+        {"damped by strain rate",
+         {.model = PL_DAMPING_STRAIN_RATE, .viscosity = 100, .bulk_viscosity = 50}},
+        {"damped by viscosity", {.model = PL_DAMPING_VISCOUS, .viscosity = 100, .mass = 2}},
+        {"damped by Rayleigh's stiffness", {.model = PL_DAMPING_RAYLEIGH, .beta = 0.02}},
+        {"damped by principal strains", {.model = PL_DAMPING_PRINCIPAL_STRAIN, .beta = 0.02}},
+        {"damped by a power of the rate",
+         {.model = PL_DAMPING_POWER_LAW, .coefficient = 30, .power = 0.5, .smoothing = 0.1}}};
+    pl_solver_settings solver = gpu_solver(PL_METHOD_CHEBYSHEV_DESCENT, 48);
+    for (size_t k = 0; k < (quick ? 1 : sizeof rows / sizeof *rows); k++) {
+        gpu_body body = {.mesh = gpu_box(6, 3, 3),
+                         .young = 1e5,
+                         .poisson = 0.35,
+                         .turns = 0.05,
+                         .pinned = true,
+                         .damping = rows[k].damping};
+        body.damping.present = true;
+        body.damping.form = PL_DAMPING_SEPARATE;
+        /* Rayleigh's takes differences of the stiffness, of which single precision leaves three digits. */
+        compare_to(rows[k].name, &body, &solver, 1e-11,
+                   rows[k].damping.model == PL_DAMPING_RAYLEIGH ? 2e-3 : 1e-5);
+    }
+}
+
+/* What a frame's transfer brings, begun before a step and taken after it, are the numbers from before it. */
+static void compare_frames(void)
+{
+    gpu_body body = {
+        .mesh = gpu_box(12, 6, 6), .young = 1e5, .poisson = 0.35, .turns = 0.05, .pinned = true};
+    pl_solver_settings solver = gpu_solver(PL_METHOD_CHEBYSHEV_DESCENT, 48);
+    for (where on = ON_GPU_DOUBLE; on <= ON_GPU_SINGLE; on++) {
+        gpu_run *r = gpu_run_open(on, &body, &solver, 0.01, 1);
+        size_t count = r ? 3 * (size_t)r->model->vertices : 0;
+        float *then = calloc(2 * count + 1, sizeof *then);
+        bool good = r && gpu_run_frame(r);
+        int same = 0;
+        for (int k = 0; good && k < FRAMES; k++) {
+            const double *x = pl_state_positions(r->state), *v = pl_state_velocities(r->state);
+            for (size_t i = 0; i < count; i++) {
+                then[i] = (float)x[i];
+                then[count + i] = (float)v[i];
+            }
+            good = pl_state_fetch(r->state, true, true) == PL_OK && gpu_run_frame(r);
+            const float *came = good ? pl_state_fetched(r->state, true) : NULL;
+            same += came && memcmp(came, then, 2 * count * sizeof *then) == 0;
+        }
+        judge(same == FRAMES,
+              on == ON_GPU_SINGLE ? "frames while steps run, single"
+                                  : "frames while steps run, double",
+              FRAMES - same, 0);
+        free(then);
+        gpu_run_close(r);
+    }
+}
+
+/* ---- sessions on threads: queues, recordings, allocations and frames of several at the same time */
+
+enum { SESSIONS = 6 };
+typedef struct session {
+    int which;
+    bool good;
+    size_t count;
+    double *x; /* after all frames */
+    pthread_barrier_t *begin;
+} session;
+
+static void *live(void *context)
+{
+    static const pl_method_kind methods[] = {PL_METHOD_CHEBYSHEV_DESCENT, PL_METHOD_LBFGS,
+                                             PL_METHOD_ADMM};
+    session *s = context;
+    gpu_body body = {.mesh = gpu_box(4 + s->which, 3, 3),
+                     .young = 1e5,
+                     .poisson = 0.35,
+                     .turns = 0.05,
+                     .pinned = true};
+    pl_solver_settings solver = gpu_solver(methods[s->which % 3], 48);
+    if (s->begin)
+        pthread_barrier_wait(s->begin);
+    gpu_run *r = gpu_run_open(s->which % 2 ? ON_GPU_DOUBLE : ON_GPU_SINGLE, &body, &solver, 0.01,
+                              1);
+    s->good = r != NULL;
+    for (int k = 0; s->good && k < FRAMES; k++)
+        s->good = pl_state_fetch(r->state, true, false) == PL_OK && gpu_run_frame(r) &&
+                  pl_state_fetched(r->state, true);
+    if (s->good) {
+        s->count = 3 * (size_t)r->model->vertices;
+        s->x = malloc(s->count * sizeof *s->x);
+        memcpy(s->x, pl_state_positions(r->state), s->count * sizeof *s->x);
+    }
+    gpu_run_close(r);
+    return NULL;
+}
+
+static void compare_threads(void)
+{
+    session alone[SESSIONS], together[SESSIONS];
+    pthread_t threads[SESSIONS];
+    pthread_barrier_t begin;
+    int same = 0;
+    pthread_barrier_init(&begin, NULL, SESSIONS);
+    for (int k = 0; k < SESSIONS; k++) {
+        alone[k] = (session){.which = k};
+        live(&alone[k]);
+        together[k] = (session){.which = k, .begin = &begin};
+    }
+    for (int k = 0; k < SESSIONS; k++)
+        if (pthread_create(&threads[k], NULL, live, &together[k]) != 0)
+            exit(2);
+    for (int k = 0; k < SESSIONS; k++)
+        pthread_join(threads[k], NULL);
+    for (int k = 0; k < SESSIONS; k++) {
+        same += alone[k].good && together[k].good &&
+                memcmp(alone[k].x, together[k].x, alone[k].count * sizeof *alone[k].x) == 0;
+        free(alone[k].x);
+        free(together[k].x);
+    }
+    pthread_barrier_destroy(&begin);
+    judge(same == SESSIONS, "sessions on threads, each as alone", SESSIONS - same, 0);
 }
 
 int main(int argc, char **argv)
@@ -210,9 +382,10 @@ int main(int argc, char **argv)
     compare_obstacles();
     compare_methods();
     compare_minima();
+    compare_integrators();
+    compare_damping();
     compare_bits();
-    if (gpu_plain_because())
-        printf("plain launches, because of %s\n", gpu_plain_because());
-    printf("%d passed, %d failed\n", passed, failed);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    compare_frames();
+    compare_threads();
+    return end();
 }

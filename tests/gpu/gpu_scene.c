@@ -11,6 +11,9 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Compute capability of the oldest and of the newest device that the Makefile's CUDA_FLAGS have code for. */
+enum { LEAST_MAJOR = 8, NEWEST_MAJOR = 9 };
+
 static const pl_backend_ops *backends[2]; /* double, single */
 static const pl_plugin *plugin;           /* NULL: emulated */
 
@@ -31,6 +34,13 @@ static void *open_library(char *why, size_t why_size)
         return NULL;
     }
     strcat(path, "/libpliant_cuda.so");
+    if (access(path, R_OK) != 0) {
+        snprintf(why, why_size,
+                 "no device, because there is no plug-in, which is built where nvcc is "
+                 "(make NVCC=PATH): %.*s",
+                 (int)why_size - 128, path);
+        return NULL;
+    }
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!library)
         snprintf(why, why_size, "no device, because %s", dlerror());
@@ -50,15 +60,27 @@ bool gpu_open(bool emulated, pl_gpu *out, char *why, size_t why_size)
     pl_plugin_entry entry = NULL;
     if (library)
         *(void **)&entry = dlsym(library, "pliant_plugin");
+    if (library && !entry)
+        snprintf(why, why_size, "no device, because of the plug-in: it has no pliant_plugin");
     if (!entry)
         return false;
-    plugin = entry();
-    if (pl_plugin_unfit(plugin)) {
-        snprintf(why, why_size, "no device, because of the plug-in: %s", pl_plugin_unfit(plugin));
+    const pl_plugin *found = entry();
+    if (pl_plugin_unfit(found)) {
+        snprintf(why, why_size, "no device, because of the plug-in: %s", pl_plugin_unfit(found));
         return false;
     }
-    if (plugin->find(out, 1, why, why_size) < 1 || !plugin->select(out->uuid, why, why_size))
+    if (found->find(out, 1, why, why_size) < 1)
         return false;
+    if (out->major < LEAST_MAJOR) {
+        snprintf(why, why_size,
+                 "no device, because kernels are built for compute capability %d.0 and newer, "
+                 "which %s, %d.%d, has not",
+                 LEAST_MAJOR, out->name, (int)out->major, (int)out->minor);
+        return false;
+    }
+    if (!found->select(out->uuid, why, why_size))
+        return false;
+    plugin = found;
     backends[0] = plugin->f64;
     backends[1] = plugin->f32;
     return true;
@@ -77,12 +99,36 @@ bool gpu_start(int argc, char **argv, const char *usage, gpu_options *options, p
         }
         *(emulated ? &options->emulated : &options->quick) = true;
     }
-    char why[256] = "";
-    if (gpu_open(options->emulated, out, why, sizeof why))
-        return true;
-    puts(why);
-    *status = GPU_NO_DEVICE;
-    return false;
+    setvbuf(stdout, NULL, _IOLBF, 0); /* of a program that hangs the last line says where */
+    char why[512] = "";
+    if (!gpu_open(options->emulated, out, why, sizeof why)) {
+        puts(why);
+        *status = GPU_NO_DEVICE;
+        return false;
+    }
+    if (out->major > NEWEST_MAJOR)
+        printf("%s is newer than what there is code for: the driver translates the kernels first, "
+               "and keeps them for the next time\n",
+               out->name);
+    return true;
+}
+
+const char *gpu_fault(void)
+{
+    return plugin ? plugin->fault() : pl_device_fault();
+}
+
+/* The plug-in's runtime is in it alone; the driver's library is the process's. */
+void gpu_finish(void)
+{
+    void *driver = plugin ? dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD) : NULL;
+    int (*device_of)(int *device) = NULL, (*reset)(int device) = NULL, device;
+    if (driver) {
+        *(void **)&device_of = dlsym(driver, "cuCtxGetDevice");
+        *(void **)&reset = dlsym(driver, "cuDevicePrimaryCtxReset_v2");
+    }
+    if (device_of && reset && device_of(&device) == 0)
+        reset(device);
 }
 
 int64_t gpu_unused(void)
@@ -107,6 +153,8 @@ double gpu_bandwidth(where on)
     gpu_body body = {.mesh = gpu_box(1, 1, 1), .young = 1e5, .poisson = 0.3, .pinned = true};
     pl_solver_settings solver = gpu_solver(PL_METHOD_CHEBYSHEV_DESCENT, 1);
     gpu_run *r = gpu_run_open(on, &body, &solver, 0.01, 1);
+    if (!r)
+        return 0;
     pl_backend *b = r->state->whole.backend;
     double *from = b->ops->alloc(b, count), *to = b->ops->alloc(b, count), one = 0, start = 0;
     for (int k = 0; from && to && k <= COPIES; k++) { /* the first warms up */
@@ -168,8 +216,9 @@ _Noreturn static void no_good(const pl_faults *faults, const char *what)
     exit(2);
 }
 
-static void put_below(pl_scene *s, pl_obstacle_kind kind)
+static void put_below(pl_scene *s, const gpu_body *body)
 {
+    pl_obstacle_kind kind = body->obstacle;
     s->obstacle_count = 1;
     s->obstacles = calloc(1, sizeof *s->obstacles);
     *s->obstacles = (pl_obstacle){.name = strdup("below"),
@@ -183,7 +232,8 @@ static void put_below(pl_scene *s, pl_obstacle_kind kind)
                                   .has_height = true,
                                   .height = 0.6,
                                   .size = {1, 0.6, 1},
-                                  .friction = 0.5};
+                                  .friction = 0.5,
+                                  .restitution = body->restitution};
     s->obstacles->place.rotate_axis[1] = 1;
     s->obstacles->place.rotate_degrees = 30;
 }
@@ -192,7 +242,8 @@ static void fill(pl_scene *s, where on, const gpu_body *body, const pl_solver_se
                  double h, int64_t steps)
 {
     s->name = strdup("on a GPU");
-    s->time = (pl_time){.step = h, .duration = 1e6 * h, .steps = 1000000};
+    s->time =
+        (pl_time){.step = h, .duration = 1e6 * h, .steps = 1000000, .integrator = body->integrator};
     s->solver = *solver;
     s->solver.device = on == ON_CPU ? PL_DEVICE_CPU : PL_DEVICE_GPU;
     s->gravity[1] = -9.81;
@@ -208,6 +259,7 @@ static void fill(pl_scene *s, where on, const gpu_body *body, const pl_solver_se
                                   .thickness = body->thickness > 0 ? body->thickness : 1e-3,
                                   .area = 1e-6,
                                   .invertible = body->invertible,
+                                  .damping = body->damping,
                                   .bending = {.present = body->hinges, .model = PL_BENDING_HINGE}};
     if (body->fibers)
         s->materials->fibers =
@@ -221,7 +273,7 @@ static void fill(pl_scene *s, where on, const gpu_body *body, const pl_solver_se
         s->bodies->initial.turns = body->turns;
     }
     if (body->lands)
-        put_below(s, body->obstacle);
+        put_below(s, body);
     s->pin_count = body->pinned;
     *s->pins = (pl_pin){.name = strdup("pin"),
                         .select = {.kind = PL_SELECT_SIDE, .side_axis = 0, .side_sign = -1},
@@ -245,9 +297,13 @@ gpu_run *gpu_run_open(where on, const gpu_body *body, const pl_solver_settings *
     const char *why = pl_backend_refuses(pl_backend_find(r->scene.solver.device), r->model);
     if (why)
         no_good(&faults, why);
-    if (pl_state_create(r->model, (int32_t)sysconf(_SC_NPROCESSORS_ONLN), &r->state) != PL_OK)
-        no_good(&faults, "out of memory");
-    return r;
+    pl_status status = pl_state_create(r->model, (int32_t)sysconf(_SC_NPROCESSORS_ONLN), &r->state);
+    if (status == PL_OK)
+        return r;
+    if (status != PL_NO_MEMORY)
+        no_good(&faults, "the backend can not hold the model");
+    gpu_run_close(r);
+    return NULL;
 }
 
 bool gpu_run_frame(gpu_run *r)
@@ -260,6 +316,8 @@ bool gpu_run_frame(gpu_run *r)
 
 void gpu_run_close(gpu_run *r)
 {
+    if (!r)
+        return;
     pl_state_destroy(r->state);
     pl_model_destroy(r->model);
     pl_mesh_clear(&r->mesh);

@@ -21,6 +21,12 @@ typedef struct gpu_options {
 bool gpu_start(int argc, char **argv, const char *usage, gpu_options *options, pl_gpu *out,
                int *status);
 
+/* What went wrong with the device, after which nothing comes from it any more, or NULL. */
+const char *gpu_fault(void);
+/* What main() of such a program ends with: what the driver has of this process is let go, which memory checkers
+ * ask for. */
+void gpu_finish(void);
+
 /* Bytes of the device's memory that are not in use. */
 int64_t gpu_unused(void);
 /* Why iterations are launched one by one, or NULL where they are recorded. */
@@ -41,6 +47,9 @@ typedef struct gpu_body {
     bool hinges;
     pl_obstacle_kind obstacle; /* of those with a formula, below the body where `lands` */
     bool lands;
+    double restitution; /* its */
+    pl_integrator_kind integrator;
+    pl_material_damping damping;
 } gpu_body;
 
 /* One body, held at its -x side where it is pinned; settings on top of the scene's defaults. */
@@ -53,11 +62,12 @@ typedef struct gpu_run {
     pl_failure failure;
 } gpu_run;
 
-/* Ends the program with a message where the scene is no good. `steps` of h seconds a frame. */
+/* `steps` of h seconds a frame. Ends the program with a message where the scene is no good; NULL where there is not
+ * enough memory or the device has failed. Of one thread each. */
 gpu_run *gpu_run_open(where on, const gpu_body *body, const pl_solver_settings *solver, double h,
                       int64_t steps);
 bool gpu_run_frame(gpu_run *run);
-void gpu_run_close(gpu_run *run);
+void gpu_run_close(gpu_run *run); /* NULL is nothing */
 
 /* Descent by this method, of fixed iterations. */
 pl_solver_settings gpu_solver(pl_method_kind method, int32_t iterations);
