@@ -1,5 +1,6 @@
 /* The command line against a real daemon. */
 #include "tests/support/pliant_fixture.h"
+#include "tests/support/session_client.h"
 #include "tests/support/suite.h"
 
 #include "protocol/json.h"
@@ -83,6 +84,7 @@ START_TEST(sessions_are_edited_and_found_by_what_is_said_of_them)
     ck_assert_ptr_nonnull(strstr(pliant_out, "\"days\":2.5"));
     ck_assert_int_eq(pliant("--json edit %s --keep all", id), 0);
     ck_assert_ptr_nonnull(strstr(pliant_out, "\"days\":0"));
+    session_await(&pliant_fixture, id, "succeeded");
     ck_assert_int_eq(pliant("edit %s --keep last=5 --prune", id), 1); /* it is over */
     ck_assert_int_eq(pliant("edit %s --keep first=5", id), 2);
     ck_assert_int_eq(pliant("edit %s --keep last=x", id), 2);
@@ -224,6 +226,7 @@ START_TEST(cancelled_session_is_no_success)
     ck_assert_ptr_nonnull(strstr(pliant_err, "/gravity"));
     ck_assert_int_eq(pliant("step %s --frames 3", id), 0);
     ck_assert_ptr_nonnull(strstr(pliant_err, "goes on to frame"));
+    session_await_frame(&pliant_fixture, id, 2);
     ck_assert_int_eq(pliant("branch %s '{\"name\": \"other\"}' --frame 2", id), 0);
     ck_assert_uint_eq(strlen(pliant_out), 33);
     char other[40];
