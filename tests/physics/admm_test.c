@@ -174,7 +174,6 @@ int main(void)
 {
     Suite *suite = suite_create("ADMM");
     TCase *t = tcase_create("ADMM");
-    tcase_set_timeout(t, 120);
     tcase_add_test(t, converges_to_a_stationary_point);
     tcase_add_test(t, weights_change_the_way_not_the_minimum);
     tcase_add_test(t, records_are_of_what_happened);

@@ -125,7 +125,6 @@ int main(void)
 {
     Suite *suite = suite_create("backends");
     TCase *same = tcase_create("strict"), *misuse = tcase_create("misuse");
-    tcase_set_timeout(same, 60);
     tcase_add_loop_test(same, same_bits_as_the_cpu, 0, METHOD_COUNT);
     tcase_add_loop_test(same, goes_on_from_bytes, 0, METHOD_COUNT);
     suite_add_tcase(suite, same);

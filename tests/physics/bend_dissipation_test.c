@@ -318,7 +318,6 @@ END_TEST
 int main(void)
 {
     TCase *t = tcase_create("bend_dissipation");
-    tcase_set_timeout(t, 120);
     tcase_add_loop_test(t, rayleigh_is_of_every_stiffness, 0, COUNT);
     tcase_add_loop_test(t, viscosity_goes_through_the_thickness, 0, BENDS);
     tcase_add_loop_test(t, powers_of_bends_have_their_closed_forms, 0, BENDS);

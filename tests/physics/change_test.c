@@ -409,7 +409,6 @@ END_TEST
 int main(void)
 {
     TCase *t = tcase_create("changes");
-    tcase_set_timeout(t, 60);
     tcase_add_test(t, pins_go_on_from_where_they_are);
     tcase_add_test(t, rotations_compose);
     tcase_add_test(t, gravity_falls_as_told);

@@ -194,7 +194,6 @@ int main(void)
 {
     Suite *suite = suite_create("closed forms");
     TCase *t = tcase_create("closed forms");
-    tcase_set_timeout(t, 120);
     tcase_add_test(t, free_fall_is_the_discrete_answer);
     tcase_add_test(t, hanging_bar_stretches_by_its_weight);
     tcase_add_test(t, patch_test_on_an_irregular_mesh);

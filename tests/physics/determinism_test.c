@@ -87,7 +87,6 @@ int main(void)
 {
     Suite *suite = suite_create("determinism");
     TCase *t = tcase_create("determinism");
-    tcase_set_timeout(t, 120);
     tcase_add_test(t, threads_do_not_change_a_bit);
     tcase_add_test(t, threads_do_not_change_a_bit_by_descent);
     tcase_add_test(t, neither_threads_nor_a_restart_change_a_bit_of_a_supernodal_model);

@@ -270,7 +270,6 @@ END_TEST
 int main(void)
 {
     TCase *t = tcase_create("many");
-    tcase_set_timeout(t, 120);
     tcase_add_loop_test(t, each_has_the_bits_that_it_has_alone, 0, 2);
     tcase_add_test(t, half_steps_are_of_their_session);
     tcase_add_loop_test(t, what_is_not_a_number_stays_where_it_is, 0, 2);

@@ -285,7 +285,6 @@ END_TEST
 int main(void)
 {
     TCase *t = tcase_create("emulated");
-    tcase_set_timeout(t, 120);
     tcase_add_loop_test(t, the_minimum_is_newton_s, 0, 2 * METHOD_COUNT);
     tcase_add_loop_test(t, constraints_are_the_cpu_s, 0, 2 * HELD_COUNT);
     tcase_add_test(t, residuals_are_the_cpu_s);

@@ -344,7 +344,6 @@ int main(void)
 {
     Suite *suite = suite_create("device_stages");
     TCase *t = tcase_create("emulated");
-    tcase_set_timeout(t, 120);
     tcase_add_loop_test(t, descent_meets_obstacles_as_the_cpu, 0, 2 * INTEGRATOR_COUNT);
     tcase_add_loop_test(t, single_precision_is_near, 0, INTEGRATOR_COUNT);
     tcase_add_loop_test(t, constraints_are_met_as_on_the_cpu, 0, INTEGRATOR_COUNT);

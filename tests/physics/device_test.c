@@ -632,7 +632,6 @@ int main(void)
 {
     Suite *suite = suite_create("device");
     TCase *t = tcase_create("emulated");
-    tcase_set_timeout(t, 120);
     tcase_add_loop_test(t, materials_are_the_cpu_s, 0, 2 * MATERIAL_COUNT);
     tcase_add_loop_test(t, methods_are_the_cpu_s, 0, METHOD_COUNT);
     tcase_add_loop_test(t, same_bits_every_time, 0, 4);

@@ -546,7 +546,6 @@ END_TEST
 int main(void)
 {
     TCase *t = tcase_create("dissipation");
-    tcase_set_timeout(t, 120);
     tcase_add_loop_test(t, rayleigh_decays_as_it_should, 0, 5);
     tcase_add_loop_test(t, powers_slow_down_by_their_closed_forms, 0, 5);
     tcase_add_test(t, a_rate_spline_is_its_function);

@@ -237,7 +237,6 @@ int main(void)
 {
     Suite *suite = suite_create("failures");
     TCase *t = tcase_create("failures");
-    tcase_set_timeout(t, 120);
     tcase_add_loop_test(t, not_finite_names_the_vertex, 0, 4 * METHOD_COUNT);
     tcase_add_loop_test(t, not_finite_names_the_vertex_of_a_large_model, 0,
                         2 /* Newton's factor of it is dear */);

@@ -187,7 +187,6 @@ int main(int argc, char **argv)
             row_class());
     Suite *suite = suite_create("golden");
     TCase *t = tcase_create("golden");
-    tcase_set_timeout(t, 120);
     int isas = sizeof ISAS / sizeof *ISAS;
     tcase_add_loop_test(t, bits_are_as_they_were, 0, SCENE_COUNT * isas);
     suite_add_tcase(suite, t);

@@ -295,7 +295,6 @@ int main(void)
 {
     Suite *suite = suite_create("half steps");
     TCase *t = tcase_create("half steps");
-    tcase_set_timeout(t, 120);
     tcase_add_test(t, halves_where_the_whole_fails_and_goes_on);
     tcase_add_test(t, multipliers_come_back_from_the_halves);
     tcase_add_loop_test(t, every_integrator_takes_halves, 0, 4);

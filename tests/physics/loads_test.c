@@ -201,7 +201,6 @@ int main(void)
 {
     Suite *suite = suite_create("loads");
     TCase *c = tcase_create("forces");
-    tcase_set_timeout(c, 60);
     tcase_add_loop_test(c, terminal_velocity, 0, METHOD_COUNT);
     tcase_add_loop_test(c, momentum_balance, 0, METHOD_COUNT);
     tcase_add_loop_test(c, pressure_blows_up, 0, 2);

@@ -429,7 +429,6 @@ int main(void)
 {
     Suite *suite = suite_create("materials");
     TCase *t = tcase_create("materials");
-    tcase_set_timeout(t, 120);
     tcase_add_loop_test(t, patch_test, 0, MODELS);
     tcase_add_loop_test(t, force_follows_the_stretch, 0, 2 * MODELS);
     tcase_add_loop_test(t, stretched_box_has_its_energy, 0, MODELS);

@@ -201,7 +201,6 @@ int main(void)
 {
     Suite *suite = suite_create("Newton");
     TCase *t = tcase_create("Newton");
-    tcase_set_timeout(t, 120);
     tcase_add_test(t, matrix_is_the_derivative_of_the_gradient);
     tcase_add_loop_test(t, ends_fast, 0, MATERIAL_COUNT);
     tcase_add_loop_test(t, threads_and_instructions_do_not_change_a_bit, 0, 3);

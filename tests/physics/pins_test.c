@@ -217,7 +217,6 @@ int main(void)
 {
     Suite *suite = suite_create("pins");
     TCase *c = tcase_create("axes");
-    tcase_set_timeout(c, 60);
     tcase_add_loop_test(c, slider, 0, METHOD_COUNT);
     tcase_add_test(c, methods_agree);
     tcase_add_loop_test(c, reactions_change_the_momentum, 0, METHOD_COUNT);

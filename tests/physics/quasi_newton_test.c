@@ -639,7 +639,6 @@ int main(void)
 {
     Suite *suite = suite_create("quasi-Newton");
     TCase *t = tcase_create("quasi-Newton");
-    tcase_set_timeout(t, 120);
     tcase_add_loop_test(t, finds_what_admm_finds, 0, MATERIAL_COUNT);
     tcase_add_test(t, every_window_converges);
     tcase_add_test(t, scale_of_the_matrix_hardly_matters);

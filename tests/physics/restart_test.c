@@ -354,7 +354,6 @@ int main(void)
 {
     Suite *suite = suite_create("restart");
     TCase *t = tcase_create("restart");
-    tcase_set_timeout(t, 120);
     tcase_add_loop_test(t, goes_on_with_the_same_bits, 0, 2);
     tcase_add_test(t, goes_on_with_the_same_bits_and_iterations);
     tcase_add_test(t, goes_on_with_the_same_bits_by_descent);

@@ -581,7 +581,6 @@ int main(void)
 {
     Suite *suite = suite_create("sheets");
     TCase *t = tcase_create("sheets");
-    tcase_set_timeout(t, 60);
     tcase_add_loop_test(t, a_spring_hangs_as_far_as_hooke_says, 0, 3);
     tcase_add_test(t, an_inextensible_edge_is_a_pendulum);
     tcase_add_test(t, a_rope_hangs_in_the_catenary);

@@ -220,7 +220,6 @@ int main(void)
 {
     Suite *suite = suite_create("statics");
     TCase *c = tcase_create("quasi_static");
-    tcase_set_timeout(c, 100);
     tcase_add_loop_test(c, force_against_stretch, 0, MODEL_COUNT * METHOD_COUNT);
     tcase_add_loop_test(c, point_load_is_linear_theory, 0, METHOD_COUNT);
     tcase_add_loop_test(c, gravity_is_a_load, 0, METHOD_COUNT);

@@ -65,7 +65,6 @@ END_TEST
 int main(void)
 {
     TCase *t = tcase_create("weights");
-    tcase_set_timeout(t, 120);
     tcase_add_loop_test(t, pressed_cubes_converge, 0, 3);
     tcase_add_loop_test(t, soft_balls_that_hit_hard_converge, 0, 2);
     return run_cases("weights", t);

@@ -148,7 +148,6 @@ int main(void)
 {
     Suite *s = suite_create("cli_picture");
     TCase *t = tcase_create("picture");
-    tcase_set_timeout(t, 60);
     tcase_add_checked_fixture(t, cli_folder_make, cli_folder_remove);
     tcase_add_test(t, nearest_body_is_seen_and_framed);
     tcase_add_test(t, sphere_obstacle_hides_what_is_behind);

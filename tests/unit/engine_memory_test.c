@@ -219,7 +219,6 @@ END_TEST
 int main(void)
 {
     TCase *t = tcase_create("memory");
-    tcase_set_timeout(t, 60);
     tcase_add_loop_test(t, memory_may_run_out_anywhere, 0, COUNT);
     return run_cases("engine_memory", t);
 }

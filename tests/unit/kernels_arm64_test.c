@@ -54,7 +54,6 @@ int main(void)
 {
     Suite *suite = suite_create("kernels_arm64");
     TCase *cases = tcase_create("arm64");
-    tcase_set_timeout(cases, 120);
     tcase_add_test(cases, the_hashes_tell_functions_apart);
     tcase_add_test(cases, arm64_has_the_same_bits);
     suite_add_tcase(suite, cases);

@@ -105,7 +105,6 @@ int main(void)
 {
     Suite *suite = suite_create("kernels_isa");
     TCase *cases = tcase_create("isa");
-    tcase_set_timeout(cases, 120);
     tcase_add_test(cases, every_instruction_set_has_the_same_bits);
     tcase_add_test(cases, term_groups_have_the_same_bits);
     suite_add_tcase(suite, cases);

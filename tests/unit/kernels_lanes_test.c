@@ -158,7 +158,6 @@ int main(void)
 {
     Suite *suite = suite_create("kernels_lanes");
     TCase *cases = tcase_create("lanes");
-    tcase_set_timeout(cases, 120);
     tcase_add_test(cases, log_is_right_to_one_ulp_in_all_binades);
     tcase_add_test(cases, exp_is_right_to_one_ulp_from_underflow_to_overflow);
     tcase_add_test(cases, special_values_of_log_and_exp);

@@ -374,7 +374,6 @@ int main(void)
 {
     Suite *suite = suite_create("kernels_stretch");
     TCase *cases = tcase_create("stretch");
-    tcase_set_timeout(cases, 60);
     tcase_add_loop_test(cases, derivatives_are_those_of_the_energy, 0, PL_MATERIAL_KINDS);
     tcase_add_loop_test(cases, quotients_survive_equal_and_opposite_stretches, 0,
                         PL_MATERIAL_KINDS);

@@ -187,7 +187,6 @@ int main(void)
 {
     Suite *suite = suite_create("kernels_svd3");
     TCase *cases = tcase_create("svd3");
-    tcase_set_timeout(cases, 120);
     tcase_add_test(cases, random_and_difficult_matrices);
     tcase_add_test(cases, any_magnitude);
     tcase_add_test(cases, zero_and_rank_one);

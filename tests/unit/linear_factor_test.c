@@ -322,7 +322,6 @@ int main(void)
 {
     Suite *suite = suite_create("linear_factor");
     TCase *t = tcase_create("factor");
-    tcase_set_timeout(t, 120);
     tcase_add_test(t, small_matrices_are_solved_as_a_dense_one);
     tcase_add_loop_test(t, large_matrices_are_solved_with_the_same_bits, 0,
                         sizeof SIZES / sizeof *SIZES);

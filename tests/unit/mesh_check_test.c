@@ -200,7 +200,6 @@ END_TEST
 int main(void)
 {
     TCase *cases = tcase_create("check");
-    tcase_set_timeout(cases, 60);
     tcase_add_test(cases, negative_tetrahedron_is_repaired_or_refused);
     tcase_add_test(cases, shapes_that_cannot_be_simulated_are_named);
     tcase_add_test(cases, scale_is_no_fault);

@@ -211,7 +211,6 @@ END_TEST
 int main(void)
 {
     TCase *cases = tcase_create("generate");
-    tcase_set_timeout(cases, 120);
     tcase_add_test(cases, box_counts_order_and_volume);
     tcase_add_test(cases, box_cells_are_cut_along_the_main_diagonal);
     tcase_add_test(cases, counts_past_int32_are_refused);

@@ -703,7 +703,6 @@ int main(void)
     if (!has_meshes())
         printf("SKIP: " MESHES " is absent: public Gmsh files are not read\n");
     TCase *cases = tcase_create("gmsh");
-    tcase_set_timeout(cases, 120);
     tcase_add_test(cases, every_version_form_and_byte_order);
     tcase_add_test(cases, fields_of_every_version_form_and_byte_order);
     tcase_add_test(cases, faults_of_fields);

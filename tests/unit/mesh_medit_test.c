@@ -95,7 +95,6 @@ int main(void)
     if (!has_meshes())
         printf("SKIP: " MESHES " is absent: the public Medit file is not read\n");
     TCase *cases = tcase_create("medit");
-    tcase_set_timeout(cases, 60);
     tcase_add_test(cases, public_file_is_read);
     tcase_add_test(cases, free_form_references_and_sections);
     tcase_add_test(cases, faults_are_located);

@@ -81,7 +81,6 @@ int main(void)
     if (!has_meshes())
         printf("SKIP: " MESHES " is absent: public TetGen files are not read\n");
     TCase *cases = tcase_create("tetgen");
-    tcase_set_timeout(cases, 60);
     tcase_add_test(cases, public_files_are_read);
     tcase_add_test(cases, attributes_markers_and_regions);
     tcase_add_test(cases, faults_are_located);

@@ -138,7 +138,6 @@ END_TEST
 int main(void)
 {
     TCase *cases = tcase_create("text");
-    tcase_set_timeout(cases, 60);
     tcase_add_test(cases, integers_are_judged_whole);
     tcase_add_test(cases, reals_are_the_nearest_double);
     tcase_add_test(cases, other_words_are_no_reals);

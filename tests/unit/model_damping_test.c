@@ -637,7 +637,6 @@ END_TEST
 int main(void)
 {
     TCase *t = tcase_create("damping");
-    tcase_set_timeout(t, 60);
     tcase_add_test(t, every_function_is_what_it_is_defined_by);
     tcase_add_test(t, so_is_every_function_of_what_bends);
     tcase_add_test(t, a_hinge_may_fold_over);

@@ -333,7 +333,6 @@ int main(void)
 {
     Suite *suite = suite_create("term groups");
     TCase *t = tcase_create("term groups");
-    tcase_set_timeout(t, 60);
     tcase_add_test(t, gradient_is_the_energy_s);
     tcase_add_test(t, hessian_is_the_gradient_s);
     tcase_add_loop_test(t, hessian_diagonal_is_the_hessian_s, 0, 3);

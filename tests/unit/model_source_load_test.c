@@ -195,7 +195,6 @@ int main(void)
 {
     Suite *suite = suite_create("model/source_load");
     TCase *c = tcase_create("source_load");
-    tcase_set_timeout(c, 60);
     tcase_add_checked_fixture(c, setup, teardown);
     tcase_add_test(c, triangles_are_the_surface);
     tcase_add_test(c, files_and_arrays_are_one_model);

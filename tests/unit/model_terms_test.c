@@ -551,7 +551,6 @@ int main(void)
 {
     Suite *suite = suite_create("terms");
     TCase *t = tcase_create("terms");
-    tcase_set_timeout(t, 60);
     tcase_add_loop_test(t, derivatives_are_those_of_the_energy, 0, SOFT);
     tcase_add_test(t, derivatives_of_hinges_are_those_of_the_energy);
     tcase_add_test(t, small_angles_bend_alike);

@@ -282,7 +282,6 @@ int main(void)
 {
     Suite *suite = suite_create("obstacles_closed_mesh");
     TCase *t = tcase_create("closed_mesh");
-    tcase_set_timeout(t, 60);
     tcase_add_test(t, cube_is_the_box);
     tcase_add_test(t, signs_are_the_winding_number_s);
     tcase_add_test(t, fine_mesh_is_the_shape);

@@ -453,7 +453,6 @@ int main(void)
 {
     Suite *suite = suite_create("obstacles_shape");
     TCase *t = tcase_create("shapes");
-    tcase_set_timeout(t, 60);
     tcase_add_loop_test(t, distance_is_that_to_the_sampled_surface, 0, KIND_COUNT);
     tcase_add_loop_test(t, normal_and_hessian_are_the_distance_s, 0, KIND_COUNT);
     tcase_add_loop_test(t, distance_is_continuous, 0, KIND_COUNT);

@@ -206,7 +206,6 @@ int main(void)
     char path[PATH_MAX];
     snprintf(path, sizeof path, "%s/libpliant_cuda.so", build());
     TCase *t = tcase_create("plugin");
-    tcase_set_timeout(t, 120);
     tcase_add_test(t, memory_checkers);
     if (access(path, R_OK) != 0) {
         tcase_add_test(t, not_built);

@@ -197,7 +197,6 @@ int main(void)
     Suite *suite = suite_create("protocol/head_recover");
     TCase *tcase = tcase_create("head_recover");
     tcase_add_checked_fixture(tcase, setup, teardown);
-    tcase_set_timeout(tcase, 60);
     tcase_add_test(tcase, nothing_to_recover);
     tcase_add_test(tcase, attempts);
     tcase_add_test(tcase, writer_goes_on);

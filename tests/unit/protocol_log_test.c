@@ -700,7 +700,6 @@ int main(void)
     Suite *suite = suite_create("protocol/log");
     TCase *tcase = tcase_create("log");
     tcase_add_checked_fixture(tcase, setup, teardown);
-    tcase_set_timeout(tcase, 120);
     tcase_add_test(tcase, read_while_written);
     tcase_add_test(tcase, range_is_the_record_as_it_lies);
     tcase_add_test(tcase, segments_roll);

@@ -468,7 +468,6 @@ END_TEST
 int main(void)
 {
     TCase *tests = tcase_create("memory");
-    tcase_set_timeout(tests, 120);
     tcase_add_checked_fixture(tests, start, stop);
     tcase_add_loop_test(tests, test_work, 0, WORKS);
     return run_cases("protocol: memory", tests);

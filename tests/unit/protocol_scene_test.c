@@ -583,7 +583,6 @@ int main(void)
 {
     Suite *suite = suite_create("protocol/scene");
     TCase *tcase = tcase_create("scene");
-    tcase_set_timeout(tcase, 60);
     tcase_add_test(tcase, bad_scenes);
     tcase_add_test(tcase, good_scenes);
     tcase_add_test(tcase, every_key_arrives);

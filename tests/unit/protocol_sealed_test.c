@@ -136,7 +136,6 @@ int main(void)
     Suite *suite = suite_create("protocol/sealed");
     TCase *tcase = tcase_create("sealed");
     tcase_add_checked_fixture(tcase, setup, teardown);
-    tcase_set_timeout(tcase, 60);
     tcase_add_test(tcase, written_and_read);
     tcase_add_test(tcase, every_bit);
     tcase_add_test(tcase, every_length);

@@ -246,7 +246,6 @@ int main(void)
     Suite *suite = suite_create("protocol/session_dir");
     TCase *tcase = tcase_create("session_dir");
     tcase_add_checked_fixture(tcase, setup, teardown);
-    tcase_set_timeout(tcase, 30);
     tcase_add_test(tcase, files);
     tcase_add_test(tcase, failed_replace_leaves_nothing);
     tcase_add_test(tcase, head_written_and_read);

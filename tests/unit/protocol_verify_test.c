@@ -200,7 +200,6 @@ int main(void)
     Suite *suite = suite_create("protocol/verify");
     TCase *tcase = tcase_create("verify");
     tcase_add_checked_fixture(tcase, setup, teardown);
-    tcase_set_timeout(tcase, 30);
     tcase_add_test(tcase, nothing_yet);
     tcase_add_test(tcase, torn_tail);
     tcase_add_test(tcase, damaged_tail);
