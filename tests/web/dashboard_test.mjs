@@ -516,6 +516,36 @@ await run({
         await quiet(page);
     },
 
+    // As just after its start, when all pages come back at once.
+    async a_session_opened_while_the_daemon_is_busy_comes(daemon) {
+        const { id } = await daemon.submit(scene());
+        await daemon.over(id);
+        const page = await open(daemon, { allow: [/status of (429|503)/] });
+        const refuse = async (where, status) => {
+            const detail = 'too many requests wait for the same work';
+            let refused = 0;
+            await page.route(where, (route) =>
+                refused++ ? route.continue() : route.fulfill({ status, json: { status, detail, faults: [] } }),
+            );
+            return () => refused > 1;
+        };
+        await page.locator('.user').waitFor(); // logged in
+        const again = [
+            await refuse(`**/v1/sessions/${id}`, 503),
+            await refuse(`**/v1/sessions/${id}/topology`, 429),
+        ];
+        await page.evaluate((hash) => {
+            location.hash = hash;
+        }, `/devices`);
+        await page.getByRole('heading', { name: 'Queue' }).waitFor();
+        await page.evaluate((hash) => {
+            location.hash = hash;
+        }, `/sessions/${id}`);
+        await until(async () => again.every((asked) => asked()), 'its questions to be asked again');
+        await until(async () => (await frameOf(page)) === 60, 'its last frame');
+        await quiet(page);
+    },
+
     async a_hidden_page_stops_its_stream(daemon) {
         const { id } = await daemon.submit(endless());
         const page = await open(daemon);

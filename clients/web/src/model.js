@@ -2,7 +2,7 @@
 // stream. Emits 'session', 'tick' (twice a second, where numbers changed), 'failure' (it is to be shown),
 // 'link', 'ready', 'gone'.
 
-import { Unreachable, api } from './api.js';
+import { ApiError, Unreachable, api } from './api.js';
 import { Emitter } from './emitter.js';
 import { FrameStore } from './frames.js';
 import { MetricsTable } from './metrics.js';
@@ -121,7 +121,7 @@ export class SessionModel extends Emitter {
         return this.#whole ? null : this.surface;
     }
 
-    // The answer, however long the daemon is away.
+    // The answer, however long the daemon is away, or has too much to do.
     async #await(ask) {
         for (;;) {
             try {
@@ -129,8 +129,9 @@ export class SessionModel extends Emitter {
                 if (!this.link.live) this.#status({ live: true });
                 return answer;
             } catch (error) {
-                if (this.closed || !(error instanceof Unreachable)) throw error;
-                this.#status({ live: false });
+                const busy = error instanceof ApiError && [429, 503].includes(error.status);
+                if (this.closed || !(busy || error instanceof Unreachable)) throw error;
+                if (!busy) this.#status({ live: false });
                 await new Promise((done) => setTimeout(done, AGAIN_MS));
             }
         }
