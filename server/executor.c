@@ -311,10 +311,17 @@ static void start_shared(pl_executor *e, pl_session *const *group, int count)
     }
 }
 
+/* Not before all of an earlier daemon's sessions are taken up: one that waits by its row may have a worker, and what
+ * were started here would be taken for one that is gone. */
+static bool may_start(const pl_executor *e)
+{
+    return atomic_load(&e->daemon->ready) && !e->daemon->draining;
+}
+
 static void start_what_fits(pl_executor *e)
 {
     pl_session *group[PL_GPU_SHARE_MAX];
-    while (!e->daemon->draining && (group[0] = pl_sessions_start_next(e->daemon->sessions))) {
+    while (may_start(e) && (group[0] = pl_sessions_start_next(e->daemon->sessions))) {
         int count = 1;
         while (count < e->daemon->options.gpu_share &&
                (group[count] = pl_sessions_start_beside(e->daemon->sessions, group[0]))) {
@@ -517,7 +524,7 @@ static int tend(pl_executor *e)
         return 0;
     }
     int64_t due = pl_sessions_next_due(e->daemon->sessions);
-    if (due < next && !e->daemon->draining) {
+    if (due < next && may_start(e)) {
         next = due > now ? due : now;
     }
     return next == INT64_MAX ? -1 : (int)(next - now);

@@ -28,7 +28,7 @@ void pl_executor_relax(pl_executor *executor, pl_session *session);
 void pl_executor_stop_workers(pl_executor *executor, int timeout_ms);
 /* Take up a session that waited, ran, or may have run, under an earlier daemon: its worker if it lives,
  * its exit if it left one, else by the crash rule; control.log goes before its row. Before the
- * supervisor's first kick. */
+ * daemon is ready: until then nothing is started. */
 void pl_executor_adopt(pl_executor *executor, pl_session *session);
 
 #endif

@@ -381,6 +381,44 @@ END_TEST
 
 /* What is half made is removed at the start, and a session whose directory is gone is said to be.
  */
+static void start_wide(void)
+{
+    static const char *const options[] = {"--cores", "8", NULL};
+    daemon_fixture_start(d, options);
+}
+
+/* Sessions that wait while a new daemon takes up those whose workers are gone are started when it has taken up all:
+ * once, each with its own cores. */
+START_TEST(test_nothing_starts_too_early)
+{
+    enum { RUN = 8, WAIT = 4, ALL = RUN + WAIT };
+    char ids[ALL][33];
+    pid_t workers[RUN];
+    for (int i = 0; i < ALL; i++)
+        session_post_free(d, session_scene_endless(""), ids[i]);
+    for (int i = 0; i < RUN; i++)
+        workers[i] = daemon_fixture_await_worker(ids[i]);
+    for (int i = RUN; i < ALL; i++)
+        session_await(d, ids[i], "queued");
+    ck_assert_int_eq(daemon_fixture_end(d, SIGKILL), 128 + SIGKILL);
+    for (int i = 0; i < RUN; i++)
+        kill(workers[i], SIGKILL);
+    daemon_fixture_resume(d);
+    for (int i = RUN; i < ALL; i++) {
+        session_await_frame(d, ids[i], 0);
+        json_t *session = session_show(d, ids[i]);
+        ck_assert_int_eq(json_count(session, "attempt"), 1);
+        json_decref(session);
+    }
+    ck_assert_int_eq(session_counter(d, "workers_crashed_total"), RUN);
+    for (int i = 0; i < ALL; i++)
+        session_tell(d, ids[i], "cancel");
+    for (int i = 0; i < ALL; i++)
+        session_await(d, ids[i], "cancelled");
+    ck_assert_int_eq(session_counter(d, "cores_used"), 0);
+}
+END_TEST
+
 START_TEST(test_storage)
 {
     char kept[33], blocker[33], queued[33], moved[600];
@@ -440,6 +478,11 @@ int main(void)
     tcase_add_test(tests, test_adopted_worker_dies);
     tcase_add_test(tests, test_storage);
     tcase_add_test(tests, test_second_daemon);
+    suite_add_tcase(suite, tests);
+    tests = tcase_create("many");
+    tcase_set_timeout(tests, 180);
+    tcase_add_checked_fixture(tests, start_wide, stop_daemon);
+    tcase_add_test(tests, test_nothing_starts_too_early);
     suite_add_tcase(suite, tests);
     tests = tcase_create("puppet");
     tcase_set_timeout(tests, 180);

@@ -518,6 +518,20 @@ static void disturb(char (*ids)[33], disturbance how)
         session_tell(d, ids[i], "cancel");
 }
 
+/* Wait until all have ended, as long as one after another does: those that crashed are alone on the GPU, in any order. */
+static void await_ends(int count)
+{
+    int64_t before = -1, now = 0;
+    for (double end = 0; now < count; daemon_fixture_nap()) {
+        now = session_counter(d, "sessions{state=\"succeeded\"}") +
+              session_counter(d, "sessions{state=\"cancelled\"}");
+        end = now > before ? daemon_fixture_clock() + HTTP_PATIENCE_S : end;
+        before = now;
+        ck_assert_msg(daemon_fixture_clock() < end, "%lld of %d have ended, and no more do",
+                      (long long)now, count);
+    }
+}
+
 /* Two owners' wait together: one worker for the four of one, one for sixteen of the other and one for what is left,
  * and all have the frames that they have alone; also where (in the long form) worker, daemon or both are killed or
  * half of them cancelled meanwhile. */
@@ -535,6 +549,7 @@ START_TEST(a_crowd_shares_workers)
     set_drained(false);
     if (_i != DISTURBED_NOT)
         disturb(ids + OTHERS, (disturbance)_i);
+    await_ends(KINDS + CROWD);
     for (int i = 0; i < CROWD; i++) {
         bool cancelled = _i == HALF_CANCELLED && i >= OTHERS && i < OTHERS + SHARE &&
                          (i - OTHERS) % 2 == 0;
