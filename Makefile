@@ -157,7 +157,7 @@ $(BUILD)/%.a:
 	@ar rcs $@ $^
 
 # The device's code on the host, for tests.
-EMULATED_OBJ := $(BUILD)/obj/engine/backends/device/memory_host.o \
+EMULATED_OBJ := $(call obj,$(addprefix engine/backends/device/,joint.c memory_host.c)) \
     $(foreach p,f32 f64,$(patsubst %.c,$(BUILD)/obj/%.$(p).o,$(DEVICE_SRC) $(DEVICE_KERNELS)))
 $(BUILD)/libemulated.a: $(EMULATED_OBJ)
 # The same as a plug-in, so that what loads one is tested where there is no GPU.
@@ -172,7 +172,7 @@ CUDA_FLAGS := -std=c++20 -O3 -gencode arch=compute_80,code=sm_80 -gencode arch=c
     -diag-suppress 1675 -Xcompiler -fPIC,-fvisibility=hidden,-Wno-deprecated-enum-enum-conversion -Xptxas -v -I. -D_GNU_SOURCE $(NVCCFLAGS)
 CUDA_DIR := $(BUILD)/obj/engine/backends/cuda
 CUDA_KERNELS := $(foreach p,f32 f64,$(patsubst engine/backends/device/%.c,$(CUDA_DIR)/%.$(p).o,$(DEVICE_KERNELS)))
-CUDA_OBJ := $(CUDA_DIR)/memory_cuda.o $(CUDA_DIR)/plugin.o $(CUDA_KERNELS) \
+CUDA_OBJ := $(addprefix $(CUDA_DIR)/,joint.o memory_cuda.o plugin.o) $(CUDA_KERNELS) \
     $(foreach p,f32 f64,$(patsubst engine/backends/device/%.c,$(CUDA_DIR)/%.$(p).o,$(DEVICE_SRC)))
 define cuda_rule
 $(CUDA_DIR)/%_kernels.$(1).o: engine/backends/device/%_kernels.c | deps
@@ -188,6 +188,9 @@ $(CUDA_DIR)/%.o: engine/backends/cuda/%.cu | deps
 	@mkdir -p $(@D)
 	$(QUIET_NVCC)$(NVCC) $(CUDA_FLAGS) -MMD -MP -c -o $@ $< 2>$@.ptxas || { cat $@.ptxas >&2; exit 1; }
 $(CUDA_DIR)/%.o: engine/backends/cuda/%.c | deps
+	@mkdir -p $(@D)
+	$(QUIET_CC)$(CC) $(PL_CFLAGS) -fvisibility=hidden -MMD -MP -c -o $@ $<
+$(CUDA_DIR)/%.o: engine/backends/device/%.c | deps
 	@mkdir -p $(@D)
 	$(QUIET_CC)$(CC) $(PL_CFLAGS) -fvisibility=hidden -MMD -MP -c -o $@ $<
 $(BUILD)/libpliant_cuda.so: $(CUDA_OBJ) $(BUILD)/libdescent.a

@@ -7,9 +7,10 @@
 #define PLIANT_ENGINE_BACKENDS_PLUGIN_H
 
 #include "engine/backends/backend.h"
+#include "engine/backends/shared_launches.h"
 
 /* Counts changes of meaning that sizes do not show. */
-enum { PL_PLUGIN_ABI = 4 };
+enum { PL_PLUGIN_ABI = 5 };
 
 typedef struct pl_gpu {
     char name[128];
@@ -27,6 +28,9 @@ typedef struct pl_plugin {
     /* Work on one of them from now on; false, and why. */
     bool (*select)(const char *uuid, char *why, size_t why_size);
     const pl_backend_ops *f32, *f64; /* by precision */
+    /* Whether backends that are made from now on launch together, where they can, and what came of that (device.h). */
+    void (*share)(bool together);
+    pl_shared_launches (*shared)(void);
     /* Why launches are made one by one and not recorded (device.h); NULL: nothing has hindered it. */
     const char *(*plain_because)(void);
     /* What went wrong with the device, as every backend tells it (backend.h), whether there is one or not. */

@@ -78,10 +78,12 @@ static const pl_plugin *load(const char *file, char *why, size_t why_size)
     return unfit ? NULL : plugin;
 }
 
-void pl_worker_gpu_open(const char *uuid, const char *plugin)
+void pl_worker_gpu_open(const char *uuid, const char *plugin, bool several)
 {
     snprintf(gpu.uuid, sizeof gpu.uuid, "%s", uuid);
     gpu.plugin = load(plugin, gpu.why, sizeof gpu.why);
+    if (gpu.plugin)
+        gpu.plugin->share(several);
 }
 
 /* ---- the device

@@ -12,8 +12,9 @@
 #include <stddef.h>
 
 /* Load `plugin` (NULL: libpliant_cuda.so beside the program) for the device of `uuid`, or with "auto" the
- * one with the most unused memory. What went wrong is told by pl_worker_gpu_take. */
-void pl_worker_gpu_open(const char *uuid, const char *plugin);
+ * one with the most unused memory; several sessions launch together. What went wrong is told by
+ * pl_worker_gpu_take. */
+void pl_worker_gpu_open(const char *uuid, const char *plugin, bool several);
 
 /* Where a scene's solver asks for a GPU, give it the opened one in the precision that it asks for: before its
  * model is made. False and why where there is none. True, and nothing done, for the CPU. */

@@ -179,7 +179,7 @@ pl_worker_exit pl_replay_run(const pl_session_options *options)
         return PL_WORKER_USAGE;
     }
     if (options->gpu)
-        pl_worker_gpu_open(options->gpu, options->gpu_plugin);
+        pl_worker_gpu_open(options->gpu, options->gpu_plugin, false);
     pl_sandbox_report sandbox;
     pl_sandbox closed = {.directories = &r.directory, .count = 1, .gpu = options->gpu != NULL};
     if (pl_sandbox_enter(&closed, &sandbox) != PL_OK) {

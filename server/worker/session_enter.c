@@ -70,7 +70,7 @@ static bool close_in(const pl_session_options *options, const int *directories, 
 {
     /* Inside no library is opened that lies elsewhere than the system's. */
     if (options->gpu)
-        pl_worker_gpu_open(options->gpu, options->gpu_plugin);
+        pl_worker_gpu_open(options->gpu, options->gpu_plugin, count > 1);
     if (options->uid && pl_drop_to(directories, count, options->uid) != PL_OK) {
         pl_worker_say("uid %u could not be taken: %s", options->uid, strerror(errno));
         return false;

@@ -114,6 +114,8 @@ const pl_plugin *pliant_plugin(void)
         .select = choose,
         .f32 = &f32,
         .f64 = &f64,
+        .share = pl_device_share,
+        .shared = pl_device_shared,
         .plain_because = pl_device_plain_because,
         .fault = pl_device_fault,
     };

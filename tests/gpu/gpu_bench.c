@@ -5,6 +5,7 @@
 #include "engine/clock.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -117,40 +118,95 @@ static void time_one(bench *b, where on, const size *s, const method *m)
         give_up();
 }
 
-/* Many small sessions in one process, whose steps are taken in turn: what there is until they are batched. */
-static void time_sessions(bench *b)
+/* ---- many small sessions in one process
+ * ------------------------------------------------------------------ */
+
+enum { SESSIONS = 64, ROUNDS = 3 };
+
+static void *run_frame(void *run)
 {
-    enum { SESSIONS = 64 };
-    gpu_run *runs[SESSIONS];
-    const int sessions = b->options.emulated ? 3 : SESSIONS;
+    return gpu_run_frame(run) ? run : NULL;
+}
+
+/* A frame of each, in turn or each by a thread of its own. False where one failed. */
+static bool run_frames(gpu_run *const *runs, int count, bool threads)
+{
+    pthread_t thread[SESSIONS];
+    bool started[SESSIONS] = {false}, good = true;
+    for (int k = 0; k < count; k++) {
+        started[k] = threads && pthread_create(&thread[k], NULL, run_frame, runs[k]) == 0;
+        if (!started[k])
+            good = gpu_run_frame(runs[k]) && good;
+    }
+    for (int k = 0; k < count; k++) {
+        void *done = NULL;
+        if (started[k] && pthread_join(thread[k], &done) == 0)
+            good = done && good;
+    }
+    return good;
+}
+
+typedef struct way {
+    const char *name;
+    bool threads, together;
+} way;
+
+/* The best round's session steps a second, or 0. */
+static double time_way(bench *b, const way *w)
+{
+    gpu_run *all[SESSIONS];
+    const int count = b->options.emulated ? 3 : SESSIONS;
     const int64_t steps = b->options.emulated ? 1 : 10;
     gpu_body body = {.mesh = b->options.emulated ? gpu_box(3, 2, 2) : gpu_box(14, 8, 8),
                      .young = 1e6,
                      .poisson = 0.4,
-                     .pinned = true};
+                     .pinned = true,
+                     .threads = 1};
     pl_solver_settings solver = gpu_solver(PL_METHOD_CHEBYSHEV_DESCENT, 96);
-    for (int k = 0; k < sessions; k++)
-        if (!(runs[k] = gpu_run_open(ON_GPU_SINGLE, &body, &solver, 1.0 / 30, steps))) {
-            printf("not enough memory for %d sessions\n", sessions);
+    gpu_share(w->together);
+    for (int k = 0; k < count; k++)
+        if (!(all[k] = gpu_run_open(ON_GPU_SINGLE, &body, &solver, 1.0 / 30, steps))) {
+            printf("not enough memory for %d sessions\n", count);
             b->good = false;
-            return;
+            return 0;
         }
+    gpu_share(false);
     double best = NAN;
-    for (int round = 0; b->good && round < (b->options.emulated ? 1 : 3); round++) {
+    for (int round = 0; b->good && round < (b->options.emulated ? 1 : ROUNDS); round++) {
         double start = pl_clock_ms();
-        for (int k = 0; k < sessions; k++)
-            b->good = gpu_run_frame(runs[k]) && b->good;
+        b->good = run_frames(all, count, w->threads) && b->good;
         double ms = (pl_clock_ms() - start) / (double)steps;
         best = round <= 1 || ms < best ? ms : best;
     }
     if (gpu_fault())
         give_up();
-    printf("%d sessions of %lld tets in turn, chebyshev_descent, single: %.3f ms a step of all, "
-           "%.0f session steps/s\n",
-           sessions, (long long)runs[0]->model->tets, best, 1e3 * sessions / best);
-    for (int k = 0; k < sessions; k++)
-        gpu_run_close(runs[k]);
+    printf("%d sessions of %lld tets, chebyshev_descent, single, %s: %.3f ms a step of all, "
+           "%.0f session steps/s",
+           count, (long long)all[0]->model->tets, w->name, best, 1e3 * count / best);
+    for (int k = 0; k < count; k++)
+        gpu_run_close(all[k]);
+    return 1e3 * count / best;
 }
+
+static void time_sessions(bench *b)
+{
+    static const way WAYS[] = {
+        {"in turn", false, false}, {"side by side", true, false}, {"together", true, true}};
+    double first = 0;
+    for (size_t k = 0; b->good && k < sizeof WAYS / sizeof *WAYS; k++) {
+        double rate = time_way(b, &WAYS[k]);
+        first = k == 0 ? rate : first;
+        printf(", %.1f times\n", rate / first);
+        fflush(stdout);
+    }
+    pl_shared_launches l = gpu_shared();
+    if (l.made > 0)
+        printf("together: %lld launches made as %lld in %lld rounds\n", (long long)l.asked,
+               (long long)l.made, (long long)l.rounds);
+}
+
+/* ---- methods
+ * ------------------------------------------------------------------------------------------ */
 
 static const method METHODS[] = {
     {"chebyshev_descent", PL_METHOD_CHEBYSHEV_DESCENT, PL_MATERIAL_NEO_HOOKEAN, 96},

@@ -338,7 +338,8 @@ static void *live(void *context)
     return NULL;
 }
 
-static void compare_threads(void)
+/* share: those of single precision launch together. */
+static void compare_threads(bool share)
 {
     session alone[SESSIONS], together[SESSIONS];
     pthread_t threads[SESSIONS];
@@ -350,11 +351,13 @@ static void compare_threads(void)
         live(&alone[k]);
         together[k] = (session){.which = k, .begin = &begin};
     }
+    gpu_share(share);
     for (int k = 0; k < SESSIONS; k++)
         if (pthread_create(&threads[k], NULL, live, &together[k]) != 0)
             exit(2);
     for (int k = 0; k < SESSIONS; k++)
         pthread_join(threads[k], NULL);
+    gpu_share(false);
     for (int k = 0; k < SESSIONS; k++) {
         same += alone[k].good && together[k].good &&
                 memcmp(alone[k].x, together[k].x, alone[k].count * sizeof *alone[k].x) == 0;
@@ -362,7 +365,12 @@ static void compare_threads(void)
         free(together[k].x);
     }
     pthread_barrier_destroy(&begin);
-    judge(same == SESSIONS, "sessions on threads, each as alone", SESSIONS - same, 0);
+    if (share && gpu_shared().made == 0)
+        same = 0;
+    judge(same == SESSIONS,
+          share ? "sessions that launch together, each as alone"
+                : "sessions on threads, each as alone",
+          SESSIONS - same, 0);
 }
 
 int main(int argc, char **argv)
@@ -386,6 +394,7 @@ int main(int argc, char **argv)
     compare_damping();
     compare_bits();
     compare_frames();
-    compare_threads();
+    compare_threads(false);
+    compare_threads(true);
     return end();
 }

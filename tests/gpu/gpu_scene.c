@@ -145,6 +145,16 @@ const char *gpu_plain_because(void)
     return plugin ? plugin->plain_because() : pl_device_plain_because();
 }
 
+void gpu_share(bool together)
+{
+    (plugin ? plugin->share : pl_device_share)(together);
+}
+
+pl_shared_launches gpu_shared(void)
+{
+    return plugin ? plugin->shared() : pl_device_shared();
+}
+
 /* A download of one number waits for the copies. */
 double gpu_bandwidth(where on)
 {
@@ -297,7 +307,8 @@ gpu_run *gpu_run_open(where on, const gpu_body *body, const pl_solver_settings *
     const char *why = pl_backend_refuses(pl_backend_find(r->scene.solver.device), r->model);
     if (why)
         no_good(&faults, why);
-    pl_status status = pl_state_create(r->model, (int32_t)sysconf(_SC_NPROCESSORS_ONLN), &r->state);
+    int32_t threads = body->threads > 0 ? body->threads : (int32_t)sysconf(_SC_NPROCESSORS_ONLN);
+    pl_status status = pl_state_create(r->model, threads, &r->state);
     if (status == PL_OK)
         return r;
     if (status != PL_NO_MEMORY)

@@ -31,6 +31,9 @@ void gpu_finish(void);
 int64_t gpu_unused(void);
 /* Why iterations are launched one by one, or NULL where they are recorded. */
 const char *gpu_plain_because(void);
+/* Whether runs that are opened from now on launch together; and what came of that so far. */
+void gpu_share(bool together);
+pl_shared_launches gpu_shared(void);
 /* What copies within the device's memory move a second, read and written, B/s. */
 double gpu_bandwidth(where on);
 
@@ -50,6 +53,7 @@ typedef struct gpu_body {
     double restitution; /* its */
     pl_integrator_kind integrator;
     pl_material_damping damping;
+    int32_t threads; /* of the host; 0: all */
 } gpu_body;
 
 /* One body, held at its -x side where it is pinned; settings on top of the scene's defaults. */

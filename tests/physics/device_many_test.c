@@ -1,7 +1,9 @@
 /* Many sessions in one process on the backend for devices, its kernels run on the host: each has the bits that it
- * has alone, whether their steps take turns or are made by threads at the same time; what fails of numbers stays
- * with its session; and a fault of the device is told by all, with who was launching. */
+ * has alone, whether their steps take turns or are made by threads at the same time, and whether they launch together
+ * or not; what fails of numbers stays with its session; and a fault of the device is told by all, with who was
+ * launching. */
 #include "engine/backends/device/device_backend.h"
+#include "engine/backends/device/joint.h"
 #include "engine/state.h"
 #include "tests/support/device_run.h"
 #include "tests/support/scene_run.h"
@@ -46,9 +48,14 @@ static const struct {
 };
 enum { MANY = sizeof SCENES / sizeof *SCENES, BROKEN = 2 };
 
+/* How those of a test are run. Those that share are all of single precision, and so are the ones alone that they
+ * are compared with. */
+enum { ON_THREADS = 1, SHARING = 2, WAYS = 4 };
+static bool all_single;
+
 static pl_run *open_one(int which)
 {
-    choose(SCENES[which].precision);
+    choose(all_single ? SINGLE : SCENES[which].precision);
     return pl_run_openf(1, "{'pliant': 1, 'time': {'step': 0.02, 'steps': 100}, %s}",
                         SCENES[which].scene);
 }
@@ -98,10 +105,16 @@ static void run_in_turn(session *all)
             advance(&all[i], k);
 }
 
-static void open_all(session *all)
+static void open_all(session *all, int way)
 {
+    pl_device_share(way & SHARING);
     for (int i = 0; i < MANY; i++)
         all[i].run = open_one(i);
+}
+
+static void run_all_of(session *all, int way)
+{
+    (way & ON_THREADS ? run_on_threads : run_in_turn)(all);
 }
 
 static void close_all(session *all)
@@ -128,15 +141,45 @@ static void hold_bits(const session *alone, const session *together, int but)
             ck_assert_msg(alone[i].hash[k] == together[i].hash[k], "session %d, frame %d", i, k);
 }
 
-/* _i: on threads or in turn. */
+/* _i: the way that they are run. */
 START_TEST(each_has_the_bits_that_it_has_alone)
 {
     session alone[MANY] = {0}, together[MANY] = {0};
+    all_single = _i & SHARING;
     each_alone(alone);
-    open_all(together);
-    (_i ? run_on_threads : run_in_turn)(together);
+    open_all(together, _i);
+    run_all_of(together, _i);
     hold_bits(alone, together, -1);
     close_all(together);
+    pl_shared_launches counts = pl_device_shared();
+    ck_assert_int_eq(counts.made > 0, (_i & SHARING) != 0);
+    if (_i == SHARING) /* one waits at a time */
+        ck_assert_int_eq(counts.made, counts.asked);
+}
+END_TEST
+
+/* Eight of one kind of scene, on threads that wait for each other for three seconds: most launches are one for all of
+ * them. Once, when the first has ended, the others wait in vain. */
+START_TEST(launches_of_like_sessions_are_made_together)
+{
+    session all[MANY] = {0};
+    all_single = true;
+    pl_device_share(true);
+    for (int i = 0; i < MANY; i++)
+        all[i].run = open_one(6);
+    pl_joint_set_patience(3000);
+    pl_shared_launches before = pl_device_shared();
+    run_on_threads(all);
+    pl_shared_launches after = pl_device_shared();
+    int64_t asked = after.asked - before.asked, made = after.made - before.made;
+    ck_assert_int_gt(asked, MANY * 4 * 64 * 2); /* two launches an iteration at the least */
+    ck_assert_msg(made * MANY / 2 < asked, "%lld of %lld", (long long)made, (long long)asked);
+    for (int i = 0; i < MANY; i++) {
+        ck_assert_int_eq(all[i].status, PL_OK);
+        ck_assert_uint_eq(all[i].hash[FRAMES - 1], all[0].hash[FRAMES - 1]);
+    }
+    pl_joint_set_patience(0);
+    close_all(all);
 }
 END_TEST
 
@@ -185,10 +228,11 @@ static void break_one(pl_run *run)
 START_TEST(what_is_not_a_number_stays_where_it_is)
 {
     session alone[MANY] = {0}, together[MANY] = {0};
+    all_single = _i & SHARING;
     each_alone(alone);
-    open_all(together);
+    open_all(together, _i);
     break_one(together[BROKEN].run);
-    (_i ? run_on_threads : run_in_turn)(together);
+    run_all_of(together, _i);
     ck_assert_int_eq(together[BROKEN].status, PL_FAILED);
     hold_bits(alone, together, BROKEN);
     for (int i = 0; i < MANY; i++) {
@@ -205,7 +249,7 @@ START_TEST(a_fault_is_told_by_all_and_names_who_was_launching)
 {
     enum { UNSEEN = 5 };
     session all[MANY] = {0};
-    open_all(all);
+    open_all(all, 0);
     run_in_turn(all);
     for (int i = 0; i < MANY; i++)
         ck_assert_int_eq(all[i].status, PL_OK);
@@ -236,7 +280,8 @@ END_TEST
 START_TEST(a_fault_among_threads_is_told_by_all)
 {
     session all[MANY] = {0};
-    open_all(all);
+    all_single = _i;
+    open_all(all, _i ? SHARING : 0);
     pl_device_fail_after(pl_device_of(all[BROKEN].run->state->whole.backend)->queue, 30);
     run_on_threads(all);
     ck_assert_int_eq(all[BROKEN].status, PL_FAILED);
@@ -270,11 +315,12 @@ END_TEST
 int main(void)
 {
     TCase *t = tcase_create("many");
-    tcase_add_loop_test(t, each_has_the_bits_that_it_has_alone, 0, 2);
+    tcase_add_loop_test(t, each_has_the_bits_that_it_has_alone, 0, WAYS);
+    tcase_add_test(t, launches_of_like_sessions_are_made_together);
     tcase_add_test(t, half_steps_are_of_their_session);
-    tcase_add_loop_test(t, what_is_not_a_number_stays_where_it_is, 0, 2);
+    tcase_add_loop_test(t, what_is_not_a_number_stays_where_it_is, 0, WAYS);
     tcase_add_test(t, a_fault_is_told_by_all_and_names_who_was_launching);
-    tcase_add_test(t, a_fault_among_threads_is_told_by_all);
+    tcase_add_loop_test(t, a_fault_among_threads_is_told_by_all, 0, 2);
     tcase_add_test(t, a_frame_that_a_fault_kept_is_no_number);
     return run_cases("device_many", t);
 }

@@ -1,6 +1,7 @@
 // The memory of a CUDA device (device.h), and finding one (plugin.h).
 #include "engine/backends/device/device.h"
 #include "engine/backends/device/first_fault.h"
+#include "engine/backends/device/joint.h"
 
 #include <cuda_runtime.h>
 #include <new>
@@ -12,11 +13,16 @@ struct pl_device_queue {
     cudaStream_t launches, copies; // copies: to the host while launches go on
     bool launching;
     bool plain; // a recording failed
+    // Of one that shares: its list; whether its own stream has work that no round has waited for, and by what one does.
+    pl_joint *joint;
+    bool apart;
+    cudaEvent_t so_far;
 };
 
 // Of the process: its context.
 static pl_first_fault fault;
 static int chosen_device; // pl_cuda_select's; the runtime has one for each thread
+static bool sharing;      // pl_device_share's
 
 static bool good(cudaError_t code, const char *what)
 {
@@ -30,14 +36,28 @@ extern "C" const char *pl_device_fault(void)
     return pl_first_fault_of(&fault);
 }
 
-extern "C" pl_device_queue *pl_device_queue_create(void)
+extern "C" void pl_device_share(bool together)
+{
+    __atomic_store_n(&sharing, together, __ATOMIC_RELAXED);
+}
+
+static bool make_queue(pl_device_queue *q, bool shares)
+{
+    if (cudaSetDevice(chosen_device) != cudaSuccess ||
+        cudaStreamCreateWithFlags(&q->launches, cudaStreamNonBlocking) != cudaSuccess ||
+        cudaStreamCreateWithFlags(&q->copies, cudaStreamNonBlocking) != cudaSuccess)
+        return false;
+    return !shares ||
+           (cudaEventCreateWithFlags(&q->so_far, cudaEventDisableTiming) == cudaSuccess &&
+            (q->joint = pl_joint_create(q)) != nullptr);
+}
+
+extern "C" pl_device_queue *pl_device_queue_create(bool may_share)
 {
     if (pl_device_fault())
         return nullptr;
     pl_device_queue *q = new (std::nothrow) pl_device_queue{};
-    if (q && (cudaSetDevice(chosen_device) != cudaSuccess ||
-              cudaStreamCreateWithFlags(&q->launches, cudaStreamNonBlocking) != cudaSuccess ||
-              cudaStreamCreateWithFlags(&q->copies, cudaStreamNonBlocking) != cudaSuccess)) {
+    if (q && !make_queue(q, may_share && __atomic_load_n(&sharing, __ATOMIC_RELAXED))) {
         cudaGetLastError(); // no memory is an answer, and no fault of the device
         pl_device_queue_destroy(q);
         q = nullptr;
@@ -47,9 +67,14 @@ extern "C" pl_device_queue *pl_device_queue_create(void)
 
 extern "C" void pl_device_queue_destroy(pl_device_queue *q)
 {
-    if (q && q->launches)
+    if (!q)
+        return;
+    pl_joint_destroy(q->joint);
+    if (q->so_far)
+        cudaEventDestroy(q->so_far);
+    if (q->launches)
         cudaStreamDestroy(q->launches);
-    if (q && q->copies)
+    if (q->copies)
         cudaStreamDestroy(q->copies);
     delete q;
 }
@@ -60,15 +85,20 @@ extern "C" bool pl_device_launching(const pl_device_queue *q)
 }
 
 // What is launched after a fault was noticed has not caused it.
-extern "C" void *pl_cuda_launch(pl_device_queue *q)
+static cudaStream_t stream_of(pl_device_queue *q)
 {
     q->launching = q->launching || !pl_device_fault();
+    q->apart = true;
     return q->launches;
 }
 
-static cudaStream_t stream_of(pl_device_queue *q)
+extern "C" void pl_device_launch(pl_device_queue *q, const pl_device_kernel *kernel,
+                                 const void *arguments, int64_t threads)
 {
-    return static_cast<cudaStream_t>(pl_cuda_launch(q));
+    if (q->joint)
+        pl_joint_launch(q->joint, kernel, arguments, threads);
+    else
+        kernel->one(stream_of(q), arguments, threads);
 }
 
 extern "C" void *pl_device_alloc(pl_device_queue *q, size_t bytes)
@@ -87,6 +117,7 @@ extern "C" void *pl_device_alloc(pl_device_queue *q, size_t bytes)
 // Nothing that was launched may still use it.
 extern "C" void pl_device_release(pl_device_queue *q, void *memory)
 {
+    pl_joint_flush(q->joint);
     if (memory && good(cudaStreamSynchronize(q->launches), "waiting to release memory"))
         good(cudaFree(memory), "releasing memory");
 }
@@ -94,16 +125,19 @@ extern "C" void pl_device_release(pl_device_queue *q, void *memory)
 // From pageable memory: it has been read when the call returns, and the stream keeps the order.
 extern "C" void pl_device_put(pl_device_queue *q, void *to, const void *from, size_t bytes)
 {
-    good(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream_of(q)),
-         "copying to the device");
+    if (!pl_joint_put(q->joint, to, from, bytes))
+        good(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream_of(q)),
+             "copying to the device");
 }
 
 extern "C" void pl_device_get(pl_device_queue *q, void *to, const void *from, size_t bytes)
 {
+    bool got = pl_joint_get(q->joint, to, from, bytes);
     good(cudaGetLastError(), "a kernel's launch");
-    if (good(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream_of(q)),
-             "copying from the device") &&
-        good(cudaStreamSynchronize(q->launches), "waiting for the device"))
+    if (got ? pl_device_fault() == nullptr
+            : good(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream_of(q)),
+                   "copying from the device") &&
+                  good(cudaStreamSynchronize(q->launches), "waiting for the device"))
         q->launching = false;
     else
         memset(to, 0xff, bytes); // NaN
@@ -111,13 +145,19 @@ extern "C" void pl_device_get(pl_device_queue *q, void *to, const void *from, si
 
 extern "C" void pl_device_copy(pl_device_queue *q, void *to, const void *from, size_t bytes)
 {
-    good(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream_of(q)),
-         "copying on the device");
+    const pl_bytes_arguments a = {to, from, (int64_t)bytes};
+    if (q->joint)
+        pl_device_bytes_f32(q, &a, pl_bytes_threads(bytes));
+    else if (from)
+        good(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream_of(q)),
+             "copying on the device");
+    else
+        good(cudaMemsetAsync(to, 0, bytes, stream_of(q)), "clearing memory");
 }
 
 extern "C" void pl_device_clear(pl_device_queue *q, void *memory, size_t bytes)
 {
-    good(cudaMemsetAsync(memory, 0, bytes, stream_of(q)), "clearing memory");
+    pl_device_copy(q, memory, nullptr, bytes);
 }
 
 // ---- transfers: a stream of copies beside the one of launches
@@ -153,6 +193,8 @@ extern "C" void pl_device_transfer_destroy(pl_device_transfer *t)
 extern "C" void pl_device_transfer_begin(pl_device_transfer *t, const void *from, size_t bytes)
 {
     cudaEvent_t launched = static_cast<cudaEvent_t>(t->launched);
+    pl_joint_flush(t->queue->joint);
+    pl_joint_leave(t->queue->joint);
     t->bytes = bytes;
     t->under_way =
         good(cudaEventRecord(launched, stream_of(t->queue)), "noting what was launched") &&
@@ -205,7 +247,7 @@ static bool recorded(pl_device_queue *q, cudaError_t code, const char *what)
 
 extern "C" bool pl_device_record_begin(pl_device_queue *q)
 {
-    return !q->plain && !pl_device_fault() &&
+    return !q->plain && !q->joint && !pl_device_fault() &&
            recorded(q, cudaStreamBeginCapture(q->launches, cudaStreamCaptureModeThreadLocal),
                     "beginning a recording");
 }
@@ -245,6 +287,78 @@ extern "C" void pl_device_forget(pl_device_recording *recording)
 extern "C" const char *pl_device_plain_because(void)
 {
     return pl_first_fault_of(&plain_because);
+}
+
+// ---- rounds of queues that share: a stream of their own
+
+extern "C" bool pl_round_memory_create(pl_round_memory *m, size_t up, size_t down)
+{
+    cudaStream_t stream = nullptr;
+    bool made =
+        cudaMallocHost(reinterpret_cast<void **>(&m->up), up) == cudaSuccess &&
+        cudaMallocHost(reinterpret_cast<void **>(&m->down), down) == cudaSuccess &&
+        cudaMalloc(reinterpret_cast<void **>(&m->up_there), up) == cudaSuccess &&
+        cudaMalloc(reinterpret_cast<void **>(&m->down_there), down) == cudaSuccess &&
+        cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) == cudaSuccess;
+    m->stream = stream;
+    if (!made)
+        cudaGetLastError(); // no memory is an answer, and no fault of the device
+    return made;
+}
+
+extern "C" void pl_round_memory_destroy(pl_round_memory *m)
+{
+    if (m->up)
+        cudaFreeHost(m->up);
+    if (m->down)
+        cudaFreeHost(m->down);
+    if (m->up_there)
+        cudaFree(m->up_there);
+    if (m->down_there)
+        cudaFree(m->down_there);
+    if (m->stream)
+        cudaStreamDestroy(static_cast<cudaStream_t>(m->stream));
+    *m = pl_round_memory{};
+}
+
+extern "C" void pl_round_begin(pl_round_memory *m, const pl_round_member *members, int32_t count,
+                               size_t up)
+{
+    cudaStream_t stream = static_cast<cudaStream_t>(m->stream);
+    for (int32_t i = 0; i < count; i++) {
+        pl_device_queue *q = members[i].queue;
+        q->launching = q->launching || !pl_device_fault();
+        if (q->apart && good(cudaEventRecord(q->so_far, q->launches), "noting what was launched"))
+            good(cudaStreamWaitEvent(stream, q->so_far, 0), "making a round wait");
+        q->apart = false;
+    }
+    good(cudaMemcpyAsync(m->up_there, m->up, up, cudaMemcpyHostToDevice, stream),
+         "copying a round to the device");
+}
+
+extern "C" void pl_round_one(pl_round_memory *m, const pl_device_kernel *kernel,
+                             const void *arguments, int64_t threads)
+{
+    kernel->one(m->stream, arguments, threads);
+}
+
+extern "C" void pl_round_many(pl_round_memory *m, const pl_device_kernel *kernel,
+                              const pl_device_item *items, int32_t count, int64_t most)
+{
+    kernel->many(m->stream, items, count, most);
+}
+
+extern "C" void pl_round_end(pl_round_memory *m, const pl_round_member *members, int32_t count,
+                             size_t down)
+{
+    cudaStream_t stream = static_cast<cudaStream_t>(m->stream);
+    bool done = good(cudaGetLastError(), "a kernel's launch") &&
+                (down == 0 || good(cudaMemcpyAsync(m->down, m->down_there, down,
+                                                   cudaMemcpyDeviceToHost, stream),
+                                   "copying a round from the device")) &&
+                good(cudaStreamSynchronize(stream), "waiting for a round");
+    for (int32_t i = 0; i < count; i++)
+        members[i].queue->launching = members[i].queue->launching && !done;
 }
 
 // ---- finding a device

@@ -22,6 +22,8 @@ __attribute__((visibility("default"))) const pl_plugin *pliant_plugin(void)
         .select = pl_cuda_select,
         .f32 = &pl_backend_device_f32,
         .f64 = &pl_backend_device_f64,
+        .share = pl_device_share,
+        .shared = pl_device_shared,
         .plain_because = pl_device_plain_because,
         .fault = pl_device_fault,
     };

@@ -9,6 +9,8 @@
 #ifndef PLIANT_ENGINE_BACKENDS_DEVICE_DEVICE_H
 #define PLIANT_ENGINE_BACKENDS_DEVICE_DEVICE_H
 
+#include "engine/backends/shared_launches.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -37,8 +39,13 @@ extern "C" {
  * a message in pl_device_fault() and does nothing; so do all after it, on every queue. */
 typedef struct pl_device_queue pl_device_queue;
 
+/* Queues made while this is asked for, of those that may, keep what is launched on them until something is waited
+ * for, and launch it together with the others that wait (joint.h): the same bits, with fewer launches. At first
+ * none does. */
+void pl_device_share(bool together);
+pl_shared_launches pl_device_shared(void);
 /* NULL: no memory, or a fault. */
-pl_device_queue *pl_device_queue_create(void);
+pl_device_queue *pl_device_queue_create(bool may_share);
 /* After all that was made on it. NULL is nothing. */
 void pl_device_queue_destroy(pl_device_queue *queue);
 /* What went wrong first in this process, or NULL. */
@@ -72,7 +79,8 @@ typedef struct pl_device_transfer {
 bool pl_device_transfer_create(pl_device_queue *queue, pl_device_transfer *t, size_t bytes);
 void pl_device_transfer_destroy(pl_device_transfer *t);
 /* From the device's memory as it is after all that was launched before; that memory must stay as it is until
- * the transfer has arrived. None is to be under way. */
+ * the transfer has arrived. None is to be under way. It comes where a frame ends: those that launch together do not
+ * wait for this queue until it is back. */
 void pl_device_transfer_begin(pl_device_transfer *t, const void *from, size_t bytes);
 /* Whether it has arrived, which it has if it is waited for; of one that failed the bytes are NaN. */
 bool pl_device_transfer_arrived(pl_device_transfer *t, bool wait);
@@ -94,13 +102,27 @@ void pl_device_forget(pl_device_recording *recording);
 /* Why a recording failed first in this process, after which none is tried on its queue; NULL: none has. */
 const char *pl_device_plain_because(void);
 
-#ifdef __CUDACC__
-/* What a queue's work is launched on, a cudaStream_t, for a launch. */
-void *pl_cuda_launch(pl_device_queue *queue);
-#else
-/* Run a kernel's loop, or keep it with a copy of its arguments. */
-void pl_device_launch(pl_device_queue *queue, void (*run)(const void *arguments, int64_t threads),
-                      const void *arguments, size_t bytes, int64_t threads);
+/* ---- launches */
+
+/* One of several launches of a kernel that are made as one. */
+typedef struct pl_device_item {
+    const void *arguments; /* in the device's memory */
+    int64_t threads;
+} pl_device_item;
+
+/* stream: the memory's own (CUDA: a cudaStream_t; else nothing). threads > 0. */
+typedef struct pl_device_kernel {
+    size_t bytes; /* of its arguments */
+    void (*one)(void *stream, const void *arguments, int64_t threads);
+    /* items: [count], in the device's memory, none of more than `most` threads. NULL: one by one. */
+    void (*many)(void *stream, const pl_device_item *items, int32_t count, int64_t most);
+} pl_device_kernel;
+
+/* The arguments have been read when this returns. */
+void pl_device_launch(pl_device_queue *queue, const pl_device_kernel *kernel, const void *arguments,
+                      int64_t threads);
+
+#ifndef __CUDACC__
 /* For tests. The device's memory can be read while a kernel's loop runs, and at no other time; from now on, on
  * queues made later, it always can: for programs that compare numbers and look for nothing else. Closing and
  * opening takes longer than small kernels. */
@@ -124,7 +146,7 @@ size_t pl_device_handed_out(void);
 /* ---- kernels
  *
  * PL_KERNEL(name, thread_of, type) makes pl_device_<name>_<precision>(pl_device_queue *queue, const type
- * *arguments, int64_t threads) of
+ * *arguments, int64_t threads), and name_kernel, of
  *     PL_THREAD void thread_of(const type *arguments, int64_t thread) */
 #ifdef __CUDACC__
 enum { PL_THREADS_A_BLOCK = 128 };
@@ -136,7 +158,9 @@ enum { PL_THREADS_A_BLOCK = 128 };
 #define PL_BOUNDS __launch_bounds__(PL_THREADS_A_BLOCK, 1)
 #endif
 #define PL_THREAD static __device__ __forceinline__
-#define PL_KERNEL(name, thread_of, type)                                                           \
+#define PL_BLOCKS(threads)                                                                         \
+    (unsigned)(((threads) + PL_THREADS_A_BLOCK - 1) / PL_THREADS_A_BLOCK)
+#define PL_ONE(name, thread_of, type)                                                              \
     static __global__ void PL_BOUNDS name##_threads(const __grid_constant__ type arguments,        \
                                                     int64_t threads)                               \
     {                                                                                              \
@@ -144,29 +168,58 @@ enum { PL_THREADS_A_BLOCK = 128 };
         if (thread < threads)                                                                      \
             thread_of(&arguments, thread);                                                         \
     }                                                                                              \
-    PL_C void PL_NAMED(pl_device_##name)(pl_device_queue * queue, const type *arguments,           \
-                                         int64_t threads)                                          \
+    static void name##_one(void *stream, const void *arguments, int64_t threads)                   \
     {                                                                                              \
-        int64_t blocks = (threads + PL_THREADS_A_BLOCK - 1) / PL_THREADS_A_BLOCK;                  \
-        if (threads > 0)                                                                           \
-            name##_threads<<<(unsigned)blocks, PL_THREADS_A_BLOCK, 0,                              \
-                             (cudaStream_t)pl_cuda_launch(queue)>>>(*arguments, threads);          \
+        name##_threads<<<PL_BLOCKS(threads), PL_THREADS_A_BLOCK, 0, (cudaStream_t)stream>>>(       \
+            *(const type *)arguments, threads);                                                    \
+    }
+/* Sessions that share are of single precision, which alone is compiled for several at a time. */
+#ifdef PL_SINGLE
+#define PL_MANY(name, thread_of, type)                                                             \
+    static __global__ void PL_BOUNDS name##_many_threads(const pl_device_item *items)              \
+    {                                                                                              \
+        const pl_device_item item = items[blockIdx.y];                                             \
+        int64_t thread = (int64_t)blockIdx.x * PL_THREADS_A_BLOCK + threadIdx.x;                   \
+        if (thread < item.threads)                                                                 \
+            thread_of((const type *)item.arguments, thread);                                       \
+    }                                                                                              \
+    static void name##_many(void *stream, const pl_device_item *items, int32_t count,              \
+                            int64_t most)                                                          \
+    {                                                                                              \
+        name##_many_threads<<<dim3(PL_BLOCKS(most), (unsigned)count), PL_THREADS_A_BLOCK, 0,       \
+                              (cudaStream_t)stream>>>(items);                                      \
     }
 #else
+#define PL_MANY(name, thread_of, type)                                                             \
+    static void (*const name##_many)(void *, const pl_device_item *, int32_t, int64_t) = 0;
+#endif
+#else
 #define PL_THREAD static
-#define PL_KERNEL(name, thread_of, type)                                                           \
-    static void name##_run(const void *arguments, int64_t threads)                                 \
+#define PL_ONE(name, thread_of, type)                                                              \
+    static void name##_one(void *stream, const void *arguments, int64_t threads)                   \
     {                                                                                              \
         for (int64_t thread = 0; thread < threads; thread++)                                       \
             thread_of((const type *)arguments, thread);                                            \
-    }                                                                                              \
-    void PL_NAMED(pl_device_##name)(pl_device_queue * queue, const type *arguments,                \
-                                    int64_t threads);                                              \
-    void PL_NAMED(pl_device_##name)(pl_device_queue * queue, const type *arguments,                \
-                                    int64_t threads)                                               \
+    }
+#define PL_MANY(name, thread_of, type)                                                             \
+    static void name##_many(void *stream, const pl_device_item *items, int32_t count,              \
+                            int64_t most)                                                          \
     {                                                                                              \
-        pl_device_launch(queue, name##_run, arguments, sizeof *arguments, threads);                \
+        for (int32_t i = 0; i < count; i++)                                                        \
+            name##_one(stream, items[i].arguments, items[i].threads);                              \
     }
 #endif
+#define PL_KERNEL(name, thread_of, type)                                                           \
+    PL_ONE(name, thread_of, type)                                                                  \
+    PL_MANY(name, thread_of, type)                                                                 \
+    static const pl_device_kernel name##_kernel = {sizeof(type), name##_one, name##_many};         \
+    PL_C void PL_NAMED(pl_device_##name)(pl_device_queue * queue, const type *arguments,           \
+                                         int64_t threads);                                         \
+    PL_C void PL_NAMED(pl_device_##name)(pl_device_queue * queue, const type *arguments,           \
+                                         int64_t threads)                                          \
+    {                                                                                              \
+        if (threads > 0)                                                                           \
+            pl_device_launch(queue, &name##_kernel, arguments, threads);                           \
+    }
 
 #endif

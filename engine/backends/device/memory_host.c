@@ -3,6 +3,7 @@
  * size; what was a queue's is gone with it. For tests. */
 #include "engine/backends/device/device.h"
 #include "engine/backends/device/first_fault.h"
+#include "engine/backends/device/joint.h"
 
 #include <assert.h>
 #include <stdatomic.h>
@@ -15,7 +16,7 @@ static const size_t SIZE = (size_t)1 << 34;
 enum { RELEASED_MAX = 4096, TRANSFERS_MAX = 64 };
 
 typedef struct launch {
-    void (*run)(const void *arguments, int64_t threads);
+    const pl_device_kernel *kernel;
     int64_t threads;
     void *arguments;
 } launch;
@@ -37,6 +38,7 @@ struct pl_device_queue {
     bool left_open, launching;
     int64_t left;                      /* launches until the device fails; below 0: it does not */
     list *kept;                        /* while one is recorded */
+    pl_joint *joint;                   /* of one that shares; else NULL */
     transfer transfers[TRANSFERS_MAX]; /* oldest first */
     int transfer_count;
     int released_count;
@@ -44,12 +46,17 @@ struct pl_device_queue {
 };
 
 /* Of the process: what tests ask for, and what they are told. */
-static atomic_bool leave_open, refused, held_back;
+static atomic_bool leave_open, refused, held_back, sharing;
 static atomic_size_t handed_out;
 static atomic_int transfers_under_way;
 static pl_first_fault fault;
 
-pl_device_queue *pl_device_queue_create(void)
+void pl_device_share(bool together)
+{
+    sharing = together;
+}
+
+pl_device_queue *pl_device_queue_create(bool may_share)
 {
     pl_device_queue *q = pl_device_fault() ? NULL : calloc(1, sizeof *q);
     if (!q)
@@ -61,13 +68,20 @@ pl_device_queue *pl_device_queue_create(void)
         free(q);
         return NULL;
     }
+    q->joint = sharing && may_share ? pl_joint_create(q) : NULL;
+    if (sharing && may_share && !q->joint) {
+        pl_device_queue_destroy(q);
+        return NULL;
+    }
     return q;
 }
 
 void pl_device_queue_destroy(pl_device_queue *q)
 {
-    if (q)
-        munmap(q->memory, SIZE);
+    if (!q)
+        return;
+    pl_joint_destroy(q->joint);
+    munmap(q->memory, SIZE);
     free(q);
 }
 
@@ -163,6 +177,7 @@ void pl_device_release(pl_device_queue *q, void *p)
 {
     if (!p)
         return;
+    pl_joint_flush(q->joint);
     open_memory(q);
     memset(p, 0xff, size_of(p)); /* NaN in either precision */
     close_memory(q);
@@ -172,35 +187,45 @@ void pl_device_release(pl_device_queue *q, void *p)
 
 /* ---- launches, and recordings: lists of them with copies of their arguments */
 
+static void count_launches(pl_device_queue *q, int64_t launches)
+{
+    if (q->left >= 0 && q->left < launches)
+        pl_first_fault_note(&fault, "a kernel", "a test makes it fail");
+    q->left -= q->left >= 0 ? launches : 0;
+}
+
 static void run_now(pl_device_queue *q, const launch *l)
 {
-    if (q->left >= 0 && q->left-- == 0)
-        pl_first_fault_note(&fault, "a kernel", "a test makes it fail");
+    count_launches(q, 1);
     if (pl_device_fault())
         return;
     open_memory(q);
-    l->run(l->arguments, l->threads);
+    l->kernel->one(NULL, l->arguments, l->threads);
     close_memory(q);
 }
 
-static void keep(list *l, const launch *one, size_t bytes)
+static void keep(list *l, const launch *one)
 {
     launch *more = realloc(l->launches, ((size_t)l->count + 1) * sizeof *more);
-    void *copy = malloc(bytes);
+    void *copy = malloc(one->kernel->bytes);
     if (!more || !copy)
         abort(); /* a test's */
-    memcpy(copy, one->arguments, bytes);
-    more[l->count] = (launch){one->run, one->threads, copy};
+    memcpy(copy, one->arguments, one->kernel->bytes);
+    more[l->count] = (launch){one->kernel, one->threads, copy};
     l->launches = more;
     l->count++;
 }
 
-void pl_device_launch(pl_device_queue *q, void (*run)(const void *arguments, int64_t threads),
-                      const void *arguments, size_t bytes, int64_t threads)
+void pl_device_launch(pl_device_queue *q, const pl_device_kernel *kernel, const void *arguments,
+                      int64_t threads)
 {
-    const launch one = {run, threads, (void *)(uintptr_t)arguments};
+    const launch one = {kernel, threads, (void *)(uintptr_t)arguments};
+    if (q->joint) {
+        pl_joint_launch(q->joint, kernel, arguments, threads);
+        return;
+    }
     if (q->kept) {
-        keep(q->kept, &one, bytes);
+        keep(q->kept, &one);
         return;
     }
     if (!pl_device_fault())
@@ -225,7 +250,7 @@ void pl_device_refuse_recordings(void)
 bool pl_device_record_begin(pl_device_queue *q)
 {
     assert(!q->kept);
-    q->kept = refused ? NULL : calloc(1, sizeof *q->kept);
+    q->kept = refused || q->joint ? NULL : calloc(1, sizeof *q->kept);
     return q->kept != NULL;
 }
 
@@ -305,6 +330,8 @@ void pl_device_transfer_begin(pl_device_transfer *t, const void *from, size_t by
 {
     pl_device_queue *q = t->queue;
     assert(!q->kept && !t->under_way && q->transfer_count < TRANSFERS_MAX);
+    pl_joint_flush(q->joint);
+    pl_joint_leave(q->joint);
     memset(t->host, 0xff, bytes);
     t->bytes = bytes;
     t->under_way = true;
@@ -321,49 +348,99 @@ void pl_device_transfer_destroy(pl_device_transfer *t)
 
 /* ---- copies, which a recording keeps like launches */
 
-void pl_device_put(pl_device_queue *q, void *to, const void *from, size_t bytes)
+static void copy_now(pl_device_queue *q, void *to, const void *from, size_t bytes)
 {
-    assert(!q->kept);
-    if (pl_device_fault())
-        return;
     open_memory(q);
     memcpy(to, from, bytes);
     close_memory(q);
 }
 
+void pl_device_put(pl_device_queue *q, void *to, const void *from, size_t bytes)
+{
+    assert(!q->kept);
+    if (!pl_device_fault() && !pl_joint_put(q->joint, to, from, bytes))
+        copy_now(q, to, from, bytes);
+}
+
 void pl_device_get(pl_device_queue *q, void *to, const void *from, size_t bytes)
 {
+    bool got = pl_joint_get(q->joint, to, from, bytes);
     if (pl_device_fault()) {
         memset(to, 0xff, bytes); /* NaN */
         return;
     }
-    pl_device_put(q, to, from, bytes);
+    if (!got)
+        copy_now(q, to, from, bytes);
     q->launching = false;
     if (q->transfer_count > 0 && !held_back)
         arrive(q, 0);
 }
 
-typedef struct copying {
-    void *to;
-    const void *from; /* NULL: to is cleared */
-} copying;
-
-static void run_copy(const void *arguments, int64_t bytes)
-{
-    const copying *c = arguments;
-    if (c->from)
-        memmove(c->to, c->from, (size_t)bytes);
-    else
-        memset(c->to, 0, (size_t)bytes);
-}
-
 void pl_device_copy(pl_device_queue *q, void *to, const void *from, size_t bytes)
 {
-    const copying c = {to, from};
-    pl_device_launch(q, run_copy, &c, sizeof c, (int64_t)bytes);
+    const pl_bytes_arguments a = {to, from, (int64_t)bytes};
+    pl_device_bytes_f32(q, &a, pl_bytes_threads(bytes));
 }
 
 void pl_device_clear(pl_device_queue *q, void *p, size_t bytes)
 {
     pl_device_copy(q, p, NULL, bytes);
+}
+
+/* ---- rounds of queues that share */
+
+bool pl_round_memory_create(pl_round_memory *m, size_t up, size_t down)
+{
+    m->up = malloc(up);
+    m->up_there = malloc(up);
+    m->down = malloc(down);
+    m->down_there = malloc(down);
+    return m->up && m->up_there && m->down && m->down_there;
+}
+
+void pl_round_memory_destroy(pl_round_memory *m)
+{
+    free(m->up);
+    free(m->up_there);
+    free(m->down);
+    free(m->down_there);
+    *m = (pl_round_memory){0};
+}
+
+void pl_round_begin(pl_round_memory *m, const pl_round_member *members, int32_t count, size_t up)
+{
+    for (int32_t i = 0; i < count; i++) {
+        members[i].queue->launching = members[i].queue->launching || !pl_device_fault();
+        count_launches(members[i].queue, members[i].launches);
+    }
+    m->stream = pl_device_fault() ? NULL : m; /* whether the members' memory is open */
+    for (int32_t i = 0; i < count && m->stream; i++)
+        open_memory(members[i].queue);
+    memcpy(m->up_there, m->up, up);
+}
+
+void pl_round_one(pl_round_memory *m, const pl_device_kernel *kernel, const void *arguments,
+                  int64_t threads)
+{
+    if (!pl_device_fault())
+        kernel->one(NULL, arguments, threads);
+}
+
+void pl_round_many(pl_round_memory *m, const pl_device_kernel *kernel, const pl_device_item *items,
+                   int32_t count, int64_t most)
+{
+    if (!pl_device_fault())
+        kernel->many(NULL, items, count, most);
+}
+
+void pl_round_end(pl_round_memory *m, const pl_round_member *members, int32_t count, size_t down)
+{
+    bool good = !pl_device_fault();
+    for (int32_t i = 0; i < count; i++) {
+        if (m->stream)
+            close_memory(members[i].queue);
+        members[i].queue->launching = members[i].queue->launching && !good;
+    }
+    if (good)
+        memcpy(m->down, m->down_there, down);
 }

@@ -1,0 +1,12 @@
+/* shared_launches.h - what came of launching together: rounds so far, launches that sessions asked for in them, and
+ * launches that were made. */
+#ifndef PLIANT_ENGINE_BACKENDS_SHARED_LAUNCHES_H
+#define PLIANT_ENGINE_BACKENDS_SHARED_LAUNCHES_H
+
+#include <stdint.h>
+
+typedef struct pl_shared_launches {
+    int64_t rounds, asked, made;
+} pl_shared_launches;
+
+#endif
