@@ -157,9 +157,8 @@ enum { PL_THREADS_A_BLOCK = 128 };
 #else
 #define PL_BOUNDS __launch_bounds__(PL_THREADS_A_BLOCK, 1)
 #endif
-#define PL_THREAD static __device__ __forceinline__
-#define PL_BLOCKS(threads)                                                                         \
-    (unsigned)(((threads) + PL_THREADS_A_BLOCK - 1) / PL_THREADS_A_BLOCK)
+#define PL_THREAD          static __device__ __forceinline__
+#define PL_BLOCKS(threads) (unsigned)(((threads) + PL_THREADS_A_BLOCK - 1) / PL_THREADS_A_BLOCK)
 #define PL_ONE(name, thread_of, type)                                                              \
     static __global__ void PL_BOUNDS name##_threads(const __grid_constant__ type arguments,        \
                                                     int64_t threads)                               \

@@ -236,8 +236,8 @@ bool pl_joint_get(pl_joint *j, void *to, const void *from, size_t bytes)
 
 typedef struct round_list {
     pl_joint *list;
-    int32_t at;         /* the operation at its head */
-    size_t base, down;  /* where its bytes go in the round's; where what comes back does */
+    int32_t at;        /* the operation at its head */
+    size_t base, down; /* where its bytes go in the round's; where what comes back does */
 } round_list;
 
 static pl_bytes_arguments *copy_of(const round_list *l, const operation *o)
@@ -292,8 +292,8 @@ static int32_t merge(round_list *lists, int32_t count, pl_device_item *items)
             const operation *o = head(&lists[i]);
             if (!o || o->kernel != kernel)
                 continue;
-            items[used++] = (pl_device_item){
-                joint.memory.up_there + lists[i].base + o->arguments, o->threads};
+            items[used++] = (pl_device_item){joint.memory.up_there + lists[i].base + o->arguments,
+                                             o->threads};
             l->most = o->threads > l->most ? o->threads : l->most;
             lists[i].at++;
         }
