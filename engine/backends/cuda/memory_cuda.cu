@@ -12,16 +12,22 @@
 struct pl_device_queue {
     cudaStream_t launches, copies; // copies: to the host while launches go on
     bool launching;
-    bool plain; // a recording failed
+    bool plain;     // a recording failed
+    bool recording; // what goes wrong then is told by its end
+    char *pinned;   // [STAGED]: small copies go through it
+    bool staged;    // one to the device may be under way
     // Of one that shares: its list; whether its own stream has work that no round has waited for, and by what one does.
     pl_joint *joint;
     bool apart;
     cudaEvent_t so_far;
 };
 
+enum { STAGED = 4096 };
+
 // Of the process: its context.
 static pl_first_fault fault;
 static int chosen_device; // pl_cuda_select's; the runtime has one for each thread
+static bool selected;     // whether it was
 static bool sharing;      // pl_device_share's
 
 static bool good(cudaError_t code, const char *what)
@@ -44,6 +50,7 @@ extern "C" void pl_device_share(bool together)
 static bool make_queue(pl_device_queue *q, bool shares)
 {
     if (cudaSetDevice(chosen_device) != cudaSuccess ||
+        cudaMallocHost(reinterpret_cast<void **>(&q->pinned), STAGED) != cudaSuccess ||
         cudaStreamCreateWithFlags(&q->launches, cudaStreamNonBlocking) != cudaSuccess ||
         cudaStreamCreateWithFlags(&q->copies, cudaStreamNonBlocking) != cudaSuccess)
         return false;
@@ -70,6 +77,8 @@ extern "C" void pl_device_queue_destroy(pl_device_queue *q)
     if (!q)
         return;
     pl_joint_destroy(q->joint);
+    if (q->pinned)
+        cudaFreeHost(q->pinned);
     if (q->so_far)
         cudaEventDestroy(q->so_far);
     if (q->launches)
@@ -104,7 +113,8 @@ extern "C" void pl_device_launch(pl_device_queue *q, const pl_device_kernel *ker
 extern "C" void *pl_device_alloc(pl_device_queue *q, size_t bytes)
 {
     void *memory = nullptr;
-    if (pl_device_fault())
+    if (!good(cudaGetLastError(), "a kernel's launch") || // before the answer takes its place
+        !good(cudaSetDevice(chosen_device), "choosing the device"))
         return nullptr;
     if (cudaMalloc(&memory, bytes) != cudaSuccess) {
         cudaGetLastError(); // no memory is an answer, and no fault of the device
@@ -122,37 +132,56 @@ extern "C" void pl_device_release(pl_device_queue *q, void *memory)
         good(cudaFree(memory), "releasing memory");
 }
 
-// From pageable memory: it has been read when the call returns, and the stream keeps the order.
+// What is copied has been read when this returns, which nothing promises of pageable memory: so it is waited for,
+// but for a small copy from pinned memory, where the next one waits.
 extern "C" void pl_device_put(pl_device_queue *q, void *to, const void *from, size_t bytes)
 {
-    if (!pl_joint_put(q->joint, to, from, bytes))
-        good(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream_of(q)),
-             "copying to the device");
+    if (pl_joint_put(q->joint, to, from, bytes))
+        return;
+    if (q->staged && !good(cudaStreamSynchronize(q->launches), "waiting for a copy"))
+        return;
+    q->staged = bytes <= STAGED;
+    if (q->staged)
+        memcpy(q->pinned, from, bytes);
+    if (good(cudaMemcpyAsync(to, q->staged ? q->pinned : from, bytes, cudaMemcpyHostToDevice,
+                             stream_of(q)),
+             "copying to the device") &&
+        !q->staged)
+        good(cudaStreamSynchronize(q->launches), "waiting for a copy");
 }
 
 extern "C" void pl_device_get(pl_device_queue *q, void *to, const void *from, size_t bytes)
 {
     bool got = pl_joint_get(q->joint, to, from, bytes);
     good(cudaGetLastError(), "a kernel's launch");
-    if (got ? pl_device_fault() == nullptr
-            : good(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream_of(q)),
+    void *by = bytes <= STAGED ? q->pinned : to;
+    bool good_copy =
+        got ? pl_device_fault() == nullptr
+            : good(cudaMemcpyAsync(by, from, bytes, cudaMemcpyDeviceToHost, stream_of(q)),
                    "copying from the device") &&
-                  good(cudaStreamSynchronize(q->launches), "waiting for the device"))
+                  good(cudaStreamSynchronize(q->launches), "waiting for the device");
+    if (good_copy) {
         q->launching = false;
-    else
+        q->staged = q->staged && got;
+        if (!got && by != to)
+            memcpy(to, by, bytes);
+    } else {
         memset(to, 0xff, bytes); // NaN
+    }
 }
 
 extern "C" void pl_device_copy(pl_device_queue *q, void *to, const void *from, size_t bytes)
 {
     const pl_bytes_arguments a = {to, from, (int64_t)bytes};
-    if (q->joint)
+    if (q->joint) {
         pl_device_bytes_f32(q, &a, pl_bytes_threads(bytes));
-    else if (from)
-        good(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream_of(q)),
-             "copying on the device");
-    else
-        good(cudaMemsetAsync(to, 0, bytes, stream_of(q)), "clearing memory");
+        return;
+    }
+    cudaError_t code =
+        from ? cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream_of(q))
+             : cudaMemsetAsync(to, 0, bytes, stream_of(q));
+    if (!q->recording) // else the recording's end tells
+        good(code, from ? "copying on the device" : "clearing memory");
 }
 
 extern "C" void pl_device_clear(pl_device_queue *q, void *memory, size_t bytes)
@@ -165,7 +194,8 @@ extern "C" void pl_device_clear(pl_device_queue *q, void *memory, size_t bytes)
 extern "C" bool pl_device_transfer_create(pl_device_queue *q, pl_device_transfer *t, size_t bytes)
 {
     cudaEvent_t launched = nullptr, arrived = nullptr;
-    if (pl_device_fault())
+    if (!good(cudaGetLastError(), "a kernel's launch") || // before the answer takes its place
+        !good(cudaSetDevice(chosen_device), "choosing the device"))
         return false;
     t->queue = q;
     bool made = cudaMallocHost(&t->host, bytes > 0 ? bytes : 1) == cudaSuccess &&
@@ -247,14 +277,17 @@ static bool recorded(pl_device_queue *q, cudaError_t code, const char *what)
 
 extern "C" bool pl_device_record_begin(pl_device_queue *q)
 {
-    return !q->plain && !q->joint && !pl_device_fault() &&
-           recorded(q, cudaStreamBeginCapture(q->launches, cudaStreamCaptureModeThreadLocal),
-                    "beginning a recording");
+    q->recording =
+        !q->plain && !q->joint && !pl_device_fault() &&
+        recorded(q, cudaStreamBeginCapture(q->launches, cudaStreamCaptureModeThreadLocal),
+                 "beginning a recording");
+    return q->recording;
 }
 
 extern "C" bool pl_device_record_end(pl_device_queue *q, pl_device_recording *recording)
 {
     cudaGraph_t graph = nullptr;
+    q->recording = false;
     cudaGraphExec_t made = static_cast<cudaGraphExec_t>(recording->list);
     if (!recorded(q, cudaStreamEndCapture(q->launches, &graph), "ending a recording"))
         return false;
@@ -378,6 +411,18 @@ static void say_uuid(const cudaUUID_t &id, char *out, size_t size)
              b[15]);
 }
 
+// Asking makes a context, of half a gigabyte: it goes again, but where this process has chosen its device.
+static void ask_memory(int device, size_t *unused, size_t *all)
+{
+    if (cudaSetDevice(device) != cudaSuccess)
+        return;
+    cudaMemGetInfo(unused, all);
+    if (!selected)
+        cudaDeviceReset();
+    else if (device != chosen_device)
+        cudaSetDevice(chosen_device);
+}
+
 extern "C" int32_t pl_cuda_find(found_gpu *out, int32_t room, char *why, size_t why_size)
 {
     int count = 0;
@@ -388,23 +433,30 @@ extern "C" int32_t pl_cuda_find(found_gpu *out, int32_t room, char *why, size_t 
         cudaGetLastError();
         return 0;
     }
-    int32_t used = 0;
+    int32_t used = 0, old = 0;
     for (int i = 0; i < count && used < room; i++) {
         cudaDeviceProp p;
         if (cudaGetDeviceProperties(&p, i) != cudaSuccess)
             continue;
+        if (p.major < 8) { // for which nothing was compiled
+            old++;
+            continue;
+        }
         found_gpu *g = &out[used++];
         snprintf(g->name, sizeof g->name, "%s", p.name);
         say_uuid(p.uuid, g->uuid, sizeof g->uuid);
         size_t unused = 0, all = p.totalGlobalMem;
-        if (cudaSetDevice(i) == cudaSuccess)
-            cudaMemGetInfo(&unused, &all);
+        ask_memory(i, &unused, &all);
         g->memory = (int64_t)all;
         g->unused = (int64_t)unused;
         g->major = p.major;
         g->minor = p.minor;
     }
-    if (used == 0)
+    cudaGetLastError(); // answers
+    if (used == 0 && old > 0)
+        snprintf(why, why_size,
+                 "no device, because compute capability 8.0 is needed, which none of %d has", old);
+    else if (used == 0)
         snprintf(why, why_size, "no device, because the driver lists %d and describes none", count);
     return used;
 }
@@ -422,6 +474,7 @@ extern "C" bool pl_cuda_select(const char *uuid, char *why, size_t why_size)
         if (uuid[0] == '\0' || strcmp(uuid, its) == 0) {
             cudaError_t code = cudaSetDevice(i);
             chosen_device = i;
+            selected = true;
             if (code == cudaSuccess)
                 return true;
             snprintf(why, why_size, "%s can not be used: %s", its, cudaGetErrorString(code));
