@@ -407,12 +407,21 @@ static bool killed_for_memory(const worker *w, const pl_ending *how)
            WTERMSIG(how->status) == SIGKILL && pl_memory_kills() > w->memory_kills;
 }
 
+/* Of a process that has ended: who tells all workers to stop does not take its descriptor for one that is open. */
+static bool reap(pl_executor *e, pl_child *child, int *status)
+{
+    pthread_mutex_lock(&e->mutex);
+    bool known = pl_child_reap(child, status);
+    pthread_mutex_unlock(&e->mutex);
+    return known;
+}
+
 static void ended(pl_executor *e, worker *w)
 {
     pl_ending how = {.killed = w->killed, .dragged = w->dragged};
     if (w->child.pidfd >= 0) {
         epoll_ctl(e->epoll_fd, EPOLL_CTL_DEL, w->child.pidfd, NULL);
-        how.status_known = pl_child_reap(&w->child, &how.status) && w->ours;
+        how.status_known = reap(e, &w->child, &how.status) && w->ours;
         if (watch_other(w, how.status_known, how.status)) {
             return;
         }
@@ -436,7 +445,7 @@ static void process_ended(pl_executor *e, process *p)
 {
     int status = 0;
     epoll_ctl(e->epoll_fd, EPOLL_CTL_DEL, p->child.pidfd, NULL);
-    bool known = pl_child_reap(&p->child, &status);
+    bool known = reap(e, &p->child, &status);
     pthread_mutex_lock(&e->mutex);
     for (process **link = &e->processes; *link; link = &(*link)->next) {
         if (*link == p) {

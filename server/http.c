@@ -490,7 +490,7 @@ static bool start_listener(pl_http *http, int kind)
     return l->mhd;
 }
 
-pl_http *pl_http_create(pl_daemon *daemon, const pl_route *routes)
+bool pl_http_create(pl_daemon *daemon, const pl_route *routes)
 {
     size_t count = 0;
     while (routes[count].method) {
@@ -498,7 +498,7 @@ pl_http *pl_http_create(pl_daemon *daemon, const pl_route *routes)
     }
     pl_http *http = calloc(1, sizeof *http);
     if (!http) {
-        return NULL;
+        return false;
     }
     http->daemon = daemon;
     http->routes = routes;
@@ -506,7 +506,7 @@ pl_http *pl_http_create(pl_daemon *daemon, const pl_route *routes)
     http->listeners[BY_ADDRESS].fd = http->listeners[BY_UNIX].fd = -1;
     http->deadlines = pl_deadlines_create(daemon->options.idle_timeout);
     http->ticker.tick = enforce;
-    daemon->http = http; /* the first request may come before this returns */
+    daemon->http = http;
     if (http->deadlines) {
         pl_streams_enlist(daemon->streams, &http->ticker);
     }
@@ -514,9 +514,9 @@ pl_http *pl_http_create(pl_daemon *daemon, const pl_route *routes)
         !start_listener(http, BY_UNIX)) {
         pl_http_destroy(http, 0);
         daemon->http = NULL;
-        return NULL;
+        return false;
     }
-    return http;
+    return true;
 }
 
 void pl_http_quiesce(pl_http *http)

@@ -56,9 +56,9 @@ typedef struct pl_route {
     bool unlimited; /* never refused for its rate */
 } pl_route;
 
-/* Starts listening; routes end with a row whose method is NULL and must outlive it. NULL with a
- * line in the log. Sets daemon->url. */
-pl_http *pl_http_create(pl_daemon *daemon, const pl_route *routes);
+/* Starts listening; routes end with a row whose method is NULL and must outlive it. False with a line in the
+ * log. Sets daemon->url, and daemon->http, which the first request may ask for before this returns. */
+bool pl_http_create(pl_daemon *daemon, const pl_route *routes);
 /* Take no more connections; requests that run go on. */
 void pl_http_quiesce(pl_http *http);
 /* Wait up to timeout_ms for the open requests to end, then close everything. Every suspended

@@ -176,7 +176,7 @@ static bool start_parts(pl_daemon *d)
            (d->executor = pl_executor_create(d)) && (d->webhooks = pl_webhooks_create(d)) &&
            pl_reconcile(d) == 0 && pl_webhooks_load(d->webhooks) && pl_tenants_start(d->tenants) &&
            (!d->options.tls_cert || pl_tls_load(d->options.tls_cert, d->options.tls_key)) &&
-           (d->http = pl_http_create(d, pl_routes));
+           pl_http_create(d, pl_routes);
 }
 
 /* Whoever sees the terminal that a daemon was started from could read its token. */

@@ -11,8 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Compute capability of the oldest and of the newest device that the Makefile's CUDA_FLAGS have code for. */
-enum { LEAST_MAJOR = 8, NEWEST_MAJOR = 9 };
+/* Compute capability of the newest device that the Makefile's CUDA_FLAGS have code for. */
+enum { NEWEST_MAJOR = 9 };
 
 static const pl_backend_ops *backends[2]; /* double, single */
 static const pl_plugin *plugin;           /* NULL: emulated */
@@ -71,13 +71,6 @@ bool gpu_open(bool emulated, pl_gpu *out, char *why, size_t why_size)
     }
     if (found->find(out, 1, why, why_size) < 1)
         return false;
-    if (out->major < LEAST_MAJOR) {
-        snprintf(why, why_size,
-                 "no device, because kernels are built for compute capability %d.0 and newer, "
-                 "which %s, %d.%d, has not",
-                 LEAST_MAJOR, out->name, (int)out->major, (int)out->minor);
-        return false;
-    }
     if (!found->select(out->uuid, why, why_size))
         return false;
     plugin = found;

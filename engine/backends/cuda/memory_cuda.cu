@@ -177,9 +177,9 @@ extern "C" void pl_device_copy(pl_device_queue *q, void *to, const void *from, s
         pl_device_bytes_f32(q, &a, pl_bytes_threads(bytes));
         return;
     }
-    cudaError_t code =
-        from ? cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream_of(q))
-             : cudaMemsetAsync(to, 0, bytes, stream_of(q));
+    cudaError_t code = from ? cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice,
+                                              stream_of(q))
+                            : cudaMemsetAsync(to, 0, bytes, stream_of(q));
     if (!q->recording) // else the recording's end tells
         good(code, from ? "copying on the device" : "clearing memory");
 }
@@ -277,10 +277,10 @@ static bool recorded(pl_device_queue *q, cudaError_t code, const char *what)
 
 extern "C" bool pl_device_record_begin(pl_device_queue *q)
 {
-    q->recording =
-        !q->plain && !q->joint && !pl_device_fault() &&
-        recorded(q, cudaStreamBeginCapture(q->launches, cudaStreamCaptureModeThreadLocal),
-                 "beginning a recording");
+    q->recording = !q->plain && !q->joint && !pl_device_fault() &&
+                   recorded(q,
+                            cudaStreamBeginCapture(q->launches, cudaStreamCaptureModeThreadLocal),
+                            "beginning a recording");
     return q->recording;
 }
 
@@ -327,12 +327,11 @@ extern "C" const char *pl_device_plain_because(void)
 extern "C" bool pl_round_memory_create(pl_round_memory *m, size_t up, size_t down)
 {
     cudaStream_t stream = nullptr;
-    bool made =
-        cudaMallocHost(reinterpret_cast<void **>(&m->up), up) == cudaSuccess &&
-        cudaMallocHost(reinterpret_cast<void **>(&m->down), down) == cudaSuccess &&
-        cudaMalloc(reinterpret_cast<void **>(&m->up_there), up) == cudaSuccess &&
-        cudaMalloc(reinterpret_cast<void **>(&m->down_there), down) == cudaSuccess &&
-        cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) == cudaSuccess;
+    bool made = cudaMallocHost(reinterpret_cast<void **>(&m->up), up) == cudaSuccess &&
+                cudaMallocHost(reinterpret_cast<void **>(&m->down), down) == cudaSuccess &&
+                cudaMalloc(reinterpret_cast<void **>(&m->up_there), up) == cudaSuccess &&
+                cudaMalloc(reinterpret_cast<void **>(&m->down_there), down) == cudaSuccess &&
+                cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) == cudaSuccess;
     m->stream = stream;
     if (!made)
         cudaGetLastError(); // no memory is an answer, and no fault of the device
@@ -358,6 +357,7 @@ extern "C" void pl_round_begin(pl_round_memory *m, const pl_round_member *member
                                size_t up)
 {
     cudaStream_t stream = static_cast<cudaStream_t>(m->stream);
+    good(cudaSetDevice(chosen_device), "choosing the device"); // of whichever thread leads
     for (int32_t i = 0; i < count; i++) {
         pl_device_queue *q = members[i].queue;
         q->launching = q->launching || !pl_device_fault();
@@ -386,9 +386,9 @@ extern "C" void pl_round_end(pl_round_memory *m, const pl_round_member *members,
 {
     cudaStream_t stream = static_cast<cudaStream_t>(m->stream);
     bool done = good(cudaGetLastError(), "a kernel's launch") &&
-                (down == 0 || good(cudaMemcpyAsync(m->down, m->down_there, down,
-                                                   cudaMemcpyDeviceToHost, stream),
-                                   "copying a round from the device")) &&
+                (down == 0 ||
+                 good(cudaMemcpyAsync(m->down, m->down_there, down, cudaMemcpyDeviceToHost, stream),
+                      "copying a round from the device")) &&
                 good(cudaStreamSynchronize(stream), "waiting for a round");
     for (int32_t i = 0; i < count; i++)
         members[i].queue->launching = members[i].queue->launching && !done;
@@ -405,10 +405,9 @@ struct found_gpu {
 static void say_uuid(const cudaUUID_t &id, char *out, size_t size)
 {
     const unsigned char *b = reinterpret_cast<const unsigned char *>(id.bytes);
-    snprintf(out, size,
-             "GPU-%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", b[0], b[1],
-             b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12], b[13], b[14],
-             b[15]);
+    snprintf(out, size, "GPU-%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x",
+             b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12], b[13],
+             b[14], b[15]);
 }
 
 // Asking makes a context, of half a gigabyte: it goes again, but where this process has chosen its device.
@@ -438,7 +437,7 @@ extern "C" int32_t pl_cuda_find(found_gpu *out, int32_t room, char *why, size_t 
         cudaDeviceProp p;
         if (cudaGetDeviceProperties(&p, i) != cudaSuccess)
             continue;
-        if (p.major < 8) { // for which nothing was compiled
+        if (p.major < 8) { // for which CUDA_FLAGS have no code
             old++;
             continue;
         }
