@@ -183,6 +183,47 @@ START_TEST(launches_of_like_sessions_are_made_together)
 }
 END_TEST
 
+/* A queue that shares does in order what it was given, also what is too large for its list or more than it holds. */
+START_TEST(a_list_keeps_its_order)
+{
+    enum { LARGE = 5000, MANY_COPIES = 1500, WIDTH = 8 };
+    char out[LARGE] = {0}, small[WIDTH + 1] = "12345678", large[LARGE];
+    memset(large, 'L', sizeof large);
+    pl_device_share(true);
+    pl_device_queue *q = pl_device_queue_create(true);
+    char *a = pl_device_alloc(q, LARGE), *b = pl_device_alloc(q, LARGE),
+         *c = pl_device_alloc(q, (MANY_COPIES + 1) * WIDTH);
+    ck_assert_ptr_nonnull(c);
+    /* What was copied before a large upload is what was there before it. */
+    pl_device_put(q, a, small, WIDTH);
+    pl_device_copy(q, b, a, LARGE);
+    pl_device_put(q, a, large, LARGE);
+    pl_device_get(q, out, b, WIDTH + 1);
+    ck_assert_str_eq(out, "12345678");
+    /* A large download is of what was launched before it. */
+    pl_device_copy(q, b, a, LARGE);
+    pl_device_get(q, out, b, LARGE);
+    ck_assert_mem_eq(out, large, LARGE);
+    /* A small upload may be used again at once. */
+    pl_device_put(q, a, small, WIDTH);
+    small[0] = 'x';
+    pl_device_copy(q, c, a, WIDTH);
+    /* Each copies what the one before it has brought. */
+    for (int k = 0; k < MANY_COPIES; k++)
+        pl_device_copy(q, c + (k + 1) * WIDTH, c + k * WIDTH, WIDTH);
+    pl_device_clear(q, c, WIDTH);
+    pl_device_get(q, out, c + MANY_COPIES * WIDTH, WIDTH);
+    ck_assert_mem_eq(out, "12345678", WIDTH);
+    pl_device_get(q, out, c, WIDTH);
+    ck_assert_mem_eq(out, "\0\0\0\0\0\0\0\0", WIDTH);
+    ck_assert_int_gt(pl_device_shared().rounds, 5);
+    pl_device_release(q, a);
+    pl_device_release(q, b);
+    pl_device_release(q, c);
+    pl_device_queue_destroy(q);
+}
+END_TEST
+
 static pl_status (*true_solve)(pl_solver *, const pl_stage *, double *, double *, pl_solve_result *,
                                pl_failure *);
 
@@ -317,6 +358,7 @@ int main(void)
     TCase *t = tcase_create("many");
     tcase_add_loop_test(t, each_has_the_bits_that_it_has_alone, 0, WAYS);
     tcase_add_test(t, launches_of_like_sessions_are_made_together);
+    tcase_add_test(t, a_list_keeps_its_order);
     tcase_add_test(t, half_steps_are_of_their_session);
     tcase_add_loop_test(t, what_is_not_a_number_stays_where_it_is, 0, WAYS);
     tcase_add_test(t, a_fault_is_told_by_all_and_names_who_was_launching);
