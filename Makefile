@@ -314,7 +314,7 @@ compile_commands.json: Makefile | deps
 
 ##@ Running
 .PHONY: demo
-demo: all ## run the demo scene through a daemon of its own; leaves demo-out/
+demo: $(filter-out %.so,$(PROGRAMS)) ## run the demo scene through a daemon of its own; leaves demo-out/
 	@deploy/demo
 
 .PHONY: figures

@@ -151,11 +151,10 @@ typedef struct way {
     bool threads, together;
 } way;
 
-/* The best round's session steps a second, or 0. */
-static double time_way(bench *b, const way *w)
+/* The best round's ms a step of all; NaN: there is none. */
+static double time_way(bench *b, const way *w, int count, long long *tets)
 {
     gpu_run *all[SESSIONS];
-    const int count = b->options.emulated ? 3 : SESSIONS;
     const int64_t steps = b->options.emulated ? 1 : 10;
     gpu_body body = {.mesh = b->options.emulated ? gpu_box(3, 2, 2) : gpu_box(14, 8, 8),
                      .young = 1e6,
@@ -168,7 +167,7 @@ static double time_way(bench *b, const way *w)
         if (!(all[k] = gpu_run_open(ON_GPU_SINGLE, &body, &solver, 1.0 / 30, steps))) {
             printf("not enough memory for %d sessions\n", count);
             b->good = false;
-            return 0;
+            return NAN;
         }
     gpu_share(false);
     double best = NAN;
@@ -180,24 +179,26 @@ static double time_way(bench *b, const way *w)
     }
     if (gpu_fault())
         give_up();
-    printf("%d sessions of %lld tets, chebyshev_descent, single, %s: %.3f ms a step of all, "
-           "%.0f session steps/s",
-           count, (long long)all[0]->model->tets, w->name, best, 1e3 * count / best);
+    *tets = all[0]->model->tets;
     for (int k = 0; k < count; k++)
         gpu_run_close(all[k]);
-    return 1e3 * count / best;
+    return b->good ? best : NAN;
 }
 
 static void time_sessions(bench *b)
 {
     static const way WAYS[] = {
         {"in turn", false, false}, {"side by side", true, false}, {"together", true, true}};
-    double first = 0;
+    const int count = b->options.emulated ? 3 : SESSIONS;
+    double first = NAN;
     for (size_t k = 0; b->good && k < sizeof WAYS / sizeof *WAYS; k++) {
-        double rate = time_way(b, &WAYS[k]);
-        first = k == 0 ? rate : first;
-        printf(", %.1f times\n", rate / first);
-        fflush(stdout);
+        long long tets = 0;
+        double ms = time_way(b, &WAYS[k], count, &tets);
+        first = k == 0 ? ms : first;
+        if (b->good)
+            printf("%d sessions of %lld tets, chebyshev_descent, single, %s: %.3f ms a step of "
+                   "all, %.0f session steps/s, %.1f times\n",
+                   count, tets, WAYS[k].name, ms, 1e3 * count / ms, first / ms);
     }
     pl_shared_launches l = gpu_shared();
     if (l.made > 0)

@@ -45,6 +45,11 @@ static double moved(const gpu_run *r)
     return most;
 }
 
+static gpu_body twisted(pl_mesh_source mesh)
+{
+    return (gpu_body){.mesh = mesh, .young = 1e5, .poisson = 0.35, .turns = 0.05, .pinned = true};
+}
+
 static double apart(const gpu_run *a, const gpu_run *b)
 {
     double most = 0;
@@ -92,12 +97,8 @@ static void compare_materials(void)
     for (int kind = 0; kind < PL_MATERIAL_KINDS; kind++) {
         if (kind == PL_MATERIAL_SPLINE || (quick && kind > 0))
             continue; /* its curves come out of JSON */
-        gpu_body body = {.model = (pl_material_kind)kind,
-                         .mesh = gpu_box(6, 3, 3),
-                         .young = 1e5,
-                         .poisson = 0.35,
-                         .turns = 0.05,
-                         .pinned = true};
+        gpu_body body = twisted(gpu_box(6, 3, 3));
+        body.model = (pl_material_kind)kind;
         compare(names[kind], &body, &solver);
     }
     gpu_body invertible = {.mesh = gpu_box(6, 3, 3),
@@ -149,12 +150,8 @@ static void compare_methods(void)
     } methods[] = {{"gradient_descent", PL_METHOD_GRADIENT_DESCENT, 30},
                    {"nonlinear_cg", PL_METHOD_NONLINEAR_CG, 20},
                    {"lbfgs", PL_METHOD_LBFGS, 20}};
-    gpu_body body = {.model = PL_MATERIAL_COROTATED,
-                     .mesh = gpu_box(6, 3, 3),
-                     .young = 1e5,
-                     .poisson = 0.35,
-                     .turns = 0.05,
-                     .pinned = true};
+    gpu_body body = twisted(gpu_box(6, 3, 3));
+    body.model = PL_MATERIAL_COROTATED;
     for (size_t k = 0; k < (quick ? 1 : sizeof methods / sizeof *methods); k++) {
         pl_solver_settings solver = gpu_solver(methods[k].method, methods[k].iterations);
         compare(methods[k].name, &body, &solver);
@@ -221,12 +218,8 @@ static void compare_integrators(void)
                 {"implicit_midpoint", PL_INTEGRATOR_IMPLICIT_MIDPOINT}};
     pl_solver_settings solver = gpu_solver(PL_METHOD_CHEBYSHEV_DESCENT, 48);
     for (size_t k = 0; k < (quick ? 1 : sizeof rows / sizeof *rows); k++) {
-        gpu_body body = {.mesh = gpu_box(6, 3, 3),
-                         .young = 1e5,
-                         .poisson = 0.35,
-                         .turns = 0.05,
-                         .pinned = true,
-                         .integrator = rows[k].integrator};
+        gpu_body body = twisted(gpu_box(6, 3, 3));
+        body.integrator = rows[k].integrator;
         compare(rows[k].name, &body, &solver);
     }
     gpu_body bouncing = {.mesh = gpu_box(6, 3, 3),
@@ -254,12 +247,8 @@ static void compare_damping(void)
          {.model = PL_DAMPING_POWER_LAW, .coefficient = 30, .power = 0.5, .smoothing = 0.1}}};
     pl_solver_settings solver = gpu_solver(PL_METHOD_CHEBYSHEV_DESCENT, 48);
     for (size_t k = 0; k < (quick ? 1 : sizeof rows / sizeof *rows); k++) {
-        gpu_body body = {.mesh = gpu_box(6, 3, 3),
-                         .young = 1e5,
-                         .poisson = 0.35,
-                         .turns = 0.05,
-                         .pinned = true,
-                         .damping = rows[k].damping};
+        gpu_body body = twisted(gpu_box(6, 3, 3));
+        body.damping = rows[k].damping;
         body.damping.present = true;
         body.damping.form = PL_DAMPING_SEPARATE;
         /* Rayleigh's takes differences of the stiffness, of which single precision leaves three digits. */
@@ -271,8 +260,7 @@ static void compare_damping(void)
 /* What a frame's transfer brings, begun before a step and taken after it, are the numbers from before it. */
 static void compare_frames(void)
 {
-    gpu_body body = {
-        .mesh = gpu_box(12, 6, 6), .young = 1e5, .poisson = 0.35, .turns = 0.05, .pinned = true};
+    gpu_body body = twisted(gpu_box(12, 6, 6));
     pl_solver_settings solver = gpu_solver(PL_METHOD_CHEBYSHEV_DESCENT, 48);
     for (where on = ON_GPU_DOUBLE; on <= ON_GPU_SINGLE; on++) {
         gpu_run *r = gpu_run_open(on, &body, &solver, 0.01, 1);
@@ -315,11 +303,7 @@ static void *live(void *context)
     static const pl_method_kind methods[] = {PL_METHOD_CHEBYSHEV_DESCENT, PL_METHOD_LBFGS,
                                              PL_METHOD_ADMM};
     session *s = context;
-    gpu_body body = {.mesh = gpu_box(4 + s->which, 3, 3),
-                     .young = 1e5,
-                     .poisson = 0.35,
-                     .turns = 0.05,
-                     .pinned = true};
+    gpu_body body = twisted(gpu_box(4 + s->which, 3, 3));
     pl_solver_settings solver = gpu_solver(methods[s->which % 3], 48);
     if (s->begin)
         pthread_barrier_wait(s->begin);

@@ -93,7 +93,8 @@ typedef struct pl_device_recording {
     void *list;
 } pl_device_recording;
 
-/* False, and launches are plain ones: there are no recordings, which pl_device_plain_because() explains. */
+/* False, and launches are plain ones: of a queue that shares, or there are no recordings, which
+ * pl_device_plain_because() explains. */
 bool pl_device_record_begin(pl_device_queue *queue);
 /* In the place of what was recorded before. False: nothing was kept and nothing run. */
 bool pl_device_record_end(pl_device_queue *queue, pl_device_recording *recording);

@@ -13,12 +13,6 @@
 #include <string.h>
 
 typedef pl_device device;
-/* Several at a time are compiled in single precision alone (device.h). */
-#ifdef PL_SINGLE
-#define PL_SHARES true
-#else
-#define PL_SHARES false
-#endif
 enum { COLUMNS = PL_DEVICE_COLUMNS };
 #define device_of pl_device_of
 #define numbers   pl_device_numbers
@@ -57,7 +51,9 @@ static pl_status device_create(const pl_model *model, int32_t threads, pl_backen
     d->base = (pl_backend){&PL_NAMED(pl_backend_device), model};
     d->threads = threads;
     d->beside = beside;
-    d->queue = beside ? device_of(beside)->queue : pl_device_queue_create(PL_SHARES);
+    /* Several at a time are compiled in single precision alone (device.h). */
+    d->queue = beside ? device_of(beside)->queue
+                      : pl_device_queue_create(sizeof(pl_number) == sizeof(float));
     if (!d->queue) {
         free(d);
         return PL_NO_MEMORY;
