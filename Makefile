@@ -3,9 +3,9 @@
 # Sources are found by where they lie: a file in a room belongs to that room's library or program.
 #   engine/**/*.c        -> libengine.a     files named *_isa.c are compiled once per instruction set
 #   protocol/**/*.c      -> libprotocol.a
-#   server/*.c           -> pliantd
+#   server/**/*.c        -> pliantd, but for server/worker/
 #   server/worker/*.c    -> pliant-worker (worker_main.c) and pliant-preflight (preflight_main.c)
-#   clients/cli/*.c      -> pliant
+#   clients/cli/**/*.c   -> pliant
 #   tests/<kind>/*_test.c -> one test program each; tests/bench/*_bench.c -> one benchmark each
 #   tests/python/*_test.py -> the same for the Python client, which is not compiled
 #   tests/web/*_test.mjs  -> the same for the dashboard, in a browser
@@ -69,10 +69,10 @@ ENGINE_ISA_SRC := $(sort $(shell find engine -name '*_isa.c'))
 # What runs on a device, once for each precision; *_kernels.c are compiled as a device's threads.
 DEVICE_SRC := $(addprefix engine/backends/device/,fetch.c phases.c runs.c stages.c device_model.c matrix.c splitting.c)
 DEVICE_KERNELS := $(sort $(wildcard engine/backends/device/*_kernels.c))
-PROTOCOL_SRC := $(sort $(wildcard protocol/*.c protocol/export/*.c))
-SERVER_SRC := $(sort $(wildcard server/*.c))
+PROTOCOL_SRC := $(sort $(wildcard protocol/*/*.c))
+SERVER_SRC := $(sort $(filter-out server/worker/%,$(wildcard server/*.c server/*/*.c)))
 WORKER_SRC := $(sort $(filter-out %_main.c,$(wildcard server/worker/*.c)))
-CLI_SRC := $(sort $(wildcard clients/cli/*.c))
+CLI_SRC := $(sort $(wildcard clients/cli/*.c clients/cli/*/*.c))
 SUPPORT_SRC := $(sort $(wildcard tests/support/*.c))
 TEST_SRC := $(sort $(wildcard tests/*/*_test.c))
 PYTHON_TEST_SRC := $(sort $(wildcard tests/python/*_test.py))
@@ -147,11 +147,11 @@ build/.test-deps: deploy/install-deps | build/.deps
 
 $(BUILD)/libengine.a: $(ENGINE_OBJ)
 # The leaf structs go with the protocol, so that the daemon and the command line link no engine.
-LEAF_OBJ := $(call obj,engine/carries.c engine/change.c engine/fault.c engine/metrics.c engine/motion.c engine/scene.c engine/transform.c)
+LEAF_OBJ := $(call obj,engine/scene/carries.c engine/scene/change.c engine/scene/fault.c engine/scene/metrics.c engine/scene/motion.c engine/scene/scene.c engine/scene/transform.c)
 $(BUILD)/libprotocol.a: $(call obj,$(PROTOCOL_SRC)) $(LEAF_OBJ)
 $(BUILD)/libworker.a: $(call obj,$(WORKER_SRC))
 $(BUILD)/libsupport.a: $(call obj,$(SUPPORT_SRC))
-$(BUILD)/libcli.a: $(call obj,$(filter-out %/main.c,$(CLI_SRC)))
+$(BUILD)/libcli.a: $(call obj,$(filter-out clients/cli/main.c,$(CLI_SRC)))
 $(BUILD)/%.a:
 	@mkdir -p $(@D) && rm -f $@
 	@ar rcs $@ $^
@@ -234,7 +234,7 @@ $(eval $(call precision_rule,f64,))
 $(BUILD)/obj/engine/backends/device/%_kernels.f32.o $(BUILD)/obj/engine/backends/device/%_kernels.f64.o: \
     PL_CFLAGS += -DPL_DEVICE -DPL_SCALAR -DPL_ROW=16 -O1 -fno-var-tracking
 # Their searches are the longest to compile, and gain nothing.
-$(BUILD)/obj/engine/model/tets_stretch_isa.%.o $(foreach k,bends edges triangles tets,$(BUILD)/obj/engine/model/damping_$(k)_isa.%.o): \
+$(BUILD)/obj/engine/model/groups/tets_stretch_isa.%.o $(foreach k,bends edges triangles tets,$(BUILD)/obj/engine/model/damping/damping_$(k)_isa.%.o): \
     ISA_OPTIMISE := -O2 -fno-var-tracking
 # A line a file; nothing with make -s; the whole command with V=1.
 ifndef V

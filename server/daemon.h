@@ -4,8 +4,8 @@
 #ifndef PLIANT_SERVER_DAEMON_H
 #define PLIANT_SERVER_DAEMON_H
 
-#include "server/counters.h"
-#include "server/options.h"
+#include "server/base/counters.h"
+#include "server/base/options.h"
 
 #include <limits.h>
 #include <stdatomic.h>

@@ -1,8 +1,8 @@
 /* pliant - the command line. Reads the global options, finds the command in the table of
  * commands.c, reads its options and runs it. */
-#include "clients/cli/command.h"
+#include "clients/cli/base/command.h"
 
-#include "protocol/problem.h"
+#include "protocol/text/problem.h"
 
 #include <errno.h>
 #include <locale.h>

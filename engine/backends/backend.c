@@ -1,7 +1,7 @@
 #include "engine/backends/backend.h"
 
 #include "engine/backends/cpu/cpu.h"
-#include "engine/carries.h"
+#include "engine/scene/carries.h"
 
 static _Thread_local const pl_backend_ops *gpu;
 

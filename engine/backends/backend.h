@@ -15,7 +15,7 @@
 #define PLIANT_ENGINE_BACKENDS_BACKEND_H
 
 #include "engine/backends/histories.h"
-#include "engine/metrics.h"
+#include "engine/scene/metrics.h"
 #include "engine/model/model.h"
 
 typedef struct pl_backend pl_backend;

@@ -3,10 +3,10 @@
  * With the signed decomposition F = U diag(s) V^T of svd3.h, s0 >= s1 >= |s2|, an isotropic energy
  * is a symmetric function Psi(s), J per m^3 of rest volume. The table holds what is specific of a
  * model; decompositions, derivatives in F and the general prox are written once (stretch_solid.h,
- * stretch_prox.h). There is one table for each model and instruction set (engine/model/isa.h), so
+ * stretch_prox.h). There is one table for each model and instruction set (engine/model/groups/isa.h), so
  * callers on lanes are compiled per instruction set as well and take the table of theirs.
  *
- * A membrane is a solid in plane stress (engine/model/triangle_law.h): it solves for the s[2] without
+ * A membrane is a solid in plane stress (engine/model/groups/triangle_law.h): it solves for the s[2] without
  * stress across it and reads the first two of each result, with pair 2 for what turns in its plane
  * and g_i / s_i for what turns out of it.
  */

@@ -7,7 +7,7 @@
 #include "engine/kernels/stretch_basic.h"
 #include "engine/kernels/stretch_models.h"
 #include "engine/kernels/stretch_spline.h"
-#include "engine/material_kind.h"
+#include "engine/scene/material_kind.h"
 
 PL_INLINE void pl_stretch_model_energy_gradient(const pl_stretch *m, const pl_real s[3],
                                                 pl_real *psi, pl_real g[3])

@@ -8,7 +8,7 @@
 #ifndef PLIANT_ENGINE_LINEAR_LINEAR_H
 #define PLIANT_ENGINE_LINEAR_LINEAR_H
 
-#include "engine/fault.h"
+#include "engine/scene/fault.h"
 
 #include <stdint.h>
 

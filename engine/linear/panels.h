@@ -16,7 +16,7 @@
 #ifndef PLIANT_ENGINE_LINEAR_PANELS_H
 #define PLIANT_ENGINE_LINEAR_PANELS_H
 
-#include "engine/fault.h"
+#include "engine/scene/fault.h"
 
 #include <stdint.h>
 

@@ -7,7 +7,7 @@
 #ifndef PLIANT_ENGINE_MESH_MESH_H
 #define PLIANT_ENGINE_MESH_MESH_H
 
-#include "engine/fault.h"
+#include "engine/scene/fault.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -2,7 +2,7 @@
 #ifndef PLIANT_ENGINE_MESH_ORDER_H
 #define PLIANT_ENGINE_MESH_ORDER_H
 
-#include "engine/fault.h"
+#include "engine/scene/fault.h"
 
 #include <stdint.h>
 

@@ -3,7 +3,7 @@
 #ifndef PLIANT_ENGINE_MODEL_GATHER_H
 #define PLIANT_ENGINE_MODEL_GATHER_H
 
-#include "engine/fault.h"
+#include "engine/scene/fault.h"
 #include "engine/model/group.h"
 
 /* For each vertex where its terms' contributions lie: slot[start[i] .. start[i+1]) are offsets of

@@ -1,6 +1,6 @@
 #include "engine/model/hash.h"
 
-#include "engine/carries.h"
+#include "engine/scene/carries.h"
 #include "engine/obstacles/solid.h"
 
 #include <string.h>

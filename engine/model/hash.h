@@ -3,7 +3,7 @@
 #ifndef PLIANT_ENGINE_MODEL_HASH_H
 #define PLIANT_ENGINE_MODEL_HASH_H
 
-#include "engine/model/layout.h"
+#include "engine/model/build/layout.h"
 #include "engine/model/materials.h"
 #include "engine/model/model.h"
 

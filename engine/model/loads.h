@@ -16,8 +16,8 @@
 #ifndef PLIANT_ENGINE_MODEL_LOADS_H
 #define PLIANT_ENGINE_MODEL_LOADS_H
 
-#include "engine/metrics.h"
-#include "engine/model/layout.h"
+#include "engine/scene/metrics.h"
+#include "engine/model/build/layout.h"
 
 typedef struct pl_model pl_model;
 

@@ -1,8 +1,8 @@
 #include "engine/model/materials.h"
 
-#include "engine/model/isa.h"
+#include "engine/model/groups/isa.h"
 #include "engine/model/splines.h"
-#include "engine/pliant.h"
+#include "engine/step/pliant.h"
 
 #include <assert.h>
 #include <math.h>

@@ -2,9 +2,9 @@
 #ifndef PLIANT_ENGINE_MODEL_MATERIALS_H
 #define PLIANT_ENGINE_MODEL_MATERIALS_H
 
-#include "engine/fault.h"
+#include "engine/scene/fault.h"
 #include "engine/kernels/stretch.h"
-#include "engine/scene.h"
+#include "engine/scene/scene.h"
 
 /* Lame's constants of Young's modulus and Poisson's ratio, Pa. */
 void pl_lame(double young, double poisson, double *mu, double *lambda);

@@ -1,11 +1,11 @@
 #include "engine/model/model.h"
 
-#include "engine/carries.h"
-#include "engine/model/build.h"
+#include "engine/scene/carries.h"
+#include "engine/model/build/build.h"
 #include "engine/model/factors.h"
 #include "engine/model/hash.h"
 #include "engine/model/spectra.h"
-#include "engine/model/tets.h"
+#include "engine/model/groups/tets.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -19,8 +19,8 @@
 #include "engine/model/group.h"
 #include "engine/model/loads.h"
 #include "engine/model/materials.h"
-#include "engine/motion.h"
-#include "engine/pliant.h"
+#include "engine/scene/motion.h"
+#include "engine/step/pliant.h"
 
 typedef struct pl_pin_model {
     pl_motion motion; /* with its origin */

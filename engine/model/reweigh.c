@@ -1,6 +1,6 @@
 #include "engine/model/reweigh.h"
 
-#include "engine/model/build.h"
+#include "engine/model/build/build.h"
 #include "engine/model/factors.h"
 
 #include <stdlib.h>

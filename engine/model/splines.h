@@ -4,7 +4,7 @@
 #define PLIANT_ENGINE_MODEL_SPLINES_H
 
 #include "engine/kernels/stretch.h"
-#include "engine/scene.h"
+#include "engine/scene/scene.h"
 
 /* The three splines, PL_SPLINE_SHARED numbers, in Pa; the shear modulus at rest. `lame` makes the
  * named ones and is not read for others. Whatever the splines, rest is free of stress: the slope that

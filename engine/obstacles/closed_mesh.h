@@ -6,12 +6,12 @@
  * weighted with their angles (Baerentzen and Aanaes 2005, "Signed distance computation using the
  * angle weighted pseudonormal"). That is right for every point where the surface is closed, its
  * triangles turn the same way and it does not cut itself; the first two are checked where a scene is
- * laid out (engine/model/layout.c).
+ * laid out (engine/model/build/layout.c).
  */
 #ifndef PLIANT_ENGINE_OBSTACLES_CLOSED_MESH_H
 #define PLIANT_ENGINE_OBSTACLES_CLOSED_MESH_H
 
-#include "engine/fault.h"
+#include "engine/scene/fault.h"
 
 #include <stdint.h>
 

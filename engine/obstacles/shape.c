@@ -2,7 +2,7 @@
 #include "engine/obstacles/distance.h"
 #include "engine/obstacles/shape.h"
 #include "engine/obstacles/solid.h"
-#include "engine/transform.h"
+#include "engine/scene/transform.h"
 
 #include <math.h>
 #include <stdlib.h>

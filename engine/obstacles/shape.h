@@ -15,8 +15,8 @@
 #ifndef PLIANT_ENGINE_OBSTACLES_SHAPE_H
 #define PLIANT_ENGINE_OBSTACLES_SHAPE_H
 
-#include "engine/fault.h"
-#include "engine/scene.h"
+#include "engine/scene/fault.h"
+#include "engine/scene/scene.h"
 
 typedef struct pl_shape pl_shape;
 

@@ -1,6 +1,6 @@
 #include "engine/obstacles/solid.h"
 
-#include "engine/transform.h"
+#include "engine/scene/transform.h"
 #include "engine/vectors.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
 #define PLIANT_ENGINE_OBSTACLES_SOLID_H
 
 #include "engine/obstacles/closed_mesh.h"
-#include "engine/scene.h"
+#include "engine/scene/scene.h"
 
 #include <stdbool.h>
 

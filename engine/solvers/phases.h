@@ -3,7 +3,7 @@
 #ifndef PLIANT_ENGINE_SOLVERS_PHASES_H
 #define PLIANT_ENGINE_SOLVERS_PHASES_H
 
-#include "engine/scene.h"
+#include "engine/scene/scene.h"
 #include "engine/solvers/bytes.h"
 
 typedef struct pl_phases {

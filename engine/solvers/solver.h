@@ -5,7 +5,7 @@
 #define PLIANT_ENGINE_SOLVERS_SOLVER_H
 
 #include "engine/backends/backend.h"
-#include "engine/metrics.h"
+#include "engine/scene/metrics.h"
 #include "engine/solvers/bytes.h"
 
 typedef struct pl_solver pl_solver;

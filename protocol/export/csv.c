@@ -1,7 +1,7 @@
 /* The metrics as a table: a row a frame, a column for each number of the first record. */
 #include "protocol/export/exporter.h"
 
-#include "protocol/json.h"
+#include "protocol/text/json.h"
 
 #include <errno.h>
 #include <inttypes.h>

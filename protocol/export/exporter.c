@@ -1,9 +1,9 @@
 #include "protocol/export/exporter.h"
 
-#include "protocol/frame_variant.h"
-#include "protocol/log_index.h"
-#include "protocol/session_file.h"
-#include "protocol/sha256.h"
+#include "protocol/log/frame_variant.h"
+#include "protocol/log/log_index.h"
+#include "protocol/log/session_file.h"
+#include "protocol/text/sha256.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -6,7 +6,7 @@
 
 #include "protocol/export/export.h"
 #include "protocol/export/shape.h"
-#include "protocol/log.h"
+#include "protocol/log/log.h"
 
 typedef struct pl_export_frame {
     int64_t frame, vertices;

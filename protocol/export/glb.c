@@ -6,7 +6,7 @@
  */
 #include "protocol/export/exporter.h"
 
-#include "protocol/json.h"
+#include "protocol/text/json.h"
 
 #include <inttypes.h>
 #include <math.h>

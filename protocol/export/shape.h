@@ -2,8 +2,8 @@
 #ifndef PLIANT_PROTOCOL_EXPORT_SHAPE_H
 #define PLIANT_PROTOCOL_EXPORT_SHAPE_H
 
-#include "engine/fault.h"
-#include "protocol/json.h"
+#include "engine/scene/fault.h"
+#include "protocol/text/json.h"
 
 /* Zero-initialise; everything is malloc'ed. */
 typedef struct pl_shape {

@@ -8,7 +8,7 @@
 #ifndef PLIANT_PROTOCOL_EXPORT_ZIP_H
 #define PLIANT_PROTOCOL_EXPORT_ZIP_H
 
-#include "engine/fault.h"
+#include "engine/scene/fault.h"
 #include "protocol/export/outlet.h"
 
 /* The sum of bytes that do not change from one file to the next; zero-initialise. */

@@ -2,7 +2,7 @@
 #ifndef PLIANT_PROTOCOL_EXPORT_ZPACK_H
 #define PLIANT_PROTOCOL_EXPORT_ZPACK_H
 
-#include "engine/fault.h"
+#include "engine/scene/fault.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,8 +1,8 @@
 #include "server/worker/branch.h"
 
-#include "protocol/checkpoint.h"
-#include "protocol/json.h"
-#include "protocol/session_dir.h"
+#include "protocol/log/checkpoint.h"
+#include "protocol/text/json.h"
+#include "protocol/log/session_dir.h"
 #include "server/worker/gpu.h"
 #include "server/worker/recovery.h"
 #include "server/worker/worker_log.h"

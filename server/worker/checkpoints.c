@@ -1,7 +1,7 @@
 #include "server/worker/gpu.h"
 #include "server/worker/checkpoints.h"
 
-#include "protocol/session_dir.h"
+#include "protocol/log/session_dir.h"
 #include "server/worker/worker_log.h"
 
 #include <errno.h>

@@ -8,9 +8,9 @@
 #ifndef PLIANT_SERVER_WORKER_CHECKPOINTS_H
 #define PLIANT_SERVER_WORKER_CHECKPOINTS_H
 
-#include "engine/pliant.h"
-#include "protocol/checkpoint.h"
-#include "protocol/log.h"
+#include "engine/step/pliant.h"
+#include "protocol/log/checkpoint.h"
+#include "protocol/log/log.h"
 #include "server/worker/log_syncer.h"
 #include "server/worker/steering.h"
 

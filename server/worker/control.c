@@ -1,7 +1,7 @@
 #include "server/worker/control.h"
 
-#include "protocol/json.h"
-#include "protocol/record.h"
+#include "protocol/text/json.h"
+#include "protocol/log/record.h"
 #include "server/worker/worker_log.h"
 
 #include <errno.h>

@@ -4,7 +4,7 @@
 #ifndef PLIANT_SERVER_WORKER_DROP_H
 #define PLIANT_SERVER_WORKER_DROP_H
 
-#include "engine/fault.h"
+#include "engine/scene/fault.h"
 
 #include <sys/types.h>
 

@@ -3,7 +3,7 @@
 #ifndef PLIANT_SERVER_WORKER_EXPECTED_H
 #define PLIANT_SERVER_WORKER_EXPECTED_H
 
-#include "protocol/json.h"
+#include "protocol/text/json.h"
 #include "server/worker/session_scene.h"
 
 typedef struct pl_expected {

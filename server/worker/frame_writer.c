@@ -1,6 +1,6 @@
 #include "server/worker/frame_writer.h"
 
-#include "protocol/metrics_json.h"
+#include "protocol/log/metrics_json.h"
 #include "server/worker/worker_log.h"
 
 #include <errno.h>

@@ -7,8 +7,8 @@
 #ifndef PLIANT_SERVER_WORKER_FRAME_WRITER_H
 #define PLIANT_SERVER_WORKER_FRAME_WRITER_H
 
-#include "engine/pliant.h"
-#include "protocol/log.h"
+#include "engine/step/pliant.h"
+#include "protocol/log/log.h"
 
 /* A frame that is begun and not appended. */
 typedef struct pl_begun_frame {

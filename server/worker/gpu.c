@@ -1,7 +1,7 @@
 #include "server/worker/gpu.h"
 
 #include "engine/backends/plugin.h"
-#include "protocol/json.h"
+#include "protocol/text/json.h"
 
 #include <dlfcn.h>
 #include <limits.h>

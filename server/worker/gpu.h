@@ -6,7 +6,7 @@
 #ifndef PLIANT_SERVER_WORKER_GPU_H
 #define PLIANT_SERVER_WORKER_GPU_H
 
-#include "engine/pliant.h"
+#include "engine/step/pliant.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -4,7 +4,7 @@
 #ifndef PLIANT_SERVER_WORKER_LOG_SYNCER_H
 #define PLIANT_SERVER_WORKER_LOG_SYNCER_H
 
-#include "protocol/log.h"
+#include "protocol/log/log.h"
 
 typedef struct pl_log_syncer pl_log_syncer;
 /* Start the thread; the writer must outlive it. PL_NO_MEMORY where none can be started. */

@@ -2,9 +2,9 @@
 
 #include "engine/mesh/mesh.h"
 #include "engine/mesh/shapes.h"
-#include "protocol/problem.h"
-#include "protocol/json.h"
-#include "protocol/session_dir.h"
+#include "protocol/text/problem.h"
+#include "protocol/text/json.h"
+#include "protocol/log/session_dir.h"
 #include "server/worker/mesh_shapes.h"
 #include "server/worker/mesh_write.h"
 #include "server/worker/sandbox.h"

@@ -12,7 +12,7 @@
 #define PLIANT_SERVER_WORKER_MESH_SHAPES_H
 
 #include "engine/mesh/shapes.h"
-#include "protocol/json.h"
+#include "protocol/text/json.h"
 
 /* As the value of a key that was put. */
 void pl_mesh_shapes_put(pl_json_writer *w, const pl_shapes *shapes);

@@ -1,6 +1,6 @@
 #include "server/worker/npy.h"
 
-#include "protocol/record.h"
+#include "protocol/log/record.h"
 
 #include <errno.h>
 #include <fcntl.h>

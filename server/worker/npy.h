@@ -4,7 +4,7 @@
 #ifndef PLIANT_SERVER_WORKER_NPY_H
 #define PLIANT_SERVER_WORKER_NPY_H
 
-#include "protocol/session_dir.h"
+#include "protocol/log/session_dir.h"
 
 #include <stdint.h>
 

@@ -5,7 +5,7 @@
 #ifndef PLIANT_SERVER_WORKER_PACE_H
 #define PLIANT_SERVER_WORKER_PACE_H
 
-#include "engine/pliant.h"
+#include "engine/step/pliant.h"
 
 typedef struct pl_pace_keeper {
     bool on;

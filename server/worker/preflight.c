@@ -1,9 +1,9 @@
 #include "server/worker/preflight.h"
 
-#include "engine/carries.h"
-#include "protocol/scene_json.h"
-#include "protocol/session_dir.h"
-#include "protocol/session_file.h"
+#include "engine/scene/carries.h"
+#include "protocol/scene/scene_json.h"
+#include "protocol/log/session_dir.h"
+#include "protocol/log/session_file.h"
 #include "server/worker/sandbox.h"
 #include "server/worker/session_scene.h"
 #include "server/worker/topology.h"

@@ -1,6 +1,6 @@
 #include "server/worker/probes.h"
 
-#include "protocol/expect.h"
+#include "protocol/scene/expect.h"
 
 #include <math.h>
 #include <stdio.h>

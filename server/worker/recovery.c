@@ -1,7 +1,7 @@
 #include "server/worker/gpu.h"
 #include "server/worker/recovery.h"
 
-#include "protocol/json.h"
+#include "protocol/text/json.h"
 #include "server/worker/worker_log.h"
 
 #include <dirent.h>

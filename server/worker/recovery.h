@@ -11,9 +11,9 @@
 #ifndef PLIANT_SERVER_WORKER_RECOVERY_H
 #define PLIANT_SERVER_WORKER_RECOVERY_H
 
-#include "engine/pliant.h"
-#include "protocol/checkpoint.h"
-#include "protocol/log.h"
+#include "engine/step/pliant.h"
+#include "protocol/log/checkpoint.h"
+#include "protocol/log/log.h"
 #include "server/worker/frame_writer.h"
 #include "server/worker/steering.h"
 

@@ -1,6 +1,6 @@
 #include "server/worker/replay.h"
 
-#include "protocol/json.h"
+#include "protocol/text/json.h"
 #include "server/worker/branch.h"
 #include "server/worker/gpu.h"
 #include "server/worker/probes.h"

@@ -4,9 +4,9 @@
 #ifndef PLIANT_SERVER_WORKER_RUN_H
 #define PLIANT_SERVER_WORKER_RUN_H
 
-#include "engine/pliant.h"
-#include "protocol/log.h"
-#include "protocol/session_dir.h"
+#include "engine/step/pliant.h"
+#include "protocol/log/log.h"
+#include "protocol/log/session_dir.h"
 #include "server/worker/checkpoints.h"
 #include "server/worker/control.h"
 #include "server/worker/frame_writer.h"

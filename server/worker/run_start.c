@@ -1,5 +1,5 @@
-#include "protocol/json.h"
-#include "protocol/log_prune.h"
+#include "protocol/text/json.h"
+#include "protocol/log/log_prune.h"
 #include "server/worker/branch.h"
 #include "server/worker/gpu.h"
 #include "server/worker/run.h"

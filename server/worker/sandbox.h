@@ -16,7 +16,7 @@
 #ifndef PLIANT_SERVER_WORKER_SANDBOX_H
 #define PLIANT_SERVER_WORKER_SANDBOX_H
 
-#include "engine/fault.h"
+#include "engine/scene/fault.h"
 
 #include <stdint.h>
 

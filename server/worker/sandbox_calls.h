@@ -2,7 +2,7 @@
 #ifndef PLIANT_SERVER_WORKER_SANDBOX_CALLS_H
 #define PLIANT_SERVER_WORKER_SANDBOX_CALLS_H
 
-#include "engine/fault.h"
+#include "engine/scene/fault.h"
 
 /* Install the filter for every thread of the process; no_new_privs must be set. `traced` leaves out
  * the rules that a sanitizer's leak checker runs into (ptrace of and signals to its own helper).

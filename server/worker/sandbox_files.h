@@ -2,7 +2,7 @@
 #ifndef PLIANT_SERVER_WORKER_SANDBOX_FILES_H
 #define PLIANT_SERVER_WORKER_SANDBOX_FILES_H
 
-#include "engine/fault.h"
+#include "engine/scene/fault.h"
 
 /* From now on only the `directories` can be read and written, and libraries and the CPU's
  * description read; with `gpu` the NVIDIA driver's devices used and its description read; the calling thread and its later threads. *abi is the version in force, 0 where

@@ -1,7 +1,7 @@
 #include "server/worker/session_enter.h"
 
-#include "protocol/head_recover.h"
-#include "protocol/session_dir.h"
+#include "protocol/log/head_recover.h"
+#include "protocol/log/session_dir.h"
 #include "server/worker/drop.h"
 #include "server/worker/gpu.h"
 #include "server/worker/sandbox.h"

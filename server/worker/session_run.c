@@ -1,4 +1,4 @@
-#include "protocol/log_prune.h"
+#include "protocol/log/log_prune.h"
 #include "server/worker/gpu.h"
 #include "server/worker/run.h"
 #include "server/worker/sandbox.h"

@@ -1,9 +1,9 @@
 #include "server/worker/session_scene.h"
 
-#include "protocol/scene_json.h"
-#include "protocol/session_dir.h"
-#include "protocol/session_file.h"
-#include "protocol/sha256.h"
+#include "protocol/scene/scene_json.h"
+#include "protocol/log/session_dir.h"
+#include "protocol/log/session_file.h"
+#include "protocol/text/sha256.h"
 
 #include <errno.h>
 #include <stdio.h>

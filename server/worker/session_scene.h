@@ -5,8 +5,8 @@
 #ifndef PLIANT_SERVER_WORKER_SESSION_SCENE_H
 #define PLIANT_SERVER_WORKER_SESSION_SCENE_H
 
-#include "engine/pliant.h"
-#include "protocol/session_dir.h"
+#include "engine/step/pliant.h"
+#include "protocol/log/session_dir.h"
 
 /* The largest files that are read. A scene carries at most 100 k mesh numbers, which fit well. */
 #define PL_SCENE_FILE_MAX ((size_t)32 << 20)

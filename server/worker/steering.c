@@ -1,7 +1,7 @@
 #include "server/worker/steering.h"
 
-#include "protocol/control_json.h"
-#include "protocol/json.h"
+#include "protocol/scene/control_json.h"
+#include "protocol/text/json.h"
 #include "server/worker/gpu.h"
 #include "server/worker/worker_log.h"
 

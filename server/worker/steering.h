@@ -12,8 +12,8 @@
 #ifndef PLIANT_SERVER_WORKER_STEERING_H
 #define PLIANT_SERVER_WORKER_STEERING_H
 
-#include "engine/pliant.h"
-#include "protocol/log.h"
+#include "engine/step/pliant.h"
+#include "protocol/log/log.h"
 #include "server/worker/control.h"
 #include "server/worker/session_scene.h"
 

@@ -1,9 +1,9 @@
 #include "server/worker/topology.h"
 
-#include "protocol/json.h"
-#include "protocol/scene_json.h"
-#include "protocol/session_dir.h"
-#include "protocol/session_file.h"
+#include "protocol/text/json.h"
+#include "protocol/scene/scene_json.h"
+#include "protocol/log/session_dir.h"
+#include "protocol/log/session_file.h"
 #include "server/worker/npy.h"
 
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #ifndef PLIANT_SERVER_WORKER_WORKER_LOG_H
 #define PLIANT_SERVER_WORKER_WORKER_LOG_H
 
-#include "engine/fault.h"
+#include "engine/scene/fault.h"
 
 /* Append to DIR/worker.log from now on: opens it and makes it the standard error, so that what
  * libraries print lands there too. False with errno where it can not be opened. */

@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* As server/http.c has them. */
+/* As server/http/http.c has them. */
 enum { THREADS = 2, CONNECTION_MEMORY = 32 << 10, BLOCK = 128 };
 
 typedef struct download {

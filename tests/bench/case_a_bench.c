@@ -5,7 +5,7 @@
  *
  *     case_a_bench "'method': 'quasi_newton', 'window': 16" "'relaxation': 1.5"
  */
-#include "engine/carries.h"
+#include "engine/scene/carries.h"
 #include "tests/support/case_a.h"
 
 #include <stdio.h>

@@ -5,8 +5,8 @@
  * The worker's place is taken by a process that writes frames to the session's log by the clock, each
  * with the time at which it was written; so the rate is what it is said to be, and the machine is the
  * daemon's and the clients'. */
-#include "protocol/log.h"
-#include "protocol/session_dir.h"
+#include "protocol/log/log.h"
+#include "protocol/log/session_dir.h"
 #include "tests/bench/bench.h"
 #include "tests/support/long_form.h"
 #include "tests/support/session_client.h"

@@ -4,7 +4,7 @@
 #include "tests/support/long_form.h"
 #include "tests/support/scene_run.h"
 
-#include "engine/carries.h"
+#include "engine/scene/carries.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
  * session directory. */
 #include "tests/bench/bench.h"
 
-#include "protocol/log.h"
+#include "protocol/log/log.h"
 #include "tests/support/session_fixture.h"
 
 #include <check.h>

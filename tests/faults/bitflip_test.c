@@ -4,11 +4,11 @@
 #include "tests/support/session_fixture.h"
 #include "tests/support/suite.h"
 
-#include "protocol/checkpoint.h"
-#include "protocol/log.h"
-#include "protocol/session_file.h"
-#include "protocol/sha256.h"
-#include "protocol/verify.h"
+#include "protocol/log/checkpoint.h"
+#include "protocol/log/log.h"
+#include "protocol/log/session_file.h"
+#include "protocol/text/sha256.h"
+#include "protocol/log/verify.h"
 
 #include <check.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* Several sessions in one worker, on a plug-in whose one device is the host (tests/gpu/emulated_plugin.c): each has
  * the frames, to the bit, that it has alone, and ends for itself, by success, failure, cancel or a stale attempt;
  * SIGTERM reaches all; and a fault of the device ends all, each of which goes on from its checkpoint. */
-#include "protocol/log.h"
+#include "protocol/log/log.h"
 #include "tests/support/emulated_plugin.h"
 #include "tests/support/session_compare.h"
 #include "tests/support/suite.h"

@@ -1,7 +1,7 @@
 /* What a process in the sandbox can no longer do, and what it must still be able to. Each test is
  * a process of its own, so entering is for that test only.
  */
-#include "protocol/session_dir.h"
+#include "protocol/log/session_dir.h"
 #include "server/worker/sandbox.h"
 #include "tests/support/session_fixture.h"
 #include "tests/support/suite.h"

@@ -1,8 +1,8 @@
 /* Workers that die, come late or come twice: what is committed stays readable, and a stale worker
  * changes no byte.
  */
-#include "protocol/log.h"
-#include "protocol/session_dir.h"
+#include "protocol/log/log.h"
+#include "protocol/log/session_dir.h"
 #include "tests/support/session_compare.h"
 #include "tests/support/suite.h"
 

@@ -1,9 +1,9 @@
 /* The worker and the things it lives on: a disk that is full, a file size limit, memory, numbers
  * that leave the range of what is stored.
  */
-#include "protocol/checkpoint.h"
-#include "protocol/log.h"
-#include "protocol/session_dir.h"
+#include "protocol/log/checkpoint.h"
+#include "protocol/log/log.h"
+#include "protocol/log/session_dir.h"
 #include "server/worker/frame_writer.h"
 #include "server/worker/session_scene.h"
 #include "tests/support/session_compare.h"

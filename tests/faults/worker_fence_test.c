@@ -2,9 +2,9 @@
  * still writes, nobody reads; it notices and goes away. The lock is no help here: it is taken away,
  * as on a file system that has none.
  */
-#include "protocol/checkpoint.h"
-#include "protocol/record.h"
-#include "protocol/session_dir.h"
+#include "protocol/log/checkpoint.h"
+#include "protocol/log/record.h"
+#include "protocol/log/session_dir.h"
 #include "tests/support/session_compare.h"
 #include "tests/support/suite.h"
 

@@ -1,9 +1,9 @@
 /* Controls of a session that runs: each takes effect once, in its order, whatever becomes of the worker;
  * and what was recorded gives the same bits when it is computed once more.
  */
-#include "protocol/json.h"
-#include "protocol/log.h"
-#include "protocol/session_dir.h"
+#include "protocol/text/json.h"
+#include "protocol/log/log.h"
+#include "protocol/log/session_dir.h"
 #include "tests/support/session_compare.h"
 #include "tests/support/suite.h"
 

@@ -1,9 +1,9 @@
 /* Preflight: what it writes for a good scene, and that bad scenes and hostile meshes are refused
  * with located faults and nothing worse.
  */
-#include "protocol/json.h"
-#include "protocol/session_dir.h"
-#include "protocol/sha256.h"
+#include "protocol/text/json.h"
+#include "protocol/log/session_dir.h"
+#include "protocol/text/sha256.h"
 #include "tests/support/session_fixture.h"
 #include "tests/support/suite.h"
 

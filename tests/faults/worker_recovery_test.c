@@ -1,9 +1,9 @@
 /* A session that is killed, stopped or paused and begun again gives the bits of one that was not,
  * whatever became of its checkpoints.
  */
-#include "protocol/checkpoint.h"
-#include "protocol/log.h"
-#include "protocol/session_dir.h"
+#include "protocol/log/checkpoint.h"
+#include "protocol/log/log.h"
+#include "protocol/log/session_dir.h"
 #include "tests/support/long_form.h"
 #include "tests/support/session_compare.h"
 #include "tests/support/suite.h"

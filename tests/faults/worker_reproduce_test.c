@@ -2,10 +2,10 @@
  * not what it was is found. Another numerics class is no failure, and is written down.
  */
 #include "engine/model/hash.h"
-#include "protocol/checkpoint.h"
-#include "protocol/json.h"
-#include "protocol/log.h"
-#include "protocol/session_dir.h"
+#include "protocol/log/checkpoint.h"
+#include "protocol/text/json.h"
+#include "protocol/log/log.h"
+#include "protocol/log/session_dir.h"
 #include "tests/support/session_compare.h"
 #include "tests/support/suite.h"
 
@@ -92,7 +92,7 @@ END_TEST
  * the frame that it is of tells the first, the frame after it the second. */
 START_TEST(test_tampered_checkpoint)
 {
-    /* engine/saved_state.c: 5 words of header, the last its checksum, the step, x, v. */
+    /* engine/step/saved_state.c: 5 words of header, the last its checksum, the step, x, v. */
     enum { CHECKSUM = 32, BODY = 40, STATE = 48, VERTEX = 50 };
     session_fixture f;
     create_killed(&f);

@@ -1,9 +1,9 @@
 /* The worker on one session directory: a whole run read back, and every way a run ends early by
  * someone's wish.
  */
-#include "protocol/json.h"
-#include "protocol/log.h"
-#include "protocol/session_dir.h"
+#include "protocol/text/json.h"
+#include "protocol/log/log.h"
+#include "protocol/log/session_dir.h"
 #include "tests/support/session_compare.h"
 #include "tests/support/suite.h"
 

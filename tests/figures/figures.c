@@ -4,7 +4,7 @@
  *
  * What is drawn is printed as well, run by run. The runs are those of tests/physics.
  */
-#include "clients/cli/chart.h"
+#include "clients/cli/draw/chart.h"
 #include "tests/support/scene_run.h"
 
 #include <errno.h>

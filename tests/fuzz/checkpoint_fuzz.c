@@ -2,8 +2,8 @@
  * A file that is believed in part must not be believed more in whole, nor say more than it has. */
 #include "tests/fuzz/fuzz.h"
 
-#include "protocol/checkpoint.h"
-#include "protocol/record.h"
+#include "protocol/log/checkpoint.h"
+#include "protocol/log/record.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 #include "tests/fuzz/fuzz.h"
 
-#include "protocol/log.h"
+#include "protocol/log/log.h"
 
 #include <dirent.h>
 #include <fcntl.h>

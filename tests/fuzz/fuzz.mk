@@ -14,7 +14,7 @@ fuzz_obj = $(patsubst %.c,$(FUZZ)/obj/%.o,$(1))
 FUZZ_SRC := $(wildcard tests/fuzz/*.c)
 FUZZERS := $(addprefix $(FUZZ)/,$(FUZZ_TARGETS))
 
-$(FUZZ)/libprotocol.a: $(call fuzz_obj,$(PROTOCOL_SRC) engine/fault.c engine/metrics.c engine/scene.c)
+$(FUZZ)/libprotocol.a: $(call fuzz_obj,$(PROTOCOL_SRC) engine/scene/fault.c engine/scene/metrics.c engine/scene/scene.c)
 # The kernels, and the choice among them, as GCC builds them: neither is what is fuzzed, and clang does
 # not know the names of the instruction sets.
 FUZZ_GCC_OBJ := $(foreach i,$(ISAS),$(patsubst %.c,$(BUILD)/obj/%.$(i).o,$(ENGINE_ISA_SRC))) $(call obj,engine/isa.c)

@@ -3,7 +3,7 @@
  * Nothing may be delivered that its checksum does not cover. */
 #include "tests/fuzz/fuzz.h"
 
-#include "protocol/log.h"
+#include "protocol/log/log.h"
 
 #include <fcntl.h>
 #include <stdio.h>

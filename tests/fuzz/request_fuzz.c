@@ -11,7 +11,7 @@
 #include "server/pliantd_main.c"
 #undef main
 
-#include "protocol/json.h"
+#include "protocol/text/json.h"
 
 #include <arpa/inet.h>
 #include <ftw.h>

@@ -2,10 +2,10 @@
  * is encoded as the effective scene and decoded again to the same. */
 #include "tests/fuzz/fuzz.h"
 
-#include "engine/scene.h"
-#include "protocol/json.h"
-#include "protocol/problem.h"
-#include "protocol/scene_json.h"
+#include "engine/scene/scene.h"
+#include "protocol/text/json.h"
+#include "protocol/text/problem.h"
+#include "protocol/scene/scene_json.h"
 
 #include <stdlib.h>
 #include <string.h>

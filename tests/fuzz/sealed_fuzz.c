@@ -2,8 +2,8 @@
  * read again to the same bytes. */
 #include "tests/fuzz/fuzz.h"
 
-#include "protocol/sealed.h"
-#include "protocol/session_dir.h"
+#include "protocol/log/sealed.h"
+#include "protocol/log/session_dir.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* seeds DIR: writes inputs made by the real writers to DIR/TARGET/, for the targets whose formats
  * carry checksums. To be run again when a format has changed, then merged into the corpus. */
-#include "protocol/checkpoint.h"
-#include "protocol/log.h"
-#include "protocol/sealed.h"
-#include "protocol/session_dir.h"
+#include "protocol/log/checkpoint.h"
+#include "protocol/log/log.h"
+#include "protocol/log/sealed.h"
+#include "protocol/log/session_dir.h"
 
 #include <fcntl.h>
 #include <ftw.h>

@@ -5,9 +5,9 @@
 #include "tests/fuzz/fuzz.h"
 
 #include "engine/model/hash.h"
-#include "engine/pliant.h"
-#include "engine/scene.h"
-#include "protocol/scene_json.h"
+#include "engine/step/pliant.h"
+#include "engine/scene/scene.h"
+#include "protocol/scene/scene_json.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #define PLIANT_TESTS_GPU_GPU_SCENE_H
 
 #include "engine/backends/plugin.h"
-#include "engine/state.h"
+#include "engine/step/state.h"
 
 typedef enum where { ON_CPU, ON_GPU_DOUBLE, ON_GPU_SINGLE } where;
 

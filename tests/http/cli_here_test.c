@@ -2,8 +2,8 @@
 #include "tests/support/pliant_fixture.h"
 #include "tests/support/suite.h"
 
-#include "protocol/json.h"
-#include "protocol/params.h"
+#include "protocol/text/json.h"
+#include "protocol/scene/params.h"
 
 #include <check.h>
 #include <glob.h>

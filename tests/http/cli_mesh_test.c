@@ -3,7 +3,7 @@
 #include "tests/support/pliant_fixture.h"
 #include "tests/support/suite.h"
 
-#include "protocol/json.h"
+#include "protocol/text/json.h"
 
 #include <check.h>
 #include <math.h>

@@ -3,7 +3,7 @@
 #include "tests/support/pliant_fixture.h"
 #include "tests/support/suite.h"
 
-#include "clients/cli/command.h"
+#include "clients/cli/base/command.h"
 
 #include <check.h>
 #include <stdio.h>

@@ -3,9 +3,9 @@
 #include "tests/support/session_client.h"
 #include "tests/support/suite.h"
 
-#include "protocol/json.h"
-#include "protocol/log.h"
-#include "protocol/record.h"
+#include "protocol/text/json.h"
+#include "protocol/log/log.h"
+#include "protocol/log/record.h"
 
 #include <check.h>
 #include <fcntl.h>

@@ -4,8 +4,8 @@
 #include "tests/support/session_client.h"
 #include "tests/support/suite.h"
 
-#include "protocol/sha256.h"
-#include "protocol/verify.h"
+#include "protocol/text/sha256.h"
+#include "protocol/log/verify.h"
 
 #include <check.h>
 #include <dirent.h>

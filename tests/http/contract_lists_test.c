@@ -1,6 +1,6 @@
 /* What one holds and what there is to run on: meshes listed and let go, the queue as each may see it,
  * devices and their draining. */
-#include "protocol/sha256.h"
+#include "protocol/text/sha256.h"
 #include "tests/support/one_daemon.h"
 #include "tests/support/session_client.h"
 #include "tests/support/suite.h"

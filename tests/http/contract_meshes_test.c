@@ -1,6 +1,6 @@
 /* Mesh files: upload, check, grants, and scenes that use them.
  */
-#include "protocol/sha256.h"
+#include "protocol/text/sha256.h"
 #include "tests/support/one_daemon.h"
 #include "tests/support/session_client.h"
 #include "tests/support/suite.h"

@@ -1,7 +1,7 @@
 /* PATCH of a session under If-Match, labels and metadata from scene to list, the priority in the
  * queue; that all of it outlives the daemon and the database; and a database of the format before.
  */
-#include "protocol/record.h"
+#include "protocol/log/record.h"
 #include "tests/support/one_daemon.h"
 #include "tests/support/session_client.h"
 #include "tests/support/suite.h"

@@ -1,8 +1,8 @@
 /* Workers that die, daemons that end or are killed: sessions and their frames stay, what runs goes
  * on, and every end is said.
  */
-#include "protocol/log.h"
-#include "protocol/session_dir.h"
+#include "protocol/log/log.h"
+#include "protocol/log/session_dir.h"
 #include "tests/support/one_daemon.h"
 #include "tests/support/session_client.h"
 #include "tests/support/suite.h"
@@ -379,8 +379,6 @@ START_TEST(test_adopted_worker_dies)
 }
 END_TEST
 
-/* What is half made is removed at the start, and a session whose directory is gone is said to be.
- */
 static void start_wide(void)
 {
     static const char *const options[] = {"--cores", "8", NULL};
@@ -419,6 +417,8 @@ START_TEST(test_nothing_starts_too_early)
 }
 END_TEST
 
+/* What is half made is removed at the start, and a session whose directory is gone is said to be.
+ */
 START_TEST(test_storage)
 {
     char kept[33], blocker[33], queued[33], moved[600];

@@ -1,5 +1,5 @@
 /* What a scene does not want to keep: gone from the disk, told as such, and everything else there. */
-#include "protocol/verify.h"
+#include "protocol/log/verify.h"
 #include "tests/support/one_daemon.h"
 #include "tests/support/session_client.h"
 #include "tests/support/suite.h"

@@ -1,11 +1,11 @@
 /* Snapshots, and branches whose way back is long: states that are kept by name and outlive retention, restarts and
  * kills; branches of branches; what can not be computed again is refused and never begun wrongly.
  */
-#include "protocol/checkpoint.h"
-#include "protocol/record.h"
-#include "protocol/session_dir.h"
-#include "protocol/snapshot.h"
-#include "protocol/verify.h"
+#include "protocol/log/checkpoint.h"
+#include "protocol/log/record.h"
+#include "protocol/log/session_dir.h"
+#include "protocol/log/snapshot.h"
+#include "protocol/log/verify.h"
 #include "tests/support/one_daemon.h"
 #include "tests/support/session_client.h"
 #include "tests/support/suite.h"

@@ -1,6 +1,6 @@
 /* Frames in other forms: dtype, vertices, fields, JSON lines; every n-th, so many a second; made once
  * for all who ask. */
-#include "protocol/frame_variant.h"
+#include "protocol/log/frame_variant.h"
 #include "tests/support/one_daemon.h"
 #include "tests/support/session_client.h"
 #include "tests/support/suite.h"

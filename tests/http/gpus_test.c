@@ -1,7 +1,7 @@
 /* Sessions on a GPU through the daemon, with a plug-in whose one device is the host and has 1 GiB: they run
  * there, its memory is shared out and kept over a restart, and where there is none they are refused with
  * the reason. */
-#include "protocol/record.h"
+#include "protocol/log/record.h"
 #include "tests/support/emulated_plugin.h"
 #include "tests/support/long_form.h"
 #include "tests/support/one_daemon.h"

@@ -2,8 +2,8 @@
  * moments over several sessions: no accepted session is lost, no committed frame is lost or doubled,
  * and results are those of an undisturbed run, bit for bit. 10 times, or 100 with PLIANT_LONG=1.
  */
-#include "protocol/checkpoint.h"
-#include "protocol/metrics_json.h"
+#include "protocol/log/checkpoint.h"
+#include "protocol/log/metrics_json.h"
 #include "tests/support/long_form.h"
 #include "tests/support/one_daemon.h"
 #include "tests/support/session_client.h"

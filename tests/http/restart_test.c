@@ -1,7 +1,7 @@
 /* A stream across restarts of the daemon, read by real programs: curl in a loop that asks for the next
  * frame each time, and `pliant follow`, which does that by itself. No frame is missed or repeated.
  */
-#include "protocol/session_dir.h"
+#include "protocol/log/session_dir.h"
 #include "tests/support/one_daemon.h"
 #include "tests/support/session_client.h"
 #include "tests/support/suite.h"

@@ -1,8 +1,8 @@
 /* Users, groups and tokens: commands beside a running daemon, tokens that beget tokens, revocation that ends streams,
  * limits with what and how much, and the record of who changed what. Who may reach what is in access_matrix_test.
  */
-#include "protocol/record.h"
-#include "protocol/sha256.h"
+#include "protocol/log/record.h"
+#include "protocol/text/sha256.h"
 #include "tests/support/long_form.h"
 #include "tests/support/one_daemon.h"
 #include "tests/support/session_client.h"

@@ -1,6 +1,6 @@
 /* A session's end is told to a program: signed, tried again, over a restart too; and to no address that
  * only this machine can reach. */
-#include "protocol/sha256.h"
+#include "protocol/text/sha256.h"
 #include "tests/support/one_daemon.h"
 #include "tests/support/session_client.h"
 #include "tests/support/suite.h"

@@ -2,8 +2,8 @@
 #include "tests/support/scene_run.h"
 #include "tests/support/suite.h"
 
-#include "engine/motion.h"
-#include "protocol/control_json.h"
+#include "engine/scene/motion.h"
+#include "protocol/scene/control_json.h"
 
 #include <check.h>
 #include <math.h>

@@ -1,8 +1,8 @@
 /* The descent methods beside quasi-Newton: what they find is what it finds, without the matrix where
  * they need none; the papers' orderings; the phases they are made of. */
 #include "engine/backends/backend.h"
-#include "engine/guess.h"
-#include "engine/model/isa.h"
+#include "engine/step/guess.h"
+#include "engine/model/groups/isa.h"
 #include "engine/model/model.h"
 #include "engine/solvers/solver.h"
 #include "tests/support/scene_run.h"

@@ -4,7 +4,7 @@
  * launching. */
 #include "engine/backends/device/device_backend.h"
 #include "engine/backends/device/joint.h"
-#include "engine/state.h"
+#include "engine/step/state.h"
 #include "tests/support/device_run.h"
 #include "tests/support/scene_run.h"
 #include "tests/support/suite.h"

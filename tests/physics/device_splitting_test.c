@@ -3,8 +3,8 @@
  * and not by a factor, so that what is compared is where methods end. */
 #include "engine/backends/device/device.h"
 #include "engine/backends/device/phases.h"
-#include "engine/state.h"
-#include "protocol/scene_json.h"
+#include "engine/step/state.h"
+#include "protocol/scene/scene_json.h"
 #include "tests/support/device_run.h"
 #include "tests/support/scene_run.h"
 #include "tests/support/suite.h"

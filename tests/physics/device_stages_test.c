@@ -2,7 +2,7 @@
  * integrators of the second order, restitution, factors on friction, what friction takes, and dissipation
  * functions, against the CPU's positions, velocities and metrics. */
 #include "engine/backends/device/phases.h"
-#include "engine/state.h"
+#include "engine/step/state.h"
 #include "tests/support/device_run.h"
 #include "tests/support/scene_run.h"
 #include "tests/support/suite.h"

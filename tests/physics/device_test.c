@@ -3,7 +3,7 @@
  * every time; and what it lacks is refused with the reason. */
 #include "engine/backends/device/device_backend.h"
 #include "engine/backends/device/phases.h"
-#include "engine/state.h"
+#include "engine/step/state.h"
 #include "tests/support/device_run.h"
 #include "tests/support/scene_run.h"
 #include "tests/support/suite.h"

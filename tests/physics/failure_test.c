@@ -1,6 +1,6 @@
 /* Numerical failures name the step, the body, its vertex or element and what to do, and leave the
  * state finite at the last good step. */
-#include "engine/state.h"
+#include "engine/step/state.h"
 #include "tests/support/scene_run.h"
 #include "tests/support/suite.h"
 

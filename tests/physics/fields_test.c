@@ -1,8 +1,8 @@
 /* Fields of a mesh file: a factor on the stiffness of each element, and directions of fibres, against
  * the same body with a material for each element. */
-#include "engine/model/layout.h"
+#include "engine/model/build/layout.h"
 #include "engine/model/model.h"
-#include "protocol/scene_json.h"
+#include "protocol/scene/scene_json.h"
 #include "tests/support/suite.h"
 
 #include <check.h>

@@ -1,6 +1,6 @@
 /* A step that fails is done as two half steps; where these fail too, the state stays at the last
  * good step and the failure says so. */
-#include "engine/state.h"
+#include "engine/step/state.h"
 #include "tests/support/check_metrics.h"
 #include "tests/support/scene_run.h"
 #include "tests/support/suite.h"

@@ -1,5 +1,5 @@
 /* Time integrators: their orders, what they lose, and that nothing else of a step minds which it is. */
-#include "protocol/control_json.h"
+#include "protocol/scene/control_json.h"
 #include "tests/support/check_metrics.h"
 #include "tests/support/long_form.h"
 #include "tests/support/scene_run.h"

@@ -1,6 +1,6 @@
 /* One objective, many methods: from the same state they all come to the same minimum, Newton's. A
  * new method is a row of METHODS. */
-#include "engine/carries.h"
+#include "engine/scene/carries.h"
 #include "tests/support/case_a.h"
 #include "tests/support/long_form.h"
 #include "tests/support/suite.h"

@@ -2,7 +2,7 @@
  * entered by more than 1e-4 of the body's size where the solver converges, and what the obstacle
  * exerts is the body's weight. */
 #include "engine/model/model.h"
-#include "engine/motion.h"
+#include "engine/scene/motion.h"
 #include "engine/obstacles/shape.h"
 #include "tests/support/scene_run.h"
 #include "tests/support/suite.h"

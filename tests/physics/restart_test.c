@@ -1,7 +1,7 @@
 /* A run that is saved and restored into a fresh model goes on with the bits of one that was never
  * interrupted: positions, velocities and every metric that is not a time. */
 #include "engine/model/hash.h"
-#include "engine/state.h"
+#include "engine/step/state.h"
 #include "tests/support/check_metrics.h"
 #include "tests/support/scene_run.h"
 #include "tests/support/suite.h"

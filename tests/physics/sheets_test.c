@@ -1,6 +1,6 @@
 /* Cloth, ropes, rods, fibres and attachments against closed forms. */
 #include "engine/model/model.h"
-#include "engine/model/nearest.h"
+#include "engine/model/build/nearest.h"
 #include "tests/support/scene_run.h"
 #include "tests/support/suite.h"
 

@@ -2,7 +2,7 @@
 #include "tests/support/scene_run.h"
 #include "tests/support/suite.h"
 
-#include "protocol/scene_json.h"
+#include "protocol/scene/scene_json.h"
 
 #include <check.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /* Materials by tag of the mesh file, through the engine; and bodies with slivers. */
-#include "engine/model/layout.h"
+#include "engine/model/build/layout.h"
 #include "engine/model/model.h"
-#include "protocol/scene_json.h"
+#include "protocol/scene/scene_json.h"
 #include "tests/support/suite.h"
 
 #include <check.h>

@@ -1,6 +1,6 @@
 #include "tests/support/case_a.h"
 
-#include "engine/carries.h"
+#include "engine/scene/carries.h"
 
 #define LAME "'young': 1e7, 'poisson': 0.399"
 

@@ -2,8 +2,8 @@
 #ifndef PLIANT_TESTS_SUPPORT_CHECK_METRICS_H
 #define PLIANT_TESTS_SUPPORT_CHECK_METRICS_H
 
-#include "engine/metrics.h"
-#include "engine/scene.h"
+#include "engine/scene/metrics.h"
+#include "engine/scene/scene.h"
 
 /* A copy with arrays of its own. */
 pl_metrics pl_metrics_keep(const pl_metrics *metrics, const pl_scene *scene);

@@ -2,7 +2,7 @@
 #include "tests/support/long_form.h"
 
 #include "engine/model/model.h"
-#include "engine/state.h"
+#include "engine/step/state.h"
 
 #include <math.h>
 #include <stdarg.h>

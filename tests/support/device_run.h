@@ -4,7 +4,7 @@
 #ifndef PLIANT_TESTS_SUPPORT_DEVICE_RUN_H
 #define PLIANT_TESTS_SUPPORT_DEVICE_RUN_H
 
-#include "engine/state.h"
+#include "engine/step/state.h"
 #include "tests/support/scene_run.h"
 
 #include <check.h>

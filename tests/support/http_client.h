@@ -5,7 +5,7 @@
 #ifndef PLIANT_TESTS_SUPPORT_HTTP_CLIENT_H
 #define PLIANT_TESTS_SUPPORT_HTTP_CLIENT_H
 
-#include "protocol/record.h"
+#include "protocol/log/record.h"
 #include "tests/support/daemon_fixture.h"
 
 #include <jansson.h>

@@ -1,8 +1,8 @@
 #include "tests/support/kernels_hash.h"
 
-#include "engine/model/isa.h"
+#include "engine/model/groups/isa.h"
 #include "engine/model/materials.h"
-#include "engine/model/tets.h"
+#include "engine/model/groups/tets.h"
 #include "tests/support/kernels_probe.h"
 #include "tests/support/lanes_random.h"
 

@@ -1,8 +1,8 @@
 #include "tests/support/scene_run.h"
 
 #include "engine/backends/device/phases.h"
-#include "engine/state.h"
-#include "protocol/scene_json.h"
+#include "engine/step/state.h"
+#include "protocol/scene/scene_json.h"
 #include "tests/support/strict_backend.h"
 
 #include <check.h>

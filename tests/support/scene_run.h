@@ -3,7 +3,7 @@
 #ifndef PLIANT_TESTS_SUPPORT_SCENE_RUN_H
 #define PLIANT_TESTS_SUPPORT_SCENE_RUN_H
 
-#include "engine/pliant.h"
+#include "engine/step/pliant.h"
 
 enum { PL_TEST_BODIES = 8 };
 

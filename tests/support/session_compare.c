@@ -1,9 +1,9 @@
 #include "tests/support/session_compare.h"
 
-#include "protocol/checkpoint.h"
-#include "protocol/log.h"
-#include "protocol/log_index.h"
-#include "protocol/metrics_json.h"
+#include "protocol/log/checkpoint.h"
+#include "protocol/log/log.h"
+#include "protocol/log/log_index.h"
+#include "protocol/log/metrics_json.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 #include "tests/support/session_fixture.h"
 
-#include "protocol/log.h"
-#include "protocol/record.h"
+#include "protocol/log/log.h"
+#include "protocol/log/record.h"
 
 #include <dirent.h>
 #include <errno.h>

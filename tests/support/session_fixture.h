@@ -6,7 +6,7 @@
 #ifndef PLIANT_TESTS_SUPPORT_SESSION_FIXTURE_H
 #define PLIANT_TESTS_SUPPORT_SESSION_FIXTURE_H
 
-#include "protocol/session_dir.h"
+#include "protocol/log/session_dir.h"
 
 #include <stdbool.h>
 #include <stdint.h>

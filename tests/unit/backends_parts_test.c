@@ -2,7 +2,7 @@
  * by part. The same to rounding, and the second the same to the bit with any number of threads. */
 #include "engine/backends/backend.h"
 #include "engine/model/model.h"
-#include "engine/state.h"
+#include "engine/step/state.h"
 #include "tests/support/scene_run.h"
 #include "tests/support/suite.h"
 

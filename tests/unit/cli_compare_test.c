@@ -1,6 +1,6 @@
 /* A comparison read back from a worker's lines, and the chart that is drawn of it. */
-#include "clients/cli/chart.h"
-#include "clients/cli/compare_result.h"
+#include "clients/cli/draw/chart.h"
+#include "clients/cli/session/compare_result.h"
 
 #include "tests/unit/cli_files.h"
 #include "tests/support/suite.h"

@@ -1,5 +1,5 @@
 /* Merge patches: RFC 7386's own examples, and arrays by index. */
-#include "clients/cli/merge.h"
+#include "clients/cli/session/merge.h"
 #include "tests/support/suite.h"
 
 #include <check.h>

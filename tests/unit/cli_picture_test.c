@@ -1,6 +1,6 @@
 /* The picture shows what is there, and its PNG decodes to the same pixels. */
-#include "clients/cli/picture.h"
-#include "clients/cli/png.h"
+#include "clients/cli/draw/picture.h"
+#include "clients/cli/draw/png.h"
 
 #include "tests/unit/cli_files.h"
 #include "tests/support/suite.h"

@@ -1,6 +1,6 @@
 /* The progress line and the plot, as text. */
-#include "clients/cli/plot.h"
-#include "clients/cli/progress.h"
+#include "clients/cli/draw/plot.h"
+#include "clients/cli/base/progress.h"
 #include "tests/support/suite.h"
 
 #include <check.h>

@@ -1,9 +1,9 @@
 /* Mesh files that a scene names, and records that arrive in pieces. */
-#include "clients/cli/record_stream.h"
-#include "clients/cli/scene_files.h"
+#include "clients/cli/net/record_stream.h"
+#include "clients/cli/session/scene_files.h"
 
-#include "protocol/json.h"
-#include "protocol/sha256.h"
+#include "protocol/text/json.h"
+#include "protocol/text/sha256.h"
 
 #include "tests/unit/cli_files.h"
 #include "tests/support/suite.h"

@@ -1,5 +1,5 @@
 /* The file of named servers: what it says, what is wrong with it, and that a change keeps the rest as it was. */
-#include "clients/cli/servers.h"
+#include "clients/cli/net/servers.h"
 
 #include "tests/support/suite.h"
 

@@ -1,5 +1,5 @@
 /* The table of pliant watch, as text: widths, order, bars, and what a name can not do to a terminal. */
-#include "clients/cli/watch_view.h"
+#include "clients/cli/draw/watch_view.h"
 
 #include "tests/support/suite.h"
 

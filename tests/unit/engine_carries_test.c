@@ -1,7 +1,7 @@
 /* Which method carries which terms: one table for validation, capabilities and the hints. */
-#include "engine/carries.h"
+#include "engine/scene/carries.h"
 #include "engine/solvers/solver.h"
-#include "protocol/params.h"
+#include "protocol/scene/params.h"
 #include "tests/support/suite.h"
 
 #include <check.h>

@@ -2,7 +2,7 @@
  * n-th allocation failing, or all from the n-th on, for every n. Nothing crashes and nothing is lost. The
  * engine's allocations come through here by the linker (--wrap in the Makefile); CHOLMOD's own do not. */
 #include "engine/model/hash.h"
-#include "protocol/scene_json.h"
+#include "protocol/scene/scene_json.h"
 #include "tests/support/scene_run.h"
 #include "tests/support/suite.h"
 

@@ -1,5 +1,5 @@
 /* Keyframed motions: where they are, and how fast. */
-#include "engine/motion.h"
+#include "engine/scene/motion.h"
 #include "tests/support/suite.h"
 
 #include <check.h>

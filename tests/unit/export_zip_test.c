@@ -1,6 +1,6 @@
 /* .npy headers and stored zip archives, read back by the formats' own rules, and by what unpacks a
  * daemon's. */
-#include "clients/cli/unzip.h"
+#include "clients/cli/base/unzip.h"
 #include "protocol/export/npy.h"
 #include "protocol/export/zip.h"
 

@@ -1,7 +1,7 @@
 /* Every material as a function of its principal stretches: derivatives against finite differences,
  * the quotients of the Hessian in F also where they are 0/0, and symmetry. */
 #include "engine/kernels/stretch_solid.h"
-#include "engine/model/isa.h"
+#include "engine/model/groups/isa.h"
 #include "engine/model/materials.h"
 #include "tests/support/lanes_random.h"
 #include "tests/support/long_form.h"

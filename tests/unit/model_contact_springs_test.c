@@ -1,6 +1,6 @@
 /* Obstacles as energies: gradient and Hessian against differences, force and energy against closed
  * forms, for every shape, moved and with friction. */
-#include "engine/model/contact_springs.h"
+#include "engine/model/groups/contact_springs.h"
 #include "tests/support/suite.h"
 
 #include <check.h>

@@ -1,12 +1,12 @@
 /* Dissipation functions as term groups, made from arrays: energy, gradient and Hessian against finite
  * differences, the prox against a search, on every instruction set. */
 #include "engine/isa.h"
-#include "engine/model/damping.h"
+#include "engine/model/damping/damping.h"
 #include "engine/model/hash.h"
-#include "engine/model/hinges.h"
-#include "engine/model/isa.h"
+#include "engine/model/groups/hinges.h"
+#include "engine/model/groups/isa.h"
 #include "engine/model/materials.h"
-#include "engine/model/terms.h"
+#include "engine/model/groups/terms.h"
 #include "tests/support/suite.h"
 
 #include <check.h>

@@ -1,7 +1,7 @@
 /* The term-group table: every function against what it is defined by, on every instruction set. */
 #include "engine/model/model.h"
-#include "engine/model/isa.h"
-#include "engine/model/tets.h"
+#include "engine/model/groups/isa.h"
+#include "engine/model/groups/tets.h"
 #include "tests/support/scene_run.h"
 #include "tests/support/suite.h"
 

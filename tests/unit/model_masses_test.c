@@ -1,5 +1,5 @@
 /* Lumped masses of every kind of element, and bodies that have nothing but mass. */
-#include "engine/model/layout.h"
+#include "engine/model/build/layout.h"
 #include "engine/model/model.h"
 #include "tests/support/scene_run.h"
 #include "tests/support/suite.h"

@@ -1,9 +1,9 @@
 /* From a scene's material to the constants of its energy: splines through points and fitted to
  * curves, the linear solid at small strain, and energies that have no least value. */
-#include "engine/model/isa.h"
+#include "engine/model/groups/isa.h"
 #include "engine/model/materials.h"
 #include "engine/model/model.h"
-#include "engine/pliant.h"
+#include "engine/step/pliant.h"
 #include "tests/support/scene_run.h"
 #include "tests/support/suite.h"
 

@@ -1,6 +1,6 @@
 /* Selections: every kind picks the vertices it says, and one that picks none is a located fault. */
-#include "engine/model/layout.h"
-#include "engine/model/select.h"
+#include "engine/model/build/layout.h"
+#include "engine/model/build/select.h"
 #include "tests/support/suite.h"
 
 #include <check.h>

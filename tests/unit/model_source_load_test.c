@@ -1,7 +1,7 @@
 /* Surfaces of obstacles from files: triangles as they are, tetrahedra by their boundary, and what is
  * refused. */
 #include "engine/obstacles/shape.h"
-#include "engine/pliant.h"
+#include "engine/step/pliant.h"
 #include "tests/support/suite.h"
 
 #include <check.h>

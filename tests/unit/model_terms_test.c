@@ -1,10 +1,10 @@
 /* Groups of vector terms, made from arrays: every function against what it is defined by, on every
  * instruction set. */
 #include "engine/isa.h"
-#include "engine/model/isa.h"
+#include "engine/model/groups/isa.h"
 #include "engine/model/materials.h"
-#include "engine/model/terms.h"
-#include "engine/model/hinges.h"
+#include "engine/model/groups/terms.h"
+#include "engine/model/groups/hinges.h"
 #include "tests/support/suite.h"
 
 #include <check.h>

@@ -1,7 +1,7 @@
 /* Checkpoints: what was written is read back, damage is never taken for a state, and the newest
  * good one is found. */
-#include "protocol/checkpoint.h"
-#include "protocol/record.h"
+#include "protocol/log/checkpoint.h"
+#include "protocol/log/record.h"
 
 #include "tests/unit/protocol_files.h"
 #include "tests/support/suite.h"

@@ -1,7 +1,7 @@
 /* Expectations held against frames and metrics that the test makes up. */
-#include "protocol/expect.h"
+#include "protocol/scene/expect.h"
 
-#include "protocol/json.h"
+#include "protocol/text/json.h"
 #include "tests/support/suite.h"
 
 #include <check.h>

@@ -1,5 +1,5 @@
 /* Frames in another form than stored: every dtype, the surface alone, some of the fields. */
-#include "protocol/frame_variant.h"
+#include "protocol/log/frame_variant.h"
 #include "tests/support/suite.h"
 
 #include <check.h>

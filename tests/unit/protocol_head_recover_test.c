@@ -1,8 +1,8 @@
 /* The chain of segments without head.json: every committed frame is found again, and nothing that a
  * stale worker wrote. */
-#include "protocol/head_recover.h"
-#include "protocol/log.h"
-#include "protocol/record.h"
+#include "protocol/log/head_recover.h"
+#include "protocol/log/log.h"
+#include "protocol/log/record.h"
 
 #include "tests/unit/protocol_files.h"
 #include "tests/support/suite.h"

@@ -1,7 +1,7 @@
 /* JSON in and out, problem reports, metrics. What the writer writes is judged by jansson. */
-#include "protocol/json.h"
-#include "protocol/metrics_json.h"
-#include "protocol/problem.h"
+#include "protocol/text/json.h"
+#include "protocol/log/metrics_json.h"
+#include "protocol/text/problem.h"
 #include "tests/support/suite.h"
 
 #include <check.h>

@@ -2,7 +2,7 @@
 #ifndef PLIANT_TESTS_UNIT_PROTOCOL_LOG_FILES_H
 #define PLIANT_TESTS_UNIT_PROTOCOL_LOG_FILES_H
 
-#include "protocol/log.h"
+#include "protocol/log/log.h"
 
 #include "tests/unit/protocol_files.h"
 

@@ -1,5 +1,5 @@
 /* What is not to be kept of a log: gone, told as such, and nothing else with it. */
-#include "protocol/log_prune.h"
+#include "protocol/log/log_prune.h"
 
 #include "tests/unit/protocol_log_files.h"
 #include "tests/support/suite.h"

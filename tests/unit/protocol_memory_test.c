@@ -1,19 +1,19 @@
 /* Memory that runs out anywhere in the protocol is said so: the n-th allocation fails, or all from the
  * n-th on, for every n until the work is done, or every k-th where they are more than MOST. Nothing crashes, nothing is
  * lost, and nothing is taken for another mistake. The protocol's allocations come through here by the linker (--wrap in the Makefile), and jansson's with them:
- * protocol/json_load.c makes them. */
-#include "engine/change.h"
-#include "engine/scene.h"
-#include "protocol/branch_json.h"
-#include "protocol/control_json.h"
-#include "protocol/head_recover.h"
-#include "protocol/json.h"
-#include "protocol/log.h"
-#include "protocol/notes.h"
-#include "protocol/problem.h"
-#include "protocol/schema.h"
-#include "protocol/session_dir.h"
-#include "protocol/verify.h"
+ * protocol/text/json_load.c makes them. */
+#include "engine/scene/change.h"
+#include "engine/scene/scene.h"
+#include "protocol/scene/branch_json.h"
+#include "protocol/scene/control_json.h"
+#include "protocol/log/head_recover.h"
+#include "protocol/text/json.h"
+#include "protocol/log/log.h"
+#include "protocol/scene/notes.h"
+#include "protocol/text/problem.h"
+#include "protocol/scene/schema.h"
+#include "protocol/log/session_dir.h"
+#include "protocol/log/verify.h"
 #include "tests/support/suite.h"
 
 #include <check.h>

@@ -1,6 +1,6 @@
 /* Records, their checksum, and SHA-256. */
-#include "protocol/record.h"
-#include "protocol/sha256.h"
+#include "protocol/log/record.h"
+#include "protocol/text/sha256.h"
 #include "tests/support/suite.h"
 
 #include <check.h>

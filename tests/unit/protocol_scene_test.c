@@ -1,11 +1,11 @@
 /* Scenes: scenes_good/ decodes, and its effective form decodes to itself; every scene of
  * scenes_bad/ has beside it the verdict and all the faults, "code pointer" a line, that it must be
  * answered with. */
-#include "engine/scene.h"
-#include "protocol/json.h"
-#include "protocol/params.h"
-#include "protocol/problem.h"
-#include "protocol/scene_json.h"
+#include "engine/scene/scene.h"
+#include "protocol/text/json.h"
+#include "protocol/scene/params.h"
+#include "protocol/text/problem.h"
+#include "protocol/scene/scene_json.h"
 
 #include "tests/unit/protocol_files.h"
 #include "tests/support/suite.h"

@@ -1,6 +1,6 @@
 /* The scene's JSON Schema: every scene that decodes fits it, and of those that do not, what a schema
  * can say it refuses. */
-#include "protocol/schema.h"
+#include "protocol/scene/schema.h"
 #include "tests/support/json_schema.h"
 #include "tests/support/suite.h"
 

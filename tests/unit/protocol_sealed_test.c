@@ -1,5 +1,5 @@
 /* Sealed documents: no single flipped bit, missing byte or added byte is believed. */
-#include "protocol/sealed.h"
+#include "protocol/log/sealed.h"
 
 #include "tests/unit/protocol_files.h"
 #include "tests/support/suite.h"

@@ -1,5 +1,5 @@
 /* The session directory's documents, whole small files, and the lock. */
-#include "protocol/session_dir.h"
+#include "protocol/log/session_dir.h"
 
 #include "tests/unit/protocol_files.h"
 #include "tests/support/suite.h"

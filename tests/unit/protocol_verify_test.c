@@ -1,7 +1,7 @@
 /* pl_verify on logs as crashes and restarts leave them: what is no damage is not called one, and
  * what is, is found in open segments, cut ones and those of several attempts. */
-#include "protocol/log.h"
-#include "protocol/verify.h"
+#include "protocol/log/log.h"
+#include "protocol/log/verify.h"
 
 #include "tests/unit/protocol_files.h"
 #include "tests/support/suite.h"

@@ -1,8 +1,8 @@
 /* Session directories as earlier and present versions wrote them: each is read whole, and by its
  * frames' values, through the functions that daemon, worker and command line read with. A version is
  * added here when a format changes, and never taken away while it is to be read. */
-#include "protocol/log.h"
-#include "protocol/session_file.h"
+#include "protocol/log/log.h"
+#include "protocol/log/session_file.h"
 #include "tests/support/suite.h"
 
 #include <check.h>

@@ -1,6 +1,6 @@
 /* control.log as the worker reads it: pieces, damage, and commands that lie across what is read in
  * one go. */
-#include "protocol/record.h"
+#include "protocol/log/record.h"
 #include "server/worker/control.h"
 #include "tests/support/suite.h"
 

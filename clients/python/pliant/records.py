@@ -1,4 +1,4 @@
-"""Records and frames: the binary form of what a daemon stores and streams (protocol/record.h)."""
+"""Records and frames: the binary form of what a daemon stores and streams (see record.h)."""
 
 from __future__ import annotations
 

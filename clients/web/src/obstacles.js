@@ -135,7 +135,7 @@ export function axisOf(turn) {
 }
 
 // Between rotations about one axis the angle grows evenly, so that 720 degrees are two turns; else the
-// shortest way (engine/motion.h).
+// shortest way (engine/scene/motion.h).
 function turnBetween(a, b, s) {
     const still = a.degrees === 0 || b.degrees === 0;
     if (!still && a.axis.distanceTo(b.axis) > 1e-12) {

@@ -1,4 +1,4 @@
-// The binary records of a stream (protocol/record.h), and frames out of them.
+// The binary records of a stream (protocol/log/record.h), and frames out of them.
 
 export const HELLO = 1,
     FRAME = 2,

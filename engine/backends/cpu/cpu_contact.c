@@ -1,7 +1,7 @@
 /* What contact does to velocities (model/contact_velocity.h), and the forces that go on from one stage or
  * step to the next. */
 #include "engine/backends/cpu/cpu_internal.h"
-#include "engine/model/contact_velocity.h"
+#include "engine/model/groups/contact_velocity.h"
 
 #include <math.h>
 #include <string.h>

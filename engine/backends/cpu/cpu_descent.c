@@ -2,9 +2,9 @@
  * combinations of a limited-memory history. */
 #include "engine/backends/cpu/cpu_internal.h"
 
-#include "engine/model/isa.h"
-#include "engine/model/terms.h"
-#include "engine/model/tets.h"
+#include "engine/model/groups/isa.h"
+#include "engine/model/groups/terms.h"
+#include "engine/model/groups/tets.h"
 
 #include <math.h>
 #include <stdatomic.h>

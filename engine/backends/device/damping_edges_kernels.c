@@ -6,13 +6,13 @@
 #define CORNERS    2
 #define COLUMNS    1
 #define LAW_FROZEN
-#include "engine/model/damping_law.h"
-#include "engine/model/damping_frame.h"
-#include "engine/model/damping_strain.h"
-#include "engine/model/damping_stretch.h"
-#include "engine/model/damping_stiffness.h"
-#include "engine/model/damping_prox.h"
-#include "engine/model/terms_template.h"
+#include "engine/model/damping/damping_law.h"
+#include "engine/model/damping/damping_frame.h"
+#include "engine/model/damping/damping_strain.h"
+#include "engine/model/damping/damping_stretch.h"
+#include "engine/model/damping/damping_stiffness.h"
+#include "engine/model/damping/damping_prox.h"
+#include "engine/model/groups/terms_template.h"
 
 #include "engine/backends/device/damping_kernels.h"
 

@@ -1,9 +1,9 @@
 #include "engine/backends/device/device_model.h"
 
-#include "engine/material_kind.h"
-#include "engine/model/contact_springs.h"
-#include "engine/model/contacts.h"
-#include "engine/model/damping.h"
+#include "engine/scene/material_kind.h"
+#include "engine/model/groups/contact_springs.h"
+#include "engine/model/groups/contacts.h"
+#include "engine/model/damping/damping.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,8 +2,8 @@
 #define TERMS_NAME "links"
 #define CORNERS    2
 #define COLUMNS    1
-#include "engine/model/link_law.h"
-#include "engine/model/terms_template.h"
+#include "engine/model/groups/link_law.h"
+#include "engine/model/groups/terms_template.h"
 
 #include "engine/backends/device/terms_kernels.h"
 

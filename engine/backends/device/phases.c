@@ -3,9 +3,9 @@
 
 #include "engine/backends/device/device_backend.h"
 #include "engine/backends/look.h"
-#include "engine/model/contact_springs.h"
-#include "engine/model/contacts.h"
-#include "engine/motion.h"
+#include "engine/model/groups/contact_springs.h"
+#include "engine/model/groups/contacts.h"
+#include "engine/scene/motion.h"
 
 #include <float.h>
 #include <math.h>

@@ -1,9 +1,9 @@
 /* What stages of a step begin and end with, on a device: what groups keep over a stage, what contact leaves
  * to the next one (model/contact_velocity.h), and where energy goes. */
 #include "engine/backends/device/device_backend.h"
-#include "engine/model/contact_springs.h"
-#include "engine/model/contacts.h"
-#include "engine/motion.h"
+#include "engine/model/groups/contact_springs.h"
+#include "engine/model/groups/contacts.h"
+#include "engine/scene/motion.h"
 
 #include <string.h>
 

@@ -4,12 +4,12 @@
 #define PLIANT_ENGINE_BACKENDS_DEVICE_TERM_KERNELS_H
 
 #include "engine/backends/device/device.h"
-#include "engine/model/contact_law.h"
-#include "engine/model/contact_projection.h"
-#include "engine/model/contact_velocity.h"
-#include "engine/model/hinge_law.h"
-#include "engine/model/terms.h"
-#include "engine/model/tets.h"
+#include "engine/model/groups/contact_law.h"
+#include "engine/model/groups/contact_projection.h"
+#include "engine/model/groups/contact_velocity.h"
+#include "engine/model/groups/hinge_law.h"
+#include "engine/model/groups/terms.h"
+#include "engine/model/groups/tets.h"
 
 /* Of an obstacle that is a constraint. */
 typedef struct pl_device_obstacle {

@@ -3,8 +3,8 @@
 #define TERMS_NAME "strain limits"
 #define CORNERS    4
 #define COLUMNS    3
-#include "engine/model/tet_limit_law.h"
-#include "engine/model/terms_template.h"
+#include "engine/model/groups/tet_limit_law.h"
+#include "engine/model/groups/terms_template.h"
 
 #include "engine/backends/device/terms_kernels.h"
 

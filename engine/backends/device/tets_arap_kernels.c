@@ -2,7 +2,7 @@
 #include "engine/kernels/arap.h"
 
 #define MATERIAL arap
-#include "engine/model/tets_template.h"
+#include "engine/model/groups/tets_template.h"
 
 #include "engine/backends/device/tets_kernels.h"
 

@@ -2,7 +2,7 @@
 #include "engine/kernels/corotated.h"
 
 #define MATERIAL corotated
-#include "engine/model/tets_template.h"
+#include "engine/model/groups/tets_template.h"
 
 #include "engine/backends/device/tets_kernels.h"
 

@@ -2,7 +2,7 @@
 #include "engine/kernels/neo_hookean.h"
 
 #define MATERIAL neo_hookean
-#include "engine/model/tets_template.h"
+#include "engine/model/groups/tets_template.h"
 
 #include "engine/backends/device/tets_kernels.h"
 

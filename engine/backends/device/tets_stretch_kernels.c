@@ -1,6 +1,6 @@
 /* Tetrahedra of any material of principal stretches, for devices. */
 #include "engine/kernels/stretch_kinds.h"
-#include "engine/model/tets_stretch.h"
+#include "engine/model/groups/tets_stretch.h"
 
 #include "engine/backends/device/tets_kernels.h"
 

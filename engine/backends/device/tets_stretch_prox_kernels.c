@@ -1,7 +1,7 @@
 /* What is long of tetrahedra of any material, for devices: prox and concavity. */
 #define PL_CALLS
 #include "engine/kernels/stretch_kinds.h"
-#include "engine/model/tets_stretch.h"
+#include "engine/model/groups/tets_stretch.h"
 
 #include "engine/backends/device/tets_kernels.h"
 

@@ -3,8 +3,8 @@
 #define TERMS_NAME "strain limits"
 #define CORNERS    3
 #define COLUMNS    2
-#include "engine/model/triangle_limit_law.h"
-#include "engine/model/terms_template.h"
+#include "engine/model/groups/triangle_limit_law.h"
+#include "engine/model/groups/terms_template.h"
 
 #include "engine/backends/device/terms_kernels.h"
 

@@ -4,8 +4,8 @@
 #define TERMS_NAME "triangles"
 #define CORNERS    3
 #define COLUMNS    2
-#include "engine/model/triangle_law.h"
-#include "engine/model/terms_template.h"
+#include "engine/model/groups/triangle_law.h"
+#include "engine/model/groups/terms_template.h"
 
 #include "engine/backends/device/terms_kernels.h"
 

@@ -1,0 +1,81 @@
+/* What every command asks of its command line, and how it says what is wrong. */
+#include "clients/cli/base/command.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+int pl_cli_fail(const pl_cli *cli, int status, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    fprintf(stderr, "%spliant:%s ", pl_style_on(&cli->err, PL_STYLE_RED), pl_style_off(&cli->err));
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+    va_end(arguments);
+    return status;
+}
+
+void pl_cli_note(const pl_cli *cli, const char *text)
+{
+    if (!cli->json)
+        fprintf(stderr, "%snote:%s %s\n", pl_style_on(&cli->err, PL_STYLE_YELLOW),
+                pl_style_off(&cli->err), text);
+}
+
+static int option_index(const pl_cli *cli, const char *name)
+{
+    for (int i = 0; i < PL_OPTIONS_MAX && cli->command->options[i].name; i++)
+        if (strcmp(cli->command->options[i].name, name) == 0)
+            return i;
+    return -1;
+}
+
+const char *pl_cli_option(const pl_cli *cli, const char *name)
+{
+    int i = option_index(cli, name);
+    return i < 0 ? NULL : cli->values[i];
+}
+
+bool pl_cli_flag(const pl_cli *cli, const char *name)
+{
+    return pl_cli_option(cli, name) != NULL;
+}
+
+bool pl_cli_number(const pl_cli *cli, const char *name, double minimum, double maximum,
+                   double fallback, double *out)
+{
+    const char *text = pl_cli_option(cli, name);
+    char *end;
+    *out = fallback;
+    if (!text)
+        return true;
+    double value = strtod(text, &end);
+    if (end == text || *end || !(value >= minimum && value <= maximum)) {
+        pl_cli_fail(cli, PL_EXIT_USAGE, "%s: got '%s', expected a number from %g to %g", name, text,
+                    minimum, maximum);
+        return false;
+    }
+    *out = value;
+    return true;
+}
+
+bool pl_cli_integer(const pl_cli *cli, const char *name, int64_t minimum, int64_t maximum,
+                    int64_t fallback, int64_t *out)
+{
+    const char *text = pl_cli_option(cli, name);
+    char *end;
+    *out = fallback;
+    if (!text)
+        return true;
+    errno = 0;
+    long long value = strtoll(text, &end, 10);
+    if (end == text || *end || errno || value < minimum || value > maximum) {
+        pl_cli_fail(cli, PL_EXIT_USAGE, "%s: got '%s', expected a whole number from %lld%s", name,
+                    text, (long long)minimum, maximum == INT64_MAX ? " up" : "");
+        return false;
+    }
+    *out = value;
+    return true;
+}

@@ -1,0 +1,152 @@
+/* command.h - the commands as a table, and what every command is given. */
+#ifndef PLIANT_CLIENTS_CLI_COMMAND_H
+#define PLIANT_CLIENTS_CLI_COMMAND_H
+
+#include "clients/cli/net/http_client.h"
+#include "clients/cli/base/terminal.h"
+
+#include "engine/scene/fault.h"
+#include "protocol/text/json.h"
+#include "protocol/text/manual.h"
+
+#include <stdint.h>
+
+/* Exit statuses, documented in `pliant --help`. */
+enum {
+    PL_EXIT_OK = 0,
+    PL_EXIT_FAILED = 1,       /* the session failed, or the request was refused */
+    PL_EXIT_USAGE = 2,        /* the command line is wrong */
+    PL_EXIT_UNREACHABLE = 3,  /* no daemon answers */
+    PL_EXIT_UNAUTHORISED = 4, /* no token, or not a good one */
+    PL_EXIT_NOT_FOUND = 5,    /* no such session */
+    PL_EXIT_CANCELLED = 6,    /* the session was cancelled or deleted */
+    PL_EXIT_FILE = 7,         /* a file here could not be read or written */
+    PL_EXIT_INTERRUPTED = 130 /* Ctrl-C here; the session goes on */
+};
+
+enum { PL_OPTIONS_MAX = 14, PL_ARGUMENTS_MAX = 1024 };
+
+typedef struct pl_cli pl_cli;
+/* What a command of several does: "pliant token revoke ID". Its arguments are those after its name. */
+typedef struct pl_verb {
+    const char *name, *arguments, *summary;
+    int least, most;
+    int (*run)(pl_cli *cli);
+} pl_verb;
+
+typedef struct pl_command {
+    const char *name, *arguments, *summary;
+    int least, most;   /* positional arguments */
+    const char *notes; /* more help, or NULL */
+    pl_option options[PL_OPTIONS_MAX];
+    const pl_verb *verbs; /* up to one without name, or NULL: the command does one thing */
+    int (*run)(pl_cli *cli);
+} pl_command;
+
+struct pl_cli {
+    const pl_command *command;
+    const pl_verb *verb;                /* of a command that has such */
+    const char *server, *token, *state; /* as given, or NULL */
+    bool json;
+    const char *values[PL_OPTIONS_MAX]; /* of the command's options; "" for a given flag */
+    const char *arguments[PL_ARGUMENTS_MAX];
+    int argument_count;
+    pl_terminal out, err;   /* standard output, standard error */
+    pl_http_client *client; /* made when first needed */
+    char *server_url;       /* with it */
+    bool server_moves;      /* it was found in a state directory */
+};
+
+/* The value of an option of the running command; NULL where it was not given. */
+const char *pl_cli_option(const pl_cli *cli, const char *name);
+bool pl_cli_flag(const pl_cli *cli, const char *name);
+/* A whole number; false after saying what is wrong. */
+bool pl_cli_integer(const pl_cli *cli, const char *name, int64_t minimum, int64_t maximum,
+                    int64_t fallback, int64_t *out);
+bool pl_cli_number(const pl_cli *cli, const char *name, double minimum, double maximum,
+                   double fallback, double *out);
+
+/* One line on standard error: "pliant: ...". Returns `status`, for `return pl_cli_fail(...)`. */
+__attribute__((format(printf, 3, 4))) int pl_cli_fail(const pl_cli *cli, int status,
+                                                      const char *format, ...);
+/* One line on standard error that is no fault: "note: ..."; none with --json. */
+void pl_cli_note(const pl_cli *cli, const char *text);
+/* A list of faults, a block each: where, what was found, what was expected, what to do. */
+void pl_cli_print_faults(const pl_cli *cli, const pl_faults *faults);
+
+/* NULL-terminated by a row without name. */
+extern const pl_command pl_commands[];
+extern const pl_option pl_global_options[];
+/* What ends the help: ids, exit statuses. */
+extern const char pl_help_end[];
+/* --help, --help of a command, and --man (help.c). */
+void pl_help_print(void);
+void pl_help_print_command(const pl_command *command);
+void pl_help_print_manual(void);
+
+int pl_command_run(pl_cli *cli);
+int pl_command_submit(pl_cli *cli);
+int pl_command_list(pl_cli *cli);
+int pl_command_show(pl_cli *cli);
+int pl_command_follow(pl_cli *cli);
+int pl_command_watch(pl_cli *cli);
+int pl_command_frames(pl_cli *cli);
+int pl_command_metrics(pl_cli *cli);
+int pl_command_events(pl_cli *cli);
+int pl_command_plot(pl_cli *cli);
+int pl_command_export(pl_cli *cli);
+int pl_command_check(pl_cli *cli);
+int pl_command_compare(pl_cli *cli);
+int pl_command_curve(pl_cli *cli);
+int pl_command_verify(pl_cli *cli);
+int pl_command_mesh(pl_cli *cli);
+int pl_command_branch(pl_cli *cli);
+int pl_command_snapshot(pl_cli *cli);
+int pl_command_control(pl_cli *cli);
+int pl_command_probes(pl_cli *cli);
+int pl_command_step(pl_cli *cli);
+int pl_command_edit(pl_cli *cli);
+int pl_command_queue(pl_cli *cli);
+int pl_command_meshes(pl_cli *cli);
+int pl_command_pause(pl_cli *cli);
+int pl_command_resume(pl_cli *cli);
+int pl_command_cancel(pl_cli *cli);
+int pl_command_delete(pl_cli *cli);
+int pl_command_validate(pl_cli *cli);
+int pl_command_topology(pl_cli *cli);
+int pl_command_log(pl_cli *cli);
+int pl_command_scene(pl_cli *cli);
+int pl_command_capabilities(pl_cli *cli);
+int pl_token_create(pl_cli *cli);
+int pl_token_list(pl_cli *cli);
+int pl_token_revoke(pl_cli *cli);
+int pl_user_list(pl_cli *cli);
+int pl_user_create(pl_cli *cli);
+int pl_user_change(pl_cli *cli);
+int pl_user_disable(pl_cli *cli);
+int pl_user_enable(pl_cli *cli);
+int pl_user_remove(pl_cli *cli);
+int pl_group_list(pl_cli *cli);
+int pl_group_create(pl_cli *cli);
+int pl_group_remove(pl_cli *cli);
+int pl_group_add(pl_cli *cli);
+int pl_group_drop(pl_cli *cli);
+int pl_devices_list(pl_cli *cli);
+int pl_devices_drain(pl_cli *cli);
+int pl_devices_resume(pl_cli *cli);
+int pl_command_audit(pl_cli *cli);
+int pl_command_controls(pl_cli *cli);
+int pl_command_schema(pl_cli *cli);
+int pl_command_explain(pl_cli *cli);
+int pl_command_webhook_secret(pl_cli *cli);
+int pl_server_add(pl_cli *cli);
+int pl_server_list(pl_cli *cli);
+int pl_server_remove(pl_cli *cli);
+int pl_server_default(pl_cli *cli);
+int pl_command_share(pl_cli *cli);
+int pl_command_login(pl_cli *cli);
+int pl_command_whoami(pl_cli *cli);
+int pl_command_version(pl_cli *cli);
+int pl_command_completion(pl_cli *cli);
+
+#endif

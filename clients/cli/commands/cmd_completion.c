@@ -1,0 +1,304 @@
+/* pliant completion: scripts for shells, made of the tables of commands and options. */
+#include "clients/cli/base/command.h"
+
+#include <ctype.h>
+#include <string.h>
+
+/* What a value or an argument may be, told from how the help names it. */
+typedef enum kind { ANYTHING, FILES, FOLDERS, SESSIONS, SESSIONS_OR_FILES, SERVERS, WORDS } kind;
+
+static bool has_word(const char *text, const char *word)
+{
+    size_t n = strlen(word);
+    for (const char *at = text; (at = strstr(at, word)); at++) {
+        bool begins = at == text || !isalpha((unsigned char)at[-1]);
+        if (begins && !isalpha((unsigned char)at[n]))
+            return true;
+    }
+    return false;
+}
+
+static kind kind_of(const char *text)
+{
+    bool here = has_word(text, "FILE") || has_word(text, "PATH") || strstr(text, ".json");
+    if (strcmp(text, "URL|NAME") == 0 || strncmp(text, "SERVER", 6) == 0)
+        return SERVERS;
+    if (has_word(text, "ID"))
+        return here || has_word(text, "DIR") ? SESSIONS_OR_FILES : SESSIONS;
+    if (here)
+        return FILES;
+    if (has_word(text, "DIR"))
+        return FOLDERS;
+    return islower((unsigned char)*text) && strchr(text, '|') ? WORDS : ANYTHING;
+}
+
+/* "f32|f64" with blanks between. */
+static void put_words(const char *text)
+{
+    for (; *text; text++)
+        putchar(*text == '|' ? ' ' : *text);
+}
+
+/* "f32|f64" of an option whose values are known, or NULL. */
+static const char *words_of(const pl_option *o)
+{
+    if (o->value && strcmp(o->value, "STATE") == 0)
+        return "checking|queued|running|paused|succeeded|failed|rejected|cancelled";
+    return o->value && kind_of(o->value) == WORDS ? o->value : NULL;
+}
+
+static const pl_option *option_at(const pl_command *c, int i)
+{
+    return i < PL_OPTIONS_MAX && c->options[i].name ? &c->options[i] : NULL;
+}
+
+/* In single quotes, for any of the shells. */
+static void put_quoted(const char *text)
+{
+    putchar('\'');
+    for (; *text; text++) {
+        if (*text == '\'')
+            fputs("'\\''", stdout);
+        else
+            putchar(*text == '\n' ? ' ' : *text);
+    }
+    putchar('\'');
+}
+
+/* ---- bash --------------------------------------------------------------------------------------
+ */
+
+static const char *const bash_does[] = {
+    [FILES] = "_pliant_files -f",    [FOLDERS] = "_pliant_files -d",
+    [SESSIONS] = "_pliant_sessions", [SESSIONS_OR_FILES] = "_pliant_sessions; _pliant_files -f",
+    [SERVERS] = "_pliant_servers",
+};
+
+static void put_bash_values(const char *command, const pl_option *o)
+{
+    kind k = words_of(o) ? WORDS : o->value ? kind_of(o->value) : ANYTHING;
+    if (k == ANYTHING)
+        return;
+    printf("    '%s %s') ", command, o->name);
+    if (k == WORDS) {
+        fputs("_pliant_words '", stdout);
+        put_words(words_of(o));
+        puts("' ;;");
+    } else {
+        printf("%s ;;\n", bash_does[k]);
+    }
+}
+
+static void put_bash_options(const pl_command *c)
+{
+    printf("    %s) echo '", c->name);
+    for (int i = 0; option_at(c, i); i++)
+        printf("%s ", option_at(c, i)->name);
+    puts("' ;;");
+}
+
+static void put_bash_arguments(const pl_command *c)
+{
+    kind k = c->verbs ? ANYTHING : kind_of(c->arguments);
+    if (c->verbs) {
+        printf("    %s) _pliant_words '", c->name);
+        for (const pl_verb *v = c->verbs; v->name; v++)
+            printf("%s ", v->name);
+        puts("' ;;");
+        for (const pl_verb *v = c->verbs; v->name; v++)
+            if (kind_of(v->arguments) == SERVERS)
+                printf("    '%s %s') %s ;;\n", c->name, v->name, bash_does[SERVERS]);
+    } else if (k == WORDS) {
+        printf("    %s) _pliant_words '", c->name);
+        put_words(c->arguments);
+        puts("' ;;");
+    } else if (k != ANYTHING) {
+        printf("    %s) %s ;;\n", c->name, bash_does[k]);
+    }
+}
+
+/* Options that take a value; those of one command with its name before. */
+static void put_valued(void)
+{
+    for (const pl_option *o = pl_global_options; o->name; o++)
+        if (o->value)
+            printf("%s ", o->name);
+    for (const pl_command *c = pl_commands; c->name; c++)
+        for (int i = 0; option_at(c, i); i++)
+            if (option_at(c, i)->value)
+                printf("%s:%s ", c->name, option_at(c, i)->name);
+}
+
+static const char bash_helpers[] =
+    "_pliant_words() { COMPREPLY+=($(compgen -W \"$1\" -- \"$cur\")); }\n"
+    "_pliant_files() { compopt -o filenames 2>/dev/null; COMPREPLY+=($(compgen $1 -- \"$cur\")); "
+    "}\n"
+    "_pliant_takes() { [[ $_pliant_valued == *\" $2 \"* || $_pliant_valued == *\" $1:$2 \"* ]]; }\n"
+    "_pliant_ask() { timeout 3 \"${COMP_WORDS[0]}\" \"${where[@]}\" \"$@\" 2>/dev/null </dev/null; "
+    "}\n"
+    "_pliant_sessions() { _pliant_words \"$(_pliant_ask list --limit 200 | cut -d' ' -f1)\"; }\n"
+    "_pliant_servers() { _pliant_words \"$(_pliant_ask server list | cut -d' ' -f1)\"; }\n";
+
+static const char bash_main[] =
+    "_pliant() {\n"
+    "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n"
+    "    local command= verb= where=() i word\n"
+    "    COMPREPLY=()\n"
+    "    if [[ $cur == = ]]; then cur=; elif [[ $prev == = ]]; then "
+    "prev=${COMP_WORDS[COMP_CWORD-2]}; fi\n"
+    "    for ((i = 1; i < COMP_CWORD; i++)); do\n"
+    "        word=${COMP_WORDS[i]}\n"
+    "        if [[ $word == -* ]]; then\n"
+    "            if _pliant_takes \"$command\" \"$word\"; then\n"
+    "                ((i++))\n"
+    "                [[ ${COMP_WORDS[i]} == = ]] && ((i++))\n"
+    "                case $word in --server|--token|--state)\n"
+    "                    [[ -z $command || $word != --state || $command != list ]] && "
+    "((i < COMP_CWORD)) &&\n"
+    "                        where+=(\"$word\" \"${COMP_WORDS[i]}\") ;;\n"
+    "                esac\n"
+    "            fi\n"
+    "        elif [[ -z $command ]]; then command=$word\n"
+    "        elif [[ -z $verb ]]; then verb=$word\n"
+    "        fi\n"
+    "    done\n"
+    "    if _pliant_takes \"$command\" \"$prev\"; then\n"
+    "        _pliant_value \"$command $prev\"\n"
+    "    elif [[ $cur == -* ]]; then\n"
+    "        _pliant_words \"$(_pliant_options \"$command\") $_pliant_globals\"\n"
+    "    elif [[ -z $command ]]; then\n"
+    "        _pliant_words \"$_pliant_commands\"\n"
+    "    else\n"
+    "        _pliant_argument \"$command\" \"$verb\"\n"
+    "    fi\n"
+    "}\n"
+    "complete -F _pliant pliant\n";
+
+static void print_bash(void)
+{
+    printf("# bash completion of pliant %s, made by: pliant completion bash\n", PLIANT_VERSION);
+    fputs("_pliant_commands='", stdout);
+    for (const pl_command *c = pl_commands; c->name; c++)
+        printf("%s ", c->name);
+    fputs("'\n_pliant_globals='", stdout);
+    for (const pl_option *o = pl_global_options; o->name; o++)
+        printf("%s ", o->name);
+    fputs("'\n_pliant_valued=' ", stdout);
+    put_valued();
+    printf("'\n%s_pliant_options() {\n    case $1 in\n", bash_helpers);
+    for (const pl_command *c = pl_commands; c->name; c++)
+        put_bash_options(c);
+    puts("    esac\n}\n_pliant_value() {\n    case $1 in");
+    for (const pl_command *c = pl_commands; c->name; c++)
+        for (int i = 0; option_at(c, i); i++)
+            put_bash_values(c->name, option_at(c, i));
+    puts("    *' --server') _pliant_servers ;;\n    *' --state') _pliant_files -d ;;\n    esac\n}");
+    puts("_pliant_argument() {\n    case \"$1${2:+ $2}\" in");
+    for (const pl_command *c = pl_commands; c->name; c++)
+        put_bash_arguments(c);
+    puts(
+        "    *' '*) [[ $_pliant_verbs != *\" $1 \"* ]] && _pliant_argument \"$1\" ;;\n    esac\n}");
+    fputs("_pliant_verbs=' ", stdout);
+    for (const pl_command *c = pl_commands; c->name; c++)
+        if (c->verbs)
+            printf("%s ", c->name);
+    printf("'\n%s", bash_main);
+}
+
+/* ---- zsh ---------------------------------------------------------------------------------------
+ */
+
+/* zsh runs the script of bash, whose functions its bashcompinit understands. */
+static void print_zsh(void)
+{
+    puts("autoload -Uz bashcompinit && bashcompinit");
+    print_bash();
+}
+
+/* ---- fish --------------------------------------------------------------------------------------
+ */
+
+static void put_fish_kind(kind k, const char *words)
+{
+    switch (k) {
+    case FILES:
+        fputs(" -F", stdout);
+        break;
+    case FOLDERS:
+        fputs(" -a '(__fish_complete_directories)'", stdout);
+        break;
+    case SESSIONS:
+        fputs(" -a '(__pliant_first list --limit 200)'", stdout);
+        break;
+    case SESSIONS_OR_FILES:
+        fputs(" -F -a '(__pliant_first list --limit 200)'", stdout);
+        break;
+    case SERVERS:
+        fputs(" -a '(__pliant_first server list)'", stdout);
+        break;
+    case WORDS:
+        fputs(" -a '", stdout);
+        put_words(words);
+        putchar('\'');
+        break;
+    case ANYTHING:
+        break;
+    }
+}
+
+static void put_fish_option(const char *command, const pl_option *o)
+{
+    printf("complete -c pliant");
+    if (command)
+        printf(" -n '__fish_seen_subcommand_from %s'", command);
+    bool words = o->value && words_of(o);
+    kind k = words ? WORDS : o->value ? kind_of(o->value) : ANYTHING;
+    printf(" -l %s%s -d ", o->name + 2, !o->value ? "" : k == FILES ? " -r" : " -x");
+    put_quoted(o->help);
+    put_fish_kind(k, words ? words_of(o) : NULL);
+    putchar('\n');
+}
+
+static void print_fish(void)
+{
+    printf("# fish completion of pliant %s, made by: pliant completion fish\n", PLIANT_VERSION);
+    puts("function __pliant_first\n    timeout 3 pliant $argv 2>/dev/null | string replace -r ' "
+         ".*' ''"
+         "\nend\ncomplete -c pliant -f");
+    for (const pl_option *o = pl_global_options; o->name; o++)
+        put_fish_option(NULL, o);
+    for (const pl_command *c = pl_commands; c->name; c++) {
+        printf("complete -c pliant -n __fish_use_subcommand -a %s -d ", c->name);
+        put_quoted(c->summary);
+        putchar('\n');
+        for (const pl_verb *v = c->verbs; v && v->name; v++) {
+            printf("complete -c pliant -n '__fish_seen_subcommand_from %s' -a %s -d ", c->name,
+                   v->name);
+            put_quoted(v->summary);
+            putchar('\n');
+        }
+        kind k = c->verbs ? ANYTHING : kind_of(c->arguments);
+        if (k != ANYTHING) {
+            printf("complete -c pliant -n '__fish_seen_subcommand_from %s'", c->name);
+            put_fish_kind(k, c->arguments);
+            putchar('\n');
+        }
+        for (int i = 0; option_at(c, i); i++)
+            put_fish_option(c->name, option_at(c, i));
+    }
+}
+
+int pl_command_completion(pl_cli *cli)
+{
+    static const struct {
+        const char *name;
+        void (*print)(void);
+    } shells[] = {{"bash", print_bash}, {"zsh", print_zsh}, {"fish", print_fish}};
+    for (size_t i = 0; i < sizeof shells / sizeof *shells; i++)
+        if (strcmp(cli->arguments[0], shells[i].name) == 0) {
+            shells[i].print();
+            return PL_EXIT_OK;
+        }
+    return pl_cli_fail(cli, PL_EXIT_USAGE, "'%s' is no shell of bash, zsh and fish",
+                       cli->arguments[0]);
+}

@@ -1,0 +1,193 @@
+/* pliant control, step, branch and probes: steering a session of a daemon, and what it shows. */
+#include "clients/cli/commands/listing.h"
+#include "protocol/scene/control_json.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* All of a file, malloc'ed and with a NUL behind; NULL with errno. */
+static char *read_all(FILE *file, size_t limit)
+{
+    char *text = malloc(limit + 2);
+    if (!text)
+        return NULL;
+    size_t size = fread(text, 1, limit + 1, file);
+    if (ferror(file) || size > limit) {
+        errno = ferror(file) ? errno : EFBIG;
+        free(text);
+        return NULL;
+    }
+    text[size] = '\0';
+    return text;
+}
+
+/* The control as the argument has it: itself, or what is in the file that it names. */
+static char *read_control(const char *argument)
+{
+    const char *begin = argument + strspn(argument, " \t\r\n");
+    if (*begin == '{' || *begin == '[')
+        return strdup(argument);
+    bool standard = strcmp(argument, "-") == 0;
+    FILE *file = standard ? stdin : fopen(argument, "re");
+    char *text = file ? read_all(file, PL_CONTROL_BYTES_MAX) : NULL;
+    int error = errno;
+    if (file && !standard)
+        fclose(file);
+    errno = error;
+    return text;
+}
+
+/* POST to a session, and what it answered, with --json, or a line that says `done` and a number of it. */
+static int tell(pl_cli *cli, const char *id, const char *path, char *body, const char *done,
+                const char *key)
+{
+    pl_http_answer answer;
+    pl_http_call call = {.method = "POST",
+                         .path = path,
+                         .content_type = "application/json",
+                         .body = body,
+                         .body_size = strlen(body)};
+
+    int status = pl_api_call(cli, &call, &answer);
+    if (status != PL_EXIT_OK)
+        return status;
+    pl_json *value = answer.body ? pl_json_parse(answer.body, strlen(answer.body), NULL) : NULL;
+    if (cli->json)
+        pl_api_print(cli, value);
+    else
+        fprintf(stderr, "%.12s %s %" PRId64 "\n", id, done, pl_json_integer(value, key, 0));
+    pl_json_free(value);
+    pl_http_answer_clear(&answer);
+    return status;
+}
+
+static void print_control(const pl_cli *cli, const pl_json *item)
+{
+    char *text = pl_json_dump(pl_json_at(item, "control"), false), frame[32] = "none yet";
+    if (!pl_json_is_null(pl_json_at(item, "frame")))
+        snprintf(frame, sizeof frame, "frame %" PRId64, pl_json_integer(item, "frame", 0));
+    printf("%4" PRId64 "  %-12s %s\n", pl_json_integer(item, "control_id", 0), frame,
+           text ? text : "");
+    free(text);
+}
+
+int pl_command_controls(pl_cli *cli)
+{
+    char id[PL_ID_TEXT];
+    int status = pl_api_resolve(cli, cli->arguments[0], id);
+    char *path = status == PL_EXIT_OK ? pl_api_path("/v1/sessions/%s/controls", id) : NULL;
+    if (path)
+        status = pl_listing_print(cli, path, PL_LISTING_ALL, print_control);
+    free(path);
+    return status;
+}
+
+int pl_command_control(pl_cli *cli)
+{
+    char id[PL_ID_TEXT];
+    char *control = read_control(cli->arguments[1]);
+    if (!control)
+        return pl_cli_fail(cli, PL_EXIT_USAGE, "%s: %s", cli->arguments[1], strerror(errno));
+    int status = pl_api_resolve(cli, cli->arguments[0], id);
+    char *path = status == PL_EXIT_OK ? pl_api_path("/v1/sessions/%s/controls", id) : NULL;
+    if (path)
+        status = tell(cli, id, path, control, "takes control", "control_id");
+    free(path);
+    free(control);
+    return status;
+}
+
+int pl_command_branch(pl_cli *cli)
+{
+    int64_t frame;
+    char id[PL_ID_TEXT], at[112] = "", *body = NULL;
+    const char *snapshot = pl_cli_option(cli, "--snapshot");
+    if (!pl_cli_integer(cli, "--frame", 0, INT64_MAX / 4, 0, &frame))
+        return PL_EXIT_USAGE;
+    if (snapshot && strcspn(snapshot, "\"\\") != strlen(snapshot))
+        return pl_cli_fail(cli, PL_EXIT_USAGE, "'%.64s' is no snapshot's name", snapshot);
+    char *patch = cli->argument_count > 1 ? read_control(cli->arguments[1]) : strdup("{}");
+    if (!patch)
+        return pl_cli_fail(cli, PL_EXIT_USAGE, "%s: %s", cli->arguments[1], strerror(errno));
+    int status = pl_api_resolve(cli, cli->arguments[0], id);
+    char *path = status == PL_EXIT_OK ? pl_api_path("/v1/sessions/%s/branch", id) : NULL;
+    if (pl_cli_option(cli, "--frame"))
+        snprintf(at, sizeof at, "\"frame\": %" PRId64 ", ", frame);
+    if (snapshot)
+        snprintf(at + strlen(at), sizeof at - strlen(at), "\"snapshot\": \"%.64s\", ", snapshot);
+    if (path && asprintf(&body, "{%s\"scene\": %s}", at, patch) < 0)
+        status = pl_cli_fail(cli, PL_EXIT_FAILED, "out of memory");
+    pl_http_answer answer;
+    pl_http_call call = {.method = "POST", .path = path, .content_type = "application/json"};
+    call.body = body;
+    call.body_size = body ? strlen(body) : 0;
+    if (path && status == PL_EXIT_OK)
+        status = pl_api_call(cli, &call, &answer);
+    if (path && status == PL_EXIT_OK) {
+        pl_json *made = answer.body ? pl_json_parse(answer.body, strlen(answer.body), NULL) : NULL;
+        if (cli->json)
+            pl_api_print(cli, made);
+        else
+            puts(pl_json_string(made, "id", ""));
+        pl_json_free(made);
+        pl_http_answer_clear(&answer);
+    }
+    free(body);
+    free(path);
+    free(patch);
+    return status;
+}
+
+int pl_command_step(pl_cli *cli)
+{
+    int64_t frames;
+    int worst = PL_EXIT_OK;
+    if (!pl_cli_integer(cli, "--frames", 1, 1000000, 1, &frames))
+        return PL_EXIT_USAGE;
+    for (int i = 0; i < cli->argument_count; i++) {
+        char id[PL_ID_TEXT], *path = NULL, nothing[1] = "";
+        int status = pl_api_resolve(cli, cli->arguments[i], id);
+        if (status == PL_EXIT_OK &&
+            asprintf(&path, "/v1/sessions/%s/step?frames=%" PRId64, id, frames) < 0)
+            status = pl_cli_fail(cli, PL_EXIT_FAILED, "out of memory");
+        else if (status == PL_EXIT_OK)
+            status = tell(cli, id, path, nothing, "goes on to frame", "until");
+        free(path);
+        worst = status != PL_EXIT_OK ? status : worst;
+    }
+    return worst;
+}
+
+/* Page by page: a table has as many rows as the daemon gives at once. */
+int pl_command_probes(pl_cli *cli)
+{
+    enum { PAGE = 10000 };
+    int64_t from;
+    char id[PL_ID_TEXT];
+    if (!pl_cli_integer(cli, "--from", 0, INT64_MAX / 4, 0, &from))
+        return PL_EXIT_USAGE;
+    int status = pl_api_resolve(cli, cli->arguments[0], id);
+    for (bool first = true; status == PL_EXIT_OK; first = false, from += PAGE) {
+        char *path = NULL, *text = NULL;
+        size_t size = 0;
+        if (asprintf(&path, "/v1/sessions/%s/probes?from=%" PRId64 "&limit=%d", id, from, PAGE) < 0)
+            return pl_cli_fail(cli, PL_EXIT_FAILED, "out of memory");
+        status = pl_api_get_text(cli, path, cli->json ? "application/x-ndjson" : "text/csv", &text,
+                                 &size);
+        free(path);
+        const char *rows = text;
+        if (status == PL_EXIT_OK && !first && !cli->json) { /* the head of a page was seen */
+            const char *head = memchr(text, '\n', size);
+            rows = head ? head + 1 : text + size;
+        }
+        if (status == PL_EXIT_OK)
+            fwrite(rows, 1, size - (size_t)(rows - text), stdout);
+        bool more = status == PL_EXIT_OK && size > 0;
+        free(text);
+        if (!more)
+            break;
+    }
+    return status;
+}

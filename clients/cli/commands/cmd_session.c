@@ -1,0 +1,355 @@
+/* Commands that ask or tell the daemon one thing about a session. */
+#include "clients/cli/net/follow.h"
+#include "clients/cli/commands/listing.h"
+#include "clients/cli/base/progress.h"
+#include "clients/cli/session/session_source.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Resolve the first argument, get the document at the path and print it. */
+static int print_document(pl_cli *cli, const char *path_format)
+{
+    char id[PL_ID_TEXT];
+    pl_json *value = NULL;
+    int status = pl_api_resolve(cli, cli->arguments[0], id);
+    if (status != PL_EXIT_OK)
+        return status;
+    char *path = pl_api_path(path_format, id);
+    status = pl_api_get(cli, path, &value);
+    free(path);
+    if (status == PL_EXIT_OK)
+        pl_api_print(cli, value);
+    pl_json_free(value);
+    return status;
+}
+
+int pl_command_topology(pl_cli *cli)
+{
+    return print_document(cli, "/v1/sessions/%s/topology");
+}
+
+int pl_command_scene(pl_cli *cli)
+{
+    return print_document(cli, pl_cli_flag(cli, "--effective")
+                                   ? "/v1/sessions/%s/scene?form=effective"
+                                   : "/v1/sessions/%s/scene?form=posted");
+}
+
+int pl_command_log(pl_cli *cli)
+{
+    char id[PL_ID_TEXT], *text;
+    size_t size;
+    int status = pl_api_resolve(cli, cli->arguments[0], id);
+    if (status != PL_EXIT_OK)
+        return status;
+    char *path = pl_api_path("/v1/sessions/%s/log", id);
+    status = pl_api_get_text(cli, path, "text/plain", &text, &size);
+    free(path);
+    if (status != PL_EXIT_OK)
+        return status;
+    fwrite(text, 1, size, stdout);
+    free(text);
+    return status;
+}
+
+static int print_daemons(pl_cli *cli, const char *path)
+{
+    pl_json *value = NULL;
+    int status = pl_api_get(cli, path, &value);
+    if (status == PL_EXIT_OK)
+        pl_api_print(cli, value);
+    pl_json_free(value);
+    return status;
+}
+
+int pl_command_capabilities(pl_cli *cli)
+{
+    return print_daemons(cli, "/v1/capabilities");
+}
+
+int pl_command_schema(pl_cli *cli)
+{
+    return print_daemons(cli, "/v1/schema/scene");
+}
+
+int pl_command_webhook_secret(pl_cli *cli)
+{
+    pl_json *value = NULL;
+    int status = pl_api_get(cli, "/v1/webhook-secret", &value);
+    if (status == PL_EXIT_OK && cli->json)
+        pl_api_print(cli, value);
+    else if (status == PL_EXIT_OK)
+        puts(pl_json_string(value, "secret", ""));
+    pl_json_free(value);
+    return status;
+}
+
+int pl_command_explain(pl_cli *cli)
+{
+    char *text, *code = pl_api_escape(cli->arguments[0]);
+    char *path = code ? pl_api_path("/problems/%s", code) : NULL;
+    size_t size;
+    int status = pl_api_get_text(cli, path, "text/plain", &text, &size);
+    if (status == PL_EXIT_OK) {
+        fwrite(text, 1, size, stdout);
+        free(text);
+    }
+    free(path);
+    free(code);
+    return status;
+}
+
+int pl_command_version(pl_cli *cli)
+{
+    pl_json *value = NULL;
+    if (!cli->json)
+        printf("pliant %s\n", PLIANT_VERSION);
+    fflush(stdout);
+    int status = pl_api_get(cli, "/v1/version", &value);
+    if (status != PL_EXIT_OK)
+        return status;
+    char *text = pl_json_dump(value, false);
+    if (cli->json)
+        printf("{\"client\": \"%s\", \"daemon\": %s}\n", PLIANT_VERSION, text ? text : "null");
+    else
+        printf("pliantd %s at %s\n", pl_json_string(value, "version", "?"), cli->server_url);
+    free(text);
+    pl_json_free(value);
+    return status;
+}
+
+/* ---- list and show -----------------------------------------------------------------------------
+ */
+
+static void print_item(const pl_cli *cli, const pl_json *s)
+{
+    const char *state = pl_json_string(s, "state", "");
+    pl_style style = strcmp(state, "succeeded") == 0 ? PL_STYLE_GREEN
+                     : strcmp(state, "failed") == 0 || strcmp(state, "rejected") == 0 ? PL_STYLE_RED
+                     : strcmp(state, "running") == 0 ? PL_STYLE_CYAN
+                     : strcmp(state, "paused") == 0  ? PL_STYLE_YELLOW
+                                                     : PL_STYLE_PLAIN;
+    char frames[48];
+    snprintf(frames, sizeof frames, "%" PRId64 "/%" PRId64, pl_json_integer(s, "progress/frame", 0),
+             pl_json_integer(s, "progress/frames", 0));
+    const char *waits = pl_json_string(s, "queue/reason", "");
+    bool restarts = strncmp(waits, "restarts", 8) == 0;
+    printf("%.12s  %s%-10s%s %13s  %-20s  %s%s%s\n", pl_json_string(s, "id", ""),
+           pl_style_on(&cli->out, style), state, pl_style_off(&cli->out), frames,
+           pl_json_string(s, "created", ""), pl_json_string(s, "name", ""), restarts ? "  " : "",
+           restarts ? waits : "");
+}
+
+/* malloc'ed; NULL out of memory. */
+static char *list_path(const pl_cli *cli)
+{
+    static const char *const filters[] = {"--state", "--label", "--name", "--owner"};
+    char *path = strdup("/v1/sessions");
+    for (size_t i = 0; path && i < sizeof filters / sizeof *filters; i++) {
+        const char *value = pl_cli_option(cli, filters[i]);
+        char *escaped = value ? pl_api_escape(value) : NULL, *longer = NULL;
+        if (!value)
+            continue;
+        if (!escaped || asprintf(&longer, "%s%c%s=%s", path, strchr(path, '?') ? '&' : '?',
+                                 filters[i] + 2, escaped) < 0)
+            longer = NULL;
+        free(escaped);
+        free(path);
+        path = longer;
+    }
+    return path;
+}
+
+int pl_command_list(pl_cli *cli)
+{
+    int64_t limit;
+    const char *state = pl_cli_option(cli, "--state");
+    if (!pl_cli_integer(cli, "--limit", 1, 1000000, 50, &limit))
+        return PL_EXIT_USAGE;
+    if (state && state[strspn(state, "abcdefghijklmnopqrstuvwxyz_")] != '\0')
+        return pl_cli_fail(cli, PL_EXIT_USAGE, "--state: '%s' is no state", state);
+    char *path = list_path(cli);
+    int status = path ? pl_listing_print(cli, path, limit, print_item)
+                      : pl_cli_fail(cli, PL_EXIT_FAILED, "out of memory");
+    free(path);
+    return status;
+}
+
+static void print_row(const pl_cli *cli, const char *label, const char *text)
+{
+    printf("%s%-10s%s %s\n", pl_style_on(&cli->out, PL_STYLE_DIM), label, pl_style_off(&cli->out),
+           text);
+}
+
+static void print_session(const pl_cli *cli, const pl_json *s)
+{
+    static const char *const strings[] = {"id",      "name",    "state", "reason",
+                                          "message", "created", "owner"};
+    char text[160];
+    for (size_t i = 0; i < sizeof strings / sizeof *strings; i++)
+        if (*pl_json_string(s, strings[i], ""))
+            print_row(cli, strings[i], pl_json_string(s, strings[i], ""));
+    snprintf(text, sizeof text, "frame %" PRId64 " of %" PRId64 ", %.6g s simulated",
+             pl_json_integer(s, "progress/frame", 0), pl_json_integer(s, "progress/frames", 0),
+             pl_json_number(s, "progress/time", 0));
+    print_row(cli, "progress", text);
+    if (pl_json_integer(s, "queue/position", 0) > 0) {
+        snprintf(text, sizeof text, "place %" PRId64 ": %.100s",
+                 pl_json_integer(s, "queue/position", 0), pl_json_string(s, "queue/reason", ""));
+        print_row(cli, "queue", text);
+    } else if (*pl_json_string(s, "queue/reason", "")) {
+        print_row(cli, "queue", pl_json_string(s, "queue/reason", ""));
+    }
+    if (!pl_json_is_null(pl_json_at(s, "paused"))) {
+        snprintf(text, sizeof text, "by %.40s; pliant resume %.8s goes on",
+                 pl_json_string(s, "paused/by", ""), pl_json_string(s, "id", ""));
+        print_row(cli, "paused", text);
+    }
+    if (*pl_json_string(s, "desired", ""))
+        print_row(cli, "desired", pl_json_string(s, "desired", ""));
+    const pl_json *bodies = pl_json_at(s, "bodies");
+    for (size_t b = 0; b < pl_json_count(bodies); b++) {
+        const pl_json *body = pl_json_item(bodies, b);
+        snprintf(text, sizeof text, "%.100s, %" PRId64 " vertices",
+                 pl_json_string(body, "name", ""), pl_json_integer(body, "vertices", 0));
+        print_row(cli, b == 0 ? "bodies" : "", text);
+    }
+}
+
+int pl_command_show(pl_cli *cli)
+{
+    if (cli->json)
+        return print_document(cli, "/v1/sessions/%s");
+    char id[PL_ID_TEXT];
+    pl_json *session = NULL;
+    int status = pl_api_resolve(cli, cli->arguments[0], id);
+    if (status != PL_EXIT_OK)
+        return status;
+    char *path = pl_api_path("/v1/sessions/%s", id);
+    status = pl_api_get(cli, path, &session);
+    free(path);
+    if (status == PL_EXIT_OK) {
+        print_session(cli, session);
+        fflush(stdout);
+        if (!pl_json_is_null(pl_json_at(session, "failure")) ||
+            strcmp(pl_json_string(session, "state", ""), "rejected") == 0)
+            pl_follow_verdict(cli, session);
+    }
+    pl_json_free(session);
+    return status;
+}
+
+/* ---- follow and metrics ------------------------------------------------------------------------
+ */
+
+int pl_command_follow(pl_cli *cli)
+{
+    char id[PL_ID_TEXT];
+    int64_t from;
+    if (!pl_cli_integer(cli, "--from", 0, INT64_MAX, 0, &from))
+        return PL_EXIT_USAGE;
+    int status = pl_api_resolve(cli, cli->arguments[0], id);
+    return status == PL_EXIT_OK ? pl_follow(cli, id, from, false) : status;
+}
+
+static bool print_line(void *context, const char *line, size_t length)
+{
+    (void)context;
+    return printf("%.*s\n", (int)length, line) > 0;
+}
+
+static int print_buckets(pl_cli *cli, const pl_session_source *source, int64_t from,
+                         int64_t buckets)
+{
+    char *path = NULL, *text;
+    size_t size;
+    if (source->dir_fd >= 0)
+        return pl_cli_fail(cli, PL_EXIT_USAGE, "--buckets wants the id of a daemon's session");
+    if (asprintf(&path, "/v1/sessions/%s/metrics?from=%" PRId64 "&buckets=%" PRId64, source->id,
+                 from, buckets) < 0)
+        return pl_cli_fail(cli, PL_EXIT_FAILED, "out of memory");
+    int status = pl_api_get_text(cli, path, "application/x-ndjson", &text, &size);
+    free(path);
+    if (status == PL_EXIT_OK) {
+        fwrite(text, 1, size, stdout);
+        free(text);
+    }
+    return status;
+}
+
+int pl_command_metrics(pl_cli *cli)
+{
+    int64_t from, buckets;
+    pl_session_source source;
+    if (!pl_cli_integer(cli, "--from", 0, INT64_MAX, 0, &from) ||
+        !pl_cli_integer(cli, "--buckets", 1, 2000, 0, &buckets))
+        return PL_EXIT_USAGE;
+    int status = pl_session_source_open(cli, cli->arguments[0], &source);
+    if (status != PL_EXIT_OK)
+        return status;
+    if (buckets > 0)
+        status = print_buckets(cli, &source, from, buckets);
+    else if (!pl_cli_flag(cli, "--follow"))
+        status = pl_session_source_metrics(&source, from, print_line, NULL);
+    else if (source.dir_fd >= 0)
+        status = pl_cli_fail(cli, PL_EXIT_USAGE, "--follow wants the id of a daemon's session");
+    else
+        status = pl_follow(cli, source.id, from, true);
+    pl_session_source_close(&source);
+    return status;
+}
+
+/* ---- pause, resume, cancel and delete -------------------------------------------------------------------------
+ */
+
+static int tell_each(pl_cli *cli, const char *method, const char *path_format, const char *done)
+{
+    int worst = PL_EXIT_OK;
+    for (int i = 0; i < cli->argument_count; i++) {
+        char id[PL_ID_TEXT];
+        pl_http_answer answer;
+        int status = pl_api_resolve(cli, cli->arguments[i], id);
+        char *path = status == PL_EXIT_OK ? pl_api_path(path_format, id) : NULL;
+        if (path) {
+            pl_http_call call = {.method = method, .path = path};
+            if (strcmp(method, "POST") == 0) {
+                call.content_type = "application/json";
+                call.body = "";
+            }
+            status = pl_api_call(cli, &call, &answer);
+        }
+        free(path);
+        if (status != PL_EXIT_OK) {
+            worst = status;
+            continue;
+        }
+        if (!cli->json)
+            fprintf(stderr, "%.12s %s\n", id, done);
+        else if (answer.body)
+            puts(answer.body);
+        pl_http_answer_clear(&answer);
+    }
+    return worst;
+}
+
+int pl_command_pause(pl_cli *cli)
+{
+    return tell_each(cli, "POST", "/v1/sessions/%s/pause", "asked to pause");
+}
+
+int pl_command_resume(pl_cli *cli)
+{
+    return tell_each(cli, "POST", "/v1/sessions/%s/resume", "queued to go on");
+}
+
+int pl_command_cancel(pl_cli *cli)
+{
+    return tell_each(cli, "POST", "/v1/sessions/%s/cancel", "asked to end");
+}
+
+int pl_command_delete(pl_cli *cli)
+{
+    return tell_each(cli, "DELETE", "/v1/sessions/%s", "deleted");
+}

@@ -1,0 +1,238 @@
+/* submit and validate: a scene with its mesh files to the daemon. */
+#include "clients/cli/net/follow.h"
+#include "clients/cli/base/progress.h"
+#include "clients/cli/session/scene_files.h"
+
+#include "protocol/text/problem.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define SHOWN_FROM ((uint64_t)8 << 20) /* bytes from which an upload shows its progress */
+
+typedef struct upload {
+    pl_cli *cli;
+    const pl_scene_file *file;
+    double shown; /* when */
+} upload;
+
+static void on_sent(void *context, uint64_t done, uint64_t total)
+{
+    upload *u = context;
+    double now = pl_monotonic_seconds();
+    if (total < SHOWN_FROM || !u->cli->err.tty || u->cli->json || now - u->shown < 0.1)
+        return;
+    char a[24], b[24], text[160];
+    pl_bytes_text((double)done, a);
+    pl_bytes_text((double)total, b);
+    snprintf(text, sizeof text, "uploading %.60s  %s of %s", u->file->path, a, b);
+    pl_terminal_update(&u->cli->err, text);
+    u->shown = now;
+}
+
+/* Whether the daemon has the mesh, and this user may use it. */
+static int ask(pl_cli *cli, const char *path, bool *present)
+{
+    pl_http_answer answer;
+    int status = pl_api_connect(cli);
+    if (status != PL_EXIT_OK)
+        return status;
+    pl_http_verdict verdict =
+        pl_http_client_call(cli->client, &(pl_http_call){.method = "HEAD", .path = path}, &answer);
+    *present = verdict == PL_HTTP_ANSWERED && answer.status < 300;
+    if (!*present && !(verdict == PL_HTTP_ANSWERED && answer.status == 404))
+        status = pl_api_failed(cli, verdict, &answer);
+    pl_http_answer_clear(&answer);
+    return status;
+}
+
+static int put(pl_cli *cli, const pl_scene_file *file, const char *path)
+{
+    upload u = {.cli = cli, .file = file};
+    pl_http_answer answer;
+    int fd = open(file->path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return pl_cli_fail(cli, PL_EXIT_FILE, "%s: %s", file->path, strerror(errno));
+    pl_http_call call = {.method = "PUT",
+                         .path = path,
+                         .content_type = "application/octet-stream",
+                         .body_fd = fd,
+                         .body_size = file->size,
+                         .sent = on_sent,
+                         .context = &u};
+    pl_http_verdict verdict = pl_http_client_call(cli->client, &call, &answer);
+    close(fd);
+    pl_terminal_finish(&cli->err);
+    int status = PL_EXIT_OK;
+    if (verdict != PL_HTTP_ANSWERED || answer.status >= 300) {
+        if (!cli->json)
+            fprintf(stderr, "%s:\n", file->path);
+        status = pl_api_failed(cli, verdict, &answer);
+    }
+    pl_http_answer_clear(&answer);
+    return status;
+}
+
+static int upload_files(pl_cli *cli, const pl_scene_files *scene)
+{
+    int worst = PL_EXIT_OK;
+    for (int32_t i = 0; i < scene->count; i++) {
+        const pl_scene_file *file = &scene->files[i];
+        char path[160];
+        bool present = false;
+        snprintf(path, sizeof path, "/v1/meshes/%s", file->hash);
+        int status = ask(cli, path, &present);
+        if (status != PL_EXIT_OK)
+            return status;
+        if (present)
+            continue;
+        status = put(cli, file, path);
+        if (status != PL_EXIT_OK)
+            worst = status; /* go on: every bad file is named at once */
+    }
+    return worst;
+}
+
+/* Read the scene and bring its files to the daemon. */
+static int prepare(pl_cli *cli, pl_scene_files *scene)
+{
+    pl_faults faults = {0};
+    const char *path = cli->arguments[0];
+    pl_status read = pl_scene_files_read(path, scene, &faults);
+    int status = PL_EXIT_OK;
+    if (read == PL_IO) {
+        status = pl_cli_fail(cli, PL_EXIT_FILE, "%s: %s", path, strerror(errno));
+    } else if (read == PL_NO_MEMORY) {
+        status = pl_cli_fail(cli, PL_EXIT_FAILED, "out of memory");
+    } else if (read == PL_INVALID) {
+        char *text = cli->json ? pl_problem_encode(422, "invalid_scene", "The scene is not valid",
+                                                   "its mesh files can not be read", &faults)
+                               : NULL;
+        if (text)
+            puts(text);
+        else
+            pl_cli_fail(cli, 0, "%s names mesh files that can not be used", path);
+        if (!text)
+            pl_cli_print_faults(cli, &faults);
+        free(text);
+        status = PL_EXIT_FAILED;
+    } else {
+        status = upload_files(cli, scene);
+        if (status != PL_EXIT_OK)
+            pl_scene_files_clear(scene);
+    }
+    pl_faults_clear(&faults);
+    return status;
+}
+
+static int post_scene(pl_cli *cli, const char *path, const pl_scene_files *scene,
+                      pl_http_answer *answer)
+{
+    char *header = NULL;
+    const char *key = pl_cli_option(cli, "--idempotency-key");
+    pl_http_call call = {.method = "POST",
+                         .path = path,
+                         .content_type = "application/json",
+                         .body = scene->text,
+                         .body_size = scene->length};
+    if (key && asprintf(&header, "Idempotency-Key: %s", key) < 0)
+        return pl_cli_fail(cli, PL_EXIT_FAILED, "out of memory");
+    call.headers[0] = header;
+    int status = pl_api_call(cli, &call, answer);
+    free(header);
+    return status;
+}
+
+static void say_warnings(const pl_cli *cli, const pl_json *list)
+{
+    for (size_t i = 0; i < pl_json_count(list); i++)
+        pl_cli_note(cli, pl_json_string(pl_json_item(list, i), "", ""));
+}
+
+static void say_estimate(const pl_cli *cli, const pl_json *report)
+{
+    char memory[24];
+    const pl_json *e = pl_json_at(report, "estimate");
+    pl_bytes_text(pl_json_number(e, "memory_bytes", 0), memory);
+    printf("no faults: %" PRId64 " vertices, %" PRId64 " tetrahedra, %" PRId64
+           " frames, about %s of memory and %.2g s a frame\n",
+           pl_json_integer(e, "vertices", 0), pl_json_integer(e, "tets", 0),
+           pl_json_integer(e, "frames", 0), memory, pl_json_number(e, "seconds_per_frame", 0));
+    say_warnings(cli, pl_json_at(report, "warnings"));
+}
+
+static void say_submitted(const pl_cli *cli, const pl_json *session, const char *id, bool follow)
+{
+    if (cli->json) {
+        pl_api_print(cli, session);
+        fflush(stdout);
+        return;
+    }
+    if (!follow) {
+        puts(id);
+        fflush(stdout);
+    } else {
+        fprintf(stderr, "%s%s%s  %s\n", pl_style_on(&cli->err, PL_STYLE_BOLD),
+                pl_json_string(session, "name", ""), pl_style_off(&cli->err), id);
+    }
+    say_warnings(cli, pl_json_at(session, "warnings"));
+}
+
+int pl_command_submit(pl_cli *cli)
+{
+    bool follow = pl_cli_flag(cli, "--follow");
+    if (follow && pl_cli_flag(cli, "--detach"))
+        return pl_cli_fail(cli, PL_EXIT_USAGE, "--follow and --detach exclude each other");
+    const char *group = pl_cli_option(cli, "--group");
+    char path[112];
+    static const char letters[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+    if (group && (strlen(group) > 64 || strspn(group, letters) != strlen(group)))
+        return pl_cli_fail(cli, PL_EXIT_USAGE, "--group: '%s' can be no group's name", group);
+    snprintf(path, sizeof path, "/v1/sessions%s%s", group ? "?group=" : "", group ? group : "");
+    pl_scene_files scene;
+    int status = prepare(cli, &scene);
+    if (status != PL_EXIT_OK)
+        return status;
+    pl_http_answer answer;
+    status = post_scene(cli, path, &scene, &answer);
+    pl_scene_files_clear(&scene);
+    if (status != PL_EXIT_OK)
+        return status;
+    char id[PL_ID_TEXT] = "";
+    pl_json *session = answer.body ? pl_json_parse(answer.body, answer.size, NULL) : NULL;
+    snprintf(id, sizeof id, "%s", pl_json_string(session, "id", ""));
+    if (*id)
+        say_submitted(cli, session, id, follow);
+    pl_json_free(session);
+    pl_http_answer_clear(&answer);
+    if (!*id)
+        return pl_cli_fail(cli, PL_EXIT_FAILED, "%s sent no session back", cli->server_url);
+    return follow ? pl_follow(cli, id, 0, false) : PL_EXIT_OK;
+}
+
+int pl_command_validate(pl_cli *cli)
+{
+    pl_scene_files scene;
+    int status = prepare(cli, &scene);
+    if (status != PL_EXIT_OK)
+        return status;
+    pl_http_answer answer;
+    status = post_scene(cli, "/v1/validate", &scene, &answer);
+    pl_scene_files_clear(&scene);
+    if (status != PL_EXIT_OK)
+        return status;
+    pl_json *report = answer.body ? pl_json_parse(answer.body, answer.size, NULL) : NULL;
+    if (cli->json)
+        puts(answer.body ? answer.body : "{}");
+    else
+        say_estimate(cli, report);
+    pl_json_free(report);
+    pl_http_answer_clear(&answer);
+    return status;
+}

@@ -1,0 +1,86 @@
+/* What the tables of commands and options say, as help and as the manual page. */
+#include "clients/cli/base/command.h"
+
+#include <string.h>
+
+enum { LEFT = 25, COLUMNS = 100, LEFT_MOST = 40 };
+
+static const char summary[] = "simulate deformable bodies, here or on a daemon";
+
+void pl_help_print(void)
+{
+    printf("pliant - %s\n\nusage: pliant [--server URL|NAME] [--token T] [--json] COMMAND ...\n\n",
+           summary);
+    for (const pl_command *c = pl_commands; c->name; c++)
+        printf("  %-13s %s\n", c->name, c->summary);
+    printf("\noptions of every command:\n");
+    for (const pl_option *o = pl_global_options; o->name; o++)
+        pl_help_option(stdout, o, LEFT, COLUMNS);
+    printf("\n%s", pl_help_end);
+}
+
+void pl_help_print_command(const pl_command *c)
+{
+    const char *arguments = c->verbs ? "VERB ..." : c->arguments;
+    printf("usage: pliant %s%s%s\n\n%s\n", c->name, *arguments ? " " : "", arguments, c->summary);
+    for (const pl_verb *v = c->verbs; v && v->name; v++) {
+        pl_option row = {v->name, *v->arguments ? v->arguments : NULL, v->summary};
+        fputs(v == c->verbs ? "\n" : "", stdout);
+        pl_help_option(stdout, &row, LEFT, COLUMNS);
+    }
+    if (c->notes)
+        printf("\n%s\n", c->notes);
+    printf("\noptions:\n");
+    for (int i = 0; i < PL_OPTIONS_MAX && c->options[i].name; i++)
+        pl_help_option(stdout, &c->options[i], LEFT, COLUMNS);
+    for (const pl_option *o = pl_global_options; o->name; o++)
+        pl_help_option(stdout, o, LEFT, COLUMNS);
+}
+
+static void print_command(const pl_command *c)
+{
+    char title[LEFT_MOST + 160];
+    snprintf(title, sizeof title, "pliant %s %s", c->name, c->verbs ? "VERB ..." : c->arguments);
+    pl_manual_subsection(stdout, title);
+    pl_manual_text(stdout, c->summary, false);
+    for (const pl_verb *v = c->verbs; v && v->name; v++)
+        pl_manual_item(stdout, v->name, v->arguments, v->summary);
+    if (c->notes)
+        pl_manual_text(stdout, c->notes, true);
+    for (int i = 0; i < PL_OPTIONS_MAX && c->options[i].name; i++)
+        pl_manual_option(stdout, &c->options[i]);
+}
+
+void pl_help_print_manual(void)
+{
+    static const char *const files[][2] = {
+        {"~/.config/pliant/config",
+         "daemons by name, as pliant server writes it; $PLIANT_CONFIG is another one"},
+        {"~/.local/state/pliant",
+         "a daemon's state directory, in it its url and the owner's token"}};
+    static const char *const variables[][2] = {
+        {"PLIANT_SERVER", "the daemon: an address or a name"},
+        {"PLIANT_TOKEN", "the token"},
+        {"PLIANT_TOKEN_FILE", "a file with the token"},
+        {"PLIANT_CONFIG", "the file of named daemons"},
+        {"NO_COLOR", "set: no colours"}};
+    pl_manual_begin(stdout, "pliant", summary, PLIANT_VERSION);
+    pl_manual_section(stdout, "SYNOPSIS");
+    pl_manual_text(stdout, "pliant [--server URL|NAME] [--token T] [--json] COMMAND ...", true);
+    pl_manual_section(stdout, "COMMANDS");
+    for (const pl_command *c = pl_commands; c->name; c++)
+        print_command(c);
+    pl_manual_section(stdout, "OPTIONS OF EVERY COMMAND");
+    for (const pl_option *o = pl_global_options; o->name; o++)
+        pl_manual_option(stdout, o);
+    pl_manual_section(stdout, "EXIT STATUS");
+    pl_manual_text(stdout, pl_help_end, true);
+    pl_manual_section(stdout, "ENVIRONMENT");
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
+        pl_manual_item(stdout, variables[i][0], NULL, variables[i][1]);
+    pl_manual_section(stdout, "FILES");
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        pl_manual_item(stdout, files[i][0], NULL, files[i][1]);
+    pl_manual_section(stdout, "SEE ALSO");
+    pl_manual_text(stdout, "pliantd(1)", false);
+}

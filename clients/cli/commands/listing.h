@@ -1,0 +1,14 @@
+/* listing.h - the daemon's lists, a page after the other. */
+#ifndef PLIANT_CLIENTS_CLI_LISTING_H
+#define PLIANT_CLIENTS_CLI_LISTING_H
+
+#include "clients/cli/net/api.h"
+
+#define PL_LISTING_ALL INT64_MAX
+
+/* Up to `most` items of the list at `path`, which may have a query: each as a row or, with --json, all as
+ * {"items": [...], "next": cursor or null}, whatever the list. Says on standard error where there are more. */
+int pl_listing_print(pl_cli *cli, const char *path, int64_t most,
+                     void (*row)(const pl_cli *cli, const pl_json *item));
+
+#endif

@@ -1,0 +1,37 @@
+/* drawing.h - a session's frames as pictures: what `pliant export` to .png and to films shares. Each
+ * function gives an exit status, or false, and has said what failed.
+ */
+#ifndef PLIANT_CLIENTS_CLI_DRAWING_H
+#define PLIANT_CLIENTS_CLI_DRAWING_H
+
+#include "clients/cli/session/session_source.h"
+
+typedef struct pl_drawing {
+    pl_cli *cli;
+    pl_session_source *source;
+    pl_session_shape shape;
+    const char *path, *what;           /* what: "png", "mp4", "webm" or "gif" */
+    int64_t first, last, every, count; /* frames of a film */
+    int64_t done;
+    int status;
+} pl_drawing;
+
+/* Note the failure in d->status and say it. Return false. */
+bool pl_drawing_fail_file(pl_drawing *d, const char *path);
+bool pl_drawing_fail_memory(pl_drawing *d);
+/* Whether the frame fits the topology and is one of those that were counted; else that is said. */
+bool pl_drawing_fits(pl_drawing *d, const pl_session_frame *f);
+/* Count the frame as drawn and show progress. */
+void pl_drawing_note(pl_drawing *d);
+/* --from, --to and --every. */
+int pl_drawing_choose(pl_drawing *d);
+/* All frames of the film to `take`, as far as they can be had. */
+int pl_drawing_frames(pl_drawing *d, pl_take_frame take, void *context);
+/* --size, --azimuth and --elevation into a picture of the session's shape; PL_EXIT_USAGE after saying
+ * what is wrong. */
+int pl_drawing_picture(const pl_drawing *d, pl_picture *out);
+
+int pl_draw_png(pl_drawing *d);
+int pl_draw_film(pl_drawing *d);
+
+#endif

@@ -1,0 +1,40 @@
+/* watch_view.h - sessions as a table of text: state, progress, frame rate, time left, and the residual of the last
+ * frames as a line of bars.
+ */
+#ifndef PLIANT_CLIENTS_CLI_WATCH_VIEW_H
+#define PLIANT_CLIENTS_CLI_WATCH_VIEW_H
+
+#include "clients/cli/base/terminal.h"
+
+#include "protocol/text/json.h"
+
+#include <stdint.h>
+
+enum { PL_WATCH_BARS = 24, PL_WATCH_ROWS = 200 };
+
+typedef struct pl_watch_row {
+    char id[33], name[128], state[12], note[160]; /* note: why it waits, or failed */
+    int64_t frame, frames;                        /* frame -1: none yet; frames -1: no end */
+    double rate;                                  /* frames a second; NaN: not known */
+    double bars[PL_WATCH_BARS];                   /* residuals, the newest last; NaN: none */
+    int bar_count;
+    int64_t bars_of; /* the frame that they end with; -1: not asked for yet */
+} pl_watch_row;
+
+/* What a session's document says; the bars are left as they are. */
+void pl_watch_take(const pl_json *session, pl_watch_row *row);
+/* The bars from the lines of GET .../metrics?buckets=N. */
+void pl_watch_take_buckets(const char *lines, size_t size, pl_watch_row *row);
+/* Those that run first, then those that are paused or wait, then those that have ended; newest first among each. */
+void pl_watch_sort(pl_watch_row *rows, int count);
+bool pl_watch_over(const pl_watch_row *row);
+/* What the solver stopped at in the newest frames; NaN: not known. */
+double pl_watch_residual(const pl_watch_row *row);
+
+/* The table, malloc'ed: a head, then at most `most` rows of at most `columns` characters; NULL without memory. */
+char *pl_watch_table(const pl_watch_row *rows, int count, int most, int columns,
+                     const pl_terminal *t);
+/* {"sessions": [...]} on one line, malloc'ed. */
+char *pl_watch_json(const pl_watch_row *rows, int count);
+
+#endif

@@ -1,0 +1,236 @@
+#include "clients/cli/net/api.h"
+
+#include "clients/cli/net/target.h"
+
+#include "protocol/text/problem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int pl_api_connect(pl_cli *cli)
+{
+    if (cli->client)
+        return PL_EXIT_OK;
+    pl_target target;
+    int status = pl_target_find(cli, &target);
+    if (status != PL_EXIT_OK)
+        return status;
+    cli->client = pl_http_client_create(target.url, target.token);
+    cli->server_url = target.url;
+    cli->server_moves = target.from_state;
+    target.url = NULL;
+    pl_target_clear(&target);
+    return cli->client ? PL_EXIT_OK : pl_cli_fail(cli, PL_EXIT_FAILED, "out of memory");
+}
+
+void pl_api_find_again(pl_cli *cli)
+{
+    pl_target target;
+    if (!cli->server_moves || pl_target_find(cli, &target) != PL_EXIT_OK)
+        return;
+    if (cli->server_url && strcmp(target.url, cli->server_url) != 0) {
+        pl_http_client_destroy(cli->client);
+        free(cli->server_url);
+        cli->client = NULL;
+        cli->server_url = NULL;
+        pl_api_connect(cli);
+    }
+    pl_target_clear(&target);
+}
+
+/* The problem report that the daemon sent, or its bare status. */
+static int refused(pl_cli *cli, const pl_http_answer *answer)
+{
+    int status = 0;
+    char *title = NULL, *detail = NULL;
+    pl_faults faults = {0};
+    if (cli->json && answer->body) {
+        puts(answer->body);
+    } else if (answer->body &&
+               pl_problem_decode(answer->body, answer->size, &status, &title, &detail, &faults)) {
+        bool say_detail = detail && *detail;
+        pl_cli_fail(cli, 0, "%s (%ld)%s%s", title ? title : "refused", answer->status,
+                    say_detail ? ": " : "", say_detail ? detail : "");
+        pl_cli_print_faults(cli, &faults);
+    } else {
+        pl_cli_fail(cli, 0, "%s answered with status %ld", cli->server_url, answer->status);
+    }
+    if (answer->status == 401 && !cli->json)
+        fprintf(stderr, "  give the daemon's token: --token T, PLIANT_TOKEN, or --state DIR\n");
+    free(title);
+    free(detail);
+    pl_faults_clear(&faults);
+    return answer->status == 401 || answer->status == 403   ? PL_EXIT_UNAUTHORISED
+           : answer->status == 404 || answer->status == 410 ? PL_EXIT_NOT_FOUND
+                                                            : PL_EXIT_FAILED;
+}
+
+int pl_api_failed(pl_cli *cli, pl_http_verdict verdict, const pl_http_answer *answer)
+{
+    switch (verdict) {
+    case PL_HTTP_ANSWERED:
+        return refused(cli, answer);
+    case PL_HTTP_UNREACHABLE:
+        pl_cli_fail(cli, 0, "cannot reach %s: %s", cli->server_url, answer->error);
+        fprintf(stderr, "  is pliantd running there? `pliant run` needs no daemon\n");
+        return PL_EXIT_UNREACHABLE;
+    case PL_HTTP_INTERRUPTED:
+        return PL_EXIT_INTERRUPTED;
+    case PL_HTTP_NO_MEMORY:
+        return pl_cli_fail(cli, PL_EXIT_FAILED, "out of memory");
+    case PL_HTTP_BROKEN:
+    case PL_HTTP_STOPPED:
+        break;
+    }
+    return pl_cli_fail(cli, PL_EXIT_UNREACHABLE, "the answer of %s broke off: %s", cli->server_url,
+                       answer->error);
+}
+
+int pl_api_call(pl_cli *cli, const pl_http_call *call, pl_http_answer *answer)
+{
+    int status = pl_api_connect(cli);
+    if (status != PL_EXIT_OK)
+        return status;
+    pl_http_verdict verdict = pl_http_client_call(cli->client, call, answer);
+    if (verdict == PL_HTTP_ANSWERED && answer->status < 300)
+        return PL_EXIT_OK;
+    status = pl_api_failed(cli, verdict, answer);
+    pl_http_answer_clear(answer);
+    return status;
+}
+
+int pl_api_get_text(pl_cli *cli, const char *path, const char *accept, char **out, size_t *size)
+{
+    pl_http_answer answer;
+    if (!path)
+        return pl_cli_fail(cli, PL_EXIT_FAILED, "out of memory");
+    int status = pl_api_call(cli, &(pl_http_call){.method = "GET", .path = path, .accept = accept},
+                             &answer);
+    if (status != PL_EXIT_OK)
+        return status;
+    *size = answer.size;
+    *out = answer.body ? answer.body : strdup("");
+    return *out ? PL_EXIT_OK : pl_cli_fail(cli, PL_EXIT_FAILED, "out of memory");
+}
+
+int pl_api_get(pl_cli *cli, const char *path, pl_json **out)
+{
+    char *text, error[160];
+    size_t size;
+    int status = pl_api_get_text(cli, path, NULL, &text, &size);
+    if (status != PL_EXIT_OK)
+        return status;
+    *out = pl_json_parse(text, size, error);
+    free(text);
+    return *out ? PL_EXIT_OK
+                : pl_cli_fail(cli, PL_EXIT_FAILED, "%s%s is no JSON that can be read: %s",
+                              cli->server_url, path, error);
+}
+
+int pl_api_order(pl_cli *cli, const char *method, const char *path, char *body, pl_json **out)
+{
+    pl_http_answer answer;
+    pl_http_call call = {.method = method,
+                         .path = path,
+                         .content_type = body ? "application/json" : NULL,
+                         .body = body,
+                         .body_size = body ? strlen(body) : 0};
+    int status = pl_api_call(cli, &call, &answer);
+    if (out)
+        *out = NULL;
+    if (status == PL_EXIT_OK) {
+        if (out)
+            *out = answer.size ? pl_json_parse(answer.body, answer.size, NULL) : NULL;
+        pl_http_answer_clear(&answer);
+    }
+    free(body);
+    return status;
+}
+
+char *pl_api_escape(const char *text)
+{
+    static const char plain[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.~";
+    char *escaped = malloc(3 * strlen(text) + 1), *out = escaped;
+    for (const char *at = text; escaped && *at; at++) {
+        if (strchr(plain, *at))
+            *out++ = *at;
+        else
+            out += sprintf(out, "%%%02X", (unsigned char)*at);
+    }
+    if (escaped)
+        *out = 0;
+    return escaped;
+}
+
+char *pl_api_path(const char *format, const char *id)
+{
+    char *path = NULL;
+    const char *hole = strstr(format, "%s");
+    if (asprintf(&path, "%.*s%s%s", (int)(hole - format), format, id, hole + 2) < 0)
+        return NULL;
+    return path;
+}
+
+/* One page of the list: counts the sessions that begin so, keeping the last. */
+static int match_page(pl_cli *cli, const char *beginning, char **next, int *found,
+                      char id[PL_ID_TEXT])
+{
+    char *path = *next ? pl_api_path("/v1/sessions?limit=500&cursor=%s", *next)
+                       : strdup("/v1/sessions?limit=500");
+    pl_json *list = NULL;
+    int status = pl_api_get(cli, path, &list);
+    free(path);
+    free(*next);
+    *next = NULL;
+    if (status != PL_EXIT_OK)
+        return status;
+    const pl_json *items = pl_json_at(list, "items");
+    for (size_t i = 0; i < pl_json_count(items); i++) {
+        const char *candidate = pl_json_string(pl_json_item(items, i), "id", "");
+        if (strncmp(candidate, beginning, strlen(beginning)) != 0 ||
+            strlen(candidate) >= PL_ID_TEXT)
+            continue;
+        ++*found;
+        strcpy(id, candidate);
+    }
+    const char *cursor = pl_json_string(list, "next", NULL);
+    *next = cursor ? strdup(cursor) : NULL;
+    pl_json_free(list);
+    return PL_EXIT_OK;
+}
+
+int pl_api_resolve(pl_cli *cli, const char *beginning, char id[PL_ID_TEXT])
+{
+    size_t length = strlen(beginning);
+    if (length == 0 || length >= PL_ID_TEXT || strspn(beginning, "0123456789abcdef") != length)
+        return pl_cli_fail(cli, PL_EXIT_USAGE,
+                           "'%s' is no session id: those are up to %d digits 0-9 a-f", beginning,
+                           PL_ID_TEXT - 1);
+    if (length == PL_ID_TEXT - 1) {
+        strcpy(id, beginning);
+        return PL_EXIT_OK;
+    }
+    int found = 0;
+    char *next = NULL;
+    do {
+        int status = match_page(cli, beginning, &next, &found, id);
+        if (status != PL_EXIT_OK)
+            return status;
+    } while (next && found < 2);
+    free(next);
+    if (found == 1)
+        return PL_EXIT_OK;
+    return found == 0
+               ? pl_cli_fail(cli, PL_EXIT_NOT_FOUND, "no session begins with '%s'", beginning)
+               : pl_cli_fail(cli, PL_EXIT_USAGE,
+                             "more than one session begins with '%s': give more digits", beginning);
+}
+
+void pl_api_print(const pl_cli *cli, const pl_json *value)
+{
+    char *text = pl_json_dump(value, !cli->json);
+    if (text)
+        puts(text);
+    free(text);
+}

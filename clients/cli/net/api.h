@@ -1,0 +1,36 @@
+/* api.h - the daemon's requests as the commands need them: every failure is said on standard error
+ * (or, with --json, as the problem report on standard output) and comes back as an exit status.
+ */
+#ifndef PLIANT_CLIENTS_CLI_API_H
+#define PLIANT_CLIENTS_CLI_API_H
+
+#include "clients/cli/base/command.h"
+
+enum { PL_ID_TEXT = 33 };
+
+/* Find server and token and make cli->client, once. */
+int pl_api_connect(pl_cli *cli);
+/* Where the server was found in a state directory: look again, for a daemon that was started anew may
+ * listen elsewhere. */
+void pl_api_find_again(pl_cli *cli);
+/* Call and judge: PL_EXIT_OK with a status below 300 and *answer to be cleared by the caller;
+ * otherwise everything is said and cleared. */
+int pl_api_call(pl_cli *cli, const pl_http_call *call, pl_http_answer *answer);
+/* Say why a call did not give what was asked for; returns the exit status. */
+int pl_api_failed(pl_cli *cli, pl_http_verdict verdict, const pl_http_answer *answer);
+/* GET a JSON document. */
+int pl_api_get(pl_cli *cli, const char *path, pl_json **out);
+/* A request with a JSON body (taken; NULL: none); *out gets the reply, NULL where it has no body; `out` may be NULL. */
+int pl_api_order(pl_cli *cli, const char *method, const char *path, char *body, pl_json **out);
+/* Its text as it came, malloc'ed. */
+int pl_api_get_text(pl_cli *cli, const char *path, const char *accept, char **out, size_t *size);
+/* The whole id of a session from a beginning of it. */
+int pl_api_resolve(pl_cli *cli, const char *beginning, char id[PL_ID_TEXT]);
+/* `format` with one %s for the id, as malloc'ed path; NULL when out of memory. */
+char *pl_api_path(const char *format, const char *id);
+/* A text as a value of a query: what would end it is written as %XX. malloc'ed, or NULL. */
+char *pl_api_escape(const char *text);
+/* Print a JSON value on standard output: indented, or on one line with --json. */
+void pl_api_print(const pl_cli *cli, const pl_json *value);
+
+#endif

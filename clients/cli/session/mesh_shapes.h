@@ -1,0 +1,12 @@
+/* mesh_shapes.h - how the elements of a mesh are shaped, for a terminal: ranges, histograms, the worst. */
+#ifndef PLIANT_CLIENTS_CLI_MESH_SHAPES_H
+#define PLIANT_CLIENTS_CLI_MESH_SHAPES_H
+
+#include "clients/cli/base/terminal.h"
+
+#include "protocol/text/json.h"
+
+/* `shapes`: of a report (server/worker/mesh_shapes.h). */
+void pl_mesh_shapes_print(const pl_json *shapes, const pl_terminal *terminal);
+
+#endif

@@ -1,0 +1,72 @@
+/* session_source.h - a session to read from, wherever it is: on a daemon by its id, or a session
+ * directory here. Failures are said and come back as exit statuses.
+ */
+#ifndef PLIANT_CLIENTS_CLI_SESSION_SOURCE_H
+#define PLIANT_CLIENTS_CLI_SESSION_SOURCE_H
+
+#include "clients/cli/net/api.h"
+#include "clients/cli/draw/picture.h"
+
+#include "protocol/export/shape.h"
+#include "protocol/log/log.h"
+#include "protocol/log/session_dir.h"
+
+typedef struct pl_session_source {
+    pl_cli *cli;
+    char id[PL_ID_TEXT]; /* on the daemon; "" for a directory */
+    int dir_fd;          /* of a directory, else -1 */
+    pl_log_reader *reader;
+    char name[256]; /* of the session */
+    int64_t frames; /* committed when it was opened: frames 0 .. frames - 1 */
+} pl_session_source;
+
+/* `where` is a directory with a scene.json, or a session's id or a beginning of it. */
+int pl_session_source_open(pl_cli *cli, const char *where, pl_session_source *out);
+void pl_session_source_close(pl_session_source *s);
+
+typedef struct pl_session_frame {
+    int64_t frame, vertices;
+    double time;
+    const float *positions;      /* [vertices][3], valid during the call */
+    const float *velocity;       /* [vertices][3], m/s; NULL where the session does not store it */
+    const unsigned char *stored; /* the positions as stored: float32, or with `wide` float64 */
+    bool wide;
+} pl_session_frame;
+/* The positions as stored, into out [vertices][3]. */
+void pl_session_frame_values(const pl_session_frame *frame, double *out);
+/* Gives each frame first, first + every, .. up to last; false ends it early. With `follow` it waits
+ * for more, until the session ends (then last is not looked at). */
+typedef bool (*pl_take_frame)(void *context, const pl_session_frame *frame);
+int pl_session_source_frames(pl_session_source *s, int64_t first, int64_t last, int64_t every,
+                             bool follow, pl_take_frame take, void *context);
+
+/* The records of a daemon's stream of frames as they come, each whole with its header; false ends it early.
+ * `last` INT64_MAX: all; `form`: more of the query ("&dtype=u16"), or "". A stream that is cut goes on behind the
+ * last whole record, under its first hello. */
+typedef bool (*pl_take_bytes)(void *context, const char *data, size_t size);
+int pl_session_source_records(pl_session_source *s, int64_t first, int64_t last, bool follow,
+                              const char *form, pl_take_bytes take, void *context);
+
+/* Gives each metrics record from frame `first` on, a line of JSON without its newline. */
+typedef bool (*pl_take_line)(void *context, const char *line, size_t length);
+int pl_session_source_metrics(pl_session_source *s, int64_t first, pl_take_line take,
+                              void *context);
+
+/* A document of the session: a file of its directory, or what the daemon answers at the path, which
+ * takes the id. *text is malloc'ed and NUL-terminated. */
+int pl_session_source_document(pl_session_source *s, pl_session_file file, const char *path_format,
+                               const char *accept, char **text, size_t *size);
+
+/* What to draw and to name. Zero-initialise; everything is malloc'ed. */
+typedef struct pl_session_shape {
+    pl_shape mesh;
+    int32_t obstacles;
+    pl_picture_obstacle *obstacle;      /* as they stand at `time` */
+    struct pl_session_motions *motions; /* of the obstacles */
+} pl_session_shape;
+int pl_session_source_shape(pl_session_source *s, double time, pl_session_shape *out);
+/* The obstacles to where they stand at another time. */
+void pl_session_shape_move(pl_session_shape *shape, double time);
+void pl_session_shape_clear(pl_session_shape *shape);
+
+#endif

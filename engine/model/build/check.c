@@ -1,0 +1,226 @@
+/* What preflight asks before a model is built: faults, sizes, and what the run will cost. */
+#include "engine/scene/carries.h"
+#include "engine/model/build/layout.h"
+#include "engine/obstacles/solid.h"
+#include "engine/step/pliant.h"
+
+#include <math.h>
+
+/* Nonzeros of the factor after fill-in: fitted to boxes of Kuhn tetrahedra, which fill in more than
+ * meshes of the same size do (engine/README.md has the table). Of the estimates the one of memory
+ * refuses scenes, so all of them err on the large side. */
+static double factor_nonzeros(double n)
+{
+    return 7.6 * pow(n, 4.0 / 3.0);
+}
+
+/* What a method costs beside the factor. */
+typedef struct method_cost {
+    double tet_seconds, vertex_seconds; /* of an iteration, beside the solve */
+    double tet_bytes, vertex_bytes;
+} method_cost;
+
+static method_cost cost_of(const pl_solver_settings *solver)
+{
+    double pairs = solver->window + 1;
+    const method_cost without = {110e-9, 300e-9, 520, 420}; /* and no history */
+    switch (solver->method) {
+    case PL_METHOD_ADMM: /* a prox and a gather; z and u, twice; r and g, differences */
+        if (solver->acceleration == PL_ACCELERATION_ANDERSON)
+            return (method_cost){250e-9, 250e-9, 1450, 400};
+        break;
+    case PL_METHOD_PROJECTIVE_DYNAMICS: /* the same without z and u of before */
+        return (method_cost){170e-9, 250e-9, 730, 400};
+    case PL_METHOD_QUASI_NEWTON: /* energy with gradient and a gather; two vectors a pair */
+    case PL_METHOD_LBFGS:
+        return (method_cost){100e-9, 250e-9 + 5e-9 * pairs, 520, 520 + 48 * pairs};
+    case PL_METHOD_NEWTON: /* Hessians, made semidefinite, and their sums */
+        return (method_cost){10e-6, 1e-6, 1500, 1500};
+    case PL_METHOD_NONLINEAR_CG: /* one or two trials an iteration */
+        return (method_cost){200e-9, 400e-9, 520, 520};
+    case PL_METHOD_GRADIENT_DESCENT:
+    case PL_METHOD_CHEBYSHEV_SEMI_ITERATIVE:
+    case PL_METHOD_CHEBYSHEV_DESCENT:
+        return without;
+    }
+    return (method_cost){170e-9, 250e-9, 800, 400};
+}
+
+/* Newton's own factor, made each iteration: 16.5 numbers for one of the constant matrix's, and a time
+ * that grows with the square of the vertices, as it should in three dimensions. Or conjugate
+ * gradients, each a product with H and a solve with the constant matrix. */
+enum { GRADIENTS = 40 };
+static void add_newton_solves(const pl_solver_settings *solver, double n, double nnz,
+                              pl_estimate *out, double iterations)
+{
+    if (solver->method != PL_METHOD_NEWTON)
+        return;
+    if (pl_newton_linear(solver, (int64_t)n) == PL_LINEAR_DIRECT) {
+        out->memory_bytes += 16.5 * 8 * nnz;
+        out->seconds_per_frame += iterations * 2.5e-8 * n * n;
+    } else {
+        out->seconds_per_frame += iterations * GRADIENTS * (4e-7 * n + 2 * 8 * nnz / 5e9);
+    }
+}
+
+/* All terms, as tetrahedra that would take as much memory: contributions, z and u twice, constants.
+ * Triangles 0.7, links of two corners 0.4, of four 0.6 (1.5 interior edges a triangle), limits by
+ * values as their element, by columns a link each; a vertex that may touch an obstacle 0.3, as if all
+ * were on the surface. */
+static double equivalent_tets(const pl_scene *scene, const pl_layout *layout)
+{
+    static const double SIZE[PL_ELEMENT_KINDS] = {1, 0.7, 0.4};
+    double sum = 0;
+    for (int kind = 0; kind < PL_ELEMENT_KINDS; kind++) {
+        const pl_elements *e = &layout->elements[kind];
+        bool edges = kind == PL_ELEMENT_EDGE;
+        for (int64_t t = 0; t < e->count; t++) {
+            const pl_material *m = &scene->materials[e->material[t]];
+            sum += SIZE[kind];
+            if (kind != PL_ELEMENT_TET && m->bending.present)
+                sum += edges ? 0.6 : 0.9;
+            if (!edges && m->strain_limit.present)
+                sum += m->strain_limit.by == PL_LIMIT_COLUMNS ? 0.6 * (e->corners - 1) : SIZE[kind];
+            if (!edges && m->fibers.present)
+                sum += 0.6;
+            if (m->damping.present)
+                sum += 1.2 * SIZE[kind];
+            if (m->damping.present && kind != PL_ELEMENT_TET && m->bending.present)
+                sum += edges ? 0.9 : 1.4;
+            if (m->damping.present && !edges && m->fibers.present)
+                sum += 0.9;
+        }
+    }
+    for (int32_t i = 0; i < layout->attachment_count; i++)
+        sum += (double)layout->attached[i].count;
+    return sum + 0.3 * (double)scene->obstacle_count * (double)layout->vertices;
+}
+
+/* The trees of solid obstacles, and what they are made from: bytes a triangle (closed_mesh.c). */
+static double obstacle_bytes(const pl_scene *scene)
+{
+    double triangles = 0;
+    for (int32_t o = 0; o < scene->obstacle_count; o++)
+        triangles += (double)pl_obstacle_triangles(&scene->obstacles[o]);
+    return 400 * triangles;
+}
+
+/* Coordinates in which other vertices are held have factors of their own (model.h). */
+static double factor_count(const pl_layout *layout)
+{
+    bool differ[3] = {false};
+    for (int64_t i = 0; i < layout->vertices; i++) {
+        unsigned char held = layout->held[i];
+        for (int c = 0; c < 3; c++)
+            differ[c] |= (held >> c & 1) != (held >> (c + 1) % 3 & 1);
+    }
+    int differing = differ[0] + differ[1] + differ[2]; /* of three pairs: none, two, or all */
+    return differing == 0 ? 1 : differing;
+}
+
+/* What ADMM's prox takes longer on models that have only the general one, a step's iteration: 350 ns a
+ * tetrahedron near rest (kernels/README.md). */
+static double general_prox_seconds(const pl_scene *scene, const pl_layout *layout)
+{
+    const pl_elements *e = &layout->elements[PL_ELEMENT_TET];
+    int64_t count = 0;
+    for (int64_t t = 0; t < e->count; t++) {
+        const pl_material *m = &scene->materials[e->material[t]];
+        count += m->invertible ||
+                 (m->model > PL_MATERIAL_ARAP && m->model != PL_MATERIAL_POLYNOMIAL);
+    }
+    return scene->solver.method == PL_METHOD_ADMM ? 350e-9 * (double)count : 0;
+}
+
+/* ADMM's second matrix and factor, once elements are compressed hard (solvers/weights.h): couplings that
+ * cancel where weights are alike do not there, which fills the factor of a generated box up to twice. */
+static double reweighed_bytes(const pl_scene *scene, const pl_layout *layout, double nnz)
+{
+    const pl_elements *e = &layout->elements[PL_ELEMENT_TET];
+    bool any = false;
+    for (int64_t t = 0; t < e->count && !any; t++)
+        any = scene->materials[e->material[t]].model != PL_MATERIAL_ARAP;
+    if (scene->solver.method != PL_METHOD_ADMM || !any)
+        return 0;
+    return 1.6 * 8 * nnz + 600.0 * (double)e->count; /* the list of entries while it is assembled */
+}
+
+/* Of methods with the matrix: of a vertex its row, 16 wide, and five vectors; of a tetrahedron nine numbers
+ * in each of the arrays of values, sums, the dual's contributions, and Anderson's differences in single
+ * precision with their products. */
+static double splitting_bytes(const pl_scene *scene, double terms, double vertices, double number)
+{
+    pl_method_kind method = scene->solver.method;
+    if (!pl_method_uses_matrix(method))
+        return 0;
+    bool anderson = scene->solver.acceleration == PL_ACCELERATION_ANDERSON;
+    double term = method == PL_METHOD_PROJECTIVE_DYNAMICS ? 24 + 27 * number
+                  : method == PL_METHOD_ADMM
+                      ? 24 + 52 * number + (anderson ? 27 * number + 432 + 136 : 0)
+                      : 24;
+    return terms * term + vertices * (16 * (4 + number) + 20 * number + 12);
+}
+
+/* What backends/device allocates. Of a tetrahedron shape, volume, constants, weight, energy and measures and
+ * a contribution of four numbers a corner, with their places and the corners' numbers; of a vertex
+ * positions, rows and the history in its precision, sums in double, and a frame's numbers. */
+static double device_bytes(const pl_scene *scene, double terms, double vertices)
+{
+    if (scene->solver.device == PL_DEVICE_CPU)
+        return 0;
+    double number = pl_solver_is_single(&scene->solver) ? 4 : 8;
+    bool newtons = scene->solver.method == PL_METHOD_LBFGS ||
+                   scene->solver.method == PL_METHOD_QUASI_NEWTON;
+    double pairs = newtons ? 2.0 * (scene->solver.window + 1) : 0;
+    double frame = 3 * (scene->output.precision ? 8 : 4) *
+                   (scene->output.fields & PL_OUTPUT_VELOCITY ? 2 : 1);
+    return 1e6 + terms * (48 + 42 * number) + vertices * (90 + frame + 3 * number * (16 + pairs)) +
+           splitting_bytes(scene, terms, vertices, number) + obstacle_bytes(scene);
+}
+
+/* Numbers in a frame. */
+static double values_of(const pl_scene *scene, const pl_layout *layout)
+{
+    int32_t fields = scene->output.fields;
+    double elements = (double)layout->tets + (double)layout->elements[PL_ELEMENT_TRIANGLE].count;
+    return 3 * ((double)layout->vertices *
+                    __builtin_popcount((unsigned)fields & ~(unsigned)PL_OUTPUT_ELEMENT_STRESS) +
+                (fields & PL_OUTPUT_ELEMENT_STRESS ? elements : 0));
+}
+
+pl_status pl_scene_check(const pl_scene *scene, const pl_mesh *meshes, pl_estimate *out,
+                         int64_t *pin_counts, pl_faults *faults)
+{
+    pl_layout layout;
+    pl_status status = pl_layout_check(scene, meshes, &layout, faults);
+    if (status != PL_OK)
+        return status;
+    double n = (double)layout.free_vertices, m = equivalent_tets(scene, &layout);
+    bool factored = pl_method_uses_matrix(scene->solver.method) &&
+                    scene->solver.device == PL_DEVICE_CPU;
+    double nnz = factored ? factor_nonzeros(n) : 0;
+    double factors = factor_count(&layout);
+    double steps = (double)scene->output.every, iterations = scene->solver.iterations;
+    method_cost cost = cost_of(&scene->solver);
+    /* A solve streams the factor twice. */
+    double iteration = cost.tet_seconds * m + cost.vertex_seconds * n +
+                       2 * 8 * nnz * factors / 5e9 + general_prox_seconds(scene, &layout);
+    *out = (pl_estimate){
+        .vertices = layout.vertices,
+        .tets = layout.tets,
+        .free_vertices = layout.free_vertices,
+        .memory_bytes = 32e6 + cost.tet_bytes * m + cost.vertex_bytes * (double)layout.vertices +
+                        1.15 * 8 * nnz * factors +
+                        (scene->force_count ? 250 : 24) * (double)layout.vertices +
+                        obstacle_bytes(scene) + reweighed_bytes(scene, &layout, nnz * factors),
+        .device_bytes = device_bytes(scene, m, (double)layout.vertices),
+        .seconds_per_frame = steps * iterations * iteration,
+        .setup_seconds = 0.005 + 3e-6 * m + 4e-8 * nnz * factors,
+        .frame_bytes = values_of(scene, &layout) * (scene->output.precision ? 8 : 4) + 1200,
+    };
+    add_newton_solves(&scene->solver, n, nnz, out, steps * iterations);
+    for (int32_t p = 0; pin_counts && p < scene->pin_count; p++)
+        pin_counts[p] = layout.pins[p].count;
+    pl_layout_destroy(&layout);
+    return PL_OK;
+}

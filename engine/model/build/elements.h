@@ -1,0 +1,41 @@
+/* elements.h - the elements of all bodies in the model's order: bodies in scene order, then mesh
+ * order; one list a kind. What term groups are built from.
+ */
+#ifndef PLIANT_ENGINE_MODEL_ELEMENTS_H
+#define PLIANT_ENGINE_MODEL_ELEMENTS_H
+
+#include "engine/scene/fault.h"
+#include "engine/mesh/mesh.h"
+#include "engine/scene/scene.h"
+
+typedef enum pl_element_kind {
+    PL_ELEMENT_TET,
+    PL_ELEMENT_TRIANGLE,
+    PL_ELEMENT_EDGE
+} pl_element_kind;
+enum { PL_ELEMENT_KINDS = 3 };
+
+typedef struct pl_elements {
+    int32_t corners; /* 4, 3, 2 */
+    int64_t count;
+    int64_t *first;    /* [body_count + 1] */
+    int32_t *corner;   /* [count][corners] model vertices */
+    double *measure;   /* [count] at rest, placed: volume m^3, area m^2, length m; > 0 */
+    int32_t *material; /* [count] index of the scene's materials */
+    double *stiffness; /* [count] factor on the energy, 1 but for a field of the mesh */
+    double (
+        *fiber)[3]; /* [count] unit direction of fibres at rest, placed, or 0 for none; NULL: the
+                           materials' own */
+} pl_elements;
+
+typedef struct pl_layout pl_layout;
+
+/* Fill layout->elements from the meshes, with layout->first_vertex and rest known. PL_INVALID where
+ * materials_by_tag names a group that no element has, or fields one that is not there, or
+ * PL_NO_MEMORY; pl_elements_clear releases
+ * what there is. */
+pl_status pl_elements_create(const pl_scene *scene, const pl_mesh *meshes, pl_layout *layout,
+                             pl_faults *faults);
+void pl_elements_clear(pl_elements *elements);
+
+#endif

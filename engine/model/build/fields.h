@@ -1,0 +1,13 @@
+/* fields.h - what a body takes from the fields of its mesh file. */
+#ifndef PLIANT_ENGINE_MODEL_FIELDS_H
+#define PLIANT_ENGINE_MODEL_FIELDS_H
+
+#include "engine/model/build/layout.h"
+
+/* Fill `stiffness` and `fiber` of the elements of body `b`, whose materials are known. PL_INVALID
+ * with a fault at /bodies/b/fields/KEY where the mesh has no such field, or a value that cannot be
+ * used, by element; or PL_NO_MEMORY. */
+pl_status pl_fields_apply(const pl_scene *scene, int32_t b, const pl_mesh *mesh, pl_layout *layout,
+                          pl_faults *faults);
+
+#endif

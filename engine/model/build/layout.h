@@ -1,0 +1,55 @@
+/* layout.h - a scene's bodies laid out in the model's order: bodies in scene order, then mesh
+ * order; placed at rest, pins resolved to vertices. What preflight checks is what the model is
+ * built from.
+ */
+#ifndef PLIANT_ENGINE_MODEL_LAYOUT_H
+#define PLIANT_ENGINE_MODEL_LAYOUT_H
+
+#include "engine/scene/fault.h"
+#include "engine/mesh/mesh.h"
+#include "engine/model/build/elements.h"
+#include "engine/scene/scene.h"
+
+typedef struct pl_pin_vertices {
+    int32_t *vertex; /* model vertices, ascending */
+    int64_t count;
+} pl_pin_vertices;
+
+typedef struct pl_layout {
+    int64_t vertices, tets, free_vertices;  /* free: not held in all three coordinates */
+    pl_elements elements[PL_ELEMENT_KINDS]; /* of all bodies */
+    int64_t *first_vertex;                  /* [body_count + 1] */
+    const int64_t *first_tet;               /* [body_count + 1]: that of elements */
+    double *rest;                           /* [vertices][3]: after the transform */
+    unsigned char *held;                    /* [vertices]: bit c where a pin holds coordinate c */
+    int32_t pin_count;
+    pl_pin_vertices *pins;
+    int32_t attachment_count;
+    pl_pin_vertices *attached; /* of each attachment: the selected vertices */
+    int32_t force_count;
+    pl_pin_vertices *forces; /* of point loads; of others none */
+} pl_layout;
+
+/* PL_INVALID with every fault of the scene against its meshes, or PL_NO_MEMORY. */
+pl_status pl_layout_create(const pl_scene *scene, const pl_mesh *meshes, pl_layout *out,
+                           pl_faults *faults);
+/* The same, and what the scene's device lacks (carries.h), which only who runs it there need know. */
+pl_status pl_layout_check(const pl_scene *scene, const pl_mesh *meshes, pl_layout *out,
+                          pl_faults *faults);
+void pl_layout_destroy(pl_layout *layout);
+
+/* Resolve attachments, with their faults, and refuse what a material asks of elements that none of
+ * its bodies has. Part of pl_layout_create. */
+pl_status pl_layout_parts(const pl_scene *scene, const pl_mesh *meshes, pl_layout *layout,
+                          pl_faults *faults);
+
+/* Lumped masses, kg: `mass` [vertices] is zeroed and gets an equal share of each of its elements',
+ * density x volume of a tetrahedron, x thickness x area of a triangle, x area x length of an edge.
+ */
+void pl_layout_masses(const pl_scene *scene, const pl_layout *layout, double *mass);
+
+/* x0 and v0 [n][3] of one body from its rest positions, its lumped masses [n] and its "initial". */
+void pl_body_initial(const pl_body *body, const double *rest, const double *mass, int64_t n,
+                     double *x0, double *v0);
+
+#endif

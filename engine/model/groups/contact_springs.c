@@ -1,0 +1,225 @@
+#include "engine/model/groups/contact_springs.h"
+
+#include "engine/model/groups/contacts.h"
+#include "engine/model/hash.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double *point(const pl_group *g, int64_t i, const double *x)
+{
+    return x + 3 * (int64_t)g->corner[i];
+}
+
+static void springs_freeze(const pl_group *g, const pl_stage *stage, int64_t b0, int64_t b1)
+{
+    pl_contact_springs *s = g->data;
+    pl_contact_law law = s->law;
+    law.start = pl_motion_pose(&s->motion, stage->time_start);
+    law.end = pl_motion_pose(&s->motion, pl_stage_touch_time(stage));
+    law.beyond = stage->beyond > 1 ? stage->beyond : 1;
+    if (b0 == 0) { /* read by nobody before the phase is over */
+        s->law.start = law.start;
+        s->law.end = law.end;
+        s->law.beyond = law.beyond;
+    }
+    for (int64_t i = b0 * PL_BLOCK; i < b1 * PL_BLOCK; i++)
+        pl_contact_freeze(&law, i, point(g, i, stage->x_start), point(g, i, stage->x_pred),
+                          pl_contact_is_still(stage) ? point(g, i, stage->still) : NULL,
+                          stage->slide);
+}
+
+static void springs_energy_gradient(const pl_group *g, const double *x, double *energy,
+                                    double *contributions, int64_t b0, int64_t b1)
+{
+    const pl_contact_springs *s = g->data;
+    for (int64_t b = b0; b < b1; b++) {
+        double sum = 0;
+        for (int64_t l = 0; l < PL_BLOCK; l++) {
+            int64_t i = b * PL_BLOCK + l;
+            double gradient[3];
+            sum += pl_contact_energy(&s->law, i, point(g, i, x), gradient);
+            for (int c = 0; contributions && c < 3; c++)
+                contributions[g->contribution + (b * 3 + c) * PL_BLOCK + l] = gradient[c];
+        }
+        if (energy)
+            energy[b] = sum;
+    }
+}
+
+static void springs_energy(const pl_group *g, const double *x, double *energy, int64_t b0,
+                           int64_t b1)
+{
+    springs_energy_gradient(g, x, energy, NULL, b0, b1);
+}
+
+static void springs_gradient(const pl_group *g, const double *x, double *contributions, int64_t b0,
+                             int64_t b1)
+{
+    springs_energy_gradient(g, x, NULL, contributions, b0, b1);
+}
+
+static void add_friction(const pl_contact_law *s, const pl_contact_anchor *a, int64_t i,
+                         const double *x, double K[3][3])
+{
+    double slip[3], length = pl_contact_slip(a, x, slip), k = s->stiffness[i];
+    bool sticks = k * length <= a->grip;
+    double across = sticks ? k : a->grip / length;
+    for (int r = 0; r < 3; r++)
+        for (int c = 0; c < 3; c++) {
+            K[r][c] += across * ((r == c) - a->normal[r] * a->normal[c]);
+            if (!sticks)
+                K[r][c] -= across * slip[r] * slip[c] / (length * length);
+        }
+}
+
+static void springs_hessian(const pl_group *g, const double *x, double *H, int64_t b0, int64_t b1)
+{
+    const pl_contact_law *law = &((const pl_contact_springs *)g->data)->law;
+    for (int64_t i = b0 * PL_BLOCK; i < b1 * PL_BLOCK; i++) {
+        int64_t b = i / PL_BLOCK, l = i % PL_BLOCK;
+        double K[3][3] = {{0}}, n[3], bend[9], y[3];
+        pl_contact_met(law, i, point(g, i, x), y);
+        double distance = pl_contact_distance(law, i, y, n, bend);
+        if (distance < 0)
+            pl_contact_add_normal(law, i, distance, n, bend, K);
+        if (law->anchors[i].grip > 0)
+            add_friction(law, &law->anchors[i], i, y, K);
+        for (int r = 0, e = 0; r < 3; r++)
+            for (int c = 0; c <= r; c++, e++)
+                H[(b * 6 + e) * PL_BLOCK + l] = K[r][c];
+    }
+}
+
+static void springs_hessian_diagonal(const pl_group *g, const double *x, double *contributions,
+                                     int64_t b0, int64_t b1)
+{
+    const pl_contact_springs *s = g->data;
+    for (int64_t i = b0 * PL_BLOCK; i < b1 * PL_BLOCK; i++) {
+        double diagonal[3];
+        pl_contact_diagonal(&s->law, i, point(g, i, x), diagonal);
+        for (int c = 0; c < 3; c++)
+            contributions[g->contribution + (i / PL_BLOCK * 3 + c) * PL_BLOCK + i % PL_BLOCK] =
+                diagonal[c];
+    }
+}
+
+static int64_t springs_push(const pl_group *g, const double *x, double force[3])
+{
+    const pl_contact_springs *s = g->data;
+    int64_t active = 0;
+    for (int c = 0; c < 3; c++)
+        force[c] = 0;
+    for (int64_t i = 0; i < g->terms; i++) {
+        double gradient[3];
+        pl_contact_energy(&s->law, i, point(g, i, x), gradient);
+        for (int c = 0; c < 3; c++)
+            force[c] -= gradient[c];
+        active += gradient[0] != 0 || gradient[1] != 0 || gradient[2] != 0;
+    }
+    return active;
+}
+
+static double springs_depth(const pl_group *g, double time, const double *x, int64_t b0, int64_t b1)
+{
+    const pl_contact_springs *s = g->data;
+    pl_pose pose = pl_motion_pose(&s->motion, time);
+    return pl_contacts_depth(g, s->law.shape, &pose, x, b0, b1);
+}
+
+static bool springs_touch(const pl_group *g, const pl_stage *stage, const double *u,
+                          const double *x, int64_t i, pl_touch *out)
+{
+    const pl_contact_springs *s = g->data;
+    pl_contact_path path = pl_contact_path_of(stage, s->law.start, s->law.end);
+    return pl_contact_touch(&s->law, &path, i, point(g, i, stage->x_start), point(g, i, x),
+                            s->restitution, out);
+}
+
+/* They are not in the matrix. */
+static void springs_stiffness(const pl_group *g, int64_t block, int32_t lane, double *K)
+{
+    K[0] = 0;
+}
+
+static uint64_t springs_hash(const pl_group *g, uint64_t hash)
+{
+    const pl_contact_springs *s = g->data;
+    const double *share = s->law.share;
+    return share ? pl_hash(hash, share, (size_t)g->terms * sizeof *share) : hash;
+}
+
+pl_status pl_contact_springs_scale_friction(pl_group *g, const double *factor, int64_t count)
+{
+    pl_contact_springs *s = g->data;
+    double *share = pl_contacts_copy_shares(g, factor, count);
+    if (!share)
+        return PL_NO_MEMORY;
+    free(s->law.share);
+    s->law.share = share;
+    return PL_OK;
+}
+
+static void springs_destroy(pl_group *g)
+{
+    pl_contact_springs *s = g->data;
+    if (s) {
+        pl_shape_destroy(s->law.shape);
+        free(s->law.stiffness);
+        free(s->law.anchors);
+        free(s->law.share);
+    }
+    free(s);
+    free(g->corner);
+    free(g->weight);
+    *g = (pl_group){0};
+}
+
+static const pl_group_ops SPRINGS = {
+    .name = "contact_springs",
+    .corners = 1,
+    .rows = 3,
+    .freeze = springs_freeze,
+    .energy = springs_energy,
+    .gradient = springs_gradient,
+    .energy_gradient = springs_energy_gradient,
+    .hessian = springs_hessian,
+    .hessian_diagonal = springs_hessian_diagonal,
+    .push = springs_push,
+    .depth = springs_depth,
+    .touch = springs_touch,
+    .stiffness = springs_stiffness,
+    .hash = springs_hash,
+    .destroy = springs_destroy,
+};
+
+pl_status pl_contact_springs_create(const pl_obstacle *obstacle, const int32_t *vertex,
+                                    const double *stiffness, int64_t count, pl_group *out)
+{
+    int64_t blocks = (count + PL_BLOCK - 1) / PL_BLOCK;
+    pl_group g = {.ops = &SPRINGS, .terms = count, .blocks = blocks};
+    pl_contact_springs *s = calloc(1, sizeof *s);
+    g.data = s;
+    g.corner = pl_block_alloc(blocks * PL_BLOCK, sizeof *g.corner);
+    g.weight = pl_block_alloc(blocks * PL_BLOCK, sizeof *g.weight);
+    if (s) {
+        s->law.stiffness = pl_block_alloc(blocks * PL_BLOCK, sizeof *s->law.stiffness);
+        s->law.anchors = pl_block_alloc(blocks * PL_BLOCK, sizeof *s->law.anchors);
+    }
+    if (!s || !g.corner || !g.weight || !s->law.stiffness || !s->law.anchors ||
+        pl_shape_create(obstacle, &s->law.shape) != PL_OK) {
+        springs_destroy(&g);
+        return PL_NO_MEMORY;
+    }
+    s->motion = pl_obstacle_motion(obstacle, s->law.shape);
+    s->law.friction = obstacle->friction;
+    s->restitution = obstacle->restitution;
+    s->law.beyond = 1;
+    for (int64_t i = 0; i < blocks * PL_BLOCK; i++) {
+        g.corner[i] = vertex[i < count ? i : i - i % PL_BLOCK];
+        s->law.stiffness[i] = i < count ? stiffness[i] : 0;
+    }
+    *out = g;
+    return PL_OK;
+}

@@ -1,0 +1,45 @@
+/* hinges.h - groups of bends over an interior edge of a triangle mesh:
+ *
+ *     U = k/2 (theta - theta0)^2
+ *
+ * with theta the dihedral angle, 0 where the sheet is flat, and theta0 the one at rest (Grinspun
+ * 2003, Bridson 2003). k = D |e|^2 / (A0 + A1) for a flexural rigidity D, N m, a shared edge e and
+ * the areas of its triangles, so that small angles agree with quadratic bending.
+ *
+ * Bergou 2006 has 3 D in its place, from a mean curvature that is piecewise on edges: in a sheet
+ * bent to a cylinder of curvature c only the edges along its axis turn, and the sum of 3 D gives
+ * 3/2 D c^2 an area, on right-angled as on equilateral triangles. With D it is the plate's D c^2 / 2. (A
+ * lattice of triangles has its own Poisson effect of bending: where it is free to curl, a strip is
+ * softer by a tenth to a fifth.)
+ *
+ * Corners: the edge's two ends, then what is opposite in the triangle that runs along the edge from
+ * the first to the second, then the other opposite corner. There is no reduction in which U is
+ * simple, so no prox, and ADMM can not carry them. The matrix takes the quadratic bending of the
+ * rest shape in place of theirs: the same stencil and, near rest, the same curvature.
+ */
+#ifndef PLIANT_ENGINE_MODEL_HINGES_H
+#define PLIANT_ENGINE_MODEL_HINGES_H
+
+#include "engine/scene/fault.h"
+#include "engine/model/group.h"
+
+/* What a bend over an edge is made from. */
+typedef struct pl_hinge {
+    int32_t corner[4];
+    double stiffness; /* D, N m */
+} pl_hinge;
+
+/* `rest` is [vertices][3]. `weight` times the quadratic bending goes into the matrix: pl_link_weight
+ * of 1. */
+pl_status pl_hinges_create(const double *rest, const pl_hinge *hinges, int64_t count, double weight,
+                           pl_group *out);
+
+/* Bergou 2006: Q = D / (A0 + A1) K K^T (see above for the factor) with K the cotangent weights of the
+ * four corners. Writes K; returns D / (A0 + A1), N/m. K^T x is |e| theta for small angles. */
+double pl_quadratic_bend(const double *rest, const int32_t corner[4], double stiffness,
+                         double K[4]);
+
+/* The dihedral angle, -pi to pi, and its gradient by the corners' coordinates. */
+double pl_dihedral(const double *x, const int32_t corner[4], double gradient[12]);
+
+#endif

@@ -1,0 +1,72 @@
+/* tets.h - groups of linear tetrahedra of one material model.
+ *
+ * D_i x = vec(F), F = [x1 - x0, x2 - x0, x3 - x0] B^-1 (Narain 2016, eq. 32), column-major.
+ * U_i = V_i Psi(F) (eq. 33). The functions of a model are compiled once per instruction set
+ * (tets_*_isa.c) from one text (tets_template.h) and picked at start (isa.h): neo-Hookean,
+ * corotated and ARAP have functions of their own, all other models, and every model that is
+ * invertible, those of tets_stretch_isa.c, which call the model's table.
+ */
+#ifndef PLIANT_ENGINE_MODEL_TETS_H
+#define PLIANT_ENGINE_MODEL_TETS_H
+
+#include "engine/scene/fault.h"
+#include "engine/kernels/stretch.h"
+#include "engine/model/group.h"
+
+typedef struct pl_tets {
+    pl_number *shape;  /* [block][9][L]: B^-1, column-major, 1/m */
+    pl_number *volume; /* [block][L]: m^3 times the factor on the energy, 0 in padding */
+    pl_number
+        *constants;    /* [block][stretch->constants][L]: of the material, in its table's order */
+    pl_number *shared; /* what all elements share (splines), or NULL */
+    pl_number *blend; /* [block][2][L]: rows b and kappa of kernels/stretch.h; NULL: not invertible.
+                          b is a function of where a step began (freeze) */
+    int32_t *element; /* [block][L]: tetrahedron in the model's order */
+    const pl_stretch_ops *stretch;
+} pl_tets;
+
+#ifdef PL_DEVICE
+/* A thread's own copy of a group: what it points to stands behind it, so that nothing need be in memory. */
+typedef struct pl_tets_placed {
+    pl_group group;
+    pl_tets tets;
+    int64_t block, lane;
+} pl_tets_placed;
+PL_INLINE const pl_tets *pl_tets_of(const pl_group *g)
+{
+    return &((const pl_tets_placed *)g)->tets;
+}
+#else
+PL_INLINE const pl_tets *pl_tets_of(const pl_group *g)
+{
+    return (const pl_tets *)g->data;
+}
+#endif
+
+/* Stretches below `high` begin to convert an invertible element, at `low` it is convex altogether
+ * (Wang 2016, eq. 17 and its typical values). */
+#define PL_INVERTIBLE_LOW  0.05
+#define PL_INVERTIBLE_HIGH 0.15
+
+/* What a group of tetrahedra is made of; nothing of it is kept. */
+typedef struct pl_tets_parts {
+    const pl_group_ops *ops;
+    const pl_stretch_ops *stretch;
+    const double *rest;     /* [.][3], m */
+    const int32_t *tets;    /* [.][4], model vertices */
+    const int32_t *element; /* [count]: which of them */
+    int64_t count;
+    const double *constants; /* [count][stretch->constants] */
+    const double *shear;     /* [count], Pa: kappa of an invertible group */
+    const double *stiffness; /* [count], Pa: k of the weights w^2 = k V */
+    const double *scale;     /* by tetrahedron: factor on the energy, and so on w^2; or NULL */
+    const double *shared;    /* [shared_count], or NULL */
+    int32_t shared_count;
+    bool invertible;
+} pl_tets_parts;
+
+pl_status pl_tets_create(const pl_tets_parts *parts, pl_group *out);
+void pl_tets_destroy(pl_group *g);
+void pl_tets_stiffness(const pl_group *g, int64_t block, int32_t lane, double *K);
+
+#endif

@@ -1,0 +1,44 @@
+/* tets_stretch.h - tetrahedra of any material of principal stretches, by tets_template.h: what
+ * tets_stretch_isa.c compiles for the CPU and tets_stretch_kernels.c for devices. */
+#include "engine/kernels/stretch_solid.h"
+#include "engine/model/groups/term_lanes.h"
+#include "engine/model/groups/tets.h"
+
+typedef pl_stretch pl_stretch_solid;
+
+PL_INLINE pl_stretch load_material(const pl_tets *t, int64_t b)
+{
+    return (pl_stretch){t->stretch, t->constants + b * t->stretch->constants * PL_BLOCK, t->shared,
+                        t->blend ? t->blend + b * 2 * PL_BLOCK : NULL};
+}
+
+PL_TERM void tets_freeze(const pl_group *g, const pl_stage *stage, int64_t b0, int64_t b1);
+
+#define TETS_LOAD_MATERIAL
+#ifdef PL_DEVICE
+#define TETS_DIAGONAL_ALONG pl_stretch_axes
+#endif
+#define TETS_FREEZE   tets_freeze
+#define MATERIAL      stretch_solid
+#define MATERIAL_NAME "stretch"
+#include "engine/model/groups/tets_template.h"
+
+/* How much of an element is convex in this step, from its least (signed) stretch where it began: the
+ * last term of Wang 2016, eq. 17. The paper's depends on the iterations before, and the objective
+ * would change while it is minimised. */
+PL_TERM void tets_freeze(const pl_group *g, const pl_stage *stage, int64_t b0, int64_t b1)
+{
+    const pl_tets *t = pl_tets_of(g);
+    if (!t->blend)
+        return;
+    const pl_real high = pl_set1((pl_scalar)PL_INVERTIBLE_HIGH);
+    const pl_real per = pl_set1((pl_scalar)(1 / (PL_INVERTIBLE_HIGH - PL_INVERTIBLE_LOW)));
+    for (int64_t b = b0; b < b1; b++) {
+        pl_real inverse[9], s[3];
+        pl_mat3 F, U, V;
+        load_shape(t, b, inverse);
+        deformation(g, b, (const pl_number *)stage->x_start, inverse, &F);
+        pl_svd3(&F, &U, s, &V);
+        pl_store(t->blend + b * 2 * PL_BLOCK, pl_clamp((high - s[2]) * per, pl_zero(), pl_one()));
+    }
+}

@@ -1,8 +1,0 @@
-/* Links of up to 2 corners; compiled once per instruction set. */
-#define LAW_BOTH
-#define TERMS      link_2
-#define TERMS_NAME "links"
-#define CORNERS    2
-#define COLUMNS    1
-#include "engine/model/link_law.h"
-#include "engine/model/terms_template.h"

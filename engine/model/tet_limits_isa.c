@@ -1,8 +1,0 @@
-/* Strain limits of tetrahedra. Compiled once per instruction set. */
-#define LAW_HARD
-#define TERMS      tet_limits
-#define TERMS_NAME "strain limits"
-#define CORNERS    4
-#define COLUMNS    3
-#include "engine/model/tet_limit_law.h"
-#include "engine/model/terms_template.h"

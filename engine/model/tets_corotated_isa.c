@@ -1,6 +1,0 @@
-/* Corotated tetrahedra; compiled once per instruction set. */
-#include "engine/kernels/corotated.h"
-
-#define MATERIAL      corotated
-#define MATERIAL_NAME "corotated"
-#include "engine/model/tets_template.h"

@@ -1,6 +1,0 @@
-/* Neo-Hookean tetrahedra; compiled once per instruction set. */
-#include "engine/kernels/neo_hookean.h"
-
-#define MATERIAL      neo_hookean
-#define MATERIAL_NAME "neo_hookean"
-#include "engine/model/tets_template.h"

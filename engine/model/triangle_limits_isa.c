@@ -1,8 +1,0 @@
-/* Strain limits of triangles. Compiled once per instruction set. */
-#define LAW_HARD
-#define TERMS      triangle_limits
-#define TERMS_NAME "strain limits"
-#define CORNERS    3
-#define COLUMNS    2
-#include "engine/model/triangle_limit_law.h"
-#include "engine/model/terms_template.h"

@@ -1,0 +1,229 @@
+#include "engine/scene/carries.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+typedef struct method {
+    const char *name;
+    unsigned refuses;
+    bool matrix;
+} method;
+
+/* Splitting needs a prox of every term, and nothing else; projections do for a prox only where the
+ * energy is a squared distance; descent needs a finite energy with a gradient. */
+static const method METHODS[PL_METHOD_KINDS] = {
+    [PL_METHOD_ADMM] = {"admm", PL_TRAIT_NO_PROX, true},
+    [PL_METHOD_QUASI_NEWTON] = {"quasi_newton", PL_TRAIT_HARD, true},
+    [PL_METHOD_NEWTON] = {"newton", PL_TRAIT_HARD | PL_TRAIT_NO_HESSIAN, true},
+    [PL_METHOD_LBFGS] = {"lbfgs", PL_TRAIT_HARD | PL_TRAIT_NO_HESSIAN, false},
+    [PL_METHOD_GRADIENT_DESCENT] = {"gradient_descent", PL_TRAIT_HARD | PL_TRAIT_NO_HESSIAN, false},
+    [PL_METHOD_NONLINEAR_CG] = {"nonlinear_cg", PL_TRAIT_HARD | PL_TRAIT_NO_HESSIAN, false},
+    [PL_METHOD_CHEBYSHEV_SEMI_ITERATIVE] = {"chebyshev_semi_iterative", PL_TRAIT_HARD, true},
+    [PL_METHOD_CHEBYSHEV_DESCENT] = {"chebyshev_descent", PL_TRAIT_HARD | PL_TRAIT_NO_HESSIAN,
+                                     false},
+    [PL_METHOD_PROJECTIVE_DYNAMICS] = {"projective_dynamics",
+                                       PL_TRAIT_HARD | PL_TRAIT_NO_PROX | PL_TRAIT_NOT_DISTANCE,
+                                       true},
+};
+
+typedef struct reason {
+    pl_trait trait;
+    const char *why;
+} reason;
+
+static const reason REASONS[] = {
+    {PL_TRAIT_HARD, "they are hard constraints, which it has no energy for"},
+    {PL_TRAIT_NO_PROX, "they have no proximal operator, which its local step is made of"},
+    {PL_TRAIT_NOT_DISTANCE, "their energy is no squared distance from a set, which a projection "
+                            "would be the answer to"},
+    {PL_TRAIT_NO_HESSIAN, "they have no second derivatives"},
+};
+
+/* One material model a row: what its terms lack. */
+static const struct {
+    const char *what;
+    unsigned traits;
+} MATERIALS[PL_MATERIAL_KINDS] = {
+    [PL_MATERIAL_NEO_HOOKEAN] = {"neo_hookean material", PL_TRAIT_NOT_DISTANCE},
+    [PL_MATERIAL_COROTATED] = {"corotated material", PL_TRAIT_NOT_DISTANCE},
+    [PL_MATERIAL_ARAP] = {"arap material", 0},
+    [PL_MATERIAL_STVK] = {"stvk material", PL_TRAIT_NOT_DISTANCE},
+    [PL_MATERIAL_STABLE_NEO_HOOKEAN] = {"stable_neo_hookean material", PL_TRAIT_NOT_DISTANCE},
+    [PL_MATERIAL_NEO_HOOKEAN_WANG] = {"neo_hookean_wang material", PL_TRAIT_NOT_DISTANCE},
+    [PL_MATERIAL_MOONEY_RIVLIN] = {"mooney_rivlin material", PL_TRAIT_NOT_DISTANCE},
+    [PL_MATERIAL_FUNG] = {"fung material", PL_TRAIT_NOT_DISTANCE},
+    [PL_MATERIAL_POLYNOMIAL] = {"polynomial material", PL_TRAIT_NOT_DISTANCE},
+    [PL_MATERIAL_SPLINE] = {"spline material", PL_TRAIT_NOT_DISTANCE},
+};
+
+const char *pl_method_refuses(pl_method_kind kind, unsigned traits)
+{
+    unsigned refused = METHODS[kind].refuses & traits;
+    for (size_t i = 0; i < sizeof REASONS / sizeof *REASONS; i++)
+        if (refused & REASONS[i].trait)
+            return REASONS[i].why;
+    return NULL;
+}
+
+unsigned pl_material_traits(pl_material_kind model)
+{
+    return MATERIALS[model].traits;
+}
+
+bool pl_method_uses_matrix(pl_method_kind kind)
+{
+    return METHODS[kind].matrix;
+}
+
+const char *pl_method_name(pl_method_kind kind)
+{
+    return METHODS[kind].name;
+}
+
+const char *pl_methods_that_carry(unsigned traits, char *text, size_t size)
+{
+    int32_t left = 0;
+    for (pl_method_kind k = 0; k < PL_METHOD_KINDS; k++)
+        left += pl_method_refuses(k, traits) == NULL;
+    size_t used = 0;
+    text[0] = 0;
+    for (pl_method_kind k = 0; k < PL_METHOD_KINDS; k++) {
+        if (pl_method_refuses(k, traits))
+            continue;
+        const char *between = used == 0 ? "" : left == 1 ? " or " : ", ";
+        int wrote = snprintf(text + used, size - used, "%s%s", between, METHODS[k].name);
+        left--;
+        if (wrote < 0 || used + (size_t)wrote >= size)
+            break;
+        used += (size_t)wrote;
+    }
+    return text;
+}
+
+/* Parts of materials. Springs, quadratic bending, fibres and attachments lack nothing: they are
+ * squared distances. */
+static int32_t add_parts(const pl_scene *scene, const pl_material_uses *uses, pl_carried *out)
+{
+    pl_carried limits = {"strain limit", 0, PL_TRAIT_HARD};
+    pl_carried ropes = {"inextensible edge", 0, PL_TRAIT_HARD};
+    pl_carried damped = {"damped material", 0, PL_TRAIT_NOT_DISTANCE};
+    pl_carried hinges = {"hinge", 0, PL_TRAIT_NO_PROX | PL_TRAIT_NOT_DISTANCE};
+    for (int32_t i = 0; i < scene->material_count; i++) {
+        const pl_material *m = &scene->materials[i];
+        bool hinge = m->bending.present && m->bending.model == PL_BENDING_HINGE;
+        limits.count += m->strain_limit.present ? uses[i].model : 0;
+        ropes.count += m->inextensible != PL_EXTENSIBLE ? uses[i].edges : 0;
+        hinges.count += hinge ? uses[i].triangles : 0;
+        if (scene->time.integrator != PL_INTEGRATOR_QUASI_STATIC &&
+            (m->damping.present || m->air_damping > 0))
+            damped.count += uses[i].model + uses[i].edges;
+    }
+    const pl_carried all[] = {limits, ropes, hinges, damped};
+    int32_t count = 0;
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++)
+        if (all[k].count > 0)
+            out[count++] = all[k];
+    return count;
+}
+
+bool pl_obstacles_are_hard(const pl_solver_settings *solver)
+{
+    if (solver->has_obstacles)
+        return solver->obstacles == PL_OBSTACLES_HARD;
+    return pl_method_refuses(solver->method, PL_TRAIT_HARD) == NULL;
+}
+
+bool pl_integrator_is_plain(pl_integrator_kind kind)
+{
+    return kind == PL_INTEGRATOR_BACKWARD_EULER || kind == PL_INTEGRATOR_QUASI_STATIC;
+}
+
+bool pl_damping_is_merged(const pl_scene *scene, const pl_material *m)
+{
+    const pl_material_damping *d = &m->damping;
+    if (!d->present || m->invertible || scene->time.integrator == PL_INTEGRATOR_QUASI_STATIC ||
+        scene->solver.device != PL_DEVICE_CPU)
+        return false;
+    if (d->form != PL_DAMPING_AUTO)
+        return d->form == PL_DAMPING_MERGED;
+    /* Newton has one Hessian to assemble, and less of it to project away; ADMM one local step, which is no
+     * dearer than that of the energy where it has three unknowns, not nine. Methods that see gradients alone
+     * gain no iteration, and lose the energies' own kernels. */
+    if (scene->solver.method == PL_METHOD_NEWTON)
+        return true;
+    return scene->solver.method == PL_METHOD_ADMM &&
+           (d->model == PL_DAMPING_PRINCIPAL_STRAIN ||
+            (d->model == PL_DAMPING_VISCOUS && d->momentum == PL_MOMENTUM_NONE));
+}
+
+pl_linear_kind pl_newton_linear(const pl_solver_settings *solver, int64_t free_vertices)
+{
+    if (solver->has_linear)
+        return solver->linear;
+    return free_vertices <= PL_DIRECT_MOST ? PL_LINEAR_DIRECT : PL_LINEAR_PCG;
+}
+
+int32_t pl_scene_carried(const pl_scene *scene, const pl_material_uses *uses, pl_carried *out)
+{
+    int32_t count = 0, of_model[PL_MATERIAL_KINDS] = {0};
+    for (int32_t i = 0; i < scene->material_count; i++)
+        of_model[scene->materials[i].model] += uses[i].model;
+    for (pl_material_kind k = 0; k < PL_MATERIAL_KINDS; k++)
+        if (of_model[k] > 0)
+            out[count++] = (pl_carried){MATERIALS[k].what, of_model[k], MATERIALS[k].traits};
+    count += add_parts(scene, uses, out + count);
+    bool hard = pl_obstacles_are_hard(&scene->solver), asked = scene->solver.has_obstacles;
+    if (scene->obstacle_count > 0)
+        out[count++] = (pl_carried){!hard   ? "soft obstacle"
+                                    : asked ? "hard obstacle"
+                                            : "obstacle",
+                                    scene->obstacle_count, hard ? PL_TRAIT_HARD : PL_TRAIT_NO_PROX};
+    return count;
+}
+
+/* ---- devices
+ * --------------------------------------------------------------------------------- */
+
+static void refuse_damping(const pl_material *m, const char *key, const char *got,
+                           const char *expected, const char *hint, pl_faults *faults)
+{
+    char pointer[PL_POINTER_SIZE];
+    pl_fault_at_material(m->name, key, pointer);
+    pl_faults_add(faults, pointer, "unsupported", got, expected, hint);
+}
+
+/* Of dissipation the kernels have that of elements and vertices. */
+static void check_damping_on_device(const pl_material *m, const pl_material_uses *uses,
+                                    pl_faults *faults)
+{
+    const pl_material_damping *d = &m->damping;
+    const bool stiffness = d->model == PL_DAMPING_RAYLEIGH ||
+                           d->model == PL_DAMPING_RAYLEIGH_LAGGED;
+    if (d->form == PL_DAMPING_MERGED && uses->model > 0)
+        refuse_damping(m, "damping/form", "merged, on a GPU", "separate, on a GPU",
+                       "use \"form\": \"auto\", or \"device\": \"cpu\"", faults);
+    if (m->bending.present && uses->triangles + uses->edges > 0)
+        refuse_damping(m, "damping", "damping of a material with bending, on a GPU",
+                       "no damping or no bending, on a GPU: it has no kernel for damped bends",
+                       "use \"device\": \"cpu\"", faults);
+    if (m->fibers.present && stiffness && uses->model > 0)
+        refuse_damping(m, "damping/model", "rayleigh of fibers, on a GPU",
+                       "another model, on a GPU: it has no kernel for damped fibers",
+                       "use strain_rate, or \"device\": \"cpu\"", faults);
+}
+
+pl_status pl_device_carries(const pl_scene *scene, const pl_material_uses *uses, pl_faults *faults)
+{
+    size_t before = faults->total;
+    if (scene->solver.device == PL_DEVICE_CPU)
+        return PL_OK;
+    if (scene->solver.method == PL_METHOD_NEWTON)
+        pl_faults_add(faults, "/solver/method", "unsupported", "newton, on a GPU",
+                      "any other method, on a GPU: it makes no Hessian of the energies",
+                      "use \"method\": \"chebyshev_descent\"");
+    for (int32_t i = 0; i < scene->material_count; i++)
+        if (scene->materials[i].damping.present &&
+            scene->time.integrator != PL_INTEGRATOR_QUASI_STATIC)
+            check_damping_on_device(&scene->materials[i], &uses[i], faults);
+    return faults->total > before ? PL_INVALID : PL_OK;
+}

@@ -1,0 +1,93 @@
+/* metrics.h - what the engine measures of a frame, and how a run fails. A leaf of plain structs:
+ * the engine fills them, protocol/ writes them as JSON. A quantity that was not computed is NaN
+ * here (or -1 for a count) and null there, never 0.
+ */
+#ifndef PLIANT_ENGINE_METRICS_H
+#define PLIANT_ENGINE_METRICS_H
+
+#include "engine/scene/material_damping.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* One iteration of the solver. Row 0 is the initial guess, before the first iteration. */
+typedef struct pl_iteration {
+    double objective;       /* J; NaN where it is infinite or was not computed */
+    double primal_residual; /* |W (D x - z)|          (Narain 2016, eq. 22) */
+    double dual_residual;   /* |D^T W^T W (z' - z)|   (Narain 2016, eq. 23) */
+    double gradient_norm;   /* N, over the free vertices */
+    double decrement;       /* Newton decrement in the norm of the constant matrix, J^(1/2) */
+    double ms;              /* since the step's start */
+} pl_iteration;
+
+typedef struct pl_force {
+    double newton[3];
+} pl_force;
+
+typedef struct pl_metrics {
+    int64_t frame;
+    double time;         /* s, simulated */
+    int64_t steps;       /* steps this frame took */
+    int64_t iterations;  /* of all its steps; the numbers below are of the last step */
+    int64_t unconverged; /* steps that stopped at the iteration limit; -1 with tolerance 0 */
+    int64_t halved;      /* steps that failed and were done as two half steps */
+    double objective;
+    double primal_residual, dual_residual, gradient_norm, decrement;
+    double kinetic, elastic, gravity; /* J; gravity is -sum m g.x */
+    double dissipated; /* J, since the start, by damping and friction; NaN: nothing dissipates */
+    double dissipation[PL_DISSIPATION_COUNT]; /* the same by function; NaN where it is not there */
+    double linear[3], angular[3];             /* momenta, kg m/s and kg m^2/s about the origin */
+    int64_t inverted;                         /* tetrahedra with det F <= 0 */
+    int64_t contacts;                         /* vertex-obstacle pairs that carry force */
+    double max_stretch;                       /* largest singular value of any F */
+    double ms_local, ms_global, ms_collision, ms_output, ms_step;
+    const pl_force *pins;      /* force that each pin exerts, [pin_count], engine's memory */
+    const pl_force *obstacles; /* force that each obstacle exerts, [obstacle_count] */
+    const int64_t
+        *obstacle_contacts;     /* vertices that each pushes, [obstacle_count]; -1: not known */
+    const double *penetration;  /* m, depth of the deepest vertex in each, [obstacle_count] */
+    const pl_force *forces;     /* what each of the scene's forces adds up to, [force_count] */
+    const pl_iteration *detail; /* of the last step, or NULL; engine's memory */
+    int64_t detail_count;
+    /* The worker's, not the engine's. */
+    int64_t control; /* number of the last control in effect; 0: none */
+    int32_t probe_count;
+    const char *const *probe_names; /* [probe_count] */
+    const double *probes;           /* [probe_count]; NaN: not computed */
+    bool paced;                     /* by the wall clock, so that what follows has a meaning */
+    double realtime;                /* s simulated in a second, lately; NaN: not known yet */
+    double ms_behind;               /* by which the frame was begun too late */
+} pl_metrics;
+
+typedef enum pl_failure_code {
+    PL_FAILURE_NONE,
+    PL_FAILURE_NOT_FINITE,
+    PL_FAILURE_INVERTED,
+    PL_FAILURE_LINE_SEARCH,
+    PL_FAILURE_NOT_CONVERGED,
+    PL_FAILURE_OUT_OF_MEMORY,
+    PL_FAILURE_WORKER_CRASHED,
+    PL_FAILURE_TIMEOUT,
+    PL_FAILURE_DISK,
+    PL_FAILURE_NOT_REPRODUCIBLE, /* computed again, a frame differed from the stored one */
+    PL_FAILURE_INTERNAL,
+    PL_FAILURE_NO_GPU, /* the scene asks for one, and there is none that runs it */
+    PL_FAILURE_COUNT
+} pl_failure_code;
+
+/* A numerical failure is a result, not an error path: code, where, and what to do. */
+typedef struct pl_failure {
+    pl_failure_code code;
+    int64_t step;  /* 1-based step that failed, -1 unknown */
+    int64_t frame; /* last good frame, -1 none */
+    /* Ids in the body's mesh order, of elements tetrahedra first, then triangles; -1 where none
+     * applies. */
+    int64_t body, element, vertex;
+    char message[256];
+    char advice[256];
+} pl_failure;
+
+/* "not_finite", "inverted", ... as in the contract. */
+const char *pl_failure_name(pl_failure_code code);
+
+#endif

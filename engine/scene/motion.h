@@ -1,0 +1,44 @@
+/* motion.h - rigid motions of pins and obstacles: x(t) = R(t) (x - o) + o + d(t), with d(t) = v t and
+ * R(t) a turn at a constant rate, or both by keyframes.
+ *
+ * Between two keyframes of the same axis the angle is interpolated, so that 720 degrees are two
+ * turns; between different axes the rotation from one to the other, which is at most half a turn
+ * (Shoemake 1985, "Animating rotation with quaternion curves"). A keyframe of no rotation has the
+ * axis of its neighbour.
+ *
+ * A model's motions can be taken over while it runs (change.h): then a drive says where they are. */
+#ifndef PLIANT_ENGINE_MOTION_H
+#define PLIANT_ENGINE_MOTION_H
+
+#include "engine/scene/fault.h"
+#include "engine/scene/pose.h"
+#include "engine/scene/transform.h"
+
+/* The pose of a motion at `time` seconds; of a motion that is not present, the identity. */
+pl_pose pl_motion_pose(const pl_motion *motion, double time);
+/* Of the scene's own motion, drives aside: the velocity at `time` of what is at x in the motion's own frame (at time 0 but for a keyframe that
+ * moves it at once), m/s: the rate from then on, where it jumps. */
+void pl_motion_velocity(const pl_motion *motion, const double x[3], double time, double v[3]);
+
+/* What has taken a motion over at the time `since`: rates from the pose that it had then on, or
+ * keyframes whose times count from then. It turns about the motion's own origin. */
+typedef struct pl_drive {
+    bool on;
+    double since;     /* s */
+    pl_motion motion; /* its keyframes, malloc'ed, are the drive's: the first is that pose */
+    pl_pose from;     /* that pose; its origin is not used */
+} pl_drive;
+
+/* False: it leaves everything where it is, now. */
+static inline bool pl_motion_moves(const pl_motion *motion)
+{
+    return motion->present || (motion->drive && motion->drive->on);
+}
+
+/* Let `to` take over a motion at `time`; `drive` is what its member points to. PL_NO_MEMORY: nothing
+ * has changed. */
+pl_status pl_motion_take_over(const pl_motion *motion, const pl_motion *to, double time,
+                              pl_drive *drive);
+void pl_drive_clear(pl_drive *drive);
+
+#endif

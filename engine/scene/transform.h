@@ -1,0 +1,17 @@
+/* transform.h - rotations, and how what a scene places is placed. */
+#ifndef PLIANT_ENGINE_TRANSFORM_H
+#define PLIANT_ENGINE_TRANSFORM_H
+
+#include "engine/scene/scene.h"
+
+#include <stdint.h>
+
+/* R = rotation by `degrees` about the unit `axis` (Rodrigues), column-major. */
+void pl_rotation(const double axis[3], double degrees, double R[9]);
+
+/* `n` points [n][3]: scale, then rotate about the origin, then translate. In place, too. */
+void pl_transform_points(const pl_transform *t, const double *from, int64_t n, double *to);
+/* Directions [n][3], unit ones where not 0: the same without the translation. In place, too. */
+void pl_transform_directions(const pl_transform *t, const double *from, int64_t n, double *to);
+
+#endif

@@ -1,0 +1,74 @@
+#include "engine/step/dissipation.h"
+
+#include "engine/model/damping/damping.h"
+#include "engine/step/state.h"
+
+#include <math.h>
+#include <string.h>
+
+static bool rubs(const pl_model *m)
+{
+    return m->friction && m->inertia > 0;
+}
+
+bool pl_dissipates(const pl_model *m)
+{
+    if (rubs(m))
+        return true;
+    for (int32_t g = 0; g < m->group_count; g++)
+        if (m->groups[g].ops->dissipate)
+            return true;
+    return false;
+}
+
+void pl_dissipate(pl_dissipated *d, const pl_stepper *by, const pl_integrator *integrator,
+                  const double *x)
+{
+    const pl_model *m = by->model;
+    double power[PL_DISSIPATION_COUNT] = {0};
+    if (!pl_dissipates(m))
+        return;
+    for (int32_t g = 0; g < m->group_count; g++)
+        if (m->groups[g].ops->dissipate)
+            power[pl_damping_by(&m->groups[g])] += by->backend->ops->dissipation(by->backend, g, x);
+    const bool ends_only = integrator->plain || integrator->beyond > 1 || d->steps == 0;
+    for (int k = 0; k < PL_DISSIPATION_FRICTION; k++) {
+        d->energy[k] += m->h * (ends_only ? power[k] : (power[k] + d->power[k]) / 2);
+        d->power[k] = power[k];
+    }
+    d->steps++;
+}
+
+void pl_dissipate_friction(pl_dissipated *d, const pl_stepper *by, const pl_stage *stage,
+                           double *const *u, const double *x, const double *v, const double *v_end,
+                           double within, bool mean)
+{
+    pl_backend *b = by->backend;
+    if (!rubs(by->model))
+        return;
+    double power = b->ops->friction(b, stage, u, x, v_end);
+    if (mean)
+        power = (power + b->ops->friction(b, stage, u, x, v)) / 2;
+    d->energy[PL_DISSIPATION_FRICTION] += within * power;
+}
+
+void pl_dissipation_measure(const pl_dissipated *d, const pl_model *m, pl_metrics *out)
+{
+    out->dissipated = NAN;
+    for (int k = 0; k < PL_DISSIPATION_COUNT; k++)
+        out->dissipation[k] = NAN;
+    if (rubs(m))
+        out->dissipation[PL_DISSIPATION_FRICTION] = d->energy[PL_DISSIPATION_FRICTION];
+    for (int32_t g = 0; g < m->group_count; g++)
+        if (m->groups[g].ops->dissipate) {
+            const pl_dissipation by = pl_damping_by(&m->groups[g]);
+            out->dissipation[by] = d->energy[by];
+        }
+    for (int k = 0; k < PL_DISSIPATION_FRICTION;
+         k++) /* what a control has switched off had its share */
+        if (d->energy[k] != 0)
+            out->dissipation[k] = d->energy[k];
+    for (int k = 0; k < PL_DISSIPATION_COUNT; k++)
+        if (!isnan(out->dissipation[k]))
+            out->dissipated = (isnan(out->dissipated) ? 0 : out->dissipated) + out->dissipation[k];
+}

@@ -1,0 +1,79 @@
+#include "engine/step/past.h"
+
+static int64_t numbers(const pl_backend *b)
+{
+    return 3 * b->model->vertices;
+}
+
+pl_status pl_past_create(const pl_integrator *integrator, pl_backend *b, pl_past *out)
+{
+    *out = (pl_past){0};
+    bool inner = integrator->forces || integrator->remembers; /* of those, a first step's */
+    if (integrator->looks_back) {
+        out->x = b->ops->alloc(b, numbers(b));
+        out->v = b->ops->alloc(b, numbers(b));
+    }
+    if (inner)
+        out->inner = b->ops->alloc(b, numbers(b));
+    bool good = (!integrator->looks_back || (out->x && out->v)) && (!inner || out->inner);
+    return good ? PL_OK : PL_NO_MEMORY;
+}
+
+void pl_past_release(pl_backend *b, pl_past *past)
+{
+    double *const arrays[] = {past->x, past->v, past->inner};
+    for (int k = 0; k < 3; k++)
+        if (arrays[k])
+            b->ops->release(b, arrays[k]);
+    *past = (pl_past){0};
+}
+
+static void save_array(pl_backend *b, const double *array, pl_bytes_out *out)
+{
+    double *to = pl_bytes_grow(out, (size_t)numbers(b) * sizeof *to);
+    if (to)
+        b->ops->download(b, to, array, numbers(b));
+}
+
+void pl_past_save(const pl_integrator *integrator, pl_backend *b, const pl_past *past,
+                  pl_bytes_out *out)
+{
+    if (!integrator->remembers && !integrator->forces)
+        return;
+    pl_bytes_put_i64(out, past->known);
+    if (past->known && integrator->remembers) {
+        save_array(b, past->x, out);
+        save_array(b, past->v, out);
+    }
+    if (past->known && integrator->forces)
+        save_array(b, past->inner, out);
+}
+
+bool pl_past_read(const pl_integrator *integrator, int64_t vertices, pl_bytes_in *in,
+                  pl_past_bytes *out)
+{
+    *out = (pl_past_bytes){0};
+    if (!integrator->remembers && !integrator->forces)
+        return !in->failed;
+    int64_t known = pl_bytes_get_i64(in);
+    size_t size = 3 * (size_t)vertices * sizeof(double);
+    out->known = known == 1;
+    if (out->known && integrator->remembers) {
+        out->x = pl_bytes_take(in, size);
+        out->v = pl_bytes_take(in, size);
+    }
+    if (out->known && integrator->forces)
+        out->inner = pl_bytes_take(in, size);
+    return !in->failed && (known == 0 || known == 1);
+}
+
+void pl_past_put(pl_backend *b, const pl_past_bytes *from, pl_past *past)
+{
+    past->known = from->known;
+    if (from->x)
+        b->ops->upload(b, past->x, from->x, numbers(b));
+    if (from->v)
+        b->ops->upload(b, past->v, from->v, numbers(b));
+    if (from->inner)
+        b->ops->upload(b, past->inner, from->inner, numbers(b));
+}

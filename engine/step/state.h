@@ -1,0 +1,75 @@
+/* state.h - all that changes while a model runs; private to the engine's own files. */
+#ifndef PLIANT_ENGINE_STATE_H
+#define PLIANT_ENGINE_STATE_H
+
+#include "engine/step/dissipation.h"
+#include "engine/step/past.h"
+#include "engine/step/pliant.h"
+#include "engine/solvers/solver.h"
+
+/* Who does steps of one length: a model of that step, and the work made for it. */
+typedef struct pl_stepper {
+    const pl_model *model;
+    pl_backend *backend;
+    pl_solver *solver;
+} pl_stepper;
+
+struct pl_state {
+    const pl_model *model;
+    const pl_integrator *integrator;
+    int32_t threads;
+    pl_stepper whole, half; /* half: made when a step first fails */
+    pl_model *half_model;
+    /* The state at the last good step: this is what is saved, with the whole solver's memory. Positions
+     * and velocities are arrays of the backend, like all below that are not said to be the host's. */
+    int64_t step;
+    double *x, *v;             /* [vertices][3] */
+    double *v_old;             /* [vertices][3]: a step before; v0 before the first */
+    pl_past past;              /* what the integrator goes on from */
+    double *shown_x, *shown_v; /* the host's copies of x and v; NULL where those are the host's */
+    bool shows_x, shows_v;     /* they are of the state as it stands */
+    pl_fetch *fetch;           /* for frames; made when one is first asked for */
+    pl_fetch_form fetch_form;
+    pl_solve_result solve; /* of the last step; its pointers are the solver's, and not saved */
+    pl_force *pins, *obstacles, *forces; /* the host's */
+    int64_t contacts, *touching; /* vertices that all obstacles and each push, [obstacle_count] */
+    double *penetration;         /* [obstacle_count]; measured, not saved */
+    pl_dissipated dissipated, dissipated_new; /* saved; with the step under way */
+    /* The step under way. */
+    double *x_new, *v_new, *x_pred, *gradient; /* [vertices][3] */
+    double *x_mid, *v_mid;                     /* [vertices][3], between half steps; else NULL */
+    /* [vertices][3], of integrators that are not plain: pl_outset's; what obstacles push with; what
+     * a first stage of two ends with, or what the only one is solved for. */
+    double *xp, *vp, *still, *contact, *x_stage, *v_stage;
+    pl_past past_new, past_mid; /* the one after the step; between half steps */
+    bool has_past_mid;
+    double share;         /* the mean force over the step is this times the last stage's */
+    double *load;         /* [vertices][3], of the stage; NULL where no step has one */
+    pl_force *forces_new; /* what the scene's forces add up to in it */
+    pl_bytes_out memory;  /* the solver's, from before the step */
+};
+
+/* What a frame's steps add up to. */
+typedef struct pl_tally {
+    int64_t steps, iterations, unconverged, halved;
+    double ms_local, ms_global, ms_collision;
+} pl_tally;
+
+/* beside: whose arrays the stepper works on, or NULL. */
+pl_status pl_stepper_create(const pl_model *model, int32_t threads, pl_backend *beside,
+                            pl_stepper *out);
+void pl_stepper_destroy(pl_stepper *stepper);
+
+/* The state's arrays from the host's, [vertices][3]; the step and all else stay. */
+void pl_state_put(pl_state *s, const double *x, const double *v, const double *v_old);
+/* The host's copies are of an earlier state. */
+void pl_state_moved(pl_state *s);
+
+/* What term groups keep of the time, for a state that was put where it is and not stepped there. */
+void pl_state_settle(pl_state *s);
+
+/* One step; where it fails, two half steps in its place. PL_OK, and the state is a step further; or
+ * PL_FAILED with *failure filled, and the state and its solver are as before. */
+pl_status pl_state_advance(pl_state *s, pl_tally *tally, pl_failure *failure);
+
+#endif

@@ -1,0 +1,279 @@
+/* A step: the integrator's stages, each minimised by the solver. A step that fails leaves no trace
+ * but its time and is tried once more as two half steps: half the way for pins and obstacles, four
+ * times the inertia against the same elastic energy, and so a problem nearer to its initial guess.
+ */
+#include "engine/step/march.h"
+#include "engine/model/half.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+void pl_stepper_destroy(pl_stepper *stepper)
+{
+    if (stepper->solver)
+        stepper->solver->ops->destroy(stepper->solver);
+    if (stepper->backend)
+        stepper->backend->ops->destroy(stepper->backend);
+    *stepper = (pl_stepper){0};
+}
+
+pl_status pl_stepper_create(const pl_model *model, int32_t threads, pl_backend *beside,
+                            pl_stepper *out)
+{
+    *out = (pl_stepper){.model = model};
+    const pl_backend_ops *ops = beside ? beside->ops : pl_backend_find(model->solver.device);
+    pl_status status = pl_backend_refuses(ops, model)
+                           ? PL_UNSUPPORTED
+                           : ops->create(model, threads, beside, &out->backend);
+    if (status == PL_OK)
+        status = pl_solver_find(model->solver.method)->create(model, out->backend, &out->solver);
+    if (status != PL_OK)
+        pl_stepper_destroy(out);
+    return status;
+}
+
+/* Fill in which body a failure's vertex or element belongs to, and its id there. */
+static void locate(const pl_state *s, pl_failure *failure)
+{
+    const pl_model *m = s->model;
+    failure->step = s->step + 1;
+    failure->frame = s->step / m->every; /* a partial last frame never precedes a step */
+    if (failure->vertex >= 0) {
+        failure->body = pl_model_body_of(m, m->first_vertex, failure->vertex);
+        failure->vertex -= m->first_vertex[failure->body];
+    }
+    if (failure->element >= m->tets) {
+        int64_t triangle = failure->element - m->tets;
+        failure->body = pl_model_body_of(m, m->first_triangle, triangle);
+        const int64_t *first = m->first_tet + failure->body; /* its tetrahedra come first */
+        failure->element = first[1] - first[0] + triangle - m->first_triangle[failure->body];
+    } else if (failure->element >= 0) {
+        failure->body = pl_model_body_of(m, m->first_tet, failure->element);
+        failure->element -= m->first_tet[failure->body];
+    }
+}
+
+void pl_state_settle(pl_state *s)
+{
+    double now = (double)s->step * s->model->h;
+    pl_stage stage = {.a = s->integrator->a,
+                      .h = s->model->h,
+                      .inertia = s->model->inertia,
+                      .span = s->model->h,
+                      .time_start = now,
+                      .time_end = now,
+                      .x_start = s->x,
+                      .v_start = s->v,
+                      .xp = s->x,
+                      .x_pred = s->x};
+    s->whole.backend->ops->freeze(s->whole.backend, &stage);
+}
+
+static void swap(double **a, double **b)
+{
+    double *t = *a;
+    *a = *b;
+    *b = t;
+}
+
+static void scale(pl_force *force, double by)
+{
+    for (int c = 0; c < 3; c++)
+        force->newton[c] *= by;
+}
+
+/* What pins and obstacles pushed with in the step that ends, from the gradient at its result. */
+static void keep_forces(pl_state *s, const pl_stepper *by)
+{
+    const pl_model *m = s->model;
+    const pl_backend_ops *ops = by->backend->ops;
+    const double *x = s->integrator->beyond > 1 ? s->x_stage : s->x; /* that was solved for */
+    for (int32_t p = 0; p < m->pin_count; p++) {
+        ops->pin_force(by->backend, p, s->gradient, s->pins[p].newton);
+        scale(&s->pins[p], s->share);
+    }
+    s->contacts = 0;
+    for (int32_t g = 0; g < m->group_count; g++) {
+        if (m->group_obstacle[g] < 0)
+            continue;
+        pl_force *force = &s->obstacles[m->group_obstacle[g]];
+        int64_t *touching = &s->touching[m->group_obstacle[g]];
+        if (m->groups[g].ops->push)
+            *touching = ops->soft_force(by->backend, g, x, force->newton);
+        else if (s->solve.multipliers)
+            *touching = ops->hard_force(by->backend, g, s->solve.multipliers[g], force->newton);
+        else
+            continue;
+        s->contacts += *touching;
+        scale(force, s->share);
+    }
+}
+
+/* x_new, v_new, what the last solve found and what is to be remembered become the state. */
+static void commit(pl_state *s, const pl_stepper *by, const pl_solve_result *solve, bool past_known)
+{
+    swap(&s->x, &s->x_new);
+    swap(&s->v, &s->v_new);
+    pl_past past = s->past;
+    s->past = s->past_new;
+    s->past.known = past_known;
+    s->past_new = past;
+    by->backend->ops->copy(by->backend, s->v_old, s->v_new, 3 * s->model->vertices);
+    s->step++;
+    s->solve = *solve;
+    s->dissipated = s->dissipated_new;
+    keep_forces(s, by);
+    memcpy(s->forces, s->forces_new, (size_t)s->model->loads.count * sizeof *s->forces);
+}
+
+/* The solver's memory out of one stepper, into s->memory. */
+static bool take_memory(pl_state *s, const pl_stepper *from)
+{
+    s->memory.size = 0;
+    s->memory.failed = false;
+    if (from->solver->ops->save)
+        from->solver->ops->save(from->solver, &s->memory);
+    return !s->memory.failed;
+}
+
+/* ... and into another: of the same model, so it fits. */
+static void give_memory(pl_state *s, const pl_stepper *to)
+{
+    pl_bytes_in in = {s->memory.data, s->memory.size, false};
+    if (to->solver->ops->restore)
+        to->solver->ops->restore(to->solver, &in);
+}
+
+static bool prepare_halves(pl_state *s)
+{
+    int64_t count = 3 * s->model->vertices;
+    const pl_backend_ops *ops = s->whole.backend->ops;
+    if (!s->half_model && pl_model_halve(s->model, &s->half_model) != PL_OK)
+        return false;
+    if (!s->half.solver &&
+        pl_stepper_create(s->half_model, s->threads, s->whole.backend, &s->half) != PL_OK)
+        return false;
+    if (!s->x_mid)
+        s->x_mid = ops->alloc(s->whole.backend, count);
+    if (!s->v_mid)
+        s->v_mid = ops->alloc(s->whole.backend, count);
+    if (!s->has_past_mid) {
+        s->has_past_mid = true;
+        if (pl_past_create(s->integrator, s->whole.backend, &s->past_mid) != PL_OK) {
+            pl_past_release(s->whole.backend, &s->past_mid);
+            s->has_past_mid = false;
+        }
+    }
+    return s->x_mid && s->v_mid && s->has_past_mid;
+}
+
+__attribute__((format(printf, 2, 3))) static void say_more(pl_failure *failure, const char *format,
+                                                           ...)
+{
+    size_t used = strlen(failure->message);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(failure->message + used, sizeof failure->message - used, format, args);
+    va_end(args);
+}
+
+/* The step that failed, in two. `failure` keeps what the whole step failed of. */
+static pl_status advance_in_halves(pl_state *s, pl_tally *tally, pl_failure *failure)
+{
+    give_memory(s, &s->whole); /* the failed solve's is not to be seen again */
+    if (!prepare_halves(s)) {
+        say_more(failure, " Two half steps could not be set up.");
+        return PL_FAILED;
+    }
+    give_memory(s, &s->half);
+    double h = s->model->h, step = (double)s->step;
+    double start = step * h, middle = (step + 0.5) * h, end = (step + 1) * h;
+    pl_solve_result first, second;
+    pl_failure other = {.vertex = -1, .element = -1};
+    s->dissipated_new = s->dissipated;
+    /* What was a whole step ago is of no use to half of one. */
+    pl_past before = s->past;
+    before.known = before.known && !s->integrator->remembers;
+    pl_leg leg = {.by = &s->half,
+                  .start = start,
+                  .end = middle,
+                  .x = s->x,
+                  .v = s->v,
+                  .v_old = s->v_old,
+                  .past = &before,
+                  .x_out = s->x_mid,
+                  .v_out = s->v_mid,
+                  .past_out = &s->past_mid};
+    pl_status status = pl_march(s, &leg, &first, tally, &other);
+    bool half_way = status == PL_OK;
+    if (half_way) {
+        s->past_mid.known = true;
+        leg = (pl_leg){.by = &s->half,
+                       .start = middle,
+                       .end = end,
+                       .x = s->x_mid,
+                       .v = s->v_mid,
+                       .v_old = s->v,
+                       .past = &s->past_mid,
+                       .x_out = s->x_new,
+                       .v_out = s->v_new,
+                       .past_out = &s->past_new};
+        status = pl_march(s, &leg, &second, tally, &other);
+    }
+    if (status != PL_OK) {
+        say_more(failure, " Two half steps failed too (%s in the %s).", pl_failure_name(other.code),
+                 half_way ? "second" : "first");
+        return PL_FAILED;
+    }
+    if (!take_memory(s, &s->half)) {
+        say_more(failure, " There was no memory to go on from two half steps.");
+        return PL_FAILED;
+    }
+    give_memory(s, &s->whole);
+    second.iterations += first.iterations;
+    second.converged = first.converged && second.converged;
+    commit(s, &s->half, &second, !s->integrator->remembers);
+    tally->halved++;
+    return PL_OK;
+}
+
+pl_status pl_state_advance(pl_state *s, pl_tally *tally, pl_failure *failure)
+{
+    pl_solve_result solve;
+    pl_failure found = {.body = -1, .element = -1, .vertex = -1};
+    pl_status status = PL_FAILED;
+    if (!take_memory(s, &s->whole)) {
+        found.code = PL_FAILURE_OUT_OF_MEMORY;
+        say_more(&found, "There is no memory to keep the solver's history over a step.");
+        locate(s, &found);
+    } else {
+        s->dissipated_new = s->dissipated;
+        double start = (double)s->step * s->model->h, end = (double)(s->step + 1) * s->model->h;
+        const pl_leg leg = {.by = &s->whole,
+                            .start = start,
+                            .end = end,
+                            .x = s->x,
+                            .v = s->v,
+                            .v_old = s->v_old,
+                            .past = &s->past,
+                            .x_out = s->x_new,
+                            .v_out = s->v_new,
+                            .past_out = &s->past_new};
+        status = pl_march(s, &leg, &solve, tally, &found);
+        if (status == PL_OK) {
+            commit(s, &s->whole, &solve, true);
+        } else {
+            locate(s, &found);
+            s->solve.detail_count = 0; /* the rows were overwritten */
+            status = advance_in_halves(s, tally, &found);
+        }
+    }
+    if (status != PL_OK) {
+        *failure = found;
+        return PL_FAILED;
+    }
+    tally->steps++;
+    tally->unconverged += !s->solve.converged;
+    return PL_OK;
+}

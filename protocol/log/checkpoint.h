@@ -1,0 +1,93 @@
+/* checkpoint.h - a session's checkpoints: the whole state of a run at a committed frame, to go on
+ * from. Two files, checkpoint-A.bin and checkpoint-B.bin, are written in turn, so that the one
+ * before the newest is whole while the newest is being made.
+ *
+ * Layout, little-endian:
+ *
+ *   offset size
+ *        0    4  magic "PLC1"
+ *        4    4  format version: 2; 1 where nothing was controlled
+ *        8    4  attempt that wrote it
+ *       12    4  size of the header, 184: the payload begins there
+ *       16    8  frame: the state is that after frame `frame`, which is committed in the log
+ *       24    8  hash of the model (pl_model_hash)
+ *       32    4  attempt and
+ *       36    4    number of the log's segment that was open,
+ *       40    8    and the end of its committed records
+ *       48    8  offset in control.log up to which commands were applied
+ *       56    8  seconds of running so far, over all attempts, f64
+ *       64   96  numerics class (pl_engine_class), text, NUL-padded
+ *      160    8  size of the payload
+ *      168    8  size of what controls have changed (version 2; version 1: 0)
+ *      176    4  0
+ *      180    4  CRC-32C of bytes 0..179
+ *      184       the payload: what pl_state_save gave; then, in version 2, the number of the last
+ *                control in effect, i64, and what pl_changes_save gave
+ *        +    4  CRC-32C of everything before it
+ */
+#ifndef PLIANT_PROTOCOL_CHECKPOINT_H
+#define PLIANT_PROTOCOL_CHECKPOINT_H
+
+#include "engine/scene/fault.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    PL_CHECKPOINT_SLOTS = 2,
+    PL_CHECKPOINT_HEADER = 184,
+    PL_CHECKPOINT_CLASS = 96,
+    PL_CHECKPOINT_VERSION = 2,
+};
+/* No state is larger: a payload beyond it is damage. */
+#define PL_CHECKPOINT_MAX_PAYLOAD ((uint64_t)1 << 36)
+
+typedef struct pl_checkpoint {
+    int32_t attempt;
+    int64_t frame;
+    uint64_t model_hash;
+    int32_t segment_attempt, segment_number;
+    uint64_t segment_end, control_end;
+    double seconds;
+    char numerics[PL_CHECKPOINT_CLASS];
+    uint64_t payload_size;
+    uint64_t control_size; /* of what follows it */
+    int slot;              /* it was read from; not in the file */
+} pl_checkpoint;
+
+/* "checkpoint-A.bin", "checkpoint-B.bin". */
+const char *pl_checkpoint_name(int slot);
+
+/* Judge bytes from the beginning of a checkpoint: at least its header must be there. PL_INVALID
+ * where they are none, are damaged, or are of a format that this build does not read. Says nothing
+ * about the payload. */
+pl_status pl_checkpoint_decode_header(const void *bytes, size_t size, pl_checkpoint *out);
+/* Judge a whole checkpoint; *payload points into `bytes`, and what controls have changed lies behind it. PL_INVALID as above, or where size or
+ * CRC of the payload are wrong. */
+pl_status pl_checkpoint_decode(const void *bytes, size_t size, pl_checkpoint *out,
+                               const void **payload);
+
+/* Write a slot by temporary, fsync, rename and fsync of the directory. payload_size and control_size of
+ * `c` say how large the payload and what lies behind it are. The log must have been synced up to the frame before. PL_IO with errno;
+ * the slot then holds what it held. */
+pl_status pl_checkpoint_write(int dir_fd, int slot, const pl_checkpoint *c, const void *payload);
+
+/* Read a slot whole, at most `limit` bytes; *payload is malloc'ed. PL_IO with errno (ENOENT: there
+ * is none), PL_INVALID, PL_NO_MEMORY. */
+pl_status pl_checkpoint_read(int dir_fd, int slot, uint64_t limit, pl_checkpoint *out,
+                             void **payload);
+/* Read a slot's header only; PL_INVALID also where the file's size does not fit it. */
+pl_status pl_checkpoint_peek(int dir_fd, int slot, pl_checkpoint *out);
+/* The same of a file of another name: snapshots and parents of branches are checkpoints, too. */
+pl_status pl_checkpoint_peek_file(int dir_fd, const char *name, pl_checkpoint *out);
+pl_status pl_checkpoint_check_file(int dir_fd, const char *name, pl_checkpoint *out);
+int64_t pl_checkpoint_file_size(const pl_checkpoint *c); /* bytes */
+/* The number of the last control that is in effect in it, 0 for none; its CRC is not looked at. */
+pl_status pl_checkpoint_last_control(int dir_fd, const char *name, int64_t *number);
+/* Check a slot whole without holding it in memory. PL_IO, PL_INVALID as pl_checkpoint_read. */
+pl_status pl_checkpoint_check(int dir_fd, int slot, pl_checkpoint *out);
+/* The newest checkpoint by its header: the greater frame, then the greater attempt. PL_IO with errno
+ * ENOENT where there is none whose header is good. */
+pl_status pl_checkpoint_newest(int dir_fd, pl_checkpoint *out);
+
+#endif

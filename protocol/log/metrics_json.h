@@ -1,0 +1,31 @@
+/* metrics_json.h - a frame's metrics as the JSON of a metrics record. */
+#ifndef PLIANT_PROTOCOL_METRICS_JSON_H
+#define PLIANT_PROTOCOL_METRICS_JSON_H
+
+#include "engine/scene/metrics.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* One line of JSON without newline, as malloc'ed text. NaN becomes null. The names:
+ * as many as the scene has, keys of "reactions"; NULL with count 0. NULL when out of memory. */
+char *pl_metrics_encode(const pl_metrics *m, const char *const *pin_names, int32_t pin_count,
+                        const char *const *obstacle_names, int32_t obstacle_count,
+                        const char *const *force_names, int32_t force_count, size_t *length);
+
+/* Whether two such texts say the same but for the wall times: "realtime" and "ms" of the record and "ms"
+ * of each of its iterations. False where one is no JSON object, and without memory: with errno ENOMEM then, and
+ * never otherwise. */
+bool pl_metrics_same(const char *a, size_t a_length, const char *b, size_t b_length);
+
+/* The numbers a progress display needs, read back from such a text. Missing or null is NaN. */
+typedef struct pl_metrics_digest {
+    int64_t frame, iterations, unconverged, halved, inverted, contacts;
+    double time, objective, primal_residual, dual_residual, gradient_norm, kinetic, elastic,
+        ms_step;
+} pl_metrics_digest;
+int pl_metrics_digest_decode(const char *text, size_t length,
+                             pl_metrics_digest *out); /* 0 on success */
+
+#endif

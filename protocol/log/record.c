@@ -1,0 +1,168 @@
+#include "protocol/log/record.h"
+
+#include "protocol/text/bytes.h"
+
+#include <pthread.h>
+#include <string.h>
+#if defined __aarch64__
+#include <asm/hwcap.h>
+#include <sys/auxv.h>
+#endif
+
+/* ---- CRC-32C
+ * ------------------------------------------------------------------------------------- */
+
+/* Reflected Castagnoli polynomial. slices[j][b] is the CRC of byte b followed by j zero bytes, so
+ * eight table look-ups advance the state by eight bytes. */
+static uint32_t slices[8][256];
+static pthread_once_t slices_once = PTHREAD_ONCE_INIT;
+
+static void build_slices(void)
+{
+    for (uint32_t b = 0; b < 256; b++) {
+        uint32_t c = b;
+        for (int bit = 0; bit < 8; bit++)
+            c = (c >> 1) ^ (c & 1 ? 0x82F63B78u : 0);
+        slices[0][b] = c;
+    }
+    for (int j = 1; j < 8; j++)
+        for (uint32_t b = 0; b < 256; b++)
+            slices[j][b] = (slices[j - 1][b] >> 8) ^ slices[0][slices[j - 1][b] & 255];
+}
+
+uint32_t pl_crc32c_portable(uint32_t crc, const void *data, size_t size)
+{
+    const unsigned char *p = data;
+    pthread_once(&slices_once, build_slices);
+    uint32_t c = ~crc;
+    for (; size >= 8; size -= 8, p += 8) {
+        uint64_t word = pl_get_u64(p) ^ c;
+        c = 0;
+#pragma GCC unroll 8
+        for (int j = 0; j < 8; j++)
+            c ^= slices[7 - j][(word >> (8 * j)) & 255];
+    }
+    for (; size > 0; size--, p++)
+        c = (c >> 8) ^ slices[0][(c ^ *p) & 255];
+    return ~c;
+}
+
+#if defined __x86_64__
+/* The instruction has a latency of 3 and a throughput of 1: one chain runs at 8 bytes in 3 cycles,
+ * some 8 GB/s, which is more than a disk or a socket takes. */
+__attribute__((target("sse4.2"))) static uint32_t crc32c_sse42(uint32_t crc, const void *data,
+                                                               size_t size)
+{
+    const unsigned char *p = data;
+    uint64_t c = ~crc;
+    for (; size >= 8; size -= 8, p += 8)
+        c = __builtin_ia32_crc32di(c, pl_get_u64(p));
+    uint32_t narrow = (uint32_t)c;
+    for (; size > 0; size--, p++)
+        narrow = __builtin_ia32_crc32qi(narrow, *p);
+    return ~narrow;
+}
+#elif defined __aarch64__
+__attribute__((target("+crc"))) static uint32_t crc32c_arm(uint32_t crc, const void *data,
+                                                           size_t size)
+{
+    const unsigned char *p = data;
+    uint32_t c = ~crc;
+    for (; size >= 8; size -= 8, p += 8)
+        c = __builtin_aarch64_crc32cx(c, pl_get_u64(p));
+    for (; size > 0; size--, p++)
+        c = __builtin_aarch64_crc32cb(c, *p);
+    return ~c;
+}
+#endif
+
+uint32_t pl_crc32c(uint32_t crc, const void *data, size_t size)
+{
+#if defined __x86_64__
+    if (__builtin_cpu_supports("sse4.2"))
+        return crc32c_sse42(crc, data, size);
+#elif defined __aarch64__
+    if (getauxval(AT_HWCAP) & HWCAP_CRC32)
+        return crc32c_arm(crc, data, size);
+#endif
+    return pl_crc32c_portable(crc, data, size);
+}
+
+/* ---- record header
+ * ------------------------------------------------------------------------------- */
+
+static const char magic[4] = {'P', 'L', 'R', '1'};
+
+void pl_record_encode(const pl_record *r, unsigned char *out)
+{
+    memcpy(out, magic, sizeof magic);
+    pl_put_u16(out + 4, PL_RECORD_VERSION);
+    pl_put_u16(out + 6, r->type);
+    pl_put_u32(out + 8, r->flags);
+    pl_put_u32(out + 12, r->attempt);
+    pl_put_u64(out + 16, r->seq);
+    pl_put_u64(out + 24, r->frame);
+    pl_put_u64(out + 32, r->length);
+    pl_put_u32(out + 40, pl_crc32c(0, out, 40));
+    pl_put_u32(out + 44, r->payload_crc);
+}
+
+pl_record_verdict pl_record_decode(const unsigned char *bytes, size_t size, pl_record *out)
+{
+    if (size < PL_RECORD_HEADER)
+        return PL_RECORD_SHORT;
+    if (memcmp(bytes, magic, sizeof magic) != 0 ||
+        pl_get_u32(bytes + 40) != pl_crc32c(0, bytes, 40))
+        return PL_RECORD_CORRUPT;
+    if (pl_get_u16(bytes + 4) != PL_RECORD_VERSION)
+        return PL_RECORD_FOREIGN;
+    *out = (pl_record){
+        .type = pl_get_u16(bytes + 6),
+        .flags = pl_get_u32(bytes + 8),
+        .attempt = pl_get_u32(bytes + 12),
+        .seq = pl_get_u64(bytes + 16),
+        .frame = pl_get_u64(bytes + 24),
+        .length = pl_get_u64(bytes + 32),
+        .payload_crc = pl_get_u32(bytes + 44),
+    };
+    return out->length <= PL_RECORD_MAX_PAYLOAD ? PL_RECORD_GOOD : PL_RECORD_CORRUPT;
+}
+
+/* ---- payload of a frame record
+ * ------------------------------------------------------------------- */
+
+void pl_frame_header_encode(const pl_frame_header *h, unsigned char *out)
+{
+    pl_put_u32(out, h->dtype);
+    pl_put_u32(out + 4, h->fields);
+    pl_put_u64(out + 8, h->count);
+    pl_put_f64(out + 16, h->time);
+    pl_put_u64(out + 24, h->step);
+}
+
+bool pl_frame_header_decode(const unsigned char *payload, uint64_t length, pl_frame_header *out)
+{
+    if (length < PL_FRAME_HEADER)
+        return false;
+    pl_frame_header h = {
+        .dtype = pl_get_u32(payload),
+        .fields = pl_get_u32(payload + 4),
+        .count = pl_get_u64(payload + 8),
+        .time = pl_get_f64(payload + 16),
+        .step = pl_get_u64(payload + 24),
+    };
+    if (h.dtype < PL_DTYPE_F32 || h.dtype > PL_DTYPE_U16 || h.fields == 0)
+        return false;
+    uint64_t vertex_bytes = pl_frame_fields(&h) * pl_frame_value_bytes(&h);
+    bool has_elements = h.fields & PL_FIELD_ELEMENT_STRESS;
+    if (vertex_bytes == 0 || h.count > PL_RECORD_MAX_PAYLOAD / vertex_bytes ||
+        (has_elements && h.dtype == PL_DTYPE_U16))
+        return false;
+    uint64_t vertices = PL_FRAME_HEADER + pl_frame_box_bytes(&h) + h.count * vertex_bytes;
+    if (length < vertices || (length > vertices && !has_elements) ||
+        (length - vertices) % pl_frame_value_bytes(&h) != 0)
+        return false;
+    h.elements = (length - vertices) / pl_frame_value_bytes(&h);
+    *out = h;
+    return true;
+}

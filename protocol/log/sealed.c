@@ -1,0 +1,96 @@
+#include "protocol/log/sealed.h"
+
+#include "protocol/log/record.h"
+#include "protocol/log/session_dir.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+
+/* The seal as it stands at the end of every text: everything before it is what it covers. */
+#define SEAL_FORMAT ",\"crc32c\":\"%08" PRIx32 "\"}"
+enum { SEAL_LENGTH = sizeof ",\"crc32c\":\"00000000\"}" - 1 };
+
+/* Seal the first `length` bytes of an object's text, all but its closing brace, and write it. */
+static pl_status write_sealed(int dir_fd, const char *name, const char *object, size_t length,
+                              bool durable)
+{
+    char seal[SEAL_LENGTH + 1];
+    snprintf(seal, sizeof seal, SEAL_FORMAT, pl_crc32c(0, object, length));
+    struct iovec parts[2] = {{(void *)object, length}, {seal, SEAL_LENGTH}};
+    return pl_file_replace_parts(dir_fd, name, parts, 2, durable);
+}
+
+pl_status pl_sealed_write(int dir_fd, const char *name, pl_json_writer *w, bool durable)
+{
+    size_t length = 0;
+    char *text = pl_json_finish(w, &length);
+    if (!text)
+        return PL_NO_MEMORY;
+    pl_status status = write_sealed(dir_fd, name, text, length, durable);
+    free(text);
+    return status;
+}
+
+pl_status pl_sealed_write_text(int dir_fd, const char *name, const char *object, bool durable)
+{
+    const char *end = strrchr(object, '}');
+    return end ? write_sealed(dir_fd, name, object, (size_t)(end - object), durable) : PL_INVALID;
+}
+
+static bool seal_fits(const char *text, size_t size)
+{
+    char seal[SEAL_LENGTH + 1];
+    if (size < SEAL_LENGTH)
+        return false;
+    snprintf(seal, sizeof seal, SEAL_FORMAT, pl_crc32c(0, text, size - SEAL_LENGTH));
+    return memcmp(text + size - SEAL_LENGTH, seal, SEAL_LENGTH) == 0;
+}
+
+pl_status pl_sealed_read_since(int dir_fd, const char *name, size_t limit, int32_t sealed_since,
+                               int32_t format, pl_json **out)
+{
+    char *text;
+    size_t size;
+    pl_status status = pl_file_read(dir_fd, name, limit, &text, &size);
+    if (status != PL_OK)
+        return status;
+    bool fits = seal_fits(text, size);
+    pl_json *document = fits || sealed_since > 1 ? pl_json_parse(text, size, NULL) : NULL;
+    bool starved = !document && (fits || sealed_since > 1) && errno == ENOMEM;
+    int64_t stated = pl_json_integer(document, "format", 0);
+    bool older = stated < sealed_since && !pl_json_at(document, "crc32c");
+    free(text);
+    if (stated >= 1 && stated <= format && (fits || older)) {
+        *out = document;
+        return PL_OK;
+    }
+    pl_json_free(document);
+    errno = starved ? ENOMEM : EBADMSG;
+    return starved ? PL_NO_MEMORY : PL_IO;
+}
+
+pl_status pl_sealed_read(int dir_fd, const char *name, size_t limit, int32_t format, pl_json **out)
+{
+    return pl_sealed_read_since(dir_fd, name, limit, 1, format, out);
+}
+
+pl_status pl_sealed_read_text(int dir_fd, const char *name, size_t limit, char **object)
+{
+    char *text;
+    size_t size;
+    pl_status status = pl_file_read(dir_fd, name, limit, &text, &size);
+    if (status != PL_OK)
+        return status;
+    if (!seal_fits(text, size)) {
+        free(text);
+        errno = EBADMSG;
+        return PL_IO;
+    }
+    memcpy(text + size - SEAL_LENGTH, "}", 2);
+    *object = text;
+    return PL_OK;
+}

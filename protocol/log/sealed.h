@@ -1,0 +1,35 @@
+/* sealed.h - small JSON documents of a session directory that carry their own checksum, so that a
+ * flipped bit is found and never believed: the last member is "crc32c", eight hex digits over every
+ * byte before its comma.
+ *
+ *     {"format": 1, "attempt": 3, "crc32c": "a1b2c3d4"}
+ */
+#ifndef PLIANT_PROTOCOL_SEALED_H
+#define PLIANT_PROTOCOL_SEALED_H
+
+#include "engine/scene/fault.h"
+#include "protocol/text/json.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* End the object that w holds open at its outermost level with its seal, and write it by temporary,
+ * fsync and rename; `durable` also syncs the directory. The writer is zeroed. PL_NO_MEMORY, PL_IO.
+ */
+pl_status pl_sealed_write(int dir_fd, const char *name, pl_json_writer *w, bool durable);
+
+/* The same of an object's text that exists already. */
+pl_status pl_sealed_write_text(int dir_fd, const char *name, const char *object, bool durable);
+/* And back as it was given, malloc'ed, where the seal fits; "format" is not looked at. */
+pl_status pl_sealed_read_text(int dir_fd, const char *name, size_t limit, char **object);
+
+/* Read a sealed document of at most `limit` bytes whose "format" is from 1 to `format`. PL_IO with
+ * errno ENOENT, or EBADMSG where it is damaged: no JSON, a format of the future, or a seal that is
+ * missing or does not fit. Free with pl_json_free. */
+pl_status pl_sealed_read(int dir_fd, const char *name, size_t limit, int32_t format, pl_json **out);
+/* The same of a kind of document that is sealed only from format `sealed_since` on: an older one
+ * may go without. One that names a "crc32c" is never taken for an older one. */
+pl_status pl_sealed_read_since(int dir_fd, const char *name, size_t limit, int32_t sealed_since,
+                               int32_t format, pl_json **out);
+
+#endif

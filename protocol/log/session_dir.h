@@ -1,0 +1,140 @@
+/* session_dir.h - the session directory: names, JSON documents and the lock that daemon, worker and
+ * command line agree on. It is the only interface between them; protocol/README.md has the table
+ * of who writes what.
+ *
+ *   session.json     id, owner, name, creation (server/sessions/verdict.h)   daemon
+ *   scene.json       as posted                                   creator
+ *   meshes/HASH      uploaded files the scene refers to (links)  creator
+ *   effective.json   scene with all defaults                     preflight
+ *   preflight.json   faults, bodies, estimate                    preflight
+ *   topology.json    what to draw                                preflight
+ *   triangles.npy tets.npy  int32 (m,3), (m,4), global vertices  preflight
+ *   surface.npy      int32 (m,1), the vertices that are drawn    preflight
+ *   lock             exclusive OFD lock, held while a worker lives   worker
+ *   head.json        attempt and its chain of segments           worker, by rename
+ *   log/AAAA-SSSS.seg, .idx   records, and one entry a frame     worker
+ *   checkpoint-A.bin, -B.bin   states to go on from (checkpoint.h)   worker, by rename
+ *   snapshots/       states that are kept by name (snapshot.h)   daemon
+ *   exit.json        how the attempt ended                       worker, by rename
+ *   verdict.json     how it ended without an exit.json (server/sessions/verdict.h)   daemon
+ *   worker.log       what the worker said                        worker
+ *   control.log      records of type PL_RECORD_CONTROL           daemon (or pliant run)
+ */
+#ifndef PLIANT_PROTOCOL_SESSION_DIR_H
+#define PLIANT_PROTOCOL_SESSION_DIR_H
+
+#include "engine/scene/fault.h"
+#include "engine/scene/metrics.h"
+#include "protocol/text/json.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { PL_SEGMENT_FRAMES = 4096, PL_HEAD_SEGMENTS_MAX = 65536 };
+#define PL_SEGMENT_BYTES ((uint64_t)64 << 20)
+
+/* A segment of the log as head.json lists it. `frames` counts its committed frames, or is -1 for
+ * the open last segment, whose length the index tells. */
+typedef struct pl_segment {
+    int32_t attempt, number; /* names the file: log/%04d-%04d.seg */
+    int64_t first_frame;
+    int64_t frames; /* -1: open */
+    int64_t length; /* bytes that readers may read; -1: open */
+    int64_t
+        every; /* frame records are left of those that this divides; 0: of all. Metrics of all */
+} pl_segment;
+
+/* head.json: {"format": 2, "attempt": N, "segments": [...]}. Segments in frame order; all but the
+ * last are sealed. Malloc'ed list, owned by the struct. Of a log that was pruned (log_prune.h) it is
+ * format 3: then the first segment may begin after frame 0, and segments may have "every".
+ * head.json, exit.json and preflight.json are sealed documents (sealed.h); format 1 had no seal,
+ * was otherwise the same and is still read. */
+typedef struct pl_head {
+    int32_t attempt;
+    int64_t segment_count;
+    pl_segment *segments;
+} pl_head;
+/* PL_IO with errno ENOENT where there is none yet, EBADMSG where it is damaged: head_recover.h. */
+pl_status pl_head_read(int dir_fd, pl_head *out);
+/* Write head.json by temporary + rename. Refuses (PL_INVALID) where the present head's attempt is
+ * newer than head->attempt: a stale worker changes nothing. Where the present head is lost or
+ * damaged, the attempts that the segments' names show count. */
+pl_status pl_head_write(int dir_fd, const pl_head *head);
+void pl_head_clear(pl_head *head);
+
+/* exit.json: {"format": 2, "attempt": N, "state": "succeeded|failed|cancelled|stopped|paused|device_fault",
+ * "frames": n, "failure": null | {"code", "step", "frame", "body", "element", "vertex", "message",
+ * "advice"}, "launching": b, "seconds": s}. "stopped" (SIGTERM), "paused" (asked for in control.log) and
+ * "device_fault" are no end: a later attempt goes on from the checkpoint. launching, of the last: the session
+ * may have caused it, for it had work on the device, or the device to itself. */
+typedef struct pl_exit {
+    int32_t attempt;
+    char state[16];
+    int64_t frames;     /* last committed frame */
+    double seconds;     /* of running, over all attempts */
+    pl_failure failure; /* code PL_FAILURE_NONE unless failed, or a device's fault */
+    bool launching;     /* of that */
+} pl_exit;
+pl_status pl_exit_read(int dir_fd, pl_exit *out);
+pl_status pl_exit_write(int dir_fd, const pl_exit *e);
+/* A failure as the next value of a document being written: the object above, ids that apply to
+ * nothing null; null for PL_FAILURE_NONE. */
+void pl_failure_encode(pl_json_writer *w, const pl_failure *failure);
+
+/* preflight.json: {"format": 2, "accepted": bool, "faults": [...], "faults_total": n, "bodies":
+ * [{"name", "vertices", "first_vertex", "tets"}], "vertices", "tets", "estimate": {"memory_bytes",
+ * "seconds_per_frame", "setup_seconds", "frame_bytes"}, "warnings": ["..."], "files": {"scene.json":
+ * {"bytes": n, "crc32c": "a1b2c3d4"}, ...}}. */
+/* The files whose bytes preflight.json vouches for: the scene as it was read, and what was made of
+ * it. session_file.h reads them against their sums. */
+typedef enum pl_session_file {
+    PL_FILE_SCENE,
+    PL_FILE_EFFECTIVE,
+    PL_FILE_TOPOLOGY,
+    PL_FILE_TRIANGLES,
+    PL_FILE_TETS,
+    PL_FILE_SURFACE, /* not of sessions that an earlier version accepted */
+    PL_FILE_COUNT
+} pl_session_file;
+typedef struct pl_file_sum {
+    bool known; /* false: preflight.json has none; format 1 had none at all */
+    uint32_t crc;
+    uint64_t bytes;
+} pl_file_sum;
+typedef struct pl_preflight_body {
+    char name[128];
+    int64_t vertices, first_vertex, tets;
+} pl_preflight_body;
+typedef struct pl_preflight {
+    pl_faults faults;
+    int32_t body_count;
+    pl_preflight_body *bodies; /* malloc'ed */
+    int64_t vertices, tets;
+    double memory_bytes, gpu_memory_bytes, seconds_per_frame, setup_seconds, frame_bytes;
+    int32_t warning_count; /* "3 tetrahedra of body 'bunny' were turned round", ... */
+    char **warnings;
+    pl_file_sum sums[PL_FILE_COUNT];
+} pl_preflight;
+pl_status pl_preflight_read(int dir_fd, pl_preflight *out);
+pl_status pl_preflight_write(int dir_fd, const pl_preflight *p);
+void pl_preflight_clear(pl_preflight *p);
+
+/* Open (create if asked) `lock` and try to take the exclusive OFD lock. PL_OK with *out_fd holding
+ * it until closed; PL_INVALID where another holds it; PL_IO. */
+pl_status pl_session_lock(int dir_fd, bool create, int *out_fd);
+/* True exactly while some process holds the lock. */
+bool pl_session_locked(int dir_fd);
+
+/* Write a whole small file by temporary + fsync + rename (+ fsync of the directory if `durable`).
+ * The temporary is called NAME.PID.N.tmp. */
+pl_status pl_file_replace(int dir_fd, const char *name, const void *data, size_t size,
+                          bool durable);
+/* The same of a file in pieces, for those that are not small. */
+struct iovec;
+pl_status pl_file_replace_parts(int dir_fd, const char *name, const struct iovec *parts, int count,
+                                bool durable);
+/* Read a whole regular file of at most `limit` bytes; *out malloc'ed, NUL-terminated. PL_IO with
+ * errno EFBIG beyond it. */
+pl_status pl_file_read(int dir_fd, const char *name, size_t limit, char **out, size_t *size);
+
+#endif

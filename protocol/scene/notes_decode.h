@@ -1,0 +1,24 @@
+/* notes_decode.h - the parts of a scene that are notes.h's; private to protocol/. */
+#ifndef PLIANT_PROTOCOL_NOTES_DECODE_H
+#define PLIANT_PROTOCOL_NOTES_DECODE_H
+
+#include "engine/scene/scene.h"
+#include "protocol/scene/decode.h"
+#include "protocol/scene/notes.h"
+
+/* What the table of notes is decoded into, to be judged; what is kept of it is taken from the document. */
+typedef struct pl_notes_judged {
+    pl_notes notes;
+    pl_retention retention;
+} pl_notes_judged;
+
+void pl_decode_metadata(pl_decoder *d, json_t *value, const pl_param *p, void *out);
+void pl_decode_labels(pl_decoder *d, json_t *value, const pl_param *p, void *out);
+void pl_decode_webhook(pl_decoder *d, json_t *value, const pl_param *p, void *out);
+void pl_decode_priority(pl_decoder *d, json_t *value, const pl_param *p, void *out);
+
+/* The notes of a document that was found good; `resources` says whether its priority is below that
+ * key, as a scene has it. False without memory. */
+bool pl_notes_take(const json_t *document, bool resources, pl_notes *out);
+
+#endif

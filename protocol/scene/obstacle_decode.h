@@ -1,0 +1,16 @@
+/* obstacle_decode.h - heights, and what binds several keys of an obstacle; a custom and rules of
+ * scene_decode.c. */
+#ifndef PLIANT_PROTOCOL_OBSTACLE_DECODE_H
+#define PLIANT_PROTOCOL_OBSTACLE_DECODE_H
+
+#include "protocol/scene/decode.h"
+
+/* As many numbers in each row as in the first. */
+void pl_decode_heights(pl_decoder *d, json_t *value, const pl_param *p, void *out);
+
+/* A box's rounding fits its edges; a cylinder's its radius and height; a torus has a hole. */
+void pl_check_block(pl_decoder *d, json_t *object, void *out, bool clean);
+void pl_check_cylinder(pl_decoder *d, json_t *object, void *out, bool clean);
+void pl_check_torus(pl_decoder *d, json_t *object, void *out, bool clean);
+
+#endif

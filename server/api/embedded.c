@@ -1,0 +1,54 @@
+#include "server/api/embedded.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+const pl_embedded *pl_embedded_find(const pl_embedded *files, const char *name)
+{
+    for (const pl_embedded *file = files; file->name; file++) {
+        if (strcmp(file->name, name) == 0) {
+            return file;
+        }
+    }
+    return NULL;
+}
+
+/* Whether an Accept-Encoding takes gzip: "br, gzip;q=0.5", "*", and not "gzip;q=0". Without one the
+ * client may be a program that shows what it gets. */
+static bool takes_gzip(const char *header)
+{
+    for (const char *at = header ? header : ""; *at;) {
+        at += strspn(at, ", \t");
+        size_t length = strcspn(at, ","), name = strcspn(at, ",; \t");
+        if ((name == 4 && strncasecmp(at, "gzip", 4) == 0) || (name == 1 && *at == '*')) {
+            const char *weight = memmem(at, length, "q=", 2);
+            return !weight || strtod(weight + 2, NULL) > 0;
+        }
+        at += length;
+    }
+    return false;
+}
+
+void pl_reply_embedded(pl_request *r, const pl_embedded *file, const char *type,
+                       const char *caching)
+{
+    bool packed = takes_gzip(pl_request_header(r, "Accept-Encoding"));
+    pl_reply_header(r, "Vary", "Accept-Encoding");
+    char tag[48];
+    snprintf(tag, sizeof tag, "%s%s", file->hash, packed ? "-gzip" : "");
+    if (pl_reply_tagged(r, tag, caching)) {
+        return;
+    }
+    size_t size = packed ? file->packed_size : file->size;
+    char *text = malloc(size + 1);
+    if (text) {
+        memcpy(text, packed ? file->packed : file->bytes, size);
+        text[size] = 0;
+    }
+    pl_reply_text(r, 200, type, text, size);
+    if (packed) {
+        pl_reply_header(r, "Content-Encoding", "gzip");
+    }
+}

@@ -1,0 +1,10 @@
+/* mesh_list.h - the meshes that whoever asks holds, and letting go of one. */
+#ifndef PLIANT_SERVER_MESH_LIST_H
+#define PLIANT_SERVER_MESH_LIST_H
+
+#include "server/http/http.h"
+
+void pl_handle_meshes(pl_request *r);      /* PL_RUN_FILES */
+void pl_handle_mesh_delete(pl_request *r); /* PL_RUN_FILES */
+
+#endif

@@ -1,0 +1,365 @@
+#include "server/api/meshes.h"
+
+#include "protocol/text/json.h"
+#include "protocol/log/sealed.h"
+#include "protocol/log/session_dir.h"
+#include "protocol/text/sha256.h"
+#include "server/sessions/access.h"
+#include "server/tenants/auth.h"
+#include "server/tenants/grants.h"
+#include "server/run/preflight_run.h"
+#include "server/sessions/quota.h"
+#include "server/base/say.h"
+#include "server/store/store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Publishing a file with its grant, and removing one, exclude each other. */
+static pthread_mutex_t publish_mutex = PTHREAD_MUTEX_INITIALIZER;
+
+typedef struct upload {
+    pl_daemon *daemon;
+    pl_sha256 *sha;
+    int fd;
+    int64_t bytes;
+    char temporary[64]; /* below STATE; "" once it has become the mesh */
+} upload;
+
+static bool hash_well_formed(const char *hash)
+{
+    return strlen(hash) == 64 && strspn(hash, "0123456789abcdef") == 64;
+}
+
+static bool judge_hash(pl_request *r)
+{
+    if (hash_well_formed(pl_request_param(r, 0))) {
+        return true;
+    }
+    pl_reply_problem(r, 400, "bad_hash", "Bad hash",
+                     "the path ends in the file's SHA-256 as 64 lower-case hex digits", NULL);
+    return false;
+}
+
+static void mesh_path(const char *hash, char out[96])
+{
+    snprintf(out, 96, "meshes/%.2s/%s", hash, hash);
+}
+
+/* ---- receiving ---------------------------------------------------------------------------------
+ */
+
+static void upload_close(void *context)
+{
+    upload *u = context;
+    if (u->temporary[0]) {
+        unlinkat(u->daemon->state_fd, u->temporary, 0);
+    }
+    if (u->fd >= 0) {
+        close(u->fd);
+    }
+    if (u->sha) {
+        char unused[65];
+        pl_sha256_finish(u->sha, unused);
+    }
+    free(u);
+}
+
+static void *upload_open(pl_request *r)
+{
+    char id[33];
+    upload *u = judge_hash(r) ? calloc(1, sizeof *u) : NULL;
+    if (!u) {
+        return NULL;
+    }
+    u->daemon = pl_request_daemon(r);
+    u->sha = pl_sha256_create();
+    u->fd = -1;
+    if (u->sha && pl_random_id(id) == 0) {
+        snprintf(u->temporary, sizeof u->temporary, "incoming/mesh-%s", id);
+        u->fd = openat(u->daemon->state_fd, u->temporary,
+                       O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    }
+    if (u->fd < 0) {
+        bool full = errno == ENOSPC;
+        u->temporary[0] = 0;
+        upload_close(u);
+        pl_reply_problem(r, full ? 507 : 500, full ? "disk_full" : "internal",
+                         "The upload can not be stored", "no temporary file could be made", NULL);
+        return NULL;
+    }
+    return u;
+}
+
+static int upload_write(void *context, const char *data, size_t size)
+{
+    upload *u = context;
+    pl_sha256_update(u->sha, data, size);
+    u->bytes += (int64_t)size;
+    while (size > 0) {
+        ssize_t n = write(u->fd, data, size);
+        if (n < 0 && errno == EINTR) {
+            continue;
+        }
+        if (n < 0) {
+            return errno;
+        }
+        data += n;
+        size -= (size_t)n;
+    }
+    return 0;
+}
+
+const pl_sink pl_mesh_sink = {upload_open, upload_write, upload_close};
+
+/* ---- checking and keeping ----------------------------------------------------------------------
+ */
+
+/* The checker's report with "hash" and "bytes" put in front. */
+static char *extend_report(const char *report, const char *hash, int64_t bytes)
+{
+    size_t end = strlen(report);
+    while (end > 0 && strchr(" \r\n\t", report[end - 1])) {
+        end--;
+    }
+    char *text = NULL;
+    if (end < 2 || report[0] != '{' || report[end - 1] != '}') {
+        return NULL;
+    }
+    int n = asprintf(&text, "{\"hash\": \"%s\", \"bytes\": %lld, %.*s", hash, (long long)bytes,
+                     (int)(end - 1), report + 1);
+    return n < 0 ? NULL : text;
+}
+
+static void take_faults(const char *report, pl_faults *faults)
+{
+    pl_json *json = pl_json_parse(report, strlen(report), NULL);
+    const pl_json *list = pl_json_at(json, "faults");
+    for (size_t i = 0; i < pl_json_count(list); i++) {
+        const pl_json *f = pl_json_item(list, i);
+        pl_faults_add(faults, pl_json_string(f, "pointer", ""),
+                      pl_json_string(f, "code", "mesh_invalid"), pl_json_string(f, "got", ""),
+                      pl_json_string(f, "expected", ""), pl_json_string(f, "hint", ""));
+    }
+    pl_json_free(json);
+}
+
+static void reply_internal(pl_request *r, const char *what)
+{
+    bool full = errno == ENOSPC;
+    pl_say(PL_LEVEL_ERROR, "a mesh could not be stored: %s: %s", what, strerror(errno));
+    pl_reply_problem(r, full ? 507 : 500, full ? "disk_full" : "internal",
+                     "The mesh could not be stored", full ? "the disk is full" : "see the log",
+                     NULL);
+}
+
+/* The report of an accepted file, malloc'ed; NULL after replying. */
+static char *check_file(pl_request *r, upload *u, const char *hash)
+{
+    char path[PATH_MAX + 80];
+    pl_preflight_run run;
+    pl_faults faults = {0};
+    snprintf(path, sizeof path, "%s/%s", u->daemon->state, u->temporary);
+    if (!pl_preflight_begin(u->daemon, "--mesh", path, &run)) {
+        errno = EIO;
+        reply_internal(r, "the check");
+        return NULL;
+    }
+    pl_preflight_verdict verdict = pl_preflight_await(&run, PL_PREFLIGHT_MS, &faults);
+    char *said = pl_preflight_output(&run);
+    pl_preflight_end(&run);
+    char *report = NULL;
+    if (verdict == PL_PREFLIGHT_GOOD && said) {
+        report = extend_report(said, hash, u->bytes);
+    } else if (verdict == PL_PREFLIGHT_FAULTS && said) {
+        take_faults(said, &faults);
+    }
+    if (verdict == PL_PREFLIGHT_STOPPED) {
+        pl_reply_problem(r, 503, "shutdown", "Shutting down", "the daemon is ending", NULL);
+    } else if (faults.total) {
+        pl_reply_problem(r, 422, "invalid_mesh", "The mesh can not be used",
+                         "every fault that was found is listed; nothing was kept", &faults);
+    } else if (!report) {
+        errno = EIO;
+        reply_internal(r, "the check's report");
+    }
+    pl_faults_clear(&faults);
+    free(said);
+    return report;
+}
+
+/* File, directory entries and database, in this order. */
+static bool keep(upload *u, const char *owner, const char *hash, const char *report)
+{
+    char path[96], parent[16], beside[112];
+    int state_fd = u->daemon->state_fd;
+    mesh_path(hash, path);
+    snprintf(parent, sizeof parent, "meshes/%.2s", hash);
+    snprintf(beside, sizeof beside, "%s.json", path);
+    mkdirat(state_fd, parent, 0700);
+    pthread_mutex_lock(&publish_mutex);
+    bool good = fchmod(u->fd, 0400) == 0 && fsync(u->fd) == 0 &&
+                pl_sealed_write_text(state_fd, beside, report, false) == PL_OK &&
+                renameat(state_fd, u->temporary, state_fd, path) == 0;
+    if (good) {
+        u->temporary[0] = 0;
+        int dir_fd = openat(state_fd, parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        good = dir_fd >= 0 && fsync(dir_fd) == 0;
+        if (dir_fd >= 0) {
+            close(dir_fd);
+        }
+    }
+    good = good && pl_grant_add(u->daemon->store, owner, hash, u->bytes, report);
+    pthread_mutex_unlock(&publish_mutex);
+    return good;
+}
+
+/* Whether the file that lies there is still the one that its name says: where a bit of it has
+ * flipped, this upload takes its place. */
+static bool is_sound(pl_daemon *d, const char *hash)
+{
+    char path[96], actual[65];
+    uint64_t bytes;
+    mesh_path(hash, path);
+    int fd = openat(d->state_fd, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0) {
+        return false;
+    }
+    bool sound = pl_sha256_file(fd, actual, &bytes) && strcmp(actual, hash) == 0;
+    if (!sound) {
+        pl_say(PL_LEVEL_ERROR, "mesh %s was damaged; it is stored anew", hash);
+    }
+    close(fd);
+    return sound;
+}
+
+/* Whether the file lies there already; its report is the one made then. */
+static char *known_report(pl_daemon *d, const char *hash)
+{
+    char path[96], beside[112], *text = NULL;
+    struct stat st;
+    mesh_path(hash, path);
+    snprintf(beside, sizeof beside, "%s.json", path);
+    if (fstatat(d->state_fd, path, &st, 0) != 0 ||
+        pl_sealed_read_text(d->state_fd, beside, 1 << 20, &text) != PL_OK) {
+        return NULL;
+    }
+    return text;
+}
+
+void pl_handle_mesh_put(pl_request *r)
+{
+    upload *u = pl_request_sink(r);
+    const char *hash = pl_request_param(r, 0), *owner = pl_request_owner(r), *group;
+    char actual[65];
+    pl_sha256_finish(u->sha, actual);
+    u->sha = NULL;
+    if (!pl_request_group(r, &group)) {
+        return;
+    }
+    if (strcmp(actual, hash) != 0) {
+        pl_faults faults = {0};
+        pl_faults_add(&faults, "", "wrong_hash", actual, hash, "the path names another file");
+        pl_reply_problem(r, 422, "wrong_hash", "Wrong hash",
+                         "the body's SHA-256 is not the one in the path; nothing was kept",
+                         &faults);
+        pl_faults_clear(&faults);
+        return;
+    }
+    if (!pl_grant_held(u->daemon->store, owner, hash) && !pl_quota_allows_mesh(r, u->bytes)) {
+        return;
+    }
+    bool sound = is_sound(u->daemon, hash);
+    pthread_mutex_lock(&publish_mutex);
+    char *report = sound ? known_report(u->daemon, hash) : NULL;
+    bool granted = report && pl_grant_add(u->daemon->store, owner, hash, u->bytes, report);
+    pthread_mutex_unlock(&publish_mutex);
+    if (granted && group && !pl_grant_to_group(u->daemon->store, group, hash)) {
+        free(report);
+        reply_internal(r, "the group's grant");
+        return;
+    }
+    if (granted) {
+        pl_reply_json(r, 200, report);
+        return;
+    }
+    free(report);
+    report = check_file(r, u, hash);
+    if (!report) {
+        return;
+    }
+    if (!keep(u, owner, hash, report) ||
+        (group && !pl_grant_to_group(u->daemon->store, group, hash))) {
+        free(report);
+        reply_internal(r, "keeping it");
+        return;
+    }
+    atomic_fetch_add(&u->daemon->counters.meshes_stored, 1);
+    atomic_fetch_add(&u->daemon->counters.mesh_bytes, u->bytes);
+    pl_reply_json(r, 201, report);
+    pl_reply_header(r, "Location", "/v1/meshes/%s", hash);
+}
+
+/* ---- reading -----------------------------------------------------------------------------------
+ */
+
+void pl_handle_mesh_get(pl_request *r)
+{
+    pl_daemon *d = pl_request_daemon(r);
+    const char *hash = pl_request_param(r, 0);
+    char path[96];
+    struct stat st;
+    int fd = -1;
+    if (hash_well_formed(hash) && pl_grant_held(d->store, pl_request_owner(r), hash)) {
+        mesh_path(hash, path);
+        fd = openat(d->state_fd, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    }
+    if (fd < 0 || fstat(fd, &st) != 0) {
+        pl_reply_problem(r, 404, "no_such_mesh", "No such mesh",
+                         "you have uploaded no file with this hash", NULL);
+        return;
+    }
+    if (pl_reply_unchanged(r, "%s", hash)) {
+        close(fd);
+        return;
+    }
+    pl_reply_file(r, "application/octet-stream", fd, 0, (uint64_t)st.st_size, NULL, 0);
+}
+
+/* ---- sweeping ----------------------------------------------------------------------------------
+ */
+
+/* A session's directory holds a hard link of each mesh it uses. */
+static bool forget(void *context, const char *hash)
+{
+    pl_daemon *d = context;
+    char path[96], beside[112];
+    struct stat st;
+    mesh_path(hash, path);
+    snprintf(beside, sizeof beside, "%s.json", path);
+    if (fstatat(d->state_fd, path, &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_nlink > 1) {
+        return false;
+    }
+    pthread_mutex_lock(&publish_mutex);
+    bool gone = pl_mesh_forget(d->store, hash);
+    if (gone) {
+        unlinkat(d->state_fd, path, 0);
+        unlinkat(d->state_fd, beside, 0);
+    }
+    pthread_mutex_unlock(&publish_mutex);
+    return gone;
+}
+
+void pl_meshes_sweep(pl_daemon *d)
+{
+    int gone = pl_meshes_each_stale(d->store, forget, d);
+    if (gone) {
+        pl_say(PL_LEVEL_INFO, "%d meshes unused for a day were removed", gone);
+    }
+}

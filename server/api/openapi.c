@@ -1,0 +1,359 @@
+#include "server/api/openapi.h"
+
+#include "protocol/text/json.h"
+#include "protocol/scene/schema.h"
+#include "server/http/problems.h"
+#include "server/api/replies.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A key in braces is of a path. */
+typedef struct parameter {
+    const char *key, *type, *text;
+} parameter;
+static const parameter known_parameters[] = {
+    {"{id}", "string", "an id, 32 hex digits"},
+    {"{k}", "string", "a frame's number from 0, or latest"},
+    {"{sha256}", "string", "a file's SHA-256, 64 hex digits"},
+    {"{code}", "string", "the last word of a problem's type"},
+    {"{device}", "string", "cpu"},
+    {"{name}", "string", "of the user or group"},
+    {"{user}", "string", "a user's name"},
+    {"{link}", "string", "a share link's id, 32 hex digits"},
+    {"{file}", "string", "as the page names it"},
+    {"{scene}", "string", "its name in the gallery"},
+    {"from", "integer", "first frame to send (0)"},
+    {"to", "integer", "last frame to send"},
+    {"limit", "integer", "how many, at most"},
+    {"follow", "boolean", "go on with frames as they are made"},
+    {"mode", "string", "all: every frame (default); latest: skip to the newest"},
+    {"since", "integer", "events after the one of this number"},
+    {"buckets", "integer", "so many pieces, of each number the least and the greatest"},
+    {"every", "integer",
+     "only frames that this divides; of an export every N-th from its first on (1)"},
+    {"format", "string", "npz, vtu, pc2, mdd, glb, obj or csv"},
+    {"frame", "string",
+     "of format=vtu and obj: one frame (a number, first or last) as the file itself"},
+    {"prefix", "string", "what the files are called by (the session's name)"},
+    {"body", "string", "of this body alone, by its name (all)"},
+    {"offset", "integer",
+     "so many bytes of the beginning are left out (0); more than there are: 416"},
+    {"frames", "integer", "how many frames to go on for (1)"},
+    {"max_fps", "integer", "at most so many frames a second, 1 to 1000"},
+    {"dtype", "string", "f32, f64 or u16: the numbers of a frame (as stored)"},
+    {"vertices", "string",
+     "all (default), or surface: those of topology?array=surface; of an export also no tetrahedra"},
+    {"fields", "string", "position, velocity, stress or several with commas, as far as stored"},
+    {"wait", "integer", "seconds to wait for another state, at most 60"},
+    {"prune", "boolean", "let go of frames that are there, where the change means that"},
+    {"state", "string", "only sessions in this state"},
+    {"name", "string", "only sessions whose name contains this"},
+    {"owner", "string", "only sessions of this owner"},
+    {"label", "string", "only sessions with these labels: key=value or key, joined by commas"},
+    {"cursor", "string", "next of the page before"},
+    {"group", "string", "the group that the session is given to"},
+    {"user", "string", "whose, for administrators"},
+    {"target", "string", "only what was about this id or name"},
+    {"array", "string", "triangles, tets or surface: that array as npy"},
+    {"form", "string", "posted (default) or effective: with every default filled in"},
+};
+
+static const parameter *find_parameter(const char *in, const char *key)
+{
+    char name[72];
+    snprintf(name, sizeof name, strcmp(in, "path") == 0 ? "{%s}" : "%s", key);
+    for (size_t i = 0; i < sizeof known_parameters / sizeof *known_parameters; i++) {
+        if (strcmp(known_parameters[i].key, name) == 0) {
+            return &known_parameters[i];
+        }
+    }
+    return NULL;
+}
+
+static void put_parameter(pl_json_writer *w, const char *name, size_t length, const char *in)
+{
+    char key[64];
+    snprintf(key, sizeof key, "%.*s", (int)length, name);
+    const parameter *known = find_parameter(in, key);
+    const char *type = known ? known->type : "string", *text = known ? known->text : "";
+    pl_json_begin_object(w);
+    pl_json_set_string(w, "name", key);
+    pl_json_set_string(w, "in", in);
+    pl_json_set_boolean(w, "required", strcmp(in, "path") == 0);
+    pl_json_set_string(w, "description", text);
+    pl_json_key(w, "schema");
+    pl_json_begin_object(w);
+    pl_json_set_string(w, "type", type);
+    pl_json_end_object(w);
+    pl_json_end_object(w);
+}
+
+static void put_parameters(pl_json_writer *w, const pl_route *r)
+{
+    pl_json_key(w, "parameters");
+    pl_json_begin_array(w);
+    for (const char *p = strchr(r->path, '{'); p; p = strchr(p + 1, '{')) {
+        put_parameter(w, p + 1, strcspn(p + 1, "}"), "path");
+    }
+    for (int i = 0; i < PL_QUERY_KEYS && r->query[i]; i++) {
+        put_parameter(w, r->query[i], strlen(r->query[i]), "query");
+    }
+    pl_json_end_array(w);
+}
+
+/* ---- bodies ------------------------------------------------------------------------------------
+ */
+
+/* A list of media types, those of JSON with this schema; NULL for none. */
+static void put_content(pl_json_writer *w, const char *types, const char *schema)
+{
+    pl_json_key(w, "content");
+    pl_json_begin_object(w);
+    while (*types) {
+        char type[64];
+        size_t n = strcspn(types, ", ");
+        snprintf(type, sizeof type, "%.*s", (int)n, types);
+        pl_json_key(w, type);
+        pl_json_begin_object(w);
+        if (schema && strstr(type, "json") && !strstr(type, "ndjson")) {
+            pl_json_key(w, "schema");
+            pl_reply_type_put(w, schema, NULL);
+        }
+        pl_json_end_object(w);
+        types += n + strspn(types + n, ", ");
+    }
+    pl_json_end_object(w);
+}
+
+static void put_request(pl_json_writer *w, const pl_route *r)
+{
+    bool patch = strcmp(r->method, "PATCH") == 0;
+    pl_json_key(w, "requestBody");
+    pl_json_begin_object(w);
+    pl_json_set_boolean(w, "required", true);
+    put_content(w,
+                r->takes == PL_TAKES_BYTES ? "application/octet-stream"
+                : patch                    ? "application/json, application/merge-patch+json"
+                                           : "application/json",
+                r->body);
+    pl_json_end_object(w);
+}
+
+static void put_reply(pl_json_writer *w, const char *status, const char *doc, const char *types,
+                      const char *schema)
+{
+    pl_json_key(w, status);
+    pl_json_begin_object(w);
+    pl_json_set_string(w, "description", doc);
+    pl_json_set_raw(w, "headers",
+                    "{\"Pliant-Version\": {\"schema\": {\"type\": \"string\"}, \"required\": "
+                    "true}}");
+    if (types) {
+        put_content(w, types, schema);
+    }
+    pl_json_end_object(w);
+}
+
+/* "201 Session, 202 Session, 204, 304": each with the document that it comes with, if any. */
+static void put_replies(pl_json_writer *w, const pl_route *r)
+{
+    const char *at = r->replies ? r->replies : "200";
+    pl_json_key(w, "responses");
+    pl_json_begin_object(w);
+    while (*at) {
+        char status[4], schema[64] = "#";
+        size_t n = strcspn(at, ","), name = n > 4 ? n - 4 : 0;
+        snprintf(status, sizeof status, "%.3s", at);
+        snprintf(schema + 1, sizeof schema - 1, "%.*s", (int)name, at + 4);
+        bool empty = strcmp(status, "204") == 0 || strcmp(status, "304") == 0;
+        put_reply(w, status, strcmp(status, "304") == 0 ? "as the client has it" : "done",
+                  empty ? NULL : r->produces, name ? schema : NULL);
+        at += n + strspn(at + n, ", ");
+    }
+    put_reply(w, "4XX", "a problem (RFC 9457) of the request, with every fault",
+              "application/problem+json", "#Problem");
+    put_reply(w, "5XX", "a problem of the daemon", "application/problem+json", "#Problem");
+    pl_json_end_object(w);
+}
+
+/* ---- operations --------------------------------------------------------------------------------
+ */
+
+/* "GET /v1/sessions/{id}/frames" as "getSessionsIdFrames". */
+static void set_operation_id(pl_json_writer *w, const pl_route *r, const char *method)
+{
+    char id[128];
+    size_t n = (size_t)snprintf(id, sizeof id, "%s", method);
+    bool upper = false;
+    const char *path = strncmp(r->path, "/v1", 3) == 0 ? r->path + 3 : r->path;
+    for (; *path && n + 1 < sizeof id; path++) {
+        bool letter = (*path >= 'a' && *path <= 'z') || (*path >= '0' && *path <= '9');
+        if (letter) {
+            id[n++] = upper && *path >= 'a' ? (char)(*path - 32) : *path;
+        }
+        upper = !letter;
+    }
+    id[n] = 0;
+    pl_json_set_string(w, "operationId", strcmp(id, "get") == 0 ? "getRoot" : id);
+}
+
+static void put_security(pl_json_writer *w, const pl_route *r)
+{
+    pl_json_key(w, "security");
+    pl_json_begin_array(w);
+    if (r->scope != PL_SCOPE_PUBLIC) {
+        char scope[64];
+        pl_scopes_write(r->scope & PL_SCOPES_ALL, scope);
+        if (r->scope == PL_SCOPE_METRICS) { /* on a loopback address anybody's */
+            pl_json_put_raw(w, "{}");
+        }
+        pl_json_begin_object(w);
+        pl_json_key(w, "bearer");
+        pl_json_begin_array(w);
+        if (*scope) {
+            pl_json_put_string(w, scope);
+        }
+        pl_json_end_array(w);
+        pl_json_end_object(w);
+    }
+    pl_json_end_array(w);
+}
+
+static void put_operation(pl_json_writer *w, const pl_route *r)
+{
+    char method[8] = "";
+    for (size_t i = 0; r->method[i] && i + 1 < sizeof method; i++) {
+        method[i] = (char)(r->method[i] | 0x20);
+    }
+    pl_json_key(w, method);
+    pl_json_begin_object(w);
+    set_operation_id(w, r, method);
+    pl_json_set_string(w, "summary", r->summary);
+    put_parameters(w, r);
+    if (r->takes != PL_TAKES_NOTHING) {
+        put_request(w, r);
+    }
+    put_replies(w, r);
+    put_security(w, r);
+    pl_json_end_object(w);
+}
+
+static void put_paths(pl_json_writer *w, const pl_route *routes)
+{
+    pl_json_key(w, "paths");
+    pl_json_begin_object(w);
+    /* Rows of one path stand together in the table. */
+    for (const pl_route *r = routes; r->method; r++) {
+        bool first = r == routes || strcmp(r[-1].path, r->path) != 0;
+        bool last = !r[1].method || strcmp(r[1].path, r->path) != 0;
+        if (first) {
+            pl_json_key(w, r->path);
+            pl_json_begin_object(w);
+        }
+        put_operation(w, r);
+        if (last) {
+            pl_json_end_object(w);
+        }
+    }
+    pl_json_end_object(w);
+}
+
+/* ---- documents ---------------------------------------------------------------------------------
+ */
+
+/* A problem's type is one of those that have a page. */
+static void put_problem(pl_json_writer *w)
+{
+    pl_json_key(w, "Problem");
+    pl_json_begin_object(w);
+    pl_json_set_string(w, "description", "What was wrong, as RFC 9457 has it.");
+    pl_json_set_string(w, "type", "object");
+    pl_json_set_boolean(w, "additionalProperties", false);
+    pl_json_set_raw(w, "required", "[\"type\", \"title\", \"status\", \"detail\", \"faults\"]");
+    pl_json_key(w, "properties");
+    pl_json_begin_object(w);
+    pl_json_key(w, "type");
+    pl_json_begin_object(w);
+    pl_json_set_string(w, "description", "the address of a page that says what to do");
+    pl_json_key(w, "enum");
+    pl_json_begin_array(w);
+    for (const pl_problem *p = pl_problems; p->code; p++) {
+        char type[96];
+        snprintf(type, sizeof type, "/problems/%s", p->code);
+        pl_json_put_string(w, type);
+    }
+    pl_json_end_array(w);
+    pl_json_end_object(w);
+    static const pl_reply_field others[] = {
+        {"title", "string", "in a few words"},
+        {"status", "integer", "the reply's"},
+        {"detail", "string", "what was wrong here"},
+        {"faults", "[]#Fault", "every fault that was found, as far as they are listed"},
+        {"faults_total", "integer", "how many there are, where not all are listed"},
+        {"first_available", "integer", "the first frame that can still be had"},
+    };
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        pl_json_key(w, others[i].key);
+        pl_reply_type_put(w, others[i].type, others[i].doc);
+    }
+    pl_json_end_object(w);
+    pl_json_end_object(w);
+}
+
+static void put_components(pl_json_writer *w)
+{
+    pl_json_key(w, "components");
+    pl_json_begin_object(w);
+    pl_json_set_raw(w, "securitySchemes",
+                    "{\"bearer\": {\"type\": \"http\", \"scheme\": \"bearer\", \"description\": "
+                    "\"a token; the list of an operation names the scope that it must have\"}}");
+    pl_json_key(w, "schemas");
+    pl_json_begin_object(w);
+    put_problem(w);
+    pl_json_key(w, "Notes");
+    pl_table_schema_put(w, "notes");
+    for (const pl_reply_table *t = pl_reply_tables; t->name; t++) {
+        pl_json_key(w, t->name);
+        pl_reply_schema_put(w, t);
+    }
+    pl_json_end_object(w);
+    pl_json_end_object(w);
+}
+
+char *pl_openapi_build(const pl_route *routes)
+{
+    pl_json_writer w = {0};
+    pl_json_begin_object(&w);
+    pl_json_set_string(&w, "openapi", "3.1.0");
+    pl_json_set_raw(&w, "info",
+                    "{\"title\": \"Pliant\", \"version\": \"" PLIANT_VERSION
+                    "\", \"description\": \"Simulation of deformable bodies: post a scene, stream "
+                    "frames and metrics back.\"}");
+    put_paths(&w, routes);
+    put_components(&w);
+    pl_json_end_object(&w);
+    return pl_json_finish(&w, NULL);
+}
+
+char *pl_openapi_print(const pl_route *routes)
+{
+    char *text = pl_openapi_build(routes);
+    pl_json *document = text ? pl_json_parse(text, strlen(text), NULL) : NULL;
+    char *pretty = document ? pl_json_dump(document, true) : NULL;
+    pl_json_free(document);
+    free(text);
+    return pretty;
+}
+
+void pl_handle_openapi(pl_request *r)
+{
+    pl_reply_document(r, "application/json",
+                      pl_openapi_build(pl_http_routes(pl_request_daemon(r)->http)));
+}
+
+void pl_handle_scene_schema(pl_request *r)
+{
+    pl_reply_document(r, "application/json", pl_scene_schema_encode());
+}

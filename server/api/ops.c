@@ -1,0 +1,228 @@
+#include "server/api/ops.h"
+
+#include "protocol/text/json.h"
+#include "protocol/scene/scene_json.h"
+#include "server/run/gpus.h"
+#include "server/sessions/sessions.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void reply_copy(pl_request *r, int status, const char *type, const char *text)
+{
+    char *copy = strdup(text);
+    pl_reply_text(r, status, type, copy, strlen(text));
+}
+
+void pl_handle_health(pl_request *r)
+{
+    reply_copy(r, 200, "application/json", "{\"status\": \"ok\"}");
+    pl_reply_header(r, "Cache-Control", "no-store");
+}
+
+void pl_handle_ready(pl_request *r)
+{
+    const pl_daemon *d = pl_request_daemon(r);
+    if (atomic_load(&d->ready) && !atomic_load(&d->draining)) {
+        reply_copy(r, 200, "application/json", "{\"status\": \"ready\"}");
+        pl_reply_header(r, "Cache-Control", "no-store");
+    } else {
+        pl_reply_problem(r, 503, "not_ready", "Not ready", "the daemon starts or ends", NULL);
+        pl_reply_header(r, "Retry-After", "1");
+    }
+}
+
+void pl_handle_version(pl_request *r)
+{
+    reply_copy(r, 200, "application/json",
+               "{\"name\": \"pliant\", \"version\": \"" PLIANT_VERSION
+               "\", \"api\": 1, \"scene\": 1, \"record\": 1}");
+}
+
+void pl_handle_capabilities(pl_request *r)
+{
+    pl_reply_document(r, "application/json", strdup(pl_request_daemon(r)->capabilities));
+}
+
+char *pl_capabilities_build(const pl_daemon *d)
+{
+    pl_json_writer devices = {0}, limits = {0};
+    pl_json_begin_array(&devices);
+    pl_json_begin_object(&devices);
+    pl_json_set_string(&devices, "device", "cpu");
+    pl_json_set_integer(&devices, "cores", d->options.cores);
+    pl_json_set_number(&devices, "memory", d->machine_memory);
+    pl_json_end_object(&devices);
+    for (int i = 0; i < pl_gpus_count(d->gpus); i++) {
+        pl_gpu_load gpu = pl_gpus_load(d->gpus, i);
+        pl_json_begin_object(&devices);
+        pl_json_set_string(&devices, "device", "gpu");
+        pl_json_set_string(&devices, "uuid", gpu.uuid);
+        pl_json_set_string(&devices, "name", gpu.name);
+        pl_json_set_string(&devices, "capability", gpu.capability);
+        pl_json_set_number(&devices, "memory", gpu.memory);
+        pl_json_end_object(&devices);
+    }
+    pl_json_end_array(&devices);
+    pl_json_begin_object(&limits);
+    pl_json_set_integer(&limits, "body_bytes", d->options.max_body);
+    pl_json_set_integer(&limits, "mesh_bytes", d->options.max_mesh);
+    pl_json_set_integer(&limits, "sessions_queued", d->options.max_queued);
+    pl_json_set_integer(&limits, "gpu_share", d->options.gpu_share);
+    pl_json_set_integer(&limits, "connections", d->options.max_connections);
+    pl_json_set_integer(&limits, "cores", d->options.cores);
+    pl_json_set_number(&limits, "memory", d->machine_memory);
+    pl_json_end_object(&limits);
+    char *devices_text = pl_json_finish(&devices, NULL);
+    char *limits_text = pl_json_finish(&limits, NULL);
+    char *text = devices_text && limits_text ? pl_capabilities_encode(devices_text, limits_text)
+                                             : NULL;
+    free(devices_text);
+    free(limits_text);
+    return text;
+}
+
+/* ---- Prometheus --------------------------------------------------------------------------------
+ */
+
+typedef struct page {
+    char *text;
+    size_t length, capacity;
+} page;
+
+__attribute__((format(printf, 2, 3))) static void put(page *p, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    if (p->capacity - p->length < 512) {
+        size_t capacity = p->capacity + 16384;
+        char *text = realloc(p->text, capacity);
+        if (!text) {
+            va_end(args);
+            return;
+        }
+        p->text = text;
+        p->capacity = capacity;
+    }
+    int n = vsnprintf(p->text + p->length, p->capacity - p->length, format, args);
+    va_end(args);
+    if (n > 0 && (size_t)n < p->capacity - p->length) {
+        p->length += (size_t)n;
+    }
+}
+
+static void put_one(page *p, const char *name, const char *type, const char *help, double value)
+{
+    put(p, "# HELP pliant_%s %s\n# TYPE pliant_%s %s\npliant_%s %.15g\n", name, help, name, type,
+        name, value);
+}
+
+static void put_sessions(page *p, const pl_daemon *d)
+{
+    put(p, "# HELP pliant_sessions Sessions by state.\n# TYPE pliant_sessions gauge\n");
+    for (int i = 0; i < PL_STATE_COUNT; i++) {
+        put(p, "pliant_sessions{state=\"%s\"} %lld\n", pl_state_name((pl_session_state)i),
+            (long long)pl_sessions_count(d->sessions, (pl_session_state)i));
+    }
+    put_one(p, "cores", "gauge", "Cores that sessions may use.", d->options.cores);
+    put_one(p, "cores_used", "gauge", "Cores that running sessions use.",
+            (double)pl_sessions_cores_used(d->sessions));
+}
+
+static void put_gpus(page *p, pl_gpus *gpus)
+{
+    static const char *const help[] = {"memory_bytes",
+                                       "Memory of a GPU.",
+                                       "memory_used_bytes",
+                                       "Memory of a GPU that is kept for sessions.",
+                                       "memory_others_bytes",
+                                       "Memory of a GPU that others were seen to use.",
+                                       "sessions",
+                                       "Sessions that run on a GPU."};
+    for (int k = 0; k < 4 && pl_gpus_count(gpus) > 0; k++) {
+        put(p, "# HELP pliant_gpu_%s %s\n# TYPE pliant_gpu_%s gauge\n", help[2 * k],
+            help[2 * k + 1], help[2 * k]);
+        for (int i = 0; i < pl_gpus_count(gpus); i++) {
+            pl_gpu_load gpu = pl_gpus_load(gpus, i);
+            const double value[] = {gpu.memory, gpu.used, gpu.others, gpu.sessions};
+            put(p, "pliant_gpu_%s{uuid=\"%s\"} %.15g\n", help[2 * k], gpu.uuid, value[k]);
+        }
+    }
+}
+
+static void put_counters(page *p, const pl_counters *c)
+{
+    const struct {
+        const char *name, *type, *help;
+        const _Atomic int64_t *value;
+    } rows[] = {
+        {"sessions_created_total", "counter", "Sessions accepted.", &c->sessions_created},
+        {"streams", "gauge", "Streams open now.", &c->streams_open},
+        {"streams_total", "counter", "Streams opened.", &c->streams_total},
+        {"stream_bytes_total", "counter", "Bytes sent in streams.", &c->stream_bytes},
+        {"exports", "gauge", "Exports being made now.", &c->exports_open},
+        {"exports_total", "counter", "Exports begun.", &c->exports_total},
+        {"export_bytes_total", "counter", "Bytes sent in exports.", &c->export_bytes},
+        {"frames_encoded_total", "counter", "Frames made for streams, once for all who ask.",
+         &c->frames_encoded},
+        {"frames_shared_total", "counter", "Frames that streams took as made for another.",
+         &c->frames_shared},
+        {"frame_cache_bytes", "gauge", "Bytes of the frames that are kept for streams.",
+         &c->frame_cache_bytes},
+        {"stream_log_readers", "gauge", "Streams that have a session's log open.", &c->log_readers},
+        {"workers_started_total", "counter", "Workers started.", &c->workers_started},
+        {"workers_adopted_total", "counter", "Workers found running at start.",
+         &c->workers_adopted},
+        {"workers_crashed_total", "counter", "Workers that ended without a report.",
+         &c->workers_crashed},
+        {"preflights_total", "counter", "Checks of scenes and meshes.", &c->preflights_run},
+        {"preflights_refused_total", "counter", "Checks that found faults.",
+         &c->preflights_refused},
+        {"preflights_killed_total", "counter", "Checks that were too slow or died.",
+         &c->preflights_killed},
+        {"meshes_stored_total", "counter", "Mesh files taken.", &c->meshes_stored},
+        {"mesh_bytes_total", "counter", "Bytes of mesh files taken.", &c->mesh_bytes},
+        {"auth_failures_total", "counter", "Requests with a credential that is none.",
+         &c->auth_failures},
+        {"rate_refusals_total", "counter", "Requests refused as too many came.", &c->rate_refusals},
+        {"audit_dropped_total", "counter", "Audit rows dropped because the database was behind.",
+         &c->audit_dropped},
+        {"connections_late_total", "counter",
+         "Connections shut down as their requests came too slowly.", &c->connections_late},
+        {"store_commits_total", "counter", "Database transactions.", &c->store_commits},
+        {"store_failures_total", "counter", "Changes of sessions that the database did not take.",
+         &c->store_failures},
+        {"store_rows_total", "counter", "Database changes, grouped into transactions.",
+         &c->store_rows},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        put_one(p, rows[i].name, rows[i].type, rows[i].help, (double)atomic_load(rows[i].value));
+    }
+}
+
+void pl_handle_metrics_page(pl_request *r)
+{
+    const pl_daemon *d = pl_request_daemon(r);
+    page p = {0};
+    put(&p, "# HELP pliant_build_info The version that runs.\n# TYPE pliant_build_info gauge\n"
+            "pliant_build_info{version=\"" PLIANT_VERSION "\"} 1\n");
+    put_sessions(&p, d);
+    put_gpus(&p, d->gpus);
+    put_counters(&p, &d->counters);
+    put_one(&p, "connections", "gauge", "Connections open now.",
+            (double)pl_http_connections(d->http));
+    put(&p, "# HELP pliant_http_requests_total Requests answered.\n"
+            "# TYPE pliant_http_requests_total counter\n");
+    const pl_route *routes = pl_http_routes(d->http);
+    for (size_t i = 0; routes[i].method; i++) {
+        for (int class = 2; class <= 5; class ++) {
+            put(&p, "pliant_http_requests_total{method=\"%s\",route=\"%s\",status=\"%dxx\"} %lld\n",
+                routes[i].method, routes[i].path, class,
+                (long long)pl_http_count(d->http, i, class));
+        }
+    }
+    pl_reply_text(r, 200, "text/plain; version=0.0.4; charset=utf-8", p.text, p.length);
+    pl_reply_header(r, "Cache-Control", "no-store");
+}

@@ -1,0 +1,234 @@
+#include "server/api/patch.h"
+
+#include "protocol/scene/notes.h"
+#include "server/sessions/access.h"
+#include "server/sessions/retention.h"
+#include "server/sessions/sessions.h"
+#include "server/tenants/tenants.h"
+#include "server/sessions/verdict.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+void pl_reply_revision(pl_request *r, int64_t revision)
+{
+    pl_reply_header(r, "ETag", "\"%lld\"", (long long)revision);
+}
+
+void pl_reply_session(pl_request *r, int status, pl_session *s)
+{
+    pl_daemon *d = pl_request_daemon(r);
+    /* The revision first: a document that is newer than its tag costs a client one more read, the
+     * other way round it would lose a change. */
+    int64_t revision = s->revision;
+    pl_reply_json(r, status, pl_sessions_encode(d->sessions, s, pl_request_principal(r)));
+    pl_reply_header(r, "Cache-Control", "no-store");
+    pl_reply_revision(r, revision);
+}
+
+/* Whether the client's view of the session is the present one; the caller holds its lifecycle
+ * mutex. */
+static bool is_current(pl_request *r, int64_t revision)
+{
+    char etag[32];
+    const char *wanted = pl_request_header(r, "If-Match");
+    snprintf(etag, sizeof etag, "\"%lld\"", (long long)revision);
+    if (!wanted || pl_etag_listed(wanted, etag, true)) {
+        return true;
+    }
+    pl_reply_problemf(r, 412, "changed_meanwhile", "Changed meanwhile",
+                      "If-Match is %.60s, and the session's ETag is %s; read it again", wanted,
+                      etag);
+    pl_reply_revision(r, revision);
+    return false;
+}
+
+static void reply_refused(pl_request *r, pl_decode_verdict verdict, const pl_faults *faults)
+{
+    if (verdict == PL_DECODE_SYNTAX) {
+        pl_reply_problem(r, 400, "bad_json", "Not JSON", "the body is not valid JSON", faults);
+    } else if (verdict == PL_DECODE_INVALID) {
+        pl_reply_problem(r, 422, "invalid_patch", "The session can not be changed so",
+                         "every fault that was found is listed; nothing was changed", faults);
+    } else {
+        pl_reply_problem(r, 500, "internal", "Internal error", "out of memory", NULL);
+    }
+}
+
+/* session.json, then the table, which has the database's row written: the directory is what is believed. The texts of
+ * *notes change places with those that were there. 0, or errno and nothing is changed. */
+static int keep(pl_daemon *d, pl_session *s, pl_notes *notes)
+{
+    pl_row row = pl_session_row(d->sessions, s);
+    if (!row.id[0]) {
+        return ENOMEM;
+    }
+    char *kept[] = {row.name, row.labels, row.metadata, row.webhook, row.group_name};
+    row.name = notes->name;
+    row.labels = notes->labels;
+    row.metadata = notes->metadata;
+    row.webhook = notes->webhook;
+    row.group_name = notes->group;
+    row.priority = notes->priority;
+    row.keep_last = notes->keep_last;
+    row.keep_every = notes->keep_every;
+    row.keep_days = notes->keep_days;
+    row.revision++;
+    int dir_fd = open(s->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int error = dir_fd < 0 ? errno : 0;
+    errno = ENOMEM; /* what says nothing of its own */
+    if (!error && pl_identity_write(dir_fd, &row, true) != PL_OK) {
+        error = errno;
+    }
+    if (dir_fd >= 0) {
+        close(dir_fd);
+    }
+    row.name = kept[0];
+    row.labels = kept[1];
+    row.metadata = kept[2];
+    row.webhook = kept[3];
+    row.group_name = kept[4];
+    pl_row_clear(&row);
+    if (error) {
+        return error;
+    }
+    pl_sessions_annotate(d->sessions, s, notes);
+    return 0;
+}
+
+static bool same_text(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+/* Whether the group that the session is now of, in the database too, was removed before it got there. From then on
+ * it is in use and can not be. */
+static bool group_is_gone(pl_daemon *d, const char *group)
+{
+    pl_statement s = {"SELECT count(*) FROM user_groups WHERE name=?", {group}, 1};
+    int64_t count = 1;
+    return group && pl_store_read_integer(d->store, &s, &count) && count == 0;
+}
+
+/* Everything that was asked for, or nothing but a newer revision: 0, errno, or -1 where it is the group that is not
+ * there any more. What the worker is told can not be taken back, so it comes last. */
+static int carry_out(pl_daemon *d, pl_session *s, const pl_row *before, const pl_notes *now,
+                     pl_notes *next)
+{
+    pl_notes wanted = *next; /* its numbers */
+    /* That another session's row could not be written meanwhile counts as well: it may be tried again. */
+    int64_t failures = atomic_load(&d->counters.store_failures);
+    int error = keep(d, s, next);
+    if (error) {
+        return error;
+    }
+    if (!pl_store_flush(d->store) || atomic_load(&d->counters.store_failures) > failures) {
+        error = EIO;
+    } else if (!same_text(now->group, s->group) && group_is_gone(d, s->group)) {
+        error = -1;
+    } else {
+        error = pl_retention_tell(s, now, &wanted);
+    }
+    if (error) { /* next has the texts of before */
+        next->priority = before->priority;
+        next->keep_last = before->keep_last;
+        next->keep_every = before->keep_every;
+        next->keep_days = before->keep_days;
+        int undone = keep(d, s, next);
+        pl_store_flush(d->store);
+        error = undone ? undone : error;
+    }
+    return error;
+}
+
+/* Who shares a session is its owner's to say, and only a group of one's own may get it. */
+static bool may_give(pl_request *r, const pl_session *s, const pl_notes *now, const pl_notes *next)
+{
+    const pl_principal *p = pl_request_principal(r);
+    const char *group = next->group;
+    if (same_text(now->group, group)) {
+        return true;
+    }
+    if (strcmp(p->user, s->owner) != 0 && !pl_principal_has(p, PL_SCOPE_ADMIN)) {
+        pl_reply_problem(r, 403, "owner_only", "Not allowed",
+                         "the group of a session is for its owner to change", NULL);
+        return false;
+    }
+    if (group && (!pl_principal_in(p, group) ||
+                  !pl_tenants_has_group(pl_request_daemon(r)->tenants, group))) {
+        pl_reply_problemf(r, 403, "no_such_group", "No such group",
+                          "you belong to no group '%.64s'", group);
+        return false;
+    }
+    return true;
+}
+
+/* Whoever may submit may put their own sessions back, but not before those of others. */
+static bool may_prefer(pl_request *r, const pl_notes *now, const pl_notes *next)
+{
+    return next->priority <= 0 || next->priority <= now->priority ||
+           pl_principal_has(pl_request_principal(r), PL_SCOPE_ADMIN);
+}
+
+static void change(pl_request *r, pl_session *s)
+{
+    pl_daemon *d = pl_request_daemon(r);
+    size_t length;
+    const char *text = pl_request_body(r, &length);
+    pl_row row = pl_session_row(d->sessions, s);
+    pl_notes now = {row.name,       row.labels,    row.metadata,   row.webhook,  row.priority,
+                    row.group_name, row.keep_last, row.keep_every, row.keep_days},
+             next;
+    pl_faults faults = {0};
+    if (!row.id[0]) {
+        pl_reply_problem(r, 500, "internal", "Internal error", "out of memory", NULL);
+    } else if (is_current(r, row.revision)) {
+        pl_retention_recall(s, &now);
+        pl_decode_verdict verdict = pl_notes_patch(text, length, &now, &next, &faults);
+        bool allowed = verdict == PL_DECODE_OK && may_prefer(r, &now, &next);
+        bool given = allowed && may_give(r, s, &now, &next) &&
+                     pl_retention_allows(r, s, &now, &next);
+        int error = given ? carry_out(d, s, &row, &now, &next) : 0;
+        if (allowed && !given) {
+            ; /* replied */
+        } else if (verdict == PL_DECODE_OK && !allowed) {
+            pl_reply_problem(r, 403, "priority_needs_admin", "Not allowed",
+                             "a priority above 0 goes before other users' sessions: it needs a "
+                             "credential with the scope 'admin'",
+                             NULL);
+        } else if (verdict != PL_DECODE_OK) {
+            reply_refused(r, verdict, &faults);
+        } else if (error < 0) {
+            pl_reply_problem(r, 403, "no_such_group", "No such group",
+                             "the group was removed meanwhile; the session is as it was", NULL);
+            pl_reply_revision(r, s->revision);
+        } else if (error) {
+            bool full = error == ENOSPC || error == EDQUOT;
+            pl_reply_problemf(r, full ? 507 : 500, full ? "disk_full" : "internal",
+                              "The change could not be stored",
+                              "session.json, control.log or the database: %s", strerror(error));
+            pl_reply_revision(r, s->revision);
+        } else {
+            pl_reply_session(r, 200, s);
+        }
+        pl_notes_clear(&next);
+    }
+    pl_faults_clear(&faults);
+    pl_row_clear(&row);
+}
+
+void pl_handle_patch(pl_request *r)
+{
+    pl_session *s = pl_request_session(r, PL_ACCESS_MANAGE);
+    if (!s) {
+        return;
+    }
+    pthread_mutex_lock(&s->lifecycle);
+    change(r, s);
+    pthread_mutex_unlock(&s->lifecycle);
+    pl_session_release(s);
+}

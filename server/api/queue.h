@@ -1,0 +1,12 @@
+/* queue.h - what waits, and what sessions run on. */
+#ifndef PLIANT_SERVER_QUEUE_H
+#define PLIANT_SERVER_QUEUE_H
+
+#include "server/http/http.h"
+
+void pl_handle_queue(pl_request *r);
+void pl_handle_devices(pl_request *r);
+void pl_handle_drain(pl_request *r); /* of a device; until it is resumed or the daemon ends */
+void pl_handle_undrain(pl_request *r);
+
+#endif

@@ -1,0 +1,11 @@
+/* web.h - the dashboard: its page, what that loads, and what stands in its place where it was not built. */
+#ifndef PLIANT_SERVER_WEB_H
+#define PLIANT_SERVER_WEB_H
+
+#include "server/http/http.h"
+
+void pl_handle_root(pl_request *r);
+void pl_handle_asset(pl_request *r);
+void pl_handle_front_script(pl_request *r);
+
+#endif

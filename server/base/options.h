@@ -1,0 +1,70 @@
+/* options.h - the command line of pliantd. */
+#ifndef PLIANT_SERVER_OPTIONS_H
+#define PLIANT_SERVER_OPTIONS_H
+
+#include "server/base/limits.h"
+#include "server/base/say.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+    PL_ALLOW_HOSTS_MAX = 32,
+    PL_RESTARTS = 3,
+    PL_WEBHOOK_RANGES_MAX = 16,
+    PL_WEBHOOK_TRIES_MAX = 16
+};
+
+enum { PL_GPU_SHARE_MAX = 64 };
+
+typedef struct pl_options {
+    char listen_host[256];          /* numeric address, without brackets */
+    int listen_port;                /* 0: any free one */
+    const char *listen_unix;        /* path of a socket; NULL: none */
+    bool address_given, no_address; /* no_address: the unix socket alone */
+    const char *state;
+    int cores;
+    const char *gpus;       /* "auto", "none", or a list of places and UUIDs */
+    const char *gpu_plugin; /* NULL: the worker's own */
+    int64_t gpu_share;      /* small sessions on a GPU in one worker, at most */
+    bool no_auth, behind_proxy;
+    uint32_t worker_uid, worker_uid_last; /* workers run as one of these; 0: as the daemon */
+    const char *tls_cert, *tls_key;       /* files; NULL: no TLS */
+    int64_t max_queued;                   /* sessions that check or wait */
+    int64_t max_body;                     /* bytes of a JSON body */
+    int64_t max_mesh;                     /* bytes of an uploaded mesh file */
+    int max_connections;
+    int exports;          /* that are made at once */
+    int idle_timeout;     /* s until a connection that does nothing is closed */
+    int patience;         /* s with a worker that was cancelled or paused */
+    int checkpoint_every; /* s, for workers */
+    int64_t
+        restart_delays_ms[PL_RESTARTS]; /* before the 1st, 2nd, ... restart of a crashed worker */
+    bool stop_workers;                  /* at the daemon's end, rather than leave them running */
+    bool reindex;                       /* rebuild the database and end */
+    const char *allow_hosts[PL_ALLOW_HOSTS_MAX];
+    int allow_host_count;
+    const char
+        *webhook_allow[PL_WEBHOOK_RANGES_MAX]; /* "10.0.0.0/8": private ones that may be called */
+    int webhook_allow_count;
+    int64_t webhook_delays_ms[PL_WEBHOOK_TRIES_MAX]; /* before the 2nd, 3rd, ... try */
+    int webhook_delay_count;
+    int64_t address_rate; /* requests a second (rate.h); 0: no limit */
+    pl_limits limits;     /* of a user who has none of their own */
+    pl_level level;
+} pl_options;
+
+typedef enum pl_options_verdict {
+    PL_OPTIONS_RUN,
+    PL_OPTIONS_DONE,  /* --help or --version was printed: exit 0 */
+    PL_OPTIONS_WRONG, /* the mistake was printed: exit 2 */
+} pl_options_verdict;
+pl_options_verdict pl_options_parse(int argc, char **argv, pl_options *out);
+
+bool pl_options_loopback(const pl_options *o); /* listens on this machine only */
+
+/* What --help and --man print, of one table (options_help.c). */
+void pl_options_help(void);
+void pl_options_manual(void);
+
+#endif

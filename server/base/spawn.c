@@ -1,0 +1,254 @@
+#include "server/base/spawn.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/pidfd.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* glibc 2.36's <sys/pidfd.h> has the calls; P_PIDFD is in <sys/wait.h>. */
+
+/* What a child may see of the daemon's environment: no secret that someone put there. */
+static const char *const environment_kept[] = {
+    "PLIANT_",
+    "OMP_",
+    "GOMP_",
+    "OPENBLAS_",
+    "PATH=",
+    "HOME=",
+    "LANG=",
+    "LC_",
+    "TZ=",
+    "TMPDIR=",
+    "LD_LIBRARY_PATH=",
+    "ASAN_OPTIONS=",
+    "UBSAN_OPTIONS=",
+    "LSAN_OPTIONS=",
+    "TSAN_OPTIONS=",
+};
+
+/* Read by libraries as they load, so they must be there before the start. One BLAS thread, or the worker
+ * would have to start itself again; and threads that wait asleep after a spin of at most 3000 looks,
+ * about 0.1 ms: a step has a hundred short parallel regions, and waking a sleeper for each costs a tenth
+ * of it, but a thread that goes on spinning for one that is not running makes a step seven times slower
+ * as soon as anything else wants the cores. The daemon's own environment goes before these. */
+static const struct {
+    const char *name;
+    char *setting;
+} settings[] = {{"OPENBLAS_NUM_THREADS", (char[]){"OPENBLAS_NUM_THREADS=1"}},
+                {"OMP_WAIT_POLICY", (char[]){"OMP_WAIT_POLICY=passive"}},
+                {"GOMP_SPINCOUNT", (char[]){"GOMP_SPINCOUNT=3000"}}};
+enum { SETTINGS = sizeof settings / sizeof *settings };
+
+static char **child_environment(void)
+{
+    size_t n = 0;
+    while (environ[n]) {
+        n++;
+    }
+    char **kept = calloc(n + SETTINGS + 1, sizeof *kept);
+    size_t count = 0;
+    for (size_t i = 0; kept && i < SETTINGS; i++) {
+        if (!getenv(settings[i].name)) {
+            kept[count++] = settings[i].setting;
+        }
+    }
+    for (size_t i = 0; kept && i < n; i++) {
+        for (size_t j = 0; j < sizeof environment_kept / sizeof *environment_kept; j++) {
+            if (strncmp(environ[i], environment_kept[j], strlen(environment_kept[j])) == 0) {
+                kept[count++] = environ[i];
+                break;
+            }
+        }
+    }
+    return kept;
+}
+
+static bool gave_way; /* set once, before there are threads */
+
+/* The daemon gives way when it wakes (pl_give_way); what computes and keeps to a clock does not. */
+static int prepare_scheduling(posix_spawnattr_t *attributes, short *flags)
+{
+    const struct sched_param none = {0};
+    if (!gave_way) {
+        return 0;
+    }
+    *flags |= POSIX_SPAWN_SETSCHEDULER;
+    int e = posix_spawnattr_setschedpolicy(attributes, SCHED_OTHER);
+    return e ? e : posix_spawnattr_setschedparam(attributes, &none);
+}
+
+static int prepare(posix_spawn_file_actions_t *files, posix_spawnattr_t *attributes, int out_fd,
+                   int err_fd, const char *directory)
+{
+    sigset_t none, defaults;
+    sigemptyset(&none);
+    sigemptyset(&defaults);
+    sigaddset(&defaults, SIGPIPE);
+    short flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSID;
+    int e = prepare_scheduling(attributes, &flags);
+    e = e ? e : posix_spawnattr_setflags(attributes, flags);
+    e = e ? e : posix_spawnattr_setsigmask(attributes, &none);
+    e = e ? e : posix_spawnattr_setsigdefault(attributes, &defaults);
+    e = e ? e : posix_spawn_file_actions_addopen(files, 0, "/dev/null", O_RDONLY, 0);
+    e = e ? e : posix_spawn_file_actions_adddup2(files, out_fd, 1);
+    e = e ? e : posix_spawn_file_actions_adddup2(files, err_fd, 2);
+    e = e ? e : posix_spawn_file_actions_addclosefrom_np(files, 3);
+    e = e ? e : posix_spawn_file_actions_addchdir_np(files, directory);
+    return e;
+}
+
+int pl_spawn(char *const argv[], int out_fd, int err_fd, const char *directory, pl_child *child)
+{
+    posix_spawn_file_actions_t files;
+    posix_spawnattr_t attributes;
+    int e = posix_spawn_file_actions_init(&files);
+    if (e) {
+        return e;
+    }
+    e = posix_spawnattr_init(&attributes);
+    if (e) {
+        posix_spawn_file_actions_destroy(&files);
+        return e;
+    }
+    char **environment = child_environment();
+    e = environment ? prepare(&files, &attributes, out_fd, err_fd, directory) : ENOMEM;
+    pid_t pid = -1;
+    if (!e) {
+        e = posix_spawn(&pid, argv[0], &files, &attributes, argv, environment);
+    }
+    if (!e) {
+        /* Not reaped yet, so the number is still this child's. */
+        int pidfd = pidfd_open(pid, 0);
+        if (pidfd < 0) {
+            e = errno;
+            kill(pid, SIGKILL);
+            waitpid(pid, NULL, 0);
+        } else {
+            *child = (pl_child){pid, pidfd};
+        }
+    }
+    free(environment);
+    posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(&files);
+    return e;
+}
+
+void pl_give_way(void)
+{
+    const struct sched_param none = {0};
+    if (sched_getscheduler(0) == SCHED_OTHER) { /* where it may not, it is as before */
+        gave_way = sched_setscheduler(0, SCHED_BATCH, &none) == 0;
+    }
+}
+
+static int64_t now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+pl_wait pl_child_wait(pl_child *child, int timeout_ms, int stop_fd, int *status)
+{
+    int64_t deadline = now_ms() + timeout_ms;
+    for (;;) {
+        struct pollfd fds[2] = {{child->pidfd, POLLIN, 0}, {stop_fd, POLLIN, 0}};
+        int64_t left = deadline - now_ms();
+        int n = poll(fds, stop_fd >= 0 ? 2 : 1, left > 0 ? (int)left : 0);
+        if (n > 0 && fds[0].revents) {
+            pl_child_reap(child, status);
+            return PL_WAIT_ENDED;
+        }
+        if (n > 0) {
+            return PL_WAIT_STOPPED;
+        }
+        if (n == 0 && left <= 0) {
+            return PL_WAIT_TIMEOUT;
+        }
+    }
+}
+
+bool pl_child_reap(pl_child *child, int *status)
+{
+    siginfo_t info = {0};
+    int r;
+    do {
+        r = waitid(P_PIDFD, (id_t)child->pidfd, &info, WEXITED);
+    } while (r < 0 && errno == EINTR);
+    close(child->pidfd);
+    child->pidfd = -1;
+    if (r < 0) {
+        return false;
+    }
+    *status = info.si_code == CLD_EXITED ? W_EXITCODE(info.si_status, 0)
+                                         : W_EXITCODE(0, info.si_status & 0x7f);
+    return true;
+}
+
+void pl_child_kill(pl_child *child)
+{
+    int status;
+    pidfd_send_signal(child->pidfd, SIGKILL, NULL, 0);
+    pl_child_reap(child, &status);
+}
+
+uint64_t pl_process_start(pid_t pid)
+{
+    char path[64], text[1024];
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+        return 0;
+    }
+    ssize_t n = read(fd, text, sizeof text - 1);
+    close(fd);
+    if (n <= 0) {
+        return 0;
+    }
+    text[n] = 0;
+    /* The name (field 2) may hold anything, so count from its last parenthesis. */
+    char *p = strrchr(text, ')');
+    for (int field = 2; p && field < 22; field++) {
+        p = strchr(p + 1, ' ');
+    }
+    return p ? strtoull(p + 1, NULL, 10) : 0;
+}
+
+void pl_boot_id(char out[40])
+{
+    memset(out, 0, 40);
+    int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+    if (fd >= 0) {
+        ssize_t n = read(fd, out, 36);
+        out[n > 0 ? n : 0] = 0;
+        close(fd);
+    }
+}
+
+int pl_program_folder(char *out, size_t size)
+{
+    const char *given = getenv("PLIANT_BINDIR");
+    if (given && *given) {
+        return (size_t)snprintf(out, size, "%s", given) < size ? 0 : -1;
+    }
+    ssize_t n = readlink("/proc/self/exe", out, size - 1);
+    if (n <= 0) {
+        return -1;
+    }
+    out[n] = 0;
+    char *slash = strrchr(out, '/');
+    if (!slash) {
+        return -1;
+    }
+    *slash = 0;
+    return 0;
+}

@@ -1,0 +1,102 @@
+#include "server/http/gate.h"
+
+#include "server/http/pacer.h"
+
+#include <time.h>
+
+int64_t pl_monotonic_us(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec * 1000000 + t.tv_nsec / 1000;
+}
+
+int64_t pl_monotonic_ms(void)
+{
+    return pl_monotonic_us() / 1000;
+}
+
+void pl_gate_init(pl_gate *g, pl_request *request)
+{
+    *g = (pl_gate){.request = request, .last_ms = pl_monotonic_ms()};
+    pthread_mutex_init(&g->mutex, NULL);
+}
+
+void pl_gate_clear(pl_gate *g)
+{
+    pthread_mutex_destroy(&g->mutex);
+}
+
+static void open_locked(pl_gate *g)
+{
+    g->news = true;
+    g->not_before_us = 0;
+    if (g->suspended) {
+        g->suspended = false;
+        pl_request_resume(g->request);
+    }
+}
+
+void pl_gate_wake(pl_gate *g)
+{
+    pthread_mutex_lock(&g->mutex);
+    if (g->not_before_us > 0) {
+        g->news = true;
+    } else {
+        open_locked(g);
+    }
+    pthread_mutex_unlock(&g->mutex);
+}
+
+void pl_gate_open(pl_gate *g)
+{
+    pthread_mutex_lock(&g->mutex);
+    open_locked(g);
+    pthread_mutex_unlock(&g->mutex);
+}
+
+void pl_gate_tick(pl_gate *g, int64_t now_ms, bool stopping)
+{
+    pthread_mutex_lock(&g->mutex);
+    if (stopping) {
+        open_locked(g);
+    } else if (g->suspended && now_ms - g->last_ms >= PL_HEARTBEAT_MS) {
+        g->heartbeat_due = true;
+        open_locked(g);
+    }
+    pthread_mutex_unlock(&g->mutex);
+}
+
+bool pl_gate_wait(pl_gate *g)
+{
+    pthread_mutex_lock(&g->mutex);
+    bool idle = !g->news;
+    g->news = false;
+    if (idle) {
+        g->suspended = true;
+        pl_request_suspend(g->request);
+    }
+    pthread_mutex_unlock(&g->mutex);
+    return idle;
+}
+
+/* Only this connection's own thread comes here and to the end of its source, so that the gate lives
+ * until the pacer has it. */
+void pl_gate_pause(pl_gate *g, pl_pacer *pacer, int64_t until_us)
+{
+    pthread_mutex_lock(&g->mutex);
+    g->not_before_us = until_us;
+    g->suspended = true;
+    pl_request_suspend(g->request);
+    pthread_mutex_unlock(&g->mutex);
+    pl_pacer_add(pacer, g, until_us);
+}
+
+bool pl_gate_take_heartbeat(pl_gate *g)
+{
+    pthread_mutex_lock(&g->mutex);
+    bool due = g->heartbeat_due;
+    g->heartbeat_due = false;
+    pthread_mutex_unlock(&g->mutex);
+    return due;
+}

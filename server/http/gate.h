@@ -1,0 +1,44 @@
+/* gate.h - a reply that waits for something to send. Its source suspends the connection when there is
+ * nothing; a watcher, the tick (heartbeats, the daemon's end) or the pacer opens the gate again. One
+ * mutex guards {nothing new? -> suspend} against {something new -> resume}, so that no wake-up is lost
+ * and none is given twice.
+ */
+#ifndef PLIANT_SERVER_GATE_H
+#define PLIANT_SERVER_GATE_H
+
+#include "server/http/http.h"
+
+#include <pthread.h>
+
+enum { PL_HEARTBEAT_MS = 10000 };
+
+typedef struct pl_gate {
+    pl_request *request;
+    pthread_mutex_t mutex; /* guards the rest */
+    bool suspended, news, heartbeat_due;
+    int64_t not_before_us; /* news open it from then on only; 0: at once */
+    int64_t last_ms;       /* when something was sent; the source's while not suspended */
+    int64_t due_us;        /* the pacer's, as is the next */
+    int place;             /* in the pacer's heap, from 1; 0: not there */
+} pl_gate;
+
+int64_t pl_monotonic_ms(void);
+int64_t pl_monotonic_us(void);
+
+void pl_gate_init(pl_gate *gate, pl_request *request);
+void pl_gate_clear(pl_gate *gate);
+/* From any thread: there is something new. */
+void pl_gate_wake(pl_gate *gate);
+/* Each second: opens it where a heartbeat is due, or where everything ends. */
+void pl_gate_tick(pl_gate *gate, int64_t now_ms, bool stopping);
+/* Open it whatever it waits for. */
+void pl_gate_open(pl_gate *gate);
+
+/* Of the source: true once suspended, false where something came meanwhile and is to be looked at. */
+bool pl_gate_wait(pl_gate *gate);
+/* Suspend until about then; only the tick and the pacer open it before. */
+struct pl_pacer;
+void pl_gate_pause(pl_gate *gate, struct pl_pacer *pacer, int64_t until_us);
+bool pl_gate_take_heartbeat(pl_gate *gate); /* whether one is due; it is then not any more */
+
+#endif

@@ -1,0 +1,153 @@
+/* http.h - requests and replies, with no trace of the HTTP library (which http.c keeps to itself).
+ *
+ * A request is matched to a row of the route table, judged (framing, Host, Origin, token,
+ * Content-Type, query keys, body size), its body is collected, and its handler is run: on the HTTP
+ * thread itself (PL_RUN_HERE: memory only, far below a millisecond), or in a pool while the
+ * connection is suspended. A handler ends in exactly one pl_reply_* call. Memory of a request lives
+ * until its reply has been sent or its connection is gone.
+ */
+#ifndef PLIANT_SERVER_HTTP_H
+#define PLIANT_SERVER_HTTP_H
+
+#include "engine/scene/fault.h"
+#include "server/daemon.h"
+#include "server/tenants/principal.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+typedef struct pl_http pl_http;
+typedef struct pl_request pl_request;
+
+typedef enum pl_run {
+    PL_RUN_HERE,
+    PL_RUN_FILES,  /* in the pool for short file work */
+    PL_RUN_CHECKS, /* in the pool that waits for child processes */
+    /* The same, but the handler calls pl_request_finish itself and may go on working after it. */
+    PL_RUN_CHECKS_DETACHED,
+} pl_run;
+
+typedef enum pl_takes { PL_TAKES_NOTHING, PL_TAKES_JSON, PL_TAKES_BYTES } pl_takes;
+
+/* Where the bytes of a PL_TAKES_BYTES body go, as they arrive on the HTTP thread. */
+typedef struct pl_sink {
+    void *(*open)(pl_request *r);               /* NULL: it has replied */
+    int (*write)(void *, const char *, size_t); /* 0, or an errno */
+    void (*close)(void *);                      /* when the request ends, however it ends */
+} pl_sink;
+
+enum { PL_PATH_PARAMS = 3, PL_QUERY_KEYS = 16 };
+typedef struct pl_route {
+    const char *method;
+    const char *path; /* "/v1/sessions/{id}/frames/{k}" */
+    void (*handler)(pl_request *r);
+    pl_run run;
+    pl_scope scope;
+    pl_takes takes;
+    const char *query[PL_QUERY_KEYS]; /* keys it knows, NULL-terminated where shorter */
+    const char *produces;             /* media types */
+    const char
+        *replies;     /* "201 Session, 204": statuses and their documents (replies.h); NULL: 200 */
+    const char *body; /* document that it takes: "#Scene" */
+    const char *summary;
+    const pl_sink *sink;
+    bool unlimited; /* never refused for its rate */
+} pl_route;
+
+/* Starts listening; routes end with a row whose method is NULL and must outlive it. False with a line in the
+ * log. Sets daemon->url, and daemon->http, which the first request may ask for before this returns. */
+bool pl_http_create(pl_daemon *daemon, const pl_route *routes);
+/* Take no more connections; requests that run go on. */
+void pl_http_quiesce(pl_http *http);
+/* Wait up to timeout_ms for the open requests to end, then close everything. Every suspended
+ * request must have been resumed by its holder before. */
+void pl_http_destroy(pl_http *http, int timeout_ms);
+
+/* Requests answered so far, for /metrics: status class 2..5 of a route by its place in the table.
+ */
+int64_t pl_http_count(const pl_http *http, size_t route, int status_class);
+const pl_route *pl_http_routes(const pl_http *http);
+int64_t pl_http_connections(const pl_http *http);
+
+/* ---- the request
+ * --------------------------------------------------------------------------------- */
+pl_daemon *pl_request_daemon(const pl_request *r);
+/* Who asks; NULL on public routes without a credential. Lives as long as the request; a stream that
+ * outlives a look at it acquires it. */
+pl_principal *pl_request_principal(const pl_request *r);
+const char *pl_request_owner(const pl_request *r); /* the principal's user, or NULL */
+const pl_route *pl_request_route(const pl_request *r);
+const char *pl_request_param(const pl_request *r, int i);       /* i-th {...} of the path */
+const char *pl_request_query(pl_request *r, const char *key);   /* NULL where not given */
+const char *pl_request_header(pl_request *r, const char *name); /* NULL where not sent */
+const char *pl_request_body(const pl_request *r, size_t *length);
+void *pl_request_sink(const pl_request *r); /* what sink->open gave */
+bool pl_request_is_head(const pl_request *r);
+
+/* The first of `types` that the Accept header likes best (types[0] where all are alike or none was
+ * sent), by its index; -1 after replying 406 with the list. NULL-terminated list. */
+int pl_request_accept(pl_request *r, const char *const *types);
+/* A whole number from the query: true with *out (fallback where not given), or false after
+ * replying 400. */
+bool pl_request_integer(pl_request *r, const char *key, int64_t minimum, int64_t maximum,
+                        int64_t fallback, int64_t *out);
+bool pl_request_flag(pl_request *r, const char *key, bool *out); /* 0 1 true false, or "" */
+bool pl_request_surface(pl_request *r, bool *out);               /* vertices=all|surface */
+
+/* ---- the reply: one of these ends a handler
+ * ------------------------------------------------------
+ */
+void pl_reply_json(pl_request *r, int status, char *text); /* takes the text; NULL is a 500 */
+void pl_reply_text(pl_request *r, int status, const char *type, char *text, size_t length);
+void pl_reply_empty(pl_request *r, int status);
+void pl_reply_problem(pl_request *r, int status, const char *code, const char *title,
+                      const char *detail, const pl_faults *faults);
+__attribute__((format(printf, 5, 6))) void pl_reply_problemf(pl_request *r, int status,
+                                                             const char *code, const char *title,
+                                                             const char *format, ...);
+/* 400: a query value, what was found and what was expected. */
+void pl_reply_bad_query(pl_request *r, const char *key, const char *got, const char *expected);
+/* `size` bytes of fd (taken) from offset on, after a copy of `prefix`. */
+void pl_reply_file(pl_request *r, const char *type, int fd, uint64_t offset, uint64_t size,
+                   const void *prefix, size_t prefix_size);
+
+/* A reply whose bytes are made as the connection takes them. */
+enum { PL_SOURCE_END = -1, PL_SOURCE_ERROR = -2 };
+typedef struct pl_source {
+    /* Up to `room` bytes to `out`: how many, 0 after pl_request_suspend, or PL_SOURCE_*. */
+    ssize_t (*read)(void *context, char *out, size_t room);
+    void (*close)(void *context);
+} pl_source;
+void pl_reply_source(pl_request *r, const char *type, const pl_source *source, void *context);
+
+/* Add a header to the reply, before or after the call that makes it. */
+__attribute__((format(printf, 3, 4))) void pl_reply_header(pl_request *r, const char *name,
+                                                           const char *format, ...);
+/* Sets ETag and Cache-Control; true where the client has it already and 304 was replied. */
+bool pl_reply_tagged(pl_request *r, const char *name, const char *caching);
+/* The same for a document that never changes. */
+bool pl_reply_unchanged(pl_request *r, const char *etag_format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* A whole document that changes with the daemon's version or options only: 200, or 304 by an ETag
+ * of its bytes. Takes the text; NULL is a 500. */
+void pl_reply_document(pl_request *r, const char *type, char *text);
+/* Whether a list of ETags has this one (with its quotes); `strong`: a weak one is another. */
+bool pl_etag_listed(const char *list, const char *etag, bool strong);
+
+/* ---- waiting ----------------------------------------------------------------------------------
+ */
+/* A handler of PL_RUN_HERE that can not reply yet suspends the request; some thread calls
+ * pl_request_finish exactly once, and the handler runs again (unless a reply was made before). */
+void pl_request_park(pl_request *r);
+void pl_request_finish(pl_request *r);
+/* Something of the handler's that lives as long as the request. */
+void pl_request_attach(pl_request *r, void *attached, void (*release)(void *));
+void *pl_request_attached(const pl_request *r);
+/* For sources, inside read (suspend) and from any thread while suspended (resume). The holder's
+ * own mutex must make sure that each suspend meets one resume. */
+void pl_request_suspend(pl_request *r);
+void pl_request_resume(pl_request *r);
+
+#endif

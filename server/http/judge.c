@@ -1,0 +1,339 @@
+#include "server/http/judge.h"
+
+#include "protocol/text/problem.h"
+#include "server/tenants/auth.h"
+#include "server/sessions/links.h"
+#include "server/tenants/rate.h"
+#include "server/http/route.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+enum { SMALL_BODY_MAX = 64 * 1024 }; /* where no body is looked for */
+
+typedef struct framing {
+    int hosts, lengths, codings, origins, authorizations, cookies, bad_names, bad_values,
+        bad_lengths;
+    pl_claims claims;
+    const char *host, *origin, *type, *coding;
+    uint64_t length;
+    const char *unknown_key; /* of the query */
+    const char *repeated_key;
+    const pl_route *route;
+    bool is_signed;
+    char keys[PL_QUERY_KEYS][32];
+    int key_count;
+} framing;
+
+/* The library adds a folded line to the header's name: what another parser takes for a longer value of
+ * Content-Length is no such header here. */
+static bool is_folded(const char *name)
+{
+    return (strncasecmp(name, "Content-Length", 14) == 0 && name[14]) ||
+           (strncasecmp(name, "Transfer-Encoding", 17) == 0 && name[17]) ||
+           (strncasecmp(name, "Host", 4) == 0 && name[4]);
+}
+
+static bool see_header(void *context, const char *name, const char *value)
+{
+    framing *f = context;
+    f->bad_names += strpbrk(name, " \t") != NULL; /* "Content-Length : 2" is another name here */
+    f->bad_names += is_folded(name);
+    for (const char *at = value; *at; at++) { /* a lone CR, for one */
+        f->bad_values += ((unsigned char)*at < ' ' && *at != '\t') || *at == 0x7F;
+    }
+    if (strcasecmp(name, "Host") == 0) {
+        f->hosts++;
+        f->host = value;
+    } else if (strcasecmp(name, "Content-Length") == 0) {
+        f->lengths++;
+        f->length = strtoull(value, NULL, 10);
+        f->bad_lengths += !*value || value[strspn(value, "0123456789")] != 0;
+    } else if (strcasecmp(name, "Transfer-Encoding") == 0) {
+        f->codings++;
+        f->coding = value;
+    } else if (strcasecmp(name, "Origin") == 0) {
+        f->origins++;
+        f->origin = value;
+    } else if (strcasecmp(name, "Authorization") == 0) {
+        f->authorizations++;
+        f->claims.authorization = value;
+    } else if (strcasecmp(name, "Cookie") == 0) {
+        f->cookies++;
+        f->claims.cookie = value;
+    } else if (strcasecmp(name, "Content-Type") == 0) {
+        f->type = value;
+    }
+    return true;
+}
+
+static bool see_query(void *context, const char *name, const char *value)
+{
+    framing *f = context;
+    if (!pl_route_knows(f->route, name) && !(f->is_signed && strcmp(name, "signature") == 0)) {
+        f->unknown_key = name;
+        return false;
+    }
+    for (int i = 0; i < f->key_count; i++) {
+        if (strcmp(f->keys[i], name) == 0) {
+            f->repeated_key = name;
+            return false;
+        }
+    }
+    snprintf(f->keys[f->key_count++], sizeof f->keys[0], "%s", name);
+    return true;
+}
+
+/* What two parsers in a row may read differently is refused (request smuggling). */
+static const char *framing_fault(const framing *f)
+{
+    if (f->bad_names) {
+        return "a header name with a space in it, or a folded header";
+    }
+    if (f->bad_values) {
+        return "a control character in a header's value";
+    }
+    if (f->bad_lengths) {
+        return "a Content-Length that is no number";
+    }
+    if (f->hosts != 1) {
+        return f->hosts ? "more than one Host header" : "no Host header";
+    }
+    if (f->lengths > 1) {
+        return "more than one Content-Length header";
+    }
+    if (f->lengths && f->codings) {
+        return "Content-Length beside Transfer-Encoding";
+    }
+    if (f->codings > 1 || (f->codings && strcasecmp(f->coding, "chunked") != 0)) {
+        return "a Transfer-Encoding other than chunked";
+    }
+    if (f->origins > 1 || f->authorizations > 1 || f->cookies > 1) {
+        return "Origin, Authorization or Cookie sent twice";
+    }
+    return NULL;
+}
+
+static void judge_query(pl_request *r, framing *f)
+{
+    f->route = r->route;
+    f->is_signed = r->principal && r->principal->came == PL_CAME_SIGNED;
+    pl_request_each(r, true, see_query, f);
+    const char *key = f->unknown_key ? f->unknown_key : f->repeated_key;
+    if (!key) {
+        return;
+    }
+    pl_faults faults = {0};
+    char pointer[128], expected[256] = "no query", hint[96] = "";
+    snprintf(pointer, sizeof pointer, "/query/%.100s", key);
+    size_t count = 0;
+    for (size_t used = 0; count < PL_QUERY_KEYS && r->route->query[count]; count++) {
+        used += (size_t)snprintf(expected + used, sizeof expected - used, "%s%s", count ? ", " : "",
+                                 r->route->query[count]);
+    }
+    const char *near = pl_nearest(key, r->route->query, count);
+    if (near && f->unknown_key) {
+        snprintf(hint, sizeof hint, "did you mean '%s'?", near);
+    }
+    pl_faults_add(&faults, pointer, f->unknown_key ? "unknown_key" : "duplicate_key", key, expected,
+                  hint);
+    pl_reply_problem(r, 400, "bad_query", "Bad query",
+                     f->unknown_key ? "the query has a key that this resource does not know"
+                                    : "the query says a key twice",
+                     &faults);
+    pl_faults_clear(&faults);
+}
+
+static bool type_is(const char *type, const char *wanted)
+{
+    size_t n = strlen(wanted);
+    return type && strncasecmp(type, wanted, n) == 0 && (!type[n] || strchr("; \t", type[n]));
+}
+
+uint64_t pl_judge_body_limit(const pl_request *r)
+{
+    switch (r->route ? r->route->takes : PL_TAKES_NOTHING) {
+    case PL_TAKES_JSON:
+        if (r->route->scope == PL_SCOPE_PUBLIC) {
+            return SMALL_BODY_MAX; /* of whoever */
+        }
+        return (uint64_t)r->daemon->options.max_body;
+    case PL_TAKES_BYTES:
+        return (uint64_t)r->daemon->options.max_mesh;
+    default:
+        return SMALL_BODY_MAX;
+    }
+}
+
+void pl_judge_too_large(pl_request *r)
+{
+    pl_reply_problemf(
+        r, 413, "too_large", "Body too large", "the body may have at most %llu bytes here%s",
+        (unsigned long long)pl_judge_body_limit(r),
+        r->route->takes == PL_TAKES_JSON ? "; upload meshes with PUT /v1/meshes/{sha256}" : "");
+}
+
+static void judge_body(pl_request *r, const framing *f)
+{
+    bool has_body = r->chunked || r->declared > 0;
+    const char *wanted = r->route->takes == PL_TAKES_BYTES ? "application/octet-stream"
+                                                           : "application/json";
+    bool unsafe = strcmp(r->route->method, "GET") != 0;
+    bool right = type_is(f->type, wanted) || (strcmp(r->route->method, "PATCH") == 0 &&
+                                              type_is(f->type, "application/merge-patch+json"));
+    if (unsafe && has_body && !right) {
+        pl_reply_problemf(r, 415, "unsupported_media_type", "Unsupported media type",
+                          "Content-Type is '%.80s'; a body must be sent as %s",
+                          f->type ? f->type : "", wanted);
+    } else if (r->declared > pl_judge_body_limit(r)) {
+        pl_judge_too_large(r);
+    }
+}
+
+/* A link is for its session alone. */
+static bool beyond_link(const pl_request *r)
+{
+    static const char below[] = "/v1/sessions/{id}";
+    return r->principal->session[0] && strncmp(r->route->path, below, sizeof below - 1) != 0;
+}
+
+static void judge_scope(pl_request *r)
+{
+    char scope[64];
+    pl_scopes_write(r->route->scope, scope);
+    if (beyond_link(r)) {
+        pl_reply_problem(r, 403, "link_only", "Not allowed",
+                         "this link shows one session and nothing else", NULL);
+    } else if (!pl_principal_has(r->principal, r->route->scope)) {
+        pl_reply_problemf(r, 403, "missing_scope", "Not allowed",
+                          "this request needs a credential with the scope '%s'", scope);
+    }
+}
+
+/* A cookie comes along unasked, so a page must show that it is one of ours; browsers say the origin of every request
+ * that is no GET. */
+static bool forged(const pl_request *r, const framing *f)
+{
+    return (r->principal->came == PL_CAME_COOKIE || r->principal->came == PL_CAME_LINK) &&
+           strcmp(r->route->method, "GET") != 0 && !f->origin;
+}
+
+/* The page of metrics is for everybody only where everybody is on this machine. */
+static bool is_public(const pl_request *r)
+{
+    const pl_options *o = &r->daemon->options;
+    return r->route->scope == PL_SCOPE_PUBLIC ||
+           (r->route->scope == PL_SCOPE_METRICS && pl_options_loopback(o) && !o->behind_proxy);
+}
+
+static void judge_access(pl_request *r, const framing *f, const char *path)
+{
+    pl_claims claims = f->claims;
+    claims.uid = pl_request_peer(r);
+    r->principal = pl_auth_principal(r->daemon, &claims);
+    if (!r->principal && r->route->scope == PL_SCOPE_READ) {
+        r->principal = pl_signer_principal(r, path);
+    }
+    if (!pl_rate_allows(r)) {
+        return;
+    }
+    if (r->principal && forged(r, f)) {
+        pl_reply_problem(r, 403, "foreign_origin", "No origin",
+                         "a request by a cookie that is no GET must say its Origin", NULL);
+    } else if (r->principal && !is_public(r)) {
+        judge_scope(r);
+    } else if (!r->principal && !is_public(r)) {
+        atomic_fetch_add(&r->daemon->counters.auth_failures, f->claims.authorization != NULL);
+        pl_reply_problem(r, 401, "unauthorized", "Unauthorized",
+                         f->claims.authorization
+                             ? "the token is not one of this daemon's, or its time is "
+                               "over"
+                             : "send the header 'Authorization: Bearer TOKEN'; the "
+                               "owner's token is in the file token of the state "
+                               "directory",
+                         NULL);
+        pl_reply_header(r, "WWW-Authenticate", "Bearer realm=\"pliant\"");
+    }
+}
+
+static void judge_route(pl_request *r, const char *method, const char *path)
+{
+    char allow[64];
+    switch (pl_route_find(pl_http_routes(r->http), method, path, &r->route, r->params, allow)) {
+    case PL_MATCH_FOUND:
+        return;
+    case PL_MATCH_NO_PATH:
+        pl_reply_problem(r, 404, "not_found", "Not found",
+                         "nothing lies at this path; GET /openapi.json lists what there is", NULL);
+        return;
+    case PL_MATCH_NO_METHOD:
+        pl_reply_problemf(r, 405, "method_not_allowed", "Method not allowed", "this path takes: %s",
+                          allow);
+        pl_reply_header(r, "Allow", "%s", allow);
+        return;
+    }
+}
+
+bool pl_judge_refuses_now(pl_request *r)
+{
+    const char *expect = pl_request_header(r, "Expect");
+    return r->declared > PL_SWALLOW_MAX || (expect && strcasecmp(expect, "100-continue") == 0);
+}
+
+/* 406 where a form is asked for that the route never gives; its handler chooses among several. Not for
+ * HEAD, which gives none. */
+static void judge_accept(pl_request *r)
+{
+    char text[128];
+    const char *types[4] = {NULL};
+    int count = 0;
+    snprintf(text, sizeof text, "%s", r->route->produces);
+    for (char *rest = text, *type; count < 3 && (type = strtok_r(rest, ", ", &rest));) {
+        types[count++] = type;
+    }
+    pl_request_accept(r, types);
+}
+
+bool pl_judge_head(pl_request *r, const char *method, const char *path)
+{
+    framing f = {0};
+    pl_request_each(r, false, see_header, &f);
+    r->head = strcmp(method, "HEAD") == 0;
+    r->declared = f.length;
+    r->chunked = f.codings > 0;
+    const char *fault = framing_fault(&f);
+    if (!fault && f.codings && r->old) {
+        fault = "a Transfer-Encoding in HTTP/1.0";
+    }
+    if (fault) {
+        pl_reply_problem(r, 400, "bad_framing", "Bad request", fault, NULL);
+        pl_reply_header(r, "Connection", "close");
+        return true;
+    }
+    if (!pl_auth_host_allowed(r->daemon->auth, f.host)) {
+        pl_reply_problemf(r, 421, "misdirected", "Misdirected request",
+                          "this daemon does not answer to the name '%.100s'; start it with "
+                          "--allow-host to change that",
+                          f.host);
+    } else if (f.origin && !pl_auth_origin_allowed(f.origin, f.host)) {
+        pl_reply_problem(r, 403, "foreign_origin", "Foreign origin",
+                         "pages of another origin may not call this daemon", NULL);
+    } else {
+        judge_route(r, method, path);
+    }
+    if (!r->reply.status) {
+        judge_access(r, &f, path);
+    }
+    if (!r->reply.status) {
+        judge_query(r, &f);
+    }
+    if (!r->reply.status) {
+        judge_body(r, &f);
+    }
+    if (!r->reply.status && strcmp(method, "GET") == 0) {
+        judge_accept(r);
+    }
+    return r->reply.status && pl_judge_refuses_now(r);
+}

@@ -1,0 +1,102 @@
+#include "server/http/listener.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+/* Bind by hand, so that port 0 and both address families are one path. */
+int pl_listener_open_address(pl_daemon *d)
+{
+    struct sockaddr_in6 v6 = {.sin6_family = AF_INET6};
+    struct sockaddr_in v4 = {.sin_family = AF_INET};
+    bool is_v6 = strchr(d->options.listen_host, ':') != NULL;
+    v6.sin6_port = v4.sin_port = htons((uint16_t)d->options.listen_port);
+    inet_pton(is_v6 ? AF_INET6 : AF_INET, d->options.listen_host,
+              is_v6 ? (void *)&v6.sin6_addr : (void *)&v4.sin_addr);
+    int fd = socket(is_v6 ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    int on = 1;
+    if (fd >= 0) {
+        setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    }
+    struct sockaddr *address = is_v6 ? (struct sockaddr *)&v6 : (struct sockaddr *)&v4;
+    socklen_t size = is_v6 ? sizeof v6 : sizeof v4;
+    if (fd < 0 || bind(fd, address, size) != 0 || listen(fd, 511) != 0 ||
+        getsockname(fd, address, &size) != 0) {
+        pl_say(PL_LEVEL_ERROR, "can not listen on %s port %d: %s", d->options.listen_host,
+               d->options.listen_port, strerror(errno));
+        if (fd >= 0) {
+            close(fd);
+        }
+        return -1;
+    }
+    snprintf(d->url, sizeof d->url, is_v6 ? "http%s://[%s]:%d" : "http%s://%s:%d",
+             d->options.tls_cert ? "s" : "", d->options.listen_host,
+             ntohs(is_v6 ? v6.sin6_port : v4.sin_port));
+    return fd;
+}
+
+/* A socket's file that nobody listens on any more is in the way; anything else that lies there stays. */
+static void remove_stale(const struct sockaddr_un *address)
+{
+    struct stat st;
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd >= 0 && lstat(address->sun_path, &st) == 0 && S_ISSOCK(st.st_mode) &&
+        connect(fd, (const struct sockaddr *)address, sizeof *address) != 0 &&
+        errno == ECONNREFUSED) {
+        unlink(address->sun_path);
+    }
+    if (fd >= 0) {
+        close(fd);
+    }
+}
+
+int pl_listener_open_unix(pl_daemon *d)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    snprintf(address.sun_path, sizeof address.sun_path, "%s", d->options.listen_unix);
+    remove_stale(&address);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    /* Who may connect is the matter of the folder; who that is, the kernel says. */
+    if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof address) != 0 ||
+        chmod(address.sun_path, 0666) != 0 || listen(fd, 511) != 0) {
+        pl_say(PL_LEVEL_ERROR, "can not listen on %s: %s", address.sun_path, strerror(errno));
+        if (fd >= 0) {
+            close(fd);
+        }
+        return -1;
+    }
+    if (d->options.no_address) {
+        snprintf(d->url, sizeof d->url, "unix:%s", address.sun_path);
+    }
+    return fd;
+}
+
+int64_t pl_listener_peer(int fd)
+{
+    int domain = 0;
+    struct ucred peer;
+    socklen_t size = sizeof domain, peer_size = sizeof peer;
+    if (getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &size) != 0 || domain != AF_UNIX ||
+        getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &peer_size) != 0) {
+        return -1;
+    }
+    return peer.uid;
+}
+
+void pl_listener_name(const struct sockaddr *address, char out[64])
+{
+    out[0] = 0;
+    if (address && address->sa_family == AF_INET) {
+        inet_ntop(AF_INET, &((const struct sockaddr_in *)address)->sin_addr, out, 64);
+    } else if (address && address->sa_family == AF_INET6) {
+        inet_ntop(AF_INET6, &((const struct sockaddr_in6 *)address)->sin6_addr, out, 64);
+    } else if (address && address->sa_family == AF_UNIX) {
+        snprintf(out, 64, "unix");
+    }
+}

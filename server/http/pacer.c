@@ -1,0 +1,159 @@
+#include "server/http/pacer.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+/* A binary heap: heap[0] is due first, and each gate knows its place, counted from 1. */
+struct pl_pacer {
+    pthread_t thread;
+    pthread_mutex_t mutex;
+    pthread_cond_t changed;
+    pl_gate **heap;
+    int count, capacity;
+    bool stopping;
+};
+
+/* ---- the heap ----------------------------------------------------------------------------------
+ */
+
+static void put(pl_pacer *p, int i, pl_gate *gate)
+{
+    p->heap[i] = gate;
+    gate->place = i + 1;
+}
+
+/* Move what stands at i to where it belongs. */
+static void settle(pl_pacer *p, int i)
+{
+    pl_gate *gate = p->heap[i];
+    for (; i > 0 && p->heap[(i - 1) / 2]->due_us > gate->due_us; i = (i - 1) / 2) {
+        put(p, i, p->heap[(i - 1) / 2]);
+    }
+    for (int child; (child = 2 * i + 1) < p->count; i = child) {
+        if (child + 1 < p->count && p->heap[child + 1]->due_us < p->heap[child]->due_us) {
+            child++;
+        }
+        if (p->heap[child]->due_us >= gate->due_us) {
+            break;
+        }
+        put(p, i, p->heap[child]);
+    }
+    put(p, i, gate);
+}
+
+static void take_out(pl_pacer *p, pl_gate *gate)
+{
+    int i = gate->place - 1;
+    gate->place = 0;
+    p->count--;
+    if (i < p->count) {
+        put(p, i, p->heap[p->count]);
+        settle(p, i);
+    }
+}
+
+static bool reserve(pl_pacer *p)
+{
+    if (p->count < p->capacity) {
+        return true;
+    }
+    int capacity = p->capacity ? 2 * p->capacity : 64;
+    pl_gate **heap = realloc(p->heap, (size_t)capacity * sizeof *heap);
+    if (heap) {
+        p->heap = heap;
+        p->capacity = capacity;
+    }
+    return heap;
+}
+
+/* ---- the thread --------------------------------------------------------------------------------
+ */
+
+static void *run(void *context)
+{
+    pl_pacer *p = context;
+    pthread_mutex_lock(&p->mutex);
+    while (!p->stopping) {
+        int64_t now = pl_monotonic_us();
+        if (p->count == 0) {
+            pthread_cond_wait(&p->changed, &p->mutex);
+        } else if (p->heap[0]->due_us <= now) {
+            pl_gate *gate = p->heap[0];
+            take_out(p, gate);
+            pl_gate_open(gate);
+        } else {
+            int64_t due = p->heap[0]->due_us;
+            struct timespec t = {due / 1000000, due % 1000000 * 1000};
+            pthread_cond_timedwait(&p->changed, &p->mutex, &t);
+        }
+    }
+    pthread_mutex_unlock(&p->mutex);
+    return NULL;
+}
+
+pl_pacer *pl_pacer_create(void)
+{
+    pl_pacer *p = calloc(1, sizeof *p);
+    if (!p) {
+        return NULL;
+    }
+    pthread_condattr_t clock;
+    pthread_condattr_init(&clock);
+    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+    pthread_cond_init(&p->changed, &clock);
+    pthread_condattr_destroy(&clock);
+    pthread_mutex_init(&p->mutex, NULL);
+    if (pthread_create(&p->thread, NULL, run, p) != 0) {
+        pthread_cond_destroy(&p->changed);
+        pthread_mutex_destroy(&p->mutex);
+        free(p);
+        return NULL;
+    }
+    pthread_setname_np(p->thread, "pacer");
+    return p;
+}
+
+void pl_pacer_destroy(pl_pacer *p)
+{
+    if (!p) {
+        return;
+    }
+    pthread_mutex_lock(&p->mutex);
+    p->stopping = true;
+    pthread_cond_signal(&p->changed);
+    pthread_mutex_unlock(&p->mutex);
+    pthread_join(p->thread, NULL);
+    pthread_cond_destroy(&p->changed);
+    pthread_mutex_destroy(&p->mutex);
+    free(p->heap);
+    free(p);
+}
+
+void pl_pacer_add(pl_pacer *p, pl_gate *gate, int64_t due_us)
+{
+    pthread_mutex_lock(&p->mutex);
+    bool room = gate->place > 0 || reserve(p);
+    if (room) {
+        gate->due_us = due_us;
+        if (gate->place == 0) {
+            put(p, p->count++, gate);
+        }
+        settle(p, gate->place - 1);
+        if (p->heap[0] == gate) {
+            pthread_cond_signal(&p->changed);
+        }
+    }
+    pthread_mutex_unlock(&p->mutex);
+    if (!room) {
+        pl_gate_open(gate);
+    }
+}
+
+void pl_pacer_remove(pl_pacer *p, pl_gate *gate)
+{
+    pthread_mutex_lock(&p->mutex);
+    if (gate->place > 0) {
+        take_out(p, gate);
+    }
+    pthread_mutex_unlock(&p->mutex);
+}

@@ -1,0 +1,51 @@
+/* request.h - what a request is inside http.c and request.c; handlers see server/http/http.h only. */
+#ifndef PLIANT_SERVER_REQUEST_H
+#define PLIANT_SERVER_REQUEST_H
+
+#include "server/http/http.h"
+
+enum { PL_REPLY_HEADERS = 12 };
+
+typedef struct pl_reply {
+    int status; /* 0: none yet */
+    char type[64];
+    char *text; /* malloc'ed; NULL with a source or an empty reply */
+    size_t length;
+    char *names[PL_REPLY_HEADERS], *values[PL_REPLY_HEADERS];
+    int header_count;
+    const pl_source *source;
+    void *context;
+    int64_t size; /* of a source; -1: it ends when it ends */
+} pl_reply;
+
+struct pl_request {
+    void *connection; /* the HTTP library's */
+    pl_http *http;
+    pl_daemon *daemon;
+    const pl_route *route;
+    pl_principal *principal; /* a reference, or NULL */
+    char params[PL_PATH_PARAMS][80];
+    char *body;
+    size_t length, capacity;
+    uint64_t declared; /* Content-Length */
+    uint64_t received;
+    bool old; /* HTTP/1.0 */
+    bool chunked, head, dispatched, parked;
+    void *sink;
+    void *attached;
+    void (*attached_release)(void *);
+    pl_reply reply;
+};
+
+void pl_reply_clear(pl_reply *reply);
+/* The uid at the other end of a unix socket; -1 for other connections. */
+int64_t pl_request_peer(pl_request *r);
+/* Who is at the other end: an address, "unix", or behind a proxy what that says. */
+void pl_request_address(pl_request *r, char out[64]);
+/* Each header, or each key of the query, as they came (a value that was not sent is ""), until `see`
+ * returns false. */
+void pl_request_each(pl_request *r, bool query,
+                     bool (*see)(void *context, const char *name, const char *value),
+                     void *context);
+
+#endif

@@ -1,9 +1,0 @@
-/* probes.h - a session's probes (output.probes) as a table: what its metrics records say of them. */
-#ifndef PLIANT_SERVER_PROBES_H
-#define PLIANT_SERVER_PROBES_H
-
-#include "server/http.h"
-
-void pl_handle_probes(pl_request *r);
-
-#endif

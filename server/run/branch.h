@@ -1,0 +1,24 @@
+/* branch.h - POST /v1/sessions/{id}/branch: a session of its own that begins where another one was at a
+ * frame, with an edited scene. What the worker needs to come to that frame once more is put into
+ * DIR/parent (server/worker/branch.h), so that the two have nothing in common afterwards.
+ */
+#ifndef PLIANT_SERVER_BRANCH_H
+#define PLIANT_SERVER_BRANCH_H
+
+#include "server/run/admission.h"
+#include "server/sessions/origin.h"
+
+struct pl_branch {
+    pl_daemon *daemon;
+    pl_session *session; /* the other one */
+    pl_origin origin;    /* where it begins */
+    char *scene;         /* the edited one */
+    char *before;        /* the other's */
+    size_t before_size;
+};
+
+void pl_handle_branch(pl_request *r); /* PL_RUN_CHECKS_DETACHED */
+/* Fill DIR/parent of the session that is being made; false with errno. */
+bool pl_branch_stage(const pl_branch *branch, int dir_fd);
+
+#endif

@@ -1,0 +1,388 @@
+#include "server/run/ending.h"
+
+#include "protocol/log/checkpoint.h"
+#include "protocol/log/head_recover.h"
+#include "protocol/log/session_dir.h"
+#include "server/sessions/control_log.h"
+#include "server/sessions/removal.h"
+#include "server/base/say.h"
+#include "server/sessions/session_view.h"
+#include "server/sessions/verdict.h"
+#include "server/streams/watch.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { TAIL = 2000 }; /* of worker.log, for a report */
+#define MEMORY_FACTOR 1.5
+
+/* Lifetime: one conclusion, under the session's lifecycle mutex. */
+typedef struct ending {
+    pl_daemon *daemon;
+    pl_session *session;
+    const pl_ending *how;
+    int dir_fd;
+    int64_t frame; /* last committed */
+    pl_desire desired;
+    bool paused; /* control.log says so */
+    pl_recovery recovery;
+    const pl_exit *fault; /* the report that the device failed, or NULL */
+} ending;
+
+static pl_failure failure_of(pl_failure_code code, int64_t frame)
+{
+    return (pl_failure){
+        .code = code, .step = -1, .frame = frame, .body = -1, .element = -1, .vertex = -1};
+}
+
+/* ---- the states it may go to -------------------------------------------------------------------
+ */
+
+static void end_as(const ending *e, pl_session_state to, const char *reason,
+                   const pl_failure *failure)
+{
+    char *text = failure ? pl_failure_view(failure) : NULL;
+    pl_sessions_move(e->daemon->sessions, e->session, to,
+                     &(pl_move){.reason = reason,
+                                .message = failure ? failure->message : NULL,
+                                .failure = text,
+                                .recovery = &e->recovery});
+    free(text);
+}
+
+static void describe_killing(const ending *e, char *out, size_t size)
+{
+    snprintf(out, size, "the worker did not react in %d s and was killed",
+             e->daemon->options.patience);
+}
+
+static void end_cancelled(const ending *e)
+{
+    bool killed = e->how->killed;
+    char message[96];
+    describe_killing(e, message, sizeof message);
+    pl_verdict_move(e->daemon, e->session, PL_STATE_CANCELLED,
+                    &(pl_move){.reason = killed ? "killed" : "user",
+                               .message = killed ? message : NULL,
+                               .recovery = &e->recovery});
+}
+
+static void pause_session(const ending *e, const char *message)
+{
+    pl_sessions_move(e->daemon->sessions, e->session, PL_STATE_PAUSED,
+                     &(pl_move){.reason = "user", .message = message, .recovery = &e->recovery});
+}
+
+static void queue_again(const ending *e, const char *reason, const char *message)
+{
+    pl_sessions_move(
+        e->daemon->sessions, e->session, PL_STATE_QUEUED,
+        &(pl_move){.reason = reason, .message = message, .recovery = &e->recovery, .first = true});
+}
+
+/* ---- out of memory: once more with 1.5 times as much -------------------------------------------
+ */
+
+/* False where that was tried already. */
+static bool retry_with_memory(ending *e)
+{
+    pl_recovery *r = &e->recovery;
+    double machine = e->daemon->machine_memory;
+    if (r->memory_retries > 0 || r->memory_limit <= 0) {
+        return false;
+    }
+    r->memory_retries++;
+    r->memory_limit *= MEMORY_FACTOR;
+    r->memory = r->memory * MEMORY_FACTOR < machine ? r->memory * MEMORY_FACTOR : machine;
+    char message[160];
+    snprintf(message, sizeof message, "out of memory; once more with 1.5 times as much, %.0f MB",
+             r->memory_limit / 1e6);
+    pl_say(PL_LEVEL_WARN, "session %s: %s", e->session->id, message);
+    queue_again(e, "out_of_memory", message);
+    return true;
+}
+
+static const char told_to_stop[] = "the worker was told to stop; it goes on from its checkpoint";
+
+/* ---- with a report -----------------------------------------------------------------------------
+ */
+
+static void end_by_report(ending *e, const pl_exit *report)
+{
+    bool stopped = strcmp(report->state, "stopped") == 0;
+    bool paused = strcmp(report->state, "paused") == 0;
+    if (strcmp(report->state, "succeeded") == 0) {
+        end_as(e, PL_STATE_SUCCEEDED, NULL, NULL);
+    } else if (strcmp(report->state, "cancelled") == 0) {
+        end_as(e, PL_STATE_CANCELLED, "user", NULL);
+    } else if ((stopped || paused) && e->desired >= PL_DESIRE_CANCELLED) {
+        end_cancelled(e);
+    } else if ((stopped || paused) && e->paused) {
+        pause_session(e, NULL);
+    } else if (stopped) {
+        queue_again(e, "stopped", told_to_stop);
+    } else if (paused) {
+        queue_again(e, "resumed", NULL);
+    } else if (report->failure.code != PL_FAILURE_OUT_OF_MEMORY ||
+               e->desired >= PL_DESIRE_CANCELLED || !retry_with_memory(e)) {
+        end_as(e, PL_STATE_FAILED, pl_failure_name(report->failure.code), &report->failure);
+    }
+}
+
+/* ---- without one -------------------------------------------------------------------------------
+ */
+
+static void describe_crash(const ending *e, char *out, size_t size)
+{
+    int status = e->how->status;
+    if (e->fault) {
+        snprintf(out, size, "%.190s", e->fault->failure.message);
+    } else if (e->how->rebooted) {
+        snprintf(out, size, "the machine was started anew while it ran");
+    } else if (e->how->found) {
+        snprintf(out, size, "the worker ended without a report while no daemon watched it");
+    } else if (!e->how->status_known) {
+        snprintf(out, size, "the worker, started by an earlier daemon, ended without a report");
+    } else if (WIFSIGNALED(status)) {
+        snprintf(out, size, "the worker was ended by signal %d (%s)", WTERMSIG(status),
+                 strsignal(WTERMSIG(status)));
+    } else {
+        snprintf(out, size, "the worker ended with status %d and no report", WEXITSTATUS(status));
+    }
+}
+
+/* The last whole lines of worker.log, malloc'ed; NULL where there is nothing. */
+static char *worker_said(int dir_fd)
+{
+    int fd = openat(dir_fd, "worker.log", O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    off_t size = fd >= 0 ? lseek(fd, 0, SEEK_END) : 0;
+    off_t from = size > TAIL ? size - TAIL : 0;
+    char *text = size > 0 ? malloc(TAIL + 1) : NULL;
+    ssize_t n = text ? pread(fd, text, TAIL, from) : 0;
+    if (fd >= 0) {
+        close(fd);
+    }
+    if (n <= 0) {
+        free(text);
+        return NULL;
+    }
+    text[n] = 0;
+    char *line = from ? strchr(text, '\n') : NULL;
+    if (line) {
+        memmove(text, line + 1, strlen(line + 1) + 1);
+    }
+    return text;
+}
+
+/* Its last line into the advice, the whole tail beside it. */
+static void fail_crashed(ending *e, const char *crash)
+{
+    bool memory = e->how->out_of_memory;
+    pl_failure f = failure_of(memory ? PL_FAILURE_OUT_OF_MEMORY : PL_FAILURE_WORKER_CRASHED,
+                              e->frame);
+    char *tail = worker_said(e->dir_fd);
+    size_t length = tail ? strlen(tail) : 0;
+    while (length > 0 && tail[length - 1] == '\n') {
+        tail[--length] = 0;
+    }
+    const char *last = tail ? strrchr(tail, '\n') : NULL;
+    last = last ? last + 1 : tail;
+    snprintf(f.message, sizeof f.message, "%s%s", crash,
+             memory ? "; the kernel was out of memory, and 1.5 times as much did not help"
+                    : ", 4 times without a new checkpoint");
+    snprintf(f.advice, sizeof f.advice,
+             "%s; the frames until then are kept. Its last words: %.120s",
+             memory ? "use a coarser mesh, or a machine with more memory"
+                    : "the session's log says more",
+             last ? last : "none");
+    int status = e->how->status;
+    int64_t number = e->how->status_known && WIFSIGNALED(status) ? WTERMSIG(status) : -1;
+    char *text = pl_crash_view(&f, number, e->recovery.crashes, tail);
+    pl_verdict_move(e->daemon, e->session, PL_STATE_FAILED,
+                    &(pl_move){.reason = pl_failure_name(f.code),
+                               .message = f.message,
+                               .failure = text,
+                               .recovery = &e->recovery});
+    free(text);
+    free(tail);
+}
+
+/* A session that made a checkpoint since it crashed last begins to count anew. */
+static void note_checkpoint(ending *e)
+{
+    pl_checkpoint newest;
+    if (pl_checkpoint_newest(e->dir_fd, &newest) == PL_OK &&
+        newest.frame > e->recovery.checkpoint) {
+        e->recovery.checkpoint = newest.frame;
+        e->recovery.crashes = 0;
+    }
+}
+
+/* At most 3 restarts without a new checkpoint. What happened while no daemon watched is counted once
+ * at most, and a machine that was started anew not at all: neither is the scene's fault. */
+static void end_crashed(ending *e)
+{
+    pl_recovery *r = &e->recovery;
+    const pl_ending *how = e->how;
+    char crash[200];
+    describe_crash(e, crash, sizeof crash);
+    if (e->desired >= PL_DESIRE_CANCELLED) {
+        end_cancelled(e);
+        return;
+    }
+    if (e->paused) {
+        if (how->killed) {
+            describe_killing(e, crash, sizeof crash);
+        }
+        pause_session(e, crash);
+        return;
+    }
+    if (how->status_known && WIFSIGNALED(how->status) && WTERMSIG(how->status) == SIGTERM) {
+        queue_again(e, "stopped", told_to_stop); /* before it could listen */
+        return;
+    }
+    if (how->dragged) {
+        queue_again(e, "stopped",
+                    "another session in its worker did not react; it goes on from its checkpoint");
+        return;
+    }
+    if (e->fault && !e->fault->launching) { /* another session's in the same worker */
+        queue_again(e, "device_fault", crash);
+        return;
+    }
+    atomic_fetch_add(&e->daemon->counters.workers_crashed, 1);
+    if (how->out_of_memory) {
+        if (!retry_with_memory(e)) {
+            fail_crashed(e, crash);
+        }
+        return;
+    }
+    note_checkpoint(e);
+    if (e->fault || !how->found) {
+        r->crashes++;
+    } else if (!how->rebooted && r->crashes == 0) {
+        r->crashes = 1;
+    }
+    pl_say(PL_LEVEL_WARN, "session %s: %s", e->session->id, crash);
+    if (r->crashes > PL_RESTARTS) {
+        fail_crashed(e, crash);
+        return;
+    }
+    pl_sessions_move(
+        e->daemon->sessions, e->session, PL_STATE_QUEUED,
+        &(pl_move){.reason = "worker_crashed",
+                   .message = crash,
+                   .recovery = r,
+                   .delay_ms = r->crashes ? e->daemon->options.restart_delays_ms[r->crashes - 1]
+                                          : 0});
+}
+
+/* ---- the conclusion ----------------------------------------------------------------------------
+ */
+
+/* The next attempt's number must be above every one that the directory knows: the row of the newest
+ * may not have reached the database before a daemon was killed. */
+static void note_attempts(ending *e, const pl_exit *report)
+{
+    int32_t newest = pl_log_newest_attempt(e->dir_fd);
+    newest = report->attempt > newest ? report->attempt : newest;
+    if (newest > e->recovery.attempt) {
+        e->recovery.attempt = newest;
+    }
+}
+
+void pl_ending_conclude(pl_daemon *d, pl_session *s, const pl_ending *how)
+{
+    pl_exit report = {0};
+    pthread_mutex_lock(&s->lifecycle);
+    ending e = {.daemon = d,
+                .session = s,
+                .how = how,
+                .dir_fd = open(s->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC),
+                .frame = pl_watch_finish(d->watch, s),
+                .desired = pl_sessions_desired(d->sessions, s),
+                .recovery = pl_sessions_recovery(d->sessions, s)};
+    if (e.dir_fd < 0) {
+        pl_failure lost = failure_of(PL_FAILURE_INTERNAL, -1);
+        snprintf(lost.message, sizeof lost.message, "the session's directory is gone");
+        end_as(&e, PL_STATE_FAILED, "storage_lost", &lost);
+    } else {
+        pl_control_state control;
+        if (pl_control_read(s->directory, &control) != 0) { /* then by the row */
+            control.paused = e.desired == PL_DESIRE_PAUSED;
+        }
+        bool reported = pl_exit_read(e.dir_fd, &report) == PL_OK &&
+                        report.attempt >= e.recovery.attempt;
+        e.desired = control.cancelled && e.desired < PL_DESIRE_CANCELLED ? PL_DESIRE_CANCELLED
+                                                                         : e.desired;
+        e.paused = control.paused;
+        note_attempts(&e, &report);
+        if (reported && strcmp(report.state, "device_fault") == 0) {
+            e.fault = &report;
+            end_crashed(&e);
+        } else if (reported) {
+            end_by_report(&e, &report);
+        } else {
+            end_crashed(&e);
+        }
+        close(e.dir_fd);
+    }
+    pl_say(PL_LEVEL_INFO, "session %s: %s after frame %lld", s->id,
+           pl_state_name((pl_session_state)s->state), (long long)e.frame);
+    pthread_mutex_unlock(&s->lifecycle);
+    if (pl_sessions_desired(d->sessions, s) == PL_DESIRE_DELETED) {
+        pl_removal_start(d, s);
+    }
+}
+
+/* ---- the kernel's killings ---------------------------------------------------------------------
+ */
+
+/* The number after `key` in a file of "key number" lines, or -1. */
+static int64_t read_count(const char *path, const char *key)
+{
+    char line[128];
+    long long value = -1, found;
+    FILE *file = fopen(path, "re");
+    while (file && fgets(line, sizeof line, file)) {
+        size_t n = strlen(key);
+        if (strncmp(line, key, n) == 0 && sscanf(line + n, " %lld", &found) == 1) {
+            value = found;
+        }
+    }
+    if (file) {
+        fclose(file);
+    }
+    return value;
+}
+
+int64_t pl_memory_kills(void)
+{
+    char line[PATH_MAX], path[2 * PATH_MAX];
+    int64_t kills = -1;
+    FILE *file = fopen("/proc/self/cgroup", "re");
+    while (kills < 0 && file && fgets(line, sizeof line, file)) {
+        line[strcspn(line, "\n")] = 0;
+        char *memory = strstr(line, ":memory:");
+        if (strncmp(line, "0::", 3) == 0) {
+            snprintf(path, sizeof path, "/sys/fs/cgroup%s/memory.events", line + 3);
+            kills = read_count(path, "oom_kill");
+        } else if (memory) { /* version 1; in a container the group is the root that it sees */
+            snprintf(path, sizeof path, "/sys/fs/cgroup/memory%s/memory.oom_control", memory + 8);
+            kills = read_count(path, "oom_kill");
+            if (kills < 0) {
+                kills = read_count("/sys/fs/cgroup/memory/memory.oom_control", "oom_kill");
+            }
+        }
+    }
+    if (file) {
+        fclose(file);
+    }
+    return kills;
+}

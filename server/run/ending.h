@@ -1,0 +1,25 @@
+/* ending.h - a worker has ended: what becomes of its session. By its exit.json where it left one of
+ * this attempt; else by the crash rule of README.md.
+ */
+#ifndef PLIANT_SERVER_ENDING_H
+#define PLIANT_SERVER_ENDING_H
+
+#include "server/sessions/sessions.h"
+
+typedef struct pl_ending {
+    bool status_known; /* it was a child: status is as waitpid gives it */
+    int status;
+    bool killed;        /* by the daemon, as it did not react in time */
+    bool dragged;       /* killed with it, for they shared a worker */
+    bool out_of_memory; /* the kernel killed for memory while it ran */
+    bool found;         /* it ended while no daemon watched */
+    bool rebooted;      /* and the machine was started anew since */
+} pl_ending;
+
+void pl_ending_conclude(pl_daemon *daemon, pl_session *session, const pl_ending *how);
+
+/* How often the kernel killed for want of memory in this process's control group; -1 where that can
+ * not be read. */
+int64_t pl_memory_kills(void);
+
+#endif

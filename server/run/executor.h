@@ -1,0 +1,34 @@
+/* executor.h - starts workers and finds out how they ended. One supervisor thread sleeps in epoll
+ * on the workers' pidfds, an eventfd for work to do, and the deadlines of workers
+ * that were cancelled or paused and of sessions that wait for their restart.
+ *
+ * Workers are sessions of their own and outlive the daemon; the next one adopts them. A worker is
+ * alive exactly while the session's lock is held: an adopted one is watched by a pidfd if its pid
+ * still names the process that was started, and by looking at the lock if not.
+ */
+#ifndef PLIANT_SERVER_EXECUTOR_H
+#define PLIANT_SERVER_EXECUTOR_H
+
+#include "server/sessions/sessions.h"
+
+typedef struct pl_executor pl_executor;
+
+pl_executor *pl_executor_create(pl_daemon *daemon);
+/* Stops watching; workers go on. */
+void pl_executor_destroy(pl_executor *executor);
+
+/* There may be something to start. From any thread; costs one write. NULL is nothing. */
+void pl_executor_kick(pl_executor *executor);
+/* Something was put into control.log of a session that runs: its worker is killed if it has not ended
+ * within --patience; or no longer, for what was asked was taken back. */
+void pl_executor_hurry(pl_executor *executor, pl_session *session);
+void pl_executor_relax(pl_executor *executor, pl_session *session);
+/* SIGTERM to every worker, and wait until they have made their checkpoints and ended. The daemon
+ * drains, so nothing is started meanwhile. */
+void pl_executor_stop_workers(pl_executor *executor, int timeout_ms);
+/* Take up a session that waited, ran, or may have run, under an earlier daemon: its worker if it lives,
+ * its exit if it left one, else by the crash rule; control.log goes before its row. Before the
+ * daemon is ready: until then nothing is started. */
+void pl_executor_adopt(pl_executor *executor, pl_session *session);
+
+#endif

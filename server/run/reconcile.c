@@ -1,0 +1,196 @@
+#include "server/run/reconcile.h"
+
+#include "server/run/admission.h"
+#include "server/run/executor.h"
+#include "server/run/rebuild.h"
+#include "server/sessions/removal.h"
+#include "server/base/say.h"
+#include "server/sessions/sessions.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+typedef void (*see_entry)(void *context, int parent_fd, const char *path, const char *name);
+
+/* Lifetime: the start. */
+typedef struct reconciliation {
+    pl_daemon *daemon;
+    char (*bad)[33]; /* ids of rows that can not be believed; malloc'ed */
+    size_t bad_count;
+} reconciliation;
+
+static void load_session(pl_daemon *d, const pl_row *row)
+{
+    pl_session *s = pl_session_create(d, row);
+    if (!s || !pl_sessions_insert(d->sessions, s)) {
+        pl_say(PL_LEVEL_ERROR, "session %s could not be loaded: out of memory", row->id);
+    }
+    pl_session_release(s);
+}
+
+static void load_row(void *context, const pl_row *row, bool good)
+{
+    reconciliation *x = context;
+    if (good) {
+        load_session(x->daemon, row);
+        return;
+    }
+    char(*grown)[33] = realloc(x->bad, (x->bad_count + 1) * sizeof *grown);
+    if (grown) {
+        x->bad = grown;
+        memcpy(x->bad[x->bad_count++], row->id, sizeof row->id);
+    }
+}
+
+static bool rebuild(pl_daemon *d, const char *id)
+{
+    pl_rebuilt r;
+    if (!pl_rebuild_row(d->state_fd, id, &r)) {
+        return false;
+    }
+    bool stored = pl_store_replace(d->store, &r.row);
+    pl_say(PL_LEVEL_WARN,
+           "session %s: its row in the database was damaged and is made anew from "
+           "its directory: %s",
+           id, r.row.state);
+    load_session(d, &r.row);
+    pl_rebuilt_clear(&r);
+    return stored;
+}
+
+static void mend_rows(reconciliation *x)
+{
+    for (size_t i = 0; i < x->bad_count; i++) {
+        if (!rebuild(x->daemon, x->bad[i])) {
+            pl_say(PL_LEVEL_ERROR, "a damaged row with the id '%s' has no directory and is dropped",
+                   x->bad[i]);
+            pl_store_delete(x->daemon->store, x->bad[i]);
+        }
+    }
+}
+
+/* ---- directories -------------------------------------------------------------------------------
+ */
+
+static void each_entry(pl_daemon *d, const char *path, see_entry see, void *context)
+{
+    int fd = openat(d->state_fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+    if (!dir) {
+        if (fd >= 0) {
+            close(fd);
+        }
+        return;
+    }
+    for (struct dirent *entry; (entry = readdir(dir));) {
+        if (entry->d_name[0] != '.') {
+            see(context, fd, path, entry->d_name);
+        }
+    }
+    closedir(dir);
+}
+
+typedef struct below {
+    pl_daemon *daemon;
+    see_entry see;
+    void *context;
+} below;
+
+static void look_into(void *context, int parent_fd, const char *path, const char *name)
+{
+    below *b = context;
+    char inner[300];
+    snprintf(inner, sizeof inner, "%s/%s", path, name);
+    each_entry(b->daemon, inner, b->see, b->context);
+}
+
+void pl_each_below(pl_daemon *d, const char *path, see_entry see, void *context)
+{
+    each_entry(d, path, look_into, &(below){d, see, context});
+}
+
+/* Whatever lies in incoming/ was never answered for. */
+static void drop_incoming(void *context, int parent_fd, const char *path, const char *name)
+{
+    if (unlinkat(parent_fd, name, 0) != 0) {
+        pl_remove_tree(parent_fd, name);
+    }
+}
+
+static void drop_unknown(void *context, int parent_fd, const char *path, const char *name)
+{
+    reconciliation *x = context;
+    pl_session *s = pl_sessions_find_any(x->daemon->sessions, name);
+    if (!s && x->bad_count && rebuild(x->daemon, name)) {
+        return;
+    }
+    if (!s) {
+        pl_say(PL_LEVEL_WARN, "%s/%s has no row in the database and is removed", path, name);
+        pl_remove_tree(parent_fd, name);
+    }
+    pl_session_release(s);
+}
+
+static bool storage_lost(pl_daemon *d, pl_session *s)
+{
+    struct stat st;
+    if (stat(s->directory, &st) == 0 || pl_state_terminal((pl_session_state)s->state)) {
+        return false;
+    }
+    if (s->state == PL_STATE_RUNNING) {
+        pl_sessions_adopt(d->sessions, s, false); /* so that its cores are given back below */
+    }
+    pl_say(PL_LEVEL_ERROR, "session %s: its directory is gone", s->id);
+    pl_sessions_move(d->sessions, s, PL_STATE_FAILED,
+                     &(pl_move){.reason = "storage_lost",
+                                .message = "the session's directory is gone",
+                                .failure = "{\"code\": \"storage_lost\", \"message\": \"the "
+                                           "session's directory is gone\"}"});
+    return true;
+}
+
+static void take_up(pl_daemon *d, pl_session *s)
+{
+    pl_session_state state = (pl_session_state)s->state;
+    bool unwanted = pl_sessions_desired(d->sessions, s) == PL_DESIRE_DELETED;
+    if (storage_lost(d, s)) {
+        return;
+    }
+    if (pl_state_terminal(state)) {
+        if (unwanted) {
+            pl_removal_start(d, s);
+        }
+    } else if (state == PL_STATE_CHECKING) {
+        pl_admission_resume(d, s);
+    } else {
+        pl_executor_adopt(d->executor, s);
+    }
+}
+
+int pl_reconcile(pl_daemon *d)
+{
+    reconciliation x = {.daemon = d};
+    if (pl_store_each(d->store, load_row, &x) != 0) {
+        free(x.bad);
+        return -1;
+    }
+    mend_rows(&x);
+    each_entry(d, "incoming", drop_incoming, NULL);
+    pl_each_below(d, "sessions", drop_unknown, &x);
+    free(x.bad);
+    size_t count;
+    pl_session **all = pl_sessions_all(d->sessions, &count);
+    for (size_t i = 0; i < count; i++) {
+        take_up(d, all[i]);
+        pl_session_release(all[i]);
+    }
+    free(all);
+    pl_say(PL_LEVEL_INFO, "%zu sessions loaded", count);
+    return 0;
+}

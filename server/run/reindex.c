@@ -1,0 +1,175 @@
+#include "server/run/reindex.h"
+
+#include "protocol/log/session_dir.h"
+#include "server/tenants/grants.h"
+#include "server/run/rebuild.h"
+#include "server/run/reconcile.h"
+#include "server/base/say.h"
+#include "server/sessions/sessions.h"
+#include "server/tenants/tenant_backup.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { LINE_EVERY = 1000, SHOWN_EVERY = 50, REPORT_LIMIT = 1 << 20 };
+
+typedef struct reindex {
+    pl_daemon *daemon;
+    bool terminal; /* standard output is one */
+    int64_t sessions, guessed, refused, meshes, grants;
+    int64_t tenants; /* rows */
+    int64_t states[PL_STATE_COUNT];
+} reindex;
+
+/* STATE/pliant.db and what belongs to it to pliant.db.damaged-DATE; `aside` "" where there is none. */
+static int set_aside(const pl_daemon *d, char aside[64])
+{
+    static const char *const files[] = {"", "-wal", "-shm"};
+    char from[32], to[96], date[32];
+    time_t now = time(NULL);
+    struct tm utc;
+    gmtime_r(&now, &utc);
+    strftime(date, sizeof date, "%Y%m%dT%H%M%SZ", &utc);
+    snprintf(aside, 64, "pliant.db.damaged-%s", date);
+    for (int i = 0; i < 3; i++) {
+        snprintf(from, sizeof from, "pliant.db%s", files[i]);
+        snprintf(to, sizeof to, "%s%s", aside, files[i]);
+        if (renameat(d->state_fd, from, d->state_fd, to) == 0) {
+            continue;
+        }
+        if (errno != ENOENT) {
+            return errno;
+        }
+        if (i == 0) {
+            aside[0] = 0;
+        }
+    }
+    return 0;
+}
+
+/* ---- meshes ------------------------------------------------------------------------------------
+ */
+
+/* The row of a stored mesh, with the grant of `owner`, or NULL for none. False where it is not there. */
+static bool add_mesh(reindex *x, const char *owner, const char *hash)
+{
+    char path[96], beside[112], *report;
+    size_t size;
+    struct stat st;
+    snprintf(path, sizeof path, "meshes/%.2s/%s", hash, hash);
+    snprintf(beside, sizeof beside, "%s.json", path);
+    if (fstatat(x->daemon->state_fd, path, &st, AT_SYMLINK_NOFOLLOW) != 0 ||
+        pl_file_read(x->daemon->state_fd, beside, REPORT_LIMIT, &report, &size) != PL_OK) {
+        return false;
+    }
+    bool good = pl_grant_add(x->daemon->store, owner, hash, st.st_size, report);
+    free(report);
+    return good;
+}
+
+/* Every file, so that one without a session goes a day later as it would have. */
+static void take_mesh(void *context, int parent_fd, const char *path, const char *name)
+{
+    reindex *x = context;
+    if (strlen(name) == 64 && strspn(name, "0123456789abcdef") == 64) {
+        x->meshes += add_mesh(x, NULL, name);
+    }
+}
+
+/* ---- sessions ----------------------------------------------------------------------------------
+ */
+
+static void show(const reindex *x)
+{
+    if (x->terminal && x->sessions % SHOWN_EVERY == 0) {
+        printf("\rreindex: %lld sessions", (long long)x->sessions);
+        fflush(stdout);
+    } else if (!x->terminal && x->sessions % LINE_EVERY == 0) {
+        printf("reindex: %lld sessions\n", (long long)x->sessions);
+        fflush(stdout);
+    }
+}
+
+static void take_session(void *context, int parent_fd, const char *path, const char *name)
+{
+    reindex *x = context;
+    pl_rebuilt r;
+    pl_session_state state;
+    if (!pl_rebuild_row(x->daemon->state_fd, name, &r)) {
+        pl_say(PL_LEVEL_WARN, "%s/%s is no session's directory and was left out", path, name);
+        x->refused++;
+        return;
+    }
+    if (r.guessed) {
+        pl_say(PL_LEVEL_WARN,
+               "session %s: session.json is missing or damaged; its owner is taken to "
+               "be '%s'",
+               name, r.row.owner);
+    }
+    if (pl_store_replace(x->daemon->store, &r.row)) {
+        x->sessions++;
+        x->guessed += r.guessed;
+        pl_state_parse(r.row.state, &state);
+        x->states[state]++;
+        for (int i = 0; i < r.upload_count; i++) {
+            x->grants += add_mesh(x, r.row.owner, r.uploads[i]);
+        }
+        show(x);
+    } else {
+        x->refused++;
+    }
+    pl_rebuilt_clear(&r);
+}
+
+static void summarise(const reindex *x, const char *aside)
+{
+    printf("%s%lld sessions:", x->terminal ? "\r" : "", (long long)x->sessions);
+    for (int i = 0; i < PL_STATE_COUNT; i++) {
+        if (x->states[i]) {
+            printf(" %lld %s", (long long)x->states[i], pl_state_name((pl_session_state)i));
+        }
+    }
+    printf("; %lld meshes, %lld grants from scenes", (long long)x->meshes, (long long)x->grants);
+    printf("; %lld users, groups, members and tokens.\n",
+           (long long)(x->tenants > 0 ? x->tenants : 0));
+    if (x->guessed || x->refused) {
+        printf("%lld with a guessed owner, %lld directories left out: see the lines above.\n",
+               (long long)x->guessed, (long long)x->refused);
+    }
+    printf("Lost: idempotency keys, grants of meshes that no session uses, counts of crashes, "
+           "who changed what.\n");
+    if (*aside) {
+        printf("The old database is %s in the state directory.\n", aside);
+    }
+}
+
+int pl_reindex(pl_daemon *d)
+{
+    reindex x = {.daemon = d, .terminal = isatty(STDOUT_FILENO)};
+    char aside[64];
+    int error = set_aside(d, aside);
+    if (error) {
+        pl_say(PL_LEVEL_ERROR, "%s/pliant.db could not be moved: %s", d->state, strerror(error));
+        return -1;
+    }
+    d->store = pl_store_open(d->state, true, &d->counters);
+    if (!d->store) {
+        return -1;
+    }
+    x.tenants = pl_tenant_backup_restore(d->store, d->state_fd);
+    if (x.tenants < 0) {
+        pl_say(PL_LEVEL_WARN, "tenants.json is damaged: users, groups and tokens are lost");
+    }
+    pl_each_below(d, "meshes", take_mesh, &x);
+    pl_each_below(d, "sessions", take_session, &x);
+    pl_store_close(d->store);
+    d->store = NULL;
+    summarise(&x, aside);
+    return 0;
+}

@@ -1,0 +1,26 @@
+/* webhooks.h - telling users' programs that a session has ended: a signed POST, tried again with growing
+ * delays. What is still to be told stands in the sessions' rows, so that it outlives the daemon;
+ * delivery is at least once.
+ *
+ * Signature: Pliant-Signature: t=SECONDS,v1=HEX, where HEX is HMAC-SHA256 of "SECONDS.BODY" keyed with
+ * the session owner's secret, which GET /v1/webhook-secret tells them.
+ */
+#ifndef PLIANT_SERVER_WEBHOOKS_H
+#define PLIANT_SERVER_WEBHOOKS_H
+
+#include "server/http/http.h"
+#include "server/sessions/session.h"
+
+typedef struct pl_webhooks pl_webhooks;
+
+/* Reads STATE/webhook-key, or makes it; NULL with a line in the log. */
+pl_webhooks *pl_webhooks_create(pl_daemon *daemon);
+/* Take up what an earlier daemon had not told yet. False out of memory. */
+bool pl_webhooks_load(pl_webhooks *webhooks);
+void pl_webhooks_destroy(pl_webhooks *webhooks);
+/* A session has ended; nothing happens where it has no webhook. Any thread, with no lock held. */
+void pl_webhooks_add(pl_webhooks *webhooks, pl_session *session);
+
+void pl_handle_webhook_secret(pl_request *r);
+
+#endif

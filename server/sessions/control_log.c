@@ -1,0 +1,181 @@
+#include "server/sessions/control_log.h"
+
+#include "protocol/text/json.h"
+#include "protocol/log/record.h"
+#include "protocol/log/session_dir.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* What is read, and how much of it controls may fill: what is left is for cancel and pause. */
+enum { LOG_LIMIT = 64 << 20, CONTROLS_LIMIT = 60 << 20 };
+
+/* A record of this JSON at the end of control.log, where that is shorter than `limit`. */
+static int append(const char *directory, const char *json, size_t length, off_t limit)
+{
+    char path[PATH_MAX + 80];
+    pl_record r = {
+        .type = PL_RECORD_CONTROL, .length = length, .payload_crc = pl_crc32c(0, json, length)};
+    size_t size = pl_record_size(length);
+    unsigned char *record = calloc(1, size);
+    if (!record) {
+        return ENOMEM;
+    }
+    pl_record_encode(&r, record);
+    memcpy(record + PL_RECORD_HEADER, json, length);
+    snprintf(path, sizeof path, "%s/control.log", directory);
+    int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+    int error = fd < 0 ? errno : 0;
+    struct stat st, folder;
+    if (!error && (fstat(fd, &st) != 0 || st.st_size > limit)) {
+        error = EFBIG;
+    }
+    /* The worker may run as another uid, which the directory is of, and must read it. */
+    if (!error && stat(directory, &folder) == 0 && folder.st_uid != st.st_uid &&
+        fchown(fd, folder.st_uid, folder.st_gid) != 0) {
+        error = errno;
+    }
+    if (!error && (write(fd, record, size) != (ssize_t)size || fdatasync(fd) != 0)) {
+        error = errno ? errno : EIO;
+    }
+    if (fd >= 0) {
+        close(fd);
+    }
+    free(record);
+    return error;
+}
+
+int pl_control_append(const char *directory, const char *action)
+{
+    char json[64];
+    int length = snprintf(json, sizeof json, "{\"action\": \"%s\"}", action);
+    return append(directory, json, (size_t)length, LOG_LIMIT);
+}
+
+int pl_control_append_step(const char *directory, int64_t frame)
+{
+    char json[64];
+    int length = snprintf(json, sizeof json, "{\"action\": \"step\", \"until\": %lld}",
+                          (long long)frame);
+    return append(directory, json, (size_t)length, LOG_LIMIT);
+}
+
+int pl_control_append_retention(const char *directory, int64_t last, int64_t every)
+{
+    char json[96];
+    int length = snprintf(json, sizeof json,
+                          "{\"action\": \"retention\", \"last\": %lld, \"every\": %lld}",
+                          (long long)last, (long long)every);
+    return append(directory, json, (size_t)length, CONTROLS_LIMIT);
+}
+
+int pl_control_append_change(const char *directory, int64_t number, const char *control)
+{
+    char *json;
+    int length = asprintf(&json, "{\"action\": \"control\", \"id\": %lld, \"control\": %s}",
+                          (long long)number, control);
+    if (length < 0) {
+        return ENOMEM;
+    }
+    int error = append(directory, json, (size_t)length, CONTROLS_LIMIT);
+    free(json);
+    return error;
+}
+
+typedef void (*seeing)(void *context, const pl_json *document, const char *action);
+
+/* Every command that is whole, in their order. 0, or errno where they can not be read. */
+static int walk(const char *directory, seeing see, void *context)
+{
+    char *bytes;
+    size_t size;
+    int dir_fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    pl_status status = dir_fd < 0 ? PL_IO
+                                  : pl_file_read(dir_fd, "control.log", LOG_LIMIT, &bytes, &size);
+    int error = status == PL_OK ? 0 : status == PL_NO_MEMORY ? ENOMEM : errno;
+    if (dir_fd >= 0) {
+        close(dir_fd);
+    }
+    if (error) {
+        return error == ENOENT ? 0 : error;
+    }
+    for (size_t at = 0; at + PL_RECORD_HEADER <= size && !error;) {
+        pl_record r;
+        const unsigned char *record = (unsigned char *)bytes + at;
+        bool whole = pl_record_decode(record, size - at, &r) == PL_RECORD_GOOD &&
+                     pl_record_size(r.length) <= size - at &&
+                     pl_crc32c(0, record + PL_RECORD_HEADER, r.length) == r.payload_crc;
+        if (whole && r.type == PL_RECORD_CONTROL) {
+            pl_json *document = pl_json_parse((const char *)record + PL_RECORD_HEADER, r.length,
+                                              NULL);
+            error = !document && errno == ENOMEM ? ENOMEM : 0;
+            see(context, document, pl_json_string(document, "action", ""));
+            pl_json_free(document);
+        }
+        at += whole ? pl_record_size(r.length) : 8; /* records are 8-aligned */
+    }
+    free(bytes);
+    return error;
+}
+
+static void apply(void *context, const pl_json *document, const char *action)
+{
+    pl_control_state *state = context;
+    state->cancelled = state->cancelled || strcmp(action, "cancel") == 0;
+    bool step = strcmp(action, "step") == 0;
+    if (step || strcmp(action, "pause") == 0 || strcmp(action, "resume") == 0) {
+        state->paused = step || strcmp(action, "pause") == 0;
+    }
+    if (strcmp(action, "control") == 0) {
+        int64_t number = pl_json_integer(document, "id", 0);
+        state->controls = number > state->controls ? number : state->controls;
+    }
+}
+
+int pl_control_read(const char *directory, pl_control_state *out)
+{
+    pl_control_state state = {0};
+    int error = walk(directory, apply, &state);
+    *out = error ? (pl_control_state){0} : state;
+    return error;
+}
+
+typedef struct listing {
+    int64_t after;
+    size_t count, most;
+    bool starved;
+    pl_control_entry *entries;
+} listing;
+
+static void list_one(void *context, const pl_json *document, const char *action)
+{
+    listing *l = context;
+    int64_t number = pl_json_integer(document, "id", 0);
+    if (strcmp(action, "control") != 0 || number <= l->after || l->count == l->most) {
+        return;
+    }
+    char *text = pl_json_dump(pl_json_at(document, "control"), false);
+    if (text) {
+        l->entries[l->count++] = (pl_control_entry){number, text};
+    }
+    l->starved |= !text;
+}
+
+int pl_control_list(const char *directory, int64_t after, pl_control_entry *entries, size_t most,
+                    size_t *count)
+{
+    listing l = {.after = after, .most = most, .entries = entries};
+    int error = walk(directory, list_one, &l);
+    error = !error && l.starved ? ENOMEM : error;
+    for (size_t i = 0; error && i < l.count; i++) {
+        free(entries[i].text);
+    }
+    *count = error ? 0 : l.count;
+    return error;
+}

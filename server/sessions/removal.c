@@ -1,0 +1,133 @@
+#include "server/sessions/removal.h"
+
+#include "server/base/pool.h"
+#include "server/base/say.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Session directories are two deep; the bound keeps a strange one from using up the stack. */
+enum { DEPTH_MAX = 16 };
+
+static int remove_contents(int dir_fd, int depth)
+{
+    DIR *dir = fdopendir(dir_fd);
+    if (!dir) {
+        int e = errno;
+        close(dir_fd);
+        return e;
+    }
+    int error = depth > DEPTH_MAX ? ELOOP : 0;
+    for (struct dirent *entry; !error && (entry = readdir(dir));) {
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) {
+            continue;
+        }
+        if (unlinkat(dirfd(dir), entry->d_name, 0) == 0) {
+            continue;
+        }
+        int fd = openat(dirfd(dir), entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        error = fd < 0 ? errno : remove_contents(fd, depth + 1);
+        if (!error && unlinkat(dirfd(dir), entry->d_name, AT_REMOVEDIR) != 0) {
+            error = errno;
+        }
+    }
+    closedir(dir);
+    return error;
+}
+
+int pl_remove_tree(int parent_fd, const char *name)
+{
+    int fd = openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0) {
+        return errno == ENOENT ? 0 : errno;
+    }
+    int error = remove_contents(fd, 0);
+    if (!error && unlinkat(parent_fd, name, AT_REMOVEDIR) != 0 && errno != ENOENT) {
+        error = errno;
+    }
+    return error;
+}
+
+/* Out of sight in one step: what is half removed must not look like a session to --reindex, and what
+ * is left in incoming/ goes at the next start. */
+static int remove_session(pl_daemon *d, const pl_session *s)
+{
+    char name[64], hidden[64];
+    snprintf(name, sizeof name, "sessions/%.2s/%s", s->id, s->id);
+    snprintf(hidden, sizeof hidden, "incoming/%s.removed", s->id);
+    bool moved = renameat(d->state_fd, name, d->state_fd, hidden) == 0;
+    return pl_remove_tree(d->state_fd, moved ? hidden : name);
+}
+
+bool pl_removal_run(pl_daemon *d, pl_session *s)
+{
+    if (!pl_store_delete(d->store, s->id)) {
+        return false;
+    }
+    pl_sessions_remove(d->sessions, s);
+    int error = remove_session(d, s);
+    if (error) {
+        pl_say(PL_LEVEL_ERROR, "session %s: its directory could not be removed: %s", s->id,
+               strerror(error));
+    }
+    return true;
+}
+
+typedef struct removal {
+    pl_daemon *daemon;
+    pl_session *session;
+} removal;
+
+static void run(void *context)
+{
+    removal *r = context;
+    pl_removal_run(r->daemon, r->session);
+    pl_session_release(r->session);
+    free(r);
+}
+
+void pl_removal_start(pl_daemon *d, pl_session *s)
+{
+    removal *r = malloc(sizeof *r);
+    if (!r) {
+        return; /* still wanted in the database: the next start removes it */
+    }
+    *r = (removal){d, s};
+    pl_session_acquire(s);
+    if (!pl_pool_submit(d->files, run, r)) {
+        run(r);
+    }
+}
+
+/* ---- sweeping ----------------------------------------------------------------------------------
+ */
+
+static bool is_outlived(const pl_session *s, int64_t now_ms)
+{
+    return s->keep_days > 0 && pl_state_terminal((pl_session_state)atomic_load(&s->state)) &&
+           (double)(now_ms - s->since_ms) > 86400e3 * s->keep_days;
+}
+
+void pl_removal_sweep(pl_daemon *d)
+{
+    size_t count, removed = 0;
+    int64_t now = pl_clock_us() / 1000;
+    pl_session **all = pl_sessions_all(d->sessions, &count);
+    for (size_t i = 0; i < count; i++) {
+        if (is_outlived(all[i], now)) {
+            pl_sessions_set_desired(d->sessions, all[i], "deleted");
+            removed += pl_removal_run(d, all[i]);
+        }
+        pl_session_release(all[i]);
+    }
+    free(all);
+    if (removed > 0) {
+        pl_say(PL_LEVEL_INFO, "%zu sessions removed: so long after their ends as their scenes say",
+               removed);
+    }
+}

@@ -1,0 +1,116 @@
+/* session.h - one session: its states, and what the daemon keeps of it in memory. Who may change what
+ * stands in sessions.h.
+ */
+#ifndef PLIANT_SERVER_SESSION_H
+#define PLIANT_SERVER_SESSION_H
+
+#include "server/daemon.h"
+#include "server/store/row.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef enum pl_session_state {
+    PL_STATE_CHECKING,
+    PL_STATE_QUEUED,
+    PL_STATE_RUNNING,
+    PL_STATE_PAUSED,
+    PL_STATE_SUCCEEDED,
+    PL_STATE_FAILED,
+    PL_STATE_REJECTED,
+    PL_STATE_CANCELLED,
+    PL_STATE_COUNT
+} pl_session_state;
+const char *pl_state_name(pl_session_state state);
+bool pl_state_parse(const char *name, pl_session_state *out);
+bool pl_state_terminal(pl_session_state state);
+/* Whether the transition table has it. */
+bool pl_state_may_move(pl_session_state from, pl_session_state to);
+
+/* What its owner wants of a session that could not be had at once, weakest first: a stronger wish
+ * replaces a weaker one, and only a pause can be taken back. */
+typedef enum pl_desire {
+    PL_DESIRE_NOTHING,
+    PL_DESIRE_PAUSED,
+    PL_DESIRE_CANCELLED,
+    PL_DESIRE_DELETED
+} pl_desire;
+pl_desire pl_desire_parse(const char *name); /* NULL and unknown names are nothing */
+
+/* Whoever wants to know of a session's changes: a stream, or a request that waits. wake is called
+ * with the session's watcher mutex held and must not take another lock of this header. */
+typedef struct pl_watcher {
+    struct pl_watcher *next, **slot;
+    void (*wake)(struct pl_watcher *watcher);
+} pl_watcher;
+
+typedef struct pl_session {
+    char id[33];
+    char *directory; /* absolute */
+    char *owner, *name;
+    int64_t created_us;
+    _Atomic int references;
+    _Atomic int state;               /* pl_session_state; written under the table's mutex */
+    _Atomic int64_t bytes, bytes_ms; /* of its directory, and when that was looked at (quota.c) */
+    _Atomic bool bytes_final;        /* it had ended then */
+    _Atomic bool deleted;            /* removed, or about to be: streams end */
+    _Atomic int64_t frame;           /* last committed; -1: none; written under the table's mutex */
+    /* under the table's mutex */
+    int64_t since_ms;
+    char *group; /* NULL: none; changed under the events' mutex, too */
+    char *gpu;   /* UUID, as in pl_row */
+    double gpu_memory;
+    char *reason, *message, *bodies, *failure, *worker, *desired, *paused_by;
+    char *labels, *metadata, *webhook, *webhook_status; /* as in pl_row */
+    double keep_days;
+    int64_t keep_last, keep_every; /* as in the row */
+    int64_t priority;
+    _Atomic int64_t regroups; /* how often its group has changed: who read it may not any more */
+    _Atomic int64_t revision; /* written under the table's mutex */
+    int64_t cores, frames, attempt;
+    struct {
+        int64_t cores;
+        double memory, gpu_memory;
+    } charge; /* what the scheduler counts for it while it runs */
+    double memory, memory_limit, time, time_limit;
+    double rate;      /* s simulated in a second, over the last second or two; -1: not known */
+    double rate_time; /* simulated, when that was begun to be measured, */
+    int64_t rate_ms;  /* at this time on the monotonic clock; 0: not begun */
+    int64_t crashes, checkpoint, memory_retries; /* as in pl_row */
+    int64_t restart_ms;                          /* since 1970, for the row */
+    int64_t due_ms;                              /* the same on the monotonic clock; 0: now */
+    int queue_position;                          /* from 1; 0: not queued, or not before due_ms */
+    /* Held by whoever turns what its owner wants into control.log and a state, so that a pause, a
+     * resume and a worker's end can not pass one another. Taken before the table's. */
+    pthread_mutex_t lifecycle;
+    int64_t
+        controls;  /* under it: number of the newest control; 0: to be looked for in control.log */
+    bool stepping; /* under it: the newest of pause, resume and step was a step */
+    /* The end of its log while a worker writes it, for all who want the newest frame (tail.h). */
+    pthread_mutex_t tail_mutex;
+    struct pl_log_reader *tail;
+    /* watchers */
+    pthread_mutex_t watcher_mutex;
+    pl_watcher *watchers;
+    struct pl_session *bucket_next;
+} pl_session;
+
+/* A session made of a row, with one reference for the caller; in no table yet. */
+pl_session *pl_session_create(pl_daemon *daemon, const pl_row *row);
+void pl_session_acquire(pl_session *session);
+void pl_session_release(pl_session *session);
+/* A row that says what the session is now, owned by the caller; the table's mutex is held. Empty, its
+ * id too, without memory. */
+pl_row pl_session_describe(const pl_session *session);
+/* Replace a text member. */
+void pl_session_set_text(char **member, const char *text);
+
+void pl_session_watch(pl_session *session, pl_watcher *watcher);
+void pl_session_unwatch(pl_session *session, pl_watcher *watcher);
+void pl_session_wake(pl_session *session);
+
+int64_t pl_clock_us(void); /* since 1970 */
+
+#endif

@@ -1,0 +1,30 @@
+/* session_view.h - a session as the JSON document of the contract. */
+#ifndef PLIANT_SERVER_SESSION_VIEW_H
+#define PLIANT_SERVER_SESSION_VIEW_H
+
+#include "protocol/text/json.h"
+#include "protocol/log/session_dir.h"
+#include "server/sessions/sessions.h"
+
+/* What a document says beside what all say. */
+typedef enum pl_view_part {
+    PL_VIEW_METADATA = 1, /* not in lists and events */
+    PL_VIEW_WEBHOOK =
+        2, /* its URL, which may hold a secret: for those who may manage the session */
+} pl_view_part;
+
+/* Appends the object with these parts; the caller holds the table's mutex. */
+void pl_session_view(const pl_session *session, const char *queue_reason, unsigned parts,
+                     pl_json_writer *w);
+
+/* "failure" of a session: what the worker reported. malloc'ed. */
+char *pl_failure_view(const pl_failure *failure);
+/* The same of a worker that ended without a report: with its signal (-1: none known), how often it was
+ * started again, and the tail of worker.log (may be NULL). malloc'ed. */
+char *pl_crash_view(const pl_failure *failure, int64_t signal, int64_t restarts, const char *log);
+/* "bodies" of a session from its preflight. malloc'ed. */
+char *pl_bodies_view(const pl_preflight *preflight);
+/* Seconds since 1970 as "2026-01-01T00:00:00Z". */
+void pl_time_view(int64_t seconds, char out[32]);
+
+#endif

@@ -1,0 +1,715 @@
+#include "server/sessions/sessions.h"
+
+#include "protocol/text/json.h"
+#include "server/sessions/events.h"
+#include "server/run/executor.h"
+#include "server/base/say.h"
+#include "server/run/scheduler.h"
+#include "server/sessions/session_view.h"
+#include "server/streams/streams.h"
+#include "server/tenants/tenants.h"
+#include "server/run/webhooks.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+struct pl_sessions {
+    pl_daemon *daemon;
+    pthread_mutex_t mutex;
+    pl_session **buckets; /* [bucket_count] by id */
+    size_t bucket_count;
+    pl_session **order; /* [count], by creation */
+    size_t count, capacity;
+    pl_scheduler scheduler;
+    _Atomic int64_t last_stamp;
+    _Atomic int64_t counts[PL_STATE_COUNT];
+    _Atomic int64_t cores_used;
+};
+
+pl_row pl_session_row(pl_sessions *t, pl_session *s)
+{
+    pthread_mutex_lock(&t->mutex);
+    pl_row row = pl_session_describe(s);
+    pthread_mutex_unlock(&t->mutex);
+    return row;
+}
+
+static void save(pl_sessions *t, const pl_session *s)
+{
+    pl_row row = pl_session_describe(s);
+    if (row.id[0]) {
+        pl_store_update(t->daemon->store, &row);
+    } else {
+        atomic_fetch_add(&t->daemon->counters.store_failures, 1);
+        pl_say(PL_LEVEL_ERROR, "session %s: out of memory: its row is not written", s->id);
+    }
+}
+
+/* What `reader` (NULL: the daemon itself) is shown of a webhook. */
+static unsigned webhook_for(const pl_principal *reader, const pl_session *s)
+{
+    return !reader || pl_principal_access(reader, s->id, s->owner, s->group) >= PL_ACCESS_MANAGE
+               ? PL_VIEW_WEBHOOK
+               : 0;
+}
+
+static void encode(const pl_sessions *t, const pl_session *s, unsigned parts, pl_json_writer *w)
+{
+    char reason[480];
+    pl_scheduler_reason(&t->scheduler, s, pl_monotonic_ms(), reason, sizeof reason);
+    pl_session_view(s, reason, parts, w);
+}
+
+/* Add to the events; those who listen are woken once the mutex is free. */
+static void tell(pl_sessions *t, pl_session *s, const char *type)
+{
+    pl_json_writer w = {0};
+    encode(t, s, 0, &w); /* one text for all who listen */
+    pl_events_push(t->daemon->streams->events, s, type, pl_json_finish(&w, NULL));
+}
+
+/* Whoever watches the session, or what happens at all; without the mutex. */
+static void wake(pl_sessions *t, pl_session *s)
+{
+    pl_session_wake(s);
+    pl_events_wake(t->daemon->streams->events);
+}
+
+/* ---- the table ---------------------------------------------------------------------------------
+ */
+
+static int64_t cores_of(void *context, const char *owner)
+{
+    pl_daemon *d = context;
+    return pl_tenants_limits(d->tenants, owner).value[PL_LIMIT_CORES];
+}
+
+pl_sessions *pl_sessions_create(pl_daemon *daemon)
+{
+    pl_sessions *t = calloc(1, sizeof *t);
+    if (!t) {
+        return NULL;
+    }
+    t->daemon = daemon;
+    t->bucket_count = 1 << 14;
+    t->buckets = calloc(t->bucket_count, sizeof(pl_session *));
+    if (!t->buckets) {
+        free(t);
+        return NULL;
+    }
+    pthread_mutex_init(&t->mutex, NULL);
+    t->scheduler.cores = daemon->options.cores;
+    t->scheduler.memory = daemon->machine_memory;
+    t->scheduler.cores_of = cores_of;
+    t->scheduler.context = daemon;
+    t->scheduler.gpus = daemon->gpus;
+    return t;
+}
+
+void pl_sessions_destroy(pl_sessions *t)
+{
+    if (!t) {
+        return;
+    }
+    for (size_t i = 0; i < t->count; i++) {
+        pl_session_release(t->order[i]);
+    }
+    free(t->order);
+    free(t->buckets);
+    pl_scheduler_clear(&t->scheduler);
+    pthread_mutex_destroy(&t->mutex);
+    free(t);
+}
+
+/* Ids are random, so their digits are as good as a hash. */
+static pl_session **bucket(pl_sessions *t, const char *id)
+{
+    char digits[9];
+    snprintf(digits, sizeof digits, "%.8s", id);
+    return &t->buckets[strtoul(digits, NULL, 16) % t->bucket_count];
+}
+
+int64_t pl_sessions_stamp(pl_sessions *t)
+{
+    int64_t now = pl_clock_us(), last = atomic_load(&t->last_stamp), next;
+    do {
+        next = now > last ? now : last + 1;
+    } while (!atomic_compare_exchange_weak(&t->last_stamp, &last, next));
+    return next;
+}
+
+/* Keeps `order` sorted: two requests may insert in the other order than they took their stamps. */
+static bool insert_in_order(pl_sessions *t, pl_session *s)
+{
+    if (t->count == t->capacity) {
+        size_t capacity = t->capacity ? 2 * t->capacity : 256;
+        pl_session **order = realloc(t->order, capacity * sizeof *order);
+        if (!order) {
+            return false;
+        }
+        t->order = order;
+        t->capacity = capacity;
+    }
+    size_t i = t->count++;
+    for (; i > 0 && t->order[i - 1]->created_us > s->created_us; i--) {
+        t->order[i] = t->order[i - 1];
+    }
+    t->order[i] = s;
+    return true;
+}
+
+/* Into the queue, or among those that wait for their restart. The longest delay there is bounds what
+ * a clock that was set back can do. */
+static bool queue(pl_sessions *t, pl_session *s, int64_t delay_ms, bool first)
+{
+    int64_t longest = t->daemon->options.restart_delays_ms[PL_RESTARTS - 1];
+    s->due_ms = 0;
+    if (delay_ms > 0 && s->restart_ms > 0) {
+        s->due_ms = pl_monotonic_ms() + (delay_ms < longest ? delay_ms : longest);
+        return pl_scheduler_delay(&t->scheduler, s);
+    }
+    s->restart_ms = 0;
+    return pl_scheduler_push(&t->scheduler, s, first);
+}
+
+bool pl_sessions_insert(pl_sessions *t, pl_session *s)
+{
+    pthread_mutex_lock(&t->mutex);
+    bool good = insert_in_order(t, s);
+    if (good) {
+        pl_session_acquire(s);
+        pl_session **head = bucket(t, s->id);
+        s->bucket_next = *head;
+        *head = s;
+        int64_t last = atomic_load(&t->last_stamp);
+        while (last < s->created_us &&
+               !atomic_compare_exchange_weak(&t->last_stamp, &last, s->created_us)) {
+        }
+        atomic_fetch_add(&t->counts[s->state], 1);
+        if (s->state == PL_STATE_QUEUED) {
+            good = queue(t, s, s->restart_ms - pl_clock_us() / 1000, false);
+        }
+    }
+    bool fresh = good && atomic_load(&t->daemon->ready);
+    if (fresh) { /* not of those that were there at the start */
+        tell(t, s, "created");
+    }
+    pthread_mutex_unlock(&t->mutex);
+    if (fresh) {
+        wake(t, s);
+    }
+    return good;
+}
+
+pl_session *pl_sessions_find_any(pl_sessions *t, const char *id)
+{
+    if (strlen(id) != 32 || strspn(id, "0123456789abcdef") != 32) {
+        return NULL;
+    }
+    pthread_mutex_lock(&t->mutex);
+    pl_session *s = *bucket(t, id);
+    while (s && strcmp(s->id, id) != 0) {
+        s = s->bucket_next;
+    }
+    if (s) {
+        pl_session_acquire(s);
+    }
+    pthread_mutex_unlock(&t->mutex);
+    return s;
+}
+
+pl_access pl_sessions_access(pl_sessions *t, const pl_principal *principal, const pl_session *s)
+{
+    pthread_mutex_lock(&t->mutex);
+    pl_access access = pl_principal_access(principal, s->id, s->owner, s->group);
+    pthread_mutex_unlock(&t->mutex);
+    return access;
+}
+
+bool pl_sessions_welcome(pl_sessions *t, const pl_principal *principal, pl_session *s,
+                         _Atomic int64_t *seen)
+{
+    int64_t now = atomic_load(&s->regroups);
+    if (!pl_principal_valid(principal)) {
+        return false;
+    }
+    if (now != atomic_load(seen)) {
+        if (pl_sessions_access(t, principal, s) < PL_ACCESS_VIEW) {
+            return false;
+        }
+        atomic_store(seen, now);
+    }
+    return true;
+}
+
+pl_session *pl_sessions_find(pl_sessions *t, const pl_principal *principal, const char *id,
+                             pl_access *access)
+{
+    pl_session *s = pl_sessions_find_any(t, id);
+    pl_access has = s ? pl_sessions_access(t, principal, s) : PL_ACCESS_NONE;
+    if (access) {
+        *access = has;
+    }
+    if (s && has == PL_ACCESS_NONE) {
+        pl_session_release(s);
+        s = NULL;
+    }
+    return s;
+}
+
+static size_t first_at_or_after(const pl_sessions *t, int64_t created_us)
+{
+    size_t low = 0, high = t->count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (t->order[middle]->created_us < created_us) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+void pl_sessions_remove(pl_sessions *t, pl_session *s)
+{
+    pthread_mutex_lock(&t->mutex);
+    size_t i = first_at_or_after(t, s->created_us);
+    bool found = i < t->count && t->order[i] == s;
+    if (found) {
+        memmove(t->order + i, t->order + i + 1, (t->count - i - 1) * sizeof *t->order);
+        t->count--;
+        pl_session **link = bucket(t, s->id);
+        while (*link != s) {
+            link = &(*link)->bucket_next;
+        }
+        *link = s->bucket_next;
+        pl_scheduler_drop(&t->scheduler, s);
+        atomic_fetch_sub(&t->counts[s->state], 1);
+        atomic_store(&s->deleted, true);
+        tell(t, s, "deleted");
+    }
+    pthread_mutex_unlock(&t->mutex);
+    if (found) {
+        wake(t, s);
+        pl_session_release(s);
+    }
+}
+
+/* ---- changes -----------------------------------------------------------------------------------
+ */
+
+static void enter(pl_sessions *t, pl_session *s, pl_session_state to, const pl_move *what)
+{
+    pl_session_set_text(&s->reason, what->reason);
+    pl_session_set_text(&s->message, what->message);
+    if (what->failure) {
+        pl_session_set_text(&s->failure, what->failure);
+    }
+    if (what->bodies) {
+        pl_session_set_text(&s->bodies, what->bodies);
+    }
+    if (what->memory > 0) {
+        s->memory = what->memory;
+    }
+    if (what->memory_limit > 0) {
+        s->memory_limit = what->memory_limit;
+    }
+    if (what->gpu_memory > 0) {
+        s->gpu_memory = what->gpu_memory;
+    }
+    if (what->recovery) {
+        s->attempt = what->recovery->attempt;
+        s->crashes = what->recovery->crashes;
+        s->checkpoint = what->recovery->checkpoint;
+        s->memory_retries = what->recovery->memory_retries;
+        s->memory = what->recovery->memory;
+        s->memory_limit = what->recovery->memory_limit;
+    }
+    /* What was wanted is had now, or can not be had any more; but for the removal. */
+    pl_desire desire = pl_desire_parse(s->desired);
+    if ((to == PL_STATE_PAUSED && desire == PL_DESIRE_PAUSED) ||
+        (pl_state_terminal(to) && desire != PL_DESIRE_DELETED)) {
+        pl_session_set_text(&s->desired, NULL);
+    }
+    pl_session_set_text(&s->paused_by, to == PL_STATE_PAUSED ? "user" : NULL);
+    s->restart_ms = what->delay_ms > 0 ? pl_clock_us() / 1000 + what->delay_ms : 0;
+    s->since_ms = pl_clock_us() / 1000;
+    if (pl_state_terminal(to) && s->webhook && desire != PL_DESIRE_DELETED) {
+        pl_session_set_text(&s->webhook_status, "waiting");
+    }
+    atomic_fetch_sub(&t->counts[s->state], 1);
+    atomic_fetch_add(&t->counts[to], 1);
+    atomic_store(&s->state, (int)to);
+}
+
+/* Out of whatever the present state holds: a place in the queue, or cores. */
+static void leave(pl_sessions *t, pl_session *s)
+{
+    if (s->state == PL_STATE_QUEUED) {
+        pl_scheduler_drop(&t->scheduler, s);
+    } else if (s->state == PL_STATE_RUNNING) {
+        pl_scheduler_free(&t->scheduler, s);
+        atomic_fetch_sub(&t->cores_used, s->charge.cores);
+    }
+}
+
+bool pl_sessions_move(pl_sessions *t, pl_session *s, pl_session_state to, const pl_move *what)
+{
+    pthread_mutex_lock(&t->mutex);
+    bool allowed = pl_state_may_move((pl_session_state)s->state, to) && to != PL_STATE_RUNNING;
+    if (allowed) {
+        leave(t, s);
+        enter(t, s, to, what);
+        if (to == PL_STATE_QUEUED && !queue(t, s, what->delay_ms, what->first)) {
+            enter(t, s, PL_STATE_FAILED, &(pl_move){.reason = "out_of_memory"});
+        }
+        save(t, s);
+        tell(t, s, "state");
+    }
+    pthread_mutex_unlock(&t->mutex);
+    if (allowed) {
+        wake(t, s);
+        pl_executor_kick(t->daemon->executor);
+        if (pl_state_terminal(to)) {
+            pl_webhooks_add(t->daemon->webhooks, s);
+        }
+    }
+    return allowed;
+}
+
+static pl_session *start_next(pl_sessions *t, const pl_session *host)
+{
+    pthread_mutex_lock(&t->mutex);
+    pl_scheduler_release(&t->scheduler, pl_monotonic_ms());
+    pl_session *s = host ? pl_scheduler_next_beside(&t->scheduler, host)
+                         : pl_scheduler_next(&t->scheduler);
+    if (s) {
+        atomic_fetch_add(&t->cores_used, s->charge.cores);
+        s->attempt++;
+        enter(t, s, PL_STATE_RUNNING, &(pl_move){0});
+        save(t, s);
+        tell(t, s, "state");
+        pl_session_acquire(s);
+    }
+    pthread_mutex_unlock(&t->mutex);
+    if (s) {
+        wake(t, s);
+    }
+    return s;
+}
+
+pl_session *pl_sessions_start_next(pl_sessions *t)
+{
+    return start_next(t, NULL);
+}
+
+pl_session *pl_sessions_start_beside(pl_sessions *t, const pl_session *host)
+{
+    return pl_scheduler_may_share(host) ? start_next(t, host) : NULL;
+}
+
+int64_t pl_sessions_lend(pl_sessions *t, pl_session *host)
+{
+    pthread_mutex_lock(&t->mutex);
+    int64_t cores = pl_scheduler_lend(host);
+    pthread_mutex_unlock(&t->mutex);
+    return cores;
+}
+
+void pl_sessions_give_back(pl_sessions *t, const char *owner, const char *gpu, int64_t cores)
+{
+    pthread_mutex_lock(&t->mutex);
+    pl_scheduler_give_back(&t->scheduler, owner, gpu, cores);
+    atomic_fetch_sub(&t->cores_used, cores);
+    pthread_mutex_unlock(&t->mutex);
+}
+
+int64_t pl_sessions_next_due(pl_sessions *t)
+{
+    pthread_mutex_lock(&t->mutex);
+    int64_t due = pl_scheduler_next_due(&t->scheduler);
+    pthread_mutex_unlock(&t->mutex);
+    return due;
+}
+
+void pl_sessions_adopt(pl_sessions *t, pl_session *s, bool beside)
+{
+    pthread_mutex_lock(&t->mutex);
+    pl_scheduler_drop(&t->scheduler, s);
+    pl_scheduler_take(&t->scheduler, s, beside);
+    atomic_fetch_add(&t->cores_used, s->charge.cores);
+    if (s->state != PL_STATE_RUNNING) {
+        enter(t, s, PL_STATE_RUNNING, &(pl_move){0});
+    }
+    save(t, s);
+    pthread_mutex_unlock(&t->mutex);
+}
+
+pl_recovery pl_sessions_recovery(pl_sessions *t, pl_session *s)
+{
+    pthread_mutex_lock(&t->mutex);
+    pl_recovery r = {s->attempt,        s->crashes, s->checkpoint,
+                     s->memory_retries, s->memory,  s->memory_limit};
+    pthread_mutex_unlock(&t->mutex);
+    return r;
+}
+
+void pl_sessions_set_worker(pl_sessions *t, pl_session *s, const char *worker)
+{
+    pthread_mutex_lock(&t->mutex);
+    pl_session_set_text(&s->worker, worker);
+    save(t, s);
+    pthread_mutex_unlock(&t->mutex);
+}
+
+/* Anew each second; a wait in between, paused or crashed, is no part of it. */
+static void measure_rate(pl_session *s, int64_t now_ms)
+{
+    enum { SPAN_MS = 1000, LONG_MS = 5000 };
+    int64_t span = now_ms - s->rate_ms;
+    if (s->rate_ms > 0 && span < SPAN_MS) {
+        return;
+    }
+    bool known = s->rate_ms > 0 && span < LONG_MS && s->time >= s->rate_time;
+    s->rate = known ? (s->time - s->rate_time) / (1e-3 * (double)span) : -1;
+    s->rate_time = s->time;
+    s->rate_ms = now_ms;
+}
+
+void pl_sessions_set_progress(pl_sessions *t, pl_session *s, int64_t frame, double time)
+{
+    pthread_mutex_lock(&t->mutex);
+    s->frame = frame;
+    s->time = time;
+    measure_rate(s, pl_monotonic_ms());
+    pthread_mutex_unlock(&t->mutex);
+}
+
+void pl_sessions_set_desired(pl_sessions *t, pl_session *s, const char *desired)
+{
+    pl_desire wanted = pl_desire_parse(desired);
+    pthread_mutex_lock(&t->mutex);
+    if (wanted > pl_desire_parse(s->desired)) {
+        pl_session_set_text(&s->desired, desired);
+        save(t, s);
+        tell(t, s, "changed");
+    }
+    atomic_store(&s->deleted, s->deleted || wanted == PL_DESIRE_DELETED);
+    pthread_mutex_unlock(&t->mutex);
+    wake(t, s);
+}
+
+void pl_sessions_clear_pause(pl_sessions *t, pl_session *s)
+{
+    pthread_mutex_lock(&t->mutex);
+    if (pl_desire_parse(s->desired) == PL_DESIRE_PAUSED) {
+        pl_session_set_text(&s->desired, NULL);
+        save(t, s);
+        tell(t, s, "changed");
+    }
+    pthread_mutex_unlock(&t->mutex);
+    wake(t, s);
+}
+
+pl_desire pl_sessions_desired(pl_sessions *t, pl_session *s)
+{
+    pthread_mutex_lock(&t->mutex);
+    pl_desire wanted = pl_desire_parse(s->desired);
+    pthread_mutex_unlock(&t->mutex);
+    return wanted;
+}
+
+static void exchange(char **a, char **b)
+{
+    char *kept = *a;
+    *a = *b;
+    *b = kept;
+}
+
+void pl_sessions_annotate(pl_sessions *t, pl_session *s, pl_notes *notes)
+{
+    pthread_mutex_lock(&t->mutex);
+    exchange(&s->name, &notes->name);
+    exchange(&s->labels, &notes->labels);
+    exchange(&s->metadata, &notes->metadata);
+    exchange(&s->webhook, &notes->webhook);
+    bool regrouped = !s->group != !notes->group ||
+                     (s->group && strcmp(s->group, notes->group) != 0);
+    if (regrouped) {
+        pl_events_exchange(t->daemon->streams->events, &s->group, &notes->group);
+        s->regroups++;
+    }
+    s->keep_last = notes->keep_last;
+    s->keep_every = notes->keep_every;
+    s->keep_days = notes->keep_days;
+    s->revision++;
+    if (s->priority != notes->priority) {
+        s->priority = notes->priority;
+        pl_scheduler_move(&t->scheduler, s);
+    }
+    save(t, s);
+    tell(t, s, "changed");
+    pthread_mutex_unlock(&t->mutex);
+    wake(t, s);
+    pl_executor_kick(t->daemon->executor);
+}
+
+char *pl_sessions_webhook(pl_sessions *t, pl_session *s)
+{
+    pthread_mutex_lock(&t->mutex);
+    bool waits = s->webhook && s->webhook_status && strncmp(s->webhook_status, "waiting", 7) == 0;
+    char *url = waits && !s->deleted ? strdup(s->webhook) : NULL;
+    pthread_mutex_unlock(&t->mutex);
+    return url;
+}
+
+void pl_sessions_set_webhook(pl_sessions *t, pl_session *s, const char *status)
+{
+    pthread_mutex_lock(&t->mutex);
+    pl_session_set_text(&s->webhook_status, status);
+    save(t, s);
+    pthread_mutex_unlock(&t->mutex);
+}
+
+/* ---- reading -----------------------------------------------------------------------------------
+ */
+
+char *pl_sessions_encode(pl_sessions *t, pl_session *s, const pl_principal *reader)
+{
+    pl_json_writer w = {0};
+    pthread_mutex_lock(&t->mutex);
+    encode(t, s, PL_VIEW_METADATA | webhook_for(reader, s), &w);
+    pthread_mutex_unlock(&t->mutex);
+    return pl_json_finish(&w, NULL);
+}
+
+static bool listed(const pl_session *s, const pl_list_query *q)
+{
+    return pl_principal_access(q->principal, s->id, s->owner, s->group) != PL_ACCESS_NONE &&
+           (q->state < 0 || s->state == q->state) && (!q->name || strstr(s->name, q->name)) &&
+           (!q->whose || strcmp(s->owner, q->whose) == 0) &&
+           pl_label_filter_fits(&q->labels, s->labels);
+}
+
+char *pl_sessions_list(pl_sessions *t, const pl_list_query *q)
+{
+    pl_json_writer w = {0};
+    pl_json_begin_object(&w);
+    pl_json_key(&w, "items");
+    pl_json_begin_array(&w);
+    pthread_mutex_lock(&t->mutex);
+    int64_t found = 0, last = 0;
+    bool more = false;
+    for (size_t i = first_at_or_after(t, q->before); i-- > 0;) {
+        const pl_session *s = t->order[i];
+        if (!listed(s, q)) {
+            continue;
+        }
+        if (found == q->limit) {
+            more = true;
+            break;
+        }
+        encode(t, s, webhook_for(q->principal, s), &w);
+        last = s->created_us;
+        found++;
+    }
+    pthread_mutex_unlock(&t->mutex);
+    pl_json_end_array(&w);
+    if (more) {
+        char cursor[24];
+        snprintf(cursor, sizeof cursor, "%lld", (long long)last);
+        pl_json_set_string(&w, "next", cursor);
+    } else {
+        pl_json_set_null(&w, "next");
+    }
+    pl_json_end_object(&w);
+    return pl_json_finish(&w, NULL);
+}
+
+pl_load pl_sessions_load(pl_sessions *t)
+{
+    pthread_mutex_lock(&t->mutex);
+    const pl_scheduler *s = &t->scheduler;
+    pl_load load = {s->cores, s->cores_used, s->memory, s->memory_used, s->draining};
+    pthread_mutex_unlock(&t->mutex);
+    return load;
+}
+
+void pl_sessions_drain(pl_sessions *t, bool draining)
+{
+    pthread_mutex_lock(&t->mutex);
+    t->scheduler.draining = draining;
+    pthread_mutex_unlock(&t->mutex);
+    pl_executor_kick(t->daemon->executor);
+}
+
+void pl_sessions_queue_view(pl_sessions *t, const pl_principal *principal, const char *after,
+                            int64_t limit, pl_json_writer *w, char next[33])
+{
+    pthread_mutex_lock(&t->mutex);
+    const pl_scheduler *queue = &t->scheduler;
+    const pl_session *last = NULL;
+    size_t from = 0;
+    for (size_t i = 0; after && i < queue->count && from == 0; i++) {
+        from = strcmp(queue->queue[i]->id, after) == 0 ? i + 1 : 0;
+    }
+    *next = 0;
+    for (size_t i = from; i < queue->count && !*next; i++) {
+        const pl_session *s = queue->queue[i];
+        if (pl_principal_access(principal, s->id, s->owner, s->group) == PL_ACCESS_NONE) {
+            continue;
+        }
+        if (limit == 0) {
+            snprintf(next, 33, "%s", last->id);
+        } else {
+            encode(t, s, false, w);
+            last = s;
+            limit--;
+        }
+    }
+    pthread_mutex_unlock(&t->mutex);
+}
+
+pl_limits pl_sessions_usage(pl_sessions *t, const char *user)
+{
+    pl_limits used = {{0}};
+    pthread_mutex_lock(&t->mutex);
+    for (size_t i = 0; i < t->count; i++) {
+        const pl_session *s = t->order[i];
+        pl_session_state state = (pl_session_state)s->state;
+        if (pl_state_terminal(state) || strcmp(s->owner, user) != 0) {
+            continue;
+        }
+        used.value[PL_LIMIT_SESSIONS]++;
+        used.value[PL_LIMIT_QUEUED] += state == PL_STATE_CHECKING || state == PL_STATE_QUEUED;
+        used.value[PL_LIMIT_CORES] += state == PL_STATE_RUNNING ? s->cores : 0;
+    }
+    pthread_mutex_unlock(&t->mutex);
+    return used;
+}
+
+int64_t pl_sessions_count(const pl_sessions *t, pl_session_state state)
+{
+    return atomic_load(&t->counts[state]);
+}
+
+int64_t pl_sessions_cores_used(const pl_sessions *t)
+{
+    return atomic_load(&t->cores_used);
+}
+
+pl_session **pl_sessions_all(pl_sessions *t, size_t *count)
+{
+    pthread_mutex_lock(&t->mutex);
+    pl_session **all = malloc((t->count + 1) * sizeof *all);
+    *count = all ? t->count : 0;
+    for (size_t i = 0; i < *count; i++) {
+        all[i] = t->order[i];
+        pl_session_acquire(all[i]);
+    }
+    pthread_mutex_unlock(&t->mutex);
+    return all;
+}

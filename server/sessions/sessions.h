@@ -1,0 +1,137 @@
+/* sessions.h - the table of sessions in memory: what requests read, and the one place where a
+ * session's state changes. Every change is checked against the transition table (README.md), queued
+ * for the database and told to whoever waits.
+ *
+ * Locks: one mutex for the table and every session's plain fields; the atomics below are read
+ * without it. A session's watchers have a mutex of their own, always taken last.
+ */
+#ifndef PLIANT_SERVER_SESSIONS_H
+#define PLIANT_SERVER_SESSIONS_H
+
+#include "protocol/scene/notes.h"
+#include "server/tenants/principal.h"
+#include "server/sessions/session.h"
+#include "server/store/store.h"
+
+typedef struct pl_sessions pl_sessions;
+
+pl_sessions *pl_sessions_create(pl_daemon *daemon);
+void pl_sessions_destroy(pl_sessions *sessions);
+
+/* A row that says what the session is now; owned by the caller. */
+pl_row pl_session_row(pl_sessions *sessions, pl_session *session);
+
+/* Put into the table (which keeps a reference); a queued one joins the queue. */
+bool pl_sessions_insert(pl_sessions *sessions, pl_session *session);
+/* By id, with a reference and in *access (may be NULL) what the principal may do with it; NULL where
+ * there is none that they may see. */
+pl_session *pl_sessions_find(pl_sessions *sessions, const pl_principal *principal, const char *id,
+                             pl_access *access);
+pl_access pl_sessions_access(pl_sessions *sessions, const pl_principal *principal,
+                             const pl_session *session);
+/* Whether whoever follows a session still may: the principal is valid, and may see it since its group has changed.
+ * `seen` is the follower's, 0 at first. */
+bool pl_sessions_welcome(pl_sessions *t, const pl_principal *principal, pl_session *session,
+                         _Atomic int64_t *seen);
+pl_session *pl_sessions_find_any(pl_sessions *sessions, const char *id); /* whosever it is */
+/* Out of the table and the queue; watchers are woken with `deleted` set. */
+void pl_sessions_remove(pl_sessions *sessions, pl_session *session);
+
+/* What is remembered of a session's attempts. */
+typedef struct pl_recovery {
+    int64_t attempt; /* the newest */
+    int64_t crashes; /* restarts since the last new checkpoint */
+    int64_t checkpoint;
+    int64_t memory_retries;
+    double memory, memory_limit; /* bytes: planned with, allowed */
+} pl_recovery;
+pl_recovery pl_sessions_recovery(pl_sessions *sessions, pl_session *session);
+
+/* What goes along with a move; NULLs and zeros leave the field as it is. */
+typedef struct pl_move {
+    const char *reason, *message;
+    const char *failure, *bodies; /* JSON texts */
+    double memory, memory_limit, gpu_memory;
+    const pl_recovery *recovery;
+    int64_t delay_ms; /* to queued: not to be started before */
+    bool first;       /* to queued: before the others, for it had its turn */
+} pl_move;
+/* Change the state if the transition table has (present state, to); tells database and watchers.
+ * False where it has not. */
+bool pl_sessions_move(pl_sessions *sessions, pl_session *session, pl_session_state to,
+                      const pl_move *what);
+/* The next queued session that fits, moved to running with a new attempt and a reference; or
+ * NULL. */
+pl_session *pl_sessions_start_next(pl_sessions *sessions);
+/* One more for the worker of `host`, which was just started so (scheduler.h); NULL: there is none. */
+pl_session *pl_sessions_start_beside(pl_sessions *sessions, const pl_session *host);
+/* What the host held for all of its worker is the worker's: its cores, and a context on the GPU; until given back,
+ * before the last of them is concluded. */
+int64_t pl_sessions_lend(pl_sessions *sessions, pl_session *host);
+void pl_sessions_give_back(pl_sessions *sessions, const char *owner, const char *gpu,
+                           int64_t cores);
+/* When the next session that waits for its restart may start, on pl_monotonic_ms; INT64_MAX: none. */
+int64_t pl_sessions_next_due(pl_sessions *sessions);
+/* Account for a session that runs already, or may have (adopted at start): it is running now. `beside`: in a worker
+ * whose cores and context are counted already. */
+void pl_sessions_adopt(pl_sessions *sessions, pl_session *session, bool beside);
+void pl_sessions_set_worker(pl_sessions *sessions, pl_session *session, const char *worker);
+void pl_sessions_set_progress(pl_sessions *sessions, pl_session *session, int64_t frame,
+                              double time);
+/* "paused", "cancelled" or "deleted"; a weaker wish than the present one changes nothing. */
+void pl_sessions_set_desired(pl_sessions *sessions, pl_session *session, const char *desired);
+/* Take the wish for a pause back. */
+void pl_sessions_clear_pause(pl_sessions *sessions, pl_session *session);
+/* Its name, labels, metadata and priority, and one more revision. The caller holds its lifecycle
+ * mutex, so that it has read what it changes. */
+void pl_sessions_annotate(pl_sessions *sessions, pl_session *session, pl_notes *notes);
+/* Where its end is still to be told, malloc'ed; NULL where it is not. */
+char *pl_sessions_webhook(pl_sessions *sessions, pl_session *session);
+void pl_sessions_set_webhook(pl_sessions *sessions, pl_session *session, const char *status);
+pl_desire pl_sessions_desired(pl_sessions *sessions, pl_session *session);
+
+/* A session as the JSON of the contract; malloc'ed. */
+char *pl_sessions_encode(pl_sessions *sessions, pl_session *session, const pl_principal *reader);
+
+typedef struct pl_list_query {
+    const pl_principal *principal; /* lists what it may see */
+    const char *name;
+    const char *whose; /* only this owner's; NULL: anyone's */
+    pl_label_filter labels;
+    int state; /* -1: any */
+    int64_t limit;
+    int64_t before; /* keyset cursor: created_us of the last one seen; INT64_MAX at first */
+} pl_list_query;
+/* {"items": [...], "next": ...}, newest first. */
+char *pl_sessions_list(pl_sessions *sessions, const pl_list_query *query);
+
+/* A user's sessions that have not ended, wait, and the cores of those that run; 0 for what is no number of
+ * sessions. */
+pl_limits pl_sessions_usage(pl_sessions *sessions, const char *user);
+
+/* Without the table's mutex. */
+int64_t pl_sessions_count(const pl_sessions *sessions, pl_session_state state);
+typedef struct pl_load {
+    int64_t cores, cores_used;
+    double memory, memory_used; /* bytes */
+    bool draining;
+} pl_load;
+pl_load pl_sessions_load(pl_sessions *sessions);
+/* Start nothing, or start again; until the daemon ends. */
+void pl_sessions_drain(pl_sessions *sessions, bool draining);
+/* What waits for its turn, next first, as far as the principal may see it: at most `limit` as members of
+ * an array that the writer has begun. `after` is the id of the last one of the page before, NULL for the first
+ * page; where that waits no more it goes on from the front: what still waits of earlier pages comes again. *next is the id to
+ * go on after, "" where there are no more. */
+void pl_sessions_queue_view(pl_sessions *sessions, const pl_principal *principal, const char *after,
+                            int64_t limit, pl_json_writer *w, char next[33]);
+int64_t pl_sessions_cores_used(const pl_sessions *sessions);
+
+/* Every session in the table, with a reference each; malloc'ed list. For start and stop. */
+pl_session **pl_sessions_all(pl_sessions *sessions, size_t *count);
+
+/* Now, in microseconds since 1970, larger than every value given or inserted before: the order of
+ * creation, and the key of lists. */
+int64_t pl_sessions_stamp(pl_sessions *sessions);
+
+#endif

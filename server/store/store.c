@@ -1,0 +1,731 @@
+#include "server/store/store.h"
+
+#include "server/tenants/auth.h"
+#include "server/store/row_sql.h"
+#include "server/base/say.h"
+
+#include <limits.h>
+#include <pthread.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { NOTES_MAX = 10000 };
+
+/* PRAGMA user_version is PL_ROW_FORMAT. 1 had no checksum of sessions; the table of sessions is made
+ * and grows as row.c says. */
+static const char schema[] =
+    "CREATE TABLE IF NOT EXISTS keys(owner TEXT, route TEXT, key TEXT, body_hash TEXT NOT NULL,"
+    " status INTEGER, reply TEXT, location TEXT, created INTEGER,"
+    " PRIMARY KEY(owner, route, key)) WITHOUT ROWID;"
+    "CREATE TABLE IF NOT EXISTS meshes(hash TEXT PRIMARY KEY, bytes INTEGER, report TEXT,"
+    " last_used INTEGER) WITHOUT ROWID;"
+    "CREATE TABLE IF NOT EXISTS grants(owner TEXT, hash TEXT, created INTEGER,"
+    " PRIMARY KEY(owner, hash)) WITHOUT ROWID;"
+    "CREATE INDEX IF NOT EXISTS grants_by_hash ON grants(hash);"
+    "CREATE TABLE IF NOT EXISTS users(name TEXT PRIMARY KEY, created INTEGER,"
+    " disabled INTEGER DEFAULT 0, uid INTEGER, sessions INTEGER, queued INTEGER, cores INTEGER,"
+    " bytes INTEGER, mesh_bytes INTEGER, requests INTEGER) WITHOUT ROWID;"
+    "CREATE TABLE IF NOT EXISTS user_groups(name TEXT PRIMARY KEY, created INTEGER) WITHOUT ROWID;"
+    "CREATE TABLE IF NOT EXISTS members(grp TEXT, user TEXT, role TEXT NOT NULL,"
+    " PRIMARY KEY(grp, user)) WITHOUT ROWID;"
+    "CREATE TABLE IF NOT EXISTS tokens(id TEXT PRIMARY KEY, hash TEXT NOT NULL UNIQUE, kind TEXT,"
+    " user TEXT NOT NULL, name TEXT, scopes TEXT, session TEXT, parent TEXT, created INTEGER,"
+    " expires INTEGER) WITHOUT ROWID;"
+    "CREATE TABLE IF NOT EXISTS audit(seq INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER, user TEXT,"
+    " by TEXT, credential TEXT, action TEXT, target TEXT, status INTEGER, address TEXT);"
+    "CREATE INDEX IF NOT EXISTS audit_by_user ON audit(user, seq);";
+typedef enum op_kind {
+    OP_CREATE,
+    OP_REPLACE,
+    OP_UPDATE,
+    OP_DELETE,
+    OP_CHANGE,
+    OP_NOTE,
+    OP_NOTHING,
+} op_kind;
+
+typedef struct op {
+    struct op *next;
+    op_kind kind;
+    bool waited, done, good;
+    pl_row row;                /* OP_UPDATE owns it */
+    const pl_row *lent;        /* OP_CREATE, OP_REPLACE */
+    const pl_kept_reply *kept; /* OP_CREATE, may be NULL */
+    pl_created created;        /* OP_CREATE */
+    char id[33];
+    const pl_statement *statements; /* OP_CHANGE */
+    int statement_count, changed;
+    pl_statement note; /* OP_NOTE: owns its values */
+} op;
+
+struct pl_store {
+    pl_counters *counters;
+    sqlite3 *writer, *reader;
+    pthread_mutex_t read_mutex; /* guards reader */
+    pthread_t thread;
+    pthread_mutex_t mutex; /* guards all below */
+    pthread_cond_t work, committed;
+    op *first, **last;
+    int64_t notes; /* queued */
+    bool stopping;
+    pl_busy_keys busy; /* has its own mutex */
+};
+
+/* ---- statements --------------------------------------------------------------------------------
+ */
+
+static void complain(sqlite3 *db, const char *what)
+{
+    pl_say(PL_LEVEL_ERROR, "database: %s: %s", what, sqlite3_errmsg(db));
+}
+
+static sqlite3_stmt *prepare(sqlite3 *db, const char *sql)
+{
+    sqlite3_stmt *s = NULL;
+    if (sqlite3_prepare_v2(db, sql, -1, &s, NULL) != SQLITE_OK) {
+        complain(db, sql);
+    }
+    return s;
+}
+
+static void bind_text(sqlite3_stmt *s, int i, const char *text)
+{
+    sqlite3_bind_text(s, i, text, -1, SQLITE_STATIC);
+}
+
+/* Run a statement that gives no rows, and release it. */
+static bool finish(sqlite3 *db, sqlite3_stmt *s)
+{
+    if (!s) {
+        return false;
+    }
+    int r = sqlite3_step(s);
+    if (r != SQLITE_DONE) {
+        complain(db, sqlite3_sql(s));
+    }
+    sqlite3_finalize(s);
+    return r == SQLITE_DONE;
+}
+
+/* Column i of the table is parameter i + 1; the checksum comes after the last. */
+static void bind_row(sqlite3_stmt *s, const pl_row *row)
+{
+    for (int i = 0; i < PL_ROW_COLUMNS; i++) {
+        const pl_column *c = &pl_row_columns[i];
+        switch (c->kind) {
+        case PL_COLUMN_ID:
+            bind_text(s, i + 1, row->id);
+            break;
+        case PL_COLUMN_TEXT:
+            bind_text(s, i + 1, *pl_row_text(row, c));
+            break;
+        case PL_COLUMN_INTEGER:
+            sqlite3_bind_int64(s, i + 1, *pl_row_integer(row, c));
+            break;
+        case PL_COLUMN_NUMBER:
+            sqlite3_bind_double(s, i + 1, *pl_row_number(row, c));
+            break;
+        }
+    }
+    sqlite3_bind_int64(s, PL_ROW_COLUMNS + 1, pl_row_checksum(row, PL_ROW_FORMAT));
+}
+
+static char *copy_column(sqlite3_stmt *s, int i)
+{
+    const char *text = (const char *)sqlite3_column_text(s, i);
+    return text ? strdup(text) : NULL;
+}
+
+static void read_row(sqlite3_stmt *s, pl_row *row)
+{
+    for (int i = 0; i < PL_ROW_COLUMNS; i++) {
+        const pl_column *c = &pl_row_columns[i];
+        const char *id;
+        switch (c->kind) {
+        case PL_COLUMN_ID:
+            id = (const char *)sqlite3_column_text(s, i);
+            snprintf(row->id, sizeof row->id, "%s", id ? id : "");
+            break;
+        case PL_COLUMN_TEXT:
+            *pl_row_text(row, c) = copy_column(s, i);
+            break;
+        case PL_COLUMN_INTEGER:
+            *pl_row_integer(row, c) = sqlite3_column_int64(s, i);
+            break;
+        case PL_COLUMN_NUMBER:
+            *pl_row_number(row, c) = sqlite3_column_double(s, i);
+            break;
+        }
+    }
+}
+
+static bool put_row(sqlite3 *db, const char *verb, const pl_row *row)
+{
+    char sql[PL_SQL_MAX];
+    pl_row_sql_put(verb, sql);
+    sqlite3_stmt *s = prepare(db, sql);
+    if (s) {
+        bind_row(s, row);
+    }
+    return finish(db, s);
+}
+
+/* The one integer that a statement with one ? gives; -1 where it failed. */
+static int ask(sqlite3 *db, const char *sql, const char *value)
+{
+    sqlite3_stmt *s = prepare(db, sql);
+    int found = -1;
+    if (s) {
+        bind_text(s, 1, value);
+        found = sqlite3_step(s) == SQLITE_ROW ? sqlite3_column_int(s, 0) : -1;
+        sqlite3_finalize(s);
+    }
+    return found;
+}
+
+/* Whether those are there whose session it is to be: what is left to nobody would be the next one's of that
+ * name. */
+static pl_created find_owners(sqlite3 *db, const pl_row *row)
+{
+    bool ours = strcmp(row->owner, pl_auth_default_owner()) == 0;
+    int user = ours ? 1 : ask(db, "SELECT count(*) FROM users WHERE name=?", row->owner);
+    int group = row->group_name
+                    ? ask(db, "SELECT count(*) FROM user_groups WHERE name=?", row->group_name)
+                    : 1;
+    return user < 0 || group < 0 ? PL_CREATED_BROKEN
+           : !user               ? PL_CREATED_NO_USER
+           : !group              ? PL_CREATED_NO_GROUP
+                                 : PL_CREATED_DONE;
+}
+
+static bool apply_create(pl_store *store, op *o)
+{
+    sqlite3 *db = store->writer;
+    o->created = o->kind == OP_CREATE ? find_owners(db, o->lent) : PL_CREATED_DONE;
+    bool good = o->created == PL_CREATED_DONE &&
+                put_row(db, o->kind == OP_REPLACE ? "INSERT OR REPLACE" : "INSERT", o->lent);
+    if (good && o->kept) {
+        const pl_kept_reply *k = o->kept;
+        sqlite3_stmt *s = prepare(db, "INSERT OR REPLACE INTO keys VALUES(?,?,?,?,?,?,?,?)");
+        if (s) {
+            bind_text(s, 1, k->owner);
+            bind_text(s, 2, k->route);
+            bind_text(s, 3, k->key);
+            bind_text(s, 4, k->body_hash);
+            sqlite3_bind_int(s, 5, k->status);
+            bind_text(s, 6, k->reply);
+            bind_text(s, 7, k->location);
+            sqlite3_bind_int64(s, 8, time(NULL));
+        }
+        good = finish(db, s);
+    }
+    return good;
+}
+
+static bool apply_update(pl_store *store, const op *o)
+{
+    char sql[PL_SQL_MAX];
+    pl_row_sql_update(sql);
+    sqlite3_stmt *s = prepare(store->writer, sql);
+    if (s) {
+        bind_row(s, &o->row);
+    }
+    return finish(store->writer, s);
+}
+
+static bool apply_delete(pl_store *store, const op *o)
+{
+    sqlite3_stmt *s = prepare(store->writer, "DELETE FROM sessions WHERE id=?");
+    if (s) {
+        bind_text(s, 1, o->id);
+    }
+    return finish(store->writer, s);
+}
+
+static void bind_values(sqlite3_stmt *s, const char *const *values, int count)
+{
+    for (int i = 0; i < count; i++) {
+        bind_text(s, i + 1, values[i]);
+    }
+}
+
+static bool apply_change(pl_store *store, op *o)
+{
+    for (int i = 0; i < o->statement_count; i++) {
+        const pl_statement *t = &o->statements[i];
+        sqlite3_stmt *s = prepare(store->writer, t->sql);
+        if (s) {
+            bind_values(s, t->values, t->count);
+        }
+        if (!finish(store->writer, s)) {
+            return false;
+        }
+        o->changed = i ? o->changed : sqlite3_changes(store->writer);
+    }
+    return true;
+}
+
+static bool apply(pl_store *store, op *o)
+{
+    switch (o->kind) {
+    case OP_CREATE:
+    case OP_REPLACE:
+        return apply_create(store, o);
+    case OP_UPDATE:
+        return apply_update(store, o);
+    case OP_DELETE:
+        return apply_delete(store, o);
+    case OP_CHANGE:
+        return apply_change(store, o);
+    case OP_NOTE:
+        o->statements = &o->note;
+        o->statement_count = 1;
+        return apply_change(store, o);
+    case OP_NOTHING:
+        return true;
+    }
+    return false;
+}
+
+/* ---- the writer thread -------------------------------------------------------------------------
+ */
+
+static bool execute(sqlite3 *db, const char *sql)
+{
+    if (sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK) {
+        return true;
+    }
+    complain(db, sql);
+    return false;
+}
+
+static void statement_clear(pl_statement *s)
+{
+    for (int i = 0; i < s->count; i++) {
+        free((char *)s->values[i]);
+    }
+}
+
+/* True where the operations stand as their `good` says. False where the transaction is lost with all of
+ * them: SQLite itself takes a whole one back where memory or the disk runs out within it. */
+static bool commit_together(pl_store *store, op *batch)
+{
+    sqlite3 *db = store->writer;
+    bool begun = execute(db, "BEGIN IMMEDIATE");
+    for (op *o = batch; o && begun; o = o->next) {
+        o->good = execute(db, "SAVEPOINT one") && apply(store, o);
+        if (!o->good && !sqlite3_get_autocommit(db)) {
+            execute(db, "ROLLBACK TO one");
+        }
+        begun = !sqlite3_get_autocommit(db) && execute(db, "RELEASE one");
+    }
+    if (begun && execute(db, "COMMIT")) {
+        return true;
+    }
+    if (!sqlite3_get_autocommit(db)) {
+        execute(db, "ROLLBACK");
+    }
+    return false;
+}
+
+static bool commit_alone(pl_store *store, op *o)
+{
+    sqlite3 *db = store->writer;
+    bool good = execute(db, "BEGIN IMMEDIATE") && apply(store, o) && !sqlite3_get_autocommit(db) &&
+                execute(db, "COMMIT");
+    if (!good && !sqlite3_get_autocommit(db)) {
+        execute(db, "ROLLBACK");
+    }
+    return good;
+}
+
+/* One transaction for everything that gathered. One operation that fails takes back only itself. */
+static void commit_batch(pl_store *store, op *batch)
+{
+    int64_t rows = 0, failures = 0;
+    bool together = commit_together(store, batch);
+    for (op *o = batch; o; o = o->next) {
+        o->good = together ? o->good : commit_alone(store, o);
+        failures += o->kind == OP_UPDATE && !o->good;
+        rows++;
+    }
+    atomic_fetch_add(&store->counters->store_commits, 1);
+    atomic_fetch_add(&store->counters->store_rows, rows);
+    atomic_fetch_add(&store->counters->store_failures, failures);
+    pthread_mutex_lock(&store->mutex);
+    for (op *o = batch, *next; o; o = next) {
+        next = o->next;
+        o->done = true; /* a waited one belongs to its waiter from here on */
+        if (!o->waited) {
+            pl_row_clear(&o->row);
+            store->notes -= o->kind == OP_NOTE;
+            statement_clear(&o->note);
+            free(o);
+        }
+    }
+    pthread_cond_broadcast(&store->committed);
+    pthread_mutex_unlock(&store->mutex);
+}
+
+static void *write_batches(void *context)
+{
+    pl_store *store = context;
+    pthread_mutex_lock(&store->mutex);
+    for (;;) {
+        while (!store->first && !store->stopping) {
+            pthread_cond_wait(&store->work, &store->mutex);
+        }
+        op *batch = store->first;
+        if (!batch) {
+            break;
+        }
+        store->first = NULL;
+        store->last = &store->first;
+        pthread_mutex_unlock(&store->mutex);
+        commit_batch(store, batch);
+        pthread_mutex_lock(&store->mutex);
+    }
+    pthread_mutex_unlock(&store->mutex);
+    return NULL;
+}
+
+static void enqueue(pl_store *store, op *o)
+{
+    *store->last = o;
+    store->last = &o->next;
+    pthread_cond_signal(&store->work);
+}
+
+static bool commit_and_wait(pl_store *store, op *o)
+{
+    o->waited = true;
+    pthread_mutex_lock(&store->mutex);
+    enqueue(store, o);
+    while (!o->done) {
+        pthread_cond_wait(&store->committed, &store->mutex);
+    }
+    pthread_mutex_unlock(&store->mutex);
+    return o->good;
+}
+
+pl_created pl_store_create(pl_store *store, const pl_row *row, const pl_kept_reply *kept)
+{
+    op o = {.kind = OP_CREATE, .lent = row, .kept = kept};
+    return commit_and_wait(store, &o)     ? PL_CREATED_DONE
+           : o.created == PL_CREATED_DONE ? PL_CREATED_BROKEN
+                                          : o.created;
+}
+
+bool pl_store_replace(pl_store *store, const pl_row *row)
+{
+    op o = {.kind = OP_REPLACE, .lent = row};
+    return commit_and_wait(store, &o);
+}
+
+bool pl_store_delete(pl_store *store, const char *id)
+{
+    op o = {.kind = OP_DELETE};
+    snprintf(o.id, sizeof o.id, "%s", id);
+    return commit_and_wait(store, &o);
+}
+
+int pl_store_change(pl_store *store, const pl_statement *statements, int count)
+{
+    op o = {.kind = OP_CHANGE, .statements = statements, .statement_count = count};
+    return commit_and_wait(store, &o) ? o.changed : -1;
+}
+
+bool pl_store_note(pl_store *store, const pl_statement *statement)
+{
+    op *o = calloc(1, sizeof *o);
+    if (!o) {
+        return false;
+    }
+    o->kind = OP_NOTE;
+    o->note = (pl_statement){.sql = statement->sql, .count = statement->count};
+    for (int i = 0; i < statement->count; i++) {
+        o->note.values[i] = statement->values[i] ? strdup(statement->values[i]) : NULL;
+    }
+    pthread_mutex_lock(&store->mutex);
+    bool room = store->notes < NOTES_MAX;
+    if (room) {
+        store->notes++;
+        enqueue(store, o);
+    }
+    pthread_mutex_unlock(&store->mutex);
+    if (!room) {
+        statement_clear(&o->note);
+        free(o);
+    }
+    return room;
+}
+
+void pl_store_update(pl_store *store, pl_row *row)
+{
+    op *o = malloc(sizeof *o);
+    if (o) {
+        *o = (op){.kind = OP_UPDATE, .row = *row};
+        memset(row, 0, sizeof *row);
+        pthread_mutex_lock(&store->mutex);
+        enqueue(store, o);
+        pthread_mutex_unlock(&store->mutex);
+    } else {
+        atomic_fetch_add(&store->counters->store_failures, 1);
+        pl_say(PL_LEVEL_ERROR, "database: out of memory: a session's row is not written");
+        pl_row_clear(row);
+    }
+}
+
+bool pl_store_flush(pl_store *store)
+{
+    op o = {.kind = OP_NOTHING};
+    return commit_and_wait(store, &o);
+}
+
+/* ---- opening -----------------------------------------------------------------------------------
+ */
+
+static bool ask_first(sqlite3 *db, const char *sql, char out[200])
+{
+    sqlite3_stmt *s = NULL;
+    bool got = sqlite3_prepare_v2(db, sql, -1, &s, NULL) == SQLITE_OK &&
+               sqlite3_step(s) == SQLITE_ROW;
+    snprintf(out, 200, "%s", got ? (const char *)sqlite3_column_text(s, 0) : sqlite3_errmsg(db));
+    sqlite3_finalize(s);
+    return got;
+}
+
+/* Pages and their order; what lies in a row is guarded by its checksum. */
+static bool sound(sqlite3 *db, const char *path)
+{
+    char said[200];
+    if (ask_first(db, "PRAGMA quick_check(1)", said) && strcmp(said, "ok") == 0) {
+        return true;
+    }
+    pl_say(PL_LEVEL_ERROR,
+           "%s is damaged: %s. Sessions and frames are not lost: run pliantd --reindex on this "
+           "state to rebuild it from the session directories",
+           path, said);
+    return false;
+}
+
+/* Rows of an earlier format have a checksum over fewer columns: where it fits, it is made anew. One that does not
+ * fit is left, so that it is found when the row is loaded. */
+static bool renew_checksums(sqlite3 *db, int version)
+{
+    char sql[PL_SQL_MAX];
+    pl_row_sql_select(sql);
+    sqlite3_stmt *s = prepare(db, sql);
+    int r = SQLITE_ERROR;
+    bool good = true;
+    while (s && good && (r = sqlite3_step(s)) == SQLITE_ROW) {
+        pl_row row = {0};
+        read_row(s, &row);
+        if (sqlite3_column_int64(s, PL_ROW_COLUMNS) == pl_row_checksum(&row, version)) {
+            sqlite3_stmt *u = prepare(db, "UPDATE sessions SET crc=?2 WHERE id=?1");
+            if (u) {
+                bind_text(u, 1, row.id);
+                sqlite3_bind_int64(u, 2, pl_row_checksum(&row, PL_ROW_FORMAT));
+            }
+            good = finish(db, u);
+        }
+        pl_row_clear(&row);
+    }
+    sqlite3_finalize(s);
+    return good && r == SQLITE_DONE;
+}
+
+static bool add_columns(sqlite3 *db, int version)
+{
+    char sql[PL_SQL_MAX];
+    for (int i = 0; i < PL_ROW_COLUMNS; i++) {
+        pl_row_sql_add(&pl_row_columns[i], sql);
+        if (pl_row_columns[i].since > version && !execute(db, sql)) {
+            return false;
+        }
+    }
+    return version == 1 ? execute(db, "ALTER TABLE sessions ADD COLUMN crc INTEGER")
+                        : renew_checksums(db, version);
+}
+
+/* Limits of users that an earlier daemon did not know: such a database stays one that it can open. */
+static bool add_limits(sqlite3 *db)
+{
+    char there[200];
+    return ask_first(db, "SELECT count(*) FROM pragma_table_info('users') WHERE name='requests'",
+                     there) &&
+           (atoi(there) == 1 || execute(db, "ALTER TABLE users ADD COLUMN requests INTEGER"));
+}
+
+static bool bring_up_to_date(sqlite3 *db, const char *path)
+{
+    char said[200], sql[PL_SQL_MAX];
+    if (!ask_first(db, "PRAGMA user_version", said)) {
+        complain(db, path);
+        return false;
+    }
+    int version = atoi(said);
+    if (version > PL_ROW_FORMAT) {
+        pl_say(PL_LEVEL_ERROR, "%s has format %d of a newer pliantd; this one knows up to %d", path,
+               version, PL_ROW_FORMAT);
+        return false;
+    }
+    pl_row_sql_table(sql);
+    bool good = execute(db, "BEGIN IMMEDIATE") && execute(db, sql) && execute(db, schema) &&
+                add_limits(db) &&
+                (version == 0 || version == PL_ROW_FORMAT || add_columns(db, version));
+    snprintf(sql, sizeof sql, "PRAGMA user_version = %d", PL_ROW_FORMAT);
+    if (good && execute(db, sql) && execute(db, "COMMIT")) {
+        return true;
+    }
+    execute(db, "ROLLBACK");
+    return false;
+}
+
+static bool open_files(pl_store *store, const char *path, bool create)
+{
+    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX;
+    flags |= create ? SQLITE_OPEN_CREATE : 0;
+    if (!create && access(path, F_OK) != 0) {
+        pl_say(PL_LEVEL_ERROR,
+               "%s is missing, but there are sessions: run pliantd --reindex on this state to "
+               "rebuild it from their directories",
+               path);
+        return false;
+    }
+    if (sqlite3_open_v2(path, &store->writer, flags, NULL) != SQLITE_OK) {
+        complain(store->writer, path);
+        return false;
+    }
+    sqlite3_busy_timeout(store->writer, 5000);
+    if (!sound(store->writer, path) ||
+        !execute(store->writer, "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL") ||
+        !bring_up_to_date(store->writer, path)) {
+        return false;
+    }
+    flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX;
+    if (sqlite3_open_v2(path, &store->reader, flags, NULL) != SQLITE_OK) {
+        complain(store->reader, path);
+        return false;
+    }
+    sqlite3_busy_timeout(store->reader, 5000);
+    return true;
+}
+
+pl_store *pl_store_open(const char *state, bool create, pl_counters *counters)
+{
+    pl_store *store = calloc(1, sizeof *store);
+    char path[PATH_MAX + 16];
+    snprintf(path, sizeof path, "%s/pliant.db", state);
+    if (!store) {
+        return NULL;
+    }
+    store->counters = counters;
+    store->last = &store->first;
+    pthread_mutex_init(&store->mutex, NULL);
+    pthread_mutex_init(&store->read_mutex, NULL);
+    pl_busy_keys_init(&store->busy);
+    pthread_cond_init(&store->work, NULL);
+    pthread_cond_init(&store->committed, NULL);
+    if (!open_files(store, path, create) ||
+        pthread_create(&store->thread, NULL, write_batches, store) != 0) {
+        sqlite3_close(store->writer);
+        sqlite3_close(store->reader);
+        free(store);
+        return NULL;
+    }
+    pthread_setname_np(store->thread, "store");
+    return store;
+}
+
+void pl_store_close(pl_store *store)
+{
+    if (!store) {
+        return;
+    }
+    pthread_mutex_lock(&store->mutex);
+    store->stopping = true;
+    pthread_cond_signal(&store->work);
+    pthread_mutex_unlock(&store->mutex);
+    pthread_join(store->thread, NULL);
+    sqlite3_close(store->reader);
+    sqlite3_close(store->writer);
+    pl_busy_keys_clear(&store->busy);
+    pthread_cond_destroy(&store->committed);
+    pthread_cond_destroy(&store->work);
+    pthread_mutex_destroy(&store->read_mutex);
+    pthread_mutex_destroy(&store->mutex);
+    free(store);
+}
+
+/* ---- reading -----------------------------------------------------------------------------------
+ */
+
+int pl_store_each(pl_store *store, void (*see)(void *context, const pl_row *row, bool good),
+                  void *context)
+{
+    char sql[PL_SQL_MAX];
+    pl_row_sql_select(sql);
+    pthread_mutex_lock(&store->read_mutex);
+    sqlite3_stmt *s = prepare(store->reader, sql);
+    int r = SQLITE_ERROR;
+    while (s && (r = sqlite3_step(s)) == SQLITE_ROW) {
+        pl_row row = {0};
+        read_row(s, &row);
+        /* A row of format 1 has no checksum until it is written again. */
+        bool good = sqlite3_column_type(s, PL_ROW_COLUMNS) == SQLITE_NULL ||
+                    sqlite3_column_int64(s, PL_ROW_COLUMNS) == pl_row_checksum(&row, PL_ROW_FORMAT);
+        see(context, &row, good);
+        pl_row_clear(&row);
+    }
+    sqlite3_finalize(s);
+    pthread_mutex_unlock(&store->read_mutex);
+    return r == SQLITE_DONE ? 0 : -1;
+}
+
+bool pl_store_read(pl_store *store, const pl_statement *statement, pl_store_see see, void *context)
+{
+    const char *columns[PL_STATEMENT_COLUMNS];
+    int r = SQLITE_ERROR;
+    pthread_mutex_lock(&store->read_mutex);
+    sqlite3_stmt *s = prepare(store->reader, statement->sql);
+    if (s) {
+        bind_values(s, statement->values, statement->count);
+    }
+    while (s && (r = sqlite3_step(s)) == SQLITE_ROW) {
+        int count = sqlite3_column_count(s);
+        for (int i = 0; i < count && i < PL_STATEMENT_COLUMNS; i++) {
+            columns[i] = (const char *)sqlite3_column_text(s, i);
+        }
+        see(context, columns);
+    }
+    sqlite3_finalize(s);
+    pthread_mutex_unlock(&store->read_mutex);
+    return r == SQLITE_DONE;
+}
+
+pl_store_digits pl_store_number(int64_t value)
+{
+    pl_store_digits d;
+    snprintf(d.text, sizeof d.text, "%lld", (long long)value);
+    return d;
+}
+
+static void see_integer(void *context, const char *const *columns)
+{
+    *(int64_t *)context = columns[0] ? strtoll(columns[0], NULL, 10) : 0;
+}
+
+bool pl_store_read_integer(pl_store *store, const pl_statement *statement, int64_t *out)
+{
+    return pl_store_read(store, statement, see_integer, out);
+}
+
+pl_busy_keys *pl_store_busy(pl_store *store)
+{
+    return &store->busy;
+}

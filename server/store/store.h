@@ -1,0 +1,83 @@
+/* store.h - the database: an index of the session directories, plus what they can not hold (owners'
+ * grants, idempotency keys, meshes). SQLite in WAL mode, synchronous FULL, written by one thread
+ * that commits whatever has gathered meanwhile in one transaction. Requests read the table of
+ * sessions in memory, never this.
+ */
+#ifndef PLIANT_SERVER_STORE_H
+#define PLIANT_SERVER_STORE_H
+
+#include "server/store/busy_keys.h"
+#include "server/base/counters.h"
+#include "server/store/row.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct pl_store pl_store;
+
+/* A reply to keep for an Idempotency-Key. */
+typedef struct pl_kept_reply {
+    const char *owner, *route, *key;
+    char body_hash[65];
+    int status;
+    const char *reply, *location;
+} pl_kept_reply;
+
+/* Opens STATE/pliant.db, or makes it with `create` (without, a missing one is said to be missing).
+ * One of the format before is brought up to date. NULL with a line in the log, also where the
+ * database is damaged: PRAGMA quick_check runs first. */
+pl_store *pl_store_open(const char *state, bool create, pl_counters *counters);
+void pl_store_close(pl_store *store); /* commits what is queued */
+
+/* Every session, oldest first. The row is lent; `good` says whether its checksum fits: of one that
+ * does not, nothing may be believed. */
+int pl_store_each(pl_store *store, void (*see)(void *context, const pl_row *row, bool good),
+                  void *context);
+
+typedef enum pl_created {
+    PL_CREATED_DONE,
+    PL_CREATED_BROKEN,  /* a line is in the log */
+    PL_CREATED_NO_USER, /* the row's owner was removed while it was made, */
+    PL_CREATED_NO_GROUP /* or its group */
+} pl_created;
+
+/* These wait for the commit; false where it failed (a line is in the log). */
+pl_created pl_store_create(pl_store *store, const pl_row *row,
+                           const pl_kept_reply *kept);     /* or NULL */
+bool pl_store_replace(pl_store *store, const pl_row *row); /* whether it is there or not */
+bool pl_store_delete(pl_store *store, const char *id);
+/* A statement of a module that keeps its own tables; its ?s are texts, or NULL (SQLite makes numbers of
+ * them where the column is of that kind). */
+enum { PL_STATEMENT_VALUES = 10, PL_STATEMENT_COLUMNS = 12 };
+typedef struct pl_statement {
+    const char *sql;
+    const char *values[PL_STATEMENT_VALUES];
+    int count;
+} pl_statement;
+/* An integer as a statement's value. */
+typedef struct pl_store_digits {
+    char text[24];
+} pl_store_digits;
+pl_store_digits pl_store_number(int64_t value);
+/* All of them or none, in one transaction; waits for the commit. How many rows the first of them
+ * changed, or -1 where it failed. */
+int pl_store_change(pl_store *store, const pl_statement *statements, int count);
+/* A statement that is queued and not waited for; its text must be constant, its values are copied. False where
+ * too many are queued. */
+bool pl_store_note(pl_store *store, const pl_statement *statement);
+/* Call `see` with the columns of each row, as texts or NULL, lent; it must not call the store. False
+ * where the database failed. */
+typedef void (*pl_store_see)(void *context, const char *const *columns);
+bool pl_store_read(pl_store *store, const pl_statement *statement, pl_store_see see, void *context);
+/* The one integer that a statement asks for, 0 where it is NULL; false where the database failed. */
+bool pl_store_read_integer(pl_store *store, const pl_statement *statement, int64_t *out);
+
+/* These are queued in order and not waited for. The row is taken. What can not be done is counted (store_failures). */
+void pl_store_update(pl_store *store, pl_row *row);
+/* Wait until what was queued before was tried; false where nothing can be committed. */
+bool pl_store_flush(pl_store *store);
+
+/* The idempotency keys whose requests are being answered (idempotency.h). */
+pl_busy_keys *pl_store_busy(pl_store *store);
+
+#endif

@@ -1,0 +1,11 @@
+/* event_stream.h - what happens to sessions, told to whoever asks: server-sent events, or a long poll.
+ */
+#ifndef PLIANT_SERVER_EVENT_STREAM_H
+#define PLIANT_SERVER_EVENT_STREAM_H
+
+#include "server/http/http.h"
+
+void pl_handle_events(pl_request *r);         /* of every session that one may see */
+void pl_handle_session_events(pl_request *r); /* of one */
+
+#endif

@@ -1,0 +1,72 @@
+/* stream.h - one stream of a session, private to the stream*.c files: stream.c moves along and sends,
+ * stream_text.c makes what the server itself says, stream_open.c begins.
+ *
+ * Stored frames go from the log into the connection's buffer as they lie, across records. What has to
+ * be made, and the newest frame of a running session, come from the cache that all streams share.
+ */
+#ifndef PLIANT_SERVER_STREAM_H
+#define PLIANT_SERVER_STREAM_H
+
+#include "protocol/text/json.h"
+#include "protocol/log/log.h"
+#include "server/streams/frame_source.h"
+#include "server/http/gate.h"
+#include "server/sessions/sessions.h"
+#include "server/streams/streams.h"
+
+typedef enum pl_stream_form { PL_FORM_RECORDS, PL_FORM_NDJSON, PL_FORM_SSE } pl_stream_form;
+typedef enum pl_stream_kind { PL_STREAM_FRAMES, PL_STREAM_METRICS, PL_STREAM_ALL } pl_stream_kind;
+
+typedef struct pl_stream {
+    pl_watcher watcher;
+    pl_ticker ticker;
+    pl_gate gate;
+    pl_daemon *daemon;
+    pl_session *session;      /* a reference */
+    pl_principal *principal;  /* who reads; a reference */
+    _Atomic int64_t regroups; /* of the session, as of when they were last seen to be welcome */
+    pl_log_reader *reader;    /* NULL while it needs none */
+    bool reader_used;         /* since the stream was last idle */
+    pl_stream_kind kind;
+    pl_stream_form form;
+    pl_frame_view view; /* of frames */
+    bool follow, latest;
+    int64_t next, to;     /* frames next .. to are still to be sent, where `every` divides them */
+    int64_t every, left;  /* left: frames that may still be sent */
+    int64_t metrics_next; /* of PL_STREAM_ALL */
+    int64_t interval_us;  /* at least so long from one frame to the next; 0: no matter */
+    int64_t due_us;       /* when the next frame may be sent */
+    int64_t committed;    /* as the reader last saw, or the session told */
+    int interrupted;      /* queued or paused as a heartbeat told; 0: neither */
+    int state_told;       /* of PL_STREAM_ALL; -1: none yet */
+    bool ended;           /* the end was produced */
+    char *text;           /* produced, not all sent: a JSON line, an event or a small record */
+    size_t text_at, text_size;
+    int range_fd; /* the reader's */
+    uint64_t range_at, range_left;
+    pl_frame_key key; /* of the frame that is being sent from the cache */
+    size_t blob_at, blob_left;
+    const pl_blob *blob; /* held while the source runs only */
+} pl_stream;
+
+extern const pl_source pl_stream_source;
+/* Its own reader of the log: at most so many streams have one at a time, EMFILE beyond that. */
+bool pl_stream_open_log(pl_stream *s);
+void pl_stream_close_log(pl_stream *s);
+/* Released by whoever opened it and did not reply with the source. */
+void pl_stream_destroy(pl_stream *s);
+
+/* ---- what the server says: false out of memory ------------------------------------------------
+ */
+
+/* Takes a JSON text (NULL: out of memory) and makes of it what the form asks for: a record, a line or
+ * an event. frame -1: of none. */
+bool pl_stream_put_json(pl_stream *s, pl_record_type type, const char *event, int64_t frame,
+                        char *json, size_t length);
+bool pl_stream_put_hello(pl_stream *s);
+bool pl_stream_put_heartbeat(pl_stream *s);
+bool pl_stream_put_gap(pl_stream *s, int64_t from, int64_t to, const char *reason);
+bool pl_stream_put_state(pl_stream *s); /* how the session stands */
+bool pl_stream_put_end(pl_stream *s, const char *reason);
+
+#endif

@@ -1,0 +1,21 @@
+/* watch.h - learns of new frames: inotify on the log directories of running sessions, one thread.
+ * Where a directory can not be watched, it is looked at every 50 to 500 ms. The same thread gives
+ * streams their tick, for heartbeats.
+ */
+#ifndef PLIANT_SERVER_WATCH_H
+#define PLIANT_SERVER_WATCH_H
+
+#include "server/sessions/sessions.h"
+
+typedef struct pl_watch pl_watch;
+
+pl_watch *pl_watch_create(pl_daemon *daemon);
+void pl_watch_destroy(pl_watch *watch);
+
+/* Follow a session's log until pl_watch_finish: each new frame sets its progress and wakes its
+ * watchers. */
+void pl_watch_start(pl_watch *watch, pl_session *session);
+/* Stop following; reads the log's end once more. Returns the last committed frame, -1 none. */
+int64_t pl_watch_finish(pl_watch *watch, pl_session *session);
+
+#endif

@@ -1,0 +1,108 @@
+#include "server/tenants/audit.h"
+
+#include "protocol/text/json.h"
+#include "server/store/listing.h"
+#include "server/http/request.h"
+#include "server/sessions/session_view.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define KEPT_S    "15552000" /* 180 days */
+#define KEPT_ROWS "200000"
+
+static const char insert[] = "INSERT INTO audit(at, user, by, credential, action, target, status,"
+                             " address) VALUES(?,?,?,?,?,?,?,?)";
+
+/* What it was about: the path's parameters, or the id of what was made. */
+static void target_of(const pl_request *r, char out[256])
+{
+    size_t at = 0;
+    out[0] = 0;
+    for (int i = 0; i < PL_PATH_PARAMS && r->params[i][0]; i++) {
+        at += (size_t)snprintf(out + at, 256 - at, "%s%s", i ? "/" : "", r->params[i]);
+    }
+    for (int i = 0; i < r->reply.header_count && !out[0]; i++) {
+        const char *slash = strrchr(r->reply.values[i], '/');
+        if (strcmp(r->reply.names[i], "Location") == 0 && slash) {
+            snprintf(out, 256, "%s", slash + 1);
+        }
+    }
+}
+
+void pl_audit_request(pl_request *r)
+{
+    if (!r->route || !r->principal || strcmp(r->route->method, "GET") == 0) {
+        return;
+    }
+    char now[24], status[16], action[160], target[256], address[64];
+    snprintf(now, sizeof now, "%lld", (long long)time(NULL));
+    snprintf(status, sizeof status, "%d", r->reply.status);
+    snprintf(action, sizeof action, "%s %s", r->route->method, r->route->path);
+    target_of(r, target);
+    pl_request_address(r, address);
+    pl_statement s = {insert,
+                      {now, r->principal->user, pl_came_name(r->principal->came),
+                       r->principal->credential, action, target, status, address},
+                      8};
+    if (!pl_store_note(r->daemon->store, &s)) {
+        atomic_fetch_add(&r->daemon->counters.audit_dropped, 1);
+    }
+}
+
+void pl_audit_command(pl_store *store, const char *action, const char *target)
+{
+    char now[24], who[32];
+    snprintf(now, sizeof now, "%lld", (long long)time(NULL));
+    snprintf(who, sizeof who, "uid %ld", (long)getuid());
+    pl_statement s = {insert, {now, who, "command", "", action, target, "0", ""}, 8};
+    pl_store_change(store, &s, 1);
+}
+
+void pl_audit_sweep(pl_store *store)
+{
+    char now[24];
+    snprintf(now, sizeof now, "%lld", (long long)time(NULL));
+    pl_statement s = {"DELETE FROM audit WHERE at < ?1 - " KEPT_S
+                      " OR seq <= (SELECT max(seq) FROM audit) - " KEPT_ROWS,
+                      {now},
+                      1};
+    pl_store_change(store, &s, 1);
+}
+
+static void view(pl_json_writer *w, const char *const *columns)
+{
+    static const char *const names[] = {"user", "by", "credential", "action", "target"};
+    char at[32];
+    pl_time_view(columns[1] ? strtoll(columns[1], NULL, 10) : 0, at);
+    pl_json_begin_object(w);
+    pl_json_set_integer(w, "seq", strtoll(columns[0], NULL, 10));
+    pl_json_set_string(w, "at", at);
+    for (int i = 0; i < 5; i++) {
+        pl_json_set_string(w, names[i], columns[2 + i]);
+    }
+    pl_json_set_integer(w, "status", columns[7] ? strtoll(columns[7], NULL, 10) : 0);
+    pl_json_set_string(w, "address", columns[8]);
+    pl_json_end_object(w);
+}
+
+void pl_handle_audit(pl_request *r)
+{
+    const pl_principal *p = pl_request_principal(r);
+    bool admin = pl_principal_has(p, PL_SCOPE_ADMIN);
+    const char *user = pl_request_query(r, "user"), *target = pl_request_query(r, "target");
+    if (user && !admin && strcmp(user, p->user) != 0) {
+        pl_reply_problem(r, 403, "missing_scope", "Not allowed",
+                         "what others did is for administrators", NULL);
+        return;
+    }
+    pl_statement s = {"SELECT seq, at, user, by, credential, action, target, status, address FROM"
+                      " audit WHERE (?1 IS NULL OR user=?1) AND (?2 IS NULL OR target=?2)"
+                      " AND seq<?3 ORDER BY seq DESC LIMIT ?4",
+                      {user || admin ? user : p->user, target},
+                      2};
+    pl_listing_reply(r, &s, "9223372036854775807", view);
+}

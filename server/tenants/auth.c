@@ -1,0 +1,264 @@
+#include "server/tenants/auth.h"
+
+#include "protocol/log/session_dir.h"
+#include "protocol/text/sha256.h"
+#include "server/tenants/login.h"
+#include "server/tenants/tenants.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct pl_auth {
+    bool open;                  /* --no-auth */
+    pl_principal *owner, *peer; /* the same user, by token and by uid */
+    char token_hash[65];
+    char names[PL_ALLOW_HOSTS_MAX + 4][256];
+    int name_count;
+};
+
+static const char owner_name[] = "owner";
+
+static int random_hex(char *out, size_t bytes)
+{
+    unsigned char raw[32];
+    if (getrandom(raw, bytes, 0) != (ssize_t)bytes) {
+        return -1;
+    }
+    for (size_t i = 0; i < bytes; i++) {
+        snprintf(out + 2 * i, 3, "%02x", raw[i]);
+    }
+    return 0;
+}
+
+int pl_random_id(char out[33])
+{
+    return random_hex(out, 16);
+}
+
+static bool token_well_formed(const char *text, size_t length)
+{
+    return length == 64 && strspn(text, "0123456789abcdef") == 64;
+}
+
+static int token_create(int state_fd, char token[65])
+{
+    char line[66];
+    if (random_hex(token, 32) != 0) {
+        return -1;
+    }
+    snprintf(line, sizeof line, "%s\n", token);
+    int fd = openat(state_fd, "token.new", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (fd < 0) {
+        return -1;
+    }
+    bool good = fchmod(fd, 0600) == 0 && write(fd, line, 65) == 65 && fsync(fd) == 0;
+    good = close(fd) == 0 && good;
+    return good && renameat(state_fd, "token.new", state_fd, "token") == 0 && fsync(state_fd) == 0
+               ? 0
+               : -1;
+}
+
+static int token_load(int state_fd, char token[65])
+{
+    struct stat st;
+    if (fstatat(state_fd, "token", &st, AT_SYMLINK_NOFOLLOW) != 0) {
+        return errno == ENOENT ? token_create(state_fd, token) : -1;
+    }
+    if (!S_ISREG(st.st_mode) || (st.st_mode & 077) || st.st_uid != geteuid()) {
+        pl_say(PL_LEVEL_ERROR, "STATE/token: must be a file of this user with mode 0600");
+        errno = EPERM;
+        return -1;
+    }
+    char *text;
+    size_t size;
+    if (pl_file_read(state_fd, "token", 4096, &text, &size) != PL_OK) {
+        return -1;
+    }
+    while (size > 0 && (text[size - 1] == '\n' || text[size - 1] == '\r')) {
+        size--;
+    }
+    bool good = token_well_formed(text, size);
+    if (good) {
+        memcpy(token, text, 64);
+        token[64] = 0;
+    } else {
+        pl_say(PL_LEVEL_ERROR, "STATE/token: must hold 64 hex digits; remove it to get a new one");
+        errno = EINVAL;
+    }
+    explicit_bzero(text, size);
+    free(text);
+    return good ? 0 : -1;
+}
+
+static void allow(pl_auth *auth, const char *name)
+{
+    snprintf(auth->names[auth->name_count], sizeof auth->names[0], "%s", name);
+    auth->name_count++;
+}
+
+pl_auth *pl_auth_create(int state_fd, const pl_options *options)
+{
+    pl_auth *auth = calloc(1, sizeof *auth);
+    char token[65];
+    if (!auth || token_load(state_fd, token) != 0) {
+        pl_say(PL_LEVEL_ERROR, "the owner's token could not be had: %s", strerror(errno));
+        free(auth);
+        return NULL;
+    }
+    auth->owner = pl_principal_create(PL_CAME_OWNER, owner_name, PL_SCOPES_ALL, NULL, 0);
+    auth->peer = pl_principal_create(PL_CAME_PEER, owner_name, PL_SCOPES_ALL, NULL, 0);
+    if (!auth->owner || !auth->peer) {
+        pl_auth_destroy(auth);
+        return NULL;
+    }
+    pl_sha256_hex(token, 64, auth->token_hash);
+    explicit_bzero(token, sizeof token);
+    auth->open = options->no_auth;
+    allow(auth, "localhost");
+    allow(auth, "127.0.0.1");
+    allow(auth, "::1");
+    allow(auth, options->listen_host);
+    for (int i = 0; i < options->allow_host_count; i++) {
+        allow(auth, options->allow_hosts[i]);
+    }
+    return auth;
+}
+
+void pl_auth_destroy(pl_auth *auth)
+{
+    if (auth) {
+        pl_principal_release(auth->owner);
+        pl_principal_release(auth->peer);
+        free(auth);
+    }
+}
+
+/* The loop's length and its memory accesses do not depend on where the texts differ. */
+bool pl_auth_same_hash(const char *a, const char *b)
+{
+    volatile unsigned char difference = 0;
+    for (int i = 0; i < 64; i++) {
+        difference |= (unsigned char)(a[i] ^ b[i]);
+    }
+    return difference == 0;
+}
+
+const char *pl_auth_default_owner(void)
+{
+    return owner_name;
+}
+
+pl_principal *pl_auth_owner(const pl_daemon *daemon)
+{
+    return pl_principal_acquire(daemon->auth->owner);
+}
+
+pl_principal *pl_auth_token(const pl_daemon *daemon, const char *token)
+{
+    size_t length = strlen(token);
+    if (length > 256) {
+        return NULL;
+    }
+    char hash[65];
+    pl_sha256_hex(token, length, hash);
+    return pl_auth_same_hash(hash, daemon->auth->token_hash)
+               ? pl_principal_acquire(daemon->auth->owner)
+               : pl_tenants_find(daemon->tenants, hash);
+}
+
+/* The principal of a cookie, which must be of this kind: a token is no cookie, nor a link a login. */
+static pl_principal *by_cookie(const pl_daemon *daemon, const char *header, const char *name,
+                               pl_came came)
+{
+    char secret[128];
+    pl_principal *p = pl_cookie_find(header, name, secret, sizeof secret)
+                          ? pl_auth_token(daemon, secret)
+                          : NULL;
+    if (p && p->came != came) {
+        pl_principal_release(p);
+        p = NULL;
+    }
+    return p;
+}
+
+pl_principal *pl_auth_principal(const pl_daemon *daemon, const pl_claims *claims)
+{
+    const pl_auth *auth = daemon->auth;
+    const char *bearer = claims->authorization;
+    if (auth->open) {
+        return pl_principal_acquire(auth->owner);
+    }
+    if (bearer) {
+        return strncasecmp(bearer, "Bearer ", 7) == 0
+                   ? pl_auth_token(daemon, bearer + 7 + strspn(bearer + 7, " "))
+                   : NULL;
+    }
+    pl_principal *p = by_cookie(daemon, claims->cookie, PL_LOGIN_COOKIE, PL_CAME_COOKIE);
+    p = p ? p : by_cookie(daemon, claims->cookie, PL_LINK_COOKIE, PL_CAME_LINK);
+    if (p || claims->uid < 0) {
+        return p;
+    }
+    bool own = claims->uid == 0 || claims->uid == (int64_t)geteuid();
+    return own ? pl_principal_acquire(auth->peer)
+               : pl_tenants_peer(daemon->tenants, (uid_t)claims->uid);
+}
+
+/* The name of "name", "name:port", "[v6]" or "[v6]:port". False where it is none of these. */
+static bool host_name(const char *host, char *out, size_t size)
+{
+    const char *begin = host, *end, *rest;
+    if (*host == '[') {
+        begin = host + 1;
+        end = strchr(begin, ']');
+        if (!end) {
+            return false;
+        }
+        rest = end + 1;
+    } else {
+        end = begin + strcspn(begin, ":");
+        rest = end;
+    }
+    size_t length = (size_t)(end - begin);
+    if (*rest == ':') {
+        rest++;
+        rest += strspn(rest, "0123456789");
+    }
+    if (*rest || length == 0 || length >= size) {
+        return false;
+    }
+    memcpy(out, begin, length);
+    out[length] = 0;
+    return true;
+}
+
+bool pl_auth_host_allowed(const pl_auth *auth, const char *host)
+{
+    char name[256];
+    if (!host || !host_name(host, name, sizeof name)) {
+        return false;
+    }
+    for (int i = 0; i < auth->name_count; i++) {
+        if (strcasecmp(name, auth->names[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool pl_auth_origin_allowed(const char *origin, const char *host)
+{
+    const char *authority = NULL;
+    if (strncasecmp(origin, "http://", 7) == 0) {
+        authority = origin + 7;
+    } else if (strncasecmp(origin, "https://", 8) == 0) {
+        authority = origin + 8;
+    }
+    return authority && host && strcasecmp(authority, host) == 0;
+}

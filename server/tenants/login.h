@@ -1,0 +1,31 @@
+/* login.h - browsers: a token or a one-time code exchanged for a cookie that scripts can not read. A login is a
+ * credential in the table of tokens, made by the one that it was exchanged for and revoked with it.
+ */
+#ifndef PLIANT_SERVER_LOGIN_H
+#define PLIANT_SERVER_LOGIN_H
+
+#include "server/http/http.h"
+
+#define PL_LOGIN_COOKIE "pliant"
+#define PL_LINK_COOKIE  "pliant_link"
+
+/* Codes that wait to be used; each is good once, for five minutes. */
+typedef struct pl_login_codes pl_login_codes;
+pl_login_codes *pl_login_codes_create(void);
+void pl_login_codes_destroy(pl_login_codes *codes);
+
+/* The value of a cookie in a Cookie header (NULL for none), cut to `size`; false where it is not there. */
+bool pl_cookie_find(const char *header, const char *name, char *out, size_t size);
+/* Give the browser a cookie for a path, for so many seconds; 0 takes it back. */
+void pl_cookie_set(pl_request *r, const char *name, const char *value, const char *path,
+                   int64_t seconds);
+
+/* A code for whoever that is, and the page's address with it; false without randomness. */
+bool pl_login_code_make(pl_daemon *daemon, pl_principal *principal, char secret[33], char url[400]);
+
+void pl_handle_login_show(pl_request *r);
+void pl_handle_login(pl_request *r);
+void pl_handle_login_code(pl_request *r);
+void pl_handle_logout(pl_request *r);
+
+#endif

@@ -1,0 +1,190 @@
+#include "server/tenants/rate.h"
+
+#include "server/http/request.h"
+#include "server/streams/streams.h"
+#include "server/tenants/tenants.h"
+
+#include <arpa/inet.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A key lies in one of WAYS places, so that a look is at so many. Some 100 bytes a place, 600 KB in all. */
+enum { WAYS = 8, SETS = 512, KEY = 72, BURST_S = 10 };
+
+typedef struct bucket {
+    char key[KEY]; /* "" for none */
+    double tokens;
+    double lately; /* requests a second then, over about BURST_S */
+    int64_t at_ms; /* when it was filled last */
+} bucket;
+
+typedef struct table {
+    pthread_mutex_t mutex; /* innermost */
+    bucket (*sets)[WAYS];
+} table;
+
+struct pl_rate {
+    table users, addresses;
+    int64_t of_address; /* a second; 0: no limit */
+};
+
+/* ---- the tables --------------------------------------------------------------------------------
+ */
+
+static bool open_table(table *t)
+{
+    pthread_mutex_init(&t->mutex, NULL);
+    t->sets = calloc(SETS, sizeof *t->sets);
+    return t->sets;
+}
+
+pl_rate *pl_rate_create(int64_t of_address)
+{
+    pl_rate *rate = calloc(1, sizeof *rate);
+    if (!rate) {
+        return NULL;
+    }
+    rate->of_address = of_address;
+    bool good = open_table(&rate->users);
+    if (!open_table(&rate->addresses) || !good) {
+        pl_rate_destroy(rate);
+        return NULL;
+    }
+    return rate;
+}
+
+void pl_rate_destroy(pl_rate *rate)
+{
+    if (rate) {
+        pthread_mutex_destroy(&rate->users.mutex);
+        pthread_mutex_destroy(&rate->addresses.mutex);
+        free(rate->users.sets);
+        free(rate->addresses.sets);
+        free(rate);
+    }
+}
+
+/* FNV-1a */
+static uint32_t hash(const char *key)
+{
+    uint32_t h = 2166136261u;
+    for (; *key; key++) {
+        h = (h ^ (unsigned char)*key) * 16777619u;
+    }
+    return h ^ h >> 15;
+}
+
+/* Of the requests that were counted, what still counts: each 1 / BURST_S a second, and less by e in BURST_S. */
+static double fade(const bucket *b, int64_t now_ms)
+{
+    return b->lately * exp(-(double)(now_ms - b->at_ms) / (1000.0 * BURST_S));
+}
+
+/* The key's bucket; where it has none that of whoever was away for longest, filled. */
+static bucket *find(table *t, const char *key, double rate, int64_t now_ms)
+{
+    bucket *set = t->sets[hash(key) % SETS], *oldest = set;
+    for (int i = 0; i < WAYS; i++) {
+        if (strcmp(set[i].key, key) == 0) {
+            return &set[i];
+        }
+        if (set[i].at_ms < oldest->at_ms) {
+            oldest = &set[i];
+        }
+    }
+    *oldest = (bucket){.tokens = BURST_S * rate, .at_ms = now_ms};
+    snprintf(oldest->key, sizeof oldest->key, "%s", key);
+    return oldest;
+}
+
+static int take(table *t, const char *key, int64_t a_second, int64_t now_ms)
+{
+    double rate = (double)a_second, most = BURST_S * rate;
+    pthread_mutex_lock(&t->mutex);
+    bucket *b = find(t, key, rate, now_ms);
+    double tokens = b->tokens + rate * (double)(now_ms - b->at_ms) / 1000;
+    b->tokens = tokens > most ? most : tokens;
+    bool there = b->tokens >= 1;
+    b->lately = fade(b, now_ms) + (there ? 1.0 / BURST_S : 0);
+    b->at_ms = now_ms;
+    int wait = there ? 0 : 1 + (int)((1 - b->tokens) / rate);
+    b->tokens -= there;
+    pthread_mutex_unlock(&t->mutex);
+    return wait;
+}
+
+int pl_rate_take_user(pl_rate *rate, const char *user, int64_t a_second, int64_t now_ms)
+{
+    return a_second == INT64_MAX ? 0 : take(&rate->users, user, a_second, now_ms);
+}
+
+double pl_rate_of_user(pl_rate *rate, const char *user, int64_t now_ms)
+{
+    table *t = &rate->users;
+    double lately = 0;
+    pthread_mutex_lock(&t->mutex);
+    const bucket *set = t->sets[hash(user) % SETS];
+    for (int i = 0; i < WAYS; i++) {
+        lately += strcmp(set[i].key, user) == 0 ? fade(&set[i], now_ms) : 0;
+    }
+    pthread_mutex_unlock(&t->mutex);
+    return lately;
+}
+
+/* Of IPv6 a network of 64 bits is one's own, so it counts as one address. */
+int pl_rate_take_address(pl_rate *rate, const char *address, int64_t now_ms)
+{
+    unsigned char v6[16];
+    char key[KEY];
+    if (rate->of_address == 0) {
+        return 0;
+    }
+    snprintf(key, sizeof key, "%s", address);
+    if (inet_pton(AF_INET6, address, v6) == 1) {
+        static const unsigned char mapped[12] = {[10] = 0xff, [11] = 0xff};
+        if (memcmp(v6, mapped, sizeof mapped) == 0) {
+            inet_ntop(AF_INET, v6 + 12, key, sizeof key);
+        } else {
+            memset(v6 + 8, 0, 8);
+            inet_ntop(AF_INET6, v6, key, sizeof key);
+        }
+    }
+    return take(&rate->addresses, key, rate->of_address, now_ms);
+}
+
+/* ---- requests ----------------------------------------------------------------------------------
+ */
+
+bool pl_rate_allows(pl_request *r)
+{
+    const pl_principal *p = r->principal;
+    if (r->route->unlimited || (p && p->came == PL_CAME_OWNER)) {
+        return true;
+    }
+    /* A link is in many hands: whoever follows it asks for themselves, not for the user who made it. */
+    const pl_options *o = &r->daemon->options;
+    bool of_user = p && p->came != PL_CAME_LINK && p->came != PL_CAME_SIGNED;
+    int64_t most = o->address_rate;
+    int wait = 0;
+    if (of_user) {
+        most = pl_tenants_limits(r->daemon->tenants, p->user).value[PL_LIMIT_REQUESTS];
+        wait = pl_rate_take_user(r->daemon->rate, p->user, most, pl_monotonic_ms());
+    } else if (!pl_options_loopback(o) || o->behind_proxy) {
+        char address[64];
+        pl_request_address(r, address);
+        wait = pl_rate_take_address(r->daemon->rate, address, pl_monotonic_ms());
+    }
+    if (wait == 0) {
+        return true;
+    }
+    atomic_fetch_add(&r->daemon->counters.rate_refusals, 1);
+    pl_reply_problemf(r, 429, "too_many_requests", "Too many requests",
+                      "%s may ask %lld times a second; there is time again in %d s",
+                      of_user ? "this user" : "an address without a credential", (long long)most,
+                      wait);
+    pl_reply_header(r, "Retry-After", "%d", wait);
+    return false;
+}
