@@ -32,7 +32,7 @@ typedef struct pl_daemon {
     struct pl_sessions *sessions;
     struct pl_watch *watch;
     struct pl_executor *executor;
-    struct pl_streams *streams;
+    struct pl_stream_hub *streams;
     struct pl_rate *rate;
     struct pl_pool *files;  /* short reads and writes */
     struct pl_pool *checks; /* waits for preflights */

@@ -4,7 +4,7 @@
 #include "server/daemon.h"
 #include "server/run/executor.h"
 #include "server/streams/exports.h"
-#include "server/http/gate.h"
+#include "server/http/waiter.h"
 #include "server/run/gpus.h"
 #include "server/http/http.h"
 #include "server/store/idempotency.h"
@@ -17,12 +17,12 @@
 #include "server/run/reindex.h"
 #include "server/api/routes.h"
 #include "server/sessions/removal.h"
-#include "server/base/say.h"
+#include "server/base/logger.h"
 #include "server/sessions/sessions.h"
 #include "server/base/spawn.h"
 #include "server/store/store.h"
 #include "server/tenants/rate.h"
-#include "server/streams/streams.h"
+#include "server/streams/stream_hub.h"
 #include "server/tenants/tenant_changes.h"
 #include "server/tenants/tenant_command.h"
 #include "server/tenants/tenants.h"
@@ -80,17 +80,17 @@ static bool open_state(pl_daemon *d)
 {
     static const char *const below[] = {"incoming", "sessions", "meshes"};
     if (!make_folder(d->options.state)) {
-        pl_say(PL_LEVEL_ERROR, "%s: %s", d->options.state, strerror(errno));
+        pl_logf(PL_LEVEL_ERROR, "%s: %s", d->options.state, strerror(errno));
         return false;
     }
     if (!realpath(d->options.state, d->state) ||
         (d->state_fd = open(d->state, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0) {
-        pl_say(PL_LEVEL_ERROR, "%s: %s", d->options.state, strerror(errno));
+        pl_logf(PL_LEVEL_ERROR, "%s: %s", d->options.state, strerror(errno));
         return false;
     }
     for (size_t i = 0; i < sizeof below / sizeof *below; i++) {
         if (mkdirat(d->state_fd, below[i], 0700) != 0 && errno != EEXIST) {
-            pl_say(PL_LEVEL_ERROR, "%s/%s: %s", d->state, below[i], strerror(errno));
+            pl_logf(PL_LEVEL_ERROR, "%s/%s: %s", d->state, below[i], strerror(errno));
             return false;
         }
     }
@@ -106,16 +106,16 @@ static int lock_state(pl_daemon *d)
     int64_t end = pl_monotonic_ms() + LOCK_WAIT_MS;
     pl_status status = pl_session_lock(d->state_fd, true, &fd);
     if (status == PL_INVALID) {
-        pl_say(PL_LEVEL_INFO, "%s/lock is held; it is asked for again for %d s", d->state,
-               LOCK_WAIT_MS / 1000);
+        pl_logf(PL_LEVEL_INFO, "%s/lock is held; it is asked for again for %d s", d->state,
+                LOCK_WAIT_MS / 1000);
     }
     while (status == PL_INVALID && pl_monotonic_ms() < end) {
         nanosleep(&(struct timespec){.tv_nsec = LOCK_AGAIN_MS * 1000000}, NULL);
         status = pl_session_lock(d->state_fd, true, &fd);
     }
     if (status != PL_OK) {
-        pl_say(PL_LEVEL_ERROR, "%s/lock: %s", d->state,
-               status == PL_INVALID ? "another daemon runs on this state" : strerror(errno));
+        pl_logf(PL_LEVEL_ERROR, "%s/lock: %s", d->state,
+                status == PL_INVALID ? "another daemon runs on this state" : strerror(errno));
         return -1;
     }
     return fd;
@@ -132,8 +132,8 @@ static void raise_descriptors(pl_daemon *d)
         rlim_t all = limit.rlim_cur > 256 ? limit.rlim_cur - 200 : 56;
         rlim_t room = all / 4 * 3;
         if ((rlim_t)d->options.max_connections > room) {
-            pl_say(PL_LEVEL_WARN, "connections limited to %llu by the limit of open files",
-                   (unsigned long long)room);
+            pl_logf(PL_LEVEL_WARN, "connections limited to %llu by the limit of open files",
+                    (unsigned long long)room);
             d->options.max_connections = (int)room;
         }
         rlim_t readers = (all - (rlim_t)d->options.max_connections) / 3;
@@ -168,7 +168,7 @@ static bool start_parts(pl_daemon *d)
            (d->store = pl_store_open(d->state, is_new(d), &d->counters)) &&
            (d->tenants = pl_tenants_create(d)) && (d->login_codes = pl_login_codes_create()) &&
            (d->signer = pl_signer_create()) && (d->sessions = pl_sessions_create(d)) &&
-           (d->streams = pl_streams_create(d)) &&
+           (d->streams = pl_stream_hub_create(d)) &&
            (d->rate = pl_rate_create(d->options.address_rate)) && (d->watch = pl_watch_create(d)) &&
            (d->files = pl_pool_create("files", FILE_THREADS, FILE_QUEUE)) &&
            (d->checks = pl_pool_create("checks", check_threads, CHECK_QUEUE)) &&
@@ -198,7 +198,7 @@ static bool announce(pl_daemon *d)
     char line[400];
     int n = snprintf(line, sizeof line, "%s\n", d->url);
     if (pl_file_replace(d->state_fd, "url", line, (size_t)n, false) != PL_OK) {
-        pl_say(PL_LEVEL_ERROR, "%s/url: %s", d->state, strerror(errno));
+        pl_logf(PL_LEVEL_ERROR, "%s/url: %s", d->state, strerror(errno));
         return false;
     }
     printf("pliantd %s listening on %s\n", PLIANT_VERSION, d->url);
@@ -224,7 +224,7 @@ static void stop_parts(pl_daemon *d)
         unlinkat(d->state_fd, "url", 0);
     }
     if (d->streams) {
-        pl_streams_stop(d->streams);
+        pl_stream_hub_stop(d->streams);
     }
     pl_exports_stop(d->exports);
     pl_pool_stop(d->checks);
@@ -247,7 +247,7 @@ static void stop_parts(pl_daemon *d)
     pl_tenants_destroy(d->tenants);
     pl_store_close(d->store);
     pl_sessions_destroy(d->sessions);
-    pl_streams_destroy(d->streams);
+    pl_stream_hub_destroy(d->streams);
     pl_rate_destroy(d->rate);
     pl_auth_destroy(d->auth);
     pl_gpus_destroy(d->gpus);
@@ -270,7 +270,7 @@ static void sweep(void *context)
 static void reload(pl_daemon *d)
 {
     if (d->options.tls_cert && pl_tls_load(d->options.tls_cert, d->options.tls_key)) {
-        pl_say(PL_LEVEL_INFO, "%s was read again", d->options.tls_cert);
+        pl_logf(PL_LEVEL_INFO, "%s was read again", d->options.tls_cert);
     }
 }
 
@@ -282,9 +282,9 @@ static void wait_for_signal(pl_daemon *d, const sigset_t *signals)
         if (got == SIGHUP) {
             reload(d);
         } else if (got > 0) {
-            pl_say(PL_LEVEL_INFO, "%s: ending; %s", strsignal(got),
-                   d->options.stop_workers ? "running sessions stop at a checkpoint"
-                                           : "running sessions go on");
+            pl_logf(PL_LEVEL_INFO, "%s: ending; %s", strsignal(got),
+                    d->options.stop_workers ? "running sessions stop at a checkpoint"
+                                            : "running sessions go on");
             return;
         }
     }
@@ -305,7 +305,7 @@ int main(int argc, char **argv)
     default:
         break;
     }
-    pl_say_level(d->options.level);
+    pl_logf_level(d->options.level);
     /* Blocked in every thread, taken by sigtimedwait here. A client that is gone is an error code,
      * not a signal. */
     sigset_t signals;

@@ -30,7 +30,7 @@ const char *pl_backend_refuses(const pl_backend_ops *ops, const pl_model *model)
     if (model->solver.method == PL_METHOD_NEWTON && !ops->hessian_prepare)
         return "the method solves with the energies' Hessian, which the device does not make";
     if (!ops->contact_velocities &&
-        (!pl_integrator_is_plain(model->integrator) || model->restitution))
+        (!pl_integrator_is_euler(model->integrator) || model->restitution))
         return "it has neither restitution nor integrators but backward_euler and quasi_static";
     return ops->refuses ? ops->refuses(model) : NULL;
 }

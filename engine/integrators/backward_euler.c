@@ -2,13 +2,13 @@
  * v(n+1) = (x(n+1) - x(n)) / h (Narain 2016, eq. 4-5; Brown 2018, eq. 19 with a = 1). */
 #include "engine/integrators/integrator.h"
 
-static void predict(const pl_outset *o, int32_t stage)
+static void predict(const pl_stage_start *o, int32_t stage)
 {
     const pl_model *m = o->backend->model;
     o->backend->ops->drift(o->backend, m->h, m->gravity, o->x, o->v, o->x_pred);
 }
 
-static void finish(const pl_outset *o, int32_t stage, const double *x_new, double *v)
+static void finish(const pl_stage_start *o, int32_t stage, const double *x_new, double *v)
 {
     o->backend->ops->velocity(o->backend, o->backend->model->h, o->x, x_new, v);
 }
@@ -17,7 +17,7 @@ const pl_integrator pl_backward_euler = {.name = "backward_euler",
                                          .stages = 1,
                                          .a = 1,
                                          .end = {1},
-                                         .beyond = 1,
-                                         .plain = true,
+                                         .extrapolation = 1,
+                                         .is_euler = true,
                                          .predict = predict,
                                          .finish = finish};

@@ -7,7 +7,7 @@
  * end: the same matrix, an error of h^2 once, which the second order bears, and stiff modes are halved. */
 #include "engine/integrators/integrator.h"
 
-static void predict(const pl_outset *o, int32_t stage)
+static void predict(const pl_stage_start *o, int32_t stage)
 {
     if (o->known)
         pl_predict_backward(o, 1.0 / 3.0);
@@ -19,7 +19,7 @@ const pl_integrator pl_bdf2 = {.name = "bdf2",
                                .stages = 1,
                                .a = 2.0 / 3.0,
                                .end = {1},
-                               .beyond = 1,
+                               .extrapolation = 1,
                                .looks_back = true,
                                .remembers = true,
                                .predict = predict,

@@ -3,17 +3,17 @@
  * contact looks at x(n+1), where v(n+1) = 0 means y = x(n) + h/2 v(n) (stage.h). */
 #include "engine/integrators/integrator.h"
 
-static void predict(const pl_outset *o, int32_t stage)
+static void predict(const pl_stage_start *o, int32_t stage)
 {
     const pl_backend_ops *ops = o->backend->ops;
     const pl_model *m = o->backend->model;
     double half = m->a * m->h;
     ops->copy(o->backend, o->xp, o->x, 3 * m->vertices);
-    ops->blend(o->backend, o->x, half, o->v, 0, NULL, o->still);
+    ops->blend(o->backend, o->x, half, o->v, 0, NULL, o->stationary);
     ops->drift(o->backend, half, m->gravity, o->x, o->v, o->x_pred);
 }
 
-static void finish(const pl_outset *o, int32_t stage, const double *x_new, double *v)
+static void finish(const pl_stage_start *o, int32_t stage, const double *x_new, double *v)
 {
     pl_finish_stage(o, stage, x_new, o->vp);
     o->backend->ops->blend(o->backend, o->vp, 0, o->vp, 1, o->v, v);
@@ -23,6 +23,6 @@ const pl_integrator pl_implicit_midpoint = {.name = "implicit_midpoint",
                                             .stages = 1,
                                             .a = 0.5,
                                             .end = {0.5},
-                                            .beyond = 2,
+                                            .extrapolation = 2,
                                             .predict = predict,
                                             .finish = finish};

@@ -28,7 +28,7 @@ bool pl_integrator_is_theta(const pl_integrator *integrator, int32_t stage, bool
 
 /* With vp = v + (s - a h) (inner + g): x~ = xp + a h vp + (a h)^2 g = xp + a h (v + (s - a h) inner
  * + a h (s / a h) g). */
-void pl_predict_theta(const pl_outset *o)
+void pl_predict_theta(const pl_stage_start *o)
 {
     const pl_backend_ops *ops = o->backend->ops;
     const pl_model *m = o->backend->model;
@@ -38,20 +38,20 @@ void pl_predict_theta(const pl_outset *o)
     ops->blend(o->backend, o->x, rest, o->v, 0, NULL, o->xp);
     ops->blend(o->backend, o->v, rest, o->inner, 0, NULL, o->vp);
     ops->drift(o->backend, within, gravity, o->xp, o->vp, o->x_pred);
-    ops->copy(o->backend, o->still, o->xp, 3 * m->vertices);
+    ops->copy(o->backend, o->stationary, o->xp, 3 * m->vertices);
 }
 
-void pl_predict_backward(const pl_outset *o, double weight)
+void pl_predict_backward(const pl_stage_start *o, double weight)
 {
     const pl_backend_ops *ops = o->backend->ops;
     const pl_model *m = o->backend->model;
     ops->blend(o->backend, o->x, 0, o->x, weight, o->x_back, o->xp);
     ops->blend(o->backend, o->v, 0, o->v, weight, o->v_back, o->vp);
     ops->drift(o->backend, m->a * m->h, m->gravity, o->xp, o->vp, o->x_pred);
-    ops->copy(o->backend, o->still, o->xp, 3 * m->vertices);
+    ops->copy(o->backend, o->stationary, o->xp, 3 * m->vertices);
 }
 
-void pl_finish_stage(const pl_outset *o, int32_t stage, const double *x_new, double *v)
+void pl_finish_stage(const pl_stage_start *o, int32_t stage, const double *x_new, double *v)
 {
     const pl_model *m = o->backend->model;
     o->backend->ops->velocity(o->backend, m->a * m->h, o->xp, x_new, v);

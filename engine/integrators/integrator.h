@@ -17,16 +17,16 @@
 #include "engine/backends/backend.h"
 
 /* What a stage goes out from, and what it fills: positions of the backend, whose model's step is h. */
-typedef struct pl_outset {
+typedef struct pl_stage_start {
     pl_backend *backend;
     bool known;          /* x_back, v_back and inner are the past's; else inner alone is right */
     double span;         /* of the stage, s */
     const double *x, *v; /* where the stage begins */
     const double *x_back, *v_back; /* what an integrator that looks back had before */
     const double *inner;           /* m/s^2 of elements alone at the step's start */
-    double *xp, *still;            /* out: stage.h */
+    double *xp, *stationary;       /* out: stage.h */
     double *vp, *x_pred;           /* out; vp is scratch */
-} pl_outset;
+} pl_stage_start;
 
 enum { PL_STAGES_MAX = 2 };
 
@@ -35,15 +35,15 @@ typedef struct pl_integrator {
     int32_t stages;
     double a;                  /* the same in every stage: one matrix, one factor */
     double end[PL_STAGES_MAX]; /* of a step, where its stages end */
-    double beyond;             /* what the last stage solves for is so much nearer than its end */
-    bool plain;                /* xp is the stage's start, and contact's velocity needs no care */
+    double extrapolation;      /* what the last stage solves for is so much nearer than its end */
+    bool is_euler;             /* xp is the stage's start, and contact's velocity needs no care */
     bool looks_back;           /* a step or a stage reads x_back and v_back */
     bool remembers;            /* ... of the step before */
     bool forces;               /* the step's start needs `inner`; else only a first step does */
     /* Fill x_pred, and but for a plain integrator vp, xp and still. */
-    void (*predict)(const pl_outset *o, int32_t stage);
+    void (*predict)(const pl_stage_start *o, int32_t stage);
     /* Velocities at the stage's end, whose minimiser is x_new; o->xp is the stage's. */
-    void (*finish)(const pl_outset *o, int32_t stage, const double *x_new, double *v);
+    void (*finish)(const pl_stage_start *o, int32_t stage, const double *x_new, double *v);
 } pl_integrator;
 
 const pl_integrator *pl_integrator_find(pl_integrator_kind kind);
@@ -53,10 +53,10 @@ const pl_integrator *pl_integrator_find(pl_integrator_kind kind);
 bool pl_integrator_is_theta(const pl_integrator *integrator, int32_t stage, bool known);
 
 /* The two forms; `weight` of the start against x_back: x + weight (x - x_back). */
-void pl_predict_theta(const pl_outset *o);
-void pl_predict_backward(const pl_outset *o, double weight);
+void pl_predict_theta(const pl_stage_start *o);
+void pl_predict_backward(const pl_stage_start *o, double weight);
 /* v = (x_new - xp) / (a h). */
-void pl_finish_stage(const pl_outset *o, int32_t stage, const double *x_new, double *v);
+void pl_finish_stage(const pl_stage_start *o, int32_t stage, const double *x_new, double *v);
 
 extern const pl_integrator pl_backward_euler, pl_quasi_static, pl_bdf2, pl_trapezoidal,
     pl_implicit_midpoint, pl_tr_bdf2;

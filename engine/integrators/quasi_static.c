@@ -3,12 +3,12 @@
  * is x(n). Velocities are 0. */
 #include "engine/integrators/integrator.h"
 
-static void predict(const pl_outset *o, int32_t stage)
+static void predict(const pl_stage_start *o, int32_t stage)
 {
     o->backend->ops->copy(o->backend, o->x_pred, o->x, 3 * o->backend->model->vertices);
 }
 
-static void finish(const pl_outset *o, int32_t stage, const double *x_new, double *v)
+static void finish(const pl_stage_start *o, int32_t stage, const double *x_new, double *v)
 {
     o->backend->ops->clear(o->backend, v, 3 * o->backend->model->vertices);
 }
@@ -17,7 +17,7 @@ const pl_integrator pl_quasi_static = {.name = "quasi_static",
                                        .stages = 1,
                                        .a = 1,
                                        .end = {1},
-                                       .beyond = 1,
-                                       .plain = true,
+                                       .extrapolation = 1,
+                                       .is_euler = true,
                                        .predict = predict,
                                        .finish = finish};

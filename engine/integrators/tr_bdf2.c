@@ -10,7 +10,7 @@
 
 #define ROOT_2 1.41421356237309504880
 
-static void predict(const pl_outset *o, int32_t stage)
+static void predict(const pl_stage_start *o, int32_t stage)
 {
     if (stage == 0)
         pl_predict_theta(o);
@@ -22,7 +22,7 @@ const pl_integrator pl_tr_bdf2 = {.name = "tr_bdf2",
                                   .stages = 2,
                                   .a = 1 - 1 / ROOT_2,
                                   .end = {2 - ROOT_2, 1},
-                                  .beyond = 1,
+                                  .extrapolation = 1,
                                   .looks_back = true,
                                   .forces = true,
                                   .predict = predict,

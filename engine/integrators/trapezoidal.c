@@ -2,7 +2,7 @@
  * disturbed swings on for ever, at the step's own rate. */
 #include "engine/integrators/integrator.h"
 
-static void predict(const pl_outset *o, int32_t stage)
+static void predict(const pl_stage_start *o, int32_t stage)
 {
     pl_predict_theta(o);
 }
@@ -11,7 +11,7 @@ const pl_integrator pl_trapezoidal = {.name = "trapezoidal",
                                       .stages = 1,
                                       .a = 0.5,
                                       .end = {1},
-                                      .beyond = 1,
+                                      .extrapolation = 1,
                                       .forces = true,
                                       .predict = predict,
                                       .finish = pl_finish_stage};

@@ -251,11 +251,11 @@ static void read_node(abaqus *a, word line)
         return;
     int k = 0;
     for (; k < 3 && next_field(&at, end, &field); k++) {
-        pl_text_verdict verdict = field.length ? pl_text_real(field.at, field.length, &x[k])
+        pl_text_outcome outcome = field.length ? pl_text_real(field.at, field.length, &x[k])
                                                : PL_TEXT_FINE;
-        if (verdict == PL_TEXT_FINE)
+        if (outcome == PL_TEXT_FINE)
             continue;
-        fault(a, verdict == PL_TEXT_NOT_A_NUMBER ? "mesh_syntax" : "mesh_number", "a finite number",
+        fault(a, outcome == PL_TEXT_NOT_A_NUMBER ? "mesh_syntax" : "mesh_number", "a finite number",
               "Correct the line, or write the file again.", field, " is a coordinate");
         return;
     }
@@ -331,7 +331,7 @@ static void read_members(abaqus *a, word line, pl_sets *sets)
 }
 
 /* An instance of the part is the part, unless it is moved. */
-static void judge_instance(abaqus *a, word line)
+static void check_instance(abaqus *a, word line)
 {
     const char *at = line.at, *end = at + line.length;
     word field;
@@ -364,7 +364,7 @@ static void read_line(abaqus *a, word line)
         read_members(a, line, &a->nodes);
         break;
     case INSTANCE:
-        judge_instance(a, line);
+        check_instance(a, line);
         break;
     case SKIPPED:
         break;

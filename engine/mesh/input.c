@@ -135,9 +135,9 @@ static bool find_token(pl_input *in)
 }
 
 /* A token that is no number: a section mark, a keyword or rubbish. */
-static bool fail_word(pl_input *in, pl_text_verdict verdict)
+static bool fail_word(pl_input *in, pl_text_outcome outcome)
 {
-    switch (verdict) {
+    switch (outcome) {
     case PL_TEXT_OUT_OF_RANGE:
         return fail(in, PL_INPUT_RANGE);
     case PL_TEXT_NOT_FINITE:
@@ -155,9 +155,9 @@ static bool text_integer(pl_input *in, int64_t low, int64_t high, int64_t *value
         return false;
     size_t length = pl_input_token(in);
     int64_t v;
-    pl_text_verdict verdict = pl_text_integer(in->at, length, &v);
-    if (verdict != PL_TEXT_FINE)
-        return fail_word(in, verdict);
+    pl_text_outcome outcome = pl_text_integer(in->at, length, &v);
+    if (outcome != PL_TEXT_FINE)
+        return fail_word(in, outcome);
     if (v < low || v > high)
         return fail(in, PL_INPUT_RANGE);
     in->at += length;
@@ -229,9 +229,9 @@ bool pl_input_real(pl_input *in, double *value)
     if (!find_token(in))
         return false;
     size_t length = pl_input_token(in);
-    pl_text_verdict verdict = pl_text_real(in->at, length, value);
-    if (verdict != PL_TEXT_FINE)
-        return fail_word(in, verdict);
+    pl_text_outcome outcome = pl_text_real(in->at, length, value);
+    if (outcome != PL_TEXT_FINE)
+        return fail_word(in, outcome);
     in->at += length;
     return true;
 }

@@ -118,7 +118,7 @@ typedef struct cells {
 } cells;
 
 /* The first few corners out of range, and how many there are. */
-static bool judge_indices(int64_t nv, const cells *c, const char *pointer, pl_faults *faults)
+static bool check_indices(int64_t nv, const cells *c, const char *pointer, pl_faults *faults)
 {
     enum { TOLD = 4 };
     int64_t bad = 0, first[TOLD];
@@ -174,7 +174,7 @@ pl_status pl_mesh_from_arrays(const pl_mesh_arrays *a, const char *pointer, pl_m
         return PL_INVALID;
     }
     for (int k = 0; k < KINDS; k++)
-        fine &= judge_indices(nv, &kinds[k], pointer, faults);
+        fine &= check_indices(nv, &kinds[k], pointer, faults);
     if (!fine)
         return PL_INVALID;
     mesh.vertices = malloc((size_t)(3 * nv + 1) * sizeof(double));

@@ -24,7 +24,7 @@ static int digit(char c)
 }
 
 /* The next four characters that are no blanks; '=' ends a piece, and another may follow. */
-static pl_packed_verdict take_group(stream *s)
+static pl_packed_outcome take_group(stream *s)
 {
     unsigned value = 0;
     int padding = 0;
@@ -50,7 +50,7 @@ static pl_packed_verdict take_group(stream *s)
     return PL_PACKED_OK;
 }
 
-static pl_packed_verdict take(stream *s, void *out, size_t size)
+static pl_packed_outcome take(stream *s, void *out, size_t size)
 {
     unsigned char *o = out;
     if (!s->base64) {
@@ -62,9 +62,9 @@ static pl_packed_verdict take(stream *s, void *out, size_t size)
     }
     for (size_t n = 0; n < size;) {
         if (s->from == s->count) {
-            pl_packed_verdict verdict = take_group(s);
-            if (verdict != PL_PACKED_OK)
-                return verdict;
+            pl_packed_outcome outcome = take_group(s);
+            if (outcome != PL_PACKED_OK)
+                return outcome;
         } else {
             o[n++] = s->held[s->from++];
         }
@@ -72,12 +72,12 @@ static pl_packed_verdict take(stream *s, void *out, size_t size)
     return PL_PACKED_OK;
 }
 
-static pl_packed_verdict take_size(stream *s, const pl_packed *p, uint64_t *out)
+static pl_packed_outcome take_size(stream *s, const pl_packed *p, uint64_t *out)
 {
     char bytes[8];
-    pl_packed_verdict verdict = take(s, bytes, (size_t)p->header);
-    if (verdict != PL_PACKED_OK)
-        return verdict;
+    pl_packed_outcome outcome = take(s, bytes, (size_t)p->header);
+    if (outcome != PL_PACKED_OK)
+        return outcome;
     int64_t value = pl_number_integer(bytes, p->header == 4 ? PL_NUMBER_U32 : PL_NUMBER_I64,
                                       p->swap);
     *out = (uint64_t)value;
@@ -96,15 +96,15 @@ typedef struct blocks {
     uint32_t *packed; /* [count] */
 } blocks;
 
-static pl_packed_verdict read_block_head(stream *s, const pl_packed *p, size_t size, blocks *b)
+static pl_packed_outcome read_block_head(stream *s, const pl_packed *p, size_t size, blocks *b)
 {
-    pl_packed_verdict verdict = take_size(s, p, &b->count);
-    if (verdict == PL_PACKED_OK)
-        verdict = take_size(s, p, &b->full);
-    if (verdict == PL_PACKED_OK)
-        verdict = take_size(s, p, &b->last);
-    if (verdict != PL_PACKED_OK)
-        return verdict;
+    pl_packed_outcome outcome = take_size(s, p, &b->count);
+    if (outcome == PL_PACKED_OK)
+        outcome = take_size(s, p, &b->full);
+    if (outcome == PL_PACKED_OK)
+        outcome = take_size(s, p, &b->last);
+    if (outcome != PL_PACKED_OK)
+        return outcome;
     if (b->count > rest(s))
         return PL_PACKED_SHORT;
     uint64_t whole = b->last ? b->count - 1 : b->count, total;
@@ -119,9 +119,9 @@ static pl_packed_verdict read_block_head(stream *s, const pl_packed *p, size_t s
         return PL_PACKED_NO_MEMORY;
     for (uint64_t i = 0; i < b->count; i++) {
         uint64_t n;
-        verdict = take_size(s, p, &n);
-        if (verdict != PL_PACKED_OK)
-            return verdict;
+        outcome = take_size(s, p, &n);
+        if (outcome != PL_PACKED_OK)
+            return outcome;
         if (n > rest(s) || n > UINT32_MAX)
             return PL_PACKED_SHORT;
         b->packed[i] = (uint32_t)n;
@@ -129,7 +129,7 @@ static pl_packed_verdict read_block_head(stream *s, const pl_packed *p, size_t s
     return PL_PACKED_OK;
 }
 
-static pl_packed_verdict inflate_blocks(stream *s, const blocks *b, char *out, size_t size)
+static pl_packed_outcome inflate_blocks(stream *s, const blocks *b, char *out, size_t size)
 {
     size_t at = 0;
     for (uint64_t i = 0; i < b->count; i++) {
@@ -137,53 +137,53 @@ static pl_packed_verdict inflate_blocks(stream *s, const blocks *b, char *out, s
         char *packed = malloc((size_t)b->packed[i] + 1);
         if (!packed)
             return PL_PACKED_NO_MEMORY;
-        pl_packed_verdict verdict = take(s, packed, b->packed[i]);
-        if (verdict == PL_PACKED_OK && !pl_inflate(packed, b->packed[i], out + at, n))
-            verdict = PL_PACKED_DAMAGED;
+        pl_packed_outcome outcome = take(s, packed, b->packed[i]);
+        if (outcome == PL_PACKED_OK && !pl_inflate(packed, b->packed[i], out + at, n))
+            outcome = PL_PACKED_DAMAGED;
         free(packed);
-        if (verdict != PL_PACKED_OK)
-            return verdict;
+        if (outcome != PL_PACKED_OK)
+            return outcome;
         at += n;
     }
     return PL_PACKED_OK;
 }
 
-static pl_packed_verdict read_deflated(stream *s, const pl_packed *p, size_t size, char **out)
+static pl_packed_outcome read_deflated(stream *s, const pl_packed *p, size_t size, char **out)
 {
     blocks b = {0};
-    pl_packed_verdict verdict = read_block_head(s, p, size, &b);
-    if (verdict == PL_PACKED_OK && size / PL_INFLATE_RATIO > rest(s))
-        verdict = PL_PACKED_SHORT;
-    if (verdict == PL_PACKED_OK)
+    pl_packed_outcome outcome = read_block_head(s, p, size, &b);
+    if (outcome == PL_PACKED_OK && size / PL_INFLATE_RATIO > rest(s))
+        outcome = PL_PACKED_SHORT;
+    if (outcome == PL_PACKED_OK)
         *out = malloc(size + 1);
-    if (verdict == PL_PACKED_OK)
-        verdict = *out ? inflate_blocks(s, &b, *out, size) : PL_PACKED_NO_MEMORY;
+    if (outcome == PL_PACKED_OK)
+        outcome = *out ? inflate_blocks(s, &b, *out, size) : PL_PACKED_NO_MEMORY;
     free(b.packed);
-    return verdict;
+    return outcome;
 }
 
-pl_packed_verdict pl_packed_read(const pl_packed *p, size_t size, char **out)
+pl_packed_outcome pl_packed_read(const pl_packed *p, size_t size, char **out)
 {
     stream s = {.at = p->at, .end = p->end, .base64 = p->base64};
-    pl_packed_verdict verdict;
+    pl_packed_outcome outcome;
     *out = NULL;
     if (p->deflated) {
-        verdict = read_deflated(&s, p, size, out);
+        outcome = read_deflated(&s, p, size, out);
     } else {
         uint64_t told = 0;
-        verdict = take_size(&s, p, &told);
-        if (verdict == PL_PACKED_OK && told != size)
-            verdict = PL_PACKED_SIZE;
-        if (verdict == PL_PACKED_OK && size > rest(&s))
-            verdict = PL_PACKED_SHORT;
-        if (verdict == PL_PACKED_OK) {
+        outcome = take_size(&s, p, &told);
+        if (outcome == PL_PACKED_OK && told != size)
+            outcome = PL_PACKED_SIZE;
+        if (outcome == PL_PACKED_OK && size > rest(&s))
+            outcome = PL_PACKED_SHORT;
+        if (outcome == PL_PACKED_OK) {
             *out = malloc(size + 1);
-            verdict = *out ? take(&s, *out, size) : PL_PACKED_NO_MEMORY;
+            outcome = *out ? take(&s, *out, size) : PL_PACKED_NO_MEMORY;
         }
     }
-    if (verdict != PL_PACKED_OK) {
+    if (outcome != PL_PACKED_OK) {
         free(*out);
         *out = NULL;
     }
-    return verdict;
+    return outcome;
 }

@@ -176,7 +176,7 @@ static bool read_header(ply *p)
 }
 
 /* Vertices and faces must be what they are called. */
-static bool judge_header(ply *p)
+static bool check_header(ply *p)
 {
     for (int k = 0; k < p->element_count; k++) {
         const element *e = &p->elements[k];
@@ -323,7 +323,7 @@ pl_status pl_ply_read(const pl_blob *file, pl_draft *draft, pl_mesh *out)
     p->draft = draft;
     draft->sheets = true;
     pl_input_open(&p->in, file, "");
-    if (read_header(p) && judge_header(p)) {
+    if (read_header(p) && check_header(p)) {
         p->in.raw = p->in.place.binary;
         for (int k = 0; k < p->element_count && !draft->stopped; k++)
             read_records(p, &p->elements[k]);

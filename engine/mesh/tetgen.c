@@ -22,7 +22,7 @@ static bool read_head(pl_input *in, pl_draft *draft, const char *expected, tetge
 }
 
 /* Anything but comments after the last record means that the count or the file is wrong. */
-static void judge_rest(pl_input *in, pl_draft *draft, const char *what, int64_t count)
+static void check_rest(pl_input *in, pl_draft *draft, const char *what, int64_t count)
 {
     char quote[PL_TEXT_QUOTE_MAX];
     if (!draft->stopped && pl_input_skip_space(in))
@@ -71,7 +71,7 @@ static void read_node_file(pl_input *in, pl_draft *draft)
         if (!read_node(in, draft, &head) &&
             !pl_input_fault(in, draft, "node", k, head.count, layout))
             return;
-    judge_rest(in, draft, "nodes", head.count);
+    check_rest(in, draft, "nodes", head.count);
 }
 
 /* A region attribute is a number in TetGen; one that is no whole number tags nothing. */
@@ -121,7 +121,7 @@ static void read_ele_file(pl_input *in, pl_draft *draft)
             !pl_input_fault(in, draft, "tetrahedron", k, head.count,
                             "number and 4 nodes, then as many attributes as the first line says"))
             return;
-    judge_rest(in, draft, "tetrahedra", head.count);
+    check_rest(in, draft, "tetrahedra", head.count);
 }
 
 pl_status pl_tetgen_read(const pl_blob *node, const pl_blob *ele, pl_draft *draft, pl_mesh *out)

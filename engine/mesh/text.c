@@ -10,7 +10,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-pl_text_verdict pl_text_integer(const char *token, size_t length, int64_t *value)
+pl_text_outcome pl_text_integer(const char *token, size_t length, int64_t *value)
 {
     const char *s = token, *end = token + length;
     bool negative = false;
@@ -103,7 +103,7 @@ static bool convert_exactly(const decimal *d, double *value)
     return true;
 }
 
-pl_text_verdict pl_text_real(const char *token, size_t length, double *value)
+pl_text_outcome pl_text_real(const char *token, size_t length, double *value)
 {
     decimal d;
     if (!scan_decimal(token, token + length, &d))

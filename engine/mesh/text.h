@@ -12,12 +12,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-typedef enum pl_text_verdict {
+typedef enum pl_text_outcome {
     PL_TEXT_FINE,
     PL_TEXT_NOT_A_NUMBER, /* or not an integer where one is due */
     PL_TEXT_OUT_OF_RANGE, /* does not fit int64_t, or longer than PL_TEXT_NUMBER_MAX characters */
     PL_TEXT_NOT_FINITE,   /* nan, inf, or a magnitude above DBL_MAX */
-} pl_text_verdict;
+} pl_text_outcome;
 
 enum { PL_TEXT_NUMBER_MAX = 400, PL_TEXT_QUOTE_MAX = 32 };
 
@@ -33,8 +33,8 @@ static inline bool pl_text_is_letter(char c)
 }
 
 /* Judge the token [token, token + length). *value is set only if PL_TEXT_FINE. */
-pl_text_verdict pl_text_integer(const char *token, size_t length, int64_t *value);
-pl_text_verdict pl_text_real(const char *token, size_t length, double *value);
+pl_text_outcome pl_text_integer(const char *token, size_t length, int64_t *value);
+pl_text_outcome pl_text_real(const char *token, size_t length, double *value);
 
 /* `token` as it can be shown: printable ASCII, cut with "..", in quotes. Returns `out`. */
 const char *pl_text_quote(const char *token, size_t length, char out[PL_TEXT_QUOTE_MAX]);

@@ -205,11 +205,11 @@ static bool read_text(vtu *v, const listed *l, int64_t count, bool real, pl_vtk_
             return false;
         if (out->count == capacity)
             capacity = capacity ? 2 * capacity : 64;
-        pl_text_verdict verdict = real ? pl_text_real(from, length, &out->reals[out->count])
+        pl_text_outcome outcome = real ? pl_text_real(from, length, &out->reals[out->count])
                                        : pl_text_integer(from, length, &out->integers[out->count]);
-        if (verdict == PL_TEXT_NOT_FINITE && real)
+        if (outcome == PL_TEXT_NOT_FINITE && real)
             out->reals[out->count] = NAN;
-        else if (verdict != PL_TEXT_FINE) {
+        else if (outcome != PL_TEXT_FINE) {
             fault(v, from, "mesh_syntax", real ? "a number" : "a whole number",
                   "Correct the line, or write the file again.", "%s in number %" PRId64 " of %s",
                   pl_text_quote(from, length, quote), out->count, role_name(v, l));
@@ -258,19 +258,19 @@ static bool read_packed(vtu *v, const listed *l, int64_t count, bool real, pl_vt
     if (__builtin_mul_overflow((size_t)count, (size_t)pl_number_bytes(l->type), &size))
         size = SIZE_MAX; /* no header tells it */
     out->at = p.at - v->place.base;
-    pl_packed_verdict verdict = pl_packed_read(&p, size, &bytes);
-    if (verdict == PL_PACKED_NO_MEMORY)
+    pl_packed_outcome outcome = pl_packed_read(&p, size, &bytes);
+    if (outcome == PL_PACKED_NO_MEMORY)
         return no_memory(v);
-    if (verdict != PL_PACKED_OK) {
+    if (outcome != PL_PACKED_OK) {
         fault(v, l->at,
-              verdict == PL_PACKED_SHORT  ? "mesh_truncated"
-              : verdict == PL_PACKED_SIZE ? "mesh_count"
+              outcome == PL_PACKED_SHORT  ? "mesh_truncated"
+              : outcome == PL_PACKED_SIZE ? "mesh_count"
                                           : "mesh_syntax",
-              verdict == PL_PACKED_SIZE ? "as many bytes as the piece's counts say" : "whole data",
+              outcome == PL_PACKED_SIZE ? "as many bytes as the piece's counts say" : "whole data",
               "Is the file complete? Write it again if not.", "%s %s (%" PRId64 " numbers are due)",
               role_name(v, l),
-              verdict == PL_PACKED_SHORT  ? "end with the file"
-              : verdict == PL_PACKED_SIZE ? "have another size"
+              outcome == PL_PACKED_SHORT  ? "end with the file"
+              : outcome == PL_PACKED_SIZE ? "have another size"
                                           : "can not be unpacked",
               count);
         return false;

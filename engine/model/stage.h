@@ -24,10 +24,10 @@ typedef struct pl_stage {
     /* Contact looks at y = x_start + beyond (x - x_start), 1 where it is 0: the implicit midpoint solves
      * for a place half way. A vertex that ends at rest has its y at `still`, and on an obstacle that
      * carries it along by d over the stage, at still + slide d. NULL: x_start, and slide is 1. */
-    double beyond, slide;
-    const double *still;  /* [n][3] */
-    const double *x_pred; /* [n][3], x~ */
-    const double *load;   /* [n][3], N: forces that are constant over the stage; NULL: none */
+    double extrapolation, carry_fraction;
+    const double *stationary; /* [n][3] */
+    const double *x_pred;     /* [n][3], x~ */
+    const double *load;       /* [n][3], N: forces that are constant over the stage; NULL: none */
 } pl_stage;
 
 /* Component `i` of the load, N. */
@@ -39,8 +39,8 @@ static inline double pl_stage_load(const pl_stage *stage, int64_t i)
 /* When contact is looked at, s. */
 static inline double pl_stage_touch_time(const pl_stage *stage)
 {
-    return stage->beyond > 1
-               ? stage->time_start + stage->beyond * (stage->time_end - stage->time_start)
+    return stage->extrapolation > 1
+               ? stage->time_start + stage->extrapolation * (stage->time_end - stage->time_start)
                : stage->time_end;
 }
 

@@ -133,7 +133,7 @@ bool pl_obstacles_are_hard(const pl_solver_settings *solver)
     return pl_method_refuses(solver->method, PL_TRAIT_HARD) == NULL;
 }
 
-bool pl_integrator_is_plain(pl_integrator_kind kind)
+bool pl_integrator_is_euler(pl_integrator_kind kind)
 {
     return kind == PL_INTEGRATOR_BACKWARD_EULER || kind == PL_INTEGRATOR_QUASI_STATIC;
 }

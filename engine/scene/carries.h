@@ -39,7 +39,7 @@ const char *pl_methods_that_carry(unsigned traits, char *text, size_t size);
 bool pl_obstacles_are_hard(const pl_solver_settings *solver);
 
 /* Whether a step of it is one stage that looks at no step before: backward Euler, and statics. */
-bool pl_integrator_is_plain(pl_integrator_kind kind);
+bool pl_integrator_is_euler(pl_integrator_kind kind);
 
 /* Whether the dissipation of a material's tetrahedra is in one term with their elastic energy: as the
  * material says, or else where that is the cheaper (engine/README.md has the numbers). Triangles and edges

@@ -31,7 +31,7 @@ void pl_dissipate(pl_dissipated *d, const pl_stepper *by, const pl_integrator *i
     for (int32_t g = 0; g < m->group_count; g++)
         if (m->groups[g].ops->dissipate)
             power[pl_damping_by(&m->groups[g])] += by->backend->ops->dissipation(by->backend, g, x);
-    const bool ends_only = integrator->plain || integrator->beyond > 1 || d->steps == 0;
+    const bool ends_only = integrator->is_euler || integrator->extrapolation > 1 || d->steps == 0;
     for (int k = 0; k < PL_DISSIPATION_FRICTION; k++) {
         d->energy[k] += m->h * (ends_only ? power[k] : (power[k] + d->power[k]) / 2);
         d->power[k] = power[k];

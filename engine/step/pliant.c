@@ -28,13 +28,13 @@ void pl_state_destroy(pl_state *s)
         return;
     pl_stepper_destroy(&s->half);
     pl_model_half_destroy(s->half_model);
-    double *arrays[] = {s->x,     s->v,       s->v_old,   s->x_new,  s->v_new, s->x_pred,
-                        s->x_mid, s->v_mid,   s->load,    s->xp,     s->vp,    s->gradient,
-                        s->still, s->contact, s->x_stage, s->v_stage};
+    double *arrays[] = {s->x,          s->v,       s->v_old,   s->x_new,  s->v_new, s->x_pred,
+                        s->x_mid,      s->v_mid,   s->load,    s->xp,     s->vp,    s->gradient,
+                        s->stationary, s->contact, s->x_stage, s->v_stage};
     if (s->whole.backend) {
-        pl_past_release(s->whole.backend, &s->past);
-        pl_past_release(s->whole.backend, &s->past_new);
-        pl_past_release(s->whole.backend, &s->past_mid);
+        pl_step_history_release(s->whole.backend, &s->history);
+        pl_step_history_release(s->whole.backend, &s->history_new);
+        pl_step_history_release(s->whole.backend, &s->history_mid);
     }
     for (size_t i = 0; s->whole.backend && i < sizeof arrays / sizeof *arrays; i++)
         s->whole.backend->ops->release(s->whole.backend, arrays[i]);
@@ -56,14 +56,14 @@ void pl_state_destroy(pl_state *s)
 static pl_status make_stage_arrays(pl_state *s)
 {
     pl_backend *b = s->whole.backend;
-    double **arrays[] = {&s->xp, &s->vp, &s->still, &s->contact, &s->x_stage, &s->v_stage};
+    double **arrays[] = {&s->xp, &s->vp, &s->stationary, &s->contact, &s->x_stage, &s->v_stage};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
         *arrays[i] = b->ops->alloc(b, 3 * s->model->vertices);
         if (!*arrays[i])
             return PL_NO_MEMORY;
     }
-    pl_status status = pl_past_create(s->integrator, b, &s->past);
-    return status == PL_OK ? pl_past_create(s->integrator, b, &s->past_new) : status;
+    pl_status status = pl_step_history_create(s->integrator, b, &s->history);
+    return status == PL_OK ? pl_step_history_create(s->integrator, b, &s->history_new) : status;
 }
 
 pl_status pl_state_create(const pl_model *model, int32_t threads, pl_state **out)
@@ -82,7 +82,7 @@ pl_status pl_state_create(const pl_model *model, int32_t threads, pl_state **out
         if (!*arrays[i])
             status = PL_NO_MEMORY;
     }
-    if (status == PL_OK && !s->integrator->plain)
+    if (status == PL_OK && !s->integrator->is_euler)
         status = make_stage_arrays(s);
     s->pins = calloc((size_t)model->pin_count + 1, sizeof *s->pins);
     s->obstacles = calloc((size_t)model->obstacle_count + 1, sizeof *s->obstacles);
@@ -124,7 +124,7 @@ void pl_state_put(pl_state *s, const double *x, const double *v, const double *v
     b->ops->upload(b, s->x, x, count);
     b->ops->upload(b, s->v, v, count);
     b->ops->upload(b, s->v_old, v_old, count);
-    s->past.known = false;
+    s->history.known = false;
     pl_state_moved(s);
 }
 
@@ -246,26 +246,26 @@ pl_status pl_frame_step(const pl_model *m, pl_state *s, pl_metrics *out, pl_fail
                         pl_stop stop, void *context)
 {
     double start = pl_clock_ms();
-    pl_tally tally = {0};
+    pl_step_totals totals = {0};
     *failure = (pl_failure){.body = -1, .element = -1, .vertex = -1, .step = -1, .frame = -1};
     pl_status status = PL_OK;
     bool stopped = false;
-    while (status == PL_OK && tally.steps < m->every && s->step < m->steps && !stopped) {
+    while (status == PL_OK && totals.steps < m->every && s->step < m->steps && !stopped) {
         stopped = stop && stop(context);
         if (!stopped)
-            status = pl_state_advance(s, &tally, failure);
+            status = pl_state_advance(s, &totals, failure);
     }
     pl_state_moved(s);
     if (status != PL_OK || stopped)
         return status;
     pl_state_measure(m, s, out);
-    out->steps = tally.steps;
-    out->iterations = tally.iterations;
-    out->unconverged = m->solver.tolerance > 0 ? tally.unconverged : -1;
-    out->halved = tally.halved;
-    out->ms_local = tally.ms_local;
-    out->ms_global = tally.ms_global;
-    out->ms_collision = tally.ms_collision;
+    out->steps = totals.steps;
+    out->iterations = totals.iterations;
+    out->unconverged = m->solver.tolerance > 0 ? totals.unconverged : -1;
+    out->halved = totals.halved;
+    out->ms_local = totals.ms_local;
+    out->ms_global = totals.ms_global;
+    out->ms_collision = totals.ms_collision;
     out->ms_step = pl_clock_ms() - start;
     return PL_OK;
 }

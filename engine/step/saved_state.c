@@ -79,7 +79,7 @@ pl_status pl_state_save(const pl_state *s, void **bytes, size_t *size)
     put_array(s, &out, s->v);
     if (pl_guess_looks_back(m))
         put_array(s, &out, s->v_old);
-    pl_past_save(s->integrator, s->whole.backend, &s->past, &out);
+    pl_step_history_save(s->integrator, s->whole.backend, &s->history, &out);
     put_solve(&out, &s->solve);
     put_forces(&out, s->pins, m->pin_count);
     put_forces(&out, s->obstacles, m->obstacle_count);
@@ -184,8 +184,8 @@ pl_status pl_state_restore(pl_state *s, const void *bytes, size_t size)
     const void *v_old = v;
     if (pl_guess_looks_back(m))
         v_old = pl_bytes_take(&in, coordinates);
-    pl_past_bytes past;
-    bool has_past = pl_past_read(s->integrator, m->vertices, &in, &past);
+    pl_step_history_bytes history;
+    bool has_history = pl_step_history_read(s->integrator, m->vertices, &in, &history);
     pl_solve_result solve;
     get_solve(&in, &solve);
     size_t pin_bytes = (size_t)m->pin_count * sizeof *s->pins;
@@ -201,11 +201,11 @@ pl_status pl_state_restore(pl_state *s, const void *bytes, size_t size)
     const bool dissipates = pl_dissipates(m);
     const void *dissipated = dissipates ? pl_bytes_take(&in, sizeof s->dissipated) : NULL;
     /* The solver looks before it takes, and goes last: a refusal leaves the state as it was. */
-    if (in.failed || !has_past || step < 0 || step > m->steps || !restore_solver(s, &in))
+    if (in.failed || !has_history || step < 0 || step > m->steps || !restore_solver(s, &in))
         return PL_INVALID;
     s->step = step;
     pl_state_put(s, x, v, v_old);
-    pl_past_put(s->whole.backend, &past, &s->past);
+    pl_step_history_put(s->whole.backend, &history, &s->history);
     s->solve = solve;
     memcpy(s->pins, pins, pin_bytes);
     memcpy(s->obstacles, obstacles, obstacle_bytes);

@@ -3,7 +3,7 @@
 #define PLIANT_ENGINE_STATE_H
 
 #include "engine/step/dissipation.h"
-#include "engine/step/past.h"
+#include "engine/step/step_history.h"
 #include "engine/step/pliant.h"
 #include "engine/solvers/solver.h"
 
@@ -25,7 +25,7 @@ struct pl_state {
     int64_t step;
     double *x, *v;             /* [vertices][3] */
     double *v_old;             /* [vertices][3]: a step before; v0 before the first */
-    pl_past past;              /* what the integrator goes on from */
+    pl_step_history history;   /* what the integrator goes on from */
     double *shown_x, *shown_v; /* the host's copies of x and v; NULL where those are the host's */
     bool shows_x, shows_v;     /* they are of the state as it stands */
     pl_fetch *fetch;           /* for frames; made when one is first asked for */
@@ -38,11 +38,11 @@ struct pl_state {
     /* The step under way. */
     double *x_new, *v_new, *x_pred, *gradient; /* [vertices][3] */
     double *x_mid, *v_mid;                     /* [vertices][3], between half steps; else NULL */
-    /* [vertices][3], of integrators that are not plain: pl_outset's; what obstacles push with; what
+    /* [vertices][3], of integrators that are not plain: pl_stage_start's; what obstacles push with; what
      * a first stage of two ends with, or what the only one is solved for. */
-    double *xp, *vp, *still, *contact, *x_stage, *v_stage;
-    pl_past past_new, past_mid; /* the one after the step; between half steps */
-    bool has_past_mid;
+    double *xp, *vp, *stationary, *contact, *x_stage, *v_stage;
+    pl_step_history history_new, history_mid; /* the one after the step; between half steps */
+    bool has_history_mid;
     double share;         /* the mean force over the step is this times the last stage's */
     double *load;         /* [vertices][3], of the stage; NULL where no step has one */
     pl_force *forces_new; /* what the scene's forces add up to in it */
@@ -50,10 +50,10 @@ struct pl_state {
 };
 
 /* What a frame's steps add up to. */
-typedef struct pl_tally {
+typedef struct pl_step_totals {
     int64_t steps, iterations, unconverged, halved;
     double ms_local, ms_global, ms_collision;
-} pl_tally;
+} pl_step_totals;
 
 /* beside: whose arrays the stepper works on, or NULL. */
 pl_status pl_stepper_create(const pl_model *model, int32_t threads, pl_backend *beside,
@@ -70,6 +70,6 @@ void pl_state_settle(pl_state *s);
 
 /* One step; where it fails, two half steps in its place. PL_OK, and the state is a step further; or
  * PL_FAILED with *failure filled, and the state and its solver are as before. */
-pl_status pl_state_advance(pl_state *s, pl_tally *tally, pl_failure *failure);
+pl_status pl_state_advance(pl_state *s, pl_step_totals *totals, pl_failure *failure);
 
 #endif

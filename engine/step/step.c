@@ -2,7 +2,7 @@
  * but its time and is tried once more as two half steps: half the way for pins and obstacles, four
  * times the inertia against the same elastic energy, and so a problem nearer to its initial guess.
  */
-#include "engine/step/march.h"
+#include "engine/step/stages.h"
 #include "engine/model/half.h"
 
 #include <stdarg.h>
@@ -88,7 +88,8 @@ static void keep_forces(pl_state *s, const pl_stepper *by)
 {
     const pl_model *m = s->model;
     const pl_backend_ops *ops = by->backend->ops;
-    const double *x = s->integrator->beyond > 1 ? s->x_stage : s->x; /* that was solved for */
+    const double *x = s->integrator->extrapolation > 1 ? s->x_stage
+                                                       : s->x; /* that was solved for */
     for (int32_t p = 0; p < m->pin_count; p++) {
         ops->pin_force(by->backend, p, s->gradient, s->pins[p].newton);
         scale(&s->pins[p], s->share);
@@ -111,14 +112,15 @@ static void keep_forces(pl_state *s, const pl_stepper *by)
 }
 
 /* x_new, v_new, what the last solve found and what is to be remembered become the state. */
-static void commit(pl_state *s, const pl_stepper *by, const pl_solve_result *solve, bool past_known)
+static void commit(pl_state *s, const pl_stepper *by, const pl_solve_result *solve,
+                   bool history_known)
 {
     swap(&s->x, &s->x_new);
     swap(&s->v, &s->v_new);
-    pl_past past = s->past;
-    s->past = s->past_new;
-    s->past.known = past_known;
-    s->past_new = past;
+    pl_step_history history = s->history;
+    s->history = s->history_new;
+    s->history.known = history_known;
+    s->history_new = history;
     by->backend->ops->copy(by->backend, s->v_old, s->v_new, 3 * s->model->vertices);
     s->step++;
     s->solve = *solve;
@@ -158,18 +160,18 @@ static bool prepare_halves(pl_state *s)
         s->x_mid = ops->alloc(s->whole.backend, count);
     if (!s->v_mid)
         s->v_mid = ops->alloc(s->whole.backend, count);
-    if (!s->has_past_mid) {
-        s->has_past_mid = true;
-        if (pl_past_create(s->integrator, s->whole.backend, &s->past_mid) != PL_OK) {
-            pl_past_release(s->whole.backend, &s->past_mid);
-            s->has_past_mid = false;
+    if (!s->has_history_mid) {
+        s->has_history_mid = true;
+        if (pl_step_history_create(s->integrator, s->whole.backend, &s->history_mid) != PL_OK) {
+            pl_step_history_release(s->whole.backend, &s->history_mid);
+            s->has_history_mid = false;
         }
     }
-    return s->x_mid && s->v_mid && s->has_past_mid;
+    return s->x_mid && s->v_mid && s->has_history_mid;
 }
 
-__attribute__((format(printf, 2, 3))) static void say_more(pl_failure *failure, const char *format,
-                                                           ...)
+__attribute__((format(printf, 2, 3))) static void report_more(pl_failure *failure,
+                                                              const char *format, ...)
 {
     size_t used = strlen(failure->message);
     va_list args;
@@ -179,11 +181,11 @@ __attribute__((format(printf, 2, 3))) static void say_more(pl_failure *failure, 
 }
 
 /* The step that failed, in two. `failure` keeps what the whole step failed of. */
-static pl_status advance_in_halves(pl_state *s, pl_tally *tally, pl_failure *failure)
+static pl_status advance_in_halves(pl_state *s, pl_step_totals *totals, pl_failure *failure)
 {
     give_memory(s, &s->whole); /* the failed solve's is not to be seen again */
     if (!prepare_halves(s)) {
-        say_more(failure, " Two half steps could not be set up.");
+        report_more(failure, " Two half steps could not be set up.");
         return PL_FAILED;
     }
     give_memory(s, &s->half);
@@ -193,87 +195,87 @@ static pl_status advance_in_halves(pl_state *s, pl_tally *tally, pl_failure *fai
     pl_failure other = {.vertex = -1, .element = -1};
     s->dissipated_new = s->dissipated;
     /* What was a whole step ago is of no use to half of one. */
-    pl_past before = s->past;
+    pl_step_history before = s->history;
     before.known = before.known && !s->integrator->remembers;
-    pl_leg leg = {.by = &s->half,
-                  .start = start,
-                  .end = middle,
-                  .x = s->x,
-                  .v = s->v,
-                  .v_old = s->v_old,
-                  .past = &before,
-                  .x_out = s->x_mid,
-                  .v_out = s->v_mid,
-                  .past_out = &s->past_mid};
-    pl_status status = pl_march(s, &leg, &first, tally, &other);
+    pl_substep substep = {.by = &s->half,
+                          .start = start,
+                          .end = middle,
+                          .x = s->x,
+                          .v = s->v,
+                          .v_old = s->v_old,
+                          .history = &before,
+                          .x_out = s->x_mid,
+                          .v_out = s->v_mid,
+                          .history_out = &s->history_mid};
+    pl_status status = pl_stages_run(s, &substep, &first, totals, &other);
     bool half_way = status == PL_OK;
     if (half_way) {
-        s->past_mid.known = true;
-        leg = (pl_leg){.by = &s->half,
-                       .start = middle,
-                       .end = end,
-                       .x = s->x_mid,
-                       .v = s->v_mid,
-                       .v_old = s->v,
-                       .past = &s->past_mid,
-                       .x_out = s->x_new,
-                       .v_out = s->v_new,
-                       .past_out = &s->past_new};
-        status = pl_march(s, &leg, &second, tally, &other);
+        s->history_mid.known = true;
+        substep = (pl_substep){.by = &s->half,
+                               .start = middle,
+                               .end = end,
+                               .x = s->x_mid,
+                               .v = s->v_mid,
+                               .v_old = s->v,
+                               .history = &s->history_mid,
+                               .x_out = s->x_new,
+                               .v_out = s->v_new,
+                               .history_out = &s->history_new};
+        status = pl_stages_run(s, &substep, &second, totals, &other);
     }
     if (status != PL_OK) {
-        say_more(failure, " Two half steps failed too (%s in the %s).", pl_failure_name(other.code),
-                 half_way ? "second" : "first");
+        report_more(failure, " Two half steps failed too (%s in the %s).",
+                    pl_failure_name(other.code), half_way ? "second" : "first");
         return PL_FAILED;
     }
     if (!take_memory(s, &s->half)) {
-        say_more(failure, " There was no memory to go on from two half steps.");
+        report_more(failure, " There was no memory to go on from two half steps.");
         return PL_FAILED;
     }
     give_memory(s, &s->whole);
     second.iterations += first.iterations;
     second.converged = first.converged && second.converged;
     commit(s, &s->half, &second, !s->integrator->remembers);
-    tally->halved++;
+    totals->halved++;
     return PL_OK;
 }
 
-pl_status pl_state_advance(pl_state *s, pl_tally *tally, pl_failure *failure)
+pl_status pl_state_advance(pl_state *s, pl_step_totals *totals, pl_failure *failure)
 {
     pl_solve_result solve;
     pl_failure found = {.body = -1, .element = -1, .vertex = -1};
     pl_status status = PL_FAILED;
     if (!take_memory(s, &s->whole)) {
         found.code = PL_FAILURE_OUT_OF_MEMORY;
-        say_more(&found, "There is no memory to keep the solver's history over a step.");
+        report_more(&found, "There is no memory to keep the solver's history over a step.");
         locate(s, &found);
     } else {
         s->dissipated_new = s->dissipated;
         double start = (double)s->step * s->model->h, end = (double)(s->step + 1) * s->model->h;
-        const pl_leg leg = {.by = &s->whole,
-                            .start = start,
-                            .end = end,
-                            .x = s->x,
-                            .v = s->v,
-                            .v_old = s->v_old,
-                            .past = &s->past,
-                            .x_out = s->x_new,
-                            .v_out = s->v_new,
-                            .past_out = &s->past_new};
-        status = pl_march(s, &leg, &solve, tally, &found);
+        const pl_substep substep = {.by = &s->whole,
+                                    .start = start,
+                                    .end = end,
+                                    .x = s->x,
+                                    .v = s->v,
+                                    .v_old = s->v_old,
+                                    .history = &s->history,
+                                    .x_out = s->x_new,
+                                    .v_out = s->v_new,
+                                    .history_out = &s->history_new};
+        status = pl_stages_run(s, &substep, &solve, totals, &found);
         if (status == PL_OK) {
             commit(s, &s->whole, &solve, true);
         } else {
             locate(s, &found);
             s->solve.detail_count = 0; /* the rows were overwritten */
-            status = advance_in_halves(s, tally, &found);
+            status = advance_in_halves(s, totals, &found);
         }
     }
     if (status != PL_OK) {
         *failure = found;
         return PL_FAILED;
     }
-    tally->steps++;
-    tally->unconverged += !s->solve.converged;
+    totals->steps++;
+    totals->unconverged += !s->solve.converged;
     return PL_OK;
 }

@@ -99,14 +99,14 @@ static bool mdd_frame(void *context, const pl_export_frame *f)
     return true;
 }
 
-bool pl_export_judge_mdd(pl_export *e)
+bool pl_export_check_mdd(pl_export *e)
 {
     return (e->count <= INT32_MAX && e->shape.vertices <= INT32_MAX) ||
            pl_export_fail(e, PL_EXPORT_TOO_LARGE,
                           "more frames or vertices than the format can count");
 }
 
-bool pl_export_judge_pc2(pl_export *e)
+bool pl_export_check_pc2(pl_export *e)
 {
     int64_t span = e->frames[e->count - 1] - e->frames[0];
     if (span != (e->count - 1) * e->order.every)
@@ -114,7 +114,7 @@ bool pl_export_judge_pc2(pl_export *e)
                               "frames between %" PRId64 " and %" PRId64 " are missing, and a .pc2 "
                               "has one time step: choose others by from, to and every, or take mdd",
                               e->frames[0], e->frames[e->count - 1]);
-    return pl_export_judge_mdd(e);
+    return pl_export_check_mdd(e);
 }
 
 /* "POINTCACHE2", version, points, first frame, frames from one to the next, frames. */

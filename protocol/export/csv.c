@@ -143,13 +143,13 @@ static bool put_rows(table *t)
     for (int64_t i = 0; i < e->count; i++) {
         char *text;
         uint64_t length;
-        pl_log_verdict verdict = pl_log_read(e->reader, e->frames[i], PL_LOG_METRICS, &text,
+        pl_log_outcome outcome = pl_log_read(e->reader, e->frames[i], PL_LOG_METRICS, &text,
                                              &length);
-        if (verdict == PL_LOG_ERROR)
+        if (outcome == PL_LOG_ERROR)
             return pl_export_fail(e, PL_EXPORT_UNREADABLE,
                                   "metrics of frame %" PRId64 " can not be read: %s", e->frames[i],
                                   strerror(errno));
-        if (verdict != PL_LOG_OK)
+        if (outcome != PL_LOG_OK)
             continue;
         bool good = put_record(t, text, (size_t)length);
         free(text);

@@ -23,10 +23,10 @@ static const struct {
     bool (*run)(pl_export *e);
 } formats[PL_EXPORT_FORMATS] = {
     [PL_EXPORT_NPZ] = {"npz", true, true, false, NULL, pl_export_npz},
-    [PL_EXPORT_VTU] = {"vtu", true, true, true, pl_export_judge_vtu, pl_export_vtu},
-    [PL_EXPORT_PC2] = {"pc2", true, false, false, pl_export_judge_pc2, pl_export_pc2},
-    [PL_EXPORT_MDD] = {"mdd", true, false, false, pl_export_judge_mdd, pl_export_mdd},
-    [PL_EXPORT_GLB] = {"glb", true, false, false, pl_export_judge_glb, pl_export_glb},
+    [PL_EXPORT_VTU] = {"vtu", true, true, true, pl_export_check_vtu, pl_export_vtu},
+    [PL_EXPORT_PC2] = {"pc2", true, false, false, pl_export_check_pc2, pl_export_pc2},
+    [PL_EXPORT_MDD] = {"mdd", true, false, false, pl_export_check_mdd, pl_export_mdd},
+    [PL_EXPORT_GLB] = {"glb", true, false, false, pl_export_check_glb, pl_export_glb},
     [PL_EXPORT_OBJ] = {"obj", true, false, true, NULL, pl_export_obj},
     [PL_EXPORT_CSV] = {"csv", false, false, false, NULL, pl_export_csv},
 };
@@ -204,13 +204,13 @@ static bool grow(pl_export *e, uint64_t size)
     return e->payload;
 }
 
-pl_log_verdict pl_export_read(pl_export *e, int64_t frame, pl_export_frame *out)
+pl_log_outcome pl_export_read(pl_export *e, int64_t frame, pl_export_frame *out)
 {
     pl_log_range range;
     pl_frame_header h;
-    pl_log_verdict verdict = pl_log_find(e->reader, frame, PL_LOG_FRAME, &range);
-    if (verdict != PL_LOG_OK)
-        return verdict;
+    pl_log_outcome outcome = pl_log_find(e->reader, frame, PL_LOG_FRAME, &range);
+    if (outcome != PL_LOG_OK)
+        return outcome;
     uint64_t length = range.record.length;
     if (!grow(e, length)) {
         errno = ENOMEM;
@@ -243,17 +243,17 @@ bool pl_export_going(pl_export *e)
     return !e->out.stopped || pl_export_fail(e, PL_EXPORT_STOPPED, "the export was not taken");
 }
 
-bool pl_export_fail_frame(pl_export *e, int64_t frame, pl_log_verdict verdict)
+bool pl_export_fail_frame(pl_export *e, int64_t frame, pl_log_outcome outcome)
 {
-    if (verdict == PL_LOG_ERROR && errno == ENOMEM)
+    if (outcome == PL_LOG_ERROR && errno == ENOMEM)
         return pl_export_no_memory(e);
-    if (verdict == PL_LOG_ERROR)
+    if (outcome == PL_LOG_ERROR)
         return pl_export_fail(e, PL_EXPORT_UNREADABLE, "frame %" PRId64 " can not be read: %s",
                               frame, strerror(errno));
     return pl_export_fail(e, PL_EXPORT_DAMAGED,
                           "frame %" PRId64 " %s: choose others by from and to, or a format of a "
                           "file for each (vtu, obj)",
-                          frame, verdict == PL_LOG_PRUNED ? "is not kept any more" : "is damaged");
+                          frame, outcome == PL_LOG_PRUNED ? "is not kept any more" : "is damaged");
 }
 
 static void tell_left_out(pl_export *e, int64_t frame)
@@ -267,13 +267,13 @@ bool pl_export_frames(pl_export *e, bool gaps, pl_export_take take, void *contex
     e->done = 0;
     for (int64_t i = 0; i < e->count; i++) {
         pl_export_frame f;
-        pl_log_verdict verdict = pl_export_read(e, e->frames[i], &f);
-        if (gaps && (verdict == PL_LOG_CORRUPT || verdict == PL_LOG_PRUNED)) {
+        pl_log_outcome outcome = pl_export_read(e, e->frames[i], &f);
+        if (gaps && (outcome == PL_LOG_CORRUPT || outcome == PL_LOG_PRUNED)) {
             tell_left_out(e, e->frames[i]);
             continue;
         }
-        if (verdict != PL_LOG_OK)
-            return pl_export_fail_frame(e, e->frames[i], verdict);
+        if (outcome != PL_LOG_OK)
+            return pl_export_fail_frame(e, e->frames[i], outcome);
         if (!take(context, &f) || !pl_export_going(e))
             return false;
         e->done++;
@@ -305,15 +305,15 @@ bool pl_export_put_file(pl_export *e, const char *name, const pl_span *spans, in
  */
 
 /* A frame's time, and whether it can be had; of a table of metrics the latter alone. */
-static pl_log_verdict look_at(pl_export *e, int64_t frame, pl_frame_header *h)
+static pl_log_outcome look_at(pl_export *e, int64_t frame, pl_frame_header *h)
 {
     pl_log_range range;
     unsigned char bytes[PL_FRAME_HEADER];
     bool table = e->order.format == PL_EXPORT_CSV;
-    pl_log_verdict verdict = pl_log_find(e->reader, frame, table ? PL_LOG_METRICS : PL_LOG_FRAME,
+    pl_log_outcome outcome = pl_log_find(e->reader, frame, table ? PL_LOG_METRICS : PL_LOG_FRAME,
                                          &range);
-    if (verdict != PL_LOG_OK || table)
-        return verdict;
+    if (outcome != PL_LOG_OK || table)
+        return outcome;
     if (range.record.length < sizeof bytes ||
         !pl_read_range(range.fd, bytes, sizeof bytes, range.offset + PL_RECORD_HEADER) ||
         !pl_frame_header_decode(bytes, range.record.length, h))
@@ -340,12 +340,12 @@ static bool list_frames(pl_export *e, int64_t first, int64_t last)
         return pl_export_no_memory(e);
     for (int64_t k = first; k <= last; k += e->order.every) {
         pl_frame_header h = {0};
-        pl_log_verdict verdict = look_at(e, k, &h);
-        if (verdict == PL_LOG_ERROR)
-            return pl_export_fail_frame(e, k, verdict);
-        if (verdict == PL_LOG_CORRUPT && !note_damaged(e, k))
+        pl_log_outcome outcome = look_at(e, k, &h);
+        if (outcome == PL_LOG_ERROR)
+            return pl_export_fail_frame(e, k, outcome);
+        if (outcome == PL_LOG_CORRUPT && !note_damaged(e, k))
             return false;
-        if (verdict != PL_LOG_OK)
+        if (outcome != PL_LOG_OK)
             continue;
         if (e->count == 0)
             e->fields = h.fields;

@@ -48,10 +48,10 @@ __attribute__((format(printf, 3, 4))) bool pl_export_fail(pl_export *e, pl_expor
                                                           const char *format, ...);
 bool pl_export_no_memory(pl_export *e);
 /* Because a frame was not read. */
-bool pl_export_fail_frame(pl_export *e, int64_t frame, pl_log_verdict verdict);
+bool pl_export_fail_frame(pl_export *e, int64_t frame, pl_log_outcome outcome);
 
 /* Read a frame: PL_LOG_CORRUPT also where it does not fit the topology or its neighbours. */
-pl_log_verdict pl_export_read(pl_export *e, int64_t frame, pl_export_frame *out);
+pl_log_outcome pl_export_read(pl_export *e, int64_t frame, pl_export_frame *out);
 /* All frames to `take`, a pass. Those that turn out damaged or gone are passed over with `gaps`, and
  * fail it without. */
 typedef bool (*pl_export_take)(void *context, const pl_export_frame *frame);
@@ -72,9 +72,9 @@ bool pl_export_glb(pl_export *e);
 bool pl_export_csv(pl_export *e);
 
 /* What a format asks for before anything is written. */
-bool pl_export_judge_vtu(pl_export *e);
-bool pl_export_judge_pc2(pl_export *e);
-bool pl_export_judge_mdd(pl_export *e);
-bool pl_export_judge_glb(pl_export *e);
+bool pl_export_check_vtu(pl_export *e);
+bool pl_export_check_pc2(pl_export *e);
+bool pl_export_check_mdd(pl_export *e);
+bool pl_export_check_glb(pl_export *e);
 
 #endif

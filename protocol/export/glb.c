@@ -356,7 +356,7 @@ static bool write_head(glb *g)
     return true;
 }
 
-bool pl_export_judge_glb(pl_export *e)
+bool pl_export_check_glb(pl_export *e)
 {
     glb g = {.e = e};
     bool good = choose_vertices(&g);

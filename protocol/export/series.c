@@ -120,14 +120,14 @@ static bool prepare(vtu_series *s)
 }
 
 /* What frames are held against. Whether it is there decides what the export's bytes are, so it is looked at first. */
-bool pl_export_judge_vtu(pl_export *e)
+bool pl_export_check_vtu(pl_export *e)
 {
     pl_export_frame f;
     size_t bytes = (size_t)e->shape.vertices * 3 * sizeof(float);
-    pl_log_verdict verdict = pl_export_read(e, 0, &f);
-    if (verdict == PL_LOG_ERROR)
-        return pl_export_fail_frame(e, 0, verdict);
-    if (verdict != PL_LOG_OK)
+    pl_log_outcome outcome = pl_export_read(e, 0, &f);
+    if (outcome == PL_LOG_ERROR)
+        return pl_export_fail_frame(e, 0, outcome);
+    if (outcome != PL_LOG_OK)
         return true;
     e->start = malloc(bytes + 1);
     if (!e->start)

@@ -76,13 +76,13 @@ int64_t pl_log_reader_first(const pl_log_reader *r);
  * (head_recover.h): worth saying to a person. */
 bool pl_log_reader_recovered(const pl_log_reader *r);
 
-typedef enum pl_log_verdict {
+typedef enum pl_log_outcome {
     PL_LOG_OK,
     PL_LOG_NOT_YET, /* frame not committed (yet) */
     PL_LOG_CORRUPT, /* its bytes are damaged or gone: report a gap, go on with the next */
     PL_LOG_ERROR,   /* errno */
     PL_LOG_PRUNED,  /* was there, and was not to be kept (log_prune.h) */
-} pl_log_verdict;
+} pl_log_outcome;
 typedef enum pl_log_part { PL_LOG_FRAME = 1, PL_LOG_METRICS = 2 } pl_log_part;
 
 /* Where a record of frame k lies: a descriptor that stays valid until the next call on the reader,
@@ -92,20 +92,20 @@ typedef struct pl_log_range {
     uint64_t offset, size;
     pl_record record;
 } pl_log_range;
-pl_log_verdict pl_log_find(pl_log_reader *r, int64_t frame, pl_log_part part, pl_log_range *out);
+pl_log_outcome pl_log_find(pl_log_reader *r, int64_t frame, pl_log_part part, pl_log_range *out);
 
 /* Read a record's payload whole, checking its CRC. *payload malloc'ed (a NUL follows). */
-pl_log_verdict pl_log_read(pl_log_reader *r, int64_t frame, pl_log_part part, char **payload,
+pl_log_outcome pl_log_read(pl_log_reader *r, int64_t frame, pl_log_part part, char **payload,
                            uint64_t *length);
 
 /* The epoch record that the attempt which wrote frame k began with; *payload malloc'ed as above. */
-pl_log_verdict pl_log_epoch(pl_log_reader *r, int64_t frame, char **payload, uint64_t *length);
+pl_log_outcome pl_log_epoch(pl_log_reader *r, int64_t frame, char **payload, uint64_t *length);
 
 /* The epoch records that stand between frame k and what is before it in its segment, in order: what a
  * worker noted of the step that led to frame k. A note that no frame follows is of no frame. `see` gets
  * each payload (a NUL follows); false ends the walk. Damaged ones are passed over. */
 typedef bool (*pl_log_see)(void *context, const char *payload, uint64_t length);
-pl_log_verdict pl_log_notes(pl_log_reader *r, int64_t frame, pl_log_see see, void *context);
+pl_log_outcome pl_log_notes(pl_log_reader *r, int64_t frame, pl_log_see see, void *context);
 
 /* Rebuild the index of every segment in head by scanning; for tools, and not while a worker lives.
  * Returns the frames found, or -1 with errno. */

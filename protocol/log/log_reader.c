@@ -315,7 +315,7 @@ static bool known_entry(const pl_log_reader *r, const pl_segment *segment, int64
     return scan_entry(&r->scan, frame, out) || read_entry(r->idx, segment, frame, out);
 }
 
-pl_log_verdict pl_log_find(pl_log_reader *r, int64_t frame, pl_log_part part, pl_log_range *out)
+pl_log_outcome pl_log_find(pl_log_reader *r, int64_t frame, pl_log_part part, pl_log_range *out)
 {
     if (frame < 0 || frame >= r->frames)
         return PL_LOG_NOT_YET;
@@ -347,13 +347,13 @@ pl_log_verdict pl_log_find(pl_log_reader *r, int64_t frame, pl_log_part part, pl
     return PL_LOG_OK;
 }
 
-pl_log_verdict pl_log_read(pl_log_reader *r, int64_t frame, pl_log_part part, char **payload,
+pl_log_outcome pl_log_read(pl_log_reader *r, int64_t frame, pl_log_part part, char **payload,
                            uint64_t *length)
 {
     pl_log_range range;
-    pl_log_verdict verdict = pl_log_find(r, frame, part, &range);
-    if (verdict != PL_LOG_OK)
-        return verdict;
+    pl_log_outcome outcome = pl_log_find(r, frame, part, &range);
+    if (outcome != PL_LOG_OK)
+        return outcome;
     size_t size = (size_t)range.record.length;
     char *bytes = malloc(size + 1);
     if (!bytes) {
@@ -377,7 +377,7 @@ pl_log_verdict pl_log_read(pl_log_reader *r, int64_t frame, pl_log_part part, ch
 }
 
 /* The epoch record that a segment begins with. */
-static pl_log_verdict read_epoch(const pl_log_reader *r, const pl_segment *segment, char **payload,
+static pl_log_outcome read_epoch(const pl_log_reader *r, const pl_segment *segment, char **payload,
                                  uint64_t *length)
 {
     enum { EPOCH_MAX = 1 << 16 };
@@ -388,7 +388,7 @@ static pl_log_verdict read_epoch(const pl_log_reader *r, const pl_segment *segme
     int fd = openat(r->dir_fd, name, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return errno == ENOENT ? PL_LOG_CORRUPT : PL_LOG_ERROR;
-    pl_log_verdict verdict = PL_LOG_CORRUPT;
+    pl_log_outcome outcome = PL_LOG_CORRUPT;
     char *text = NULL;
     if (pl_read_range(fd, header, sizeof header, 0) &&
         pl_record_decode(header, sizeof header, &record) == PL_RECORD_GOOD &&
@@ -397,14 +397,14 @@ static pl_log_verdict read_epoch(const pl_log_reader *r, const pl_segment *segme
         (text = calloc(1, (size_t)record.length + 1)) &&
         pl_read_range(fd, text, (size_t)record.length, sizeof header) &&
         pl_crc32c(0, text, (size_t)record.length) == record.payload_crc) {
-        verdict = PL_LOG_OK;
+        outcome = PL_LOG_OK;
         *payload = text;
         *length = record.length;
     } else {
         free(text);
     }
     close(fd);
-    return verdict;
+    return outcome;
 }
 
 /* Where what stands before frame k in its segment begins: behind the frame before, if that is there. */
@@ -418,23 +418,23 @@ static uint64_t notes_begin(pl_log_reader *r, int64_t frame)
     return before.offset + before.size;
 }
 
-pl_log_verdict pl_log_notes(pl_log_reader *r, int64_t frame, pl_log_see see, void *context)
+pl_log_outcome pl_log_notes(pl_log_reader *r, int64_t frame, pl_log_see see, void *context)
 {
     pl_log_range range;
     if (frame < 0 || frame >= r->frames)
         return PL_LOG_NOT_YET;
     uint64_t begin = notes_begin(r, frame);
-    pl_log_verdict verdict = pl_log_find(r, frame, PL_LOG_FRAME, &range);
+    pl_log_outcome outcome = pl_log_find(r, frame, PL_LOG_FRAME, &range);
     /* Where the frame was thinned out, its notes are before its metrics. */
-    if (verdict == PL_LOG_PRUNED || verdict == PL_LOG_CORRUPT)
-        verdict = pl_log_find(r, frame, PL_LOG_METRICS, &range);
-    if (verdict != PL_LOG_OK)
-        return verdict;
+    if (outcome == PL_LOG_PRUNED || outcome == PL_LOG_CORRUPT)
+        outcome = pl_log_find(r, frame, PL_LOG_METRICS, &range);
+    if (outcome != PL_LOG_OK)
+        return outcome;
     pl_record_walk w = {.fd = range.fd, .at = begin, .limit = range.offset};
     char *text = NULL;
     pl_walk_event event = PL_WALK_END;
     bool more = begin < range.offset;
-    while (more && verdict == PL_LOG_OK && (event = pl_record_walk_step(&w)) != PL_WALK_END &&
+    while (more && outcome == PL_LOG_OK && (event = pl_record_walk_step(&w)) != PL_WALK_END &&
            event != PL_WALK_ERROR) {
         if (event != PL_WALK_RECORD || w.record.type != PL_RECORD_EPOCH || !w.payload_good ||
             w.record.frame != (uint64_t)frame)
@@ -443,7 +443,7 @@ pl_log_verdict pl_log_notes(pl_log_reader *r, int64_t frame, pl_log_see see, voi
         text = larger ? larger : text;
         if (!larger ||
             !pl_read_range(range.fd, text, (size_t)w.record.length, w.offset + PL_RECORD_HEADER)) {
-            verdict = PL_LOG_ERROR;
+            outcome = PL_LOG_ERROR;
             break;
         }
         text[w.record.length] = 0;
@@ -451,18 +451,18 @@ pl_log_verdict pl_log_notes(pl_log_reader *r, int64_t frame, pl_log_see see, voi
     }
     free(text);
     pl_record_walk_clear(&w);
-    return event == PL_WALK_ERROR ? PL_LOG_ERROR : verdict;
+    return event == PL_WALK_ERROR ? PL_LOG_ERROR : outcome;
 }
 
-pl_log_verdict pl_log_epoch(pl_log_reader *r, int64_t frame, char **payload, uint64_t *length)
+pl_log_outcome pl_log_epoch(pl_log_reader *r, int64_t frame, char **payload, uint64_t *length)
 {
     if (frame < 0 || frame >= r->frames)
         return PL_LOG_NOT_YET;
     const pl_segment *own = segment_of(r, frame);
     pl_segment first = {.attempt = own->attempt};
-    pl_log_verdict verdict = read_epoch(r, &first, payload, length);
+    pl_log_outcome outcome = read_epoch(r, &first, payload, length);
     /* Of a log that was pruned the attempt's first segment may be gone; each has a copy. */
-    return verdict == PL_LOG_CORRUPT ? read_epoch(r, own, payload, length) : verdict;
+    return outcome == PL_LOG_CORRUPT ? read_epoch(r, own, payload, length) : outcome;
 }
 
 /* ---- the committed end
@@ -473,11 +473,11 @@ static bool whole(pl_log_reader *r, int64_t frame)
     for (int part = PL_LOG_FRAME; part <= PL_LOG_METRICS; part++) {
         char *payload;
         uint64_t length;
-        pl_log_verdict verdict = pl_log_read(r, frame, (pl_log_part)part, &payload, &length);
-        if (verdict == PL_LOG_OK)
+        pl_log_outcome outcome = pl_log_read(r, frame, (pl_log_part)part, &payload, &length);
+        if (outcome == PL_LOG_OK)
             free(payload);
         /* What can not be read for want of memory or by a bad disk is not known to be torn. */
-        if (verdict != PL_LOG_OK && verdict != PL_LOG_ERROR)
+        if (outcome != PL_LOG_OK && outcome != PL_LOG_ERROR)
             return false;
     }
     return true;

@@ -107,7 +107,7 @@ void pl_record_encode(const pl_record *r, unsigned char *out)
     pl_put_u32(out + 44, r->payload_crc);
 }
 
-pl_record_verdict pl_record_decode(const unsigned char *bytes, size_t size, pl_record *out)
+pl_record_outcome pl_record_decode(const unsigned char *bytes, size_t size, pl_record *out)
 {
     if (size < PL_RECORD_HEADER)
         return PL_RECORD_SHORT;

@@ -60,14 +60,14 @@ uint32_t pl_crc32c_portable(uint32_t crc, const void *data, size_t size);
 /* Write the header of `r` to out[48]; r->payload_crc must be set. */
 void pl_record_encode(const pl_record *r, unsigned char *out);
 
-typedef enum pl_record_verdict {
+typedef enum pl_record_outcome {
     PL_RECORD_GOOD,
     PL_RECORD_SHORT,   /* fewer than 48 bytes */
     PL_RECORD_CORRUPT, /* magic, header CRC or a length beyond PL_RECORD_MAX_PAYLOAD */
     PL_RECORD_FOREIGN, /* a good header of a format version that this build does not read */
-} pl_record_verdict;
+} pl_record_outcome;
 /* Read a header. Says nothing about the payload: compare pl_crc32c of it with payload_crc. */
-pl_record_verdict pl_record_decode(const unsigned char *bytes, size_t size, pl_record *out);
+pl_record_outcome pl_record_decode(const unsigned char *bytes, size_t size, pl_record *out);
 
 /* ---- the payload of a frame record
  * --------------------------------------------------------------- */

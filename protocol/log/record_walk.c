@@ -28,7 +28,7 @@ static const unsigned char *look(pl_record_walk *w, uint64_t at, size_t size)
 }
 
 /* Payload and padding of the record at w->offset, which lies within the limit. */
-static bool judge_payload(pl_record_walk *w)
+static bool check_payload(pl_record_walk *w)
 {
     enum { PIECE = 64 << 10 };
     uint32_t crc = 0;
@@ -80,7 +80,7 @@ pl_walk_event pl_record_walk_step(pl_record_walk *w)
     if (size > left)
         return stop(w, PL_WALK_CUT, left);
     stop(w, PL_WALK_RECORD, size);
-    return judge_payload(w) ? PL_WALK_RECORD : PL_WALK_ERROR;
+    return check_payload(w) ? PL_WALK_RECORD : PL_WALK_ERROR;
 }
 
 void pl_record_walk_clear(pl_record_walk *w)

@@ -2,7 +2,7 @@
  * command line agree on. It is the only interface between them; protocol/README.md has the table
  * of who writes what.
  *
- *   session.json     id, owner, name, creation (server/sessions/verdict.h)   daemon
+ *   session.json     id, owner, name, creation (server/sessions/directory_record.h)   daemon
  *   scene.json       as posted                                   creator
  *   meshes/HASH      uploaded files the scene refers to (links)  creator
  *   effective.json   scene with all defaults                     preflight
@@ -16,7 +16,7 @@
  *   checkpoint-A.bin, -B.bin   states to go on from (checkpoint.h)   worker, by rename
  *   snapshots/       states that are kept by name (snapshot.h)   daemon
  *   exit.json        how the attempt ended                       worker, by rename
- *   verdict.json     how it ended without an exit.json (server/sessions/verdict.h)   daemon
+ *   verdict.json     how it ended without an exit.json (server/sessions/directory_record.h)   daemon
  *   worker.log       what the worker said                        worker
  *   control.log      records of type PL_RECORD_CONTROL           daemon (or pliant run)
  */

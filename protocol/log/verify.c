@@ -266,7 +266,7 @@ static void check_meshes(pl_verifier *v)
 /* ---- control.log
  * --------------------------------------------------------------------------------- */
 
-static void judge_command(pl_verifier *v, const pl_record_walk *w, pl_walk_event event)
+static void check_command(pl_verifier *v, const pl_record_walk *w, pl_walk_event event)
 {
     static const pl_damage_words words = {"every frame, and the other commands",
                                           "Give the command again if it did not take effect."};
@@ -292,7 +292,7 @@ static void check_control(pl_verifier *v)
     v->report->bytes += w.limit;
     while ((event = pl_record_walk_step(&w)) != PL_WALK_END) {
         v->report->records += event == PL_WALK_RECORD;
-        judge_command(v, &w, event);
+        check_command(v, &w, event);
         if (event == PL_WALK_ERROR)
             break;
     }

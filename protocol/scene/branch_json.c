@@ -64,12 +64,12 @@ static void check_request(const json_t *request, pl_faults *faults)
     }
 }
 
-pl_decode_verdict pl_branch_decode(const char *text, size_t length, const char *scene_text,
+pl_decode_outcome pl_branch_decode(const char *text, size_t length, const char *scene_text,
                                    size_t scene_length, pl_branch_request *out, pl_faults *faults)
 {
     *out = (pl_branch_request){.frame = -1};
     json_error_t error;
-    pl_decode_verdict verdict = PL_DECODE_INVALID;
+    pl_decode_outcome outcome = PL_DECODE_INVALID;
     json_t *request = pl_json_load(text, length, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
     if (!request)
         return pl_decode_refuse_syntax(&error, faults);
@@ -80,18 +80,18 @@ pl_decode_verdict pl_branch_decode(const char *text, size_t length, const char *
     if (before && faults->total == 0)
         after = patch ? pl_json_merge(before, patch) : json_incref(before);
     if (!before || (faults->total == 0 && !after))
-        verdict = PL_DECODE_NO_MEMORY;
+        outcome = PL_DECODE_NO_MEMORY;
     else if (faults->total == 0)
         check_fixed(before, after, faults);
-    if (verdict == PL_DECODE_INVALID && faults->total == 0) {
+    if (outcome == PL_DECODE_INVALID && faults->total == 0) {
         json_t *k = json_object_get(request, "frame"), *name = json_object_get(request, "snapshot");
         out->frame = k ? (int64_t)json_integer_value(k) : -1;
         out->snapshot = name ? strdup(json_string_value(name)) : NULL;
         out->scene = json_dumps(after, JSON_COMPACT);
-        verdict = out->scene && (out->snapshot || !name) ? PL_DECODE_OK : PL_DECODE_NO_MEMORY;
+        outcome = out->scene && (out->snapshot || !name) ? PL_DECODE_OK : PL_DECODE_NO_MEMORY;
     }
     json_decref(before);
     json_decref(after);
     json_decref(request);
-    return verdict;
+    return outcome;
 }

@@ -162,7 +162,7 @@ void pl_check_control(pl_decoder *d, json_t *object, void *out, bool clean)
 /* ---- a control
  * ----------------------------------------------------------------------------------- */
 
-static pl_decode_verdict decode_document(json_t *document, const pl_scene *scene, pl_change *out,
+static pl_decode_outcome decode_document(json_t *document, const pl_scene *scene, pl_change *out,
                                          pl_faults *faults)
 {
     size_t before = faults->total;
@@ -183,56 +183,56 @@ static pl_decode_verdict decode_document(json_t *document, const pl_scene *scene
 }
 
 /* The document, or NULL with a verdict. */
-static json_t *parse(const char *text, size_t length, pl_decode_verdict *verdict, pl_faults *faults)
+static json_t *parse(const char *text, size_t length, pl_decode_outcome *outcome, pl_faults *faults)
 {
     json_error_t error;
     if (length > PL_CONTROL_BYTES_MAX) {
         pl_faults_addf(faults, "", "too_large", "at most 49152 bytes", "", "%zu bytes", length);
-        *verdict = PL_DECODE_INVALID;
+        *outcome = PL_DECODE_INVALID;
         return NULL;
     }
     json_t *document = pl_json_load(text, length, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
     if (!document)
-        *verdict = pl_decode_refuse_syntax(&error, faults);
+        *outcome = pl_decode_refuse_syntax(&error, faults);
     return document;
 }
 
-pl_decode_verdict pl_control_decode(const char *text, size_t length, const pl_scene *scene,
+pl_decode_outcome pl_control_decode(const char *text, size_t length, const pl_scene *scene,
                                     pl_change *out, pl_faults *faults)
 {
-    pl_decode_verdict verdict;
+    pl_decode_outcome outcome;
     *out = (pl_change){0};
-    json_t *document = parse(text, length, &verdict, faults);
+    json_t *document = parse(text, length, &outcome, faults);
     if (!document)
-        return verdict;
-    verdict = decode_document(document, scene, out, faults);
+        return outcome;
+    outcome = decode_document(document, scene, out, faults);
     json_decref(document);
-    return verdict;
+    return outcome;
 }
 
-pl_decode_verdict pl_control_judge(const char *text, size_t length, const char *scene_text,
-                                   size_t scene_length, char **compact, pl_faults *faults)
+pl_decode_outcome pl_control_validate(const char *text, size_t length, const char *scene_text,
+                                      size_t scene_length, char **compact, pl_faults *faults)
 {
     pl_scene scene = {0};
     pl_change change;
-    pl_decode_verdict verdict;
-    json_t *document = parse(text, length, &verdict, faults);
+    pl_decode_outcome outcome;
+    json_t *document = parse(text, length, &outcome, faults);
     if (!document)
-        return verdict;
+        return outcome;
     pl_faults ignored = {0};
-    verdict = pl_scene_decode(scene_text, scene_length, &scene, &ignored);
+    outcome = pl_scene_decode(scene_text, scene_length, &scene, &ignored);
     pl_faults_clear(&ignored);
-    if (verdict == PL_DECODE_OK)
-        verdict = decode_document(document, &scene, &change, faults);
-    else if (verdict != PL_DECODE_NO_MEMORY)
+    if (outcome == PL_DECODE_OK)
+        outcome = decode_document(document, &scene, &change, faults);
+    else if (outcome != PL_DECODE_NO_MEMORY)
         pl_faults_add(faults, "", "no_scene", "a scene that can not be read",
                       "the scene as it was accepted", "");
-    if (verdict == PL_DECODE_OK) {
+    if (outcome == PL_DECODE_OK) {
         *compact = json_dumps(document, JSON_COMPACT | JSON_REAL_PRECISION(17));
         pl_change_clear(&change);
-        verdict = *compact ? PL_DECODE_OK : PL_DECODE_NO_MEMORY;
+        outcome = *compact ? PL_DECODE_OK : PL_DECODE_NO_MEMORY;
     }
     pl_scene_clear(&scene);
     json_decref(document);
-    return verdict;
+    return outcome;
 }

@@ -13,12 +13,12 @@ enum {
 
 /* Decode a control of a scene. On PL_DECODE_OK *out owns its memory (pl_change_clear); otherwise it is
  * zeroed, and the faults say why. */
-pl_decode_verdict pl_control_decode(const char *text, size_t length, const pl_scene *scene,
+pl_decode_outcome pl_control_decode(const char *text, size_t length, const pl_scene *scene,
                                     pl_change *out, pl_faults *faults);
 
 /* The same for whoever has no engine: judge a control of a scene's text (as it was accepted). *compact
  * receives the control as one line of JSON, malloc'ed. */
-pl_decode_verdict pl_control_judge(const char *text, size_t length, const char *scene_text,
-                                   size_t scene_length, char **compact, pl_faults *faults);
+pl_decode_outcome pl_control_validate(const char *text, size_t length, const char *scene_text,
+                                      size_t scene_length, char **compact, pl_faults *faults);
 
 #endif

@@ -80,7 +80,7 @@ int pl_decode_word(pl_decoder *d, json_t *value, const char *const *words, const
 extern const pl_decode_custom pl_scene_customs[PL_CUSTOM_COUNT];
 extern const pl_decode_rule pl_scene_rules[];
 /* The fault of a text that pl_json_load has just refused (errno is read); PL_DECODE_SYNTAX or PL_DECODE_NO_MEMORY. */
-pl_decode_verdict pl_decode_refuse_syntax(const json_error_t *error, pl_faults *faults);
+pl_decode_outcome pl_decode_refuse_syntax(const json_error_t *error, pl_faults *faults);
 
 /* Say what a parameter takes: "number in Pa, > 0 and <= 1e15". */
 void pl_param_expected(const pl_param *p, char *out, size_t size);

@@ -179,7 +179,7 @@ pl_status pl_expect_open(const char *scene, size_t scene_length, const char *top
     if (!e)
         return PL_NO_MEMORY;
     pl_json *shape = NULL;
-    pl_decode_verdict decoded = pl_scene_decode(scene, scene_length, &e->scene, faults);
+    pl_decode_outcome decoded = pl_scene_decode(scene, scene_length, &e->scene, faults);
     pl_status status = decoded == PL_DECODE_OK          ? PL_OK
                        : decoded == PL_DECODE_NO_MEMORY ? PL_NO_MEMORY
                                                         : PL_INVALID;
@@ -455,7 +455,7 @@ static int64_t deciding_frame(const pl_expect *e, int32_t k, int64_t first, int6
     return frame;
 }
 
-static void say_what(const pl_expect *e, const pl_expectation *x, char *out, size_t size)
+static void report_what(const pl_expect *e, const pl_expectation *x, char *out, size_t size)
 {
     static const char *const key[] = {"quantity", "component", "statistic"};
     const char *words[3];
@@ -481,7 +481,7 @@ static void say_what(const pl_expect *e, const pl_expectation *x, char *out, siz
              pl_quantity_is_vector(x->quantity) ? words[1] : "", of, at);
 }
 
-static void say_expected(const pl_expectation *x, char *out, size_t size)
+static void report_expected(const pl_expectation *x, char *out, size_t size)
 {
     if (x->has_equals)
         snprintf(out, size, "%.9g within %.3g", x->equals, x->has_tolerance ? x->tolerance : 0.0);
@@ -492,14 +492,14 @@ static void say_expected(const pl_expectation *x, char *out, size_t size)
                  x->has_min ? x->min : x->max);
 }
 
-void pl_expect_judge(const pl_expect *e, int32_t k, pl_expect_verdict *out)
+void pl_expect_evaluate(const pl_expect *e, int32_t k, pl_expect_outcome *out)
 {
     const pl_expectation *x = &e->scene.expectations[k];
     int64_t first, last;
-    *out = (pl_expect_verdict){.name = x->name, .frame = -1, .time = NAN};
+    *out = (pl_expect_outcome){.name = x->name, .frame = -1, .time = NAN};
     frames_of(e, x, &first, &last);
-    say_what(e, x, out->what, sizeof out->what);
-    say_expected(x, out->expected, sizeof out->expected);
+    report_what(e, x, out->what, sizeof out->what);
+    report_expected(x, out->expected, sizeof out->expected);
     if (x->when == PL_WHEN_MEAN) {
         out->got = mean_over(e, k, first, last);
     } else {

@@ -3,7 +3,7 @@
  *
  *     pl_expect_open(scene, ..., topology, ..., frames, &e, &faults);
  *     pl_expect_metrics(e, ...) of each metrics record, pl_expect_frame(e, ...) of each frame in order;
- *     pl_expect_judge(e, k, &verdict) for k < pl_expect_count(e);
+ *     pl_expect_evaluate(e, k, &verdict) for k < pl_expect_count(e);
  *
  * A number that is missing, because its frame is not there or because it is null, holds no bound.
  * Quantities of a step (reactions, contacts, what the solver says) are looked at from frame 1 on.
@@ -49,7 +49,7 @@ void pl_expect_metrics(pl_expect *e, const char *text, size_t length);
 /* One frame's positions x [vertices][3]. Frames come in order; one may be missing. */
 void pl_expect_frame(pl_expect *e, int64_t frame, int64_t vertices, const double *x);
 
-typedef struct pl_expect_verdict {
+typedef struct pl_expect_outcome {
     const char *name;
     bool passed;
     double got;        /* of the frame that is nearest to failing, or the mean; NaN: missing */
@@ -58,7 +58,7 @@ typedef struct pl_expect_verdict {
     char what[256];    /* "position y, mean of 'ball', at the end" */
     char expected[96]; /* "0.5 to 0.7" */
     char missing[96];  /* why there is no number, or "" */
-} pl_expect_verdict;
-void pl_expect_judge(const pl_expect *e, int32_t k, pl_expect_verdict *out);
+} pl_expect_outcome;
+void pl_expect_evaluate(const pl_expect *e, int32_t k, pl_expect_outcome *out);
 
 #endif

@@ -203,7 +203,7 @@ static const pl_decode_custom customs[PL_CUSTOM_COUNT] = {
     [PL_CUSTOM_WEBHOOK] = pl_decode_webhook,
 };
 
-static pl_decode_verdict judge(json_t *merged, pl_notes *out, pl_faults *faults)
+static pl_decode_outcome judge(json_t *merged, pl_notes *out, pl_faults *faults)
 {
     static const pl_decode_rule rules[] = {{0}};
     pl_notes_judged judged = {0};
@@ -219,7 +219,7 @@ static pl_decode_verdict judge(json_t *merged, pl_notes *out, pl_faults *faults)
     return !d.no_memory && pl_notes_take(merged, false, out) ? PL_DECODE_OK : PL_DECODE_NO_MEMORY;
 }
 
-pl_decode_verdict pl_notes_patch(const char *text, size_t length, const pl_notes *now,
+pl_decode_outcome pl_notes_patch(const char *text, size_t length, const pl_notes *now,
                                  pl_notes *out, pl_faults *faults)
 {
     json_error_t error;
@@ -234,11 +234,11 @@ pl_decode_verdict pl_notes_patch(const char *text, size_t length, const pl_notes
         return PL_DECODE_INVALID;
     }
     json_t *old = describe(now), *merged = old ? pl_json_merge(old, patch) : NULL;
-    pl_decode_verdict verdict = merged ? judge(merged, out, faults) : PL_DECODE_NO_MEMORY;
+    pl_decode_outcome outcome = merged ? judge(merged, out, faults) : PL_DECODE_NO_MEMORY;
     json_decref(merged);
     json_decref(old);
     json_decref(patch);
-    return verdict;
+    return outcome;
 }
 
 /* ---- finding -----------------------------------------------------------------------------------

@@ -42,7 +42,7 @@ char *pl_labels_write(const pl_json *labels);
 
 /* What `now` becomes by a JSON merge patch (RFC 7396): null takes away, labels and metadata change
  * member by member. On PL_DECODE_OK *out owns its texts; pointers of faults are those of the patch. */
-pl_decode_verdict pl_notes_patch(const char *text, size_t length, const pl_notes *now,
+pl_decode_outcome pl_notes_patch(const char *text, size_t length, const pl_notes *now,
                                  pl_notes *out, pl_faults *faults);
 
 /* Which labels are looked for: "key=value", or "key" with any value, several joined by commas: all of

@@ -400,7 +400,7 @@ const pl_decode_rule pl_scene_rules[] = {
 /* ---- the whole scene
  * ----------------------------------------------------------------------------- */
 
-pl_decode_verdict pl_decode_refuse_syntax(const json_error_t *error, pl_faults *faults)
+pl_decode_outcome pl_decode_refuse_syntax(const json_error_t *error, pl_faults *faults)
 {
     char got[256];
     const char *hint = "";
@@ -418,7 +418,7 @@ pl_decode_verdict pl_decode_refuse_syntax(const json_error_t *error, pl_faults *
     return PL_DECODE_SYNTAX;
 }
 
-static pl_decode_verdict decode_document(json_t *document, pl_scene *out, pl_faults *faults)
+static pl_decode_outcome decode_document(json_t *document, pl_scene *out, pl_faults *faults)
 {
     size_t before = faults->total;
     pl_decoder d = {.faults = faults,
@@ -440,7 +440,7 @@ static pl_decode_verdict decode_document(json_t *document, pl_scene *out, pl_fau
     return PL_DECODE_OK;
 }
 
-pl_decode_verdict pl_scene_decode_with(const char *text, size_t length, pl_scene *out,
+pl_decode_outcome pl_scene_decode_with(const char *text, size_t length, pl_scene *out,
                                        pl_notes *notes, pl_faults *faults)
 {
     json_error_t error;
@@ -453,16 +453,16 @@ pl_decode_verdict pl_scene_decode_with(const char *text, size_t length, pl_scene
     json_t *document = pl_json_load(text, length, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
     if (!document)
         return pl_decode_refuse_syntax(&error, faults);
-    pl_decode_verdict verdict = decode_document(document, out, faults);
-    if (verdict == PL_DECODE_OK && notes && !pl_notes_take(document, true, notes)) {
+    pl_decode_outcome outcome = decode_document(document, out, faults);
+    if (outcome == PL_DECODE_OK && notes && !pl_notes_take(document, true, notes)) {
         pl_scene_clear(out);
-        verdict = PL_DECODE_NO_MEMORY;
+        outcome = PL_DECODE_NO_MEMORY;
     }
     json_decref(document);
-    return verdict;
+    return outcome;
 }
 
-pl_decode_verdict pl_scene_decode(const char *text, size_t length, pl_scene *out, pl_faults *faults)
+pl_decode_outcome pl_scene_decode(const char *text, size_t length, pl_scene *out, pl_faults *faults)
 {
     return pl_scene_decode_with(text, length, out, NULL, faults);
 }

@@ -10,19 +10,19 @@
 typedef struct pl_scene pl_scene; /* engine/scene/scene.h */
 
 /* Whether the text was JSON at all decides 400 or 422. */
-typedef enum pl_decode_verdict {
+typedef enum pl_decode_outcome {
     PL_DECODE_OK,
     PL_DECODE_SYNTAX,  /* not JSON, or a duplicate key: one fault, with line and column */
     PL_DECODE_INVALID, /* JSON, but no scene: every fault */
     PL_DECODE_NO_MEMORY,
-} pl_decode_verdict;
+} pl_decode_outcome;
 
 /* Decode a scene. On PL_DECODE_OK *out owns its memory (pl_scene_clear); otherwise it is zeroed. */
-pl_decode_verdict pl_scene_decode(const char *text, size_t length, pl_scene *out,
+pl_decode_outcome pl_scene_decode(const char *text, size_t length, pl_scene *out,
                                   pl_faults *faults);
 /* The same, and what the scene says of the session beside the physics; notes may be NULL. */
 typedef struct pl_notes pl_notes; /* protocol/scene/notes.h */
-pl_decode_verdict pl_scene_decode_with(const char *text, size_t length, pl_scene *out,
+pl_decode_outcome pl_scene_decode_with(const char *text, size_t length, pl_scene *out,
                                        pl_notes *notes, pl_faults *faults);
 
 /* What the daemon and the command line need to know of a scene without engine headers. */
@@ -46,7 +46,7 @@ typedef struct pl_outline {
     pl_upload_ref *uploads; /* malloc'ed */
 } pl_outline;
 /* Decode and judge a scene, giving only its outline. */
-pl_decode_verdict pl_scene_outline(const char *text, size_t length, pl_outline *out,
+pl_decode_outcome pl_scene_outline(const char *text, size_t length, pl_outline *out,
                                    pl_faults *faults);
 void pl_outline_clear(pl_outline *outline);
 

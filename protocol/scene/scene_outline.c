@@ -49,7 +49,7 @@ static bool note_files(pl_outline *out, const pl_mesh_source *mesh, const char *
     return true;
 }
 
-static pl_decode_verdict note_uploads(const pl_scene *scene, pl_outline *out, pl_faults *faults)
+static pl_decode_outcome note_uploads(const pl_scene *scene, pl_outline *out, pl_faults *faults)
 {
     char owner[64];
     out->uploads = calloc(PL_OUTLINE_UPLOADS_MAX, sizeof *out->uploads);
@@ -69,18 +69,18 @@ static pl_decode_verdict note_uploads(const pl_scene *scene, pl_outline *out, pl
     return PL_DECODE_OK;
 }
 
-pl_decode_verdict pl_scene_outline(const char *text, size_t length, pl_outline *out,
+pl_decode_outcome pl_scene_outline(const char *text, size_t length, pl_outline *out,
                                    pl_faults *faults)
 {
     pl_scene scene;
     *out = (pl_outline){0};
     out->notes = calloc(1, sizeof *out->notes);
-    pl_decode_verdict verdict = out->notes
+    pl_decode_outcome outcome = out->notes
                                     ? pl_scene_decode_with(text, length, &scene, out->notes, faults)
                                     : PL_DECODE_NO_MEMORY;
-    if (verdict != PL_DECODE_OK) {
+    if (outcome != PL_DECODE_OK) {
         pl_outline_clear(out);
-        return verdict;
+        return outcome;
     }
     out->frames = pl_scene_endless(&scene) ? -1 : pl_scene_frames(&scene);
     out->duration = (double)scene.time.steps * scene.time.step;
@@ -93,11 +93,11 @@ pl_decode_verdict pl_scene_outline(const char *text, size_t length, pl_outline *
     const pl_param *method = pl_table_param(pl_table_named("solver"), "method");
     snprintf(out->method, sizeof out->method, "%s", method->choices[scene.solver.method]);
     out->gpu = scene.solver.device == PL_DEVICE_GPU;
-    verdict = note_uploads(&scene, out, faults);
+    outcome = note_uploads(&scene, out, faults);
     pl_scene_clear(&scene);
-    if (verdict != PL_DECODE_OK)
+    if (outcome != PL_DECODE_OK)
         pl_outline_clear(out);
-    return verdict;
+    return outcome;
 }
 
 void pl_outline_clear(pl_outline *outline)

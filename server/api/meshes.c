@@ -9,7 +9,7 @@
 #include "server/tenants/grants.h"
 #include "server/run/preflight_run.h"
 #include "server/sessions/quota.h"
-#include "server/base/say.h"
+#include "server/base/logger.h"
 #include "server/store/store.h"
 
 #include <errno.h>
@@ -37,7 +37,7 @@ static bool hash_well_formed(const char *hash)
     return strlen(hash) == 64 && strspn(hash, "0123456789abcdef") == 64;
 }
 
-static bool judge_hash(pl_request *r)
+static bool check_hash(pl_request *r)
 {
     if (hash_well_formed(pl_request_param(r, 0))) {
         return true;
@@ -74,7 +74,7 @@ static void upload_close(void *context)
 static void *upload_open(pl_request *r)
 {
     char id[33];
-    upload *u = judge_hash(r) ? calloc(1, sizeof *u) : NULL;
+    upload *u = check_hash(r) ? calloc(1, sizeof *u) : NULL;
     if (!u) {
         return NULL;
     }
@@ -153,7 +153,7 @@ static void take_faults(const char *report, pl_faults *faults)
 static void reply_internal(pl_request *r, const char *what)
 {
     bool full = errno == ENOSPC;
-    pl_say(PL_LEVEL_ERROR, "a mesh could not be stored: %s: %s", what, strerror(errno));
+    pl_logf(PL_LEVEL_ERROR, "a mesh could not be stored: %s: %s", what, strerror(errno));
     pl_reply_problem(r, full ? 507 : 500, full ? "disk_full" : "internal",
                      "The mesh could not be stored", full ? "the disk is full" : "see the log",
                      NULL);
@@ -171,16 +171,16 @@ static char *check_file(pl_request *r, upload *u, const char *hash)
         reply_internal(r, "the check");
         return NULL;
     }
-    pl_preflight_verdict verdict = pl_preflight_await(&run, PL_PREFLIGHT_MS, &faults);
+    pl_preflight_outcome outcome = pl_preflight_await(&run, PL_PREFLIGHT_MS, &faults);
     char *said = pl_preflight_output(&run);
     pl_preflight_end(&run);
     char *report = NULL;
-    if (verdict == PL_PREFLIGHT_GOOD && said) {
+    if (outcome == PL_PREFLIGHT_GOOD && said) {
         report = extend_report(said, hash, u->bytes);
-    } else if (verdict == PL_PREFLIGHT_FAULTS && said) {
+    } else if (outcome == PL_PREFLIGHT_FAULTS && said) {
         take_faults(said, &faults);
     }
-    if (verdict == PL_PREFLIGHT_STOPPED) {
+    if (outcome == PL_PREFLIGHT_STOPPED) {
         pl_reply_problem(r, 503, "shutdown", "Shutting down", "the daemon is ending", NULL);
     } else if (faults.total) {
         pl_reply_problem(r, 422, "invalid_mesh", "The mesh can not be used",
@@ -233,7 +233,7 @@ static bool is_sound(pl_daemon *d, const char *hash)
     }
     bool sound = pl_sha256_file(fd, actual, &bytes) && strcmp(actual, hash) == 0;
     if (!sound) {
-        pl_say(PL_LEVEL_ERROR, "mesh %s was damaged; it is stored anew", hash);
+        pl_logf(PL_LEVEL_ERROR, "mesh %s was damaged; it is stored anew", hash);
     }
     close(fd);
     return sound;
@@ -360,6 +360,6 @@ void pl_meshes_sweep(pl_daemon *d)
 {
     int gone = pl_meshes_each_stale(d->store, forget, d);
     if (gone) {
-        pl_say(PL_LEVEL_INFO, "%d meshes unused for a day were removed", gone);
+        pl_logf(PL_LEVEL_INFO, "%d meshes unused for a day were removed", gone);
     }
 }

@@ -5,7 +5,7 @@
 #include "server/sessions/retention.h"
 #include "server/sessions/sessions.h"
 #include "server/tenants/tenants.h"
-#include "server/sessions/verdict.h"
+#include "server/sessions/directory_record.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -47,11 +47,11 @@ static bool is_current(pl_request *r, int64_t revision)
     return false;
 }
 
-static void reply_refused(pl_request *r, pl_decode_verdict verdict, const pl_faults *faults)
+static void reply_refused(pl_request *r, pl_decode_outcome outcome, const pl_faults *faults)
 {
-    if (verdict == PL_DECODE_SYNTAX) {
+    if (outcome == PL_DECODE_SYNTAX) {
         pl_reply_problem(r, 400, "bad_json", "Not JSON", "the body is not valid JSON", faults);
-    } else if (verdict == PL_DECODE_INVALID) {
+    } else if (outcome == PL_DECODE_INVALID) {
         pl_reply_problem(r, 422, "invalid_patch", "The session can not be changed so",
                          "every fault that was found is listed; nothing was changed", faults);
     } else {
@@ -188,20 +188,20 @@ static void change(pl_request *r, pl_session *s)
         pl_reply_problem(r, 500, "internal", "Internal error", "out of memory", NULL);
     } else if (is_current(r, row.revision)) {
         pl_retention_recall(s, &now);
-        pl_decode_verdict verdict = pl_notes_patch(text, length, &now, &next, &faults);
-        bool allowed = verdict == PL_DECODE_OK && may_prefer(r, &now, &next);
+        pl_decode_outcome outcome = pl_notes_patch(text, length, &now, &next, &faults);
+        bool allowed = outcome == PL_DECODE_OK && may_prefer(r, &now, &next);
         bool given = allowed && may_give(r, s, &now, &next) &&
                      pl_retention_allows(r, s, &now, &next);
         int error = given ? carry_out(d, s, &row, &now, &next) : 0;
         if (allowed && !given) {
             ; /* replied */
-        } else if (verdict == PL_DECODE_OK && !allowed) {
+        } else if (outcome == PL_DECODE_OK && !allowed) {
             pl_reply_problem(r, 403, "priority_needs_admin", "Not allowed",
                              "a priority above 0 goes before other users' sessions: it needs a "
                              "credential with the scope 'admin'",
                              NULL);
-        } else if (verdict != PL_DECODE_OK) {
-            reply_refused(r, verdict, &faults);
+        } else if (outcome != PL_DECODE_OK) {
+            reply_refused(r, outcome, &faults);
         } else if (error < 0) {
             pl_reply_problem(r, 403, "no_such_group", "No such group",
                              "the group was removed meanwhile; the session is as it was", NULL);

@@ -3,7 +3,7 @@
 #include "protocol/text/json.h"
 #include "server/run/executor.h"
 #include "server/run/gpus.h"
-#include "server/base/say.h"
+#include "server/base/logger.h"
 #include "server/sessions/sessions.h"
 
 #include <stdio.h>
@@ -109,10 +109,10 @@ static void set_draining(pl_request *r, bool draining)
                          "devices are cpu and the UUIDs that GET /v1/devices lists", NULL);
         return;
     }
-    pl_say(PL_LEVEL_INFO,
-           draining ? "%s drained by request: nothing is started there"
-                    : "%s: sessions are started there again",
-           device);
+    pl_logf(PL_LEVEL_INFO,
+            draining ? "%s drained by request: nothing is started there"
+                     : "%s: sessions are started there again",
+            device);
     reply_devices(r, 202);
 }
 

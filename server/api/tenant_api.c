@@ -18,19 +18,19 @@ enum { DAY_S = 86400, LONGEST_S = 3650 * DAY_S };
  */
 
 /* True where the change was made and the tenants are read again; otherwise the refusal has been replied. */
-static bool done(pl_request *r, pl_change_verdict verdict, const char *what)
+static bool done(pl_request *r, pl_change_outcome outcome, const char *what)
 {
     static const struct {
         int status;
         const char *code;
     } replies[] = {{0, ""},         {422, "invalid_name"}, {409, "exists"},  {404, "not_found"},
                    {409, "in_use"}, {403, "too_many"},     {500, "internal"}};
-    if (verdict == PL_CHANGE_DONE && pl_tenants_reload(pl_request_daemon(r)->tenants)) {
+    if (outcome == PL_CHANGE_DONE && pl_tenants_reload(pl_request_daemon(r)->tenants)) {
         return true;
     }
-    verdict = verdict == PL_CHANGE_DONE ? PL_CHANGE_BROKEN : verdict;
-    pl_reply_problemf(r, replies[verdict].status, replies[verdict].code, "The change was not made",
-                      "%s: %s", what, pl_change_text(verdict));
+    outcome = outcome == PL_CHANGE_DONE ? PL_CHANGE_BROKEN : outcome;
+    pl_reply_problemf(r, replies[outcome].status, replies[outcome].code, "The change was not made",
+                      "%s: %s", what, pl_change_text(outcome));
     return false;
 }
 
@@ -153,7 +153,7 @@ void pl_handle_tokens(pl_request *r)
 }
 
 /* What may be asked for: no more than the asking credential gives, and no longer than it lives. */
-static void judge_token(pl_body *b, const pl_principal *p, pl_token_request *t)
+static void check_token(pl_body *b, const pl_principal *p, pl_token_request *t)
 {
     const char *scopes = pl_body_string(b, "scopes", 64, false);
     int64_t seconds = 90 * DAY_S;
@@ -210,7 +210,7 @@ void pl_handle_token_create(pl_request *r)
                           .name = name ? name : "",
                           .scopes = PL_SCOPE_READ | PL_SCOPE_SUBMIT,
                           .parent = p->credential};
-    judge_token(&b, p, &t);
+    check_token(&b, p, &t);
     pl_token_made made;
     if (pl_body_good(&b) &&
         done(r, pl_token_create(pl_request_daemon(r)->store, &t, &made), "the user")) {

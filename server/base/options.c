@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static pl_options_verdict wrong(const char *option, const char *got, const char *expected)
+static pl_options_outcome wrong(const char *option, const char *got, const char *expected)
 {
     fprintf(stderr, "pliantd: %s: got '%s', expected %s\n", option, got ? got : "", expected);
     return PL_OPTIONS_WRONG;
@@ -59,7 +59,7 @@ static bool parse_listen(const char *text, pl_options *o)
            inet_pton(AF_INET6, o->listen_host, address) == 1;
 }
 
-static pl_options_verdict take_uids(const char *text, pl_options *o)
+static pl_options_outcome take_uids(const char *text, pl_options *o)
 {
     char first[16];
     int64_t a, b;
@@ -77,7 +77,7 @@ static pl_options_verdict take_uids(const char *text, pl_options *o)
     return PL_OPTIONS_RUN;
 }
 
-static pl_options_verdict take_listen(const char *text, pl_options *o)
+static pl_options_outcome take_listen(const char *text, pl_options *o)
 {
     if (strncmp(text, "unix:", 5) == 0) {
         o->listen_unix = text + 5;
@@ -167,7 +167,7 @@ static const struct option long_options[] = {
     {NULL, 0, NULL, 0},
 };
 
-static pl_options_verdict take_count(const char *option, const char *text, int64_t minimum,
+static pl_options_outcome take_count(const char *option, const char *text, int64_t minimum,
                                      int64_t maximum, int64_t *out)
 {
     if (parse_count(text, minimum, maximum, out)) {
@@ -180,7 +180,7 @@ static pl_options_verdict take_count(const char *option, const char *text, int64
 }
 
 /* auto, none, or places and UUIDs with commas between. */
-static pl_options_verdict take_gpus(const char *text, pl_options *o)
+static pl_options_outcome take_gpus(const char *text, pl_options *o)
 {
     size_t in_name = 0;
     for (const char *at = text;; at++) {
@@ -198,7 +198,7 @@ static pl_options_verdict take_gpus(const char *text, pl_options *o)
     return PL_OPTIONS_RUN;
 }
 
-static pl_options_verdict take_delays(const char *text, pl_options *o)
+static pl_options_outcome take_delays(const char *text, pl_options *o)
 {
     const char *at = text;
     for (int i = 0; i < PL_RESTARTS; i++) {
@@ -214,7 +214,7 @@ static pl_options_verdict take_delays(const char *text, pl_options *o)
     return PL_OPTIONS_RUN;
 }
 
-static pl_options_verdict take_webhook_delays(const char *text, pl_options *o)
+static pl_options_outcome take_webhook_delays(const char *text, pl_options *o)
 {
     o->webhook_delay_count = 0;
     for (const char *at = text; o->webhook_delay_count < PL_WEBHOOK_TRIES_MAX;) {
@@ -232,18 +232,18 @@ static pl_options_verdict take_webhook_delays(const char *text, pl_options *o)
     return wrong("--webhook-delays", text, "1 to 16 times in seconds, such as 1,5,30");
 }
 
-static pl_options_verdict print_openapi(void)
+static pl_options_outcome print_openapi(void)
 {
     char *text = pl_openapi_print(pl_routes);
     if (text) {
         puts(text);
     }
-    pl_options_verdict verdict = text ? PL_OPTIONS_DONE : PL_OPTIONS_WRONG;
+    pl_options_outcome outcome = text ? PL_OPTIONS_DONE : PL_OPTIONS_WRONG;
     free(text);
-    return verdict;
+    return outcome;
 }
 
-static pl_options_verdict take_on_exit(const char *text, pl_options *o)
+static pl_options_outcome take_on_exit(const char *text, pl_options *o)
 {
     o->stop_workers = strcmp(text, "stop") == 0;
     return o->stop_workers || strcmp(text, "leave") == 0
@@ -251,7 +251,7 @@ static pl_options_verdict take_on_exit(const char *text, pl_options *o)
                : wrong("--on-exit", text, "leave or stop");
 }
 
-static pl_options_verdict take_rates(const char *text, pl_options *o)
+static pl_options_outcome take_rates(const char *text, pl_options *o)
 {
     char first[32];
     const char *comma = strchr(text, ',');
@@ -265,10 +265,10 @@ static pl_options_verdict take_rates(const char *text, pl_options *o)
                 : wrong("--rate-limit", text, "one or two numbers from 0, such as 1000,100");
 }
 
-static pl_options_verdict take(int option, const char *text, pl_options *o)
+static pl_options_outcome take(int option, const char *text, pl_options *o)
 {
     int64_t v = 0;
-    pl_options_verdict r = PL_OPTIONS_RUN;
+    pl_options_outcome r = PL_OPTIONS_RUN;
     switch (option) {
     case OPT_LISTEN:
         return take_listen(text, o);
@@ -375,7 +375,7 @@ static pl_options_verdict take(int option, const char *text, pl_options *o)
     }
 }
 
-static pl_options_verdict judge(const pl_options *o)
+static pl_options_outcome judge(const pl_options *o)
 {
     if (!o->state) {
         fputs("pliantd: --state DIR is needed; --help says more\n", stderr);
@@ -402,7 +402,7 @@ static pl_options_verdict judge(const pl_options *o)
     return PL_OPTIONS_RUN;
 }
 
-pl_options_verdict pl_options_parse(int argc, char **argv, pl_options *out)
+pl_options_outcome pl_options_parse(int argc, char **argv, pl_options *out)
 {
     long online = sysconf(_SC_NPROCESSORS_ONLN);
     *out = (pl_options){.listen_host = "127.0.0.1",
@@ -426,7 +426,7 @@ pl_options_verdict pl_options_parse(int argc, char **argv, pl_options *out)
                         .level = PL_LEVEL_INFO};
     out->limits.value[PL_LIMIT_REQUESTS] = 1000;
     for (int c; (c = getopt_long(argc, argv, "", long_options, NULL)) != -1;) {
-        pl_options_verdict r = take(c, optarg, out);
+        pl_options_outcome r = take(c, optarg, out);
         if (r != PL_OPTIONS_RUN) {
             return r;
         }

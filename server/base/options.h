@@ -3,7 +3,7 @@
 #define PLIANT_SERVER_OPTIONS_H
 
 #include "server/base/limits.h"
-#include "server/base/say.h"
+#include "server/base/logger.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -54,12 +54,12 @@ typedef struct pl_options {
     pl_level level;
 } pl_options;
 
-typedef enum pl_options_verdict {
+typedef enum pl_options_outcome {
     PL_OPTIONS_RUN,
     PL_OPTIONS_DONE,  /* --help or --version was printed: exit 0 */
     PL_OPTIONS_WRONG, /* the mistake was printed: exit 2 */
-} pl_options_verdict;
-pl_options_verdict pl_options_parse(int argc, char **argv, pl_options *out);
+} pl_options_outcome;
+pl_options_outcome pl_options_parse(int argc, char **argv, pl_options *out);
 
 bool pl_options_loopback(const pl_options *o); /* listens on this machine only */
 

@@ -9,7 +9,7 @@
 
 enum { KEYS_MAX = 64 }; /* each is looked for among all */
 
-static void judge_keys(pl_body *b, const char *const *keys)
+static void check_keys(pl_body *b, const char *const *keys)
 {
     size_t known = 0;
     while (keys[known]) {
@@ -55,7 +55,7 @@ bool pl_body_open(pl_request *r, const char *const *keys, pl_body *out)
                           KEYS_MAX);
         return false;
     }
-    judge_keys(out, keys);
+    check_keys(out, keys);
     return true;
 }
 

@@ -2,14 +2,14 @@
 
 #include "server/tenants/audit.h"
 #include "server/http/deadlines.h"
-#include "server/http/gate.h"
-#include "server/http/judge.h"
+#include "server/http/waiter.h"
+#include "server/http/request_check.h"
 #include "server/http/listener.h"
 #include "server/base/pool.h"
 #include "server/http/request.h"
 #include "server/http/tls.h"
-#include "server/base/say.h"
-#include "server/streams/streams.h"
+#include "server/base/logger.h"
+#include "server/streams/stream_hub.h"
 
 #include <errno.h>
 #include <microhttpd.h>
@@ -92,7 +92,7 @@ static void enforce(pl_ticker *ticker, int64_t now_ms)
     int late = pl_deadlines_enforce(http->deadlines, now_ms);
     if (late) {
         atomic_fetch_add(&http->daemon->counters.connections_late, late);
-        pl_say(PL_LEVEL_DEBUG, "http: %d requests came too slowly", late);
+        pl_logf(PL_LEVEL_DEBUG, "http: %d requests came too slowly", late);
     }
 }
 
@@ -136,8 +136,8 @@ static void take_body(pl_request *r, const char *data, size_t size)
     if (r->reply.status) {
         return;
     }
-    if (r->received > pl_judge_body_limit(r)) {
-        pl_judge_too_large(r);
+    if (r->received > pl_request_body_limit(r)) {
+        pl_request_check_too_large(r);
     } else if (r->route->takes == PL_TAKES_BYTES) {
         take_to_sink(r, data, size);
     } else if (r->route->takes == PL_TAKES_JSON) {
@@ -196,8 +196,8 @@ static void count_reply(pl_request *r)
         atomic_fetch_add_explicit(&r->http->counts[r->route - r->http->routes][class], 1,
                                   memory_order_relaxed);
     }
-    pl_say(PL_LEVEL_DEBUG, "%s %s -> %d", r->route ? r->route->method : "-",
-           r->route ? r->route->path : "-", r->reply.status);
+    pl_logf(PL_LEVEL_DEBUG, "%s %s -> %d", r->route ? r->route->method : "-",
+            r->route ? r->route->path : "-", r->reply.status);
 }
 
 static enum MHD_Result queue_reply(pl_request *r)
@@ -275,12 +275,12 @@ static enum MHD_Result begin(pl_http *http, struct MHD_Connection *connection, c
     }
     *slot = r;
     r->old = strcmp(version, "HTTP/1.0") == 0;
-    if (pl_judge_head(r, method, path)) {
+    if (pl_request_check_head(r, method, path)) {
         return queue_reply(r);
     }
     if (!r->reply.status && r->route->sink) {
         r->sink = r->route->sink->open(r);
-        if (!r->sink && pl_judge_refuses_now(r)) {
+        if (!r->sink && pl_request_check_refuses_now(r)) {
             return queue_reply(r);
         }
     }
@@ -302,8 +302,8 @@ static enum MHD_Result answer(void *context, struct MHD_Connection *connection, 
         pl_deadline_received(r->http->deadlines, deadline_of(connection), *size);
         take_body(r, data, *size);
         *size = 0;
-        return r->reply.status && r->received > pl_judge_body_limit(r) + PL_SWALLOW_MAX ? MHD_NO
-                                                                                        : MHD_YES;
+        return r->reply.status && r->received > pl_request_body_limit(r) + PL_SWALLOW_MAX ? MHD_NO
+                                                                                          : MHD_YES;
     }
     await_now(context, connection, PL_ARRIVED);
     bool again = r->dispatched && r->route && r->route->run == PL_RUN_HERE;
@@ -432,7 +432,7 @@ static void log_line(void *context, const char *format, va_list args)
     char line[300];
     vsnprintf(line, sizeof line, format, args);
     line[strcspn(line, "\n")] = 0;
-    pl_say(PL_LEVEL_DEBUG, "http: %s", line);
+    pl_logf(PL_LEVEL_DEBUG, "http: %s", line);
 }
 
 /* Undo %XX. A text with %00 in it is left as it came: decoded it would end there, and name something
@@ -485,7 +485,7 @@ static bool start_listener(pl_http *http, int kind)
                             : pl_listener_open_address(http->daemon);
     l->mhd = l->fd >= 0 ? start_library(http, kind) : NULL;
     if (l->fd >= 0 && !l->mhd) {
-        pl_say(PL_LEVEL_ERROR, "the HTTP library did not start");
+        pl_logf(PL_LEVEL_ERROR, "the HTTP library did not start");
     }
     return l->mhd;
 }
@@ -508,7 +508,7 @@ bool pl_http_create(pl_daemon *daemon, const pl_route *routes)
     http->ticker.tick = enforce;
     daemon->http = http;
     if (http->deadlines) {
-        pl_streams_enlist(daemon->streams, &http->ticker);
+        pl_stream_hub_enlist(daemon->streams, &http->ticker);
     }
     if (!http->counts || !http->deadlines || !start_listener(http, BY_ADDRESS) ||
         !start_listener(http, BY_UNIX)) {
@@ -551,7 +551,7 @@ void pl_http_destroy(pl_http *http, int timeout_ms)
             MHD_stop_daemon(http->listeners[i].mhd);
         }
     }
-    pl_streams_delist(http->daemon->streams, &http->ticker);
+    pl_stream_hub_delist(http->daemon->streams, &http->ticker);
     pl_deadlines_destroy(http->deadlines);
     free(http->counts);
     free(http);

@@ -28,8 +28,8 @@ int pl_listener_open_address(pl_daemon *d)
     socklen_t size = is_v6 ? sizeof v6 : sizeof v4;
     if (fd < 0 || bind(fd, address, size) != 0 || listen(fd, 511) != 0 ||
         getsockname(fd, address, &size) != 0) {
-        pl_say(PL_LEVEL_ERROR, "can not listen on %s port %d: %s", d->options.listen_host,
-               d->options.listen_port, strerror(errno));
+        pl_logf(PL_LEVEL_ERROR, "can not listen on %s port %d: %s", d->options.listen_host,
+                d->options.listen_port, strerror(errno));
         if (fd >= 0) {
             close(fd);
         }
@@ -65,7 +65,7 @@ int pl_listener_open_unix(pl_daemon *d)
     /* Who may connect is the matter of the folder; who that is, the kernel says. */
     if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof address) != 0 ||
         chmod(address.sun_path, 0666) != 0 || listen(fd, 511) != 0) {
-        pl_say(PL_LEVEL_ERROR, "can not listen on %s: %s", address.sun_path, strerror(errno));
+        pl_logf(PL_LEVEL_ERROR, "can not listen on %s: %s", address.sun_path, strerror(errno));
         if (fd >= 0) {
             close(fd);
         }

@@ -8,7 +8,7 @@ struct pl_pacer {
     pthread_t thread;
     pthread_mutex_t mutex;
     pthread_cond_t changed;
-    pl_gate **heap;
+    pl_waiter **heap;
     int count, capacity;
     bool stopping;
 };
@@ -16,35 +16,35 @@ struct pl_pacer {
 /* ---- the heap ----------------------------------------------------------------------------------
  */
 
-static void put(pl_pacer *p, int i, pl_gate *gate)
+static void put(pl_pacer *p, int i, pl_waiter *waiter)
 {
-    p->heap[i] = gate;
-    gate->place = i + 1;
+    p->heap[i] = waiter;
+    waiter->place = i + 1;
 }
 
 /* Move what stands at i to where it belongs. */
 static void settle(pl_pacer *p, int i)
 {
-    pl_gate *gate = p->heap[i];
-    for (; i > 0 && p->heap[(i - 1) / 2]->due_us > gate->due_us; i = (i - 1) / 2) {
+    pl_waiter *waiter = p->heap[i];
+    for (; i > 0 && p->heap[(i - 1) / 2]->due_us > waiter->due_us; i = (i - 1) / 2) {
         put(p, i, p->heap[(i - 1) / 2]);
     }
     for (int child; (child = 2 * i + 1) < p->count; i = child) {
         if (child + 1 < p->count && p->heap[child + 1]->due_us < p->heap[child]->due_us) {
             child++;
         }
-        if (p->heap[child]->due_us >= gate->due_us) {
+        if (p->heap[child]->due_us >= waiter->due_us) {
             break;
         }
         put(p, i, p->heap[child]);
     }
-    put(p, i, gate);
+    put(p, i, waiter);
 }
 
-static void take_out(pl_pacer *p, pl_gate *gate)
+static void take_out(pl_pacer *p, pl_waiter *waiter)
 {
-    int i = gate->place - 1;
-    gate->place = 0;
+    int i = waiter->place - 1;
+    waiter->place = 0;
     p->count--;
     if (i < p->count) {
         put(p, i, p->heap[p->count]);
@@ -58,7 +58,7 @@ static bool reserve(pl_pacer *p)
         return true;
     }
     int capacity = p->capacity ? 2 * p->capacity : 64;
-    pl_gate **heap = realloc(p->heap, (size_t)capacity * sizeof *heap);
+    pl_waiter **heap = realloc(p->heap, (size_t)capacity * sizeof *heap);
     if (heap) {
         p->heap = heap;
         p->capacity = capacity;
@@ -78,9 +78,9 @@ static void *run(void *context)
         if (p->count == 0) {
             pthread_cond_wait(&p->changed, &p->mutex);
         } else if (p->heap[0]->due_us <= now) {
-            pl_gate *gate = p->heap[0];
-            take_out(p, gate);
-            pl_gate_open(gate);
+            pl_waiter *waiter = p->heap[0];
+            take_out(p, waiter);
+            pl_waiter_release(waiter);
         } else {
             int64_t due = p->heap[0]->due_us;
             struct timespec t = {due / 1000000, due % 1000000 * 1000};
@@ -129,31 +129,31 @@ void pl_pacer_destroy(pl_pacer *p)
     free(p);
 }
 
-void pl_pacer_add(pl_pacer *p, pl_gate *gate, int64_t due_us)
+void pl_pacer_add(pl_pacer *p, pl_waiter *waiter, int64_t due_us)
 {
     pthread_mutex_lock(&p->mutex);
-    bool room = gate->place > 0 || reserve(p);
+    bool room = waiter->place > 0 || reserve(p);
     if (room) {
-        gate->due_us = due_us;
-        if (gate->place == 0) {
-            put(p, p->count++, gate);
+        waiter->due_us = due_us;
+        if (waiter->place == 0) {
+            put(p, p->count++, waiter);
         }
-        settle(p, gate->place - 1);
-        if (p->heap[0] == gate) {
+        settle(p, waiter->place - 1);
+        if (p->heap[0] == waiter) {
             pthread_cond_signal(&p->changed);
         }
     }
     pthread_mutex_unlock(&p->mutex);
     if (!room) {
-        pl_gate_open(gate);
+        pl_waiter_release(waiter);
     }
 }
 
-void pl_pacer_remove(pl_pacer *p, pl_gate *gate)
+void pl_pacer_remove(pl_pacer *p, pl_waiter *waiter)
 {
     pthread_mutex_lock(&p->mutex);
-    if (gate->place > 0) {
-        take_out(p, gate);
+    if (waiter->place > 0) {
+        take_out(p, waiter);
     }
     pthread_mutex_unlock(&p->mutex);
 }

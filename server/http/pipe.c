@@ -8,7 +8,7 @@ enum { WAKE = PL_PIPE_BYTES / 4 }; /* so many bytes are worth waking the other s
 
 struct pl_pipe {
     _Atomic int references;
-    pl_gate gate;
+    pl_waiter waiter;
     pthread_mutex_t mutex; /* guards the rest */
     pthread_cond_t room;
     bool ended, failed; /* by who makes */
@@ -26,7 +26,7 @@ pl_pipe *pl_pipe_create(pl_request *request)
     }
     memset(p, 0, offsetof(pl_pipe, bytes));
     p->references = 2;
-    pl_gate_init(&p->gate, request);
+    pl_waiter_init(&p->waiter, request);
     pthread_mutex_init(&p->mutex, NULL);
     pthread_cond_init(&p->room, NULL);
     return p;
@@ -37,7 +37,7 @@ void pl_pipe_release(pl_pipe *p)
     if (atomic_fetch_sub(&p->references, 1) == 1) {
         pthread_cond_destroy(&p->room);
         pthread_mutex_destroy(&p->mutex);
-        pl_gate_clear(&p->gate);
+        pl_waiter_clear(&p->waiter);
         free(p);
     }
 }
@@ -65,7 +65,7 @@ bool pl_pipe_write(pl_pipe *p, const void *data, size_t size)
         size -= n;
         if (few && p->count >= WAKE) {
             pthread_mutex_unlock(&p->mutex);
-            pl_gate_wake(&p->gate);
+            pl_waiter_wake(&p->waiter);
             pthread_mutex_lock(&p->mutex);
         }
         while (size > 0 && p->count == PL_PIPE_BYTES && !p->left) {
@@ -92,7 +92,7 @@ void pl_pipe_end(pl_pipe *p, bool whole)
     p->ended = true;
     p->failed |= !whole;
     pthread_mutex_unlock(&p->mutex);
-    pl_gate_wake(&p->gate);
+    pl_waiter_wake(&p->waiter);
 }
 
 static size_t take_out(pl_pipe *p, char *out, size_t room)
@@ -123,7 +123,7 @@ ssize_t pl_pipe_read(pl_pipe *p, char *out, size_t room)
         if (failed || ended) {
             return failed ? PL_SOURCE_ERROR : PL_SOURCE_END;
         }
-        if (pl_gate_wait(&p->gate)) {
+        if (pl_waiter_wait(&p->waiter)) {
             return 0;
         }
     }
@@ -140,5 +140,5 @@ void pl_pipe_leave(pl_pipe *p)
 void pl_pipe_stop(pl_pipe *p)
 {
     pl_pipe_leave(p);
-    pl_gate_open(&p->gate);
+    pl_waiter_release(&p->waiter);
 }

@@ -7,7 +7,7 @@
 #ifndef PLIANT_SERVER_PIPE_H
 #define PLIANT_SERVER_PIPE_H
 
-#include "server/http/gate.h"
+#include "server/http/waiter.h"
 
 enum { PL_PIPE_BYTES = 1 << 20 };
 

@@ -1,6 +1,6 @@
 #include "server/http/tls.h"
 
-#include "server/base/say.h"
+#include "server/base/logger.h"
 
 #include <gnutls/abstract.h>
 #include <gnutls/gnutls.h>
@@ -53,7 +53,7 @@ static bool read_pair(generation *g, const char *certificate, const char *key, c
         gnutls_free(text.data);
     }
     if (status < 0) {
-        pl_say(PL_LEVEL_ERROR, "%s: %s", *what, gnutls_strerror(status));
+        pl_logf(PL_LEVEL_ERROR, "%s: %s", *what, gnutls_strerror(status));
     }
     return status >= 0;
 }
@@ -72,7 +72,7 @@ static bool fits(generation *g, const char *key)
            key_size == certificate_size && memcmp(of_key, of_certificate, key_size) == 0;
     gnutls_pubkey_deinit(public);
     if (!good) {
-        pl_say(PL_LEVEL_ERROR, "%s is not the key of the certificate", key);
+        pl_logf(PL_LEVEL_ERROR, "%s is not the key of the certificate", key);
     }
     return good;
 }

@@ -17,9 +17,9 @@
 #include "server/run/preflight_run.h"
 #include "server/sessions/quota.h"
 #include "server/sessions/removal.h"
-#include "server/base/say.h"
+#include "server/base/logger.h"
 #include "server/sessions/session_view.h"
-#include "server/sessions/verdict.h"
+#include "server/sessions/directory_record.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -88,7 +88,7 @@ static bool reply_refused(admission *a)
 static bool reply_broken(admission *a, const char *what)
 {
     int error = errno;
-    pl_say(PL_LEVEL_ERROR, "a session could not be made: %s: %s", what, strerror(error));
+    pl_logf(PL_LEVEL_ERROR, "a session could not be made: %s: %s", what, strerror(error));
     if (error == ENOSPC || error == EDQUOT) {
         pl_reply_problem(a->request, 507, "disk_full", "Disk full",
                          "the state directory has no room left", NULL);
@@ -155,11 +155,11 @@ static void check_left(admission *a)
     if (!a->branch || a->outline.frames < 0) {
         return;
     }
-    a->outline.frames -= a->branch->origin.begins + a->branch->origin.frame;
+    a->outline.frames -= a->branch->branch_point.begins + a->branch->branch_point.frame;
     if (a->outline.frames < 1) {
         pl_faults_addf(&a->faults, "/scene/time", "nothing_left", "a time after that frame",
                        "give the branch a longer duration, or more steps", "frame %lld",
-                       (long long)a->branch->origin.frame);
+                       (long long)a->branch->branch_point.frame);
     }
 }
 
@@ -318,16 +318,16 @@ static void check_memory(const pl_daemon *d, const pl_preflight *p, pl_faults *f
 
 /* Faults of a finished check, moved or added to `faults`; false where the check itself is at fault.
  */
-static bool collect(const pl_daemon *d, const char *directory, pl_preflight_verdict verdict,
+static bool collect(const pl_daemon *d, const char *directory, pl_preflight_outcome outcome,
                     pl_preflight *report, pl_faults *faults)
 {
-    if (verdict == PL_PREFLIGHT_DIED) {
+    if (outcome == PL_PREFLIGHT_DIED) {
         return true;
     }
     if (read_report(directory, report) != 0) {
         return false;
     }
-    if (verdict == PL_PREFLIGHT_FAULTS) {
+    if (outcome == PL_PREFLIGHT_FAULTS) {
         pl_faults_clear(faults);
         *faults = report->faults;
         report->faults = (pl_faults){0};
@@ -422,8 +422,8 @@ static void reject(pl_daemon *d, pl_session *s, const pl_faults *faults)
     pl_json_set_raw(&w, "faults", list ? list : "[]");
     pl_json_end_object(&w);
     char *failure = pl_json_finish(&w, NULL);
-    pl_verdict_move(d, s, PL_STATE_REJECTED,
-                    &(pl_move){.reason = "invalid_scene", .failure = failure});
+    pl_directory_record_move(d, s, PL_STATE_REJECTED,
+                             &(pl_move){.reason = "invalid_scene", .failure = failure});
     free(failure);
     free(list);
     pl_json_free(parsed);
@@ -445,16 +445,16 @@ static void accept_session(pl_daemon *d, pl_session *s, const pl_preflight *repo
     free(bodies);
 }
 
-static void conclude(pl_daemon *d, pl_session *s, pl_preflight_verdict verdict, pl_faults *faults)
+static void conclude(pl_daemon *d, pl_session *s, pl_preflight_outcome outcome, pl_faults *faults)
 {
     pl_preflight report = {0};
     pthread_mutex_lock(&s->lifecycle);
     pl_desire desired = pl_sessions_desired(d->sessions, s);
     if (desired >= PL_DESIRE_CANCELLED) {
-        pl_verdict_move(d, s, PL_STATE_CANCELLED, &(pl_move){.reason = "user"});
-    } else if (verdict == PL_PREFLIGHT_BROKEN ||
-               !collect(d, s->directory, verdict, &report, faults)) {
-        pl_verdict_move(
+        pl_directory_record_move(d, s, PL_STATE_CANCELLED, &(pl_move){.reason = "user"});
+    } else if (outcome == PL_PREFLIGHT_BROKEN ||
+               !collect(d, s->directory, outcome, &report, faults)) {
+        pl_directory_record_move(
             d, s, PL_STATE_FAILED,
             &(pl_move){.reason = "internal", .message = "the scene could not be checked"});
     } else if (faults->total) {
@@ -473,10 +473,10 @@ static void conclude(pl_daemon *d, pl_session *s, pl_preflight_verdict verdict, 
 static void await_later(pl_daemon *d, pl_session *s, pl_preflight_run *run)
 {
     pl_faults faults = {0};
-    pl_preflight_verdict verdict = pl_preflight_await(run, PL_PREFLIGHT_MS, &faults);
+    pl_preflight_outcome outcome = pl_preflight_await(run, PL_PREFLIGHT_MS, &faults);
     pl_preflight_end(run);
-    if (verdict != PL_PREFLIGHT_STOPPED) {
-        conclude(d, s, verdict, &faults);
+    if (outcome != PL_PREFLIGHT_STOPPED) {
+        conclude(d, s, outcome, &faults);
     }
     pl_faults_clear(&faults);
     pl_session_release(s);
@@ -546,20 +546,20 @@ static bool begin_key(admission *a)
     }
     int status = 0;
     char *reply = NULL, *location = NULL;
-    pl_key_verdict verdict = pl_key_begin(a->daemon->store, a->owner, create_route, a->key,
+    pl_key_outcome outcome = pl_key_begin(a->daemon->store, a->owner, create_route, a->key,
                                           a->body_hash, &status, &reply, &location);
-    if (verdict == PL_KEY_NEW) {
+    if (outcome == PL_KEY_NEW) {
         return true;
     }
     a->key = NULL; /* not ours to end */
-    if (verdict == PL_KEY_SEEN) {
+    if (outcome == PL_KEY_SEEN) {
         pl_reply_json(a->request, status, reply);
         pl_reply_header(a->request, "Location", "%s", location ? location : "");
         pl_reply_header(a->request, "Idempotency-Replayed", "true");
-    } else if (verdict == PL_KEY_OTHER_BODY) {
+    } else if (outcome == PL_KEY_OTHER_BODY) {
         pl_reply_problem(a->request, 422, "idempotency_key_reused", "Idempotency-Key reused",
                          "this key came with another body within the last day", NULL);
-    } else if (verdict == PL_KEY_BROKEN) {
+    } else if (outcome == PL_KEY_BROKEN) {
         errno = ENOMEM;
         reply_broken(a, "its Idempotency-Key");
     } else {
@@ -587,18 +587,18 @@ static bool queue_has_room(admission *a)
 }
 
 /* What a check that ended in time means; true where the scene is accepted. */
-static bool accepted(admission *a, pl_preflight_verdict verdict)
+static bool accepted(admission *a, pl_preflight_outcome outcome)
 {
     char directory[PATH_MAX + 112];
     snprintf(directory, sizeof directory, "%s/%s", a->daemon->state, a->incoming);
-    if (verdict == PL_PREFLIGHT_STOPPED) {
+    if (outcome == PL_PREFLIGHT_STOPPED) {
         pl_reply_problem(a->request, 503, "shutdown", "Shutting down", "the daemon is ending",
                          NULL);
         pl_reply_header(a->request, "Retry-After", "5");
         return false;
     }
-    if (verdict == PL_PREFLIGHT_BROKEN ||
-        !collect(a->daemon, directory, verdict, &a->preflight, &a->faults)) {
+    if (outcome == PL_PREFLIGHT_BROKEN ||
+        !collect(a->daemon, directory, outcome, &a->preflight, &a->faults)) {
         errno = EIO;
         return reply_broken(a, "the check");
     }
@@ -630,8 +630,8 @@ static void admit(pl_request *r, const pl_branch *branch)
     pl_session *later = NULL; /* answered before its check is done */
     if (pl_request_group(r, &a.group) && begin_key(&a) && queue_has_room(&a) && decode(&a) &&
         within_limits(&a) && stage(&a) && begin_check(&a)) {
-        pl_preflight_verdict verdict = pl_preflight_await(&a.run, patience(r), &a.faults);
-        if (verdict == PL_PREFLIGHT_RUNNING) {
+        pl_preflight_outcome outcome = pl_preflight_await(&a.run, patience(r), &a.faults);
+        if (outcome == PL_PREFLIGHT_RUNNING) {
             later = commit(&a, PL_STATE_CHECKING);
             if (!later) {
                 pl_child_kill(&a.run.child);
@@ -639,7 +639,7 @@ static void admit(pl_request *r, const pl_branch *branch)
             }
         } else {
             pl_preflight_end(&a.run);
-            if (accepted(&a, verdict)) {
+            if (accepted(&a, outcome)) {
                 pl_session_release(commit(&a, PL_STATE_QUEUED));
             }
         }
@@ -707,9 +707,9 @@ void pl_handle_validate(pl_request *r)
     admission a = {.daemon = pl_request_daemon(r), .request = r, .owner = pl_request_owner(r)};
     a.text = pl_request_body(r, &a.length);
     if (decode(&a) && stage(&a) && begin_check(&a)) {
-        pl_preflight_verdict verdict = pl_preflight_await(&a.run, PL_PREFLIGHT_MS, &a.faults);
+        pl_preflight_outcome outcome = pl_preflight_await(&a.run, PL_PREFLIGHT_MS, &a.faults);
         pl_preflight_end(&a.run);
-        if (accepted(&a, verdict)) {
+        if (accepted(&a, outcome)) {
             reply_estimate(&a);
         }
     }

@@ -26,14 +26,14 @@ static int open_session(const pl_session *s)
 bool pl_branch_stage(const pl_branch *b, int dir_fd)
 {
     int from = open_session(b->session), to = -1, state_fd = b->daemon->state_fd;
-    const pl_origin *o = &b->origin;
+    const pl_branch_point *o = &b->branch_point;
     bool good = from >= 0 && mkdirat(dir_fd, "parent", 0700) == 0;
     to = good ? openat(dir_fd, "parent", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-    good = to >= 0 && pl_origin_link_meshes(from, to) &&
+    good = to >= 0 && pl_branch_point_link_meshes(from, to) &&
            pl_file_replace(to, "scene.json", b->before, b->before_size, false) == PL_OK &&
            pl_file_replace(to, "start.json", o->start, strlen(o->start), false) == PL_OK &&
            (!o->pin[0] || linkat(state_fd, o->pin, to, pl_checkpoint_name(0), 0) == 0) &&
-           pl_origin_link_parents(from, to, PL_ORIGIN_DEPTH_MAX - 1) && fsync(to) == 0;
+           pl_branch_point_link_parents(from, to, PL_ORIGIN_DEPTH_MAX - 1) && fsync(to) == 0;
     int error = errno;
     if (to >= 0) {
         close(to);
@@ -48,11 +48,11 @@ bool pl_branch_stage(const pl_branch *b, int dir_fd)
 /* ---- the request -------------------------------------------------------------------------------
  */
 
-static bool reply_refused(pl_request *r, pl_decode_verdict verdict, const pl_faults *faults)
+static bool reply_refused(pl_request *r, pl_decode_outcome outcome, const pl_faults *faults)
 {
-    if (verdict == PL_DECODE_SYNTAX) {
+    if (outcome == PL_DECODE_SYNTAX) {
         pl_reply_problem(r, 400, "bad_json", "Not JSON", "the body is not valid JSON", faults);
-    } else if (verdict == PL_DECODE_INVALID) {
+    } else if (outcome == PL_DECODE_INVALID) {
         pl_reply_problem(r, 422, "invalid_branch", "There can be no such branch",
                          "every fault that was found is listed", faults);
     } else {
@@ -87,15 +87,15 @@ static bool prepare(pl_request *r, pl_branch *b)
     } else {
         pl_faults faults = {0};
         pl_branch_request q;
-        pl_decode_verdict verdict = pl_branch_decode(body, length, b->before, b->before_size, &q,
+        pl_decode_outcome outcome = pl_branch_decode(body, length, b->before, b->before_size, &q,
                                                      &faults);
         b->scene = q.scene;
-        if (verdict != PL_DECODE_OK) {
-            good = reply_refused(r, verdict, &faults);
+        if (outcome != PL_DECODE_OK) {
+            good = reply_refused(r, outcome, &faults);
         } else if (q.snapshot) {
-            good = pl_snapshot_find(r, dir_fd, q.snapshot, &b->origin);
+            good = pl_snapshot_find(r, dir_fd, q.snapshot, &b->branch_point);
         } else {
-            good = pl_origin_find(r, b->session, dir_fd, q.frame, &b->origin);
+            good = pl_branch_point_find(r, b->session, dir_fd, q.frame, &b->branch_point);
         }
         free(q.snapshot);
         pl_faults_clear(&faults);
@@ -117,7 +117,7 @@ void pl_handle_branch(pl_request *r)
     }
     free(b.scene);
     free(b.before);
-    pl_origin_clear(b.daemon, &b.origin);
+    pl_branch_point_clear(b.daemon, &b.branch_point);
     if (b.session) {
         pl_session_release(b.session);
     }

@@ -6,14 +6,14 @@
 #define PLIANT_SERVER_BRANCH_H
 
 #include "server/run/admission.h"
-#include "server/sessions/origin.h"
+#include "server/sessions/branch_point.h"
 
 struct pl_branch {
     pl_daemon *daemon;
-    pl_session *session; /* the other one */
-    pl_origin origin;    /* where it begins */
-    char *scene;         /* the edited one */
-    char *before;        /* the other's */
+    pl_session *session;          /* the other one */
+    pl_branch_point branch_point; /* where it begins */
+    char *scene;                  /* the edited one */
+    char *before;                 /* the other's */
     size_t before_size;
 };
 

@@ -5,9 +5,9 @@
 #include "protocol/log/session_dir.h"
 #include "server/sessions/control_log.h"
 #include "server/sessions/removal.h"
-#include "server/base/say.h"
+#include "server/base/logger.h"
 #include "server/sessions/session_view.h"
-#include "server/sessions/verdict.h"
+#include "server/sessions/directory_record.h"
 #include "server/streams/watch.h"
 
 #include <fcntl.h>
@@ -67,10 +67,10 @@ static void end_cancelled(const ending *e)
     bool killed = e->how->killed;
     char message[96];
     describe_killing(e, message, sizeof message);
-    pl_verdict_move(e->daemon, e->session, PL_STATE_CANCELLED,
-                    &(pl_move){.reason = killed ? "killed" : "user",
-                               .message = killed ? message : NULL,
-                               .recovery = &e->recovery});
+    pl_directory_record_move(e->daemon, e->session, PL_STATE_CANCELLED,
+                             &(pl_move){.reason = killed ? "killed" : "user",
+                                        .message = killed ? message : NULL,
+                                        .recovery = &e->recovery});
 }
 
 static void pause_session(const ending *e, const char *message)
@@ -103,7 +103,7 @@ static bool retry_with_memory(ending *e)
     char message[160];
     snprintf(message, sizeof message, "out of memory; once more with 1.5 times as much, %.0f MB",
              r->memory_limit / 1e6);
-    pl_say(PL_LEVEL_WARN, "session %s: %s", e->session->id, message);
+    pl_logf(PL_LEVEL_WARN, "session %s: %s", e->session->id, message);
     queue_again(e, "out_of_memory", message);
     return true;
 }
@@ -204,11 +204,11 @@ static void fail_crashed(ending *e, const char *crash)
     int status = e->how->status;
     int64_t number = e->how->status_known && WIFSIGNALED(status) ? WTERMSIG(status) : -1;
     char *text = pl_crash_view(&f, number, e->recovery.crashes, tail);
-    pl_verdict_move(e->daemon, e->session, PL_STATE_FAILED,
-                    &(pl_move){.reason = pl_failure_name(f.code),
-                               .message = f.message,
-                               .failure = text,
-                               .recovery = &e->recovery});
+    pl_directory_record_move(e->daemon, e->session, PL_STATE_FAILED,
+                             &(pl_move){.reason = pl_failure_name(f.code),
+                                        .message = f.message,
+                                        .failure = text,
+                                        .recovery = &e->recovery});
     free(text);
     free(tail);
 }
@@ -269,7 +269,7 @@ static void end_crashed(ending *e)
     } else if (!how->rebooted && r->crashes == 0) {
         r->crashes = 1;
     }
-    pl_say(PL_LEVEL_WARN, "session %s: %s", e->session->id, crash);
+    pl_logf(PL_LEVEL_WARN, "session %s: %s", e->session->id, crash);
     if (r->crashes > PL_RESTARTS) {
         fail_crashed(e, crash);
         return;
@@ -333,8 +333,8 @@ void pl_ending_conclude(pl_daemon *d, pl_session *s, const pl_ending *how)
         }
         close(e.dir_fd);
     }
-    pl_say(PL_LEVEL_INFO, "session %s: %s after frame %lld", s->id,
-           pl_state_name((pl_session_state)s->state), (long long)e.frame);
+    pl_logf(PL_LEVEL_INFO, "session %s: %s after frame %lld", s->id,
+            pl_state_name((pl_session_state)s->state), (long long)e.frame);
     pthread_mutex_unlock(&s->lifecycle);
     if (pl_sessions_desired(d->sessions, s) == PL_DESIRE_DELETED) {
         pl_removal_start(d, s);

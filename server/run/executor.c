@@ -6,10 +6,10 @@
 #include "server/run/ending.h"
 #include "server/run/lifecycle.h"
 #include "server/sessions/removal.h"
-#include "server/base/say.h"
+#include "server/base/logger.h"
 #include "server/sessions/session_view.h"
 #include "server/base/spawn.h"
-#include "server/sessions/verdict.h"
+#include "server/sessions/directory_record.h"
 #include "server/streams/watch.h"
 
 #include <errno.h>
@@ -176,8 +176,9 @@ static void fail_start(pl_executor *e, pl_session *s, int error)
              strerror(error));
     failure.frame = pl_watch_finish(e->daemon->watch, s);
     char *text = pl_failure_view(&failure);
-    pl_verdict_move(e->daemon, s, PL_STATE_FAILED,
-                    &(pl_move){.reason = "internal", .message = failure.message, .failure = text});
+    pl_directory_record_move(
+        e->daemon, s, PL_STATE_FAILED,
+        &(pl_move){.reason = "internal", .message = failure.message, .failure = text});
     free(text);
 }
 
@@ -283,9 +284,9 @@ static void start_shared(pl_executor *e, pl_session *const *group, int count)
         return;
     }
     h->sessions = count;
-    h->cores = pl_sessions_lend(e->daemon->sessions, group[0]);
+    h->cores = pl_sessions_transfer(e->daemon->sessions, group[0]);
     atomic_fetch_add(&e->daemon->counters.workers_started, 1);
-    pl_say(PL_LEVEL_INFO, "%d sessions share a worker on GPU %s", count, h->gpu);
+    pl_logf(PL_LEVEL_INFO, "%d sessions share a worker on GPU %s", count, h->gpu);
     for (int i = 0; i < count; i++) {
         name_worker(e, group[i], &p->child);
         *workers[i] = (worker){.session = group[i],
@@ -371,8 +372,8 @@ static bool watch_other(worker *w, bool known, int status)
         !lock_held(w->session)) {
         return false;
     }
-    pl_say(PL_LEVEL_WARN, "session %s: another worker holds its lock, and is watched now",
-           w->session->id);
+    pl_logf(PL_LEVEL_WARN, "session %s: another worker holds its lock, and is watched now",
+            w->session->id);
     w->ours = false;
     return true;
 }
@@ -386,7 +387,7 @@ static void leave_holding(pl_executor *e, worker *w)
     w->holding = NULL;
     pthread_mutex_unlock(&e->mutex);
     if (last) {
-        pl_sessions_give_back(e->daemon->sessions, h->owner, h->gpu, h->cores);
+        pl_sessions_reclaim(e->daemon->sessions, h->owner, h->gpu, h->cores);
         free_holding(h);
     }
 }
@@ -581,7 +582,7 @@ pl_executor *pl_executor_create(pl_daemon *daemon)
     if (e->epoll_fd < 0 || e->kick_fd < 0 ||
         epoll_ctl(e->epoll_fd, EPOLL_CTL_ADD, e->kick_fd, &event) != 0 ||
         pthread_create(&e->thread, NULL, supervise, e) != 0) {
-        pl_say(PL_LEVEL_ERROR, "the supervisor did not start: %s", strerror(errno));
+        pl_logf(PL_LEVEL_ERROR, "the supervisor did not start: %s", strerror(errno));
         close(e->epoll_fd);
         close(e->kick_fd);
         free(e);
@@ -684,13 +685,13 @@ void pl_executor_stop_workers(pl_executor *e, int timeout_ms)
     int count = count_told(e, true);
     int64_t end = now_ms() + timeout_ms;
     if (count) {
-        pl_say(PL_LEVEL_INFO, "%d workers are told to stop at a checkpoint", count);
+        pl_logf(PL_LEVEL_INFO, "%d workers are told to stop at a checkpoint", count);
     }
     while ((count = count_told(e, false)) > 0 && now_ms() < end) {
         nanosleep(&(struct timespec){.tv_nsec = STOP_POLL_MS * 1000000L}, NULL);
     }
     if (count) {
-        pl_say(PL_LEVEL_WARN, "%d workers did not stop in time and are left", count);
+        pl_logf(PL_LEVEL_WARN, "%d workers did not stop in time and are left", count);
     }
 }
 
@@ -739,7 +740,7 @@ static holding *join_holding(pl_executor *e, const pl_session *s, pid_t pid)
     }
     if (host && !host->holding && (host->holding = create_holding(host->session)) != NULL) {
         host->holding->sessions = 1;
-        host->holding->cores = pl_sessions_lend(e->daemon->sessions, host->session);
+        host->holding->cores = pl_sessions_transfer(e->daemon->sessions, host->session);
     }
     if (host && host->holding) {
         h = host->holding;
@@ -758,7 +759,7 @@ static void adopt_living(pl_executor *e, pl_session *s, worker *w)
     pl_sessions_adopt(e->daemon->sessions, s, w->holding);
     pl_watch_start(e->daemon->watch, s);
     atomic_fetch_add(&e->daemon->counters.workers_adopted, 1);
-    pl_say(PL_LEVEL_INFO, "session %s: its worker still runs and was adopted", s->id);
+    pl_logf(PL_LEVEL_INFO, "session %s: its worker still runs and was adopted", s->id);
     if (!watch_worker(e, w)) {
         close(w->child.pidfd);
         w->child.pidfd = -1;

@@ -2,9 +2,9 @@
 
 #include "protocol/text/json.h"
 #include "server/run/executor.h"
-#include "server/base/say.h"
+#include "server/base/logger.h"
 #include "server/base/spawn.h"
-#include "server/streams/streams.h"
+#include "server/streams/stream_hub.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -228,12 +228,12 @@ pl_gpus *pl_gpus_create(pl_daemon *daemon)
     }
     look(g, true);
     for (int i = 0; i < g->count; i++) {
-        pl_say(PL_LEVEL_INFO, "GPU %s, %s, %.1f GB of %.1f GB unused", g->gpus[i].uuid,
-               g->gpus[i].name, (g->gpus[i].memory - g->gpus[i].others) / 1e9,
-               g->gpus[i].memory / 1e9);
+        pl_logf(PL_LEVEL_INFO, "GPU %s, %s, %.1f GB of %.1f GB unused", g->gpus[i].uuid,
+                g->gpus[i].name, (g->gpus[i].memory - g->gpus[i].others) / 1e9,
+                g->gpus[i].memory / 1e9);
     }
     if (g->count == 0) {
-        pl_say(PL_LEVEL_INFO, "no GPU: %s", g->reason);
+        pl_logf(PL_LEVEL_INFO, "no GPU: %s", g->reason);
     }
     g->started = g->count > 0 && pthread_create(&g->thread, NULL, keep_looking, g) == 0;
     if (g->started) {

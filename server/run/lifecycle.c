@@ -2,7 +2,7 @@
 
 #include "server/sessions/control_log.h"
 #include "server/run/executor.h"
-#include "server/sessions/verdict.h"
+#include "server/sessions/directory_record.h"
 
 #include <errno.h>
 
@@ -23,7 +23,7 @@ static int cancel(pl_daemon *d, pl_session *s)
             return 0; /* as soon as the check ends: `desired` says so */
         case PL_STATE_QUEUED:
         case PL_STATE_PAUSED:
-            if (pl_verdict_move(d, s, PL_STATE_CANCELLED, &(pl_move){.reason = "user"})) {
+            if (pl_directory_record_move(d, s, PL_STATE_CANCELLED, &(pl_move){.reason = "user"})) {
                 return 0;
             }
             break; /* it was started at this moment */

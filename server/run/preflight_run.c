@@ -1,7 +1,7 @@
 #include "server/run/preflight_run.h"
 
-#include "server/base/say.h"
-#include "server/streams/streams.h"
+#include "server/base/logger.h"
+#include "server/streams/stream_hub.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -29,7 +29,7 @@ bool pl_preflight_begin(pl_daemon *d, const char *option, const char *path, pl_p
                                    : pl_spawn(argv, run->output_fd, run->output_fd,
                                               session ? path : "/", &run->child);
     if (error) {
-        pl_say(PL_LEVEL_ERROR, "%s could not be started: %s", program, strerror(error));
+        pl_logf(PL_LEVEL_ERROR, "%s could not be started: %s", program, strerror(error));
         if (run->output_fd >= 0) {
             close(run->output_fd);
         }
@@ -40,7 +40,7 @@ bool pl_preflight_begin(pl_daemon *d, const char *option, const char *path, pl_p
     return true;
 }
 
-static pl_preflight_verdict kill_slow(pl_preflight_run *run, pl_faults *faults)
+static pl_preflight_outcome kill_slow(pl_preflight_run *run, pl_faults *faults)
 {
     pl_child_kill(&run->child);
     atomic_fetch_add(&run->daemon->counters.preflights_killed, 1);
@@ -50,7 +50,7 @@ static pl_preflight_verdict kill_slow(pl_preflight_run *run, pl_faults *faults)
     return PL_PREFLIGHT_DIED;
 }
 
-static pl_preflight_verdict judge_exit(pl_preflight_run *run, int status, pl_faults *faults)
+static pl_preflight_outcome check_exit(pl_preflight_run *run, int status, pl_faults *faults)
 {
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
         return PL_PREFLIGHT_GOOD;
@@ -67,13 +67,13 @@ static pl_preflight_verdict judge_exit(pl_preflight_run *run, int status, pl_fau
         return PL_PREFLIGHT_DIED;
     }
     char *said = pl_preflight_output(run);
-    pl_say(PL_LEVEL_ERROR, "pliant-preflight ended with status %d: %.400s", WEXITSTATUS(status),
-           said ? said : "");
+    pl_logf(PL_LEVEL_ERROR, "pliant-preflight ended with status %d: %.400s", WEXITSTATUS(status),
+            said ? said : "");
     free(said);
     return PL_PREFLIGHT_BROKEN;
 }
 
-pl_preflight_verdict pl_preflight_await(pl_preflight_run *run, int patience_ms, pl_faults *faults)
+pl_preflight_outcome pl_preflight_await(pl_preflight_run *run, int patience_ms, pl_faults *faults)
 {
     int64_t left = run->deadline_ms - pl_monotonic_ms();
     bool last = left <= patience_ms;
@@ -81,7 +81,7 @@ pl_preflight_verdict pl_preflight_await(pl_preflight_run *run, int patience_ms, 
     int wait_ms = last ? (left > 0 ? (int)left : 0) : patience_ms;
     switch (pl_child_wait(&run->child, wait_ms, run->daemon->stop_fd, &status)) {
     case PL_WAIT_ENDED:
-        return judge_exit(run, status, faults);
+        return check_exit(run, status, faults);
     case PL_WAIT_STOPPED:
         pl_child_kill(&run->child);
         return PL_PREFLIGHT_STOPPED;

@@ -19,7 +19,7 @@ typedef struct pl_preflight_run {
     int64_t deadline_ms;
 } pl_preflight_run;
 
-typedef enum pl_preflight_verdict {
+typedef enum pl_preflight_outcome {
     PL_PREFLIGHT_GOOD,
     PL_PREFLIGHT_FAULTS,  /* it said what is wrong (session: in preflight.json; mesh: in its output)
                            */
@@ -27,14 +27,14 @@ typedef enum pl_preflight_verdict {
     PL_PREFLIGHT_RUNNING, /* not done within the patience; ask again */
     PL_PREFLIGHT_STOPPED, /* the daemon is ending; the child was killed */
     PL_PREFLIGHT_BROKEN,  /* could not be run: ours, not the user's; a line is in the log */
-} pl_preflight_verdict;
+} pl_preflight_outcome;
 
 /* `option` is "--session" or "--mesh". False where the child could not be started. */
 bool pl_preflight_begin(pl_daemon *daemon, const char *option, const char *path,
                         pl_preflight_run *run);
 /* Wait at most patience_ms, and until PL_PREFLIGHT_MS after the beginning in all. After any verdict
  * but PL_PREFLIGHT_RUNNING the run is over and must be ended. */
-pl_preflight_verdict pl_preflight_await(pl_preflight_run *run, int patience_ms, pl_faults *faults);
+pl_preflight_outcome pl_preflight_await(pl_preflight_run *run, int patience_ms, pl_faults *faults);
 /* What it printed, at most 1 MiB; malloc'ed. */
 char *pl_preflight_output(const pl_preflight_run *run);
 void pl_preflight_end(pl_preflight_run *run);

@@ -8,9 +8,9 @@
 #include "server/run/admission.h"
 #include "server/tenants/auth.h"
 #include "server/sessions/control_log.h"
-#include "server/sessions/origin.h"
+#include "server/sessions/branch_point.h"
 #include "server/sessions/session_view.h"
-#include "server/sessions/verdict.h"
+#include "server/sessions/directory_record.h"
 #include "server/streams/tail.h"
 
 #include <fcntl.h>
@@ -82,7 +82,7 @@ static bool read_scene(int dir_fd, pl_rebuilt *r)
     free(text);
     pl_faults_clear(&faults);
     if (good) {
-        int64_t before = outline.frames >= 0 ? pl_origin_begins(dir_fd) : 0;
+        int64_t before = outline.frames >= 0 ? pl_branch_point_begins(dir_fd) : 0;
         r->row.frames = outline.frames - before;
         r->row.cores = outline.cores > 0 ? outline.cores : 1;
         r->row.memory = r->row.memory_limit = outline.memory;
@@ -156,7 +156,7 @@ static bool ended_by_report(int dir_fd, pl_row *row)
 }
 
 /* Not ended: what it would do next. */
-static void judge_living(int dir_fd, const char *directory, bool checked, pl_row *row)
+static void check_living(int dir_fd, const char *directory, bool checked, pl_row *row)
 {
     pl_control_state control;
     if (pl_control_read(directory, &control) != 0) {
@@ -191,7 +191,7 @@ static void fail_unreadable(pl_row *row)
     row->since_ms = pl_clock_us() / 1000;
 }
 
-static void judge_state(int dir_fd, const char *directory, bool readable, pl_row *row)
+static void check_state(int dir_fd, const char *directory, bool readable, pl_row *row)
 {
     pl_preflight report = {0};
     bool checked = pl_preflight_read(dir_fd, &report) == PL_OK;
@@ -205,12 +205,12 @@ static void judge_state(int dir_fd, const char *directory, bool readable, pl_row
     }
     pl_preflight_clear(&report);
     bool ended = ended_by_report(dir_fd, row);
-    if (pl_verdict_read(dir_fd, row) == PL_OK) {
+    if (pl_directory_record_read(dir_fd, row) == PL_OK) {
         row->since_ms = modified_us(dir_fd, "verdict.json") / 1000;
     } else if (!ended && !readable) {
         fail_unreadable(row);
     } else if (!ended) {
-        judge_living(dir_fd, directory, checked, row);
+        check_living(dir_fd, directory, checked, row);
     }
 }
 
@@ -231,7 +231,7 @@ bool pl_rebuild_row(int state_fd, const char *id, pl_rebuilt *out)
     read_identity(dir_fd, id, &r);
     bool readable = read_scene(dir_fd, &r);
     read_progress(dir_fd, &r.row);
-    judge_state(dir_fd, directory, readable, &r.row);
+    check_state(dir_fd, directory, readable, &r.row);
     close(dir_fd);
     if (!r.row.owner || !r.row.name || !r.row.state) {
         pl_rebuilt_clear(&r);

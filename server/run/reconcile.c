@@ -4,7 +4,7 @@
 #include "server/run/executor.h"
 #include "server/run/rebuild.h"
 #include "server/sessions/removal.h"
-#include "server/base/say.h"
+#include "server/base/logger.h"
 #include "server/sessions/sessions.h"
 
 #include <dirent.h>
@@ -29,7 +29,7 @@ static void load_session(pl_daemon *d, const pl_row *row)
 {
     pl_session *s = pl_session_create(d, row);
     if (!s || !pl_sessions_insert(d->sessions, s)) {
-        pl_say(PL_LEVEL_ERROR, "session %s could not be loaded: out of memory", row->id);
+        pl_logf(PL_LEVEL_ERROR, "session %s could not be loaded: out of memory", row->id);
     }
     pl_session_release(s);
 }
@@ -55,10 +55,10 @@ static bool rebuild(pl_daemon *d, const char *id)
         return false;
     }
     bool stored = pl_store_replace(d->store, &r.row);
-    pl_say(PL_LEVEL_WARN,
-           "session %s: its row in the database was damaged and is made anew from "
-           "its directory: %s",
-           id, r.row.state);
+    pl_logf(PL_LEVEL_WARN,
+            "session %s: its row in the database was damaged and is made anew from "
+            "its directory: %s",
+            id, r.row.state);
     load_session(d, &r.row);
     pl_rebuilt_clear(&r);
     return stored;
@@ -68,8 +68,8 @@ static void mend_rows(reconciliation *x)
 {
     for (size_t i = 0; i < x->bad_count; i++) {
         if (!rebuild(x->daemon, x->bad[i])) {
-            pl_say(PL_LEVEL_ERROR, "a damaged row with the id '%s' has no directory and is dropped",
-                   x->bad[i]);
+            pl_logf(PL_LEVEL_ERROR,
+                    "a damaged row with the id '%s' has no directory and is dropped", x->bad[i]);
             pl_store_delete(x->daemon->store, x->bad[i]);
         }
     }
@@ -131,7 +131,7 @@ static void drop_unknown(void *context, int parent_fd, const char *path, const c
         return;
     }
     if (!s) {
-        pl_say(PL_LEVEL_WARN, "%s/%s has no row in the database and is removed", path, name);
+        pl_logf(PL_LEVEL_WARN, "%s/%s has no row in the database and is removed", path, name);
         pl_remove_tree(parent_fd, name);
     }
     pl_session_release(s);
@@ -146,7 +146,7 @@ static bool storage_lost(pl_daemon *d, pl_session *s)
     if (s->state == PL_STATE_RUNNING) {
         pl_sessions_adopt(d->sessions, s, false); /* so that its cores are given back below */
     }
-    pl_say(PL_LEVEL_ERROR, "session %s: its directory is gone", s->id);
+    pl_logf(PL_LEVEL_ERROR, "session %s: its directory is gone", s->id);
     pl_sessions_move(d->sessions, s, PL_STATE_FAILED,
                      &(pl_move){.reason = "storage_lost",
                                 .message = "the session's directory is gone",
@@ -191,6 +191,6 @@ int pl_reconcile(pl_daemon *d)
         pl_session_release(all[i]);
     }
     free(all);
-    pl_say(PL_LEVEL_INFO, "%zu sessions loaded", count);
+    pl_logf(PL_LEVEL_INFO, "%zu sessions loaded", count);
     return 0;
 }

@@ -4,7 +4,7 @@
 #include "server/tenants/grants.h"
 #include "server/run/rebuild.h"
 #include "server/run/reconcile.h"
-#include "server/base/say.h"
+#include "server/base/logger.h"
 #include "server/sessions/sessions.h"
 #include "server/tenants/tenant_backup.h"
 
@@ -102,15 +102,15 @@ static void take_session(void *context, int parent_fd, const char *path, const c
     pl_rebuilt r;
     pl_session_state state;
     if (!pl_rebuild_row(x->daemon->state_fd, name, &r)) {
-        pl_say(PL_LEVEL_WARN, "%s/%s is no session's directory and was left out", path, name);
+        pl_logf(PL_LEVEL_WARN, "%s/%s is no session's directory and was left out", path, name);
         x->refused++;
         return;
     }
     if (r.guessed) {
-        pl_say(PL_LEVEL_WARN,
-               "session %s: session.json is missing or damaged; its owner is taken to "
-               "be '%s'",
-               name, r.row.owner);
+        pl_logf(PL_LEVEL_WARN,
+                "session %s: session.json is missing or damaged; its owner is taken to "
+                "be '%s'",
+                name, r.row.owner);
     }
     if (pl_store_replace(x->daemon->store, &r.row)) {
         x->sessions++;
@@ -155,7 +155,7 @@ int pl_reindex(pl_daemon *d)
     char aside[64];
     int error = set_aside(d, aside);
     if (error) {
-        pl_say(PL_LEVEL_ERROR, "%s/pliant.db could not be moved: %s", d->state, strerror(error));
+        pl_logf(PL_LEVEL_ERROR, "%s/pliant.db could not be moved: %s", d->state, strerror(error));
         return -1;
     }
     d->store = pl_store_open(d->state, true, &d->counters);
@@ -164,7 +164,7 @@ int pl_reindex(pl_daemon *d)
     }
     x.tenants = pl_tenant_backup_restore(d->store, d->state_fd);
     if (x.tenants < 0) {
-        pl_say(PL_LEVEL_WARN, "tenants.json is damaged: users, groups and tokens are lost");
+        pl_logf(PL_LEVEL_WARN, "tenants.json is damaged: users, groups and tokens are lost");
     }
     pl_each_below(d, "meshes", take_mesh, &x);
     pl_each_below(d, "sessions", take_session, &x);

@@ -302,7 +302,7 @@ pl_session *pl_scheduler_next_beside(pl_scheduler *s, const pl_session *host)
     return NULL;
 }
 
-int64_t pl_scheduler_lend(pl_session *host)
+int64_t pl_scheduler_transfer(pl_session *host)
 {
     int64_t cores = host->charge.cores;
     host->charge.cores = 0;
@@ -310,7 +310,7 @@ int64_t pl_scheduler_lend(pl_session *host)
     return cores;
 }
 
-void pl_scheduler_give_back(pl_scheduler *s, const char *owner, const char *gpu, int64_t cores)
+void pl_scheduler_reclaim(pl_scheduler *s, const char *owner, const char *gpu, int64_t cores)
 {
     pl_share *share = share_of(s, owner);
     s->cores_used -= cores;

@@ -54,8 +54,8 @@ pl_session *pl_scheduler_next_beside(pl_scheduler *s, const pl_session *host);
 bool pl_scheduler_may_share(const pl_session *session);
 /* What a host holds for all that share its worker, its cores and a driver's context, is the worker's from now on,
  * and given back when that has ended. */
-int64_t pl_scheduler_lend(pl_session *host);
-void pl_scheduler_give_back(pl_scheduler *s, const char *owner, const char *gpu, int64_t cores);
+int64_t pl_scheduler_transfer(pl_session *host);
+void pl_scheduler_reclaim(pl_scheduler *s, const char *owner, const char *gpu, int64_t cores);
 /* Why a queued session waits, in words. */
 void pl_scheduler_reason(const pl_scheduler *s, const pl_session *session, int64_t now_ms,
                          char *out, size_t size);

@@ -4,10 +4,10 @@
 #include "protocol/log/session_dir.h"
 #include "protocol/text/sha256.h"
 #include "server/tenants/auth.h"
-#include "server/base/say.h"
+#include "server/base/logger.h"
 #include "server/sessions/sessions.h"
-#include "server/sessions/verdict.h"
-#include "server/http/gate.h"
+#include "server/sessions/directory_record.h"
+#include "server/http/waiter.h"
 #include "server/run/webhook_post.h"
 
 #include <errno.h>
@@ -153,7 +153,7 @@ static void write_down(const pl_webhooks *w, pl_session *s)
     int dir_fd = row.id[0] ? open(s->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
     if (dir_fd >= 0) { /* else it was deleted meanwhile */
         if (pl_identity_write(dir_fd, &row, true) != PL_OK) {
-            pl_say(PL_LEVEL_WARN, "session %s: session.json: %s", s->id, strerror(errno));
+            pl_logf(PL_LEVEL_WARN, "session %s: session.json: %s", s->id, strerror(errno));
         }
         close(dir_fd);
     }
@@ -183,8 +183,8 @@ static bool attempt(pl_webhooks *w, job *j)
                     : "waiting",
              why);
     if (!good) {
-        pl_say(over ? PL_LEVEL_WARN : PL_LEVEL_DEBUG, "session %s: its webhook: %s", j->session->id,
-               why);
+        pl_logf(over ? PL_LEVEL_WARN : PL_LEVEL_DEBUG, "session %s: its webhook: %s",
+                j->session->id, why);
     }
     pl_sessions_set_webhook(w->daemon->sessions, j->session, status_text);
     if (over) {
@@ -320,7 +320,7 @@ pl_webhooks *pl_webhooks_create(pl_daemon *daemon)
 {
     pl_webhooks *w = calloc(1, sizeof *w);
     if (!w || !load_key(daemon->state_fd, w->key) || !pl_post_begin()) {
-        pl_say(PL_LEVEL_ERROR, "STATE/webhook-key: %s", strerror(errno));
+        pl_logf(PL_LEVEL_ERROR, "STATE/webhook-key: %s", strerror(errno));
         free(w);
         return NULL;
     }

@@ -73,13 +73,13 @@ static void make_link(pl_request *r, pl_session *s, pl_body *b)
                           .parent = p->credential,
                           .expires = time(NULL) + seconds};
     pl_token_made made;
-    pl_change_verdict verdict = pl_token_create(d->store, &t, &made);
-    if (verdict == PL_CHANGE_DONE && pl_tenants_reload(d->tenants)) {
+    pl_change_outcome outcome = pl_token_create(d->store, &t, &made);
+    if (outcome == PL_CHANGE_DONE && pl_tenants_reload(d->tenants)) {
         reply_made(r, &t, &made);
     } else {
-        pl_reply_problemf(r, verdict == PL_CHANGE_TOO_MANY ? 403 : 500,
-                          verdict == PL_CHANGE_TOO_MANY ? "too_many" : "internal",
-                          "The link was not made", "%s", pl_change_text(verdict));
+        pl_reply_problemf(r, outcome == PL_CHANGE_TOO_MANY ? 403 : 500,
+                          outcome == PL_CHANGE_TOO_MANY ? "too_many" : "internal",
+                          "The link was not made", "%s", pl_change_text(outcome));
     }
 }
 
@@ -249,7 +249,7 @@ pl_principal *pl_signer_principal(pl_request *r, const char *path)
 
 /* The target asked for must lie below the session, and have no escapes, so that it reads the same when it
  * comes back. */
-static bool judge_target(pl_body *b, const char *below, const char *id)
+static bool check_target(pl_body *b, const char *below, const char *id)
 {
     static const char plain[] =
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._=&?,-";
@@ -272,7 +272,7 @@ void pl_handle_sign(pl_request *r)
     pl_session *s = pl_request_session(r, PL_ACCESS_VIEW);
     if (s && pl_body_open(r, keys, &b)) {
         const char *path = pl_body_string(&b, "path", TARGET_MAX - 1, true);
-        judge_target(&b, path, s->id);
+        check_target(&b, path, s->id);
         if (pl_body_good(&b)) {
             char mac[65], url[TARGET_MAX + 500];
             int64_t expires = time(NULL) + SIGNED_S;

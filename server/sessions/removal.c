@@ -1,7 +1,7 @@
 #include "server/sessions/removal.h"
 
 #include "server/base/pool.h"
-#include "server/base/say.h"
+#include "server/base/logger.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -72,8 +72,8 @@ bool pl_removal_run(pl_daemon *d, pl_session *s)
     pl_sessions_remove(d->sessions, s);
     int error = remove_session(d, s);
     if (error) {
-        pl_say(PL_LEVEL_ERROR, "session %s: its directory could not be removed: %s", s->id,
-               strerror(error));
+        pl_logf(PL_LEVEL_ERROR, "session %s: its directory could not be removed: %s", s->id,
+                strerror(error));
     }
     return true;
 }
@@ -127,7 +127,7 @@ void pl_removal_sweep(pl_daemon *d)
     }
     free(all);
     if (removed > 0) {
-        pl_say(PL_LEVEL_INFO, "%zu sessions removed: so long after their ends as their scenes say",
-               removed);
+        pl_logf(PL_LEVEL_INFO, "%zu sessions removed: so long after their ends as their scenes say",
+                removed);
     }
 }

@@ -3,10 +3,10 @@
 #include "protocol/text/json.h"
 #include "server/sessions/events.h"
 #include "server/run/executor.h"
-#include "server/base/say.h"
+#include "server/base/logger.h"
 #include "server/run/scheduler.h"
 #include "server/sessions/session_view.h"
-#include "server/streams/streams.h"
+#include "server/streams/stream_hub.h"
 #include "server/tenants/tenants.h"
 #include "server/run/webhooks.h"
 
@@ -43,7 +43,7 @@ static void save(pl_sessions *t, const pl_session *s)
         pl_store_update(t->daemon->store, &row);
     } else {
         atomic_fetch_add(&t->daemon->counters.store_failures, 1);
-        pl_say(PL_LEVEL_ERROR, "session %s: out of memory: its row is not written", s->id);
+        pl_logf(PL_LEVEL_ERROR, "session %s: out of memory: its row is not written", s->id);
     }
 }
 
@@ -228,8 +228,8 @@ pl_access pl_sessions_access(pl_sessions *t, const pl_principal *principal, cons
     return access;
 }
 
-bool pl_sessions_welcome(pl_sessions *t, const pl_principal *principal, pl_session *s,
-                         _Atomic int64_t *seen)
+bool pl_sessions_may_follow(pl_sessions *t, const pl_principal *principal, pl_session *s,
+                            _Atomic int64_t *seen)
 {
     int64_t now = atomic_load(&s->regroups);
     if (!pl_principal_valid(principal)) {
@@ -411,18 +411,18 @@ pl_session *pl_sessions_start_beside(pl_sessions *t, const pl_session *host)
     return pl_scheduler_may_share(host) ? start_next(t, host) : NULL;
 }
 
-int64_t pl_sessions_lend(pl_sessions *t, pl_session *host)
+int64_t pl_sessions_transfer(pl_sessions *t, pl_session *host)
 {
     pthread_mutex_lock(&t->mutex);
-    int64_t cores = pl_scheduler_lend(host);
+    int64_t cores = pl_scheduler_transfer(host);
     pthread_mutex_unlock(&t->mutex);
     return cores;
 }
 
-void pl_sessions_give_back(pl_sessions *t, const char *owner, const char *gpu, int64_t cores)
+void pl_sessions_reclaim(pl_sessions *t, const char *owner, const char *gpu, int64_t cores)
 {
     pthread_mutex_lock(&t->mutex);
-    pl_scheduler_give_back(&t->scheduler, owner, gpu, cores);
+    pl_scheduler_reclaim(&t->scheduler, owner, gpu, cores);
     atomic_fetch_sub(&t->cores_used, cores);
     pthread_mutex_unlock(&t->mutex);
 }

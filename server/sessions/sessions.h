@@ -31,8 +31,8 @@ pl_access pl_sessions_access(pl_sessions *sessions, const pl_principal *principa
                              const pl_session *session);
 /* Whether whoever follows a session still may: the principal is valid, and may see it since its group has changed.
  * `seen` is the follower's, 0 at first. */
-bool pl_sessions_welcome(pl_sessions *t, const pl_principal *principal, pl_session *session,
-                         _Atomic int64_t *seen);
+bool pl_sessions_may_follow(pl_sessions *t, const pl_principal *principal, pl_session *session,
+                            _Atomic int64_t *seen);
 pl_session *pl_sessions_find_any(pl_sessions *sessions, const char *id); /* whosever it is */
 /* Out of the table and the queue; watchers are woken with `deleted` set. */
 void pl_sessions_remove(pl_sessions *sessions, pl_session *session);
@@ -67,9 +67,8 @@ pl_session *pl_sessions_start_next(pl_sessions *sessions);
 pl_session *pl_sessions_start_beside(pl_sessions *sessions, const pl_session *host);
 /* What the host held for all of its worker is the worker's: its cores, and a context on the GPU; until given back,
  * before the last of them is concluded. */
-int64_t pl_sessions_lend(pl_sessions *sessions, pl_session *host);
-void pl_sessions_give_back(pl_sessions *sessions, const char *owner, const char *gpu,
-                           int64_t cores);
+int64_t pl_sessions_transfer(pl_sessions *sessions, pl_session *host);
+void pl_sessions_reclaim(pl_sessions *sessions, const char *owner, const char *gpu, int64_t cores);
 /* When the next session that waits for its restart may start, on pl_monotonic_ms; INT64_MAX: none. */
 int64_t pl_sessions_next_due(pl_sessions *sessions);
 /* Account for a session that runs already, or may have (adopted at start): it is running now. `beside`: in a worker

@@ -112,7 +112,7 @@ static void reply_not_kept(pl_request *r, int error, const char *name)
 }
 
 /* 0 or errno, EMFILE where there are too many. */
-static int keep(const pl_daemon *d, int dir_fd, const pl_snapshot *s, const pl_origin *o)
+static int keep(const pl_daemon *d, int dir_fd, const pl_snapshot *s, const pl_branch_point *o)
 {
     char names[PL_SNAPSHOTS_MAX][PL_SNAPSHOT_NAME + 1];
     pthread_mutex_lock(&writing);
@@ -127,8 +127,8 @@ static int keep(const pl_daemon *d, int dir_fd, const pl_snapshot *s, const pl_o
 static void make(pl_request *r, pl_session *s, int dir_fd, const char *name, int64_t frame)
 {
     pl_daemon *d = pl_request_daemon(r);
-    pl_origin o;
-    if (!pl_origin_find(r, s, dir_fd, frame, &o)) {
+    pl_branch_point o;
+    if (!pl_branch_point_find(r, s, dir_fd, frame, &o)) {
         return;
     }
     const pl_checkpoint *c = &o.checkpoint;
@@ -148,7 +148,7 @@ static void make(pl_request *r, pl_session *s, int dir_fd, const char *name, int
             reply_one(r, 201, &made, s->id);
         }
     }
-    pl_origin_clear(d, &o);
+    pl_branch_point_clear(d, &o);
 }
 
 void pl_handle_snapshot_create(pl_request *r)
@@ -253,12 +253,12 @@ void pl_handle_snapshot_delete(pl_request *r)
 /* ---- branching ---------------------------------------------------------------------------------
  */
 
-bool pl_snapshot_find(pl_request *r, int dir_fd, const char *name, pl_origin *out)
+bool pl_snapshot_find(pl_request *r, int dir_fd, const char *name, pl_branch_point *out)
 {
     pl_daemon *d = pl_request_daemon(r);
     pl_snapshot s;
     char path[PL_SNAPSHOT_NAME + 20], id[33];
-    *out = (pl_origin){.checkpoint = {.frame = -1}};
+    *out = (pl_branch_point){.checkpoint = {.frame = -1}};
     if (!read_one(r, dir_fd, name, &s)) {
         return false;
     }
@@ -275,14 +275,14 @@ bool pl_snapshot_find(pl_request *r, int dir_fd, const char *name, pl_origin *ou
                out->checkpoint.frame == s.checkpoint;
     }
     out->frame = s.frame;
-    out->begins = pl_origin_begins(dir_fd);
+    out->begins = pl_branch_point_begins(dir_fd);
     out->start = s.start;
     s.start = NULL;
     pl_snapshot_clear(&s);
     if (!good) {
         pl_reply_problem(r, 500, "damaged", "Damaged",
                          "the snapshot's checkpoint is not as it was written", NULL);
-        pl_origin_clear(d, out);
+        pl_branch_point_clear(d, out);
     }
     return good;
 }

@@ -5,7 +5,7 @@
 #ifndef PLIANT_SERVER_SNAPSHOTS_H
 #define PLIANT_SERVER_SNAPSHOTS_H
 
-#include "server/sessions/origin.h"
+#include "server/sessions/branch_point.h"
 
 void pl_handle_snapshots(pl_request *r);
 void pl_handle_snapshot_create(pl_request *r);
@@ -13,6 +13,6 @@ void pl_handle_snapshot(pl_request *r);
 void pl_handle_snapshot_delete(pl_request *r);
 
 /* What a branch begins with by a snapshot of the session in dir_fd; false after replying. */
-bool pl_snapshot_find(pl_request *r, int dir_fd, const char *name, pl_origin *out);
+bool pl_snapshot_find(pl_request *r, int dir_fd, const char *name, pl_branch_point *out);
 
 #endif

@@ -25,7 +25,7 @@ static void see(void *context, const char *const *columns)
                  copy(columns[3])};
 }
 
-pl_key_verdict pl_key_begin(pl_store *store, const char *owner, const char *route, const char *key,
+pl_key_outcome pl_key_begin(pl_store *store, const char *owner, const char *route, const char *key,
                             const char *body_hash, int *status, char **reply, char **location)
 {
     /* Reserved before looking: who commits a reply lets go of the key only afterwards. */

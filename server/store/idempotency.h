@@ -6,14 +6,14 @@
 
 #include "server/store/store.h"
 
-typedef enum pl_key_verdict {
+typedef enum pl_key_outcome {
     PL_KEY_NEW,  /* go on, and end with pl_key_end */
     PL_KEY_SEEN, /* *status, *reply and *location (malloc'ed) are those of the first time */
     PL_KEY_OTHER_BODY,
     PL_KEY_IN_PROGRESS,
     PL_KEY_BROKEN, /* the database failed, or there was no memory */
-} pl_key_verdict;
-pl_key_verdict pl_key_begin(pl_store *store, const char *owner, const char *route, const char *key,
+} pl_key_outcome;
+pl_key_outcome pl_key_begin(pl_store *store, const char *owner, const char *route, const char *key,
                             const char *body_hash, int *status, char **reply, char **location);
 void pl_key_end(pl_store *store, const char *owner, const char *route, const char *key);
 /* Forget replies older than a day. */

@@ -2,7 +2,7 @@
 
 #include "server/tenants/auth.h"
 #include "server/store/row_sql.h"
-#include "server/base/say.h"
+#include "server/base/logger.h"
 
 #include <limits.h>
 #include <pthread.h>
@@ -80,7 +80,7 @@ struct pl_store {
 
 static void complain(sqlite3 *db, const char *what)
 {
-    pl_say(PL_LEVEL_ERROR, "database: %s: %s", what, sqlite3_errmsg(db));
+    pl_logf(PL_LEVEL_ERROR, "database: %s: %s", what, sqlite3_errmsg(db));
 }
 
 static sqlite3_stmt *prepare(sqlite3 *db, const char *sql)
@@ -475,7 +475,7 @@ void pl_store_update(pl_store *store, pl_row *row)
         pthread_mutex_unlock(&store->mutex);
     } else {
         atomic_fetch_add(&store->counters->store_failures, 1);
-        pl_say(PL_LEVEL_ERROR, "database: out of memory: a session's row is not written");
+        pl_logf(PL_LEVEL_ERROR, "database: out of memory: a session's row is not written");
         pl_row_clear(row);
     }
 }
@@ -506,10 +506,10 @@ static bool sound(sqlite3 *db, const char *path)
     if (ask_first(db, "PRAGMA quick_check(1)", said) && strcmp(said, "ok") == 0) {
         return true;
     }
-    pl_say(PL_LEVEL_ERROR,
-           "%s is damaged: %s. Sessions and frames are not lost: run pliantd --reindex on this "
-           "state to rebuild it from the session directories",
-           path, said);
+    pl_logf(PL_LEVEL_ERROR,
+            "%s is damaged: %s. Sessions and frames are not lost: run pliantd --reindex on this "
+            "state to rebuild it from the session directories",
+            path, said);
     return false;
 }
 
@@ -570,8 +570,8 @@ static bool bring_up_to_date(sqlite3 *db, const char *path)
     }
     int version = atoi(said);
     if (version > PL_ROW_FORMAT) {
-        pl_say(PL_LEVEL_ERROR, "%s has format %d of a newer pliantd; this one knows up to %d", path,
-               version, PL_ROW_FORMAT);
+        pl_logf(PL_LEVEL_ERROR, "%s has format %d of a newer pliantd; this one knows up to %d",
+                path, version, PL_ROW_FORMAT);
         return false;
     }
     pl_row_sql_table(sql);
@@ -591,10 +591,10 @@ static bool open_files(pl_store *store, const char *path, bool create)
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX;
     flags |= create ? SQLITE_OPEN_CREATE : 0;
     if (!create && access(path, F_OK) != 0) {
-        pl_say(PL_LEVEL_ERROR,
-               "%s is missing, but there are sessions: run pliantd --reindex on this state to "
-               "rebuild it from their directories",
-               path);
+        pl_logf(PL_LEVEL_ERROR,
+                "%s is missing, but there are sessions: run pliantd --reindex on this state to "
+                "rebuild it from their directories",
+                path);
         return false;
     }
     if (sqlite3_open_v2(path, &store->writer, flags, NULL) != SQLITE_OK) {

@@ -100,9 +100,9 @@ static bool take_frame(bucket *b, pl_log_reader *reader, int64_t frame)
 {
     char *text;
     uint64_t length;
-    pl_log_verdict verdict = pl_log_read(reader, frame, PL_LOG_METRICS, &text, &length);
-    if (verdict != PL_LOG_OK) {
-        return verdict != PL_LOG_ERROR || errno == EIO;
+    pl_log_outcome outcome = pl_log_read(reader, frame, PL_LOG_METRICS, &text, &length);
+    if (outcome != PL_LOG_OK) {
+        return outcome != PL_LOG_ERROR || errno == EIO;
     }
     bool good = take_record(b, frame, text, length);
     free(text);

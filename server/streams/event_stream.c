@@ -3,7 +3,7 @@
 #include "protocol/text/json.h"
 #include "server/sessions/access.h"
 #include "server/sessions/events.h"
-#include "server/streams/streams.h"
+#include "server/streams/stream_hub.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,12 +15,12 @@ enum { PAGE = 200 }; /* events in one answer of a long poll */
 typedef struct listener {
     pl_watcher watcher;
     pl_ticker ticker;
-    pl_gate gate;
+    pl_waiter waiter;
     pl_request *request;
     pl_daemon *daemon;
     pl_session *session;      /* a reference, or NULL: of all */
     pl_principal *principal;  /* a reference */
-    _Atomic int64_t regroups; /* of the session (pl_sessions_welcome) */
+    _Atomic int64_t regroups; /* of the session (pl_sessions_may_follow) */
     pl_event_cursor cursor;
     /* of a stream */
     bool ended;
@@ -38,7 +38,7 @@ static listener *listener_create(pl_request *r, pl_session *session, int64_t sin
     if (!l) {
         return NULL;
     }
-    pl_gate_init(&l->gate, r);
+    pl_waiter_init(&l->waiter, r);
     pthread_mutex_init(&l->mutex, NULL);
     l->request = r;
     l->daemon = pl_request_daemon(r);
@@ -55,10 +55,10 @@ static void listener_destroy(void *context)
 {
     listener *l = context;
     pl_events_unwatch(l->daemon->streams->events, &l->watcher);
-    pl_streams_delist(l->daemon->streams, &l->ticker);
+    pl_stream_hub_delist(l->daemon->streams, &l->ticker);
     pl_session_release(l->session);
     pl_principal_release(l->principal);
-    pl_gate_clear(&l->gate);
+    pl_waiter_clear(&l->waiter);
     pthread_mutex_destroy(&l->mutex);
     free(l->text);
     free(l);
@@ -67,7 +67,7 @@ static void listener_destroy(void *context)
 static void listen_to(listener *l)
 {
     pl_events_watch(l->daemon->streams->events, &l->watcher);
-    pl_streams_enlist(l->daemon->streams, &l->ticker);
+    pl_stream_hub_enlist(l->daemon->streams, &l->ticker);
 }
 
 /* ---- the stream --------------------------------------------------------------------------------
@@ -75,14 +75,14 @@ static void listen_to(listener *l)
 
 static void stream_wake(pl_watcher *watcher)
 {
-    pl_gate_wake(&((listener *)((char *)watcher - offsetof(listener, watcher)))->gate);
+    pl_waiter_wake(&((listener *)((char *)watcher - offsetof(listener, watcher)))->waiter);
 }
 
 static void stream_tick(pl_ticker *ticker, int64_t now_ms)
 {
     listener *l = (listener *)((char *)ticker - offsetof(listener, ticker));
-    pl_gate_tick(&l->gate, now_ms,
-                 atomic_load(&l->daemon->streams->stopping) || !pl_principal_valid(l->principal));
+    pl_waiter_tick(&l->waiter, now_ms,
+                   atomic_load(&l->daemon->streams->stopping) || !pl_principal_valid(l->principal));
 }
 
 /* Takes the JSON; false out of memory. number 0: an event without one. */
@@ -114,7 +114,7 @@ static bool put_end(listener *l, const char *reason)
 static const char *end_reason(listener *l)
 {
     if (l->session
-            ? !pl_sessions_welcome(l->daemon->sessions, l->principal, l->session, &l->regroups)
+            ? !pl_sessions_may_follow(l->daemon->sessions, l->principal, l->session, &l->regroups)
             : !pl_principal_valid(l->principal)) {
         return "revoked";
     }
@@ -149,7 +149,7 @@ static int advance(listener *l)
     if (reason) {
         return put_end(l, reason) ? 1 : -1;
     }
-    if (pl_gate_take_heartbeat(&l->gate)) {
+    if (pl_waiter_take_heartbeat(&l->waiter)) {
         return put(l, "heartbeat", 0, strdup("{}")) ? 1 : -1;
     }
     return 0;
@@ -178,12 +178,12 @@ static ssize_t stream_read(void *context, char *out, size_t room)
             if (l->ended) {
                 return PL_SOURCE_END;
             }
-            if (pl_gate_wait(&l->gate)) {
+            if (pl_waiter_wait(&l->waiter)) {
                 return 0;
             }
         }
     }
-    l->gate.last_ms = pl_monotonic_ms();
+    l->waiter.last_ms = pl_monotonic_ms();
     return (ssize_t)filled;
 }
 

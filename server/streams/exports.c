@@ -5,8 +5,8 @@
 #include "server/streams/frame.h"
 #include "server/http/pipe.h"
 #include "server/base/pool.h"
-#include "server/base/say.h"
-#include "server/streams/streams.h"
+#include "server/base/logger.h"
+#include "server/streams/stream_hub.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -90,18 +90,18 @@ static admission admit(pl_exports *x, const char *user)
     for (int i = 0; i < x->running; i++) {
         theirs += strcmp(x->users[i], user) == 0;
     }
-    admission verdict = x->running >= x->most         ? ALL_BUSY
+    admission outcome = x->running >= x->most         ? ALL_BUSY
                         : theirs >= (x->most + 1) / 2 ? YOURS_BUSY
                                                       : ADMITTED;
-    if (verdict == ADMITTED) {
+    if (outcome == ADMITTED) {
         strcpy(x->users[x->running++], user);
     }
     pthread_mutex_unlock(&x->mutex);
-    if (verdict == ADMITTED) {
+    if (outcome == ADMITTED) {
         atomic_fetch_add(&x->daemon->counters.exports_open, 1);
         atomic_fetch_add(&x->daemon->counters.exports_total, 1);
     }
-    return verdict;
+    return outcome;
 }
 
 static void dismiss(pl_exports *x, const char *user)
@@ -132,7 +132,7 @@ static void release(download *d)
 static ssize_t read_download(void *context, char *out, size_t room)
 {
     download *d = context;
-    if (!pl_sessions_welcome(d->daemon->sessions, d->principal, d->session, &d->regroups)) {
+    if (!pl_sessions_may_follow(d->daemon->sessions, d->principal, d->session, &d->regroups)) {
         return PL_SOURCE_ERROR;
     }
     ssize_t n = pl_pipe_read(d->pipe, out, room);
@@ -147,7 +147,7 @@ static void close_download(void *context)
     download *d = context;
     pl_pipe *pipe = d->pipe;
     pl_session_unwatch(d->session, &d->watcher);
-    pl_streams_delist(d->daemon->streams, &d->ticker);
+    pl_stream_hub_delist(d->daemon->streams, &d->ticker);
     pl_pipe_leave(pipe);
     pl_pipe_release(pipe);
     release(d);
@@ -312,7 +312,7 @@ static void begin(outflow *o)
     d->pipe = o->pipe;
     atomic_fetch_add(&d->references, 1);
     put_head(d, o->export);
-    pl_streams_enlist(d->daemon->streams, &d->ticker);
+    pl_stream_hub_enlist(d->daemon->streams, &d->ticker);
     pl_session_watch(d->session, &d->watcher);
     stop_if_over(d); /* where everything ended meanwhile */
     pl_request_finish(d->request);
@@ -402,8 +402,8 @@ static void run(download *d, pl_export *export, pl_pipe *pipe)
     }
     bool whole = (out.begun && out.head) || pl_export_run(export, &sink, &fault);
     if (!whole && fault.why != PL_EXPORT_STOPPED) {
-        pl_say(PL_LEVEL_WARN, "session %s: an export as %s broke off: %s", d->session->id,
-               pl_export_format_name(d->order.format), fault.text);
+        pl_logf(PL_LEVEL_WARN, "session %s: an export as %s broke off: %s", d->session->id,
+                pl_export_format_name(d->order.format), fault.text);
     }
     if (whole && !out.begun && !out.skip) {
         begin(&out); /* its reader has all of it */
@@ -556,21 +556,21 @@ static bool parse(pl_request *r, download *d)
 static bool enter(pl_request *r, download *d)
 {
     pl_exports *x = d->daemon->exports;
-    admission verdict = admit(x, d->principal->user);
-    if (verdict == YOURS_BUSY) {
+    admission outcome = admit(x, d->principal->user);
+    if (outcome == YOURS_BUSY) {
         pl_reply_problemf(r, 429, "too_many_exports", "Too many exports",
                           "%d exports of yours are being made, which is as many as one may have",
                           (x->most + 1) / 2);
-    } else if (verdict == ALL_BUSY) {
+    } else if (outcome == ALL_BUSY) {
         pl_reply_problemf(r, 503, "busy", "Busy",
                           "%d exports are being made, as many as this "
                           "daemon makes at once",
                           x->most);
     }
-    if (verdict != ADMITTED) {
+    if (outcome != ADMITTED) {
         pl_reply_header(r, "Retry-After", "%d", RETRY_S);
     }
-    return verdict == ADMITTED;
+    return outcome == ADMITTED;
 }
 
 void pl_handle_export(pl_request *r)

@@ -150,12 +150,12 @@ static void reply_frame(pl_request *r, pl_session *s, pl_log_reader *reader, int
 {
     static const char *const names[] = {"record", "npy", "line"};
     pl_log_range range;
-    pl_log_verdict verdict = pl_log_find(reader, k, PL_LOG_FRAME, &range);
-    if (verdict == PL_LOG_PRUNED) {
+    pl_log_outcome outcome = pl_log_find(reader, k, PL_LOG_FRAME, &range);
+    if (outcome == PL_LOG_PRUNED) {
         pl_reply_pruned(r, k, first_kept(reader, k));
         return;
     }
-    if (verdict != PL_LOG_OK) {
+    if (outcome != PL_LOG_OK) {
         reply_damaged(r, k);
         return;
     }

@@ -3,7 +3,7 @@
 #include "protocol/text/json.h"
 #include "protocol/log/session_file.h"
 #include "server/sessions/sessions.h"
-#include "server/streams/streams.h"
+#include "server/streams/stream_hub.h"
 #include "server/streams/tail.h"
 
 #include <errno.h>
@@ -108,11 +108,11 @@ static char *make_line(char *record, size_t *size)
     return text;
 }
 
-static int errno_of(pl_log_verdict verdict)
+static int errno_of(pl_log_outcome outcome)
 {
-    return verdict == PL_LOG_NOT_YET   ? EAGAIN
-           : verdict == PL_LOG_CORRUPT ? EBADMSG
-           : verdict == PL_LOG_PRUNED  ? ENODATA
+    return outcome == PL_LOG_NOT_YET   ? EAGAIN
+           : outcome == PL_LOG_CORRUPT ? EBADMSG
+           : outcome == PL_LOG_PRUNED  ? ENODATA
                                        : errno;
 }
 
@@ -129,17 +129,17 @@ static bool read_stored(const making *m, pl_log_part part, pl_record *record, ch
     if (!pl_session_log_open(m->session, m->reader)) {
         return false;
     }
-    pl_log_verdict verdict = pl_log_find(*m->reader, frame, part, &range);
-    if (verdict == PL_LOG_NOT_YET) {
+    pl_log_outcome outcome = pl_log_find(*m->reader, frame, part, &range);
+    if (outcome == PL_LOG_NOT_YET) {
         pl_log_reader_refresh(*m->reader);
-        verdict = pl_log_find(*m->reader, frame, part, &range);
+        outcome = pl_log_find(*m->reader, frame, part, &range);
     }
-    if (verdict == PL_LOG_OK) {
+    if (outcome == PL_LOG_OK) {
         *record = range.record;
-        verdict = pl_log_read(*m->reader, frame, part, payload, &length);
+        outcome = pl_log_read(*m->reader, frame, part, payload, &length);
     }
-    errno = verdict == PL_LOG_OK ? 0 : errno_of(verdict);
-    return verdict == PL_LOG_OK;
+    errno = outcome == PL_LOG_OK ? 0 : errno_of(outcome);
+    return outcome == PL_LOG_OK;
 }
 
 static char *make_metrics(void *context, size_t *size)

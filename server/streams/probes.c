@@ -86,9 +86,9 @@ static bool put_row(table *t, pl_log_reader *reader, int64_t frame)
 {
     char *text;
     uint64_t length;
-    pl_log_verdict verdict = pl_log_read(reader, frame, PL_LOG_METRICS, &text, &length);
-    if (verdict != PL_LOG_OK) {
-        t->failed |= verdict == PL_LOG_ERROR && errno != EIO;
+    pl_log_outcome outcome = pl_log_read(reader, frame, PL_LOG_METRICS, &text, &length);
+    if (outcome != PL_LOG_OK) {
+        t->failed |= outcome == PL_LOG_ERROR && errno != EIO;
         return true;
     }
     pl_json *metrics = pl_json_parse(text, (size_t)length, NULL);

@@ -61,7 +61,7 @@ static void get_blob(pl_stream *s)
 }
 
 /* Begin to send what s->key names, from the cache. */
-static pl_log_verdict begin_blob(pl_stream *s)
+static pl_log_outcome begin_blob(pl_stream *s)
 {
     get_blob(s);
     s->blob_at = 0;
@@ -74,26 +74,26 @@ static pl_log_verdict begin_blob(pl_stream *s)
 }
 
 /* Begin to send a record as it lies. */
-static pl_log_verdict begin_range(pl_stream *s, int64_t frame, pl_log_part part)
+static pl_log_outcome begin_range(pl_stream *s, int64_t frame, pl_log_part part)
 {
     pl_log_range range;
     if (!pl_stream_open_log(s)) {
         return PL_LOG_ERROR;
     }
-    pl_log_verdict verdict = pl_log_find(s->reader, frame, part, &range);
-    if (verdict == PL_LOG_NOT_YET) {
+    pl_log_outcome outcome = pl_log_find(s->reader, frame, part, &range);
+    if (outcome == PL_LOG_NOT_YET) {
         pl_log_reader_refresh(s->reader);
-        verdict = pl_log_find(s->reader, frame, part, &range);
+        outcome = pl_log_find(s->reader, frame, part, &range);
     }
-    if (verdict == PL_LOG_OK) {
+    if (outcome == PL_LOG_OK) {
         s->range_fd = range.fd;
         s->range_at = range.offset;
         s->range_left = range.size;
     }
-    return verdict;
+    return outcome;
 }
 
-static pl_log_verdict begin_frame(pl_stream *s, int64_t frame)
+static pl_log_outcome begin_frame(pl_stream *s, int64_t frame)
 {
     if (!is_shared(s, frame)) {
         return begin_range(s, frame, PL_LOG_FRAME);
@@ -103,35 +103,35 @@ static pl_log_verdict begin_frame(pl_stream *s, int64_t frame)
 }
 
 /* The metrics of a frame, as the form asks for. */
-static pl_log_verdict begin_metrics(pl_stream *s, int64_t frame)
+static pl_log_outcome begin_metrics(pl_stream *s, int64_t frame)
 {
     char *payload = NULL;
     uint64_t length = 0;
     pl_record record;
-    pl_log_verdict verdict = PL_LOG_NOT_YET;
+    pl_log_outcome outcome = PL_LOG_NOT_YET;
     if (frame == atomic_load(&s->session->frame)) {
-        verdict = pl_tail_read(s->session, frame, PL_LOG_METRICS, &record, &payload);
-        length = verdict == PL_LOG_OK ? record.length : 0;
+        outcome = pl_tail_read(s->session, frame, PL_LOG_METRICS, &record, &payload);
+        length = outcome == PL_LOG_OK ? record.length : 0;
     }
-    if (verdict != PL_LOG_OK) {
+    if (outcome != PL_LOG_OK) {
         if (!pl_stream_open_log(s)) {
             return PL_LOG_ERROR;
         }
-        verdict = pl_log_read(s->reader, frame, PL_LOG_METRICS, &payload, &length);
+        outcome = pl_log_read(s->reader, frame, PL_LOG_METRICS, &payload, &length);
     }
-    if (verdict == PL_LOG_NOT_YET) {
+    if (outcome == PL_LOG_NOT_YET) {
         pl_log_reader_refresh(s->reader);
-        verdict = pl_log_read(s->reader, frame, PL_LOG_METRICS, &payload, &length);
+        outcome = pl_log_read(s->reader, frame, PL_LOG_METRICS, &payload, &length);
     }
-    if (verdict == PL_LOG_OK &&
+    if (outcome == PL_LOG_OK &&
         !pl_stream_put_json(s, PL_RECORD_METRICS, "metrics", frame, payload, length)) {
         return PL_LOG_ERROR;
     }
-    return verdict;
+    return outcome;
 }
 
 /* The same as a record, which for a running session many ask for at once. */
-static pl_log_verdict begin_metrics_record(pl_stream *s, int64_t frame)
+static pl_log_outcome begin_metrics_record(pl_stream *s, int64_t frame)
 {
     if (s->follow && frame == s->committed - 1 &&
         atomic_load(&s->session->state) == PL_STATE_RUNNING) {
@@ -143,11 +143,11 @@ static pl_log_verdict begin_metrics_record(pl_stream *s, int64_t frame)
 }
 
 /* Past a frame that can not be had, or all before the first that is kept: the last that was passed. */
-static int64_t skip(pl_stream *s, pl_log_verdict verdict)
+static int64_t skip(pl_stream *s, pl_log_outcome outcome)
 {
     int64_t last = s->next, kept = s->reader ? pl_log_reader_first(s->reader) : 0;
     s->next += s->every;
-    if (verdict == PL_LOG_PRUNED && s->next < kept) {
+    if (outcome == PL_LOG_PRUNED && s->next < kept) {
         s->next = (kept + s->every - 1) / s->every * s->every;
         last = s->next - s->every;
     }
@@ -158,26 +158,26 @@ static int64_t skip(pl_stream *s, pl_log_verdict verdict)
 static step produce_frame(pl_stream *s)
 {
     int64_t first = s->next, last = first;
-    pl_log_verdict why = PL_LOG_OK; /* of the gap */
+    pl_log_outcome why = PL_LOG_OK; /* of the gap */
     while (s->next < s->committed && s->next <= s->to) {
-        pl_log_verdict verdict = s->kind == PL_STREAM_METRICS ? begin_metrics(s, s->next)
+        pl_log_outcome outcome = s->kind == PL_STREAM_METRICS ? begin_metrics(s, s->next)
                                                               : begin_frame(s, s->next);
-        if (verdict == PL_LOG_OK && why == PL_LOG_OK) {
+        if (outcome == PL_LOG_OK && why == PL_LOG_OK) {
             s->next += s->every;
             account(s);
             return STEP_SOMETHING;
         }
-        if (verdict == PL_LOG_OK || (why != PL_LOG_OK && verdict != why)) {
+        if (outcome == PL_LOG_OK || (why != PL_LOG_OK && outcome != why)) {
             s->blob_left = s->range_left = 0; /* say the gap before going on */
             s->text_size = 0;
             break;
         }
-        if (verdict != PL_LOG_CORRUPT && verdict != PL_LOG_PRUNED) {
+        if (outcome != PL_LOG_CORRUPT && outcome != PL_LOG_PRUNED) {
             return atomic_load(&s->session->deleted) ? step_of(pl_stream_put_end(s, "deleted"))
                                                      : STEP_ERROR;
         }
-        why = verdict;
-        last = skip(s, verdict);
+        why = outcome;
+        last = skip(s, outcome);
     }
     return step_of(pl_stream_put_gap(s, first, last, why == PL_LOG_PRUNED ? "pruned" : "corrupt"));
 }
@@ -185,9 +185,9 @@ static step produce_frame(pl_stream *s)
 /* ---- what comes next ---------------------------------------------------------------------------
  */
 
-static bool is_welcome(pl_stream *s)
+static bool may_follow(pl_stream *s)
 {
-    return pl_sessions_welcome(s->daemon->sessions, s->principal, s->session, &s->regroups);
+    return pl_sessions_may_follow(s->daemon->sessions, s->principal, s->session, &s->regroups);
 }
 
 /* The reason to end now, or NULL. `state` was read before the log was looked at for the last time,
@@ -197,7 +197,7 @@ static const char *end_reason(pl_stream *s, pl_session_state state)
     if (atomic_load(&s->session->deleted)) {
         return "deleted";
     }
-    if (!is_welcome(s)) {
+    if (!may_follow(s)) {
         return "revoked";
     }
     if (s->next > s->to || s->left <= 0) {
@@ -247,7 +247,7 @@ static step produce_rest(pl_stream *s, pl_session_state state)
     if (reason) {
         return step_of(pl_stream_put_end(s, reason));
     }
-    bool due = pl_gate_take_heartbeat(&s->gate);
+    bool due = pl_waiter_take_heartbeat(&s->waiter);
     if (news_of_state(s, state) || due) {
         return step_of(pl_stream_put_heartbeat(s));
     }
@@ -258,16 +258,16 @@ static step produce_rest(pl_stream *s, pl_session_state state)
 static step produce_metrics(pl_stream *s)
 {
     int64_t frame = s->metrics_next++;
-    pl_log_verdict verdict = begin_metrics_record(s, frame);
-    if (verdict == PL_LOG_CORRUPT) {
+    pl_log_outcome outcome = begin_metrics_record(s, frame);
+    if (outcome == PL_LOG_CORRUPT) {
         return step_of(pl_stream_put_gap(s, frame, frame, "corrupt"));
     }
-    if (verdict == PL_LOG_PRUNED) {
+    if (outcome == PL_LOG_PRUNED) {
         int64_t kept = s->reader ? pl_log_reader_first(s->reader) : 0;
         s->metrics_next = kept > frame + 1 ? kept : frame + 1;
         return step_of(pl_stream_put_gap(s, frame, s->metrics_next - 1, "pruned"));
     }
-    return step_of(verdict == PL_LOG_OK);
+    return step_of(outcome == PL_LOG_OK);
 }
 
 /* Of a stream of everything: a new state first, then the newest frame, then metrics, of which none is
@@ -277,7 +277,7 @@ static step advance_all(pl_stream *s)
     pl_session_state state = (pl_session_state)atomic_load(&s->session->state);
     look(s, state);
     bool stops = atomic_load(&s->session->deleted) || atomic_load(&s->daemon->streams->stopping) ||
-                 !is_welcome(s);
+                 !may_follow(s);
     if (!stops && s->state_told != (int)state) {
         s->state_told = (int)state;
         return step_of(pl_stream_put_state(s));
@@ -306,7 +306,7 @@ static step advance(pl_stream *s)
             return produce_rest(s, state);
         }
     }
-    if (!is_welcome(s)) {
+    if (!may_follow(s)) {
         return step_of(pl_stream_put_end(s, "revoked"));
     }
     if (atomic_load(&s->daemon->streams->stopping)) {
@@ -409,16 +409,16 @@ static ssize_t stream_read(void *context, char *out, size_t room)
             return PL_SOURCE_END;
         }
         if (why == STEP_EARLY) {
-            pl_gate_pause(&s->gate, s->daemon->streams->pacer, s->due_us);
+            pl_waiter_pause(&s->waiter, s->daemon->streams->pacer, s->due_us);
             return 0;
         }
         let_reader_go(s);
-        if (pl_gate_wait(&s->gate)) {
+        if (pl_waiter_wait(&s->waiter)) {
             return 0;
         }
     }
     let_go(s);
-    s->gate.last_ms = pl_monotonic_ms();
+    s->waiter.last_ms = pl_monotonic_ms();
     atomic_fetch_add_explicit(&s->daemon->counters.stream_bytes, (int64_t)filled,
                               memory_order_relaxed);
     return (ssize_t)filled;
@@ -457,7 +457,7 @@ void pl_stream_destroy(pl_stream *s)
     pl_stream_close_log(s);
     pl_session_release(s->session);
     pl_principal_release(s->principal);
-    pl_gate_clear(&s->gate);
+    pl_waiter_clear(&s->waiter);
     free(s->text);
     free(s);
 }
@@ -466,8 +466,8 @@ static void stream_close(void *context)
 {
     pl_stream *s = context;
     pl_session_unwatch(s->session, &s->watcher);
-    pl_streams_delist(s->daemon->streams, &s->ticker);
-    pl_pacer_remove(s->daemon->streams->pacer, &s->gate);
+    pl_stream_hub_delist(s->daemon->streams, &s->ticker);
+    pl_pacer_remove(s->daemon->streams->pacer, &s->waiter);
     atomic_fetch_sub(&s->daemon->counters.streams_open, 1);
     pl_stream_destroy(s);
 }

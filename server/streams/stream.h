@@ -10,9 +10,9 @@
 #include "protocol/text/json.h"
 #include "protocol/log/log.h"
 #include "server/streams/frame_source.h"
-#include "server/http/gate.h"
+#include "server/http/waiter.h"
 #include "server/sessions/sessions.h"
-#include "server/streams/streams.h"
+#include "server/streams/stream_hub.h"
 
 typedef enum pl_stream_form { PL_FORM_RECORDS, PL_FORM_NDJSON, PL_FORM_SSE } pl_stream_form;
 typedef enum pl_stream_kind { PL_STREAM_FRAMES, PL_STREAM_METRICS, PL_STREAM_ALL } pl_stream_kind;
@@ -20,7 +20,7 @@ typedef enum pl_stream_kind { PL_STREAM_FRAMES, PL_STREAM_METRICS, PL_STREAM_ALL
 typedef struct pl_stream {
     pl_watcher watcher;
     pl_ticker ticker;
-    pl_gate gate;
+    pl_waiter waiter;
     pl_daemon *daemon;
     pl_session *session;      /* a reference */
     pl_principal *principal;  /* who reads; a reference */

@@ -59,14 +59,14 @@ static bool parse_query(pl_request *r, pl_stream *s)
 
 static void wake(pl_watcher *watcher)
 {
-    pl_gate_wake(&((pl_stream *)((char *)watcher - offsetof(pl_stream, watcher)))->gate);
+    pl_waiter_wake(&((pl_stream *)((char *)watcher - offsetof(pl_stream, watcher)))->waiter);
 }
 
 static void tick(pl_ticker *ticker, int64_t now_ms)
 {
     pl_stream *s = (pl_stream *)((char *)ticker - offsetof(pl_stream, ticker));
-    pl_gate_tick(&s->gate, now_ms,
-                 atomic_load(&s->daemon->streams->stopping) || !pl_principal_valid(s->principal));
+    pl_waiter_tick(&s->waiter, now_ms,
+                   atomic_load(&s->daemon->streams->stopping) || !pl_principal_valid(s->principal));
 }
 
 static bool open_reader(pl_request *r, pl_stream *s)
@@ -89,7 +89,7 @@ static pl_stream *create(pl_request *r, pl_session *session, pl_stream_kind kind
         pl_session_release(session);
         return NULL;
     }
-    pl_gate_init(&s->gate, r);
+    pl_waiter_init(&s->waiter, r);
     s->daemon = pl_request_daemon(r);
     s->principal = pl_principal_acquire(pl_request_principal(r));
     s->session = session;
@@ -106,7 +106,7 @@ static void begin(pl_request *r, pl_stream *s, const char *type)
     atomic_fetch_add(&s->daemon->counters.streams_open, 1);
     atomic_fetch_add(&s->daemon->counters.streams_total, 1);
     pl_session_watch(s->session, &s->watcher);
-    pl_streams_enlist(s->daemon->streams, &s->ticker);
+    pl_stream_hub_enlist(s->daemon->streams, &s->ticker);
     pl_reply_source(r, type, &pl_stream_source, s);
     pl_reply_header(r, "Cache-Control", "no-store");
     pl_reply_header(r, "X-Accel-Buffering", "no");

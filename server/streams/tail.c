@@ -53,22 +53,22 @@ int64_t pl_tail_refresh(pl_session *session, int64_t known, double *time)
     return frames;
 }
 
-pl_log_verdict pl_tail_read(pl_session *session, int64_t frame, pl_log_part part, pl_record *record,
+pl_log_outcome pl_tail_read(pl_session *session, int64_t frame, pl_log_part part, pl_record *record,
                             char **payload)
 {
     pl_log_range range;
     uint64_t length;
     pthread_mutex_lock(&session->tail_mutex);
-    pl_log_verdict verdict = session->tail ? pl_log_find(session->tail, frame, part, &range)
+    pl_log_outcome outcome = session->tail ? pl_log_find(session->tail, frame, part, &range)
                                            : PL_LOG_NOT_YET;
-    if (verdict == PL_LOG_OK) {
+    if (outcome == PL_LOG_OK) {
         *record = range.record;
-        verdict = pl_log_read(session->tail, frame, part, payload, &length);
+        outcome = pl_log_read(session->tail, frame, part, payload, &length);
     }
     int error = errno;
     pthread_mutex_unlock(&session->tail_mutex);
     errno = error;
-    return verdict;
+    return outcome;
 }
 
 bool pl_session_log_open(const pl_session *session, pl_log_reader **out)

@@ -16,7 +16,7 @@ void pl_tail_close(pl_session *session);
 int64_t pl_tail_refresh(pl_session *session, int64_t known, double *time);
 
 /* A record's head and payload (malloc'ed, its CRC checked). PL_LOG_NOT_YET also where there is no tail. */
-pl_log_verdict pl_tail_read(pl_session *session, int64_t frame, pl_log_part part, pl_record *record,
+pl_log_outcome pl_tail_read(pl_session *session, int64_t frame, pl_log_part part, pl_record *record,
                             char **payload);
 
 /* A reader of a session's log; *out stays as it is where there is one already. False with errno. */

@@ -1,7 +1,7 @@
 #include "server/streams/watch.h"
 
-#include "server/base/say.h"
-#include "server/streams/streams.h"
+#include "server/base/logger.h"
+#include "server/streams/stream_hub.h"
 #include "server/streams/tail.h"
 
 #include <errno.h>
@@ -114,7 +114,7 @@ static void *run(void *context)
         timeout = look_around(watch);
         pthread_mutex_unlock(&watch->mutex);
         if (now_ms() >= tick) {
-            pl_streams_tick(watch->daemon->streams);
+            pl_stream_hub_tick(watch->daemon->streams);
             tick = now_ms() + TICK_MS;
         }
     }
@@ -132,7 +132,7 @@ pl_watch *pl_watch_create(pl_daemon *daemon)
     watch->inotify_fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
     if (watch->stop_fd < 0 || watch->inotify_fd < 0 ||
         pthread_create(&watch->thread, NULL, run, watch) != 0) {
-        pl_say(PL_LEVEL_ERROR, "the log watcher did not start: %s", strerror(errno));
+        pl_logf(PL_LEVEL_ERROR, "the log watcher did not start: %s", strerror(errno));
         close(watch->stop_fd);
         close(watch->inotify_fd);
         free(watch);
@@ -191,12 +191,12 @@ void pl_watch_start(pl_watch *watch, pl_session *session)
     f->log_wd = inotify_add_watch(watch->inotify_fd, path, IN_MODIFY | IN_MOVED_TO | IN_CREATE);
     f->dir_wd = inotify_add_watch(watch->inotify_fd, session->directory, IN_MOVED_TO);
     if (f->log_wd < 0) {
-        pl_say(PL_LEVEL_WARN, "session %s: polled, as its log can not be watched: %s", session->id,
-               strerror(errno));
+        pl_logf(PL_LEVEL_WARN, "session %s: polled, as its log can not be watched: %s", session->id,
+                strerror(errno));
     }
     if (pl_tail_open(session, dir_fd) != PL_OK) {
-        pl_say(PL_LEVEL_WARN, "session %s: its log can not be read: %s", session->id,
-               strerror(errno));
+        pl_logf(PL_LEVEL_WARN, "session %s: its log can not be read: %s", session->id,
+                strerror(errno));
     }
     close(dir_fd);
     f->interval_ms = POLL_FIRST_MS;

@@ -72,7 +72,7 @@ static int token_load(int state_fd, char token[65])
         return errno == ENOENT ? token_create(state_fd, token) : -1;
     }
     if (!S_ISREG(st.st_mode) || (st.st_mode & 077) || st.st_uid != geteuid()) {
-        pl_say(PL_LEVEL_ERROR, "STATE/token: must be a file of this user with mode 0600");
+        pl_logf(PL_LEVEL_ERROR, "STATE/token: must be a file of this user with mode 0600");
         errno = EPERM;
         return -1;
     }
@@ -89,7 +89,7 @@ static int token_load(int state_fd, char token[65])
         memcpy(token, text, 64);
         token[64] = 0;
     } else {
-        pl_say(PL_LEVEL_ERROR, "STATE/token: must hold 64 hex digits; remove it to get a new one");
+        pl_logf(PL_LEVEL_ERROR, "STATE/token: must hold 64 hex digits; remove it to get a new one");
         errno = EINVAL;
     }
     explicit_bzero(text, size);
@@ -108,7 +108,7 @@ pl_auth *pl_auth_create(int state_fd, const pl_options *options)
     pl_auth *auth = calloc(1, sizeof *auth);
     char token[65];
     if (!auth || token_load(state_fd, token) != 0) {
-        pl_say(PL_LEVEL_ERROR, "the owner's token could not be had: %s", strerror(errno));
+        pl_logf(PL_LEVEL_ERROR, "the owner's token could not be had: %s", strerror(errno));
         free(auth);
         return NULL;
     }

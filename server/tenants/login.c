@@ -5,7 +5,7 @@
 #include "server/http/body.h"
 #include "server/http/request.h"
 #include "server/sessions/session_view.h"
-#include "server/streams/streams.h"
+#include "server/streams/stream_hub.h"
 #include "server/tenants/tenant_changes.h"
 #include "server/tenants/tenants.h"
 

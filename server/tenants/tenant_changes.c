@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-const char *pl_change_text(pl_change_verdict verdict)
+const char *pl_change_text(pl_change_outcome outcome)
 {
     static const char *const texts[] = {
         "done",
@@ -22,7 +22,7 @@ const char *pl_change_text(pl_change_verdict verdict)
         "there are as many as there may be",
         "the database failed; the log says why",
     };
-    return texts[verdict];
+    return texts[outcome];
 }
 
 /* A count from the database; -1 where it failed. */
@@ -40,7 +40,7 @@ static bool is_user(pl_store *store, const char *name)
 }
 
 /* What a statement that changes exactly one row has come to. */
-static pl_change_verdict verdict(int changed, pl_change_verdict otherwise)
+static pl_change_outcome outcome(int changed, pl_change_outcome otherwise)
 {
     return changed < 0 ? PL_CHANGE_BROKEN : changed == 0 ? otherwise : PL_CHANGE_DONE;
 }
@@ -55,7 +55,7 @@ static const char *limit_text(int64_t value, pl_store_digits *d)
     return value == PL_LIMIT_UNSET ? NULL : d->text;
 }
 
-pl_change_verdict pl_user_create(pl_store *store, const char *name, int64_t uid,
+pl_change_outcome pl_user_create(pl_store *store, const char *name, int64_t uid,
                                  const pl_limits *limits)
 {
     if (!pl_name_well_formed(name) || strcmp(name, pl_auth_default_owner()) == 0) {
@@ -72,10 +72,10 @@ pl_change_verdict pl_user_create(pl_store *store, const char *name, int64_t uid,
     for (int i = 0; i < PL_LIMIT_COUNT; i++) {
         s.values[3 + i] = limit_text(limits->value[i], &d[i]);
     }
-    return verdict(pl_store_change(store, &s, 1), PL_CHANGE_EXISTS);
+    return outcome(pl_store_change(store, &s, 1), PL_CHANGE_EXISTS);
 }
 
-pl_change_verdict pl_user_change(pl_store *store, const char *name, const pl_user_edit *edit)
+pl_change_outcome pl_user_change(pl_store *store, const char *name, const pl_user_edit *edit)
 {
     static const char *const sql[] = {"UPDATE users SET sessions=?2 WHERE name=?1",
                                       "UPDATE users SET queued=?2 WHERE name=?1",
@@ -97,10 +97,10 @@ pl_change_verdict pl_user_change(pl_store *store, const char *name, const pl_use
     for (int i = 0; edit->limits && i < PL_LIMIT_COUNT; i++) {
         all[n++] = (pl_statement){sql[i], {name, limit_text(edit->limits->value[i], &d[i])}, 2};
     }
-    return verdict(pl_store_change(store, all, n), PL_CHANGE_MISSING);
+    return outcome(pl_store_change(store, all, n), PL_CHANGE_MISSING);
 }
 
-pl_change_verdict pl_user_remove(pl_store *store, const char *name)
+pl_change_outcome pl_user_remove(pl_store *store, const char *name)
 {
     if (count(store, "SELECT count(*) FROM sessions WHERE owner=?", name) > 0) {
         return PL_CHANGE_IN_USE;
@@ -120,13 +120,13 @@ pl_change_verdict pl_user_remove(pl_store *store, const char *name)
 #undef WHO_IS_GONE
     int changed = pl_store_change(store, all, sizeof all / sizeof *all);
     bool there = changed == 0 && count(store, "SELECT count(*) FROM users WHERE name=?", name) > 0;
-    return verdict(changed, there ? PL_CHANGE_IN_USE : PL_CHANGE_MISSING);
+    return outcome(changed, there ? PL_CHANGE_IN_USE : PL_CHANGE_MISSING);
 }
 
 /* ---- groups ------------------------------------------------------------------------------------
  */
 
-pl_change_verdict pl_group_create(pl_store *store, const char *name)
+pl_change_outcome pl_group_create(pl_store *store, const char *name)
 {
     if (!pl_name_well_formed(name)) {
         return PL_CHANGE_INVALID;
@@ -137,10 +137,10 @@ pl_change_verdict pl_group_create(pl_store *store, const char *name)
     pl_store_digits now = pl_store_number(time(NULL));
     pl_statement s = {
         "INSERT OR IGNORE INTO user_groups(name, created) VALUES(?,?)", {name, now.text}, 2};
-    return verdict(pl_store_change(store, &s, 1), PL_CHANGE_EXISTS);
+    return outcome(pl_store_change(store, &s, 1), PL_CHANGE_EXISTS);
 }
 
-pl_change_verdict pl_group_remove(pl_store *store, const char *name)
+pl_change_outcome pl_group_remove(pl_store *store, const char *name)
 {
     if (count(store, "SELECT count(*) FROM sessions WHERE group_name=?", name) > 0) {
         return PL_CHANGE_IN_USE;
@@ -162,15 +162,15 @@ pl_change_verdict pl_group_remove(pl_store *store, const char *name)
     int changed = pl_store_change(store, all, sizeof all / sizeof *all);
     bool there = changed == 0 &&
                  count(store, "SELECT count(*) FROM user_groups WHERE name=?", name) > 0;
-    return verdict(changed, there ? PL_CHANGE_IN_USE : PL_CHANGE_MISSING);
+    return outcome(changed, there ? PL_CHANGE_IN_USE : PL_CHANGE_MISSING);
 }
 
-pl_change_verdict pl_group_member(pl_store *store, const char *group, const char *user,
+pl_change_outcome pl_group_member(pl_store *store, const char *group, const char *user,
                                   pl_access access)
 {
     if (access == PL_ACCESS_NONE) {
         pl_statement s = {"DELETE FROM members WHERE grp=? AND user=?", {group, user}, 2};
-        return verdict(pl_store_change(store, &s, 1), PL_CHANGE_MISSING);
+        return outcome(pl_store_change(store, &s, 1), PL_CHANGE_MISSING);
     }
     if (count(store, "SELECT count(*) FROM members WHERE user=?", user) >= PL_GROUPS_OF_USER_MAX) {
         return PL_CHANGE_TOO_MANY;
@@ -179,13 +179,13 @@ pl_change_verdict pl_group_member(pl_store *store, const char *group, const char
                       " FROM user_groups g, users u WHERE g.name=?1 AND u.name=?2",
                       {group, user, access == PL_ACCESS_MANAGE ? "manage" : "view"},
                       3};
-    return verdict(pl_store_change(store, &s, 1), PL_CHANGE_MISSING);
+    return outcome(pl_store_change(store, &s, 1), PL_CHANGE_MISSING);
 }
 
 /* ---- tokens ------------------------------------------------------------------------------------
  */
 
-pl_change_verdict pl_token_create(pl_store *store, const pl_token_request *what, pl_token_made *out)
+pl_change_outcome pl_token_create(pl_store *store, const pl_token_request *what, pl_token_made *out)
 {
     char hash[65], scopes[64], halves[2][33];
     if (!is_user(store, what->user)) {
@@ -215,10 +215,10 @@ pl_change_verdict pl_token_create(pl_store *store, const pl_token_request *what,
                       {out->id, hash, what->kind, what->user, what->name, scopes,
                        what->session ? what->session : "", what->parent, now.text, expires.text},
                       10};
-    return verdict(pl_store_change(store, &s, 1), PL_CHANGE_MISSING);
+    return outcome(pl_store_change(store, &s, 1), PL_CHANGE_MISSING);
 }
 
-pl_change_verdict pl_token_revoke(pl_store *store, const char *id, const char *user)
+pl_change_outcome pl_token_revoke(pl_store *store, const char *id, const char *user)
 {
     pl_statement s = {"WITH RECURSIVE below(id) AS (SELECT id FROM tokens WHERE id=?1"
                       " AND (?2 IS NULL OR user=?2) UNION SELECT t.id FROM tokens t"
@@ -226,7 +226,7 @@ pl_change_verdict pl_token_revoke(pl_store *store, const char *id, const char *u
                       " DELETE FROM tokens WHERE id IN (SELECT id FROM below)",
                       {id, user},
                       2};
-    return verdict(pl_store_change(store, &s, 1), PL_CHANGE_MISSING);
+    return outcome(pl_store_change(store, &s, 1), PL_CHANGE_MISSING);
 }
 
 void pl_tokens_sweep(pl_store *store)

@@ -9,7 +9,7 @@
 #include "server/tenants/principal.h"
 #include "server/store/store.h"
 
-typedef enum pl_change_verdict {
+typedef enum pl_change_outcome {
     PL_CHANGE_DONE,
     PL_CHANGE_INVALID,  /* a name or value that can not be */
     PL_CHANGE_EXISTS,   /* it is there already */
@@ -17,14 +17,14 @@ typedef enum pl_change_verdict {
     PL_CHANGE_IN_USE,   /* it has sessions */
     PL_CHANGE_TOO_MANY, /* a bound of tenants.h */
     PL_CHANGE_BROKEN,   /* the database failed */
-} pl_change_verdict;
+} pl_change_outcome;
 /* A verdict's sentence for people. */
-const char *pl_change_text(pl_change_verdict verdict);
+const char *pl_change_text(pl_change_outcome outcome);
 
 enum { PL_NO_UID = -1 };
 
 /* Limits that are PL_LIMIT_UNSET are the daemon's. */
-pl_change_verdict pl_user_create(pl_store *store, const char *name, int64_t uid,
+pl_change_outcome pl_user_create(pl_store *store, const char *name, int64_t uid,
                                  const pl_limits *limits);
 /* What is to stay is NULL. */
 typedef struct pl_user_edit {
@@ -32,14 +32,14 @@ typedef struct pl_user_edit {
     const int64_t *uid;
     const pl_limits *limits;
 } pl_user_edit;
-pl_change_verdict pl_user_change(pl_store *store, const char *name, const pl_user_edit *edit);
+pl_change_outcome pl_user_change(pl_store *store, const char *name, const pl_user_edit *edit);
 /* With tokens, logins, links and memberships; not while they have sessions. */
-pl_change_verdict pl_user_remove(pl_store *store, const char *name);
+pl_change_outcome pl_user_remove(pl_store *store, const char *name);
 
-pl_change_verdict pl_group_create(pl_store *store, const char *name);
-pl_change_verdict pl_group_remove(pl_store *store, const char *name);
+pl_change_outcome pl_group_create(pl_store *store, const char *name);
+pl_change_outcome pl_group_remove(pl_store *store, const char *name);
 /* PL_ACCESS_NONE takes the user out. */
-pl_change_verdict pl_group_member(pl_store *store, const char *group, const char *user,
+pl_change_outcome pl_group_member(pl_store *store, const char *group, const char *user,
                                   pl_access access);
 
 typedef struct pl_token_request {
@@ -53,10 +53,10 @@ typedef struct pl_token_request {
 typedef struct pl_token_made {
     char id[33], secret[80]; /* the secret is nowhere else */
 } pl_token_made;
-pl_change_verdict pl_token_create(pl_store *store, const pl_token_request *what,
+pl_change_outcome pl_token_create(pl_store *store, const pl_token_request *what,
                                   pl_token_made *out);
 /* And every one that was made with it; of any user, or where `user` is not NULL of that one alone. */
-pl_change_verdict pl_token_revoke(pl_store *store, const char *id, const char *user);
+pl_change_outcome pl_token_revoke(pl_store *store, const char *id, const char *user);
 /* Forget those whose time is over. */
 void pl_tokens_sweep(pl_store *store);
 

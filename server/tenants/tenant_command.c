@@ -162,10 +162,10 @@ static int64_t lifetime(const char *text)
 /* ---- what it does ------------------------------------------------------------------------------
  */
 
-static int say(const command *c, pl_change_verdict verdict)
+static int say(const command *c, pl_change_outcome outcome)
 {
-    if (verdict != PL_CHANGE_DONE) {
-        fprintf(stderr, "pliantd %s %s: %s\n", c->noun, c->verb, pl_change_text(verdict));
+    if (outcome != PL_CHANGE_DONE) {
+        fprintf(stderr, "pliantd %s %s: %s\n", c->noun, c->verb, pl_change_text(outcome));
         return 1;
     }
     return 0;
@@ -197,8 +197,8 @@ static int run_token_create(command *c)
     }
     t.expires = seconds ? time(NULL) + seconds : 0;
     pl_token_made made;
-    pl_change_verdict verdict = pl_token_create(c->store, &t, &made);
-    return verdict == PL_CHANGE_DONE ? print_token(c, &made) : say(c, verdict);
+    pl_change_outcome outcome = pl_token_create(c->store, &t, &made);
+    return outcome == PL_CHANGE_DONE ? print_token(c, &made) : say(c, outcome);
 }
 
 static int run_user_edit(command *c, const bool *disabled)

@@ -1,7 +1,7 @@
 #include "server/tenants/tenants.h"
 
 #include "server/run/executor.h"
-#include "server/base/say.h"
+#include "server/base/logger.h"
 #include "server/store/store.h"
 #include "server/tenants/tenant_backup.h"
 
@@ -267,11 +267,11 @@ bool pl_tenants_reload(pl_tenants *t)
         pthread_rwlock_unlock(&t->lock);
         new = old;
     } else {
-        pl_say(PL_LEVEL_ERROR, "users and tokens could not be read again");
+        pl_logf(PL_LEVEL_ERROR, "users and tokens could not be read again");
     }
     picture_clear(&new);
     if (good && !pl_tenant_backup_write(t->daemon->store, t->daemon->state_fd)) {
-        pl_say(PL_LEVEL_ERROR, "users and tokens could not be written to tenants.json");
+        pl_logf(PL_LEVEL_ERROR, "users and tokens could not be written to tenants.json");
     }
     pthread_mutex_unlock(&t->reload);
     if (good && t->daemon->executor) {
@@ -321,7 +321,7 @@ pl_tenants *pl_tenants_create(pl_daemon *daemon)
     t->inotify_fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
     if (t->inotify_fd < 0 ||
         inotify_add_watch(t->inotify_fd, daemon->state, IN_MOVED_TO | IN_CLOSE_WRITE) < 0) {
-        pl_say(PL_LEVEL_ERROR, "users and tokens can not be watched: %s", strerror(errno));
+        pl_logf(PL_LEVEL_ERROR, "users and tokens can not be watched: %s", strerror(errno));
         pl_tenants_destroy(t);
         return NULL;
     }

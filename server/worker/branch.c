@@ -82,7 +82,7 @@ static pl_status restore(parent *p, pl_faults *faults)
         if (status == PL_OK)
             free(payload);
         if (status == PL_OK || errno != ENOENT)
-            pl_worker_say("the checkpoint of the other session is no good and passed over");
+            pl_worker_logf("the checkpoint of the other session is no good and passed over");
         return PL_UNSUPPORTED;
     }
     status = pl_recovery_put(&c, payload, &p->steering);
@@ -212,8 +212,8 @@ pl_status pl_branch_enter(int directory, pl_steering *s, int64_t *step, pl_fault
         status = pl_recovery_note_class(s->log, p.numerics);
     if (status == PL_OK) {
         *step = pl_state_step(s->state);
-        pl_worker_say("begins at frame %lld of another session, computed from its frame %lld on",
-                      (long long)p.frame, (long long)from);
+        pl_worker_logf("begins at frame %lld of another session, computed from its frame %lld on",
+                       (long long)p.frame, (long long)from);
     }
     int error = errno;
     close_parent(&p);

@@ -15,7 +15,7 @@
 #ifndef PLIANT_SERVER_WORKER_BRANCH_H
 #define PLIANT_SERVER_WORKER_BRANCH_H
 
-#include "server/worker/steering.h"
+#include "server/worker/control_apply.h"
 
 /* Where DIR/parent is there, bring the steering's state, a fresh one, to where the other's was. *step is
  * that of our frame 0. PL_OK; PL_INVALID (faults), PL_IO, PL_NO_MEMORY, PL_FAILED. */

@@ -63,12 +63,12 @@ static pl_status copy(pl_checkpoints *c, const pl_state *state, const pl_checkpo
 }
 
 /* The first failures are said one by one, then each power of two. */
-static void say_failure(pl_checkpoints *c, const char *why)
+static void report_failure(pl_checkpoints *c, const char *why)
 {
     c->failed++;
     if (c->failed <= 3 || (c->failed & (c->failed - 1)) == 0)
-        pl_worker_say("checkpoint of frame %lld not written: %s%s", (long long)c->job.frame, why,
-                      c->failed > 1 ? " (not the first)" : "");
+        pl_worker_logf("checkpoint of frame %lld not written: %s%s", (long long)c->job.frame, why,
+                       c->failed > 1 ? " (not the first)" : "");
 }
 
 static const char *why_not(pl_status status)
@@ -101,7 +101,7 @@ static void write_job(void *context)
         c->written++;
         c->slot = (c->slot + 1) % PL_CHECKPOINT_SLOTS;
     } else if (status == PL_IO) {
-        say_failure(c, strerror(error));
+        report_failure(c, strerror(error));
     }
 }
 
@@ -124,7 +124,7 @@ void pl_checkpoints_take(pl_checkpoints *c, const pl_state *state, const pl_chec
     pl_status status = copy(c, state, note, &c->job, &c->payload);
     if (status != PL_OK) {
         c->job.frame = note->frame;
-        say_failure(c, why_not(status));
+        report_failure(c, why_not(status));
         return;
     }
     c->copied = pl_worker_clock() - now;
@@ -147,7 +147,7 @@ bool pl_checkpoints_last(pl_checkpoints *c, const pl_state *state, const pl_chec
     if (state) {
         pl_status status = copy(c, state, note, &c->job, &c->payload);
         if (status != PL_OK) {
-            say_failure(c, why_not(status));
+            report_failure(c, why_not(status));
             return false;
         }
     } else {
@@ -161,7 +161,7 @@ bool pl_checkpoints_last(pl_checkpoints *c, const pl_state *state, const pl_chec
     }
     c->copied = pl_worker_clock() - begin;
     if (pl_log_sync(c->log) != PL_OK) {
-        say_failure(c, strerror(errno));
+        report_failure(c, strerror(errno));
         return false;
     }
     int64_t before = c->written;

@@ -12,7 +12,7 @@
 #include "protocol/log/checkpoint.h"
 #include "protocol/log/log.h"
 #include "server/worker/log_syncer.h"
-#include "server/worker/steering.h"
+#include "server/worker/control_apply.h"
 
 typedef struct pl_checkpoints {
     int directory;               /* borrowed, as are the next three */

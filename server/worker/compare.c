@@ -59,12 +59,12 @@ static void tell(comparison *c, pl_json_writer *w)
     pl_json_end_object(w);
     char *text = pl_json_finish(w, &length);
     if (!text) {
-        pl_worker_say("out of memory");
+        pl_worker_logf("out of memory");
         return;
     }
     text[length] = '\n'; /* in the terminating NUL's place: one write, one line */
     if (write(c->out, text, length + 1) != (ssize_t)(length + 1))
-        pl_worker_say("compare.ndjson: %s", strerror(errno));
+        pl_worker_logf("compare.ndjson: %s", strerror(errno));
     free(text);
 }
 
@@ -283,10 +283,10 @@ static bool run_entry(comparison *c, int32_t entry)
     }
     pl_scene scene;
     pl_faults faults = {0};
-    pl_decode_verdict verdict = pl_scene_decode(text, size, &scene, &faults);
+    pl_decode_outcome outcome = pl_scene_decode(text, size, &scene, &faults);
     free(text);
-    if (verdict != PL_DECODE_OK) {
-        tell_status(c, entry, verdict == PL_DECODE_NO_MEMORY ? PL_NO_MEMORY : PL_INVALID, &faults);
+    if (outcome != PL_DECODE_OK) {
+        tell_status(c, entry, outcome == PL_DECODE_NO_MEMORY ? PL_NO_MEMORY : PL_INVALID, &faults);
     } else {
         pl_status loaded = pl_session_scene_load_obstacles(c->directory, &scene, &faults);
         if (loaded != PL_OK)
@@ -327,7 +327,7 @@ pl_worker_exit pl_compare_run(const pl_session_options *options, const pl_compar
                        0640);
         end = PL_WORKER_FAILED;
         if (c.out < 0)
-            pl_worker_say("compare.ndjson: %s", strerror(errno));
+            pl_worker_logf("compare.ndjson: %s", strerror(errno));
         else if (load_scene(&c) && approach(&c)) {
             run_entries(&c, compare);
             end = PL_WORKER_SUCCEEDED;

@@ -193,7 +193,7 @@ pl_status pl_frame_writer_append(pl_frame_writer *w, bool wait, int64_t *frame, 
 
 /* The payload's CRC in the stored record's header stands for its bytes: whether those still fit it
  * is a reader's question. */
-static pl_frame_verdict compare_values(const pl_frame_writer *w, pl_log_reader *stored,
+static pl_frame_outcome compare_values(const pl_frame_writer *w, pl_log_reader *stored,
                                        int64_t frame, const void *values)
 {
     const pl_begun_frame *f = &w->begun;
@@ -210,23 +210,23 @@ static pl_frame_verdict compare_values(const pl_frame_writer *w, pl_log_reader *
 }
 
 static pl_status compare_metrics(pl_log_reader *stored, int64_t frame, const pl_begun_frame *f,
-                                 pl_frame_verdict *verdict)
+                                 pl_frame_outcome *outcome)
 {
     char *text;
     uint64_t length;
-    *verdict = PL_FRAME_UNREADABLE;
+    *outcome = PL_FRAME_UNREADABLE;
     if (pl_log_read(stored, frame, PL_LOG_METRICS, &text, &length) != PL_LOG_OK)
         return PL_OK;
     bool same = pl_metrics_same(text, (size_t)length, f->metrics, f->metrics_length);
     pl_status status = !same && errno == ENOMEM ? PL_NO_MEMORY : PL_OK;
     free(text);
-    *verdict = same ? PL_FRAME_SAME : PL_FRAME_MEASURED;
+    *outcome = same ? PL_FRAME_SAME : PL_FRAME_MEASURED;
     return status;
 }
 
 pl_status pl_frame_writer_compare(pl_frame_writer *w, pl_log_reader *stored, int64_t frame,
                                   pl_state *state, pl_metrics *metrics, int64_t *bad_vertex,
-                                  pl_frame_verdict *verdict)
+                                  pl_frame_outcome *outcome)
 {
     pl_status status = pl_frame_writer_begin(w, frame, state, metrics);
     if (status != PL_OK)
@@ -236,12 +236,12 @@ pl_status pl_frame_writer_compare(pl_frame_writer *w, pl_log_reader *stored, int
         end(w);
         return PL_FAILED;
     }
-    *verdict = compare_values(w, stored, frame, values);
-    if (metrics && (*verdict == PL_FRAME_SAME || *verdict == PL_FRAME_UNREADABLE)) {
-        pl_frame_verdict measured;
+    *outcome = compare_values(w, stored, frame, values);
+    if (metrics && (*outcome == PL_FRAME_SAME || *outcome == PL_FRAME_UNREADABLE)) {
+        pl_frame_outcome measured;
         status = compare_metrics(stored, frame, &w->begun, &measured);
-        if (measured == PL_FRAME_MEASURED || *verdict == PL_FRAME_SAME)
-            *verdict = measured;
+        if (measured == PL_FRAME_MEASURED || *outcome == PL_FRAME_SAME)
+            *outcome = measured;
     }
     end(w);
     return status;

@@ -50,18 +50,18 @@ pl_status pl_frame_writer_append(pl_frame_writer *w, bool wait, int64_t *frame,
                                  int64_t *bad_vertex);
 
 /* How a frame that was computed again compares with what is stored of it. */
-typedef enum pl_frame_verdict {
+typedef enum pl_frame_outcome {
     PL_FRAME_SAME,
     PL_FRAME_MOVED,      /* positions differ, in a bit at least */
     PL_FRAME_MEASURED,   /* positions are the same, a metric is not; times are not compared */
     PL_FRAME_UNREADABLE, /* what is stored is damaged: nothing to compare with */
-} pl_frame_verdict;
+} pl_frame_outcome;
 
 /* Compare the state with frame `frame` of the log, which stays as it is. metrics may be NULL: then
  * only the positions are looked at. PL_OK with *verdict; PL_NO_MEMORY; PL_FAILED with *bad_vertex as
  * pl_frame_writer_append. */
 pl_status pl_frame_writer_compare(pl_frame_writer *w, pl_log_reader *stored, int64_t frame,
                                   pl_state *state, pl_metrics *metrics, int64_t *bad_vertex,
-                                  pl_frame_verdict *verdict);
+                                  pl_frame_outcome *outcome);
 
 #endif

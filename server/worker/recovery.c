@@ -39,7 +39,7 @@ void pl_recovery_clean(int directory)
     }
     for (struct dirent *e; (e = readdir(d));)
         if (is_leftover(e->d_name) && unlinkat(directory, e->d_name, 0) == 0)
-            pl_worker_say("%s of a killed worker removed", e->d_name);
+            pl_worker_logf("%s of a killed worker removed", e->d_name);
     closedir(d);
 }
 
@@ -60,8 +60,8 @@ pl_status pl_recovery_put(const pl_checkpoint *c, const char *payload, pl_steeri
     status = pl_state_restore(steering->state, payload, (size_t)c->payload_size);
     if (status != PL_INVALID)
         return status;
-    pl_worker_say("the state in the checkpoint of frame %lld does not fit the model",
-                  (long long)c->frame);
+    pl_worker_logf("the state in the checkpoint of frame %lld does not fit the model",
+                   (long long)c->frame);
     pl_state *fresh;
     status = pl_state_create(steering->model, steering->threads, &fresh);
     if (status != PL_OK)
@@ -85,14 +85,14 @@ static pl_status restore_slot(int directory, int slot, pl_steering *steering, in
         return status;
     if (status != PL_OK) {
         if (status == PL_INVALID)
-            pl_worker_say("%s is damaged and passed over", pl_checkpoint_name(slot));
+            pl_worker_logf("%s is damaged and passed over", pl_checkpoint_name(slot));
         else
-            pl_worker_say("%s can not be read: %s", pl_checkpoint_name(slot), strerror(errno));
+            pl_worker_logf("%s can not be read: %s", pl_checkpoint_name(slot), strerror(errno));
         return PL_UNSUPPORTED;
     }
     if (c.frame >= committed) {
-        pl_worker_say("%s is of frame %lld, which the log has lost: passed over",
-                      pl_checkpoint_name(slot), (long long)c.frame);
+        pl_worker_logf("%s is of frame %lld, which the log has lost: passed over",
+                       pl_checkpoint_name(slot), (long long)c.frame);
         status = PL_UNSUPPORTED;
     } else {
         status = pl_recovery_put(&c, payload, steering);
@@ -110,7 +110,7 @@ pl_status pl_recovery_restore(int directory, pl_steering *steering, int64_t comm
     *found = (pl_checkpoint){.frame = -1};
     for (int slot = 0; slot < PL_CHECKPOINT_SLOTS; slot++)
         if (pl_checkpoint_peek(directory, slot, &c) == PL_INVALID)
-            pl_worker_say("%s is damaged and passed over", pl_checkpoint_name(slot));
+            pl_worker_logf("%s is damaged and passed over", pl_checkpoint_name(slot));
     if (pl_checkpoint_newest(directory, &newest) != PL_OK)
         return PL_OK;
     for (int i = 0; i < PL_CHECKPOINT_SLOTS; i++) {
@@ -139,7 +139,7 @@ pl_status pl_recovery_note_class(pl_log_writer *log, const char *before)
     int error = errno;
     free(text);
     errno = error;
-    pl_worker_say("numerics class changed from '%s' to '%s'", before, pl_worker_class());
+    pl_worker_logf("numerics class changed from '%s' to '%s'", before, pl_worker_class());
     return status;
 }
 
@@ -196,20 +196,20 @@ static bool is_ours(pl_comparison *c, int64_t frame)
 
 pl_status pl_comparison_check(pl_comparison *c, pl_frame_writer *writer, int64_t frame,
                               pl_state *state, pl_metrics *metrics, int64_t *bad_vertex,
-                              pl_frame_verdict *verdict)
+                              pl_frame_outcome *outcome)
 {
-    *verdict = PL_FRAME_SAME;
+    *outcome = PL_FRAME_SAME;
     if (c->on && !is_ours(c, frame)) {
         c->on = false;
-        pl_worker_say("frames from %lld on were written by another numerics class and are not "
-                      "compared",
-                      (long long)frame);
+        pl_worker_logf("frames from %lld on were written by another numerics class and are not "
+                       "compared",
+                       (long long)frame);
     }
     if (!c->on)
         return PL_OK;
     pl_status status = pl_frame_writer_compare(writer, c->reader, frame, state, metrics, bad_vertex,
-                                               verdict);
-    if (status == PL_OK && *verdict == PL_FRAME_UNREADABLE)
+                                               outcome);
+    if (status == PL_OK && *outcome == PL_FRAME_UNREADABLE)
         c->skipped++;
     else if (status == PL_OK)
         c->compared++;

@@ -15,7 +15,7 @@
 #include "protocol/log/checkpoint.h"
 #include "protocol/log/log.h"
 #include "server/worker/frame_writer.h"
-#include "server/worker/steering.h"
+#include "server/worker/control_apply.h"
 
 /* Remove the temporaries that killed workers left in the directory. */
 void pl_recovery_clean(int directory);
@@ -52,6 +52,6 @@ void pl_comparison_close(pl_comparison *c);
  * compared. */
 pl_status pl_comparison_check(pl_comparison *c, pl_frame_writer *writer, int64_t frame,
                               pl_state *state, pl_metrics *metrics, int64_t *bad_vertex,
-                              pl_frame_verdict *verdict);
+                              pl_frame_outcome *outcome);
 
 #endif

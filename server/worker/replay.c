@@ -6,7 +6,7 @@
 #include "server/worker/probes.h"
 #include "server/worker/recovery.h"
 #include "server/worker/sandbox.h"
-#include "server/worker/steering.h"
+#include "server/worker/control_apply.h"
 #include "server/worker/worker_log.h"
 
 #include <errno.h>
@@ -105,16 +105,16 @@ static void tell_more(replay *r, pl_metrics *metrics)
 static bool compare(replay *r, pl_metrics *metrics)
 {
     int64_t vertex = -1;
-    pl_frame_verdict verdict = PL_FRAME_SAME;
+    pl_frame_outcome outcome = PL_FRAME_SAME;
     pl_status status = pl_comparison_check(&r->comparison, &r->writer, r->frame, r->steering.state,
-                                           metrics, &vertex, &verdict);
+                                           metrics, &vertex, &outcome);
     if (status == PL_FAILED)
         return say(r, "a position is not finite", "");
     if (!done(r, status, &(pl_faults){0}, "comparing"))
         return false;
-    if (verdict == PL_FRAME_MOVED)
+    if (outcome == PL_FRAME_MOVED)
         return say(r, "other positions than what is stored", "");
-    return verdict != PL_FRAME_MEASURED || say(r, "other metrics than what is stored", "");
+    return outcome != PL_FRAME_MEASURED || say(r, "other metrics than what is stored", "");
 }
 
 static bool step(replay *r)
@@ -175,7 +175,7 @@ pl_worker_exit pl_replay_run(const pl_session_options *options)
 {
     replay r = {.directory = open(options->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
     if (r.directory < 0) {
-        pl_worker_say("%s: %s", options->directory, strerror(errno));
+        pl_worker_logf("%s: %s", options->directory, strerror(errno));
         return PL_WORKER_USAGE;
     }
     if (options->gpu)
@@ -183,7 +183,7 @@ pl_worker_exit pl_replay_run(const pl_session_options *options)
     pl_sandbox_report sandbox;
     pl_sandbox closed = {.directories = &r.directory, .count = 1, .gpu = options->gpu != NULL};
     if (pl_sandbox_enter(&closed, &sandbox) != PL_OK) {
-        pl_worker_say("the sandbox could not be entered: %s", strerror(errno));
+        pl_worker_logf("the sandbox could not be entered: %s", strerror(errno));
         close(r.directory);
         return PL_WORKER_USAGE;
     }

@@ -8,7 +8,7 @@
 #include "protocol/log/log.h"
 #include "protocol/log/session_dir.h"
 #include "server/worker/checkpoints.h"
-#include "server/worker/control.h"
+#include "server/worker/control_reader.h"
 #include "server/worker/frame_writer.h"
 #include "server/worker/log_syncer.h"
 #include "server/worker/pace.h"
@@ -16,7 +16,7 @@
 #include "server/worker/recovery.h"
 #include "server/worker/session_run.h"
 #include "server/worker/session_scene.h"
-#include "server/worker/steering.h"
+#include "server/worker/control_apply.h"
 
 /* How a run ends. PL_RUN_FENCED: a newer attempt has begun, and the directory is its. PL_RUN_DEVICE_FAULT: the
  * device failed, and with it all that this process has on it. */

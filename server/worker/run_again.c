@@ -18,16 +18,16 @@ void pl_run_fail_not_reproducible(pl_run *run, int64_t frame, const char *how)
 bool pl_run_compare_frame(pl_run *run, int64_t frame, pl_metrics *metrics)
 {
     int64_t vertex = -1;
-    pl_frame_verdict verdict = PL_FRAME_SAME;
+    pl_frame_outcome outcome = PL_FRAME_SAME;
     pl_status status = pl_comparison_check(&run->comparison, &run->writer, frame,
-                                           run->steering.state, metrics, &vertex, &verdict);
+                                           run->steering.state, metrics, &vertex, &outcome);
     if (status == PL_FAILED)
         pl_run_fail_not_reproducible(run, frame, "has a position that is not finite");
     else if (!pl_run_done_or_fail(run, status, &(pl_faults){0}, "comparing a frame"))
         return false;
-    else if (verdict == PL_FRAME_MOVED)
+    else if (outcome == PL_FRAME_MOVED)
         pl_run_fail_not_reproducible(run, frame, "has other positions than what is stored");
-    else if (verdict == PL_FRAME_MEASURED)
+    else if (outcome == PL_FRAME_MEASURED)
         pl_run_fail_not_reproducible(run, frame, "has other metrics than what is stored");
     return run->end == PL_RUN_ON;
 }
@@ -35,9 +35,9 @@ bool pl_run_compare_frame(pl_run *run, int64_t frame, pl_metrics *metrics)
 void pl_run_end_comparison(pl_run *run)
 {
     const pl_comparison *c = &run->comparison;
-    pl_worker_say("frames up to %lld computed again: %lld are the same, %lld damaged ones could "
-                  "not be compared",
-                  (long long)run->last_frame, (long long)c->compared, (long long)c->skipped);
+    pl_worker_logf("frames up to %lld computed again: %lld are the same, %lld damaged ones could "
+                   "not be compared",
+                   (long long)run->last_frame, (long long)c->compared, (long long)c->skipped);
     pl_comparison_close(&run->comparison);
 }
 
@@ -62,12 +62,13 @@ bool pl_run_resume(pl_run *run)
     run->earlier = c->frame >= 0 ? c->seconds : 0;
     run->state_frame = c->frame >= 0 ? c->frame : 0;
     if (c->frame >= 0)
-        pl_worker_say("%lld frames are there; goes on from the checkpoint of frame %lld by attempt "
-                      "%d",
-                      (long long)committed, (long long)c->frame, c->attempt);
+        pl_worker_logf(
+            "%lld frames are there; goes on from the checkpoint of frame %lld by attempt "
+            "%d",
+            (long long)committed, (long long)c->frame, c->attempt);
     else
-        pl_worker_say("%lld frames are there and no checkpoint: computed again from frame 0",
-                      (long long)committed);
+        pl_worker_logf("%lld frames are there and no checkpoint: computed again from frame 0",
+                       (long long)committed);
     status = pl_recovery_note_class(run->log, run->comparison.last_class);
     if (!pl_run_done_or_fail(run, status, &(pl_faults){0}, "noting the numerics class"))
         return false;

@@ -185,9 +185,9 @@ static void note_halved(pl_run *run, int64_t frame, const pl_metrics *metrics)
     if (metrics->halved <= 0)
         return;
     if (++run->halved_frames <= SAID)
-        pl_worker_say("frame %lld: %lld steps taken as two halves each%s", (long long)frame,
-                      (long long)metrics->halved,
-                      run->halved_frames == SAID ? "; further frames are only counted" : "");
+        pl_worker_logf("frame %lld: %lld steps taken as two halves each%s", (long long)frame,
+                       (long long)metrics->halved,
+                       run->halved_frames == SAID ? "; further frames are only counted" : "");
 }
 
 /* Asked by the engine. Not before a frame's first step, of which it was asked just before: what was
@@ -349,15 +349,15 @@ static void compute(pl_run *run)
     if (!first_state(run))
         return;
     double first = pl_worker_clock();
-    pl_worker_say("%lld vertices, %lld tetrahedra, %lld frames, %d threads, %s",
-                  (long long)pl_model_vertex_count(run->steering.model),
-                  (long long)pl_model_tet_count(run->steering.model),
-                  (long long)pl_scene_frames(&run->scene.scene), run->threads, pl_worker_class());
-    pl_worker_say("frame %lld after %.1f ms: start %.1f, log %.1f, scene and meshes %.1f, model "
-                  "%.1f, frame %.1f",
-                  (long long)run->state_frame, 1e3 * (first - run->started),
-                  1e3 * (begin - run->started), 1e3 * (opened - begin), 1e3 * (read - opened),
-                  1e3 * (built - read), 1e3 * (first - built));
+    pl_worker_logf("%lld vertices, %lld tetrahedra, %lld frames, %d threads, %s",
+                   (long long)pl_model_vertex_count(run->steering.model),
+                   (long long)pl_model_tet_count(run->steering.model),
+                   (long long)pl_scene_frames(&run->scene.scene), run->threads, pl_worker_class());
+    pl_worker_logf("frame %lld after %.1f ms: start %.1f, log %.1f, scene and meshes %.1f, model "
+                   "%.1f, frame %.1f",
+                   (long long)run->state_frame, 1e3 * (first - run->started),
+                   1e3 * (begin - run->started), 1e3 * (opened - begin), 1e3 * (read - opened),
+                   1e3 * (built - read), 1e3 * (first - built));
     step_frames(run);
 }
 
@@ -372,7 +372,7 @@ static void close_log(pl_run *run)
     if (pl_log_sync(run->log) != PL_OK && run->end == PL_RUN_SUCCEEDED)
         pl_run_fail_io(run, "bringing the log to the disk", errno);
     if (pl_log_writer_close(run->log) != PL_OK)
-        pl_worker_say("the log could not be sealed: %s", strerror(errno));
+        pl_worker_logf("the log could not be sealed: %s", strerror(errno));
     run->log = NULL;
 }
 
@@ -385,7 +385,7 @@ static void last_checkpoint(pl_run *run)
     pl_checkpoint_note note = note_of(run);
     bool whole = run->state_frame >= 0;
     if (pl_checkpoints_last(&run->checkpoints, whole ? run->steering.state : NULL, &note))
-        pl_worker_say("checkpoint of frame %lld", (long long)run->checkpoints.job.frame);
+        pl_worker_logf("checkpoint of frame %lld", (long long)run->checkpoints.job.frame);
 }
 
 static void write_exit(pl_run *run)
@@ -401,18 +401,19 @@ static void write_exit(pl_run *run)
                  .launching = run->launching};
     snprintf(e.state, sizeof e.state, "%s", names[run->end]);
     if (pl_exit_write(run->directory, &e) != PL_OK)
-        pl_worker_say("exit.json could not be written: %s", strerror(errno));
+        pl_worker_logf("exit.json could not be written: %s", strerror(errno));
     if (run->end == PL_RUN_FAILED || run->end == PL_RUN_DEVICE_FAULT)
-        pl_worker_say("failed: %s: %s", pl_failure_name(run->failure.code), run->failure.message);
+        pl_worker_logf("failed: %s: %s", pl_failure_name(run->failure.code), run->failure.message);
     if (run->halved_frames > 0)
-        pl_worker_say("%lld frames had steps taken as two halves", (long long)run->halved_frames);
+        pl_worker_logf("%lld frames had steps taken as two halves", (long long)run->halved_frames);
     const pl_checkpoints *c = &run->checkpoints;
     if (c->written > 0)
-        pl_worker_say("%lld checkpoints; the last took %.1f ms, %.1f of them the solver's",
-                      (long long)c->written, 1e3 * c->cost, 1e3 * c->copied);
+        pl_worker_logf("%lld checkpoints; the last took %.1f ms, %.1f of them the solver's",
+                       (long long)c->written, 1e3 * c->cost, 1e3 * c->copied);
     if (run->steering.prepared > 0)
-        pl_worker_say("%lld models of controls were made ahead", (long long)run->steering.prepared);
-    pl_worker_say("%s after frame %lld, %.3f s", e.state, (long long)e.frames, e.seconds);
+        pl_worker_logf("%lld models of controls were made ahead",
+                       (long long)run->steering.prepared);
+    pl_worker_logf("%s after frame %lld, %.3f s", e.state, (long long)e.frames, e.seconds);
 }
 
 /* Whatever a run came to after a fault is the fault's: numbers that are none, memory that there was not. Whether
@@ -447,7 +448,7 @@ static pl_worker_exit finish(pl_run *run)
     if (run->log && pl_log_writer_fenced(run->log))
         run->end = PL_RUN_FENCED;
     if (run->end == PL_RUN_FENCED) {
-        pl_worker_say("a newer attempt has begun: attempt %d ends", run->options->attempt);
+        pl_worker_logf("a newer attempt has begun: attempt %d ends", run->options->attempt);
         return PL_WORKER_REFUSED;
     }
     last_checkpoint(run);
@@ -556,14 +557,14 @@ pl_worker_exit pl_session_run_all(const pl_session_options *options, int count)
         pl_session_enter(options, count, entries);
         if (pl_sandbox_limit_memory(options->memory,
                                     count * (options->threads > 0 ? options->threads : 1)) != PL_OK)
-            pl_worker_say("no memory limit: %s", strerror(errno));
+            pl_worker_logf("no memory limit: %s", strerror(errno));
         for (int i = 0; i < count; i++) {
             threads[i] = (session_thread){
                 .options = &options[i], .entry = entries[i], .result = PL_WORKER_USAGE};
             threads[i].started = pthread_create(&threads[i].thread, NULL, run_thread,
                                                 &threads[i]) == 0;
             if (!threads[i].started)
-                pl_worker_say("%s: no thread for it", options[i].directory);
+                pl_worker_logf("%s: no thread for it", options[i].directory);
         }
         for (int i = 0; i < count; i++)
             if (threads[i].started)

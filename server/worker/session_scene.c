@@ -27,11 +27,11 @@ pl_status pl_session_scene_read(int directory, pl_session_scene *out, pl_faults 
     if (status != PL_OK)
         return status;
     out->sum = pl_file_sum_of(text, size);
-    pl_decode_verdict verdict = pl_scene_decode(text, size, &out->scene, faults);
+    pl_decode_outcome outcome = pl_scene_decode(text, size, &out->scene, faults);
     free(text);
-    if (verdict == PL_DECODE_NO_MEMORY)
+    if (outcome == PL_DECODE_NO_MEMORY)
         return PL_NO_MEMORY;
-    return verdict == PL_DECODE_OK ? PL_OK : PL_INVALID;
+    return outcome == PL_DECODE_OK ? PL_OK : PL_INVALID;
 }
 
 bool pl_session_scene_accepted(int directory, const pl_session_scene *s)

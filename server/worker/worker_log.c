@@ -37,7 +37,7 @@ bool pl_worker_log_open(int directory)
     return moved >= 0;
 }
 
-void pl_worker_say(const char *format, ...)
+void pl_worker_logf(const char *format, ...)
 {
     char line[1024];
     struct timespec now;
@@ -60,15 +60,15 @@ void pl_worker_say(const char *format, ...)
     (void)written;
 }
 
-void pl_worker_say_faults(const pl_faults *faults)
+void pl_worker_log_faults(const pl_faults *faults)
 {
     for (size_t i = 0; i < faults->count; i++) {
         const pl_fault *f = &faults->items[i];
-        pl_worker_say("  at '%s': %s: got %s; expected %s. %s", f->pointer, f->code, f->got,
-                      f->expected, f->hint);
+        pl_worker_logf("  at '%s': %s: got %s; expected %s. %s", f->pointer, f->code, f->got,
+                       f->expected, f->hint);
     }
     if (faults->total > faults->count)
-        pl_worker_say("  and %zu more", faults->total - faults->count);
+        pl_worker_logf("  and %zu more", faults->total - faults->count);
 }
 
 double pl_worker_clock(void)

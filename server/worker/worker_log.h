@@ -18,10 +18,10 @@ void pl_worker_log_use(int log);
 int pl_worker_log_used(void);
 
 /* One line to the calling thread's log: UTC time, then the text. */
-__attribute__((format(printf, 1, 2))) void pl_worker_say(const char *format, ...);
+__attribute__((format(printf, 1, 2))) void pl_worker_logf(const char *format, ...);
 
 /* Each fault as a line. */
-void pl_worker_say_faults(const pl_faults *faults);
+void pl_worker_log_faults(const pl_faults *faults);
 
 /* Seconds on the monotonic clock. */
 double pl_worker_clock(void);

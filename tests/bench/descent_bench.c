@@ -118,14 +118,14 @@ static void print_liu_7(void)
     TABLE("Liu 2017, figure 7: L-BFGS and Chebyshev on the constant matrix", &BAR, 200, curves);
     double alone = r[0].at[TO_1E4], chebyshev = r[1].at[TO_1E4], tuned = r[2].at[TO_1E4];
     double two = r[3].at[TO_1E4], five = r[4].at[TO_1E4], newton = r[5].at[TO_1E4];
-    convergence_verdict("Newton takes the fewest iterations, the matrix alone the most",
+    convergence_outcome("Newton takes the fewest iterations, the matrix alone the most",
                         newton < five && five < alone && chebyshev < alone, "to 1e-4: %.0f, %.0f",
                         newton, alone);
-    convergence_verdict("L-BFGS of 5 pairs is ahead of 2, and 2 of Chebyshev's method",
+    convergence_outcome("L-BFGS of 5 pairs is ahead of 2, and 2 of Chebyshev's method",
                         five <= two && two < fmin(chebyshev, tuned),
                         "to 1e-4: %.0f, %.0f; %.0f, and %.0f with a rho chosen by hand", five, two,
                         chebyshev, tuned);
-    convergence_verdict("the others overtake Newton in time", r[4].ms[TO_1E2] < r[5].ms[TO_1E2],
+    convergence_outcome("the others overtake Newton in time", r[4].ms[TO_1E2] < r[5].ms[TO_1E2],
                         "5 pairs to 1e-2 in %.1f ms, Newton in %.1f", r[4].ms[TO_1E2],
                         r[5].ms[TO_1E2]);
 }
@@ -143,10 +143,10 @@ static void print_liu_8(void)
     };
     curve_result r[CURVES_MAX];
     TABLE("Liu 2017, figure 8: what a history of 5 pairs begins with", &BAR, 200, curves);
-    convergence_verdict("the constant matrix is far ahead of the scaled identity",
+    convergence_outcome("the constant matrix is far ahead of the scaled identity",
                         2 * r[0].at[TO_1E4] < r[4].at[TO_1E4], "to 1e-4: %.0f, %.0f",
                         r[0].at[TO_1E4], r[4].at[TO_1E4]);
-    convergence_verdict("and in time, its solves included", r[0].ms[TO_1E4] < r[4].ms[TO_1E4],
+    convergence_outcome("and in time, its solves included", r[0].ms[TO_1E4] < r[4].ms[TO_1E4],
                         "to 1e-4: %.1f ms, %.1f ms", r[0].ms[TO_1E4], r[4].ms[TO_1E4]);
 }
 
@@ -162,9 +162,9 @@ static void print_liu_13(void)
     double least = INFINITY;
     for (int k = 1; k <= 8; k++)
         least = fmin(least, r[k].at[TO_1E6]);
-    convergence_verdict("5 pairs are best, to an iteration", r[4].at[TO_1E6] <= least + 1,
+    convergence_outcome("5 pairs are best, to an iteration", r[4].at[TO_1E6] <= least + 1,
                         "to 1e-6: %.0f, the least %.0f", r[4].at[TO_1E6], least);
-    convergence_verdict("many are only slightly worse", r[8].at[TO_1E6] <= 1.2 * least,
+    convergence_outcome("many are only slightly worse", r[8].at[TO_1E6] <= 1.2 * least,
                         "64 pairs: %.0f", r[8].at[TO_1E6]);
 }
 
@@ -179,7 +179,7 @@ static void print_liu_14(void)
     };
     curve_result r[CURVES_MAX];
     TABLE("Liu 2017, figure 14: line searches", &BAR, 200, curves);
-    convergence_verdict("on the constant matrix Wolfe's conditions change little",
+    convergence_outcome("on the constant matrix Wolfe's conditions change little",
                         fabs(r[0].at[TO_1E6] - r[1].at[TO_1E6]) <= 2, "to 1e-6: %.0f, %.0f",
                         r[0].at[TO_1E6], r[1].at[TO_1E6]);
 }
@@ -194,14 +194,14 @@ static void print_liu_16(void)
     };
     curve_result r[CURVES_MAX];
     TABLE("Liu 2017, figures 16 and 17: direct and iterative solves", &BAR, 200, curves);
-    convergence_verdict("L-BFGS on the constant matrix is the fastest",
+    convergence_outcome("L-BFGS on the constant matrix is the fastest",
                         r[3].ms[TO_1E4] <
                             fmin(fmin(r[0].ms[TO_1E4], r[1].ms[TO_1E4]), r[2].ms[TO_1E4]),
                         "to 1e-4: %.1f ms", r[3].ms[TO_1E4]);
-    convergence_verdict("Newton by Jacobi's PCG is behind Newton's factor (figure 16)",
+    convergence_outcome("Newton by Jacobi's PCG is behind Newton's factor (figure 16)",
                         r[0].ms[TO_1E4] < r[1].ms[TO_1E4], "to 1e-4: %.1f ms, %.1f",
                         r[1].ms[TO_1E4], r[0].ms[TO_1E4]);
-    convergence_verdict("the constant matrix is the better preconditioner (figure 17)",
+    convergence_outcome("the constant matrix is the better preconditioner (figure 17)",
                         r[2].ms[TO_1E4] < r[1].ms[TO_1E4], "to 1e-4: %.1f ms, by blocks %.1f",
                         r[2].ms[TO_1E4], r[1].ms[TO_1E4]);
 }
@@ -224,17 +224,17 @@ static void print_wang_2(const situation *s, const char *title)
     curve_result r[CURVES_MAX];
     TABLE(title, s, 200, curves);
     double cg = r[5].at[TO_1E2], ours = fmin(r[6].at[TO_1E2], r[7].at[TO_1E2]);
-    convergence_verdict(
+    convergence_outcome(
         "gradient descent is the slowest, Newton takes the fewest iterations",
         r[0].error[AFTER_96] > r[6].error[AFTER_96] &&
             r[0].error[AFTER_96] > r[4].error[AFTER_96] && r[8].at[TO_1E2] < fmin(cg, ours),
         "error after 96: %.1e, accelerated %.1e", r[0].error[AFTER_96], r[6].error[AFTER_96]);
-    convergence_verdict("Jacobi's preconditioner helps gradient descent, and harms no other",
+    convergence_outcome("Jacobi's preconditioner helps gradient descent, and harms no other",
                         r[1].error[AFTER_96] < r[0].error[AFTER_96] &&
                             r[3].at[TO_1E2] <= r[2].at[TO_1E2] && cg <= r[4].at[TO_1E2],
                         "to 1e-2: L-BFGS %.0f for %.0f, CG %.0f for %.0f", r[3].at[TO_1E2],
                         r[2].at[TO_1E2], cg, r[4].at[TO_1E2]);
-    convergence_verdict(
+    convergence_outcome(
         "accelerated descent is level with nonlinear CG, within half as much again",
         ours <= 1.5 * cg, "to 1e-2: %.0f, tuned %.0f, CG %.0f; in ms %.1f, %.1f, %.1f",
         r[6].at[TO_1E2], r[7].at[TO_1E2], cg, r[6].ms[TO_1E2], r[7].ms[TO_1E2], r[5].ms[TO_1E2]);
@@ -256,7 +256,7 @@ static void print_wang_3(void)
         least = fmin(least, r[k].at[TO_1E4]);
         most = fmax(most, r[k].at[TO_1E4]);
     }
-    convergence_verdict("it hardly matters", most <= 1.1 * least,
+    convergence_outcome("it hardly matters", most <= 1.1 * least,
                         "to 1e-4: from %.0f to %.0f iterations", least, most);
 }
 
@@ -270,11 +270,11 @@ static void print_wang_4(void)
     static const char TITLE[] = "Wang 2016, figure 4: projective dynamics by Jacobi, and descent";
     curve_result r[CURVES_MAX];
     TABLE(TITLE, &SPRINGS_HALF, 96, curves);
-    convergence_verdict("with the same step length the Hessian's diagonal is far ahead",
+    convergence_outcome("with the same step length the Hessian's diagonal is far ahead",
                         r[1].error[AFTER_32] < 0.1 * r[0].error[AFTER_32],
                         "error after 32: %.1e, %.1e", r[1].error[AFTER_32], r[0].error[AFTER_32]);
     TABLE(TITLE, &SPRINGS_OWN, 96, curves);
-    convergence_verdict("and also where the other takes a longer one",
+    convergence_outcome("and also where the other takes a longer one",
                         r[1].error[AFTER_32] < r[0].error[AFTER_32], "error after 32: %.1e, %.1e",
                         r[1].error[AFTER_32], r[0].error[AFTER_32]);
 }
@@ -292,9 +292,9 @@ static void print_wang_5(void)
     TABLE("Wang 2016, figure 5: phases of rho", &BAR, 96, curves);
     double none = r[0].error[AFTER_96], one = r[2].error[AFTER_96], two = r[3].error[AFTER_96],
            four = r[4].error[AFTER_96];
-    convergence_verdict("momentum is far ahead of none", one < 0.1 * none,
+    convergence_outcome("momentum is far ahead of none", one < 0.1 * none,
                         "error after 96: %.1e, %.1e", one, none);
-    convergence_verdict("two phases and four are ahead of one", fmax(two, four) < one,
+    convergence_outcome("two phases and four are ahead of one", fmax(two, four) < one,
                         "%.1e, %.1e, %.1e", two, four, one);
 }
 
@@ -351,10 +351,10 @@ static void print_wang_6(const situation *s, const char *what, int steps)
     }
     double position = g.sum[0][1] / steps, velocity = g.sum[1][1] / steps;
     double acceleration = g.sum[2][1] / steps;
-    convergence_verdict("constant acceleration is ahead of position and velocity",
+    convergence_outcome("constant acceleration is ahead of position and velocity",
                         acceleration < fmin(position, velocity), "after 16: %.2f, %.2f, %.2f",
                         acceleration, position, velocity);
-    convergence_verdict("and not behind the optimised step in most steps", 2 * g.ahead[1] > steps,
+    convergence_outcome("and not behind the optimised step in most steps", 2 * g.ahead[1] > steps,
                         "after 16: in %d of %d, %.2f for %.2f; in %d at the start", g.ahead[1],
                         steps, acceleration, g.sum[3][1] / steps, g.ahead[0]);
     pl_run_close(g.reference);
@@ -375,10 +375,10 @@ static void print_narain_2(const situation *s, int32_t iterations)
     curve_result r[CURVES_MAX];
     TABLE("Narain 2016, figure 2: projective dynamics, ADMM, L-BFGS", s, iterations, figure_2);
     double pd = r[0].at[TO_1E2], same = r[1].at[TO_1E2], less = r[2].at[TO_1E2];
-    convergence_verdict("with w^2 = k ADMM takes nearly the steps of projective dynamics",
+    convergence_outcome("with w^2 = k ADMM takes nearly the steps of projective dynamics",
                         fabs(same - pd) <= 0.15 * pd, "to 1e-2: %.0f, %.0f", same, pd);
-    convergence_verdict("with half the w it is ahead of it", less < pd, "to 1e-2: %.0f", less);
-    convergence_verdict("L-BFGS on the identity is behind both in time",
+    convergence_outcome("with half the w it is ahead of it", less < pd, "to 1e-2: %.0f", less);
+    convergence_outcome("L-BFGS on the identity is behind both in time",
                         r[3].ms[TO_1E2] > fmax(r[0].ms[TO_1E2], r[1].ms[TO_1E2]),
                         "to 1e-2: %.0f ms, %.0f, %.0f", r[3].ms[TO_1E2], r[0].ms[TO_1E2],
                         r[1].ms[TO_1E2]);
@@ -393,11 +393,11 @@ static void print_narain_6(void)
     };
     curve_result r[CURVES_MAX];
     TABLE("Narain 2016, figure 6: weights of ADMM", &UNTWIST, 400, figure_6);
-    convergence_verdict("less weight is faster",
+    convergence_outcome("less weight is faster",
                         r[2].at[TO_1E2] < r[1].at[TO_1E2] && r[1].at[TO_1E2] < r[0].at[TO_1E2],
                         "to 1e-2: 4 k %.0f, k %.0f, k / 4 %.0f", r[0].at[TO_1E2], r[1].at[TO_1E2],
                         r[2].at[TO_1E2]);
-    convergence_verdict("and too little does not converge", !(r[5].error[AFTER_96] < 1e-2),
+    convergence_outcome("and too little does not converge", !(r[5].error[AFTER_96] < 1e-2),
                         "k / 256: error after 96 %.1e", r[5].error[AFTER_96]);
 }
 

@@ -118,14 +118,14 @@ static void assert_frames(int64_t hit, const char *what)
         for (int p = 0; p < 2; p++) {
             char *payload;
             uint64_t length;
-            pl_log_verdict verdict = pl_log_read(r, k, both[p], &payload, &length);
-            if (verdict == PL_LOG_OK) {
+            pl_log_outcome outcome = pl_log_read(r, k, both[p], &payload, &length);
+            if (outcome == PL_LOG_OK) {
                 ck_assert_uint_eq(length, parts[k][p].length);
                 ck_assert_msg(memcmp(payload, parts[k][p].payload, length) == 0,
                               "%s: frame %d reads differently", what, k);
                 free(payload);
             } else {
-                ck_assert_msg(verdict == PL_LOG_CORRUPT && k == hit, "%s: frame %d can not be read",
+                ck_assert_msg(outcome == PL_LOG_CORRUPT && k == hit, "%s: frame %d can not be read",
                               what, k);
             }
         }

@@ -1,7 +1,7 @@
 /* control.log: bytes appended in pieces, the worker's reader polling after each. */
 #include "tests/fuzz/fuzz.h"
 
-#include "server/worker/control.h"
+#include "server/worker/control_reader.h"
 #include "server/worker/worker_log.h"
 
 #include <stdarg.h>
@@ -10,7 +10,7 @@
 static int said;
 
 /* In place of the worker's: formatted, counted, and dropped. */
-void pl_worker_say(const char *format, ...)
+void pl_worker_logf(const char *format, ...)
 {
     char line[1024];
     va_list args;

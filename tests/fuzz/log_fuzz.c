@@ -43,8 +43,8 @@ static void read_frame(pl_log_reader *reader, int64_t frame, pl_log_part part)
     char *payload = NULL;
     uint64_t length = 0;
     pl_log_range range;
-    pl_log_verdict verdict = pl_log_read(reader, frame, part, &payload, &length);
-    if (verdict != PL_LOG_OK)
+    pl_log_outcome outcome = pl_log_read(reader, frame, part, &payload, &length);
+    if (outcome != PL_LOG_OK)
         return;
     FUZZ_REQUIRE(pl_log_find(reader, frame, part, &range) == PL_LOG_OK, "read but not found");
     check_payload(&range, frame, part, payload, length);

@@ -329,7 +329,7 @@ static void start_daemon(void)
     snprintf(state, sizeof state, "%.250s/state", state_path);
     signal(SIGPIPE, SIG_IGN);
     FUZZ_REQUIRE(pl_options_parse(11, arguments, &fuzzed.options) == PL_OPTIONS_RUN, "options");
-    pl_say_level(fuzzed.options.level);
+    pl_logf_level(fuzzed.options.level);
     fuzzed.state_fd = fuzzed.stop_fd = -1;
     FUZZ_REQUIRE(open_state(&fuzzed) && lock_state(&fuzzed) >= 0 && start_parts(&fuzzed) &&
                      announce(&fuzzed),

@@ -10,11 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void check_refusal(pl_decode_verdict verdict, const pl_faults *faults)
+static void check_refusal(pl_decode_outcome outcome, const pl_faults *faults)
 {
-    FUZZ_REQUIRE(verdict != PL_DECODE_NO_MEMORY, "out of memory for a small scene");
+    FUZZ_REQUIRE(outcome != PL_DECODE_NO_MEMORY, "out of memory for a small scene");
     FUZZ_REQUIRE(faults->total > 0, "refused without a fault");
-    FUZZ_REQUIRE(verdict != PL_DECODE_SYNTAX || faults->total == 1, "more than one syntax fault");
+    FUZZ_REQUIRE(outcome != PL_DECODE_SYNTAX || faults->total == 1, "more than one syntax fault");
     for (size_t i = 0; i < faults->count; i++)
         FUZZ_REQUIRE(faults->items[i].code && faults->items[i].code[0], "a fault without code");
     char *text = pl_problem_encode(422, "invalid_scene", "Invalid scene", "", faults);
@@ -186,8 +186,8 @@ static void check_again(const pl_scene *scene)
     pl_faults faults = {0};
     char *text = pl_scene_encode(scene);
     FUZZ_REQUIRE(text, "a decoded scene can not be encoded");
-    pl_decode_verdict verdict = pl_scene_decode(text, strlen(text), &again, &faults);
-    FUZZ_REQUIRE(verdict == PL_DECODE_OK, "the effective scene is refused: %s: got %s in %s",
+    pl_decode_outcome outcome = pl_scene_decode(text, strlen(text), &again, &faults);
+    FUZZ_REQUIRE(outcome == PL_DECODE_OK, "the effective scene is refused: %s: got %s in %s",
                  faults.count ? faults.items[0].pointer : "",
                  faults.count ? faults.items[0].got : "", text);
     char *text_again = pl_scene_encode(&again);
@@ -207,15 +207,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     pl_outline outline = {0};
     pl_faults faults = {0}, outline_faults = {0};
     char *text = fuzz_exact(data, size);
-    pl_decode_verdict verdict = pl_scene_decode(text, size, &scene, &faults);
-    pl_decode_verdict outlined = pl_scene_outline(text, size, &outline, &outline_faults);
-    FUZZ_REQUIRE(verdict == outlined, "verdict %d of the scene, %d of its outline", verdict,
+    pl_decode_outcome outcome = pl_scene_decode(text, size, &scene, &faults);
+    pl_decode_outcome outlined = pl_scene_outline(text, size, &outline, &outline_faults);
+    FUZZ_REQUIRE(outcome == outlined, "verdict %d of the scene, %d of its outline", outcome,
                  outlined);
-    if (verdict == PL_DECODE_OK) {
+    if (outcome == PL_DECODE_OK) {
         FUZZ_REQUIRE(faults.total == 0, "accepted with a fault");
         check_again(&scene);
     } else {
-        check_refusal(verdict, &faults);
+        check_refusal(outcome, &faults);
     }
     pl_outline_clear(&outline);
     pl_scene_clear(&scene);

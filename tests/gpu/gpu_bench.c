@@ -47,8 +47,8 @@ static double bytes_of(const pl_model *m, pl_method_kind kind, double number)
     return tet * (double)m->tets + vertex * (double)m->vertices;
 }
 
-static void say_row(const bench *b, const gpu_run *r, where on, const method *m, double ms,
-                    double memory)
+static void report_row(const bench *b, const gpu_run *r, where on, const method *m, double ms,
+                       double memory)
 {
     double number = on == ON_GPU_SINGLE ? 4 : 8;
     double bytes = m->iterations * bytes_of(r->model, m->method, number);
@@ -108,7 +108,7 @@ static void time_one(bench *b, where on, const size *s, const method *m)
     fflush(stdout);
     double best = time_frames(r, frames, steps);
     if (best >= 0)
-        say_row(b, r, on, m, best, memory);
+        report_row(b, r, on, m, best, memory);
     else
         printf("FAILED: %s\n", r->failure.message);
     b->good = b->good && best >= 0;

@@ -313,10 +313,10 @@ START_TEST(expectations_decide_the_exit_status)
     ck_assert_ptr_nonnull(strstr(pliant_out, "1 of 2 expectations do not hold"));
     ck_assert_int_eq(pliant("check good wrong"), 1);
     ck_assert_int_eq(pliant("check wrong --json"), 1);
-    pl_json *verdict = pl_json_parse(pliant_out, strlen(pliant_out), NULL);
-    ck_assert_int_eq(pl_json_integer(verdict, "failed", -1), 1);
-    ck_assert(!pl_json_boolean(verdict, "expectations/0/passed", true));
-    pl_json_free(verdict);
+    pl_json *outcome = pl_json_parse(pliant_out, strlen(pliant_out), NULL);
+    ck_assert_int_eq(pl_json_integer(outcome, "failed", -1), 1);
+    ck_assert(!pl_json_boolean(outcome, "expectations/0/passed", true));
+    pl_json_free(outcome);
     pliant_write_scene("nothing.json", 2, PLIANT_BOX);
     ck_assert_int_eq(pliant("run nothing.json --out nothing --check"), 1);
     pliant_write(

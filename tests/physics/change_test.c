@@ -40,8 +40,8 @@ static pl_change decode(const pl_run *r, const char *json)
             text[i] = '"';
     pl_change change;
     pl_faults faults = {0};
-    pl_decode_verdict verdict = pl_control_decode(text, n, &r->scene, &change, &faults);
-    if (verdict != PL_DECODE_OK)
+    pl_decode_outcome outcome = pl_control_decode(text, n, &r->scene, &change, &faults);
+    if (outcome != PL_DECODE_OK)
         ck_abort_msg("%s: %s", faults.items[0].pointer, faults.items[0].code);
     return change;
 }

@@ -112,7 +112,7 @@ void convergence_table(const char *title, const situation *s, int iterations, co
     pl_run_close(best);
 }
 
-void convergence_verdict(const char *claim, bool holds, const char *numbers, ...)
+void convergence_outcome(const char *claim, bool holds, const char *numbers, ...)
 {
     printf("  reproduced: %s - %s (", holds ? "yes" : "no ", claim);
     va_list args;

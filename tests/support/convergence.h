@@ -39,7 +39,7 @@ typedef struct curve_result {
 void convergence_table(const char *title, const situation *s, int iterations, const curve *curves,
                        int count, curve_result *results);
 /* "reproduced: yes - CLAIM (NUMBERS)" below a table. */
-__attribute__((format(printf, 3, 4))) void convergence_verdict(const char *claim, bool holds,
+__attribute__((format(printf, 3, 4))) void convergence_outcome(const char *claim, bool holds,
                                                                const char *numbers, ...);
 
 /* What tables are made of. */

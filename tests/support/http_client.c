@@ -158,7 +158,7 @@ static void add_header(http_reply *r, char *line)
     r->headers[r->header_count++].value = colon + 1 + strspn(colon + 1, " \t");
 }
 
-static void judge_framing(http_reply *r)
+static void check_framing(http_reply *r)
 {
     const char *coding = http_header(r, "Transfer-Encoding");
     const char *length = http_header(r, "Content-Length");
@@ -196,7 +196,7 @@ http_reply *http_read_head(http_connection *c)
         free(heads[i]);
         add_header(r, copy);
     }
-    judge_framing(r);
+    check_framing(r);
     c->answered[0] = 0;
     if (c->asked_count > 0 && r->status != 100) {
         memcpy(c->answered, c->asked[0], sizeof c->answered);

@@ -73,7 +73,7 @@ static double *numbers(int lanes)
     return in;
 }
 
-static void say_kernels(char *text)
+static void report_kernels(char *text)
 {
     static const char *const materials[PL_PROBE_MATERIALS] = {"neo_hookean", "corotated", "arap"};
     const pl_kernels_probe *p = pl_kernels_probes();
@@ -116,7 +116,7 @@ static shapes *some_shapes(void)
     return s;
 }
 
-static void say_local_step(char *text, const char *name, const pl_group *g, const double *x)
+static void report_local_step(char *text, const char *name, const pl_group *g, const double *x)
 {
     const size_t values = (size_t)pl_group_values(g), sent = (size_t)pl_group_contributions(g);
     double *u = doubles(values), *z = doubles(values), *u_old = doubles(values);
@@ -181,7 +181,7 @@ static pl_status make_group(pl_material_kind kind, bool invertible, const shapes
     return status;
 }
 
-static void say_group(char *text, pl_material_kind kind, bool invertible, const shapes *s)
+static void report_group(char *text, pl_material_kind kind, bool invertible, const shapes *s)
 {
     pl_group g;
     char name[64];
@@ -201,7 +201,7 @@ static void say_group(char *text, pl_material_kind kind, bool invertible, const 
     say(text, name, "gradient-energy", out, sent + (size_t)g.blocks);
     g.ops->hessian(&g, s->x, out, 0, g.blocks);
     say(text, name, "hessian", out, rows * PL_BLOCK);
-    say_local_step(text, name, &g, s->x);
+    report_local_step(text, name, &g, s->x);
     free(out);
     g.ops->destroy(&g);
 }
@@ -210,10 +210,10 @@ char *pl_kernels_hash_text(void)
 {
     char *text = calloc(1, TEXT);
     shapes *s = some_shapes();
-    say_kernels(text);
+    report_kernels(text);
     for (int kind = 0; kind < PL_MATERIAL_KINDS; kind++)
         for (int invertible = 0; invertible < 2; invertible++)
-            say_group(text, (pl_material_kind)kind, invertible != 0, s);
+            report_group(text, (pl_material_kind)kind, invertible != 0, s);
     free(s);
     return text;
 }

@@ -25,9 +25,9 @@ static void need(bool good, const char *what)
 static char *take(pl_log_reader *r, int64_t frame, pl_log_part part, uint64_t *length)
 {
     char *payload = NULL;
-    pl_log_verdict verdict = pl_log_read(r, frame, part, &payload, length);
-    need(verdict == PL_LOG_OK || verdict == PL_LOG_CORRUPT, "reading a frame");
-    return verdict == PL_LOG_OK ? payload : NULL;
+    pl_log_outcome outcome = pl_log_read(r, frame, part, &payload, length);
+    need(outcome == PL_LOG_OK || outcome == PL_LOG_CORRUPT, "reading a frame");
+    return outcome == PL_LOG_OK ? payload : NULL;
 }
 
 static bool same_part(pl_log_reader *a, pl_log_reader *b, int64_t frame, pl_log_part part)

@@ -326,7 +326,7 @@ static void write_fields(writer *w)
     write_field(w, "of triangles", 0, 1, 1, (int[]){4}, stiffness);
 }
 
-static void judge_fields(const pl_mesh *m)
+static void check_fields(const pl_mesh *m)
 {
     ck_assert_int_eq(m->field_count, 2);
     const pl_mesh_field *stiffness = pl_mesh_find_field(m, "stiff\"ness");
@@ -369,7 +369,7 @@ START_TEST(fields_of_every_version_form_and_byte_order)
             ck_assert_no_faults(&faults);
             ck_assert_int_eq(whole, PL_OK);
             judge(&mesh, version);
-            judge_fields(&mesh);
+            check_fields(&mesh);
             pl_mesh_clear(&mesh);
             for (size_t cut = elements_end; cut < w.size; cut++) {
                 writer shorter = w;

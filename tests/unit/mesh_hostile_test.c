@@ -7,7 +7,7 @@
 #include <math.h>
 
 /* What a reader hands out must be whole. */
-static void judge_result(pl_status status, pl_mesh *mesh, pl_faults *faults)
+static void check_result(pl_status status, pl_mesh *mesh, pl_faults *faults)
 {
     if (status == PL_OK) {
         ck_assert_uint_eq(faults->total, 0);
@@ -51,7 +51,7 @@ static pl_status attempt(pl_mesh_format format, const pl_blob *blobs)
     pl_mesh mesh;
     pl_faults faults = {0};
     pl_status status = read_blobs(format, blobs, &mesh, &faults);
-    judge_result(status, &mesh, &faults);
+    check_result(status, &mesh, &faults);
     return status;
 }
 
@@ -239,7 +239,7 @@ START_TEST(wrong_kinds_are_refused)
             pl_status status = read_texts((pl_mesh_format)format, texts[i], texts[i], &mesh,
                                           &faults);
             ck_assert_int_eq(status, PL_INVALID);
-            judge_result(status, &mesh, &faults);
+            check_result(status, &mesh, &faults);
         }
     pl_blob nothing[2] = {{NULL, 0}, {NULL, 0}};
     for (int format = PL_MESH_GMSH; format < PL_MESH_FORMATS; format++)

@@ -5,20 +5,20 @@
 #include <locale.h>
 #include <math.h>
 
-static pl_text_verdict real(const char *text, double *value)
+static pl_text_outcome real(const char *text, double *value)
 {
     pl_blob b = exact(text, strlen(text));
-    pl_text_verdict verdict = pl_text_real(b.data, b.size, value);
+    pl_text_outcome outcome = pl_text_real(b.data, b.size, value);
     free((void *)b.data);
-    return verdict;
+    return outcome;
 }
 
-static pl_text_verdict integer(const char *text, int64_t *value)
+static pl_text_outcome integer(const char *text, int64_t *value)
 {
     pl_blob b = exact(text, strlen(text));
-    pl_text_verdict verdict = pl_text_integer(b.data, b.size, value);
+    pl_text_outcome outcome = pl_text_integer(b.data, b.size, value);
     free((void *)b.data);
-    return verdict;
+    return outcome;
 }
 
 START_TEST(integers_are_judged_whole)

@@ -65,10 +65,10 @@ static void note(pl_expect *e, int64_t k)
 }
 
 /* The verdict on one expectation, all frames but `missing` given. */
-static pl_expect_verdict judge(const char *expectation, int64_t missing)
+static pl_expect_outcome judge(const char *expectation, int64_t missing)
 {
     double x[3 * VERTICES];
-    pl_expect_verdict v;
+    pl_expect_outcome v;
     pl_expect *e = open_expect(FRAMES, expectation);
     for (int64_t k = 0; k < FRAMES; k++) {
         if (k == missing)
@@ -77,7 +77,7 @@ static pl_expect_verdict judge(const char *expectation, int64_t missing)
         note(e, k);
         pl_expect_frame(e, k, VERTICES, x);
     }
-    pl_expect_judge(e, 0, &v);
+    pl_expect_evaluate(e, 0, &v);
     v.name = NULL; /* the scene's memory */
     pl_expect_close(e);
     return v;
@@ -140,13 +140,13 @@ static const struct {
     {"'quantity':'objective','at':'every','equals':1.5", true, 1.5, 1},
 };
 
-START_TEST(each_row_has_its_verdict)
+START_TEST(each_row_has_its_outcome)
 {
     char text[512];
     snprintf(text, sizeof text, "{%s}", rows[_i].expectation);
     for (char *c = text; *c; c++)
         *c = *c == '\'' ? '"' : *c;
-    pl_expect_verdict v = judge(text, -1);
+    pl_expect_outcome v = judge(text, -1);
     ck_assert_msg(v.passed == rows[_i].passed, "%s: got %.17g", text, v.got);
     ck_assert_msg(fabs(v.got - rows[_i].got) <= 1e-12, "%s: got %.17g", text, v.got);
     ck_assert_msg(v.frame == rows[_i].frame, "%s: frame %d", text, (int)v.frame);
@@ -163,7 +163,7 @@ START_TEST(missing_numbers_fail)
     static const char speed[] = "{\"quantity\": \"velocity\", \"at\": 1.5, \"min\": 0}";
     static const char contacts[] = "{\"quantity\": \"contacts\", \"max\": 10}";
     static const char some[] = "{\"quantity\": \"inverted\", \"at\": \"some\", \"max\": 0}";
-    pl_expect_verdict v = judge(height, 2);
+    pl_expect_outcome v = judge(height, 2);
     ck_assert(!v.passed && v.frame == 2 && *v.missing);
     v = judge(speed, 2); /* frame 3 has none before it */
     ck_assert(!v.passed && *v.missing);
@@ -178,7 +178,7 @@ START_TEST(missing_numbers_fail)
         note(e, k);
         pl_expect_frame(e, k, VERTICES, x);
     }
-    pl_expect_judge(e, 0, &v);
+    pl_expect_evaluate(e, 0, &v);
     ck_assert(!v.passed);
     ck_assert_str_eq(v.missing, "the run has 2 of 5 frames");
     pl_expect_close(e);
@@ -218,7 +218,7 @@ int main(void)
 {
     Suite *suite = suite_create("protocol_expect");
     TCase *t = tcase_create("all");
-    tcase_add_loop_test(t, each_row_has_its_verdict, 0, sizeof rows / sizeof *rows);
+    tcase_add_loop_test(t, each_row_has_its_outcome, 0, sizeof rows / sizeof *rows);
     tcase_add_test(t, missing_numbers_fail);
     tcase_add_test(t, foreign_topology_is_refused);
     suite_add_tcase(suite, t);

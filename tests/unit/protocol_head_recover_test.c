@@ -49,9 +49,9 @@ static int32_t writer_of(pl_log_reader *r, int64_t k)
     char *payload;
     uint64_t length;
     float values[2];
-    pl_log_verdict verdict = pl_log_read(r, k, PL_LOG_FRAME, &payload, &length);
-    if (verdict != PL_LOG_OK)
-        return verdict == PL_LOG_CORRUPT ? -1 : -2;
+    pl_log_outcome outcome = pl_log_read(r, k, PL_LOG_FRAME, &payload, &length);
+    if (outcome != PL_LOG_OK)
+        return outcome == PL_LOG_CORRUPT ? -1 : -2;
     memcpy(values, payload + PL_FRAME_HEADER, sizeof values);
     ck_assert(values[0] == (float)k);
     free(payload);

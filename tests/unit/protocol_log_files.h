@@ -57,16 +57,16 @@ static inline void assert_metrics(const char *payload, uint64_t length, int64_t 
 }
 
 /* Read both parts of frame k; whatever is read must be right. Verdict of the worse one. */
-static inline pl_log_verdict read_frame(pl_log_reader *r, int64_t k)
+static inline pl_log_outcome read_frame(pl_log_reader *r, int64_t k)
 {
     char *payload;
     uint64_t length;
-    pl_log_verdict frame = pl_log_read(r, k, PL_LOG_FRAME, &payload, &length);
+    pl_log_outcome frame = pl_log_read(r, k, PL_LOG_FRAME, &payload, &length);
     if (frame == PL_LOG_OK) {
         assert_frame(payload, length, k);
         free(payload);
     }
-    pl_log_verdict metrics = pl_log_read(r, k, PL_LOG_METRICS, &payload, &length);
+    pl_log_outcome metrics = pl_log_read(r, k, PL_LOG_METRICS, &payload, &length);
     if (metrics == PL_LOG_OK) {
         assert_metrics(payload, length, k);
         free(payload);

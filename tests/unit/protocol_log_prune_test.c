@@ -18,7 +18,7 @@ static int files_in_log(void)
     return n;
 }
 
-static pl_log_verdict part_of(pl_log_reader *r, int64_t k, pl_log_part part)
+static pl_log_outcome part_of(pl_log_reader *r, int64_t k, pl_log_part part)
 {
     pl_log_range range;
     return pl_log_find(r, k, part, &range);
@@ -95,7 +95,7 @@ START_TEST(prune_every)
     ck_assert_int_eq(pl_log_reader_refresh(r), FRAMES);
     ck_assert_int_eq(pl_log_reader_first(r), 0);
     for (int64_t k = 0; k < FRAMES; k++) {
-        pl_log_verdict v = part_of(r, k, PL_LOG_FRAME);
+        pl_log_outcome v = part_of(r, k, PL_LOG_FRAME);
         ck_assert_int_eq(part_of(r, k, PL_LOG_METRICS), PL_LOG_OK);
         ck_assert(v == PL_LOG_OK || (v == PL_LOG_PRUNED && k % EVERY != 0 && k < FRAMES - LAST));
         ck_assert(v == PL_LOG_PRUNED || read_frame(r, k) == PL_LOG_OK);

@@ -231,11 +231,11 @@ static void flip_each_byte(bool with_index, bool sealed)
         int64_t frames = pl_log_reader_refresh(r);
         ck_assert(frames == 3 || (!sealed && frames == 2 && hit == 2));
         for (int64_t k = 0; k < 3; k++) {
-            pl_log_verdict verdict = read_frame(r, k);
-            ck_assert(verdict == PL_LOG_OK || k == hit);
-            ck_assert(verdict == PL_LOG_OK ||
-                      verdict == (k < frames ? PL_LOG_CORRUPT : PL_LOG_NOT_YET));
-            bad += verdict != PL_LOG_OK;
+            pl_log_outcome outcome = read_frame(r, k);
+            ck_assert(outcome == PL_LOG_OK || k == hit);
+            ck_assert(outcome == PL_LOG_OK ||
+                      outcome == (k < frames ? PL_LOG_CORRUPT : PL_LOG_NOT_YET));
+            bad += outcome != PL_LOG_OK;
         }
         /* At the end of an open segment, and with no index to tell, damage is a torn tail. */
         ck_assert(with_index || sealed || hit != 2 || bad == 0 || frames == 2);

@@ -146,9 +146,9 @@ static size_t scene_size;
 static pl_scene scene;
 static char *bad_text;
 
-static outcome of_verdict(pl_decode_verdict verdict)
+static outcome of_outcome(pl_decode_outcome outcome)
 {
-    return verdict == PL_DECODE_OK ? DONE : verdict == PL_DECODE_NO_MEMORY ? NO_MEMORY : WRONG;
+    return outcome == PL_DECODE_OK ? DONE : outcome == PL_DECODE_NO_MEMORY ? NO_MEMORY : WRONG;
 }
 
 static outcome of_text(char *text)
@@ -163,7 +163,7 @@ static outcome decode(void)
     pl_scene decoded;
     pl_notes notes;
     pl_faults faults = {0};
-    outcome o = of_verdict(pl_scene_decode_with(scene_text, scene_size, &decoded, &notes, &faults));
+    outcome o = of_outcome(pl_scene_decode_with(scene_text, scene_size, &decoded, &notes, &faults));
     if (o == DONE) {
         pl_scene_clear(&decoded);
         pl_notes_clear(&notes);
@@ -176,7 +176,7 @@ static outcome outline(void)
 {
     pl_outline out;
     pl_faults faults = {0};
-    outcome o = of_verdict(pl_scene_outline(scene_text, scene_size, &out, &faults));
+    outcome o = of_outcome(pl_scene_outline(scene_text, scene_size, &out, &faults));
     if (o == DONE)
         pl_outline_clear(&out);
     pl_faults_clear(&faults);
@@ -188,9 +188,9 @@ static outcome refuse(void)
 {
     pl_scene decoded;
     pl_faults faults = {0};
-    pl_decode_verdict verdict = pl_scene_decode(bad_text, strlen(bad_text), &decoded, &faults);
-    outcome o = verdict == PL_DECODE_INVALID && faults.total >= 3 ? DONE
-                : verdict == PL_DECODE_NO_MEMORY                  ? NO_MEMORY
+    pl_decode_outcome outcome = pl_scene_decode(bad_text, strlen(bad_text), &decoded, &faults);
+    outcome o = outcome == PL_DECODE_INVALID && faults.total >= 3 ? DONE
+                : outcome == PL_DECODE_NO_MEMORY                  ? NO_MEMORY
                                                                   : WRONG;
     char *text = pl_problem_encode(422, "invalid_scene", "Title", "detail", &faults);
     o = o == DONE && !text ? NO_MEMORY : o;
@@ -221,7 +221,7 @@ static outcome patch(void)
                                "\"webhook\": {\"url\": \"http://a/\"}}";
     pl_notes now = {"old", "{\"c\":\"d\"}", "{\"z\":1}", "http://b/", 0, "lab", 0, 0, 0}, next;
     pl_faults faults = {0};
-    outcome o = of_verdict(pl_notes_patch(text, sizeof text - 1, &now, &next, &faults));
+    outcome o = of_outcome(pl_notes_patch(text, sizeof text - 1, &now, &next, &faults));
     if (o == DONE && (strcmp(next.labels, "{\"a\":\"b\"}") != 0 || !next.webhook || !next.metadata))
         o = WRONG;
     pl_notes_clear(&next);
@@ -243,8 +243,8 @@ static outcome control(void)
     static const char text[] = "{\"gravity\": [0, -1, 0]}";
     char *compact = NULL;
     pl_faults faults = {0};
-    outcome o = of_verdict(
-        pl_control_judge(text, sizeof text - 1, scene_text, scene_size, &compact, &faults));
+    outcome o = of_outcome(
+        pl_control_validate(text, sizeof text - 1, scene_text, scene_size, &compact, &faults));
     free(compact);
     pl_faults_clear(&faults);
     return o;
@@ -257,7 +257,7 @@ static outcome branch(void)
     pl_branch_request out;
     pl_faults faults = {0};
     outcome o =
-        of_verdict(pl_branch_decode(text, sizeof text - 1, scene_text, scene_size, &out, &faults));
+        of_outcome(pl_branch_decode(text, sizeof text - 1, scene_text, scene_size, &out, &faults));
     if (o == DONE && (out.frame != 3 || !strstr(out.scene, "another way")))
         o = WRONG;
     free(out.snapshot);

@@ -26,13 +26,13 @@ static int open_folder(const char *name)
     return fd;
 }
 
-static pl_decode_verdict decode(const char *text, pl_scene *scene, pl_faults *faults)
+static pl_decode_outcome decode(const char *text, pl_scene *scene, pl_faults *faults)
 {
     return pl_scene_decode(text, strlen(text), scene, faults);
 }
 
 /* A scene of one box with more top-level keys. */
-static pl_decode_verdict decode_with(const char *more, pl_scene *scene, pl_faults *faults)
+static pl_decode_outcome decode_with(const char *more, pl_scene *scene, pl_faults *faults)
 {
     char text[2048];
     snprintf(text, sizeof text, "{\"pliant\": 1, \"bodies\": [{\"mesh\": {\"box\": {}}}]%s}", more);
@@ -71,8 +71,8 @@ static void check_bad(int folder, const char *name)
     char *expected = take_file(folder, file, &expected_size);
     pl_scene scene;
     pl_faults faults = {0};
-    pl_decode_verdict verdict = pl_scene_decode(text, size, &scene, &faults);
-    at += (size_t)snprintf(found + at, sizeof found - at, "%s\n", verdicts[verdict]);
+    pl_decode_outcome outcome = pl_scene_decode(text, size, &scene, &faults);
+    at += (size_t)snprintf(found + at, sizeof found - at, "%s\n", verdicts[outcome]);
     for (size_t i = 0; i < faults.count; i++)
         at += (size_t)snprintf(found + at, sizeof found - at, "%s %s\n", faults.items[i].code,
                                faults.items[i].pointer);
@@ -113,13 +113,13 @@ static void check_round_trip(const char *name, const char *text, size_t size)
 {
     pl_scene scene, again;
     pl_faults faults = {0};
-    pl_decode_verdict verdict = pl_scene_decode(text, size, &scene, &faults);
-    ck_assert_msg(verdict == PL_DECODE_OK, "%s: %s %s", name,
+    pl_decode_outcome outcome = pl_scene_decode(text, size, &scene, &faults);
+    ck_assert_msg(outcome == PL_DECODE_OK, "%s: %s %s", name,
                   faults.count ? faults.items[0].pointer : "",
                   faults.count ? faults.items[0].expected : "");
     char *effective = pl_scene_encode(&scene);
-    verdict = decode(effective, &again, &faults);
-    ck_assert_msg(verdict == PL_DECODE_OK, "%s: %s %s\n%s", name,
+    outcome = decode(effective, &again, &faults);
+    ck_assert_msg(outcome == PL_DECODE_OK, "%s: %s %s\n%s", name,
                   faults.count ? faults.items[0].pointer : "",
                   faults.count ? faults.items[0].expected : "", effective);
     char *twice = pl_scene_encode(&again);

@@ -1,7 +1,7 @@
 /* control.log as the worker reads it: pieces, damage, and commands that lie across what is read in
  * one go. */
 #include "protocol/log/record.h"
-#include "server/worker/control.h"
+#include "server/worker/control_reader.h"
 #include "tests/support/suite.h"
 
 #include <check.h>

@@ -160,13 +160,13 @@ static char *address(const exporting *e)
     return path;
 }
 
-static int judge_arrival(exporting *e, const arriving *a, pl_http_verdict verdict,
+static int check_arrival(exporting *e, const arriving *a, pl_http_outcome outcome,
                          const pl_http_answer *answer)
 {
     if (e->files.status != PL_EXIT_OK)
         return e->files.status;
-    if (verdict != PL_HTTP_ANSWERED || answer->status >= 300)
-        return pl_api_failed(e->cli, verdict, answer);
+    if (outcome != PL_HTTP_ANSWERED || answer->status >= 300)
+        return pl_api_failed(e->cli, outcome, answer);
     if (!e->files.folder)
         return pl_export_files_end(&e->files) ? PL_EXIT_OK : e->files.status;
     return a->unzip.done ? PL_EXIT_OK
@@ -174,7 +174,7 @@ static int judge_arrival(exporting *e, const arriving *a, pl_http_verdict verdic
 }
 
 /* All of it, or what is missing of the export of this tag. */
-static pl_http_verdict ask(arriving *a, char tag[80], pl_http_answer *answer)
+static pl_http_outcome ask(arriving *a, char tag[80], pl_http_answer *answer)
 {
     char match[100], *path = address(a->e);
     pl_http_call call = {.method = "GET",
@@ -189,11 +189,11 @@ static pl_http_verdict ask(arriving *a, char tag[80], pl_http_answer *answer)
     snprintf(match, sizeof match, "If-Match: %s", tag);
     if (a->e->bytes > 0)
         call.headers[0] = match;
-    pl_http_verdict verdict = pl_http_client_call(a->e->cli->client, &call, answer);
+    pl_http_outcome outcome = pl_http_client_call(a->e->cli->client, &call, answer);
     if (!*tag)
         memcpy(tag, answer->etag, sizeof answer->etag);
     free(path);
-    return verdict;
+    return outcome;
 }
 
 /* How it goes on after a cut. */
@@ -205,14 +205,14 @@ typedef struct retrying {
 
 /* Whether it was cut and is to be asked for again, after a pause. A daemon that is there and sends nothing
  * more, or will not, is believed, unless it says that it is busy. */
-static bool goes_on(exporting *e, pl_http_verdict verdict, const pl_http_answer *answer,
+static bool goes_on(exporting *e, pl_http_outcome outcome, const pl_http_answer *answer,
                     const char *tag, retrying *r)
 {
     double now = pl_monotonic_seconds();
     bool came = e->bytes > r->before,
-         refused = verdict == PL_HTTP_ANSWERED || answer->status >= 300;
+         refused = outcome == PL_HTTP_ANSWERED || answer->status >= 300;
     bool busy = refused && (answer->status == 429 || answer->status == 503);
-    bool cut = verdict == PL_HTTP_UNREACHABLE || (verdict == PL_HTTP_BROKEN && !refused);
+    bool cut = outcome == PL_HTTP_UNREACHABLE || (outcome == PL_HTTP_BROKEN && !refused);
     if (came || r->since == 0)
         *r = (retrying){.since = now, .wait = 0.25};
     r->barren += answer->status == 200 && !came;
@@ -226,7 +226,7 @@ static bool goes_on(exporting *e, pl_http_verdict verdict, const pl_http_answer 
     pl_interruptible_sleep(r->wait);
     r->wait = r->wait < 4 ? 2 * r->wait : 8;
     r->before = e->bytes;
-    if (verdict == PL_HTTP_UNREACHABLE)
+    if (outcome == PL_HTTP_UNREACHABLE)
         pl_api_find_again(e->cli);
     return e->cli->client; /* after Ctrl-C the next call ends at once, and says so */
 }
@@ -244,13 +244,13 @@ static int export_there(exporting *e)
         status = e->files.status;
     if (status != PL_EXIT_OK)
         return status;
-    pl_http_verdict verdict;
+    pl_http_outcome outcome;
     retrying r = {.before = 0};
     do {
         pl_http_answer_clear(&answer);
-        verdict = ask(&a, tag, &answer);
-    } while (goes_on(e, verdict, &answer, tag, &r));
-    status = judge_arrival(e, &a, verdict, &answer);
+        outcome = ask(&a, tag, &answer);
+    } while (goes_on(e, outcome, &answer, tag, &r));
+    status = check_arrival(e, &a, outcome, &answer);
     pl_http_answer_clear(&answer);
     return status;
 }

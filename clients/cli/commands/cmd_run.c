@@ -46,7 +46,7 @@ static int refused(pl_cli *cli, const pl_faults *faults)
     return PL_EXIT_FAILED;
 }
 
-static void say_accepted(const runner *r, const pl_preflight *p)
+static void report_accepted(const runner *r, const pl_preflight *p)
 {
     if (r->cli->json)
         return;
@@ -58,7 +58,7 @@ static void say_accepted(const runner *r, const pl_preflight *p)
         pl_cli_note(r->cli, p->warnings[i]);
 }
 
-static void say_resume(const runner *r)
+static void report_resume(const runner *r)
 {
     if (!r->cli->json)
         fprintf(stderr, "pliant run --resume --out %s goes on from there\n", r->path);
@@ -69,9 +69,9 @@ static int preflight(runner *r)
     pl_preflight p;
     int status = pl_run_session_preflight(r->cli, r->path, r->dir_fd, &p);
     if (status == PL_EXIT_OK)
-        say_accepted(r, &p);
+        report_accepted(r, &p);
     else if (status == PL_EXIT_INTERRUPTED)
-        say_resume(r);
+        report_resume(r);
     else if (p.faults.total > 0)
         status = refused(r->cli, &p.faults);
     pl_preflight_clear(&p);
@@ -120,7 +120,7 @@ static int watch(runner *r, pid_t pid)
     return state;
 }
 
-static void say_failure(const runner *r, const pl_failure *f)
+static void report_failure(const runner *r, const pl_failure *f)
 {
     const struct {
         const char *name;
@@ -142,7 +142,7 @@ static void say_failure(const runner *r, const pl_failure *f)
         fprintf(stderr, "  %s\n", f->advice);
 }
 
-static int verdict(const runner *r, const pl_exit *e)
+static int outcome(const runner *r, const pl_exit *e)
 {
     bool good = strcmp(e->state, "succeeded") == 0;
     if (r->cli->json) {
@@ -160,7 +160,7 @@ static int verdict(const runner *r, const pl_exit *e)
         if (*quality)
             fprintf(stderr, "  %s\n", quality);
         if (e->failure.code != PL_FAILURE_NONE)
-            say_failure(r, &e->failure);
+            report_failure(r, &e->failure);
     }
     return good                                 ? PL_EXIT_OK
            : strcmp(e->state, "cancelled") == 0 ? PL_EXIT_CANCELLED
@@ -173,7 +173,7 @@ static int conclude(const runner *r, int state)
     pl_exit e;
     bool stopped = WIFEXITED(state) && WEXITSTATUS(state) == WORKER_STOPPED;
     if (pl_exit_read(r->dir_fd, &e) == PL_OK) {
-        int status = verdict(r, &e);
+        int status = outcome(r, &e);
         bool fault = strcmp(e.state, "device_fault") == 0;
         if (strcmp(e.state, "stopped") != 0 && strcmp(e.state, "paused") != 0 && !fault)
             return status;
@@ -182,7 +182,7 @@ static int conclude(const runner *r, int state)
         pl_cli_fail(r->cli, 0, "the worker ended by %s %d and left no word; see %s/worker.log",
                     WIFSIGNALED(state) ? "signal" : "status",
                     WIFSIGNALED(state) ? WTERMSIG(state) : WEXITSTATUS(state), r->path);
-    say_resume(r);
+    report_resume(r);
     return stopped ? PL_EXIT_INTERRUPTED : PL_EXIT_FAILED;
 }
 

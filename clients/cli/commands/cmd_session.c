@@ -235,7 +235,7 @@ int pl_command_show(pl_cli *cli)
         fflush(stdout);
         if (!pl_json_is_null(pl_json_at(session, "failure")) ||
             strcmp(pl_json_string(session, "state", ""), "rejected") == 0)
-            pl_follow_verdict(cli, session);
+            pl_follow_outcome(cli, session);
     }
     pl_json_free(session);
     return status;

@@ -42,11 +42,11 @@ static int ask(pl_cli *cli, const char *path, bool *present)
     int status = pl_api_connect(cli);
     if (status != PL_EXIT_OK)
         return status;
-    pl_http_verdict verdict =
+    pl_http_outcome outcome =
         pl_http_client_call(cli->client, &(pl_http_call){.method = "HEAD", .path = path}, &answer);
-    *present = verdict == PL_HTTP_ANSWERED && answer.status < 300;
-    if (!*present && !(verdict == PL_HTTP_ANSWERED && answer.status == 404))
-        status = pl_api_failed(cli, verdict, &answer);
+    *present = outcome == PL_HTTP_ANSWERED && answer.status < 300;
+    if (!*present && !(outcome == PL_HTTP_ANSWERED && answer.status == 404))
+        status = pl_api_failed(cli, outcome, &answer);
     pl_http_answer_clear(&answer);
     return status;
 }
@@ -65,14 +65,14 @@ static int put(pl_cli *cli, const pl_scene_file *file, const char *path)
                          .body_size = file->size,
                          .sent = on_sent,
                          .context = &u};
-    pl_http_verdict verdict = pl_http_client_call(cli->client, &call, &answer);
+    pl_http_outcome outcome = pl_http_client_call(cli->client, &call, &answer);
     close(fd);
     pl_terminal_finish(&cli->err);
     int status = PL_EXIT_OK;
-    if (verdict != PL_HTTP_ANSWERED || answer.status >= 300) {
+    if (outcome != PL_HTTP_ANSWERED || answer.status >= 300) {
         if (!cli->json)
             fprintf(stderr, "%s:\n", file->path);
-        status = pl_api_failed(cli, verdict, &answer);
+        status = pl_api_failed(cli, outcome, &answer);
     }
     pl_http_answer_clear(&answer);
     return status;
@@ -148,13 +148,13 @@ static int post_scene(pl_cli *cli, const char *path, const pl_scene_files *scene
     return status;
 }
 
-static void say_warnings(const pl_cli *cli, const pl_json *list)
+static void report_warnings(const pl_cli *cli, const pl_json *list)
 {
     for (size_t i = 0; i < pl_json_count(list); i++)
         pl_cli_note(cli, pl_json_string(pl_json_item(list, i), "", ""));
 }
 
-static void say_estimate(const pl_cli *cli, const pl_json *report)
+static void report_estimate(const pl_cli *cli, const pl_json *report)
 {
     char memory[24];
     const pl_json *e = pl_json_at(report, "estimate");
@@ -163,10 +163,10 @@ static void say_estimate(const pl_cli *cli, const pl_json *report)
            " frames, about %s of memory and %.2g s a frame\n",
            pl_json_integer(e, "vertices", 0), pl_json_integer(e, "tets", 0),
            pl_json_integer(e, "frames", 0), memory, pl_json_number(e, "seconds_per_frame", 0));
-    say_warnings(cli, pl_json_at(report, "warnings"));
+    report_warnings(cli, pl_json_at(report, "warnings"));
 }
 
-static void say_submitted(const pl_cli *cli, const pl_json *session, const char *id, bool follow)
+static void report_submitted(const pl_cli *cli, const pl_json *session, const char *id, bool follow)
 {
     if (cli->json) {
         pl_api_print(cli, session);
@@ -180,7 +180,7 @@ static void say_submitted(const pl_cli *cli, const pl_json *session, const char 
         fprintf(stderr, "%s%s%s  %s\n", pl_style_on(&cli->err, PL_STYLE_BOLD),
                 pl_json_string(session, "name", ""), pl_style_off(&cli->err), id);
     }
-    say_warnings(cli, pl_json_at(session, "warnings"));
+    report_warnings(cli, pl_json_at(session, "warnings"));
 }
 
 int pl_command_submit(pl_cli *cli)
@@ -208,7 +208,7 @@ int pl_command_submit(pl_cli *cli)
     pl_json *session = answer.body ? pl_json_parse(answer.body, answer.size, NULL) : NULL;
     snprintf(id, sizeof id, "%s", pl_json_string(session, "id", ""));
     if (*id)
-        say_submitted(cli, session, id, follow);
+        report_submitted(cli, session, id, follow);
     pl_json_free(session);
     pl_http_answer_clear(&answer);
     if (!*id)
@@ -231,7 +231,7 @@ int pl_command_validate(pl_cli *cli)
     if (cli->json)
         puts(answer.body ? answer.body : "{}");
     else
-        say_estimate(cli, report);
+        report_estimate(cli, report);
     pl_json_free(report);
     pl_http_answer_clear(&answer);
     return status;

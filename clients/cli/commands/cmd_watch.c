@@ -31,20 +31,20 @@ static char *fetch(watcher *w, const char *path, const char *accept, size_t *siz
     pl_http_answer answer;
     if (!w->cli->client && pl_api_connect(w->cli) != PL_EXIT_OK)
         return NULL;
-    pl_http_verdict verdict = pl_http_client_call(
+    pl_http_outcome outcome = pl_http_client_call(
         w->cli->client, &(pl_http_call){.method = "GET", .path = path, .accept = accept}, &answer);
-    if (verdict == PL_HTTP_ANSWERED && answer.status < 300 && answer.body) {
+    if (outcome == PL_HTTP_ANSWERED && answer.status < 300 && answer.body) {
         *size = answer.size;
         return answer.body;
     }
-    if (verdict == PL_HTTP_ANSWERED)
+    if (outcome == PL_HTTP_ANSWERED)
         snprintf(w->trouble, sizeof w->trouble, "%.200s answers with status %ld",
                  w->cli->server_url, answer.status);
     else
         snprintf(w->trouble, sizeof w->trouble, "cannot reach %.200s: trying again",
                  w->cli->server_url);
     pl_http_answer_clear(&answer);
-    if (verdict == PL_HTTP_UNREACHABLE)
+    if (outcome == PL_HTTP_UNREACHABLE)
         pl_api_find_again(w->cli);
     return NULL;
 }

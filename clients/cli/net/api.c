@@ -48,9 +48,9 @@ static int refused(pl_cli *cli, const pl_http_answer *answer)
         puts(answer->body);
     } else if (answer->body &&
                pl_problem_decode(answer->body, answer->size, &status, &title, &detail, &faults)) {
-        bool say_detail = detail && *detail;
+        bool report_detail = detail && *detail;
         pl_cli_fail(cli, 0, "%s (%ld)%s%s", title ? title : "refused", answer->status,
-                    say_detail ? ": " : "", say_detail ? detail : "");
+                    report_detail ? ": " : "", report_detail ? detail : "");
         pl_cli_print_faults(cli, &faults);
     } else {
         pl_cli_fail(cli, 0, "%s answered with status %ld", cli->server_url, answer->status);
@@ -65,9 +65,9 @@ static int refused(pl_cli *cli, const pl_http_answer *answer)
                                                             : PL_EXIT_FAILED;
 }
 
-int pl_api_failed(pl_cli *cli, pl_http_verdict verdict, const pl_http_answer *answer)
+int pl_api_failed(pl_cli *cli, pl_http_outcome outcome, const pl_http_answer *answer)
 {
-    switch (verdict) {
+    switch (outcome) {
     case PL_HTTP_ANSWERED:
         return refused(cli, answer);
     case PL_HTTP_UNREACHABLE:
@@ -91,10 +91,10 @@ int pl_api_call(pl_cli *cli, const pl_http_call *call, pl_http_answer *answer)
     int status = pl_api_connect(cli);
     if (status != PL_EXIT_OK)
         return status;
-    pl_http_verdict verdict = pl_http_client_call(cli->client, call, answer);
-    if (verdict == PL_HTTP_ANSWERED && answer->status < 300)
+    pl_http_outcome outcome = pl_http_client_call(cli->client, call, answer);
+    if (outcome == PL_HTTP_ANSWERED && answer->status < 300)
         return PL_EXIT_OK;
-    status = pl_api_failed(cli, verdict, answer);
+    status = pl_api_failed(cli, outcome, answer);
     pl_http_answer_clear(answer);
     return status;
 }

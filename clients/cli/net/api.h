@@ -17,7 +17,7 @@ void pl_api_find_again(pl_cli *cli);
  * otherwise everything is said and cleared. */
 int pl_api_call(pl_cli *cli, const pl_http_call *call, pl_http_answer *answer);
 /* Say why a call did not give what was asked for; returns the exit status. */
-int pl_api_failed(pl_cli *cli, pl_http_verdict verdict, const pl_http_answer *answer);
+int pl_api_failed(pl_cli *cli, pl_http_outcome outcome, const pl_http_answer *answer);
 /* GET a JSON document. */
 int pl_api_get(pl_cli *cli, const char *path, pl_json **out);
 /* A request with a JSON body (taken; NULL: none); *out gets the reply, NULL where it has no body; `out` may be NULL. */

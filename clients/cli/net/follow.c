@@ -145,7 +145,7 @@ static int get_session(pl_cli *cli, const char *id, pl_json **out)
     return status;
 }
 
-static void say_waiting(follower *f, const pl_json *session, char last[160])
+static void report_waiting(follower *f, const pl_json *session, char last[160])
 {
     char text[160];
     const char *state = pl_json_string(session, "state", "");
@@ -179,7 +179,7 @@ static int wait_for_start(follower *f, int64_t *frames)
         bool waiting = is_waiting(pl_json_string(session, "state", ""));
         *frames = pl_json_integer(session, "progress/frames", 0);
         if (waiting && wait > 0.04) /* not for a session that starts at once */
-            say_waiting(f, session, last);
+            report_waiting(f, session, last);
         pl_json_free(session);
         if (!waiting)
             return PL_EXIT_OK;
@@ -188,7 +188,7 @@ static int wait_for_start(follower *f, int64_t *frames)
     return PL_EXIT_INTERRUPTED;
 }
 
-static void say_failure(pl_cli *cli, const pl_json *session)
+static void report_failure(pl_cli *cli, const pl_json *session)
 {
     static const char *const numbers[] = {"step", "frame", "body", "element", "vertex"};
     const pl_json *failure = pl_json_at(session, "failure");
@@ -212,7 +212,7 @@ static void say_failure(pl_cli *cli, const pl_json *session)
 }
 
 /* A rejected session's faults, as in a problem report. */
-static void say_faults(pl_cli *cli, const pl_json *session)
+static void report_faults(pl_cli *cli, const pl_json *session)
 {
     pl_faults faults = {0};
     pl_faults_decode(pl_json_at(session, "failure/faults"), 0, &faults);
@@ -220,7 +220,7 @@ static void say_faults(pl_cli *cli, const pl_json *session)
     pl_faults_clear(&faults);
 }
 
-int pl_follow_verdict(pl_cli *cli, const pl_json *session)
+int pl_follow_outcome(pl_cli *cli, const pl_json *session)
 {
     const char *state = pl_json_string(session, "state", "");
     bool good = strcmp(state, "succeeded") == 0;
@@ -231,9 +231,9 @@ int pl_follow_verdict(pl_cli *cli, const pl_json *session)
                 pl_json_integer(session, "progress/frames", 0),
                 pl_json_number(session, "progress/time", 0));
         if (strcmp(state, "failed") == 0)
-            say_failure(cli, session);
+            report_failure(cli, session);
         if (strcmp(state, "rejected") == 0)
-            say_faults(cli, session);
+            report_faults(cli, session);
     }
     return good ? PL_EXIT_OK : strcmp(state, "cancelled") == 0 ? PL_EXIT_CANCELLED : PL_EXIT_FAILED;
 }
@@ -257,19 +257,19 @@ static int stream_once(follower *f, bool *reached)
                          .sink = on_bytes,
                          .context = f};
     f->length = 0;
-    pl_http_verdict verdict = pl_http_client_call(f->cli->client, &call, &answer);
+    pl_http_outcome outcome = pl_http_client_call(f->cli->client, &call, &answer);
     free(path);
     int status = PL_EXIT_OK;
-    *reached = verdict != PL_HTTP_UNREACHABLE;
-    if (verdict == PL_HTTP_INTERRUPTED || pl_interrupted()) {
+    *reached = outcome != PL_HTTP_UNREACHABLE;
+    if (outcome == PL_HTTP_INTERRUPTED || pl_interrupted()) {
         status = PL_EXIT_INTERRUPTED;
-    } else if (f->no_memory || verdict == PL_HTTP_NO_MEMORY) {
+    } else if (f->no_memory || outcome == PL_HTTP_NO_MEMORY) {
         status = pl_cli_fail(f->cli, PL_EXIT_FAILED, "out of memory");
-    } else if (verdict == PL_HTTP_ANSWERED && answer.status == 503) {
+    } else if (outcome == PL_HTTP_ANSWERED && answer.status == 503) {
         *reached = false; /* a daemon that starts or stops */
-    } else if (verdict == PL_HTTP_ANSWERED && answer.status >= 300) {
+    } else if (outcome == PL_HTTP_ANSWERED && answer.status >= 300) {
         pl_terminal_finish(&f->cli->err);
-        status = pl_api_failed(f->cli, verdict, &answer);
+        status = pl_api_failed(f->cli, outcome, &answer);
     }
     pl_http_answer_clear(&answer);
     return status;
@@ -282,12 +282,12 @@ static bool over_now(follower *f)
     char path[80];
     pl_http_answer answer;
     snprintf(path, sizeof path, "/v1/sessions/%s", f->id);
-    pl_http_verdict verdict = pl_http_client_call(
+    pl_http_outcome outcome = pl_http_client_call(
         f->cli->client, &(pl_http_call){.method = "GET", .path = path}, &answer);
-    pl_json *session = verdict == PL_HTTP_ANSWERED && answer.body
+    pl_json *session = outcome == PL_HTTP_ANSWERED && answer.body
                            ? pl_json_parse(answer.body, answer.size, NULL)
                            : NULL;
-    bool over = (verdict == PL_HTTP_ANSWERED && answer.status == 404) ||
+    bool over = (outcome == PL_HTTP_ANSWERED && answer.status == 404) ||
                 is_over(pl_json_string(session, "state", ""));
     pl_json_free(session);
     pl_http_answer_clear(&answer);
@@ -330,7 +330,7 @@ static int stream_to_end(follower *f)
     return PL_EXIT_OK;
 }
 
-static int verdict_of(follower *f)
+static int outcome_of(follower *f)
 {
     if (strcmp(f->reason, "deleted") == 0)
         return pl_cli_fail(f->cli, PL_EXIT_CANCELLED, "the session was deleted");
@@ -338,7 +338,7 @@ static int verdict_of(follower *f)
     int status = get_session(f->cli, f->id, &session);
     if (status != PL_EXIT_OK)
         return status;
-    status = pl_follow_verdict(f->cli, session);
+    status = pl_follow_outcome(f->cli, session);
     char quality[PL_PROGRESS_TEXT];
     pl_progress_quality(&f->progress, quality);
     if (*quality && !f->cli->json)
@@ -365,5 +365,5 @@ int pl_follow(pl_cli *cli, const char *id, int64_t from, bool lines)
                 "pliant cancel %.8s ends it.\n",
                 id, id);
     }
-    return status == PL_EXIT_OK ? verdict_of(&f) : status;
+    return status == PL_EXIT_OK ? outcome_of(&f) : status;
 }

@@ -10,6 +10,6 @@
 int pl_follow(pl_cli *cli, const char *id, int64_t from, bool lines);
 
 /* How a session that is over ended, from its document: says so on standard error. */
-int pl_follow_verdict(pl_cli *cli, const pl_json *session);
+int pl_follow_outcome(pl_cli *cli, const pl_json *session);
 
 #endif

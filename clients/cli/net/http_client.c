@@ -156,7 +156,7 @@ static void set_body(CURL *curl, const pl_http_call *call, exchange *e)
                      strcmp(call->method, "HEAD") == 0 ? NULL : call->method);
 }
 
-static pl_http_verdict judge(CURLcode code, const exchange *e)
+static pl_http_outcome judge(CURLcode code, const exchange *e)
 {
     if (code == CURLE_OK)
         return PL_HTTP_ANSWERED;
@@ -173,7 +173,7 @@ static pl_http_verdict judge(CURLcode code, const exchange *e)
     return no_connection ? PL_HTTP_UNREACHABLE : PL_HTTP_BROKEN;
 }
 
-pl_http_verdict pl_http_client_call(pl_http_client *client, const pl_http_call *call,
+pl_http_outcome pl_http_client_call(pl_http_client *client, const pl_http_call *call,
                                     pl_http_answer *answer)
 {
     CURL *curl = client->curl;

@@ -36,14 +36,14 @@ typedef struct pl_http_call {
     void *context;
 } pl_http_call;
 
-typedef enum pl_http_verdict {
+typedef enum pl_http_outcome {
     PL_HTTP_ANSWERED,    /* status says how */
     PL_HTTP_UNREACHABLE, /* no connection: error says why */
     PL_HTTP_BROKEN,      /* the reply did not come whole */
     PL_HTTP_STOPPED,     /* by the sink */
     PL_HTTP_INTERRUPTED, /* by Ctrl-C */
     PL_HTTP_NO_MEMORY,
-} pl_http_verdict;
+} pl_http_outcome;
 
 typedef struct pl_http_answer {
     long status;
@@ -53,7 +53,7 @@ typedef struct pl_http_answer {
     char error[256];
 } pl_http_answer;
 
-pl_http_verdict pl_http_client_call(pl_http_client *client, const pl_http_call *call,
+pl_http_outcome pl_http_client_call(pl_http_client *client, const pl_http_call *call,
                                     pl_http_answer *answer);
 void pl_http_answer_clear(pl_http_answer *answer);
 

@@ -61,7 +61,7 @@ static int open_expect(pl_session_source *s, pl_expect **out)
     return status;
 }
 
-static void encode_verdict(pl_json_writer *w, const pl_expect_verdict *v)
+static void encode_outcome(pl_json_writer *w, const pl_expect_outcome *v)
 {
     pl_json_begin_object(w);
     pl_json_set_string(w, "name", v->name);
@@ -74,7 +74,7 @@ static void encode_verdict(pl_json_writer *w, const pl_expect_verdict *v)
     pl_json_end_object(w);
 }
 
-static void print_verdict(const pl_cli *cli, const pl_expect_verdict *v)
+static void print_outcome(const pl_cli *cli, const pl_expect_outcome *v)
 {
     char frame[48] = "";
     pl_style style = v->passed ? PL_STYLE_GREEN : PL_STYLE_RED;
@@ -98,12 +98,12 @@ static int print_verdicts(const pl_cli *cli, const pl_expect *e)
     pl_json_key(&w, "expectations");
     pl_json_begin_array(&w);
     for (int32_t k = 0; k < count; k++) {
-        pl_expect_verdict v;
-        pl_expect_judge(e, k, &v);
+        pl_expect_outcome v;
+        pl_expect_evaluate(e, k, &v);
         failed += !v.passed;
-        encode_verdict(&w, &v);
+        encode_outcome(&w, &v);
         if (!cli->json)
-            print_verdict(cli, &v);
+            print_outcome(cli, &v);
     }
     pl_json_end_array(&w);
     pl_json_set_integer(&w, "failed", failed);

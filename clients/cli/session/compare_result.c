@@ -75,7 +75,7 @@ static void take_done(pl_compared *c, const pl_json *line)
         c->time[i] *= c->ms / recorded;
 }
 
-static void say_faults(const pl_json *faults, char *out, size_t size)
+static void report_faults(const pl_json *faults, char *out, size_t size)
 {
     const pl_json *first = pl_json_item(faults, 0);
     const char *hint = pl_json_string(first, "hint", "");
@@ -84,7 +84,7 @@ static void say_faults(const pl_json *faults, char *out, size_t size)
              *hint ? "; " : "", hint);
 }
 
-static void say_failure(const pl_json *line, char *out, size_t size)
+static void report_failure(const pl_json *line, char *out, size_t size)
 {
     snprintf(out, size, "%s: %s %s", pl_json_string(line, "code", ""),
              pl_json_string(line, "message", ""), pl_json_string(line, "advice", ""));
@@ -103,11 +103,11 @@ void pl_compare_result_take(pl_compare_result *r, const char *text, size_t lengt
     } else if (strcmp(event, "begin") == 0) {
         r->current = (int32_t)k;
     } else if (strcmp(event, "refused") == 0) {
-        say_faults(pl_json_at(line, "faults"), reason, sizeof r->trouble);
+        report_faults(pl_json_at(line, "faults"), reason, sizeof r->trouble);
         if (c)
             c->state = PL_COMPARED_REFUSED;
     } else if (strcmp(event, "failed") == 0) {
-        say_failure(line, reason, sizeof r->trouble);
+        report_failure(line, reason, sizeof r->trouble);
         if (c)
             c->state = PL_COMPARED_FAILED;
     } else if (strcmp(event, "done") == 0 && c) {

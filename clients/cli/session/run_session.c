@@ -174,7 +174,7 @@ static pl_status append_resume(int dir_fd)
     return whole ? PL_OK : PL_IO;
 }
 
-static int judge_resume(pl_cli *cli, const char *path, int dir_fd, int32_t *attempt)
+static int check_resume(pl_cli *cli, const char *path, int dir_fd, int32_t *attempt)
 {
     pl_exit e = {0};
     if (faccessat(dir_fd, "scene.json", F_OK, 0) != 0)
@@ -203,7 +203,7 @@ int pl_run_session_resume(pl_cli *cli, const char *path, int *dir_fd, int32_t *a
     if (fd < 0)
         return pl_cli_fail(cli, PL_EXIT_FILE, "%s: %s", path, strerror(errno));
     *attempt = 0;
-    int status = judge_resume(cli, path, fd, attempt);
+    int status = check_resume(cli, path, fd, attempt);
     if (status != PL_EXIT_OK)
         close(fd);
     else

@@ -178,12 +178,12 @@ static int read_scene(pl_session_source *s, pl_scene *out)
                                             NULL, &text, &size);
     if (status != PL_EXIT_OK)
         return status;
-    pl_decode_verdict verdict = pl_scene_decode(text, size, out, &faults);
+    pl_decode_outcome outcome = pl_scene_decode(text, size, out, &faults);
     free(text);
     pl_faults_clear(&faults);
-    if (verdict == PL_DECODE_NO_MEMORY)
+    if (outcome == PL_DECODE_NO_MEMORY)
         return no_memory(s);
-    if (verdict != PL_DECODE_OK)
+    if (outcome != PL_DECODE_OK)
         pl_cli_note(s->cli, "the scene can not be read: obstacles are drawn where they start");
     return PL_EXIT_OK;
 }

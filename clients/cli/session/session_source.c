@@ -161,21 +161,21 @@ static void frames_from_directory(frame_run *run)
     for (int64_t k = run->next; k <= run->last && run->status == PL_EXIT_OK; k += run->every) {
         char *payload;
         uint64_t length;
-        pl_log_verdict verdict = pl_log_read(run->source->reader, k, PL_LOG_FRAME, &payload,
+        pl_log_outcome outcome = pl_log_read(run->source->reader, k, PL_LOG_FRAME, &payload,
                                              &length);
-        if (verdict == PL_LOG_OK) {
+        if (outcome == PL_LOG_OK) {
             bool more = give_frame(run, k, (unsigned char *)payload, length);
             free(payload);
             if (!more)
                 return;
-        } else if (verdict == PL_LOG_PRUNED) {
+        } else if (outcome == PL_LOG_PRUNED) {
             continue; /* the scene said so */
-        } else if (verdict == PL_LOG_CORRUPT) {
+        } else if (outcome == PL_LOG_CORRUPT) {
             pl_cli_fail(run->source->cli, 0, "frame %" PRId64 " is damaged and left out", k);
         } else {
             run->status = pl_cli_fail(run->source->cli, PL_EXIT_FILE,
                                       "frame %" PRId64 " can not be read: %s", k,
-                                      verdict == PL_LOG_ERROR ? strerror(errno) : "not there yet");
+                                      outcome == PL_LOG_ERROR ? strerror(errno) : "not there yet");
         }
     }
 }
@@ -284,15 +284,15 @@ static bool frames_from_stream(frame_run *run)
     run->stream.take = take_record;
     run->stream.context = run;
     pl_record_stream_reset(&run->stream);
-    pl_http_verdict verdict = pl_http_client_call(cli->client, &call, &answer);
+    pl_http_outcome outcome = pl_http_client_call(cli->client, &call, &answer);
     free(path);
-    bool again = false, refused = verdict == PL_HTTP_ANSWERED && answer.status >= 300;
+    bool again = false, refused = outcome == PL_HTTP_ANSWERED && answer.status >= 300;
     if (run->status == PL_EXIT_OK && !run->stopped && !run->ended) {
-        again = !refused && verdict != PL_HTTP_INTERRUPTED && verdict != PL_HTTP_NO_MEMORY &&
+        again = !refused && outcome != PL_HTTP_INTERRUPTED && outcome != PL_HTTP_NO_MEMORY &&
                 (run->next > before || run->follow);
         if (!again)
             run->status = pl_api_failed(
-                cli, verdict == PL_HTTP_ANSWERED && !refused ? PL_HTTP_BROKEN : verdict, &answer);
+                cli, outcome == PL_HTTP_ANSWERED && !refused ? PL_HTTP_BROKEN : outcome, &answer);
     }
     pl_http_answer_clear(&answer);
     return again;
@@ -352,14 +352,14 @@ static int metrics_from_directory(pl_session_source *s, int64_t first, pl_take_l
     for (int64_t k = first; k < s->frames; k++) {
         char *payload;
         uint64_t length;
-        pl_log_verdict verdict = pl_log_read(s->reader, k, PL_LOG_METRICS, &payload, &length);
-        if (verdict == PL_LOG_PRUNED)
+        pl_log_outcome outcome = pl_log_read(s->reader, k, PL_LOG_METRICS, &payload, &length);
+        if (outcome == PL_LOG_PRUNED)
             continue;
-        if (verdict == PL_LOG_CORRUPT) {
+        if (outcome == PL_LOG_CORRUPT) {
             pl_cli_fail(s->cli, 0, "metrics of frame %" PRId64 " are damaged and left out", k);
             continue;
         }
-        if (verdict != PL_LOG_OK)
+        if (outcome != PL_LOG_OK)
             return pl_cli_fail(s->cli, PL_EXIT_FILE,
                                "metrics of frame %" PRId64 " can not be read: %s", k,
                                strerror(errno));

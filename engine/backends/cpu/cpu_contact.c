@@ -61,8 +61,8 @@ static void meet(const pl_model *m, const pl_group *g, const pl_stage *stage,
         pl_contact_leap leap = pl_contact_leap_of(&t, end->v_start + at);
         pl_contact_leave(&t, &leap, end->v + at);
         if (end->v_back)
-            pl_contact_amend_past(&t, &leap, within, span, mass, end->x_end + at, end->x_back + at,
-                                  end->v_back + at);
+            pl_contact_amend_history(&t, &leap, within, span, mass, end->x_end + at,
+                                     end->x_back + at, end->v_back + at);
     }
 }
 

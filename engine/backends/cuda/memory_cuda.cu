@@ -402,7 +402,7 @@ struct found_gpu {
     int32_t major, minor;
 };
 
-static void say_uuid(const cudaUUID_t &id, char *out, size_t size)
+static void report_uuid(const cudaUUID_t &id, char *out, size_t size)
 {
     const unsigned char *b = reinterpret_cast<const unsigned char *>(id.bytes);
     snprintf(out, size, "GPU-%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x",
@@ -443,7 +443,7 @@ extern "C" int32_t pl_cuda_find(found_gpu *out, int32_t room, char *why, size_t 
         }
         found_gpu *g = &out[used++];
         snprintf(g->name, sizeof g->name, "%s", p.name);
-        say_uuid(p.uuid, g->uuid, sizeof g->uuid);
+        report_uuid(p.uuid, g->uuid, sizeof g->uuid);
         size_t unused = 0, all = p.totalGlobalMem;
         ask_memory(i, &unused, &all);
         g->memory = (int64_t)all;
@@ -469,7 +469,7 @@ extern "C" bool pl_cuda_select(const char *uuid, char *why, size_t why_size)
         char its[48];
         if (cudaGetDeviceProperties(&p, i) != cudaSuccess)
             continue;
-        say_uuid(p.uuid, its, sizeof its);
+        report_uuid(p.uuid, its, sizeof its);
         if (uuid[0] == '\0' || strcmp(uuid, its) == 0) {
             cudaError_t code = cudaSetDevice(i);
             chosen_device = i;

@@ -41,13 +41,13 @@ PL_THREAD void measure_of(const pl_term_arguments *a, int64_t thread)
 
 PL_THREAD void freeze_of(const pl_freeze_arguments *a, int64_t thread)
 {
-    double from[3], to[3], still[3];
+    double from[3], to[3], stationary[3];
     find_point(&a->term, (const pl_number *)a->stage.x_start, thread, from);
     find_point(&a->term, (const pl_number *)a->stage.x_pred, thread, to);
-    if (a->stage.still)
-        find_point(&a->term, (const pl_number *)a->stage.still, thread, still);
-    pl_contact_freeze(&a->term.contact, thread, from, to, a->stage.still ? still : NULL,
-                      a->stage.slide);
+    if (a->stage.stationary)
+        find_point(&a->term, (const pl_number *)a->stage.stationary, thread, stationary);
+    pl_contact_freeze(&a->term.contact, thread, from, to, a->stage.stationary ? stationary : NULL,
+                      a->stage.carry_fraction);
 }
 PL_KERNEL(contacts_freeze, freeze_of, pl_freeze_arguments)
 

@@ -257,7 +257,7 @@ static bool create_contacts(pl_device_model *m, const pl_group *from, pl_term_ar
     to->contact.friction = s->law.friction;
     to->contact.stiffness = take_bytes(m, s->law.stiffness, lanes * sizeof *s->law.stiffness);
     to->contact.anchors = take(m, lanes * sizeof *s->law.anchors);
-    to->contact.beyond = 1;
+    to->contact.extrapolation = 1;
     return take_shares(m, from, s->law.share, &to->contact.share) && to->contact.shape &&
            to->contact.stiffness && to->contact.anchors;
 }

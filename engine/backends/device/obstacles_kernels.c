@@ -31,7 +31,7 @@ PL_THREAD void local_of(const pl_term_arguments *a, int64_t i)
     const pl_admm_local *l = &a->local;
     const pl_number *x = a->x + 3 * (int64_t)a->group.corner[i];
     double w2 = a->group.weight[i], v[3], z[3], z_hat[3], to_global[3], dual[3];
-    double friction = a->obstacle.friction, start[3], still[3];
+    double friction = a->obstacle.friction, start[3], stationary[3];
     pl_block_sums sums = {0, 0, 0};
     for (int c = 0; c < 3; c++) {
         int64_t e = value_at(i, c);
@@ -42,10 +42,10 @@ PL_THREAD void local_of(const pl_term_arguments *a, int64_t i)
     if (a->obstacle.share)
         friction *= a->obstacle.share[i];
     point_of(a, a->x_start, i, start);
-    if (a->still)
-        point_of(a, a->still, i, still);
-    pl_contact_hold(a->obstacle.shape, friction, &a->obstacle.path, start, a->still ? still : NULL,
-                    v, z);
+    if (a->stationary)
+        point_of(a, a->stationary, i, stationary);
+    pl_contact_hold(a->obstacle.shape, friction, &a->obstacle.path, start,
+                    a->stationary ? stationary : NULL, v, z);
     for (int c = 0; c < 3; c++) {
         int64_t e = value_at(i, c);
         double s = z[c] - z_hat[c], r = x[c] - z[c], u = v[c] - z[c];

@@ -146,7 +146,8 @@ pl_local_sums PL_NAMED(pl_device_local_step)(pl_backend *b, const pl_stage *stag
         pl_term_arguments a = on->arguments;
         a.x = pl_device_numbers(step->x);
         a.x_start = pl_device_numbers(stage->x_start);
-        a.still = pl_contact_is_still(stage) ? pl_device_numbers(stage->still) : NULL;
+        a.stationary = pl_contact_has_stationary(stage) ? pl_device_numbers(stage->stationary)
+                                                        : NULL;
         a.contributions = d->model.contributions;
         a.local = (pl_admm_local){.u = pl_device_numbers(step->u[g]),
                                   .z = pl_device_numbers(step->z[g]),

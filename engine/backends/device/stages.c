@@ -24,7 +24,7 @@ static void freeze_obstacle(const pl_group *group, const pl_stage *stage, pl_ter
                                    given another argument for that (runs.c) */
     to->contact.start = to->obstacle.path.start;
     to->contact.end = to->obstacle.path.end;
-    to->contact.beyond = stage->beyond > 1 ? stage->beyond : 1;
+    to->contact.extrapolation = stage->extrapolation > 1 ? stage->extrapolation : 1;
 }
 
 /* What an obstacle's motion carries along: by the host's function, of times alone. */
@@ -49,8 +49,8 @@ void PL_NAMED(pl_device_freeze)(pl_backend *b, const pl_stage *stage)
             freeze_obstacle(group, stage, &on->arguments);
         if (on->arguments.tets.blend || group->ops->push || group->ops->dissipate) {
             pl_freeze_arguments a = {.term = on->arguments, .stage = *stage};
-            if (!pl_contact_is_still(stage))
-                a.stage.still = NULL;
+            if (!pl_contact_has_stationary(stage))
+                a.stage.stationary = NULL;
             on->kernels->freeze(d->queue, &a, on->threads);
         } else if (on->arguments.terms.offset && group->ops->freeze) {
             freeze_offsets(d, group, stage, on);

@@ -33,7 +33,7 @@ typedef struct pl_term_arguments {
     pl_number *stretch_out, *inverted_out; /* measure's, [blocks][PL_BLOCK] */
     double *columns;                       /* push's, [4][terms]: force, and whether there is any */
     pl_device_obstacle obstacle;           /* of vertices that one holds out */
-    const pl_number *x_start, *still;      /* the stage's, of local; still may be NULL */
+    const pl_number *x_start, *stationary; /* the stage's, of local; still may be NULL */
     pl_admm_local local;                   /* local's, but for x; sums by thread */
     const pl_number *u, *z;                /* contribute's; u: transpose's; z: concavity's */
     pl_number *values;                     /* reduce's, [block][rows][PL_BLOCK]; concavity's,

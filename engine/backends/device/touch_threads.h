@@ -51,8 +51,8 @@ PL_THREAD void leave_of(const pl_touch_arguments *a, int64_t i)
     take_vector(a->x_end, vertex, x_end);
     take_vector(a->x_back, vertex, x_back);
     take_vector(a->v_back, vertex, v_back);
-    pl_contact_amend_past(&touch, &leap, a->within, a->path.span, a->mass[vertex], x_end, x_back,
-                          v_back);
+    pl_contact_amend_history(&touch, &leap, a->within, a->path.span, a->mass[vertex], x_end, x_back,
+                             v_back);
     give_vector(a->x_back, vertex, x_back);
     give_vector(a->v_back, vertex, v_back);
 }

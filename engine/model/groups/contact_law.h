@@ -23,17 +23,18 @@ typedef struct pl_contact_law {
     double *stiffness;          /* [terms]: k, N/m; 0 in padding */
     pl_contact_anchor *anchors; /* [terms] */
     pl_pose start, end;         /* the obstacle at the stage's ends */
-    double beyond; /* of the stage, >= 1: U is of y there (stage.h), divided by its square */
+    double extrapolation; /* of the stage, >= 1: U is of y there (stage.h), divided by its square */
 } pl_contact_law;
 
 /* The anchor of term i: a vertex at `from` when the stage begins, and at x_pred were it free; `still`
  * and `slide` are the stage's, or NULL where that is where it began. */
 PL_EVERYWHERE void pl_contact_freeze(const pl_contact_law *s, int64_t i, const double from[3],
-                                     const double x_pred[3], const double *still, double slide)
+                                     const double x_pred[3], const double *stationary,
+                                     double carry_fraction)
 {
     pl_contact_anchor *a = &s->anchors[i];
     double n[3], to[3];
-    pl_contact_reach(s->beyond, from, x_pred, to);
+    pl_contact_reach(s->extrapolation, from, x_pred, to);
     pl_pose_invert(&s->start, from, a->own);
     pl_pose_apply(&s->end, a->own, a->carried);
     double distance = pl_shape_measure(s->shape, a->own, n, NULL);
@@ -43,8 +44,8 @@ PL_EVERYWHERE void pl_contact_freeze(const pl_contact_law *s, int64_t i, const d
     a->grip = distance < 0 ? -distance * s->friction * s->stiffness[i] : 0;
     if (s->share)
         a->grip *= s->share[i];
-    if (still)
-        pl_contact_stick(still, slide, from, a->carried);
+    if (stationary)
+        pl_contact_stick(stationary, carry_fraction, from, a->carried);
 }
 
 /* What the obstacle meets of term i's vertex, which is at x. */
@@ -52,9 +53,9 @@ PL_EVERYWHERE void pl_contact_met(const pl_contact_law *s, int64_t i, const doub
                                   double y[3])
 {
     double from[3] = {0, 0, 0};
-    if (s->beyond > 1)
+    if (s->extrapolation > 1)
         pl_pose_apply(&s->start, s->anchors[i].own, from);
-    pl_contact_reach(s->beyond, from, x, y);
+    pl_contact_reach(s->extrapolation, from, x, y);
 }
 
 /* Signed distance of a vertex at x, and the normal; with H the distance's Hessian. */
@@ -109,8 +110,8 @@ PL_EVERYWHERE double pl_contact_energy(const pl_contact_law *s, int64_t i, const
     pl_contact_met(s, i, x, y);
     double energy = pl_contact_energy_met(s, i, y, gradient);
     for (int c = 0; c < 3; c++)
-        gradient[c] /= s->beyond;
-    return energy / (s->beyond * s->beyond);
+        gradient[c] /= s->extrapolation;
+    return energy / (s->extrapolation * s->extrapolation);
 }
 
 /* K += k (n n^T + phi Hess phi), which the pose turns; the shape's is in its own axes. */

@@ -46,36 +46,36 @@ PL_EVERYWHERE void pl_contact_project(const pl_shape *shape, double friction, co
 typedef struct pl_contact_path {
     pl_pose start, end; /* where it is when the stage begins, and when contact looks at it */
     double span;        /* s between them */
-    double beyond, slide;
+    double extrapolation, carry_fraction;
 } pl_contact_path;
 
 /* What contact looks at of a vertex at x whose place when the stage began is `from`. */
-PL_EVERYWHERE void pl_contact_reach(double beyond, const double from[3], const double x[3],
+PL_EVERYWHERE void pl_contact_reach(double extrapolation, const double from[3], const double x[3],
                                     double y[3])
 {
     for (int c = 0; c < 3; c++)
-        y[c] = beyond > 1 ? from[c] + beyond * (x[c] - from[c]) : x[c];
+        y[c] = extrapolation > 1 ? from[c] + extrapolation * (x[c] - from[c]) : x[c];
 }
 
 /* From where an obstacle has carried what was at `from` to where the vertex would stick to it, of its
  * `still`. */
-PL_EVERYWHERE void pl_contact_stick(const double still[3], double slide, const double from[3],
-                                    double carried[3])
+PL_EVERYWHERE void pl_contact_stick(const double stationary[3], double carry_fraction,
+                                    const double from[3], double carried[3])
 {
     for (int c = 0; c < 3; c++)
-        carried[c] = still[c] + slide * (carried[c] - from[c]);
+        carried[c] = stationary[c] + carry_fraction * (carried[c] - from[c]);
 }
 
 /* Whether a vertex sticks somewhere else than where an obstacle carries it. */
-static inline bool pl_contact_is_still(const pl_stage *stage)
+static inline bool pl_contact_has_stationary(const pl_stage *stage)
 {
-    return stage->still && stage->still != stage->x_start;
+    return stage->stationary && stage->stationary != stage->x_start;
 }
 
 static inline pl_contact_path pl_contact_path_of(const pl_stage *stage, pl_pose start, pl_pose end)
 {
     pl_contact_path path = {start, end, pl_stage_touch_time(stage) - stage->time_start,
-                            stage->beyond, stage->slide};
+                            stage->extrapolation, stage->carry_fraction};
     return path;
 }
 
@@ -83,17 +83,18 @@ static inline pl_contact_path pl_contact_path_of(const pl_stage *stage, pl_pose 
  * stage's, or NULL where that is where it began. */
 PL_EVERYWHERE void pl_contact_hold(const pl_shape *shape, double friction,
                                    const pl_contact_path *path, const double start[3],
-                                   const double *still, const double v[3], double z[3])
+                                   const double *stationary, const double v[3], double z[3])
 {
     double own[3], carried[3], y[3], out[3];
     pl_pose_invert(&path->start, start, own);
     pl_pose_apply(&path->end, own, carried);
-    if (still)
-        pl_contact_stick(still, path->slide, start, carried);
-    pl_contact_reach(path->beyond, start, v, y);
+    if (stationary)
+        pl_contact_stick(stationary, path->carry_fraction, start, carried);
+    pl_contact_reach(path->extrapolation, start, v, y);
     pl_contact_project(shape, friction, &path->end, own, carried, y, out);
     for (int c = 0; c < 3; c++)
-        z[c] = path->beyond > 1 ? start[c] + (out[c] - start[c]) / path->beyond : out[c];
+        z[c] = path->extrapolation > 1 ? start[c] + (out[c] - start[c]) / path->extrapolation
+                                       : out[c];
 }
 
 /* Where a vertex at `start` when the stage began, and at x where it was solved, meets the obstacle: all of
@@ -104,7 +105,7 @@ PL_EVERYWHERE void pl_contact_meet(const pl_shape *shape, const pl_contact_path 
     double own[3], y[3], q[3], n[3], carried[3];
     pl_pose_invert(&path->start, start, own);
     pl_pose_apply(&path->end, own, carried);
-    pl_contact_reach(path->beyond, start, x, y);
+    pl_contact_reach(path->extrapolation, start, x, y);
     pl_pose_invert(&path->end, y, q);
     pl_shape_measure_from(shape, own, q, n, NULL);
     pl_pose_rotate(&path->end, n, out->normal);

@@ -18,16 +18,16 @@ static void springs_freeze(const pl_group *g, const pl_stage *stage, int64_t b0,
     pl_contact_law law = s->law;
     law.start = pl_motion_pose(&s->motion, stage->time_start);
     law.end = pl_motion_pose(&s->motion, pl_stage_touch_time(stage));
-    law.beyond = stage->beyond > 1 ? stage->beyond : 1;
+    law.extrapolation = stage->extrapolation > 1 ? stage->extrapolation : 1;
     if (b0 == 0) { /* read by nobody before the phase is over */
         s->law.start = law.start;
         s->law.end = law.end;
-        s->law.beyond = law.beyond;
+        s->law.extrapolation = law.extrapolation;
     }
     for (int64_t i = b0 * PL_BLOCK; i < b1 * PL_BLOCK; i++)
         pl_contact_freeze(&law, i, point(g, i, stage->x_start), point(g, i, stage->x_pred),
-                          pl_contact_is_still(stage) ? point(g, i, stage->still) : NULL,
-                          stage->slide);
+                          pl_contact_has_stationary(stage) ? point(g, i, stage->stationary) : NULL,
+                          stage->carry_fraction);
 }
 
 static void springs_energy_gradient(const pl_group *g, const double *x, double *energy,
@@ -215,7 +215,7 @@ pl_status pl_contact_springs_create(const pl_obstacle *obstacle, const int32_t *
     s->motion = pl_obstacle_motion(obstacle, s->law.shape);
     s->law.friction = obstacle->friction;
     s->restitution = obstacle->restitution;
-    s->law.beyond = 1;
+    s->law.extrapolation = 1;
     for (int64_t i = 0; i < blocks * PL_BLOCK; i++) {
         g.corner[i] = vertex[i < count ? i : i - i % PL_BLOCK];
         s->law.stiffness[i] = i < count ? stiffness[i] : 0;

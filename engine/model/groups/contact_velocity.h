@@ -66,9 +66,10 @@ PL_EVERYWHERE void pl_contact_leave(const pl_touch *t, const pl_contact_leap *le
 }
 
 /* What a later stage takes for the start; within: a h, span: as far as contact looks, s. */
-PL_EVERYWHERE void pl_contact_amend_past(const pl_touch *t, const pl_contact_leap *leap,
-                                         double within, double span, double mass,
-                                         const double x_end[3], double x_back[3], double v_back[3])
+PL_EVERYWHERE void pl_contact_amend_history(const pl_touch *t, const pl_contact_leap *leap,
+                                            double within, double span, double mass,
+                                            const double x_end[3], double x_back[3],
+                                            double v_back[3])
 {
     double gain = within / mass, push = gain * pl_vector_dot(t->force, t->normal);
     double share = fmin(fmax(-leap->into / push, 0), 1);

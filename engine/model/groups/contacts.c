@@ -26,8 +26,8 @@ static void prox_one(const pl_group *g, const pl_stage *stage, const pl_contact_
     const pl_contacts *k = g->data;
     int64_t at = 3 * (int64_t)g->corner[i];
     pl_contact_hold(k->shape, k->share ? k->friction * k->share[i] : k->friction, path,
-                    stage->x_start + at, pl_contact_is_still(stage) ? stage->still + at : NULL, v,
-                    z);
+                    stage->x_start + at,
+                    pl_contact_has_stationary(stage) ? stage->stationary + at : NULL, v, z);
 }
 
 static void contacts_prox(const pl_group *g, const pl_stage *stage, const double *v, double *z,

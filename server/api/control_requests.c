@@ -1,4 +1,4 @@
-#include "server/api/controls.h"
+#include "server/api/control_requests.h"
 
 #include "protocol/scene/control_json.h"
 #include "protocol/text/json.h"
@@ -70,14 +70,14 @@ static char *judge(pl_request *r, const pl_session *s)
         return NULL;
     }
     pl_faults faults = {0};
-    pl_decode_verdict verdict = pl_control_judge(body, length, scene, scene_size, &control,
-                                                 &faults);
-    if (verdict == PL_DECODE_SYNTAX) {
+    pl_decode_outcome outcome = pl_control_validate(body, length, scene, scene_size, &control,
+                                                    &faults);
+    if (outcome == PL_DECODE_SYNTAX) {
         pl_reply_problem(r, 400, "bad_json", "Not JSON", "the body is not valid JSON", &faults);
-    } else if (verdict == PL_DECODE_INVALID) {
+    } else if (outcome == PL_DECODE_INVALID) {
         pl_reply_problem(r, 422, "invalid_control", "The control can not be had",
                          "every fault that was found is listed; nothing was changed", &faults);
-    } else if (verdict != PL_DECODE_OK) {
+    } else if (outcome != PL_DECODE_OK) {
         pl_reply_problem(r, 500, "internal", "Internal error", "out of memory", NULL);
     }
     pl_faults_clear(&faults);
@@ -114,11 +114,11 @@ int pl_control_in_effect(pl_log_reader *reader, int64_t frame, int64_t end, int6
     for (int tries = 0; frame < end && tries < 64; frame++, tries++) {
         char *text;
         uint64_t length;
-        pl_log_verdict verdict = pl_log_read(reader, frame, PL_LOG_METRICS, &text, &length);
-        if (verdict == PL_LOG_ERROR && errno == ENOMEM) {
+        pl_log_outcome outcome = pl_log_read(reader, frame, PL_LOG_METRICS, &text, &length);
+        if (outcome == PL_LOG_ERROR && errno == ENOMEM) {
             return ENOMEM;
         }
-        if (verdict != PL_LOG_OK) {
+        if (outcome != PL_LOG_OK) {
             continue;
         }
         pl_json *metrics = pl_json_parse(text, (size_t)length, NULL);

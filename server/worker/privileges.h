@@ -10,6 +10,6 @@
 
 /* Give the directories and what lies in them to the uid (meshes, which other sessions share, are made readable instead),
  * then become that uid and the group of the same number, with no others. PL_IO with errno. */
-pl_status pl_drop_to(const int *directories, int count, uid_t uid);
+pl_status pl_privileges_drop(const int *directories, int count, uid_t uid);
 
 #endif

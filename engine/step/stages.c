@@ -1,4 +1,4 @@
-#include "engine/step/march.h"
+#include "engine/step/stages.h"
 
 #include "engine/step/guess.h"
 
@@ -43,159 +43,165 @@ static bool accepted(const pl_stepper *by, const double *gradient, const pl_solv
     return false;
 }
 
-static void add_work(pl_tally *tally, const pl_solve_result *solve)
+static void add_work(pl_step_totals *totals, const pl_solve_result *solve)
 {
-    tally->iterations += solve->iterations;
-    tally->ms_local += solve->ms_local;
-    tally->ms_global += solve->ms_global;
-    tally->ms_collision += solve->ms_collision;
+    totals->iterations += solve->iterations;
+    totals->ms_local += solve->ms_local;
+    totals->ms_global += solve->ms_global;
+    totals->ms_collision += solve->ms_collision;
 }
 
 /* What elements accelerate vertices by at the step's start, where no step before has left it. Where an
  * energy is infinite there is no such thing: the step then begins as if there were none. */
-static void find_inner(pl_state *s, const pl_leg *leg, double *inner)
+static void find_inner(pl_state *s, const pl_substep *substep, double *inner)
 {
-    pl_backend *b = leg->by->backend;
-    const pl_model *m = leg->by->model;
-    b->ops->blend(b, leg->x, -m->a * m->h, leg->v, 0, NULL, s->xp);
+    pl_backend *b = substep->by->backend;
+    const pl_model *m = substep->by->model;
+    b->ops->blend(b, substep->x, -m->a * m->h, substep->v, 0, NULL, s->xp);
     const pl_stage stage = {.a = m->a,
                             .h = m->h,
                             .inertia = m->inertia,
                             .span = m->h,
-                            .time_start = leg->start,
-                            .time_end = leg->start,
-                            .x_start = leg->x,
-                            .v_start = leg->v,
+                            .time_start = substep->start,
+                            .time_end = substep->start,
+                            .x_start = substep->x,
+                            .v_start = substep->v,
                             .xp = s->xp,
-                            .x_pred = leg->x};
+                            .x_pred = substep->x};
     b->ops->freeze(b, &stage);
-    b->ops->gradient(b, &stage, leg->x, NULL, s->gradient);
-    b->ops->contact_forces(b, &stage, NULL, leg->x, s->contact);
-    b->ops->inner_acceleration(b, NULL, leg->x, s->gradient, s->contact, inner);
+    b->ops->gradient(b, &stage, substep->x, NULL, s->gradient);
+    b->ops->contact_forces(b, &stage, NULL, substep->x, s->contact);
+    b->ops->inner_acceleration(b, NULL, substep->x, s->gradient, s->contact, inner);
     if (b->ops->find_not_finite(b, inner) >= 0)
         b->ops->clear(b, inner, 3 * m->vertices);
 }
 
-static pl_outset set_out(pl_state *s, const pl_leg *leg, int32_t k)
+static pl_stage_start set_out(pl_state *s, const pl_substep *substep, int32_t k)
 {
     const pl_integrator *integrator = s->integrator;
     double from = k > 0 ? integrator->end[k - 1] : 0;
-    double whole = (integrator->end[k] - from) * integrator->beyond;
-    pl_outset o = {.backend = leg->by->backend,
-                   .known = leg->past->known,
-                   .span = whole * leg->by->model->h,
-                   .x = k > 0 ? s->x_stage : leg->x,
-                   .v = k > 0 ? s->v_stage : leg->v,
-                   .inner = leg->past->known ? leg->past->inner : leg->past_out->inner,
-                   .xp = s->xp,
-                   .still = s->still,
-                   .vp = s->vp,
-                   .x_pred = s->x_pred};
+    double whole = (integrator->end[k] - from) * integrator->extrapolation;
+    pl_stage_start o = {.backend = substep->by->backend,
+                        .known = substep->history->known,
+                        .span = whole * substep->by->model->h,
+                        .x = k > 0 ? s->x_stage : substep->x,
+                        .v = k > 0 ? s->v_stage : substep->v,
+                        .inner = substep->history->known ? substep->history->inner
+                                                         : substep->history_out->inner,
+                        .xp = s->xp,
+                        .stationary = s->stationary,
+                        .vp = s->vp,
+                        .x_pred = s->x_pred};
     /* A second stage looks back at the first one's start. */
-    const pl_past *behind = k > 0 ? leg->past_out : leg->past;
+    const pl_step_history *behind = k > 0 ? substep->history_out : substep->history;
     o.x_back = behind->x;
     o.v_back = behind->v;
     return o;
 }
 
-static double end_of(const pl_leg *leg, double end)
+static double end_of(const pl_substep *substep, double end)
 {
-    return end == 1 ? leg->end : leg->start + end * leg->by->model->h;
+    return end == 1 ? substep->end : substep->start + end * substep->by->model->h;
 }
 
-static pl_stage stage_of(const pl_state *s, const pl_leg *leg, const pl_outset *o, int32_t k)
+static pl_stage stage_of(const pl_state *s, const pl_substep *substep, const pl_stage_start *o,
+                         int32_t k)
 {
     const pl_integrator *integrator = s->integrator;
-    const pl_model *m = leg->by->model;
+    const pl_model *m = substep->by->model;
     double from = k > 0 ? integrator->end[k - 1] : 0;
     return (pl_stage){.a = integrator->a,
                       .h = m->h,
                       .inertia = m->inertia,
-                      .span = o->span / integrator->beyond,
-                      .time_start = k > 0 ? end_of(leg, from) : leg->start,
-                      .time_end = end_of(leg, integrator->end[k]),
+                      .span = o->span / integrator->extrapolation,
+                      .time_start = k > 0 ? end_of(substep, from) : substep->start,
+                      .time_end = end_of(substep, integrator->end[k]),
                       .x_start = o->x,
                       .v_start = o->v,
-                      .xp = integrator->plain ? o->x : o->xp,
-                      .beyond = integrator->beyond,
-                      .slide = integrator->a * m->h / o->span,
-                      .still = integrator->plain ? o->x : o->still,
+                      .xp = integrator->is_euler ? o->x : o->xp,
+                      .extrapolation = integrator->extrapolation,
+                      .carry_fraction = integrator->a * m->h / o->span,
+                      .stationary = integrator->is_euler ? o->x : o->stationary,
                       .x_pred = s->x_pred,
                       .load = s->load};
 }
 
 /* The scene's forces as the stage takes them: constant, by where it begins. */
-static void load_stage(pl_state *s, const pl_leg *leg, const pl_outset *o, int32_t k, double time)
+static void load_stage(pl_state *s, const pl_substep *substep, const pl_stage_start *o, int32_t k,
+                       double time)
 {
-    pl_backend *b = leg->by->backend;
+    pl_backend *b = substep->by->backend;
     if (!s->load)
         return;
     b->ops->evaluate_loads(b, time, o->x, o->v, s->load, s->forces_new);
-    double within = s->integrator->a * leg->by->model->h;
+    double within = s->integrator->a * substep->by->model->h;
     if (pl_integrator_is_theta(s->integrator, k, o->known))
         b->ops->blend(b, s->load, o->span / within - 1, s->load, 0, NULL, s->load);
 }
 
 /* The stage is solved, for `solved`: positions and velocities at its end, and what comes after it
  * is to know. */
-static void end_stage(pl_state *s, const pl_leg *leg, const pl_outset *o, const pl_stage *stage,
-                      const pl_solve_result *solve, int32_t k, double *solved)
+static void end_stage(pl_state *s, const pl_substep *substep, const pl_stage_start *o,
+                      const pl_stage *stage, const pl_solve_result *solve, int32_t k,
+                      double *solved)
 {
     const pl_integrator *integrator = s->integrator;
-    pl_backend *b = leg->by->backend;
-    const pl_model *m = leg->by->model;
+    pl_backend *b = substep->by->backend;
+    const pl_model *m = substep->by->model;
     bool last = k + 1 == integrator->stages;
-    double *v = last ? leg->v_out : s->v_stage, *x = solved;
+    double *v = last ? substep->v_out : s->v_stage, *x = solved;
     integrator->finish(o, k, solved, v);
-    if (integrator->beyond > 1) {
-        x = leg->x_out;
-        b->ops->blend(b, solved, 0, solved, integrator->beyond - 1, o->x, x);
-        b->ops->place_pins(b, leg->end, x);
+    if (integrator->extrapolation > 1) {
+        x = substep->x_out;
+        b->ops->blend(b, solved, 0, solved, integrator->extrapolation - 1, o->x, x);
+        b->ops->place_pins(b, substep->end, x);
     }
     if (integrator->looks_back) {
-        b->ops->copy(b, leg->past_out->x, o->x, 3 * m->vertices);
-        b->ops->copy(b, leg->past_out->v, o->v, 3 * m->vertices);
+        b->ops->copy(b, substep->history_out->x, o->x, 3 * m->vertices);
+        b->ops->copy(b, substep->history_out->v, o->v, 3 * m->vertices);
     }
-    if (m->obstacle_count > 0 && (!integrator->plain || (m->restitution && m->inertia > 0))) {
+    if (m->obstacle_count > 0 && (!integrator->is_euler || (m->restitution && m->inertia > 0))) {
         const pl_contact_end end = {.u = solve->multipliers,
-                                    .all = !integrator->plain,
+                                    .all = !integrator->is_euler,
                                     .x = solved,
                                     .x_end = x,
                                     .v_start = o->v,
                                     .v = v,
-                                    .x_back = leg->past_out->x,
-                                    .v_back = leg->past_out->v};
+                                    .x_back = substep->history_out->x,
+                                    .v_back = substep->history_out->v};
         b->ops->contact_velocities(b, stage, &end);
     }
-    if (!integrator->plain && m->pin_count > 0)
+    if (!integrator->is_euler && m->pin_count > 0)
         b->ops->pin_velocities(b, pl_stage_touch_time(stage), o->span, v);
     if (last && integrator->forces) {
         b->ops->contact_forces(b, stage, solve->multipliers, solved, s->contact);
-        b->ops->inner_acceleration(b, stage, solved, s->gradient, s->contact, leg->past_out->inner);
+        b->ops->inner_acceleration(b, stage, solved, s->gradient, s->contact,
+                                   substep->history_out->inner);
     }
 }
 
-pl_status pl_march(pl_state *s, const pl_leg *leg, pl_solve_result *solve, pl_tally *tally,
-                   pl_failure *failure)
+pl_status pl_stages_run(pl_state *s, const pl_substep *substep, pl_solve_result *solve,
+                        pl_step_totals *totals, pl_failure *failure)
 {
     const pl_integrator *integrator = s->integrator;
-    const pl_stepper *by = leg->by;
-    bool converged = true, known = leg->past->known;
+    const pl_stepper *by = substep->by;
+    bool converged = true, known = substep->history->known;
     *solve = (pl_solve_result){0};
     if (!known && (integrator->forces || integrator->remembers))
-        find_inner(s, leg, leg->past_out->inner);
+        find_inner(s, substep, substep->history_out->inner);
     for (int32_t k = 0; k < integrator->stages; k++) {
         bool last = k + 1 == integrator->stages;
-        pl_outset o = set_out(s, leg, k);
+        pl_stage_start o = set_out(s, substep, k);
         integrator->predict(&o, k);
-        load_stage(s, leg, &o, k, k > 0 ? end_of(leg, integrator->end[k - 1]) : leg->start);
-        pl_stage stage = stage_of(s, leg, &o, k);
+        load_stage(s, substep, &o, k,
+                   k > 0 ? end_of(substep, integrator->end[k - 1]) : substep->start);
+        pl_stage stage = stage_of(s, substep, &o, k);
         by->backend->ops->freeze(by->backend, &stage);
-        double *solved = last && !(integrator->beyond > 1) ? leg->x_out : s->x_stage;
-        pl_guess(by, &stage, o.v, k > 0 ? leg->v : leg->v_old, solved);
+        double *solved = last && !(integrator->extrapolation > 1) ? substep->x_out : s->x_stage;
+        pl_guess(by, &stage, o.v, k > 0 ? substep->v : substep->v_old, solved);
         pl_status status = by->solver->ops->solve(by->solver, &stage, solved, s->gradient, solve,
                                                   failure);
-        add_work(tally, solve);
+        add_work(totals, solve);
         if (status == PL_OK && !accepted(by, s->gradient, solve, failure))
             status = PL_FAILED;
         if (status != PL_OK) {
@@ -203,15 +209,15 @@ pl_status pl_march(pl_state *s, const pl_leg *leg, pl_solve_result *solve, pl_ta
                 failure->vertex = find_culprit(s, by, o.x, failure->vertex);
             return status;
         }
-        end_stage(s, leg, &o, &stage, solve, k, solved);
+        end_stage(s, substep, &o, &stage, solve, k, solved);
         const bool theta = pl_integrator_is_theta(integrator, k, known);
         pl_dissipate_friction(&s->dissipated_new, by, &stage, solve->multipliers, solved, o.v,
-                              last ? leg->v_out : s->v_stage, theta ? stage.a * stage.h : o.span,
-                              !integrator->plain);
+                              last ? substep->v_out : s->v_stage,
+                              theta ? stage.a * stage.h : o.span, !integrator->is_euler);
         if (last)
             pl_dissipate(&s->dissipated_new, by, integrator, solved);
         converged = converged && solve->converged;
-        s->share = pl_integrator_is_theta(integrator, k, known) ? stage.slide : 1;
+        s->share = pl_integrator_is_theta(integrator, k, known) ? stage.carry_fraction : 1;
     }
     solve->converged = converged;
     return PL_OK;

@@ -1,12 +1,12 @@
-#include "server/streams/streams.h"
+#include "server/streams/stream_hub.h"
 
 #include <stdlib.h>
 
 #define FRAME_CACHE_BYTES ((int64_t)32 << 20)
 
-pl_streams *pl_streams_create(pl_daemon *daemon)
+pl_stream_hub *pl_stream_hub_create(pl_daemon *daemon)
 {
-    pl_streams *streams = calloc(1, sizeof *streams);
+    pl_stream_hub *streams = calloc(1, sizeof *streams);
     if (!streams) {
         return NULL;
     }
@@ -16,13 +16,13 @@ pl_streams *pl_streams_create(pl_daemon *daemon)
     streams->pacer = pl_pacer_create();
     streams->events = pl_events_create();
     if (!streams->cache || !streams->pacer || !streams->events) {
-        pl_streams_destroy(streams);
+        pl_stream_hub_destroy(streams);
         return NULL;
     }
     return streams;
 }
 
-void pl_streams_destroy(pl_streams *streams)
+void pl_stream_hub_destroy(pl_stream_hub *streams)
 {
     if (streams) {
         pl_pacer_destroy(streams->pacer);
@@ -33,7 +33,7 @@ void pl_streams_destroy(pl_streams *streams)
     }
 }
 
-void pl_streams_enlist(pl_streams *streams, pl_ticker *t)
+void pl_stream_hub_enlist(pl_stream_hub *streams, pl_ticker *t)
 {
     pthread_mutex_lock(&streams->mutex);
     t->next = streams->list;
@@ -45,7 +45,7 @@ void pl_streams_enlist(pl_streams *streams, pl_ticker *t)
     pthread_mutex_unlock(&streams->mutex);
 }
 
-void pl_streams_delist(pl_streams *streams, pl_ticker *t)
+void pl_stream_hub_delist(pl_stream_hub *streams, pl_ticker *t)
 {
     pthread_mutex_lock(&streams->mutex);
     if (t->slot) {
@@ -58,7 +58,7 @@ void pl_streams_delist(pl_streams *streams, pl_ticker *t)
     pthread_mutex_unlock(&streams->mutex);
 }
 
-void pl_streams_tick(pl_streams *streams)
+void pl_stream_hub_tick(pl_stream_hub *streams)
 {
     int64_t now = pl_monotonic_ms();
     pthread_mutex_lock(&streams->mutex);
@@ -69,8 +69,8 @@ void pl_streams_tick(pl_streams *streams)
     pthread_mutex_unlock(&streams->mutex);
 }
 
-void pl_streams_stop(pl_streams *streams)
+void pl_stream_hub_stop(pl_stream_hub *streams)
 {
     atomic_store(&streams->stopping, true);
-    pl_streams_tick(streams);
+    pl_stream_hub_tick(streams);
 }

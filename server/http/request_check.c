@@ -1,4 +1,4 @@
-#include "server/http/judge.h"
+#include "server/http/request_check.h"
 
 #include "protocol/text/problem.h"
 #include "server/tenants/auth.h"
@@ -116,7 +116,7 @@ static const char *framing_fault(const framing *f)
     return NULL;
 }
 
-static void judge_query(pl_request *r, framing *f)
+static void check_query(pl_request *r, framing *f)
 {
     f->route = r->route;
     f->is_signed = r->principal && r->principal->came == PL_CAME_SIGNED;
@@ -152,7 +152,7 @@ static bool type_is(const char *type, const char *wanted)
     return type && strncasecmp(type, wanted, n) == 0 && (!type[n] || strchr("; \t", type[n]));
 }
 
-uint64_t pl_judge_body_limit(const pl_request *r)
+uint64_t pl_request_body_limit(const pl_request *r)
 {
     switch (r->route ? r->route->takes : PL_TAKES_NOTHING) {
     case PL_TAKES_JSON:
@@ -167,15 +167,15 @@ uint64_t pl_judge_body_limit(const pl_request *r)
     }
 }
 
-void pl_judge_too_large(pl_request *r)
+void pl_request_check_too_large(pl_request *r)
 {
     pl_reply_problemf(
         r, 413, "too_large", "Body too large", "the body may have at most %llu bytes here%s",
-        (unsigned long long)pl_judge_body_limit(r),
+        (unsigned long long)pl_request_body_limit(r),
         r->route->takes == PL_TAKES_JSON ? "; upload meshes with PUT /v1/meshes/{sha256}" : "");
 }
 
-static void judge_body(pl_request *r, const framing *f)
+static void check_body(pl_request *r, const framing *f)
 {
     bool has_body = r->chunked || r->declared > 0;
     const char *wanted = r->route->takes == PL_TAKES_BYTES ? "application/octet-stream"
@@ -187,8 +187,8 @@ static void judge_body(pl_request *r, const framing *f)
         pl_reply_problemf(r, 415, "unsupported_media_type", "Unsupported media type",
                           "Content-Type is '%.80s'; a body must be sent as %s",
                           f->type ? f->type : "", wanted);
-    } else if (r->declared > pl_judge_body_limit(r)) {
-        pl_judge_too_large(r);
+    } else if (r->declared > pl_request_body_limit(r)) {
+        pl_request_check_too_large(r);
     }
 }
 
@@ -199,7 +199,7 @@ static bool beyond_link(const pl_request *r)
     return r->principal->session[0] && strncmp(r->route->path, below, sizeof below - 1) != 0;
 }
 
-static void judge_scope(pl_request *r)
+static void check_scope(pl_request *r)
 {
     char scope[64];
     pl_scopes_write(r->route->scope, scope);
@@ -228,7 +228,7 @@ static bool is_public(const pl_request *r)
            (r->route->scope == PL_SCOPE_METRICS && pl_options_loopback(o) && !o->behind_proxy);
 }
 
-static void judge_access(pl_request *r, const framing *f, const char *path)
+static void check_access(pl_request *r, const framing *f, const char *path)
 {
     pl_claims claims = f->claims;
     claims.uid = pl_request_peer(r);
@@ -243,7 +243,7 @@ static void judge_access(pl_request *r, const framing *f, const char *path)
         pl_reply_problem(r, 403, "foreign_origin", "No origin",
                          "a request by a cookie that is no GET must say its Origin", NULL);
     } else if (r->principal && !is_public(r)) {
-        judge_scope(r);
+        check_scope(r);
     } else if (!r->principal && !is_public(r)) {
         atomic_fetch_add(&r->daemon->counters.auth_failures, f->claims.authorization != NULL);
         pl_reply_problem(r, 401, "unauthorized", "Unauthorized",
@@ -258,7 +258,7 @@ static void judge_access(pl_request *r, const framing *f, const char *path)
     }
 }
 
-static void judge_route(pl_request *r, const char *method, const char *path)
+static void check_route(pl_request *r, const char *method, const char *path)
 {
     char allow[64];
     switch (pl_route_find(pl_http_routes(r->http), method, path, &r->route, r->params, allow)) {
@@ -276,7 +276,7 @@ static void judge_route(pl_request *r, const char *method, const char *path)
     }
 }
 
-bool pl_judge_refuses_now(pl_request *r)
+bool pl_request_check_refuses_now(pl_request *r)
 {
     const char *expect = pl_request_header(r, "Expect");
     return r->declared > PL_SWALLOW_MAX || (expect && strcasecmp(expect, "100-continue") == 0);
@@ -284,7 +284,7 @@ bool pl_judge_refuses_now(pl_request *r)
 
 /* 406 where a form is asked for that the route never gives; its handler chooses among several. Not for
  * HEAD, which gives none. */
-static void judge_accept(pl_request *r)
+static void check_accept(pl_request *r)
 {
     char text[128];
     const char *types[4] = {NULL};
@@ -296,7 +296,7 @@ static void judge_accept(pl_request *r)
     pl_request_accept(r, types);
 }
 
-bool pl_judge_head(pl_request *r, const char *method, const char *path)
+bool pl_request_check_head(pl_request *r, const char *method, const char *path)
 {
     framing f = {0};
     pl_request_each(r, false, see_header, &f);
@@ -321,19 +321,19 @@ bool pl_judge_head(pl_request *r, const char *method, const char *path)
         pl_reply_problem(r, 403, "foreign_origin", "Foreign origin",
                          "pages of another origin may not call this daemon", NULL);
     } else {
-        judge_route(r, method, path);
+        check_route(r, method, path);
     }
     if (!r->reply.status) {
-        judge_access(r, &f, path);
+        check_access(r, &f, path);
     }
     if (!r->reply.status) {
-        judge_query(r, &f);
+        check_query(r, &f);
     }
     if (!r->reply.status) {
-        judge_body(r, &f);
+        check_body(r, &f);
     }
     if (!r->reply.status && strcmp(method, "GET") == 0) {
-        judge_accept(r);
+        check_accept(r);
     }
-    return r->reply.status && pl_judge_refuses_now(r);
+    return r->reply.status && pl_request_check_refuses_now(r);
 }

@@ -11,7 +11,7 @@
 
 #include "server/sessions/events.h"
 #include "server/streams/frame_cache.h"
-#include "server/http/gate.h"
+#include "server/http/waiter.h"
 #include "server/http/pacer.h"
 
 /* Whoever wants to be called about each second. */
@@ -20,7 +20,7 @@ typedef struct pl_ticker {
     void (*tick)(struct pl_ticker *ticker, int64_t now_ms);
 } pl_ticker;
 
-typedef struct pl_streams {
+typedef struct pl_stream_hub {
     pl_daemon *daemon;
     pthread_mutex_t mutex; /* guards the list; taken before a stream's own */
     pl_ticker *list;
@@ -28,15 +28,15 @@ typedef struct pl_streams {
     pl_frame_cache *cache;
     pl_pacer *pacer;
     pl_events *events;
-} pl_streams;
+} pl_stream_hub;
 
-pl_streams *pl_streams_create(pl_daemon *daemon);
-void pl_streams_destroy(pl_streams *streams);
-void pl_streams_tick(pl_streams *streams);
+pl_stream_hub *pl_stream_hub_create(pl_daemon *daemon);
+void pl_stream_hub_destroy(pl_stream_hub *streams);
+void pl_stream_hub_tick(pl_stream_hub *streams);
 /* Wake everything: streams end with reason shutdown, waiting requests are answered. */
-void pl_streams_stop(pl_streams *streams);
-void pl_streams_enlist(pl_streams *streams, pl_ticker *ticker);
-void pl_streams_delist(pl_streams *streams, pl_ticker *ticker);
+void pl_stream_hub_stop(pl_stream_hub *streams);
+void pl_stream_hub_enlist(pl_stream_hub *streams, pl_ticker *ticker);
+void pl_stream_hub_delist(pl_stream_hub *streams, pl_ticker *ticker);
 
 /* Handlers. */
 void pl_handle_frames(pl_request *r);

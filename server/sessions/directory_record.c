@@ -1,9 +1,9 @@
-#include "server/sessions/verdict.h"
+#include "server/sessions/directory_record.h"
 
 #include "protocol/text/json.h"
 #include "protocol/scene/notes.h"
 #include "protocol/log/sealed.h"
-#include "server/base/say.h"
+#include "server/base/logger.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -100,7 +100,7 @@ pl_status pl_identity_read(int dir_fd, const char *id, pl_row *row)
 /* ---- verdict.json ------------------------------------------------------------------------------
  */
 
-static pl_status write_verdict(int dir_fd, pl_session_state to, int64_t attempt,
+static pl_status write_outcome(int dir_fd, pl_session_state to, int64_t attempt,
                                const pl_move *what)
 {
     pl_json_writer w = {0};
@@ -114,7 +114,7 @@ static pl_status write_verdict(int dir_fd, pl_session_state to, int64_t attempt,
     return pl_sealed_write(dir_fd, "verdict.json", &w, true);
 }
 
-bool pl_verdict_move(pl_daemon *d, pl_session *s, pl_session_state to, const pl_move *what)
+bool pl_directory_record_move(pl_daemon *d, pl_session *s, pl_session_state to, const pl_move *what)
 {
     /* The move first: it may be refused, as where a queued session was started at this moment. */
     if (!pl_sessions_move(d->sessions, s, to, what)) {
@@ -122,8 +122,8 @@ bool pl_verdict_move(pl_daemon *d, pl_session *s, pl_session_state to, const pl_
     }
     int dir_fd = open(s->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     int64_t attempt = pl_sessions_recovery(d->sessions, s).attempt;
-    if (dir_fd < 0 || write_verdict(dir_fd, to, attempt, what) != PL_OK) {
-        pl_say(PL_LEVEL_WARN, "session %s: verdict.json: %s", s->id, strerror(errno));
+    if (dir_fd < 0 || write_outcome(dir_fd, to, attempt, what) != PL_OK) {
+        pl_logf(PL_LEVEL_WARN, "session %s: verdict.json: %s", s->id, strerror(errno));
     }
     if (dir_fd >= 0) {
         close(dir_fd);
@@ -131,7 +131,7 @@ bool pl_verdict_move(pl_daemon *d, pl_session *s, pl_session_state to, const pl_
     return true;
 }
 
-pl_status pl_verdict_read(int dir_fd, pl_row *row)
+pl_status pl_directory_record_read(int dir_fd, pl_row *row)
 {
     pl_json *document;
     pl_status status = pl_sealed_read(dir_fd, "verdict.json", LIMIT, FORMAT, &document);

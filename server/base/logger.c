@@ -1,4 +1,4 @@
-#include "server/base/say.h"
+#include "server/base/logger.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 static pl_level threshold = PL_LEVEL_INFO;
 static const char *const level_names[] = {"error", "warn", "info", "debug"};
 
-void pl_say_level(pl_level level)
+void pl_logf_level(pl_level level)
 {
     threshold = level;
 }
@@ -26,7 +26,7 @@ int pl_level_parse(const char *name, pl_level *out)
 }
 
 /* One write a line, so that lines of several threads do not mix. */
-void pl_say(pl_level level, const char *format, ...)
+void pl_logf(pl_level level, const char *format, ...)
 {
     if (level > threshold) {
         return;

@@ -1,4 +1,4 @@
-#include "server/worker/steering.h"
+#include "server/worker/control_apply.h"
 
 #include "protocol/scene/control_json.h"
 #include "protocol/text/json.h"
@@ -130,9 +130,9 @@ pl_status pl_steering_take(pl_steering *s, int64_t number, const char *text, siz
                            pl_faults *faults)
 {
     pl_change change;
-    pl_decode_verdict verdict = pl_control_decode(text, length, &s->scene->scene, &change, faults);
-    if (verdict != PL_DECODE_OK)
-        return verdict == PL_DECODE_NO_MEMORY ? PL_NO_MEMORY : PL_INVALID;
+    pl_decode_outcome outcome = pl_control_decode(text, length, &s->scene->scene, &change, faults);
+    if (outcome != PL_DECODE_OK)
+        return outcome == PL_DECODE_NO_MEMORY ? PL_NO_MEMORY : PL_INVALID;
     pl_status status = pl_model_change(s->model, &change, pl_state_time(s->state));
     if (status == PL_OK && pl_change_rebuilds(&change)) {
         pl_scene_change(&s->scene->scene, &change);
@@ -212,10 +212,10 @@ pl_status pl_steering_repeat(pl_steering *s, pl_log_reader *stored, int64_t fram
                              pl_faults *faults)
 {
     repeating r = {.steering = s, .faults = faults, .status = PL_OK};
-    pl_log_verdict verdict = pl_log_notes(stored, frame, repeat_one, &r);
+    pl_log_outcome outcome = pl_log_notes(stored, frame, repeat_one, &r);
     if (r.status != PL_OK)
         return r.status;
-    if (verdict == PL_LOG_ERROR)
+    if (outcome == PL_LOG_ERROR)
         return errno == ENOMEM ? PL_NO_MEMORY : PL_IO;
     return PL_OK; /* a damaged frame: what it differs in shows at the next one */
 }

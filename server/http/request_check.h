@@ -11,12 +11,12 @@ enum { PL_SWALLOW_MAX = 64 << 20 };
 
 /* Finds route, parameters and principal, or makes the reply that refuses the request. True where that
  * is to be sent at once, without the body. */
-bool pl_judge_head(pl_request *r, const char *method, const char *path);
+bool pl_request_check_head(pl_request *r, const char *method, const char *path);
 
 /* Whether a refusal is sent before the body, which closes the connection: where the client waits to
  * be asked for the body, or the body is very large. */
-bool pl_judge_refuses_now(pl_request *r);
-uint64_t pl_judge_body_limit(const pl_request *r); /* bytes */
-void pl_judge_too_large(pl_request *r);            /* replies 413 */
+bool pl_request_check_refuses_now(pl_request *r);
+uint64_t pl_request_body_limit(const pl_request *r); /* bytes */
+void pl_request_check_too_large(pl_request *r);      /* replies 413 */
 
 #endif

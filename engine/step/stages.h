@@ -6,17 +6,17 @@
 
 /* From (x, v) at `start`, v_old the velocities a step before, to (x_out, v_out) at `end`, by a stepper of
  * that length. */
-typedef struct pl_leg {
+typedef struct pl_substep {
     const pl_stepper *by;
     double start, end; /* s */
     const double *x, *v, *v_old;
-    const pl_past *past;
+    const pl_step_history *history;
     double *x_out, *v_out;
-    pl_past *past_out; /* what a step after it goes out from */
-} pl_leg;
+    pl_step_history *history_out; /* what a step after it goes out from */
+} pl_substep;
 
 /* PL_FAILED: *failure says of what, vertex and element not yet of a body; what is `out` has no meaning. */
-pl_status pl_march(pl_state *s, const pl_leg *leg, pl_solve_result *solve, pl_tally *tally,
-                   pl_failure *failure);
+pl_status pl_stages_run(pl_state *s, const pl_substep *substep, pl_solve_result *solve,
+                        pl_step_totals *totals, pl_failure *failure);
 
 #endif

@@ -1,4 +1,4 @@
-#include "server/sessions/origin.h"
+#include "server/sessions/branch_point.h"
 
 #include "protocol/text/json.h"
 #include "protocol/log/log.h"
@@ -6,7 +6,7 @@
 #include "protocol/log/session_dir.h"
 #include "server/tenants/auth.h"
 #include "server/sessions/control_log.h"
-#include "server/api/controls.h"
+#include "server/api/control_requests.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -22,7 +22,7 @@ enum { START_MAX = 64 << 20 };
 /* ---- the checkpoint ----------------------------------------------------------------------------
  */
 
-static bool make_pin(const pl_daemon *d, int dir_fd, int slot, int64_t frame, pl_origin *o)
+static bool make_pin(const pl_daemon *d, int dir_fd, int slot, int64_t frame, pl_branch_point *o)
 {
     char id[33];
     if (pl_random_id(id) != 0) {
@@ -43,7 +43,7 @@ static bool make_pin(const pl_daemon *d, int dir_fd, int slot, int64_t frame, pl
 }
 
 /* The newest that is not after the frame, linked. */
-static void pin_checkpoint(const pl_daemon *d, int dir_fd, int64_t frame, pl_origin *o)
+static void pin_checkpoint(const pl_daemon *d, int dir_fd, int64_t frame, pl_branch_point *o)
 {
     pl_checkpoint slots[PL_CHECKPOINT_SLOTS];
     int order[PL_CHECKPOINT_SLOTS], count = 0;
@@ -61,13 +61,13 @@ static void pin_checkpoint(const pl_daemon *d, int dir_fd, int64_t frame, pl_ori
     }
 }
 
-void pl_origin_clear(pl_daemon *d, pl_origin *o)
+void pl_branch_point_clear(pl_daemon *d, pl_branch_point *o)
 {
     if (o->pin[0]) {
         unlinkat(d->state_fd, o->pin, 0);
     }
     free(o->start);
-    *o = (pl_origin){.checkpoint = {.frame = -1}};
+    *o = (pl_branch_point){.checkpoint = {.frame = -1}};
 }
 
 /* ---- the controls ------------------------------------------------------------------------------
@@ -113,8 +113,8 @@ static int64_t last_control(const pl_session *s, pl_log_reader *reader, int64_t 
 }
 
 /* start.json; *whole is false where a control on the way is not known. */
-static char *gather(const pl_session *s, pl_log_reader *reader, int64_t end, const pl_origin *o,
-                    int64_t from, bool is_branch, bool *whole)
+static char *gather(const pl_session *s, pl_log_reader *reader, int64_t end,
+                    const pl_branch_point *o, int64_t from, bool is_branch, bool *whole)
 {
     gathering g = {.reached = from};
     int64_t last = last_control(s, reader, o->frame, end);
@@ -152,7 +152,7 @@ static void close_folder(int fd)
     errno = error;
 }
 
-bool pl_origin_link_meshes(int from, int to)
+bool pl_branch_point_link_meshes(int from, int to)
 {
     int fd = open_folder(from, "meshes");
     DIR *folder = fd < 0 ? NULL : fdopendir(fd);
@@ -187,7 +187,7 @@ static bool copy_file(int from, int to, const char *name)
     return good;
 }
 
-bool pl_origin_link_parents(int from, int to, int depth)
+bool pl_branch_point_link_parents(int from, int to, int depth)
 {
     int old = depth > 0 ? open_folder(from, "parent") : -1;
     if (old < 0) {
@@ -197,15 +197,15 @@ bool pl_origin_link_parents(int from, int to, int depth)
     int new = good ? open_folder(to, "parent") : -1;
     const char *name = pl_checkpoint_name(0);
     good = new >= 0 && copy_file(old, new, "scene.json") && copy_file(old, new, "start.json") &&
-           pl_origin_link_meshes(old, new) &&
+           pl_branch_point_link_meshes(old, new) &&
            (linkat(old, name, new, name, 0) == 0 || errno == ENOENT) &&
-           pl_origin_link_parents(old, new, depth - 1) && fsync(new) == 0;
+           pl_branch_point_link_parents(old, new, depth - 1) && fsync(new) == 0;
     close_folder(new);
     close_folder(old);
     return good;
 }
 
-int64_t pl_origin_begins(int dir_fd)
+int64_t pl_branch_point_begins(int dir_fd)
 {
     char *text;
     size_t size;
@@ -234,7 +234,7 @@ static int count_parents(int dir_fd)
 /* ---- finding -----------------------------------------------------------------------------------
  */
 
-static bool refuse(pl_request *r, int dir_fd, const pl_origin *o, const char *why)
+static bool refuse(pl_request *r, int dir_fd, const pl_branch_point *o, const char *why)
 {
     pl_checkpoint newest;
     bool later = pl_checkpoint_newest(dir_fd, &newest) == PL_OK && newest.frame > o->frame;
@@ -251,7 +251,7 @@ static bool refuse(pl_request *r, int dir_fd, const pl_origin *o, const char *wh
 
 /* What of the frame is known, or a refusal. */
 static bool describe(pl_request *r, const pl_session *s, int dir_fd, pl_log_reader *reader,
-                     pl_origin *o)
+                     pl_branch_point *o)
 {
     pl_daemon *d = pl_request_daemon(r);
     int64_t frames = pl_log_reader_refresh(reader), from = 0;
@@ -263,7 +263,7 @@ static bool describe(pl_request *r, const pl_session *s, int dir_fd, pl_log_read
         return false;
     }
     int parents = count_parents(dir_fd);
-    o->begins = pl_origin_begins(dir_fd);
+    o->begins = pl_branch_point_begins(dir_fd);
     pin_checkpoint(d, dir_fd, o->frame, o);
     if (o->pin[0] && pl_checkpoint_last_control(d->state_fd, o->pin, &from) != PL_OK) {
         from = 0;
@@ -280,10 +280,11 @@ static bool describe(pl_request *r, const pl_session *s, int dir_fd, pl_log_read
            refuse(r, dir_fd, o, "what controls changed before it was pruned with older frames");
 }
 
-bool pl_origin_find(pl_request *r, const pl_session *s, int dir_fd, int64_t frame, pl_origin *out)
+bool pl_branch_point_find(pl_request *r, const pl_session *s, int dir_fd, int64_t frame,
+                          pl_branch_point *out)
 {
     pl_log_reader *reader;
-    *out = (pl_origin){.frame = frame, .checkpoint = {.frame = -1}};
+    *out = (pl_branch_point){.frame = frame, .checkpoint = {.frame = -1}};
     if (pl_log_reader_open(dir_fd, &reader) != PL_OK) {
         pl_reply_problem(r, 500, "internal", "Internal error", "the log can not be opened", NULL);
         return false;
@@ -291,7 +292,7 @@ bool pl_origin_find(pl_request *r, const pl_session *s, int dir_fd, int64_t fram
     bool found = describe(r, s, dir_fd, reader, out);
     pl_log_reader_close(reader);
     if (!found) {
-        pl_origin_clear(pl_request_daemon(r), out);
+        pl_branch_point_clear(pl_request_daemon(r), out);
     }
     return found;
 }

@@ -1,4 +1,4 @@
-#include "server/http/gate.h"
+#include "server/http/waiter.h"
 
 #include "server/http/pacer.h"
 
@@ -16,18 +16,18 @@ int64_t pl_monotonic_ms(void)
     return pl_monotonic_us() / 1000;
 }
 
-void pl_gate_init(pl_gate *g, pl_request *request)
+void pl_waiter_init(pl_waiter *g, pl_request *request)
 {
-    *g = (pl_gate){.request = request, .last_ms = pl_monotonic_ms()};
+    *g = (pl_waiter){.request = request, .last_ms = pl_monotonic_ms()};
     pthread_mutex_init(&g->mutex, NULL);
 }
 
-void pl_gate_clear(pl_gate *g)
+void pl_waiter_clear(pl_waiter *g)
 {
     pthread_mutex_destroy(&g->mutex);
 }
 
-static void open_locked(pl_gate *g)
+static void open_locked(pl_waiter *g)
 {
     g->news = true;
     g->not_before_us = 0;
@@ -37,7 +37,7 @@ static void open_locked(pl_gate *g)
     }
 }
 
-void pl_gate_wake(pl_gate *g)
+void pl_waiter_wake(pl_waiter *g)
 {
     pthread_mutex_lock(&g->mutex);
     if (g->not_before_us > 0) {
@@ -48,14 +48,14 @@ void pl_gate_wake(pl_gate *g)
     pthread_mutex_unlock(&g->mutex);
 }
 
-void pl_gate_open(pl_gate *g)
+void pl_waiter_release(pl_waiter *g)
 {
     pthread_mutex_lock(&g->mutex);
     open_locked(g);
     pthread_mutex_unlock(&g->mutex);
 }
 
-void pl_gate_tick(pl_gate *g, int64_t now_ms, bool stopping)
+void pl_waiter_tick(pl_waiter *g, int64_t now_ms, bool stopping)
 {
     pthread_mutex_lock(&g->mutex);
     if (stopping) {
@@ -67,7 +67,7 @@ void pl_gate_tick(pl_gate *g, int64_t now_ms, bool stopping)
     pthread_mutex_unlock(&g->mutex);
 }
 
-bool pl_gate_wait(pl_gate *g)
+bool pl_waiter_wait(pl_waiter *g)
 {
     pthread_mutex_lock(&g->mutex);
     bool idle = !g->news;
@@ -82,7 +82,7 @@ bool pl_gate_wait(pl_gate *g)
 
 /* Only this connection's own thread comes here and to the end of its source, so that the gate lives
  * until the pacer has it. */
-void pl_gate_pause(pl_gate *g, pl_pacer *pacer, int64_t until_us)
+void pl_waiter_pause(pl_waiter *g, pl_pacer *pacer, int64_t until_us)
 {
     pthread_mutex_lock(&g->mutex);
     g->not_before_us = until_us;
@@ -92,7 +92,7 @@ void pl_gate_pause(pl_gate *g, pl_pacer *pacer, int64_t until_us)
     pl_pacer_add(pacer, g, until_us);
 }
 
-bool pl_gate_take_heartbeat(pl_gate *g)
+bool pl_waiter_take_heartbeat(pl_waiter *g)
 {
     pthread_mutex_lock(&g->mutex);
     bool due = g->heartbeat_due;

@@ -1,4 +1,4 @@
-#include "server/worker/drop.h"
+#include "server/worker/privileges.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -87,7 +87,7 @@ static int make_readable(int parent, const char *name)
     return failed;
 }
 
-pl_status pl_drop_to(const int *directories, int count, uid_t uid)
+pl_status pl_privileges_drop(const int *directories, int count, uid_t uid)
 {
     for (int i = 0; i < count; i++) {
         int directory = directories[i];

@@ -12,27 +12,28 @@
 /* A branch of a branch of a branch ... brings along how each of them began, so many at most. */
 enum { PL_ORIGIN_DEPTH_MAX = 8 };
 
-typedef struct pl_origin {
+typedef struct pl_branch_point {
     int64_t frame;
     int64_t begins;           /* frames of others before the session's own frame 0 */
     pl_checkpoint checkpoint; /* frame -1: none, from the beginning */
     char pin[64];             /* a link to it below STATE, "" for none */
     char *start;              /* start.json (server/worker/branch.h) */
-} pl_origin;
+} pl_branch_point;
 
 /* Find it for a frame, -1 for the newest; s's directory is dir_fd. The checkpoint is linked below incoming/, so
  * that a worker which writes its next one takes nothing away. False after replying: 404 where there is no such
  * frame, 409 where what led to it is not known any more. */
-bool pl_origin_find(pl_request *r, const pl_session *s, int dir_fd, int64_t frame, pl_origin *out);
+bool pl_branch_point_find(pl_request *r, const pl_session *s, int dir_fd, int64_t frame,
+                          pl_branch_point *out);
 /* Release it, and its link. */
-void pl_origin_clear(pl_daemon *daemon, pl_origin *origin);
+void pl_branch_point_clear(pl_daemon *daemon, pl_branch_point *branch_point);
 
 /* How many frames of others are before frame 0 of a directory's session: 0 unless it is a branch. */
-int64_t pl_origin_begins(int dir_fd);
+int64_t pl_branch_point_begins(int dir_fd);
 /* How the session of a directory began, where it began at another one's frame: `to`/parent is made of
  * `from`/parent, that of its own included, `depth` of them. False with errno. */
-bool pl_origin_link_parents(int from, int to, int depth);
+bool pl_branch_point_link_parents(int from, int to, int depth);
 /* Link meshes/ of one directory into another. False with errno. */
-bool pl_origin_link_meshes(int from, int to);
+bool pl_branch_point_link_meshes(int from, int to);
 
 #endif

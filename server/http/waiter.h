@@ -12,7 +12,7 @@
 
 enum { PL_HEARTBEAT_MS = 10000 };
 
-typedef struct pl_gate {
+typedef struct pl_waiter {
     pl_request *request;
     pthread_mutex_t mutex; /* guards the rest */
     bool suspended, news, heartbeat_due;
@@ -20,25 +20,25 @@ typedef struct pl_gate {
     int64_t last_ms;       /* when something was sent; the source's while not suspended */
     int64_t due_us;        /* the pacer's, as is the next */
     int place;             /* in the pacer's heap, from 1; 0: not there */
-} pl_gate;
+} pl_waiter;
 
 int64_t pl_monotonic_ms(void);
 int64_t pl_monotonic_us(void);
 
-void pl_gate_init(pl_gate *gate, pl_request *request);
-void pl_gate_clear(pl_gate *gate);
+void pl_waiter_init(pl_waiter *waiter, pl_request *request);
+void pl_waiter_clear(pl_waiter *waiter);
 /* From any thread: there is something new. */
-void pl_gate_wake(pl_gate *gate);
+void pl_waiter_wake(pl_waiter *waiter);
 /* Each second: opens it where a heartbeat is due, or where everything ends. */
-void pl_gate_tick(pl_gate *gate, int64_t now_ms, bool stopping);
+void pl_waiter_tick(pl_waiter *waiter, int64_t now_ms, bool stopping);
 /* Open it whatever it waits for. */
-void pl_gate_open(pl_gate *gate);
+void pl_waiter_release(pl_waiter *waiter);
 
 /* Of the source: true once suspended, false where something came meanwhile and is to be looked at. */
-bool pl_gate_wait(pl_gate *gate);
+bool pl_waiter_wait(pl_waiter *waiter);
 /* Suspend until about then; only the tick and the pacer open it before. */
 struct pl_pacer;
-void pl_gate_pause(pl_gate *gate, struct pl_pacer *pacer, int64_t until_us);
-bool pl_gate_take_heartbeat(pl_gate *gate); /* whether one is due; it is then not any more */
+void pl_waiter_pause(pl_waiter *waiter, struct pl_pacer *pacer, int64_t until_us);
+bool pl_waiter_take_heartbeat(pl_waiter *waiter); /* whether one is due; it is then not any more */
 
 #endif

@@ -1,13 +1,14 @@
-#include "engine/step/past.h"
+#include "engine/step/step_history.h"
 
 static int64_t numbers(const pl_backend *b)
 {
     return 3 * b->model->vertices;
 }
 
-pl_status pl_past_create(const pl_integrator *integrator, pl_backend *b, pl_past *out)
+pl_status pl_step_history_create(const pl_integrator *integrator, pl_backend *b,
+                                 pl_step_history *out)
 {
-    *out = (pl_past){0};
+    *out = (pl_step_history){0};
     bool inner = integrator->forces || integrator->remembers; /* of those, a first step's */
     if (integrator->looks_back) {
         out->x = b->ops->alloc(b, numbers(b));
@@ -19,13 +20,13 @@ pl_status pl_past_create(const pl_integrator *integrator, pl_backend *b, pl_past
     return good ? PL_OK : PL_NO_MEMORY;
 }
 
-void pl_past_release(pl_backend *b, pl_past *past)
+void pl_step_history_release(pl_backend *b, pl_step_history *history)
 {
-    double *const arrays[] = {past->x, past->v, past->inner};
+    double *const arrays[] = {history->x, history->v, history->inner};
     for (int k = 0; k < 3; k++)
         if (arrays[k])
             b->ops->release(b, arrays[k]);
-    *past = (pl_past){0};
+    *history = (pl_step_history){0};
 }
 
 static void save_array(pl_backend *b, const double *array, pl_bytes_out *out)
@@ -35,24 +36,24 @@ static void save_array(pl_backend *b, const double *array, pl_bytes_out *out)
         b->ops->download(b, to, array, numbers(b));
 }
 
-void pl_past_save(const pl_integrator *integrator, pl_backend *b, const pl_past *past,
-                  pl_bytes_out *out)
+void pl_step_history_save(const pl_integrator *integrator, pl_backend *b,
+                          const pl_step_history *history, pl_bytes_out *out)
 {
     if (!integrator->remembers && !integrator->forces)
         return;
-    pl_bytes_put_i64(out, past->known);
-    if (past->known && integrator->remembers) {
-        save_array(b, past->x, out);
-        save_array(b, past->v, out);
+    pl_bytes_put_i64(out, history->known);
+    if (history->known && integrator->remembers) {
+        save_array(b, history->x, out);
+        save_array(b, history->v, out);
     }
-    if (past->known && integrator->forces)
-        save_array(b, past->inner, out);
+    if (history->known && integrator->forces)
+        save_array(b, history->inner, out);
 }
 
-bool pl_past_read(const pl_integrator *integrator, int64_t vertices, pl_bytes_in *in,
-                  pl_past_bytes *out)
+bool pl_step_history_read(const pl_integrator *integrator, int64_t vertices, pl_bytes_in *in,
+                          pl_step_history_bytes *out)
 {
-    *out = (pl_past_bytes){0};
+    *out = (pl_step_history_bytes){0};
     if (!integrator->remembers && !integrator->forces)
         return !in->failed;
     int64_t known = pl_bytes_get_i64(in);
@@ -67,13 +68,13 @@ bool pl_past_read(const pl_integrator *integrator, int64_t vertices, pl_bytes_in
     return !in->failed && (known == 0 || known == 1);
 }
 
-void pl_past_put(pl_backend *b, const pl_past_bytes *from, pl_past *past)
+void pl_step_history_put(pl_backend *b, const pl_step_history_bytes *from, pl_step_history *history)
 {
-    past->known = from->known;
+    history->known = from->known;
     if (from->x)
-        b->ops->upload(b, past->x, from->x, numbers(b));
+        b->ops->upload(b, history->x, from->x, numbers(b));
     if (from->v)
-        b->ops->upload(b, past->v, from->v, numbers(b));
+        b->ops->upload(b, history->v, from->v, numbers(b));
     if (from->inner)
-        b->ops->upload(b, past->inner, from->inner, numbers(b));
+        b->ops->upload(b, history->inner, from->inner, numbers(b));
 }

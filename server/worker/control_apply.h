@@ -14,7 +14,7 @@
 
 #include "engine/step/pliant.h"
 #include "protocol/log/log.h"
-#include "server/worker/control.h"
+#include "server/worker/control_reader.h"
 #include "server/worker/session_scene.h"
 
 typedef struct pl_steering {

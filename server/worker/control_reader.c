@@ -1,4 +1,4 @@
-#include "server/worker/control.h"
+#include "server/worker/control_reader.h"
 
 #include "protocol/text/json.h"
 #include "protocol/log/record.h"
@@ -75,7 +75,7 @@ static bool apply(pl_control *c, const char *payload, size_t length)
     if (!document && errno == ENOMEM)
         return false;
     if (!document) {
-        pl_worker_say("control.log: a command that is no JSON: %s", error);
+        pl_worker_logf("control.log: a command that is no JSON: %s", error);
         return true;
     }
     const char *action = pl_json_string(document, "action", "");
@@ -92,7 +92,7 @@ static bool apply(pl_control *c, const char *payload, size_t length)
         c->paused = action[0] == 'p';
         c->pause_at = action[0] == 's' ? pl_json_integer(document, "until", 0) : -1;
     } else
-        pl_worker_say("control.log: unknown action '%.40s' ignored", action);
+        pl_worker_logf("control.log: unknown action '%.40s' ignored", action);
     pl_json_free(document);
     return taken;
 }
@@ -134,8 +134,8 @@ static size_t consume(pl_control *c, const unsigned char *bytes, size_t length, 
             size_t next = next_record(bytes, length, done + 8);
             if (next == length)
                 break;
-            pl_worker_say("control.log: %zu damaged bytes at %llu skipped", next - done,
-                          (unsigned long long)(c->offset + done));
+            pl_worker_logf("control.log: %zu damaged bytes at %llu skipped", next - done,
+                           (unsigned long long)(c->offset + done));
             done = next;
             continue;
         }
