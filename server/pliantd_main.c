@@ -55,8 +55,7 @@ enum {
     LOCK_AGAIN_MS = 20
 };
 
-/* ---- the state directory -----------------------------------------------------------------------
- */
+/* ---- the state directory ---- */
 
 /* With the folders that it lies in. */
 static bool make_folder(const char *path)
@@ -154,8 +153,7 @@ static bool is_new(pl_daemon *d)
     return !sessions;
 }
 
-/* ---- up and down -------------------------------------------------------------------------------
- */
+/* ---- up and down ---- */
 
 static bool start_parts(pl_daemon *d)
 {

@@ -142,9 +142,8 @@ PL_INLINE void pl_corotated_hessian(const pl_corotated *m, const pl_mat3 *F, pl_
     }
 }
 
-/* --- The proximal operator -------------------------------------------------------------------
- *
- *     prox(F~) = argmin over F of  Psi(F) + k/2 |F - F~|^2     (Narain 2016, eq. 34)
+/* ---- The proximal operator ---- */
+/*     prox(F~) = argmin over F of  Psi(F) + k/2 |F - F~|^2     (Narain 2016, eq. 34)
  *
  * |F - F~| is least, among all F of the same signed singular values, where F shares U and V with F~
  * (von Neumann's trace inequality, for rotations). So it is the minimum over s0 >= s1 >= |s2| of
@@ -158,8 +157,7 @@ PL_INLINE void pl_corotated_hessian(const pl_corotated *m, const pl_mat3 *F, pl_
  * which keeps the order of s~ and can break s1 + s2 >= 0 alone: where a dilated target makes
  * lambda e > 2 mu and wants the element turned inside out to shorten the sum. Then, and only then,
  * the minimum lies on the crease: d = s1 = -s2 and s0 minimise phi there, and if they break
- * s0 >= s1, then s0 = s1 = -s2 do.
- */
+ * s0 >= s1, then s0 = s1 = -s2 do. */
 PL_RARE void pl_corotated_crease_prox(const pl_corotated *m, pl_real k, const pl_real s_tilde[3],
                                       pl_real s[3])
 {

@@ -132,9 +132,8 @@ PL_INLINE void pl_neo_hookean_stretch_hessian(const pl_neo_hookean *m, const pl_
     PL_UNROLL for (int i = 0; i < 3; i++) H[4 * i] += m->mu + c * w[i] * w[i];
 }
 
-/* --- The proximal operator -------------------------------------------------------------------
- *
- *     prox(s~) = argmin over s > 0 of  Psi(s) + k/2 |s - s~|^2     (Narain 2016, eq. 34)
+/* ---- The proximal operator ---- */
+/*     prox(s~) = argmin over s > 0 of  Psi(s) + k/2 |s - s~|^2     (Narain 2016, eq. 34)
  *
  * Divide by a = mu + k and write alpha = mu / a, Lambda = lambda / a, b_i = k s~_i / a. The point
  * is stationary where, with L = log(s0 s1 s2) and one number P for all three stretches,
@@ -163,8 +162,7 @@ PL_INLINE void pl_neo_hookean_stretch_hessian(const pl_neo_hookean *m, const pl_
  * target is dilated, to at least twice the volume, and as (log J)^2 is not convex there may be two
  * minima: one with x > 0 and one that keeps the volume by flattening the element. Blocks with such
  * an element go on to find and compare both; they are rare, and the other elements of the block
- * keep their bits.
- */
+ * keep their bits. */
 #define PL_NEO_HOOKEAN_STEPS       3
 #define PL_NEO_HOOKEAN_EXTRA_STEPS 12
 

@@ -10,14 +10,12 @@
 #define PL_PAIR_I(p) (((p) + 1) % 3)
 #define PL_PAIR_J(p) (((p) + 2) % 3)
 
-/* --- St. Venant and Kirchhoff: mu, lambda ----------------------------------------------------
- *
- *     Psi = mu sum e_i^2 + lambda/2 (sum e_i)^2,   e_i = (s_i^2 - 1) / 2   (Green's strain)
+/* ---- St. Venant and Kirchhoff: mu, lambda ---- */
+/*     Psi = mu sum e_i^2 + lambda/2 (sum e_i)^2,   e_i = (s_i^2 - 1) / 2   (Green's strain)
  *
  * Wang 2016, eq. 12 with s0 = lambda / 4, s1 = mu. Finite everywhere, it resists collapse by no
  * more than finite energy and is at rest inside out as well: for strong compression it wants `invertible`.
- *     g_i = s_i (2 mu e_i + lambda tr)
- */
+ *     g_i = s_i (2 mu e_i + lambda tr) */
 PL_TABLE void pl_stretch_stvk_energy_gradient(const pl_stretch *m, const pl_real s[3], pl_real *psi,
                                               pl_real g[3])
 {
@@ -46,13 +44,11 @@ PL_TABLE void pl_stretch_stvk_curvature(const pl_stretch *m, const pl_real s[3],
     }
 }
 
-/* --- Stable neo-Hookean (Smith, de Goes, Kim 2018, eq. 14): m, l -----------------------------
- *
- *     Psi = m/2 (I - 3) - m/2 log((I + 1) / 4) - 3/4 m (J - 1) + l/2 (J - 1)^2,   I = sum s_i^2
+/* ---- Stable neo-Hookean (Smith, de Goes, Kim 2018, eq. 14): m, l ---- */
+/*     Psi = m/2 (I - 3) - m/2 log((I + 1) / 4) - 3/4 m (J - 1) + l/2 (J - 1)^2,   I = sum s_i^2
  *
  * with m = 4/3 mu and l = lambda + 5/6 mu of Lame's constants (its section 3.4). Finite and smooth
- * everywhere, at rest at s = 1 only, and never without force where it is collapsed to a point's like.
- */
+ * everywhere, at rest at s = 1 only, and never without force where it is collapsed to a point's like. */
 PL_TABLE void pl_stretch_stable_neo_hookean_energy_gradient(const pl_stretch *m, const pl_real s[3],
                                                             pl_real *psi, pl_real g[3])
 {
@@ -90,9 +86,8 @@ PL_TABLE void pl_stretch_stable_neo_hookean_curvature(const pl_stretch *m, const
     }
 }
 
-/* --- Wang's rubbers (Wang 2016, eq. 13-15): s0, s1 [, s2 [, s3]] ------------------------------
- *
- *     neo_hookean_wang  W = s0 (A - 3) + s1 (J - 1)^2
+/* ---- Wang's rubbers (Wang 2016, eq. 13-15): s0, s1 [, s2 [, s3]] ---- */
+/*     neo_hookean_wang  W = s0 (A - 3) + s1 (J - 1)^2
  *     mooney_rivlin     W = ... + s2 (B - 3)
  *     fung              W = ... + s2 (exp(s3 (A - 3)) - 1)
  *
@@ -104,8 +99,7 @@ PL_TABLE void pl_stretch_stable_neo_hookean_curvature(const pl_stretch *m, const
  * With w_i = 1 / s_i, q = J^(-2/3) and f(A) for all that depends on A:
  *     dA/ds_i = 2 q s_i - 2/3 A w_i,   dB/ds_i = 2 q^2 s_i (s_j^2 + s_k^2) - 4/3 B w_i
  *     (dA_i -+ dA_j) / (s_i -+ s_j) = 2 q +- 2/3 A w_i w_j
- *     (dB_i -+ dB_j) / (s_i -+ s_j) = 2 q^2 (s_k^2 -+ s_i s_j) +- 4/3 B w_i w_j
- */
+ *     (dB_i -+ dB_j) / (s_i -+ s_j) = 2 q^2 (s_k^2 -+ s_i s_j) +- 4/3 B w_i w_j */
 typedef struct pl_rubber {
     pl_real s1, s2, w[3], J, q, A, B;
     pl_real f, f1, f2; /* f(A) with its derivatives */
@@ -219,14 +213,12 @@ PL_STRETCH_RUBBER(neo_hookean_wang, PL_RUBBER_PLAIN)
 PL_STRETCH_RUBBER(mooney_rivlin, PL_RUBBER_MOONEY)
 PL_STRETCH_RUBBER(fung, PL_RUBBER_FUNG)
 
-/* --- Polynomial (Liu 2017, section 4.1): mu ---------------------------------------------------
- *
- *     Psi = mu sum (s_i - 1)^4
+/* ---- Polynomial (Liu 2017, section 4.1): mu ---- */
+/*     Psi = mu sum (s_i - 1)^4
  *
  * Convex in s and without stiffness at rest: no linear solid at small strain. Its prox is three
  * times the root of 4 mu y^3 + k (y - y~) = 0, y = s - 1. Each stretch moves towards 1 and by
- * less than it was away, so that none of the three pass each other or the crease.
- */
+ * less than it was away, so that none of the three pass each other or the crease. */
 PL_TABLE void pl_stretch_polynomial_energy_gradient(const pl_stretch *m, const pl_real s[3],
                                                     pl_real *psi, pl_real g[3])
 {

@@ -111,7 +111,7 @@ PL_INLINE pl_int pl_shift_right(pl_int a, int bits)
     return a >> bits;
 }
 
-/* --- What an operation is on one piece --- */
+/* ---- What an operation is on one piece ---- */
 
 #if PL_PIECE_SIZE == 64
 
@@ -161,7 +161,7 @@ typedef pl_piece_int pl_piece_mask;
 #endif
 #endif
 
-/* --- Comparisons: false where an operand is NaN --- */
+/* ---- Comparisons: false where an operand is NaN ---- */
 
 typedef struct pl_mask {
     pl_piece_mask piece[PL_PIECES];

@@ -197,7 +197,7 @@ int64_t pl_factor_nonzeros(const pl_factor *f)
     return f->panels.value_count;
 }
 
-/* ---- a pattern factored again and again */
+/* ---- a pattern factored again and again ---- */
 
 struct pl_refactor {
     cholmod_common common;

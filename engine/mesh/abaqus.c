@@ -90,8 +90,7 @@ static void fault(abaqus *a, const char *code, const char *expected, const char 
                    pl_text_quote(got.at, got.length, quote), what);
 }
 
-/* ---- lines ------------------------------------------------------------------------------------
- */
+/* ---- lines ---- */
 
 static word trim(const char *from, const char *to)
 {
@@ -127,8 +126,7 @@ static word parameter(word line, const char *key)
     return (word){line.at, 0};
 }
 
-/* ---- sections ---------------------------------------------------------------------------------
- */
+/* ---- sections ---- */
 
 static const struct element_kind *kind_of(word type)
 {
@@ -228,8 +226,7 @@ static void begin_section(abaqus *a, word line)
     }
 }
 
-/* ---- records ----------------------------------------------------------------------------------
- */
+/* ---- records ---- */
 
 static bool whole(abaqus *a, word field, int64_t *out)
 {

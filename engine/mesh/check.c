@@ -5,8 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* ---- vertices and corners ---------------------------------------------------------------------
- */
+/* ---- vertices and corners ---- */
 
 /* Beyond this, m, volumes overflow before anything is simulated. */
 static const double coordinate_limit = 1e15;
@@ -51,8 +50,7 @@ static void check_corners(pl_check *c, const pl_check_cells *cells)
                   "a vertex stands twice in it");
 }
 
-/* ---- duplicates -------------------------------------------------------------------------------
- */
+/* ---- duplicates ---- */
 
 static pl_status check_duplicates(pl_check *c, const pl_check_cells *cells)
 {
@@ -77,8 +75,7 @@ static pl_status check_duplicates(pl_check *c, const pl_check_cells *cells)
     return status;
 }
 
-/* ---- shape ------------------------------------------------------------------------------------
- */
+/* ---- shape ---- */
 
 /* det[b-a, c-a, d-a] / L^3 with L the longest edge, so that neither a tiny nor a huge mesh over- or
  * underflows: 1 / sqrt 2 for the regular tetrahedron. NaN if L is not finite or 0. *volume in m^3.

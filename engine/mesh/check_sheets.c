@@ -69,8 +69,7 @@ void pl_check_sheets(pl_check *c)
                   "its length is %.3g m", none.value[0]);
 }
 
-/* ---- closed surfaces --------------------------------------------------------------------------
- */
+/* ---- closed surfaces ---- */
 
 /* One fault for the edges that are wrong in one way, with the ends of the first. */
 static void tell_edges(pl_check *c, const pl_finding *f, const pl_sheet_edges *edges,

@@ -26,8 +26,7 @@ static pl_gmsh_section section_of(const char *name)
     return PL_GMSH_OTHER;
 }
 
-/* ---- $MeshFormat ------------------------------------------------------------------------------
- */
+/* ---- $MeshFormat ---- */
 
 /* A binary file shows its byte order by the number 1 in four bytes after the first line. */
 static bool read_byte_order(pl_gmsh *gmsh)
@@ -79,8 +78,7 @@ static bool read_format(pl_gmsh *gmsh)
     return false;
 }
 
-/* ---- $PhysicalNames ---------------------------------------------------------------------------
- */
+/* ---- $PhysicalNames ---- */
 
 bool pl_gmsh_read_quoted(pl_input *in, const char **name, size_t *length)
 {
@@ -129,8 +127,7 @@ static void read_names(pl_gmsh *gmsh)
             return;
 }
 
-/* ---- sections ---------------------------------------------------------------------------------
- */
+/* ---- sections ---- */
 
 /* The cursor goes behind $End<name>, wherever that is; false, at the end of the file, if nowhere.
  */

@@ -132,8 +132,7 @@ bool pl_gmsh_read_count(pl_gmsh *gmsh, const char *what, int64_t *count)
     return fine;
 }
 
-/* ---- version 2 --------------------------------------------------------------------------------
- */
+/* ---- version 2 ---- */
 
 static void read_nodes_2(pl_gmsh *gmsh)
 {
@@ -243,8 +242,7 @@ static void read_raw_elements_2(pl_gmsh *gmsh, int64_t count)
     }
 }
 
-/* ---- version 4.1 ------------------------------------------------------------------------------
- */
+/* ---- version 4.1 ---- */
 
 /* What opens a section: blocks, total, lowest and highest tag. */
 static bool read_head_4(pl_gmsh *gmsh, const char *what, int64_t *blocks, int64_t *total)

@@ -58,8 +58,7 @@ typedef struct pl_mesh {
 
 void pl_mesh_clear(pl_mesh *mesh);
 
-/* ---- sources ----------------------------------------------------------------------------------
- */
+/* ---- sources ---- */
 
 /* A box centred at the origin: size in metres, cells along each axis, every cell cut into 6 Kuhn
  * tetrahedra along the main diagonal. Vertices are ordered x fastest, then y, then z:
@@ -159,8 +158,7 @@ typedef struct pl_mesh_arrays {
 pl_status pl_mesh_from_arrays(const pl_mesh_arrays *arrays, const char *pointer, pl_mesh *out,
                               pl_faults *faults);
 
-/* ---- checks -----------------------------------------------------------------------------------
- */
+/* ---- checks ---- */
 
 typedef enum pl_mesh_orientation {
     PL_MESH_ORIENTATION_REPAIR, /* swap two corners of a negative tetrahedron and count it */

@@ -53,8 +53,7 @@ static bool fault(ply *p, const char *code, const char *expected, word got, cons
     return false;
 }
 
-/* ---- the header -------------------------------------------------------------------------------
- */
+/* ---- the header ---- */
 
 static word next_word(pl_input *in)
 {
@@ -199,8 +198,7 @@ static bool check_header(ply *p)
     return true;
 }
 
-/* ---- records ----------------------------------------------------------------------------------
- */
+/* ---- records ---- */
 
 /* A number of text or bytes; as an index -1 where it is none. */
 static bool read_number(ply *p, pl_number_type type, double *real, int64_t *integer)

@@ -26,8 +26,7 @@ static void note_angle(pl_shape *s, double angle)
     s->value[PL_SHAPE_GREATEST_ANGLE] = fmax(s->value[PL_SHAPE_GREATEST_ANGLE], angle);
 }
 
-/* ---- one element ------------------------------------------------------------------------------
- */
+/* ---- one element ---- */
 
 /* The dihedral angle at edge (i, j) is between the parts of the edges to k and l that are across
  * it, whichever way the tetrahedron is turned. Returns the longest edge. */
@@ -114,8 +113,7 @@ static pl_shape measure(const pl_mesh *mesh, int corners, int64_t element)
     return s;
 }
 
-/* ---- all of them ------------------------------------------------------------------------------
- */
+/* ---- all of them ---- */
 
 static bool is_worse(const pl_shape *a, const pl_shape *b)
 {

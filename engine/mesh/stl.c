@@ -28,8 +28,7 @@ typedef struct stl {
     int32_t tag, solids;
 } stl;
 
-/* ---- facets -----------------------------------------------------------------------------------
- */
+/* ---- facets ---- */
 
 static bool add_corner(stl *s, const double x[3])
 {
@@ -107,8 +106,7 @@ static void finish(stl *s)
     free(x);
 }
 
-/* ---- text -------------------------------------------------------------------------------------
- */
+/* ---- text ---- */
 
 static bool is(const char *at, size_t length, const char *text)
 {
@@ -194,8 +192,7 @@ static void read_text(stl *s)
     s->count -= s->count % 3;
 }
 
-/* ---- bytes ------------------------------------------------------------------------------------
- */
+/* ---- bytes ---- */
 
 static bool read_facet(stl *s, const char *at, int64_t k)
 {

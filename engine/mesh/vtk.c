@@ -39,8 +39,7 @@ static void fault(vtk *v, const char *at, const char *code, const char *expected
     v->ended = true;
 }
 
-/* ---- words and counts -------------------------------------------------------------------------
- */
+/* ---- words and counts ---- */
 
 /* The next word of the line; none at its end. */
 static word line_word(pl_input *in)
@@ -103,8 +102,7 @@ static bool read_type(vtk *v, pl_number_type *out)
     return *out != PL_NUMBER_NONE;
 }
 
-/* ---- arrays -----------------------------------------------------------------------------------
- */
+/* ---- arrays ---- */
 
 /* Room for one more number of an array, and of where it is. */
 static bool grow(vtk *v, pl_vtk_array *a, bool real, int64_t *capacity)
@@ -219,8 +217,7 @@ static void skip_array(vtk *v, int64_t count, pl_number_type type)
         in->at += pl_input_token(in);
 }
 
-/* ---- points and cells -------------------------------------------------------------------------
- */
+/* ---- points and cells ---- */
 
 static void read_points(vtk *v, const char *at)
 {
@@ -339,8 +336,7 @@ static void read_cells(vtk *v, const char *at, int64_t type)
         read_counted_cells(v, count, size, type);
 }
 
-/* ---- values -----------------------------------------------------------------------------------
- */
+/* ---- values ---- */
 
 static void read_values(vtk *v, word name, pl_number_type type, int64_t components, int64_t tuples)
 {
@@ -457,8 +453,7 @@ static void skip_colours(vtk *v, bool table)
         skip_array(v, count, PL_NUMBER_U8);
 }
 
-/* ---- sections ---------------------------------------------------------------------------------
- */
+/* ---- sections ---- */
 
 static void read_types(vtk *v, const char *at)
 {

@@ -93,8 +93,7 @@ int pl_vtk_corners(int64_t type)
                                  : 0;
 }
 
-/* ---- nodes ------------------------------------------------------------------------------------
- */
+/* ---- nodes ---- */
 
 static void add_nodes(adder *a)
 {
@@ -113,8 +112,7 @@ static void add_nodes(adder *a)
     }
 }
 
-/* ---- cells ------------------------------------------------------------------------------------
- */
+/* ---- cells ---- */
 
 /* The draft's name for a corner. One that is not of these points is of none. */
 static int64_t node_of(const adder *a, int64_t corner)
@@ -235,8 +233,7 @@ static void report_refused(adder *a)
     }
 }
 
-/* ---- values -----------------------------------------------------------------------------------
- */
+/* ---- values ---- */
 
 static bool gives_tags(const pl_vtk_values *v)
 {

@@ -64,8 +64,7 @@ __attribute__((format(printf, 6, 7))) static void fault(vtu *v, const char *at, 
     pl_draft_fault(v->draft, &v->place, at, code, expected, hint, "%s", text);
 }
 
-/* ---- tags -------------------------------------------------------------------------------------
- */
+/* ---- tags ---- */
 
 static bool starts(const char *at, const char *end, const char *text)
 {
@@ -160,8 +159,7 @@ static int64_t count_attribute(const tag *t, const char *name, int64_t otherwise
     return pl_text_integer(w.at, w.length, &value) == PL_TEXT_FINE && value >= 0 ? value : -1;
 }
 
-/* ---- numbers ----------------------------------------------------------------------------------
- */
+/* ---- numbers ---- */
 
 static bool no_memory(vtu *v)
 {
@@ -297,8 +295,7 @@ static bool read_array(vtu *v, const listed *l, int64_t count, bool real, pl_vtk
                                   : read_packed(v, l, count, real, out);
 }
 
-/* ---- pieces -----------------------------------------------------------------------------------
- */
+/* ---- pieces ---- */
 
 /* No cell that is taken, or refused by name, has more corners on average. */
 enum { CORNERS_MAX = 64 };
@@ -404,8 +401,7 @@ static void list_array(vtu *v, const tag *t)
               "an array of %" PRId64 " components at offset %" PRId64, l.components, l.offset);
 }
 
-/* ---- the file ---------------------------------------------------------------------------------
- */
+/* ---- the file ---- */
 
 static bool read_root(vtu *v, const tag *t)
 {

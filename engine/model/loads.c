@@ -20,8 +20,7 @@ void pl_loads_destroy(pl_loads *loads)
     *loads = (pl_loads){0};
 }
 
-/* ---- the skin
- * ------------------------------------------------------------------------------------ */
+/* ---- the skin ---- */
 
 /* Wind blows on all bodies where none is named. */
 static bool on_all(const pl_scene_force *load)
@@ -120,8 +119,7 @@ pl_status pl_loads_create(const pl_scene *scene, const pl_mesh *meshes, pl_layou
     return status == PL_OK ? connect(skin, layout->vertices, mass) : status;
 }
 
-/* ---- forces
- * -------------------------------------------------------------------------------------- */
+/* ---- forces ---- */
 
 bool pl_loads_any(const pl_model *m)
 {

@@ -22,8 +22,7 @@ void pl_closed_mesh_destroy(pl_closed_mesh *m)
     free(m);
 }
 
-/* ---- the tree
- * ------------------------------------------------------------------------------------------- */
+/* ---- the tree ---- */
 
 static void bound(const pl_closed_mesh *m, pl_mesh_node *n, int32_t first, int32_t count)
 {
@@ -93,8 +92,7 @@ static void grow(pl_closed_mesh *m, int32_t at, int32_t first, int32_t count, in
     grow(m, children + 1, first + half, count - half, used, work);
 }
 
-/* ---- normals
- * -------------------------------------------------------------------------------------------- */
+/* ---- normals ---- */
 
 static void set_face_normals(pl_closed_mesh *m)
 {
@@ -159,8 +157,7 @@ static pl_status set_edge_normals(pl_closed_mesh *m)
     return PL_OK;
 }
 
-/* ---- making one
- * ----------------------------------------------------------------------------------------- */
+/* ---- making one ---- */
 
 /* Six times the volume inside, about the first vertex so that a mesh far away keeps its digits. */
 static double volume(const pl_closed_mesh *m)

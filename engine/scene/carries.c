@@ -181,8 +181,7 @@ int32_t pl_scene_carried(const pl_scene *scene, const pl_material_uses *uses, pl
     return count;
 }
 
-/* ---- devices
- * --------------------------------------------------------------------------------- */
+/* ---- devices ---- */
 
 static void refuse_damping(const pl_material *m, const char *key, const char *got,
                            const char *expected, const char *hint, pl_faults *faults)

@@ -2,8 +2,8 @@
  * that puts terms into the objective has traits; a method refuses a trait with a reason. Validation
  * and capabilities read this one table. A leaf beside scene.h: no model is needed.
  */
-#ifndef PLIANT_ENGINE_CARRIES_H
-#define PLIANT_ENGINE_CARRIES_H
+#ifndef PLIANT_ENGINE_SCENE_CARRIES_H
+#define PLIANT_ENGINE_SCENE_CARRIES_H
 
 #include "engine/scene/fault.h"
 #include "engine/scene/scene.h"

@@ -6,8 +6,8 @@
  * the control takes effect, keyframes begin there and count their times from then. Materials decide
  * the matrix, their damping too, so a control of one needs a new model (pl_change_rebuilds).
  */
-#ifndef PLIANT_ENGINE_CHANGE_H
-#define PLIANT_ENGINE_CHANGE_H
+#ifndef PLIANT_ENGINE_SCENE_CHANGE_H
+#define PLIANT_ENGINE_SCENE_CHANGE_H
 
 #include "engine/scene/scene.h"
 

@@ -6,8 +6,8 @@
  * The programmer's mistakes are assertions, and running out of memory is a status; neither is a
  * fault. This header is a leaf: every room may include it.
  */
-#ifndef PLIANT_ENGINE_FAULT_H
-#define PLIANT_ENGINE_FAULT_H
+#ifndef PLIANT_ENGINE_SCENE_FAULT_H
+#define PLIANT_ENGINE_SCENE_FAULT_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* material_damping.h - the dissipation functions by name: a leaf that both scenes and kernels include. */
-#ifndef PLIANT_ENGINE_MATERIAL_DAMPING_H
-#define PLIANT_ENGINE_MATERIAL_DAMPING_H
+#ifndef PLIANT_ENGINE_SCENE_MATERIAL_DAMPING_H
+#define PLIANT_ENGINE_SCENE_MATERIAL_DAMPING_H
 
 /* R by its place in the table of names (protocol/scene/params_damping.c). */
 typedef enum pl_damping_model {

@@ -1,7 +1,7 @@
 /* material_kind.h - the material models, by name. Apart from scene.h, whose every new key would
  * have all kernels compiled again. */
-#ifndef PLIANT_ENGINE_MATERIAL_KIND_H
-#define PLIANT_ENGINE_MATERIAL_KIND_H
+#ifndef PLIANT_ENGINE_SCENE_MATERIAL_KIND_H
+#define PLIANT_ENGINE_SCENE_MATERIAL_KIND_H
 
 typedef enum pl_material_kind {
     PL_MATERIAL_NEO_HOOKEAN,

@@ -2,8 +2,8 @@
  * the engine fills them, protocol/ writes them as JSON. A quantity that was not computed is NaN
  * here (or -1 for a count) and null there, never 0.
  */
-#ifndef PLIANT_ENGINE_METRICS_H
-#define PLIANT_ENGINE_METRICS_H
+#ifndef PLIANT_ENGINE_SCENE_METRICS_H
+#define PLIANT_ENGINE_SCENE_METRICS_H
 
 #include "engine/scene/material_damping.h"
 

@@ -12,8 +12,7 @@ static void multiply(const double S[9], const double T[9], double R[9])
             R[i + 3 * j] = S[i] * T[3 * j] + S[i + 3] * T[1 + 3 * j] + S[i + 6] * T[2 + 3 * j];
 }
 
-/* ---- keyframes
- * ----------------------------------------------------------------------------------- */
+/* ---- keyframes ---- */
 
 /* The two keyframes around a time, how far it is from one to the other, and the rate of that. */
 typedef struct between {
@@ -102,8 +101,7 @@ static keyed keyframed(const pl_motion *motion, double time)
     return out;
 }
 
-/* ---- any motion
- * ---------------------------------------------------------------------------------- */
+/* ---- any motion ---- */
 
 void pl_motion_velocity(const pl_motion *motion, const double x[3], double time, double v[3])
 {
@@ -164,8 +162,7 @@ pl_pose pl_motion_pose(const pl_motion *motion, double time)
     return pose;
 }
 
-/* ---- taking over
- * -------------------------------------------------------------------------------- */
+/* ---- taking over ---- */
 
 /* A rotation's axis and angle, by the unit quaternion (w, x, y, z): of its squares, 4 w^2 = 1 + trace
  * and so on, the largest is divided by (Shepperd 1978). */

@@ -7,8 +7,8 @@
  * axis of its neighbour.
  *
  * A model's motions can be taken over while it runs (change.h): then a drive says where they are. */
-#ifndef PLIANT_ENGINE_MOTION_H
-#define PLIANT_ENGINE_MOTION_H
+#ifndef PLIANT_ENGINE_SCENE_MOTION_H
+#define PLIANT_ENGINE_SCENE_MOTION_H
 
 #include "engine/scene/fault.h"
 #include "engine/scene/pose.h"

@@ -1,6 +1,6 @@
 /* pose.h - where a rigid motion has brought what it moves. */
-#ifndef PLIANT_ENGINE_POSE_H
-#define PLIANT_ENGINE_POSE_H
+#ifndef PLIANT_ENGINE_SCENE_POSE_H
+#define PLIANT_ENGINE_SCENE_POSE_H
 
 #include "engine/everywhere.h"
 

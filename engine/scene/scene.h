@@ -5,8 +5,8 @@
  * units, no behaviour but the release of memory. Names follow the JSON keys. Angles are degrees
  * where the key says so.
  */
-#ifndef PLIANT_ENGINE_SCENE_H
-#define PLIANT_ENGINE_SCENE_H
+#ifndef PLIANT_ENGINE_SCENE_SCENE_H
+#define PLIANT_ENGINE_SCENE_SCENE_H
 
 #include "engine/scene/material_damping.h"
 #include "engine/scene/material_kind.h"
@@ -125,7 +125,7 @@ typedef struct pl_solver_settings {
     int32_t tune; /* chebyshev_descent: the solve before which phases are tuned, from 1; 0: none */
 } pl_solver_settings;
 
-/* ---- cloth, ropes and fibres: parts of a material */
+/* ---- cloth, ropes and fibres: parts of a material ---- */
 
 typedef enum pl_bending_model { PL_BENDING_QUADRATIC, PL_BENDING_HINGE } pl_bending_model;
 /* Of triangles over their interior edges, of edges at vertices that have two. */

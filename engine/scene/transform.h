@@ -1,6 +1,6 @@
 /* transform.h - rotations, and how what a scene places is placed. */
-#ifndef PLIANT_ENGINE_TRANSFORM_H
-#define PLIANT_ENGINE_TRANSFORM_H
+#ifndef PLIANT_ENGINE_SCENE_TRANSFORM_H
+#define PLIANT_ENGINE_SCENE_TRANSFORM_H
 
 #include "engine/scene/scene.h"
 

@@ -269,8 +269,7 @@ static void descend(chebyshev_descent *s, progress *p)
     set_pace(&s->pace, p);
 }
 
-/* ---- tuning
- * ----------------------------------------------------------------------------------------- */
+/* ---- tuning ---- */
 
 typedef struct tuning {
     chebyshev_descent *solver;
@@ -310,8 +309,7 @@ static pl_status tune(chebyshev_descent *s, const pl_stage *stage, double *x, do
     return PL_OK;
 }
 
-/* ---- the method
- * ------------------------------------------------------------------------------------- */
+/* ---- the method ---- */
 
 static pl_status chebyshev_solve(pl_solver *solver, const pl_stage *stage, double *x,
                                  double *gradient, pl_solve_result *out, pl_failure *failure)

@@ -73,8 +73,7 @@ pl_status pl_descent_apply(pl_descent *d, bool stepped)
     return status;
 }
 
-/* ---- failures
- * --------------------------------------------------------------------------------------- */
+/* ---- failures ---- */
 
 pl_status pl_descent_fail_not_finite(pl_backend *backend, const char *what, const double *where,
                                      pl_failure *failure)
@@ -131,8 +130,7 @@ static pl_status fail_no_memory(const char *what, pl_failure *failure)
     return PL_FAILED;
 }
 
-/* ---- the loop
- * --------------------------------------------------------------------------------------- */
+/* ---- the loop ---- */
 
 static void record(pl_descent *d, int64_t k)
 {

@@ -86,8 +86,7 @@ static void make(pl_descent *d, double by, double on, bool remember)
     }
 }
 
-/* ---- gradient_descent
- * ------------------------------------------------------------------------------- */
+/* ---- gradient_descent ---- */
 
 static void steepest(pl_descent *d)
 {
@@ -109,8 +108,7 @@ static const pl_descent_rule GRADIENT_DESCENT = {
     .first = a_little_longer,
 };
 
-/* ---- nonlinear_cg
- * ----------------------------------------------------------------------------------- */
+/* ---- nonlinear_cg ---- */
 
 static void conjugate(pl_descent *d)
 {
@@ -144,8 +142,7 @@ static const pl_descent_rule NONLINEAR_CG = {
     .always_wolfe = true,
 };
 
-/* ---- chebyshev_semi_iterative
- * ----------------------------------------------------------------------- */
+/* ---- chebyshev_semi_iterative ---- */
 
 static double spectral_radius(const pl_descent *d)
 {
@@ -182,8 +179,7 @@ static const pl_descent_rule SEMI_ITERATIVE = {
     .first = pl_descent_first_is_one,
 };
 
-/* ---- the methods
- * ------------------------------------------------------------------------------------ */
+/* ---- the methods ---- */
 
 static pl_status gradient_create(const pl_model *model, pl_backend *backend, pl_solver **out)
 {

@@ -2,8 +2,8 @@
  *
  * The power P = dR/dv . v at a step's end, with the rates that R is of. Backward Euler's steps take h P, to
  * their own order, and the midpoint's; of other integrators it is the trapezoidal rule of P at both ends. */
-#ifndef PLIANT_ENGINE_DISSIPATION_H
-#define PLIANT_ENGINE_DISSIPATION_H
+#ifndef PLIANT_ENGINE_STEP_DISSIPATION_H
+#define PLIANT_ENGINE_STEP_DISSIPATION_H
 
 #include "engine/integrators/integrator.h"
 #include "engine/scene/metrics.h"

@@ -1,6 +1,6 @@
 /* guess.h - where the iterations of a stage begin. Private to the engine's own files. */
-#ifndef PLIANT_ENGINE_GUESS_H
-#define PLIANT_ENGINE_GUESS_H
+#ifndef PLIANT_ENGINE_STEP_GUESS_H
+#define PLIANT_ENGINE_STEP_GUESS_H
 
 #include "engine/step/state.h"
 

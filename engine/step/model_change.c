@@ -30,8 +30,7 @@ static const char MAGIC[8] = "plctrl\n";
 
 _Static_assert(sizeof(pl_keyframe) == KEYFRAME * sizeof(double), "keyframes are saved as they lie");
 
-/* ---- taking effect
- * ------------------------------------------------------------------------------ */
+/* ---- taking effect ---- */
 
 /* Of the numbers that controls may change, as they are. */
 static uint64_t hash_changed(const pl_model *m)
@@ -119,8 +118,7 @@ pl_status pl_model_change(pl_model *m, const pl_change *c, double time)
     return PL_OK;
 }
 
-/* ---- saving
- * ------------------------------------------------------------------------------------- */
+/* ---- saving ---- */
 
 static void put_drive(pl_bytes_out *out, const pl_drive *d)
 {
@@ -184,8 +182,7 @@ pl_status pl_changes_save(const pl_model *m, const pl_scene *scene, void **bytes
     return PL_OK;
 }
 
-/* ---- restoring
- * ---------------------------------------------------------------------------------- */
+/* ---- restoring ---- */
 
 /* Looks at the header, and leaves `in` at gravity. *material: numbers of each. */
 static bool header_good(pl_bytes_in *in, const void *bytes, size_t size, int64_t counts[3],
@@ -313,8 +310,7 @@ pl_status pl_changes_restore(pl_model *m, const void *bytes, size_t size)
     return status;
 }
 
-/* ---- carrying over
- * ------------------------------------------------------------------------------ */
+/* ---- carrying over ---- */
 
 static bool same_motion(const pl_motion *a, const pl_motion *b)
 {

@@ -128,8 +128,7 @@ void pl_state_put(pl_state *s, const double *x, const double *v, const double *v
     pl_state_moved(s);
 }
 
-/* ---- what the host sees of it
- * ------------------------------------------------------------------------------ */
+/* ---- what the host sees of it ---- */
 
 void pl_state_moved(pl_state *s)
 {

@@ -9,8 +9,8 @@
  * The model is immutable but for pl_model_change; the state is all else that changes. Neither does
  * I/O.
  */
-#ifndef PLIANT_ENGINE_PLIANT_H
-#define PLIANT_ENGINE_PLIANT_H
+#ifndef PLIANT_ENGINE_STEP_PLIANT_H
+#define PLIANT_ENGINE_STEP_PLIANT_H
 
 #include "engine/scene/change.h"
 #include "engine/scene/fault.h"
@@ -21,8 +21,7 @@
 typedef struct pl_model pl_model;
 typedef struct pl_state pl_state;
 
-/* ---- before a model: what preflight needs (links no BLAS)
- * ---------------------------------------- */
+/* ---- before a model: what preflight needs (links no BLAS) ---- */
 
 /* The mesh of a body from its source; `blobs` are the uploaded files' bytes in the order of
  * body->mesh.upload (none for generators and inline meshes). Faults are located below
@@ -60,8 +59,7 @@ pl_status pl_body_select(const pl_body *body, const pl_mesh *mesh, const pl_sele
  * none. Linear tetrahedra lock from about 0.49. */
 double pl_material_poisson(const pl_material *material);
 
-/* ---- model and state
- * ------------------------------------------------------------------------------- */
+/* ---- model and state ---- */
 
 /* Build the immutable model: rest state, masses, term groups, matrix and factor. The scene and the
  * meshes are read, not kept. PL_INVALID with faults, or PL_NO_MEMORY. */
@@ -113,9 +111,8 @@ typedef bool (*pl_stop)(void *context);
 pl_status pl_frame_step(const pl_model *model, pl_state *state, pl_metrics *out,
                         pl_failure *failure, pl_stop stop, void *context);
 
-/* ---- a frame's numbers, while the next step runs
- *
- * Begin to bring positions and, after them, velocities where wanted to the host, as floats where `single` and
+/* ---- a frame's numbers, while the next step runs ---- */
+/* Begin to bring positions and, after them, velocities where wanted to the host, as floats where `single` and
  * else as doubles, of the state as it stands: it may be stepped right after. PL_OK or PL_NO_MEMORY. */
 pl_status pl_state_fetch(pl_state *state, bool single, bool velocities);
 /* [1 or 2][vertex_count][3] of the last pl_state_fetch, the state's memory until the next one. NULL: still on
@@ -130,8 +127,7 @@ void pl_state_meanwhile(pl_state *state, void (*work)(void *context), void *cont
  * was under way then, and so may have caused it. */
 const char *pl_state_fault(const pl_state *state, bool *launching);
 
-/* ---- controls: changes between two steps
- * ---------------------------------------------------------------------------- */
+/* ---- controls: changes between two steps ---- */
 
 /* Let gravity, motions and forces be as the control says, in steps that begin at `time` (that of the
  * model's states) or later. Materials are not looked at: they need another model, see below. The model
@@ -160,8 +156,7 @@ pl_status pl_changes_carry(pl_model *to, const pl_scene *scene, const pl_model *
  * something changed. */
 bool pl_scene_carry(pl_scene *to, const pl_material *before, const pl_material *now, int32_t count);
 
-/* ---- saving and going on
- * ------------------------------------------------------------------------------------------- */
+/* ---- saving and going on ---- */
 
 /* All that the next step depends on and the metrics of the state as it stands: step, positions,
  * velocities, the solver's memory, what the last step found. *bytes is malloc'ed, the caller's.

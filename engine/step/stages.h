@@ -1,6 +1,6 @@
 /* march.h - the stages of one step, or of a half of one. Private to the engine's own files. */
-#ifndef PLIANT_ENGINE_MARCH_H
-#define PLIANT_ENGINE_MARCH_H
+#ifndef PLIANT_ENGINE_STEP_STAGES_H
+#define PLIANT_ENGINE_STEP_STAGES_H
 
 #include "engine/step/state.h"
 

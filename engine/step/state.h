@@ -1,6 +1,6 @@
 /* state.h - all that changes while a model runs; private to the engine's own files. */
-#ifndef PLIANT_ENGINE_STATE_H
-#define PLIANT_ENGINE_STATE_H
+#ifndef PLIANT_ENGINE_STEP_STATE_H
+#define PLIANT_ENGINE_STEP_STATE_H
 
 #include "engine/step/dissipation.h"
 #include "engine/step/step_history.h"

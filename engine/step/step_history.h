@@ -1,7 +1,7 @@
 /* past.h - what a time integrator keeps from one step to the next beside positions and velocities, as
  * arrays of a backend. Private to the engine's own files. */
-#ifndef PLIANT_ENGINE_PAST_H
-#define PLIANT_ENGINE_PAST_H
+#ifndef PLIANT_ENGINE_STEP_STEP_HISTORY_H
+#define PLIANT_ENGINE_STEP_STEP_HISTORY_H
 
 #include "engine/integrators/integrator.h"
 #include "engine/solvers/bytes.h"

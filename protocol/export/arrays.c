@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- npz ---------------------------------------------------------------------------------------
- */
+/* ---- npz ---- */
 
 typedef struct npz_pass {
     pl_export *e;
@@ -74,8 +73,7 @@ bool pl_export_npz(pl_export *e)
     return true;
 }
 
-/* ---- caches of points --------------------------------------------------------------------------
- */
+/* ---- caches of points ---- */
 
 static bool pc2_frame(void *context, const pl_export_frame *f)
 {

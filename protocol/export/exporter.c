@@ -93,8 +93,7 @@ bool pl_export_identity(const pl_export *e, char out[65])
     return out[0] != '-';
 }
 
-/* ---- what went wrong ---------------------------------------------------------------------------
- */
+/* ---- what went wrong ---- */
 
 bool pl_export_fail(pl_export *e, pl_export_why why, const char *format, ...)
 {
@@ -111,8 +110,7 @@ bool pl_export_no_memory(pl_export *e)
     return pl_export_fail(e, PL_EXPORT_NO_MEMORY, "out of memory");
 }
 
-/* ---- frames ------------------------------------------------------------------------------------
- */
+/* ---- frames ---- */
 
 /* Where a field is put that is not taken as it lies. */
 static float *place_of(pl_export *e, uint32_t field)
@@ -283,8 +281,7 @@ bool pl_export_frames(pl_export *e, bool gaps, pl_export_take take, void *contex
     return true;
 }
 
-/* ---- files -------------------------------------------------------------------------------------
- */
+/* ---- files ---- */
 
 bool pl_export_put_file(pl_export *e, const char *name, const pl_span *spans, int count)
 {
@@ -301,8 +298,7 @@ bool pl_export_put_file(pl_export *e, const char *name, const pl_span *spans, in
     return pl_export_going(e);
 }
 
-/* ---- choosing the frames -----------------------------------------------------------------------
- */
+/* ---- choosing the frames ---- */
 
 /* A frame's time, and whether it can be had; of a table of metrics the latter alone. */
 static pl_log_outcome look_at(pl_export *e, int64_t frame, pl_frame_header *h)
@@ -379,8 +375,7 @@ static bool choose_frames(pl_export *e)
     return list_frames(e, first, last);
 }
 
-/* ---- the session's documents -------------------------------------------------------------------
- */
+/* ---- the session's documents ---- */
 
 static bool read_document(pl_export *e, pl_session_file file, char **text, size_t *size)
 {
@@ -476,8 +471,7 @@ static bool read_name(pl_export *e)
     return e->scene_name || pl_export_no_memory(e);
 }
 
-/* ---- from order to end -------------------------------------------------------------------------
- */
+/* ---- from order to end ---- */
 
 /* The topology, or what is asked for of it. */
 static bool read_shape(pl_export *e)

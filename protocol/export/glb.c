@@ -28,8 +28,7 @@ typedef struct glb {
     bool looking;             /* the first pass, for the bounds */
 } glb;
 
-/* ---- the surface -------------------------------------------------------------------------------
- */
+/* ---- the surface ---- */
 
 static void mark(glb *g, const int32_t *corner, int64_t count)
 {
@@ -69,8 +68,7 @@ static void clear(glb *g)
     free(g->moved);
 }
 
-/* ---- the data ----------------------------------------------------------------------------------
- */
+/* ---- the data ---- */
 
 /* Where what begins in the binary chunk: triangles, edges, times, weights, then the frames. */
 typedef struct places {
@@ -137,8 +135,7 @@ static bool glb_frame(void *context, const pl_export_frame *f)
     return true;
 }
 
-/* ---- the description ---------------------------------------------------------------------------
- */
+/* ---- the description ---- */
 
 static void put_bounds(pl_json_writer *w, const char *key, const float *values, int count)
 {
@@ -327,8 +324,7 @@ static char *describe(const glb *g, size_t *length)
     return pl_json_finish(&w, length);
 }
 
-/* ---- the file ----------------------------------------------------------------------------------
- */
+/* ---- the file ---- */
 
 static void put_word(glb *g, uint32_t word)
 {

@@ -86,8 +86,7 @@ pl_status pl_shape_read_tets(const char *bytes, size_t size, pl_shape *out, cons
     return PL_OK;
 }
 
-/* ---- a part of it ------------------------------------------------------------------------------
- */
+/* ---- a part of it ---- */
 
 static void mark(const int32_t *corner, int64_t corners, bool *drawn)
 {

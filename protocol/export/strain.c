@@ -90,9 +90,8 @@ static void measure_one(int corners, const int32_t *corner, const float *x, cons
     *stretch = (float)sqrt(fmax(largest(n, s), 0));
 }
 
-/* ---- tetrahedra --------------------------------------------------------------------------------
- * Most of what there is, so they are done some at a time, without a branch.
- */
+/* ---- tetrahedra ---- */
+/* Most of what there is, so they are done some at a time, without a branch. */
 
 enum { LANES = 16 };
 

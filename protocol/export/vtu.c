@@ -22,8 +22,7 @@ static void list_cells(const pl_vtu_mesh *m, cells out[PL_VTU_KINDS])
     out[2] = (cells){m->edges, 2, 3, m->edge};
 }
 
-/* ---- what frames share -------------------------------------------------------------------------
- */
+/* ---- what frames share ---- */
 
 pl_status pl_vtu_open(pl_vtu *v, const pl_vtu_mesh *mesh)
 {
@@ -54,8 +53,7 @@ void pl_vtu_clear(pl_vtu *v)
     *v = (pl_vtu){0};
 }
 
-/* ---- the file ----------------------------------------------------------------------------------
- */
+/* ---- the file ---- */
 
 /* A block of the appended section in file order: 4 bytes of size, then the data. */
 typedef struct block {
@@ -187,8 +185,7 @@ void pl_vtu_file_clear(pl_vtu_file *file)
     *file = (pl_vtu_file){.count = 0};
 }
 
-/* ---- the series --------------------------------------------------------------------------------
- */
+/* ---- the series ---- */
 
 char *pl_vtu_name(const char *prefix, int64_t frame)
 {

@@ -21,8 +21,7 @@ const char *pl_checkpoint_name(int slot)
     return slot == 0 ? "checkpoint-A.bin" : "checkpoint-B.bin";
 }
 
-/* ---- bytes
- * --------------------------------------------------------------------------------------- */
+/* ---- bytes ---- */
 
 static void encode_header(const pl_checkpoint *c, unsigned char out[PL_CHECKPOINT_HEADER])
 {
@@ -98,8 +97,7 @@ pl_status pl_checkpoint_decode(const void *bytes, size_t size, pl_checkpoint *ou
     return PL_OK;
 }
 
-/* ---- files
- * --------------------------------------------------------------------------------------- */
+/* ---- files ---- */
 
 pl_status pl_checkpoint_write(int dir_fd, int slot, const pl_checkpoint *c, const void *payload)
 {

@@ -25,8 +25,8 @@
  *                control in effect, i64, and what pl_changes_save gave
  *        +    4  CRC-32C of everything before it
  */
-#ifndef PLIANT_PROTOCOL_CHECKPOINT_H
-#define PLIANT_PROTOCOL_CHECKPOINT_H
+#ifndef PLIANT_PROTOCOL_LOG_CHECKPOINT_H
+#define PLIANT_PROTOCOL_LOG_CHECKPOINT_H
 
 #include "engine/scene/fault.h"
 

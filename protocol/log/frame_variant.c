@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- names
- * --------------------------------------------------------------------------------------- */
+/* ---- names ---- */
 
 static const char *const dtype_names[] = {NULL, "f32", "f64", "u16"};
 
@@ -69,8 +68,7 @@ bool pl_fields_parse(const char *list, uint32_t *out, const char **wrong)
     return true;
 }
 
-/* ---- encoding
- * ------------------------------------------------------------------------------------ */
+/* ---- encoding ---- */
 
 bool pl_frame_variant_settle(pl_frame_variant *v, const pl_frame_header *stored)
 {
@@ -266,8 +264,7 @@ pl_status pl_frame_variant_encode(const pl_frame_variant *v, const pl_record *st
     return PL_OK;
 }
 
-/* ---- decoding
- * ------------------------------------------------------------------------------------ */
+/* ---- decoding ---- */
 
 bool pl_frame_values(const pl_frame_header *h, const char *payload, uint32_t field, float *out)
 {

@@ -2,8 +2,8 @@
  * bytes as u16, quantised in the frame's own box), the vertices of the surface alone, some of the
  * fields. Pure functions of bytes; who keeps what they make is the caller's.
  */
-#ifndef PLIANT_PROTOCOL_FRAME_VARIANT_H
-#define PLIANT_PROTOCOL_FRAME_VARIANT_H
+#ifndef PLIANT_PROTOCOL_LOG_FRAME_VARIANT_H
+#define PLIANT_PROTOCOL_LOG_FRAME_VARIANT_H
 
 #include "engine/scene/fault.h"
 #include "protocol/log/record.h"

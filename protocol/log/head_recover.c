@@ -30,8 +30,7 @@ static bool list_add(segment_list *list, const pl_segment *segment)
     return true;
 }
 
-/* ---- names
- * --------------------------------------------------------------------------------------- */
+/* ---- names ---- */
 
 /* Read "0003-0001.seg"; only what pl_segment_name writes counts. */
 static bool parse_name(const char *name, pl_segment *out)
@@ -80,8 +79,7 @@ int32_t pl_log_newest_attempt(int dir_fd)
     return newest;
 }
 
-/* ---- the chain
- * ----------------------------------------------------------------------------------- */
+/* ---- the chain ---- */
 
 /* Set a segment's first frame and length by its file. False where no record in it is good: then
  * nothing is known of it but its name. */

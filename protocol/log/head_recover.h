@@ -5,8 +5,8 @@
  * to before the first of what was taken last; one that begins no earlier is what a stale worker
  * wrote, which no head listed, and is left out. Frames that no segment has are gaps of the chain.
  */
-#ifndef PLIANT_PROTOCOL_HEAD_RECOVER_H
-#define PLIANT_PROTOCOL_HEAD_RECOVER_H
+#ifndef PLIANT_PROTOCOL_LOG_HEAD_RECOVER_H
+#define PLIANT_PROTOCOL_LOG_HEAD_RECOVER_H
 
 #include "protocol/log/session_dir.h"
 

@@ -8,8 +8,8 @@
  * segment. Readers follow head.json only, never a directory listing, so what a stale worker
  * writes is never read. Never mmap: the files grow and may be truncated by a full disk.
  */
-#ifndef PLIANT_PROTOCOL_LOG_H
-#define PLIANT_PROTOCOL_LOG_H
+#ifndef PLIANT_PROTOCOL_LOG_LOG_H
+#define PLIANT_PROTOCOL_LOG_LOG_H
 
 #include "engine/scene/fault.h"
 #include "protocol/log/record.h"
@@ -25,8 +25,7 @@ typedef struct pl_index_entry {
     uint32_t crc;
 } pl_index_entry;
 
-/* ---- writer (the worker, holding the lock)
- * ------------------------------------------------------- */
+/* ---- writer (the worker, holding the lock) ---- */
 typedef struct pl_log_writer pl_log_writer;
 /* Start attempt `attempt` of the session in dir_fd at frame `first_frame` (0 for a new run): writes
  * its first segment and publishes head.json with earlier segments cut before first_frame.
@@ -61,8 +60,7 @@ pl_status pl_log_sync(pl_log_writer *w);
 /* Seal the last segment in head.json and close. */
 pl_status pl_log_writer_close(pl_log_writer *w);
 
-/* ---- reader (any process)
- * ------------------------------------------------------------------------ */
+/* ---- reader (any process) ---- */
 typedef struct pl_log_reader pl_log_reader;
 /* A reader keeps its own copy of dir_fd. Works before head.json exists (no frames yet). Not
  * thread-safe: one a stream. Holds at most two more descriptors open. */

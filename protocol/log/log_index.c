@@ -14,8 +14,7 @@ void pl_segment_name(char name[PL_SEGMENT_NAME], const pl_segment *segment, cons
     snprintf(name, PL_SEGMENT_NAME, "log/%04d-%04d.%s", segment->attempt, segment->number, kind);
 }
 
-/* ---- index entries
- * ------------------------------------------------------------------------------- */
+/* ---- index entries ---- */
 
 void pl_index_entry_encode(const pl_index_entry *e, unsigned char *out)
 {
@@ -57,8 +56,7 @@ bool pl_index_entry_decode(const unsigned char *bytes, const pl_segment *segment
     return true;
 }
 
-/* ---- reading a segment
- * --------------------------------------------------------------------------- */
+/* ---- reading a segment ---- */
 
 uint64_t pl_file_length(int fd)
 {
@@ -128,8 +126,7 @@ static bool entry_payloads_good(int fd, const pl_segment *segment, const pl_inde
            payload_good(fd, entry->metrics_offset, &metrics);
 }
 
-/* ---- scanning
- * ------------------------------------------------------------------------------------ */
+/* ---- scanning ---- */
 
 void pl_segment_scan_clear(pl_segment_scan *scan)
 {

@@ -1,7 +1,7 @@
 /* log_index.h - index entries and the scanning of a segment; private to the log's writer and
  * reader. */
-#ifndef PLIANT_PROTOCOL_LOG_INDEX_H
-#define PLIANT_PROTOCOL_LOG_INDEX_H
+#ifndef PLIANT_PROTOCOL_LOG_LOG_INDEX_H
+#define PLIANT_PROTOCOL_LOG_LOG_INDEX_H
 
 #include "protocol/log/log.h"
 

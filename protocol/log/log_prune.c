@@ -10,8 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- thinning
- * ------------------------------------------------------------------------------------ */
+/* ---- thinning ---- */
 
 /* A sealed segment being written again. */
 typedef struct thinning {
@@ -181,8 +180,7 @@ static pl_status thin(int dir_fd, pl_segment *segment, int64_t every)
     return good ? PL_OK : PL_IO;
 }
 
-/* ---- what goes
- * ----------------------------------------------------------------------------------- */
+/* ---- what goes ---- */
 
 pl_status pl_log_prune(int dir_fd, pl_head *head, int64_t frames, const pl_log_keep *keep,
                        int64_t *dropped, bool *changed)

@@ -4,8 +4,8 @@
  *
  * Readers that have an old file open go on in it; readers of head.json know what is gone.
  */
-#ifndef PLIANT_PROTOCOL_LOG_PRUNE_H
-#define PLIANT_PROTOCOL_LOG_PRUNE_H
+#ifndef PLIANT_PROTOCOL_LOG_LOG_PRUNE_H
+#define PLIANT_PROTOCOL_LOG_LOG_PRUNE_H
 
 #include "protocol/log/session_dir.h"
 

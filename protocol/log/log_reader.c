@@ -43,8 +43,7 @@ struct pl_log_reader {
     uint64_t scanned;        /* bytes of the segment that the walk has seen */
 };
 
-/* ---- files
- * --------------------------------------------------------------------------------------- */
+/* ---- files ---- */
 
 static file_stamp stamp_of(int dir_fd, const char *name)
 {
@@ -131,8 +130,7 @@ static bool read_entry(int idx, const pl_segment *segment, int64_t frame, pl_ind
            pl_index_entry_decode(bytes, segment, frame, out);
 }
 
-/* ---- the tail
- * ------------------------------------------------------------------------------------ */
+/* ---- the tail ---- */
 
 /* Take in the index entries that came since the last look, as far as they are good and what they
  * point at is there. */
@@ -197,8 +195,7 @@ static int64_t follow_tail(pl_log_reader *r, const pl_segment *segment)
     return t->indexed + t->scan.count;
 }
 
-/* ---- opening and refreshing
- * ---------------------------------------------------------------------- */
+/* ---- opening and refreshing ---- */
 
 /* Read head.json again where it is another file than last time. Where there is none, the folder of
  * segments tells whether there is something new to find. */
@@ -268,8 +265,7 @@ void pl_log_reader_close(pl_log_reader *r)
     free(r);
 }
 
-/* ---- finding and reading
- * ------------------------------------------------------------------------- */
+/* ---- finding and reading ---- */
 
 /* The segment that frame < r->frames lies in: the last whose first frame is not after it. */
 static const pl_segment *segment_of(const pl_log_reader *r, int64_t frame)
@@ -465,8 +461,7 @@ pl_log_outcome pl_log_epoch(pl_log_reader *r, int64_t frame, char **payload, uin
     return outcome == PL_LOG_CORRUPT ? read_epoch(r, own, payload, length) : outcome;
 }
 
-/* ---- the committed end
- * --------------------------------------------------------------------------- */
+/* ---- the committed end ---- */
 
 static bool whole(pl_log_reader *r, int64_t frame)
 {
@@ -505,8 +500,7 @@ pl_status pl_log_committed(int dir_fd, const pl_head *head, int64_t *frames)
     return PL_OK;
 }
 
-/* ---- rebuilding
- * ---------------------------------------------------------------------------------- */
+/* ---- rebuilding ---- */
 
 /* Scan one segment and put its index in place of the present one; its frames, or -1. */
 static int64_t reindex_segment(int dir_fd, const pl_segment *segment)

@@ -52,8 +52,7 @@ static pl_segment *open_segment(pl_log_writer *w)
     return &w->head.segments[w->head.segment_count - 1];
 }
 
-/* ---- writing
- * ------------------------------------------------------------------------------------- */
+/* ---- writing ---- */
 
 /* Write all parts at `offset` as one write wherever the kernel takes it whole. */
 static pl_status write_parts(int fd, struct iovec *parts, int count, uint64_t offset)
@@ -164,8 +163,7 @@ static pl_status grow_head(pl_head *head)
     return PL_OK;
 }
 
-/* ---- opening
- * ------------------------------------------------------------------------------------- */
+/* ---- opening ---- */
 
 /* Where frame `frame` - 1 of a segment ends, by index or scan: what a chain that goes on with
  * `frame` may still read of it. */
@@ -305,8 +303,7 @@ pl_status pl_log_writer_open(int dir_fd, int32_t attempt, int64_t first_frame,
     return status;
 }
 
-/* ---- appending
- * ----------------------------------------------------------------------------------- */
+/* ---- appending ---- */
 
 /* Sync and close what a roll left behind. */
 static pl_status settle(segment_files *files)
@@ -514,8 +511,7 @@ pl_status pl_log_append_epoch(pl_log_writer *w, const char *epoch_json)
     return status;
 }
 
-/* ---- how it stands
- * ------------------------------------------------------------------------------- */
+/* ---- how it stands ---- */
 
 int64_t pl_log_writer_next(const pl_log_writer *w)
 {
@@ -553,8 +549,7 @@ bool pl_log_writer_fenced(pl_log_writer *w)
     return w->fenced;
 }
 
-/* ---- syncing and closing
- * ------------------------------------------------------------------------- */
+/* ---- syncing and closing ---- */
 
 pl_status pl_log_sync(pl_log_writer *w)
 {

@@ -1,6 +1,6 @@
 /* metrics_json.h - a frame's metrics as the JSON of a metrics record. */
-#ifndef PLIANT_PROTOCOL_METRICS_JSON_H
-#define PLIANT_PROTOCOL_METRICS_JSON_H
+#ifndef PLIANT_PROTOCOL_LOG_METRICS_JSON_H
+#define PLIANT_PROTOCOL_LOG_METRICS_JSON_H
 
 #include "engine/scene/metrics.h"
 

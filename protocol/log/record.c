@@ -9,8 +9,7 @@
 #include <sys/auxv.h>
 #endif
 
-/* ---- CRC-32C
- * ------------------------------------------------------------------------------------- */
+/* ---- CRC-32C ---- */
 
 /* Reflected Castagnoli polynomial. slices[j][b] is the CRC of byte b followed by j zero bytes, so
  * eight table look-ups advance the state by eight bytes. */
@@ -88,8 +87,7 @@ uint32_t pl_crc32c(uint32_t crc, const void *data, size_t size)
     return pl_crc32c_portable(crc, data, size);
 }
 
-/* ---- record header
- * ------------------------------------------------------------------------------- */
+/* ---- record header ---- */
 
 static const char magic[4] = {'P', 'L', 'R', '1'};
 
@@ -128,8 +126,7 @@ pl_record_outcome pl_record_decode(const unsigned char *bytes, size_t size, pl_r
     return out->length <= PL_RECORD_MAX_PAYLOAD ? PL_RECORD_GOOD : PL_RECORD_CORRUPT;
 }
 
-/* ---- payload of a frame record
- * ------------------------------------------------------------------- */
+/* ---- payload of a frame record ---- */
 
 void pl_frame_header_encode(const pl_frame_header *h, unsigned char *out)
 {

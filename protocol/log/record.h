@@ -16,8 +16,8 @@
  *       40    4  CRC-32C of bytes 0..39
  *       44    4  CRC-32C of the payload
  */
-#ifndef PLIANT_PROTOCOL_RECORD_H
-#define PLIANT_PROTOCOL_RECORD_H
+#ifndef PLIANT_PROTOCOL_LOG_RECORD_H
+#define PLIANT_PROTOCOL_LOG_RECORD_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -69,8 +69,7 @@ typedef enum pl_record_outcome {
 /* Read a header. Says nothing about the payload: compare pl_crc32c of it with payload_crc. */
 pl_record_outcome pl_record_decode(const unsigned char *bytes, size_t size, pl_record *out);
 
-/* ---- the payload of a frame record
- * --------------------------------------------------------------- */
+/* ---- the payload of a frame record ---- */
 
 /* F32 and F64 are stored and sent; U16 is only sent. */
 typedef enum pl_dtype { PL_DTYPE_F32 = 1, PL_DTYPE_F64 = 2, PL_DTYPE_U16 = 3 } pl_dtype;

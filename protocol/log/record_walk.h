@@ -1,8 +1,8 @@
 /* record_walk.h - walk the records of a file from end to end, as a check does: every payload's
  * CRC, every padding, and what lies between records that are good.
  */
-#ifndef PLIANT_PROTOCOL_RECORD_WALK_H
-#define PLIANT_PROTOCOL_RECORD_WALK_H
+#ifndef PLIANT_PROTOCOL_LOG_RECORD_WALK_H
+#define PLIANT_PROTOCOL_LOG_RECORD_WALK_H
 
 #include "engine/scene/fault.h"
 #include "protocol/log/record.h"

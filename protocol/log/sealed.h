@@ -4,8 +4,8 @@
  *
  *     {"format": 1, "attempt": 3, "crc32c": "a1b2c3d4"}
  */
-#ifndef PLIANT_PROTOCOL_SEALED_H
-#define PLIANT_PROTOCOL_SEALED_H
+#ifndef PLIANT_PROTOCOL_LOG_SEALED_H
+#define PLIANT_PROTOCOL_LOG_SEALED_H
 
 #include "engine/scene/fault.h"
 #include "protocol/text/json.h"

@@ -16,8 +16,7 @@
 
 enum { FORMAT = 2, FORMAT_PRUNED = 3, SEALED_SINCE = 2, HEAD_LIMIT = 16 << 20 };
 
-/* ---- whole small files
- * --------------------------------------------------------------------------- */
+/* ---- whole small files ---- */
 
 static pl_status write_all(int fd, const char *data, size_t size)
 {
@@ -158,8 +157,7 @@ pl_status pl_file_read(int dir_fd, const char *name, size_t limit, char **out, s
     return status;
 }
 
-/* ---- lock
- * ---------------------------------------------------------------------------------------- */
+/* ---- lock ---- */
 
 pl_status pl_session_lock(int dir_fd, bool create, int *out_fd)
 {
@@ -190,8 +188,7 @@ bool pl_session_locked(int dir_fd)
     return locked;
 }
 
-/* ---- head.json
- * ----------------------------------------------------------------------------------- */
+/* ---- head.json ---- */
 
 static pl_segment segment_decode(const pl_json *s)
 {

@@ -20,8 +20,8 @@
  *   worker.log       what the worker said                        worker
  *   control.log      records of type PL_RECORD_CONTROL           daemon (or pliant run)
  */
-#ifndef PLIANT_PROTOCOL_SESSION_DIR_H
-#define PLIANT_PROTOCOL_SESSION_DIR_H
+#ifndef PLIANT_PROTOCOL_LOG_SESSION_DIR_H
+#define PLIANT_PROTOCOL_LOG_SESSION_DIR_H
 
 #include "engine/scene/fault.h"
 #include "engine/scene/metrics.h"

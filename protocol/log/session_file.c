@@ -26,8 +26,7 @@ pl_session_file pl_session_file_named(const char *name)
     return (pl_session_file)file;
 }
 
-/* ---- sums
- * ---------------------------------------------------------------------------------------- */
+/* ---- sums ---- */
 
 pl_file_sum pl_file_sum_of(const void *bytes, size_t size)
 {

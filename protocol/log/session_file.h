@@ -1,8 +1,8 @@
 /* session_file.h - the files of a session that preflight.json vouches for, read against its sums,
  * so that a changed bit is never handed on as what was written.
  */
-#ifndef PLIANT_PROTOCOL_SESSION_FILE_H
-#define PLIANT_PROTOCOL_SESSION_FILE_H
+#ifndef PLIANT_PROTOCOL_LOG_SESSION_FILE_H
+#define PLIANT_PROTOCOL_LOG_SESSION_FILE_H
 
 #include "protocol/log/session_dir.h"
 

@@ -18,8 +18,7 @@ enum {
     BODIES_MAX = 65536
 };
 
-/* ---- exit.json
- * ----------------------------------------------------------------------------------- */
+/* ---- exit.json ---- */
 
 static pl_failure_code failure_code(const char *name)
 {
@@ -105,8 +104,7 @@ pl_status pl_exit_write(int dir_fd, const pl_exit *e)
     return pl_sealed_write(dir_fd, "exit.json", &w, true);
 }
 
-/* ---- preflight.json
- * ------------------------------------------------------------------------------ */
+/* ---- preflight.json ---- */
 
 static pl_status bodies_decode(const pl_json *list, pl_preflight *out)
 {

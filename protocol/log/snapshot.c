@@ -30,8 +30,7 @@ void pl_snapshot_file(const char *name, char out[PATH])
     path_of(name, ".bin", out);
 }
 
-/* ---- one ---------------------------------------------------------------------------------------
- */
+/* ---- one ---- */
 
 pl_status pl_snapshot_read(int dir_fd, const char *name, pl_snapshot *out)
 {
@@ -130,8 +129,7 @@ pl_status pl_snapshot_remove(int dir_fd, const char *name)
     return status;
 }
 
-/* ---- all of them -------------------------------------------------------------------------------
- */
+/* ---- all of them ---- */
 
 /* The name that a file is of, where it ends so. */
 static bool name_in(const char *file, const char *suffix, char out[PL_SNAPSHOT_NAME + 1])

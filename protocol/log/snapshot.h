@@ -6,8 +6,8 @@
  *
  * Whoever writes sees to it that nobody else does at the same time.
  */
-#ifndef PLIANT_PROTOCOL_SNAPSHOT_H
-#define PLIANT_PROTOCOL_SNAPSHOT_H
+#ifndef PLIANT_PROTOCOL_LOG_SNAPSHOT_H
+#define PLIANT_PROTOCOL_LOG_SNAPSHOT_H
 
 #include "protocol/log/checkpoint.h"
 

@@ -23,8 +23,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- the report
- * ---------------------------------------------------------------------------------- */
+/* ---- the report ---- */
 
 void pl_verifier_damage(pl_verifier *v, const char *file, int64_t offset, int64_t frame,
                         const pl_damage_words *words, const char *format, ...)
@@ -78,8 +77,7 @@ void pl_verify_report_clear(pl_verify_report *report)
     *report = (pl_verify_report){0};
 }
 
-/* ---- documents with a seal
- * ----------------------------------------------------------------------- */
+/* ---- documents with a seal ---- */
 
 static const pl_damage_words bad_scene = {"every frame and the other files",
                                           "Put the scene back from where it was submitted."};
@@ -165,8 +163,7 @@ static void check_owned(pl_verifier *v, const char *name, bool needed)
         document_damage(v, name, &bad_owned);
 }
 
-/* ---- files with a sum in preflight.json
- * ---------------------------------------------------------- */
+/* ---- files with a sum in preflight.json ---- */
 
 static void check_file(pl_verifier *v, pl_session_file file, const pl_file_sum *said)
 {
@@ -208,8 +205,7 @@ static void check_files(pl_verifier *v)
     pl_preflight_clear(&p);
 }
 
-/* ---- meshes
- * -------------------------------------------------------------------------------------- */
+/* ---- meshes ---- */
 
 static const pl_damage_words bad_mesh = {
     "every frame", "Upload the mesh file again; it is needed only to run the scene again."};
@@ -263,8 +259,7 @@ static void check_meshes(pl_verifier *v)
     free(text);
 }
 
-/* ---- control.log
- * --------------------------------------------------------------------------------- */
+/* ---- control.log ---- */
 
 static void check_command(pl_verifier *v, const pl_record_walk *w, pl_walk_event event)
 {
@@ -300,8 +295,7 @@ static void check_control(pl_verifier *v)
     close(fd);
 }
 
-/* ---- checkpoints
- * --------------------------------------------------------------------------------- */
+/* ---- checkpoints ---- */
 
 static void check_checkpoint(pl_verifier *v, const char *name, const pl_damage_words *words)
 {
@@ -353,8 +347,7 @@ static void check_snapshots(pl_verifier *v)
     }
 }
 
-/* ---- the whole
- * ----------------------------------------------------------------------------------- */
+/* ---- the whole ---- */
 
 /* Bytes of the log that there are to walk. */
 static uint64_t log_bytes(const pl_verifier *v)

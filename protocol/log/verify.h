@@ -7,8 +7,8 @@
  * zeros of their padding; .idx files the records they point at; checkpoints their CRCs. worker.log
  * is text for people and is held against nothing.
  */
-#ifndef PLIANT_PROTOCOL_VERIFY_H
-#define PLIANT_PROTOCOL_VERIFY_H
+#ifndef PLIANT_PROTOCOL_LOG_VERIFY_H
+#define PLIANT_PROTOCOL_LOG_VERIFY_H
 
 #include "engine/scene/fault.h"
 

@@ -146,8 +146,7 @@ static void walk_segment(segment_check *c, int fd, uint64_t limit)
     pl_record_walk_clear(&w);
 }
 
-/* ---- the index
- * ----------------------------------------------------------------------------------- */
+/* ---- the index ---- */
 
 /* Whether what an entry says of a part is what the walk found; a part that the walk did not find is
  * reported already. */
@@ -224,8 +223,7 @@ static void check_index(segment_check *c, size_t mark, uint64_t limit)
     free(bytes);
 }
 
-/* ---- segments
- * ------------------------------------------------------------------------------------ */
+/* ---- segments ---- */
 
 /* Frames of a segment: head counts them, or for the open last one the end of the run does. */
 static int64_t known_frames(const pl_verifier *v, const pl_segment *s)

@@ -1,6 +1,6 @@
 /* verify_parts.h - what the parts of pl_verify share; private to verify*.c. */
-#ifndef PLIANT_PROTOCOL_VERIFY_PARTS_H
-#define PLIANT_PROTOCOL_VERIFY_PARTS_H
+#ifndef PLIANT_PROTOCOL_LOG_VERIFY_PARTS_H
+#define PLIANT_PROTOCOL_LOG_VERIFY_PARTS_H
 
 #include "protocol/log/session_dir.h"
 #include "protocol/log/verify.h"

@@ -1,7 +1,7 @@
 /* branch_json.h - the request for a branch: {"frame": k or "snapshot": name, or neither, "scene": a merge patch
  * (RFC 7396)}. */
-#ifndef PLIANT_PROTOCOL_BRANCH_JSON_H
-#define PLIANT_PROTOCOL_BRANCH_JSON_H
+#ifndef PLIANT_PROTOCOL_SCENE_BRANCH_JSON_H
+#define PLIANT_PROTOCOL_SCENE_BRANCH_JSON_H
 
 #include "protocol/scene/scene_json.h"
 

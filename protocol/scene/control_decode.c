@@ -10,8 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- rules that bind several keys
- * ---------------------------------------------------------------- */
+/* ---- rules that bind several keys ---- */
 
 /* A key that has no meaning for the thing that is named. */
 static void refuse_key(pl_decoder *d, bool given, const char *key, const char *of,
@@ -159,8 +158,7 @@ void pl_check_control(pl_decoder *d, json_t *object, void *out, bool clean)
                         "at least one of: gravity, pins, obstacles, forces, materials", "");
 }
 
-/* ---- a control
- * ----------------------------------------------------------------------------------- */
+/* ---- a control ---- */
 
 static pl_decode_outcome decode_document(json_t *document, const pl_scene *scene, pl_change *out,
                                          pl_faults *faults)

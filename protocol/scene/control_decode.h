@@ -1,6 +1,6 @@
 /* control_decode.h - what binds several keys of a control together; private to protocol/. */
-#ifndef PLIANT_PROTOCOL_CONTROL_DECODE_H
-#define PLIANT_PROTOCOL_CONTROL_DECODE_H
+#ifndef PLIANT_PROTOCOL_SCENE_CONTROL_DECODE_H
+#define PLIANT_PROTOCOL_SCENE_CONTROL_DECODE_H
 
 #include "protocol/scene/decode.h"
 

@@ -1,7 +1,7 @@
 /* control_json.h - a control (engine/scene/change.h) from JSON, judged by the tables of params_control.c and
  * by the scene whose things it names. */
-#ifndef PLIANT_PROTOCOL_CONTROL_JSON_H
-#define PLIANT_PROTOCOL_CONTROL_JSON_H
+#ifndef PLIANT_PROTOCOL_SCENE_CONTROL_JSON_H
+#define PLIANT_PROTOCOL_SCENE_CONTROL_JSON_H
 
 #include "protocol/scene/scene_json.h"
 

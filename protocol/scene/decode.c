@@ -23,8 +23,7 @@ static void refuse_range(pl_decoder *d, json_t *value, const pl_param *p)
     pl_decode_refuse(d, value, "out_of_range", expected, "");
 }
 
-/* ---- numbers
- * ------------------------------------------------------------------------------------- */
+/* ---- numbers ---- */
 
 static bool in_range(const pl_param *p, double value)
 {
@@ -126,8 +125,7 @@ static void decode_counts(pl_decoder *d, json_t *value, const pl_param *p, int32
     }
 }
 
-/* ---- words
- * --------------------------------------------------------------------------------------- */
+/* ---- words ---- */
 
 static size_t count_words(const char *const *words)
 {
@@ -217,8 +215,7 @@ bool pl_decode_name(pl_decoder *d, json_t *value, const pl_param *p, char **out)
     return *out != NULL;
 }
 
-/* ---- objects
- * ------------------------------------------------------------------------------------- */
+/* ---- objects ---- */
 
 static void decode_param(pl_decoder *d, json_t *value, const pl_param *p, void *base);
 
@@ -345,8 +342,7 @@ static void decode_object(pl_decoder *d, json_t *value, const pl_param *p, char 
     }
 }
 
-/* ---- lists, maps and references
- * ------------------------------------------------------------------ */
+/* ---- lists, maps and references ---- */
 
 static char **list_at(const pl_param *p, void *base)
 {
@@ -525,8 +521,7 @@ static void decode_reference(pl_decoder *d, json_t *value, const pl_param *p, ch
     }
 }
 
-/* ---- the walker
- * ---------------------------------------------------------------------------------- */
+/* ---- the walker ---- */
 
 static void store_integer(void *at, size_t size, int64_t value)
 {

@@ -3,8 +3,8 @@
  * One walker for every table. It never stops at a fault: what is wrong is appended to the list with
  * its place, the struct keeps the default there, and the walk goes on.
  */
-#ifndef PLIANT_PROTOCOL_DECODE_H
-#define PLIANT_PROTOCOL_DECODE_H
+#ifndef PLIANT_PROTOCOL_SCENE_DECODE_H
+#define PLIANT_PROTOCOL_SCENE_DECODE_H
 
 #include "engine/scene/fault.h"
 #include "protocol/scene/params.h"

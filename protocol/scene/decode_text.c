@@ -7,8 +7,7 @@
 
 enum { ECHO_BYTES = 80 }; /* of the user's text in a fault */
 
-/* ---- places
- * -------------------------------------------------------------------------------------- */
+/* ---- places ---- */
 
 size_t pl_decode_enter(pl_decoder *d, const char *key)
 {
@@ -42,8 +41,7 @@ void pl_decode_leave(pl_decoder *d, size_t mark)
     d->pointer[mark] = 0;
 }
 
-/* ---- what was found
- * ------------------------------------------------------------------------------ */
+/* ---- what was found ---- */
 
 /* The beginning of a user's text, cut between characters, with control characters made spaces. */
 static void echo(const char *text, size_t length, char *out, size_t size)
@@ -134,8 +132,7 @@ void pl_decode_missing(pl_decoder *d, const char *key, const char *expected, con
     pl_decode_leave(d, mark);
 }
 
-/* ---- what would have been right
- * ------------------------------------------------------------------ */
+/* ---- what would have been right ---- */
 
 void pl_join_words(const char *const *words, char *out, size_t size)
 {

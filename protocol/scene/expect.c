@@ -27,8 +27,7 @@ struct pl_expect {
     int64_t before_frame;   /* -1: none */
 };
 
-/* ---- quantities
- * -------------------------------------------------------------------------------- */
+/* ---- quantities ---- */
 
 /* Where a metrics record has a quantity; NULL: of vertices, or computed below. */
 static const char *const metric_paths[PL_QUANTITY_COUNT] = {
@@ -106,8 +105,7 @@ double pl_sample_statistic(const pl_sample *s, const pl_expectation *e)
     }
 }
 
-/* ---- opening
- * ----------------------------------------------------------------------------------- */
+/* ---- opening ---- */
 
 static pl_status no_topology(pl_faults *faults)
 {
@@ -240,8 +238,7 @@ bool pl_expect_wants_frames(const pl_expect *e)
     return false;
 }
 
-/* ---- taking numbers in
- * ------------------------------------------------------------------------- */
+/* ---- taking numbers in ---- */
 
 static double vector_in(const pl_expectation *x, const pl_json *list)
 {
@@ -372,8 +369,7 @@ void pl_expect_frame(pl_expect *e, int64_t frame, int64_t vertices, const double
     e->before_frame = frame;
 }
 
-/* ---- judging
- * ----------------------------------------------------------------------------------- */
+/* ---- judging ---- */
 
 static double value_at(const pl_expect *e, int32_t k, int64_t frame)
 {

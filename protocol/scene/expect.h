@@ -8,8 +8,8 @@
  * A number that is missing, because its frame is not there or because it is null, holds no bound.
  * Quantities of a step (reactions, contacts, what the solver says) are looked at from frame 1 on.
  */
-#ifndef PLIANT_PROTOCOL_EXPECT_H
-#define PLIANT_PROTOCOL_EXPECT_H
+#ifndef PLIANT_PROTOCOL_SCENE_EXPECT_H
+#define PLIANT_PROTOCOL_SCENE_EXPECT_H
 
 #include "engine/scene/fault.h"
 #include "engine/scene/scene.h"

@@ -1,6 +1,6 @@
 /* expect_decode.h - the parts of an expectation that its table does not say; private to protocol/. */
-#ifndef PLIANT_PROTOCOL_EXPECT_DECODE_H
-#define PLIANT_PROTOCOL_EXPECT_DECODE_H
+#ifndef PLIANT_PROTOCOL_SCENE_EXPECT_DECODE_H
+#define PLIANT_PROTOCOL_SCENE_EXPECT_DECODE_H
 
 #include "protocol/scene/decode.h"
 

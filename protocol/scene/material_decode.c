@@ -165,8 +165,7 @@ void pl_check_material(pl_decoder *d, json_t *object, void *out, bool clean)
     check_one_way(d, m, object);
 }
 
-/* ---- damping
- * ------------------------------------------------------------------------------------- */
+/* ---- damping ---- */
 
 bool pl_damping_uses(const pl_material_damping *m, const char *key)
 {

@@ -1,6 +1,6 @@
 /* material_decode.h - what of a material the tables cannot say; private to protocol/. */
-#ifndef PLIANT_PROTOCOL_MATERIAL_DECODE_H
-#define PLIANT_PROTOCOL_MATERIAL_DECODE_H
+#ifndef PLIANT_PROTOCOL_SCENE_MATERIAL_DECODE_H
+#define PLIANT_PROTOCOL_SCENE_MATERIAL_DECODE_H
 
 #include "engine/scene/scene.h"
 #include "protocol/scene/decode.h"

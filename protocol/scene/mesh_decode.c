@@ -8,8 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- customs
- * ------------------------------------------------------------------------------------ */
+/* ---- customs ---- */
 
 /* "sha256:" and 64 hexadecimal digits, which are kept in lower case. */
 static void decode_hash(pl_decoder *d, json_t *value, char **out)
@@ -160,8 +159,7 @@ void pl_decode_edges(pl_decoder *d, json_t *value, const pl_param *p, void *out)
     mesh->edges = pl_decode_rows(d, value, p, 2, &mesh->edge_count);
 }
 
-/* ---- rules
- * ------------------------------------------------------------------------------------ */
+/* ---- rules ---- */
 
 static void refuse_cells(pl_decoder *d, double cells)
 {

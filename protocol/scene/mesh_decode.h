@@ -1,7 +1,7 @@
 /* mesh_decode.h - meshes of bodies and obstacles: files, arrays of numbers, and what binds several
  * keys of a source; customs and rules of scene_decode.c. */
-#ifndef PLIANT_PROTOCOL_MESH_DECODE_H
-#define PLIANT_PROTOCOL_MESH_DECODE_H
+#ifndef PLIANT_PROTOCOL_SCENE_MESH_DECODE_H
+#define PLIANT_PROTOCOL_SCENE_MESH_DECODE_H
 
 #include "protocol/scene/decode.h"
 

@@ -18,8 +18,7 @@ void pl_notes_clear(pl_notes *notes)
     *notes = (pl_notes){0};
 }
 
-/* ---- judging -----------------------------------------------------------------------------------
- */
+/* ---- judging ---- */
 
 void pl_decode_metadata(pl_decoder *d, json_t *value, const pl_param *p, void *out)
 {
@@ -109,8 +108,7 @@ void pl_decode_webhook(pl_decoder *d, json_t *value, const pl_param *p, void *ou
     pl_decode_leave(d, mark);
 }
 
-/* ---- taking ------------------------------------------------------------------------------------
- */
+/* ---- taking ---- */
 
 /* Written by one writer, so that a filter's terms are found in it as bytes. */
 char *pl_labels_write(const pl_json *labels)
@@ -169,8 +167,7 @@ bool pl_notes_take(const json_t *document, bool resources, pl_notes *out)
     return good;
 }
 
-/* ---- changing ----------------------------------------------------------------------------------
- */
+/* ---- changing ---- */
 
 static json_t *load_object(const char *text)
 {
@@ -241,8 +238,7 @@ pl_decode_outcome pl_notes_patch(const char *text, size_t length, const pl_notes
     return outcome;
 }
 
-/* ---- finding -----------------------------------------------------------------------------------
- */
+/* ---- finding ---- */
 
 /* "key":"value" or "key": as pl_labels_write has it. */
 static char *write_term(const char *term, size_t length)

@@ -1,8 +1,8 @@
 /* notes.h - what a session's owner says about it beside the physics: its name, labels, metadata,
  * priority, webhook and group. They come with the scene, or change later by PATCH; the engine knows nothing of them.
  */
-#ifndef PLIANT_PROTOCOL_NOTES_H
-#define PLIANT_PROTOCOL_NOTES_H
+#ifndef PLIANT_PROTOCOL_SCENE_NOTES_H
+#define PLIANT_PROTOCOL_SCENE_NOTES_H
 
 #include "engine/scene/fault.h"
 #include "protocol/text/json.h"

@@ -1,6 +1,6 @@
 /* notes_decode.h - the parts of a scene that are notes.h's; private to protocol/. */
-#ifndef PLIANT_PROTOCOL_NOTES_DECODE_H
-#define PLIANT_PROTOCOL_NOTES_DECODE_H
+#ifndef PLIANT_PROTOCOL_SCENE_NOTES_DECODE_H
+#define PLIANT_PROTOCOL_SCENE_NOTES_DECODE_H
 
 #include "engine/scene/scene.h"
 #include "protocol/scene/decode.h"

@@ -1,7 +1,7 @@
 /* obstacle_decode.h - heights, and what binds several keys of an obstacle; a custom and rules of
  * scene_decode.c. */
-#ifndef PLIANT_PROTOCOL_OBSTACLE_DECODE_H
-#define PLIANT_PROTOCOL_OBSTACLE_DECODE_H
+#ifndef PLIANT_PROTOCOL_SCENE_OBSTACLE_DECODE_H
+#define PLIANT_PROTOCOL_SCENE_OBSTACLE_DECODE_H
 
 #include "protocol/scene/decode.h"
 

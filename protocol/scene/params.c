@@ -12,8 +12,7 @@ _Static_assert(offsetof(pl_material, name) == 0 && offsetof(pl_body, name) == 0 
                    offsetof(pl_attachment, name) == 0,
                "the members of lists and maps begin with their name");
 
-/* ---- time, solver, output, resources
- * ------------------------------------------------------------- */
+/* ---- time, solver, output, resources ---- */
 
 static const char *const integrators[] = {
     "backward_euler", "quasi_static", "bdf2", "trapezoidal", "implicit_midpoint", "tr_bdf2", NULL};
@@ -350,8 +349,7 @@ static const pl_param_table resources_table = {.name = "resources",
                                                ROWS(resources_rows),
                                                .absent = resources_absent};
 
-/* ---- the scene
- * ----------------------------------------------------------------------------------- */
+/* ---- the scene ---- */
 
 static const pl_param scene_rows[] = {
     {.key = "pliant",
@@ -525,8 +523,7 @@ static const pl_param_table *const tables[] = {
 };
 /* clang-format on */
 
-/* ---- reading the tables
- * -------------------------------------------------------------------------- */
+/* ---- reading the tables ---- */
 
 const pl_param_table *const *pl_param_tables(void)
 {

@@ -6,8 +6,8 @@
  * PL_PARAM_OBJECT; a table whose object is one of several forms (a mesh from a box, or a sphere, or
  * an upload) is a union: its variants' keys exclude each other and set the struct's `kind`.
  */
-#ifndef PLIANT_PROTOCOL_PARAMS_H
-#define PLIANT_PROTOCOL_PARAMS_H
+#ifndef PLIANT_PROTOCOL_SCENE_PARAMS_H
+#define PLIANT_PROTOCOL_SCENE_PARAMS_H
 
 #include <stdbool.h>
 #include <stddef.h>

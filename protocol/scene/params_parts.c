@@ -4,8 +4,7 @@
 
 #include "engine/scene/scene.h"
 
-/* ---- bodies
- * -------------------------------------------------------------------------------------- */
+/* ---- bodies ---- */
 
 static const pl_param rotate_rows[] = {
     TURN_ROWS(pl_transform, rotate_axis, rotate_degrees, "Through the origin.",
@@ -188,8 +187,7 @@ static const pl_param body_rows[] = {
 };
 const pl_param_table pl_body_table = {.name = "body", .doc = "A deformable body.", ROWS(body_rows)};
 
-/* ---- pins
- * -------------------------------------------------------------------------- */
+/* ---- pins ---- */
 
 static const pl_param select_box_rows[] = {
     {.key = "min",

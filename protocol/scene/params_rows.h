@@ -1,7 +1,7 @@
 /* params_rows.h - how the rows of the parameter tables are written, and the tables of
  * params_*.c; private to protocol/. */
-#ifndef PLIANT_PROTOCOL_PARAMS_ROWS_H
-#define PLIANT_PROTOCOL_PARAMS_ROWS_H
+#ifndef PLIANT_PROTOCOL_SCENE_PARAMS_ROWS_H
+#define PLIANT_PROTOCOL_SCENE_PARAMS_ROWS_H
 
 #include "protocol/scene/params.h"
 

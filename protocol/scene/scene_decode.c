@@ -17,8 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- customs of the scene
- * ------------------------------------------------------------------------ */
+/* ---- customs of the scene ---- */
 
 static void decode_version(pl_decoder *d, json_t *value, const pl_param *p, void *out)
 {
@@ -48,8 +47,7 @@ static void decode_scale(pl_decoder *d, json_t *value, const pl_param *p, void *
     }
 }
 
-/* ---- customs of a body
- * --------------------------------------------------------------------------- */
+/* ---- customs of a body ---- */
 
 static void decode_by_tag(pl_decoder *d, json_t *value, const pl_param *p, void *out)
 {
@@ -82,8 +80,7 @@ static void decode_by_tag(pl_decoder *d, json_t *value, const pl_param *p, void 
     }
 }
 
-/* ---- customs of a selection
- * ---------------------------------------------------------------------- */
+/* ---- customs of a selection ---- */
 
 static void decode_side(pl_decoder *d, json_t *value, const pl_param *p, void *out)
 {
@@ -142,8 +139,7 @@ static void decode_tag(pl_decoder *d, json_t *value, const pl_param *p, void *ou
     }
 }
 
-/* ---- customs of a pin
- * ---------------------------------------------------------------------------- */
+/* ---- customs of a pin ---- */
 
 /* An array of different words, at least one: bit k for the k-th of `names`. */
 static int32_t decode_words(pl_decoder *d, json_t *value, const char *const *names,
@@ -212,8 +208,7 @@ const pl_decode_custom pl_scene_customs[PL_CUSTOM_COUNT] = {
     [PL_CUSTOM_POINTS] = pl_decode_points,
 };
 
-/* ---- rules that bind several keys
- * ---------------------------------------------------------------- */
+/* ---- rules that bind several keys ---- */
 
 /* steps = ceil(duration / step), where a duration of k steps to within rounding is k steps. */
 static void check_time(pl_decoder *d, json_t *object, void *out, bool clean)
@@ -397,8 +392,7 @@ const pl_decode_rule pl_scene_rules[] = {
     {0},
 };
 
-/* ---- the whole scene
- * ----------------------------------------------------------------------------- */
+/* ---- the whole scene ---- */
 
 pl_decode_outcome pl_decode_refuse_syntax(const json_error_t *error, pl_faults *faults)
 {

@@ -12,8 +12,7 @@
 static void encode_members(pl_json_writer *w, const pl_scene *scene, const pl_param_table *table,
                            const char *base);
 
-/* ---- values
- * -------------------------------------------------------------------------------------- */
+/* ---- values ---- */
 
 static int64_t load_integer(const void *at, size_t size)
 {
@@ -231,8 +230,7 @@ static void put_custom(pl_json_writer *w, const pl_scene *scene, const pl_param 
     }
 }
 
-/* ---- objects, lists, maps
- * ------------------------------------------------------------------------ */
+/* ---- objects, lists, maps ---- */
 
 static int kind_of(const pl_param_table *table, const char *base)
 {

@@ -1,6 +1,6 @@
 /* scene_json.h - scene and settings <-> JSON, judged by the tables of params.h. */
-#ifndef PLIANT_PROTOCOL_SCENE_JSON_H
-#define PLIANT_PROTOCOL_SCENE_JSON_H
+#ifndef PLIANT_PROTOCOL_SCENE_SCENE_JSON_H
+#define PLIANT_PROTOCOL_SCENE_SCENE_JSON_H
 
 #include "engine/scene/fault.h"
 

@@ -5,8 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- what the tables leave to code --------------------------------------------------------------
- */
+/* ---- what the tables leave to code ---- */
 
 #define HASH "{\"type\": \"string\", \"pattern\": \"^sha256:[0-9a-fA-F]{64}$\"}"
 #define PAIRS(most)                                                                                \
@@ -81,8 +80,7 @@ static const struct {
                "false}}}"},
 };
 
-/* ---- one parameter -----------------------------------------------------------------------------
- */
+/* ---- one parameter ---- */
 
 /* A JSON text's members at the place of the next one. */
 static void put_members(pl_json_writer *w, const char *members)
@@ -232,8 +230,7 @@ static void set_description(pl_json_writer *w, const pl_param *p)
     pl_json_set_string(w, "description", text);
 }
 
-/* ---- one table ---------------------------------------------------------------------------------
- */
+/* ---- one table ---- */
 
 static void set_required(pl_json_writer *w, const pl_param_table *table)
 {

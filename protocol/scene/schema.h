@@ -3,8 +3,8 @@
  * that must exist, sizes of inline meshes) only a decoder knows, so that what fits the schema may
  * still be refused, and what does not fit always is.
  */
-#ifndef PLIANT_PROTOCOL_SCHEMA_H
-#define PLIANT_PROTOCOL_SCHEMA_H
+#ifndef PLIANT_PROTOCOL_SCENE_SCHEMA_H
+#define PLIANT_PROTOCOL_SCENE_SCHEMA_H
 
 #include "protocol/text/json.h"
 

@@ -1,6 +1,6 @@
 /* bytes.h - little-endian numbers in byte buffers; private to protocol/. */
-#ifndef PLIANT_PROTOCOL_BYTES_H
-#define PLIANT_PROTOCOL_BYTES_H
+#ifndef PLIANT_PROTOCOL_TEXT_BYTES_H
+#define PLIANT_PROTOCOL_TEXT_BYTES_H
 
 #include <stdint.h>
 #include <string.h>

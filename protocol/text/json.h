@@ -3,15 +3,14 @@
  * infinities become null, strings are checked UTF-8 and escaped, and out of memory is found once,
  * at the end.
  */
-#ifndef PLIANT_PROTOCOL_JSON_H
-#define PLIANT_PROTOCOL_JSON_H
+#ifndef PLIANT_PROTOCOL_TEXT_JSON_H
+#define PLIANT_PROTOCOL_TEXT_JSON_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* ---- reading -----------------------------------------------------------------------------------
- */
+/* ---- reading ---- */
 typedef struct pl_json pl_json; /* a document, or a borrowed part of one */
 /* Parse a document, duplicate keys rejected. NULL with a located message in error (may be NULL) and errno EINVAL, or
  * ENOMEM where it was memory that was missing. */
@@ -35,8 +34,7 @@ const char *pl_json_string(const pl_json *value, const char *path, const char *f
 /* Text of a value, compact or indented by 2; malloc'ed, NULL when out of memory. */
 char *pl_json_dump(const pl_json *value, bool pretty);
 
-/* ---- writing -----------------------------------------------------------------------------------
- */
+/* ---- writing ---- */
 typedef struct pl_json_writer {
     char *text;
     size_t length, capacity;

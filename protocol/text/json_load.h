@@ -6,8 +6,8 @@
  * Every other allocation of its parser may fail. So the room that this buffer can come to need is set
  * aside before a text is read, and only its growth, and only after an allocation has failed, is served from there.
  */
-#ifndef PLIANT_PROTOCOL_JSON_LOAD_H
-#define PLIANT_PROTOCOL_JSON_LOAD_H
+#ifndef PLIANT_PROTOCOL_TEXT_JSON_LOAD_H
+#define PLIANT_PROTOCOL_TEXT_JSON_LOAD_H
 
 #include <jansson.h>
 

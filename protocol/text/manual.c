@@ -3,8 +3,7 @@
 #include <ctype.h>
 #include <string.h>
 
-/* ---- help --------------------------------------------------------------------------------------
- */
+/* ---- help ---- */
 
 void pl_help_option(FILE *out, const pl_option *o, int left, int columns)
 {
@@ -24,8 +23,7 @@ void pl_help_option(FILE *out, const pl_option *o, int left, int columns)
     fputc('\n', out);
 }
 
-/* ---- the page ----------------------------------------------------------------------------------
- */
+/* ---- the page ---- */
 
 /* What troff would take for its own is escaped: a backslash, a hyphen that is a minus, a line's first dot or quote. */
 static void put_text(FILE *out, const char *text, size_t length)

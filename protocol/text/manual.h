@@ -1,8 +1,8 @@
 /* manual.h - the help and the manual page of a program, both from its table of options, so that neither can be of
  * another version. The page is in the man macros of troff.
  */
-#ifndef PLIANT_PROTOCOL_MANUAL_H
-#define PLIANT_PROTOCOL_MANUAL_H
+#ifndef PLIANT_PROTOCOL_TEXT_MANUAL_H
+#define PLIANT_PROTOCOL_TEXT_MANUAL_H
 
 #include <stdbool.h>
 #include <stdio.h>

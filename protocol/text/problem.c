@@ -72,8 +72,7 @@ bool pl_problem_decode(const char *text, size_t length, int *status, char **titl
     return is_problem;
 }
 
-/* ---- nearest name
- * -------------------------------------------------------------------------------- */
+/* ---- nearest name ---- */
 
 enum { NAME_MAX_COMPARED = 63 };
 

@@ -1,6 +1,6 @@
 /* problem.h - problem reports (RFC 9457) and the small JSON documents around them. */
-#ifndef PLIANT_PROTOCOL_PROBLEM_H
-#define PLIANT_PROTOCOL_PROBLEM_H
+#ifndef PLIANT_PROTOCOL_TEXT_PROBLEM_H
+#define PLIANT_PROTOCOL_TEXT_PROBLEM_H
 
 #include "engine/scene/fault.h"
 #include "protocol/text/json.h"

@@ -1,6 +1,6 @@
 /* sha256.h - SHA-256 of a growing input, and HMAC with it, through libcrypto. */
-#ifndef PLIANT_PROTOCOL_SHA256_H
-#define PLIANT_PROTOCOL_SHA256_H
+#ifndef PLIANT_PROTOCOL_TEXT_SHA256_H
+#define PLIANT_PROTOCOL_TEXT_SHA256_H
 
 #include <stdbool.h>
 #include <stddef.h>

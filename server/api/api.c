@@ -19,8 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- list --------------------------------------------------------------------------------------
- */
+/* ---- list ---- */
 
 static bool take_labels(pl_request *r, pl_label_filter *out)
 {
@@ -65,8 +64,7 @@ void pl_handle_list(pl_request *r)
     pl_label_filter_clear(&q.labels);
 }
 
-/* ---- show, and wait ----------------------------------------------------------------------------
- */
+/* ---- show, and wait ---- */
 
 typedef struct waiting {
     pl_watcher watcher;
@@ -160,8 +158,7 @@ void pl_handle_show(pl_request *r)
     pl_session_release(s);
 }
 
-/* ---- cancel, pause, resume and delete ----------------------------------------------------------
- */
+/* ---- cancel, pause, resume and delete ---- */
 
 static void reply_untold(pl_request *r, int error)
 {
@@ -232,8 +229,7 @@ void pl_handle_delete(pl_request *r)
     pl_session_release(s);
 }
 
-/* ---- files of the directory --------------------------------------------------------------------
- */
+/* ---- files of the directory ---- */
 
 static void reply_not_yet(pl_request *r, const pl_session *s, const char *what)
 {

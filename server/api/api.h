@@ -1,7 +1,7 @@
 /* api.h - the small requests about sessions: show, list, wait, cancel, pause, resume, delete, and the files of a
  * session's directory. */
-#ifndef PLIANT_SERVER_API_H
-#define PLIANT_SERVER_API_H
+#ifndef PLIANT_SERVER_API_API_H
+#define PLIANT_SERVER_API_API_H
 
 #include "server/http/http.h"
 

@@ -49,8 +49,7 @@ static void reply_told(pl_request *r, pl_session *s, const char *key, int64_t nu
     pl_reply_header(r, "Cache-Control", "no-store");
 }
 
-/* ---- controls ----------------------------------------------------------------------------------
- */
+/* ---- controls ---- */
 
 /* The body as one line that the session's scene can take, or NULL after replying. */
 static char *judge(pl_request *r, const pl_session *s)
@@ -105,8 +104,7 @@ void pl_handle_control(pl_request *r)
     pl_session_release(s);
 }
 
-/* ---- the list ----------------------------------------------------------------------------------
- */
+/* ---- the list ---- */
 
 int pl_control_in_effect(pl_log_reader *reader, int64_t frame, int64_t end, int64_t *number)
 {
@@ -230,8 +228,7 @@ void pl_handle_controls(pl_request *r)
     }
 }
 
-/* ---- steps -------------------------------------------------------------------------------------
- */
+/* ---- steps ---- */
 
 void pl_handle_step(pl_request *r)
 {

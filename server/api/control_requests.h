@@ -2,8 +2,8 @@
  * A control is judged by the session's scene, stands in control.log before it is answered for, and is in
  * effect from the next frame on that its worker begins; that frame's metrics name it (`control`).
  */
-#ifndef PLIANT_SERVER_CONTROLS_H
-#define PLIANT_SERVER_CONTROLS_H
+#ifndef PLIANT_SERVER_API_CONTROL_REQUESTS_H
+#define PLIANT_SERVER_API_CONTROL_REQUESTS_H
 
 #include "protocol/log/log.h"
 #include "server/http/http.h"

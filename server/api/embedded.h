@@ -1,7 +1,7 @@
 /* embedded.h - files that were put into the program when it was built (deploy/embed): the dashboard and
  * the gallery's scenes, as they are and gzipped. */
-#ifndef PLIANT_SERVER_EMBEDDED_H
-#define PLIANT_SERVER_EMBEDDED_H
+#ifndef PLIANT_SERVER_API_EMBEDDED_H
+#define PLIANT_SERVER_API_EMBEDDED_H
 
 #include "server/http/http.h"
 

@@ -1,6 +1,6 @@
 /* gallery.h - scenes to begin with: those of clients/scenes, which were put into the daemon. */
-#ifndef PLIANT_SERVER_GALLERY_H
-#define PLIANT_SERVER_GALLERY_H
+#ifndef PLIANT_SERVER_API_GALLERY_H
+#define PLIANT_SERVER_API_GALLERY_H
 
 #include "server/http/http.h"
 

@@ -76,8 +76,7 @@ void pl_handle_meshes(pl_request *r)
     pl_listing_reply(r, &s, "", view_mesh);
 }
 
-/* ---- letting go --------------------------------------------------------------------------------
- */
+/* ---- letting go ---- */
 
 /* Managers of a group let go for all of it. */
 static bool may_manage(pl_request *r, const char *group)

@@ -1,6 +1,6 @@
 /* mesh_list.h - the meshes that whoever asks holds, and letting go of one. */
-#ifndef PLIANT_SERVER_MESH_LIST_H
-#define PLIANT_SERVER_MESH_LIST_H
+#ifndef PLIANT_SERVER_API_MESH_LIST_H
+#define PLIANT_SERVER_API_MESH_LIST_H
 
 #include "server/http/http.h"
 

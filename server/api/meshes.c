@@ -52,8 +52,7 @@ static void mesh_path(const char *hash, char out[96])
     snprintf(out, 96, "meshes/%.2s/%s", hash, hash);
 }
 
-/* ---- receiving ---------------------------------------------------------------------------------
- */
+/* ---- receiving ---- */
 
 static void upload_close(void *context)
 {
@@ -118,8 +117,7 @@ static int upload_write(void *context, const char *data, size_t size)
 
 const pl_sink pl_mesh_sink = {upload_open, upload_write, upload_close};
 
-/* ---- checking and keeping ----------------------------------------------------------------------
- */
+/* ---- checking and keeping ---- */
 
 /* The checker's report with "hash" and "bytes" put in front. */
 static char *extend_report(const char *report, const char *hash, int64_t bytes)
@@ -306,8 +304,7 @@ void pl_handle_mesh_put(pl_request *r)
     pl_reply_header(r, "Location", "/v1/meshes/%s", hash);
 }
 
-/* ---- reading -----------------------------------------------------------------------------------
- */
+/* ---- reading ---- */
 
 void pl_handle_mesh_get(pl_request *r)
 {
@@ -332,8 +329,7 @@ void pl_handle_mesh_get(pl_request *r)
     pl_reply_file(r, "application/octet-stream", fd, 0, (uint64_t)st.st_size, NULL, 0);
 }
 
-/* ---- sweeping ----------------------------------------------------------------------------------
- */
+/* ---- sweeping ---- */
 
 /* A session's directory holds a hard link of each mesh it uses. */
 static bool forget(void *context, const char *hash)

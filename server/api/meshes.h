@@ -1,8 +1,8 @@
 /* meshes.h - uploaded mesh files: STATE/meshes/xx/HASH, named by their content. A hash is no
  * capability: only who has sent the whole file may read it or name it in a scene.
  */
-#ifndef PLIANT_SERVER_MESHES_H
-#define PLIANT_SERVER_MESHES_H
+#ifndef PLIANT_SERVER_API_MESHES_H
+#define PLIANT_SERVER_API_MESHES_H
 
 #include "server/http/http.h"
 

@@ -103,8 +103,7 @@ static void put_parameters(pl_json_writer *w, const pl_route *r)
     pl_json_end_array(w);
 }
 
-/* ---- bodies ------------------------------------------------------------------------------------
- */
+/* ---- bodies ---- */
 
 /* A list of media types, those of JSON with this schema; NULL for none. */
 static void put_content(pl_json_writer *w, const char *types, const char *schema)
@@ -178,8 +177,7 @@ static void put_replies(pl_json_writer *w, const pl_route *r)
     pl_json_end_object(w);
 }
 
-/* ---- operations --------------------------------------------------------------------------------
- */
+/* ---- operations ---- */
 
 /* "GET /v1/sessions/{id}/frames" as "getSessionsIdFrames". */
 static void set_operation_id(pl_json_writer *w, const pl_route *r, const char *method)
@@ -260,8 +258,7 @@ static void put_paths(pl_json_writer *w, const pl_route *routes)
     pl_json_end_object(w);
 }
 
-/* ---- documents ---------------------------------------------------------------------------------
- */
+/* ---- documents ---- */
 
 /* A problem's type is one of those that have a page. */
 static void put_problem(pl_json_writer *w)

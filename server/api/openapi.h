@@ -1,7 +1,7 @@
 /* openapi.h - the API's description, generated from the tables of routes, replies, problems and
  * parameters. */
-#ifndef PLIANT_SERVER_OPENAPI_H
-#define PLIANT_SERVER_OPENAPI_H
+#ifndef PLIANT_SERVER_API_OPENAPI_H
+#define PLIANT_SERVER_API_OPENAPI_H
 
 #include "server/http/http.h"
 

@@ -84,8 +84,7 @@ char *pl_capabilities_build(const pl_daemon *d)
     return text;
 }
 
-/* ---- Prometheus --------------------------------------------------------------------------------
- */
+/* ---- Prometheus ---- */
 
 typedef struct page {
     char *text;

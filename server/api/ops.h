@@ -1,8 +1,8 @@
 /* ops.h - for those who run the daemon: health, Prometheus metrics, version, capabilities. None of
  * these takes a lock that work is done under.
  */
-#ifndef PLIANT_SERVER_OPS_H
-#define PLIANT_SERVER_OPS_H
+#ifndef PLIANT_SERVER_API_OPS_H
+#define PLIANT_SERVER_API_OPS_H
 
 #include "server/http/http.h"
 

@@ -1,6 +1,6 @@
 /* patch.h - PATCH of a session: what its owner says about it, changed under If-Match. */
-#ifndef PLIANT_SERVER_PATCH_H
-#define PLIANT_SERVER_PATCH_H
+#ifndef PLIANT_SERVER_API_PATCH_H
+#define PLIANT_SERVER_API_PATCH_H
 
 #include "server/http/http.h"
 #include "server/sessions/session.h"

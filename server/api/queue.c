@@ -37,8 +37,7 @@ void pl_handle_queue(pl_request *r)
     pl_reply_header(r, "Cache-Control", "no-store");
 }
 
-/* ---- devices -----------------------------------------------------------------------------------
- */
+/* ---- devices ---- */
 
 /* "model name : ..." of the first processor; read once. */
 static const char *processor_name(void)

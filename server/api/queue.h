@@ -1,6 +1,6 @@
 /* queue.h - what waits, and what sessions run on. */
-#ifndef PLIANT_SERVER_QUEUE_H
-#define PLIANT_SERVER_QUEUE_H
+#ifndef PLIANT_SERVER_API_QUEUE_H
+#define PLIANT_SERVER_API_QUEUE_H
 
 #include "server/http/http.h"
 

@@ -579,8 +579,7 @@ const pl_reply_table pl_reply_tables[] = {
 };
 /* clang-format on */
 
-/* ---- as JSON Schema ----------------------------------------------------------------------------
- */
+/* ---- as JSON Schema ---- */
 
 static void set_words(pl_json_writer *w, const char *words, size_t length, bool null)
 {

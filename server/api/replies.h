@@ -1,8 +1,8 @@
 /* replies.h - the JSON documents that requests are answered with, as tables: the API's description is
  * made of them, and the tests hold every reply against it.
  */
-#ifndef PLIANT_SERVER_REPLIES_H
-#define PLIANT_SERVER_REPLIES_H
+#ifndef PLIANT_SERVER_API_REPLIES_H
+#define PLIANT_SERVER_API_REPLIES_H
 
 #include "protocol/text/json.h"
 

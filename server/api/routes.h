@@ -1,7 +1,7 @@
 /* routes.h - every request that the daemon answers, as one table. Matching, access, query keys,
  * counters and /openapi.json all read it. */
-#ifndef PLIANT_SERVER_ROUTES_H
-#define PLIANT_SERVER_ROUTES_H
+#ifndef PLIANT_SERVER_API_ROUTES_H
+#define PLIANT_SERVER_API_ROUTES_H
 
 #include "server/http/http.h"
 

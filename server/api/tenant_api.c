@@ -14,8 +14,7 @@
 
 enum { DAY_S = 86400, LONGEST_S = 3650 * DAY_S };
 
-/* ---- replies -----------------------------------------------------------------------------------
- */
+/* ---- replies ---- */
 
 /* True where the change was made and the tenants are read again; otherwise the refusal has been replied. */
 static bool done(pl_request *r, pl_change_outcome outcome, const char *what)
@@ -74,8 +73,7 @@ static void put_limits(pl_json_writer *w, const pl_limits *limits)
     pl_json_end_object(w);
 }
 
-/* ---- whoever asks ------------------------------------------------------------------------------
- */
+/* ---- whoever asks ---- */
 
 void pl_handle_me(pl_request *r)
 {
@@ -105,8 +103,7 @@ void pl_handle_me(pl_request *r)
     pl_reply_header(r, "Cache-Control", "no-store");
 }
 
-/* ---- tokens ------------------------------------------------------------------------------------
- */
+/* ---- tokens ---- */
 
 static void view_token(pl_json_writer *w, const char *const *columns)
 {
@@ -229,8 +226,7 @@ void pl_handle_token_revoke(pl_request *r)
     }
 }
 
-/* ---- users -------------------------------------------------------------------------------------
- */
+/* ---- users ---- */
 
 static void view_user(pl_json_writer *w, const char *const *columns)
 {
@@ -348,8 +344,7 @@ void pl_handle_user_remove(pl_request *r)
     }
 }
 
-/* ---- groups ------------------------------------------------------------------------------------
- */
+/* ---- groups ---- */
 
 /* Members are "role:name" joined by spaces. */
 static void view_group(pl_json_writer *w, const char *const *columns)

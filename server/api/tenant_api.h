@@ -1,6 +1,6 @@
 /* tenant_api.h - the requests about users, groups, tokens, and whoever asks. */
-#ifndef PLIANT_SERVER_TENANT_API_H
-#define PLIANT_SERVER_TENANT_API_H
+#ifndef PLIANT_SERVER_API_TENANT_API_H
+#define PLIANT_SERVER_API_TENANT_API_H
 
 #include "server/http/http.h"
 

@@ -22,9 +22,7 @@ static void guard(pl_request *r)
     pl_reply_header(r, "Cross-Origin-Resource-Policy", "same-origin");
 }
 
-/* ---- where the dashboard was not built
- * -----------------------------------------------------------
- */
+/* ---- where the dashboard was not built ---- */
 
 static const char plain_page[] =
     "<!doctype html>\n<html lang=\"en\"><head><meta "
@@ -78,9 +76,7 @@ void pl_handle_front_script(pl_request *r)
     guard(r);
 }
 
-/* ---- the dashboard
- * -------------------------------------------------------------------------------
- */
+/* ---- the dashboard ---- */
 
 void pl_handle_root(pl_request *r)
 {

@@ -1,6 +1,6 @@
 /* web.h - the dashboard: its page, what that loads, and what stands in its place where it was not built. */
-#ifndef PLIANT_SERVER_WEB_H
-#define PLIANT_SERVER_WEB_H
+#ifndef PLIANT_SERVER_API_WEB_H
+#define PLIANT_SERVER_API_WEB_H
 
 #include "server/http/http.h"
 

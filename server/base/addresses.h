@@ -1,8 +1,8 @@
 /* addresses.h - which addresses the daemon may call on a user's behalf: those of the public internet,
  * and what the operator allows. A tenant's URL must not reach what only this machine can.
  */
-#ifndef PLIANT_SERVER_ADDRESSES_H
-#define PLIANT_SERVER_ADDRESSES_H
+#ifndef PLIANT_SERVER_BASE_ADDRESSES_H
+#define PLIANT_SERVER_BASE_ADDRESSES_H
 
 #include <stdbool.h>
 #include <sys/socket.h>

@@ -1,8 +1,8 @@
 /* counters.h - what /metrics counts besides sessions and requests. Plain atomics, so that reading
  * them takes no lock; every series exists from the start at 0.
  */
-#ifndef PLIANT_SERVER_COUNTERS_H
-#define PLIANT_SERVER_COUNTERS_H
+#ifndef PLIANT_SERVER_BASE_COUNTERS_H
+#define PLIANT_SERVER_BASE_COUNTERS_H
 
 #include <stdatomic.h>
 #include <stdint.h>

@@ -1,8 +1,8 @@
 /* limits.h - what one user may have, as a table of named numbers: the command line, the database, requests and
  * replies go by it.
  */
-#ifndef PLIANT_SERVER_LIMITS_H
-#define PLIANT_SERVER_LIMITS_H
+#ifndef PLIANT_SERVER_BASE_LIMITS_H
+#define PLIANT_SERVER_BASE_LIMITS_H
 
 #include <stdbool.h>
 #include <stdint.h>

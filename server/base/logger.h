@@ -1,6 +1,6 @@
 /* say.h - the daemon's log: one line an event on standard error, with time and level. */
-#ifndef PLIANT_SERVER_SAY_H
-#define PLIANT_SERVER_SAY_H
+#ifndef PLIANT_SERVER_BASE_LOGGER_H
+#define PLIANT_SERVER_BASE_LOGGER_H
 
 typedef enum pl_level { PL_LEVEL_ERROR, PL_LEVEL_WARN, PL_LEVEL_INFO, PL_LEVEL_DEBUG } pl_level;
 

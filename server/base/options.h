@@ -1,6 +1,6 @@
 /* options.h - the command line of pliantd. */
-#ifndef PLIANT_SERVER_OPTIONS_H
-#define PLIANT_SERVER_OPTIONS_H
+#ifndef PLIANT_SERVER_BASE_OPTIONS_H
+#define PLIANT_SERVER_BASE_OPTIONS_H
 
 #include "server/base/limits.h"
 #include "server/base/logger.h"

@@ -2,8 +2,8 @@
  * HTTP threads. The daemon has two: `files` for short reads and writes, `checks` for what waits for
  * a child process, so that slow checks never hold up reads.
  */
-#ifndef PLIANT_SERVER_POOL_H
-#define PLIANT_SERVER_POOL_H
+#ifndef PLIANT_SERVER_BASE_POOL_H
+#define PLIANT_SERVER_BASE_POOL_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,8 +1,8 @@
 /* spawn.h - starting the other programs: posix_spawn, nothing inherited, watched by pidfd. The
  * daemon never forks without exec.
  */
-#ifndef PLIANT_SERVER_SPAWN_H
-#define PLIANT_SERVER_SPAWN_H
+#ifndef PLIANT_SERVER_BASE_SPAWN_H
+#define PLIANT_SERVER_BASE_SPAWN_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,8 +1,8 @@
 /* body.h - a small JSON body as an object of known keys: every mistake in it becomes a fault with its pointer, and
  * all are answered at once. Scenes have a decoder of their own (protocol/).
  */
-#ifndef PLIANT_SERVER_BODY_H
-#define PLIANT_SERVER_BODY_H
+#ifndef PLIANT_SERVER_HTTP_BODY_H
+#define PLIANT_SERVER_HTTP_BODY_H
 
 #include "protocol/text/json.h"
 #include "server/http/http.h"

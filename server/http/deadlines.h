@@ -5,8 +5,8 @@
  *
  * One mutex, innermost, held while looking at every connection once a second.
  */
-#ifndef PLIANT_SERVER_DEADLINES_H
-#define PLIANT_SERVER_DEADLINES_H
+#ifndef PLIANT_SERVER_HTTP_DEADLINES_H
+#define PLIANT_SERVER_HTTP_DEADLINES_H
 
 #include <stdint.h>
 

@@ -45,8 +45,7 @@ struct pl_http {
     pl_ticker ticker; /* enforces them each second */
 };
 
-/* ---- what arrives too slowly -------------------------------------------------------------------
- */
+/* ---- what arrives too slowly ---- */
 
 /* What was sent and is not acknowledged, because the peer is gone without a word, for as long as an idle
  * connection may be: then it is over. The kernel alone would try for a quarter of an hour. */
@@ -96,8 +95,7 @@ static void enforce(pl_ticker *ticker, int64_t now_ms)
     }
 }
 
-/* ---- the body ----------------------------------------------------------------------------------
- */
+/* ---- the body ---- */
 
 static bool reserve_body(pl_request *r, size_t wanted)
 {
@@ -153,8 +151,7 @@ static void take_body(pl_request *r, const char *data, size_t size)
     }
 }
 
-/* ---- answering ---------------------------------------------------------------------------------
- */
+/* ---- answering ---- */
 
 static ssize_t read_source(void *context, uint64_t position, char *out, size_t room)
 {
@@ -342,8 +339,7 @@ static void complete(void *context, struct MHD_Connection *connection, void **sl
     atomic_fetch_sub(&http->open_requests, 1);
 }
 
-/* ---- what request.c leaves to the library ------------------------------------------------------
- */
+/* ---- what request.c leaves to the library ---- */
 
 int64_t pl_request_peer(pl_request *r)
 {
@@ -424,8 +420,7 @@ void pl_request_resume(pl_request *r)
     MHD_resume_connection(r->connection);
 }
 
-/* ---- the listener ------------------------------------------------------------------------------
- */
+/* ---- the listener ---- */
 
 static void log_line(void *context, const char *format, va_list args)
 {

@@ -6,8 +6,8 @@
  * connection is suspended. A handler ends in exactly one pl_reply_* call. Memory of a request lives
  * until its reply has been sent or its connection is gone.
  */
-#ifndef PLIANT_SERVER_HTTP_H
-#define PLIANT_SERVER_HTTP_H
+#ifndef PLIANT_SERVER_HTTP_HTTP_H
+#define PLIANT_SERVER_HTTP_HTTP_H
 
 #include "engine/scene/fault.h"
 #include "server/daemon.h"
@@ -71,8 +71,7 @@ int64_t pl_http_count(const pl_http *http, size_t route, int status_class);
 const pl_route *pl_http_routes(const pl_http *http);
 int64_t pl_http_connections(const pl_http *http);
 
-/* ---- the request
- * --------------------------------------------------------------------------------- */
+/* ---- the request ---- */
 pl_daemon *pl_request_daemon(const pl_request *r);
 /* Who asks; NULL on public routes without a credential. Lives as long as the request; a stream that
  * outlives a look at it acquires it. */
@@ -96,9 +95,7 @@ bool pl_request_integer(pl_request *r, const char *key, int64_t minimum, int64_t
 bool pl_request_flag(pl_request *r, const char *key, bool *out); /* 0 1 true false, or "" */
 bool pl_request_surface(pl_request *r, bool *out);               /* vertices=all|surface */
 
-/* ---- the reply: one of these ends a handler
- * ------------------------------------------------------
- */
+/* ---- the reply: one of these ends a handler ---- */
 void pl_reply_json(pl_request *r, int status, char *text); /* takes the text; NULL is a 500 */
 void pl_reply_text(pl_request *r, int status, const char *type, char *text, size_t length);
 void pl_reply_empty(pl_request *r, int status);
@@ -136,8 +133,7 @@ void pl_reply_document(pl_request *r, const char *type, char *text);
 /* Whether a list of ETags has this one (with its quotes); `strong`: a weak one is another. */
 bool pl_etag_listed(const char *list, const char *etag, bool strong);
 
-/* ---- waiting ----------------------------------------------------------------------------------
- */
+/* ---- waiting ---- */
 /* A handler of PL_RUN_HERE that can not reply yet suspends the request; some thread calls
  * pl_request_finish exactly once, and the handler runs again (unless a reply was made before). */
 void pl_request_park(pl_request *r);

@@ -1,6 +1,6 @@
 /* listener.h - the sockets that connections come to: an address, a unix socket, or both. */
-#ifndef PLIANT_SERVER_LISTENER_H
-#define PLIANT_SERVER_LISTENER_H
+#ifndef PLIANT_SERVER_HTTP_LISTENER_H
+#define PLIANT_SERVER_HTTP_LISTENER_H
 
 #include "server/daemon.h"
 

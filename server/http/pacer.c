@@ -13,8 +13,7 @@ struct pl_pacer {
     bool stopping;
 };
 
-/* ---- the heap ----------------------------------------------------------------------------------
- */
+/* ---- the heap ---- */
 
 static void put(pl_pacer *p, int i, pl_waiter *waiter)
 {
@@ -66,8 +65,7 @@ static bool reserve(pl_pacer *p)
     return heap;
 }
 
-/* ---- the thread --------------------------------------------------------------------------------
- */
+/* ---- the thread ---- */
 
 static void *run(void *context)
 {

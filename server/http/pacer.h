@@ -1,8 +1,8 @@
 /* pacer.h - opens gates at their times: one thread and a heap of what is due, for streams that ask for
  * at most so many frames a second. Locks: the pacer's > a gate's.
  */
-#ifndef PLIANT_SERVER_PACER_H
-#define PLIANT_SERVER_PACER_H
+#ifndef PLIANT_SERVER_HTTP_PACER_H
+#define PLIANT_SERVER_HTTP_PACER_H
 
 #include "server/http/waiter.h"
 

@@ -4,8 +4,8 @@
  *
  * Locks: the pipe's own and the gate's are never held together.
  */
-#ifndef PLIANT_SERVER_PIPE_H
-#define PLIANT_SERVER_PIPE_H
+#ifndef PLIANT_SERVER_HTTP_PIPE_H
+#define PLIANT_SERVER_HTTP_PIPE_H
 
 #include "server/http/waiter.h"
 

@@ -142,8 +142,7 @@ const pl_problem pl_problems[] = {
     {0, NULL, NULL, NULL},
 };
 
-/* ---- pages -------------------------------------------------------------------------------------
- */
+/* ---- pages ---- */
 
 static const char *const types[] = {"text/html", "text/plain", NULL};
 

@@ -2,8 +2,8 @@
  * The `type` of a problem report, /problems/CODE, is the address of its page; the API's description
  * lists them all.
  */
-#ifndef PLIANT_SERVER_PROBLEMS_H
-#define PLIANT_SERVER_PROBLEMS_H
+#ifndef PLIANT_SERVER_HTTP_PROBLEMS_H
+#define PLIANT_SERVER_HTTP_PROBLEMS_H
 
 #include "server/http/http.h"
 

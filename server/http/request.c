@@ -63,8 +63,7 @@ void *pl_request_attached(const pl_request *r)
     return r->attached;
 }
 
-/* ---- Accept ------------------------------------------------------------------------------------
- */
+/* ---- Accept ---- */
 
 /* How well a media range ("type/subtype", "type/...*", "*") fits a type: 3, 2, 1 or 0 for not. */
 static int range_fit(const char *range, size_t length, const char *type)
@@ -135,8 +134,7 @@ int pl_request_accept(pl_request *r, const char *const *types)
     return best;
 }
 
-/* ---- query values ------------------------------------------------------------------------------
- */
+/* ---- query values ---- */
 
 void pl_reply_bad_query(pl_request *r, const char *key, const char *got, const char *expected)
 {
@@ -197,8 +195,7 @@ bool pl_request_surface(pl_request *r, bool *out)
     return true;
 }
 
-/* ---- replies -----------------------------------------------------------------------------------
- */
+/* ---- replies ---- */
 
 static void clear_headers(pl_reply *reply)
 {
@@ -347,8 +344,7 @@ void pl_reply_document(pl_request *r, const char *type, char *text)
     pl_reply_text(r, 200, type, text, text ? strlen(text) : 0);
 }
 
-/* ---- a range of a file -------------------------------------------------------------------------
- */
+/* ---- a range of a file ---- */
 
 typedef struct file_source {
     int fd;

@@ -1,6 +1,6 @@
 /* request.h - what a request is inside http.c and request.c; handlers see server/http/http.h only. */
-#ifndef PLIANT_SERVER_REQUEST_H
-#define PLIANT_SERVER_REQUEST_H
+#ifndef PLIANT_SERVER_HTTP_REQUEST_H
+#define PLIANT_SERVER_HTTP_REQUEST_H
 
 #include "server/http/http.h"
 

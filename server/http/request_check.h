@@ -1,8 +1,8 @@
 /* judge.h - what a request's head says against it: framing that two parsers may read differently, names
  * that are not ours, pages of other origins, paths, credentials, query keys, sizes and forms.
  */
-#ifndef PLIANT_SERVER_JUDGE_H
-#define PLIANT_SERVER_JUDGE_H
+#ifndef PLIANT_SERVER_HTTP_REQUEST_CHECK_H
+#define PLIANT_SERVER_HTTP_REQUEST_CHECK_H
 
 #include "server/http/request.h"
 

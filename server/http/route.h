@@ -1,6 +1,6 @@
 /* route.h - matching a path against the route table. */
-#ifndef PLIANT_SERVER_ROUTE_H
-#define PLIANT_SERVER_ROUTE_H
+#ifndef PLIANT_SERVER_HTTP_ROUTE_H
+#define PLIANT_SERVER_HTTP_ROUTE_H
 
 #include "server/http/http.h"
 

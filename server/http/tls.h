@@ -1,8 +1,8 @@
 /* tls.h - the daemon's certificate and key, which can be read again while it runs: connections that are made after
  * that get the new one. The only file with gnutls is tls.c.
  */
-#ifndef PLIANT_SERVER_TLS_H
-#define PLIANT_SERVER_TLS_H
+#ifndef PLIANT_SERVER_HTTP_TLS_H
+#define PLIANT_SERVER_HTTP_TLS_H
 
 #include <stdbool.h>
 

@@ -3,8 +3,8 @@
  * mutex guards {nothing new? -> suspend} against {something new -> resume}, so that no wake-up is lost
  * and none is given twice.
  */
-#ifndef PLIANT_SERVER_GATE_H
-#define PLIANT_SERVER_GATE_H
+#ifndef PLIANT_SERVER_HTTP_WAITER_H
+#define PLIANT_SERVER_HTTP_WAITER_H
 
 #include "server/http/http.h"
 

@@ -68,8 +68,7 @@ static void admission_clear(admission *a)
     pl_preflight_clear(&a->preflight);
 }
 
-/* ---- judging -----------------------------------------------------------------------------------
- */
+/* ---- judging ---- */
 
 static bool reply_no_json(admission *a)
 {
@@ -183,8 +182,7 @@ static bool decode(admission *a)
     return a->faults.total ? reply_refused(a) : true;
 }
 
-/* ---- the directory -----------------------------------------------------------------------------
- */
+/* ---- the directory ---- */
 
 static int link_meshes(admission *a, int dir_fd)
 {
@@ -280,8 +278,7 @@ static bool publish(admission *a)
     return true;
 }
 
-/* ---- the check ---------------------------------------------------------------------------------
- */
+/* ---- the check ---- */
 
 static int read_report(const char *directory, pl_preflight *out)
 {
@@ -337,8 +334,7 @@ static bool collect(const pl_daemon *d, const char *directory, pl_preflight_outc
     return true;
 }
 
-/* ---- the session -------------------------------------------------------------------------------
- */
+/* ---- the session ---- */
 
 double pl_admission_memory_limit(double asked, double estimate)
 {
@@ -407,8 +403,7 @@ static pl_session *commit(admission *a, pl_session_state state)
     return s;
 }
 
-/* ---- a check that outlives its request ---------------------------------------------------------
- */
+/* ---- a check that outlives its request ---- */
 
 static void reject(pl_daemon *d, pl_session *s, const pl_faults *faults)
 {
@@ -512,8 +507,7 @@ void pl_admission_resume(pl_daemon *d, pl_session *s)
     }
 }
 
-/* ---- POST /v1/sessions -------------------------------------------------------------------------
- */
+/* ---- POST /v1/sessions ---- */
 
 static int patience(pl_request *r)
 {
@@ -665,8 +659,7 @@ void pl_admission_branch(pl_request *r, const pl_branch *branch)
     admit(r, branch);
 }
 
-/* ---- POST /v1/validate -------------------------------------------------------------------------
- */
+/* ---- POST /v1/validate ---- */
 
 static void reply_estimate(admission *a)
 {

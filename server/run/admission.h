@@ -1,8 +1,8 @@
 /* admission.h - from a posted scene to a session: decode, look up its meshes, let a sandboxed
  * child check it, publish its directory, commit, answer. Nothing of a refused scene stays.
  */
-#ifndef PLIANT_SERVER_ADMISSION_H
-#define PLIANT_SERVER_ADMISSION_H
+#ifndef PLIANT_SERVER_RUN_ADMISSION_H
+#define PLIANT_SERVER_RUN_ADMISSION_H
 
 #include "protocol/log/session_dir.h"
 #include "server/http/http.h"

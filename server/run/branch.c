@@ -15,8 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- the directory -----------------------------------------------------------------------------
- */
+/* ---- the directory ---- */
 
 static int open_session(const pl_session *s)
 {
@@ -45,8 +44,7 @@ bool pl_branch_stage(const pl_branch *b, int dir_fd)
     return good;
 }
 
-/* ---- the request -------------------------------------------------------------------------------
- */
+/* ---- the request ---- */
 
 static bool reply_refused(pl_request *r, pl_decode_outcome outcome, const pl_faults *faults)
 {

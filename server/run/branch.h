@@ -2,8 +2,8 @@
  * frame, with an edited scene. What the worker needs to come to that frame once more is put into
  * DIR/parent (server/worker/branch.h), so that the two have nothing in common afterwards.
  */
-#ifndef PLIANT_SERVER_BRANCH_H
-#define PLIANT_SERVER_BRANCH_H
+#ifndef PLIANT_SERVER_RUN_BRANCH_H
+#define PLIANT_SERVER_RUN_BRANCH_H
 
 #include "server/run/admission.h"
 #include "server/sessions/branch_point.h"

@@ -41,8 +41,7 @@ static pl_failure failure_of(pl_failure_code code, int64_t frame)
         .code = code, .step = -1, .frame = frame, .body = -1, .element = -1, .vertex = -1};
 }
 
-/* ---- the states it may go to -------------------------------------------------------------------
- */
+/* ---- the states it may go to ---- */
 
 static void end_as(const ending *e, pl_session_state to, const char *reason,
                    const pl_failure *failure)
@@ -86,8 +85,7 @@ static void queue_again(const ending *e, const char *reason, const char *message
         &(pl_move){.reason = reason, .message = message, .recovery = &e->recovery, .first = true});
 }
 
-/* ---- out of memory: once more with 1.5 times as much -------------------------------------------
- */
+/* ---- out of memory: once more with 1.5 times as much ---- */
 
 /* False where that was tried already. */
 static bool retry_with_memory(ending *e)
@@ -110,8 +108,7 @@ static bool retry_with_memory(ending *e)
 
 static const char told_to_stop[] = "the worker was told to stop; it goes on from its checkpoint";
 
-/* ---- with a report -----------------------------------------------------------------------------
- */
+/* ---- with a report ---- */
 
 static void end_by_report(ending *e, const pl_exit *report)
 {
@@ -135,8 +132,7 @@ static void end_by_report(ending *e, const pl_exit *report)
     }
 }
 
-/* ---- without one -------------------------------------------------------------------------------
- */
+/* ---- without one ---- */
 
 static void describe_crash(const ending *e, char *out, size_t size)
 {
@@ -283,8 +279,7 @@ static void end_crashed(ending *e)
                                           : 0});
 }
 
-/* ---- the conclusion ----------------------------------------------------------------------------
- */
+/* ---- the conclusion ---- */
 
 /* The next attempt's number must be above every one that the directory knows: the row of the newest
  * may not have reached the database before a daemon was killed. */
@@ -341,8 +336,7 @@ void pl_ending_conclude(pl_daemon *d, pl_session *s, const pl_ending *how)
     }
 }
 
-/* ---- the kernel's killings ---------------------------------------------------------------------
- */
+/* ---- the kernel's killings ---- */
 
 /* The number after `key` in a file of "key number" lines, or -1. */
 static int64_t read_count(const char *path, const char *key)

@@ -1,8 +1,8 @@
 /* ending.h - a worker has ended: what becomes of its session. By its exit.json where it left one of
  * this attempt; else by the crash rule of README.md.
  */
-#ifndef PLIANT_SERVER_ENDING_H
-#define PLIANT_SERVER_ENDING_H
+#ifndef PLIANT_SERVER_RUN_ENDING_H
+#define PLIANT_SERVER_RUN_ENDING_H
 
 #include "server/sessions/sessions.h"
 

@@ -88,8 +88,7 @@ static int open_directory(const pl_session *s)
     return open(s->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
-/* ---- starting ----------------------------------------------------------------------------------
- */
+/* ---- starting ---- */
 
 static bool watch_worker(pl_executor *e, worker *w)
 {
@@ -218,9 +217,7 @@ static void start(pl_executor *e, pl_session *s)
     }
 }
 
-/* ---- several in one process: each is known by its lock and exit.json while that lives, and concluded with it
- * otherwise.
- */
+/* ---- several in one process: known by lock and exit.json while it lives, else concluded ---- */
 
 static void free_holding(holding *h)
 {
@@ -339,8 +336,7 @@ static void start_what_fits(pl_executor *e)
     }
 }
 
-/* ---- the supervisor ----------------------------------------------------------------------------
- */
+/* ---- the supervisor ---- */
 
 static void take_out(pl_executor *e, worker *gone)
 {
@@ -634,8 +630,7 @@ void pl_executor_destroy(pl_executor *e)
     free(e);
 }
 
-/* ---- hurrying ----------------------------------------------------------------------------------
- */
+/* ---- hurrying ---- */
 
 static void set_deadline(pl_executor *e, const pl_session *s, int64_t deadline_ms)
 {
@@ -660,8 +655,7 @@ void pl_executor_relax(pl_executor *e, pl_session *s)
     set_deadline(e, s, 0);
 }
 
-/* ---- stopping ----------------------------------------------------------------------------------
- */
+/* ---- stopping ---- */
 
 /* Workers that can be told, which is those whose process is known. */
 static int count_told(pl_executor *e, bool tell)
@@ -695,8 +689,7 @@ void pl_executor_stop_workers(pl_executor *e, int timeout_ms)
     }
 }
 
-/* ---- adopting ----------------------------------------------------------------------------------
- */
+/* ---- adopting ---- */
 
 /* A pidfd for the process that was started as `identity`, or -1: the start time is compared after
  * the pidfd is open, so that a reused pid is never taken for it. */

@@ -6,8 +6,8 @@
  * alive exactly while the session's lock is held: an adopted one is watched by a pidfd if its pid
  * still names the process that was started, and by looking at the lock if not.
  */
-#ifndef PLIANT_SERVER_EXECUTOR_H
-#define PLIANT_SERVER_EXECUTOR_H
+#ifndef PLIANT_SERVER_RUN_EXECUTOR_H
+#define PLIANT_SERVER_RUN_EXECUTOR_H
 
 #include "server/sessions/sessions.h"
 

@@ -31,8 +31,7 @@ struct pl_gpus {
     pl_gpu_load gpus[PL_GPUS_MAX];
 };
 
-/* ---- looking -----------------------------------------------------------------------------------
- */
+/* ---- looking ---- */
 
 /* What `pliant-worker --devices` prints; malloc'ed, or NULL with the reason. */
 static char *ask(const pl_daemon *d, char *why, size_t why_size)
@@ -206,8 +205,7 @@ static void *keep_looking(void *context)
     return NULL;
 }
 
-/* ---- the table ---------------------------------------------------------------------------------
- */
+/* ---- the table ---- */
 
 pl_gpus *pl_gpus_create(pl_daemon *daemon)
 {
@@ -292,8 +290,7 @@ double pl_gpus_largest(pl_gpus *g)
     return most;
 }
 
-/* ---- promises ----------------------------------------------------------------------------------
- */
+/* ---- promises ---- */
 
 static double room_on(const pl_gpu_load *gpu)
 {

@@ -5,8 +5,8 @@
  * one, so that memory that strangers take is noticed. Device memory of a session is its preflight's
  * estimate and what a driver takes for a process. Locks: one mutex, taken last.
  */
-#ifndef PLIANT_SERVER_GPUS_H
-#define PLIANT_SERVER_GPUS_H
+#ifndef PLIANT_SERVER_RUN_GPUS_H
+#define PLIANT_SERVER_RUN_GPUS_H
 
 #include "protocol/text/json.h"
 #include "server/daemon.h"

@@ -11,8 +11,7 @@ static pl_session_state state_of(pl_session *s)
     return (pl_session_state)atomic_load(&s->state);
 }
 
-/* ---- cancel ------------------------------------------------------------------------------------
- */
+/* ---- cancel ---- */
 
 static int cancel(pl_daemon *d, pl_session *s)
 {
@@ -51,8 +50,7 @@ int pl_lifecycle_cancel(pl_daemon *d, pl_session *s)
     return error;
 }
 
-/* ---- pause and resume --------------------------------------------------------------------------
- */
+/* ---- pause and resume ---- */
 
 static int pause_session(pl_daemon *d, pl_session *s)
 {
@@ -119,8 +117,7 @@ int pl_lifecycle_resume(pl_daemon *d, pl_session *s)
     return error;
 }
 
-/* ---- steps and controls ------------------------------------------------------------------------
- */
+/* ---- steps and controls ---- */
 
 static int step_session(pl_daemon *d, pl_session *s, int64_t until)
 {

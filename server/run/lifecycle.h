@@ -1,8 +1,8 @@
 /* lifecycle.h - what a session's owner may ask of it: cancel, pause, resume, steps, controls. Each is idempotent, is
  * written to control.log before it is answered for, and may be called from any thread.
  */
-#ifndef PLIANT_SERVER_LIFECYCLE_H
-#define PLIANT_SERVER_LIFECYCLE_H
+#ifndef PLIANT_SERVER_RUN_LIFECYCLE_H
+#define PLIANT_SERVER_RUN_LIFECYCLE_H
 
 #include "server/sessions/sessions.h"
 

@@ -1,7 +1,7 @@
 /* preflight_run.h - running pliant-preflight on a session directory or a mesh file, under a limit
  * of time. */
-#ifndef PLIANT_SERVER_PREFLIGHT_RUN_H
-#define PLIANT_SERVER_PREFLIGHT_RUN_H
+#ifndef PLIANT_SERVER_RUN_PREFLIGHT_RUN_H
+#define PLIANT_SERVER_RUN_PREFLIGHT_RUN_H
 
 #include "server/daemon.h"
 #include "server/base/spawn.h"

@@ -43,8 +43,7 @@ static int64_t modified_us(int dir_fd, const char *name)
                : 0;
 }
 
-/* ---- what it is --------------------------------------------------------------------------------
- */
+/* ---- what it is ---- */
 
 static bool keep_uploads(pl_rebuilt *r, const pl_outline *outline)
 {
@@ -124,8 +123,7 @@ static void read_progress(int dir_fd, pl_row *row)
     pl_log_reader_close(reader);
 }
 
-/* ---- how it stands -----------------------------------------------------------------------------
- */
+/* ---- how it stands ---- */
 
 static bool ended_by_report(int dir_fd, pl_row *row)
 {

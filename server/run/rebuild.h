@@ -2,8 +2,8 @@
  * of: session.json, scene.json, preflight.json, the log, exit.json, verdict.json, control.log and the
  * lock. What only the database knew is lost: how often it crashed, and idempotency keys.
  */
-#ifndef PLIANT_SERVER_REBUILD_H
-#define PLIANT_SERVER_REBUILD_H
+#ifndef PLIANT_SERVER_RUN_REBUILD_H
+#define PLIANT_SERVER_RUN_REBUILD_H
 
 #include "server/store/row.h"
 

@@ -75,8 +75,7 @@ static void mend_rows(reconciliation *x)
     }
 }
 
-/* ---- directories -------------------------------------------------------------------------------
- */
+/* ---- directories ---- */
 
 static void each_entry(pl_daemon *d, const char *path, see_entry see, void *context)
 {

@@ -1,7 +1,7 @@
 /* reconcile.h - at start: the database's rows and the session directories are brought together, and
  * what ran is taken up again. */
-#ifndef PLIANT_SERVER_RECONCILE_H
-#define PLIANT_SERVER_RECONCILE_H
+#ifndef PLIANT_SERVER_RUN_RECONCILE_H
+#define PLIANT_SERVER_RUN_RECONCILE_H
 
 #include "server/daemon.h"
 

@@ -53,8 +53,7 @@ static int set_aside(const pl_daemon *d, char aside[64])
     return 0;
 }
 
-/* ---- meshes ------------------------------------------------------------------------------------
- */
+/* ---- meshes ---- */
 
 /* The row of a stored mesh, with the grant of `owner`, or NULL for none. False where it is not there. */
 static bool add_mesh(reindex *x, const char *owner, const char *hash)
@@ -82,8 +81,7 @@ static void take_mesh(void *context, int parent_fd, const char *path, const char
     }
 }
 
-/* ---- sessions ----------------------------------------------------------------------------------
- */
+/* ---- sessions ---- */
 
 static void show(const reindex *x)
 {

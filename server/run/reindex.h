@@ -1,7 +1,7 @@
 /* reindex.h - `pliantd --reindex`: the database made anew from the session directories, while no daemon
  * runs on the state. */
-#ifndef PLIANT_SERVER_REINDEX_H
-#define PLIANT_SERVER_REINDEX_H
+#ifndef PLIANT_SERVER_RUN_REINDEX_H
+#define PLIANT_SERVER_RUN_REINDEX_H
 
 #include "server/daemon.h"
 

@@ -7,8 +7,8 @@
  * whose owner uses as many cores as they may is passed over until one of theirs has ended, and one that
  * waits for memory of a GPU holds up those that want one too, and no other.
  */
-#ifndef PLIANT_SERVER_SCHEDULER_H
-#define PLIANT_SERVER_SCHEDULER_H
+#ifndef PLIANT_SERVER_RUN_SCHEDULER_H
+#define PLIANT_SERVER_RUN_SCHEDULER_H
 
 #include "server/sessions/sessions.h"
 

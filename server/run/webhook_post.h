@@ -2,8 +2,8 @@
  * redirects, no proxy, 10 s at most; the address that is connected to is judged, whatever a name resolved to
  * before.
  */
-#ifndef PLIANT_SERVER_WEBHOOK_POST_H
-#define PLIANT_SERVER_WEBHOOK_POST_H
+#ifndef PLIANT_SERVER_RUN_WEBHOOK_POST_H
+#define PLIANT_SERVER_RUN_WEBHOOK_POST_H
 
 #include "server/base/options.h"
 

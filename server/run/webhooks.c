@@ -43,8 +43,7 @@ struct pl_webhooks {
     _Atomic bool stopping;
 };
 
-/* ---- keys --------------------------------------------------------------------------------------
- */
+/* ---- keys ---- */
 
 static bool make_key(int state_fd, char key[KEY_HEX + 1])
 {
@@ -91,8 +90,7 @@ void pl_handle_webhook_secret(pl_request *r)
     pl_reply_header(r, "Cache-Control", "no-store");
 }
 
-/* ---- one delivery ------------------------------------------------------------------------------
- */
+/* ---- one delivery ---- */
 
 /* {"event": "session.ended", "delivery": id, "session": {...}}; malloc'ed. */
 static char *build_body(pl_webhooks *w, pl_session *s)
@@ -197,8 +195,7 @@ static bool attempt(pl_webhooks *w, job *j)
     return over;
 }
 
-/* ---- the threads -------------------------------------------------------------------------------
- */
+/* ---- the threads ---- */
 
 static int running_of(const pl_webhooks *w, const char *owner)
 {
@@ -313,8 +310,7 @@ void pl_webhooks_add(pl_webhooks *w, pl_session *s)
     }
 }
 
-/* ---- up and down -------------------------------------------------------------------------------
- */
+/* ---- up and down ---- */
 
 pl_webhooks *pl_webhooks_create(pl_daemon *daemon)
 {

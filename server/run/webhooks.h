@@ -5,8 +5,8 @@
  * Signature: Pliant-Signature: t=SECONDS,v1=HEX, where HEX is HMAC-SHA256 of "SECONDS.BODY" keyed with
  * the session owner's secret, which GET /v1/webhook-secret tells them.
  */
-#ifndef PLIANT_SERVER_WEBHOOKS_H
-#define PLIANT_SERVER_WEBHOOKS_H
+#ifndef PLIANT_SERVER_RUN_WEBHOOKS_H
+#define PLIANT_SERVER_RUN_WEBHOOKS_H
 
 #include "server/http/http.h"
 #include "server/sessions/session.h"

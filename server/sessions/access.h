@@ -1,6 +1,6 @@
 /* access.h - the session that a request is about: the one place where a handler gets one. */
-#ifndef PLIANT_SERVER_ACCESS_H
-#define PLIANT_SERVER_ACCESS_H
+#ifndef PLIANT_SERVER_SESSIONS_ACCESS_H
+#define PLIANT_SERVER_SESSIONS_ACCESS_H
 
 #include "server/http/http.h"
 #include "server/sessions/sessions.h"

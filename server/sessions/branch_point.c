@@ -19,8 +19,7 @@
 
 enum { START_MAX = 64 << 20 };
 
-/* ---- the checkpoint ----------------------------------------------------------------------------
- */
+/* ---- the checkpoint ---- */
 
 static bool make_pin(const pl_daemon *d, int dir_fd, int slot, int64_t frame, pl_branch_point *o)
 {
@@ -70,8 +69,7 @@ void pl_branch_point_clear(pl_daemon *d, pl_branch_point *o)
     *o = (pl_branch_point){.checkpoint = {.frame = -1}};
 }
 
-/* ---- the controls ------------------------------------------------------------------------------
- */
+/* ---- the controls ---- */
 
 typedef struct gathering {
     pl_json_writer w;
@@ -135,8 +133,7 @@ static char *gather(const pl_session *s, pl_log_reader *reader, int64_t end,
     return pl_json_finish(&g.w, NULL);
 }
 
-/* ---- parents -----------------------------------------------------------------------------------
- */
+/* ---- parents ---- */
 
 static int open_folder(int dir_fd, const char *name)
 {
@@ -231,8 +228,7 @@ static int count_parents(int dir_fd)
     return depth;
 }
 
-/* ---- finding -----------------------------------------------------------------------------------
- */
+/* ---- finding ---- */
 
 static bool refuse(pl_request *r, int dir_fd, const pl_branch_point *o, const char *why)
 {

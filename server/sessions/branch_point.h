@@ -2,8 +2,8 @@
  * it, else the session's beginning, and the controls that took effect on the way. Branches begin with one, and a
  * snapshot is one that is kept.
  */
-#ifndef PLIANT_SERVER_ORIGIN_H
-#define PLIANT_SERVER_ORIGIN_H
+#ifndef PLIANT_SERVER_SESSIONS_BRANCH_POINT_H
+#define PLIANT_SERVER_SESSIONS_BRANCH_POINT_H
 
 #include "protocol/log/checkpoint.h"
 #include "server/http/http.h"

@@ -2,8 +2,8 @@
  * appends to while a worker lives, and the witness of what its owner asked for. What stands in it was
  * durable before it was answered for.
  */
-#ifndef PLIANT_SERVER_CONTROL_LOG_H
-#define PLIANT_SERVER_CONTROL_LOG_H
+#ifndef PLIANT_SERVER_SESSIONS_CONTROL_LOG_H
+#define PLIANT_SERVER_SESSIONS_CONTROL_LOG_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -13,8 +13,7 @@
 
 enum { FORMAT = 1, LIMIT = 8 << 20 };
 
-/* ---- session.json ------------------------------------------------------------------------------
- */
+/* ---- session.json ---- */
 
 pl_status pl_identity_write(int dir_fd, const pl_row *row, bool durable)
 {
@@ -97,8 +96,7 @@ pl_status pl_identity_read(int dir_fd, const char *id, pl_row *row)
     return row->owner && row->name ? PL_OK : PL_NO_MEMORY;
 }
 
-/* ---- verdict.json ------------------------------------------------------------------------------
- */
+/* ---- verdict.json ---- */
 
 static pl_status write_outcome(int dir_fd, pl_session_state to, int64_t attempt,
                                const pl_move *what)

@@ -7,8 +7,8 @@
  *   verdict.json   {"format": 1, "attempt", "state", "reason", "message", "failure"}: how a session ended that no
  *                  worker's exit.json ended: refused, cancelled while it waited, crashed too often
  */
-#ifndef PLIANT_SERVER_VERDICT_H
-#define PLIANT_SERVER_VERDICT_H
+#ifndef PLIANT_SERVER_SESSIONS_DIRECTORY_RECORD_H
+#define PLIANT_SERVER_SESSIONS_DIRECTORY_RECORD_H
 
 #include "engine/scene/fault.h"
 #include "server/sessions/sessions.h"

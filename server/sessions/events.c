@@ -56,8 +56,7 @@ void pl_events_destroy(pl_events *e)
     free(e);
 }
 
-/* ---- adding ------------------------------------------------------------------------------------
- */
+/* ---- adding ---- */
 
 /* "2026-01-01T00:00:00.123Z" */
 static void stamp(char out[40])
@@ -95,8 +94,7 @@ void pl_events_push(pl_events *e, pl_session *session, const char *type, char *v
     free(view);
 }
 
-/* ---- watching ----------------------------------------------------------------------------------
- */
+/* ---- watching ---- */
 
 void pl_events_watch(pl_events *e, pl_watcher *w)
 {
@@ -133,8 +131,7 @@ void pl_events_wake(pl_events *e)
     pthread_mutex_unlock(&e->watch_mutex);
 }
 
-/* ---- reading -----------------------------------------------------------------------------------
- */
+/* ---- reading ---- */
 
 int64_t pl_events_next(pl_events *e)
 {

@@ -6,8 +6,8 @@
  * One mutex, innermost; watchers are woken without it. An event keeps its session, so that who may see
  * the session may see its end too.
  */
-#ifndef PLIANT_SERVER_EVENTS_H
-#define PLIANT_SERVER_EVENTS_H
+#ifndef PLIANT_SERVER_SESSIONS_EVENTS_H
+#define PLIANT_SERVER_SESSIONS_EVENTS_H
 
 #include "server/tenants/principal.h"
 #include "server/sessions/session.h"

@@ -19,8 +19,7 @@
 
 enum { DAY_S = 86400, SIGNED_S = 60, TARGET_MAX = 600 };
 
-/* ---- share links -------------------------------------------------------------------------------
- */
+/* ---- share links ---- */
 
 static void put_link(pl_json_writer *w, const char *const *columns)
 {
@@ -157,8 +156,7 @@ void pl_handle_link_open(pl_request *r)
     pl_body_close(&b);
 }
 
-/* ---- signed addresses --------------------------------------------------------------------------
- */
+/* ---- signed addresses ---- */
 
 struct pl_signer {
     char key[65];

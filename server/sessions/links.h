@@ -1,8 +1,8 @@
 /* links.h - showing a session to somebody who has no credential: share links, whose secret a browser exchanges for
  * a cookie of that session's paths, and signed addresses, each good for one GET within a minute.
  */
-#ifndef PLIANT_SERVER_LINKS_H
-#define PLIANT_SERVER_LINKS_H
+#ifndef PLIANT_SERVER_SESSIONS_LINKS_H
+#define PLIANT_SERVER_SESSIONS_LINKS_H
 
 #include "server/http/http.h"
 

@@ -20,8 +20,7 @@
 
 enum { FRESH_MS = 10000, DONE_FRESH_MS = 600000 };
 
-/* ---- bytes of sessions -------------------------------------------------------------------------
- */
+/* ---- bytes of sessions ---- */
 
 /* Bytes of the regular files in a directory; meshes are links of files that count elsewhere. */
 static int64_t directory_bytes(const char *path)
@@ -86,8 +85,7 @@ pl_limits pl_quota_usage(pl_daemon *d, const char *user)
     return used;
 }
 
-/* ---- refusing ----------------------------------------------------------------------------------
- */
+/* ---- refusing ---- */
 
 static const char *const nouns[] = {"sessions that have not ended", "sessions that wait",
                                     "cores at once", "bytes of sessions", "bytes of meshes"};
@@ -190,8 +188,7 @@ bool pl_quota_allows_mesh(pl_request *r, int64_t bytes)
     return used + bytes <= most || refuse(r, PL_LIMIT_MESH_BYTES, used + bytes, most);
 }
 
-/* ---- GET /v1/usage -----------------------------------------------------------------------------
- */
+/* ---- GET /v1/usage ---- */
 
 static void put_values(pl_json_writer *w, const char *key, const pl_limits *limits)
 {

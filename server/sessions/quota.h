@@ -1,8 +1,8 @@
 /* quota.h - what a user has at the moment, and whether there may be more of it. The daemon's limits (limits.h) are
  * judged when something new is asked for; what is there already is never taken away.
  */
-#ifndef PLIANT_SERVER_QUOTA_H
-#define PLIANT_SERVER_QUOTA_H
+#ifndef PLIANT_SERVER_SESSIONS_QUOTA_H
+#define PLIANT_SERVER_SESSIONS_QUOTA_H
 
 #include "server/http/http.h"
 #include "server/base/limits.h"

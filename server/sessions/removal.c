@@ -104,8 +104,7 @@ void pl_removal_start(pl_daemon *d, pl_session *s)
     }
 }
 
-/* ---- sweeping ----------------------------------------------------------------------------------
- */
+/* ---- sweeping ---- */
 
 static bool is_outlived(const pl_session *s, int64_t now_ms)
 {

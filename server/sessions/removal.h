@@ -1,6 +1,6 @@
 /* removal.h - taking sessions and half-made directories away. */
-#ifndef PLIANT_SERVER_REMOVAL_H
-#define PLIANT_SERVER_REMOVAL_H
+#ifndef PLIANT_SERVER_SESSIONS_REMOVAL_H
+#define PLIANT_SERVER_SESSIONS_REMOVAL_H
 
 #include "server/sessions/sessions.h"
 

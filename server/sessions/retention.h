@@ -4,8 +4,8 @@
  * Frames that a change lets go are gone for good, so one that would do that is refused, with what would go, unless
  * the request says `prune=true`.
  */
-#ifndef PLIANT_SERVER_RETENTION_H
-#define PLIANT_SERVER_RETENTION_H
+#ifndef PLIANT_SERVER_SESSIONS_RETENTION_H
+#define PLIANT_SERVER_SESSIONS_RETENTION_H
 
 #include "protocol/scene/notes.h"
 #include "server/http/http.h"

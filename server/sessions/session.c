@@ -5,8 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-/* ---- states ------------------------------------------------------------------------------------
- */
+/* ---- states ---- */
 
 static const char *const state_names[PL_STATE_COUNT] = {
     "checking", "queued", "running", "paused", "succeeded", "failed", "rejected", "cancelled",
@@ -69,8 +68,7 @@ pl_desire pl_desire_parse(const char *name)
     return PL_DESIRE_NOTHING;
 }
 
-/* ---- one session -------------------------------------------------------------------------------
- */
+/* ---- one session ---- */
 
 static char *copy(const char *text)
 {

@@ -1,8 +1,8 @@
 /* session.h - one session: its states, and what the daemon keeps of it in memory. Who may change what
  * stands in sessions.h.
  */
-#ifndef PLIANT_SERVER_SESSION_H
-#define PLIANT_SERVER_SESSION_H
+#ifndef PLIANT_SERVER_SESSIONS_SESSION_H
+#define PLIANT_SERVER_SESSIONS_SESSION_H
 
 #include "server/daemon.h"
 #include "server/store/row.h"

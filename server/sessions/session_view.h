@@ -1,6 +1,6 @@
 /* session_view.h - a session as the JSON document of the contract. */
-#ifndef PLIANT_SERVER_SESSION_VIEW_H
-#define PLIANT_SERVER_SESSION_VIEW_H
+#ifndef PLIANT_SERVER_SESSIONS_SESSION_VIEW_H
+#define PLIANT_SERVER_SESSIONS_SESSION_VIEW_H
 
 #include "protocol/text/json.h"
 #include "protocol/log/session_dir.h"

@@ -77,8 +77,7 @@ static void wake(pl_sessions *t, pl_session *s)
     pl_events_wake(t->daemon->streams->events);
 }
 
-/* ---- the table ---------------------------------------------------------------------------------
- */
+/* ---- the table ---- */
 
 static int64_t cores_of(void *context, const char *owner)
 {
@@ -298,8 +297,7 @@ void pl_sessions_remove(pl_sessions *t, pl_session *s)
     }
 }
 
-/* ---- changes -----------------------------------------------------------------------------------
- */
+/* ---- changes ---- */
 
 static void enter(pl_sessions *t, pl_session *s, pl_session_state to, const pl_move *what)
 {
@@ -574,8 +572,7 @@ void pl_sessions_set_webhook(pl_sessions *t, pl_session *s, const char *status)
     pthread_mutex_unlock(&t->mutex);
 }
 
-/* ---- reading -----------------------------------------------------------------------------------
- */
+/* ---- reading ---- */
 
 char *pl_sessions_encode(pl_sessions *t, pl_session *s, const pl_principal *reader)
 {

@@ -5,8 +5,8 @@
  * Locks: one mutex for the table and every session's plain fields; the atomics below are read
  * without it. A session's watchers have a mutex of their own, always taken last.
  */
-#ifndef PLIANT_SERVER_SESSIONS_H
-#define PLIANT_SERVER_SESSIONS_H
+#ifndef PLIANT_SERVER_SESSIONS_SESSIONS_H
+#define PLIANT_SERVER_SESSIONS_SESSIONS_H
 
 #include "protocol/scene/notes.h"
 #include "server/tenants/principal.h"

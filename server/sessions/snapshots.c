@@ -33,8 +33,7 @@ static void close_session(int dir_fd)
     }
 }
 
-/* ---- replies -----------------------------------------------------------------------------------
- */
+/* ---- replies ---- */
 
 static void put_snapshot(pl_json_writer *w, const pl_snapshot *s, const char *session)
 {
@@ -92,8 +91,7 @@ static bool read_one(pl_request *r, int dir_fd, const char *name, pl_snapshot *o
     return status == PL_OK;
 }
 
-/* ---- making one --------------------------------------------------------------------------------
- */
+/* ---- making one ---- */
 
 static void reply_not_kept(pl_request *r, int error, const char *name)
 {
@@ -178,8 +176,7 @@ void pl_handle_snapshot_create(pl_request *r)
     pl_session_release(s);
 }
 
-/* ---- those that there are ----------------------------------------------------------------------
- */
+/* ---- those that there are ---- */
 
 void pl_handle_snapshots(pl_request *r)
 {
@@ -250,8 +247,7 @@ void pl_handle_snapshot_delete(pl_request *r)
     pl_session_release(s);
 }
 
-/* ---- branching ---------------------------------------------------------------------------------
- */
+/* ---- branching ---- */
 
 bool pl_snapshot_find(pl_request *r, int dir_fd, const char *name, pl_branch_point *out)
 {

@@ -2,8 +2,8 @@
  * retention nor later checkpoints take away, and that a branch can begin with. The daemon makes them, with
  * a link to the worker's checkpoint, so none has to wait for a worker.
  */
-#ifndef PLIANT_SERVER_SNAPSHOTS_H
-#define PLIANT_SERVER_SNAPSHOTS_H
+#ifndef PLIANT_SERVER_SESSIONS_SNAPSHOTS_H
+#define PLIANT_SERVER_SESSIONS_SNAPSHOTS_H
 
 #include "server/sessions/branch_point.h"
 

@@ -1,8 +1,8 @@
 /* busy_keys.h - Idempotency-Keys whose requests are being answered right now: in memory only, so a
  * daemon that dies leaves none behind.
  */
-#ifndef PLIANT_SERVER_BUSY_KEYS_H
-#define PLIANT_SERVER_BUSY_KEYS_H
+#ifndef PLIANT_SERVER_STORE_BUSY_KEYS_H
+#define PLIANT_SERVER_STORE_BUSY_KEYS_H
 
 #include <pthread.h>
 #include <stdbool.h>

@@ -1,8 +1,8 @@
 /* idempotency.h - Idempotency-Key: a request that comes again within a day gets the reply of the first.
  * The reply is committed with the session (pl_kept_reply); keys of requests under way are in memory.
  */
-#ifndef PLIANT_SERVER_IDEMPOTENCY_H
-#define PLIANT_SERVER_IDEMPOTENCY_H
+#ifndef PLIANT_SERVER_STORE_IDEMPOTENCY_H
+#define PLIANT_SERVER_STORE_IDEMPOTENCY_H
 
 #include "server/store/store.h"
 

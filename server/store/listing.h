@@ -1,6 +1,6 @@
 /* listing.h - a list from the database as {"items": [...], "next": ...}, by keyset cursor. */
-#ifndef PLIANT_SERVER_LISTING_H
-#define PLIANT_SERVER_LISTING_H
+#ifndef PLIANT_SERVER_STORE_LISTING_H
+#define PLIANT_SERVER_STORE_LISTING_H
 
 #include "protocol/text/json.h"
 #include "server/http/http.h"

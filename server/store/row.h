@@ -1,8 +1,8 @@
 /* row.h - a session as a row of the database: the columns as one table, which storing, loading,
  * copying and the row's checksum read, so that a new field is one line here and one in row.c.
  */
-#ifndef PLIANT_SERVER_ROW_H
-#define PLIANT_SERVER_ROW_H
+#ifndef PLIANT_SERVER_STORE_ROW_H
+#define PLIANT_SERVER_STORE_ROW_H
 
 #include <stdbool.h>
 #include <stddef.h>

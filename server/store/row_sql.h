@@ -1,8 +1,8 @@
 /* row_sql.h - the SQL texts of the table of sessions, made from its columns (row.h). Column i is parameter
  * i + 1 in each; the checksum "crc" comes after the last.
  */
-#ifndef PLIANT_SERVER_ROW_SQL_H
-#define PLIANT_SERVER_ROW_SQL_H
+#ifndef PLIANT_SERVER_STORE_ROW_SQL_H
+#define PLIANT_SERVER_STORE_ROW_SQL_H
 
 #include "server/store/row.h"
 

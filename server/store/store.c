@@ -75,8 +75,7 @@ struct pl_store {
     pl_busy_keys busy; /* has its own mutex */
 };
 
-/* ---- statements --------------------------------------------------------------------------------
- */
+/* ---- statements ---- */
 
 static void complain(sqlite3 *db, const char *what)
 {
@@ -291,8 +290,7 @@ static bool apply(pl_store *store, op *o)
     return false;
 }
 
-/* ---- the writer thread -------------------------------------------------------------------------
- */
+/* ---- the writer thread ---- */
 
 static bool execute(sqlite3 *db, const char *sql)
 {
@@ -486,8 +484,7 @@ bool pl_store_flush(pl_store *store)
     return commit_and_wait(store, &o);
 }
 
-/* ---- opening -----------------------------------------------------------------------------------
- */
+/* ---- opening ---- */
 
 static bool ask_first(sqlite3 *db, const char *sql, char out[200])
 {
@@ -662,8 +659,7 @@ void pl_store_close(pl_store *store)
     free(store);
 }
 
-/* ---- reading -----------------------------------------------------------------------------------
- */
+/* ---- reading ---- */
 
 int pl_store_each(pl_store *store, void (*see)(void *context, const pl_row *row, bool good),
                   void *context)

@@ -3,8 +3,8 @@
  * that commits whatever has gathered meanwhile in one transaction. Requests read the table of
  * sessions in memory, never this.
  */
-#ifndef PLIANT_SERVER_STORE_H
-#define PLIANT_SERVER_STORE_H
+#ifndef PLIANT_SERVER_STORE_STORE_H
+#define PLIANT_SERVER_STORE_STORE_H
 
 #include "server/store/busy_keys.h"
 #include "server/base/counters.h"

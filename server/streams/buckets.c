@@ -25,8 +25,7 @@ typedef struct bucket {
     int column_count, next; /* next: where the next number's column is, as records are all alike */
 } bucket;
 
-/* ---- taking in ---------------------------------------------------------------------------------
- */
+/* ---- taking in ---- */
 
 /* The column of a name; NULL where there are too many. */
 static column *column_named(bucket *b, const char *name)
@@ -109,8 +108,7 @@ static bool take_frame(bucket *b, pl_log_reader *reader, int64_t frame)
     return good;
 }
 
-/* ---- telling -----------------------------------------------------------------------------------
- */
+/* ---- telling ---- */
 
 static void put_extremes(pl_json_writer *w, const bucket *b, const char *key, bool greatest)
 {

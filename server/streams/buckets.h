@@ -1,8 +1,8 @@
 /* buckets.h - the metrics of a long run in so many pieces: of each number its least and its greatest in
  * a piece, so that a curve drawn of them shows every peak.
  */
-#ifndef PLIANT_SERVER_BUCKETS_H
-#define PLIANT_SERVER_BUCKETS_H
+#ifndef PLIANT_SERVER_STREAMS_BUCKETS_H
+#define PLIANT_SERVER_STREAMS_BUCKETS_H
 
 #include "server/http/http.h"
 #include "server/sessions/session.h"

@@ -70,8 +70,7 @@ static void listen_to(listener *l)
     pl_stream_hub_enlist(l->daemon->streams, &l->ticker);
 }
 
-/* ---- the stream --------------------------------------------------------------------------------
- */
+/* ---- the stream ---- */
 
 static void stream_wake(pl_watcher *watcher)
 {
@@ -233,8 +232,7 @@ static void open_stream(pl_request *r, pl_session *session, int64_t since, bool 
     pl_reply_header(r, "X-Accel-Buffering", "no");
 }
 
-/* ---- the poll ----------------------------------------------------------------------------------
- */
+/* ---- the poll ---- */
 
 static void resume_once(listener *l)
 {
@@ -339,8 +337,7 @@ static void poll(pl_request *r, pl_session *session, int64_t since)
     pl_reply_header(r, "Cache-Control", "no-store");
 }
 
-/* ---- handlers ----------------------------------------------------------------------------------
- */
+/* ---- handlers ---- */
 
 static void handle(pl_request *r, pl_session *session)
 {

@@ -1,7 +1,7 @@
 /* event_stream.h - what happens to sessions, told to whoever asks: server-sent events, or a long poll.
  */
-#ifndef PLIANT_SERVER_EVENT_STREAM_H
-#define PLIANT_SERVER_EVENT_STREAM_H
+#ifndef PLIANT_SERVER_STREAMS_EVENT_STREAM_H
+#define PLIANT_SERVER_STREAMS_EVENT_STREAM_H
 
 #include "server/http/http.h"
 

@@ -45,8 +45,7 @@ typedef struct download {
     _Atomic int references;
 } download;
 
-/* ---- how many ----------------------------------------------------------------------------------
- */
+/* ---- how many ---- */
 
 pl_exports *pl_exports_create(pl_daemon *daemon, int most)
 {
@@ -117,8 +116,7 @@ static void dismiss(pl_exports *x, const char *user)
     atomic_fetch_sub(&x->daemon->counters.exports_open, 1);
 }
 
-/* ---- a download --------------------------------------------------------------------------------
- */
+/* ---- a download ---- */
 
 static void release(download *d)
 {
@@ -178,8 +176,7 @@ static void session_changed(pl_watcher *watcher)
     stop_if_over((download *)((char *)watcher - offsetof(download, watcher)));
 }
 
-/* ---- the reply's head --------------------------------------------------------------------------
- */
+/* ---- the reply's head ---- */
 
 /* A name that every file system and header takes: letters, digits, '.', '_' and '-'. */
 static void make_plain(const char *name, const char *instead, char out[NAME_SHOWN + 1])
@@ -291,8 +288,7 @@ static void refuse(download *d, const pl_export_fault *fault)
     }
 }
 
-/* ---- making it ---------------------------------------------------------------------------------
- */
+/* ---- making it ---- */
 
 /* Until the bytes that are left out have gone by, nothing is said, and nobody reads: whether there are as many
  * is known then. */
@@ -445,8 +441,7 @@ static void serve(void *context)
     release(d);
 }
 
-/* ---- what is asked for -------------------------------------------------------------------------
- */
+/* ---- what is asked for ---- */
 
 static bool parse_format(pl_request *r, pl_export_format *out)
 {

@@ -2,8 +2,8 @@
  * by one of a few threads, in constant memory (pipe.h). So many are made at once, and half of them for
  * one user; who asks for more is told to wait.
  */
-#ifndef PLIANT_SERVER_EXPORTS_H
-#define PLIANT_SERVER_EXPORTS_H
+#ifndef PLIANT_SERVER_STREAMS_EXPORTS_H
+#define PLIANT_SERVER_STREAMS_EXPORTS_H
 
 #include "server/http/http.h"
 

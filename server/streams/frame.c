@@ -38,8 +38,7 @@ void pl_reply_pruned(pl_request *r, int64_t frame, int64_t first)
     pl_reply_header(r, "Cache-Control", "no-store");
 }
 
-/* ---- npy ---------------------------------------------------------------------------------------
- */
+/* ---- npy ---- */
 
 /* An NPY 1.0 header of (n, 3); the whole is a multiple of 64. Returns its size. */
 static size_t npy_header(uint32_t dtype, uint64_t count, char out[128])
@@ -95,8 +94,7 @@ static void reply_npy(pl_request *r, int64_t k, const pl_blob *record)
     pl_reply_text(r, 200, "application/x-npy", text, size + values);
 }
 
-/* ---- the frame ---------------------------------------------------------------------------------
- */
+/* ---- the frame ---- */
 
 /* What has to be made, out of the cache. */
 static void reply_made(pl_request *r, pl_session *s, pl_log_reader *reader, int64_t k, int form,

@@ -1,6 +1,6 @@
 /* frame.h - one frame of a session as a reply: its record, an npy array, or a line of JSON. */
-#ifndef PLIANT_SERVER_FRAME_H
-#define PLIANT_SERVER_FRAME_H
+#ifndef PLIANT_SERVER_STREAMS_FRAME_H
+#define PLIANT_SERVER_STREAMS_FRAME_H
 
 #include "server/http/http.h"
 

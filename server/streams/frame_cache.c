@@ -57,8 +57,7 @@ static entry **bucket_of(pl_frame_cache *c, const pl_frame_key *key)
     return &c->buckets[(hash ^ (hash >> 32)) % BUCKETS];
 }
 
-/* ---- the order of use --------------------------------------------------------------------------
- */
+/* ---- the order of use ---- */
 
 static void order_remove(pl_frame_cache *c, entry *e)
 {
@@ -93,8 +92,7 @@ static void unlist(pl_frame_cache *c, entry *e)
     }
 }
 
-/* ---- getting -----------------------------------------------------------------------------------
- */
+/* ---- getting ---- */
 
 static entry *find(pl_frame_cache *c, const pl_frame_key *key)
 {

@@ -8,8 +8,8 @@
  *
  * One mutex, held for a look-up and never while something is made. Innermost: `make` may lock nothing.
  */
-#ifndef PLIANT_SERVER_FRAME_CACHE_H
-#define PLIANT_SERVER_FRAME_CACHE_H
+#ifndef PLIANT_SERVER_STREAMS_FRAME_CACHE_H
+#define PLIANT_SERVER_STREAMS_FRAME_CACHE_H
 
 #include "server/base/counters.h"
 

@@ -24,8 +24,7 @@ typedef struct making {
     const pl_frame_key *key;
 } making;
 
-/* ---- the surface map ---------------------------------------------------------------------------
- */
+/* ---- the surface map ---- */
 
 static char *make_surface(void *context, size_t *size)
 {
@@ -62,8 +61,7 @@ static const pl_blob *get_surface(pl_daemon *daemon, pl_session *session)
     return pl_frame_cache_get(daemon->streams->cache, &key, make_surface, &m);
 }
 
-/* ---- one frame ---------------------------------------------------------------------------------
- */
+/* ---- one frame ---- */
 
 /* {"frame", "time", "step", "position": [x, y, z, x, ...], ...} and a newline, of a record. */
 static char *make_line(char *record, size_t *size)
@@ -210,8 +208,7 @@ void pl_frame_source_put(pl_daemon *daemon, const pl_blob *blob)
     pl_frame_cache_put(daemon->streams->cache, blob);
 }
 
-/* ---- what is asked for -------------------------------------------------------------------------
- */
+/* ---- what is asked for ---- */
 
 int64_t pl_session_vertices(pl_daemon *daemon, pl_session *session)
 {

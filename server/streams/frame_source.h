@@ -1,8 +1,8 @@
 /* frame_source.h - the frames of a session in the form that a request asks for, through the cache that
  * all requests share: dtype, vertices, fields; as records or as lines of JSON.
  */
-#ifndef PLIANT_SERVER_FRAME_SOURCE_H
-#define PLIANT_SERVER_FRAME_SOURCE_H
+#ifndef PLIANT_SERVER_STREAMS_FRAME_SOURCE_H
+#define PLIANT_SERVER_STREAMS_FRAME_SOURCE_H
 
 #include "protocol/log/frame_variant.h"
 #include "protocol/log/log.h"

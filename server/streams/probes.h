@@ -1,6 +1,6 @@
 /* probes.h - a session's probes (output.probes) as a table: what its metrics records say of them. */
-#ifndef PLIANT_SERVER_PROBES_H
-#define PLIANT_SERVER_PROBES_H
+#ifndef PLIANT_SERVER_STREAMS_PROBES_H
+#define PLIANT_SERVER_STREAMS_PROBES_H
 
 #include "server/http/http.h"
 

@@ -16,8 +16,7 @@ static step step_of(bool good)
     return good ? STEP_SOMETHING : STEP_ERROR;
 }
 
-/* ---- frames ------------------------------------------------------------------------------------
- */
+/* ---- frames ---- */
 
 /* Count a frame as sent. From one to the next lies the interval on average, but what was missed is not
  * caught up with. */
@@ -182,8 +181,7 @@ static step produce_frame(pl_stream *s)
     return step_of(pl_stream_put_gap(s, first, last, why == PL_LOG_PRUNED ? "pruned" : "corrupt"));
 }
 
-/* ---- what comes next ---------------------------------------------------------------------------
- */
+/* ---- what comes next ---- */
 
 static bool may_follow(pl_stream *s)
 {
@@ -318,8 +316,7 @@ static step advance(pl_stream *s)
     return produce_frame(s);
 }
 
-/* ---- sending -----------------------------------------------------------------------------------
- */
+/* ---- sending ---- */
 
 /* Of the frame from the cache, which may have gone from there since: then it is made again. */
 static ssize_t drain_blob(pl_stream *s, char *out, size_t room)

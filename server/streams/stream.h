@@ -4,8 +4,8 @@
  * Stored frames go from the log into the connection's buffer as they lie, across records. What has to
  * be made, and the newest frame of a running session, come from the cache that all streams share.
  */
-#ifndef PLIANT_SERVER_STREAM_H
-#define PLIANT_SERVER_STREAM_H
+#ifndef PLIANT_SERVER_STREAMS_STREAM_H
+#define PLIANT_SERVER_STREAMS_STREAM_H
 
 #include "protocol/text/json.h"
 #include "protocol/log/log.h"
@@ -56,8 +56,7 @@ void pl_stream_close_log(pl_stream *s);
 /* Released by whoever opened it and did not reply with the source. */
 void pl_stream_destroy(pl_stream *s);
 
-/* ---- what the server says: false out of memory ------------------------------------------------
- */
+/* ---- what the server says: false out of memory ---- */
 
 /* Takes a JSON text (NULL: out of memory) and makes of it what the form asks for: a record, a line or
  * an event. frame -1: of none. */

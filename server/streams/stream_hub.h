@@ -6,8 +6,8 @@
  * connection times out. Here is what all streams share: who is called each second, the cache of
  * frames, the pacer, what happened to sessions.
  */
-#ifndef PLIANT_SERVER_STREAMS_H
-#define PLIANT_SERVER_STREAMS_H
+#ifndef PLIANT_SERVER_STREAMS_STREAM_HUB_H
+#define PLIANT_SERVER_STREAMS_STREAM_HUB_H
 
 #include "server/sessions/events.h"
 #include "server/streams/frame_cache.h"

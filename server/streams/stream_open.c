@@ -8,8 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- the query ---------------------------------------------------------------------------------
- */
+/* ---- the query ---- */
 
 /* Which frames: from, to, limit, every. */
 static bool parse_range(pl_request *r, pl_stream *s)
@@ -54,8 +53,7 @@ static bool parse_query(pl_request *r, pl_stream *s)
     return parse_range(r, s);
 }
 
-/* ---- opening -----------------------------------------------------------------------------------
- */
+/* ---- opening ---- */
 
 static void wake(pl_watcher *watcher)
 {
@@ -170,8 +168,7 @@ static void open_stream(pl_request *r, pl_session *session, pl_stream_kind kind,
     }
 }
 
-/* ---- handlers ----------------------------------------------------------------------------------
- */
+/* ---- handlers ---- */
 
 static void handle(pl_request *r, pl_stream_kind kind, const char *const *types,
                    const pl_stream_form *forms)

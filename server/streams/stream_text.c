@@ -105,8 +105,7 @@ bool pl_stream_put_end(pl_stream *s, const char *reason)
     return put_event(s, PL_RECORD_END, "end", -1, &w);
 }
 
-/* ---- the hello ---------------------------------------------------------------------------------
- */
+/* ---- the hello ---- */
 
 /* How a frame looks: what a viewer needs besides the topology. */
 static void put_view(pl_json_writer *w, const pl_frame_view *view)

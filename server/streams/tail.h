@@ -2,8 +2,8 @@
  * for all who want the newest frame. A reader of one's own would have to go through the index of the
  * open segment first. Its mutex is innermost and held while a record is read.
  */
-#ifndef PLIANT_SERVER_TAIL_H
-#define PLIANT_SERVER_TAIL_H
+#ifndef PLIANT_SERVER_STREAMS_TAIL_H
+#define PLIANT_SERVER_STREAMS_TAIL_H
 
 #include "protocol/log/log.h"
 #include "server/sessions/session.h"

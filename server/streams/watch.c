@@ -57,8 +57,7 @@ static bool look(pl_watch *watch, followed *f)
     return true;
 }
 
-/* ---- the thread --------------------------------------------------------------------------------
- */
+/* ---- the thread ---- */
 
 static void mark_touched(pl_watch *watch)
 {

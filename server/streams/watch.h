@@ -2,8 +2,8 @@
  * Where a directory can not be watched, it is looked at every 50 to 500 ms. The same thread gives
  * streams their tick, for heartbeats.
  */
-#ifndef PLIANT_SERVER_WATCH_H
-#define PLIANT_SERVER_WATCH_H
+#ifndef PLIANT_SERVER_STREAMS_WATCH_H
+#define PLIANT_SERVER_STREAMS_WATCH_H
 
 #include "server/sessions/sessions.h"
 

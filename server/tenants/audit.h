@@ -2,8 +2,8 @@
  * credential, whatever it was answered; and for each change by a command. Kept for half a year, and never more than
  * a bounded number of rows. Failed credentials are counted (/metrics), not kept.
  */
-#ifndef PLIANT_SERVER_AUDIT_H
-#define PLIANT_SERVER_AUDIT_H
+#ifndef PLIANT_SERVER_TENANTS_AUDIT_H
+#define PLIANT_SERVER_TENANTS_AUDIT_H
 
 #include "server/http/http.h"
 #include "server/store/store.h"

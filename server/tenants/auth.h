@@ -1,8 +1,8 @@
 /* auth.h - who may talk to the daemon: the owner's token, the names it answers to, and the pages
  * that may call it. Every check is a pure function of a header's value.
  */
-#ifndef PLIANT_SERVER_AUTH_H
-#define PLIANT_SERVER_AUTH_H
+#ifndef PLIANT_SERVER_TENANTS_AUTH_H
+#define PLIANT_SERVER_TENANTS_AUTH_H
 
 #include "server/daemon.h"
 #include "server/tenants/principal.h"

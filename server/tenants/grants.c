@@ -68,8 +68,7 @@ int64_t pl_grant_bytes(pl_store *store, const char *user)
     return pl_store_read_integer(store, &s, &bytes) ? bytes : -1;
 }
 
-/* ---- meshes ------------------------------------------------------------------------------------
- */
+/* ---- meshes ---- */
 
 void pl_mesh_use(pl_store *store, const char *hash)
 {

@@ -1,8 +1,8 @@
 /* grants.h - the meshes that are stored, and whose they are. A grant comes only from a complete PUT of the file's bytes by its holder: a user, or
  * with ?group= also a group ("@NAME" in the table), whose members hold it with them while they are members.
  */
-#ifndef PLIANT_SERVER_GRANTS_H
-#define PLIANT_SERVER_GRANTS_H
+#ifndef PLIANT_SERVER_TENANTS_GRANTS_H
+#define PLIANT_SERVER_TENANTS_GRANTS_H
 
 #include "server/store/store.h"
 

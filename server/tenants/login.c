@@ -17,8 +17,7 @@
 
 enum { LOGIN_S = 12 * 3600, CODE_MS = 300000, CODES = 64 };
 
-/* ---- one-time codes ----------------------------------------------------------------------------
- */
+/* ---- one-time codes ---- */
 
 typedef struct code {
     char hash[65]; /* "" where it is free */
@@ -89,8 +88,7 @@ static pl_principal *codes_take(pl_login_codes *codes, const char hash[65])
     return found;
 }
 
-/* ---- cookies -----------------------------------------------------------------------------------
- */
+/* ---- cookies ---- */
 
 bool pl_cookie_find(const char *header, const char *name, char *out, size_t size)
 {
@@ -120,8 +118,7 @@ void pl_cookie_set(pl_request *r, const char *name, const char *value, const cha
                     name, value, path, (long long)seconds, secure ? "; Secure" : "");
 }
 
-/* ---- requests ----------------------------------------------------------------------------------
- */
+/* ---- requests ---- */
 
 static void reply_login(pl_request *r, const pl_token_request *t, const pl_token_made *made)
 {

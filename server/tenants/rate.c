@@ -31,8 +31,7 @@ struct pl_rate {
     int64_t of_address; /* a second; 0: no limit */
 };
 
-/* ---- the tables --------------------------------------------------------------------------------
- */
+/* ---- the tables ---- */
 
 static bool open_table(table *t)
 {
@@ -155,8 +154,7 @@ int pl_rate_take_address(pl_rate *rate, const char *address, int64_t now_ms)
     return take(&rate->addresses, key, rate->of_address, now_ms);
 }
 
-/* ---- requests ----------------------------------------------------------------------------------
- */
+/* ---- requests ---- */
 
 bool pl_rate_allows(pl_request *r)
 {

@@ -5,8 +5,8 @@
  * Both tables are of fixed size. Where one is full the bucket that was unused for longest is given to the newcomer:
  * whoever lost it has a full one again. Addresses never take a user's.
  */
-#ifndef PLIANT_SERVER_RATE_H
-#define PLIANT_SERVER_RATE_H
+#ifndef PLIANT_SERVER_TENANTS_RATE_H
+#define PLIANT_SERVER_TENANTS_RATE_H
 
 #include "server/http/http.h"
 

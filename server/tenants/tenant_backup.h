@@ -2,8 +2,8 @@
  * written after each change, so that a rebuilt database has them again (`pliantd --reindex`). Sealed like every
  * document; for the daemon's uid alone.
  */
-#ifndef PLIANT_SERVER_TENANT_BACKUP_H
-#define PLIANT_SERVER_TENANT_BACKUP_H
+#ifndef PLIANT_SERVER_TENANTS_TENANT_BACKUP_H
+#define PLIANT_SERVER_TENANTS_TENANT_BACKUP_H
 
 #include "server/store/store.h"
 

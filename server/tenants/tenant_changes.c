@@ -45,8 +45,7 @@ static pl_change_outcome outcome(int changed, pl_change_outcome otherwise)
     return changed < 0 ? PL_CHANGE_BROKEN : changed == 0 ? otherwise : PL_CHANGE_DONE;
 }
 
-/* ---- users -------------------------------------------------------------------------------------
- */
+/* ---- users ---- */
 
 /* A limit's text, NULL for one that is not set, kept in *d. */
 static const char *limit_text(int64_t value, pl_store_digits *d)
@@ -123,8 +122,7 @@ pl_change_outcome pl_user_remove(pl_store *store, const char *name)
     return outcome(changed, there ? PL_CHANGE_IN_USE : PL_CHANGE_MISSING);
 }
 
-/* ---- groups ------------------------------------------------------------------------------------
- */
+/* ---- groups ---- */
 
 pl_change_outcome pl_group_create(pl_store *store, const char *name)
 {
@@ -182,8 +180,7 @@ pl_change_outcome pl_group_member(pl_store *store, const char *group, const char
     return outcome(pl_store_change(store, &s, 1), PL_CHANGE_MISSING);
 }
 
-/* ---- tokens ------------------------------------------------------------------------------------
- */
+/* ---- tokens ---- */
 
 pl_change_outcome pl_token_create(pl_store *store, const pl_token_request *what, pl_token_made *out)
 {

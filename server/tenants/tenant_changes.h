@@ -2,8 +2,8 @@
  * the requests of /v1/users, /v1/groups and /v1/tokens and the commands `pliantd user|group|token` have in common.
  * Each is one transaction that also judges whether it may be. Whoever calls it makes the tenants be read again.
  */
-#ifndef PLIANT_SERVER_TENANT_CHANGES_H
-#define PLIANT_SERVER_TENANT_CHANGES_H
+#ifndef PLIANT_SERVER_TENANTS_TENANT_CHANGES_H
+#define PLIANT_SERVER_TENANTS_TENANT_CHANGES_H
 
 #include "server/base/limits.h"
 #include "server/tenants/principal.h"

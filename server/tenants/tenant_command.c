@@ -59,8 +59,7 @@ static int wrong(const char *what, const char *got)
     return 2;
 }
 
-/* ---- the command line --------------------------------------------------------------------------
- */
+/* ---- the command line ---- */
 
 enum { OPT_STATE = 256, OPT_USER, OPT_NAME, OPT_SCOPES, OPT_EXPIRES, OPT_ROLE, OPT_LIMIT, OPT_UID };
 
@@ -159,8 +158,7 @@ static int64_t lifetime(const char *text)
     return errno || end == text || n <= 0 || n > 100000 || !unit ? -1 : n * unit;
 }
 
-/* ---- what it does ------------------------------------------------------------------------------
- */
+/* ---- what it does ---- */
 
 static int say(const command *c, pl_change_outcome outcome)
 {
@@ -262,8 +260,7 @@ static int run_token_revoke(command *c)
     return say(c, pl_token_revoke(c->store, c->first, NULL));
 }
 
-/* ---- lists -------------------------------------------------------------------------------------
- */
+/* ---- lists ---- */
 
 typedef struct table {
     const char *const
@@ -363,8 +360,7 @@ static const struct {
 };
 enum { VERBS = sizeof verbs / sizeof *verbs };
 
-/* ---- beside a daemon ---------------------------------------------------------------------------
- */
+/* ---- beside a daemon ---- */
 
 /* Tell a daemon that runs, and wait until it has read everything again. Where it ends meanwhile, or only a child of one
  * that was killed still had the lock, the next one reads everything at its start. */

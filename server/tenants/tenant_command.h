@@ -1,8 +1,8 @@
 /* tenant_command.h - `pliantd user|group|token ...`: who may use the daemon, changed beside a running daemon or
  * without one.
  */
-#ifndef PLIANT_SERVER_TENANT_COMMAND_H
-#define PLIANT_SERVER_TENANT_COMMAND_H
+#ifndef PLIANT_SERVER_TENANTS_TENANT_COMMAND_H
+#define PLIANT_SERVER_TENANTS_TENANT_COMMAND_H
 
 #include <stdbool.h>
 

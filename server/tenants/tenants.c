@@ -88,8 +88,7 @@ static void *grow(picture *p, void *items, size_t count, size_t size)
     return grown;
 }
 
-/* ---- reading -----------------------------------------------------------------------------------
- */
+/* ---- reading ---- */
 
 static int64_t number(const char *text, int64_t fallback)
 {
@@ -212,8 +211,7 @@ static bool read_all(pl_store *store, picture *p)
     return !p->failed;
 }
 
-/* ---- exchanging --------------------------------------------------------------------------------
- */
+/* ---- exchanging ---- */
 
 static bool same_principal(const pl_principal *a, const pl_principal *b)
 {
@@ -280,8 +278,7 @@ bool pl_tenants_reload(pl_tenants *t)
     return good;
 }
 
-/* ---- hearing of changes ------------------------------------------------------------------------
- */
+/* ---- hearing of changes ---- */
 
 /* The file is put aside before anything is read: what is changed while that goes on says so with another. */
 static void take_changes(pl_tenants *t)
@@ -365,8 +362,7 @@ void pl_tenants_destroy(pl_tenants *t)
     free(t);
 }
 
-/* ---- asking ------------------------------------------------------------------------------------
- */
+/* ---- asking ---- */
 
 /* The search's steps depend on the hash of what was sent, from which nothing about a secret of 256 random
  * bits can be learned. */

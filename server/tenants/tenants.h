@@ -5,8 +5,8 @@
  * `pliantd user|group|token` changes the database beside a running daemon: it then writes STATE/tenants.changed,
  * and waits until the daemon, which has read everything again, removes it.
  */
-#ifndef PLIANT_SERVER_TENANTS_H
-#define PLIANT_SERVER_TENANTS_H
+#ifndef PLIANT_SERVER_TENANTS_TENANTS_H
+#define PLIANT_SERVER_TENANTS_TENANTS_H
 
 #include "server/daemon.h"
 #include "server/tenants/principal.h"

@@ -40,8 +40,7 @@ static bool should_stop(void *context)
     return signalled != 0;
 }
 
-/* ---- what it tells
- * ------------------------------------------------------------------------------ */
+/* ---- what it tells ---- */
 
 static void begin_event(pl_json_writer *w, const char *event, int32_t entry)
 {
@@ -121,8 +120,7 @@ static void tell_done(comparison *c, int32_t entry, double ms, double setup_ms,
     tell(c, &w);
 }
 
-/* ---- the way there
- * ------------------------------------------------------------------------------ */
+/* ---- the way there ---- */
 
 static int32_t threads_of(const comparison *c, const pl_scene *scene)
 {
@@ -208,8 +206,7 @@ static bool approach(comparison *c)
     return reached;
 }
 
-/* ---- an entry
- * ----------------------------------------------------------------------------------- */
+/* ---- an entry ---- */
 
 /* The step by one entry's settings: what it found in *metrics, whose memory is *state's. */
 static bool step_once(comparison *c, int32_t entry, const pl_scene *scene, pl_model **model,

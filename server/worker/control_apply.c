@@ -18,8 +18,7 @@ void pl_steering_clear(pl_steering *s)
     *s = (pl_steering){.directory = -1};
 }
 
-/* ---- the model ---------------------------------------------------------------------------------
- */
+/* ---- the model ---- */
 
 /* With the meshes, which come from their files again where they were dropped. */
 static pl_status make_model(pl_steering *s, pl_model **model, pl_faults *faults)
@@ -67,8 +66,7 @@ pl_status pl_steering_build(pl_steering *s, pl_faults *faults)
     return replace(s, NULL, faults);
 }
 
-/* ---- making models ahead -----------------------------------------------------------------------
- */
+/* ---- making models ahead ---- */
 
 /* A model of the scene as this change will leave it; the scene is then as it was. */
 static pl_model *foresee(pl_steering *s, const pl_change *change)
@@ -123,8 +121,7 @@ static pl_model *take_ready(pl_steering *s, int64_t number)
     return model;
 }
 
-/* ---- taking effect -----------------------------------------------------------------------------
- */
+/* ---- taking effect ---- */
 
 pl_status pl_steering_take(pl_steering *s, int64_t number, const char *text, size_t length,
                            pl_faults *faults)
@@ -180,8 +177,7 @@ pl_status pl_steering_apply(pl_steering *s, pl_control *queue, int64_t frame, pl
     return PL_OK;
 }
 
-/* ---- again -------------------------------------------------------------------------------------
- */
+/* ---- again ---- */
 
 typedef struct repeating {
     pl_steering *steering;
@@ -220,8 +216,7 @@ pl_status pl_steering_repeat(pl_steering *s, pl_log_reader *stored, int64_t fram
     return PL_OK; /* a damaged frame: what it differs in shows at the next one */
 }
 
-/* ---- checkpoints -------------------------------------------------------------------------------
- */
+/* ---- checkpoints ---- */
 
 pl_status pl_steering_save(const pl_steering *s, void **bytes, size_t *size)
 {

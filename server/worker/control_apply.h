@@ -9,8 +9,8 @@
  * Numbers N count from 1, and controls take effect in their order. A note that no frame follows (the
  * worker was killed) has had no effect: that control is applied, and noted, once more.
  */
-#ifndef PLIANT_SERVER_WORKER_STEERING_H
-#define PLIANT_SERVER_WORKER_STEERING_H
+#ifndef PLIANT_SERVER_WORKER_CONTROL_APPLY_H
+#define PLIANT_SERVER_WORKER_CONTROL_APPLY_H
 
 #include "engine/step/pliant.h"
 #include "protocol/log/log.h"

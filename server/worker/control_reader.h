@@ -7,8 +7,8 @@
  *     {"action": "retention", "last": L, "every": N}      the newest counts, in the place of the scene's
  *     {"action": "control", "id": N, "control": {...}}    queued, in the order of N, from 1
  */
-#ifndef PLIANT_SERVER_WORKER_CONTROL_H
-#define PLIANT_SERVER_WORKER_CONTROL_H
+#ifndef PLIANT_SERVER_WORKER_CONTROL_READER_H
+#define PLIANT_SERVER_WORKER_CONTROL_READER_H
 
 #include <stdbool.h>
 #include <stddef.h>

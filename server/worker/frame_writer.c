@@ -188,8 +188,7 @@ pl_status pl_frame_writer_append(pl_frame_writer *w, bool wait, int64_t *frame, 
     return status;
 }
 
-/* ---- comparing ---------------------------------------------------------------------------------
- */
+/* ---- comparing ---- */
 
 /* The payload's CRC in the stored record's header stands for its bytes: whether those still fit it
  * is a reader's question. */

@@ -28,8 +28,7 @@ static struct {
 /* Of the thread's session. */
 static _Thread_local bool has_taken, is_single;
 
-/* ---- the plug-in
- * ----------------------------------------------------------------------------------- */
+/* ---- the plug-in ---- */
 
 /* A file beside the program. */
 static bool find_standard(char *path, size_t size)
@@ -86,8 +85,7 @@ void pl_worker_gpu_open(const char *uuid, const char *plugin, bool several)
         gpu.plugin->share(several);
 }
 
-/* ---- the device
- * ------------------------------------------------------------------------------------ */
+/* ---- the device ---- */
 
 static const pl_gpu *choose(const pl_gpu *found, int32_t count)
 {
@@ -171,8 +169,7 @@ const char *pl_worker_class(void)
     return text;
 }
 
-/* ---- asking
- * ---------------------------------------------------------------------------------------- */
+/* ---- asking ---- */
 
 static void put_device(pl_json_writer *w, const pl_gpu *g)
 {

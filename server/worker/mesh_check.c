@@ -52,8 +52,7 @@ typedef struct mesh_check {
     pl_faults faults;
 } mesh_check;
 
-/* ---- which format -----------------------------------------------------------------------------
- */
+/* ---- which format ---- */
 
 /* The next line at or after `text` that says something, past its leading blanks. */
 static const char *next_line(const char *text)
@@ -141,8 +140,7 @@ static bool guess_format(const pl_blob *file, file_format *out)
     return true;
 }
 
-/* ---- one half of a TetGen mesh ----------------------------------------------------------------
- */
+/* ---- one half of a TetGen mesh ---- */
 
 /* The number of the first node of a .node file. */
 static long long first_node(const char *text)
@@ -240,8 +238,7 @@ static pl_status check(mesh_check *c)
     return status;
 }
 
-/* ---- the report -------------------------------------------------------------------------------
- */
+/* ---- the report ---- */
 
 static void put_tag(pl_json_writer *w, int32_t tag, int32_t dimension, const char *name)
 {
@@ -384,8 +381,7 @@ static char *encode(const mesh_check *c)
     return pl_json_finish(&w, NULL);
 }
 
-/* ---- one file ---------------------------------------------------------------------------------
- */
+/* ---- one file ---- */
 
 /* The file's bytes. It is opened by its folder, which is closed, so that nothing of it stays reachable. */
 static bool read_file(const char *path, pl_blob *out)

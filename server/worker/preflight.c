@@ -55,8 +55,7 @@ __attribute__((format(printf, 2, 3))) static void warn(preflight *p, const char 
     report->warnings[report->warning_count++] = text;
 }
 
-/* ---- what is unusual but allowed --------------------------------------------------------------
- */
+/* ---- what is unusual but allowed ---- */
 
 static void warn_of_slivers(preflight *p, const char *name, const pl_mesh *mesh,
                             const pl_mesh_quality *q)
@@ -191,8 +190,7 @@ static pl_status find_warnings(preflight *p)
     return PL_OK;
 }
 
-/* ---- checks -----------------------------------------------------------------------------------
- */
+/* ---- checks ---- */
 
 static pl_status describe_bodies(preflight *p)
 {

@@ -1,8 +1,8 @@
 /* drop.h - from root to a uid of its own, before a stranger's scene is read: the session's directory (those of
  * all that share the process) is given to that uid, which then owns nothing else.
  */
-#ifndef PLIANT_SERVER_WORKER_DROP_H
-#define PLIANT_SERVER_WORKER_DROP_H
+#ifndef PLIANT_SERVER_WORKER_PRIVILEGES_H
+#define PLIANT_SERVER_WORKER_PRIVILEGES_H
 
 #include "engine/scene/fault.h"
 

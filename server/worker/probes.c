@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- which vertices ----------------------------------------------------------------------------
- */
+/* ---- which vertices ---- */
 
 /* Every vertex of the bodies from `from` to before `to`. */
 static pl_status take_all(pl_probes *p, int32_t k, const pl_session_scene *s, int32_t from,
@@ -103,8 +102,7 @@ void pl_probes_clear(pl_probes *p)
     *p = (pl_probes){0};
 }
 
-/* ---- what they show ----------------------------------------------------------------------------
- */
+/* ---- what they show ---- */
 
 /* The statistic of the vertices, in their order. */
 static double of_vertices(const pl_probes *p, int32_t k, const pl_state *state)

@@ -12,8 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- leftovers ---------------------------------------------------------------------------------
- */
+/* ---- leftovers ---- */
 
 /* Whether a name is NAME.PID.N.tmp of a file that the worker writes. */
 static bool is_leftover(const char *name)
@@ -43,8 +42,7 @@ void pl_recovery_clean(int directory)
     closedir(d);
 }
 
-/* ---- restoring ---------------------------------------------------------------------------------
- */
+/* ---- restoring ---- */
 
 pl_status pl_recovery_put(const pl_checkpoint *c, const char *payload, pl_steering *steering)
 {
@@ -143,8 +141,7 @@ pl_status pl_recovery_note_class(pl_log_writer *log, const char *before)
     return status;
 }
 
-/* ---- comparing ---------------------------------------------------------------------------------
- */
+/* ---- comparing ---- */
 
 /* Numerics class of the attempt that wrote a frame; "unknown" where its epoch can not be read. */
 static void class_of(pl_log_reader *reader, int64_t frame, char out[PL_CHECKPOINT_CLASS])

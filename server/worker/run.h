@@ -65,7 +65,7 @@ typedef struct pl_run {
     bool launching; /* when the device failed */
 } pl_run;
 
-/* ---- failures: run->end is PL_RUN_FAILED then, run->failure says how ---------------------------- */
+/* ---- failures: run->end is PL_RUN_FAILED then, run->failure says how ---- */
 
 __attribute__((format(printf, 4, 5))) void pl_run_fail(pl_run *run, pl_failure_code code,
                                                        const char *advice, const char *format, ...);
@@ -74,7 +74,7 @@ void pl_run_fail_io(pl_run *run, const char *doing, int error);
 /* What a status means, of PL_IO with errno; true for PL_OK. */
 bool pl_run_done_or_fail(pl_run *run, pl_status status, const pl_faults *faults, const char *doing);
 
-/* ---- start: in this order; false where the run has ended ---------------------------------------- */
+/* ---- start: in this order; false where the run has ended ---- */
 
 /* scene.json, and the device that it asks for. What is wrong with either is told once the log is open. */
 void pl_run_decode_scene(pl_run *run);
@@ -83,7 +83,7 @@ bool pl_run_open_log(pl_run *run);
 bool pl_run_read_scene(pl_run *run);
 bool pl_run_build_model(pl_run *run);
 
-/* ---- computing again ---------------------------------------------------------------------------- */
+/* ---- computing again ---- */
 
 /* Bring the state to the newest checkpoint, and begin to compare. */
 bool pl_run_resume(pl_run *run);
@@ -93,7 +93,7 @@ bool pl_run_compare_frame(pl_run *run, int64_t frame, pl_metrics *metrics);
 void pl_run_end_comparison(pl_run *run);
 void pl_run_fail_not_reproducible(pl_run *run, int64_t frame, const char *how);
 
-/* ---- measuring ---------------------------------------------------------------------------------- */
+/* ---- measuring ---- */
 
 /* What the engine does not know of a frame. */
 void pl_run_tell_more(pl_run *run, pl_metrics *metrics);

@@ -35,8 +35,7 @@ static void set_signals(void)
     sigaction(SIGHUP, &ignore, NULL);
 }
 
-/* ---- the run ----------------------------------------------------------------------------------
- */
+/* ---- the run ---- */
 
 /* The body that a vertex of the model belongs to. */
 static int32_t body_of_vertex(const pl_run *run, int64_t vertex)
@@ -156,8 +155,7 @@ void pl_run_tell_more(pl_run *run, pl_metrics *metrics)
     pl_probes_measure(&run->probes, run->steering.state, metrics);
 }
 
-/* ---- stepping ---------------------------------------------------------------------------------
- */
+/* ---- stepping ---- */
 
 static void step_failed(pl_run *run, int64_t frame, pl_status status, const pl_failure *failure)
 {
@@ -361,8 +359,7 @@ static void compute(pl_run *run)
     step_frames(run);
 }
 
-/* ---- end --------------------------------------------------------------------------------------
- */
+/* ---- end ---- */
 
 /* Everything committed goes to the disk before anything says that the run is over. */
 static void close_log(pl_run *run)
@@ -514,8 +511,7 @@ pl_worker_exit pl_session_run(const pl_session_options *options)
     return run_one(options, &entry, false);
 }
 
-/* ---- several ----------------------------------------------------------------------------------
- */
+/* ---- several ---- */
 
 typedef struct session_thread {
     const pl_session_options *options;

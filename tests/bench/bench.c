@@ -36,8 +36,7 @@ int bench_run(const char *name, void (*measure_all)(void))
     return failed != 0;
 }
 
-/* ---- samples ----------------------------------------------------------------------------------
- */
+/* ---- samples ---- */
 
 void bench_add(bench_samples *s, double value)
 {
@@ -62,8 +61,7 @@ double bench_quantile(const bench_samples *s, double q)
     return (1 - weight) * sorted.value[below] + weight * sorted.value[above];
 }
 
-/* ---- downloads --------------------------------------------------------------------------------
- */
+/* ---- downloads ---- */
 
 enum { PATIENCE_MS = 60000, BLOCK = 256 << 10 };
 
@@ -102,8 +100,7 @@ int64_t bench_download(int port, const char *token, const char *target)
     return total;
 }
 
-/* ---- processor time ---------------------------------------------------------------------------
- */
+/* ---- processor time ---- */
 
 /* The first number of a thread's schedstat is the nanoseconds that it has run; the times in stat
  * are counted in ticks of 10 ms. */

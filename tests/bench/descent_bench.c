@@ -102,7 +102,7 @@ static const situation UNTWIST_FINE = {"the same of 5e5 Pa, finer, which untwist
 #define ADMM "'method': 'admm', 'acceleration': 'none', 'relaxation': 1, 'weight_scale': "
 #define NONE ", 'preconditioner': 'none'"
 
-/* ---- Liu 2017 */
+/* ---- Liu 2017 ---- */
 
 static void print_liu_7(void)
 {
@@ -206,7 +206,7 @@ static void print_liu_16(void)
                         r[2].ms[TO_1E4], r[1].ms[TO_1E4]);
 }
 
-/* ---- Wang 2016 */
+/* ---- Wang 2016 ---- */
 
 static void print_wang_2(const situation *s, const char *title)
 {
@@ -361,7 +361,7 @@ static void print_wang_6(const situation *s, const char *what, int steps)
     pl_run_close(g.best);
 }
 
-/* ---- Narain 2016 */
+/* ---- Narain 2016 ---- */
 
 /* Iterations and, of L-BFGS, time. */
 static void print_narain_2(const situation *s, int32_t iterations)

@@ -102,8 +102,7 @@ static void measure(const char *name, const char *ending, const char *more)
     row(name, bytes, best, copy.wall);
 }
 
-/* ---- over loopback -----------------------------------------------------------------------------
- */
+/* ---- over loopback ---- */
 
 static daemon_fixture daemon_;
 
@@ -150,8 +149,7 @@ static void measure_daemon(void)
     daemon_fixture_stop(&daemon_);
 }
 
-/* ---- all ---------------------------------------------------------------------------------------
- */
+/* ---- all ---- */
 
 static int cells = 32, frames = 300;
 

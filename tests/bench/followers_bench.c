@@ -33,8 +33,7 @@
 enum { FOLLOWERS = 1000, CONNECTIONS = 10000, STREAMS = 2000, RATE = 60, VERTICES = 1000 };
 enum { BLOCK = 256 << 10, HEAD = PL_RECORD_HEADER + PL_FRAME_HEADER, BINS = 20000 };
 
-/* ---- the session ------------------------------------------------------------------------------
- */
+/* ---- the session ---- */
 
 static void sleep_until(double clock)
 {
@@ -106,8 +105,7 @@ static pid_t make_session(daemon_fixture *d, char id[33])
     return feeder;
 }
 
-/* ---- a reader that costs little ---------------------------------------------------------------
- */
+/* ---- a reader that costs little ---- */
 
 /* Of a chunked body only the heads of its records are kept. */
 typedef struct reader {
@@ -281,8 +279,7 @@ static void dismiss(crowd *c)
     free(c->readers);
 }
 
-/* ---- followers --------------------------------------------------------------------------------
- */
+/* ---- followers ---- */
 
 static double counted(const daemon_fixture *d, const char *name)
 {
@@ -333,8 +330,7 @@ static void measure_followers(const daemon_fixture *d, const char *id, const cha
     dismiss(&c);
 }
 
-/* ---- connections ------------------------------------------------------------------------------
- */
+/* ---- connections ---- */
 
 static void measure_connections(const daemon_fixture *d, const char *id)
 {
@@ -361,8 +357,7 @@ static void measure_connections(const daemon_fixture *d, const char *id)
     dismiss(&c);
 }
 
-/* ---- what the machine asks for ----------------------------------------------------------------
- */
+/* ---- what the machine asks for ---- */
 
 /* Read whatever comes on so many connections to the port, until killed. */
 static _Noreturn void drain(int port)
@@ -420,8 +415,7 @@ static void measure_floor(const char *form, size_t bytes, double seconds)
     close(listening);
 }
 
-/* ---- a worker ---------------------------------------------------------------------------------
- */
+/* ---- a worker ---- */
 
 /* Of a session that runs as fast as it can: frames a second, and its processor time for one. */
 static void watch_worker(const daemon_fixture *d, const char *id, double seconds, crowd *followers,

@@ -24,8 +24,7 @@ static char *small_scene(int steps)
     return text;
 }
 
-/* ---- POST to the first frame ------------------------------------------------------------------
- */
+/* ---- POST to the first frame ---- */
 
 /* Read records until the first frame is there whole. */
 static void await_frame(http_stream *s)
@@ -86,8 +85,7 @@ static void measure_first_frame(const daemon_fixture *d)
     print_row("POST to the first frame", &times.whole);
 }
 
-/* ---- many at once -----------------------------------------------------------------------------
- */
+/* ---- many at once ---- */
 
 static http_connection *send_post(const daemon_fixture *d, const char *scene)
 {

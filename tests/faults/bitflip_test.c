@@ -104,8 +104,7 @@ static void teardown(void)
     session_fixture_destroy(&f);
 }
 
-/* ---- what must hold ---------------------------------------------------------------------------
- */
+/* ---- what must hold ---- */
 
 /* Every frame reads as it was; of frame `hit` (-1: none) a part may be reported damaged. */
 static void assert_frames(int64_t hit, const char *what)
@@ -200,8 +199,7 @@ static void assert_clean(void)
     assert_frames(-1, "undamaged");
 }
 
-/* ---- single bits ------------------------------------------------------------------------------
- */
+/* ---- single bits ---- */
 
 /* The frame that byte `at` of the segment belongs to: -1 for the epoch record and for padding. */
 static int64_t frame_at(size_t at)
@@ -286,8 +284,7 @@ START_TEST(segment_alone)
 }
 END_TEST
 
-/* ---- whole files ------------------------------------------------------------------------------
- */
+/* ---- whole files ---- */
 
 /* A file that is gone or shorter accuses itself; frames are lost only with the segment's bytes. */
 static void assert_shorter(const original *o, size_t kept, const char *what)
@@ -343,8 +340,7 @@ START_TEST(truncated)
 }
 END_TEST
 
-/* ---- the worker -------------------------------------------------------------------------------
- */
+/* ---- the worker ---- */
 
 static void assert_refused(const char *name, const char *message)
 {
@@ -377,8 +373,7 @@ START_TEST(worker_refuses_a_changed_mesh)
 }
 END_TEST
 
-/* ---- a session that is to go on
- * ---------------------------------------------------------------- */
+/* ---- a session that is to go on ---- */
 
 enum { STOPPED_STEPS = 3000 };
 static session_fixture stopped;

@@ -59,7 +59,7 @@ static void control(const session_fixture *f, int64_t number, const char *change
     session_fixture_control(f, text);
 }
 
-/* ---- what the log notes */
+/* ---- what the log notes ---- */
 
 typedef struct notes {
     int64_t next; /* number of the control that must come */
@@ -126,7 +126,7 @@ static void check_replay(const session_fixture *f, int64_t frames, int64_t contr
     pl_json_free(r);
 }
 
-/* ---- tests */
+/* ---- tests ---- */
 
 /* Controls that are there before the start are in effect from frame 1 on; later ones from the frame on
  * that comes next. */

@@ -312,8 +312,7 @@ START_TEST(test_no_scene)
 }
 END_TEST
 
-/* ---- one mesh file ----------------------------------------------------------------------------
- */
+/* ---- one mesh file ---- */
 
 /* Run the mesh check; its JSON line, parsed. */
 static pl_json *mesh_report(const char *text, const char *format, int expected_status)

@@ -67,8 +67,7 @@ static void finish_whole(session_fixture *f, int attempt)
     session_fixture_destroy(f);
 }
 
-/* ---- killed -----------------------------------------------------------------------------------
- */
+/* ---- killed ---- */
 
 /* No committed frame is lost by a kill, and readers never see fewer than before. PLIANT_LONG=1: a
  * hundred kills of a longer run. */
@@ -178,8 +177,7 @@ START_TEST(test_damaged_frame_stays_a_gap)
 }
 END_TEST
 
-/* ---- checkpoints ------------------------------------------------------------------------------
- */
+/* ---- checkpoints ---- */
 
 typedef enum damage { CUT, FLIP_HEADER, FLIP_PAYLOAD, EMPTIED, GONE, DAMAGES } damage;
 
@@ -258,8 +256,7 @@ START_TEST(test_unwritable_checkpoints)
 }
 END_TEST
 
-/* ---- stopped and paused -----------------------------------------------------------------------
- */
+/* ---- stopped and paused ---- */
 
 /* Frames of seven steps: the signal may come in the middle of one. */
 START_TEST(test_stopped_and_resumed)

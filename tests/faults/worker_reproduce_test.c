@@ -22,8 +22,7 @@ static void create_killed(session_fixture *f)
     session_create_killed(f, STEPS, SESSION_FLOOR);
 }
 
-/* ---- tampered ---------------------------------------------------------------------------------
- */
+/* ---- tampered ---- */
 
 static void check_not_reproducible(const session_fixture *f, int64_t good, int64_t frames)
 {
@@ -116,8 +115,7 @@ START_TEST(test_tampered_checkpoint)
 }
 END_TEST
 
-/* ---- another numerics class -------------------------------------------------------------------
- */
+/* ---- another numerics class ---- */
 
 static void oldest_kernels(void)
 {

@@ -89,7 +89,7 @@ static bool draw_residuals(const char *title, const char *name, record *const *r
     return draw(&chart, name);
 }
 
-/* ---- figure 3 */
+/* ---- figure 3 ---- */
 
 /* Pendulums that bend, let go level; coefficients such that the first swing is damped alike. */
 static bool figure_3(void)
@@ -131,7 +131,7 @@ static bool figure_3(void)
            draw_residuals("Power-law damping: residuals", "figure3-residuals", list, COUNT);
 }
 
-/* ---- figures 6 and 7 */
+/* ---- figures 6 and 7 ---- */
 
 /* What is kept of energy and angular momentum, or how far they are from the first. */
 static bool draw_kept(const char *title, const char *subtitle, const char *name, bool change,
@@ -239,7 +239,7 @@ static bool figure_7(void)
                     "Brown 2018, figure 7: TR-BDF2 at 40 ms, beta = 20 ms", "figure7", runs, COUNT);
 }
 
-/* ---- figure 8 */
+/* ---- figure 8 ---- */
 
 static void scene_8(bool beam, const char *more, int steps, int every, char *scene, size_t size)
 {

@@ -31,8 +31,7 @@ void *fuzz_exact(const void *bytes, size_t size)
     return copy;
 }
 
-/* ---- a directory in memory
- * ------------------------------------------------------------------------ */
+/* ---- a directory in memory ---- */
 
 static char directory_path[256];
 
@@ -94,8 +93,7 @@ void fuzz_clean(void)
     clean_folder("log");
 }
 
-/* ---- parts
- * ---------------------------------------------------------------------------------------- */
+/* ---- parts ---- */
 
 size_t fuzz_parts(const uint8_t *data, size_t size, fuzz_part *parts)
 {
@@ -199,8 +197,7 @@ size_t fuzz_mutate_parts(uint8_t *data, size_t size, size_t max_size, unsigned i
     return size;
 }
 
-/* ---- mending
- * -------------------------------------------------------------------------------------- */
+/* ---- mending ---- */
 
 static void put_u32(uint8_t *out, uint32_t v)
 {

@@ -23,8 +23,7 @@ __attribute__((noreturn, format(printf, 1, 2))) void fuzz_fail(const char *forma
 /* A copy of exactly that size, so that a read past its end is seen. */
 void *fuzz_exact(const void *bytes, size_t size);
 
-/* ---- a directory in memory
- * ------------------------------------------------------------------------ */
+/* ---- a directory in memory ---- */
 
 /* Descriptor of a directory of this process below $TMPDIR, or /dev/shm. */
 int fuzz_directory(void);
@@ -33,8 +32,7 @@ void fuzz_append(const char *name, const void *bytes, size_t size);
 /* Remove every file in the directory and its folder log/. */
 void fuzz_clean(void);
 
-/* ---- parts
- * ---------------------------------------------------------------------------------------- */
+/* ---- parts ---- */
 
 enum { FUZZ_PARTS_MAX = 64, FUZZ_PART_HEADER = 4 };
 typedef struct fuzz_part {
@@ -52,8 +50,7 @@ typedef size_t (*fuzz_mend)(uint8_t op, uint8_t *bytes, size_t size, size_t room
 size_t fuzz_mutate_parts(uint8_t *data, size_t size, size_t max_size, unsigned int seed,
                          unsigned int op_count, fuzz_mend mend);
 
-/* ---- mending
- * -------------------------------------------------------------------------------------- */
+/* ---- mending ---- */
 
 /* Both CRCs of whatever carries a record's magic at a multiple of 8. */
 size_t fuzz_mend_records(uint8_t *bytes, size_t size);

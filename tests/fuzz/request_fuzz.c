@@ -24,8 +24,7 @@ enum { OP_WHOLE, OP_HALVES, OP_COUNT, REPLY_MAX = 16 << 20, IDLE_MS = 40000, QUI
 static pl_daemon fuzzed;
 static char state_path[PATH_MAX], token[80], session_id[33];
 
-/* ---- one connection
- * ------------------------------------------------------------------------------- */
+/* ---- one connection ---- */
 
 static int connect_to_daemon(void)
 {
@@ -81,8 +80,7 @@ static void send_bytes(exchange *e, const char *bytes, size_t size)
     }
 }
 
-/* ---- requests
- * ------------------------------------------------------------------------------------- */
+/* ---- requests ---- */
 
 /* The request with its placeholders filled in; malloc'ed. */
 static char *fill_in(const fuzz_part *part, size_t *size)
@@ -123,8 +121,7 @@ static void send_part(exchange *e, const fuzz_part *part)
     free(text);
 }
 
-/* ---- responses: each function gives NULL where the bytes end before what it reads does
- * ------------ */
+/* ---- responses: each function gives NULL where the bytes end before what it reads does ---- */
 
 typedef struct response {
     int status;
@@ -245,8 +242,7 @@ static void finish_exchange(exchange *e, bool heads)
     FUZZ_REQUIRE(reply_whole(e, heads), "half an answer: %s", e->reply);
 }
 
-/* ---- the daemon
- * ----------------------------------------------------------------------------------- */
+/* ---- the daemon ---- */
 
 static int remove_entry(const char *path, const struct stat *st, int kind, struct FTW *place)
 {

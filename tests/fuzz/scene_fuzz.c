@@ -25,8 +25,7 @@ static void check_refusal(pl_decode_outcome outcome, const pl_faults *faults)
     free(text);
 }
 
-/* ---- two scenes, member by member
- * ----------------------------------------------------------------- */
+/* ---- two scenes, member by member ---- */
 
 static void same_text(const char *a, const char *b, const char *what)
 {
@@ -177,8 +176,7 @@ static void same_scene(const pl_scene *a, const pl_scene *b)
     same_parts(a, b);
 }
 
-/* ---- round trip
- * ----------------------------------------------------------------------------------- */
+/* ---- round trip ---- */
 
 static void check_again(const pl_scene *scene)
 {

@@ -58,8 +58,7 @@ static FILE *open_seed(const char *directory, const char *target, const char *na
     return out;
 }
 
-/* ---- log: see the operations in log_fuzz.c
- * -------------------------------------------------------- */
+/* ---- log: see the operations in log_fuzz.c ---- */
 
 enum { LOG_HEAD = 0, LOG_LOOK = 1, LOG_REINDEX = 2, LOG_FILE = 4 };
 
@@ -112,8 +111,7 @@ static void write_log_seeds(const char *directory)
     pl_log_writer_close(w);
 }
 
-/* ---- control: operations of control_fuzz.c
- * -------------------------------------------------------- */
+/* ---- control: operations of control_fuzz.c ---- */
 
 static void write_control_seed(const char *directory, const char *action)
 {
@@ -131,8 +129,7 @@ static void write_control_seed(const char *directory, const char *action)
     fclose(out);
 }
 
-/* ---- sealed: operations of sealed_fuzz.c
- * ---------------------------------------------------------- */
+/* ---- sealed: operations of sealed_fuzz.c ---- */
 
 static void write_sealed_seeds(const char *directory)
 {
@@ -166,8 +163,7 @@ static void write_sealed_seeds(const char *directory)
     pl_faults_clear(&p.faults);
 }
 
-/* ---- checkpoint: operations of checkpoint_fuzz.c
- * ------------------------------------------------------ */
+/* ---- checkpoint: operations of checkpoint_fuzz.c ---- */
 
 static void write_checkpoint_seed(const char *directory)
 {

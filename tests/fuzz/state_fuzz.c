@@ -44,8 +44,7 @@ static const char *const scenes[METHODS] = {
     "\"pins\":[{\"body\":\"b\",\"select\":{\"side\":\"+y\"}}]}",
 };
 
-/* ---- the runs
- * ------------------------------------------------------------------------------------- */
+/* ---- the runs ---- */
 
 static pl_state *new_state(const run *r)
 {
@@ -104,8 +103,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     return 0;
 }
 
-/* ---- changes
- * -------------------------------------------------------------------------------------- */
+/* ---- changes ---- */
 
 typedef struct state_bytes {
     uint8_t *data;

@@ -118,8 +118,7 @@ static void time_one(bench *b, where on, const size *s, const method *m)
         give_up();
 }
 
-/* ---- many small sessions in one process
- * ------------------------------------------------------------------ */
+/* ---- many small sessions in one process ---- */
 
 enum { SESSIONS = 64, ROUNDS = 3 };
 
@@ -206,8 +205,7 @@ static void time_sessions(bench *b)
                (long long)l.made, (long long)l.rounds);
 }
 
-/* ---- methods
- * ------------------------------------------------------------------------------------------ */
+/* ---- methods ---- */
 
 static const method METHODS[] = {
     {"chebyshev_descent", PL_METHOD_CHEBYSHEV_DESCENT, PL_MATERIAL_NEO_HOOKEAN, 96},

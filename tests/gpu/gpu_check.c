@@ -287,7 +287,7 @@ static void compare_frames(void)
     }
 }
 
-/* ---- sessions on threads: queues, recordings, allocations and frames of several at the same time */
+/* ---- sessions on threads: queues, recordings, allocations and frames of several at once ---- */
 
 enum { SESSIONS = 6 };
 typedef struct session {

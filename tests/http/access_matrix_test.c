@@ -54,8 +54,7 @@ static void start(void)
         tenant_token(d, roles[i].user, roles[i].scopes, roles[i].secret, NULL);
 }
 
-/* ---- the routes -------------------------------------------------------------------------------
- */
+/* ---- the routes ---- */
 
 typedef struct route {
     char method[8];

@@ -12,8 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- accepted ---------------------------------------------------------------------------------
- */
+/* ---- accepted ---- */
 
 static void check_time(const char *text)
 {
@@ -103,8 +102,7 @@ START_TEST(test_prefer_wait)
 }
 END_TEST
 
-/* ---- not JSON: 400 ----------------------------------------------------------------------------
- */
+/* ---- not JSON: 400 ---- */
 
 static const struct {
     const char *body;
@@ -142,8 +140,7 @@ START_TEST(test_no_json)
 }
 END_TEST
 
-/* ---- faults: 422 ------------------------------------------------------------------------------
- */
+/* ---- faults: 422 ---- */
 
 static const char BOX[] = "\"bodies\": [{\"name\": \"b\", \"mesh\": {\"box\": {\"cells\": "
                           "[2, 2, 2]}}}]";
@@ -252,8 +249,7 @@ START_TEST(test_all_faults)
 }
 END_TEST
 
-/* ---- Idempotency-Key --------------------------------------------------------------------------
- */
+/* ---- Idempotency-Key ---- */
 
 static http_reply *post_with_key(const char *key, const char *scene)
 {
@@ -302,8 +298,7 @@ START_TEST(test_idempotency)
 }
 END_TEST
 
-/* ---- validate ---------------------------------------------------------------------------------
- */
+/* ---- validate ---- */
 
 START_TEST(test_validate)
 {
@@ -337,8 +332,7 @@ START_TEST(test_validate)
 }
 END_TEST
 
-/* ---- the scene back ---------------------------------------------------------------------------
- */
+/* ---- the scene back ---- */
 
 /* Every key that /v1/capabilities lists with a default for a table that the scene uses is there. */
 static void check_defaults(const json_t *tables, const char *table, const json_t *value)
@@ -393,8 +387,7 @@ START_TEST(test_scene)
 }
 END_TEST
 
-/* ---- too much ---------------------------------------------------------------------------------
- */
+/* ---- too much ---- */
 
 START_TEST(test_queue_full)
 {

@@ -11,8 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- complete ----------------------------------------------------------------------------------
- */
+/* ---- complete ---- */
 
 static void check_parameters(const char *path, const json_t *operation)
 {
@@ -110,8 +109,7 @@ START_TEST(test_committed)
 }
 END_TEST
 
-/* ---- problems ----------------------------------------------------------------------------------
- */
+/* ---- problems ---- */
 
 /* Every source of the daemon but the table, one after the other. */
 static char *read_sources(void)

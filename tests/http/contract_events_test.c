@@ -10,8 +10,7 @@
 
 static const char sse[] = "Accept: text/event-stream\r\n";
 
-/* ---- events -----------------------------------------------------------------------------------
- */
+/* ---- events ---- */
 
 typedef struct event {
     char type[16];
@@ -205,8 +204,7 @@ START_TEST(test_many)
 }
 END_TEST
 
-/* ---- a page's one stream ----------------------------------------------------------------------
- */
+/* ---- a page's one stream ---- */
 
 typedef struct seen {
     int64_t frame, metrics; /* the last of each; -1: none */

@@ -21,8 +21,7 @@ static uint64_t number(const char *at, int width)
     return value;
 }
 
-/* ---- formats -----------------------------------------------------------------------------------
- */
+/* ---- formats ---- */
 
 static http_reply *get_export(const char *id, const char *query)
 {
@@ -212,8 +211,7 @@ START_TEST(test_running)
 }
 END_TEST
 
-/* ---- what can not be ---------------------------------------------------------------------------
- */
+/* ---- what can not be ---- */
 
 START_TEST(test_refusals)
 {
@@ -306,8 +304,7 @@ START_TEST(test_pruned)
 }
 END_TEST
 
-/* ---- damage ------------------------------------------------------------------------------------
- */
+/* ---- damage ---- */
 
 /* Flip a byte of frame k's record as it lies in the log. */
 static void damage(const char *id, const char *frame, size_t at)
@@ -399,8 +396,7 @@ START_TEST(test_damaged_start)
 }
 END_TEST
 
-/* ---- readers -----------------------------------------------------------------------------------
- */
+/* ---- readers ---- */
 
 /* 60 frames of 9261 vertices: as .vtu or .obj more than the buffers between hold. */
 static void run_large(const char *secret, char id[33])

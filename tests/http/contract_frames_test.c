@@ -19,8 +19,7 @@ static void start(void)
     session_run(d, session_scene(LAST, 1, ""), done);
 }
 
-/* ---- npy --------------------------------------------------------------------------------------
- */
+/* ---- npy ---- */
 
 typedef struct npy {
     http_reply *reply;
@@ -74,8 +73,7 @@ static float npy_float(const npy *a, size_t i)
     return v;
 }
 
-/* ---- topology ---------------------------------------------------------------------------------
- */
+/* ---- topology ---- */
 
 START_TEST(test_topology)
 {
@@ -139,8 +137,7 @@ START_TEST(test_topology_of_two)
 }
 END_TEST
 
-/* ---- one frame --------------------------------------------------------------------------------
- */
+/* ---- one frame ---- */
 
 START_TEST(test_frame_npy)
 {
@@ -265,8 +262,7 @@ START_TEST(test_frame_refusals)
 }
 END_TEST
 
-/* ---- the stream -------------------------------------------------------------------------------
- */
+/* ---- the stream ---- */
 
 typedef struct told {
     int64_t first, last; /* frames seen, without a hole */

@@ -217,8 +217,7 @@ START_TEST(test_paused_over_restart)
 }
 END_TEST
 
-/* ---- waiting for a restart --------------------------------------------------------------------
- */
+/* ---- waiting for a restart ---- */
 
 /* The delay is 60 s; what is left of it on a slow machine is not the test's to say. */
 static void expect_restart(const char *reason, int attempt)

@@ -29,8 +29,7 @@ static void start(void)
     tenant_token(d, "carol", "read submit", carol, NULL);
 }
 
-/* ---- meshes -----------------------------------------------------------------------------------
- */
+/* ---- meshes ---- */
 
 /* One tetrahedron, another for each number. */
 static void put_mesh(const char *secret, int number, const char *group, char hash[65])
@@ -146,8 +145,7 @@ START_TEST(test_mesh_delete)
 }
 END_TEST
 
-/* ---- queue and devices ------------------------------------------------------------------------
- */
+/* ---- queue and devices ---- */
 
 static void expect_queue(const char *secret, int64_t queued, const char *const *ids, size_t count)
 {

@@ -72,8 +72,7 @@ static void check_nothing(const mesh_file *m)
     http_reply_free(r);
 }
 
-/* ---- taking -----------------------------------------------------------------------------------
- */
+/* ---- taking ---- */
 
 static void check_report(const http_reply *r, const mesh_file *m)
 {
@@ -180,8 +179,7 @@ START_TEST(test_put_chunked)
 }
 END_TEST
 
-/* ---- refusing ---------------------------------------------------------------------------------
- */
+/* ---- refusing ---- */
 
 START_TEST(test_wrong_hash)
 {
@@ -329,8 +327,7 @@ START_TEST(test_cut_upload)
 }
 END_TEST
 
-/* ---- grants and use ---------------------------------------------------------------------------
- */
+/* ---- grants and use ---- */
 
 static char *scene_with(const mesh_file *m, const char *more)
 {

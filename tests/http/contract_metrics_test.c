@@ -29,8 +29,7 @@ static const char *target_of(const char *id, const char *query)
     return target;
 }
 
-/* ---- a metrics record -------------------------------------------------------------------------
- */
+/* ---- a metrics record ---- */
 
 static void check_number_or_null(const json_t *m, const char *path)
 {
@@ -82,8 +81,7 @@ static void check_metrics(const json_t *m, int64_t frame)
     }
 }
 
-/* ---- lines ------------------------------------------------------------------------------------
- */
+/* ---- lines ---- */
 
 static json_t *next_line(http_stream *s)
 {
@@ -248,8 +246,7 @@ START_TEST(test_refusals)
 }
 END_TEST
 
-/* ---- server-sent events -----------------------------------------------------------------------
- */
+/* ---- server-sent events ---- */
 
 typedef struct sse {
     char event[32], id[32], retry[32];
@@ -362,8 +359,7 @@ START_TEST(test_events_resume)
 }
 END_TEST
 
-/* ---- the log ----------------------------------------------------------------------------------
- */
+/* ---- the log ---- */
 
 START_TEST(test_log)
 {

@@ -14,8 +14,7 @@
 
 #define ANONYMOUS "Authorization: none\r\n"
 
-/* ---- capabilities -----------------------------------------------------------------------------
- */
+/* ---- capabilities ---- */
 
 /* A parameter says its type, what it is for, and what it takes. */
 static void check_parameter(const char *table, const char *key, const json_t *p,
@@ -68,8 +67,7 @@ START_TEST(test_capabilities)
 }
 END_TEST
 
-/* ---- without a token --------------------------------------------------------------------------
- */
+/* ---- without a token ---- */
 
 START_TEST(test_public)
 {
@@ -109,8 +107,7 @@ START_TEST(test_version)
 }
 END_TEST
 
-/* ---- the description --------------------------------------------------------------------------
- */
+/* ---- the description ---- */
 
 static const struct {
     const char *method, *path;
@@ -183,8 +180,7 @@ START_TEST(test_openapi)
 }
 END_TEST
 
-/* ---- Prometheus -------------------------------------------------------------------------------
- */
+/* ---- Prometheus ---- */
 
 /* name{label="value",...} number: returns the number, or fails the test. */
 static double check_sample(const char *line)
@@ -301,8 +297,7 @@ START_TEST(test_prometheus_series)
 }
 END_TEST
 
-/* ---- on the cores ------------------------------------------------------------------------------
- */
+/* ---- on the cores ---- */
 
 /* How many threads a process has; each under this policy. */
 static int threads_under(pid_t pid, int policy)

@@ -40,8 +40,7 @@ static void expect_notes(const char *id, const char *name, const char *labels, c
     ", \"labels\": {\"project\": \"leg\", \"run\": \"7\"}, \"metadata\": {\"author\": {\"n\": "    \
     "[1, null]}}"
 
-/* ---- changing ---------------------------------------------------------------------------------
- */
+/* ---- changing ---- */
 
 START_TEST(test_change)
 {
@@ -167,8 +166,7 @@ START_TEST(test_refused)
 }
 END_TEST
 
-/* ---- finding ----------------------------------------------------------------------------------
- */
+/* ---- finding ---- */
 
 static void expect_listed(const char *query, const char *const *ids, size_t count)
 {
@@ -210,8 +208,7 @@ START_TEST(test_labels)
 }
 END_TEST
 
-/* ---- the queue --------------------------------------------------------------------------------
- */
+/* ---- the queue ---- */
 
 static int64_t position(const char *id)
 {
@@ -246,8 +243,7 @@ START_TEST(test_priority)
 }
 END_TEST
 
-/* ---- what outlives the daemon -----------------------------------------------------------------
- */
+/* ---- what outlives the daemon ---- */
 
 static void reindex(void)
 {
@@ -295,8 +291,7 @@ START_TEST(test_kept)
 }
 END_TEST
 
-/* ---- a database that takes nothing ------------------------------------------------------------
- */
+/* ---- a database that takes nothing ---- */
 
 static void change_database(const char *sql)
 {
@@ -365,8 +360,7 @@ START_TEST(test_directory_is_gone)
 }
 END_TEST
 
-/* ---- a database of format 2 -------------------------------------------------------------------
- */
+/* ---- a database of format 2 ---- */
 
 static uint32_t add(uint32_t crc, sqlite3_stmt *s, int i)
 {

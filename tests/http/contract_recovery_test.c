@@ -58,8 +58,7 @@ static int64_t read_all(const char *id)
     return last;
 }
 
-/* ---- the worker dies --------------------------------------------------------------------------
- */
+/* ---- the worker dies ---- */
 
 /* Kill one worker after the other until the session is over. Returns how many it took. */
 static int kill_until_over(const char *id)
@@ -160,8 +159,7 @@ START_TEST(test_stopped_worker)
 }
 END_TEST
 
-/* ---- a worker that does as it is told ----------------------------------------------------------
- */
+/* ---- a worker that does as it is told ---- */
 
 static char bin[300];
 
@@ -255,8 +253,7 @@ START_TEST(test_out_of_memory)
 }
 END_TEST
 
-/* ---- the daemon ends --------------------------------------------------------------------------
- */
+/* ---- the daemon ends ---- */
 
 static const int ways[] = {SIGTERM, SIGKILL};
 

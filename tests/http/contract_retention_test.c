@@ -206,8 +206,7 @@ START_TEST(test_days)
 }
 END_TEST
 
-/* ---- changed by PATCH --------------------------------------------------------------------------
- */
+/* ---- changed by PATCH ---- */
 
 static http_reply *patch(const char *id, const char *query, const char *body)
 {

@@ -40,8 +40,7 @@ static const struct {
     {"GET", "/v1/capabilities", NULL},
 };
 
-/* ---- tokens -----------------------------------------------------------------------------------
- */
+/* ---- tokens ---- */
 
 START_TEST(test_token)
 {
@@ -91,8 +90,7 @@ START_TEST(test_no_token)
 }
 END_TEST
 
-/* ---- Host and Origin --------------------------------------------------------------------------
- */
+/* ---- Host and Origin ---- */
 
 /* GET with these header lines and nothing else but the token. */
 __attribute__((format(printf, 2, 3))) static http_reply *get_with(const char *target,
@@ -189,8 +187,7 @@ START_TEST(test_origin)
 }
 END_TEST
 
-/* ---- media types, methods, paths, queries -----------------------------------------------------
- */
+/* ---- media types, methods, paths, queries ---- */
 
 START_TEST(test_content_type)
 {
@@ -339,8 +336,7 @@ START_TEST(test_query_keys)
 }
 END_TEST
 
-/* ---- sizes ------------------------------------------------------------------------------------
- */
+/* ---- sizes ---- */
 
 START_TEST(test_too_large)
 {
@@ -374,8 +370,7 @@ START_TEST(test_too_large)
 }
 END_TEST
 
-/* ---- framing ----------------------------------------------------------------------------------
- */
+/* ---- framing ---- */
 
 enum { FRAMINGS = 32 };
 

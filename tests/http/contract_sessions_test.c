@@ -25,8 +25,7 @@ static http_reply *delete_session(const char *id)
     return http_call(d, "DELETE", target, NULL, NULL, 0);
 }
 
-/* ---- list -------------------------------------------------------------------------------------
- */
+/* ---- list ---- */
 
 enum { LISTED = 7 };
 
@@ -117,8 +116,7 @@ START_TEST(test_list_refusals)
 }
 END_TEST
 
-/* ---- one session ------------------------------------------------------------------------------
- */
+/* ---- one session ---- */
 
 START_TEST(test_no_such_session)
 {
@@ -194,8 +192,7 @@ START_TEST(test_wait_for_progress)
 }
 END_TEST
 
-/* ---- cancel -----------------------------------------------------------------------------------
- */
+/* ---- cancel ---- */
 
 START_TEST(test_cancel_running)
 {
@@ -267,8 +264,7 @@ START_TEST(test_cancel_after_end)
 }
 END_TEST
 
-/* ---- delete -----------------------------------------------------------------------------------
- */
+/* ---- delete ---- */
 
 START_TEST(test_delete_ended)
 {
@@ -344,8 +340,7 @@ START_TEST(test_delete_queued)
 }
 END_TEST
 
-/* ---- who runs when ----------------------------------------------------------------------------
- */
+/* ---- who runs when ---- */
 
 /* Two of one core run on two cores at the same time; the third waits and says why. */
 START_TEST(test_two_at_once)

@@ -110,8 +110,7 @@ static size_t damages(const char *id)
     return total;
 }
 
-/* ---- the contract ------------------------------------------------------------------------------
- */
+/* ---- the contract ---- */
 
 START_TEST(kept_listed_and_removed)
 {
@@ -181,8 +180,7 @@ START_TEST(damage_is_found)
 }
 END_TEST
 
-/* ---- of another class, of another model ---------------------------------------------------------
- */
+/* ---- of another class, of another model ---- */
 
 /* A snapshot's checkpoint, rewritten by `change` with its checksums put right. */
 static void rewrite(const char *id, const char *name, void (*change)(char *header))
@@ -267,8 +265,7 @@ START_TEST(of_another_class_or_model)
 }
 END_TEST
 
-/* ---- what retention takes ----------------------------------------------------------------------
- */
+/* ---- what retention takes ---- */
 
 static void await_pruned(const char *id, int64_t frame)
 {
@@ -342,8 +339,7 @@ START_TEST(thinned_frames_keep_their_controls)
 }
 END_TEST
 
-/* ---- branches of branches ----------------------------------------------------------------------
- */
+/* ---- branches of branches ---- */
 
 /* Something that takes the whole machine, so that what is posted now waits for it. */
 static void block(char blocker[33])
@@ -400,8 +396,7 @@ START_TEST(branches_of_branches)
 }
 END_TEST
 
-/* ---- restarts and kills ------------------------------------------------------------------------
- */
+/* ---- restarts and kills ---- */
 
 /* On a connection that may be cut; whether it was answered for. */
 static bool make(http_connection *c, const char *id, int round, int i)

@@ -277,8 +277,7 @@ START_TEST(test_too_many_for_lines)
 }
 END_TEST
 
-/* ---- live -------------------------------------------------------------------------------------
- */
+/* ---- live ---- */
 
 /* Many followers of one session, every frame in a form that has to be made: made once each. */
 START_TEST(test_made_once)

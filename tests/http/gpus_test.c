@@ -427,8 +427,7 @@ START_TEST(a_shared_worker_that_is_killed_loses_nothing)
 }
 END_TEST
 
-/* ---- as many as one worker takes ---------------------------------------------------------------
- */
+/* ---- as many as one worker takes ---- */
 
 /* Of one kind they have the same frames; the four differ in size, method and precision. */
 enum { KINDS = 4, OTHERS = 4, SHARE = 16, CROWD = OTHERS + SHARE + 1 };

@@ -43,8 +43,7 @@ static void check_nothing(void)
     http_reply_free(r);
 }
 
-/* ---- cut requests -----------------------------------------------------------------------------
- */
+/* ---- cut requests ---- */
 
 static char *post_request(const char *scene, size_t *size)
 {
@@ -185,8 +184,7 @@ START_TEST(test_no_host)
 }
 END_TEST
 
-/* ---- large ------------------------------------------------------------------------------------
- */
+/* ---- large ---- */
 
 /* 100 MB to a daemon that takes 8: refused by its head, and the memory stays. */
 START_TEST(test_large_body)
@@ -296,8 +294,7 @@ START_TEST(test_large_scenes)
 }
 END_TEST
 
-/* ---- followers --------------------------------------------------------------------------------
- */
+/* ---- followers ---- */
 
 static char *large_frames(int frames)
 {

@@ -26,8 +26,7 @@ static void start(void)
     daemon_fixture_start(d, options);
 }
 
-/* ---- an undisturbed run and whatever is compared with it ---------------------------------------
- */
+/* ---- an undisturbed run and whatever is compared with it ---- */
 
 /* Some 5 ms a frame; by both methods, whose histories differ. */
 static char *scene_of(int kind)
@@ -119,8 +118,7 @@ static void expect_same(const char *id, const results *wanted)
     clear_results(&got);
 }
 
-/* ---- the sessions -----------------------------------------------------------------------------
- */
+/* ---- the sessions ---- */
 
 typedef struct accepted {
     char id[33];

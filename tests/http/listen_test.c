@@ -39,8 +39,7 @@ static void take_down(void)
     rmdir(folder);
 }
 
-/* ---- requests ---------------------------------------------------------------------------------
- */
+/* ---- requests ---- */
 
 typedef struct answer {
     long status; /* 0: no connection, or no trust */
@@ -80,8 +79,7 @@ static answer fetch(const char *url, const char *path, const char *authority, lo
     return a;
 }
 
-/* ---- a unix socket ----------------------------------------------------------------------------
- */
+/* ---- a unix socket ---- */
 
 /* The same asked by a process of another uid: its status. */
 static long fetch_as(uid_t uid, const char *words)
@@ -136,8 +134,7 @@ START_TEST(a_peer_is_known_by_uid)
 }
 END_TEST
 
-/* ---- TLS --------------------------------------------------------------------------------------
- */
+/* ---- TLS ---- */
 
 static void save(const char *path, EVP_PKEY *private, X509 *public)
 {
@@ -224,8 +221,7 @@ START_TEST(an_address_speaks_tls)
 }
 END_TEST
 
-/* ---- behind a proxy ---------------------------------------------------------------------------
- */
+/* ---- behind a proxy ---- */
 
 /* What a proxy says of its clients is believed, and what only this machine should see is not for them. */
 START_TEST(a_proxy_speaks_for_its_clients)
@@ -271,8 +267,7 @@ START_TEST(a_proxy_speaks_for_its_clients)
 }
 END_TEST
 
-/* ---- what may not be --------------------------------------------------------------------------
- */
+/* ---- what may not be ---- */
 
 #define REFUSED(...)                                                                               \
     ck_assert_int_eq(                                                                              \

@@ -17,8 +17,7 @@ static void start(void)
     daemon_fixture_start(d, options);
 }
 
-/* ---- a browser --------------------------------------------------------------------------------
- */
+/* ---- a browser ---- */
 
 /* "name=value" of the reply's Set-Cookie. */
 static void take_cookie(const http_reply *r, char out[160])
@@ -71,8 +70,7 @@ static void logged_in(const char *key, const char *secret, char cookie[160])
     http_reply_free(r);
 }
 
-/* ---- logins -----------------------------------------------------------------------------------
- */
+/* ---- logins ---- */
 
 START_TEST(a_login_is_a_cookie)
 {
@@ -170,8 +168,7 @@ START_TEST(strangers_send_little)
 }
 END_TEST
 
-/* ---- foreign pages ----------------------------------------------------------------------------
- */
+/* ---- foreign pages ---- */
 
 /* The browser sends the cookie along; the page's Origin, or none, gives it away. */
 START_TEST(a_foreign_page_changes_nothing)
@@ -234,8 +231,7 @@ START_TEST(a_rebound_name_is_refused)
 }
 END_TEST
 
-/* ---- share links ------------------------------------------------------------------------------
- */
+/* ---- share links ---- */
 
 static void make_link(const char *session, const char *json, char secret[TENANT_SECRET],
                       char id[33])
@@ -318,8 +314,7 @@ START_TEST(a_link_shows_one_session)
 }
 END_TEST
 
-/* ---- signed addresses -------------------------------------------------------------------------
- */
+/* ---- signed addresses ---- */
 
 /* Path and query of an address signed for this target. */
 static void sign(const char *session, const char *path, char out[512])

@@ -40,8 +40,7 @@ static void start(void)
     }
 }
 
-/* ---- text -------------------------------------------------------------------------------------
- */
+/* ---- text ---- */
 
 static char *replace(char *text, const char *from, const char *to)
 {
@@ -93,8 +92,7 @@ static bool fits(const char *text, const char *wanted)
     return true;
 }
 
-/* ---- commands ---------------------------------------------------------------------------------
- */
+/* ---- commands ---- */
 
 /* Everything that the shell says; its exit status must be 0. */
 static char *run_shell(const char *assignments, const char *command)

@@ -16,8 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* ---- the program by hand ----------------------------------------------------------------------
- */
+/* ---- the program by hand ---- */
 
 static char program[512], said[8192];
 
@@ -71,8 +70,7 @@ static bool kept_aside(void)
     return found;
 }
 
-/* ---- what a client sees -----------------------------------------------------------------------
- */
+/* ---- what a client sees ---- */
 
 /* A reply's body; malloc'ed. */
 static char *body(const char *id, const char *what, size_t *length)
@@ -128,8 +126,7 @@ static void pause_at(const char *id, int64_t frame)
     session_await(d, id, "paused");
 }
 
-/* ---- the tests --------------------------------------------------------------------------------
- */
+/* ---- the tests ---- */
 
 /* One session in each state that lasts. */
 START_TEST(test_database_lost)
@@ -227,8 +224,7 @@ START_TEST(test_refuses_beside_a_daemon)
 }
 END_TEST
 
-/* ---- damage -----------------------------------------------------------------------------------
- */
+/* ---- damage ---- */
 
 /* Overwrite every place of the database where `from` stands. How many there were. */
 static int replace_in_database(const char *from, const char *to)

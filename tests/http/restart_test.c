@@ -50,8 +50,7 @@ static void post(char id[33])
     session_post_free(d, session_scene(FRAMES * EVERY, EVERY, ""), id);
 }
 
-/* ---- curl -------------------------------------------------------------------------------------
- */
+/* ---- curl ---- */
 
 /* What a stream of records holds of whole records: the frames from *next on, each once, into `all`. */
 static bool take_records(const unsigned char *bytes, size_t size, int64_t *next, uint32_t *crcs)
@@ -123,8 +122,7 @@ START_TEST(test_curl)
 }
 END_TEST
 
-/* ---- pliant follow ----------------------------------------------------------------------------
- */
+/* ---- pliant follow ---- */
 
 static void pliant_path(char out[600])
 {
@@ -199,8 +197,7 @@ START_TEST(test_follow)
 }
 END_TEST
 
-/* ---- a daemon that takes its workers with it ---------------------------------------------------
- */
+/* ---- a daemon that takes its workers with it ---- */
 
 START_TEST(test_stop_workers)
 {
@@ -226,8 +223,7 @@ START_TEST(test_stop_workers)
 }
 END_TEST
 
-/* ---- the lock of a killed daemon --------------------------------------------------------------
- */
+/* ---- the lock of a killed daemon ---- */
 
 /* A process that has a copy of the lock's descriptor until `over`, as a child that a killed daemon had just begun. */
 static pid_t hold_lock(bool (*over)(void))

@@ -47,8 +47,7 @@ static void limit(const char *user, const char *json)
     ck_assert_int_eq(status_of(d->token, "PATCH", target, json), 200);
 }
 
-/* ---- commands ---------------------------------------------------------------------------------
- */
+/* ---- commands ---- */
 
 /* What a command did holds when it returns. */
 START_TEST(commands_beside_a_daemon)
@@ -269,8 +268,7 @@ START_TEST(they_survive_the_database)
 }
 END_TEST
 
-/* ---- tokens -----------------------------------------------------------------------------------
- */
+/* ---- tokens ---- */
 
 static http_reply *ask_token(const char *secret, const char *json)
 {
@@ -477,8 +475,7 @@ START_TEST(a_session_changes_its_group)
 }
 END_TEST
 
-/* ---- limits -----------------------------------------------------------------------------------
- */
+/* ---- limits ---- */
 
 static http_reply *post(const char *secret, const char *more)
 {
@@ -644,8 +641,7 @@ START_TEST(a_race_gets_no_more)
 }
 END_TEST
 
-/* ---- who changed what -------------------------------------------------------------------------
- */
+/* ---- who changed what ---- */
 
 static void audit_has(const char *secret, const char *query, const char *action, bool expected)
 {
@@ -692,8 +688,7 @@ START_TEST(what_was_changed_is_written_down)
 }
 END_TEST
 
-/* ---- a database of the format before ----------------------------------------------------------
- */
+/* ---- a database of the format before ---- */
 
 static void run_sql(sqlite3 *db, const char *sql)
 {

@@ -49,8 +49,7 @@ static const char *asset(const char *ending)
     return NULL;
 }
 
-/* ---- what the page may do ----------------------------------------------------------------------
- */
+/* ---- what the page may do ---- */
 
 START_TEST(the_page_is_guarded)
 {
@@ -92,8 +91,7 @@ START_TEST(the_page_names_nothing_elsewhere)
 }
 END_TEST
 
-/* ---- its files ---------------------------------------------------------------------------------
- */
+/* ---- its files ---- */
 
 START_TEST(files_are_kept_for_good)
 {
@@ -194,8 +192,7 @@ START_TEST(the_page_is_small)
 }
 END_TEST
 
-/* ---- who is there ------------------------------------------------------------------------------
- */
+/* ---- who is there ---- */
 
 START_TEST(a_page_learns_who_is_logged_in)
 {
@@ -224,8 +221,7 @@ START_TEST(a_page_learns_who_is_logged_in)
 }
 END_TEST
 
-/* ---- the gallery -------------------------------------------------------------------------------
- */
+/* ---- the gallery ---- */
 
 /* Every scene of it is one that the daemon takes. */
 START_TEST(the_gallery_can_be_run)

@@ -18,8 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* ---- who is told ------------------------------------------------------------------------------
- */
+/* ---- who is told ---- */
 
 static int listener = -1, port;
 
@@ -114,8 +113,7 @@ static void get_secret(char out[65])
     http_reply_free(r);
 }
 
-/* ---- told -------------------------------------------------------------------------------------
- */
+/* ---- told ---- */
 
 static void check_signature(const char *call, const char *body)
 {
@@ -197,8 +195,7 @@ START_TEST(test_secrets)
 }
 END_TEST
 
-/* ---- told again -------------------------------------------------------------------------------
- */
+/* ---- told again ---- */
 
 START_TEST(test_retried)
 {
@@ -266,8 +263,7 @@ START_TEST(test_over_restart)
 }
 END_TEST
 
-/* ---- not told ---------------------------------------------------------------------------------
- */
+/* ---- not told ---- */
 
 START_TEST(test_private)
 {

@@ -85,8 +85,7 @@ START_TEST(goes_on_from_bytes)
 }
 END_TEST
 
-/* ---- the strict backend itself
- * ------------------------------------------------------------------------------------- */
+/* ---- the strict backend itself ---- */
 
 enum { READ, WRITE, HOST_MEMORY, RELEASED, TOO_SMALL, DEVICE_TO_DEVICE, MISUSES };
 

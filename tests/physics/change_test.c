@@ -273,7 +273,7 @@ START_TEST(a_stiffer_bar_sags_less)
 }
 END_TEST
 
-/* ---- damping */
+/* ---- damping ---- */
 
 #define DAMPED(damping)                                                                            \
     "{'pliant': 1, 'time': {'step': 0.01, 'steps': 40}, 'gravity': [0, 0, 0],"                     \

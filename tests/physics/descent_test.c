@@ -141,8 +141,7 @@ START_TEST(diagonal_is_the_matrix_s)
 }
 END_TEST
 
-/* ---- orderings of the papers, on the twisting bar
- * ------------------------------------------------------- */
+/* ---- orderings of the papers, on the twisting bar ---- */
 
 static int64_t iterations_to(const char *solver, const char *scene, double minimum, double error)
 {
@@ -263,8 +262,7 @@ START_TEST(tuned_phases_are_better)
 }
 END_TEST
 
-/* ---- initial guesses
- * -------------------------------------------------------------------------------- */
+/* ---- initial guesses ---- */
 
 /* Where each begins: the objective of row 0. */
 START_TEST(guesses_are_where_they_say)
@@ -340,8 +338,7 @@ START_TEST(guess_outside_of_the_domain_is_not_taken)
 }
 END_TEST
 
-/* ---- the phases
- * ------------------------------------------------------------------------------------- */
+/* ---- the phases ---- */
 
 /* Jacobi's P from full Hessians, and what is made with it, against loops. */
 START_TEST(phases_are_what_they_say)
@@ -436,8 +433,7 @@ START_TEST(phases_are_what_they_say)
 }
 END_TEST
 
-/* ---- bits
- * ------------------------------------------------------------------------------------------- */
+/* ---- bits ---- */
 
 static uint64_t hash_of_a_run(const char *solver, int32_t threads)
 {

@@ -15,8 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- the minimum
- * ----------------------------------------------------------------------------------------- */
+/* ---- the minimum ---- */
 
 static pl_run *untwisting(precision p, const char *material, const char *solver)
 {
@@ -67,8 +66,7 @@ START_TEST(the_minimum_is_newton_s)
 }
 END_TEST
 
-/* ---- what is held by constraints
- * --------------------------------------------------------------------------------- */
+/* ---- what is held by constraints ---- */
 
 static const char *const HELD[] = {
     "'materials': {'m': {'young': 1e5, 'poisson': 0.3, 'thickness': 0.01,"
@@ -161,8 +159,7 @@ START_TEST(residuals_are_the_cpu_s)
 }
 END_TEST
 
-/* ---- weights, bits, bytes
- * --------------------------------------------------------------------------------- */
+/* ---- weights, bits, bytes ---- */
 
 static pl_run *pressed(precision p, const char *material)
 {
@@ -229,8 +226,7 @@ START_TEST(nothing_is_factored)
 }
 END_TEST
 
-/* ---- statics
- * ----------------------------------------------------------------------------------------------- */
+/* ---- statics ---- */
 
 /* Whether a model is made of two boxes, of which pins hold the first and an attachment the other. */
 static pl_status build_statics(const char *pins, double young, pl_faults *faults)

@@ -30,8 +30,7 @@ static void hold_against_the_cpu(pl_run *cpu, pl_run *device, double tolerance)
         hold_numbers("obstacle", a->obstacles[k].newton, b->obstacles[k].newton, 3, loose, 1e-9);
 }
 
-/* ---- contact: a bar whose free end falls on an obstacle that moves
- * ------------------------------------------------------------------------------ */
+/* ---- contact: a bar whose free end falls on an obstacle that moves ---- */
 
 static const char *const INTEGRATORS[] = {"backward_euler", "bdf2", "trapezoidal",
                                           "implicit_midpoint", "tr_bdf2"};
@@ -151,8 +150,7 @@ START_TEST(factors_and_restitution_count)
 }
 END_TEST
 
-/* ---- dissipation
- * ------------------------------------------------------------------------------------------ */
+/* ---- dissipation ---- */
 
 static const char *const SOLIDS[] = {
     "'damping': {'model': 'strain_rate', 'viscosity': 100, 'bulk_viscosity': 50}",

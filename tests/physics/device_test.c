@@ -60,8 +60,7 @@ static void three_frames_are_the_same(pl_run *cpu, pl_run *device, precision p)
     pl_run_close(device);
 }
 
-/* ---- materials of tetrahedra
- * ------------------------------------------------------------------------------ */
+/* ---- materials of tetrahedra ---- */
 
 static const char *const MATERIALS[] = {
     "'model': 'neo_hookean'",
@@ -147,8 +146,7 @@ START_TEST(preconditioners_are_the_cpu_s)
 }
 END_TEST
 
-/* ---- methods
- * --------------------------------------------------------------------------------------------- */
+/* ---- methods ---- */
 
 static const char *const METHODS[] = {
     "'method': 'chebyshev_descent', 'iterations': 60, 'phases': 3",
@@ -194,8 +192,7 @@ START_TEST(same_bits_every_time)
 }
 END_TEST
 
-/* ---- the minimum
- * ----------------------------------------------------------------------------------------- */
+/* ---- the minimum ---- */
 
 static pl_run *untwisting(precision p, const char *solver)
 {
@@ -238,8 +235,7 @@ START_TEST(the_minimum_is_newton_s)
 }
 END_TEST
 
-/* ---- cloth, ropes, attachments
- * ------------------------------------------------------------------------------ */
+/* ---- cloth, ropes, attachments ---- */
 
 static const char *const SHEETS[] = {
     "'materials': {'m': {'model': 'neo_hookean', 'young': 1e5, 'poisson': 0.3, 'thickness': 0.01,"
@@ -280,8 +276,7 @@ START_TEST(sheets_are_the_cpu_s)
 }
 END_TEST
 
-/* ---- obstacles
- * ------------------------------------------------------------------------------ */
+/* ---- obstacles ---- */
 
 /* Each holds up the free end of a bar that is let go just above it, with friction. */
 static const char *const OBSTACLES[] = {
@@ -387,8 +382,7 @@ START_TEST(recordings_are_plain_launches)
 }
 END_TEST
 
-/* ---- frames
- * -------------------------------------------------------------------------------------------- */
+/* ---- frames ---- */
 
 /* The numbers of a frame as the CPU has them of the same positions and velocities. */
 static void convert_on_the_cpu(pl_run *r, bool single, bool velocities, void *out, size_t size)
@@ -459,8 +453,7 @@ START_TEST(frames_come_while_the_next_step_runs)
 }
 END_TEST
 
-/* ---- what is not there
- * ------------------------------------------------------------------------------------- */
+/* ---- what is not there ---- */
 
 static const struct {
     const char *solver, *scene, *reason;
@@ -488,8 +481,7 @@ START_TEST(what_it_lacks_is_refused)
 }
 END_TEST
 
-/* ---- carries.h says the same to users
- * ------------------------------------------------------------------------------------------ */
+/* ---- carries.h says the same to users ---- */
 
 static const struct {
     const char *solver, *scene, *pointer; /* NULL: a GPU has it all */

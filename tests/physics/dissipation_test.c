@@ -144,7 +144,7 @@ START_TEST(air_and_mass_slow_the_whole_body)
 }
 END_TEST
 
-/* ---- whole bodies ------------------------------------------------------------------------------- */
+/* ---- whole bodies ---- */
 
 static const struct {
     const char *damping;
@@ -327,7 +327,7 @@ START_TEST(what_can_not_be_merged_is_a_fault)
 }
 END_TEST
 
-/* ---- orders ------------------------------------------------------------------------------------- */
+/* ---- orders ---- */
 
 /* Where the corner is after 0.4 s of a motion of large strain. */
 static double end_of(const char *damping, int64_t steps)
@@ -405,7 +405,7 @@ START_TEST(strain_rates_need_no_correction)
 }
 END_TEST
 
-/* ---- angular momentum ---------------------------------------------------------------------------- */
+/* ---- angular momentum ---- */
 
 /* Beams that spin at 3 rad/s and are let go stretched: ours; the same as narrow as its stretch makes it; and that of
  * figure 6, which the paper's figure 7 is of, as integrators_test.c has it. */
@@ -458,7 +458,7 @@ START_TEST(corrected_rayleigh_keeps_angular_momentum)
 }
 END_TEST
 
-/* ---- what is kept ------------------------------------------------------------------------------- */
+/* ---- what is kept ---- */
 
 /* A state that is saved and restored goes on with the same bits and the same sums. */
 START_TEST(a_restored_run_goes_on)

@@ -34,7 +34,7 @@ static double energy(pl_run *r)
     MATERIAL(young) ", 'damping': {'model': 'viscous', 'viscosity': " viscosity "}"
 #define UNWIDENED(young) young ", 'poisson': 0"
 
-/* ---- sliding */
+/* ---- sliding ---- */
 
 /* A block of 200 kg that lies on a plane; gravity is turned by `degrees` for it to be a slope down x. */
 static pl_run *block(const char *integrator, double h, double seconds, double degrees, double mu,
@@ -256,7 +256,7 @@ START_TEST(a_stiff_block_tells_049_from_050)
 }
 END_TEST
 
-/* ---- leaning */
+/* ---- leaning ---- */
 
 /* How far the foot of a block goes in 2 s, or until it has gone 6 cm, that leans at phi against a wall,
  * both with friction mu. Its thickness is a fifth of its length, 1 m. */
@@ -327,7 +327,7 @@ START_TEST(a_swinging_block_is_let_go)
 }
 END_TEST
 
-/* ---- rest and bounce */
+/* ---- rest and bounce ---- */
 
 /* At rest on 15 degrees: what the obstacle pushes with is the weight. */
 START_TEST(a_body_at_rest_is_carried)

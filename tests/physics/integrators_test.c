@@ -23,7 +23,7 @@ static double furthest(const double *a, const double *b, int64_t count)
     return most;
 }
 
-/* ---- orders */
+/* ---- orders ---- */
 
 /* A mass at the end of a spring that is fixed at the other: x'' = g - k/m (|x| - l) x / |x|. */
 static void pull(const double y[6], double rate[6])
@@ -149,7 +149,7 @@ START_TEST(every_method_takes_every_integrator)
 }
 END_TEST
 
-/* ---- closed forms */
+/* ---- closed forms ---- */
 
 /* Thrown, x = x0 + v t + g t^2 / 2: exact of the second order, but for the start of BDF2, which adds
  * g h^2 / 4 for good; backward Euler adds g h t / 2. From half
@@ -211,7 +211,7 @@ START_TEST(pins_carry_what_hangs_on_them)
 }
 END_TEST
 
-/* ---- energy (Brown 2018, figure 6) */
+/* ---- energy (Brown 2018, figure 6) ---- */
 
 /* A beam that spins at 3 rad/s about an axis across it and swings along itself, at pi / L (E / rho)^(1/2)
  * = 6 rad/s in its first mode, with nothing around it. It begins with the mean stretch that such a

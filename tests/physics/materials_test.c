@@ -224,7 +224,7 @@ START_TEST(patch_test)
 }
 END_TEST
 
-/* --- Force against stretch --- */
+/* ---- Force against stretch ---- */
 
 /* The slope of the density in one argument, to about 1e-10 of its scale. */
 static double slope(int i, double young, double poisson, const double s[3], int along)

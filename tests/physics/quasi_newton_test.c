@@ -375,8 +375,7 @@ START_TEST(recovers_from_collapse_and_chaos)
 }
 END_TEST
 
-/* ---- the stiffness of the matrix
- * -------------------------------------------------------------------- */
+/* ---- the stiffness of the matrix ---- */
 
 static double fit_of(pl_material_kind model, double mu, double lambda)
 {
@@ -428,8 +427,7 @@ START_TEST(stiffness_makes_the_weights)
 }
 END_TEST
 
-/* ---- failures
- * --------------------------------------------------------------------------------------- */
+/* ---- failures ---- */
 
 /* The second body is flat from the start, and log J of it infinite: named are body and element. */
 START_TEST(inverted_start_is_told)

@@ -92,8 +92,7 @@ START_TEST(groups_without_elements_are_faults)
 }
 END_TEST
 
-/* ---- slivers ----------------------------------------------------------------------------------
- */
+/* ---- slivers ---- */
 
 /* A bar whose inner vertices lie almost on their neighbours' faces: qualities down to 1e-3. */
 static pl_mesh bar_with_slivers(pl_mesh_quality *quality)

@@ -8,8 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* ---- the description ---------------------------------------------------------------------------
- */
+/* ---- the description ---- */
 
 static http_reply *fetch(const daemon_fixture *d)
 {
@@ -72,8 +71,7 @@ static const json_t *find_operation(const json_t *description, const char *metho
     return NULL;
 }
 
-/* ---- one reply ---------------------------------------------------------------------------------
- */
+/* ---- one reply ---- */
 
 static void check_headers(const char *what, const http_reply *r)
 {

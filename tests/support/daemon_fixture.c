@@ -33,8 +33,7 @@ void daemon_fixture_nap(void)
     nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
 }
 
-/* ---- the keeper -------------------------------------------------------------------------------
- */
+/* ---- the keeper ---- */
 
 /* What the test says to it, and its answer. */
 typedef struct keeper_word {
@@ -186,8 +185,7 @@ static int ask(const daemon_fixture *d, int word, int value)
     return order.value;
 }
 
-/* ---- up and down ------------------------------------------------------------------------------
- */
+/* ---- up and down ---- */
 
 static const char *program(void)
 {
@@ -314,8 +312,7 @@ void daemon_fixture_stop(daemon_fixture *d)
     waitpid(d->keeper, NULL, 0);
 }
 
-/* ---- looking at it ----------------------------------------------------------------------------
- */
+/* ---- looking at it ---- */
 
 bool daemon_fixture_said(const daemon_fixture *d, const char *words)
 {

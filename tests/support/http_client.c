@@ -27,8 +27,7 @@ struct http_connection {
     char in[1 << 16];
 };
 
-/* ---- connections ------------------------------------------------------------------------------
- */
+/* ---- connections ---- */
 
 http_connection *http_open(const daemon_fixture *d)
 {
@@ -128,8 +127,7 @@ static char *read_line(http_connection *c)
     return NULL;
 }
 
-/* ---- replies ----------------------------------------------------------------------------------
- */
+/* ---- replies ---- */
 
 const char *http_header(const http_reply *r, const char *name)
 {
@@ -268,8 +266,7 @@ bool http_read_body(http_connection *c, http_reply *r)
     }
 }
 
-/* ---- whole requests ---------------------------------------------------------------------------
- */
+/* ---- whole requests ---- */
 
 static void parse_json(http_reply *r)
 {
@@ -379,8 +376,7 @@ void http_ask(http_connection *c, const daemon_fixture *d, const char *target, c
     free(head);
 }
 
-/* ---- streams ----------------------------------------------------------------------------------
- */
+/* ---- streams ---- */
 
 http_stream http_stream_open(const daemon_fixture *d, const char *target, const char *headers)
 {
@@ -456,8 +452,7 @@ char *http_stream_line(http_stream *s)
     return NULL;
 }
 
-/* ---- JSON -------------------------------------------------------------------------------------
- */
+/* ---- JSON ---- */
 
 const json_t *json_at(const json_t *value, const char *path)
 {

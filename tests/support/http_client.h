@@ -35,8 +35,7 @@ typedef struct http_reply {
 const char *http_header(const http_reply *r, const char *name);
 void http_reply_free(http_reply *r);
 
-/* ---- whole requests, one connection each ------------------------------------------------------
- */
+/* ---- whole requests, one connection each ---- */
 
 /* `headers` are lines that end in CR LF, or NULL; Host, Connection: close and, unless `headers`
  * says Authorization, the owner's token are added, and Content-Length where there is a body. A
@@ -53,8 +52,7 @@ http_reply *http_post(const daemon_fixture *d, const char *target, const char *j
 /* The bytes as they are, then what comes back; NULL where the connection closes without a reply. */
 http_reply *http_raw(const daemon_fixture *d, const void *bytes, size_t size);
 
-/* ---- connections ------------------------------------------------------------------------------
- */
+/* ---- connections ---- */
 
 typedef struct http_connection http_connection;
 http_connection *http_open(const daemon_fixture *d);
@@ -73,8 +71,7 @@ bool http_read_body(http_connection *c, http_reply *r);
 /* True once the daemon closes the connection, false after `seconds` without. */
 bool http_await_close(http_connection *c, double seconds);
 
-/* ---- streams ----------------------------------------------------------------------------------
- */
+/* ---- streams ---- */
 
 typedef struct http_stream {
     http_connection *connection;
@@ -92,8 +89,7 @@ bool http_stream_record(http_stream *s, pl_record *record, char **payload);
 /* One line without its newline, malloc'ed; NULL at the orderly end of the body. */
 char *http_stream_line(http_stream *s);
 
-/* ---- JSON -------------------------------------------------------------------------------------
- */
+/* ---- JSON ---- */
 
 /* The value at a path of keys and indices, "progress/frame", "items/3/id"; NULL for none. */
 const json_t *json_at(const json_t *value, const char *path);

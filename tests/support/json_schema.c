@@ -43,8 +43,7 @@ static bool fits_quietly(check *c, const json_t *schema, const json_t *value)
     return fits(&quiet, schema, value);
 }
 
-/* ---- kinds -------------------------------------------------------------------------------------
- */
+/* ---- kinds ---- */
 
 static bool is_type(const json_t *value, const char *type)
 {
@@ -80,8 +79,7 @@ static bool enum_fits(check *c, const json_t *wanted, const json_t *value)
     return misfit(c, "enum", wanted, value);
 }
 
-/* ---- combinations ------------------------------------------------------------------------------
- */
+/* ---- combinations ---- */
 
 static bool some_fit(check *c, const char *keyword, const json_t *list, const json_t *value)
 {
@@ -110,8 +108,7 @@ static bool reference_fits(check *c, const json_t *wanted, const json_t *value)
     return schema ? fits(c, schema, value) : misfit(c, "$ref to nothing", wanted, value);
 }
 
-/* ---- objects and arrays ------------------------------------------------------------------------
- */
+/* ---- objects and arrays ---- */
 
 static bool members_fit(check *c, const json_t *schema, const json_t *value)
 {
@@ -195,8 +192,7 @@ static bool array_fits(check *c, const json_t *schema, const json_t *value)
     return true;
 }
 
-/* ---- numbers and strings -----------------------------------------------------------------------
- */
+/* ---- numbers and strings ---- */
 
 static bool number_fits(check *c, const json_t *schema, const json_t *value)
 {
@@ -236,8 +232,7 @@ static bool string_fits(check *c, const json_t *schema, const json_t *value)
     return true;
 }
 
-/* ---- a schema ----------------------------------------------------------------------------------
- */
+/* ---- a schema ---- */
 
 static bool is_known(const char *keyword)
 {

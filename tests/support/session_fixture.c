@@ -39,8 +39,7 @@ static void nap(void)
     nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
 }
 
-/* ---- directories ------------------------------------------------------------------------------
- */
+/* ---- directories ---- */
 
 char *session_fixture_scene(int64_t steps, const char *more)
 {
@@ -97,8 +96,7 @@ void session_fixture_write(const session_fixture *f, const char *name, const voi
     need(pl_file_replace(f->directory, name, data, size, false) == PL_OK, name);
 }
 
-/* ---- programs ---------------------------------------------------------------------------------
- */
+/* ---- programs ---- */
 
 /* build/NAME: the test lies in build/tests/KIND/. */
 static void program_path(const char *name, char path[PATH_MAX])
@@ -211,8 +209,7 @@ int session_fixture_run_often(const session_fixture *f, int attempt)
     return session_fixture_wait(session_fixture_start_often(f, attempt));
 }
 
-/* ---- what is in it ----------------------------------------------------------------------------
- */
+/* ---- what is in it ---- */
 
 void session_fixture_control(const session_fixture *f, const char *text)
 {

@@ -9,9 +9,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* ---- memory
- *
- * Two ranges of the same size: what is handed out are addresses of one that nobody may touch, and the
+/* ---- memory ---- */
+/* Two ranges of the same size: what is handed out are addresses of one that nobody may touch, and the
  * numbers lie as far into the other. Nothing is used twice, so an array that was released is known
  * for good. */
 enum { ARRAYS_MAX = 1 << 16, GAP = 64 };
@@ -115,8 +114,7 @@ int64_t pl_strict_arrays(void)
     return living;
 }
 
-/* ---- phases: the CPU's, on the numbers
- * ----------------------------------------------------------------------------------- */
+/* ---- phases: the CPU's, on the numbers ---- */
 
 typedef struct strict {
     pl_backend base;

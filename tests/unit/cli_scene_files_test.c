@@ -106,8 +106,7 @@ START_TEST(other_texts_stay_as_they_are)
 }
 END_TEST
 
-/* ---- records in pieces -------------------------------------------------------------------------
- */
+/* ---- records in pieces ---- */
 
 typedef struct taken {
     int count, stop_after;

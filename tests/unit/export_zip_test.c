@@ -55,8 +55,7 @@ START_TEST(int32_array_reads_back)
 }
 END_TEST
 
-/* ---- archives ----------------------------------------------------------------------------------
- */
+/* ---- archives ---- */
 
 static const char streamed[] = "what comes piece by piece, its sum after it";
 static const char first_half[] = "one half of a file, ", second_half[] = "and the other";
@@ -191,8 +190,7 @@ START_TEST(archive_that_lacks_bytes_is_told)
 }
 END_TEST
 
-/* ---- unpacking ---------------------------------------------------------------------------------
- */
+/* ---- unpacking ---- */
 
 static bool unpack_begin(void *context, const char *name)
 {

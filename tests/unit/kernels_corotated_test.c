@@ -394,7 +394,7 @@ START_TEST(fitted_stiffness_has_its_closed_form)
 }
 END_TEST
 
-/* --- The prox --- */
+/* ---- The prox ---- */
 
 typedef struct target {
     long double mu, lambda, k, s[3];

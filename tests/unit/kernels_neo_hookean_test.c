@@ -183,7 +183,7 @@ START_TEST(energy_is_infinite_where_inverted_or_flat)
 }
 END_TEST
 
-/* --- The reference for the prox, in long double --- */
+/* ---- The reference for the prox, in long double ---- */
 
 typedef struct reference {
     long double alpha, Lambda, b[3];

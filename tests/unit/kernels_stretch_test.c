@@ -141,7 +141,7 @@ START_TEST(any_order_of_the_stretches_is_the_same_element)
 }
 END_TEST
 
-/* --- As functions of F --- */
+/* ---- As functions of F ---- */
 
 static pl_mat3 some_matrix(uint64_t *state, double noise)
 {
@@ -252,7 +252,7 @@ START_TEST(small_strain_is_linear_elasticity)
 }
 END_TEST
 
-/* --- The proximal operator --- */
+/* ---- The proximal operator ---- */
 
 /* Signed singular values in order, mostly from -3 to 10 or near rest, some alike or zero. */
 static void some_target(uint64_t *state, pl_real t[3], int lane)

@@ -22,7 +22,7 @@ static const isa isas[] = {{"v2", "-march=x86-64-v2", 16, 4},
 static const char *const materials[] = {"neo_hookean", "corotated", "arap", "stretch"};
 enum { ISAS = 3, MATERIALS = 4 };
 
-/* --- What the compiler reports --- */
+/* ---- What the compiler reports ---- */
 
 static const char all_functions[] =
     "#include \"engine/kernels/arap.h\"\n"
@@ -108,7 +108,7 @@ START_TEST(the_compiler_takes_no_operation_apart)
 }
 END_TEST
 
-/* --- What is in the objects --- */
+/* ---- What is in the objects ---- */
 
 typedef struct count {
     char function[128];

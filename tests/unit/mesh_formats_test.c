@@ -4,8 +4,7 @@
 
 #include <math.h>
 
-/* ---- vega -------------------------------------------------------------------------------------
- */
+/* ---- vega ---- */
 
 #define VEGA_NODES "*VERTICES\n5 3 0 0\n1 0 0 0\n2 1 0 0\n3 0 1 0\n4 0 0 1\n5 1 1 1\n"
 #define VEGA_TETS  "*ELEMENTS\nTET\n2 4 0\n1 1 2 3 4\n2 2 3 4 5\n"
@@ -54,8 +53,7 @@ START_TEST(vega_faults)
 }
 END_TEST
 
-/* ---- abaqus -----------------------------------------------------------------------------------
- */
+/* ---- abaqus ---- */
 
 #define INP_NODES                                                                                  \
     "*Heading\n** made\n a title\n*NODE\n1, 0, 0, 0\n2, 1., 0, 0\n3, 0, 1, 0\n 4, 0,0 ,1e0\n5, "   \
@@ -132,8 +130,7 @@ START_TEST(abaqus_faults)
 }
 END_TEST
 
-/* ---- stl --------------------------------------------------------------------------------------
- */
+/* ---- stl ---- */
 
 static void check_ball(pl_mesh *mesh, int64_t vertices)
 {
@@ -210,8 +207,7 @@ START_TEST(stl_bytes)
 }
 END_TEST
 
-/* ---- ply --------------------------------------------------------------------------------------
- */
+/* ---- ply ---- */
 
 START_TEST(ply_of_every_form)
 {

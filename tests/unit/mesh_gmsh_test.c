@@ -5,8 +5,7 @@
 #include <math.h>
 #include <stdarg.h>
 
-/* ---- a writer of all eight kinds --------------------------------------------------------------
- */
+/* ---- a writer of all eight kinds ---- */
 
 typedef struct writer {
     char *data;
@@ -69,8 +68,7 @@ static void end_record(writer *w)
         line(w, "\r\n");
 }
 
-/* ---- one mesh ---------------------------------------------------------------------------------
- */
+/* ---- one mesh ---- */
 
 /* Two tetrahedra in two volumes, four physical groups, an unused node; tags far apart. */
 static const int64_t node_tags[6] = {700000001, 3, 90, 44, 1000000009, 12};
@@ -297,8 +295,7 @@ START_TEST(every_version_form_and_byte_order)
 }
 END_TEST
 
-/* ---- fields -----------------------------------------------------------------------------------
- */
+/* ---- fields ---- */
 
 /* Section $ElementData: `values` of `components` numbers, for the elements of these numbers. */
 static void write_field(writer *w, const char *name, int step, int components, int count,
@@ -470,8 +467,7 @@ START_TEST(groups_of_ropes_have_names)
 }
 END_TEST
 
-/* ---- files of others --------------------------------------------------------------------------
- */
+/* ---- files of others ---- */
 
 START_TEST(public_files_are_read)
 {
@@ -540,8 +536,7 @@ START_TEST(malformed_public_files_are_located)
 }
 END_TEST
 
-/* ---- faults -----------------------------------------------------------------------------------
- */
+/* ---- faults ---- */
 
 #define HEAD   "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n"
 #define NODES  "$Nodes\n4\n1 0 0 0\n2 1 0 0\n3 0 1 0\n4 0 0 1\n$EndNodes\n"

@@ -121,8 +121,7 @@ START_TEST(the_funnel_is_read)
 }
 END_TEST
 
-/* ---- gmsh -------------------------------------------------------------------------------------
- */
+/* ---- gmsh ---- */
 
 #define NODES "$Nodes\n1 4 1 4\n2 1 0 4\n1\n2\n3\n4\n0 0 0\n1 0 0\n1 1 0\n0 1 0\n$EndNodes\n"
 #define HEAD  "$MeshFormat\n4.1 0 8\n$EndMeshFormat\n"

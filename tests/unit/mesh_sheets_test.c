@@ -244,8 +244,7 @@ START_TEST(bad_edges_are_located)
 }
 END_TEST
 
-/* ---- closed surfaces --------------------------------------------------------------------------
- */
+/* ---- closed surfaces ---- */
 
 static const double solid[] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 1, 1, 1};
 static const int64_t outside[] = {0, 2, 1, 0, 1, 3, 0, 3, 2, 1, 2, 3};

@@ -118,8 +118,7 @@ START_TEST(segments_roll_by_bytes)
 }
 END_TEST
 
-/* ---- damage
- * -------------------------------------------------------------------------------------- */
+/* ---- damage ---- */
 
 static const char *const idx_name = "log/0001-0000.idx";
 
@@ -392,8 +391,7 @@ START_TEST(damaged_head)
 }
 END_TEST
 
-/* ---- attempts
- * ------------------------------------------------------------------------------------ */
+/* ---- attempts ---- */
 
 START_TEST(attempts_chain)
 {
@@ -617,8 +615,7 @@ START_TEST(fenced)
 }
 END_TEST
 
-/* ---- a full disk
- * --------------------------------------------------------------------------------- */
+/* ---- a full disk ---- */
 
 static void limit_files(rlim_t bytes)
 {

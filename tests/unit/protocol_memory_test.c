@@ -38,8 +38,7 @@ int __wrap_vasprintf(char **out, const char *format, va_list arguments);
 int __wrap_asprintf(char **out, const char *format, ...);
 void __wrap_free(void *at);
 
-/* ---- the allocator -----------------------------------------------------------------------------
- */
+/* ---- the allocator ---- */
 
 enum { SLOTS = 1 << 16 };
 static void *held[SLOTS]; /* what was given and not taken back, by address */
@@ -136,8 +135,7 @@ void __wrap_free(void *at)
     __real_free(at);
 }
 
-/* ---- what is tried -----------------------------------------------------------------------------
- */
+/* ---- what is tried ---- */
 
 typedef enum outcome { DONE, NO_MEMORY, WRONG } outcome;
 
@@ -396,8 +394,7 @@ static const struct {
 };
 enum { WORKS = sizeof works / sizeof *works };
 
-/* ---- the trial ---------------------------------------------------------------------------------
- */
+/* ---- the trial ---- */
 
 static char *read_beside(const char *name, size_t *size)
 {

@@ -39,8 +39,7 @@ static pl_decode_outcome decode_with(const char *more, pl_scene *scene, pl_fault
     return decode(text, scene, faults);
 }
 
-/* ---- bad scenes
- * ---------------------------------------------------------------------------------- */
+/* ---- bad scenes ---- */
 
 /* Whatever the user wrote, a fault is a usable report: texts there, bounded, and JSON. */
 static void assert_reportable(const char *name, const pl_faults *faults)
@@ -106,8 +105,7 @@ START_TEST(bad_scenes)
 }
 END_TEST
 
-/* ---- good scenes
- * --------------------------------------------------------------------------------- */
+/* ---- good scenes ---- */
 
 static void check_round_trip(const char *name, const char *text, size_t size)
 {
@@ -291,8 +289,7 @@ START_TEST(steps_of_a_duration)
 }
 END_TEST
 
-/* ---- messages
- * ------------------------------------------------------------------------------------ */
+/* ---- messages ---- */
 
 static void assert_fault(const char *more, const char *got, const char *expected, const char *hint)
 {
@@ -379,8 +376,7 @@ START_TEST(echo_is_bounded)
 }
 END_TEST
 
-/* ---- bounds
- * -------------------------------------------------------------------------------------- */
+/* ---- bounds ---- */
 
 /* "head", `item` n times with commas between, "tail". */
 static char *repeat(const char *head, const char *item, size_t n, const char *tail)
@@ -495,8 +491,7 @@ START_TEST(mutations)
 }
 END_TEST
 
-/* ---- outline and capabilities
- * -------------------------------------------------------------------- */
+/* ---- outline and capabilities ---- */
 
 START_TEST(outline)
 {

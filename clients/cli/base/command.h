@@ -1,6 +1,6 @@
 /* command.h - the commands as a table, and what every command is given. */
-#ifndef PLIANT_CLIENTS_CLI_COMMAND_H
-#define PLIANT_CLIENTS_CLI_COMMAND_H
+#ifndef PLIANT_CLIENTS_CLI_BASE_COMMAND_H
+#define PLIANT_CLIENTS_CLI_BASE_COMMAND_H
 
 #include "clients/cli/net/http_client.h"
 #include "clients/cli/base/terminal.h"

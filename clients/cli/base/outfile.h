@@ -1,8 +1,8 @@
 /* outfile.h - an output file that appears whole or not at all: written beside its place under a
  * temporary name and renamed when it is done.
  */
-#ifndef PLIANT_CLIENTS_CLI_OUTFILE_H
-#define PLIANT_CLIENTS_CLI_OUTFILE_H
+#ifndef PLIANT_CLIENTS_CLI_BASE_OUTFILE_H
+#define PLIANT_CLIENTS_CLI_BASE_OUTFILE_H
 
 #include "engine/scene/fault.h"
 

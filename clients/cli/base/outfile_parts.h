@@ -1,6 +1,6 @@
 /* outfile_parts.h - several files in a directory that show the same thing. */
-#ifndef PLIANT_CLIENTS_CLI_OUTFILE_PARTS_H
-#define PLIANT_CLIENTS_CLI_OUTFILE_PARTS_H
+#ifndef PLIANT_CLIENTS_CLI_BASE_OUTFILE_PARTS_H
+#define PLIANT_CLIENTS_CLI_BASE_OUTFILE_PARTS_H
 
 #include "clients/cli/base/command.h"
 #include "clients/cli/base/outfile.h"

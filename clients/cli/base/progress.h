@@ -1,6 +1,6 @@
 /* progress.h - how far a session is, as text. */
-#ifndef PLIANT_CLIENTS_CLI_PROGRESS_H
-#define PLIANT_CLIENTS_CLI_PROGRESS_H
+#ifndef PLIANT_CLIENTS_CLI_BASE_PROGRESS_H
+#define PLIANT_CLIENTS_CLI_BASE_PROGRESS_H
 
 #include "clients/cli/base/terminal.h"
 

@@ -1,6 +1,6 @@
 /* scratch.h - a temporary directory for runs whose frames nobody keeps. */
-#ifndef PLIANT_CLIENTS_CLI_SCRATCH_H
-#define PLIANT_CLIENTS_CLI_SCRATCH_H
+#ifndef PLIANT_CLIENTS_CLI_BASE_SCRATCH_H
+#define PLIANT_CLIENTS_CLI_BASE_SCRATCH_H
 
 #include <stdbool.h>
 

@@ -1,6 +1,6 @@
 /* screen.h - the whole terminal for a live view: drawn in place, given back as it was however the program ends. */
-#ifndef PLIANT_CLIENTS_CLI_SCREEN_H
-#define PLIANT_CLIENTS_CLI_SCREEN_H
+#ifndef PLIANT_CLIENTS_CLI_BASE_SCREEN_H
+#define PLIANT_CLIENTS_CLI_BASE_SCREEN_H
 
 #include <stdbool.h>
 

@@ -1,6 +1,6 @@
 /* terminal.h - what the terminal can show, and the one line that is updated in place. */
-#ifndef PLIANT_CLIENTS_CLI_TERMINAL_H
-#define PLIANT_CLIENTS_CLI_TERMINAL_H
+#ifndef PLIANT_CLIENTS_CLI_BASE_TERMINAL_H
+#define PLIANT_CLIENTS_CLI_BASE_TERMINAL_H
 
 #include <stdbool.h>
 #include <stdio.h>

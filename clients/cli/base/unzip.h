@@ -1,8 +1,8 @@
 /* unzip.h - the files of a zip archive of stored members that comes in pieces of any size. For what the
  * daemon sends as a series: each member says its size before its bytes.
  */
-#ifndef PLIANT_CLIENTS_CLI_UNZIP_H
-#define PLIANT_CLIENTS_CLI_UNZIP_H
+#ifndef PLIANT_CLIENTS_CLI_BASE_UNZIP_H
+#define PLIANT_CLIENTS_CLI_BASE_UNZIP_H
 
 #include <stdbool.h>
 #include <stddef.h>

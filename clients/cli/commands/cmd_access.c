@@ -33,8 +33,7 @@ static void print_scopes(const pl_json *value)
         printf("%s%s", i ? "," : "", pl_json_string(pl_json_item(scopes, i), "", ""));
 }
 
-/* ---- tokens ------------------------------------------------------------------------------------
- */
+/* ---- tokens ---- */
 
 /* POST what --name and --expires say, and `more` options of the same names as keys; print one value of the answer. */
 static int make(pl_cli *cli, const char *path, const char *lasts, const char *const *more,
@@ -98,8 +97,7 @@ int pl_token_revoke(pl_cli *cli)
     return revoke(cli, "/v1/tokens/%s", cli->arguments[0]);
 }
 
-/* ---- share links -------------------------------------------------------------------------------
- */
+/* ---- share links ---- */
 
 static void print_link(const pl_cli *cli, const pl_json *l)
 {
@@ -128,8 +126,7 @@ int pl_command_share(pl_cli *cli)
     return status;
 }
 
-/* ---- oneself -----------------------------------------------------------------------------------
- */
+/* ---- oneself ---- */
 
 int pl_command_login(pl_cli *cli)
 {

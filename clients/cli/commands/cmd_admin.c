@@ -25,8 +25,7 @@ static int tell(pl_cli *cli, const char *method, const char *format, char *body)
     return status;
 }
 
-/* ---- users -------------------------------------------------------------------------------------
- */
+/* ---- users ---- */
 
 /* "sessions=20,bytes=none" as members of an object; false after saying what is wrong. */
 static bool put_limits(const pl_cli *cli, pl_json_writer *w, const char *text)
@@ -126,8 +125,7 @@ int pl_user_remove(pl_cli *cli)
     return tell(cli, "DELETE", "/v1/users/%s", NULL);
 }
 
-/* ---- groups ------------------------------------------------------------------------------------
- */
+/* ---- groups ---- */
 
 static void print_group(const pl_cli *cli, const pl_json *group)
 {
@@ -188,8 +186,7 @@ int pl_group_drop(pl_cli *cli)
     return tell_member(cli, "DELETE", NULL);
 }
 
-/* ---- devices -----------------------------------------------------------------------------------
- */
+/* ---- devices ---- */
 
 static void print_device(const pl_json *d)
 {
@@ -227,8 +224,7 @@ int pl_devices_resume(pl_cli *cli)
     return tell(cli, "POST", "/v1/devices/%s/resume", strdup("{}"));
 }
 
-/* ---- audit -------------------------------------------------------------------------------------
- */
+/* ---- audit ---- */
 
 static void print_change(const pl_cli *cli, const pl_json *row)
 {

@@ -65,8 +65,7 @@ static void put_quoted(const char *text)
     putchar('\'');
 }
 
-/* ---- bash --------------------------------------------------------------------------------------
- */
+/* ---- bash ---- */
 
 static const char *const bash_does[] = {
     [FILES] = "_pliant_files -f",    [FOLDERS] = "_pliant_files -d",
@@ -205,8 +204,7 @@ static void print_bash(void)
     printf("'\n%s", bash_main);
 }
 
-/* ---- zsh ---------------------------------------------------------------------------------------
- */
+/* ---- zsh ---- */
 
 /* zsh runs the script of bash, whose functions its bashcompinit understands. */
 static void print_zsh(void)
@@ -215,8 +213,7 @@ static void print_zsh(void)
     print_bash();
 }
 
-/* ---- fish --------------------------------------------------------------------------------------
- */
+/* ---- fish ---- */
 
 static void put_fish_kind(kind k, const char *words)
 {

@@ -34,8 +34,7 @@ typedef struct branch {
     double x[POINTS_MAX], y[POINTS_MAX];
 } branch;
 
-/* ---- measuring
- * --------------------------------------------------------------------------------- */
+/* ---- measuring ---- */
 
 static bool take(void *context, const char *line, size_t length)
 {
@@ -148,8 +147,7 @@ static int measure(pl_cli *cli, const pl_curve_material *material, double from, 
     return status;
 }
 
-/* ---- showing
- * ----------------------------------------------------------------------------------- */
+/* ---- showing ---- */
 
 /* Between the two points around x; NaN outside. */
 static double at(const curve *c, double x)

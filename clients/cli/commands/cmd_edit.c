@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- edit --------------------------------------------------------------------------------------
- */
+/* ---- edit ---- */
 
 /* "run=8,old=": each sets a label, or without a value takes it away. False where that is no list. */
 static bool put_labels(pl_json_writer *w, const char *text)
@@ -146,8 +145,7 @@ int pl_command_edit(pl_cli *cli)
     return worst;
 }
 
-/* ---- queue -------------------------------------------------------------------------------------
- */
+/* ---- queue ---- */
 
 static void print_device(const pl_json *device)
 {
@@ -185,8 +183,7 @@ int pl_command_queue(pl_cli *cli)
     return status;
 }
 
-/* ---- meshes ------------------------------------------------------------------------------------
- */
+/* ---- meshes ---- */
 
 static void print_mesh(const pl_cli *cli, const pl_json *m)
 {

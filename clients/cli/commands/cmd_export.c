@@ -21,8 +21,7 @@ typedef struct exporting {
     int64_t bytes, told; /* that came of a daemon, and were shown */
 } exporting;
 
-/* ---- from a directory --------------------------------------------------------------------------
- */
+/* ---- from a directory ---- */
 
 static int fail_export(const exporting *e, const pl_export_fault *fault)
 {
@@ -89,8 +88,7 @@ static int export_here(exporting *e)
     return fail_export(e, &fault);
 }
 
-/* ---- from a daemon -----------------------------------------------------------------------------
- */
+/* ---- from a daemon ---- */
 
 typedef struct arriving {
     exporting *e;
@@ -255,8 +253,7 @@ static int export_there(exporting *e)
     return status;
 }
 
-/* ---- the command -------------------------------------------------------------------------------
- */
+/* ---- the command ---- */
 
 /* `ending` of a series, else NULL. */
 static int export_to(exporting *e, const char *path, const char *ending)

@@ -21,8 +21,7 @@ static int with_servers(pl_cli *cli, change then)
     return status;
 }
 
-/* ---- list --------------------------------------------------------------------------------------
- */
+/* ---- list ---- */
 
 static void put_server(pl_json_writer *w, const pl_servers *servers, const pl_server *one)
 {
@@ -63,8 +62,7 @@ int pl_server_list(pl_cli *cli)
     return with_servers(cli, list);
 }
 
-/* ---- add ---------------------------------------------------------------------------------------
- */
+/* ---- add ---- */
 
 /* The first word of standard input, static; NULL where there is none. */
 static const char *read_standard(void)
@@ -122,8 +120,7 @@ int pl_server_add(pl_cli *cli)
     return with_servers(cli, add);
 }
 
-/* ---- remove and default ------------------------------------------------------------------------
- */
+/* ---- remove and default ---- */
 
 static int forget(pl_cli *cli, pl_servers *servers, char error[PL_SERVER_ERROR])
 {

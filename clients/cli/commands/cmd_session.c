@@ -120,8 +120,7 @@ int pl_command_version(pl_cli *cli)
     return status;
 }
 
-/* ---- list and show -----------------------------------------------------------------------------
- */
+/* ---- list and show ---- */
 
 static void print_item(const pl_cli *cli, const pl_json *s)
 {
@@ -241,8 +240,7 @@ int pl_command_show(pl_cli *cli)
     return status;
 }
 
-/* ---- follow and metrics ------------------------------------------------------------------------
- */
+/* ---- follow and metrics ---- */
 
 int pl_command_follow(pl_cli *cli)
 {
@@ -301,8 +299,7 @@ int pl_command_metrics(pl_cli *cli)
     return status;
 }
 
-/* ---- pause, resume, cancel and delete -------------------------------------------------------------------------
- */
+/* ---- pause, resume, cancel and delete ---- */
 
 static int tell_each(pl_cli *cli, const char *method, const char *path_format, const char *done)
 {

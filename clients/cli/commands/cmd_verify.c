@@ -17,8 +17,7 @@
 
 enum { BAR = 30 };
 
-/* ---- the directory -----------------------------------------------------------------------------
- */
+/* ---- the directory ---- */
 
 /* The one session of a daemon's state directory whose id begins so; no daemon is asked. */
 static int open_by_id(const pl_cli *cli, const char *id, int *out)
@@ -63,8 +62,7 @@ static int open_session(const pl_cli *cli, const char *where, int *dir_fd, bool 
                        : PL_EXIT_OK;
 }
 
-/* ---- progress ----------------------------------------------------------------------------------
- */
+/* ---- progress ---- */
 
 typedef struct verify_progress {
     pl_terminal *terminal;
@@ -94,8 +92,7 @@ static bool show_progress(void *context, uint64_t done, uint64_t total)
     return true;
 }
 
-/* ---- what was found ----------------------------------------------------------------------------
- */
+/* ---- what was found ---- */
 
 static void print_damage(const pl_cli *cli, const pl_damage *d)
 {
@@ -170,8 +167,7 @@ static void print_json(const pl_verify_report *r, double seconds)
     free(text);
 }
 
-/* ---- computing it once more --------------------------------------------------------------------
- */
+/* ---- computing it once more ---- */
 
 /* The worker's report of a replay is one line; 1 where a frame differs. */
 static int replay(const pl_cli *cli, int dir_fd)
@@ -203,8 +199,7 @@ static int replay(const pl_cli *cli, int dir_fd)
     return same ? PL_EXIT_OK : PL_EXIT_FAILED;
 }
 
-/* ---- the command -------------------------------------------------------------------------------
- */
+/* ---- the command ---- */
 
 static int repair(const pl_cli *cli, const char *where, int dir_fd)
 {

@@ -22,8 +22,7 @@ typedef struct watcher {
     char trouble[256]; /* why the last look failed, or "" */
 } watcher;
 
-/* ---- looking -----------------------------------------------------------------------------------
- */
+/* ---- looking ---- */
 
 /* GET, as text, without a word where it fails: the view says so. */
 static char *fetch(watcher *w, const char *path, const char *accept, size_t *size)
@@ -122,8 +121,7 @@ static bool look(watcher *w, int shown)
     return true;
 }
 
-/* ---- showing -----------------------------------------------------------------------------------
- */
+/* ---- showing ---- */
 
 static void show_live(watcher *w, int rows, int columns)
 {

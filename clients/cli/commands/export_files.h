@@ -1,8 +1,8 @@
 /* export_files.h - where `pliant export` writes to: a file, or a series of files in a folder. Each
  * appears whole or not at all.
  */
-#ifndef PLIANT_CLIENTS_CLI_EXPORT_FILES_H
-#define PLIANT_CLIENTS_CLI_EXPORT_FILES_H
+#ifndef PLIANT_CLIENTS_CLI_COMMANDS_EXPORT_FILES_H
+#define PLIANT_CLIENTS_CLI_COMMANDS_EXPORT_FILES_H
 
 #include "clients/cli/base/command.h"
 #include "clients/cli/base/outfile.h"

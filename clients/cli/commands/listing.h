@@ -1,6 +1,6 @@
 /* listing.h - the daemon's lists, a page after the other. */
-#ifndef PLIANT_CLIENTS_CLI_LISTING_H
-#define PLIANT_CLIENTS_CLI_LISTING_H
+#ifndef PLIANT_CLIENTS_CLI_COMMANDS_LISTING_H
+#define PLIANT_CLIENTS_CLI_COMMANDS_LISTING_H
 
 #include "clients/cli/net/api.h"
 

@@ -1,6 +1,6 @@
 /* axis.h - where the labels of an axis stand. */
-#ifndef PLIANT_CLIENTS_CLI_AXIS_H
-#define PLIANT_CLIENTS_CLI_AXIS_H
+#ifndef PLIANT_CLIENTS_CLI_DRAW_AXIS_H
+#define PLIANT_CLIENTS_CLI_DRAW_AXIS_H
 
 #include <math.h>
 

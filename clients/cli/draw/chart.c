@@ -53,8 +53,7 @@ static void put_label(pl_outfile *f, double x, double y, const char *attributes,
     pl_outfile_printf(f, "</text>\n");
 }
 
-/* ---- axes
- * -------------------------------------------------------------------------------------- */
+/* ---- axes ---- */
 
 static bool usable(const axis *a, double value)
 {
@@ -136,8 +135,7 @@ static void put_ticks(pl_outfile *f, const panel *p)
     }
 }
 
-/* ---- curves
- * ------------------------------------------------------------------------------------ */
+/* ---- curves ---- */
 
 static void put_style(pl_outfile *f, int32_t s)
 {

@@ -4,8 +4,8 @@
  * value. Points that are not finite, or not above 0 on a logarithmic axis, break the curve. Text is
  * drawn by the viewer's sans-serif; nothing is fetched, so a file stands for itself.
  */
-#ifndef PLIANT_CLIENTS_CLI_CHART_H
-#define PLIANT_CLIENTS_CLI_CHART_H
+#ifndef PLIANT_CLIENTS_CLI_DRAW_CHART_H
+#define PLIANT_CLIENTS_CLI_DRAW_CHART_H
 
 #include "clients/cli/base/outfile.h"
 

@@ -24,8 +24,7 @@ static const char *state_name(const pl_compared *c)
     return names[c->state];
 }
 
-/* ---- documents
- * --------------------------------------------------------------------------------- */
+/* ---- documents ---- */
 
 static void put_reached(pl_json_writer *w, const pl_compared *c, bool time)
 {
@@ -95,8 +94,7 @@ static char *encode(const pl_compare_report *about, const pl_compare_result *r, 
     return pl_json_finish(&w, length);
 }
 
-/* ---- the terminal
- * ------------------------------------------------------------------------------ */
+/* ---- the terminal ---- */
 
 static void print_table(const pl_cli *cli, const pl_compare_result *r)
 {
@@ -182,8 +180,7 @@ int pl_compare_report_print(pl_cli *cli, const pl_compare_report *about, const p
     return PL_EXIT_OK;
 }
 
-/* ---- files
- * ------------------------------------------------------------------------------------- */
+/* ---- files ---- */
 
 /* What each file is written of. */
 typedef struct document {

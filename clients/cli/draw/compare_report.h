@@ -1,6 +1,6 @@
 /* compare_report.h - a comparison of methods as a table, a plot in the terminal, and files. */
-#ifndef PLIANT_CLIENTS_CLI_COMPARE_REPORT_H
-#define PLIANT_CLIENTS_CLI_COMPARE_REPORT_H
+#ifndef PLIANT_CLIENTS_CLI_DRAW_COMPARE_REPORT_H
+#define PLIANT_CLIENTS_CLI_DRAW_COMPARE_REPORT_H
 
 #include "clients/cli/base/command.h"
 #include "clients/cli/session/compare_result.h"

@@ -5,8 +5,8 @@
  * stretch whose sides carry no stress, so that the force on a face is the nominal stress (force per
  * rest area, Wang 2016, figure 11).
  */
-#ifndef PLIANT_CLIENTS_CLI_CURVE_MATERIAL_H
-#define PLIANT_CLIENTS_CLI_CURVE_MATERIAL_H
+#ifndef PLIANT_CLIENTS_CLI_DRAW_CURVE_MATERIAL_H
+#define PLIANT_CLIENTS_CLI_DRAW_CURVE_MATERIAL_H
 
 #include "clients/cli/base/command.h"
 

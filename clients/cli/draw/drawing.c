@@ -18,8 +18,7 @@ bool pl_drawing_fail_memory(pl_drawing *d)
     return false;
 }
 
-/* ---- frames ------------------------------------------------------------------------------------
- */
+/* ---- frames ---- */
 
 /* A frame that does not fit the topology would be read beyond its end. */
 bool pl_drawing_fits(pl_drawing *d, const pl_session_frame *f)
@@ -66,8 +65,7 @@ int pl_drawing_frames(pl_drawing *d, pl_take_frame take, void *context)
     return status == PL_EXIT_OK ? d->status : status;
 }
 
-/* ---- a picture ---------------------------------------------------------------------------------
- */
+/* ---- a picture ---- */
 
 static bool read_size(pl_cli *cli, int32_t *width, int32_t *height)
 {

@@ -1,8 +1,8 @@
 /* drawing.h - a session's frames as pictures: what `pliant export` to .png and to films shares. Each
  * function gives an exit status, or false, and has said what failed.
  */
-#ifndef PLIANT_CLIENTS_CLI_DRAWING_H
-#define PLIANT_CLIENTS_CLI_DRAWING_H
+#ifndef PLIANT_CLIENTS_CLI_DRAW_DRAWING_H
+#define PLIANT_CLIENTS_CLI_DRAW_DRAWING_H
 
 #include "clients/cli/session/session_source.h"
 

@@ -32,8 +32,7 @@ typedef struct film {
     int64_t shown; /* pictures in the film */
 } film;
 
-/* ---- where the camera stands ------------------------------------------------------------------
- */
+/* ---- where the camera stands ---- */
 
 static void take_in(float box[6], const float *x, float radius)
 {
@@ -104,8 +103,7 @@ static int place_camera(film *f)
     return PL_EXIT_OK;
 }
 
-/* ---- ffmpeg -----------------------------------------------------------------------------------
- */
+/* ---- ffmpeg ---- */
 
 /* Raw pictures from its standard input to the file's temporary name; its errors are seen as they are. */
 static int start(film *f)
@@ -166,8 +164,7 @@ static bool feed(const film *f, const unsigned char *rgb)
     return true;
 }
 
-/* ---- pictures ---------------------------------------------------------------------------------
- */
+/* ---- pictures ---- */
 
 /* The frame that is held as often as the film's pictures come before `until`; one that none falls on is
  * not drawn. */

@@ -49,8 +49,7 @@ static pl_vec colour_of(const unsigned char rgb[3])
     return vec(to_linear(rgb[0] / 255.0f), to_linear(rgb[1] / 255.0f), to_linear(rgb[2] / 255.0f));
 }
 
-/* ---- where everything is -----------------------------------------------------------------------
- */
+/* ---- where everything is ---- */
 
 static void measure(stage *s)
 {
@@ -178,8 +177,7 @@ static void aim_lights(stage *s)
     s->light.cx = s->light.cy = SHADOW_SIZE / 2.0f;
 }
 
-/* ---- light -------------------------------------------------------------------------------------
- */
+/* ---- light ---- */
 
 /* A hash of the sample's place turns the taps, so that the shadow's edge is grain, not bands; the
  * 2 x 2 samples of a pixel then average it away. */

@@ -2,8 +2,8 @@
  * light with soft shadows, a fill light and the sky, framed so that the bodies fill the picture.
  * No GPU and no display: this is the first thing to look at after a run on a machine elsewhere.
  */
-#ifndef PLIANT_CLIENTS_CLI_PICTURE_H
-#define PLIANT_CLIENTS_CLI_PICTURE_H
+#ifndef PLIANT_CLIENTS_CLI_DRAW_PICTURE_H
+#define PLIANT_CLIENTS_CLI_DRAW_PICTURE_H
 
 #include "engine/scene/fault.h"
 

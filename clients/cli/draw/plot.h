@@ -1,8 +1,8 @@
 /* plot.h - curves over frames as text: braille dots where the terminal has them, letters else; the
  * vertical axis is logarithmic, as residuals and energies want it, or linear.
  */
-#ifndef PLIANT_CLIENTS_CLI_PLOT_H
-#define PLIANT_CLIENTS_CLI_PLOT_H
+#ifndef PLIANT_CLIENTS_CLI_DRAW_PLOT_H
+#define PLIANT_CLIENTS_CLI_DRAW_PLOT_H
 
 #include "clients/cli/base/terminal.h"
 

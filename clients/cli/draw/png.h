@@ -1,6 +1,6 @@
 /* png.h - an RGB picture as a PNG file. */
-#ifndef PLIANT_CLIENTS_CLI_PNG_H
-#define PLIANT_CLIENTS_CLI_PNG_H
+#ifndef PLIANT_CLIENTS_CLI_DRAW_PNG_H
+#define PLIANT_CLIENTS_CLI_DRAW_PNG_H
 
 #include "engine/scene/fault.h"
 

@@ -1,8 +1,8 @@
 /* raster.h - triangles to pixels: a view (camera or light), and the buffer that says which triangle
  * is nearest at each pixel and where on it. Shading happens afterwards, once a pixel.
  */
-#ifndef PLIANT_CLIENTS_CLI_RASTER_H
-#define PLIANT_CLIENTS_CLI_RASTER_H
+#ifndef PLIANT_CLIENTS_CLI_DRAW_RASTER_H
+#define PLIANT_CLIENTS_CLI_DRAW_RASTER_H
 
 #include "clients/cli/draw/vec.h"
 

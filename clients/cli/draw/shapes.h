@@ -1,7 +1,7 @@
 /* shapes.h - the triangles of an obstacle, from how the topology document describes it, to be
  * drawn. Rounded edges are drawn sharp, and a cylinder without ends a hundred radii long. */
-#ifndef PLIANT_CLIENTS_CLI_SHAPES_H
-#define PLIANT_CLIENTS_CLI_SHAPES_H
+#ifndef PLIANT_CLIENTS_CLI_DRAW_SHAPES_H
+#define PLIANT_CLIENTS_CLI_DRAW_SHAPES_H
 
 #include "clients/cli/draw/picture.h"
 #include "protocol/text/json.h"

@@ -1,8 +1,8 @@
 /* solid.h - what the picture draws as triangles: the bodies' surfaces and the sphere obstacles,
  * corner by corner with normals that are smooth except across creases.
  */
-#ifndef PLIANT_CLIENTS_CLI_SOLID_H
-#define PLIANT_CLIENTS_CLI_SOLID_H
+#ifndef PLIANT_CLIENTS_CLI_DRAW_SOLID_H
+#define PLIANT_CLIENTS_CLI_DRAW_SOLID_H
 
 #include "clients/cli/draw/picture.h"
 #include "clients/cli/draw/vec.h"

@@ -1,6 +1,6 @@
 /* vec.h - three-component vectors for the picture. */
-#ifndef PLIANT_CLIENTS_CLI_VEC_H
-#define PLIANT_CLIENTS_CLI_VEC_H
+#ifndef PLIANT_CLIENTS_CLI_DRAW_VEC_H
+#define PLIANT_CLIENTS_CLI_DRAW_VEC_H
 
 #include <math.h>
 

@@ -23,8 +23,7 @@ bool pl_watch_over(const pl_watch_row *row)
     return place_of(row->state) == 3;
 }
 
-/* ---- what the daemon says ----------------------------------------------------------------------
- */
+/* ---- what the daemon says ---- */
 
 static void copy(char *out, size_t size, const char *text)
 {
@@ -89,8 +88,7 @@ void pl_watch_sort(pl_watch_row *rows, int count)
     }
 }
 
-/* ---- the table ---------------------------------------------------------------------------------
- */
+/* ---- the table ---- */
 
 static pl_style style_of(const char *state)
 {

@@ -1,8 +1,8 @@
 /* watch_view.h - sessions as a table of text: state, progress, frame rate, time left, and the residual of the last
  * frames as a line of bars.
  */
-#ifndef PLIANT_CLIENTS_CLI_WATCH_VIEW_H
-#define PLIANT_CLIENTS_CLI_WATCH_VIEW_H
+#ifndef PLIANT_CLIENTS_CLI_DRAW_WATCH_VIEW_H
+#define PLIANT_CLIENTS_CLI_DRAW_WATCH_VIEW_H
 
 #include "clients/cli/base/terminal.h"
 

@@ -1,8 +1,8 @@
 /* api.h - the daemon's requests as the commands need them: every failure is said on standard error
  * (or, with --json, as the problem report on standard output) and comes back as an exit status.
  */
-#ifndef PLIANT_CLIENTS_CLI_API_H
-#define PLIANT_CLIENTS_CLI_API_H
+#ifndef PLIANT_CLIENTS_CLI_NET_API_H
+#define PLIANT_CLIENTS_CLI_NET_API_H
 
 #include "clients/cli/base/command.h"
 

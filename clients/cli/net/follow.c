@@ -42,8 +42,7 @@ static bool is_waiting(const char *state)
     return state_in(state, (const char *const[]){"checking", "queued", NULL});
 }
 
-/* ---- one line of the stream --------------------------------------------------------------------
- */
+/* ---- one line of the stream ---- */
 
 /* A heartbeat tells how the session stands. */
 static void take_state(follower *f, const pl_json *event)
@@ -134,8 +133,7 @@ static bool on_bytes(void *context, const char *data, size_t size)
     return true;
 }
 
-/* ---- the session before and after the stream ---------------------------------------------------
- */
+/* ---- the session before and after the stream ---- */
 
 static int get_session(pl_cli *cli, const char *id, pl_json **out)
 {
@@ -238,8 +236,7 @@ int pl_follow_outcome(pl_cli *cli, const pl_json *session)
     return good ? PL_EXIT_OK : strcmp(state, "cancelled") == 0 ? PL_EXIT_CANCELLED : PL_EXIT_FAILED;
 }
 
-/* ---- the stream --------------------------------------------------------------------------------
- */
+/* ---- the stream ---- */
 
 /* One connection; PL_EXIT_OK where it ended in a way that another one may follow. */
 static int stream_once(follower *f, bool *reached)

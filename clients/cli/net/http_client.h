@@ -4,8 +4,8 @@
  * where it has one; everything else is collected, up to a bound, so that a problem report can be
  * read. Ctrl-C ends a request within a second.
  */
-#ifndef PLIANT_CLIENTS_CLI_HTTP_CLIENT_H
-#define PLIANT_CLIENTS_CLI_HTTP_CLIENT_H
+#ifndef PLIANT_CLIENTS_CLI_NET_HTTP_CLIENT_H
+#define PLIANT_CLIENTS_CLI_NET_HTTP_CLIENT_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* record_stream.h - records out of bytes that arrive in pieces of any size. */
-#ifndef PLIANT_CLIENTS_CLI_RECORD_STREAM_H
-#define PLIANT_CLIENTS_CLI_RECORD_STREAM_H
+#ifndef PLIANT_CLIENTS_CLI_NET_RECORD_STREAM_H
+#define PLIANT_CLIENTS_CLI_NET_RECORD_STREAM_H
 
 #include "protocol/log/record.h"
 

@@ -37,8 +37,7 @@ static bool fail(char error[PL_SERVER_ERROR], const char *what, const char *why)
     return false;
 }
 
-/* ---- files -------------------------------------------------------------------------------------
- */
+/* ---- files ---- */
 
 /* All of a file, malloc'ed with a NUL behind; NULL with errno. `st` is the file's. */
 static char *read_file(const char *path, size_t limit, struct stat *st)
@@ -95,8 +94,7 @@ static bool write_file(const char *path, const char *text, char error[PL_SERVER_
     return good;
 }
 
-/* ---- tokens ------------------------------------------------------------------------------------
- */
+/* ---- tokens ---- */
 
 char *pl_server_token_path(const pl_servers *servers, const char *name)
 {
@@ -133,8 +131,7 @@ char *pl_server_token_read(const char *path, char error[PL_SERVER_ERROR])
     return word;
 }
 
-/* ---- reading -----------------------------------------------------------------------------------
- */
+/* ---- reading ---- */
 
 static char *find_path(void)
 {
@@ -248,8 +245,7 @@ const pl_server *pl_servers_find(const pl_servers *servers, const char *name)
     return NULL;
 }
 
-/* ---- changing ----------------------------------------------------------------------------------
- */
+/* ---- changing ---- */
 
 /* The name of the section that a line begins, in place, or NULL. */
 static const char *section_of(const char *line, char name[NAME_MAX_LENGTH + 1])

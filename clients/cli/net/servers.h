@@ -10,8 +10,8 @@
  * line's beginning is a comment, and stays one when the file is changed here. A token is never in it: its file may be
  * read by its user alone.
  */
-#ifndef PLIANT_CLIENTS_CLI_SERVERS_H
-#define PLIANT_CLIENTS_CLI_SERVERS_H
+#ifndef PLIANT_CLIENTS_CLI_NET_SERVERS_H
+#define PLIANT_CLIENTS_CLI_NET_SERVERS_H
 
 #include <stdbool.h>
 

@@ -47,8 +47,7 @@ static char *read_state_word(const pl_cli *cli, const char *name)
     return word;
 }
 
-/* ---- the server --------------------------------------------------------------------------------
- */
+/* ---- the server ---- */
 
 static int no_such_server(const pl_cli *cli, const pl_servers *servers, const char *name)
 {
@@ -73,8 +72,7 @@ static int find_named(const pl_cli *cli, const pl_servers *servers, const char *
     return *found ? PL_EXIT_OK : no_such_server(cli, servers, name);
 }
 
-/* ---- the token ---------------------------------------------------------------------------------
- */
+/* ---- the token ---- */
 
 /* Whether a server of this address runs on this machine. */
 static bool is_here(const char *url)

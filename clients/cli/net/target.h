@@ -1,6 +1,6 @@
 /* target.h - which daemon is meant, and the token for it, in the order of clients/README.md. */
-#ifndef PLIANT_CLIENTS_CLI_TARGET_H
-#define PLIANT_CLIENTS_CLI_TARGET_H
+#ifndef PLIANT_CLIENTS_CLI_NET_TARGET_H
+#define PLIANT_CLIENTS_CLI_NET_TARGET_H
 
 #include "clients/cli/base/command.h"
 

@@ -1,6 +1,6 @@
 /* check_session.h - what a stored session shows, held against what its scene expects. */
-#ifndef PLIANT_CLIENTS_CLI_CHECK_SESSION_H
-#define PLIANT_CLIENTS_CLI_CHECK_SESSION_H
+#ifndef PLIANT_CLIENTS_CLI_SESSION_CHECK_SESSION_H
+#define PLIANT_CLIENTS_CLI_SESSION_CHECK_SESSION_H
 
 #include "clients/cli/session/session_source.h"
 

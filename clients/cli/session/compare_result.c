@@ -29,8 +29,7 @@ void pl_compare_result_clear(pl_compare_result *r)
     *r = (pl_compare_result){0};
 }
 
-/* ---- lines
- * ------------------------------------------------------------------------------------- */
+/* ---- lines ---- */
 
 /* All columns are one block. */
 static bool make_rows(pl_compared *c, int64_t count)
@@ -118,8 +117,7 @@ void pl_compare_result_take(pl_compare_result *r, const char *text, size_t lengt
     pl_json_free(line);
 }
 
-/* ---- errors
- * ------------------------------------------------------------------------------------ */
+/* ---- errors ---- */
 
 static double last_objective(const pl_compared *c)
 {

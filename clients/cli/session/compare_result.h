@@ -1,8 +1,8 @@
 /* compare_result.h - what came of several methods on one step: the worker's compare.ndjson read
  * back, errors relative to a reference, and where each method reached which error.
  */
-#ifndef PLIANT_CLIENTS_CLI_COMPARE_RESULT_H
-#define PLIANT_CLIENTS_CLI_COMPARE_RESULT_H
+#ifndef PLIANT_CLIENTS_CLI_SESSION_COMPARE_RESULT_H
+#define PLIANT_CLIENTS_CLI_SESSION_COMPARE_RESULT_H
 
 #include "protocol/text/json.h"
 

@@ -23,8 +23,7 @@ static const char *const *method_names(void)
     return pl_table_param(pl_table_named("solver"), "method")->choices;
 }
 
-/* ---- where the scene comes from
- * ----------------------------------------------------------------- */
+/* ---- where the scene comes from ---- */
 
 /* Mesh files of a session directory lie in meshes/HASH. */
 static int name_meshes(pl_cli *cli, const char *directory, const pl_outline *outline,
@@ -98,8 +97,7 @@ static int read_base(pl_cli *cli, const char *where, pl_scene_files *out)
     return file || ending ? from_file(cli, where, out) : from_session(cli, where, out);
 }
 
-/* ---- methods
- * ----------------------------------------------------------------------------------- */
+/* ---- methods ---- */
 
 /* A number, true or false as it is; anything else as a string. */
 static void put_value(pl_json_writer *w, const char *text)
@@ -226,8 +224,7 @@ static int add_references(pl_cli *cli, pl_compare_scene *s)
     return status;
 }
 
-/* ---- the whole
- * --------------------------------------------------------------------------------- */
+/* ---- the whole ---- */
 
 static int judge(pl_cli *cli, pl_compare_scene *s, int64_t frame)
 {

@@ -1,8 +1,8 @@
 /* compare_scene.h - what a comparison is made of: a scene or a stored session, and a scene text for
  * each method and each reference.
  */
-#ifndef PLIANT_CLIENTS_CLI_COMPARE_SCENE_H
-#define PLIANT_CLIENTS_CLI_COMPARE_SCENE_H
+#ifndef PLIANT_CLIENTS_CLI_SESSION_COMPARE_SCENE_H
+#define PLIANT_CLIENTS_CLI_SESSION_COMPARE_SCENE_H
 
 #include "clients/cli/base/command.h"
 #include "clients/cli/session/scene_files.h"

@@ -4,8 +4,8 @@
  * An object in the patch is merged member by member, null removes one, anything else replaces. Over
  * an array an object's keys are indices: {"bodies": {"0": {"mesh": {"box": {"cells": [2, 2, 2]}}}}}.
  */
-#ifndef PLIANT_CLIENTS_CLI_MERGE_H
-#define PLIANT_CLIENTS_CLI_MERGE_H
+#ifndef PLIANT_CLIENTS_CLI_SESSION_MERGE_H
+#define PLIANT_CLIENTS_CLI_SESSION_MERGE_H
 
 #include "protocol/text/json.h"
 

@@ -1,8 +1,8 @@
 /* mesh_file.h - a mesh file as pliant-preflight sees it, in its sandbox: what is in it, and the same in
  * another format. TetGen's two files are one mesh, named by either, where both are there.
  */
-#ifndef PLIANT_CLIENTS_CLI_MESH_FILE_H
-#define PLIANT_CLIENTS_CLI_MESH_FILE_H
+#ifndef PLIANT_CLIENTS_CLI_SESSION_MESH_FILE_H
+#define PLIANT_CLIENTS_CLI_SESSION_MESH_FILE_H
 
 #include "clients/cli/base/command.h"
 

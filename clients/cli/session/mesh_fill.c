@@ -35,8 +35,7 @@ static const char *name_of(const fill *f)
     return f->gmsh ? "gmsh" : "tetgen";
 }
 
-/* ---- one of the programs ----------------------------------------------------------------------
- */
+/* ---- one of the programs ---- */
 
 typedef struct deadline {
     pid_t pid;
@@ -127,8 +126,7 @@ static int run_gmsh(fill *f)
                              script, NULL});
 }
 
-/* ---- which of them, and what becomes of it ----------------------------------------------------
- */
+/* ---- which of them, and what becomes of it ---- */
 
 static bool is_there(const char *program)
 {

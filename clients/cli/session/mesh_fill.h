@@ -1,7 +1,7 @@
 /* mesh_fill.h - a closed surface filled with tetrahedra, by tetgen or gmsh, which has to be installed.
  */
-#ifndef PLIANT_CLIENTS_CLI_MESH_FILL_H
-#define PLIANT_CLIENTS_CLI_MESH_FILL_H
+#ifndef PLIANT_CLIENTS_CLI_SESSION_MESH_FILL_H
+#define PLIANT_CLIENTS_CLI_SESSION_MESH_FILL_H
 
 #include "clients/cli/base/command.h"
 

@@ -1,6 +1,6 @@
 /* mesh_shapes.h - how the elements of a mesh are shaped, for a terminal: ranges, histograms, the worst. */
-#ifndef PLIANT_CLIENTS_CLI_MESH_SHAPES_H
-#define PLIANT_CLIENTS_CLI_MESH_SHAPES_H
+#ifndef PLIANT_CLIENTS_CLI_SESSION_MESH_SHAPES_H
+#define PLIANT_CLIENTS_CLI_SESSION_MESH_SHAPES_H
 
 #include "clients/cli/base/terminal.h"
 

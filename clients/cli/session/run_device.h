@@ -1,6 +1,6 @@
 /* run_device.h - whether this machine has the GPU that a scene asks for, as pliant-worker tells it. */
-#ifndef PLIANT_CLIENTS_CLI_RUN_DEVICE_H
-#define PLIANT_CLIENTS_CLI_RUN_DEVICE_H
+#ifndef PLIANT_CLIENTS_CLI_SESSION_RUN_DEVICE_H
+#define PLIANT_CLIENTS_CLI_SESSION_RUN_DEVICE_H
 
 #include "engine/scene/fault.h"
 

@@ -2,8 +2,8 @@
  * again; and the programs that work in it, watched to their end. The same directory that a daemon
  * makes; here the command line is its creator.
  */
-#ifndef PLIANT_CLIENTS_CLI_RUN_SESSION_H
-#define PLIANT_CLIENTS_CLI_RUN_SESSION_H
+#ifndef PLIANT_CLIENTS_CLI_SESSION_RUN_SESSION_H
+#define PLIANT_CLIENTS_CLI_SESSION_RUN_SESSION_H
 
 #include "clients/cli/base/command.h"
 #include "clients/cli/base/outfile.h"

@@ -19,8 +19,7 @@ typedef struct rewriter {
     bool no_memory;
 } rewriter;
 
-/* ---- files -------------------------------------------------------------------------------------
- */
+/* ---- files ---- */
 
 static bool hash_file(const char *path, char hash[65], uint64_t *size)
 {
@@ -83,8 +82,7 @@ static const pl_scene_file *add_file(rewriter *w, const char *name, const char *
     return &grown[w->out->count++];
 }
 
-/* ---- formats -----------------------------------------------------------------------------------
- */
+/* ---- formats ---- */
 
 static bool ends_with(const char *name, const char *ending)
 {
@@ -113,8 +111,7 @@ static char *with_ending(const char *name, const char *ending)
     return asprintf(&other, "%.*s%s", (int)stem, name, ending) < 0 ? NULL : other;
 }
 
-/* ---- rewriting ---------------------------------------------------------------------------------
- */
+/* ---- rewriting ---- */
 
 static void put_hash(pl_json_writer *w, const pl_scene_file *file)
 {

@@ -5,8 +5,8 @@
  * Paths count from the scene file's folder. The format follows the ending unless "format" says it. A .node has its .ele beside it under the same name unless "ele"
  * names it.
  */
-#ifndef PLIANT_CLIENTS_CLI_SCENE_FILES_H
-#define PLIANT_CLIENTS_CLI_SCENE_FILES_H
+#ifndef PLIANT_CLIENTS_CLI_SESSION_SCENE_FILES_H
+#define PLIANT_CLIENTS_CLI_SESSION_SCENE_FILES_H
 
 #include "engine/scene/fault.h"
 

@@ -81,8 +81,7 @@ void pl_session_source_close(pl_session_source *s)
     s->dir_fd = -1;
 }
 
-/* ---- frames ------------------------------------------------------------------------------------
- */
+/* ---- frames ---- */
 
 typedef struct frame_run {
     pl_session_source *source;
@@ -343,8 +342,7 @@ int pl_session_source_frames(pl_session_source *s, int64_t first, int64_t last, 
     return run.status;
 }
 
-/* ---- metrics -----------------------------------------------------------------------------------
- */
+/* ---- metrics ---- */
 
 static int metrics_from_directory(pl_session_source *s, int64_t first, pl_take_line take,
                                   void *context)

@@ -1,8 +1,8 @@
 /* session_source.h - a session to read from, wherever it is: on a daemon by its id, or a session
  * directory here. Failures are said and come back as exit statuses.
  */
-#ifndef PLIANT_CLIENTS_CLI_SESSION_SOURCE_H
-#define PLIANT_CLIENTS_CLI_SESSION_SOURCE_H
+#ifndef PLIANT_CLIENTS_CLI_SESSION_SESSION_SOURCE_H
+#define PLIANT_CLIENTS_CLI_SESSION_SESSION_SOURCE_H
 
 #include "clients/cli/net/api.h"
 #include "clients/cli/draw/picture.h"

@@ -10,8 +10,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-/* ---- objective and gradient
- * ------------------------------------------------------------------------- */
+/* ---- objective and gradient ---- */
 
 /* What a chunk of vertices adds: energy of inertia and load, slope, |g|^2, and that over diag(A). */
 typedef struct vertex_sums {
@@ -132,8 +131,7 @@ pl_trial_sums pl_cpu_trial(pl_backend *b, const pl_stage *stage, const pl_trial 
                            .decrement = sqrt(total.decrement)};
 }
 
-/* ---- the history
- * ------------------------------------------------------------------------------------ */
+/* ---- the history ---- */
 
 double pl_cpu_pair(pl_backend *b, const pl_history_pair *pair)
 {
@@ -176,8 +174,7 @@ const pl_rows_ops *pl_cpu_rows(void)
 #endif
 }
 
-/* ---- looking for a vertex or an element
- * ------------------------------------------------------------- */
+/* ---- looking for a vertex or an element ---- */
 
 double pl_cpu_magnitude(pl_backend *b, const double *x)
 {

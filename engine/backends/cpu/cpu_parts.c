@@ -21,7 +21,7 @@ void pl_parts_destroy(pl_parts *parts)
     *parts = (pl_parts){0};
 }
 
-/* ---- making them */
+/* ---- making them ---- */
 
 static int64_t cut(const pl_model *m, pl_part *part)
 {
@@ -161,7 +161,7 @@ pl_status pl_parts_create(const pl_model *model, int32_t threads, pl_parts *out)
     return good ? PL_OK : PL_NO_MEMORY;
 }
 
-/* ---- using them */
+/* ---- using them ---- */
 
 static void sum_window(const pl_parts *p, int64_t which, const double *window)
 {

@@ -189,7 +189,7 @@ extern "C" void pl_device_clear(pl_device_queue *q, void *memory, size_t bytes)
     pl_device_copy(q, memory, nullptr, bytes);
 }
 
-// ---- transfers: a stream of copies beside the one of launches
+// ---- transfers: a stream of copies beside the one of launches ----
 
 extern "C" bool pl_device_transfer_create(pl_device_queue *q, pl_device_transfer *t, size_t bytes)
 {
@@ -260,7 +260,7 @@ extern "C" bool pl_device_transfer_arrived(pl_device_transfer *t, bool wait)
     return true;
 }
 
-// ---- recordings: graphs
+// ---- recordings: graphs ----
 
 static pl_first_fault plain_because;
 
@@ -322,7 +322,7 @@ extern "C" const char *pl_device_plain_because(void)
     return pl_first_fault_of(&plain_because);
 }
 
-// ---- rounds of queues that share: a stream of their own
+// ---- rounds of queues that share: a stream of their own ----
 
 extern "C" bool pl_round_memory_create(pl_round_memory *m, size_t up, size_t down)
 {
@@ -394,7 +394,7 @@ extern "C" void pl_round_end(pl_round_memory *m, const pl_round_member *members,
         members[i].queue->launching = members[i].queue->launching && !done;
 }
 
-// ---- finding a device
+// ---- finding a device ----
 
 struct found_gpu {
     char name[128], uuid[48];

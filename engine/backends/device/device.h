@@ -29,9 +29,8 @@ extern "C" {
 #define PL_C
 #endif
 
-/* ---- queues: what is launched in order, and the memory that it is launched on
- *
- * Sessions in one process have one each and know nothing of each other: what is launched on a queue runs after
+/* ---- queues: what is launched in order, and the memory that it is launched on ---- */
+/* Sessions in one process have one each and know nothing of each other: what is launched on a queue runs after
  * what was launched on it before, beside what is on others. A queue is made, used and destroyed by one thread
  * at a time, and its memory is nobody else's.
  *
@@ -53,7 +52,7 @@ const char *pl_device_fault(void);
 /* Whether something was launched that is not known to have ended; of a fault, when it was noticed. */
 bool pl_device_launching(const pl_device_queue *queue);
 
-/* ---- memory: of either precision */
+/* ---- memory: of either precision ---- */
 
 /* Zeroed; NULL when there is no memory. */
 void *pl_device_alloc(pl_device_queue *queue, size_t bytes);
@@ -64,9 +63,8 @@ void pl_device_get(pl_device_queue *queue, void *to, const void *from, size_t by
 void pl_device_copy(pl_device_queue *queue, void *to, const void *from, size_t bytes);
 void pl_device_clear(pl_device_queue *queue, void *memory, size_t bytes);
 
-/* ---- transfers to the host that the device makes while it goes on
- *
- * Zeroed before create; not to be begun while launches are recorded. */
+/* ---- transfers to the host that the device makes while it goes on ---- */
+/* Zeroed before create; not to be begun while launches are recorded. */
 typedef struct pl_device_transfer {
     pl_device_queue *queue;
     void *host;               /* that the device writes by itself (CUDA: pinned) */
@@ -85,9 +83,8 @@ void pl_device_transfer_begin(pl_device_transfer *t, const void *from, size_t by
 /* Whether it has arrived, which it has if it is waited for; of one that failed the bytes are NaN. */
 bool pl_device_transfer_arrived(pl_device_transfer *t, bool wait);
 
-/* ---- recordings: launches that are made again and again, as one (CUDA: a graph)
- *
- * Between begin and end kernels, copies and clearings of a queue are kept with the arguments that they have
+/* ---- recordings: launches that are made again and again, as one (CUDA: a graph) ---- */
+/* Between begin and end kernels, copies and clearings of a queue are kept with the arguments that they have
  * then, and not run; nothing else of the queue may be used. Zeroed before the first. */
 typedef struct pl_device_recording {
     void *list;
@@ -103,7 +100,7 @@ void pl_device_forget(pl_device_recording *recording);
 /* Why a recording failed first in this process, after which none is tried on its queue; NULL: none has. */
 const char *pl_device_plain_because(void);
 
-/* ---- launches */
+/* ---- launches ---- */
 
 /* One of several launches of a kernel that are made as one. */
 typedef struct pl_device_item {
@@ -144,9 +141,8 @@ size_t pl_device_handed_out(void);
 }
 #endif
 
-/* ---- kernels
- *
- * PL_KERNEL(name, thread_of, type) makes pl_device_<name>_<precision>(pl_device_queue *queue, const type
+/* ---- kernels ---- */
+/* PL_KERNEL(name, thread_of, type) makes pl_device_<name>_<precision>(pl_device_queue *queue, const type
  * *arguments, int64_t threads), and name_kernel, of
  *     PL_THREAD void thread_of(const type *arguments, int64_t thread) */
 #ifdef __CUDACC__

@@ -74,7 +74,7 @@ static inline pl_summing pl_device_column(const pl_device *d, int32_t column, in
 void PL_NAMED(pl_device_differentiate)(pl_device *d, const pl_number *x, double *const *u,
                                        bool energies);
 
-/* ---- fetch.c: numbers for frames */
+/* ---- fetch.c: numbers for frames ---- */
 
 pl_status PL_NAMED(pl_device_fetch_create)(pl_backend *b, const pl_fetch_form *form,
                                            pl_fetch **out);
@@ -83,14 +83,14 @@ void PL_NAMED(pl_device_fetch_begin)(pl_backend *b, pl_fetch *f, const double *c
 const void *PL_NAMED(pl_device_fetch_take)(pl_backend *b, pl_fetch *f, bool wait);
 void PL_NAMED(pl_device_meanwhile)(pl_backend *b, void (*work)(void *context), void *context);
 
-/* ---- runs.c: accelerated steps, one or several in a row */
+/* ---- runs.c: accelerated steps, one or several in a row ---- */
 
 void PL_NAMED(pl_device_step)(pl_backend *b, const pl_chebyshev *step);
 void PL_NAMED(pl_device_run)(pl_backend *b, const pl_stage *stage, const pl_chebyshev *step,
                              const double *omega, int32_t count);
 void PL_NAMED(pl_device_runs_destroy)(pl_device *d);
 
-/* ---- stages.c: what stages begin and end with */
+/* ---- stages.c: what stages begin and end with ---- */
 
 void PL_NAMED(pl_device_freeze)(pl_backend *b, const pl_stage *stage);
 void PL_NAMED(pl_device_contact_forces)(pl_backend *b, const pl_stage *stage, double *const *u,
@@ -105,7 +105,7 @@ double PL_NAMED(pl_device_friction)(pl_backend *b, const pl_stage *stage, double
                                     const double *x, const double *v);
 double PL_NAMED(pl_device_dissipation)(pl_backend *b, int32_t group, const double *x);
 
-/* ---- splitting.c: the phases of methods with the constant matrix */
+/* ---- splitting.c: the phases of methods with the constant matrix ---- */
 
 pl_status PL_NAMED(pl_device_splitting_create)(pl_device *d);
 void PL_NAMED(pl_device_splitting_destroy)(pl_device *d);

@@ -36,8 +36,7 @@ void PL_NAMED(pl_device_get_numbers)(pl_device_queue *queue, double *to, const p
     }
 }
 
-/* ---- memory of the model
- * ----------------------------------------------------------------------------- */
+/* ---- memory of the model ---- */
 
 static void *take(pl_device_model *m, size_t bytes)
 {
@@ -99,8 +98,7 @@ void PL_NAMED(pl_device_model_destroy)(pl_device_model *m)
     *m = (pl_device_model){0};
 }
 
-/* ---- groups
- * ------------------------------------------------------------------------------------------ */
+/* ---- groups ---- */
 
 /* clang-format off */
 #define KINDS(DO)                                                                                  \
@@ -300,8 +298,7 @@ static bool create_group(pl_device_model *m, const pl_group *from, pl_device_gro
     return a->group.corner && a->group.weight && create_own(m, from, a);
 }
 
-/* ---- the model
- * ----------------------------------------------------------------------------------------- */
+/* ---- the model ---- */
 
 static bool create_vertices(pl_device_model *m, const pl_model *from)
 {

@@ -65,7 +65,7 @@ static size_t aligned(size_t bytes)
     return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
-/* ---- lists */
+/* ---- lists ---- */
 
 static bool make_condition(pthread_cond_t *condition)
 {
@@ -232,7 +232,7 @@ bool pl_joint_get(pl_joint *j, void *to, const void *from, size_t bytes)
     return true;
 }
 
-/* ---- a round */
+/* ---- a round ---- */
 
 typedef struct round_list {
     pl_joint *list;
@@ -349,7 +349,7 @@ static void run_round(pl_joint *const *of, int32_t count, pl_shared_launches *co
     *counts = (pl_shared_launches){1, asked, launches};
 }
 
-/* ---- who comes together */
+/* ---- who comes together ---- */
 
 void pl_joint_leave(pl_joint *j)
 {

@@ -37,7 +37,7 @@ void pl_joint_leave(pl_joint *j);
 /* How long a round waits for a queue, ms after that was in one before or made. At first 0.5. */
 void pl_joint_set_patience(double ms);
 
-/* ---- the memory's part: one round at a time, by one thread */
+/* ---- the memory's part: one round at a time, by one thread ---- */
 
 typedef struct pl_round_memory {
     char *up, *up_there;     /* what goes to the device: the host's, the device's */

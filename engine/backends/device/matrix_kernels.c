@@ -12,8 +12,7 @@ PL_THREAD int holds(const pl_device_vertices *m, int64_t row, int k)
     return m->held[m->free_vertex[row]] >> k & 1;
 }
 
-/* ---- right-hand sides
- * ------------------------------------------------------------------------------------ */
+/* ---- right-hand sides ---- */
 
 PL_THREAD void stage_rows(const pl_stage_rows_arguments *a, int64_t i)
 {
@@ -51,8 +50,7 @@ PL_THREAD void gather_square(const pl_gather_square_arguments *a, int64_t i)
     a->columns[i] = total;
 }
 
-/* ---- Chebyshev's iteration
- * ------------------------------------------------------------------------------- */
+/* ---- Chebyshev's iteration ---- */
 
 /* A_k x of row i, in double and by differences, so that a body far from the origin loses nothing:
  * sum_j A_ij (x_j - x_i) + (sum_j A_ij) x_i, where x_j is 0 in what is held. */

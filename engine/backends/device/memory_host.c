@@ -100,7 +100,7 @@ void pl_device_fail_after(pl_device_queue *q, int64_t launches)
     q->left = launches;
 }
 
-/* ---- memory */
+/* ---- memory ---- */
 
 /* Pages that were handed out, opened or closed. */
 static void protect(pl_device_queue *q, int how)
@@ -185,7 +185,7 @@ void pl_device_release(pl_device_queue *q, void *p)
         q->released[q->released_count++] = p;
 }
 
-/* ---- launches, and recordings: lists of them with copies of their arguments */
+/* ---- launches, and recordings: lists of them with copies of their arguments ---- */
 
 static void count_launches(pl_device_queue *q, int64_t launches)
 {
@@ -282,7 +282,7 @@ const char *pl_device_plain_because(void)
     return refused ? "a test refuses recordings" : NULL;
 }
 
-/* ---- transfers: a queue, whose host memory is NaN until they have arrived, and stays so after a fault */
+/* ---- transfers: host memory is NaN until they have arrived, and stays so after a fault ---- */
 
 static void arrive(pl_device_queue *q, int which)
 {
@@ -346,7 +346,7 @@ void pl_device_transfer_destroy(pl_device_transfer *t)
     *t = (pl_device_transfer){0};
 }
 
-/* ---- copies, which a recording keeps like launches */
+/* ---- copies, which a recording keeps like launches ---- */
 
 static void copy_now(pl_device_queue *q, void *to, const void *from, size_t bytes)
 {
@@ -387,7 +387,7 @@ void pl_device_clear(pl_device_queue *q, void *p, size_t bytes)
     pl_device_copy(q, p, NULL, bytes);
 }
 
-/* ---- rounds of queues that share */
+/* ---- rounds of queues that share ---- */
 
 bool pl_round_memory_create(pl_round_memory *m, size_t up, size_t down)
 {

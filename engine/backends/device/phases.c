@@ -19,8 +19,7 @@ enum { COLUMNS = PL_DEVICE_COLUMNS };
 #define add_up    PL_NAMED(pl_device_add_up)
 #define column_of pl_device_column
 
-/* ---- memory
- * ------------------------------------------------------------------------------------------- */
+/* ---- memory ---- */
 
 static void device_destroy(pl_backend *b)
 {
@@ -122,8 +121,7 @@ static const double *shown(device *d, const double *x, double *to)
     return to;
 }
 
-/* ---- sums
- * -------------------------------------------------------------------------------------------- */
+/* ---- sums ---- */
 
 void PL_NAMED(pl_device_add_up)(pl_device *d, const pl_summing *sum, int32_t count, double *out)
 {
@@ -152,8 +150,7 @@ void PL_NAMED(pl_device_add_up)(pl_device *d, const pl_summing *sum, int32_t cou
     }
 }
 
-/* ---- around a step
- * ------------------------------------------------------------------------------------ */
+/* ---- around a step ---- */
 
 static void device_drift(pl_backend *b, double h, const double gravity[3], const double *x,
                          const double *v, double *out)
@@ -234,8 +231,7 @@ static double device_farthest(pl_backend *b, const double *a, const double *c, i
                             vertex);
 }
 
-/* ---- energies and gradients
- * ----------------------------------------------------------------------------- */
+/* ---- energies and gradients ---- */
 
 void PL_NAMED(pl_device_differentiate)(pl_device *d, const pl_number *x, double *const *u,
                                        bool energies)
@@ -413,8 +409,7 @@ static double device_magnitude(pl_backend *b, const double *x)
     return total;
 }
 
-/* ---- rows
- * -------------------------------------------------------------------------------------------- */
+/* ---- rows ---- */
 
 static void exchange(pl_backend *b, const double *rows, const double *x, bool to_rows)
 {
@@ -565,8 +560,7 @@ static double device_pair(pl_backend *b, const pl_history_pair *pair)
     return total[4 * pair->count];
 }
 
-/* ---- looking for a vertex or an element: when something failed, on the host
- * ----------------------------- */
+/* ---- looking for a vertex or an element: when something failed, on the host ---- */
 
 static int64_t device_find_not_finite(pl_backend *b, const double *x)
 {

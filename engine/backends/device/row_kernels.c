@@ -6,8 +6,7 @@
 
 #include "engine/backends/device/gather_kernels.h"
 
-/* ---- around a step
- * -------------------------------------------------------------------------------------- */
+/* ---- around a step ---- */
 
 PL_THREAD void drift(const pl_drift_arguments *a, int64_t i)
 {
@@ -82,8 +81,7 @@ PL_THREAD void pin_force(const pl_pin_force_arguments *a, int64_t thread)
                                                 : 0;
 }
 
-/* ---- of a state
- * ---------------------------------------------------------------------------------------- */
+/* ---- of a state ---- */
 
 PL_THREAD void convert(const pl_convert_arguments *a, int64_t i)
 {
@@ -111,8 +109,7 @@ PL_THREAD void motion(const pl_motion_arguments *a, int64_t i)
         a->columns[k * a->count + i] = a->part ? sums[4 + k] : sums[k];
 }
 
-/* ---- descent
- * ---------------------------------------------------------------------------------------- */
+/* ---- descent ---- */
 
 PL_THREAD void move(const pl_move_arguments *a, int64_t i)
 {
@@ -245,8 +242,7 @@ PL_THREAD void combine(const pl_combine_arguments *a, int64_t i)
     a->out[i] = (pl_number)sum;
 }
 
-/* ---- sums
- * ------------------------------------------------------------------------------------------- */
+/* ---- sums ---- */
 
 PL_THREAD double summand(const pl_device_vertices *m, const pl_summing *s, int64_t i)
 {

@@ -106,8 +106,7 @@ pl_status PL_NAMED(pl_device_use_model)(pl_backend *b, const pl_model *model)
     return status;
 }
 
-/* ---- local steps
- * ------------------------------------------------------------------------------------- */
+/* ---- local steps ---- */
 
 void PL_NAMED(pl_device_reduce)(pl_backend *b, const double *x, double *const *z)
 {
@@ -221,8 +220,7 @@ int64_t PL_NAMED(pl_device_hard_force)(pl_backend *b, int32_t group, const doubl
     return isfinite(total[3]) ? (int64_t)total[3] : 0;
 }
 
-/* ---- global steps
- * ------------------------------------------------------------------------------------ */
+/* ---- global steps ---- */
 
 static const pl_device_system *system_of(const pl_device *d)
 {
@@ -286,8 +284,7 @@ pl_status PL_NAMED(pl_device_solve_from)(pl_backend *b, const double *rhs, const
     return PL_OK;
 }
 
-/* ---- Anderson's acceleration
- * --------------------------------------------------------------------------------- */
+/* ---- Anderson's acceleration ---- */
 
 pl_status PL_NAMED(pl_device_anderson_prepare)(pl_backend *b)
 {

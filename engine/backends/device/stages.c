@@ -9,8 +9,7 @@
 
 #define numbers pl_device_numbers
 
-/* ---- beginning
- * ------------------------------------------------------------------------------------------- */
+/* ---- beginning ---- */
 
 /* The obstacle's poses over the stage, of a group that is one. */
 static void freeze_obstacle(const pl_group *group, const pl_stage *stage, pl_term_arguments *to)
@@ -58,8 +57,7 @@ void PL_NAMED(pl_device_freeze)(pl_backend *b, const pl_stage *stage)
     }
 }
 
-/* ---- contact
- * --------------------------------------------------------------------------------------------- */
+/* ---- contact ---- */
 
 /* What all that obstacles do have in common; false where the group is none. */
 static bool touch_of(pl_backend *b, int32_t g, const pl_stage *stage, double *const *u,
@@ -115,8 +113,7 @@ void PL_NAMED(pl_device_contact_velocities)(pl_backend *b, const pl_stage *stage
     }
 }
 
-/* ---- between stages
- * -------------------------------------------------------------------------------------- */
+/* ---- between stages ---- */
 
 void PL_NAMED(pl_device_inner_acceleration)(pl_backend *b, const pl_stage *stage, const double *x,
                                             const double *gradient, const double *contact,
@@ -158,8 +155,7 @@ void PL_NAMED(pl_device_pin_velocities)(pl_backend *b, double time, double span,
     }
 }
 
-/* ---- where energy goes
- * ----------------------------------------------------------------------------------- */
+/* ---- where energy goes ---- */
 
 /* The sum of what a group's threads wrote where their energies go. */
 static double add_powers(pl_device *d, int32_t group, int64_t count)

@@ -25,8 +25,7 @@ PL_THREAD pl_number *contributions_of(const pl_term_arguments *a, const placed *
     return (pl_number *)(a->contributions + at->lane);
 }
 
-/* ---- splitting
- * -------------------------------------------------------------------------------------- */
+/* ---- splitting ---- */
 
 PL_THREAD void reduce_of(const pl_term_arguments *a, int64_t thread)
 {
@@ -67,8 +66,7 @@ PL_THREAD void transpose_of(const pl_term_arguments *a, int64_t thread)
     term_transpose(&at.group, a->u + at.lane, contributions_of(a, &at), at.block, at.block + 1);
 }
 
-/* ---- descent
- * ---------------------------------------------------------------------------------------- */
+/* ---- descent ---- */
 
 #ifndef LAW_HARD
 PL_THREAD void energy_gradient_of(const pl_term_arguments *a, int64_t thread)

@@ -6,8 +6,8 @@
  * with q = K^T x of Bergou's quadratic bending over an edge (hinges.h), and of a joint the change of the
  * tangent, t2 - t1. A bend that is a hinge has q = |e| (theta - theta0) instead, and rest = 0.
  */
-#ifndef PLIANT_ENGINE_MODEL_BENDS_H
-#define PLIANT_ENGINE_MODEL_BENDS_H
+#ifndef PLIANT_ENGINE_MODEL_BUILD_BENDS_H
+#define PLIANT_ENGINE_MODEL_BUILD_BENDS_H
 
 #include "engine/model/build/build.h"
 #include "engine/model/build/elements.h"

@@ -1,7 +1,7 @@
 /* build.h - what the making of a model needs and the model does not keep, and the builders of its
  * term groups: one for each kind of group, in the order in which their groups lie in the model. */
-#ifndef PLIANT_ENGINE_MODEL_BUILD_H
-#define PLIANT_ENGINE_MODEL_BUILD_H
+#ifndef PLIANT_ENGINE_MODEL_BUILD_BUILD_H
+#define PLIANT_ENGINE_MODEL_BUILD_BUILD_H
 
 #include "engine/model/build/layout.h"
 #include "engine/model/materials.h"

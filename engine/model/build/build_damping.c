@@ -18,7 +18,7 @@
 
 static_assert(PL_DAMPING_CONSTANTS >= 1 + PL_STRETCH_CONSTANTS_MAX, "a material's are in them");
 
-/* ---- functions ---------------------------------------------------------------------------------- */
+/* ---- functions ---- */
 
 /* With the integral of value(r) r from 0 to each point. */
 static pl_damping_spline make_spline(const pl_damping_points *p)
@@ -96,7 +96,7 @@ static double stiffness_of(const pl_damping *d, const pl_build *b, double elasti
     return fmin(fmax(k * most_of(&d->strain), 1e-3 * elastic), 30 * elastic);
 }
 
-/* ---- elements ----------------------------------------------------------------------------------- */
+/* ---- elements ---- */
 
 /* F = D x of an element as coefficients of its corners. */
 static void shape_of(const pl_build *b, pl_element_kind kind, int64_t t, double shape[12])
@@ -190,9 +190,8 @@ static pl_status add_elements(pl_build *b, int32_t material, pl_element_kind kin
     return status;
 }
 
-/* ---- bending and fibres --------------------------------------------------------------------------
- *
- * A sheet of thickness t, or a round rod of radius a, of curvature c is strained by z c at a distance z from its middle. Functions of
+/* ---- bending and fibres ---- */
+/* A sheet of thickness t, or a round rod of radius a, of curvature c is strained by z c at a distance z from its middle. Functions of
  * the rate are of that: of the strain at the surface, t/2 c or a c, summed through the thickness, on which |z c|^(p + 1) has
  * the mean `share` of what it has at the surface, p = 1 but of powers. So a sheet resists bending as a layer of its
  * material does whose sides are strained, psi and phi being to its rigidity t^3/12 (2 psi + phi) what mu and lambda are.
@@ -326,7 +325,7 @@ static pl_status add_parts(pl_build *b, int32_t material)
     return status == PL_OK ? add_fibers(b, material, PL_ELEMENT_TRIANGLE) : status;
 }
 
-/* ---- vertices ----------------------------------------------------------------------------------- */
+/* ---- vertices ---- */
 
 /* R = c/2 |v|^2 of every vertex, c in kg/s. */
 static pl_status add_vertices(pl_build *b, const double *c, pl_dissipation by)

@@ -44,7 +44,7 @@ static const pl_material *material_of(const pl_build *b, const pl_elements *e, i
     return &b->scene->materials[e->material[t]];
 }
 
-/* ---- membranes */
+/* ---- membranes ---- */
 
 static pl_status add_membranes(pl_build *b, int32_t leader)
 {
@@ -77,7 +77,7 @@ static pl_status add_membranes(pl_build *b, int32_t leader)
     return status;
 }
 
-/* ---- bends */
+/* ---- bends ---- */
 
 static pl_status add_bends(pl_build *b)
 {
@@ -130,7 +130,7 @@ pl_status pl_build_sheets(pl_build *b)
     return status == PL_OK ? add_bends(b) : status;
 }
 
-/* ---- strain limits */
+/* ---- strain limits ---- */
 
 /* One term by singular values, or one a column: |F e_j| in [low, high]. */
 static pl_status add_limit(pl_terms_list *by_values, pl_terms_list *by_columns,

@@ -1,8 +1,8 @@
 /* elements.h - the elements of all bodies in the model's order: bodies in scene order, then mesh
  * order; one list a kind. What term groups are built from.
  */
-#ifndef PLIANT_ENGINE_MODEL_ELEMENTS_H
-#define PLIANT_ENGINE_MODEL_ELEMENTS_H
+#ifndef PLIANT_ENGINE_MODEL_BUILD_ELEMENTS_H
+#define PLIANT_ENGINE_MODEL_BUILD_ELEMENTS_H
 
 #include "engine/scene/fault.h"
 #include "engine/mesh/mesh.h"

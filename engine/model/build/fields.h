@@ -1,6 +1,6 @@
 /* fields.h - what a body takes from the fields of its mesh file. */
-#ifndef PLIANT_ENGINE_MODEL_FIELDS_H
-#define PLIANT_ENGINE_MODEL_FIELDS_H
+#ifndef PLIANT_ENGINE_MODEL_BUILD_FIELDS_H
+#define PLIANT_ENGINE_MODEL_BUILD_FIELDS_H
 
 #include "engine/model/build/layout.h"
 

@@ -2,8 +2,8 @@
  * order; placed at rest, pins resolved to vertices. What preflight checks is what the model is
  * built from.
  */
-#ifndef PLIANT_ENGINE_MODEL_LAYOUT_H
-#define PLIANT_ENGINE_MODEL_LAYOUT_H
+#ifndef PLIANT_ENGINE_MODEL_BUILD_LAYOUT_H
+#define PLIANT_ENGINE_MODEL_BUILD_LAYOUT_H
 
 #include "engine/scene/fault.h"
 #include "engine/mesh/mesh.h"

@@ -1,7 +1,7 @@
 /* nearest.h - the point of a body at rest that is nearest to a given one, as a fixed combination of
  * its vertices. */
-#ifndef PLIANT_ENGINE_MODEL_NEAREST_H
-#define PLIANT_ENGINE_MODEL_NEAREST_H
+#ifndef PLIANT_ENGINE_MODEL_BUILD_NEAREST_H
+#define PLIANT_ENGINE_MODEL_BUILD_NEAREST_H
 
 #include "engine/model/build/layout.h"
 

@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- forces
- * -------------------------------------------------------------------------------------- */
+/* ---- forces ---- */
 
 static pl_status check_pressure(const pl_scene *scene, const pl_mesh *meshes, int32_t f,
                                 pl_faults *faults)
@@ -51,8 +50,7 @@ pl_status pl_resolve_forces(const pl_scene *scene, const pl_mesh *meshes, pl_lay
     return status;
 }
 
-/* ---- what statics needs
- * -------------------------------------------------------------------------- */
+/* ---- what statics needs ---- */
 
 static int32_t root_of(int32_t *parent, int32_t v)
 {

@@ -1,7 +1,7 @@
 /* resolve.h - parts of the layout: what a scene's forces act on, and whether statics has an answer.
  * Private to engine/model. */
-#ifndef PLIANT_ENGINE_MODEL_RESOLVE_H
-#define PLIANT_ENGINE_MODEL_RESOLVE_H
+#ifndef PLIANT_ENGINE_MODEL_BUILD_RESOLVE_H
+#define PLIANT_ENGINE_MODEL_BUILD_RESOLVE_H
 
 #include "engine/model/build/layout.h"
 

@@ -1,6 +1,6 @@
 /* select.h - which vertices of a placed body a selection names. */
-#ifndef PLIANT_ENGINE_MODEL_SELECT_H
-#define PLIANT_ENGINE_MODEL_SELECT_H
+#ifndef PLIANT_ENGINE_MODEL_BUILD_SELECT_H
+#define PLIANT_ENGINE_MODEL_BUILD_SELECT_H
 
 #include "engine/scene/fault.h"
 #include "engine/mesh/mesh.h"

@@ -100,7 +100,7 @@ double pl_rod_stiffness(const pl_material *m, pl_linear_constants linear)
     return linear.young * m->area * m->area / (4 * M_PI);
 }
 
-/* ---- interior edges */
+/* ---- interior edges ---- */
 
 typedef struct side {
     int32_t low, high; /* ends */

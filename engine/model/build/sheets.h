@@ -1,6 +1,6 @@
 /* sheets.h - geometry and constants that the builders of sheets, rods and links share. */
-#ifndef PLIANT_ENGINE_MODEL_SHEETS_H
-#define PLIANT_ENGINE_MODEL_SHEETS_H
+#ifndef PLIANT_ENGINE_MODEL_BUILD_SHEETS_H
+#define PLIANT_ENGINE_MODEL_BUILD_SHEETS_H
 
 #include "engine/model/materials.h"
 #include "engine/model/groups/terms.h"

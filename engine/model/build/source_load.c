@@ -103,8 +103,7 @@ pl_status pl_body_load(const pl_scene *scene, int32_t body, const pl_blob *blobs
     return load(&scene->bodies[body].mesh, pointer, blobs, limits, out, faults);
 }
 
-/* ---- obstacles
- * ---------------------------------------------------------------------------------- */
+/* ---- obstacles ---- */
 
 static pl_status check_surface(const pl_mesh *mesh, int64_t triangles, const char *pointer,
                                pl_faults *faults)

@@ -1,6 +1,6 @@
 /* tags.h - which numbers of a mesh's groups a name stands for. */
-#ifndef PLIANT_ENGINE_MODEL_TAGS_H
-#define PLIANT_ENGINE_MODEL_TAGS_H
+#ifndef PLIANT_ENGINE_MODEL_BUILD_TAGS_H
+#define PLIANT_ENGINE_MODEL_BUILD_TAGS_H
 
 #include "engine/scene/fault.h"
 #include "engine/mesh/mesh.h"

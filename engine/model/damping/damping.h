@@ -10,8 +10,8 @@
  * depend on F but need not be differentiated (lagged stiffness, multipliers of a spline) are taken
  * where the step begins, or, with the second-order correction, where its velocity leads to.
  */
-#ifndef PLIANT_ENGINE_MODEL_DAMPING_H
-#define PLIANT_ENGINE_MODEL_DAMPING_H
+#ifndef PLIANT_ENGINE_MODEL_DAMPING_DAMPING_H
+#define PLIANT_ENGINE_MODEL_DAMPING_DAMPING_H
 
 #include "engine/scene/fault.h"
 #include "engine/scene/material_damping.h"

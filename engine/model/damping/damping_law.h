@@ -71,7 +71,7 @@ PL_INLINE law law_load(const pl_terms *t, int64_t b)
                  {t->material, constant + PL_BLOCK, t->shared, NULL}};
 }
 
-/* ---- small matrices: X, Y are 3 x COLUMNS, B, T COLUMNS x COLUMNS and symmetric ----------------- */
+/* ---- small matrices: X, Y are 3 x COLUMNS, B, T COLUMNS x COLUMNS and symmetric ---- */
 
 /* B = sym(X^T Y). */
 PL_INLINE void damping_sym(const pl_real X[FS], const pl_real Y[FS], pl_real B[SQUARE])
@@ -151,7 +151,7 @@ PL_LARGE void damping_decompose(const pl_real F[FS], pl_real U[FS], pl_real s[CO
 #endif
 }
 
-/* ---- splines ------------------------------------------------------------------------------------ */
+/* ---- splines ---- */
 
 /* value(x), and with `area` the integral of value(t) t from 0 to x >= 0. */
 PL_LARGE pl_real damping_spline(const pl_damping_spline *f, pl_real x, pl_real *slope,

@@ -7,7 +7,7 @@
  * positive; a lane that has settled stands still, so that what it does depends on it alone.
  */
 
-/* ---- s and its derivatives --------------------------------------------------------------------- */
+/* ---- s and its derivatives ---- */
 
 PL_LARGE void damping_function(const law *m, const pl_real F[FS], pl_real *s, pl_real P[FS])
 {
@@ -146,7 +146,7 @@ PL_INLINE pl_real law_stretch(const law *m, const pl_real F[FS])
     return pl_zero();
 }
 
-/* ---- prox --------------------------------------------------------------------------------------- */
+/* ---- prox ---- */
 
 typedef struct prox_problem {
     const law *m;

@@ -240,7 +240,7 @@ PL_LARGE void rayleigh_curvature(const law *m, const pl_real F[FS], pl_real C[FS
     }
 }
 
-/* ---- principal stretches, of tetrahedra */
+/* ---- principal stretches, of tetrahedra ---- */
 
 #if COLUMNS == 3
 

@@ -141,7 +141,7 @@ PL_LARGE void strain_curvature(const law *m, const pl_real F[FS], pl_real C[FS *
     }
 }
 
-/* ---- viscous: R = eta/2 |dF/dt|^2 (Wang 2016, section 6, of a vertex or of neighbours) ------------ */
+/* ---- viscous: R = eta/2 |dF/dt|^2 (Wang 2016, section 6, of a vertex or of neighbours) ---- */
 
 PL_LARGE void viscous_density(const law *m, const pl_real F[FS], pl_real *s, pl_real P[FS])
 {

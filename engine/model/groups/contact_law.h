@@ -1,7 +1,7 @@
 /* contact_law.h - a vertex against an obstacle with an energy (contact_springs.h), for the host and for
  * devices: everything in double, whatever the precision of positions is. */
-#ifndef PLIANT_ENGINE_MODEL_CONTACT_LAW_H
-#define PLIANT_ENGINE_MODEL_CONTACT_LAW_H
+#ifndef PLIANT_ENGINE_MODEL_GROUPS_CONTACT_LAW_H
+#define PLIANT_ENGINE_MODEL_GROUPS_CONTACT_LAW_H
 
 #include "engine/model/groups/contact_projection.h"
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* contact_projection.h - a vertex that an obstacle holds out (contacts.h), for the host and for devices:
  * everything in double, whatever the precision of positions is. */
-#ifndef PLIANT_ENGINE_MODEL_CONTACT_PROJECTION_H
-#define PLIANT_ENGINE_MODEL_CONTACT_PROJECTION_H
+#ifndef PLIANT_ENGINE_MODEL_GROUPS_CONTACT_PROJECTION_H
+#define PLIANT_ENGINE_MODEL_GROUPS_CONTACT_PROJECTION_H
 
 #include "engine/model/group.h"
 #include "engine/model/stage.h"

@@ -24,8 +24,8 @@
  * tangential force T creeps by T / k a step, and a vertex slides freely in the step in which it first
  * touches. Both vanish as k grows; ADMM's constraint has neither.
  */
-#ifndef PLIANT_ENGINE_MODEL_CONTACT_SPRINGS_H
-#define PLIANT_ENGINE_MODEL_CONTACT_SPRINGS_H
+#ifndef PLIANT_ENGINE_MODEL_GROUPS_CONTACT_SPRINGS_H
+#define PLIANT_ENGINE_MODEL_GROUPS_CONTACT_SPRINGS_H
 
 #include "engine/scene/fault.h"
 #include "engine/model/groups/contact_law.h"

@@ -11,8 +11,8 @@
  * of J_n, the whole of the normal one, and that part is taken to have been before the stage as well:
  * v_back += J_t, and x_back so much further back as the stage would have come had v_back been its
  * velocity throughout, which is (span - a h) J_t. The rest is friction under a weight, and goes on. */
-#ifndef PLIANT_ENGINE_MODEL_CONTACT_VELOCITY_H
-#define PLIANT_ENGINE_MODEL_CONTACT_VELOCITY_H
+#ifndef PLIANT_ENGINE_MODEL_GROUPS_CONTACT_VELOCITY_H
+#define PLIANT_ENGINE_MODEL_GROUPS_CONTACT_VELOCITY_H
 
 #include "engine/model/group.h"
 #include "engine/obstacles/distance.h"

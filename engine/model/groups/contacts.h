@@ -12,8 +12,8 @@
  * otherwise z loses mu d s / |s|. A fixed point of ADMM then satisfies Coulomb's law exactly: the
  * multiplier lies in the friction cone and opposes the slip.
  */
-#ifndef PLIANT_ENGINE_MODEL_CONTACTS_H
-#define PLIANT_ENGINE_MODEL_CONTACTS_H
+#ifndef PLIANT_ENGINE_MODEL_GROUPS_CONTACTS_H
+#define PLIANT_ENGINE_MODEL_GROUPS_CONTACTS_H
 
 #include "engine/scene/fault.h"
 #include "engine/model/groups/contact_projection.h"

@@ -1,7 +1,7 @@
 /* hinge_law.h - a bend over an edge (hinges.h), for the host and for devices: everything in double,
  * whatever the precision of positions is. */
-#ifndef PLIANT_ENGINE_MODEL_HINGE_LAW_H
-#define PLIANT_ENGINE_MODEL_HINGE_LAW_H
+#ifndef PLIANT_ENGINE_MODEL_GROUPS_HINGE_LAW_H
+#define PLIANT_ENGINE_MODEL_GROUPS_HINGE_LAW_H
 
 #include "engine/everywhere.h"
 

@@ -17,8 +17,8 @@
  * simple, so no prox, and ADMM can not carry them. The matrix takes the quadratic bending of the
  * rest shape in place of theirs: the same stencil and, near rest, the same curvature.
  */
-#ifndef PLIANT_ENGINE_MODEL_HINGES_H
-#define PLIANT_ENGINE_MODEL_HINGES_H
+#ifndef PLIANT_ENGINE_MODEL_GROUPS_HINGES_H
+#define PLIANT_ENGINE_MODEL_GROUPS_HINGES_H
 
 #include "engine/scene/fault.h"
 #include "engine/model/group.h"

@@ -1,6 +1,6 @@
 /* isa.h - the tables of material models and of groups of tetrahedra, one for each instruction set. */
-#ifndef PLIANT_ENGINE_MODEL_ISA_H
-#define PLIANT_ENGINE_MODEL_ISA_H
+#ifndef PLIANT_ENGINE_MODEL_GROUPS_ISA_H
+#define PLIANT_ENGINE_MODEL_GROUPS_ISA_H
 
 #include "engine/isa.h"
 #include "engine/kernels/stretch.h"

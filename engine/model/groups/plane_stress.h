@@ -4,8 +4,8 @@
  * dPsi/ds3 = 0 is solved by Newton's method inside a bracket, halved where a step leaves it or the
  * curvature is not positive.
  */
-#ifndef PLIANT_ENGINE_MODEL_PLANE_STRESS_H
-#define PLIANT_ENGINE_MODEL_PLANE_STRESS_H
+#ifndef PLIANT_ENGINE_MODEL_GROUPS_PLANE_STRESS_H
+#define PLIANT_ENGINE_MODEL_GROUPS_PLANE_STRESS_H
 
 #include "engine/kernels/stretch.h"
 #include "engine/kernels/svd32.h"

@@ -7,8 +7,8 @@
  * Contributions of a block lie as group.h says on the CPU. On a device those of a corner are one vector,
  * [block][corner][lane] x, y, z and one that is not used: written by neighbouring threads side by side, and
  * read by whoever gathers in one piece. */
-#ifndef PLIANT_ENGINE_MODEL_TERM_LANES_H
-#define PLIANT_ENGINE_MODEL_TERM_LANES_H
+#ifndef PLIANT_ENGINE_MODEL_GROUPS_TERM_LANES_H
+#define PLIANT_ENGINE_MODEL_GROUPS_TERM_LANES_H
 
 #include "engine/lanes/lanes.h"
 #include "engine/model/group.h"

@@ -9,8 +9,8 @@
  * its law: energy with gradient, second derivatives and prox in q. They are compiled once per
  * instruction set (*_isa.c).
  */
-#ifndef PLIANT_ENGINE_MODEL_TERMS_H
-#define PLIANT_ENGINE_MODEL_TERMS_H
+#ifndef PLIANT_ENGINE_MODEL_GROUPS_TERMS_H
+#define PLIANT_ENGINE_MODEL_GROUPS_TERMS_H
 
 #include "engine/scene/fault.h"
 #include "engine/kernels/stretch.h"

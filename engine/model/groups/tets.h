@@ -6,8 +6,8 @@
  * corotated and ARAP have functions of their own, all other models, and every model that is
  * invertible, those of tets_stretch_isa.c, which call the model's table.
  */
-#ifndef PLIANT_ENGINE_MODEL_TETS_H
-#define PLIANT_ENGINE_MODEL_TETS_H
+#ifndef PLIANT_ENGINE_MODEL_GROUPS_TETS_H
+#define PLIANT_ENGINE_MODEL_GROUPS_TETS_H
 
 #include "engine/scene/fault.h"
 #include "engine/kernels/stretch.h"
