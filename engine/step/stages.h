@@ -1,4 +1,4 @@
-/* march.h - the stages of one step, or of a half of one. Private to the engine's own files. */
+/* stages.h - the stages of one step, or of a half of one. Private to the engine's own files. */
 #ifndef PLIANT_ENGINE_STEP_STAGES_H
 #define PLIANT_ENGINE_STEP_STAGES_H
 

@@ -1,4 +1,4 @@
-/* past.h - what a time integrator keeps from one step to the next beside positions and velocities, as
+/* step_history.h - what a time integrator keeps from one step to the next beside positions and velocities, as
  * arrays of a backend. Private to the engine's own files. */
 #ifndef PLIANT_ENGINE_STEP_STEP_HISTORY_H
 #define PLIANT_ENGINE_STEP_STEP_HISTORY_H

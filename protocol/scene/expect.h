@@ -3,7 +3,7 @@
  *
  *     pl_expect_open(scene, ..., topology, ..., frames, &e, &faults);
  *     pl_expect_metrics(e, ...) of each metrics record, pl_expect_frame(e, ...) of each frame in order;
- *     pl_expect_evaluate(e, k, &verdict) for k < pl_expect_count(e);
+ *     pl_expect_evaluate(e, k, &outcome) for k < pl_expect_count(e);
  *
  * A number that is missing, because its frame is not there or because it is null, holds no bound.
  * Quantities of a step (reactions, contacts, what the solver says) are looked at from frame 1 on.

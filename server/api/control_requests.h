@@ -1,4 +1,4 @@
-/* controls.h - requests that steer a session: controls, which change what it computes, and steps.
+/* control_requests.h - requests that steer a session: controls, which change what it computes, and steps.
  * A control is judged by the session's scene, stands in control.log before it is answered for, and is in
  * effect from the next frame on that its worker begins; that frame's metrics name it (`control`).
  */

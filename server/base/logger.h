@@ -1,4 +1,4 @@
-/* say.h - the daemon's log: one line an event on standard error, with time and level. */
+/* logger.h - the daemon's log: one line an event on standard error, with time and level. */
 #ifndef PLIANT_SERVER_BASE_LOGGER_H
 #define PLIANT_SERVER_BASE_LOGGER_H
 

@@ -1,4 +1,4 @@
-/* judge.h - what a request's head says against it: framing that two parsers may read differently, names
+/* request_check.h - what a request's head says against it: framing that two parsers may read differently, names
  * that are not ours, pages of other origins, paths, credentials, query keys, sizes and forms.
  */
 #ifndef PLIANT_SERVER_HTTP_REQUEST_CHECK_H

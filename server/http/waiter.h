@@ -1,4 +1,4 @@
-/* gate.h - a reply that waits for something to send. Its source suspends the connection when there is
+/* waiter.h - a reply that waits for something to send. Its source suspends the connection when there is
  * nothing; a watcher, the tick (heartbeats, the daemon's end) or the pacer opens the gate again. One
  * mutex guards {nothing new? -> suspend} against {something new -> resume}, so that no wake-up is lost
  * and none is given twice.

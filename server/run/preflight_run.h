@@ -32,7 +32,7 @@ typedef enum pl_preflight_outcome {
 /* `option` is "--session" or "--mesh". False where the child could not be started. */
 bool pl_preflight_begin(pl_daemon *daemon, const char *option, const char *path,
                         pl_preflight_run *run);
-/* Wait at most patience_ms, and until PL_PREFLIGHT_MS after the beginning in all. After any verdict
+/* Wait at most patience_ms, and until PL_PREFLIGHT_MS after the beginning in all. After any outcome
  * but PL_PREFLIGHT_RUNNING the run is over and must be ended. */
 pl_preflight_outcome pl_preflight_await(pl_preflight_run *run, int patience_ms, pl_faults *faults);
 /* What it printed, at most 1 MiB; malloc'ed. */

@@ -1,4 +1,4 @@
-/* origin.h - what a frame of a session can be computed from once more: the newest checkpoint that is not after
+/* branch_point.h - what a frame of a session can be computed from once more: the newest checkpoint that is not after
  * it, else the session's beginning, and the controls that took effect on the way. Branches begin with one, and a
  * snapshot is one that is kept.
  */

@@ -1,4 +1,4 @@
-/* verdict.h - the daemon's documents in a session directory, both sealed (protocol/log/sealed.h), so that
+/* directory_record.h - session.json and verdict.json in a session directory, sealed (protocol/log/sealed.h), so that
  * the directory alone tells what the database's row tells (`pliantd --reindex`).
  *
  *   session.json   {"format": 1, "id", "owner", "group" (where it has one), "name", "created_us", "labels",
@@ -20,7 +20,7 @@ pl_status pl_identity_write(int dir_fd, const pl_row *row, bool durable);
 pl_status pl_identity_read(int dir_fd, const char *id, pl_row *row);
 
 /* End a session by the daemon's own word: pl_sessions_move, and where that was allowed verdict.json,
- * brought to the disk. A verdict that can not be written is said in the log only. */
+ * brought to the disk. A record that can not be written is said in the log only. */
 bool pl_directory_record_move(pl_daemon *daemon, pl_session *session, pl_session_state to,
                               const pl_move *what);
 pl_status pl_directory_record_read(int dir_fd, pl_row *row);

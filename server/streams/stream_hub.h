@@ -1,4 +1,4 @@
-/* streams.h - frames and metrics as streams: history and follow in one, from a frame number on.
+/* stream_hub.h - frames and metrics as streams: history and follow in one, from a frame number on.
  *
  * A stream reads the log at its own pace with its own reader (stream.h). When there is no more it
  * suspends its connection; a new frame, the end of the session or a heartbeat that is due resumes it

@@ -18,7 +18,7 @@ typedef enum pl_change_outcome {
     PL_CHANGE_TOO_MANY, /* a bound of tenants.h */
     PL_CHANGE_BROKEN,   /* the database failed */
 } pl_change_outcome;
-/* A verdict's sentence for people. */
+/* A outcome's sentence for people. */
 const char *pl_change_text(pl_change_outcome outcome);
 
 enum { PL_NO_UID = -1 };

@@ -1,4 +1,4 @@
-/* steering.h - controls on their way into the run: each takes effect between two frames, is noted in the
+/* control_apply.h - controls on their way into the run: each takes effect between two frames, is noted in the
  * log before the first frame that it affects, and is found there by whoever computes that frame again.
  *
  *     control.log   {"action": "control", "id": N, "control": {...}}     by the daemon, before its 202

@@ -1,4 +1,4 @@
-/* control.h - commands to a running worker: the records that the daemon (or `pliant run`) appends
+/* control_reader.h - commands to a running worker: the records that the daemon (or `pliant run`) appends
  * to control.log, looked for between steps. One fstat a step where nothing is new.
  *
  *     {"action": "cancel"}                        wins over everything, and is never taken back

@@ -58,7 +58,7 @@ typedef enum pl_frame_outcome {
 } pl_frame_outcome;
 
 /* Compare the state with frame `frame` of the log, which stays as it is. metrics may be NULL: then
- * only the positions are looked at. PL_OK with *verdict; PL_NO_MEMORY; PL_FAILED with *bad_vertex as
+ * only the positions are looked at. PL_OK with *outcome; PL_NO_MEMORY; PL_FAILED with *bad_vertex as
  * pl_frame_writer_append. */
 pl_status pl_frame_writer_compare(pl_frame_writer *w, pl_log_reader *stored, int64_t frame,
                                   pl_state *state, pl_metrics *metrics, int64_t *bad_vertex,

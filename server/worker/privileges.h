@@ -1,4 +1,4 @@
-/* drop.h - from root to a uid of its own, before a stranger's scene is read: the session's directory (those of
+/* privileges.h - from root to a uid of its own, before a stranger's scene is read: the session's directory (those of
  * all that share the process) is given to that uid, which then owns nothing else.
  */
 #ifndef PLIANT_SERVER_WORKER_PRIVILEGES_H

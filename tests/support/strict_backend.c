@@ -194,7 +194,7 @@ static pl_stage stage_of(pl_backend *b, const pl_stage *stage)
     translated.x_start = POS(stage->x_start);
     translated.v_start = POS(stage->v_start);
     translated.xp = POS(stage->xp);
-    translated.still = POS(stage->still);
+    translated.stationary = POS(stage->stationary);
     translated.x_pred = POS(stage->x_pred);
     translated.load = POS(stage->load);
     return translated;

@@ -64,7 +64,7 @@ static void note(pl_expect *e, int64_t k)
     pl_expect_metrics(e, text, (size_t)n);
 }
 
-/* The verdict on one expectation, all frames but `missing` given. */
+/* The outcome on one expectation, all frames but `missing` given. */
 static pl_expect_outcome judge(const char *expectation, int64_t missing)
 {
     double x[3 * VERTICES];

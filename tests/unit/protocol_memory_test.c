@@ -144,9 +144,9 @@ static size_t scene_size;
 static pl_scene scene;
 static char *bad_text;
 
-static outcome of_outcome(pl_decode_outcome outcome)
+static outcome of_outcome(pl_decode_outcome decoded)
 {
-    return outcome == PL_DECODE_OK ? DONE : outcome == PL_DECODE_NO_MEMORY ? NO_MEMORY : WRONG;
+    return decoded == PL_DECODE_OK ? DONE : decoded == PL_DECODE_NO_MEMORY ? NO_MEMORY : WRONG;
 }
 
 static outcome of_text(char *text)
@@ -186,10 +186,10 @@ static outcome refuse(void)
 {
     pl_scene decoded;
     pl_faults faults = {0};
-    pl_decode_outcome outcome = pl_scene_decode(bad_text, strlen(bad_text), &decoded, &faults);
-    outcome o = outcome == PL_DECODE_INVALID && faults.total >= 3 ? DONE
-                : outcome == PL_DECODE_NO_MEMORY                  ? NO_MEMORY
-                                                                  : WRONG;
+    pl_decode_outcome result = pl_scene_decode(bad_text, strlen(bad_text), &decoded, &faults);
+    outcome o = result == PL_DECODE_INVALID && faults.total >= 3 ? DONE
+                : result == PL_DECODE_NO_MEMORY                  ? NO_MEMORY
+                                                                 : WRONG;
     char *text = pl_problem_encode(422, "invalid_scene", "Title", "detail", &faults);
     o = o == DONE && !text ? NO_MEMORY : o;
     free(text);

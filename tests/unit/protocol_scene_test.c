@@ -1,5 +1,5 @@
 /* Scenes: scenes_good/ decodes, and its effective form decodes to itself; every scene of
- * scenes_bad/ has beside it the verdict and all the faults, "code pointer" a line, that it must be
+ * scenes_bad/ has beside it the outcome and all the faults, "code pointer" a line, that it must be
  * answered with. */
 #include "engine/scene/scene.h"
 #include "protocol/text/json.h"

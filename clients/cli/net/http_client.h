@@ -29,7 +29,7 @@ typedef struct pl_http_call {
     int body_fd;   /* the body is read from here; used where content_type is set and body is NULL */
     bool streamed; /* endless: no time limit as long as something arrives every 40 s */
     double silence; /* s more than these in which nothing need arrive */
-    /* Takes the reply's body as it arrives; false ends the request (verdict PL_HTTP_STOPPED). */
+    /* Takes the reply's body as it arrives; false ends the request (outcome PL_HTTP_STOPPED). */
     bool (*sink)(void *context, const char *data, size_t size);
     /* Called now and then while the body is sent. */
     void (*sent)(void *context, uint64_t done, uint64_t total);

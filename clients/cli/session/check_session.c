@@ -89,7 +89,7 @@ static void print_outcome(const pl_cli *cli, const pl_expect_outcome *v)
     printf("%s%s\n", v->passed ? ", expected " : "; expected ", v->expected);
 }
 
-static int print_verdicts(const pl_cli *cli, const pl_expect *e)
+static int print_outcomes(const pl_cli *cli, const pl_expect *e)
 {
     pl_json_writer w = {0};
     int32_t failed = 0, count = pl_expect_count(e);
@@ -131,7 +131,7 @@ int pl_check_session(pl_session_source *s)
     if (status == PL_EXIT_OK && c.no_memory)
         status = pl_cli_fail(s->cli, PL_EXIT_FAILED, "out of memory");
     if (status == PL_EXIT_OK)
-        status = print_verdicts(s->cli, c.expect);
+        status = print_outcomes(s->cli, c.expect);
     pl_expect_close(c.expect);
     free(c.positions);
     return status;
