@@ -151,7 +151,7 @@ typedef struct slid {
     double way, faster; /* m, m/s, after the first 0.2 s */
 } slid;
 
-static slid carry_fraction(const char *integrator, double mu, const char *young, const char *solver)
+static slid slide(const char *integrator, double mu, const char *young, const char *solver)
 {
     const double h = 0.02, seconds = 2.7;
     pl_run *r = block(integrator, h, seconds, 26.565, mu, young, solver, "");
@@ -173,8 +173,8 @@ static void check_slides(slid s, double mu)
 START_TEST(a_slope_holds_or_lets_go)
 {
     const char *solver = "'iterations': 800, 'tolerance': 1e-6", *young = DAMPED("1e7", "3e4");
-    check_slides(carry_fraction(NAMES[_i], 0.48, young, solver), 0.48);
-    slid s = carry_fraction(NAMES[_i], 0.52, young, solver);
+    check_slides(slide(NAMES[_i], 0.48, young, solver), 0.48);
+    slid s = slide(NAMES[_i], 0.52, young, solver);
     ck_assert_double_lt(fabs(s.way), 1e-4);
 }
 END_TEST
@@ -182,8 +182,7 @@ END_TEST
 /* Undamped, it stays under what damps its vibrations itself, at this step. */
 START_TEST(a_slope_holds_what_comes_to_rest)
 {
-    slid s = carry_fraction(NAMES[DAMPS[_i]], 0.52, MATERIAL("1e7"),
-                            "'iterations': 800, 'tolerance': 1e-6");
+    slid s = slide(NAMES[DAMPS[_i]], 0.52, MATERIAL("1e7"), "'iterations': 800, 'tolerance': 1e-6");
     ck_assert_double_lt(fabs(s.way), 1e-4);
 }
 END_TEST
@@ -248,8 +247,8 @@ END_TEST
 START_TEST(a_stiff_block_tells_049_from_050)
 {
     const char *solver = "'iterations': 3000, 'tolerance': 1e-8";
-    check_slides(carry_fraction("tr_bdf2", 0.49, MATERIAL("1e8"), solver), 0.49);
-    slid s = carry_fraction("tr_bdf2", 0.50, MATERIAL("1e8"), solver);
+    check_slides(slide("tr_bdf2", 0.49, MATERIAL("1e8"), solver), 0.49);
+    slid s = slide("tr_bdf2", 0.50, MATERIAL("1e8"), solver);
     double angle = 26.565 * M_PI / 180, due = 2.5 * g * (sin(angle) - 0.50 * cos(angle));
     ck_assert_double_lt(fabs(s.way), 3e-3);
     ck_assert_double_eq_tol(s.faster, due, 1e-5);

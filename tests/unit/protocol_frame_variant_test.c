@@ -159,10 +159,10 @@ START_TEST(test_refusals)
     char *bytes;
     size_t size;
     pl_record stored = stored_frame(PL_DTYPE_F32);
-    static const int32_t extrapolation[] = {0, COUNT}, negative[] = {-1, 2};
+    static const int32_t beyond[] = {0, COUNT}, negative[] = {-1, 2};
     const pl_frame_variant map = {.surface = true}, all = {.dtype = PL_DTYPE_F64};
     ck_assert_int_eq(
-        pl_frame_variant_encode(&map, &stored, payload, extrapolation, 2, &bytes, &size),
+        pl_frame_variant_encode(&map, &stored, payload, beyond, 2, &bytes, &size),
         PL_INVALID);
     ck_assert_int_eq(pl_frame_variant_encode(&map, &stored, payload, negative, 2, &bytes, &size),
                      PL_INVALID);

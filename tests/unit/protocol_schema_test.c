@@ -94,7 +94,7 @@ END_TEST
 
 /* Refused by what no schema can say: names that are not there, sums, orders, sizes together. */
 /* clang-format off */
-static const char *const extrapolation[] = {
+static const char *const beyond[] = {
     "box_too_many_cells.json",
     "expect_vertices.json",
     "inline_no_tets.json",
@@ -116,8 +116,8 @@ static void check_refused(const char *name, json_t *scene)
 {
     char why[JSON_SCHEMA_WHY];
     bool listed = false;
-    for (size_t i = 0; i < sizeof extrapolation / sizeof *extrapolation; i++)
-        listed |= strcmp(extrapolation[i], name) == 0;
+    for (size_t i = 0; i < sizeof beyond / sizeof *beyond; i++)
+        listed |= strcmp(beyond[i], name) == 0;
     bool good = json_schema_fits(schema, schema, scene, why);
     ck_assert_msg(good == listed, "%s %s", name, good ? "fits" : why);
 }
