@@ -36,6 +36,7 @@ typedef struct pl_daemon {
     struct pl_rate *rate;
     struct pl_pool *files;  /* short reads and writes */
     struct pl_pool *checks; /* waits for preflights */
+    struct pl_check_queue *check_queue;
     struct pl_exports *exports;
     struct pl_webhooks *webhooks;
     struct pl_http *http;

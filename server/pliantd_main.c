@@ -2,6 +2,7 @@
 #include "server/tenants/audit.h"
 #include "server/tenants/auth.h"
 #include "server/daemon.h"
+#include "server/run/check_queue.h"
 #include "server/run/executor.h"
 #include "server/streams/exports.h"
 #include "server/http/waiter.h"
@@ -149,30 +150,44 @@ static void note_session(void *context, int parent_fd, const char *path, const c
 static bool is_new(pl_daemon *d)
 {
     bool sessions = false;
-    pl_each_below(d, "sessions", note_session, &sessions);
+    pl_each_below(d->state_fd, "sessions", note_session, &sessions);
     return !sessions;
 }
 
 /* ---- up and down ---- */
+
+static void start_sessions(void *context)
+{
+    pl_daemon *d = context;
+    pl_executor_kick(d->executor);
+}
 
 static bool start_parts(pl_daemon *d)
 {
     int check_threads = d->options.cores < 2 ? 2 : d->options.cores > 8 ? 8 : d->options.cores;
     d->machine_memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
     d->stop_fd = eventfd(0, EFD_CLOEXEC);
+    pl_gpu_source gpus = {.options = &d->options,
+                          .programs = d->programs,
+                          .stop_fd = d->stop_fd,
+                          .freed = start_sessions,
+                          .context = d};
     return d->stop_fd >= 0 && pl_program_folder(d->programs, sizeof d->programs) == 0 &&
-           (d->gpus = pl_gpus_create(d)) && (d->capabilities = pl_capabilities_build(d)) &&
+           (d->gpus = pl_gpus_create(&gpus)) && (d->capabilities = pl_capabilities_build(d)) &&
            (d->auth = pl_auth_create(d->state_fd, &d->options)) &&
            (d->store = pl_store_open(d->state, is_new(d), &d->counters)) &&
            (d->tenants = pl_tenants_create(d)) && (d->login_codes = pl_login_codes_create()) &&
            (d->signer = pl_signer_create()) && (d->sessions = pl_sessions_create(d)) &&
-           (d->streams = pl_stream_hub_create(d)) &&
-           (d->rate = pl_rate_create(d->options.address_rate)) && (d->watch = pl_watch_create(d)) &&
+           (d->streams = pl_stream_hub_create(&d->counters)) &&
+           (d->rate = pl_rate_create(d->options.address_rate)) &&
+           (d->watch = pl_watch_create(d->sessions)) &&
            (d->files = pl_pool_create("files", FILE_THREADS, FILE_QUEUE)) &&
            (d->checks = pl_pool_create("checks", check_threads, CHECK_QUEUE)) &&
            (d->exports = pl_exports_create(d, d->options.exports)) &&
-           (d->executor = pl_executor_create(d)) && (d->webhooks = pl_webhooks_create(d)) &&
-           pl_reconcile(d) == 0 && pl_webhooks_load(d->webhooks) && pl_tenants_start(d->tenants) &&
+           (d->check_queue = pl_check_queue_create(d, check_threads)) &&
+           (d->executor = pl_executor_create(d, pl_watch_follower(d->watch))) &&
+           (d->webhooks = pl_webhooks_create(d)) && pl_reconcile(d) == 0 &&
+           pl_webhooks_load(d->webhooks) && pl_tenants_start(d->tenants) &&
            (!d->options.tls_cert || pl_tls_load(d->options.tls_cert, d->options.tls_key)) &&
            pl_http_create(d, pl_routes);
 }
@@ -226,6 +241,7 @@ static void stop_parts(pl_daemon *d)
     }
     pl_exports_stop(d->exports);
     pl_pool_stop(d->checks);
+    pl_check_queue_destroy(d->check_queue);
     pl_pool_stop(d->files);
     pl_http_destroy(d->http, DRAIN_MS);
     pl_tls_clear();

@@ -164,7 +164,8 @@ static char *check_file(pl_request *r, upload *u, const char *hash)
     pl_preflight_run run;
     pl_faults faults = {0};
     snprintf(path, sizeof path, "%s/%s", u->daemon->state, u->temporary);
-    if (!pl_preflight_begin(u->daemon, "--mesh", path, &run)) {
+    pl_preflight_host host = {u->daemon->programs, u->daemon->stop_fd, &u->daemon->counters};
+    if (!pl_preflight_begin(&host, "--mesh", path, &run)) {
         errno = EIO;
         reply_internal(r, "the check");
         return NULL;

@@ -1,9 +1,10 @@
 #include "server/api/routes.h"
 
 #include "server/run/admission.h"
+#include "server/run/validate.h"
 #include "server/api/api.h"
 #include "server/tenants/audit.h"
-#include "server/run/branch.h"
+#include "server/run/branch_request.h"
 #include "server/api/control_requests.h"
 #include "server/streams/event_stream.h"
 #include "server/streams/exports.h"
@@ -31,9 +32,8 @@
 #define SESSION "/v1/sessions/{id}"
 
 const pl_route pl_routes[] = {
-    {"POST", "/v1/sessions", pl_handle_create, PL_RUN_CHECKS_DETACHED, PL_SCOPE_SUBMIT,
-     PL_TAKES_JSON, .produces = JSON, .query = {"group"}, .replies = "201 Session",
-     .body = "#Scene",
+    {"POST", "/v1/sessions", pl_handle_create, PL_RUN_CHECKS, PL_SCOPE_SUBMIT, PL_TAKES_JSON,
+     .produces = JSON, .query = {"group"}, .replies = "201 Session", .body = "#Scene",
      .summary = "Submit a scene; Idempotency-Key and Prefer: wait=SECONDS are honoured"},
     {"GET", "/v1/sessions", pl_handle_list, PL_RUN_HERE, PL_SCOPE_READ, .produces = JSON,
      .query = {"state", "owner", "name", "label", "limit", "cursor"}, .replies = "200 SessionList",
@@ -69,9 +69,8 @@ const pl_route pl_routes[] = {
     {"POST", SESSION "/step", pl_handle_step, PL_RUN_FILES, PL_SCOPE_SUBMIT, .produces = JSON,
      .query = {"frames"}, .replies = "202 Step",
      .summary = "Go on for a number of frames (1), and pause"},
-    {"POST", SESSION "/branch", pl_handle_branch, PL_RUN_CHECKS_DETACHED, PL_SCOPE_SUBMIT,
-     PL_TAKES_JSON, .produces = JSON, .query = {"group"}, .replies = "201 Session",
-     .body = "#BranchRequest",
+    {"POST", SESSION "/branch", pl_handle_branch, PL_RUN_CHECKS, PL_SCOPE_SUBMIT, PL_TAKES_JSON,
+     .produces = JSON, .query = {"group"}, .replies = "201 Session", .body = "#BranchRequest",
      .summary = "A session that begins where this one was at a frame, with an edited scene"},
     {"GET", SESSION "/snapshots", pl_handle_snapshots, PL_RUN_FILES, PL_SCOPE_READ,
      .produces = JSON, .replies = "200 SnapshotList",

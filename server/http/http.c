@@ -229,11 +229,8 @@ static enum MHD_Result queue_reply(pl_request *r)
 static void run_in_pool(void *context)
 {
     pl_request *r = context;
-    const pl_route *route = r->route;
-    route->handler(r);
-    if (route->run != PL_RUN_CHECKS_DETACHED) {
-        pl_request_finish(r);
-    }
+    r->route->handler(r);
+    pl_request_finish(r);
 }
 
 static void dispatch(pl_request *r)

@@ -25,8 +25,6 @@ typedef enum pl_run {
     PL_RUN_HERE,
     PL_RUN_FILES,  /* in the pool for short file work */
     PL_RUN_CHECKS, /* in the pool that waits for child processes */
-    /* The same, but the handler calls pl_request_finish itself and may go on working after it. */
-    PL_RUN_CHECKS_DETACHED,
 } pl_run;
 
 typedef enum pl_takes { PL_TAKES_NOTHING, PL_TAKES_JSON, PL_TAKES_BYTES } pl_takes;

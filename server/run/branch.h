@@ -5,19 +5,18 @@
 #ifndef PLIANT_SERVER_RUN_BRANCH_H
 #define PLIANT_SERVER_RUN_BRANCH_H
 
-#include "server/run/admission.h"
+#include "server/sessions/sessions.h"
 #include "server/sessions/branch_point.h"
 
-struct pl_branch {
+typedef struct pl_branch {
     pl_daemon *daemon;
     pl_session *session;          /* the other one */
     pl_branch_point branch_point; /* where it begins */
     char *scene;                  /* the edited one */
     char *before;                 /* the other's */
     size_t before_size;
-};
+} pl_branch;
 
-void pl_handle_branch(pl_request *r); /* PL_RUN_CHECKS_DETACHED */
 /* Fill DIR/parent of the session that is being made; false with errno. */
 bool pl_branch_stage(const pl_branch *branch, int dir_fd);
 

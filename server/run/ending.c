@@ -8,7 +8,6 @@
 #include "server/base/logger.h"
 #include "server/sessions/session_view.h"
 #include "server/sessions/directory_record.h"
-#include "server/streams/watch.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -243,7 +242,7 @@ static void end_crashed(ending *e)
         queue_again(e, "stopped", told_to_stop); /* before it could listen */
         return;
     }
-    if (how->dragged) {
+    if (how->killed_along) {
         queue_again(e, "stopped",
                     "another session in its worker did not react; it goes on from its checkpoint");
         return;
@@ -300,7 +299,7 @@ void pl_ending_conclude(pl_daemon *d, pl_session *s, const pl_ending *how)
                 .session = s,
                 .how = how,
                 .dir_fd = open(s->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC),
-                .frame = pl_watch_finish(d->watch, s),
+                .frame = how->frame,
                 .desired = pl_sessions_desired(d->sessions, s),
                 .recovery = pl_sessions_recovery(d->sessions, s)};
     if (e.dir_fd < 0) {

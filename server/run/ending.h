@@ -9,11 +9,12 @@
 typedef struct pl_ending {
     bool status_known; /* it was a child: status is as waitpid gives it */
     int status;
+    int64_t frame;      /* last committed; -1: none */
     bool killed;        /* by the daemon, as it did not react in time */
-    bool dragged;       /* killed with it, for they shared a worker */
+    bool killed_along;  /* for another session, whose process it shared */
     bool out_of_memory; /* the kernel killed for memory while it ran */
     bool found;         /* it ended while no daemon watched */
-    bool rebooted;      /* and the machine was started anew since */
+    bool rebooted;      /* and the machine was restarted since */
 } pl_ending;
 
 void pl_ending_conclude(pl_daemon *daemon, pl_session *session, const pl_ending *how);

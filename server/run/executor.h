@@ -9,11 +9,12 @@
 #ifndef PLIANT_SERVER_RUN_EXECUTOR_H
 #define PLIANT_SERVER_RUN_EXECUTOR_H
 
+#include "server/run/log_follower.h"
 #include "server/sessions/sessions.h"
 
 typedef struct pl_executor pl_executor;
 
-pl_executor *pl_executor_create(pl_daemon *daemon);
+pl_executor *pl_executor_create(pl_daemon *daemon, pl_log_follower follower);
 /* Stops watching; workers go on. */
 void pl_executor_destroy(pl_executor *executor);
 
@@ -26,9 +27,5 @@ void pl_executor_relax(pl_executor *executor, pl_session *session);
 /* SIGTERM to every worker, and wait until they have made their checkpoints and ended. The daemon
  * drains, so nothing is started meanwhile. */
 void pl_executor_stop_workers(pl_executor *executor, int timeout_ms);
-/* Take up a session that waited, ran, or may have run, under an earlier daemon: its worker if it lives,
- * its exit if it left one, else by the crash rule; control.log goes before its row. Before the
- * daemon is ready: until then nothing is started. */
-void pl_executor_adopt(pl_executor *executor, pl_session *session);
 
 #endif

@@ -1,12 +1,11 @@
 #include "server/run/gpus.h"
 
 #include "protocol/text/json.h"
-#include "server/run/executor.h"
 #include "server/base/logger.h"
 #include "server/base/spawn.h"
-#include "server/streams/stream_hub.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +19,7 @@
 enum { LOOK_MS = 20000, AGAIN_S = 30, AGAIN_WAITING_S = 5, ANSWER_MAX = 1 << 16 };
 
 struct pl_gpus {
-    pl_daemon *daemon;
+    pl_gpu_source source;
     int count;
     char reason[512];
     pthread_t thread;
@@ -34,11 +33,11 @@ struct pl_gpus {
 /* ---- looking ---- */
 
 /* What `pliant-worker --devices` prints; malloc'ed, or NULL with the reason. */
-static char *ask(const pl_daemon *d, char *why, size_t why_size)
+static char *ask(const pl_gpu_source *from, char *why, size_t why_size)
 {
     char program[PATH_MAX + 32];
-    snprintf(program, sizeof program, "%s/pliant-worker", d->programs);
-    char *plugin = (char *)d->options.gpu_plugin;
+    snprintf(program, sizeof program, "%s/pliant-worker", from->programs);
+    char *plugin = (char *)from->options->gpu_plugin;
     char *argv[] = {program, "--devices", plugin ? "--gpu-plugin" : NULL, plugin, NULL};
     int fd = memfd_create("devices", MFD_CLOEXEC), status = -1;
     pl_child child;
@@ -46,7 +45,7 @@ static char *ask(const pl_daemon *d, char *why, size_t why_size)
     char *text = NULL;
     if (error) {
         snprintf(why, why_size, "pliant-worker could not be started: %s", strerror(error));
-    } else if (pl_child_wait(&child, LOOK_MS, d->stop_fd, &status) != PL_WAIT_ENDED) {
+    } else if (pl_child_wait(&child, LOOK_MS, from->stop_fd, &status) != PL_WAIT_ENDED) {
         pl_child_kill(&child);
         snprintf(why, why_size, "the driver did not answer within %d s", LOOK_MS / 1000);
     } else if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
@@ -100,7 +99,7 @@ static void list(pl_gpus *g, const pl_json *devices)
     for (size_t i = 0; i < pl_json_count(devices) && g->count < PL_GPUS_MAX; i++) {
         const pl_json *device = pl_json_item(devices, i);
         const char *uuid = pl_json_string(device, "uuid", "");
-        if (!*uuid || !wanted(g->daemon->options.gpus, i, uuid)) {
+        if (!*uuid || !wanted(g->source.options->gpus, i, uuid)) {
             continue;
         }
         pl_gpu_load *to = &g->gpus[g->count++];
@@ -140,7 +139,7 @@ static bool measure(pl_gpus *g, const pl_json *devices)
 static bool look(pl_gpus *g, bool first)
 {
     char why[512] = "";
-    char *text = ask(g->daemon, why, sizeof why);
+    char *text = ask(&g->source, why, sizeof why);
     pl_json *document = text ? pl_json_parse(text, strlen(text), NULL) : NULL;
     const pl_json *devices = pl_json_at(document, "devices");
     pthread_mutex_lock(&g->mutex);
@@ -197,7 +196,7 @@ static void *keep_looking(void *context)
         g->waiting = false;
         pthread_mutex_unlock(&g->mutex);
         if (look(g, false) || waited) {
-            pl_executor_kick(g->daemon->executor);
+            g->source.freed(g->source.context);
         }
         pthread_mutex_lock(&g->mutex);
     }
@@ -207,7 +206,7 @@ static void *keep_looking(void *context)
 
 /* ---- the table ---- */
 
-pl_gpus *pl_gpus_create(pl_daemon *daemon)
+pl_gpus *pl_gpus_create(const pl_gpu_source *source)
 {
     pl_gpus *g = calloc(1, sizeof *g);
     if (!g) {
@@ -219,8 +218,8 @@ pl_gpus *pl_gpus_create(pl_daemon *daemon)
     pthread_cond_init(&g->wake, &attributes);
     pthread_condattr_destroy(&attributes);
     pthread_mutex_init(&g->mutex, NULL);
-    g->daemon = daemon;
-    if (strcmp(daemon->options.gpus, "none") == 0) {
+    g->source = *source;
+    if (strcmp(source->options->gpus, "none") == 0) {
         snprintf(g->reason, sizeof g->reason, "the daemon was started with --gpus none");
         return g;
     }

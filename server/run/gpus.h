@@ -9,7 +9,7 @@
 #define PLIANT_SERVER_RUN_GPUS_H
 
 #include "protocol/text/json.h"
-#include "server/daemon.h"
+#include "server/base/options.h"
 
 #include <stdbool.h>
 
@@ -36,8 +36,18 @@ typedef struct pl_gpu_load {
 
 typedef struct pl_gpus pl_gpus;
 
+/* Where the list comes from, and who is told of it. Copied; what it points at outlives the list. */
+typedef struct pl_gpu_source {
+    const pl_options *options;
+    const char *programs; /* folder of pliant-worker */
+    int stop_fd;          /* readable: a look is given up */
+    /* There may be room for a session that waited; on the list's own thread. */
+    void (*freed)(void *context);
+    void *context;
+} pl_gpu_source;
+
 /* With --gpus none an empty table. Waits for the first look, 20 s at most. NULL: out of memory. */
-pl_gpus *pl_gpus_create(pl_daemon *daemon);
+pl_gpus *pl_gpus_create(const pl_gpu_source *source);
 void pl_gpus_stop(pl_gpus *gpus); /* no more looks */
 void pl_gpus_destroy(pl_gpus *gpus);
 

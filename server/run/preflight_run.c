@@ -1,7 +1,7 @@
 #include "server/run/preflight_run.h"
 
 #include "server/base/logger.h"
-#include "server/streams/stream_hub.h"
+#include "server/http/waiter.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -14,16 +14,17 @@
 
 enum { OUTPUT_MAX = 1 << 20 };
 
-bool pl_preflight_begin(pl_daemon *d, const char *option, const char *path, pl_preflight_run *run)
+bool pl_preflight_begin(const pl_preflight_host *host, const char *option, const char *path,
+                        pl_preflight_run *run)
 {
     char program[PATH_MAX + 32], argument[PATH_MAX + 128], flag[32];
     bool session = strcmp(option, "--session") == 0;
-    snprintf(program, sizeof program, "%s/pliant-preflight", d->programs);
+    snprintf(program, sizeof program, "%s/pliant-preflight", host->programs);
     /* A session's directory may be moved while it is checked, so it is named as the working one. */
     snprintf(argument, sizeof argument, "%s", session ? "." : path);
     snprintf(flag, sizeof flag, "%s", option);
     char *argv[] = {program, flag, argument, NULL};
-    *run = (pl_preflight_run){.daemon = d, .child = {-1, -1}};
+    *run = (pl_preflight_run){.host = *host, .child = {-1, -1}};
     run->output_fd = memfd_create("preflight", MFD_CLOEXEC);
     int error = run->output_fd < 0 ? errno
                                    : pl_spawn(argv, run->output_fd, run->output_fd,
@@ -36,14 +37,14 @@ bool pl_preflight_begin(pl_daemon *d, const char *option, const char *path, pl_p
         return false;
     }
     run->deadline_ms = pl_monotonic_ms() + PL_PREFLIGHT_MS;
-    atomic_fetch_add(&d->counters.preflights_run, 1);
+    atomic_fetch_add(&host->counters->preflights_run, 1);
     return true;
 }
 
 static pl_preflight_outcome kill_slow(pl_preflight_run *run, pl_faults *faults)
 {
     pl_child_kill(&run->child);
-    atomic_fetch_add(&run->daemon->counters.preflights_killed, 1);
+    atomic_fetch_add(&run->host.counters->preflights_killed, 1);
     pl_faults_addf(faults, "", "check_too_slow", "a check within 10 s",
                    "use smaller or simpler meshes", "still checking after %d s",
                    PL_PREFLIGHT_MS / 1000);
@@ -56,11 +57,11 @@ static pl_preflight_outcome check_exit(pl_preflight_run *run, int status, pl_fau
         return PL_PREFLIGHT_GOOD;
     }
     if (WIFEXITED(status) && WEXITSTATUS(status) == 1) {
-        atomic_fetch_add(&run->daemon->counters.preflights_refused, 1);
+        atomic_fetch_add(&run->host.counters->preflights_refused, 1);
         return PL_PREFLIGHT_FAULTS;
     }
     if (WIFSIGNALED(status)) {
-        atomic_fetch_add(&run->daemon->counters.preflights_killed, 1);
+        atomic_fetch_add(&run->host.counters->preflights_killed, 1);
         pl_faults_addf(faults, "", "check_died", "a scene that can be checked in 2 GiB and 10 s",
                        "use smaller or simpler meshes", "the check was ended by signal %d (%s)",
                        WTERMSIG(status), strsignal(WTERMSIG(status)));
@@ -79,7 +80,7 @@ pl_preflight_outcome pl_preflight_await(pl_preflight_run *run, int patience_ms, 
     bool last = left <= patience_ms;
     int status = 0;
     int wait_ms = last ? (left > 0 ? (int)left : 0) : patience_ms;
-    switch (pl_child_wait(&run->child, wait_ms, run->daemon->stop_fd, &status)) {
+    switch (pl_child_wait(&run->child, wait_ms, run->host.stop_fd, &status)) {
     case PL_WAIT_ENDED:
         return check_exit(run, status, faults);
     case PL_WAIT_STOPPED:

@@ -3,7 +3,7 @@
 #ifndef PLIANT_SERVER_RUN_PREFLIGHT_RUN_H
 #define PLIANT_SERVER_RUN_PREFLIGHT_RUN_H
 
-#include "server/daemon.h"
+#include "server/base/counters.h"
 #include "server/base/spawn.h"
 
 #include "engine/scene/fault.h"
@@ -12,8 +12,15 @@
 
 enum { PL_PREFLIGHT_MS = 10000 };
 
+/* What every run needs of the daemon; outlives them. */
+typedef struct pl_preflight_host {
+    const char *programs;  /* folder of pliant-preflight */
+    int stop_fd;           /* readable when the daemon ends */
+    pl_counters *counters; /* of preflights */
+} pl_preflight_host;
+
 typedef struct pl_preflight_run {
-    pl_daemon *daemon;
+    pl_preflight_host host;
     pl_child child;
     int output_fd; /* in memory: what it printed */
     int64_t deadline_ms;
@@ -30,7 +37,7 @@ typedef enum pl_preflight_outcome {
 } pl_preflight_outcome;
 
 /* `option` is "--session" or "--mesh". False where the child could not be started. */
-bool pl_preflight_begin(pl_daemon *daemon, const char *option, const char *path,
+bool pl_preflight_begin(const pl_preflight_host *host, const char *option, const char *path,
                         pl_preflight_run *run);
 /* Wait at most patience_ms, and until PL_PREFLIGHT_MS after the beginning in all. After any outcome
  * but PL_PREFLIGHT_RUNNING the run is over and must be ended. */

@@ -5,13 +5,13 @@
 #include "protocol/scene/notes.h"
 #include "protocol/scene/scene_json.h"
 #include "protocol/log/session_file.h"
-#include "server/run/admission.h"
+#include "server/run/check_result.h"
 #include "server/tenants/auth.h"
 #include "server/sessions/control_log.h"
 #include "server/sessions/branch_point.h"
 #include "server/sessions/session_view.h"
 #include "server/sessions/directory_record.h"
-#include "server/streams/tail.h"
+#include "server/sessions/frame_time.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -195,10 +195,10 @@ static void check_state(int dir_fd, const char *directory, bool readable, pl_row
     bool checked = pl_preflight_read(dir_fd, &report) == PL_OK;
     if (checked) {
         row->bodies = pl_bodies_view(&report);
-        row->gpu_memory = pl_admission_gpu_memory(&report);
+        row->gpu_memory = pl_check_gpu_memory(&report);
         if (row->memory <= 0) {
             row->memory = report.memory_bytes;
-            row->memory_limit = pl_admission_memory_limit(0, report.memory_bytes);
+            row->memory_limit = pl_check_memory_limit(0, report.memory_bytes);
         }
     }
     pl_preflight_clear(&report);

@@ -1,7 +1,7 @@
 #include "server/run/reconcile.h"
 
-#include "server/run/admission.h"
-#include "server/run/executor.h"
+#include "server/run/adoption.h"
+#include "server/run/check_queue.h"
 #include "server/run/rebuild.h"
 #include "server/sessions/removal.h"
 #include "server/base/logger.h"
@@ -77,9 +77,9 @@ static void mend_rows(reconciliation *x)
 
 /* ---- directories ---- */
 
-static void each_entry(pl_daemon *d, const char *path, see_entry see, void *context)
+static void each_entry(int state_fd, const char *path, see_entry see, void *context)
 {
-    int fd = openat(d->state_fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int fd = openat(state_fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
     if (!dir) {
         if (fd >= 0) {
@@ -96,7 +96,7 @@ static void each_entry(pl_daemon *d, const char *path, see_entry see, void *cont
 }
 
 typedef struct below {
-    pl_daemon *daemon;
+    int state_fd;
     see_entry see;
     void *context;
 } below;
@@ -106,12 +106,12 @@ static void look_into(void *context, int parent_fd, const char *path, const char
     below *b = context;
     char inner[300];
     snprintf(inner, sizeof inner, "%s/%s", path, name);
-    each_entry(b->daemon, inner, b->see, b->context);
+    each_entry(b->state_fd, inner, b->see, b->context);
 }
 
-void pl_each_below(pl_daemon *d, const char *path, see_entry see, void *context)
+void pl_each_below(int state_fd, const char *path, see_entry see, void *context)
 {
-    each_entry(d, path, look_into, &(below){d, see, context});
+    each_entry(state_fd, path, look_into, &(below){state_fd, see, context});
 }
 
 /* Whatever lies in incoming/ was never answered for. */
@@ -166,7 +166,7 @@ static void take_up(pl_daemon *d, pl_session *s)
             pl_removal_start(d, s);
         }
     } else if (state == PL_STATE_CHECKING) {
-        pl_admission_resume(d, s);
+        pl_check_queue_add(d->check_queue, s, NULL);
     } else {
         pl_executor_adopt(d->executor, s);
     }
@@ -180,8 +180,8 @@ int pl_reconcile(pl_daemon *d)
         return -1;
     }
     mend_rows(&x);
-    each_entry(d, "incoming", drop_incoming, NULL);
-    pl_each_below(d, "sessions", drop_unknown, &x);
+    each_entry(d->state_fd, "incoming", drop_incoming, NULL);
+    pl_each_below(d->state_fd, "sessions", drop_unknown, &x);
     free(x.bad);
     size_t count;
     pl_session **all = pl_sessions_all(d->sessions, &count);

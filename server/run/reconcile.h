@@ -3,10 +3,10 @@
 #ifndef PLIANT_SERVER_RUN_RECONCILE_H
 #define PLIANT_SERVER_RUN_RECONCILE_H
 
-#include "server/daemon.h"
+#include "server/sessions/sessions.h"
 
 /* Call see(context, parent_fd, "PATH/xx", name) for each entry of each folder below STATE/PATH. */
-void pl_each_below(pl_daemon *daemon, const char *path,
+void pl_each_below(int state_fd, const char *path,
                    void (*see)(void *context, int parent_fd, const char *path, const char *name),
                    void *context);
 

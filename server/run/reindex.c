@@ -164,8 +164,8 @@ int pl_reindex(pl_daemon *d)
     if (x.tenants < 0) {
         pl_logf(PL_LEVEL_WARN, "tenants.json is damaged: users, groups and tokens are lost");
     }
-    pl_each_below(d, "meshes", take_mesh, &x);
-    pl_each_below(d, "sessions", take_session, &x);
+    pl_each_below(d->state_fd, "meshes", take_mesh, &x);
+    pl_each_below(d->state_fd, "sessions", take_session, &x);
     pl_store_close(d->store);
     d->store = NULL;
     summarise(&x, aside);

@@ -21,18 +21,19 @@ typedef struct pl_ticker {
 } pl_ticker;
 
 typedef struct pl_stream_hub {
-    pl_daemon *daemon;
     pthread_mutex_t mutex; /* guards the list; taken before a stream's own */
     pl_ticker *list;
     _Atomic bool stopping;
+    pthread_t
+        thread; /* calls the tickers each second, and reads no file: a slow disk does not stop heartbeats */
+    int end_fd; /* an eventfd that ends it */
     pl_frame_cache *cache;
     pl_pacer *pacer;
     pl_events *events;
 } pl_stream_hub;
 
-pl_stream_hub *pl_stream_hub_create(pl_daemon *daemon);
+pl_stream_hub *pl_stream_hub_create(pl_counters *counters);
 void pl_stream_hub_destroy(pl_stream_hub *streams);
-void pl_stream_hub_tick(pl_stream_hub *streams);
 /* Wake everything: streams end with reason shutdown, waiting requests are answered. */
 void pl_stream_hub_stop(pl_stream_hub *streams);
 void pl_stream_hub_enlist(pl_stream_hub *streams, pl_ticker *ticker);

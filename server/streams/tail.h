@@ -21,7 +21,5 @@ pl_log_outcome pl_tail_read(pl_session *session, int64_t frame, pl_log_part part
 
 /* A reader of a session's log; *out stays as it is where there is one already. False with errno. */
 bool pl_session_log_open(const pl_session *session, pl_log_reader **out);
-/* Simulated time of a frame, from its record's payload; the fallback where it can not be read. */
-double pl_frame_time(pl_log_reader *reader, int64_t frame, double fallback);
 
 #endif

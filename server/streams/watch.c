@@ -1,7 +1,6 @@
 #include "server/streams/watch.h"
 
 #include "server/base/logger.h"
-#include "server/streams/stream_hub.h"
 #include "server/streams/tail.h"
 
 #include <errno.h>
@@ -16,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { POLL_FIRST_MS = 50, POLL_MOST_MS = 500, TICK_MS = 1000 };
+enum { POLL_FIRST_MS = 50, POLL_MOST_MS = 500, IDLE_MS = 1000 };
 
 typedef struct followed {
     struct followed *next;
@@ -26,13 +25,15 @@ typedef struct followed {
     int64_t due_ms;      /* next look, where polled */
     int interval_ms;
     bool touched;
+    bool busy; /* a thread reads its log, without the mutex */
 } followed;
 
 struct pl_watch {
-    pl_daemon *daemon;
+    pl_sessions *sessions;
     pthread_t thread;
     int inotify_fd, stop_fd;
-    pthread_mutex_t mutex; /* guards the list */
+    pthread_mutex_t mutex; /* guards the list; not held while a log is read */
+    pthread_cond_t idle;   /* an entry is no longer busy */
     followed *list;
 };
 
@@ -43,7 +44,7 @@ static int64_t now_ms(void)
     return t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-/* True where there was something new. */
+/* True where there was something new. Its entry is busy, or no longer in the list. */
 static bool look(pl_watch *watch, followed *f)
 {
     double time = f->session->time;
@@ -52,9 +53,26 @@ static bool look(pl_watch *watch, followed *f)
         return false;
     }
     f->frames = frames;
-    pl_sessions_set_progress(watch->daemon->sessions, f->session, frames - 1, time);
+    pl_sessions_set_progress(watch->sessions, f->session, frames - 1, time);
     pl_session_wake(f->session);
     return true;
+}
+
+/* Read the log of an entry in the list, and again while it is touched meanwhile. The mutex is held, but not while
+ * reading: a slow disk holds up nobody who does not want this very session. */
+static bool look_in_list(pl_watch *watch, followed *f)
+{
+    bool news = false;
+    f->busy = true;
+    do {
+        f->touched = false;
+        pthread_mutex_unlock(&watch->mutex);
+        news |= look(watch, f);
+        pthread_mutex_lock(&watch->mutex);
+    } while (f->touched);
+    f->busy = false;
+    pthread_cond_broadcast(&watch->idle);
+    return news;
 }
 
 /* ---- the thread ---- */
@@ -75,31 +93,46 @@ static void mark_touched(pl_watch *watch)
     }
 }
 
-/* Look at what was touched and at what is polled and due; ms until the next is due. */
-static int look_around(pl_watch *watch)
+static bool wants_look(const followed *f, int64_t now)
 {
-    int64_t now = now_ms(), next = now + TICK_MS;
-    for (followed *f = watch->list; f; f = f->next) {
-        bool polled = f->log_wd < 0;
-        if (f->touched || (polled && f->due_ms <= now)) {
-            f->touched = false;
-            bool news = look(watch, f);
-            int slower = 2 * f->interval_ms;
-            f->interval_ms = news ? POLL_FIRST_MS : slower < POLL_MOST_MS ? slower : POLL_MOST_MS;
-            f->due_ms = now + f->interval_ms;
+    return !f->busy && (f->touched || (f->log_wd < 0 && f->due_ms <= now));
+}
+
+/* Look at what was touched and at what is polled and due. Each look lets go of the mutex, so the list is gone
+ * through from its start again after each. */
+static void look_around(pl_watch *watch)
+{
+    int64_t now = now_ms();
+    for (followed *f = watch->list; f;) {
+        if (!wants_look(f, now)) {
+            f = f->next;
+            continue;
         }
-        if (polled && f->due_ms < next) {
+        f->due_ms = INT64_MAX; /* once a round */
+        bool news = look_in_list(watch, f);
+        int slower = 2 * f->interval_ms;
+        f->interval_ms = news ? POLL_FIRST_MS : slower < POLL_MOST_MS ? slower : POLL_MOST_MS;
+        f->due_ms = now + f->interval_ms;
+        f = watch->list;
+    }
+}
+
+/* ms until the next polled entry is due; IDLE_MS at most, as one may be added meanwhile. */
+static int next_due(const pl_watch *watch)
+{
+    int64_t now = now_ms(), next = now + IDLE_MS;
+    for (const followed *f = watch->list; f; f = f->next) {
+        if (f->log_wd < 0 && !f->busy && f->due_ms < next) {
             next = f->due_ms;
         }
     }
-    return (int)(next - now);
+    return next > now ? (int)(next - now) : 0;
 }
 
 static void *run(void *context)
 {
     pl_watch *watch = context;
-    int64_t tick = now_ms() + TICK_MS;
-    int timeout = TICK_MS;
+    int timeout = IDLE_MS;
     for (;;) {
         struct pollfd fds[2] = {{watch->inotify_fd, POLLIN, 0}, {watch->stop_fd, POLLIN, 0}};
         int n = poll(fds, 2, timeout);
@@ -110,23 +143,21 @@ static void *run(void *context)
         if (n > 0 && fds[0].revents) {
             mark_touched(watch);
         }
-        timeout = look_around(watch);
+        look_around(watch);
+        timeout = next_due(watch);
         pthread_mutex_unlock(&watch->mutex);
-        if (now_ms() >= tick) {
-            pl_stream_hub_tick(watch->daemon->streams);
-            tick = now_ms() + TICK_MS;
-        }
     }
 }
 
-pl_watch *pl_watch_create(pl_daemon *daemon)
+pl_watch *pl_watch_create(pl_sessions *sessions)
 {
     pl_watch *watch = calloc(1, sizeof *watch);
     if (!watch) {
         return NULL;
     }
-    watch->daemon = daemon;
+    watch->sessions = sessions;
     pthread_mutex_init(&watch->mutex, NULL);
+    pthread_cond_init(&watch->idle, NULL);
     watch->stop_fd = eventfd(0, EFD_CLOEXEC);
     watch->inotify_fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
     if (watch->stop_fd < 0 || watch->inotify_fd < 0 ||
@@ -169,6 +200,7 @@ void pl_watch_destroy(pl_watch *watch)
     }
     close(watch->stop_fd);
     close(watch->inotify_fd);
+    pthread_cond_destroy(&watch->idle);
     pthread_mutex_destroy(&watch->mutex);
     free(watch);
 }
@@ -204,27 +236,57 @@ void pl_watch_start(pl_watch *watch, pl_session *session)
     pthread_mutex_lock(&watch->mutex);
     f->next = watch->list;
     watch->list = f;
-    look(watch, f);
+    look_in_list(watch, f);
     pthread_mutex_unlock(&watch->mutex);
 }
 
-int64_t pl_watch_finish(pl_watch *watch, pl_session *session)
+static followed **find(pl_watch *watch, const pl_session *session)
 {
-    pthread_mutex_lock(&watch->mutex);
     followed **link = &watch->list;
     while (*link && (*link)->session != session) {
         link = &(*link)->next;
     }
-    followed *f = *link;
-    int64_t frames = 0;
+    return link;
+}
+
+/* Out of the list once nobody reads its log; NULL: it is not followed. */
+static followed *take(pl_watch *watch, const pl_session *session)
+{
+    pthread_mutex_lock(&watch->mutex);
+    while (*find(watch, session) && (*find(watch, session))->busy) {
+        pthread_cond_wait(&watch->idle, &watch->mutex);
+    }
+    followed **link = find(watch, session), *f = *link;
     if (f) {
         *link = f->next;
-        look(watch, f);
-        frames = f->frames;
     }
     pthread_mutex_unlock(&watch->mutex);
+    return f;
+}
+
+int64_t pl_watch_finish(pl_watch *watch, pl_session *session)
+{
+    followed *f = take(watch, session);
+    int64_t frames = 0;
     if (f) {
+        look(watch, f);
+        frames = f->frames;
         release(watch, f);
     }
     return frames - 1;
+}
+
+static void start(void *context, pl_session *session)
+{
+    pl_watch_start(context, session);
+}
+
+static int64_t finish(void *context, pl_session *session)
+{
+    return pl_watch_finish(context, session);
+}
+
+pl_log_follower pl_watch_follower(pl_watch *watch)
+{
+    return (pl_log_follower){.context = watch, .start = start, .finish = finish};
 }

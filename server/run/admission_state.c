@@ -1,0 +1,95 @@
+#include "server/run/admission_state.h"
+
+#include "server/base/logger.h"
+#include "server/run/check_result.h"
+#include "server/sessions/removal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+void pl_admission_clear(pl_admission *a)
+{
+    if (a->staged) {
+        pl_remove_tree(a->daemon->state_fd, a->incoming);
+    }
+    pl_quota_release(&a->hold);
+    pl_outline_clear(&a->outline);
+    pl_faults_clear(&a->faults);
+    pl_preflight_clear(&a->preflight);
+}
+
+bool pl_admission_reject(pl_admission *a)
+{
+    pl_reply_problem(a->request, 422, "invalid_scene", "The scene can not be run",
+                     "every fault that was found is listed", &a->faults);
+    return false;
+}
+
+bool pl_admission_fail(pl_admission *a, const char *what)
+{
+    int error = errno;
+    pl_logf(PL_LEVEL_ERROR, "a session could not be made: %s: %s", what, strerror(error));
+    if (error == ENOSPC || error == EDQUOT) {
+        pl_reply_problem(a->request, 507, "disk_full", "Disk full",
+                         "the state directory has no room left", NULL);
+    } else {
+        pl_reply_problem(a->request, 500, "internal", "Internal error",
+                         "the session could not be made; the daemon's log says why", NULL);
+    }
+    return false;
+}
+
+pl_row pl_admission_row(const pl_admission *a)
+{
+    const pl_outline *o = &a->outline;
+    pl_row row = {.owner = (char *)a->owner,
+                  .group_name = (char *)a->group,
+                  .name = o->notes->name,
+                  .labels = o->notes->labels,
+                  .metadata = o->notes->metadata,
+                  .webhook = o->notes->webhook,
+                  .priority = o->notes->priority,
+                  .created_us = a->created_us,
+                  .frames = o->frames,
+                  .frame = -1,
+                  .cores = o->cores > 0 ? o->cores : 1,
+                  .checkpoint = -1,
+                  .keep_days = o->keep_days,
+                  .keep_last = o->keep_last,
+                  .keep_every = o->keep_every,
+                  .time_limit = o->time_limit};
+    memcpy(row.id, a->id, sizeof row.id);
+    return row;
+}
+
+bool pl_admission_begin_check(pl_admission *a)
+{
+    char directory[PATH_MAX + 112];
+    snprintf(directory, sizeof directory, "%s/%s", a->daemon->state, a->incoming);
+    if (!pl_preflight_begin(
+            &(pl_preflight_host){a->daemon->programs, a->daemon->stop_fd, &a->daemon->counters},
+            "--session", directory, &a->run)) {
+        errno = EIO;
+        return pl_admission_fail(a, "the check");
+    }
+    return true;
+}
+
+bool pl_admission_accepts(pl_admission *a, pl_preflight_outcome outcome)
+{
+    char directory[PATH_MAX + 112];
+    snprintf(directory, sizeof directory, "%s/%s", a->daemon->state, a->incoming);
+    if (outcome == PL_PREFLIGHT_STOPPED) {
+        pl_reply_problem(a->request, 503, "shutdown", "Shutting down", "the daemon is ending",
+                         NULL);
+        pl_reply_header(a->request, "Retry-After", "5");
+        return false;
+    }
+    if (outcome == PL_PREFLIGHT_BROKEN ||
+        !pl_check_read(a->daemon, directory, outcome, &a->preflight, &a->faults)) {
+        errno = EIO;
+        return pl_admission_fail(a, "the check");
+    }
+    return a->faults.total ? pl_admission_reject(a) : true;
+}

@@ -1,0 +1,50 @@
+/* admission_state.h - one scene on its way from a request to a session: what POST /v1/sessions, a branch
+ * and POST /v1/validate share. Private to the files of admission.
+ */
+#ifndef PLIANT_SERVER_RUN_ADMISSION_STATE_H
+#define PLIANT_SERVER_RUN_ADMISSION_STATE_H
+
+#include "protocol/log/session_dir.h"
+#include "protocol/scene/scene_json.h"
+#include "server/http/http.h"
+#include "server/run/branch.h"
+#include "server/run/preflight_run.h"
+#include "server/sessions/quota.h"
+#include "server/sessions/sessions.h"
+
+typedef struct pl_admission {
+    pl_daemon *daemon;
+    pl_request *request;
+    const char *owner; /* the request's; not used after the reply */
+    const char *group; /* from the query; NULL: none */
+    char id[33];
+    char incoming[96]; /* "incoming/ID", later where it was moved to */
+    int64_t created_us;
+    bool staged;      /* the directory is there */
+    const char *text; /* the scene: the body, or a branch's */
+    size_t length;
+    const pl_branch *branch; /* NULL: none */
+    pl_outline outline;
+    pl_faults faults;
+    pl_preflight preflight;
+    pl_preflight_run run;
+    bool checked;    /* it was begun */
+    const char *key; /* of Idempotency-Key; NULL: none */
+    char body_hash[65];
+    pl_quota_hold hold;
+} pl_admission;
+
+void pl_admission_clear(pl_admission *a);
+/* The session's row as far as it is known before the check; the texts are the admission's. */
+pl_row pl_admission_row(const pl_admission *a);
+
+/* Each replies and returns false. */
+bool pl_admission_reject(pl_admission *a);                 /* 422 with the faults */
+bool pl_admission_fail(pl_admission *a, const char *what); /* by errno: 507, else 500 */
+
+/* Start the sandboxed check of the staged directory; false after a reply. */
+bool pl_admission_begin_check(pl_admission *a);
+/* The outcome of a check that ended in time: true where the scene is accepted, else replied. */
+bool pl_admission_accepts(pl_admission *a, pl_preflight_outcome outcome);
+
+#endif

@@ -1,0 +1,125 @@
+#include "server/run/adoption.h"
+
+#include "protocol/log/session_dir.h"
+#include "server/base/logger.h"
+#include "server/run/ending.h"
+#include "server/run/lifecycle.h"
+#include "server/run/workers.h"
+#include "server/sessions/control_log.h"
+#include "server/sessions/removal.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/pidfd.h>
+#include <unistd.h>
+
+/* A pidfd for the process that was started as `identity`, or -1: the start time is compared after
+ * the pidfd is open, so that a reused pid is never taken for it. */
+static int open_worker(const char *identity, pid_t *pid)
+{
+    char boot[40], now_boot[40];
+    int number = 0;
+    unsigned long long started = 0;
+    pl_boot_id(now_boot);
+    if (!identity || sscanf(identity, "%39s %d %llu", boot, &number, &started) != 3 ||
+        strcmp(boot, now_boot) != 0 || number <= 1) {
+        return -1;
+    }
+    int pidfd = pidfd_open(number, 0);
+    if (pidfd >= 0 && pl_process_start(number) != started) {
+        close(pidfd);
+        pidfd = -1;
+    }
+    *pid = pidfd >= 0 ? number : 0;
+    return pidfd;
+}
+
+/* The machine was started anew since the worker was. */
+static bool rebooted_since(const char *identity)
+{
+    char boot[40];
+    pl_boot_id(boot);
+    size_t n = strlen(boot);
+    return identity && n > 0 && strncmp(identity, boot, n) != 0;
+}
+
+static void adopt_living(pl_executor *e, pl_session *s, pl_worker *w)
+{
+    w->session = s;
+    pl_session_acquire(s);
+    w->child.pidfd = open_worker(s->worker, &w->child.pid);
+    w->holding = pl_holding_join(e, s, w->child.pid);
+    pl_sessions_adopt(e->daemon->sessions, s, w->holding);
+    e->follower.start(e->follower.context, s);
+    atomic_fetch_add(&e->daemon->counters.workers_adopted, 1);
+    pl_logf(PL_LEVEL_INFO, "session %s: its worker still runs and was adopted", s->id);
+    if (!pl_workers_add(e, w)) {
+        close(w->child.pidfd);
+        w->child.pidfd = -1;
+        pl_workers_add(e, w);
+    }
+    pl_control_state control;
+    bool known = pl_control_read(s->directory, &control) == 0; /* otherwise the row stands */
+    if (control.cancelled) {
+        pl_sessions_set_desired(e->daemon->sessions, s, "cancelled");
+    } else if (control.paused) {
+        pl_sessions_set_desired(e->daemon->sessions, s, "paused");
+    } else if (known) {
+        pl_sessions_clear_pause(e->daemon->sessions, s);
+    }
+    if (pl_sessions_desired(e->daemon->sessions, s) >= PL_DESIRE_CANCELLED && !control.cancelled) {
+        pl_lifecycle_cancel(e->daemon, s); /* wanted, but the daemon died before it said so */
+    } else if (pl_sessions_desired(e->daemon->sessions, s)) {
+        pl_workers_set_deadline(e, s, pl_workers_deadline(e));
+    }
+}
+
+/* One that waits, by its row: what control.log says of it goes before. */
+static void settle_waiting(pl_executor *e, pl_session *s)
+{
+    pl_sessions *sessions = e->daemon->sessions;
+    pl_control_state control;
+    if (pl_control_read(s->directory, &control) != 0) { /* the row stands */
+        control.paused = s->state == PL_STATE_PAUSED;
+    }
+    if (pl_sessions_desired(sessions, s) >= PL_DESIRE_CANCELLED || control.cancelled) {
+        pl_lifecycle_cancel(e->daemon, s);
+        if (pl_sessions_desired(sessions, s) == PL_DESIRE_DELETED) {
+            pl_removal_start(e->daemon, s);
+        }
+    } else if (control.paused && s->state == PL_STATE_QUEUED) {
+        pl_sessions_move(sessions, s, PL_STATE_PAUSED, &(pl_move){.reason = "user"});
+    } else if (!control.paused && s->state == PL_STATE_PAUSED) {
+        pl_sessions_move(sessions, s, PL_STATE_QUEUED, &(pl_move){.reason = "resumed"});
+    }
+}
+
+void pl_executor_adopt(pl_executor *e, pl_session *s)
+{
+    int dir_fd = open(s->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    pl_exit report = {0};
+    bool held = dir_fd >= 0 && pl_session_locked(dir_fd);
+    /* Of a session that waits by its row, only an attempt that the row knows nothing of counts. */
+    bool newer = !held && dir_fd >= 0 && pl_exit_read(dir_fd, &report) == PL_OK &&
+                 report.attempt > s->attempt;
+    if (dir_fd >= 0) {
+        close(dir_fd);
+    }
+    if (!held && !newer && s->state != PL_STATE_RUNNING) {
+        settle_waiting(e, s);
+        return;
+    }
+    pl_worker *w = held ? calloc(1, sizeof *w) : NULL;
+    if (w) {
+        adopt_living(e, s, w);
+    } else {
+        pl_sessions_adopt(e->daemon->sessions, s, false);
+        e->follower.start(e->follower.context, s);
+        pl_ending how = {.found = true,
+                         .rebooted = rebooted_since(s->worker),
+                         .frame = e->follower.finish(e->follower.context, s)};
+        pl_ending_conclude(e->daemon, s, &how);
+    }
+}

@@ -1,0 +1,142 @@
+#include "server/run/check_result.h"
+
+#include "protocol/text/json.h"
+#include "protocol/text/problem.h"
+#include "server/run/gpus.h"
+#include "server/sessions/directory_record.h"
+#include "server/sessions/removal.h"
+#include "server/sessions/session_view.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Estimates are within a factor of two of what was measured; a limit is there to save the machine
+ * from a leak, and must never meet a scene that is right. */
+#define LIMIT_FACTOR 4
+#define LIMIT_BASE   ((double)(1 << 30))
+
+double pl_check_gpu_memory(const pl_preflight *p)
+{
+    return p->gpu_memory_bytes > 0 ? p->gpu_memory_bytes + PL_GPU_CONTEXT : 0;
+}
+
+double pl_check_memory_limit(double asked, double estimate)
+{
+    return asked > 0 ? asked : estimate > 0 ? LIMIT_FACTOR * estimate + LIMIT_BASE : 0;
+}
+
+static int read_report(const char *directory, pl_preflight *out)
+{
+    int dir_fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int r = dir_fd >= 0 && pl_preflight_read(dir_fd, out) == PL_OK ? 0 : -1;
+    if (dir_fd >= 0) {
+        close(dir_fd);
+    }
+    return r;
+}
+
+static void check_memory(const pl_daemon *d, const pl_preflight *p, pl_faults *faults)
+{
+    if (p->memory_bytes > d->machine_memory) {
+        char expected[96];
+        snprintf(expected, sizeof expected, "at most %.0f bytes, the memory of this machine",
+                 d->machine_memory);
+        pl_faults_addf(faults, "/bodies", "too_large_for_machine", expected,
+                       "use coarser meshes or fewer bodies",
+                       "an estimated %.0f bytes for %lld vertices and %lld tetrahedra",
+                       p->memory_bytes, (long long)p->vertices, (long long)p->tets);
+    }
+    double needed = pl_check_gpu_memory(p), most = pl_gpus_largest(d->gpus);
+    if (needed > 0 && needed > most) {
+        char expected[128];
+        snprintf(expected, sizeof expected, "at most %.0f bytes, the memory of the largest GPU",
+                 most);
+        pl_faults_addf(faults, "/solver/device", "too_much_gpu_memory", expected,
+                       "use coarser meshes, or \"device\": \"cpu\"",
+                       "about %.0f bytes for %lld vertices and %lld tetrahedra", needed,
+                       (long long)p->vertices, (long long)p->tets);
+    }
+}
+
+bool pl_check_read(const pl_daemon *d, const char *directory, pl_preflight_outcome outcome,
+                   pl_preflight *report, pl_faults *faults)
+{
+    if (outcome == PL_PREFLIGHT_DIED) {
+        return true;
+    }
+    if (read_report(directory, report) != 0) {
+        return false;
+    }
+    if (outcome == PL_PREFLIGHT_FAULTS) {
+        pl_faults_clear(faults);
+        *faults = report->faults;
+        report->faults = (pl_faults){0};
+        return faults->total > 0;
+    }
+    check_memory(d, report, faults);
+    return true;
+}
+
+/* ---- of a session that was answered for before ---- */
+
+static void reject(pl_daemon *d, pl_session *s, const pl_faults *faults)
+{
+    char *problem = pl_problem_encode(422, "invalid_scene", "", "", faults);
+    pl_json *parsed = problem ? pl_json_parse(problem, strlen(problem), NULL) : NULL;
+    char *list = parsed ? pl_json_dump(pl_json_at(parsed, "faults"), false) : NULL;
+    pl_json_writer w = {0};
+    pl_json_begin_object(&w);
+    pl_json_set_string(&w, "code", "invalid_scene");
+    pl_json_set_string(&w, "message", "the scene can not be run: every fault is listed");
+    pl_json_set_raw(&w, "faults", list ? list : "[]");
+    pl_json_end_object(&w);
+    char *failure = pl_json_finish(&w, NULL);
+    pl_directory_record_move(d, s, PL_STATE_REJECTED,
+                             &(pl_move){.reason = "invalid_scene", .failure = failure});
+    free(failure);
+    free(list);
+    pl_json_free(parsed);
+    free(problem);
+}
+
+static void accept_session(pl_daemon *d, pl_session *s, const pl_preflight *report)
+{
+    bool paused = pl_sessions_desired(d->sessions, s) == PL_DESIRE_PAUSED;
+    char *bodies = pl_bodies_view(report);
+    pl_move what = {.reason = paused ? "user" : NULL,
+                    .bodies = bodies,
+                    .gpu_memory = pl_check_gpu_memory(report)};
+    if (s->memory <= 0) { /* the scene did not say */
+        what.memory = report->memory_bytes;
+        what.memory_limit = pl_check_memory_limit(0, report->memory_bytes);
+    }
+    pl_sessions_move(d->sessions, s, paused ? PL_STATE_PAUSED : PL_STATE_QUEUED, &what);
+    free(bodies);
+}
+
+void pl_check_conclude(pl_daemon *d, pl_session *s, pl_preflight_outcome outcome, pl_faults *faults)
+{
+    pl_preflight report = {0};
+    pthread_mutex_lock(&s->lifecycle);
+    pl_desire desired = pl_sessions_desired(d->sessions, s);
+    if (desired >= PL_DESIRE_CANCELLED) {
+        pl_directory_record_move(d, s, PL_STATE_CANCELLED, &(pl_move){.reason = "user"});
+    } else if (outcome == PL_PREFLIGHT_BROKEN ||
+               !pl_check_read(d, s->directory, outcome, &report, faults)) {
+        pl_directory_record_move(
+            d, s, PL_STATE_FAILED,
+            &(pl_move){.reason = "internal", .message = "the scene could not be checked"});
+    } else if (faults->total) {
+        reject(d, s, faults);
+    } else {
+        accept_session(d, s, &report);
+    }
+    pthread_mutex_unlock(&s->lifecycle);
+    if (desired == PL_DESIRE_DELETED) {
+        pl_removal_start(d, s);
+    }
+    pl_preflight_clear(&report);
+}

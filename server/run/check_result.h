@@ -1,0 +1,25 @@
+/* check_result.h - what a finished preflight means: the memory its session is given, the scene's faults,
+ * and the next state of a session that waits in `checking`.
+ */
+#ifndef PLIANT_SERVER_RUN_CHECK_RESULT_H
+#define PLIANT_SERVER_RUN_CHECK_RESULT_H
+
+#include "protocol/log/session_dir.h"
+#include "server/run/preflight_run.h"
+#include "server/sessions/sessions.h"
+
+/* Bytes that a session's worker may use: what the scene asks for, else four times the estimate and
+ * 1 GiB; 0 while there is no estimate yet. */
+double pl_check_memory_limit(double asked, double estimate);
+/* Bytes of a GPU's memory that are kept for a session; 0: it runs on the CPU. */
+double pl_check_gpu_memory(const pl_preflight *report);
+
+/* The report in the directory; faults are moved or added to `faults`. False where the check itself
+ * failed, not the scene. */
+bool pl_check_read(const pl_daemon *daemon, const char *directory, pl_preflight_outcome outcome,
+                   pl_preflight *report, pl_faults *faults);
+/* A session in `checking` becomes queued, paused, rejected, cancelled or failed. */
+void pl_check_conclude(pl_daemon *daemon, pl_session *session, pl_preflight_outcome outcome,
+                       pl_faults *faults);
+
+#endif

@@ -1,0 +1,93 @@
+#include "server/run/scene_rules.h"
+
+#include "server/run/gpus.h"
+#include "server/tenants/grants.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+static bool reply_no_json(pl_admission *a)
+{
+    pl_reply_problem(a->request, 400, "bad_json", "Not JSON", "the body is not valid JSON",
+                     &a->faults);
+    return false;
+}
+
+static void check_uploads(pl_admission *a)
+{
+    for (int32_t i = 0; i < a->outline.upload_count; i++) {
+        const pl_upload_ref *u = &a->outline.uploads[i];
+        if (!pl_grant_held(a->daemon->store, a->owner, u->hash)) {
+            pl_faults_addf(&a->faults, u->pointer, "unknown_mesh", "a mesh that you have uploaded",
+                           "upload it first with PUT /v1/meshes/{sha256}", "sha256:%s", u->hash);
+        }
+    }
+}
+
+static void check_resources(pl_admission *a)
+{
+    const pl_daemon *d = a->daemon;
+    char expected[96];
+    if (a->outline.cores > d->options.cores) {
+        snprintf(expected, sizeof expected, "at most %d, the cores of this daemon",
+                 d->options.cores);
+        pl_faults_addf(&a->faults, "/resources/cores", "too_many_cores", expected, "", "%d",
+                       a->outline.cores);
+    }
+    if (a->outline.notes->priority > 0 &&
+        !pl_principal_has(pl_request_principal(a->request), PL_SCOPE_ADMIN)) {
+        pl_faults_addf(&a->faults, "/resources/priority", "not_allowed",
+                       "at most 0: above, it needs a credential with the scope 'admin'", "", "%lld",
+                       (long long)a->outline.notes->priority);
+    }
+    if (a->outline.memory > d->machine_memory) {
+        snprintf(expected, sizeof expected, "at most %.0f bytes, the memory of this machine",
+                 d->machine_memory);
+        pl_faults_addf(&a->faults, "/resources/memory", "too_much_memory", expected, "", "%.0f",
+                       a->outline.memory);
+    }
+}
+
+static void check_device(pl_admission *a)
+{
+    char got[600];
+    if (a->outline.gpu && pl_gpus_count(a->daemon->gpus) == 0) {
+        snprintf(got, sizeof got, "gpu: %s", pl_gpus_reason(a->daemon->gpus));
+        pl_faults_add(&a->faults, "/solver/device", "no_gpu", got, "cpu, as this daemon has no GPU",
+                      "use \"device\": \"cpu\", or a daemon that has one");
+    }
+}
+
+/* A branch has the frames that are left. */
+static void check_left(pl_admission *a)
+{
+    if (!a->branch || a->outline.frames < 0) {
+        return;
+    }
+    a->outline.frames -= a->branch->branch_point.begins + a->branch->branch_point.frame;
+    if (a->outline.frames < 1) {
+        pl_faults_addf(&a->faults, "/scene/time", "nothing_left", "a time after that frame",
+                       "give the branch a longer duration, or more steps", "frame %lld",
+                       (long long)a->branch->branch_point.frame);
+    }
+}
+
+bool pl_scene_rules_check(pl_admission *a)
+{
+    switch (pl_scene_outline(a->text, a->length, &a->outline, &a->faults)) {
+    case PL_DECODE_OK:
+        check_left(a);
+        break;
+    case PL_DECODE_SYNTAX:
+        return reply_no_json(a);
+    case PL_DECODE_INVALID:
+        return pl_admission_reject(a);
+    default:
+        errno = ENOMEM;
+        return pl_admission_fail(a, "decoding");
+    }
+    check_uploads(a);
+    check_resources(a);
+    check_device(a);
+    return a->faults.total ? pl_admission_reject(a) : true;
+}

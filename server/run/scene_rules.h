@@ -1,0 +1,12 @@
+/* scene_rules.h - what a posted scene must satisfy before its sandboxed check: it decodes, its user has
+ * uploaded its meshes, and this daemon has the resources that it asks for.
+ */
+#ifndef PLIANT_SERVER_RUN_SCENE_RULES_H
+#define PLIANT_SERVER_RUN_SCENE_RULES_H
+
+#include "server/run/admission_state.h"
+
+/* Fills the outline; false after a reply that lists every fault. */
+bool pl_scene_rules_check(pl_admission *a);
+
+#endif

@@ -1,0 +1,80 @@
+#include "server/run/staging.h"
+
+#include "server/sessions/directory_record.h"
+#include "server/tenants/auth.h"
+#include "server/tenants/grants.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int link_meshes(pl_admission *a, int dir_fd)
+{
+    for (int32_t i = 0; i < a->outline.upload_count; i++) {
+        const pl_upload_ref *u = &a->outline.uploads[i];
+        char from[96], to[80];
+        snprintf(from, sizeof from, "meshes/%.2s/%s", u->hash, u->hash);
+        snprintf(to, sizeof to, "meshes/%s", u->hash);
+        if (linkat(a->daemon->state_fd, from, dir_fd, to, 0) != 0 && errno != EEXIST) {
+            return -1;
+        }
+        pl_mesh_use(a->daemon->store, u->hash);
+    }
+    return 0;
+}
+
+bool pl_staging_create(pl_admission *a)
+{
+    if (pl_random_id(a->id) != 0) {
+        return pl_admission_fail(a, "an id");
+    }
+    a->created_us = pl_sessions_stamp(a->daemon->sessions);
+    snprintf(a->incoming, sizeof a->incoming, "incoming/%s", a->id);
+    if (mkdirat(a->daemon->state_fd, a->incoming, 0700) != 0) {
+        return pl_admission_fail(a, a->incoming);
+    }
+    a->staged = true;
+    int dir_fd = openat(a->daemon->state_fd, a->incoming, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    pl_row row = pl_admission_row(a);
+    bool good = dir_fd >= 0 && mkdirat(dir_fd, "meshes", 0700) == 0 &&
+                mkdirat(dir_fd, "log", 0700) == 0 && link_meshes(a, dir_fd) == 0 &&
+                pl_file_replace(dir_fd, "scene.json", a->text, a->length, false) == PL_OK &&
+                (!a->branch || pl_branch_stage(a->branch, dir_fd)) &&
+                pl_identity_write(dir_fd, &row, false) == PL_OK;
+    int error = errno;
+    if (dir_fd >= 0) {
+        close(dir_fd);
+    }
+    errno = error;
+    return good || pl_admission_fail(a, "its directory");
+}
+
+static bool sync_path(int state_fd, const char *path)
+{
+    int fd = openat(state_fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    bool good = fd >= 0 && fsync(fd) == 0;
+    if (fd >= 0) {
+        close(fd);
+    }
+    return good;
+}
+
+bool pl_staging_publish(pl_admission *a)
+{
+    char parent[32], target[80];
+    int state_fd = a->daemon->state_fd;
+    snprintf(parent, sizeof parent, "sessions/%.2s", a->id);
+    snprintf(target, sizeof target, "%s/%s", parent, a->id);
+    bool fresh = mkdirat(state_fd, parent, 0700) == 0;
+    if (!sync_path(state_fd, a->incoming) ||
+        renameat(state_fd, a->incoming, state_fd, target) != 0) {
+        return pl_admission_fail(a, "publishing it");
+    }
+    snprintf(a->incoming, sizeof a->incoming, "%s", target); /* to be removed if the commit fails */
+    if (!sync_path(state_fd, parent) || (fresh && !sync_path(state_fd, "sessions"))) {
+        return pl_admission_fail(a, "publishing it");
+    }
+    return true;
+}

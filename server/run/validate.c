@@ -1,0 +1,55 @@
+#include "server/run/validate.h"
+
+#include "server/run/scene_rules.h"
+#include "server/run/staging.h"
+#include "server/sessions/session_view.h"
+
+#include <stdlib.h>
+
+static void reply_estimate(pl_admission *a)
+{
+    const pl_preflight *p = &a->preflight;
+    pl_json_writer w = {0};
+    pl_json_begin_object(&w);
+    pl_json_set_boolean(&w, "valid", true);
+    pl_json_key(&w, "estimate");
+    pl_json_begin_object(&w);
+    pl_json_set_integer(&w, "vertices", p->vertices);
+    pl_json_set_integer(&w, "tets", p->tets);
+    if (a->outline.frames >= 0) {
+        pl_json_set_integer(&w, "frames", a->outline.frames);
+    } else {
+        pl_json_set_null(&w, "frames");
+    }
+    pl_json_set_number(&w, "memory_bytes", p->memory_bytes);
+    pl_json_set_number(&w, "gpu_memory_bytes", p->gpu_memory_bytes);
+    pl_json_set_number(&w, "setup_seconds", p->setup_seconds);
+    pl_json_set_number(&w, "seconds_per_frame", p->seconds_per_frame);
+    pl_json_set_number(&w, "frame_bytes", p->frame_bytes);
+    pl_json_end_object(&w);
+    char *bodies = pl_bodies_view(p);
+    pl_json_set_raw(&w, "bodies", bodies ? bodies : "[]");
+    free(bodies);
+    pl_json_key(&w, "warnings");
+    pl_json_begin_array(&w);
+    for (int32_t i = 0; i < p->warning_count; i++) {
+        pl_json_put_string(&w, p->warnings[i]);
+    }
+    pl_json_end_array(&w);
+    pl_json_end_object(&w);
+    pl_reply_json(a->request, 200, pl_json_finish(&w, NULL));
+}
+
+void pl_handle_validate(pl_request *r)
+{
+    pl_admission a = {.daemon = pl_request_daemon(r), .request = r, .owner = pl_request_owner(r)};
+    a.text = pl_request_body(r, &a.length);
+    if (pl_scene_rules_check(&a) && pl_staging_create(&a) && pl_admission_begin_check(&a)) {
+        pl_preflight_outcome outcome = pl_preflight_await(&a.run, PL_PREFLIGHT_MS, &a.faults);
+        pl_preflight_end(&a.run);
+        if (pl_admission_accepts(&a, outcome)) {
+            reply_estimate(&a);
+        }
+    }
+    pl_admission_clear(&a);
+}

@@ -1,0 +1,9 @@
+/* validate.h - POST /v1/validate: decode and check a scene, reply with the estimate, keep nothing. */
+#ifndef PLIANT_SERVER_RUN_VALIDATE_H
+#define PLIANT_SERVER_RUN_VALIDATE_H
+
+#include "server/http/http.h"
+
+void pl_handle_validate(pl_request *r);
+
+#endif

@@ -1,0 +1,231 @@
+#include "server/run/worker_start.h"
+
+#include "protocol/log/record.h"
+#include "protocol/log/session_dir.h"
+#include "server/base/logger.h"
+#include "server/run/ending.h"
+#include "server/sessions/directory_record.h"
+#include "server/sessions/session_view.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+/* The same for all sessions of an owner. Two owners may meet in one where the range is small; the sandbox keeps their
+ * sessions apart all the same. */
+static uint32_t worker_uid(const pl_options *o, const char *owner)
+{
+    uint32_t count = o->worker_uid_last - o->worker_uid + 1;
+    return o->worker_uid ? o->worker_uid + pl_crc32c(0, owner, strlen(owner)) % count : 0;
+}
+
+/* A worker for one session, or for several that share it: threads are those of each, memory is that of all. */
+static int spawn_worker(pl_executor *e, pl_session *const *sessions, int count, pl_child *child)
+{
+    const pl_options *o = &e->daemon->options;
+    const pl_session *first = sessions[0];
+    char program[PATH_MAX + 32], attempts[PL_GPU_SHARE_MAX][24], threads[24], memory[32], every[16];
+    char log_path[PATH_MAX + 80], uid_text[16];
+    double most = 0;
+    bool limited = true;
+    char *argv[4 * PL_GPU_SHARE_MAX + 20] = {program};
+    size_t n = 1;
+    for (int i = 0; i < count; i++) {
+        snprintf(attempts[i], sizeof attempts[i], "%lld", (long long)sessions[i]->attempt);
+        argv[n++] = (char *)"--session";
+        argv[n++] = sessions[i]->directory;
+        argv[n++] = (char *)"--attempt";
+        argv[n++] = attempts[i];
+        most += sessions[i]->memory_limit;
+        limited = limited && sessions[i]->memory_limit >= 1;
+    }
+    snprintf(program, sizeof program, "%s/pliant-worker", e->daemon->programs);
+    snprintf(threads, sizeof threads, "%lld", count > 1 ? 1LL : (long long)first->cores);
+    snprintf(every, sizeof every, "%d", o->checkpoint_every);
+    snprintf(memory, sizeof memory, "%.0f", most);
+    snprintf(log_path, sizeof log_path, "%s/worker.log", first->directory);
+    int log_fd = open(log_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (log_fd < 0) {
+        return errno;
+    }
+    argv[n++] = (char *)"--threads";
+    argv[n++] = threads;
+    argv[n++] = (char *)"--checkpoint-every";
+    argv[n++] = every;
+    uint32_t uid = worker_uid(o, first->owner);
+    if (uid) {
+        snprintf(uid_text, sizeof uid_text, "%u", uid);
+        argv[n++] = (char *)"--uid";
+        argv[n++] = uid_text;
+    }
+    if (limited) {
+        argv[n++] = (char *)"--memory";
+        argv[n++] = memory;
+    }
+    if (first->gpu_memory > 0) {
+        argv[n++] = (char *)"--gpu";
+        argv[n++] = first->gpu;
+    }
+    if (first->gpu_memory > 0 && o->gpu_plugin) {
+        argv[n++] = (char *)"--gpu-plugin";
+        argv[n++] = (char *)o->gpu_plugin;
+    }
+    int error = pl_spawn(argv, log_fd, log_fd, "/", child);
+    close(log_fd);
+    return error;
+}
+
+static void fail_start(pl_executor *e, pl_session *s, int error)
+{
+    pl_failure failure = {
+        .code = PL_FAILURE_INTERNAL, .step = -1, .body = -1, .element = -1, .vertex = -1};
+    snprintf(failure.message, sizeof failure.message, "the worker could not be started: %s",
+             strerror(error));
+    failure.frame = e->follower.finish(e->follower.context, s);
+    char *text = pl_failure_view(&failure);
+    pl_directory_record_move(
+        e->daemon, s, PL_STATE_FAILED,
+        &(pl_move){.reason = "internal", .message = failure.message, .failure = text});
+    free(text);
+}
+
+static void name_worker(pl_executor *e, pl_session *s, const pl_child *child)
+{
+    char identity[96], boot[40];
+    pl_boot_id(boot);
+    snprintf(identity, sizeof identity, "%s %d %llu", boot, (int)child->pid,
+             (unsigned long long)pl_process_start(child->pid));
+    pl_sessions_set_worker(e->daemon->sessions, s, identity);
+}
+
+static void start(pl_executor *e, pl_session *s)
+{
+    pl_worker *w = calloc(1, sizeof *w);
+    e->follower.start(e->follower.context, s);
+    int64_t kills = pl_memory_kills();
+    int error = w ? spawn_worker(e, &s, 1, &w->child) : ENOMEM;
+    if (!error) {
+        name_worker(e, s, &w->child);
+        atomic_fetch_add(&e->daemon->counters.workers_started, 1);
+        w->ours = true;
+        w->memory_kills = kills;
+        w->session = s;
+        pl_session_acquire(s);
+        if (!pl_workers_add(e, w)) {
+            error = errno;
+            pl_child_kill(&w->child);
+            pl_session_release(s);
+        }
+    }
+    if (error) {
+        free(w);
+        fail_start(e, s, error);
+    } else if (pl_sessions_desired(e->daemon->sessions, s)) {
+        pl_workers_set_deadline(
+            e, s, pl_workers_deadline(e)); /* asked between its place in the queue and here */
+    }
+}
+
+/* ---- several in one process ---- */
+
+static pl_worker_process *spawn_shared(pl_executor *e, pl_session *const *group, int count,
+                                       int *error)
+{
+    pl_worker_process *p = calloc(1, sizeof *p);
+    *error = ENOMEM;
+    if (!p || (*error = spawn_worker(e, group, count, &p->child)) != 0) {
+        free(p);
+        return NULL;
+    }
+    struct epoll_event event = {.events = EPOLLIN, .data.u64 = (uintptr_t)p | PL_EVENT_PROCESS};
+    if (epoll_ctl(e->epoll_fd, EPOLL_CTL_ADD, p->child.pidfd, &event) != 0) {
+        *error = errno;
+        pl_child_kill(&p->child);
+        free(p);
+        return NULL;
+    }
+    return p;
+}
+
+static void start_shared(pl_executor *e, pl_session *const *group, int count)
+{
+    pl_worker *workers[PL_GPU_SHARE_MAX];
+    int64_t kills = pl_memory_kills();
+    int made = 0, error = ENOMEM;
+    for (int i = 0; i < count; i++) {
+        e->follower.start(e->follower.context, group[i]);
+    }
+    while (made < count && (workers[made] = calloc(1, sizeof **workers))) {
+        made++;
+    }
+    pl_holding *h = made == count ? pl_holding_create(group[0]) : NULL;
+    pl_worker_process *p = h ? spawn_shared(e, group, count, &error) : NULL;
+    if (!p) {
+        pl_holding_destroy(h);
+        for (int i = 0; i < count; i++) {
+            fail_start(e, group[i], error);
+        }
+        while (made > 0) {
+            free(workers[--made]);
+        }
+        return;
+    }
+    h->sessions = count;
+    h->cores = pl_sessions_transfer(e->daemon->sessions, group[0]);
+    atomic_fetch_add(&e->daemon->counters.workers_started, 1);
+    pl_logf(PL_LEVEL_INFO, "%d sessions share a worker on GPU %s", count, h->gpu);
+    for (int i = 0; i < count; i++) {
+        name_worker(e, group[i], &p->child);
+        *workers[i] = (pl_worker){.session = group[i],
+                                  .child = {.pid = p->child.pid, .pidfd = -1},
+                                  .shared = p,
+                                  .holding = h,
+                                  .ours = true,
+                                  .memory_kills = kills};
+        pl_session_acquire(group[i]);
+    }
+    pthread_mutex_lock(&e->mutex);
+    p->next = e->processes;
+    e->processes = p;
+    for (int i = 0; i < count; i++) {
+        workers[i]->next = e->workers;
+        e->workers = workers[i];
+    }
+    pthread_mutex_unlock(&e->mutex);
+    for (int i = 0; i < count; i++) {
+        if (pl_sessions_desired(e->daemon->sessions, group[i])) {
+            pl_workers_set_deadline(e, group[i], pl_workers_deadline(e));
+        }
+    }
+}
+
+/* Not before all of an earlier daemon's sessions are taken up: one that waits by its row may have a worker, and what
+ * were started here would be taken for one that is gone. */
+bool pl_workers_may_start(const pl_executor *e)
+{
+    return atomic_load(&e->daemon->ready) && !e->daemon->draining;
+}
+
+void pl_workers_start_next(pl_executor *e)
+{
+    pl_session *group[PL_GPU_SHARE_MAX];
+    while (pl_workers_may_start(e) && (group[0] = pl_sessions_start_next(e->daemon->sessions))) {
+        int count = 1;
+        while (count < e->daemon->options.gpu_share &&
+               (group[count] = pl_sessions_start_beside(e->daemon->sessions, group[0]))) {
+            count++;
+        }
+        if (count > 1) {
+            start_shared(e, group, count);
+        } else {
+            start(e, group[0]);
+        }
+        while (count > 0) {
+            pl_session_release(group[--count]);
+        }
+    }
+}

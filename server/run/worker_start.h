@@ -1,0 +1,13 @@
+/* worker_start.h - starting workers for queued sessions: one process a session, or one for several
+ * small sessions on a GPU. On the supervisor's thread only.
+ */
+#ifndef PLIANT_SERVER_RUN_WORKER_START_H
+#define PLIANT_SERVER_RUN_WORKER_START_H
+
+#include "server/run/workers.h"
+
+bool pl_workers_may_start(const pl_executor *executor);
+/* Start every queued session whose turn it is and that fits. */
+void pl_workers_start_next(pl_executor *executor);
+
+#endif
