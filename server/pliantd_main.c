@@ -183,7 +183,7 @@ static bool start_parts(pl_daemon *d)
            (d->watch = pl_watch_create(d->sessions)) &&
            (d->files = pl_pool_create("files", FILE_THREADS, FILE_QUEUE)) &&
            (d->checks = pl_pool_create("checks", check_threads, CHECK_QUEUE)) &&
-           (d->exports = pl_exports_create(d, d->options.exports)) &&
+           (d->exports = pl_exports_create(&d->counters, d->options.exports)) &&
            (d->check_queue = pl_check_queue_create(d, check_threads)) &&
            (d->executor = pl_executor_create(d, pl_watch_follower(d->watch))) &&
            (d->webhooks = pl_webhooks_create(d)) && pl_reconcile(d) == 0 &&

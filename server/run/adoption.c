@@ -36,7 +36,7 @@ static int open_worker(const char *identity, pid_t *pid)
     return pidfd;
 }
 
-/* The machine was started anew since the worker was. */
+/* The machine was restarted since the worker was started. */
 static bool rebooted_since(const char *identity)
 {
     char boot[40];

@@ -208,7 +208,7 @@ static void fail_crashed(ending *e, const char *crash)
     free(tail);
 }
 
-/* A session that made a checkpoint since it crashed last begins to count anew. */
+/* A session that made a checkpoint since it crashed last counts from zero again. */
 static void note_checkpoint(ending *e)
 {
     pl_checkpoint newest;
@@ -220,7 +220,7 @@ static void note_checkpoint(ending *e)
 }
 
 /* At most 3 restarts without a new checkpoint. What happened while no daemon watched is counted once
- * at most, and a machine that was started anew not at all: neither is the scene's fault. */
+ * at most, and a machine that was restarted not at all: neither is the scene's fault. */
 static void end_crashed(ending *e)
 {
     pl_recovery *r = &e->recovery;

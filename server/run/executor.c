@@ -295,14 +295,14 @@ void pl_executor_destroy(pl_executor *e)
     free(e);
 }
 
-/* ---- hurrying ---- */
+/* ---- deadlines ---- */
 
-void pl_executor_hurry(pl_executor *e, pl_session *s)
+void pl_executor_set_deadline(pl_executor *e, pl_session *s)
 {
     pl_workers_set_deadline(e, s, pl_workers_deadline(e));
 }
 
-void pl_executor_relax(pl_executor *e, pl_session *s)
+void pl_executor_clear_deadline(pl_executor *e, pl_session *s)
 {
     pl_workers_set_deadline(e, s, 0);
 }

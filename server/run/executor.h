@@ -20,10 +20,11 @@ void pl_executor_destroy(pl_executor *executor);
 
 /* There may be something to start. From any thread; costs one write. NULL is nothing. */
 void pl_executor_kick(pl_executor *executor);
-/* Something was put into control.log of a session that runs: its worker is killed if it has not ended
- * within --patience; or no longer, for what was asked was taken back. */
-void pl_executor_hurry(pl_executor *executor, pl_session *session);
-void pl_executor_relax(pl_executor *executor, pl_session *session);
+/* Kill the worker of a running session unless it ends within --patience: control.log was just told to
+ * pause or cancel it. */
+void pl_executor_set_deadline(pl_executor *executor, pl_session *session);
+/* The request was taken back: its worker has no deadline any more. */
+void pl_executor_clear_deadline(pl_executor *executor, pl_session *session);
 /* SIGTERM to every worker, and wait until they have made their checkpoints and ended. The daemon
  * drains, so nothing is started meanwhile. */
 void pl_executor_stop_workers(pl_executor *executor, int timeout_ms);

@@ -191,7 +191,7 @@ static void *keep_looking(void *context)
         if (g->stopping) {
             break;
         }
-        /* Whoever still waits says so again when it is placed. */
+        /* A session that still waits says so again at its next placement. */
         bool waited = g->waiting;
         g->waiting = false;
         pthread_mutex_unlock(&g->mutex);

@@ -29,7 +29,7 @@ static int cancel(pl_daemon *d, pl_session *s)
         case PL_STATE_RUNNING: {
             int error = pl_control_append(s->directory, "cancel");
             if (!error) {
-                pl_executor_hurry(d->executor, s);
+                pl_executor_set_deadline(d->executor, s);
             }
             return error;
         }
@@ -72,7 +72,7 @@ static int pause_session(pl_daemon *d, pl_session *s)
     /* Being checked: at the check's end. Running, maybe since this moment: its worker has read it,
      * or will. */
     pl_sessions_set_desired(d->sessions, s, "paused");
-    pl_executor_hurry(d->executor, s);
+    pl_executor_set_deadline(d->executor, s);
     return 0;
 }
 
@@ -105,7 +105,7 @@ static int resume_session(pl_daemon *d, pl_session *s)
     /* Its worker has not paused yet. Whether it still does or reads on, it is not killed for it, and
      * its end finds the session wanted. */
     pl_sessions_clear_pause(d->sessions, s);
-    pl_executor_relax(d->executor, s);
+    pl_executor_clear_deadline(d->executor, s);
     return 0;
 }
 
@@ -136,7 +136,7 @@ static int step_session(pl_daemon *d, pl_session *s, int64_t until)
     }
     /* It runs or waits: it pauses there by itself. An earlier pause is taken back. */
     pl_sessions_clear_pause(d->sessions, s);
-    pl_executor_relax(d->executor, s);
+    pl_executor_clear_deadline(d->executor, s);
     return 0;
 }
 

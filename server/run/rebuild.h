@@ -1,4 +1,4 @@
-/* rebuild.h - a session's row made anew from its directory, which is the truth that the row is an index
+/* rebuild.h - a session's row rebuilt from its directory, which is the truth that the row is an index
  * of: session.json, scene.json, preflight.json, the log, exit.json, verdict.json, control.log and the
  * lock. What only the database knew is lost: how often it crashed, and idempotency keys.
  */

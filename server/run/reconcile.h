@@ -12,7 +12,7 @@ void pl_each_below(int state_fd, const char *path,
 
 /* Loads every session into the table; removes directories without row and half-made ones; rows
  * without directory become failed `storage_lost`; adopts or concludes what was running, and checks
- * again what was checking. A row whose checksum does not fit is made anew from its directory; as such
+ * again what was checking. A row whose checksum does not fit is rebuilt from its directory; as such
  * a row may be the one of any directory without, none is removed then. 0, or -1 with a line in the
  * log. */
 int pl_reconcile(pl_daemon *daemon);

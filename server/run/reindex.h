@@ -1,4 +1,4 @@
-/* reindex.h - `pliantd --reindex`: the database made anew from the session directories, while no daemon
+/* reindex.h - `pliantd --reindex`: the database rebuilt from the session directories, while no daemon
  * runs on the state. */
 #ifndef PLIANT_SERVER_RUN_REINDEX_H
 #define PLIANT_SERVER_RUN_REINDEX_H

@@ -143,7 +143,7 @@ static int deliver(pl_webhooks *w, pl_session *s, const char *url, char why[160]
     return status;
 }
 
-/* What it came to, into session.json: the database may be made anew from that. */
+/* What it came to, into session.json: the database may be rebuilt from it. */
 static void write_down(const pl_webhooks *w, pl_session *s)
 {
     pthread_mutex_lock(&s->lifecycle);

@@ -2,13 +2,12 @@
 
 #include "protocol/export/export.h"
 #include "server/sessions/access.h"
+#include "server/streams/export_ask.h"
 #include "server/streams/frame.h"
 #include "server/http/pipe.h"
-#include "server/base/pool.h"
 #include "server/base/logger.h"
 #include "server/streams/stream_hub.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -16,16 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { NAME_MAX_BYTES = 200, NAME_SHOWN = 60, RETRY_S = 5 };
-
-struct pl_exports {
-    pl_daemon *daemon;
-    pl_pool *pool;
-    int most;
-    pthread_mutex_t mutex; /* guards the rest; innermost */
-    int running;
-    char users[PL_EXPORTS_MAX][PL_NAME_MAX + 1]; /* of those that run */
-};
+enum { RETRY_S = 5 };
 
 /* One download. Its thread holds it, and its reply's source. */
 typedef struct download {
@@ -36,85 +26,11 @@ typedef struct download {
     pl_session *session;
     pl_principal *principal;
     _Atomic int64_t regroups;
-    pl_export_order order;
-    int64_t offset;                /* bytes of it that its reader has */
-    char name[NAME_MAX_BYTES + 1]; /* what files are called */
-    char body[NAME_MAX_BYTES + 1];
+    pl_export_ask ask;
     char tag[36]; /* its ETag */
     pl_pipe *pipe;
     _Atomic int references;
 } download;
-
-/* ---- how many ---- */
-
-pl_exports *pl_exports_create(pl_daemon *daemon, int most)
-{
-    pl_exports *x = calloc(1, sizeof *x);
-    if (!x) {
-        return NULL;
-    }
-    x->daemon = daemon;
-    x->most = most;
-    pthread_mutex_init(&x->mutex, NULL);
-    x->pool = pl_pool_create("exports", most, (size_t)most);
-    if (!x->pool) {
-        pl_exports_destroy(x);
-        return NULL;
-    }
-    return x;
-}
-
-void pl_exports_stop(pl_exports *x)
-{
-    if (x) {
-        pl_pool_stop(x->pool);
-    }
-}
-
-void pl_exports_destroy(pl_exports *x)
-{
-    if (x) {
-        pl_pool_destroy(x->pool);
-        pthread_mutex_destroy(&x->mutex);
-        free(x);
-    }
-}
-
-typedef enum admission { ADMITTED, ALL_BUSY, YOURS_BUSY } admission;
-
-static admission admit(pl_exports *x, const char *user)
-{
-    int theirs = 0;
-    pthread_mutex_lock(&x->mutex);
-    for (int i = 0; i < x->running; i++) {
-        theirs += strcmp(x->users[i], user) == 0;
-    }
-    admission outcome = x->running >= x->most         ? ALL_BUSY
-                        : theirs >= (x->most + 1) / 2 ? YOURS_BUSY
-                                                      : ADMITTED;
-    if (outcome == ADMITTED) {
-        strcpy(x->users[x->running++], user);
-    }
-    pthread_mutex_unlock(&x->mutex);
-    if (outcome == ADMITTED) {
-        atomic_fetch_add(&x->daemon->counters.exports_open, 1);
-        atomic_fetch_add(&x->daemon->counters.exports_total, 1);
-    }
-    return outcome;
-}
-
-static void dismiss(pl_exports *x, const char *user)
-{
-    pthread_mutex_lock(&x->mutex);
-    for (int i = 0; i < x->running; i++) {
-        if (strcmp(x->users[i], user) == 0) {
-            memmove(x->users[i], x->users[--x->running], sizeof x->users[i]);
-            break;
-        }
-    }
-    pthread_mutex_unlock(&x->mutex);
-    atomic_fetch_sub(&x->daemon->counters.exports_open, 1);
-}
 
 /* ---- a download ---- */
 
@@ -178,27 +94,6 @@ static void session_changed(pl_watcher *watcher)
 
 /* ---- the reply's head ---- */
 
-/* A name that every file system and header takes: letters, digits, '.', '_' and '-'. */
-static void make_plain(const char *name, const char *instead, char out[NAME_SHOWN + 1])
-{
-    size_t n = 0;
-    for (; *name && n < NAME_SHOWN; name++) {
-        bool plain = isalnum((unsigned char)*name) || strchr("._-", *name);
-        if (plain && !(n == 0 && *name == '.')) {
-            out[n++] = *name;
-        } else if (n > 0 && out[n - 1] != '_') {
-            out[n++] = '_';
-        }
-    }
-    while (n > 0 && strchr("._", out[n - 1])) {
-        n--;
-    }
-    out[n] = 0;
-    if (n == 0) {
-        snprintf(out, NAME_SHOWN + 1, "%s", instead);
-    }
-}
-
 /* Of the session and of what of it comes; false without memory. */
 static bool make_tag(download *d, const pl_export *export)
 {
@@ -236,11 +131,11 @@ static void put_head(download *d, const pl_export *export)
         [PL_EXPORT_OBJ] = "model/obj",
         [PL_EXPORT_CSV] = "text/csv"};
     pl_request *r = d->request;
-    pl_export_format format = d->order.format;
-    bool archive = pl_export_is_series(format) && !d->order.plain;
-    char name[NAME_SHOWN + 1], number[32] = "";
-    make_plain(d->name, "session", name);
-    if (d->order.plain) {
+    pl_export_format format = d->ask.order.format;
+    bool archive = pl_export_is_series(format) && !d->ask.order.plain;
+    char name[PL_EXPORT_NAME_SHOWN + 1], number[32] = "";
+    pl_export_plain_name(d->ask.name, "session", name);
+    if (d->ask.order.plain) {
         snprintf(number, sizeof number, "_%06lld", (long long)pl_export_first(export));
     }
     pl_reply_source(r, archive ? "application/zip" : types[format], &download_source, d);
@@ -273,7 +168,7 @@ static void refuse(download *d, const pl_export_fault *fault)
     };
     pl_request *r = d->request;
     if (fault->why == PL_EXPORT_PRUNED) {
-        pl_reply_pruned(r, d->order.from, fault->first_available);
+        pl_reply_pruned(r, d->ask.order.from, fault->first_available);
         return;
     }
     int status = replies[fault->why].status;
@@ -342,7 +237,7 @@ static pl_export *open_export(download *d)
     if (!atomic_load(&d->daemon->streams->stopping)) {
         int dir_fd = open(d->session->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         if (dir_fd >= 0) {
-            pl_export_open(dir_fd, &d->order, &export, &fault);
+            pl_export_open(dir_fd, &d->ask.order, &export, &fault);
             close(dir_fd);
         } else if (errno == ENOENT) {
             pl_reply_problem(d->request, 410, "storage_lost", "Gone",
@@ -372,7 +267,7 @@ static void refuse_offset(download *d, uint64_t bytes)
 {
     pl_faults faults = {0};
     char got[32], expected[96];
-    snprintf(got, sizeof got, "%lld", (long long)d->offset);
+    snprintf(got, sizeof got, "%lld", (long long)d->ask.offset);
     snprintf(expected, sizeof expected, "a whole number from 0 to %llu, as many bytes as it has",
              (unsigned long long)bytes);
     pl_faults_add(&faults, "/query/offset", "past_the_end", got, expected, "");
@@ -390,7 +285,7 @@ static void run(download *d, pl_export *export, pl_pipe *pipe)
     outflow out = {.download = d,
                    .export = export,
                    .pipe = pipe,
-                   .skip = (uint64_t)d->offset,
+                   .skip = (uint64_t)d->ask.offset,
                    .head = pl_request_is_head(d->request)};
     pl_export_sink sink = {.context = &out, .write = take, .progress = go_on};
     if (!out.skip) {
@@ -399,7 +294,7 @@ static void run(download *d, pl_export *export, pl_pipe *pipe)
     bool whole = (out.begun && out.head) || pl_export_run(export, &sink, &fault);
     if (!whole && fault.why != PL_EXPORT_STOPPED) {
         pl_logf(PL_LEVEL_WARN, "session %s: an export as %s broke off: %s", d->session->id,
-                pl_export_format_name(d->order.format), fault.text);
+                pl_export_format_name(d->ask.order.format), fault.text);
     }
     if (whole && !out.begun && !out.skip) {
         begin(&out); /* its reader has all of it */
@@ -416,7 +311,7 @@ static void run(download *d, pl_export *export, pl_pipe *pipe)
     }
     if (!out.begun) {
         pl_request_finish(d->request);
-        pl_pipe_release(pipe); /* the reader's reference, which nobody has taken */
+        pl_pipe_release(pipe); /* the reader's reference, not taken */
     }
 }
 
@@ -437,135 +332,30 @@ static void serve(void *context)
         pl_request_finish(r);
     }
     pl_export_close(export);
-    dismiss(d->daemon->exports, d->principal->user);
+    pl_exports_leave(d->daemon->exports, d->principal->user);
     release(d);
 }
 
-/* ---- what is asked for ---- */
-
-static bool parse_format(pl_request *r, pl_export_format *out)
-{
-    const char *format = pl_request_query(r, "format");
-    if (format && pl_export_format_parse(format, out)) {
-        return true;
-    }
-    pl_reply_bad_query(r, "format", format ? format : "nothing", PL_EXPORT_NAMES);
-    return false;
-}
-
-/* A single frame, of a format in which each is a file. */
-static bool parse_frame(pl_request *r, const pl_session *s, pl_export_order *order)
-{
-    const char *text = pl_request_query(r, "frame");
-    if (!text) {
-        return true;
-    }
-    if (!pl_export_is_series(order->format)) {
-        pl_reply_bad_query(r, "frame", text,
-                           "format=vtu or obj with it; from and to for the others");
-        return false;
-    }
-    order->plain = true;
-    if (strcmp(text, "first") == 0) {
-        return true;
-    }
-    if (strcmp(text, "last") == 0) {
-        order->from = atomic_load(&s->frame);
-    } else if (strlen(text) < 19 && *text && strspn(text, "0123456789") == strlen(text)) {
-        order->from = order->to = strtoll(text, NULL, 10);
-    } else {
-        pl_reply_bad_query(r, "frame", text, "a whole number from 0, first or last");
-        return false;
-    }
-    return true;
-}
-
-/* Files of an archive have it, so that it leads to no other folder. */
-static bool parse_prefix(pl_request *r, download *d)
-{
-    const char *name = pl_request_query(r, "prefix");
-    char plain[NAME_SHOWN + 1];
-    if (!name) {
-        pl_row row = pl_session_row(d->daemon->sessions, d->session);
-        bool there = row.id[0];
-        make_plain(row.name ? row.name : "", "session", plain);
-        strcpy(d->name, plain);
-        pl_row_clear(&row);
-        if (!there) {
-            pl_reply_empty(r, 500);
-        }
-        return there;
-    }
-    bool good = *name && *name != '.' && strlen(name) <= NAME_MAX_BYTES;
-    for (const char *at = name; *at; at++) {
-        good &= (unsigned char)*at >= 32 && *at != 127 && !strchr("/\\", *at);
-    }
-    if (good) {
-        strcpy(d->name, name);
-        return true;
-    }
-    pl_reply_bad_query(r, "prefix", name, "1 to 200 bytes of a file's name, with no / or \\");
-    return false;
-}
-
-/* One body, and its surface; csv is of neither. */
-static bool parse_part(pl_request *r, download *d)
-{
-    const char *body = pl_request_query(r, "body"), *vertices = pl_request_query(r, "vertices");
-    bool surface;
-    if (!pl_request_surface(r, &surface)) {
-        return false;
-    }
-    if ((body || surface) && !pl_export_has_bodies(d->order.format)) {
-        pl_reply_bad_query(r, body ? "body" : "vertices", body ? body : vertices,
-                           "another format with it: the metrics are of the whole session");
-        return false;
-    }
-    if (body && (!*body || strlen(body) > NAME_MAX_BYTES)) {
-        pl_reply_bad_query(r, "body", body, "a body's name, 1 to 200 bytes");
-        return false;
-    }
-    if (body) {
-        strcpy(d->body, body);
-        d->order.body = d->body;
-    }
-    d->order.surface = surface;
-    return true;
-}
-
-static bool parse(pl_request *r, download *d)
-{
-    pl_export_order *o = &d->order;
-    *o = (pl_export_order){.from = -1, .to = INT64_MAX, .every = 1, .name = d->name};
-    int64_t from;
-    if (!parse_format(r, &o->format) || !pl_request_integer(r, "from", 0, INT64_MAX, -1, &from) ||
-        !pl_request_integer(r, "to", 0, INT64_MAX, INT64_MAX, &o->to) ||
-        !pl_request_integer(r, "every", 1, 1 << 30, 1, &o->every) ||
-        !pl_request_integer(r, "offset", 0, INT64_MAX, 0, &d->offset)) {
-        return false;
-    }
-    o->from = from;
-    return parse_frame(r, d->session, o) && parse_part(r, d) && parse_prefix(r, d);
-}
+/* ---- the request ---- */
 
 static bool enter(pl_request *r, download *d)
 {
     pl_exports *x = d->daemon->exports;
-    admission outcome = admit(x, d->principal->user);
-    if (outcome == YOURS_BUSY) {
+    pl_export_slot outcome = pl_exports_enter(x, d->principal->user);
+    if (outcome == PL_EXPORT_SLOTS_YOURS) {
         pl_reply_problemf(r, 429, "too_many_exports", "Too many exports",
                           "%d exports of yours are being made, which is as many as one may have",
-                          (x->most + 1) / 2);
-    } else if (outcome == ALL_BUSY) {
+                          pl_exports_most_of_one(x));
+    } else if (outcome == PL_EXPORT_SLOTS_TAKEN) {
         pl_reply_problemf(r, 503, "busy", "Busy",
                           "%d exports are being made, as many as this "
                           "daemon makes at once",
-                          x->most);
+                          pl_exports_most(x));
     }
-    if (outcome != ADMITTED) {
+    if (outcome != PL_EXPORT_SLOT_FREE) {
         pl_reply_header(r, "Retry-After", "%d", RETRY_S);
     }
-    return outcome == ADMITTED;
+    return outcome == PL_EXPORT_SLOT_FREE;
 }
 
 void pl_handle_export(pl_request *r)
@@ -586,17 +376,17 @@ void pl_handle_export(pl_request *r)
     d->ticker.tick = tick;
     d->watcher.wake = session_changed;
     d->references = 1;
-    if (!parse(r, d) || !enter(r, d)) {
+    if (!pl_export_ask_parse(r, session, &d->ask) || !enter(r, d)) {
         release(d);
         return;
     }
     char user[PL_NAME_MAX + 1];
     strcpy(user, d->principal->user);
     pl_request_park(r);
-    if (!pl_pool_submit(d->daemon->exports->pool, serve, d)) {
+    if (!pl_exports_submit(d->daemon->exports, serve, d)) {
         pl_reply_problem(r, 503, "shutdown", "Ending", "the daemon is ending", NULL);
         pl_reply_header(r, "Retry-After", "%d", RETRY_S);
-        dismiss(d->daemon->exports, user);
+        pl_exports_leave(d->daemon->exports, user);
         release(d);
         pl_request_finish(r);
     }

@@ -103,7 +103,7 @@ static entry *find(pl_frame_cache *c, const pl_frame_key *key)
     return e;
 }
 
-/* Into the table, with no bytes yet: whoever asks for the same waits. */
+/* Into the table, with no bytes yet: another that asks for the same frame waits. */
 static entry *announce(pl_frame_cache *c, const pl_frame_key *key)
 {
     entry *e = calloc(1, sizeof *e);

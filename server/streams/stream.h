@@ -53,7 +53,7 @@ extern const pl_source pl_stream_source;
 /* Its own reader of the log: at most so many streams have one at a time, EMFILE beyond that. */
 bool pl_stream_open_log(pl_stream *s);
 void pl_stream_close_log(pl_stream *s);
-/* Released by whoever opened it and did not reply with the source. */
+/* Released by the caller of open, unless it replied with the source. */
 void pl_stream_destroy(pl_stream *s);
 
 /* ---- what the server says: false out of memory ---- */

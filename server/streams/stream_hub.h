@@ -14,7 +14,7 @@
 #include "server/http/waiter.h"
 #include "server/http/pacer.h"
 
-/* Whoever wants to be called about each second. */
+/* Called about once a second. */
 typedef struct pl_ticker {
     struct pl_ticker *next, **slot;
     void (*tick)(struct pl_ticker *ticker, int64_t now_ms);

@@ -1,0 +1,27 @@
+/* export_ask.h - the query of an export: its format, which frames, which body, from which byte on, and
+ * what its files are called.
+ */
+#ifndef PLIANT_SERVER_STREAMS_EXPORT_ASK_H
+#define PLIANT_SERVER_STREAMS_EXPORT_ASK_H
+
+#include "protocol/export/export.h"
+#include "server/http/http.h"
+#include "server/sessions/session.h"
+
+enum { PL_EXPORT_NAME_MAX = 200, PL_EXPORT_NAME_SHOWN = 60 };
+
+typedef struct pl_export_ask {
+    pl_export_order order; /* points into the names below */
+    int64_t offset;        /* bytes that the reader has already */
+    char name[PL_EXPORT_NAME_MAX + 1];
+    char body[PL_EXPORT_NAME_MAX + 1];
+} pl_export_ask;
+
+/* False after a reply. The struct is not moved afterwards. */
+bool pl_export_ask_parse(pl_request *r, pl_session *session, pl_export_ask *ask);
+
+/* A name that every file system and header takes: letters, digits, '.', '_' and '-'. */
+void pl_export_plain_name(const char *name, const char *instead,
+                          char out[PL_EXPORT_NAME_SHOWN + 1]);
+
+#endif

@@ -1,0 +1,34 @@
+/* export_slots.h - how many exports are made at once: the threads that make them, half of which one user
+ * may have.
+ */
+#ifndef PLIANT_SERVER_STREAMS_EXPORT_SLOTS_H
+#define PLIANT_SERVER_STREAMS_EXPORT_SLOTS_H
+
+#include "server/base/counters.h"
+
+#include <stdbool.h>
+
+enum { PL_EXPORTS_MAX = 64 };
+
+typedef struct pl_exports pl_exports;
+
+/* `most` at once, 1 to PL_EXPORTS_MAX. NULL without memory or threads. */
+pl_exports *pl_exports_create(pl_counters *counters, int most);
+void pl_exports_stop(pl_exports *exports); /* waits for those that run */
+void pl_exports_destroy(pl_exports *exports);
+
+typedef enum pl_export_slot {
+    PL_EXPORT_SLOT_FREE,   /* taken: to be left again */
+    PL_EXPORT_SLOTS_TAKEN, /* by all users */
+    PL_EXPORT_SLOTS_YOURS, /* by this user */
+} pl_export_slot;
+
+pl_export_slot pl_exports_enter(pl_exports *exports, const char *user);
+void pl_exports_leave(pl_exports *exports, const char *user);
+/* Run a job on one of the threads; false where the daemon is ending. */
+bool pl_exports_submit(pl_exports *exports, void (*job)(void *context), void *context);
+
+int pl_exports_most(const pl_exports *exports);
+int pl_exports_most_of_one(const pl_exports *exports);
+
+#endif
