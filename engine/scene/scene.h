@@ -21,6 +21,7 @@ typedef enum pl_integrator_kind {
     PL_INTEGRATOR_TRAPEZOIDAL,
     PL_INTEGRATOR_IMPLICIT_MIDPOINT,
     PL_INTEGRATOR_TR_BDF2,
+    PL_INTEGRATOR_SDIRK2,
 } pl_integrator_kind;
 typedef enum pl_method_kind {
     PL_METHOD_ADMM,

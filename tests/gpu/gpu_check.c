@@ -213,6 +213,7 @@ static void compare_integrators(void)
         const char *name;
         pl_integrator_kind integrator;
     } rows[] = {{"tr_bdf2", PL_INTEGRATOR_TR_BDF2},
+                {"sdirk2", PL_INTEGRATOR_SDIRK2},
                 {"bdf2", PL_INTEGRATOR_BDF2},
                 {"trapezoidal", PL_INTEGRATOR_TRAPEZOIDAL},
                 {"implicit_midpoint", PL_INTEGRATOR_IMPLICIT_MIDPOINT}};
