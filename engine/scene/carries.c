@@ -24,6 +24,7 @@ static const method METHODS[PL_METHOD_KINDS] = {
     [PL_METHOD_PROJECTIVE_DYNAMICS] = {"projective_dynamics",
                                        PL_TRAIT_HARD | PL_TRAIT_NO_PROX | PL_TRAIT_NOT_DISTANCE,
                                        true},
+    [PL_METHOD_BARZILAI_BORWEIN] = {"barzilai_borwein", PL_TRAIT_HARD | PL_TRAIT_NO_HESSIAN, false},
 };
 
 typedef struct reason {

@@ -71,6 +71,7 @@ static const char *const methods[] = {"admm",
                                       "chebyshev_semi_iterative",
                                       "chebyshev_descent",
                                       "projective_dynamics",
+                                      "barzilai_borwein",
                                       NULL};
 static const char *const preconditioners[] = {"jacobi", "none", "constant", NULL};
 static const char *const line_searches[] = {"backtracking", "wolfe", NULL};
@@ -93,8 +94,9 @@ static const pl_param solver_rows[] = {
      .doc = "How each step's objective is minimised. By splitting: admm, and projective_dynamics, "
             "for energies that are squared distances. By descent on a constant "
             "matrix, factored once: quasi_newton (L-BFGS), chebyshev_semi_iterative. By descent "
-            "without a matrix: lbfgs, nonlinear_cg, gradient_descent, and chebyshev_descent, which "
-            "is Jacobi-preconditioned gradient descent with Chebyshev's momentum. newton: by "
+            "without a matrix: lbfgs, nonlinear_cg, gradient_descent, barzilai_borwein (gradient "
+            "descent with the last step's curvature), and chebyshev_descent, which is "
+            "Jacobi-preconditioned gradient descent with Chebyshev's momentum. newton: by "
             "Hessians made semidefinite. The capabilities' `carries` says which takes what."},
     {.key = "iterations",
      .kind = PL_PARAM_INTEGER,

@@ -152,6 +152,7 @@ static const char *const METHODS[] = {
     "'method': 'chebyshev_descent', 'iterations': 60, 'phases': 3",
     "'method': 'chebyshev_descent', 'iterations': 60, 'preconditioner': 'none'",
     "'method': 'gradient_descent', 'iterations': 40",
+    "'method': 'barzilai_borwein', 'iterations': 40",
     "'method': 'nonlinear_cg', 'iterations': 30",
     "'method': 'lbfgs', 'iterations': 30, 'window': 20",
     "'method': 'lbfgs', 'iterations': 30, 'line_search': 'wolfe', 'preconditioner': 'constant'",

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 
 enum { EULER, BDF2, TRAPEZOIDAL, MIDPOINT, TR_BDF2, SDIRK2, INTEGRATORS };
-static const char *const NAMES[] = {"backward_euler", "bdf2", "trapezoidal", "implicit_midpoint",
-                                    "tr_bdf2", "sdirk2"};
+static const char *const NAMES[] = {"backward_euler",    "bdf2",    "trapezoidal",
+                                    "implicit_midpoint", "tr_bdf2", "sdirk2"};
 /* Those that damp what is stiffer than a step. */
 static const int DAMPS[] = {EULER, BDF2, TR_BDF2, SDIRK2};
 static const double g = 9.81;

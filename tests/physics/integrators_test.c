@@ -12,8 +12,8 @@
 #include <string.h>
 
 enum { EULER, BDF2, TRAPEZOIDAL, MIDPOINT, TR_BDF2, SDIRK2, INTEGRATORS };
-static const char *const NAMES[] = {"backward_euler", "bdf2", "trapezoidal", "implicit_midpoint",
-                                    "tr_bdf2", "sdirk2"};
+static const char *const NAMES[] = {"backward_euler",    "bdf2",    "trapezoidal",
+                                    "implicit_midpoint", "tr_bdf2", "sdirk2"};
 
 static double furthest(const double *a, const double *b, int64_t count)
 {
@@ -134,6 +134,7 @@ START_TEST(every_method_takes_every_integrator)
         "'method': 'lbfgs', 'iterations': 3000, 'tolerance': 1e-7",
         "'method': 'nonlinear_cg', 'iterations': 3000, 'tolerance': 1e-7",
         "'method': 'gradient_descent', 'iterations': 10000, 'tolerance': 1e-6",
+        "'method': 'barzilai_borwein', 'iterations': 10000, 'tolerance': 1e-6",
         "'method': 'chebyshev_semi_iterative', 'iterations': 2000, 'tolerance': 1e-7",
         "'method': 'projective_dynamics', 'iterations': 4000, 'tolerance': 1e-7"};
     enum { COUNT = sizeof METHODS / sizeof *METHODS };

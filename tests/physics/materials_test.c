@@ -372,10 +372,11 @@ START_TEST(inverted_bodies_recover_under_every_method)
                                           "chebyshev_semi_iterative",
                                           "nonlinear_cg",
                                           "gradient_descent",
+                                          "barzilai_borwein",
                                           "chebyshev_descent"};
     const char *model = _i ? "fung" : "neo_hookean";
     double first = 0;
-    for (int k = 0; k < 8; k++) {
+    for (int k = 0; k < 9; k++) {
         pl_run *r = open_inside_out(methods[k], model, "true");
         pl_run_frames(r, 1);
         if (k == 0)

@@ -27,6 +27,7 @@ static const method METHODS[] = {
     {PL_METHOD_NEWTON, "'iterations': 100, 'tolerance': 1e-9, 'linear': 'pcg'"},
     {PL_METHOD_LBFGS, "'iterations': 3000, 'tolerance': 1e-7"},
     {PL_METHOD_GRADIENT_DESCENT, "'iterations': 10000, 'tolerance': 1e-6"},
+    {PL_METHOD_BARZILAI_BORWEIN, "'iterations': 10000, 'tolerance': 1e-6"},
     {PL_METHOD_NONLINEAR_CG, "'iterations': 3000, 'tolerance': 1e-7"},
     {PL_METHOD_CHEBYSHEV_SEMI_ITERATIVE, "'iterations': 2000, 'tolerance': 1e-7"},
     {PL_METHOD_CHEBYSHEV_DESCENT, "'iterations': 5000, 'tolerance': 1e-7"},

@@ -290,7 +290,7 @@ static const char SMALL[] =
     " 'pins': [{'body': 'body-0', 'select': {'side': '%s'}, 'motion': {'velocity': [%s, 0, 0]}}],"
     " 'obstacles': [{'plane': {'offset': %s}, 'friction': %s}]}";
 
-static const char *const INTEGRATORS[] = {"backward_euler", "bdf2", "trapezoidal",
+static const char *const INTEGRATORS[] = {"backward_euler",    "bdf2",    "trapezoidal",
                                           "implicit_midpoint", "tr_bdf2", "sdirk2"};
 
 START_TEST(goes_on_with_the_same_bits_by_integrator)
