@@ -55,6 +55,7 @@ static const struct {
     [PL_MATERIAL_FUNG] = {"fung material", PL_TRAIT_NOT_DISTANCE},
     [PL_MATERIAL_POLYNOMIAL] = {"polynomial material", PL_TRAIT_NOT_DISTANCE},
     [PL_MATERIAL_SPLINE] = {"spline material", PL_TRAIT_NOT_DISTANCE},
+    [PL_MATERIAL_HENCKY] = {"hencky material", PL_TRAIT_NOT_DISTANCE},
 };
 
 const char *pl_method_refuses(pl_method_kind kind, unsigned traits)

@@ -72,6 +72,7 @@ static const char *const MATERIALS[] = {
     "'model': 'mooney_rivlin'",
     "'model': 'fung'",
     "'model': 'polynomial'",
+    "'model': 'hencky'",
     "'model': 'spline', 'splines': 'A'",
     "'model': 'neo_hookean', 'invertible': true",
     "'model': 'arap', 'fibers': {'stiffness': 1e5, 'direction': [1, 1, 0]}",

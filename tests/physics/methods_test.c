@@ -47,6 +47,7 @@ static const material MATERIALS[] = {
     {"'model': 'arap', 'poisson': 0.3", 0},
     {"'model': 'mooney_rivlin', 'poisson': 0.4", PL_TRAIT_NOT_DISTANCE},
     {"'model': 'stvk', 'poisson': 0.3", PL_TRAIT_NOT_DISTANCE},
+    {"'model': 'hencky', 'poisson': 0.3", PL_TRAIT_NOT_DISTANCE},
     {"'model': 'stable_neo_hookean', 'poisson': 0.45", PL_TRAIT_NOT_DISTANCE},
     {"'model': 'neo_hookean_wang', 'poisson': 0.4", PL_TRAIT_NOT_DISTANCE},
     {"'model': 'fung', 'poisson': 0.4", PL_TRAIT_NOT_DISTANCE},
