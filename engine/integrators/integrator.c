@@ -15,6 +15,8 @@ const pl_integrator *pl_integrator_find(pl_integrator_kind kind)
         return &pl_implicit_midpoint;
     case PL_INTEGRATOR_TR_BDF2:
         return &pl_tr_bdf2;
+    case PL_INTEGRATOR_SDIRK2:
+        return &pl_sdirk2;
     }
     return NULL;
 }

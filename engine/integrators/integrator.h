@@ -59,6 +59,6 @@ void pl_predict_backward(const pl_stage_start *o, double weight);
 void pl_finish_stage(const pl_stage_start *o, int32_t stage, const double *x_new, double *v);
 
 extern const pl_integrator pl_backward_euler, pl_quasi_static, pl_bdf2, pl_trapezoidal,
-    pl_implicit_midpoint, pl_tr_bdf2;
+    pl_implicit_midpoint, pl_tr_bdf2, pl_sdirk2;
 
 #endif

@@ -213,6 +213,69 @@ PL_STRETCH_RUBBER(neo_hookean_wang, PL_RUBBER_PLAIN)
 PL_STRETCH_RUBBER(mooney_rivlin, PL_RUBBER_MOONEY)
 PL_STRETCH_RUBBER(fung, PL_RUBBER_FUNG)
 
+/* ---- Hencky: mu, lambda ---- */
+/*     Psi = mu sum l_i^2 + lambda/2 (sum l_i)^2,   l_i = log s_i   (Hencky 1928; logarithmic strain)
+ *
+ * +inf for J <= 0. Rigid against collapse, and softer the further it is pulled: a stretch alone bears
+ * most at s = e and less beyond. With a_i = 2 mu l_i + lambda log J,
+ *
+ *     g_i = a_i / s_i,    H_ij = lambda / (s_i s_j) + d_ij (2 mu - a_i) / s_i^2
+ *     (g_i - g_j) / (s_i - s_j) = (2 mu artanh(t) / t - (a_i + a_j) / 2) / (s_i s_j)
+ *
+ * with t = (s_i - s_j) / (s_i + s_j), as a_i - a_j = 2 mu log(s_i / s_j) = 4 mu artanh(t). */
+PL_INLINE void pl_hencky_at(const pl_stretch *m, const pl_real s[3], pl_real l[3], pl_real a[3])
+{
+    const pl_real mu = pl_stretch_constant(m, 0), lambda = pl_stretch_constant(m, 1);
+    PL_UNROLL for (int i = 0; i < 3; i++) l[i] = pl_log(s[i]);
+    const pl_real volume = lambda * (l[0] + l[1] + l[2]);
+    PL_UNROLL for (int i = 0; i < 3; i++) a[i] = (mu + mu) * l[i] + volume;
+}
+
+PL_TABLE void pl_stretch_hencky_energy_gradient(const pl_stretch *m, const pl_real s[3],
+                                                pl_real *psi, pl_real g[3])
+{
+    const pl_real half = pl_set1((pl_scalar)0.5);
+    pl_real l[3], a[3], sum = pl_zero();
+    pl_hencky_at(m, s, l, a);
+    PL_UNROLL for (int i = 0; i < 3; i++)
+    {
+        sum += half * a[i] * l[i];
+        g[i] = a[i] / s[i];
+    }
+    *psi = pl_select(pl_gt(s[0] * s[1] * s[2], pl_zero()), sum, pl_set1(PL_SCALAR_INFINITY));
+}
+
+/* artanh(t) / t = log(x / y) / (2 t) for t = (x - y) / (x + y); by its series where t is small, whose first
+ * term that is left out is t^12 / 13. */
+PL_INLINE pl_real pl_artanh_ratio(pl_real x, pl_real y, pl_real log_x, pl_real log_y)
+{
+    const pl_real t = (x - y) / (x + y), u = t * t, one = pl_one();
+    const pl_mask near = pl_lt(pl_abs(t), pl_set1((pl_scalar)0.05));
+    pl_real series = pl_set1((pl_scalar)(1.0 / 11));
+    PL_UNROLL for (int k = 9; k >= 1; k -= 2) series = series * u + pl_set1((pl_scalar)(1.0 / k));
+    const pl_real twice = pl_select(near, one, t + t);
+    return pl_select(near, series, (log_x - log_y) / twice);
+}
+
+PL_TABLE void pl_stretch_hencky_curvature(const pl_stretch *m, const pl_real s[3],
+                                          pl_stretch_curvature *out)
+{
+    const pl_real mu = pl_stretch_constant(m, 0), lambda = pl_stretch_constant(m, 1);
+    const pl_real half = pl_set1((pl_scalar)0.5), mu2 = mu + mu;
+    pl_real l[3], a[3], w[3];
+    pl_hencky_at(m, s, l, a);
+    PL_UNROLL for (int i = 0; i < 3; i++) w[i] = pl_one() / s[i];
+    PL_UNROLL for (int e = 0; e < 9; e++) out->H[e] = lambda * w[e % 3] * w[e / 3];
+    PL_UNROLL for (int p = 0; p < 3; p++)
+    {
+        const int i = PL_PAIR_I(p), j = PL_PAIR_J(p);
+        const pl_real apart = mu2 * pl_artanh_ratio(s[i], s[j], l[i], l[j]);
+        out->H[4 * p] += (mu2 - a[p]) * w[p] * w[p];
+        out->flip[p] = (apart - half * (a[i] + a[j])) * w[i] * w[j];
+        out->twist[p] = (a[i] * s[j] + a[j] * s[i]) * w[i] * w[j] / pl_stretch_thickness(s, p);
+    }
+}
+
 /* ---- Polynomial (Liu 2017, section 4.1): mu ---- */
 /*     Psi = mu sum (s_i - 1)^4
  *

@@ -51,6 +51,7 @@ static pl_status set_constants(const pl_material *m, pl_material_numbers *out)
     case PL_MATERIAL_COROTATED:
     case PL_MATERIAL_ARAP:
     case PL_MATERIAL_STVK:
+    case PL_MATERIAL_HENCKY:
         memcpy(out->constants, (double[]){lame.mu, lame.lambda}, 2 * sizeof(double));
         break;
     case PL_MATERIAL_STABLE_NEO_HOOKEAN:

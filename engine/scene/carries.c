@@ -24,6 +24,7 @@ static const method METHODS[PL_METHOD_KINDS] = {
     [PL_METHOD_PROJECTIVE_DYNAMICS] = {"projective_dynamics",
                                        PL_TRAIT_HARD | PL_TRAIT_NO_PROX | PL_TRAIT_NOT_DISTANCE,
                                        true},
+    [PL_METHOD_BARZILAI_BORWEIN] = {"barzilai_borwein", PL_TRAIT_HARD | PL_TRAIT_NO_HESSIAN, false},
 };
 
 typedef struct reason {
@@ -54,6 +55,7 @@ static const struct {
     [PL_MATERIAL_FUNG] = {"fung material", PL_TRAIT_NOT_DISTANCE},
     [PL_MATERIAL_POLYNOMIAL] = {"polynomial material", PL_TRAIT_NOT_DISTANCE},
     [PL_MATERIAL_SPLINE] = {"spline material", PL_TRAIT_NOT_DISTANCE},
+    [PL_MATERIAL_HENCKY] = {"hencky material", PL_TRAIT_NOT_DISTANCE},
 };
 
 const char *pl_method_refuses(pl_method_kind kind, unsigned traits)

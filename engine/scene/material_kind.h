@@ -13,9 +13,10 @@ typedef enum pl_material_kind {
     PL_MATERIAL_MOONEY_RIVLIN,
     PL_MATERIAL_FUNG,
     PL_MATERIAL_POLYNOMIAL,
-    PL_MATERIAL_SPLINE
+    PL_MATERIAL_SPLINE,
+    PL_MATERIAL_HENCKY
 } pl_material_kind;
-#define PL_MATERIAL_KINDS ((int)PL_MATERIAL_SPLINE + 1)
+#define PL_MATERIAL_KINDS ((int)PL_MATERIAL_HENCKY + 1)
 
 /* DO(the rest of the kind's name, its name in functions and scenes) of each. */
 #define PL_STRETCH_EACH_KIND(DO)                                                                   \
@@ -28,6 +29,7 @@ typedef enum pl_material_kind {
     DO(MOONEY_RIVLIN, mooney_rivlin)                                                               \
     DO(FUNG, fung)                                                                                 \
     DO(POLYNOMIAL, polynomial)                                                                     \
-    DO(SPLINE, spline)
+    DO(SPLINE, spline)                                                                             \
+    DO(HENCKY, hencky)
 
 #endif

@@ -21,6 +21,7 @@ typedef enum pl_integrator_kind {
     PL_INTEGRATOR_TRAPEZOIDAL,
     PL_INTEGRATOR_IMPLICIT_MIDPOINT,
     PL_INTEGRATOR_TR_BDF2,
+    PL_INTEGRATOR_SDIRK2,
 } pl_integrator_kind;
 typedef enum pl_method_kind {
     PL_METHOD_ADMM,
@@ -31,9 +32,10 @@ typedef enum pl_method_kind {
     PL_METHOD_NONLINEAR_CG,
     PL_METHOD_CHEBYSHEV_SEMI_ITERATIVE,
     PL_METHOD_CHEBYSHEV_DESCENT,
-    PL_METHOD_PROJECTIVE_DYNAMICS
+    PL_METHOD_PROJECTIVE_DYNAMICS,
+    PL_METHOD_BARZILAI_BORWEIN
 } pl_method_kind;
-#define PL_METHOD_KINDS ((int)PL_METHOD_PROJECTIVE_DYNAMICS + 1)
+#define PL_METHOD_KINDS ((int)PL_METHOD_BARZILAI_BORWEIN + 1)
 typedef enum pl_device_kind { PL_DEVICE_CPU, PL_DEVICE_GPU } pl_device_kind;
 /* Of what is computed with. */
 typedef enum pl_precision {

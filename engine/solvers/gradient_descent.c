@@ -3,6 +3,10 @@
  *
  *     gradient_descent           d = -p, backtracking from the last step's length / 0.7 (Wang 2016,
  *                                section 4.2, every iteration)
+ *     barzilai_borwein           d = -p, the first step tried is s.P s / s.(g - g_old) of the last step
+ *                                s = x - x_old (Barzilai and Borwein 1988, eq. 5, in the norm of P).
+ *                                With s = alpha_old d_old it needs no new sum:
+ *                                alpha = alpha_old g_old.p_old / (g.d_old - g_old.d_old).
  *     nonlinear_cg               d = -p + beta d_old with Polak and Ribiere's beta, never below 0:
  *                                beta = max(0, p.(g - g_old) / (g_old.p_old)). Wang 2016, eq. 4 has
  *                                Fletcher and Reeves's, g.p / (g_old.p_old), which creeps once a
@@ -108,6 +112,26 @@ static const pl_descent_rule GRADIENT_DESCENT = {
     .first = a_little_longer,
 };
 
+/* ---- barzilai_borwein ---- */
+
+/* Where the slope did not rise along the last step there is no curvature to go by. */
+static double by_the_last_curvature(const pl_descent *d)
+{
+    double rise = d->slope_end - d->slope_old, alpha = d->alpha * d->gp_old / rise;
+    return d->alpha > 0 && rise > 0 && isfinite(alpha) ? fmin(fmax(alpha, 1e-6), 1e6)
+                                                       : a_little_longer(d);
+}
+
+static const pl_descent_rule BARZILAI_BORWEIN = {
+    .what = "Barzilai and Borwein's gradient descent",
+    .create = create,
+    .destroy = destroy,
+    .forget = forget,
+    .precondition = pl_descent_apply,
+    .direction = steepest,
+    .first = by_the_last_curvature,
+};
+
 /* ---- nonlinear_cg ---- */
 
 static void conjugate(pl_descent *d)
@@ -185,6 +209,10 @@ static pl_status gradient_create(const pl_model *model, pl_backend *backend, pl_
 {
     return pl_descent_create(&pl_solver_gradient_descent, &GRADIENT_DESCENT, model, backend, out);
 }
+static pl_status barzilai_create(const pl_model *model, pl_backend *backend, pl_solver **out)
+{
+    return pl_descent_create(&pl_solver_barzilai_borwein, &BARZILAI_BORWEIN, model, backend, out);
+}
 static pl_status cg_create(const pl_model *model, pl_backend *backend, pl_solver **out)
 {
     return pl_descent_create(&pl_solver_nonlinear_cg, &NONLINEAR_CG, model, backend, out);
@@ -198,6 +226,12 @@ static pl_status semi_iterative_create(const pl_model *model, pl_backend *backen
 const pl_solver_ops pl_solver_gradient_descent = {
     .name = "gradient_descent",
     .create = gradient_create,
+    .destroy = pl_descent_destroy,
+    .solve = pl_descent_solve,
+};
+const pl_solver_ops pl_solver_barzilai_borwein = {
+    .name = "barzilai_borwein",
+    .create = barzilai_create,
     .destroy = pl_descent_destroy,
     .solve = pl_descent_solve,
 };

@@ -13,6 +13,8 @@ const pl_solver_ops *pl_solver_find(pl_method_kind method)
         return &pl_solver_lbfgs;
     case PL_METHOD_GRADIENT_DESCENT:
         return &pl_solver_gradient_descent;
+    case PL_METHOD_BARZILAI_BORWEIN:
+        return &pl_solver_barzilai_borwein;
     case PL_METHOD_NONLINEAR_CG:
         return &pl_solver_nonlinear_cg;
     case PL_METHOD_CHEBYSHEV_SEMI_ITERATIVE:

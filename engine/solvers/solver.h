@@ -45,7 +45,7 @@ struct pl_solver {
 const pl_solver_ops *pl_solver_find(pl_method_kind method);
 
 extern const pl_solver_ops pl_solver_admm, pl_solver_quasi_newton, pl_solver_newton,
-    pl_solver_lbfgs, pl_solver_gradient_descent, pl_solver_nonlinear_cg,
+    pl_solver_lbfgs, pl_solver_gradient_descent, pl_solver_barzilai_borwein, pl_solver_nonlinear_cg,
     pl_solver_chebyshev_semi_iterative, pl_solver_chebyshev_descent, pl_solver_projective_dynamics;
 
 #endif

@@ -15,7 +15,7 @@ _Static_assert(offsetof(pl_material, name) == 0 && offsetof(pl_body, name) == 0 
 /* ---- time, solver, output, resources ---- */
 
 static const char *const integrators[] = {
-    "backward_euler", "quasi_static", "bdf2", "trapezoidal", "implicit_midpoint", "tr_bdf2", NULL};
+    "backward_euler", "quasi_static", "bdf2", "trapezoidal", "implicit_midpoint", "tr_bdf2", "sdirk2", NULL};
 
 static const char *const paces[] = {"free", "realtime", NULL};
 static const pl_param time_rows[] = {
@@ -48,7 +48,8 @@ static const pl_param time_rows[] = {
             "loses energy wherever something swings, stable at any step. bdf2: of the second, "
             "loses little of what is slow. trapezoidal and implicit_midpoint: of the second, lose "
             "nothing of small motions, and what is stiff rings on. tr_bdf2: of the second, two "
-            "minimisations a step, keeps slow motions and loses stiff ones at once. quasi_static "
+            "minimisations a step, keeps slow motions and loses stiff ones at once. sdirk2: as tr_bdf2, and "
+            "smoother where forces jump, but loses more of slow motions. quasi_static "
             "leaves out inertia: a step is the equilibrium under the loads and pins at its end."},
     {.key = "pace",
      .kind = PL_PARAM_CHOICE,
@@ -70,6 +71,7 @@ static const char *const methods[] = {"admm",
                                       "chebyshev_semi_iterative",
                                       "chebyshev_descent",
                                       "projective_dynamics",
+                                      "barzilai_borwein",
                                       NULL};
 static const char *const preconditioners[] = {"jacobi", "none", "constant", NULL};
 static const char *const line_searches[] = {"backtracking", "wolfe", NULL};
@@ -92,8 +94,9 @@ static const pl_param solver_rows[] = {
      .doc = "How each step's objective is minimised. By splitting: admm, and projective_dynamics, "
             "for energies that are squared distances. By descent on a constant "
             "matrix, factored once: quasi_newton (L-BFGS), chebyshev_semi_iterative. By descent "
-            "without a matrix: lbfgs, nonlinear_cg, gradient_descent, and chebyshev_descent, which "
-            "is Jacobi-preconditioned gradient descent with Chebyshev's momentum. newton: by "
+            "without a matrix: lbfgs, nonlinear_cg, gradient_descent, barzilai_borwein (gradient "
+            "descent with the last step's curvature), and chebyshev_descent, which is "
+            "Jacobi-preconditioned gradient descent with Chebyshev's momentum. newton: by "
             "Hessians made semidefinite. The capabilities' `carries` says which takes what."},
     {.key = "iterations",
      .kind = PL_PARAM_INTEGER,

@@ -220,6 +220,8 @@ static void print_wang_2(const situation *s, const char *title)
         {"chebyshev_descent", CD},
         {"chebyshev_descent, two tuned phases", CD ", 'phases': 2, 'tune': 1"},
         {"newton", "'method': 'newton'"},
+        {"barzilai_borwein", "'method': 'barzilai_borwein'" NONE},
+        {"barzilai_borwein, Jacobi", "'method': 'barzilai_borwein'"},
     };
     curve_result r[CURVES_MAX];
     TABLE(title, s, 200, curves);

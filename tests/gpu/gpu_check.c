@@ -148,6 +148,7 @@ static void compare_methods(void)
         pl_method_kind method;
         int32_t iterations;
     } methods[] = {{"gradient_descent", PL_METHOD_GRADIENT_DESCENT, 30},
+                   {"barzilai_borwein", PL_METHOD_BARZILAI_BORWEIN, 30},
                    {"nonlinear_cg", PL_METHOD_NONLINEAR_CG, 20},
                    {"lbfgs", PL_METHOD_LBFGS, 20}};
     gpu_body body = twisted(gpu_box(6, 3, 3));
@@ -213,6 +214,7 @@ static void compare_integrators(void)
         const char *name;
         pl_integrator_kind integrator;
     } rows[] = {{"tr_bdf2", PL_INTEGRATOR_TR_BDF2},
+                {"sdirk2", PL_INTEGRATOR_SDIRK2},
                 {"bdf2", PL_INTEGRATOR_BDF2},
                 {"trapezoidal", PL_INTEGRATOR_TRAPEZOIDAL},
                 {"implicit_midpoint", PL_INTEGRATOR_IMPLICIT_MIDPOINT}};

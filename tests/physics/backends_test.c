@@ -18,6 +18,7 @@ static const char *const METHODS[] = {
     "chebyshev_semi_iterative",
     "chebyshev_descent",
     "gradient_descent",
+    "barzilai_borwein",
     "nonlinear_cg",
     "lbfgs",
     "newton",

@@ -34,6 +34,8 @@ static const struct {
     {"'method': 'quasi_newton', 'line_search': 'wolfe'", true},
     {"'method': 'gradient_descent'", false},
     {"'method': 'gradient_descent', 'preconditioner': 'none'", false},
+    {"'method': 'barzilai_borwein'", false},
+    {"'method': 'barzilai_borwein', 'preconditioner': 'none'", false},
 };
 enum { METHOD_COUNT = sizeof METHODS / sizeof *METHODS, GRADIENT = 11 };
 
@@ -226,7 +228,9 @@ START_TEST(wang_s_orderings)
     int64_t chebyshev = iterations_to("'method': 'chebyshev_descent'", TWO, least, 1e-4);
     int64_t often = iterations_to("'method': 'chebyshev_descent', 'jacobi_refresh': 1", TWO, least,
                                   1e-4);
+    int64_t barzilai = iterations_to("'method': 'barzilai_borwein'", TWO, least, 1e-4);
     ck_assert_int_lt(2 * jacobi, gradient);
+    ck_assert_int_lt(2 * barzilai, jacobi); /* the last step's curvature is worth half of them */
     ck_assert_int_lt(2 * cg_jacobi, cg);
     ck_assert_int_lt(chebyshev, jacobi);
     ck_assert_int_le(chebyshev, often + 16);

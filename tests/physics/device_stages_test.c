@@ -32,8 +32,8 @@ static void hold_against_the_cpu(pl_run *cpu, pl_run *device, double tolerance)
 
 /* ---- contact: a bar whose free end falls on an obstacle that moves ---- */
 
-static const char *const INTEGRATORS[] = {"backward_euler", "bdf2", "trapezoidal",
-                                          "implicit_midpoint", "tr_bdf2"};
+static const char *const INTEGRATORS[] = {"backward_euler",    "bdf2",    "trapezoidal",
+                                          "implicit_midpoint", "tr_bdf2", "sdirk2"};
 enum { INTEGRATOR_COUNT = sizeof INTEGRATORS / sizeof *INTEGRATORS };
 
 static const char *const OBSTACLES[] = {

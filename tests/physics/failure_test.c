@@ -24,6 +24,7 @@ static const char *const METHODS[] = {
     "newton",
     "lbfgs",
     "gradient_descent",
+    "barzilai_borwein",
     "nonlinear_cg",
     "chebyshev_semi_iterative",
     "chebyshev_descent",

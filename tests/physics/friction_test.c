@@ -7,11 +7,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { EULER, BDF2, TRAPEZOIDAL, MIDPOINT, TR_BDF2, INTEGRATORS };
-static const char *const NAMES[] = {"backward_euler", "bdf2", "trapezoidal", "implicit_midpoint",
-                                    "tr_bdf2"};
+enum { EULER, BDF2, TRAPEZOIDAL, MIDPOINT, TR_BDF2, SDIRK2, INTEGRATORS };
+static const char *const NAMES[] = {"backward_euler",    "bdf2",    "trapezoidal",
+                                    "implicit_midpoint", "tr_bdf2", "sdirk2"};
 /* Those that damp what is stiffer than a step. */
-static const int DAMPS[] = {EULER, BDF2, TR_BDF2};
+static const int DAMPS[] = {EULER, BDF2, TR_BDF2, SDIRK2};
 static const double g = 9.81;
 
 static double mean(const pl_run *r, int c)
@@ -441,9 +441,9 @@ int main(void)
     tcase_add_loop_test(t, a_belt_takes_a_block_along, 0, INTEGRATORS);
     tcase_add_loop_test(t, a_body_has_its_own_friction, 0, 2);
     tcase_add_loop_test(t, a_slope_holds_or_lets_go, 0, INTEGRATORS);
-    tcase_add_loop_test(t, a_slope_holds_what_comes_to_rest, 0, 3);
+    tcase_add_loop_test(t, a_slope_holds_what_comes_to_rest, 0, 4);
     tcase_add_loop_test(t, what_swings_on_a_slope_goes_down_it, 0, INTEGRATORS);
-    tcase_add_loop_test(t, a_stiff_block_holds_at_the_edge, 0, 3);
+    tcase_add_loop_test(t, a_stiff_block_holds_at_the_edge, 0, 4);
     tcase_add_test(t, a_stiff_block_tells_049_from_050);
     tcase_add_loop_test(t, a_leaning_block_stays_or_falls, 0, INTEGRATORS);
     tcase_add_test(t, a_swinging_block_is_let_go);

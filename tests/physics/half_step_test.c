@@ -84,8 +84,8 @@ static pl_status solve_or_fail(pl_solver *s, const pl_stage *stage, double *x, d
  * to where whole steps go, and with no more energy than there was. */
 START_TEST(every_integrator_takes_halves)
 {
-    static const char *const INTEGRATORS[] = {"bdf2", "trapezoidal", "implicit_midpoint",
-                                              "tr_bdf2"};
+    static const char *const INTEGRATORS[] = {"bdf2", "trapezoidal", "implicit_midpoint", "tr_bdf2",
+                                              "sdirk2"};
     pl_run *runs[2];
     for (int k = 0; k < 2; k++)
         runs[k] =
@@ -126,8 +126,8 @@ END_TEST
 /* Without forces a body flies on evenly, whatever step is halved. */
 START_TEST(halves_of_a_flight_are_exact)
 {
-    static const char *const INTEGRATORS[] = {"bdf2", "trapezoidal", "implicit_midpoint",
-                                              "tr_bdf2"};
+    static const char *const INTEGRATORS[] = {"bdf2", "trapezoidal", "implicit_midpoint", "tr_bdf2",
+                                              "sdirk2"};
     pl_run *r = pl_run_openf(
         1,
         "{'pliant': 1, 'time': {'step': 0.1, 'steps': 12, 'integrator': '%s'},"
@@ -297,8 +297,8 @@ int main(void)
     TCase *t = tcase_create("half steps");
     tcase_add_test(t, halves_where_the_whole_fails_and_goes_on);
     tcase_add_test(t, multipliers_come_back_from_the_halves);
-    tcase_add_loop_test(t, every_integrator_takes_halves, 0, 4);
-    tcase_add_loop_test(t, halves_of_a_flight_are_exact, 0, 4);
+    tcase_add_loop_test(t, every_integrator_takes_halves, 0, 5);
+    tcase_add_loop_test(t, halves_of_a_flight_are_exact, 0, 5);
     tcase_add_test(t, two_halves_are_two_steps_of_half_the_length);
     tcase_add_test(t, says_that_both_failed_and_where);
     tcase_add_test(t, a_failure_leaves_the_last_good_step);

@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { EULER, BDF2, TRAPEZOIDAL, MIDPOINT, TR_BDF2, INTEGRATORS };
-static const char *const NAMES[] = {"backward_euler", "bdf2", "trapezoidal", "implicit_midpoint",
-                                    "tr_bdf2"};
+enum { EULER, BDF2, TRAPEZOIDAL, MIDPOINT, TR_BDF2, SDIRK2, INTEGRATORS };
+static const char *const NAMES[] = {"backward_euler",    "bdf2",    "trapezoidal",
+                                    "implicit_midpoint", "tr_bdf2", "sdirk2"};
 
 static double furthest(const double *a, const double *b, int64_t count)
 {
@@ -134,6 +134,7 @@ START_TEST(every_method_takes_every_integrator)
         "'method': 'lbfgs', 'iterations': 3000, 'tolerance': 1e-7",
         "'method': 'nonlinear_cg', 'iterations': 3000, 'tolerance': 1e-7",
         "'method': 'gradient_descent', 'iterations': 10000, 'tolerance': 1e-6",
+        "'method': 'barzilai_borwein', 'iterations': 10000, 'tolerance': 1e-6",
         "'method': 'chebyshev_semi_iterative', 'iterations': 2000, 'tolerance': 1e-7",
         "'method': 'projective_dynamics', 'iterations': 4000, 'tolerance': 1e-7"};
     enum { COUNT = sizeof METHODS / sizeof *METHODS };
@@ -276,6 +277,8 @@ static double keeps(int integrator, double z)
         r = (2 + csqrt(1 + 2 * s)) / (3 - 2 * s);
     else if (integrator == TR_BDF2)
         r = ((1 + w) * (1 + a * s) / (1 - a * s) - w) / (1 - a * s);
+    else if (integrator == SDIRK2)
+        r = (1 + (1 - 2 * a) * s) / ((1 - a * s) * (1 - a * s));
     return creal(r) * creal(r) + cimag(r) * cimag(r);
 }
 

@@ -93,6 +93,14 @@ static double polynomial(double mu, double lambda, const double s[3])
 {
     return mu * sum_of(s, fourth);
 }
+static double logged(double s)
+{
+    return log(s) * log(s);
+}
+static double hencky(double mu, double lambda, const double s[3])
+{
+    return mu * sum_of(s, logged) + lambda / 2 * square(log(s[0] * s[1] * s[2]));
+}
 static double curve(double mu, double lambda, const double s[3])
 {
     return 4e4 * sum_of(s, off) / 2; /* stress 4e4 (x - 1): a line, which the fit meets */
@@ -160,6 +168,7 @@ static const material materials[] = {
     {"spline", ", 'curve': [[0.4, -2.4e4], [0.8, -8e3], [1.3, 1.2e4], [2, 4e4]]", curve, 0},
     {"spline", ", 'splines': 'A'", spline_a, -1},
     {"spline", ", 'splines': 'B'", spline_b, -1},
+    {"hencky", "", hencky, -1},
 };
 enum { MODELS = sizeof materials / sizeof *materials };
 
@@ -372,10 +381,11 @@ START_TEST(inverted_bodies_recover_under_every_method)
                                           "chebyshev_semi_iterative",
                                           "nonlinear_cg",
                                           "gradient_descent",
+                                          "barzilai_borwein",
                                           "chebyshev_descent"};
     const char *model = _i ? "fung" : "neo_hookean";
     double first = 0;
-    for (int k = 0; k < 8; k++) {
+    for (int k = 0; k < 9; k++) {
         pl_run *r = open_inside_out(methods[k], model, "true");
         pl_run_frames(r, 1);
         if (k == 0)

@@ -91,9 +91,13 @@ static const struct {
     const char *method;
     double apart; /* m, after a quarter of a second */
 } DESCENTS[] = {
-    {"quasi_newton", 1e-5},      {"lbfgs", 1e-5},
-    {"nonlinear_cg", 1e-5},      {"gradient_descent", 1e-4},
-    {"chebyshev_descent", 1e-5}, {"chebyshev_semi_iterative", 1e-4},
+    {"quasi_newton", 1e-5},
+    {"lbfgs", 1e-5},
+    {"nonlinear_cg", 1e-5},
+    {"gradient_descent", 1e-4},
+    {"barzilai_borwein", 1e-4},
+    {"chebyshev_descent", 1e-5},
+    {"chebyshev_semi_iterative", 1e-4},
 };
 enum { SHAPE_COUNT = sizeof SHAPES / sizeof *SHAPES };
 

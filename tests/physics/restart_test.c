@@ -290,14 +290,14 @@ static const char SMALL[] =
     " 'pins': [{'body': 'body-0', 'select': {'side': '%s'}, 'motion': {'velocity': [%s, 0, 0]}}],"
     " 'obstacles': [{'plane': {'offset': %s}, 'friction': %s}]}";
 
-static const char *const INTEGRATORS[] = {"backward_euler", "bdf2", "trapezoidal",
-                                          "implicit_midpoint", "tr_bdf2"};
+static const char *const INTEGRATORS[] = {"backward_euler",    "bdf2",    "trapezoidal",
+                                          "implicit_midpoint", "tr_bdf2", "sdirk2"};
 
 START_TEST(goes_on_with_the_same_bits_by_integrator)
 {
     static const char *const METHODS[] = {"admm", "quasi_newton"};
     char scene[2048];
-    snprintf(scene, sizeof scene, INTEGRATED, INTEGRATORS[_i % 5], METHODS[_i / 5]);
+    snprintf(scene, sizeof scene, INTEGRATED, INTEGRATORS[_i % 6], METHODS[_i / 6]);
     whole w;
     run_whole(scene, 1, &w);
     ck_assert_int_eq(w.metrics[1].contacts, 0);
@@ -359,7 +359,7 @@ int main(void)
     tcase_add_test(t, goes_on_with_the_same_bits_by_descent);
     tcase_add_test(t, goes_on_with_what_was_carried);
     tcase_add_test(t, goes_on_with_the_same_weights);
-    tcase_add_loop_test(t, goes_on_with_the_same_bits_by_integrator, 0, 10);
+    tcase_add_loop_test(t, goes_on_with_the_same_bits_by_integrator, 0, 12);
     tcase_add_test(t, the_moving_scene_touches_both_obstacles);
     tcase_add_loop_test(t, measures_the_same_at_once, 0, 2);
     tcase_add_test(t, damaged_bytes_are_refused);

@@ -56,6 +56,7 @@ static const char all_functions[] =
     "}\n"
     "TABLE(neo_hookean) TABLE(corotated) TABLE(arap) TABLE(stvk) TABLE(stable_neo_hookean)\n"
     "TABLE(neo_hookean_wang) TABLE(mooney_rivlin) TABLE(fung) TABLE(polynomial) TABLE(spline)\n"
+    "TABLE(hencky)\n"
     "void solid(const pl_stretch *m, pl_real *k, const pl_mat3 *F, pl_mat3 *P, pl_real *H)\n"
     "{\n"
     "    H[0] = pl_stretch_solid_energy_gradient(m, F, P);\n"

@@ -39,6 +39,7 @@ static method_cost cost_of(const pl_solver_settings *solver)
     case PL_METHOD_NONLINEAR_CG: /* one or two trials an iteration */
         return (method_cost){200e-9, 400e-9, 520, 520};
     case PL_METHOD_GRADIENT_DESCENT:
+    case PL_METHOD_BARZILAI_BORWEIN:
     case PL_METHOD_CHEBYSHEV_SEMI_ITERATIVE:
     case PL_METHOD_CHEBYSHEV_DESCENT:
         return without;

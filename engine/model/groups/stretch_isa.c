@@ -27,4 +27,5 @@ const pl_stretch_ops TABLES[PL_MATERIAL_KINDS] = {
     [PL_MATERIAL_FUNG] = ROW(fung, 4, PL_STRETCH_POSITIVE, NULL),
     [PL_MATERIAL_POLYNOMIAL] = ROW(polynomial, 1, PL_STRETCH_CREASED, pl_stretch_polynomial_prox),
     [PL_MATERIAL_SPLINE] = ROW(spline, 1, PL_STRETCH_CREASED, NULL),
+    [PL_MATERIAL_HENCKY] = ROW(hencky, 2, PL_STRETCH_POSITIVE, NULL),
 };
