@@ -14,7 +14,7 @@
 #include "server/worker/pace.h"
 #include "server/worker/probes.h"
 #include "server/worker/recovery.h"
-#include "server/worker/session_run.h"
+#include "server/worker/session_options.h"
 #include "server/worker/session_scene.h"
 #include "server/worker/control_apply.h"
 

@@ -3,6 +3,7 @@
 #include "server/worker/run.h"
 #include "server/worker/sandbox.h"
 #include "server/worker/session_enter.h"
+#include "server/worker/session_run.h"
 #include "server/worker/worker_log.h"
 
 #include <errno.h>

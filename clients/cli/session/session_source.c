@@ -274,16 +274,11 @@ static bool frames_from_stream(frame_run *run)
     }
     int64_t before = run->next;
     pl_http_answer answer;
-    pl_http_call call = {.method = "GET",
-                         .path = path,
-                         .accept = "application/vnd.pliant.frames",
-                         .streamed = true,
-                         .sink = on_bytes,
-                         .context = run};
     run->stream.take = take_record;
     run->stream.context = run;
     pl_record_stream_reset(&run->stream);
-    pl_http_outcome outcome = pl_http_client_call(cli->client, &call, &answer);
+    pl_http_outcome outcome = pl_api_stream(cli, path, "application/vnd.pliant.frames", on_bytes,
+                                            run, &answer);
     free(path);
     bool again = false, refused = outcome == PL_HTTP_ANSWERED && answer.status >= 300;
     if (run->status == PL_EXIT_OK && !run->stopped && !run->ended) {
