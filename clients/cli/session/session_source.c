@@ -1,6 +1,7 @@
 #include "clients/cli/session/session_source.h"
 
 #include "clients/cli/net/record_stream.h"
+#include "protocol/log/session_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -389,4 +390,24 @@ int pl_session_source_metrics(pl_session_source *s, int64_t first, pl_take_line 
     }
     free(text);
     return PL_EXIT_OK;
+}
+
+/* ---- documents ---- */
+
+int pl_session_source_document(pl_session_source *s, pl_session_file file, const char *path_format,
+                               const char *accept, char **text, size_t *size)
+{
+    if (s->dir_fd >= 0) {
+        const char *name = pl_session_file_name(file);
+        if (pl_session_file_read(s->dir_fd, file, DOCUMENT_MAX, text, size) == PL_OK)
+            return PL_EXIT_OK;
+        if (errno == EBADMSG)
+            return pl_cli_fail(s->cli, PL_EXIT_FILE, "%s is damaged: its checksum is another",
+                               name);
+        return pl_cli_fail(s->cli, PL_EXIT_FILE, "%s: %s", name, strerror(errno));
+    }
+    char *path = pl_api_path(path_format, s->id);
+    int status = pl_api_get_text(s->cli, path, accept, text, size);
+    free(path);
+    return status;
 }
