@@ -1,7 +1,8 @@
 /* pliant - the command line. Reads the global options, finds the command in the table of
  * commands.c, reads its options and runs it. */
-#include "clients/cli/base/command.h"
 
+#include "clients/cli/commands/commands.h"
+#include "clients/cli/net/http_client.h"
 #include "protocol/text/problem.h"
 
 #include <errno.h>

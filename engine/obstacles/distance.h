@@ -7,26 +7,6 @@
 /* A way is looked at in at least this many places for a part of the shape in it. */
 enum { PL_SHAPE_PLACES = 256 };
 
-PL_EVERYWHERE double pl_measure_own(const pl_shape *s, const double d[3], double n[3], double *H)
-{
-    switch (s->kind) {
-    case PL_DISTANCE_PLANE:
-        return pl_measure_plane(s, d, n, H);
-    case PL_DISTANCE_SPHERE:
-        return pl_measure_sphere(s, d, n, H);
-    case PL_DISTANCE_BOX:
-        return pl_measure_box(s, d, n, H);
-    case PL_DISTANCE_CYLINDER:
-        return pl_measure_cylinder(s, d, n, H);
-    case PL_DISTANCE_CAPSULE:
-        return pl_measure_capsule(s, d, n, H);
-    case PL_DISTANCE_TORUS:
-        return pl_measure_torus(s, d, n, H);
-    default:
-        return pl_closed_mesh_measure(s->solid, d, n, H);
-    }
-}
-
 /* out = R in R^T. */
 PL_EVERYWHERE void pl_turn_matrix(const double *R, double *H)
 {

@@ -13,6 +13,8 @@
 
 #include <stdbool.h>
 
+/* The kinds of pl_obstacle in their order, so that one is the other; what has no function below is a closed
+ * mesh. */
 typedef enum pl_distance_kind {
     PL_DISTANCE_PLANE,
     PL_DISTANCE_SPHERE,
@@ -20,7 +22,8 @@ typedef enum pl_distance_kind {
     PL_DISTANCE_CYLINDER,
     PL_DISTANCE_CAPSULE,
     PL_DISTANCE_TORUS,
-    PL_DISTANCE_SOLID /* a closed mesh; a heightfield is one */
+    PL_DISTANCE_HEIGHTFIELD,
+    PL_DISTANCE_MESH
 } pl_distance_kind;
 
 typedef struct pl_shape {
@@ -181,6 +184,27 @@ PL_EVERYWHERE double pl_measure_torus(const pl_shape *s, const double d[3], doub
     else
         pl_turn_profile(&p, s->axis, 1, 0, 0, n, H);
     return length - s->tube;
+}
+
+/* By the kind of the shape. */
+PL_EVERYWHERE double pl_measure_own(const pl_shape *s, const double d[3], double n[3], double *H)
+{
+    switch (s->kind) {
+    case PL_DISTANCE_PLANE:
+        return pl_measure_plane(s, d, n, H);
+    case PL_DISTANCE_SPHERE:
+        return pl_measure_sphere(s, d, n, H);
+    case PL_DISTANCE_BOX:
+        return pl_measure_box(s, d, n, H);
+    case PL_DISTANCE_CYLINDER:
+        return pl_measure_cylinder(s, d, n, H);
+    case PL_DISTANCE_CAPSULE:
+        return pl_measure_capsule(s, d, n, H);
+    case PL_DISTANCE_TORUS:
+        return pl_measure_torus(s, d, n, H);
+    default:
+        return pl_closed_mesh_measure(s->solid, d, n, H);
+    }
 }
 
 #endif

@@ -8,12 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const pl_distance_kind KINDS[] = {
-    [PL_OBSTACLE_PLANE] = PL_DISTANCE_PLANE,       [PL_OBSTACLE_SPHERE] = PL_DISTANCE_SPHERE,
-    [PL_OBSTACLE_BOX] = PL_DISTANCE_BOX,           [PL_OBSTACLE_CYLINDER] = PL_DISTANCE_CYLINDER,
-    [PL_OBSTACLE_CAPSULE] = PL_DISTANCE_CAPSULE,   [PL_OBSTACLE_TORUS] = PL_DISTANCE_TORUS,
-    [PL_OBSTACLE_HEIGHTFIELD] = PL_DISTANCE_SOLID, [PL_OBSTACLE_MESH] = PL_DISTANCE_SOLID,
-};
+_Static_assert((int)PL_OBSTACLE_TORUS == (int)PL_DISTANCE_TORUS &&
+                   (int)PL_OBSTACLE_HEIGHTFIELD == (int)PL_DISTANCE_HEIGHTFIELD &&
+                   (int)PL_OBSTACLE_MESH == (int)PL_DISTANCE_MESH,
+               "kinds of obstacles and of distances have one order");
 
 /* The middle of the box around a placed mesh. */
 static void set_middle(pl_shape *s, const pl_solid_arrays *a)
@@ -63,7 +61,7 @@ pl_status pl_shape_create(const pl_obstacle *o, pl_shape **out)
     pl_shape *s = calloc(1, sizeof *s);
     if (!s)
         return PL_NO_MEMORY;
-    s->kind = KINDS[o->kind];
+    s->kind = (int32_t)o->kind;
     set_numbers(s, o);
     s->inside = o->kind == PL_OBSTACLE_MESH ? o->mesh.inside : o->inside;
     if (o->kind != PL_OBSTACLE_PLANE && o->kind != PL_OBSTACLE_MESH)

@@ -30,9 +30,9 @@ void pl_solid_arrays_clear(pl_solid_arrays *a)
     *a = (pl_solid_arrays){0};
 }
 
-static pl_status make_arrays(int64_t vertices, int64_t triangles, pl_solid_arrays *out)
+pl_status pl_solid_arrays_reserve(int64_t vertices, int64_t triangles, pl_solid_arrays *out)
 {
-    *out = (pl_solid_arrays){.vertex_count = vertices, .triangle_count = triangles};
+    *out = (pl_solid_arrays){0};
     out->vertex = malloc((size_t)(3 * vertices + 1) * sizeof *out->vertex);
     out->triangle = malloc((size_t)(3 * triangles + 1) * sizeof *out->triangle);
     if (out->vertex && out->triangle)
@@ -45,14 +45,16 @@ static pl_status make_arrays(int64_t vertices, int64_t triangles, pl_solid_array
 static pl_status place_mesh(const pl_obstacle *o, pl_solid_arrays *out)
 {
     const pl_mesh_source *m = &o->mesh.source;
-    if (make_arrays(m->vertex_count, m->triangle_count, out) != PL_OK)
+    if (pl_solid_arrays_reserve(m->vertex_count, m->triangle_count, out) != PL_OK)
         return PL_NO_MEMORY;
+    out->vertex_count = m->vertex_count;
+    out->triangle_count = m->triangle_count;
     pl_transform_points(&o->mesh.transform, m->vertices, m->vertex_count, out->vertex);
     memcpy(out->triangle, m->triangles, (size_t)(3 * m->triangle_count) * sizeof *out->triangle);
     return PL_OK;
 }
 
-static void put_vertex(pl_solid_arrays *a, double x, double y, double z)
+void pl_solid_put_vertex(pl_solid_arrays *a, double x, double y, double z)
 {
     double *v = a->vertex + 3 * a->vertex_count++;
     v[0] = x;
@@ -60,7 +62,7 @@ static void put_vertex(pl_solid_arrays *a, double x, double y, double z)
     v[2] = z;
 }
 
-static void put_triangle(pl_solid_arrays *a, int64_t i, int64_t j, int64_t k)
+void pl_solid_put_triangle(pl_solid_arrays *a, int64_t i, int64_t j, int64_t k)
 {
     int64_t *t = a->triangle + 3 * a->triangle_count++;
     t[0] = i;
@@ -89,27 +91,27 @@ static void put_heights(const pl_obstacle *o, pl_solid_arrays *a)
     double lowest = INFINITY;
     for (int64_t i = 0; i < (int64_t)o->rows * o->columns; i++) {
         lowest = fmin(lowest, o->heights[i]);
-        put_vertex(a, (double)(i % o->columns) * o->spacing - width / 2, o->heights[i],
-                   (double)(i / o->columns) * o->spacing - length / 2);
+        pl_solid_put_vertex(a, (double)(i % o->columns) * o->spacing - width / 2, o->heights[i],
+                            (double)(i / o->columns) * o->spacing - length / 2);
     }
     double bottom = lowest - (o->has_depth ? o->depth : fmax(width, length));
     int64_t below = a->vertex_count, middle = below + around;
     for (int64_t k = 0; k < around; k++) {
         const double *top = a->vertex + 3 * border(o, k);
-        put_vertex(a, top[0], bottom, top[2]);
+        pl_solid_put_vertex(a, top[0], bottom, top[2]);
     }
-    put_vertex(a, 0, bottom, 0);
+    pl_solid_put_vertex(a, 0, bottom, 0);
     for (int64_t r = 0; r < down; r++)
         for (int64_t c = 0; c < across; c++) {
             int64_t i = r * o->columns + c, next = i + o->columns;
-            put_triangle(a, i, next, i + 1);
-            put_triangle(a, i + 1, next, next + 1);
+            pl_solid_put_triangle(a, i, next, i + 1);
+            pl_solid_put_triangle(a, i + 1, next, next + 1);
         }
     for (int64_t k = 0; k < around; k++) {
         int64_t l = (k + 1) % around;
-        put_triangle(a, border(o, k), border(o, l), below + k);
-        put_triangle(a, border(o, l), below + l, below + k);
-        put_triangle(a, below + k, below + l, middle);
+        pl_solid_put_triangle(a, border(o, k), border(o, l), below + k);
+        pl_solid_put_triangle(a, border(o, l), below + l, below + k);
+        pl_solid_put_triangle(a, below + k, below + l, middle);
     }
 }
 
@@ -118,11 +120,10 @@ pl_status pl_solid_arrays_create(const pl_obstacle *o, pl_solid_arrays *out)
     if (o->kind == PL_OBSTACLE_MESH)
         return place_mesh(o, out);
     int64_t around = 2 * ((int64_t)o->rows + o->columns - 2);
-    pl_status status = make_arrays((int64_t)o->rows * o->columns + around + 1,
-                                   pl_obstacle_triangles(o), out);
+    pl_status status = pl_solid_arrays_reserve((int64_t)o->rows * o->columns + around + 1,
+                                               pl_obstacle_triangles(o), out);
     if (status != PL_OK)
         return status;
-    out->vertex_count = out->triangle_count = 0;
     put_heights(o, out);
     return PL_OK;
 }

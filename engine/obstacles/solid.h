@@ -25,4 +25,9 @@ int64_t pl_obstacle_triangles(const pl_obstacle *obstacle);
 pl_status pl_solid_arrays_create(const pl_obstacle *obstacle, pl_solid_arrays *out);
 void pl_solid_arrays_clear(pl_solid_arrays *arrays);
 
+/* Empty arrays with room for so many, and what goes into them. PL_OK or PL_NO_MEMORY. */
+pl_status pl_solid_arrays_reserve(int64_t vertices, int64_t triangles, pl_solid_arrays *out);
+void pl_solid_put_vertex(pl_solid_arrays *arrays, double x, double y, double z);
+void pl_solid_put_triangle(pl_solid_arrays *arrays, int64_t i, int64_t j, int64_t k);
+
 #endif

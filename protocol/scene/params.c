@@ -458,6 +458,7 @@ static const pl_param scene_rows[] = {
 };
 static const pl_param_table scene_table = {.name = "scene", .doc = "A scene.", ROWS(scene_rows)};
 
+#define SHAPE_TABLE(shape) &pl_obstacle_##shape##_table,
 /* One a line, so that additions merge. */
 /* clang-format off */
 static const pl_param_table *const tables[] = {
@@ -506,13 +507,7 @@ static const pl_param_table *const tables[] = {
     &pl_wind_table,
     &pl_point_table,
     &pl_pressure_table,
-    &pl_obstacle_turn_table,
-    &pl_obstacle_box_table,
-    &pl_obstacle_cylinder_table,
-    &pl_obstacle_capsule_table,
-    &pl_obstacle_torus_table,
-    &pl_obstacle_heightfield_table,
-    &pl_obstacle_mesh_table,
+    PL_OBSTACLE_SHAPES(SHAPE_TABLE)
     &output_table,
     &pl_retention_table,
     &resources_table,

@@ -114,13 +114,11 @@ extern const pl_param_table pl_attachment_table;
 extern const char *const pl_inextensible_words[];
 extern const pl_param_table pl_obstacle_plane_table;
 extern const pl_param_table pl_obstacle_sphere_table;
-extern const pl_param_table pl_obstacle_turn_table;
-extern const pl_param_table pl_obstacle_box_table;
-extern const pl_param_table pl_obstacle_cylinder_table;
-extern const pl_param_table pl_obstacle_capsule_table;
-extern const pl_param_table pl_obstacle_torus_table;
-extern const pl_param_table pl_obstacle_heightfield_table;
-extern const pl_param_table pl_obstacle_mesh_table;
+/* Tables of the obstacles' shapes in the schema's order: declared here, listed in params.c. */
+#define PL_OBSTACLE_SHAPES(X)   X(turn) X(box) X(cylinder) X(capsule) X(torus) X(heightfield) X(mesh)
+#define PL_DECLARE_SHAPE(shape) extern const pl_param_table pl_obstacle_##shape##_table;
+PL_OBSTACLE_SHAPES(PL_DECLARE_SHAPE)
+#undef PL_DECLARE_SHAPE
 extern const pl_param_table pl_obstacle_table;
 extern const pl_param_table pl_expectation_table;
 extern const pl_param_table pl_probe_table;

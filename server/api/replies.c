@@ -294,6 +294,8 @@ static const pl_reply_field topology_fields[] = {
     {"vertices", "integer", "of all bodies"},
     {"bodies", "[]object", "name, first_vertex, vertices, tets; triangles and edges to draw"},
     {"obstacles", "[]object", "as in the effective scene, surfaces from files written out"},
+    {"obstacle_surfaces", "[]any",
+     "triangles of each obstacle at time 0: inside, center, vertices, triangles; null for a plane"},
     {"pins", "[]object",
      "name, body, how many vertices, and which (`at`; none of more than 10,000)"},
     {"expect", "[]any", "vertices that expectations are about"},

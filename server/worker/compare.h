@@ -20,7 +20,7 @@
 #ifndef PLIANT_SERVER_WORKER_COMPARE_H
 #define PLIANT_SERVER_WORKER_COMPARE_H
 
-#include "server/worker/session_run.h"
+#include "server/worker/session_options.h"
 
 typedef struct pl_compare_options {
     int64_t step;       /* >= 1 */

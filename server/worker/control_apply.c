@@ -87,7 +87,7 @@ static pl_model *foresee(pl_steering *s, const pl_change *change)
 }
 
 /* Controls before it change no material, so that the scene is the one that it finds. */
-void pl_steering_prepare(pl_steering *s, const pl_control *queue)
+void pl_steering_prepare(pl_steering *s, const pl_control_reader *queue)
 {
     for (size_t i = queue->item_first; i < queue->item_count && !s->ready; i++) {
         const pl_control_item *item = &queue->items[i];
@@ -158,10 +158,11 @@ static pl_status note(pl_steering *s, const pl_control_item *item, int64_t frame
     return status;
 }
 
-pl_status pl_steering_apply(pl_steering *s, pl_control *queue, int64_t frame, pl_faults *faults)
+pl_status pl_steering_apply(pl_steering *s, pl_control_reader *queue, int64_t frame,
+                            pl_faults *faults)
 {
     pl_control_item item;
-    while (pl_control_next(queue, &item)) {
+    while (pl_control_reader_next(queue, &item)) {
         pl_status status = PL_OK;
         if (item.number > s->last) { /* else it is in effect: a checkpoint had it, or the log */
             status = pl_steering_take(s, item.number, item.text, strlen(item.text), faults);

@@ -42,10 +42,11 @@ pl_status pl_steering_build(pl_steering *s, pl_faults *faults);
 
 /* Where the first control of the queue that needs another model has none yet: make it now, so that taking effect is
  * the sooner done. Changes nothing that a frame, the log or a checkpoint has; what fails is tried again then. */
-void pl_steering_prepare(pl_steering *s, const pl_control *queue);
+void pl_steering_prepare(pl_steering *s, const pl_control_reader *queue);
 /* Let what the queue has take effect before frame `frame`, which comes next in the log, and note it
  * there. PL_OK; PL_INVALID where a control can not be had (with faults); PL_NO_MEMORY; PL_IO. */
-pl_status pl_steering_apply(pl_steering *s, pl_control *queue, int64_t frame, pl_faults *faults);
+pl_status pl_steering_apply(pl_steering *s, pl_control_reader *queue, int64_t frame,
+                            pl_faults *faults);
 /* Let one take effect, from the next step on. */
 pl_status pl_steering_take(pl_steering *s, int64_t number, const char *text, size_t length,
                            pl_faults *faults);

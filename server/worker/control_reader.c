@@ -15,25 +15,25 @@
  * in the first half is there whole. */
 enum { CHUNK = 64 << 10, WINDOW = 2 * CHUNK };
 
-void pl_control_init(pl_control *c, int directory)
+void pl_control_reader_init(pl_control_reader *c, int directory)
 {
-    *c = (pl_control){.directory = directory, .fd = -1, .pause_at = -1};
+    *c = (pl_control_reader){.directory = directory, .fd = -1, .pause_at = -1};
 }
 
-void pl_control_clear(pl_control *c)
+void pl_control_reader_clear(pl_control_reader *c)
 {
     if (c->fd >= 0)
         close(c->fd);
     c->fd = -1;
     pl_control_item item;
-    while (pl_control_next(c, &item))
+    while (pl_control_reader_next(c, &item))
         free(item.text);
     free(c->items);
     c->items = NULL;
     c->item_room = 0;
 }
 
-bool pl_control_next(pl_control *c, pl_control_item *item)
+bool pl_control_reader_next(pl_control_reader *c, pl_control_item *item)
 {
     if (c->item_first == c->item_count) {
         c->item_first = c->item_count = 0;
@@ -44,7 +44,7 @@ bool pl_control_next(pl_control *c, pl_control_item *item)
 }
 
 /* Queue a control. Numbers grow; one that does not is a record that was written twice. */
-static bool queue(pl_control *c, const pl_json *document)
+static bool queue(pl_control_reader *c, const pl_json *document)
 {
     int64_t number = pl_json_integer(document, "id", 0);
     const pl_json *change = pl_json_at(document, "control");
@@ -67,7 +67,7 @@ static bool queue(pl_control *c, const pl_json *document)
 }
 
 /* False where there is no memory for it: it is left for the next look. */
-static bool apply(pl_control *c, const char *payload, size_t length)
+static bool apply(pl_control_reader *c, const char *payload, size_t length)
 {
     bool taken = true;
     char error[160];
@@ -122,7 +122,8 @@ static size_t next_record(const unsigned char *bytes, size_t length, size_t from
 }
 
 /* Apply the records in bytes; returns how many bytes are done with. *starved: there was no memory for the next. */
-static size_t consume(pl_control *c, const unsigned char *bytes, size_t length, bool *starved)
+static size_t consume(pl_control_reader *c, const unsigned char *bytes, size_t length,
+                      bool *starved)
 {
     size_t done = 0;
     while (done + PL_RECORD_HEADER <= length) {
@@ -149,7 +150,7 @@ static size_t consume(pl_control *c, const unsigned char *bytes, size_t length, 
     return done;
 }
 
-void pl_control_poll(pl_control *c)
+void pl_control_reader_poll(pl_control_reader *c)
 {
     if (c->fd < 0)
         c->fd = openat(c->directory, "control.log", O_RDONLY | O_CLOEXEC | O_NOFOLLOW);

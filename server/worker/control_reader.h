@@ -19,7 +19,7 @@ typedef struct pl_control_item {
     char *text;     /* the control as JSON, malloc'ed */
 } pl_control_item;
 
-typedef struct pl_control {
+typedef struct pl_control_reader {
     int directory;   /* borrowed */
     int fd;          /* of control.log, -1 while there is none */
     uint64_t offset; /* read up to here */
@@ -32,16 +32,16 @@ typedef struct pl_control {
     int64_t newest;         /* number of the newest control that was queued */
     pl_control_item *items; /* those that nobody took, [first] to [count - 1] */
     size_t item_first, item_count, item_room;
-} pl_control;
+} pl_control_reader;
 
 /* The log is read from its beginning, so that a cancel outlives the attempt it was sent to. */
-void pl_control_init(pl_control *c, int directory);
+void pl_control_reader_init(pl_control_reader *c, int directory);
 /* Read what is new, and set cancelled and paused by it. A record that is not whole yet is left for
  * the next call; bytes that are no record are skipped to the next whole one, and an action that
  * this version does not know is ignored; both are said in worker.log. */
-void pl_control_poll(pl_control *c);
+void pl_control_reader_poll(pl_control_reader *c);
 /* The next control, whose text is then the caller's; false where there is none. */
-bool pl_control_next(pl_control *c, pl_control_item *item);
-void pl_control_clear(pl_control *c);
+bool pl_control_reader_next(pl_control_reader *c, pl_control_item *item);
+void pl_control_reader_clear(pl_control_reader *c);
 
 #endif

@@ -5,7 +5,7 @@
 #include "protocol/text/problem.h"
 #include "protocol/text/json.h"
 #include "protocol/log/session_dir.h"
-#include "server/worker/mesh_shapes.h"
+#include "server/worker/mesh_quality.h"
 #include "server/worker/mesh_write.h"
 #include "server/worker/sandbox.h"
 #include "server/worker/session_scene.h"
@@ -374,7 +374,7 @@ static char *encode(const mesh_check *c)
                         c->format == TETGEN_NODE || c->format == TETGEN_ELE ? 0 : c->mesh.unused);
     if (c->shaped) {
         pl_json_key(&w, "shapes");
-        pl_mesh_shapes_put(&w, &c->shapes);
+        pl_mesh_quality_put(&w, &c->shapes);
     }
     put_faults(&w, &c->faults);
     pl_json_end_object(&w);

@@ -1,10 +1,10 @@
 #include "server/worker/gpu.h"
 #include "server/worker/recovery.h"
 
+#include "protocol/log/folder.h"
 #include "protocol/text/json.h"
 #include "server/worker/worker_log.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -29,13 +29,9 @@ static bool is_leftover(const char *name)
 
 void pl_recovery_clean(int directory)
 {
-    int fd = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *d = fd < 0 ? NULL : fdopendir(fd);
-    if (!d) {
-        if (fd >= 0)
-            close(fd);
+    DIR *d = pl_folder_open(directory, ".");
+    if (!d)
         return;
-    }
     for (struct dirent *e; (e = readdir(d));)
         if (is_leftover(e->d_name) && unlinkat(directory, e->d_name, 0) == 0)
             pl_worker_logf("%s of a killed worker removed", e->d_name);

@@ -10,7 +10,7 @@
 #ifndef PLIANT_SERVER_WORKER_REPLAY_H
 #define PLIANT_SERVER_WORKER_REPLAY_H
 
-#include "server/worker/session_run.h"
+#include "server/worker/session_options.h"
 
 /* Takes over the process like pl_session_run; attempt is not used. PL_WORKER_SUCCEEDED where nothing
  * differs, PL_WORKER_FAILED where something does or nothing can be compared. */

@@ -14,7 +14,7 @@
 #include "server/worker/pace.h"
 #include "server/worker/probes.h"
 #include "server/worker/recovery.h"
-#include "server/worker/session_run.h"
+#include "server/worker/session_options.h"
 #include "server/worker/session_scene.h"
 #include "server/worker/control_apply.h"
 
@@ -51,7 +51,7 @@ typedef struct pl_run {
     pl_frame_writer writer;
     pl_probes probes;
     pl_pace_keeper pace;
-    pl_control control;
+    pl_control_reader control;
     pl_checkpoints checkpoints;
     pl_checkpoint resumed;     /* frame -1: from none */
     pl_comparison comparison;  /* open while frames are computed again */

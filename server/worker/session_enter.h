@@ -4,7 +4,7 @@
 #ifndef PLIANT_SERVER_WORKER_SESSION_ENTER_H
 #define PLIANT_SERVER_WORKER_SESSION_ENTER_H
 
-#include "server/worker/session_run.h"
+#include "server/worker/session_options.h"
 
 typedef struct pl_session_entry {
     int directory, lock;   /* descriptors, -1 where they were not got */

@@ -3,6 +3,7 @@
 #include "server/worker/run.h"
 #include "server/worker/sandbox.h"
 #include "server/worker/session_enter.h"
+#include "server/worker/session_run.h"
 #include "server/worker/worker_log.h"
 
 #include <errno.h>
@@ -104,7 +105,7 @@ static double seconds_of_running(const pl_run *run)
 /* Whether it is to pause, now or after the step that was asked for. */
 static bool wants_pause(const pl_run *run)
 {
-    const pl_control *c = &run->control;
+    const pl_control_reader *c = &run->control;
     return c->paused || (c->pause_at >= 0 && run->state_frame >= c->pause_at);
 }
 
@@ -115,7 +116,7 @@ static bool should_stop(pl_run *run)
     int error = pl_log_syncer_error(run->syncer);
     if (run->end != PL_RUN_ON) /* a frame that was to be written meanwhile has failed */
         return true;
-    pl_control_poll(&run->control);
+    pl_control_reader_poll(&run->control);
     if (run->control.has_keep) {
         run->control.has_keep = false;
         pl_log_writer_keep(run->log,
@@ -469,7 +470,7 @@ static void release(pl_run *run)
     pl_checkpoints_clear(&run->checkpoints);
     pl_frame_writer_clear(&run->writer);
     pl_probes_clear(&run->probes);
-    pl_control_clear(&run->control);
+    pl_control_reader_clear(&run->control);
     pl_steering_clear(&run->steering);
     pl_session_scene_clear(&run->scene);
     pl_faults_clear(&run->read_faults);
@@ -494,7 +495,7 @@ static pl_worker_exit run_one(const pl_session_options *options, const pl_sessio
                   .started = entry->started,
                   .failure = {.step = -1, .frame = -1, .body = -1, .element = -1, .vertex = -1}};
     pl_worker_exit result = entry->result;
-    pl_control_init(&run.control, run.directory);
+    pl_control_reader_init(&run.control, run.directory);
     if (result == PL_WORKER_SUCCEEDED) {
         compute(&run);
         result = finish(&run);

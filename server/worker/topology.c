@@ -1,11 +1,14 @@
 #include "server/worker/topology.h"
 
+#include "engine/obstacles/triangulate.h"
+
 #include "protocol/text/json.h"
 #include "protocol/scene/scene_json.h"
 #include "protocol/log/session_dir.h"
 #include "protocol/log/session_file.h"
 #include "server/worker/npy.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 enum { PINNED_MOST = 10000 };
@@ -54,6 +57,17 @@ static void surfaces_destroy(surface *list, int32_t bodies)
     free(list);
 }
 
+/* Indices of a body's vertices as global ones. */
+static void set_indices(pl_json_writer *w, const char *key, const int32_t *list, int64_t count,
+                        int64_t first)
+{
+    pl_json_key(w, key);
+    pl_json_begin_array(w);
+    for (int64_t i = 0; i < count; i++)
+        pl_json_put_integer(w, first + list[i]);
+    pl_json_end_array(w);
+}
+
 static void put_body(pl_json_writer *w, const pl_body *body, const pl_mesh *mesh, int64_t first,
                      const surface *s)
 {
@@ -62,17 +76,9 @@ static void put_body(pl_json_writer *w, const pl_body *body, const pl_mesh *mesh
     pl_json_set_integer(w, "first_vertex", first);
     pl_json_set_integer(w, "vertices", mesh->vertex_count);
     pl_json_set_integer(w, "tets", mesh->tet_count);
-    pl_json_key(w, "triangles");
-    pl_json_begin_array(w);
-    for (int64_t i = 0; i < 3 * s->count; i++)
-        pl_json_put_integer(w, first + s->triangles[i]);
-    pl_json_end_array(w);
+    set_indices(w, "triangles", s->triangles, 3 * s->count, first);
     pl_json_set_integer(w, "sheet_triangles", mesh->triangle_count);
-    pl_json_key(w, "edges");
-    pl_json_begin_array(w);
-    for (int64_t i = 0; i < 2 * mesh->edge_count; i++)
-        pl_json_put_integer(w, first + mesh->edges[i]);
-    pl_json_end_array(w);
+    set_indices(w, "edges", mesh->edges, 2 * mesh->edge_count, first);
     pl_json_end_object(w);
 }
 
@@ -100,11 +106,7 @@ static void put_pin(pl_json_writer *w, const pl_session_scene *s, const pl_pin *
     pl_json_set_string(w, "name", pin->name);
     pl_json_set_string(w, "body", s->scene.bodies[pin->body].name);
     pl_json_set_integer(w, "vertices", count);
-    pl_json_key(w, "at");
-    pl_json_begin_array(w);
-    for (int64_t i = 0; i < found; i++)
-        pl_json_put_integer(w, first + vertex[i]);
-    pl_json_end_array(w);
+    set_indices(w, "at", vertex, found, first);
     pl_json_end_object(w);
     free(vertex);
 }
@@ -118,6 +120,56 @@ static void put_obstacle(pl_json_writer *w, const pl_obstacle *obstacle)
     pl_obstacle_put(w, &drawn);
 }
 
+/* What a motion turns about that names no point: the centre, or the middle of a mesh. */
+static void centre_of(const pl_obstacle *o, const pl_solid_arrays *shape, double out[3])
+{
+    double lo[3] = {INFINITY, INFINITY, INFINITY}, hi[3] = {-INFINITY, -INFINITY, -INFINITY};
+    for (int64_t i = 0; i < 3 * shape->vertex_count; i++) {
+        lo[i % 3] = fmin(lo[i % 3], shape->vertex[i]);
+        hi[i % 3] = fmax(hi[i % 3], shape->vertex[i]);
+    }
+    for (int c = 0; c < 3; c++)
+        out[c] = o->kind == PL_OBSTACLE_MESH ? (lo[c] + hi[c]) / 2 : o->center[c];
+}
+
+static void set_numbers(pl_json_writer *w, const char *key, const double *list, int64_t count)
+{
+    enum { DIGITS = 7 }; /* of a float, which is what is drawn */
+    pl_json_key(w, key);
+    pl_json_begin_array(w);
+    for (int64_t i = 0; i < count; i++)
+        pl_json_put_number(w, list[i], DIGITS);
+    pl_json_end_array(w);
+}
+
+/* The triangles of an obstacle where it is at time 0; null for a plane, which has no end. */
+static pl_status put_obstacle_surface(pl_json_writer *w, const pl_obstacle *o)
+{
+    static const double origin[3];
+    pl_solid_arrays shape;
+    double centre[3];
+    if (o->kind == PL_OBSTACLE_PLANE) {
+        pl_json_put_null(w);
+        return PL_OK;
+    }
+    if (pl_obstacle_surface_create(o, origin, 0, &shape) != PL_OK)
+        return PL_NO_MEMORY;
+    centre_of(o, &shape, centre);
+    pl_json_begin_object(w);
+    pl_json_set_boolean(w, "inside", o->inside || o->mesh.inside);
+    set_numbers(w, "center", centre, 3);
+    set_numbers(w, "vertices", shape.vertex, 3 * shape.vertex_count);
+    pl_json_key(w, "triangles");
+    pl_json_begin_array(w);
+    for (int64_t i = 0; i < 3 * shape.triangle_count; i++)
+        pl_json_put_integer(w, shape.triangle[i]);
+    pl_json_end_array(w);
+    pl_json_end_object(w);
+    pl_solid_arrays_clear(&shape);
+    return PL_OK;
+}
+
+/* NULL when out of memory. */
 static char *encode(const pl_session_scene *s, const surface *surfaces, const int64_t *pin_counts,
                     const pl_expected *expected, size_t *length)
 {
@@ -136,6 +188,12 @@ static char *encode(const pl_session_scene *s, const surface *surfaces, const in
     for (int32_t k = 0; k < scene->obstacle_count; k++)
         put_obstacle(&w, &scene->obstacles[k]);
     pl_json_end_array(&w);
+    pl_status status = PL_OK;
+    pl_json_key(&w, "obstacle_surfaces");
+    pl_json_begin_array(&w);
+    for (int32_t k = 0; status == PL_OK && k < scene->obstacle_count; k++)
+        status = put_obstacle_surface(&w, &scene->obstacles[k]);
+    pl_json_end_array(&w);
     pl_json_key(&w, "pins");
     pl_json_begin_array(&w);
     for (int32_t k = 0; k < scene->pin_count; k++)
@@ -150,7 +208,11 @@ static char *encode(const pl_session_scene *s, const surface *surfaces, const in
     pl_json_set_string(&w, "surface", "surface.npy");
     pl_json_end_object(&w);
     pl_json_end_object(&w);
-    return pl_json_finish(&w, length);
+    char *text = pl_json_finish(&w, length);
+    if (status == PL_OK)
+        return text;
+    free(text);
+    return NULL;
 }
 
 /* Every body's triangles (surfaces given) or tetrahedra as one array of global vertices. */

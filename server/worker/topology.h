@@ -5,9 +5,14 @@
  *   "bodies": [{"name", "first_vertex", "vertices", "tets", "triangles": [a, b, c, ...],
  *               "sheet_triangles": k, "edges": [a, b, ...]}],
  *   "obstacles": [{"name", "sphere": {"center", "radius", ...}, ...}], as in the effective scene,
+ *   "obstacle_surfaces": [{"inside", "center": [x, y, z], "vertices": [x, y, z, ...],
+ *                          "triangles": [a, b, c, ...]} | null], in the order of the obstacles,
  *   "pins": [{"name", "body", "vertices": count}],
  *   "expect": [[v, ...] | null]: the vertices that each expectation selects,
  *   "arrays": {"triangles": "triangles.npy", "tets": "tets.npy"}}
+ * An obstacle's triangles are where it is at time 0, counter-clockwise from outside; motions turn about `center`
+ * where they name no point; `inside`: bodies are kept in it. A plane has none (null). Documents written before this
+ * key existed lack it.
  * The last `sheet_triangles` of the triangles are the body's own (cloth), those before them the
  * surface of its tetrahedra. Indices are into a frame's vertices, outward triangles, counter-clockwise from outside.
  */

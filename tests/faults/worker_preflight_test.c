@@ -7,6 +7,7 @@
 #include "tests/support/session_fixture.h"
 #include "tests/support/suite.h"
 
+#include <math.h>
 #include <check.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -177,6 +178,29 @@ START_TEST(test_two_bodies)
 }
 END_TEST
 
+/* Of the plane none, of the ball triangles that lie on it, with edges as long as 64 sides make them. */
+static void check_surfaces(const pl_json *topology)
+{
+    const pl_json *surfaces = pl_json_at(topology, "obstacle_surfaces");
+    const pl_json *ball = pl_json_item(surfaces, 1), *vertices = pl_json_at(ball, "vertices");
+    size_t count = pl_json_count(vertices) / 3;
+    ck_assert_uint_eq(pl_json_count(surfaces), pl_json_count(pl_json_at(topology, "obstacles")));
+    ck_assert(pl_json_is_null(pl_json_item(surfaces, 0)));
+    ck_assert(!pl_json_boolean(ball, "inside", true));
+    ck_assert_uint_gt(pl_json_count(pl_json_at(ball, "triangles")) / 3, 1000);
+    for (size_t v = 0; v < count; v++) {
+        double square = 0;
+        for (size_t c = 0; c < 3; c++) {
+            double centre = pl_json_number(pl_json_item(pl_json_at(ball, "center"), c), "", 0);
+            square += pow(pl_json_number(pl_json_item(vertices, 3 * v + c), "", 0) - centre, 2);
+        }
+        ck_assert_double_eq_tol(square, 1, 1e-5);
+    }
+    for (size_t i = 0; i < pl_json_count(pl_json_at(ball, "triangles")); i++)
+        ck_assert_int_lt(pl_json_integer(pl_json_item(pl_json_at(ball, "triangles"), i), "", -1),
+                         (int64_t)count);
+}
+
 START_TEST(test_upload_with_warnings)
 {
     session_fixture f;
@@ -198,6 +222,7 @@ START_TEST(test_upload_with_warnings)
     ck_assert_double_eq(pl_json_number(topology, "obstacles/0/plane/offset", 0), -1);
     ck_assert_str_eq(pl_json_string(topology, "obstacles/1/name", ""), "ball");
     ck_assert_double_eq(pl_json_number(topology, "obstacles/1/sphere/radius", 0), 1);
+    check_surfaces(topology);
     pl_json_free(topology);
     free(text);
     ck_assert_int_eq(session_fixture_run(&f, 1), 0);

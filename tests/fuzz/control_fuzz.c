@@ -22,15 +22,15 @@ void pl_worker_logf(const char *format, ...)
 
 enum { OP_APPEND, OP_POLL, OP_COUNT };
 
-static void look(pl_control *control)
+static void look(pl_control_reader *control)
 {
     bool cancelled = control->cancelled;
-    pl_control_poll(control);
+    pl_control_reader_poll(control);
     FUZZ_REQUIRE(control->cancelled || !cancelled, "a cancel was taken back");
     FUZZ_REQUIRE(control->offset <= control->seen, "read %llu of %llu bytes",
                  (unsigned long long)control->offset, (unsigned long long)control->seen);
-    pl_control before = *control;
-    pl_control_poll(control);
+    pl_control_reader before = *control;
+    pl_control_reader_poll(control);
     FUZZ_REQUIRE(control->cancelled == before.cancelled && control->paused == before.paused &&
                      control->offset == before.offset,
                  "another answer with nothing new");
@@ -38,24 +38,24 @@ static void look(pl_control *control)
 
 /* A reader that comes later, as the next attempt's does, must find what this one found; but where
  * bytes were skipped: what looked damaged while half of it was there may be whole now. */
-static void check_later(const pl_control *first)
+static void check_later(const pl_control_reader *first)
 {
-    pl_control later;
-    pl_control_init(&later, fuzz_directory());
+    pl_control_reader later;
+    pl_control_reader_init(&later, fuzz_directory());
     look(&later);
     FUZZ_REQUIRE(said || (later.cancelled == first->cancelled && later.paused == first->paused &&
                           later.offset == first->offset),
                  "a later reader finds something else");
-    pl_control_clear(&later);
+    pl_control_reader_clear(&later);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     fuzz_part parts[FUZZ_PARTS_MAX];
-    pl_control control;
+    pl_control_reader control;
     fuzz_clean();
     said = 0;
-    pl_control_init(&control, fuzz_directory());
+    pl_control_reader_init(&control, fuzz_directory());
     size_t count = fuzz_parts(data, size, parts);
     for (size_t i = 0; i < count; i++) {
         fuzz_append("control.log", parts[i].bytes, parts[i].size);
@@ -64,7 +64,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     look(&control);
     check_later(&control);
-    pl_control_clear(&control);
+    pl_control_reader_clear(&control);
     return 0;
 }
 

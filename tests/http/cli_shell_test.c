@@ -1,9 +1,8 @@
 /* What shells and man are given: the script of bash is sourced and its function called, as a TAB does; the manual pages
  * are set by groff; both say every command and option that --help says. */
+#include "clients/cli/commands/commands.h"
 #include "tests/support/pliant_fixture.h"
 #include "tests/support/suite.h"
-
-#include "clients/cli/base/command.h"
 
 #include <check.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* Merge patches: RFC 7386's own examples, and arrays by index. */
-#include "clients/cli/session/merge.h"
+#include "clients/cli/session/merge_patch.h"
 #include "tests/support/suite.h"
 
 #include <check.h>
@@ -30,7 +30,8 @@ static const struct {
 START_TEST(patches_merge)
 {
     size_t length;
-    char *merged = pl_merge_texts(rows[_i].base, strlen(rows[_i].base), rows[_i].patch, &length);
+    char *merged = pl_merge_patch_texts(rows[_i].base, strlen(rows[_i].base), rows[_i].patch,
+                                        &length);
     ck_assert_str_eq(merged, rows[_i].merged);
     ck_assert_uint_eq(length, strlen(merged));
     free(merged);
@@ -40,8 +41,8 @@ END_TEST
 START_TEST(what_is_no_json_is_refused)
 {
     size_t length;
-    ck_assert_ptr_null(pl_merge_texts("{", 1, "{}", &length));
-    ck_assert_ptr_null(pl_merge_texts("{}", 2, "", &length));
+    ck_assert_ptr_null(pl_merge_patch_texts("{", 1, "{}", &length));
+    ck_assert_ptr_null(pl_merge_patch_texts("{}", 2, "", &length));
 }
 END_TEST
 

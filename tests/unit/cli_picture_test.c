@@ -69,15 +69,13 @@ static const int32_t square_bodies[] = {0, 0, 0, 0, 1, 1, 1, 1};
 
 static pl_picture two_squares(void)
 {
-    return (pl_picture){.vertices = 8,
-                        .positions = squares,
-                        .triangles = 4,
-                        .triangle = square_triangles,
-                        .body = square_bodies,
+    return (pl_picture){.geometry = {.vertices = 8,
+                                     .positions = squares,
+                                     .triangles = 4,
+                                     .triangle = square_triangles,
+                                     .body = square_bodies},
                         .width = WIDTH,
-                        .height = HEIGHT,
-                        .azimuth = 0,
-                        .elevation = 0};
+                        .height = HEIGHT};
 }
 
 static const unsigned char *pixel(const unsigned char *rgb, int x, int y)
@@ -106,13 +104,16 @@ START_TEST(nearest_body_is_seen_and_framed)
 }
 END_TEST
 
-START_TEST(sphere_obstacle_hides_what_is_behind)
+START_TEST(obstacle_hides_what_is_behind)
 {
     unsigned char *rgb;
     pl_picture p = two_squares();
-    pl_picture_obstacle ball = {.sphere = true, .point = {0, 2, 2}, .radius = 0.5f};
-    p.obstacles = 1;
-    p.obstacle = &ball;
+    float corners[] = {-0.5f, 1.5f, 2, 0.5f, 1.5f, 2, 0.5f, 2.5f, 2, -0.5f, 2.5f, 2};
+    int32_t triangles[] = {0, 1, 2, 0, 2, 3};
+    pl_drawn_obstacle board = {
+        .vertices = 4, .positions = corners, .triangles = 2, .triangle = triangles};
+    p.geometry.obstacles = 1;
+    p.geometry.obstacle = &board;
     ck_assert_int_eq(pl_picture_render(&p, &rgb), PL_OK);
     const unsigned char *middle = pixel(rgb, WIDTH / 2, HEIGHT / 2);
     ck_assert_int_lt(abs(middle[0] - middle[2]), 45); /* grey */
@@ -124,7 +125,7 @@ START_TEST(nothing_to_draw_is_said)
 {
     unsigned char *rgb;
     pl_picture p = two_squares();
-    p.triangles = 0;
+    p.geometry.triangles = 0;
     ck_assert_int_eq(pl_picture_render(&p, &rgb), PL_INVALID);
 }
 END_TEST
@@ -150,7 +151,7 @@ int main(void)
     TCase *t = tcase_create("picture");
     tcase_add_checked_fixture(t, cli_folder_make, cli_folder_remove);
     tcase_add_test(t, nearest_body_is_seen_and_framed);
-    tcase_add_test(t, sphere_obstacle_hides_what_is_behind);
+    tcase_add_test(t, obstacle_hides_what_is_behind);
     tcase_add_test(t, nothing_to_draw_is_said);
     tcase_add_test(t, png_decodes_to_the_pixels);
     suite_add_tcase(s, t);

@@ -75,25 +75,25 @@ static size_t command(const char *action, unsigned char out[128])
 START_TEST(test_pieces)
 {
     unsigned char bytes[128];
-    pl_control c;
-    pl_control_init(&c, dir_fd);
-    pl_control_poll(&c);
+    pl_control_reader c;
+    pl_control_reader_init(&c, dir_fd);
+    pl_control_reader_poll(&c);
     ck_assert(!c.cancelled && !c.paused);
     size_t size = command("pause", bytes);
     for (size_t at = 0; at < size; at++) {
         ck_assert(!c.paused);
         append(bytes + at, 1);
-        pl_control_poll(&c);
+        pl_control_reader_poll(&c);
     }
     ck_assert(c.paused && !c.cancelled);
     append(bytes, command("resume", bytes));
-    pl_control_poll(&c);
+    pl_control_reader_poll(&c);
     ck_assert(!c.paused);
     append(bytes, command("cancel", bytes));
     append(bytes, command("resume", bytes));
-    pl_control_poll(&c);
+    pl_control_reader_poll(&c);
     ck_assert(c.cancelled);
-    pl_control_clear(&c);
+    pl_control_reader_clear(&c);
 }
 END_TEST
 
@@ -104,15 +104,15 @@ START_TEST(test_after_damage)
     static const size_t lengths[] = {8, 4096, 65536 - 64, 65536 - 8, 65536, 131072 - 8, 262144};
     for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
         unsigned char bytes[128], *damage = calloc(1, lengths[i]);
-        pl_control c;
+        pl_control_reader c;
         unlinkat(dir_fd, "control.log", 0);
         append(damage, lengths[i]);
         free(damage);
         append(bytes, command("cancel", bytes));
-        pl_control_init(&c, dir_fd);
-        pl_control_poll(&c);
+        pl_control_reader_init(&c, dir_fd);
+        pl_control_reader_poll(&c);
         ck_assert_msg(c.cancelled, "not found after %zu damaged bytes", lengths[i]);
-        pl_control_clear(&c);
+        pl_control_reader_clear(&c);
     }
 }
 END_TEST
@@ -127,19 +127,19 @@ START_TEST(test_no_memory)
     append(nothing, sizeof nothing); /* two, as much as is looked at in one go */
     append(nothing, sizeof nothing);
     for (long n = 1, missed = 1; missed; n++) {
-        pl_control c;
-        pl_control_init(&c, dir_fd);
+        pl_control_reader c;
+        pl_control_reader_init(&c, dir_fd);
         until_failure = n;
-        pl_control_poll(&c);
+        pl_control_reader_poll(&c);
         missed = until_failure == 0;
         until_failure = -1;
-        pl_control_poll(&c);
+        pl_control_reader_poll(&c);
         ck_assert_msg(c.cancelled && c.newest == 1, "lost where allocation %ld fails", n);
         pl_control_item item;
-        ck_assert(pl_control_next(&c, &item));
+        ck_assert(pl_control_reader_next(&c, &item));
         free(item.text);
-        ck_assert_msg(!pl_control_next(&c, &item), "twice where allocation %ld fails", n);
-        pl_control_clear(&c);
+        ck_assert_msg(!pl_control_reader_next(&c, &item), "twice where allocation %ld fails", n);
+        pl_control_reader_clear(&c);
     }
 }
 END_TEST

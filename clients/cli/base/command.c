@@ -47,35 +47,27 @@ bool pl_cli_number(const pl_cli *cli, const char *name, double minimum, double m
                    double fallback, double *out)
 {
     const char *text = pl_cli_option(cli, name);
-    char *end;
-    *out = fallback;
-    if (!text)
-        return true;
-    double value = strtod(text, &end);
-    if (end == text || *end || !(value >= minimum && value <= maximum)) {
+    char *end = NULL;
+    double value = text ? strtod(text, &end) : fallback;
+    bool good = !text || (end > text && !*end && value >= minimum && value <= maximum);
+    *out = good ? value : fallback;
+    if (!good)
         pl_cli_fail(cli, PL_EXIT_USAGE, "%s: got '%s', expected a number from %g to %g", name, text,
                     minimum, maximum);
-        return false;
-    }
-    *out = value;
-    return true;
+    return good;
 }
 
 bool pl_cli_integer(const pl_cli *cli, const char *name, int64_t minimum, int64_t maximum,
                     int64_t fallback, int64_t *out)
 {
     const char *text = pl_cli_option(cli, name);
-    char *end;
-    *out = fallback;
-    if (!text)
-        return true;
+    char *end = NULL;
     errno = 0;
-    long long value = strtoll(text, &end, 10);
-    if (end == text || *end || errno || value < minimum || value > maximum) {
+    int64_t value = text ? strtoll(text, &end, 10) : fallback;
+    bool good = !text || (end > text && !*end && !errno && value >= minimum && value <= maximum);
+    *out = good ? value : fallback;
+    if (!good)
         pl_cli_fail(cli, PL_EXIT_USAGE, "%s: got '%s', expected a whole number from %lld%s", name,
                     text, (long long)minimum, maximum == INT64_MAX ? " up" : "");
-        return false;
-    }
-    *out = value;
-    return true;
+    return good;
 }

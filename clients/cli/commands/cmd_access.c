@@ -1,4 +1,5 @@
 /* Commands about who may do what: tokens, share links, a browser's login, and oneself. */
+#include "clients/cli/commands/commands.h"
 #include "clients/cli/commands/listing.h"
 
 #include <errno.h>

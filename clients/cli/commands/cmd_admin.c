@@ -1,4 +1,5 @@
 /* Commands of who runs a daemon: users, groups, devices, and who changed what. */
+#include "clients/cli/commands/commands.h"
 #include "clients/cli/commands/listing.h"
 
 #include <errno.h>
@@ -70,12 +71,7 @@ static char *describe_user(pl_cli *cli, const char *name)
         pl_json_set_integer(&w, "uid", uid);
     good = good && (!limits || put_limits(cli, &w, limits));
     pl_json_end_object(&w);
-    char *text = pl_json_finish(&w, NULL);
-    if (!good) {
-        free(text);
-        return NULL;
-    }
-    return text;
+    return pl_api_body(&w, good);
 }
 
 static void print_user(const pl_cli *cli, const pl_json *user)

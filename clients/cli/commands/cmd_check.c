@@ -1,4 +1,5 @@
 /* check: whether stored sessions show what their scenes expect. */
+#include "clients/cli/commands/commands.h"
 #include "clients/cli/session/check_session.h"
 
 #include <stdlib.h>

@@ -1,9 +1,10 @@
 /* compare: several methods on one frame, from the same state. */
+#include "clients/cli/commands/commands.h"
 #include "clients/cli/draw/compare_report.h"
 #include "clients/cli/session/compare_result.h"
 #include "clients/cli/session/compare_scene.h"
 #include "clients/cli/session/run_session.h"
-#include "clients/cli/base/scratch.h"
+#include "clients/cli/base/temp_dir.h"
 
 #include "protocol/log/session_dir.h"
 
@@ -18,7 +19,7 @@ typedef struct comparer {
     pl_cli *cli;
     pl_compare_scene scene;
     pl_compare_result result;
-    pl_scratch scratch;
+    pl_temp_dir scratch;
     size_t taken; /* bytes of compare.ndjson */
 } comparer;
 
@@ -154,13 +155,13 @@ int pl_command_compare(pl_cli *cli)
         labels[k] = c.scene.label[k];
     if (!pl_compare_result_init(&c.result, c.scene.entries, c.scene.methods, labels))
         status = pl_cli_fail(cli, PL_EXIT_FAILED, "out of memory");
-    else if (!pl_scratch_make(&c.scratch))
+    else if (!pl_temp_dir_create(&c.scratch))
         status = pl_cli_fail(cli, PL_EXIT_FILE, "no temporary directory: %s", strerror(errno));
     if (status == PL_EXIT_OK)
         status = simulate(&c, threads);
     if (status == PL_EXIT_OK)
         status = report(&c, frame);
-    pl_scratch_remove(&c.scratch);
+    pl_temp_dir_remove(&c.scratch);
     pl_compare_result_clear(&c.result);
     pl_compare_scene_close(&c.scene);
     return status;

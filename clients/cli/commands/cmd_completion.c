@@ -1,6 +1,6 @@
 /* pliant completion: scripts for shells, made of the tables of commands and options. */
-#include "clients/cli/base/command.h"
 
+#include "clients/cli/commands/commands.h"
 #include <ctype.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
 /* pliant control, step, branch and probes: steering a session of a daemon, and what it shows. */
+#include "clients/cli/commands/commands.h"
 #include "clients/cli/commands/listing.h"
 #include "protocol/scene/control_json.h"
 
@@ -39,27 +40,20 @@ static char *read_control(const char *argument)
     return text;
 }
 
-/* POST to a session, and what it answered, with --json, or a line that says `done` and a number of it. */
+/* POST to a session and print its reply: with --json as it is, else a line that says `done` and the reply's
+ * `key`. Takes `body`. */
 static int tell(pl_cli *cli, const char *id, const char *path, char *body, const char *done,
                 const char *key)
 {
-    pl_http_answer answer;
-    pl_http_call call = {.method = "POST",
-                         .path = path,
-                         .content_type = "application/json",
-                         .body = body,
-                         .body_size = strlen(body)};
-
-    int status = pl_api_call(cli, &call, &answer);
+    pl_json *value;
+    int status = pl_api_order(cli, "POST", path, body, &value);
     if (status != PL_EXIT_OK)
         return status;
-    pl_json *value = answer.body ? pl_json_parse(answer.body, strlen(answer.body), NULL) : NULL;
     if (cli->json)
         pl_api_print(cli, value);
     else
         fprintf(stderr, "%.12s %s %" PRId64 "\n", id, done, pl_json_integer(value, key, 0));
     pl_json_free(value);
-    pl_http_answer_clear(&answer);
     return status;
 }
 
@@ -94,8 +88,9 @@ int pl_command_control(pl_cli *cli)
     char *path = status == PL_EXIT_OK ? pl_api_path("/v1/sessions/%s/controls", id) : NULL;
     if (path)
         status = tell(cli, id, path, control, "takes control", "control_id");
+    else
+        free(control);
     free(path);
-    free(control);
     return status;
 }
 
@@ -119,21 +114,18 @@ int pl_command_branch(pl_cli *cli)
         snprintf(at + strlen(at), sizeof at - strlen(at), "\"snapshot\": \"%.64s\", ", snapshot);
     if (path && asprintf(&body, "{%s\"scene\": %s}", at, patch) < 0)
         status = pl_cli_fail(cli, PL_EXIT_FAILED, "out of memory");
-    pl_http_answer answer;
-    pl_http_call call = {.method = "POST", .path = path, .content_type = "application/json"};
-    call.body = body;
-    call.body_size = body ? strlen(body) : 0;
-    if (path && status == PL_EXIT_OK)
-        status = pl_api_call(cli, &call, &answer);
+    pl_json *made = NULL;
     if (path && status == PL_EXIT_OK) {
-        pl_json *made = answer.body ? pl_json_parse(answer.body, strlen(answer.body), NULL) : NULL;
+        status = pl_api_order(cli, "POST", path, body, &made);
+        body = NULL;
+    }
+    if (path && status == PL_EXIT_OK) {
         if (cli->json)
             pl_api_print(cli, made);
         else
             puts(pl_json_string(made, "id", ""));
-        pl_json_free(made);
-        pl_http_answer_clear(&answer);
     }
+    pl_json_free(made);
     free(body);
     free(path);
     free(patch);
@@ -147,13 +139,13 @@ int pl_command_step(pl_cli *cli)
     if (!pl_cli_integer(cli, "--frames", 1, 1000000, 1, &frames))
         return PL_EXIT_USAGE;
     for (int i = 0; i < cli->argument_count; i++) {
-        char id[PL_ID_TEXT], *path = NULL, nothing[1] = "";
+        char id[PL_ID_TEXT], *path = NULL;
         int status = pl_api_resolve(cli, cli->arguments[i], id);
         if (status == PL_EXIT_OK &&
             asprintf(&path, "/v1/sessions/%s/step?frames=%" PRId64, id, frames) < 0)
             status = pl_cli_fail(cli, PL_EXIT_FAILED, "out of memory");
         else if (status == PL_EXIT_OK)
-            status = tell(cli, id, path, nothing, "goes on to frame", "until");
+            status = tell(cli, id, path, strdup(""), "goes on to frame", "until");
         free(path);
         worst = status != PL_EXIT_OK ? status : worst;
     }

@@ -1,10 +1,11 @@
 /* curve: force against stretch of materials, measured on a cube by the solver. */
+#include "clients/cli/commands/commands.h"
 #include "clients/cli/draw/chart.h"
-#include "clients/cli/draw/curve_material.h"
-#include "clients/cli/base/outfile_parts.h"
+#include "clients/cli/session/curve_scene.h"
+#include "clients/cli/base/report_files.h"
 #include "clients/cli/draw/plot.h"
 #include "clients/cli/session/run_session.h"
-#include "clients/cli/base/scratch.h"
+#include "clients/cli/base/temp_dir.h"
 #include "clients/cli/session/session_source.h"
 
 #include "protocol/log/session_dir.h"
@@ -50,7 +51,7 @@ static bool take(void *context, const char *line, size_t length)
     return true;
 }
 
-static int judge(pl_cli *cli, const pl_curve_material *material, const pl_scratch *scratch)
+static int judge(pl_cli *cli, const pl_curve_material *material, const pl_temp_dir *scratch)
 {
     pl_preflight p;
     int status = pl_run_session_preflight(cli, scratch->path, scratch->dir_fd, &p);
@@ -62,7 +63,7 @@ static int judge(pl_cli *cli, const pl_curve_material *material, const pl_scratc
     return status;
 }
 
-static int simulate(pl_cli *cli, const pl_scratch *scratch)
+static int simulate(pl_cli *cli, const pl_temp_dir *scratch)
 {
     const char *const arguments[] = {"--session", scratch->path, "--attempt", "1", NULL};
     pid_t pid;
@@ -79,7 +80,7 @@ static int simulate(pl_cli *cli, const pl_scratch *scratch)
     return PL_EXIT_OK;
 }
 
-static int read_branch(pl_cli *cli, const pl_scratch *scratch, branch *b, char *end, size_t size)
+static int read_branch(pl_cli *cli, const pl_temp_dir *scratch, branch *b, char *end, size_t size)
 {
     pl_session_source source;
     pl_exit e;
@@ -98,11 +99,11 @@ static int read_branch(pl_cli *cli, const pl_scratch *scratch, branch *b, char *
 static int measure_branch(pl_cli *cli, const pl_curve_material *material, branch *b, char *end,
                           size_t size)
 {
-    pl_scratch scratch;
+    pl_temp_dir scratch;
     char *text = pl_curve_scene(material, b->stretch, b->steps);
     if (!text)
         return pl_cli_fail(cli, PL_EXIT_FAILED, "out of memory");
-    if (!pl_scratch_make(&scratch)) {
+    if (!pl_temp_dir_create(&scratch)) {
         free(text);
         return pl_cli_fail(cli, PL_EXIT_FILE, "no temporary directory: %s", strerror(errno));
     }
@@ -114,7 +115,7 @@ static int measure_branch(pl_cli *cli, const pl_curve_material *material, branch
         status = simulate(cli, &scratch);
     if (status == PL_EXIT_OK)
         status = read_branch(cli, &scratch, b, end, size);
-    pl_scratch_remove(&scratch);
+    pl_temp_dir_remove(&scratch);
     free(text);
     return status;
 }
@@ -275,9 +276,8 @@ static int show(pl_cli *cli, const curve *curves, int32_t count, double from, do
         for (int32_t k = 0; k < count; k++)
             print_notes(&curves[k]);
     }
-    static const pl_outfile_part parts[] = {{"curve.svg", write_svg}, {"curve.csv", write_csv}};
-    return out ? pl_outfile_parts_write(cli, out, parts, 2, &(document){curves, count})
-               : PL_EXIT_OK;
+    static const pl_report_file parts[] = {{"curve.svg", write_svg}, {"curve.csv", write_csv}};
+    return out ? pl_report_files_write(cli, out, parts, 2, &(document){curves, count}) : PL_EXIT_OK;
 }
 
 int pl_command_curve(pl_cli *cli)

@@ -1,4 +1,5 @@
 /* pliant edit, queue and meshes: what one says about a session, what waits, and what one has uploaded. */
+#include "clients/cli/commands/commands.h"
 #include "clients/cli/commands/listing.h"
 
 #include <inttypes.h>
@@ -96,11 +97,9 @@ static char *build_patch(const pl_cli *cli, int *status)
         good = false;
     }
     pl_json_end_object(&w);
-    char *text = pl_json_finish(&w, NULL);
-    if (!good) {
-        free(text);
+    char *text = pl_api_body(&w, good);
+    if (!good)
         return NULL;
-    }
     *status = text ? PL_EXIT_OK : pl_cli_fail(cli, PL_EXIT_FAILED, "out of memory");
     return text;
 }
@@ -201,15 +200,11 @@ int pl_command_meshes(pl_cli *cli)
         return pl_listing_print(cli, "/v1/meshes", PL_LISTING_ALL, print_mesh);
     if (strlen(hash) != 64 || strspn(hash, "0123456789abcdef") != 64)
         return pl_cli_fail(cli, PL_EXIT_USAGE, "--delete: '%s' is no hash of a mesh", hash);
-    pl_http_answer answer;
     char *path = pl_api_path("/v1/meshes/%s", hash);
-    pl_http_call call = {.method = "DELETE", .path = path};
-    int status = path ? pl_api_call(cli, &call, &answer)
+    int status = path ? pl_api_order(cli, "DELETE", path, NULL, NULL)
                       : pl_cli_fail(cli, PL_EXIT_FAILED, "out of memory");
     free(path);
-    if (status == PL_EXIT_OK) {
+    if (status == PL_EXIT_OK)
         fprintf(stderr, "%.12s is yours no more\n", hash);
-        pl_http_answer_clear(&answer);
-    }
     return status;
 }

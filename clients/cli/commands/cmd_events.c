@@ -1,4 +1,5 @@
 /* events: what happens to sessions, by long polls. */
+#include "clients/cli/commands/commands.h"
 #include "clients/cli/net/api.h"
 
 #include <inttypes.h>

@@ -1,6 +1,7 @@
 /* export: a run as files for other programs, or a picture of a frame. A session here is exported here;
  * one of a daemon comes from it, as the same bytes; where the connection is cut it goes on behind the
  * last byte that came. */
+#include "clients/cli/commands/commands.h"
 #include "clients/cli/commands/export_files.h"
 #include "clients/cli/draw/drawing.h"
 #include "clients/cli/base/unzip.h"

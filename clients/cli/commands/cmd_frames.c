@@ -1,4 +1,5 @@
 /* frames: list a session's frames, or write them to files as they are made. */
+#include "clients/cli/commands/commands.h"
 #include "clients/cli/base/outfile.h"
 #include "clients/cli/session/session_source.h"
 #include "protocol/export/npy.h"

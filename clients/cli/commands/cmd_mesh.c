@@ -1,8 +1,9 @@
 /* mesh: what is in a mesh file, how its elements are shaped, the same in another format, and a surface
  * filled with tetrahedra. Files are read by pliant-preflight, in its sandbox, as uploads are. */
+#include "clients/cli/commands/commands.h"
 #include "clients/cli/session/mesh_file.h"
-#include "clients/cli/session/mesh_fill.h"
-#include "clients/cli/session/mesh_shapes.h"
+#include "clients/cli/session/tetrahedralise.h"
+#include "clients/cli/session/mesh_quality.h"
 #include "clients/cli/session/scene_files.h"
 
 #include <inttypes.h>
@@ -66,7 +67,7 @@ static int tell(pl_cli *cli, const char *path, bool shapes)
         fputs(text, stdout);
     } else if (report) {
         if (found)
-            pl_mesh_shapes_print(found, &cli->out);
+            pl_mesh_quality_print(found, &cli->out);
         else if (status == PL_EXIT_OK)
             print_report(report);
         pl_mesh_file_print_faults(cli, path, report);
@@ -100,5 +101,5 @@ int pl_command_mesh(pl_cli *cli)
                            verb);
     if (!out || !*out)
         return pl_cli_fail(cli, PL_EXIT_USAGE, "--out FILE is missing");
-    return converts ? convert(cli, path, out) : pl_mesh_fill(cli, path, out);
+    return converts ? convert(cli, path, out) : pl_tetrahedralise(cli, path, out);
 }

@@ -1,4 +1,5 @@
 /* plot: metrics over frames as curves in the terminal. */
+#include "clients/cli/commands/commands.h"
 #include "clients/cli/draw/plot.h"
 #include "clients/cli/session/session_source.h"
 

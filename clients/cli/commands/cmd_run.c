@@ -1,6 +1,7 @@
 /* run: a scene simulated here, by the same preflight and worker that a daemon starts. */
+#include "clients/cli/commands/commands.h"
 #include "clients/cli/session/check_session.h"
-#include "clients/cli/session/merge.h"
+#include "clients/cli/session/merge_patch.h"
 #include "clients/cli/base/progress.h"
 #include "clients/cli/session/run_device.h"
 #include "clients/cli/session/run_session.h"
@@ -253,7 +254,7 @@ static int make_quick(pl_cli *cli, char **text, size_t *length)
     pl_json *document = pl_json_parse(*text, *length, NULL);
     const pl_json *quick = pl_json_at(document, "metadata/quick");
     char *patch = quick ? pl_json_dump(quick, false) : NULL;
-    char *merged = patch ? pl_merge_texts(*text, *length, patch, length) : NULL;
+    char *merged = patch ? pl_merge_patch_texts(*text, *length, patch, length) : NULL;
     int status = quick && !merged ? pl_cli_fail(cli, PL_EXIT_FAILED, "out of memory") : PL_EXIT_OK;
     if (merged) {
         free(*text);

@@ -1,7 +1,6 @@
 /* pliant server: daemons by name. */
+#include "clients/cli/commands/commands.h"
 #include "clients/cli/net/servers.h"
-
-#include "clients/cli/base/command.h"
 
 #include <stdlib.h>
 #include <string.h>

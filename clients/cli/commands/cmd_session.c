@@ -1,5 +1,6 @@
 /* Commands that ask or tell the daemon one thing about a session. */
-#include "clients/cli/net/follow.h"
+#include "clients/cli/commands/commands.h"
+#include "clients/cli/session/follow.h"
 #include "clients/cli/commands/listing.h"
 #include "clients/cli/base/progress.h"
 #include "clients/cli/session/session_source.h"
@@ -8,53 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Resolve the first argument, get the document at the path and print it. */
-static int print_document(pl_cli *cli, const char *path_format)
-{
-    char id[PL_ID_TEXT];
-    pl_json *value = NULL;
-    int status = pl_api_resolve(cli, cli->arguments[0], id);
-    if (status != PL_EXIT_OK)
-        return status;
-    char *path = pl_api_path(path_format, id);
-    status = pl_api_get(cli, path, &value);
-    free(path);
-    if (status == PL_EXIT_OK)
-        pl_api_print(cli, value);
-    pl_json_free(value);
-    return status;
-}
-
-int pl_command_topology(pl_cli *cli)
-{
-    return print_document(cli, "/v1/sessions/%s/topology");
-}
-
-int pl_command_scene(pl_cli *cli)
-{
-    return print_document(cli, pl_cli_flag(cli, "--effective")
-                                   ? "/v1/sessions/%s/scene?form=effective"
-                                   : "/v1/sessions/%s/scene?form=posted");
-}
-
-int pl_command_log(pl_cli *cli)
-{
-    char id[PL_ID_TEXT], *text;
-    size_t size;
-    int status = pl_api_resolve(cli, cli->arguments[0], id);
-    if (status != PL_EXIT_OK)
-        return status;
-    char *path = pl_api_path("/v1/sessions/%s/log", id);
-    status = pl_api_get_text(cli, path, "text/plain", &text, &size);
-    free(path);
-    if (status != PL_EXIT_OK)
-        return status;
-    fwrite(text, 1, size, stdout);
-    free(text);
-    return status;
-}
-
-static int print_daemons(pl_cli *cli, const char *path)
+/* Print the JSON document at a path of the daemon. */
+static int print_json(pl_cli *cli, const char *path)
 {
     pl_json *value = NULL;
     int status = pl_api_get(cli, path, &value);
@@ -64,14 +20,60 @@ static int print_daemons(pl_cli *cli, const char *path)
     return status;
 }
 
+/* Print the text at a path of the daemon. */
+static int print_text(pl_cli *cli, const char *path)
+{
+    char *text;
+    size_t size;
+    int status = pl_api_get_text(cli, path, "text/plain", &text, &size);
+    if (status != PL_EXIT_OK)
+        return status;
+    fwrite(text, 1, size, stdout);
+    free(text);
+    return status;
+}
+
+/* Print what is at a path of the session that the first argument names. */
+static int print_of_session(pl_cli *cli, const char *path_format,
+                            int (*print)(pl_cli *cli, const char *path))
+{
+    char id[PL_ID_TEXT];
+    int status = pl_api_resolve(cli, cli->arguments[0], id);
+    if (status != PL_EXIT_OK)
+        return status;
+    char *path = pl_api_path(path_format, id);
+    status = print(cli, path);
+    free(path);
+    return status;
+}
+
+int pl_command_topology(pl_cli *cli)
+{
+    return print_of_session(cli, "/v1/sessions/%s/topology", print_json);
+}
+
+int pl_command_scene(pl_cli *cli)
+{
+    bool effective = pl_cli_flag(cli, "--effective");
+    return print_of_session(cli,
+                            effective ? "/v1/sessions/%s/scene?form=effective"
+                                      : "/v1/sessions/%s/scene?form=posted",
+                            print_json);
+}
+
+int pl_command_log(pl_cli *cli)
+{
+    return print_of_session(cli, "/v1/sessions/%s/log", print_text);
+}
+
 int pl_command_capabilities(pl_cli *cli)
 {
-    return print_daemons(cli, "/v1/capabilities");
+    return print_json(cli, "/v1/capabilities");
 }
 
 int pl_command_schema(pl_cli *cli)
 {
-    return print_daemons(cli, "/v1/schema/scene");
+    return print_json(cli, "/v1/schema/scene");
 }
 
 int pl_command_webhook_secret(pl_cli *cli)
@@ -88,14 +90,9 @@ int pl_command_webhook_secret(pl_cli *cli)
 
 int pl_command_explain(pl_cli *cli)
 {
-    char *text, *code = pl_api_escape(cli->arguments[0]);
+    char *code = pl_api_escape(cli->arguments[0]);
     char *path = code ? pl_api_path("/problems/%s", code) : NULL;
-    size_t size;
-    int status = pl_api_get_text(cli, path, "text/plain", &text, &size);
-    if (status == PL_EXIT_OK) {
-        fwrite(text, 1, size, stdout);
-        free(text);
-    }
+    int status = print_text(cli, path);
     free(path);
     free(code);
     return status;
@@ -220,7 +217,7 @@ static void print_session(const pl_cli *cli, const pl_json *s)
 int pl_command_show(pl_cli *cli)
 {
     if (cli->json)
-        return print_document(cli, "/v1/sessions/%s");
+        return print_of_session(cli, "/v1/sessions/%s", print_json);
     char id[PL_ID_TEXT];
     pl_json *session = NULL;
     int status = pl_api_resolve(cli, cli->arguments[0], id);

@@ -1,4 +1,5 @@
 /* pliant snapshot: states of a session that are kept by name, to branch from them later. */
+#include "clients/cli/commands/commands.h"
 #include "clients/cli/net/api.h"
 
 #include <inttypes.h>
@@ -41,34 +42,21 @@ static int make(pl_cli *cli, const char *path, const char *name)
     char *body = pl_json_finish(&w, NULL);
     if (!body)
         return pl_cli_fail(cli, PL_EXIT_FAILED, "out of memory");
-    pl_http_answer answer;
-    pl_http_call call = {.method = "POST",
-                         .path = path,
-                         .content_type = "application/json",
-                         .body = body,
-                         .body_size = strlen(body)};
-    int status = pl_api_call(cli, &call, &answer);
-    free(body);
+    pl_json *made;
+    int status = pl_api_order(cli, "POST", path, body, &made);
     if (status != PL_EXIT_OK)
         return status;
-    pl_json *made = answer.body ? pl_json_parse(answer.body, strlen(answer.body), NULL) : NULL;
     if (cli->json)
         pl_api_print(cli, made);
     else
         print_line(made);
     pl_json_free(made);
-    pl_http_answer_clear(&answer);
     return status;
 }
 
 static int take_away(pl_cli *cli, const char *path)
 {
-    pl_http_answer answer;
-    pl_http_call call = {.method = "DELETE", .path = path};
-    int status = pl_api_call(cli, &call, &answer);
-    if (status == PL_EXIT_OK)
-        pl_http_answer_clear(&answer);
-    return status;
+    return pl_api_order(cli, "DELETE", path, NULL, NULL);
 }
 
 /* Names go into a path as they are: others than well-formed ones are refused here, by the rule of the daemon. */

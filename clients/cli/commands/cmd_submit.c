@@ -1,5 +1,6 @@
 /* submit and validate: a scene with its mesh files to the daemon. */
-#include "clients/cli/net/follow.h"
+#include "clients/cli/commands/commands.h"
+#include "clients/cli/session/follow.h"
 #include "clients/cli/base/progress.h"
 #include "clients/cli/session/scene_files.h"
 

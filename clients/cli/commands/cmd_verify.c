@@ -1,4 +1,5 @@
 /* verify: every file of a session directory against its checksums. */
+#include "clients/cli/commands/commands.h"
 #include "clients/cli/net/api.h"
 #include "clients/cli/base/progress.h"
 #include "clients/cli/session/run_session.h"

@@ -1,4 +1,5 @@
 /* pliant watch: sessions as a table that is drawn again and again, or as text where there is no terminal. */
+#include "clients/cli/commands/commands.h"
 #include "clients/cli/net/api.h"
 #include "clients/cli/base/screen.h"
 #include "clients/cli/draw/watch_view.h"

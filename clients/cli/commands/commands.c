@@ -1,4 +1,4 @@
-#include "clients/cli/base/command.h"
+#include "clients/cli/commands/commands.h"
 
 #define RANGE_OPTIONS                                                                              \
     {"--from", "K", "first frame (0)"}, {"--to", "K", "last frame (the last there is)"},           \

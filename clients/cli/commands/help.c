@@ -1,6 +1,6 @@
 /* What the tables of commands and options say, as help and as the manual page. */
-#include "clients/cli/base/command.h"
 
+#include "clients/cli/commands/commands.h"
 #include <string.h>
 
 enum { LEFT = 25, COLUMNS = 100, LEFT_MOST = 40 };

@@ -1,7 +1,7 @@
 #include "clients/cli/draw/compare_report.h"
 
 #include "clients/cli/draw/chart.h"
-#include "clients/cli/base/outfile_parts.h"
+#include "clients/cli/base/report_files.h"
 #include "clients/cli/draw/plot.h"
 
 #include <errno.h>
@@ -253,7 +253,7 @@ static pl_status write_svg(const char *path, const void *context)
 int pl_compare_report_write(pl_cli *cli, const pl_compare_report *about, const pl_compare_result *r,
                             const char *directory)
 {
-    static const pl_outfile_part parts[] = {
+    static const pl_report_file parts[] = {
         {"compare.svg", write_svg}, {"compare.csv", write_csv}, {"compare.json", write_json}};
-    return pl_outfile_parts_write(cli, directory, parts, 3, &(document){about, r});
+    return pl_report_files_write(cli, directory, parts, 3, &(document){about, r});
 }

@@ -102,14 +102,14 @@ int pl_drawing_picture(const pl_drawing *d, pl_picture *out)
         !pl_cli_number(d->cli, "--azimuth", -3600, 3600, 32, &azimuth) ||
         !pl_cli_number(d->cli, "--elevation", -89, 89, 20, &elevation))
         return PL_EXIT_USAGE;
-    out->vertices = mesh->vertices;
-    out->triangles = mesh->triangles;
-    out->triangle = mesh->triangle;
-    out->edges = mesh->edges;
-    out->edge = mesh->edge;
-    out->body = mesh->body;
-    out->obstacles = d->shape.obstacles;
-    out->obstacle = d->shape.obstacle;
+    out->geometry = (pl_geometry){.vertices = mesh->vertices,
+                                  .triangles = mesh->triangles,
+                                  .triangle = mesh->triangle,
+                                  .edges = mesh->edges,
+                                  .edge = mesh->edge,
+                                  .body = mesh->body,
+                                  .obstacles = d->shape.obstacles,
+                                  .obstacle = d->shape.obstacle};
     out->azimuth = (float)azimuth;
     out->elevation = (float)elevation;
     return PL_EXIT_OK;
@@ -141,7 +141,7 @@ static int fetch(pl_drawing *d, int64_t frame, picked *out)
     if (status == PL_EXIT_OK && !out->x)
         status = pl_cli_fail(d->cli, PL_EXIT_FAILED, "frame %" PRId64 " can not be had", frame);
     if (status == PL_EXIT_OK)
-        status = pl_session_source_shape(d->source, out->time, &d->shape);
+        status = pl_session_shape_read(d->source, out->time, &d->shape);
     if (status == PL_EXIT_OK && out->vertices != d->shape.mesh.vertices)
         status = pl_cli_fail(d->cli, PL_EXIT_FAILED, "the frame does not fit the topology");
     return status;
@@ -173,7 +173,7 @@ int pl_draw_png(pl_drawing *d)
         status = fetch(d, frame, &chosen);
     if (status == PL_EXIT_OK)
         status = pl_drawing_picture(d, &picture);
-    picture.positions = chosen.x;
+    picture.geometry.positions = chosen.x;
     if (status == PL_EXIT_OK)
         status = draw(d, &picture);
     free(chosen.x);

@@ -4,7 +4,8 @@
 #ifndef PLIANT_CLIENTS_CLI_DRAW_DRAWING_H
 #define PLIANT_CLIENTS_CLI_DRAW_DRAWING_H
 
-#include "clients/cli/session/session_source.h"
+#include "clients/cli/draw/picture.h"
+#include "clients/cli/session/session_shape.h"
 
 typedef struct pl_drawing {
     pl_cli *cli;

@@ -34,11 +34,11 @@ typedef struct film {
 
 /* ---- where the camera stands ---- */
 
-static void take_in(float box[6], const float *x, float radius)
+static void take_in(float box[6], const float *x)
 {
     for (int c = 0; c < 3; c++) {
-        box[c] = fminf(box[c], x[c] - radius);
-        box[3 + c] = fmaxf(box[3 + c], x[c] + radius);
+        box[c] = fminf(box[c], x[c]);
+        box[3 + c] = fmaxf(box[3 + c], x[c]);
     }
 }
 
@@ -54,7 +54,7 @@ static bool look_at(void *context, const pl_session_frame *frame)
     if (!pl_drawing_fits(f->d, frame))
         return false;
     for (int64_t v = 0; v < frame->vertices; v++)
-        take_in(f->bodies, frame->positions + 3 * v, 0);
+        take_in(f->bodies, frame->positions + 3 * v);
     f->times[f->looked++] = frame->time;
     f->d->done++;
     return true;
@@ -72,14 +72,13 @@ static void take_in_obstacles(film *f)
     for (int64_t k = 0; k < f->looked; k++) {
         pl_session_shape_move(&f->d->shape, f->times[k]);
         for (int32_t i = 0; i < f->d->shape.obstacles; i++) {
-            const pl_picture_obstacle *o = &f->d->shape.obstacle[i];
-            int64_t points = o->sphere ? 1 : 3 * o->triangles;
-            for (int64_t j = 0; j < points; j++) {
-                const float *x = o->sphere ? o->point : o->corner + 3 * j;
+            const pl_drawn_obstacle *o = &f->d->shape.obstacle[i];
+            for (int64_t j = 0; j < o->vertices; j++) {
+                const float *x = o->positions + 3 * j;
                 float d = sqrtf(powf(x[0] - centre[0], 2) + powf(x[1] - centre[1], 2) +
                                 powf(x[2] - centre[2], 2));
-                if (d + o->radius < reach)
-                    take_in(f->box, x, o->radius);
+                if (d < reach)
+                    take_in(f->box, x);
             }
         }
     }
@@ -174,7 +173,7 @@ static bool show_held(film *f, double until)
     if (!f->held || f->shown >= end)
         return true;
     unsigned char *rgb = NULL;
-    f->picture.positions = f->held;
+    f->picture.geometry.positions = f->held;
     pl_session_shape_move(&f->d->shape, f->held_time);
     pl_status drawn = pl_picture_render(&f->picture, &rgb);
     if (drawn == PL_NO_MEMORY)
@@ -245,7 +244,7 @@ int pl_draw_film(pl_drawing *d)
         return status;
     if (!gif && (f.picture.width % 2 || f.picture.height % 2))
         return pl_cli_fail(d->cli, PL_EXIT_USAGE, "--size: a film's width and height are even");
-    status = pl_session_source_shape(d->source, 0, &d->shape);
+    status = pl_session_shape_read(d->source, 0, &d->shape);
     if (status == PL_EXIT_OK)
         status = pl_drawing_picture(d, &f.picture);
     if (status == PL_EXIT_OK)

@@ -3,7 +3,6 @@
 #include "clients/cli/draw/picture.h"
 
 #include "clients/cli/draw/raster.h"
-#include "clients/cli/draw/solid.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +28,7 @@ typedef struct stage {
     pl_vec key, fill;
     float tap[SHADOW_TAPS]
              [3]; /* of the shadows' soft edges: a place in the unit disc, its radius */
-    pl_picture_obstacle *planes; /* to be drawn: the scene's, or one below the bodies */
+    pl_drawn_obstacle *planes; /* to be drawn: the scene's, or one below the bodies */
     int32_t plane_count;
 } stage;
 
@@ -137,22 +136,22 @@ static void aim_camera(stage *s)
 
 static pl_status place_planes(stage *s)
 {
-    const pl_picture *p = s->picture;
-    s->planes = calloc((size_t)p->obstacles + 1, sizeof *s->planes);
+    const pl_geometry *g = &s->picture->geometry;
+    s->planes = calloc((size_t)g->obstacles + 1, sizeof *s->planes);
     if (!s->planes)
         return PL_NO_MEMORY;
-    for (int32_t k = 0; k < p->obstacles; k++)
-        if (!p->obstacle[k].sphere && p->obstacle[k].triangles == 0)
-            s->planes[s->plane_count++] = p->obstacle[k];
+    for (int32_t k = 0; k < g->obstacles; k++)
+        if (g->obstacle[k].triangles == 0)
+            s->planes[s->plane_count++] = g->obstacle[k];
     if (s->plane_count > 0)
         return PL_OK;
     /* No floor in the scene: the grid hangs a little below what is there. */
     float low = s->low;
-    for (int64_t i = 0; i < 3 * s->solid.triangles && !p->box; i++)
+    for (int64_t i = 0; i < 3 * s->solid.triangles && !s->picture->box; i++)
         low = fminf(low, s->solid.corner[i].y);
     low = fmaxf(low, s->centre.y - 3 * s->radius) - 0.15f * s->radius;
-    s->planes[s->plane_count++] = (pl_picture_obstacle){.normal = {0, 1, 0},
-                                                        .point = {s->centre.x, low, s->centre.z}};
+    s->planes[s->plane_count++] = (pl_drawn_obstacle){.normal = {0, 1, 0},
+                                                      .point = {s->centre.x, low, s->centre.z}};
     return PL_OK;
 }
 
@@ -274,7 +273,7 @@ static float grid(const stage *s, float u, float v, float sample_u, float sample
 }
 
 /* The planes' colour where the ray meets one before `depth`; false where it meets none. */
-static bool shade_plane(const stage *s, const pl_picture_obstacle *o, pl_vec ray, float *distance,
+static bool shade_plane(const stage *s, const pl_drawn_obstacle *o, pl_vec ray, float *distance,
                         float turn, pl_vec *colour)
 {
     pl_vec n = vec_of(o->normal), u, v;
@@ -384,12 +383,12 @@ static void resolve(const stage *s, unsigned char *rgb)
 
 pl_status pl_picture_render(const pl_picture *picture, unsigned char **rgb)
 {
-    if (picture->triangles + picture->edges < 1 || picture->width < 16 || picture->height < 16 ||
-        picture->width > 8192 || picture->height > 8192)
+    if (picture->geometry.triangles + picture->geometry.edges < 1 || picture->width < 16 ||
+        picture->height < 16 || picture->width > 8192 || picture->height > 8192)
         return PL_INVALID;
     stage s = {.picture = picture};
     unsigned char *out = malloc(3 * (size_t)picture->width * (size_t)picture->height);
-    pl_status status = out ? pl_solid_create(picture, &s.solid) : PL_NO_MEMORY;
+    pl_status status = out ? pl_solid_create(&picture->geometry, &s.solid) : PL_NO_MEMORY;
     if (status == PL_OK) {
         measure(&s);
         aim_camera(&s);

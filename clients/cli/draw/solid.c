@@ -5,66 +5,22 @@
 /* Faces that meet at a larger angle than this keep their own normals: a box has edges. */
 #define CREASE_COSINE 0.64f /* 50 degrees */
 
-enum { SPHERE_RINGS = 64, SPHERE_SECTORS = 128 };
-
-static int64_t sphere_count(const pl_picture *p)
-{
-    int64_t spheres = 0;
-    for (int32_t k = 0; k < p->obstacles; k++)
-        spheres += p->obstacle[k].sphere;
-    return spheres;
-}
-
-static int64_t shape_count(const pl_picture *p)
-{
-    int64_t triangles = 0;
-    for (int32_t k = 0; k < p->obstacles; k++)
-        triangles += p->obstacle[k].triangles;
-    return triangles;
-}
-
-static void add_shape(const pl_picture_obstacle *o, pl_solid *s)
-{
-    for (int64_t i = 0; i < 3 * o->triangles; i++) {
-        s->corner[3 * s->triangles + i] = vec_of(o->corner + 3 * i);
-        s->normal[3 * s->triangles + i] = vec_of(o->normal_at + 3 * i);
-    }
-    for (int64_t t = 0; t < o->triangles; t++)
-        s->body[s->triangles++] = PL_SOLID_OBSTACLE;
-}
-
-static pl_vec sphere_point(int ring, int sector)
-{
-    float polar = (float)M_PI * (float)ring / SPHERE_RINGS;
-    float turn = 2 * (float)M_PI * (float)(sector % SPHERE_SECTORS) / SPHERE_SECTORS;
-    return vec(sinf(polar) * cosf(turn), cosf(polar), -sinf(polar) * sinf(turn));
-}
-
-static void add_sphere(const pl_picture_obstacle *o, pl_solid *s)
-{
-    static const int offsets[2][3][2] = {{{0, 0}, {1, 0}, {1, 1}}, {{0, 0}, {1, 1}, {0, 1}}};
-    for (int ring = 0; ring < SPHERE_RINGS; ring++)
-        for (int sector = 0; sector < SPHERE_SECTORS; sector++)
-            for (int half = 0; half < 2; half++) {
-                int64_t m = s->triangles++;
-                s->body[m] = PL_SOLID_OBSTACLE;
-                for (int i = 0; i < 3; i++) {
-                    pl_vec n = sphere_point(ring + offsets[half][i][0],
-                                            sector + offsets[half][i][1]);
-                    s->normal[3 * m + i] = n;
-                    s->corner[3 * m + i] = vec_add(vec_of(o->point), vec_scale(n, o->radius));
-                }
-            }
-}
-
 /* Twice the area times the unit normal: summed, larger faces weigh more. */
 static pl_vec face_normal(const pl_vec *corner)
 {
     return vec_cross(vec_sub(corner[1], corner[0]), vec_sub(corner[2], corner[0]));
 }
 
+/* Triangles that share vertices: of the bodies, or of an obstacle. */
+typedef struct surface {
+    int64_t vertices, triangles;
+    const float *positions;
+    const int32_t *triangle;
+    const int32_t *body; /* NULL: PL_SOLID_OBSTACLE */
+} surface;
+
 /* The faces about each vertex as lists in one array: start[v] .. start[v + 1]. */
-static bool faces_of_vertices(const pl_picture *p, int64_t **start_out, int32_t **faces_out)
+static bool faces_of_vertices(const surface *p, int64_t **start_out, int32_t **faces_out)
 {
     int64_t *start = calloc((size_t)p->vertices + 2, sizeof *start);
     int32_t *faces = malloc(((size_t)p->triangles * 3 + 1) * sizeof *faces);
@@ -84,57 +40,75 @@ static bool faces_of_vertices(const pl_picture *p, int64_t **start_out, int32_t 
     return true;
 }
 
-static pl_status add_bodies(const pl_picture *p, pl_solid *s)
+static pl_status add_surface(const surface *p, pl_solid *s)
 {
-    int64_t *start;
+    int64_t *start, first = s->triangles;
     int32_t *faces;
+    pl_vec *corner = s->corner + 3 * first, *normal = s->normal + 3 * first;
     if (!faces_of_vertices(p, &start, &faces))
         return PL_NO_MEMORY;
+    for (int64_t i = 0; i < 3 * p->triangles; i++)
+        corner[i] = vec_of(p->positions + 3 * (int64_t)p->triangle[i]);
     for (int64_t m = 0; m < p->triangles; m++) {
-        s->body[m] = p->body ? p->body[p->triangle[3 * m]] : 0;
-        for (int i = 0; i < 3; i++)
-            s->corner[3 * m + i] = vec_of(p->positions + 3 * (int64_t)p->triangle[3 * m + i]);
-    }
-    for (int64_t m = 0; m < p->triangles; m++) {
-        pl_vec own = vec_unit(face_normal(s->corner + 3 * m));
+        pl_vec own = vec_unit(face_normal(corner + 3 * m));
+        s->body[first + m] = p->body ? p->body[p->triangle[3 * m]] : PL_SOLID_OBSTACLE;
         for (int i = 0; i < 3; i++) {
             int32_t v = p->triangle[3 * m + i];
             pl_vec sum = vec(0, 0, 0);
             for (int64_t j = start[v]; j < start[v + 1]; j++) {
-                pl_vec other = face_normal(s->corner + 3 * (int64_t)faces[j]);
+                pl_vec other = face_normal(corner + 3 * (int64_t)faces[j]);
                 if (vec_dot(own, vec_unit(other)) >= CREASE_COSINE)
                     sum = vec_add(sum, other);
             }
-            s->normal[3 * m + i] = vec_dot(sum, sum) > 0 ? vec_unit(sum) : own;
+            normal[3 * m + i] = vec_dot(sum, sum) > 0 ? vec_unit(sum) : own;
         }
     }
-    s->triangles = p->triangles;
-    pl_solid_add_rods(p, s);
-    s->body_triangles = s->triangles;
+    s->triangles += p->triangles;
     free(start);
     free(faces);
     return PL_OK;
 }
 
-pl_status pl_solid_create(const pl_picture *picture, pl_solid *out)
+static pl_status add_bodies(const pl_geometry *g, pl_solid *s)
+{
+    surface bodies = {g->vertices, g->triangles, g->positions, g->triangle, g->body};
+    int32_t *none = g->body ? NULL : calloc((size_t)g->vertices + 1, sizeof *none);
+    if (!g->body)
+        bodies.body = none;
+    pl_status status = bodies.body ? add_surface(&bodies, s) : PL_NO_MEMORY;
+    free(none);
+    if (status != PL_OK)
+        return status;
+    pl_solid_add_rods(g, s);
+    s->body_triangles = s->triangles;
+    return PL_OK;
+}
+
+static pl_status add_obstacles(const pl_geometry *g, pl_solid *s)
+{
+    pl_status status = PL_OK;
+    for (int32_t k = 0; status == PL_OK && k < g->obstacles; k++) {
+        const pl_drawn_obstacle *o = &g->obstacle[k];
+        status = add_surface(&(surface){o->vertices, o->triangles, o->positions, o->triangle, NULL},
+                             s);
+    }
+    return status;
+}
+
+pl_status pl_solid_create(const pl_geometry *geometry, pl_solid *out)
 {
     *out = (pl_solid){0};
-    size_t count = (size_t)(picture->triangles + PL_ROD_TRIANGLES * picture->edges +
-                            shape_count(picture) +
-                            sphere_count(picture) * SPHERE_RINGS * SPHERE_SECTORS * 2);
+    size_t count = (size_t)(geometry->triangles + PL_ROD_TRIANGLES * geometry->edges);
+    for (int32_t k = 0; k < geometry->obstacles; k++)
+        count += (size_t)geometry->obstacle[k].triangles;
     out->corner = malloc((3 * count + 1) * sizeof *out->corner);
     out->normal = malloc((3 * count + 1) * sizeof *out->normal);
     out->body = malloc((count + 1) * sizeof *out->body);
     if (!out->corner || !out->normal || !out->body || count > INT32_MAX ||
-        add_bodies(picture, out) != PL_OK) {
+        add_bodies(geometry, out) != PL_OK || add_obstacles(geometry, out) != PL_OK) {
         pl_solid_clear(out);
         return PL_NO_MEMORY;
     }
-    for (int32_t k = 0; k < picture->obstacles; k++)
-        if (picture->obstacle[k].sphere)
-            add_sphere(&picture->obstacle[k], out);
-        else
-            add_shape(&picture->obstacle[k], out);
     return PL_OK;
 }
 

@@ -1,13 +1,28 @@
-/* solid.h - what the picture draws as triangles: the bodies' surfaces and the sphere obstacles,
- * corner by corner with normals that are smooth except across creases.
+/* solid.h - what the picture draws as triangles: the bodies' surfaces, edges as rods, and obstacles, corner
+ * by corner with normals that are smooth except across creases.
  */
 #ifndef PLIANT_CLIENTS_CLI_DRAW_SOLID_H
 #define PLIANT_CLIENTS_CLI_DRAW_SOLID_H
 
-#include "clients/cli/draw/picture.h"
 #include "clients/cli/draw/vec.h"
+#include "clients/cli/session/drawn_obstacle.h"
+
+#include "engine/scene/fault.h"
 
 enum { PL_SOLID_OBSTACLE = -1 };
+
+/* What there is to draw. */
+typedef struct pl_geometry {
+    int64_t vertices;
+    const float *positions; /* [vertices][3] */
+    int64_t triangles;
+    const int32_t *triangle; /* [triangles][3], outward */
+    int64_t edges;
+    const int32_t *edge; /* [edges][2], drawn as thin rods */
+    const int32_t *body; /* [vertices] index of the body: its colour */
+    int32_t obstacles;
+    const pl_drawn_obstacle *obstacle;
+} pl_geometry;
 
 typedef struct pl_solid {
     int64_t triangles;
@@ -17,10 +32,10 @@ typedef struct pl_solid {
     int32_t *body;          /* [triangles], or PL_SOLID_OBSTACLE */
 } pl_solid;
 
-pl_status pl_solid_create(const pl_picture *picture, pl_solid *out);
-/* The picture's edges as rods of PL_ROD_TRIANGLES each, after the triangles that are there. */
+pl_status pl_solid_create(const pl_geometry *geometry, pl_solid *out);
+/* The edges as rods of PL_ROD_TRIANGLES each, after the triangles that are there. */
 enum { PL_ROD_SIDES = 6, PL_ROD_TRIANGLES = 2 * PL_ROD_SIDES };
-void pl_solid_add_rods(const pl_picture *picture, pl_solid *s);
+void pl_solid_add_rods(const pl_geometry *geometry, pl_solid *s);
 
 void pl_solid_clear(pl_solid *s);
 

@@ -4,7 +4,7 @@
 /* Of the diagonal of the box around all vertices. */
 #define ROD_RADIUS 0.004f
 
-static float extent(const pl_picture *p)
+static float extent(const pl_geometry *p)
 {
     pl_vec lo = vec(INFINITY, INFINITY, INFINITY), hi = vec(-INFINITY, -INFINITY, -INFINITY);
     for (int64_t v = 0; v < p->vertices; v++) {
@@ -40,7 +40,7 @@ static void add_rod(pl_vec a, pl_vec b, float radius, int32_t body, pl_solid *s)
     }
 }
 
-void pl_solid_add_rods(const pl_picture *p, pl_solid *s)
+void pl_solid_add_rods(const pl_geometry *p, pl_solid *s)
 {
     float radius = ROD_RADIUS * extent(p);
     for (int64_t e = 0; e < p->edges; e++) {

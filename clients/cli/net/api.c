@@ -147,6 +147,28 @@ int pl_api_order(pl_cli *cli, const char *method, const char *path, char *body, 
     return status;
 }
 
+char *pl_api_body(pl_json_writer *w, bool good)
+{
+    char *text = pl_json_finish(w, NULL);
+    if (good)
+        return text;
+    free(text);
+    return NULL;
+}
+
+pl_http_outcome pl_api_stream(pl_cli *cli, const char *path, const char *accept,
+                              bool (*sink)(void *context, const char *data, size_t size),
+                              void *context, pl_http_answer *answer)
+{
+    pl_http_call call = {.method = "GET",
+                         .path = path,
+                         .accept = accept,
+                         .streamed = true,
+                         .sink = sink,
+                         .context = context};
+    return pl_http_client_call(cli->client, &call, answer);
+}
+
 char *pl_api_escape(const char *text)
 {
     static const char plain[] =

@@ -5,6 +5,7 @@
 #define PLIANT_CLIENTS_CLI_NET_API_H
 
 #include "clients/cli/base/command.h"
+#include "clients/cli/net/http_client.h"
 
 enum { PL_ID_TEXT = 33 };
 
@@ -22,6 +23,12 @@ int pl_api_failed(pl_cli *cli, pl_http_outcome outcome, const pl_http_answer *an
 int pl_api_get(pl_cli *cli, const char *path, pl_json **out);
 /* A request with a JSON body (taken; NULL: none); *out gets the reply, NULL where it has no body; `out` may be NULL. */
 int pl_api_order(pl_cli *cli, const char *method, const char *path, char *body, pl_json **out);
+/* The text of a body that was written to `w`, for pl_api_order; NULL, and nothing is kept, unless `good`. */
+char *pl_api_body(pl_json_writer *w, bool good);
+/* GET an endless reply: `sink` takes its body as it arrives. The outcome is not judged. */
+pl_http_outcome pl_api_stream(pl_cli *cli, const char *path, const char *accept,
+                              bool (*sink)(void *context, const char *data, size_t size),
+                              void *context, pl_http_answer *answer);
 /* Its text as it came, malloc'ed. */
 int pl_api_get_text(pl_cli *cli, const char *path, const char *accept, char **out, size_t *size);
 /* The whole id of a session from a beginning of it. */

@@ -1,6 +1,6 @@
 #include "clients/cli/session/compare_scene.h"
 
-#include "clients/cli/session/merge.h"
+#include "clients/cli/session/merge_patch.h"
 #include "clients/cli/session/session_source.h"
 
 #include "protocol/scene/params.h"
@@ -166,7 +166,7 @@ static int add_entry(pl_cli *cli, pl_compare_scene *s, const char *entry, int64_
     char *patch = patch_of(cli, entry, iterations);
     if (!patch)
         return PL_EXIT_USAGE;
-    char *text = pl_merge_texts(s->base.text, s->base.length, patch, &length);
+    char *text = pl_merge_patch_texts(s->base.text, s->base.length, patch, &length);
     char *label = strdup(entry);
     free(patch);
     if (!text || !label) {
@@ -255,10 +255,10 @@ static int read_scene(pl_cli *cli, pl_compare_scene *s, int64_t frame)
     int64_t steps = pl_json_integer(scene, "time/steps", 0); /* the last frame may be a part */
     s->step = steps > 0 && s->step > steps ? steps : s->step;
     pl_json_free(scene);
-    s->approach = pl_merge_texts(s->base.text, s->base.length,
-                                 "{\"output\": {\"every\": 1, \"metrics\": \"frame\"},"
-                                 " \"expect\": null}",
-                                 &length);
+    s->approach = pl_merge_patch_texts(s->base.text, s->base.length,
+                                       "{\"output\": {\"every\": 1, \"metrics\": \"frame\"},"
+                                       " \"expect\": null}",
+                                       &length);
     return s->approach ? PL_EXIT_OK : no_memory(cli);
 }
 

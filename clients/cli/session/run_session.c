@@ -2,10 +2,10 @@
 
 #include "clients/cli/base/outfile.h"
 
+#include "protocol/log/folder.h"
 #include "protocol/log/head_recover.h"
 #include "protocol/log/record.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
@@ -34,12 +34,10 @@ static const char *const run_files[] = {
 
 static bool is_empty(int dir_fd)
 {
-    int copy = dup(dir_fd);
-    DIR *d = copy < 0 ? NULL : fdopendir(copy);
+    DIR *d = pl_folder_open(dir_fd, ".");
     bool empty = true;
     if (!d)
         return false;
-    rewinddir(d);
     for (struct dirent *e; empty && (e = readdir(d));)
         empty = strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0;
     closedir(d);
@@ -57,16 +55,12 @@ static bool is_run_name(const char *name)
 
 static void clear_folder(int dir_fd, const char *folder)
 {
-    int fd = openat(dir_fd, folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    DIR *d = fd < 0 ? NULL : fdopendir(fd);
-    if (!d) {
-        if (fd >= 0)
-            close(fd);
+    DIR *d = pl_folder_open(dir_fd, folder);
+    if (!d)
         return;
-    }
     for (struct dirent *e; (e = readdir(d));)
         if (is_run_name(e->d_name))
-            unlinkat(fd, e->d_name, 0);
+            unlinkat(dirfd(d), e->d_name, 0);
     closedir(d);
     unlinkat(dir_fd, folder, AT_REMOVEDIR);
 }
@@ -256,19 +250,22 @@ pl_status pl_run_session_start(const char *program, const char *const *arguments
     return start(program, arguments, 2, pid); /* our standard output is the caller's */
 }
 
-pl_status pl_run_session_ask(const char *program, const char *const *arguments, char *text,
-                             size_t room)
+/* Start it and give `take` what it says, until that returns false. PL_IO where it did not end well. */
+static pl_status read_output(const char *program, const char *const *arguments,
+                             bool (*take)(void *context, const char *data, size_t size),
+                             void *context)
 {
     int ends[2];
     pid_t pid;
+    char part[16384];
     if (pipe2(ends, O_CLOEXEC) != 0)
         return PL_IO;
     pl_status status = start(program, arguments, ends[1], &pid);
     close(ends[1]);
-    size_t used = 0;
-    for (ssize_t n = 1; status == PL_OK && n > 0 && used + 1 < room; used += n > 0 ? (size_t)n : 0)
-        n = read(ends[0], text + used, room - 1 - used);
-    text[used] = '\0';
+    for (bool more = status == PL_OK; more;) {
+        ssize_t n = read(ends[0], part, sizeof part);
+        more = n > 0 && take(context, part, (size_t)n);
+    }
     close(ends[0]);
     bool interrupted;
     if (status == PL_OK && pl_run_session_wait(pid, NULL, NULL, &interrupted) != 0) {
@@ -278,27 +275,38 @@ pl_status pl_run_session_ask(const char *program, const char *const *arguments, 
     return status;
 }
 
+typedef struct reply {
+    char *text;
+    size_t used, room;
+} reply;
+
+static bool take_reply(void *context, const char *data, size_t size)
+{
+    reply *r = context;
+    size_t part = size < r->room - 1 - r->used ? size : r->room - 1 - r->used;
+    memcpy(r->text + r->used, data, part);
+    r->used += part;
+    return r->used + 1 < r->room;
+}
+
+pl_status pl_run_session_ask(const char *program, const char *const *arguments, char *text,
+                             size_t room)
+{
+    reply r = {.text = text, .room = room};
+    pl_status status = read_output(program, arguments, take_reply, &r);
+    text[r.used] = '\0';
+    return status;
+}
+
+static bool take_file(void *context, const char *data, size_t size)
+{
+    pl_outfile_write(context, data, size); /* remembers what fails */
+    return true;
+}
+
 pl_status pl_run_session_save(const char *program, const char *const *arguments, pl_outfile *out)
 {
-    int ends[2];
-    pid_t pid;
-    char part[16384];
-    if (pipe2(ends, O_CLOEXEC) != 0)
-        return PL_IO;
-    pl_status status = start(program, arguments, ends[1], &pid);
-    close(ends[1]);
-    for (ssize_t n = 1; status == PL_OK && n > 0;) {
-        n = read(ends[0], part, sizeof part);
-        if (n > 0)
-            pl_outfile_write(out, part, (size_t)n);
-    }
-    close(ends[0]);
-    bool interrupted;
-    if (status == PL_OK && pl_run_session_wait(pid, NULL, NULL, &interrupted) != 0) {
-        errno = ECHILD;
-        return PL_IO;
-    }
-    return status;
+    return read_output(program, arguments, take_file, out);
 }
 
 int pl_run_session_wait(pid_t pid, pl_run_session_look look, void *context, bool *interrupted)

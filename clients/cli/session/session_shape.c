@@ -1,46 +1,21 @@
-/* What to draw of a session: its topology document, and its obstacles where their
- * motion has brought them. */
-#include "clients/cli/session/session_source.h"
-#include "clients/cli/draw/shapes.h"
+#include "clients/cli/session/session_shape.h"
 
-#include "engine/scene/motion.h"
 #include "protocol/scene/scene_json.h"
 #include "protocol/log/session_file.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define DOCUMENT_MAX ((size_t)1 << 30)
 
 /* Obstacles as they start, and the scene that moves them. */
 struct pl_session_motions {
     pl_scene scene;
-    int32_t *of;                /* [obstacles] in the scene; -1: of none that could be read */
-    pl_picture_obstacle *start; /* [obstacles] */
+    int32_t *of;              /* [obstacles] in the scene; -1: of none that could be read */
+    pl_drawn_obstacle *start; /* [obstacles] */
 };
 
 static int no_memory(const pl_session_source *s)
 {
     return pl_cli_fail(s->cli, PL_EXIT_FAILED, "out of memory");
-}
-
-int pl_session_source_document(pl_session_source *s, pl_session_file file, const char *path_format,
-                               const char *accept, char **text, size_t *size)
-{
-    if (s->dir_fd >= 0) {
-        const char *name = pl_session_file_name(file);
-        if (pl_session_file_read(s->dir_fd, file, DOCUMENT_MAX, text, size) == PL_OK)
-            return PL_EXIT_OK;
-        if (errno == EBADMSG)
-            return pl_cli_fail(s->cli, PL_EXIT_FILE, "%s is damaged: its checksum is another",
-                               name);
-        return pl_cli_fail(s->cli, PL_EXIT_FILE, "%s: %s", name, strerror(errno));
-    }
-    char *path = pl_api_path(path_format, s->id);
-    int status = pl_api_get_text(s->cli, path, accept, text, size);
-    free(path);
-    return status;
 }
 
 static int fetch_json(pl_session_source *s, pl_session_file file, const char *path_format,
@@ -66,105 +41,45 @@ static int read_bodies(pl_session_source *s, const pl_json *topology, pl_session
                                     : pl_cli_fail(s->cli, PL_EXIT_FAILED, "%s", why);
 }
 
-static void read_vector(const pl_json *value, const char *key, float out[3])
-{
-    const pl_json *list = pl_json_at(value, key);
-    for (size_t i = 0; i < 3 && i < pl_json_count(list); i++)
-        out[i] = (float)pl_json_number(pl_json_item(list, i), "", out[i]);
-}
-
-/* From where it starts to where its motion has brought it. What turns about no given point turns about
- * its centre. */
-static void move(const pl_motion *given, double time, const pl_picture_obstacle *start,
-                 pl_picture_obstacle *o)
-{
-    pl_motion motion = *given;
-    for (int c = 0; c < 3 && !motion.has_origin; c++)
-        motion.origin[c] = start->point[c];
-    pl_pose pose = pl_motion_pose(&motion, time);
-    for (int64_t i = -1; i < 3 * o->triangles; i++) { /* the centre, then the corners */
-        const float *x = i < 0 ? start->point : start->corner + 3 * i;
-        const float *n = i < 0 ? start->normal : start->normal_at + 3 * i;
-        float *to_x = i < 0 ? o->point : o->corner + 3 * i;
-        float *to_n = i < 0 ? o->normal : o->normal_at + 3 * i;
-        double from[2][3] = {{x[0], x[1], x[2]}, {n[0], n[1], n[2]}}, to[2][3];
-        pl_pose_apply(&pose, from[0], to[0]);
-        pl_pose_rotate(&pose, from[1], to[1]);
-        for (int c = 0; c < 3; c++) {
-            to_x[c] = (float)to[0][c];
-            to_n[c] = (float)to[1][c];
-        }
-    }
-}
-
 void pl_session_shape_move(pl_session_shape *shape, double time)
 {
     const struct pl_session_motions *m = shape->motions;
     for (int32_t k = 0; k < shape->obstacles; k++)
         if (m->of[k] >= 0)
-            move(&m->scene.obstacles[m->of[k]].motion, time, &m->start[k], &shape->obstacle[k]);
-}
-
-static bool keep_start(const pl_picture_obstacle *o, pl_picture_obstacle *out)
-{
-    size_t bytes = 9 * (size_t)o->triangles * sizeof *o->corner;
-    *out = *o;
-    out->corner = malloc(bytes + 1);
-    out->normal_at = malloc(bytes + 1);
-    if (!out->corner || !out->normal_at)
-        return false;
-    if (bytes > 0) {
-        memcpy(out->corner, o->corner, bytes);
-        memcpy(out->normal_at, o->normal_at, bytes);
-    }
-    return true;
-}
-
-/* Whether bodies are kept in an obstacle. */
-static bool is_room(const pl_json *entry)
-{
-    static const char *const shapes[] = {"sphere", "box", "cylinder", "capsule", "torus", "mesh"};
-    bool inside = false;
-    for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++)
-        inside |= pl_json_boolean(pl_json_at(entry, shapes[k]), "inside", false);
-    return inside;
+            pl_drawn_obstacle_move(&m->start[k], &m->scene.obstacles[m->of[k]].motion, time,
+                                   &shape->obstacle[k]);
 }
 
 static int read_obstacles(pl_session_source *s, const pl_json *topology, pl_session_shape *out)
 {
     struct pl_session_motions *m = out->motions;
     const pl_json *list = pl_json_at(topology, "obstacles");
+    const pl_json *surfaces = pl_json_at(topology, "obstacle_surfaces");
     size_t count = pl_json_count(list);
+    bool missing = false;
     out->obstacle = calloc(count + 1, sizeof *out->obstacle);
     m->of = calloc(count + 1, sizeof *m->of);
     m->start = calloc(count + 1, sizeof *m->start);
     if (!out->obstacle || !m->of || !m->start)
         return no_memory(s);
     for (size_t k = 0; k < count; k++) {
-        const pl_json *entry = pl_json_item(list, k), *plane = pl_json_at(entry, "plane");
-        const pl_json *sphere = pl_json_at(entry, "sphere");
-        pl_picture_obstacle *o = &out->obstacle[out->obstacles];
-        if (plane) {
-            read_vector(plane, "normal", o->normal);
-            for (int i = 0; i < 3; i++)
-                o->point[i] = o->normal[i] * (float)pl_json_number(plane, "offset", 0);
-        } else if (is_room(entry)) {
-            continue; /* bodies are in it: it would hide them */
-        } else if (sphere) {
-            o->sphere = true;
-            read_vector(sphere, "center", o->point);
-            o->radius = (float)pl_json_number(sphere, "radius", 0);
-        } else {
-            pl_status made = pl_shape_triangles(entry, o);
-            if (made == PL_NO_MEMORY)
-                return no_memory(s);
-            if (made != PL_OK)
-                continue; /* of a kind that this version can not draw */
-        }
-        m->of[out->obstacles] = (int64_t)k < m->scene.obstacle_count ? (int32_t)k : -1;
-        if (!keep_start(o, &m->start[out->obstacles++]))
+        pl_drawn_obstacle *start = &m->start[out->obstacles];
+        const pl_json *surface = pl_json_item(surfaces, k);
+        pl_status status = pl_drawn_obstacle_read(pl_json_item(list, k), surface, start);
+        missing = missing || (status == PL_INVALID && pl_json_is_null(surface));
+        if (status == PL_INVALID)
+            continue;
+        if (status == PL_OK)
+            status = pl_drawn_obstacle_copy(start, &out->obstacle[out->obstacles]);
+        if (status != PL_OK) {
+            pl_drawn_obstacle_clear(start);
             return no_memory(s);
+        }
+        m->of[out->obstacles++] = (int64_t)k < m->scene.obstacle_count ? (int32_t)k : -1;
     }
+    if (missing)
+        pl_cli_note(s->cli, "obstacles are missing: the session was checked before topology.json "
+                            "had their triangles");
     return PL_EXIT_OK;
 }
 
@@ -188,7 +103,7 @@ static int read_scene(pl_session_source *s, pl_scene *out)
     return PL_EXIT_OK;
 }
 
-int pl_session_source_shape(pl_session_source *s, double time, pl_session_shape *out)
+int pl_session_shape_read(pl_session_source *s, double time, pl_session_shape *out)
 {
     pl_json *topology = NULL;
     out->motions = calloc(1, sizeof *out->motions);
@@ -209,24 +124,20 @@ int pl_session_source_shape(pl_session_source *s, double time, pl_session_shape 
     return status;
 }
 
-static void clear_obstacles(pl_picture_obstacle *list, int32_t count)
-{
-    for (int32_t k = 0; list && k < count; k++) {
-        free(list[k].corner);
-        free(list[k].normal_at);
-    }
-    free(list);
-}
-
 void pl_session_shape_clear(pl_session_shape *shape)
 {
+    struct pl_session_motions *m = shape->motions;
     pl_shape_clear(&shape->mesh);
-    clear_obstacles(shape->obstacle, shape->obstacles);
-    if (shape->motions) {
-        clear_obstacles(shape->motions->start, shape->obstacles);
-        pl_scene_clear(&shape->motions->scene);
-        free(shape->motions->of);
-        free(shape->motions);
+    for (int32_t k = 0; k < shape->obstacles; k++) {
+        pl_drawn_obstacle_clear(&shape->obstacle[k]);
+        pl_drawn_obstacle_clear(&m->start[k]);
+    }
+    free(shape->obstacle);
+    if (m) {
+        pl_scene_clear(&m->scene);
+        free(m->start);
+        free(m->of);
+        free(m);
     }
     *shape = (pl_session_shape){0};
 }

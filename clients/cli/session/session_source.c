@@ -1,6 +1,7 @@
 #include "clients/cli/session/session_source.h"
 
 #include "clients/cli/net/record_stream.h"
+#include "protocol/log/session_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -274,16 +275,11 @@ static bool frames_from_stream(frame_run *run)
     }
     int64_t before = run->next;
     pl_http_answer answer;
-    pl_http_call call = {.method = "GET",
-                         .path = path,
-                         .accept = "application/vnd.pliant.frames",
-                         .streamed = true,
-                         .sink = on_bytes,
-                         .context = run};
     run->stream.take = take_record;
     run->stream.context = run;
     pl_record_stream_reset(&run->stream);
-    pl_http_outcome outcome = pl_http_client_call(cli->client, &call, &answer);
+    pl_http_outcome outcome = pl_api_stream(cli, path, "application/vnd.pliant.frames", on_bytes,
+                                            run, &answer);
     free(path);
     bool again = false, refused = outcome == PL_HTTP_ANSWERED && answer.status >= 300;
     if (run->status == PL_EXIT_OK && !run->stopped && !run->ended) {
@@ -394,4 +390,24 @@ int pl_session_source_metrics(pl_session_source *s, int64_t first, pl_take_line 
     }
     free(text);
     return PL_EXIT_OK;
+}
+
+/* ---- documents ---- */
+
+int pl_session_source_document(pl_session_source *s, pl_session_file file, const char *path_format,
+                               const char *accept, char **text, size_t *size)
+{
+    if (s->dir_fd >= 0) {
+        const char *name = pl_session_file_name(file);
+        if (pl_session_file_read(s->dir_fd, file, DOCUMENT_MAX, text, size) == PL_OK)
+            return PL_EXIT_OK;
+        if (errno == EBADMSG)
+            return pl_cli_fail(s->cli, PL_EXIT_FILE, "%s is damaged: its checksum is another",
+                               name);
+        return pl_cli_fail(s->cli, PL_EXIT_FILE, "%s: %s", name, strerror(errno));
+    }
+    char *path = pl_api_path(path_format, s->id);
+    int status = pl_api_get_text(s->cli, path, accept, text, size);
+    free(path);
+    return status;
 }

@@ -5,9 +5,7 @@
 #define PLIANT_CLIENTS_CLI_SESSION_SESSION_SOURCE_H
 
 #include "clients/cli/net/api.h"
-#include "clients/cli/draw/picture.h"
 
-#include "protocol/export/shape.h"
 #include "protocol/log/log.h"
 #include "protocol/log/session_dir.h"
 
@@ -56,17 +54,5 @@ int pl_session_source_metrics(pl_session_source *s, int64_t first, pl_take_line 
  * takes the id. *text is malloc'ed and NUL-terminated. */
 int pl_session_source_document(pl_session_source *s, pl_session_file file, const char *path_format,
                                const char *accept, char **text, size_t *size);
-
-/* What to draw and to name. Zero-initialise; everything is malloc'ed. */
-typedef struct pl_session_shape {
-    pl_shape mesh;
-    int32_t obstacles;
-    pl_picture_obstacle *obstacle;      /* as they stand at `time` */
-    struct pl_session_motions *motions; /* of the obstacles */
-} pl_session_shape;
-int pl_session_source_shape(pl_session_source *s, double time, pl_session_shape *out);
-/* The obstacles to where they stand at another time. */
-void pl_session_shape_move(pl_session_shape *shape, double time);
-void pl_session_shape_clear(pl_session_shape *shape);
 
 #endif

@@ -37,7 +37,7 @@ export class Contacts {
             return arrow;
         });
         this.centres = obstacles.map(() => null);
-        this.distances = obstacles.map(({ given, mesh }) => distanceOf(given, mesh.geometry, NEAR * size));
+        this.distances = obstacles.map(({ given, surface }) => distanceOf(given, surface, NEAR * size));
     }
 
     get things() {

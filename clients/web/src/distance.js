@@ -1,12 +1,18 @@
 // How far a place is outside of an obstacle, in the obstacle's own place: for the contacts that are drawn.
 
-import { Vector3 } from 'three';
-import { kindOf, placeOf } from './obstacles.js';
+import { Matrix4, Quaternion, Vector3 } from 'three';
 
 const CELLS_MOST = 4e6; // of a surface's grid, all triangles together
 
 const length = (x, y, z) => Math.sqrt(x * x + y * y + z * z);
-const vector = (list, standard) => new Vector3(...(list ?? standard));
+const vector = (list, standard = [0, 0, 0]) => new Vector3(...(list ?? standard));
+
+// Of a shape that says how it is turned, and where.
+function placeOf({ rotate, center }) {
+    const axis = vector(rotate?.axis, [0, 0, 1]).normalize();
+    const turn = new Quaternion().setFromAxisAngle(axis, ((rotate?.degrees ?? 0) * Math.PI) / 180);
+    return new Matrix4().compose(vector(center), turn, new Vector3(1, 1, 1));
+}
 
 // The same function of places before `place` was applied.
 function before(place, distance) {
@@ -97,13 +103,22 @@ function squaredDistance(at, a, b, c, px, py, pz) {
     return x * x + y * y + z * z;
 }
 
+function boxOf(at) {
+    const min = vector(null, [Infinity, Infinity, Infinity]),
+        max = min.clone().negate(),
+        p = new Vector3();
+    for (let i = 0; i < at.length; i += 3) {
+        p.fromArray(at, i);
+        min.min(p);
+        max.max(p);
+    }
+    return { min, max };
+}
+
 // Triangles by the cells of a grid that they come nearer to than `near`; the distance of what is farther from
 // all of them is Infinity, and inside counts as outside.
-function surfaceDistance(geometry, near) {
-    const at = geometry.getAttribute('position').array,
-        { array: corners } = geometry.index;
-    geometry.computeBoundingBox();
-    const { min, max } = geometry.boundingBox;
+function surfaceDistance({ vertices: at, triangles: corners }, near) {
+    const { min, max } = boxOf(at);
     const size = max.clone().sub(min).length() || 1;
     // Cells of about a triangle's size: few triangles a cell, and few cells a triangle.
     const cell = Math.max(2 * near, size / Math.sqrt(corners.length / 3 + 1));
@@ -155,24 +170,24 @@ function roundDistance(kind, s) {
     };
 }
 
-// `geometry`: the obstacle as it is drawn; `near`: what is farther away need not be told apart.
-export function distanceOf(obstacle, geometry, near) {
-    const kind = kindOf(obstacle),
-        shape = obstacle[kind];
-    const turned = (distance) => (shape.inside ? (x, y, z) => -distance(x, y, z) : distance);
-    switch (kind) {
-        case 'plane': {
-            const { x: a, y: b, z: c } = vector(shape.normal, [0, 1, 0]).normalize(),
-                offset = shape.offset ?? 0;
-            return (x, y, z) => a * x + b * y + c * z - offset;
-        }
-        case 'box':
-            return turned(before(placeOf(shape), boxDistance(shape)));
-        case 'heightfield':
-            return before(placeOf(shape), fieldDistance(shape));
-        case 'mesh':
-            return surfaceDistance(geometry, near);
-        default:
-            return turned(roundDistance(kind, shape));
-    }
+// Shapes that have a formula are measured by it, all others by their triangles. `surface`: the obstacle's entry of
+// the topology's obstacle_surfaces; `near`: what is farther away need not be told apart.
+const FORMULAS = {
+    plane: ({ normal, offset = 0 }) => {
+        const { x: a, y: b, z: c } = vector(normal, [0, 1, 0]).normalize();
+        return (x, y, z) => a * x + b * y + c * z - offset;
+    },
+    box: (shape) => before(placeOf(shape), boxDistance(shape)),
+    heightfield: (shape) => before(placeOf(shape), fieldDistance(shape)),
+    sphere: (shape) => roundDistance('sphere', shape),
+    cylinder: (shape) => roundDistance('cylinder', shape),
+    capsule: (shape) => roundDistance('capsule', shape),
+    torus: (shape) => roundDistance('torus', shape),
+};
+
+export function distanceOf(obstacle, surface, near) {
+    const kind = Object.keys(FORMULAS).find((name) => obstacle[name]);
+    if (!kind) return surfaceDistance(surface, near);
+    const distance = FORMULAS[kind](obstacle[kind]);
+    return obstacle[kind].inside ? (x, y, z) => -distance(x, y, z) : distance;
 }

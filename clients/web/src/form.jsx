@@ -4,21 +4,23 @@
 import { useEffect, useState } from 'preact/hooks';
 import { at } from './jsontext.js';
 
-// pointer, table and key of the daemon's parameters, label
+// [pointer, label where it is not the key]
 const COMMON = [
-    ['/name', 'scene', 'name', 'name'],
-    ['/solver/method', 'solver', 'method', 'method'],
-    ['/solver/iterations', 'solver', 'iterations', 'iterations'],
-    ['/solver/tolerance', 'solver', 'tolerance', 'tolerance'],
-    ['/solver/device', 'solver', 'device', 'device'],
-    ['/time/step', 'time', 'step', 'time step'],
-    ['/time/duration', 'time', 'duration', 'duration'],
-    ['/time/steps', 'time', 'steps', 'steps'],
-    ['/time/pace', 'time', 'pace', 'pace'],
-    ['/gravity', 'scene', 'gravity', 'gravity'],
-    ['/resources/cores', 'resources', 'cores', 'cores'],
-    ['/output/every', 'output', 'every', 'store every'],
+    ['/name'],
+    ['/solver/method'],
+    ['/solver/iterations'],
+    ['/solver/tolerance'],
+    ['/solver/device'],
+    ['/time/step', 'time step'],
+    ['/time/duration'],
+    ['/time/steps'],
+    ['/time/pace'],
+    ['/gravity'],
+    ['/resources/cores'],
+    ['/output/every', 'store every'],
 ];
+// "/time/step" is the key "step" of the daemon's table "time", "/name" that of "scene".
+const placeOf = (pointer) => ['scene', ...pointer.split('/').slice(1)].slice(-2);
 const MATERIAL = [
     ['model', 'model'],
     ['young', 'stiffness'],
@@ -114,7 +116,10 @@ export function Form({ scene, parameters, faults, onChange }) {
         ) : null;
     return (
         <div class="form">
-            {COMMON.map(([pointer, table, key, label]) => field(pointer, parameters[table]?.[key], label))}
+            {COMMON.map(([pointer, label]) => {
+                const [table, key] = placeOf(pointer);
+                return field(pointer, parameters[table]?.[key], label ?? key);
+            })}
             {Object.keys(scene?.materials ?? {}).map((name) => (
                 <fieldset key={name}>
                     <legend>material {name}</legend>

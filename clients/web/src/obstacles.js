@@ -1,126 +1,36 @@
-// Obstacles as shapes to draw, and where their motions have brought them.
+// Obstacles as shapes to draw, and where their motions have brought them. Their triangles are the topology
+// document's, at time 0; only a plane, which has no end, is made here.
 
-import {
-    BoxGeometry,
-    BufferAttribute,
-    BufferGeometry,
-    CapsuleGeometry,
-    CylinderGeometry,
-    Matrix4,
-    PlaneGeometry,
-    Quaternion,
-    SphereGeometry,
-    TorusGeometry,
-    Vector3,
-} from 'three';
+import { BufferAttribute, BufferGeometry, Matrix4, PlaneGeometry, Quaternion, Vector3 } from 'three';
+import { toCreasedNormals } from 'three/examples/jsm/utils/BufferGeometryUtils.js';
 
-export const KINDS = ['plane', 'sphere', 'box', 'cylinder', 'capsule', 'torus', 'heightfield', 'mesh'];
-export const kindOf = (obstacle) => KINDS.find((kind) => obstacle[kind]) ?? null;
+const CREASE = (50 * Math.PI) / 180; // faces that meet at a larger angle keep their own normals
 const vector = (list, standard = [0, 0, 0]) => new Vector3(...(list ?? standard));
 
-function turned(geometry, from, axis, center) {
-    const turn = new Quaternion().setFromUnitVectors(from, vector(axis, [0, 1, 0]).normalize());
-    const place = new Matrix4().compose(vector(center), turn, new Vector3(1, 1, 1));
-    return geometry.applyMatrix4(place);
+function planeGeometry({ normal, offset = 0 }, size) {
+    const up = vector(normal, [0, 1, 0]).normalize();
+    const turn = new Quaternion().setFromUnitVectors(new Vector3(0, 0, 1), up);
+    const place = new Matrix4().compose(up.multiplyScalar(offset), turn, new Vector3(1, 1, 1));
+    return new PlaneGeometry(size, size).applyMatrix4(place);
 }
 
-// Of a shape that says how it is turned, and where.
-export function placeOf({ rotate, center, translate }) {
-    const turn = quaternion(rotate?.axis, rotate?.degrees ?? 0);
-    return new Matrix4().compose(vector(center ?? translate), turn, new Vector3(1, 1, 1));
-}
-
-const placed = (geometry, shape) => geometry.applyMatrix4(placeOf(shape));
-
-function fromLists(vertices, triangles) {
+// Null for an obstacle without triangles: of a session that was checked before they were written. `surface`: its
+// entry of the topology's obstacle_surfaces; `size`: how far a plane reaches.
+export function obstacleGeometry(obstacle, surface, size) {
+    if (obstacle.plane) return planeGeometry(obstacle.plane, size);
+    if (!surface) return null;
     const geometry = new BufferGeometry();
-    geometry.setAttribute('position', new BufferAttribute(new Float32Array(vertices), 3));
-    geometry.setIndex(new BufferAttribute(new Uint32Array(triangles), 1));
-    return geometry;
+    geometry.setAttribute('position', new BufferAttribute(new Float32Array(surface.vertices), 3));
+    geometry.setIndex(new BufferAttribute(new Uint32Array(surface.triangles), 1));
+    return toCreasedNormals(geometry, CREASE);
 }
 
-function heightfield(shape) {
-    const { heights, spacing = 1 } = shape;
-    const rows = heights.length,
-        columns = heights[0].length;
-    const vertices = [],
-        triangles = [];
-    heights.forEach((row, r) =>
-        row.forEach((height, c) => {
-            vertices.push((c - (columns - 1) / 2) * spacing, height, (r - (rows - 1) / 2) * spacing);
-            if (r + 1 === rows || c + 1 === columns) return;
-            const a = r * columns + c,
-                b = a + 1,
-                d = a + columns;
-            triangles.push(a, d, b, b, d, d + 1);
-        }),
-    );
-    return placed(fromLists(vertices, triangles), shape);
-}
-
-function mesh(shape) {
-    const { vertices = [], triangles = [], transform = {} } = shape;
-    const geometry = fromLists(vertices.flat(), triangles.flat());
-    geometry.scale(...(transform.scale ?? [1, 1, 1]));
-    return placed(geometry, transform);
-}
-
-// Null for what this page can not draw. `size` is how far a plane reaches.
-export function obstacleGeometry(obstacle, size) {
-    const y = new Vector3(0, 1, 0),
-        z = new Vector3(0, 0, 1);
-    const shape = obstacle[kindOf(obstacle)];
-    switch (kindOf(obstacle)) {
-        case 'plane': {
-            const normal = vector(shape.normal, [0, 1, 0]).normalize();
-            return turned(
-                new PlaneGeometry(size, size),
-                z,
-                normal.toArray(),
-                normal
-                    .clone()
-                    .multiplyScalar(shape.offset ?? 0)
-                    .toArray(),
-            );
-        }
-        case 'sphere':
-            return new SphereGeometry(shape.radius, 48, 32).translate(...(shape.center ?? [0, 0, 0]));
-        case 'box':
-            return placed(new BoxGeometry(...(shape.size ?? [1, 1, 1])), shape);
-        case 'cylinder':
-            return turned(
-                new CylinderGeometry(shape.radius, shape.radius, shape.height ?? 100 * shape.radius, 48),
-                y,
-                shape.axis,
-                shape.center,
-            );
-        case 'capsule':
-            return turned(
-                new CapsuleGeometry(shape.radius, shape.height ?? 1, 16, 32),
-                y,
-                shape.axis,
-                shape.center,
-            );
-        case 'torus':
-            return turned(new TorusGeometry(shape.radius, shape.tube, 24, 64), z, shape.axis, shape.center);
-        case 'heightfield':
-            return heightfield(shape);
-        case 'mesh':
-            return mesh(shape);
-        default:
-            return null;
-    }
-}
-
-function centreOf(obstacle, geometry) {
-    const shape = obstacle[kindOf(obstacle)];
-    if (shape.center) return vector(shape.center);
-    if (obstacle.plane)
-        return vector(shape.normal, [0, 1, 0])
-            .normalize()
-            .multiplyScalar(shape.offset ?? 0);
-    geometry.computeBoundingBox();
-    return geometry.boundingBox.getCenter(new Vector3());
+// What a motion turns about that names no point.
+function centreOf({ plane }, surface) {
+    if (!plane) return vector(surface?.center);
+    return vector(plane.normal, [0, 1, 0])
+        .normalize()
+        .multiplyScalar(plane.offset ?? 0);
 }
 
 const quaternion = (axis, degrees) =>
@@ -170,10 +80,10 @@ function advanced(motion, time, from) {
 }
 
 // What a motion of an obstacle or a pin is over time: the scene's own, and then each that a control gave it.
-// `changes`: [{time, motion}], ascending. `geometry`: of an obstacle; where a pin turns about is not asked.
+// `changes`: [{time, motion}], ascending. `surface`: an obstacle's triangles, null for a pin.
 export class Track {
-    constructor({ motion, ...shape }, geometry, changes = []) {
-        if (geometry) this.origin = motion?.origin ? vector(motion.origin) : centreOf(shape, geometry);
+    constructor({ motion, ...shape }, surface, changes = []) {
+        this.origin = motion?.origin ? vector(motion.origin) : centreOf(shape, surface);
         this.parts = motion ? [{ time: 0, motion }] : [];
         this.parts.push(...changes);
         this.changed = changes.length > 0;

@@ -364,7 +364,12 @@ export function View({ model, tools }) {
             <canvas ref={canvas} tabIndex={0} aria-label="The bodies; drag to turn, wheel to zoom" />
             {view?.surface && <Tools view={view} model={model} again={again} />}
             {view && <Axes view={view} />}
-            {view?.shown && <span class="scale numbers">grid {quantity(view.stage.gridStep, 'm')}</span>}
+            {view?.shown && (
+                <span class="scale numbers">
+                    grid {quantity(view.stage.gridStep, 'm')}
+                    {view.missing > 0 && `; ${view.missing} obstacles not drawn (checked by an older version)`}
+                </span>
+            )}
             {view && (
                 <Legend
                     view={view}

@@ -85,6 +85,7 @@ export class View3D {
         }
         this.things = [];
         this.obstacles = [];
+        this.missing = 0; // obstacles without triangles
         this.furnished = false;
         this.#before = null;
     }
@@ -189,11 +190,11 @@ export class View3D {
         const size = Math.hypot(...high.map((h, c) => h - low[c])) || 1;
         this.size = size;
         let ground = low[this.up];
-        for (const obstacle of this.topology.obstacles) {
+        for (const [k, obstacle] of this.topology.obstacles.entries()) {
             const plane = obstacle.plane,
                 normal = plane?.normal ?? [0, 1, 0];
             if (plane && Math.abs(normal[this.up]) > 0.99) ground = plane.offset * Math.sign(normal[this.up]);
-            this.#makeObstacle(obstacle, size, low, high);
+            this.#makeObstacle(obstacle, this.topology.obstacle_surfaces?.[k], size, low, high);
         }
         if (ground > low[this.up] - 2 * size) low[this.up] = Math.min(low[this.up], ground);
         this.stage.furnish(low, high, this.up, ground);
@@ -214,10 +215,12 @@ export class View3D {
         this.stage.fit();
     }
 
-    #makeObstacle(obstacle, size, low, high) {
-        const geometry = obstacleGeometry(obstacle, 6 * size);
-        if (!geometry) return;
-        if (!geometry.getAttribute('normal')) geometry.computeVertexNormals();
+    #makeObstacle(obstacle, surface, size, low, high) {
+        const geometry = obstacleGeometry(obstacle, surface, 6 * size);
+        if (!geometry) {
+            this.missing++;
+            return;
+        }
         const plane = Boolean(obstacle.plane);
         const mesh = this.#add(
             new Mesh(
@@ -232,8 +235,8 @@ export class View3D {
             ),
         );
         mesh.matrixAutoUpdate = false;
-        const track = new Track(obstacle, geometry, this.changes('obstacles', obstacle.name));
-        this.obstacles.push({ given: obstacle, mesh, track });
+        const track = new Track(obstacle, surface, this.changes('obstacles', obstacle.name));
+        this.obstacles.push({ given: obstacle, surface, mesh, track });
         if (plane) return;
         geometry.computeBoundingBox();
         const { min, max } = geometry.boundingBox;
@@ -246,7 +249,7 @@ export class View3D {
     // What controls did to motions is another than it was.
     followChanges() {
         for (const one of this.obstacles) {
-            one.track = new Track(one.given, one.mesh.geometry, this.changes('obstacles', one.given.name));
+            one.track = new Track(one.given, one.surface, this.changes('obstacles', one.given.name));
         }
         this.#trackPins();
         if (this.shown) this.#moveObstacles(this.shown.time);

@@ -1,4 +1,4 @@
-#include "clients/cli/net/follow.h"
+#include "clients/cli/session/follow.h"
 
 #include "clients/cli/base/progress.h"
 
@@ -247,14 +247,9 @@ static int stream_once(follower *f, bool *reached)
              : asprintf(&path, "/v1/sessions/%s/metrics?follow=1", f->id)) < 0)
         return pl_cli_fail(f->cli, PL_EXIT_FAILED, "out of memory");
     pl_http_answer answer;
-    pl_http_call call = {.method = "GET",
-                         .path = path,
-                         .accept = "application/x-ndjson",
-                         .streamed = true,
-                         .sink = on_bytes,
-                         .context = f};
     f->length = 0;
-    pl_http_outcome outcome = pl_http_client_call(f->cli->client, &call, &answer);
+    pl_http_outcome outcome = pl_api_stream(f->cli, path, "application/x-ndjson", on_bytes, f,
+                                            &answer);
     free(path);
     int status = PL_EXIT_OK;
     *reached = outcome != PL_HTTP_UNREACHABLE;

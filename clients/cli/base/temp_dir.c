@@ -1,4 +1,4 @@
-#include "clients/cli/base/scratch.h"
+#include "clients/cli/base/temp_dir.h"
 
 #include <errno.h>
 #include <ftw.h>
@@ -7,10 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
-bool pl_scratch_make(pl_scratch *s)
+bool pl_temp_dir_create(pl_temp_dir *s)
 {
     const char *parent = getenv("TMPDIR");
-    *s = (pl_scratch){.dir_fd = -1};
+    *s = (pl_temp_dir){.dir_fd = -1};
     int length = snprintf(s->path, sizeof s->path, "%s/pliant-XXXXXX",
                           parent && *parent ? parent : "/tmp");
     if (length >= (int)sizeof s->path)
@@ -26,11 +26,11 @@ static int remove_one(const char *path, const struct stat *st, int type, struct 
     return remove(path);
 }
 
-void pl_scratch_remove(pl_scratch *s)
+void pl_temp_dir_remove(pl_temp_dir *s)
 {
     if (s->dir_fd >= 0)
         close(s->dir_fd);
     if (*s->path)
         nftw(s->path, remove_one, 8, FTW_DEPTH | FTW_PHYS);
-    *s = (pl_scratch){.dir_fd = -1};
+    *s = (pl_temp_dir){.dir_fd = -1};
 }

@@ -1,6 +1,6 @@
 /* follow.h - watching a session until it ends. */
-#ifndef PLIANT_CLIENTS_CLI_NET_FOLLOW_H
-#define PLIANT_CLIENTS_CLI_NET_FOLLOW_H
+#ifndef PLIANT_CLIENTS_CLI_SESSION_FOLLOW_H
+#define PLIANT_CLIENTS_CLI_SESSION_FOLLOW_H
 
 #include "clients/cli/net/api.h"
 

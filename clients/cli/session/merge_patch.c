@@ -1,4 +1,4 @@
-#include "clients/cli/session/merge.h"
+#include "clients/cli/session/merge_patch.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,12 +50,12 @@ static void put_array(pl_json_writer *w, const pl_json *base, const pl_json *pat
         if (!with)
             put_copy(w, pl_json_item(base, i));
         else if (!pl_json_is_null(with))
-            pl_merge_put(w, pl_json_item(base, i), with);
+            pl_merge_patch_put(w, pl_json_item(base, i), with);
     }
     pl_json_end_array(w);
 }
 
-void pl_merge_put(pl_json_writer *w, const pl_json *base, const pl_json *patch)
+void pl_merge_patch_put(pl_json_writer *w, const pl_json *base, const pl_json *patch)
 {
     const pl_json *value;
     if (!is_object(patch)) {
@@ -74,7 +74,7 @@ void pl_merge_put(pl_json_writer *w, const pl_json *base, const pl_json *patch)
             continue;
         pl_json_key(w, key);
         if (with)
-            pl_merge_put(w, value, with);
+            pl_merge_patch_put(w, value, with);
         else
             put_copy(w, value);
     }
@@ -83,18 +83,18 @@ void pl_merge_put(pl_json_writer *w, const pl_json *base, const pl_json *patch)
         if (pl_json_is_null(value) || (is_object(base) && find(base, key)))
             continue;
         pl_json_key(w, key);
-        pl_merge_put(w, NULL, value);
+        pl_merge_patch_put(w, NULL, value);
     }
     pl_json_end_object(w);
 }
 
-char *pl_merge_texts(const char *base, size_t base_length, const char *patch, size_t *length)
+char *pl_merge_patch_texts(const char *base, size_t base_length, const char *patch, size_t *length)
 {
     pl_json *b = pl_json_parse(base, base_length, NULL);
     pl_json *p = pl_json_parse(patch, strlen(patch), NULL);
     pl_json_writer w = {0};
     if (b && p)
-        pl_merge_put(&w, b, p);
+        pl_merge_patch_put(&w, b, p);
     char *text = b && p ? pl_json_finish(&w, length) : NULL;
     pl_json_free(b);
     pl_json_free(p);

@@ -1,18 +1,18 @@
-/* merge.h - a scene with some of its values replaced: a merge patch (RFC 7386) that also reaches
+/* merge_patch.h - a scene with some of its values replaced: a merge patch (RFC 7386) that also reaches
  * into arrays.
  *
  * An object in the patch is merged member by member, null removes one, anything else replaces. Over
  * an array an object's keys are indices: {"bodies": {"0": {"mesh": {"box": {"cells": [2, 2, 2]}}}}}.
  */
-#ifndef PLIANT_CLIENTS_CLI_SESSION_MERGE_H
-#define PLIANT_CLIENTS_CLI_SESSION_MERGE_H
+#ifndef PLIANT_CLIENTS_CLI_SESSION_MERGE_PATCH_H
+#define PLIANT_CLIENTS_CLI_SESSION_MERGE_PATCH_H
 
 #include "protocol/text/json.h"
 
 /* The merged document as the next value of `w`. */
-void pl_merge_put(pl_json_writer *w, const pl_json *base, const pl_json *patch);
+void pl_merge_patch_put(pl_json_writer *w, const pl_json *base, const pl_json *patch);
 
 /* Both as texts; malloc'ed, NULL where one is no JSON or memory is out. */
-char *pl_merge_texts(const char *base, size_t base_length, const char *patch, size_t *length);
+char *pl_merge_patch_texts(const char *base, size_t base_length, const char *patch, size_t *length);
 
 #endif

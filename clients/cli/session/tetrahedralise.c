@@ -1,10 +1,10 @@
-#include "clients/cli/session/mesh_fill.h"
+#include "clients/cli/session/tetrahedralise.h"
 
 #include "clients/cli/session/mesh_file.h"
 #include "clients/cli/base/outfile.h"
 #include "clients/cli/session/run_session.h"
 #include "clients/cli/session/scene_files.h"
-#include "clients/cli/base/scratch.h"
+#include "clients/cli/base/temp_dir.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -26,7 +26,7 @@ typedef struct fill {
     bool gmsh; /* else tetgen */
     double volume, quality;
     int64_t limit;
-    pl_scratch scratch;
+    pl_temp_dir scratch;
     char surface[PATH_ROOM], made[PATH_ROOM]; /* what a program reads, and what it leaves */
 } fill;
 
@@ -218,7 +218,7 @@ static int has_tets(fill *f)
     return status;
 }
 
-int pl_mesh_fill(pl_cli *cli, const char *path, const char *out)
+int pl_tetrahedralise(pl_cli *cli, const char *path, const char *out)
 {
     fill f = {.cli = cli};
     bool pair = ends_in(out, ".node");
@@ -233,7 +233,7 @@ int pl_mesh_fill(pl_cli *cli, const char *path, const char *out)
     int status = choose(&f, out);
     if (status != PL_EXIT_OK)
         return status;
-    if (!pl_scratch_make(&f.scratch))
+    if (!pl_temp_dir_create(&f.scratch))
         return pl_cli_fail(cli, PL_EXIT_FILE, "a temporary directory: %s", strerror(errno));
     snprintf(f.surface, sizeof f.surface, "%s/surface.stl", f.scratch.path);
     status = pl_mesh_file_write(cli, path, "stl", f.surface);
@@ -243,6 +243,6 @@ int pl_mesh_fill(pl_cli *cli, const char *path, const char *out)
         status = has_tets(&f);
     if (status == PL_EXIT_OK)
         status = pair ? keep_pair(&f, out) : pl_mesh_file_write(cli, f.made, format, out);
-    pl_scratch_remove(&f.scratch);
+    pl_temp_dir_remove(&f.scratch);
     return status;
 }

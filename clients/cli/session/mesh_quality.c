@@ -1,4 +1,4 @@
-#include "clients/cli/session/mesh_shapes.h"
+#include "clients/cli/session/mesh_quality.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -75,7 +75,7 @@ static void print_worst(const pl_json *shapes, bool tets)
     }
 }
 
-void pl_mesh_shapes_print(const pl_json *shapes, const pl_terminal *terminal)
+void pl_mesh_quality_print(const pl_json *shapes, const pl_terminal *terminal)
 {
     const char *of = pl_json_string(shapes, "of", NULL);
     if (!of) {

@@ -1,4 +1,4 @@
-#include "clients/cli/draw/curve_material.h"
+#include "clients/cli/session/curve_scene.h"
 
 #include "protocol/scene/params.h"
 #include "protocol/text/problem.h"

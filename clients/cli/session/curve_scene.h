@@ -1,12 +1,12 @@
-/* curve_material.h - a material to draw the curve of, and the scene that measures it.
+/* curve_scene.h - a material to draw the curve of, and the scene that measures it.
  *
  * A cube of 1 m between two faces that hold their vertices along x only; the other coordinates are
  * free but for two planes of symmetry. Linear tetrahedra hold the exact solution, a homogeneous
  * stretch whose sides carry no stress, so that the force on a face is the nominal stress (force per
  * rest area, Wang 2016, figure 11).
  */
-#ifndef PLIANT_CLIENTS_CLI_DRAW_CURVE_MATERIAL_H
-#define PLIANT_CLIENTS_CLI_DRAW_CURVE_MATERIAL_H
+#ifndef PLIANT_CLIENTS_CLI_SESSION_CURVE_SCENE_H
+#define PLIANT_CLIENTS_CLI_SESSION_CURVE_SCENE_H
 
 #include "clients/cli/base/command.h"
 

@@ -1,4 +1,4 @@
-#include "server/worker/mesh_shapes.h"
+#include "server/worker/mesh_quality.h"
 
 static const char *name_of(const pl_shapes *s, int measure)
 {
@@ -48,7 +48,7 @@ static void put_worst(pl_json_writer *w, const pl_shapes *shapes)
     pl_json_end_array(w);
 }
 
-void pl_mesh_shapes_put(pl_json_writer *w, const pl_shapes *shapes)
+void pl_mesh_quality_put(pl_json_writer *w, const pl_shapes *shapes)
 {
     if (shapes->corners == 0) {
         pl_json_put_null(w);

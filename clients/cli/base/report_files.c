@@ -1,11 +1,11 @@
-#include "clients/cli/base/outfile_parts.h"
+#include "clients/cli/base/report_files.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-int pl_outfile_parts_write(const pl_cli *cli, const char *directory, const pl_outfile_part *parts,
-                           int count, const void *context)
+int pl_report_files_write(const pl_cli *cli, const char *directory, const pl_report_file *parts,
+                          int count, const void *context)
 {
     if (pl_make_directories(directory) != PL_OK)
         return pl_cli_fail(cli, PL_EXIT_FILE, "%s: %s", directory, strerror(errno));

@@ -1,0 +1,12 @@
+/* mesh_quality.h - how the elements of a mesh are shaped, for a terminal: ranges, histograms, the worst. */
+#ifndef PLIANT_CLIENTS_CLI_SESSION_MESH_QUALITY_H
+#define PLIANT_CLIENTS_CLI_SESSION_MESH_QUALITY_H
+
+#include "clients/cli/base/terminal.h"
+
+#include "protocol/text/json.h"
+
+/* `shapes`: of a report (server/worker/mesh_quality.h). */
+void pl_mesh_quality_print(const pl_json *shapes, const pl_terminal *terminal);
+
+#endif

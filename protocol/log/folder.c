@@ -1,0 +1,17 @@
+#include "protocol/log/folder.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+DIR *pl_folder_open(int dir_fd, const char *name)
+{
+    int fd = openat(dir_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    DIR *folder = fd < 0 ? NULL : fdopendir(fd);
+    if (!folder && fd >= 0) {
+        int kept = errno;
+        close(fd);
+        errno = kept;
+    }
+    return folder;
+}

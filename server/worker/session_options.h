@@ -1,0 +1,29 @@
+/* session_options.h - what a worker is told about a session, and the exit statuses it answers with. */
+#ifndef PLIANT_SERVER_WORKER_SESSION_OPTIONS_H
+#define PLIANT_SERVER_WORKER_SESSION_OPTIONS_H
+
+#include <stdint.h>
+
+typedef enum pl_worker_exit {
+    PL_WORKER_SUCCEEDED = 0,
+    PL_WORKER_USAGE = 2,        /* or the directory can not be opened */
+    PL_WORKER_FAILED = 3,       /* exit.json says why */
+    PL_WORKER_CANCELLED = 4,    /* exit.json too */
+    PL_WORKER_REFUSED = 5,      /* the lock is held, or the attempt is or has become stale */
+    PL_WORKER_STOPPED = 6,      /* by SIGTERM or SIGINT: a later attempt goes on */
+    PL_WORKER_PAUSED = 7,       /* control.log asked: a later attempt goes on, after a resume */
+    PL_WORKER_DEVICE_FAULT = 8, /* of the GPU: a later attempt goes on */
+} pl_worker_exit;
+
+typedef struct pl_session_options {
+    const char *directory;
+    int32_t attempt;         /* >= 1, above every earlier one */
+    int32_t threads;         /* 0: as the scene's resources.cores */
+    uint64_t memory;         /* bytes, 0: no limit */
+    double checkpoint_every; /* s, at least, between two of them */
+    uint32_t uid;            /* to run as, from root; 0: as it was started */
+    const char *gpu;         /* UUID or "auto"; NULL: none is used */
+    const char *gpu_plugin;  /* NULL: libpliant_cuda.so beside the program */
+} pl_session_options;
+
+#endif
