@@ -47,10 +47,15 @@ static bool obj_frame(void *context, const pl_export_frame *f)
     return good;
 }
 
-bool pl_export_obj(pl_export *e)
+static bool write_obj(pl_export *e)
 {
     obj_series s = {.e = e};
     bool good = pl_export_frames(e, !e->order.plain, obj_frame, &s);
     free(s.text.text);
     return good;
 }
+
+const pl_export_kind pl_export_kind_obj = {
+    .about = {"obj", "model/obj", .series = true, .bodies = true, .index = ".obj"},
+    .run = write_obj,
+};

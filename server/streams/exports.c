@@ -227,25 +227,17 @@ static bool is_the_same(const download *d)
 
 static void put_head(download *d, const pl_export *export)
 {
-    static const char *const types[PL_EXPORT_FORMATS] = {
-        [PL_EXPORT_NPZ] = "application/zip",
-        [PL_EXPORT_VTU] = "application/octet-stream",
-        [PL_EXPORT_PC2] = "application/octet-stream",
-        [PL_EXPORT_MDD] = "application/octet-stream",
-        [PL_EXPORT_GLB] = "model/gltf-binary",
-        [PL_EXPORT_OBJ] = "model/obj",
-        [PL_EXPORT_CSV] = "text/csv"};
     pl_request *r = d->request;
-    pl_export_format format = d->order.format;
-    bool archive = pl_export_is_series(format) && !d->order.plain;
+    const pl_export_about *format = pl_export_describe(d->order.format);
+    bool archive = format->series && !d->order.plain;
     char name[NAME_SHOWN + 1], number[32] = "";
     make_plain(d->name, "session", name);
     if (d->order.plain) {
         snprintf(number, sizeof number, "_%06lld", (long long)pl_export_first(export));
     }
-    pl_reply_source(r, archive ? "application/zip" : types[format], &download_source, d);
+    pl_reply_source(r, archive ? "application/zip" : format->media_type, &download_source, d);
     pl_reply_header(r, "Content-Disposition", "attachment; filename=\"%s%s.%s\"", name, number,
-                    archive ? "zip" : pl_export_format_name(format));
+                    archive ? "zip" : format->name);
     pl_reply_header(r, "ETag", "%s", d->tag);
     pl_reply_header(r, "Pliant-Frames", "%lld", (long long)pl_export_count(export));
     pl_reply_header(r, "Pliant-Last-Frame", "%lld", (long long)pl_export_last(export));
@@ -399,7 +391,7 @@ static void run(download *d, pl_export *export, pl_pipe *pipe)
     bool whole = (out.begun && out.head) || pl_export_run(export, &sink, &fault);
     if (!whole && fault.why != PL_EXPORT_STOPPED) {
         pl_logf(PL_LEVEL_WARN, "session %s: an export as %s broke off: %s", d->session->id,
-                pl_export_format_name(d->order.format), fault.text);
+                pl_export_describe(d->order.format)->name, fault.text);
     }
     if (whole && !out.begun && !out.skip) {
         begin(&out); /* its reader has all of it */
@@ -460,7 +452,7 @@ static bool parse_frame(pl_request *r, const pl_session *s, pl_export_order *ord
     if (!text) {
         return true;
     }
-    if (!pl_export_is_series(order->format)) {
+    if (!pl_export_describe(order->format)->series) {
         pl_reply_bad_query(r, "frame", text,
                            "format=vtu or obj with it; from and to for the others");
         return false;
@@ -516,7 +508,7 @@ static bool parse_part(pl_request *r, download *d)
     if (!pl_request_surface(r, &surface)) {
         return false;
     }
-    if ((body || surface) && !pl_export_has_bodies(d->order.format)) {
+    if ((body || surface) && !pl_export_describe(d->order.format)->bodies) {
         pl_reply_bad_query(r, body ? "body" : "vertices", body ? body : vertices,
                            "another format with it: the metrics are of the whole session");
         return false;
