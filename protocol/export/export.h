@@ -33,7 +33,8 @@
     DO(GLB, glb,                                                                                   \
        "one file with the moving surface, for short runs: Blender and web viewers open it")        \
     DO(OBJ, obj, "PATH_000012.obj, one a frame")                                                   \
-    DO(CSV, csv, "the metrics, a row a frame")
+    DO(CSV, csv, "the metrics, a row a frame")                                                     \
+    DO(PLY, ply, "PATH_000012.ply, one a frame, binary, with velocities where they are stored")
 
 typedef enum pl_export_format {
 #define DO(KIND, name, doc) PL_EXPORT_##KIND,

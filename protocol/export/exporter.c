@@ -283,6 +283,18 @@ bool pl_export_put_file(pl_export *e, const char *name, const pl_span *spans, in
     return pl_export_going(e);
 }
 
+bool pl_export_put_numbered(pl_export *e, const pl_export_frame *frame, const pl_text *text)
+{
+    char *name = NULL;
+    if (asprintf(&name, "%s_%06" PRId64 ".%s", e->order.name, frame->frame,
+                 kind_of(e)->about.name) < 0)
+        return pl_export_no_memory(e);
+    pl_span span = {text->text, text->length, NULL};
+    bool good = pl_export_put_file(e, name, &span, 1);
+    free(name);
+    return good;
+}
+
 /* ---- choosing the frames ---- */
 
 /* A frame's time, and whether it can be had; of a table of metrics the latter alone. */

@@ -62,6 +62,8 @@ bool pl_export_going(pl_export *e);
 bool pl_export_has_element_stress(const pl_export *e);
 /* A file of a series, or the export itself where a plain one is wanted. */
 bool pl_export_put_file(pl_export *e, const char *name, const pl_span *spans, int count);
+/* The text as the file of a frame: NAME_000012.obj, by the name of the format. */
+bool pl_export_put_numbered(pl_export *e, const pl_export_frame *frame, const pl_text *text);
 
 /* A format: what it needs and how it is written. Defined in the format's own file. */
 typedef struct pl_export_kind {

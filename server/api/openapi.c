@@ -36,7 +36,7 @@ static const parameter known_parameters[] = {
      "only frames that this divides; of an export every N-th from its first on (1)"},
     {"format", "string", PL_EXPORT_NAMES},
     {"frame", "string",
-     "of format=vtu and obj: one frame (a number, first or last) as the file itself"},
+     "of a series (vtu, obj, ply): one frame (a number, first or last) as the file itself"},
     {"prefix", "string", "what the files are called by (the session's name)"},
     {"body", "string", "of this body alone, by its name (all)"},
     {"offset", "integer",
