@@ -51,7 +51,7 @@ static void put_array(pl_export *e, const char *name, const pl_npy_shape *shape,
     pl_zip_add(&e->zip, name, spans, 2);
 }
 
-bool pl_export_npz(pl_export *e)
+static bool write_npz(pl_export *e)
 {
     const pl_shape *s = &e->shape;
     bool elements = pl_export_has_element_stress(e);
@@ -97,14 +97,14 @@ static bool mdd_frame(void *context, const pl_export_frame *f)
     return true;
 }
 
-bool pl_export_check_mdd(pl_export *e)
+static bool check_mdd(pl_export *e)
 {
     return (e->count <= INT32_MAX && e->shape.vertices <= INT32_MAX) ||
            pl_export_fail(e, PL_EXPORT_TOO_LARGE,
                           "more frames or vertices than the format can count");
 }
 
-bool pl_export_check_pc2(pl_export *e)
+static bool check_pc2(pl_export *e)
 {
     int64_t span = e->frames[e->count - 1] - e->frames[0];
     if (span != (e->count - 1) * e->order.every)
@@ -112,11 +112,11 @@ bool pl_export_check_pc2(pl_export *e)
                               "frames between %" PRId64 " and %" PRId64 " are missing, and a .pc2 "
                               "has one time step: choose others by from, to and every, or take mdd",
                               e->frames[0], e->frames[e->count - 1]);
-    return pl_export_check_mdd(e);
+    return check_mdd(e);
 }
 
 /* "POINTCACHE2", version, points, first frame, frames from one to the next, frames. */
-bool pl_export_pc2(pl_export *e)
+static bool write_pc2(pl_export *e)
 {
     char head[32] = "POINTCACHE2";
     int32_t version = 1, points = (int32_t)e->shape.vertices, frames = (int32_t)e->count;
@@ -139,7 +139,7 @@ static void put_swapped(pl_export *e, const void *value)
 }
 
 /* Frames, points, then the times, all highest byte first. */
-bool pl_export_mdd(pl_export *e)
+static bool write_mdd(pl_export *e)
 {
     int32_t frames = (int32_t)e->count, points = (int32_t)e->shape.vertices;
     put_swapped(e, &frames);
@@ -148,3 +148,22 @@ bool pl_export_mdd(pl_export *e)
         put_swapped(e, &(float){(float)e->times[i]});
     return pl_export_frames(e, false, mdd_frame, e);
 }
+
+const pl_export_kind pl_export_kind_npz = {
+    .about = {.name = "npz", .media_type = "application/zip", .bodies = true},
+    .tets = true,
+    .archive = true,
+    .run = write_npz,
+};
+
+const pl_export_kind pl_export_kind_pc2 = {
+    .about = {"pc2", "application/octet-stream", .bodies = true, .moves_mesh = true},
+    .check = check_pc2,
+    .run = write_pc2,
+};
+
+const pl_export_kind pl_export_kind_mdd = {
+    .about = {"mdd", "application/octet-stream", .bodies = true, .moves_mesh = true},
+    .check = check_mdd,
+    .run = write_mdd,
+};

@@ -159,10 +159,16 @@ static bool put_rows(table *t)
     return true;
 }
 
-bool pl_export_csv(pl_export *e)
+static bool write_csv(pl_export *e)
 {
     table t = {.e = e};
     bool good = put_rows(&t);
     clear_row(&t.head);
     return good;
 }
+
+const pl_export_kind pl_export_kind_csv = {
+    .about = {"csv", "text/csv"},
+    .metrics = true,
+    .run = write_csv,
+};

@@ -12,23 +12,56 @@
 
 #include "protocol/export/zip.h"
 
+/* Every format: DO(KIND, name, what a person reads of it; lines after the first are indented by five).
+ * A new format is a row here, and a file that defines its pl_export_kind (exporter.h). */
+#define PL_EXPORT_EACH(DO)                                                                         \
+    DO(NPZ, npz,                                                                                   \
+       "for numpy.load: positions (frames, n, 3); velocities, stress (frames, n, 3) and\n"         \
+       "     element_stress (frames, tets and then sheets, 3) where they are stored; time, "       \
+       "frame,\n"                                                                                  \
+       "     triangles, edges, tets, body (of each vertex); with element_stress sheets; of a "     \
+       "part\n"                                                                                    \
+       "     vertex, its numbers in the whole")                                                    \
+    DO(VTU, vtu,                                                                                   \
+       "PATH.pvd and one .vtu a frame beside it: ParaView opens the .pvd. Displacement,\n"         \
+       "     volume ratio and stretch count from frame 0; velocity and stress where they are\n"    \
+       "     stored")                                                                              \
+    DO(PC2, pc2,                                                                                   \
+       "a cache of points, and beside it the .obj whose vertices it moves: in Blender import\n"    \
+       "     the .obj, add a Mesh Cache modifier (flip axes: none) and choose the file")           \
+    DO(MDD, mdd, "the same as pc2, with a time for each frame")                                    \
+    DO(GLB, glb,                                                                                   \
+       "one file with the moving surface, for short runs: Blender and web viewers open it")        \
+    DO(OBJ, obj, "PATH_000012.obj, one a frame")                                                   \
+    DO(CSV, csv, "the metrics, a row a frame")                                                     \
+    DO(PLY, ply, "PATH_000012.ply, one a frame, binary, with velocities where they are stored")
+
 typedef enum pl_export_format {
-    PL_EXPORT_NPZ,
-    PL_EXPORT_VTU,
-    PL_EXPORT_PC2,
-    PL_EXPORT_MDD,
-    PL_EXPORT_GLB,
-    PL_EXPORT_OBJ,
-    PL_EXPORT_CSV,
-    PL_EXPORT_FORMATS
+#define DO(KIND, name, doc) PL_EXPORT_##KIND,
+    PL_EXPORT_EACH(DO) PL_EXPORT_FORMATS
+#undef DO
 } pl_export_format;
-#define PL_EXPORT_NAMES "npz, vtu, pc2, mdd, glb, obj or csv"
-const char *pl_export_format_name(pl_export_format format);
+
+/* As string literals: "npz, vtu", "npz, vtu, ", "npz|vtu|", and a line of the manual for each. */
+#define PL_EXPORT_NAME_(KIND, name, doc)  ", " #name
+#define PL_EXPORT_COMMA_(KIND, name, doc) #name ", "
+#define PL_EXPORT_BAR_(KIND, name, doc)   #name "|"
+#define PL_EXPORT_LINE_(KIND, name, doc)  #name "  " doc "\n"
+#define PL_EXPORT_NAMES                   (PL_EXPORT_EACH(PL_EXPORT_NAME_) + 2)
+#define PL_EXPORT_COMMAS                  PL_EXPORT_EACH(PL_EXPORT_COMMA_)
+#define PL_EXPORT_BARS                    PL_EXPORT_EACH(PL_EXPORT_BAR_)
+#define PL_EXPORT_LINES                   PL_EXPORT_EACH(PL_EXPORT_LINE_)
+
+/* What callers know of a format. */
+typedef struct pl_export_about {
+    const char *name, *media_type;
+    bool series;       /* each frame is a file: with a name, for a folder or an archive */
+    bool bodies;       /* there are bodies to choose from */
+    bool moves_mesh;   /* it holds positions alone, of the vertices of an .obj */
+    const char *index; /* ending of the file that a series is opened by, ".pvd"; NULL: no series */
+} pl_export_about;
+const pl_export_about *pl_export_describe(pl_export_format format);
 bool pl_export_format_parse(const char *name, pl_export_format *out);
-/* Of vtu and obj each frame is a file: with a name, for a folder or an archive. */
-bool pl_export_is_series(pl_export_format format);
-/* Of csv there are no bodies to choose from. */
-bool pl_export_has_bodies(pl_export_format format);
 
 /* What is wanted. */
 typedef struct pl_export_order {

@@ -16,44 +16,30 @@
 
 #define DOCUMENT_MAX ((size_t)1 << 30)
 
-static const struct {
-    const char *name;
-    bool shape, tets, series; /* it needs the topology, the tetrahedra; each frame is a file */
-    bool (*judge)(pl_export *e);
-    bool (*run)(pl_export *e);
-} formats[PL_EXPORT_FORMATS] = {
-    [PL_EXPORT_NPZ] = {"npz", true, true, false, NULL, pl_export_npz},
-    [PL_EXPORT_VTU] = {"vtu", true, true, true, pl_export_check_vtu, pl_export_vtu},
-    [PL_EXPORT_PC2] = {"pc2", true, false, false, pl_export_check_pc2, pl_export_pc2},
-    [PL_EXPORT_MDD] = {"mdd", true, false, false, pl_export_check_mdd, pl_export_mdd},
-    [PL_EXPORT_GLB] = {"glb", true, false, false, pl_export_check_glb, pl_export_glb},
-    [PL_EXPORT_OBJ] = {"obj", true, false, true, NULL, pl_export_obj},
-    [PL_EXPORT_CSV] = {"csv", false, false, false, NULL, pl_export_csv},
+static const pl_export_kind *const kinds[PL_EXPORT_FORMATS] = {
+#define DO(KIND, name, doc) [PL_EXPORT_##KIND] = &pl_export_kind_##name,
+    PL_EXPORT_EACH(DO)
+#undef DO
 };
 
-const char *pl_export_format_name(pl_export_format format)
+static const pl_export_kind *kind_of(const pl_export *e)
 {
-    return formats[format].name;
+    return kinds[e->order.format];
+}
+
+const pl_export_about *pl_export_describe(pl_export_format format)
+{
+    return &kinds[format]->about;
 }
 
 bool pl_export_format_parse(const char *name, pl_export_format *out)
 {
     for (int k = 0; k < PL_EXPORT_FORMATS; k++)
-        if (strcmp(name, formats[k].name) == 0) {
+        if (strcmp(name, kinds[k]->about.name) == 0) {
             *out = (pl_export_format)k;
             return true;
         }
     return false;
-}
-
-bool pl_export_has_bodies(pl_export_format format)
-{
-    return formats[format].shape;
-}
-
-bool pl_export_is_series(pl_export_format format)
-{
-    return formats[format].series;
 }
 
 int64_t pl_export_count(const pl_export *e)
@@ -75,7 +61,7 @@ int64_t pl_export_last(const pl_export *e)
 bool pl_export_identity(const pl_export *e, char out[65])
 {
     const pl_export_order *o = &e->order;
-    bool named = formats[o->format].series && !o->plain; /* its files have the name */
+    bool named = kind_of(e)->about.series && !o->plain; /* its files have the name */
     pl_sha256 *s = pl_sha256_create();
     uint64_t numbers[] = {(uint64_t)o->format,  (uint64_t)o->every, (uint64_t)o->plain,
                           (uint64_t)o->surface, o->body != NULL,    e->start != NULL,
@@ -155,8 +141,7 @@ static const float *read_field(pl_export *e, const pl_frame_header *h, uint32_t 
 
 bool pl_export_has_element_stress(const pl_export *e)
 {
-    return e->fields & PL_FIELD_ELEMENT_STRESS && formats[e->order.format].tets &&
-           !e->order.surface;
+    return e->fields & PL_FIELD_ELEMENT_STRESS && kind_of(e)->tets && !e->order.surface;
 }
 
 /* Values of elements from `first` on as float32. */
@@ -298,6 +283,18 @@ bool pl_export_put_file(pl_export *e, const char *name, const pl_span *spans, in
     return pl_export_going(e);
 }
 
+bool pl_export_put_numbered(pl_export *e, const pl_export_frame *frame, const pl_text *text)
+{
+    char *name = NULL;
+    if (asprintf(&name, "%s_%06" PRId64 ".%s", e->order.name, frame->frame,
+                 kind_of(e)->about.name) < 0)
+        return pl_export_no_memory(e);
+    pl_span span = {text->text, text->length, NULL};
+    bool good = pl_export_put_file(e, name, &span, 1);
+    free(name);
+    return good;
+}
+
 /* ---- choosing the frames ---- */
 
 /* A frame's time, and whether it can be had; of a table of metrics the latter alone. */
@@ -305,7 +302,7 @@ static pl_log_outcome look_at(pl_export *e, int64_t frame, pl_frame_header *h)
 {
     pl_log_range range;
     unsigned char bytes[PL_FRAME_HEADER];
-    bool table = e->order.format == PL_EXPORT_CSV;
+    bool table = kind_of(e)->metrics;
     pl_log_outcome outcome = pl_log_find(e->reader, frame, table ? PL_LOG_METRICS : PL_LOG_FRAME,
                                          &range);
     if (outcome != PL_LOG_OK || table)
@@ -477,8 +474,7 @@ static bool read_name(pl_export *e)
 static bool read_shape(pl_export *e)
 {
     int32_t body;
-    if (!read_bodies(e, &body) ||
-        (formats[e->order.format].tets && !e->order.surface && !read_tets(e)))
+    if (!read_bodies(e, &body) || (kind_of(e)->tets && !e->order.surface && !read_tets(e)))
         return false;
     if (body < 0 && !e->order.surface)
         return true;
@@ -493,11 +489,11 @@ static bool prepare(pl_export *e)
     if (pl_log_reader_open(e->dir_fd, &e->reader) != PL_OK)
         return pl_export_fail(e, PL_EXPORT_UNREADABLE, "its log can not be opened: %s",
                               strerror(errno));
-    pl_export_format f = e->order.format;
-    if (!choose_frames(e) || (formats[f].shape && !read_shape(e)) ||
-        (f == PL_EXPORT_GLB && !read_name(e)))
+    const pl_export_kind *kind = kind_of(e);
+    if (!choose_frames(e) || (kind->about.bodies && !read_shape(e)) ||
+        (kind->scene && !read_name(e)))
         return false;
-    return !formats[f].judge || formats[f].judge(e);
+    return !kind->check || kind->check(e);
 }
 
 bool pl_export_open(int dir_fd, const pl_export_order *order, pl_export **out,
@@ -544,8 +540,8 @@ static bool finish(pl_export *e, bool archive)
 
 bool pl_export_run(pl_export *e, const pl_export_sink *sink, pl_export_fault *fault)
 {
-    pl_export_format f = e->order.format;
-    bool archive = f == PL_EXPORT_NPZ || (formats[f].series && !e->order.plain && !sink->file);
+    const pl_export_kind *kind = kind_of(e);
+    bool archive = kind->archive || (kind->about.series && !e->order.plain && !sink->file);
     *fault = (pl_export_fault){.why = PL_EXPORT_FINE};
     e->fault = fault;
     e->sink = sink;
@@ -554,7 +550,7 @@ bool pl_export_run(pl_export *e, const pl_export_sink *sink, pl_export_fault *fa
     pl_zip_open(&e->zip, &e->out);
     for (int64_t i = 0; i < e->damaged_count; i++)
         tell_left_out(e, e->damaged[i]);
-    return formats[f].run(e) && finish(e, archive);
+    return kind->run(e) && finish(e, archive);
 }
 
 void pl_export_close(pl_export *e)

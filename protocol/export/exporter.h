@@ -62,19 +62,21 @@ bool pl_export_going(pl_export *e);
 bool pl_export_has_element_stress(const pl_export *e);
 /* A file of a series, or the export itself where a plain one is wanted. */
 bool pl_export_put_file(pl_export *e, const char *name, const pl_span *spans, int count);
+/* The text as the file of a frame: NAME_000012.obj, by the name of the format. */
+bool pl_export_put_numbered(pl_export *e, const pl_export_frame *frame, const pl_text *text);
 
-bool pl_export_npz(pl_export *e);
-bool pl_export_pc2(pl_export *e);
-bool pl_export_mdd(pl_export *e);
-bool pl_export_vtu(pl_export *e);
-bool pl_export_obj(pl_export *e);
-bool pl_export_glb(pl_export *e);
-bool pl_export_csv(pl_export *e);
-
-/* What a format asks for before anything is written. */
-bool pl_export_check_vtu(pl_export *e);
-bool pl_export_check_pc2(pl_export *e);
-bool pl_export_check_mdd(pl_export *e);
-bool pl_export_check_glb(pl_export *e);
+/* A format: what it needs and how it is written. Defined in the format's own file. */
+typedef struct pl_export_kind {
+    pl_export_about about;
+    bool tets;                   /* it has the tetrahedra; a format with bodies has the topology */
+    bool archive;                /* it is a .zip whatever is asked for */
+    bool scene;                  /* it carries the scene's name */
+    bool metrics;                /* it is of metrics records, not of frames */
+    bool (*check)(pl_export *e); /* whether it can be, before anything is written; or NULL */
+    bool (*run)(pl_export *e);
+} pl_export_kind;
+#define DO(KIND, name, doc) extern const pl_export_kind pl_export_kind_##name;
+PL_EXPORT_EACH(DO)
+#undef DO
 
 #endif

@@ -352,7 +352,7 @@ static bool write_head(glb *g)
     return true;
 }
 
-bool pl_export_check_glb(pl_export *e)
+static bool check_glb(pl_export *e)
 {
     glb g = {.e = e};
     bool good = choose_vertices(&g);
@@ -369,7 +369,7 @@ bool pl_export_check_glb(pl_export *e)
     return good;
 }
 
-bool pl_export_glb(pl_export *e)
+static bool write_glb(pl_export *e)
 {
     glb g = {.e = e, .looking = true};
     bool good = choose_vertices(&g) && pl_export_frames(e, false, glb_frame, &g) && write_head(&g);
@@ -383,3 +383,10 @@ bool pl_export_glb(pl_export *e)
     clear(&g);
     return good;
 }
+
+const pl_export_kind pl_export_kind_glb = {
+    .about = {"glb", "model/gltf-binary", .bodies = true},
+    .scene = true,
+    .check = check_glb,
+    .run = write_glb,
+};

@@ -37,20 +37,20 @@ typedef struct obj_series {
 static bool obj_frame(void *context, const pl_export_frame *f)
 {
     obj_series *s = context;
-    char *name = NULL;
-    if (!describe(&s->e->shape, f->positions, &s->text) ||
-        asprintf(&name, "%s_%06" PRId64 ".obj", s->e->order.name, f->frame) < 0)
-        return pl_export_no_memory(s->e);
-    pl_span span = {s->text.text, s->text.length, NULL};
-    bool good = pl_export_put_file(s->e, name, &span, 1);
-    free(name);
-    return good;
+    return describe(&s->e->shape, f->positions, &s->text)
+               ? pl_export_put_numbered(s->e, f, &s->text)
+               : pl_export_no_memory(s->e);
 }
 
-bool pl_export_obj(pl_export *e)
+static bool write_obj(pl_export *e)
 {
     obj_series s = {.e = e};
     bool good = pl_export_frames(e, !e->order.plain, obj_frame, &s);
     free(s.text.text);
     return good;
 }
+
+const pl_export_kind pl_export_kind_obj = {
+    .about = {"obj", "model/obj", .series = true, .bodies = true, .index = ".obj"},
+    .run = write_obj,
+};

@@ -120,7 +120,7 @@ static bool prepare(vtu_series *s)
 }
 
 /* What frames are held against. Whether it is there decides what the export's bytes are, so it is looked at first. */
-bool pl_export_check_vtu(pl_export *e)
+static bool check_vtu(pl_export *e)
 {
     pl_export_frame f;
     size_t bytes = (size_t)e->shape.vertices * 3 * sizeof(float);
@@ -136,7 +136,7 @@ bool pl_export_check_vtu(pl_export *e)
     return true;
 }
 
-bool pl_export_vtu(pl_export *e)
+static bool write_vtu(pl_export *e)
 {
     vtu_series s = {.e = e};
     bool good = prepare(&s) && pl_export_frames(e, !e->order.plain, vtu_frame, &s) &&
@@ -154,3 +154,10 @@ bool pl_export_vtu(pl_export *e)
     free(s.times);
     return good;
 }
+
+const pl_export_kind pl_export_kind_vtu = {
+    .about = {"vtu", "application/octet-stream", .series = true, .bodies = true, .index = ".pvd"},
+    .tets = true,
+    .check = check_vtu,
+    .run = write_vtu,
+};

@@ -1,5 +1,6 @@
 #include "server/api/openapi.h"
 
+#include "protocol/export/export.h"
 #include "protocol/text/json.h"
 #include "protocol/scene/schema.h"
 #include "server/http/problems.h"
@@ -33,9 +34,9 @@ static const parameter known_parameters[] = {
     {"buckets", "integer", "so many pieces, of each number the least and the greatest"},
     {"every", "integer",
      "only frames that this divides; of an export every N-th from its first on (1)"},
-    {"format", "string", "npz, vtu, pc2, mdd, glb, obj or csv"},
+    {"format", "string", PL_EXPORT_NAMES},
     {"frame", "string",
-     "of format=vtu and obj: one frame (a number, first or last) as the file itself"},
+     "of a series (vtu, obj, ply): one frame (a number, first or last) as the file itself"},
     {"prefix", "string", "what the files are called by (the session's name)"},
     {"body", "string", "of this body alone, by its name (all)"},
     {"offset", "integer",

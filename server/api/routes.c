@@ -105,7 +105,7 @@ const pl_route pl_routes[] = {
                  "text/csv",
      .query = {"format", "from", "to", "every", "frame", "body", "vertices", "prefix", "offset"},
      .replies = "200",
-     .summary = "The run in a format that other tools load: npz, vtu, pc2, mdd, glb, obj, csv. One "
+     .summary = "The run in a format that other tools load. An export "
                 "that was cut goes on with offset=BYTES and If-Match: its ETag"},
     {"GET", SESSION "/metrics", pl_handle_metrics, PL_RUN_FILES, PL_SCOPE_READ,
      .produces = "application/x-ndjson, text/event-stream",

@@ -286,11 +286,11 @@ bool pl_request_check_refuses_now(pl_request *r)
  * HEAD, which gives none. */
 static void check_accept(pl_request *r)
 {
-    char text[128];
-    const char *types[4] = {NULL};
+    char text[256];
+    const char *types[8] = {NULL};
     int count = 0;
     snprintf(text, sizeof text, "%s", r->route->produces);
-    for (char *rest = text, *type; count < 3 && (type = strtok_r(rest, ", ", &rest));) {
+    for (char *rest = text, *type; count < 7 && (type = strtok_r(rest, ", ", &rest));) {
         types[count++] = type;
     }
     pl_request_accept(r, types);

@@ -46,7 +46,7 @@ static bool parse_frame(pl_request *r, const pl_session *s, pl_export_order *ord
     if (!text) {
         return true;
     }
-    if (!pl_export_is_series(order->format)) {
+    if (!pl_export_describe(order->format)->series) {
         pl_reply_bad_query(r, "frame", text,
                            "format=vtu or obj with it; from and to for the others");
         return false;
@@ -102,7 +102,7 @@ static bool parse_part(pl_request *r, pl_export_ask *ask)
     if (!pl_request_surface(r, &surface)) {
         return false;
     }
-    if ((body || surface) && !pl_export_has_bodies(ask->order.format)) {
+    if ((body || surface) && !pl_export_describe(ask->order.format)->bodies) {
         pl_reply_bad_query(r, body ? "body" : "vertices", body ? body : vertices,
                            "another format with it: the metrics are of the whole session");
         return false;

@@ -122,25 +122,17 @@ static bool is_the_same(const download *d)
 
 static void put_head(download *d, const pl_export *export)
 {
-    static const char *const types[PL_EXPORT_FORMATS] = {
-        [PL_EXPORT_NPZ] = "application/zip",
-        [PL_EXPORT_VTU] = "application/octet-stream",
-        [PL_EXPORT_PC2] = "application/octet-stream",
-        [PL_EXPORT_MDD] = "application/octet-stream",
-        [PL_EXPORT_GLB] = "model/gltf-binary",
-        [PL_EXPORT_OBJ] = "model/obj",
-        [PL_EXPORT_CSV] = "text/csv"};
     pl_request *r = d->request;
     pl_export_format format = d->ask.order.format;
-    bool archive = pl_export_is_series(format) && !d->ask.order.plain;
+    bool archive = pl_export_describe(format)->series && !d->ask.order.plain;
     char name[PL_EXPORT_NAME_SHOWN + 1], number[32] = "";
     pl_export_plain_name(d->ask.name, "session", name);
     if (d->ask.order.plain) {
         snprintf(number, sizeof number, "_%06lld", (long long)pl_export_first(export));
     }
-    pl_reply_source(r, archive ? "application/zip" : types[format], &download_source, d);
+    pl_reply_source(r, archive ? "application/zip" : format->media_type, &download_source, d);
     pl_reply_header(r, "Content-Disposition", "attachment; filename=\"%s%s.%s\"", name, number,
-                    archive ? "zip" : pl_export_format_name(format));
+                    archive ? "zip" : format->name);
     pl_reply_header(r, "ETag", "%s", d->tag);
     pl_reply_header(r, "Pliant-Frames", "%lld", (long long)pl_export_count(export));
     pl_reply_header(r, "Pliant-Last-Frame", "%lld", (long long)pl_export_last(export));

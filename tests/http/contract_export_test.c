@@ -42,6 +42,8 @@ START_TEST(test_formats)
         {"csv", "text/csv", "cube.csv", "seq,frame,"},
         {"vtu&frame=last", "application/octet-stream", "cube_000006.vtu", "<?xml"},
         {"obj&frame=2", "model/obj", "cube_000002.obj", "v "},
+        {"ply&every=3", "application/zip", "cube.zip", "PK\x03\x04"},
+        {"ply&frame=last", "application/octet-stream", "cube_000006.ply", "ply\n"},
         {"obj&frame=first", "model/obj", "cube_000000.obj", "v "},
     };
     char id[33], disposition[128], target[128];
@@ -69,6 +71,27 @@ START_TEST(test_formats)
     }
     while (session_counter(d, "exports") > 0)
         daemon_fixture_nap();
+}
+END_TEST
+
+/* Each format is made for whoever accepts its media type alone. */
+START_TEST(test_accepted_type)
+{
+    static const char *const rows[][2] = {{"csv", "text/csv"},
+                                          {"glb", "model/gltf-binary"},
+                                          {"obj&frame=0", "model/obj"},
+                                          {"npz", "application/zip"}};
+    char id[33], target[128];
+    session_run(d, session_scene(1, 1, ""), id);
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+        snprintf(target, sizeof target, "/v1/sessions/%s/export?format=%s", id, rows[k][0]);
+        char accept[64];
+        snprintf(accept, sizeof accept, "Accept: %s\r\n", rows[k][1]);
+        http_reply *r = http_call(d, "GET", target, accept, NULL, 0);
+        http_expect(r, 200);
+        ck_assert_str_eq(http_header(r, "Content-Type"), rows[k][1]);
+        http_reply_free(r);
+    }
 }
 END_TEST
 
@@ -524,6 +547,7 @@ int main(void)
     tcase_add_unchecked_fixture(t, start_daemon, stop_daemon);
     tcase_set_timeout(t, 180);
     tcase_add_test(t, test_formats);
+    tcase_add_test(t, test_accepted_type);
     tcase_add_test(t, test_values);
     tcase_add_test(t, test_offset);
     tcase_add_test(t, test_offset_and_name);

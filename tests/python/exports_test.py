@@ -24,6 +24,7 @@ except ImportError:
 try:
     from vtkmodules.util.numpy_support import vtk_to_numpy
     from vtkmodules.vtkIOGeometry import vtkGLTFReader, vtkOBJReader
+    from vtkmodules.vtkIOPLY import vtkPLYReader
     from vtkmodules.vtkIOXML import vtkXMLUnstructuredGridReader
 except ImportError:
     vtk_to_numpy = None
@@ -218,6 +219,38 @@ class ExportsTest(unittest.TestCase):
         weights = accessor(sampler["output"]).reshape(7, 6)
         self.assertTrue(numpy.array_equal(weights, numpy.eye(7, 6, -1)))
 
+    @NEEDS_NUMPY
+    def test_ply(self):
+        data = self.arrays()
+        self.export("flock.ply", "--from", "4", "--every", "2")
+        with open(os.path.join(self.folder, "flock_000006.ply"), "rb") as file:
+            head, body = file.read().split(b"end_header\n", 1)
+        self.assertIn(b"element vertex 44\n", head)
+        self.assertIn(b"element edge 4\n", head)
+        values = numpy.frombuffer(body[: 44 * 24], "<f4").reshape(44, 6)
+        self.assertTrue(numpy.array_equal(values[:, :3], data["positions"][6]))
+        self.assertTrue(numpy.array_equal(values[:, 3:], data["velocities"][6]))
+        faces = numpy.frombuffer(
+            body[44 * 24 : 44 * 24 + 13 * len(data["triangles"])],
+            [("n", "u1"), ("v", "<i4", 3)],
+        )
+        self.assertTrue((faces["n"] == 3).all())
+        self.assertTrue(numpy.array_equal(faces["v"], data["triangles"]))
+        edges = numpy.frombuffer(body[44 * 24 + 13 * len(faces) :], "<i4").reshape(-1, 2)
+        self.assertTrue(numpy.array_equal(edges, data["edges"]))
+
+    @NEEDS_VTK
+    def test_ply_in_vtk(self):
+        data = self.arrays()
+        self.export("vtk.ply", "--to", "0")
+        reader = vtkPLYReader()
+        reader.SetFileName(os.path.join(self.folder, "vtk_000000.ply"))
+        reader.Update()
+        mesh = reader.GetOutput()
+        points = vtk_to_numpy(mesh.GetPoints().GetData())
+        self.assertTrue(numpy.array_equal(points, data["positions"][0]))
+        self.assertEqual(mesh.GetNumberOfPolys(), len(data["triangles"]))
+
     @NEEDS_VTK
     def test_glb_in_vtk(self):
         reader = vtkGLTFReader()
@@ -305,12 +338,12 @@ class ExportsTest(unittest.TestCase):
             there = self.export("there-" + name, *state, source=session)
             if name != "x.csv":  # which has how long each step took
                 self.assertEqual(self.bytes_of(here), self.bytes_of(there), name)
-        for name in ("series.pvd", "frames.obj"):
+        for name in ("series.pvd", "frames.obj", "frames.ply"):
             self.export("one/" + name, "--every", "2")
             self.export("two/" + name, "--every", "2", *state, source=session)
         one, two = (os.path.join(self.folder, name) for name in ("one", "two"))
         self.assertEqual(sorted(os.listdir(one)), sorted(os.listdir(two)))
-        self.assertEqual(len(os.listdir(one)), 5 + 4)
+        self.assertEqual(len(os.listdir(one)), 5 + 4 + 4)
         for name in os.listdir(one):
             self.assertEqual(
                 self.bytes_of(os.path.join(one, name)), self.bytes_of(os.path.join(two, name)), name

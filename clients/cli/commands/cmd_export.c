@@ -58,7 +58,7 @@ static bool show_frames(void *context, int64_t done, int64_t count)
     if (!e->cli->err.tty || e->cli->json || (done % 16 != 0 && done != count))
         return true;
     snprintf(text, sizeof text, "%s  frame %" PRId64 " of %" PRId64,
-             pl_export_format_name(e->order.format), done, count);
+             pl_export_describe(e->order.format)->name, done, count);
     pl_terminal_update(&e->cli->err, text);
     return true;
 }
@@ -104,7 +104,7 @@ static void show_bytes(exporting *e, size_t size)
     if (!e->cli->err.tty || e->cli->json || e->bytes - e->told < STEP)
         return;
     e->told = e->bytes;
-    snprintf(text, sizeof text, "%s  %.0f MB", pl_export_format_name(e->order.format),
+    snprintf(text, sizeof text, "%s  %.0f MB", pl_export_describe(e->order.format)->name,
              (double)e->bytes / 1e6);
     pl_terminal_update(&e->cli->err, text);
 }
@@ -151,7 +151,7 @@ static char *address(const exporting *e)
         snprintf(range + n, room - n, "&offset=%" PRId64, e->bytes);
     if (!name || !body ||
         asprintf(&path, "/v1/sessions/%s/export?format=%s%s%s%s%s%s%s", e->source.id,
-                 pl_export_format_name(o->format), range, o->surface ? "&vertices=surface" : "",
+                 pl_export_describe(o->format)->name, range, o->surface ? "&vertices=surface" : "",
                  *body ? "&body=" : "", body, *name ? "&prefix=" : "", name) < 0)
         path = NULL;
     free(name);
@@ -285,12 +285,9 @@ static int export_mesh_beside(exporting *e, const char *cache)
 
 static int export_all(exporting *e, const char *path)
 {
-    pl_export_format format = e->order.format;
-    int status = export_to(e, path,
-                           format == PL_EXPORT_VTU   ? ".pvd"
-                           : format == PL_EXPORT_OBJ ? ".obj"
-                                                     : NULL);
-    if (status == PL_EXIT_OK && (format == PL_EXPORT_PC2 || format == PL_EXPORT_MDD))
+    const pl_export_about *format = pl_export_describe(e->order.format);
+    int status = export_to(e, path, format->index);
+    if (status == PL_EXIT_OK && format->moves_mesh)
         status = export_mesh_beside(e, path);
     return status;
 }
@@ -329,15 +326,14 @@ static int read_order(pl_cli *cli, const char *path, pl_export_order *order, con
         return pl_cli_fail(cli, PL_EXIT_USAGE, "--out PATH is missing");
     if (!choose_format(given, path, &order->format, drawn))
         return pl_cli_fail(cli, PL_EXIT_USAGE,
-                           "--format: got '%s', expected npz, vtu, pc2, mdd, glb, obj, csv, png, "
-                           "mp4, webm or gif",
+                           "--format: got '%s', expected " PL_EXPORT_COMMAS "png, mp4, webm or gif",
                            given ? given : "");
     order->body = pl_cli_option(cli, "--body");
     order->surface = pl_cli_flag(cli, "--surface");
     bool part = order->body || order->surface;
     if (part && *drawn)
         return pl_cli_fail(cli, PL_EXIT_USAGE, "--body and --surface: pictures show all bodies");
-    if (part && !pl_export_has_bodies(order->format))
+    if (part && !pl_export_describe(order->format)->bodies)
         return pl_cli_fail(cli, PL_EXIT_USAGE,
                            "--body and --surface are of formats that have the mesh: a table of "
                            "metrics is of the whole session");

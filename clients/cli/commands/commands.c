@@ -1,5 +1,7 @@
 #include "clients/cli/commands/commands.h"
 
+#include "protocol/export/export.h"
+
 #define RANGE_OPTIONS                                                                              \
     {"--from", "K", "first frame (0)"}, {"--to", "K", "last frame (the last there is)"},           \
     {                                                                                              \
@@ -153,26 +155,12 @@ const pl_command pl_commands[] = {
      .summary = "write a run for other programs, or a picture of a frame",
      .least = 1,
      .most = 1,
-     .notes =
-         "npz  for numpy.load: positions (frames, n, 3); velocities, stress (frames, n, 3) and\n"
-         "     element_stress (frames, tets and then sheets, 3) where they are stored; time, "
-         "frame,\n"
-         "     triangles, edges, tets, body (of each vertex); with element_stress sheets; of a "
-         "part\n"
-         "     vertex, its numbers in the whole\n"
-         "vtu  PATH.pvd and one .vtu a frame beside it: ParaView opens the .pvd. Displacement,\n"
-         "     volume ratio and stretch count from frame 0; velocity and stress where they are "
-         "stored\n"
-         "pc2, mdd  a cache of points, and beside it the .obj whose vertices it moves: in Blender\n"
-         "     import the .obj, add a Mesh Cache modifier (flip axes: none) and choose the file\n"
-         "glb  one file with the moving surface, for short runs: Blender and web viewers open it\n"
-         "obj  PATH_000012.obj, one a frame\n"
-         "csv  the metrics, a row a frame\n"
-         "png  a picture of one frame, drawn in software\n"
-         "mp4, webm, gif  the same of as many frames as fit --fps and --speed, by ffmpeg, which "
-         "has\n"
-         "     to be installed. The camera stands still",
-     .options = {{"--format", "npz|vtu|pc2|mdd|glb|obj|csv|png|mp4|webm|gif",
+     .notes = PL_EXPORT_LINES
+     "png  a picture of one frame, drawn in software\n"
+     "mp4, webm, gif  the same of as many frames as fit --fps and --speed, by ffmpeg, which "
+     "has\n"
+     "     to be installed. The camera stands still",
+     .options = {{"--format", PL_EXPORT_BARS "png|mp4|webm|gif",
                   "told from PATH's ending where left out"},
                  {"--out", "PATH", "the file; of vtu and obj how the files' names begin"},
                  RANGE_OPTIONS,
