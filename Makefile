@@ -130,10 +130,15 @@ all: deps $(PROGRAMS) $(MANUALS) compile_commands.json ## build every program in
 .PHONY: web
 web: $(BUILD)/pliantd ## build the dashboard again, and the daemon with it
 
-# What is for a machine with a GPU wants a C compiler, make and nvcc, and installs nothing.
+# Packages are installed by goals that say so in their help. Any other goal prints the line that installs
+# what is missing. What is for a machine with a GPU wants a C compiler, make and nvcc, and asks for no more.
+INSTALLING := demo figures test check check-long bench fuzz fuzz-build sanitised tests golden arm64-check
 .PHONY: deps
-ifeq ($(filter gpu-%,$(MAKECMDGOALS)),)
+ifneq ($(filter $(INSTALLING),$(MAKECMDGOALS)),)
 deps: build/.deps
+else ifeq ($(filter gpu-%,$(MAKECMDGOALS)),)
+deps:
+	@[ -e build/.deps ] || deploy/install-deps --require
 endif
 build/.deps: deploy/install-deps
 	@deploy/install-deps
@@ -337,6 +342,15 @@ sanitised: all $(BUILD)/libemulated.a $(BUILD)/libcli.a | test-deps
 sanitised-programs: $(filter-out %/pliant,$(PROGRAMS)) $(SAN_TESTS)
 
 ALL_CHECKS = $(TESTS) $(PYTHON_TESTS) $(STRICT_TESTS) $(if $(SAN),,$(WEB_TESTS) $(SAN_TESTS) $(wildcard $(FUZZERS)))
+# The fast tier: unit tests and physics, but for those that take longest and run in the check.
+SLOW_TESTS := $(addprefix $(BUILD)/tests/physics/,$(addsuffix _test,device device_many device_splitting device_stages \
+              gallery methods)) $(BUILD)/tests/unit/mesh_hostile_test
+FAST_TESTS := $(filter-out $(SLOW_TESTS),$(filter $(BUILD)/tests/unit/% $(BUILD)/tests/physics/%,$(TESTS)))
+.PHONY: test
+test: all $(FAST_TESTS) ## run unit and physics tests, in two minutes after the build
+	@PLIANT_BUILD=$(BUILD) tests/check-tree
+	@tests/run-tests $(FAST_TESTS)
+
 .PHONY: check
 check: all tests arm64 $(if $(SAN),,sanitised fuzz-build) ## run every test that needs no GPU
 	@PLIANT_BUILD=$(BUILD) tests/check-tree
@@ -378,8 +392,9 @@ bench: all $(BENCHES) ## print the benchmark tables
 	@PLIANT_BUILD=$(abspath $(BUILD)) tests/bench/run $(BENCHES)
 
 .PHONY: openapi
-openapi: $(BUILD)/pliantd ## write server/openapi.json anew: after a change of routes, replies, problems or parameters
-	@$(BUILD)/pliantd --openapi > server/openapi.json
+openapi: $(BUILD)/pliantd ## write build/openapi.json, and its hash for the tests: after a change of routes, replies, problems or parameters
+	@$(BUILD)/pliantd --openapi > $(BUILD)/openapi.json
+	@sha256sum < $(BUILD)/openapi.json | cut -d' ' -f1 > tests/http/openapi.sha256
 
 ##@ Tidying
 FORMATTED = $(shell find engine protocol server clients tests -name '*.[ch]')

@@ -123,8 +123,8 @@ static bool is_the_same(const download *d)
 static void put_head(download *d, const pl_export *export)
 {
     pl_request *r = d->request;
-    pl_export_format format = d->ask.order.format;
-    bool archive = pl_export_describe(format)->series && !d->ask.order.plain;
+    const pl_export_about *format = pl_export_describe(d->ask.order.format);
+    bool archive = format->series && !d->ask.order.plain;
     char name[PL_EXPORT_NAME_SHOWN + 1], number[32] = "";
     pl_export_plain_name(d->ask.name, "session", name);
     if (d->ask.order.plain) {
@@ -286,7 +286,7 @@ static void run(download *d, pl_export *export, pl_pipe *pipe)
     bool whole = (out.begun && out.head) || pl_export_run(export, &sink, &fault);
     if (!whole && fault.why != PL_EXPORT_STOPPED) {
         pl_logf(PL_LEVEL_WARN, "session %s: an export as %s broke off: %s", d->session->id,
-                pl_export_format_name(d->ask.order.format), fault.text);
+                pl_export_describe(d->ask.order.format)->name, fault.text);
     }
     if (whole && !out.begun && !out.skip) {
         begin(&out); /* its reader has all of it */

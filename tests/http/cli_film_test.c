@@ -173,8 +173,7 @@ START_TEST(the_real_one_makes_films)
     static const char *const begins[] = {"ftyp", "\x1a\x45\xdf\xa3", "GIF8"};
     char head[16];
     if (system("command -v ffmpeg >/dev/null") != 0) {
-        printf("SKIP cli_film: ffmpeg is not installed\n");
-        return;
+        skip_test("cli_film: ffmpeg is not installed");
     }
     make_run();
     for (int k = 0; k < 3; k++) {

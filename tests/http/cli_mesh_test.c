@@ -177,8 +177,7 @@ START_TEST(installed_programs_fill_a_surface)
     char ask[64];
     snprintf(ask, sizeof ask, "command -v %s >/dev/null", name);
     if (system(ask) != 0) {
-        printf("SKIP cli_mesh: %s is not installed\n", name);
-        return;
+        skip_test("cli_mesh: %s is not installed", name);
     }
     pliant_write("surface.obj", SURFACE);
     ck_assert_msg(

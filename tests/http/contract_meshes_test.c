@@ -401,11 +401,8 @@ START_TEST(test_tetgen)
 {
     mesh_file node, ele;
     char id[33];
-    if (!load("../shared/meshes/admm_box768.node", &node) ||
-        !load("../shared/meshes/admm_box768.ele", &ele)) {
-        printf("SKIP contract_meshes test_tetgen: no meshes in ../shared/meshes\n");
-        return;
-    }
+    ck_assert(load("tests/unit/meshes/public/admm_box768.node", &node));
+    ck_assert(load("tests/unit/meshes/public/admm_box768.ele", &ele));
     http_reply *r = put(&node);
     http_expect(r, 201);
     http_reply_free(r);

@@ -12,13 +12,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MESHES   "../shared/meshes/"
-#define FIXTURES MESHES "fixtures/"
 #define OWN      "tests/unit/meshes/"
+#define MESHES   OWN "public/"
+#define FIXTURES MESHES "fixtures/"
+/* Scans that are not ours to ship. */
+#define SCANS "../shared/meshes/"
 
-static inline int has_meshes(void)
+static inline int has_scans(void)
 {
-    return access(MESHES "README.md", R_OK) == 0;
+    return access(SCANS "README.md", R_OK) == 0;
 }
 
 /* The file, malloc'ed to its exact size. */

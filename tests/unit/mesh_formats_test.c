@@ -27,8 +27,7 @@ START_TEST(vega_with_sets)
     ck_assert_str_eq(mesh.groups[0].name, "stiff");
     ck_assert(mesh.groups[0].tag == 2 && mesh.groups[0].dimension == 3);
     pl_mesh_clear(&mesh);
-    if (has_meshes())
-        accepted(PL_MESH_VEGA, MESHES "beam3_tet.veg", NULL, 208, 450, -1);
+    accepted(PL_MESH_VEGA, MESHES "beam3_tet.veg", NULL, 208, 450, -1);
 }
 END_TEST
 
@@ -270,8 +269,6 @@ END_TEST
 
 int main(void)
 {
-    if (!has_meshes())
-        printf("SKIP: " MESHES " is absent: files of other projects are not read\n");
     TCase *cases = tcase_create("formats");
     tcase_add_test(cases, vega_with_sets);
     tcase_add_test(cases, vega_faults);

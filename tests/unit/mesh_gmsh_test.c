@@ -469,16 +469,21 @@ END_TEST
 
 /* ---- files of others ---- */
 
+START_TEST(scans_are_read)
+{
+    if (!has_scans())
+        skip_test("mesh_gmsh scans_are_read: no " SCANS);
+    accepted(PL_MESH_GMSH, SCANS "bunny_19k.msh", NULL, 4670, 19379, -1);
+    accepted(PL_MESH_GMSH, SCANS "armadillo_55k.msh", NULL, 13230, 54985, -1);
+}
+END_TEST
+
 START_TEST(public_files_are_read)
 {
-    if (!has_meshes())
-        return;
     accepted(PL_MESH_GMSH, MESHES "cube_6tet.msh", NULL, 8, 6, 1);
     accepted(PL_MESH_GMSH, MESHES "bar_651.msh", NULL, 292, 651, 5);
     accepted(PL_MESH_GMSH, MESHES "bar_2523.msh", NULL, 886, 2523, 5);
     accepted(PL_MESH_GMSH, MESHES "bar_10x1x1_mixed_v41bin.msh", NULL, 1088, 3646, 10);
-    accepted(PL_MESH_GMSH, MESHES "bunny_19k.msh", NULL, 4670, 19379, -1);
-    accepted(PL_MESH_GMSH, MESHES "armadillo_55k.msh", NULL, 13230, 54985, -1);
     accepted(PL_MESH_GMSH, FIXTURES "mj_cube_22_ascii_vol_gmshApp.msh", NULL, 14, 24, 1);
     accepted(PL_MESH_GMSH, FIXTURES "mj_cube_22_binary_vol_gmshApp.msh", NULL, 14, 24, 1);
     accepted(PL_MESH_GMSH, FIXTURES "mj_cube_41_ascii_vol_gmshApp.msh", NULL, 14, 24, 1);
@@ -491,8 +496,6 @@ END_TEST
 
 START_TEST(physical_groups_of_a_public_file)
 {
-    if (!has_meshes())
-        return;
     pl_blob blob = load(FIXTURES "polyfem_physical_sides_v41.msh");
     pl_mesh m;
     pl_faults faults = {0};
@@ -523,8 +526,6 @@ static void refused_file(const char *path, const char *code, const char *got)
 
 START_TEST(malformed_public_files_are_located)
 {
-    if (!has_meshes())
-        return;
     refused_file(FIXTURES "mj_malformed_cube_22_ascii_missing_element.msh", "mesh_count",
                  "line 46: '$EndElements' stands where element 24 of 24 is due");
     refused_file(FIXTURES "mj_malformed_cube_22_ascii_missing_num_nodes.msh", "mesh_syntax",
@@ -695,8 +696,6 @@ END_TEST
 
 int main(void)
 {
-    if (!has_meshes())
-        printf("SKIP: " MESHES " is absent: public Gmsh files are not read\n");
     TCase *cases = tcase_create("gmsh");
     tcase_add_test(cases, every_version_form_and_byte_order);
     tcase_add_test(cases, fields_of_every_version_form_and_byte_order);
@@ -704,6 +703,7 @@ int main(void)
     tcase_add_test(cases, time_steps_are_one_field);
     tcase_add_test(cases, groups_of_ropes_have_names);
     tcase_add_test(cases, public_files_are_read);
+    tcase_add_test(cases, scans_are_read);
     tcase_add_test(cases, physical_groups_of_a_public_file);
     tcase_add_test(cases, malformed_public_files_are_located);
     tcase_add_test(cases, faults_of_the_frame);

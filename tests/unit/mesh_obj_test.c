@@ -107,8 +107,6 @@ END_TEST
 
 START_TEST(the_funnel_is_read)
 {
-    if (!has_meshes())
-        return;
     pl_blob blob = load(MESHES "obstacle_funnel.obj");
     pl_mesh mesh;
     pl_faults faults = {0};

@@ -3,14 +3,19 @@
 
 START_TEST(public_files_are_read)
 {
-    if (!has_meshes())
-        return;
     accepted(PL_MESH_TETGEN, MESHES "admm_sphere.node", MESHES "admm_sphere.ele", 957, 3100,
              4.12339);
     accepted(PL_MESH_TETGEN, MESHES "admm_box768.node", MESHES "admm_box768.ele", 413, 1175, 1);
-    accepted(PL_MESH_TETGEN, MESHES "admm_bunny_1124.node", MESHES "admm_bunny_1124.ele", 777, 2510,
+}
+END_TEST
+
+START_TEST(scans_are_read)
+{
+    if (!has_scans())
+        skip_test("mesh_tetgen scans_are_read: no " SCANS);
+    accepted(PL_MESH_TETGEN, SCANS "admm_bunny_1124.node", SCANS "admm_bunny_1124.ele", 777, 2510,
              -1);
-    accepted(PL_MESH_TETGEN, MESHES "armadillo_4k.node", MESHES "armadillo_4k.ele", 1180, 3717, -1);
+    accepted(PL_MESH_TETGEN, SCANS "armadillo_4k.node", SCANS "armadillo_4k.ele", 1180, 3717, -1);
 }
 END_TEST
 
@@ -78,10 +83,9 @@ END_TEST
 
 int main(void)
 {
-    if (!has_meshes())
-        printf("SKIP: " MESHES " is absent: public TetGen files are not read\n");
     TCase *cases = tcase_create("tetgen");
     tcase_add_test(cases, public_files_are_read);
+    tcase_add_test(cases, scans_are_read);
     tcase_add_test(cases, attributes_markers_and_regions);
     tcase_add_test(cases, faults_are_located);
     return run_cases("mesh_tetgen", cases);

@@ -199,8 +199,6 @@ END_TEST
 /* Files of the world; the fixtures as their list says: one is turned round, one is of version 5.1. */
 START_TEST(files_of_others)
 {
-    if (!has_meshes())
-        return;
     accepted(PL_MESH_VTK, MESHES "drake_torus.vtk", NULL, 115, 286, -1);
     accepted(PL_MESH_VTK, FIXTURES "drake_inflation_infeasible_vertex_vtk5.vtk", NULL, 19, 22, -1);
     pl_mesh mesh = read_good_file(PL_MESH_VTK, FIXTURES "drake_one_negative_tetrahedron.vtk");
@@ -216,8 +214,6 @@ END_TEST
 
 int main(void)
 {
-    if (!has_meshes())
-        printf("SKIP: " MESHES " is absent: files of other projects are not read\n");
     TCase *cases = tcase_create("vtk");
     tcase_add_test(cases, every_form_of_the_old_format);
     tcase_add_test(cases, every_packing_of_the_xml_format);

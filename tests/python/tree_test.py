@@ -1,0 +1,203 @@
+"""Every rule of tests/check-includes and tests/check-tree is seen to fail on a breach of it."""
+
+import importlib.machinery
+import importlib.util
+import os
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+from support import ROOT, main
+
+CHECK_TREE = os.path.join(ROOT, "tests", "check-tree")
+
+
+def load_check_includes():
+    path = os.path.join(ROOT, "tests", "check-includes")
+    loader = importlib.machinery.SourceFileLoader("check_includes", path)
+    spec = importlib.util.spec_from_loader("check_includes", loader)
+    module = importlib.util.module_from_spec(spec)
+    loader.exec_module(module)
+    return module
+
+
+class IncludesTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.check = load_check_includes()
+        cls.tree, cls.lengths = cls.check.read_tree(ROOT)
+
+    def faults(self, file, *headers):
+        """What is said of the tree with one file more."""
+        tree = {**self.tree, file: [*self.tree.get(file, []), *headers]}
+        return [*self.check.check_rooms(tree), *self.check.check_circles(tree)]
+
+    def test_the_tree_is_clean(self):
+        self.assertEqual([*self.check.check_rooms(self.tree)], [])
+        self.assertEqual([*self.check.check_circles(self.tree)], [])
+        self.assertEqual([*self.check.check_sizes(self.lengths)], [])
+
+    def test_each_room_is_held(self):
+        """A header of each other room is refused to each room, unless its row names it."""
+        headers = {}
+        for file in self.tree:
+            if file.endswith(".h"):
+                headers.setdefault(os.path.dirname(file), file)
+        refused = 0
+        for room, words in self.check.ROOMS.items():
+            words = words.split()
+            for other, header in headers.items():
+                allowed = (
+                    other == room
+                    or header in self.check.LEAVES
+                    or header in words
+                    or other in words
+                    or any(w.endswith("/") and header.startswith(w) for w in words)
+                )
+                said = f'{room}/mutation.c may not include "{header}"'
+                tree = {header: [], room + "/mutation.c": [header]}
+                faults = [f for f in self.check.check_rooms(tree) if f.startswith(room)]
+                self.assertEqual(faults, [] if allowed else [said], room)
+                refused += not allowed
+        self.assertGreater(refused, 500)
+
+    def test_rows_go_one_way(self):
+        """No two rooms of the daemon, the command line or the protocol name each other."""
+        for room, words in self.check.ROOMS.items():
+            if room.startswith("tests"):
+                continue
+            for word in words.split():
+                back = self.check.ROOMS.get(word, "").split()
+                self.assertNotIn(room, back, f"{room} and {word} may include each other")
+
+    def test_circles_are_found(self):
+        tree = {
+            **self.tree,
+            "server/base/one.h": ["server/base/two.h"],
+            "server/base/two.c": ["server/base/one.h"],
+            "server/base/two.h": [],
+        }
+        faults = [*self.check.check_circles(tree)]
+        self.assertEqual(faults, ["server/base: one two include each other in a circle"])
+
+    def test_a_room_without_a_row(self):
+        faults = self.faults("server/cellar/wine.c", "server/base/logger.h")
+        self.assertEqual(len(faults), 1)
+        self.assertIn("server/cellar has no row", faults[0])
+
+    def test_a_header_that_is_not_there(self):
+        faults = self.faults("server/base/mutation.c", "server/base/nowhere.h")
+        self.assertIn("does not exist", faults[0])
+
+    def test_reasons_that_are_no_longer_needed(self):
+        exceptions, cycles = self.check.EXCEPTIONS, self.check.CYCLES
+        self.check.EXCEPTIONS = {**exceptions, ("a.c", "b.h"): "once"}
+        self.check.CYCLES = {**cycles, ("server/base", frozenset(["x", "y"])): "once"}
+        try:
+            self.assertIn("remove the exception", [*self.check.check_rooms(self.tree)][0])
+            self.assertIn("are no circle now", [*self.check.check_circles(self.tree)][0])
+        finally:
+            self.check.EXCEPTIONS, self.check.CYCLES = exceptions, cycles
+
+    def test_sizes(self):
+        faults = [*self.check.check_sizes({**self.lengths, "server/base/long.c": 601})]
+        self.assertEqual(len(faults), 1)
+        self.assertIn("server/base/long.c has 601 lines", faults[0])
+        self.assertEqual([*self.check.check_sizes({**self.lengths, "tests/unit/long.c": 601})], [])
+        self.assertIn("remove it", [*self.check.check_sizes({})][0])
+
+
+# What is put where, and what check-tree says of it.
+BREACHES = [
+    ("server/base/factor.c", "#include <cholmod.h>\n", "may not include <cholmod.h>"),
+    ("server/run/listen.c", "#include <microhttpd.h>\n", "may not include <microhttpd.h>"),
+    ("protocol/log/table.c", "#include <sqlite3.h>\n", "may not include <sqlite3.h>"),
+    ("server/http/cert.c", "#include <gnutls/gnutls.h>\n", "may not include <gnutls/>"),
+    ("engine/step/load.c", "#include <dlfcn.h>\n", "may not include <dlfcn.h>"),
+    ("server/base/ask.c", "#include <curl/curl.h>\n", "may not include <curl.h>"),
+    ("clients/cli/base/pack.c", "#include <zlib.h>\n", "may not include <zlib.h>"),
+    ("server/base/hash.c", "#include <openssl/evp.h>\n", "may not include <openssl/evp.h>"),
+    ("server/base/json.c", "#include <jansson.h>\n", "may not include <jansson.h>"),
+    ("protocol/text/parse.c", "void *f(void);\n#define F json_loads(0)\n", "parses with jansson"),
+    ("engine/step/Makefile", "CFLAGS += -ffast-math\n", "-ffast-math breaks"),
+    ("clients/web/src/wide.js", "x".ljust(121, "y") + "\n", "is longer than 120 columns"),
+    ("clients/web/src/long.js", "x\n" * 901, "has more than 900 lines"),
+    ("clients/web/src/tabs.js", "\tx\n", "has tabs"),
+    ("clients/web/src/markup.js", "e.innerHTML = x\n", "makes markup or code of texts"),
+    ("clients/web/src/far.js", "fetch('https://example.org')\n", "names an address elsewhere"),
+    ("tests/web/package-lock.json", '"resolved": "https://example.org/x"\n', "another registry"),
+    ("engine/kernels/x_isa.c", '#include "engine/scene/scene.h"\n', "each new key compiles"),
+    ("server/base/up.c", '#include "server/api/x.h"\n', "server/base/up.c includes"),
+    ("server/base/large.c", "\n" * 601, "server/base/large.c has 601 lines"),
+    ("server/base/braces.c", "int  f( void ){return 0;}\n", "braces.c is not formatted"),
+]
+
+
+class TreeTest(unittest.TestCase):
+    def setUp(self):
+        self.root = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, self.root)
+        for folder in ("engine", "protocol", "server", "clients/web/src", "tests/web"):
+            os.makedirs(os.path.join(self.root, folder))
+        shutil.copy(os.path.join(ROOT, ".clang-format"), self.root)
+        self.put("clients/web/package-lock.json", "{}\n")
+        self.put("tests/web/package-lock.json", "{}\n")
+        self.put("engine/scene/scene.h", "/* A scene. */\n")
+
+    def put(self, name, text):
+        path = os.path.join(self.root, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w") as file:
+            file.write(text)
+
+    def said(self):
+        done = subprocess.run([CHECK_TREE, self.root], capture_output=True, text=True)
+        return done.returncode, done.stdout + done.stderr
+
+    def test_each_breach_is_said(self):
+        self.assertEqual(self.said(), (0, ""))
+        for name, text, _ in BREACHES:
+            self.put(name, text)
+        code, said = self.said()
+        self.assertEqual(code, 1)
+        for name, _, wanted in BREACHES:
+            with self.subTest(wanted):
+                if "formatted" in wanted and shutil.which("clang-format") is None:
+                    continue
+                lines = [line for line in said.splitlines() if wanted in line]
+                self.assertTrue(lines, said)
+                if "may not include" in wanted:
+                    self.assertTrue(any(name in line for line in lines), lines)
+
+    def test_python_columns(self):
+        subprocess.run(["git", "init", "-q", self.root], check=True)
+        self.put("clients/a.py", "#" * 101 + "\n")
+        subprocess.run(["git", "-C", self.root, "add", "clients/a.py"], check=True)
+        self.assertIn("lines of more than 100 columns", self.said()[1])
+
+
+class InstallDepsTest(unittest.TestCase):
+    """`make` alone installs nothing: it says what to install."""
+
+    def test_what_is_missing_is_said(self):
+        folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, folder)
+        for name, text in (("dpkg-query", "exit 1"), ("apt-get", f"touch '{folder}/installed'")):
+            path = os.path.join(folder, name)
+            with open(path, "w") as file:
+                file.write(f"#!/bin/sh\n{text}\n")
+            os.chmod(path, 0o755)
+        done = subprocess.run(
+            [os.path.join(ROOT, "deploy", "install-deps"), "--require"],
+            capture_output=True,
+            text=True,
+            env={**os.environ, "PATH": folder + ":" + os.environ["PATH"]},
+        )
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("apt-get install -y --no-install-recommends gcc make", done.stderr)
+        self.assertFalse(os.path.exists(os.path.join(folder, "installed")))
+
+
+if __name__ == "__main__":
+    main()
