@@ -1,8 +1,10 @@
 /* pliantd: the daemon. This file sets the parts up, waits for a signal, and takes them down. */
+#include "server/api/openapi.h"
 #include "server/tenants/audit.h"
 #include "server/tenants/auth.h"
-#include "server/daemon.h"
+#include "server/base/daemon.h"
 #include "server/run/check_queue.h"
+#include "server/run/dispatcher.h"
 #include "server/run/executor.h"
 #include "server/streams/exports.h"
 #include "server/http/waiter.h"
@@ -17,10 +19,12 @@
 #include "server/run/reconcile.h"
 #include "server/run/reindex.h"
 #include "server/api/routes.h"
+#include "server/sessions/events.h"
 #include "server/sessions/removal.h"
 #include "server/base/logger.h"
 #include "server/sessions/sessions.h"
 #include "server/base/spawn.h"
+#include "server/base/ticker.h"
 #include "server/store/store.h"
 #include "server/tenants/rate.h"
 #include "server/streams/stream_hub.h"
@@ -162,6 +166,51 @@ static void start_sessions(void *context)
     pl_executor_kick(d->executor);
 }
 
+static void sessions_changed(void *context, pl_session *ended)
+{
+    pl_daemon *d = context;
+    pl_executor_kick(d->executor);
+    if (ended) {
+        pl_webhooks_add(d->webhooks, ended);
+    }
+}
+
+static int64_t cores_of(void *context, const char *owner)
+{
+    pl_daemon *d = context;
+    return pl_tenants_limits(d->tenants, owner).value[PL_LIMIT_CORES];
+}
+
+/* The queue and the table of sessions, each of which calls the other. */
+static bool start_table(pl_daemon *d)
+{
+    pl_dispatcher_setup dispatcher = {.cores = d->options.cores,
+                                      .memory = d->machine_memory,
+                                      .gpus = d->gpus,
+                                      .cores_of = cores_of,
+                                      .changed = sessions_changed,
+                                      .context = d};
+    d->events = pl_events_create();
+    d->dispatcher = d->events ? pl_dispatcher_create(&dispatcher) : NULL;
+    pl_sessions_setup sessions = {.store = d->store,
+                                  .counters = &d->counters,
+                                  .events = d->events,
+                                  .ready = &d->ready,
+                                  .longest_delay_ms = d->options.restart_delays_ms[PL_RESTARTS - 1],
+                                  .queue = &pl_dispatcher_queue,
+                                  .context = d->dispatcher};
+    d->sessions = d->dispatcher ? pl_sessions_create(&sessions) : NULL;
+    if (d->sessions) {
+        pl_dispatcher_attach(d->dispatcher, d->sessions);
+    }
+    return d->sessions;
+}
+
+static const pl_http_policy policy = {.authenticate = pl_auth_principal,
+                                      .authenticate_address = pl_signer_principal,
+                                      .rate_allows = pl_rate_allows,
+                                      .note = pl_audit_request};
+
 static bool start_parts(pl_daemon *d)
 {
     int check_threads = d->options.cores < 2 ? 2 : d->options.cores > 8 ? 8 : d->options.cores;
@@ -177,8 +226,9 @@ static bool start_parts(pl_daemon *d)
            (d->auth = pl_auth_create(d->state_fd, &d->options)) &&
            (d->store = pl_store_open(d->state, is_new(d), &d->counters)) &&
            (d->tenants = pl_tenants_create(d)) && (d->login_codes = pl_login_codes_create()) &&
-           (d->signer = pl_signer_create()) && (d->sessions = pl_sessions_create(d)) &&
-           (d->streams = pl_stream_hub_create(&d->counters)) &&
+           (d->signer = pl_signer_create()) && start_table(d) &&
+           (d->tickers = pl_tickers_create()) &&
+           (d->streams = pl_stream_hub_create(&d->counters, d->tickers, d->events)) &&
            (d->rate = pl_rate_create(d->options.address_rate)) &&
            (d->watch = pl_watch_create(d->sessions)) &&
            (d->files = pl_pool_create("files", FILE_THREADS, FILE_QUEUE)) &&
@@ -187,9 +237,9 @@ static bool start_parts(pl_daemon *d)
            (d->check_queue = pl_check_queue_create(d, check_threads)) &&
            (d->executor = pl_executor_create(d, pl_watch_follower(d->watch))) &&
            (d->webhooks = pl_webhooks_create(d)) && pl_reconcile(d) == 0 &&
-           pl_webhooks_load(d->webhooks) && pl_tenants_start(d->tenants) &&
+           pl_webhooks_load(d->webhooks) && pl_tenants_start(d->tenants, start_sessions, d) &&
            (!d->options.tls_cert || pl_tls_load(d->options.tls_cert, d->options.tls_key)) &&
-           pl_http_create(d, pl_routes);
+           pl_http_create(d, pl_routes, &policy);
 }
 
 /* Whoever sees the terminal that a daemon was started from could read its token. */
@@ -260,8 +310,11 @@ static void stop_parts(pl_daemon *d)
     pl_signer_destroy(d->signer);
     pl_tenants_destroy(d->tenants);
     pl_store_close(d->store);
+    pl_tickers_destroy(d->tickers);
     pl_sessions_destroy(d->sessions);
+    pl_dispatcher_destroy(d->dispatcher);
     pl_stream_hub_destroy(d->streams);
+    pl_events_destroy(d->events);
     pl_rate_destroy(d->rate);
     pl_auth_destroy(d->auth);
     pl_gpus_destroy(d->gpus);
@@ -304,6 +357,17 @@ static void wait_for_signal(pl_daemon *d, const sigset_t *signals)
     }
 }
 
+static int print_openapi(void)
+{
+    char *text = pl_openapi_print(pl_routes);
+    if (!text) {
+        return 1;
+    }
+    puts(text);
+    free(text);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     static pl_daemon daemon;
@@ -312,6 +376,8 @@ int main(int argc, char **argv)
         return pl_tenant_command(argc - 1, argv + 1);
     }
     switch (pl_options_parse(argc, argv, &d->options)) {
+    case PL_OPTIONS_OPENAPI:
+        return print_openapi();
     case PL_OPTIONS_DONE:
         return 0;
     case PL_OPTIONS_WRONG:

@@ -109,7 +109,7 @@ static void waiting_release(void *context)
 {
     waiting *w = context;
     pl_session_unwatch(w->session, &w->watcher);
-    pl_stream_hub_delist(w->daemon->streams, &w->ticker);
+    pl_tickers_delist(w->daemon->streams->tickers, &w->ticker);
     pl_session_release(w->session);
     pthread_mutex_destroy(&w->mutex);
     free(w);
@@ -134,7 +134,7 @@ static bool begin_waiting(pl_request *r, pl_session *s, int64_t seconds)
     pl_request_attach(r, w, waiting_release);
     pl_request_park(r);
     pl_session_watch(s, &w->watcher);
-    pl_stream_hub_enlist(w->daemon->streams, &w->ticker);
+    pl_tickers_enlist(w->daemon->streams->tickers, &w->ticker);
     session_changed(&w->watcher); /* it may have changed before it was watched */
     return true;
 }

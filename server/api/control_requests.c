@@ -6,6 +6,7 @@
 #include "protocol/scene/params.h"
 #include "protocol/log/session_dir.h"
 #include "server/sessions/access.h"
+#include "server/sessions/control_in_effect.h"
 #include "server/sessions/control_log.h"
 #include "server/run/lifecycle.h"
 
@@ -105,29 +106,6 @@ void pl_handle_control(pl_request *r)
 }
 
 /* ---- the list ---- */
-
-int pl_control_in_effect(pl_log_reader *reader, int64_t frame, int64_t end, int64_t *number)
-{
-    *number = -1;
-    for (int tries = 0; frame < end && tries < 64; frame++, tries++) {
-        char *text;
-        uint64_t length;
-        pl_log_outcome outcome = pl_log_read(reader, frame, PL_LOG_METRICS, &text, &length);
-        if (outcome == PL_LOG_ERROR && errno == ENOMEM) {
-            return ENOMEM;
-        }
-        if (outcome != PL_LOG_OK) {
-            continue;
-        }
-        pl_json *metrics = pl_json_parse(text, (size_t)length, NULL);
-        bool starved = !metrics && errno == ENOMEM;
-        *number = metrics ? pl_json_integer(metrics, "control", 0) : -1;
-        pl_json_free(metrics);
-        free(text);
-        return starved ? ENOMEM : 0;
-    }
-    return 0;
-}
 
 /* The first frame from *frame on whose metrics name this control or a later one; `end` where there is
  * none yet. They only grow, so the frame is found by halving. 0, or ENOMEM. */

@@ -4,6 +4,7 @@
 #include "server/sessions/access.h"
 #include "server/tenants/grants.h"
 #include "server/store/listing.h"
+#include "server/base/clock.h"
 #include "server/sessions/session_view.h"
 
 #include <stdlib.h>

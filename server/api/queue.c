@@ -1,6 +1,7 @@
 #include "server/api/queue.h"
 
 #include "protocol/text/json.h"
+#include "server/run/dispatcher.h"
 #include "server/run/executor.h"
 #include "server/run/gpus.h"
 #include "server/base/logger.h"
@@ -29,7 +30,8 @@ void pl_handle_queue(pl_request *r)
     pl_json_set_integer(&w, "checking", pl_sessions_count(t, PL_STATE_CHECKING));
     pl_json_key(&w, "items");
     pl_json_begin_array(&w);
-    pl_sessions_queue_view(t, pl_request_principal(r), after, limit, &w, next);
+    pl_dispatcher_queue_view(pl_request_daemon(r)->dispatcher, pl_request_principal(r), after,
+                             limit, &w, next);
     pl_json_end_array(&w);
     pl_json_set_string(&w, "next", *next ? next : NULL);
     pl_json_end_object(&w);
@@ -67,7 +69,7 @@ static const char *processor_name(void)
 static void reply_devices(pl_request *r, int status)
 {
     pl_sessions *t = pl_request_daemon(r)->sessions;
-    pl_load load = pl_sessions_load(t);
+    pl_load load = pl_dispatcher_load(pl_request_daemon(r)->dispatcher);
     pl_json_writer w = {0};
     pl_json_begin_object(&w);
     pl_json_key(&w, "items");
@@ -100,7 +102,7 @@ static void set_draining(pl_request *r, bool draining)
     pl_daemon *d = pl_request_daemon(r);
     const char *device = pl_request_param(r, 0);
     if (strcmp(device, "cpu") == 0) {
-        pl_sessions_drain(d->sessions, draining);
+        pl_dispatcher_drain(d->dispatcher, draining);
     } else if (pl_gpus_drain(d->gpus, device, draining)) {
         pl_executor_kick(d->executor);
     } else {

@@ -3,6 +3,7 @@
 #include "server/tenants/auth.h"
 #include "server/http/body.h"
 #include "server/store/listing.h"
+#include "server/base/clock.h"
 #include "server/sessions/session_view.h"
 #include "server/tenants/tenant_changes.h"
 #include "server/tenants/tenants.h"

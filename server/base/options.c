@@ -1,9 +1,6 @@
 #include "server/base/options.h"
 
 #include "server/base/addresses.h"
-#include "server/streams/exports.h"
-#include "server/api/openapi.h"
-#include "server/api/routes.h"
 
 #include <arpa/inet.h>
 #include <ctype.h>
@@ -232,17 +229,6 @@ static pl_options_outcome take_webhook_delays(const char *text, pl_options *o)
     return wrong("--webhook-delays", text, "1 to 16 times in seconds, such as 1,5,30");
 }
 
-static pl_options_outcome print_openapi(void)
-{
-    char *text = pl_openapi_print(pl_routes);
-    if (text) {
-        puts(text);
-    }
-    pl_options_outcome outcome = text ? PL_OPTIONS_DONE : PL_OPTIONS_WRONG;
-    free(text);
-    return outcome;
-}
-
 static pl_options_outcome take_on_exit(const char *text, pl_options *o)
 {
     o->stop_workers = strcmp(text, "stop") == 0;
@@ -352,7 +338,7 @@ static pl_options_outcome take(int option, const char *text, pl_options *o)
     case OPT_WEBHOOK_DELAYS:
         return take_webhook_delays(text, o);
     case OPT_OPENAPI:
-        return print_openapi();
+        return PL_OPTIONS_OPENAPI;
     case OPT_REINDEX:
         o->reindex = true;
         return r;

@@ -15,7 +15,7 @@ enum {
     PL_WEBHOOK_TRIES_MAX = 16
 };
 
-enum { PL_GPU_SHARE_MAX = 64 };
+enum { PL_GPU_SHARE_MAX = 64, PL_EXPORTS_MAX = 64 };
 
 typedef struct pl_options {
     char listen_host[256];          /* numeric address, without brackets */
@@ -56,8 +56,9 @@ typedef struct pl_options {
 
 typedef enum pl_options_outcome {
     PL_OPTIONS_RUN,
-    PL_OPTIONS_DONE,  /* --help or --version was printed: exit 0 */
-    PL_OPTIONS_WRONG, /* the mistake was printed: exit 2 */
+    PL_OPTIONS_OPENAPI, /* the description of the API is to be printed */
+    PL_OPTIONS_DONE,    /* --help or --version was printed: exit 0 */
+    PL_OPTIONS_WRONG,   /* the mistake was printed: exit 2 */
 } pl_options_outcome;
 pl_options_outcome pl_options_parse(int argc, char **argv, pl_options *out);
 

@@ -1,15 +1,14 @@
 #include "server/http/http.h"
 
-#include "server/tenants/audit.h"
 #include "server/http/deadlines.h"
 #include "server/http/waiter.h"
 #include "server/http/request_check.h"
 #include "server/http/listener.h"
 #include "server/base/pool.h"
+#include "server/base/ticker.h"
 #include "server/http/request.h"
 #include "server/http/tls.h"
 #include "server/base/logger.h"
-#include "server/streams/stream_hub.h"
 
 #include <errno.h>
 #include <microhttpd.h>
@@ -37,6 +36,7 @@ typedef struct listener {
 struct pl_http {
     pl_daemon *daemon;
     const pl_route *routes;
+    const pl_http_policy *policy;
     listener listeners[LISTENERS];
     _Atomic int64_t body_bytes;
     _Atomic int64_t open_requests;
@@ -219,7 +219,7 @@ static enum MHD_Result queue_reply(pl_request *r)
         MHD_add_response_header(response, "Connection", "close");
     }
     count_reply(r);
-    pl_audit_request(r);
+    r->http->policy->note(r);
     enum MHD_Result queued = MHD_queue_response(r->connection, (unsigned int)reply->status,
                                                 response);
     MHD_destroy_response(response);
@@ -482,7 +482,7 @@ static bool start_listener(pl_http *http, int kind)
     return l->mhd;
 }
 
-bool pl_http_create(pl_daemon *daemon, const pl_route *routes)
+bool pl_http_create(pl_daemon *daemon, const pl_route *routes, const pl_http_policy *policy)
 {
     size_t count = 0;
     while (routes[count].method) {
@@ -494,13 +494,14 @@ bool pl_http_create(pl_daemon *daemon, const pl_route *routes)
     }
     http->daemon = daemon;
     http->routes = routes;
+    http->policy = policy;
     http->counts = calloc(count, sizeof *http->counts);
     http->listeners[BY_ADDRESS].fd = http->listeners[BY_UNIX].fd = -1;
     http->deadlines = pl_deadlines_create(daemon->options.idle_timeout);
     http->ticker.tick = enforce;
     daemon->http = http;
     if (http->deadlines) {
-        pl_stream_hub_enlist(daemon->streams, &http->ticker);
+        pl_tickers_enlist(daemon->tickers, &http->ticker);
     }
     if (!http->counts || !http->deadlines || !start_listener(http, BY_ADDRESS) ||
         !start_listener(http, BY_UNIX)) {
@@ -543,7 +544,7 @@ void pl_http_destroy(pl_http *http, int timeout_ms)
             MHD_stop_daemon(http->listeners[i].mhd);
         }
     }
-    pl_stream_hub_delist(http->daemon->streams, &http->ticker);
+    pl_tickers_delist(http->daemon->tickers, &http->ticker);
     pl_deadlines_destroy(http->deadlines);
     free(http->counts);
     free(http);
@@ -557,6 +558,11 @@ int64_t pl_http_count(const pl_http *http, size_t route, int status_class)
 const pl_route *pl_http_routes(const pl_http *http)
 {
     return http->routes;
+}
+
+const pl_http_policy *pl_http_policy_of(const pl_http *http)
+{
+    return http->policy;
 }
 
 int64_t pl_http_connections(const pl_http *http)

@@ -10,8 +10,8 @@
 #define PLIANT_SERVER_HTTP_HTTP_H
 
 #include "engine/scene/fault.h"
-#include "server/daemon.h"
-#include "server/tenants/principal.h"
+#include "server/base/daemon.h"
+#include "server/http/principal.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -54,9 +54,28 @@ typedef struct pl_route {
     bool unlimited; /* never refused for its rate */
 } pl_route;
 
+/* What a request's headers claim; NULL for what was not sent. */
+typedef struct pl_claims {
+    const char *authorization, *cookie;
+    int64_t uid; /* at the other end of a unix socket; -1: of none */
+} pl_claims;
+
+/* What the rooms above decide about a request. */
+typedef struct pl_http_policy {
+    /* Whom the claims stand for, with a reference, or NULL. */
+    pl_principal *(*authenticate)(const pl_daemon *daemon, const pl_claims *claims);
+    /* The same of a signed address: one GET. */
+    pl_principal *(*authenticate_address)(pl_request *r, const char *path);
+    /* Whether its rate allows it; false after replying 429. */
+    bool (*rate_allows)(pl_request *r);
+    /* Called when the reply is made. */
+    void (*note)(pl_request *r);
+} pl_http_policy;
+
 /* Starts listening; routes end with a row whose method is NULL and must outlive it. False with a line in the
  * log. Sets daemon->url, and daemon->http, which the first request may ask for before this returns. */
-bool pl_http_create(pl_daemon *daemon, const pl_route *routes);
+bool pl_http_create(pl_daemon *daemon, const pl_route *routes, const pl_http_policy *policy);
+const pl_http_policy *pl_http_policy_of(const pl_http *http);
 /* Take no more connections; requests that run go on. */
 void pl_http_quiesce(pl_http *http);
 /* Wait up to timeout_ms for the open requests to end, then close everything. Every suspended

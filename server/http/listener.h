@@ -2,7 +2,7 @@
 #ifndef PLIANT_SERVER_HTTP_LISTENER_H
 #define PLIANT_SERVER_HTTP_LISTENER_H
 
-#include "server/daemon.h"
+#include "server/base/daemon.h"
 
 /* Bound and listening as the options say; sets daemon->url. -1 with a line in the log. */
 int pl_listener_open_address(pl_daemon *daemon);

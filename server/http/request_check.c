@@ -1,9 +1,7 @@
 #include "server/http/request_check.h"
 
+#include "server/http/host.h"
 #include "protocol/text/problem.h"
-#include "server/tenants/auth.h"
-#include "server/sessions/links.h"
-#include "server/tenants/rate.h"
 #include "server/http/route.h"
 
 #include <stdio.h>
@@ -230,13 +228,14 @@ static bool is_public(const pl_request *r)
 
 static void check_access(pl_request *r, const framing *f, const char *path)
 {
+    const pl_http_policy *policy = pl_http_policy_of(r->http);
     pl_claims claims = f->claims;
     claims.uid = pl_request_peer(r);
-    r->principal = pl_auth_principal(r->daemon, &claims);
+    r->principal = policy->authenticate(r->daemon, &claims);
     if (!r->principal && r->route->scope == PL_SCOPE_READ) {
-        r->principal = pl_signer_principal(r, path);
+        r->principal = policy->authenticate_address(r, path);
     }
-    if (!pl_rate_allows(r)) {
+    if (!policy->rate_allows(r)) {
         return;
     }
     if (r->principal && forged(r, f)) {
@@ -312,12 +311,12 @@ bool pl_request_check_head(pl_request *r, const char *method, const char *path)
         pl_reply_header(r, "Connection", "close");
         return true;
     }
-    if (!pl_auth_host_allowed(r->daemon->auth, f.host)) {
+    if (!pl_host_allowed(&r->daemon->options, f.host)) {
         pl_reply_problemf(r, 421, "misdirected", "Misdirected request",
                           "this daemon does not answer to the name '%.100s'; start it with "
                           "--allow-host to change that",
                           f.host);
-    } else if (f.origin && !pl_auth_origin_allowed(f.origin, f.host)) {
+    } else if (f.origin && !pl_origin_allowed(f.origin, f.host)) {
         pl_reply_problem(r, 403, "foreign_origin", "Foreign origin",
                          "pages of another origin may not call this daemon", NULL);
     } else {

@@ -4,18 +4,6 @@
 
 #include <time.h>
 
-int64_t pl_monotonic_us(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return t.tv_sec * 1000000 + t.tv_nsec / 1000;
-}
-
-int64_t pl_monotonic_ms(void)
-{
-    return pl_monotonic_us() / 1000;
-}
-
 void pl_waiter_init(pl_waiter *g, pl_request *request)
 {
     *g = (pl_waiter){.request = request, .last_ms = pl_monotonic_ms()};

@@ -6,6 +6,7 @@
 #ifndef PLIANT_SERVER_HTTP_WAITER_H
 #define PLIANT_SERVER_HTTP_WAITER_H
 
+#include "server/base/clock.h"
 #include "server/http/http.h"
 
 #include <pthread.h>
@@ -21,9 +22,6 @@ typedef struct pl_waiter {
     int64_t due_us;        /* the pacer's, as is the next */
     int place;             /* in the pacer's heap, from 1; 0: not there */
 } pl_waiter;
-
-int64_t pl_monotonic_ms(void);
-int64_t pl_monotonic_us(void);
 
 void pl_waiter_init(pl_waiter *waiter, pl_request *request);
 void pl_waiter_clear(pl_waiter *waiter);

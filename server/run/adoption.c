@@ -1,4 +1,5 @@
 #include "server/run/adoption.h"
+#include "server/run/dispatcher.h"
 
 #include "protocol/log/session_dir.h"
 #include "server/base/logger.h"
@@ -51,7 +52,7 @@ static void adopt_living(pl_executor *e, pl_session *s, pl_worker *w)
     pl_session_acquire(s);
     w->child.pidfd = open_worker(s->worker, &w->child.pid);
     w->holding = pl_holding_join(e, s, w->child.pid);
-    pl_sessions_adopt(e->daemon->sessions, s, w->holding);
+    pl_dispatcher_adopt(e->daemon->dispatcher, s, w->holding);
     e->follower.start(e->follower.context, s);
     atomic_fetch_add(&e->daemon->counters.workers_adopted, 1);
     pl_logf(PL_LEVEL_INFO, "session %s: its worker still runs and was adopted", s->id);
@@ -115,7 +116,7 @@ void pl_executor_adopt(pl_executor *e, pl_session *s)
     if (w) {
         adopt_living(e, s, w);
     } else {
-        pl_sessions_adopt(e->daemon->sessions, s, false);
+        pl_dispatcher_adopt(e->daemon->dispatcher, s, false);
         e->follower.start(e->follower.context, s);
         pl_ending how = {.found = true,
                          .rebooted = rebooted_since(s->worker),

@@ -1,4 +1,5 @@
 #include "server/run/executor.h"
+#include "server/run/dispatcher.h"
 
 #include "protocol/log/session_dir.h"
 #include "server/base/logger.h"
@@ -195,7 +196,7 @@ static int tend(pl_executor *e)
         }
     }
     pthread_mutex_unlock(&e->mutex);
-    int64_t due = pl_sessions_next_due(e->daemon->sessions);
+    int64_t due = pl_dispatcher_next_due(e->daemon->dispatcher);
     if (due < next && pl_workers_may_start(e)) {
         next = due > now ? due : now;
     }

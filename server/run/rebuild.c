@@ -5,6 +5,7 @@
 #include "protocol/scene/notes.h"
 #include "protocol/scene/scene_json.h"
 #include "protocol/log/session_file.h"
+#include "server/store/row.h"
 #include "server/run/check_result.h"
 #include "server/tenants/auth.h"
 #include "server/sessions/control_log.h"
@@ -105,7 +106,7 @@ static void read_identity(int dir_fd, const char *id, pl_rebuilt *r)
     r->row.keep_last = -1;
     r->guessed = pl_identity_read(dir_fd, id, &r->row) != PL_OK;
     if (r->guessed) {
-        set(&r->row.owner, pl_auth_default_owner());
+        set(&r->row.owner, PL_DEFAULT_OWNER);
         set(&r->row.name, "");
         r->row.created_us = modified_us(dir_fd, "scene.json");
     }

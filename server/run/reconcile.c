@@ -1,4 +1,5 @@
 #include "server/run/reconcile.h"
+#include "server/run/dispatcher.h"
 
 #include "server/run/adoption.h"
 #include "server/run/check_queue.h"
@@ -143,7 +144,7 @@ static bool storage_lost(pl_daemon *d, pl_session *s)
         return false;
     }
     if (s->state == PL_STATE_RUNNING) {
-        pl_sessions_adopt(d->sessions, s, false); /* so that its cores are given back below */
+        pl_dispatcher_adopt(d->dispatcher, s, false); /* so that its cores are given back below */
     }
     pl_logf(PL_LEVEL_ERROR, "session %s: its directory is gone", s->id);
     pl_sessions_move(d->sessions, s, PL_STATE_FAILED,

@@ -1,4 +1,5 @@
 #include "server/run/worker_start.h"
+#include "server/run/dispatcher.h"
 
 #include "protocol/log/record.h"
 #include "protocol/log/session_dir.h"
@@ -175,7 +176,7 @@ static void start_shared(pl_executor *e, pl_session *const *group, int count)
         return;
     }
     h->sessions = count;
-    h->cores = pl_sessions_transfer(e->daemon->sessions, group[0]);
+    h->cores = pl_dispatcher_transfer(e->daemon->dispatcher, group[0]);
     atomic_fetch_add(&e->daemon->counters.workers_started, 1);
     pl_logf(PL_LEVEL_INFO, "%d sessions share a worker on GPU %s", count, h->gpu);
     for (int i = 0; i < count; i++) {
@@ -213,10 +214,11 @@ bool pl_workers_may_start(const pl_executor *e)
 void pl_workers_start_next(pl_executor *e)
 {
     pl_session *group[PL_GPU_SHARE_MAX];
-    while (pl_workers_may_start(e) && (group[0] = pl_sessions_start_next(e->daemon->sessions))) {
+    while (pl_workers_may_start(e) &&
+           (group[0] = pl_dispatcher_start_next(e->daemon->dispatcher))) {
         int count = 1;
         while (count < e->daemon->options.gpu_share &&
-               (group[count] = pl_sessions_start_beside(e->daemon->sessions, group[0]))) {
+               (group[count] = pl_dispatcher_start_beside(e->daemon->dispatcher, group[0]))) {
             count++;
         }
         if (count > 1) {

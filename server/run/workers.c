@@ -1,4 +1,5 @@
 #include "server/run/workers.h"
+#include "server/run/dispatcher.h"
 
 #include "protocol/log/session_dir.h"
 #include "server/http/waiter.h"
@@ -114,7 +115,7 @@ void pl_holding_leave(pl_executor *e, pl_worker *w)
     w->holding = NULL;
     pthread_mutex_unlock(&e->mutex);
     if (last) {
-        pl_sessions_reclaim(e->daemon->sessions, h->owner, h->gpu, h->cores);
+        pl_dispatcher_reclaim(e->daemon->dispatcher, h->owner, h->gpu, h->cores);
         pl_holding_destroy(h);
     }
 }
@@ -129,7 +130,7 @@ pl_holding *pl_holding_join(pl_executor *e, const pl_session *s, pid_t pid)
     }
     if (host && !host->holding && (host->holding = pl_holding_create(host->session)) != NULL) {
         host->holding->sessions = 1;
-        host->holding->cores = pl_sessions_transfer(e->daemon->sessions, host->session);
+        host->holding->cores = pl_dispatcher_transfer(e->daemon->dispatcher, host->session);
     }
     if (host && host->holding) {
         h = host->holding;

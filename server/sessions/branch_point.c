@@ -6,7 +6,7 @@
 #include "protocol/log/session_dir.h"
 #include "server/tenants/auth.h"
 #include "server/sessions/control_log.h"
-#include "server/api/control_requests.h"
+#include "server/sessions/control_in_effect.h"
 
 #include <dirent.h>
 #include <errno.h>

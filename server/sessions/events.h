@@ -9,7 +9,7 @@
 #ifndef PLIANT_SERVER_SESSIONS_EVENTS_H
 #define PLIANT_SERVER_SESSIONS_EVENTS_H
 
-#include "server/tenants/principal.h"
+#include "server/http/principal.h"
 #include "server/sessions/session.h"
 
 enum { PL_EVENTS_MAX = 2048 };

@@ -5,7 +5,7 @@
 #include "server/tenants/grants.h"
 #include "server/tenants/rate.h"
 #include "server/sessions/sessions.h"
-#include "server/streams/stream_hub.h"
+#include "server/base/clock.h"
 #include "server/tenants/tenants.h"
 
 #include <dirent.h>

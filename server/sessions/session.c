@@ -82,13 +82,6 @@ void pl_session_set_text(char **field, const char *text)
     *field = fresh;
 }
 
-int64_t pl_clock_us(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_REALTIME, &t);
-    return t.tv_sec * 1000000 + t.tv_nsec / 1000;
-}
-
 pl_session *pl_session_create(pl_daemon *daemon, const pl_row *row)
 {
     pl_session *s = calloc(1, sizeof *s);

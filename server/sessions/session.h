@@ -4,7 +4,8 @@
 #ifndef PLIANT_SERVER_SESSIONS_SESSION_H
 #define PLIANT_SERVER_SESSIONS_SESSION_H
 
-#include "server/daemon.h"
+#include "server/base/clock.h"
+#include "server/base/daemon.h"
 #include "server/store/row.h"
 
 #include <pthread.h>
@@ -110,7 +111,5 @@ void pl_session_set_text(char **member, const char *text);
 void pl_session_watch(pl_session *session, pl_watcher *watcher);
 void pl_session_unwatch(pl_session *session, pl_watcher *watcher);
 void pl_session_wake(pl_session *session);
-
-int64_t pl_clock_us(void); /* since 1970 */
 
 #endif

@@ -4,14 +4,6 @@
 #include <string.h>
 #include <time.h>
 
-void pl_time_view(int64_t seconds, char out[32])
-{
-    time_t t = (time_t)seconds;
-    struct tm utc;
-    gmtime_r(&t, &utc);
-    strftime(out, 32, "%Y-%m-%dT%H:%M:%SZ", &utc);
-}
-
 static void view_links(const pl_session *s, pl_json_writer *w)
 {
     static const char *const parts[] = {"topology", "frames",   "metrics", "scene",

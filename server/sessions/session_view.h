@@ -4,7 +4,7 @@
 
 #include "protocol/text/json.h"
 #include "protocol/log/session_dir.h"
-#include "server/sessions/sessions.h"
+#include "server/sessions/session.h"
 
 /* What a document says beside what all say. */
 typedef enum pl_view_part {
@@ -24,7 +24,5 @@ char *pl_failure_view(const pl_failure *failure);
 char *pl_crash_view(const pl_failure *failure, int64_t signal, int64_t restarts, const char *log);
 /* "bodies" of a session from its preflight. malloc'ed. */
 char *pl_bodies_view(const pl_preflight *preflight);
-/* Seconds since 1970 as "2026-01-01T00:00:00Z". */
-void pl_time_view(int64_t seconds, char out[32]);
 
 #endif

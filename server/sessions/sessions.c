@@ -1,14 +1,10 @@
 #include "server/sessions/sessions.h"
 
+#include "server/sessions/sessions_locked.h"
 #include "protocol/text/json.h"
 #include "server/sessions/events.h"
-#include "server/run/executor.h"
 #include "server/base/logger.h"
-#include "server/run/scheduler.h"
 #include "server/sessions/session_view.h"
-#include "server/streams/stream_hub.h"
-#include "server/tenants/tenants.h"
-#include "server/run/webhooks.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,13 +12,12 @@
 #include <time.h>
 
 struct pl_sessions {
-    pl_daemon *daemon;
+    pl_sessions_setup setup;
     pthread_mutex_t mutex;
     pl_session **buckets; /* [bucket_count] by id */
     size_t bucket_count;
     pl_session **order; /* [count], by creation */
     size_t count, capacity;
-    pl_scheduler scheduler;
     _Atomic int64_t last_stamp;
     _Atomic int64_t counts[PL_STATE_COUNT];
     _Atomic int64_t cores_used;
@@ -40,9 +35,9 @@ static void save(pl_sessions *t, const pl_session *s)
 {
     pl_row row = pl_session_describe(s);
     if (row.id[0]) {
-        pl_store_update(t->daemon->store, &row);
+        pl_store_update(t->setup.store, &row);
     } else {
-        atomic_fetch_add(&t->daemon->counters.store_failures, 1);
+        atomic_fetch_add(&t->setup.counters->store_failures, 1);
         pl_logf(PL_LEVEL_ERROR, "session %s: out of memory: its row is not written", s->id);
     }
 }
@@ -58,7 +53,7 @@ static unsigned webhook_for(const pl_principal *reader, const pl_session *s)
 static void encode(const pl_sessions *t, const pl_session *s, unsigned parts, pl_json_writer *w)
 {
     char reason[480];
-    pl_scheduler_reason(&t->scheduler, s, pl_monotonic_ms(), reason, sizeof reason);
+    t->setup.queue->reason(t->setup.context, s, reason, sizeof reason);
     pl_session_view(s, reason, parts, w);
 }
 
@@ -67,31 +62,25 @@ static void tell(pl_sessions *t, pl_session *s, const char *type)
 {
     pl_json_writer w = {0};
     encode(t, s, 0, &w); /* one text for all who listen */
-    pl_events_push(t->daemon->streams->events, s, type, pl_json_finish(&w, NULL));
+    pl_events_push(t->setup.events, s, type, pl_json_finish(&w, NULL));
 }
 
 /* Whoever watches the session, or what happens at all; without the mutex. */
 static void wake(pl_sessions *t, pl_session *s)
 {
     pl_session_wake(s);
-    pl_events_wake(t->daemon->streams->events);
+    pl_events_wake(t->setup.events);
 }
 
 /* ---- the table ---- */
 
-static int64_t cores_of(void *context, const char *owner)
-{
-    pl_daemon *d = context;
-    return pl_tenants_limits(d->tenants, owner).value[PL_LIMIT_CORES];
-}
-
-pl_sessions *pl_sessions_create(pl_daemon *daemon)
+pl_sessions *pl_sessions_create(const pl_sessions_setup *setup)
 {
     pl_sessions *t = calloc(1, sizeof *t);
     if (!t) {
         return NULL;
     }
-    t->daemon = daemon;
+    t->setup = *setup;
     t->bucket_count = 1 << 14;
     t->buckets = calloc(t->bucket_count, sizeof(pl_session *));
     if (!t->buckets) {
@@ -99,11 +88,6 @@ pl_sessions *pl_sessions_create(pl_daemon *daemon)
         return NULL;
     }
     pthread_mutex_init(&t->mutex, NULL);
-    t->scheduler.cores = daemon->options.cores;
-    t->scheduler.memory = daemon->machine_memory;
-    t->scheduler.cores_of = cores_of;
-    t->scheduler.context = daemon;
-    t->scheduler.gpus = daemon->gpus;
     return t;
 }
 
@@ -117,7 +101,6 @@ void pl_sessions_destroy(pl_sessions *t)
     }
     free(t->order);
     free(t->buckets);
-    pl_scheduler_clear(&t->scheduler);
     pthread_mutex_destroy(&t->mutex);
     free(t);
 }
@@ -163,14 +146,14 @@ static bool insert_in_order(pl_sessions *t, pl_session *s)
  * a clock that was set back can do. */
 static bool queue(pl_sessions *t, pl_session *s, int64_t delay_ms, bool first)
 {
-    int64_t longest = t->daemon->options.restart_delays_ms[PL_RESTARTS - 1];
+    int64_t longest = t->setup.longest_delay_ms;
     s->due_ms = 0;
     if (delay_ms > 0 && s->restart_ms > 0) {
         s->due_ms = pl_monotonic_ms() + (delay_ms < longest ? delay_ms : longest);
-        return pl_scheduler_delay(&t->scheduler, s);
+        return t->setup.queue->delay(t->setup.context, s);
     }
     s->restart_ms = 0;
-    return pl_scheduler_push(&t->scheduler, s, first);
+    return t->setup.queue->push(t->setup.context, s, first);
 }
 
 bool pl_sessions_insert(pl_sessions *t, pl_session *s)
@@ -191,7 +174,7 @@ bool pl_sessions_insert(pl_sessions *t, pl_session *s)
             good = queue(t, s, s->restart_ms - pl_clock_us() / 1000, false);
         }
     }
-    bool fresh = good && atomic_load(&t->daemon->ready);
+    bool fresh = good && atomic_load(t->setup.ready);
     if (fresh) { /* not of those that were there at the start */
         tell(t, s, "created");
     }
@@ -285,7 +268,7 @@ void pl_sessions_remove(pl_sessions *t, pl_session *s)
             link = &(*link)->bucket_next;
         }
         *link = s->bucket_next;
-        pl_scheduler_drop(&t->scheduler, s);
+        t->setup.queue->drop(t->setup.context, s);
         atomic_fetch_sub(&t->counts[s->state], 1);
         atomic_store(&s->deleted, true);
         tell(t, s, "deleted");
@@ -347,9 +330,9 @@ static void enter(pl_sessions *t, pl_session *s, pl_session_state to, const pl_m
 static void leave(pl_sessions *t, pl_session *s)
 {
     if (s->state == PL_STATE_QUEUED) {
-        pl_scheduler_drop(&t->scheduler, s);
+        t->setup.queue->drop(t->setup.context, s);
     } else if (s->state == PL_STATE_RUNNING) {
-        pl_scheduler_free(&t->scheduler, s);
+        t->setup.queue->free(t->setup.context, s);
         atomic_fetch_sub(&t->cores_used, s->charge.cores);
     }
 }
@@ -370,80 +353,9 @@ bool pl_sessions_move(pl_sessions *t, pl_session *s, pl_session_state to, const 
     pthread_mutex_unlock(&t->mutex);
     if (allowed) {
         wake(t, s);
-        pl_executor_kick(t->daemon->executor);
-        if (pl_state_terminal(to)) {
-            pl_webhooks_add(t->daemon->webhooks, s);
-        }
+        t->setup.queue->changed(t->setup.context, pl_state_terminal(to) ? s : NULL);
     }
     return allowed;
-}
-
-static pl_session *start_next(pl_sessions *t, const pl_session *host)
-{
-    pthread_mutex_lock(&t->mutex);
-    pl_scheduler_release(&t->scheduler, pl_monotonic_ms());
-    pl_session *s = host ? pl_scheduler_next_beside(&t->scheduler, host)
-                         : pl_scheduler_next(&t->scheduler);
-    if (s) {
-        atomic_fetch_add(&t->cores_used, s->charge.cores);
-        s->attempt++;
-        enter(t, s, PL_STATE_RUNNING, &(pl_move){0});
-        save(t, s);
-        tell(t, s, "state");
-        pl_session_acquire(s);
-    }
-    pthread_mutex_unlock(&t->mutex);
-    if (s) {
-        wake(t, s);
-    }
-    return s;
-}
-
-pl_session *pl_sessions_start_next(pl_sessions *t)
-{
-    return start_next(t, NULL);
-}
-
-pl_session *pl_sessions_start_beside(pl_sessions *t, const pl_session *host)
-{
-    return pl_scheduler_may_share(host) ? start_next(t, host) : NULL;
-}
-
-int64_t pl_sessions_transfer(pl_sessions *t, pl_session *host)
-{
-    pthread_mutex_lock(&t->mutex);
-    int64_t cores = pl_scheduler_transfer(host);
-    pthread_mutex_unlock(&t->mutex);
-    return cores;
-}
-
-void pl_sessions_reclaim(pl_sessions *t, const char *owner, const char *gpu, int64_t cores)
-{
-    pthread_mutex_lock(&t->mutex);
-    pl_scheduler_reclaim(&t->scheduler, owner, gpu, cores);
-    atomic_fetch_sub(&t->cores_used, cores);
-    pthread_mutex_unlock(&t->mutex);
-}
-
-int64_t pl_sessions_next_due(pl_sessions *t)
-{
-    pthread_mutex_lock(&t->mutex);
-    int64_t due = pl_scheduler_next_due(&t->scheduler);
-    pthread_mutex_unlock(&t->mutex);
-    return due;
-}
-
-void pl_sessions_adopt(pl_sessions *t, pl_session *s, bool beside)
-{
-    pthread_mutex_lock(&t->mutex);
-    pl_scheduler_drop(&t->scheduler, s);
-    pl_scheduler_take(&t->scheduler, s, beside);
-    atomic_fetch_add(&t->cores_used, s->charge.cores);
-    if (s->state != PL_STATE_RUNNING) {
-        enter(t, s, PL_STATE_RUNNING, &(pl_move){0});
-    }
-    save(t, s);
-    pthread_mutex_unlock(&t->mutex);
 }
 
 pl_recovery pl_sessions_recovery(pl_sessions *t, pl_session *s)
@@ -537,7 +449,7 @@ void pl_sessions_annotate(pl_sessions *t, pl_session *s, pl_notes *notes)
     bool regrouped = !s->group != !notes->group ||
                      (s->group && strcmp(s->group, notes->group) != 0);
     if (regrouped) {
-        pl_events_exchange(t->daemon->streams->events, &s->group, &notes->group);
+        pl_events_exchange(t->setup.events, &s->group, &notes->group);
         s->regroups++;
     }
     s->keep_last = notes->keep_last;
@@ -546,13 +458,13 @@ void pl_sessions_annotate(pl_sessions *t, pl_session *s, pl_notes *notes)
     s->revision++;
     if (s->priority != notes->priority) {
         s->priority = notes->priority;
-        pl_scheduler_move(&t->scheduler, s);
+        t->setup.queue->move(t->setup.context, s);
     }
     save(t, s);
     tell(t, s, "changed");
     pthread_mutex_unlock(&t->mutex);
     wake(t, s);
-    pl_executor_kick(t->daemon->executor);
+    t->setup.queue->changed(t->setup.context, NULL);
 }
 
 char *pl_sessions_webhook(pl_sessions *t, pl_session *s)
@@ -570,6 +482,49 @@ void pl_sessions_set_webhook(pl_sessions *t, pl_session *s, const char *status)
     pl_session_set_text(&s->webhook_status, status);
     save(t, s);
     pthread_mutex_unlock(&t->mutex);
+}
+
+/* ---- for the dispatcher, which holds the mutex ---- */
+
+void pl_sessions_lock(pl_sessions *t)
+{
+    pthread_mutex_lock(&t->mutex);
+}
+
+void pl_sessions_unlock(pl_sessions *t)
+{
+    pthread_mutex_unlock(&t->mutex);
+}
+
+void pl_sessions_run_locked(pl_sessions *t, pl_session *s)
+{
+    s->attempt++;
+    enter(t, s, PL_STATE_RUNNING, &(pl_move){0});
+    save(t, s);
+    tell(t, s, "state");
+}
+
+void pl_sessions_adopt_locked(pl_sessions *t, pl_session *s)
+{
+    if (s->state != PL_STATE_RUNNING) {
+        enter(t, s, PL_STATE_RUNNING, &(pl_move){0});
+    }
+    save(t, s);
+}
+
+void pl_sessions_encode_locked(pl_sessions *t, const pl_session *s, pl_json_writer *w)
+{
+    encode(t, s, 0, w);
+}
+
+void pl_sessions_wake(pl_sessions *t, pl_session *s)
+{
+    wake(t, s);
+}
+
+void pl_sessions_count_cores(pl_sessions *t, int64_t more)
+{
+    atomic_fetch_add(&t->cores_used, more);
 }
 
 /* ---- reading ---- */
@@ -624,50 +579,6 @@ char *pl_sessions_list(pl_sessions *t, const pl_list_query *q)
     }
     pl_json_end_object(&w);
     return pl_json_finish(&w, NULL);
-}
-
-pl_load pl_sessions_load(pl_sessions *t)
-{
-    pthread_mutex_lock(&t->mutex);
-    const pl_scheduler *s = &t->scheduler;
-    pl_load load = {s->cores, s->cores_used, s->memory, s->memory_used, s->draining};
-    pthread_mutex_unlock(&t->mutex);
-    return load;
-}
-
-void pl_sessions_drain(pl_sessions *t, bool draining)
-{
-    pthread_mutex_lock(&t->mutex);
-    t->scheduler.draining = draining;
-    pthread_mutex_unlock(&t->mutex);
-    pl_executor_kick(t->daemon->executor);
-}
-
-void pl_sessions_queue_view(pl_sessions *t, const pl_principal *principal, const char *after,
-                            int64_t limit, pl_json_writer *w, char next[33])
-{
-    pthread_mutex_lock(&t->mutex);
-    const pl_scheduler *queue = &t->scheduler;
-    const pl_session *last = NULL;
-    size_t from = 0;
-    for (size_t i = 0; after && i < queue->count && from == 0; i++) {
-        from = strcmp(queue->queue[i]->id, after) == 0 ? i + 1 : 0;
-    }
-    *next = 0;
-    for (size_t i = from; i < queue->count && !*next; i++) {
-        const pl_session *s = queue->queue[i];
-        if (pl_principal_access(principal, s->id, s->owner, s->group) == PL_ACCESS_NONE) {
-            continue;
-        }
-        if (limit == 0) {
-            snprintf(next, 33, "%s", last->id);
-        } else {
-            encode(t, s, false, w);
-            last = s;
-            limit--;
-        }
-    }
-    pthread_mutex_unlock(&t->mutex);
 }
 
 pl_limits pl_sessions_usage(pl_sessions *t, const char *user)

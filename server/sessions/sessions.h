@@ -9,13 +9,37 @@
 #define PLIANT_SERVER_SESSIONS_SESSIONS_H
 
 #include "protocol/scene/notes.h"
-#include "server/tenants/principal.h"
+#include "server/http/principal.h"
 #include "server/sessions/session.h"
 #include "server/store/store.h"
 
 typedef struct pl_sessions pl_sessions;
 
-pl_sessions *pl_sessions_create(pl_daemon *daemon);
+/* What waits for its turn and what runs is kept by whoever starts sessions (run/dispatcher.h). The table
+ * calls these under its mutex, but for `changed`. */
+typedef struct pl_session_queue {
+    bool (*push)(void *context, pl_session *session, bool first); /* false: out of memory */
+    bool (*delay)(void *context, pl_session *session);            /* until its due_ms */
+    void (*move)(void *context, pl_session *session);             /* its priority has changed */
+    void (*drop)(void *context, pl_session *session);             /* where it waits */
+    void (*free)(void *context, const pl_session *session);       /* what it held while it ran */
+    /* Why a queued session waits, in words. */
+    void (*reason)(void *context, const pl_session *session, char *out, size_t size);
+    /* Something may be startable; `ended` has just ended, or is NULL. Without the mutex. */
+    void (*changed)(void *context, pl_session *ended);
+} pl_session_queue;
+
+/* Copied; what it points at outlives the table. */
+typedef struct pl_sessions_setup {
+    pl_store *store;
+    pl_counters *counters;
+    struct pl_events *events;
+    const _Atomic bool *ready; /* sessions inserted before are no news */
+    int64_t longest_delay_ms;  /* of a restart */
+    const pl_session_queue *queue;
+    void *context; /* of the queue */
+} pl_sessions_setup;
+pl_sessions *pl_sessions_create(const pl_sessions_setup *setup);
 void pl_sessions_destroy(pl_sessions *sessions);
 
 /* A row that says what the session is now; owned by the caller. */
@@ -60,20 +84,6 @@ typedef struct pl_move {
  * False where it has not. */
 bool pl_sessions_move(pl_sessions *sessions, pl_session *session, pl_session_state to,
                       const pl_move *what);
-/* The next queued session that fits, moved to running with a new attempt and a reference; or
- * NULL. */
-pl_session *pl_sessions_start_next(pl_sessions *sessions);
-/* One more for the worker of `host`, which was just started so (scheduler.h); NULL: there is none. */
-pl_session *pl_sessions_start_beside(pl_sessions *sessions, const pl_session *host);
-/* What the host held for all of its worker is the worker's: its cores, and a context on the GPU; until given back,
- * before the last of them is concluded. */
-int64_t pl_sessions_transfer(pl_sessions *sessions, pl_session *host);
-void pl_sessions_reclaim(pl_sessions *sessions, const char *owner, const char *gpu, int64_t cores);
-/* When the next session that waits for its restart may start, on pl_monotonic_ms; INT64_MAX: none. */
-int64_t pl_sessions_next_due(pl_sessions *sessions);
-/* Account for a session that runs already, or may have (adopted at start): it is running now. `beside`: in a worker
- * whose cores and context are counted already. */
-void pl_sessions_adopt(pl_sessions *sessions, pl_session *session, bool beside);
 void pl_sessions_set_worker(pl_sessions *sessions, pl_session *session, const char *worker);
 void pl_sessions_set_progress(pl_sessions *sessions, pl_session *session, int64_t frame,
                               double time);
@@ -110,20 +120,6 @@ pl_limits pl_sessions_usage(pl_sessions *sessions, const char *user);
 
 /* Without the table's mutex. */
 int64_t pl_sessions_count(const pl_sessions *sessions, pl_session_state state);
-typedef struct pl_load {
-    int64_t cores, cores_used;
-    double memory, memory_used; /* bytes */
-    bool draining;
-} pl_load;
-pl_load pl_sessions_load(pl_sessions *sessions);
-/* Start nothing, or start again; until the daemon ends. */
-void pl_sessions_drain(pl_sessions *sessions, bool draining);
-/* What waits for its turn, next first, as far as the principal may see it: at most `limit` as members of
- * an array that the writer has begun. `after` is the id of the last one of the page before, NULL for the first
- * page; where that waits no more it goes on from the front: what still waits of earlier pages comes again. *next is the id to
- * go on after, "" where there are no more. */
-void pl_sessions_queue_view(pl_sessions *sessions, const pl_principal *principal, const char *after,
-                            int64_t limit, pl_json_writer *w, char next[33]);
 int64_t pl_sessions_cores_used(const pl_sessions *sessions);
 
 /* Every session in the table, with a reference each; malloc'ed list. For start and stop. */

@@ -5,7 +5,7 @@
 #include "server/sessions/access.h"
 #include "server/tenants/auth.h"
 #include "server/http/body.h"
-#include "server/tenants/principal.h"
+#include "server/http/principal.h"
 #include "server/sessions/quota.h"
 #include "server/sessions/session_view.h"
 

@@ -9,6 +9,9 @@
 #include <stdint.h>
 
 /* Strings are malloc'ed and owned by the row; NULL is SQL's NULL. */
+/* Whose everything is while there is one owner. */
+#define PL_DEFAULT_OWNER "owner"
+
 typedef struct pl_row {
     char id[33];
     char *owner, *name, *state, *reason, *message;

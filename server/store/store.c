@@ -1,6 +1,5 @@
 #include "server/store/store.h"
 
-#include "server/tenants/auth.h"
 #include "server/store/row_sql.h"
 #include "server/base/logger.h"
 
@@ -190,7 +189,7 @@ static int ask(sqlite3 *db, const char *sql, const char *value)
  * name. */
 static pl_created find_owners(sqlite3 *db, const pl_row *row)
 {
-    bool ours = strcmp(row->owner, pl_auth_default_owner()) == 0;
+    bool ours = strcmp(row->owner, PL_DEFAULT_OWNER) == 0;
     int user = ours ? 1 : ask(db, "SELECT count(*) FROM users WHERE name=?", row->owner);
     int group = row->group_name
                     ? ask(db, "SELECT count(*) FROM user_groups WHERE name=?", row->group_name)

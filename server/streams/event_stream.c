@@ -55,7 +55,7 @@ static void listener_destroy(void *context)
 {
     listener *l = context;
     pl_events_unwatch(l->daemon->streams->events, &l->watcher);
-    pl_stream_hub_delist(l->daemon->streams, &l->ticker);
+    pl_tickers_delist(l->daemon->streams->tickers, &l->ticker);
     pl_session_release(l->session);
     pl_principal_release(l->principal);
     pl_waiter_clear(&l->waiter);
@@ -67,7 +67,7 @@ static void listener_destroy(void *context)
 static void listen_to(listener *l)
 {
     pl_events_watch(l->daemon->streams->events, &l->watcher);
-    pl_stream_hub_enlist(l->daemon->streams, &l->ticker);
+    pl_tickers_enlist(l->daemon->streams->tickers, &l->ticker);
 }
 
 /* ---- the stream ---- */

@@ -1,7 +1,7 @@
 #include "server/streams/export_slots.h"
 
 #include "server/base/pool.h"
-#include "server/tenants/principal.h"
+#include "server/http/principal.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -5,10 +5,9 @@
 #define PLIANT_SERVER_STREAMS_EXPORT_SLOTS_H
 
 #include "server/base/counters.h"
+#include "server/base/options.h"
 
 #include <stdbool.h>
-
-enum { PL_EXPORTS_MAX = 64 };
 
 typedef struct pl_exports pl_exports;
 

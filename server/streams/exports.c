@@ -61,7 +61,7 @@ static void close_download(void *context)
     download *d = context;
     pl_pipe *pipe = d->pipe;
     pl_session_unwatch(d->session, &d->watcher);
-    pl_stream_hub_delist(d->daemon->streams, &d->ticker);
+    pl_tickers_delist(d->daemon->streams->tickers, &d->ticker);
     pl_pipe_leave(pipe);
     pl_pipe_release(pipe);
     release(d);
@@ -195,7 +195,7 @@ static void begin(outflow *o)
     d->pipe = o->pipe;
     atomic_fetch_add(&d->references, 1);
     put_head(d, o->export);
-    pl_stream_hub_enlist(d->daemon->streams, &d->ticker);
+    pl_tickers_enlist(d->daemon->streams->tickers, &d->ticker);
     pl_session_watch(d->session, &d->watcher);
     stop_if_over(d); /* where everything ended meanwhile */
     pl_request_finish(d->request);

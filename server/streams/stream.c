@@ -463,7 +463,7 @@ static void stream_close(void *context)
 {
     pl_stream *s = context;
     pl_session_unwatch(s->session, &s->watcher);
-    pl_stream_hub_delist(s->daemon->streams, &s->ticker);
+    pl_tickers_delist(s->daemon->streams->tickers, &s->ticker);
     pl_pacer_remove(s->daemon->streams->pacer, &s->waiter);
     atomic_fetch_sub(&s->daemon->counters.streams_open, 1);
     pl_stream_destroy(s);

@@ -104,7 +104,7 @@ static void begin(pl_request *r, pl_stream *s, const char *type)
     atomic_fetch_add(&s->daemon->counters.streams_open, 1);
     atomic_fetch_add(&s->daemon->counters.streams_total, 1);
     pl_session_watch(s->session, &s->watcher);
-    pl_stream_hub_enlist(s->daemon->streams, &s->ticker);
+    pl_tickers_enlist(s->daemon->streams->tickers, &s->ticker);
     pl_reply_source(r, type, &pl_stream_source, s);
     pl_reply_header(r, "Cache-Control", "no-store");
     pl_reply_header(r, "X-Accel-Buffering", "no");

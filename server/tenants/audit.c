@@ -3,7 +3,7 @@
 #include "protocol/text/json.h"
 #include "server/store/listing.h"
 #include "server/http/request.h"
-#include "server/sessions/session_view.h"
+#include "server/base/clock.h"
 
 #include <stdio.h>
 #include <stdlib.h>

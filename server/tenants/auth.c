@@ -2,6 +2,7 @@
 
 #include "protocol/log/session_dir.h"
 #include "protocol/text/sha256.h"
+#include "server/store/row.h"
 #include "server/tenants/login.h"
 #include "server/tenants/tenants.h"
 
@@ -19,11 +20,7 @@ struct pl_auth {
     bool open;                  /* --no-auth */
     pl_principal *owner, *peer; /* the same user, by token and by uid */
     char token_hash[65];
-    char names[PL_ALLOW_HOSTS_MAX + 4][256];
-    int name_count;
 };
-
-static const char owner_name[] = "owner";
 
 static int random_hex(char *out, size_t bytes)
 {
@@ -97,12 +94,6 @@ static int token_load(int state_fd, char token[65])
     return good ? 0 : -1;
 }
 
-static void allow(pl_auth *auth, const char *name)
-{
-    snprintf(auth->names[auth->name_count], sizeof auth->names[0], "%s", name);
-    auth->name_count++;
-}
-
 pl_auth *pl_auth_create(int state_fd, const pl_options *options)
 {
     pl_auth *auth = calloc(1, sizeof *auth);
@@ -112,8 +103,8 @@ pl_auth *pl_auth_create(int state_fd, const pl_options *options)
         free(auth);
         return NULL;
     }
-    auth->owner = pl_principal_create(PL_CAME_OWNER, owner_name, PL_SCOPES_ALL, NULL, 0);
-    auth->peer = pl_principal_create(PL_CAME_PEER, owner_name, PL_SCOPES_ALL, NULL, 0);
+    auth->owner = pl_principal_create(PL_CAME_OWNER, PL_DEFAULT_OWNER, PL_SCOPES_ALL, NULL, 0);
+    auth->peer = pl_principal_create(PL_CAME_PEER, PL_DEFAULT_OWNER, PL_SCOPES_ALL, NULL, 0);
     if (!auth->owner || !auth->peer) {
         pl_auth_destroy(auth);
         return NULL;
@@ -121,13 +112,6 @@ pl_auth *pl_auth_create(int state_fd, const pl_options *options)
     pl_sha256_hex(token, 64, auth->token_hash);
     explicit_bzero(token, sizeof token);
     auth->open = options->no_auth;
-    allow(auth, "localhost");
-    allow(auth, "127.0.0.1");
-    allow(auth, "::1");
-    allow(auth, options->listen_host);
-    for (int i = 0; i < options->allow_host_count; i++) {
-        allow(auth, options->allow_hosts[i]);
-    }
     return auth;
 }
 
@@ -148,11 +132,6 @@ bool pl_auth_same_hash(const char *a, const char *b)
         difference |= (unsigned char)(a[i] ^ b[i]);
     }
     return difference == 0;
-}
-
-const char *pl_auth_default_owner(void)
-{
-    return owner_name;
 }
 
 pl_principal *pl_auth_owner(const pl_daemon *daemon)
@@ -208,57 +187,4 @@ pl_principal *pl_auth_principal(const pl_daemon *daemon, const pl_claims *claims
     bool own = claims->uid == 0 || claims->uid == (int64_t)geteuid();
     return own ? pl_principal_acquire(auth->peer)
                : pl_tenants_peer(daemon->tenants, (uid_t)claims->uid);
-}
-
-/* The name of "name", "name:port", "[v6]" or "[v6]:port". False where it is none of these. */
-static bool host_name(const char *host, char *out, size_t size)
-{
-    const char *begin = host, *end, *rest;
-    if (*host == '[') {
-        begin = host + 1;
-        end = strchr(begin, ']');
-        if (!end) {
-            return false;
-        }
-        rest = end + 1;
-    } else {
-        end = begin + strcspn(begin, ":");
-        rest = end;
-    }
-    size_t length = (size_t)(end - begin);
-    if (*rest == ':') {
-        rest++;
-        rest += strspn(rest, "0123456789");
-    }
-    if (*rest || length == 0 || length >= size) {
-        return false;
-    }
-    memcpy(out, begin, length);
-    out[length] = 0;
-    return true;
-}
-
-bool pl_auth_host_allowed(const pl_auth *auth, const char *host)
-{
-    char name[256];
-    if (!host || !host_name(host, name, sizeof name)) {
-        return false;
-    }
-    for (int i = 0; i < auth->name_count; i++) {
-        if (strcasecmp(name, auth->names[i]) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-bool pl_auth_origin_allowed(const char *origin, const char *host)
-{
-    const char *authority = NULL;
-    if (strncasecmp(origin, "http://", 7) == 0) {
-        authority = origin + 7;
-    } else if (strncasecmp(origin, "https://", 8) == 0) {
-        authority = origin + 8;
-    }
-    return authority && host && strcasecmp(authority, host) == 0;
 }

@@ -1,11 +1,11 @@
-/* auth.h - who may talk to the daemon: the owner's token, the names it answers to, and the pages
- * that may call it. Every check is a pure function of a header's value.
+/* auth.h - who may talk to the daemon: from the credentials of a request to a principal.
  */
 #ifndef PLIANT_SERVER_TENANTS_AUTH_H
 #define PLIANT_SERVER_TENANTS_AUTH_H
 
-#include "server/daemon.h"
-#include "server/tenants/principal.h"
+#include "server/base/daemon.h"
+#include "server/http/http.h"
+#include "server/http/principal.h"
 
 #include <stdbool.h>
 
@@ -16,11 +16,6 @@ typedef struct pl_auth pl_auth;
 pl_auth *pl_auth_create(int state_fd, const pl_options *options);
 void pl_auth_destroy(pl_auth *auth);
 
-/* What a request may be known by, as its headers say it; NULL for what was not sent. */
-typedef struct pl_claims {
-    const char *authorization, *cookie;
-    int64_t uid; /* at the other end of a unix socket; -1: of none */
-} pl_claims;
 /* Whom they stand for, with a reference, or NULL. An Authorization header counts alone, also where it is wrong; then a
  * login's cookie, then a link's, then the uid: the daemon's own and root are its owner. */
 pl_principal *pl_auth_principal(const pl_daemon *daemon, const pl_claims *claims);
@@ -30,16 +25,6 @@ bool pl_auth_same_hash(const char *a, const char *b); /* of 64 characters, in co
 
 /* The owner, by the token: a reference. */
 pl_principal *pl_auth_owner(const pl_daemon *daemon);
-/* Whose everything is while there is one owner. */
-const char *pl_auth_default_owner(void);
-
-/* Whether a Host header's value names this daemon: a loopback name, the listen address, or one of
- * --allow-host; any port, since a forwarded port is not ours to know. A foreign name is what DNS
- * rebinding looks like. */
-bool pl_auth_host_allowed(const pl_auth *auth, const char *host);
-
-/* Whether an Origin header's value is a page of ours: http or https on the request's own Host. */
-bool pl_auth_origin_allowed(const char *origin, const char *host);
 
 /* 128 random bits as 32 lower-case hex digits and a NUL; -1 where the kernel has none. */
 int pl_random_id(char out[33]);

@@ -4,8 +4,7 @@
 #include "server/tenants/auth.h"
 #include "server/http/body.h"
 #include "server/http/request.h"
-#include "server/sessions/session_view.h"
-#include "server/streams/stream_hub.h"
+#include "server/base/clock.h"
 #include "server/tenants/tenant_changes.h"
 #include "server/tenants/tenants.h"
 

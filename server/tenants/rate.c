@@ -1,7 +1,7 @@
 #include "server/tenants/rate.h"
 
 #include "server/http/request.h"
-#include "server/streams/stream_hub.h"
+#include "server/base/clock.h"
 #include "server/tenants/tenants.h"
 
 #include <arpa/inet.h>

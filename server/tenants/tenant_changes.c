@@ -1,6 +1,7 @@
 #include "server/tenants/tenant_changes.h"
 
 #include "protocol/text/sha256.h"
+#include "server/store/row.h"
 #include "server/tenants/auth.h"
 #include "server/tenants/tenants.h"
 
@@ -35,7 +36,7 @@ static int64_t count(pl_store *store, const char *sql, const char *value)
 
 static bool is_user(pl_store *store, const char *name)
 {
-    return strcmp(name, pl_auth_default_owner()) == 0 ||
+    return strcmp(name, PL_DEFAULT_OWNER) == 0 ||
            count(store, "SELECT count(*) FROM users WHERE name=?", name) > 0;
 }
 
@@ -57,7 +58,7 @@ static const char *limit_text(int64_t value, pl_store_digits *d)
 pl_change_outcome pl_user_create(pl_store *store, const char *name, int64_t uid,
                                  const pl_limits *limits)
 {
-    if (!pl_name_well_formed(name) || strcmp(name, pl_auth_default_owner()) == 0) {
+    if (!pl_name_well_formed(name) || strcmp(name, PL_DEFAULT_OWNER) == 0) {
         return PL_CHANGE_INVALID;
     }
     if (count(store, "SELECT count(*) FROM users", NULL) >= PL_USERS_MAX) {

@@ -6,7 +6,7 @@
 #define PLIANT_SERVER_TENANTS_TENANT_CHANGES_H
 
 #include "server/base/limits.h"
-#include "server/tenants/principal.h"
+#include "server/http/principal.h"
 #include "server/store/store.h"
 
 typedef enum pl_change_outcome {

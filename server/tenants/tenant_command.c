@@ -2,9 +2,10 @@
 
 #include "protocol/text/json.h"
 #include "protocol/log/session_dir.h"
+#include "server/store/row.h"
 #include "server/tenants/audit.h"
 #include "server/tenants/auth.h"
-#include "server/sessions/session_view.h"
+#include "server/base/clock.h"
 #include "server/tenants/tenant_changes.h"
 #include "server/tenants/tenants.h"
 
@@ -184,7 +185,7 @@ static int run_token_create(command *c)
 {
     int64_t seconds = lifetime(c->expires);
     pl_token_request t = {.kind = "token",
-                          .user = c->user ? c->user : pl_auth_default_owner(),
+                          .user = c->user ? c->user : PL_DEFAULT_OWNER,
                           .name = c->name,
                           .parent = ""};
     if (seconds < 0) {

@@ -1,6 +1,5 @@
 #include "server/tenants/tenants.h"
 
-#include "server/run/executor.h"
 #include "server/base/logger.h"
 #include "server/store/store.h"
 #include "server/tenants/tenant_backup.h"
@@ -49,6 +48,8 @@ struct pl_tenants {
     picture picture;
     pthread_t thread;
     bool started;
+    void (*changed)(void *context); /* or NULL */
+    void *context;
     int inotify_fd;
 };
 
@@ -272,8 +273,8 @@ bool pl_tenants_reload(pl_tenants *t)
         pl_logf(PL_LEVEL_ERROR, "users and tokens could not be written to tenants.json");
     }
     pthread_mutex_unlock(&t->reload);
-    if (good && t->daemon->executor) {
-        pl_executor_kick(t->daemon->executor); /* somebody may use more cores now */
+    if (good && t->changed) {
+        t->changed(t->context); /* somebody may use more cores now */
     }
     return good;
 }
@@ -331,8 +332,10 @@ pl_tenants *pl_tenants_create(pl_daemon *daemon)
     return t;
 }
 
-bool pl_tenants_start(pl_tenants *t)
+bool pl_tenants_start(pl_tenants *t, void (*changed)(void *context), void *context)
 {
+    t->changed = changed;
+    t->context = context;
     t->started = pthread_create(&t->thread, NULL, listen_for_changes, t) == 0;
     if (t->started) {
         pthread_setname_np(t->thread, "tenants");

@@ -8,8 +8,8 @@
 #ifndef PLIANT_SERVER_TENANTS_TENANTS_H
 #define PLIANT_SERVER_TENANTS_TENANTS_H
 
-#include "server/daemon.h"
-#include "server/tenants/principal.h"
+#include "server/base/daemon.h"
+#include "server/http/principal.h"
 
 #include <sys/types.h>
 
@@ -21,8 +21,8 @@ typedef struct pl_tenants pl_tenants;
 
 /* Reads everything; NULL with a line in the log. */
 pl_tenants *pl_tenants_create(pl_daemon *daemon);
-/* Listen for changes, once the executor is there, and until the daemon's stop_fd is readable. */
-bool pl_tenants_start(pl_tenants *tenants);
+/* Listen for changes until the daemon's stop_fd is readable; `changed` is called after each. */
+bool pl_tenants_start(pl_tenants *tenants, void (*changed)(void *context), void *context);
 void pl_tenants_stop(pl_tenants *tenants);
 void pl_tenants_destroy(pl_tenants *tenants);
 

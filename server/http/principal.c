@@ -1,4 +1,4 @@
-#include "server/tenants/principal.h"
+#include "server/http/principal.h"
 
 #include <stdio.h>
 #include <stdlib.h>

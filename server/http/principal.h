@@ -2,8 +2,8 @@
  * came. One object a credential, made when it is first seen or loaded, shared by its requests and
  * constant but for the atomics; so a stream can ask at any time whether its reader is still welcome.
  */
-#ifndef PLIANT_SERVER_TENANTS_PRINCIPAL_H
-#define PLIANT_SERVER_TENANTS_PRINCIPAL_H
+#ifndef PLIANT_SERVER_HTTP_PRINCIPAL_H
+#define PLIANT_SERVER_HTTP_PRINCIPAL_H
 
 #include <stdatomic.h>
 #include <stdbool.h>

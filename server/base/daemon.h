@@ -1,8 +1,9 @@
-/* daemon.h - the parts of one running daemon, handed to every module. Set up and taken down in
+/* daemon.h - the parts of one running daemon: what a handler reaches through its request. Parts are
+ * opaque here, so that a room sees only those that its own includes name. Set up and taken down in
  * pliantd_main.c, in that order; constant between, but for what says _Atomic.
  */
-#ifndef PLIANT_SERVER_DAEMON_H
-#define PLIANT_SERVER_DAEMON_H
+#ifndef PLIANT_SERVER_BASE_DAEMON_H
+#define PLIANT_SERVER_BASE_DAEMON_H
 
 #include "server/base/counters.h"
 #include "server/base/options.h"
@@ -29,6 +30,9 @@ typedef struct pl_daemon {
     struct pl_login_codes *login_codes;
     struct pl_signer *signer;
     struct pl_gpus *gpus;
+    struct pl_tickers *tickers;
+    struct pl_events *events;
+    struct pl_dispatcher *dispatcher;
     struct pl_sessions *sessions;
     struct pl_watch *watch;
     struct pl_executor *executor;

@@ -1,0 +1,58 @@
+/* dispatcher.h - which session starts next: the scheduler's books, kept in step with the table of sessions
+ * under its mutex.
+ */
+#ifndef PLIANT_SERVER_RUN_DISPATCHER_H
+#define PLIANT_SERVER_RUN_DISPATCHER_H
+
+#include "server/sessions/sessions.h"
+
+typedef struct pl_dispatcher pl_dispatcher;
+
+/* What there is to share out, and who is told. Copied; what it points at outlives the dispatcher. */
+typedef struct pl_dispatcher_setup {
+    int64_t cores;
+    double memory; /* bytes */
+    struct pl_gpus *gpus;
+    int64_t (*cores_of)(void *context, const char *owner); /* that an owner may use at once */
+    void (*changed)(void *context, pl_session *ended);     /* as pl_session_queue's */
+    void *context;
+} pl_dispatcher_setup;
+pl_dispatcher *pl_dispatcher_create(const pl_dispatcher_setup *setup); /* NULL: out of memory */
+void pl_dispatcher_destroy(pl_dispatcher *dispatcher);
+/* The queue of a table of sessions, whose context is the dispatcher. The table is made with it, then
+ * attached. */
+extern const pl_session_queue pl_dispatcher_queue;
+void pl_dispatcher_attach(pl_dispatcher *dispatcher, pl_sessions *sessions);
+
+/* The next queued session that fits, moved to running with a new attempt and a reference; or
+ * NULL. */
+pl_session *pl_dispatcher_start_next(pl_dispatcher *dispatcher);
+/* One more for the worker of `host`, which was just started so (scheduler.h); NULL: there is none. */
+pl_session *pl_dispatcher_start_beside(pl_dispatcher *dispatcher, const pl_session *host);
+/* What the host held for all of its worker is the worker's: its cores, and a context on the GPU; until
+ * reclaimed, before the last of them is concluded. */
+int64_t pl_dispatcher_transfer(pl_dispatcher *dispatcher, pl_session *host);
+void pl_dispatcher_reclaim(pl_dispatcher *dispatcher, const char *owner, const char *gpu,
+                           int64_t cores);
+/* When the next session that waits for its restart may start, on pl_monotonic_ms; INT64_MAX: none. */
+int64_t pl_dispatcher_next_due(pl_dispatcher *dispatcher);
+/* Account for a session that runs already, or may have (adopted at start): it is running now. `beside`:
+ * in a worker whose cores and context are counted already. */
+void pl_dispatcher_adopt(pl_dispatcher *dispatcher, pl_session *session, bool beside);
+
+typedef struct pl_load {
+    int64_t cores, cores_used;
+    double memory, memory_used; /* bytes */
+    bool draining;
+} pl_load;
+pl_load pl_dispatcher_load(pl_dispatcher *dispatcher);
+/* Start nothing, or start again; until the daemon ends. */
+void pl_dispatcher_drain(pl_dispatcher *dispatcher, bool draining);
+/* What waits for its turn, next first, as far as the principal may see it: at most `limit` as members of
+ * an array that the writer has begun. `after` is the id of the last one of the page before, NULL for the
+ * first page; where that waits no more it goes on from the front: what still waits of earlier pages comes
+ * again. *next is the id to go on after, "" where there are no more. */
+void pl_dispatcher_queue_view(pl_dispatcher *dispatcher, const pl_principal *principal,
+                              const char *after, int64_t limit, pl_json_writer *w, char next[33]);
+
+#endif
