@@ -213,6 +213,16 @@ $(BUILD)/pliant.1 $(BUILD)/pliantd.1: %.1: %
 $(BUILD)/pliant: $(call obj,$(CLI_SRC)) $(BUILD)/libprotocol.a
 	$(CC) -o $@ $(call obj,$(CLI_SRC)) $(BUILD)/libprotocol.a $(LDFLAGS_ALL) $(LIBS_CLI) $(LIBS_PROTOCOL)
 
+# A hash of the engine's headers, for the one object that tells a plug-in of another build. The file is
+# looked at in every build and written only where the hash is another.
+.PHONY: always
+$(BUILD)/engine-abi: always
+	@mkdir -p $(@D)
+	@find engine -name '*.h' | LC_ALL=C sort | xargs sha256sum | sha256sum | cut -c1-16 > $@.new
+	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+$(BUILD)/obj/engine/backends/plugin.o: $(BUILD)/engine-abi
+$(BUILD)/obj/engine/backends/plugin.o: PL_CFLAGS += -DPLIANT_ENGINE_ABI=\"$$(cat $(BUILD)/engine-abi)\"
+
 $(BUILD)/obj/%.o: %.c | deps
 	@mkdir -p $(@D)
 	$(QUIET_CC)$(CC) $(PL_CFLAGS) -MMD -MP -c -o $@ $<

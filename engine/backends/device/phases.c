@@ -311,7 +311,7 @@ static pl_status device_trial_prepare(pl_backend *b)
     return PL_OK;
 }
 
-static double device_objective(pl_backend *b, const pl_stage *stage, const double *x)
+static double device_value(pl_backend *b, const pl_stage *stage, const double *x)
 {
     device *d = device_of(b);
     PL_NAMED(pl_device_differentiate)(d, numbers(x), NULL, true);
@@ -354,7 +354,7 @@ static double device_depth(pl_backend *b, int32_t group, double time, const doub
     return g->ops->depth(g, time, shown(d, x, d->host_x), 0, g->blocks);
 }
 
-static pl_measures device_measure(pl_backend *b, const double *x)
+static pl_measures device_elements(pl_backend *b, const double *x)
 {
     device *d = device_of(b);
     for (int32_t g = 0; g < b->model->group_count; g++) {
@@ -601,6 +601,113 @@ static int64_t device_find_outside(pl_backend *b, const double *x)
     return found;
 }
 
+static const pl_memory_ops device_memory = {
+    .alloc = device_alloc,
+    .release = device_release,
+    .upload = device_upload,
+    .download = device_download,
+    .copy = device_copy,
+    .clear = device_clear,
+};
+
+static const pl_fetch_ops device_fetch = {
+    .create = PL_NAMED(pl_device_fetch_create),
+    .destroy = PL_NAMED(pl_device_fetch_destroy),
+    .begin = PL_NAMED(pl_device_fetch_begin),
+    .take = PL_NAMED(pl_device_fetch_take),
+};
+
+static const pl_kinematics_ops device_kinematics = {
+    .drift = device_drift,
+    .blend = device_blend,
+    .velocity = device_velocity,
+    .place_pins = device_place_pins,
+    .pin_force = device_pin_force,
+    .evaluate_loads = device_evaluate_loads,
+    .farthest = device_farthest,
+    .find_not_finite = device_find_not_finite,
+};
+
+static const pl_rows_ops device_rows = {
+    .set_free = device_set_free,
+    .get_free = device_get_free,
+    .dot_change = device_dot_change,
+    .scale = device_scale,
+    .dot = device_dot,
+    .unscale = device_unscale,
+    .combine = device_combine,
+};
+
+static const pl_objective_ops device_objective = {
+    .freeze = PL_NAMED(pl_device_freeze),
+    .value = device_value,
+    .gradient = device_gradient,
+    .magnitude = device_magnitude,
+    .find_outside = device_find_outside,
+    .find_steepest = device_find_steepest,
+};
+
+static const pl_measures_ops device_measures = {
+    .dissipation = PL_NAMED(pl_device_dissipation),
+    .soft_force = device_soft_force,
+    .depth = device_depth,
+    .elements = device_elements,
+    .motion = device_motion,
+};
+
+static const pl_descent_ops device_descent = {
+    .prepare = device_trial_prepare,
+    .trial = device_trial,
+    .pair = device_pair,
+    .jacobi = device_jacobi,
+    .jacobi_constant = device_jacobi_constant,
+    .chebyshev = PL_NAMED(pl_device_step),
+};
+
+static const pl_contact_ops device_contact = {
+    .forces = PL_NAMED(pl_device_contact_forces),
+    .velocities = PL_NAMED(pl_device_contact_velocities),
+    .inner_acceleration = PL_NAMED(pl_device_inner_acceleration),
+    .pin_velocities = PL_NAMED(pl_device_pin_velocities),
+    .friction = PL_NAMED(pl_device_friction),
+};
+
+static const pl_matrix_ops device_matrix = {
+    .use_model = PL_NAMED(pl_device_use_model),
+    .solve = PL_NAMED(pl_device_solve),
+};
+
+static const pl_iterated_ops device_iterated = {
+    .solve_from = PL_NAMED(pl_device_solve_from),
+};
+
+static const pl_splitting_ops device_splitting = {
+    .reduce = PL_NAMED(pl_device_reduce),
+    .local_step = PL_NAMED(pl_device_local_step),
+    .contribute = PL_NAMED(pl_device_contribute),
+    .stage_rows = PL_NAMED(pl_device_start_rows),
+    .concavity = PL_NAMED(pl_device_concavity),
+    .scale_terms = PL_NAMED(pl_device_scale_terms),
+    .gather_global = PL_NAMED(pl_device_gather_global),
+    .dual_norm = PL_NAMED(pl_device_dual_norm),
+    .hard_force = PL_NAMED(pl_device_hard_force),
+};
+
+static const pl_anderson_ops device_anderson = {
+    .prepare = PL_NAMED(pl_device_anderson_prepare),
+    .difference = PL_NAMED(pl_device_anderson_difference),
+    .combine = PL_NAMED(pl_device_anderson_combine),
+};
+
+static const pl_runs_ops device_runs = {
+    .chebyshev = PL_NAMED(pl_device_run),
+};
+
+static const pl_queue_ops device_queue = {
+    .meanwhile = PL_NAMED(pl_device_meanwhile),
+    .fault = device_fault,
+};
+
 const pl_backend_ops PL_NAMED(pl_backend_device) = {
     .name = PL_DEVICE_NAME,
     .on_host = false,
@@ -614,69 +721,18 @@ const pl_backend_ops PL_NAMED(pl_backend_device) = {
     .refuses = PL_NAMED(pl_device_refuses),
     .create = device_create,
     .destroy = device_destroy,
-    .alloc = device_alloc,
-    .release = device_release,
-    .upload = device_upload,
-    .download = device_download,
-    .copy = device_copy,
-    .clear = device_clear,
-    .fetch_create = PL_NAMED(pl_device_fetch_create),
-    .fetch_destroy = PL_NAMED(pl_device_fetch_destroy),
-    .fetch_begin = PL_NAMED(pl_device_fetch_begin),
-    .fetch_take = PL_NAMED(pl_device_fetch_take),
-    .meanwhile = PL_NAMED(pl_device_meanwhile),
-    .fault = device_fault,
-    .drift = device_drift,
-    .blend = device_blend,
-    .velocity = device_velocity,
-    .place_pins = device_place_pins,
-    .pin_force = device_pin_force,
-    .evaluate_loads = device_evaluate_loads,
-    .farthest = device_farthest,
-    .freeze = PL_NAMED(pl_device_freeze),
-    .contact_forces = PL_NAMED(pl_device_contact_forces),
-    .contact_velocities = PL_NAMED(pl_device_contact_velocities),
-    .inner_acceleration = PL_NAMED(pl_device_inner_acceleration),
-    .pin_velocities = PL_NAMED(pl_device_pin_velocities),
-    .friction = PL_NAMED(pl_device_friction),
-    .dissipation = PL_NAMED(pl_device_dissipation),
-    .use_model = PL_NAMED(pl_device_use_model),
-    .reduce = PL_NAMED(pl_device_reduce),
-    .local_step = PL_NAMED(pl_device_local_step),
-    .contribute = PL_NAMED(pl_device_contribute),
-    .stage_rows = PL_NAMED(pl_device_start_rows),
-    .concavity = PL_NAMED(pl_device_concavity),
-    .scale_terms = PL_NAMED(pl_device_scale_terms),
-    .gather_global = PL_NAMED(pl_device_gather_global),
-    .dual_norm = PL_NAMED(pl_device_dual_norm),
-    .solve = PL_NAMED(pl_device_solve),
-    .solve_from = PL_NAMED(pl_device_solve_from),
-    .hard_force = PL_NAMED(pl_device_hard_force),
-    .anderson_prepare = PL_NAMED(pl_device_anderson_prepare),
-    .anderson_difference = PL_NAMED(pl_device_anderson_difference),
-    .anderson_combine = PL_NAMED(pl_device_anderson_combine),
-    .set_free = device_set_free,
-    .get_free = device_get_free,
-    .dot_change = device_dot_change,
-    .objective = device_objective,
-    .gradient = device_gradient,
-    .soft_force = device_soft_force,
-    .depth = device_depth,
-    .measure = device_measure,
-    .motion = device_motion,
-    .find_not_finite = device_find_not_finite,
-    .trial_prepare = device_trial_prepare,
-    .trial = device_trial,
-    .pair = device_pair,
-    .jacobi = device_jacobi,
-    .scale = device_scale,
-    .dot = device_dot,
-    .unscale = device_unscale,
-    .jacobi_constant = device_jacobi_constant,
-    .chebyshev = PL_NAMED(pl_device_step),
-    .chebyshev_run = PL_NAMED(pl_device_run),
-    .combine = device_combine,
-    .magnitude = device_magnitude,
-    .find_outside = device_find_outside,
-    .find_steepest = device_find_steepest,
+    .memory = &device_memory,
+    .fetch = &device_fetch,
+    .kinematics = &device_kinematics,
+    .rows = &device_rows,
+    .objective = &device_objective,
+    .measures = &device_measures,
+    .descent = &device_descent,
+    .contact = &device_contact,
+    .matrix = &device_matrix,
+    .iterated = &device_iterated,
+    .splitting = &device_splitting,
+    .anderson = &device_anderson,
+    .runs = &device_runs,
+    .queue = &device_queue,
 };

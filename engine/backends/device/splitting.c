@@ -319,7 +319,7 @@ double PL_NAMED(pl_device_anderson_difference)(pl_backend *b, const pl_anderson 
 {
     pl_device *d = pl_device_of(b);
     int32_t width = 2 * from->count + 1;
-    b->ops->reduce(b, from->x, from->r);
+    b->ops->splitting->reduce(b, from->x, from->r);
     for (int32_t g = 0; g < b->model->group_count; g++) {
         pl_anderson_arguments a = part_of(d, from, g);
         PL_NAMED(pl_device_anderson_difference_kernel)(d->queue, &a, d->model.groups[g].threads);

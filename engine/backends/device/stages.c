@@ -82,7 +82,7 @@ static bool touch_of(pl_backend *b, int32_t g, const pl_stage *stage, double *co
 void PL_NAMED(pl_device_contact_forces)(pl_backend *b, const pl_stage *stage, double *const *u,
                                         const double *x, double *force)
 {
-    b->ops->clear(b, force, 3 * b->model->vertices);
+    b->ops->memory->clear(b, force, 3 * b->model->vertices);
     for (int32_t g = 0; g < b->model->group_count; g++) {
         pl_touch_arguments a;
         if (!touch_of(b, g, stage, u, x, &a))
