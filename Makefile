@@ -67,7 +67,7 @@ endif
 ENGINE_SRC := $(sort $(shell find engine -name '*.c' ! -name '*_isa.c' ! -path 'engine/backends/cuda/*' ! -path 'engine/backends/device/*'))
 ENGINE_ISA_SRC := $(sort $(shell find engine -name '*_isa.c'))
 # What runs on a device, once for each precision; *_kernels.c are compiled as a device's threads.
-DEVICE_SRC := $(addprefix engine/backends/device/,fetch.c phases.c runs.c stages.c device_model.c matrix.c splitting.c)
+DEVICE_SRC := $(addprefix engine/backends/device/,fetch.c phases.c kinematics.c objective.c descent.c runs.c stages.c device_model.c matrix.c splitting.c)
 DEVICE_KERNELS := $(sort $(wildcard engine/backends/device/*_kernels.c))
 PROTOCOL_SRC := $(sort $(wildcard protocol/*/*.c))
 SERVER_SRC := $(sort $(filter-out server/worker/%,$(wildcard server/*.c server/*/*.c)))

@@ -1,7 +1,6 @@
 #include "engine/step/dissipation.h"
 
 #include "engine/model/damping/damping.h"
-#include "engine/step/state.h"
 
 #include <math.h>
 #include <string.h>
