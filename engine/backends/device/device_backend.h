@@ -95,6 +95,10 @@ extern const pl_runs_ops PL_NAMED(pl_device_runs_ops);
 
 /* ---- objective.c ---- */
 
+/* The force that a group's terms exert, by its kernel `push`, and how many exert any. */
+int64_t PL_NAMED(pl_device_push)(pl_device *d, int32_t group, const pl_term_arguments *a,
+                                 double force[3]);
+
 pl_trial_sums PL_NAMED(pl_device_trial)(pl_backend *b, const pl_stage *stage,
                                         const pl_trial *trial);
 

@@ -102,22 +102,27 @@ static double device_gradient(pl_backend *b, const pl_stage *stage, const double
     return sums_of(d).norm;
 }
 
-static int64_t device_soft_force(pl_backend *b, int32_t group, const double *x, double force[3])
+int64_t PL_NAMED(pl_device_push)(pl_device *d, int32_t group, const pl_term_arguments *a,
+                                 double force[3])
 {
-    pl_device *d = device_of(b);
-    const pl_device_group *on = &d->model.groups[group];
-    int64_t terms = b->model->groups[group].terms;
-    pl_term_arguments a = on->arguments;
-    a.x = numbers(x);
-    a.columns = d->columns;
-    on->kernels->push(d->queue, &a, terms);
+    int64_t terms = d->base.model->groups[group].terms;
     pl_summing sums[4];
     double total[4];
+    d->model.groups[group].kernels->push(d->queue, a, terms);
     for (int k = 0; k < 4; k++)
         sums[k] = column_of(d, k, terms);
     add_up(d, sums, 4, total);
     memcpy(force, total, 3 * sizeof *force);
     return isfinite(total[3]) ? (int64_t)total[3] : 0;
+}
+
+static int64_t device_soft_force(pl_backend *b, int32_t group, const double *x, double force[3])
+{
+    pl_device *d = device_of(b);
+    pl_term_arguments a = d->model.groups[group].arguments;
+    a.x = numbers(x);
+    a.columns = d->columns;
+    return PL_NAMED(pl_device_push)(d, group, &a, force);
 }
 
 /* On the host: it is of what is written, once a frame. */

@@ -203,19 +203,10 @@ static void device_scale_terms(pl_backend *b, int32_t group, const double *facto
 static int64_t device_hard_force(pl_backend *b, int32_t group, const double *u, double force[3])
 {
     pl_device *d = pl_device_of(b);
-    const pl_device_group *on = &d->model.groups[group];
-    int64_t terms = b->model->groups[group].terms;
-    pl_term_arguments a = on->arguments;
+    pl_term_arguments a = d->model.groups[group].arguments;
     a.u = pl_device_numbers(u);
     a.columns = d->columns;
-    on->kernels->push(d->queue, &a, terms);
-    pl_summing sums[4];
-    double total[4];
-    for (int k = 0; k < 4; k++)
-        sums[k] = pl_device_column(d, k, terms);
-    PL_NAMED(pl_device_add_up)(d, sums, 4, total);
-    memcpy(force, total, 3 * sizeof *force);
-    return isfinite(total[3]) ? (int64_t)total[3] : 0;
+    return PL_NAMED(pl_device_push)(d, group, &a, force);
 }
 
 /* ---- global steps ---- */
