@@ -449,64 +449,6 @@ static int64_t cpu_hard_force(pl_backend *b, int32_t group, const double *u, dou
     return active;
 }
 
-static int64_t cpu_soft_force(pl_backend *b, int32_t group, const double *x, double force[3])
-{
-    const pl_group *g = &b->model->groups[group];
-    return g->ops->push(g, x, force);
-}
-
-static double cpu_depth(pl_backend *b, int32_t group, double time, const double *x)
-{
-    const pl_group *g = &b->model->groups[group];
-    int32_t threads = team(cpu_of(b), g->blocks, BLOCKS_A_THREAD);
-    double deepest = 0;
-#pragma omp parallel for num_threads(threads) schedule(static) reduction(max : deepest)
-    for (int64_t part = 0; part < threads; part++) {
-        run r = run_of(g->blocks, part, threads);
-        deepest = fmax(deepest, g->ops->depth(g, time, x, r.b0, r.b1));
-    }
-    return deepest;
-}
-
-static double cpu_dissipation(pl_backend *b, int32_t group, const double *x)
-{
-    cpu *c = cpu_of(b);
-    const pl_group *g = &b->model->groups[group];
-    int32_t threads = team(c, g->blocks, BLOCKS_A_THREAD);
-#pragma omp parallel for num_threads(threads) schedule(static)
-    for (int64_t part = 0; part < threads; part++) {
-        run r = run_of(g->blocks, part, threads);
-        g->ops->dissipate(g, x, c->energies, r.b0, r.b1);
-    }
-    double power = 0;
-    for (int64_t i = 0; i < g->blocks; i++)
-        power += c->energies[i];
-    return power;
-}
-
-static pl_measures cpu_measure(pl_backend *b, const double *x)
-{
-    cpu *c = cpu_of(b);
-    pl_measures out = {0};
-    for (int32_t g = 0; g < b->model->group_count; g++) {
-        const pl_group *group = &b->model->groups[g];
-        if (!group->ops->measure)
-            continue;
-        int32_t threads = team(c, group->blocks, BLOCKS_A_THREAD);
-#pragma omp parallel for num_threads(threads) schedule(static)
-        for (int64_t part = 0; part < threads; part++) {
-            run r = run_of(group->blocks, part, threads);
-            group->ops->measure(group, x, c->measures, r.b0, r.b1);
-        }
-        for (int64_t i = 0; i < group->blocks; i++) {
-            out.elastic += c->measures[i].energy;
-            out.inverted += c->measures[i].inverted;
-            out.max_stretch = fmax(out.max_stretch, c->measures[i].max_stretch);
-        }
-    }
-    return out;
-}
-
 static int64_t cpu_find_not_finite(pl_backend *b, const double *x)
 {
     return pl_look_not_finite(b->model->vertices, x);
@@ -556,14 +498,6 @@ static const pl_objective_ops objective = {
     .magnitude = pl_cpu_magnitude,
     .find_outside = pl_cpu_find_outside,
     .find_steepest = pl_cpu_find_steepest,
-};
-
-static const pl_measures_ops measures = {
-    .soft_force = cpu_soft_force,
-    .depth = cpu_depth,
-    .dissipation = cpu_dissipation,
-    .elements = cpu_measure,
-    .motion = pl_cpu_motion,
 };
 
 static const pl_descent_ops descent = {
@@ -632,7 +566,7 @@ const pl_backend_ops pl_backend_cpu = {
     .kinematics = &kinematics,
     .rows = &rows,
     .objective = &objective,
-    .measures = &measures,
+    .measures = &pl_cpu_measures,
     .descent = &descent,
     .contact = &contact,
     .matrix = &matrix,

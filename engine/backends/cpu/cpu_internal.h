@@ -44,6 +44,9 @@ void pl_cpu_evaluate_loads(pl_backend *b, double time, const double *x, const do
 double pl_cpu_farthest(pl_backend *b, const double *a, const double *c, int64_t *vertex);
 pl_motion_sums pl_cpu_motion(pl_backend *b, const double *x, const double *v);
 
+/* cpu_measures.c */
+extern const pl_measures_ops pl_cpu_measures;
+
 /* cpu_fetch.c */
 pl_status pl_cpu_fetch_create(pl_backend *b, const pl_fetch_form *form, pl_fetch **out);
 void pl_cpu_fetch_destroy(pl_backend *b, pl_fetch *f);
