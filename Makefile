@@ -67,7 +67,7 @@ endif
 ENGINE_SRC := $(sort $(shell find engine -name '*.c' ! -name '*_isa.c' ! -path 'engine/backends/cuda/*' ! -path 'engine/backends/device/*'))
 ENGINE_ISA_SRC := $(sort $(shell find engine -name '*_isa.c'))
 # What runs on a device, once for each precision; *_kernels.c are compiled as a device's threads.
-DEVICE_SRC := $(addprefix engine/backends/device/,fetch.c phases.c runs.c stages.c device_model.c matrix.c splitting.c)
+DEVICE_SRC := $(addprefix engine/backends/device/,fetch.c phases.c kinematics.c objective.c descent.c runs.c stages.c device_model.c matrix.c splitting.c)
 DEVICE_KERNELS := $(sort $(wildcard engine/backends/device/*_kernels.c))
 PROTOCOL_SRC := $(sort $(wildcard protocol/*/*.c))
 SERVER_SRC := $(sort $(filter-out server/worker/%,$(wildcard server/*.c server/*/*.c)))
@@ -212,6 +212,16 @@ $(BUILD)/pliant.1 $(BUILD)/pliantd.1: %.1: %
 	$< --man > $@
 $(BUILD)/pliant: $(call obj,$(CLI_SRC)) $(BUILD)/libprotocol.a
 	$(CC) -o $@ $(call obj,$(CLI_SRC)) $(BUILD)/libprotocol.a $(LDFLAGS_ALL) $(LIBS_CLI) $(LIBS_PROTOCOL)
+
+# A hash of the engine's headers, for the one object that tells a plug-in of another build. The file is
+# looked at in every build and written only where the hash is another.
+.PHONY: always
+$(BUILD)/engine-abi: always
+	@mkdir -p $(@D)
+	@find engine -name '*.h' | LC_ALL=C sort | xargs sha256sum | sha256sum | cut -c1-16 > $@.new
+	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+$(BUILD)/obj/engine/backends/plugin.o: $(BUILD)/engine-abi
+$(BUILD)/obj/engine/backends/plugin.o: PL_CFLAGS += -DPLIANT_ENGINE_ABI=\"$$(cat $(BUILD)/engine-abi)\"
 
 $(BUILD)/obj/%.o: %.c | deps
 	@mkdir -p $(@D)

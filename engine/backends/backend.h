@@ -1,4 +1,4 @@
-/* backend.h - where the work of a step is done, as a table of phases chosen at run time.
+/* backend.h - where the work of a step is done, as tables of phases chosen at run time.
  *
  * The cut between a solver and a backend is the phase: a solver is a list of phases with scalars
  * between them and never touches an array's elements, so that the arrays may live in another
@@ -7,9 +7,9 @@
  * [block][rows][PL_BLOCK]. Rows that are gradients, steps or directions are zero in a coordinate
  * that a pin holds (model.h); positions are where the pin puts them.
  *
- * A phase that a backend lacks is NULL; `pl_backend_find` is the only way to one, and a backend
- * that is not there says why. Sums are taken in an order that the number of threads does not
- * change.
+ * A table whose pointer is NULL is what a device cannot do; `pl_backend_find` is the only way to a
+ * backend, and one that is missing says why. Sums are taken in an order that the number of threads
+ * does not change.
  */
 #ifndef PLIANT_ENGINE_BACKENDS_BACKEND_H
 #define PLIANT_ENGINE_BACKENDS_BACKEND_H
@@ -117,53 +117,38 @@ typedef struct pl_fetch_form {
     int32_t arrays; /* one after the other, at most PL_FETCH_ARRAYS */
 } pl_fetch_form;
 
-typedef struct pl_backend_ops {
-    const char *name;
-    bool on_host;   /* arrays are memory that the caller may read; else only download shows them */
-    double epsilon; /* of the numbers in arrays */
-    double energy_epsilon; /* differences of energies below this of their size are rounding */
-    /* Why it can not hold a model's terms (pl_backend_refuses); the slot NULL: it holds all. */
-    const char *(*refuses)(const pl_model *model);
-    /* A backend is made, used and destroyed by one thread at a time; others may use others meanwhile. `beside`,
-     * or NULL: one of the same table whose arrays this one is to read and write, in the order in which both are
-     * called; it is destroyed after this one. */
-    pl_status (*create)(const pl_model *model, int32_t threads, pl_backend *beside,
-                        pl_backend **out);
-    void (*destroy)(pl_backend *b);
+/* ---- the tables ----
+ * A table that is there is complete: all its slots are set (pl_backend_incomplete). Those of the first
+ * block every backend has; each of the second is there where the device can do what it is for. */
 
-    /* Go on with another model, which differs in weights, matrix and factor only, and outlives its use.
-     * PL_OK, or PL_NO_MEMORY and nothing has changed; back to the one it was made for it always gets. */
-    pl_status (*use_model)(pl_backend *b, const pl_model *model);
-
-    /* Zeroed arrays in the backend's memory, which those made beside it share; NULL when out of memory. upload
-     * reads and download writes the caller's. */
+/* Arrays in the backend's memory, which those made beside it share. */
+typedef struct pl_memory_ops {
+    /* Zeroed; NULL when out of memory. */
     double *(*alloc)(pl_backend *b, int64_t count);
     void (*release)(pl_backend *b, double *array);
+    /* From and to the host's memory. */
     void (*upload)(pl_backend *b, double *to, const double *from, int64_t count);
     void (*download)(pl_backend *b, double *to, const double *from, int64_t count);
     void (*copy)(pl_backend *b, double *to, const double *from, int64_t count);
     void (*clear)(pl_backend *b, double *array, int64_t count);
+} pl_memory_ops;
 
-    /* Numbers for a frame, converted where the arrays are and brought to the host while the backend goes on:
-     * a fetch is the memory for one frame at a time. */
-    pl_status (*fetch_create)(pl_backend *b, const pl_fetch_form *form, pl_fetch **out);
-    void (*fetch_destroy)(pl_backend *b, pl_fetch *f);
+/* Numbers for a frame, converted where the arrays are and brought to the host while the backend goes
+ * on: a fetch is the memory for one frame at a time. */
+typedef struct pl_fetch_ops {
+    pl_status (*create)(pl_backend *b, const pl_fetch_form *form, pl_fetch **out);
+    void (*destroy)(pl_backend *b, pl_fetch *f);
     /* The arrays, positions [vertices][3] each, as they are now: they may change right after. What the fetch
      * held before is gone. */
-    void (*fetch_begin)(pl_backend *b, pl_fetch *f, const double *const *arrays);
+    void (*begin)(pl_backend *b, pl_fetch *f, const double *const *arrays);
     /* [arrays][vertices][3] of the last begin, the fetch's memory. NULL: still on their way, which `wait`
      * waits for. */
-    const void *(*fetch_take)(pl_backend *b, pl_fetch *f, bool wait);
-    /* Have `work` called with `context` before the backend waits for a sum of its device's; NULL: no longer.
-     * It may call fetch_take without waiting, and no other phase. The slot NULL: it never waits. */
-    void (*meanwhile)(pl_backend *b, void (*work)(void *context), void *context);
-    /* What went wrong with the device; NULL: nothing. From then on no number of any backend of the process
-     * means anything, and none ever will again: the process is to end. *launching: what this one launched was
-     * not known to have ended, and so may have caused it. The slot NULL: nothing can go wrong. */
-    const char *(*fault)(const pl_backend *b, bool *launching);
+    const void *(*take)(pl_backend *b, pl_fetch *f, bool wait);
+} pl_fetch_ops;
 
-    /* What a step is made of around its minimisation; all but the numbers are positions [vertices][3].
-     * Prediction: out = x + h (v + h gravity). */
+/* What a step is made of around its minimisation; all arrays are positions [vertices][3]. */
+typedef struct pl_kinematics_ops {
+    /* Prediction: out = x + h (v + h gravity). */
     void (*drift)(pl_backend *b, double h, const double gravity[3], const double *x,
                   const double *v, double *out);
     /* out = base + d v + e (v - v_old); what a weight of 0 stands at is not read and may be NULL. */
@@ -182,85 +167,67 @@ typedef struct pl_backend_ops {
     /* The vertex with the largest |a - b| of a coordinate, which is returned, and NaN counts as less
      * than any; *vertex 0 where none differ. */
     double (*farthest)(pl_backend *b, const double *a, const double *c, int64_t *vertex);
+    /* First vertex with a coordinate that is not finite, or -1. */
+    int64_t (*find_not_finite)(pl_backend *b, const double *x);
+} pl_kinematics_ops;
 
-    /* What groups keep constant over a stage: before anything else of it. */
-    void (*freeze)(pl_backend *b, const pl_stage *stage);
-    /* z[g] = D_g x for every group. */
-    void (*reduce)(pl_backend *b, const double *x, double *const *z);
-    pl_local_sums (*local_step)(pl_backend *b, const pl_stage *stage, const pl_local_step *step);
-    /* rows = inertia M x~ + load - A_fp x_p: what of the right-hand side is constant over a stage; x
-     * has what is held at the stage's end, and where a row's coordinate is held, it is that. */
-    void (*stage_rows)(pl_backend *b, const pl_stage *stage, const double *x, double *rows);
-    /* Replace the last local step's contributions by those without momentum. */
-    void (*contribute)(pl_backend *b, double *const *u, double *const *z);
-    /* How concave each term of a group is at z (`concavity` of groups that have it): out
-     * [block][PL_BLOCK], in the caller's memory, aligned to 64 bytes. */
-    void (*concavity)(pl_backend *b, int32_t group, const double *z, double *out);
-    /* Each term's rows of a group's values times its factor [block][PL_BLOCK], the caller's memory. */
-    void (*scale_terms)(pl_backend *b, int32_t group, const double *factor, double *values);
-    /* rows = base + the last local step's contributions, gathered (Narain 2016, eq. 15). */
-    void (*gather_global)(pl_backend *b, const double *base, double *rows);
-    /* |D^T W^2 (z - z^)| over the free vertices, of the last local step with want_dual (eq. 23).
-     */
-    double (*dual_norm)(pl_backend *b);
-    /* rows = A^-1 rhs of each coordinate, or B rhs with one and the same symmetric positive definite B near
-     * A^-1, where there is no factor. */
-    pl_status (*solve)(pl_backend *b, const double *rhs, double *rows);
-    /* NULL where `solve` is exact. Else: A rows = rhs to a small share of what was wrong at `from`, with
-     * *square = (rows - from) . A (rows - from). Not finite where a number is not. */
-    pl_status (*solve_from)(pl_backend *b, const double *rhs, const double *from, double *rows,
-                            double *square);
-    /* rows = A_k x_k of each coordinate: x itself where it is held. */
-    void (*multiply)(pl_backend *b, const double *rows, double *out);
+/* Arithmetic on rows. */
+typedef struct pl_rows_ops {
     /* Free vertices of x from rows, but for held coordinates; and back. */
     void (*set_free)(pl_backend *b, const double *rows, double *x);
     void (*get_free)(pl_backend *b, const double *x, double *rows);
-    /* (a1 - a0) . (b1 - b0) over rows. */
+    /* a . b */
+    double (*dot)(pl_backend *b, const double *a, const double *c);
+    /* (a1 - a0) . (b1 - b0) */
     double (*dot_change)(pl_backend *b, const double *a1, const double *a0, const double *b1,
                          const double *b0);
+    /* out = sum of coefficient[i] list[i]; out is none of the list. */
+    void (*combine)(pl_backend *b, const double *const *list, const double *coefficient,
+                    int32_t count, double *out);
+    /* out = inverse g, entry by entry; returns g . out. */
+    double (*scale)(pl_backend *b, const double *inverse, const double *g, double *out);
+    /* out = p / inverse */
+    void (*unscale)(pl_backend *b, const double *inverse, const double *p, double *out);
+} pl_rows_ops;
 
-    /* e(x) of the stage (stage.h), with hard constraints taken as satisfied; +inf outside the
-     * domain. */
-    double (*objective)(pl_backend *b, const pl_stage *stage, const double *x);
-    /* gradient [vertices][3] of the stage objective plus D^T W^2 u of the hard groups, of none with u
-     * NULL: what keeps a vertex from being in balance. At a held coordinate it is the force that the pin exerts.
-     * Returns its norm over what is free, N. */
+/* The stage objective e(x) (stage.h). */
+typedef struct pl_objective_ops {
+    /* What groups keep constant over a stage: before anything else of it. */
+    void (*freeze)(pl_backend *b, const pl_stage *stage);
+    /* e(x), with hard constraints taken as satisfied; +inf outside the domain. */
+    double (*value)(pl_backend *b, const pl_stage *stage, const double *x);
+    /* gradient [vertices][3] of e plus D^T W^2 u of the hard groups, of none with u NULL: what keeps a
+     * vertex from being in balance. At a held coordinate it is the force that the pin exerts. Returns its
+     * norm over what is free, N. */
     double (*gradient)(pl_backend *b, const pl_stage *stage, const double *x, double *const *u,
                        double *gradient);
-    /* Sum of -W^2 u over the terms of a hard group: the force it exerts, and how many exert any. */
-    int64_t (*hard_force)(pl_backend *b, int32_t group, const double *u, double force[3]);
-    /* The same of a group that is an obstacle with an energy: `push`. */
+    /* sum of A_ii |x_i|^2 over the free vertices, J: machine epsilon times this is what rounding of
+     * positions leaves of energies, and of a squared decrement its epsilon squared. */
+    double (*magnitude)(pl_backend *b, const double *x);
+    /* The first element that makes e(x) infinite, or -1: a tetrahedron, or tets + a triangle. */
+    int64_t (*find_outside)(pl_backend *b, const double *x);
+    /* The free vertex with the largest gradient [vertices][3]. */
+    int64_t (*find_steepest)(pl_backend *b, const double *gradient);
+} pl_objective_ops;
+
+/* What frames and metrics tell of a state. */
+typedef struct pl_measures_ops {
+    pl_measures (*elements)(pl_backend *b, const double *x);
+    pl_motion_sums (*motion)(pl_backend *b, const double *x, const double *v);
+    /* The force that a group exerts which is an obstacle with an energy, and how many of its terms exert
+     * any: `push`. */
     int64_t (*soft_force)(pl_backend *b, int32_t group, const double *x, double force[3]);
     /* How deep the deepest vertex is in the obstacle that a group is, m: `depth`. */
     double (*depth)(pl_backend *b, int32_t group, double time, const double *x);
-    /* What the integrators of more than one stage or step need besides, and restitution
-     * (cpu/cpu_contact.c derives it). NULL, all four: the backend has backward Euler and statics alone,
-     * and no restitution.
-     * The force of all obstacles on each vertex at a stage's result x, N; u as for `gradient`, or NULL. */
-    void (*contact_forces)(pl_backend *b, const pl_stage *stage, double *const *u, const double *x,
-                           double *force);
-    void (*contact_velocities)(pl_backend *b, const pl_stage *stage, const pl_contact_end *end);
-    /* out = what acceleration elements cause at a stage's result, from the objective's gradient there,
-     * which holds all that is not the inertia of a held coordinate: no gravity, load or obstacle's
-     * force. Stage NULL: the gradient is of elements and obstacles alone, without inertia. */
-    void (*inner_acceleration)(pl_backend *b, const pl_stage *stage, const double *x,
-                               const double *gradient, const double *contact, double *out);
-    /* Held coordinates of v: what the pins move with at `time`, from where they were since `span` ago. */
-    void (*pin_velocities)(pl_backend *b, double time, double span, double *v);
-    /* The power that friction takes, W, at a stage's result x, where vertices go at v; u as for `gradient`, or
-     * NULL. The slot NULL: it is not known. */
-    double (*friction)(pl_backend *b, const pl_stage *stage, double *const *u, const double *x,
-                       const double *v);
     /* What a dissipative group's forces take away at x, the end of the stage, W: `dissipate`. */
     double (*dissipation)(pl_backend *b, int32_t group, const double *x);
-    pl_measures (*measure)(pl_backend *b, const double *x);
-    pl_motion_sums (*motion)(pl_backend *b, const double *x, const double *v);
-    /* First vertex with a coordinate that is not finite, or -1. */
-    int64_t (*find_not_finite)(pl_backend *b, const double *x);
+} pl_measures_ops;
 
-    /* Objective, gradient and slope in one pass. Groups are taken to have an energy: none is hard.
-     * `trial_prepare` comes first, once. */
-    pl_status (*trial_prepare)(pl_backend *b);
+/* Descent methods. Groups are taken to have an energy: none is hard. */
+typedef struct pl_descent_ops {
+    /* Before the first trial, once. */
+    pl_status (*prepare)(pl_backend *b);
+    /* Objective, gradient and slope in one pass. */
     pl_trial_sums (*trial)(pl_backend *b, const pl_stage *stage, const pl_trial *trial);
     /* Form s and w of the newest pair, where count > 0, and the inner products; returns p . g. */
     double (*pair)(pl_backend *b, const pl_history_pair *pair);
@@ -269,52 +236,158 @@ typedef struct pl_backend_ops {
      * at least PL_JACOBI_LEAST A_ii, N/m. Returns sum inertia m / sum P: the Rayleigh quotient of a
      * translation under inertia and P. */
     double (*jacobi)(pl_backend *b, const pl_stage *stage, const double *x, double *inverse);
-    /* out = inverse g, entry by entry, over rows; returns g . out. */
-    double (*scale)(pl_backend *b, const double *inverse, const double *g, double *out);
     /* The same with P = the diagonal of A, or, if `flat`, its largest entry everywhere. */
     double (*jacobi_constant)(pl_backend *b, const pl_stage *stage, bool flat, double *inverse);
-    /* out = p / inverse over rows. */
-    void (*unscale)(pl_backend *b, const double *inverse, const double *p, double *out);
-    /* a . b over rows. */
-    double (*dot)(pl_backend *b, const double *a, const double *c);
     void (*chebyshev)(pl_backend *b, const pl_chebyshev *step);
-    /* `count` such steps one after the other from step->x in place (x_new is x; g is not read), each with
-     * the stage's gradient where it starts and an omega of its own, and nothing measured between them.
-     * NULL: there is no gain in it. */
-    void (*chebyshev_run)(pl_backend *b, const pl_stage *stage, const pl_chebyshev *step,
-                          const double *omega, int32_t count);
-    /* out = sum of coefficient[i] list[i] over rows; out is none of the list. */
-    void (*combine)(pl_backend *b, const double *const *list, const double *coefficient,
-                    int32_t count, double *out);
-    /* sum of A_ii |x_i|^2 over the free vertices, J: machine epsilon times this is what rounding of
-     * positions leaves of energies, and of a squared decrement its epsilon squared. */
-    double (*magnitude)(pl_backend *b, const double *x);
-    /* The first element that makes e(x) infinite, or -1: a tetrahedron, or tets + a triangle. */
-    int64_t (*find_outside)(pl_backend *b, const double *x);
-    /* The free vertex with the largest gradient [vertices][3]. */
-    int64_t (*find_steepest)(pl_backend *b, const double *gradient);
+} pl_descent_ops;
 
-    /* What anderson's phases need beside their arrays; once. */
-    pl_status (*anderson_prepare)(pl_backend *b);
+/* Integrators of more than one stage or step, restitution and friction's power (cpu/cpu_contact.c derives
+ * them). Without it: backward Euler and statics alone, and no restitution. */
+typedef struct pl_contact_ops {
+    /* The force of all obstacles on each vertex at a stage's result x, N; u as for `gradient`, or NULL. */
+    void (*forces)(pl_backend *b, const pl_stage *stage, double *const *u, const double *x,
+                   double *force);
+    void (*velocities)(pl_backend *b, const pl_stage *stage, const pl_contact_end *end);
+    /* out = what acceleration elements cause at a stage's result, from the objective's gradient there,
+     * which holds all that is not the inertia of a held coordinate: no gravity, load or obstacle's
+     * force. Stage NULL: the gradient is of elements and obstacles alone, without inertia. */
+    void (*inner_acceleration)(pl_backend *b, const pl_stage *stage, const double *x,
+                               const double *gradient, const double *contact, double *out);
+    /* Held coordinates of v: what the pins move with at `time`, from where they were since `span` ago. */
+    void (*pin_velocities)(pl_backend *b, double time, double span, double *v);
+    /* The power that friction takes, W, at a stage's result x, where vertices go at v; u as for
+     * `gradient`, or NULL. */
+    double (*friction)(pl_backend *b, const pl_stage *stage, double *const *u, const double *x,
+                       const double *v);
+} pl_contact_ops;
+
+/* Methods that solve with the model's constant matrix A. */
+typedef struct pl_matrix_ops {
+    /* rows = A^-1 rhs of each coordinate, where there is `factored`; else B rhs with one and the same
+     * symmetric positive definite B near A^-1. */
+    pl_status (*solve)(pl_backend *b, const double *rhs, double *rows);
+    /* Go on with another model, which differs in weights, matrix and factor only, and outlives its use.
+     * PL_OK, or PL_NO_MEMORY and nothing has changed; going back to the one it was made for always
+     * succeeds. */
+    pl_status (*use_model)(pl_backend *b, const pl_model *model);
+} pl_matrix_ops;
+
+/* `solve` is exact. A backend with pl_matrix_ops has this table or the next one. */
+typedef struct pl_factored_ops {
+    /* rows = A_k x_k of each coordinate: x itself where it is held. */
+    void (*multiply)(pl_backend *b, const double *rows, double *out);
+} pl_factored_ops;
+
+/* There is no factor, and the global step iterates. */
+typedef struct pl_iterated_ops {
+    /* A rows = rhs to a small share of what was wrong at `from`, with *square = (rows - from) . A (rows -
+     * from). Not finite where a number is not. */
+    pl_status (*solve_from)(pl_backend *b, const double *rhs, const double *from, double *rows,
+                            double *square);
+} pl_iterated_ops;
+
+/* Methods that split the objective: local steps by term, global steps with A. */
+typedef struct pl_splitting_ops {
+    /* z[g] = D_g x for every group. */
+    void (*reduce)(pl_backend *b, const double *x, double *const *z);
+    pl_local_sums (*local_step)(pl_backend *b, const pl_stage *stage, const pl_local_step *step);
+    /* Replace the last local step's contributions by those without momentum. */
+    void (*contribute)(pl_backend *b, double *const *u, double *const *z);
+    /* rows = inertia M x~ + load - A_fp x_p: what of the right-hand side is constant over a stage; x
+     * has what is held at the stage's end, and where a row's coordinate is held, it is that. */
+    void (*stage_rows)(pl_backend *b, const pl_stage *stage, const double *x, double *rows);
+    /* rows = base + the last local step's contributions, gathered (Narain 2016, eq. 15). */
+    void (*gather_global)(pl_backend *b, const double *base, double *rows);
+    /* |D^T W^2 (z - z^)| over the free vertices, of the last local step with want_dual (eq. 23). */
+    double (*dual_norm)(pl_backend *b);
+    /* Sum of -W^2 u over the terms of a hard group: the force it exerts, and how many exert any. */
+    int64_t (*hard_force)(pl_backend *b, int32_t group, const double *u, double force[3]);
+    /* How concave each term of a group is at z (`concavity` of groups that have it): out
+     * [block][PL_BLOCK], in the caller's memory, aligned to 64 bytes. */
+    void (*concavity)(pl_backend *b, int32_t group, const double *z, double *out);
+    /* Each term's rows of a group's values times its factor [block][PL_BLOCK], the caller's memory. */
+    void (*scale_terms)(pl_backend *b, int32_t group, const double *factor, double *values);
+} pl_splitting_ops;
+
+/* Anderson's acceleration of ADMM. */
+typedef struct pl_anderson_ops {
+    /* What the phases need beside their arrays; once. */
+    pl_status (*prepare)(pl_backend *b);
     /* r, g, their differences to the iteration before, inner products; returns |W r|. */
-    double (*anderson_difference)(pl_backend *b, const pl_anderson *a);
+    double (*difference)(pl_backend *b, const pl_anderson *a);
     /* u = g - sum gamma_j dg_j - D x, so that the next local step's D x + u is that vector. */
-    void (*anderson_combine)(pl_backend *b, const pl_anderson *a, const double *gamma);
+    void (*combine)(pl_backend *b, const pl_anderson *a, const double *gamma);
+} pl_anderson_ops;
 
-    /* Newton's matrix H, 3 n x 3 n over the free vertices: inertia and every term's Hessian, each
-     * made semidefinite where `project` says so. Made by `hessian_make` at an x where e is finite,
-     * kept until the next. `hessian_prepare` comes first, once: what is constant over a model. */
-    pl_status (*hessian_prepare)(pl_backend *b);
-    void (*hessian_make)(pl_backend *b, const pl_stage *stage, const double *x, bool project);
+/* Newton's matrix H, 3 n x 3 n over the free vertices: inertia and every term's Hessian, each made
+ * semidefinite where `project` says so. Made by `make` at an x where e is finite, kept until the next. */
+typedef struct pl_hessian_ops {
+    /* First, once: what is constant over a model. */
+    pl_status (*prepare)(pl_backend *b);
+    void (*make)(pl_backend *b, const pl_stage *stage, const double *x, bool project);
     /* Factor H; where it was projected and has no factor as it is, with a little more on its
      * diagonal. PL_FAILED where there is none. */
-    pl_status (*hessian_factor)(pl_backend *b);
+    pl_status (*factor)(pl_backend *b);
     /* out = H^-1 rows by that factor; out may be rows. */
-    pl_status (*hessian_solve)(pl_backend *b, const double *rows, double *out);
+    pl_status (*solve)(pl_backend *b, const double *rows, double *out);
     /* out = H rows. */
-    void (*hessian_multiply)(pl_backend *b, const double *rows, double *out);
+    void (*multiply)(pl_backend *b, const double *rows, double *out);
     /* out = rows times the inverse of the 3 x 3 blocks on H's diagonal. */
-    void (*hessian_jacobi)(pl_backend *b, const double *rows, double *out);
+    void (*jacobi)(pl_backend *b, const double *rows, double *out);
+} pl_hessian_ops;
+
+/* Several accelerated steps at once, where that gains anything. */
+typedef struct pl_runs_ops {
+    /* `count` steps one after the other from step->x in place (x_new is x; g is not read), each with
+     * the stage's gradient where it starts and an omega of its own, and nothing measured between them. */
+    void (*chebyshev)(pl_backend *b, const pl_stage *stage, const pl_chebyshev *step,
+                      const double *omega, int32_t count);
+} pl_runs_ops;
+
+/* A device that works beside the host: it is waited for, and it can fail. */
+typedef struct pl_queue_ops {
+    /* Have `work` called with `context` before the backend waits for a sum of its device's; NULL: no longer.
+     * It may call `take` of a fetch without waiting, and no other phase. */
+    void (*meanwhile)(pl_backend *b, void (*work)(void *context), void *context);
+    /* What went wrong with the device; NULL: nothing. From then on no number of any backend of the process
+     * means anything, and none ever will again: the process is to end. *launching: what this one launched was
+     * not known to have ended, and so may have caused it. */
+    const char *(*fault)(const pl_backend *b, bool *launching);
+} pl_queue_ops;
+
+typedef struct pl_backend_ops {
+    const char *name;
+    bool on_host;   /* arrays are memory that the caller may read; else only download shows them */
+    double epsilon; /* of the numbers in arrays */
+    double energy_epsilon; /* differences of energies below this of their size are rounding */
+    /* Why it cannot hold a model's terms (pl_backend_refuses); NULL: it can. */
+    const char *(*refuses)(const pl_model *model);
+    /* A backend is made, used and destroyed by one thread at a time; others may use others meanwhile. `beside`,
+     * or NULL: one of the same table whose arrays this one is to read and write, in the order in which both are
+     * called; it is destroyed after this one. */
+    pl_status (*create)(const pl_model *model, int32_t threads, pl_backend *beside,
+                        pl_backend **out);
+    void (*destroy)(pl_backend *b);
+
+    /* Every backend has these. */
+    const pl_memory_ops *memory;
+    const pl_fetch_ops *fetch;
+    const pl_kinematics_ops *kinematics;
+    const pl_rows_ops *rows;
+    const pl_objective_ops *objective;
+    const pl_measures_ops *measures;
+    const pl_descent_ops *descent;
+
+    /* NULL: the device cannot do it. */
+    const pl_contact_ops *contact;
+    const pl_matrix_ops *matrix;
+    const pl_factored_ops *factored;
+    const pl_iterated_ops *iterated;
+    const pl_splitting_ops *splitting; /* with a matrix only */
+    const pl_anderson_ops *anderson;   /* with splitting only */
+    const pl_hessian_ops *hessian;
+    const pl_runs_ops *runs;
+    const pl_queue_ops *queue;
 } pl_backend_ops;
 
 /* Every backend begins with its table. */
@@ -323,10 +396,16 @@ struct pl_backend {
     const pl_model *model;
 };
 
+/* The CPU's (cpu/), which is always there. */
+extern const pl_backend_ops pl_backend_cpu;
+
 /* The backend for a device, or NULL where there is none. */
 const pl_backend_ops *pl_backend_find(pl_device_kind device);
 
-/* Why a backend, NULL where there is none, can not run a model with its method; NULL where it can. A clause
+/* The name of a table that is missing though it must be there, or that lacks a slot; NULL: all is complete. */
+const char *pl_backend_incomplete(const pl_backend_ops *ops);
+
+/* Why a backend, NULL where there is none, cannot run a model with its method; NULL where it can. A clause
  * to follow on a colon. */
 const char *pl_backend_refuses(const pl_backend_ops *ops, const pl_model *model);
 

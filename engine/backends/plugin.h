@@ -9,8 +9,8 @@
 #include "engine/backends/backend.h"
 #include "engine/backends/shared_launches.h"
 
-/* Counts changes of meaning that sizes do not show. */
-enum { PL_PLUGIN_ABI = 5 };
+/* Of pl_plugin itself: what is needed to read `engine_abi`. */
+enum { PL_PLUGIN_LAYOUT = 6 };
 
 typedef struct pl_gpu {
     char name[128];
@@ -20,9 +20,9 @@ typedef struct pl_gpu {
 } pl_gpu;
 
 typedef struct pl_plugin {
-    uint32_t abi;
-    uint32_t model_size, group_size, ops_size; /* of the structs that it reads and fills */
-    const char *version;                       /* of the project */
+    uint32_t layout;
+    const char *engine_abi; /* pl_engine_abi() of the build that it is of */
+    const char *version;    /* of the project */
     /* The devices there are, at most `room`; where none, 0 and in `why` what is missing. */
     int32_t (*find)(pl_gpu *out, int32_t room, char *why, size_t why_size);
     /* Work on one of them from now on; false, and why. */
@@ -39,13 +39,11 @@ typedef struct pl_plugin {
 
 typedef const pl_plugin *(*pl_plugin_entry)(void);
 
-/* Why a plug-in does not fit this build, or NULL where it does. */
-static inline const char *pl_plugin_unfit(const pl_plugin *p)
-{
-    if (p->abi != PL_PLUGIN_ABI || p->model_size != sizeof(pl_model) ||
-        p->group_size != sizeof(pl_group) || p->ops_size != sizeof(pl_backend_ops))
-        return "it is of another build";
-    return NULL;
-}
+/* A hash of all the engine's headers, which make computes: the plug-in and its caller hand each other
+ * models, groups and their data, so both must have the same structs. */
+const char *pl_engine_abi(void);
+
+/* Whether a plug-in fits this build; false, and why: a clause to follow on a colon. */
+bool pl_plugin_fits(const pl_plugin *p, char *why, size_t why_size);
 
 #endif

@@ -5,12 +5,12 @@
 static void predict(const pl_stage_start *o, int32_t stage)
 {
     const pl_model *m = o->backend->model;
-    o->backend->ops->drift(o->backend, m->h, m->gravity, o->x, o->v, o->x_pred);
+    o->backend->ops->kinematics->drift(o->backend, m->h, m->gravity, o->x, o->v, o->x_pred);
 }
 
 static void finish(const pl_stage_start *o, int32_t stage, const double *x_new, double *v)
 {
-    o->backend->ops->velocity(o->backend, o->backend->model->h, o->x, x_new, v);
+    o->backend->ops->kinematics->velocity(o->backend, o->backend->model->h, o->x, x_new, v);
 }
 
 const pl_integrator pl_backward_euler = {.name = "backward_euler",

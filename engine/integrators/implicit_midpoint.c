@@ -8,15 +8,15 @@ static void predict(const pl_stage_start *o, int32_t stage)
     const pl_backend_ops *ops = o->backend->ops;
     const pl_model *m = o->backend->model;
     double half = m->a * m->h;
-    ops->copy(o->backend, o->xp, o->x, 3 * m->vertices);
-    ops->blend(o->backend, o->x, half, o->v, 0, NULL, o->stationary);
-    ops->drift(o->backend, half, m->gravity, o->x, o->v, o->x_pred);
+    ops->memory->copy(o->backend, o->xp, o->x, 3 * m->vertices);
+    ops->kinematics->blend(o->backend, o->x, half, o->v, 0, NULL, o->stationary);
+    ops->kinematics->drift(o->backend, half, m->gravity, o->x, o->v, o->x_pred);
 }
 
 static void finish(const pl_stage_start *o, int32_t stage, const double *x_new, double *v)
 {
     pl_finish_stage(o, stage, x_new, o->vp);
-    o->backend->ops->blend(o->backend, o->vp, 0, o->vp, 1, o->v, v);
+    o->backend->ops->kinematics->blend(o->backend, o->vp, 0, o->vp, 1, o->v, v);
 }
 
 const pl_integrator pl_implicit_midpoint = {.name = "implicit_midpoint",

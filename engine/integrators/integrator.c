@@ -37,24 +37,24 @@ void pl_predict_theta(const pl_stage_start *o)
     double within = m->a * m->h, rest = o->span - within, gravity[3];
     for (int c = 0; c < 3; c++)
         gravity[c] = o->span / within * m->gravity[c];
-    ops->blend(o->backend, o->x, rest, o->v, 0, NULL, o->xp);
-    ops->blend(o->backend, o->v, rest, o->inner, 0, NULL, o->vp);
-    ops->drift(o->backend, within, gravity, o->xp, o->vp, o->x_pred);
-    ops->copy(o->backend, o->stationary, o->xp, 3 * m->vertices);
+    ops->kinematics->blend(o->backend, o->x, rest, o->v, 0, NULL, o->xp);
+    ops->kinematics->blend(o->backend, o->v, rest, o->inner, 0, NULL, o->vp);
+    ops->kinematics->drift(o->backend, within, gravity, o->xp, o->vp, o->x_pred);
+    ops->memory->copy(o->backend, o->stationary, o->xp, 3 * m->vertices);
 }
 
 void pl_predict_backward(const pl_stage_start *o, double weight)
 {
     const pl_backend_ops *ops = o->backend->ops;
     const pl_model *m = o->backend->model;
-    ops->blend(o->backend, o->x, 0, o->x, weight, o->x_back, o->xp);
-    ops->blend(o->backend, o->v, 0, o->v, weight, o->v_back, o->vp);
-    ops->drift(o->backend, m->a * m->h, m->gravity, o->xp, o->vp, o->x_pred);
-    ops->copy(o->backend, o->stationary, o->xp, 3 * m->vertices);
+    ops->kinematics->blend(o->backend, o->x, 0, o->x, weight, o->x_back, o->xp);
+    ops->kinematics->blend(o->backend, o->v, 0, o->v, weight, o->v_back, o->vp);
+    ops->kinematics->drift(o->backend, m->a * m->h, m->gravity, o->xp, o->vp, o->x_pred);
+    ops->memory->copy(o->backend, o->stationary, o->xp, 3 * m->vertices);
 }
 
 void pl_finish_stage(const pl_stage_start *o, int32_t stage, const double *x_new, double *v)
 {
     const pl_model *m = o->backend->model;
-    o->backend->ops->velocity(o->backend, m->a * m->h, o->xp, x_new, v);
+    o->backend->ops->kinematics->velocity(o->backend, m->a * m->h, o->xp, x_new, v);
 }

@@ -5,12 +5,12 @@
 
 static void predict(const pl_stage_start *o, int32_t stage)
 {
-    o->backend->ops->copy(o->backend, o->x_pred, o->x, 3 * o->backend->model->vertices);
+    o->backend->ops->memory->copy(o->backend, o->x_pred, o->x, 3 * o->backend->model->vertices);
 }
 
 static void finish(const pl_stage_start *o, int32_t stage, const double *x_new, double *v)
 {
-    o->backend->ops->clear(o->backend, v, 3 * o->backend->model->vertices);
+    o->backend->ops->memory->clear(o->backend, v, 3 * o->backend->model->vertices);
 }
 
 const pl_integrator pl_quasi_static = {.name = "quasi_static",

@@ -120,15 +120,15 @@ static pl_status begin(admm *s, const pl_stage *stage, const double *x)
     if (status != PL_OK)
         return status;
     pl_global_begin(&s->global, stage, x);
-    ops->reduce(s->backend, x, s->z);
+    ops->splitting->reduce(s->backend, x, s->z);
     if (s->anderson)
         pl_anderson_begin(s->anderson);
     for (int32_t g = 0; g < s->model->group_count; g++) {
         int64_t count = pl_group_values(&s->model->groups[g]);
         if (!s->model->groups[g].ops->hard)
-            ops->clear(s->backend, s->u[g], count);
-        ops->copy(s->backend, s->u_old[g], s->u[g], count);
-        ops->copy(s->backend, s->z_old[g], s->z[g], count);
+            ops->memory->clear(s->backend, s->u[g], count);
+        ops->memory->copy(s->backend, s->u_old[g], s->u[g], count);
+        ops->memory->copy(s->backend, s->z_old[g], s->z[g], count);
     }
     return PL_OK;
 }
@@ -139,11 +139,11 @@ static void begin_again(admm *s, const pl_stage *stage, const double *x, progres
     const pl_backend_ops *ops = s->backend->ops;
     for (int32_t g = 0; g < s->model->group_count; g++) {
         int64_t count = pl_group_values(&s->model->groups[g]);
-        ops->copy(s->backend, s->u_old[g], s->u[g], count);
-        ops->copy(s->backend, s->z_old[g], s->z[g], count);
+        ops->memory->copy(s->backend, s->u_old[g], s->u[g], count);
+        ops->memory->copy(s->backend, s->z_old[g], s->z[g], count);
     }
     pl_global_go_on(&s->global, stage, x);
-    ops->contribute(s->backend, s->u, s->z);
+    ops->splitting->contribute(s->backend, s->u, s->z);
     if (s->anderson)
         pl_anderson_begin(s->anderson);
     p->t = 1;
@@ -175,14 +175,14 @@ static void local_step(admm *s, const pl_stage *stage, const double *x, bool wan
                           .relaxation = s->anderson ? 1 : s->model->solver.relaxation,
                           .want_dual = want_dual,
                           .want_sums = true};
-    pl_local_sums sums = ops->local_step(s->backend, stage, &step);
+    pl_local_sums sums = ops->splitting->local_step(s->backend, stage, &step);
     for (int32_t g = 0; g < s->model->group_count; g++) {
         pl_rows_swap(&s->u[g], &s->u_old[g]);
         pl_rows_swap(&s->z[g], &s->z_old[g]);
     }
     double combined = sums.primal * sums.primal + sums.change * sums.change;
     if (beta_next > 0 && combined > KEEP_MOMENTUM * p->combined) {
-        ops->contribute(s->backend, s->u, s->z);
+        ops->splitting->contribute(s->backend, s->u, s->z);
         t_next = 1;
         beta_next = 0;
     }
@@ -192,7 +192,7 @@ static void local_step(admm *s, const pl_stage *stage, const double *x, bool wan
     p->change = sums.change;
     p->rounding = ROUNDING * ops->epsilon * sums.size;
     p->out->primal_residual = sums.primal;
-    p->out->dual_residual = want_dual ? ops->dual_norm(s->backend) : NAN;
+    p->out->dual_residual = want_dual ? ops->splitting->dual_norm(s->backend) : NAN;
     p->out->ms_local += sums.ms_elastic;
     p->out->ms_collision += sums.ms_contacts;
 }
@@ -215,10 +215,10 @@ static void record(admm *s, const pl_stage *stage, const double *x, double *grad
         return;
     const pl_backend_ops *ops = s->backend->ops;
     s->detail[k] = (pl_iteration){
-        .objective = ops->objective(s->backend, stage, x),
+        .objective = ops->objective->value(s->backend, stage, x),
         .primal_residual = p->out->primal_residual,
         .dual_residual = p->out->dual_residual,
-        .gradient_norm = ops->gradient(s->backend, stage, x, s->u, gradient),
+        .gradient_norm = ops->objective->gradient(s->backend, stage, x, s->u, gradient),
         .decrement = p->out->decrement,
         .ms = pl_clock_ms() - p->start_ms,
     };
@@ -228,7 +228,7 @@ static void record(admm *s, const pl_stage *stage, const double *x, double *grad
 static pl_status fail(admm *s, const double *x, pl_failure *failure)
 {
     failure->code = PL_FAILURE_NOT_FINITE;
-    failure->vertex = s->backend->ops->find_not_finite(s->backend, x);
+    failure->vertex = s->backend->ops->kinematics->find_not_finite(s->backend, x);
     snprintf(failure->message, sizeof failure->message,
              "A position is not finite after an ADMM iteration.");
     snprintf(failure->advice, sizeof failure->advice,
@@ -287,8 +287,8 @@ static pl_status admm_solve(pl_solver *solver, const pl_stage *stage, double *x,
         out->converged = tolerance > 0 && k > 1 && want_dual && out->decrement <= bound &&
                          p.change <= bound && out->primal_residual <= bound;
     }
-    out->objective = ops->objective(s->backend, stage, x);
-    out->gradient_norm = ops->gradient(s->backend, stage, x, s->u, gradient);
+    out->objective = ops->objective->value(s->backend, stage, x);
+    out->gradient_norm = ops->objective->gradient(s->backend, stage, x, s->u, gradient);
     out->multipliers = s->u;
     return PL_OK;
 }
@@ -313,7 +313,7 @@ static void admm_save(const pl_solver *solver, pl_bytes_out *out)
         double *to = s->model->groups[g].ops->hard ? pl_bytes_grow(out, (size_t)count * sizeof *to)
                                                    : NULL;
         if (to)
-            s->backend->ops->download(s->backend, to, s->u[g], count);
+            s->backend->ops->memory->download(s->backend, to, s->u[g], count);
     }
     pl_weights_save(s->weights, out);
 }
@@ -332,8 +332,9 @@ static bool admm_restore(pl_solver *solver, pl_bytes_in *in)
     for (int32_t g = 0; g < s->model->group_count; g++) {
         int64_t values = pl_group_values(&s->model->groups[g]);
         if (s->model->groups[g].ops->hard)
-            s->backend->ops->upload(s->backend, s->u[g],
-                                    pl_bytes_take(&duals, (size_t)values * sizeof(double)), values);
+            s->backend->ops->memory->upload(s->backend, s->u[g],
+                                            pl_bytes_take(&duals, (size_t)values * sizeof(double)),
+                                            values);
     }
     *in = levels;
     return true;

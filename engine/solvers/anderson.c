@@ -59,7 +59,7 @@ pl_status pl_anderson_create(const pl_model *model, pl_backend *backend, pl_ande
         h->dg[j] = pl_group_arrays_create(model, backend, share);
         good = good && h->dr[j] && h->dg[j];
     }
-    if (!good || backend->ops->anderson_prepare(backend) != PL_OK) {
+    if (!good || backend->ops->anderson->prepare(backend) != PL_OK) {
         pl_anderson_destroy(h);
         return PL_NO_MEMORY;
     }
@@ -163,7 +163,7 @@ void pl_anderson_apply(pl_anderson_history *h, const double *x, double *const *u
                      .dg = (double *const *const *)dg,
                      .dot_dr = dot_dr,
                      .dot_r = dot_r};
-    double norm = ops->anderson_difference(h->backend, &a);
+    double norm = ops->anderson->difference(h->backend, &a);
     for (int32_t i = 0; i < h->count; i++) {
         int32_t slot = h->order[i], newest = h->order[h->count - 1];
         h->dots[slot][newest] = h->dots[newest][slot] = dot_dr[i];
@@ -171,7 +171,7 @@ void pl_anderson_apply(pl_anderson_history *h, const double *x, double *const *u
     if (is_stale(h, norm) || norm > GROWTH * h->norm || !solve_gamma(h, dot_r, gamma))
         keep_newest(h, 0);
     a.count = h->count;
-    ops->anderson_combine(h->backend, &a, gamma);
+    ops->anderson->combine(h->backend, &a, gamma);
     h->begun = true;
     h->norm = norm;
 }

@@ -8,7 +8,8 @@ double **pl_group_arrays_create(const pl_model *model, pl_backend *backend, int3
 {
     double **arrays = calloc((size_t)model->group_count + 1, sizeof *arrays);
     for (int32_t g = 0; arrays && g < model->group_count; g++) {
-        arrays[g] = backend->ops->alloc(backend, pl_group_values(&model->groups[g]) / share);
+        arrays[g] = backend->ops->memory->alloc(backend,
+                                                pl_group_values(&model->groups[g]) / share);
         if (!arrays[g]) {
             pl_group_arrays_release(model, backend, arrays);
             return NULL;
@@ -20,7 +21,7 @@ double **pl_group_arrays_create(const pl_model *model, pl_backend *backend, int3
 void pl_group_arrays_release(const pl_model *model, pl_backend *backend, double **arrays)
 {
     for (int32_t g = 0; arrays && g < model->group_count; g++)
-        backend->ops->release(backend, arrays[g]);
+        backend->ops->memory->release(backend, arrays[g]);
     free(arrays);
 }
 
@@ -28,7 +29,7 @@ bool pl_rows_create(const pl_model *model, pl_backend *backend, double ***rows, 
 {
     bool good = true;
     for (size_t i = 0; i < count; i++) {
-        *rows[i] = backend->ops->alloc(backend, 3 * model->free_vertices);
+        *rows[i] = backend->ops->memory->alloc(backend, 3 * model->free_vertices);
         good = good && *rows[i];
     }
     return good;
@@ -37,5 +38,5 @@ bool pl_rows_create(const pl_model *model, pl_backend *backend, double ***rows, 
 void pl_rows_release(pl_backend *backend, double *const *rows, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        backend->ops->release(backend, rows[i]);
+        backend->ops->memory->release(backend, rows[i]);
 }

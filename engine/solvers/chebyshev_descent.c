@@ -92,9 +92,9 @@ static pl_status chebyshev_create(const pl_model *model, pl_backend *backend, pl
     s->pace = (stride){.alpha = FIRST_ALPHA, .wait = 1};
     s->phases = pl_phases_default(model->solver.phases);
     double **rows[] = {&s->g, &s->step, &s->inverse};
-    s->x_good = backend->ops->alloc(backend, 3 * model->vertices);
+    s->x_good = backend->ops->memory->alloc(backend, 3 * model->vertices);
     bool good = pl_rows_create(model, backend, rows, sizeof rows / sizeof *rows) && s->x_good &&
-                backend->ops->trial_prepare(backend) == PL_OK;
+                backend->ops->descent->prepare(backend) == PL_OK;
     if (model->detail == PL_METRICS_ITERATION) {
         s->detail = calloc((size_t)model->solver.iterations + 1, sizeof *s->detail);
         good = good && s->detail;
@@ -111,7 +111,7 @@ static void evaluate(chebyshev_descent *s, progress *p)
 {
     double start = pl_clock_ms();
     pl_trial trial = {.x_new = p->x, .gradient = p->gradient, .g = s->g};
-    p->now = s->backend->ops->trial(s->backend, p->stage, &trial);
+    p->now = s->backend->ops->descent->trial(s->backend, p->stage, &trial);
     p->out->ms_local += pl_clock_ms() - start;
 }
 
@@ -144,7 +144,7 @@ static void refresh(chebyshev_descent *s, progress *p)
 static void restart(chebyshev_descent *s, progress *p)
 {
     p->since = 0;
-    s->backend->ops->clear(s->backend, s->step, 3 * s->model->free_vertices);
+    s->backend->ops->memory->clear(s->backend, s->step, 3 * s->model->free_vertices);
 }
 
 /* How many iterations may go by without anybody looking: one, but where the backend does several in a
@@ -153,7 +153,7 @@ static int32_t steps_at_once(const chebyshev_descent *s, const progress *p)
 {
     int64_t k = p->out->iterations, most = s->model->solver.iterations;
     int32_t count = 1;
-    if (!s->backend->ops->chebyshev_run || s->detail)
+    if (!s->backend->ops->runs || s->detail)
         return count;
     while ((k + count) % LOOK != 0 && k + count < most &&
            pl_phases_at(&s->phases, k + count) == pl_phases_at(&s->phases, k))
@@ -182,10 +182,10 @@ static void advance(chebyshev_descent *s, progress *p)
                          .s = s->step,
                          .x_new = p->x};
     const pl_backend_ops *ops = s->backend->ops;
-    if (ops->chebyshev_run)
-        ops->chebyshev_run(s->backend, p->stage, &step, omega, count);
+    if (ops->runs)
+        ops->runs->chebyshev(s->backend, p->stage, &step, omega, count);
     else
-        ops->chebyshev(s->backend, &step);
+        ops->descent->chebyshev(s->backend, &step);
     p->out->iterations += count;
     p->out->ms_global += pl_clock_ms() - start;
     evaluate(s, p);
@@ -200,12 +200,12 @@ static void look(chebyshev_descent *s, progress *p)
     if (p->now.objective <= p->good.objective + noise && isfinite(p->now.decrement)) {
         p->lowered = p->lowered || p->now.objective < p->good.objective;
         p->good = p->now;
-        ops->copy(s->backend, s->x_good, p->x, count);
+        ops->memory->copy(s->backend, s->x_good, p->x, count);
         if (p->out->iterations - p->refreshed >= s->model->solver.jacobi_refresh)
             refresh(s, p);
         return;
     }
-    ops->copy(s->backend, p->x, s->x_good, count);
+    ops->memory->copy(s->backend, p->x, s->x_good, count);
     evaluate(s, p);
     if (p->since <= LOOK) {
         s->pace.alpha *= GAMMA;
@@ -222,12 +222,12 @@ static void begin(chebyshev_descent *s, progress *p)
     p->good = p->now;
     if (!isfinite(p->now.objective))
         return;
-    double magnitude = ops->magnitude(s->backend, p->x);
+    double magnitude = ops->objective->magnitude(s->backend, p->x);
     p->energy_noise = ops->epsilon * magnitude;
     p->decrement_noise = ROUNDING * ops->epsilon * sqrt(magnitude);
     p->bound = fmax(s->model->solver.tolerance * p->now.decrement, p->decrement_noise);
     p->out->converged = s->model->solver.tolerance > 0 && p->now.decrement <= p->decrement_noise;
-    ops->copy(s->backend, s->x_good, p->x, 3 * s->model->vertices);
+    ops->memory->copy(s->backend, s->x_good, p->x, 3 * s->model->vertices);
     refresh(s, p);
     restart(s, p);
     p->phase = 0;
@@ -286,7 +286,7 @@ static double error_of(const pl_phases *phases, void *user)
     chebyshev_descent *s = t->solver;
     pl_solve_result result = {0};
     progress p = {.out = &result, .stage = t->stage, .x = t->x, .gradient = t->gradient};
-    s->backend->ops->copy(s->backend, t->x, t->start, 3 * s->model->vertices);
+    s->backend->ops->memory->copy(s->backend, t->x, t->start, 3 * s->model->vertices);
     s->pace = t->pace;
     s->phases = *phases;
     descend(s, &p);
@@ -296,16 +296,16 @@ static double error_of(const pl_phases *phases, void *user)
 static pl_status tune(chebyshev_descent *s, const pl_stage *stage, double *x, double *gradient)
 {
     const pl_backend_ops *ops = s->backend->ops;
-    double *start = ops->alloc(s->backend, 3 * s->model->vertices);
+    double *start = ops->memory->alloc(s->backend, 3 * s->model->vertices);
     if (!start)
         return PL_NO_MEMORY;
-    ops->copy(s->backend, start, x, 3 * s->model->vertices);
+    ops->memory->copy(s->backend, start, x, 3 * s->model->vertices);
     tuning t = {s, stage, start, x, gradient, s->pace};
     pl_phases tuned = pl_phases_tune(s->phases, error_of, &t, TUNING_ROUNDS);
     s->phases = tuned;
     s->pace = t.pace;
-    ops->copy(s->backend, x, start, 3 * s->model->vertices);
-    ops->release(s->backend, start);
+    ops->memory->copy(s->backend, x, start, 3 * s->model->vertices);
+    ops->memory->release(s->backend, start);
     return PL_OK;
 }
 

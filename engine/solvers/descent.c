@@ -32,8 +32,8 @@ pl_status pl_descent_create(const pl_solver_ops *ops, const pl_descent_rule *rul
     d->backend = backend;
     double **arrays[] = {&d->g, &d->g_old, &d->p, &d->p_old, &d->inverse, &d->inverse_old};
     bool good = pl_rows_create(model, backend, arrays, rule->matrix ? 4 : 6);
-    d->x_new = backend->ops->alloc(backend, 3 * model->vertices);
-    good = good && d->x_new && backend->ops->trial_prepare(backend) == PL_OK;
+    d->x_new = backend->ops->memory->alloc(backend, 3 * model->vertices);
+    good = good && d->x_new && backend->ops->descent->prepare(backend) == PL_OK;
     if (model->detail == PL_METRICS_ITERATION) {
         d->detail = calloc((size_t)model->solver.iterations + 1, sizeof *d->detail);
         good = good && d->detail;
@@ -64,12 +64,12 @@ pl_status pl_descent_apply(pl_descent *d, bool stepped)
     const pl_backend_ops *ops = d->backend->ops;
     d->gp = NAN;
     if (!d->law->matrix) {
-        d->gp = ops->scale(d->backend, d->inverse, d->g, d->p);
+        d->gp = ops->rows->scale(d->backend, d->inverse, d->g, d->p);
         return PL_OK;
     }
-    pl_status status = ops->solve(d->backend, d->g, d->p);
+    pl_status status = ops->matrix->solve(d->backend, d->g, d->p);
     if (status == PL_OK)
-        d->gp = ops->dot(d->backend, d->g, d->p);
+        d->gp = ops->rows->dot(d->backend, d->g, d->p);
     return status;
 }
 
@@ -79,7 +79,7 @@ pl_status pl_descent_fail_not_finite(pl_backend *backend, const char *what, cons
                                      pl_failure *failure)
 {
     failure->code = PL_FAILURE_NOT_FINITE;
-    failure->vertex = backend->ops->find_not_finite(backend, where);
+    failure->vertex = backend->ops->kinematics->find_not_finite(backend, where);
     snprintf(failure->message, sizeof failure->message,
              "The objective or its gradient is not finite in a %s iteration.", what);
     snprintf(failure->advice, sizeof failure->advice,
@@ -91,7 +91,7 @@ pl_status pl_descent_fail_not_finite(pl_backend *backend, const char *what, cons
 pl_status pl_descent_fail_start(pl_backend *backend, const char *what, const double *x,
                                 pl_failure *failure)
 {
-    failure->element = backend->ops->find_outside(backend, x);
+    failure->element = backend->ops->objective->find_outside(backend, x);
     if (failure->element < 0)
         return pl_descent_fail_not_finite(backend, what, x, failure);
     failure->code = PL_FAILURE_INVERTED;
@@ -107,9 +107,9 @@ pl_status pl_descent_fail_start(pl_backend *backend, const char *what, const dou
 pl_status pl_descent_fail_search(pl_backend *backend, const pl_stage *stage, const double *x,
                                  double *gradient, double decrement, pl_failure *failure)
 {
-    backend->ops->gradient(backend, stage, x, NULL, gradient);
+    backend->ops->objective->gradient(backend, stage, x, NULL, gradient);
     failure->code = PL_FAILURE_LINE_SEARCH;
-    failure->vertex = backend->ops->find_steepest(backend, gradient);
+    failure->vertex = backend->ops->objective->find_steepest(backend, gradient);
     snprintf(failure->message, sizeof failure->message,
              "No step along the descent direction lowers the objective, though the decrement is "
              "still %.3g; the vertex has the largest gradient.",
@@ -150,10 +150,10 @@ static void begin(pl_descent *d, const pl_stage *stage, double *x, double *gradi
 {
     const pl_backend_ops *ops = d->backend->ops;
     double start = pl_clock_ms();
-    ops->copy(d->backend, d->x_new, x, 3 * d->model->vertices); /* pins in place in both */
+    ops->memory->copy(d->backend, d->x_new, x, 3 * d->model->vertices); /* pins in place in both */
     pl_trial trial = {.x_new = x, .gradient = gradient, .g = d->g};
-    pl_trial_sums sums = ops->trial(d->backend, stage, &trial);
-    double magnitude = ops->magnitude(d->backend, x);
+    pl_trial_sums sums = ops->descent->trial(d->backend, stage, &trial);
+    double magnitude = ops->objective->magnitude(d->backend, x);
     d->objective = d->out->objective = sums.objective;
     d->out->gradient_norm = sums.norm;
     d->trial_decrement = sums.decrement;
@@ -170,8 +170,9 @@ double pl_descent_make_inverse(pl_backend *backend, const pl_stage *stage, const
 {
     pl_preconditioner kind = backend->model->solver.preconditioner;
     if (kind == PL_PRECONDITIONER_JACOBI)
-        return backend->ops->jacobi(backend, stage, x, inverse);
-    return backend->ops->jacobi_constant(backend, stage, kind == PL_PRECONDITIONER_NONE, inverse);
+        return backend->ops->descent->jacobi(backend, stage, x, inverse);
+    return backend->ops->descent->jacobi_constant(backend, stage, kind == PL_PRECONDITIONER_NONE,
+                                                  inverse);
 }
 
 /* P at x, where it is due. */
@@ -254,7 +255,7 @@ pl_status pl_descent_solve(pl_solver *solver, const pl_stage *stage, double *x, 
                 return pl_descent_fail_search(d->backend, stage, here, gradient, out->decrement,
                                               failure);
             out->converged = settings->tolerance > 0; /* as far as rounding lets it */
-            ops->gradient(d->backend, stage, here, NULL, gradient);
+            ops->objective->gradient(d->backend, stage, here, NULL, gradient);
             break;
         }
         pl_rows_swap(&here, &there);
@@ -266,6 +267,6 @@ pl_status pl_descent_solve(pl_solver *solver, const pl_stage *stage, double *x, 
     if (!isfinite(out->decrement))
         return pl_descent_fail_not_finite(d->backend, d->law->what, gradient, failure);
     if (here != x)
-        ops->copy(d->backend, x, here, 3 * d->model->vertices);
+        ops->memory->copy(d->backend, x, here, 3 * d->model->vertices);
     return PL_OK;
 }

@@ -20,16 +20,16 @@ void pl_global_clear(pl_global *g)
 
 void pl_global_begin(pl_global *g, const pl_stage *stage, const double *x)
 {
-    g->backend->ops->get_free(g->backend, x, g->y);
+    g->backend->ops->rows->get_free(g->backend, x, g->y);
     pl_global_go_on(g, stage, x);
 }
 
 void pl_global_go_on(pl_global *g, const pl_stage *stage, const double *x)
 {
     const pl_backend_ops *ops = g->backend->ops;
-    ops->stage_rows(g->backend, stage, x, g->base);
-    if (!ops->solve_from)
-        ops->multiply(g->backend, g->y, g->rhs);
+    ops->splitting->stage_rows(g->backend, stage, x, g->base);
+    if (ops->factored)
+        ops->factored->multiply(g->backend, g->y, g->rhs);
 }
 
 pl_status pl_global_step(pl_global *g, double *x, double *length)
@@ -38,15 +38,15 @@ pl_status pl_global_step(pl_global *g, double *x, double *length)
     double square = 0;
     pl_rows_swap(&g->rhs, &g->rhs_old);
     pl_rows_swap(&g->y, &g->y_old);
-    ops->gather_global(g->backend, g->base, g->rhs);
-    pl_status status = ops->solve_from
-                           ? ops->solve_from(g->backend, g->rhs, g->y_old, g->y, &square)
-                           : ops->solve(g->backend, g->rhs, g->y);
+    ops->splitting->gather_global(g->backend, g->base, g->rhs);
+    pl_status status = ops->iterated
+                           ? ops->iterated->solve_from(g->backend, g->rhs, g->y_old, g->y, &square)
+                           : ops->matrix->solve(g->backend, g->rhs, g->y);
     if (status != PL_OK)
         return status;
-    if (!ops->solve_from)
-        square = ops->dot_change(g->backend, g->y, g->y_old, g->rhs, g->rhs_old);
-    ops->set_free(g->backend, g->y, x);
+    if (ops->factored)
+        square = ops->rows->dot_change(g->backend, g->y, g->y_old, g->rhs, g->rhs_old);
+    ops->rows->set_free(g->backend, g->y, x);
     /* Rounding may leave a tiny negative square at convergence; NaN must stay NaN. */
     *length = square < 0 ? 0 : sqrt(square);
     return PL_OK;

@@ -45,8 +45,8 @@ static void destroy(pl_descent *d)
 {
     directions *r = d->rule;
     if (r) {
-        d->backend->ops->release(d->backend, r->now);
-        d->backend->ops->release(d->backend, r->old);
+        d->backend->ops->memory->release(d->backend, r->now);
+        d->backend->ops->memory->release(d->backend, r->old);
     }
     free(r);
 }
@@ -57,8 +57,8 @@ static pl_status create(pl_descent *d)
     if (!r)
         return PL_NO_MEMORY;
     int64_t rows = 3 * d->model->free_vertices;
-    r->now = d->backend->ops->alloc(d->backend, rows);
-    r->old = d->backend->ops->alloc(d->backend, rows);
+    r->now = d->backend->ops->memory->alloc(d->backend, rows);
+    r->old = d->backend->ops->memory->alloc(d->backend, rows);
     return r->now && r->old ? PL_OK : PL_NO_MEMORY;
 }
 
@@ -81,7 +81,7 @@ static void make(pl_descent *d, double by, double on, bool remember)
     directions *r = d->rule;
     const double *list[] = {d->p, r->old};
     const double coefficient[] = {-by, on};
-    ops->combine(d->backend, list, coefficient, r->known ? 2 : 1, r->now);
+    ops->rows->combine(d->backend, list, coefficient, r->known ? 2 : 1, r->now);
     d->d = r->now;
     d->slope = -by * d->gp + (r->known ? on * d->slope_end : 0);
     if (remember) {
@@ -139,7 +139,7 @@ static void conjugate(pl_descent *d)
     directions *r = d->rule;
     double beta = 0;
     if (r->known) {
-        double across = d->backend->ops->dot(d->backend, d->p, d->g_old);
+        double across = d->backend->ops->rows->dot(d->backend, d->p, d->g_old);
         beta = d->gp_old > 0 ? fmax(0, (d->gp - across) / d->gp_old) : 0;
     }
     r->known = beta > 0;

@@ -10,8 +10,8 @@ void pl_history_destroy(pl_history *h, pl_backend *backend)
     if (!h)
         return;
     for (int32_t i = 0; i <= PL_WINDOW_MAX; i++) {
-        backend->ops->release(backend, h->s[i]);
-        backend->ops->release(backend, h->w[i]);
+        backend->ops->memory->release(backend, h->s[i]);
+        backend->ops->memory->release(backend, h->w[i]);
     }
     free(h->st);
     free(h->wt);
@@ -27,8 +27,8 @@ pl_status pl_history_create(pl_backend *backend, int32_t window, pl_history **ou
     bool good = true;
     h->window = window;
     for (int32_t i = 0; i <= window; i++) {
-        h->s[i] = backend->ops->alloc(backend, rows);
-        h->w[i] = backend->ops->alloc(backend, rows);
+        h->s[i] = backend->ops->memory->alloc(backend, rows);
+        h->w[i] = backend->ops->memory->alloc(backend, rows);
         good = good && h->s[i] && h->w[i];
     }
     h->st = calloc(PL_WINDOW_MAX + 1, sizeof *h->st);
@@ -89,7 +89,7 @@ double pl_history_take(pl_history *h, pl_backend *backend, const pl_history_poin
         slots_s[i] = h->s[h->order[i]];
         slots_w[i] = h->w[h->order[i]];
     }
-    double gp = backend->ops->pair(backend, &pair);
+    double gp = backend->ops->descent->pair(backend, &pair);
     for (int32_t i = 0; i < pair.count; i++) {
         int32_t slot = h->order[i], newest = h->order[h->count];
         h->sg[slot] = sg[i];
@@ -109,10 +109,10 @@ void pl_history_rescale(pl_history *h, pl_backend *backend, const double *invers
     double *t = h->w[h->order[h->count]]; /* the free slot's is not in use before the next pair */
     for (int32_t j = 0; j < h->count; j++) {
         int32_t newer = h->order[j];
-        ops->unscale(backend, inverse_old, h->w[newer], t);
-        ops->scale(backend, inverse, t, h->w[newer]);
+        ops->rows->unscale(backend, inverse_old, h->w[newer], t);
+        ops->rows->scale(backend, inverse, t, h->w[newer]);
         for (int32_t i = 0; i <= j; i++)
-            h->wt[h->order[i]][newer] = ops->dot(backend, h->w[h->order[i]], t);
+            h->wt[h->order[i]][newer] = ops->rows->dot(backend, h->w[h->order[i]], t);
     }
     if (h->count > 0) {
         int32_t newest = h->order[h->count - 1];
@@ -156,6 +156,6 @@ const double *pl_history_direction(pl_history *h, pl_backend *backend, const dou
         *slope += coefficient[m + 1 + i] * h->sg[slot];
     }
     double *out = h->s[h->order[m]];
-    backend->ops->combine(backend, list, coefficient, used, out);
+    backend->ops->rows->combine(backend, list, coefficient, used, out);
     return out;
 }

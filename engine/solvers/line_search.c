@@ -61,7 +61,7 @@ static void try_step(search *s, double alpha)
                       .gradient = s->gradient,
                       .g = s->d->g};
     s->alpha = alpha;
-    s->sums = s->d->backend->ops->trial(s->d->backend, s->stage, &trial);
+    s->sums = s->d->backend->ops->descent->trial(s->d->backend, s->stage, &trial);
 }
 
 static bool backtrack(search *s)

@@ -73,12 +73,12 @@ static pl_status create(pl_descent *d)
     bool direct = d->model->solver.linear == PL_LINEAR_DIRECT;
     if (!pl_rows_create(d->model, d->backend, arrays, direct ? DIRECT_ARRAYS : ARRAYS))
         return PL_NO_MEMORY;
-    return d->backend->ops->hessian_prepare(d->backend);
+    return d->backend->ops->hessian->prepare(d->backend);
 }
 
 static double dot(const pl_descent *d, const double *a, const double *b)
 {
-    return d->backend->ops->dot(d->backend, a, b);
+    return d->backend->ops->rows->dot(d->backend, a, b);
 }
 
 /* out = a x + b y */
@@ -86,7 +86,7 @@ static void add(const pl_descent *d, double a, const double *x, double b, const 
                 double *out)
 {
     const double *list[] = {x, y}, coefficient[] = {a, b};
-    d->backend->ops->combine(d->backend, list, coefficient, 2, out);
+    d->backend->ops->rows->combine(d->backend, list, coefficient, 2, out);
 }
 
 /* z = r by the preconditioner; returns r.z. */
@@ -94,8 +94,8 @@ static double by_preconditioner(const pl_descent *d, const double *r, double *z)
 {
     const pl_backend_ops *ops = d->backend->ops;
     if (d->model->solver.linear == PL_LINEAR_PCG_JACOBI)
-        ops->hessian_jacobi(d->backend, r, z);
-    else if (ops->solve(d->backend, r, z) != PL_OK)
+        ops->hessian->jacobi(d->backend, r, z);
+    else if (ops->matrix->solve(d->backend, r, z) != PL_OK)
         return NAN;
     return dot(d, r, z);
 }
@@ -106,12 +106,12 @@ static void solve_by_gradients(pl_descent *d, double eta)
     newton *s = d->rule;
     const pl_backend_ops *ops = d->backend->ops;
     int64_t count = 3 * d->model->free_vertices;
-    ops->clear(d->backend, s->d, count);
+    ops->memory->clear(d->backend, s->d, count);
     add(d, -1, d->g, 0, d->g, s->r);
     double rz = by_preconditioner(d, s->r, s->z), bound = eta * eta * rz;
-    ops->copy(d->backend, s->q, s->z, count);
+    ops->memory->copy(d->backend, s->q, s->z, count);
     for (int k = 0; k < MOST_GRADIENTS && rz > bound; k++) {
-        ops->hessian_multiply(d->backend, s->q, s->Hq);
+        ops->hessian->multiply(d->backend, s->q, s->Hq);
         double curvature = dot(d, s->q, s->Hq);
         if (!(curvature > 0))
             return;
@@ -133,7 +133,7 @@ static double solve_for(pl_descent *d, bool exact)
     newton *s = d->rule;
     const pl_backend_ops *ops = d->backend->ops;
     double start = pl_clock_ms();
-    ops->hessian_make(d->backend, d->stage, d->x, !exact);
+    ops->hessian->make(d->backend, d->stage, d->x, !exact);
     double made = pl_clock_ms() - start;
     d->out->ms_local += made;
     d->out->ms_global -= made; /* of which the loop counts all that a direction takes */
@@ -141,9 +141,9 @@ static double solve_for(pl_descent *d, bool exact)
         solve_by_gradients(d, fmin(FORCING, sqrt(d->out->decrement / s->first)));
         return dot(d, d->g, s->d);
     }
-    pl_status status = ops->hessian_factor(d->backend);
+    pl_status status = ops->hessian->factor(d->backend);
     if (status == PL_OK)
-        status = ops->hessian_solve(d->backend, d->g, s->d_old);
+        status = ops->hessian->solve(d->backend, d->g, s->d_old);
     d->no_memory = d->no_memory || status == PL_NO_MEMORY;
     if (status != PL_OK)
         return 0;

@@ -88,8 +88,8 @@ static void begin(projective *s, const pl_stage *stage, const double *x)
     /* The phase reads what it overwrites, times 0: nothing of a failed solve may be in there. */
     for (int32_t g = 0; g < s->model->group_count; g++) {
         int64_t count = pl_group_values(&s->model->groups[g]);
-        ops->clear(s->backend, s->u[g], count);
-        ops->clear(s->backend, s->z[g], count);
+        ops->memory->clear(s->backend, s->u[g], count);
+        ops->memory->clear(s->backend, s->z[g], count);
     }
 }
 
@@ -98,7 +98,7 @@ static void project(projective *s, const pl_stage *stage, const double *x, pl_so
 {
     pl_local_step step = {
         .x = x, .u = s->zero, .z = s->zero, .u_old = s->u, .z_old = s->z, .relaxation = 1};
-    out->ms_local += s->backend->ops->local_step(s->backend, stage, &step).ms_elastic;
+    out->ms_local += s->backend->ops->splitting->local_step(s->backend, stage, &step).ms_elastic;
 }
 
 /* x(k) = A^-1 b(k), and |x(k) - x(k-1)|_A out of the right-hand sides, as in admm.c. */
@@ -119,10 +119,10 @@ static void record(projective *s, const pl_stage *stage, const double *x, double
         return;
     const pl_backend_ops *ops = s->backend->ops;
     s->detail[k] = (pl_iteration){
-        .objective = ops->objective(s->backend, stage, x),
+        .objective = ops->objective->value(s->backend, stage, x),
         .primal_residual = NAN,
         .dual_residual = NAN,
-        .gradient_norm = ops->gradient(s->backend, stage, x, NULL, gradient),
+        .gradient_norm = ops->objective->gradient(s->backend, stage, x, NULL, gradient),
         .decrement = out->decrement,
         .ms = pl_clock_ms() - s->start_ms,
     };
@@ -132,7 +132,7 @@ static void record(projective *s, const pl_stage *stage, const double *x, double
 static pl_status fail(projective *s, const double *x, pl_failure *failure)
 {
     failure->code = PL_FAILURE_NOT_FINITE;
-    failure->vertex = s->backend->ops->find_not_finite(s->backend, x);
+    failure->vertex = s->backend->ops->kinematics->find_not_finite(s->backend, x);
     snprintf(failure->message, sizeof failure->message,
              "A position is not finite after an iteration of projective dynamics.");
     snprintf(failure->advice, sizeof failure->advice,
@@ -152,7 +152,8 @@ static pl_status projective_solve(pl_solver *solver, const pl_stage *stage, doub
     s->start_ms = pl_clock_ms();
     begin(s, stage, x);
     record(s, stage, x, gradient, 0, out);
-    double noise = ROUNDING * ops->epsilon * sqrt(ops->magnitude(s->backend, x)), bound = noise;
+    double noise = ROUNDING * ops->epsilon * sqrt(ops->objective->magnitude(s->backend, x)),
+           bound = noise;
     for (int64_t k = 1; k <= settings->iterations && !out->converged; k++) {
         project(s, stage, x, out);
         if (global_step(s, x, out) != PL_OK || !isfinite(out->decrement))
@@ -163,8 +164,8 @@ static pl_status projective_solve(pl_solver *solver, const pl_stage *stage, doub
         /* The first says nothing of itself, unless the initial guess was the answer. */
         out->converged = settings->tolerance > 0 && out->decrement <= (k > 1 ? bound : noise);
     }
-    out->objective = ops->objective(s->backend, stage, x);
-    out->gradient_norm = ops->gradient(s->backend, stage, x, NULL, gradient);
+    out->objective = ops->objective->value(s->backend, stage, x);
+    out->gradient_norm = ops->objective->gradient(s->backend, stage, x, NULL, gradient);
     return PL_OK;
 }
 

@@ -38,9 +38,9 @@ static pl_status precondition(pl_descent *d, bool stepped)
     pl_history_point at = {d->g, d->g_old, d->p, d->p_old};
     pl_status status = PL_OK;
     if (d->law->matrix)
-        status = ops->solve(d->backend, d->g, d->p);
+        status = ops->matrix->solve(d->backend, d->g, d->p);
     else
-        ops->scale(d->backend, d->inverse, d->g, d->p);
+        ops->rows->scale(d->backend, d->inverse, d->g, d->p);
     if (status == PL_OK)
         d->gp = pl_history_take(d->rule, d->backend, &at, stepped, d->alpha);
     return status;
@@ -48,7 +48,7 @@ static pl_status precondition(pl_descent *d, bool stepped)
 
 static void refreshed(pl_descent *d, const double *inverse_old)
 {
-    d->backend->ops->scale(d->backend, d->inverse, d->g_old, d->p_old);
+    d->backend->ops->rows->scale(d->backend, d->inverse, d->g_old, d->p_old);
     pl_history_rescale(d->rule, d->backend, inverse_old, d->inverse);
 }
 

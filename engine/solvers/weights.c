@@ -34,7 +34,7 @@ static void drop_heavier(pl_weights *w)
 {
     if (!w->heavier)
         return;
-    (void)w->backend->ops->use_model(w->backend, w->rest);
+    (void)w->backend->ops->matrix->use_model(w->backend, w->rest);
     pl_model_reweighed_destroy(w->heavier, w->rest);
     w->heavier = NULL;
 }
@@ -87,7 +87,7 @@ static void look(pl_weights *w, double *const *z)
 {
     for (int32_t g = 0; g < w->rest->group_count; g++)
         if (w->level[g])
-            w->backend->ops->concavity(w->backend, g, z[g], w->number[g]);
+            w->backend->ops->splitting->concavity(w->backend, g, z[g], w->number[g]);
 }
 
 static bool some_too_low(const pl_weights *w)
@@ -171,7 +171,7 @@ static pl_status use_levels(pl_weights *w)
     pl_model *heavier = NULL;
     pl_status status = pl_model_reweigh(w->rest, (const double *const *)w->number, &heavier);
     if (status == PL_OK)
-        status = w->backend->ops->use_model(w->backend, heavier);
+        status = w->backend->ops->matrix->use_model(w->backend, heavier);
     if (status != PL_OK) {
         pl_model_reweighed_destroy(heavier, w->rest);
         w->restored = true; /* the levels, to be used when they are next needed */
@@ -184,7 +184,7 @@ static pl_status use_levels(pl_weights *w)
 pl_status pl_weights_begin(pl_weights *w, const pl_stage *stage, double *const *z)
 {
     w->renewals = 0;
-    w->backend->ops->reduce(w->backend, stage->x_start, z);
+    w->backend->ops->splitting->reduce(w->backend, stage->x_start, z);
     look(w, z);
     bool outside = some_outside(w), low = !outside && some_too_low(w);
     if (outside)
@@ -211,7 +211,7 @@ pl_status pl_weights_renew(pl_weights *w, int64_t k, double *const *z, double *c
     set_levels(w, true);
     for (int32_t g = 0; g < w->rest->group_count; g++)
         if (w->level[g])
-            w->backend->ops->scale_terms(w->backend, g, w->number[g], u[g]);
+            w->backend->ops->splitting->scale_terms(w->backend, g, w->number[g], u[g]);
     *renewed = true;
     return use_levels(w);
 }

@@ -1,4 +1,4 @@
-/* What decides bits beside the scene: kept apart from pliant.c so that a program without BLAS can
+/* What decides bits beside the scene: kept apart from state.c so that a program without BLAS can
  * ask. */
 #include "engine/linear/linear.h"
 #include "engine/model/groups/isa.h"

@@ -1,7 +1,6 @@
 #include "engine/step/dissipation.h"
 
 #include "engine/model/damping/damping.h"
-#include "engine/step/state.h"
 
 #include <math.h>
 #include <string.h>
@@ -30,7 +29,8 @@ void pl_dissipate(pl_dissipated *d, const pl_stepper *by, const pl_integrator *i
         return;
     for (int32_t g = 0; g < m->group_count; g++)
         if (m->groups[g].ops->dissipate)
-            power[pl_damping_by(&m->groups[g])] += by->backend->ops->dissipation(by->backend, g, x);
+            power[pl_damping_by(&m->groups[g])] +=
+                by->backend->ops->measures->dissipation(by->backend, g, x);
     const bool ends_only = integrator->is_euler || integrator->extrapolation > 1 || d->steps == 0;
     for (int k = 0; k < PL_DISSIPATION_FRICTION; k++) {
         d->energy[k] += m->h * (ends_only ? power[k] : (power[k] + d->power[k]) / 2);
@@ -46,9 +46,9 @@ void pl_dissipate_friction(pl_dissipated *d, const pl_stepper *by, const pl_stag
     pl_backend *b = by->backend;
     if (!rubs(by->model))
         return;
-    double power = b->ops->friction(b, stage, u, x, v_end);
+    double power = b->ops->contact->friction(b, stage, u, x, v_end);
     if (mean)
-        power = (power + b->ops->friction(b, stage, u, x, v)) / 2;
+        power = (power + b->ops->contact->friction(b, stage, u, x, v)) / 2;
     d->energy[PL_DISSIPATION_FRICTION] += within * power;
 }
 

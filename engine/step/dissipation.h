@@ -8,8 +8,7 @@
 #include "engine/integrators/integrator.h"
 #include "engine/scene/metrics.h"
 #include "engine/model/model.h"
-
-struct pl_stepper;
+#include "engine/step/stepper.h"
 
 typedef struct pl_dissipated {
     double energy[PL_DISSIPATION_COUNT]; /* J, since the start */
@@ -21,12 +20,12 @@ typedef struct pl_dissipated {
 bool pl_dissipates(const pl_model *model);
 
 /* Add a step of length h whose last stage, as it was frozen, ended at x, an array of the stepper's backend. */
-void pl_dissipate(pl_dissipated *d, const struct pl_stepper *by, const pl_integrator *integrator,
+void pl_dissipate(pl_dissipated *d, const pl_stepper *by, const pl_integrator *integrator,
                   const double *x);
 
 /* Add what friction took over a stage that went from v to v_end: its impulse, `within` x the force at x,
  * times the velocity of the slip, at the end or, where `mean`, the mean of both. */
-void pl_dissipate_friction(pl_dissipated *d, const struct pl_stepper *by, const pl_stage *stage,
+void pl_dissipate_friction(pl_dissipated *d, const pl_stepper *by, const pl_stage *stage,
                            double *const *u, const double *x, const double *v, const double *v_end,
                            double within, bool mean);
 

@@ -15,9 +15,9 @@ static double place(const pl_stepper *by, const pl_stage *stage, const double *b
                     const double *v, double e, const double *v_old, double *x)
 {
     const pl_backend_ops *ops = by->backend->ops;
-    ops->blend(by->backend, base, d, v, e, v_old, x);
-    ops->place_pins(by->backend, stage->time_end, x);
-    return ops->objective(by->backend, stage, x);
+    ops->kinematics->blend(by->backend, base, d, v, e, v_old, x);
+    ops->kinematics->place_pins(by->backend, stage->time_end, x);
+    return ops->objective->value(by->backend, stage, x);
 }
 
 static double stay(const pl_stepper *by, const pl_stage *stage, double *x)

@@ -66,7 +66,7 @@ static void put_array(const pl_state *s, pl_bytes_out *out, const double *array)
     int64_t count = 3 * s->model->vertices;
     double *to = pl_bytes_grow(out, (size_t)count * sizeof *to);
     if (to)
-        s->whole.backend->ops->download(s->whole.backend, to, array, count);
+        s->whole.backend->ops->memory->download(s->whole.backend, to, array, count);
 }
 
 pl_status pl_state_save(const pl_state *s, void **bytes, size_t *size)
@@ -145,9 +145,9 @@ pl_status pl_state_follow(pl_state *s, const pl_state *from)
         free(memory.data);
         return PL_NO_MEMORY;
     }
-    b->ops->download(from->whole.backend, x, from->x, count);
-    b->ops->download(from->whole.backend, x + count, from->v, count);
-    b->ops->download(from->whole.backend, x + 2 * count, from->v_old, count);
+    b->ops->memory->download(from->whole.backend, x, from->x, count);
+    b->ops->memory->download(from->whole.backend, x + count, from->v, count);
+    b->ops->memory->download(from->whole.backend, x + 2 * count, from->v_old, count);
     /* Of other groups than before it is refused: the solver then begins anew. */
     pl_bytes_in in = {memory.data, memory.size, false};
     if (memory.size > 0 && s->whole.solver->ops->restore)

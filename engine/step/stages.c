@@ -13,11 +13,11 @@ static const double OUT_OF_RANGE = 1e100;
  * from: one that is not finite, or so far off that only its square is not. */
 static int64_t find_culprit(const pl_state *s, const pl_stepper *by, const double *x, int64_t found)
 {
-    int64_t bad = by->backend->ops->find_not_finite(by->backend, s->x_pred);
+    int64_t bad = by->backend->ops->kinematics->find_not_finite(by->backend, s->x_pred);
     if (bad >= 0)
         return bad;
     int64_t farthest;
-    double most = by->backend->ops->farthest(by->backend, s->x_pred, x, &farthest);
+    double most = by->backend->ops->kinematics->farthest(by->backend, s->x_pred, x, &farthest);
     return most > OUT_OF_RANGE || found < 0 ? farthest : found;
 }
 
@@ -31,7 +31,7 @@ static bool accepted(const pl_stepper *by, const double *gradient, const pl_solv
         m->solver.on_not_converged != PL_NOT_CONVERGED_FAIL)
         return true;
     failure->code = PL_FAILURE_NOT_CONVERGED;
-    failure->vertex = by->backend->ops->find_steepest(by->backend, gradient);
+    failure->vertex = by->backend->ops->objective->find_steepest(by->backend, gradient);
     snprintf(
         failure->message, sizeof failure->message,
         "The step did not reach tolerance %g in %d iterations (decrement %.3g); the vertex has "
@@ -57,7 +57,7 @@ static void find_inner(pl_state *s, const pl_substep *substep, double *inner)
 {
     pl_backend *b = substep->by->backend;
     const pl_model *m = substep->by->model;
-    b->ops->blend(b, substep->x, -m->a * m->h, substep->v, 0, NULL, s->xp);
+    b->ops->kinematics->blend(b, substep->x, -m->a * m->h, substep->v, 0, NULL, s->xp);
     const pl_stage stage = {.a = m->a,
                             .h = m->h,
                             .inertia = m->inertia,
@@ -68,12 +68,12 @@ static void find_inner(pl_state *s, const pl_substep *substep, double *inner)
                             .v_start = substep->v,
                             .xp = s->xp,
                             .x_pred = substep->x};
-    b->ops->freeze(b, &stage);
-    b->ops->gradient(b, &stage, substep->x, NULL, s->gradient);
-    b->ops->contact_forces(b, &stage, NULL, substep->x, s->contact);
-    b->ops->inner_acceleration(b, NULL, substep->x, s->gradient, s->contact, inner);
-    if (b->ops->find_not_finite(b, inner) >= 0)
-        b->ops->clear(b, inner, 3 * m->vertices);
+    b->ops->objective->freeze(b, &stage);
+    b->ops->objective->gradient(b, &stage, substep->x, NULL, s->gradient);
+    b->ops->contact->forces(b, &stage, NULL, substep->x, s->contact);
+    b->ops->contact->inner_acceleration(b, NULL, substep->x, s->gradient, s->contact, inner);
+    if (b->ops->kinematics->find_not_finite(b, inner) >= 0)
+        b->ops->memory->clear(b, inner, 3 * m->vertices);
 }
 
 static pl_stage_start set_out(pl_state *s, const pl_substep *substep, int32_t k)
@@ -133,10 +133,10 @@ static void load_stage(pl_state *s, const pl_substep *substep, const pl_stage_st
     pl_backend *b = substep->by->backend;
     if (!s->load)
         return;
-    b->ops->evaluate_loads(b, time, o->x, o->v, s->load, s->forces_new);
+    b->ops->kinematics->evaluate_loads(b, time, o->x, o->v, s->load, s->forces_new);
     double within = s->integrator->a * substep->by->model->h;
     if (pl_integrator_is_theta(s->integrator, k, o->known))
-        b->ops->blend(b, s->load, o->span / within - 1, s->load, 0, NULL, s->load);
+        b->ops->kinematics->blend(b, s->load, o->span / within - 1, s->load, 0, NULL, s->load);
 }
 
 /* The stage is solved, for `solved`: positions and velocities at its end, and what comes after it
@@ -153,12 +153,12 @@ static void end_stage(pl_state *s, const pl_substep *substep, const pl_stage_sta
     integrator->finish(o, k, solved, v);
     if (integrator->extrapolation > 1) {
         x = substep->x_out;
-        b->ops->blend(b, solved, 0, solved, integrator->extrapolation - 1, o->x, x);
-        b->ops->place_pins(b, substep->end, x);
+        b->ops->kinematics->blend(b, solved, 0, solved, integrator->extrapolation - 1, o->x, x);
+        b->ops->kinematics->place_pins(b, substep->end, x);
     }
     if (integrator->looks_back) {
-        b->ops->copy(b, substep->history_out->x, o->x, 3 * m->vertices);
-        b->ops->copy(b, substep->history_out->v, o->v, 3 * m->vertices);
+        b->ops->memory->copy(b, substep->history_out->x, o->x, 3 * m->vertices);
+        b->ops->memory->copy(b, substep->history_out->v, o->v, 3 * m->vertices);
     }
     if (m->obstacle_count > 0 && (!integrator->is_euler || (m->restitution && m->inertia > 0))) {
         const pl_contact_end end = {.u = solve->multipliers,
@@ -169,14 +169,14 @@ static void end_stage(pl_state *s, const pl_substep *substep, const pl_stage_sta
                                     .v = v,
                                     .x_back = substep->history_out->x,
                                     .v_back = substep->history_out->v};
-        b->ops->contact_velocities(b, stage, &end);
+        b->ops->contact->velocities(b, stage, &end);
     }
     if (!integrator->is_euler && m->pin_count > 0)
-        b->ops->pin_velocities(b, pl_stage_touch_time(stage), o->span, v);
+        b->ops->contact->pin_velocities(b, pl_stage_touch_time(stage), o->span, v);
     if (last && integrator->forces) {
-        b->ops->contact_forces(b, stage, solve->multipliers, solved, s->contact);
-        b->ops->inner_acceleration(b, stage, solved, s->gradient, s->contact,
-                                   substep->history_out->inner);
+        b->ops->contact->forces(b, stage, solve->multipliers, solved, s->contact);
+        b->ops->contact->inner_acceleration(b, stage, solved, s->gradient, s->contact,
+                                            substep->history_out->inner);
     }
 }
 
@@ -196,7 +196,7 @@ pl_status pl_stages_run(pl_state *s, const pl_substep *substep, pl_solve_result 
         load_stage(s, substep, &o, k,
                    k > 0 ? end_of(substep, integrator->end[k - 1]) : substep->start);
         pl_stage stage = stage_of(s, substep, &o, k);
-        by->backend->ops->freeze(by->backend, &stage);
+        by->backend->ops->objective->freeze(by->backend, &stage);
         double *solved = last && !(integrator->extrapolation > 1) ? substep->x_out : s->x_stage;
         pl_guess(by, &stage, o.v, k > 0 ? substep->v : substep->v_old, solved);
         pl_status status = by->solver->ops->solve(by->solver, &stage, solved, s->gradient, solve,

@@ -3,16 +3,9 @@
 #define PLIANT_ENGINE_STEP_STATE_H
 
 #include "engine/step/dissipation.h"
+#include "engine/step/stepper.h"
 #include "engine/step/step_history.h"
 #include "engine/step/pliant.h"
-#include "engine/solvers/solver.h"
-
-/* Who does steps of one length: a model of that step, and the work made for it. */
-typedef struct pl_stepper {
-    const pl_model *model;
-    pl_backend *backend;
-    pl_solver *solver;
-} pl_stepper;
 
 struct pl_state {
     const pl_model *model;
@@ -54,11 +47,6 @@ typedef struct pl_step_totals {
     int64_t steps, iterations, unconverged, halved;
     double ms_local, ms_global, ms_collision;
 } pl_step_totals;
-
-/* beside: whose arrays the stepper works on, or NULL. */
-pl_status pl_stepper_create(const pl_model *model, int32_t threads, pl_backend *beside,
-                            pl_stepper *out);
-void pl_stepper_destroy(pl_stepper *stepper);
 
 /* The state's arrays from the host's, [vertices][3]; the step and all else stay. */
 void pl_state_put(pl_state *s, const double *x, const double *v, const double *v_old);

@@ -9,30 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-void pl_stepper_destroy(pl_stepper *stepper)
-{
-    if (stepper->solver)
-        stepper->solver->ops->destroy(stepper->solver);
-    if (stepper->backend)
-        stepper->backend->ops->destroy(stepper->backend);
-    *stepper = (pl_stepper){0};
-}
-
-pl_status pl_stepper_create(const pl_model *model, int32_t threads, pl_backend *beside,
-                            pl_stepper *out)
-{
-    *out = (pl_stepper){.model = model};
-    const pl_backend_ops *ops = beside ? beside->ops : pl_backend_find(model->solver.device);
-    pl_status status = pl_backend_refuses(ops, model)
-                           ? PL_UNSUPPORTED
-                           : ops->create(model, threads, beside, &out->backend);
-    if (status == PL_OK)
-        status = pl_solver_find(model->solver.method)->create(model, out->backend, &out->solver);
-    if (status != PL_OK)
-        pl_stepper_destroy(out);
-    return status;
-}
-
 /* Fill in which body a failure's vertex or element belongs to, and its id there. */
 static void locate(const pl_state *s, pl_failure *failure)
 {
@@ -67,7 +43,7 @@ void pl_state_settle(pl_state *s)
                       .v_start = s->v,
                       .xp = s->x,
                       .x_pred = s->x};
-    s->whole.backend->ops->freeze(s->whole.backend, &stage);
+    s->whole.backend->ops->objective->freeze(s->whole.backend, &stage);
 }
 
 static void swap(double **a, double **b)
@@ -91,7 +67,7 @@ static void keep_forces(pl_state *s, const pl_stepper *by)
     const double *x = s->integrator->extrapolation > 1 ? s->x_stage
                                                        : s->x; /* that was solved for */
     for (int32_t p = 0; p < m->pin_count; p++) {
-        ops->pin_force(by->backend, p, s->gradient, s->pins[p].newton);
+        ops->kinematics->pin_force(by->backend, p, s->gradient, s->pins[p].newton);
         scale(&s->pins[p], s->share);
     }
     s->contacts = 0;
@@ -101,9 +77,10 @@ static void keep_forces(pl_state *s, const pl_stepper *by)
         pl_force *force = &s->obstacles[m->group_obstacle[g]];
         int64_t *touching = &s->touching[m->group_obstacle[g]];
         if (m->groups[g].ops->push)
-            *touching = ops->soft_force(by->backend, g, x, force->newton);
+            *touching = ops->measures->soft_force(by->backend, g, x, force->newton);
         else if (s->solve.multipliers)
-            *touching = ops->hard_force(by->backend, g, s->solve.multipliers[g], force->newton);
+            *touching = ops->splitting->hard_force(by->backend, g, s->solve.multipliers[g],
+                                                   force->newton);
         else
             continue;
         s->contacts += *touching;
@@ -121,7 +98,7 @@ static void commit(pl_state *s, const pl_stepper *by, const pl_solve_result *sol
     s->history = s->history_new;
     s->history.known = history_known;
     s->history_new = history;
-    by->backend->ops->copy(by->backend, s->v_old, s->v_new, 3 * s->model->vertices);
+    by->backend->ops->memory->copy(by->backend, s->v_old, s->v_new, 3 * s->model->vertices);
     s->step++;
     s->solve = *solve;
     s->dissipated = s->dissipated_new;
@@ -157,9 +134,9 @@ static bool prepare_halves(pl_state *s)
         pl_stepper_create(s->half_model, s->threads, s->whole.backend, &s->half) != PL_OK)
         return false;
     if (!s->x_mid)
-        s->x_mid = ops->alloc(s->whole.backend, count);
+        s->x_mid = ops->memory->alloc(s->whole.backend, count);
     if (!s->v_mid)
-        s->v_mid = ops->alloc(s->whole.backend, count);
+        s->v_mid = ops->memory->alloc(s->whole.backend, count);
     if (!s->has_history_mid) {
         s->has_history_mid = true;
         if (pl_step_history_create(s->integrator, s->whole.backend, &s->history_mid) != PL_OK) {

@@ -11,11 +11,11 @@ pl_status pl_step_history_create(const pl_integrator *integrator, pl_backend *b,
     *out = (pl_step_history){0};
     bool inner = integrator->forces || integrator->remembers; /* of those, a first step's */
     if (integrator->looks_back) {
-        out->x = b->ops->alloc(b, numbers(b));
-        out->v = b->ops->alloc(b, numbers(b));
+        out->x = b->ops->memory->alloc(b, numbers(b));
+        out->v = b->ops->memory->alloc(b, numbers(b));
     }
     if (inner)
-        out->inner = b->ops->alloc(b, numbers(b));
+        out->inner = b->ops->memory->alloc(b, numbers(b));
     bool good = (!integrator->looks_back || (out->x && out->v)) && (!inner || out->inner);
     return good ? PL_OK : PL_NO_MEMORY;
 }
@@ -25,7 +25,7 @@ void pl_step_history_release(pl_backend *b, pl_step_history *history)
     double *const arrays[] = {history->x, history->v, history->inner};
     for (int k = 0; k < 3; k++)
         if (arrays[k])
-            b->ops->release(b, arrays[k]);
+            b->ops->memory->release(b, arrays[k]);
     *history = (pl_step_history){0};
 }
 
@@ -33,7 +33,7 @@ static void save_array(pl_backend *b, const double *array, pl_bytes_out *out)
 {
     double *to = pl_bytes_grow(out, (size_t)numbers(b) * sizeof *to);
     if (to)
-        b->ops->download(b, to, array, numbers(b));
+        b->ops->memory->download(b, to, array, numbers(b));
 }
 
 void pl_step_history_save(const pl_integrator *integrator, pl_backend *b,
@@ -72,9 +72,9 @@ void pl_step_history_put(pl_backend *b, const pl_step_history_bytes *from, pl_st
 {
     history->known = from->known;
     if (from->x)
-        b->ops->upload(b, history->x, from->x, numbers(b));
+        b->ops->memory->upload(b, history->x, from->x, numbers(b));
     if (from->v)
-        b->ops->upload(b, history->v, from->v, numbers(b));
+        b->ops->memory->upload(b, history->v, from->v, numbers(b));
     if (from->inner)
-        b->ops->upload(b, history->inner, from->inner, numbers(b));
+        b->ops->memory->upload(b, history->inner, from->inner, numbers(b));
 }

@@ -70,11 +70,11 @@ static const pl_plugin *load(const char *file, char *why, size_t why_size)
         return NULL;
     }
     const pl_plugin *plugin = entry();
-    const char *unfit = pl_plugin_unfit(plugin);
-    if (unfit)
-        snprintf(why, why_size, "no device, because the plug-in does not fit, %s: %.300s", unfit,
-                 file);
-    return unfit ? NULL : plugin;
+    char unfit[160];
+    if (pl_plugin_fits(plugin, unfit, sizeof unfit))
+        return plugin;
+    snprintf(why, why_size, "no device, because the plug-in does not fit: %s: %.300s", unfit, file);
+    return NULL;
 }
 
 void pl_worker_gpu_open(const char *uuid, const char *plugin, bool several)

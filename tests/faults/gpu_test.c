@@ -237,7 +237,11 @@ static const struct {
     {NULL, NULL, NULL, "no device, because the worker was started without --gpu"},
     {"auto", "/nowhere/plugin.so", NULL, "no device, because there is no plug-in"},
     {"auto", "/etc/passwd", NULL, "no device, because the plug-in can not be loaded"},
-    {"auto", plugin, "other", "no device, because the plug-in does not fit"},
+    {"auto", plugin, "other build",
+     "no device, because the plug-in does not fit: it was built from engine headers"
+     " 0123456789abcdef, this program from "},
+    {"auto", plugin, "other layout",
+     "no device, because the plug-in does not fit: its table has layout"},
     {"auto", plugin, "absent", "no device, because this one is emulated as absent"},
     {"GPU-other", plugin, NULL, "no device, because none of the 1 that are there is GPU-other"},
 };

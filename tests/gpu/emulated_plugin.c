@@ -1,5 +1,5 @@
 /* libpliant_emulated.so: a plug-in whose one device is the host. PLIANT_EMULATED in the environment makes it
- * another: "absent" finds no device, "other" is of another ABI, with "fault V L" a backend of a model of V
+ * another: "absent" finds no device, "other build" is of other headers, "other layout" has another table, with "fault V L" a backend of a model of V
  * vertices makes the device fail when it has launched L times, and with "linger MS" a process takes so long to
  * end. A file beside it, of its name and ".taken", says how many bytes of how many others have taken (of 1 GiB
  * none). */
@@ -105,10 +105,7 @@ const pl_plugin *pliant_plugin(void)
     f64 = pl_backend_device_f64;
     f64.create = create_f64;
     static pl_plugin plugin = {
-        .abi = PL_PLUGIN_ABI,
-        .model_size = sizeof(pl_model),
-        .group_size = sizeof(pl_group),
-        .ops_size = sizeof(pl_backend_ops),
+        .layout = PL_PLUGIN_LAYOUT,
         .version = PLIANT_VERSION,
         .find = find,
         .select = choose,
@@ -119,7 +116,8 @@ const pl_plugin *pliant_plugin(void)
         .plain_because = pl_device_plain_because,
         .fault = pl_device_fault,
     };
-    if (is("other"))
-        plugin.abi = PL_PLUGIN_ABI + 1;
+    plugin.engine_abi = is("other build") ? "0123456789abcdef" : pl_engine_abi();
+    if (is("other layout"))
+        plugin.layout = PL_PLUGIN_LAYOUT + 1;
     return &plugin;
 }

@@ -65,8 +65,9 @@ bool gpu_open(bool emulated, pl_gpu *out, char *why, size_t why_size)
     if (!entry)
         return false;
     const pl_plugin *found = entry();
-    if (pl_plugin_unfit(found)) {
-        snprintf(why, why_size, "no device, because of the plug-in: %s", pl_plugin_unfit(found));
+    char unfit[160];
+    if (!pl_plugin_fits(found, unfit, sizeof unfit)) {
+        snprintf(why, why_size, "no device, because the plug-in does not fit: %s", unfit);
         return false;
     }
     if (found->find(out, 1, why, why_size) < 1)
@@ -159,20 +160,21 @@ double gpu_bandwidth(where on)
     if (!r)
         return 0;
     pl_backend *b = r->state->whole.backend;
-    double *from = b->ops->alloc(b, count), *to = b->ops->alloc(b, count), one = 0, start = 0;
+    double *from = b->ops->memory->alloc(b, count), *to = b->ops->memory->alloc(b, count), one = 0,
+           start = 0;
     for (int k = 0; from && to && k <= COPIES; k++) { /* the first warms up */
-        b->ops->copy(b, to, from, count);
+        b->ops->memory->copy(b, to, from, count);
         if (k > 0 && k < COPIES)
             continue;
-        b->ops->download(b, &one, to, 1);
+        b->ops->memory->download(b, &one, to, 1);
         if (k == 0)
             start = pl_clock_ms();
     }
     double seconds = (pl_clock_ms() - start) / 1e3;
     if (from)
-        b->ops->release(b, from);
+        b->ops->memory->release(b, from);
     if (to)
-        b->ops->release(b, to);
+        b->ops->memory->release(b, to);
     gpu_run_close(r);
     return from && to ? 2.0 * COPIES * (double)count * (on == ON_GPU_SINGLE ? 4 : 8) / seconds : 0;
 }

@@ -105,17 +105,17 @@ START_TEST(misuse_ends_the_process)
         s->x[3] = sink;
         break;
     case HOST_MEMORY:
-        b->ops->copy(b, s->x_new, pl_run_x(r), n);
+        b->ops->memory->copy(b, s->x_new, pl_run_x(r), n);
         break;
     case RELEASED:
-        b->ops->release(b, s->x_new);
-        b->ops->clear(b, s->x_new, n);
+        b->ops->memory->release(b, s->x_new);
+        b->ops->memory->clear(b, s->x_new, n);
         break;
     case TOO_SMALL:
-        b->ops->clear(b, s->x_new, n + 1);
+        b->ops->memory->clear(b, s->x_new, n + 1);
         break;
     case DEVICE_TO_DEVICE:
-        b->ops->upload(b, s->x_new, s->x, n);
+        b->ops->memory->upload(b, s->x_new, s->x, n);
         break;
     }
 }

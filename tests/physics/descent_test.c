@@ -306,7 +306,7 @@ START_TEST(guesses_are_where_they_say)
                 guess[i] = k == 4 ? x_pred[i]
                                   : x[i] + d * v[i] + (k == 2 ? 0.2 * h * (v[i] - v_old[i]) : 0);
             pl_model_place_pins(r->model, stage.time_end, guess);
-            here = ops->objective(r->state->whole.backend, &stage, guess);
+            here = ops->objective->value(r->state->whole.backend, &stage, guess);
             least = fmin(least, here);
         }
         double row = r->metrics.detail[0].objective;
@@ -360,7 +360,7 @@ START_TEST(phases_are_what_they_say)
     double *row[5], *H = pl_block_alloc(pl_group_hessian_values(g), sizeof *H);
     double *P = calloc(3 * (size_t)m->vertices, sizeof *P);
     for (int k = 0; k < 5; k++)
-        row[k] = ops->alloc(b, 3 * n);
+        row[k] = ops->memory->alloc(b, 3 * n);
     pl_stage stage = {.a = 1, .h = m->h, .inertia = m->inertia};
     g->ops->hessian(g, flat_x, H, 0, g->blocks);
     bool below = false;
@@ -371,7 +371,7 @@ START_TEST(phases_are_what_they_say)
             below = below || h < 0;
             P[3 * (int64_t)g->corner[(block * 4 + e / 3) * PL_BLOCK + lane] + e % 3] += fmax(h, 0);
         }
-    double quotient = ops->jacobi(b, &stage, flat_x, row[0]), inertia = 0, all = 0;
+    double quotient = ops->descent->jacobi(b, &stage, flat_x, row[0]), inertia = 0, all = 0;
     for (int64_t i = 0; i < n; i++)
         for (int c = 0; c < 3; c++) {
             int64_t v = m->free_vertex[i];
@@ -384,7 +384,7 @@ START_TEST(phases_are_what_they_say)
     ck_assert(below);
     for (int flat = 0; flat < 2; flat++) {
         double most = 0;
-        quotient = ops->jacobi_constant(b, &stage, flat, row[4]);
+        quotient = ops->descent->jacobi_constant(b, &stage, flat, row[4]);
         for (int64_t i = 0; i < n; i++)
             most = fmax(most, m->diagonal[i]);
         for (int64_t i = 0; i < 3 * n; i++)
@@ -400,17 +400,17 @@ START_TEST(phases_are_what_they_say)
         row[1][i] = sin((double)i);
         row[3][i] = 0.01 * cos((double)i);
     }
-    double gp = ops->scale(b, row[0], row[1], row[2]), sum = 0;
+    double gp = ops->rows->scale(b, row[0], row[1], row[2]), sum = 0;
     for (int64_t i = 0; i < 3 * n; i++) {
         ck_assert_double_eq(row[2][i], row[0][i] * row[1][i]);
         sum += row[1][i] * row[2][i];
     }
     ck_assert_double_eq_tol(gp, sum, 1e-12 * sum);
-    ck_assert_double_eq_tol(ops->dot(b, row[1], row[2]), sum, 1e-12 * sum);
-    ops->unscale(b, row[0], row[2], row[4]);
+    ck_assert_double_eq_tol(ops->rows->dot(b, row[1], row[2]), sum, 1e-12 * sum);
+    ops->rows->unscale(b, row[0], row[2], row[4]);
     for (int64_t i = 0; i < 3 * n; i++)
         ck_assert_double_eq_tol(row[4][i], row[1][i], 1e-14);
-    double *x = ops->alloc(b, 3 * m->vertices);
+    double *x = ops->memory->alloc(b, 3 * m->vertices);
     memcpy(x, pl_run_x(r), 3 * (size_t)m->vertices * sizeof *x);
     memcpy(row[4], row[3], 3 * (size_t)n * sizeof *x);
     pl_chebyshev step = {.x = x,
@@ -420,7 +420,7 @@ START_TEST(phases_are_what_they_say)
                          .omega = 1.3,
                          .s = row[4],
                          .x_new = x};
-    ops->chebyshev(b, &step);
+    ops->descent->chebyshev(b, &step);
     for (int64_t i = 0; i < n; i++)
         for (int c = 0; c < 3; c++) { /* x_new = omega (x_bar - x_old) + x_old */
             int64_t at = 3 * (int64_t)m->free_vertex[i] + c;
@@ -430,8 +430,8 @@ START_TEST(phases_are_what_they_say)
             ck_assert_double_eq_tol(row[4][c * n + i], x_new - x0, 1e-14);
         }
     for (int k = 0; k < 5; k++)
-        ops->release(b, row[k]);
-    ops->release(b, x);
+        ops->memory->release(b, row[k]);
+    ops->memory->release(b, x);
     free(P), free(H), free(flat_x);
     pl_run_close(r);
 }
@@ -486,7 +486,7 @@ static looker looker_open(const pl_model *m, int32_t threads)
 {
     looker l = {.rows = 3 * m->free_vertices, .all = 3 * m->vertices};
     ck_assert_int_eq(pl_backend_find(PL_DEVICE_CPU)->create(m, threads, NULL, &l.b), PL_OK);
-    ck_assert_int_eq(l.b->ops->trial_prepare(l.b), PL_OK);
+    ck_assert_int_eq(l.b->ops->descent->prepare(l.b), PL_OK);
     l.stage =
         (pl_stage){.a = 1, .h = m->h, .inertia = m->inertia, .x_start = m->x0, .x_pred = m->x0};
     l.x = calloc((size_t)l.all, sizeof *l.x);
@@ -505,7 +505,7 @@ static pl_trial_sums look(looker *l, const pl_model *m, double alpha)
 {
     pl_trial trial = {
         .x = m->x0, .d = l->d, .alpha = alpha, .x_new = l->x, .gradient = l->gradient, .g = l->g};
-    return l->b->ops->trial(l->b, &l->stage, &trial);
+    return l->b->ops->descent->trial(l->b, &l->stage, &trial);
 }
 
 static void looker_close(looker *l)

@@ -295,7 +295,7 @@ START_TEST(a_fault_is_told_by_all_and_names_who_was_launching)
     for (int i = 0; i < MANY; i++)
         ck_assert_int_eq(all[i].status, PL_OK);
     pl_backend *unseen = all[UNSEEN].run->state->whole.backend;
-    unseen->ops->clear(unseen, all[UNSEEN].run->state->gradient, 3);
+    unseen->ops->memory->clear(unseen, all[UNSEEN].run->state->gradient, 3);
     pl_device_fail_after(pl_device_of(all[BROKEN].run->state->whole.backend)->queue, 30);
     advance(&all[BROKEN], 0);
     ck_assert_int_eq(all[BROKEN].status, PL_FAILED);

@@ -122,11 +122,11 @@ static double *jacobi_of(pl_run *run)
         bent[3 * v + 2] = sin(angle) * y + cos(angle) * z;
     }
     pl_stage stage = {.inertia = run->model->inertia};
-    double *x = pl_run_upload(run, bent, 3 * n), *inverse = b->ops->alloc(b, rows);
-    b->ops->jacobi(b, &stage, x, inverse);
+    double *x = pl_run_upload(run, bent, 3 * n), *inverse = b->ops->memory->alloc(b, rows);
+    b->ops->descent->jacobi(b, &stage, x, inverse);
     double *out = pl_run_download(run, inverse, rows);
-    b->ops->release(b, x);
-    b->ops->release(b, inverse);
+    b->ops->memory->release(b, x);
+    b->ops->memory->release(b, inverse);
     free(bent);
     return out;
 }

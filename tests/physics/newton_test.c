@@ -38,8 +38,8 @@ START_TEST(matrix_is_the_derivative_of_the_gradient)
     const pl_model *m = r->model;
     pl_backend *b;
     ck_assert_int_eq(pl_backend_find(PL_DEVICE_CPU)->create(m, 2, NULL, &b), PL_OK);
-    ck_assert_int_eq(b->ops->hessian_prepare(b), PL_OK);
-    ck_assert_int_eq(b->ops->trial_prepare(b), PL_OK);
+    ck_assert_int_eq(b->ops->hessian->prepare(b), PL_OK);
+    ck_assert_int_eq(b->ops->descent->prepare(b), PL_OK);
     int64_t n = 3 * m->free_vertices, all = 3 * m->vertices;
     double *d = calloc((size_t)n, sizeof *d), *Hd = calloc((size_t)n, sizeof *Hd);
     double *x = calloc((size_t)all, sizeof *x), *f = calloc((size_t)all, sizeof *f);
@@ -54,14 +54,14 @@ START_TEST(matrix_is_the_derivative_of_the_gradient)
                       .time_end = m->h,
                       .x_start = m->x0,
                       .x_pred = m->x0};
-    b->ops->hessian_make(b, &stage, m->x0, false);
-    b->ops->hessian_multiply(b, d, Hd);
+    b->ops->hessian->make(b, &stage, m->x0, false);
+    b->ops->hessian->multiply(b, d, Hd);
     const double step = 1e-6;
     for (int k = 0; k < 2; k++) {
         memcpy(x, m->x0, (size_t)all * sizeof *x);
         pl_trial trial = {
             .x = m->x0, .d = d, .alpha = k ? step : -step, .x_new = x, .gradient = f, .g = g[k]};
-        b->ops->trial(b, &stage, &trial);
+        b->ops->descent->trial(b, &stage, &trial);
     }
     double off = 0, size = 0;
     for (int64_t i = 0; i < n; i++) {
@@ -76,23 +76,23 @@ START_TEST(matrix_is_the_derivative_of_the_gradient)
     double plain = 0, projected = 0;
     for (int64_t i = 0; i < n; i++)
         plain += d[i] * Hd[i];
-    b->ops->hessian_make(b, &stage, m->x0, true);
-    b->ops->hessian_multiply(b, d, Hd);
+    b->ops->hessian->make(b, &stage, m->x0, true);
+    b->ops->hessian->multiply(b, d, Hd);
     for (int64_t i = 0; i < n; i++)
         projected += d[i] * Hd[i];
     ck_assert_double_gt(projected, plain * (1 + 1e-6));
 
     /* The factor's answer and the blocks' on the diagonal. */
-    ck_assert_int_eq(b->ops->hessian_factor(b), PL_OK);
-    ck_assert_int_eq(b->ops->hessian_solve(b, Hd, g[0]), PL_OK);
+    ck_assert_int_eq(b->ops->hessian->factor(b), PL_OK);
+    ck_assert_int_eq(b->ops->hessian->solve(b, Hd, g[0]), PL_OK);
     for (int64_t i = 0; i < n; i++)
         ck_assert_double_eq_tol(g[0][i], d[i], 1e-8);
     memset(d, 0, (size_t)n * sizeof *d);
     int64_t vertex = 17, rows = m->free_vertices;
     for (int k = 0; k < 3; k++)
         d[k * rows + vertex] = k + 1;
-    b->ops->hessian_multiply(b, d, Hd);
-    b->ops->hessian_jacobi(b, Hd, g[0]);
+    b->ops->hessian->multiply(b, d, Hd);
+    b->ops->hessian->jacobi(b, Hd, g[0]);
     for (int k = 0; k < 3; k++)
         ck_assert_double_eq_tol(g[0][k * rows + vertex], k + 1, 1e-10);
     free(d), free(Hd), free(x), free(f), free(g[0]), free(g[1]);

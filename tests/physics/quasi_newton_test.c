@@ -524,7 +524,7 @@ START_TEST(history_phases_do_what_they_say)
     ck_assert_int_ne(n % 8, 0);
     double *v[VECTORS];
     for (int j = 0; j < VECTORS; j++) {
-        v[j] = ops->alloc(d.backend, n);
+        v[j] = ops->memory->alloc(d.backend, n);
         for (int64_t i = 0; i < n; i++)
             v[j][i] = sin((double)(i * (j + 3)));
     }
@@ -532,7 +532,7 @@ START_TEST(history_phases_do_what_they_say)
     double direction = last[5], out[4][PAIRS], expected[4][PAIRS] = {{0}}, pg = 0;
     pl_history_pair pair = {v, v + PAIRS, PAIRS,  0.25,   g,      g_old,
                             p, p_old,     out[0], out[1], out[2], out[3]};
-    double found = ops->pair(d.backend, &pair);
+    double found = ops->descent->pair(d.backend, &pair);
     ck_assert_double_eq(last[5], 0.25 * direction);
     for (int64_t i = 0; i < n; i++) {
         ck_assert_double_eq(v[2 * PAIRS - 1][i], p[i] - p_old[i]);
@@ -546,12 +546,12 @@ START_TEST(history_phases_do_what_they_say)
     for (int k = 0; k < 4 * PAIRS; k++)
         ck_assert_double_eq_tol(out[k % 4][k / 4], expected[k % 4][k / 4], 1e-10);
     const double a[] = {2, -1, 0.5, 3, 7};
-    ops->combine(d.backend, (const double *const *)v, a, 5, v[10]);
+    ops->rows->combine(d.backend, (const double *const *)v, a, 5, v[10]);
     for (int64_t i = 0; i < n; i++)
         ck_assert_double_eq_tol(
             v[10][i], 2 * v[0][i] - v[1][i] + 0.5 * v[2][i] + 3 * v[3][i] + 7 * v[4][i], 1e-12);
     for (int j = 0; j < VECTORS; j++)
-        ops->release(d.backend, v[j]);
+        ops->memory->release(d.backend, v[j]);
     stop_driving(&d);
 }
 END_TEST
@@ -564,14 +564,16 @@ START_TEST(line_search_that_finds_nothing_is_told)
     double *x = calloc(3 * (size_t)m->vertices, sizeof *x);
     ck_assert_int_eq(solve_driven(&d, m->x0, x), PL_OK);
     ck_assert(d.result.converged);
-    true_trial = d.ops.trial;
-    d.ops.trial = rising_trial;
+    pl_descent_ops rising = *d.ops.descent;
+    true_trial = rising.trial;
+    rising.trial = rising_trial;
+    d.ops.descent = &rising;
     ck_assert_int_eq(solve_driven(&d, m->x0, x), PL_FAILED);
     ck_assert_int_eq(d.failure.code, PL_FAILURE_LINE_SEARCH);
     /* The named vertex is the free one with the largest gradient. */
     double *f = calloc(3 * (size_t)m->vertices, sizeof *f);
     pl_stage stage = {.a = 1, .h = m->h, .inertia = m->inertia, .x_start = m->x0, .x_pred = m->x0};
-    d.ops.gradient(d.backend, &stage, m->x0, NULL, f);
+    d.ops.objective->gradient(d.backend, &stage, m->x0, NULL, f);
     int64_t steepest = m->free_vertex[0];
     for (int64_t i = 0; i < m->vertices; i++) {
         const double *a = f + 3 * i, *b = f + 3 * steepest;

@@ -39,9 +39,9 @@ bool convergence_step(const pl_run *from, pl_run *r)
 {
     pl_backend *b = r->state->whole.backend;
     int64_t count = 3 * pl_run_vertices(from);
-    b->ops->copy(b, r->state->x, from->state->x, count);
-    b->ops->copy(b, r->state->v, from->state->v, count);
-    b->ops->copy(b, r->state->v_old, from->state->v_old, count);
+    b->ops->memory->copy(b, r->state->x, from->state->x, count);
+    b->ops->memory->copy(b, r->state->v, from->state->v, count);
+    b->ops->memory->copy(b, r->state->v_old, from->state->v_old, count);
     r->state->step = from->state->step;
     return pl_frame_step(r->model, r->state, &r->metrics, &r->failure, NULL, NULL) == PL_OK;
 }

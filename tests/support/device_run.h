@@ -74,8 +74,8 @@ static inline double objective_at(const pl_run *cpu, const double *x)
                             .xp = m->x0,
                             .x_pred = pred};
     pl_backend *b = cpu->state->whole.backend;
-    b->ops->freeze(b, &stage);
-    double e = b->ops->objective(b, &stage, x);
+    b->ops->objective->freeze(b, &stage);
+    double e = b->ops->objective->value(b, &stage, x);
     free(pred);
     return e;
 }

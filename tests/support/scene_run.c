@@ -150,15 +150,15 @@ double *pl_run_download(const pl_run *run, const double *array, int64_t count)
 {
     pl_backend *b = run->state->whole.backend;
     double *out = calloc((size_t)count + 1, sizeof *out);
-    b->ops->download(b, out, array, count);
+    b->ops->memory->download(b, out, array, count);
     return out;
 }
 
 double *pl_run_upload(const pl_run *run, const double *from, int64_t count)
 {
     pl_backend *b = run->state->whole.backend;
-    double *array = b->ops->alloc(b, count);
+    double *array = b->ops->memory->alloc(b, count);
     require(array != NULL, "out of memory");
-    b->ops->upload(b, array, from, count);
+    b->ops->memory->upload(b, array, from, count);
     return array;
 }

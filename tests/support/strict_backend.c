@@ -1,6 +1,6 @@
 #include "tests/support/strict_backend.h"
 
-#include "engine/backends/cpu/cpu.h"
+#include "engine/backends/backend.h"
 #include "engine/model/factors.h"
 
 #include <float.h>
@@ -147,6 +147,11 @@ static void strict_destroy(pl_backend *b)
 
 extern const pl_backend_ops pl_backend_strict;
 
+static const char *strict_refuses(const pl_model *model)
+{
+    return pl_backend_cpu.refuses(model);
+}
+
 static pl_status strict_create(const pl_model *model, int32_t threads, pl_backend *beside,
                                pl_backend **out)
 {
@@ -203,76 +208,76 @@ static pl_stage stage_of(pl_backend *b, const pl_stage *stage)
 
 static void strict_upload(pl_backend *b, double *to, const double *from, int64_t count)
 {
-    CPU->upload(cpu_of(b), at(to, count), host(from), count);
+    CPU->memory->upload(cpu_of(b), at(to, count), host(from), count);
 }
 static void strict_download(pl_backend *b, double *to, const double *from, int64_t count)
 {
-    CPU->download(cpu_of(b), (double *)host(to), at(from, count), count);
+    CPU->memory->download(cpu_of(b), (double *)host(to), at(from, count), count);
 }
 static void strict_copy(pl_backend *b, double *to, const double *from, int64_t count)
 {
-    CPU->copy(cpu_of(b), at(to, count), at(from, count), count);
+    CPU->memory->copy(cpu_of(b), at(to, count), at(from, count), count);
 }
 static void strict_clear(pl_backend *b, double *values, int64_t count)
 {
-    CPU->clear(cpu_of(b), at(values, count), count);
+    CPU->memory->clear(cpu_of(b), at(values, count), count);
 }
 static pl_status strict_fetch_create(pl_backend *b, const pl_fetch_form *form, pl_fetch **out)
 {
-    return CPU->fetch_create(cpu_of(b), form, out);
+    return CPU->fetch->create(cpu_of(b), form, out);
 }
 static void strict_fetch_destroy(pl_backend *b, pl_fetch *f)
 {
-    CPU->fetch_destroy(cpu_of(b), f);
+    CPU->fetch->destroy(cpu_of(b), f);
 }
 static void strict_fetch_begin(pl_backend *b, pl_fetch *f, const double *const *list)
 {
     const double *translated[PL_FETCH_ARRAYS] = {POS(list[0]), POS(list[1])};
-    CPU->fetch_begin(cpu_of(b), f, translated);
+    CPU->fetch->begin(cpu_of(b), f, translated);
 }
 static const void *strict_fetch_take(pl_backend *b, pl_fetch *f, bool wait)
 {
-    return CPU->fetch_take(cpu_of(b), f, wait);
+    return CPU->fetch->take(cpu_of(b), f, wait);
 }
 static void strict_drift(pl_backend *b, double h, const double gravity[3], const double *x,
                          const double *v, double *out)
 {
-    CPU->drift(cpu_of(b), h, gravity, POS(x), POS(v), POS(out));
+    CPU->kinematics->drift(cpu_of(b), h, gravity, POS(x), POS(v), POS(out));
 }
 static void strict_blend(pl_backend *b, const double *base, double d, const double *v, double e,
                          const double *v_old, double *out)
 {
-    CPU->blend(cpu_of(b), POS(base), d, POS(v), e, POS(v_old), POS(out));
+    CPU->kinematics->blend(cpu_of(b), POS(base), d, POS(v), e, POS(v_old), POS(out));
 }
 static void strict_velocity(pl_backend *b, double h, const double *x, const double *x_new,
                             double *out)
 {
-    CPU->velocity(cpu_of(b), h, POS(x), POS(x_new), POS(out));
+    CPU->kinematics->velocity(cpu_of(b), h, POS(x), POS(x_new), POS(out));
 }
 static void strict_place_pins(pl_backend *b, double time, double *x)
 {
-    CPU->place_pins(cpu_of(b), time, POS(x));
+    CPU->kinematics->place_pins(cpu_of(b), time, POS(x));
 }
 static void strict_pin_force(pl_backend *b, int32_t pin, const double *gradient, double force[3])
 {
-    CPU->pin_force(cpu_of(b), pin, POS(gradient), force);
+    CPU->kinematics->pin_force(cpu_of(b), pin, POS(gradient), force);
 }
 static void strict_evaluate_loads(pl_backend *b, double time, const double *x, const double *v,
                                   double *load, pl_force *total)
 {
-    CPU->evaluate_loads(cpu_of(b), time, POS(x), POS(v), POS(load), total);
+    CPU->kinematics->evaluate_loads(cpu_of(b), time, POS(x), POS(v), POS(load), total);
 }
 static double strict_farthest(pl_backend *b, const double *a, const double *c, int64_t *vertex)
 {
-    return CPU->farthest(cpu_of(b), POS(a), POS(c), vertex);
+    return CPU->kinematics->farthest(cpu_of(b), POS(a), POS(c), vertex);
 }
 static void strict_freeze(pl_backend *b, const pl_stage *stage)
 {
-    CPU->freeze(cpu_of(b), STAGE);
+    CPU->objective->freeze(cpu_of(b), STAGE);
 }
 static void strict_reduce(pl_backend *b, const double *x, double *const *z)
 {
-    CPU->reduce(cpu_of(b), POS(x), values_of(b, 0, z, false));
+    CPU->splitting->reduce(cpu_of(b), POS(x), values_of(b, 0, z, false));
 }
 static pl_local_sums strict_local_step(pl_backend *b, const pl_stage *stage,
                                        const pl_local_step *step)
@@ -283,79 +288,80 @@ static pl_local_sums strict_local_step(pl_backend *b, const pl_stage *stage,
     t.z = values_of(b, 1, step->z, false);
     t.u_old = values_of(b, 2, step->u_old, false);
     t.z_old = values_of(b, 3, step->z_old, false);
-    return CPU->local_step(cpu_of(b), STAGE, &t);
+    return CPU->splitting->local_step(cpu_of(b), STAGE, &t);
 }
 static void strict_stage_rows(pl_backend *b, const pl_stage *stage, const double *x, double *rows)
 {
-    CPU->stage_rows(cpu_of(b), STAGE, POS(x), ROWS(rows));
+    CPU->splitting->stage_rows(cpu_of(b), STAGE, POS(x), ROWS(rows));
 }
 static void strict_contribute(pl_backend *b, double *const *u, double *const *z)
 {
-    CPU->contribute(cpu_of(b), values_of(b, 0, u, false), values_of(b, 1, z, false));
+    CPU->splitting->contribute(cpu_of(b), values_of(b, 0, u, false), values_of(b, 1, z, false));
 }
 static pl_status strict_use_model(pl_backend *b, const pl_model *model)
 {
-    pl_status status = CPU->use_model(cpu_of(b), model);
+    pl_status status = CPU->matrix->use_model(cpu_of(b), model);
     b->model = status == PL_OK ? model : b->model;
     return status;
 }
 static void strict_concavity(pl_backend *b, int32_t group, const double *z, double *out)
 {
     int64_t count = pl_group_values(&b->model->groups[group]);
-    CPU->concavity(cpu_of(b), group, at(z, count), (double *)host(out));
+    CPU->splitting->concavity(cpu_of(b), group, at(z, count), (double *)host(out));
 }
 static void strict_scale_terms(pl_backend *b, int32_t group, const double *factor, double *values)
 {
     int64_t count = pl_group_values(&b->model->groups[group]);
-    CPU->scale_terms(cpu_of(b), group, host(factor), at(values, count));
+    CPU->splitting->scale_terms(cpu_of(b), group, host(factor), at(values, count));
 }
 static void strict_gather_global(pl_backend *b, const double *base, double *rows)
 {
-    CPU->gather_global(cpu_of(b), ROWS(base), ROWS(rows));
+    CPU->splitting->gather_global(cpu_of(b), ROWS(base), ROWS(rows));
 }
 static double strict_dual_norm(pl_backend *b)
 {
-    return CPU->dual_norm(cpu_of(b));
+    return CPU->splitting->dual_norm(cpu_of(b));
 }
 static pl_status strict_solve(pl_backend *b, const double *rhs, double *rows)
 {
-    return CPU->solve(cpu_of(b), ROWS(rhs), ROWS(rows));
+    return CPU->matrix->solve(cpu_of(b), ROWS(rhs), ROWS(rows));
 }
 static void strict_multiply(pl_backend *b, const double *rows, double *out)
 {
-    CPU->multiply(cpu_of(b), ROWS(rows), ROWS(out));
+    CPU->factored->multiply(cpu_of(b), ROWS(rows), ROWS(out));
 }
 static void strict_set_free(pl_backend *b, const double *rows, double *x)
 {
-    CPU->set_free(cpu_of(b), ROWS(rows), POS(x));
+    CPU->rows->set_free(cpu_of(b), ROWS(rows), POS(x));
 }
 static void strict_get_free(pl_backend *b, const double *x, double *rows)
 {
-    CPU->get_free(cpu_of(b), POS(x), ROWS(rows));
+    CPU->rows->get_free(cpu_of(b), POS(x), ROWS(rows));
 }
 static double strict_dot_change(pl_backend *b, const double *a1, const double *a0, const double *b1,
                                 const double *b0)
 {
-    return CPU->dot_change(cpu_of(b), ROWS(a1), ROWS(a0), ROWS(b1), ROWS(b0));
+    return CPU->rows->dot_change(cpu_of(b), ROWS(a1), ROWS(a0), ROWS(b1), ROWS(b0));
 }
-static double strict_objective(pl_backend *b, const pl_stage *stage, const double *x)
+static double strict_value(pl_backend *b, const pl_stage *stage, const double *x)
 {
-    return CPU->objective(cpu_of(b), STAGE, POS(x));
+    return CPU->objective->value(cpu_of(b), STAGE, POS(x));
 }
 static double strict_gradient(pl_backend *b, const pl_stage *stage, const double *x,
                               double *const *u, double *gradient)
 {
-    return CPU->gradient(cpu_of(b), STAGE, POS(x), values_of(b, 0, u, false), POS(gradient));
+    return CPU->objective->gradient(cpu_of(b), STAGE, POS(x), values_of(b, 0, u, false),
+                                    POS(gradient));
 }
 static int64_t strict_hard_force(pl_backend *b, int32_t group, const double *u, double force[3])
 {
-    return CPU->hard_force(cpu_of(b), group, at(u, pl_group_values(&b->model->groups[group])),
-                           force);
+    return CPU->splitting->hard_force(cpu_of(b), group,
+                                      at(u, pl_group_values(&b->model->groups[group])), force);
 }
 static void strict_contact_forces(pl_backend *b, const pl_stage *stage, double *const *u,
                                   const double *x, double *force)
 {
-    CPU->contact_forces(cpu_of(b), STAGE, values_of(b, 0, u, false), POS(x), POS(force));
+    CPU->contact->forces(cpu_of(b), STAGE, values_of(b, 0, u, false), POS(x), POS(force));
 }
 static void strict_contact_velocities(pl_backend *b, const pl_stage *stage,
                                       const pl_contact_end *end)
@@ -368,46 +374,46 @@ static void strict_contact_velocities(pl_backend *b, const pl_stage *stage,
     translated.v = POS(end->v);
     translated.x_back = POS(end->x_back);
     translated.v_back = POS(end->v_back);
-    CPU->contact_velocities(cpu_of(b), STAGE, &translated);
+    CPU->contact->velocities(cpu_of(b), STAGE, &translated);
 }
 static void strict_inner_acceleration(pl_backend *b, const pl_stage *stage, const double *x,
                                       const double *gradient, const double *contact, double *out)
 {
-    CPU->inner_acceleration(cpu_of(b), stage ? STAGE : NULL, POS(x), POS(gradient), POS(contact),
-                            POS(out));
+    CPU->contact->inner_acceleration(cpu_of(b), stage ? STAGE : NULL, POS(x), POS(gradient),
+                                     POS(contact), POS(out));
 }
 static void strict_pin_velocities(pl_backend *b, double time, double span, double *v)
 {
-    CPU->pin_velocities(cpu_of(b), time, span, POS(v));
+    CPU->contact->pin_velocities(cpu_of(b), time, span, POS(v));
 }
 static int64_t strict_soft_force(pl_backend *b, int32_t group, const double *x, double force[3])
 {
-    return CPU->soft_force(cpu_of(b), group, POS(x), force);
+    return CPU->measures->soft_force(cpu_of(b), group, POS(x), force);
 }
 static double strict_depth(pl_backend *b, int32_t group, double time, const double *x)
 {
-    return CPU->depth(cpu_of(b), group, time, POS(x));
+    return CPU->measures->depth(cpu_of(b), group, time, POS(x));
 }
 static double strict_friction(pl_backend *b, const pl_stage *stage, double *const *u,
                               const double *x, const double *v)
 {
-    return CPU->friction(cpu_of(b), STAGE, values_of(b, 0, u, false), POS(x), POS(v));
+    return CPU->contact->friction(cpu_of(b), STAGE, values_of(b, 0, u, false), POS(x), POS(v));
 }
 static double strict_dissipation(pl_backend *b, int32_t group, const double *x)
 {
-    return CPU->dissipation(cpu_of(b), group, POS(x));
+    return CPU->measures->dissipation(cpu_of(b), group, POS(x));
 }
 static pl_measures strict_measure(pl_backend *b, const double *x)
 {
-    return CPU->measure(cpu_of(b), POS(x));
+    return CPU->measures->elements(cpu_of(b), POS(x));
 }
 static pl_motion_sums strict_motion(pl_backend *b, const double *x, const double *v)
 {
-    return CPU->motion(cpu_of(b), POS(x), POS(v));
+    return CPU->measures->motion(cpu_of(b), POS(x), POS(v));
 }
 static int64_t strict_find_not_finite(pl_backend *b, const double *x)
 {
-    return CPU->find_not_finite(cpu_of(b), POS(x));
+    return CPU->kinematics->find_not_finite(cpu_of(b), POS(x));
 }
 static pl_trial_sums strict_trial(pl_backend *b, const pl_stage *stage, const pl_trial *trial)
 {
@@ -417,11 +423,11 @@ static pl_trial_sums strict_trial(pl_backend *b, const pl_stage *stage, const pl
     t.x_new = POS(trial->x_new);
     t.gradient = POS(trial->gradient);
     t.g = ROWS(trial->g);
-    return CPU->trial(cpu_of(b), STAGE, &t);
+    return CPU->descent->trial(cpu_of(b), STAGE, &t);
 }
 static pl_status strict_trial_prepare(pl_backend *b)
 {
-    return CPU->trial_prepare(cpu_of(b));
+    return CPU->descent->prepare(cpu_of(b));
 }
 static double strict_pair(pl_backend *b, const pl_history_pair *pair)
 {
@@ -432,28 +438,28 @@ static double strict_pair(pl_backend *b, const pl_history_pair *pair)
     t.g_old = ROWS(pair->g_old);
     t.p = ROWS(pair->p);
     t.p_old = ROWS(pair->p_old);
-    return CPU->pair(cpu_of(b), &t);
+    return CPU->descent->pair(cpu_of(b), &t);
 }
 static double strict_jacobi(pl_backend *b, const pl_stage *stage, const double *x, double *inverse)
 {
-    return CPU->jacobi(cpu_of(b), STAGE, POS(x), ROWS(inverse));
+    return CPU->descent->jacobi(cpu_of(b), STAGE, POS(x), ROWS(inverse));
 }
 static double strict_scale(pl_backend *b, const double *inverse, const double *g, double *out)
 {
-    return CPU->scale(cpu_of(b), ROWS(inverse), ROWS(g), ROWS(out));
+    return CPU->rows->scale(cpu_of(b), ROWS(inverse), ROWS(g), ROWS(out));
 }
 static double strict_jacobi_constant(pl_backend *b, const pl_stage *stage, bool flat,
                                      double *inverse)
 {
-    return CPU->jacobi_constant(cpu_of(b), STAGE, flat, ROWS(inverse));
+    return CPU->descent->jacobi_constant(cpu_of(b), STAGE, flat, ROWS(inverse));
 }
 static void strict_unscale(pl_backend *b, const double *inverse, const double *p, double *out)
 {
-    CPU->unscale(cpu_of(b), ROWS(inverse), ROWS(p), ROWS(out));
+    CPU->rows->unscale(cpu_of(b), ROWS(inverse), ROWS(p), ROWS(out));
 }
 static double strict_dot(pl_backend *b, const double *a, const double *c)
 {
-    return CPU->dot(cpu_of(b), ROWS(a), ROWS(c));
+    return CPU->rows->dot(cpu_of(b), ROWS(a), ROWS(c));
 }
 static void strict_chebyshev(pl_backend *b, const pl_chebyshev *step)
 {
@@ -463,29 +469,29 @@ static void strict_chebyshev(pl_backend *b, const pl_chebyshev *step)
     t.g = ROWS(step->g);
     t.s = ROWS(step->s);
     t.x_new = POS(step->x_new);
-    CPU->chebyshev(cpu_of(b), &t);
+    CPU->descent->chebyshev(cpu_of(b), &t);
 }
 static void strict_combine(pl_backend *b, const double *const *list, const double *coefficient,
                            int32_t count, double *out)
 {
     const double *const *t = (const double *const *)rows_of(b, 0, list, count);
-    CPU->combine(cpu_of(b), t, coefficient, count, ROWS(out));
+    CPU->rows->combine(cpu_of(b), t, coefficient, count, ROWS(out));
 }
 static double strict_magnitude(pl_backend *b, const double *x)
 {
-    return CPU->magnitude(cpu_of(b), POS(x));
+    return CPU->objective->magnitude(cpu_of(b), POS(x));
 }
 static int64_t strict_find_outside(pl_backend *b, const double *x)
 {
-    return CPU->find_outside(cpu_of(b), POS(x));
+    return CPU->objective->find_outside(cpu_of(b), POS(x));
 }
 static int64_t strict_find_steepest(pl_backend *b, const double *gradient)
 {
-    return CPU->find_steepest(cpu_of(b), POS(gradient));
+    return CPU->objective->find_steepest(cpu_of(b), POS(gradient));
 }
 static pl_status strict_anderson_prepare(pl_backend *b)
 {
-    return CPU->anderson_prepare(cpu_of(b));
+    return CPU->anderson->prepare(cpu_of(b));
 }
 
 /* The lists of differences: host arrays of host arrays of addresses. Freed by the caller. */
@@ -521,7 +527,7 @@ static pl_anderson anderson_of(pl_backend *b, const pl_anderson *a)
 static double strict_anderson_difference(pl_backend *b, const pl_anderson *a)
 {
     pl_anderson t = anderson_of(b, a);
-    double norm = CPU->anderson_difference(cpu_of(b), &t);
+    double norm = CPU->anderson->difference(cpu_of(b), &t);
     free_differences((double ***)t.dr);
     free_differences((double ***)t.dg);
     return norm;
@@ -529,52 +535,52 @@ static double strict_anderson_difference(pl_backend *b, const pl_anderson *a)
 static void strict_anderson_combine(pl_backend *b, const pl_anderson *a, const double *gamma)
 {
     pl_anderson t = anderson_of(b, a);
-    CPU->anderson_combine(cpu_of(b), &t, gamma);
+    CPU->anderson->combine(cpu_of(b), &t, gamma);
     free_differences((double ***)t.dr);
     free_differences((double ***)t.dg);
 }
 static pl_status strict_hessian_prepare(pl_backend *b)
 {
-    return CPU->hessian_prepare(cpu_of(b));
+    return CPU->hessian->prepare(cpu_of(b));
 }
 static void strict_hessian_make(pl_backend *b, const pl_stage *stage, const double *x, bool project)
 {
-    CPU->hessian_make(cpu_of(b), STAGE, POS(x), project);
+    CPU->hessian->make(cpu_of(b), STAGE, POS(x), project);
 }
 static pl_status strict_hessian_factor(pl_backend *b)
 {
-    return CPU->hessian_factor(cpu_of(b));
+    return CPU->hessian->factor(cpu_of(b));
 }
 static pl_status strict_hessian_solve(pl_backend *b, const double *rows, double *out)
 {
-    return CPU->hessian_solve(cpu_of(b), ROWS(rows), ROWS(out));
+    return CPU->hessian->solve(cpu_of(b), ROWS(rows), ROWS(out));
 }
 static void strict_hessian_multiply(pl_backend *b, const double *rows, double *out)
 {
-    CPU->hessian_multiply(cpu_of(b), ROWS(rows), ROWS(out));
+    CPU->hessian->multiply(cpu_of(b), ROWS(rows), ROWS(out));
 }
 static void strict_hessian_jacobi(pl_backend *b, const double *rows, double *out)
 {
-    CPU->hessian_jacobi(cpu_of(b), ROWS(rows), ROWS(out));
+    CPU->hessian->jacobi(cpu_of(b), ROWS(rows), ROWS(out));
 }
 
-const pl_backend_ops pl_backend_strict = {
-    .name = "strict",
-    .on_host = false,
-    .epsilon = DBL_EPSILON,
-    .energy_epsilon = 1e-13,
-    .create = strict_create,
-    .destroy = strict_destroy,
+static const pl_memory_ops strict_memory = {
     .alloc = strict_alloc,
     .release = strict_release,
     .upload = strict_upload,
     .download = strict_download,
     .copy = strict_copy,
     .clear = strict_clear,
-    .fetch_create = strict_fetch_create,
-    .fetch_destroy = strict_fetch_destroy,
-    .fetch_begin = strict_fetch_begin,
-    .fetch_take = strict_fetch_take,
+};
+
+static const pl_fetch_ops strict_fetch = {
+    .create = strict_fetch_create,
+    .destroy = strict_fetch_destroy,
+    .begin = strict_fetch_begin,
+    .take = strict_fetch_take,
+};
+
+static const pl_kinematics_ops strict_kinematics = {
     .drift = strict_drift,
     .blend = strict_blend,
     .velocity = strict_velocity,
@@ -582,57 +588,110 @@ const pl_backend_ops pl_backend_strict = {
     .pin_force = strict_pin_force,
     .evaluate_loads = strict_evaluate_loads,
     .farthest = strict_farthest,
+    .find_not_finite = strict_find_not_finite,
+};
+
+static const pl_rows_ops strict_rows = {
+    .set_free = strict_set_free,
+    .get_free = strict_get_free,
+    .dot_change = strict_dot_change,
+    .scale = strict_scale,
+    .dot = strict_dot,
+    .unscale = strict_unscale,
+    .combine = strict_combine,
+};
+
+static const pl_objective_ops strict_objective = {
     .freeze = strict_freeze,
+    .value = strict_value,
+    .gradient = strict_gradient,
+    .magnitude = strict_magnitude,
+    .find_outside = strict_find_outside,
+    .find_steepest = strict_find_steepest,
+};
+
+static const pl_measures_ops strict_measures = {
+    .soft_force = strict_soft_force,
+    .depth = strict_depth,
+    .dissipation = strict_dissipation,
+    .elements = strict_measure,
+    .motion = strict_motion,
+};
+
+static const pl_descent_ops strict_descent = {
+    .prepare = strict_trial_prepare,
+    .trial = strict_trial,
+    .pair = strict_pair,
+    .jacobi = strict_jacobi,
+    .jacobi_constant = strict_jacobi_constant,
+    .chebyshev = strict_chebyshev,
+};
+
+static const pl_contact_ops strict_contact = {
+    .forces = strict_contact_forces,
+    .velocities = strict_contact_velocities,
+    .inner_acceleration = strict_inner_acceleration,
+    .pin_velocities = strict_pin_velocities,
+    .friction = strict_friction,
+};
+
+static const pl_matrix_ops strict_matrix = {
+    .use_model = strict_use_model,
+    .solve = strict_solve,
+};
+
+static const pl_factored_ops strict_factored = {
+    .multiply = strict_multiply,
+};
+
+static const pl_splitting_ops strict_splitting = {
     .reduce = strict_reduce,
     .local_step = strict_local_step,
-    .use_model = strict_use_model,
     .concavity = strict_concavity,
     .scale_terms = strict_scale_terms,
     .contribute = strict_contribute,
     .stage_rows = strict_stage_rows,
     .gather_global = strict_gather_global,
     .dual_norm = strict_dual_norm,
-    .solve = strict_solve,
-    .multiply = strict_multiply,
-    .set_free = strict_set_free,
-    .get_free = strict_get_free,
-    .dot_change = strict_dot_change,
-    .objective = strict_objective,
-    .gradient = strict_gradient,
     .hard_force = strict_hard_force,
-    .soft_force = strict_soft_force,
-    .contact_forces = strict_contact_forces,
-    .contact_velocities = strict_contact_velocities,
-    .inner_acceleration = strict_inner_acceleration,
-    .pin_velocities = strict_pin_velocities,
-    .depth = strict_depth,
-    .dissipation = strict_dissipation,
-    .friction = strict_friction,
-    .measure = strict_measure,
-    .motion = strict_motion,
-    .find_not_finite = strict_find_not_finite,
-    .trial_prepare = strict_trial_prepare,
-    .trial = strict_trial,
-    .pair = strict_pair,
-    .jacobi = strict_jacobi,
-    .scale = strict_scale,
-    .dot = strict_dot,
-    .unscale = strict_unscale,
-    .jacobi_constant = strict_jacobi_constant,
-    .chebyshev = strict_chebyshev,
-    .combine = strict_combine,
-    .magnitude = strict_magnitude,
-    .find_outside = strict_find_outside,
-    .find_steepest = strict_find_steepest,
-    .anderson_prepare = strict_anderson_prepare,
-    .anderson_difference = strict_anderson_difference,
-    .anderson_combine = strict_anderson_combine,
-    .hessian_prepare = strict_hessian_prepare,
-    .hessian_make = strict_hessian_make,
-    .hessian_factor = strict_hessian_factor,
-    .hessian_solve = strict_hessian_solve,
-    .hessian_multiply = strict_hessian_multiply,
-    .hessian_jacobi = strict_hessian_jacobi,
+};
+
+static const pl_anderson_ops strict_anderson = {
+    .prepare = strict_anderson_prepare,
+    .difference = strict_anderson_difference,
+    .combine = strict_anderson_combine,
+};
+
+static const pl_hessian_ops strict_hessian = {
+    .prepare = strict_hessian_prepare,
+    .make = strict_hessian_make,
+    .factor = strict_hessian_factor,
+    .solve = strict_hessian_solve,
+    .multiply = strict_hessian_multiply,
+    .jacobi = strict_hessian_jacobi,
+};
+
+const pl_backend_ops pl_backend_strict = {
+    .name = "strict",
+    .on_host = false,
+    .epsilon = DBL_EPSILON,
+    .energy_epsilon = 1e-13,
+    .refuses = strict_refuses,
+    .create = strict_create,
+    .destroy = strict_destroy,
+    .memory = &strict_memory,
+    .fetch = &strict_fetch,
+    .kinematics = &strict_kinematics,
+    .rows = &strict_rows,
+    .objective = &strict_objective,
+    .measures = &strict_measures,
+    .descent = &strict_descent,
+    .contact = &strict_contact,
+    .matrix = &strict_matrix,
+    .factored = &strict_factored,
+    .splitting = &strict_splitting,
+    .anderson = &strict_anderson,
+    .hessian = &strict_hessian,
 };
 
 void pl_strict_register(void)

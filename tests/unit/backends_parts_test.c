@@ -50,11 +50,11 @@ static both evaluate(int32_t threads)
                       .time_end = m->h,
                       .x_start = m->x0,
                       .x_pred = m->x0};
-    b->ops->freeze(b, &stage);
-    b->ops->gradient(b, &stage, e.x, NULL, e.direct);
+    b->ops->objective->freeze(b, &stage);
+    b->ops->objective->gradient(b, &stage, e.x, NULL, e.direct);
     pl_trial trial = {.x_new = e.x, .gradient = e.parts, .g = e.g};
-    e.sums = b->ops->trial(b, &stage, &trial);
-    double objective = b->ops->objective(b, &stage, e.x);
+    e.sums = b->ops->descent->trial(b, &stage, &trial);
+    double objective = b->ops->objective->value(b, &stage, e.x);
     ck_assert_double_eq_tol(e.sums.objective, objective, 1e-12 * fabs(objective));
     return e;
 }

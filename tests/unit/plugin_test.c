@@ -36,12 +36,12 @@ static const pl_plugin *plugin(void)
 START_TEST(fits_and_answers)
 {
     const pl_plugin *p = plugin();
-    ck_assert_ptr_null(pl_plugin_unfit(p));
+    char why[256] = "";
+    ck_assert_msg(pl_plugin_fits(p, why, sizeof why), "%s", why);
     ck_assert_str_eq(p->version, PLIANT_VERSION);
     ck_assert_str_eq(p->f32->name, "cuda");
     ck_assert_double_gt(p->f32->epsilon, p->f64->epsilon);
     pl_gpu gpus[8];
-    char why[256] = "";
     int32_t count = p->find(gpus, 8, why, sizeof why);
     ck_assert_msg(count > 0 || strncmp(why, "no device, because ", 19) == 0, "%s", why);
     for (int32_t i = 0; i < count; i++) {
@@ -55,12 +55,16 @@ END_TEST
 
 START_TEST(another_build_is_unfit)
 {
+    char why[256] = "";
     pl_plugin other = *plugin();
-    other.abi++;
-    ck_assert_ptr_nonnull(pl_plugin_unfit(&other));
+    other.layout++;
+    ck_assert(!pl_plugin_fits(&other, why, sizeof why));
+    ck_assert_ptr_nonnull(strstr(why, "layout"));
     other = *plugin();
-    other.ops_size -= 8;
-    ck_assert_ptr_nonnull(pl_plugin_unfit(&other));
+    other.engine_abi = "0123456789abcdef";
+    ck_assert(!pl_plugin_fits(&other, why, sizeof why));
+    ck_assert_ptr_nonnull(strstr(why, "0123456789abcdef"));
+    ck_assert_ptr_nonnull(strstr(why, pl_engine_abi()));
 }
 END_TEST
 

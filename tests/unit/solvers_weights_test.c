@@ -34,7 +34,7 @@ static workshop open_workshop(const char *model)
     ck_assert_int_eq(pl_backend_find(PL_DEVICE_CPU)->create(m, 2, NULL, &w.backend), PL_OK);
     ck_assert_int_eq(pl_weights_create(m, w.backend, &w.weights), PL_OK);
     w.x = malloc(3 * (size_t)m->vertices * sizeof *w.x);
-    w.z = w.backend->ops->alloc(w.backend, pl_group_values(&m->groups[0]));
+    w.z = w.backend->ops->memory->alloc(w.backend, pl_group_values(&m->groups[0]));
     return w;
 }
 
@@ -42,7 +42,7 @@ static void close_workshop(workshop *w)
 {
     pl_weights_destroy(w->weights);
     ck_assert_ptr_eq(w->backend->model, w->run->model);
-    w->backend->ops->release(w->backend, w->z);
+    w->backend->ops->memory->release(w->backend, w->z);
     w->backend->ops->destroy(w->backend);
     free(w->x);
     pl_run_close(w->run);
@@ -73,7 +73,7 @@ START_TEST(concavity_is_what_theory_says)
     double *out = pl_block_alloc(g->blocks * PL_BLOCK, sizeof *out);
     for (size_t k = 0; k < sizeof stretches / sizeof *stretches; k++) {
         begin_at(&w, stretches[k]);
-        w.backend->ops->concavity(w.backend, 0, w.z, out);
+        w.backend->ops->splitting->concavity(w.backend, 0, w.z, out);
         for (int64_t i = 0; i < g->terms; i++)
             ck_assert_double_eq_tol(out[i] * 24, concavity_at(stretches[k]), 1e-9 * YOUNG);
         for (int64_t i = g->terms; i < g->blocks * PL_BLOCK; i++)
@@ -106,7 +106,7 @@ START_TEST(weights_follow_the_rule)
     begin_at(&w, 1.1);
     ck_assert_ptr_eq(w.backend->model, rest);
 
-    double *u = w.backend->ops->alloc(w.backend, pl_group_values(&rest->groups[0]));
+    double *u = w.backend->ops->memory->alloc(w.backend, pl_group_values(&rest->groups[0]));
     for (int64_t i = 0; i < pl_group_values(&rest->groups[0]); i++)
         u[i] = 1;
     for (int64_t i = 0; i < pl_group_values(&rest->groups[0]); i++)
@@ -119,7 +119,7 @@ START_TEST(weights_follow_the_rule)
     double ratio = rest->groups[0].weight[0] / w.backend->model->groups[0].weight[0];
     ck_assert_double_lt(ratio, 0.5);
     ck_assert_double_eq_tol(u[0], ratio, 1e-12); /* w^2 u is what it was */
-    w.backend->ops->release(w.backend, u);
+    w.backend->ops->memory->release(w.backend, u);
     close_workshop(&w);
 }
 END_TEST
@@ -146,7 +146,7 @@ START_TEST(matrix_is_that_of_the_weights)
     double *y = calloc(3 * (size_t)a->free_vertices, sizeof *y);
     for (int64_t i = 0; i < 3 * a->free_vertices; i++)
         rhs[i] = sin((double)i);
-    ck_assert_int_eq(w.backend->ops->solve(w.backend, rhs, x), PL_OK);
+    ck_assert_int_eq(w.backend->ops->matrix->solve(w.backend, rhs, x), PL_OK);
     pl_sparse_multiply(&b->A, x, y, 3);
     for (int64_t i = 0; i < 3 * a->free_vertices; i++)
         ck_assert_double_eq_tol(y[i], rhs[i], 1e-10);

@@ -53,6 +53,11 @@ pl_status pl_cpu_solve_work(const pl_model *model, int32_t threads, pl_solve_wor
     return status;
 }
 
+static const char *cpu_refuses(const pl_model *model)
+{
+    return NULL;
+}
+
 static pl_status cpu_create(const pl_model *model, int32_t threads, pl_backend *beside,
                             pl_backend **out)
 {
@@ -444,86 +449,28 @@ static int64_t cpu_hard_force(pl_backend *b, int32_t group, const double *u, dou
     return active;
 }
 
-static int64_t cpu_soft_force(pl_backend *b, int32_t group, const double *x, double force[3])
-{
-    const pl_group *g = &b->model->groups[group];
-    return g->ops->push(g, x, force);
-}
-
-static double cpu_depth(pl_backend *b, int32_t group, double time, const double *x)
-{
-    const pl_group *g = &b->model->groups[group];
-    int32_t threads = team(cpu_of(b), g->blocks, BLOCKS_A_THREAD);
-    double deepest = 0;
-#pragma omp parallel for num_threads(threads) schedule(static) reduction(max : deepest)
-    for (int64_t part = 0; part < threads; part++) {
-        run r = run_of(g->blocks, part, threads);
-        deepest = fmax(deepest, g->ops->depth(g, time, x, r.b0, r.b1));
-    }
-    return deepest;
-}
-
-static double cpu_dissipation(pl_backend *b, int32_t group, const double *x)
-{
-    cpu *c = cpu_of(b);
-    const pl_group *g = &b->model->groups[group];
-    int32_t threads = team(c, g->blocks, BLOCKS_A_THREAD);
-#pragma omp parallel for num_threads(threads) schedule(static)
-    for (int64_t part = 0; part < threads; part++) {
-        run r = run_of(g->blocks, part, threads);
-        g->ops->dissipate(g, x, c->energies, r.b0, r.b1);
-    }
-    double power = 0;
-    for (int64_t i = 0; i < g->blocks; i++)
-        power += c->energies[i];
-    return power;
-}
-
-static pl_measures cpu_measure(pl_backend *b, const double *x)
-{
-    cpu *c = cpu_of(b);
-    pl_measures out = {0};
-    for (int32_t g = 0; g < b->model->group_count; g++) {
-        const pl_group *group = &b->model->groups[g];
-        if (!group->ops->measure)
-            continue;
-        int32_t threads = team(c, group->blocks, BLOCKS_A_THREAD);
-#pragma omp parallel for num_threads(threads) schedule(static)
-        for (int64_t part = 0; part < threads; part++) {
-            run r = run_of(group->blocks, part, threads);
-            group->ops->measure(group, x, c->measures, r.b0, r.b1);
-        }
-        for (int64_t i = 0; i < group->blocks; i++) {
-            out.elastic += c->measures[i].energy;
-            out.inverted += c->measures[i].inverted;
-            out.max_stretch = fmax(out.max_stretch, c->measures[i].max_stretch);
-        }
-    }
-    return out;
-}
-
 static int64_t cpu_find_not_finite(pl_backend *b, const double *x)
 {
     return pl_look_not_finite(b->model->vertices, x);
 }
 
-const pl_backend_ops pl_backend_cpu = {
-    .name = "cpu",
-    .on_host = true,
-    .epsilon = DBL_EPSILON,
-    .energy_epsilon = 1e-13,
-    .create = cpu_create,
-    .destroy = cpu_destroy,
+static const pl_memory_ops memory = {
     .alloc = cpu_alloc,
     .release = cpu_release,
     .upload = cpu_copy,
     .download = cpu_copy,
     .copy = cpu_copy,
     .clear = cpu_clear,
-    .fetch_create = pl_cpu_fetch_create,
-    .fetch_destroy = pl_cpu_fetch_destroy,
-    .fetch_begin = pl_cpu_fetch_begin,
-    .fetch_take = pl_cpu_fetch_take,
+};
+
+static const pl_fetch_ops fetch = {
+    .create = pl_cpu_fetch_create,
+    .destroy = pl_cpu_fetch_destroy,
+    .begin = pl_cpu_fetch_begin,
+    .take = pl_cpu_fetch_take,
+};
+
+static const pl_kinematics_ops kinematics = {
     .drift = pl_cpu_drift,
     .blend = pl_cpu_blend,
     .velocity = pl_cpu_velocity,
@@ -531,55 +478,100 @@ const pl_backend_ops pl_backend_cpu = {
     .pin_force = pl_cpu_pin_force,
     .evaluate_loads = pl_cpu_evaluate_loads,
     .farthest = pl_cpu_farthest,
+    .find_not_finite = cpu_find_not_finite,
+};
+
+static const pl_rows_ops rows = {
+    .set_free = cpu_set_free,
+    .get_free = cpu_get_free,
+    .dot_change = cpu_dot_change,
+    .scale = pl_cpu_scale,
+    .dot = pl_cpu_dot,
+    .unscale = pl_cpu_unscale,
+    .combine = pl_cpu_combine,
+};
+
+static const pl_objective_ops objective = {
     .freeze = cpu_freeze,
+    .value = cpu_objective,
+    .gradient = cpu_gradient,
+    .magnitude = pl_cpu_magnitude,
+    .find_outside = pl_cpu_find_outside,
+    .find_steepest = pl_cpu_find_steepest,
+};
+
+static const pl_descent_ops descent = {
+    .prepare = pl_cpu_trial_prepare,
+    .trial = pl_cpu_trial,
+    .pair = pl_cpu_pair,
+    .jacobi = pl_cpu_jacobi,
+    .jacobi_constant = pl_cpu_jacobi_constant,
+    .chebyshev = pl_cpu_chebyshev,
+};
+
+static const pl_contact_ops contact = {
+    .forces = pl_cpu_contact_forces,
+    .velocities = pl_cpu_contact_velocities,
+    .inner_acceleration = pl_cpu_inner_acceleration,
+    .pin_velocities = pl_cpu_pin_velocities,
+    .friction = pl_cpu_friction,
+};
+
+static const pl_matrix_ops matrix = {
+    .use_model = pl_cpu_use_model,
+    .solve = cpu_solve,
+};
+
+static const pl_factored_ops factored = {
+    .multiply = cpu_multiply,
+};
+
+static const pl_splitting_ops splitting = {
     .reduce = cpu_reduce,
     .local_step = cpu_local_step,
-    .use_model = pl_cpu_use_model,
     .concavity = pl_cpu_concavity,
     .scale_terms = pl_cpu_scale_terms,
     .contribute = cpu_contribute,
     .stage_rows = cpu_stage_rows,
     .gather_global = cpu_gather_global,
     .dual_norm = cpu_dual_norm,
-    .solve = cpu_solve,
-    .multiply = cpu_multiply,
-    .set_free = cpu_set_free,
-    .get_free = cpu_get_free,
-    .dot_change = cpu_dot_change,
-    .objective = cpu_objective,
-    .gradient = cpu_gradient,
     .hard_force = cpu_hard_force,
-    .soft_force = cpu_soft_force,
-    .contact_forces = pl_cpu_contact_forces,
-    .contact_velocities = pl_cpu_contact_velocities,
-    .inner_acceleration = pl_cpu_inner_acceleration,
-    .pin_velocities = pl_cpu_pin_velocities,
-    .depth = cpu_depth,
-    .dissipation = cpu_dissipation,
-    .friction = pl_cpu_friction,
-    .measure = cpu_measure,
-    .motion = pl_cpu_motion,
-    .find_not_finite = cpu_find_not_finite,
-    .trial_prepare = pl_cpu_trial_prepare,
-    .trial = pl_cpu_trial,
-    .pair = pl_cpu_pair,
-    .jacobi = pl_cpu_jacobi,
-    .scale = pl_cpu_scale,
-    .dot = pl_cpu_dot,
-    .unscale = pl_cpu_unscale,
-    .jacobi_constant = pl_cpu_jacobi_constant,
-    .chebyshev = pl_cpu_chebyshev,
-    .combine = pl_cpu_combine,
-    .magnitude = pl_cpu_magnitude,
-    .find_outside = pl_cpu_find_outside,
-    .find_steepest = pl_cpu_find_steepest,
-    .anderson_prepare = pl_cpu_anderson_prepare,
-    .anderson_difference = pl_cpu_anderson_difference,
-    .anderson_combine = pl_cpu_anderson_combine,
-    .hessian_prepare = pl_cpu_hessian_prepare,
-    .hessian_make = pl_cpu_hessian_make,
-    .hessian_factor = pl_cpu_hessian_factor,
-    .hessian_solve = pl_cpu_hessian_solve,
-    .hessian_multiply = pl_cpu_hessian_multiply,
-    .hessian_jacobi = pl_cpu_hessian_jacobi,
+};
+
+static const pl_anderson_ops anderson = {
+    .prepare = pl_cpu_anderson_prepare,
+    .difference = pl_cpu_anderson_difference,
+    .combine = pl_cpu_anderson_combine,
+};
+
+static const pl_hessian_ops hessian = {
+    .prepare = pl_cpu_hessian_prepare,
+    .make = pl_cpu_hessian_make,
+    .factor = pl_cpu_hessian_factor,
+    .solve = pl_cpu_hessian_solve,
+    .multiply = pl_cpu_hessian_multiply,
+    .jacobi = pl_cpu_hessian_jacobi,
+};
+
+const pl_backend_ops pl_backend_cpu = {
+    .name = "cpu",
+    .on_host = true,
+    .epsilon = DBL_EPSILON,
+    .energy_epsilon = 1e-13,
+    .refuses = cpu_refuses,
+    .create = cpu_create,
+    .destroy = cpu_destroy,
+    .memory = &memory,
+    .fetch = &fetch,
+    .kinematics = &kinematics,
+    .rows = &rows,
+    .objective = &objective,
+    .measures = &pl_cpu_measures,
+    .descent = &descent,
+    .contact = &contact,
+    .matrix = &matrix,
+    .factored = &factored,
+    .splitting = &splitting,
+    .anderson = &anderson,
+    .hessian = &hessian,
 };

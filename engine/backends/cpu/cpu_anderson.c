@@ -10,14 +10,14 @@
 /* Sums are over chunks of this many blocks. */
 enum { BLOCKS_A_CHUNK = 16, WIDTH = 2 * PL_ANDERSON_MAX + 1 };
 
-static const pl_anderson_ops *find_ops(void)
+static const pl_anderson_loops *find_ops(void)
 {
 #if defined(__x86_64__)
-    static const pl_anderson_ops *const OPS[PL_ISA_COUNT] = {
-        &pl_anderson_ops_v2, &pl_anderson_ops_v3, &pl_anderson_ops_v4};
+    static const pl_anderson_loops *const OPS[PL_ISA_COUNT] = {
+        &pl_anderson_loops_v2, &pl_anderson_loops_v3, &pl_anderson_loops_v4};
     return OPS[pl_isa_current()];
 #else
-    return &pl_anderson_ops_base;
+    return &pl_anderson_loops_base;
 #endif
 }
 
@@ -60,9 +60,9 @@ pl_status pl_cpu_anderson_prepare(pl_backend *b)
 double pl_cpu_anderson_difference(pl_backend *b, const pl_anderson *a)
 {
     cpu *c = cpu_of(b);
-    const pl_anderson_ops *ops = find_ops();
+    const pl_anderson_loops *ops = find_ops();
     double total[WIDTH] = {0};
-    b->ops->reduce(b, a->x, a->r);
+    b->ops->splitting->reduce(b, a->x, a->r);
     for (int32_t g = 0; g < b->model->group_count; g++) {
         const pl_group *group = &b->model->groups[g];
         float *dr[PL_ANDERSON_MAX], *dg[PL_ANDERSON_MAX];
@@ -87,7 +87,7 @@ double pl_cpu_anderson_difference(pl_backend *b, const pl_anderson *a)
 void pl_cpu_anderson_combine(pl_backend *b, const pl_anderson *a, const double *gamma)
 {
     cpu *c = cpu_of(b);
-    const pl_anderson_ops *ops = find_ops();
+    const pl_anderson_loops *ops = find_ops();
     for (int32_t g = 0; g < b->model->group_count; g++) {
         const pl_group *group = &b->model->groups[g];
         float *dr[PL_ANDERSON_MAX], *dg[PL_ANDERSON_MAX];

@@ -20,18 +20,18 @@ typedef struct pl_anderson_part {
     float *const *dr, *const *dg; /* [count]; the last is the new one */
 } pl_anderson_part;
 
-typedef struct pl_anderson_ops {
+typedef struct pl_anderson_loops {
     /* Blocks [b0, b1) of r, g and the new differences; adds to sums[2 count + 1] the inner products
      * by weight of the new dr with each, of r with each, and of r with itself. */
     void (*difference)(const pl_anderson_part *part, int64_t b0, int64_t b1, double *sums);
     /* u = g - sum gamma_j dg_j - r - z over blocks [b0, b1). */
     void (*combine)(const pl_anderson_part *part, const double *gamma, int64_t b0, int64_t b1);
-} pl_anderson_ops;
+} pl_anderson_loops;
 
 #if defined(__x86_64__)
-extern const pl_anderson_ops pl_anderson_ops_v2, pl_anderson_ops_v3, pl_anderson_ops_v4;
+extern const pl_anderson_loops pl_anderson_loops_v2, pl_anderson_loops_v3, pl_anderson_loops_v4;
 #else
-extern const pl_anderson_ops pl_anderson_ops_base;
+extern const pl_anderson_loops pl_anderson_loops_base;
 #endif
 
 #endif

@@ -66,4 +66,4 @@ static void combine(const pl_anderson_part *p, const double *gamma, int64_t b0, 
     }
 }
 
-const pl_anderson_ops JOIN(pl_anderson_ops_, PL_ISA) = {difference, combine};
+const pl_anderson_loops JOIN(pl_anderson_loops_, PL_ISA) = {difference, combine};

@@ -163,14 +163,14 @@ void pl_cpu_combine(pl_backend *b, const double *const *list, const double *coef
         c->rows->combine(list, coefficient, count, k * CHUNK, chunk_end(k, n), out);
 }
 
-const pl_rows_ops *pl_cpu_rows(void)
+const pl_rows_loops *pl_cpu_rows(void)
 {
 #if defined(__x86_64__)
-    static const pl_rows_ops *const OPS[PL_ISA_COUNT] = {&pl_rows_ops_v2, &pl_rows_ops_v3,
-                                                         &pl_rows_ops_v4};
+    static const pl_rows_loops *const OPS[PL_ISA_COUNT] = {&pl_rows_loops_v2, &pl_rows_loops_v3,
+                                                           &pl_rows_loops_v4};
     return OPS[pl_isa_current()];
 #else
-    return &pl_rows_ops_base;
+    return &pl_rows_loops_base;
 #endif
 }
 

@@ -3,7 +3,7 @@
 #ifndef PLIANT_ENGINE_BACKENDS_CPU_CPU_INTERNAL_H
 #define PLIANT_ENGINE_BACKENDS_CPU_CPU_INTERNAL_H
 
-#include "engine/backends/cpu/cpu.h"
+#include "engine/backends/backend.h"
 #include "engine/backends/cpu/cpu_parts.h"
 #include "engine/backends/cpu/cpu_rows.h"
 #include "engine/backends/look.h"
@@ -20,7 +20,7 @@ typedef struct cpu {
     pl_solve_work *other_work[3]; /* of another model, while it is used (use_model) */
     int64_t outside, found_outside; /* the part where the last trial left the energy's domain */
     double *scratch;                /* two times rows, where the model is partly held */
-    const pl_rows_ops *rows;
+    const pl_rows_loops *rows;
     double *energies;      /* [blocks of all groups] */
     double *vertex_sums;   /* [chunks of vertices][4] */
     double *hessians;      /* [pl_group_hessian_values], of the largest group that has no
@@ -43,6 +43,9 @@ void pl_cpu_evaluate_loads(pl_backend *b, double time, const double *x, const do
                            double *load, pl_force *total);
 double pl_cpu_farthest(pl_backend *b, const double *a, const double *c, int64_t *vertex);
 pl_motion_sums pl_cpu_motion(pl_backend *b, const double *x, const double *v);
+
+/* cpu_measures.c */
+extern const pl_measures_ops pl_cpu_measures;
 
 /* cpu_fetch.c */
 pl_status pl_cpu_fetch_create(pl_backend *b, const pl_fetch_form *form, pl_fetch **out);

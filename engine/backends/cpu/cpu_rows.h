@@ -8,7 +8,7 @@
 /* Partial sums are over chunks of this many items, whatever the number of threads. */
 enum { CHUNK = 512 };
 
-typedef struct pl_rows_ops {
+typedef struct pl_rows_loops {
     /* Rows [i0, i1) of the newest s and w, and dots[4 count + 1]: of each pair s.g, s.t, w.g, w.t,
      * then p.g. At most CHUNK rows. */
     void (*pair)(const pl_history_pair *pair, int64_t i0, int64_t i1, double *dots);
@@ -19,15 +19,15 @@ typedef struct pl_rows_ops {
     double (*dot)(const double *a, const double *c, int64_t i0, int64_t i1);
     /* Rows [i0, i1) of out = inverse g; returns g . out over them. */
     double (*scale)(const double *inverse, const double *g, int64_t i0, int64_t i1, double *out);
-} pl_rows_ops;
+} pl_rows_loops;
 
 #if defined(__x86_64__)
-extern const pl_rows_ops pl_rows_ops_v2, pl_rows_ops_v3, pl_rows_ops_v4;
+extern const pl_rows_loops pl_rows_loops_v2, pl_rows_loops_v3, pl_rows_loops_v4;
 #else
-extern const pl_rows_ops pl_rows_ops_base;
+extern const pl_rows_loops pl_rows_loops_base;
 #endif
 
 /* Those for this processor. */
-const pl_rows_ops *pl_cpu_rows(void);
+const pl_rows_loops *pl_cpu_rows(void);
 
 #endif

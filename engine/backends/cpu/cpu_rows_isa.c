@@ -107,4 +107,4 @@ static double scale_rows(const double *inverse, const double *g, int64_t i0, int
     return dot(g + i0, out + i0, i1 - i0);
 }
 
-const pl_rows_ops JOIN(pl_rows_ops_, PL_ISA) = {pair_rows, combine_rows, dot_rows, scale_rows};
+const pl_rows_loops JOIN(pl_rows_loops_, PL_ISA) = {pair_rows, combine_rows, dot_rows, scale_rows};

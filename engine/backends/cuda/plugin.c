@@ -12,11 +12,8 @@ const pl_plugin *pliant_plugin(void);
 
 __attribute__((visibility("default"))) const pl_plugin *pliant_plugin(void)
 {
-    static const pl_plugin PLUGIN = {
-        .abi = PL_PLUGIN_ABI,
-        .model_size = sizeof(pl_model),
-        .group_size = sizeof(pl_group),
-        .ops_size = sizeof(pl_backend_ops),
+    static pl_plugin plugin = {
+        .layout = PL_PLUGIN_LAYOUT,
         .version = PLIANT_VERSION,
         .find = pl_cuda_find,
         .select = pl_cuda_select,
@@ -27,5 +24,6 @@ __attribute__((visibility("default"))) const pl_plugin *pliant_plugin(void)
         .plain_because = pl_device_plain_because,
         .fault = pl_device_fault,
     };
-    return &PLUGIN;
+    plugin.engine_abi = pl_engine_abi();
+    return &plugin;
 }

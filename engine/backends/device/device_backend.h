@@ -74,61 +74,47 @@ static inline pl_summing pl_device_column(const pl_device *d, int32_t column, in
 void PL_NAMED(pl_device_differentiate)(pl_device *d, const pl_number *x, double *const *u,
                                        bool energies);
 
-/* ---- fetch.c: numbers for frames ---- */
+/* Positions where the host can read them: in `to`, which is returned. */
+const double *PL_NAMED(pl_device_shown)(pl_device *d, const double *x, double *to);
 
-pl_status PL_NAMED(pl_device_fetch_create)(pl_backend *b, const pl_fetch_form *form,
-                                           pl_fetch **out);
-void PL_NAMED(pl_device_fetch_destroy)(pl_backend *b, pl_fetch *f);
-void PL_NAMED(pl_device_fetch_begin)(pl_backend *b, pl_fetch *f, const double *const *arrays);
-const void *PL_NAMED(pl_device_fetch_take)(pl_backend *b, pl_fetch *f, bool wait);
-void PL_NAMED(pl_device_meanwhile)(pl_backend *b, void (*work)(void *context), void *context);
+/* ---- the tables: measures in objective.c, rows in descent.c, contact in stages.c; matrix, iterated and
+ * anderson in splitting.c; the others in files of their names ---- */
+
+extern const pl_fetch_ops PL_NAMED(pl_device_fetch_ops);
+extern const pl_kinematics_ops PL_NAMED(pl_device_kinematics_ops);
+extern const pl_rows_ops PL_NAMED(pl_device_rows_ops);
+extern const pl_objective_ops PL_NAMED(pl_device_objective_ops);
+extern const pl_measures_ops PL_NAMED(pl_device_measures_ops);
+extern const pl_descent_ops PL_NAMED(pl_device_descent_ops);
+extern const pl_contact_ops PL_NAMED(pl_device_contact_ops);
+extern const pl_matrix_ops PL_NAMED(pl_device_matrix_ops);
+extern const pl_iterated_ops PL_NAMED(pl_device_iterated_ops);
+extern const pl_splitting_ops PL_NAMED(pl_device_splitting_ops);
+extern const pl_anderson_ops PL_NAMED(pl_device_anderson_ops);
+extern const pl_runs_ops PL_NAMED(pl_device_runs_ops);
+
+/* ---- objective.c ---- */
+
+/* The force that a group's terms exert, by its kernel `push`, and how many exert any. */
+int64_t PL_NAMED(pl_device_push)(pl_device *d, int32_t group, const pl_term_arguments *a,
+                                 double force[3]);
+
+pl_trial_sums PL_NAMED(pl_device_trial)(pl_backend *b, const pl_stage *stage,
+                                        const pl_trial *trial);
 
 /* ---- runs.c: accelerated steps, one or several in a row ---- */
 
 void PL_NAMED(pl_device_step)(pl_backend *b, const pl_chebyshev *step);
-void PL_NAMED(pl_device_run)(pl_backend *b, const pl_stage *stage, const pl_chebyshev *step,
-                             const double *omega, int32_t count);
 void PL_NAMED(pl_device_runs_destroy)(pl_device *d);
 
 /* ---- stages.c: what stages begin and end with ---- */
 
 void PL_NAMED(pl_device_freeze)(pl_backend *b, const pl_stage *stage);
-void PL_NAMED(pl_device_contact_forces)(pl_backend *b, const pl_stage *stage, double *const *u,
-                                        const double *x, double *force);
-void PL_NAMED(pl_device_contact_velocities)(pl_backend *b, const pl_stage *stage,
-                                            const pl_contact_end *end);
-void PL_NAMED(pl_device_inner_acceleration)(pl_backend *b, const pl_stage *stage, const double *x,
-                                            const double *gradient, const double *contact,
-                                            double *out);
-void PL_NAMED(pl_device_pin_velocities)(pl_backend *b, double time, double span, double *v);
-double PL_NAMED(pl_device_friction)(pl_backend *b, const pl_stage *stage, double *const *u,
-                                    const double *x, const double *v);
 double PL_NAMED(pl_device_dissipation)(pl_backend *b, int32_t group, const double *x);
 
 /* ---- splitting.c: the phases of methods with the constant matrix ---- */
 
 pl_status PL_NAMED(pl_device_splitting_create)(pl_device *d);
 void PL_NAMED(pl_device_splitting_destroy)(pl_device *d);
-
-pl_status PL_NAMED(pl_device_use_model)(pl_backend *b, const pl_model *model);
-void PL_NAMED(pl_device_reduce)(pl_backend *b, const double *x, double *const *z);
-pl_local_sums PL_NAMED(pl_device_local_step)(pl_backend *b, const pl_stage *stage,
-                                             const pl_local_step *step);
-void PL_NAMED(pl_device_contribute)(pl_backend *b, double *const *u, double *const *z);
-void PL_NAMED(pl_device_start_rows)(pl_backend *b, const pl_stage *stage, const double *x,
-                                    double *rows);
-void PL_NAMED(pl_device_concavity)(pl_backend *b, int32_t group, const double *z, double *out);
-void PL_NAMED(pl_device_scale_terms)(pl_backend *b, int32_t group, const double *factor,
-                                     double *values);
-void PL_NAMED(pl_device_gather_global)(pl_backend *b, const double *base, double *rows);
-double PL_NAMED(pl_device_dual_norm)(pl_backend *b);
-pl_status PL_NAMED(pl_device_solve)(pl_backend *b, const double *rhs, double *rows);
-pl_status PL_NAMED(pl_device_solve_from)(pl_backend *b, const double *rhs, const double *from,
-                                         double *rows, double *square);
-int64_t PL_NAMED(pl_device_hard_force)(pl_backend *b, int32_t group, const double *u,
-                                       double force[3]);
-pl_status PL_NAMED(pl_device_anderson_prepare)(pl_backend *b);
-double PL_NAMED(pl_device_anderson_difference)(pl_backend *b, const pl_anderson *a);
-void PL_NAMED(pl_device_anderson_combine)(pl_backend *b, const pl_anderson *a, const double *gamma);
 
 #endif

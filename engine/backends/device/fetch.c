@@ -11,7 +11,7 @@ struct pl_fetch {
     pl_device_transfer transfer;
 };
 
-void PL_NAMED(pl_device_fetch_destroy)(pl_backend *b, pl_fetch *f)
+static void device_fetch_destroy(pl_backend *b, pl_fetch *f)
 {
     if (!f)
         return;
@@ -20,7 +20,7 @@ void PL_NAMED(pl_device_fetch_destroy)(pl_backend *b, pl_fetch *f)
     free(f);
 }
 
-pl_status PL_NAMED(pl_device_fetch_create)(pl_backend *b, const pl_fetch_form *form, pl_fetch **out)
+static pl_status device_fetch_create(pl_backend *b, const pl_fetch_form *form, pl_fetch **out)
 {
     pl_device_queue *queue = pl_device_of(b)->queue;
     pl_fetch *f = calloc(1, sizeof *f);
@@ -31,14 +31,14 @@ pl_status PL_NAMED(pl_device_fetch_create)(pl_backend *b, const pl_fetch_form *f
                (form->single ? sizeof(float) : sizeof(double));
     f->converted = pl_device_alloc(queue, f->bytes);
     if (!f->converted || !pl_device_transfer_create(queue, &f->transfer, f->bytes)) {
-        PL_NAMED(pl_device_fetch_destroy)(b, f);
+        device_fetch_destroy(b, f);
         return PL_NO_MEMORY;
     }
     *out = f;
     return PL_OK;
 }
 
-void PL_NAMED(pl_device_fetch_begin)(pl_backend *b, pl_fetch *f, const double *const *arrays)
+static void device_fetch_begin(pl_backend *b, pl_fetch *f, const double *const *arrays)
 {
     int64_t count = 3 * b->model->vertices;
     pl_device_transfer_arrived(&f->transfer, true); /* what is converted is not to change before */
@@ -53,14 +53,14 @@ void PL_NAMED(pl_device_fetch_begin)(pl_backend *b, pl_fetch *f, const double *c
     pl_device_transfer_begin(&f->transfer, f->converted, f->bytes);
 }
 
-const void *PL_NAMED(pl_device_fetch_take)(pl_backend *b, pl_fetch *f, bool wait)
+static const void *device_fetch_take(pl_backend *b, pl_fetch *f, bool wait)
 {
     return pl_device_transfer_arrived(&f->transfer, wait) ? f->transfer.host : NULL;
 }
 
-void PL_NAMED(pl_device_meanwhile)(pl_backend *b, void (*work)(void *context), void *context)
-{
-    pl_device *d = pl_device_of(b);
-    d->meanwhile = work;
-    d->meanwhile_context = context;
-}
+const pl_fetch_ops PL_NAMED(pl_device_fetch_ops) = {
+    .create = device_fetch_create,
+    .destroy = device_fetch_destroy,
+    .begin = device_fetch_begin,
+    .take = device_fetch_take,
+};

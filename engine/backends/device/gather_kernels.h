@@ -2,7 +2,7 @@
 #ifndef PLIANT_ENGINE_BACKENDS_DEVICE_GATHER_KERNELS_H
 #define PLIANT_ENGINE_BACKENDS_DEVICE_GATHER_KERNELS_H
 
-#include "engine/backends/device/row_kernels.h"
+#include "engine/backends/device/vertices.h"
 
 /* The sum of what terms sent to a vertex, in the order of its list. */
 PL_THREAD void gather(const pl_device_vertices *m, const pl_number4 *contributions, int64_t v,

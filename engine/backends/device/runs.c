@@ -110,8 +110,8 @@ static void run_some(pl_backend *b, const pl_stage *stage, const pl_chebyshev *s
     }
 }
 
-void PL_NAMED(pl_device_run)(pl_backend *b, const pl_stage *stage, const pl_chebyshev *step,
-                             const double *omega, int32_t count)
+static void device_run(pl_backend *b, const pl_stage *stage, const pl_chebyshev *step,
+                       const double *omega, int32_t count)
 {
     for (int32_t k = 0; k < count; k += PL_DEVICE_RUN_MAX)
         run_some(b, stage, step, omega + k,
@@ -124,3 +124,7 @@ void PL_NAMED(pl_device_runs_destroy)(pl_device *d)
         pl_device_forget(&d->runs.recording[k]);
     pl_device_release(d->queue, d->weights);
 }
+
+const pl_runs_ops PL_NAMED(pl_device_runs_ops) = {
+    .chebyshev = device_run,
+};

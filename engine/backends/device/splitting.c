@@ -62,7 +62,7 @@ void PL_NAMED(pl_device_splitting_destroy)(pl_device *d)
     free(d->weight);
 }
 
-pl_status PL_NAMED(pl_device_use_model)(pl_backend *b, const pl_model *model)
+static pl_status device_use_model(pl_backend *b, const pl_model *model)
 {
     pl_device *d = pl_device_of(b);
     size_t groups = (size_t)model->group_count;
@@ -108,7 +108,7 @@ pl_status PL_NAMED(pl_device_use_model)(pl_backend *b, const pl_model *model)
 
 /* ---- local steps ---- */
 
-void PL_NAMED(pl_device_reduce)(pl_backend *b, const double *x, double *const *z)
+static void device_reduce(pl_backend *b, const double *x, double *const *z)
 {
     pl_device *d = pl_device_of(b);
     for (int32_t g = 0; g < b->model->group_count; g++) {
@@ -134,8 +134,8 @@ static pl_local_sums add_local_sums(pl_device *d)
 }
 
 /* Launches follow each other without the host's knowing when one ends: all of the time is the elements'. */
-pl_local_sums PL_NAMED(pl_device_local_step)(pl_backend *b, const pl_stage *stage,
-                                             const pl_local_step *step)
+static pl_local_sums device_local_step(pl_backend *b, const pl_stage *stage,
+                                       const pl_local_step *step)
 {
     pl_device *d = pl_device_of(b);
     double start = pl_clock_ms();
@@ -165,7 +165,7 @@ pl_local_sums PL_NAMED(pl_device_local_step)(pl_backend *b, const pl_stage *stag
     return sums;
 }
 
-void PL_NAMED(pl_device_contribute)(pl_backend *b, double *const *u, double *const *z)
+static void device_contribute(pl_backend *b, double *const *u, double *const *z)
 {
     pl_device *d = pl_device_of(b);
     for (int32_t g = 0; g < b->model->group_count; g++) {
@@ -178,7 +178,7 @@ void PL_NAMED(pl_device_contribute)(pl_backend *b, double *const *u, double *con
     }
 }
 
-void PL_NAMED(pl_device_concavity)(pl_backend *b, int32_t group, const double *z, double *out)
+static void device_concavity(pl_backend *b, int32_t group, const double *z, double *out)
 {
     pl_device *d = pl_device_of(b);
     const pl_device_group *on = &d->model.groups[group];
@@ -189,8 +189,7 @@ void PL_NAMED(pl_device_concavity)(pl_backend *b, int32_t group, const double *z
     PL_NAMED(pl_device_get_numbers)(d->queue, out, a.values, on->threads);
 }
 
-void PL_NAMED(pl_device_scale_terms)(pl_backend *b, int32_t group, const double *factor,
-                                     double *values)
+static void device_scale_terms(pl_backend *b, int32_t group, const double *factor, double *values)
 {
     pl_device *d = pl_device_of(b);
     const pl_device_group *on = &d->model.groups[group];
@@ -201,23 +200,13 @@ void PL_NAMED(pl_device_scale_terms)(pl_backend *b, int32_t group, const double 
     PL_NAMED(pl_device_scale_terms_kernel)(d->queue, &a, pl_group_values(g));
 }
 
-int64_t PL_NAMED(pl_device_hard_force)(pl_backend *b, int32_t group, const double *u,
-                                       double force[3])
+static int64_t device_hard_force(pl_backend *b, int32_t group, const double *u, double force[3])
 {
     pl_device *d = pl_device_of(b);
-    const pl_device_group *on = &d->model.groups[group];
-    int64_t terms = b->model->groups[group].terms;
-    pl_term_arguments a = on->arguments;
+    pl_term_arguments a = d->model.groups[group].arguments;
     a.u = pl_device_numbers(u);
     a.columns = d->columns;
-    on->kernels->push(d->queue, &a, terms);
-    pl_summing sums[4];
-    double total[4];
-    for (int k = 0; k < 4; k++)
-        sums[k] = pl_device_column(d, k, terms);
-    PL_NAMED(pl_device_add_up)(d, sums, 4, total);
-    memcpy(force, total, 3 * sizeof *force);
-    return isfinite(total[3]) ? (int64_t)total[3] : 0;
+    return PL_NAMED(pl_device_push)(d, group, &a, force);
 }
 
 /* ---- global steps ---- */
@@ -227,8 +216,7 @@ static const pl_device_system *system_of(const pl_device *d)
     return d->other.diagonal ? &d->other : &d->system;
 }
 
-void PL_NAMED(pl_device_start_rows)(pl_backend *b, const pl_stage *stage, const double *x,
-                                    double *rows)
+static void device_start_rows(pl_backend *b, const pl_stage *stage, const double *x, double *rows)
 {
     pl_device *d = pl_device_of(b);
     pl_stage_rows_arguments a = {.vertices = d->model.vertices,
@@ -241,7 +229,7 @@ void PL_NAMED(pl_device_start_rows)(pl_backend *b, const pl_stage *stage, const 
     PL_NAMED(pl_device_stage_rows)(d->queue, &a, b->model->free_vertices);
 }
 
-void PL_NAMED(pl_device_gather_global)(pl_backend *b, const double *base, double *rows)
+static void device_gather_global(pl_backend *b, const double *base, double *rows)
 {
     pl_device *d = pl_device_of(b);
     pl_gather_rows_arguments a = {.vertices = d->model.vertices,
@@ -251,7 +239,7 @@ void PL_NAMED(pl_device_gather_global)(pl_backend *b, const double *base, double
     PL_NAMED(pl_device_gather_rows)(d->queue, &a, b->model->free_vertices);
 }
 
-double PL_NAMED(pl_device_dual_norm)(pl_backend *b)
+static double device_dual_norm(pl_backend *b)
 {
     pl_device *d = pl_device_of(b);
     pl_gather_square_arguments a = {
@@ -263,7 +251,7 @@ double PL_NAMED(pl_device_dual_norm)(pl_backend *b)
     return sqrt(total);
 }
 
-pl_status PL_NAMED(pl_device_solve)(pl_backend *b, const double *rhs, double *rows)
+static pl_status device_solve(pl_backend *b, const double *rhs, double *rows)
 {
     pl_device *d = pl_device_of(b);
     PL_NAMED(pl_device_system_solve)
@@ -272,8 +260,8 @@ pl_status PL_NAMED(pl_device_solve)(pl_backend *b, const double *rhs, double *ro
     return PL_OK;
 }
 
-pl_status PL_NAMED(pl_device_solve_from)(pl_backend *b, const double *rhs, const double *from,
-                                         double *rows, double *square)
+static pl_status device_solve_from(pl_backend *b, const double *rhs, const double *from,
+                                   double *rows, double *square)
 {
     pl_device *d = pl_device_of(b);
     PL_NAMED(pl_device_system_solve)
@@ -286,7 +274,7 @@ pl_status PL_NAMED(pl_device_solve_from)(pl_backend *b, const double *rhs, const
 
 /* ---- Anderson's acceleration ---- */
 
-pl_status PL_NAMED(pl_device_anderson_prepare)(pl_backend *b)
+static pl_status device_anderson_prepare(pl_backend *b)
 {
     pl_device *d = pl_device_of(b);
     size_t count = (size_t)(2 * PL_ANDERSON_MAX + 1) * (size_t)d->model.threads + 1;
@@ -315,11 +303,11 @@ static pl_anderson_arguments part_of(const pl_device *d, const pl_anderson *from
     return a;
 }
 
-double PL_NAMED(pl_device_anderson_difference)(pl_backend *b, const pl_anderson *from)
+static double device_anderson_difference(pl_backend *b, const pl_anderson *from)
 {
     pl_device *d = pl_device_of(b);
     int32_t width = 2 * from->count + 1;
-    b->ops->reduce(b, from->x, from->r);
+    b->ops->splitting->reduce(b, from->x, from->r);
     for (int32_t g = 0; g < b->model->group_count; g++) {
         pl_anderson_arguments a = part_of(d, from, g);
         PL_NAMED(pl_device_anderson_difference_kernel)(d->queue, &a, d->model.groups[g].threads);
@@ -336,8 +324,7 @@ double PL_NAMED(pl_device_anderson_difference)(pl_backend *b, const pl_anderson 
     return sqrt(total[width - 1]);
 }
 
-void PL_NAMED(pl_device_anderson_combine)(pl_backend *b, const pl_anderson *from,
-                                          const double *gamma)
+static void device_anderson_combine(pl_backend *b, const pl_anderson *from, const double *gamma)
 {
     pl_device *d = pl_device_of(b);
     for (int32_t g = 0; g < b->model->group_count; g++) {
@@ -348,3 +335,30 @@ void PL_NAMED(pl_device_anderson_combine)(pl_backend *b, const pl_anderson *from
         (d->queue, &a, pl_group_values(&b->model->groups[g]));
     }
 }
+
+const pl_matrix_ops PL_NAMED(pl_device_matrix_ops) = {
+    .use_model = device_use_model,
+    .solve = device_solve,
+};
+
+const pl_iterated_ops PL_NAMED(pl_device_iterated_ops) = {
+    .solve_from = device_solve_from,
+};
+
+const pl_splitting_ops PL_NAMED(pl_device_splitting_ops) = {
+    .reduce = device_reduce,
+    .local_step = device_local_step,
+    .contribute = device_contribute,
+    .stage_rows = device_start_rows,
+    .concavity = device_concavity,
+    .scale_terms = device_scale_terms,
+    .gather_global = device_gather_global,
+    .dual_norm = device_dual_norm,
+    .hard_force = device_hard_force,
+};
+
+const pl_anderson_ops PL_NAMED(pl_device_anderson_ops) = {
+    .prepare = device_anderson_prepare,
+    .difference = device_anderson_difference,
+    .combine = device_anderson_combine,
+};

@@ -79,10 +79,10 @@ static bool touch_of(pl_backend *b, int32_t g, const pl_stage *stage, double *co
     return true;
 }
 
-void PL_NAMED(pl_device_contact_forces)(pl_backend *b, const pl_stage *stage, double *const *u,
-                                        const double *x, double *force)
+static void device_contact_forces(pl_backend *b, const pl_stage *stage, double *const *u,
+                                  const double *x, double *force)
 {
-    b->ops->clear(b, force, 3 * b->model->vertices);
+    b->ops->memory->clear(b, force, 3 * b->model->vertices);
     for (int32_t g = 0; g < b->model->group_count; g++) {
         pl_touch_arguments a;
         if (!touch_of(b, g, stage, u, x, &a))
@@ -93,8 +93,8 @@ void PL_NAMED(pl_device_contact_forces)(pl_backend *b, const pl_stage *stage, do
     }
 }
 
-void PL_NAMED(pl_device_contact_velocities)(pl_backend *b, const pl_stage *stage,
-                                            const pl_contact_end *end)
+static void device_contact_velocities(pl_backend *b, const pl_stage *stage,
+                                      const pl_contact_end *end)
 {
     const pl_device *d = pl_device_of(b);
     for (int32_t g = 0; g < b->model->group_count; g++) {
@@ -115,9 +115,8 @@ void PL_NAMED(pl_device_contact_velocities)(pl_backend *b, const pl_stage *stage
 
 /* ---- between stages ---- */
 
-void PL_NAMED(pl_device_inner_acceleration)(pl_backend *b, const pl_stage *stage, const double *x,
-                                            const double *gradient, const double *contact,
-                                            double *out)
+static void device_inner_acceleration(pl_backend *b, const pl_stage *stage, const double *x,
+                                      const double *gradient, const double *contact, double *out)
 {
     const pl_device *d = pl_device_of(b);
     pl_inner_arguments a = {.at_stage = stage != NULL,
@@ -133,7 +132,7 @@ void PL_NAMED(pl_device_inner_acceleration)(pl_backend *b, const pl_stage *stage
     PL_NAMED(pl_device_inner)(d->queue, &a, 3 * b->model->vertices);
 }
 
-void PL_NAMED(pl_device_pin_velocities)(pl_backend *b, double time, double span, double *v)
+static void device_pin_velocities(pl_backend *b, double time, double span, double *v)
 {
     const pl_device *d = pl_device_of(b);
     for (int32_t p = 0; p < b->model->pin_count; p++) {
@@ -168,8 +167,8 @@ static double add_powers(pl_device *d, int32_t group, int64_t count)
     return total;
 }
 
-double PL_NAMED(pl_device_friction)(pl_backend *b, const pl_stage *stage, double *const *u,
-                                    const double *x, const double *v)
+static double device_friction(pl_backend *b, const pl_stage *stage, double *const *u,
+                              const double *x, const double *v)
 {
     pl_device *d = pl_device_of(b);
     double power = 0;
@@ -195,3 +194,11 @@ double PL_NAMED(pl_device_dissipation)(pl_backend *b, int32_t group, const doubl
     on->kernels->dissipate(d->queue, &a, on->threads);
     return add_powers(d, group, on->threads);
 }
+
+const pl_contact_ops PL_NAMED(pl_device_contact_ops) = {
+    .forces = device_contact_forces,
+    .velocities = device_contact_velocities,
+    .inner_acceleration = device_inner_acceleration,
+    .pin_velocities = device_pin_velocities,
+    .friction = device_friction,
+};

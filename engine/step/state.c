@@ -37,9 +37,9 @@ void pl_state_destroy(pl_state *s)
         pl_step_history_release(s->whole.backend, &s->history_mid);
     }
     for (size_t i = 0; s->whole.backend && i < sizeof arrays / sizeof *arrays; i++)
-        s->whole.backend->ops->release(s->whole.backend, arrays[i]);
+        s->whole.backend->ops->memory->release(s->whole.backend, arrays[i]);
     if (s->fetch)
-        s->whole.backend->ops->fetch_destroy(s->whole.backend, s->fetch);
+        s->whole.backend->ops->fetch->destroy(s->whole.backend, s->fetch);
     free(s->shown_x);
     free(s->shown_v);
     pl_stepper_destroy(&s->whole);
@@ -58,7 +58,7 @@ static pl_status make_stage_arrays(pl_state *s)
     pl_backend *b = s->whole.backend;
     double **arrays[] = {&s->xp, &s->vp, &s->stationary, &s->contact, &s->x_stage, &s->v_stage};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
-        *arrays[i] = b->ops->alloc(b, 3 * s->model->vertices);
+        *arrays[i] = b->ops->memory->alloc(b, 3 * s->model->vertices);
         if (!*arrays[i])
             return PL_NO_MEMORY;
     }
@@ -78,7 +78,7 @@ pl_status pl_state_create(const pl_model *model, int32_t threads, pl_state **out
     pl_status status = pl_stepper_create(model, threads, NULL, &s->whole);
     double **arrays[] = {&s->x, &s->v, &s->v_old, &s->x_new, &s->v_new, &s->x_pred, &s->gradient};
     for (size_t i = 0; status == PL_OK && i < sizeof arrays / sizeof *arrays; i++) {
-        *arrays[i] = s->whole.backend->ops->alloc(s->whole.backend, 3 * model->vertices);
+        *arrays[i] = s->whole.backend->ops->memory->alloc(s->whole.backend, 3 * model->vertices);
         if (!*arrays[i])
             status = PL_NO_MEMORY;
     }
@@ -96,7 +96,7 @@ pl_status pl_state_create(const pl_model *model, int32_t threads, pl_state **out
         s->shown_v = calloc(3 * (size_t)model->vertices + 1, sizeof *s->shown_v);
     }
     if (status == PL_OK && pl_loads_any(model))
-        s->load = s->whole.backend->ops->alloc(s->whole.backend, 3 * model->vertices);
+        s->load = s->whole.backend->ops->memory->alloc(s->whole.backend, 3 * model->vertices);
     if (status == PL_OK && (!s->pins || !s->obstacles || !s->penetration || !s->touching ||
                             !s->forces || !s->forces_new || (pl_loads_any(model) && !s->load) ||
                             (mirrored && (!s->shown_x || !s->shown_v))))
@@ -121,9 +121,9 @@ void pl_state_put(pl_state *s, const double *x, const double *v, const double *v
 {
     pl_backend *b = s->whole.backend;
     int64_t count = 3 * s->model->vertices;
-    b->ops->upload(b, s->x, x, count);
-    b->ops->upload(b, s->v, v, count);
-    b->ops->upload(b, s->v_old, v_old, count);
+    b->ops->memory->upload(b, s->x, x, count);
+    b->ops->memory->upload(b, s->v, v, count);
+    b->ops->memory->upload(b, s->v_old, v_old, count);
     s->history.known = false;
     pl_state_moved(s);
 }
@@ -143,7 +143,7 @@ static const double *shown(const pl_state *s, const double *array, double *copy,
     if (!copy)
         return array;
     if (!*current)
-        b->ops->download(s->whole.backend, copy, array, 3 * s->model->vertices);
+        b->ops->memory->download(s->whole.backend, copy, array, 3 * s->model->vertices);
     *(bool *)(uintptr_t)current = true;
     return copy;
 }
@@ -162,33 +162,33 @@ pl_status pl_state_fetch(pl_state *s, bool single, bool velocities)
     pl_backend *b = s->whole.backend;
     const pl_fetch_form form = {.single = single, .arrays = velocities ? 2 : 1};
     if (s->fetch && (s->fetch_form.single != form.single || s->fetch_form.arrays != form.arrays)) {
-        b->ops->fetch_destroy(b, s->fetch);
+        b->ops->fetch->destroy(b, s->fetch);
         s->fetch = NULL;
     }
-    if (!s->fetch && b->ops->fetch_create(b, &form, &s->fetch) != PL_OK)
+    if (!s->fetch && b->ops->fetch->create(b, &form, &s->fetch) != PL_OK)
         return PL_NO_MEMORY;
     s->fetch_form = form;
-    b->ops->fetch_begin(b, s->fetch,
-                        (const double *const[PL_FETCH_ARRAYS]){s->x, velocities ? s->v : NULL});
+    b->ops->fetch->begin(b, s->fetch,
+                         (const double *const[PL_FETCH_ARRAYS]){s->x, velocities ? s->v : NULL});
     return PL_OK;
 }
 
 const void *pl_state_fetched(pl_state *s, bool wait)
 {
-    return s->whole.backend->ops->fetch_take(s->whole.backend, s->fetch, wait);
+    return s->whole.backend->ops->fetch->take(s->whole.backend, s->fetch, wait);
 }
 
 void pl_state_meanwhile(pl_state *s, void (*work)(void *context), void *context)
 {
-    if (s->whole.backend->ops->meanwhile)
-        s->whole.backend->ops->meanwhile(s->whole.backend, work, context);
+    if (s->whole.backend->ops->queue)
+        s->whole.backend->ops->queue->meanwhile(s->whole.backend, work, context);
 }
 
 const char *pl_state_fault(const pl_state *s, bool *launching)
 {
     const pl_backend *b = s->whole.backend;
     *launching = false;
-    return b->ops->fault ? b->ops->fault(b, launching) : NULL;
+    return b->ops->queue ? b->ops->queue->fault(b, launching) : NULL;
 }
 
 double pl_state_time(const pl_state *state)
@@ -206,7 +206,7 @@ static void measure_penetration(const pl_model *m, pl_state *s)
     for (int32_t g = 0; g < m->group_count; g++)
         if (m->group_obstacle[g] >= 0)
             s->penetration[m->group_obstacle[g]] =
-                s->whole.backend->ops->depth(s->whole.backend, g, pl_state_time(s), s->x);
+                s->whole.backend->ops->measures->depth(s->whole.backend, g, pl_state_time(s), s->x);
 }
 
 void pl_state_measure(const pl_model *m, pl_state *s, pl_metrics *out)
@@ -228,12 +228,12 @@ void pl_state_measure(const pl_model *m, pl_state *s, pl_metrics *out)
                         .forces = s->forces,
                         .detail = s->solve.detail_count > 0 ? s->solve.detail : NULL,
                         .detail_count = s->solve.detail_count};
-    pl_measures measures = s->whole.backend->ops->measure(s->whole.backend, s->x);
+    pl_measures measures = s->whole.backend->ops->measures->elements(s->whole.backend, s->x);
     out->elastic = measures.elastic;
     out->inverted = measures.inverted;
     out->max_stretch = measures.max_stretch;
     pl_dissipation_measure(&s->dissipated, m, out);
-    pl_motion_sums motion = s->whole.backend->ops->motion(s->whole.backend, s->x, s->v);
+    pl_motion_sums motion = s->whole.backend->ops->measures->motion(s->whole.backend, s->x, s->v);
     out->kinetic = motion.kinetic;
     out->gravity = motion.gravity;
     memcpy(out->linear, motion.linear, sizeof out->linear);

@@ -1,0 +1,19 @@
+/* stepper.h - a model of one step length with the backend and the solver that were made for it. */
+#ifndef PLIANT_ENGINE_STEP_STEPPER_H
+#define PLIANT_ENGINE_STEP_STEPPER_H
+
+#include "engine/solvers/solver.h"
+
+/* Who does steps of one length: a model of that step, and the work made for it. */
+typedef struct pl_stepper {
+    const pl_model *model;
+    pl_backend *backend;
+    pl_solver *solver;
+} pl_stepper;
+
+/* beside: whose arrays the stepper works on, or NULL. */
+pl_status pl_stepper_create(const pl_model *model, int32_t threads, pl_backend *beside,
+                            pl_stepper *out);
+void pl_stepper_destroy(pl_stepper *stepper);
+
+#endif
