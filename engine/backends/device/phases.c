@@ -6,6 +6,7 @@
 #include "engine/model/groups/contact_springs.h"
 #include "engine/model/groups/contacts.h"
 #include "engine/scene/motion.h"
+#include "engine/model/load_forces.h"
 
 #include <float.h>
 #include <math.h>
