@@ -2,18 +2,8 @@
 #include "engine/scene/scene.h"
 #include "protocol/scene/params_rows.h"
 
-static const char *const models[] = {"neo_hookean",
-                                     "corotated",
-                                     "arap",
-                                     "stvk",
-                                     "stable_neo_hookean",
-                                     "neo_hookean_wang",
-                                     "mooney_rivlin",
-                                     "fung",
-                                     "polynomial",
-                                     "spline",
-                                     "hencky",
-                                     NULL};
+#define NAME(kind, name) #name,
+static const char *const models[] = {PL_STRETCH_EACH_KIND(NAME) NULL};
 static const pl_absent models_absent[] = {{"ogden", "a spline material takes any stress curve"},
                                           {"arruda_boyce", "a spline material takes any curve"},
                                           {0}};
