@@ -383,10 +383,10 @@ golden: $(BUILD)/tests/physics/golden_test ## write the golden hashes anew (test
 arm64-check: arm64 $(BUILD)/tests/unit/kernels_arm64_test ## cross-compile the engine for arm64, compare its kernels' bits under qemu
 	@$(BUILD)/tests/unit/kernels_arm64_test
 
-# The engine without CHOLMOD: for methods that factor nothing.
-$(BUILD)/libdescent.a: $(filter-out %/cholmod.o,$(ENGINE_OBJ))
+# The engine without CHOLMOD and zlib: for methods that factor nothing and meshes of our own.
+$(BUILD)/libdescent.a: $(filter-out %/cholmod.o %/inflate.o,$(ENGINE_OBJ))
 $(GPU_PROGRAMS): $(BUILD)/gpu/gpu-%: $(BUILD)/obj/tests/gpu/gpu_%.o \
-    $(call obj,tests/gpu/gpu_scene.c tests/gpu/no_factor.c) $(BUILD)/libemulated.a $(BUILD)/libdescent.a
+    $(call obj,tests/gpu/gpu_scene.c tests/gpu/no_factor.c tests/gpu/no_inflate.c) $(BUILD)/libemulated.a $(BUILD)/libdescent.a
 	@mkdir -p $(@D)
 	@$(CC) -o $@ $^ $(LDFLAGS_ALL) -ldl -lm
 GPU_ARGS = $(if $(filter-out 0,$(QUICK)),--quick) $(ARGS)

@@ -101,8 +101,4 @@ __attribute__((format(printf, 7, 8))) void pl_draft_fault(pl_draft *draft, const
 pl_status pl_draft_finish(pl_draft *draft, const pl_place *nodes, const pl_place *cells,
                           pl_mesh *out);
 
-/* Drop the vertices that no element uses, and the faces and points on them; indices must be in
- * range. Adds to mesh->unused. */
-pl_status pl_mesh_drop_unused(pl_mesh *mesh);
-
 #endif

@@ -5,30 +5,14 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-static bool counts_fit(const int32_t cells[3])
-{
-    double vertices = 1, tets = 6;
-    for (int a = 0; a < 3; a++) {
-        vertices *= (double)cells[a] + 1;
-        tets *= (double)cells[a];
-    }
-    return vertices <= INT32_MAX && tets <= INT32_MAX;
-}
-
-/* Room for a grid of cells, six tetrahedra each. */
 static pl_status allocate_grid(const int32_t cells[3], pl_mesh *mesh)
 {
-    *mesh = (pl_mesh){0};
-    if (!counts_fit(cells))
-        return PL_INVALID;
-    mesh->vertex_count = (int64_t)(cells[0] + 1) * (cells[1] + 1) * (cells[2] + 1);
-    mesh->tet_count = (int64_t)6 * cells[0] * cells[1] * cells[2];
-    mesh->vertices = malloc((size_t)mesh->vertex_count * 3 * sizeof *mesh->vertices);
-    mesh->tets = malloc((size_t)mesh->tet_count * 4 * sizeof *mesh->tets);
-    if (mesh->vertices && mesh->tets)
-        return PL_OK;
-    pl_mesh_clear(mesh);
-    return PL_NO_MEMORY;
+    double vertices = 1, count = 1;
+    for (int a = 0; a < 3; a++) {
+        vertices *= (double)cells[a] + 1;
+        count *= (double)cells[a];
+    }
+    return pl_kuhn_allocate(vertices, count, mesh);
 }
 
 /* The corners of the cell at grid point c, and its six tetrahedra. */

@@ -28,22 +28,10 @@ static int64_t disc_vertices(const tube *t)
     return ((int64_t)t->across + 1) * ((int64_t)t->across + 1);
 }
 
-/* An odd number of cells across is rounded up: diagonals run outwards from the centre. */
 static pl_status allocate(const tube *t, int32_t strands, pl_mesh *mesh)
 {
-    *mesh = (pl_mesh){0};
-    double vertices = (double)disc_vertices(t) * (double)discs(t) * strands;
-    double tets = 6.0 * t->across * t->across * t->along * strands;
-    if (vertices > INT32_MAX || tets > INT32_MAX)
-        return PL_INVALID;
-    mesh->vertex_count = (int64_t)vertices;
-    mesh->tet_count = (int64_t)tets;
-    mesh->vertices = malloc((size_t)mesh->vertex_count * 3 * sizeof *mesh->vertices);
-    mesh->tets = malloc((size_t)mesh->tet_count * 4 * sizeof *mesh->tets);
-    if (mesh->vertices && mesh->tets)
-        return PL_OK;
-    pl_mesh_clear(mesh);
-    return PL_NO_MEMORY;
+    return pl_kuhn_allocate((double)disc_vertices(t) * (double)discs(t) * strands,
+                            (double)t->across * t->across * t->along * strands, mesh);
 }
 
 /* p in [-1, 1]^2 to the unit disc as the ball does it (generate.c): the square max|p_a| = s to the

@@ -1,5 +1,22 @@
 #include "engine/mesh/kuhn.h"
 
+#include <stdlib.h>
+
+pl_status pl_kuhn_allocate(double vertices, double cells, pl_mesh *mesh)
+{
+    *mesh = (pl_mesh){0};
+    if (vertices > INT32_MAX || 6 * cells > INT32_MAX)
+        return PL_INVALID;
+    mesh->vertex_count = (int64_t)vertices;
+    mesh->tet_count = (int64_t)(6 * cells);
+    mesh->vertices = malloc((size_t)mesh->vertex_count * 3 * sizeof *mesh->vertices);
+    mesh->tets = malloc((size_t)mesh->tet_count * 4 * sizeof *mesh->tets);
+    if (mesh->vertices && mesh->tets)
+        return PL_OK;
+    pl_mesh_clear(mesh);
+    return PL_NO_MEMORY;
+}
+
 /* The six paths along the edges of a cell from one corner to the opposite one; each is a Kuhn
  * tetrahedron. The first three are even permutations: their determinant is positive. */
 static const int kuhn_paths[6][3] = {{0, 1, 2}, {1, 2, 0}, {2, 0, 1},

@@ -158,6 +158,10 @@ typedef struct pl_mesh_arrays {
 pl_status pl_mesh_from_arrays(const pl_mesh_arrays *arrays, const char *pointer, pl_mesh *out,
                               pl_faults *faults);
 
+/* Drop the vertices that no element uses, and the faces and points on them; indices must be in
+ * range. Adds to mesh->unused. */
+pl_status pl_mesh_drop_unused(pl_mesh *mesh);
+
 /* ---- checks ---- */
 
 typedef enum pl_mesh_orientation {

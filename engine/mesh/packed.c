@@ -129,6 +129,13 @@ static pl_packed_outcome read_block_head(stream *s, const pl_packed *p, size_t s
     return PL_PACKED_OK;
 }
 
+static pl_packed_outcome outcome_of(pl_status inflated)
+{
+    return inflated == PL_OK          ? PL_PACKED_OK
+           : inflated == PL_NO_MEMORY ? PL_PACKED_NO_MEMORY
+                                      : PL_PACKED_DAMAGED;
+}
+
 static pl_packed_outcome inflate_blocks(stream *s, const blocks *b, char *out, size_t size)
 {
     size_t at = 0;
@@ -138,8 +145,8 @@ static pl_packed_outcome inflate_blocks(stream *s, const blocks *b, char *out, s
         if (!packed)
             return PL_PACKED_NO_MEMORY;
         pl_packed_outcome outcome = take(s, packed, b->packed[i]);
-        if (outcome == PL_PACKED_OK && !pl_inflate(packed, b->packed[i], out + at, n))
-            outcome = PL_PACKED_DAMAGED;
+        if (outcome == PL_PACKED_OK)
+            outcome = outcome_of(pl_inflate(packed, b->packed[i], out + at, n));
         free(packed);
         if (outcome != PL_PACKED_OK)
             return outcome;

@@ -146,7 +146,7 @@ typedef struct pl_group_ops {
     /* Entries of D_i^T W_i^2 D_i for corners (c, d) as [corners][corners] scalars of one term: the
      * same for x, y and z; at most PL_CORNERS_MAX^2. */
     void (*stiffness)(const pl_group *g, int64_t block, int32_t lane, double *K);
-    /* `hash` with every number of the group that decides bits; NULL: pl_model_hash_make knows them. */
+    /* `hash` with every number of the group that decides bits; NULL: pl_model_digest knows them. */
     uint64_t (*hash)(const pl_group *g, uint64_t hash);
     void (*destroy)(pl_group *g);
 } pl_group_ops;

@@ -3,9 +3,10 @@
 #ifndef PLIANT_ENGINE_MODEL_HASH_H
 #define PLIANT_ENGINE_MODEL_HASH_H
 
-#include "engine/model/build/layout.h"
-#include "engine/model/materials.h"
-#include "engine/model/model.h"
+#include <stddef.h>
+#include <stdint.h>
+
+struct pl_motion; /* engine/scene/scene.h */
 
 /* FNV-1a over 8-byte words, with a shift so that high bits reach low ones: several GB/s where a
  * byte at a time makes one. The last word is padded with zeros and the size goes in last. Start
@@ -13,11 +14,26 @@
 #define PL_HASH_START UINT64_C(0xCBF29CE484222325)
 uint64_t pl_hash(uint64_t hash, const void *data, size_t size);
 
-uint64_t pl_hash_motion(uint64_t hash, const pl_motion *motion);
+static inline uint64_t pl_hash_i64(uint64_t hash, int64_t value)
+{
+    return pl_hash(hash, &value, sizeof value);
+}
 
-/* Of everything that decides the bits of the model's runs; materials [scene->material_count]. The
- * model is complete but for its factor, which follows from A. */
-uint64_t pl_model_hash_make(const pl_model *model, const pl_scene *scene, const pl_layout *layout,
-                            const pl_material_numbers *materials);
+static inline uint64_t pl_hash_f64(uint64_t hash, double value)
+{
+    return pl_hash(hash, &value, sizeof value);
+}
+
+static inline uint64_t pl_hash_doubles(uint64_t hash, const double *values, int64_t count)
+{
+    return pl_hash(hash, values, (size_t)count * sizeof *values);
+}
+
+static inline uint64_t pl_hash_ints(uint64_t hash, const int32_t *values, int64_t count)
+{
+    return pl_hash(hash, values, (size_t)count * sizeof *values);
+}
+
+uint64_t pl_hash_motion(uint64_t hash, const struct pl_motion *motion);
 
 #endif

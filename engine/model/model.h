@@ -76,10 +76,6 @@ struct pl_model {
     pl_drive *drives; /* the same: what controls have put in their place */
 };
 
-/* Build for an integrator whose stages have the factor a (1 for backward Euler). */
-pl_status pl_model_build(const pl_scene *scene, const pl_mesh *meshes, double a, pl_model **out,
-                         pl_faults *faults);
-
 /* Whether a pin holds coordinate c of a vertex. */
 static inline bool pl_model_holds(const pl_model *model, int64_t vertex, int c)
 {

@@ -1,7 +1,7 @@
 #include "engine/model/reweigh.h"
 
-#include "engine/model/build/build.h"
 #include "engine/model/factors.h"
+#include "engine/model/matrix.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -59,7 +59,7 @@ pl_status pl_model_reweigh(const pl_model *model, const double *const *weight, p
     m->diagonal = malloc((size_t)m->free_vertices * sizeof *m->diagonal + 1);
     pl_status status = m->diagonal ? set_weights(m, model, weight) : PL_NO_MEMORY;
     if (status == PL_OK)
-        status = pl_build_matrix(m);
+        status = pl_matrix_assemble(m);
     if (status == PL_OK && model->factor[0])
         status = pl_factors_create(m);
     if (status != PL_OK) {

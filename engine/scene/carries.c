@@ -40,22 +40,16 @@ static const reason REASONS[] = {
     {PL_TRAIT_NO_HESSIAN, "they have no second derivatives"},
 };
 
-/* One material model a row: what its terms lack. */
+/* What terms of a material lack; those of ARAP alone are squared distances. */
 static const struct {
     const char *what;
     unsigned traits;
 } MATERIALS[PL_MATERIAL_KINDS] = {
-    [PL_MATERIAL_NEO_HOOKEAN] = {"neo_hookean material", PL_TRAIT_NOT_DISTANCE},
-    [PL_MATERIAL_COROTATED] = {"corotated material", PL_TRAIT_NOT_DISTANCE},
-    [PL_MATERIAL_ARAP] = {"arap material", 0},
-    [PL_MATERIAL_STVK] = {"stvk material", PL_TRAIT_NOT_DISTANCE},
-    [PL_MATERIAL_STABLE_NEO_HOOKEAN] = {"stable_neo_hookean material", PL_TRAIT_NOT_DISTANCE},
-    [PL_MATERIAL_NEO_HOOKEAN_WANG] = {"neo_hookean_wang material", PL_TRAIT_NOT_DISTANCE},
-    [PL_MATERIAL_MOONEY_RIVLIN] = {"mooney_rivlin material", PL_TRAIT_NOT_DISTANCE},
-    [PL_MATERIAL_FUNG] = {"fung material", PL_TRAIT_NOT_DISTANCE},
-    [PL_MATERIAL_POLYNOMIAL] = {"polynomial material", PL_TRAIT_NOT_DISTANCE},
-    [PL_MATERIAL_SPLINE] = {"spline material", PL_TRAIT_NOT_DISTANCE},
-    [PL_MATERIAL_HENCKY] = {"hencky material", PL_TRAIT_NOT_DISTANCE},
+#define ROW(kind, name)                                                                            \
+    [PL_MATERIAL_##kind] = {#name " material",                                                     \
+                            PL_MATERIAL_##kind == PL_MATERIAL_ARAP ? 0 : PL_TRAIT_NOT_DISTANCE},
+    PL_STRETCH_EACH_KIND(ROW)
+#undef ROW
 };
 
 const char *pl_method_refuses(pl_method_kind kind, unsigned traits)

@@ -14,6 +14,35 @@
 #include "engine/scene/pose.h"
 #include "engine/scene/transform.h"
 
+/* Where a motion is at one time: x = R(axis, degrees) (x(0) - origin) + origin + translate. */
+typedef struct pl_keyframe {
+    double time;         /* s */
+    double translate[3]; /* m */
+    double axis[3];      /* unit */
+    double degrees;
+} pl_keyframe;
+typedef enum pl_interpolation {
+    PL_INTERPOLATION_LINEAR, /* at a constant rate from one keyframe to the next */
+    PL_INTERPOLATION_SMOOTH, /* at rest at every keyframe: 3 s^2 - 2 s^3 of the way */
+} pl_interpolation;
+
+/* A rigid motion over time: x(t) = R(axis, rate t) (x - origin) + origin + velocity t; or by
+ * keyframes, which start from the identity at time 0 where they do not say otherwise, and end at the
+ * last one's. */
+typedef struct pl_motion {
+    bool present;
+    pl_interpolation interpolation;
+    int32_t keyframe_count;    /* 0: by the rates below */
+    pl_keyframe *keyframes;    /* by time; the scene's, or the model's */
+    double velocity[3];        /* m/s */
+    double axis[3];            /* unit */
+    double degrees_per_second; /* 0: no rotation */
+    bool has_origin;
+    double origin[3]; /* m; without has_origin: the centre of the selection, or of the obstacle */
+    const struct pl_drive
+        *drive; /* the model's, of a motion that a control may take over; else NULL */
+} pl_motion;
+
 /* The pose of a motion at `time` seconds; of a motion that is not present, the identity. */
 pl_pose pl_motion_pose(const pl_motion *motion, double time);
 /* Of the scene's own motion, drives aside: the velocity at `time` of what is at x in the motion's own frame (at time 0 but for a keyframe that

@@ -2,9 +2,15 @@
 #ifndef PLIANT_ENGINE_SCENE_TRANSFORM_H
 #define PLIANT_ENGINE_SCENE_TRANSFORM_H
 
-#include "engine/scene/scene.h"
-
 #include <stdint.h>
+
+/* Applied as scale, then rotate about the origin, then translate. */
+typedef struct pl_transform {
+    double scale[3];
+    double rotate_axis[3];
+    double rotate_degrees;
+    double translate[3]; /* m */
+} pl_transform;
 
 /* R = rotation by `degrees` about the unit `axis` (Rodrigues), column-major. */
 void pl_rotation(const double axis[3], double degrees, double R[9]);

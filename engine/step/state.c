@@ -3,6 +3,8 @@
 #include "engine/clock.h"
 #include "engine/model/half.h"
 #include "engine/step/state.h"
+#include "engine/model/build/build_model.h"
+#include "engine/model/load_forces.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,18 +2,8 @@
 #include "engine/scene/scene.h"
 #include "protocol/scene/params_rows.h"
 
-static const char *const models[] = {"neo_hookean",
-                                     "corotated",
-                                     "arap",
-                                     "stvk",
-                                     "stable_neo_hookean",
-                                     "neo_hookean_wang",
-                                     "mooney_rivlin",
-                                     "fung",
-                                     "polynomial",
-                                     "spline",
-                                     "hencky",
-                                     NULL};
+#define NAME(kind, name) #name,
+static const char *const models[] = {PL_STRETCH_EACH_KIND(NAME) NULL};
 static const pl_absent models_absent[] = {{"ogden", "a spline material takes any stress curve"},
                                           {"arruda_boyce", "a spline material takes any curve"},
                                           {0}};
@@ -83,7 +73,8 @@ static const pl_param rows[] = {
          "neo_hookean_wang: s0 (A - 3) + s1 (J - 1)^2; mooney_rivlin adds s2 (B - 3), fung s2 "
          "(exp(s3 (A - 3)) - 1) (Wang 2016). polynomial: mu sum (s_i - 1)^4, without stiffness at "
          "rest. spline: sum a(s_i) + sum b(s_i s_j) + c(J) (Liu 2017). "
-         "hencky: mu sum (log s_i)^2 + lambda/2 (log J)^2, softer the further it is pulled. stvk, neo_hookean_wang, "
+         "hencky: mu sum (log s_i)^2 + lambda/2 (log J)^2, softer the further it is pulled. stvk, "
+         "neo_hookean_wang, "
          "mooney_rivlin and fung let an element collapse at finite energy: see invertible."},
     {.key = "young",
      .kind = PL_PARAM_NUMBER,

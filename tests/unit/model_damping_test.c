@@ -222,7 +222,7 @@ static void open_fixture(fixture *f, const pl_damping *function, int columns, pl
         ck_assert_int_eq(pl_terms_list_add(&list, &term), PL_OK);
     }
     ck_assert_int_eq(pl_terms_create(&list, pl_stretch_ops_of(kind), NULL, &f->g), PL_OK);
-    ck_assert_int_eq(pl_terms_dissipate(&f->g, d), PL_OK);
+    ck_assert_int_eq(pl_damping_attach(&f->g, d), PL_OK);
     pl_terms_list_clear(&list);
     free(numbers.shared);
     for (int i = 0; i < 3 * POINTS; i++) {
@@ -428,7 +428,7 @@ START_TEST(a_hinge_may_fold_over)
     pl_terms_list_init(&list, pl_terms_ops(PL_TERMS_DAMPING_HINGES), PL_DAMPING_CONSTANTS);
     ck_assert_int_eq(pl_terms_list_add(&list, &term), PL_OK);
     ck_assert_int_eq(pl_terms_create(&list, NULL, NULL, &g), PL_OK);
-    ck_assert_int_eq(pl_terms_dissipate(&g, &d), PL_OK);
+    ck_assert_int_eq(pl_damping_attach(&g, &d), PL_OK);
     for (int k = 0; k < 2;
          k++) { /* an edge along y, a wing along -x and one that has turned by pi -+ 0.05 */
         const double wing[4][3] = {{0, 0, 0},

@@ -1,5 +1,6 @@
 #include "clients/cli/session/session_shape.h"
 
+#include "engine/scene/scene.h"
 #include "protocol/scene/scene_json.h"
 #include "protocol/log/session_file.h"
 

@@ -1,5 +1,6 @@
 /* The CPU's phases around a minimisation: what becomes of positions and velocities in a step. */
 #include "engine/backends/cpu/cpu_internal.h"
+#include "engine/model/load_forces.h"
 
 void pl_cpu_drift(pl_backend *b, double h, const double gravity[3], const double *x,
                   const double *v, double *out)

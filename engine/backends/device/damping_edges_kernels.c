@@ -5,7 +5,6 @@
 #define TERMS_NAME "damping of edges, and of vertices alone"
 #define CORNERS    2
 #define COLUMNS    1
-#define LAW_FROZEN
 #include "engine/model/damping/damping_law.h"
 #include "engine/model/damping/damping_frame.h"
 #include "engine/model/damping/damping_strain.h"

@@ -1,6 +1,7 @@
 /* damping_kernels.h - kernels of dissipation, after the law's parts and terms_template.h. Included by
  * damping_<elements>_kernels.c, which then says PL_DAMPING_KERNELS. */
 #include "engine/backends/device/terms_kernels.h"
+#include "engine/model/damping/damping_freeze.h"
 
 PL_THREAD void freeze_of(const pl_freeze_arguments *a, int64_t thread)
 {

@@ -5,7 +5,6 @@
 #define TERMS_NAME "damping of triangles"
 #define CORNERS    3
 #define COLUMNS    2
-#define LAW_FROZEN
 #include "engine/model/damping/damping_law.h"
 #include "engine/model/damping/damping_frame.h"
 #include "engine/model/damping/damping_strain.h"

@@ -23,6 +23,9 @@ typedef struct pl_build {
 pl_status pl_build_own_motions(pl_build *b);
 pl_status pl_build_pins(pl_build *b);
 
+/* Forces; of a point load the vertices are moved out of the layout. In statics nothing moves. */
+pl_status pl_build_loads(pl_build *b);
+
 /* Every group of the scene, their places in the contributions buffer, and the gather. */
 pl_status pl_build_groups(pl_build *b);
 
@@ -41,14 +44,6 @@ struct pl_stretch_ops;
  * elements share. */
 pl_status pl_build_add_terms(pl_build *b, const struct pl_terms_list *list,
                              const struct pl_stretch_ops *material, const double *shared);
-
-/* diag(A) [vertices] of masses and of the groups added so far: how stiffly a vertex is held, and so
- * how heavily a hard term of it should weigh (Narain 2016, section 5: both terms of a z-step of
- * similar curvature). */
-void pl_build_vertex_stiffness(const pl_model *m, double *stiffness);
-
-/* A over the free rows, its diagonal, for which there is room, and its coupling to held vertices. */
-pl_status pl_build_matrix(pl_model *m);
 
 /* The builders: each adds its groups, which may be none. */
 pl_status pl_build_tets(pl_build *b);     /* tetrahedra, a group for each material model */

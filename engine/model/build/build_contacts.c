@@ -1,5 +1,6 @@
 #include "engine/scene/carries.h"
 #include "engine/model/build/build.h"
+#include "engine/model/matrix.h"
 #include "engine/model/groups/contact_springs.h"
 #include "engine/model/groups/contacts.h"
 
@@ -65,7 +66,7 @@ pl_status pl_build_contacts(pl_build *b)
     if (status == PL_OK && (!stiffness || !weight || !factor))
         status = PL_NO_MEMORY;
     if (status == PL_OK && count > 0) {
-        pl_build_vertex_stiffness(m, stiffness);
+        pl_matrix_vertex_stiffness(m, stiffness);
         bool hard = pl_obstacles_are_hard(&b->scene->solver);
         pl_status (*create)(const pl_obstacle *, const int32_t *, const double *, int64_t,
                             pl_group *) = hard ? pl_contacts_create : pl_contact_springs_create;

@@ -131,7 +131,7 @@ static pl_status finish(pl_build *b, pl_terms_list *list, const pl_damping *d, i
     const pl_stretch_ops *stretch = pl_stretch_ops_of(b->scene->materials[material].model);
     pl_status status = pl_terms_create(list, stretch, b->materials[material].shared, &group);
     if (status == PL_OK)
-        status = pl_terms_dissipate(&group, d);
+        status = pl_damping_attach(&group, d);
     return status == PL_OK ? pl_build_add_group(b, &group, -1) : status;
 }
 

@@ -50,25 +50,6 @@ pl_status pl_build_add_terms(pl_build *b, const pl_terms_list *list, const pl_st
     return status == PL_OK ? pl_build_add_group(b, &group, -1) : status;
 }
 
-void pl_build_vertex_stiffness(const pl_model *m, double *stiffness)
-{
-    for (int64_t i = 0; i < m->vertices; i++)
-        stiffness[i] = m->mass[i] * m->inertia;
-    for (int32_t g = 0; g < m->group_count; g++) {
-        const pl_group *group = &m->groups[g];
-        int32_t corners = group->ops->corners;
-        for (int64_t t = 0; t < group->terms; t++) {
-            double K[PL_CORNERS_MAX * PL_CORNERS_MAX];
-            int64_t block = t / PL_BLOCK;
-            int32_t lane = (int32_t)(t % PL_BLOCK);
-            group->ops->stiffness(group, block, lane, K);
-            for (int32_t c = 0; c < corners; c++)
-                stiffness[group->corner[(block * corners + c) * PL_BLOCK + lane]] +=
-                    K[c * corners + c];
-        }
-    }
-}
-
 pl_status pl_build_groups(pl_build *b)
 {
     pl_status (*const builders[])(pl_build *) = {pl_build_tets,   pl_build_sheets,

@@ -2,6 +2,7 @@
  * interior edges. Limits of tetrahedra are here as well. */
 #include "engine/model/build/bends.h"
 #include "engine/model/build/build.h"
+#include "engine/model/matrix.h"
 #include "engine/model/groups/hinges.h"
 #include "engine/model/groups/isa.h"
 #include "engine/model/build/sheets.h"
@@ -220,7 +221,7 @@ pl_status pl_build_limits(pl_build *b)
     double *stiffness = malloc((size_t)b->model->vertices * sizeof *stiffness);
     if (!stiffness)
         return PL_NO_MEMORY;
-    pl_build_vertex_stiffness(b->model, stiffness);
+    pl_matrix_vertex_stiffness(b->model, stiffness);
     const double *g = b->scene->gravity;
     const hold held = {b->model->mass, stiffness, sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2])};
     pl_status status = add_limits(b, PL_ELEMENT_TRIANGLE, &held);

@@ -1,7 +1,5 @@
 #include "engine/model/build/elements.h"
 
-#include "engine/model/build/fields.h"
-#include "engine/model/build/layout.h"
 #include "engine/model/build/tags.h"
 
 #include <math.h>
@@ -95,7 +93,7 @@ static void unknown_tag(const pl_body *body, int32_t b, const pl_mesh *mesh, con
 
 /* materials_by_tag of one body. */
 static pl_status set_tagged(const pl_scene *scene, int32_t b, const pl_mesh *mesh,
-                            pl_layout *layout, pl_faults *faults)
+                            const pl_elements *elements, pl_faults *faults)
 {
     const pl_body *body = &scene->bodies[b];
     pl_status status = PL_OK;
@@ -103,7 +101,7 @@ static pl_status set_tagged(const pl_scene *scene, int32_t b, const pl_mesh *mes
         const pl_tag_material *entry = &body->tag_materials[k];
         bool found = false;
         for (int kind = 0; kind < PL_ELEMENT_KINDS; kind++) {
-            const pl_elements *e = &layout->elements[kind];
+            const pl_elements *e = &elements[kind];
             source from = source_of(mesh, kind);
             pl_tag_set set;
             if (!from.tags)
@@ -125,11 +123,12 @@ static pl_status set_tagged(const pl_scene *scene, int32_t b, const pl_mesh *mes
     return status;
 }
 
-pl_status pl_elements_create(const pl_scene *scene, const pl_mesh *meshes, pl_layout *layout,
+pl_status pl_elements_create(const pl_scene *scene, const pl_mesh *meshes,
+                             const int64_t *first_vertex, const double *rest, pl_elements *elements,
                              pl_faults *faults)
 {
     for (int kind = 0; kind < PL_ELEMENT_KINDS; kind++) {
-        pl_elements *e = &layout->elements[kind];
+        pl_elements *e = &elements[kind];
         pl_status status = allocate(e, meshes, scene->body_count, kind);
         if (status != PL_OK)
             return status;
@@ -137,44 +136,21 @@ pl_status pl_elements_create(const pl_scene *scene, const pl_mesh *meshes, pl_la
             source from = source_of(&meshes[b], kind);
             int32_t *to = e->corner + e->corners * e->first[b];
             for (int64_t i = 0; i < e->corners * from.count; i++)
-                to[i] = from.corner[i] + (int32_t)layout->first_vertex[b];
+                to[i] = from.corner[i] + (int32_t)first_vertex[b];
             for (int64_t t = e->first[b]; t < e->first[b + 1]; t++)
                 e->material[t] = scene->bodies[b].material;
         }
         for (int64_t t = 0; t < e->count; t++)
             e->stiffness[t] = 1;
         for (int64_t t = 0; t < e->count; t++)
-            e->measure[t] = measure(layout->rest, e->corner + e->corners * t, e->corners);
+            e->measure[t] = measure(rest, e->corner + e->corners * t, e->corners);
     }
     pl_status status = PL_OK;
     for (int32_t b = 0; b < scene->body_count; b++) {
-        pl_status one = set_tagged(scene, b, &meshes[b], layout, faults);
-        if (one == PL_NO_MEMORY)
-            return one;
-        status = one != PL_OK ? one : status;
-    }
-    for (int32_t b = 0; b < scene->body_count; b++) {
-        pl_status one = pl_fields_apply(scene, b, &meshes[b], layout, faults);
+        pl_status one = set_tagged(scene, b, &meshes[b], elements, faults);
         if (one == PL_NO_MEMORY)
             return one;
         status = one != PL_OK ? one : status;
     }
     return status;
-}
-
-void pl_layout_masses(const pl_scene *scene, const pl_layout *layout, double *mass)
-{
-    memset(mass, 0, (size_t)layout->vertices * sizeof *mass);
-    for (int kind = 0; kind < PL_ELEMENT_KINDS; kind++) {
-        const pl_elements *e = &layout->elements[kind];
-        for (int64_t t = 0; t < e->count; t++) {
-            const pl_material *m = &scene->materials[e->material[t]];
-            double density = m->density; /* kg a unit of the measure */
-            if (kind != PL_ELEMENT_TET)
-                density *= kind == PL_ELEMENT_TRIANGLE ? m->thickness : m->area;
-            double share = density * e->measure[t] / e->corners;
-            for (int c = 0; c < e->corners; c++)
-                mass[e->corner[e->corners * t + c]] += share;
-        }
-    }
 }

@@ -28,13 +28,11 @@ typedef struct pl_elements {
                            materials' own */
 } pl_elements;
 
-typedef struct pl_layout pl_layout;
-
-/* Fill layout->elements from the meshes, with layout->first_vertex and rest known. PL_INVALID where
- * materials_by_tag names a group that no element has, or fields one that is not there, or
- * PL_NO_MEMORY; pl_elements_clear releases
- * what there is. */
-pl_status pl_elements_create(const pl_scene *scene, const pl_mesh *meshes, pl_layout *layout,
+/* Fill elements [PL_ELEMENT_KINDS], which are zeroed, from the meshes and the bodies' first_vertex and
+ * rest positions. PL_INVALID where materials_by_tag names a group that no element has, or
+ * PL_NO_MEMORY; pl_elements_clear releases what there is. */
+pl_status pl_elements_create(const pl_scene *scene, const pl_mesh *meshes,
+                             const int64_t *first_vertex, const double *rest, pl_elements *elements,
                              pl_faults *faults);
 void pl_elements_clear(pl_elements *elements);
 

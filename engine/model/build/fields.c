@@ -74,11 +74,11 @@ static pl_status refuse(const request *r, const char *expected, int64_t first, i
 }
 
 /* The one kind of elements that a mesh with fields has. */
-static pl_elements *elements_of(pl_layout *layout, int32_t b)
+static pl_elements *elements_of(pl_elements *elements, int32_t b)
 {
     for (int kind = 0; kind < PL_ELEMENT_KINDS; kind++)
-        if (layout->elements[kind].first[b] < layout->elements[kind].first[b + 1])
-            return &layout->elements[kind];
+        if (elements[kind].first[b] < elements[kind].first[b + 1])
+            return &elements[kind];
     return NULL;
 }
 
@@ -140,11 +140,11 @@ static pl_status check_fibers_are_used(const pl_scene *scene, const request *r,
     return PL_INVALID;
 }
 
-pl_status pl_fields_apply(const pl_scene *scene, int32_t b, const pl_mesh *mesh, pl_layout *layout,
-                          pl_faults *faults)
+pl_status pl_fields_apply(const pl_scene *scene, int32_t b, const pl_mesh *mesh,
+                          pl_elements *elements, pl_faults *faults)
 {
     const pl_body *body = &scene->bodies[b];
-    pl_elements *e = elements_of(layout, b);
+    pl_elements *e = elements_of(elements, b);
     pl_status status = PL_OK;
     if (e && body->fields.stiffness) {
         request r = {body, mesh, body->fields.stiffness, "", 1, faults};

@@ -34,6 +34,21 @@ int32_t pl_damping_rows(const pl_damping *d)
     return PL_FROZEN_STRETCH_END;
 }
 
+pl_status pl_damping_attach(pl_group *g, const pl_damping *damping)
+{
+    pl_terms *t = g->data;
+    pl_damping *own = malloc(sizeof *own);
+    t->damping = own;
+    t->frozen_rows = pl_damping_rows(damping);
+    t->frozen = pl_block_alloc(g->blocks * t->frozen_rows * PL_BLOCK, sizeof *t->frozen);
+    if (!own || !t->frozen) {
+        pl_terms_destroy(g);
+        return PL_NO_MEMORY;
+    }
+    *own = *damping;
+    return PL_OK;
+}
+
 pl_status pl_damping_still(const pl_group *g, int64_t vertices, const double *x, pl_group *out)
 {
     const pl_terms *from = g->data;
@@ -74,7 +89,7 @@ static uint64_t hash_spline(uint64_t hash, const pl_damping_spline *f)
     return pl_hash(hash, f->value, (size_t)f->count * sizeof *f->value);
 }
 
-uint64_t pl_damping_hash(uint64_t hash, const pl_damping *d)
+static uint64_t hash_function(uint64_t hash, const pl_damping *d)
 {
     const int64_t words[] = {d->model, d->momentum, d->second_order};
     const double numbers[] = {d->shear, d->bulk, d->beta, d->power, d->coefficient, d->smoothing};
@@ -85,4 +100,11 @@ uint64_t pl_damping_hash(uint64_t hash, const pl_damping *d)
     if (d->bends)
         hash = pl_hash(hash, "bends", 5);
     return hash_spline(hash_spline(hash, &d->strain), &d->rate);
+}
+
+uint64_t pl_damping_hash(const pl_group *g, uint64_t hash)
+{
+    const pl_terms *t = g->data;
+    hash = hash_function(pl_terms_hash_numbers(g, hash), t->damping);
+    return pl_terms_hash_material(g, hash);
 }

@@ -92,6 +92,10 @@ const pl_group_ops *pl_damping_ops(const pl_damping *damping, int32_t corners);
 /* How many rows are frozen of a function. */
 int32_t pl_damping_rows(const pl_damping *damping);
 
+/* Makes a group of terms one of a dissipation function, of which it keeps a copy; PL_NO_MEMORY: it is
+ * destroyed. */
+pl_status pl_damping_attach(pl_group *group, const pl_damping *damping);
+
 /* A copy of a group as it stands at x [vertices][3] where nothing moves, so that it dissipates nothing there.
  * It shares all but what is frozen. PL_OK or PL_NO_MEMORY; to be cleared either way. */
 pl_status pl_damping_still(const pl_group *group, int64_t vertices, const double *x, pl_group *out);
@@ -100,6 +104,7 @@ void pl_damping_still_clear(pl_group *still);
 /* Whose energy a dissipative group takes. */
 pl_dissipation pl_damping_by(const pl_group *group);
 
-uint64_t pl_damping_hash(uint64_t hash, const pl_damping *damping);
+/* The slot of the tables: what all terms hash, and the function. */
+uint64_t pl_damping_hash(const pl_group *group, uint64_t hash);
 
 #endif

@@ -9,7 +9,6 @@
 #define TERMS_NAME "damping of fibers and bends"
 #define CORNERS    4
 #define COLUMNS    1
-#define LAW_FROZEN
 
 #include "engine/model/damping/damping_law.h"
 #include "engine/model/damping/damping_frame.h"
@@ -19,6 +18,7 @@
 #include "engine/model/damping/damping_prox.h"
 
 #include "engine/model/groups/terms_template.h"
+#include "engine/model/damping/damping_freeze.h"
 
 #include "engine/model/groups/hinge_law.h"
 
@@ -192,6 +192,6 @@ const pl_group_ops JOIN4(pl_, damping_hinges, _ops_, PL_ISA) = {
     .hessian = hinges_hessian,
     .dissipate = hinges_dissipate,
     .stiffness = pl_terms_stiffness,
-    .hash = pl_terms_hash,
+    .hash = pl_damping_hash,
     .destroy = pl_terms_destroy,
 };

@@ -3,7 +3,6 @@
 #define TERMS_NAME "damping of edges, and of vertices alone"
 #define CORNERS    2
 #define COLUMNS    1
-#define LAW_FROZEN
 
 #include "engine/model/damping/damping_law.h"
 #include "engine/model/damping/damping_frame.h"
@@ -13,3 +12,4 @@
 #include "engine/model/damping/damping_prox.h"
 
 #include "engine/model/groups/terms_template.h"
+#include "engine/model/damping/damping_freeze.h"

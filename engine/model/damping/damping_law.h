@@ -11,6 +11,7 @@
 #include "engine/kernels/svd32.h"
 #include "engine/model/damping/damping.h"
 #include "engine/model/groups/plane_stress.h"
+#include "engine/model/groups/term_lanes.h"
 #include "engine/model/groups/terms.h"
 
 /* What precision decides: the share that rounding leaves of an energy; where Newton's method, and where a

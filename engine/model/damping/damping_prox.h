@@ -400,3 +400,13 @@ PL_LARGE void law_prox(const law *m, const pl_real *weight, const pl_real v[FS],
     const prox_problem p = {m, k, v, FS, prox_start(m, k, v, z)};
     prox_descend(&p, z);
 }
+
+/* The slots of the tables that differ from other terms'; damping_freeze.h has the functions, after
+ * terms_template.h, of whose reduction they are. */
+PL_TERM void damping_freeze(const pl_group *g, const pl_stage *stage, int64_t b0, int64_t b1);
+PL_TERM void damping_dissipate(const pl_group *g, const pl_number *x, pl_number *power, int64_t b0,
+                               int64_t b1);
+#define TERMS_FREEZE    damping_freeze
+#define TERMS_DISSIPATE damping_dissipate
+#define TERMS_MEASURE   NULL
+#define TERMS_HASH      pl_damping_hash

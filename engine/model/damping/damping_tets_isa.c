@@ -3,7 +3,6 @@
 #define TERMS_NAME "damping of tetrahedra"
 #define CORNERS    4
 #define COLUMNS    3
-#define LAW_FROZEN
 
 #include "engine/model/damping/damping_law.h"
 #include "engine/model/damping/damping_frame.h"
@@ -14,4 +13,5 @@
 #include "engine/model/damping/damping_prox.h"
 
 #include "engine/model/groups/terms_template.h"
+#include "engine/model/damping/damping_freeze.h"
 #include "engine/model/damping/damping_tables.h"

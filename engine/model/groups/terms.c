@@ -1,7 +1,6 @@
 #include "engine/model/groups/terms.h"
 
 #include "engine/isa.h"
-#include "engine/model/damping/damping.h"
 #include "engine/model/hash.h"
 #include "engine/scene/motion.h"
 
@@ -270,21 +269,6 @@ pl_status pl_terms_create(const pl_terms_list *list, const pl_stretch_ops *mater
     return PL_OK;
 }
 
-pl_status pl_terms_dissipate(pl_group *g, const pl_damping *damping)
-{
-    pl_terms *t = g->data;
-    pl_damping *own = malloc(sizeof *own);
-    t->damping = own;
-    t->frozen_rows = pl_damping_rows(damping);
-    t->frozen = pl_block_alloc(g->blocks * t->frozen_rows * PL_BLOCK, sizeof *t->frozen);
-    if (!own || !t->frozen) {
-        pl_terms_destroy(g);
-        return PL_NO_MEMORY;
-    }
-    *own = *damping;
-    return PL_OK;
-}
-
 /* K_cd = w^2 sum_j G_cj G_dj */
 void pl_terms_stiffness(const pl_group *g, int64_t block, int32_t lane, double *K)
 {
@@ -301,7 +285,7 @@ void pl_terms_stiffness(const pl_group *g, int64_t block, int32_t lane, double *
         }
 }
 
-uint64_t pl_terms_hash(const pl_group *g, uint64_t hash)
+uint64_t pl_terms_hash_numbers(const pl_group *g, uint64_t hash)
 {
     const pl_terms *t = g->data;
     size_t line = (size_t)g->blocks * PL_BLOCK * sizeof(double);
@@ -313,7 +297,16 @@ uint64_t pl_terms_hash(const pl_group *g, uint64_t hash)
         hash = pl_hash(hash, t->motion ? t->place : t->offset, line * rows);
     for (int64_t i = 0; t->motion && i < g->terms; i++)
         hash = pl_hash_motion(hash, &t->motion[i]);
-    if (t->damping)
-        hash = pl_damping_hash(hash, t->damping);
+    return hash;
+}
+
+uint64_t pl_terms_hash_material(const pl_group *g, uint64_t hash)
+{
+    const pl_terms *t = g->data;
     return t->material ? pl_hash(hash, t->material->name, strlen(t->material->name)) : hash;
+}
+
+uint64_t pl_terms_hash(const pl_group *g, uint64_t hash)
+{
+    return pl_terms_hash_material(g, pl_terms_hash_numbers(g, hash));
 }

@@ -118,13 +118,14 @@ void pl_terms_list_clear(pl_terms_list *list);
 pl_status pl_terms_create(const pl_terms_list *list, const pl_stretch_ops *material,
                           const double *shared, pl_group *out);
 
-/* Make it a group of a dissipation function, of which it keeps a copy; PL_NO_MEMORY: it is destroyed. */
-pl_status pl_terms_dissipate(pl_group *group, const struct pl_damping *damping);
-
 /* Slots of the tables that need no lanes. */
 void pl_terms_freeze(const pl_group *g, const pl_stage *stage, int64_t b0, int64_t b1);
 void pl_terms_destroy(pl_group *g);
 void pl_terms_stiffness(const pl_group *g, int64_t block, int32_t lane, double *K);
 uint64_t pl_terms_hash(const pl_group *g, uint64_t hash);
+
+/* Its two parts, for kinds that have more to hash between them. */
+uint64_t pl_terms_hash_numbers(const pl_group *g, uint64_t hash);
+uint64_t pl_terms_hash_material(const pl_group *g, uint64_t hash);
 
 #endif

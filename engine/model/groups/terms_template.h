@@ -6,7 +6,8 @@
  *   CORNERS COLUMNS  its sizes
  *   LAW_HARD         where the energy is 0 or infinite: only reduce and prox are there
  *   LAW_BOTH         where it may be: also makes pl_hard_<TERMS>_ops_<isa>
- *   LAW_FROZEN       of dissipation, whose law is of what a stage freezes (damping_freeze.h)
+ *   TERMS_FREEZE     of a law of what a stage freezes: in place of pl_terms_freeze, with
+ *                    TERMS_DISSIPATE, TERMS_MEASURE and TERMS_HASH (damping_prox.h)
  *
  * and the law on lanes, with q, P, v, z of 3 COLUMNS rows, column by column:
  *
@@ -280,19 +281,12 @@ PL_TERM void terms_hessian_diagonal(const pl_group *g, const pl_number *x, pl_nu
 }
 #endif
 
-#ifdef LAW_FROZEN
-#include "engine/model/damping/damping_freeze.h"
-#define TERMS_FREEZE    damping_freeze
-#define TERMS_DISSIPATE damping_dissipate
-#define TERMS_MEASURE   NULL
-#else
+#ifndef PL_DEVICE
+#ifndef TERMS_FREEZE
 #define TERMS_FREEZE    pl_terms_freeze
 #define TERMS_DISSIPATE NULL
 #define TERMS_MEASURE   terms_measure
-#endif
-
-#ifndef PL_DEVICE
-#ifndef LAW_FROZEN
+#define TERMS_HASH      pl_terms_hash
 PL_TERM void terms_measure(const pl_group *g, const pl_number *x, pl_block_measure *out, int64_t b0,
                            int64_t b1)
 {
@@ -319,7 +313,7 @@ PL_TERM void terms_measure(const pl_group *g, const pl_number *x, pl_block_measu
     .reduce = terms_reduce, .prox = terms_prox, .admm_local = terms_admm_local,                    \
     .admm_contribute = terms_admm_contribute, .transpose = terms_transpose,                        \
     .measure = TERMS_MEASURE, .dissipate = TERMS_DISSIPATE, .stiffness = pl_terms_stiffness,       \
-    .hash = pl_terms_hash, .destroy = pl_terms_destroy
+    .hash = TERMS_HASH, .destroy = pl_terms_destroy
 
 #if defined(LAW_HARD) || defined(LAW_BOTH)
 #ifdef LAW_BOTH

@@ -1,0 +1,14 @@
+/* digest.h - the hash by which saved states know their model. */
+#ifndef PLIANT_ENGINE_MODEL_BUILD_DIGEST_H
+#define PLIANT_ENGINE_MODEL_BUILD_DIGEST_H
+
+#include "engine/model/build/layout.h"
+#include "engine/model/materials.h"
+#include "engine/model/model.h"
+
+/* Of everything that decides the bits of the model's runs; materials [scene->material_count]. The
+ * model is complete but for its factor, which follows from A. */
+uint64_t pl_model_digest(const pl_model *model, const pl_scene *scene, const pl_layout *layout,
+                         const pl_material_numbers *materials);
+
+#endif

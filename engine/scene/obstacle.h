@@ -1,0 +1,57 @@
+/* obstacle.h - a solid that bodies stay out of, or in. */
+#ifndef PLIANT_ENGINE_SCENE_OBSTACLE_H
+#define PLIANT_ENGINE_SCENE_OBSTACLE_H
+
+#include "engine/scene/mesh_source.h"
+#include "engine/scene/motion.h"
+#include "engine/scene/transform.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef enum pl_obstacle_kind {
+    PL_OBSTACLE_PLANE,
+    PL_OBSTACLE_SPHERE,
+    PL_OBSTACLE_BOX,
+    PL_OBSTACLE_CYLINDER,
+    PL_OBSTACLE_CAPSULE,
+    PL_OBSTACLE_TORUS,
+    PL_OBSTACLE_HEIGHTFIELD,
+    PL_OBSTACLE_MESH,
+} pl_obstacle_kind;
+
+/* A closed surface; of the source its vertices and triangles, or the file that they are in. */
+typedef struct pl_obstacle_mesh {
+    pl_mesh_source source; /* first: its keys are this struct's */
+    pl_transform transform;
+    bool inside;
+} pl_obstacle_mesh;
+
+/* A solid that bodies stay out of, or, with `inside`, in. */
+typedef struct pl_obstacle {
+    char *name; /* given, or "obstacle-K" */
+    pl_obstacle_kind kind;
+    double normal[3];   /* plane: unit, points to the free side */
+    double offset;      /* plane: normal . x = offset, m */
+    double center[3];   /* all but the plane, m */
+    double axis[3];     /* cylinder, capsule, torus: unit */
+    double radius;      /* sphere, cylinder, capsule, and of the torus's circle, m */
+    double tube;        /* torus: radius of the tube, m, < radius */
+    bool has_height;    /* cylinder: without, it has no ends */
+    double height;      /* cylinder: along the axis; capsule: between the centres of its ends, m */
+    double size[3];     /* box, m */
+    double rounding;    /* box, cylinder: radius of the edges, within the size, m */
+    pl_transform place; /* box: rotation about its centre; nothing else of it is used */
+    int32_t rows, columns; /* heightfield: samples along z and x, >= 2 */
+    double *heights;       /* [rows][columns] m along y, over the centre */
+    double spacing;        /* between samples, m */
+    bool has_depth;        /* else the longer side */
+    double depth;          /* of the flat bottom below the lowest sample, m */
+    pl_obstacle_mesh mesh;
+    bool inside;        /* of all but plane, heightfield and mesh, which has its own */
+    double friction;    /* Coulomb coefficient, >= 0 */
+    double restitution; /* 0 .. 1: what a vertex leaves with, of the normal velocity it came with */
+    pl_motion motion;
+} pl_obstacle;
+
+#endif

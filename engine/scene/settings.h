@@ -1,0 +1,127 @@
+/* settings.h - how a scene is solved: time, method, device. */
+#ifndef PLIANT_ENGINE_SCENE_SETTINGS_H
+#define PLIANT_ENGINE_SCENE_SETTINGS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef enum pl_integrator_kind {
+    PL_INTEGRATOR_BACKWARD_EULER,
+    PL_INTEGRATOR_QUASI_STATIC, /* no inertia: a step is the equilibrium at its end */
+    PL_INTEGRATOR_BDF2,
+    PL_INTEGRATOR_TRAPEZOIDAL,
+    PL_INTEGRATOR_IMPLICIT_MIDPOINT,
+    PL_INTEGRATOR_TR_BDF2,
+    PL_INTEGRATOR_SDIRK2,
+} pl_integrator_kind;
+typedef enum pl_method_kind {
+    PL_METHOD_ADMM,
+    PL_METHOD_QUASI_NEWTON,
+    PL_METHOD_NEWTON,
+    PL_METHOD_LBFGS,
+    PL_METHOD_GRADIENT_DESCENT,
+    PL_METHOD_NONLINEAR_CG,
+    PL_METHOD_CHEBYSHEV_SEMI_ITERATIVE,
+    PL_METHOD_CHEBYSHEV_DESCENT,
+    PL_METHOD_PROJECTIVE_DYNAMICS,
+    PL_METHOD_BARZILAI_BORWEIN
+} pl_method_kind;
+#define PL_METHOD_KINDS ((int)PL_METHOD_BARZILAI_BORWEIN + 1)
+typedef enum pl_device_kind { PL_DEVICE_CPU, PL_DEVICE_GPU } pl_device_kind;
+/* Of what is computed with. */
+typedef enum pl_precision {
+    PL_PRECISION_AUTO, /* double on the CPU, single on a GPU */
+    PL_PRECISION_SINGLE,
+    PL_PRECISION_DOUBLE
+} pl_precision;
+typedef enum pl_on_not_converged {
+    PL_NOT_CONVERGED_CONTINUE,
+    PL_NOT_CONVERGED_FAIL
+} pl_on_not_converged;
+typedef enum pl_acceleration {
+    PL_ACCELERATION_NONE,
+    PL_ACCELERATION_NESTEROV,
+    PL_ACCELERATION_ANDERSON
+} pl_acceleration;
+/* k_i of the weights w_i^2 = k_i V_i, which make the constant matrix. */
+typedef enum pl_stiffness_kind {
+    PL_STIFFNESS_SHEAR, /* weight_scale * mu */
+    PL_STIFFNESS_FIT, /* the slope of the stress over stretches of 0.5 to 1.5 (Liu 2017, eq. 11) */
+} pl_stiffness_kind;
+/* How Newton's steps are solved for. */
+typedef enum pl_linear_kind {
+    PL_LINEAR_DIRECT,     /* a Cholesky factor an iteration */
+    PL_LINEAR_PCG,        /* conjugate gradients, preconditioned by the constant matrix */
+    PL_LINEAR_PCG_JACOBI, /* ... by the 3 x 3 blocks on the diagonal */
+} pl_linear_kind;
+enum { PL_WINDOW_MAX = 64, PL_PHASES_MAX = 8 };
+/* The diagonal matrix of descent methods without a constant matrix. */
+typedef enum pl_preconditioner {
+    PL_PRECONDITIONER_JACOBI,   /* the diagonal of the objective's Hessian */
+    PL_PRECONDITIONER_NONE,     /* a multiple of the identity */
+    PL_PRECONDITIONER_CONSTANT, /* the diagonal of the constant matrix */
+} pl_preconditioner;
+typedef enum pl_line_search { PL_LINE_SEARCH_BACKTRACKING, PL_LINE_SEARCH_WOLFE } pl_line_search;
+/* Where a step's iterations begin (Wang 2016, section 4.4). */
+typedef enum pl_initial_guess {
+    PL_GUESS_BEST,         /* the lowest objective of x~, x(n) and others: guess.c */
+    PL_GUESS_POSITION,     /* x(n) */
+    PL_GUESS_VELOCITY,     /* x(n) + h v(n) */
+    PL_GUESS_ACCELERATION, /* x(n) + h v(n) + 0.2 h (v(n) - v(n-1)) */
+    PL_GUESS_STEP,         /* x(n) + d v(n), d by a parabola through the objective (eq. 10) */
+} pl_initial_guess;
+/* What keeps bodies out of obstacles. */
+typedef enum pl_obstacle_way {
+    PL_OBSTACLES_HARD,   /* constraints (Narain 2016, eq. 38-39) */
+    PL_OBSTACLES_ENERGY, /* springs that the matrix knows nothing of (Liu 2017, section 4.3) */
+} pl_obstacle_way;
+
+/* Whether a run goes as fast as it can, or not ahead of the wall clock. Decides no bit of it. */
+typedef enum pl_pace { PL_PACE_FREE, PL_PACE_REALTIME } pl_pace;
+
+/* The steps of a run that goes on until somebody ends it. */
+#define PL_STEPS_ENDLESS ((int64_t)1 << 53)
+
+typedef struct pl_time {
+    double step;     /* h, s */
+    double duration; /* s; the posted one, or steps * step; 0 where there is no end */
+    int64_t steps;   /* number of steps, >= 1, or PL_STEPS_ENDLESS */
+    pl_integrator_kind integrator;
+    pl_pace pace;
+} pl_time;
+
+typedef struct pl_solver_settings {
+    pl_method_kind method;
+    int32_t iterations; /* most iterations a step */
+    double tolerance;   /* relative Newton decrement; 0: a fixed number of iterations */
+    pl_stiffness_kind stiffness;
+    double weight_scale;          /* with stiffness shear: w_i^2 = weight_scale * mu * V */
+    double relaxation;            /* ADMM over-relaxation, 1 = none */
+    pl_acceleration acceleration; /* ADMM */
+    int32_t window;     /* quasi-Newton: pairs that L-BFGS remembers, 0 .. PL_WINDOW_MAX */
+    bool has_obstacles; /* else pl_obstacles_are_hard() says by the method */
+    pl_obstacle_way obstacles;
+    double contact_stiffness; /* with obstacles energy: of a vertex, over its diagonal of A */
+    pl_on_not_converged on_not_converged;
+    pl_device_kind device;
+    pl_precision precision; /* pl_solver_is_single() says which */
+    bool has_linear;        /* else pl_newton_linear() says by the size */
+    pl_linear_kind linear;  /* Newton */
+    pl_preconditioner preconditioner;
+    int32_t jacobi_refresh; /* iterations from one Jacobi preconditioner to the next */
+    pl_line_search line_search;
+    pl_initial_guess initial_guess;
+    double rho;     /* Chebyshev: spectral radius; 0: estimated */
+    int32_t phases; /* chebyshev_descent: of rho, 1 .. PL_PHASES_MAX */
+    int32_t tune; /* chebyshev_descent: the solve before which phases are tuned, from 1; 0: none */
+} pl_solver_settings;
+
+/* Whether it is computed with floats: as the scene says, or else on a GPU. */
+static inline bool pl_solver_is_single(const pl_solver_settings *solver)
+{
+    if (solver->precision != PL_PRECISION_AUTO)
+        return solver->precision == PL_PRECISION_SINGLE;
+    return solver->device == PL_DEVICE_GPU;
+}
+
+#endif
