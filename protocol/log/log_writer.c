@@ -540,8 +540,7 @@ bool pl_log_writer_fenced(pl_log_writer *w)
     if (pl_head_read(w->dir_fd, &head) == PL_OK) {
         w->fenced = head.attempt > w->head.attempt;
         w->head_seen = now;
-        /* An older attempt renamed its head over ours, between its look at the head and the rename.
-         */
+        /* An older attempt renamed its head over ours after it had looked at the head. */
         if (head.attempt < w->head.attempt)
             publish(w);
         pl_head_clear(&head);

@@ -9,18 +9,11 @@
 
 enum { EXPECTED_MAX = 512, KEYS_MAX = 32 };
 
-static void refuse_type(pl_decoder *d, json_t *value, const pl_param *p)
+static void refuse(pl_decoder *d, json_t *value, const pl_param *p, const char *code)
 {
     char expected[EXPECTED_MAX];
     pl_param_expected(p, expected, sizeof expected);
-    pl_decode_refuse(d, value, "wrong_type", expected, "");
-}
-
-static void refuse_range(pl_decoder *d, json_t *value, const pl_param *p)
-{
-    char expected[EXPECTED_MAX];
-    pl_param_expected(p, expected, sizeof expected);
-    pl_decode_refuse(d, value, "out_of_range", expected, "");
+    pl_decode_refuse(d, value, code, expected, "");
 }
 
 /* ---- numbers ---- */
@@ -33,12 +26,12 @@ static bool in_range(const pl_param *p, double value)
 bool pl_decode_number(pl_decoder *d, json_t *value, const pl_param *p, double *out)
 {
     if (!json_is_number(value)) {
-        refuse_type(d, value, p);
+        refuse(d, value, p, "wrong_type");
         return false;
     }
     double number = json_number_value(value);
     if (!isfinite(number) || !in_range(p, number)) {
-        refuse_range(d, value, p);
+        refuse(d, value, p, "out_of_range");
         return false;
     }
     *out = number == 0 ? 0 : number; /* -0 is 0 */
@@ -51,12 +44,12 @@ bool pl_decode_integer(pl_decoder *d, json_t *value, const pl_param *p, int64_t 
     bool whole = json_is_integer(value) ||
                  (json_is_real(value) && real == floor(real) && fabs(real) <= 9007199254740992.0);
     if (!whole) {
-        refuse_type(d, value, p);
+        refuse(d, value, p, "wrong_type");
         return false;
     }
     int64_t integer = json_is_integer(value) ? json_integer_value(value) : (int64_t)real;
     if (!in_range(p, (double)integer)) {
-        refuse_range(d, value, p);
+        refuse(d, value, p, "out_of_range");
         return false;
     }
     *out = integer;
@@ -86,7 +79,7 @@ bool pl_decode_vector(pl_decoder *d, json_t *value, const pl_param *p, double *o
     bool good = true;
     size_t n = (size_t)pl_param_components(p);
     if (!json_is_array(value) || json_array_size(value) != n) {
-        refuse_type(d, value, p);
+        refuse(d, value, p, "wrong_type");
         return false;
     }
     for (size_t i = 0; i < n; i++) {
@@ -111,7 +104,7 @@ static void decode_counts(pl_decoder *d, json_t *value, const pl_param *p, int32
 {
     size_t n = (size_t)pl_param_components(p);
     if (!json_is_array(value) || json_array_size(value) != n) {
-        refuse_type(d, value, p);
+        refuse(d, value, p, "wrong_type");
         return;
     }
     for (size_t i = 0; i < n; i++) {
@@ -203,11 +196,11 @@ static bool name_good(const char *text, size_t length, const pl_param *p)
 bool pl_decode_name(pl_decoder *d, json_t *value, const pl_param *p, char **out)
 {
     if (!json_is_string(value)) {
-        refuse_type(d, value, p);
+        refuse(d, value, p, "wrong_type");
         return false;
     }
     if (!name_good(json_string_value(value), json_string_length(value), p)) {
-        refuse_range(d, value, p);
+        refuse(d, value, p, "out_of_range");
         return false;
     }
     *out = strdup(json_string_value(value));
@@ -338,7 +331,7 @@ static void decode_object(pl_decoder *d, json_t *value, const pl_param *p, char 
             memcpy(at + p->table->kind_offset, &kind, sizeof kind);
         }
     } else {
-        refuse_type(d, value, p);
+        refuse(d, value, p, "wrong_type");
     }
 }
 
@@ -406,11 +399,11 @@ static void decode_list(pl_decoder *d, json_t *value, const pl_param *p, void *b
 {
     size_t n = json_array_size(value);
     if (!json_is_array(value)) {
-        refuse_type(d, value, p);
+        refuse(d, value, p, "wrong_type");
         return;
     }
     if (n < (size_t)p->minimum || n > (size_t)p->maximum) {
-        refuse_range(d, value, p);
+        refuse(d, value, p, "out_of_range");
         return;
     }
     if (!make_members(d, p, base, n))
@@ -455,9 +448,9 @@ static void decode_map(pl_decoder *d, json_t *value, const pl_param *p, void *ba
 {
     size_t n = json_object_size(value);
     if (value && !json_is_object(value)) {
-        refuse_type(d, value, p);
+        refuse(d, value, p, "wrong_type");
     } else if (n > (size_t)p->maximum) {
-        refuse_range(d, value, p);
+        refuse(d, value, p, "out_of_range");
     } else if (n > 0) {
         if (make_members(d, p, base, n))
             decode_map_members(d, value, p, base);
@@ -550,7 +543,7 @@ static void decode_param(pl_decoder *d, json_t *value, const pl_param *p, void *
         if (json_is_boolean(value))
             *(bool *)at = json_is_true(value);
         else
-            refuse_type(d, value, p);
+            refuse(d, value, p, "wrong_type");
         break;
     case PL_PARAM_STRING:
         pl_decode_name(d, value, p, (char **)at);

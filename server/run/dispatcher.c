@@ -186,7 +186,7 @@ void pl_dispatcher_queue_view(pl_dispatcher *d, const pl_principal *principal, c
         if (limit == 0) {
             snprintf(next, 33, "%s", last->id);
         } else {
-            pl_sessions_encode_locked(d->sessions, s, w);
+            pl_sessions_encode_locked(d->sessions, s, 0, w);
             last = s;
             limit--;
         }

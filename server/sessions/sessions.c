@@ -11,18 +11,6 @@
 #include <string.h>
 #include <time.h>
 
-struct pl_sessions {
-    pl_sessions_setup setup;
-    pthread_mutex_t mutex;
-    pl_session **buckets; /* [bucket_count] by id */
-    size_t bucket_count;
-    pl_session **order; /* [count], by creation */
-    size_t count, capacity;
-    _Atomic int64_t last_stamp;
-    _Atomic int64_t counts[PL_STATE_COUNT];
-    _Atomic int64_t cores_used;
-};
-
 pl_row pl_session_row(pl_sessions *t, pl_session *s)
 {
     pthread_mutex_lock(&t->mutex);
@@ -42,15 +30,8 @@ static void save(pl_sessions *t, const pl_session *s)
     }
 }
 
-/* What `reader` (NULL: the daemon itself) is shown of a webhook. */
-static unsigned webhook_for(const pl_principal *reader, const pl_session *s)
-{
-    return !reader || pl_principal_access(reader, s->id, s->owner, s->group) >= PL_ACCESS_MANAGE
-               ? PL_VIEW_WEBHOOK
-               : 0;
-}
-
-static void encode(const pl_sessions *t, const pl_session *s, unsigned parts, pl_json_writer *w)
+void pl_sessions_encode_locked(const pl_sessions *t, const pl_session *s, unsigned parts,
+                               pl_json_writer *w)
 {
     char reason[480];
     t->setup.queue->reason(t->setup.context, s, reason, sizeof reason);
@@ -61,7 +42,7 @@ static void encode(const pl_sessions *t, const pl_session *s, unsigned parts, pl
 static void tell(pl_sessions *t, pl_session *s, const char *type)
 {
     pl_json_writer w = {0};
-    encode(t, s, 0, &w); /* one text for all who listen */
+    pl_sessions_encode_locked(t, s, 0, &w); /* one text for all who listen */
     pl_events_push(t->setup.events, s, type, pl_json_finish(&w, NULL));
 }
 
@@ -241,24 +222,10 @@ pl_session *pl_sessions_find(pl_sessions *t, const pl_principal *principal, cons
     return s;
 }
 
-static size_t first_at_or_after(const pl_sessions *t, int64_t created_us)
-{
-    size_t low = 0, high = t->count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (t->order[middle]->created_us < created_us) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
-}
-
 void pl_sessions_remove(pl_sessions *t, pl_session *s)
 {
     pthread_mutex_lock(&t->mutex);
-    size_t i = first_at_or_after(t, s->created_us);
+    size_t i = pl_sessions_place(t, s->created_us);
     bool found = i < t->count && t->order[i] == s;
     if (found) {
         memmove(t->order + i, t->order + i + 1, (t->count - i - 1) * sizeof *t->order);
@@ -512,11 +479,6 @@ void pl_sessions_adopt_locked(pl_sessions *t, pl_session *s)
     save(t, s);
 }
 
-void pl_sessions_encode_locked(pl_sessions *t, const pl_session *s, pl_json_writer *w)
-{
-    encode(t, s, 0, w);
-}
-
 void pl_sessions_wake(pl_sessions *t, pl_session *s)
 {
     wake(t, s);
@@ -528,76 +490,6 @@ void pl_sessions_count_cores(pl_sessions *t, int64_t more)
 }
 
 /* ---- reading ---- */
-
-char *pl_sessions_encode(pl_sessions *t, pl_session *s, const pl_principal *reader)
-{
-    pl_json_writer w = {0};
-    pthread_mutex_lock(&t->mutex);
-    encode(t, s, PL_VIEW_METADATA | webhook_for(reader, s), &w);
-    pthread_mutex_unlock(&t->mutex);
-    return pl_json_finish(&w, NULL);
-}
-
-static bool listed(const pl_session *s, const pl_list_query *q)
-{
-    return pl_principal_access(q->principal, s->id, s->owner, s->group) != PL_ACCESS_NONE &&
-           (q->state < 0 || s->state == q->state) && (!q->name || strstr(s->name, q->name)) &&
-           (!q->whose || strcmp(s->owner, q->whose) == 0) &&
-           pl_label_filter_fits(&q->labels, s->labels);
-}
-
-char *pl_sessions_list(pl_sessions *t, const pl_list_query *q)
-{
-    pl_json_writer w = {0};
-    pl_json_begin_object(&w);
-    pl_json_key(&w, "items");
-    pl_json_begin_array(&w);
-    pthread_mutex_lock(&t->mutex);
-    int64_t found = 0, last = 0;
-    bool more = false;
-    for (size_t i = first_at_or_after(t, q->before); i-- > 0;) {
-        const pl_session *s = t->order[i];
-        if (!listed(s, q)) {
-            continue;
-        }
-        if (found == q->limit) {
-            more = true;
-            break;
-        }
-        encode(t, s, webhook_for(q->principal, s), &w);
-        last = s->created_us;
-        found++;
-    }
-    pthread_mutex_unlock(&t->mutex);
-    pl_json_end_array(&w);
-    if (more) {
-        char cursor[24];
-        snprintf(cursor, sizeof cursor, "%lld", (long long)last);
-        pl_json_set_string(&w, "next", cursor);
-    } else {
-        pl_json_set_null(&w, "next");
-    }
-    pl_json_end_object(&w);
-    return pl_json_finish(&w, NULL);
-}
-
-pl_limits pl_sessions_usage(pl_sessions *t, const char *user)
-{
-    pl_limits used = {{0}};
-    pthread_mutex_lock(&t->mutex);
-    for (size_t i = 0; i < t->count; i++) {
-        const pl_session *s = t->order[i];
-        pl_session_state state = (pl_session_state)s->state;
-        if (pl_state_terminal(state) || strcmp(s->owner, user) != 0) {
-            continue;
-        }
-        used.value[PL_LIMIT_SESSIONS]++;
-        used.value[PL_LIMIT_QUEUED] += state == PL_STATE_CHECKING || state == PL_STATE_QUEUED;
-        used.value[PL_LIMIT_CORES] += state == PL_STATE_RUNNING ? s->cores : 0;
-    }
-    pthread_mutex_unlock(&t->mutex);
-    return used;
-}
 
 int64_t pl_sessions_count(const pl_sessions *t, pl_session_state state)
 {

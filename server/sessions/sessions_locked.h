@@ -1,10 +1,25 @@
-/* sessions_locked.h - the table's inside, for run/dispatcher.c alone: starting a session changes the
- * scheduler's books and the session's state in one piece, under the table's mutex.
+/* sessions_locked.h - the table's inside, for sessions.c and session_list.c, and as functions for
+ * run/dispatcher.c: starting a session changes the scheduler's books and the session's state in one piece,
+ * under the table's mutex.
  */
 #ifndef PLIANT_SERVER_SESSIONS_SESSIONS_LOCKED_H
 #define PLIANT_SERVER_SESSIONS_SESSIONS_LOCKED_H
 
 #include "server/sessions/sessions.h"
+
+#include <pthread.h>
+
+struct pl_sessions {
+    pl_sessions_setup setup;
+    pthread_mutex_t mutex;
+    pl_session **buckets; /* [bucket_count] by id */
+    size_t bucket_count;
+    pl_session **order; /* [count], by creation */
+    size_t count, capacity;
+    _Atomic int64_t last_stamp;
+    _Atomic int64_t counts[PL_STATE_COUNT];
+    _Atomic int64_t cores_used;
+};
 
 void pl_sessions_lock(pl_sessions *sessions);
 void pl_sessions_unlock(pl_sessions *sessions);
@@ -13,8 +28,11 @@ void pl_sessions_unlock(pl_sessions *sessions);
 void pl_sessions_run_locked(pl_sessions *sessions, pl_session *session);
 /* With the mutex held: running, as it was already. */
 void pl_sessions_adopt_locked(pl_sessions *sessions, pl_session *session);
-/* With the mutex held: the session as lists show it. */
-void pl_sessions_encode_locked(pl_sessions *sessions, const pl_session *session, pl_json_writer *w);
+/* With the mutex held: the session as JSON with these parts (session_view.h). */
+void pl_sessions_encode_locked(const pl_sessions *sessions, const pl_session *session,
+                               unsigned parts, pl_json_writer *w);
+/* With the mutex held: where in `order` the first session is that was made then or later. */
+size_t pl_sessions_place(const pl_sessions *sessions, int64_t created_us);
 
 /* Without it: whoever watches the session, or what happens at all. */
 void pl_sessions_wake(pl_sessions *sessions, pl_session *session);

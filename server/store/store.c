@@ -1,11 +1,12 @@
 #include "server/store/store.h"
 
-#include "server/store/row_sql.h"
 #include "server/base/logger.h"
+#include "server/store/row_sql.h"
+#include "server/store/schema.h"
+#include "server/store/sql.h"
 
 #include <limits.h>
 #include <pthread.h>
-#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,29 +15,6 @@
 
 enum { NOTES_MAX = 10000 };
 
-/* PRAGMA user_version is PL_ROW_FORMAT. 1 had no checksum of sessions; the table of sessions is made
- * and grows as row.c says. */
-static const char schema[] =
-    "CREATE TABLE IF NOT EXISTS keys(owner TEXT, route TEXT, key TEXT, body_hash TEXT NOT NULL,"
-    " status INTEGER, reply TEXT, location TEXT, created INTEGER,"
-    " PRIMARY KEY(owner, route, key)) WITHOUT ROWID;"
-    "CREATE TABLE IF NOT EXISTS meshes(hash TEXT PRIMARY KEY, bytes INTEGER, report TEXT,"
-    " last_used INTEGER) WITHOUT ROWID;"
-    "CREATE TABLE IF NOT EXISTS grants(owner TEXT, hash TEXT, created INTEGER,"
-    " PRIMARY KEY(owner, hash)) WITHOUT ROWID;"
-    "CREATE INDEX IF NOT EXISTS grants_by_hash ON grants(hash);"
-    "CREATE TABLE IF NOT EXISTS users(name TEXT PRIMARY KEY, created INTEGER,"
-    " disabled INTEGER DEFAULT 0, uid INTEGER, sessions INTEGER, queued INTEGER, cores INTEGER,"
-    " bytes INTEGER, mesh_bytes INTEGER, requests INTEGER) WITHOUT ROWID;"
-    "CREATE TABLE IF NOT EXISTS user_groups(name TEXT PRIMARY KEY, created INTEGER) WITHOUT ROWID;"
-    "CREATE TABLE IF NOT EXISTS members(grp TEXT, user TEXT, role TEXT NOT NULL,"
-    " PRIMARY KEY(grp, user)) WITHOUT ROWID;"
-    "CREATE TABLE IF NOT EXISTS tokens(id TEXT PRIMARY KEY, hash TEXT NOT NULL UNIQUE, kind TEXT,"
-    " user TEXT NOT NULL, name TEXT, scopes TEXT, session TEXT, parent TEXT, created INTEGER,"
-    " expires INTEGER) WITHOUT ROWID;"
-    "CREATE TABLE IF NOT EXISTS audit(seq INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER, user TEXT,"
-    " by TEXT, credential TEXT, action TEXT, target TEXT, status INTEGER, address TEXT);"
-    "CREATE INDEX IF NOT EXISTS audit_by_user ON audit(user, seq);";
 typedef enum op_kind {
     OP_CREATE,
     OP_REPLACE,
@@ -74,111 +52,13 @@ struct pl_store {
     pl_busy_keys busy; /* has its own mutex */
 };
 
-/* ---- statements ---- */
-
-static void complain(sqlite3 *db, const char *what)
-{
-    pl_logf(PL_LEVEL_ERROR, "database: %s: %s", what, sqlite3_errmsg(db));
-}
-
-static sqlite3_stmt *prepare(sqlite3 *db, const char *sql)
-{
-    sqlite3_stmt *s = NULL;
-    if (sqlite3_prepare_v2(db, sql, -1, &s, NULL) != SQLITE_OK) {
-        complain(db, sql);
-    }
-    return s;
-}
-
-static void bind_text(sqlite3_stmt *s, int i, const char *text)
-{
-    sqlite3_bind_text(s, i, text, -1, SQLITE_STATIC);
-}
-
-/* Run a statement that gives no rows, and release it. */
-static bool finish(sqlite3 *db, sqlite3_stmt *s)
-{
-    if (!s) {
-        return false;
-    }
-    int r = sqlite3_step(s);
-    if (r != SQLITE_DONE) {
-        complain(db, sqlite3_sql(s));
-    }
-    sqlite3_finalize(s);
-    return r == SQLITE_DONE;
-}
-
-/* Column i of the table is parameter i + 1; the checksum comes after the last. */
-static void bind_row(sqlite3_stmt *s, const pl_row *row)
-{
-    for (int i = 0; i < PL_ROW_COLUMNS; i++) {
-        const pl_column *c = &pl_row_columns[i];
-        switch (c->kind) {
-        case PL_COLUMN_ID:
-            bind_text(s, i + 1, row->id);
-            break;
-        case PL_COLUMN_TEXT:
-            bind_text(s, i + 1, *pl_row_text(row, c));
-            break;
-        case PL_COLUMN_INTEGER:
-            sqlite3_bind_int64(s, i + 1, *pl_row_integer(row, c));
-            break;
-        case PL_COLUMN_NUMBER:
-            sqlite3_bind_double(s, i + 1, *pl_row_number(row, c));
-            break;
-        }
-    }
-    sqlite3_bind_int64(s, PL_ROW_COLUMNS + 1, pl_row_checksum(row, PL_ROW_FORMAT));
-}
-
-static char *copy_column(sqlite3_stmt *s, int i)
-{
-    const char *text = (const char *)sqlite3_column_text(s, i);
-    return text ? strdup(text) : NULL;
-}
-
-static void read_row(sqlite3_stmt *s, pl_row *row)
-{
-    for (int i = 0; i < PL_ROW_COLUMNS; i++) {
-        const pl_column *c = &pl_row_columns[i];
-        const char *id;
-        switch (c->kind) {
-        case PL_COLUMN_ID:
-            id = (const char *)sqlite3_column_text(s, i);
-            snprintf(row->id, sizeof row->id, "%s", id ? id : "");
-            break;
-        case PL_COLUMN_TEXT:
-            *pl_row_text(row, c) = copy_column(s, i);
-            break;
-        case PL_COLUMN_INTEGER:
-            *pl_row_integer(row, c) = sqlite3_column_int64(s, i);
-            break;
-        case PL_COLUMN_NUMBER:
-            *pl_row_number(row, c) = sqlite3_column_double(s, i);
-            break;
-        }
-    }
-}
-
-static bool put_row(sqlite3 *db, const char *verb, const pl_row *row)
-{
-    char sql[PL_SQL_MAX];
-    pl_row_sql_put(verb, sql);
-    sqlite3_stmt *s = prepare(db, sql);
-    if (s) {
-        bind_row(s, row);
-    }
-    return finish(db, s);
-}
-
 /* The one integer that a statement with one ? gives; -1 where it failed. */
 static int ask(sqlite3 *db, const char *sql, const char *value)
 {
-    sqlite3_stmt *s = prepare(db, sql);
+    sqlite3_stmt *s = pl_sql_prepare(db, sql);
     int found = -1;
     if (s) {
-        bind_text(s, 1, value);
+        pl_sql_bind_text(s, 1, value);
         found = sqlite3_step(s) == SQLITE_ROW ? sqlite3_column_int(s, 0) : -1;
         sqlite3_finalize(s);
     }
@@ -205,21 +85,21 @@ static bool apply_create(pl_store *store, op *o)
     sqlite3 *db = store->writer;
     o->created = o->kind == OP_CREATE ? find_owners(db, o->lent) : PL_CREATED_DONE;
     bool good = o->created == PL_CREATED_DONE &&
-                put_row(db, o->kind == OP_REPLACE ? "INSERT OR REPLACE" : "INSERT", o->lent);
+                pl_sql_put_row(db, o->kind == OP_REPLACE ? "INSERT OR REPLACE" : "INSERT", o->lent);
     if (good && o->kept) {
         const pl_kept_reply *k = o->kept;
-        sqlite3_stmt *s = prepare(db, "INSERT OR REPLACE INTO keys VALUES(?,?,?,?,?,?,?,?)");
+        sqlite3_stmt *s = pl_sql_prepare(db, "INSERT OR REPLACE INTO keys VALUES(?,?,?,?,?,?,?,?)");
         if (s) {
-            bind_text(s, 1, k->owner);
-            bind_text(s, 2, k->route);
-            bind_text(s, 3, k->key);
-            bind_text(s, 4, k->body_hash);
+            pl_sql_bind_text(s, 1, k->owner);
+            pl_sql_bind_text(s, 2, k->route);
+            pl_sql_bind_text(s, 3, k->key);
+            pl_sql_bind_text(s, 4, k->body_hash);
             sqlite3_bind_int(s, 5, k->status);
-            bind_text(s, 6, k->reply);
-            bind_text(s, 7, k->location);
+            pl_sql_bind_text(s, 6, k->reply);
+            pl_sql_bind_text(s, 7, k->location);
             sqlite3_bind_int64(s, 8, time(NULL));
         }
-        good = finish(db, s);
+        good = pl_sql_finish(db, s);
     }
     return good;
 }
@@ -228,26 +108,26 @@ static bool apply_update(pl_store *store, const op *o)
 {
     char sql[PL_SQL_MAX];
     pl_row_sql_update(sql);
-    sqlite3_stmt *s = prepare(store->writer, sql);
+    sqlite3_stmt *s = pl_sql_prepare(store->writer, sql);
     if (s) {
-        bind_row(s, &o->row);
+        pl_sql_bind_row(s, &o->row);
     }
-    return finish(store->writer, s);
+    return pl_sql_finish(store->writer, s);
 }
 
 static bool apply_delete(pl_store *store, const op *o)
 {
-    sqlite3_stmt *s = prepare(store->writer, "DELETE FROM sessions WHERE id=?");
+    sqlite3_stmt *s = pl_sql_prepare(store->writer, "DELETE FROM sessions WHERE id=?");
     if (s) {
-        bind_text(s, 1, o->id);
+        pl_sql_bind_text(s, 1, o->id);
     }
-    return finish(store->writer, s);
+    return pl_sql_finish(store->writer, s);
 }
 
 static void bind_values(sqlite3_stmt *s, const char *const *values, int count)
 {
     for (int i = 0; i < count; i++) {
-        bind_text(s, i + 1, values[i]);
+        pl_sql_bind_text(s, i + 1, values[i]);
     }
 }
 
@@ -255,11 +135,11 @@ static bool apply_change(pl_store *store, op *o)
 {
     for (int i = 0; i < o->statement_count; i++) {
         const pl_statement *t = &o->statements[i];
-        sqlite3_stmt *s = prepare(store->writer, t->sql);
+        sqlite3_stmt *s = pl_sql_prepare(store->writer, t->sql);
         if (s) {
             bind_values(s, t->values, t->count);
         }
-        if (!finish(store->writer, s)) {
+        if (!pl_sql_finish(store->writer, s)) {
             return false;
         }
         o->changed = i ? o->changed : sqlite3_changes(store->writer);
@@ -291,15 +171,6 @@ static bool apply(pl_store *store, op *o)
 
 /* ---- the writer thread ---- */
 
-static bool execute(sqlite3 *db, const char *sql)
-{
-    if (sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK) {
-        return true;
-    }
-    complain(db, sql);
-    return false;
-}
-
 static void statement_clear(pl_statement *s)
 {
     for (int i = 0; i < s->count; i++) {
@@ -312,19 +183,19 @@ static void statement_clear(pl_statement *s)
 static bool commit_together(pl_store *store, op *batch)
 {
     sqlite3 *db = store->writer;
-    bool begun = execute(db, "BEGIN IMMEDIATE");
+    bool begun = pl_sql_execute(db, "BEGIN IMMEDIATE");
     for (op *o = batch; o && begun; o = o->next) {
-        o->good = execute(db, "SAVEPOINT one") && apply(store, o);
+        o->good = pl_sql_execute(db, "SAVEPOINT one") && apply(store, o);
         if (!o->good && !sqlite3_get_autocommit(db)) {
-            execute(db, "ROLLBACK TO one");
+            pl_sql_execute(db, "ROLLBACK TO one");
         }
-        begun = !sqlite3_get_autocommit(db) && execute(db, "RELEASE one");
+        begun = !sqlite3_get_autocommit(db) && pl_sql_execute(db, "RELEASE one");
     }
-    if (begun && execute(db, "COMMIT")) {
+    if (begun && pl_sql_execute(db, "COMMIT")) {
         return true;
     }
     if (!sqlite3_get_autocommit(db)) {
-        execute(db, "ROLLBACK");
+        pl_sql_execute(db, "ROLLBACK");
     }
     return false;
 }
@@ -332,10 +203,10 @@ static bool commit_together(pl_store *store, op *batch)
 static bool commit_alone(pl_store *store, op *o)
 {
     sqlite3 *db = store->writer;
-    bool good = execute(db, "BEGIN IMMEDIATE") && apply(store, o) && !sqlite3_get_autocommit(db) &&
-                execute(db, "COMMIT");
+    bool good = pl_sql_execute(db, "BEGIN IMMEDIATE") && apply(store, o) &&
+                !sqlite3_get_autocommit(db) && pl_sql_execute(db, "COMMIT");
     if (!good && !sqlite3_get_autocommit(db)) {
-        execute(db, "ROLLBACK");
+        pl_sql_execute(db, "ROLLBACK");
     }
     return good;
 }
@@ -485,103 +356,6 @@ bool pl_store_flush(pl_store *store)
 
 /* ---- opening ---- */
 
-static bool ask_first(sqlite3 *db, const char *sql, char out[200])
-{
-    sqlite3_stmt *s = NULL;
-    bool got = sqlite3_prepare_v2(db, sql, -1, &s, NULL) == SQLITE_OK &&
-               sqlite3_step(s) == SQLITE_ROW;
-    snprintf(out, 200, "%s", got ? (const char *)sqlite3_column_text(s, 0) : sqlite3_errmsg(db));
-    sqlite3_finalize(s);
-    return got;
-}
-
-/* Pages and their order; what lies in a row is guarded by its checksum. */
-static bool sound(sqlite3 *db, const char *path)
-{
-    char said[200];
-    if (ask_first(db, "PRAGMA quick_check(1)", said) && strcmp(said, "ok") == 0) {
-        return true;
-    }
-    pl_logf(PL_LEVEL_ERROR,
-            "%s is damaged: %s. Sessions and frames are not lost: run pliantd --reindex on this "
-            "state to rebuild it from the session directories",
-            path, said);
-    return false;
-}
-
-/* Rows of an earlier format have a checksum over fewer columns: where it fits, it is made anew. One that does not
- * fit is left, so that it is found when the row is loaded. */
-static bool renew_checksums(sqlite3 *db, int version)
-{
-    char sql[PL_SQL_MAX];
-    pl_row_sql_select(sql);
-    sqlite3_stmt *s = prepare(db, sql);
-    int r = SQLITE_ERROR;
-    bool good = true;
-    while (s && good && (r = sqlite3_step(s)) == SQLITE_ROW) {
-        pl_row row = {0};
-        read_row(s, &row);
-        if (sqlite3_column_int64(s, PL_ROW_COLUMNS) == pl_row_checksum(&row, version)) {
-            sqlite3_stmt *u = prepare(db, "UPDATE sessions SET crc=?2 WHERE id=?1");
-            if (u) {
-                bind_text(u, 1, row.id);
-                sqlite3_bind_int64(u, 2, pl_row_checksum(&row, PL_ROW_FORMAT));
-            }
-            good = finish(db, u);
-        }
-        pl_row_clear(&row);
-    }
-    sqlite3_finalize(s);
-    return good && r == SQLITE_DONE;
-}
-
-static bool add_columns(sqlite3 *db, int version)
-{
-    char sql[PL_SQL_MAX];
-    for (int i = 0; i < PL_ROW_COLUMNS; i++) {
-        pl_row_sql_add(&pl_row_columns[i], sql);
-        if (pl_row_columns[i].since > version && !execute(db, sql)) {
-            return false;
-        }
-    }
-    return version == 1 ? execute(db, "ALTER TABLE sessions ADD COLUMN crc INTEGER")
-                        : renew_checksums(db, version);
-}
-
-/* Limits of users that an earlier daemon did not know: such a database stays one that it can open. */
-static bool add_limits(sqlite3 *db)
-{
-    char there[200];
-    return ask_first(db, "SELECT count(*) FROM pragma_table_info('users') WHERE name='requests'",
-                     there) &&
-           (atoi(there) == 1 || execute(db, "ALTER TABLE users ADD COLUMN requests INTEGER"));
-}
-
-static bool bring_up_to_date(sqlite3 *db, const char *path)
-{
-    char said[200], sql[PL_SQL_MAX];
-    if (!ask_first(db, "PRAGMA user_version", said)) {
-        complain(db, path);
-        return false;
-    }
-    int version = atoi(said);
-    if (version > PL_ROW_FORMAT) {
-        pl_logf(PL_LEVEL_ERROR, "%s has format %d of a newer pliantd; this one knows up to %d",
-                path, version, PL_ROW_FORMAT);
-        return false;
-    }
-    pl_row_sql_table(sql);
-    bool good = execute(db, "BEGIN IMMEDIATE") && execute(db, sql) && execute(db, schema) &&
-                add_limits(db) &&
-                (version == 0 || version == PL_ROW_FORMAT || add_columns(db, version));
-    snprintf(sql, sizeof sql, "PRAGMA user_version = %d", PL_ROW_FORMAT);
-    if (good && execute(db, sql) && execute(db, "COMMIT")) {
-        return true;
-    }
-    execute(db, "ROLLBACK");
-    return false;
-}
-
 static bool open_files(pl_store *store, const char *path, bool create)
 {
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX;
@@ -594,18 +368,18 @@ static bool open_files(pl_store *store, const char *path, bool create)
         return false;
     }
     if (sqlite3_open_v2(path, &store->writer, flags, NULL) != SQLITE_OK) {
-        complain(store->writer, path);
+        pl_sql_complain(store->writer, path);
         return false;
     }
     sqlite3_busy_timeout(store->writer, 5000);
-    if (!sound(store->writer, path) ||
-        !execute(store->writer, "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL") ||
-        !bring_up_to_date(store->writer, path)) {
+    if (!pl_schema_sound(store->writer, path) ||
+        !pl_sql_execute(store->writer, "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL") ||
+        !pl_schema_update(store->writer, path)) {
         return false;
     }
     flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX;
     if (sqlite3_open_v2(path, &store->reader, flags, NULL) != SQLITE_OK) {
-        complain(store->reader, path);
+        pl_sql_complain(store->reader, path);
         return false;
     }
     sqlite3_busy_timeout(store->reader, 5000);
@@ -666,11 +440,11 @@ int pl_store_each(pl_store *store, void (*see)(void *context, const pl_row *row,
     char sql[PL_SQL_MAX];
     pl_row_sql_select(sql);
     pthread_mutex_lock(&store->read_mutex);
-    sqlite3_stmt *s = prepare(store->reader, sql);
+    sqlite3_stmt *s = pl_sql_prepare(store->reader, sql);
     int r = SQLITE_ERROR;
     while (s && (r = sqlite3_step(s)) == SQLITE_ROW) {
         pl_row row = {0};
-        read_row(s, &row);
+        pl_sql_read_row(s, &row);
         /* A row of format 1 has no checksum until it is written again. */
         bool good = sqlite3_column_type(s, PL_ROW_COLUMNS) == SQLITE_NULL ||
                     sqlite3_column_int64(s, PL_ROW_COLUMNS) == pl_row_checksum(&row, PL_ROW_FORMAT);
@@ -687,7 +461,7 @@ bool pl_store_read(pl_store *store, const pl_statement *statement, pl_store_see 
     const char *columns[PL_STATEMENT_COLUMNS];
     int r = SQLITE_ERROR;
     pthread_mutex_lock(&store->read_mutex);
-    sqlite3_stmt *s = prepare(store->reader, statement->sql);
+    sqlite3_stmt *s = pl_sql_prepare(store->reader, statement->sql);
     if (s) {
         bind_values(s, statement->values, statement->count);
     }

@@ -30,6 +30,9 @@ $(FUZZ)/obj/%.o: %.c | test-deps
 	@mkdir -p $(@D)
 	$(QUIET_CC)$(FUZZ_CC) $(FUZZ_CFLAGS) $(FUZZ_COVER) -MMD -MP -c -o $@ $<
 
+$(FUZZ)/obj/engine/backends/plugin.o: $(BUILD)/engine-abi
+$(FUZZ)/obj/engine/backends/plugin.o: FUZZ_CFLAGS += -DPLIANT_ENGINE_ABI=\"$$(cat $(BUILD)/engine-abi)\"
+
 # Archives in the order of use; what a target does not use is not linked.
 FUZZ_LIBS := $(FUZZ)/libfuzz.a $(FUZZ)/libserver.a $(FUZZ)/libworker.a $(FUZZ)/libprotocol.a $(FUZZ)/libengine.a
 $(FUZZERS): $(FUZZ)/%: $(FUZZ)/obj/tests/fuzz/%_fuzz.o $(FUZZ_LIBS)

@@ -1,5 +1,6 @@
 /* What a step is made of around its minimisation. */
 #include "engine/backends/device/device_backend.h"
+#include "engine/model/load_forces.h"
 #include "engine/backends/look.h"
 #include "engine/scene/motion.h"
 

@@ -1,0 +1,98 @@
+/* What is read of the table: a session as a document, lists, what a user has. */
+#include "server/sessions/session_view.h"
+#include "server/sessions/sessions_locked.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* What `reader` (NULL: the daemon itself) is shown of a webhook. */
+static unsigned webhook_for(const pl_principal *reader, const pl_session *s)
+{
+    return !reader || pl_principal_access(reader, s->id, s->owner, s->group) >= PL_ACCESS_MANAGE
+               ? PL_VIEW_WEBHOOK
+               : 0;
+}
+
+size_t pl_sessions_place(const pl_sessions *t, int64_t created_us)
+{
+    size_t low = 0, high = t->count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (t->order[middle]->created_us < created_us) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+char *pl_sessions_encode(pl_sessions *t, pl_session *s, const pl_principal *reader)
+{
+    pl_json_writer w = {0};
+    pthread_mutex_lock(&t->mutex);
+    pl_sessions_encode_locked(t, s, PL_VIEW_METADATA | webhook_for(reader, s), &w);
+    pthread_mutex_unlock(&t->mutex);
+    return pl_json_finish(&w, NULL);
+}
+
+static bool listed(const pl_session *s, const pl_list_query *q)
+{
+    return pl_principal_access(q->principal, s->id, s->owner, s->group) != PL_ACCESS_NONE &&
+           (q->state < 0 || s->state == q->state) && (!q->name || strstr(s->name, q->name)) &&
+           (!q->whose || strcmp(s->owner, q->whose) == 0) &&
+           pl_label_filter_fits(&q->labels, s->labels);
+}
+
+char *pl_sessions_list(pl_sessions *t, const pl_list_query *q)
+{
+    pl_json_writer w = {0};
+    pl_json_begin_object(&w);
+    pl_json_key(&w, "items");
+    pl_json_begin_array(&w);
+    pthread_mutex_lock(&t->mutex);
+    int64_t found = 0, last = 0;
+    bool more = false;
+    for (size_t i = pl_sessions_place(t, q->before); i-- > 0;) {
+        const pl_session *s = t->order[i];
+        if (!listed(s, q)) {
+            continue;
+        }
+        if (found == q->limit) {
+            more = true;
+            break;
+        }
+        pl_sessions_encode_locked(t, s, webhook_for(q->principal, s), &w);
+        last = s->created_us;
+        found++;
+    }
+    pthread_mutex_unlock(&t->mutex);
+    pl_json_end_array(&w);
+    if (more) {
+        char cursor[24];
+        snprintf(cursor, sizeof cursor, "%lld", (long long)last);
+        pl_json_set_string(&w, "next", cursor);
+    } else {
+        pl_json_set_null(&w, "next");
+    }
+    pl_json_end_object(&w);
+    return pl_json_finish(&w, NULL);
+}
+
+pl_limits pl_sessions_usage(pl_sessions *t, const char *user)
+{
+    pl_limits used = {{0}};
+    pthread_mutex_lock(&t->mutex);
+    for (size_t i = 0; i < t->count; i++) {
+        const pl_session *s = t->order[i];
+        pl_session_state state = (pl_session_state)s->state;
+        if (pl_state_terminal(state) || strcmp(s->owner, user) != 0) {
+            continue;
+        }
+        used.value[PL_LIMIT_SESSIONS]++;
+        used.value[PL_LIMIT_QUEUED] += state == PL_STATE_CHECKING || state == PL_STATE_QUEUED;
+        used.value[PL_LIMIT_CORES] += state == PL_STATE_RUNNING ? s->cores : 0;
+    }
+    pthread_mutex_unlock(&t->mutex);
+    return used;
+}

@@ -1,0 +1,131 @@
+#include "server/store/schema.h"
+
+#include "server/base/logger.h"
+#include "server/store/row_sql.h"
+#include "server/store/sql.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* PRAGMA user_version is PL_ROW_FORMAT. 1 had no checksum of sessions; the table of sessions is made
+ * and grows as row.c says. */
+static const char schema[] =
+    "CREATE TABLE IF NOT EXISTS keys(owner TEXT, route TEXT, key TEXT, body_hash TEXT NOT NULL,"
+    " status INTEGER, reply TEXT, location TEXT, created INTEGER,"
+    " PRIMARY KEY(owner, route, key)) WITHOUT ROWID;"
+    "CREATE TABLE IF NOT EXISTS meshes(hash TEXT PRIMARY KEY, bytes INTEGER, report TEXT,"
+    " last_used INTEGER) WITHOUT ROWID;"
+    "CREATE TABLE IF NOT EXISTS grants(owner TEXT, hash TEXT, created INTEGER,"
+    " PRIMARY KEY(owner, hash)) WITHOUT ROWID;"
+    "CREATE INDEX IF NOT EXISTS grants_by_hash ON grants(hash);"
+    "CREATE TABLE IF NOT EXISTS users(name TEXT PRIMARY KEY, created INTEGER,"
+    " disabled INTEGER DEFAULT 0, uid INTEGER, sessions INTEGER, queued INTEGER, cores INTEGER,"
+    " bytes INTEGER, mesh_bytes INTEGER, requests INTEGER) WITHOUT ROWID;"
+    "CREATE TABLE IF NOT EXISTS user_groups(name TEXT PRIMARY KEY, created INTEGER) WITHOUT ROWID;"
+    "CREATE TABLE IF NOT EXISTS members(grp TEXT, user TEXT, role TEXT NOT NULL,"
+    " PRIMARY KEY(grp, user)) WITHOUT ROWID;"
+    "CREATE TABLE IF NOT EXISTS tokens(id TEXT PRIMARY KEY, hash TEXT NOT NULL UNIQUE, kind TEXT,"
+    " user TEXT NOT NULL, name TEXT, scopes TEXT, session TEXT, parent TEXT, created INTEGER,"
+    " expires INTEGER) WITHOUT ROWID;"
+    "CREATE TABLE IF NOT EXISTS audit(seq INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER, user TEXT,"
+    " by TEXT, credential TEXT, action TEXT, target TEXT, status INTEGER, address TEXT);"
+    "CREATE INDEX IF NOT EXISTS audit_by_user ON audit(user, seq);";
+
+static bool ask_first(sqlite3 *db, const char *sql, char out[200])
+{
+    sqlite3_stmt *s = NULL;
+    bool got = sqlite3_prepare_v2(db, sql, -1, &s, NULL) == SQLITE_OK &&
+               sqlite3_step(s) == SQLITE_ROW;
+    snprintf(out, 200, "%s", got ? (const char *)sqlite3_column_text(s, 0) : sqlite3_errmsg(db));
+    sqlite3_finalize(s);
+    return got;
+}
+
+/* Pages and their order; what lies in a row is guarded by its checksum. */
+bool pl_schema_sound(sqlite3 *db, const char *path)
+{
+    char said[200];
+    if (ask_first(db, "PRAGMA quick_check(1)", said) && strcmp(said, "ok") == 0) {
+        return true;
+    }
+    pl_logf(PL_LEVEL_ERROR,
+            "%s is damaged: %s. Sessions and frames are not lost: run pliantd --reindex on this "
+            "state to rebuild it from the session directories",
+            path, said);
+    return false;
+}
+
+/* Rows of an earlier format have a checksum over fewer columns: where it fits, it is made anew. One that does not
+ * fit is left, so that it is found when the row is loaded. */
+static bool renew_checksums(sqlite3 *db, int version)
+{
+    char sql[PL_SQL_MAX];
+    pl_row_sql_select(sql);
+    sqlite3_stmt *s = pl_sql_prepare(db, sql);
+    int r = SQLITE_ERROR;
+    bool good = true;
+    while (s && good && (r = sqlite3_step(s)) == SQLITE_ROW) {
+        pl_row row = {0};
+        pl_sql_read_row(s, &row);
+        if (sqlite3_column_int64(s, PL_ROW_COLUMNS) == pl_row_checksum(&row, version)) {
+            sqlite3_stmt *u = pl_sql_prepare(db, "UPDATE sessions SET crc=?2 WHERE id=?1");
+            if (u) {
+                pl_sql_bind_text(u, 1, row.id);
+                sqlite3_bind_int64(u, 2, pl_row_checksum(&row, PL_ROW_FORMAT));
+            }
+            good = pl_sql_finish(db, u);
+        }
+        pl_row_clear(&row);
+    }
+    sqlite3_finalize(s);
+    return good && r == SQLITE_DONE;
+}
+
+static bool add_columns(sqlite3 *db, int version)
+{
+    char sql[PL_SQL_MAX];
+    for (int i = 0; i < PL_ROW_COLUMNS; i++) {
+        pl_row_sql_add(&pl_row_columns[i], sql);
+        if (pl_row_columns[i].since > version && !pl_sql_execute(db, sql)) {
+            return false;
+        }
+    }
+    return version == 1 ? pl_sql_execute(db, "ALTER TABLE sessions ADD COLUMN crc INTEGER")
+                        : renew_checksums(db, version);
+}
+
+/* Limits of users that an earlier daemon did not know: such a database stays one that it can open. */
+static bool add_limits(sqlite3 *db)
+{
+    char there[200];
+    return ask_first(db, "SELECT count(*) FROM pragma_table_info('users') WHERE name='requests'",
+                     there) &&
+           (atoi(there) == 1 ||
+            pl_sql_execute(db, "ALTER TABLE users ADD COLUMN requests INTEGER"));
+}
+
+bool pl_schema_update(sqlite3 *db, const char *path)
+{
+    char said[200], sql[PL_SQL_MAX];
+    if (!ask_first(db, "PRAGMA user_version", said)) {
+        pl_sql_complain(db, path);
+        return false;
+    }
+    int version = atoi(said);
+    if (version > PL_ROW_FORMAT) {
+        pl_logf(PL_LEVEL_ERROR, "%s has format %d of a newer pliantd; this one knows up to %d",
+                path, version, PL_ROW_FORMAT);
+        return false;
+    }
+    pl_row_sql_table(sql);
+    bool good = pl_sql_execute(db, "BEGIN IMMEDIATE") && pl_sql_execute(db, sql) &&
+                pl_sql_execute(db, schema) && add_limits(db) &&
+                (version == 0 || version == PL_ROW_FORMAT || add_columns(db, version));
+    snprintf(sql, sizeof sql, "PRAGMA user_version = %d", PL_ROW_FORMAT);
+    if (good && pl_sql_execute(db, sql) && pl_sql_execute(db, "COMMIT")) {
+        return true;
+    }
+    pl_sql_execute(db, "ROLLBACK");
+    return false;
+}
