@@ -481,7 +481,7 @@ bool pl_decode_reference(pl_decoder *d, json_t *value, const pl_param *p, int32_
     pl_param reference = *p;
     reference.kind = PL_PARAM_REFERENCE;
     if (!json_is_string(value)) {
-        refuse_type(d, value, &reference);
+        refuse(d, value, &reference, "wrong_type");
         return false;
     }
     if (count == 0)

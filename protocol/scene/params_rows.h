@@ -73,6 +73,10 @@
 #define LENGTH_MAX 1e9
 #define RATE_MAX   1e9
 
+extern const pl_param_table pl_time_table;
+extern const pl_param_table pl_solver_table;
+extern const pl_param_table pl_output_table;
+extern const pl_param_table pl_resources_table;
 extern const pl_param_table pl_notes_table;
 extern const pl_param_table pl_retention_table;
 extern const pl_param_table pl_material_table;

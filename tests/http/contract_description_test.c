@@ -124,9 +124,10 @@ START_TEST(test_committed)
     pl_sha256_update(s, text, size);
     pl_sha256_finish(s, hash);
     held[strcspn(held, "\n")] = 0;
-    ck_assert_msg(strcmp(hash, held) == 0,
-                  "the OpenAPI document has changed: look at it (build/pliantd --openapi), then run "
-                  "`make openapi` and commit tests/http/openapi.sha256");
+    ck_assert_msg(
+        strcmp(hash, held) == 0,
+        "the OpenAPI document has changed: look at it (build/pliantd --openapi), then run "
+        "`make openapi` and commit tests/http/openapi.sha256");
     json_decref(printed);
     free(text);
 }

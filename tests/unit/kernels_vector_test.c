@@ -254,8 +254,8 @@ START_TEST(objects_hold_packed_arithmetic_of_full_width)
     char build[4096], object[4352];
     build_folder(build, sizeof build);
     for (int m = 0; m < MATERIALS; m++) {
-        snprintf(object, sizeof object, "%s/obj/engine/model/groups/tets_%s_isa.%s.o", build, materials[m],
-                 isas[_i].name);
+        snprintf(object, sizeof object, "%s/obj/engine/model/groups/tets_%s_isa.%s.o", build,
+                 materials[m], isas[_i].name);
         check_object(object, _i);
         check_calls(object);
     }

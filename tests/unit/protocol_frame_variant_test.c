@@ -161,9 +161,8 @@ START_TEST(test_refusals)
     pl_record stored = stored_frame(PL_DTYPE_F32);
     static const int32_t beyond[] = {0, COUNT}, negative[] = {-1, 2};
     const pl_frame_variant map = {.surface = true}, all = {.dtype = PL_DTYPE_F64};
-    ck_assert_int_eq(
-        pl_frame_variant_encode(&map, &stored, payload, beyond, 2, &bytes, &size),
-        PL_INVALID);
+    ck_assert_int_eq(pl_frame_variant_encode(&map, &stored, payload, beyond, 2, &bytes, &size),
+                     PL_INVALID);
     ck_assert_int_eq(pl_frame_variant_encode(&map, &stored, payload, negative, 2, &bytes, &size),
                      PL_INVALID);
     const pl_frame_variant more = {.fields = 4 | PL_FIELD_POSITION};
