@@ -77,6 +77,18 @@ static const pl_reply_field snapshot_list_fields[] = {
     {"next", "string?", "null: all are here"},
     {0},
 };
+static const pl_reply_field session_file_fields[] = {
+    {"name", "string", "path from the session's directory on"},
+    {"bytes", "integer", "its size"},
+    {"modified", "string", "RFC 3339"},
+    {0},
+};
+static const pl_reply_field session_files_fields[] = {
+    {"items", "[]#SessionFile", "by name"},
+    {"next", "string?", "null: all are here"},
+    {"bytes", "integer", "sum of their sizes; meshes may be shared with other sessions"},
+    {0},
+};
 static const pl_reply_field control_fields[] = {
     {"control_id", "integer",
      "its number, from 1; metrics of frames that it affects have it, or a "
@@ -573,6 +585,8 @@ const pl_reply_table pl_reply_tables[] = {
     {"Snapshot", "A state of a session that is kept by name.", snapshot_fields},
     {"SnapshotRequest", "What is to be kept, and how it is called.", snapshot_request_fields},
     {"SnapshotList", "A session's snapshots.", snapshot_list_fields},
+    {"SessionFile", "A file of a session's directory.", session_file_fields},
+    {"SessionFiles", "The files a session keeps on disk.", session_files_fields},
     {"Scene", "A scene; GET /v1/schema/scene has its schema.", NULL},
     {"Capabilities", "What this version can do, and every parameter of a scene.", NULL},
     {"Schema", "A JSON Schema (2020-12).", NULL},

@@ -1,3 +1,4 @@
+#include "server/api/session_files.h"
 #include "server/api/routes.h"
 
 #include "server/run/admission.h"
@@ -126,6 +127,9 @@ const pl_route pl_routes[] = {
     {"GET", SESSION "/scene", pl_handle_scene, PL_RUN_FILES, PL_SCOPE_READ, .produces = JSON,
      .query = {"form"}, .replies = "200 Scene, 304",
      .summary = "The scene, as posted or with every default"},
+    {"GET", SESSION "/files", pl_handle_session_files, PL_RUN_FILES, PL_SCOPE_READ,
+     .produces = JSON, .replies = "200 SessionFiles",
+     .summary = "The files that a session keeps on disk, with their sizes"},
     {"GET", SESSION "/log", pl_handle_log, PL_RUN_FILES, PL_SCOPE_READ, .produces = "text/plain",
      .summary = "What the worker said"},
     {"POST", "/v1/validate", pl_handle_validate, PL_RUN_CHECKS, PL_SCOPE_SUBMIT, PL_TAKES_JSON,

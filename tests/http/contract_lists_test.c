@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static char alice[TENANT_SECRET], bob[TENANT_SECRET], carol[TENANT_SECRET];
 
@@ -234,6 +235,41 @@ START_TEST(test_devices)
 }
 END_TEST
 
+/* ---- files ---- */
+
+/* Each file that lies there, with its size, and the sum; who may not see the session sees none. */
+START_TEST(test_session_files)
+{
+    char id[33], path[800];
+    struct stat st;
+    int64_t sum = 0;
+    bool log = false;
+    session_run(d, session_scene(2, 1, ""), id);
+    http_reply *r = http_getf(d, "/v1/sessions/%s/files", id);
+    http_expect(r, 200);
+    const json_t *items = json_at(r->json, "items");
+    ck_assert_uint_ge(json_array_size(items), 8);
+    for (size_t i = 0; i < json_array_size(items); i++) {
+        const json_t *item = json_array_get(items, i);
+        const char *name = json_text(item, "name");
+        snprintf(path, sizeof path, "%s/sessions/%.2s/%s/%s", d->state, id, id, name);
+        ck_assert_msg(stat(path, &st) == 0, "%s", path);
+        ck_assert_int_eq(json_integer_value(json_at(item, "bytes")), st.st_size);
+        sum += st.st_size;
+        log |= strncmp(name, "log/", 4) == 0 && strstr(name, ".seg");
+        if (i > 0)
+            ck_assert_int_lt(strcmp(json_text(json_array_get(items, i - 1), "name"), name), 0);
+    }
+    ck_assert(log);
+    ck_assert_int_eq(json_integer_value(json_at(r->json, "bytes")), sum);
+    http_reply_free(r);
+    snprintf(path, sizeof path, "/v1/sessions/%s/files", id);
+    r = tenant_call(d, bob, "GET", path, NULL, NULL);
+    http_expect(r, 404);
+    http_reply_free(r);
+}
+END_TEST
+
 int main(void)
 {
     TCase *tests = tcase_create("lists");
@@ -243,5 +279,6 @@ int main(void)
     tcase_add_test(tests, test_mesh_delete);
     tcase_add_test(tests, test_queue);
     tcase_add_test(tests, test_devices);
+    tcase_add_test(tests, test_session_files);
     return run_cases("contract: lists", tests);
 }

@@ -122,6 +122,7 @@ static const struct {
     {"get", "/v1/sessions/{id}/frames"},
     {"get", "/v1/sessions/{id}/metrics"},
     {"get", "/v1/sessions/{id}/scene"},
+    {"get", "/v1/sessions/{id}/files"},
     {"get", "/v1/sessions/{id}/log"},
     {"post", "/v1/validate"},
     {"put", "/v1/meshes/{sha256}"},

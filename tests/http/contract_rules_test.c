@@ -33,6 +33,7 @@ static const struct {
     {"GET", "/v1/sessions/" ID "/metrics", NULL},
     {"GET", "/v1/sessions/" ID "/scene", NULL},
     {"GET", "/v1/sessions/" ID "/log", NULL},
+    {"GET", "/v1/sessions/" ID "/files", NULL},
     {"POST", "/v1/validate", "application/json"},
     {"PUT", "/v1/meshes/" HASH, "application/octet-stream"},
     {"GET", "/v1/meshes/" HASH, NULL},

@@ -123,7 +123,7 @@ START_TEST(test_no_such_session)
     static const char *const ids[] = {"00000000000000000000000000000000", "x", "..%2f..%2ftoken",
                                       "%00", "0000000000000000000000000000000000000000"};
     static const char *const below[] = {"",         "/topology", "/frames", "/frames/0",
-                                        "/metrics", "/scene",    "/log"};
+                                        "/metrics", "/scene",    "/log",    "/files"};
     for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
         for (size_t k = 0; k < sizeof below / sizeof *below; k++) {
             http_reply *r = http_getf(d, "/v1/sessions/%s%s", ids[i], below[k]);
