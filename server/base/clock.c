@@ -2,18 +2,6 @@
 
 #include <time.h>
 
-int64_t pl_monotonic_us(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return t.tv_sec * 1000000 + t.tv_nsec / 1000;
-}
-
-int64_t pl_monotonic_ms(void)
-{
-    return pl_monotonic_us() / 1000;
-}
-
 int64_t pl_clock_us(void)
 {
     struct timespec t;

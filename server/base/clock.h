@@ -1,12 +1,11 @@
-/* clock.h - the daemon's clocks, and times as texts. */
+/* clock.h - the time of day, and times as texts; the monotonic clock is engine/clock.h's. */
 #ifndef PLIANT_SERVER_BASE_CLOCK_H
 #define PLIANT_SERVER_BASE_CLOCK_H
 
+#include "engine/clock.h"
+
 #include <stdint.h>
 
-/* Since some moment of the past; never goes back. For waits and deadlines. */
-int64_t pl_monotonic_ms(void);
-int64_t pl_monotonic_us(void);
 /* Since 1970; may be set. For what people and other machines are told. */
 int64_t pl_clock_us(void);
 /* Seconds since 1970 as "2026-01-01T00:00:00Z". */

@@ -1,5 +1,6 @@
 #include "server/base/spawn.h"
 
+#include "engine/clock.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -150,19 +151,12 @@ void pl_give_way(void)
     }
 }
 
-static int64_t now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
 pl_wait pl_child_wait(pl_child *child, int timeout_ms, int stop_fd, int *status)
 {
-    int64_t deadline = now_ms() + timeout_ms;
+    int64_t deadline = pl_monotonic_ms() + timeout_ms;
     for (;;) {
         struct pollfd fds[2] = {{child->pidfd, POLLIN, 0}, {stop_fd, POLLIN, 0}};
-        int64_t left = deadline - now_ms();
+        int64_t left = deadline - pl_monotonic_ms();
         int n = poll(fds, stop_fd >= 0 ? 2 : 1, left > 0 ? (int)left : 0);
         if (n > 0 && fds[0].revents) {
             pl_child_reap(child, status);

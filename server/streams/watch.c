@@ -1,5 +1,6 @@
 #include "server/streams/watch.h"
 
+#include "engine/clock.h"
 #include "server/base/logger.h"
 #include "server/streams/tail.h"
 
@@ -36,13 +37,6 @@ struct pl_watch {
     pthread_cond_t idle;   /* an entry is no longer busy */
     followed *list;
 };
-
-static int64_t now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
 
 /* True where there was something new. Its entry is busy, or no longer in the list. */
 static bool look(pl_watch *watch, followed *f)
@@ -102,7 +96,7 @@ static bool wants_look(const followed *f, int64_t now)
  * through from its start again after each. */
 static void look_around(pl_watch *watch)
 {
-    int64_t now = now_ms();
+    int64_t now = pl_monotonic_ms();
     for (followed *f = watch->list; f;) {
         if (!wants_look(f, now)) {
             f = f->next;
@@ -120,7 +114,7 @@ static void look_around(pl_watch *watch)
 /* ms until the next polled entry is due; IDLE_MS at most, as one may be added meanwhile. */
 static int next_due(const pl_watch *watch)
 {
-    int64_t now = now_ms(), next = now + IDLE_MS;
+    int64_t now = pl_monotonic_ms(), next = now + IDLE_MS;
     for (const followed *f = watch->list; f; f = f->next) {
         if (f->log_wd < 0 && !f->busy && f->due_ms < next) {
             next = f->due_ms;

@@ -1,5 +1,6 @@
 #include "server/worker/worker_log.h"
 
+#include "engine/clock.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -73,7 +74,5 @@ void pl_worker_log_faults(const pl_faults *faults)
 
 double pl_worker_clock(void)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+    return 1e-3 * pl_clock_ms();
 }

@@ -1,5 +1,6 @@
 #include "clients/cli/session/tetrahedralise.h"
 
+#include "engine/clock.h"
 #include "clients/cli/session/mesh_file.h"
 #include "clients/cli/base/outfile.h"
 #include "clients/cli/session/run_session.h"
@@ -39,16 +40,14 @@ static const char *name_of(const fill *f)
 
 typedef struct deadline {
     pid_t pid;
-    struct timespec end;
+    int64_t end_ms; /* on pl_monotonic_ms */
     bool passed;
 } deadline;
 
 static void look(void *context, bool stopping)
 {
     deadline *d = context;
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    if (now.tv_sec < d->end.tv_sec || d->passed)
+    if (pl_monotonic_ms() < d->end_ms || d->passed)
         return;
     d->passed = true;
     kill(d->pid, SIGKILL); /* ours and not waited for, as long as this is called */
@@ -77,8 +76,7 @@ static int run(const fill *f, char *const *argv)
     int status = start(f, argv, &d.pid);
     if (status != PL_EXIT_OK)
         return status;
-    clock_gettime(CLOCK_MONOTONIC, &d.end);
-    d.end.tv_sec += f->limit;
+    d.end_ms = pl_monotonic_ms() + 1000 * (int64_t)f->limit;
     bool interrupted;
     int state = pl_run_session_wait(d.pid, look, &d, &interrupted);
     if (interrupted)
