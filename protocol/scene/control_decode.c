@@ -167,7 +167,7 @@ static pl_decode_outcome decode_document(json_t *document, const pl_scene *scene
     pl_scene root = *scene; /* which references look into */
     pl_decoder d = {.faults = faults,
                     .root = &root,
-                    .root_table = pl_scene_table(),
+                    .root_table = &pl_scene_table,
                     .customs = pl_scene_customs,
                     .rules = pl_scene_rules};
     pl_change change = {0};

@@ -40,11 +40,6 @@ char *pl_notes_scene_shown(const char *text, size_t length, size_t *shown);
 /* Labels as text, malloc'ed; NULL without memory. */
 char *pl_labels_write(const pl_json *labels);
 
-/* What `now` becomes by a JSON merge patch (RFC 7396): null takes away, labels and metadata change
- * member by member. On PL_DECODE_OK *out owns its texts; pointers of faults are those of the patch. */
-pl_decode_outcome pl_notes_patch(const char *text, size_t length, const pl_notes *now,
-                                 pl_notes *out, pl_faults *faults);
-
 /* Which labels are looked for: "key=value", or "key" with any value, several joined by commas: all of
  * them. */
 typedef struct pl_label_filter {

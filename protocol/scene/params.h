@@ -112,7 +112,7 @@ struct pl_param_table {
 
 /* Every table, for capabilities and documentation; NULL-terminated. The first is the scene's. */
 const pl_param_table *const *pl_param_tables(void);
-const pl_param_table *pl_scene_table(void);
+extern const pl_param_table pl_scene_table;
 const pl_param_table *pl_table_named(const char *name); /* NULL where there is none */
 const pl_param *pl_table_param(const pl_param_table *table, const char *key); /* or NULL */
 

@@ -5,133 +5,203 @@
 
 #include "protocol/scene/params.h"
 
+/* Parts of a row: where the value stands in the table's struct, its bounds, its default. */
 #define AT(type, field) .offset = offsetof(type, field), .size = sizeof(((type *)0)->field)
 #define FROM(lo, hi)    .minimum = (lo), .maximum = (hi)
 #define ABOVE(lo, hi)   .minimum = (lo), .maximum = (hi), .above_minimum = true
+#define EACH(...)       __VA_ARGS__ /* the default of each component */
 #define ROWS(rows)      .params = (rows), .count = sizeof(rows) / sizeof(rows)[0]
 
-/* A mesh file, of bodies and of obstacles: rows of a table whose struct begins with a pl_mesh_source. */
-#define UPLOAD_ROWS                                                                                \
-    {.key = "upload",                                                                              \
-     .kind = PL_PARAM_CUSTOM,                                                                      \
-     .custom = PL_CUSTOM_UPLOAD,                                                                   \
-     .variant = 1 + PL_SOURCE_UPLOAD,                                                              \
-     .type = "\"sha256:<64 hex digits>\", or {\"node\": ..., \"ele\": ...} for tetgen",            \
-     .doc = "A mesh file uploaded before."},                                                       \
+/* What may follow a row's text. */
+#define REQUIRED           .required = true
+#define UNIT(of)           .unit = (of)
+#define DEFAULT(...)       .standard = {__VA_ARGS__}
+#define WORDED(words)      .standard_text = (words) /* the default, in words */
+#define COMPONENTS(n)      .components = (n)
+#define LACKING(names)     .absent = (names)  /* what this version does not have */
+#define OR_WORD(words)     .choices = (words) /* an object, or one of these strings */
+#define FORM(kind_of)      .variant = 1 + (kind_of)
+#define GOES_WITH(kind_of) .variant = 1 + (kind_of), .accompanies = true
+/* A key that may be left out; `flag` says whether it was given, `words` what holds without it. */
+#define OPTIONAL(type, flag, words)                                                                \
+    .flagged = true, .flag_offset = offsetof(type, flag), .standard_text = (words)
+
+/* Rows by kind: key, unit, bounds, default, place, one sentence, and then what else there is. */
+#define ROW(name, of_kind, text, ...)                                                              \
     {                                                                                              \
-        .key = "format", .kind = PL_PARAM_CHOICE, AT(pl_mesh_source, format),                      \
-        .choices = pl_format_words, .variant = 1 + PL_SOURCE_UPLOAD, .accompanies = true,          \
-        .standard_text = "gmsh; tetgen for {\"node\", \"ele\"}", .doc = "Of the uploaded file."    \
+        .key = name, .kind = of_kind, .doc = text, __VA_ARGS__                                     \
     }
+#define NUMBER(name, of, bounds, value, type, field, text, ...)                                    \
+    ROW(name, PL_PARAM_NUMBER, text, AT(type, field), .unit = of, bounds, .standard = {value},     \
+        __VA_ARGS__)
+#define LENGTH(name, value, type, field, text, ...)                                                \
+    NUMBER(name, "m", ABOVE(0, LENGTH_MAX), value, type, field, text, __VA_ARGS__)
+#define INTEGER(name, bounds, value, type, field, text, ...)                                       \
+    ROW(name, PL_PARAM_INTEGER, text, AT(type, field), bounds, .standard = {value}, __VA_ARGS__)
+#define BOOLEAN(name, type, field, text) ROW(name, PL_PARAM_BOOLEAN, text, AT(type, field))
+#define STRING(name, bounds, value, type, field, text)                                             \
+    ROW(name, PL_PARAM_STRING, text, AT(type, field), bounds, .standard_text = value)
+#define CHOICE(name, words, type, field, text, ...)                                                \
+    ROW(name, PL_PARAM_CHOICE, text, AT(type, field), .choices = words, __VA_ARGS__)
+#define VECTOR(name, of, bounds, value, type, field, text, ...)                                    \
+    ROW(name, PL_PARAM_VECTOR, text, AT(type, field), .unit = of, bounds, .standard = {value},     \
+        __VA_ARGS__)
+#define POINT(name, type, field, text, ...)                                                        \
+    VECTOR(name, "m", FROM(-LENGTH_MAX, LENGTH_MAX), 0, type, field, text, __VA_ARGS__)
+#define DIRECTION(name, value, type, field, text, ...)                                             \
+    ROW(name, PL_PARAM_VECTOR, text, AT(type, field), FROM(-LENGTH_MAX, LENGTH_MAX),               \
+        .direction = true, .standard = {value}, __VA_ARGS__)
+#define COUNTS(name, bounds, value, type, field, text, ...)                                        \
+    ROW(name, PL_PARAM_COUNTS, text, AT(type, field), bounds, .standard = {value}, __VA_ARGS__)
+#define OBJECT(name, of_table, type, field, text, ...)                                             \
+    ROW(name, PL_PARAM_OBJECT, text, AT(type, field), .table = &of_table, __VA_ARGS__)
+/* An object whose keys fill the same struct as the table it is in. */
+#define PART(name, of_table, text, ...)                                                            \
+    ROW(name, PL_PARAM_OBJECT, text, .table = &of_table, __VA_ARGS__)
+#define MEMBERS(type, field, counted)                                                              \
+    .offset = offsetof(type, field), .size = sizeof *((type *)0)->field,                           \
+    .count_offset = offsetof(type, counted)
+#define LIST(name, of_table, bounds, type, field, counted, text, ...)                              \
+    ROW(name, PL_PARAM_LIST, text, MEMBERS(type, field, counted), .table = &of_table, bounds,      \
+        __VA_ARGS__)
+#define MAP(name, of_table, bounds, type, field, counted, text, ...)                               \
+    ROW(name, PL_PARAM_MAP, text, MEMBERS(type, field, counted), .table = &of_table, bounds,       \
+        __VA_ARGS__)
+#define REFERENCE(name, list, type, field, text, ...)                                              \
+    ROW(name, PL_PARAM_REFERENCE, text, AT(type, field), .refers = list, __VA_ARGS__)
+#define CUSTOM(name, what, takes, text, ...)                                                       \
+    ROW(name, PL_PARAM_CUSTOM, text, .custom = PL_CUSTOM_##what, .type = takes, __VA_ARGS__)
+
+/* ---- rows that several tables have ---- */
+
+#define NAME(type, one, many)                                                                      \
+    STRING("name", FROM(1, PL_SCENE_NAME_MAX), one "-K, K from 0", type, name,                     \
+           "Unique among " many ".")
+
+/* A mesh of bodies and of obstacles: the table's struct begins with a pl_mesh_source. */
+#define UPLOAD_ROWS                                                                                \
+    CUSTOM("upload", UPLOAD,                                                                       \
+           "\"sha256:<64 hex digits>\", or {\"node\": ..., \"ele\": ...} for tetgen",              \
+           "A mesh file uploaded before.", FORM(PL_SOURCE_UPLOAD)),                                \
+        CHOICE("format", pl_format_words, pl_mesh_source, format, "Of the uploaded file.",         \
+               GOES_WITH(PL_SOURCE_UPLOAD), WORDED("gmsh; tetgen for {\"node\", \"ele\"}"))
+#define VERTICES(text)                                                                             \
+    CUSTOM("vertices", VERTICES, "array of numbers, flat or as [x, y, z]", text, UNIT("m"),        \
+           FROM(-LENGTH_MAX, LENGTH_MAX), FORM(PL_SOURCE_INLINE))
+#define ELEMENTS(name, what, corners, text)                                                        \
+    CUSTOM(name, what, "array of vertex indices, flat or as " corners, text, FROM(0, INT32_MAX),   \
+           GOES_WITH(PL_SOURCE_INLINE))
 
 /* A rotation: its axis, through what the text says, and how far it goes. */
 #define TURN_ROWS(type, axis_field, degrees_field, through, how)                                   \
-    {.key = "axis",                                                                                \
-     .kind = PL_PARAM_VECTOR,                                                                      \
-     AT(type, axis_field),                                                                         \
-     .direction = true,                                                                            \
-     FROM(-LENGTH_MAX, LENGTH_MAX),                                                                \
-     .standard = {0, 0, 1},                                                                        \
-     .doc = through},                                                                              \
-    {                                                                                              \
-        .key = "degrees", .kind = PL_PARAM_NUMBER, AT(type, degrees_field), .unit = "degrees",     \
-        FROM(-RATE_MAX, RATE_MAX), .doc = how                                                      \
-    }
+    DIRECTION("axis", EACH(0, 0, 1), type, axis_field, through),                                   \
+        NUMBER("degrees", "degrees", FROM(-RATE_MAX, RATE_MAX), 0, type, degrees_field, how)
 
-/* The body that something is about. */
-#define BODY_ROW(type, text)                                                                       \
-    {                                                                                              \
-        .key = "body", .kind = PL_PARAM_REFERENCE, AT(type, body), .refers = "bodies",             \
-        .standard_text = "the only one, where there is one", .doc = text                           \
-    }
+#define CENTER(type) POINT("center", type, center, "Centre.")
+/* The side of a plane: of an obstacle, of a selection. */
+#define PLANE_ROWS(type, side, where)                                                              \
+    DIRECTION("normal", EACH(0, 1, 0), type, normal, side),                                        \
+        NUMBER("offset", "m", FROM(-LENGTH_MAX, LENGTH_MAX), 0, type, offset, where)
+
+/* The body that something is about, and the vertices of it. */
+#define BODY(type, text)                                                                           \
+    REFERENCE("body", "bodies", type, body, text, WORDED("the only one, where there is one"))
+#define SELECT(type, text, ...)                                                                    \
+    OBJECT("select", pl_select_table, type, select, text, OR_WORD(pl_select_words), __VA_ARGS__)
+
+/* How a pin or an obstacle moves, in a scene. */
+#define MOTION(type, without, text)                                                                \
+    OBJECT("motion", pl_motion_table, type, motion, text, OPTIONAL(type, motion.present, without))
 
 /* What is a session's own and not the engine's: of scenes, and of PATCH. */
-#define LABELS_ROW                                                                                 \
-    {                                                                                              \
-        .key = "labels", .kind = PL_PARAM_CUSTOM, .custom = PL_CUSTOM_LABELS,                      \
-        .type = "object of strings", .doc = "The user's own, to find sessions by."                 \
-    }
-#define METADATA_ROW                                                                               \
-    {                                                                                              \
-        .key = "metadata", .kind = PL_PARAM_CUSTOM, .custom = PL_CUSTOM_METADATA,                  \
-        .type = "object", .doc = "The user's own, at most 16384 bytes; shown with the session."    \
-    }
-#define WEBHOOK_ROW                                                                                \
-    {                                                                                              \
-        .key = "webhook", .kind = PL_PARAM_CUSTOM, .custom = PL_CUSTOM_WEBHOOK,                    \
-        .type = "{\"url\": \"https://...\"}",                                                      \
-        .doc = "Where a daemon sends a signed POST when the session has ended."                    \
-    }
-#define PRIORITY_ROW                                                                               \
-    {                                                                                              \
-        .key = "priority", .kind = PL_PARAM_CUSTOM, .custom = PL_CUSTOM_PRIORITY,                  \
-        FROM(-PL_PRIORITY_MAX, PL_PRIORITY_MAX), .standard_text = "0", .type = "integer",          \
-        .doc = "In a daemon's queue a higher one goes first; it takes cores from none that runs."  \
-    }
+#define TITLE(type) STRING("name", FROM(0, 255), "empty", type, name, "For people.")
+#define LABELS      CUSTOM("labels", LABELS, "object of strings", "The user's own, to find sessions by.")
+#define METADATA                                                                                   \
+    CUSTOM("metadata", METADATA, "object",                                                         \
+           "The user's own, at most 16384 bytes; shown with the session.")
+#define WEBHOOK                                                                                    \
+    CUSTOM("webhook", WEBHOOK, "{\"url\": \"https://...\"}",                                       \
+           "Where a daemon sends a signed POST when the session has ended.")
+#define PRIORITY                                                                                   \
+    CUSTOM("priority", PRIORITY, "integer",                                                        \
+           "In a daemon's queue a higher one goes first; it takes cores from none that runs.",     \
+           FROM(-PL_PRIORITY_MAX, PL_PRIORITY_MAX), WORDED("0"))
 
 /* Bounds far outside anything physical, so that products of a few numbers stay finite. */
 #define LENGTH_MAX 1e9
 #define RATE_MAX   1e9
 
-extern const pl_param_table pl_time_table;
-extern const pl_param_table pl_solver_table;
-extern const pl_param_table pl_output_table;
-extern const pl_param_table pl_resources_table;
-extern const pl_param_table pl_notes_table;
-extern const pl_param_table pl_retention_table;
-extern const pl_param_table pl_material_table;
-extern const pl_param_table pl_lame_table;
-extern const pl_param_table pl_rubber_table;
-extern const pl_param_table pl_box_table;
-extern const pl_param_table pl_sphere_table;
-extern const pl_param_table pl_cylinder_table;
-extern const pl_param_table pl_torus_table;
-extern const pl_param_table pl_helix_table;
-extern const pl_param_table pl_cloth_table;
-extern const pl_param_table pl_rope_table;
-extern const pl_param_table pl_mesh_table;
-extern const pl_param_table pl_rotate_table;
-extern const pl_param_table pl_transform_table;
-extern const pl_param_table pl_random_table;
-extern const pl_param_table pl_twisted_table;
-extern const pl_param_table pl_shape_table;
-extern const pl_param_table pl_initial_table;
-extern const pl_param_table pl_body_fields_table;
-extern const pl_param_table pl_body_table;
-extern const pl_param_table pl_select_box_table;
-extern const pl_param_table pl_select_sphere_table;
-extern const pl_param_table pl_select_plane_table;
-extern const pl_param_table pl_select_table;
-extern const pl_param_table pl_key_rotate_table;
-extern const pl_param_table pl_keyframe_table;
-extern const pl_param_table pl_wind_table;
-extern const pl_param_table pl_point_table;
-extern const pl_param_table pl_pressure_table;
-extern const pl_param_table pl_force_table;
-extern const pl_param_table pl_motion_table;
-extern const pl_param_table pl_pin_table;
-extern const pl_param_table pl_bending_table;
-extern const pl_param_table pl_strain_limit_table;
-extern const pl_param_table pl_fibers_table;
-extern const pl_param_table pl_damping_table;
-extern const pl_param_table pl_attachment_table;
+/* Every table, in the order of the schema: X(scene) is pl_scene_table. One a line, so that additions
+ * merge. */
+/* clang-format off */
+#define PL_PARAM_TABLES(X)                                                                         \
+    X(scene)                                                                                       \
+    X(notes)                                                                                       \
+    X(time)                                                                                        \
+    X(solver)                                                                                      \
+    X(material)                                                                                    \
+    X(lame)                                                                                        \
+    X(rubber)                                                                                      \
+    X(bending)                                                                                     \
+    X(strain_limit)                                                                                \
+    X(fibers)                                                                                      \
+    X(damping)                                                                                     \
+    X(body)                                                                                        \
+    X(body_fields)                                                                                 \
+    X(mesh)                                                                                        \
+    X(box)                                                                                         \
+    X(sphere)                                                                                      \
+    X(cylinder)                                                                                    \
+    X(torus)                                                                                       \
+    X(helix)                                                                                       \
+    X(cloth)                                                                                       \
+    X(rope)                                                                                        \
+    X(transform)                                                                                   \
+    X(rotate)                                                                                      \
+    X(initial)                                                                                     \
+    X(shape)                                                                                       \
+    X(random)                                                                                      \
+    X(twisted)                                                                                     \
+    X(pin)                                                                                         \
+    X(attachment)                                                                                  \
+    X(select)                                                                                      \
+    X(select_box)                                                                                  \
+    X(select_sphere)                                                                               \
+    X(select_plane)                                                                                \
+    X(motion)                                                                                      \
+    X(obstacle)                                                                                    \
+    X(obstacle_plane)                                                                              \
+    X(obstacle_sphere)                                                                             \
+    X(expectation)                                                                                 \
+    X(probe)                                                                                       \
+    X(keyframe)                                                                                    \
+    X(key_rotate)                                                                                  \
+    X(force)                                                                                       \
+    X(wind)                                                                                        \
+    X(point)                                                                                       \
+    X(pressure)                                                                                    \
+    X(obstacle_turn)                                                                               \
+    X(obstacle_box)                                                                                \
+    X(obstacle_cylinder)                                                                           \
+    X(obstacle_capsule)                                                                            \
+    X(obstacle_torus)                                                                              \
+    X(obstacle_heightfield)                                                                        \
+    X(obstacle_mesh)                                                                               \
+    X(output)                                                                                      \
+    X(retention)                                                                                   \
+    X(resources)                                                                                   \
+    X(control)                                                                                     \
+    X(control_pin)                                                                                 \
+    X(control_obstacle)                                                                            \
+    X(control_force)                                                                               \
+    X(control_damping)                                                                             \
+    X(control_material)
+/* clang-format on */
+#define PL_DECLARE_TABLE(name) extern const pl_param_table pl_##name##_table;
+PL_PARAM_TABLES(PL_DECLARE_TABLE)
+#undef PL_DECLARE_TABLE
+
 extern const char *const pl_inextensible_words[];
-extern const pl_param_table pl_obstacle_plane_table;
-extern const pl_param_table pl_obstacle_sphere_table;
-/* Tables of the obstacles' shapes in the schema's order: declared here, listed in params.c. */
-#define PL_OBSTACLE_SHAPES(X)   X(turn) X(box) X(cylinder) X(capsule) X(torus) X(heightfield) X(mesh)
-#define PL_DECLARE_SHAPE(shape) extern const pl_param_table pl_obstacle_##shape##_table;
-PL_OBSTACLE_SHAPES(PL_DECLARE_SHAPE)
-#undef PL_DECLARE_SHAPE
-extern const pl_param_table pl_obstacle_table;
-extern const pl_param_table pl_expectation_table;
-extern const pl_param_table pl_probe_table;
-extern const pl_param_table pl_control_table;
-extern const pl_param_table pl_control_pin_table;
-extern const pl_param_table pl_control_obstacle_table;
-extern const pl_param_table pl_control_damping_table;
-extern const pl_param_table pl_control_force_table;
-extern const pl_param_table pl_control_material_table;
 extern const char *const pl_format_words[]; /* as pl_upload_format has them */
 extern const pl_absent pl_file_absent[];    /* what only the command line knows */
 extern const char *const pl_when_words[];   /* of "at", as pl_when has them */

@@ -416,7 +416,7 @@ static pl_decode_outcome decode_document(json_t *document, pl_scene *out, pl_fau
 {
     size_t before = faults->total;
     pl_decoder d = {.faults = faults,
-                    .root_table = pl_scene_table(),
+                    .root_table = &pl_scene_table,
                     .customs = pl_scene_customs,
                     .rules = pl_scene_rules};
     pl_scene scene = {0};

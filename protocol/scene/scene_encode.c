@@ -309,7 +309,7 @@ static void put_param(pl_json_writer *w, const pl_scene *scene, const pl_param *
         put_members(w, scene, p, base);
         break;
     case PL_PARAM_REFERENCE:
-        pl_json_put_string(w, member_name(pl_table_param(pl_scene_table(), p->refers), scene,
+        pl_json_put_string(w, member_name(pl_table_param(&pl_scene_table, p->refers), scene,
                                           load_integer(at, sizeof(int32_t))));
         break;
     case PL_PARAM_CUSTOM:
@@ -387,7 +387,7 @@ static void encode_members(pl_json_writer *w, const pl_scene *scene, const pl_pa
 char *pl_scene_encode(const pl_scene *scene)
 {
     pl_json_writer w = {0};
-    encode_members(&w, scene, pl_scene_table(), (const char *)scene);
+    encode_members(&w, scene, &pl_scene_table, (const char *)scene);
     return pl_json_finish(&w, NULL);
 }
 

@@ -333,7 +333,7 @@ char *pl_scene_schema_encode(void)
     pl_json_set_string(&w, "$schema", "https://json-schema.org/draft/2020-12/schema");
     pl_json_set_string(&w, "$id", "/v1/schema/scene");
     pl_json_set_string(&w, "title", "A Pliant scene, version 1");
-    set_reference(&w, pl_scene_table());
+    set_reference(&w, &pl_scene_table);
     pl_json_key(&w, "$defs");
     pl_json_begin_object(&w);
     for (const pl_param_table *const *t = pl_param_tables(); *t; t++) {

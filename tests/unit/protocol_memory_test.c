@@ -10,6 +10,7 @@
 #include "protocol/text/json.h"
 #include "protocol/log/log.h"
 #include "protocol/scene/notes.h"
+#include "protocol/scene/notes_patch.h"
 #include "protocol/text/problem.h"
 #include "protocol/scene/schema.h"
 #include "protocol/log/session_dir.h"
