@@ -351,7 +351,7 @@ sanitised: all $(BUILD)/libemulated.a $(BUILD)/libcli.a | test-deps
 .PHONY: sanitised-programs
 sanitised-programs: $(filter-out %/pliant,$(PROGRAMS)) $(SAN_TESTS)
 
-ALL_CHECKS = $(TESTS) $(PYTHON_TESTS) $(STRICT_TESTS) $(if $(SAN),,$(WEB_TESTS) $(SAN_TESTS) $(wildcard $(FUZZERS)))
+ALL_CHECKS = $(TESTS) $(PYTHON_TESTS) $(STRICT_TESTS) $(if $(SAN),,$(WEB_TESTS) $(SAN_TESTS) $(FUZZERS))
 # The fast tier: unit tests and physics, but for those that take longest and run in the check.
 SLOW_TESTS := $(addprefix $(BUILD)/tests/physics/,$(addsuffix _test,device device_many device_splitting device_stages \
               gallery methods)) $(BUILD)/tests/unit/mesh_hostile_test

@@ -3,6 +3,7 @@
 import importlib.machinery
 import importlib.util
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -120,6 +121,7 @@ BREACHES = [
     ("server/base/hash.c", "#include <openssl/evp.h>\n", "may not include <openssl/evp.h>"),
     ("server/base/json.c", "#include <jansson.h>\n", "may not include <jansson.h>"),
     ("protocol/text/parse.c", "void *f(void);\n#define F json_loads(0)\n", "parses with jansson"),
+    ("clients/cli/base/json.c", "#include <jansson.h>\n", "may not include <jansson.h>"),
     ("engine/step/Makefile", "CFLAGS += -ffast-math\n", "-ffast-math breaks"),
     ("clients/web/src/wide.js", "x".ljust(121, "y") + "\n", "is longer than 120 columns"),
     ("clients/web/src/long.js", "x\n" * 901, "has more than 900 lines"),
@@ -128,6 +130,7 @@ BREACHES = [
     ("clients/web/src/far.js", "fetch('https://example.org')\n", "names an address elsewhere"),
     ("tests/web/package-lock.json", '"resolved": "https://example.org/x"\n', "another registry"),
     ("engine/kernels/x_isa.c", '#include "engine/scene/scene.h"\n', "each new key compiles"),
+    ("engine/kernels/y_isa.c", '#include "engine/nowhere.h"\n', "its includes can not be told"),
     ("server/base/up.c", '#include "server/api/x.h"\n', "server/base/up.c includes"),
     ("server/base/large.c", "\n" * 601, "server/base/large.c has 601 lines"),
     ("server/base/braces.c", "int  f( void ){return 0;}\n", "braces.c is not formatted"),
@@ -152,7 +155,10 @@ class TreeTest(unittest.TestCase):
             file.write(text)
 
     def said(self):
-        done = subprocess.run([CHECK_TREE, self.root], capture_output=True, text=True)
+        environment = {**os.environ, "PLIANT_BUILD": "build"}
+        done = subprocess.run(
+            [CHECK_TREE, self.root], capture_output=True, text=True, env=environment
+        )
         return done.returncode, done.stdout + done.stderr
 
     def test_each_breach_is_said(self):
@@ -170,11 +176,48 @@ class TreeTest(unittest.TestCase):
                 if "may not include" in wanted:
                     self.assertTrue(any(name in line for line in lines), lines)
 
+    def test_the_engine_prints_nothing(self):
+        source = os.path.join(self.root, "print.c")
+        library = os.path.join(self.root, "build", "libengine.a")
+        os.makedirs(os.path.dirname(library))
+        self.put("print.c", '#include <stdio.h>\nvoid f(void);\nvoid f(void) { puts("f"); }\n')
+        subprocess.run(["gcc", "-c", source, "-o", source + ".o"], check=True)
+        subprocess.run(["ar", "rcs", library, source + ".o"], check=True)
+        code, said = self.said()
+        self.assertEqual(code, 1)
+        self.assertIn("the engine calls puts()", said)
+
     def test_python_columns(self):
         subprocess.run(["git", "init", "-q", self.root], check=True)
         self.put("clients/a.py", "#" * 101 + "\n")
         subprocess.run(["git", "-C", self.root, "add", "clients/a.py"], check=True)
-        self.assertIn("lines of more than 100 columns", self.said()[1])
+        code, said = self.said()
+        self.assertEqual(code, 1)
+        self.assertIn("lines of more than 100 columns", said)
+
+
+class PapersTest(unittest.TestCase):
+    def test_files_that_contributing_names_are_there(self):
+        path = os.path.join(ROOT, ".github", "CONTRIBUTING.md")
+        with open(path, encoding="utf-8") as file:
+            words = re.findall(r"`([a-z0-9_./-]+)`", file.read())
+        files = [w for w in words if re.match(r"(engine|protocol|server|clients|tests|deploy)/", w)]
+        self.assertGreater(len(files), 40)
+        for file in files:
+            self.assertTrue(os.path.exists(os.path.join(ROOT, file)), file + " does not exist")
+
+    def test_links_between_pages(self):
+        docs = os.path.join(ROOT, "clients", "docs")
+        pages = sorted(os.listdir(docs))
+        linked = set()
+        for page in pages:
+            with open(os.path.join(docs, page), encoding="utf-8") as file:
+                for link in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", file.read()):
+                    self.assertIn(link, pages, f"{page} links to {link}")
+                    linked.add((page, link))
+        for page in pages:
+            if page != "README.md":
+                self.assertIn(("README.md", page), linked, "the index does not name " + page)
 
 
 class InstallDepsTest(unittest.TestCase):

@@ -1,0 +1,80 @@
+"""tests/run-tests counts what passed, what failed and what was skipped."""
+
+import os
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+from support import ROOT, main
+
+
+def checks(run, failures=0, errors=0):
+    return f"echo '90%: Checks: {run}, Failures: {failures}, Errors: {errors}'\n"
+
+
+class RunTestsTest(unittest.TestCase):
+    def setUp(self):
+        self.root = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, self.root)
+
+    def program(self, name, text):
+        path = os.path.join(self.root, "tests", "unit", name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w") as file:
+            file.write("#!/bin/sh\n" + text)
+        os.chmod(path, 0o755)
+        return path
+
+    def run_tests(self, *programs):
+        """The exit status, the last line, and all that was printed."""
+        command = [os.path.join(ROOT, "tests", "run-tests"), *programs]
+        done = subprocess.run(command, capture_output=True, text=True)
+        return done.returncode, done.stdout.splitlines()[-1], done.stdout
+
+    def test_passes_and_failures_are_summed(self):
+        good = self.program("good_test", checks(3) + checks(2))
+        self.assertEqual(self.run_tests(good)[:2], (0, "5 passed, 0 failed"))
+        bad = self.program("bad_test", "echo why it failed\n" + checks(4, 1, 1) + "exit 1\n")
+        code, last, said = self.run_tests(good, bad)
+        self.assertEqual((code, last), (1, "7 passed, 2 failed"))
+        self.assertIn("why it failed", said)
+
+    def test_a_skipped_test_is_not_passed(self):
+        some = self.program("some_test", "echo SKIP some: no data\n" + checks(3))
+        code, last, said = self.run_tests(some)
+        self.assertEqual((code, last), (0, "2 passed, 0 failed, 1 skipped"))
+        self.assertIn("SKIP some: no data\n", said)
+
+    def test_failures_are_not_taken_for_skips(self):
+        skips = "echo SKIP one: why\necho SKIP two: why\n"
+        some = self.program("some_test", skips + checks(2, 1) + "exit 1\n")
+        self.assertEqual(self.run_tests(some)[:2], (1, "0 passed, 1 failed, 1 skipped"))
+
+    def test_nothing_passed_is_no_success(self):
+        all_skipped = self.program("all_skipped_test", "echo SKIP it: no data\n" + checks(1))
+        self.assertEqual(self.run_tests(all_skipped)[:2], (1, "0 passed, 0 failed, 1 skipped"))
+        empty = self.program("empty_test", checks(0))
+        self.assertEqual(self.run_tests(empty)[:2], (1, "0 passed, 1 failed"))
+
+    def test_a_crash_is_a_failure(self):
+        crash = self.program("crash_test", "kill -SEGV $$\n")
+        self.assertEqual(self.run_tests(crash)[:2], (1, "0 passed, 1 failed"))
+        late = self.program("late_test", checks(2) + "exit 7\n")
+        self.assertEqual(self.run_tests(late)[:2], (1, "1 passed, 1 failed"))
+
+    def test_what_hangs_is_ended(self):
+        hang = self.program("hang_test", "sleep 60\n")
+        os.environ["TEST_TIMEOUT"] = "0.3"
+        self.addCleanup(os.environ.pop, "TEST_TIMEOUT")
+        code, last, said = self.run_tests(hang)
+        self.assertEqual((code, last), (1, "0 passed, 1 failed"))
+        self.assertIn("it ran out of time", said)
+
+    def test_a_fuzz_target_that_was_not_built(self):
+        absent = os.path.join(self.root, "fuzz", "absent")
+        self.assertEqual(self.run_tests(absent)[:2], (1, "0 passed, 0 failed, 1 skipped"))
+
+
+if __name__ == "__main__":
+    main()
