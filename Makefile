@@ -407,7 +407,7 @@ openapi: $(BUILD)/pliantd ## write build/openapi.json, and its hash for the test
 	@sha256sum < $(BUILD)/openapi.json | cut -d' ' -f1 > tests/http/openapi.sha256
 
 ##@ Tidying
-FORMATTED = $(shell find engine protocol server clients tests -name '*.[ch]')
+FORMATTED = $(shell find engine protocol server clients tests -name '*.[ch]' -o -name '*.cu')
 .PHONY: format
 format: ## format every C file
 	clang-format -i $(FORMATTED)

@@ -454,7 +454,8 @@ extern "C" int32_t pl_cuda_find(found_gpu *out, int32_t room, char *why, size_t 
     cudaGetLastError(); // answers
     if (used == 0 && old > 0)
         snprintf(why, why_size,
-                 "no device, because compute capability 8.0 is needed, which none of the %d has", old);
+                 "no device, because compute capability 8.0 is needed, which none of the %d has",
+                 old);
     else if (used == 0)
         snprintf(why, why_size, "no device, because the driver lists %d and describes none", count);
     return used;
