@@ -13,8 +13,7 @@ static void finish(const pl_stage_start *o, int32_t stage, const double *x_new, 
     o->backend->ops->kinematics->velocity(o->backend, o->backend->model->h, o->x, x_new, v);
 }
 
-const pl_integrator pl_backward_euler = {.name = "backward_euler",
-                                         .stages = 1,
+const pl_integrator pl_backward_euler = {.stages = 1,
                                          .a = 1,
                                          .end = {1},
                                          .extrapolation = 1,

@@ -15,8 +15,7 @@ static void predict(const pl_stage_start *o, int32_t stage)
         pl_predict_theta(o);
 }
 
-const pl_integrator pl_bdf2 = {.name = "bdf2",
-                               .stages = 1,
+const pl_integrator pl_bdf2 = {.stages = 1,
                                .a = 2.0 / 3.0,
                                .end = {1},
                                .extrapolation = 1,

@@ -19,10 +19,5 @@ static void finish(const pl_stage_start *o, int32_t stage, const double *x_new, 
     o->backend->ops->kinematics->blend(o->backend, o->vp, 0, o->vp, 1, o->v, v);
 }
 
-const pl_integrator pl_implicit_midpoint = {.name = "implicit_midpoint",
-                                            .stages = 1,
-                                            .a = 0.5,
-                                            .end = {0.5},
-                                            .extrapolation = 2,
-                                            .predict = predict,
-                                            .finish = finish};
+const pl_integrator pl_implicit_midpoint = {
+    .stages = 1, .a = 0.5, .end = {0.5}, .extrapolation = 2, .predict = predict, .finish = finish};

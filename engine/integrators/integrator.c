@@ -2,23 +2,12 @@
 
 const pl_integrator *pl_integrator_find(pl_integrator_kind kind)
 {
-    switch (kind) {
-    case PL_INTEGRATOR_BACKWARD_EULER:
-        return &pl_backward_euler;
-    case PL_INTEGRATOR_QUASI_STATIC:
-        return &pl_quasi_static;
-    case PL_INTEGRATOR_BDF2:
-        return &pl_bdf2;
-    case PL_INTEGRATOR_TRAPEZOIDAL:
-        return &pl_trapezoidal;
-    case PL_INTEGRATOR_IMPLICIT_MIDPOINT:
-        return &pl_implicit_midpoint;
-    case PL_INTEGRATOR_TR_BDF2:
-        return &pl_tr_bdf2;
-    case PL_INTEGRATOR_SDIRK2:
-        return &pl_sdirk2;
-    }
-    return NULL;
+    static const pl_integrator *const integrators[] = {
+#define INTEGRATOR(of_kind, name) &pl_##name,
+        PL_EACH_INTEGRATOR(INTEGRATOR)
+#undef INTEGRATOR
+    };
+    return integrators[kind];
 }
 
 bool pl_integrator_is_theta(const pl_integrator *integrator, int32_t stage, bool known)

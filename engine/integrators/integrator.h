@@ -31,7 +31,6 @@ typedef struct pl_stage_start {
 enum { PL_STAGES_MAX = 2 };
 
 typedef struct pl_integrator {
-    const char *name;
     int32_t stages;
     double a;                  /* the same in every stage: one matrix, one factor */
     double end[PL_STAGES_MAX]; /* of a step, where its stages end */
@@ -58,7 +57,8 @@ void pl_predict_backward(const pl_stage_start *o, double weight);
 /* v = (x_new - xp) / (a h). */
 void pl_finish_stage(const pl_stage_start *o, int32_t stage, const double *x_new, double *v);
 
-extern const pl_integrator pl_backward_euler, pl_quasi_static, pl_bdf2, pl_trapezoidal,
-    pl_implicit_midpoint, pl_tr_bdf2, pl_sdirk2;
+#define PL_DECLARE_INTEGRATOR(kind, name) extern const pl_integrator pl_##name;
+PL_EACH_INTEGRATOR(PL_DECLARE_INTEGRATOR)
+#undef PL_DECLARE_INTEGRATOR
 
 #endif

@@ -13,8 +13,7 @@ static void finish(const pl_stage_start *o, int32_t stage, const double *x_new, 
     o->backend->ops->memory->clear(o->backend, v, 3 * o->backend->model->vertices);
 }
 
-const pl_integrator pl_quasi_static = {.name = "quasi_static",
-                                       .stages = 1,
+const pl_integrator pl_quasi_static = {.stages = 1,
                                        .a = 1,
                                        .end = {1},
                                        .extrapolation = 1,

@@ -19,8 +19,7 @@ static void predict(const pl_stage_start *o, int32_t stage)
     pl_predict_backward(o, stage == 0 ? 0 : ROOT_2);
 }
 
-const pl_integrator pl_sdirk2 = {.name = "sdirk2",
-                                 .stages = 2,
+const pl_integrator pl_sdirk2 = {.stages = 2,
                                  .a = 1 - 1 / ROOT_2,
                                  .end = {1 - 1 / ROOT_2, 1},
                                  .extrapolation = 1,

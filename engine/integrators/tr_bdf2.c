@@ -18,8 +18,7 @@ static void predict(const pl_stage_start *o, int32_t stage)
         pl_predict_backward(o, (ROOT_2 - 1) / 2);
 }
 
-const pl_integrator pl_tr_bdf2 = {.name = "tr_bdf2",
-                                  .stages = 2,
+const pl_integrator pl_tr_bdf2 = {.stages = 2,
                                   .a = 1 - 1 / ROOT_2,
                                   .end = {2 - ROOT_2, 1},
                                   .extrapolation = 1,

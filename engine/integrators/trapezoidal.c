@@ -7,8 +7,7 @@ static void predict(const pl_stage_start *o, int32_t stage)
     pl_predict_theta(o);
 }
 
-const pl_integrator pl_trapezoidal = {.name = "trapezoidal",
-                                      .stages = 1,
+const pl_integrator pl_trapezoidal = {.stages = 1,
                                       .a = 0.5,
                                       .end = {1},
                                       .extrapolation = 1,

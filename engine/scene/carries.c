@@ -4,7 +4,6 @@
 #include <stdio.h>
 
 typedef struct method {
-    const char *name;
     unsigned refuses;
     bool matrix;
 } method;
@@ -12,19 +11,23 @@ typedef struct method {
 /* Splitting needs a prox of every term, and nothing else; projections do for a prox only where the
  * energy is a squared distance; descent needs a finite energy with a gradient. */
 static const method METHODS[PL_METHOD_KINDS] = {
-    [PL_METHOD_ADMM] = {"admm", PL_TRAIT_NO_PROX, true},
-    [PL_METHOD_QUASI_NEWTON] = {"quasi_newton", PL_TRAIT_HARD, true},
-    [PL_METHOD_NEWTON] = {"newton", PL_TRAIT_HARD | PL_TRAIT_NO_HESSIAN, true},
-    [PL_METHOD_LBFGS] = {"lbfgs", PL_TRAIT_HARD | PL_TRAIT_NO_HESSIAN, false},
-    [PL_METHOD_GRADIENT_DESCENT] = {"gradient_descent", PL_TRAIT_HARD | PL_TRAIT_NO_HESSIAN, false},
-    [PL_METHOD_NONLINEAR_CG] = {"nonlinear_cg", PL_TRAIT_HARD | PL_TRAIT_NO_HESSIAN, false},
-    [PL_METHOD_CHEBYSHEV_SEMI_ITERATIVE] = {"chebyshev_semi_iterative", PL_TRAIT_HARD, true},
-    [PL_METHOD_CHEBYSHEV_DESCENT] = {"chebyshev_descent", PL_TRAIT_HARD | PL_TRAIT_NO_HESSIAN,
-                                     false},
-    [PL_METHOD_PROJECTIVE_DYNAMICS] = {"projective_dynamics",
-                                       PL_TRAIT_HARD | PL_TRAIT_NO_PROX | PL_TRAIT_NOT_DISTANCE,
+    [PL_METHOD_ADMM] = {PL_TRAIT_NO_PROX, true},
+    [PL_METHOD_QUASI_NEWTON] = {PL_TRAIT_HARD, true},
+    [PL_METHOD_NEWTON] = {PL_TRAIT_HARD | PL_TRAIT_NO_HESSIAN, true},
+    [PL_METHOD_LBFGS] = {PL_TRAIT_HARD | PL_TRAIT_NO_HESSIAN, false},
+    [PL_METHOD_GRADIENT_DESCENT] = {PL_TRAIT_HARD | PL_TRAIT_NO_HESSIAN, false},
+    [PL_METHOD_NONLINEAR_CG] = {PL_TRAIT_HARD | PL_TRAIT_NO_HESSIAN, false},
+    [PL_METHOD_CHEBYSHEV_SEMI_ITERATIVE] = {PL_TRAIT_HARD, true},
+    [PL_METHOD_CHEBYSHEV_DESCENT] = {PL_TRAIT_HARD | PL_TRAIT_NO_HESSIAN, false},
+    [PL_METHOD_PROJECTIVE_DYNAMICS] = {PL_TRAIT_HARD | PL_TRAIT_NO_PROX | PL_TRAIT_NOT_DISTANCE,
                                        true},
-    [PL_METHOD_BARZILAI_BORWEIN] = {"barzilai_borwein", PL_TRAIT_HARD | PL_TRAIT_NO_HESSIAN, false},
+    [PL_METHOD_BARZILAI_BORWEIN] = {PL_TRAIT_HARD | PL_TRAIT_NO_HESSIAN, false},
+};
+
+static const char *const NAMES[] = {
+#define NAME(kind, name) #name,
+    PL_EACH_METHOD(NAME)
+#undef NAME
 };
 
 typedef struct reason {
@@ -73,7 +76,7 @@ bool pl_method_uses_matrix(pl_method_kind kind)
 
 const char *pl_method_name(pl_method_kind kind)
 {
-    return METHODS[kind].name;
+    return NAMES[kind];
 }
 
 const char *pl_methods_that_carry(unsigned traits, char *text, size_t size)
@@ -87,7 +90,7 @@ const char *pl_methods_that_carry(unsigned traits, char *text, size_t size)
         if (pl_method_refuses(k, traits))
             continue;
         const char *between = used == 0 ? "" : left == 1 ? " or " : ", ";
-        int wrote = snprintf(text + used, size - used, "%s%s", between, METHODS[k].name);
+        int wrote = snprintf(text + used, size - used, "%s%s", between, NAMES[k]);
         left--;
         if (wrote < 0 || used + (size_t)wrote >= size)
             break;

@@ -5,28 +5,40 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* DO(the rest of the kind's name, its name in functions and scenes) of each. quasi_static has no
+ * inertia: a step is the equilibrium at its end. */
+#define PL_EACH_INTEGRATOR(DO)                                                                     \
+    DO(BACKWARD_EULER, backward_euler)                                                             \
+    DO(QUASI_STATIC, quasi_static)                                                                 \
+    DO(BDF2, bdf2)                                                                                 \
+    DO(TRAPEZOIDAL, trapezoidal)                                                                   \
+    DO(IMPLICIT_MIDPOINT, implicit_midpoint)                                                       \
+    DO(TR_BDF2, tr_bdf2)                                                                           \
+    DO(SDIRK2, sdirk2)
+#define PL_EACH_METHOD(DO)                                                                         \
+    DO(ADMM, admm)                                                                                 \
+    DO(QUASI_NEWTON, quasi_newton)                                                                 \
+    DO(NEWTON, newton)                                                                             \
+    DO(LBFGS, lbfgs)                                                                               \
+    DO(GRADIENT_DESCENT, gradient_descent)                                                         \
+    DO(NONLINEAR_CG, nonlinear_cg)                                                                 \
+    DO(CHEBYSHEV_SEMI_ITERATIVE, chebyshev_semi_iterative)                                         \
+    DO(CHEBYSHEV_DESCENT, chebyshev_descent)                                                       \
+    DO(PROJECTIVE_DYNAMICS, projective_dynamics)                                                   \
+    DO(BARZILAI_BORWEIN, barzilai_borwein)
+
 typedef enum pl_integrator_kind {
-    PL_INTEGRATOR_BACKWARD_EULER,
-    PL_INTEGRATOR_QUASI_STATIC, /* no inertia: a step is the equilibrium at its end */
-    PL_INTEGRATOR_BDF2,
-    PL_INTEGRATOR_TRAPEZOIDAL,
-    PL_INTEGRATOR_IMPLICIT_MIDPOINT,
-    PL_INTEGRATOR_TR_BDF2,
-    PL_INTEGRATOR_SDIRK2,
+#define KIND(kind, name) PL_INTEGRATOR_##kind,
+    PL_EACH_INTEGRATOR(KIND)
+#undef KIND
 } pl_integrator_kind;
 typedef enum pl_method_kind {
-    PL_METHOD_ADMM,
-    PL_METHOD_QUASI_NEWTON,
-    PL_METHOD_NEWTON,
-    PL_METHOD_LBFGS,
-    PL_METHOD_GRADIENT_DESCENT,
-    PL_METHOD_NONLINEAR_CG,
-    PL_METHOD_CHEBYSHEV_SEMI_ITERATIVE,
-    PL_METHOD_CHEBYSHEV_DESCENT,
-    PL_METHOD_PROJECTIVE_DYNAMICS,
-    PL_METHOD_BARZILAI_BORWEIN
+#define KIND(kind, name) PL_METHOD_##kind,
+    PL_EACH_METHOD(KIND)
+#undef KIND
 } pl_method_kind;
-#define PL_METHOD_KINDS ((int)PL_METHOD_BARZILAI_BORWEIN + 1)
+#define PL_COUNT_ONE(kind, name) +1
+#define PL_METHOD_KINDS          ((int)(0 PL_EACH_METHOD(PL_COUNT_ONE)))
 typedef enum pl_device_kind { PL_DEVICE_CPU, PL_DEVICE_GPU } pl_device_kind;
 /* Of what is computed with. */
 typedef enum pl_precision {

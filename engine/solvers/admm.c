@@ -341,7 +341,6 @@ static bool admm_restore(pl_solver *solver, pl_bytes_in *in)
 }
 
 const pl_solver_ops pl_solver_admm = {
-    .name = "admm",
     .create = admm_create,
     .destroy = admm_destroy,
     .solve = admm_solve,

@@ -364,7 +364,6 @@ static bool chebyshev_restore(pl_solver *solver, pl_bytes_in *in)
 }
 
 const pl_solver_ops pl_solver_chebyshev_descent = {
-    .name = "chebyshev_descent",
     .create = chebyshev_create,
     .destroy = chebyshev_destroy,
     .solve = chebyshev_solve,

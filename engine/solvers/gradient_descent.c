@@ -224,25 +224,21 @@ static pl_status semi_iterative_create(const pl_model *model, pl_backend *backen
 }
 
 const pl_solver_ops pl_solver_gradient_descent = {
-    .name = "gradient_descent",
     .create = gradient_create,
     .destroy = pl_descent_destroy,
     .solve = pl_descent_solve,
 };
 const pl_solver_ops pl_solver_barzilai_borwein = {
-    .name = "barzilai_borwein",
     .create = barzilai_create,
     .destroy = pl_descent_destroy,
     .solve = pl_descent_solve,
 };
 const pl_solver_ops pl_solver_nonlinear_cg = {
-    .name = "nonlinear_cg",
     .create = cg_create,
     .destroy = pl_descent_destroy,
     .solve = pl_descent_solve,
 };
 const pl_solver_ops pl_solver_chebyshev_semi_iterative = {
-    .name = "chebyshev_semi_iterative",
     .create = semi_iterative_create,
     .destroy = pl_descent_destroy,
     .solve = pl_descent_solve,

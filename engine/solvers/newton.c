@@ -203,7 +203,6 @@ static pl_status newton_create(const pl_model *model, pl_backend *backend, pl_so
 
 /* Between solves nothing is remembered: the objective is another. */
 const pl_solver_ops pl_solver_newton = {
-    .name = "newton",
     .create = newton_create,
     .destroy = pl_descent_destroy,
     .solve = pl_descent_solve,

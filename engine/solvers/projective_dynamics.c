@@ -171,7 +171,6 @@ static pl_status projective_solve(pl_solver *solver, const pl_stage *stage, doub
 
 /* Nothing is kept from solve to solve. */
 const pl_solver_ops pl_solver_projective_dynamics = {
-    .name = "projective_dynamics",
     .create = projective_create,
     .destroy = projective_destroy,
     .solve = projective_solve,

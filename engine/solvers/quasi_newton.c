@@ -95,14 +95,12 @@ static pl_status lbfgs_create(const pl_model *model, pl_backend *backend, pl_sol
 
 /* Between solves nothing is remembered: the matrix is the same, the objective is not. */
 const pl_solver_ops pl_solver_quasi_newton = {
-    .name = "quasi_newton",
     .create = quasi_newton_create,
     .destroy = pl_descent_destroy,
     .solve = pl_descent_solve,
 };
 
 const pl_solver_ops pl_solver_lbfgs = {
-    .name = "lbfgs",
     .create = lbfgs_create,
     .destroy = pl_descent_destroy,
     .solve = pl_descent_solve,

@@ -23,7 +23,6 @@ typedef struct pl_solve_result {
 } pl_solve_result;
 
 typedef struct pl_solver_ops {
-    const char *name;
     pl_status (*create)(const pl_model *model, pl_backend *backend, pl_solver **out);
     void (*destroy)(pl_solver *s);
     /* Minimise from x0 (see pl_stage_start) into x (backend positions): pinned vertices of x are in
@@ -44,8 +43,8 @@ struct pl_solver {
 
 const pl_solver_ops *pl_solver_find(pl_method_kind method);
 
-extern const pl_solver_ops pl_solver_admm, pl_solver_quasi_newton, pl_solver_newton,
-    pl_solver_lbfgs, pl_solver_gradient_descent, pl_solver_barzilai_borwein, pl_solver_nonlinear_cg,
-    pl_solver_chebyshev_semi_iterative, pl_solver_chebyshev_descent, pl_solver_projective_dynamics;
+#define PL_DECLARE_SOLVER(kind, name) extern const pl_solver_ops pl_solver_##name;
+PL_EACH_METHOD(PL_DECLARE_SOLVER)
+#undef PL_DECLARE_SOLVER
 
 #endif

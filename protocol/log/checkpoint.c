@@ -3,6 +3,7 @@
 #include "protocol/text/bytes.h"
 #include "protocol/log/record.h"
 #include "protocol/log/session_file.h"
+#include "protocol/log/small_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -142,9 +143,7 @@ pl_status pl_checkpoint_peek_file(int dir_fd, const char *name, pl_checkpoint *o
         return PL_IO;
     ssize_t got = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) ? pread(fd, header, sizeof header, 0)
                                                              : 0;
-    int kept = errno;
-    close(fd);
-    errno = kept;
+    pl_close_fd(fd);
     if (got < 0)
         return PL_IO;
     if (pl_checkpoint_decode_header(header, (size_t)got, &c) != PL_OK ||
@@ -177,9 +176,7 @@ pl_status pl_checkpoint_last_control(int dir_fd, const char *name, int64_t *numb
         return PL_IO;
     off_t at = (off_t)(PL_CHECKPOINT_HEADER + c.payload_size);
     bool got = pread(fd, bytes, sizeof bytes, at) == sizeof bytes;
-    int kept = errno;
-    close(fd);
-    errno = kept;
+    pl_close_fd(fd);
     *number = got ? (int64_t)pl_get_u64(bytes) : 0;
     return got ? PL_OK : PL_IO;
 }
@@ -197,9 +194,7 @@ pl_status pl_checkpoint_check_file(int dir_fd, const char *name, pl_checkpoint *
     if (fd < 0)
         return PL_IO;
     status = pl_file_sum_read(fd, &sum);
-    int kept = errno;
-    close(fd);
-    errno = kept;
+    pl_close_fd(fd);
     if (status == PL_OK && (sum.crc != residue || sum.bytes != whole_size(&c)))
         status = PL_INVALID;
     if (status == PL_OK)

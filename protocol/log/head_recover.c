@@ -2,84 +2,10 @@
 
 #include "protocol/log/log_index.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-
-/* Segments found or made, in any order. */
-typedef struct segment_list {
-    int64_t count, capacity;
-    pl_segment *items;
-} segment_list;
-
-static bool list_add(segment_list *list, const pl_segment *segment)
-{
-    if (list->count == list->capacity) {
-        int64_t capacity = 2 * list->capacity + 64;
-        pl_segment *larger = realloc(list->items, (size_t)capacity * sizeof *list->items);
-        if (!larger)
-            return false;
-        list->items = larger;
-        list->capacity = capacity;
-    }
-    list->items[list->count++] = *segment;
-    return true;
-}
-
-/* ---- names ---- */
-
-/* Read "0003-0001.seg"; only what pl_segment_name writes counts. */
-static bool parse_name(const char *name, pl_segment *out)
-{
-    char again[PL_SEGMENT_NAME];
-    *out = (pl_segment){.frames = -1, .length = -1};
-    if (strlen(name) > 24 || sscanf(name, "%d-%d", &out->attempt, &out->number) != 2 ||
-        out->attempt < 0 || out->number < 0)
-        return false;
-    pl_segment_name(again, out, "seg");
-    return strcmp(again + strlen("log/"), name) == 0;
-}
-
-/* Every segment that log/ has a file of. PL_OK with none where there is no log/. */
-static pl_status list_names(int dir_fd, segment_list *out)
-{
-    int fd = openat(dir_fd, "log", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *log = fd < 0 ? NULL : fdopendir(fd);
-    if (!log) {
-        int kept = errno;
-        if (fd >= 0)
-            close(fd);
-        errno = kept;
-        return kept == ENOENT ? PL_OK : PL_IO;
-    }
-    pl_status status = PL_OK;
-    for (struct dirent *e; status == PL_OK && (e = readdir(log));) {
-        pl_segment segment;
-        if (parse_name(e->d_name, &segment) && out->count < PL_HEAD_SEGMENTS_MAX &&
-            !list_add(out, &segment))
-            status = PL_NO_MEMORY;
-    }
-    closedir(log);
-    return status;
-}
-
-int32_t pl_log_newest_attempt(int dir_fd)
-{
-    segment_list list = {0};
-    int32_t newest = 0;
-    list_names(dir_fd, &list);
-    for (int64_t i = 0; i < list.count; i++)
-        if (list.items[i].attempt > newest)
-            newest = list.items[i].attempt;
-    free(list.items);
-    return newest;
-}
-
-/* ---- the chain ---- */
 
 /* Set a segment's first frame and length by its file. False where no record in it is good: then
  * nothing is known of it but its name. */
@@ -115,36 +41,27 @@ static int newest_first(const void *left, const void *right)
 /* Segments of no file for the frames from `first` to before `end`, which reading finds as gaps; put
  * in backwards, as the chain is made. `unused` is the next number that no file of the attempt has.
  */
-static bool add_lost(segment_list *chain, int32_t attempt, int32_t *unused, int64_t first,
+static bool add_lost(pl_segment_list *chain, int32_t attempt, int32_t *unused, int64_t first,
                      int64_t end)
 {
     while (end > first) {
         int64_t from = end - first > PL_SEGMENT_FRAMES ? end - PL_SEGMENT_FRAMES : first;
         pl_segment lost = {
             .attempt = attempt, .number = (*unused)++, .first_frame = from, .frames = end - from};
-        if (chain->count >= PL_HEAD_SEGMENTS_MAX || !list_add(chain, &lost))
+        if (chain->count >= PL_HEAD_SEGMENTS_MAX || !pl_segment_list_add(chain, &lost))
             return false;
         end = from;
     }
     return true;
 }
 
-static int32_t number_after_all(const segment_list *found, int32_t attempt)
-{
-    int32_t number = 0;
-    for (int64_t i = 0; i < found->count; i++)
-        if (found->items[i].attempt == attempt && found->items[i].number >= number)
-            number = found->items[i].number + 1;
-    return number;
-}
-
 /* The chain, newest segment first, of what was found, newest first. */
-static pl_status build_chain(int dir_fd, const segment_list *found, segment_list *chain)
+static pl_status build_chain(int dir_fd, const pl_segment_list *found, pl_segment_list *chain)
 {
     int64_t end = INT64_MAX; /* the frame that the chain so far begins with */
     for (int64_t i = 0; i < found->count && end > 0; i++) {
         pl_segment s = found->items[i];
-        int32_t unused = number_after_all(found, s.attempt);
+        int32_t unused = pl_segment_next_number(found->items, found->count, s.attempt);
         if (!look_inside(dir_fd, &s) || s.first_frame >= end)
             continue;
         if (chain->count == 0) {
@@ -157,20 +74,21 @@ static pl_status build_chain(int dir_fd, const segment_list *found, segment_list
             if (!add_lost(chain, s.attempt, &unused, s.first_frame + s.frames, end))
                 return PL_NO_MEMORY;
         }
-        if (!list_add(chain, &s))
+        if (!pl_segment_list_add(chain, &s))
             return PL_NO_MEMORY;
         end = s.first_frame;
     }
     if (chain->count > 0) {
         int32_t attempt = chain->items[chain->count - 1].attempt;
-        int32_t unused = number_after_all(found, attempt) + (int32_t)chain->count;
+        int32_t unused = pl_segment_next_number(found->items, found->count, attempt) +
+                         (int32_t)chain->count;
         if (!add_lost(chain, attempt, &unused, 0, end))
             return PL_NO_MEMORY;
     }
     return PL_OK;
 }
 
-static void turn_round(segment_list *list)
+static void turn_round(pl_segment_list *list)
 {
     for (int64_t i = 0, j = list->count - 1; i < j; i++, j--) {
         pl_segment kept = list->items[i];
@@ -181,8 +99,8 @@ static void turn_round(segment_list *list)
 
 pl_status pl_head_recover(int dir_fd, pl_head *out)
 {
-    segment_list found = {0}, chain = {0};
-    pl_status status = list_names(dir_fd, &found);
+    pl_segment_list found = {0}, chain = {0};
+    pl_status status = pl_segment_list_names(dir_fd, &found);
     if (status == PL_OK && found.count == 0) {
         errno = ENOENT;
         status = PL_IO;

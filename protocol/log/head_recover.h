@@ -18,7 +18,4 @@ pl_status pl_head_recover(int dir_fd, pl_head *out);
  * pl_head_recover finds; *recovered (may be NULL) says which. PL_IO with errno ENOENT: no log yet. */
 pl_status pl_head_load(int dir_fd, pl_head *out, bool *recovered);
 
-/* The highest attempt among the names in log/; 0 where there is none. */
-int32_t pl_log_newest_attempt(int dir_fd);
-
 #endif

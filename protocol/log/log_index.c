@@ -3,16 +3,10 @@
 #include "protocol/text/bytes.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-void pl_segment_name(char name[PL_SEGMENT_NAME], const pl_segment *segment, const char *kind)
-{
-    snprintf(name, PL_SEGMENT_NAME, "log/%04d-%04d.%s", segment->attempt, segment->number, kind);
-}
 
 /* ---- index entries ---- */
 

@@ -7,10 +7,6 @@
 
 #include <sys/types.h>
 
-enum { PL_SEGMENT_NAME = 40 };
-/* "log/0001-0000.seg"; kind is "seg" or "idx". */
-void pl_segment_name(char name[PL_SEGMENT_NAME], const pl_segment *segment, const char *kind);
-
 void pl_index_entry_encode(const pl_index_entry *e, unsigned char *out);
 /* False where the CRC is wrong, or the entry is not that of `frame` of this segment. */
 bool pl_index_entry_decode(const unsigned char *bytes, const pl_segment *segment, int64_t frame,

@@ -214,16 +214,6 @@ static pl_status cut_chain(int dir_fd, pl_head *head, int64_t frame)
     return PL_OK;
 }
 
-/* The number of this attempt's next segment: 0, unless the attempt was begun before. */
-static int32_t next_number(const pl_head *head, int32_t attempt)
-{
-    int32_t number = 0;
-    for (int64_t i = 0; i < head->segment_count; i++)
-        if (head->segments[i].attempt == attempt && head->segments[i].number >= number)
-            number = head->segments[i].number + 1;
-    return number;
-}
-
 /* Read the present head, refuse if we are stale, and leave in w->head the chain to go on from. */
 static pl_status adopt_chain(pl_log_writer *w, int32_t attempt, int64_t first_frame)
 {
@@ -232,7 +222,8 @@ static pl_status adopt_chain(pl_log_writer *w, int32_t attempt, int64_t first_fr
         return status;
     if (w->head.attempt > attempt)
         return PL_INVALID;
-    int32_t number = next_number(&w->head, attempt);
+    /* 0, unless the attempt was begun before. */
+    int32_t number = pl_segment_next_number(w->head.segments, w->head.segment_count, attempt);
     status = first_frame == PL_LOG_CONTINUE ? pl_log_committed(w->dir_fd, &w->head, &first_frame)
                                             : PL_OK;
     if (status == PL_OK)

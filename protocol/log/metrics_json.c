@@ -8,15 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A count that was not made is -1 in the struct and null in the document. */
-static void set_count(pl_json_writer *w, const char *key, int64_t count)
-{
-    if (count < 0)
-        pl_json_set_null(w, key);
-    else
-        pl_json_set_integer(w, key, count);
-}
-
 static void set_vector(pl_json_writer *w, const char *key, const double v[3])
 {
     pl_json_key(w, key);
@@ -36,13 +27,13 @@ static void set_forces(pl_json_writer *w, const char *key, const pl_force *force
     pl_json_end_object(w);
 }
 
-static void set_penetration(pl_json_writer *w, const pl_metrics *m, const char *const *names,
-                            int32_t count)
+static void set_numbers(pl_json_writer *w, const char *key, const double *numbers,
+                        const char *const *names, int32_t count)
 {
-    pl_json_key(w, "penetration");
+    pl_json_key(w, key);
     pl_json_begin_object(w);
-    for (int32_t i = 0; m->penetration && i < count; i++)
-        pl_json_set_number(w, names[i], m->penetration[i]);
+    for (int32_t i = 0; numbers && i < count; i++)
+        pl_json_set_number(w, names[i], numbers[i]);
     pl_json_end_object(w);
 }
 
@@ -52,7 +43,7 @@ static void set_obstacle_contacts(pl_json_writer *w, const pl_metrics *m, const 
     pl_json_key(w, "obstacle_contacts");
     pl_json_begin_object(w);
     for (int32_t i = 0; m->obstacle_contacts && i < count; i++)
-        set_count(w, names[i], m->obstacle_contacts[i]);
+        pl_json_set_known(w, names[i], m->obstacle_contacts[i]);
     pl_json_end_object(w);
 }
 
@@ -115,15 +106,6 @@ static void set_times(pl_json_writer *w, const pl_metrics *m)
     pl_json_end_object(w);
 }
 
-static void set_probes(pl_json_writer *w, const pl_metrics *m)
-{
-    pl_json_key(w, "probes");
-    pl_json_begin_object(w);
-    for (int32_t i = 0; i < m->probe_count; i++)
-        pl_json_set_number(w, m->probe_names[i], m->probes[i]);
-    pl_json_end_object(w);
-}
-
 static void set_detail(pl_json_writer *w, const pl_metrics *m)
 {
     pl_json_key(w, "iterations_detail");
@@ -148,10 +130,10 @@ char *pl_metrics_encode(const pl_metrics *m, const char *const *pin_names, int32
     pl_json_set_integer(&w, "seq", m->frame);
     pl_json_set_integer(&w, "frame", m->frame);
     pl_json_set_number(&w, "time", m->time);
-    set_count(&w, "steps", m->steps);
-    set_count(&w, "iterations", m->iterations);
-    set_count(&w, "unconverged", m->unconverged);
-    set_count(&w, "halved", m->halved);
+    pl_json_set_known(&w, "steps", m->steps);
+    pl_json_set_known(&w, "iterations", m->iterations);
+    pl_json_set_known(&w, "unconverged", m->unconverged);
+    pl_json_set_known(&w, "halved", m->halved);
     set_residuals(&w, m->objective, m->primal_residual, m->dual_residual, m->gradient_norm,
                   m->decrement);
     set_state(&w, m);
@@ -161,15 +143,15 @@ char *pl_metrics_encode(const pl_metrics *m, const char *const *pin_names, int32
     set_forces(&w, "obstacles", m->obstacles, obstacle_names, obstacle_count);
     set_forces(&w, "forces", m->forces, force_names, force_count);
     pl_json_end_object(&w);
-    set_penetration(&w, m, obstacle_names, obstacle_count);
-    set_count(&w, "inverted", m->inverted);
-    set_count(&w, "contacts", m->contacts);
+    set_numbers(&w, "penetration", m->penetration, obstacle_names, obstacle_count);
+    pl_json_set_known(&w, "inverted", m->inverted);
+    pl_json_set_known(&w, "contacts", m->contacts);
     set_obstacle_contacts(&w, m, obstacle_names, obstacle_count);
     pl_json_set_number(&w, "max_stretch", m->max_stretch);
     if (m->control > 0)
         pl_json_set_integer(&w, "control", m->control);
     if (m->probe_count > 0)
-        set_probes(&w, m);
+        set_numbers(&w, "probes", m->probes, (const char *const *)m->probe_names, m->probe_count);
     if (m->paced)
         pl_json_set_number(&w, "realtime", m->realtime);
     set_times(&w, m);

@@ -46,43 +46,41 @@ uint32_t pl_crc32c_portable(uint32_t crc, const void *data, size_t size)
     return ~c;
 }
 
-#if defined __x86_64__
 /* The instruction has a latency of 3 and a throughput of 1: one chain runs at 8 bytes in 3 cycles,
  * some 8 GB/s, which is more than a disk or a socket takes. */
-__attribute__((target("sse4.2"))) static uint32_t crc32c_sse42(uint32_t crc, const void *data,
-                                                               size_t size)
-{
-    const unsigned char *p = data;
-    uint64_t c = ~crc;
-    for (; size >= 8; size -= 8, p += 8)
-        c = __builtin_ia32_crc32di(c, pl_get_u64(p));
-    uint32_t narrow = (uint32_t)c;
-    for (; size > 0; size--, p++)
-        narrow = __builtin_ia32_crc32qi(narrow, *p);
-    return ~narrow;
-}
+#if defined __x86_64__
+#define CRC_INSTRUCTION "sse4.2"
+#define CRC_STATE       uint64_t /* as wide as the instruction's register */
+#define CRC_WORD(c, w)  __builtin_ia32_crc32di(c, w)
+#define CRC_BYTE(c, b)  __builtin_ia32_crc32qi(c, b)
+#define CRC_SUPPORTED   __builtin_cpu_supports("sse4.2")
 #elif defined __aarch64__
-__attribute__((target("+crc"))) static uint32_t crc32c_arm(uint32_t crc, const void *data,
-                                                           size_t size)
+#define CRC_INSTRUCTION "+crc"
+#define CRC_STATE       uint32_t
+#define CRC_WORD(c, w)  __builtin_aarch64_crc32cx(c, w)
+#define CRC_BYTE(c, b)  __builtin_aarch64_crc32cb(c, b)
+#define CRC_SUPPORTED   (getauxval(AT_HWCAP) & HWCAP_CRC32)
+#endif
+
+#ifdef CRC_INSTRUCTION
+__attribute__((target(CRC_INSTRUCTION))) static uint32_t crc32c_fast(uint32_t crc, const void *data,
+                                                                     size_t size)
 {
     const unsigned char *p = data;
-    uint32_t c = ~crc;
+    CRC_STATE c = ~crc;
     for (; size >= 8; size -= 8, p += 8)
-        c = __builtin_aarch64_crc32cx(c, pl_get_u64(p));
+        c = CRC_WORD(c, pl_get_u64(p));
     for (; size > 0; size--, p++)
-        c = __builtin_aarch64_crc32cb(c, *p);
-    return ~c;
+        c = CRC_BYTE((uint32_t)c, *p);
+    return ~(uint32_t)c;
 }
 #endif
 
 uint32_t pl_crc32c(uint32_t crc, const void *data, size_t size)
 {
-#if defined __x86_64__
-    if (__builtin_cpu_supports("sse4.2"))
-        return crc32c_sse42(crc, data, size);
-#elif defined __aarch64__
-    if (getauxval(AT_HWCAP) & HWCAP_CRC32)
-        return crc32c_arm(crc, data, size);
+#ifdef CRC_INSTRUCTION
+    if (CRC_SUPPORTED)
+        return crc32c_fast(crc, data, size);
 #endif
     return pl_crc32c_portable(crc, data, size);
 }

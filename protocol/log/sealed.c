@@ -1,7 +1,7 @@
 #include "protocol/log/sealed.h"
 
 #include "protocol/log/record.h"
-#include "protocol/log/session_dir.h"
+#include "protocol/log/small_file.h"
 
 #include <errno.h>
 #include <inttypes.h>

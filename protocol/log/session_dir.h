@@ -25,24 +25,12 @@
 
 #include "engine/scene/fault.h"
 #include "engine/scene/metrics.h"
+#include "protocol/log/segment.h"
+#include "protocol/log/small_file.h"
 #include "protocol/text/json.h"
 
 #include <stdbool.h>
 #include <stdint.h>
-
-enum { PL_SEGMENT_FRAMES = 4096, PL_HEAD_SEGMENTS_MAX = 65536 };
-#define PL_SEGMENT_BYTES ((uint64_t)64 << 20)
-
-/* A segment of the log as head.json lists it. `frames` counts its committed frames, or is -1 for
- * the open last segment, whose length the index tells. */
-typedef struct pl_segment {
-    int32_t attempt, number; /* names the file: log/%04d-%04d.seg */
-    int64_t first_frame;
-    int64_t frames; /* -1: open */
-    int64_t length; /* bytes that readers may read; -1: open */
-    int64_t
-        every; /* frame records are left of those that this divides; 0: of all. Metrics of all */
-} pl_segment;
 
 /* head.json: {"format": 2, "attempt": N, "segments": [...]}. Segments in frame order; all but the
  * last are sealed. Malloc'ed list, owned by the struct. Of a log that was pruned (log_prune.h) it is
@@ -118,23 +106,13 @@ typedef struct pl_preflight {
 pl_status pl_preflight_read(int dir_fd, pl_preflight *out);
 pl_status pl_preflight_write(int dir_fd, const pl_preflight *p);
 void pl_preflight_clear(pl_preflight *p);
+/* Its "bodies" as the next value of a document being written. */
+void pl_bodies_encode(pl_json_writer *w, const pl_preflight *p);
 
 /* Open (create if asked) `lock` and try to take the exclusive OFD lock. PL_OK with *out_fd holding
  * it until closed; PL_INVALID where another holds it; PL_IO. */
 pl_status pl_session_lock(int dir_fd, bool create, int *out_fd);
 /* True exactly while some process holds the lock. */
 bool pl_session_locked(int dir_fd);
-
-/* Write a whole small file by temporary + fsync + rename (+ fsync of the directory if `durable`).
- * The temporary is called NAME.PID.N.tmp. */
-pl_status pl_file_replace(int dir_fd, const char *name, const void *data, size_t size,
-                          bool durable);
-/* The same of a file in pieces, for those that are not small. */
-struct iovec;
-pl_status pl_file_replace_parts(int dir_fd, const char *name, const struct iovec *parts, int count,
-                                bool durable);
-/* Read a whole regular file of at most `limit` bytes; *out malloc'ed, NUL-terminated. PL_IO with
- * errno EFBIG beyond it. */
-pl_status pl_file_read(int dir_fd, const char *name, size_t limit, char **out, size_t *size);
 
 #endif

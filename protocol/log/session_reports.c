@@ -62,14 +62,6 @@ pl_status pl_exit_read(int dir_fd, pl_exit *out)
     return PL_OK;
 }
 
-static void set_id(pl_json_writer *w, const char *key, int64_t id)
-{
-    if (id < 0)
-        pl_json_set_null(w, key);
-    else
-        pl_json_set_integer(w, key, id);
-}
-
 void pl_failure_encode(pl_json_writer *w, const pl_failure *failure)
 {
     if (failure->code == PL_FAILURE_NONE) {
@@ -78,11 +70,11 @@ void pl_failure_encode(pl_json_writer *w, const pl_failure *failure)
     }
     pl_json_begin_object(w);
     pl_json_set_string(w, "code", pl_failure_name(failure->code));
-    set_id(w, "step", failure->step);
-    set_id(w, "frame", failure->frame);
-    set_id(w, "body", failure->body);
-    set_id(w, "element", failure->element);
-    set_id(w, "vertex", failure->vertex);
+    pl_json_set_known(w, "step", failure->step);
+    pl_json_set_known(w, "frame", failure->frame);
+    pl_json_set_known(w, "body", failure->body);
+    pl_json_set_known(w, "element", failure->element);
+    pl_json_set_known(w, "vertex", failure->vertex);
     pl_json_set_string(w, "message", failure->message);
     pl_json_set_string(w, "advice", failure->advice);
     pl_json_end_object(w);
@@ -215,6 +207,20 @@ static void sums_encode(pl_json_writer *w, const pl_file_sum sums[PL_FILE_COUNT]
     pl_json_end_object(w);
 }
 
+void pl_bodies_encode(pl_json_writer *w, const pl_preflight *p)
+{
+    pl_json_begin_array(w);
+    for (int32_t i = 0; i < p->body_count; i++) {
+        pl_json_begin_object(w);
+        pl_json_set_string(w, "name", p->bodies[i].name);
+        pl_json_set_integer(w, "vertices", p->bodies[i].vertices);
+        pl_json_set_integer(w, "first_vertex", p->bodies[i].first_vertex);
+        pl_json_set_integer(w, "tets", p->bodies[i].tets);
+        pl_json_end_object(w);
+    }
+    pl_json_end_array(w);
+}
+
 pl_status pl_preflight_write(int dir_fd, const pl_preflight *p)
 {
     pl_json_writer w = {0};
@@ -225,16 +231,7 @@ pl_status pl_preflight_write(int dir_fd, const pl_preflight *p)
     pl_faults_encode(&w, &p->faults);
     pl_json_set_integer(&w, "faults_total", (int64_t)p->faults.total);
     pl_json_key(&w, "bodies");
-    pl_json_begin_array(&w);
-    for (int32_t i = 0; i < p->body_count; i++) {
-        pl_json_begin_object(&w);
-        pl_json_set_string(&w, "name", p->bodies[i].name);
-        pl_json_set_integer(&w, "vertices", p->bodies[i].vertices);
-        pl_json_set_integer(&w, "first_vertex", p->bodies[i].first_vertex);
-        pl_json_set_integer(&w, "tets", p->bodies[i].tets);
-        pl_json_end_object(&w);
-    }
-    pl_json_end_array(&w);
+    pl_bodies_encode(&w, p);
     pl_json_set_integer(&w, "vertices", p->vertices);
     pl_json_set_integer(&w, "tets", p->tets);
     estimate_encode(&w, p);

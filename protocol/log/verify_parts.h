@@ -3,7 +3,7 @@
 #define PLIANT_PROTOCOL_LOG_VERIFY_PARTS_H
 
 #include "protocol/log/session_dir.h"
-#include "protocol/log/verify.h"
+#include "protocol/log/verify_report.h"
 
 typedef struct pl_verifier {
     int dir_fd;

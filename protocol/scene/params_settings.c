@@ -3,10 +3,8 @@
 #include "protocol/scene/notes.h"
 #include "protocol/scene/params_rows.h"
 
-static const char *const integrators[] = {
-    "backward_euler",    "quasi_static", "bdf2",   "trapezoidal",
-    "implicit_midpoint", "tr_bdf2",      "sdirk2", NULL};
-
+#define WORD(kind, name) #name,
+static const char *const integrators[] = {PL_EACH_INTEGRATOR(WORD) NULL};
 static const char *const paces[] = {"free", "realtime", NULL};
 static const pl_param time_rows[] = {
     NUMBER("step", "s", ABOVE(0, 1000), 1.0 / 30.0, pl_time, step, "Time step h."),
@@ -31,17 +29,7 @@ static const pl_param time_rows[] = {
 const pl_param_table pl_time_table = {
     .name = "time", .doc = "Steps and their integrator.", ROWS(time_rows)};
 
-static const char *const methods[] = {"admm",
-                                      "quasi_newton",
-                                      "newton",
-                                      "lbfgs",
-                                      "gradient_descent",
-                                      "nonlinear_cg",
-                                      "chebyshev_semi_iterative",
-                                      "chebyshev_descent",
-                                      "projective_dynamics",
-                                      "barzilai_borwein",
-                                      NULL};
+static const char *const methods[] = {PL_EACH_METHOD(WORD) NULL};
 static const char *const preconditioners[] = {"jacobi", "none", "constant", NULL};
 static const char *const line_searches[] = {"backtracking", "wolfe", NULL};
 static const char *const initial_guesses[] = {"best",         "position", "velocity",

@@ -57,6 +57,8 @@ void pl_json_set_integer(pl_json_writer *w, const char *key, int64_t value);
 void pl_json_set_number(pl_json_writer *w, const char *key, double value);
 void pl_json_set_boolean(pl_json_writer *w, const char *key, bool value);
 void pl_json_set_null(pl_json_writer *w, const char *key);
+/* A count or an index that is -1 where there is none: null then. */
+void pl_json_set_known(pl_json_writer *w, const char *key, int64_t value);
 void pl_json_set_raw(pl_json_writer *w, const char *key, const char *json);
 /* The text, malloc'ed and NUL-terminated, or NULL when out of memory; the writer is zeroed. */
 char *pl_json_finish(pl_json_writer *w, size_t *length);

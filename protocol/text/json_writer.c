@@ -223,6 +223,14 @@ void pl_json_set_null(pl_json_writer *w, const char *key)
     pl_json_put_null(w);
 }
 
+void pl_json_set_known(pl_json_writer *w, const char *key, int64_t value)
+{
+    if (value < 0)
+        pl_json_set_null(w, key);
+    else
+        pl_json_set_integer(w, key, value);
+}
+
 void pl_json_set_raw(pl_json_writer *w, const char *key, const char *json)
 {
     pl_json_key(w, key);

@@ -1,7 +1,9 @@
 #include "protocol/text/sha256.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <openssl/evp.h>
+#include <openssl/hmac.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -90,33 +92,12 @@ bool pl_sha256_file(int fd, char hex[65], uint64_t *bytes)
     return n == 0;
 }
 
-static bool digest_pair(const unsigned char *pad, const void *data, size_t size,
-                        unsigned char out[32])
-{
-    EVP_MD_CTX *context = EVP_MD_CTX_new();
-    bool good = context && EVP_DigestInit_ex(context, EVP_sha256(), NULL) == 1 &&
-                EVP_DigestUpdate(context, pad, 64) == 1 &&
-                EVP_DigestUpdate(context, data, size) == 1 &&
-                EVP_DigestFinal_ex(context, out, NULL) == 1;
-    EVP_MD_CTX_free(context);
-    return good;
-}
-
 bool pl_hmac_sha256_hex(const void *key, size_t key_size, const void *data, size_t size,
                         char hex[65])
 {
-    unsigned char block[64] = {0}, inner[64], outer[64], within[32], digest[32];
-    bool good = true;
-    if (key_size > sizeof block)
-        good = EVP_Digest(key, key_size, block, NULL, EVP_sha256(), NULL) == 1;
-    else if (key_size > 0)
-        memcpy(block, key, key_size);
-    for (size_t i = 0; i < sizeof block; i++) {
-        inner[i] = block[i] ^ 0x36;
-        outer[i] = block[i] ^ 0x5c;
-    }
-    good = good && digest_pair(inner, data, size, within) &&
-           digest_pair(outer, within, sizeof within, digest);
+    unsigned char digest[EVP_MAX_MD_SIZE];
+    bool good = key_size <= INT_MAX &&
+                HMAC(EVP_sha256(), key, (int)key_size, data, size, digest, NULL);
     if (good)
         to_hex(digest, hex);
     else

@@ -145,26 +145,17 @@ void pl_session_view(const pl_session *s, const char *queue_reason, unsigned par
     pl_json_end_object(w);
 }
 
-static void set_id(pl_json_writer *w, const char *key, int64_t id)
-{
-    if (id >= 0) {
-        pl_json_set_integer(w, key, id);
-    } else {
-        pl_json_set_null(w, key);
-    }
-}
-
 static void put_failure(const pl_failure *f, pl_json_writer *w)
 {
     pl_json_begin_object(w);
     pl_json_set_string(w, "code", pl_failure_name(f->code));
     pl_json_set_string(w, "message", f->message);
     pl_json_set_string(w, "advice", f->advice);
-    set_id(w, "step", f->step);
-    set_id(w, "frame", f->frame);
-    set_id(w, "body", f->body);
-    set_id(w, "element", f->element);
-    set_id(w, "vertex", f->vertex);
+    pl_json_set_known(w, "step", f->step);
+    pl_json_set_known(w, "frame", f->frame);
+    pl_json_set_known(w, "body", f->body);
+    pl_json_set_known(w, "element", f->element);
+    pl_json_set_known(w, "vertex", f->vertex);
 }
 
 char *pl_failure_view(const pl_failure *f)
@@ -179,7 +170,7 @@ char *pl_crash_view(const pl_failure *f, int64_t signal, int64_t restarts, const
 {
     pl_json_writer w = {0};
     put_failure(f, &w);
-    set_id(&w, "signal", signal);
+    pl_json_set_known(&w, "signal", signal);
     pl_json_set_integer(&w, "restarts", restarts);
     pl_json_set_string(&w, "log", log);
     pl_json_end_object(&w);
@@ -189,15 +180,6 @@ char *pl_crash_view(const pl_failure *f, int64_t signal, int64_t restarts, const
 char *pl_bodies_view(const pl_preflight *p)
 {
     pl_json_writer w = {0};
-    pl_json_begin_array(&w);
-    for (int32_t i = 0; i < p->body_count; i++) {
-        pl_json_begin_object(&w);
-        pl_json_set_string(&w, "name", p->bodies[i].name);
-        pl_json_set_integer(&w, "vertices", p->bodies[i].vertices);
-        pl_json_set_integer(&w, "first_vertex", p->bodies[i].first_vertex);
-        pl_json_set_integer(&w, "tets", p->bodies[i].tets);
-        pl_json_end_object(&w);
-    }
-    pl_json_end_array(&w);
+    pl_bodies_encode(&w, p);
     return pl_json_finish(&w, NULL);
 }
