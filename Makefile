@@ -353,8 +353,8 @@ sanitised-programs: $(filter-out %/pliant,$(PROGRAMS)) $(SAN_TESTS)
 
 ALL_CHECKS = $(TESTS) $(PYTHON_TESTS) $(STRICT_TESTS) $(if $(SAN),,$(WEB_TESTS) $(SAN_TESTS) $(FUZZERS))
 # The fast tier: unit tests and physics, but for those that take longest and run in the check.
-SLOW_TESTS := $(addprefix $(BUILD)/tests/physics/,$(addsuffix _test,device device_many device_splitting device_stages \
-              gallery methods)) $(BUILD)/tests/unit/mesh_hostile_test
+SLOW_TESTS := $(addprefix $(BUILD)/tests/physics/,$(addsuffix _test,descent device device_many device_splitting \
+              device_stages gallery methods)) $(BUILD)/tests/unit/mesh_hostile_test
 FAST_TESTS := $(filter-out $(SLOW_TESTS),$(filter $(BUILD)/tests/unit/% $(BUILD)/tests/physics/%,$(TESTS)))
 .PHONY: test
 test: all $(FAST_TESTS) ## run unit and physics tests, in two minutes after the build

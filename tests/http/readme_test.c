@@ -1,4 +1,4 @@
-/* The README's curl transcript, run as it is printed: only the port, the state's folder and the session's
+/* The curl transcript of clients/docs/http.md, run as it is printed: only the port, the state's folder and the session's
  * id are put in. What a command answers must be what stands below it. */
 #include "tests/support/http_client.h"
 #include "tests/support/one_daemon.h"
@@ -61,10 +61,10 @@ static char *replace(char *text, const char *from, const char *to)
     return longer;
 }
 
-static char *read_readme(void)
+static char *read_page(void)
 {
     char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s/README.md", root);
+    snprintf(path, sizeof path, "%s/clients/docs/http.md", root);
     FILE *file = fopen(path, "r");
     ck_assert_ptr_nonnull(file);
     char *text = calloc(1, 1 << 20);
@@ -149,7 +149,7 @@ static void take_line(transcript *t, const char *line)
 START_TEST(test_transcript)
 {
     char url[64];
-    char *text = read_readme();
+    char *text = read_page();
     snprintf(url, sizeof url, "127.0.0.1:%d", d->port);
     text = replace(text, "127.0.0.1:8080", url);
     text = replace(text, "~/.local/state/pliant", d->state);

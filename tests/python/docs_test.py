@@ -1,0 +1,64 @@
+"""The pages in clients/docs: their scenes are valid, and no material, method or integrator lacks."""
+
+import json
+import os
+import re
+import unittest
+
+from support import ROOT, Daemon, main, pliant
+
+DOCS = os.path.join(ROOT, "clients", "docs")
+
+
+def page(name):
+    with open(os.path.join(DOCS, name), encoding="utf-8") as file:
+        return file.read()
+
+
+def scenes():
+    """(page, scene) of each indented block that is a scene."""
+    for name in sorted(os.listdir(DOCS)):
+        for block in re.findall(r'^    \{\n(?:      .*\n)*    \}$', page(name), re.M):
+            if '"pliant": 1' in block:
+                yield name, json.loads(block)
+
+
+class DocsTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.daemon = Daemon()
+        cls.addClassCleanup(cls.daemon.stop)
+        cls.client = pliant.Client(state=cls.daemon.state)
+        cls.addClassCleanup(cls.client.close)
+
+    def test_scenes_are_valid(self):
+        checked = 0
+        for name, scene in scenes():
+            if any("file" in body["mesh"] for body in scene["bodies"]):
+                continue  # of the reader's own
+            with self.subTest(name):
+                self.client.validate(scene)
+                checked += 1
+        self.assertGreaterEqual(checked, 2)
+
+    def test_every_kind_has_a_row(self):
+        capabilities = self.client.capabilities()
+        for name, kinds in (("materials", "materials"), ("methods", "methods"),
+                            ("methods", "integrators"), ("scene", "obstacles")):
+            words = re.findall(r"[a-z0-9_]+", page(name + ".md"))
+            self.assertEqual([k for k in capabilities[kinds] if k not in words], [], name)
+        formats = re.findall(r"--out box\.(\w+)", page("exports.md"))
+        for kind in ("npz", "pc2", "glb", "obj", "csv", "ply"):
+            self.assertIn(kind, formats)
+
+    def test_every_command_is_there(self):
+        """A line of a page that starts with `pliant` names a command that exists."""
+        with open(os.path.join(ROOT, "clients", "cli", "commands", "commands.c")) as file:
+            source = file.read()
+        for name in sorted(os.listdir(DOCS)):
+            for command in re.findall(r"^    (?:build/)?pliant ([a-z-]+)", page(name), re.M):
+                self.assertIn(f'"{command}"', source, f"{name}: pliant {command}")
+
+
+if __name__ == "__main__":
+    main()
