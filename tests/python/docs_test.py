@@ -1,4 +1,4 @@
-"""The pages in clients/docs: their scenes are valid, and no material, method or integrator lacks."""
+"""The pages in clients/docs: scenes are valid; no material, method or integrator is missing."""
 
 import json
 import os
