@@ -1,4 +1,4 @@
-"""The pages in clients/docs: their scenes are valid, and no material, method or integrator lacks."""
+"""Pages in clients/docs: their scenes are valid, their commands exist, every kind has a row."""
 
 import json
 import os
