@@ -118,7 +118,7 @@ BREACHES = [
     ("engine/step/load.c", "#include <dlfcn.h>\n", "may not include <dlfcn.h>"),
     ("server/base/ask.c", "#include <curl/curl.h>\n", "may not include <curl.h>"),
     ("clients/cli/base/pack.c", "#include <zlib.h>\n", "may not include <zlib.h>"),
-    ("server/base/hash.c", "#include <openssl/evp.h>\n", "may not include <openssl/evp.h>"),
+    ("server/base/hash.c", "#include <openssl/evp.h>\n", "may not include <openssl/>"),
     ("server/base/json.c", "#include <jansson.h>\n", "may not include <jansson.h>"),
     ("protocol/text/parse.c", "void *f(void);\n#define F json_loads(0)\n", "parses with jansson"),
     ("clients/cli/base/json.c", "#include <jansson.h>\n", "may not include <jansson.h>"),
