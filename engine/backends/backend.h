@@ -405,8 +405,8 @@ const pl_backend_ops *pl_backend_find(pl_device_kind device);
 /* The name of a table that is missing though it must be there, or that lacks a slot; NULL: all is complete. */
 const char *pl_backend_incomplete(const pl_backend_ops *ops);
 
-/* Why a backend, NULL where there is none, cannot run a model with its method; NULL where it can. A clause
- * to follow on a colon. */
+/* The reason why a backend cannot run a model with its method, as a clause to follow a colon; NULL where it
+ * can. `ops` may be NULL: there is no such backend. */
 const char *pl_backend_refuses(const pl_backend_ops *ops, const pl_model *model);
 
 /* Give the device `gpu` its backend: what a plug-in brings, or a test. NULL takes it away. Of the calling thread,

@@ -40,7 +40,7 @@ typedef enum pl_method_kind {
 #define PL_COUNT_ONE(kind, name) +1
 #define PL_METHOD_KINDS          ((int)(0 PL_EACH_METHOD(PL_COUNT_ONE)))
 typedef enum pl_device_kind { PL_DEVICE_CPU, PL_DEVICE_GPU } pl_device_kind;
-/* Of what is computed with. */
+/* Floating-point precision of the computation. */
 typedef enum pl_precision {
     PL_PRECISION_AUTO, /* double on the CPU, single on a GPU */
     PL_PRECISION_SINGLE,

@@ -15,7 +15,7 @@ typedef struct pl_substep {
     pl_step_history *history_out; /* what a step after it goes out from */
 } pl_substep;
 
-/* PL_FAILED: *failure says of what, vertex and element not yet of a body; what is `out` has no meaning. */
+/* PL_FAILED: *failure is filled, with vertex and element counted over all bodies; outputs are undefined. */
 pl_status pl_stages_run(pl_state *s, const pl_substep *substep, pl_solve_result *solve,
                         pl_step_totals *totals, pl_failure *failure);
 

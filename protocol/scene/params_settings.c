@@ -118,7 +118,7 @@ static const pl_param solver_rows[] = {
            "Where the iterations run. A GPU has every method but newton. Where there is none the "
            "scene is refused, never run on the CPU instead."),
     CHOICE("precision", solver_precisions, pl_solver_settings, precision,
-           "Of what is computed with: auto is double on the CPU and single on a GPU. The CPU has "
+           "Floating-point precision: auto is double on the CPU and single on a GPU. The CPU has "
            "double only."),
     CHOICE("linear", linears, pl_solver_settings, linear,
            "How Newton's steps are solved for: a Cholesky factor an iteration, or conjugate "

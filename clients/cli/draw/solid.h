@@ -11,7 +11,7 @@
 
 enum { PL_SOLID_OBSTACLE = -1 };
 
-/* What there is to draw. */
+/* The triangles, rods and obstacles of a picture. */
 typedef struct pl_geometry {
     int64_t vertices;
     const float *positions; /* [vertices][3] */

@@ -84,7 +84,7 @@ static int read_obstacles(pl_session_source *s, const pl_json *topology, pl_sess
     return PL_EXIT_OK;
 }
 
-/* The scene as it was posted. One that this version can not read has its obstacles at rest. */
+/* The posted scene. Where this version cannot decode it, obstacles stay where they start. */
 static int read_scene(pl_session_source *s, pl_scene *out)
 {
     char *text;
@@ -100,7 +100,8 @@ static int read_scene(pl_session_source *s, pl_scene *out)
     if (outcome == PL_DECODE_NO_MEMORY)
         return no_memory(s);
     if (outcome != PL_DECODE_OK)
-        pl_cli_note(s->cli, "the scene can not be read: obstacles are drawn where they start");
+        pl_cli_note(s->cli, "this version cannot read the scene: obstacles are drawn where they "
+                            "start; export with the version that ran it to see them move");
     return PL_EXIT_OK;
 }
 
