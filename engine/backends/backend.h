@@ -2,10 +2,11 @@
  *
  * The cut between a solver and a backend is the phase: a solver is a list of phases with scalars
  * between them and never touches an array's elements, so that the arrays may live in another
- * memory. Arrays come from `alloc` and are of three kinds: positions [vertices][3]; rows
- * [3][free_vertices], column-major as the factor takes them; and values of a group
- * [block][rows][PL_BLOCK]. Rows that are gradients, steps or directions are zero in a coordinate
- * that a pin holds (model.h); positions are where the pin puts them.
+ * memory, in another precision: a pl_array is an address that its backend alone reads (numbers.h), and
+ * the compiler tells it from the host's numbers. They come from `alloc` and are of three kinds: positions
+ * [vertices][3]; rows [3][free_vertices], column-major as the factor takes them; and values of a group
+ * [block][rows][PL_BLOCK]. Rows that are gradients, steps or directions are zero in a coordinate that a
+ * pin holds (model.h); positions are where the pin puts them.
  *
  * A table whose pointer is NULL is what a device cannot do; `pl_backend_find` is the only way to a
  * backend, and one that is missing says why. Sums are taken in an order that the number of threads
@@ -14,6 +15,7 @@
 #ifndef PLIANT_ENGINE_BACKENDS_BACKEND_H
 #define PLIANT_ENGINE_BACKENDS_BACKEND_H
 
+#include "engine/backends/array.h"
 #include "engine/backends/histories.h"
 #include "engine/scene/metrics.h"
 #include "engine/model/model.h"
@@ -24,13 +26,17 @@ typedef struct pl_backend pl_backend;
  * still has one. */
 #define PL_JACOBI_LEAST 0.01
 
-typedef enum pl_array_kind { PL_ARRAY_POSITIONS, PL_ARRAY_ROWS } pl_array_kind;
+/* A stage (stage.h) whose arrays are the backend's. */
+typedef struct pl_backend_stage {
+    pl_stage_scalars scalars;
+    const pl_array *x_start, *v_start, *xp, *stationary, *x_pred, *load;
+} pl_backend_stage;
 
 /* One ADMM iteration's local step over all groups; arrays by group, as in pl_admm_local. */
 typedef struct pl_local_step {
-    const double *x;
-    double *const *u, *const *z;
-    double *const *u_old, *const *z_old; /* overwritten with the new ones */
+    const pl_array *x;
+    pl_array *const *u, *const *z;
+    pl_array *const *u_old, *const *z_old; /* overwritten with the new ones */
     double beta, beta_next, relaxation;
     bool want_dual; /* also form the contributions of D^T W^2 (z - z^) */
     bool want_sums; /* else a backend may leave all but the times at 0 */
@@ -46,25 +52,25 @@ typedef struct pl_local_sums {
 /* Anderson's acceleration of ADMM: arrays by group, values of a group, but for the differences, which
  * are half as long. `r`, `g` and the last differences are made of the iteration that ended. */
 typedef struct pl_anderson {
-    const double *x;
-    double *const *u, *const *z; /* of the last local step */
+    const pl_array *x;
+    pl_array *const *u, *const *z; /* of the last local step */
     double relaxation;
-    double *const *r, *const *r_old; /* out: D x - z; the one before */
-    double *const *g;                /* g of the iteration before in, z + u + relaxation r out */
-    int32_t count;                   /* differences, oldest first; 0: no iteration before */
-    double *const *const *dr, *const *const *dg; /* [count][group] */
+    pl_array *const *r, *const *r_old; /* out: D x - z; the one before */
+    pl_array *const *g;                /* g of the iteration before in, z + u + relaxation r out */
+    int32_t count;                     /* differences, oldest first; 0: no iteration before */
+    pl_array *const *const *dr, *const *const *dg; /* [count][group] */
     double *dot_dr,
         *dot_r; /* out, [count]: in the norm of W, of the last dr and of r with each dr */
 } pl_anderson;
 
 /* One trial of a descent method: what is at x_new = x + alpha d. */
 typedef struct pl_trial {
-    const double *x; /* positions */
-    const double *d; /* rows; NULL: evaluate x_new as it stands, and x is not read */
+    const pl_array *x; /* positions */
+    const pl_array *d; /* rows; NULL: evaluate x_new as it stands, and x is not read */
     double alpha;
-    double *x_new;    /* positions; its pinned vertices are in place already */
-    double *gradient; /* positions: what `gradient` gives for a model with no hard groups */
-    double *g;        /* its free vertices, as rows; 0 where held */
+    pl_array *x_new;    /* positions; its pinned vertices are in place already */
+    pl_array *gradient; /* positions: what `gradient` gives for a model with no hard groups */
+    pl_array *g;        /* its free vertices, as rows; 0 where held */
 } pl_trial;
 
 typedef struct pl_trial_sums {
@@ -78,23 +84,23 @@ typedef struct pl_trial_sums {
  * x_bar = x - alpha P^-1 g, Chebyshev's x_new = omega (x_bar - x_old) + x_old is x + s_new with
  * s_new = -omega alpha P^-1 g + (omega - 1) s, where s = x - x_old. */
 typedef struct pl_chebyshev {
-    const double *x;       /* positions */
-    const double *inverse; /* rows: P^-1 */
-    const double *g;       /* rows */
+    const pl_array *x;       /* positions */
+    const pl_array *inverse; /* rows: P^-1 */
+    const pl_array *g;       /* rows */
     double alpha, omega;
-    double *s;     /* rows: x - x_old in, x_new - x out */
-    double *x_new; /* positions; its pinned vertices are in place already; may be x */
+    pl_array *s;     /* rows: x - x_old in, x_new - x out */
+    pl_array *x_new; /* positions; its pinned vertices are in place already; may be x */
 } pl_chebyshev;
 
 /* A stage's end, where velocities are known but for what contact does to them. */
 typedef struct pl_contact_end {
-    double *const *u;        /* multipliers of hard groups, as for `gradient`, or NULL */
-    bool all;                /* else obstacles with a restitution alone */
-    const double *x;         /* positions that the stage was solved for */
-    const double *x_end;     /* positions at its end */
-    const double *v_start;   /* velocities at its start */
-    double *v;               /* in, out: at its end */
-    double *x_back, *v_back; /* in, out: what a later stage takes for the start; or NULL */
+    pl_array *const *u;        /* multipliers of hard groups, as for `gradient`, or NULL */
+    bool all;                  /* else obstacles with a restitution alone */
+    const pl_array *x;         /* positions that the stage was solved for */
+    const pl_array *x_end;     /* positions at its end */
+    const pl_array *v_start;   /* velocities at its start */
+    pl_array *v;               /* in, out: at its end */
+    pl_array *x_back, *v_back; /* in, out: what a later stage takes for the start; or NULL */
 } pl_contact_end;
 
 typedef struct pl_measures {
@@ -124,13 +130,13 @@ typedef struct pl_fetch_form {
 /* Arrays in the backend's memory, which those made beside it share. */
 typedef struct pl_memory_ops {
     /* Zeroed; NULL when out of memory. */
-    double *(*alloc)(pl_backend *b, int64_t count);
-    void (*release)(pl_backend *b, double *array);
+    pl_array *(*alloc)(pl_backend *b, int64_t count);
+    void (*release)(pl_backend *b, pl_array *array);
     /* From and to the host's memory. */
-    void (*upload)(pl_backend *b, double *to, const double *from, int64_t count);
-    void (*download)(pl_backend *b, double *to, const double *from, int64_t count);
-    void (*copy)(pl_backend *b, double *to, const double *from, int64_t count);
-    void (*clear)(pl_backend *b, double *array, int64_t count);
+    void (*upload)(pl_backend *b, pl_array *to, const double *from, int64_t count);
+    void (*download)(pl_backend *b, double *to, const pl_array *from, int64_t count);
+    void (*copy)(pl_backend *b, pl_array *to, const pl_array *from, int64_t count);
+    void (*clear)(pl_backend *b, pl_array *array, int64_t count);
 } pl_memory_ops;
 
 /* Numbers for a frame, converted where the arrays are and brought to the host while the backend goes
@@ -140,7 +146,7 @@ typedef struct pl_fetch_ops {
     void (*destroy)(pl_backend *b, pl_fetch *f);
     /* The arrays, positions [vertices][3] each, as they are now: they may change right after. What the fetch
      * held before is gone. */
-    void (*begin)(pl_backend *b, pl_fetch *f, const double *const *arrays);
+    void (*begin)(pl_backend *b, pl_fetch *f, const pl_array *const *arrays);
     /* [arrays][vertices][3] of the last begin, the fetch's memory. NULL: still on their way, which `wait`
      * waits for. */
     const void *(*take)(pl_backend *b, pl_fetch *f, bool wait);
@@ -149,78 +155,79 @@ typedef struct pl_fetch_ops {
 /* What a step is made of around its minimisation; all arrays are positions [vertices][3]. */
 typedef struct pl_kinematics_ops {
     /* Prediction: out = x + h (v + h gravity). */
-    void (*drift)(pl_backend *b, double h, const double gravity[3], const double *x,
-                  const double *v, double *out);
+    void (*drift)(pl_backend *b, double h, const double gravity[3], const pl_array *x,
+                  const pl_array *v, pl_array *out);
     /* out = base + d v + e (v - v_old); what a weight of 0 stands at is not read and may be NULL. */
-    void (*blend)(pl_backend *b, const double *base, double d, const double *v, double e,
-                  const double *v_old, double *out);
+    void (*blend)(pl_backend *b, const pl_array *base, double d, const pl_array *v, double e,
+                  const pl_array *v_old, pl_array *out);
     /* out = (x_new - x) / h. */
-    void (*velocity)(pl_backend *b, double h, const double *x, const double *x_new, double *out);
+    void (*velocity)(pl_backend *b, double h, const pl_array *x, const pl_array *x_new,
+                     pl_array *out);
     /* Held coordinates of x where pins have them at `time`. */
-    void (*place_pins)(pl_backend *b, double time, double *x);
+    void (*place_pins)(pl_backend *b, double time, pl_array *x);
     /* The force that a pin exerts, from the stage's gradient at its result, N; 0 along the axes that
      * it does not hold. */
-    void (*pin_force)(pl_backend *b, int32_t pin, const double *gradient, double force[3]);
+    void (*pin_force)(pl_backend *b, int32_t pin, const pl_array *gradient, double force[3]);
     /* The scene's forces over a step that starts at `time` (loads.h); total: host memory, [loads]. */
-    void (*evaluate_loads)(pl_backend *b, double time, const double *x, const double *v,
-                           double *load, pl_force *total);
+    void (*evaluate_loads)(pl_backend *b, double time, const pl_array *x, const pl_array *v,
+                           pl_array *load, pl_force *total);
     /* The vertex with the largest |a - b| of a coordinate, which is returned, and NaN counts as less
      * than any; *vertex 0 where none differ. */
-    double (*farthest)(pl_backend *b, const double *a, const double *c, int64_t *vertex);
+    double (*farthest)(pl_backend *b, const pl_array *a, const pl_array *c, int64_t *vertex);
     /* First vertex with a coordinate that is not finite, or -1. */
-    int64_t (*find_not_finite)(pl_backend *b, const double *x);
+    int64_t (*find_not_finite)(pl_backend *b, const pl_array *x);
 } pl_kinematics_ops;
 
 /* Arithmetic on rows. */
 typedef struct pl_rows_ops {
     /* Free vertices of x from rows, but for held coordinates; and back. */
-    void (*set_free)(pl_backend *b, const double *rows, double *x);
-    void (*get_free)(pl_backend *b, const double *x, double *rows);
+    void (*set_free)(pl_backend *b, const pl_array *rows, pl_array *x);
+    void (*get_free)(pl_backend *b, const pl_array *x, pl_array *rows);
     /* a . b */
-    double (*dot)(pl_backend *b, const double *a, const double *c);
+    double (*dot)(pl_backend *b, const pl_array *a, const pl_array *c);
     /* (a1 - a0) . (b1 - b0) */
-    double (*dot_change)(pl_backend *b, const double *a1, const double *a0, const double *b1,
-                         const double *b0);
+    double (*dot_change)(pl_backend *b, const pl_array *a1, const pl_array *a0, const pl_array *b1,
+                         const pl_array *b0);
     /* out = sum of coefficient[i] list[i]; out is none of the list. */
-    void (*combine)(pl_backend *b, const double *const *list, const double *coefficient,
-                    int32_t count, double *out);
+    void (*combine)(pl_backend *b, const pl_array *const *list, const double *coefficient,
+                    int32_t count, pl_array *out);
     /* out = inverse g, entry by entry; returns g . out. */
-    double (*scale)(pl_backend *b, const double *inverse, const double *g, double *out);
+    double (*scale)(pl_backend *b, const pl_array *inverse, const pl_array *g, pl_array *out);
     /* out = p / inverse */
-    void (*unscale)(pl_backend *b, const double *inverse, const double *p, double *out);
+    void (*unscale)(pl_backend *b, const pl_array *inverse, const pl_array *p, pl_array *out);
 } pl_rows_ops;
 
 /* The stage objective e(x) (stage.h). */
 typedef struct pl_objective_ops {
     /* What groups keep constant over a stage: before anything else of it. */
-    void (*freeze)(pl_backend *b, const pl_stage *stage);
+    void (*freeze)(pl_backend *b, const pl_backend_stage *stage);
     /* e(x), with hard constraints taken as satisfied; +inf outside the domain. */
-    double (*value)(pl_backend *b, const pl_stage *stage, const double *x);
+    double (*value)(pl_backend *b, const pl_backend_stage *stage, const pl_array *x);
     /* gradient [vertices][3] of e plus D^T W^2 u of the hard groups, of none with u NULL: what keeps a
      * vertex from being in balance. At a held coordinate it is the force that the pin exerts. Returns its
      * norm over what is free, N. */
-    double (*gradient)(pl_backend *b, const pl_stage *stage, const double *x, double *const *u,
-                       double *gradient);
+    double (*gradient)(pl_backend *b, const pl_backend_stage *stage, const pl_array *x,
+                       pl_array *const *u, pl_array *gradient);
     /* sum of A_ii |x_i|^2 over the free vertices, J: machine epsilon times this is what rounding of
      * positions leaves of energies, and of a squared decrement its epsilon squared. */
-    double (*magnitude)(pl_backend *b, const double *x);
+    double (*magnitude)(pl_backend *b, const pl_array *x);
     /* The first element that makes e(x) infinite, or -1: a tetrahedron, or tets + a triangle. */
-    int64_t (*find_outside)(pl_backend *b, const double *x);
+    int64_t (*find_outside)(pl_backend *b, const pl_array *x);
     /* The free vertex with the largest gradient [vertices][3]. */
-    int64_t (*find_steepest)(pl_backend *b, const double *gradient);
+    int64_t (*find_steepest)(pl_backend *b, const pl_array *gradient);
 } pl_objective_ops;
 
 /* What frames and metrics tell of a state. */
 typedef struct pl_measures_ops {
-    pl_measures (*elements)(pl_backend *b, const double *x);
-    pl_motion_sums (*motion)(pl_backend *b, const double *x, const double *v);
+    pl_measures (*elements)(pl_backend *b, const pl_array *x);
+    pl_motion_sums (*motion)(pl_backend *b, const pl_array *x, const pl_array *v);
     /* The force that a group exerts which is an obstacle with an energy, and how many of its terms exert
      * any: `push`. */
-    int64_t (*soft_force)(pl_backend *b, int32_t group, const double *x, double force[3]);
+    int64_t (*soft_force)(pl_backend *b, int32_t group, const pl_array *x, double force[3]);
     /* How deep the deepest vertex is in the obstacle that a group is, m: `depth`. */
-    double (*depth)(pl_backend *b, int32_t group, double time, const double *x);
+    double (*depth)(pl_backend *b, int32_t group, double time, const pl_array *x);
     /* What a dissipative group's forces take away at x, the end of the stage, W: `dissipate`. */
-    double (*dissipation)(pl_backend *b, int32_t group, const double *x);
+    double (*dissipation)(pl_backend *b, int32_t group, const pl_array *x);
 } pl_measures_ops;
 
 /* Descent methods. Groups are taken to have an energy: none is hard. */
@@ -228,16 +235,18 @@ typedef struct pl_descent_ops {
     /* Before the first trial, once. */
     pl_status (*prepare)(pl_backend *b);
     /* Objective, gradient and slope in one pass. */
-    pl_trial_sums (*trial)(pl_backend *b, const pl_stage *stage, const pl_trial *trial);
+    pl_trial_sums (*trial)(pl_backend *b, const pl_backend_stage *stage, const pl_trial *trial);
     /* Form s and w of the newest pair, where count > 0, and the inner products; returns p . g. */
     double (*pair)(pl_backend *b, const pl_history_pair *pair);
     /* The Jacobi preconditioner (Wang 2016, section 4.1): rows of 1 / P, P = the diagonal of
      * inertia plus that of every term's Hessian at x, where a term's entry below 0 counts as 0,
      * at least PL_JACOBI_LEAST A_ii, N/m. Returns sum inertia m / sum P: the Rayleigh quotient of a
      * translation under inertia and P. */
-    double (*jacobi)(pl_backend *b, const pl_stage *stage, const double *x, double *inverse);
+    double (*jacobi)(pl_backend *b, const pl_backend_stage *stage, const pl_array *x,
+                     pl_array *inverse);
     /* The same with P = the diagonal of A, or, if `flat`, its largest entry everywhere. */
-    double (*jacobi_constant)(pl_backend *b, const pl_stage *stage, bool flat, double *inverse);
+    double (*jacobi_constant)(pl_backend *b, const pl_backend_stage *stage, bool flat,
+                              pl_array *inverse);
     void (*chebyshev)(pl_backend *b, const pl_chebyshev *step);
 } pl_descent_ops;
 
@@ -245,27 +254,27 @@ typedef struct pl_descent_ops {
  * them). Without it: backward Euler and statics alone, and no restitution. */
 typedef struct pl_contact_ops {
     /* The force of all obstacles on each vertex at a stage's result x, N; u as for `gradient`, or NULL. */
-    void (*forces)(pl_backend *b, const pl_stage *stage, double *const *u, const double *x,
-                   double *force);
-    void (*velocities)(pl_backend *b, const pl_stage *stage, const pl_contact_end *end);
+    void (*forces)(pl_backend *b, const pl_backend_stage *stage, pl_array *const *u,
+                   const pl_array *x, pl_array *force);
+    void (*velocities)(pl_backend *b, const pl_backend_stage *stage, const pl_contact_end *end);
     /* out = what acceleration elements cause at a stage's result, from the objective's gradient there,
      * which holds all that is not the inertia of a held coordinate: no gravity, load or obstacle's
      * force. Stage NULL: the gradient is of elements and obstacles alone, without inertia. */
-    void (*inner_acceleration)(pl_backend *b, const pl_stage *stage, const double *x,
-                               const double *gradient, const double *contact, double *out);
+    void (*inner_acceleration)(pl_backend *b, const pl_backend_stage *stage, const pl_array *x,
+                               const pl_array *gradient, const pl_array *contact, pl_array *out);
     /* Held coordinates of v: what the pins move with at `time`, from where they were since `span` ago. */
-    void (*pin_velocities)(pl_backend *b, double time, double span, double *v);
+    void (*pin_velocities)(pl_backend *b, double time, double span, pl_array *v);
     /* The power that friction takes, W, at a stage's result x, where vertices go at v; u as for
      * `gradient`, or NULL. */
-    double (*friction)(pl_backend *b, const pl_stage *stage, double *const *u, const double *x,
-                       const double *v);
+    double (*friction)(pl_backend *b, const pl_backend_stage *stage, pl_array *const *u,
+                       const pl_array *x, const pl_array *v);
 } pl_contact_ops;
 
 /* Methods that solve with the model's constant matrix A. */
 typedef struct pl_matrix_ops {
     /* rows = A^-1 rhs of each coordinate, where there is `factored`; else B rhs with one and the same
      * symmetric positive definite B near A^-1. */
-    pl_status (*solve)(pl_backend *b, const double *rhs, double *rows);
+    pl_status (*solve)(pl_backend *b, const pl_array *rhs, pl_array *rows);
     /* Go on with another model, which differs in weights, matrix and factor only, and outlives its use.
      * PL_OK, or PL_NO_MEMORY and nothing has changed; going back to the one it was made for always
      * succeeds. */
@@ -275,38 +284,40 @@ typedef struct pl_matrix_ops {
 /* `solve` is exact. A backend with pl_matrix_ops has this table or the next one. */
 typedef struct pl_factored_ops {
     /* rows = A_k x_k of each coordinate: x itself where it is held. */
-    void (*multiply)(pl_backend *b, const double *rows, double *out);
+    void (*multiply)(pl_backend *b, const pl_array *rows, pl_array *out);
 } pl_factored_ops;
 
 /* There is no factor, and the global step iterates. */
 typedef struct pl_iterated_ops {
     /* A rows = rhs to a small share of what was wrong at `from`, with *square = (rows - from) . A (rows -
      * from). Not finite where a number is not. */
-    pl_status (*solve_from)(pl_backend *b, const double *rhs, const double *from, double *rows,
-                            double *square);
+    pl_status (*solve_from)(pl_backend *b, const pl_array *rhs, const pl_array *from,
+                            pl_array *rows, double *square);
 } pl_iterated_ops;
 
 /* Methods that split the objective: local steps by term, global steps with A. */
 typedef struct pl_splitting_ops {
     /* z[g] = D_g x for every group. */
-    void (*reduce)(pl_backend *b, const double *x, double *const *z);
-    pl_local_sums (*local_step)(pl_backend *b, const pl_stage *stage, const pl_local_step *step);
+    void (*reduce)(pl_backend *b, const pl_array *x, pl_array *const *z);
+    pl_local_sums (*local_step)(pl_backend *b, const pl_backend_stage *stage,
+                                const pl_local_step *step);
     /* Replace the last local step's contributions by those without momentum. */
-    void (*contribute)(pl_backend *b, double *const *u, double *const *z);
+    void (*contribute)(pl_backend *b, pl_array *const *u, pl_array *const *z);
     /* rows = inertia M x~ + load - A_fp x_p: what of the right-hand side is constant over a stage; x
      * has what is held at the stage's end, and where a row's coordinate is held, it is that. */
-    void (*stage_rows)(pl_backend *b, const pl_stage *stage, const double *x, double *rows);
+    void (*stage_rows)(pl_backend *b, const pl_backend_stage *stage, const pl_array *x,
+                       pl_array *rows);
     /* rows = base + the last local step's contributions, gathered (Narain 2016, eq. 15). */
-    void (*gather_global)(pl_backend *b, const double *base, double *rows);
+    void (*gather_global)(pl_backend *b, const pl_array *base, pl_array *rows);
     /* |D^T W^2 (z - z^)| over the free vertices, of the last local step with want_dual (eq. 23). */
     double (*dual_norm)(pl_backend *b);
     /* Sum of -W^2 u over the terms of a hard group: the force it exerts, and how many exert any. */
-    int64_t (*hard_force)(pl_backend *b, int32_t group, const double *u, double force[3]);
+    int64_t (*hard_force)(pl_backend *b, int32_t group, const pl_array *u, double force[3]);
     /* How concave each term of a group is at z (`concavity` of groups that have it): out
      * [block][PL_BLOCK], in the caller's memory, aligned to 64 bytes. */
-    void (*concavity)(pl_backend *b, int32_t group, const double *z, double *out);
+    void (*concavity)(pl_backend *b, int32_t group, const pl_array *z, double *out);
     /* Each term's rows of a group's values times its factor [block][PL_BLOCK], the caller's memory. */
-    void (*scale_terms)(pl_backend *b, int32_t group, const double *factor, double *values);
+    void (*scale_terms)(pl_backend *b, int32_t group, const double *factor, pl_array *values);
 } pl_splitting_ops;
 
 /* Anderson's acceleration of ADMM. */
@@ -324,23 +335,23 @@ typedef struct pl_anderson_ops {
 typedef struct pl_hessian_ops {
     /* First, once: what is constant over a model. */
     pl_status (*prepare)(pl_backend *b);
-    void (*make)(pl_backend *b, const pl_stage *stage, const double *x, bool project);
+    void (*make)(pl_backend *b, const pl_backend_stage *stage, const pl_array *x, bool project);
     /* Factor H; where it was projected and has no factor as it is, with a little more on its
      * diagonal. PL_FAILED where there is none. */
     pl_status (*factor)(pl_backend *b);
     /* out = H^-1 rows by that factor; out may be rows. */
-    pl_status (*solve)(pl_backend *b, const double *rows, double *out);
+    pl_status (*solve)(pl_backend *b, const pl_array *rows, pl_array *out);
     /* out = H rows. */
-    void (*multiply)(pl_backend *b, const double *rows, double *out);
+    void (*multiply)(pl_backend *b, const pl_array *rows, pl_array *out);
     /* out = rows times the inverse of the 3 x 3 blocks on H's diagonal. */
-    void (*jacobi)(pl_backend *b, const double *rows, double *out);
+    void (*jacobi)(pl_backend *b, const pl_array *rows, pl_array *out);
 } pl_hessian_ops;
 
 /* Several accelerated steps at once, where that gains anything. */
 typedef struct pl_runs_ops {
     /* `count` steps one after the other from step->x in place (x_new is x; g is not read), each with
      * the stage's gradient where it starts and an omega of its own, and nothing measured between them. */
-    void (*chebyshev)(pl_backend *b, const pl_stage *stage, const pl_chebyshev *step,
+    void (*chebyshev)(pl_backend *b, const pl_backend_stage *stage, const pl_chebyshev *step,
                       const double *omega, int32_t count);
 } pl_runs_ops;
 

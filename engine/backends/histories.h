@@ -3,6 +3,8 @@
 #ifndef PLIANT_ENGINE_BACKENDS_HISTORIES_H
 #define PLIANT_ENGINE_BACKENDS_HISTORIES_H
 
+#include "engine/backends/array.h"
+
 #include <stdint.h>
 
 /* Most pairs of Anderson's acceleration. */
@@ -12,10 +14,10 @@ enum { PL_ANDERSON_MAX = 8 };
  * the direction that was gone by alpha, and becomes s; the last of w becomes A^-1 t, with t = g -
  * g_old and p = A^-1 g. All are rows. */
 typedef struct pl_history_pair {
-    double *const *s, *const *w; /* [count], oldest first */
+    pl_array *const *s, *const *w; /* [count], oldest first */
     int32_t count;
     double alpha;
-    const double *g, *g_old, *p, *p_old;
+    const pl_array *g, *g_old, *p, *p_old;
     double *sg, *wg, *st, *wt; /* out, [count]: s_i . g, w_i . g, s_i . t, w_i . t */
 } pl_history_pair;
 

@@ -8,7 +8,7 @@ static void predict(const pl_stage_start *o, int32_t stage)
     o->backend->ops->kinematics->drift(o->backend, m->h, m->gravity, o->x, o->v, o->x_pred);
 }
 
-static void finish(const pl_stage_start *o, int32_t stage, const double *x_new, double *v)
+static void finish(const pl_stage_start *o, int32_t stage, const pl_array *x_new, pl_array *v)
 {
     o->backend->ops->kinematics->velocity(o->backend, o->backend->model->h, o->x, x_new, v);
 }

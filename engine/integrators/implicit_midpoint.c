@@ -13,7 +13,7 @@ static void predict(const pl_stage_start *o, int32_t stage)
     ops->kinematics->drift(o->backend, half, m->gravity, o->x, o->v, o->x_pred);
 }
 
-static void finish(const pl_stage_start *o, int32_t stage, const double *x_new, double *v)
+static void finish(const pl_stage_start *o, int32_t stage, const pl_array *x_new, pl_array *v)
 {
     pl_finish_stage(o, stage, x_new, o->vp);
     o->backend->ops->kinematics->blend(o->backend, o->vp, 0, o->vp, 1, o->v, v);

@@ -42,7 +42,7 @@ void pl_predict_backward(const pl_stage_start *o, double weight)
     ops->memory->copy(o->backend, o->stationary, o->xp, 3 * m->vertices);
 }
 
-void pl_finish_stage(const pl_stage_start *o, int32_t stage, const double *x_new, double *v)
+void pl_finish_stage(const pl_stage_start *o, int32_t stage, const pl_array *x_new, pl_array *v)
 {
     const pl_model *m = o->backend->model;
     o->backend->ops->kinematics->velocity(o->backend, m->a * m->h, o->xp, x_new, v);

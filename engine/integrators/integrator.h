@@ -19,13 +19,13 @@
 /* What a stage goes out from, and what it fills: positions of the backend, whose model's step is h. */
 typedef struct pl_stage_start {
     pl_backend *backend;
-    bool known;          /* x_back, v_back and inner are the past's; else inner alone is right */
-    double span;         /* of the stage, s */
-    const double *x, *v; /* where the stage begins */
-    const double *x_back, *v_back; /* what an integrator that looks back had before */
-    const double *inner;           /* m/s^2 of elements alone at the step's start */
-    double *xp, *stationary;       /* out: stage.h */
-    double *vp, *x_pred;           /* out; vp is scratch */
+    bool known;            /* x_back, v_back and inner are the past's; else inner alone is right */
+    double span;           /* of the stage, s */
+    const pl_array *x, *v; /* where the stage begins */
+    const pl_array *x_back, *v_back; /* what an integrator that looks back had before */
+    const pl_array *inner;           /* m/s^2 of elements alone at the step's start */
+    pl_array *xp, *stationary;       /* out: stage.h */
+    pl_array *vp, *x_pred;           /* out; vp is scratch */
 } pl_stage_start;
 
 enum { PL_STAGES_MAX = 2 };
@@ -42,7 +42,7 @@ typedef struct pl_integrator {
     /* Fill x_pred, and but for a plain integrator vp, xp and still. */
     void (*predict)(const pl_stage_start *o, int32_t stage);
     /* Velocities at the stage's end, whose minimiser is x_new; o->xp is the stage's. */
-    void (*finish)(const pl_stage_start *o, int32_t stage, const double *x_new, double *v);
+    void (*finish)(const pl_stage_start *o, int32_t stage, const pl_array *x_new, pl_array *v);
 } pl_integrator;
 
 const pl_integrator *pl_integrator_find(pl_integrator_kind kind);
@@ -55,7 +55,7 @@ bool pl_integrator_is_theta(const pl_integrator *integrator, int32_t stage, bool
 void pl_predict_theta(const pl_stage_start *o);
 void pl_predict_backward(const pl_stage_start *o, double weight);
 /* v = (x_new - xp) / (a h). */
-void pl_finish_stage(const pl_stage_start *o, int32_t stage, const double *x_new, double *v);
+void pl_finish_stage(const pl_stage_start *o, int32_t stage, const pl_array *x_new, pl_array *v);
 
 #define PL_DECLARE_INTEGRATOR(kind, name) extern const pl_integrator pl_##name;
 PL_EACH_INTEGRATOR(PL_DECLARE_INTEGRATOR)

@@ -8,7 +8,7 @@ static void predict(const pl_stage_start *o, int32_t stage)
     o->backend->ops->memory->copy(o->backend, o->x_pred, o->x, 3 * o->backend->model->vertices);
 }
 
-static void finish(const pl_stage_start *o, int32_t stage, const double *x_new, double *v)
+static void finish(const pl_stage_start *o, int32_t stage, const pl_array *x_new, pl_array *v)
 {
     o->backend->ops->memory->clear(o->backend, v, 3 * o->backend->model->vertices);
 }

@@ -26,12 +26,6 @@
  * (engine/lanes/README.md says why two). */
 enum { PL_BLOCK = 16 };
 
-/* The numbers in arrays of terms, where kernels of another precision read them (backends/device). */
-#ifdef PL_SINGLE
-typedef float pl_number;
-#else
-typedef double pl_number;
-#endif
 /* A corner's contribution on a device (term_lanes.h); w is not used. */
 #ifdef __CUDACC__
 typedef struct __align__(4 * sizeof(pl_number)) pl_number4

@@ -12,22 +12,37 @@
 
 #include <stdint.h>
 
-typedef struct pl_stage {
-    double a, h;           /* 1; s */
-    double inertia;        /* 1 / (a h)^2, 1/s^2; 0: statics */
-    double span;           /* s from x_start to what is solved for */
-    double time_start;     /* of this stage, s */
-    double time_end;       /* of this stage, s */
-    const double *x_start; /* [n][3], x at time_start */
-    const double *v_start; /* [n][3], its velocity there */
-    const double *xp;      /* [n][3]: where x would be at rest; x_start for backward Euler */
-    /* Contact looks at y = x_start + beyond (x - x_start), 1 where it is 0: the implicit midpoint solves
-     * for a place half way. A vertex that ends at rest has its y at `still`, and on an obstacle that
-     * carries it along by d over the stage, at still + slide d. NULL: x_start, and slide is 1. */
+/* The numbers in arrays of terms, where kernels of another precision read them (backends/device). */
+#ifdef PL_SINGLE
+typedef float pl_number;
+#else
+typedef double pl_number;
+#endif
+
+/* All of a stage but its arrays.
+ *
+ * Contact looks at y = x_start + extrapolation (x - x_start), 1 where that is 0: the implicit midpoint solves
+ * for a place half way. A vertex that ends at rest has its y at `stationary`, and on an obstacle that
+ * carries it along by d over the stage, at stationary + carry_fraction d. */
+typedef struct pl_stage_scalars {
+    double a, h;       /* 1; s */
+    double inertia;    /* 1 / (a h)^2, 1/s^2; 0: statics */
+    double span;       /* s from x_start to what is solved for */
+    double time_start; /* of this stage, s */
+    double time_end;   /* of this stage, s */
     double extrapolation, carry_fraction;
-    const double *stationary; /* [n][3] */
-    const double *x_pred;     /* [n][3], x~ */
-    const double *load;       /* [n][3], N: forces that are constant over the stage; NULL: none */
+} pl_stage_scalars;
+
+/* A stage as terms read it, on the host or in a kernel of a device; solvers have a pl_backend_stage
+ * (backends/backend.h). */
+typedef struct pl_stage {
+    pl_stage_scalars scalars;
+    const pl_number *x_start;    /* [n][3], x at time_start */
+    const pl_number *v_start;    /* [n][3], its velocity there */
+    const pl_number *xp;         /* [n][3]: where x would be at rest; x_start for backward Euler */
+    const pl_number *stationary; /* [n][3]; NULL: x_start, and carry_fraction is 1 */
+    const pl_number *x_pred;     /* [n][3], x~ */
+    const pl_number *load; /* [n][3], N: forces that are constant over the stage; NULL: none */
 } pl_stage;
 
 /* Component `i` of the load, N. */
@@ -37,7 +52,7 @@ static inline double pl_stage_load(const pl_stage *stage, int64_t i)
 }
 
 /* When contact is looked at, s. */
-static inline double pl_stage_touch_time(const pl_stage *stage)
+static inline double pl_stage_touch_time(const pl_stage_scalars *stage)
 {
     return stage->extrapolation > 1
                ? stage->time_start + stage->extrapolation * (stage->time_end - stage->time_start)

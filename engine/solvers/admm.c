@@ -51,7 +51,7 @@ typedef struct admm {
     pl_solver base;
     const pl_model *model;
     pl_backend *backend;
-    double **u, **z, **u_old, **z_old; /* [group_count] */
+    pl_array **u, **z, **u_old, **z_old; /* [group_count] */
     pl_global global;
     pl_anderson_history *anderson; /* NULL with another acceleration */
     pl_weights *weights;
@@ -61,7 +61,7 @@ typedef struct admm {
 static void admm_destroy(pl_solver *solver)
 {
     admm *s = (admm *)solver;
-    double **values[] = {s->u, s->z, s->u_old, s->z_old};
+    pl_array **values[] = {s->u, s->z, s->u_old, s->z_old};
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
         pl_group_arrays_release(s->model, s->backend, values[i]);
     pl_global_clear(&s->global);
@@ -80,7 +80,7 @@ static pl_status admm_create(const pl_model *model, pl_backend *backend, pl_solv
     s->model = model;
     s->backend = backend;
     bool good = true;
-    double ***values[] = {&s->u, &s->z, &s->u_old, &s->z_old};
+    pl_array ***values[] = {&s->u, &s->z, &s->u_old, &s->z_old};
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
         *values[i] = pl_group_arrays_create(model, backend, 1);
         good = good && *values[i];
@@ -113,7 +113,7 @@ typedef struct progress {
 } progress;
 
 /* The state of things before the first iteration. */
-static pl_status begin(admm *s, const pl_stage *stage, const double *x)
+static pl_status begin(admm *s, const pl_backend_stage *stage, const pl_array *x)
 {
     const pl_backend_ops *ops = s->backend->ops;
     pl_status status = pl_weights_begin(s->weights, stage, s->z);
@@ -134,7 +134,7 @@ static pl_status begin(admm *s, const pl_stage *stage, const double *x)
 }
 
 /* The same after a local step, for the global step of other weights. */
-static void begin_again(admm *s, const pl_stage *stage, const double *x, progress *p)
+static void begin_again(admm *s, const pl_backend_stage *stage, const pl_array *x, progress *p)
 {
     const pl_backend_ops *ops = s->backend->ops;
     for (int32_t g = 0; g < s->model->group_count; g++) {
@@ -152,7 +152,8 @@ static void begin_again(admm *s, const pl_stage *stage, const double *x, progres
 }
 
 /* z(k), u(k) and what the global step needs of them; residuals of this iteration (eq. 22-23). */
-static void local_step(admm *s, const pl_stage *stage, const double *x, bool want_dual, progress *p)
+static void local_step(admm *s, const pl_backend_stage *stage, const pl_array *x, bool want_dual,
+                       progress *p)
 {
     const pl_backend_ops *ops = s->backend->ops;
     double start = pl_clock_ms();
@@ -198,7 +199,7 @@ static void local_step(admm *s, const pl_stage *stage, const double *x, bool wan
 }
 
 /* x(k) = A^-1 b(k), and the decrement |x(k) - x(k-1)|_A. */
-static pl_status global_step(admm *s, double *x, progress *p)
+static pl_status global_step(admm *s, pl_array *x, progress *p)
 {
     double start = pl_clock_ms();
     pl_status status = pl_global_step(&s->global, x, &p->out->decrement);
@@ -208,8 +209,8 @@ static pl_status global_step(admm *s, double *x, progress *p)
     return PL_OK;
 }
 
-static void record(admm *s, const pl_stage *stage, const double *x, double *gradient, int64_t k,
-                   progress *p)
+static void record(admm *s, const pl_backend_stage *stage, const pl_array *x, pl_array *gradient,
+                   int64_t k, progress *p)
 {
     if (!s->detail)
         return;
@@ -225,7 +226,7 @@ static void record(admm *s, const pl_stage *stage, const double *x, double *grad
     p->out->detail_count = k + 1;
 }
 
-static pl_status fail(admm *s, const double *x, pl_failure *failure)
+static pl_status fail(admm *s, const pl_array *x, pl_failure *failure)
 {
     failure->code = PL_FAILURE_NOT_FINITE;
     failure->vertex = s->backend->ops->kinematics->find_not_finite(s->backend, x);
@@ -248,8 +249,8 @@ static pl_status fail_of_weights(pl_status status, pl_failure *failure)
     return PL_FAILED;
 }
 
-static pl_status admm_solve(pl_solver *solver, const pl_stage *stage, double *x, double *gradient,
-                            pl_solve_result *out, pl_failure *failure)
+static pl_status admm_solve(pl_solver *solver, const pl_backend_stage *stage, pl_array *x,
+                            pl_array *gradient, pl_solve_result *out, pl_failure *failure)
 {
     admm *s = (admm *)solver;
     const pl_backend_ops *ops = s->backend->ops;

@@ -18,13 +18,13 @@ static const double RIDGE = 1e-10;
 struct pl_anderson_history {
     const pl_model *model;
     pl_backend *backend;
-    double **r, **r_old, **g;                            /* [group_count] */
-    double **dr[PL_ANDERSON_MAX], **dg[PL_ANDERSON_MAX]; /* [slot][group_count] */
-    int32_t count, order[PL_ANDERSON_MAX];               /* pairs; their slots, oldest first */
-    bool begun;                                          /* r and g are of an iteration */
-    double norm, least;                                  /* |W r| of it; the least of late */
-    int32_t since;                                       /* iterations since that */
-    double dots[PL_ANDERSON_MAX][PL_ANDERSON_MAX];       /* W dr_i . W dr_j, by slots */
+    pl_array **r, **r_old, **g;                            /* [group_count] */
+    pl_array **dr[PL_ANDERSON_MAX], **dg[PL_ANDERSON_MAX]; /* [slot][group_count] */
+    int32_t count, order[PL_ANDERSON_MAX];                 /* pairs; their slots, oldest first */
+    bool begun;                                            /* r and g are of an iteration */
+    double norm, least;                                    /* |W r| of it; the least of late */
+    int32_t since;                                         /* iterations since that */
+    double dots[PL_ANDERSON_MAX][PL_ANDERSON_MAX];         /* W dr_i . W dr_j, by slots */
 };
 
 void pl_anderson_destroy(pl_anderson_history *h)
@@ -134,18 +134,18 @@ static bool is_stale(pl_anderson_history *h, double norm)
     return stale;
 }
 
-void pl_anderson_apply(pl_anderson_history *h, const double *x, double *const *u, double *const *z,
-                       double relaxation)
+void pl_anderson_apply(pl_anderson_history *h, const pl_array *x, pl_array *const *u,
+                       pl_array *const *z, double relaxation)
 {
     const pl_backend_ops *ops = h->backend->ops;
-    double **before = h->r;
+    pl_array **before = h->r;
     h->r = h->r_old;
     h->r_old = before;
     if (h->begun) {
         keep_newest(h, DEPTH - 1);
         h->count++;
     }
-    double **dr[PL_ANDERSON_MAX], **dg[PL_ANDERSON_MAX];
+    pl_array **dr[PL_ANDERSON_MAX], **dg[PL_ANDERSON_MAX];
     double dot_dr[PL_ANDERSON_MAX], dot_r[PL_ANDERSON_MAX], gamma[PL_ANDERSON_MAX];
     for (int32_t i = 0; i < h->count; i++) {
         dr[i] = h->dr[h->order[i]];
@@ -159,8 +159,8 @@ void pl_anderson_apply(pl_anderson_history *h, const double *x, double *const *u
                      .r_old = h->r_old,
                      .g = h->g,
                      .count = h->count,
-                     .dr = (double *const *const *)dr,
-                     .dg = (double *const *const *)dg,
+                     .dr = (pl_array *const *const *)dr,
+                     .dg = (pl_array *const *const *)dg,
                      .dot_dr = dot_dr,
                      .dot_r = dot_r};
     double norm = ops->anderson->difference(h->backend, &a);

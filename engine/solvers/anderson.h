@@ -28,7 +28,7 @@ void pl_anderson_destroy(pl_anderson_history *h);
 /* A new solve: nothing of an earlier one is remembered. */
 void pl_anderson_begin(pl_anderson_history *h);
 /* After a global step x of (u, z): the u for a local step with relaxation 1 that accelerates. */
-void pl_anderson_apply(pl_anderson_history *h, const double *x, double *const *u, double *const *z,
-                       double relaxation);
+void pl_anderson_apply(pl_anderson_history *h, const pl_array *x, pl_array *const *u,
+                       pl_array *const *z, double relaxation);
 
 #endif

@@ -4,9 +4,9 @@
 
 #include <stdlib.h>
 
-double **pl_group_arrays_create(const pl_model *model, pl_backend *backend, int32_t share)
+pl_array **pl_group_arrays_create(const pl_model *model, pl_backend *backend, int32_t share)
 {
-    double **arrays = calloc((size_t)model->group_count + 1, sizeof *arrays);
+    pl_array **arrays = calloc((size_t)model->group_count + 1, sizeof *arrays);
     for (int32_t g = 0; arrays && g < model->group_count; g++) {
         arrays[g] = backend->ops->memory->alloc(backend,
                                                 pl_group_values(&model->groups[g]) / share);
@@ -18,14 +18,14 @@ double **pl_group_arrays_create(const pl_model *model, pl_backend *backend, int3
     return arrays;
 }
 
-void pl_group_arrays_release(const pl_model *model, pl_backend *backend, double **arrays)
+void pl_group_arrays_release(const pl_model *model, pl_backend *backend, pl_array **arrays)
 {
     for (int32_t g = 0; arrays && g < model->group_count; g++)
         backend->ops->memory->release(backend, arrays[g]);
     free(arrays);
 }
 
-bool pl_rows_create(const pl_model *model, pl_backend *backend, double ***rows, size_t count)
+bool pl_rows_create(const pl_model *model, pl_backend *backend, pl_array ***rows, size_t count)
 {
     bool good = true;
     for (size_t i = 0; i < count; i++) {
@@ -35,7 +35,7 @@ bool pl_rows_create(const pl_model *model, pl_backend *backend, double ***rows, 
     return good;
 }
 
-void pl_rows_release(pl_backend *backend, double *const *rows, size_t count)
+void pl_rows_release(pl_backend *backend, pl_array *const *rows, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         backend->ops->memory->release(backend, rows[i]);

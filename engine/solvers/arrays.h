@@ -9,17 +9,17 @@
 #include <stddef.h>
 
 /* [group_count] arrays of pl_group_values() / `share` numbers each; NULL without memory. */
-double **pl_group_arrays_create(const pl_model *model, pl_backend *backend, int32_t share);
-void pl_group_arrays_release(const pl_model *model, pl_backend *backend, double **arrays);
+pl_array **pl_group_arrays_create(const pl_model *model, pl_backend *backend, int32_t share);
+void pl_group_arrays_release(const pl_model *model, pl_backend *backend, pl_array **arrays);
 
 /* Every *row of the list gets 3 free_vertices numbers; false without memory, and then those that
  * were made are the caller's to release as well. */
-bool pl_rows_create(const pl_model *model, pl_backend *backend, double ***rows, size_t count);
-void pl_rows_release(pl_backend *backend, double *const *rows, size_t count);
+bool pl_rows_create(const pl_model *model, pl_backend *backend, pl_array ***rows, size_t count);
+void pl_rows_release(pl_backend *backend, pl_array *const *rows, size_t count);
 
-static inline void pl_rows_swap(double **a, double **b)
+static inline void pl_rows_swap(pl_array **a, pl_array **b)
 {
-    double *t = *a;
+    pl_array *t = *a;
     *a = *b;
     *b = t;
 }

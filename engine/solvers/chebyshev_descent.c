@@ -48,9 +48,9 @@ typedef struct chebyshev_descent {
     pl_solver base;
     const pl_model *model;
     pl_backend *backend;
-    double *x_good;             /* positions: of the last look */
-    double *g, *step, *inverse; /* rows; step: x - x_old */
-    pl_iteration *detail;       /* [iterations + 1], or NULL */
+    pl_array *x_good;             /* positions: of the last look */
+    pl_array *g, *step, *inverse; /* rows; step: x - x_old */
+    pl_iteration *detail;         /* [iterations + 1], or NULL */
     /* Carried from step to step. */
     stride pace;
     int64_t solves;
@@ -60,8 +60,8 @@ typedef struct chebyshev_descent {
 /* What one solve keeps between its phases. */
 typedef struct progress {
     pl_solve_result *out;
-    const pl_stage *stage;
-    double *x, *gradient; /* positions */
+    const pl_backend_stage *stage;
+    pl_array *x, *gradient; /* positions */
     double start_ms;
     double quotient;         /* q */
     pl_trial_sums now, good; /* at x; at the last look */
@@ -76,7 +76,7 @@ typedef struct progress {
 static void chebyshev_destroy(pl_solver *solver)
 {
     chebyshev_descent *s = (chebyshev_descent *)solver;
-    pl_rows_release(s->backend, (double *[]){s->x_good, s->g, s->step, s->inverse}, 4);
+    pl_rows_release(s->backend, (pl_array *[]){s->x_good, s->g, s->step, s->inverse}, 4);
     free(s->detail);
     free(s);
 }
@@ -91,7 +91,7 @@ static pl_status chebyshev_create(const pl_model *model, pl_backend *backend, pl
     s->backend = backend;
     s->pace = (stride){.alpha = FIRST_ALPHA, .wait = 1};
     s->phases = pl_phases_default(model->solver.phases);
-    double **rows[] = {&s->g, &s->step, &s->inverse};
+    pl_array **rows[] = {&s->g, &s->step, &s->inverse};
     s->x_good = backend->ops->memory->alloc(backend, 3 * model->vertices);
     bool good = pl_rows_create(model, backend, rows, sizeof rows / sizeof *rows) && s->x_good &&
                 backend->ops->descent->prepare(backend) == PL_OK;
@@ -273,9 +273,9 @@ static void descend(chebyshev_descent *s, progress *p)
 
 typedef struct tuning {
     chebyshev_descent *solver;
-    const pl_stage *stage;
-    const double *start;
-    double *x, *gradient;
+    const pl_backend_stage *stage;
+    const pl_array *start;
+    pl_array *x, *gradient;
     stride pace;
 } tuning;
 
@@ -293,10 +293,11 @@ static double error_of(const pl_phases *phases, void *user)
     return isfinite(p.good.objective) ? p.good.decrement : INFINITY;
 }
 
-static pl_status tune(chebyshev_descent *s, const pl_stage *stage, double *x, double *gradient)
+static pl_status tune(chebyshev_descent *s, const pl_backend_stage *stage, pl_array *x,
+                      pl_array *gradient)
 {
     const pl_backend_ops *ops = s->backend->ops;
-    double *start = ops->memory->alloc(s->backend, 3 * s->model->vertices);
+    pl_array *start = ops->memory->alloc(s->backend, 3 * s->model->vertices);
     if (!start)
         return PL_NO_MEMORY;
     ops->memory->copy(s->backend, start, x, 3 * s->model->vertices);
@@ -311,8 +312,8 @@ static pl_status tune(chebyshev_descent *s, const pl_stage *stage, double *x, do
 
 /* ---- the method ---- */
 
-static pl_status chebyshev_solve(pl_solver *solver, const pl_stage *stage, double *x,
-                                 double *gradient, pl_solve_result *out, pl_failure *failure)
+static pl_status chebyshev_solve(pl_solver *solver, const pl_backend_stage *stage, pl_array *x,
+                                 pl_array *gradient, pl_solve_result *out, pl_failure *failure)
 {
     static const char WHAT[] = "Chebyshev descent";
     chebyshev_descent *s = (chebyshev_descent *)solver;

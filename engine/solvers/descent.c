@@ -14,7 +14,7 @@ void pl_descent_destroy(pl_solver *solver)
     pl_descent *d = (pl_descent *)solver;
     if (d->law->destroy)
         d->law->destroy(d);
-    double *arrays[] = {d->x_new, d->g, d->g_old, d->p, d->p_old, d->inverse, d->inverse_old};
+    pl_array *arrays[] = {d->x_new, d->g, d->g_old, d->p, d->p_old, d->inverse, d->inverse_old};
     pl_rows_release(d->backend, arrays, sizeof arrays / sizeof *arrays);
     free(d->detail);
     free(d);
@@ -30,7 +30,7 @@ pl_status pl_descent_create(const pl_solver_ops *ops, const pl_descent_rule *rul
     d->law = rule;
     d->model = model;
     d->backend = backend;
-    double **arrays[] = {&d->g, &d->g_old, &d->p, &d->p_old, &d->inverse, &d->inverse_old};
+    pl_array **arrays[] = {&d->g, &d->g_old, &d->p, &d->p_old, &d->inverse, &d->inverse_old};
     bool good = pl_rows_create(model, backend, arrays, rule->matrix ? 4 : 6);
     d->x_new = backend->ops->memory->alloc(backend, 3 * model->vertices);
     good = good && d->x_new && backend->ops->descent->prepare(backend) == PL_OK;
@@ -75,7 +75,7 @@ pl_status pl_descent_apply(pl_descent *d, bool stepped)
 
 /* ---- failures ---- */
 
-pl_status pl_descent_fail_not_finite(pl_backend *backend, const char *what, const double *where,
+pl_status pl_descent_fail_not_finite(pl_backend *backend, const char *what, const pl_array *where,
                                      pl_failure *failure)
 {
     failure->code = PL_FAILURE_NOT_FINITE;
@@ -88,7 +88,7 @@ pl_status pl_descent_fail_not_finite(pl_backend *backend, const char *what, cons
     return PL_FAILED;
 }
 
-pl_status pl_descent_fail_start(pl_backend *backend, const char *what, const double *x,
+pl_status pl_descent_fail_start(pl_backend *backend, const char *what, const pl_array *x,
                                 pl_failure *failure)
 {
     failure->element = backend->ops->objective->find_outside(backend, x);
@@ -104,8 +104,9 @@ pl_status pl_descent_fail_start(pl_backend *backend, const char *what, const dou
     return PL_FAILED;
 }
 
-pl_status pl_descent_fail_search(pl_backend *backend, const pl_stage *stage, const double *x,
-                                 double *gradient, double decrement, pl_failure *failure)
+pl_status pl_descent_fail_search(pl_backend *backend, const pl_backend_stage *stage,
+                                 const pl_array *x, pl_array *gradient, double decrement,
+                                 pl_failure *failure)
 {
     backend->ops->objective->gradient(backend, stage, x, NULL, gradient);
     failure->code = PL_FAILURE_LINE_SEARCH;
@@ -146,7 +147,7 @@ static void record(pl_descent *d, int64_t k)
 }
 
 /* Evaluate the initial guess. */
-static void begin(pl_descent *d, const pl_stage *stage, double *x, double *gradient)
+static void begin(pl_descent *d, const pl_backend_stage *stage, pl_array *x, pl_array *gradient)
 {
     const pl_backend_ops *ops = d->backend->ops;
     double start = pl_clock_ms();
@@ -165,8 +166,8 @@ static void begin(pl_descent *d, const pl_stage *stage, double *x, double *gradi
         d->law->forget(d);
 }
 
-double pl_descent_make_inverse(pl_backend *backend, const pl_stage *stage, const double *x,
-                               double *inverse)
+double pl_descent_make_inverse(pl_backend *backend, const pl_backend_stage *stage,
+                               const pl_array *x, pl_array *inverse)
 {
     pl_preconditioner kind = backend->model->solver.preconditioner;
     if (kind == PL_PRECONDITIONER_JACOBI)
@@ -176,7 +177,7 @@ double pl_descent_make_inverse(pl_backend *backend, const pl_stage *stage, const
 }
 
 /* P at x, where it is due. */
-static void refresh(pl_descent *d, const pl_stage *stage, const double *x, bool first)
+static void refresh(pl_descent *d, const pl_backend_stage *stage, const pl_array *x, bool first)
 {
     const pl_solver_settings *settings = &d->model->solver;
     bool constant = settings->preconditioner != PL_PRECONDITIONER_JACOBI;
@@ -190,7 +191,8 @@ static void refresh(pl_descent *d, const pl_stage *stage, const double *x, bool 
 }
 
 /* p = B0 g and the decrement at x. */
-static void precondition(pl_descent *d, const pl_stage *stage, const double *x, bool stepped)
+static void precondition(pl_descent *d, const pl_backend_stage *stage, const pl_array *x,
+                         bool stepped)
 {
     double start = pl_clock_ms();
     if (stepped)
@@ -208,8 +210,8 @@ static void precondition(pl_descent *d, const pl_stage *stage, const double *x, 
 }
 
 /* A step down: by what the rule remembers, or, should that lead nowhere, by -B0 g alone. */
-static bool descend(pl_descent *d, const pl_stage *stage, const double *x, double *x_new,
-                    double *gradient)
+static bool descend(pl_descent *d, const pl_backend_stage *stage, const pl_array *x,
+                    pl_array *x_new, pl_array *gradient)
 {
     for (;;) {
         bool bare = !d->law->bare || d->law->bare(d);
@@ -226,8 +228,8 @@ static bool descend(pl_descent *d, const pl_stage *stage, const double *x, doubl
     }
 }
 
-pl_status pl_descent_solve(pl_solver *solver, const pl_stage *stage, double *x, double *gradient,
-                           pl_solve_result *out, pl_failure *failure)
+pl_status pl_descent_solve(pl_solver *solver, const pl_backend_stage *stage, pl_array *x,
+                           pl_array *gradient, pl_solve_result *out, pl_failure *failure)
 {
     pl_descent *d = (pl_descent *)solver;
     const pl_backend_ops *ops = d->backend->ops;
@@ -245,7 +247,7 @@ pl_status pl_descent_solve(pl_solver *solver, const pl_stage *stage, double *x, 
     double bound = fmax(settings->tolerance * out->decrement, d->decrement_noise);
     out->converged = settings->tolerance > 0 && out->decrement <= d->decrement_noise;
 
-    double *here = x, *there = d->x_new;
+    pl_array *here = x, *there = d->x_new;
     while (isfinite(out->decrement) && !out->converged && out->iterations < settings->iterations) {
         d->x = here;
         if (!descend(d, stage, here, there, gradient)) {

@@ -39,7 +39,7 @@ typedef struct pl_descent_rule {
      * g_old and p_old are those before it. Leaves g . p in gp, NaN where it is not finite. */
     pl_status (*precondition)(pl_descent *d, bool stepped);
     /* Before `precondition`, P was replaced: NULL where nothing hangs on it. */
-    void (*refreshed)(pl_descent *d, const double *inverse_old);
+    void (*refreshed)(pl_descent *d, const pl_array *inverse_old);
     /* The direction: sets d->d to rows and d->slope to g . d. */
     void (*direction)(pl_descent *d);
     /* The first alpha to try. */
@@ -54,17 +54,17 @@ struct pl_descent {
     void *rule; /* the rule's memory */
     const pl_model *model;
     pl_backend *backend;
-    double *x_new;                 /* positions */
-    double *g, *g_old, *p, *p_old; /* rows */
-    double *inverse, *inverse_old; /* rows of 1 / P; NULL with the constant matrix */
-    pl_iteration *detail;          /* [iterations + 1], or NULL */
+    pl_array *x_new;                 /* positions */
+    pl_array *g, *g_old, *p, *p_old; /* rows */
+    pl_array *inverse, *inverse_old; /* rows of 1 / P; NULL with the constant matrix */
+    pl_iteration *detail;            /* [iterations + 1], or NULL */
     /* The solve under way. */
     pl_solve_result *out;
-    const pl_stage *stage;
-    const double *x; /* positions, where g and p are of */
-    bool no_memory;  /* a rule's way to end the solve */
+    const pl_backend_stage *stage;
+    const pl_array *x; /* positions, where g and p are of */
+    bool no_memory;    /* a rule's way to end the solve */
     double start_ms;
-    const double *d; /* rows: the direction */
+    const pl_array *d; /* rows: the direction */
     double objective, gp, slope;
     double alpha, alpha_old; /* the last step's length, and the one's before; 0: none */
     double gp_old;           /* gp before the last step */
@@ -77,8 +77,8 @@ struct pl_descent {
 pl_status pl_descent_create(const pl_solver_ops *ops, const pl_descent_rule *rule,
                             const pl_model *model, pl_backend *backend, pl_solver **out);
 void pl_descent_destroy(pl_solver *solver);
-pl_status pl_descent_solve(pl_solver *solver, const pl_stage *stage, double *x, double *gradient,
-                           pl_solve_result *out, pl_failure *failure);
+pl_status pl_descent_solve(pl_solver *solver, const pl_backend_stage *stage, pl_array *x,
+                           pl_array *gradient, pl_solve_result *out, pl_failure *failure);
 
 /* p = B0 g and gp = g . p: the `precondition` of a rule that needs no more. */
 pl_status pl_descent_apply(pl_descent *d, bool stepped);
@@ -86,23 +86,24 @@ double pl_descent_first_is_one(const pl_descent *d);
 
 /* line_search.c: a step from x along d->d to x_new, with gradient and d->g there (d->g_old keeps the
  * old one), and alpha, objective and norms set. False: none goes down, and all is as it was. */
-bool pl_descent_search(pl_descent *d, const pl_stage *stage, const double *x, double *x_new,
-                       double *gradient);
+bool pl_descent_search(pl_descent *d, const pl_backend_stage *stage, const pl_array *x,
+                       pl_array *x_new, pl_array *gradient);
 
 /* Rows of 1 / P at x by the model's settings. Returns what the backend's `jacobi` does. */
-double pl_descent_make_inverse(pl_backend *backend, const pl_stage *stage, const double *x,
-                               double *inverse);
+double pl_descent_make_inverse(pl_backend *backend, const pl_backend_stage *stage,
+                               const pl_array *x, pl_array *inverse);
 
 /* What a difference of energies must exceed to mean something: of rounded positions, or of sums. */
 double pl_descent_noise(const pl_backend_ops *ops, double objective, double energy_noise);
 
 /* Failures that every descent method tells alike. */
-pl_status pl_descent_fail_not_finite(pl_backend *backend, const char *what, const double *where,
+pl_status pl_descent_fail_not_finite(pl_backend *backend, const char *what, const pl_array *where,
                                      pl_failure *failure);
 /* Where the start has no finite objective: names the element that makes it infinite. */
-pl_status pl_descent_fail_start(pl_backend *backend, const char *what, const double *x,
+pl_status pl_descent_fail_start(pl_backend *backend, const char *what, const pl_array *x,
                                 pl_failure *failure);
-pl_status pl_descent_fail_search(pl_backend *backend, const pl_stage *stage, const double *x,
-                                 double *gradient, double decrement, pl_failure *failure);
+pl_status pl_descent_fail_search(pl_backend *backend, const pl_backend_stage *stage,
+                                 const pl_array *x, pl_array *gradient, double decrement,
+                                 pl_failure *failure);
 
 #endif

@@ -6,25 +6,25 @@
 
 bool pl_global_init(const pl_model *model, pl_backend *backend, pl_global *g)
 {
-    double **rows[] = {&g->base, &g->rhs, &g->rhs_old, &g->y, &g->y_old};
+    pl_array **rows[] = {&g->base, &g->rhs, &g->rhs_old, &g->y, &g->y_old};
     g->backend = backend;
     return pl_rows_create(model, backend, rows, sizeof rows / sizeof *rows);
 }
 
 void pl_global_clear(pl_global *g)
 {
-    double *rows[] = {g->base, g->rhs, g->rhs_old, g->y, g->y_old};
+    pl_array *rows[] = {g->base, g->rhs, g->rhs_old, g->y, g->y_old};
     if (g->backend)
         pl_rows_release(g->backend, rows, sizeof rows / sizeof *rows);
 }
 
-void pl_global_begin(pl_global *g, const pl_stage *stage, const double *x)
+void pl_global_begin(pl_global *g, const pl_backend_stage *stage, const pl_array *x)
 {
     g->backend->ops->rows->get_free(g->backend, x, g->y);
     pl_global_go_on(g, stage, x);
 }
 
-void pl_global_go_on(pl_global *g, const pl_stage *stage, const double *x)
+void pl_global_go_on(pl_global *g, const pl_backend_stage *stage, const pl_array *x)
 {
     const pl_backend_ops *ops = g->backend->ops;
     ops->splitting->stage_rows(g->backend, stage, x, g->base);
@@ -32,7 +32,7 @@ void pl_global_go_on(pl_global *g, const pl_stage *stage, const double *x)
         ops->factored->multiply(g->backend, g->y, g->rhs);
 }
 
-pl_status pl_global_step(pl_global *g, double *x, double *length)
+pl_status pl_global_step(pl_global *g, pl_array *x, double *length)
 {
     const pl_backend_ops *ops = g->backend->ops;
     double square = 0;

@@ -12,7 +12,7 @@
 
 typedef struct pl_global {
     pl_backend *backend;
-    double *base, *rhs, *rhs_old, *y, *y_old; /* rows; y: x of the free vertices */
+    pl_array *base, *rhs, *rhs_old, *y, *y_old; /* rows; y: x of the free vertices */
 } pl_global;
 
 /* False without memory; what there is, is released by pl_global_clear either way. */
@@ -20,10 +20,10 @@ bool pl_global_init(const pl_model *model, pl_backend *backend, pl_global *g);
 void pl_global_clear(pl_global *g);
 
 /* A stage begins at x, positions with what is held in place; or goes on with another matrix. */
-void pl_global_begin(pl_global *g, const pl_stage *stage, const double *x);
-void pl_global_go_on(pl_global *g, const pl_stage *stage, const double *x);
+void pl_global_begin(pl_global *g, const pl_backend_stage *stage, const pl_array *x);
+void pl_global_go_on(pl_global *g, const pl_backend_stage *stage, const pl_array *x);
 
 /* x after the last local step, and |x(k) - x(k-1)|_A, J^(1/2): not finite where x is not. */
-pl_status pl_global_step(pl_global *g, double *x, double *length);
+pl_status pl_global_step(pl_global *g, pl_array *x, double *length);
 
 #endif

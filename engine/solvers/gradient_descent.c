@@ -33,8 +33,8 @@ enum { PLAIN = 10, SEEN = 4 };
 static const double RHO_MOST = 0.9999;
 
 typedef struct directions {
-    double *now, *old; /* rows */
-    bool known;        /* whether old is that of the last step */
+    pl_array *now, *old; /* rows */
+    bool known;          /* whether old is that of the last step */
     /* chebyshev_semi_iterative */
     int64_t k; /* iterations since omega began */
     double omega, rho;
@@ -79,7 +79,7 @@ static void make(pl_descent *d, double by, double on, bool remember)
 {
     const pl_backend_ops *ops = d->backend->ops;
     directions *r = d->rule;
-    const double *list[] = {d->p, r->old};
+    const pl_array *list[] = {d->p, r->old};
     const double coefficient[] = {-by, on};
     ops->rows->combine(d->backend, list, coefficient, r->known ? 2 : 1, r->now);
     d->d = r->now;

@@ -70,7 +70,7 @@ static void remember(pl_history *h)
 double pl_history_take(pl_history *h, pl_backend *backend, const pl_history_point *at, bool stepped,
                        double alpha)
 {
-    double *slots_s[PL_WINDOW_MAX + 1], *slots_w[PL_WINDOW_MAX + 1];
+    pl_array *slots_s[PL_WINDOW_MAX + 1], *slots_w[PL_WINDOW_MAX + 1];
     double sg[PL_WINDOW_MAX + 1], wg[PL_WINDOW_MAX + 1], st[PL_WINDOW_MAX + 1],
         wt[PL_WINDOW_MAX + 1];
     pl_history_pair pair = {.s = slots_s,
@@ -102,11 +102,11 @@ double pl_history_take(pl_history *h, pl_backend *backend, const pl_history_poin
     return gp;
 }
 
-void pl_history_rescale(pl_history *h, pl_backend *backend, const double *inverse_old,
-                        const double *inverse)
+void pl_history_rescale(pl_history *h, pl_backend *backend, const pl_array *inverse_old,
+                        const pl_array *inverse)
 {
     const pl_backend_ops *ops = backend->ops;
-    double *t = h->w[h->order[h->count]]; /* the free slot's is not in use before the next pair */
+    pl_array *t = h->w[h->order[h->count]]; /* the free slot's is not in use before the next pair */
     for (int32_t j = 0; j < h->count; j++) {
         int32_t newer = h->order[j];
         ops->rows->unscale(backend, inverse_old, h->w[newer], t);
@@ -120,11 +120,11 @@ void pl_history_rescale(pl_history *h, pl_backend *backend, const double *invers
     }
 }
 
-const double *pl_history_direction(pl_history *h, pl_backend *backend, const double *p, double gp,
-                                   double *slope)
+const pl_array *pl_history_direction(pl_history *h, pl_backend *backend, const pl_array *p,
+                                     double gp, double *slope)
 {
     double zeta[PL_WINDOW_MAX], coefficient[2 * PL_WINDOW_MAX + 1];
-    const double *list[2 * PL_WINDOW_MAX + 1];
+    const pl_array *list[2 * PL_WINDOW_MAX + 1];
     int32_t m = h->count, used = 0;
     for (int32_t i = m - 1; i >= 0; i--) {
         int32_t slot = h->order[i];
@@ -155,7 +155,7 @@ const double *pl_history_direction(pl_history *h, pl_backend *backend, const dou
         coefficient[used++] = zeta[i] - dot / h->st[slot][slot];
         *slope += coefficient[m + 1 + i] * h->sg[slot];
     }
-    double *out = h->s[h->order[m]];
+    pl_array *out = h->s[h->order[m]];
     backend->ops->rows->combine(backend, list, coefficient, used, out);
     return out;
 }

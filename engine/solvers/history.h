@@ -22,7 +22,7 @@
 typedef struct pl_history {
     int32_t window, count;            /* most pairs, pairs */
     int32_t order[PL_WINDOW_MAX + 1]; /* slots, oldest first; order[count] is free */
-    double *s[PL_WINDOW_MAX + 1], *w[PL_WINDOW_MAX + 1];       /* rows */
+    pl_array *s[PL_WINDOW_MAX + 1], *w[PL_WINDOW_MAX + 1];     /* rows */
     double sg[PL_WINDOW_MAX + 1], wg[PL_WINDOW_MAX + 1];       /* with the gradient at x */
     double (*st)[PL_WINDOW_MAX + 1], (*wt)[PL_WINDOW_MAX + 1]; /* [i][j], i not newer than j */
     double gamma;
@@ -34,7 +34,7 @@ void pl_history_forget(pl_history *h);
 
 /* Gradients and their images under B0, rows. */
 typedef struct pl_history_point {
-    const double *g, *g_old, *p, *p_old;
+    const pl_array *g, *g_old, *p, *p_old;
 } pl_history_point;
 
 /* The inner products at a new point, and, after a step of alpha along the rows of the free slot, its
@@ -43,11 +43,11 @@ double pl_history_take(pl_history *h, pl_backend *backend, const pl_history_poin
                        double alpha);
 
 /* B0 was replaced, which was inverse_old and is inverse (both diagonal): every w anew. */
-void pl_history_rescale(pl_history *h, pl_backend *backend, const double *inverse_old,
-                        const double *inverse);
+void pl_history_rescale(pl_history *h, pl_backend *backend, const pl_array *inverse_old,
+                        const pl_array *inverse);
 
 /* The direction into the rows of the free slot, which are returned; *slope is g . d. */
-const double *pl_history_direction(pl_history *h, pl_backend *backend, const double *p, double gp,
-                                   double *slope);
+const pl_array *pl_history_direction(pl_history *h, pl_backend *backend, const pl_array *p,
+                                     double gp, double *slope);
 
 #endif

@@ -45,9 +45,9 @@ static bool goes_down(const pl_descent *d, double alpha, const pl_trial_sums *tr
 /* A search under way. */
 typedef struct search {
     pl_descent *d;
-    const pl_stage *stage;
-    const double *x;
-    double *x_new, *gradient;
+    const pl_backend_stage *stage;
+    const pl_array *x;
+    pl_array *x_new, *gradient;
     double alpha;
     pl_trial_sums sums; /* at alpha */
 } search;
@@ -130,8 +130,8 @@ static bool search_wolfe(search *s)
     return b.lo > 0 || (isfinite(b.hi) && backtrack(s));
 }
 
-bool pl_descent_search(pl_descent *d, const pl_stage *stage, const double *x, double *x_new,
-                       double *gradient)
+bool pl_descent_search(pl_descent *d, const pl_backend_stage *stage, const pl_array *x,
+                       pl_array *x_new, pl_array *gradient)
 {
     double start = pl_clock_ms();
     search s = {.d = d, .stage = stage, .x = x, .x_new = x_new, .gradient = gradient};

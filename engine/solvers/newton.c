@@ -37,16 +37,17 @@ static const double NEAR = 1e-2;
 enum { MOST_GRADIENTS = 2000 };
 
 typedef struct newton {
-    double *d, *d_old;                      /* rows */
-    double *r, *r_old, *z, *q, *Hq, *q_old; /* rows, of conjugate gradients */
-    double first;                           /* decrement of the initial guess */
-    bool plain;                             /* Newton's direction led nowhere: -A^-1 g */
+    pl_array *d, *d_old;                      /* rows */
+    pl_array *r, *r_old, *z, *q, *Hq, *q_old; /* rows, of conjugate gradients */
+    double first;                             /* decrement of the initial guess */
+    bool plain;                               /* Newton's direction led nowhere: -A^-1 g */
 } newton;
 
 enum { ARRAYS = 8, DIRECT_ARRAYS = 2 };
-static void list_arrays(newton *s, double **out[ARRAYS])
+static void list_arrays(newton *s, pl_array **out[ARRAYS])
 {
-    double **arrays[ARRAYS] = {&s->d, &s->d_old, &s->r, &s->r_old, &s->z, &s->q, &s->Hq, &s->q_old};
+    pl_array **arrays[ARRAYS] = {&s->d, &s->d_old, &s->r,  &s->r_old,
+                                 &s->z, &s->q,     &s->Hq, &s->q_old};
     for (int i = 0; i < ARRAYS; i++)
         out[i] = arrays[i];
 }
@@ -54,7 +55,7 @@ static void list_arrays(newton *s, double **out[ARRAYS])
 static void destroy(pl_descent *d)
 {
     newton *s = d->rule;
-    double **arrays[ARRAYS];
+    pl_array **arrays[ARRAYS];
     if (!s)
         return;
     list_arrays(s, arrays);
@@ -66,7 +67,7 @@ static void destroy(pl_descent *d)
 static pl_status create(pl_descent *d)
 {
     newton *s = d->rule = calloc(1, sizeof *s);
-    double **arrays[ARRAYS];
+    pl_array **arrays[ARRAYS];
     if (!s)
         return PL_NO_MEMORY;
     list_arrays(s, arrays);
@@ -76,21 +77,22 @@ static pl_status create(pl_descent *d)
     return d->backend->ops->hessian->prepare(d->backend);
 }
 
-static double dot(const pl_descent *d, const double *a, const double *b)
+static double dot(const pl_descent *d, const pl_array *a, const pl_array *b)
 {
     return d->backend->ops->rows->dot(d->backend, a, b);
 }
 
 /* out = a x + b y */
-static void add(const pl_descent *d, double a, const double *x, double b, const double *y,
-                double *out)
+static void add(const pl_descent *d, double a, const pl_array *x, double b, const pl_array *y,
+                pl_array *out)
 {
-    const double *list[] = {x, y}, coefficient[] = {a, b};
+    const pl_array *const list[] = {x, y};
+    const double coefficient[] = {a, b};
     d->backend->ops->rows->combine(d->backend, list, coefficient, 2, out);
 }
 
 /* z = r by the preconditioner; returns r.z. */
-static double by_preconditioner(const pl_descent *d, const double *r, double *z)
+static double by_preconditioner(const pl_descent *d, const pl_array *r, pl_array *z)
 {
     const pl_backend_ops *ops = d->backend->ops;
     if (d->model->solver.linear == PL_LINEAR_PCG_JACOBI)

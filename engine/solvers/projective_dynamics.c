@@ -37,7 +37,7 @@ typedef struct projective {
     pl_solver base;
     const pl_model *model;
     pl_backend *backend;
-    double **zero, **u, **z; /* [group_count]; u and z are not read */
+    pl_array **zero, **u, **z; /* [group_count]; u and z are not read */
     pl_global global;
     pl_iteration *detail; /* [iterations + 1], or NULL */
     double start_ms;      /* of the solve under way */
@@ -46,7 +46,7 @@ typedef struct projective {
 static void projective_destroy(pl_solver *solver)
 {
     projective *s = (projective *)solver;
-    double **values[] = {s->zero, s->u, s->z};
+    pl_array **values[] = {s->zero, s->u, s->z};
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
         pl_group_arrays_release(s->model, s->backend, values[i]);
     pl_global_clear(&s->global);
@@ -63,7 +63,7 @@ static pl_status projective_create(const pl_model *model, pl_backend *backend, p
     s->model = model;
     s->backend = backend;
     bool good = true;
-    double ***values[] = {&s->zero, &s->u, &s->z};
+    pl_array ***values[] = {&s->zero, &s->u, &s->z};
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
         *values[i] = pl_group_arrays_create(model, backend, 1);
         good = good && *values[i];
@@ -81,7 +81,7 @@ static pl_status projective_create(const pl_model *model, pl_backend *backend, p
     return PL_OK;
 }
 
-static void begin(projective *s, const pl_stage *stage, const double *x)
+static void begin(projective *s, const pl_backend_stage *stage, const pl_array *x)
 {
     const pl_backend_ops *ops = s->backend->ops;
     pl_global_begin(&s->global, stage, x);
@@ -94,7 +94,8 @@ static void begin(projective *s, const pl_stage *stage, const double *x)
 }
 
 /* D^T W^2 p into the contributions. */
-static void project(projective *s, const pl_stage *stage, const double *x, pl_solve_result *out)
+static void project(projective *s, const pl_backend_stage *stage, const pl_array *x,
+                    pl_solve_result *out)
 {
     pl_local_step step = {
         .x = x, .u = s->zero, .z = s->zero, .u_old = s->u, .z_old = s->z, .relaxation = 1};
@@ -102,7 +103,7 @@ static void project(projective *s, const pl_stage *stage, const double *x, pl_so
 }
 
 /* x(k) = A^-1 b(k), and |x(k) - x(k-1)|_A out of the right-hand sides, as in admm.c. */
-static pl_status global_step(projective *s, double *x, pl_solve_result *out)
+static pl_status global_step(projective *s, pl_array *x, pl_solve_result *out)
 {
     double start = pl_clock_ms();
     pl_status status = pl_global_step(&s->global, x, &out->decrement);
@@ -112,8 +113,8 @@ static pl_status global_step(projective *s, double *x, pl_solve_result *out)
     return PL_OK;
 }
 
-static void record(projective *s, const pl_stage *stage, const double *x, double *gradient,
-                   int64_t k, pl_solve_result *out)
+static void record(projective *s, const pl_backend_stage *stage, const pl_array *x,
+                   pl_array *gradient, int64_t k, pl_solve_result *out)
 {
     if (!s->detail)
         return;
@@ -129,7 +130,7 @@ static void record(projective *s, const pl_stage *stage, const double *x, double
     out->detail_count = k + 1;
 }
 
-static pl_status fail(projective *s, const double *x, pl_failure *failure)
+static pl_status fail(projective *s, const pl_array *x, pl_failure *failure)
 {
     failure->code = PL_FAILURE_NOT_FINITE;
     failure->vertex = s->backend->ops->kinematics->find_not_finite(s->backend, x);
@@ -141,8 +142,8 @@ static pl_status fail(projective *s, const double *x, pl_failure *failure)
     return PL_FAILED;
 }
 
-static pl_status projective_solve(pl_solver *solver, const pl_stage *stage, double *x,
-                                  double *gradient, pl_solve_result *out, pl_failure *failure)
+static pl_status projective_solve(pl_solver *solver, const pl_backend_stage *stage, pl_array *x,
+                                  pl_array *gradient, pl_solve_result *out, pl_failure *failure)
 {
     projective *s = (projective *)solver;
     const pl_backend_ops *ops = s->backend->ops;

@@ -46,7 +46,7 @@ static pl_status precondition(pl_descent *d, bool stepped)
     return status;
 }
 
-static void refreshed(pl_descent *d, const double *inverse_old)
+static void refreshed(pl_descent *d, const pl_array *inverse_old)
 {
     d->backend->ops->rows->scale(d->backend, d->inverse, d->g_old, d->p_old);
     pl_history_rescale(d->rule, d->backend, inverse_old, d->inverse);

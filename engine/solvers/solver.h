@@ -19,7 +19,7 @@ typedef struct pl_solve_result {
     const pl_iteration
         *detail; /* with metrics = iteration: rows 0 .. iterations; the solver's memory */
     int64_t detail_count;
-    double *const *multipliers; /* u of each group; NULL where the method has none */
+    pl_array *const *multipliers; /* u of each group; NULL where the method has none */
 } pl_solve_result;
 
 typedef struct pl_solver_ops {
@@ -28,7 +28,7 @@ typedef struct pl_solver_ops {
     /* Minimise from x0 (see pl_stage_start) into x (backend positions): pinned vertices of x are in
      * place. `gradient` [vertices][3] receives the gradient at the result. PL_OK, or PL_FAILED with
      * failure's code and message set. */
-    pl_status (*solve)(pl_solver *s, const pl_stage *stage, double *x, double *gradient,
+    pl_status (*solve)(pl_solver *s, const pl_backend_stage *stage, pl_array *x, pl_array *gradient,
                        pl_solve_result *out, pl_failure *failure);
     /* What later solves depend on of the earlier ones: a solver that was handed it by `restore`
      * goes on with the same bits. NULL, both, where a method remembers nothing. `restore` takes all

@@ -83,7 +83,7 @@ pl_status pl_weights_create(const pl_model *model, pl_backend *backend, pl_weigh
 }
 
 /* `number` becomes the concavities at z. */
-static void look(pl_weights *w, double *const *z)
+static void look(pl_weights *w, pl_array *const *z)
 {
     for (int32_t g = 0; g < w->rest->group_count; g++)
         if (w->level[g])
@@ -181,7 +181,7 @@ static pl_status use_levels(pl_weights *w)
     return PL_OK;
 }
 
-pl_status pl_weights_begin(pl_weights *w, const pl_stage *stage, double *const *z)
+pl_status pl_weights_begin(pl_weights *w, const pl_backend_stage *stage, pl_array *const *z)
 {
     w->renewals = 0;
     w->backend->ops->splitting->reduce(w->backend, stage->x_start, z);
@@ -198,7 +198,7 @@ pl_status pl_weights_begin(pl_weights *w, const pl_stage *stage, double *const *
     return use_levels(w);
 }
 
-pl_status pl_weights_renew(pl_weights *w, int64_t k, double *const *z, double *const *u,
+pl_status pl_weights_renew(pl_weights *w, int64_t k, pl_array *const *z, pl_array *const *u,
                            bool *renewed)
 {
     *renewed = false;

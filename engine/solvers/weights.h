@@ -34,10 +34,10 @@ void pl_weights_destroy(pl_weights *w);
 
 /* Before a stage's solve. z is overwritten: D x_start. PL_OK; or PL_NO_MEMORY, PL_FAILED where the matrix
  * has no factor, and the backend's model is that of the weights at rest. */
-pl_status pl_weights_begin(pl_weights *w, const pl_stage *stage, double *const *z);
+pl_status pl_weights_begin(pl_weights *w, const pl_backend_stage *stage, pl_array *const *z);
 /* After iteration k of it: *renewed, whether the weights are others now. u, scaled by them, is then of the
  * same forces; matrix and right-hand side are others. Fails as pl_weights_begin does. */
-pl_status pl_weights_renew(pl_weights *w, int64_t k, double *const *z, double *const *u,
+pl_status pl_weights_renew(pl_weights *w, int64_t k, pl_array *const *z, pl_array *const *u,
                            bool *renewed);
 
 /* Bytes of the levels: whole words. */

@@ -21,7 +21,7 @@ bool pl_dissipates(const pl_model *m)
 }
 
 void pl_dissipate(pl_dissipated *d, const pl_stepper *by, const pl_integrator *integrator,
-                  const double *x)
+                  const pl_array *x)
 {
     const pl_model *m = by->model;
     double power[PL_DISSIPATION_COUNT] = {0};
@@ -39,9 +39,9 @@ void pl_dissipate(pl_dissipated *d, const pl_stepper *by, const pl_integrator *i
     d->steps++;
 }
 
-void pl_dissipate_friction(pl_dissipated *d, const pl_stepper *by, const pl_stage *stage,
-                           double *const *u, const double *x, const double *v, const double *v_end,
-                           double within, bool mean)
+void pl_dissipate_friction(pl_dissipated *d, const pl_stepper *by, const pl_backend_stage *stage,
+                           pl_array *const *u, const pl_array *x, const pl_array *v,
+                           const pl_array *v_end, double within, bool mean)
 {
     pl_backend *b = by->backend;
     if (!rubs(by->model))

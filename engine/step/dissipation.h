@@ -21,13 +21,13 @@ bool pl_dissipates(const pl_model *model);
 
 /* Add a step of length h whose last stage, as it was frozen, ended at x, an array of the stepper's backend. */
 void pl_dissipate(pl_dissipated *d, const pl_stepper *by, const pl_integrator *integrator,
-                  const double *x);
+                  const pl_array *x);
 
 /* Add what friction took over a stage that went from v to v_end: its impulse, `within` x the force at x,
  * times the velocity of the slip, at the end or, where `mean`, the mean of both. */
-void pl_dissipate_friction(pl_dissipated *d, const pl_stepper *by, const pl_stage *stage,
-                           double *const *u, const double *x, const double *v, const double *v_end,
-                           double within, bool mean);
+void pl_dissipate_friction(pl_dissipated *d, const pl_stepper *by, const pl_backend_stage *stage,
+                           pl_array *const *u, const pl_array *x, const pl_array *v,
+                           const pl_array *v_end, double within, bool mean);
 
 /* Into a frame's metrics: NaN for what the model does not have. */
 void pl_dissipation_measure(const pl_dissipated *d, const pl_model *model, pl_metrics *out);

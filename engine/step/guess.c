@@ -11,16 +11,16 @@ static const double ETA = 0.2;
 static const double APART = 0.125;
 
 /* x = base + d v + e (v - v_old), with the pins in place. Returns the objective there. */
-static double place(const pl_stepper *by, const pl_stage *stage, const double *base, double d,
-                    const double *v, double e, const double *v_old, double *x)
+static double place(const pl_stepper *by, const pl_backend_stage *stage, const pl_array *base,
+                    double d, const pl_array *v, double e, const pl_array *v_old, pl_array *x)
 {
     const pl_backend_ops *ops = by->backend->ops;
     ops->kinematics->blend(by->backend, base, d, v, e, v_old, x);
-    ops->kinematics->place_pins(by->backend, stage->time_end, x);
+    ops->kinematics->place_pins(by->backend, stage->scalars.time_end, x);
     return ops->objective->value(by->backend, stage, x);
 }
 
-static double stay(const pl_stepper *by, const pl_stage *stage, double *x)
+static double stay(const pl_stepper *by, const pl_backend_stage *stage, pl_array *x)
 {
     return place(by, stage, stage->x_start, 0, NULL, 0, NULL, x);
 }
@@ -29,10 +29,10 @@ static double stay(const pl_stepper *by, const pl_stage *stage, double *x)
  * lowest objective. In free flight x~ is the answer; at large steps it commonly lies far off, or
  * inverts an element and is outside the energy's domain. x(n) is the worst guess for what moves, and
  * a method of the first order is slowest with what goes on as it was. */
-static void lowest(const pl_stepper *by, const pl_stage *stage, const double *v,
-                   const double *v_old, double *x)
+static void lowest(const pl_stepper *by, const pl_backend_stage *stage, const pl_array *v,
+                   const pl_array *v_old, pl_array *x)
 {
-    double h = stage->span, here = stay(by, stage, x);
+    double h = stage->scalars.span, here = stay(by, stage, x);
     double predicted = place(by, stage, stage->x_pred, 0, NULL, 0, NULL, x);
     bool back = !isfinite(predicted) || predicted > here;
     if (pl_guess_looks_back(by->model)) {
@@ -55,9 +55,10 @@ bool pl_guess_looks_back(const pl_model *model)
 
 /* argmin over d of e(x(n)) + d v.g + d^2 / 2 v.H v (Wang 2016, eq. 10): g and H along v by
  * differences of the objective. 0 where it is infinite nearby, h where it is not convex. */
-static double step_along(const pl_stepper *by, const pl_stage *stage, const double *v, double *x)
+static double step_along(const pl_stepper *by, const pl_backend_stage *stage, const pl_array *v,
+                         pl_array *x)
 {
-    double h = stage->span, apart = APART * h, e[3];
+    double h = stage->scalars.span, apart = APART * h, e[3];
     for (int k = 0; k < 3; k++)
         e[k] = place(by, stage, stage->x_start, (k - 1) * apart, v, 0, NULL, x);
     double slope = (e[2] - e[0]) / (2 * apart), bend = (e[2] - 2 * e[1] + e[0]) / (apart * apart);
@@ -66,10 +67,10 @@ static double step_along(const pl_stepper *by, const pl_stage *stage, const doub
     return bend > 0 ? fmin(fmax(-slope / bend, -h), 2 * h) : h;
 }
 
-void pl_guess(const pl_stepper *by, const pl_stage *stage, const double *v, const double *v_old,
-              double *x)
+void pl_guess(const pl_stepper *by, const pl_backend_stage *stage, const pl_array *v,
+              const pl_array *v_old, pl_array *x)
 {
-    double h = stage->span, d = 0, e = 0;
+    double h = stage->scalars.span, d = 0, e = 0;
     switch (by->model->solver.initial_guess) {
     case PL_GUESS_BEST:
         lowest(by, stage, v, v_old, x);

@@ -61,7 +61,7 @@ static void get_solve(pl_bytes_in *in, pl_solve_result *r)
 }
 
 /* Positions or velocities out of the backend's memory. */
-static void put_array(const pl_state *s, pl_bytes_out *out, const double *array)
+static void put_array(const pl_state *s, pl_bytes_out *out, const pl_array *array)
 {
     int64_t count = 3 * s->model->vertices;
     double *to = pl_bytes_grow(out, (size_t)count * sizeof *to);

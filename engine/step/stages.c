@@ -11,7 +11,8 @@ static const double OUT_OF_RANGE = 1e100;
 /* The vertex to look at where a number is not finite. A solve spreads it over a body, so the
  * solver's own answer `found` comes after a prediction that is bad already, by the state it came
  * from: one that is not finite, or so far off that only its square is not. */
-static int64_t find_culprit(const pl_state *s, const pl_stepper *by, const double *x, int64_t found)
+static int64_t find_culprit(const pl_state *s, const pl_stepper *by, const pl_array *x,
+                            int64_t found)
 {
     int64_t bad = by->backend->ops->kinematics->find_not_finite(by->backend, s->x_pred);
     if (bad >= 0)
@@ -23,7 +24,7 @@ static int64_t find_culprit(const pl_state *s, const pl_stepper *by, const doubl
 
 /* Whether a stage that ran out of iterations may stand. Where not, the vertex with the largest
  * gradient is what the failure names. */
-static bool accepted(const pl_stepper *by, const double *gradient, const pl_solve_result *solve,
+static bool accepted(const pl_stepper *by, const pl_array *gradient, const pl_solve_result *solve,
                      pl_failure *failure)
 {
     const pl_model *m = by->model;
@@ -53,21 +54,21 @@ static void add_work(pl_step_totals *totals, const pl_solve_result *solve)
 
 /* What elements accelerate vertices by at the step's start, where no step before has left it. Where an
  * energy is infinite there is no such thing: the step then begins as if there were none. */
-static void find_inner(pl_state *s, const pl_substep *substep, double *inner)
+static void find_inner(pl_state *s, const pl_substep *substep, pl_array *inner)
 {
     pl_backend *b = substep->by->backend;
     const pl_model *m = substep->by->model;
     b->ops->kinematics->blend(b, substep->x, -m->a * m->h, substep->v, 0, NULL, s->xp);
-    const pl_stage stage = {.a = m->a,
-                            .h = m->h,
-                            .inertia = m->inertia,
-                            .span = m->h,
-                            .time_start = substep->start,
-                            .time_end = substep->start,
-                            .x_start = substep->x,
-                            .v_start = substep->v,
-                            .xp = s->xp,
-                            .x_pred = substep->x};
+    const pl_backend_stage stage = {.scalars = {.a = m->a,
+                                                .h = m->h,
+                                                .inertia = m->inertia,
+                                                .span = m->h,
+                                                .time_start = substep->start,
+                                                .time_end = substep->start},
+                                    .x_start = substep->x,
+                                    .v_start = substep->v,
+                                    .xp = s->xp,
+                                    .x_pred = substep->x};
     b->ops->objective->freeze(b, &stage);
     b->ops->objective->gradient(b, &stage, substep->x, NULL, s->gradient);
     b->ops->contact->forces(b, &stage, NULL, substep->x, s->contact);
@@ -104,26 +105,27 @@ static double end_of(const pl_substep *substep, double end)
     return end == 1 ? substep->end : substep->start + end * substep->by->model->h;
 }
 
-static pl_stage stage_of(const pl_state *s, const pl_substep *substep, const pl_stage_start *o,
-                         int32_t k)
+static pl_backend_stage stage_of(const pl_state *s, const pl_substep *substep,
+                                 const pl_stage_start *o, int32_t k)
 {
     const pl_integrator *integrator = s->integrator;
     const pl_model *m = substep->by->model;
     double from = k > 0 ? integrator->end[k - 1] : 0;
-    return (pl_stage){.a = integrator->a,
-                      .h = m->h,
-                      .inertia = m->inertia,
-                      .span = o->span / integrator->extrapolation,
-                      .time_start = k > 0 ? end_of(substep, from) : substep->start,
-                      .time_end = end_of(substep, integrator->end[k]),
-                      .x_start = o->x,
-                      .v_start = o->v,
-                      .xp = integrator->is_euler ? o->x : o->xp,
-                      .extrapolation = integrator->extrapolation,
-                      .carry_fraction = integrator->a * m->h / o->span,
-                      .stationary = integrator->is_euler ? o->x : o->stationary,
-                      .x_pred = s->x_pred,
-                      .load = s->load};
+    return (pl_backend_stage){
+        .scalars = {.a = integrator->a,
+                    .h = m->h,
+                    .inertia = m->inertia,
+                    .span = o->span / integrator->extrapolation,
+                    .time_start = k > 0 ? end_of(substep, from) : substep->start,
+                    .time_end = end_of(substep, integrator->end[k]),
+                    .extrapolation = integrator->extrapolation,
+                    .carry_fraction = integrator->a * m->h / o->span},
+        .x_start = o->x,
+        .v_start = o->v,
+        .xp = integrator->is_euler ? o->x : o->xp,
+        .stationary = integrator->is_euler ? o->x : o->stationary,
+        .x_pred = s->x_pred,
+        .load = s->load};
 }
 
 /* The scene's forces as the stage takes them: constant, by where it begins. */
@@ -142,14 +144,14 @@ static void load_stage(pl_state *s, const pl_substep *substep, const pl_stage_st
 /* The stage is solved, for `solved`: positions and velocities at its end, and what comes after it
  * is to know. */
 static void end_stage(pl_state *s, const pl_substep *substep, const pl_stage_start *o,
-                      const pl_stage *stage, const pl_solve_result *solve, int32_t k,
-                      double *solved)
+                      const pl_backend_stage *stage, const pl_solve_result *solve, int32_t k,
+                      pl_array *solved)
 {
     const pl_integrator *integrator = s->integrator;
     pl_backend *b = substep->by->backend;
     const pl_model *m = substep->by->model;
     bool last = k + 1 == integrator->stages;
-    double *v = last ? substep->v_out : s->v_stage, *x = solved;
+    pl_array *v = last ? substep->v_out : s->v_stage, *x = solved;
     integrator->finish(o, k, solved, v);
     if (integrator->extrapolation > 1) {
         x = substep->x_out;
@@ -172,7 +174,7 @@ static void end_stage(pl_state *s, const pl_substep *substep, const pl_stage_sta
         b->ops->contact->velocities(b, stage, &end);
     }
     if (!integrator->is_euler && m->pin_count > 0)
-        b->ops->contact->pin_velocities(b, pl_stage_touch_time(stage), o->span, v);
+        b->ops->contact->pin_velocities(b, pl_stage_touch_time(&stage->scalars), o->span, v);
     if (last && integrator->forces) {
         b->ops->contact->forces(b, stage, solve->multipliers, solved, s->contact);
         b->ops->contact->inner_acceleration(b, stage, solved, s->gradient, s->contact,
@@ -195,9 +197,9 @@ pl_status pl_stages_run(pl_state *s, const pl_substep *substep, pl_solve_result 
         integrator->predict(&o, k);
         load_stage(s, substep, &o, k,
                    k > 0 ? end_of(substep, integrator->end[k - 1]) : substep->start);
-        pl_stage stage = stage_of(s, substep, &o, k);
+        pl_backend_stage stage = stage_of(s, substep, &o, k);
         by->backend->ops->objective->freeze(by->backend, &stage);
-        double *solved = last && !(integrator->extrapolation > 1) ? substep->x_out : s->x_stage;
+        pl_array *solved = last && !(integrator->extrapolation > 1) ? substep->x_out : s->x_stage;
         pl_guess(by, &stage, o.v, k > 0 ? substep->v : substep->v_old, solved);
         pl_status status = by->solver->ops->solve(by->solver, &stage, solved, s->gradient, solve,
                                                   failure);
@@ -213,11 +215,12 @@ pl_status pl_stages_run(pl_state *s, const pl_substep *substep, pl_solve_result 
         const bool theta = pl_integrator_is_theta(integrator, k, known);
         pl_dissipate_friction(&s->dissipated_new, by, &stage, solve->multipliers, solved, o.v,
                               last ? substep->v_out : s->v_stage,
-                              theta ? stage.a * stage.h : o.span, !integrator->is_euler);
+                              theta ? stage.scalars.a * stage.scalars.h : o.span,
+                              !integrator->is_euler);
         if (last)
             pl_dissipate(&s->dissipated_new, by, integrator, solved);
         converged = converged && solve->converged;
-        s->share = pl_integrator_is_theta(integrator, k, known) ? stage.carry_fraction : 1;
+        s->share = pl_integrator_is_theta(integrator, k, known) ? stage.scalars.carry_fraction : 1;
     }
     solve->converged = converged;
     return PL_OK;

@@ -9,9 +9,9 @@
 typedef struct pl_substep {
     const pl_stepper *by;
     double start, end; /* s */
-    const double *x, *v, *v_old;
+    const pl_array *x, *v, *v_old;
     const pl_step_history *history;
-    double *x_out, *v_out;
+    pl_array *x_out, *v_out;
     pl_step_history *history_out; /* what a step after it goes out from */
 } pl_substep;
 

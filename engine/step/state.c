@@ -3,6 +3,8 @@
 #include "engine/clock.h"
 #include "engine/model/half.h"
 #include "engine/step/state.h"
+
+#include "engine/backends/numbers.h"
 #include "engine/model/build/build_model.h"
 #include "engine/model/load_forces.h"
 
@@ -30,9 +32,9 @@ void pl_state_destroy(pl_state *s)
         return;
     pl_stepper_destroy(&s->half);
     pl_model_half_destroy(s->half_model);
-    double *arrays[] = {s->x,          s->v,       s->v_old,   s->x_new,  s->v_new, s->x_pred,
-                        s->x_mid,      s->v_mid,   s->load,    s->xp,     s->vp,    s->gradient,
-                        s->stationary, s->contact, s->x_stage, s->v_stage};
+    pl_array *arrays[] = {s->x,          s->v,       s->v_old,   s->x_new,  s->v_new, s->x_pred,
+                          s->x_mid,      s->v_mid,   s->load,    s->xp,     s->vp,    s->gradient,
+                          s->stationary, s->contact, s->x_stage, s->v_stage};
     if (s->whole.backend) {
         pl_step_history_release(s->whole.backend, &s->history);
         pl_step_history_release(s->whole.backend, &s->history_new);
@@ -58,7 +60,7 @@ void pl_state_destroy(pl_state *s)
 static pl_status make_stage_arrays(pl_state *s)
 {
     pl_backend *b = s->whole.backend;
-    double **arrays[] = {&s->xp, &s->vp, &s->stationary, &s->contact, &s->x_stage, &s->v_stage};
+    pl_array **arrays[] = {&s->xp, &s->vp, &s->stationary, &s->contact, &s->x_stage, &s->v_stage};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
         *arrays[i] = b->ops->memory->alloc(b, 3 * s->model->vertices);
         if (!*arrays[i])
@@ -78,7 +80,7 @@ pl_status pl_state_create(const pl_model *model, int32_t threads, pl_state **out
     s->threads = threads;
     s->solve = NOT_SOLVED;
     pl_status status = pl_stepper_create(model, threads, NULL, &s->whole);
-    double **arrays[] = {&s->x, &s->v, &s->v_old, &s->x_new, &s->v_new, &s->x_pred, &s->gradient};
+    pl_array **arrays[] = {&s->x, &s->v, &s->v_old, &s->x_new, &s->v_new, &s->x_pred, &s->gradient};
     for (size_t i = 0; status == PL_OK && i < sizeof arrays / sizeof *arrays; i++) {
         *arrays[i] = s->whole.backend->ops->memory->alloc(s->whole.backend, 3 * model->vertices);
         if (!*arrays[i])
@@ -138,12 +140,12 @@ void pl_state_moved(pl_state *s)
 }
 
 /* The host's copy of an array, brought up to date where it is not; a copy is no part of the state. */
-static const double *shown(const pl_state *s, const double *array, double *copy,
+static const double *shown(const pl_state *s, const pl_array *array, double *copy,
                            const bool *current)
 {
     const pl_backend *b = s->whole.backend;
     if (!copy)
-        return array;
+        return pl_numbers_read(array);
     if (!*current)
         b->ops->memory->download(s->whole.backend, copy, array, 3 * s->model->vertices);
     *(bool *)(uintptr_t)current = true;
@@ -171,7 +173,7 @@ pl_status pl_state_fetch(pl_state *s, bool single, bool velocities)
         return PL_NO_MEMORY;
     s->fetch_form = form;
     b->ops->fetch->begin(b, s->fetch,
-                         (const double *const[PL_FETCH_ARRAYS]){s->x, velocities ? s->v : NULL});
+                         (const pl_array *const[PL_FETCH_ARRAYS]){s->x, velocities ? s->v : NULL});
     return PL_OK;
 }
 

@@ -16,8 +16,8 @@ struct pl_state {
     /* The state at the last good step: this is what is saved, with the whole solver's memory. Positions
      * and velocities are arrays of the backend, like all below that are not said to be the host's. */
     int64_t step;
-    double *x, *v;             /* [vertices][3] */
-    double *v_old;             /* [vertices][3]: a step before; v0 before the first */
+    pl_array *x, *v;           /* [vertices][3] */
+    pl_array *v_old;           /* [vertices][3]: a step before; v0 before the first */
     pl_step_history history;   /* what the integrator goes on from */
     double *shown_x, *shown_v; /* the host's copies of x and v; NULL where those are the host's */
     bool shows_x, shows_v;     /* they are of the state as it stands */
@@ -29,15 +29,15 @@ struct pl_state {
     double *penetration;         /* [obstacle_count]; measured, not saved */
     pl_dissipated dissipated, dissipated_new; /* saved; with the step under way */
     /* The step under way. */
-    double *x_new, *v_new, *x_pred, *gradient; /* [vertices][3] */
-    double *x_mid, *v_mid;                     /* [vertices][3], between half steps; else NULL */
+    pl_array *x_new, *v_new, *x_pred, *gradient; /* [vertices][3] */
+    pl_array *x_mid, *v_mid;                     /* [vertices][3], between half steps; else NULL */
     /* [vertices][3], of integrators that are not plain: pl_stage_start's; what obstacles push with; what
      * a first stage of two ends with, or what the only one is solved for. */
-    double *xp, *vp, *stationary, *contact, *x_stage, *v_stage;
+    pl_array *xp, *vp, *stationary, *contact, *x_stage, *v_stage;
     pl_step_history history_new, history_mid; /* the one after the step; between half steps */
     bool has_history_mid;
     double share;         /* the mean force over the step is this times the last stage's */
-    double *load;         /* [vertices][3], of the stage; NULL where no step has one */
+    pl_array *load;       /* [vertices][3], of the stage; NULL where no step has one */
     pl_force *forces_new; /* what the scene's forces add up to in it */
     pl_bytes_out memory;  /* the solver's, from before the step */
 };

@@ -33,22 +33,22 @@ static void locate(const pl_state *s, pl_failure *failure)
 void pl_state_settle(pl_state *s)
 {
     double now = (double)s->step * s->model->h;
-    pl_stage stage = {.a = s->integrator->a,
-                      .h = s->model->h,
-                      .inertia = s->model->inertia,
-                      .span = s->model->h,
-                      .time_start = now,
-                      .time_end = now,
-                      .x_start = s->x,
-                      .v_start = s->v,
-                      .xp = s->x,
-                      .x_pred = s->x};
+    pl_backend_stage stage = {.scalars = {.a = s->integrator->a,
+                                          .h = s->model->h,
+                                          .inertia = s->model->inertia,
+                                          .span = s->model->h,
+                                          .time_start = now,
+                                          .time_end = now},
+                              .x_start = s->x,
+                              .v_start = s->v,
+                              .xp = s->x,
+                              .x_pred = s->x};
     s->whole.backend->ops->objective->freeze(s->whole.backend, &stage);
 }
 
-static void swap(double **a, double **b)
+static void swap(pl_array **a, pl_array **b)
 {
-    double *t = *a;
+    pl_array *t = *a;
     *a = *b;
     *b = t;
 }
@@ -64,8 +64,8 @@ static void keep_forces(pl_state *s, const pl_stepper *by)
 {
     const pl_model *m = s->model;
     const pl_backend_ops *ops = by->backend->ops;
-    const double *x = s->integrator->extrapolation > 1 ? s->x_stage
-                                                       : s->x; /* that was solved for */
+    const pl_array *x = s->integrator->extrapolation > 1 ? s->x_stage
+                                                         : s->x; /* that was solved for */
     for (int32_t p = 0; p < m->pin_count; p++) {
         ops->kinematics->pin_force(by->backend, p, s->gradient, s->pins[p].newton);
         scale(&s->pins[p], s->share);

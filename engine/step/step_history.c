@@ -22,14 +22,14 @@ pl_status pl_step_history_create(const pl_integrator *integrator, pl_backend *b,
 
 void pl_step_history_release(pl_backend *b, pl_step_history *history)
 {
-    double *const arrays[] = {history->x, history->v, history->inner};
+    pl_array *const arrays[] = {history->x, history->v, history->inner};
     for (int k = 0; k < 3; k++)
         if (arrays[k])
             b->ops->memory->release(b, arrays[k]);
     *history = (pl_step_history){0};
 }
 
-static void save_array(pl_backend *b, const double *array, pl_bytes_out *out)
+static void save_array(pl_backend *b, const pl_array *array, pl_bytes_out *out)
 {
     double *to = pl_bytes_grow(out, (size_t)numbers(b) * sizeof *to);
     if (to)

@@ -7,9 +7,9 @@
 #include "engine/solvers/bytes.h"
 
 typedef struct pl_step_history {
-    bool known;    /* else the next step is a first one */
-    double *x, *v; /* [vertices][3], where the step before began; NULL: not looked at */
-    double *inner; /* [vertices][3], m/s^2: pl_stage_start's; NULL: none */
+    bool known;      /* else the next step is a first one */
+    pl_array *x, *v; /* [vertices][3], where the step before began; NULL: not looked at */
+    pl_array *inner; /* [vertices][3], m/s^2: pl_stage_start's; NULL: none */
 } pl_step_history;
 
 /* Arrays for what the integrator wants, nothing known. PL_NO_MEMORY: release it all the same. */

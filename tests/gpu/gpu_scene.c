@@ -160,8 +160,8 @@ double gpu_bandwidth(where on)
     if (!r)
         return 0;
     pl_backend *b = r->state->whole.backend;
-    double *from = b->ops->memory->alloc(b, count), *to = b->ops->memory->alloc(b, count), one = 0,
-           start = 0;
+    pl_array *from = b->ops->memory->alloc(b, count), *to = b->ops->memory->alloc(b, count);
+    double one = 0, start = 0;
     for (int k = 0; from && to && k <= COPIES; k++) { /* the first warms up */
         b->ops->memory->copy(b, to, from, count);
         if (k > 0 && k < COPIES)

@@ -2,6 +2,7 @@
  * method gives the CPU's bits, leaves no array behind, and is saved and restored; and that backend
  * notices what it is there for. `make check` also runs other programs of this folder on it. */
 #include "engine/step/state.h"
+#include "tests/support/host_array.h"
 #include "tests/support/scene_run.h"
 #include "tests/support/strict_backend.h"
 #include "tests/support/suite.h"
@@ -99,13 +100,13 @@ START_TEST(misuse_ends_the_process)
     static volatile double sink;
     switch (_i) {
     case READ:
-        sink = s->x[3];
+        sink = pl_numbers(s->x)[3];
         break;
     case WRITE:
-        s->x[3] = sink;
+        pl_numbers(s->x)[3] = sink;
         break;
     case HOST_MEMORY:
-        b->ops->memory->copy(b, s->x_new, pl_run_x(r), n);
+        b->ops->memory->copy(b, s->x_new, pl_host_array(pl_run_x(r)), n);
         break;
     case RELEASED:
         b->ops->memory->release(b, s->x_new);
@@ -115,7 +116,7 @@ START_TEST(misuse_ends_the_process)
         b->ops->memory->clear(b, s->x_new, n + 1);
         break;
     case DEVICE_TO_DEVICE:
-        b->ops->memory->upload(b, s->x_new, s->x, n);
+        b->ops->memory->upload(b, s->x_new, pl_numbers(s->x), n);
         break;
     }
 }

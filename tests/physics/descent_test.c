@@ -5,6 +5,7 @@
 #include "engine/model/groups/isa.h"
 #include "engine/model/model.h"
 #include "engine/solvers/solver.h"
+#include "tests/support/host_array.h"
 #include "tests/support/scene_run.h"
 #include "tests/support/suite.h"
 
@@ -284,20 +285,20 @@ START_TEST(guesses_are_where_they_say)
         double *v = calloc((size_t)count, sizeof *v), *v_old = calloc((size_t)count, sizeof *v);
         double *x = calloc((size_t)count, sizeof *x), *x_pred = calloc((size_t)count, sizeof *x);
         double *guess = calloc((size_t)count, sizeof *guess);
-        memcpy(v_old, r->state->v_old, (size_t)count * sizeof *v);
-        memcpy(v, r->state->v, (size_t)count * sizeof *v);
-        memcpy(x, r->state->x, (size_t)count * sizeof *v);
+        memcpy(v_old, pl_numbers(r->state->v_old), (size_t)count * sizeof *v);
+        memcpy(v, pl_numbers(r->state->v), (size_t)count * sizeof *v);
+        memcpy(x, pl_numbers(r->state->x), (size_t)count * sizeof *v);
         pl_run_frames(r, 1);
         const double h = 0.02;
         for (int64_t i = 0; i < count; i++)
             x_pred[i] = x[i] + h * v[i] + h * h * r->model->gravity[i % 3];
-        pl_stage stage = {.a = 1,
-                          .h = h,
-                          .inertia = 1 / (h * h),
-                          .time_start = 3 * h,
-                          .time_end = 4 * h,
-                          .x_start = x,
-                          .x_pred = x_pred};
+        const pl_backend_stage stage = {.scalars = {.a = 1,
+                                                    .h = h,
+                                                    .inertia = 1 / (h * h),
+                                                    .time_start = 3 * h,
+                                                    .time_end = 4 * h},
+                                        .x_start = pl_host_array(x),
+                                        .x_pred = pl_host_array(x_pred)};
         const pl_backend_ops *ops = r->state->whole.backend->ops;
         double least = INFINITY, here = 0;
         for (int j = -10; j <= 20; j++) {
@@ -305,8 +306,8 @@ START_TEST(guesses_are_where_they_say)
             for (int64_t i = 0; i < count; i++)
                 guess[i] = k == 4 ? x_pred[i]
                                   : x[i] + d * v[i] + (k == 2 ? 0.2 * h * (v[i] - v_old[i]) : 0);
-            pl_model_place_pins(r->model, stage.time_end, guess);
-            here = ops->objective->value(r->state->whole.backend, &stage, guess);
+            pl_model_place_pins(r->model, stage.scalars.time_end, guess);
+            here = ops->objective->value(r->state->whole.backend, &stage, pl_host_array(guess));
             least = fmin(least, here);
         }
         double row = r->metrics.detail[0].objective;
@@ -360,8 +361,8 @@ START_TEST(phases_are_what_they_say)
     double *row[5], *H = pl_block_alloc(pl_group_hessian_values(g), sizeof *H);
     double *P = calloc(3 * (size_t)m->vertices, sizeof *P);
     for (int k = 0; k < 5; k++)
-        row[k] = ops->memory->alloc(b, 3 * n);
-    pl_stage stage = {.a = 1, .h = m->h, .inertia = m->inertia};
+        row[k] = pl_host_alloc(b, 3 * n);
+    const pl_backend_stage stage = {.scalars = {.a = 1, .h = m->h, .inertia = m->inertia}};
     g->ops->hessian(g, flat_x, H, 0, g->blocks);
     bool below = false;
     for (int64_t t = 0; t < g->terms; t++)
@@ -371,7 +372,8 @@ START_TEST(phases_are_what_they_say)
             below = below || h < 0;
             P[3 * (int64_t)g->corner[(block * 4 + e / 3) * PL_BLOCK + lane] + e % 3] += fmax(h, 0);
         }
-    double quotient = ops->descent->jacobi(b, &stage, flat_x, row[0]), inertia = 0, all = 0;
+    double quotient = ops->descent->jacobi(b, &stage, pl_host_array(flat_x), pl_host_array(row[0])),
+           inertia = 0, all = 0;
     for (int64_t i = 0; i < n; i++)
         for (int c = 0; c < 3; c++) {
             int64_t v = m->free_vertex[i];
@@ -384,7 +386,7 @@ START_TEST(phases_are_what_they_say)
     ck_assert(below);
     for (int flat = 0; flat < 2; flat++) {
         double most = 0;
-        quotient = ops->descent->jacobi_constant(b, &stage, flat, row[4]);
+        quotient = ops->descent->jacobi_constant(b, &stage, flat, pl_host_array(row[4]));
         for (int64_t i = 0; i < n; i++)
             most = fmax(most, m->diagonal[i]);
         for (int64_t i = 0; i < 3 * n; i++)
@@ -400,26 +402,29 @@ START_TEST(phases_are_what_they_say)
         row[1][i] = sin((double)i);
         row[3][i] = 0.01 * cos((double)i);
     }
-    double gp = ops->rows->scale(b, row[0], row[1], row[2]), sum = 0;
+    double gp = ops->rows->scale(b, pl_host_array(row[0]), pl_host_array(row[1]),
+                                 pl_host_array(row[2])),
+           sum = 0;
     for (int64_t i = 0; i < 3 * n; i++) {
         ck_assert_double_eq(row[2][i], row[0][i] * row[1][i]);
         sum += row[1][i] * row[2][i];
     }
     ck_assert_double_eq_tol(gp, sum, 1e-12 * sum);
-    ck_assert_double_eq_tol(ops->rows->dot(b, row[1], row[2]), sum, 1e-12 * sum);
-    ops->rows->unscale(b, row[0], row[2], row[4]);
+    ck_assert_double_eq_tol(ops->rows->dot(b, pl_host_array(row[1]), pl_host_array(row[2])), sum,
+                            1e-12 * sum);
+    ops->rows->unscale(b, pl_host_array(row[0]), pl_host_array(row[2]), pl_host_array(row[4]));
     for (int64_t i = 0; i < 3 * n; i++)
         ck_assert_double_eq_tol(row[4][i], row[1][i], 1e-14);
-    double *x = ops->memory->alloc(b, 3 * m->vertices);
+    double *x = pl_host_alloc(b, 3 * m->vertices);
     memcpy(x, pl_run_x(r), 3 * (size_t)m->vertices * sizeof *x);
     memcpy(row[4], row[3], 3 * (size_t)n * sizeof *x);
-    pl_chebyshev step = {.x = x,
-                         .inverse = row[0],
-                         .g = row[1],
+    pl_chebyshev step = {.x = pl_host_array(x),
+                         .inverse = pl_host_array(row[0]),
+                         .g = pl_host_array(row[1]),
                          .alpha = 0.4,
                          .omega = 1.3,
-                         .s = row[4],
-                         .x_new = x};
+                         .s = pl_host_array(row[4]),
+                         .x_new = pl_host_array(x)};
     ops->descent->chebyshev(b, &step);
     for (int64_t i = 0; i < n; i++)
         for (int c = 0; c < 3; c++) { /* x_new = omega (x_bar - x_old) + x_old */
@@ -430,8 +435,8 @@ START_TEST(phases_are_what_they_say)
             ck_assert_double_eq_tol(row[4][c * n + i], x_new - x0, 1e-14);
         }
     for (int k = 0; k < 5; k++)
-        ops->memory->release(b, row[k]);
-    ops->memory->release(b, x);
+        ops->memory->release(b, pl_host_array(row[k]));
+    ops->memory->release(b, pl_host_array(x));
     free(P), free(H), free(flat_x);
     pl_run_close(r);
 }
@@ -477,7 +482,7 @@ END_TEST
 /* A backend that looks at trials one after the other, each with all that it leaves behind. */
 typedef struct looker {
     pl_backend *b;
-    pl_stage stage;
+    pl_backend_stage stage;
     double *x, *gradient, *g, *d; /* x starts as x0 */
     int64_t rows, all;
 } looker;
@@ -487,8 +492,9 @@ static looker looker_open(const pl_model *m, int32_t threads)
     looker l = {.rows = 3 * m->free_vertices, .all = 3 * m->vertices};
     ck_assert_int_eq(pl_backend_find(PL_DEVICE_CPU)->create(m, threads, NULL, &l.b), PL_OK);
     ck_assert_int_eq(l.b->ops->descent->prepare(l.b), PL_OK);
-    l.stage =
-        (pl_stage){.a = 1, .h = m->h, .inertia = m->inertia, .x_start = m->x0, .x_pred = m->x0};
+    l.stage = (pl_backend_stage){.scalars = {.a = 1, .h = m->h, .inertia = m->inertia},
+                                 .x_start = pl_host_array(m->x0),
+                                 .x_pred = pl_host_array(m->x0)};
     l.x = calloc((size_t)l.all, sizeof *l.x);
     l.gradient = calloc((size_t)l.all, sizeof *l.x);
     l.g = calloc((size_t)l.rows, sizeof *l.x);
@@ -503,8 +509,12 @@ static looker looker_open(const pl_model *m, int32_t threads)
 
 static pl_trial_sums look(looker *l, const pl_model *m, double alpha)
 {
-    pl_trial trial = {
-        .x = m->x0, .d = l->d, .alpha = alpha, .x_new = l->x, .gradient = l->gradient, .g = l->g};
+    pl_trial trial = {.x = pl_host_array(m->x0),
+                      .d = pl_host_array(l->d),
+                      .alpha = alpha,
+                      .x_new = pl_host_array(l->x),
+                      .gradient = pl_host_array(l->gradient),
+                      .g = pl_host_array(l->g)};
     return l->b->ops->descent->trial(l->b, &l->stage, &trial);
 }
 

@@ -224,11 +224,11 @@ START_TEST(a_list_keeps_its_order)
 }
 END_TEST
 
-static pl_status (*true_solve)(pl_solver *, const pl_stage *, double *, double *, pl_solve_result *,
-                               pl_failure *);
+static pl_status (*true_solve)(pl_solver *, const pl_backend_stage *, pl_array *, pl_array *,
+                               pl_solve_result *, pl_failure *);
 
-static pl_status solve_and_fail(pl_solver *s, const pl_stage *stage, double *x, double *gradient,
-                                pl_solve_result *out, pl_failure *failure)
+static pl_status solve_and_fail(pl_solver *s, const pl_backend_stage *stage, pl_array *x,
+                                pl_array *gradient, pl_solve_result *out, pl_failure *failure)
 {
     true_solve(s, stage, x, gradient, out, failure);
     failure->code = PL_FAILURE_LINE_SEARCH;

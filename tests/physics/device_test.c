@@ -121,8 +121,8 @@ static double *jacobi_of(pl_run *run)
         bent[3 * v + 1] = cos(angle) * y - sin(angle) * z;
         bent[3 * v + 2] = sin(angle) * y + cos(angle) * z;
     }
-    pl_stage stage = {.inertia = run->model->inertia};
-    double *x = pl_run_upload(run, bent, 3 * n), *inverse = b->ops->memory->alloc(b, rows);
+    const pl_backend_stage stage = {.scalars = {.inertia = run->model->inertia}};
+    pl_array *x = pl_run_upload(run, bent, 3 * n), *inverse = b->ops->memory->alloc(b, rows);
     b->ops->descent->jacobi(b, &stage, x, inverse);
     double *out = pl_run_download(run, inverse, rows);
     b->ops->memory->release(b, x);

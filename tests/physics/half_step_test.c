@@ -68,12 +68,12 @@ START_TEST(halves_where_the_whole_fails_and_goes_on)
 END_TEST
 
 /* Solves that fail at will. */
-static pl_status (*true_solve)(pl_solver *, const pl_stage *, double *, double *, pl_solve_result *,
-                               pl_failure *);
+static pl_status (*true_solve)(pl_solver *, const pl_backend_stage *, pl_array *, pl_array *,
+                               pl_solve_result *, pl_failure *);
 static bool fail_now;
 
-static pl_status solve_or_fail(pl_solver *s, const pl_stage *stage, double *x, double *gradient,
-                               pl_solve_result *out, pl_failure *failure)
+static pl_status solve_or_fail(pl_solver *s, const pl_backend_stage *stage, pl_array *x,
+                               pl_array *gradient, pl_solve_result *out, pl_failure *failure)
 {
     pl_status status = true_solve(s, stage, x, gradient, out, failure);
     failure->code = fail_now ? PL_FAILURE_LINE_SEARCH : failure->code;

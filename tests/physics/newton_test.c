@@ -2,6 +2,7 @@
  * threads nor the way its steps are solved for change what it finds. */
 #include "engine/backends/backend.h"
 #include "engine/model/model.h"
+#include "tests/support/host_array.h"
 #include "tests/support/scene_run.h"
 #include "tests/support/suite.h"
 
@@ -48,19 +49,21 @@ START_TEST(matrix_is_the_derivative_of_the_gradient)
         d[i] = pl_model_holds(m, m->free_vertex[i % (n / 3)], (int)(i / (n / 3)))
                    ? 0
                    : sin((double)(3 * i + 1));
-    pl_stage stage = {.a = 1,
-                      .h = m->h,
-                      .inertia = 1 / (m->h * m->h),
-                      .time_end = m->h,
-                      .x_start = m->x0,
-                      .x_pred = m->x0};
-    b->ops->hessian->make(b, &stage, m->x0, false);
-    b->ops->hessian->multiply(b, d, Hd);
+    const pl_backend_stage stage = {
+        .scalars = {.a = 1, .h = m->h, .inertia = 1 / (m->h * m->h), .time_end = m->h},
+        .x_start = pl_host_array(m->x0),
+        .x_pred = pl_host_array(m->x0)};
+    b->ops->hessian->make(b, &stage, pl_host_array(m->x0), false);
+    b->ops->hessian->multiply(b, pl_host_array(d), pl_host_array(Hd));
     const double step = 1e-6;
     for (int k = 0; k < 2; k++) {
         memcpy(x, m->x0, (size_t)all * sizeof *x);
-        pl_trial trial = {
-            .x = m->x0, .d = d, .alpha = k ? step : -step, .x_new = x, .gradient = f, .g = g[k]};
+        pl_trial trial = {.x = pl_host_array(m->x0),
+                          .d = pl_host_array(d),
+                          .alpha = k ? step : -step,
+                          .x_new = pl_host_array(x),
+                          .gradient = pl_host_array(f),
+                          .g = pl_host_array(g[k])};
         b->ops->descent->trial(b, &stage, &trial);
     }
     double off = 0, size = 0;
@@ -76,23 +79,23 @@ START_TEST(matrix_is_the_derivative_of_the_gradient)
     double plain = 0, projected = 0;
     for (int64_t i = 0; i < n; i++)
         plain += d[i] * Hd[i];
-    b->ops->hessian->make(b, &stage, m->x0, true);
-    b->ops->hessian->multiply(b, d, Hd);
+    b->ops->hessian->make(b, &stage, pl_host_array(m->x0), true);
+    b->ops->hessian->multiply(b, pl_host_array(d), pl_host_array(Hd));
     for (int64_t i = 0; i < n; i++)
         projected += d[i] * Hd[i];
     ck_assert_double_gt(projected, plain * (1 + 1e-6));
 
     /* The factor's answer and the blocks' on the diagonal. */
     ck_assert_int_eq(b->ops->hessian->factor(b), PL_OK);
-    ck_assert_int_eq(b->ops->hessian->solve(b, Hd, g[0]), PL_OK);
+    ck_assert_int_eq(b->ops->hessian->solve(b, pl_host_array(Hd), pl_host_array(g[0])), PL_OK);
     for (int64_t i = 0; i < n; i++)
         ck_assert_double_eq_tol(g[0][i], d[i], 1e-8);
     memset(d, 0, (size_t)n * sizeof *d);
     int64_t vertex = 17, rows = m->free_vertices;
     for (int k = 0; k < 3; k++)
         d[k * rows + vertex] = k + 1;
-    b->ops->hessian->multiply(b, d, Hd);
-    b->ops->hessian->jacobi(b, Hd, g[0]);
+    b->ops->hessian->multiply(b, pl_host_array(d), pl_host_array(Hd));
+    b->ops->hessian->jacobi(b, pl_host_array(Hd), pl_host_array(g[0]));
     for (int k = 0; k < 3; k++)
         ck_assert_double_eq_tol(g[0][k * rows + vertex], k + 1, 1e-10);
     free(d), free(Hd), free(x), free(f), free(g[0]), free(g[1]);

@@ -1,4 +1,5 @@
 /* Pins that hold some coordinates of a vertex, and what they push with. */
+#include "tests/support/host_array.h"
 #include "tests/support/scene_run.h"
 #include "tests/support/suite.h"
 
@@ -156,10 +157,10 @@ START_TEST(multiply_and_solve_are_inverse)
     pl_backend *b;
     ck_assert_int_eq(ops->create(m, 1, NULL, &b), PL_OK);
     int64_t n = m->free_vertices;
-    double *x = ops->memory->alloc(b, 3 * n), *y = ops->memory->alloc(b, 3 * n);
+    double *x = pl_host_alloc(b, 3 * n), *y = pl_host_alloc(b, 3 * n);
     for (int64_t i = 0; i < 3 * n; i++)
         x[i] = sin((double)i);
-    ops->factored->multiply(b, x, y);
+    ops->factored->multiply(b, pl_host_array(x), pl_host_array(y));
     int64_t held = 0;
     for (int64_t i = 0; i < n; i++)
         for (int k = 0; k < 3; k++)
@@ -168,11 +169,11 @@ START_TEST(multiply_and_solve_are_inverse)
                 held++;
             }
     ck_assert_int_eq(held, 4 * 25 - 2 * 3); /* but for two corners, which have no row */
-    ck_assert_int_eq(ops->matrix->solve(b, y, y), PL_OK);
+    ck_assert_int_eq(ops->matrix->solve(b, pl_host_array(y), pl_host_array(y)), PL_OK);
     for (int64_t i = 0; i < 3 * n; i++)
         ck_assert_double_eq_tol(y[i], x[i], 1e-9);
-    ops->memory->release(b, x);
-    ops->memory->release(b, y);
+    ops->memory->release(b, pl_host_array(x));
+    ops->memory->release(b, pl_host_array(y));
     ops->destroy(b);
     pl_run_close(r);
 }

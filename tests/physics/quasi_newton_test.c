@@ -6,6 +6,7 @@
 #include "engine/model/model.h"
 #include "engine/solvers/solver.h"
 #include "tests/support/case_a.h"
+#include "tests/support/host_array.h"
 #include "tests/support/suite.h"
 
 #include <check.h>
@@ -483,14 +484,12 @@ static pl_status solve_driven(driven *d, const double *start, double *x)
     size_t count = 3 * (size_t)m->vertices;
     double *gradient = calloc(count, sizeof *gradient);
     memcpy(x, start, count * sizeof *x);
-    pl_stage stage = {.a = 1,
-                      .h = m->h,
-                      .inertia = m->inertia,
-                      .time_end = m->h,
-                      .x_start = m->x0,
-                      .x_pred = m->x0};
-    pl_status status = d->solver->ops->solve(d->solver, &stage, x, gradient, &d->result,
-                                             &d->failure);
+    const pl_backend_stage stage = {
+        .scalars = {.a = 1, .h = m->h, .inertia = m->inertia, .time_end = m->h},
+        .x_start = pl_host_array(m->x0),
+        .x_pred = pl_host_array(m->x0)};
+    pl_status status = d->solver->ops->solve(d->solver, &stage, pl_host_array(x),
+                                             pl_host_array(gradient), &d->result, &d->failure);
     free(gradient);
     return status;
 }
@@ -503,9 +502,10 @@ static void stop_driving(driven *d)
 }
 
 /* An objective that is a joule higher at every trial than at the one before. */
-static pl_trial_sums (*true_trial)(pl_backend *, const pl_stage *, const pl_trial *);
+static pl_trial_sums (*true_trial)(pl_backend *, const pl_backend_stage *, const pl_trial *);
 static double lie;
-static pl_trial_sums rising_trial(pl_backend *b, const pl_stage *stage, const pl_trial *trial)
+static pl_trial_sums rising_trial(pl_backend *b, const pl_backend_stage *stage,
+                                  const pl_trial *trial)
 {
     pl_trial_sums sums = true_trial(b, stage, trial);
     sums.objective = lie++;
@@ -523,15 +523,17 @@ START_TEST(history_phases_do_what_they_say)
     int64_t n = 3 * d.run->model->free_vertices;
     ck_assert_int_ne(n % 8, 0);
     double *v[VECTORS];
+    pl_array *array[VECTORS];
     for (int j = 0; j < VECTORS; j++) {
-        v[j] = ops->memory->alloc(d.backend, n);
+        array[j] = ops->memory->alloc(d.backend, n);
+        v[j] = pl_numbers(array[j]);
         for (int64_t i = 0; i < n; i++)
             v[j][i] = sin((double)(i * (j + 3)));
     }
     double *last = v[PAIRS - 1], *g = v[6], *g_old = v[7], *p = v[8], *p_old = v[9];
     double direction = last[5], out[4][PAIRS], expected[4][PAIRS] = {{0}}, pg = 0;
-    pl_history_pair pair = {v, v + PAIRS, PAIRS,  0.25,   g,      g_old,
-                            p, p_old,     out[0], out[1], out[2], out[3]};
+    pl_history_pair pair = {array,    array + PAIRS, PAIRS,  0.25,   array[6], array[7],
+                            array[8], array[9],      out[0], out[1], out[2],   out[3]};
     double found = ops->descent->pair(d.backend, &pair);
     ck_assert_double_eq(last[5], 0.25 * direction);
     for (int64_t i = 0; i < n; i++) {
@@ -546,12 +548,12 @@ START_TEST(history_phases_do_what_they_say)
     for (int k = 0; k < 4 * PAIRS; k++)
         ck_assert_double_eq_tol(out[k % 4][k / 4], expected[k % 4][k / 4], 1e-10);
     const double a[] = {2, -1, 0.5, 3, 7};
-    ops->rows->combine(d.backend, (const double *const *)v, a, 5, v[10]);
+    ops->rows->combine(d.backend, (const pl_array *const *)array, a, 5, array[10]);
     for (int64_t i = 0; i < n; i++)
         ck_assert_double_eq_tol(
             v[10][i], 2 * v[0][i] - v[1][i] + 0.5 * v[2][i] + 3 * v[3][i] + 7 * v[4][i], 1e-12);
     for (int j = 0; j < VECTORS; j++)
-        ops->memory->release(d.backend, v[j]);
+        ops->memory->release(d.backend, array[j]);
     stop_driving(&d);
 }
 END_TEST
@@ -572,8 +574,10 @@ START_TEST(line_search_that_finds_nothing_is_told)
     ck_assert_int_eq(d.failure.code, PL_FAILURE_LINE_SEARCH);
     /* The named vertex is the free one with the largest gradient. */
     double *f = calloc(3 * (size_t)m->vertices, sizeof *f);
-    pl_stage stage = {.a = 1, .h = m->h, .inertia = m->inertia, .x_start = m->x0, .x_pred = m->x0};
-    d.ops.objective->gradient(d.backend, &stage, m->x0, NULL, f);
+    const pl_backend_stage stage = {.scalars = {.a = 1, .h = m->h, .inertia = m->inertia},
+                                    .x_start = pl_host_array(m->x0),
+                                    .x_pred = pl_host_array(m->x0)};
+    d.ops.objective->gradient(d.backend, &stage, pl_host_array(m->x0), NULL, pl_host_array(f));
     int64_t steepest = m->free_vertex[0];
     for (int64_t i = 0; i < m->vertices; i++) {
         const double *a = f + 3 * i, *b = f + 3 * steepest;

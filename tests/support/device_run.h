@@ -5,6 +5,7 @@
 #define PLIANT_TESTS_SUPPORT_DEVICE_RUN_H
 
 #include "engine/step/state.h"
+#include "tests/support/host_array.h"
 #include "tests/support/scene_run.h"
 
 #include <check.h>
@@ -64,18 +65,15 @@ static inline double objective_at(const pl_run *cpu, const double *x)
     double *pred = calloc((size_t)count, sizeof *pred);
     for (int64_t i = 0; i < count; i++)
         pred[i] = m->x0[i] + m->h * m->v0[i] + m->h * m->h * m->gravity[i % 3];
-    const pl_stage stage = {.a = 1,
-                            .h = m->h,
-                            .inertia = m->inertia,
-                            .span = m->h,
-                            .time_end = m->h,
-                            .x_start = m->x0,
-                            .v_start = m->v0,
-                            .xp = m->x0,
-                            .x_pred = pred};
+    const pl_backend_stage stage = {
+        .scalars = {.a = 1, .h = m->h, .inertia = m->inertia, .span = m->h, .time_end = m->h},
+        .x_start = pl_host_array(m->x0),
+        .v_start = pl_host_array(m->v0),
+        .xp = pl_host_array(m->x0),
+        .x_pred = pl_host_array(pred)};
     pl_backend *b = cpu->state->whole.backend;
     b->ops->objective->freeze(b, &stage);
-    double e = b->ops->objective->value(b, &stage, x);
+    double e = b->ops->objective->value(b, &stage, pl_host_array(x));
     free(pred);
     return e;
 }

@@ -146,7 +146,7 @@ void pl_run_on_host(void)
     unsetenv("PLIANT_TEST_BACKEND");
 }
 
-double *pl_run_download(const pl_run *run, const double *array, int64_t count)
+double *pl_run_download(const pl_run *run, const pl_array *array, int64_t count)
 {
     pl_backend *b = run->state->whole.backend;
     double *out = calloc((size_t)count + 1, sizeof *out);
@@ -154,10 +154,10 @@ double *pl_run_download(const pl_run *run, const double *array, int64_t count)
     return out;
 }
 
-double *pl_run_upload(const pl_run *run, const double *from, int64_t count)
+pl_array *pl_run_upload(const pl_run *run, const double *from, int64_t count)
 {
     pl_backend *b = run->state->whole.backend;
-    double *array = b->ops->memory->alloc(b, count);
+    pl_array *array = b->ops->memory->alloc(b, count);
     require(array != NULL, "out of memory");
     b->ops->memory->upload(b, array, from, count);
     return array;

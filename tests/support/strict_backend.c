@@ -68,7 +68,7 @@ static array *find(const void *p)
 }
 
 /* Where the numbers of an address are, `count` of them. NULL stays NULL. */
-static double *at(const double *p, int64_t count)
+static pl_array *at(const pl_array *p, int64_t count)
 {
     if (!p)
         return NULL;
@@ -76,7 +76,7 @@ static double *at(const double *p, int64_t count)
     size_t offset = (size_t)((const char *)p - handles);
     if (offset + (size_t)count * sizeof(double) > a->offset + a->count * sizeof(double))
         misuse("an array is too small for what it is given for");
-    return (double *)(void *)(numbers + offset);
+    return (pl_array *)(void *)(numbers + offset);
 }
 
 static const double *host(const double *p)
@@ -86,20 +86,20 @@ static const double *host(const double *p)
     return p;
 }
 
-static double *strict_alloc(pl_backend *b, int64_t count)
+static pl_array *strict_alloc(pl_backend *b, int64_t count)
 {
     reserve();
     size_t bytes = ((size_t)count * sizeof(double) + 63) / 64 * 64 + GAP;
     if (array_count == ARRAYS_MAX || used + bytes > SIZE)
         misuse("out of arrays");
     arrays[array_count++] = (array){.offset = used, .count = (size_t)count};
-    double *handle = (double *)(void *)(handles + used);
+    pl_array *handle = (pl_array *)(void *)(handles + used);
     used += bytes;
     living++;
     return handle;
 }
 
-static void strict_release(pl_backend *b, double *p)
+static void strict_release(pl_backend *b, pl_array *p)
 {
     if (!p)
         return;
@@ -119,7 +119,7 @@ int64_t pl_strict_arrays(void)
 typedef struct strict {
     pl_backend base;
     pl_backend *cpu;
-    const double ***lists; /* host arrays of addresses, translated; [LISTS][room] */
+    const pl_array ***lists; /* host arrays of addresses, translated; [LISTS][room] */
     int64_t room;
 } strict;
 
@@ -175,27 +175,27 @@ static pl_status strict_create(const pl_model *model, int32_t threads, pl_backen
 }
 
 /* Values of each group, as list `k`; NULL stays NULL. Differences are half as long. */
-static double *const *values_of(pl_backend *b, int k, double *const *list, bool half)
+static pl_array *const *values_of(pl_backend *b, int k, pl_array *const *list, bool half)
 {
     strict *s = (strict *)b;
     for (int32_t g = 0; list && g < b->model->group_count; g++) {
         int64_t count = pl_group_values(&b->model->groups[g]);
         s->lists[k][g] = at(list[g], half ? count / 2 : count);
     }
-    return list ? (double *const *)s->lists[k] : NULL;
+    return list ? (pl_array *const *)s->lists[k] : NULL;
 }
 
-static double *const *rows_of(pl_backend *b, int k, const double *const *list, int32_t count)
+static pl_array *const *rows_of(pl_backend *b, int k, const pl_array *const *list, int32_t count)
 {
     strict *s = (strict *)b;
     for (int32_t i = 0; i < count; i++)
         s->lists[k][i] = ROWS(list[i]);
-    return (double *const *)s->lists[k];
+    return (pl_array *const *)s->lists[k];
 }
 
-static pl_stage stage_of(pl_backend *b, const pl_stage *stage)
+static pl_backend_stage stage_of(pl_backend *b, const pl_backend_stage *stage)
 {
-    pl_stage translated = *stage;
+    pl_backend_stage translated = *stage;
     translated.x_start = POS(stage->x_start);
     translated.v_start = POS(stage->v_start);
     translated.xp = POS(stage->xp);
@@ -204,21 +204,22 @@ static pl_stage stage_of(pl_backend *b, const pl_stage *stage)
     translated.load = POS(stage->load);
     return translated;
 }
-#define STAGE (&(pl_stage[1]){stage_of(b, stage)}[0])
+#define STAGE (&(pl_backend_stage[1]){stage_of(b, stage)}[0])
 
-static void strict_upload(pl_backend *b, double *to, const double *from, int64_t count)
+static void strict_upload(pl_backend *b, pl_array *to, const double *from, int64_t count)
 {
     CPU->memory->upload(cpu_of(b), at(to, count), host(from), count);
 }
-static void strict_download(pl_backend *b, double *to, const double *from, int64_t count)
+static void strict_download(pl_backend *b, double *to, const pl_array *from, int64_t count)
 {
-    CPU->memory->download(cpu_of(b), (double *)host(to), at(from, count), count);
+    host(to);
+    CPU->memory->download(cpu_of(b), to, at(from, count), count);
 }
-static void strict_copy(pl_backend *b, double *to, const double *from, int64_t count)
+static void strict_copy(pl_backend *b, pl_array *to, const pl_array *from, int64_t count)
 {
     CPU->memory->copy(cpu_of(b), at(to, count), at(from, count), count);
 }
-static void strict_clear(pl_backend *b, double *values, int64_t count)
+static void strict_clear(pl_backend *b, pl_array *values, int64_t count)
 {
     CPU->memory->clear(cpu_of(b), at(values, count), count);
 }
@@ -230,56 +231,56 @@ static void strict_fetch_destroy(pl_backend *b, pl_fetch *f)
 {
     CPU->fetch->destroy(cpu_of(b), f);
 }
-static void strict_fetch_begin(pl_backend *b, pl_fetch *f, const double *const *list)
+static void strict_fetch_begin(pl_backend *b, pl_fetch *f, const pl_array *const *list)
 {
-    const double *translated[PL_FETCH_ARRAYS] = {POS(list[0]), POS(list[1])};
+    const pl_array *translated[PL_FETCH_ARRAYS] = {POS(list[0]), POS(list[1])};
     CPU->fetch->begin(cpu_of(b), f, translated);
 }
 static const void *strict_fetch_take(pl_backend *b, pl_fetch *f, bool wait)
 {
     return CPU->fetch->take(cpu_of(b), f, wait);
 }
-static void strict_drift(pl_backend *b, double h, const double gravity[3], const double *x,
-                         const double *v, double *out)
+static void strict_drift(pl_backend *b, double h, const double gravity[3], const pl_array *x,
+                         const pl_array *v, pl_array *out)
 {
     CPU->kinematics->drift(cpu_of(b), h, gravity, POS(x), POS(v), POS(out));
 }
-static void strict_blend(pl_backend *b, const double *base, double d, const double *v, double e,
-                         const double *v_old, double *out)
+static void strict_blend(pl_backend *b, const pl_array *base, double d, const pl_array *v, double e,
+                         const pl_array *v_old, pl_array *out)
 {
     CPU->kinematics->blend(cpu_of(b), POS(base), d, POS(v), e, POS(v_old), POS(out));
 }
-static void strict_velocity(pl_backend *b, double h, const double *x, const double *x_new,
-                            double *out)
+static void strict_velocity(pl_backend *b, double h, const pl_array *x, const pl_array *x_new,
+                            pl_array *out)
 {
     CPU->kinematics->velocity(cpu_of(b), h, POS(x), POS(x_new), POS(out));
 }
-static void strict_place_pins(pl_backend *b, double time, double *x)
+static void strict_place_pins(pl_backend *b, double time, pl_array *x)
 {
     CPU->kinematics->place_pins(cpu_of(b), time, POS(x));
 }
-static void strict_pin_force(pl_backend *b, int32_t pin, const double *gradient, double force[3])
+static void strict_pin_force(pl_backend *b, int32_t pin, const pl_array *gradient, double force[3])
 {
     CPU->kinematics->pin_force(cpu_of(b), pin, POS(gradient), force);
 }
-static void strict_evaluate_loads(pl_backend *b, double time, const double *x, const double *v,
-                                  double *load, pl_force *total)
+static void strict_evaluate_loads(pl_backend *b, double time, const pl_array *x, const pl_array *v,
+                                  pl_array *load, pl_force *total)
 {
     CPU->kinematics->evaluate_loads(cpu_of(b), time, POS(x), POS(v), POS(load), total);
 }
-static double strict_farthest(pl_backend *b, const double *a, const double *c, int64_t *vertex)
+static double strict_farthest(pl_backend *b, const pl_array *a, const pl_array *c, int64_t *vertex)
 {
     return CPU->kinematics->farthest(cpu_of(b), POS(a), POS(c), vertex);
 }
-static void strict_freeze(pl_backend *b, const pl_stage *stage)
+static void strict_freeze(pl_backend *b, const pl_backend_stage *stage)
 {
     CPU->objective->freeze(cpu_of(b), STAGE);
 }
-static void strict_reduce(pl_backend *b, const double *x, double *const *z)
+static void strict_reduce(pl_backend *b, const pl_array *x, pl_array *const *z)
 {
     CPU->splitting->reduce(cpu_of(b), POS(x), values_of(b, 0, z, false));
 }
-static pl_local_sums strict_local_step(pl_backend *b, const pl_stage *stage,
+static pl_local_sums strict_local_step(pl_backend *b, const pl_backend_stage *stage,
                                        const pl_local_step *step)
 {
     pl_local_step t = *step;
@@ -290,11 +291,12 @@ static pl_local_sums strict_local_step(pl_backend *b, const pl_stage *stage,
     t.z_old = values_of(b, 3, step->z_old, false);
     return CPU->splitting->local_step(cpu_of(b), STAGE, &t);
 }
-static void strict_stage_rows(pl_backend *b, const pl_stage *stage, const double *x, double *rows)
+static void strict_stage_rows(pl_backend *b, const pl_backend_stage *stage, const pl_array *x,
+                              pl_array *rows)
 {
     CPU->splitting->stage_rows(cpu_of(b), STAGE, POS(x), ROWS(rows));
 }
-static void strict_contribute(pl_backend *b, double *const *u, double *const *z)
+static void strict_contribute(pl_backend *b, pl_array *const *u, pl_array *const *z)
 {
     CPU->splitting->contribute(cpu_of(b), values_of(b, 0, u, false), values_of(b, 1, z, false));
 }
@@ -304,17 +306,18 @@ static pl_status strict_use_model(pl_backend *b, const pl_model *model)
     b->model = status == PL_OK ? model : b->model;
     return status;
 }
-static void strict_concavity(pl_backend *b, int32_t group, const double *z, double *out)
+static void strict_concavity(pl_backend *b, int32_t group, const pl_array *z, double *out)
 {
     int64_t count = pl_group_values(&b->model->groups[group]);
-    CPU->splitting->concavity(cpu_of(b), group, at(z, count), (double *)host(out));
+    host(out);
+    CPU->splitting->concavity(cpu_of(b), group, at(z, count), out);
 }
-static void strict_scale_terms(pl_backend *b, int32_t group, const double *factor, double *values)
+static void strict_scale_terms(pl_backend *b, int32_t group, const double *factor, pl_array *values)
 {
     int64_t count = pl_group_values(&b->model->groups[group]);
     CPU->splitting->scale_terms(cpu_of(b), group, host(factor), at(values, count));
 }
-static void strict_gather_global(pl_backend *b, const double *base, double *rows)
+static void strict_gather_global(pl_backend *b, const pl_array *base, pl_array *rows)
 {
     CPU->splitting->gather_global(cpu_of(b), ROWS(base), ROWS(rows));
 }
@@ -322,48 +325,48 @@ static double strict_dual_norm(pl_backend *b)
 {
     return CPU->splitting->dual_norm(cpu_of(b));
 }
-static pl_status strict_solve(pl_backend *b, const double *rhs, double *rows)
+static pl_status strict_solve(pl_backend *b, const pl_array *rhs, pl_array *rows)
 {
     return CPU->matrix->solve(cpu_of(b), ROWS(rhs), ROWS(rows));
 }
-static void strict_multiply(pl_backend *b, const double *rows, double *out)
+static void strict_multiply(pl_backend *b, const pl_array *rows, pl_array *out)
 {
     CPU->factored->multiply(cpu_of(b), ROWS(rows), ROWS(out));
 }
-static void strict_set_free(pl_backend *b, const double *rows, double *x)
+static void strict_set_free(pl_backend *b, const pl_array *rows, pl_array *x)
 {
     CPU->rows->set_free(cpu_of(b), ROWS(rows), POS(x));
 }
-static void strict_get_free(pl_backend *b, const double *x, double *rows)
+static void strict_get_free(pl_backend *b, const pl_array *x, pl_array *rows)
 {
     CPU->rows->get_free(cpu_of(b), POS(x), ROWS(rows));
 }
-static double strict_dot_change(pl_backend *b, const double *a1, const double *a0, const double *b1,
-                                const double *b0)
+static double strict_dot_change(pl_backend *b, const pl_array *a1, const pl_array *a0,
+                                const pl_array *b1, const pl_array *b0)
 {
     return CPU->rows->dot_change(cpu_of(b), ROWS(a1), ROWS(a0), ROWS(b1), ROWS(b0));
 }
-static double strict_value(pl_backend *b, const pl_stage *stage, const double *x)
+static double strict_value(pl_backend *b, const pl_backend_stage *stage, const pl_array *x)
 {
     return CPU->objective->value(cpu_of(b), STAGE, POS(x));
 }
-static double strict_gradient(pl_backend *b, const pl_stage *stage, const double *x,
-                              double *const *u, double *gradient)
+static double strict_gradient(pl_backend *b, const pl_backend_stage *stage, const pl_array *x,
+                              pl_array *const *u, pl_array *gradient)
 {
     return CPU->objective->gradient(cpu_of(b), STAGE, POS(x), values_of(b, 0, u, false),
                                     POS(gradient));
 }
-static int64_t strict_hard_force(pl_backend *b, int32_t group, const double *u, double force[3])
+static int64_t strict_hard_force(pl_backend *b, int32_t group, const pl_array *u, double force[3])
 {
     return CPU->splitting->hard_force(cpu_of(b), group,
                                       at(u, pl_group_values(&b->model->groups[group])), force);
 }
-static void strict_contact_forces(pl_backend *b, const pl_stage *stage, double *const *u,
-                                  const double *x, double *force)
+static void strict_contact_forces(pl_backend *b, const pl_backend_stage *stage, pl_array *const *u,
+                                  const pl_array *x, pl_array *force)
 {
     CPU->contact->forces(cpu_of(b), STAGE, values_of(b, 0, u, false), POS(x), POS(force));
 }
-static void strict_contact_velocities(pl_backend *b, const pl_stage *stage,
+static void strict_contact_velocities(pl_backend *b, const pl_backend_stage *stage,
                                       const pl_contact_end *end)
 {
     pl_contact_end translated = *end;
@@ -376,46 +379,48 @@ static void strict_contact_velocities(pl_backend *b, const pl_stage *stage,
     translated.v_back = POS(end->v_back);
     CPU->contact->velocities(cpu_of(b), STAGE, &translated);
 }
-static void strict_inner_acceleration(pl_backend *b, const pl_stage *stage, const double *x,
-                                      const double *gradient, const double *contact, double *out)
+static void strict_inner_acceleration(pl_backend *b, const pl_backend_stage *stage,
+                                      const pl_array *x, const pl_array *gradient,
+                                      const pl_array *contact, pl_array *out)
 {
     CPU->contact->inner_acceleration(cpu_of(b), stage ? STAGE : NULL, POS(x), POS(gradient),
                                      POS(contact), POS(out));
 }
-static void strict_pin_velocities(pl_backend *b, double time, double span, double *v)
+static void strict_pin_velocities(pl_backend *b, double time, double span, pl_array *v)
 {
     CPU->contact->pin_velocities(cpu_of(b), time, span, POS(v));
 }
-static int64_t strict_soft_force(pl_backend *b, int32_t group, const double *x, double force[3])
+static int64_t strict_soft_force(pl_backend *b, int32_t group, const pl_array *x, double force[3])
 {
     return CPU->measures->soft_force(cpu_of(b), group, POS(x), force);
 }
-static double strict_depth(pl_backend *b, int32_t group, double time, const double *x)
+static double strict_depth(pl_backend *b, int32_t group, double time, const pl_array *x)
 {
     return CPU->measures->depth(cpu_of(b), group, time, POS(x));
 }
-static double strict_friction(pl_backend *b, const pl_stage *stage, double *const *u,
-                              const double *x, const double *v)
+static double strict_friction(pl_backend *b, const pl_backend_stage *stage, pl_array *const *u,
+                              const pl_array *x, const pl_array *v)
 {
     return CPU->contact->friction(cpu_of(b), STAGE, values_of(b, 0, u, false), POS(x), POS(v));
 }
-static double strict_dissipation(pl_backend *b, int32_t group, const double *x)
+static double strict_dissipation(pl_backend *b, int32_t group, const pl_array *x)
 {
     return CPU->measures->dissipation(cpu_of(b), group, POS(x));
 }
-static pl_measures strict_measure(pl_backend *b, const double *x)
+static pl_measures strict_measure(pl_backend *b, const pl_array *x)
 {
     return CPU->measures->elements(cpu_of(b), POS(x));
 }
-static pl_motion_sums strict_motion(pl_backend *b, const double *x, const double *v)
+static pl_motion_sums strict_motion(pl_backend *b, const pl_array *x, const pl_array *v)
 {
     return CPU->measures->motion(cpu_of(b), POS(x), POS(v));
 }
-static int64_t strict_find_not_finite(pl_backend *b, const double *x)
+static int64_t strict_find_not_finite(pl_backend *b, const pl_array *x)
 {
     return CPU->kinematics->find_not_finite(cpu_of(b), POS(x));
 }
-static pl_trial_sums strict_trial(pl_backend *b, const pl_stage *stage, const pl_trial *trial)
+static pl_trial_sums strict_trial(pl_backend *b, const pl_backend_stage *stage,
+                                  const pl_trial *trial)
 {
     pl_trial t = *trial;
     t.x = POS(trial->x);
@@ -432,32 +437,33 @@ static pl_status strict_trial_prepare(pl_backend *b)
 static double strict_pair(pl_backend *b, const pl_history_pair *pair)
 {
     pl_history_pair t = *pair;
-    t.s = rows_of(b, 0, (const double *const *)pair->s, pair->count);
-    t.w = rows_of(b, 1, (const double *const *)pair->w, pair->count);
+    t.s = rows_of(b, 0, (const pl_array *const *)pair->s, pair->count);
+    t.w = rows_of(b, 1, (const pl_array *const *)pair->w, pair->count);
     t.g = ROWS(pair->g);
     t.g_old = ROWS(pair->g_old);
     t.p = ROWS(pair->p);
     t.p_old = ROWS(pair->p_old);
     return CPU->descent->pair(cpu_of(b), &t);
 }
-static double strict_jacobi(pl_backend *b, const pl_stage *stage, const double *x, double *inverse)
+static double strict_jacobi(pl_backend *b, const pl_backend_stage *stage, const pl_array *x,
+                            pl_array *inverse)
 {
     return CPU->descent->jacobi(cpu_of(b), STAGE, POS(x), ROWS(inverse));
 }
-static double strict_scale(pl_backend *b, const double *inverse, const double *g, double *out)
+static double strict_scale(pl_backend *b, const pl_array *inverse, const pl_array *g, pl_array *out)
 {
     return CPU->rows->scale(cpu_of(b), ROWS(inverse), ROWS(g), ROWS(out));
 }
-static double strict_jacobi_constant(pl_backend *b, const pl_stage *stage, bool flat,
-                                     double *inverse)
+static double strict_jacobi_constant(pl_backend *b, const pl_backend_stage *stage, bool flat,
+                                     pl_array *inverse)
 {
     return CPU->descent->jacobi_constant(cpu_of(b), STAGE, flat, ROWS(inverse));
 }
-static void strict_unscale(pl_backend *b, const double *inverse, const double *p, double *out)
+static void strict_unscale(pl_backend *b, const pl_array *inverse, const pl_array *p, pl_array *out)
 {
     CPU->rows->unscale(cpu_of(b), ROWS(inverse), ROWS(p), ROWS(out));
 }
-static double strict_dot(pl_backend *b, const double *a, const double *c)
+static double strict_dot(pl_backend *b, const pl_array *a, const pl_array *c)
 {
     return CPU->rows->dot(cpu_of(b), ROWS(a), ROWS(c));
 }
@@ -471,21 +477,21 @@ static void strict_chebyshev(pl_backend *b, const pl_chebyshev *step)
     t.x_new = POS(step->x_new);
     CPU->descent->chebyshev(cpu_of(b), &t);
 }
-static void strict_combine(pl_backend *b, const double *const *list, const double *coefficient,
-                           int32_t count, double *out)
+static void strict_combine(pl_backend *b, const pl_array *const *list, const double *coefficient,
+                           int32_t count, pl_array *out)
 {
-    const double *const *t = (const double *const *)rows_of(b, 0, list, count);
+    const pl_array *const *t = (const pl_array *const *)rows_of(b, 0, list, count);
     CPU->rows->combine(cpu_of(b), t, coefficient, count, ROWS(out));
 }
-static double strict_magnitude(pl_backend *b, const double *x)
+static double strict_magnitude(pl_backend *b, const pl_array *x)
 {
     return CPU->objective->magnitude(cpu_of(b), POS(x));
 }
-static int64_t strict_find_outside(pl_backend *b, const double *x)
+static int64_t strict_find_outside(pl_backend *b, const pl_array *x)
 {
     return CPU->objective->find_outside(cpu_of(b), POS(x));
 }
-static int64_t strict_find_steepest(pl_backend *b, const double *gradient)
+static int64_t strict_find_steepest(pl_backend *b, const pl_array *gradient)
 {
     return CPU->objective->find_steepest(cpu_of(b), POS(gradient));
 }
@@ -495,9 +501,9 @@ static pl_status strict_anderson_prepare(pl_backend *b)
 }
 
 /* The lists of differences: host arrays of host arrays of addresses. Freed by the caller. */
-static double ***differences_of(pl_backend *b, double *const *const *list, int32_t count)
+static pl_array ***differences_of(pl_backend *b, pl_array *const *const *list, int32_t count)
 {
-    double ***out = calloc((size_t)count + 1, sizeof *out);
+    pl_array ***out = calloc((size_t)count + 1, sizeof *out);
     for (int32_t i = 0; i < count; i++) {
         out[i] = calloc((size_t)b->model->group_count, sizeof **out);
         for (int32_t g = 0; g < b->model->group_count; g++)
@@ -505,7 +511,7 @@ static double ***differences_of(pl_backend *b, double *const *const *list, int32
     }
     return out;
 }
-static void free_differences(double ***list)
+static void free_differences(pl_array ***list)
 {
     for (int32_t i = 0; list[i]; i++)
         free(list[i]);
@@ -520,30 +526,31 @@ static pl_anderson anderson_of(pl_backend *b, const pl_anderson *a)
     t.r = values_of(b, 2, a->r, false);
     t.r_old = values_of(b, 3, a->r_old, false);
     t.g = values_of(b, 4, a->g, false);
-    t.dr = (double *const *const *)differences_of(b, a->dr, a->count);
-    t.dg = (double *const *const *)differences_of(b, a->dg, a->count);
+    t.dr = (pl_array *const *const *)differences_of(b, a->dr, a->count);
+    t.dg = (pl_array *const *const *)differences_of(b, a->dg, a->count);
     return t;
 }
 static double strict_anderson_difference(pl_backend *b, const pl_anderson *a)
 {
     pl_anderson t = anderson_of(b, a);
     double norm = CPU->anderson->difference(cpu_of(b), &t);
-    free_differences((double ***)t.dr);
-    free_differences((double ***)t.dg);
+    free_differences((pl_array ***)t.dr);
+    free_differences((pl_array ***)t.dg);
     return norm;
 }
 static void strict_anderson_combine(pl_backend *b, const pl_anderson *a, const double *gamma)
 {
     pl_anderson t = anderson_of(b, a);
     CPU->anderson->combine(cpu_of(b), &t, gamma);
-    free_differences((double ***)t.dr);
-    free_differences((double ***)t.dg);
+    free_differences((pl_array ***)t.dr);
+    free_differences((pl_array ***)t.dg);
 }
 static pl_status strict_hessian_prepare(pl_backend *b)
 {
     return CPU->hessian->prepare(cpu_of(b));
 }
-static void strict_hessian_make(pl_backend *b, const pl_stage *stage, const double *x, bool project)
+static void strict_hessian_make(pl_backend *b, const pl_backend_stage *stage, const pl_array *x,
+                                bool project)
 {
     CPU->hessian->make(cpu_of(b), STAGE, POS(x), project);
 }
@@ -551,15 +558,15 @@ static pl_status strict_hessian_factor(pl_backend *b)
 {
     return CPU->hessian->factor(cpu_of(b));
 }
-static pl_status strict_hessian_solve(pl_backend *b, const double *rows, double *out)
+static pl_status strict_hessian_solve(pl_backend *b, const pl_array *rows, pl_array *out)
 {
     return CPU->hessian->solve(cpu_of(b), ROWS(rows), ROWS(out));
 }
-static void strict_hessian_multiply(pl_backend *b, const double *rows, double *out)
+static void strict_hessian_multiply(pl_backend *b, const pl_array *rows, pl_array *out)
 {
     CPU->hessian->multiply(cpu_of(b), ROWS(rows), ROWS(out));
 }
-static void strict_hessian_jacobi(pl_backend *b, const double *rows, double *out)
+static void strict_hessian_jacobi(pl_backend *b, const pl_array *rows, pl_array *out)
 {
     CPU->hessian->jacobi(cpu_of(b), ROWS(rows), ROWS(out));
 }

@@ -3,6 +3,7 @@
 #include "engine/backends/backend.h"
 #include "engine/model/model.h"
 #include "engine/step/state.h"
+#include "tests/support/host_array.h"
 #include "tests/support/scene_run.h"
 #include "tests/support/suite.h"
 
@@ -44,17 +45,16 @@ static both evaluate(int32_t threads)
         *arrays[k] = calloc((size_t)e.n, sizeof(double));
     for (int64_t i = 0; i < e.n; i++)
         e.x[i] = m->x0[i] + (pl_model_holds(m, i / 3, (int)(i % 3)) ? 0 : 0.01 * sin(7.0 * i));
-    pl_stage stage = {.a = 1,
-                      .h = m->h,
-                      .inertia = 1 / (m->h * m->h),
-                      .time_end = m->h,
-                      .x_start = m->x0,
-                      .x_pred = m->x0};
+    const pl_backend_stage stage = {
+        .scalars = {.a = 1, .h = m->h, .inertia = 1 / (m->h * m->h), .time_end = m->h},
+        .x_start = pl_host_array(m->x0),
+        .x_pred = pl_host_array(m->x0)};
     b->ops->objective->freeze(b, &stage);
-    b->ops->objective->gradient(b, &stage, e.x, NULL, e.direct);
-    pl_trial trial = {.x_new = e.x, .gradient = e.parts, .g = e.g};
+    b->ops->objective->gradient(b, &stage, pl_host_array(e.x), NULL, pl_host_array(e.direct));
+    pl_trial trial = {
+        .x_new = pl_host_array(e.x), .gradient = pl_host_array(e.parts), .g = pl_host_array(e.g)};
     e.sums = b->ops->descent->trial(b, &stage, &trial);
-    double objective = b->ops->objective->value(b, &stage, e.x);
+    double objective = b->ops->objective->value(b, &stage, pl_host_array(e.x));
     ck_assert_double_eq_tol(e.sums.objective, objective, 1e-12 * fabs(objective));
     return e;
 }

@@ -71,8 +71,9 @@ static double energy(const pl_group *g, const double *x)
 
 static void freeze(pl_group *g, const double *x_start)
 {
-    pl_stage stage = {
-        .h = 0.1, .time_start = 1, .time_end = 1.1, .x_start = x_start, .x_pred = x_start};
+    pl_stage stage = {.scalars = {.h = 0.1, .time_start = 1, .time_end = 1.1},
+                      .x_start = x_start,
+                      .x_pred = x_start};
     g->ops->freeze(g, &stage, 0, g->blocks);
 }
 
@@ -132,7 +133,7 @@ START_TEST(diagonal_counts_what_is_within_reach)
     double x[9] = {0, 0.4, 0, 0, 0.4, 0, 0, -1, 0};      /* 0.24 above, the last 0.6 below */
     double d[3 * PL_BLOCK];
     pl_group g;
-    pl_stage stage = {.h = 0.1, .x_start = x_start, .x_pred = x_pred};
+    pl_stage stage = {.scalars = {.h = 0.1}, .x_start = x_start, .x_pred = x_pred};
     ck_assert_int_eq(pl_contact_springs_create(&floor, vertex, k, 3, &g), PL_OK);
     g.ops->freeze(&g, &stage, 0, 1);
     g.ops->hessian_diagonal(&g, x, d, 0, 1);
@@ -183,8 +184,9 @@ START_TEST(blocks_may_be_split)
     place(x_start, x);
     freeze(&g, x_start);
     g.ops->energy_gradient(&g, x, whole, a, 0, g.blocks);
-    pl_stage stage = {
-        .h = 0.1, .time_start = 1, .time_end = 1.1, .x_start = x_start, .x_pred = x_start};
+    pl_stage stage = {.scalars = {.h = 0.1, .time_start = 1, .time_end = 1.1},
+                      .x_start = x_start,
+                      .x_pred = x_start};
     for (int64_t k = g.blocks - 1; k >= 0; k--)
         g.ops->freeze(&g, &stage, k, k + 1);
     for (int64_t k = g.blocks - 1; k >= 0; k--)

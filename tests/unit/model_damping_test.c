@@ -230,13 +230,11 @@ static void open_fixture(fixture *f, const pl_damping *function, int columns, pl
         f->v[i] = 0.4 * draw(&state);
         f->x[i] += 0.01 * draw(&state);
     }
-    f->stage = (pl_stage){.a = 1 / (STEP * RATE),
-                          .h = STEP,
-                          .time_end = STEP,
-                          .span = STEP,
-                          .x_start = f->xp,
-                          .xp = f->xp,
-                          .v_start = f->v};
+    f->stage =
+        (pl_stage){.scalars = {.a = 1 / (STEP * RATE), .h = STEP, .time_end = STEP, .span = STEP},
+                   .x_start = f->xp,
+                   .xp = f->xp,
+                   .v_start = f->v};
     f->g.ops->freeze(&f->g, &f->stage, 0, f->g.blocks);
 }
 
@@ -440,8 +438,10 @@ START_TEST(a_hinge_may_fold_over)
         angles[k] = pl_dihedral(at[k], corner, gradient);
     }
     ck_assert_double_gt(fabs(angles[1] - angles[0]), 6);
-    const pl_stage stage = {
-        .a = 1, .h = 1 / RATE, .span = 1 / RATE, .x_start = at[0], .xp = at[0], .v_start = v};
+    const pl_stage stage = {.scalars = {.a = 1, .h = 1 / RATE, .span = 1 / RATE},
+                            .x_start = at[0],
+                            .xp = at[0],
+                            .v_start = v};
     g.ops->freeze(&g, &stage, 0, 1);
     const double rate = 0.7 * 0.1 * RATE;
     ck_assert_double_eq_tol(energy(&g, at[1]), 0.5 * 3 * rate * rate / 2 / RATE, 1e-9);

@@ -1,5 +1,6 @@
 /* The rule of ADMM's weights: how concave elements are, what weights that gives, and the matrix of it. */
 #include "engine/solvers/weights.h"
+#include "tests/support/host_array.h"
 #include "tests/support/scene_run.h"
 #include "tests/support/suite.h"
 
@@ -24,7 +25,8 @@ typedef struct workshop {
     pl_run *run;
     pl_backend *backend;
     pl_weights *weights;
-    double *x, *z;
+    double *x;
+    pl_array *z;
 } workshop;
 
 static workshop open_workshop(const char *model)
@@ -53,7 +55,7 @@ static void begin_at(workshop *w, double stretch)
 {
     for (int64_t i = 0; i < 3 * w->run->model->vertices; i++)
         w->x[i] = stretch * w->run->meshes[0].vertices[i];
-    const pl_stage stage = {.x_start = w->x, .x_pred = w->x};
+    const pl_backend_stage stage = {.x_start = pl_host_array(w->x), .x_pred = pl_host_array(w->x)};
     ck_assert_int_eq(pl_weights_begin(w->weights, &stage, &w->z), PL_OK);
 }
 
@@ -106,11 +108,11 @@ START_TEST(weights_follow_the_rule)
     begin_at(&w, 1.1);
     ck_assert_ptr_eq(w.backend->model, rest);
 
-    double *u = w.backend->ops->memory->alloc(w.backend, pl_group_values(&rest->groups[0]));
+    pl_array *u = w.backend->ops->memory->alloc(w.backend, pl_group_values(&rest->groups[0]));
     for (int64_t i = 0; i < pl_group_values(&rest->groups[0]); i++)
-        u[i] = 1;
+        pl_numbers(u)[i] = 1;
     for (int64_t i = 0; i < pl_group_values(&rest->groups[0]); i++)
-        w.z[i] *= 0.7 / 1.1;
+        pl_numbers(w.z)[i] *= 0.7 / 1.1;
     for (int64_t k = 9; k <= 20; k++) {
         bool renewed;
         ck_assert_int_eq(pl_weights_renew(w.weights, k, &w.z, &u, &renewed), PL_OK);
@@ -118,7 +120,7 @@ START_TEST(weights_follow_the_rule)
     }
     double ratio = rest->groups[0].weight[0] / w.backend->model->groups[0].weight[0];
     ck_assert_double_lt(ratio, 0.5);
-    ck_assert_double_eq_tol(u[0], ratio, 1e-12); /* w^2 u is what it was */
+    ck_assert_double_eq_tol(pl_numbers(u)[0], ratio, 1e-12); /* w^2 u is what it was */
     w.backend->ops->memory->release(w.backend, u);
     close_workshop(&w);
 }
@@ -146,7 +148,8 @@ START_TEST(matrix_is_that_of_the_weights)
     double *y = calloc(3 * (size_t)a->free_vertices, sizeof *y);
     for (int64_t i = 0; i < 3 * a->free_vertices; i++)
         rhs[i] = sin((double)i);
-    ck_assert_int_eq(w.backend->ops->matrix->solve(w.backend, rhs, x), PL_OK);
+    ck_assert_int_eq(w.backend->ops->matrix->solve(w.backend, pl_host_array(rhs), pl_host_array(x)),
+                     PL_OK);
     pl_sparse_multiply(&b->A, x, y, 3);
     for (int64_t i = 0; i < 3 * a->free_vertices; i++)
         ck_assert_double_eq_tol(y[i], rhs[i], 1e-10);

@@ -1,9 +1,6 @@
 #include "engine/backends/cpu/cpu_internal.h"
 
-#include "engine/clock.h"
-
 #include <float.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -103,454 +100,399 @@ static pl_status cpu_create(const pl_model *model, int32_t threads, pl_backend *
     return PL_OK;
 }
 
-static double *cpu_alloc(pl_backend *b, int64_t count)
+static pl_array *cpu_alloc(pl_backend *b, int64_t count)
 {
-    return pl_block_alloc(count, sizeof(double));
+    return pl_numbers_array(pl_block_alloc(count, sizeof(double)));
 }
 
-static void cpu_release(pl_backend *b, double *array)
+static void cpu_release(pl_backend *b, pl_array *array)
 {
     free(array);
 }
 
-static void cpu_copy(pl_backend *b, double *to, const double *from, int64_t count)
+static void cpu_upload(pl_backend *b, pl_array *to, const double *from, int64_t count)
 {
-    memcpy(to, from, (size_t)count * sizeof *to);
+    memcpy(pl_numbers(to), from, (size_t)count * sizeof *from);
 }
 
-static void cpu_clear(pl_backend *b, double *array, int64_t count)
+static void cpu_download(pl_backend *b, double *to, const pl_array *from, int64_t count)
 {
-    memset(array, 0, (size_t)count * sizeof *array);
+    memcpy(to, pl_numbers_read(from), (size_t)count * sizeof *to);
 }
 
-static void cpu_freeze(pl_backend *b, const pl_stage *stage)
+static void cpu_copy(pl_backend *b, pl_array *to, const pl_array *from, int64_t count)
 {
-    cpu *c = cpu_of(b);
-    for (int32_t g = 0; g < b->model->group_count; g++) {
-        const pl_group *group = &b->model->groups[g];
-        if (!group->ops->freeze)
-            continue;
-        int32_t threads = team(c, group->blocks, BLOCKS_A_THREAD);
-#pragma omp parallel for num_threads(threads) schedule(static)
-        for (int64_t part = 0; part < threads; part++) {
-            run r = run_of(group->blocks, part, threads);
-            group->ops->freeze(group, stage, r.b0, r.b1);
-        }
-    }
+    cpu_upload(b, to, pl_numbers_read(from), count);
 }
 
-static void cpu_reduce(pl_backend *b, const double *x, double *const *z)
+static void cpu_clear(pl_backend *b, pl_array *array, int64_t count)
 {
-    cpu *c = cpu_of(b);
-    for (int32_t g = 0; g < b->model->group_count; g++) {
-        const pl_group *group = &b->model->groups[g];
-        int32_t threads = team(c, group->blocks, BLOCKS_A_THREAD);
-#pragma omp parallel for num_threads(threads) schedule(static)
-        for (int64_t part = 0; part < threads; part++) {
-            run r = run_of(group->blocks, part, threads);
-            group->ops->reduce(group, x, z[g], r.b0, r.b1);
-        }
-    }
+    memset(pl_numbers(array), 0, (size_t)count * sizeof(double));
 }
 
-static pl_local_sums cpu_local_step(pl_backend *b, const pl_stage *stage, const pl_local_step *step)
-{
-    cpu *c = cpu_of(b);
-    pl_local_sums total = {0};
-    double primal = 0, change = 0, size = 0;
-    for (int32_t g = 0; g < b->model->group_count; g++) {
-        const pl_group *group = &b->model->groups[g];
-        double start = pl_clock_ms();
-        pl_admm_local local = {.x = step->x,
-                               .u = step->u[g],
-                               .z = step->z[g],
-                               .u_old = step->u_old[g],
-                               .z_old = step->z_old[g],
-                               .beta = step->beta,
-                               .beta_next = step->beta_next,
-                               .relaxation = step->relaxation,
-                               .to_global = c->to_global,
-                               .dual = step->want_dual ? c->dual : NULL,
-                               .sums = c->sums};
-        int32_t threads = team(c, group->blocks, BLOCKS_A_THREAD);
-#pragma omp parallel for num_threads(threads) schedule(static)
-        for (int64_t part = 0; part < threads; part++) {
-            run r = run_of(group->blocks, part, threads);
-            group->ops->admm_local(group, stage, &local, r.b0, r.b1);
-        }
-        for (int64_t i = 0; i < group->blocks; i++) {
-            primal += c->sums[i].primal;
-            change += c->sums[i].change;
-            size += c->sums[i].size;
-        }
-        *(group->ops->hard ? &total.ms_contacts : &total.ms_elastic) += pl_clock_ms() - start;
-    }
-    total.primal = sqrt(primal);
-    total.change = sqrt(change);
-    total.size = sqrt(size);
-    return total;
-}
-
-static void cpu_contribute(pl_backend *b, double *const *u, double *const *z)
-{
-    cpu *c = cpu_of(b);
-    for (int32_t g = 0; g < b->model->group_count; g++) {
-        const pl_group *group = &b->model->groups[g];
-        int32_t threads = team(c, group->blocks, BLOCKS_A_THREAD);
-#pragma omp parallel for num_threads(threads) schedule(static)
-        for (int64_t part = 0; part < threads; part++) {
-            run r = run_of(group->blocks, part, threads);
-            group->ops->admm_contribute(group, u[g], z[g], c->to_global, r.b0, r.b1);
-        }
-    }
-}
-
-/* Zero what a pin holds: there a gradient is the pin's force, and no measure of balance. */
-static inline void clear_held(const pl_model *m, int64_t vertex, double f[3])
-{
-    for (int k = 0; k < 3; k++)
-        f[k] = pl_model_holds(m, vertex, k) ? 0 : f[k];
-}
-
-static void cpu_stage_rows(pl_backend *b, const pl_stage *stage, const double *x, double *rows)
-{
-    cpu *c = cpu_of(b);
-    const pl_model *m = b->model;
-    int64_t n = m->free_vertices;
-#pragma omp parallel for num_threads(team(c, n, ROWS_A_THREAD)) schedule(static)
-    for (int64_t i = 0; i < n; i++) {
-        int64_t v = m->free_vertex[i];
-        double r[3];
-        for (int k = 0; k < 3; k++)
-            r[k] = m->mass[v] * stage->inertia * stage->x_pred[3 * v + k] +
-                   pl_stage_load(stage, 3 * v + k);
-        for (int64_t e = m->coupling_start[i]; e < m->coupling_start[i + 1]; e++) {
-            int64_t other = m->coupling_vertex[e];
-            for (int k = 0; k < 3; k++)
-                if (pl_model_holds(m, other, k))
-                    r[k] -= m->coupling_value[e] * x[3 * other + k];
-        }
-        for (int k = 0; k < 3; k++)
-            rows[k * n + i] = pl_model_holds(m, v, k) ? x[3 * v + k] : r[k];
-    }
-}
-
-static void cpu_gather_global(pl_backend *b, const double *base, double *rows)
-{
-    cpu *c = cpu_of(b);
-    const pl_model *m = b->model;
-    int64_t n = m->free_vertices;
-#pragma omp parallel for num_threads(team(c, n, ROWS_A_THREAD)) schedule(static)
-    for (int64_t i = 0; i < n; i++) {
-        double sum[3];
-        int64_t v = m->free_vertex[i];
-        pl_gather_vertex(&m->gather, c->to_global, v, sum);
-        for (int k = 0; k < 3; k++)
-            rows[k * n + i] = base[k * n + i] + (pl_model_holds(m, v, k) ? 0 : sum[k]);
-    }
-}
-
-static double cpu_dual_norm(pl_backend *b)
-{
-    cpu *c = cpu_of(b);
-    const pl_model *m = b->model;
-    int64_t n = m->free_vertices, chunks = chunks_of(n);
-#pragma omp parallel for num_threads(team(c, chunks, ROWS_A_THREAD / CHUNK)) schedule(static)
-    for (int64_t k = 0; k < chunks; k++) {
-        double total = 0;
-        for (int64_t i = k * CHUNK; i < chunk_end(k, n); i++) {
-            double s[3];
-            pl_gather_vertex(&m->gather, c->dual, m->free_vertex[i], s);
-            clear_held(m, m->free_vertex[i], s);
-            total += s[0] * s[0] + s[1] * s[1] + s[2] * s[2];
-        }
-        c->partial[k] = total;
-    }
-    return sqrt(add_up(c->partial, chunks));
-}
-
-static pl_status cpu_solve(pl_backend *b, const double *rhs, double *rows)
-{
-    const pl_model *m = b->model;
-    cpu *c = cpu_of(b);
-    pl_solve_work *const *work = work_of(c);
-    if (!m->partly_held)
-        return pl_factor_solve3(m->factor[0], work[0], rhs, rows);
-    /* The coordinates of one factor at a time; rows may be rhs, so the answers wait. */
-    size_t n = (size_t)m->free_vertices;
-    double *answer = c->scratch, *solved = answer + 3 * n;
-    pl_status status = PL_OK;
-    for (int k = 0; status == PL_OK && k < 3; k++) {
-        if (!work[k])
-            continue;
-        status = pl_factor_solve3(m->factor[k], work[k], rhs, solved);
-        for (int j = 0; status == PL_OK && j < 3; j++)
-            if (m->factor[j] == m->factor[k])
-                memcpy(answer + j * n, solved + j * n, n * sizeof *answer);
-    }
-    if (status == PL_OK)
-        memcpy(rows, answer, 3 * n * sizeof *rows);
-    return status;
-}
-
-static void cpu_multiply(pl_backend *b, const double *rows, double *out)
-{
-    const pl_model *m = b->model;
-    double *masked = cpu_of(b)->scratch;
-    int64_t n = m->free_vertices;
-    if (!m->partly_held) {
-        pl_sparse_multiply(&m->A, rows, out, 3);
-        return;
-    }
-    for (int64_t i = 0; i < n; i++)
-        for (int k = 0; k < 3; k++)
-            masked[k * n + i] = pl_model_holds(m, m->free_vertex[i], k) ? 0 : rows[k * n + i];
-    pl_sparse_multiply(&m->A, masked, out, 3);
-    for (int64_t i = 0; i < n; i++)
-        for (int k = 0; k < 3; k++)
-            if (pl_model_holds(m, m->free_vertex[i], k))
-                out[k * n + i] = rows[k * n + i];
-}
-
-static void cpu_set_free(pl_backend *b, const double *rows, double *x)
-{
-    const pl_model *m = b->model;
-    int64_t n = m->free_vertices;
-    for (int64_t i = 0; i < n; i++) {
-        int64_t v = m->free_vertex[i];
-        for (int k = 0; k < 3; k++)
-            if (!pl_model_holds(m, v, k))
-                x[3 * v + k] = rows[k * n + i];
-    }
-}
-
-static void cpu_get_free(pl_backend *b, const double *x, double *rows)
-{
-    const pl_model *m = b->model;
-    int64_t n = m->free_vertices;
-    for (int64_t i = 0; i < n; i++)
-        for (int k = 0; k < 3; k++)
-            rows[k * n + i] = x[3 * (int64_t)m->free_vertex[i] + k];
-}
-
-static double cpu_dot_change(pl_backend *b, const double *a1, const double *a0, const double *b1,
-                             const double *b0)
-{
-    cpu *c = cpu_of(b);
-    int64_t n = 3 * b->model->free_vertices, chunks = chunks_of(n);
-#pragma omp parallel for num_threads(team(c, chunks, ROWS_A_THREAD / CHUNK)) schedule(static)
-    for (int64_t k = 0; k < chunks; k++) {
-        double total = 0;
-        for (int64_t i = k * CHUNK; i < chunk_end(k, n); i++)
-            total += (a1[i] - a0[i]) * (b1[i] - b0[i]);
-        c->partial[k] = total;
-    }
-    return add_up(c->partial, chunks);
-}
-
-static double elastic_energy(cpu *c, const double *x)
-{
-    const pl_model *m = c->base.model;
-    double total = 0;
-    for (int32_t g = 0; g < m->group_count; g++) {
-        const pl_group *group = &m->groups[g];
-        if (!group->ops->energy)
-            continue;
-        int32_t threads = team(c, group->blocks, BLOCKS_A_THREAD);
-#pragma omp parallel for num_threads(threads) schedule(static)
-        for (int64_t part = 0; part < threads; part++) {
-            run r = run_of(group->blocks, part, threads);
-            group->ops->energy(group, x, c->partial, r.b0, r.b1);
-        }
-        total += add_up(c->partial, group->blocks);
-    }
-    return total;
-}
-
-static double cpu_objective(pl_backend *b, const pl_stage *stage, const double *x)
-{
-    cpu *c = cpu_of(b);
-    const pl_model *m = b->model;
-    double elastic = elastic_energy(c, x);
-    int64_t chunks = chunks_of(m->vertices);
-#pragma omp parallel for num_threads(team(c, chunks, ROWS_A_THREAD / CHUNK)) schedule(static)
-    for (int64_t k = 0; k < chunks; k++) {
-        double total = 0;
-        for (int64_t i = k * CHUNK; i < chunk_end(k, m->vertices); i++) {
-            double square = 0, work = 0;
-            for (int j = 0; j < 3; j++) {
-                if (pl_model_holds(m, i, j))
-                    continue; /* where it must be: no choice */
-                double d = x[3 * i + j] - stage->x_pred[3 * i + j];
-                square += d * d;
-                work += pl_stage_load(stage, 3 * i + j) * x[3 * i + j];
-            }
-            total += 0.5 * stage->inertia * m->mass[i] * square - work;
-        }
-        c->partial[k] = total;
-    }
-    return add_up(c->partial, chunks) + elastic;
-}
-
-static double cpu_gradient(pl_backend *b, const pl_stage *stage, const double *x, double *const *u,
-                           double *gradient)
-{
-    cpu *c = cpu_of(b);
-    const pl_model *m = b->model;
-    for (int32_t g = 0; g < m->group_count; g++) {
-        const pl_group *group = &m->groups[g];
-        int32_t threads = team(c, group->blocks, BLOCKS_A_THREAD);
-#pragma omp parallel for num_threads(threads) schedule(static)
-        for (int64_t part = 0; part < threads; part++) {
-            run r = run_of(group->blocks, part, threads);
-            if (group->ops->hard && u)
-                group->ops->transpose(group, u[g], c->to_global, r.b0, r.b1);
-            else if (group->ops->hard)
-                pl_cpu_no_contributions(group, c->to_global, r.b0, r.b1);
-            else
-                group->ops->gradient(group, x, c->to_global, r.b0, r.b1);
-        }
-    }
-    int64_t chunks = chunks_of(m->vertices);
-#pragma omp parallel for num_threads(team(c, chunks, ROWS_A_THREAD / CHUNK)) schedule(static)
-    for (int64_t k = 0; k < chunks; k++) {
-        double total = 0;
-        for (int64_t i = k * CHUNK; i < chunk_end(k, m->vertices); i++) {
-            double *f = gradient + 3 * i;
-            pl_gather_vertex(&m->gather, c->to_global, i, f);
-            for (int j = 0; j < 3; j++)
-                f[j] += m->mass[i] * stage->inertia * (x[3 * i + j] - stage->x_pred[3 * i + j]) -
-                        pl_stage_load(stage, 3 * i + j);
-            double off[3] = {f[0], f[1], f[2]};
-            clear_held(m, i, off);
-            total += off[0] * off[0] + off[1] * off[1] + off[2] * off[2];
-        }
-        c->partial[k] = total;
-    }
-    return sqrt(add_up(c->partial, chunks));
-}
-
-static int64_t cpu_hard_force(pl_backend *b, int32_t group, const double *u, double force[3])
-{
-    const pl_group *g = &b->model->groups[group];
-    int64_t active = 0;
-    for (int k = 0; k < 3; k++)
-        force[k] = 0;
-    for (int64_t t = 0; t < g->terms; t++) {
-        int64_t block = t / PL_BLOCK, lane = t % PL_BLOCK;
-        bool any = false;
-        for (int k = 0; k < 3; k++) {
-            double q = u[(block * 3 + k) * PL_BLOCK + lane];
-            force[k] -= g->weight[t] * q;
-            any = any || q != 0;
-        }
-        active += any;
-    }
-    return active;
-}
-
-static int64_t cpu_find_not_finite(pl_backend *b, const double *x)
-{
-    return pl_look_not_finite(b->model->vertices, x);
-}
-
-static const pl_memory_ops memory = {
+static const pl_memory_ops memory_ops = {
     .alloc = cpu_alloc,
     .release = cpu_release,
-    .upload = cpu_copy,
-    .download = cpu_copy,
+    .upload = cpu_upload,
+    .download = cpu_download,
     .copy = cpu_copy,
     .clear = cpu_clear,
 };
 
-static const pl_fetch_ops fetch = {
+/* ---- the tables: a phase is given its arrays as numbers ---- */
+
+#define NUMBERS(stage) (&(pl_stage[1]){pl_numbers_stage(stage)}[0])
+
+static const pl_fetch_ops fetch_ops = {
     .create = pl_cpu_fetch_create,
     .destroy = pl_cpu_fetch_destroy,
     .begin = pl_cpu_fetch_begin,
     .take = pl_cpu_fetch_take,
 };
 
-static const pl_kinematics_ops kinematics = {
-    .drift = pl_cpu_drift,
-    .blend = pl_cpu_blend,
-    .velocity = pl_cpu_velocity,
-    .place_pins = pl_cpu_place_pins,
-    .pin_force = pl_cpu_pin_force,
-    .evaluate_loads = pl_cpu_evaluate_loads,
-    .farthest = pl_cpu_farthest,
-    .find_not_finite = cpu_find_not_finite,
+static void drift(pl_backend *b, double h, const double gravity[3], const pl_array *x,
+                  const pl_array *v, pl_array *out)
+{
+    pl_cpu_drift(b, h, gravity, pl_numbers_read(x), pl_numbers_read(v), pl_numbers(out));
+}
+
+static void blend(pl_backend *b, const pl_array *base, double d, const pl_array *v, double e,
+                  const pl_array *v_old, pl_array *out)
+{
+    pl_cpu_blend(b, pl_numbers_read(base), d, pl_numbers_read(v), e, pl_numbers_read(v_old),
+                 pl_numbers(out));
+}
+
+static void velocity(pl_backend *b, double h, const pl_array *x, const pl_array *x_new,
+                     pl_array *out)
+{
+    pl_cpu_velocity(b, h, pl_numbers_read(x), pl_numbers_read(x_new), pl_numbers(out));
+}
+
+static void place_pins(pl_backend *b, double time, pl_array *x)
+{
+    pl_cpu_place_pins(b, time, pl_numbers(x));
+}
+
+static void pin_force(pl_backend *b, int32_t pin, const pl_array *gradient, double force[3])
+{
+    pl_cpu_pin_force(b, pin, pl_numbers_read(gradient), force);
+}
+
+static void evaluate_loads(pl_backend *b, double time, const pl_array *x, const pl_array *v,
+                           pl_array *load, pl_force *total)
+{
+    pl_cpu_evaluate_loads(b, time, pl_numbers_read(x), pl_numbers_read(v), pl_numbers(load), total);
+}
+
+static double farthest(pl_backend *b, const pl_array *a, const pl_array *c, int64_t *vertex)
+{
+    return pl_cpu_farthest(b, pl_numbers_read(a), pl_numbers_read(c), vertex);
+}
+
+static int64_t find_not_finite(pl_backend *b, const pl_array *x)
+{
+    return pl_cpu_find_not_finite(b, pl_numbers_read(x));
+}
+
+static const pl_kinematics_ops kinematics_ops = {
+    .drift = drift,
+    .blend = blend,
+    .velocity = velocity,
+    .place_pins = place_pins,
+    .pin_force = pin_force,
+    .evaluate_loads = evaluate_loads,
+    .farthest = farthest,
+    .find_not_finite = find_not_finite,
 };
 
-static const pl_rows_ops rows = {
-    .set_free = cpu_set_free,
-    .get_free = cpu_get_free,
-    .dot_change = cpu_dot_change,
-    .scale = pl_cpu_scale,
-    .dot = pl_cpu_dot,
-    .unscale = pl_cpu_unscale,
-    .combine = pl_cpu_combine,
+static void set_free(pl_backend *b, const pl_array *rows, pl_array *x)
+{
+    pl_cpu_set_free(b, pl_numbers_read(rows), pl_numbers(x));
+}
+
+static void get_free(pl_backend *b, const pl_array *x, pl_array *rows)
+{
+    pl_cpu_get_free(b, pl_numbers_read(x), pl_numbers(rows));
+}
+
+static double dot_change(pl_backend *b, const pl_array *a1, const pl_array *a0, const pl_array *b1,
+                         const pl_array *b0)
+{
+    return pl_cpu_dot_change(b, pl_numbers_read(a1), pl_numbers_read(a0), pl_numbers_read(b1),
+                             pl_numbers_read(b0));
+}
+
+static double scale(pl_backend *b, const pl_array *inverse, const pl_array *g, pl_array *out)
+{
+    return pl_cpu_scale(b, pl_numbers_read(inverse), pl_numbers_read(g), pl_numbers(out));
+}
+
+static double dot(pl_backend *b, const pl_array *a, const pl_array *c)
+{
+    return pl_cpu_dot(b, pl_numbers_read(a), pl_numbers_read(c));
+}
+
+static void unscale(pl_backend *b, const pl_array *inverse, const pl_array *p, pl_array *out)
+{
+    pl_cpu_unscale(b, pl_numbers_read(inverse), pl_numbers_read(p), pl_numbers(out));
+}
+
+static void combine(pl_backend *b, const pl_array *const *list, const double *coefficient,
+                    int32_t count, pl_array *out)
+{
+    pl_cpu_combine(b, list, coefficient, count, pl_numbers(out));
+}
+
+static const pl_rows_ops rows_ops = {
+    .set_free = set_free,
+    .get_free = get_free,
+    .dot_change = dot_change,
+    .scale = scale,
+    .dot = dot,
+    .unscale = unscale,
+    .combine = combine,
 };
 
-static const pl_objective_ops objective = {
-    .freeze = cpu_freeze,
-    .value = cpu_objective,
-    .gradient = cpu_gradient,
-    .magnitude = pl_cpu_magnitude,
-    .find_outside = pl_cpu_find_outside,
-    .find_steepest = pl_cpu_find_steepest,
+static void freeze(pl_backend *b, const pl_backend_stage *stage)
+{
+    pl_cpu_freeze(b, NUMBERS(stage));
+}
+
+static double value(pl_backend *b, const pl_backend_stage *stage, const pl_array *x)
+{
+    return pl_cpu_objective(b, NUMBERS(stage), pl_numbers_read(x));
+}
+
+static double gradient(pl_backend *b, const pl_backend_stage *stage, const pl_array *x,
+                       pl_array *const *u, pl_array *gradient)
+{
+    return pl_cpu_gradient(b, NUMBERS(stage), pl_numbers_read(x), u, pl_numbers(gradient));
+}
+
+static double magnitude(pl_backend *b, const pl_array *x)
+{
+    return pl_cpu_magnitude(b, pl_numbers_read(x));
+}
+
+static int64_t find_outside(pl_backend *b, const pl_array *x)
+{
+    return pl_cpu_find_outside(b, pl_numbers_read(x));
+}
+
+static int64_t find_steepest(pl_backend *b, const pl_array *gradient)
+{
+    return pl_cpu_find_steepest(b, pl_numbers_read(gradient));
+}
+
+static const pl_objective_ops objective_ops = {
+    .freeze = freeze,
+    .value = value,
+    .gradient = gradient,
+    .magnitude = magnitude,
+    .find_outside = find_outside,
+    .find_steepest = find_steepest,
 };
 
-static const pl_descent_ops descent = {
+static int64_t soft_force(pl_backend *b, int32_t group, const pl_array *x, double force[3])
+{
+    return pl_cpu_soft_force(b, group, pl_numbers_read(x), force);
+}
+
+static double depth(pl_backend *b, int32_t group, double time, const pl_array *x)
+{
+    return pl_cpu_depth(b, group, time, pl_numbers_read(x));
+}
+
+static double dissipation(pl_backend *b, int32_t group, const pl_array *x)
+{
+    return pl_cpu_dissipation(b, group, pl_numbers_read(x));
+}
+
+static pl_measures measure(pl_backend *b, const pl_array *x)
+{
+    return pl_cpu_measure(b, pl_numbers_read(x));
+}
+
+static pl_motion_sums motion(pl_backend *b, const pl_array *x, const pl_array *v)
+{
+    return pl_cpu_motion(b, pl_numbers_read(x), pl_numbers_read(v));
+}
+
+static const pl_measures_ops measures_ops = {
+    .soft_force = soft_force,
+    .depth = depth,
+    .dissipation = dissipation,
+    .elements = measure,
+    .motion = motion,
+};
+
+static pl_trial_sums trial(pl_backend *b, const pl_backend_stage *stage, const pl_trial *trial)
+{
+    return pl_cpu_trial(b, NUMBERS(stage), trial);
+}
+
+static double jacobi(pl_backend *b, const pl_backend_stage *stage, const pl_array *x,
+                     pl_array *inverse)
+{
+    return pl_cpu_jacobi(b, NUMBERS(stage), pl_numbers_read(x), pl_numbers(inverse));
+}
+
+static double jacobi_constant(pl_backend *b, const pl_backend_stage *stage, bool flat,
+                              pl_array *inverse)
+{
+    return pl_cpu_jacobi_constant(b, NUMBERS(stage), flat, pl_numbers(inverse));
+}
+
+static const pl_descent_ops descent_ops = {
     .prepare = pl_cpu_trial_prepare,
-    .trial = pl_cpu_trial,
+    .trial = trial,
     .pair = pl_cpu_pair,
-    .jacobi = pl_cpu_jacobi,
-    .jacobi_constant = pl_cpu_jacobi_constant,
+    .jacobi = jacobi,
+    .jacobi_constant = jacobi_constant,
     .chebyshev = pl_cpu_chebyshev,
 };
 
-static const pl_contact_ops contact = {
-    .forces = pl_cpu_contact_forces,
-    .velocities = pl_cpu_contact_velocities,
-    .inner_acceleration = pl_cpu_inner_acceleration,
-    .pin_velocities = pl_cpu_pin_velocities,
-    .friction = pl_cpu_friction,
+static void contact_forces(pl_backend *b, const pl_backend_stage *stage, pl_array *const *u,
+                           const pl_array *x, pl_array *force)
+{
+    pl_cpu_contact_forces(b, NUMBERS(stage), u, pl_numbers_read(x), pl_numbers(force));
+}
+
+static void contact_velocities(pl_backend *b, const pl_backend_stage *stage,
+                               const pl_contact_end *end)
+{
+    pl_cpu_contact_velocities(b, NUMBERS(stage), end);
+}
+
+static void inner_acceleration(pl_backend *b, const pl_backend_stage *stage, const pl_array *x,
+                               const pl_array *gradient, const pl_array *contact, pl_array *out)
+{
+    pl_cpu_inner_acceleration(b, stage ? NUMBERS(stage) : NULL, pl_numbers_read(x),
+                              pl_numbers_read(gradient), pl_numbers_read(contact), pl_numbers(out));
+}
+
+static void pin_velocities(pl_backend *b, double time, double span, pl_array *v)
+{
+    pl_cpu_pin_velocities(b, time, span, pl_numbers(v));
+}
+
+static double friction(pl_backend *b, const pl_backend_stage *stage, pl_array *const *u,
+                       const pl_array *x, const pl_array *v)
+{
+    return pl_cpu_friction(b, NUMBERS(stage), u, pl_numbers_read(x), pl_numbers_read(v));
+}
+
+static const pl_contact_ops contact_ops = {
+    .forces = contact_forces,
+    .velocities = contact_velocities,
+    .inner_acceleration = inner_acceleration,
+    .pin_velocities = pin_velocities,
+    .friction = friction,
 };
 
-static const pl_matrix_ops matrix = {
+static pl_status solve(pl_backend *b, const pl_array *rhs, pl_array *rows)
+{
+    return pl_cpu_solve(b, pl_numbers_read(rhs), pl_numbers(rows));
+}
+
+static const pl_matrix_ops matrix_ops = {
     .use_model = pl_cpu_use_model,
-    .solve = cpu_solve,
+    .solve = solve,
 };
 
-static const pl_factored_ops factored = {
-    .multiply = cpu_multiply,
+static void multiply(pl_backend *b, const pl_array *rows, pl_array *out)
+{
+    pl_cpu_multiply(b, pl_numbers_read(rows), pl_numbers(out));
+}
+
+static const pl_factored_ops factored_ops = {
+    .multiply = multiply,
 };
 
-static const pl_splitting_ops splitting = {
-    .reduce = cpu_reduce,
-    .local_step = cpu_local_step,
-    .concavity = pl_cpu_concavity,
-    .scale_terms = pl_cpu_scale_terms,
-    .contribute = cpu_contribute,
-    .stage_rows = cpu_stage_rows,
-    .gather_global = cpu_gather_global,
-    .dual_norm = cpu_dual_norm,
-    .hard_force = cpu_hard_force,
+static void reduce(pl_backend *b, const pl_array *x, pl_array *const *z)
+{
+    pl_cpu_reduce(b, pl_numbers_read(x), z);
+}
+
+static pl_local_sums local_step(pl_backend *b, const pl_backend_stage *stage,
+                                const pl_local_step *step)
+{
+    return pl_cpu_local_step(b, NUMBERS(stage), step);
+}
+
+static void concavity(pl_backend *b, int32_t group, const pl_array *z, double *out)
+{
+    pl_cpu_concavity(b, group, pl_numbers_read(z), out);
+}
+
+static void scale_terms(pl_backend *b, int32_t group, const double *factor, pl_array *values)
+{
+    pl_cpu_scale_terms(b, group, factor, pl_numbers(values));
+}
+
+static void stage_rows(pl_backend *b, const pl_backend_stage *stage, const pl_array *x,
+                       pl_array *rows)
+{
+    pl_cpu_stage_rows(b, NUMBERS(stage), pl_numbers_read(x), pl_numbers(rows));
+}
+
+static void gather_global(pl_backend *b, const pl_array *base, pl_array *rows)
+{
+    pl_cpu_gather_global(b, pl_numbers_read(base), pl_numbers(rows));
+}
+
+static int64_t hard_force(pl_backend *b, int32_t group, const pl_array *u, double force[3])
+{
+    return pl_cpu_hard_force(b, group, pl_numbers_read(u), force);
+}
+
+static const pl_splitting_ops splitting_ops = {
+    .reduce = reduce,
+    .local_step = local_step,
+    .concavity = concavity,
+    .scale_terms = scale_terms,
+    .contribute = pl_cpu_contribute,
+    .stage_rows = stage_rows,
+    .gather_global = gather_global,
+    .dual_norm = pl_cpu_dual_norm,
+    .hard_force = hard_force,
 };
 
-static const pl_anderson_ops anderson = {
+static const pl_anderson_ops anderson_ops = {
     .prepare = pl_cpu_anderson_prepare,
     .difference = pl_cpu_anderson_difference,
     .combine = pl_cpu_anderson_combine,
 };
 
-static const pl_hessian_ops hessian = {
+static void hessian_make(pl_backend *b, const pl_backend_stage *stage, const pl_array *x,
+                         bool project)
+{
+    pl_cpu_hessian_make(b, NUMBERS(stage), pl_numbers_read(x), project);
+}
+
+static pl_status hessian_solve(pl_backend *b, const pl_array *rows, pl_array *out)
+{
+    return pl_cpu_hessian_solve(b, pl_numbers_read(rows), pl_numbers(out));
+}
+
+static void hessian_multiply(pl_backend *b, const pl_array *rows, pl_array *out)
+{
+    pl_cpu_hessian_multiply(b, pl_numbers_read(rows), pl_numbers(out));
+}
+
+static void hessian_jacobi(pl_backend *b, const pl_array *rows, pl_array *out)
+{
+    pl_cpu_hessian_jacobi(b, pl_numbers_read(rows), pl_numbers(out));
+}
+
+static const pl_hessian_ops hessian_ops = {
     .prepare = pl_cpu_hessian_prepare,
-    .make = pl_cpu_hessian_make,
+    .make = hessian_make,
     .factor = pl_cpu_hessian_factor,
-    .solve = pl_cpu_hessian_solve,
-    .multiply = pl_cpu_hessian_multiply,
-    .jacobi = pl_cpu_hessian_jacobi,
+    .solve = hessian_solve,
+    .multiply = hessian_multiply,
+    .jacobi = hessian_jacobi,
 };
 
 const pl_backend_ops pl_backend_cpu = {
@@ -561,17 +503,17 @@ const pl_backend_ops pl_backend_cpu = {
     .refuses = cpu_refuses,
     .create = cpu_create,
     .destroy = cpu_destroy,
-    .memory = &memory,
-    .fetch = &fetch,
-    .kinematics = &kinematics,
-    .rows = &rows,
-    .objective = &objective,
-    .measures = &pl_cpu_measures,
-    .descent = &descent,
-    .contact = &contact,
-    .matrix = &matrix,
-    .factored = &factored,
-    .splitting = &splitting,
-    .anderson = &anderson,
-    .hessian = &hessian,
+    .memory = &memory_ops,
+    .fetch = &fetch_ops,
+    .kinematics = &kinematics_ops,
+    .rows = &rows_ops,
+    .objective = &objective_ops,
+    .measures = &measures_ops,
+    .descent = &descent_ops,
+    .contact = &contact_ops,
+    .matrix = &matrix_ops,
+    .factored = &factored_ops,
+    .splitting = &splitting_ops,
+    .anderson = &anderson_ops,
+    .hessian = &hessian_ops,
 };

@@ -25,17 +25,17 @@ static pl_anderson_part part_of(const pl_anderson *a, const pl_group *group, int
                                 float **dg)
 {
     for (int32_t j = 0; j < a->count; j++) {
-        dr[j] = (float *)a->dr[j][g];
-        dg[j] = (float *)a->dg[j][g];
+        dr[j] = (float *)(void *)a->dr[j][g];
+        dg[j] = (float *)(void *)a->dg[j][g];
     }
     return (pl_anderson_part){.weight = group->weight,
                               .rows = group->ops->rows,
                               .relaxation = a->relaxation,
-                              .u = a->u[g],
-                              .z = a->z[g],
-                              .r_old = a->r_old[g],
-                              .r = a->r[g],
-                              .g = a->g[g],
+                              .u = pl_numbers(a->u[g]),
+                              .z = pl_numbers(a->z[g]),
+                              .r_old = pl_numbers(a->r_old[g]),
+                              .r = pl_numbers(a->r[g]),
+                              .g = pl_numbers(a->g[g]),
                               .count = a->count,
                               .dr = dr,
                               .dg = dg};

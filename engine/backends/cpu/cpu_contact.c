@@ -13,8 +13,8 @@ void pl_cpu_no_contributions(const pl_group *g, double *contributions, int64_t b
            (size_t)((b1 - b0) * block) * sizeof *contributions);
 }
 
-void pl_cpu_contact_forces(pl_backend *b, const pl_stage *stage, double *const *u, const double *x,
-                           double *force)
+void pl_cpu_contact_forces(pl_backend *b, const pl_stage *stage, pl_array *const *u,
+                           const double *x, double *force)
 {
     const pl_model *m = b->model;
     memset(force, 0, 3 * (size_t)m->vertices * sizeof *force);
@@ -22,7 +22,7 @@ void pl_cpu_contact_forces(pl_backend *b, const pl_stage *stage, double *const *
         const pl_group *g = &m->groups[k];
         for (int64_t i = 0; g->ops->touch && i < g->terms; i++) {
             pl_touch touch;
-            if (!g->ops->touch(g, stage, u ? u[k] : NULL, x, i, &touch))
+            if (!g->ops->touch(g, stage, u ? pl_numbers_read(u[k]) : NULL, x, i, &touch))
                 continue;
             for (int c = 0; c < 3; c++)
                 force[3 * (int64_t)g->corner[i] + c] += touch.force[c];
@@ -30,7 +30,7 @@ void pl_cpu_contact_forces(pl_backend *b, const pl_stage *stage, double *const *
     }
 }
 
-double pl_cpu_friction(pl_backend *b, const pl_stage *stage, double *const *u, const double *x,
+double pl_cpu_friction(pl_backend *b, const pl_stage *stage, pl_array *const *u, const double *x,
                        const double *v)
 {
     const pl_model *m = b->model;
@@ -39,7 +39,7 @@ double pl_cpu_friction(pl_backend *b, const pl_stage *stage, double *const *u, c
         const pl_group *g = &m->groups[k];
         for (int64_t i = 0; g->ops->touch && i < g->terms; i++) {
             pl_touch touch;
-            if (!g->ops->touch(g, stage, u ? u[k] : NULL, x, i, &touch))
+            if (!g->ops->touch(g, stage, u ? pl_numbers_read(u[k]) : NULL, x, i, &touch))
                 continue;
             power += pl_contact_rub(&touch, v + 3 * (int64_t)g->corner[i]);
         }
@@ -50,19 +50,24 @@ double pl_cpu_friction(pl_backend *b, const pl_stage *stage, double *const *u, c
 static void meet(const pl_model *m, const pl_group *g, const pl_stage *stage,
                  const pl_contact_end *end, const double *u)
 {
-    double within = stage->a * stage->h, span = pl_stage_touch_time(stage) - stage->time_start;
+    double within = stage->scalars.a * stage->scalars.h,
+           span = pl_stage_touch_time(&stage->scalars) - stage->scalars.time_start;
+    const double *x = pl_numbers_read(end->x), *x_end = pl_numbers_read(end->x_end),
+                 *v_start = pl_numbers_read(end->v_start);
+    double *v = pl_numbers(end->v), *x_back = pl_numbers(end->x_back),
+           *v_back = pl_numbers(end->v_back);
     for (int64_t i = 0; i < g->terms; i++) {
         pl_touch t;
         int64_t at = 3 * (int64_t)g->corner[i];
         double mass = m->mass[g->corner[i]];
-        if (!g->ops->touch(g, stage, u, end->x, i, &t) ||
-            !pl_contact_bounces(&t, end->all, within, mass, end->v_start + at))
+        if (!g->ops->touch(g, stage, u, x, i, &t) ||
+            !pl_contact_bounces(&t, end->all, within, mass, v_start + at))
             continue;
-        pl_contact_leap leap = pl_contact_leap_of(&t, end->v_start + at);
-        pl_contact_leave(&t, &leap, end->v + at);
-        if (end->v_back)
-            pl_contact_amend_history(&t, &leap, within, span, mass, end->x_end + at,
-                                     end->x_back + at, end->v_back + at);
+        pl_contact_leap leap = pl_contact_leap_of(&t, v_start + at);
+        pl_contact_leave(&t, &leap, v + at);
+        if (v_back)
+            pl_contact_amend_history(&t, &leap, within, span, mass, x_end + at, x_back + at,
+                                     v_back + at);
     }
 }
 
@@ -71,7 +76,7 @@ void pl_cpu_contact_velocities(pl_backend *b, const pl_stage *stage, const pl_co
     const pl_model *m = b->model;
     for (int32_t k = 0; k < m->group_count; k++)
         if (m->groups[k].ops->touch)
-            meet(m, &m->groups[k], stage, end, end->u ? end->u[k] : NULL);
+            meet(m, &m->groups[k], stage, end, end->u ? pl_numbers_read(end->u[k]) : NULL);
 }
 
 /* -grad U / m = inertia (x - x~) - (load + contact + gradient) / m: where nothing holds a coordinate
@@ -89,7 +94,7 @@ void pl_cpu_inner_acceleration(pl_backend *b, const pl_stage *stage, const doubl
                 force += pl_stage_load(stage, k);
             if (!stage || pl_model_holds(m, i, c))
                 force += gradient[k];
-            double way = stage ? stage->inertia * (x[k] - stage->x_pred[k]) : 0;
+            double way = stage ? stage->scalars.inertia * (x[k] - stage->x_pred[k]) : 0;
             out[k] = way - force / m->mass[i];
         }
 }

@@ -20,11 +20,13 @@ typedef struct vertex_sums {
 static void place_trial(const pl_model *m, const pl_trial *t, int64_t i0, int64_t i1)
 {
     int64_t n = m->free_vertices;
+    const double *x = pl_numbers_read(t->x), *d = pl_numbers_read(t->d);
+    double *x_new = pl_numbers(t->x_new);
     for (int64_t i = i0; i < i1; i++) {
         int64_t v = m->free_vertex[i];
         for (int k = 0; k < 3; k++)
             if (!pl_model_holds(m, v, k))
-                t->x_new[3 * v + k] = t->x[3 * v + k] + t->alpha * t->d[k * n + i];
+                x_new[3 * v + k] = x[3 * v + k] + t->alpha * d[k * n + i];
     }
 }
 
@@ -35,29 +37,31 @@ static vertex_sums gather_trial(const cpu *c, const pl_stage *stage, const pl_tr
     const pl_model *m = c->base.model;
     int64_t n = m->free_vertices;
     vertex_sums sums = {0};
+    const double *x = pl_numbers_read(t->x_new), *d = pl_numbers_read(t->d);
+    double *gradient = pl_numbers(t->gradient), *rows = pl_numbers(t->g);
     for (int64_t v = i0; v < i1; v++) {
-        double *f = t->gradient + 3 * v;
+        double *f = gradient + 3 * v;
         pl_parts_gather(&c->parts, v, f);
         double square = 0, work = 0;
         for (int k = 0; k < 3; k++) {
-            double off = t->x_new[3 * v + k] - stage->x_pred[3 * v + k];
+            double off = x[3 * v + k] - stage->x_pred[3 * v + k];
             double load = pl_stage_load(stage, 3 * v + k);
             if (!pl_model_holds(m, v, k)) {
                 square += off * off;
-                work += load * t->x_new[3 * v + k];
+                work += load * x[3 * v + k];
             }
-            f[k] += m->mass[v] * stage->inertia * off - load;
+            f[k] += m->mass[v] * stage->scalars.inertia * off - load;
         }
         int64_t row = m->free_row[v];
         if (row < 0)
             continue;
-        sums.energy += 0.5 * stage->inertia * m->mass[v] * square - work;
+        sums.energy += 0.5 * stage->scalars.inertia * m->mass[v] * square - work;
         double g[3];
         for (int k = 0; k < 3; k++) {
             g[k] = pl_model_holds(m, v, k) ? 0 : f[k];
-            t->g[k * n + row] = g[k];
+            rows[k * n + row] = g[k];
             sums.norm += g[k] * g[k];
-            sums.slope += t->d ? g[k] * t->d[k * n + row] : 0;
+            sums.slope += d ? g[k] * d[k * n + row] : 0;
         }
         sums.decrement += (g[0] * g[0] + g[1] * g[1] + g[2] * g[2]) / pl_model_diagonal(m, row);
     }
@@ -76,8 +80,8 @@ static void try_parts(cpu *c, const pl_trial *t, run share, int32_t thread, _Ato
         int64_t part = share.b0 + (first + k) % count;
         if (atomic_load_explicit(outside, memory_order_relaxed))
             return;
-        bool inside = pl_parts_energy_gradient(&c->parts, c->base.model, t->x_new, c->energies,
-                                               part, thread);
+        bool inside = pl_parts_energy_gradient(&c->parts, c->base.model, pl_numbers_read(t->x_new),
+                                               c->energies, part, thread);
         if (t->d && !inside && !atomic_exchange(outside, true))
             c->found_outside = part;
     }
@@ -153,7 +157,7 @@ double pl_cpu_pair(pl_backend *b, const pl_history_pair *pair)
     return c->dots[width - 1];
 }
 
-void pl_cpu_combine(pl_backend *b, const double *const *list, const double *coefficient,
+void pl_cpu_combine(pl_backend *b, const pl_array *const *list, const double *coefficient,
                     int32_t count, double *out)
 {
     cpu *c = cpu_of(b);

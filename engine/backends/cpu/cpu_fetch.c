@@ -31,16 +31,17 @@ void pl_cpu_fetch_destroy(pl_backend *b, pl_fetch *f)
     free(f);
 }
 
-void pl_cpu_fetch_begin(pl_backend *b, pl_fetch *f, const double *const *arrays)
+void pl_cpu_fetch_begin(pl_backend *b, pl_fetch *f, const pl_array *const *arrays)
 {
     int64_t count = 3 * b->model->vertices;
     for (int32_t k = 0; k < f->form.arrays; k++) {
+        const double *from = pl_numbers_read(arrays[k]);
         if (f->form.single) {
             float *to = (float *)f->values + k * count;
             for (int64_t i = 0; i < count; i++)
-                to[i] = (float)arrays[k][i];
+                to[i] = (float)from[i];
         } else {
-            memcpy((double *)f->values + k * count, arrays[k], (size_t)count * sizeof(double));
+            memcpy((double *)f->values + k * count, from, (size_t)count * sizeof(double));
         }
     }
 }

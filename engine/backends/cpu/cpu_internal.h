@@ -3,10 +3,10 @@
 #ifndef PLIANT_ENGINE_BACKENDS_CPU_CPU_INTERNAL_H
 #define PLIANT_ENGINE_BACKENDS_CPU_CPU_INTERNAL_H
 
-#include "engine/backends/backend.h"
 #include "engine/backends/cpu/cpu_parts.h"
 #include "engine/backends/cpu/cpu_rows.h"
 #include "engine/backends/look.h"
+#include "engine/backends/numbers.h"
 
 typedef struct cpu {
     pl_backend base;
@@ -31,6 +31,8 @@ typedef struct cpu {
     double *dots;          /* [chunks of rows][4 * window + 1]: partial inner products */
 } cpu;
 
+/* ---- phases, as the tables in cpu.c have them ---- */
+
 /* cpu_state.c */
 void pl_cpu_drift(pl_backend *b, double h, const double gravity[3], const double *x,
                   const double *v, double *out);
@@ -42,36 +44,34 @@ void pl_cpu_pin_force(pl_backend *b, int32_t pin, const double *gradient, double
 void pl_cpu_evaluate_loads(pl_backend *b, double time, const double *x, const double *v,
                            double *load, pl_force *total);
 double pl_cpu_farthest(pl_backend *b, const double *a, const double *c, int64_t *vertex);
+int64_t pl_cpu_find_not_finite(pl_backend *b, const double *x);
 pl_motion_sums pl_cpu_motion(pl_backend *b, const double *x, const double *v);
-
-/* cpu_measures.c */
-extern const pl_measures_ops pl_cpu_measures;
 
 /* cpu_fetch.c */
 pl_status pl_cpu_fetch_create(pl_backend *b, const pl_fetch_form *form, pl_fetch **out);
 void pl_cpu_fetch_destroy(pl_backend *b, pl_fetch *f);
-void pl_cpu_fetch_begin(pl_backend *b, pl_fetch *f, const double *const *arrays);
+void pl_cpu_fetch_begin(pl_backend *b, pl_fetch *f, const pl_array *const *arrays);
 const void *pl_cpu_fetch_take(pl_backend *b, pl_fetch *f, bool wait);
 
-/* One workspace a factor that differs from those of the coordinates before; on failure the caller
- * releases what was made. */
-pl_status pl_cpu_solve_work(const pl_model *model, int32_t threads, pl_solve_work *work[3]);
+/* cpu_matrix.c */
+pl_status pl_cpu_solve(pl_backend *b, const double *rhs, double *rows);
+void pl_cpu_multiply(pl_backend *b, const double *rows, double *out);
+void pl_cpu_set_free(pl_backend *b, const double *rows, double *x);
+void pl_cpu_get_free(pl_backend *b, const double *x, double *rows);
+double pl_cpu_dot_change(pl_backend *b, const double *a1, const double *a0, const double *b1,
+                         const double *b0);
 
-/* cpu_contact.c */
-void pl_cpu_no_contributions(const pl_group *g, double *contributions, int64_t b0, int64_t b1);
-double pl_cpu_friction(pl_backend *b, const pl_stage *stage, double *const *u, const double *x,
-                       const double *v);
-void pl_cpu_contact_forces(pl_backend *b, const pl_stage *stage, double *const *u, const double *x,
-                           double *force);
-void pl_cpu_contact_velocities(pl_backend *b, const pl_stage *stage, const pl_contact_end *end);
-void pl_cpu_inner_acceleration(pl_backend *b, const pl_stage *stage, const double *x,
-                               const double *gradient, const double *contact, double *out);
-void pl_cpu_pin_velocities(pl_backend *b, double time, double span, double *v);
+/* cpu_objective.c */
+void pl_cpu_freeze(pl_backend *b, const pl_stage *stage);
+double pl_cpu_objective(pl_backend *b, const pl_stage *stage, const double *x);
+double pl_cpu_gradient(pl_backend *b, const pl_stage *stage, const double *x, pl_array *const *u,
+                       double *gradient);
 
-/* cpu_weights.c */
-pl_status pl_cpu_use_model(pl_backend *b, const pl_model *model);
-void pl_cpu_concavity(pl_backend *b, int32_t group, const double *z, double *out);
-void pl_cpu_scale_terms(pl_backend *b, int32_t group, const double *factor, double *values);
+/* cpu_measures.c */
+int64_t pl_cpu_soft_force(pl_backend *b, int32_t group, const double *x, double force[3]);
+double pl_cpu_depth(pl_backend *b, int32_t group, double time, const double *x);
+double pl_cpu_dissipation(pl_backend *b, int32_t group, const double *x);
+pl_measures pl_cpu_measure(pl_backend *b, const double *x);
 
 /* cpu_jacobi.c */
 double pl_cpu_jacobi(pl_backend *b, const pl_stage *stage, const double *x, double *inverse);
@@ -85,11 +85,36 @@ void pl_cpu_chebyshev(pl_backend *b, const pl_chebyshev *step);
 pl_status pl_cpu_trial_prepare(pl_backend *b);
 pl_trial_sums pl_cpu_trial(pl_backend *b, const pl_stage *stage, const pl_trial *trial);
 double pl_cpu_pair(pl_backend *b, const pl_history_pair *pair);
-void pl_cpu_combine(pl_backend *b, const double *const *list, const double *coefficient,
+void pl_cpu_combine(pl_backend *b, const pl_array *const *list, const double *coefficient,
                     int32_t count, double *out);
 double pl_cpu_magnitude(pl_backend *b, const double *x);
 int64_t pl_cpu_find_outside(pl_backend *b, const double *x);
 int64_t pl_cpu_find_steepest(pl_backend *b, const double *gradient);
+
+/* cpu_contact.c */
+void pl_cpu_no_contributions(const pl_group *g, double *contributions, int64_t b0, int64_t b1);
+void pl_cpu_contact_forces(pl_backend *b, const pl_stage *stage, pl_array *const *u,
+                           const double *x, double *force);
+double pl_cpu_friction(pl_backend *b, const pl_stage *stage, pl_array *const *u, const double *x,
+                       const double *v);
+void pl_cpu_contact_velocities(pl_backend *b, const pl_stage *stage, const pl_contact_end *end);
+void pl_cpu_inner_acceleration(pl_backend *b, const pl_stage *stage, const double *x,
+                               const double *gradient, const double *contact, double *out);
+void pl_cpu_pin_velocities(pl_backend *b, double time, double span, double *v);
+
+/* cpu_splitting.c */
+void pl_cpu_reduce(pl_backend *b, const double *x, pl_array *const *z);
+pl_local_sums pl_cpu_local_step(pl_backend *b, const pl_stage *stage, const pl_local_step *step);
+void pl_cpu_contribute(pl_backend *b, pl_array *const *u, pl_array *const *z);
+void pl_cpu_stage_rows(pl_backend *b, const pl_stage *stage, const double *x, double *rows);
+void pl_cpu_gather_global(pl_backend *b, const double *base, double *rows);
+double pl_cpu_dual_norm(pl_backend *b);
+int64_t pl_cpu_hard_force(pl_backend *b, int32_t group, const double *u, double force[3]);
+
+/* cpu_weights.c */
+pl_status pl_cpu_use_model(pl_backend *b, const pl_model *model);
+void pl_cpu_concavity(pl_backend *b, int32_t group, const double *z, double *out);
+void pl_cpu_scale_terms(pl_backend *b, int32_t group, const double *factor, double *values);
 
 /* cpu_anderson.c */
 pl_status pl_cpu_anderson_prepare(pl_backend *b);
@@ -97,13 +122,24 @@ double pl_cpu_anderson_difference(pl_backend *b, const pl_anderson *a);
 void pl_cpu_anderson_combine(pl_backend *b, const pl_anderson *a, const double *gamma);
 
 /* cpu_newton.c */
-pl_status pl_cpu_hessian_prepare(pl_backend *b);
 void pl_cpu_hessian_release(cpu *c);
+pl_status pl_cpu_hessian_prepare(pl_backend *b);
 void pl_cpu_hessian_make(pl_backend *b, const pl_stage *stage, const double *x, bool project);
 pl_status pl_cpu_hessian_factor(pl_backend *b);
 pl_status pl_cpu_hessian_solve(pl_backend *b, const double *rows, double *out);
 void pl_cpu_hessian_multiply(pl_backend *b, const double *rows, double *out);
 void pl_cpu_hessian_jacobi(pl_backend *b, const double *rows, double *out);
+
+/* One workspace a factor that differs from those of the coordinates before; on failure the caller
+ * releases what was made. */
+pl_status pl_cpu_solve_work(const pl_model *model, int32_t threads, pl_solve_work *work[3]);
+
+/* Zero what a pin holds: there a gradient is the pin's force, and no measure of balance. */
+static inline void clear_held(const pl_model *m, int64_t vertex, double f[3])
+{
+    for (int k = 0; k < 3; k++)
+        f[k] = pl_model_holds(m, vertex, k) ? 0 : f[k];
+}
 
 static inline cpu *cpu_of(pl_backend *b)
 {

@@ -27,7 +27,7 @@ static void invert(cpu *c, const pl_stage *stage, double *inverse, int64_t chunk
     double total_inertia = 0, all = 0;
     for (int64_t i = chunk * CHUNK; i < chunk_end(chunk, n); i++) {
         int64_t v = m->free_vertex[i];
-        double diagonal[3], inertia = m->mass[v] * stage->inertia;
+        double diagonal[3], inertia = m->mass[v] * stage->scalars.inertia;
         gather_positive(&m->gather, c->to_global, v, diagonal);
         for (int k = 0; k < 3; k++) {
             double P = fmax(inertia + diagonal[k], PL_JACOBI_LEAST * m->diagonal[i]);
@@ -74,7 +74,7 @@ double pl_cpu_jacobi_constant(pl_backend *b, const pl_stage *stage, bool flat, d
         most = fmax(most, pl_model_diagonal(m, i));
     for (int64_t i = 0; i < n; i++) {
         double P = flat ? most : pl_model_diagonal(m, i);
-        inertia += m->mass[m->free_vertex[i]] * stage->inertia;
+        inertia += m->mass[m->free_vertex[i]] * stage->scalars.inertia;
         all += P;
         for (int k = 0; k < 3; k++)
             inverse[k * n + i] = 1 / P;
@@ -114,15 +114,18 @@ void pl_cpu_chebyshev(pl_backend *b, const pl_chebyshev *step)
     cpu *c = cpu_of(b);
     const pl_model *m = b->model;
     int64_t n = m->free_vertices;
+    const double *x = pl_numbers_read(step->x), *g = pl_numbers_read(step->g),
+                 *inverse = pl_numbers_read(step->inverse);
+    double *moved = pl_numbers(step->s), *x_new = pl_numbers(step->x_new);
     double down = -step->omega * step->alpha, on = step->omega - 1;
 #pragma omp parallel for num_threads(team(c, n, ROWS_A_THREAD)) schedule(static)
     for (int64_t i = 0; i < n; i++) {
         int64_t v = m->free_vertex[i];
         for (int k = 0; k < 3; k++) {
             int64_t row = k * n + i;
-            double s = down * step->inverse[row] * step->g[row] + on * step->s[row];
-            step->s[row] = s;
-            step->x_new[3 * v + k] = step->x[3 * v + k] + s;
+            double s = down * inverse[row] * g[row] + on * moved[row];
+            moved[row] = s;
+            x_new[3 * v + k] = x[3 * v + k] + s;
         }
     }
 }

@@ -3,13 +3,13 @@
 
 #include <math.h>
 
-static int64_t cpu_soft_force(pl_backend *b, int32_t group, const double *x, double force[3])
+int64_t pl_cpu_soft_force(pl_backend *b, int32_t group, const double *x, double force[3])
 {
     const pl_group *g = &b->model->groups[group];
     return g->ops->push(g, x, force);
 }
 
-static double cpu_depth(pl_backend *b, int32_t group, double time, const double *x)
+double pl_cpu_depth(pl_backend *b, int32_t group, double time, const double *x)
 {
     const pl_group *g = &b->model->groups[group];
     int32_t threads = team(cpu_of(b), g->blocks, BLOCKS_A_THREAD);
@@ -22,7 +22,7 @@ static double cpu_depth(pl_backend *b, int32_t group, double time, const double 
     return deepest;
 }
 
-static double cpu_dissipation(pl_backend *b, int32_t group, const double *x)
+double pl_cpu_dissipation(pl_backend *b, int32_t group, const double *x)
 {
     cpu *c = cpu_of(b);
     const pl_group *g = &b->model->groups[group];
@@ -38,7 +38,7 @@ static double cpu_dissipation(pl_backend *b, int32_t group, const double *x)
     return power;
 }
 
-static pl_measures cpu_measure(pl_backend *b, const double *x)
+pl_measures pl_cpu_measure(pl_backend *b, const double *x)
 {
     cpu *c = cpu_of(b);
     pl_measures out = {0};
@@ -60,11 +60,3 @@ static pl_measures cpu_measure(pl_backend *b, const double *x)
     }
     return out;
 }
-
-const pl_measures_ops pl_cpu_measures = {
-    .soft_force = cpu_soft_force,
-    .depth = cpu_depth,
-    .dissipation = cpu_dissipation,
-    .elements = cpu_measure,
-    .motion = pl_cpu_motion,
-};

@@ -246,7 +246,7 @@ void pl_cpu_hessian_make(pl_backend *b, const pl_stage *stage, const double *x, 
     int64_t n = m->free_vertices;
 #pragma omp parallel for num_threads(team(c, n, ROWS_A_THREAD / 8)) schedule(static)
     for (int64_t j = 0; j < n; j++)
-        gather_columns(m, w, j, stage->inertia);
+        gather_columns(m, w, j, stage->scalars.inertia);
 }
 
 pl_status pl_cpu_hessian_factor(pl_backend *b)

@@ -13,8 +13,8 @@ typedef struct pl_rows_loops {
      * then p.g. At most CHUNK rows. */
     void (*pair)(const pl_history_pair *pair, int64_t i0, int64_t i1, double *dots);
     /* Rows [i0, i1) of out = sum of coefficient[j] list[j]; out is none of the list. */
-    void (*combine)(const double *const *list, const double *coefficient, int32_t terms, int64_t i0,
-                    int64_t i1, double *out);
+    void (*combine)(const pl_array *const *list, const double *coefficient, int32_t terms,
+                    int64_t i0, int64_t i1, double *out);
     /* a . c over rows [i0, i1). */
     double (*dot)(const double *a, const double *c, int64_t i0, int64_t i1);
     /* Rows [i0, i1) of out = inverse g; returns g . out over them. */

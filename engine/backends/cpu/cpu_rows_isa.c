@@ -1,5 +1,7 @@
 #include "engine/backends/cpu/cpu_rows.h"
 
+#include "engine/backends/numbers.h"
+
 #define JOIN_(a, b) a##b
 #define JOIN(a, b)  JOIN_(a, b)
 
@@ -62,18 +64,23 @@ static void pair_rows(const pl_history_pair *pair, int64_t i0, int64_t i1, doubl
     int64_t count = i1 - i0;
     int32_t newest = pair->count - 1;
     double t[CHUNK];
-    const double *g = pair->g + i0, *p = pair->p + i0;
+    const double *g = pl_numbers_read(pair->g) + i0, *p = pl_numbers_read(pair->p) + i0,
+                 *g_old = pl_numbers_read(pair->g_old) + i0,
+                 *p_old = pl_numbers_read(pair->p_old) + i0;
+    double *s = newest < 0 ? NULL : pl_numbers(pair->s[newest]) + i0,
+           *w = newest < 0 ? NULL : pl_numbers(pair->w[newest]) + i0;
     for (int64_t i = 0; newest >= 0 && i < count; i++) {
-        pair->s[newest][i0 + i] *= pair->alpha;
-        pair->w[newest][i0 + i] = p[i] - pair->p_old[i0 + i];
-        t[i] = g[i] - pair->g_old[i0 + i];
+        s[i] *= pair->alpha;
+        w[i] = p[i] - p_old[i];
+        t[i] = g[i] - g_old[i];
     }
     for (int32_t k = 0; k < pair->count; k++)
-        dot_four(pair->s[k] + i0, pair->w[k] + i0, g, t, count, dots + 4 * k);
+        dot_four(pl_numbers_read(pair->s[k]) + i0, pl_numbers_read(pair->w[k]) + i0, g, t, count,
+                 dots + 4 * k);
     dots[4 * pair->count] = dot(p, g, count);
 }
 
-static void combine_rows(const double *const *list, const double *coefficient, int32_t terms,
+static void combine_rows(const pl_array *const *list, const double *coefficient, int32_t terms,
                          int64_t i0, int64_t i1, double *out)
 {
     for (int64_t i = i0; i < i1; i++)
@@ -82,7 +89,7 @@ static void combine_rows(const double *const *list, const double *coefficient, i
         const double *v[4];
         double a[4];
         for (int32_t q = 0; q < 4; q++) {
-            v[q] = list[j + q < terms ? j + q : j];
+            v[q] = pl_numbers_read(list[j + q < terms ? j + q : j]);
             a[q] = j + q < terms ? coefficient[j + q] : 0;
         }
         int64_t i = i0;

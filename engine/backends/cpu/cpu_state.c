@@ -49,6 +49,11 @@ double pl_cpu_farthest(pl_backend *b, const double *a, const double *c, int64_t 
     return pl_look_farthest(b->model->vertices, a, c, vertex);
 }
 
+int64_t pl_cpu_find_not_finite(pl_backend *b, const double *x)
+{
+    return pl_look_not_finite(b->model->vertices, x);
+}
+
 pl_motion_sums pl_cpu_motion(pl_backend *b, const double *x, const double *v)
 {
     const pl_model *m = b->model;

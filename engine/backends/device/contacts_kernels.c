@@ -42,12 +42,12 @@ PL_THREAD void measure_of(const pl_term_arguments *a, int64_t thread)
 PL_THREAD void freeze_of(const pl_freeze_arguments *a, int64_t thread)
 {
     double from[3], to[3], stationary[3];
-    find_point(&a->term, (const pl_number *)a->stage.x_start, thread, from);
-    find_point(&a->term, (const pl_number *)a->stage.x_pred, thread, to);
+    find_point(&a->term, a->stage.x_start, thread, from);
+    find_point(&a->term, a->stage.x_pred, thread, to);
     if (a->stage.stationary)
-        find_point(&a->term, (const pl_number *)a->stage.stationary, thread, stationary);
+        find_point(&a->term, a->stage.stationary, thread, stationary);
     pl_contact_freeze(&a->term.contact, thread, from, to, a->stage.stationary ? stationary : NULL,
-                      a->stage.carry_fraction);
+                      a->stage.scalars.carry_fraction);
 }
 PL_KERNEL(contacts_freeze, freeze_of, pl_freeze_arguments)
 

@@ -8,7 +8,7 @@
 #define add_up    PL_NAMED(pl_device_add_up)
 #define column_of pl_device_column
 
-static void exchange(pl_backend *b, const double *rows, const double *x, bool to_rows)
+static void exchange(pl_backend *b, const pl_array *rows, const pl_array *x, bool to_rows)
 {
     pl_exchange_arguments a = {.vertices = device_of(b)->model.vertices,
                                .to_rows = to_rows,
@@ -16,22 +16,22 @@ static void exchange(pl_backend *b, const double *rows, const double *x, bool to
                                .x = numbers(x)};
     PL_NAMED(pl_device_exchange)(device_of(b)->queue, &a, b->model->free_vertices);
 }
-static void device_set_free(pl_backend *b, const double *rows, double *x)
+static void device_set_free(pl_backend *b, const pl_array *rows, pl_array *x)
 {
     exchange(b, rows, x, false);
 }
-static void device_get_free(pl_backend *b, const double *x, double *rows)
+static void device_get_free(pl_backend *b, const pl_array *x, pl_array *rows)
 {
     exchange(b, rows, x, true);
 }
 
-static pl_summing dot_of(const pl_backend *b, const double *p, const double *q)
+static pl_summing dot_of(const pl_backend *b, const pl_array *p, const pl_array *q)
 {
     return (pl_summing){PL_SUM_DOT, 3 * b->model->free_vertices, numbers(p), numbers(q), NULL,
                         NULL};
 }
 
-static double device_dot(pl_backend *b, const double *p, const double *q)
+static double device_dot(pl_backend *b, const pl_array *p, const pl_array *q)
 {
     const pl_summing sum = dot_of(b, p, q);
     double total;
@@ -39,8 +39,8 @@ static double device_dot(pl_backend *b, const double *p, const double *q)
     return total;
 }
 
-static double device_dot_change(pl_backend *b, const double *a1, const double *a0, const double *b1,
-                                const double *b0)
+static double device_dot_change(pl_backend *b, const pl_array *a1, const pl_array *a0,
+                                const pl_array *b1, const pl_array *b0)
 {
     const pl_summing sum = {PL_SUM_CHANGE_DOT, 3 * b->model->free_vertices,
                             numbers(a1),       numbers(b1),
@@ -50,18 +50,18 @@ static double device_dot_change(pl_backend *b, const double *a1, const double *a
     return total;
 }
 
-static void times(pl_backend *b, const double *p, const double *q, double *out, bool divide)
+static void times(pl_backend *b, const pl_array *p, const pl_array *q, pl_array *out, bool divide)
 {
     pl_scale_arguments a = {
         .divide = divide, .a = numbers(p), .b = numbers(q), .out = numbers(out)};
     PL_NAMED(pl_device_scale)(device_of(b)->queue, &a, 3 * b->model->free_vertices);
 }
-static double device_scale(pl_backend *b, const double *inverse, const double *g, double *out)
+static double device_scale(pl_backend *b, const pl_array *inverse, const pl_array *g, pl_array *out)
 {
     times(b, inverse, g, out, false);
     return device_dot(b, g, out);
 }
-static void device_unscale(pl_backend *b, const double *inverse, const double *p, double *out)
+static void device_unscale(pl_backend *b, const pl_array *inverse, const pl_array *p, pl_array *out)
 {
     times(b, p, inverse, out, true);
 }
@@ -76,7 +76,8 @@ static double quotient(pl_device *d)
     return total[1] > 0 ? total[0] / total[1] : 0;
 }
 
-static double device_jacobi(pl_backend *b, const pl_stage *stage, const double *x, double *inverse)
+static double device_jacobi(pl_backend *b, const pl_backend_stage *stage, const pl_array *x,
+                            pl_array *inverse)
 {
     pl_device *d = device_of(b);
     for (int32_t g = 0; g < b->model->group_count; g++) {
@@ -87,7 +88,7 @@ static double device_jacobi(pl_backend *b, const pl_stage *stage, const double *
         on->kernels->hessian_diagonal(d->queue, &a, on->threads);
     }
     pl_jacobi_arguments a = {.vertices = d->model.vertices,
-                             .inertia = stage->inertia,
+                             .inertia = stage->scalars.inertia,
                              .least = PL_JACOBI_LEAST,
                              .contributions = d->model.contributions,
                              .inverse = numbers(inverse),
@@ -96,8 +97,8 @@ static double device_jacobi(pl_backend *b, const pl_stage *stage, const double *
     return quotient(d);
 }
 
-static double device_jacobi_constant(pl_backend *b, const pl_stage *stage, bool flat,
-                                     double *inverse)
+static double device_jacobi_constant(pl_backend *b, const pl_backend_stage *stage, bool flat,
+                                     pl_array *inverse)
 {
     pl_device *d = device_of(b);
     const pl_model *m = b->model;
@@ -105,7 +106,7 @@ static double device_jacobi_constant(pl_backend *b, const pl_stage *stage, bool 
     for (int64_t i = 0; flat && i < m->free_vertices; i++)
         most = fmax(most, m->diagonal[i]);
     pl_jacobi_constant_arguments a = {.vertices = d->model.vertices,
-                                      .inertia = stage->inertia,
+                                      .inertia = stage->scalars.inertia,
                                       .flat = most,
                                       .inverse = numbers(inverse),
                                       .columns = d->columns};
@@ -113,8 +114,8 @@ static double device_jacobi_constant(pl_backend *b, const pl_stage *stage, bool 
     return quotient(d);
 }
 
-static void device_combine(pl_backend *b, const double *const *list, const double *coefficient,
-                           int32_t count, double *out)
+static void device_combine(pl_backend *b, const pl_array *const *list, const double *coefficient,
+                           int32_t count, pl_array *out)
 {
     pl_combine_arguments a = {.count = count, .out = numbers(out)};
     for (int32_t k = 0; k < count; k++) {
@@ -139,7 +140,7 @@ static double device_pair(pl_backend *b, const pl_history_pair *pair)
         PL_NAMED(pl_device_pair)(d->queue, &a, rows);
     }
     for (int32_t k = 0; k < pair->count; k++) {
-        const double *const of[] = {pair->s[k], pair->w[k]};
+        const pl_array *const of[] = {pair->s[k], pair->w[k]};
         for (int j = 0; j < 2; j++) {
             sums[4 * k + 2 * j] = dot_of(b, of[j], pair->g);
             sums[4 * k + 2 * j + 1] = (pl_summing){PL_SUM_DOT_CHANGE, rows, numbers(of[j]),

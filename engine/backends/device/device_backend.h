@@ -2,9 +2,9 @@
 #ifndef PLIANT_ENGINE_BACKENDS_DEVICE_DEVICE_BACKEND_H
 #define PLIANT_ENGINE_BACKENDS_DEVICE_DEVICE_BACKEND_H
 
-#include "engine/backends/backend.h"
 #include "engine/backends/device/device_model.h"
 #include "engine/backends/device/matrix.h"
+#include "engine/backends/numbers.h"
 
 /* Columns of doubles that vertices may fill at a time. */
 enum { PL_DEVICE_COLUMNS = 4 };
@@ -12,7 +12,7 @@ enum { PL_DEVICE_COLUMNS = 4 };
 /* Launches of several iterations, recorded; and what they were recorded for. */
 enum { PL_DEVICE_RUNS = 4, PL_DEVICE_RUN_MAX = 32 };
 typedef struct pl_device_run_key {
-    const double *x, *inverse, *s, *x_pred, *load;
+    const pl_array *x, *inverse, *s, *x_pred, *load;
     double inertia;
     int64_t count;
     uint64_t groups; /* a hash of what their kernels are given */
@@ -55,10 +55,10 @@ static inline pl_device *pl_device_of(pl_backend *b)
     return (pl_device *)b;
 }
 
-/* An address as callers have it, of whatever numbers. */
-static inline pl_number *pl_device_numbers(const double *handle)
+/* An array's numbers, which the arguments of kernels have as theirs to write, whichever they are. */
+static inline pl_number *pl_device_numbers(const pl_array *array)
 {
-    return (pl_number *)(uintptr_t)handle;
+    return (pl_number *)(uintptr_t)array;
 }
 
 /* out[k] = the k-th sum, in an order that depends on nothing. Waits for the device. */
@@ -71,11 +71,11 @@ static inline pl_summing pl_device_column(const pl_device *d, int32_t column, in
 
 /* Contributions of all terms at x, and their energies where wanted; of hard terms, which have none, those
  * of their dual u, or nothing. */
-void PL_NAMED(pl_device_differentiate)(pl_device *d, const pl_number *x, double *const *u,
+void PL_NAMED(pl_device_differentiate)(pl_device *d, const pl_number *x, pl_array *const *u,
                                        bool energies);
 
 /* Positions where the host can read them: in `to`, which is returned. */
-const double *PL_NAMED(pl_device_shown)(pl_device *d, const double *x, double *to);
+const double *PL_NAMED(pl_device_shown)(pl_device *d, const pl_array *x, double *to);
 
 /* ---- the tables: measures in objective.c, rows in descent.c, contact in stages.c; matrix, iterated and
  * anderson in splitting.c; the others in files of their names ---- */
@@ -99,7 +99,7 @@ extern const pl_runs_ops PL_NAMED(pl_device_runs_ops);
 int64_t PL_NAMED(pl_device_push)(pl_device *d, int32_t group, const pl_term_arguments *a,
                                  double force[3]);
 
-pl_trial_sums PL_NAMED(pl_device_trial)(pl_backend *b, const pl_stage *stage,
+pl_trial_sums PL_NAMED(pl_device_trial)(pl_backend *b, const pl_backend_stage *stage,
                                         const pl_trial *trial);
 
 /* ---- runs.c: accelerated steps, one or several in a row ---- */
@@ -109,8 +109,8 @@ void PL_NAMED(pl_device_runs_destroy)(pl_device *d);
 
 /* ---- stages.c: what stages begin and end with ---- */
 
-void PL_NAMED(pl_device_freeze)(pl_backend *b, const pl_stage *stage);
-double PL_NAMED(pl_device_dissipation)(pl_backend *b, int32_t group, const double *x);
+void PL_NAMED(pl_device_freeze)(pl_backend *b, const pl_backend_stage *stage);
+double PL_NAMED(pl_device_dissipation)(pl_backend *b, int32_t group, const pl_array *x);
 
 /* ---- splitting.c: the phases of methods with the constant matrix ---- */
 

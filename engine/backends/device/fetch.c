@@ -38,7 +38,7 @@ static pl_status device_fetch_create(pl_backend *b, const pl_fetch_form *form, p
     return PL_OK;
 }
 
-static void device_fetch_begin(pl_backend *b, pl_fetch *f, const double *const *arrays)
+static void device_fetch_begin(pl_backend *b, pl_fetch *f, const pl_array *const *arrays)
 {
     int64_t count = 3 * b->model->vertices;
     pl_device_transfer_arrived(&f->transfer, true); /* what is converted is not to change before */

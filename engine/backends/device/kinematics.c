@@ -12,16 +12,16 @@
 #define column_of pl_device_column
 #define shown     PL_NAMED(pl_device_shown)
 
-static void device_drift(pl_backend *b, double h, const double gravity[3], const double *x,
-                         const double *v, double *out)
+static void device_drift(pl_backend *b, double h, const double gravity[3], const pl_array *x,
+                         const pl_array *v, pl_array *out)
 {
     pl_drift_arguments a = {.h = h, .x = numbers(x), .v = numbers(v), .out = numbers(out)};
     memcpy(a.gravity, gravity, sizeof a.gravity);
     PL_NAMED(pl_device_drift)(device_of(b)->queue, &a, 3 * b->model->vertices);
 }
 
-static void device_blend(pl_backend *b, const double *base, double d, const double *v, double e,
-                         const double *v_old, double *out)
+static void device_blend(pl_backend *b, const pl_array *base, double d, const pl_array *v, double e,
+                         const pl_array *v_old, pl_array *out)
 {
     pl_blend_arguments a = {.d = d,
                             .e = e,
@@ -32,15 +32,15 @@ static void device_blend(pl_backend *b, const double *base, double d, const doub
     PL_NAMED(pl_device_blend)(device_of(b)->queue, &a, 3 * b->model->vertices);
 }
 
-static void device_velocity(pl_backend *b, double h, const double *x, const double *x_new,
-                            double *out)
+static void device_velocity(pl_backend *b, double h, const pl_array *x, const pl_array *x_new,
+                            pl_array *out)
 {
     pl_velocity_arguments a = {
         .h = h, .x = numbers(x), .x_new = numbers(x_new), .out = numbers(out)};
     PL_NAMED(pl_device_velocity)(device_of(b)->queue, &a, 3 * b->model->vertices);
 }
 
-static void device_place_pins(pl_backend *b, double time, double *x)
+static void device_place_pins(pl_backend *b, double time, pl_array *x)
 {
     pl_device *d = device_of(b);
     for (int32_t p = 0; p < b->model->pin_count; p++) {
@@ -59,7 +59,7 @@ static void device_place_pins(pl_backend *b, double time, double *x)
     }
 }
 
-static void device_pin_force(pl_backend *b, int32_t pin, const double *gradient, double force[3])
+static void device_pin_force(pl_backend *b, int32_t pin, const pl_array *gradient, double force[3])
 {
     pl_device *d = device_of(b);
     const pl_pin_model *p = &b->model->pins[pin];
@@ -75,8 +75,8 @@ static void device_pin_force(pl_backend *b, int32_t pin, const double *gradient,
     add_up(d, sums, 3, force);
 }
 
-static void device_evaluate_loads(pl_backend *b, double time, const double *x, const double *v,
-                                  double *load, pl_force *total)
+static void device_evaluate_loads(pl_backend *b, double time, const pl_array *x, const pl_array *v,
+                                  pl_array *load, pl_force *total)
 {
     pl_device *d = device_of(b);
     pl_loads_evaluate(b->model, time, shown(d, x, d->host_x), shown(d, v, d->host_v), d->threads,
@@ -84,14 +84,14 @@ static void device_evaluate_loads(pl_backend *b, double time, const double *x, c
     b->ops->memory->upload(b, load, d->host_out, 3 * b->model->vertices);
 }
 
-static double device_farthest(pl_backend *b, const double *a, const double *c, int64_t *vertex)
+static double device_farthest(pl_backend *b, const pl_array *a, const pl_array *c, int64_t *vertex)
 {
     pl_device *d = device_of(b);
     return pl_look_farthest(b->model->vertices, shown(d, a, d->host_x), shown(d, c, d->host_v),
                             vertex);
 }
 
-static int64_t device_find_not_finite(pl_backend *b, const double *x)
+static int64_t device_find_not_finite(pl_backend *b, const pl_array *x)
 {
     pl_device *d = device_of(b);
     return pl_look_not_finite(b->model->vertices, shown(d, x, d->host_x));

@@ -12,7 +12,7 @@
 #define column_of pl_device_column
 #define shown     PL_NAMED(pl_device_shown)
 
-void PL_NAMED(pl_device_differentiate)(pl_device *d, const pl_number *x, double *const *u,
+void PL_NAMED(pl_device_differentiate)(pl_device *d, const pl_number *x, pl_array *const *u,
                                        bool energies)
 {
     for (int32_t g = 0; g < d->base.model->group_count; g++) {
@@ -37,11 +37,11 @@ void PL_NAMED(pl_device_differentiate)(pl_device *d, const pl_number *x, double 
     }
 }
 
-static void gather(pl_device *d, const pl_stage *stage, const pl_number *x,
+static void gather(pl_device *d, const pl_backend_stage *stage, const pl_number *x,
                    const pl_number *direction, pl_number *gradient, pl_number *g, bool sums)
 {
     pl_gradient_arguments a = {.vertices = d->model.vertices,
-                               .inertia = stage->inertia,
+                               .inertia = stage->scalars.inertia,
                                .contributions = d->model.contributions,
                                .x = x,
                                .x_pred = numbers(stage->x_pred),
@@ -68,7 +68,8 @@ static pl_trial_sums sums_of(pl_device *d)
                            .decrement = sqrt(total[3])};
 }
 
-pl_trial_sums PL_NAMED(pl_device_trial)(pl_backend *b, const pl_stage *stage, const pl_trial *trial)
+pl_trial_sums PL_NAMED(pl_device_trial)(pl_backend *b, const pl_backend_stage *stage,
+                                        const pl_trial *trial)
 {
     pl_device *d = device_of(b);
     if (trial->d) {
@@ -85,7 +86,7 @@ pl_trial_sums PL_NAMED(pl_device_trial)(pl_backend *b, const pl_stage *stage, co
     return sums_of(d);
 }
 
-static double device_value(pl_backend *b, const pl_stage *stage, const double *x)
+static double device_value(pl_backend *b, const pl_backend_stage *stage, const pl_array *x)
 {
     pl_device *d = device_of(b);
     PL_NAMED(pl_device_differentiate)(d, numbers(x), NULL, true);
@@ -93,8 +94,8 @@ static double device_value(pl_backend *b, const pl_stage *stage, const double *x
     return sums_of(d).objective;
 }
 
-static double device_gradient(pl_backend *b, const pl_stage *stage, const double *x,
-                              double *const *u, double *gradient)
+static double device_gradient(pl_backend *b, const pl_backend_stage *stage, const pl_array *x,
+                              pl_array *const *u, pl_array *gradient)
 {
     pl_device *d = device_of(b);
     PL_NAMED(pl_device_differentiate)(d, numbers(x), u, true);
@@ -116,7 +117,7 @@ int64_t PL_NAMED(pl_device_push)(pl_device *d, int32_t group, const pl_term_argu
     return isfinite(total[3]) ? (int64_t)total[3] : 0;
 }
 
-static int64_t device_soft_force(pl_backend *b, int32_t group, const double *x, double force[3])
+static int64_t device_soft_force(pl_backend *b, int32_t group, const pl_array *x, double force[3])
 {
     pl_device *d = device_of(b);
     pl_term_arguments a = d->model.groups[group].arguments;
@@ -126,14 +127,14 @@ static int64_t device_soft_force(pl_backend *b, int32_t group, const double *x, 
 }
 
 /* On the host: it is of what is written, once a frame. */
-static double device_depth(pl_backend *b, int32_t group, double time, const double *x)
+static double device_depth(pl_backend *b, int32_t group, double time, const pl_array *x)
 {
     pl_device *d = device_of(b);
     const pl_group *g = &b->model->groups[group];
     return g->ops->depth(g, time, shown(d, x, d->host_x), 0, g->blocks);
 }
 
-static pl_measures device_elements(pl_backend *b, const double *x)
+static pl_measures device_elements(pl_backend *b, const pl_array *x)
 {
     pl_device *d = device_of(b);
     for (int32_t g = 0; g < b->model->group_count; g++) {
@@ -155,7 +156,7 @@ static pl_measures device_elements(pl_backend *b, const double *x)
         .elastic = total[0], .inverted = (int64_t)total[1], .max_stretch = total[2]};
 }
 
-static pl_motion_sums device_motion(pl_backend *b, const double *x, const double *v)
+static pl_motion_sums device_motion(pl_backend *b, const pl_array *x, const pl_array *v)
 {
     pl_device *d = device_of(b);
     double total[2 * PL_DEVICE_COLUMNS];
@@ -178,7 +179,7 @@ static pl_motion_sums device_motion(pl_backend *b, const double *x, const double
     return out;
 }
 
-static double device_magnitude(pl_backend *b, const double *x)
+static double device_magnitude(pl_backend *b, const pl_array *x)
 {
     pl_device *d = device_of(b);
     const pl_summing sum = {
@@ -190,14 +191,14 @@ static double device_magnitude(pl_backend *b, const double *x)
 
 /* ---- looking for a vertex or an element: when something failed, on the host ---- */
 
-static int64_t device_find_steepest(pl_backend *b, const double *gradient)
+static int64_t device_find_steepest(pl_backend *b, const pl_array *gradient)
 {
     pl_device *d = device_of(b);
     return pl_look_steepest(b->model, shown(d, gradient, d->host_x));
 }
 
 /* The first element of infinite energy: tetrahedra, then triangles. */
-static int64_t device_find_outside(pl_backend *b, const double *x)
+static int64_t device_find_outside(pl_backend *b, const pl_array *x)
 {
     pl_device *d = device_of(b);
     int64_t found = -1;

@@ -73,28 +73,28 @@ static pl_status device_create(const pl_model *model, int32_t threads, pl_backen
     return PL_OK;
 }
 
-static double *device_alloc(pl_backend *b, int64_t count)
+static pl_array *device_alloc(pl_backend *b, int64_t count)
 {
     return pl_device_alloc(device_of(b)->queue,
                            (size_t)(count > 0 ? count : 1) * sizeof(pl_number));
 }
-static void device_release(pl_backend *b, double *array)
+static void device_release(pl_backend *b, pl_array *array)
 {
     pl_device_release(device_of(b)->queue, array);
 }
-static void device_upload(pl_backend *b, double *to, const double *from, int64_t count)
+static void device_upload(pl_backend *b, pl_array *to, const double *from, int64_t count)
 {
     PL_NAMED(pl_device_put_numbers)(device_of(b)->queue, numbers(to), from, count);
 }
-static void device_download(pl_backend *b, double *to, const double *from, int64_t count)
+static void device_download(pl_backend *b, double *to, const pl_array *from, int64_t count)
 {
     PL_NAMED(pl_device_get_numbers)(device_of(b)->queue, to, numbers(from), count);
 }
-static void device_copy(pl_backend *b, double *to, const double *from, int64_t count)
+static void device_copy(pl_backend *b, pl_array *to, const pl_array *from, int64_t count)
 {
     pl_device_copy(device_of(b)->queue, to, from, (size_t)count * sizeof(pl_number));
 }
-static void device_clear(pl_backend *b, double *array, int64_t count)
+static void device_clear(pl_backend *b, pl_array *array, int64_t count)
 {
     pl_device_clear(device_of(b)->queue, array, (size_t)count * sizeof(pl_number));
 }
@@ -114,7 +114,7 @@ static const char *device_fault(const pl_backend *b, bool *launching)
 }
 
 /* Positions where the host can read them. */
-const double *PL_NAMED(pl_device_shown)(pl_device *d, const double *x, double *to)
+const double *PL_NAMED(pl_device_shown)(pl_device *d, const pl_array *x, double *to)
 {
     PL_NAMED(pl_device_get_numbers)(d->queue, to, numbers(x), 3 * d->base.model->vertices);
     return to;

@@ -36,8 +36,8 @@ static uint64_t hash_groups(const pl_device *d)
     return hash;
 }
 
-static pl_device_run_key key_of(const pl_device *d, const pl_stage *stage, const pl_chebyshev *step,
-                                int32_t count)
+static pl_device_run_key key_of(const pl_device *d, const pl_backend_stage *stage,
+                                const pl_chebyshev *step, int32_t count)
 {
     pl_device_run_key key;
     memset(&key, 0, sizeof key); /* compared as bytes */
@@ -46,7 +46,7 @@ static pl_device_run_key key_of(const pl_device *d, const pl_stage *stage, const
     key.s = step->s;
     key.x_pred = stage->x_pred;
     key.load = stage->load;
-    key.inertia = stage->inertia;
+    key.inertia = stage->scalars.inertia;
     key.count = count;
     key.groups = hash_groups(d);
     return key;
@@ -56,7 +56,7 @@ static pl_device_run_key key_of(const pl_device *d, const pl_stage *stage, const
 static void launch(pl_device *d, const pl_device_run_key *key)
 {
     const pl_chebyshev step = {
-        .x = key->x, .inverse = key->inverse, .s = (double *)key->s, .x_new = (double *)key->x};
+        .x = key->x, .inverse = key->inverse, .s = (pl_array *)key->s, .x_new = (pl_array *)key->x};
     pl_chebyshev_arguments a = arguments_of(d, &step);
     a.inertia = key->inertia;
     a.contributions = d->model.contributions;
@@ -88,7 +88,7 @@ static const pl_device_recording *find(pl_device *d, const pl_device_run_key *ke
     return &r->recording[at];
 }
 
-static void run_some(pl_backend *b, const pl_stage *stage, const pl_chebyshev *step,
+static void run_some(pl_backend *b, const pl_backend_stage *stage, const pl_chebyshev *step,
                      const double *omega, int32_t count)
 {
     pl_device *d = pl_device_of(b);
@@ -110,7 +110,7 @@ static void run_some(pl_backend *b, const pl_stage *stage, const pl_chebyshev *s
     }
 }
 
-static void device_run(pl_backend *b, const pl_stage *stage, const pl_chebyshev *step,
+static void device_run(pl_backend *b, const pl_backend_stage *stage, const pl_chebyshev *step,
                        const double *omega, int32_t count)
 {
     for (int32_t k = 0; k < count; k += PL_DEVICE_RUN_MAX)

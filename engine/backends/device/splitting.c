@@ -108,7 +108,7 @@ static pl_status device_use_model(pl_backend *b, const pl_model *model)
 
 /* ---- local steps ---- */
 
-static void device_reduce(pl_backend *b, const double *x, double *const *z)
+static void device_reduce(pl_backend *b, const pl_array *x, pl_array *const *z)
 {
     pl_device *d = pl_device_of(b);
     for (int32_t g = 0; g < b->model->group_count; g++) {
@@ -134,19 +134,19 @@ static pl_local_sums add_local_sums(pl_device *d)
 }
 
 /* Launches follow each other without the host's knowing when one ends: all of the time is the elements'. */
-static pl_local_sums device_local_step(pl_backend *b, const pl_stage *stage,
+static pl_local_sums device_local_step(pl_backend *b, const pl_backend_stage *stage,
                                        const pl_local_step *step)
 {
     pl_device *d = pl_device_of(b);
+    const pl_stage numbers = pl_numbers_stage(stage);
     double start = pl_clock_ms();
     pl_local_sums sums = {0};
     for (int32_t g = 0; g < b->model->group_count; g++) {
         const pl_device_group *on = &d->model.groups[g];
         pl_term_arguments a = on->arguments;
         a.x = pl_device_numbers(step->x);
-        a.x_start = pl_device_numbers(stage->x_start);
-        a.stationary = pl_contact_has_stationary(stage) ? pl_device_numbers(stage->stationary)
-                                                        : NULL;
+        a.x_start = numbers.x_start;
+        a.stationary = pl_contact_has_stationary(&numbers) ? numbers.stationary : NULL;
         a.contributions = d->model.contributions;
         a.local = (pl_admm_local){.u = pl_device_numbers(step->u[g]),
                                   .z = pl_device_numbers(step->z[g]),
@@ -165,7 +165,7 @@ static pl_local_sums device_local_step(pl_backend *b, const pl_stage *stage,
     return sums;
 }
 
-static void device_contribute(pl_backend *b, double *const *u, double *const *z)
+static void device_contribute(pl_backend *b, pl_array *const *u, pl_array *const *z)
 {
     pl_device *d = pl_device_of(b);
     for (int32_t g = 0; g < b->model->group_count; g++) {
@@ -178,7 +178,7 @@ static void device_contribute(pl_backend *b, double *const *u, double *const *z)
     }
 }
 
-static void device_concavity(pl_backend *b, int32_t group, const double *z, double *out)
+static void device_concavity(pl_backend *b, int32_t group, const pl_array *z, double *out)
 {
     pl_device *d = pl_device_of(b);
     const pl_device_group *on = &d->model.groups[group];
@@ -189,7 +189,7 @@ static void device_concavity(pl_backend *b, int32_t group, const double *z, doub
     PL_NAMED(pl_device_get_numbers)(d->queue, out, a.values, on->threads);
 }
 
-static void device_scale_terms(pl_backend *b, int32_t group, const double *factor, double *values)
+static void device_scale_terms(pl_backend *b, int32_t group, const double *factor, pl_array *values)
 {
     pl_device *d = pl_device_of(b);
     const pl_device_group *on = &d->model.groups[group];
@@ -200,7 +200,7 @@ static void device_scale_terms(pl_backend *b, int32_t group, const double *facto
     PL_NAMED(pl_device_scale_terms_kernel)(d->queue, &a, pl_group_values(g));
 }
 
-static int64_t device_hard_force(pl_backend *b, int32_t group, const double *u, double force[3])
+static int64_t device_hard_force(pl_backend *b, int32_t group, const pl_array *u, double force[3])
 {
     pl_device *d = pl_device_of(b);
     pl_term_arguments a = d->model.groups[group].arguments;
@@ -216,12 +216,13 @@ static const pl_device_system *system_of(const pl_device *d)
     return d->other.diagonal ? &d->other : &d->system;
 }
 
-static void device_start_rows(pl_backend *b, const pl_stage *stage, const double *x, double *rows)
+static void device_start_rows(pl_backend *b, const pl_backend_stage *stage, const pl_array *x,
+                              pl_array *rows)
 {
     pl_device *d = pl_device_of(b);
     pl_stage_rows_arguments a = {.vertices = d->model.vertices,
                                  .matrix = system_of(d)->matrix,
-                                 .inertia = stage->inertia,
+                                 .inertia = stage->scalars.inertia,
                                  .x = pl_device_numbers(x),
                                  .x_pred = pl_device_numbers(stage->x_pred),
                                  .load = pl_device_numbers(stage->load),
@@ -229,7 +230,7 @@ static void device_start_rows(pl_backend *b, const pl_stage *stage, const double
     PL_NAMED(pl_device_stage_rows)(d->queue, &a, b->model->free_vertices);
 }
 
-static void device_gather_global(pl_backend *b, const double *base, double *rows)
+static void device_gather_global(pl_backend *b, const pl_array *base, pl_array *rows)
 {
     pl_device *d = pl_device_of(b);
     pl_gather_rows_arguments a = {.vertices = d->model.vertices,
@@ -251,7 +252,7 @@ static double device_dual_norm(pl_backend *b)
     return sqrt(total);
 }
 
-static pl_status device_solve(pl_backend *b, const double *rhs, double *rows)
+static pl_status device_solve(pl_backend *b, const pl_array *rhs, pl_array *rows)
 {
     pl_device *d = pl_device_of(b);
     PL_NAMED(pl_device_system_solve)
@@ -260,8 +261,8 @@ static pl_status device_solve(pl_backend *b, const double *rhs, double *rows)
     return PL_OK;
 }
 
-static pl_status device_solve_from(pl_backend *b, const double *rhs, const double *from,
-                                   double *rows, double *square)
+static pl_status device_solve_from(pl_backend *b, const pl_array *rhs, const pl_array *from,
+                                   pl_array *rows, double *square)
 {
     pl_device *d = pl_device_of(b);
     PL_NAMED(pl_device_system_solve)

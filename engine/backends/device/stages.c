@@ -12,7 +12,8 @@
 /* ---- beginning ---- */
 
 /* The obstacle's poses over the stage, of a group that is one. */
-static void freeze_obstacle(const pl_group *group, const pl_stage *stage, pl_term_arguments *to)
+static void freeze_obstacle(const pl_group *group, const pl_stage_scalars *stage,
+                            pl_term_arguments *to)
 {
     const pl_motion *motion = group->ops->push ? &((const pl_contact_springs *)group->data)->motion
                                                : &((const pl_contacts *)group->data)->motion;
@@ -27,10 +28,10 @@ static void freeze_obstacle(const pl_group *group, const pl_stage *stage, pl_ter
 }
 
 /* What an obstacle's motion carries along: by the host's function, of times alone. */
-static void freeze_offsets(pl_device *d, const pl_group *group, const pl_stage *stage,
+static void freeze_offsets(pl_device *d, const pl_group *group, const pl_stage_scalars *stage,
                            const pl_device_group *on)
 {
-    pl_stage times = {.time_start = stage->time_start, .time_end = stage->time_end};
+    pl_stage times = {.scalars = {.time_start = stage->time_start, .time_end = stage->time_end}};
     const pl_terms *t = group->data;
     group->ops->freeze(group, &times, 0, group->blocks);
     PL_NAMED(pl_device_put_numbers)
@@ -38,21 +39,21 @@ static void freeze_offsets(pl_device *d, const pl_group *group, const pl_stage *
      group->ops->rows * on->threads);
 }
 
-void PL_NAMED(pl_device_freeze)(pl_backend *b, const pl_stage *stage)
+void PL_NAMED(pl_device_freeze)(pl_backend *b, const pl_backend_stage *stage)
 {
     pl_device *d = pl_device_of(b);
     for (int32_t g = 0; g < b->model->group_count; g++) {
         const pl_group *group = &b->model->groups[g];
         pl_device_group *on = &d->model.groups[g];
         if (group->ops->depth)
-            freeze_obstacle(group, stage, &on->arguments);
+            freeze_obstacle(group, &stage->scalars, &on->arguments);
         if (on->arguments.tets.blend || group->ops->push || group->ops->dissipate) {
-            pl_freeze_arguments a = {.term = on->arguments, .stage = *stage};
-            if (!pl_contact_has_stationary(stage))
+            pl_freeze_arguments a = {.term = on->arguments, .stage = pl_numbers_stage(stage)};
+            if (!pl_contact_has_stationary(&a.stage))
                 a.stage.stationary = NULL;
             on->kernels->freeze(d->queue, &a, on->threads);
         } else if (on->arguments.terms.offset && group->ops->freeze) {
-            freeze_offsets(d, group, stage, on);
+            freeze_offsets(d, group, &stage->scalars, on);
         }
     }
 }
@@ -60,8 +61,8 @@ void PL_NAMED(pl_device_freeze)(pl_backend *b, const pl_stage *stage)
 /* ---- contact ---- */
 
 /* What all that obstacles do have in common; false where the group is none. */
-static bool touch_of(pl_backend *b, int32_t g, const pl_stage *stage, double *const *u,
-                     const double *x, pl_touch_arguments *out)
+static bool touch_of(pl_backend *b, int32_t g, const pl_backend_stage *stage, pl_array *const *u,
+                     const pl_array *x, pl_touch_arguments *out)
 {
     const pl_group *group = &b->model->groups[g];
     const pl_device_group *on = &pl_device_of(b)->model.groups[g];
@@ -69,7 +70,7 @@ static bool touch_of(pl_backend *b, int32_t g, const pl_stage *stage, double *co
         return false;
     *out = (pl_touch_arguments){
         .term = on->arguments,
-        .path = pl_contact_path_of(stage, on->arguments.obstacle.path.start,
+        .path = pl_contact_path_of(&stage->scalars, on->arguments.obstacle.path.start,
                                    on->arguments.obstacle.path.end),
         .x_start = numbers(stage->x_start),
         .restitution = group->ops->push ? ((const pl_contact_springs *)group->data)->restitution
@@ -79,8 +80,8 @@ static bool touch_of(pl_backend *b, int32_t g, const pl_stage *stage, double *co
     return true;
 }
 
-static void device_contact_forces(pl_backend *b, const pl_stage *stage, double *const *u,
-                                  const double *x, double *force)
+static void device_contact_forces(pl_backend *b, const pl_backend_stage *stage, pl_array *const *u,
+                                  const pl_array *x, pl_array *force)
 {
     b->ops->memory->clear(b, force, 3 * b->model->vertices);
     for (int32_t g = 0; g < b->model->group_count; g++) {
@@ -93,7 +94,7 @@ static void device_contact_forces(pl_backend *b, const pl_stage *stage, double *
     }
 }
 
-static void device_contact_velocities(pl_backend *b, const pl_stage *stage,
+static void device_contact_velocities(pl_backend *b, const pl_backend_stage *stage,
                                       const pl_contact_end *end)
 {
     const pl_device *d = pl_device_of(b);
@@ -101,7 +102,7 @@ static void device_contact_velocities(pl_backend *b, const pl_stage *stage,
         pl_touch_arguments a;
         if (!touch_of(b, g, stage, end->u, end->x, &a))
             continue;
-        a.within = stage->a * stage->h;
+        a.within = stage->scalars.a * stage->scalars.h;
         a.all = end->all;
         a.mass = d->model.vertices.mass;
         a.x_end = numbers(end->x_end);
@@ -115,12 +116,13 @@ static void device_contact_velocities(pl_backend *b, const pl_stage *stage,
 
 /* ---- between stages ---- */
 
-static void device_inner_acceleration(pl_backend *b, const pl_stage *stage, const double *x,
-                                      const double *gradient, const double *contact, double *out)
+static void device_inner_acceleration(pl_backend *b, const pl_backend_stage *stage,
+                                      const pl_array *x, const pl_array *gradient,
+                                      const pl_array *contact, pl_array *out)
 {
     const pl_device *d = pl_device_of(b);
     pl_inner_arguments a = {.at_stage = stage != NULL,
-                            .inertia = stage ? stage->inertia : 0,
+                            .inertia = stage ? stage->scalars.inertia : 0,
                             .held = d->model.vertices.held,
                             .mass = d->model.vertices.mass,
                             .x = numbers(x),
@@ -132,7 +134,7 @@ static void device_inner_acceleration(pl_backend *b, const pl_stage *stage, cons
     PL_NAMED(pl_device_inner)(d->queue, &a, 3 * b->model->vertices);
 }
 
-static void device_pin_velocities(pl_backend *b, double time, double span, double *v)
+static void device_pin_velocities(pl_backend *b, double time, double span, pl_array *v)
 {
     const pl_device *d = pl_device_of(b);
     for (int32_t p = 0; p < b->model->pin_count; p++) {
@@ -167,8 +169,8 @@ static double add_powers(pl_device *d, int32_t group, int64_t count)
     return total;
 }
 
-static double device_friction(pl_backend *b, const pl_stage *stage, double *const *u,
-                              const double *x, const double *v)
+static double device_friction(pl_backend *b, const pl_backend_stage *stage, pl_array *const *u,
+                              const pl_array *x, const pl_array *v)
 {
     pl_device *d = pl_device_of(b);
     double power = 0;
@@ -184,7 +186,7 @@ static double device_friction(pl_backend *b, const pl_stage *stage, double *cons
     return power;
 }
 
-double PL_NAMED(pl_device_dissipation)(pl_backend *b, int32_t group, const double *x)
+double PL_NAMED(pl_device_dissipation)(pl_backend *b, int32_t group, const pl_array *x)
 {
     pl_device *d = pl_device_of(b);
     const pl_device_group *on = &d->model.groups[group];

@@ -61,7 +61,8 @@ pl_status pl_damping_still(const pl_group *g, int64_t vertices, const double *x,
         t->frozen = pl_block_alloc(g->blocks * t->frozen_rows * PL_BLOCK, sizeof *t->frozen);
     }
     const bool good = t && v && t->frozen;
-    const pl_stage stage = {.a = 1, .h = 1, .span = 1, .x_start = x, .v_start = v, .xp = x};
+    const pl_stage stage = {
+        .scalars = {.a = 1, .h = 1, .span = 1}, .x_start = x, .v_start = v, .xp = x};
     if (good)
         g->ops->freeze(out, &stage, 0, g->blocks);
     free(v);

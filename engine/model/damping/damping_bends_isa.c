@@ -141,7 +141,7 @@ static double hinge_bending_of(const pl_group *g, int64_t b, int64_t l, const pl
 static void hinges_freeze(const pl_group *g, const pl_stage *stage, int64_t b0, int64_t b1)
 {
     const pl_terms *t = pl_terms_of(g);
-    const double back = stage->a * stage->h;
+    const double back = stage->scalars.a * stage->scalars.h;
     for (int64_t b = b0; b < b1; b++) {
         pl_real Fp[3], F[3], V[3];
         for (int e = 0; e < 3; e++)
@@ -161,7 +161,7 @@ static void hinges_freeze(const pl_group *g, const pl_stage *stage, int64_t b0, 
                 rate +=
                     gradient[k / 3][k % 3].v *
                     stage->v_start[3 * (int64_t)g->corner[(b * 4 + k / 3) * PL_BLOCK + l] + k % 3];
-            F[0][l] += stage->span * rate;
+            F[0][l] += stage->scalars.span * rate;
             Fp[0][l] -= back * back / 2 * hinge_bending_of(g, b, l, stage);
         }
         freeze_block(t, b, stage, Fp, V, F);

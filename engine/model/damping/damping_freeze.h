@@ -136,7 +136,7 @@ PL_LARGE void freeze_block(const pl_terms *t, int64_t b, const pl_stage *stage,
                            const pl_real Fp[FS], const pl_real V[FS], const pl_real F[FS])
 {
     pl_number *frozen = t->frozen + b * t->frozen_rows * PL_BLOCK;
-    freeze_row(frozen, PL_FROZEN_RATE, pl_set1(1 / (stage->a * stage->h)));
+    freeze_row(frozen, PL_FROZEN_RATE, pl_set1(1 / (stage->scalars.a * stage->scalars.h)));
     freeze_rows(frozen, PL_FROZEN_FP, FS, Fp);
     freeze_rows(frozen, PL_FROZEN_V, FS, V);
     law m = law_load(t, b);
@@ -148,15 +148,15 @@ PL_LARGE void freeze_block(const pl_terms *t, int64_t b, const pl_stage *stage,
 PL_TERM void damping_freeze(const pl_group *g, const pl_stage *stage, int64_t b0, int64_t b1)
 {
     const pl_terms *t = pl_terms_of(g);
-    const pl_real ahead = pl_set1(stage->span);
+    const pl_real ahead = pl_set1(stage->scalars.span);
     for (int64_t b = b0; b < b1; b++) {
         pl_real Fp[FS], F[FS], V[FS];
-        apply(g, b, (const pl_number *)stage->xp, Fp); /* on a device they are numbers */
-        apply(g, b, (const pl_number *)stage->x_start, F);
+        apply(g, b, stage->xp, Fp);
+        apply(g, b, stage->x_start, F);
         for (int e = 0; e < FS; e++)
             V[e] = pl_zero();
         if (t->damping->second_order) {
-            apply(g, b, (const pl_number *)stage->v_start, V);
+            apply(g, b, stage->v_start, V);
             for (int e = 0; e < FS; e++)
                 F[e] += ahead * V[e];
         }

@@ -72,7 +72,8 @@ static inline bool pl_contact_has_stationary(const pl_stage *stage)
     return stage->stationary && stage->stationary != stage->x_start;
 }
 
-static inline pl_contact_path pl_contact_path_of(const pl_stage *stage, pl_pose start, pl_pose end)
+static inline pl_contact_path pl_contact_path_of(const pl_stage_scalars *stage, pl_pose start,
+                                                 pl_pose end)
 {
     pl_contact_path path = {start, end, pl_stage_touch_time(stage) - stage->time_start,
                             stage->extrapolation, stage->carry_fraction};

@@ -16,9 +16,9 @@ static void springs_freeze(const pl_group *g, const pl_stage *stage, int64_t b0,
 {
     pl_contact_springs *s = g->data;
     pl_contact_law law = s->law;
-    law.start = pl_motion_pose(&s->motion, stage->time_start);
-    law.end = pl_motion_pose(&s->motion, pl_stage_touch_time(stage));
-    law.extrapolation = stage->extrapolation > 1 ? stage->extrapolation : 1;
+    law.start = pl_motion_pose(&s->motion, stage->scalars.time_start);
+    law.end = pl_motion_pose(&s->motion, pl_stage_touch_time(&stage->scalars));
+    law.extrapolation = stage->scalars.extrapolation > 1 ? stage->scalars.extrapolation : 1;
     if (b0 == 0) { /* read by nobody before the phase is over */
         s->law.start = law.start;
         s->law.end = law.end;
@@ -27,7 +27,7 @@ static void springs_freeze(const pl_group *g, const pl_stage *stage, int64_t b0,
     for (int64_t i = b0 * PL_BLOCK; i < b1 * PL_BLOCK; i++)
         pl_contact_freeze(&law, i, point(g, i, stage->x_start), point(g, i, stage->x_pred),
                           pl_contact_has_stationary(stage) ? point(g, i, stage->stationary) : NULL,
-                          stage->carry_fraction);
+                          stage->scalars.carry_fraction);
 }
 
 static void springs_energy_gradient(const pl_group *g, const double *x, double *energy,
@@ -132,7 +132,7 @@ static bool springs_touch(const pl_group *g, const pl_stage *stage, const double
                           const double *x, int64_t i, pl_touch *out)
 {
     const pl_contact_springs *s = g->data;
-    pl_contact_path path = pl_contact_path_of(stage, s->law.start, s->law.end);
+    pl_contact_path path = pl_contact_path_of(&stage->scalars, s->law.start, s->law.end);
     return pl_contact_touch(&s->law, &path, i, point(g, i, stage->x_start), point(g, i, x),
                             s->restitution, out);
 }

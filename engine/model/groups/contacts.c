@@ -16,8 +16,9 @@ static void contacts_reduce(const pl_group *g, const double *x, double *Dx, int6
 
 static pl_contact_path path_of(const pl_contacts *k, const pl_stage *stage)
 {
-    return pl_contact_path_of(stage, pl_motion_pose(&k->motion, stage->time_start),
-                              pl_motion_pose(&k->motion, pl_stage_touch_time(stage)));
+    return pl_contact_path_of(&stage->scalars,
+                              pl_motion_pose(&k->motion, stage->scalars.time_start),
+                              pl_motion_pose(&k->motion, pl_stage_touch_time(&stage->scalars)));
 }
 
 static void prox_one(const pl_group *g, const pl_stage *stage, const pl_contact_path *path,

@@ -205,7 +205,7 @@ void pl_terms_freeze(const pl_group *g, const pl_stage *stage, int64_t b0, int64
 {
     const pl_terms *t = g->data;
     if (t->motion)
-        carry(t, stage->time_end, b0, b1);
+        carry(t, stage->scalars.time_end, b0, b1);
 }
 
 /* The list's motions, and its offsets as places in their frames. */

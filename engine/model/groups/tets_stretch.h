@@ -37,7 +37,7 @@ PL_TERM void tets_freeze(const pl_group *g, const pl_stage *stage, int64_t b0, i
         pl_real inverse[9], s[3];
         pl_mat3 F, U, V;
         load_shape(t, b, inverse);
-        deformation(g, b, (const pl_number *)stage->x_start, inverse, &F);
+        deformation(g, b, stage->x_start, inverse, &F);
         pl_svd3(&F, &U, s, &V);
         pl_store(t->blend + b * 2 * PL_BLOCK, pl_clamp((high - s[2]) * per, pl_zero(), pl_one()));
     }
