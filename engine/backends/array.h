@@ -3,6 +3,14 @@
 #ifndef PLIANT_ENGINE_BACKENDS_ARRAY_H
 #define PLIANT_ENGINE_BACKENDS_ARRAY_H
 
+#include "engine/model/stage.h"
+
 typedef struct pl_array pl_array;
+
+/* A stage (stage.h) whose arrays are the backend's. */
+typedef struct pl_backend_stage {
+    pl_stage_scalars scalars;
+    const pl_array *x_start, *v_start, *xp, *stationary, *x_pred, *load;
+} pl_backend_stage;
 
 #endif

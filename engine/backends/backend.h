@@ -26,12 +26,6 @@ typedef struct pl_backend pl_backend;
  * still has one. */
 #define PL_JACOBI_LEAST 0.01
 
-/* A stage (stage.h) whose arrays are the backend's. */
-typedef struct pl_backend_stage {
-    pl_stage_scalars scalars;
-    const pl_array *x_start, *v_start, *xp, *stationary, *x_pred, *load;
-} pl_backend_stage;
-
 /* One ADMM iteration's local step over all groups; arrays by group, as in pl_admm_local. */
 typedef struct pl_local_step {
     const pl_array *x;

@@ -3,7 +3,7 @@
 #ifndef PLIANT_ENGINE_BACKENDS_NUMBERS_H
 #define PLIANT_ENGINE_BACKENDS_NUMBERS_H
 
-#include "engine/backends/backend.h"
+#include "engine/backends/array.h"
 
 static inline pl_number *pl_numbers(pl_array *array)
 {

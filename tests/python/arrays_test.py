@@ -32,10 +32,12 @@ BAD = [
 
 
 def compiles(body):
-    code = (f'#include "engine/backends/backend.h"\nvoid f(pl_backend *b, pl_array *a, double *numbers);\n'
-            f"void f(pl_backend *b, pl_array *a, double *numbers)\n{{\n{body}\n}}\n")
-    done = subprocess.run([os.environ.get("CC", "cc").split()[-1], "-std=c11", "-fsyntax-only", "-Werror",
-                           "-I", ROOT, "-x", "c", "-"], input=code, text=True, capture_output=True, check=False)
+    head = "void f(pl_backend *b, pl_array *a, double *numbers)"
+    code = f'#include "engine/backends/backend.h"\n{head};\n{head}\n{{\n{body}\n}}\n'
+    compiler = os.environ.get("CC", "cc").split()[-1]
+    done = subprocess.run(
+        [compiler, "-std=c11", "-fsyntax-only", "-Werror", "-I", ROOT, "-x", "c", "-"],
+        input=code, text=True, capture_output=True, check=False)
     return done.returncode == 0, done.stderr
 
 

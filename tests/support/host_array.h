@@ -2,6 +2,7 @@
 #ifndef PLIANT_TESTS_SUPPORT_HOST_ARRAY_H
 #define PLIANT_TESTS_SUPPORT_HOST_ARRAY_H
 
+#include "engine/backends/backend.h"
 #include "engine/backends/numbers.h"
 
 #include <stdint.h>

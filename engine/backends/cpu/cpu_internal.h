@@ -3,6 +3,7 @@
 #ifndef PLIANT_ENGINE_BACKENDS_CPU_CPU_INTERNAL_H
 #define PLIANT_ENGINE_BACKENDS_CPU_CPU_INTERNAL_H
 
+#include "engine/backends/backend.h"
 #include "engine/backends/cpu/cpu_parts.h"
 #include "engine/backends/cpu/cpu_rows.h"
 #include "engine/backends/look.h"

@@ -2,6 +2,8 @@
 
 #include "engine/backends/numbers.h"
 
+#include <stddef.h>
+
 #define JOIN_(a, b) a##b
 #define JOIN(a, b)  JOIN_(a, b)
 

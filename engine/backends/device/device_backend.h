@@ -2,6 +2,7 @@
 #ifndef PLIANT_ENGINE_BACKENDS_DEVICE_DEVICE_BACKEND_H
 #define PLIANT_ENGINE_BACKENDS_DEVICE_DEVICE_BACKEND_H
 
+#include "engine/backends/backend.h"
 #include "engine/backends/device/device_model.h"
 #include "engine/backends/device/matrix.h"
 #include "engine/backends/numbers.h"
