@@ -179,4 +179,17 @@ static inline int64_t pl_group_hessian_values(const pl_group *g)
     return g->blocks * (coordinates * (coordinates + 1) / 2) * PL_BLOCK;
 }
 
+/* `energy` and `gradient` of a group whose `energy_gradient` takes NULL for what is not wanted. */
+#define PL_ENERGY_AND_GRADIENT(group)                                                              \
+    static void group##_energy(const pl_group *g, const double *x, double *energy, int64_t b0,     \
+                               int64_t b1)                                                         \
+    {                                                                                              \
+        group##_energy_gradient(g, x, energy, NULL, b0, b1);                                       \
+    }                                                                                              \
+    static void group##_gradient(const pl_group *g, const double *x, double *contributions,        \
+                                 int64_t b0, int64_t b1)                                           \
+    {                                                                                              \
+        group##_energy_gradient(g, x, NULL, contributions, b0, b1);                                \
+    }
+
 #endif

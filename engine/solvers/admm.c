@@ -61,9 +61,7 @@ typedef struct admm {
 static void admm_destroy(pl_solver *solver)
 {
     admm *s = (admm *)solver;
-    pl_array **values[] = {s->u, s->z, s->u_old, s->z_old};
-    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
-        pl_group_arrays_release(s->model, s->backend, values[i]);
+    pl_values_release(s->model, s->backend, (pl_array * *[]){s->u, s->z, s->u_old, s->z_old}, 4);
     pl_global_clear(&s->global);
     pl_anderson_destroy(s->anderson);
     pl_weights_destroy(s->weights);
@@ -79,12 +77,8 @@ static pl_status admm_create(const pl_model *model, pl_backend *backend, pl_solv
     s->base.ops = &pl_solver_admm;
     s->model = model;
     s->backend = backend;
-    bool good = true;
-    pl_array ***values[] = {&s->u, &s->z, &s->u_old, &s->z_old};
-    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
-        *values[i] = pl_group_arrays_create(model, backend, 1);
-        good = good && *values[i];
-    }
+    bool good = pl_values_create(model, backend,
+                                 (pl_array * **[]){&s->u, &s->z, &s->u_old, &s->z_old}, 4);
     good = pl_global_init(model, backend, &s->global) && good;
     if (model->detail == PL_METRICS_ITERATION) {
         s->detail = calloc((size_t)model->solver.iterations + 1, sizeof *s->detail);

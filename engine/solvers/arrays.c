@@ -25,6 +25,24 @@ void pl_group_arrays_release(const pl_model *model, pl_backend *backend, pl_arra
     free(arrays);
 }
 
+bool pl_values_create(const pl_model *model, pl_backend *backend, pl_array ***const *list,
+                      size_t count)
+{
+    bool good = true;
+    for (size_t i = 0; i < count; i++) {
+        *list[i] = pl_group_arrays_create(model, backend, 1);
+        good = good && *list[i];
+    }
+    return good;
+}
+
+void pl_values_release(const pl_model *model, pl_backend *backend, pl_array **const *list,
+                       size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        pl_group_arrays_release(model, backend, list[i]);
+}
+
 bool pl_rows_create(const pl_model *model, pl_backend *backend, pl_array ***rows, size_t count)
 {
     bool good = true;

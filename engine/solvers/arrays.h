@@ -12,6 +12,13 @@
 pl_array **pl_group_arrays_create(const pl_model *model, pl_backend *backend, int32_t share);
 void pl_group_arrays_release(const pl_model *model, pl_backend *backend, pl_array **arrays);
 
+/* The same of whole values, for every one of a list; false without memory, and then those that were made
+ * are the caller's to release as well. */
+bool pl_values_create(const pl_model *model, pl_backend *backend, pl_array ***const *list,
+                      size_t count);
+void pl_values_release(const pl_model *model, pl_backend *backend, pl_array **const *list,
+                       size_t count);
+
 /* Every *row of the list gets 3 free_vertices numbers; false without memory, and then those that
  * were made are the caller's to release as well. */
 bool pl_rows_create(const pl_model *model, pl_backend *backend, pl_array ***rows, size_t count);

@@ -80,6 +80,19 @@ void pl_descent_destroy(pl_solver *solver);
 pl_status pl_descent_solve(pl_solver *solver, const pl_backend_stage *stage, pl_array *x,
                            pl_array *gradient, pl_solve_result *out, pl_failure *failure);
 
+/* The table of a descent method: pl_solver_NAME by the rule. Between solves it remembers nothing, as the
+ * objective is another. */
+#define PL_DESCENT_SOLVER(name, rule)                                                              \
+    static pl_status name##_create(const pl_model *model, pl_backend *backend, pl_solver **out)    \
+    {                                                                                              \
+        return pl_descent_create(&pl_solver_##name, &(rule), model, backend, out);                 \
+    }                                                                                              \
+    const pl_solver_ops pl_solver_##name = {                                                       \
+        .create = name##_create,                                                                   \
+        .destroy = pl_descent_destroy,                                                             \
+        .solve = pl_descent_solve,                                                                 \
+    }
+
 /* p = B0 g and gp = g . p: the `precondition` of a rule that needs no more. */
 pl_status pl_descent_apply(pl_descent *d, bool stepped);
 double pl_descent_first_is_one(const pl_descent *d);

@@ -205,41 +205,7 @@ static const pl_descent_rule SEMI_ITERATIVE = {
 
 /* ---- the methods ---- */
 
-static pl_status gradient_create(const pl_model *model, pl_backend *backend, pl_solver **out)
-{
-    return pl_descent_create(&pl_solver_gradient_descent, &GRADIENT_DESCENT, model, backend, out);
-}
-static pl_status barzilai_create(const pl_model *model, pl_backend *backend, pl_solver **out)
-{
-    return pl_descent_create(&pl_solver_barzilai_borwein, &BARZILAI_BORWEIN, model, backend, out);
-}
-static pl_status cg_create(const pl_model *model, pl_backend *backend, pl_solver **out)
-{
-    return pl_descent_create(&pl_solver_nonlinear_cg, &NONLINEAR_CG, model, backend, out);
-}
-static pl_status semi_iterative_create(const pl_model *model, pl_backend *backend, pl_solver **out)
-{
-    return pl_descent_create(&pl_solver_chebyshev_semi_iterative, &SEMI_ITERATIVE, model, backend,
-                             out);
-}
-
-const pl_solver_ops pl_solver_gradient_descent = {
-    .create = gradient_create,
-    .destroy = pl_descent_destroy,
-    .solve = pl_descent_solve,
-};
-const pl_solver_ops pl_solver_barzilai_borwein = {
-    .create = barzilai_create,
-    .destroy = pl_descent_destroy,
-    .solve = pl_descent_solve,
-};
-const pl_solver_ops pl_solver_nonlinear_cg = {
-    .create = cg_create,
-    .destroy = pl_descent_destroy,
-    .solve = pl_descent_solve,
-};
-const pl_solver_ops pl_solver_chebyshev_semi_iterative = {
-    .create = semi_iterative_create,
-    .destroy = pl_descent_destroy,
-    .solve = pl_descent_solve,
-};
+PL_DESCENT_SOLVER(gradient_descent, GRADIENT_DESCENT);
+PL_DESCENT_SOLVER(barzilai_borwein, BARZILAI_BORWEIN);
+PL_DESCENT_SOLVER(nonlinear_cg, NONLINEAR_CG);
+PL_DESCENT_SOLVER(chebyshev_semi_iterative, SEMI_ITERATIVE);

@@ -198,14 +198,4 @@ static const pl_descent_rule NEWTON = {
     .first = pl_descent_first_is_one,
 };
 
-static pl_status newton_create(const pl_model *model, pl_backend *backend, pl_solver **out)
-{
-    return pl_descent_create(&pl_solver_newton, &NEWTON, model, backend, out);
-}
-
-/* Between solves nothing is remembered: the objective is another. */
-const pl_solver_ops pl_solver_newton = {
-    .create = newton_create,
-    .destroy = pl_descent_destroy,
-    .solve = pl_descent_solve,
-};
+PL_DESCENT_SOLVER(newton, NEWTON);

@@ -46,9 +46,7 @@ typedef struct projective {
 static void projective_destroy(pl_solver *solver)
 {
     projective *s = (projective *)solver;
-    pl_array **values[] = {s->zero, s->u, s->z};
-    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
-        pl_group_arrays_release(s->model, s->backend, values[i]);
+    pl_values_release(s->model, s->backend, (pl_array * *[]){s->zero, s->u, s->z}, 3);
     pl_global_clear(&s->global);
     free(s->detail);
     free(s);
@@ -62,12 +60,7 @@ static pl_status projective_create(const pl_model *model, pl_backend *backend, p
     s->base.ops = &pl_solver_projective_dynamics;
     s->model = model;
     s->backend = backend;
-    bool good = true;
-    pl_array ***values[] = {&s->zero, &s->u, &s->z};
-    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
-        *values[i] = pl_group_arrays_create(model, backend, 1);
-        good = good && *values[i];
-    }
+    bool good = pl_values_create(model, backend, (pl_array * **[]){&s->zero, &s->u, &s->z}, 3);
     good = pl_global_init(model, backend, &s->global) && good;
     if (model->detail == PL_METRICS_ITERATION) {
         s->detail = calloc((size_t)model->solver.iterations + 1, sizeof *s->detail);

@@ -83,25 +83,5 @@ static const pl_descent_rule LBFGS = {
     .curvature = 0.9,
 };
 
-static pl_status quasi_newton_create(const pl_model *model, pl_backend *backend, pl_solver **out)
-{
-    return pl_descent_create(&pl_solver_quasi_newton, &QUASI_NEWTON, model, backend, out);
-}
-
-static pl_status lbfgs_create(const pl_model *model, pl_backend *backend, pl_solver **out)
-{
-    return pl_descent_create(&pl_solver_lbfgs, &LBFGS, model, backend, out);
-}
-
-/* Between solves nothing is remembered: the matrix is the same, the objective is not. */
-const pl_solver_ops pl_solver_quasi_newton = {
-    .create = quasi_newton_create,
-    .destroy = pl_descent_destroy,
-    .solve = pl_descent_solve,
-};
-
-const pl_solver_ops pl_solver_lbfgs = {
-    .create = lbfgs_create,
-    .destroy = pl_descent_destroy,
-    .solve = pl_descent_solve,
-};
+PL_DESCENT_SOLVER(quasi_newton, QUASI_NEWTON);
+PL_DESCENT_SOLVER(lbfgs, LBFGS);

@@ -22,23 +22,13 @@ static char shared_path[64], ended[33], paused[33];
 
 static void preload(void)
 {
-    char library[700], self[600];
-    const char *build = getenv("PLIANT_BUILD");
-    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-    self[n] = 0;
-    *strrchr(self, '/') = 0;
-    *strrchr(self, '/') = 0;
-    if (build)
-        snprintf(self, sizeof self, "%.500s/tests", build);
-    snprintf(library, sizeof library, "%s/libfailing_memory.so", self);
-    ck_assert_msg(access(library, R_OK) == 0, "%s", library);
     snprintf(shared_path, sizeof shared_path, "/tmp/pliant-memory-XXXXXX");
     int fd = mkstemp(shared_path);
     ck_assert_int_eq(ftruncate(fd, 24), 0);
     memory = mmap(NULL, 24, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     ck_assert_ptr_ne((void *)memory, MAP_FAILED);
     close(fd);
-    setenv("LD_PRELOAD", library, 1);
+    daemon_fixture_preload("libfailing_memory.so");
     setenv("PLIANT_FAILING_MEMORY", shared_path, 1);
 }
 

@@ -19,18 +19,8 @@ static char gate[64];
 static void start_with(const char *file)
 {
     static const char *const options[] = {"--cores", "2", NULL};
-    char library[700], self[600];
-    const char *build = getenv("PLIANT_BUILD");
-    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-    self[n] = 0;
-    *strrchr(self, '/') = 0;
-    *strrchr(self, '/') = 0;
-    if (build)
-        snprintf(self, sizeof self, "%.500s/tests", build);
-    snprintf(library, sizeof library, "%s/libslow_disk.so", self);
-    ck_assert_msg(access(library, R_OK) == 0, "%s", library);
     snprintf(gate, sizeof gate, "/tmp/pliant-gate-%d", (int)getpid());
-    setenv("LD_PRELOAD", library, 1);
+    daemon_fixture_preload("libslow_disk.so");
     setenv("PLIANT_SLOW_FILE", file, 1);
     setenv("PLIANT_SLOW_GATE", gate, 1);
     daemon_fixture_start(d, options);

@@ -42,15 +42,16 @@ END_TEST
  * h^2 is nothing. The bottom goes down by u(L) = rho g L^2 / (2 E). */
 START_TEST(hanging_bar_stretches_by_its_weight)
 {
+    static const char *const methods[] = {"admm", "quasi_newton"};
     const double L = 2, E = 1e7, rho = 1000, g = 9.81;
     pl_run *r = pl_run_openf(
         2,
         "{'pliant': 1, 'time': {'step': 100, 'steps': 1}, 'gravity': [0, %g, 0],"
-        " 'solver': {'iterations': 2000, 'tolerance': 1e-8},"
+        " 'solver': {'method': '%s', 'iterations': 2000, 'tolerance': 1e-8},"
         " 'materials': {'m': {'young': %g, 'poisson': 0, 'density': %g}},"
         " 'bodies': [{'mesh': {'box': {'size': [0.5, %g, 0.5], 'cells': [4, 16, 4]}}}],"
         " 'pins': [{'name': 'top', 'select': {'side': '+y'}}]}",
-        -g, E, rho, L);
+        -g, methods[_i], E, rho, L);
     pl_run_frames(r, 1);
     double bottom = 0, stretch = rho * g * L * L / (2 * E);
     int64_t count = 0;
@@ -65,49 +66,7 @@ START_TEST(hanging_bar_stretches_by_its_weight)
     double weight = rho * g * L * 0.25;
     ck_assert_double_eq_tol(r->metrics.pins[0].newton[1], weight, 1e-3 * weight);
     ck_assert_double_eq_tol(r->metrics.pins[0].newton[0], 0, 1e-6 * weight);
-    pl_run_close(r);
-}
-END_TEST
-
-/* The patch test: where the boundary of an irregular mesh is held on an affine map, linear elements
- * give the affine map inside, exactly. The inner vertices are thrown off by an initial velocity and
- * have to come back; the step is so long that inertia is nothing (M / h^2 ~ 1e-11 of the
- * stiffness). */
-START_TEST(patch_test_on_an_irregular_mesh)
-{
-    pl_run *probe = pl_run_open(1, "{'pliant': 1, 'bodies': [{'mesh': {'sphere': {'cells': 6}}}]}");
-    int32_t *triangles = NULL;
-    int64_t triangle_count = 0;
-    ck_assert_int_eq(pl_mesh_surface(&probe->meshes[0], &triangles, &triangle_count), PL_OK);
-    int64_t n = pl_run_vertices(probe);
-    char *surface = calloc((size_t)n, 1), *indices = calloc((size_t)n, 16);
-    for (int64_t k = 0; k < 3 * triangle_count; k++)
-        surface[triangles[k]] = 1;
-    int64_t inner = 0;
-    for (int64_t i = 0, used = 0; i < n; i++) {
-        inner += !surface[i];
-        if (surface[i])
-            used += sprintf(indices + used, "%s%lld", used ? "," : "", (long long)i);
-    }
-    ck_assert_int_gt(inner, 20);
-    pl_run *r = pl_run_openf(
-        2,
-        "{'pliant': 1, 'time': {'step': 1000, 'steps': 2}, 'gravity': [0, 0, 0],"
-        " 'solver': {'iterations': 3000, 'tolerance': 1e-11},"
-        " 'bodies': [{'mesh': {'sphere': {'cells': 6}},"
-        "   'initial': {'shape': {'stretched': [1.2, 0.9, 1.1]}, 'velocity': [2e-5, 1e-5, 3e-5]}}],"
-        " 'pins': [{'select': {'indices': [%s]}}]}",
-        indices);
-    pl_run_frames(r, 2);
-    const double stretch[3] = {1.2, 0.9, 1.1};
-    for (int64_t i = 0; i < 3 * n; i++)
-        ck_assert_double_eq_tol(pl_run_x(r)[i], stretch[i % 3] * probe->meshes[0].vertices[i],
-                                1e-8);
-    ck_assert_double_eq_tol(r->metrics.max_stretch, 1.2, 1e-7);
-    free(triangles);
-    free(surface);
-    free(indices);
-    pl_run_close(probe);
+    ck_assert_int_eq(r->metrics.unconverged, 0);
     pl_run_close(r);
 }
 END_TEST
@@ -195,8 +154,7 @@ int main(void)
     Suite *suite = suite_create("closed forms");
     TCase *t = tcase_create("closed forms");
     tcase_add_test(t, free_fall_is_the_discrete_answer);
-    tcase_add_test(t, hanging_bar_stretches_by_its_weight);
-    tcase_add_test(t, patch_test_on_an_irregular_mesh);
+    tcase_add_loop_test(t, hanging_bar_stretches_by_its_weight, 0, 2);
     tcase_add_test(t, pulled_bar_pulls_back);
     tcase_add_test(t, pins_follow_their_motion);
     tcase_add_test(t, free_body_keeps_its_momentum);

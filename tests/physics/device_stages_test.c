@@ -243,18 +243,24 @@ static double single_of(int row)
     return creased ? 2e-3 : 3e-4;
 }
 
+/* Of a row of solids, or of sheets after them. */
+static void damping_is_that_of_the_cpu(precision p, const char *solver, int row, double tolerance)
+{
+    if (row < SOLID_COUNT)
+        damping_is_the_same(damped(HOST, solver, SOLIDS[row]), damped(p, solver, SOLIDS[row]),
+                            tolerance);
+    else
+        damping_is_the_same(damped_sheet(HOST, solver, SHEETS[row - SOLID_COUNT]),
+                            damped_sheet(p, solver, SHEETS[row - SOLID_COUNT]), tolerance);
+}
+
 /* By energies and gradients, of a fixed number of iterations. */
 START_TEST(dissipation_is_the_cpu_s)
 {
     static const char solver[] = "'method': 'chebyshev_descent', 'iterations': 48, 'tolerance': 0";
     precision p = _i % 2 ? SINGLE : DOUBLE;
     double tolerance = p == SINGLE ? single_of(_i / 2) : 1e-9;
-    if (_i / 2 < SOLID_COUNT)
-        damping_is_the_same(damped(HOST, solver, SOLIDS[_i / 2]), damped(p, solver, SOLIDS[_i / 2]),
-                            tolerance);
-    else
-        damping_is_the_same(damped_sheet(HOST, solver, SHEETS[_i / 2 - SOLID_COUNT]),
-                            damped_sheet(p, solver, SHEETS[_i / 2 - SOLID_COUNT]), tolerance);
+    damping_is_that_of_the_cpu(p, solver, _i / 2, tolerance);
 }
 END_TEST
 
@@ -265,12 +271,7 @@ START_TEST(dissipation_is_split_as_on_the_cpu)
     const char *solver = p == SINGLE ? "'method': 'admm', 'iterations': 300, 'tolerance': 1e-5"
                                      : "'method': 'admm', 'iterations': 600, 'tolerance': 1e-9";
     double tolerance = p == SINGLE ? single_of(_i / 2) : 1e-8;
-    if (_i / 2 < SOLID_COUNT)
-        damping_is_the_same(damped(HOST, solver, SOLIDS[_i / 2]), damped(p, solver, SOLIDS[_i / 2]),
-                            tolerance);
-    else
-        damping_is_the_same(damped_sheet(HOST, solver, SHEETS[_i / 2 - SOLID_COUNT]),
-                            damped_sheet(p, solver, SHEETS[_i / 2 - SOLID_COUNT]), tolerance);
+    damping_is_that_of_the_cpu(p, solver, _i / 2, tolerance);
 }
 END_TEST
 

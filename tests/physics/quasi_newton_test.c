@@ -263,33 +263,6 @@ START_TEST(free_fall_is_the_discrete_answer)
 }
 END_TEST
 
-/* A hanging bar stretches by rho g L^2 / (2 E), and its pin carries its weight (see
- * closed_form_test.c, which does the same by ADMM). */
-START_TEST(hanging_bar_stretches_by_its_weight)
-{
-    const double L = 2, E = 1e7, rho = 1000, g = 9.81;
-    pl_run *r = pl_run_openf(
-        2,
-        "{'pliant': 1, 'time': {'step': 100, 'steps': 1}, 'gravity': [0, %g, 0],"
-        " 'solver': {'method': 'quasi_newton', 'iterations': 2000, 'tolerance': 1e-8},"
-        " 'materials': {'m': {'young': %g, 'poisson': 0, 'density': %g}},"
-        " 'bodies': [{'mesh': {'box': {'size': [0.5, %g, 0.5], 'cells': [4, 16, 4]}}}],"
-        " 'pins': [{'name': 'top', 'select': {'side': '+y'}}]}",
-        -g, E, rho, L);
-    pl_run_frames(r, 1);
-    double bottom = 0, stretch = rho * g * L * L / (2 * E);
-    for (int64_t i = 0; i < pl_run_vertices(r); i++)
-        if (r->meshes[0].vertices[3 * i + 1] < -L / 2 + 1e-9)
-            bottom += pl_run_x(r)[3 * i + 1] / 25;
-    ck_assert_double_eq_tol(-L / 2 - bottom, stretch, 0.02 * stretch);
-    double weight = rho * g * L * 0.25;
-    ck_assert_double_eq_tol(r->metrics.pins[0].newton[1], weight, 1e-3 * weight);
-    ck_assert_double_eq_tol(r->metrics.pins[0].newton[0], 0, 1e-6 * weight);
-    ck_assert_int_eq(r->metrics.unconverged, 0);
-    pl_run_close(r);
-}
-END_TEST
-
 /* Bodies of two materials, a moving pin, large enough that threads have work. */
 static uint64_t hash_of_a_run(int32_t threads)
 {
@@ -347,30 +320,6 @@ START_TEST(energy_and_gradient_in_one_pass)
         }
         for (int i = 0; i < 2; i++)
             free(c[i]), free(energy[i]);
-        pl_run_close(r);
-    }
-}
-END_TEST
-
-/* Bodies collapsed to a point, or with random vertices, come back where the energy is finite
- * everywhere (Liu 2017, figure 18). */
-START_TEST(recovers_from_collapse_and_chaos)
-{
-    const char *shapes[] = {"'collapsed'", "{'random': {'seed': 3}}"};
-    for (int k = 0; k < 4; k++) {
-        pl_run *r = pl_run_openf(
-            2,
-            "{'pliant': 1, 'time': {'step': 0.04, 'steps': 60}, 'gravity': [0, 0, 0],"
-            " 'solver': {'method': 'quasi_newton', 'iterations': 60, 'tolerance': 0},"
-            " 'materials': {'m': {'model': '%s', 'young': 1e5, 'poisson': 0.4}},"
-            " 'bodies': [{'mesh': {'box': {'cells': [4, 4, 4]}}, 'initial': {'shape': %s}}]}",
-            MATERIALS[1 + k / 2], shapes[k % 2]);
-        pl_metrics start;
-        pl_state_measure(r->model, r->state, &start);
-        ck_assert_int_gt(start.inverted, 50);
-        pl_run_frames(r, 60);
-        ck_assert_int_eq(r->metrics.inverted, 0);
-        ck_assert_double_lt(r->metrics.max_stretch, 1.1);
         pl_run_close(r);
     }
 }
@@ -652,10 +601,8 @@ int main(void)
     tcase_add_test(t, tolerance_decides_when_to_stop);
     tcase_add_test(t, rounding_is_an_end);
     tcase_add_test(t, free_fall_is_the_discrete_answer);
-    tcase_add_test(t, hanging_bar_stretches_by_its_weight);
     tcase_add_test(t, threads_and_instructions_do_not_change_a_bit);
     tcase_add_test(t, energy_and_gradient_in_one_pass);
-    tcase_add_test(t, recovers_from_collapse_and_chaos);
     tcase_add_test(t, stiffness_fits_the_stress);
     tcase_add_test(t, stiffness_makes_the_weights);
     tcase_add_test(t, inverted_start_is_told);

@@ -187,9 +187,9 @@ static int ask(const daemon_fixture *d, int word, int value)
 
 /* ---- up and down ---- */
 
-static const char *program(void)
+/* The path of what the build made, in `path`. */
+static const char *built(const char *name, int mode, char path[PATH_MAX + 64])
 {
-    static char path[PATH_MAX + 16];
     const char *build = getenv("PLIANT_BUILD");
     char self[PATH_MAX];
     if (!build) { /* build/tests/http/x_test */
@@ -203,9 +203,22 @@ static const char *program(void)
         }
         build = self;
     }
-    snprintf(path, sizeof path, "%s/pliantd", build);
-    ck_assert_msg(access(path, X_OK) == 0, "%s: %s", path, strerror(errno));
+    snprintf(path, PATH_MAX + 64, "%s/%s", build, name);
+    ck_assert_msg(access(path, mode) == 0, "%s: %s", path, strerror(errno));
     return path;
+}
+
+static const char *program(void)
+{
+    static char path[PATH_MAX + 64];
+    return built("pliantd", X_OK, path);
+}
+
+void daemon_fixture_preload(const char *library)
+{
+    char name[64], path[PATH_MAX + 64];
+    snprintf(name, sizeof name, "tests/%s", library);
+    setenv("LD_PRELOAD", built(name, R_OK, path), 1);
 }
 
 static bool read_line(const char *path, char *out, int size)

@@ -29,6 +29,8 @@ typedef struct daemon_fixture {
  * fixture, so they must outlive it. Returns when the daemon says that it is ready; with TLS, which
  * http_client does not speak, when it listens. */
 void daemon_fixture_start(daemon_fixture *d, const char *const *options);
+/* What is started from now on has a library of tests/preload in it, until LD_PRELOAD is unset. */
+void daemon_fixture_preload(const char *library);
 /* End everything and remove the directory. */
 void daemon_fixture_stop(daemon_fixture *d);
 /* Send the daemon a signal and wait for its end: its exit status, or 128 + the signal. */

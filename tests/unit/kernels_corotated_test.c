@@ -4,7 +4,7 @@
 #include "engine/kernels/arap.h"
 #include "engine/kernels/corotated.h"
 #include "engine/kernels/neo_hookean.h"
-#include "tests/support/lanes_random.h"
+#include "tests/support/kernel_elements.h"
 #include "tests/support/suite.h"
 
 #include <check.h>
@@ -88,37 +88,9 @@ WRAP(arap)
     }
 static const kernel kernels[] = {ROW(corotated, 1), ROW(arap, 0)};
 
-typedef struct elements {
-    _Alignas(64) double F[9][PL_LANES], s[3][PL_LANES], mu[PL_LANES], lambda[PL_LANES], k[PL_LANES];
-} elements;
-
-static pl_mat3 load_F(const elements *e)
-{
-    pl_mat3 F;
-    for (int i = 0; i < 9; i++)
-        F.m[i] = pl_load(e->F[i]);
-    return F;
-}
-
 static pl_corotated load_material(const elements *e)
 {
     return (pl_corotated){pl_load(e->mu), pl_load(e->lambda)};
-}
-
-/* F = I + noise and materials up to a Poisson ratio of 0.4995. */
-static elements some_elements(uint64_t *state, double noise)
-{
-    elements e;
-    for (int lane = 0; lane < PL_LANES; lane++) {
-        for (int i = 0; i < 9; i++)
-            e.F[i][lane] = (i % 4 == 0) + noise * random_between(state, -1, 1);
-        e.mu[lane] = random_scale(state, 1, 1e7);
-        e.lambda[lane] = e.mu[lane] * random_scale(state, 1e-2, 1e3);
-        e.k[lane] = e.mu[lane] * random_scale(state, 0.5, 100);
-        for (int i = 0; i < 3; i++)
-            e.s[i][lane] = 1 + noise * random_between(state, -1, 1);
-    }
-    return e;
 }
 
 /* F = Q diag(s) R^T with random rotations: singular values as wanted, so also next to each other,
@@ -142,30 +114,6 @@ static void check_near(pl_real a, pl_real b, pl_real scale, double tolerance)
 }
 
 /* Signed singular values in order, mostly from -3 to 10 or near rest, some alike or zero. */
-static void some_stretches(uint64_t *state, double s[3])
-{
-    double sign = 1;
-    const double low = random_unit(state) < 0.4 ? 0.3 : -3, high = low > 0 ? 1.8 : 10;
-    for (int i = 0; i < 3; i++)
-        s[i] = random_between(state, low, high);
-    for (int i = 1; i < 3; i++) {
-        const double roll = random_unit(state);
-        s[i] = roll < 0.1 ? s[i - 1] : roll < 0.15 ? 0 : roll < 0.2 ? -s[i - 1] : s[i];
-    }
-    for (int i = 0; i < 3; i++) {
-        sign *= s[i] < 0 ? -1 : 1;
-        s[i] = fabs(s[i]);
-    }
-    for (int pass = 0; pass < 2; pass++)
-        for (int i = 0; i < 2; i++)
-            if (s[i] < s[i + 1]) {
-                const double swap = s[i];
-                s[i] = s[i + 1];
-                s[i + 1] = swap;
-            }
-    s[2] *= sign;
-}
-
 /* Elements with such singular values whose s1 + s2 is at least `thick`. */
 static elements stretched_elements(uint64_t *state, double thick)
 {
@@ -173,7 +121,7 @@ static elements stretched_elements(uint64_t *state, double thick)
     for (int lane = 0; lane < PL_LANES; lane++) {
         double s[3];
         do
-            some_stretches(state, s);
+            random_stretches(state, s);
         while (s[1] + s[2] < thick);
         for (int i = 0; i < 3; i++)
             e.s[i][lane] = s[i];

@@ -1,44 +1,16 @@
 /* The neo-Hookean solid: derivatives against finite differences, invariance, the linear limit, and
  * the proximal operator against every stationary point found by bisection in long double. */
 #include "engine/kernels/neo_hookean.h"
-#include "tests/support/lanes_random.h"
+#include "tests/support/kernel_elements.h"
 #include "tests/support/suite.h"
 
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct elements {
-    _Alignas(64) double F[9][PL_LANES], s[3][PL_LANES], mu[PL_LANES], lambda[PL_LANES], k[PL_LANES];
-} elements;
-
-static pl_mat3 load_F(const elements *e)
-{
-    pl_mat3 F;
-    for (int i = 0; i < 9; i++)
-        F.m[i] = pl_load(e->F[i]);
-    return F;
-}
-
 static pl_neo_hookean load_material(const elements *e)
 {
     return (pl_neo_hookean){pl_load(e->mu), pl_load(e->lambda)};
-}
-
-/* F = I + noise, det F > 0, and materials up to a Poisson ratio of 0.4995. */
-static elements some_elements(uint64_t *state, double noise)
-{
-    elements e;
-    for (int lane = 0; lane < PL_LANES; lane++) {
-        for (int i = 0; i < 9; i++)
-            e.F[i][lane] = (i % 4 == 0) + noise * random_between(state, -1, 1);
-        e.mu[lane] = random_scale(state, 1, 1e7);
-        e.lambda[lane] = e.mu[lane] * random_scale(state, 1e-2, 1e3);
-        e.k[lane] = e.mu[lane] * random_scale(state, 0.5, 100);
-        for (int i = 0; i < 3; i++)
-            e.s[i][lane] = 1 + noise * random_between(state, -1, 1);
-    }
-    return e;
 }
 
 /* |a - b| within `tolerance` of `scale` in every lane. */
@@ -240,7 +212,6 @@ static void brute_force(const reference *r, long double best[3])
  */
 static void some_stretches(uint64_t *state, double s[3])
 {
-    double sign = 1;
     for (int i = 0; i < 3; i++)
         s[i] = random_between(state, -3, 10);
     if (random_unit(state) < 0.3) /* near rest, and moderately compressed */
@@ -250,18 +221,7 @@ static void some_stretches(uint64_t *state, double s[3])
         const double roll = random_unit(state);
         s[i] = roll < 0.1 ? s[i - 1] : roll < 0.15 ? 0 : roll < 0.2 ? 1e-6 * s[i] : s[i];
     }
-    for (int i = 0; i < 3; i++) {
-        sign *= s[i] < 0 ? -1 : 1;
-        s[i] = fabs(s[i]);
-    }
-    for (int pass = 0; pass < 2; pass++)
-        for (int i = 0; i < 2; i++)
-            if (s[i] < s[i + 1]) {
-                const double swap = s[i];
-                s[i] = s[i + 1];
-                s[i + 1] = swap;
-            }
-    s[2] *= sign;
+    order_stretches(s);
 }
 
 START_TEST(prox_is_the_minimum_found_by_brute_force)

@@ -257,26 +257,8 @@ END_TEST
 /* Signed singular values in order, mostly from -3 to 10 or near rest, some alike or zero. */
 static void some_target(uint64_t *state, pl_real t[3], int lane)
 {
-    double s[3], sign = 1;
-    const double low = random_unit(state) < 0.4 ? 0.3 : -3, high = low > 0 ? 1.8 : 10;
-    for (int i = 0; i < 3; i++)
-        s[i] = random_between(state, low, high);
-    for (int i = 1; i < 3; i++) {
-        const double roll = random_unit(state);
-        s[i] = roll < 0.1 ? s[i - 1] : roll < 0.15 ? 0 : roll < 0.2 ? -s[i - 1] : s[i];
-    }
-    for (int i = 0; i < 3; i++) {
-        sign *= s[i] < 0 ? -1 : 1;
-        s[i] = fabs(s[i]);
-    }
-    for (int pass = 0; pass < 2; pass++)
-        for (int i = 0; i < 2; i++)
-            if (s[i] < s[i + 1]) {
-                const double swap = s[i];
-                s[i] = s[i + 1];
-                s[i + 1] = swap;
-            }
-    s[2] *= sign;
+    double s[3];
+    random_stretches(state, s);
     for (int i = 0; i < 3; i++)
         t[i][lane] = s[i];
 }

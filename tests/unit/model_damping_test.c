@@ -7,6 +7,7 @@
 #include "engine/model/groups/isa.h"
 #include "engine/model/materials.h"
 #include "engine/model/groups/terms.h"
+#include "tests/support/group_energy.h"
 #include "tests/support/suite.h"
 
 #include <check.h>
@@ -238,15 +239,6 @@ static void open_fixture(fixture *f, const pl_damping *function, int columns, pl
     f->g.ops->freeze(&f->g, &f->stage, 0, f->g.blocks);
 }
 
-static double energy(const pl_group *g, const double *x)
-{
-    double per_block[4], total = 0;
-    g->ops->energy(g, x, per_block, 0, g->blocks);
-    for (int64_t b = 0; b < g->blocks; b++)
-        total += per_block[b];
-    return total;
-}
-
 static void forces(const pl_group *g, const double *x, double f[3 * POINTS])
 {
     double *c = pl_block_alloc(pl_group_contributions(g), sizeof *c);
@@ -271,9 +263,9 @@ static void check_gradient(fixture *f, const char *name)
     for (int i = 0; i < 3 * POINTS; i++) {
         const double h = 1e-6, x0 = f->x[i];
         f->x[i] = x0 + h;
-        const double up = energy(&f->g, f->x);
+        const double up = group_energy(&f->g, f->x);
         f->x[i] = x0 - h;
-        const double down = energy(&f->g, f->x);
+        const double down = group_energy(&f->g, f->x);
         f->x[i] = x0;
         ck_assert_msg(fabs(g[i] - (up - down) / (2 * h)) <= 2e-6 * scale, "%s: %.9g, not %.9g",
                       name, g[i], (up - down) / (2 * h));
@@ -444,7 +436,7 @@ START_TEST(a_hinge_may_fold_over)
                             .v_start = v};
     g.ops->freeze(&g, &stage, 0, 1);
     const double rate = 0.7 * 0.1 * RATE;
-    ck_assert_double_eq_tol(energy(&g, at[1]), 0.5 * 3 * rate * rate / 2 / RATE, 1e-9);
+    ck_assert_double_eq_tol(group_energy(&g, at[1]), 0.5 * 3 * rate * rate / 2 / RATE, 1e-9);
     g.ops->destroy(&g);
     pl_terms_list_clear(&list);
 }
@@ -475,9 +467,10 @@ START_TEST(a_merged_term_is_the_sum)
         both.g.ops->measure(&both.g, both.x, measure, 0, both.g.blocks);
         for (int64_t b = 0; b < both.g.blocks; b++)
             elastic += measure[b].energy;
-        const double sum = energy(&apart.g, apart.x) + elastic;
+        const double sum = group_energy(&apart.g, apart.x) + elastic;
         ck_assert_double_gt(elastic, 0);
-        ck_assert_msg(fabs(energy(&both.g, both.x) - sum) <= 1e-12 * sum, "%s", FUNCTIONS[k].name);
+        ck_assert_msg(fabs(group_energy(&both.g, both.x) - sum) <= 1e-12 * sum, "%s",
+                      FUNCTIONS[k].name);
         apart.g.ops->dissipate(&apart.g, apart.x, power[0], 0, apart.g.blocks);
         both.g.ops->dissipate(&both.g, both.x, power[1], 0, both.g.blocks);
         ck_assert_mem_eq(power[0], power[1], (size_t)both.g.blocks * sizeof(double));
@@ -508,7 +501,7 @@ START_TEST(rayleigh_has_a_lower_bound)
             f.x[3 * k + 1] = pressed[i / 5] * (s * x[0] + c * x[1]);
             f.x[3 * k + 2] = pressed[i / 5] * x[2];
         }
-        least = fmin(least, energy(&f.g, f.x));
+        least = fmin(least, group_energy(&f.g, f.x));
         if (pressed[i / 5] > 0.9) {
             check_gradient(&f, "Rayleigh of a turn");
             check_hessian(&f, "Rayleigh of a turn", 2e-5);
@@ -535,7 +528,7 @@ START_TEST(rest_costs_nothing)
         f.g.ops->dissipate(&f.g, f.x, power, 0, f.g.blocks);
         ck_assert_msg(power[0] > 0, "%s: %g W", FUNCTIONS[k].name, power[0]);
         forces(&f.g, f.xp, g);
-        ck_assert_double_eq_tol(energy(&f.g, f.xp), 0, 1e-12);
+        ck_assert_double_eq_tol(group_energy(&f.g, f.xp), 0, 1e-12);
         for (int i = 0; i < 3 * POINTS; i++)
             ck_assert_double_eq_tol(g[i], 0, 1e-9);
         f.g.ops->destroy(&f.g);
@@ -566,7 +559,7 @@ START_TEST(turning_costs_nothing_where_it_should)
             turned[3 * i + 1] = s * x[0] + c * x[1];
             turned[3 * i + 2] = x[2];
         }
-        ck_assert_msg(fabs(energy(&f.g, turned)) < 1e-12, "%s", FUNCTIONS[k].name);
+        ck_assert_msg(fabs(group_energy(&f.g, turned)) < 1e-12, "%s", FUNCTIONS[k].name);
         forces(&f.g, f.x, g);
         for (int i = 0; i < POINTS; i++) {
             torque += f.x[3 * i] * g[3 * i + 1] - f.x[3 * i + 1] * g[3 * i];

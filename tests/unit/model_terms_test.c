@@ -5,6 +5,7 @@
 #include "engine/model/materials.h"
 #include "engine/model/groups/terms.h"
 #include "engine/model/groups/hinges.h"
+#include "tests/support/group_energy.h"
 #include "tests/support/suite.h"
 
 #include <check.h>
@@ -87,15 +88,6 @@ static void make(const kind *k, pl_group *g)
     pl_terms_list_clear(&list);
 }
 
-static double energy(const pl_group *g, const double *x)
-{
-    double per_block[4], total = 0;
-    g->ops->energy(g, x, per_block, 0, g->blocks);
-    for (int64_t b = 0; b < g->blocks; b++)
-        total += per_block[b];
-    return total;
-}
-
 /* Contributions added up at the points. */
 static void add_up(const pl_group *g, const double *c, double f[3 * POINTS])
 {
@@ -111,7 +103,7 @@ static void add_up(const pl_group *g, const double *c, double f[3 * POINTS])
 
 static void check_gradient(const pl_group *g, double x[3 * POINTS])
 {
-    double f[3 * POINTS], scale = 0, e = energy(g, x), both[4], sum = 0;
+    double f[3 * POINTS], scale = 0, e = group_energy(g, x), both[4], sum = 0;
     double *c = pl_block_alloc(pl_group_contributions(g), sizeof *c);
     g->ops->energy_gradient(g, x, both, c, 0, g->blocks);
     for (int64_t b = 0; b < g->blocks; b++)
@@ -124,9 +116,9 @@ static void check_gradient(const pl_group *g, double x[3 * POINTS])
     for (int i = 0; i < 3 * POINTS; i++) {
         const double h = 1e-5, x0 = x[i];
         x[i] = x0 + h;
-        double up = energy(g, x);
+        double up = group_energy(g, x);
         x[i] = x0 - h;
-        double down = energy(g, x);
+        double down = group_energy(g, x);
         x[i] = x0;
         ck_assert_double_eq_tol(f[i], (up - down) / (2 * h), 1e-6 * scale);
     }
@@ -189,7 +181,7 @@ START_TEST(energies_are_invariant_under_motions)
         for (int r = 0; r < 3; r++)
             y[3 * i + r] = R[3 * r] * x[3 * i] + R[3 * r + 1] * x[3 * i + 1] +
                            R[3 * r + 2] * x[3 * i + 2] + 0.25 * (r + 1);
-    ck_assert_double_eq_tol(energy(&g, y), energy(&g, x), 1e-12 * energy(&g, x));
+    ck_assert_double_eq_tol(group_energy(&g, y), group_energy(&g, x), 1e-12 * group_energy(&g, x));
     g.ops->destroy(&g);
 }
 END_TEST
@@ -213,7 +205,7 @@ START_TEST(derivatives_of_hinges_are_those_of_the_energy)
     for (int i = 0; i < 3 * POINTS; i++)
         x[i] = rest[i] + 0.05 * draw(&state);
     make_hinges(rest, &g);
-    ck_assert_double_eq_tol(energy(&g, rest), 0, 1e-25);
+    ck_assert_double_eq_tol(group_energy(&g, rest), 0, 1e-25);
     check_gradient(&g, x);
     check_hessian(&g, x);
     g.ops->destroy(&g);
@@ -238,7 +230,7 @@ START_TEST(small_angles_bend_alike)
     double quadratic = k / 2 * (bend[0] * bend[0] + bend[1] * bend[1] + bend[2] * bend[2]);
     double expected = D * 4 / (2 * 2.5) * fold * fold; /* areas 1.5 and 1 */
     ck_assert_double_eq_tol(fabs(pl_dihedral(x, hinge.corner, gradient)), fold, 1e-12);
-    ck_assert_double_eq_tol(energy(&g, x), expected, 1e-6 * expected);
+    ck_assert_double_eq_tol(group_energy(&g, x), expected, 1e-6 * expected);
     ck_assert_double_eq_tol(quadratic, expected, 1e-6 * expected);
     g.ops->destroy(&g);
 }
@@ -388,7 +380,7 @@ static double triangle_objective(const pl_group *g, double w2, const double *v, 
         x[3 + i] = z[i];
         square += (z[i] - v[i]) * (z[i] - v[i]);
     }
-    return energy(g, x) + w2 * square / 2;
+    return group_energy(g, x) + w2 * square / 2;
 }
 
 START_TEST(prox_of_triangles_is_the_minimum)

@@ -92,11 +92,7 @@ void pl_cpu_anderson_combine(pl_backend *b, const pl_anderson *a, const double *
         const pl_group *group = &b->model->groups[g];
         float *dr[PL_ANDERSON_MAX], *dg[PL_ANDERSON_MAX];
         pl_anderson_part part = part_of(a, group, g, dr, dg);
-        int32_t threads = team(c, group->blocks, BLOCKS_A_THREAD);
-#pragma omp parallel for num_threads(threads) schedule(static)
-        for (int64_t k = 0; k < threads; k++) {
-            run r = run_of(group->blocks, k, threads);
+        EACH_RUN(c, group->blocks, r)
             ops->combine(&part, gamma, r.b0, r.b1);
-        }
     }
 }

@@ -13,38 +13,53 @@ void pl_cpu_no_contributions(const pl_group *g, double *contributions, int64_t b
            (size_t)((b1 - b0) * block) * sizeof *contributions);
 }
 
-void pl_cpu_contact_forces(pl_backend *b, const pl_stage *stage, pl_array *const *u,
-                           const double *x, double *force)
+/* `visit` every vertex that an obstacle does anything to, in the order of groups and terms. */
+typedef void touch_visit(const pl_touch *touch, int64_t vertex, void *user);
+
+static void visit_touches(const pl_model *m, const pl_stage *stage, pl_array *const *u,
+                          const double *x, touch_visit *visit, void *user)
 {
-    const pl_model *m = b->model;
-    memset(force, 0, 3 * (size_t)m->vertices * sizeof *force);
     for (int32_t k = 0; k < m->group_count; k++) {
         const pl_group *g = &m->groups[k];
         for (int64_t i = 0; g->ops->touch && i < g->terms; i++) {
             pl_touch touch;
-            if (!g->ops->touch(g, stage, u ? pl_numbers_read(u[k]) : NULL, x, i, &touch))
-                continue;
-            for (int c = 0; c < 3; c++)
-                force[3 * (int64_t)g->corner[i] + c] += touch.force[c];
+            if (g->ops->touch(g, stage, u ? pl_numbers_read(u[k]) : NULL, x, i, &touch))
+                visit(&touch, g->corner[i], user);
         }
     }
+}
+
+static void add_force(const pl_touch *touch, int64_t vertex, void *user)
+{
+    double *force = (double *)user + 3 * vertex;
+    for (int c = 0; c < 3; c++)
+        force[c] += touch->force[c];
+}
+
+void pl_cpu_contact_forces(pl_backend *b, const pl_stage *stage, pl_array *const *u,
+                           const double *x, double *force)
+{
+    memset(force, 0, 3 * (size_t)b->model->vertices * sizeof *force);
+    visit_touches(b->model, stage, u, x, add_force, force);
+}
+
+typedef struct rubbing {
+    const double *v;
+    double power;
+} rubbing;
+
+static void add_power(const pl_touch *touch, int64_t vertex, void *user)
+{
+    rubbing *r = user;
+    r->power += pl_contact_rub(touch, r->v + 3 * vertex);
 }
 
 double pl_cpu_friction(pl_backend *b, const pl_stage *stage, pl_array *const *u, const double *x,
                        const double *v)
 {
-    const pl_model *m = b->model;
-    double power = 0;
-    for (int32_t k = 0; k < m->group_count; k++) {
-        const pl_group *g = &m->groups[k];
-        for (int64_t i = 0; g->ops->touch && i < g->terms; i++) {
-            pl_touch touch;
-            if (!g->ops->touch(g, stage, u ? pl_numbers_read(u[k]) : NULL, x, i, &touch))
-                continue;
-            power += pl_contact_rub(&touch, v + 3 * (int64_t)g->corner[i]);
-        }
-    }
-    return power;
+    rubbing r = {.v = v};
+    visit_touches(b->model, stage, u, x, add_power, &r);
+    return r.power;
 }
 
 static void meet(const pl_model *m, const pl_group *g, const pl_stage *stage,

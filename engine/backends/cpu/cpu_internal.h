@@ -9,6 +9,8 @@
 #include "engine/backends/look.h"
 #include "engine/backends/numbers.h"
 
+#include <omp.h>
+
 typedef struct cpu {
     pl_backend base;
     int32_t threads;
@@ -188,5 +190,15 @@ static inline run run_of(int64_t blocks, int64_t part, int64_t parts)
 {
     return (run){blocks * part / parts, blocks * (part + 1) / parts};
 }
+static inline run own_run(int64_t blocks)
+{
+    return run_of(blocks, omp_get_thread_num(), omp_get_num_threads());
+}
+
+/* The statement after it, by every thread of a team with its own run `r` of so many blocks. */
+#define PRAGMA(text) _Pragma(#text)
+#define EACH_RUN(c, blocks, r)                                                                     \
+    PRAGMA(omp parallel num_threads(team(c, blocks, BLOCKS_A_THREAD)))                             \
+    for (run r = own_run(blocks), *once = &r; once; once = NULL)
 
 #endif

@@ -46,12 +46,8 @@ double pl_cpu_jacobi(pl_backend *b, const pl_stage *stage, const double *x, doub
     const pl_model *m = b->model;
     for (int32_t g = 0; g < m->group_count; g++) {
         const pl_group *group = &m->groups[g];
-        int32_t threads = team(c, group->blocks, BLOCKS_A_THREAD);
-#pragma omp parallel for num_threads(threads) schedule(static)
-        for (int64_t part = 0; part < threads; part++) {
-            run r = run_of(group->blocks, part, threads);
+        EACH_RUN(c, group->blocks, r)
             pl_group_hessian_diagonal(group, x, c->to_global, c->hessians, r.b0, r.b1);
-        }
     }
     int64_t n = m->free_vertices, chunks = chunks_of(n);
 #pragma omp parallel for num_threads(team(c, chunks, ROWS_A_THREAD / CHUNK)) schedule(static)

@@ -26,12 +26,8 @@ double pl_cpu_dissipation(pl_backend *b, int32_t group, const double *x)
 {
     cpu *c = cpu_of(b);
     const pl_group *g = &b->model->groups[group];
-    int32_t threads = team(c, g->blocks, BLOCKS_A_THREAD);
-#pragma omp parallel for num_threads(threads) schedule(static)
-    for (int64_t part = 0; part < threads; part++) {
-        run r = run_of(g->blocks, part, threads);
+    EACH_RUN(c, g->blocks, r)
         g->ops->dissipate(g, x, c->energies, r.b0, r.b1);
-    }
     double power = 0;
     for (int64_t i = 0; i < g->blocks; i++)
         power += c->energies[i];
@@ -46,12 +42,8 @@ pl_measures pl_cpu_measure(pl_backend *b, const double *x)
         const pl_group *group = &b->model->groups[g];
         if (!group->ops->measure)
             continue;
-        int32_t threads = team(c, group->blocks, BLOCKS_A_THREAD);
-#pragma omp parallel for num_threads(threads) schedule(static)
-        for (int64_t part = 0; part < threads; part++) {
-            run r = run_of(group->blocks, part, threads);
+        EACH_RUN(c, group->blocks, r)
             group->ops->measure(group, x, c->measures, r.b0, r.b1);
-        }
         for (int64_t i = 0; i < group->blocks; i++) {
             out.elastic += c->measures[i].energy;
             out.inverted += c->measures[i].inverted;

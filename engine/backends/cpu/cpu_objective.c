@@ -10,12 +10,8 @@ void pl_cpu_freeze(pl_backend *b, const pl_stage *stage)
         const pl_group *group = &b->model->groups[g];
         if (!group->ops->freeze)
             continue;
-        int32_t threads = team(c, group->blocks, BLOCKS_A_THREAD);
-#pragma omp parallel for num_threads(threads) schedule(static)
-        for (int64_t part = 0; part < threads; part++) {
-            run r = run_of(group->blocks, part, threads);
+        EACH_RUN(c, group->blocks, r)
             group->ops->freeze(group, stage, r.b0, r.b1);
-        }
     }
 }
 
@@ -27,12 +23,8 @@ static double elastic_energy(cpu *c, const double *x)
         const pl_group *group = &m->groups[g];
         if (!group->ops->energy)
             continue;
-        int32_t threads = team(c, group->blocks, BLOCKS_A_THREAD);
-#pragma omp parallel for num_threads(threads) schedule(static)
-        for (int64_t part = 0; part < threads; part++) {
-            run r = run_of(group->blocks, part, threads);
+        EACH_RUN(c, group->blocks, r)
             group->ops->energy(group, x, c->partial, r.b0, r.b1);
-        }
         total += add_up(c->partial, group->blocks);
     }
     return total;
@@ -70,10 +62,7 @@ double pl_cpu_gradient(pl_backend *b, const pl_stage *stage, const double *x, pl
     const pl_model *m = b->model;
     for (int32_t g = 0; g < m->group_count; g++) {
         const pl_group *group = &m->groups[g];
-        int32_t threads = team(c, group->blocks, BLOCKS_A_THREAD);
-#pragma omp parallel for num_threads(threads) schedule(static)
-        for (int64_t part = 0; part < threads; part++) {
-            run r = run_of(group->blocks, part, threads);
+        EACH_RUN(c, group->blocks, r) {
             if (group->ops->hard && u)
                 group->ops->transpose(group, pl_numbers(u[g]), c->to_global, r.b0, r.b1);
             else if (group->ops->hard)

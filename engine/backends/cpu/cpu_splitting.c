@@ -10,12 +10,8 @@ void pl_cpu_reduce(pl_backend *b, const double *x, pl_array *const *z)
     cpu *c = cpu_of(b);
     for (int32_t g = 0; g < b->model->group_count; g++) {
         const pl_group *group = &b->model->groups[g];
-        int32_t threads = team(c, group->blocks, BLOCKS_A_THREAD);
-#pragma omp parallel for num_threads(threads) schedule(static)
-        for (int64_t part = 0; part < threads; part++) {
-            run r = run_of(group->blocks, part, threads);
+        EACH_RUN(c, group->blocks, r)
             group->ops->reduce(group, x, pl_numbers(z[g]), r.b0, r.b1);
-        }
     }
 }
 
@@ -38,12 +34,8 @@ pl_local_sums pl_cpu_local_step(pl_backend *b, const pl_stage *stage, const pl_l
                                .to_global = c->to_global,
                                .dual = step->want_dual ? c->dual : NULL,
                                .sums = c->sums};
-        int32_t threads = team(c, group->blocks, BLOCKS_A_THREAD);
-#pragma omp parallel for num_threads(threads) schedule(static)
-        for (int64_t part = 0; part < threads; part++) {
-            run r = run_of(group->blocks, part, threads);
+        EACH_RUN(c, group->blocks, r)
             group->ops->admm_local(group, stage, &local, r.b0, r.b1);
-        }
         for (int64_t i = 0; i < group->blocks; i++) {
             primal += c->sums[i].primal;
             change += c->sums[i].change;
@@ -62,13 +54,9 @@ void pl_cpu_contribute(pl_backend *b, pl_array *const *u, pl_array *const *z)
     cpu *c = cpu_of(b);
     for (int32_t g = 0; g < b->model->group_count; g++) {
         const pl_group *group = &b->model->groups[g];
-        int32_t threads = team(c, group->blocks, BLOCKS_A_THREAD);
-#pragma omp parallel for num_threads(threads) schedule(static)
-        for (int64_t part = 0; part < threads; part++) {
-            run r = run_of(group->blocks, part, threads);
+        EACH_RUN(c, group->blocks, r)
             group->ops->admm_contribute(group, pl_numbers(u[g]), pl_numbers(z[g]), c->to_global,
                                         r.b0, r.b1);
-        }
     }
 }
 

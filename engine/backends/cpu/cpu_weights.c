@@ -22,12 +22,8 @@ void pl_cpu_concavity(pl_backend *b, int32_t group, const double *z, double *out
 {
     cpu *c = cpu_of(b);
     const pl_group *g = &b->model->groups[group];
-    int32_t threads = team(c, g->blocks, BLOCKS_A_THREAD);
-#pragma omp parallel for num_threads(threads) schedule(static)
-    for (int64_t part = 0; part < threads; part++) {
-        run r = run_of(g->blocks, part, threads);
+    EACH_RUN(c, g->blocks, r)
         g->ops->concavity(g, z, out, r.b0, r.b1);
-    }
 }
 
 void pl_cpu_scale_terms(pl_backend *b, int32_t group, const double *factor, double *values)

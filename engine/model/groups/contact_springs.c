@@ -48,17 +48,7 @@ static void springs_energy_gradient(const pl_group *g, const double *x, double *
     }
 }
 
-static void springs_energy(const pl_group *g, const double *x, double *energy, int64_t b0,
-                           int64_t b1)
-{
-    springs_energy_gradient(g, x, energy, NULL, b0, b1);
-}
-
-static void springs_gradient(const pl_group *g, const double *x, double *contributions, int64_t b0,
-                             int64_t b1)
-{
-    springs_energy_gradient(g, x, NULL, contributions, b0, b1);
-}
+PL_ENERGY_AND_GRADIENT(springs)
 
 static void add_friction(const pl_contact_law *s, const pl_contact_anchor *a, int64_t i,
                          const double *x, double K[3][3])

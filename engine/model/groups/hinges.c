@@ -81,17 +81,7 @@ static void hinges_energy_gradient(const pl_group *g, const double *x, double *e
     }
 }
 
-static void hinges_energy(const pl_group *g, const double *x, double *energy, int64_t b0,
-                          int64_t b1)
-{
-    hinges_energy_gradient(g, x, energy, NULL, b0, b1);
-}
-
-static void hinges_gradient(const pl_group *g, const double *x, double *contributions, int64_t b0,
-                            int64_t b1)
-{
-    hinges_energy_gradient(g, x, NULL, contributions, b0, b1);
-}
+PL_ENERGY_AND_GRADIENT(hinges)
 
 /* k (grad theta grad theta^T + (theta - theta0) d2 theta / dx2), a column at a time. */
 static void hinges_hessian(const pl_group *g, const double *x, double *H, int64_t b0, int64_t b1)

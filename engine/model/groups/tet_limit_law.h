@@ -3,17 +3,7 @@
  * its signed values clamped: an inverted element is turned back.
  */
 #include "engine/kernels/svd3.h"
-#include "engine/model/groups/terms.h"
-
-typedef struct law {
-    pl_real lo, hi;
-} law;
-
-PL_INLINE law law_load(const pl_terms *t, int64_t b)
-{
-    const pl_number *c = t->constant + b * PL_LIMIT_CONSTANTS * PL_BLOCK;
-    return (law){pl_load(c + PL_LIMIT_LO * PL_BLOCK), pl_load(c + PL_LIMIT_HI * PL_BLOCK)};
-}
+#include "engine/model/groups/limit_range.h"
 
 PL_LARGE void decompose(const pl_real q[9], pl_mat3 *U, pl_real s[3], pl_mat3 *V)
 {

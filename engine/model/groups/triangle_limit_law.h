@@ -1,17 +1,7 @@
 /* triangle_limit_law.h - the law of strain limits of triangles by singular values: the nearest matrix with singular values in
  * [lo, hi] has v's singular vectors and its values clamped (Narain 2016, section 5). */
 #include "engine/kernels/svd32.h"
-#include "engine/model/groups/terms.h"
-
-typedef struct law {
-    pl_real lo, hi;
-} law;
-
-PL_INLINE law law_load(const pl_terms *t, int64_t b)
-{
-    const pl_number *c = t->constant + b * PL_LIMIT_CONSTANTS * PL_BLOCK;
-    return (law){pl_load(c + PL_LIMIT_LO * PL_BLOCK), pl_load(c + PL_LIMIT_HI * PL_BLOCK)};
-}
+#include "engine/model/groups/limit_range.h"
 
 PL_LARGE void law_prox(const law *m, const pl_real *weight, const pl_real v[6], pl_real z[6])
 {
