@@ -193,6 +193,8 @@ static bool start_table(pl_daemon *d)
     d->events = pl_events_create();
     d->dispatcher = d->events ? pl_dispatcher_create(&dispatcher) : NULL;
     pl_sessions_setup sessions = {.store = d->store,
+                                  .state_fd = d->state_fd,
+                                  .files = d->files,
                                   .counters = &d->counters,
                                   .events = d->events,
                                   .ready = &d->ready,
@@ -226,12 +228,12 @@ static bool start_parts(pl_daemon *d)
            (d->auth = pl_auth_create(d->state_fd, &d->options)) &&
            (d->store = pl_store_open(d->state, is_new(d), &d->counters)) &&
            (d->tenants = pl_tenants_create(d)) && (d->login_codes = pl_login_codes_create()) &&
-           (d->signer = pl_signer_create()) && start_table(d) &&
+           (d->signer = pl_signer_create()) &&
+           (d->files = pl_pool_create("files", FILE_THREADS, FILE_QUEUE)) && start_table(d) &&
            (d->tickers = pl_tickers_create()) &&
            (d->streams = pl_stream_hub_create(&d->counters, d->tickers, d->events)) &&
            (d->rate = pl_rate_create(d->options.address_rate)) &&
            (d->watch = pl_watch_create(d->sessions)) &&
-           (d->files = pl_pool_create("files", FILE_THREADS, FILE_QUEUE)) &&
            (d->checks = pl_pool_create("checks", check_threads, CHECK_QUEUE)) &&
            (d->exports = pl_exports_create(&d->counters, d->options.exports)) &&
            (d->check_queue = pl_check_queue_create(d, check_threads)) &&
@@ -327,7 +329,7 @@ static void stop_parts(pl_daemon *d)
 static void sweep(void *context)
 {
     pl_daemon *d = context;
-    pl_removal_sweep(d);
+    pl_removal_sweep(d->sessions);
     pl_meshes_sweep(d);
     pl_keys_sweep(d->store);
     pl_tokens_sweep(d->store);

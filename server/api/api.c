@@ -221,7 +221,7 @@ void pl_handle_delete(pl_request *r)
         reply_untold(r, error);
     } else if (!pl_state_terminal((pl_session_state)s->state)) {
         pl_reply_session(r, 202, s); /* removed when the worker has ended */
-    } else if (pl_removal_run(d, s)) {
+    } else if (pl_removal_run(d->sessions, s)) {
         pl_reply_empty(r, 204);
     } else {
         pl_reply_problem(r, 500, "internal", "Internal error", "the database refused", NULL);

@@ -31,7 +31,7 @@ static pl_session *make_session(pl_admission *a, pl_session_state state)
     row.memory = o->memory > 0 ? o->memory : a->preflight.memory_bytes;
     row.memory_limit = pl_check_memory_limit(o->memory, a->preflight.memory_bytes);
     row.gpu_memory = pl_check_gpu_memory(&a->preflight);
-    pl_session *s = pl_session_create(a->daemon, &row);
+    pl_session *s = pl_session_create(a->daemon->state, &row);
     free(bodies);
     return s;
 }
@@ -157,7 +157,8 @@ static bool queue_has_room(pl_admission *a)
 
 static bool within_limits(pl_admission *a)
 {
-    return pl_quota_hold_session(a->request, a->outline.cores > 0 ? a->outline.cores : 1, &a->hold);
+    return pl_quota_hold_session(a->request, a->daemon->tenants, a->daemon->sessions,
+                                 a->outline.cores > 0 ? a->outline.cores : 1, &a->hold);
 }
 
 /* Whether the scene was accepted, after its reply; or the session, answered for in `checking`. */

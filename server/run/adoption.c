@@ -88,7 +88,7 @@ static void settle_waiting(pl_executor *e, pl_session *s)
     if (pl_sessions_desired(sessions, s) >= PL_DESIRE_CANCELLED || control.cancelled) {
         pl_lifecycle_cancel(e->daemon, s);
         if (pl_sessions_desired(sessions, s) == PL_DESIRE_DELETED) {
-            pl_removal_start(e->daemon, s);
+            pl_removal_start(e->daemon->sessions, s);
         }
     } else if (control.paused && s->state == PL_STATE_QUEUED) {
         pl_sessions_move(sessions, s, PL_STATE_PAUSED, &(pl_move){.reason = "user"});

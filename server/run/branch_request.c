@@ -57,9 +57,11 @@ static bool prepare(pl_request *r, pl_branch *b)
         if (outcome != PL_DECODE_OK) {
             good = reply_refused(r, outcome, &faults);
         } else if (q.snapshot) {
-            good = pl_snapshot_find(r, dir_fd, q.snapshot, &b->branch_point);
+            good = pl_snapshot_find(r, pl_request_daemon(r)->state_fd, dir_fd, q.snapshot,
+                                    &b->branch_point);
         } else {
-            good = pl_branch_point_find(r, b->session, dir_fd, q.frame, &b->branch_point);
+            good = pl_branch_point_find(r, pl_request_daemon(r)->state_fd, b->session, dir_fd,
+                                        q.frame, &b->branch_point);
         }
         free(q.snapshot);
         pl_faults_clear(&faults);
@@ -72,14 +74,13 @@ static bool prepare(pl_request *r, pl_branch *b)
 
 void pl_handle_branch(pl_request *r)
 {
-    pl_branch b = {.session = pl_request_session(r, PL_ACCESS_VIEW),
-                   .daemon = pl_request_daemon(r)};
+    pl_branch b = {.session = pl_request_session(r, PL_ACCESS_VIEW)};
     if (b.session && prepare(r, &b)) {
         pl_admission_branch(r, &b);
     }
     free(b.scene);
     free(b.before);
-    pl_branch_point_clear(b.daemon, &b.branch_point);
+    pl_branch_point_clear(&b.branch_point);
     if (b.session) {
         pl_session_release(b.session);
     }

@@ -94,7 +94,7 @@ static void reject(pl_daemon *d, pl_session *s, const pl_faults *faults)
     pl_json_set_raw(&w, "faults", list ? list : "[]");
     pl_json_end_object(&w);
     char *failure = pl_json_finish(&w, NULL);
-    pl_directory_record_move(d, s, PL_STATE_REJECTED,
+    pl_directory_record_move(d->sessions, s, PL_STATE_REJECTED,
                              &(pl_move){.reason = "invalid_scene", .failure = failure});
     free(failure);
     free(list);
@@ -123,11 +123,11 @@ void pl_check_conclude(pl_daemon *d, pl_session *s, pl_preflight_outcome outcome
     pthread_mutex_lock(&s->lifecycle);
     pl_desire desired = pl_sessions_desired(d->sessions, s);
     if (desired >= PL_DESIRE_CANCELLED) {
-        pl_directory_record_move(d, s, PL_STATE_CANCELLED, &(pl_move){.reason = "user"});
+        pl_directory_record_move(d->sessions, s, PL_STATE_CANCELLED, &(pl_move){.reason = "user"});
     } else if (outcome == PL_PREFLIGHT_BROKEN ||
                !pl_check_read(d, s->directory, outcome, &report, faults)) {
         pl_directory_record_move(
-            d, s, PL_STATE_FAILED,
+            d->sessions, s, PL_STATE_FAILED,
             &(pl_move){.reason = "internal", .message = "the scene could not be checked"});
     } else if (faults->total) {
         reject(d, s, faults);
@@ -136,7 +136,7 @@ void pl_check_conclude(pl_daemon *d, pl_session *s, pl_preflight_outcome outcome
     }
     pthread_mutex_unlock(&s->lifecycle);
     if (desired == PL_DESIRE_DELETED) {
-        pl_removal_start(d, s);
+        pl_removal_start(d->sessions, s);
     }
     pl_preflight_clear(&report);
 }

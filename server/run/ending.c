@@ -65,7 +65,7 @@ static void end_cancelled(const ending *e)
     bool killed = e->how->killed;
     char message[96];
     describe_killing(e, message, sizeof message);
-    pl_directory_record_move(e->daemon, e->session, PL_STATE_CANCELLED,
+    pl_directory_record_move(e->daemon->sessions, e->session, PL_STATE_CANCELLED,
                              &(pl_move){.reason = killed ? "killed" : "user",
                                         .message = killed ? message : NULL,
                                         .recovery = &e->recovery});
@@ -199,7 +199,7 @@ static void fail_crashed(ending *e, const char *crash)
     int status = e->how->status;
     int64_t number = e->how->status_known && WIFSIGNALED(status) ? WTERMSIG(status) : -1;
     char *text = pl_crash_view(&f, number, e->recovery.crashes, tail);
-    pl_directory_record_move(e->daemon, e->session, PL_STATE_FAILED,
+    pl_directory_record_move(e->daemon->sessions, e->session, PL_STATE_FAILED,
                              &(pl_move){.reason = pl_failure_name(f.code),
                                         .message = f.message,
                                         .failure = text,
@@ -331,7 +331,7 @@ void pl_ending_conclude(pl_daemon *d, pl_session *s, const pl_ending *how)
             pl_state_name((pl_session_state)s->state), (long long)e.frame);
     pthread_mutex_unlock(&s->lifecycle);
     if (pl_sessions_desired(d->sessions, s) == PL_DESIRE_DELETED) {
-        pl_removal_start(d, s);
+        pl_removal_start(d->sessions, s);
     }
 }
 

@@ -22,7 +22,8 @@ static int cancel(pl_daemon *d, pl_session *s)
             return 0; /* as soon as the check ends: `desired` says so */
         case PL_STATE_QUEUED:
         case PL_STATE_PAUSED:
-            if (pl_directory_record_move(d, s, PL_STATE_CANCELLED, &(pl_move){.reason = "user"})) {
+            if (pl_directory_record_move(d->sessions, s, PL_STATE_CANCELLED,
+                                         &(pl_move){.reason = "user"})) {
                 return 0;
             }
             break; /* it was started at this moment */

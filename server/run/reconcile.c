@@ -28,7 +28,7 @@ typedef struct reconciliation {
 
 static void load_session(pl_daemon *d, const pl_row *row)
 {
-    pl_session *s = pl_session_create(d, row);
+    pl_session *s = pl_session_create(d->state, row);
     if (!s || !pl_sessions_insert(d->sessions, s)) {
         pl_logf(PL_LEVEL_ERROR, "session %s could not be loaded: out of memory", row->id);
     }
@@ -164,7 +164,7 @@ static void take_up(pl_daemon *d, pl_session *s)
     }
     if (pl_state_terminal(state)) {
         if (unwanted) {
-            pl_removal_start(d, s);
+            pl_removal_start(d->sessions, s);
         }
     } else if (state == PL_STATE_CHECKING) {
         pl_check_queue_add(d->check_queue, s, NULL);

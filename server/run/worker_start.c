@@ -89,7 +89,7 @@ static void fail_start(pl_executor *e, pl_session *s, int error)
     failure.frame = e->follower.finish(e->follower.context, s);
     char *text = pl_failure_view(&failure);
     pl_directory_record_move(
-        e->daemon, s, PL_STATE_FAILED,
+        e->daemon->sessions, s, PL_STATE_FAILED,
         &(pl_move){.reason = "internal", .message = failure.message, .failure = text});
     free(text);
 }

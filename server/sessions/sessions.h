@@ -9,6 +9,7 @@
 #define PLIANT_SERVER_SESSIONS_SESSIONS_H
 
 #include "protocol/scene/notes.h"
+#include "server/base/limits.h"
 #include "server/http/principal.h"
 #include "server/sessions/session.h"
 #include "server/store/store.h"
@@ -32,6 +33,8 @@ typedef struct pl_session_queue {
 /* Copied; what it points at outlives the table. */
 typedef struct pl_sessions_setup {
     pl_store *store;
+    int state_fd;          /* of the state directory */
+    struct pl_pool *files; /* removes directories */
     pl_counters *counters;
     struct pl_events *events;
     const _Atomic bool *ready; /* sessions inserted before are no news */
