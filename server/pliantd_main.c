@@ -181,15 +181,16 @@ static int64_t cores_of(void *context, const char *owner)
     return pl_tenants_limits(d->tenants, owner).value[PL_LIMIT_CORES];
 }
 
+static pl_machine machine_of(const pl_daemon *d)
+{
+    return (pl_machine){d->options.cores, d->machine_memory, d->gpus};
+}
+
 /* The queue and the table of sessions, each of which calls the other. */
 static bool start_table(pl_daemon *d)
 {
-    pl_dispatcher_setup dispatcher = {.cores = d->options.cores,
-                                      .memory = d->machine_memory,
-                                      .gpus = d->gpus,
-                                      .cores_of = cores_of,
-                                      .changed = sessions_changed,
-                                      .context = d};
+    pl_dispatcher_setup dispatcher = {
+        .machine = machine_of(d), .cores_of = cores_of, .changed = sessions_changed, .context = d};
     d->events = pl_events_create();
     d->dispatcher = d->events ? pl_dispatcher_create(&dispatcher) : NULL;
     pl_sessions_setup sessions = {.store = d->store,
@@ -206,6 +207,17 @@ static bool start_table(pl_daemon *d)
         pl_dispatcher_attach(d->dispatcher, d->sessions);
     }
     return d->sessions;
+}
+
+/* What takes sessions from their checks to their ends. */
+static bool start_run(pl_daemon *d, int check_threads)
+{
+    pl_machine machine = machine_of(d);
+    pl_preflight_host host = {d->programs, d->stop_fd, &d->counters};
+    d->check_queue = pl_check_queue_create(d->sessions, &machine, &host, check_threads);
+    return d->check_queue && (d->executor = pl_executor_create(d, pl_watch_follower(d->watch))) &&
+           (d->webhooks = pl_webhooks_create(d)) && pl_reconcile(d) == 0 &&
+           pl_webhooks_load(d->webhooks);
 }
 
 static const pl_http_policy policy = {.authenticate = pl_auth_principal,
@@ -236,10 +248,7 @@ static bool start_parts(pl_daemon *d)
            (d->watch = pl_watch_create(d->sessions)) &&
            (d->checks = pl_pool_create("checks", check_threads, CHECK_QUEUE)) &&
            (d->exports = pl_exports_create(&d->counters, d->options.exports)) &&
-           (d->check_queue = pl_check_queue_create(d, check_threads)) &&
-           (d->executor = pl_executor_create(d, pl_watch_follower(d->watch))) &&
-           (d->webhooks = pl_webhooks_create(d)) && pl_reconcile(d) == 0 &&
-           pl_webhooks_load(d->webhooks) && pl_tenants_start(d->tenants, start_sessions, d) &&
+           start_run(d, check_threads) && pl_tenants_start(d->tenants, start_sessions, d) &&
            (!d->options.tls_cert || pl_tls_load(d->options.tls_cert, d->options.tls_key)) &&
            pl_http_create(d, pl_routes, &policy);
 }

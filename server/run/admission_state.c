@@ -87,7 +87,9 @@ bool pl_admission_accepts(pl_admission *a, pl_preflight_outcome outcome)
         return false;
     }
     if (outcome == PL_PREFLIGHT_BROKEN ||
-        !pl_check_read(a->daemon, directory, outcome, &a->preflight, &a->faults)) {
+        !pl_check_read(
+            &(pl_machine){a->daemon->options.cores, a->daemon->machine_memory, a->daemon->gpus},
+            directory, outcome, &a->preflight, &a->faults)) {
         errno = EIO;
         return pl_admission_fail(a, "the check");
     }
