@@ -213,11 +213,20 @@ static bool start_table(pl_daemon *d)
 static bool start_run(pl_daemon *d, int check_threads)
 {
     pl_machine machine = machine_of(d);
-    pl_preflight_host host = {d->programs, d->stop_fd, &d->counters};
-    d->check_queue = pl_check_queue_create(d->sessions, &machine, &host, check_threads);
-    return d->check_queue && (d->executor = pl_executor_create(d, pl_watch_follower(d->watch))) &&
-           (d->webhooks = pl_webhooks_create(d)) && pl_reconcile(d) == 0 &&
-           pl_webhooks_load(d->webhooks);
+    pl_preflight_host checks = {d->programs, d->stop_fd, &d->counters};
+    pl_worker_setup workers = {.options = &d->options,
+                               .programs = d->programs,
+                               .memory = d->machine_memory,
+                               .sessions = d->sessions,
+                               .dispatcher = d->dispatcher,
+                               .counters = &d->counters,
+                               .follower = pl_watch_follower(d->watch),
+                               .ready = &d->ready,
+                               .draining = &d->draining};
+    d->check_queue = pl_check_queue_create(d->sessions, &machine, &checks, check_threads);
+    return d->check_queue && (d->executor = pl_executor_create(&workers)) &&
+           (d->webhooks = pl_webhooks_create(d->state_fd, &d->options, d->sessions)) &&
+           pl_reconcile(d) == 0 && pl_webhooks_load(d->webhooks);
 }
 
 static const pl_http_policy policy = {.authenticate = pl_auth_principal,
@@ -411,7 +420,7 @@ int main(int argc, char **argv)
     int lock_fd = -1;
     bool good = open_state(d) && (lock_fd = lock_state(d)) >= 0;
     if (good && d->options.reindex) {
-        good = pl_reindex(d) == 0;
+        good = pl_reindex(d->state, d->state_fd, &d->counters) == 0;
     } else if (good) {
         raise_descriptors(d);
         pl_give_way();
