@@ -224,9 +224,14 @@ static bool start_run(pl_daemon *d, int check_threads)
                                .ready = &d->ready,
                                .draining = &d->draining};
     d->check_queue = pl_check_queue_create(d->sessions, &machine, &checks, check_threads);
-    return d->check_queue && (d->executor = pl_executor_create(&workers)) &&
-           (d->webhooks = pl_webhooks_create(d->state_fd, &d->options, d->sessions)) &&
-           pl_reconcile(d) == 0 && pl_webhooks_load(d->webhooks);
+    d->executor = d->check_queue ? pl_executor_create(&workers) : NULL;
+    if (!d->executor ||
+        !(d->webhooks = pl_webhooks_create(d->state_fd, &d->options, d->sessions)) ||
+        pl_reconcile(d->state, d->state_fd, d->store, d->sessions) != 0) {
+        return false;
+    }
+    pl_reconcile_take_up(d->sessions, d->dispatcher, d->check_queue, d->executor);
+    return pl_webhooks_load(d->webhooks);
 }
 
 static const pl_http_policy policy = {.authenticate = pl_auth_principal,
