@@ -3,6 +3,7 @@
 #include "protocol/text/json.h"
 #include "protocol/log/session_dir.h"
 #include "protocol/text/sha256.h"
+#include "server/base/daemon.h"
 #include "server/tenants/auth.h"
 #include "server/base/logger.h"
 #include "server/sessions/directory_record.h"

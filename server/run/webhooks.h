@@ -8,6 +8,7 @@
 #ifndef PLIANT_SERVER_RUN_WEBHOOKS_H
 #define PLIANT_SERVER_RUN_WEBHOOKS_H
 
+#include "server/base/options.h"
 #include "server/http/http.h"
 #include "server/sessions/sessions.h"
 

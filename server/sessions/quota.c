@@ -2,6 +2,7 @@
 
 #include "protocol/text/json.h"
 #include "protocol/log/snapshot.h"
+#include "server/base/daemon.h"
 #include "server/tenants/grants.h"
 #include "server/tenants/rate.h"
 #include "server/base/clock.h"

@@ -5,7 +5,6 @@
 #define PLIANT_SERVER_SESSIONS_SESSION_H
 
 #include "server/base/clock.h"
-#include "server/base/daemon.h"
 #include "server/store/row.h"
 
 #include <pthread.h>

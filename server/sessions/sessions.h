@@ -48,7 +48,8 @@ void pl_sessions_destroy(pl_sessions *sessions);
 /* A row that says what the session is now; owned by the caller. */
 pl_row pl_session_row(pl_sessions *sessions, pl_session *session);
 
-/* Put into the table (which keeps a reference); a queued one joins the queue. */
+/* Put into the table (which keeps a reference); a queued one joins the queue. Once the daemon is
+ * ready, whoever starts sessions is told. */
 bool pl_sessions_insert(pl_sessions *sessions, pl_session *session);
 /* By id, with a reference and in *access (may be NULL) what the principal may do with it; NULL where
  * there is none that they may see. */

@@ -2,6 +2,7 @@
 
 #include "protocol/text/json.h"
 #include "protocol/log/snapshot.h"
+#include "server/base/daemon.h"
 #include "server/sessions/access.h"
 #include "server/tenants/auth.h"
 #include "server/http/body.h"
