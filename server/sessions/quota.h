@@ -1,5 +1,6 @@
 /* quota.h - what a user has at the moment, and whether there may be more of it. The daemon's limits (limits.h) are
- * judged when something new is asked for; what is there already is never taken away.
+ * judged when something new is asked for; what is there already is never taken away. Bytes of sessions are those of
+ * their files, as of the last 10 s.
  */
 #ifndef PLIANT_SERVER_SESSIONS_QUOTA_H
 #define PLIANT_SERVER_SESSIONS_QUOTA_H
