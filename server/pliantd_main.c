@@ -181,18 +181,21 @@ static int64_t cores_of(void *context, const char *owner)
     return pl_tenants_limits(d->tenants, owner).value[PL_LIMIT_CORES];
 }
 
+static pl_machine machine_of(const pl_daemon *d)
+{
+    return (pl_machine){d->options.cores, d->machine_memory, d->gpus};
+}
+
 /* The queue and the table of sessions, each of which calls the other. */
 static bool start_table(pl_daemon *d)
 {
-    pl_dispatcher_setup dispatcher = {.cores = d->options.cores,
-                                      .memory = d->machine_memory,
-                                      .gpus = d->gpus,
-                                      .cores_of = cores_of,
-                                      .changed = sessions_changed,
-                                      .context = d};
+    pl_dispatcher_setup dispatcher = {
+        .machine = machine_of(d), .cores_of = cores_of, .changed = sessions_changed, .context = d};
     d->events = pl_events_create();
     d->dispatcher = d->events ? pl_dispatcher_create(&dispatcher) : NULL;
     pl_sessions_setup sessions = {.store = d->store,
+                                  .state_fd = d->state_fd,
+                                  .files = d->files,
                                   .counters = &d->counters,
                                   .events = d->events,
                                   .ready = &d->ready,
@@ -204,6 +207,31 @@ static bool start_table(pl_daemon *d)
         pl_dispatcher_attach(d->dispatcher, d->sessions);
     }
     return d->sessions;
+}
+
+/* What takes sessions from their checks to their ends. */
+static bool start_run(pl_daemon *d, int check_threads)
+{
+    pl_machine machine = machine_of(d);
+    pl_preflight_host checks = {d->programs, d->stop_fd, &d->counters};
+    pl_worker_setup workers = {.options = &d->options,
+                               .programs = d->programs,
+                               .memory = d->machine_memory,
+                               .sessions = d->sessions,
+                               .dispatcher = d->dispatcher,
+                               .counters = &d->counters,
+                               .follower = pl_watch_follower(d->watch),
+                               .ready = &d->ready,
+                               .draining = &d->draining};
+    d->check_queue = pl_check_queue_create(d->sessions, &machine, &checks, check_threads);
+    d->executor = d->check_queue ? pl_executor_create(&workers) : NULL;
+    if (!d->executor ||
+        !(d->webhooks = pl_webhooks_create(d->state_fd, &d->options, d->sessions)) ||
+        pl_reconcile(d->state, d->state_fd, d->store, d->sessions) != 0) {
+        return false;
+    }
+    pl_reconcile_take_up(d->sessions, d->dispatcher, d->check_queue, d->executor);
+    return pl_webhooks_load(d->webhooks);
 }
 
 static const pl_http_policy policy = {.authenticate = pl_auth_principal,
@@ -226,18 +254,15 @@ static bool start_parts(pl_daemon *d)
            (d->auth = pl_auth_create(d->state_fd, &d->options)) &&
            (d->store = pl_store_open(d->state, is_new(d), &d->counters)) &&
            (d->tenants = pl_tenants_create(d)) && (d->login_codes = pl_login_codes_create()) &&
-           (d->signer = pl_signer_create()) && start_table(d) &&
+           (d->signer = pl_signer_create()) &&
+           (d->files = pl_pool_create("files", FILE_THREADS, FILE_QUEUE)) && start_table(d) &&
            (d->tickers = pl_tickers_create()) &&
            (d->streams = pl_stream_hub_create(&d->counters, d->tickers, d->events)) &&
            (d->rate = pl_rate_create(d->options.address_rate)) &&
            (d->watch = pl_watch_create(d->sessions)) &&
-           (d->files = pl_pool_create("files", FILE_THREADS, FILE_QUEUE)) &&
            (d->checks = pl_pool_create("checks", check_threads, CHECK_QUEUE)) &&
            (d->exports = pl_exports_create(&d->counters, d->options.exports)) &&
-           (d->check_queue = pl_check_queue_create(d, check_threads)) &&
-           (d->executor = pl_executor_create(d, pl_watch_follower(d->watch))) &&
-           (d->webhooks = pl_webhooks_create(d)) && pl_reconcile(d) == 0 &&
-           pl_webhooks_load(d->webhooks) && pl_tenants_start(d->tenants, start_sessions, d) &&
+           start_run(d, check_threads) && pl_tenants_start(d->tenants, start_sessions, d) &&
            (!d->options.tls_cert || pl_tls_load(d->options.tls_cert, d->options.tls_key)) &&
            pl_http_create(d, pl_routes, &policy);
 }
@@ -327,7 +352,7 @@ static void stop_parts(pl_daemon *d)
 static void sweep(void *context)
 {
     pl_daemon *d = context;
-    pl_removal_sweep(d);
+    pl_removal_sweep(d->sessions);
     pl_meshes_sweep(d);
     pl_keys_sweep(d->store);
     pl_tokens_sweep(d->store);
@@ -400,7 +425,7 @@ int main(int argc, char **argv)
     int lock_fd = -1;
     bool good = open_state(d) && (lock_fd = lock_state(d)) >= 0;
     if (good && d->options.reindex) {
-        good = pl_reindex(d) == 0;
+        good = pl_reindex(d->state, d->state_fd, &d->counters) == 0;
     } else if (good) {
         raise_descriptors(d);
         pl_give_way();

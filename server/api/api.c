@@ -172,7 +172,8 @@ void pl_handle_cancel(pl_request *r)
     if (!s) {
         return;
     }
-    int error = pl_lifecycle_cancel(pl_request_daemon(r), s);
+    pl_daemon *d = pl_request_daemon(r);
+    int error = pl_lifecycle_cancel(d->sessions, d->executor, s);
     if (error && error != EALREADY) {
         reply_untold(r, error);
     } else {
@@ -181,13 +182,15 @@ void pl_handle_cancel(pl_request *r)
     pl_session_release(s);
 }
 
-static void handle_wish(pl_request *r, int (*ask)(pl_daemon *, pl_session *), const char *verb)
+static void handle_wish(pl_request *r, int (*ask)(pl_sessions *, pl_executor *, pl_session *),
+                        const char *verb)
 {
     pl_session *s = pl_request_session(r, PL_ACCESS_MANAGE);
     if (!s) {
         return;
     }
-    int error = ask(pl_request_daemon(r), s);
+    pl_daemon *d = pl_request_daemon(r);
+    int error = ask(d->sessions, d->executor, s);
     if (error == EALREADY) {
         pl_reply_session_over(r, s, verb);
     } else if (error) {
@@ -216,12 +219,12 @@ void pl_handle_delete(pl_request *r)
         return;
     }
     pl_sessions_set_desired(d->sessions, s, "deleted");
-    int error = pl_lifecycle_cancel(d, s);
+    int error = pl_lifecycle_cancel(d->sessions, d->executor, s);
     if (error && error != EALREADY) {
         reply_untold(r, error);
     } else if (!pl_state_terminal((pl_session_state)s->state)) {
         pl_reply_session(r, 202, s); /* removed when the worker has ended */
-    } else if (pl_removal_run(d, s)) {
+    } else if (pl_removal_run(d->sessions, s)) {
         pl_reply_empty(r, 204);
     } else {
         pl_reply_problem(r, 500, "internal", "Internal error", "the database refused", NULL);

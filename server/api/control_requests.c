@@ -94,7 +94,7 @@ void pl_handle_control(pl_request *r)
     char *control = judge(r, s);
     int64_t number = 0, frame = atomic_load(&s->frame);
     if (control) {
-        int error = pl_lifecycle_control(pl_request_daemon(r), s, control, &number);
+        int error = pl_lifecycle_control(pl_request_daemon(r)->sessions, s, control, &number);
         if (error) {
             reply_failed(r, s, error, "steered");
         } else {
@@ -219,7 +219,8 @@ void pl_handle_step(pl_request *r)
         return;
     }
     int64_t frame = atomic_load(&s->frame);
-    int error = pl_lifecycle_step(pl_request_daemon(r), s, frames, &until);
+    pl_daemon *d = pl_request_daemon(r);
+    int error = pl_lifecycle_step(d->sessions, d->executor, s, frames, &until);
     if (error) {
         reply_failed(r, s, error, "stepped");
     } else {

@@ -271,7 +271,8 @@ void pl_handle_mesh_put(pl_request *r)
         pl_faults_clear(&faults);
         return;
     }
-    if (!pl_grant_held(u->daemon->store, owner, hash) && !pl_quota_allows_mesh(r, u->bytes)) {
+    if (!pl_grant_held(u->daemon->store, owner, hash) &&
+        !pl_quota_allows_mesh(r, u->daemon->tenants, u->daemon->store, u->bytes)) {
         return;
     }
     bool sound = is_sound(u->daemon, hash);

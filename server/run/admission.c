@@ -1,9 +1,9 @@
 #include "server/run/admission.h"
 
 #include "protocol/text/sha256.h"
+#include "server/base/daemon.h"
 #include "server/run/check_queue.h"
 #include "server/run/check_result.h"
-#include "server/run/executor.h"
 #include "server/run/scene_rules.h"
 #include "server/run/staging.h"
 #include "server/sessions/access.h"
@@ -31,7 +31,7 @@ static pl_session *make_session(pl_admission *a, pl_session_state state)
     row.memory = o->memory > 0 ? o->memory : a->preflight.memory_bytes;
     row.memory_limit = pl_check_memory_limit(o->memory, a->preflight.memory_bytes);
     row.gpu_memory = pl_check_gpu_memory(&a->preflight);
-    pl_session *s = pl_session_create(a->daemon, &row);
+    pl_session *s = pl_session_create(a->state_path, &row);
     free(bodies);
     return s;
 }
@@ -54,9 +54,8 @@ static void reply_not_created(pl_admission *a, pl_created why)
 /* Directory in place, row and kept reply in one transaction, then the table, then the answer. */
 static pl_session *commit(pl_admission *a, pl_session_state state)
 {
-    pl_daemon *d = a->daemon;
     pl_session *s = pl_staging_publish(a) ? make_session(a, state) : NULL;
-    char *text = s ? pl_sessions_encode(d->sessions, s, pl_request_principal(a->request)) : NULL;
+    char *text = s ? pl_sessions_encode(a->sessions, s, pl_request_principal(a->request)) : NULL;
     if (!text) {
         pl_session_release(s);
         return NULL;
@@ -65,20 +64,19 @@ static pl_session *commit(pl_admission *a, pl_session_state state)
     snprintf(location, sizeof location, "/v1/sessions/%s", s->id);
     pl_kept_reply kept = {a->owner, create_route, a->key, {0}, 201, text, location};
     memcpy(kept.body_hash, a->body_hash, sizeof kept.body_hash);
-    pl_row row = pl_session_row(d->sessions, s); /* empty without memory: refused then */
-    pl_created created = pl_store_create(d->store, &row, a->key ? &kept : NULL);
+    pl_row row = pl_session_row(a->sessions, s); /* empty without memory: refused then */
+    pl_created created = pl_store_create(a->store, &row, a->key ? &kept : NULL);
     pl_row_clear(&row);
-    if (created != PL_CREATED_DONE || !pl_sessions_insert(d->sessions, s)) {
+    if (created != PL_CREATED_DONE || !pl_sessions_insert(a->sessions, s)) {
         free(text);
         pl_session_release(s);
         reply_not_created(a, created);
         return NULL;
     }
     a->staged = false;
-    atomic_fetch_add(&d->counters.sessions_created, 1);
+    atomic_fetch_add(&a->host.counters->sessions_created, 1);
     pl_reply_json(a->request, 201, text);
     pl_reply_header(a->request, "Location", "%s", location);
-    pl_executor_kick(d->executor);
     return s;
 }
 
@@ -115,8 +113,8 @@ static bool begin_key(pl_admission *a)
     }
     int status = 0;
     char *reply = NULL, *location = NULL;
-    pl_key_outcome outcome = pl_key_begin(a->daemon->store, a->owner, create_route, a->key,
-                                          a->body_hash, &status, &reply, &location);
+    pl_key_outcome outcome = pl_key_begin(a->store, a->owner, create_route, a->key, a->body_hash,
+                                          &status, &reply, &location);
     if (outcome == PL_KEY_NEW) {
         return true;
     }
@@ -140,12 +138,11 @@ static bool begin_key(pl_admission *a)
     return false;
 }
 
-static bool queue_has_room(pl_admission *a)
+static bool queue_has_room(pl_admission *a, int64_t max_queued)
 {
-    pl_daemon *d = a->daemon;
-    int64_t waiting = pl_sessions_count(d->sessions, PL_STATE_CHECKING) +
-                      pl_sessions_count(d->sessions, PL_STATE_QUEUED);
-    if (waiting < d->options.max_queued) {
+    int64_t waiting = pl_sessions_count(a->sessions, PL_STATE_CHECKING) +
+                      pl_sessions_count(a->sessions, PL_STATE_QUEUED);
+    if (waiting < max_queued) {
         return true;
     }
     pl_reply_problemf(a->request, 503, "queue_full", "Queue full",
@@ -155,15 +152,15 @@ static bool queue_has_room(pl_admission *a)
     return false;
 }
 
-static bool within_limits(pl_admission *a)
+static bool within_limits(pl_admission *a, pl_tenants *tenants)
 {
-    return pl_quota_hold_session(a->request, a->outline.cores > 0 ? a->outline.cores : 1, &a->hold);
+    return pl_quota_hold_session(a->request, tenants, a->sessions,
+                                 a->outline.cores > 0 ? a->outline.cores : 1, &a->hold);
 }
 
 /* Whether the scene was accepted, after its reply; or the session, answered for in `checking`. */
-static pl_session *check(pl_admission *a)
+static pl_session *check(pl_admission *a, pl_check_queue *queue)
 {
-    pl_check_queue *queue = a->daemon->check_queue;
     if (pl_check_queue_full(queue, a->owner)) {
         return commit(a, PL_STATE_CHECKING);
     }
@@ -190,16 +187,20 @@ static pl_session *check(pl_admission *a)
 static void admit(pl_request *r, const pl_branch *branch)
 {
     pl_daemon *d = pl_request_daemon(r);
-    pl_admission a = {.daemon = d, .request = r, .owner = pl_request_owner(r), .branch = branch};
-    a.text = branch ? branch->scene : pl_request_body(r, &a.length);
-    a.length = branch ? strlen(branch->scene) : a.length;
+    pl_admission a = pl_admission_begin(r);
+    if (branch) {
+        a.branch = branch;
+        a.text = branch->scene;
+        a.length = strlen(branch->scene);
+    }
     pl_session *later = NULL; /* answered before its check is done */
-    if (pl_request_group(r, &a.group) && begin_key(&a) && queue_has_room(&a) &&
-        pl_scene_rules_check(&a) && within_limits(&a) && pl_staging_create(&a)) {
-        later = check(&a);
+    if (pl_request_group(r, &a.group) && begin_key(&a) &&
+        queue_has_room(&a, d->options.max_queued) && pl_scene_rules_check(&a) &&
+        within_limits(&a, d->tenants) && pl_staging_create(&a)) {
+        later = check(&a, d->check_queue);
     }
     if (a.key) {
-        pl_key_end(d->store, a.owner, create_route, a.key);
+        pl_key_end(a.store, a.owner, create_route, a.key);
     }
     if (later) {
         pl_check_queue_add(d->check_queue, later, a.checked ? &a.run : NULL);

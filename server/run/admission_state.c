@@ -1,17 +1,34 @@
 #include "server/run/admission_state.h"
 
+#include "server/base/daemon.h"
 #include "server/base/logger.h"
 #include "server/run/check_result.h"
 #include "server/sessions/removal.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
+
+pl_admission pl_admission_begin(pl_request *r)
+{
+    pl_daemon *d = pl_request_daemon(r);
+    pl_admission a = {.request = r,
+                      .sessions = d->sessions,
+                      .store = d->store,
+                      .state_path = d->state,
+                      .state_fd = d->state_fd,
+                      .machine = {d->options.cores, d->machine_memory, d->gpus},
+                      .host = {d->programs, d->stop_fd, &d->counters},
+                      .owner = pl_request_owner(r)};
+    a.text = pl_request_body(r, &a.length);
+    return a;
+}
 
 void pl_admission_clear(pl_admission *a)
 {
     if (a->staged) {
-        pl_remove_tree(a->daemon->state_fd, a->incoming);
+        pl_remove_tree(a->state_fd, a->incoming);
     }
     pl_quota_release(&a->hold);
     pl_outline_clear(&a->outline);
@@ -66,10 +83,8 @@ pl_row pl_admission_row(const pl_admission *a)
 bool pl_admission_begin_check(pl_admission *a)
 {
     char directory[PATH_MAX + 112];
-    snprintf(directory, sizeof directory, "%s/%s", a->daemon->state, a->incoming);
-    if (!pl_preflight_begin(
-            &(pl_preflight_host){a->daemon->programs, a->daemon->stop_fd, &a->daemon->counters},
-            "--session", directory, &a->run)) {
+    snprintf(directory, sizeof directory, "%s/%s", a->state_path, a->incoming);
+    if (!pl_preflight_begin(&a->host, "--session", directory, &a->run)) {
         errno = EIO;
         return pl_admission_fail(a, "the check");
     }
@@ -79,7 +94,7 @@ bool pl_admission_begin_check(pl_admission *a)
 bool pl_admission_accepts(pl_admission *a, pl_preflight_outcome outcome)
 {
     char directory[PATH_MAX + 112];
-    snprintf(directory, sizeof directory, "%s/%s", a->daemon->state, a->incoming);
+    snprintf(directory, sizeof directory, "%s/%s", a->state_path, a->incoming);
     if (outcome == PL_PREFLIGHT_STOPPED) {
         pl_reply_problem(a->request, 503, "shutdown", "Shutting down", "the daemon is ending",
                          NULL);
@@ -87,7 +102,7 @@ bool pl_admission_accepts(pl_admission *a, pl_preflight_outcome outcome)
         return false;
     }
     if (outcome == PL_PREFLIGHT_BROKEN ||
-        !pl_check_read(a->daemon, directory, outcome, &a->preflight, &a->faults)) {
+        !pl_check_read(&a->machine, directory, outcome, &a->preflight, &a->faults)) {
         errno = EIO;
         return pl_admission_fail(a, "the check");
     }

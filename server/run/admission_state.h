@@ -8,15 +8,21 @@
 #include "protocol/scene/scene_json.h"
 #include "server/http/http.h"
 #include "server/run/branch.h"
+#include "server/run/machine.h"
 #include "server/run/preflight_run.h"
 #include "server/sessions/quota.h"
 #include "server/sessions/sessions.h"
 
 typedef struct pl_admission {
-    pl_daemon *daemon;
     pl_request *request;
-    const char *owner; /* the request's; not used after the reply */
-    const char *group; /* from the query; NULL: none */
+    pl_sessions *sessions;
+    pl_store *store;
+    const char *state_path; /* of the state directory, */
+    int state_fd;           /* which is open as this */
+    pl_machine machine;     /* what the scene is held against */
+    pl_preflight_host host; /* what checks it */
+    const char *owner;      /* the request's; not used after the reply */
+    const char *group;      /* from the query; NULL: none */
     char id[33];
     char incoming[96]; /* "incoming/ID", later where it was moved to */
     int64_t created_us;
@@ -34,6 +40,8 @@ typedef struct pl_admission {
     pl_quota_hold hold;
 } pl_admission;
 
+/* Of the request's body, with the parts of the request's daemon. */
+pl_admission pl_admission_begin(pl_request *r);
 void pl_admission_clear(pl_admission *a);
 /* The session's row as far as it is known before the check; the texts are the admission's. */
 pl_row pl_admission_row(const pl_admission *a);

@@ -1,5 +1,4 @@
 #include "server/run/adoption.h"
-#include "server/run/dispatcher.h"
 
 #include "protocol/log/session_dir.h"
 #include "server/base/logger.h"
@@ -48,13 +47,14 @@ static bool rebooted_since(const char *identity)
 
 static void adopt_living(pl_executor *e, pl_session *s, pl_worker *w)
 {
+    pl_sessions *sessions = e->setup.sessions;
     w->session = s;
     pl_session_acquire(s);
     w->child.pidfd = open_worker(s->worker, &w->child.pid);
     w->holding = pl_holding_join(e, s, w->child.pid);
-    pl_dispatcher_adopt(e->daemon->dispatcher, s, w->holding);
-    e->follower.start(e->follower.context, s);
-    atomic_fetch_add(&e->daemon->counters.workers_adopted, 1);
+    pl_dispatcher_adopt(e->setup.dispatcher, s, w->holding);
+    e->setup.follower.start(e->setup.follower.context, s);
+    atomic_fetch_add(&e->setup.counters->workers_adopted, 1);
     pl_logf(PL_LEVEL_INFO, "session %s: its worker still runs and was adopted", s->id);
     if (!pl_workers_add(e, w)) {
         close(w->child.pidfd);
@@ -64,15 +64,15 @@ static void adopt_living(pl_executor *e, pl_session *s, pl_worker *w)
     pl_control_state control;
     bool known = pl_control_read(s->directory, &control) == 0; /* otherwise the row stands */
     if (control.cancelled) {
-        pl_sessions_set_desired(e->daemon->sessions, s, "cancelled");
+        pl_sessions_set_desired(sessions, s, "cancelled");
     } else if (control.paused) {
-        pl_sessions_set_desired(e->daemon->sessions, s, "paused");
+        pl_sessions_set_desired(sessions, s, "paused");
     } else if (known) {
-        pl_sessions_clear_pause(e->daemon->sessions, s);
+        pl_sessions_clear_pause(sessions, s);
     }
-    if (pl_sessions_desired(e->daemon->sessions, s) >= PL_DESIRE_CANCELLED && !control.cancelled) {
-        pl_lifecycle_cancel(e->daemon, s); /* wanted, but the daemon died before it said so */
-    } else if (pl_sessions_desired(e->daemon->sessions, s)) {
+    if (pl_sessions_desired(sessions, s) >= PL_DESIRE_CANCELLED && !control.cancelled) {
+        pl_lifecycle_cancel(sessions, e, s); /* wanted, but the daemon died before it said so */
+    } else if (pl_sessions_desired(sessions, s)) {
         pl_workers_set_deadline(e, s, pl_workers_deadline(e));
     }
 }
@@ -80,15 +80,15 @@ static void adopt_living(pl_executor *e, pl_session *s, pl_worker *w)
 /* One that waits, by its row: what control.log says of it goes before. */
 static void settle_waiting(pl_executor *e, pl_session *s)
 {
-    pl_sessions *sessions = e->daemon->sessions;
+    pl_sessions *sessions = e->setup.sessions;
     pl_control_state control;
     if (pl_control_read(s->directory, &control) != 0) { /* the row stands */
         control.paused = s->state == PL_STATE_PAUSED;
     }
     if (pl_sessions_desired(sessions, s) >= PL_DESIRE_CANCELLED || control.cancelled) {
-        pl_lifecycle_cancel(e->daemon, s);
+        pl_lifecycle_cancel(sessions, e, s);
         if (pl_sessions_desired(sessions, s) == PL_DESIRE_DELETED) {
-            pl_removal_start(e->daemon, s);
+            pl_removal_start(sessions, s);
         }
     } else if (control.paused && s->state == PL_STATE_QUEUED) {
         pl_sessions_move(sessions, s, PL_STATE_PAUSED, &(pl_move){.reason = "user"});
@@ -116,11 +116,11 @@ void pl_executor_adopt(pl_executor *e, pl_session *s)
     if (w) {
         adopt_living(e, s, w);
     } else {
-        pl_dispatcher_adopt(e->daemon->dispatcher, s, false);
-        e->follower.start(e->follower.context, s);
+        pl_dispatcher_adopt(e->setup.dispatcher, s, false);
+        e->setup.follower.start(e->setup.follower.context, s);
         pl_ending how = {.found = true,
                          .rebooted = rebooted_since(s->worker),
-                         .frame = e->follower.finish(e->follower.context, s)};
-        pl_ending_conclude(e->daemon, s, &how);
+                         .frame = e->setup.follower.finish(e->setup.follower.context, s)};
+        pl_ending_conclude(&e->setup, s, &how);
     }
 }

@@ -9,7 +9,6 @@
 #include "server/sessions/branch_point.h"
 
 typedef struct pl_branch {
-    pl_daemon *daemon;
     pl_session *session;          /* the other one */
     pl_branch_point branch_point; /* where it begins */
     char *scene;                  /* the edited one */

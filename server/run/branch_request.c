@@ -4,6 +4,7 @@
 #include "protocol/scene/branch_json.h"
 #include "protocol/scene/notes.h"
 #include "protocol/scene/params.h"
+#include "server/base/daemon.h"
 #include "server/run/admission.h"
 #include "server/sessions/access.h"
 #include "server/sessions/snapshots.h"
@@ -36,8 +37,9 @@ static bool hide(pl_branch *b)
 
 static bool prepare(pl_request *r, pl_branch *b)
 {
-    bool manages = pl_sessions_access(pl_request_daemon(r)->sessions, pl_request_principal(r),
-                                      b->session) >= PL_ACCESS_MANAGE;
+    pl_daemon *d = pl_request_daemon(r);
+    bool manages = pl_sessions_access(d->sessions, pl_request_principal(r), b->session) >=
+                   PL_ACCESS_MANAGE;
     size_t length;
     const char *body = pl_request_body(r, &length);
     int dir_fd = open(b->session->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -57,9 +59,10 @@ static bool prepare(pl_request *r, pl_branch *b)
         if (outcome != PL_DECODE_OK) {
             good = reply_refused(r, outcome, &faults);
         } else if (q.snapshot) {
-            good = pl_snapshot_find(r, dir_fd, q.snapshot, &b->branch_point);
+            good = pl_snapshot_find(r, d->state_fd, dir_fd, q.snapshot, &b->branch_point);
         } else {
-            good = pl_branch_point_find(r, b->session, dir_fd, q.frame, &b->branch_point);
+            good = pl_branch_point_find(r, d->state_fd, b->session, dir_fd, q.frame,
+                                        &b->branch_point);
         }
         free(q.snapshot);
         pl_faults_clear(&faults);
@@ -72,14 +75,13 @@ static bool prepare(pl_request *r, pl_branch *b)
 
 void pl_handle_branch(pl_request *r)
 {
-    pl_branch b = {.session = pl_request_session(r, PL_ACCESS_VIEW),
-                   .daemon = pl_request_daemon(r)};
+    pl_branch b = {.session = pl_request_session(r, PL_ACCESS_VIEW)};
     if (b.session && prepare(r, &b)) {
         pl_admission_branch(r, &b);
     }
     free(b.scene);
     free(b.before);
-    pl_branch_point_clear(b.daemon, &b.branch_point);
+    pl_branch_point_clear(&b.branch_point);
     if (b.session) {
         pl_session_release(b.session);
     }

@@ -19,7 +19,8 @@ typedef struct check {
 } check;
 
 struct pl_check_queue {
-    pl_daemon *daemon;
+    pl_sessions *sessions;
+    pl_machine machine;
     pl_preflight_host host;
     pthread_t thread;
     int wake_fd;
@@ -80,7 +81,7 @@ static void drop(pl_check_queue *q, check *gone)
 static void conclude(pl_check_queue *q, check *c, pl_preflight_outcome outcome, pl_faults *faults)
 {
     if (outcome != PL_PREFLIGHT_STOPPED) {
-        pl_check_conclude(q->daemon, c->session, outcome, faults);
+        pl_check_conclude(q->sessions, &q->machine, c->session, outcome, faults);
     }
     pl_faults_clear(faults);
     drop(q, c);
@@ -96,7 +97,7 @@ static void start_next(pl_check_queue *q)
             return;
         }
         pl_preflight_run run;
-        bool wanted = pl_sessions_desired(q->daemon->sessions, c->session) < PL_DESIRE_CANCELLED;
+        bool wanted = pl_sessions_desired(q->sessions, c->session) < PL_DESIRE_CANCELLED;
         bool begun = wanted &&
                      pl_preflight_begin(&q->host, "--session", c->session->directory, &run);
         c->run = run;
@@ -182,14 +183,16 @@ static void *run(void *context)
 
 /* ---- from other threads ---- */
 
-pl_check_queue *pl_check_queue_create(pl_daemon *daemon, int per_owner)
+pl_check_queue *pl_check_queue_create(pl_sessions *sessions, const pl_machine *machine,
+                                      const pl_preflight_host *host, int per_owner)
 {
     pl_check_queue *q = calloc(1, sizeof *q);
     if (!q) {
         return NULL;
     }
-    q->daemon = daemon;
-    q->host = (pl_preflight_host){daemon->programs, daemon->stop_fd, &daemon->counters};
+    q->sessions = sessions;
+    q->machine = *machine;
+    q->host = *host;
     q->per_owner = per_owner;
     pthread_mutex_init(&q->mutex, NULL);
     q->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);

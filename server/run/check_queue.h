@@ -8,13 +8,15 @@
 #ifndef PLIANT_SERVER_RUN_CHECK_QUEUE_H
 #define PLIANT_SERVER_RUN_CHECK_QUEUE_H
 
+#include "server/run/machine.h"
 #include "server/run/preflight_run.h"
 #include "server/sessions/sessions.h"
 
 typedef struct pl_check_queue pl_check_queue;
 
-/* NULL with a line in the log. */
-pl_check_queue *pl_check_queue_create(pl_daemon *daemon, int per_owner);
+/* Of a table's sessions, each held against the machine. NULL with a line in the log. */
+pl_check_queue *pl_check_queue_create(pl_sessions *sessions, const pl_machine *machine,
+                                      const pl_preflight_host *host, int per_owner);
 /* Ends the thread and the children; sessions stay in `checking` for the next daemon. */
 void pl_check_queue_destroy(pl_check_queue *queue);
 

@@ -38,18 +38,18 @@ static int read_report(const char *directory, pl_preflight *out)
     return r;
 }
 
-static void check_memory(const pl_daemon *d, const pl_preflight *p, pl_faults *faults)
+static void check_memory(const pl_machine *machine, const pl_preflight *p, pl_faults *faults)
 {
-    if (p->memory_bytes > d->machine_memory) {
+    if (p->memory_bytes > machine->memory) {
         char expected[96];
         snprintf(expected, sizeof expected, "at most %.0f bytes, the memory of this machine",
-                 d->machine_memory);
+                 machine->memory);
         pl_faults_addf(faults, "/bodies", "too_large_for_machine", expected,
                        "use coarser meshes or fewer bodies",
                        "an estimated %.0f bytes for %lld vertices and %lld tetrahedra",
                        p->memory_bytes, (long long)p->vertices, (long long)p->tets);
     }
-    double needed = pl_check_gpu_memory(p), most = pl_gpus_largest(d->gpus);
+    double needed = pl_check_gpu_memory(p), most = pl_gpus_largest(machine->gpus);
     if (needed > 0 && needed > most) {
         char expected[128];
         snprintf(expected, sizeof expected, "at most %.0f bytes, the memory of the largest GPU",
@@ -61,7 +61,7 @@ static void check_memory(const pl_daemon *d, const pl_preflight *p, pl_faults *f
     }
 }
 
-bool pl_check_read(const pl_daemon *d, const char *directory, pl_preflight_outcome outcome,
+bool pl_check_read(const pl_machine *machine, const char *directory, pl_preflight_outcome outcome,
                    pl_preflight *report, pl_faults *faults)
 {
     if (outcome == PL_PREFLIGHT_DIED) {
@@ -76,13 +76,13 @@ bool pl_check_read(const pl_daemon *d, const char *directory, pl_preflight_outco
         report->faults = (pl_faults){0};
         return faults->total > 0;
     }
-    check_memory(d, report, faults);
+    check_memory(machine, report, faults);
     return true;
 }
 
 /* ---- of a session that was answered for before ---- */
 
-static void reject(pl_daemon *d, pl_session *s, const pl_faults *faults)
+static void reject(pl_sessions *t, pl_session *s, const pl_faults *faults)
 {
     char *problem = pl_problem_encode(422, "invalid_scene", "", "", faults);
     pl_json *parsed = problem ? pl_json_parse(problem, strlen(problem), NULL) : NULL;
@@ -94,7 +94,7 @@ static void reject(pl_daemon *d, pl_session *s, const pl_faults *faults)
     pl_json_set_raw(&w, "faults", list ? list : "[]");
     pl_json_end_object(&w);
     char *failure = pl_json_finish(&w, NULL);
-    pl_directory_record_move(d, s, PL_STATE_REJECTED,
+    pl_directory_record_move(t, s, PL_STATE_REJECTED,
                              &(pl_move){.reason = "invalid_scene", .failure = failure});
     free(failure);
     free(list);
@@ -102,9 +102,9 @@ static void reject(pl_daemon *d, pl_session *s, const pl_faults *faults)
     free(problem);
 }
 
-static void accept_session(pl_daemon *d, pl_session *s, const pl_preflight *report)
+static void accept_session(pl_sessions *t, pl_session *s, const pl_preflight *report)
 {
-    bool paused = pl_sessions_desired(d->sessions, s) == PL_DESIRE_PAUSED;
+    bool paused = pl_sessions_desired(t, s) == PL_DESIRE_PAUSED;
     char *bodies = pl_bodies_view(report);
     pl_move what = {.reason = paused ? "user" : NULL,
                     .bodies = bodies,
@@ -113,30 +113,31 @@ static void accept_session(pl_daemon *d, pl_session *s, const pl_preflight *repo
         what.memory = report->memory_bytes;
         what.memory_limit = pl_check_memory_limit(0, report->memory_bytes);
     }
-    pl_sessions_move(d->sessions, s, paused ? PL_STATE_PAUSED : PL_STATE_QUEUED, &what);
+    pl_sessions_move(t, s, paused ? PL_STATE_PAUSED : PL_STATE_QUEUED, &what);
     free(bodies);
 }
 
-void pl_check_conclude(pl_daemon *d, pl_session *s, pl_preflight_outcome outcome, pl_faults *faults)
+void pl_check_conclude(pl_sessions *t, const pl_machine *machine, pl_session *s,
+                       pl_preflight_outcome outcome, pl_faults *faults)
 {
     pl_preflight report = {0};
     pthread_mutex_lock(&s->lifecycle);
-    pl_desire desired = pl_sessions_desired(d->sessions, s);
+    pl_desire desired = pl_sessions_desired(t, s);
     if (desired >= PL_DESIRE_CANCELLED) {
-        pl_directory_record_move(d, s, PL_STATE_CANCELLED, &(pl_move){.reason = "user"});
+        pl_directory_record_move(t, s, PL_STATE_CANCELLED, &(pl_move){.reason = "user"});
     } else if (outcome == PL_PREFLIGHT_BROKEN ||
-               !pl_check_read(d, s->directory, outcome, &report, faults)) {
+               !pl_check_read(machine, s->directory, outcome, &report, faults)) {
         pl_directory_record_move(
-            d, s, PL_STATE_FAILED,
+            t, s, PL_STATE_FAILED,
             &(pl_move){.reason = "internal", .message = "the scene could not be checked"});
     } else if (faults->total) {
-        reject(d, s, faults);
+        reject(t, s, faults);
     } else {
-        accept_session(d, s, &report);
+        accept_session(t, s, &report);
     }
     pthread_mutex_unlock(&s->lifecycle);
     if (desired == PL_DESIRE_DELETED) {
-        pl_removal_start(d, s);
+        pl_removal_start(t, s);
     }
     pl_preflight_clear(&report);
 }

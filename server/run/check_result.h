@@ -5,6 +5,7 @@
 #define PLIANT_SERVER_RUN_CHECK_RESULT_H
 
 #include "protocol/log/session_dir.h"
+#include "server/run/machine.h"
 #include "server/run/preflight_run.h"
 #include "server/sessions/sessions.h"
 
@@ -16,10 +17,10 @@ double pl_check_gpu_memory(const pl_preflight *report);
 
 /* The report in the directory; faults are moved or added to `faults`. False where the check itself
  * failed, not the scene. */
-bool pl_check_read(const pl_daemon *daemon, const char *directory, pl_preflight_outcome outcome,
+bool pl_check_read(const pl_machine *machine, const char *directory, pl_preflight_outcome outcome,
                    pl_preflight *report, pl_faults *faults);
 /* A session in `checking` becomes queued, paused, rejected, cancelled or failed. */
-void pl_check_conclude(pl_daemon *daemon, pl_session *session, pl_preflight_outcome outcome,
-                       pl_faults *faults);
+void pl_check_conclude(pl_sessions *sessions, const pl_machine *machine, pl_session *session,
+                       pl_preflight_outcome outcome, pl_faults *faults);
 
 #endif

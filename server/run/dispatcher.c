@@ -60,9 +60,9 @@ pl_dispatcher *pl_dispatcher_create(const pl_dispatcher_setup *setup)
 {
     pl_dispatcher *d = calloc(1, sizeof *d);
     if (d) {
-        d->scheduler.cores = setup->cores;
-        d->scheduler.memory = setup->memory;
-        d->scheduler.gpus = setup->gpus;
+        d->scheduler.cores = setup->machine.cores;
+        d->scheduler.memory = setup->machine.memory;
+        d->scheduler.gpus = setup->machine.gpus;
         d->scheduler.cores_of = setup->cores_of;
         d->scheduler.context = setup->context;
         d->changed = setup->changed;

@@ -4,15 +4,14 @@
 #ifndef PLIANT_SERVER_RUN_DISPATCHER_H
 #define PLIANT_SERVER_RUN_DISPATCHER_H
 
+#include "server/run/machine.h"
 #include "server/sessions/sessions.h"
 
 typedef struct pl_dispatcher pl_dispatcher;
 
 /* What there is to share out, and who is told. Copied; what it points at outlives the dispatcher. */
 typedef struct pl_dispatcher_setup {
-    int64_t cores;
-    double memory; /* bytes */
-    struct pl_gpus *gpus;
+    pl_machine machine;
     int64_t (*cores_of)(void *context, const char *owner); /* that an owner may use at once */
     void (*changed)(void *context, pl_session *ended);     /* as pl_session_queue's */
     void *context;

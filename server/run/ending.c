@@ -23,7 +23,7 @@ enum { TAIL = 2000 }; /* of worker.log, for a report */
 
 /* Lifetime: one conclusion, under the session's lifecycle mutex. */
 typedef struct ending {
-    pl_daemon *daemon;
+    const pl_worker_setup *setup;
     pl_session *session;
     const pl_ending *how;
     int dir_fd;
@@ -46,7 +46,7 @@ static void end_as(const ending *e, pl_session_state to, const char *reason,
                    const pl_failure *failure)
 {
     char *text = failure ? pl_failure_view(failure) : NULL;
-    pl_sessions_move(e->daemon->sessions, e->session, to,
+    pl_sessions_move(e->setup->sessions, e->session, to,
                      &(pl_move){.reason = reason,
                                 .message = failure ? failure->message : NULL,
                                 .failure = text,
@@ -57,7 +57,7 @@ static void end_as(const ending *e, pl_session_state to, const char *reason,
 static void describe_killing(const ending *e, char *out, size_t size)
 {
     snprintf(out, size, "the worker did not react in %d s and was killed",
-             e->daemon->options.patience);
+             e->setup->options->patience);
 }
 
 static void end_cancelled(const ending *e)
@@ -65,7 +65,7 @@ static void end_cancelled(const ending *e)
     bool killed = e->how->killed;
     char message[96];
     describe_killing(e, message, sizeof message);
-    pl_directory_record_move(e->daemon, e->session, PL_STATE_CANCELLED,
+    pl_directory_record_move(e->setup->sessions, e->session, PL_STATE_CANCELLED,
                              &(pl_move){.reason = killed ? "killed" : "user",
                                         .message = killed ? message : NULL,
                                         .recovery = &e->recovery});
@@ -73,14 +73,14 @@ static void end_cancelled(const ending *e)
 
 static void pause_session(const ending *e, const char *message)
 {
-    pl_sessions_move(e->daemon->sessions, e->session, PL_STATE_PAUSED,
+    pl_sessions_move(e->setup->sessions, e->session, PL_STATE_PAUSED,
                      &(pl_move){.reason = "user", .message = message, .recovery = &e->recovery});
 }
 
 static void queue_again(const ending *e, const char *reason, const char *message)
 {
     pl_sessions_move(
-        e->daemon->sessions, e->session, PL_STATE_QUEUED,
+        e->setup->sessions, e->session, PL_STATE_QUEUED,
         &(pl_move){.reason = reason, .message = message, .recovery = &e->recovery, .first = true});
 }
 
@@ -90,7 +90,7 @@ static void queue_again(const ending *e, const char *reason, const char *message
 static bool retry_with_memory(ending *e)
 {
     pl_recovery *r = &e->recovery;
-    double machine = e->daemon->machine_memory;
+    double machine = e->setup->memory;
     if (r->memory_retries > 0 || r->memory_limit <= 0) {
         return false;
     }
@@ -199,7 +199,7 @@ static void fail_crashed(ending *e, const char *crash)
     int status = e->how->status;
     int64_t number = e->how->status_known && WIFSIGNALED(status) ? WTERMSIG(status) : -1;
     char *text = pl_crash_view(&f, number, e->recovery.crashes, tail);
-    pl_directory_record_move(e->daemon, e->session, PL_STATE_FAILED,
+    pl_directory_record_move(e->setup->sessions, e->session, PL_STATE_FAILED,
                              &(pl_move){.reason = pl_failure_name(f.code),
                                         .message = f.message,
                                         .failure = text,
@@ -251,7 +251,7 @@ static void end_crashed(ending *e)
         queue_again(e, "device_fault", crash);
         return;
     }
-    atomic_fetch_add(&e->daemon->counters.workers_crashed, 1);
+    atomic_fetch_add(&e->setup->counters->workers_crashed, 1);
     if (how->out_of_memory) {
         if (!retry_with_memory(e)) {
             fail_crashed(e, crash);
@@ -270,11 +270,11 @@ static void end_crashed(ending *e)
         return;
     }
     pl_sessions_move(
-        e->daemon->sessions, e->session, PL_STATE_QUEUED,
+        e->setup->sessions, e->session, PL_STATE_QUEUED,
         &(pl_move){.reason = "worker_crashed",
                    .message = crash,
                    .recovery = r,
-                   .delay_ms = r->crashes ? e->daemon->options.restart_delays_ms[r->crashes - 1]
+                   .delay_ms = r->crashes ? e->setup->options->restart_delays_ms[r->crashes - 1]
                                           : 0});
 }
 
@@ -291,17 +291,18 @@ static void note_attempts(ending *e, const pl_exit *report)
     }
 }
 
-void pl_ending_conclude(pl_daemon *d, pl_session *s, const pl_ending *how)
+void pl_ending_conclude(const pl_worker_setup *setup, pl_session *s, const pl_ending *how)
 {
+    pl_sessions *sessions = setup->sessions;
     pl_exit report = {0};
     pthread_mutex_lock(&s->lifecycle);
-    ending e = {.daemon = d,
+    ending e = {.setup = setup,
                 .session = s,
                 .how = how,
                 .dir_fd = open(s->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC),
                 .frame = how->frame,
-                .desired = pl_sessions_desired(d->sessions, s),
-                .recovery = pl_sessions_recovery(d->sessions, s)};
+                .desired = pl_sessions_desired(sessions, s),
+                .recovery = pl_sessions_recovery(sessions, s)};
     if (e.dir_fd < 0) {
         pl_failure lost = failure_of(PL_FAILURE_INTERNAL, -1);
         snprintf(lost.message, sizeof lost.message, "the session's directory is gone");
@@ -330,8 +331,8 @@ void pl_ending_conclude(pl_daemon *d, pl_session *s, const pl_ending *how)
     pl_logf(PL_LEVEL_INFO, "session %s: %s after frame %lld", s->id,
             pl_state_name((pl_session_state)s->state), (long long)e.frame);
     pthread_mutex_unlock(&s->lifecycle);
-    if (pl_sessions_desired(d->sessions, s) == PL_DESIRE_DELETED) {
-        pl_removal_start(d, s);
+    if (pl_sessions_desired(sessions, s) == PL_DESIRE_DELETED) {
+        pl_removal_start(sessions, s);
     }
 }
 

@@ -4,7 +4,7 @@
 #ifndef PLIANT_SERVER_RUN_ENDING_H
 #define PLIANT_SERVER_RUN_ENDING_H
 
-#include "server/sessions/sessions.h"
+#include "server/run/worker_setup.h"
 
 typedef struct pl_ending {
     bool status_known; /* it was a child: status is as waitpid gives it */
@@ -17,7 +17,7 @@ typedef struct pl_ending {
     bool rebooted;      /* and the machine was restarted since */
 } pl_ending;
 
-void pl_ending_conclude(pl_daemon *daemon, pl_session *session, const pl_ending *how);
+void pl_ending_conclude(const pl_worker_setup *setup, pl_session *session, const pl_ending *how);
 
 /* How often the kernel killed for want of memory in this process's control group; -1 where that can
  * not be read. */

@@ -1,5 +1,4 @@
 #include "server/run/executor.h"
-#include "server/run/dispatcher.h"
 
 #include "protocol/log/session_dir.h"
 #include "server/base/logger.h"
@@ -48,8 +47,8 @@ static void conclude(pl_executor *e, pl_worker *w, pl_ending *how)
 {
     pl_workers_remove(e, w);
     pl_holding_leave(e, w);
-    how->frame = e->follower.finish(e->follower.context, w->session);
-    pl_ending_conclude(e->daemon, w->session, how);
+    how->frame = e->setup.follower.finish(e->setup.follower.context, w->session);
+    pl_ending_conclude(&e->setup, w->session, how);
     pl_session_release(w->session);
     free(w);
 }
@@ -196,7 +195,7 @@ static int tend(pl_executor *e)
         }
     }
     pthread_mutex_unlock(&e->mutex);
-    int64_t due = pl_dispatcher_next_due(e->daemon->dispatcher);
+    int64_t due = pl_dispatcher_next_due(e->setup.dispatcher);
     if (due < next && pl_workers_may_start(e)) {
         next = due > now ? due : now;
     }
@@ -231,14 +230,13 @@ static void *supervise(void *context)
     }
 }
 
-pl_executor *pl_executor_create(pl_daemon *daemon, pl_log_follower follower)
+pl_executor *pl_executor_create(const pl_worker_setup *setup)
 {
     pl_executor *e = calloc(1, sizeof *e);
     if (!e) {
         return NULL;
     }
-    e->daemon = daemon;
-    e->follower = follower;
+    e->setup = *setup;
     pthread_mutex_init(&e->mutex, NULL);
     e->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     e->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);

@@ -9,12 +9,12 @@
 #ifndef PLIANT_SERVER_RUN_EXECUTOR_H
 #define PLIANT_SERVER_RUN_EXECUTOR_H
 
-#include "server/run/log_follower.h"
-#include "server/sessions/sessions.h"
+#include "server/run/worker_setup.h"
 
 typedef struct pl_executor pl_executor;
 
-pl_executor *pl_executor_create(pl_daemon *daemon, pl_log_follower follower);
+/* The setup is copied; what it points at outlives the executor. NULL with a line in the log. */
+pl_executor *pl_executor_create(const pl_worker_setup *setup);
 /* Stops watching; workers go on. */
 void pl_executor_destroy(pl_executor *executor);
 

@@ -1,7 +1,6 @@
 #include "server/run/lifecycle.h"
 
 #include "server/sessions/control_log.h"
-#include "server/run/executor.h"
 #include "server/sessions/directory_record.h"
 
 #include <errno.h>
@@ -13,7 +12,7 @@ static pl_session_state state_of(pl_session *s)
 
 /* ---- cancel ---- */
 
-static int cancel(pl_daemon *d, pl_session *s)
+static int cancel(pl_sessions *t, pl_executor *e, pl_session *s)
 {
     for (;;) {
         pl_session_state state = state_of(s);
@@ -22,14 +21,14 @@ static int cancel(pl_daemon *d, pl_session *s)
             return 0; /* as soon as the check ends: `desired` says so */
         case PL_STATE_QUEUED:
         case PL_STATE_PAUSED:
-            if (pl_directory_record_move(d, s, PL_STATE_CANCELLED, &(pl_move){.reason = "user"})) {
+            if (pl_directory_record_move(t, s, PL_STATE_CANCELLED, &(pl_move){.reason = "user"})) {
                 return 0;
             }
             break; /* it was started at this moment */
         case PL_STATE_RUNNING: {
             int error = pl_control_append(s->directory, "cancel");
             if (!error) {
-                pl_executor_set_deadline(d->executor, s);
+                pl_executor_set_deadline(e, s);
             }
             return error;
         }
@@ -39,22 +38,22 @@ static int cancel(pl_daemon *d, pl_session *s)
     }
 }
 
-int pl_lifecycle_cancel(pl_daemon *d, pl_session *s)
+int pl_lifecycle_cancel(pl_sessions *t, pl_executor *e, pl_session *s)
 {
     pthread_mutex_lock(&s->lifecycle);
     if (!pl_state_terminal(state_of(s))) {
-        pl_sessions_set_desired(d->sessions, s, "cancelled");
+        pl_sessions_set_desired(t, s, "cancelled");
     }
-    int error = cancel(d, s);
+    int error = cancel(t, e, s);
     pthread_mutex_unlock(&s->lifecycle);
     return error;
 }
 
 /* ---- pause and resume ---- */
 
-static int pause_session(pl_daemon *d, pl_session *s)
+static int pause_session(pl_sessions *t, pl_executor *e, pl_session *s)
 {
-    pl_desire desired = pl_sessions_desired(d->sessions, s);
+    pl_desire desired = pl_sessions_desired(t, s);
     if (pl_state_terminal(state_of(s)) || desired >= PL_DESIRE_CANCELLED) {
         return EALREADY;
     }
@@ -66,27 +65,27 @@ static int pause_session(pl_daemon *d, pl_session *s)
         return error;
     }
     if (state_of(s) == PL_STATE_QUEUED &&
-        pl_sessions_move(d->sessions, s, PL_STATE_PAUSED, &(pl_move){.reason = "user"})) {
+        pl_sessions_move(t, s, PL_STATE_PAUSED, &(pl_move){.reason = "user"})) {
         return 0;
     }
     /* Being checked: at the check's end. Running, maybe since this moment: its worker has read it,
      * or will. */
-    pl_sessions_set_desired(d->sessions, s, "paused");
-    pl_executor_set_deadline(d->executor, s);
+    pl_sessions_set_desired(t, s, "paused");
+    pl_executor_set_deadline(e, s);
     return 0;
 }
 
-int pl_lifecycle_pause(pl_daemon *d, pl_session *s)
+int pl_lifecycle_pause(pl_sessions *t, pl_executor *e, pl_session *s)
 {
     pthread_mutex_lock(&s->lifecycle);
-    int error = pause_session(d, s);
+    int error = pause_session(t, e, s);
     pthread_mutex_unlock(&s->lifecycle);
     return error;
 }
 
-static int resume_session(pl_daemon *d, pl_session *s)
+static int resume_session(pl_sessions *t, pl_executor *e, pl_session *s)
 {
-    pl_desire desired = pl_sessions_desired(d->sessions, s);
+    pl_desire desired = pl_sessions_desired(t, s);
     if (pl_state_terminal(state_of(s)) || desired >= PL_DESIRE_CANCELLED) {
         return EALREADY;
     }
@@ -99,30 +98,29 @@ static int resume_session(pl_daemon *d, pl_session *s)
     }
     s->stepping = false;
     if (state_of(s) == PL_STATE_PAUSED) {
-        pl_sessions_move(d->sessions, s, PL_STATE_QUEUED, &(pl_move){.reason = "resumed"});
+        pl_sessions_move(t, s, PL_STATE_QUEUED, &(pl_move){.reason = "resumed"});
         return 0;
     }
     /* Its worker has not paused yet. Whether it still does or reads on, it is not killed for it, and
      * its end finds the session wanted. */
-    pl_sessions_clear_pause(d->sessions, s);
-    pl_executor_clear_deadline(d->executor, s);
+    pl_sessions_clear_pause(t, s);
+    pl_executor_clear_deadline(e, s);
     return 0;
 }
 
-int pl_lifecycle_resume(pl_daemon *d, pl_session *s)
+int pl_lifecycle_resume(pl_sessions *t, pl_executor *e, pl_session *s)
 {
     pthread_mutex_lock(&s->lifecycle);
-    int error = resume_session(d, s);
+    int error = resume_session(t, e, s);
     pthread_mutex_unlock(&s->lifecycle);
     return error;
 }
 
 /* ---- steps and controls ---- */
 
-static int step_session(pl_daemon *d, pl_session *s, int64_t until)
+static int step_session(pl_sessions *t, pl_executor *e, pl_session *s, int64_t until)
 {
-    if (pl_state_terminal(state_of(s)) ||
-        pl_sessions_desired(d->sessions, s) >= PL_DESIRE_CANCELLED) {
+    if (pl_state_terminal(state_of(s)) || pl_sessions_desired(t, s) >= PL_DESIRE_CANCELLED) {
         return EALREADY;
     }
     int error = pl_control_append_step(s->directory, until);
@@ -131,31 +129,30 @@ static int step_session(pl_daemon *d, pl_session *s, int64_t until)
     }
     s->stepping = true;
     if (state_of(s) == PL_STATE_PAUSED) {
-        pl_sessions_move(d->sessions, s, PL_STATE_QUEUED, &(pl_move){.reason = "step"});
+        pl_sessions_move(t, s, PL_STATE_QUEUED, &(pl_move){.reason = "step"});
         return 0;
     }
     /* It runs or waits: it pauses there by itself. An earlier pause is taken back. */
-    pl_sessions_clear_pause(d->sessions, s);
-    pl_executor_clear_deadline(d->executor, s);
+    pl_sessions_clear_pause(t, s);
+    pl_executor_clear_deadline(e, s);
     return 0;
 }
 
-int pl_lifecycle_step(pl_daemon *d, pl_session *s, int64_t frames, int64_t *until)
+int pl_lifecycle_step(pl_sessions *t, pl_executor *e, pl_session *s, int64_t frames, int64_t *until)
 {
     pthread_mutex_lock(&s->lifecycle);
     int64_t frame = atomic_load(&s->frame);
     *until = (frame < 0 ? 0 : frame) + frames;
-    int error = step_session(d, s, *until);
+    int error = step_session(t, e, s, *until);
     pthread_mutex_unlock(&s->lifecycle);
     return error;
 }
 
-int pl_lifecycle_control(pl_daemon *d, pl_session *s, const char *control, int64_t *number)
+int pl_lifecycle_control(pl_sessions *t, pl_session *s, const char *control, int64_t *number)
 {
     int error = EALREADY;
     pthread_mutex_lock(&s->lifecycle);
-    if (!pl_state_terminal(state_of(s)) &&
-        pl_sessions_desired(d->sessions, s) < PL_DESIRE_CANCELLED) {
+    if (!pl_state_terminal(state_of(s)) && pl_sessions_desired(t, s) < PL_DESIRE_CANCELLED) {
         error = 0;
         if (s->controls == 0) { /* none, or none since the daemon began */
             pl_control_state before;

@@ -4,6 +4,7 @@
 #include "server/http/waiter.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,12 +1,9 @@
 #include "server/run/reconcile.h"
-#include "server/run/dispatcher.h"
 
 #include "server/run/adoption.h"
-#include "server/run/check_queue.h"
 #include "server/run/rebuild.h"
 #include "server/sessions/removal.h"
 #include "server/base/logger.h"
-#include "server/sessions/sessions.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -21,15 +18,18 @@ typedef void (*see_entry)(void *context, int parent_fd, const char *path, const 
 
 /* Lifetime: the start. */
 typedef struct reconciliation {
-    pl_daemon *daemon;
+    const char *state_path;
+    int state_fd;
+    pl_store *store;
+    pl_sessions *sessions;
     char (*bad)[33]; /* ids of rows that can not be believed; malloc'ed */
     size_t bad_count;
 } reconciliation;
 
-static void load_session(pl_daemon *d, const pl_row *row)
+static void load_session(const reconciliation *x, const pl_row *row)
 {
-    pl_session *s = pl_session_create(d, row);
-    if (!s || !pl_sessions_insert(d->sessions, s)) {
+    pl_session *s = pl_session_create(x->state_path, row);
+    if (!s || !pl_sessions_insert(x->sessions, s)) {
         pl_logf(PL_LEVEL_ERROR, "session %s could not be loaded: out of memory", row->id);
     }
     pl_session_release(s);
@@ -39,7 +39,7 @@ static void load_row(void *context, const pl_row *row, bool good)
 {
     reconciliation *x = context;
     if (good) {
-        load_session(x->daemon, row);
+        load_session(x, row);
         return;
     }
     char(*grown)[33] = realloc(x->bad, (x->bad_count + 1) * sizeof *grown);
@@ -49,18 +49,18 @@ static void load_row(void *context, const pl_row *row, bool good)
     }
 }
 
-static bool rebuild(pl_daemon *d, const char *id)
+static bool rebuild(const reconciliation *x, const char *id)
 {
     pl_rebuilt r;
-    if (!pl_rebuild_row(d->state_fd, id, &r)) {
+    if (!pl_rebuild_row(x->state_fd, id, &r)) {
         return false;
     }
-    bool stored = pl_store_replace(d->store, &r.row);
+    bool stored = pl_store_replace(x->store, &r.row);
     pl_logf(PL_LEVEL_WARN,
             "session %s: its row in the database was damaged and is made anew from "
             "its directory: %s",
             id, r.row.state);
-    load_session(d, &r.row);
+    load_session(x, &r.row);
     pl_rebuilt_clear(&r);
     return stored;
 }
@@ -68,10 +68,10 @@ static bool rebuild(pl_daemon *d, const char *id)
 static void mend_rows(reconciliation *x)
 {
     for (size_t i = 0; i < x->bad_count; i++) {
-        if (!rebuild(x->daemon, x->bad[i])) {
+        if (!rebuild(x, x->bad[i])) {
             pl_logf(PL_LEVEL_ERROR,
                     "a damaged row with the id '%s' has no directory and is dropped", x->bad[i]);
-            pl_store_delete(x->daemon->store, x->bad[i]);
+            pl_store_delete(x->store, x->bad[i]);
         }
     }
 }
@@ -126,8 +126,8 @@ static void drop_incoming(void *context, int parent_fd, const char *path, const 
 static void drop_unknown(void *context, int parent_fd, const char *path, const char *name)
 {
     reconciliation *x = context;
-    pl_session *s = pl_sessions_find_any(x->daemon->sessions, name);
-    if (!s && x->bad_count && rebuild(x->daemon, name)) {
+    pl_session *s = pl_sessions_find_any(x->sessions, name);
+    if (!s && x->bad_count && rebuild(x, name)) {
         return;
     }
     if (!s) {
@@ -137,17 +137,32 @@ static void drop_unknown(void *context, int parent_fd, const char *path, const c
     pl_session_release(s);
 }
 
-static bool storage_lost(pl_daemon *d, pl_session *s)
+int pl_reconcile(const char *state_path, int state_fd, pl_store *store, pl_sessions *sessions)
+{
+    reconciliation x = {state_path, state_fd, store, sessions, NULL, 0};
+    bool read = pl_store_each(store, load_row, &x) == 0;
+    if (read) {
+        mend_rows(&x);
+        each_entry(state_fd, "incoming", drop_incoming, NULL);
+        pl_each_below(state_fd, "sessions", drop_unknown, &x);
+    }
+    free(x.bad);
+    return read ? 0 : -1;
+}
+
+/* ---- taking up ---- */
+
+static bool storage_lost(pl_sessions *sessions, pl_dispatcher *dispatcher, pl_session *s)
 {
     struct stat st;
     if (stat(s->directory, &st) == 0 || pl_state_terminal((pl_session_state)s->state)) {
         return false;
     }
     if (s->state == PL_STATE_RUNNING) {
-        pl_dispatcher_adopt(d->dispatcher, s, false); /* so that its cores are given back below */
+        pl_dispatcher_adopt(dispatcher, s, false); /* so that its cores are given back below */
     }
     pl_logf(PL_LEVEL_ERROR, "session %s: its directory is gone", s->id);
-    pl_sessions_move(d->sessions, s, PL_STATE_FAILED,
+    pl_sessions_move(sessions, s, PL_STATE_FAILED,
                      &(pl_move){.reason = "storage_lost",
                                 .message = "the session's directory is gone",
                                 .failure = "{\"code\": \"storage_lost\", \"message\": \"the "
@@ -155,42 +170,32 @@ static bool storage_lost(pl_daemon *d, pl_session *s)
     return true;
 }
 
-static void take_up(pl_daemon *d, pl_session *s)
+static void take_up(pl_sessions *sessions, pl_check_queue *check_queue, pl_executor *executor,
+                    pl_session *s)
 {
     pl_session_state state = (pl_session_state)s->state;
-    bool unwanted = pl_sessions_desired(d->sessions, s) == PL_DESIRE_DELETED;
-    if (storage_lost(d, s)) {
-        return;
-    }
     if (pl_state_terminal(state)) {
-        if (unwanted) {
-            pl_removal_start(d, s);
+        if (pl_sessions_desired(sessions, s) == PL_DESIRE_DELETED) {
+            pl_removal_start(sessions, s);
         }
     } else if (state == PL_STATE_CHECKING) {
-        pl_check_queue_add(d->check_queue, s, NULL);
+        pl_check_queue_add(check_queue, s, NULL);
     } else {
-        pl_executor_adopt(d->executor, s);
+        pl_executor_adopt(executor, s);
     }
 }
 
-int pl_reconcile(pl_daemon *d)
+void pl_reconcile_take_up(pl_sessions *sessions, pl_dispatcher *dispatcher,
+                          pl_check_queue *check_queue, pl_executor *executor)
 {
-    reconciliation x = {.daemon = d};
-    if (pl_store_each(d->store, load_row, &x) != 0) {
-        free(x.bad);
-        return -1;
-    }
-    mend_rows(&x);
-    each_entry(d->state_fd, "incoming", drop_incoming, NULL);
-    pl_each_below(d->state_fd, "sessions", drop_unknown, &x);
-    free(x.bad);
     size_t count;
-    pl_session **all = pl_sessions_all(d->sessions, &count);
+    pl_session **all = pl_sessions_all(sessions, &count);
     for (size_t i = 0; i < count; i++) {
-        take_up(d, all[i]);
+        if (!storage_lost(sessions, dispatcher, all[i])) {
+            take_up(sessions, check_queue, executor, all[i]);
+        }
         pl_session_release(all[i]);
     }
     free(all);
     pl_logf(PL_LEVEL_INFO, "%zu sessions loaded", count);
-    return 0;
 }

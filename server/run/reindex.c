@@ -20,7 +20,8 @@
 enum { LINE_EVERY = 1000, SHOWN_EVERY = 50, REPORT_LIMIT = 1 << 20 };
 
 typedef struct reindex {
-    pl_daemon *daemon;
+    int state_fd;
+    pl_store *store;
     bool terminal; /* standard output is one */
     int64_t sessions, guessed, refused, meshes, grants;
     int64_t tenants; /* rows */
@@ -28,7 +29,7 @@ typedef struct reindex {
 } reindex;
 
 /* STATE/pliant.db and what belongs to it to pliant.db.damaged-DATE; `aside` "" where there is none. */
-static int set_aside(const pl_daemon *d, char aside[64])
+static int set_aside(int state_fd, char aside[64])
 {
     static const char *const files[] = {"", "-wal", "-shm"};
     char from[32], to[96], date[32];
@@ -40,7 +41,7 @@ static int set_aside(const pl_daemon *d, char aside[64])
     for (int i = 0; i < 3; i++) {
         snprintf(from, sizeof from, "pliant.db%s", files[i]);
         snprintf(to, sizeof to, "%s%s", aside, files[i]);
-        if (renameat(d->state_fd, from, d->state_fd, to) == 0) {
+        if (renameat(state_fd, from, state_fd, to) == 0) {
             continue;
         }
         if (errno != ENOENT) {
@@ -63,11 +64,11 @@ static bool add_mesh(reindex *x, const char *owner, const char *hash)
     struct stat st;
     snprintf(path, sizeof path, "meshes/%.2s/%s", hash, hash);
     snprintf(beside, sizeof beside, "%s.json", path);
-    if (fstatat(x->daemon->state_fd, path, &st, AT_SYMLINK_NOFOLLOW) != 0 ||
-        pl_file_read(x->daemon->state_fd, beside, REPORT_LIMIT, &report, &size) != PL_OK) {
+    if (fstatat(x->state_fd, path, &st, AT_SYMLINK_NOFOLLOW) != 0 ||
+        pl_file_read(x->state_fd, beside, REPORT_LIMIT, &report, &size) != PL_OK) {
         return false;
     }
-    bool good = pl_grant_add(x->daemon->store, owner, hash, st.st_size, report);
+    bool good = pl_grant_add(x->store, owner, hash, st.st_size, report);
     free(report);
     return good;
 }
@@ -99,7 +100,7 @@ static void take_session(void *context, int parent_fd, const char *path, const c
     reindex *x = context;
     pl_rebuilt r;
     pl_session_state state;
-    if (!pl_rebuild_row(x->daemon->state_fd, name, &r)) {
+    if (!pl_rebuild_row(x->state_fd, name, &r)) {
         pl_logf(PL_LEVEL_WARN, "%s/%s is no session's directory and was left out", path, name);
         x->refused++;
         return;
@@ -110,7 +111,7 @@ static void take_session(void *context, int parent_fd, const char *path, const c
                 "be '%s'",
                 name, r.row.owner);
     }
-    if (pl_store_replace(x->daemon->store, &r.row)) {
+    if (pl_store_replace(x->store, &r.row)) {
         x->sessions++;
         x->guessed += r.guessed;
         pl_state_parse(r.row.state, &state);
@@ -147,27 +148,26 @@ static void summarise(const reindex *x, const char *aside)
     }
 }
 
-int pl_reindex(pl_daemon *d)
+int pl_reindex(const char *state_path, int state_fd, pl_counters *counters)
 {
-    reindex x = {.daemon = d, .terminal = isatty(STDOUT_FILENO)};
+    reindex x = {.state_fd = state_fd, .terminal = isatty(STDOUT_FILENO)};
     char aside[64];
-    int error = set_aside(d, aside);
+    int error = set_aside(state_fd, aside);
     if (error) {
-        pl_logf(PL_LEVEL_ERROR, "%s/pliant.db could not be moved: %s", d->state, strerror(error));
+        pl_logf(PL_LEVEL_ERROR, "%s/pliant.db could not be moved: %s", state_path, strerror(error));
         return -1;
     }
-    d->store = pl_store_open(d->state, true, &d->counters);
-    if (!d->store) {
+    x.store = pl_store_open(state_path, true, counters);
+    if (!x.store) {
         return -1;
     }
-    x.tenants = pl_tenant_backup_restore(d->store, d->state_fd);
+    x.tenants = pl_tenant_backup_restore(x.store, state_fd);
     if (x.tenants < 0) {
         pl_logf(PL_LEVEL_WARN, "tenants.json is damaged: users, groups and tokens are lost");
     }
-    pl_each_below(d->state_fd, "meshes", take_mesh, &x);
-    pl_each_below(d->state_fd, "sessions", take_session, &x);
-    pl_store_close(d->store);
-    d->store = NULL;
+    pl_each_below(state_fd, "meshes", take_mesh, &x);
+    pl_each_below(state_fd, "sessions", take_session, &x);
+    pl_store_close(x.store);
     summarise(&x, aside);
     return 0;
 }

@@ -3,10 +3,10 @@
 #ifndef PLIANT_SERVER_RUN_REINDEX_H
 #define PLIANT_SERVER_RUN_REINDEX_H
 
-#include "server/sessions/sessions.h"
+#include "server/base/counters.h"
 
-/* Moves the database aside and writes a new one, telling of it on standard output. The daemon has
- * its state open and locked, and no other part. 0, or -1 with a line in the log. */
-int pl_reindex(pl_daemon *daemon);
+/* Moves the database of a state directory aside and writes a new one, telling of it on standard
+ * output. The directory is open and locked. 0, or -1 with a line in the log. */
+int pl_reindex(const char *state_path, int state_fd, pl_counters *counters);
 
 #endif

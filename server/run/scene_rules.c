@@ -17,7 +17,7 @@ static void check_uploads(pl_admission *a)
 {
     for (int32_t i = 0; i < a->outline.upload_count; i++) {
         const pl_upload_ref *u = &a->outline.uploads[i];
-        if (!pl_grant_held(a->daemon->store, a->owner, u->hash)) {
+        if (!pl_grant_held(a->store, a->owner, u->hash)) {
             pl_faults_addf(&a->faults, u->pointer, "unknown_mesh", "a mesh that you have uploaded",
                            "upload it first with PUT /v1/meshes/{sha256}", "sha256:%s", u->hash);
         }
@@ -26,11 +26,11 @@ static void check_uploads(pl_admission *a)
 
 static void check_resources(pl_admission *a)
 {
-    const pl_daemon *d = a->daemon;
+    const pl_machine *machine = &a->machine;
     char expected[96];
-    if (a->outline.cores > d->options.cores) {
-        snprintf(expected, sizeof expected, "at most %d, the cores of this daemon",
-                 d->options.cores);
+    if (a->outline.cores > machine->cores) {
+        snprintf(expected, sizeof expected, "at most %lld, the cores of this daemon",
+                 (long long)machine->cores);
         pl_faults_addf(&a->faults, "/resources/cores", "too_many_cores", expected, "", "%d",
                        a->outline.cores);
     }
@@ -40,9 +40,9 @@ static void check_resources(pl_admission *a)
                        "at most 0: above, it needs a credential with the scope 'admin'", "", "%lld",
                        (long long)a->outline.notes->priority);
     }
-    if (a->outline.memory > d->machine_memory) {
+    if (a->outline.memory > machine->memory) {
         snprintf(expected, sizeof expected, "at most %.0f bytes, the memory of this machine",
-                 d->machine_memory);
+                 machine->memory);
         pl_faults_addf(&a->faults, "/resources/memory", "too_much_memory", expected, "", "%.0f",
                        a->outline.memory);
     }
@@ -51,8 +51,8 @@ static void check_resources(pl_admission *a)
 static void check_device(pl_admission *a)
 {
     char got[600];
-    if (a->outline.gpu && pl_gpus_count(a->daemon->gpus) == 0) {
-        snprintf(got, sizeof got, "gpu: %s", pl_gpus_reason(a->daemon->gpus));
+    if (a->outline.gpu && pl_gpus_count(a->machine.gpus) == 0) {
+        snprintf(got, sizeof got, "gpu: %s", pl_gpus_reason(a->machine.gpus));
         pl_faults_add(&a->faults, "/solver/device", "no_gpu", got, "cpu, as this daemon has no GPU",
                       "use \"device\": \"cpu\", or a daemon that has one");
     }

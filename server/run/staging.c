@@ -17,10 +17,10 @@ static int link_meshes(pl_admission *a, int dir_fd)
         char from[96], to[80];
         snprintf(from, sizeof from, "meshes/%.2s/%s", u->hash, u->hash);
         snprintf(to, sizeof to, "meshes/%s", u->hash);
-        if (linkat(a->daemon->state_fd, from, dir_fd, to, 0) != 0 && errno != EEXIST) {
+        if (linkat(a->state_fd, from, dir_fd, to, 0) != 0 && errno != EEXIST) {
             return -1;
         }
-        pl_mesh_use(a->daemon->store, u->hash);
+        pl_mesh_use(a->store, u->hash);
     }
     return 0;
 }
@@ -30,13 +30,13 @@ bool pl_staging_create(pl_admission *a)
     if (pl_random_id(a->id) != 0) {
         return pl_admission_fail(a, "an id");
     }
-    a->created_us = pl_sessions_stamp(a->daemon->sessions);
+    a->created_us = pl_sessions_stamp(a->sessions);
     snprintf(a->incoming, sizeof a->incoming, "incoming/%s", a->id);
-    if (mkdirat(a->daemon->state_fd, a->incoming, 0700) != 0) {
+    if (mkdirat(a->state_fd, a->incoming, 0700) != 0) {
         return pl_admission_fail(a, a->incoming);
     }
     a->staged = true;
-    int dir_fd = openat(a->daemon->state_fd, a->incoming, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int dir_fd = openat(a->state_fd, a->incoming, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     pl_row row = pl_admission_row(a);
     bool good = dir_fd >= 0 && mkdirat(dir_fd, "meshes", 0700) == 0 &&
                 mkdirat(dir_fd, "log", 0700) == 0 && link_meshes(a, dir_fd) == 0 &&
@@ -64,7 +64,7 @@ static bool sync_path(int state_fd, const char *path)
 bool pl_staging_publish(pl_admission *a)
 {
     char parent[32], target[80];
-    int state_fd = a->daemon->state_fd;
+    int state_fd = a->state_fd;
     snprintf(parent, sizeof parent, "sessions/%.2s", a->id);
     snprintf(target, sizeof target, "%s/%s", parent, a->id);
     bool fresh = mkdirat(state_fd, parent, 0700) == 0;

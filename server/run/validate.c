@@ -42,8 +42,7 @@ static void reply_estimate(pl_admission *a)
 
 void pl_handle_validate(pl_request *r)
 {
-    pl_admission a = {.daemon = pl_request_daemon(r), .request = r, .owner = pl_request_owner(r)};
-    a.text = pl_request_body(r, &a.length);
+    pl_admission a = pl_admission_begin(r);
     if (pl_scene_rules_check(&a) && pl_staging_create(&a) && pl_admission_begin_check(&a)) {
         pl_preflight_outcome outcome = pl_preflight_await(&a.run, PL_PREFLIGHT_MS, &a.faults);
         pl_preflight_end(&a.run);

@@ -3,9 +3,9 @@
 #include "protocol/text/json.h"
 #include "protocol/log/session_dir.h"
 #include "protocol/text/sha256.h"
+#include "server/base/daemon.h"
 #include "server/tenants/auth.h"
 #include "server/base/logger.h"
-#include "server/sessions/sessions.h"
 #include "server/sessions/directory_record.h"
 #include "server/http/waiter.h"
 #include "server/run/webhook_post.h"
@@ -32,7 +32,8 @@ typedef struct job {
 } job;
 
 struct pl_webhooks {
-    pl_daemon *daemon;
+    const pl_options *options;
+    pl_sessions *sessions;
     char key[KEY_HEX + 1];
     pthread_t threads[THREADS];
     int thread_count;
@@ -95,7 +96,7 @@ void pl_handle_webhook_secret(pl_request *r)
 /* {"event": "session.ended", "delivery": id, "session": {...}}; malloc'ed. */
 static char *build_body(pl_webhooks *w, pl_session *s)
 {
-    char *session = pl_sessions_encode(w->daemon->sessions, s, NULL);
+    char *session = pl_sessions_encode(w->sessions, s, NULL);
     pl_json_writer body = {0};
     pl_json_begin_object(&body);
     pl_json_set_string(&body, "event", "session.ended");
@@ -132,7 +133,7 @@ static int deliver(pl_webhooks *w, pl_session *s, const char *url, char why[160]
     snprintf(why, 160, "out of memory");
     snprintf(delivery, sizeof delivery, "Pliant-Delivery: %s", s->id);
     if (body && sign(w, s, body, signature)) {
-        pl_post post = {.options = &w->daemon->options,
+        pl_post post = {.options = w->options,
                         .url = url,
                         .body = body,
                         .headers = {"Content-Type: application/json", signature, delivery, NULL},
@@ -147,7 +148,7 @@ static int deliver(pl_webhooks *w, pl_session *s, const char *url, char why[160]
 static void write_down(const pl_webhooks *w, pl_session *s)
 {
     pthread_mutex_lock(&s->lifecycle);
-    pl_row row = pl_session_row(w->daemon->sessions, s);
+    pl_row row = pl_session_row(w->sessions, s);
     int dir_fd = row.id[0] ? open(s->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
     if (dir_fd >= 0) { /* else it was deleted meanwhile */
         if (pl_identity_write(dir_fd, &row, true) != PL_OK) {
@@ -162,9 +163,9 @@ static void write_down(const pl_webhooks *w, pl_session *s)
 /* True where the job is done with, for good or ill. */
 static bool attempt(pl_webhooks *w, job *j)
 {
-    const pl_options *o = &w->daemon->options;
+    const pl_options *o = w->options;
     char why[160], status_text[200];
-    char *url = pl_sessions_webhook(w->daemon->sessions, j->session);
+    char *url = pl_sessions_webhook(w->sessions, j->session);
     if (!url) {
         return true; /* deleted, or taken back */
     }
@@ -184,7 +185,7 @@ static bool attempt(pl_webhooks *w, job *j)
         pl_logf(over ? PL_LEVEL_WARN : PL_LEVEL_DEBUG, "session %s: its webhook: %s",
                 j->session->id, why);
     }
-    pl_sessions_set_webhook(w->daemon->sessions, j->session, status_text);
+    pl_sessions_set_webhook(w->sessions, j->session, status_text);
     if (over) {
         write_down(w, j->session);
     }
@@ -283,7 +284,7 @@ static bool is_known(const pl_webhooks *w, const pl_session *s)
 
 void pl_webhooks_add(pl_webhooks *w, pl_session *s)
 {
-    char *url = w ? pl_sessions_webhook(w->daemon->sessions, s) : NULL;
+    char *url = w ? pl_sessions_webhook(w->sessions, s) : NULL;
     if (!url) {
         return;
     }
@@ -306,21 +307,22 @@ void pl_webhooks_add(pl_webhooks *w, pl_session *s)
     pthread_mutex_unlock(&w->mutex);
     free(fresh);
     if (!known && !room) {
-        pl_sessions_set_webhook(w->daemon->sessions, s, "failed: too many wait to be delivered");
+        pl_sessions_set_webhook(w->sessions, s, "failed: too many wait to be delivered");
     }
 }
 
 /* ---- up and down ---- */
 
-pl_webhooks *pl_webhooks_create(pl_daemon *daemon)
+pl_webhooks *pl_webhooks_create(int state_fd, const pl_options *options, pl_sessions *sessions)
 {
     pl_webhooks *w = calloc(1, sizeof *w);
-    if (!w || !load_key(daemon->state_fd, w->key) || !pl_post_begin()) {
+    if (!w || !load_key(state_fd, w->key) || !pl_post_begin()) {
         pl_logf(PL_LEVEL_ERROR, "STATE/webhook-key: %s", strerror(errno));
         free(w);
         return NULL;
     }
-    w->daemon = daemon;
+    w->options = options;
+    w->sessions = sessions;
     pthread_condattr_t clock;
     pthread_condattr_init(&clock);
     pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
@@ -337,7 +339,7 @@ pl_webhooks *pl_webhooks_create(pl_daemon *daemon)
 bool pl_webhooks_load(pl_webhooks *w)
 {
     size_t count;
-    pl_session **all = pl_sessions_all(w->daemon->sessions, &count);
+    pl_session **all = pl_sessions_all(w->sessions, &count);
     for (size_t i = 0; i < count; i++) {
         if (pl_state_terminal((pl_session_state)all[i]->state)) {
             pl_webhooks_add(w, all[i]);

@@ -8,13 +8,15 @@
 #ifndef PLIANT_SERVER_RUN_WEBHOOKS_H
 #define PLIANT_SERVER_RUN_WEBHOOKS_H
 
+#include "server/base/options.h"
 #include "server/http/http.h"
-#include "server/sessions/session.h"
+#include "server/sessions/sessions.h"
 
 typedef struct pl_webhooks pl_webhooks;
 
-/* Reads STATE/webhook-key, or makes it; NULL with a line in the log. */
-pl_webhooks *pl_webhooks_create(pl_daemon *daemon);
+/* Of a table's sessions. Reads STATE/webhook-key, or makes it; NULL with a line in the log. The options
+ * outlive it. */
+pl_webhooks *pl_webhooks_create(int state_fd, const pl_options *options, pl_sessions *sessions);
 /* Take up what an earlier daemon had not told yet. False out of memory. */
 bool pl_webhooks_load(pl_webhooks *webhooks);
 void pl_webhooks_destroy(pl_webhooks *webhooks);

@@ -1,5 +1,4 @@
 #include "server/run/worker_start.h"
-#include "server/run/dispatcher.h"
 
 #include "protocol/log/record.h"
 #include "protocol/log/session_dir.h"
@@ -10,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +27,7 @@ static uint32_t worker_uid(const pl_options *o, const char *owner)
 /* A worker for one session, or for several that share it: threads are those of each, memory is that of all. */
 static int spawn_worker(pl_executor *e, pl_session *const *sessions, int count, pl_child *child)
 {
-    const pl_options *o = &e->daemon->options;
+    const pl_options *o = e->setup.options;
     const pl_session *first = sessions[0];
     char program[PATH_MAX + 32], attempts[PL_GPU_SHARE_MAX][24], threads[24], memory[32], every[16];
     char log_path[PATH_MAX + 80], uid_text[16];
@@ -44,7 +44,7 @@ static int spawn_worker(pl_executor *e, pl_session *const *sessions, int count, 
         most += sessions[i]->memory_limit;
         limited = limited && sessions[i]->memory_limit >= 1;
     }
-    snprintf(program, sizeof program, "%s/pliant-worker", e->daemon->programs);
+    snprintf(program, sizeof program, "%s/pliant-worker", e->setup.programs);
     snprintf(threads, sizeof threads, "%lld", count > 1 ? 1LL : (long long)first->cores);
     snprintf(every, sizeof every, "%d", o->checkpoint_every);
     snprintf(memory, sizeof memory, "%.0f", most);
@@ -86,10 +86,10 @@ static void fail_start(pl_executor *e, pl_session *s, int error)
         .code = PL_FAILURE_INTERNAL, .step = -1, .body = -1, .element = -1, .vertex = -1};
     snprintf(failure.message, sizeof failure.message, "the worker could not be started: %s",
              strerror(error));
-    failure.frame = e->follower.finish(e->follower.context, s);
+    failure.frame = e->setup.follower.finish(e->setup.follower.context, s);
     char *text = pl_failure_view(&failure);
     pl_directory_record_move(
-        e->daemon, s, PL_STATE_FAILED,
+        e->setup.sessions, s, PL_STATE_FAILED,
         &(pl_move){.reason = "internal", .message = failure.message, .failure = text});
     free(text);
 }
@@ -100,18 +100,18 @@ static void name_worker(pl_executor *e, pl_session *s, const pl_child *child)
     pl_boot_id(boot);
     snprintf(identity, sizeof identity, "%s %d %llu", boot, (int)child->pid,
              (unsigned long long)pl_process_start(child->pid));
-    pl_sessions_set_worker(e->daemon->sessions, s, identity);
+    pl_sessions_set_worker(e->setup.sessions, s, identity);
 }
 
 static void start(pl_executor *e, pl_session *s)
 {
     pl_worker *w = calloc(1, sizeof *w);
-    e->follower.start(e->follower.context, s);
+    e->setup.follower.start(e->setup.follower.context, s);
     int64_t kills = pl_memory_kills();
     int error = w ? spawn_worker(e, &s, 1, &w->child) : ENOMEM;
     if (!error) {
         name_worker(e, s, &w->child);
-        atomic_fetch_add(&e->daemon->counters.workers_started, 1);
+        atomic_fetch_add(&e->setup.counters->workers_started, 1);
         w->ours = true;
         w->memory_kills = kills;
         w->session = s;
@@ -125,7 +125,7 @@ static void start(pl_executor *e, pl_session *s)
     if (error) {
         free(w);
         fail_start(e, s, error);
-    } else if (pl_sessions_desired(e->daemon->sessions, s)) {
+    } else if (pl_sessions_desired(e->setup.sessions, s)) {
         pl_workers_set_deadline(
             e, s, pl_workers_deadline(e)); /* asked between its place in the queue and here */
     }
@@ -158,7 +158,7 @@ static void start_shared(pl_executor *e, pl_session *const *group, int count)
     int64_t kills = pl_memory_kills();
     int made = 0, error = ENOMEM;
     for (int i = 0; i < count; i++) {
-        e->follower.start(e->follower.context, group[i]);
+        e->setup.follower.start(e->setup.follower.context, group[i]);
     }
     while (made < count && (workers[made] = calloc(1, sizeof **workers))) {
         made++;
@@ -176,8 +176,8 @@ static void start_shared(pl_executor *e, pl_session *const *group, int count)
         return;
     }
     h->sessions = count;
-    h->cores = pl_dispatcher_transfer(e->daemon->dispatcher, group[0]);
-    atomic_fetch_add(&e->daemon->counters.workers_started, 1);
+    h->cores = pl_dispatcher_transfer(e->setup.dispatcher, group[0]);
+    atomic_fetch_add(&e->setup.counters->workers_started, 1);
     pl_logf(PL_LEVEL_INFO, "%d sessions share a worker on GPU %s", count, h->gpu);
     for (int i = 0; i < count; i++) {
         name_worker(e, group[i], &p->child);
@@ -198,7 +198,7 @@ static void start_shared(pl_executor *e, pl_session *const *group, int count)
     }
     pthread_mutex_unlock(&e->mutex);
     for (int i = 0; i < count; i++) {
-        if (pl_sessions_desired(e->daemon->sessions, group[i])) {
+        if (pl_sessions_desired(e->setup.sessions, group[i])) {
             pl_workers_set_deadline(e, group[i], pl_workers_deadline(e));
         }
     }
@@ -208,17 +208,16 @@ static void start_shared(pl_executor *e, pl_session *const *group, int count)
  * were started here would be taken for one that is gone. */
 bool pl_workers_may_start(const pl_executor *e)
 {
-    return atomic_load(&e->daemon->ready) && !e->daemon->draining;
+    return atomic_load(e->setup.ready) && !atomic_load(e->setup.draining);
 }
 
 void pl_workers_start_next(pl_executor *e)
 {
     pl_session *group[PL_GPU_SHARE_MAX];
-    while (pl_workers_may_start(e) &&
-           (group[0] = pl_dispatcher_start_next(e->daemon->dispatcher))) {
+    while (pl_workers_may_start(e) && (group[0] = pl_dispatcher_start_next(e->setup.dispatcher))) {
         int count = 1;
-        while (count < e->daemon->options.gpu_share &&
-               (group[count] = pl_dispatcher_start_beside(e->daemon->dispatcher, group[0]))) {
+        while (count < e->setup.options->gpu_share &&
+               (group[count] = pl_dispatcher_start_beside(e->setup.dispatcher, group[0]))) {
             count++;
         }
         if (count > 1) {

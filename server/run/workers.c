@@ -1,5 +1,4 @@
 #include "server/run/workers.h"
-#include "server/run/dispatcher.h"
 
 #include "protocol/log/session_dir.h"
 #include "server/http/waiter.h"
@@ -75,7 +74,7 @@ void pl_workers_set_deadline(pl_executor *e, const pl_session *s, int64_t deadli
 
 int64_t pl_workers_deadline(const pl_executor *e)
 {
-    return pl_monotonic_ms() + 1000 * (int64_t)e->daemon->options.patience;
+    return pl_monotonic_ms() + 1000 * (int64_t)e->setup.options->patience;
 }
 
 void pl_workers_wake(pl_executor *e)
@@ -115,7 +114,7 @@ void pl_holding_leave(pl_executor *e, pl_worker *w)
     w->holding = NULL;
     pthread_mutex_unlock(&e->mutex);
     if (last) {
-        pl_dispatcher_reclaim(e->daemon->dispatcher, h->owner, h->gpu, h->cores);
+        pl_dispatcher_reclaim(e->setup.dispatcher, h->owner, h->gpu, h->cores);
         pl_holding_destroy(h);
     }
 }
@@ -130,7 +129,7 @@ pl_holding *pl_holding_join(pl_executor *e, const pl_session *s, pid_t pid)
     }
     if (host && !host->holding && (host->holding = pl_holding_create(host->session)) != NULL) {
         host->holding->sessions = 1;
-        host->holding->cores = pl_dispatcher_transfer(e->daemon->dispatcher, host->session);
+        host->holding->cores = pl_dispatcher_transfer(e->setup.dispatcher, host->session);
     }
     if (host && host->holding) {
         h = host->holding;

@@ -8,8 +8,7 @@
 #define PLIANT_SERVER_RUN_WORKERS_H
 
 #include "server/base/spawn.h"
-#include "server/run/log_follower.h"
-#include "server/sessions/sessions.h"
+#include "server/run/worker_setup.h"
 
 #include <pthread.h>
 
@@ -41,8 +40,7 @@ typedef struct pl_worker {
 } pl_worker;
 
 typedef struct pl_executor {
-    pl_daemon *daemon;
-    pl_log_follower follower;
+    pl_worker_setup setup;
     pthread_t thread;
     int epoll_fd, wake_fd;
     pthread_mutex_t mutex; /* guards workers, processes, holdings, stopping; before the table's */

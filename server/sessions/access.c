@@ -1,5 +1,6 @@
 #include "server/sessions/access.h"
 
+#include "server/base/daemon.h"
 #include "server/tenants/tenants.h"
 
 pl_session *pl_request_session(pl_request *r, pl_access needed)

@@ -21,20 +21,20 @@ enum { START_MAX = 64 << 20 };
 
 /* ---- the checkpoint ---- */
 
-static bool make_pin(const pl_daemon *d, int dir_fd, int slot, int64_t frame, pl_branch_point *o)
+static bool make_pin(int dir_fd, int slot, int64_t frame, pl_branch_point *o)
 {
     char id[33];
     if (pl_random_id(id) != 0) {
         return false;
     }
     snprintf(o->pin, sizeof o->pin, "incoming/pin-%s", id);
-    if (linkat(dir_fd, pl_checkpoint_name(slot), d->state_fd, o->pin, 0) == 0) {
+    if (linkat(dir_fd, pl_checkpoint_name(slot), o->state_fd, o->pin, 0) == 0) {
         /* A worker may have put another file in the place of the one that was looked at. */
-        if (pl_checkpoint_peek_file(d->state_fd, o->pin, &o->checkpoint) == PL_OK &&
+        if (pl_checkpoint_peek_file(o->state_fd, o->pin, &o->checkpoint) == PL_OK &&
             o->checkpoint.frame <= frame) {
             return true;
         }
-        unlinkat(d->state_fd, o->pin, 0);
+        unlinkat(o->state_fd, o->pin, 0);
     }
     o->pin[0] = 0;
     o->checkpoint = (pl_checkpoint){.frame = -1};
@@ -42,7 +42,7 @@ static bool make_pin(const pl_daemon *d, int dir_fd, int slot, int64_t frame, pl
 }
 
 /* The newest that is not after the frame, linked. */
-static void pin_checkpoint(const pl_daemon *d, int dir_fd, int64_t frame, pl_branch_point *o)
+static void pin_checkpoint(int dir_fd, int64_t frame, pl_branch_point *o)
 {
     pl_checkpoint slots[PL_CHECKPOINT_SLOTS];
     int order[PL_CHECKPOINT_SLOTS], count = 0;
@@ -56,14 +56,14 @@ static void pin_checkpoint(const pl_daemon *d, int dir_fd, int64_t frame, pl_bra
         order[0] = 1;
         order[1] = 0;
     }
-    for (int i = 0; i < count && !make_pin(d, dir_fd, order[i], frame, o); i++) {
+    for (int i = 0; i < count && !make_pin(dir_fd, order[i], frame, o); i++) {
     }
 }
 
-void pl_branch_point_clear(pl_daemon *d, pl_branch_point *o)
+void pl_branch_point_clear(pl_branch_point *o)
 {
     if (o->pin[0]) {
-        unlinkat(d->state_fd, o->pin, 0);
+        unlinkat(o->state_fd, o->pin, 0);
     }
     free(o->start);
     *o = (pl_branch_point){.checkpoint = {.frame = -1}};
@@ -249,7 +249,6 @@ static bool refuse(pl_request *r, int dir_fd, const pl_branch_point *o, const ch
 static bool describe(pl_request *r, const pl_session *s, int dir_fd, pl_log_reader *reader,
                      pl_branch_point *o)
 {
-    pl_daemon *d = pl_request_daemon(r);
     int64_t frames = pl_log_reader_refresh(reader), from = 0;
     bool whole;
     o->frame = o->frame < 0 ? frames - 1 : o->frame;
@@ -260,8 +259,8 @@ static bool describe(pl_request *r, const pl_session *s, int dir_fd, pl_log_read
     }
     int parents = count_parents(dir_fd);
     o->begins = pl_branch_point_begins(dir_fd);
-    pin_checkpoint(d, dir_fd, o->frame, o);
-    if (o->pin[0] && pl_checkpoint_last_control(d->state_fd, o->pin, &from) != PL_OK) {
+    pin_checkpoint(dir_fd, o->frame, o);
+    if (o->pin[0] && pl_checkpoint_last_control(o->state_fd, o->pin, &from) != PL_OK) {
         from = 0;
     }
     if (!o->pin[0] && parents >= PL_ORIGIN_DEPTH_MAX) {
@@ -276,11 +275,11 @@ static bool describe(pl_request *r, const pl_session *s, int dir_fd, pl_log_read
            refuse(r, dir_fd, o, "what controls changed before it was pruned with older frames");
 }
 
-bool pl_branch_point_find(pl_request *r, const pl_session *s, int dir_fd, int64_t frame,
-                          pl_branch_point *out)
+bool pl_branch_point_find(pl_request *r, int state_fd, const pl_session *s, int dir_fd,
+                          int64_t frame, pl_branch_point *out)
 {
     pl_log_reader *reader;
-    *out = (pl_branch_point){.frame = frame, .checkpoint = {.frame = -1}};
+    *out = (pl_branch_point){.frame = frame, .state_fd = state_fd, .checkpoint = {.frame = -1}};
     if (pl_log_reader_open(dir_fd, &reader) != PL_OK) {
         pl_reply_problem(r, 500, "internal", "Internal error", "the log can not be opened", NULL);
         return false;
@@ -288,7 +287,7 @@ bool pl_branch_point_find(pl_request *r, const pl_session *s, int dir_fd, int64_
     bool found = describe(r, s, dir_fd, reader, out);
     pl_log_reader_close(reader);
     if (!found) {
-        pl_branch_point_clear(pl_request_daemon(r), out);
+        pl_branch_point_clear(out);
     }
     return found;
 }

@@ -16,17 +16,18 @@ typedef struct pl_branch_point {
     int64_t frame;
     int64_t begins;           /* frames of others before the session's own frame 0 */
     pl_checkpoint checkpoint; /* frame -1: none, from the beginning */
-    char pin[64];             /* a link to it below STATE, "" for none */
+    int state_fd;             /* of the state directory, */
+    char pin[64];             /* below which this is a link to it; "" for none */
     char *start;              /* start.json (server/worker/branch.h) */
 } pl_branch_point;
 
 /* Find it for a frame, -1 for the newest; s's directory is dir_fd. The checkpoint is linked below incoming/, so
  * that a worker which writes its next one takes nothing away. False after replying: 404 where there is no such
  * frame, 409 where what led to it is not known any more. */
-bool pl_branch_point_find(pl_request *r, const pl_session *s, int dir_fd, int64_t frame,
-                          pl_branch_point *out);
+bool pl_branch_point_find(pl_request *r, int state_fd, const pl_session *s, int dir_fd,
+                          int64_t frame, pl_branch_point *out);
 /* Release it, and its link. */
-void pl_branch_point_clear(pl_daemon *daemon, pl_branch_point *branch_point);
+void pl_branch_point_clear(pl_branch_point *branch_point);
 
 /* How many frames of others are before frame 0 of a directory's session: 0 unless it is a branch. */
 int64_t pl_branch_point_begins(int dir_fd);

@@ -112,14 +112,15 @@ static pl_status write_outcome(int dir_fd, pl_session_state to, int64_t attempt,
     return pl_sealed_write(dir_fd, "verdict.json", &w, true);
 }
 
-bool pl_directory_record_move(pl_daemon *d, pl_session *s, pl_session_state to, const pl_move *what)
+bool pl_directory_record_move(pl_sessions *t, pl_session *s, pl_session_state to,
+                              const pl_move *what)
 {
     /* The move first: it may be refused, as where a queued session was started at this moment. */
-    if (!pl_sessions_move(d->sessions, s, to, what)) {
+    if (!pl_sessions_move(t, s, to, what)) {
         return false;
     }
     int dir_fd = open(s->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    int64_t attempt = pl_sessions_recovery(d->sessions, s).attempt;
+    int64_t attempt = pl_sessions_recovery(t, s).attempt;
     if (dir_fd < 0 || write_outcome(dir_fd, to, attempt, what) != PL_OK) {
         pl_logf(PL_LEVEL_WARN, "session %s: verdict.json: %s", s->id, strerror(errno));
     }

@@ -1,6 +1,7 @@
 #include "server/sessions/links.h"
 
 #include "protocol/text/sha256.h"
+#include "server/base/daemon.h"
 #include "server/sessions/access.h"
 #include "server/tenants/auth.h"
 #include "server/http/body.h"

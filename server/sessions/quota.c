@@ -2,14 +2,14 @@
 
 #include "protocol/text/json.h"
 #include "protocol/log/snapshot.h"
+#include "server/base/daemon.h"
 #include "server/tenants/grants.h"
 #include "server/tenants/rate.h"
-#include "server/sessions/sessions.h"
 #include "server/base/clock.h"
-#include "server/tenants/tenants.h"
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -58,11 +58,11 @@ static int64_t session_bytes(pl_session *s)
     return atomic_load(&s->bytes);
 }
 
-static int64_t stored_bytes(pl_daemon *d, const char *user)
+static int64_t stored_bytes(pl_sessions *sessions, const char *user)
 {
     size_t count;
     int64_t bytes = 0;
-    pl_session **all = pl_sessions_all(d->sessions, &count);
+    pl_session **all = pl_sessions_all(sessions, &count);
     for (size_t i = 0; i < count; i++) {
         if (strcmp(all[i]->owner, user) == 0) {
             bytes += session_bytes(all[i]);
@@ -71,18 +71,6 @@ static int64_t stored_bytes(pl_daemon *d, const char *user)
     }
     free(all);
     return bytes;
-}
-
-pl_limits pl_quota_usage(pl_daemon *d, const char *user)
-{
-    pl_limits used = pl_sessions_usage(d->sessions, user);
-    used.value[PL_LIMIT_BYTES] = stored_bytes(d, user);
-    used.value[PL_LIMIT_MESH_BYTES] = pl_grant_bytes(d->store, user);
-    bool counted = pl_tenants_limits(d->tenants, user).value[PL_LIMIT_REQUESTS] < INT64_MAX;
-    used.value[PL_LIMIT_REQUESTS] = counted
-                                        ? llround(pl_rate_of_user(d->rate, user, pl_monotonic_ms()))
-                                        : INT64_MAX;
-    return used;
 }
 
 /* ---- refusing ---- */
@@ -125,33 +113,33 @@ static int64_t held_by(const char *user)
     return n;
 }
 
-bool pl_quota_hold_session(pl_request *r, int64_t cores, pl_quota_hold *hold)
+bool pl_quota_hold_session(pl_request *r, pl_tenants *tenants, pl_sessions *sessions, int64_t cores,
+                           pl_quota_hold *hold)
 {
-    pl_daemon *d = pl_request_daemon(r);
     const char *user = pl_request_owner(r);
-    pl_limits most = pl_tenants_limits(d->tenants, user);
+    pl_limits most = pl_tenants_limits(tenants, user);
     const int64_t *m = most.value;
     if (cores > m[PL_LIMIT_CORES]) {
         return refuse(r, PL_LIMIT_CORES, cores, m[PL_LIMIT_CORES]);
     }
     if (m[PL_LIMIT_BYTES] < INT64_MAX) {
-        int64_t bytes = stored_bytes(d, user);
+        int64_t bytes = stored_bytes(sessions, user);
         if (bytes >= m[PL_LIMIT_BYTES]) {
             return refuse(r, PL_LIMIT_BYTES, bytes, m[PL_LIMIT_BYTES]);
         }
     }
     pthread_mutex_lock(&hold_mutex);
-    pl_limits used = pl_sessions_usage(d->sessions, user);
-    int64_t coming = held_by(user), sessions = used.value[PL_LIMIT_SESSIONS] + coming,
+    pl_limits used = pl_sessions_usage(sessions, user);
+    int64_t coming = held_by(user), living = used.value[PL_LIMIT_SESSIONS] + coming,
             queued = used.value[PL_LIMIT_QUEUED] + coming;
-    bool fits = sessions < m[PL_LIMIT_SESSIONS] && queued < m[PL_LIMIT_QUEUED];
+    bool fits = living < m[PL_LIMIT_SESSIONS] && queued < m[PL_LIMIT_QUEUED];
     if (fits) {
         *hold = (pl_quota_hold){holds, user};
         holds = hold;
     }
     pthread_mutex_unlock(&hold_mutex);
-    if (sessions >= m[PL_LIMIT_SESSIONS]) {
-        return refuse(r, PL_LIMIT_SESSIONS, sessions + 1, m[PL_LIMIT_SESSIONS]);
+    if (living >= m[PL_LIMIT_SESSIONS]) {
+        return refuse(r, PL_LIMIT_SESSIONS, living + 1, m[PL_LIMIT_SESSIONS]);
     }
     return fits || refuse(r, PL_LIMIT_QUEUED, queued + 1, m[PL_LIMIT_QUEUED]);
 }
@@ -171,20 +159,19 @@ void pl_quota_release(pl_quota_hold *hold)
     }
 }
 
-bool pl_quota_allows_bytes(pl_request *r, const char *owner, int64_t bytes)
+bool pl_quota_allows_bytes(pl_request *r, pl_tenants *tenants, pl_sessions *sessions,
+                           const char *owner, int64_t bytes)
 {
-    pl_daemon *d = pl_request_daemon(r);
-    int64_t most = pl_tenants_limits(d->tenants, owner).value[PL_LIMIT_BYTES];
-    int64_t used = most < INT64_MAX ? stored_bytes(d, owner) : 0;
+    int64_t most = pl_tenants_limits(tenants, owner).value[PL_LIMIT_BYTES];
+    int64_t used = most < INT64_MAX ? stored_bytes(sessions, owner) : 0;
     return used + bytes <= most || refuse(r, PL_LIMIT_BYTES, used + bytes, most);
 }
 
-bool pl_quota_allows_mesh(pl_request *r, int64_t bytes)
+bool pl_quota_allows_mesh(pl_request *r, pl_tenants *tenants, pl_store *store, int64_t bytes)
 {
-    pl_daemon *d = pl_request_daemon(r);
     const char *user = pl_request_owner(r);
-    int64_t most = pl_tenants_limits(d->tenants, user).value[PL_LIMIT_MESH_BYTES];
-    int64_t used = most < INT64_MAX ? pl_grant_bytes(d->store, user) : 0;
+    int64_t most = pl_tenants_limits(tenants, user).value[PL_LIMIT_MESH_BYTES];
+    int64_t used = most < INT64_MAX ? pl_grant_bytes(store, user) : 0;
     return used + bytes <= most || refuse(r, PL_LIMIT_MESH_BYTES, used + bytes, most);
 }
 
@@ -215,7 +202,14 @@ void pl_handle_usage(pl_request *r)
                          "another user's usage is for administrators", NULL);
         return;
     }
-    pl_limits used = pl_quota_usage(d, user), most = pl_tenants_limits(d->tenants, user);
+    pl_limits most = pl_tenants_limits(d->tenants, user);
+    pl_limits used = pl_sessions_usage(d->sessions, user);
+    bool counted = most.value[PL_LIMIT_REQUESTS] < INT64_MAX;
+    used.value[PL_LIMIT_BYTES] = stored_bytes(d->sessions, user);
+    used.value[PL_LIMIT_MESH_BYTES] = pl_grant_bytes(d->store, user);
+    used.value[PL_LIMIT_REQUESTS] = counted
+                                        ? llround(pl_rate_of_user(d->rate, user, pl_monotonic_ms()))
+                                        : INT64_MAX;
     pl_json_writer w = {0};
     pl_json_begin_object(&w);
     pl_json_set_string(&w, "user", user);

@@ -2,6 +2,7 @@
 
 #include "server/base/pool.h"
 #include "server/base/logger.h"
+#include "server/sessions/sessions_locked.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -55,22 +56,22 @@ int pl_remove_tree(int parent_fd, const char *name)
 
 /* Out of sight in one step: what is half removed must not look like a session to --reindex, and what
  * is left in incoming/ goes at the next start. */
-static int remove_session(pl_daemon *d, const pl_session *s)
+static int remove_directory(int state_fd, const pl_session *s)
 {
     char name[64], hidden[64];
     snprintf(name, sizeof name, "sessions/%.2s/%s", s->id, s->id);
     snprintf(hidden, sizeof hidden, "incoming/%s.removed", s->id);
-    bool moved = renameat(d->state_fd, name, d->state_fd, hidden) == 0;
-    return pl_remove_tree(d->state_fd, moved ? hidden : name);
+    bool moved = renameat(state_fd, name, state_fd, hidden) == 0;
+    return pl_remove_tree(state_fd, moved ? hidden : name);
 }
 
-bool pl_removal_run(pl_daemon *d, pl_session *s)
+bool pl_removal_run(pl_sessions *t, pl_session *s)
 {
-    if (!pl_store_delete(d->store, s->id)) {
+    if (!pl_store_delete(t->setup.store, s->id)) {
         return false;
     }
-    pl_sessions_remove(d->sessions, s);
-    int error = remove_session(d, s);
+    pl_sessions_remove(t, s);
+    int error = remove_directory(t->setup.state_fd, s);
     if (error) {
         pl_logf(PL_LEVEL_ERROR, "session %s: its directory could not be removed: %s", s->id,
                 strerror(error));
@@ -79,27 +80,27 @@ bool pl_removal_run(pl_daemon *d, pl_session *s)
 }
 
 typedef struct removal {
-    pl_daemon *daemon;
+    pl_sessions *sessions;
     pl_session *session;
 } removal;
 
 static void run(void *context)
 {
     removal *r = context;
-    pl_removal_run(r->daemon, r->session);
+    pl_removal_run(r->sessions, r->session);
     pl_session_release(r->session);
     free(r);
 }
 
-void pl_removal_start(pl_daemon *d, pl_session *s)
+void pl_removal_start(pl_sessions *t, pl_session *s)
 {
     removal *r = malloc(sizeof *r);
     if (!r) {
         return; /* still wanted in the database: the next start removes it */
     }
-    *r = (removal){d, s};
+    *r = (removal){t, s};
     pl_session_acquire(s);
-    if (!pl_pool_submit(d->files, run, r)) {
+    if (!pl_pool_submit(t->setup.files, run, r)) {
         run(r);
     }
 }
@@ -112,15 +113,15 @@ static bool is_outlived(const pl_session *s, int64_t now_ms)
            (double)(now_ms - s->since_ms) > 86400e3 * s->keep_days;
 }
 
-void pl_removal_sweep(pl_daemon *d)
+void pl_removal_sweep(pl_sessions *t)
 {
     size_t count, removed = 0;
     int64_t now = pl_clock_us() / 1000;
-    pl_session **all = pl_sessions_all(d->sessions, &count);
+    pl_session **all = pl_sessions_all(t, &count);
     for (size_t i = 0; i < count; i++) {
         if (is_outlived(all[i], now)) {
-            pl_sessions_set_desired(d->sessions, all[i], "deleted");
-            removed += pl_removal_run(d, all[i]);
+            pl_sessions_set_desired(t, all[i], "deleted");
+            removed += pl_removal_run(t, all[i]);
         }
         pl_session_release(all[i]);
     }

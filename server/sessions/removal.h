@@ -10,10 +10,10 @@ int pl_remove_tree(int parent_fd, const char *name);
 
 /* Remove a session that no worker runs: its row, its place in the table (streams end with reason
  * deleted), its directory. False where the database refused; nothing is removed then. */
-bool pl_removal_run(pl_daemon *daemon, pl_session *session);
+bool pl_removal_run(pl_sessions *sessions, pl_session *session);
 /* The same in the pool for file work. */
-void pl_removal_start(pl_daemon *daemon, pl_session *session);
+void pl_removal_start(pl_sessions *sessions, pl_session *session);
 /* Remove every session whose output.retention.days after its end are over. */
-void pl_removal_sweep(pl_daemon *daemon);
+void pl_removal_sweep(pl_sessions *sessions);
 
 #endif

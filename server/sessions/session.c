@@ -82,7 +82,7 @@ void pl_session_set_text(char **field, const char *text)
     *field = fresh;
 }
 
-pl_session *pl_session_create(pl_daemon *daemon, const pl_row *row)
+pl_session *pl_session_create(const char *state_path, const pl_row *row)
 {
     pl_session *s = calloc(1, sizeof *s);
     if (!s) {
@@ -132,7 +132,7 @@ pl_session *pl_session_create(pl_daemon *daemon, const pl_row *row)
     s->memory = row->memory;
     s->time = row->time;
     s->time_limit = row->time_limit;
-    int n = asprintf(&s->directory, "%s/sessions/%.2s/%s", daemon->state, s->id, s->id);
+    int n = asprintf(&s->directory, "%s/sessions/%.2s/%s", state_path, s->id, s->id);
     bool whole = (s->labels || !row->labels) && (s->metadata || !row->metadata) &&
                  (s->webhook || !row->webhook) && (s->bodies || !row->bodies) &&
                  (s->failure || !row->failure) && (s->group || !row->group_name);

@@ -5,7 +5,6 @@
 #define PLIANT_SERVER_SESSIONS_SESSION_H
 
 #include "server/base/clock.h"
-#include "server/base/daemon.h"
 #include "server/store/row.h"
 
 #include <pthread.h>
@@ -98,8 +97,9 @@ typedef struct pl_session {
     struct pl_session *bucket_next;
 } pl_session;
 
-/* A session made of a row, with one reference for the caller; in no table yet. */
-pl_session *pl_session_create(pl_daemon *daemon, const pl_row *row);
+/* Makes a session of a row, with one reference for the caller; in no table yet. Its directory lies
+ * below `state_path`, the absolute path of the state directory. */
+pl_session *pl_session_create(const char *state_path, const pl_row *row);
 void pl_session_acquire(pl_session *session);
 void pl_session_release(pl_session *session);
 /* A row that says what the session is now, owned by the caller; the table's mutex is held. Empty, its

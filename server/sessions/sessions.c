@@ -162,6 +162,7 @@ bool pl_sessions_insert(pl_sessions *t, pl_session *s)
     pthread_mutex_unlock(&t->mutex);
     if (fresh) {
         wake(t, s);
+        t->setup.queue->changed(t->setup.context, NULL);
     }
     return good;
 }

@@ -9,6 +9,7 @@
 #define PLIANT_SERVER_SESSIONS_SESSIONS_H
 
 #include "protocol/scene/notes.h"
+#include "server/base/limits.h"
 #include "server/http/principal.h"
 #include "server/sessions/session.h"
 #include "server/store/store.h"
@@ -32,6 +33,8 @@ typedef struct pl_session_queue {
 /* Copied; what it points at outlives the table. */
 typedef struct pl_sessions_setup {
     pl_store *store;
+    int state_fd;          /* of the state directory */
+    struct pl_pool *files; /* removes directories */
     pl_counters *counters;
     struct pl_events *events;
     const _Atomic bool *ready; /* sessions inserted before are no news */
@@ -45,7 +48,8 @@ void pl_sessions_destroy(pl_sessions *sessions);
 /* A row that says what the session is now; owned by the caller. */
 pl_row pl_session_row(pl_sessions *sessions, pl_session *session);
 
-/* Put into the table (which keeps a reference); a queued one joins the queue. */
+/* Put into the table (which keeps a reference); a queued one joins the queue. Once the daemon is
+ * ready, whoever starts sessions is told. */
 bool pl_sessions_insert(pl_sessions *sessions, pl_session *session);
 /* By id, with a reference and in *access (may be NULL) what the principal may do with it; NULL where
  * there is none that they may see. */

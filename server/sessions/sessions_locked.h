@@ -1,4 +1,5 @@
-/* sessions_locked.h - the table's inside, for sessions.c and session_list.c, and as functions for
+/* sessions_locked.h - the table's inside, for the files of this room that change or list
+ * sessions, and as functions for
  * run/dispatcher.c: starting a session changes the scheduler's books and the session's state in one piece,
  * under the table's mutex.
  */

@@ -2,6 +2,7 @@
 
 #include "protocol/text/json.h"
 #include "protocol/log/snapshot.h"
+#include "server/base/daemon.h"
 #include "server/sessions/access.h"
 #include "server/tenants/auth.h"
 #include "server/http/body.h"
@@ -110,13 +111,13 @@ static void reply_not_kept(pl_request *r, int error, const char *name)
 }
 
 /* 0 or errno, EMFILE where there are too many. */
-static int keep(const pl_daemon *d, int dir_fd, const pl_snapshot *s, const pl_branch_point *o)
+static int keep(int dir_fd, const pl_snapshot *s, const pl_branch_point *o)
 {
     char names[PL_SNAPSHOTS_MAX][PL_SNAPSHOT_NAME + 1];
     pthread_mutex_lock(&writing);
     bool room = pl_snapshot_names(dir_fd, true, names) < PL_SNAPSHOTS_MAX;
     errno = ENOMEM;
-    pl_status status = room ? pl_snapshot_write(dir_fd, s, d->state_fd, o->pin) : PL_OK;
+    pl_status status = room ? pl_snapshot_write(dir_fd, s, o->state_fd, o->pin) : PL_OK;
     int error = !room ? EMFILE : status != PL_OK ? errno : 0;
     pthread_mutex_unlock(&writing);
     return error;
@@ -126,7 +127,7 @@ static void make(pl_request *r, pl_session *s, int dir_fd, const char *name, int
 {
     pl_daemon *d = pl_request_daemon(r);
     pl_branch_point o;
-    if (!pl_branch_point_find(r, s, dir_fd, frame, &o)) {
+    if (!pl_branch_point_find(r, d->state_fd, s, dir_fd, frame, &o)) {
         return;
     }
     const pl_checkpoint *c = &o.checkpoint;
@@ -137,8 +138,8 @@ static void make(pl_request *r, pl_session *s, int dir_fd, const char *name, int
                         .start = o.start};
     snprintf(made.name, sizeof made.name, "%s", name);
     snprintf(made.numerics, sizeof made.numerics, "%s", c->numerics);
-    if (pl_quota_allows_bytes(r, s->owner, made.bytes)) {
-        int error = keep(d, dir_fd, &made, &o);
+    if (pl_quota_allows_bytes(r, d->tenants, d->sessions, s->owner, made.bytes)) {
+        int error = keep(dir_fd, &made, &o);
         atomic_store(&s->bytes_ms, 0); /* to be counted anew */
         if (error) {
             reply_not_kept(r, error, name);
@@ -146,7 +147,7 @@ static void make(pl_request *r, pl_session *s, int dir_fd, const char *name, int
             reply_one(r, 201, &made, s->id);
         }
     }
-    pl_branch_point_clear(d, &o);
+    pl_branch_point_clear(&o);
 }
 
 void pl_handle_snapshot_create(pl_request *r)
@@ -249,12 +250,12 @@ void pl_handle_snapshot_delete(pl_request *r)
 
 /* ---- branching ---- */
 
-bool pl_snapshot_find(pl_request *r, int dir_fd, const char *name, pl_branch_point *out)
+bool pl_snapshot_find(pl_request *r, int state_fd, int dir_fd, const char *name,
+                      pl_branch_point *out)
 {
-    pl_daemon *d = pl_request_daemon(r);
     pl_snapshot s;
     char path[PL_SNAPSHOT_NAME + 20], id[33];
-    *out = (pl_branch_point){.checkpoint = {.frame = -1}};
+    *out = (pl_branch_point){.state_fd = state_fd, .checkpoint = {.frame = -1}};
     if (!read_one(r, dir_fd, name, &s)) {
         return false;
     }
@@ -263,11 +264,11 @@ bool pl_snapshot_find(pl_request *r, int dir_fd, const char *name, pl_branch_poi
     if (s.checkpoint >= 0) {
         good = pl_random_id(id) == 0;
         snprintf(out->pin, sizeof out->pin, "incoming/pin-%s", good ? id : "");
-        good = good && linkat(dir_fd, path, d->state_fd, out->pin, 0) == 0;
+        good = good && linkat(dir_fd, path, state_fd, out->pin, 0) == 0;
         if (!good) {
             out->pin[0] = 0;
         }
-        good = good && pl_checkpoint_peek_file(d->state_fd, out->pin, &out->checkpoint) == PL_OK &&
+        good = good && pl_checkpoint_peek_file(state_fd, out->pin, &out->checkpoint) == PL_OK &&
                out->checkpoint.frame == s.checkpoint;
     }
     out->frame = s.frame;
@@ -278,7 +279,7 @@ bool pl_snapshot_find(pl_request *r, int dir_fd, const char *name, pl_branch_poi
     if (!good) {
         pl_reply_problem(r, 500, "damaged", "Damaged",
                          "the snapshot's checkpoint is not as it was written", NULL);
-        pl_branch_point_clear(d, out);
+        pl_branch_point_clear(out);
     }
     return good;
 }

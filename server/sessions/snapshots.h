@@ -12,7 +12,9 @@ void pl_handle_snapshot_create(pl_request *r);
 void pl_handle_snapshot(pl_request *r);
 void pl_handle_snapshot_delete(pl_request *r);
 
-/* What a branch begins with by a snapshot of the session in dir_fd; false after replying. */
-bool pl_snapshot_find(pl_request *r, int dir_fd, const char *name, pl_branch_point *out);
+/* What a branch begins with by a snapshot of the session in dir_fd; false after replying. The
+ * snapshot's checkpoint is linked below the state directory's incoming/. */
+bool pl_snapshot_find(pl_request *r, int state_fd, int dir_fd, const char *name,
+                      pl_branch_point *out);
 
 #endif

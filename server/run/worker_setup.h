@@ -1,0 +1,21 @@
+/* worker_setup.h - what workers run with, and who is told of their starts and ends. */
+#ifndef PLIANT_SERVER_RUN_WORKER_SETUP_H
+#define PLIANT_SERVER_RUN_WORKER_SETUP_H
+
+#include "server/base/options.h"
+#include "server/run/dispatcher.h"
+#include "server/run/log_follower.h"
+#include "server/sessions/sessions.h"
+
+typedef struct pl_worker_setup {
+    const pl_options *options;
+    const char *programs; /* folder of pliant-worker */
+    double memory;        /* of the machine, bytes */
+    pl_sessions *sessions;
+    pl_dispatcher *dispatcher;
+    pl_counters *counters; /* of workers */
+    pl_log_follower follower;
+    const _Atomic bool *ready, *draining; /* none is started before the one, or after the other */
+} pl_worker_setup;
+
+#endif
