@@ -186,6 +186,19 @@ static pl_machine machine_of(const pl_daemon *d)
     return (pl_machine){d->options.cores, d->machine_memory, d->gpus};
 }
 
+/* Who may ask, and for how much. */
+static bool start_tenants(pl_daemon *d)
+{
+    pl_tenants_setup tenants = {.store = d->store,
+                                .state = d->state,
+                                .state_fd = d->state_fd,
+                                .stop_fd = d->stop_fd,
+                                .limits = d->options.limits};
+    d->tenants = pl_tenants_create(&tenants);
+    d->auth = d->tenants ? pl_auth_create(d->state_fd, &d->options, d->tenants) : NULL;
+    return d->auth;
+}
+
 /* The queue and the table of sessions, each of which calls the other. */
 static bool start_table(pl_daemon *d)
 {
@@ -234,10 +247,23 @@ static bool start_run(pl_daemon *d, int check_threads)
     return pl_webhooks_load(d->webhooks);
 }
 
-static const pl_http_policy policy = {.authenticate = pl_auth_principal,
-                                      .authenticate_address = pl_signer_principal,
-                                      .rate_allows = pl_rate_allows,
-                                      .note = pl_audit_request};
+static bool start_http(pl_daemon *d)
+{
+    pl_http_setup http = {.routes = pl_routes,
+                          .policy = {.authenticate = pl_auth_principal,
+                                     .authenticator = d->auth,
+                                     .authenticate_address = pl_signer_principal,
+                                     .rate_allows = pl_rate_allows,
+                                     .note = pl_audit_request},
+                          .options = &d->options,
+                          .counters = &d->counters,
+                          .draining = &d->draining,
+                          .tickers = d->tickers,
+                          .files = d->files,
+                          .checks = d->checks,
+                          .daemon = d};
+    return pl_http_create(&http, d->url, &d->http);
+}
 
 static bool start_parts(pl_daemon *d)
 {
@@ -251,29 +277,28 @@ static bool start_parts(pl_daemon *d)
                           .context = d};
     return d->stop_fd >= 0 && pl_program_folder(d->programs, sizeof d->programs) == 0 &&
            (d->gpus = pl_gpus_create(&gpus)) && (d->capabilities = pl_capabilities_build(d)) &&
-           (d->auth = pl_auth_create(d->state_fd, &d->options)) &&
-           (d->store = pl_store_open(d->state, is_new(d), &d->counters)) &&
-           (d->tenants = pl_tenants_create(d)) && (d->login_codes = pl_login_codes_create()) &&
-           (d->signer = pl_signer_create()) &&
+           (d->store = pl_store_open(d->state, is_new(d), &d->counters)) && start_tenants(d) &&
+           (d->login_codes = pl_login_codes_create()) && (d->signer = pl_signer_create()) &&
            (d->files = pl_pool_create("files", FILE_THREADS, FILE_QUEUE)) && start_table(d) &&
            (d->tickers = pl_tickers_create()) &&
-           (d->streams = pl_stream_hub_create(&d->counters, d->tickers, d->events)) &&
+           (d->streams = pl_stream_hub_create(&d->counters, d->tickers, d->events, d->sessions,
+                                              d->log_readers_max)) &&
            (d->rate = pl_rate_create(d->options.address_rate)) &&
            (d->watch = pl_watch_create(d->sessions)) &&
            (d->checks = pl_pool_create("checks", check_threads, CHECK_QUEUE)) &&
            (d->exports = pl_exports_create(&d->counters, d->options.exports)) &&
            start_run(d, check_threads) && pl_tenants_start(d->tenants, start_sessions, d) &&
            (!d->options.tls_cert || pl_tls_load(d->options.tls_cert, d->options.tls_key)) &&
-           pl_http_create(d, pl_routes, &policy);
+           start_http(d);
 }
 
 /* Whoever sees the terminal that a daemon was started from could read its token. */
 static void print_login(pl_daemon *d)
 {
     char secret[33], url[400];
-    pl_principal *owner = pl_auth_owner(d);
+    pl_principal *owner = pl_auth_owner(d->auth);
     if (strncmp(d->url, "http", 4) == 0 && !d->options.no_auth && isatty(STDOUT_FILENO) &&
-        pl_login_code_make(d, owner, secret, url)) {
+        pl_login_code_make(d->login_codes, d->url, owner, secret, url)) {
         printf("dashboard, once and within five minutes: %s\n"
                "later: pliant login prints another address\n",
                url);

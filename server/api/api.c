@@ -4,6 +4,7 @@
 #include "protocol/scene/notes.h"
 #include "protocol/text/problem.h"
 #include "protocol/log/session_file.h"
+#include "server/base/daemon.h"
 #include "server/sessions/access.h"
 #include "server/run/lifecycle.h"
 #include "server/api/patch.h"

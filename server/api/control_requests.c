@@ -5,6 +5,7 @@
 #include "protocol/log/log.h"
 #include "protocol/scene/params.h"
 #include "protocol/log/session_dir.h"
+#include "server/base/daemon.h"
 #include "server/sessions/access.h"
 #include "server/sessions/control_in_effect.h"
 #include "server/sessions/control_log.h"

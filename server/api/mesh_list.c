@@ -1,6 +1,7 @@
 #include "server/api/mesh_list.h"
 
 #include "protocol/text/json.h"
+#include "server/base/daemon.h"
 #include "server/sessions/access.h"
 #include "server/tenants/grants.h"
 #include "server/store/listing.h"
@@ -74,7 +75,7 @@ void pl_handle_meshes(pl_request *r)
         " GROUP BY g.hash ORDER BY g.hash LIMIT ?3",
         {pl_request_owner(r)},
         1};
-    pl_listing_reply(r, &s, "", view_mesh);
+    pl_listing_reply(r, pl_request_daemon(r)->store, &s, "", view_mesh);
 }
 
 /* ---- letting go ---- */

@@ -4,6 +4,7 @@
 #include "protocol/log/sealed.h"
 #include "protocol/log/session_dir.h"
 #include "protocol/text/sha256.h"
+#include "server/base/daemon.h"
 #include "server/sessions/access.h"
 #include "server/tenants/auth.h"
 #include "server/tenants/grants.h"

@@ -3,6 +3,7 @@
 #include "protocol/export/export.h"
 #include "protocol/text/json.h"
 #include "protocol/scene/schema.h"
+#include "server/base/daemon.h"
 #include "server/http/problems.h"
 #include "server/api/replies.h"
 

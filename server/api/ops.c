@@ -2,6 +2,7 @@
 
 #include "protocol/text/json.h"
 #include "protocol/scene/scene_json.h"
+#include "server/base/daemon.h"
 #include "server/run/gpus.h"
 #include "server/sessions/sessions.h"
 

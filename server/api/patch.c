@@ -1,6 +1,7 @@
 #include "server/api/patch.h"
 
 #include "protocol/scene/notes_patch.h"
+#include "server/base/daemon.h"
 #include "server/sessions/access.h"
 #include "server/sessions/retention.h"
 #include "server/sessions/sessions.h"

@@ -1,6 +1,7 @@
 #include "server/api/queue.h"
 
 #include "protocol/text/json.h"
+#include "server/base/daemon.h"
 #include "server/run/dispatcher.h"
 #include "server/run/executor.h"
 #include "server/run/gpus.h"

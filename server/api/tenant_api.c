@@ -1,5 +1,6 @@
 #include "server/api/tenant_api.h"
 
+#include "server/base/daemon.h"
 #include "server/tenants/auth.h"
 #include "server/http/body.h"
 #include "server/store/listing.h"
@@ -146,7 +147,7 @@ void pl_handle_tokens(pl_request *r)
                           " tokens WHERE (?1 IS NULL OR user=?1) AND id>?2 ORDER BY id LIMIT ?3",
                           {user},
                           1};
-        pl_listing_reply(r, &s, "", view_token);
+        pl_listing_reply(r, pl_request_daemon(r)->store, &s, "", view_token);
     }
 }
 
@@ -254,7 +255,7 @@ void pl_handle_users(pl_request *r)
                       " FROM users WHERE name>? ORDER BY name LIMIT ?",
                       {NULL},
                       0};
-    pl_listing_reply(r, &s, "", view_user);
+    pl_listing_reply(r, pl_request_daemon(r)->store, &s, "", view_user);
 }
 
 /* Limits that the body names; null takes one back. */
@@ -376,7 +377,7 @@ void pl_handle_groups(pl_request *r)
         " grp=name) FROM user_groups WHERE name>? ORDER BY name LIMIT ?",
         {NULL},
         0};
-    pl_listing_reply(r, &s, "", view_group);
+    pl_listing_reply(r, pl_request_daemon(r)->store, &s, "", view_group);
 }
 
 void pl_handle_group_create(pl_request *r)

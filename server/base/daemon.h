@@ -22,7 +22,7 @@ typedef struct pl_daemon {
     _Atomic bool ready;
     double machine_memory; /* bytes */
     int log_readers_max;   /* of streams, as descriptors allow */
-    char url[320];
+    char url[PL_URL_MAX];
     char *capabilities; /* the body of /v1/capabilities */
     struct pl_auth *auth;
     struct pl_store *store;

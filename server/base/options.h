@@ -17,6 +17,9 @@ enum {
 
 enum { PL_GPU_SHARE_MAX = 64, PL_EXPORTS_MAX = 64 };
 
+/* The longest address of a daemon, with its NUL. */
+enum { PL_URL_MAX = 320 };
+
 typedef struct pl_options {
     char listen_host[256];          /* numeric address, without brackets */
     int listen_port;                /* 0: any free one */

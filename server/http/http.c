@@ -34,9 +34,7 @@ typedef struct listener {
 } listener;
 
 struct pl_http {
-    pl_daemon *daemon;
-    const pl_route *routes;
-    const pl_http_policy *policy;
+    pl_http_setup setup;
     listener listeners[LISTENERS];
     _Atomic int64_t body_bytes;
     _Atomic int64_t open_requests;
@@ -63,7 +61,7 @@ static void note_connection(void *context, struct MHD_Connection *connection, vo
         const union MHD_ConnectionInfo *info =
             MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
         if (info) {
-            bound_silence(info->connect_fd, http->daemon->options.idle_timeout);
+            bound_silence(info->connect_fd, http->setup.options->idle_timeout);
         }
         *slot = info ? pl_deadline_open(http->deadlines, info->connect_fd, pl_monotonic_ms())
                      : NULL;
@@ -90,7 +88,7 @@ static void enforce(pl_ticker *ticker, int64_t now_ms)
     pl_http *http = (pl_http *)((char *)ticker - offsetof(pl_http, ticker));
     int late = pl_deadlines_enforce(http->deadlines, now_ms);
     if (late) {
-        atomic_fetch_add(&http->daemon->counters.connections_late, late);
+        atomic_fetch_add(&http->setup.counters->connections_late, late);
         pl_logf(PL_LEVEL_DEBUG, "http: %d requests came too slowly", late);
     }
 }
@@ -190,7 +188,7 @@ static void count_reply(pl_request *r)
 {
     int class = r->reply.status / 100;
     if (r->route && class >= 1 && class <= 5) {
-        atomic_fetch_add_explicit(&r->http->counts[r->route - r->http->routes][class], 1,
+        atomic_fetch_add_explicit(&r->http->counts[r->route - r->http->setup.routes][class], 1,
                                   memory_order_relaxed);
     }
     pl_logf(PL_LEVEL_DEBUG, "%s %s -> %d", r->route ? r->route->method : "-",
@@ -215,11 +213,11 @@ static enum MHD_Result queue_reply(pl_request *r)
     for (int i = 0; i < reply->header_count; i++) {
         MHD_add_response_header(response, reply->names[i], reply->values[i]);
     }
-    if (atomic_load(&r->daemon->draining) && !reply->source) {
+    if (atomic_load(r->http->setup.draining) && !reply->source) {
         MHD_add_response_header(response, "Connection", "close");
     }
     count_reply(r);
-    r->http->policy->note(r);
+    r->http->setup.policy.note(r);
     enum MHD_Result queued = MHD_queue_response(r->connection, (unsigned int)reply->status,
                                                 response);
     MHD_destroy_response(response);
@@ -239,7 +237,7 @@ static void dispatch(pl_request *r)
         r->route->handler(r);
         return;
     }
-    pl_pool *pool = r->route->run == PL_RUN_FILES ? r->daemon->files : r->daemon->checks;
+    pl_pool *pool = r->route->run == PL_RUN_FILES ? r->http->setup.files : r->http->setup.checks;
     pl_request_park(r);
     if (!pl_pool_submit(pool, run_in_pool, r)) {
         pl_reply_problem(r, 503, "busy", "Busy", "too many requests wait for the same work", NULL);
@@ -254,7 +252,7 @@ static pl_request *request_create(pl_http *http, struct MHD_Connection *connecti
     if (r) {
         r->connection = connection;
         r->http = http;
-        r->daemon = http->daemon;
+        r->daemon = http->setup.daemon;
         atomic_fetch_add(&http->open_requests, 1);
     }
     return r;
@@ -340,7 +338,7 @@ static void complete(void *context, struct MHD_Connection *connection, void **sl
 
 int64_t pl_request_peer(pl_request *r)
 {
-    if (!r->daemon->options.listen_unix) {
+    if (!r->http->setup.options->listen_unix) {
         return -1;
     }
     const union MHD_ConnectionInfo *info =
@@ -353,7 +351,7 @@ void pl_request_address(pl_request *r, char out[64])
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(r->connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
     pl_listener_name(info ? info->client_addr : NULL, out);
-    const char *forwarded = r->daemon->options.behind_proxy
+    const char *forwarded = r->http->setup.options->behind_proxy
                                 ? pl_request_header(r, "X-Forwarded-For")
                                 : NULL;
     if (forwarded) { /* the last is the proxy's own word */
@@ -438,7 +436,7 @@ static size_t unescape(void *context, struct MHD_Connection *connection, char *t
  * is sent twice; framing_fault refuses them well. */
 static struct MHD_Daemon *start_library(pl_http *http, int kind)
 {
-    const pl_options *o = &http->daemon->options;
+    const pl_options *o = http->setup.options;
     bool tls = kind == BY_ADDRESS && o->tls_cert;
     unsigned int flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME |
                          MHD_USE_ERROR_LOG | (tls ? MHD_USE_TLS : 0) |
@@ -466,15 +464,14 @@ static struct MHD_Daemon *start_library(pl_http *http, int kind)
 }
 
 /* True where that one is not wanted, or listens. */
-static bool start_listener(pl_http *http, int kind)
+static bool start_listener(pl_http *http, int kind, char url[PL_URL_MAX])
 {
-    const pl_options *o = &http->daemon->options;
+    const pl_options *o = http->setup.options;
     if (kind == BY_UNIX ? !o->listen_unix : o->no_address) {
         return true;
     }
     listener *l = &http->listeners[kind];
-    l->fd = kind == BY_UNIX ? pl_listener_open_unix(http->daemon)
-                            : pl_listener_open_address(http->daemon);
+    l->fd = kind == BY_UNIX ? pl_listener_open_unix(o, url) : pl_listener_open_address(o, url);
     l->mhd = l->fd >= 0 ? start_library(http, kind) : NULL;
     if (l->fd >= 0 && !l->mhd) {
         pl_logf(PL_LEVEL_ERROR, "the HTTP library did not start");
@@ -482,31 +479,29 @@ static bool start_listener(pl_http *http, int kind)
     return l->mhd;
 }
 
-bool pl_http_create(pl_daemon *daemon, const pl_route *routes, const pl_http_policy *policy)
+bool pl_http_create(const pl_http_setup *setup, char url[PL_URL_MAX], pl_http **out)
 {
     size_t count = 0;
-    while (routes[count].method) {
+    while (setup->routes[count].method) {
         count++;
     }
     pl_http *http = calloc(1, sizeof *http);
     if (!http) {
         return false;
     }
-    http->daemon = daemon;
-    http->routes = routes;
-    http->policy = policy;
+    http->setup = *setup;
     http->counts = calloc(count, sizeof *http->counts);
     http->listeners[BY_ADDRESS].fd = http->listeners[BY_UNIX].fd = -1;
-    http->deadlines = pl_deadlines_create(daemon->options.idle_timeout);
+    http->deadlines = pl_deadlines_create(setup->options->idle_timeout);
     http->ticker.tick = enforce;
-    daemon->http = http;
+    *out = http;
     if (http->deadlines) {
-        pl_tickers_enlist(daemon->tickers, &http->ticker);
+        pl_tickers_enlist(setup->tickers, &http->ticker);
     }
-    if (!http->counts || !http->deadlines || !start_listener(http, BY_ADDRESS) ||
-        !start_listener(http, BY_UNIX)) {
+    if (!http->counts || !http->deadlines || !start_listener(http, BY_ADDRESS, url) ||
+        !start_listener(http, BY_UNIX, url)) {
         pl_http_destroy(http, 0);
-        daemon->http = NULL;
+        *out = NULL;
         return false;
     }
     return true;
@@ -523,7 +518,7 @@ void pl_http_quiesce(pl_http *http)
             close(l->fd);
             l->fd = -1;
             if (i == BY_UNIX) {
-                unlink(http->daemon->options.listen_unix);
+                unlink(http->setup.options->listen_unix);
             }
         }
     }
@@ -544,7 +539,7 @@ void pl_http_destroy(pl_http *http, int timeout_ms)
             MHD_stop_daemon(http->listeners[i].mhd);
         }
     }
-    pl_tickers_delist(http->daemon->tickers, &http->ticker);
+    pl_tickers_delist(http->setup.tickers, &http->ticker);
     pl_deadlines_destroy(http->deadlines);
     free(http->counts);
     free(http);
@@ -557,12 +552,12 @@ int64_t pl_http_count(const pl_http *http, size_t route, int status_class)
 
 const pl_route *pl_http_routes(const pl_http *http)
 {
-    return http->routes;
+    return http->setup.routes;
 }
 
-const pl_http_policy *pl_http_policy_of(const pl_http *http)
+const pl_http_setup *pl_http_setup_of(const pl_http *http)
 {
-    return http->policy;
+    return &http->setup;
 }
 
 int64_t pl_http_connections(const pl_http *http)

@@ -10,7 +10,10 @@
 #define PLIANT_SERVER_HTTP_HTTP_H
 
 #include "engine/scene/fault.h"
-#include "server/base/daemon.h"
+#include "server/base/counters.h"
+#include "server/base/options.h"
+#include "server/base/pool.h"
+#include "server/base/ticker.h"
 #include "server/http/principal.h"
 
 #include <stdbool.h>
@@ -18,6 +21,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+typedef struct pl_daemon pl_daemon; /* base/daemon.h: of handlers */
 typedef struct pl_http pl_http;
 typedef struct pl_request pl_request;
 
@@ -63,7 +67,8 @@ typedef struct pl_claims {
 /* What the rooms above decide about a request. */
 typedef struct pl_http_policy {
     /* Whom the claims stand for, with a reference, or NULL. */
-    pl_principal *(*authenticate)(const pl_daemon *daemon, const pl_claims *claims);
+    pl_principal *(*authenticate)(void *authenticator, const pl_claims *claims);
+    void *authenticator;
     /* The same of a signed address: one GET. */
     pl_principal *(*authenticate_address)(pl_request *r, const char *path);
     /* Whether its rate allows it; false after replying 429. */
@@ -72,10 +77,22 @@ typedef struct pl_http_policy {
     void (*note)(pl_request *r);
 } pl_http_policy;
 
-/* Starts listening; routes end with a row whose method is NULL and must outlive it. False with a line in the
- * log. Sets daemon->url, and daemon->http, which the first request may ask for before this returns. */
-bool pl_http_create(pl_daemon *daemon, const pl_route *routes, const pl_http_policy *policy);
-const pl_http_policy *pl_http_policy_of(const pl_http *http);
+/* All that it points to must outlive the server. */
+typedef struct pl_http_setup {
+    const pl_route *routes; /* they end with a row whose method is NULL */
+    pl_http_policy policy;
+    const pl_options *options;
+    pl_counters *counters;
+    const _Atomic bool *draining;
+    pl_tickers *tickers;
+    pl_pool *files, *checks; /* where PL_RUN_FILES and PL_RUN_CHECKS run */
+    pl_daemon *daemon;       /* what a handler is given by its request */
+} pl_http_setup;
+
+/* Starts listening. False with a line in the log. Sets the url, and *out, which the first request may ask for
+ * before this returns. */
+bool pl_http_create(const pl_http_setup *setup, char url[PL_URL_MAX], pl_http **out);
+const pl_http_setup *pl_http_setup_of(const pl_http *http);
 /* Take no more connections; requests that run go on. */
 void pl_http_quiesce(pl_http *http);
 /* Wait up to timeout_ms for the open requests to end, then close everything. Every suspended

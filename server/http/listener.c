@@ -11,13 +11,13 @@
 #include <unistd.h>
 
 /* Bind by hand, so that port 0 and both address families are one path. */
-int pl_listener_open_address(pl_daemon *d)
+int pl_listener_open_address(const pl_options *o, char url[PL_URL_MAX])
 {
     struct sockaddr_in6 v6 = {.sin6_family = AF_INET6};
     struct sockaddr_in v4 = {.sin_family = AF_INET};
-    bool is_v6 = strchr(d->options.listen_host, ':') != NULL;
-    v6.sin6_port = v4.sin_port = htons((uint16_t)d->options.listen_port);
-    inet_pton(is_v6 ? AF_INET6 : AF_INET, d->options.listen_host,
+    bool is_v6 = strchr(o->listen_host, ':') != NULL;
+    v6.sin6_port = v4.sin_port = htons((uint16_t)o->listen_port);
+    inet_pton(is_v6 ? AF_INET6 : AF_INET, o->listen_host,
               is_v6 ? (void *)&v6.sin6_addr : (void *)&v4.sin_addr);
     int fd = socket(is_v6 ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     int on = 1;
@@ -28,16 +28,15 @@ int pl_listener_open_address(pl_daemon *d)
     socklen_t size = is_v6 ? sizeof v6 : sizeof v4;
     if (fd < 0 || bind(fd, address, size) != 0 || listen(fd, 511) != 0 ||
         getsockname(fd, address, &size) != 0) {
-        pl_logf(PL_LEVEL_ERROR, "can not listen on %s port %d: %s", d->options.listen_host,
-                d->options.listen_port, strerror(errno));
+        pl_logf(PL_LEVEL_ERROR, "can not listen on %s port %d: %s", o->listen_host, o->listen_port,
+                strerror(errno));
         if (fd >= 0) {
             close(fd);
         }
         return -1;
     }
-    snprintf(d->url, sizeof d->url, is_v6 ? "http%s://[%s]:%d" : "http%s://%s:%d",
-             d->options.tls_cert ? "s" : "", d->options.listen_host,
-             ntohs(is_v6 ? v6.sin6_port : v4.sin_port));
+    snprintf(url, PL_URL_MAX, is_v6 ? "http%s://[%s]:%d" : "http%s://%s:%d", o->tls_cert ? "s" : "",
+             o->listen_host, ntohs(is_v6 ? v6.sin6_port : v4.sin_port));
     return fd;
 }
 
@@ -56,10 +55,10 @@ static void remove_stale(const struct sockaddr_un *address)
     }
 }
 
-int pl_listener_open_unix(pl_daemon *d)
+int pl_listener_open_unix(const pl_options *o, char url[PL_URL_MAX])
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    snprintf(address.sun_path, sizeof address.sun_path, "%s", d->options.listen_unix);
+    snprintf(address.sun_path, sizeof address.sun_path, "%s", o->listen_unix);
     remove_stale(&address);
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     /* Who may connect is the matter of the folder; who that is, the kernel says. */
@@ -71,8 +70,8 @@ int pl_listener_open_unix(pl_daemon *d)
         }
         return -1;
     }
-    if (d->options.no_address) {
-        snprintf(d->url, sizeof d->url, "unix:%s", address.sun_path);
+    if (o->no_address) {
+        snprintf(url, PL_URL_MAX, "unix:%s", address.sun_path);
     }
     return fd;
 }

@@ -2,12 +2,12 @@
 #ifndef PLIANT_SERVER_HTTP_LISTENER_H
 #define PLIANT_SERVER_HTTP_LISTENER_H
 
-#include "server/base/daemon.h"
+#include "server/base/options.h"
 
-/* Bound and listening as the options say; sets daemon->url. -1 with a line in the log. */
-int pl_listener_open_address(pl_daemon *daemon);
+/* Bound and listening as the options say; sets the url. -1 with a line in the log. */
+int pl_listener_open_address(const pl_options *options, char url[PL_URL_MAX]);
 /* The same of a unix socket, whose file is made; sets the url only where there is no address. */
-int pl_listener_open_unix(pl_daemon *daemon);
+int pl_listener_open_unix(const pl_options *options, char url[PL_URL_MAX]);
 /* The uid at the other end of a connection's descriptor; -1 where that is no unix socket. */
 int64_t pl_listener_peer(int fd);
 

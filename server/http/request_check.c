@@ -157,9 +157,9 @@ uint64_t pl_request_body_limit(const pl_request *r)
         if (r->route->scope == PL_SCOPE_PUBLIC) {
             return SMALL_BODY_MAX; /* of whoever */
         }
-        return (uint64_t)r->daemon->options.max_body;
+        return (uint64_t)pl_http_setup_of(r->http)->options->max_body;
     case PL_TAKES_BYTES:
-        return (uint64_t)r->daemon->options.max_mesh;
+        return (uint64_t)pl_http_setup_of(r->http)->options->max_mesh;
     default:
         return SMALL_BODY_MAX;
     }
@@ -221,17 +221,17 @@ static bool forged(const pl_request *r, const framing *f)
 /* The page of metrics is for everybody only where everybody is on this machine. */
 static bool is_public(const pl_request *r)
 {
-    const pl_options *o = &r->daemon->options;
+    const pl_options *o = pl_http_setup_of(r->http)->options;
     return r->route->scope == PL_SCOPE_PUBLIC ||
            (r->route->scope == PL_SCOPE_METRICS && pl_options_loopback(o) && !o->behind_proxy);
 }
 
 static void check_access(pl_request *r, const framing *f, const char *path)
 {
-    const pl_http_policy *policy = pl_http_policy_of(r->http);
+    const pl_http_policy *policy = &pl_http_setup_of(r->http)->policy;
     pl_claims claims = f->claims;
     claims.uid = pl_request_peer(r);
-    r->principal = policy->authenticate(r->daemon, &claims);
+    r->principal = policy->authenticate(policy->authenticator, &claims);
     if (!r->principal && r->route->scope == PL_SCOPE_READ) {
         r->principal = policy->authenticate_address(r, path);
     }
@@ -244,7 +244,8 @@ static void check_access(pl_request *r, const framing *f, const char *path)
     } else if (r->principal && !is_public(r)) {
         check_scope(r);
     } else if (!r->principal && !is_public(r)) {
-        atomic_fetch_add(&r->daemon->counters.auth_failures, f->claims.authorization != NULL);
+        atomic_fetch_add(&pl_http_setup_of(r->http)->counters->auth_failures,
+                         f->claims.authorization != NULL);
         pl_reply_problem(r, 401, "unauthorized", "Unauthorized",
                          f->claims.authorization
                              ? "the token is not one of this daemon's, or its time is "
@@ -311,7 +312,7 @@ bool pl_request_check_head(pl_request *r, const char *method, const char *path)
         pl_reply_header(r, "Connection", "close");
         return true;
     }
-    if (!pl_host_allowed(&r->daemon->options, f.host)) {
+    if (!pl_host_allowed(pl_http_setup_of(r->http)->options, f.host)) {
         pl_reply_problemf(r, 421, "misdirected", "Misdirected request",
                           "this daemon does not answer to the name '%.100s'; start it with "
                           "--allow-host to change that",

@@ -103,7 +103,7 @@ void pl_handle_links(pl_request *r)
                           " AND session=? AND id>? ORDER BY id LIMIT ?",
                           {s->id},
                           1};
-        pl_listing_reply(r, &q, "", put_link);
+        pl_listing_reply(r, pl_request_daemon(r)->store, &q, "", put_link);
         pl_session_release(s);
     }
 }
@@ -138,7 +138,7 @@ void pl_handle_link_open(pl_request *r)
     }
     const char *secret = pl_body_string(&b, "secret", 256, true);
     if (pl_body_good(&b)) {
-        pl_principal *p = pl_auth_token(d, secret);
+        pl_principal *p = pl_auth_token(d->auth, secret);
         pl_session *s = p && p->session[0] ? pl_sessions_find_any(d->sessions, p->session) : NULL;
         if (s) {
             char path[64];

@@ -20,7 +20,8 @@ static void see(void *context, const char *const *columns)
     }
 }
 
-void pl_listing_reply(pl_request *r, pl_statement *s, const char *first, pl_listing_view view)
+void pl_listing_reply(pl_request *r, pl_store *store, pl_statement *s, const char *first,
+                      pl_listing_view view)
 {
     listing l = {.view = view};
     char one_more[24];
@@ -34,7 +35,7 @@ void pl_listing_reply(pl_request *r, pl_statement *s, const char *first, pl_list
     pl_json_begin_object(&l.w);
     pl_json_key(&l.w, "items");
     pl_json_begin_array(&l.w);
-    bool good = pl_store_read(pl_request_daemon(r)->store, s, see, &l);
+    bool good = pl_store_read(store, s, see, &l);
     pl_json_end_array(&l.w);
     pl_json_set_string(&l.w, "next", l.seen > l.limit ? l.last : NULL);
     pl_json_end_object(&l.w);

@@ -1,6 +1,7 @@
 #include "server/streams/event_stream.h"
 
 #include "protocol/text/json.h"
+#include "server/base/daemon.h"
 #include "server/sessions/access.h"
 #include "server/sessions/events.h"
 #include "server/streams/stream_hub.h"
@@ -17,7 +18,7 @@ typedef struct listener {
     pl_ticker ticker;
     pl_waiter waiter;
     pl_request *request;
-    pl_daemon *daemon;
+    pl_stream_hub *hub;
     pl_session *session;      /* a reference, or NULL: of all */
     pl_principal *principal;  /* a reference */
     _Atomic int64_t regroups; /* of the session (pl_sessions_may_follow) */
@@ -41,7 +42,7 @@ static listener *listener_create(pl_request *r, pl_session *session, int64_t sin
     pl_waiter_init(&l->waiter, r);
     pthread_mutex_init(&l->mutex, NULL);
     l->request = r;
-    l->daemon = pl_request_daemon(r);
+    l->hub = pl_request_daemon(r)->streams;
     l->session = session;
     if (session) {
         pl_session_acquire(session);
@@ -54,8 +55,8 @@ static listener *listener_create(pl_request *r, pl_session *session, int64_t sin
 static void listener_destroy(void *context)
 {
     listener *l = context;
-    pl_events_unwatch(l->daemon->streams->events, &l->watcher);
-    pl_tickers_delist(l->daemon->streams->tickers, &l->ticker);
+    pl_events_unwatch(l->hub->events, &l->watcher);
+    pl_tickers_delist(l->hub->tickers, &l->ticker);
     pl_session_release(l->session);
     pl_principal_release(l->principal);
     pl_waiter_clear(&l->waiter);
@@ -66,8 +67,8 @@ static void listener_destroy(void *context)
 
 static void listen_to(listener *l)
 {
-    pl_events_watch(l->daemon->streams->events, &l->watcher);
-    pl_tickers_enlist(l->daemon->streams->tickers, &l->ticker);
+    pl_events_watch(l->hub->events, &l->watcher);
+    pl_tickers_enlist(l->hub->tickers, &l->ticker);
 }
 
 /* ---- the stream ---- */
@@ -81,7 +82,7 @@ static void stream_tick(pl_ticker *ticker, int64_t now_ms)
 {
     listener *l = (listener *)((char *)ticker - offsetof(listener, ticker));
     pl_waiter_tick(&l->waiter, now_ms,
-                   atomic_load(&l->daemon->streams->stopping) || !pl_principal_valid(l->principal));
+                   atomic_load(&l->hub->stopping) || !pl_principal_valid(l->principal));
 }
 
 /* Takes the JSON; false out of memory. number 0: an event without one. */
@@ -113,11 +114,11 @@ static bool put_end(listener *l, const char *reason)
 static const char *end_reason(listener *l)
 {
     if (l->session
-            ? !pl_sessions_may_follow(l->daemon->sessions, l->principal, l->session, &l->regroups)
+            ? !pl_sessions_may_follow(l->hub->sessions, l->principal, l->session, &l->regroups)
             : !pl_principal_valid(l->principal)) {
         return "revoked";
     }
-    if (atomic_load(&l->daemon->streams->stopping)) {
+    if (atomic_load(&l->hub->stopping)) {
         return "shutdown";
     }
     if (l->session && atomic_load(&l->session->deleted)) {
@@ -132,7 +133,7 @@ static int advance(listener *l)
     int64_t number;
     const char *type = "";
     const char *reason = end_reason(l); /* before the last look, so that nothing is lost */
-    char *json = pl_events_read(l->daemon->streams->events, &l->cursor, &number, &type);
+    char *json = pl_events_read(l->hub->events, &l->cursor, &number, &type);
     if (number < 0) {
         return -1;
     }
@@ -189,7 +190,7 @@ static ssize_t stream_read(void *context, char *out, size_t room)
 static void stream_close(void *context)
 {
     listener *l = context;
-    atomic_fetch_sub(&l->daemon->counters.streams_open, 1);
+    atomic_fetch_sub(&l->hub->counters->streams_open, 1);
     listener_destroy(l);
 }
 
@@ -204,7 +205,7 @@ static bool put_beginning(listener *l, bool resumed)
         return l->text;
     }
     int64_t number = l->cursor.next - 1;
-    char *view = pl_sessions_encode(l->daemon->sessions, l->session, l->principal), *json = NULL;
+    char *view = pl_sessions_encode(l->hub->sessions, l->session, l->principal), *json = NULL;
     int n = view ? asprintf(&json, "{\"seq\": %lld, \"event\": \"now\", \"session\": %s}",
                             (long long)number, view)
                  : -1;
@@ -224,8 +225,8 @@ static void open_stream(pl_request *r, pl_session *session, int64_t since, bool 
     }
     l->watcher.wake = stream_wake;
     l->ticker.tick = stream_tick;
-    atomic_fetch_add(&l->daemon->counters.streams_open, 1);
-    atomic_fetch_add(&l->daemon->counters.streams_total, 1);
+    atomic_fetch_add(&l->hub->counters->streams_open, 1);
+    atomic_fetch_add(&l->hub->counters->streams_total, 1);
     listen_to(l);
     pl_reply_source(r, "text/event-stream", &stream_source, l);
     pl_reply_header(r, "Cache-Control", "no-store");
@@ -252,7 +253,7 @@ static void poll_wake(pl_watcher *watcher)
     int64_t number;
     const char *type;
     pl_event_cursor look = l->cursor;
-    free(pl_events_read(l->daemon->streams->events, &look, &number, &type));
+    free(pl_events_read(l->hub->events, &look, &number, &type));
     if (number != 0 || look.missed) {
         resume_once(l);
     }
@@ -261,13 +262,13 @@ static void poll_wake(pl_watcher *watcher)
 static void poll_tick(pl_ticker *ticker, int64_t now_ms)
 {
     listener *l = (listener *)((char *)ticker - offsetof(listener, ticker));
-    if (now_ms >= l->deadline_ms || atomic_load(&l->daemon->streams->stopping)) {
+    if (now_ms >= l->deadline_ms || atomic_load(&l->hub->stopping)) {
         resume_once(l);
     }
 }
 
 /* {"items": [...], "next": number, "missed": bool}; NULL out of memory. *count: of the items. */
-static char *build_page(pl_daemon *d, pl_event_cursor *cursor, int *count)
+static char *build_page(pl_events *events, pl_event_cursor *cursor, int *count)
 {
     pl_json_writer w = {0};
     int64_t number = 1;
@@ -278,7 +279,7 @@ static char *build_page(pl_daemon *d, pl_event_cursor *cursor, int *count)
     pl_json_key(&w, "items");
     pl_json_begin_array(&w);
     while (*count < PAGE && number > 0) {
-        char *json = pl_events_read(d->streams->events, cursor, &number, &type);
+        char *json = pl_events_read(events, cursor, &number, &type);
         missed = missed || cursor->missed;
         cursor->missed = false;
         if (json) {
@@ -327,7 +328,7 @@ static void poll(pl_request *r, pl_session *session, int64_t since)
     listener *waited = pl_request_attached(r);
     pl_event_cursor cursor = {pl_request_principal(r), session,
                               waited ? waited->cursor.next : since + 1, false};
-    char *text = build_page(d, &cursor, &count);
+    char *text = build_page(d->streams->events, &cursor, &count);
     bool wait = text && count == 0 && seconds > 0 && !waited && !atomic_load(&d->draining);
     if (wait && begin_waiting(r, session, since, seconds)) {
         free(text);

@@ -1,5 +1,6 @@
 #include "server/streams/export_ask.h"
 
+#include "server/base/daemon.h"
 #include "server/sessions/sessions.h"
 #include "server/streams/frame.h"
 

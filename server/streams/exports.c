@@ -1,6 +1,7 @@
 #include "server/streams/exports.h"
 
 #include "protocol/export/export.h"
+#include "server/base/daemon.h"
 #include "server/sessions/access.h"
 #include "server/streams/export_ask.h"
 #include "server/streams/frame.h"
@@ -21,7 +22,8 @@ enum { RETRY_S = 5 };
 typedef struct download {
     pl_ticker ticker; /* of the source, as is the watcher */
     pl_watcher watcher;
-    pl_daemon *daemon;
+    pl_stream_hub *hub;
+    pl_exports *exports;
     pl_request *request; /* until it is answered */
     pl_session *session;
     pl_principal *principal;
@@ -46,12 +48,12 @@ static void release(download *d)
 static ssize_t read_download(void *context, char *out, size_t room)
 {
     download *d = context;
-    if (!pl_sessions_may_follow(d->daemon->sessions, d->principal, d->session, &d->regroups)) {
+    if (!pl_sessions_may_follow(d->hub->sessions, d->principal, d->session, &d->regroups)) {
         return PL_SOURCE_ERROR;
     }
     ssize_t n = pl_pipe_read(d->pipe, out, room);
     if (n > 0) {
-        atomic_fetch_add_explicit(&d->daemon->counters.export_bytes, n, memory_order_relaxed);
+        atomic_fetch_add_explicit(&d->hub->counters->export_bytes, n, memory_order_relaxed);
     }
     return n;
 }
@@ -61,7 +63,7 @@ static void close_download(void *context)
     download *d = context;
     pl_pipe *pipe = d->pipe;
     pl_session_unwatch(d->session, &d->watcher);
-    pl_tickers_delist(d->daemon->streams->tickers, &d->ticker);
+    pl_tickers_delist(d->hub->tickers, &d->ticker);
     pl_pipe_leave(pipe);
     pl_pipe_release(pipe);
     release(d);
@@ -71,7 +73,7 @@ static const pl_source download_source = {read_download, close_download};
 
 static bool is_over(const download *d)
 {
-    return atomic_load(&d->daemon->streams->stopping) || atomic_load(&d->session->deleted);
+    return atomic_load(&d->hub->stopping) || atomic_load(&d->session->deleted);
 }
 
 /* Its thread may wait for a reader that takes nothing, and not look for long. */
@@ -195,7 +197,7 @@ static void begin(outflow *o)
     d->pipe = o->pipe;
     atomic_fetch_add(&d->references, 1);
     put_head(d, o->export);
-    pl_tickers_enlist(d->daemon->streams->tickers, &d->ticker);
+    pl_tickers_enlist(d->hub->tickers, &d->ticker);
     pl_session_watch(d->session, &d->watcher);
     stop_if_over(d); /* where everything ended meanwhile */
     pl_request_finish(d->request);
@@ -226,7 +228,7 @@ static pl_export *open_export(download *d)
 {
     pl_export_fault fault = {.why = PL_EXPORT_STOPPED, .text = "the daemon is ending"};
     pl_export *export = NULL;
-    if (!atomic_load(&d->daemon->streams->stopping)) {
+    if (!atomic_load(&d->hub->stopping)) {
         int dir_fd = open(d->session->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         if (dir_fd >= 0) {
             pl_export_open(dir_fd, &d->ask.order, &export, &fault);
@@ -324,7 +326,7 @@ static void serve(void *context)
         pl_request_finish(r);
     }
     pl_export_close(export);
-    pl_exports_leave(d->daemon->exports, d->principal->user);
+    pl_exports_leave(d->exports, d->principal->user);
     release(d);
 }
 
@@ -332,7 +334,7 @@ static void serve(void *context)
 
 static bool enter(pl_request *r, download *d)
 {
-    pl_exports *x = d->daemon->exports;
+    pl_exports *x = d->exports;
     pl_export_slot outcome = pl_exports_enter(x, d->principal->user);
     if (outcome == PL_EXPORT_SLOTS_YOURS) {
         pl_reply_problemf(r, 429, "too_many_exports", "Too many exports",
@@ -361,7 +363,8 @@ void pl_handle_export(pl_request *r)
         }
         return;
     }
-    d->daemon = pl_request_daemon(r);
+    d->hub = pl_request_daemon(r)->streams;
+    d->exports = pl_request_daemon(r)->exports;
     d->request = r;
     d->session = session;
     d->principal = pl_principal_acquire(pl_request_principal(r));
@@ -375,10 +378,10 @@ void pl_handle_export(pl_request *r)
     char user[PL_NAME_MAX + 1];
     strcpy(user, d->principal->user);
     pl_request_park(r);
-    if (!pl_exports_submit(d->daemon->exports, serve, d)) {
+    if (!pl_exports_submit(d->exports, serve, d)) {
         pl_reply_problem(r, 503, "shutdown", "Ending", "the daemon is ending", NULL);
         pl_reply_header(r, "Retry-After", "%d", RETRY_S);
-        pl_exports_leave(d->daemon->exports, user);
+        pl_exports_leave(d->exports, user);
         release(d);
         pl_request_finish(r);
     }

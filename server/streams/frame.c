@@ -1,6 +1,8 @@
 #include "server/streams/frame.h"
 
 #include "protocol/text/problem.h"
+#include "server/base/daemon.h"
+#include "server/streams/stream_hub.h"
 #include "server/sessions/access.h"
 #include "server/streams/frame_source.h"
 
@@ -100,9 +102,9 @@ static void reply_npy(pl_request *r, int64_t k, const pl_blob *record)
 static void reply_made(pl_request *r, pl_session *s, pl_log_reader *reader, int64_t k, int form,
                        const pl_frame_view *view)
 {
-    pl_daemon *d = pl_request_daemon(r);
+    pl_frame_cache *cache = pl_request_daemon(r)->streams->cache;
     pl_frame_key key = pl_frame_view_key(view, s, k);
-    const pl_blob *blob = pl_frame_source_get(d, s, &reader, &key);
+    const pl_blob *blob = pl_frame_source_get(cache, s, &reader, &key);
     if (!blob) {
         reply_damaged(r, k);
         return;
@@ -116,7 +118,7 @@ static void reply_made(pl_request *r, pl_session *s, pl_log_reader *reader, int6
         }
         pl_reply_text(r, 200, types[form], text, blob->size);
     }
-    pl_frame_source_put(d, blob);
+    pl_frame_cache_put(cache, blob);
 }
 
 static void reply_stored(pl_request *r, const pl_log_range *range)

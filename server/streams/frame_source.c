@@ -2,6 +2,7 @@
 
 #include "protocol/text/json.h"
 #include "protocol/log/session_file.h"
+#include "server/base/daemon.h"
 #include "server/sessions/sessions.h"
 #include "server/streams/stream_hub.h"
 #include "server/streams/tail.h"
@@ -18,7 +19,7 @@ enum { NPY_HEADER = 128 }; /* of surface.npy, which preflight wrote */
 
 /* Lifetime: one look-up. */
 typedef struct making {
-    pl_daemon *daemon;
+    pl_frame_cache *cache;
     pl_session *session;
     pl_log_reader **reader; /* opened where it is needed */
     const pl_frame_key *key;
@@ -53,12 +54,12 @@ static char *make_surface(void *context, size_t *size)
     return bytes;
 }
 
-static const pl_blob *get_surface(pl_daemon *daemon, pl_session *session)
+static const pl_blob *get_surface(pl_frame_cache *cache, pl_session *session)
 {
     pl_frame_key key = {.form = PL_FRAME_SURFACE};
     memcpy(key.session, session->id, sizeof session->id);
-    making m = {daemon, session, NULL, &key};
-    return pl_frame_cache_get(daemon->streams->cache, &key, make_surface, &m);
+    making m = {cache, session, NULL, &key};
+    return pl_frame_cache_get(cache, &key, make_surface, &m);
 }
 
 /* ---- one frame ---- */
@@ -170,7 +171,7 @@ static char *make_frame(void *context, size_t *size)
     if (!read_stored(m, PL_LOG_FRAME, &stored, &payload)) {
         return NULL;
     }
-    const pl_blob *map = key->surface ? get_surface(m->daemon, m->session) : NULL;
+    const pl_blob *map = key->surface ? get_surface(m->cache, m->session) : NULL;
     if (map || !key->surface) {
         pl_status status = pl_frame_variant_encode(
             &variant, &stored, payload, map ? (const int32_t *)(const void *)map->bytes : NULL,
@@ -178,7 +179,7 @@ static char *make_frame(void *context, size_t *size)
         errno = status == PL_INVALID ? EINVAL : ENOMEM;
     }
     if (map) {
-        pl_frame_source_put(m->daemon, map);
+        pl_frame_cache_put(m->cache, map);
     }
     free(payload);
     return record && key->form == PL_FRAME_LINE ? make_line(record, size) : record;
@@ -195,24 +196,19 @@ pl_frame_key pl_frame_view_key(const pl_frame_view *view, const pl_session *sess
     return key;
 }
 
-const pl_blob *pl_frame_source_get(pl_daemon *daemon, pl_session *session, pl_log_reader **reader,
-                                   const pl_frame_key *key)
+const pl_blob *pl_frame_source_get(pl_frame_cache *cache, pl_session *session,
+                                   pl_log_reader **reader, const pl_frame_key *key)
 {
-    making m = {daemon, session, reader, key};
-    return pl_frame_cache_get(daemon->streams->cache, key,
-                              key->form == PL_FRAME_METRICS ? make_metrics : make_frame, &m);
-}
-
-void pl_frame_source_put(pl_daemon *daemon, const pl_blob *blob)
-{
-    pl_frame_cache_put(daemon->streams->cache, blob);
+    making m = {cache, session, reader, key};
+    return pl_frame_cache_get(cache, key, key->form == PL_FRAME_METRICS ? make_metrics : make_frame,
+                              &m);
 }
 
 /* ---- what is asked for ---- */
 
-int64_t pl_session_vertices(pl_daemon *daemon, pl_session *session)
+int64_t pl_session_vertices(pl_sessions *sessions, pl_session *session)
 {
-    pl_row row = pl_session_row(daemon->sessions, session);
+    pl_row row = pl_session_row(sessions, session);
     pl_json *list = row.bodies ? pl_json_parse(row.bodies, strlen(row.bodies), NULL) : NULL;
     int64_t n = !row.id[0] || (row.bodies && !list && errno == ENOMEM) ? -1 : 0;
     for (size_t i = 0; i < pl_json_count(list); i++) {
@@ -292,7 +288,7 @@ static bool parse(pl_request *r, pl_frame_variant *v)
 /* Vertices of the whole, or -1 after replying. */
 static int64_t count_all(pl_request *r, pl_session *session)
 {
-    int64_t count = pl_session_vertices(pl_request_daemon(r), session);
+    int64_t count = pl_session_vertices(pl_request_daemon(r)->sessions, session);
     if (count < 0) {
         pl_reply_problem(r, 500, "internal", "Internal error", "out of memory", NULL);
     }
@@ -302,11 +298,11 @@ static int64_t count_all(pl_request *r, pl_session *session)
 /* Vertices of the surface, or -1 after replying. */
 static int64_t count_surface(pl_request *r, pl_session *session)
 {
-    pl_daemon *d = pl_request_daemon(r);
-    const pl_blob *map = get_surface(d, session);
+    pl_frame_cache *cache = pl_request_daemon(r)->streams->cache;
+    const pl_blob *map = get_surface(cache, session);
     if (map) {
         int64_t count = (int64_t)(map->size / sizeof(int32_t));
-        pl_frame_source_put(d, map);
+        pl_frame_cache_put(cache, map);
         return count;
     }
     bool checking = atomic_load(&session->state) == PL_STATE_CHECKING;

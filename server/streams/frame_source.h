@@ -8,7 +8,7 @@
 #include "protocol/log/log.h"
 #include "server/streams/frame_cache.h"
 #include "server/http/http.h"
-#include "server/sessions/session.h"
+#include "server/sessions/sessions.h"
 
 enum { PL_LINE_VERTICES_MAX = 10000 }; /* of a frame as a line of JSON */
 
@@ -28,14 +28,13 @@ bool pl_frame_view_parse(pl_request *r, pl_session *session, pl_log_reader *read
 /* The key of a frame in the cache, for pl_frame_source_get; with .form = PL_FRAME_METRICS alone that
  * of its metrics. */
 pl_frame_key pl_frame_view_key(const pl_frame_view *view, const pl_session *session, int64_t frame);
-/* The bytes of the frame that the key names, to be put back to the daemon's cache; *reader is opened
+/* The bytes of the frame that the key names, to be put back to the cache; *reader is opened
  * where it is NULL and needed. NULL with errno:
  * EAGAIN not committed yet, EBADMSG damaged, ENODATA pruned, EINVAL lacks what is asked for, or of the disk. */
-const pl_blob *pl_frame_source_get(pl_daemon *daemon, pl_session *session, pl_log_reader **reader,
-                                   const pl_frame_key *key);
-void pl_frame_source_put(pl_daemon *daemon, const pl_blob *blob);
+const pl_blob *pl_frame_source_get(pl_frame_cache *cache, pl_session *session,
+                                   pl_log_reader **reader, const pl_frame_key *key);
 
 /* Vertices of the whole session; -1 without memory. */
-int64_t pl_session_vertices(pl_daemon *daemon, pl_session *session);
+int64_t pl_session_vertices(pl_sessions *sessions, pl_session *session);
 
 #endif

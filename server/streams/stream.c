@@ -51,10 +51,10 @@ static void let_reader_go(pl_stream *s)
 static void get_blob(pl_stream *s)
 {
     bool had = s->reader;
-    s->blob = pl_frame_source_get(s->daemon, s->session, &s->reader, &s->key);
+    s->blob = pl_frame_source_get(s->hub->cache, s->session, &s->reader, &s->key);
     if (!had && s->reader) {
         int error = errno;
-        atomic_fetch_add(&s->daemon->counters.log_readers, 1);
+        atomic_fetch_add(&s->hub->counters->log_readers, 1);
         errno = error;
     }
 }
@@ -185,7 +185,7 @@ static step produce_frame(pl_stream *s)
 
 static bool may_follow(pl_stream *s)
 {
-    return pl_sessions_may_follow(s->daemon->sessions, s->principal, s->session, &s->regroups);
+    return pl_sessions_may_follow(s->hub->sessions, s->principal, s->session, &s->regroups);
 }
 
 /* The reason to end now, or NULL. `state` was read before the log was looked at for the last time,
@@ -204,7 +204,7 @@ static const char *end_reason(pl_stream *s, pl_session_state state)
     if (pl_state_terminal(state)) {
         return pl_state_name(state);
     }
-    if (atomic_load(&s->daemon->streams->stopping)) {
+    if (atomic_load(&s->hub->stopping)) {
         return "shutdown";
     }
     return s->follow ? NULL : "limit";
@@ -274,7 +274,7 @@ static step advance_all(pl_stream *s)
 {
     pl_session_state state = (pl_session_state)atomic_load(&s->session->state);
     look(s, state);
-    bool stops = atomic_load(&s->session->deleted) || atomic_load(&s->daemon->streams->stopping) ||
+    bool stops = atomic_load(&s->session->deleted) || atomic_load(&s->hub->stopping) ||
                  !may_follow(s);
     if (!stops && s->state_told != (int)state) {
         s->state_told = (int)state;
@@ -307,7 +307,7 @@ static step advance(pl_stream *s)
     if (!may_follow(s)) {
         return step_of(pl_stream_put_end(s, "revoked"));
     }
-    if (atomic_load(&s->daemon->streams->stopping)) {
+    if (atomic_load(&s->hub->stopping)) {
         return step_of(pl_stream_put_end(s, "shutdown"));
     }
     if (s->interval_us > 0 && pl_monotonic_us() < s->due_us) {
@@ -337,7 +337,7 @@ static ssize_t drain_blob(pl_stream *s, char *out, size_t room)
 static void let_go(pl_stream *s)
 {
     if (s->blob) {
-        pl_frame_source_put(s->daemon, s->blob);
+        pl_frame_cache_put(s->hub->cache, s->blob);
         s->blob = NULL;
     }
 }
@@ -406,7 +406,7 @@ static ssize_t stream_read(void *context, char *out, size_t room)
             return PL_SOURCE_END;
         }
         if (why == STEP_EARLY) {
-            pl_waiter_pause(&s->waiter, s->daemon->streams->pacer, s->due_us);
+            pl_waiter_pause(&s->waiter, s->hub->pacer, s->due_us);
             return 0;
         }
         let_reader_go(s);
@@ -416,7 +416,7 @@ static ssize_t stream_read(void *context, char *out, size_t room)
     }
     let_go(s);
     s->waiter.last_ms = pl_monotonic_ms();
-    atomic_fetch_add_explicit(&s->daemon->counters.stream_bytes, (int64_t)filled,
+    atomic_fetch_add_explicit(&s->hub->counters->stream_bytes, (int64_t)filled,
                               memory_order_relaxed);
     return (ssize_t)filled;
 }
@@ -427,8 +427,8 @@ bool pl_stream_open_log(pl_stream *s)
     if (s->reader) {
         return true;
     }
-    _Atomic int64_t *open = &s->daemon->counters.log_readers;
-    if (atomic_fetch_add(open, 1) >= s->daemon->log_readers_max) {
+    _Atomic int64_t *open = &s->hub->counters->log_readers;
+    if (atomic_fetch_add(open, 1) >= s->hub->log_readers_max) {
         atomic_fetch_sub(open, 1);
         errno = EMFILE;
         return false;
@@ -445,7 +445,7 @@ void pl_stream_close_log(pl_stream *s)
     if (s->reader) {
         pl_log_reader_close(s->reader);
         s->reader = NULL;
-        atomic_fetch_sub(&s->daemon->counters.log_readers, 1);
+        atomic_fetch_sub(&s->hub->counters->log_readers, 1);
     }
 }
 
@@ -463,9 +463,9 @@ static void stream_close(void *context)
 {
     pl_stream *s = context;
     pl_session_unwatch(s->session, &s->watcher);
-    pl_tickers_delist(s->daemon->streams->tickers, &s->ticker);
-    pl_pacer_remove(s->daemon->streams->pacer, &s->waiter);
-    atomic_fetch_sub(&s->daemon->counters.streams_open, 1);
+    pl_tickers_delist(s->hub->tickers, &s->ticker);
+    pl_pacer_remove(s->hub->pacer, &s->waiter);
+    atomic_fetch_sub(&s->hub->counters->streams_open, 1);
     pl_stream_destroy(s);
 }
 

@@ -21,7 +21,7 @@ typedef struct pl_stream {
     pl_watcher watcher;
     pl_ticker ticker;
     pl_waiter waiter;
-    pl_daemon *daemon;
+    pl_stream_hub *hub;
     pl_session *session;      /* a reference */
     pl_principal *principal;  /* who reads; a reference */
     _Atomic int64_t regroups; /* of the session, as of when they were last seen to be welcome */

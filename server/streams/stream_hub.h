@@ -11,6 +11,7 @@
 
 #include "server/base/ticker.h"
 #include "server/sessions/events.h"
+#include "server/sessions/sessions.h"
 #include "server/streams/frame_cache.h"
 #include "server/http/waiter.h"
 #include "server/http/pacer.h"
@@ -19,11 +20,16 @@ typedef struct pl_stream_hub {
     _Atomic bool stopping;
     pl_frame_cache *cache;
     pl_pacer *pacer;
-    pl_tickers *tickers; /* the daemon's, as are the events */
+    /* The daemon's. */
+    pl_counters *counters;
+    pl_tickers *tickers;
     pl_events *events;
+    pl_sessions *sessions;
+    int log_readers_max; /* as descriptors allow */
 } pl_stream_hub;
 
-pl_stream_hub *pl_stream_hub_create(pl_counters *counters, pl_tickers *tickers, pl_events *events);
+pl_stream_hub *pl_stream_hub_create(pl_counters *counters, pl_tickers *tickers, pl_events *events,
+                                    pl_sessions *sessions, int log_readers_max);
 void pl_stream_hub_destroy(pl_stream_hub *streams);
 /* Wake everything: streams end with reason shutdown, waiting requests are answered. */
 void pl_stream_hub_stop(pl_stream_hub *streams);

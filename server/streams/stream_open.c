@@ -1,4 +1,6 @@
 #include "server/sessions/access.h"
+
+#include "server/base/daemon.h"
 #include "server/streams/buckets.h"
 #include "server/streams/frame.h"
 #include "server/streams/stream.h"
@@ -64,7 +66,7 @@ static void tick(pl_ticker *ticker, int64_t now_ms)
 {
     pl_stream *s = (pl_stream *)((char *)ticker - offsetof(pl_stream, ticker));
     pl_waiter_tick(&s->waiter, now_ms,
-                   atomic_load(&s->daemon->streams->stopping) || !pl_principal_valid(s->principal));
+                   atomic_load(&s->hub->stopping) || !pl_principal_valid(s->principal));
 }
 
 static bool open_reader(pl_request *r, pl_stream *s)
@@ -88,7 +90,7 @@ static pl_stream *create(pl_request *r, pl_session *session, pl_stream_kind kind
         return NULL;
     }
     pl_waiter_init(&s->waiter, r);
-    s->daemon = pl_request_daemon(r);
+    s->hub = pl_request_daemon(r)->streams;
     s->principal = pl_principal_acquire(pl_request_principal(r));
     s->session = session;
     s->kind = kind;
@@ -101,10 +103,10 @@ static pl_stream *create(pl_request *r, pl_session *session, pl_stream_kind kind
 /* From here on it can be woken. */
 static void begin(pl_request *r, pl_stream *s, const char *type)
 {
-    atomic_fetch_add(&s->daemon->counters.streams_open, 1);
-    atomic_fetch_add(&s->daemon->counters.streams_total, 1);
+    atomic_fetch_add(&s->hub->counters->streams_open, 1);
+    atomic_fetch_add(&s->hub->counters->streams_total, 1);
     pl_session_watch(s->session, &s->watcher);
-    pl_tickers_enlist(s->daemon->streams->tickers, &s->ticker);
+    pl_tickers_enlist(s->hub->tickers, &s->ticker);
     pl_reply_source(r, type, &pl_stream_source, s);
     pl_reply_header(r, "Cache-Control", "no-store");
     pl_reply_header(r, "X-Accel-Buffering", "no");

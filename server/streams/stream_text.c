@@ -64,7 +64,7 @@ bool pl_stream_put_heartbeat(pl_stream *s)
     if (s->form == PL_FORM_RECORDS) {
         return pl_stream_put_json(s, PL_RECORD_HEARTBEAT, NULL, -1, strdup(""), 0);
     }
-    pl_row row = pl_session_row(s->daemon->sessions, s->session);
+    pl_row row = pl_session_row(s->hub->sessions, s->session);
     begin_event(s, &w, "heartbeat");
     pl_json_set_string(&w, "state", pl_state_name((pl_session_state)s->session->state));
     if (row.message) {
@@ -86,7 +86,7 @@ bool pl_stream_put_gap(pl_stream *s, int64_t from, int64_t to, const char *reaso
 
 bool pl_stream_put_state(pl_stream *s)
 {
-    char *view = pl_sessions_encode(s->daemon->sessions, s->session, s->principal);
+    char *view = pl_sessions_encode(s->hub->sessions, s->session, s->principal);
     return pl_stream_put_json(s, PL_RECORD_STATE, "state", -1, view, view ? strlen(view) : 0);
 }
 
@@ -130,7 +130,7 @@ bool pl_stream_put_hello(pl_stream *s)
         s->text_size = s->text ? strlen(s->text) : 0;
         return s->text;
     }
-    pl_row row = pl_session_row(s->daemon->sessions, s->session);
+    pl_row row = pl_session_row(s->hub->sessions, s->session);
     if (!row.id[0]) {
         return false;
     }

@@ -1,6 +1,7 @@
 #include "server/tenants/audit.h"
 
 #include "protocol/text/json.h"
+#include "server/base/daemon.h"
 #include "server/store/listing.h"
 #include "server/http/request.h"
 #include "server/base/clock.h"
@@ -104,5 +105,5 @@ void pl_handle_audit(pl_request *r)
                       " AND seq<?3 ORDER BY seq DESC LIMIT ?4",
                       {user || admin ? user : p->user, target},
                       2};
-    pl_listing_reply(r, &s, "9223372036854775807", view);
+    pl_listing_reply(r, pl_request_daemon(r)->store, &s, "9223372036854775807", view);
 }

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 struct pl_auth {
+    pl_tenants *tenants;
     bool open;                  /* --no-auth */
     pl_principal *owner, *peer; /* the same user, by token and by uid */
     char token_hash[65];
@@ -94,7 +95,7 @@ static int token_load(int state_fd, char token[65])
     return good ? 0 : -1;
 }
 
-pl_auth *pl_auth_create(int state_fd, const pl_options *options)
+pl_auth *pl_auth_create(int state_fd, const pl_options *options, pl_tenants *tenants)
 {
     pl_auth *auth = calloc(1, sizeof *auth);
     char token[65];
@@ -112,6 +113,7 @@ pl_auth *pl_auth_create(int state_fd, const pl_options *options)
     pl_sha256_hex(token, 64, auth->token_hash);
     explicit_bzero(token, sizeof token);
     auth->open = options->no_auth;
+    auth->tenants = tenants;
     return auth;
 }
 
@@ -134,12 +136,12 @@ bool pl_auth_same_hash(const char *a, const char *b)
     return difference == 0;
 }
 
-pl_principal *pl_auth_owner(const pl_daemon *daemon)
+pl_principal *pl_auth_owner(const pl_auth *auth)
 {
-    return pl_principal_acquire(daemon->auth->owner);
+    return pl_principal_acquire(auth->owner);
 }
 
-pl_principal *pl_auth_token(const pl_daemon *daemon, const char *token)
+pl_principal *pl_auth_token(const pl_auth *auth, const char *token)
 {
     size_t length = strlen(token);
     if (length > 256) {
@@ -147,18 +149,17 @@ pl_principal *pl_auth_token(const pl_daemon *daemon, const char *token)
     }
     char hash[65];
     pl_sha256_hex(token, length, hash);
-    return pl_auth_same_hash(hash, daemon->auth->token_hash)
-               ? pl_principal_acquire(daemon->auth->owner)
-               : pl_tenants_find(daemon->tenants, hash);
+    return pl_auth_same_hash(hash, auth->token_hash) ? pl_principal_acquire(auth->owner)
+                                                     : pl_tenants_find(auth->tenants, hash);
 }
 
 /* The principal of a cookie, which must be of this kind: a token is no cookie, nor a link a login. */
-static pl_principal *by_cookie(const pl_daemon *daemon, const char *header, const char *name,
+static pl_principal *by_cookie(const pl_auth *auth, const char *header, const char *name,
                                pl_came came)
 {
     char secret[128];
     pl_principal *p = pl_cookie_find(header, name, secret, sizeof secret)
-                          ? pl_auth_token(daemon, secret)
+                          ? pl_auth_token(auth, secret)
                           : NULL;
     if (p && p->came != came) {
         pl_principal_release(p);
@@ -167,24 +168,24 @@ static pl_principal *by_cookie(const pl_daemon *daemon, const char *header, cons
     return p;
 }
 
-pl_principal *pl_auth_principal(const pl_daemon *daemon, const pl_claims *claims)
+pl_principal *pl_auth_principal(void *context, const pl_claims *claims)
 {
-    const pl_auth *auth = daemon->auth;
+    const pl_auth *auth = context;
     const char *bearer = claims->authorization;
     if (auth->open) {
         return pl_principal_acquire(auth->owner);
     }
     if (bearer) {
         return strncasecmp(bearer, "Bearer ", 7) == 0
-                   ? pl_auth_token(daemon, bearer + 7 + strspn(bearer + 7, " "))
+                   ? pl_auth_token(auth, bearer + 7 + strspn(bearer + 7, " "))
                    : NULL;
     }
-    pl_principal *p = by_cookie(daemon, claims->cookie, PL_LOGIN_COOKIE, PL_CAME_COOKIE);
-    p = p ? p : by_cookie(daemon, claims->cookie, PL_LINK_COOKIE, PL_CAME_LINK);
+    pl_principal *p = by_cookie(auth, claims->cookie, PL_LOGIN_COOKIE, PL_CAME_COOKIE);
+    p = p ? p : by_cookie(auth, claims->cookie, PL_LINK_COOKIE, PL_CAME_LINK);
     if (p || claims->uid < 0) {
         return p;
     }
     bool own = claims->uid == 0 || claims->uid == (int64_t)geteuid();
     return own ? pl_principal_acquire(auth->peer)
-               : pl_tenants_peer(daemon->tenants, (uid_t)claims->uid);
+               : pl_tenants_peer(auth->tenants, (uid_t)claims->uid);
 }

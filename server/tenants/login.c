@@ -1,6 +1,7 @@
 #include "server/tenants/login.h"
 
 #include "protocol/text/sha256.h"
+#include "server/base/daemon.h"
 #include "server/tenants/auth.h"
 #include "server/http/body.h"
 #include "server/http/request.h"
@@ -168,7 +169,7 @@ void pl_handle_login(pl_request *r)
     const char *once = pl_body_string(&b, "code", 256, token == NULL);
     if (pl_body_good(&b)) {
         char hash[65];
-        pl_principal *p = token ? pl_auth_token(d, token) : NULL;
+        pl_principal *p = token ? pl_auth_token(d->auth, token) : NULL;
         if (once && !token) {
             pl_sha256_hex(once, strlen(once), hash);
             p = codes_take(d->login_codes, hash);
@@ -202,22 +203,24 @@ void pl_handle_login_show(pl_request *r)
     pl_reply_header(r, "Cache-Control", "no-store");
 }
 
-bool pl_login_code_make(pl_daemon *d, pl_principal *principal, char secret[33], char url[400])
+bool pl_login_code_make(pl_login_codes *codes, const char *base, pl_principal *principal,
+                        char secret[33], char url[400])
 {
     char hash[65];
     if (pl_random_id(secret) != 0) {
         return false;
     }
     pl_sha256_hex(secret, strlen(secret), hash);
-    codes_put(d->login_codes, hash, principal);
-    snprintf(url, 400, "%s/#code=%s", d->url, secret);
+    codes_put(codes, hash, principal);
+    snprintf(url, 400, "%s/#code=%s", base, secret);
     return true;
 }
 
 void pl_handle_login_code(pl_request *r)
 {
     char secret[33], url[400];
-    if (!pl_login_code_make(pl_request_daemon(r), pl_request_principal(r), secret, url)) {
+    pl_daemon *d = pl_request_daemon(r);
+    if (!pl_login_code_make(d->login_codes, d->url, pl_request_principal(r), secret, url)) {
         pl_reply_empty(r, 500);
         return;
     }

@@ -20,8 +20,10 @@ bool pl_cookie_find(const char *header, const char *name, char *out, size_t size
 void pl_cookie_set(pl_request *r, const char *name, const char *value, const char *path,
                    int64_t seconds);
 
-/* A code for whoever that is, and the page's address with it; false without randomness. */
-bool pl_login_code_make(pl_daemon *daemon, pl_principal *principal, char secret[33], char url[400]);
+/* A code for whoever that is, and the page's address with it, which begins with the daemon's `base`; false
+ * without randomness. */
+bool pl_login_code_make(pl_login_codes *codes, const char *base, pl_principal *principal,
+                        char secret[33], char url[400]);
 
 void pl_handle_login_show(pl_request *r);
 void pl_handle_login(pl_request *r);

@@ -1,5 +1,6 @@
 #include "server/tenants/rate.h"
 
+#include "server/base/daemon.h"
 #include "server/http/request.h"
 #include "server/base/clock.h"
 #include "server/tenants/tenants.h"

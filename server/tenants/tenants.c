@@ -42,7 +42,7 @@ typedef struct picture {
 } picture;
 
 struct pl_tenants {
-    pl_daemon *daemon;
+    pl_tenants_setup setup;
     pthread_rwlock_t lock; /* guards the picture */
     pthread_mutex_t reload;
     picture picture;
@@ -257,7 +257,7 @@ bool pl_tenants_reload(pl_tenants *t)
 {
     picture new = {0};
     pthread_mutex_lock(&t->reload);
-    bool good = read_all(t->daemon->store, &new);
+    bool good = read_all(t->setup.store, &new);
     if (good) {
         carry_over_all(&t->picture, &new);
         pthread_rwlock_wrlock(&t->lock);
@@ -269,7 +269,7 @@ bool pl_tenants_reload(pl_tenants *t)
         pl_logf(PL_LEVEL_ERROR, "users and tokens could not be read again");
     }
     picture_clear(&new);
-    if (good && !pl_tenant_backup_write(t->daemon->store, t->daemon->state_fd)) {
+    if (good && !pl_tenant_backup_write(t->setup.store, t->setup.state_fd)) {
         pl_logf(PL_LEVEL_ERROR, "users and tokens could not be written to tenants.json");
     }
     pthread_mutex_unlock(&t->reload);
@@ -284,7 +284,7 @@ bool pl_tenants_reload(pl_tenants *t)
 /* The file is put aside before anything is read: what is changed while that goes on says so with another. */
 static void take_changes(pl_tenants *t)
 {
-    int state_fd = t->daemon->state_fd;
+    int state_fd = t->setup.state_fd;
     if (renameat(state_fd, PL_TENANTS_CHANGED, state_fd, PL_TENANTS_TAKEN) == 0 &&
         pl_tenants_reload(t)) {
         unlinkat(state_fd, PL_TENANTS_TAKEN, 0);
@@ -294,7 +294,7 @@ static void take_changes(pl_tenants *t)
 static void *listen_for_changes(void *context)
 {
     pl_tenants *t = context;
-    struct pollfd watched[] = {{t->inotify_fd, POLLIN, 0}, {t->daemon->stop_fd, POLLIN, 0}};
+    struct pollfd watched[] = {{t->inotify_fd, POLLIN, 0}, {t->setup.stop_fd, POLLIN, 0}};
     char events[4096];
     while (poll(watched, 2, -1) >= 0 || errno == EINTR) {
         if (watched[1].revents) {
@@ -307,24 +307,24 @@ static void *listen_for_changes(void *context)
     return NULL;
 }
 
-pl_tenants *pl_tenants_create(pl_daemon *daemon)
+pl_tenants *pl_tenants_create(const pl_tenants_setup *setup)
 {
     pl_tenants *t = calloc(1, sizeof *t);
     if (!t) {
         return NULL;
     }
-    t->daemon = daemon;
+    t->setup = *setup;
     pthread_rwlock_init(&t->lock, NULL);
     pthread_mutex_init(&t->reload, NULL);
     t->inotify_fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
     if (t->inotify_fd < 0 ||
-        inotify_add_watch(t->inotify_fd, daemon->state, IN_MOVED_TO | IN_CLOSE_WRITE) < 0) {
+        inotify_add_watch(t->inotify_fd, setup->state, IN_MOVED_TO | IN_CLOSE_WRITE) < 0) {
         pl_logf(PL_LEVEL_ERROR, "users and tokens can not be watched: %s", strerror(errno));
         pl_tenants_destroy(t);
         return NULL;
     }
-    unlinkat(daemon->state_fd, PL_TENANTS_CHANGED, 0); /* a change that no daemon was there for */
-    unlinkat(daemon->state_fd, PL_TENANTS_TAKEN, 0);
+    unlinkat(setup->state_fd, PL_TENANTS_CHANGED, 0); /* a change that no daemon was there for */
+    unlinkat(setup->state_fd, PL_TENANTS_TAKEN, 0);
     if (!pl_tenants_reload(t)) {
         pl_tenants_destroy(t);
         return NULL;
@@ -398,7 +398,7 @@ pl_principal *pl_tenants_peer(pl_tenants *t, uid_t uid)
 
 pl_limits pl_tenants_limits(pl_tenants *t, const char *name)
 {
-    pl_limits limits = t->daemon->options.limits;
+    pl_limits limits = t->setup.limits;
     pthread_rwlock_rdlock(&t->lock);
     const user *u = find_user(&t->picture, name);
     for (int i = 0; u && i < PL_LIMIT_COUNT; i++) {

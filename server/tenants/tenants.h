@@ -8,8 +8,9 @@
 #ifndef PLIANT_SERVER_TENANTS_TENANTS_H
 #define PLIANT_SERVER_TENANTS_TENANTS_H
 
-#include "server/base/daemon.h"
+#include "server/base/options.h"
 #include "server/http/principal.h"
+#include "server/store/store.h"
 
 #include <sys/types.h>
 
@@ -19,9 +20,17 @@ enum { PL_GROUPS_OF_USER_MAX = 32, PL_TOKENS_OF_USER_MAX = 100, PL_USERS_MAX = 1
 
 typedef struct pl_tenants pl_tenants;
 
+typedef struct pl_tenants_setup {
+    pl_store *store;
+    const char *state; /* the directory, and a descriptor of it */
+    int state_fd;
+    int stop_fd;      /* readable once the daemon ends */
+    pl_limits limits; /* of a user who has none of his own */
+} pl_tenants_setup;
+
 /* Reads everything; NULL with a line in the log. */
-pl_tenants *pl_tenants_create(pl_daemon *daemon);
-/* Listen for changes until the daemon's stop_fd is readable; `changed` is called after each. */
+pl_tenants *pl_tenants_create(const pl_tenants_setup *setup);
+/* Listen for changes until stop_fd is readable; `changed` is called after each. */
 bool pl_tenants_start(pl_tenants *tenants, void (*changed)(void *context), void *context);
 void pl_tenants_stop(pl_tenants *tenants);
 void pl_tenants_destroy(pl_tenants *tenants);
