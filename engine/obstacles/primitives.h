@@ -21,6 +21,7 @@ typedef enum pl_distance_kind {
     PL_DISTANCE_BOX,
     PL_DISTANCE_CYLINDER,
     PL_DISTANCE_CAPSULE,
+    PL_DISTANCE_CONE,
     PL_DISTANCE_TORUS,
     PL_DISTANCE_HEIGHTFIELD,
     PL_DISTANCE_MESH
@@ -173,6 +174,30 @@ PL_EVERYWHERE double pl_measure_capsule(const pl_shape *s, const double d[3], do
     return length - s->radius;
 }
 
+/* The profile is a triangle, from the rim of the base (radius, -half[0]) to the tip (0, half[0]): within it
+ * the nearer of base and flank, outside the one that is across, or the rim or the tip. */
+PL_EVERYWHERE double pl_measure_cone(const pl_shape *s, const double d[3], double n[3], double *H)
+{
+    pl_axial p = pl_axial_of(s->axis, d);
+    double height = 2 * s->half[0], slant = sqrt(s->radius * s->radius + height * height);
+    double rho = p.rho - s->radius, y = p.y + s->half[0]; /* from the rim */
+    double along = (height * y - s->radius * rho) / slant;
+    double beside = (height * rho + s->radius * y) / slant, below = -y;
+    bool at_rim = rho > 0 && along < 0;
+    if (at_rim || along > slant) {
+        rho = at_rim ? rho : p.rho;
+        y = at_rim ? y : p.y - s->half[0];
+        double length = sqrt(rho * rho + y * y);
+        pl_turn_profile(&p, s->axis, rho / length, y / length, 1 / length, n, H);
+        if (H && !(p.rho > 0))
+            pl_matrix_add_outer(H, 1 / length, p.around);
+        return length;
+    }
+    bool base = below >= beside;
+    pl_turn_profile(&p, s->axis, base ? 0 : height / slant, base ? -1 : s->radius / slant, 0, n, H);
+    return base ? below : beside;
+}
+
 /* The core is the circle rho = radius, y = 0. */
 PL_EVERYWHERE double pl_measure_torus(const pl_shape *s, const double d[3], double n[3], double *H)
 {
@@ -200,6 +225,8 @@ PL_EVERYWHERE double pl_measure_own(const pl_shape *s, const double d[3], double
         return pl_measure_cylinder(s, d, n, H);
     case PL_DISTANCE_CAPSULE:
         return pl_measure_capsule(s, d, n, H);
+    case PL_DISTANCE_CONE:
+        return pl_measure_cone(s, d, n, H);
     case PL_DISTANCE_TORUS:
         return pl_measure_torus(s, d, n, H);
     default:

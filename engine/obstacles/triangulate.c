@@ -47,6 +47,10 @@ static profile profile_of(const pl_obstacle *o)
     } else if (o->kind == PL_OBSTACLE_TORUS) {
         add_arc(&p, o->radius, 0, o->tube, -2, 2);
         p.count--; /* it ends where it began */
+    } else if (o->kind == PL_OBSTACLE_CONE) {
+        add_point(&p, 0, -half);
+        add_arc(&p, o->radius, -half, 0, -1, 0);
+        add_point(&p, 0, half);
     } else {
         half = o->has_height ? half : 50 * o->radius;
         add_point(&p, 0, -half);

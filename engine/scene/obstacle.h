@@ -15,6 +15,7 @@ typedef enum pl_obstacle_kind {
     PL_OBSTACLE_BOX,
     PL_OBSTACLE_CYLINDER,
     PL_OBSTACLE_CAPSULE,
+    PL_OBSTACLE_CONE,
     PL_OBSTACLE_TORUS,
     PL_OBSTACLE_HEIGHTFIELD,
     PL_OBSTACLE_MESH,
@@ -31,17 +32,17 @@ typedef struct pl_obstacle_mesh {
 typedef struct pl_obstacle {
     char *name; /* given, or "obstacle-K" */
     pl_obstacle_kind kind;
-    double normal[3];   /* plane: unit, points to the free side */
-    double offset;      /* plane: normal . x = offset, m */
-    double center[3];   /* all but the plane, m */
-    double axis[3];     /* cylinder, capsule, torus: unit */
-    double radius;      /* sphere, cylinder, capsule, and of the torus's circle, m */
-    double tube;        /* torus: radius of the tube, m, < radius */
-    bool has_height;    /* cylinder: without, it has no ends */
-    double height;      /* cylinder: along the axis; capsule: between the centres of its ends, m */
-    double size[3];     /* box, m */
-    double rounding;    /* box, cylinder: radius of the edges, within the size, m */
-    pl_transform place; /* box: rotation about its centre; nothing else of it is used */
+    double normal[3]; /* plane: unit, points to the free side */
+    double offset;    /* plane: normal . x = offset, m */
+    double center[3]; /* all but the plane, m */
+    double axis[3];   /* cylinder, capsule, cone (to its tip), torus: unit */
+    double radius;    /* sphere, cylinder, capsule, cone's base, torus's circle, m */
+    double tube;      /* torus: radius of the tube, m, < radius */
+    bool has_height;  /* cylinder: without, it has no ends */
+    double height; /* cylinder, cone: along the axis; capsule: between the centres of its ends, m */
+    double size[3];        /* box, m */
+    double rounding;       /* box, cylinder: radius of the edges, within the size, m */
+    pl_transform place;    /* box: rotation about its centre; nothing else of it is used */
     int32_t rows, columns; /* heightfield: samples along z and x, >= 2 */
     double *heights;       /* [rows][columns] m along y, over the centre */
     double spacing;        /* between samples, m */

@@ -62,6 +62,16 @@ const pl_param_table pl_obstacle_capsule_table = {
     .doc = "A cylinder with round ends that nothing enters.",
     ROWS(capsule_rows)};
 
+static const pl_param cone_rows[] = {
+    CENTER(pl_obstacle),
+    DIRECTION("axis", EACH(0, 1, 0), pl_obstacle, axis, "Through the centre, towards its tip."),
+    RADIUS("Of its base."),
+    LENGTH("height", 1, pl_obstacle, height, "From base to tip; the centre is half way."),
+    INSIDE(pl_obstacle),
+};
+const pl_param_table pl_obstacle_cone_table = {
+    .name = "obstacle.cone", .doc = "A cone that nothing enters.", ROWS(cone_rows)};
+
 static const pl_param torus_rows[] = {
     CENTER(pl_obstacle),
     AXIS,
@@ -111,6 +121,7 @@ static const pl_param obstacle_rows[] = {
          FORM(PL_OBSTACLE_CYLINDER)),
     PART("capsule", pl_obstacle_capsule_table, "A cylinder with round ends.",
          FORM(PL_OBSTACLE_CAPSULE)),
+    PART("cone", pl_obstacle_cone_table, "A cone.", FORM(PL_OBSTACLE_CONE)),
     PART("torus", pl_obstacle_torus_table, "A ring.", FORM(PL_OBSTACLE_TORUS)),
     PART("heightfield", pl_obstacle_heightfield_table, "Ground by its heights.",
          FORM(PL_OBSTACLE_HEIGHTFIELD)),

@@ -184,6 +184,7 @@
     X(obstacle_box)                                                                                \
     X(obstacle_cylinder)                                                                           \
     X(obstacle_capsule)                                                                            \
+    X(obstacle_cone)                                                                               \
     X(obstacle_torus)                                                                              \
     X(obstacle_heightfield)                                                                        \
     X(obstacle_mesh)                                                                               \

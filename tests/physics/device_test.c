@@ -290,6 +290,7 @@ static const char *const OBSTACLES[] = {
     " 'motion': {'axis': [0, 0, 1], 'degrees_per_second': 30}",
     "'cylinder': {'center': [0.8, -0.3, 0], 'axis': [0, 0.2, 1], 'radius': 0.2, 'height': 0.3}",
     "'capsule': {'center': [0.8, -0.3, 0], 'axis': [0, 0.2, 1], 'radius': 0.2, 'height': 0.2}",
+    "'cone': {'center': [0.8, -0.36, 0], 'axis': [0.1, -1, 0], 'radius': 0.3, 'height': 0.5}",
     "'torus': {'center': [0.8, -0.2, 0], 'radius': 0.12, 'tube': 0.09}",
     "'heightfield': {'center': [0.5, -0.34, 0], 'spacing': 0.5,"
     "  'heights': [[0.2, 0.2, 0.2], [0.2, 0.25, 0.22], [0.2, 0.23, 0.22]]}",

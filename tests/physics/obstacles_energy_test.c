@@ -65,6 +65,8 @@ static const char *const SHAPES[] = {
     "'box': {'center': [0, -0.001, 0], 'size': [3, 0.002, 3]}, 'friction': 0.6", /* 2 mm thin */
     "'sphere': {'center': [0, 0.5, 0], 'inside': true}, 'friction': 0.2",
     "'capsule': {'center': [0, -0.4, 0], 'axis': [1, 0, 0.2], 'radius': 0.4}, 'friction': 0.6",
+    "'cone': {'center': [0, 0.217, 0], 'axis': [0, -1, 0], 'radius': 1, 'inside': true},"
+    " 'friction': 0.2",
     "'torus': {'center': [0, -0.05, 0], 'radius': 0.12, 'tube': 0.05}, 'friction': 0.6",
     "'plane': {'offset': -0.1}, 'motion': {'velocity': [0.3, 0.2, 0]}, 'friction': 0.5",
 };

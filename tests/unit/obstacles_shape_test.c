@@ -73,6 +73,15 @@ static bool patch_capsule(const pl_obstacle *o, int part, double s, double t, do
     return part < 3;
 }
 
+static bool patch_cone(const pl_obstacle *o, int part, double s, double t, double p[3])
+{
+    if (part == 0) /* base */
+        around(s * o->radius, -o->height / 2, t, p);
+    else
+        around((1 - s) * o->radius, (s - 0.5) * o->height, t, p);
+    return part < 2;
+}
+
 static bool patch_torus(const pl_obstacle *o, int part, double s, double t, double p[3])
 {
     around(o->radius + o->tube * cos(2 * M_PI * s), o->tube * sin(2 * M_PI * s), t, p);
@@ -94,6 +103,8 @@ static bool solid(const pl_obstacle *o, const double p[3])
     }
     case PL_OBSTACLE_CAPSULE:
         return y < h ? rho < o->radius : hypot(rho, y - h) < o->radius;
+    case PL_OBSTACLE_CONE: /* upright in the frame of the samples, whose y has its sign */
+        return fabs(p[1]) < h && rho < o->radius * (0.5 - p[1] / o->height);
     case PL_OBSTACLE_TORUS:
         return (rho - o->radius) * (rho - o->radius) + y * y < o->tube * o->tube;
     case PL_OBSTACLE_PLANE: /* not sampled here */
@@ -151,6 +162,14 @@ static const kind KINDS[] = {
       .height = 0.6},
      patch_capsule,
      0.8},
+    {"cone",
+     {.kind = PL_OBSTACLE_CONE,
+      .center = {0.1, -0.2, 0.3},
+      .axis = {2.0 / 3, -1.0 / 3, 2.0 / 3},
+      .radius = 0.5,
+      .height = 0.9},
+     patch_cone,
+     0.6},
     {"torus",
      {.kind = PL_OBSTACLE_TORUS,
       .center = {0.1, -0.2, 0.3},

@@ -130,6 +130,14 @@ START_TEST(a_capsule_has_its_area_and_volume)
 }
 END_TEST
 
+START_TEST(a_cone_has_its_area_and_volume)
+{
+    pl_obstacle o = obstacle_of(PL_OBSTACLE_CONE);
+    double r = o.radius, h = o.height;
+    expect_closed(&o, M_PI * r * (r + hypot(r, h)), M_PI * r * r * h / 3, 0.003);
+}
+END_TEST
+
 START_TEST(a_torus_has_its_area_and_volume)
 {
     pl_obstacle o = obstacle_of(PL_OBSTACLE_TORUS);
@@ -213,6 +221,7 @@ int main(void)
     tcase_add_test(cases, a_rounded_cylinder_has_its_area_and_volume);
     tcase_add_test(cases, a_cylinder_without_height_is_cut_at_100_radii);
     tcase_add_test(cases, a_capsule_has_its_area_and_volume);
+    tcase_add_test(cases, a_cone_has_its_area_and_volume);
     tcase_add_test(cases, a_torus_has_its_area_and_volume);
     tcase_add_test(cases, a_box_has_its_area_and_volume);
     tcase_add_test(cases, a_rounded_box_has_its_area_and_volume);

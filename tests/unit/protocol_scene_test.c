@@ -189,13 +189,15 @@ START_TEST(every_key_arrives)
     ck_assert_str_eq(s.pins[7].select.tag, "7");
     ck_assert(fabs(s.obstacles[0].normal[0] - 0.6) < 1e-15 && s.obstacles[0].offset == 2);
     ck_assert_str_eq(s.obstacles[0].name, "obstacle-0");
-    const pl_obstacle *block = &s.obstacles[2], *roller = &s.obstacles[3], *ring = &s.obstacles[6];
+    const pl_obstacle *block = &s.obstacles[2], *roller = &s.obstacles[3], *ring = &s.obstacles[7];
     ck_assert(s.obstacles[1].inside && !block->inside && roller->inside);
     ck_assert(block->size[1] == 2 && block->rounding == 0.25 && block->center[2] == 3);
     ck_assert(block->place.rotate_axis[1] == 0.6 && block->place.rotate_degrees == 30);
     ck_assert(roller->has_height && roller->height == 2 && roller->axis[2] == 1);
     ck_assert(!s.obstacles[4].has_height && s.obstacles[4].axis[1] == 1);
     ck_assert(s.obstacles[5].height == 0 && s.obstacles[5].motion.degrees_per_second == 90);
+    ck_assert(s.obstacles[6].kind == PL_OBSTACLE_CONE && s.obstacles[6].height == 2 &&
+              s.obstacles[6].inside);
     ck_assert(ring->radius == 0.75 && ring->tube == 0.25);
     ck_assert(s.output.every == 5 && s.output.precision == PL_OUTPUT_DOUBLE &&
               s.output.fields == (PL_OUTPUT_POSITION | PL_OUTPUT_VELOCITY));
