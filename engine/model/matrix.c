@@ -2,29 +2,39 @@
 
 #include <stdlib.h>
 
-/* K of a term (group.h); returns its corners, PL_BLOCK apart. */
-static const int32_t *term_stiffness(const pl_group *group, int64_t t, double *K)
+/* One term after the other, of all groups: its K (group.h) and its corners, PL_BLOCK apart. */
+typedef struct each_term {
+    int32_t g;
+    int64_t t;
+    int32_t corners;
+    const int32_t *corner;
+    double K[PL_CORNERS_MAX * PL_CORNERS_MAX];
+} each_term;
+
+static bool next_term(const pl_model *m, each_term *it)
 {
-    int64_t block = t / PL_BLOCK;
-    int32_t lane = (int32_t)(t % PL_BLOCK);
-    group->ops->stiffness(group, block, lane, K);
-    return group->corner + block * group->ops->corners * PL_BLOCK + lane;
+    while (it->g < m->group_count && it->t >= m->groups[it->g].terms) {
+        it->g++;
+        it->t = 0;
+    }
+    if (it->g >= m->group_count)
+        return false;
+    const pl_group *group = &m->groups[it->g];
+    int64_t block = it->t / PL_BLOCK, lane = it->t % PL_BLOCK;
+    it->corners = group->ops->corners;
+    it->corner = group->corner + block * it->corners * PL_BLOCK + lane;
+    group->ops->stiffness(group, block, (int32_t)lane, it->K);
+    it->t++;
+    return true;
 }
 
 void pl_matrix_vertex_stiffness(const pl_model *m, double *stiffness)
 {
     for (int64_t i = 0; i < m->vertices; i++)
         stiffness[i] = m->mass[i] * m->inertia;
-    for (int32_t g = 0; g < m->group_count; g++) {
-        const pl_group *group = &m->groups[g];
-        int32_t corners = group->ops->corners;
-        for (int64_t t = 0; t < group->terms; t++) {
-            double K[PL_CORNERS_MAX * PL_CORNERS_MAX];
-            const int32_t *corner = term_stiffness(group, t, K);
-            for (int32_t c = 0; c < corners; c++)
-                stiffness[corner[c * PL_BLOCK]] += K[c * corners + c];
-        }
-    }
+    for (each_term it = {0}; next_term(m, &it);)
+        for (int32_t c = 0; c < it.corners; c++)
+            stiffness[it.corner[c * PL_BLOCK]] += it.K[c * it.corners + c];
 }
 
 /* Free rows' columns of held vertices, by row: a stable counting sort of `entries`, which carry the
@@ -69,24 +79,17 @@ pl_status pl_matrix_assemble(pl_model *m)
     for (int64_t i = 0; i < m->vertices; i++)
         if (m->free_row[i] >= 0)
             entries[count++] = (pl_entry){m->free_row[i], m->free_row[i], m->mass[i] * m->inertia};
-    for (int32_t g = 0; g < m->group_count; g++) {
-        const pl_group *group = &m->groups[g];
-        int32_t corners = group->ops->corners;
-        for (int64_t t = 0; t < group->terms; t++) {
-            double K[PL_CORNERS_MAX * PL_CORNERS_MAX];
-            const int32_t *corner = term_stiffness(group, t, K);
-            for (int32_t c = 0; c < corners; c++)
-                for (int32_t d = 0; d < corners; d++) {
-                    int32_t row = m->free_row[corner[c * PL_BLOCK]];
-                    int32_t column = m->free_row[corner[d * PL_BLOCK]];
-                    if (row >= 0 && column >= 0 && row >= column)
-                        entries[count++] = (pl_entry){row, column, K[c * corners + d]};
-                    if (row >= 0 && row != column && m->held[corner[d * PL_BLOCK]])
-                        coupling[coupled++] = (pl_entry){row, corner[d * PL_BLOCK],
-                                                         K[c * corners + d]};
-                }
-        }
-    }
+    for (each_term it = {0}; next_term(m, &it);)
+        for (int32_t c = 0; c < it.corners; c++)
+            for (int32_t d = 0; d < it.corners; d++) {
+                int32_t at = it.corner[c * PL_BLOCK], other = it.corner[d * PL_BLOCK];
+                int32_t row = m->free_row[at], column = m->free_row[other];
+                double value = it.K[c * it.corners + d];
+                if (row >= 0 && column >= 0 && row >= column)
+                    entries[count++] = (pl_entry){row, column, value};
+                if (row >= 0 && row != column && m->held[other])
+                    coupling[coupled++] = (pl_entry){row, other, value};
+            }
     pl_status status = pl_sparse_assemble(m->free_vertices, entries, count, &m->A);
     if (status == PL_OK)
         status = set_coupling(m, coupling, coupled);

@@ -1,5 +1,6 @@
 /* Every scene of clients/scenes shows what it says that it shows: `pliant run --quick --check`, or
  * with PLIANT_LONG=1 the scene as it is. */
+#include "tests/support/built_path.h"
 #include "tests/support/long_form.h"
 #include "tests/support/suite.h"
 
@@ -15,18 +16,12 @@
 #include <unistd.h>
 
 enum { SCENES_MAX = 128 };
-static char program[PATH_MAX], folder[64], *scenes[SCENES_MAX];
+static char program[BUILT_PATH_MAX], folder[64], *scenes[SCENES_MAX];
 static int scene_count;
 
 static void find_program(void)
 {
-    const char *build = getenv("PLIANT_BUILD");
-    char self[PATH_MAX];
-    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
-    ck_assert_int_gt(length, 0);
-    self[length] = '\0';
-    snprintf(program, sizeof program, "%.4000s/pliant",
-             build ? build : dirname(dirname(dirname(self))));
+    built_path("pliant", X_OK, program);
 }
 
 static int is_scene(const struct dirent *e)

@@ -1,3 +1,4 @@
+#include "tests/support/built_path.h"
 #include "tests/support/daemon_fixture.h"
 
 #include "tests/support/http_client.h"
@@ -187,38 +188,17 @@ static int ask(const daemon_fixture *d, int word, int value)
 
 /* ---- up and down ---- */
 
-/* The path of what the build made, in `path`. */
-static const char *built(const char *name, int mode, char path[PATH_MAX + 64])
-{
-    const char *build = getenv("PLIANT_BUILD");
-    char self[PATH_MAX];
-    if (!build) { /* build/tests/http/x_test */
-        ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-        ck_assert_int_gt(n, 0);
-        self[n] = 0;
-        for (int up = 0; up < 3; up++) {
-            char *slash = strrchr(self, '/');
-            ck_assert_ptr_nonnull(slash);
-            *slash = 0;
-        }
-        build = self;
-    }
-    snprintf(path, PATH_MAX + 64, "%s/%s", build, name);
-    ck_assert_msg(access(path, mode) == 0, "%s: %s", path, strerror(errno));
-    return path;
-}
-
 static const char *program(void)
 {
-    static char path[PATH_MAX + 64];
-    return built("pliantd", X_OK, path);
+    static char path[BUILT_PATH_MAX];
+    return built_path("pliantd", X_OK, path);
 }
 
 void daemon_fixture_preload(const char *library)
 {
-    char name[64], path[PATH_MAX + 64];
+    char name[64], path[BUILT_PATH_MAX];
     snprintf(name, sizeof name, "tests/%s", library);
-    setenv("LD_PRELOAD", built(name, R_OK, path), 1);
+    setenv("LD_PRELOAD", built_path(name, R_OK, path), 1);
 }
 
 static bool read_line(const char *path, char *out, int size)

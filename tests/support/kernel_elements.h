@@ -2,7 +2,7 @@
 #ifndef PLIANT_TESTS_SUPPORT_KERNEL_ELEMENTS_H
 #define PLIANT_TESTS_SUPPORT_KERNEL_ELEMENTS_H
 
-#include "engine/kernels/mat3.h"
+#include "engine/kernels/svd3.h"
 #include "tests/support/lanes_random.h"
 
 #include <math.h>
@@ -33,6 +33,16 @@ static inline elements some_elements(uint64_t *state, double noise)
             e.s[i][lane] = 1 + noise * random_between(state, -1, 1);
     }
     return e;
+}
+
+/* Q F R with the singular vectors of `random`, two rotations; Q too. */
+static inline pl_mat3 rotate_on_both_sides(const pl_mat3 *F, const pl_mat3 *random, pl_mat3 *Q)
+{
+    pl_mat3 R;
+    pl_real s[3];
+    pl_svd3(random, Q, s, &R);
+    pl_mat3 rotated = pl_mat3_mul(Q, F);
+    return pl_mat3_mul(&rotated, &R);
 }
 
 #endif

@@ -1,5 +1,7 @@
 #include "tests/support/pliant_fixture.h"
 
+#include "tests/support/built_path.h"
+
 #include <check.h>
 #include <ftw.h>
 #include <libgen.h>
@@ -16,7 +18,7 @@
 
 daemon_fixture pliant_fixture;
 char pliant_out[1 << 18], pliant_err[1 << 16];
-static char program[PATH_MAX];
+static char program[BUILT_PATH_MAX];
 
 static const char scene[] =
     "{\"pliant\": 1, \"name\": \"small bar\", \"time\": {\"step\": 0.01, \"steps\": %d},"
@@ -35,13 +37,7 @@ const char PLIANT_CUBE[] =
 
 static void find_program(void)
 {
-    const char *build = getenv("PLIANT_BUILD");
-    char self[PATH_MAX];
-    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
-    ck_assert_int_gt(length, 0);
-    self[length] = '\0';
-    const char *folder = build ? build : dirname(dirname(dirname(self)));
-    snprintf(program, sizeof program, "%.4000s/pliant", folder);
+    built_path("pliant", X_OK, program);
 }
 
 const char *pliant_emulated_plugin(void)

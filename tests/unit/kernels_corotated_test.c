@@ -245,11 +245,7 @@ START_TEST(rotations_on_either_side_change_nothing)
         const elements e = some_elements(&state, 1.5), f = some_elements(&state, 2);
         const pl_corotated m = load_material(&e);
         const pl_mat3 F = load_F(&e), random = load_F(&f);
-        pl_mat3 Q, R;
-        pl_real s[3];
-        pl_svd3(&random, &Q, s, &R);
-        pl_mat3 rotated = pl_mat3_mul(&Q, &F);
-        rotated = pl_mat3_mul(&rotated, &R);
+        pl_mat3 Q, rotated = rotate_on_both_sides(&F, &random, &Q);
         check_near(k->energy(&m, &rotated), k->energy(&m, &F), pl_set1(50) * (m.mu + m.lambda),
                    1e-14);
         /* P turns with F from the left: P(Q F) = Q P(F). */

@@ -70,6 +70,17 @@ static inline void ck_assert_no_faults(const pl_faults *faults)
                   faults->count ? faults->items[0].got : "");
 }
 
+/* How good a mesh is that has no faults. */
+static inline pl_mesh_quality quality_of(pl_mesh *mesh)
+{
+    pl_faults faults = {0};
+    pl_mesh_quality quality;
+    ck_assert_int_eq(pl_mesh_check(mesh, PL_MESH_ORIENTATION_REFUSE, "", &faults), PL_OK);
+    ck_assert_no_faults(&faults);
+    ck_assert_int_eq(pl_mesh_measure(mesh, &quality), PL_OK);
+    return quality;
+}
+
 /* The mesh of a text, or of a file, without a fault. */
 static inline pl_mesh read_good(pl_mesh_format format, const char *text)
 {

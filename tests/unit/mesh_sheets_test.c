@@ -19,16 +19,6 @@ static pl_mesh sheet(int64_t nv, const double *x, int64_t nt, const int64_t *tri
         .vertex_count = nv, .vertices = x, .triangle_count = nt, .triangles = triangles});
 }
 
-static pl_mesh_quality judge(pl_mesh *mesh)
-{
-    pl_faults faults = {0};
-    pl_mesh_quality quality;
-    ck_assert_int_eq(pl_mesh_check(mesh, PL_MESH_ORIENTATION_REFUSE, "", &faults), PL_OK);
-    ck_assert_no_faults(&faults);
-    ck_assert_int_eq(pl_mesh_measure(mesh, &quality), PL_OK);
-    return quality;
-}
-
 START_TEST(cloth_is_a_flat_sheet_that_faces_z)
 {
     for (pl_mesh_diagonal d = PL_MESH_DIAGONAL_ALTERNATING; d <= PL_MESH_DIAGONAL_DOWN; d++) {
@@ -50,7 +40,7 @@ START_TEST(cloth_is_a_flat_sheet_that_faces_z)
             double twice = (q[0] - p[0]) * (r[1] - p[1]) - (q[1] - p[1]) * (r[0] - p[0]);
             ck_assert_double_eq_tol(twice, 0.5 * 0.4, 1e-15);
         }
-        pl_mesh_quality quality = judge(&mesh);
+        pl_mesh_quality quality = quality_of(&mesh);
         ck_assert_double_eq_tol(quality.area, 6, 1e-14);
         ck_assert(quality.volume == 0 && quality.length == 0);
         ck_assert_int_eq(quality.components, 1);
@@ -96,7 +86,7 @@ START_TEST(cloth_of_springs)
     ck_assert_int_eq(springs.vertex_count, 6561);
     ck_assert_int_eq(springs.edge_count, 32158);
     ck_assert_int_eq(springs.triangle_count, 0);
-    ck_assert_int_eq(judge(&springs).components, 1);
+    ck_assert_int_eq(quality_of(&springs).components, 1);
     pl_mesh_clear(&springs);
     const int32_t few[2] = {4, 3};
     enum { VERTICES = 20 };
@@ -143,7 +133,7 @@ START_TEST(rope_is_a_straight_chain)
             ck_assert_double_eq_tol(mesh.vertices[3 * i + c], along[c] * (0.25 * i - 1.25), 1e-15);
     for (int i = 0; i < 10; i++)
         ck_assert(mesh.edges[2 * i] == i && mesh.edges[2 * i + 1] == i + 1);
-    pl_mesh_quality quality = judge(&mesh);
+    pl_mesh_quality quality = quality_of(&mesh);
     ck_assert_double_eq_tol(quality.length, 2.5, 1e-14);
     ck_assert(quality.worst_quality == 1 && quality.poor == 0);
     ck_assert_int_eq(quality.components, 1);
@@ -180,7 +170,7 @@ START_TEST(kinds_mix_and_unused_vertices_go)
     ck_assert(mesh.tets[0] == 0 && mesh.tets[3] == 3);
     ck_assert(mesh.triangles[0] == 1 && mesh.triangles[2] == 3);
     ck_assert(mesh.edges[0] == 3 && mesh.edges[1] == 4);
-    pl_mesh_quality quality = judge(&mesh);
+    pl_mesh_quality quality = quality_of(&mesh);
     ck_assert_double_eq_tol(quality.volume, 1.0 / 6, 1e-15);
     ck_assert_double_eq_tol(quality.area, sqrt(3) / 2, 1e-15);
     ck_assert_double_eq_tol(quality.length, 2, 1e-15);
@@ -277,7 +267,7 @@ START_TEST(closed_surfaces)
     check_closed(sheet(5, solid, 7, crowded), "mesh_not_manifold",
                  "the edge from vertex 1 to vertex 2 has more than two triangles; 3 such edges");
     pl_mesh mesh = sheet(5, solid, 7, crowded);
-    ck_assert_int_eq(judge(&mesh).crowded_edges, 3);
+    ck_assert_int_eq(quality_of(&mesh).crowded_edges, 3);
     pl_mesh_clear(&mesh);
 }
 END_TEST

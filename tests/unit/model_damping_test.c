@@ -7,7 +7,7 @@
 #include "engine/model/groups/isa.h"
 #include "engine/model/materials.h"
 #include "engine/model/groups/terms.h"
-#include "tests/support/group_energy.h"
+#include "tests/support/group_sums.h"
 #include "tests/support/suite.h"
 
 #include <check.h>
@@ -243,14 +243,7 @@ static void forces(const pl_group *g, const double *x, double f[3 * POINTS])
 {
     double *c = pl_block_alloc(pl_group_contributions(g), sizeof *c);
     g->ops->gradient(g, x, c, 0, g->blocks);
-    memset(f, 0, 3 * POINTS * sizeof *f);
-    int32_t corners = g->ops->corners;
-    for (int64_t t = 0; t < g->terms; t++)
-        for (int32_t k = 0; k < 3 * corners; k++) {
-            int64_t b = t / PL_BLOCK, l = t % PL_BLOCK;
-            f[3 * g->corner[(b * corners + k / 3) * PL_BLOCK + l] + k % 3] +=
-                c[(b * 3 * corners + k) * PL_BLOCK + l];
-        }
+    group_add_up(g, c, POINTS, f);
     free(c);
 }
 

@@ -5,7 +5,7 @@
 #include "engine/model/materials.h"
 #include "engine/model/groups/terms.h"
 #include "engine/model/groups/hinges.h"
-#include "tests/support/group_energy.h"
+#include "tests/support/group_sums.h"
 #include "tests/support/suite.h"
 
 #include <check.h>
@@ -88,19 +88,6 @@ static void make(const kind *k, pl_group *g)
     pl_terms_list_clear(&list);
 }
 
-/* Contributions added up at the points. */
-static void add_up(const pl_group *g, const double *c, double f[3 * POINTS])
-{
-    memset(f, 0, 3 * POINTS * sizeof *f);
-    int32_t corners = g->ops->corners;
-    for (int64_t t = 0; t < g->terms; t++)
-        for (int32_t k = 0; k < 3 * corners; k++) {
-            int64_t b = t / PL_BLOCK, l = t % PL_BLOCK;
-            f[3 * g->corner[(b * corners + k / 3) * PL_BLOCK + l] + k % 3] +=
-                c[(b * 3 * corners + k) * PL_BLOCK + l];
-        }
-}
-
 static void check_gradient(const pl_group *g, double x[3 * POINTS])
 {
     double f[3 * POINTS], scale = 0, e = group_energy(g, x), both[4], sum = 0;
@@ -110,7 +97,7 @@ static void check_gradient(const pl_group *g, double x[3 * POINTS])
         sum += both[b];
     ck_assert_double_eq(sum, e);
     g->ops->gradient(g, x, c, 0, g->blocks);
-    add_up(g, c, f);
+    group_add_up(g, c, POINTS, f);
     for (int i = 0; i < 3 * POINTS; i++)
         scale = fmax(scale, fabs(f[i]));
     for (int i = 0; i < 3 * POINTS; i++) {
@@ -253,7 +240,7 @@ START_TEST(transpose_and_stiffness_belong_to_reduce)
     for (int64_t i = 0; i < values; i++)
         q[i] -= q0[i];
     g.ops->transpose(&g, q, c, 0, g.blocks);
-    add_up(&g, c, f);
+    group_add_up(&g, c, POINTS, f);
     double by_transpose = 0, by_stiffness = 0, by_rows = 0;
     for (int i = 0; i < 3 * POINTS; i++)
         by_transpose += x[i] * f[i];

@@ -226,17 +226,25 @@ PL_TERM void terms_gradient(const pl_group *g, const pl_number *x, pl_number *co
     terms_energy_gradient(g, x, NULL, contributions, b0, b1);
 }
 
+/* What H = D^T C D of block `b` is made of: D's shape functions and the law's Hessian at D x. */
+PL_INLINE void load_hessian(const pl_group *g, int64_t b, const pl_number *x,
+                            pl_real G[CORNERS * COLUMNS], pl_real C[ROWS * ROWS])
+{
+    pl_real q[ROWS];
+    law m = law_load(pl_terms_of(g), b);
+    load_shape(pl_terms_of(g), b, G);
+    apply(g, b, x, q);
+    law_hessian(&m, q, C);
+}
+
 /* H = D^T C D */
 PL_TERM void terms_hessian(const pl_group *g, const pl_number *x, pl_number *H, int64_t b0,
                            int64_t b1)
 {
     enum { ENTRIES = 3 * CORNERS * (3 * CORNERS + 1) / 2 };
     for (int64_t b = b0; b < b1; b++) {
-        pl_real G[CORNERS * COLUMNS], q[ROWS], C[ROWS * ROWS];
-        law m = law_load(pl_terms_of(g), b);
-        load_shape(pl_terms_of(g), b, G);
-        apply(g, b, x, q);
-        law_hessian(&m, q, C);
+        pl_real G[CORNERS * COLUMNS], C[ROWS * ROWS];
+        load_hessian(g, b, x, G, C);
         pl_number *out = H + b * ENTRIES * PL_BLOCK;
 #pragma GCC unroll 1
         for (int i = 0; i < 3 * CORNERS; i++)
@@ -259,11 +267,8 @@ PL_TERM void terms_hessian_diagonal(const pl_group *g, const pl_number *x, pl_nu
                                     int64_t b0, int64_t b1)
 {
     for (int64_t b = b0; b < b1; b++) {
-        pl_real G[CORNERS * COLUMNS], q[ROWS], C[ROWS * ROWS];
-        law m = law_load(pl_terms_of(g), b);
-        load_shape(pl_terms_of(g), b, G);
-        apply(g, b, x, q);
-        law_hessian(&m, q, C);
+        pl_real G[CORNERS * COLUMNS], C[ROWS * ROWS];
+        load_hessian(g, b, x, G, C);
         PL_CONTRIBUTIONS(out, contributions, g, b, CORNERS);
 #pragma GCC unroll 1
         for (int i = 0; i < 3 * CORNERS; i++) {

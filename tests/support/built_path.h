@@ -1,0 +1,37 @@
+/* built_path.h - where the build put a program or a library that a test starts. */
+#ifndef PLIANT_TESTS_SUPPORT_BUILT_PATH_H
+#define PLIANT_TESTS_SUPPORT_BUILT_PATH_H
+
+#include <check.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { BUILT_PATH_MAX = PATH_MAX + 64 };
+
+/* In `path`, which is returned: of $PLIANT_BUILD, or of the build that the test is in, which lies two folders
+ * below it. `mode` is access()'s. */
+static inline const char *built_path(const char *name, int mode, char path[BUILT_PATH_MAX])
+{
+    const char *build = getenv("PLIANT_BUILD");
+    char self[PATH_MAX];
+    if (!build) { /* build/tests/http/x_test */
+        ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+        ck_assert_int_gt(n, 0);
+        self[n] = 0;
+        for (int up = 0; up < 3; up++) {
+            char *slash = strrchr(self, '/');
+            ck_assert_ptr_nonnull(slash);
+            *slash = 0;
+        }
+        build = self;
+    }
+    snprintf(path, BUILT_PATH_MAX, "%s/%s", build, name);
+    ck_assert_msg(access(path, mode) == 0, "%s: %s", path, strerror(errno));
+    return path;
+}
+
+#endif
