@@ -6,6 +6,7 @@
 #include "tests/support/lanes_random.h"
 
 #include <math.h>
+#include <stdbool.h>
 
 typedef struct elements {
     _Alignas(64) double F[9][PL_LANES], s[3][PL_LANES], mu[PL_LANES], lambda[PL_LANES], k[PL_LANES];
@@ -31,6 +32,20 @@ static inline elements some_elements(uint64_t *state, double noise)
         e.k[lane] = e.mu[lane] * random_scale(state, 0.5, 100);
         for (int i = 0; i < 3; i++)
             e.s[i][lane] = 1 + noise * random_between(state, -1, 1);
+    }
+    return e;
+}
+
+/* Materials and F far from 1: `alike`, or each entry of F by a scale of its own. */
+static inline elements elements_out_of_scale(uint64_t *state, bool alike)
+{
+    elements e = some_elements(state, 1);
+    for (int lane = 0; lane < PL_LANES; lane++) {
+        const double scale = random_scale(state, 1e-100, 1e100);
+        for (int i = 0; i < 9; i++)
+            e.F[i][lane] *= alike ? scale : random_scale(state, 1e-20, 1e20);
+        e.k[lane] = e.mu[lane] * random_scale(state, 1e-6, 1e6);
+        e.lambda[lane] = e.mu[lane] * random_scale(state, 1e-6, 1e6);
     }
     return e;
 }

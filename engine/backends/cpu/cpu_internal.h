@@ -9,7 +9,9 @@
 #include "engine/backends/look.h"
 #include "engine/backends/numbers.h"
 
+#ifdef _OPENMP /* fuzzers are built without */
 #include <omp.h>
+#endif
 
 typedef struct cpu {
     pl_backend base;
@@ -192,7 +194,11 @@ static inline run run_of(int64_t blocks, int64_t part, int64_t parts)
 }
 static inline run own_run(int64_t blocks)
 {
+#ifdef _OPENMP
     return run_of(blocks, omp_get_thread_num(), omp_get_num_threads());
+#else
+    return run_of(blocks, 0, 1);
+#endif
 }
 
 /* The statement after it, by every thread of a team with its own run `r` of so many blocks. */
