@@ -6,6 +6,7 @@
 #include "protocol/log/session_file.h"
 #include "server/worker/sandbox.h"
 #include "server/worker/session_scene.h"
+#include "server/worker/start_warnings.h"
 #include "server/worker/topology.h"
 
 #include <errno.h>
@@ -170,6 +171,11 @@ static void warn_of_damping(preflight *p, const pl_material *m)
             m->name);
 }
 
+static void warn_of_start(void *user, const char *text)
+{
+    warn(user, "%s", text);
+}
+
 static pl_status find_warnings(preflight *p)
 {
     const pl_scene *scene = &p->scene.scene;
@@ -187,7 +193,7 @@ static pl_status find_warnings(preflight *p)
         if (status != PL_OK)
             return status;
     }
-    return PL_OK;
+    return pl_start_warnings(scene, p->scene.meshes, warn_of_start, p);
 }
 
 /* ---- checks ---- */

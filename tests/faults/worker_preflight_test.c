@@ -464,6 +464,54 @@ START_TEST(test_damping_warnings)
 }
 END_TEST
 
+/* How bodies begin: inside an obstacle, of an odd size, too fast for something thin; and what is fine. */
+START_TEST(test_start_warnings)
+{
+    static const struct {
+        const char *body, *obstacle, *said;
+    } cases[] = {
+        {"", "\"plane\": {\"offset\": -0.5}", NULL}, /* the box's bottom lies on it */
+        {"", "\"plane\": {\"offset\": -0.3}",
+         "4 vertices of body 'b' begin inside obstacle 'o', the "
+         "deepest 0.2 m: the first step puts them on its surface, which throws them out at up to "
+         "20 m/s"},
+        {", \"transform\": {\"translate\": [0, 0.21, 0]}", "\"plane\": {\"offset\": -0.3}", NULL},
+        {"", "\"sphere\": {\"radius\": 3}",
+         "8 vertices of body 'b' begin inside obstacle 'o', the "
+         "deepest 2.13 m"},
+        {"", "\"sphere\": {\"radius\": 3, \"inside\": true}", NULL},
+        {", \"transform\": {\"scale\": 40}", "\"plane\": {\"offset\": -20}",
+         "body 'b' is 69.3 m across"},
+        {", \"transform\": {\"scale\": 1e-4}", "\"plane\": {\"offset\": -1}",
+         "is 0.000173 m across"},
+        {", \"initial\": {\"velocity\": [0, -30, 0]}",
+         "\"box\": {\"center\": [0, -2, 0], \"size\": [3, 0.002, 3]}",
+         "is 0.3 m in a step of 0.01 s, and obstacle 'o' is 0.002 m thin"},
+        {", \"initial\": {\"velocity\": [0, -30, 0]}",
+         "\"box\": {\"center\": [0, -2, 0], \"size\": [3, 0.02, 3]}", NULL},
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        session_fixture f;
+        char scene[1024];
+        snprintf(scene, sizeof scene,
+                 "{\"pliant\": 1, \"time\": {\"step\": 0.01, \"steps\": 3}, \"bodies\": "
+                 "[{\"name\": \"b\","
+                 " \"mesh\": {\"box\": {\"cells\": [1, 1, 1]}}%s}],"
+                 " \"obstacles\": [{\"name\": \"o\", %s}]}",
+                 cases[k].body, cases[k].obstacle);
+        session_fixture_create(&f, NULL, scene);
+        ck_assert_int_eq(session_fixture_preflight(&f), 0);
+        pl_preflight report = report_of(&f);
+        ck_assert_msg(report.warning_count == (cases[k].said != NULL), "%s: %d of them, %s", scene,
+                      report.warning_count, report.warning_count ? report.warnings[0] : "");
+        ck_assert_msg(!cases[k].said || has_warning(&report, cases[k].said), "%s",
+                      report.warnings[0]);
+        pl_preflight_clear(&report);
+        session_fixture_destroy(&f);
+    }
+}
+END_TEST
+
 /* What "auto" comes to is in the effective scene. */
 START_TEST(test_form_of_damping)
 {
@@ -505,6 +553,7 @@ int main(void)
     tcase_add_test(tc, test_two_bodies);
     tcase_add_test(tc, test_upload_with_warnings);
     tcase_add_test(tc, test_damping_warnings);
+    tcase_add_test(tc, test_start_warnings);
     tcase_add_test(tc, test_form_of_damping);
     tcase_add_test(tc, test_bad_scenes);
     tcase_add_test(tc, test_bad_meshes);

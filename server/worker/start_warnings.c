@@ -1,0 +1,178 @@
+#include "server/worker/start_warnings.h"
+
+#include "engine/obstacles/shape.h"
+#include "engine/scene/transform.h"
+#include "engine/vectors.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Sizes across of what users simulate, m; beyond, a file in millimetres was most likely taken for metres. */
+static const double SMALL = 1e-3, LARGE = 50;
+/* Of a body's size: what is no deeper inside an obstacle rests on it. */
+static const double TOUCHING = 1e-4;
+/* Vertices whose way in a step is so many times an obstacle's thickness go through it (obstacles/README.md). */
+static const double THIN = 50;
+
+typedef struct look {
+    const pl_scene *scene;
+    void (*warn)(void *user, const char *text);
+    void *user;
+    /* Of the body that is looked at: the middle of its box, half of that box's diagonal, and what is touched. */
+    const pl_body *body;
+    const pl_mesh *mesh;
+    double *x; /* [vertices][3], placed */
+    double middle[3], radius;
+    bool *touched; /* [vertices] */
+} look;
+
+static pl_status place(look *l)
+{
+    l->x = malloc((3 * (size_t)l->mesh->vertex_count + 1) * sizeof *l->x);
+    if (!l->x)
+        return PL_NO_MEMORY;
+    pl_transform_points(&l->body->transform, l->mesh->vertices, l->mesh->vertex_count, l->x);
+    double lo[3] = {INFINITY, INFINITY, INFINITY}, hi[3] = {-INFINITY, -INFINITY, -INFINITY};
+    for (int64_t i = 0; i < 3 * l->mesh->vertex_count; i++) {
+        lo[i % 3] = fmin(lo[i % 3], l->x[i]);
+        hi[i % 3] = fmax(hi[i % 3], l->x[i]);
+    }
+    double half[3];
+    for (int c = 0; c < 3; c++) {
+        l->middle[c] = (lo[c] + hi[c]) / 2;
+        half[c] = (hi[c] - lo[c]) / 2;
+    }
+    l->radius = sqrt(pl_vector_dot(half, half));
+    return PL_OK;
+}
+
+/* What obstacles hold out: of tetrahedra the surface; all of sheets and ropes. */
+static pl_status find_touched(look *l)
+{
+    const pl_mesh *mesh = l->mesh;
+    int32_t *triangles = NULL;
+    int64_t count = 0;
+    l->touched = calloc((size_t)mesh->vertex_count + 1, sizeof *l->touched);
+    if (!l->touched || pl_mesh_surface(mesh, &triangles, &count) != PL_OK)
+        return PL_NO_MEMORY;
+    for (int64_t i = 0; i < 3 * count; i++)
+        l->touched[triangles[i]] = true;
+    free(triangles);
+    for (int64_t i = 0; mesh->tet_count == 0 && i < mesh->vertex_count; i++)
+        l->touched[i] = true;
+    return PL_OK;
+}
+
+static void warn_of_size(const look *l)
+{
+    char text[512];
+    double size = 2 * l->radius;
+    if (size >= SMALL && size <= LARGE)
+        return;
+    snprintf(text, sizeof text,
+             "body '%s' is %.3g m across: lengths are metres, in mesh files too; if its file is in "
+             "other units, set transform.scale (millimetres: 0.001)",
+             l->body->name, size);
+    l->warn(l->user, text);
+}
+
+static pl_status warn_of_inside(const look *l, const pl_obstacle *obstacle)
+{
+    pl_shape *shape;
+    double normal[3], deepest = 0, step = l->scene->time.step;
+    int64_t inside = 0;
+    pl_status status = pl_shape_create(obstacle, &shape);
+    if (status != PL_OK)
+        return status;
+    /* A distance changes by no more than the way that one goes. */
+    bool near = pl_shape_distance(shape, l->middle, normal) < l->radius;
+    for (int64_t i = 0; near && i < l->mesh->vertex_count; i++) {
+        double d = l->touched[i] ? pl_shape_distance(shape, l->x + 3 * i, normal) : 0;
+        inside += d < -TOUCHING * 2 * l->radius;
+        deepest = fmax(deepest, -d);
+    }
+    pl_shape_destroy(shape);
+    if (inside > 0) {
+        char text[512];
+        int n = snprintf(text, sizeof text,
+                         "%lld vertices of body '%s' begin inside obstacle '%s', the deepest %.3g "
+                         "m: the first step puts them on its surface",
+                         (long long)inside, l->body->name, obstacle->name, deepest);
+        if (l->scene->time.integrator != PL_INTEGRATOR_QUASI_STATIC)
+            n += snprintf(text + n, sizeof text - (size_t)n,
+                          ", which throws them out at up to %.3g m/s", deepest / step);
+        snprintf(text + n, sizeof text - (size_t)n, "; start it outside");
+        l->warn(l->user, text);
+    }
+    return PL_OK;
+}
+
+/* The least extent of a shape with a formula; of others, which say nothing of it, infinity. */
+static double thickness_of(const pl_obstacle *o)
+{
+    switch (o->inside ? PL_OBSTACLE_PLANE : o->kind) {
+    case PL_OBSTACLE_SPHERE:
+        return 2 * o->radius;
+    case PL_OBSTACLE_BOX:
+        return fmin(o->size[0], fmin(o->size[1], o->size[2]));
+    case PL_OBSTACLE_CYLINDER:
+        return o->has_height ? fmin(2 * o->radius, o->height) : 2 * o->radius;
+    case PL_OBSTACLE_CAPSULE:
+        return 2 * o->radius;
+    case PL_OBSTACLE_CONE:
+        return fmin(2 * o->radius, o->height);
+    case PL_OBSTACLE_TORUS:
+        return 2 * o->tube;
+    case PL_OBSTACLE_PLANE:
+    case PL_OBSTACLE_HEIGHTFIELD:
+    case PL_OBSTACLE_MESH:
+        break;
+    }
+    return INFINITY;
+}
+
+static void warn_of_speed(const look *l, const pl_obstacle *obstacle)
+{
+    const double *v = l->body->initial.velocity, *w = l->body->initial.angular_velocity;
+    double speed = sqrt(pl_vector_dot(v, v)) + l->radius * sqrt(pl_vector_dot(w, w));
+    double way = speed * l->scene->time.step, thickness = thickness_of(obstacle);
+    char text[512];
+    if (!(way > THIN * thickness))
+        return;
+    snprintf(
+        text, sizeof text,
+        "body '%s' begins at %.3g m/s, which is %.3g m in a step of %g s, and obstacle '%s' is "
+        "%.3g m thin: vertices may go through it unseen; use a step of %.2g s, or a thicker "
+        "obstacle",
+        l->body->name, speed, way, l->scene->time.step, obstacle->name, thickness,
+        THIN * thickness / speed);
+    l->warn(l->user, text);
+}
+
+pl_status pl_start_warnings(const pl_scene *scene, const pl_mesh *meshes,
+                            void (*warn)(void *user, const char *text), void *user)
+{
+    pl_status status = PL_OK;
+    for (int32_t b = 0; status == PL_OK && b < scene->body_count; b++) {
+        look l = {.scene = scene,
+                  .warn = warn,
+                  .user = user,
+                  .body = &scene->bodies[b],
+                  .mesh = &meshes[b]};
+        status = place(&l);
+        if (status == PL_OK)
+            warn_of_size(&l);
+        bool at_rest = l.body->initial.shape == PL_SHAPE_REST;
+        if (status == PL_OK && at_rest && scene->obstacle_count > 0)
+            status = find_touched(&l);
+        for (int32_t k = 0; status == PL_OK && k < scene->obstacle_count; k++) {
+            warn_of_speed(&l, &scene->obstacles[k]);
+            status = at_rest ? warn_of_inside(&l, &scene->obstacles[k]) : PL_OK;
+        }
+        free(l.touched);
+        free(l.x);
+    }
+    return status;
+}
