@@ -21,10 +21,10 @@ typedef enum pl_distance_kind {
     PL_DISTANCE_BOX,
     PL_DISTANCE_CYLINDER,
     PL_DISTANCE_CAPSULE,
-    PL_DISTANCE_CONE,
     PL_DISTANCE_TORUS,
     PL_DISTANCE_HEIGHTFIELD,
-    PL_DISTANCE_MESH
+    PL_DISTANCE_MESH,
+    PL_DISTANCE_CONE
 } pl_distance_kind;
 
 typedef struct pl_shape {

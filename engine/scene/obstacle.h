@@ -15,10 +15,10 @@ typedef enum pl_obstacle_kind {
     PL_OBSTACLE_BOX,
     PL_OBSTACLE_CYLINDER,
     PL_OBSTACLE_CAPSULE,
-    PL_OBSTACLE_CONE,
     PL_OBSTACLE_TORUS,
     PL_OBSTACLE_HEIGHTFIELD,
     PL_OBSTACLE_MESH,
+    PL_OBSTACLE_CONE, /* a kind goes last: saved states have its number in their digest */
 } pl_obstacle_kind;
 
 /* A closed surface; of the source its vertices and triangles, or the file that they are in. */

@@ -126,8 +126,8 @@ static void compare_materials(void)
 
 static void compare_obstacles(void)
 {
-    static const char *const names[] = {"on a plane",   "on a sphere", "on a box",  "on a cylinder",
-                                        "on a capsule", "on a cone",   "on a torus"};
+    static const char *const names[] = {"on a plane",    "on a sphere",  "on a box",
+                                        "on a cylinder", "on a capsule", "on a torus"};
     pl_solver_settings solver = gpu_solver(PL_METHOD_CHEBYSHEV_DESCENT, 48);
     for (int kind = PL_OBSTACLE_PLANE; kind <= (quick ? PL_OBSTACLE_PLANE : PL_OBSTACLE_TORUS);
          kind++) {
