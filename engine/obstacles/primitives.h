@@ -184,11 +184,11 @@ PL_EVERYWHERE double pl_measure_cone(const pl_shape *s, const double d[3], doubl
     double along = (height * y - s->radius * rho) / slant;
     double beside = (height * rho + s->radius * y) / slant, below = -y;
     bool at_rim = rho > 0 && along < 0;
-    if (at_rim || along > slant) {
-        rho = at_rim ? rho : p.rho;
-        y = at_rim ? y : p.y - s->half[0];
-        double length = sqrt(rho * rho + y * y);
-        pl_turn_profile(&p, s->axis, rho / length, y / length, 1 / length, n, H);
+    double e_rho = at_rim ? rho : p.rho, e_y = at_rim ? y : p.y - s->half[0];
+    double length = sqrt(e_rho * e_rho + e_y * e_y);
+    /* On the tip itself, which rounding may take for a place beyond it, the flank has a normal. */
+    if ((at_rim || along > slant) && length > 0) {
+        pl_turn_profile(&p, s->axis, e_rho / length, e_y / length, 1 / length, n, H);
         if (H && !(p.rho > 0))
             pl_matrix_add_outer(H, 1 / length, p.around);
         return length;

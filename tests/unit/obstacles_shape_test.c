@@ -410,6 +410,58 @@ START_TEST(cylinder_without_ends_goes_on)
 }
 END_TEST
 
+/* Of radius 3 and height 4, so with a slant of 5: below, beside, above; the flank's normal is
+ * (4, 3) / 5. */
+START_TEST(cone_is_nearest_at_base_rim_flank_or_tip)
+{
+    static const struct {
+        double p[3], distance, n_rho, n_y;
+    } rows[] = {
+        {{1, -3, 0}, 1, 0, -1},       /* base */
+        {{6, -6, 0}, 5, 0.6, -0.8},   /* rim */
+        {{3.1, 1.2, 0}, 2, 0.8, 0.6}, /* flank, from its middle */
+        {{3, 6, 0}, 5, 0.6, 0.8},     /* tip */
+        {{0, 5, 0}, 3, 0, 1},         /* tip, on the axis */
+        {{0, -1.9, 0}, -0.1, 0, -1},  /* inside on the axis: base, then flank */
+        {{0, 1, 0}, -0.6, 0.8, 0.6},
+        {{3, -2, 0}, 0, 0, -1}, /* on the rim: the base; on the tip: the flank */
+        {{0, 2, 0}, 0, 0.8, 0.6},
+    };
+    pl_obstacle o = {.kind = PL_OBSTACLE_CONE, .axis = {0, 1, 0}, .radius = 3, .height = 4};
+    pl_shape *s = make(&o);
+    double n[3], H[9];
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        ck_assert_double_eq_tol(pl_shape_bend(s, rows[i].p, n, H), rows[i].distance, 1e-14);
+        ck_assert_double_eq_tol(hypot(n[0], n[2]), rows[i].n_rho, 1e-14);
+        ck_assert_double_eq_tol(n[1], rows[i].n_y, 1e-14);
+    }
+    /* above the tip it bends like a ball about it */
+    pl_shape_bend(s, (double[]){0, 5, 0}, n, H);
+    for (int e = 0; e < 9; e++)
+        ck_assert_double_eq_tol(H[e], e == 0 || e == 8 ? 1.0 / 3 : 0, 1e-15);
+    pl_shape_destroy(s);
+}
+END_TEST
+
+/* Rounding takes the tip of some of them for a place beyond it. */
+START_TEST(every_cone_has_a_normal_on_its_tip)
+{
+    for (int k = 1; k <= 200; k++) {
+        pl_obstacle o = {
+            .kind = PL_OBSTACLE_CONE, .axis = {0, 1, 0}, .radius = 0.5, .height = 0.05 * k};
+        pl_shape *s = make(&o);
+        double n[3], H[9], tip[3] = {0, o.height / 2, 0}, unit = 0;
+        ck_assert_double_eq_tol(pl_shape_bend(s, tip, n, H), 0, 1e-14);
+        for (int c = 0; c < 3; c++)
+            unit += n[c] * n[c];
+        ck_assert_double_eq_tol(unit, 1, 1e-14);
+        for (int e = 0; e < 9; e++)
+            ck_assert_double_finite(H[e]);
+        pl_shape_destroy(s);
+    }
+}
+END_TEST
+
 START_TEST(inside_is_the_other_sign)
 {
     for (int k = 0; k < KIND_COUNT; k++) {
@@ -477,6 +529,8 @@ int main(void)
     tcase_add_loop_test(t, distance_is_continuous, 0, KIND_COUNT);
     tcase_add_test(t, rounded_box_is_within_the_box);
     tcase_add_test(t, cylinder_without_ends_goes_on);
+    tcase_add_test(t, cone_is_nearest_at_base_rim_flank_or_tip);
+    tcase_add_test(t, every_cone_has_a_normal_on_its_tip);
     tcase_add_test(t, inside_is_the_other_sign);
     tcase_add_test(t, way_through_a_thin_part_is_seen);
     suite_add_tcase(suite, t);
