@@ -253,8 +253,11 @@ static bool start_http(pl_daemon *d)
                           .policy = {.authenticate = pl_auth_principal,
                                      .authenticator = d->auth,
                                      .authenticate_address = pl_signer_principal,
+                                     .signer = d->signer,
                                      .rate_allows = pl_rate_allows,
-                                     .note = pl_audit_request},
+                                     .rate = d->rate,
+                                     .note = pl_audit_request,
+                                     .notes = d->store},
                           .options = &d->options,
                           .counters = &d->counters,
                           .draining = &d->draining,
@@ -283,7 +286,7 @@ static bool start_parts(pl_daemon *d)
            (d->tickers = pl_tickers_create()) &&
            (d->streams = pl_stream_hub_create(&d->counters, d->tickers, d->events, d->sessions,
                                               d->log_readers_max)) &&
-           (d->rate = pl_rate_create(d->options.address_rate)) &&
+           (d->rate = pl_rate_create(&d->options, d->tenants, &d->counters)) &&
            (d->watch = pl_watch_create(d->sessions)) &&
            (d->checks = pl_pool_create("checks", check_threads, CHECK_QUEUE)) &&
            (d->exports = pl_exports_create(&d->counters, d->options.exports)) &&

@@ -217,7 +217,8 @@ static enum MHD_Result queue_reply(pl_request *r)
         MHD_add_response_header(response, "Connection", "close");
     }
     count_reply(r);
-    r->http->setup.policy.note(r);
+    const pl_http_policy *policy = &r->http->setup.policy;
+    policy->note(policy->notes, r);
     enum MHD_Result queued = MHD_queue_response(r->connection, (unsigned int)reply->status,
                                                 response);
     MHD_destroy_response(response);

@@ -21,7 +21,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-typedef struct pl_daemon pl_daemon; /* base/daemon.h: of handlers */
+typedef struct pl_daemon pl_daemon; /* base/daemon.h: handlers get it, http/ never looks inside */
 typedef struct pl_http pl_http;
 typedef struct pl_request pl_request;
 
@@ -70,11 +70,14 @@ typedef struct pl_http_policy {
     pl_principal *(*authenticate)(void *authenticator, const pl_claims *claims);
     void *authenticator;
     /* The same of a signed address: one GET. */
-    pl_principal *(*authenticate_address)(pl_request *r, const char *path);
+    pl_principal *(*authenticate_address)(void *signer, pl_request *r, const char *path);
+    void *signer;
     /* Whether its rate allows it; false after replying 429. */
-    bool (*rate_allows)(pl_request *r);
+    bool (*rate_allows)(void *rate, pl_request *r);
+    void *rate;
     /* Called when the reply is made. */
-    void (*note)(pl_request *r);
+    void (*note)(void *notes, pl_request *r);
+    void *notes;
 } pl_http_policy;
 
 /* All that it points to must outlive the server. */
@@ -106,7 +109,7 @@ const pl_route *pl_http_routes(const pl_http *http);
 int64_t pl_http_connections(const pl_http *http);
 
 /* ---- the request ---- */
-pl_daemon *pl_request_daemon(const pl_request *r);
+pl_daemon *pl_request_daemon(const pl_request *r); /* for handlers of the route table */
 /* Who asks; NULL on public routes without a credential. Lives as long as the request; a stream that
  * outlives a look at it acquires it. */
 pl_principal *pl_request_principal(const pl_request *r);
@@ -118,6 +121,7 @@ const char *pl_request_header(pl_request *r, const char *name); /* NULL where no
 const char *pl_request_body(const pl_request *r, size_t *length);
 void *pl_request_sink(const pl_request *r); /* what sink->open gave */
 bool pl_request_is_head(const pl_request *r);
+bool pl_request_secure(pl_request *r); /* the client uses TLS, to us or to the proxy */
 
 /* The first of `types` that the Accept header likes best (types[0] where all are alike or none was
  * sent), by its index; -1 after replying 406 with the list. NULL-terminated list. */

@@ -233,9 +233,9 @@ static void check_access(pl_request *r, const framing *f, const char *path)
     claims.uid = pl_request_peer(r);
     r->principal = policy->authenticate(policy->authenticator, &claims);
     if (!r->principal && r->route->scope == PL_SCOPE_READ) {
-        r->principal = policy->authenticate_address(r, path);
+        r->principal = policy->authenticate_address(policy->signer, r, path);
     }
-    if (!policy->rate_allows(r)) {
+    if (!policy->rate_allows(policy->rate, r)) {
         return;
     }
     if (r->principal && forged(r, f)) {

@@ -219,7 +219,7 @@ static bool see_pair(void *context, const char *name, const char *value)
     return true;
 }
 
-pl_principal *pl_signer_principal(pl_request *r, const char *path)
+pl_principal *pl_signer_principal(void *signer, pl_request *r, const char *path)
 {
     const char *given = pl_request_query(r, "signature");
     char *end, right[65];
@@ -234,7 +234,7 @@ pl_principal *pl_signer_principal(pl_request *r, const char *path)
         !t.whole) {
         return NULL;
     }
-    sign(r->daemon->signer, t.text, expires, right);
+    sign(signer, t.text, expires, right);
     if (!pl_auth_same_hash(end + 1, right)) {
         return NULL;
     }

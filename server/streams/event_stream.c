@@ -33,7 +33,8 @@ typedef struct listener {
     bool resumed; /* under the mutex: a request is resumed once */
 } listener;
 
-static listener *listener_create(pl_request *r, pl_session *session, int64_t since)
+static listener *listener_create(pl_request *r, pl_stream_hub *hub, pl_session *session,
+                                 int64_t since)
 {
     listener *l = calloc(1, sizeof *l);
     if (!l) {
@@ -42,7 +43,7 @@ static listener *listener_create(pl_request *r, pl_session *session, int64_t sin
     pl_waiter_init(&l->waiter, r);
     pthread_mutex_init(&l->mutex, NULL);
     l->request = r;
-    l->hub = pl_request_daemon(r)->streams;
+    l->hub = hub;
     l->session = session;
     if (session) {
         pl_session_acquire(session);
@@ -213,9 +214,10 @@ static bool put_beginning(listener *l, bool resumed)
     return put(l, "now", number, n < 0 ? NULL : json);
 }
 
-static void open_stream(pl_request *r, pl_session *session, int64_t since, bool resumed)
+static void open_stream(pl_request *r, pl_stream_hub *hub, pl_session *session, int64_t since,
+                        bool resumed)
 {
-    listener *l = listener_create(r, session, since);
+    listener *l = listener_create(r, hub, session, since);
     if (!l || !put_beginning(l, resumed)) {
         if (l) {
             listener_destroy(l);
@@ -301,9 +303,10 @@ static char *build_page(pl_events *events, pl_event_cursor *cursor, int *count)
     return text;
 }
 
-static bool begin_waiting(pl_request *r, pl_session *session, int64_t since, int64_t seconds)
+static bool begin_waiting(pl_request *r, pl_stream_hub *hub, pl_session *session, int64_t since,
+                          int64_t seconds)
 {
-    listener *l = listener_create(r, session, since);
+    listener *l = listener_create(r, hub, session, since);
     if (!l) {
         return false;
     }
@@ -317,20 +320,20 @@ static bool begin_waiting(pl_request *r, pl_session *session, int64_t since, int
     return true;
 }
 
-static void poll(pl_request *r, pl_session *session, int64_t since)
+static void poll(pl_request *r, pl_stream_hub *hub, const _Atomic bool *draining,
+                 pl_session *session, int64_t since)
 {
     int64_t seconds;
     int count;
-    pl_daemon *d = pl_request_daemon(r);
     if (!pl_request_integer(r, "wait", 0, 60, 0, &seconds)) {
         return;
     }
     listener *waited = pl_request_attached(r);
     pl_event_cursor cursor = {pl_request_principal(r), session,
                               waited ? waited->cursor.next : since + 1, false};
-    char *text = build_page(d->streams->events, &cursor, &count);
-    bool wait = text && count == 0 && seconds > 0 && !waited && !atomic_load(&d->draining);
-    if (wait && begin_waiting(r, session, since, seconds)) {
+    char *text = build_page(hub->events, &cursor, &count);
+    bool wait = text && count == 0 && seconds > 0 && !waited && !atomic_load(draining);
+    if (wait && begin_waiting(r, hub, session, since, seconds)) {
         free(text);
         return;
     }
@@ -343,7 +346,8 @@ static void poll(pl_request *r, pl_session *session, int64_t since)
 static void handle(pl_request *r, pl_session *session)
 {
     static const char *const types[] = {"application/json", "text/event-stream", NULL};
-    int64_t newest = pl_events_next(pl_request_daemon(r)->streams->events) - 1, since;
+    pl_daemon *d = pl_request_daemon(r);
+    int64_t newest = pl_events_next(d->streams->events) - 1, since;
     int form = pl_request_accept(r, types);
     if (form < 0 || !pl_request_integer(r, "since", 0, INT64_MAX - 1, newest, &since)) {
         return;
@@ -355,9 +359,9 @@ static void handle(pl_request *r, pl_session *session)
         resumed = true;
     }
     if (form == 1) {
-        open_stream(r, session, since, resumed);
+        open_stream(r, d->streams, session, since, resumed);
     } else {
-        poll(r, session, since);
+        poll(r, d->streams, &d->draining, session, since);
     }
 }
 

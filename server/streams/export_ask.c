@@ -1,7 +1,5 @@
 #include "server/streams/export_ask.h"
 
-#include "server/base/daemon.h"
-#include "server/sessions/sessions.h"
 #include "server/streams/frame.h"
 
 #include <ctype.h>
@@ -68,12 +66,13 @@ static bool parse_frame(pl_request *r, const pl_session *s, pl_export_order *ord
 }
 
 /* Files of an archive have it, so that it leads to no other folder. */
-static bool parse_prefix(pl_request *r, pl_session *session, pl_export_ask *ask)
+static bool parse_prefix(pl_request *r, pl_sessions *sessions, pl_session *session,
+                         pl_export_ask *ask)
 {
     const char *name = pl_request_query(r, "prefix");
     char plain[PL_EXPORT_NAME_SHOWN + 1];
     if (!name) {
-        pl_row row = pl_session_row(pl_request_daemon(r)->sessions, session);
+        pl_row row = pl_session_row(sessions, session);
         bool there = row.id[0];
         pl_export_plain_name(row.name ? row.name : "", "session", plain);
         strcpy(ask->name, plain);
@@ -120,7 +119,8 @@ static bool parse_part(pl_request *r, pl_export_ask *ask)
     return true;
 }
 
-bool pl_export_ask_parse(pl_request *r, pl_session *session, pl_export_ask *ask)
+bool pl_export_ask_parse(pl_request *r, pl_sessions *sessions, pl_session *session,
+                         pl_export_ask *ask)
 {
     pl_export_order *o = &ask->order;
     *o = (pl_export_order){.from = -1, .to = INT64_MAX, .every = 1, .name = ask->name};
@@ -132,5 +132,6 @@ bool pl_export_ask_parse(pl_request *r, pl_session *session, pl_export_ask *ask)
         return false;
     }
     o->from = from;
-    return parse_frame(r, session, o) && parse_part(r, ask) && parse_prefix(r, session, ask);
+    return parse_frame(r, session, o) && parse_part(r, ask) &&
+           parse_prefix(r, sessions, session, ask);
 }

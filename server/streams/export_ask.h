@@ -6,7 +6,7 @@
 
 #include "protocol/export/export.h"
 #include "server/http/http.h"
-#include "server/sessions/session.h"
+#include "server/sessions/sessions.h"
 
 enum { PL_EXPORT_NAME_MAX = 200, PL_EXPORT_NAME_SHOWN = 60 };
 
@@ -18,7 +18,8 @@ typedef struct pl_export_ask {
 } pl_export_ask;
 
 /* False after a reply. The struct is not moved afterwards. */
-bool pl_export_ask_parse(pl_request *r, pl_session *session, pl_export_ask *ask);
+bool pl_export_ask_parse(pl_request *r, pl_sessions *sessions, pl_session *session,
+                         pl_export_ask *ask);
 
 /* A name that every file system and header takes: letters, digits, '.', '_' and '-'. */
 void pl_export_plain_name(const char *name, const char *instead,

@@ -371,7 +371,7 @@ void pl_handle_export(pl_request *r)
     d->ticker.tick = tick;
     d->watcher.wake = session_changed;
     d->references = 1;
-    if (!pl_export_ask_parse(r, session, &d->ask) || !enter(r, d)) {
+    if (!pl_export_ask_parse(r, d->hub->sessions, session, &d->ask) || !enter(r, d)) {
         release(d);
         return;
     }

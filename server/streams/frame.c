@@ -99,10 +99,9 @@ static void reply_npy(pl_request *r, int64_t k, const pl_blob *record)
 /* ---- the frame ---- */
 
 /* What has to be made, out of the cache. */
-static void reply_made(pl_request *r, pl_session *s, pl_log_reader *reader, int64_t k, int form,
-                       const pl_frame_view *view)
+static void reply_made(pl_request *r, pl_frame_cache *cache, pl_session *s, pl_log_reader *reader,
+                       int64_t k, int form, const pl_frame_view *view)
 {
-    pl_frame_cache *cache = pl_request_daemon(r)->streams->cache;
     pl_frame_key key = pl_frame_view_key(view, s, k);
     const pl_blob *blob = pl_frame_source_get(cache, s, &reader, &key);
     if (!blob) {
@@ -145,8 +144,8 @@ static int64_t first_kept(pl_log_reader *reader, int64_t k)
     return k;
 }
 
-static void reply_frame(pl_request *r, pl_session *s, pl_log_reader *reader, int64_t k, int form,
-                        const pl_frame_view *view)
+static void reply_frame(pl_request *r, pl_frame_cache *cache, pl_session *s, pl_log_reader *reader,
+                        int64_t k, int form, const pl_frame_view *view)
 {
     static const char *const names[] = {"record", "npy", "line"};
     pl_log_range range;
@@ -171,7 +170,7 @@ static void reply_frame(pl_request *r, pl_session *s, pl_log_reader *reader, int
     if (form == FORM_RECORD && view->as_stored) {
         reply_stored(r, &range);
     } else {
-        reply_made(r, s, reader, k, form, view);
+        reply_made(r, cache, s, reader, k, form, view);
     }
 }
 
@@ -203,7 +202,7 @@ static int64_t parse_frame(pl_request *r, const pl_session *s, int64_t committed
     return k;
 }
 
-static void handle(pl_request *r, pl_session *s, int form)
+static void handle(pl_request *r, const pl_stream_hub *hub, pl_session *s, int form)
 {
     pl_log_reader *reader = NULL;
     pl_frame_view view;
@@ -214,10 +213,10 @@ static void handle(pl_request *r, pl_session *s, int form)
     } else {
         int64_t k = parse_frame(r, s, pl_log_reader_refresh(reader));
         if (k >= 0 &&
-            pl_frame_view_parse(r, s, reader, form == FORM_LINE ? PL_FRAME_LINE : PL_FRAME_RECORD,
-                                &view) &&
+            pl_frame_view_parse(r, hub, s, reader,
+                                form == FORM_LINE ? PL_FRAME_LINE : PL_FRAME_RECORD, &view) &&
             (form != FORM_NPY || npy_can_hold(r, &view))) {
-            reply_frame(r, s, reader, k, form, &view);
+            reply_frame(r, hub->cache, s, reader, k, form, &view);
         }
     }
     pl_log_reader_close(reader);
@@ -231,7 +230,7 @@ void pl_handle_frame(pl_request *r)
     pl_session *s = pl_request_session(r, PL_ACCESS_VIEW);
     int form = s ? pl_request_accept(r, types) : -1;
     if (form >= 0) {
-        handle(r, s, form);
+        handle(r, pl_request_daemon(r)->streams, s, form);
     }
     pl_session_release(s);
 }

@@ -2,9 +2,7 @@
 
 #include "protocol/text/json.h"
 #include "protocol/log/session_file.h"
-#include "server/base/daemon.h"
 #include "server/sessions/sessions.h"
-#include "server/streams/stream_hub.h"
 #include "server/streams/tail.h"
 
 #include <errno.h>
@@ -286,9 +284,9 @@ static bool parse(pl_request *r, pl_frame_variant *v)
 }
 
 /* Vertices of the whole, or -1 after replying. */
-static int64_t count_all(pl_request *r, pl_session *session)
+static int64_t count_all(pl_request *r, pl_sessions *sessions, pl_session *session)
 {
-    int64_t count = pl_session_vertices(pl_request_daemon(r)->sessions, session);
+    int64_t count = pl_session_vertices(sessions, session);
     if (count < 0) {
         pl_reply_problem(r, 500, "internal", "Internal error", "out of memory", NULL);
     }
@@ -296,9 +294,8 @@ static int64_t count_all(pl_request *r, pl_session *session)
 }
 
 /* Vertices of the surface, or -1 after replying. */
-static int64_t count_surface(pl_request *r, pl_session *session)
+static int64_t count_surface(pl_request *r, pl_frame_cache *cache, pl_session *session)
 {
-    pl_frame_cache *cache = pl_request_daemon(r)->streams->cache;
     const pl_blob *map = get_surface(cache, session);
     if (map) {
         int64_t count = (int64_t)(map->size / sizeof(int32_t));
@@ -323,8 +320,8 @@ static int64_t count_surface(pl_request *r, pl_session *session)
     return -1;
 }
 
-bool pl_frame_view_parse(pl_request *r, pl_session *session, pl_log_reader *reader,
-                         pl_frame_form form, pl_frame_view *out)
+bool pl_frame_view_parse(pl_request *r, const pl_stream_hub *hub, pl_session *session,
+                         pl_log_reader *reader, pl_frame_form form, pl_frame_view *out)
 {
     pl_frame_view view = {.form = form};
     if (!parse(r, &view.variant)) {
@@ -342,7 +339,8 @@ bool pl_frame_view_parse(pl_request *r, pl_session *session, pl_log_reader *read
         return false;
     }
     view.as_stored = pl_frame_variant_settle(&view.variant, &stored) && form == PL_FRAME_RECORD;
-    view.vertices = view.variant.surface ? count_surface(r, session) : count_all(r, session);
+    view.vertices = view.variant.surface ? count_surface(r, hub->cache, session)
+                                         : count_all(r, hub->sessions, session);
     if (view.vertices < 0) {
         return false;
     }

@@ -9,6 +9,7 @@
 #include "server/streams/frame_cache.h"
 #include "server/http/http.h"
 #include "server/sessions/sessions.h"
+#include "server/streams/stream_hub.h"
 
 enum { PL_LINE_VERTICES_MAX = 10000 }; /* of a frame as a line of JSON */
 
@@ -22,8 +23,8 @@ typedef struct pl_frame_view {
 
 /* The keys dtype, vertices and fields of the query, held against what the session stores. False after
  * replying: 400 for what is no such thing, or is not stored; 404 for a surface that is not known. */
-bool pl_frame_view_parse(pl_request *r, pl_session *session, pl_log_reader *reader,
-                         pl_frame_form form, pl_frame_view *out);
+bool pl_frame_view_parse(pl_request *r, const pl_stream_hub *hub, pl_session *session,
+                         pl_log_reader *reader, pl_frame_form form, pl_frame_view *out);
 
 /* The key of a frame in the cache, for pl_frame_source_get; with .form = PL_FRAME_METRICS alone that
  * of its metrics. */

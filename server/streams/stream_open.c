@@ -81,8 +81,8 @@ static bool open_reader(pl_request *r, pl_stream *s)
     return true;
 }
 
-static pl_stream *create(pl_request *r, pl_session *session, pl_stream_kind kind,
-                         pl_stream_form form)
+static pl_stream *create(pl_request *r, pl_stream_hub *hub, pl_session *session,
+                         pl_stream_kind kind, pl_stream_form form)
 {
     pl_stream *s = calloc(1, sizeof *s);
     if (!s) {
@@ -90,7 +90,7 @@ static pl_stream *create(pl_request *r, pl_session *session, pl_stream_kind kind
         return NULL;
     }
     pl_waiter_init(&s->waiter, r);
-    s->hub = pl_request_daemon(r)->streams;
+    s->hub = hub;
     s->principal = pl_principal_acquire(pl_request_principal(r));
     s->session = session;
     s->kind = kind;
@@ -139,10 +139,10 @@ static void begin_at_newest(pl_request *r, pl_stream *s)
 }
 
 /* Takes the reference to the session. */
-static void open_stream(pl_request *r, pl_session *session, pl_stream_kind kind,
+static void open_stream(pl_request *r, pl_stream_hub *hub, pl_session *session, pl_stream_kind kind,
                         pl_stream_form form, const char *type)
 {
-    pl_stream *s = create(r, session, kind, form);
+    pl_stream *s = create(r, hub, session, kind, form);
     if (!s) {
         pl_reply_empty(r, 500);
         return;
@@ -150,7 +150,7 @@ static void open_stream(pl_request *r, pl_session *session, pl_stream_kind kind,
     pl_frame_form frames = form == PL_FORM_RECORDS || kind == PL_STREAM_METRICS ? PL_FRAME_RECORD
                                                                                 : PL_FRAME_LINE;
     if (!parse_query(r, s) || !open_reader(r, s) || !begin_at_kept(r, s) ||
-        !pl_frame_view_parse(r, session, s->reader, frames, &s->view)) {
+        !pl_frame_view_parse(r, hub, session, s->reader, frames, &s->view)) {
         pl_stream_destroy(s);
         return;
     }
@@ -184,7 +184,7 @@ static void handle(pl_request *r, pl_stream_kind kind, const char *const *types,
         pl_session_release(session);
         return;
     }
-    open_stream(r, session, kind, forms[i], types[i]);
+    open_stream(r, pl_request_daemon(r)->streams, session, kind, forms[i], types[i]);
 }
 
 void pl_handle_frames(pl_request *r)

@@ -34,7 +34,7 @@ static void target_of(const pl_request *r, char out[256])
     }
 }
 
-void pl_audit_request(pl_request *r)
+void pl_audit_request(void *store, pl_request *r)
 {
     if (!r->route || !r->principal || strcmp(r->route->method, "GET") == 0) {
         return;
@@ -49,8 +49,8 @@ void pl_audit_request(pl_request *r)
                       {now, r->principal->user, pl_came_name(r->principal->came),
                        r->principal->credential, action, target, status, address},
                       8};
-    if (!pl_store_note(r->daemon->store, &s)) {
-        atomic_fetch_add(&r->daemon->counters.audit_dropped, 1);
+    if (!pl_store_note(store, &s)) {
+        atomic_fetch_add(&pl_http_setup_of(r->http)->counters->audit_dropped, 1);
     }
 }
 

@@ -8,8 +8,8 @@
 #include "server/http/http.h"
 #include "server/store/store.h"
 
-/* Note a request whose reply is made; not waited for. */
-void pl_audit_request(pl_request *r);
+/* Note in a pl_store a request whose reply is made; not waited for. */
+void pl_audit_request(void *store, pl_request *r);
 /* Note a change made by `pliantd VERB ...`; waits for the commit. */
 void pl_audit_command(pl_store *store, const char *action, const char *target);
 void pl_audit_sweep(pl_store *store);

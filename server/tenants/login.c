@@ -109,13 +109,8 @@ bool pl_cookie_find(const char *header, const char *name, char *out, size_t size
 void pl_cookie_set(pl_request *r, const char *name, const char *value, const char *path,
                    int64_t seconds)
 {
-    const char *forwarded = pl_request_daemon(r)->options.behind_proxy
-                                ? pl_request_header(r, "X-Forwarded-Proto")
-                                : NULL;
-    bool secure = pl_request_daemon(r)->options.tls_cert ||
-                  (forwarded && strcmp(forwarded, "https") == 0);
     pl_reply_header(r, "Set-Cookie", "%s=%s; Path=%s; Max-Age=%lld; HttpOnly; SameSite=Strict%s",
-                    name, value, path, (long long)seconds, secure ? "; Secure" : "");
+                    name, value, path, (long long)seconds, pl_request_secure(r) ? "; Secure" : "");
 }
 
 /* ---- requests ---- */
@@ -134,9 +129,8 @@ static void reply_login(pl_request *r, const pl_token_request *t, const pl_token
     pl_reply_header(r, "Cache-Control", "no-store");
 }
 
-static void log_in(pl_request *r, pl_principal *p)
+static void log_in(pl_request *r, pl_principal *p, pl_store *store, pl_tenants *tenants)
 {
-    pl_daemon *d = pl_request_daemon(r);
     pl_token_request t = {.kind = "login",
                           .user = p->user,
                           .name = "",
@@ -147,7 +141,7 @@ static void log_in(pl_request *r, pl_principal *p)
         t.expires = p->expires;
     }
     pl_token_made made;
-    if (pl_token_create(d->store, &t, &made) == PL_CHANGE_DONE && pl_tenants_reload(d->tenants)) {
+    if (pl_token_create(store, &t, &made) == PL_CHANGE_DONE && pl_tenants_reload(tenants)) {
         reply_login(r, &t, &made);
     } else {
         pl_reply_problem(r, 403, "too_many", "Too many logins",
@@ -177,7 +171,7 @@ void pl_handle_login(pl_request *r)
         pl_principal_release(r->principal); /* of a login before this one */
         r->principal = NULL;
         if (p && !p->session[0]) {
-            log_in(r, p);
+            log_in(r, p, d->store, d->tenants);
         } else {
             atomic_fetch_add(&d->counters.auth_failures, 1);
             pl_reply_problem(r, 401, "unauthorized", "Unauthorized",

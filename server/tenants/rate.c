@@ -1,9 +1,7 @@
 #include "server/tenants/rate.h"
 
-#include "server/base/daemon.h"
 #include "server/http/request.h"
 #include "server/base/clock.h"
-#include "server/tenants/tenants.h"
 
 #include <arpa/inet.h>
 #include <math.h>
@@ -29,7 +27,9 @@ typedef struct table {
 
 struct pl_rate {
     table users, addresses;
-    int64_t of_address; /* a second; 0: no limit */
+    const pl_options *options; /* address_rate: requests a second, 0 for no limit */
+    pl_tenants *tenants;
+    pl_counters *counters;
 };
 
 /* ---- the tables ---- */
@@ -41,13 +41,15 @@ static bool open_table(table *t)
     return t->sets;
 }
 
-pl_rate *pl_rate_create(int64_t of_address)
+pl_rate *pl_rate_create(const pl_options *options, pl_tenants *tenants, pl_counters *counters)
 {
     pl_rate *rate = calloc(1, sizeof *rate);
     if (!rate) {
         return NULL;
     }
-    rate->of_address = of_address;
+    rate->options = options;
+    rate->tenants = tenants;
+    rate->counters = counters;
     bool good = open_table(&rate->users);
     if (!open_table(&rate->addresses) || !good) {
         pl_rate_destroy(rate);
@@ -139,7 +141,7 @@ int pl_rate_take_address(pl_rate *rate, const char *address, int64_t now_ms)
 {
     unsigned char v6[16];
     char key[KEY];
-    if (rate->of_address == 0) {
+    if (rate->options->address_rate == 0) {
         return 0;
     }
     snprintf(key, sizeof key, "%s", address);
@@ -152,34 +154,35 @@ int pl_rate_take_address(pl_rate *rate, const char *address, int64_t now_ms)
             inet_ntop(AF_INET6, v6, key, sizeof key);
         }
     }
-    return take(&rate->addresses, key, rate->of_address, now_ms);
+    return take(&rate->addresses, key, rate->options->address_rate, now_ms);
 }
 
 /* ---- requests ---- */
 
-bool pl_rate_allows(pl_request *r)
+bool pl_rate_allows(void *context, pl_request *r)
 {
+    pl_rate *rate = context;
     const pl_principal *p = r->principal;
     if (r->route->unlimited || (p && p->came == PL_CAME_OWNER)) {
         return true;
     }
     /* A link is in many hands: whoever follows it asks for themselves, not for the user who made it. */
-    const pl_options *o = &r->daemon->options;
+    const pl_options *o = rate->options;
     bool of_user = p && p->came != PL_CAME_LINK && p->came != PL_CAME_SIGNED;
     int64_t most = o->address_rate;
     int wait = 0;
     if (of_user) {
-        most = pl_tenants_limits(r->daemon->tenants, p->user).value[PL_LIMIT_REQUESTS];
-        wait = pl_rate_take_user(r->daemon->rate, p->user, most, pl_monotonic_ms());
+        most = pl_tenants_limits(rate->tenants, p->user).value[PL_LIMIT_REQUESTS];
+        wait = pl_rate_take_user(rate, p->user, most, pl_monotonic_ms());
     } else if (!pl_options_loopback(o) || o->behind_proxy) {
         char address[64];
         pl_request_address(r, address);
-        wait = pl_rate_take_address(r->daemon->rate, address, pl_monotonic_ms());
+        wait = pl_rate_take_address(rate, address, pl_monotonic_ms());
     }
     if (wait == 0) {
         return true;
     }
-    atomic_fetch_add(&r->daemon->counters.rate_refusals, 1);
+    atomic_fetch_add(&rate->counters->rate_refusals, 1);
     pl_reply_problemf(r, 429, "too_many_requests", "Too many requests",
                       "%s may ask %lld times a second; there is time again in %d s",
                       of_user ? "this user" : "an address without a credential", (long long)most,

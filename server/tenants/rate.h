@@ -9,11 +9,12 @@
 #define PLIANT_SERVER_TENANTS_RATE_H
 
 #include "server/http/http.h"
+#include "server/tenants/tenants.h"
 
 typedef struct pl_rate pl_rate;
 
-/* Requests a second of an address, 0 for no limit. NULL out of memory. */
-pl_rate *pl_rate_create(int64_t of_address);
+/* The options say what an address may, the tenants what a user may. NULL out of memory. */
+pl_rate *pl_rate_create(const pl_options *options, pl_tenants *tenants, pl_counters *counters);
 void pl_rate_destroy(pl_rate *rate);
 
 /* Take a token of a user's, or of an address's, bucket at a time in ms; 0, or the seconds until there is one.
@@ -25,7 +26,7 @@ int pl_rate_take_address(pl_rate *rate, const char *address, int64_t now_ms);
  * not in it. */
 double pl_rate_of_user(pl_rate *rate, const char *user, int64_t now_ms);
 
-/* Judge a request whose route and principal are known; false after replying 429. */
-bool pl_rate_allows(pl_request *r);
+/* Judge by a pl_rate a request whose route and principal are known; false after replying 429. */
+bool pl_rate_allows(void *rate, pl_request *r);
 
 #endif
