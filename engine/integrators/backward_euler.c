@@ -13,10 +13,4 @@ static void finish(const pl_stage_start *o, int32_t stage, const pl_array *x_new
     o->backend->ops->kinematics->velocity(o->backend, o->backend->model->h, o->x, x_new, v);
 }
 
-const pl_integrator pl_backward_euler = {.stages = 1,
-                                         .a = 1,
-                                         .end = {1},
-                                         .extrapolation = 1,
-                                         .is_euler = true,
-                                         .predict = predict,
-                                         .finish = finish};
+const pl_integrator pl_backward_euler = {PL_ONE_EULER_STAGE, .predict = predict, .finish = finish};

@@ -45,6 +45,9 @@ typedef struct pl_integrator {
     void (*finish)(const pl_stage_start *o, int32_t stage, const pl_array *x_new, pl_array *v);
 } pl_integrator;
 
+/* One stage from a step's start to its end: backward Euler, and statics. */
+#define PL_ONE_EULER_STAGE .stages = 1, .a = 1, .end = {1}, .extrapolation = 1, .is_euler = true
+
 const pl_integrator *pl_integrator_find(pl_integrator_kind kind);
 
 /* Whether stage `k` is of the theta form. Its load is `span / (a h)` of what acts, and of its

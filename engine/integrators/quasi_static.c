@@ -13,10 +13,4 @@ static void finish(const pl_stage_start *o, int32_t stage, const pl_array *x_new
     o->backend->ops->memory->clear(o->backend, v, 3 * o->backend->model->vertices);
 }
 
-const pl_integrator pl_quasi_static = {.stages = 1,
-                                       .a = 1,
-                                       .end = {1},
-                                       .extrapolation = 1,
-                                       .is_euler = true,
-                                       .predict = predict,
-                                       .finish = finish};
+const pl_integrator pl_quasi_static = {PL_ONE_EULER_STAGE, .predict = predict, .finish = finish};
