@@ -12,6 +12,7 @@
 #include "server/worker/session_scene.h"
 #include "tests/support/emulated_plugin.h"
 #include "tests/support/session_compare.h"
+#include "tests/support/session_writer.h"
 #include "tests/support/suite.h"
 
 #include <check.h>
@@ -174,41 +175,31 @@ START_TEST(a_frame_is_written_while_the_next_step_runs)
     char solver[256];
     solver_of(0, solver, sizeof solver);
     create(&f, 3, solver);
-    pl_session_scene s = {0};
-    pl_faults faults = {0};
-    pl_model *model;
-    pl_state *state;
-    pl_log_writer *log;
-    pl_frame_writer writer;
+    session_writer w;
     pl_metrics metrics;
     pl_failure failure;
     int64_t written, bad;
-    ck_assert_int_eq(pl_session_scene_read(f.directory, &s, &faults), PL_OK);
-    ck_assert_int_eq(pl_session_scene_load(f.directory, &s, &faults), PL_OK);
     pl_backend_register(&pl_backend_device_f32);
-    ck_assert_int_eq(pl_model_create(&s.scene, s.meshes, &model, &faults), PL_OK);
-    ck_assert_int_eq(pl_state_create(model, 1, &state), PL_OK);
-    ck_assert_int_eq(pl_log_writer_open(f.directory, 1, 0, "{}", &log), PL_OK);
-    int64_t n = pl_model_vertex_count(model);
-    ck_assert_int_eq(pl_frame_writer_init(&writer, log, &s.scene, model), PL_OK);
-    pl_state_measure(model, state, &metrics);
+    session_writer_open(&f, &w);
+    const int64_t n = pl_model_vertex_count(w.model);
+    pl_state_measure(w.model, w.state, &metrics);
     pl_device_hold_transfers(true);
-    ck_assert_int_eq(pl_frame_writer_begin(&writer, 0, state, &metrics), PL_OK);
+    ck_assert_int_eq(pl_frame_writer_begin(&w.frames, 0, w.state, &metrics), PL_OK);
     double *then = malloc((size_t)(3 * n) * sizeof *then);
-    memcpy(then, pl_state_positions(state), (size_t)(3 * n) * sizeof *then);
-    ck_assert_int_eq(pl_frame_writer_append(&writer, false, &written, &bad), PL_OK);
+    memcpy(then, pl_state_positions(w.state), (size_t)(3 * n) * sizeof *then);
+    ck_assert_int_eq(pl_frame_writer_append(&w.frames, false, &written, &bad), PL_OK);
     ck_assert_int_eq(written, -1);
-    ck_assert_int_eq(pl_frame_step(model, state, &metrics, &failure, NULL, NULL), PL_OK);
-    ck_assert_int_eq(pl_frame_writer_append(&writer, false, &written, &bad), PL_OK);
+    ck_assert_int_eq(pl_frame_step(w.model, w.state, &metrics, &failure, NULL, NULL), PL_OK);
+    ck_assert_int_eq(pl_frame_writer_append(&w.frames, false, &written, &bad), PL_OK);
     ck_assert_int_eq(written, -1);
     ck_assert_int_eq(session_fixture_frames(&f), 0);
-    ck_assert_int_eq(pl_frame_writer_append(&writer, true, &written, &bad), PL_OK);
+    ck_assert_int_eq(pl_frame_writer_append(&w.frames, true, &written, &bad), PL_OK);
     ck_assert_int_eq(written, 0);
     ck_assert_int_eq(session_fixture_frames(&f), 1);
-    ck_assert_int_eq(pl_frame_writer_append(&writer, true, &written, &bad), PL_OK);
+    ck_assert_int_eq(pl_frame_writer_append(&w.frames, true, &written, &bad), PL_OK);
     ck_assert_int_eq(written, -1);
     pl_device_hold_transfers(false);
-    ck_assert_int_eq(pl_log_writer_close(log), PL_OK);
+    ck_assert_int_eq(pl_log_writer_close(w.log), PL_OK);
 
     pl_log_reader *reader;
     char *frame;
@@ -218,15 +209,12 @@ START_TEST(a_frame_is_written_while_the_next_step_runs)
     ck_assert_int_eq(pl_log_read(reader, 0, PL_LOG_FRAME, &frame, &length), PL_LOG_OK);
     ck_assert_uint_eq(length, PL_FRAME_HEADER + 24 * (uint64_t)n);
     ck_assert_mem_eq(frame + PL_FRAME_HEADER, then, 24 * (size_t)n);
-    ck_assert_mem_ne(then, pl_state_positions(state), 24 * (size_t)n);
+    ck_assert_mem_ne(then, pl_state_positions(w.state), 24 * (size_t)n);
     pl_log_reader_close(reader);
     free(frame);
     free(then);
-    pl_frame_writer_clear(&writer);
-    pl_state_destroy(state);
+    session_writer_close(&w);
     pl_backend_register(NULL);
-    pl_model_destroy(model);
-    pl_session_scene_clear(&s);
     session_fixture_destroy(&f);
 }
 END_TEST

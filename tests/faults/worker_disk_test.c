@@ -7,6 +7,7 @@
 #include "server/worker/frame_writer.h"
 #include "server/worker/session_scene.h"
 #include "tests/support/session_compare.h"
+#include "tests/support/session_writer.h"
 #include "tests/support/suite.h"
 
 #include <check.h>
@@ -165,41 +166,28 @@ START_TEST(test_not_finite)
 {
     session_fixture f;
     session_fixture_bar(&f, 2, "");
-    pl_session_scene s = {0};
-    pl_faults faults = {0};
-    pl_model *model;
-    pl_state *state;
-    pl_log_writer *log;
-    pl_frame_writer writer;
-    ck_assert_int_eq(pl_session_scene_read(f.directory, &s, &faults), PL_OK);
-    ck_assert_int_eq(pl_session_scene_load(f.directory, &s, &faults), PL_OK);
-    ck_assert_int_eq(pl_model_create(&s.scene, s.meshes, &model, &faults), PL_OK);
-    ck_assert_int_eq(pl_state_create(model, 1, &state), PL_OK);
-    ck_assert_int_eq(pl_log_writer_open(f.directory, 1, 0, "{}", &log), PL_OK);
-    ck_assert_int_eq(pl_frame_writer_init(&writer, log, &s.scene, model), PL_OK);
+    session_writer w;
+    session_writer_open(&f, &w);
 
     static const double poison[] = {NAN, INFINITY, -INFINITY, 1e39, -1e300};
-    double *x = (double *)pl_state_positions(state), good = x[3 * 71 + 2];
+    double *x = (double *)pl_state_positions(w.state), good = x[3 * 71 + 2];
     pl_metrics metrics;
     for (size_t i = 0; i < sizeof poison / sizeof *poison; i++) {
         int64_t bad = -1, written;
-        pl_state_measure(model, state, &metrics);
+        pl_state_measure(w.model, w.state, &metrics);
         x[3 * 71 + 2] = poison[i];
-        ck_assert_int_eq(pl_frame_writer_begin(&writer, (int64_t)i, state, &metrics), PL_OK);
-        ck_assert_int_eq(pl_frame_writer_append(&writer, true, &written, &bad), PL_FAILED);
+        ck_assert_int_eq(pl_frame_writer_begin(&w.frames, (int64_t)i, w.state, &metrics), PL_OK);
+        ck_assert_int_eq(pl_frame_writer_append(&w.frames, true, &written, &bad), PL_FAILED);
         ck_assert_int_eq(written, -1);
         ck_assert_int_eq(bad, 71);
         ck_assert_int_eq(session_fixture_frames(&f), (int64_t)i);
         x[3 * 71 + 2] = good;
-        ck_assert_int_eq(pl_frame_writer_begin(&writer, (int64_t)i, state, &metrics), PL_OK);
-        ck_assert_int_eq(pl_frame_writer_append(&writer, false, &written, &bad), PL_OK);
+        ck_assert_int_eq(pl_frame_writer_begin(&w.frames, (int64_t)i, w.state, &metrics), PL_OK);
+        ck_assert_int_eq(pl_frame_writer_append(&w.frames, false, &written, &bad), PL_OK);
         ck_assert_int_eq(written, (int64_t)i);
     }
-    ck_assert_int_eq(pl_log_writer_close(log), PL_OK);
-    pl_frame_writer_clear(&writer);
-    pl_state_destroy(state);
-    pl_model_destroy(model);
-    pl_session_scene_clear(&s);
+    ck_assert_int_eq(pl_log_writer_close(w.log), PL_OK);
+    session_writer_close(&w);
     session_fixture_destroy(&f);
 }
 END_TEST
