@@ -190,7 +190,8 @@ static void set_scene_limits(pl_json_writer *w)
     pl_json_end_object(w);
 }
 
-char *pl_capabilities_encode(const char *devices_json, const char *limits_json)
+char *pl_capabilities_encode(const char *devices_json, const char *exports_json,
+                             const char *limits_json)
 {
     pl_json_writer w = {0};
     pl_json_begin_object(&w);
@@ -201,6 +202,7 @@ char *pl_capabilities_encode(const char *devices_json, const char *limits_json)
     set_carries(&w);
     set_choices(&w, "integrators", "time", "integrator");
     pl_json_set_raw(&w, "devices", devices_json);
+    pl_json_set_raw(&w, "exports", exports_json);
     set_variants(&w, "mesh_sources", "mesh", NULL);
     set_choices(&w, "mesh_formats", "mesh", "format");
     set_variants(&w, "selections", "select",

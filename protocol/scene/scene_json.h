@@ -59,9 +59,10 @@ typedef struct pl_obstacle pl_obstacle;       /* engine/scene/scene.h */
 void pl_obstacle_put(pl_json_writer *w, const pl_obstacle *obstacle);
 
 /* The body of /v1/capabilities: {"version", "materials", "methods", "integrators", "devices",
- * "mesh_sources", "mesh_formats", "selections", "shapes", "obstacles", "limits", "scene_limits",
- * "parameters": {table: {key: {type, unit, default, minimum, ...}}}}.
- * `devices_json` and `limits_json` are the caller's JSON texts. malloc'ed, or NULL. */
-char *pl_capabilities_encode(const char *devices_json, const char *limits_json);
+ * "exports", "mesh_sources", "mesh_formats", "selections", "shapes", "obstacles", "limits",
+ * "scene_limits", "parameters": {table: {key: {type, unit, default, minimum, ...}}}}.
+ * `devices_json`, `exports_json` and `limits_json` are the caller's JSON texts. malloc'ed, or NULL. */
+char *pl_capabilities_encode(const char *devices_json, const char *exports_json,
+                             const char *limits_json);
 
 #endif

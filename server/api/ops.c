@@ -1,5 +1,6 @@
 #include "server/api/ops.h"
 
+#include "protocol/export/export.h"
 #include "protocol/text/json.h"
 #include "protocol/scene/scene_json.h"
 #include "server/base/daemon.h"
@@ -47,9 +48,24 @@ void pl_handle_capabilities(pl_request *r)
     pl_reply_document(r, "application/json", strdup(pl_request_daemon(r)->capabilities));
 }
 
+static void put_exports(pl_json_writer *w)
+{
+    pl_json_begin_array(w);
+    for (int k = 0; k < PL_EXPORT_FORMATS; k++) {
+        const pl_export_about *format = pl_export_describe((pl_export_format)k);
+        pl_json_begin_object(w);
+        pl_json_set_string(w, "name", format->name);
+        pl_json_set_string(w, "media_type", format->media_type);
+        pl_json_set_boolean(w, "series", format->series);
+        pl_json_set_boolean(w, "bodies", format->bodies);
+        pl_json_end_object(w);
+    }
+    pl_json_end_array(w);
+}
+
 char *pl_capabilities_build(const pl_daemon *d)
 {
-    pl_json_writer devices = {0}, limits = {0};
+    pl_json_writer devices = {0}, exports = {0}, limits = {0};
     pl_json_begin_array(&devices);
     pl_json_begin_object(&devices);
     pl_json_set_string(&devices, "device", "cpu");
@@ -67,6 +83,7 @@ char *pl_capabilities_build(const pl_daemon *d)
         pl_json_end_object(&devices);
     }
     pl_json_end_array(&devices);
+    put_exports(&exports);
     pl_json_begin_object(&limits);
     pl_json_set_integer(&limits, "body_bytes", d->options.max_body);
     pl_json_set_integer(&limits, "mesh_bytes", d->options.max_mesh);
@@ -77,10 +94,13 @@ char *pl_capabilities_build(const pl_daemon *d)
     pl_json_set_number(&limits, "memory", d->machine_memory);
     pl_json_end_object(&limits);
     char *devices_text = pl_json_finish(&devices, NULL);
+    char *exports_text = pl_json_finish(&exports, NULL);
     char *limits_text = pl_json_finish(&limits, NULL);
-    char *text = devices_text && limits_text ? pl_capabilities_encode(devices_text, limits_text)
-                                             : NULL;
+    char *text = devices_text && exports_text && limits_text
+                     ? pl_capabilities_encode(devices_text, exports_text, limits_text)
+                     : NULL;
     free(devices_text);
+    free(exports_text);
     free(limits_text);
     return text;
 }

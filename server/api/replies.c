@@ -89,6 +89,32 @@ static const pl_reply_field session_files_fields[] = {
     {"bytes", "integer", "sum of their sizes; meshes may be shared with other sessions"},
     {0},
 };
+static const pl_reply_field export_format_fields[] = {
+    {"name", "string", "`format` of an export"},
+    {"media_type", "string", "of its file"},
+    {"series", "boolean", "each frame is a file; all of them come as a .zip"},
+    {"bodies", "boolean", "takes `body` and `vertices`"},
+    {0},
+};
+static const pl_reply_field capabilities_fields[] = {
+    {"version", "string", "the daemon's"},
+    {"materials", "[]string", "models of materials"},
+    {"methods", "[]string", "methods of the solver"},
+    {"obstacle_methods", "{}[]string", "methods by what an obstacle is to them: hard, energy"},
+    {"carries", "{}object", "by method: the materials it carries, and whether hard constraints"},
+    {"integrators", "[]string", "time integrators"},
+    {"devices", "[]object", "the CPU, then each GPU"},
+    {"exports", "[]#ExportFormat", "formats of GET /v1/sessions/{id}/export"},
+    {"mesh_sources", "[]string", "what a body's mesh comes from"},
+    {"mesh_formats", "[]string", "formats of mesh files"},
+    {"selections", "[]string", "ways to select vertices"},
+    {"shapes", "[]string", "initial shapes of a body"},
+    {"obstacles", "[]string", "shapes of obstacles"},
+    {"limits", "{}number", "of this daemon"},
+    {"scene_limits", "{}integer", "of every scene"},
+    {"parameters", "{}object", "by table: each key with type, unit, range and default"},
+    {0},
+};
 static const pl_reply_field control_fields[] = {
     {"control_id", "integer",
      "its number, from 1; metrics of frames that it affects have it, or a "
@@ -588,7 +614,9 @@ const pl_reply_table pl_reply_tables[] = {
     {"SessionFile", "A file of a session's directory.", session_file_fields},
     {"SessionFiles", "The files a session keeps on disk.", session_files_fields},
     {"Scene", "A scene; GET /v1/schema/scene has its schema.", NULL},
-    {"Capabilities", "What this version can do, and every parameter of a scene.", NULL},
+    {"ExportFormat", "A format that a session is exported in.", export_format_fields},
+    {"Capabilities", "What this version can do, and every parameter of a scene.",
+     capabilities_fields},
     {"Schema", "A JSON Schema (2020-12).", NULL},
     {"OpenApi", "An OpenAPI 3.1 document.", NULL},
     {0},

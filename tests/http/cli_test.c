@@ -281,6 +281,7 @@ START_TEST(exit_statuses_tell_what_is_wrong)
     ck_assert_ptr_nonnull(strstr(pliant_out, "pliantd "));
     ck_assert_int_eq(pliant("capabilities"), 0);
     ck_assert_ptr_nonnull(strstr(pliant_out, "neo_hookean"));
+    ck_assert_ptr_nonnull(strstr(pliant_out, "\"exports\""));
 }
 END_TEST
 

@@ -1,5 +1,6 @@
 /* GET /v1/sessions/{id}/export: each format, what is refused, what is damaged or not kept, how many at
  * once, and readers that go. What programs of others make of the files: tests/python/exports_test. */
+#include "protocol/export/export.h"
 #include "tests/support/one_daemon.h"
 #include "tests/support/session_client.h"
 #include "tests/support/suite.h"
@@ -92,6 +93,38 @@ START_TEST(test_accepted_type)
         ck_assert_str_eq(http_header(r, "Content-Type"), rows[k][1]);
         http_reply_free(r);
     }
+}
+END_TEST
+
+/* Capabilities list every format, and say of it what its exports are. */
+START_TEST(test_capabilities)
+{
+    char id[33], query[64];
+    session_run(d, session_scene(1, 1, ""), id);
+    http_reply *c = http_get(d, "/v1/capabilities");
+    const json_t *formats = json_at(c->json, "exports");
+    ck_assert_uint_eq(json_array_size(formats), PL_EXPORT_FORMATS);
+    for (size_t k = 0; k < PL_EXPORT_FORMATS; k++) {
+        const json_t *format = json_array_get(formats, k);
+        const char *name = json_text(format, "name"), *type = json_text(format, "media_type");
+        bool series = json_is_true(json_at(format, "series"));
+        ck_assert_str_eq(name, pl_export_describe((pl_export_format)k)->name);
+        http_reply *all = get_export(id, name);
+        http_expect(all, 200);
+        ck_assert_str_eq(http_header(all, "Content-Type"), series ? "application/zip" : type);
+        snprintf(query, sizeof query, "%s&frame=last", name);
+        http_reply *one = get_export(id, query);
+        http_expect(one, series ? 200 : 400);
+        if (series)
+            ck_assert_str_eq(http_header(one, "Content-Type"), type);
+        snprintf(query, sizeof query, "%s&vertices=surface", name);
+        http_reply *part = get_export(id, query);
+        http_expect(part, json_is_true(json_at(format, "bodies")) ? 200 : 400);
+        http_reply_free(all);
+        http_reply_free(one);
+        http_reply_free(part);
+    }
+    http_reply_free(c);
 }
 END_TEST
 
@@ -548,6 +581,7 @@ int main(void)
     tcase_set_timeout(t, 180);
     tcase_add_test(t, test_formats);
     tcase_add_test(t, test_accepted_type);
+    tcase_add_test(t, test_capabilities);
     tcase_add_test(t, test_values);
     tcase_add_test(t, test_offset);
     tcase_add_test(t, test_offset_and_name);

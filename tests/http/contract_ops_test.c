@@ -38,7 +38,8 @@ static void check_parameter(const char *table, const char *key, const json_t *p,
 
 START_TEST(test_capabilities)
 {
-    static const char *const lists[] = {"materials", "methods", "integrators", "devices"};
+    static const char *const lists[] = {"materials", "methods", "integrators", "devices",
+                                        "exports"};
     static const char *const limits[] = {"body_bytes", "mesh_bytes", "sessions_queued", "cores"};
     http_reply *r = http_get(d, "/v1/capabilities");
     http_expect(r, 200);

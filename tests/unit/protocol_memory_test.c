@@ -205,7 +205,7 @@ static outcome encode(void)
 
 static outcome capabilities(void)
 {
-    return of_text(pl_capabilities_encode("[]", "{}"));
+    return of_text(pl_capabilities_encode("[]", "[]", "{}"));
 }
 
 static outcome schema(void)

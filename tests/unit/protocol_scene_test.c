@@ -541,7 +541,8 @@ END_TEST
 START_TEST(capabilities)
 {
     char error[160];
-    char *text = pl_capabilities_encode("[{\"kind\":\"cpu\"}]", "{\"vertices\":5}");
+    char *text = pl_capabilities_encode("[{\"kind\":\"cpu\"}]", "[{\"name\":\"npz\"}]",
+                                        "{\"vertices\":5}");
     pl_json *c = pl_json_parse(text, strlen(text), error);
     ck_assert_msg(c != NULL, "%s", error);
     ck_assert_str_eq(pl_json_string(c, "methods/0", ""), "admm");
@@ -554,6 +555,7 @@ START_TEST(capabilities)
     ck_assert(!pl_json_boolean(c, "carries/newton/hard_constraints", true));
     ck_assert_str_eq(pl_json_string(c, "materials/0", ""), "neo_hookean");
     ck_assert_str_eq(pl_json_string(c, "devices/0/kind", ""), "cpu");
+    ck_assert_str_eq(pl_json_string(c, "exports/0/name", ""), "npz");
     ck_assert_int_eq(pl_json_integer(c, "limits/vertices", 0), 5);
     for (const pl_param_table *const *t = pl_param_tables(); *t; t++) {
         for (size_t i = 0; i < (*t)->count; i++) {
