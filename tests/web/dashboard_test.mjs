@@ -312,6 +312,7 @@ await run({
             heightfield: { heightfield: { heights: [0, 0, 0, 0].map(() => [0, 0, 0, 0]), spacing: 2 } },
             mesh: { mesh: { vertices: block(0).flat(), triangles: faces } },
             cylinder: { cylinder: { radius: 5, height: 1, center: [0, -0.5, 0] } },
+            cone: { cone: { radius: 5, height: 1, center: [0, -0.5, 0], axis: [0, -1, 0] } },
         };
         const ids = [];
         for (const [name, shape] of Object.entries(kinds)) {

@@ -156,11 +156,15 @@ function surfaceDistance({ vertices: at, triangles: corners }, near) {
 function roundDistance(kind, s) {
     const [cx, cy, cz] = s.center ?? [0, 0, 0];
     const { x: ax, y: ay, z: az } = vector(s.axis, [0, 1, 0]).normalize();
-    const half = (s.height ?? (kind === 'capsule' ? 1 : 100 * s.radius)) / 2;
+    const half = (s.height ?? (kind === 'cylinder' ? 100 * s.radius : 1)) / 2;
     const shape = {
         sphere: (out, along) => length(out, along, 0) - s.radius,
         torus: (out, along) => length(out - s.radius, along, 0) - s.tube,
         capsule: (out, along) => length(out, Math.max(0, Math.abs(along) - half), 0) - s.radius,
+        cone: (out, along) => {
+            const flank = (2 * half * (out - s.radius) + s.radius * (along + half)) / length(2 * half, s.radius, 0);
+            return Math.max(flank, -along - half);
+        },
         cylinder: (out, along) => Math.max(out - s.radius, Math.abs(along) - half),
     }[kind];
     return (x, y, z) => {
@@ -182,6 +186,7 @@ const FORMULAS = {
     sphere: (shape) => roundDistance('sphere', shape),
     cylinder: (shape) => roundDistance('cylinder', shape),
     capsule: (shape) => roundDistance('capsule', shape),
+    cone: (shape) => roundDistance('cone', shape),
     torus: (shape) => roundDistance('torus', shape),
 };
 

@@ -84,6 +84,8 @@ const OBSTACLES = {
         moved(moved([{ hull: tube(radius, height) }], along(axis)), plus(center)),
     capsule: ({ center, radius = 0.5, height = 1, axis = [0, 1, 0] }) =>
         moved(moved([{ hull: tube(radius, height + radius) }], along(axis)), plus(center)),
+    cone: ({ center, radius = 0.5, height = 1, axis = [0, 1, 0] }) =>
+        moved(moved([{ hull: [...tube(radius, height).slice(0, 20), [height / 2, 0, 0]] }], along(axis)), plus(center)),
     torus: ({ center, radius = 0.5, tube: width = 0.2, axis = [0, 1, 0] }) =>
         moved(
             moved(
