@@ -116,11 +116,16 @@ function pythonOf(id) {
     ].join('\n');
 }
 
+// Formats with a line of their own; the daemon says which others there are, but not to a share link.
+const SHOWN = ['npz', 'vtu', 'glb', 'pc2', 'obj'];
+
 function Downloads({ model }) {
     const { base, id, player } = model;
     const [body, setBody] = useState('');
     const [surface, setSurface] = useState(false);
     useOn(model.player, 'change');
+    const { value } = useAnswer((signal) => api.get('/v1/capabilities', { signal }).catch(() => null), []);
+    const others = (value?.exports ?? []).filter((format) => !SHOWN.includes(format.name));
     const name = id.slice(0, 8);
     const file = (path, ending, label) => (
         <li>
@@ -170,6 +175,13 @@ function Downloads({ model }) {
             {file(`/export?format=glb${part}`, '.glb', 'the moving surface (.glb), for short runs')}
             {file(`/export?format=pc2${part}`, '.pc2', "vertices for Blender's Mesh Cache (.pc2)")}
             {file(`/export?format=obj&frame=first${part}`, '.obj', 'the mesh that they move (.obj)')}
+            {others.map((format) =>
+                file(
+                    `/export?format=${format.name}${format.bodies ? part : ''}`,
+                    format.series ? '.zip' : `.${format.name}`,
+                    `the run as .${format.name}${format.series ? ', a file a frame' : ''}`,
+                ),
+            )}
         </ul>
     );
 }
