@@ -279,7 +279,8 @@ static bool start_parts(pl_daemon *d)
                           .freed = start_sessions,
                           .context = d};
     return d->stop_fd >= 0 && pl_program_folder(d->programs, sizeof d->programs) == 0 &&
-           (d->gpus = pl_gpus_create(&gpus)) && (d->capabilities = pl_capabilities_build(d)) &&
+           (d->gpus = pl_gpus_create(&gpus)) &&
+           (d->capabilities = pl_capabilities_build(&d->options, d->machine_memory, d->gpus)) &&
            (d->store = pl_store_open(d->state, is_new(d), &d->counters)) && start_tenants(d) &&
            (d->login_codes = pl_login_codes_create()) && (d->signer = pl_signer_create()) &&
            (d->files = pl_pool_create("files", FILE_THREADS, FILE_QUEUE)) && start_table(d) &&
@@ -381,7 +382,7 @@ static void sweep(void *context)
 {
     pl_daemon *d = context;
     pl_removal_sweep(d->sessions);
-    pl_meshes_sweep(d);
+    pl_meshes_sweep(d->store, d->state_fd);
     pl_keys_sweep(d->store);
     pl_tokens_sweep(d->store);
     pl_audit_sweep(d->store);

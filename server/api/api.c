@@ -71,7 +71,7 @@ typedef struct waiting {
     pl_watcher watcher;
     pl_ticker ticker;
     pl_request *request;
-    pl_daemon *daemon;
+    pl_stream_hub *streams;
     pl_session *session;
     int state; /* when it began to wait */
     int64_t frame;
@@ -101,7 +101,7 @@ static void session_changed(pl_watcher *watcher)
 static void time_passed(pl_ticker *ticker, int64_t now_ms)
 {
     waiting *w = (waiting *)((char *)ticker - offsetof(waiting, ticker));
-    if (now_ms >= w->deadline_ms || atomic_load(&w->daemon->streams->stopping)) {
+    if (now_ms >= w->deadline_ms || atomic_load(&w->streams->stopping)) {
         resume_once(w);
     }
 }
@@ -110,7 +110,7 @@ static void waiting_release(void *context)
 {
     waiting *w = context;
     pl_session_unwatch(w->session, &w->watcher);
-    pl_tickers_delist(w->daemon->streams->tickers, &w->ticker);
+    pl_tickers_delist(w->streams->tickers, &w->ticker);
     pl_session_release(w->session);
     pthread_mutex_destroy(&w->mutex);
     free(w);
@@ -125,7 +125,7 @@ static bool begin_waiting(pl_request *r, pl_session *s, int64_t seconds)
     *w = (waiting){.watcher.wake = session_changed,
                    .ticker.tick = time_passed,
                    .request = r,
-                   .daemon = pl_request_daemon(r),
+                   .streams = pl_request_daemon(r)->streams,
                    .session = s,
                    .state = s->state,
                    .frame = s->frame,
@@ -135,7 +135,7 @@ static bool begin_waiting(pl_request *r, pl_session *s, int64_t seconds)
     pl_request_attach(r, w, waiting_release);
     pl_request_park(r);
     pl_session_watch(s, &w->watcher);
-    pl_tickers_enlist(w->daemon->streams->tickers, &w->ticker);
+    pl_tickers_enlist(w->streams->tickers, &w->ticker);
     session_changed(&w->watcher); /* it may have changed before it was watched */
     return true;
 }

@@ -26,7 +26,11 @@
 static pthread_mutex_t publish_mutex = PTHREAD_MUTEX_INITIALIZER;
 
 typedef struct upload {
-    pl_daemon *daemon;
+    pl_store *store;
+    pl_tenants *tenants;
+    const char *state_path;
+    int state_fd;
+    pl_preflight_host host;
     pl_sha256 *sha;
     int fd;
     int64_t bytes;
@@ -59,7 +63,7 @@ static void upload_close(void *context)
 {
     upload *u = context;
     if (u->temporary[0]) {
-        unlinkat(u->daemon->state_fd, u->temporary, 0);
+        unlinkat(u->state_fd, u->temporary, 0);
     }
     if (u->fd >= 0) {
         close(u->fd);
@@ -73,17 +77,22 @@ static void upload_close(void *context)
 
 static void *upload_open(pl_request *r)
 {
+    pl_daemon *d = pl_request_daemon(r);
     char id[33];
     upload *u = check_hash(r) ? calloc(1, sizeof *u) : NULL;
     if (!u) {
         return NULL;
     }
-    u->daemon = pl_request_daemon(r);
+    u->store = d->store;
+    u->tenants = d->tenants;
+    u->state_path = d->state;
+    u->state_fd = d->state_fd;
+    u->host = (pl_preflight_host){d->programs, d->stop_fd, &d->counters};
     u->sha = pl_sha256_create();
     u->fd = -1;
     if (u->sha && pl_random_id(id) == 0) {
         snprintf(u->temporary, sizeof u->temporary, "incoming/mesh-%s", id);
-        u->fd = openat(u->daemon->state_fd, u->temporary,
+        u->fd = openat(u->state_fd, u->temporary,
                        O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
     }
     if (u->fd < 0) {
@@ -164,9 +173,8 @@ static char *check_file(pl_request *r, upload *u, const char *hash)
     char path[PATH_MAX + 80];
     pl_preflight_run run;
     pl_faults faults = {0};
-    snprintf(path, sizeof path, "%s/%s", u->daemon->state, u->temporary);
-    pl_preflight_host host = {u->daemon->programs, u->daemon->stop_fd, &u->daemon->counters};
-    if (!pl_preflight_begin(&host, "--mesh", path, &run)) {
+    snprintf(path, sizeof path, "%s/%s", u->state_path, u->temporary);
+    if (!pl_preflight_begin(&u->host, "--mesh", path, &run)) {
         errno = EIO;
         reply_internal(r, "the check");
         return NULL;
@@ -198,7 +206,7 @@ static char *check_file(pl_request *r, upload *u, const char *hash)
 static bool keep(upload *u, const char *owner, const char *hash, const char *report)
 {
     char path[96], parent[16], beside[112];
-    int state_fd = u->daemon->state_fd;
+    int state_fd = u->state_fd;
     mesh_path(hash, path);
     snprintf(parent, sizeof parent, "meshes/%.2s", hash);
     snprintf(beside, sizeof beside, "%s.json", path);
@@ -215,19 +223,19 @@ static bool keep(upload *u, const char *owner, const char *hash, const char *rep
             close(dir_fd);
         }
     }
-    good = good && pl_grant_add(u->daemon->store, owner, hash, u->bytes, report);
+    good = good && pl_grant_add(u->store, owner, hash, u->bytes, report);
     pthread_mutex_unlock(&publish_mutex);
     return good;
 }
 
 /* Whether the file that lies there is still the one that its name says: where a bit of it has
  * flipped, this upload takes its place. */
-static bool is_sound(pl_daemon *d, const char *hash)
+static bool is_sound(int state_fd, const char *hash)
 {
     char path[96], actual[65];
     uint64_t bytes;
     mesh_path(hash, path);
-    int fd = openat(d->state_fd, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    int fd = openat(state_fd, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     if (fd < 0) {
         return false;
     }
@@ -240,14 +248,14 @@ static bool is_sound(pl_daemon *d, const char *hash)
 }
 
 /* Whether the file lies there already; its report is the one made then. */
-static char *known_report(pl_daemon *d, const char *hash)
+static char *known_report(int state_fd, const char *hash)
 {
     char path[96], beside[112], *text = NULL;
     struct stat st;
     mesh_path(hash, path);
     snprintf(beside, sizeof beside, "%s.json", path);
-    if (fstatat(d->state_fd, path, &st, 0) != 0 ||
-        pl_sealed_read_text(d->state_fd, beside, 1 << 20, &text) != PL_OK) {
+    if (fstatat(state_fd, path, &st, 0) != 0 ||
+        pl_sealed_read_text(state_fd, beside, 1 << 20, &text) != PL_OK) {
         return NULL;
     }
     return text;
@@ -272,16 +280,16 @@ void pl_handle_mesh_put(pl_request *r)
         pl_faults_clear(&faults);
         return;
     }
-    if (!pl_grant_held(u->daemon->store, owner, hash) &&
-        !pl_quota_allows_mesh(r, u->daemon->tenants, u->daemon->store, u->bytes)) {
+    if (!pl_grant_held(u->store, owner, hash) &&
+        !pl_quota_allows_mesh(r, u->tenants, u->store, u->bytes)) {
         return;
     }
-    bool sound = is_sound(u->daemon, hash);
+    bool sound = is_sound(u->state_fd, hash);
     pthread_mutex_lock(&publish_mutex);
-    char *report = sound ? known_report(u->daemon, hash) : NULL;
-    bool granted = report && pl_grant_add(u->daemon->store, owner, hash, u->bytes, report);
+    char *report = sound ? known_report(u->state_fd, hash) : NULL;
+    bool granted = report && pl_grant_add(u->store, owner, hash, u->bytes, report);
     pthread_mutex_unlock(&publish_mutex);
-    if (granted && group && !pl_grant_to_group(u->daemon->store, group, hash)) {
+    if (granted && group && !pl_grant_to_group(u->store, group, hash)) {
         free(report);
         reply_internal(r, "the group's grant");
         return;
@@ -295,14 +303,13 @@ void pl_handle_mesh_put(pl_request *r)
     if (!report) {
         return;
     }
-    if (!keep(u, owner, hash, report) ||
-        (group && !pl_grant_to_group(u->daemon->store, group, hash))) {
+    if (!keep(u, owner, hash, report) || (group && !pl_grant_to_group(u->store, group, hash))) {
         free(report);
         reply_internal(r, "keeping it");
         return;
     }
-    atomic_fetch_add(&u->daemon->counters.meshes_stored, 1);
-    atomic_fetch_add(&u->daemon->counters.mesh_bytes, u->bytes);
+    atomic_fetch_add(&u->host.counters->meshes_stored, 1);
+    atomic_fetch_add(&u->host.counters->mesh_bytes, u->bytes);
     pl_reply_json(r, 201, report);
     pl_reply_header(r, "Location", "/v1/meshes/%s", hash);
 }
@@ -334,30 +341,36 @@ void pl_handle_mesh_get(pl_request *r)
 
 /* ---- sweeping ---- */
 
+typedef struct kept_meshes {
+    pl_store *store;
+    int state_fd;
+} kept_meshes;
+
 /* A session's directory holds a hard link of each mesh it uses. */
 static bool forget(void *context, const char *hash)
 {
-    pl_daemon *d = context;
+    const kept_meshes *kept = context;
     char path[96], beside[112];
     struct stat st;
     mesh_path(hash, path);
     snprintf(beside, sizeof beside, "%s.json", path);
-    if (fstatat(d->state_fd, path, &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_nlink > 1) {
+    if (fstatat(kept->state_fd, path, &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_nlink > 1) {
         return false;
     }
     pthread_mutex_lock(&publish_mutex);
-    bool gone = pl_mesh_forget(d->store, hash);
+    bool gone = pl_mesh_forget(kept->store, hash);
     if (gone) {
-        unlinkat(d->state_fd, path, 0);
-        unlinkat(d->state_fd, beside, 0);
+        unlinkat(kept->state_fd, path, 0);
+        unlinkat(kept->state_fd, beside, 0);
     }
     pthread_mutex_unlock(&publish_mutex);
     return gone;
 }
 
-void pl_meshes_sweep(pl_daemon *d)
+void pl_meshes_sweep(pl_store *store, int state_fd)
 {
-    int gone = pl_meshes_each_stale(d->store, forget, d);
+    kept_meshes kept = {store, state_fd};
+    int gone = pl_meshes_each_stale(store, forget, &kept);
     if (gone) {
         pl_logf(PL_LEVEL_INFO, "%d meshes unused for a day were removed", gone);
     }

@@ -63,17 +63,17 @@ static void put_exports(pl_json_writer *w)
     pl_json_end_array(w);
 }
 
-char *pl_capabilities_build(const pl_daemon *d)
+char *pl_capabilities_build(const pl_options *options, double memory, pl_gpus *gpus)
 {
     pl_json_writer devices = {0}, exports = {0}, limits = {0};
     pl_json_begin_array(&devices);
     pl_json_begin_object(&devices);
     pl_json_set_string(&devices, "device", "cpu");
-    pl_json_set_integer(&devices, "cores", d->options.cores);
-    pl_json_set_number(&devices, "memory", d->machine_memory);
+    pl_json_set_integer(&devices, "cores", options->cores);
+    pl_json_set_number(&devices, "memory", memory);
     pl_json_end_object(&devices);
-    for (int i = 0; i < pl_gpus_count(d->gpus); i++) {
-        pl_gpu_load gpu = pl_gpus_load(d->gpus, i);
+    for (int i = 0; i < pl_gpus_count(gpus); i++) {
+        pl_gpu_load gpu = pl_gpus_load(gpus, i);
         pl_json_begin_object(&devices);
         pl_json_set_string(&devices, "device", "gpu");
         pl_json_set_string(&devices, "uuid", gpu.uuid);
@@ -85,13 +85,13 @@ char *pl_capabilities_build(const pl_daemon *d)
     pl_json_end_array(&devices);
     put_exports(&exports);
     pl_json_begin_object(&limits);
-    pl_json_set_integer(&limits, "body_bytes", d->options.max_body);
-    pl_json_set_integer(&limits, "mesh_bytes", d->options.max_mesh);
-    pl_json_set_integer(&limits, "sessions_queued", d->options.max_queued);
-    pl_json_set_integer(&limits, "gpu_share", d->options.gpu_share);
-    pl_json_set_integer(&limits, "connections", d->options.max_connections);
-    pl_json_set_integer(&limits, "cores", d->options.cores);
-    pl_json_set_number(&limits, "memory", d->machine_memory);
+    pl_json_set_integer(&limits, "body_bytes", options->max_body);
+    pl_json_set_integer(&limits, "mesh_bytes", options->max_mesh);
+    pl_json_set_integer(&limits, "sessions_queued", options->max_queued);
+    pl_json_set_integer(&limits, "gpu_share", options->gpu_share);
+    pl_json_set_integer(&limits, "connections", options->max_connections);
+    pl_json_set_integer(&limits, "cores", options->cores);
+    pl_json_set_number(&limits, "memory", memory);
     pl_json_end_object(&limits);
     char *devices_text = pl_json_finish(&devices, NULL);
     char *exports_text = pl_json_finish(&exports, NULL);
@@ -139,16 +139,16 @@ static void put_one(page *p, const char *name, const char *type, const char *hel
         name, value);
 }
 
-static void put_sessions(page *p, const pl_daemon *d)
+static void put_sessions(page *p, const pl_sessions *sessions, int cores)
 {
     put(p, "# HELP pliant_sessions Sessions by state.\n# TYPE pliant_sessions gauge\n");
     for (int i = 0; i < PL_STATE_COUNT; i++) {
         put(p, "pliant_sessions{state=\"%s\"} %lld\n", pl_state_name((pl_session_state)i),
-            (long long)pl_sessions_count(d->sessions, (pl_session_state)i));
+            (long long)pl_sessions_count(sessions, (pl_session_state)i));
     }
-    put_one(p, "cores", "gauge", "Cores that sessions may use.", d->options.cores);
+    put_one(p, "cores", "gauge", "Cores that sessions may use.", cores);
     put_one(p, "cores_used", "gauge", "Cores that running sessions use.",
-            (double)pl_sessions_cores_used(d->sessions));
+            (double)pl_sessions_cores_used(sessions));
 }
 
 static void put_gpus(page *p, pl_gpus *gpus)
@@ -228,7 +228,7 @@ void pl_handle_metrics_page(pl_request *r)
     page p = {0};
     put(&p, "# HELP pliant_build_info The version that runs.\n# TYPE pliant_build_info gauge\n"
             "pliant_build_info{version=\"" PLIANT_VERSION "\"} 1\n");
-    put_sessions(&p, d);
+    put_sessions(&p, d->sessions, d->options.cores);
     put_gpus(&p, d->gpus);
     put_counters(&p, &d->counters);
     put_one(&p, "connections", "gauge", "Connections open now.",

@@ -60,11 +60,18 @@ static void reply_refused(pl_request *r, pl_decode_outcome outcome, const pl_fau
     }
 }
 
+/* Where a change is written. */
+typedef struct record {
+    pl_sessions *sessions;
+    pl_store *store;
+    const pl_counters *counters;
+} record;
+
 /* session.json, then the table, which has the database's row written: the directory is what is believed. The texts of
  * *notes change places with those that were there. 0, or errno and nothing is changed. */
-static int keep(pl_daemon *d, pl_session *s, pl_notes *notes)
+static int keep(pl_sessions *sessions, pl_session *s, pl_notes *notes)
 {
-    pl_row row = pl_session_row(d->sessions, s);
+    pl_row row = pl_session_row(sessions, s);
     if (!row.id[0]) {
         return ENOMEM;
     }
@@ -97,7 +104,7 @@ static int keep(pl_daemon *d, pl_session *s, pl_notes *notes)
     if (error) {
         return error;
     }
-    pl_sessions_annotate(d->sessions, s, notes);
+    pl_sessions_annotate(sessions, s, notes);
     return 0;
 }
 
@@ -108,28 +115,28 @@ static bool same_text(const char *a, const char *b)
 
 /* Whether the group that the session is now of, in the database too, was removed before it got there. From then on
  * it is in use and can not be. */
-static bool group_is_gone(pl_daemon *d, const char *group)
+static bool group_is_gone(pl_store *store, const char *group)
 {
     pl_statement s = {"SELECT count(*) FROM user_groups WHERE name=?", {group}, 1};
     int64_t count = 1;
-    return group && pl_store_read_integer(d->store, &s, &count) && count == 0;
+    return group && pl_store_read_integer(store, &s, &count) && count == 0;
 }
 
 /* Everything that was asked for, or nothing but a newer revision: 0, errno, or -1 where it is the group that is not
  * there any more. What the worker is told can not be taken back, so it comes last. */
-static int carry_out(pl_daemon *d, pl_session *s, const pl_row *before, const pl_notes *now,
+static int carry_out(const record *to, pl_session *s, const pl_row *before, const pl_notes *now,
                      pl_notes *next)
 {
     pl_notes wanted = *next; /* its numbers */
     /* That another session's row could not be written meanwhile counts as well: it may be tried again. */
-    int64_t failures = atomic_load(&d->counters.store_failures);
-    int error = keep(d, s, next);
+    int64_t failures = atomic_load(&to->counters->store_failures);
+    int error = keep(to->sessions, s, next);
     if (error) {
         return error;
     }
-    if (!pl_store_flush(d->store) || atomic_load(&d->counters.store_failures) > failures) {
+    if (!pl_store_flush(to->store) || atomic_load(&to->counters->store_failures) > failures) {
         error = EIO;
-    } else if (!same_text(now->group, s->group) && group_is_gone(d, s->group)) {
+    } else if (!same_text(now->group, s->group) && group_is_gone(to->store, s->group)) {
         error = -1;
     } else {
         error = pl_retention_tell(s, now, &wanted);
@@ -139,8 +146,8 @@ static int carry_out(pl_daemon *d, pl_session *s, const pl_row *before, const pl
         next->keep_last = before->keep_last;
         next->keep_every = before->keep_every;
         next->keep_days = before->keep_days;
-        int undone = keep(d, s, next);
-        pl_store_flush(d->store);
+        int undone = keep(to->sessions, s, next);
+        pl_store_flush(to->store);
         error = undone ? undone : error;
     }
     return error;
@@ -184,6 +191,7 @@ static void change(pl_request *r, pl_session *s)
     pl_notes now = {row.name,       row.labels,    row.metadata,   row.webhook,  row.priority,
                     row.group_name, row.keep_last, row.keep_every, row.keep_days},
              next;
+    record to = {d->sessions, d->store, &d->counters};
     pl_faults faults = {0};
     if (!row.id[0]) {
         pl_reply_problem(r, 500, "internal", "Internal error", "out of memory", NULL);
@@ -193,7 +201,7 @@ static void change(pl_request *r, pl_session *s)
         bool allowed = outcome == PL_DECODE_OK && may_prefer(r, &now, &next);
         bool given = allowed && may_give(r, s, &now, &next) &&
                      pl_retention_allows(r, s, &now, &next);
-        int error = given ? carry_out(d, s, &row, &now, &next) : 0;
+        int error = given ? carry_out(&to, s, &row, &now, &next) : 0;
         if (allowed && !given) {
             ; /* replied */
         } else if (outcome == PL_DECODE_OK && !allowed) {
