@@ -68,6 +68,16 @@ PL_INLINE material load_material(const pl_tets *t, int64_t b)
 #define TETS_FREEZE NULL
 #endif
 
+/* F of block `b` at x, and what D is made of. */
+PL_INLINE pl_mat3 load_deformation(const pl_group *g, int64_t b, const pl_number *x,
+                                   pl_real inverse[9])
+{
+    pl_mat3 F;
+    load_shape(pl_tets_of(g), b, inverse);
+    deformation(g, b, x, inverse, &F);
+    return F;
+}
+
 /* Contributions of D^T vec(G): corner c gets G times the gradient of its shape function. */
 PL_INLINE void store_transpose(const pl_group *g, int64_t b, const pl_real inverse[9],
                                const pl_mat3 *G, pl_number *contributions)
@@ -91,12 +101,9 @@ PL_INLINE void store_transpose(const pl_group *g, int64_t b, const pl_real inver
 PL_TERM void tets_reduce(const pl_group *g, const pl_number *x, pl_number *Dx, int64_t b0,
                          int64_t b1)
 {
-    const pl_tets *t = pl_tets_of(g);
     for (int64_t b = b0; b < b1; b++) {
         pl_real inverse[9];
-        pl_mat3 F;
-        load_shape(t, b, inverse);
-        deformation(g, b, x, inverse, &F);
+        pl_mat3 F = load_deformation(g, b, x, inverse);
         for (int e = 0; e < 9; e++)
             pl_store(Dx + (b * 9 + e) * PL_BLOCK, F.m[e]);
     }
@@ -108,10 +115,8 @@ PL_TERM void tets_energy(const pl_group *g, const pl_number *x, pl_number *energ
     const pl_tets *t = pl_tets_of(g);
     for (int64_t b = b0; b < b1; b++) {
         pl_real inverse[9], volume = pl_load(t->volume + b * PL_BLOCK);
-        pl_mat3 F;
+        pl_mat3 F = load_deformation(g, b, x, inverse);
         material m = load_material(t, b);
-        load_shape(t, b, inverse);
-        deformation(g, b, x, inverse, &F);
         /* Padding has no volume, and 0 times an infinite density is not 0. */
         pl_real density = KERNEL(energy)(&m, &F);
         PL_PUT_SUM(energy, b, pl_select(pl_gt(volume, pl_zero()), volume * density, pl_zero()));
@@ -124,10 +129,8 @@ PL_TERM void tets_gradient(const pl_group *g, const pl_number *x, pl_number *con
     const pl_tets *t = pl_tets_of(g);
     for (int64_t b = b0; b < b1; b++) {
         pl_real inverse[9], volume = pl_load(t->volume + b * PL_BLOCK);
-        pl_mat3 F, P;
+        pl_mat3 P, F = load_deformation(g, b, x, inverse);
         material m = load_material(t, b);
-        load_shape(t, b, inverse);
-        deformation(g, b, x, inverse, &F);
         KERNEL(gradient)(&m, &F, &P);
         for (int e = 0; e < 9; e++)
             P.m[e] *= volume;
@@ -184,11 +187,9 @@ PL_TERM void tets_hessian_diagonal(const pl_group *g, const pl_number *x, pl_num
     const pl_tets *t = pl_tets_of(g);
     for (int64_t b = b0; b < b1; b++) {
         pl_real inverse[9], volume = pl_load(t->volume + b * PL_BLOCK);
-        pl_mat3 F;
+        pl_mat3 F = load_deformation(g, b, x, inverse);
         TETS_DIAGONAL_ALONG at;
         material m = load_material(t, b);
-        load_shape(t, b, inverse);
-        deformation(g, b, x, inverse, &F);
         JOIN3(TETS_DIAGONAL_ALONG, _at, )(&m, &F, &at);
         PL_CONTRIBUTIONS(out, contributions, g, b, 4);
         for (int c = 0; c < 4; c++) {
@@ -265,8 +266,7 @@ PL_TERM void tets_admm_local(const pl_group *g, const pl_stage *stage, const pl_
         const pl_number *u = local->u + b * 9 * PL_BLOCK, *z = local->z + b * 9 * PL_BLOCK;
         pl_number *u_old = local->u_old + b * 9 * PL_BLOCK,
                   *z_old = local->z_old + b * 9 * PL_BLOCK;
-        load_shape(t, b, inverse);
-        deformation(g, b, local->x, inverse, &F);
+        F = load_deformation(g, b, local->x, inverse);
 
         for (int e = 0; e < 9; e++) {
             pl_real ue = pl_load(u + e * PL_BLOCK), ze = pl_load(z + e * PL_BLOCK);
@@ -334,10 +334,8 @@ PL_TERM void tets_energy_gradient(const pl_group *g, const pl_number *x, pl_numb
     const pl_tets *t = pl_tets_of(g);
     for (int64_t b = b0; b < b1; b++) {
         pl_real inverse[9], volume = pl_load(t->volume + b * PL_BLOCK);
-        pl_mat3 F, P;
+        pl_mat3 P, F = load_deformation(g, b, x, inverse);
         material m = load_material(t, b);
-        load_shape(t, b, inverse);
-        deformation(g, b, x, inverse, &F);
         pl_real density = KERNEL(energy_gradient)(&m, &F, &P);
         PL_PUT_SUM(energy, b, pl_select(pl_gt(volume, pl_zero()), volume * density, pl_zero()));
         for (int e = 0; e < 9; e++)
@@ -391,10 +389,8 @@ PL_TERM void tets_measure(const pl_group *g, const pl_number *x, pl_block_measur
     const pl_tets *t = pl_tets_of(g);
     for (int64_t b = b0; b < b1; b++) {
         pl_real inverse[9], volume = pl_load(t->volume + b * PL_BLOCK), s[3];
-        pl_mat3 F;
+        pl_mat3 F = load_deformation(g, b, x, inverse);
         material m = load_material(t, b);
-        load_shape(t, b, inverse);
-        deformation(g, b, x, inverse, &F);
         pl_mat3 U, V;
         pl_svd3(&F, &U, s, &V);
         pl_real det = pl_mat3_det(&F), density = KERNEL(energy)(&m, &F);
