@@ -42,6 +42,8 @@ typedef struct pl_stage {
     const pl_number *xp;         /* [n][3]: where x would be at rest; x_start for backward Euler */
     const pl_number *stationary; /* [n][3]; NULL: x_start, and carry_fraction is 1 */
     const pl_number *x_pred;     /* [n][3], x~ */
+    const pl_number
+        *x_grip; /* [n][3]: where friction's grip is as deep as vertices are; NULL: x_start */
     const pl_number *load; /* [n][3], N: forces that are constant over the stage; NULL: none */
 } pl_stage;
 

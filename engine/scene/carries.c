@@ -22,6 +22,7 @@ static const method METHODS[PL_METHOD_KINDS] = {
     [PL_METHOD_PROJECTIVE_DYNAMICS] = {PL_TRAIT_HARD | PL_TRAIT_NO_PROX | PL_TRAIT_NOT_DISTANCE,
                                        true},
     [PL_METHOD_BARZILAI_BORWEIN] = {PL_TRAIT_HARD | PL_TRAIT_NO_HESSIAN, false},
+    [PL_METHOD_AUTO] = {PL_TRAIT_HARD | PL_TRAIT_NO_HESSIAN, true},
 };
 
 static const char *const NAMES[] = {
@@ -123,6 +124,22 @@ static int32_t add_parts(const pl_scene *scene, const pl_material_uses *uses, pl
         if (all[k].count > 0)
             out[count++] = all[k];
     return count;
+}
+
+pl_method_kind pl_auto_method(const pl_scene *scene)
+{
+    bool hard = scene->solver.has_obstacles && scene->solver.obstacles == PL_OBSTACLES_HARD &&
+                scene->obstacle_count > 0;
+    bool shapeless = false;
+    for (int32_t i = 0; i < scene->material_count; i++) {
+        const pl_material *m = &scene->materials[i];
+        hard = hard || m->strain_limit.present || m->inextensible != PL_EXTENSIBLE;
+    }
+    for (int32_t i = 0; i < scene->body_count; i++) {
+        pl_shape_kind shape = scene->bodies[i].initial.shape;
+        shapeless = shapeless || shape == PL_SHAPE_COLLAPSED || shape == PL_SHAPE_RANDOM;
+    }
+    return hard || shapeless ? PL_METHOD_ADMM : PL_METHOD_AUTO;
 }
 
 bool pl_obstacles_are_hard(const pl_solver_settings *solver)

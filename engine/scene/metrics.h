@@ -26,13 +26,16 @@ typedef struct pl_force {
 
 typedef struct pl_metrics {
     int64_t frame;
-    double time;         /* s, simulated */
-    int64_t steps;       /* steps this frame took */
-    int64_t iterations;  /* of all its steps; the numbers below are of the last step */
-    int64_t unconverged; /* steps that stopped at the iteration limit; -1 with tolerance 0 */
-    int64_t halved;      /* steps that failed and were done as two half steps */
+    double time;               /* s, simulated */
+    int64_t steps;             /* steps this frame took */
+    int64_t iterations;        /* of all its steps; the numbers below are of the last step */
+    int64_t newton_iterations; /* of those, by auto; -1: another method */
+    int64_t unconverged;       /* steps that stopped at the iteration limit; -1 with tolerance 0 */
+    int64_t halved;            /* steps that failed and were done as two half steps */
     double objective;
     double primal_residual, dual_residual, gradient_norm, decrement;
+    double
+        imbalance; /* of the worst body, over what it may be; NaN: the decrement did not pass, or was 0 */
     double kinetic, elastic, gravity; /* J; gravity is -sum m g.x */
     double dissipated; /* J, since the start, by damping and friction; NaN: nothing dissipates */
     double dissipation[PL_DISSIPATION_COUNT]; /* the same by function; NaN where it is not there */

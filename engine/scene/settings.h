@@ -25,7 +25,8 @@
     DO(CHEBYSHEV_SEMI_ITERATIVE, chebyshev_semi_iterative)                                         \
     DO(CHEBYSHEV_DESCENT, chebyshev_descent)                                                       \
     DO(PROJECTIVE_DYNAMICS, projective_dynamics)                                                   \
-    DO(BARZILAI_BORWEIN, barzilai_borwein)
+    DO(BARZILAI_BORWEIN, barzilai_borwein)                                                         \
+    DO(AUTO, auto)
 
 typedef enum pl_integrator_kind {
 #define KIND(kind, name) PL_INTEGRATOR_##kind,
@@ -110,7 +111,8 @@ typedef struct pl_solver_settings {
     double weight_scale;          /* with stiffness shear: w_i^2 = weight_scale * mu * V */
     double relaxation;            /* ADMM over-relaxation, 1 = none */
     pl_acceleration acceleration; /* ADMM */
-    int32_t window;     /* quasi-Newton: pairs that L-BFGS remembers, 0 .. PL_WINDOW_MAX */
+    int32_t window; /* quasi-Newton: pairs that L-BFGS remembers, 0 .. PL_WINDOW_MAX */
+    bool automatic; /* the scene says auto, and `method` is what that is for it: decides no bit */
     bool has_obstacles; /* else pl_obstacles_are_hard() says by the method */
     pl_obstacle_way obstacles;
     double contact_stiffness; /* with obstacles energy: of a vertex, over its diagonal of A */

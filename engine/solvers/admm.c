@@ -29,8 +29,13 @@
  * the dual residual (eq. 23) in the same norm, |D^T W^2 (z - z^)|_{A^-1} <= |W (z - z^)|, because A
  * >= D^T W^2 D. All three are J^(1/2) and are held against the first decrement; or, where the initial
  * guess was the answer already (free flight), against what rounding leaves of |W z|.
+ *
+ * Where all three pass, the gradient is made, and bodies must be in balance (balance.h); and so must the
+ * force of each obstacle: a local step changes it by -sum W^2 (D x - z), which is what it is off by. Where
+ * they are not, an eighth of the iterations so far go by before the next look.
  */
 #include "engine/solvers/arrays.h"
+#include "engine/solvers/balance.h"
 #include "engine/solvers/solver.h"
 
 #include "engine/clock.h"
@@ -44,6 +49,8 @@
 
 /* The combined residual must fall by this factor for momentum to be kept (Goldstein et al. 2014). */
 static const double KEEP_MOMENTUM = 0.999;
+/* What the force of an obstacle may change by in an iteration, of it. */
+static const double SETTLED = 0.01;
 /* Residuals below this many roundings of |W z| are noise. */
 static const double ROUNDING = 64;
 
@@ -55,6 +62,7 @@ typedef struct admm {
     pl_global global;
     pl_anderson_history *anderson; /* NULL with another acceleration */
     pl_weights *weights;
+    pl_balance *balance;
     pl_iteration *detail; /* [iterations + 1], or NULL */
 } admm;
 
@@ -65,6 +73,7 @@ static void admm_destroy(pl_solver *solver)
     pl_global_clear(&s->global);
     pl_anderson_destroy(s->anderson);
     pl_weights_destroy(s->weights);
+    pl_balance_destroy(s->balance);
     free(s->detail);
     free(s);
 }
@@ -86,7 +95,8 @@ static pl_status admm_create(const pl_model *model, pl_backend *backend, pl_solv
     }
     if (model->solver.acceleration == PL_ACCELERATION_ANDERSON)
         good = good && pl_anderson_create(model, backend, &s->anderson) == PL_OK;
-    good = good && pl_weights_create(model, backend, &s->weights) == PL_OK;
+    s->balance = pl_balance_create(model, backend);
+    good = good && s->balance && pl_weights_create(model, backend, &s->weights) == PL_OK;
     if (!good) {
         admm_destroy(&s->base);
         return PL_NO_MEMORY;
@@ -104,6 +114,7 @@ typedef struct progress {
     double combined; /* last combined residual, squared */
     double change;   /* |W (z - z^)| of the last local step */
     double rounding; /* what rounding leaves of |W z| */
+    int64_t look;    /* the iteration from which balance is looked at */
 } progress;
 
 /* The state of things before the first iteration. */
@@ -243,6 +254,52 @@ static pl_status fail_of_weights(pl_status status, pl_failure *failure)
     return PL_FAILED;
 }
 
+/* Whether the last local step left the force of each hard obstacle as it was, to a hundredth of it or of what
+ * a body may be out of balance by. */
+static bool obstacles_settled(admm *s)
+{
+    const pl_backend_ops *ops = s->backend->ops;
+    const pl_model *m = s->model;
+    for (int32_t g = 0; g < m->group_count; g++) {
+        if (m->group_obstacle[g] < 0 || !m->groups[g].ops->hard)
+            continue;
+        double now[3], before[3], change = 0, force = 0;
+        ops->splitting->hard_force(s->backend, g, s->u[g], now);
+        ops->splitting->hard_force(s->backend, g, s->u_old[g], before);
+        for (int c = 0; c < 3; c++) {
+            force += now[c] * now[c];
+            change += (now[c] - before[c]) * (now[c] - before[c]);
+        }
+        if (sqrt(change) > fmax(SETTLED * sqrt(force), pl_balance_least_bound(s->balance)))
+            return false;
+    }
+    return true;
+}
+
+/* Whether the residuals are small against the first decrement, or rounding. */
+static bool passes(const admm *s, const progress *p)
+{
+    double tolerance = s->model->solver.tolerance, bound = fmax(tolerance * p->first, p->rounding);
+    return tolerance > 0 && p->out->decrement <= bound && p->change <= bound &&
+           p->out->primal_residual <= bound;
+}
+
+static bool in_balance(admm *s, const pl_backend_stage *stage, const pl_array *x,
+                       pl_array *gradient, progress *p)
+{
+    int64_t k = p->out->iterations;
+    bool last = k == s->model->solver.iterations;
+    if (k < p->look && !last)
+        return false;
+    p->look = k + 1 + k / 8;
+    s->backend->ops->objective->gradient(s->backend, stage, x, s->u, gradient);
+    double worst = fmax(p->out->decrement, fmax(p->change, p->out->primal_residual));
+    return pl_balance_accepts(s->balance, stage, x, gradient, worst,
+                              s->model->solver.tolerance * p->first, p->rounding,
+                              &p->out->imbalance) &&
+           (worst <= p->rounding || obstacles_settled(s));
+}
+
 static pl_status admm_solve(pl_solver *solver, const pl_backend_stage *stage, pl_array *x,
                             pl_array *gradient, pl_solve_result *out, pl_failure *failure)
 {
@@ -255,6 +312,7 @@ static pl_status admm_solve(pl_solver *solver, const pl_backend_stage *stage, pl
                              .dual_residual = NAN,
                              .gradient_norm = NAN,
                              .decrement = NAN,
+                             .imbalance = NAN,
                              .detail = s->detail};
     progress p = {.out = out, .start_ms = pl_clock_ms(), .t = 1, .combined = INFINITY};
     pl_status status = begin(s, stage, x);
@@ -278,9 +336,8 @@ static pl_status admm_solve(pl_solver *solver, const pl_backend_stage *stage, pl
         out->iterations = k;
         p.first = k == 1 ? out->decrement : p.first;
         record(s, stage, x, gradient, k, &p);
-        double bound = fmax(tolerance * p.first, p.rounding);
-        out->converged = tolerance > 0 && k > 1 && want_dual && out->decrement <= bound &&
-                         p.change <= bound && out->primal_residual <= bound;
+        out->converged = k > 1 && want_dual && passes(s, &p) &&
+                         in_balance(s, stage, x, gradient, &p);
     }
     out->objective = ops->objective->value(s->backend, stage, x);
     out->gradient_norm = ops->objective->gradient(s->backend, stage, x, s->u, gradient);

@@ -51,6 +51,8 @@ typedef struct chebyshev_descent {
     pl_array *x_good;             /* positions: of the last look */
     pl_array *g, *step, *inverse; /* rows; step: x - x_old */
     pl_iteration *detail;         /* [iterations + 1], or NULL */
+    pl_balance *balance;
+    int64_t rows, recorded; /* of detail; before this solve, which goes on from another's answer */
     /* Carried from step to step. */
     stride pace;
     int64_t solves;
@@ -69,6 +71,7 @@ typedef struct progress {
     int64_t since, refreshed; /* iterations since omega began; iteration of the last P */
     int32_t phase;
     double energy_noise, decrement_noise, bound;
+    int64_t most;           /* iterations */
     bool lowered;           /* by any look */
     bool longer, shortened; /* alpha: tried at the beginning; at any look */
 } progress;
@@ -77,6 +80,7 @@ static void chebyshev_destroy(pl_solver *solver)
 {
     chebyshev_descent *s = (chebyshev_descent *)solver;
     pl_rows_release(s->backend, (pl_array *[]){s->x_good, s->g, s->step, s->inverse}, 4);
+    pl_balance_destroy(s->balance);
     free(s->detail);
     free(s);
 }
@@ -93,8 +97,9 @@ static pl_status chebyshev_create(const pl_model *model, pl_backend *backend, pl
     s->phases = pl_phases_default(model->solver.phases);
     pl_array **rows[] = {&s->g, &s->step, &s->inverse};
     s->x_good = backend->ops->memory->alloc(backend, 3 * model->vertices);
+    s->balance = pl_balance_create(model, backend);
     bool good = pl_rows_create(model, backend, rows, sizeof rows / sizeof *rows) && s->x_good &&
-                backend->ops->descent->prepare(backend) == PL_OK;
+                s->balance && backend->ops->descent->prepare(backend) == PL_OK;
     if (model->detail == PL_METRICS_ITERATION) {
         s->detail = calloc((size_t)model->solver.iterations + 1, sizeof *s->detail);
         good = good && s->detail;
@@ -120,9 +125,10 @@ static void record(chebyshev_descent *s, progress *p)
     p->out->objective = p->now.objective;
     p->out->gradient_norm = p->now.norm;
     p->out->decrement = p->now.decrement;
-    if (!s->detail)
+    int64_t k = p->out->iterations + s->recorded;
+    if (!s->detail || k > s->model->solver.iterations)
         return;
-    s->detail[p->out->iterations] = (pl_iteration){
+    s->detail[k] = (pl_iteration){
         .objective = isfinite(p->now.objective) ? p->now.objective : NAN,
         .primal_residual = NAN,
         .dual_residual = NAN,
@@ -130,7 +136,7 @@ static void record(chebyshev_descent *s, progress *p)
         .decrement = isfinite(p->now.objective) ? p->now.decrement : NAN,
         .ms = pl_clock_ms() - p->start_ms,
     };
-    p->out->detail_count = p->out->iterations + 1;
+    p->out->detail_count = s->rows = k + 1;
 }
 
 static void refresh(chebyshev_descent *s, progress *p)
@@ -151,7 +157,7 @@ static void restart(chebyshev_descent *s, progress *p)
  * row; then to the next look, or to the end of a phase. */
 static int32_t steps_at_once(const chebyshev_descent *s, const progress *p)
 {
-    int64_t k = p->out->iterations, most = s->model->solver.iterations;
+    int64_t k = p->out->iterations, most = p->most;
     int32_t count = 1;
     if (!s->backend->ops->runs || s->detail)
         return count;
@@ -225,8 +231,15 @@ static void begin(chebyshev_descent *s, progress *p)
     double magnitude = ops->objective->magnitude(s->backend, p->x);
     p->energy_noise = ops->epsilon * magnitude;
     p->decrement_noise = ROUNDING * ops->epsilon * sqrt(magnitude);
-    p->bound = fmax(s->model->solver.tolerance * p->now.decrement, p->decrement_noise);
-    p->out->converged = s->model->solver.tolerance > 0 && p->now.decrement <= p->decrement_noise;
+    p->bound = p->stage->bound > 0 ? p->stage->bound
+                                   : s->model->solver.tolerance * p->now.decrement;
+    p->out->bound = fmax(p->bound, p->decrement_noise);
+    p->out->converged =
+        s->model->solver.tolerance > 0 &&
+        (p->now.decrement <= p->decrement_noise ||
+         (p->stage->bound > 0 &&
+          pl_balance_accepts(s->balance, p->stage, p->x, p->gradient, p->now.decrement, p->bound,
+                             p->decrement_noise, &p->out->imbalance)));
     ops->memory->copy(s->backend, s->x_good, p->x, 3 * s->model->vertices);
     refresh(s, p);
     restart(s, p);
@@ -256,15 +269,19 @@ static void set_pace(stride *pace, const progress *p)
 static void descend(chebyshev_descent *s, progress *p)
 {
     const pl_solver_settings *settings = &s->model->solver;
+    p->most = p->stage->bound > 0 ? p->stage->iterations : settings->iterations;
     begin(s, p);
     while (isfinite(p->good.objective) && isfinite(p->good.decrement) && !p->out->converged &&
-           p->out->iterations < settings->iterations && s->pace.alpha >= LEAST_ALPHA) {
+           p->out->iterations < p->most && s->pace.alpha >= LEAST_ALPHA) {
         advance(s, p);
-        bool due = p->out->iterations % LOOK == 0 || p->out->iterations == settings->iterations;
+        bool due = p->out->iterations % LOOK == 0 || p->out->iterations == p->most;
         if (due)
             look(s, p);
         record(s, p);
-        p->out->converged = due && settings->tolerance > 0 && p->now.decrement <= p->bound;
+        p->out->converged = due && settings->tolerance > 0 &&
+                            pl_balance_accepts(s->balance, p->stage, p->x, p->gradient,
+                                               p->now.decrement, p->bound, p->decrement_noise,
+                                               &p->out->imbalance);
     }
     set_pace(&s->pace, p);
 }
@@ -321,9 +338,11 @@ static pl_status chebyshev_solve(pl_solver *solver, const pl_backend_stage *stag
         failure->code = PL_FAILURE_OUT_OF_MEMORY;
         return PL_FAILED;
     }
-    *out = (pl_solve_result){.primal_residual = NAN, .dual_residual = NAN, .detail = s->detail};
+    *out = (pl_solve_result){
+        .primal_residual = NAN, .dual_residual = NAN, .imbalance = NAN, .detail = s->detail};
     progress p = {
         .out = out, .stage = stage, .x = x, .gradient = gradient, .start_ms = pl_clock_ms()};
+    s->recorded = stage->bound > 0 ? s->rows - 1 : 0;
     descend(s, &p);
     if (!isfinite(p.good.objective))
         return pl_descent_fail_start(s->backend, WHAT, x, failure);

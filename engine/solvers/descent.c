@@ -8,6 +8,8 @@
 
 /* Decrements below this many roundings of positions are noise. */
 static const double ROUNDING = 16;
+/* Iterations from one look at whether all is still to the next. */
+enum { LOOK = 8 };
 
 void pl_descent_destroy(pl_solver *solver)
 {
@@ -16,6 +18,7 @@ void pl_descent_destroy(pl_solver *solver)
         d->law->destroy(d);
     pl_array *arrays[] = {d->x_new, d->g, d->g_old, d->p, d->p_old, d->inverse, d->inverse_old};
     pl_rows_release(d->backend, arrays, sizeof arrays / sizeof *arrays);
+    pl_balance_destroy(d->balance);
     free(d->detail);
     free(d);
 }
@@ -33,7 +36,8 @@ pl_status pl_descent_create(const pl_solver_ops *ops, const pl_descent_rule *rul
     pl_array **arrays[] = {&d->g, &d->g_old, &d->p, &d->p_old, &d->inverse, &d->inverse_old};
     bool good = pl_rows_create(model, backend, arrays, rule->matrix ? 4 : 6);
     d->x_new = backend->ops->memory->alloc(backend, 3 * model->vertices);
-    good = good && d->x_new && backend->ops->descent->prepare(backend) == PL_OK;
+    d->balance = pl_balance_create(model, backend);
+    good = good && d->balance && d->x_new && backend->ops->descent->prepare(backend) == PL_OK;
     if (model->detail == PL_METRICS_ITERATION) {
         d->detail = calloc((size_t)model->solver.iterations + 1, sizeof *d->detail);
         good = good && d->detail;
@@ -135,7 +139,8 @@ static pl_status fail_no_memory(const char *what, pl_failure *failure)
 
 static void record(pl_descent *d, int64_t k)
 {
-    if (!d->detail)
+    k += d->recorded;
+    if (!d->detail || k > d->model->solver.iterations)
         return;
     d->detail[k] = (pl_iteration){.objective = d->out->objective,
                                   .primal_residual = NAN,
@@ -143,7 +148,7 @@ static void record(pl_descent *d, int64_t k)
                                   .gradient_norm = d->out->gradient_norm,
                                   .decrement = d->out->decrement,
                                   .ms = pl_clock_ms() - d->start_ms};
-    d->out->detail_count = k + 1;
+    d->out->detail_count = d->rows = k + 1;
 }
 
 /* Evaluate the initial guess. */
@@ -162,7 +167,9 @@ static void begin(pl_descent *d, const pl_backend_stage *stage, pl_array *x, pl_
     d->decrement_noise = ROUNDING * ops->epsilon * sqrt(magnitude);
     d->alpha = d->alpha_old = 0;
     d->out->ms_local += pl_clock_ms() - start;
-    if (d->law->forget)
+    if (d->law->begin)
+        d->law->begin(d);
+    else if (d->law->forget)
         d->law->forget(d);
 }
 
@@ -228,13 +235,27 @@ static bool descend(pl_descent *d, const pl_backend_stage *stage, const pl_array
     }
 }
 
+/* Whether x is the answer. */
+static bool is_done(pl_descent *d, const pl_array *x, const pl_array *gradient)
+{
+    pl_solve_result *out = d->out;
+    if (d->model->solver.tolerance == 0)
+        return false;
+    if (pl_balance_accepts(d->balance, d->stage, x, gradient, out->decrement, d->bound,
+                           d->decrement_noise, &out->imbalance))
+        return true;
+    return out->iterations % LOOK == 0 && pl_balance_is_still(d->balance, d->stage, x, gradient);
+}
+
 pl_status pl_descent_solve(pl_solver *solver, const pl_backend_stage *stage, pl_array *x,
                            pl_array *gradient, pl_solve_result *out, pl_failure *failure)
 {
     pl_descent *d = (pl_descent *)solver;
     const pl_backend_ops *ops = d->backend->ops;
     const pl_solver_settings *settings = &d->model->solver;
-    *out = (pl_solve_result){.primal_residual = NAN, .dual_residual = NAN, .detail = d->detail};
+    *out = (pl_solve_result){
+        .primal_residual = NAN, .dual_residual = NAN, .imbalance = NAN, .detail = d->detail};
+    d->recorded = stage->bound > 0 && d->out ? d->rows - 1 : 0;
     d->out = out;
     d->stage = stage;
     d->no_memory = false;
@@ -244,19 +265,25 @@ pl_status pl_descent_solve(pl_solver *solver, const pl_backend_stage *stage, pl_
         return pl_descent_fail_start(d->backend, d->law->what, x, failure);
     precondition(d, stage, x, false);
     record(d, 0);
-    double bound = fmax(settings->tolerance * out->decrement, d->decrement_noise);
-    out->converged = settings->tolerance > 0 && out->decrement <= d->decrement_noise;
+    d->first = out->decrement;
+    d->bound = stage->bound > 0 ? stage->bound
+                                : fmax(settings->tolerance * d->first, d->decrement_noise);
+    out->bound = d->bound;
+    out->converged = settings->tolerance > 0 && (out->decrement <= d->decrement_noise ||
+                                                 (stage->bound > 0 && is_done(d, x, gradient)));
 
+    d->most = stage->bound > 0 ? stage->iterations : settings->iterations;
     pl_array *here = x, *there = d->x_new;
-    while (isfinite(out->decrement) && !out->converged && out->iterations < settings->iterations) {
+    while (isfinite(out->decrement) && !out->converged && out->iterations < d->most) {
         d->x = here;
         if (!descend(d, stage, here, there, gradient)) {
             if (d->no_memory)
                 return fail_no_memory(d->law->what, failure);
-            if (out->decrement > d->decrement_noise)
+            if (out->decrement > d->decrement_noise && !d->law->stays)
                 return pl_descent_fail_search(d->backend, stage, here, gradient, out->decrement,
                                               failure);
-            out->converged = settings->tolerance > 0; /* as far as rounding lets it */
+            /* as far as rounding lets it */
+            out->converged = settings->tolerance > 0 && out->decrement <= d->decrement_noise;
             ops->objective->gradient(d->backend, stage, here, NULL, gradient);
             break;
         }
@@ -264,11 +291,13 @@ pl_status pl_descent_solve(pl_solver *solver, const pl_backend_stage *stage, pl_
         out->iterations++;
         precondition(d, stage, here, true);
         record(d, out->iterations);
-        out->converged = settings->tolerance > 0 && out->decrement <= bound;
+        out->converged = is_done(d, here, gradient);
     }
     if (!isfinite(out->decrement))
         return pl_descent_fail_not_finite(d->backend, d->law->what, gradient, failure);
     if (here != x)
         ops->memory->copy(d->backend, x, here, 3 * d->model->vertices);
+    if (d->law->end)
+        d->law->end(d);
     return PL_OK;
 }

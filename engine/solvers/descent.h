@@ -16,11 +16,13 @@
  * whatever P is. As A <= corners x diag(A), it is at least half of the other for tetrahedra; but it
  * is no upper bound: an error that is smooth over many elements has a larger decrement by A than by
  * its diagonal, so that the same tolerance asks for less.
+ * And where the decrement has passed, bodies must be in balance (balance.h).
  */
 #ifndef PLIANT_ENGINE_SOLVERS_DESCENT_H
 #define PLIANT_ENGINE_SOLVERS_DESCENT_H
 
 #include "engine/solvers/arrays.h"
+#include "engine/solvers/balance.h"
 #include "engine/solvers/solver.h"
 
 typedef struct pl_descent pl_descent;
@@ -31,6 +33,10 @@ typedef struct pl_descent_rule {
     /* The rule's own memory, pl_descent.rule; NULL, both, where it has none. */
     pl_status (*create)(pl_descent *d);
     void (*destroy)(pl_descent *d);
+    /* Before the first iteration of a solve; NULL: `forget` is called. */
+    void (*begin)(pl_descent *d);
+    /* After the last iteration of one that did not fail; or NULL. */
+    void (*end)(pl_descent *d);
     /* Forget what earlier iterations taught: the next direction is -p, or a multiple of it. */
     void (*forget)(pl_descent *d);
     /* Whether nothing is known but p, so that forgetting would lead to the same direction. */
@@ -46,6 +52,7 @@ typedef struct pl_descent_rule {
     double (*first)(const pl_descent *d);
     double curvature; /* of Wolfe's second condition, where that is asked for */
     bool always_wolfe;
+    bool stays; /* where no direction goes down it ends there, not converged, and does not fail */
 } pl_descent_rule;
 
 struct pl_descent {
@@ -58,6 +65,8 @@ struct pl_descent {
     pl_array *g, *g_old, *p, *p_old; /* rows */
     pl_array *inverse, *inverse_old; /* rows of 1 / P; NULL with the constant matrix */
     pl_iteration *detail;            /* [iterations + 1], or NULL */
+    int64_t rows, recorded; /* of it; before this solve, which goes on from another's answer */
+    pl_balance *balance;
     /* The solve under way. */
     pl_solve_result *out;
     const pl_backend_stage *stage;
@@ -71,6 +80,8 @@ struct pl_descent {
     double slope_old;        /* of the last step, at its beginning */
     double slope_end;        /* and at its end: g . d with the g there */
     double trial_decrement;  /* of the last trial */
+    double first, bound;     /* the initial guess's decrement; what it has to come down to */
+    int64_t most;            /* iterations */
     double energy_noise, decrement_noise;
 };
 
@@ -80,8 +91,11 @@ void pl_descent_destroy(pl_solver *solver);
 pl_status pl_descent_solve(pl_solver *solver, const pl_backend_stage *stage, pl_array *x,
                            pl_array *gradient, pl_solve_result *out, pl_failure *failure);
 
+/* Rules that other rules go by. */
+extern const pl_descent_rule pl_quasi_newton_rule, pl_newton_rule;
+
 /* The table of a descent method: pl_solver_NAME by the rule. Between solves it remembers nothing, as the
- * objective is another. */
+ * objective is another; but for auto, which says how to keep it. */
 #define PL_DESCENT_SOLVER(name, rule)                                                              \
     static pl_status name##_create(const pl_model *model, pl_backend *backend, pl_solver **out)    \
     {                                                                                              \

@@ -39,7 +39,6 @@ enum { MOST_GRADIENTS = 2000 };
 typedef struct newton {
     pl_array *d, *d_old;                      /* rows */
     pl_array *r, *r_old, *z, *q, *Hq, *q_old; /* rows, of conjugate gradients */
-    double first;                             /* decrement of the initial guess */
     bool plain;                               /* Newton's direction led nowhere: -A^-1 g */
 } newton;
 
@@ -140,7 +139,7 @@ static double solve_for(pl_descent *d, bool exact)
     d->out->ms_local += made;
     d->out->ms_global -= made; /* of which the loop counts all that a direction takes */
     if (d->model->solver.linear != PL_LINEAR_DIRECT) {
-        solve_by_gradients(d, fmin(FORCING, sqrt(d->out->decrement / s->first)));
+        solve_by_gradients(d, fmin(FORCING, sqrt(d->out->decrement / d->first)));
         return dot(d, d->g, s->d);
     }
     pl_status status = ops->hessian->factor(d->backend);
@@ -157,8 +156,7 @@ static double solve_for(pl_descent *d, bool exact)
 static void direction(pl_descent *d)
 {
     newton *s = d->rule;
-    s->first = d->out->iterations == 0 ? d->out->decrement : s->first;
-    bool near = d->alpha == 1 && d->out->decrement <= NEAR * s->first;
+    bool near = d->alpha == 1 && d->out->decrement <= NEAR * d->first;
     d->slope = !s->plain && near ? solve_for(d, true) : 0;
     if (!s->plain && !(d->slope < 0))
         d->slope = solve_for(d, false);
@@ -167,6 +165,11 @@ static void direction(pl_descent *d)
         d->slope = -d->out->decrement * d->out->decrement;
     }
     d->d = s->d;
+}
+
+static void begin(pl_descent *d)
+{
+    ((newton *)d->rule)->plain = false;
 }
 
 static void forget(pl_descent *d)
@@ -186,11 +189,12 @@ static pl_status precondition(pl_descent *d, bool stepped)
     return pl_descent_apply(d, stepped);
 }
 
-static const pl_descent_rule NEWTON = {
+const pl_descent_rule pl_newton_rule = {
     .what = "Newton",
     .matrix = true,
     .create = create,
     .destroy = destroy,
+    .begin = begin,
     .forget = forget,
     .bare = bare,
     .precondition = precondition,
@@ -198,4 +202,4 @@ static const pl_descent_rule NEWTON = {
     .first = pl_descent_first_is_one,
 };
 
-PL_DESCENT_SOLVER(newton, NEWTON);
+PL_DESCENT_SOLVER(newton, pl_newton_rule);

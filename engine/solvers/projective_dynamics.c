@@ -21,6 +21,7 @@
  * A^-1 grad e)^(1/2) of the iterate before, held against the first one.
  */
 #include "engine/solvers/arrays.h"
+#include "engine/solvers/balance.h"
 #include "engine/solvers/solver.h"
 
 #include "engine/clock.h"
@@ -39,6 +40,7 @@ typedef struct projective {
     pl_backend *backend;
     pl_array **zero, **u, **z; /* [group_count]; u and z are not read */
     pl_global global;
+    pl_balance *balance;
     pl_iteration *detail; /* [iterations + 1], or NULL */
     double start_ms;      /* of the solve under way */
 } projective;
@@ -48,6 +50,7 @@ static void projective_destroy(pl_solver *solver)
     projective *s = (projective *)solver;
     pl_values_release(s->model, s->backend, (pl_array * *[]){s->zero, s->u, s->z}, 3);
     pl_global_clear(&s->global);
+    pl_balance_destroy(s->balance);
     free(s->detail);
     free(s);
 }
@@ -62,6 +65,8 @@ static pl_status projective_create(const pl_model *model, pl_backend *backend, p
     s->backend = backend;
     bool good = pl_values_create(model, backend, (pl_array * **[]){&s->zero, &s->u, &s->z}, 3);
     good = pl_global_init(model, backend, &s->global) && good;
+    s->balance = pl_balance_create(model, backend);
+    good = good && s->balance;
     if (model->detail == PL_METRICS_ITERATION) {
         s->detail = calloc((size_t)model->solver.iterations + 1, sizeof *s->detail);
         good = good && s->detail;
@@ -135,28 +140,42 @@ static pl_status fail(projective *s, const pl_array *x, pl_failure *failure)
     return PL_FAILED;
 }
 
+/* Whether x will do: by its decrement, and by the balance of bodies, for which its gradient is made. */
+static bool is_done(projective *s, const pl_backend_stage *stage, const pl_array *x,
+                    pl_array *gradient, double bound, double noise, pl_solve_result *out)
+{
+    if (s->model->solver.tolerance == 0 || out->decrement > fmax(bound, noise))
+        return false;
+    out->gradient_norm = s->backend->ops->objective->gradient(s->backend, stage, x, NULL, gradient);
+    return pl_balance_accepts(s->balance, stage, x, gradient, out->decrement, bound, noise,
+                              &out->imbalance);
+}
+
 static pl_status projective_solve(pl_solver *solver, const pl_backend_stage *stage, pl_array *x,
                                   pl_array *gradient, pl_solve_result *out, pl_failure *failure)
 {
     projective *s = (projective *)solver;
     const pl_backend_ops *ops = s->backend->ops;
     const pl_solver_settings *settings = &s->model->solver;
-    *out = (pl_solve_result){
-        .primal_residual = NAN, .dual_residual = NAN, .decrement = NAN, .detail = s->detail};
+    *out = (pl_solve_result){.primal_residual = NAN,
+                             .dual_residual = NAN,
+                             .imbalance = NAN,
+                             .decrement = NAN,
+                             .detail = s->detail};
     s->start_ms = pl_clock_ms();
     begin(s, stage, x);
     record(s, stage, x, gradient, 0, out);
     double noise = ROUNDING * ops->epsilon * sqrt(ops->objective->magnitude(s->backend, x)),
-           bound = noise;
+           bound = 0;
     for (int64_t k = 1; k <= settings->iterations && !out->converged; k++) {
         project(s, stage, x, out);
         if (global_step(s, x, out) != PL_OK || !isfinite(out->decrement))
             return fail(s, x, failure);
         out->iterations = k;
-        bound = k == 1 ? fmax(settings->tolerance * out->decrement, noise) : bound;
+        bound = k == 1 ? settings->tolerance * out->decrement : bound;
         record(s, stage, x, gradient, k, out);
         /* The first says nothing of itself, unless the initial guess was the answer. */
-        out->converged = settings->tolerance > 0 && out->decrement <= (k > 1 ? bound : noise);
+        out->converged = is_done(s, stage, x, gradient, k > 1 ? bound : 0, noise, out);
     }
     out->objective = ops->objective->value(s->backend, stage, x);
     out->gradient_norm = ops->objective->gradient(s->backend, stage, x, NULL, gradient);

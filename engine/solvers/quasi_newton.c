@@ -57,7 +57,7 @@ static void direction(pl_descent *d)
     d->d = pl_history_direction(d->rule, d->backend, d->p, d->gp, &d->slope);
 }
 
-static const pl_descent_rule QUASI_NEWTON = {
+const pl_descent_rule pl_quasi_newton_rule = {
     .what = "quasi-Newton",
     .matrix = true,
     .create = create,
@@ -83,5 +83,5 @@ static const pl_descent_rule LBFGS = {
     .curvature = 0.9,
 };
 
-PL_DESCENT_SOLVER(quasi_newton, QUASI_NEWTON);
+PL_DESCENT_SOLVER(quasi_newton, pl_quasi_newton_rule);
 PL_DESCENT_SOLVER(lbfgs, LBFGS);

@@ -7,6 +7,8 @@
 
 /* A way, m, whose square overflows once masses and stiffnesses are multiplied on. */
 static const double OUT_OF_RANGE = 1e100;
+/* Most times that a stage is solved again for its friction. */
+enum { REGRIPS = 30 };
 
 /* The vertex to look at where a number is not finite. A solve spreads it over a body, so the
  * solver's own answer `found` comes after a prediction that is bad already, by the state it came
@@ -47,6 +49,7 @@ static bool accepted(const pl_stepper *by, const pl_array *gradient, const pl_so
 static void add_work(pl_step_totals *totals, const pl_solve_result *solve)
 {
     totals->iterations += solve->iterations;
+    totals->newton_iterations += solve->newton_iterations;
     totals->ms_local += solve->ms_local;
     totals->ms_global += solve->ms_global;
     totals->ms_collision += solve->ms_collision;
@@ -182,6 +185,36 @@ static void end_stage(pl_state *s, const pl_substep *substep, const pl_stage_sta
     }
 }
 
+/* The stage's minimum, into x, which has the guess. Friction's energy is made of a grip, the force that presses
+ * a vertex on an obstacle, of the step before: what has just landed would have none. So it is taken of the
+ * answer, and the stage solved again from there, by the bound of the first, until no iteration is needed. */
+static pl_status solve_stage(pl_state *s, const pl_stepper *by, pl_backend_stage *stage,
+                             pl_array *x, pl_solve_result *solve, pl_step_totals *totals,
+                             pl_failure *failure)
+{
+    pl_status status = by->solver->ops->solve(by->solver, stage, x, s->gradient, solve, failure);
+    add_work(totals, solve);
+    int64_t iterations = solve->iterations, most = by->model->solver.iterations;
+    if (!s->x_grip || !solve->converged)
+        return status;
+    stage->bound = solve->bound;
+    for (int round = 0; status == PL_OK && solve->converged && solve->iterations > 0; round++) {
+        if (round == REGRIPS || iterations >= most) {
+            solve->converged = false;
+            break;
+        }
+        by->backend->ops->memory->copy(by->backend, s->x_grip, x, 3 * by->model->vertices);
+        stage->x_grip = s->x_grip;
+        stage->iterations = most - iterations;
+        by->backend->ops->objective->freeze(by->backend, stage);
+        status = by->solver->ops->solve(by->solver, stage, x, s->gradient, solve, failure);
+        add_work(totals, solve);
+        iterations += solve->iterations;
+    }
+    solve->iterations = iterations;
+    return status;
+}
+
 pl_status pl_stages_run(pl_state *s, const pl_substep *substep, pl_solve_result *solve,
                         pl_step_totals *totals, pl_failure *failure)
 {
@@ -201,9 +234,7 @@ pl_status pl_stages_run(pl_state *s, const pl_substep *substep, pl_solve_result 
         by->backend->ops->objective->freeze(by->backend, &stage);
         pl_array *solved = last && !(integrator->extrapolation > 1) ? substep->x_out : s->x_stage;
         pl_guess(by, &stage, o.v, k > 0 ? substep->v : substep->v_old, solved);
-        pl_status status = by->solver->ops->solve(by->solver, &stage, solved, s->gradient, solve,
-                                                  failure);
-        add_work(totals, solve);
+        pl_status status = solve_stage(s, by, &stage, solved, solve, totals, failure);
         if (status == PL_OK && !accepted(by, s->gradient, solve, failure))
             status = PL_FAILED;
         if (status != PL_OK) {

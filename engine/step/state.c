@@ -32,9 +32,9 @@ void pl_state_destroy(pl_state *s)
         return;
     pl_stepper_destroy(&s->half);
     pl_model_half_destroy(s->half_model);
-    pl_array *arrays[] = {s->x,          s->v,       s->v_old,   s->x_new,  s->v_new, s->x_pred,
-                          s->x_mid,      s->v_mid,   s->load,    s->xp,     s->vp,    s->gradient,
-                          s->stationary, s->contact, s->x_stage, s->v_stage};
+    pl_array *arrays[] = {s->x,          s->v,       s->v_old,   s->x_new,   s->v_new, s->x_pred,
+                          s->x_mid,      s->v_mid,   s->load,    s->xp,      s->vp,    s->gradient,
+                          s->stationary, s->contact, s->x_stage, s->v_stage, s->x_grip};
     if (s->whole.backend) {
         pl_step_history_release(s->whole.backend, &s->history);
         pl_step_history_release(s->whole.backend, &s->history_new);
@@ -55,6 +55,16 @@ void pl_state_destroy(pl_state *s)
     free(s->forces);
     free(s->forces_new);
     free(s);
+}
+
+/* Whether a stage is solved again for what its answer makes of friction: obstacles that are springs, with
+ * friction, of which an energy takes the grip as given. */
+static bool grips(const pl_model *m)
+{
+    bool springs = false;
+    for (int32_t g = 0; g < m->group_count; g++)
+        springs = springs || (m->group_obstacle[g] >= 0 && m->groups[g].ops->push);
+    return m->friction && springs;
 }
 
 static pl_status make_stage_arrays(pl_state *s)
@@ -101,9 +111,13 @@ pl_status pl_state_create(const pl_model *model, int32_t threads, pl_state **out
     }
     if (status == PL_OK && pl_loads_any(model))
         s->load = s->whole.backend->ops->memory->alloc(s->whole.backend, 3 * model->vertices);
-    if (status == PL_OK && (!s->pins || !s->obstacles || !s->penetration || !s->touching ||
-                            !s->forces || !s->forces_new || (pl_loads_any(model) && !s->load) ||
-                            (mirrored && (!s->shown_x || !s->shown_v))))
+    bool gripping = status == PL_OK && grips(model);
+    if (gripping)
+        s->x_grip = s->whole.backend->ops->memory->alloc(s->whole.backend, 3 * model->vertices);
+    if (status == PL_OK &&
+        ((gripping && !s->x_grip) || !s->pins || !s->obstacles || !s->penetration || !s->touching ||
+         !s->forces || !s->forces_new || (pl_loads_any(model) && !s->load) ||
+         (mirrored && (!s->shown_x || !s->shown_v))))
         status = PL_NO_MEMORY;
     if (status != PL_OK) {
         pl_state_destroy(s);
@@ -224,6 +238,8 @@ void pl_state_measure(const pl_model *m, pl_state *s, pl_metrics *out)
                         .dual_residual = s->solve.dual_residual,
                         .gradient_norm = s->solve.gradient_norm,
                         .decrement = s->solve.decrement,
+                        .imbalance = s->solve.imbalance,
+                        .newton_iterations = -1,
                         .contacts = s->contacts,
                         .pins = s->pins,
                         .obstacles = s->obstacles,
@@ -264,6 +280,7 @@ pl_status pl_frame_step(const pl_model *m, pl_state *s, pl_metrics *out, pl_fail
     pl_state_measure(m, s, out);
     out->steps = totals.steps;
     out->iterations = totals.iterations;
+    out->newton_iterations = m->solver.method == PL_METHOD_AUTO ? totals.newton_iterations : -1;
     out->unconverged = m->solver.tolerance > 0 ? totals.unconverged : -1;
     out->halved = totals.halved;
     out->ms_local = totals.ms_local;

@@ -34,6 +34,8 @@ struct pl_state {
     /* [vertices][3], of integrators that are not plain: pl_stage_start's; what obstacles push with; what
      * a first stage of two ends with, or what the only one is solved for. */
     pl_array *xp, *vp, *stationary, *contact, *x_stage, *v_stage;
+    pl_array
+        *x_grip; /* the last answer of a stage, where friction is found by more than one; or NULL */
     pl_step_history history_new, history_mid; /* the one after the step; between half steps */
     bool has_history_mid;
     double share;         /* the mean force over the step is this times the last stage's */
@@ -44,7 +46,7 @@ struct pl_state {
 
 /* What a frame's steps add up to. */
 typedef struct pl_step_totals {
-    int64_t steps, iterations, unconverged, halved;
+    int64_t steps, iterations, newton_iterations, unconverged, halved;
     double ms_local, ms_global, ms_collision;
 } pl_step_totals;
 

@@ -132,10 +132,12 @@ char *pl_metrics_encode(const pl_metrics *m, const char *const *pin_names, int32
     pl_json_set_number(&w, "time", m->time);
     pl_json_set_known(&w, "steps", m->steps);
     pl_json_set_known(&w, "iterations", m->iterations);
+    pl_json_set_known(&w, "newton_iterations", m->newton_iterations);
     pl_json_set_known(&w, "unconverged", m->unconverged);
     pl_json_set_known(&w, "halved", m->halved);
     set_residuals(&w, m->objective, m->primal_residual, m->dual_residual, m->gradient_norm,
                   m->decrement);
+    pl_json_set_number(&w, "imbalance", m->imbalance);
     set_state(&w, m);
     pl_json_key(&w, "reactions");
     pl_json_begin_object(&w);

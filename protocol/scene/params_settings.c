@@ -43,16 +43,20 @@ static const char *const solver_precisions[] = {"auto", "single", "double", NULL
 static const char *const obstacle_ways[] = {"hard", "energy", NULL};
 
 static const pl_param solver_rows[] = {
-    CHOICE("method", methods, pl_solver_settings, method,
-           "How each step's objective is minimised. By splitting: admm, and projective_dynamics, "
-           "for energies that are squared distances. By descent on a constant matrix, factored "
-           "once: quasi_newton (L-BFGS), chebyshev_semi_iterative. By descent without a matrix: "
-           "lbfgs, nonlinear_cg, gradient_descent, barzilai_borwein (gradient descent with the "
-           "last step's curvature), and chebyshev_descent, which is Jacobi-preconditioned gradient "
-           "descent with Chebyshev's momentum. newton: by Hessians made semidefinite. The "
-           "capabilities' `carries` says which takes what."),
+    CHOICE(
+        "method", methods, pl_solver_settings, method,
+        "How each step's objective is minimised. auto: quasi_newton, and newton from where that is "
+        "the slower; or admm, where there are hard constraints, or a body begins random or "
+        "collapsed. By splitting: admm, and projective_dynamics, "
+        "for energies that are squared distances. By descent on a constant matrix, factored "
+        "once: quasi_newton (L-BFGS), chebyshev_semi_iterative. By descent without a matrix: "
+        "lbfgs, nonlinear_cg, gradient_descent, barzilai_borwein (gradient descent with the "
+        "last step's curvature), and chebyshev_descent, which is Jacobi-preconditioned gradient "
+        "descent with Chebyshev's momentum. newton: by Hessians made semidefinite. The "
+        "capabilities' `carries` says which takes what.",
+        DEFAULT(PL_METHOD_AUTO)),
     INTEGER("iterations", FROM(1, 10000), 50, pl_solver_settings, iterations,
-            "Most iterations of a step."),
+            "Most iterations of a step.", WORDED("2000 with auto, else 50")),
     NUMBER(
         "tolerance", "1", FROM(0, 1), 1e-3, pl_solver_settings, tolerance,
         "A step has converged when its Newton decrement, relative to the first iterate's, is below "

@@ -2,6 +2,7 @@
 
 #include "engine/scene/scene.h"
 #include "protocol/scene/control_decode.h"
+#include "engine/scene/carries.h"
 #include "protocol/scene/decode.h"
 #include "protocol/scene/expect_decode.h"
 #include "protocol/text/json_load.h"
@@ -240,6 +241,14 @@ static void check_time(pl_decoder *d, json_t *object, void *out, bool clean)
     time->steps = steps < 1 ? 1 : (int64_t)steps;
 }
 
+/* Most iterations of a step by auto, which hands over to Newton after half of them at the latest. */
+enum { AUTO_ITERATIONS = 2000 };
+
+static double weight_scale_of(pl_method_kind method)
+{
+    return method == PL_METHOD_ADMM ? 1.8 : 2;
+}
+
 /* Over-relaxation goes with Anderson's acceleration and not with momentum, and less weight with
  * both: their defaults follow. */
 static void check_solver(pl_decoder *d, json_t *object, void *out, bool clean)
@@ -247,8 +256,8 @@ static void check_solver(pl_decoder *d, json_t *object, void *out, bool clean)
     pl_solver_settings *solver = out;
     if (!json_object_get(object, "relaxation") && solver->acceleration != PL_ACCELERATION_ANDERSON)
         solver->relaxation = 1;
-    if (!json_object_get(object, "weight_scale") && solver->method != PL_METHOD_ADMM)
-        solver->weight_scale = 2;
+    if (!json_object_get(object, "weight_scale"))
+        solver->weight_scale = weight_scale_of(solver->method);
     if (clean && solver->device == PL_DEVICE_CPU && pl_solver_is_single(solver)) {
         size_t mark = pl_decode_enter(d, "precision");
         pl_decode_fault(d, "unsupported", "single, on the CPU", "double or auto, on the CPU",
@@ -412,6 +421,20 @@ pl_decode_outcome pl_decode_refuse_syntax(const json_error_t *error, pl_faults *
     return PL_DECODE_SYNTAX;
 }
 
+/* auto: what it is for this scene, and its defaults; `object` is the scene's solver, or NULL. */
+static void settle_auto(json_t *object, pl_scene *scene)
+{
+    pl_solver_settings *solver = &scene->solver;
+    if (solver->method != PL_METHOD_AUTO)
+        return;
+    solver->automatic = true;
+    solver->method = pl_auto_method(scene);
+    if (!json_object_get(object, "iterations"))
+        solver->iterations = AUTO_ITERATIONS;
+    if (!json_object_get(object, "weight_scale"))
+        solver->weight_scale = weight_scale_of(solver->method);
+}
+
 static pl_decode_outcome decode_document(json_t *document, pl_scene *out, pl_faults *faults)
 {
     size_t before = faults->total;
@@ -424,6 +447,7 @@ static pl_decode_outcome decode_document(json_t *document, pl_scene *out, pl_fau
     /* What follows when the key is left out altogether: the defaults bound together. */
     if (!scene.time.steps)
         check_time(&d, NULL, &scene.time, !json_object_get(document, "time"));
+    settle_auto(json_object_get(document, "solver"), &scene);
     if (!scene.name)
         scene.name = strdup("");
     if (d.no_memory || !scene.name || faults->total > before) {

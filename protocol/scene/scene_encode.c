@@ -387,7 +387,10 @@ static void encode_members(pl_json_writer *w, const pl_scene *scene, const pl_pa
 char *pl_scene_encode(const pl_scene *scene)
 {
     pl_json_writer w = {0};
-    encode_members(&w, scene, &pl_scene_table, (const char *)scene);
+    pl_scene posted = *scene;
+    if (scene->solver.automatic)
+        posted.solver.method = PL_METHOD_AUTO;
+    encode_members(&w, scene, &pl_scene_table, (const char *)&posted);
     return pl_json_finish(&w, NULL);
 }
 

@@ -91,7 +91,8 @@ pl_decode_outcome pl_scene_outline(const char *text, size_t length, pl_outline *
     out->keep_every = scene.output.retention.every;
     out->keep_days = scene.output.retention.days;
     const pl_param *method = pl_table_param(pl_table_named("solver"), "method");
-    snprintf(out->method, sizeof out->method, "%s", method->choices[scene.solver.method]);
+    snprintf(out->method, sizeof out->method, "%s",
+             method->choices[scene.solver.automatic ? PL_METHOD_AUTO : scene.solver.method]);
     out->gpu = scene.solver.device == PL_DEVICE_GPU;
     outcome = note_uploads(&scene, out, faults);
     pl_scene_clear(&scene);

@@ -217,7 +217,8 @@ START_TEST(test_halved_steps)
     session_fixture_create(
         &f, NULL,
         "{\"pliant\": 1, \"time\": {\"step\": 0.03, \"steps\": 16},"
-        " \"solver\": {\"iterations\": 33, \"tolerance\": 3.3e-3, \"on_not_converged\": \"fail\","
+        " \"solver\": {\"method\": \"admm\", \"iterations\": 33, \"tolerance\": 3.3e-3,"
+        " \"on_not_converged\": \"fail\","
         " \"acceleration\": \"nesterov\", \"weight_scale\": 2},"
         " \"materials\": {\"m\": {\"young\": 5e5}},"
         " \"bodies\": [{\"mesh\": {\"box\": {\"cells\": [3, 3, 3]}}, \"initial\": {\"velocity\":"

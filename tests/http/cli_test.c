@@ -181,7 +181,7 @@ START_TEST(obstacles_come_from_files)
         "0.352,"
         " 0]}}], \"obstacles\": [{\"name\": \"rock\", \"mesh\": {\"file\": \"%s\", \"transform\":"
         " {\"scale\": 0.25}}}], \"expect\": [{\"quantity\": \"position\", \"component\": \"y\","
-        " \"statistic\": \"min\", \"min\": 0.2499, \"max\": 0.2501}, {\"quantity\": \"reaction\","
+        " \"statistic\": \"min\", \"min\": 0.2498, \"max\": 0.2501}, {\"quantity\": \"reaction\","
         " \"obstacle\": \"rock\", \"component\": \"y\", \"at\": \"mean\", \"min\": 50}]}";
     struct stat st;
     char text[2048], id[40];

@@ -370,7 +370,7 @@ START_TEST(test_scene)
     check_defaults(tables, "body", json_at(effective->json, "bodies/0"));
     check_defaults(tables, "material", json_at(effective->json, "materials/rubber"));
     check_defaults(tables, "pin", json_at(effective->json, "pins/0"));
-    ck_assert_str_eq(json_text(effective->json, "solver/method"), "admm");
+    ck_assert_str_eq(json_text(effective->json, "solver/method"), "auto");
     ck_assert_str_eq(json_text(effective->json, "time/integrator"), "backward_euler");
     ck_assert_double_eq(json_number_value(json_at(effective->json, "gravity/1")), -9.81);
     /* It means the same scene: accepted, and its own effective form. */

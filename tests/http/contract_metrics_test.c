@@ -52,10 +52,10 @@ static void check_metrics(const json_t *m, int64_t frame)
                                            "obstacle_contacts/floor"};
     static const char *const numbers[] = {"energy/kinetic", "energy/elastic", "energy/gravity",
                                           "max_stretch", "ms/step"};
-    static const char *const others[] = {"unconverged",       "objective",     "primal_residual",
-                                         "dual_residual",     "gradient_norm", "decrement",
-                                         "energy/dissipated", "ms/local",      "ms/global",
-                                         "ms/collision",      "ms/output"};
+    static const char *const others[] = {
+        "unconverged", "objective",         "primal_residual", "dual_residual", "gradient_norm",
+        "decrement",   "energy/dissipated", "ms/local",        "ms/global",     "ms/collision",
+        "ms/output",   "newton_iterations", "imbalance"};
     ck_assert_ptr_null(json_object_get(m, "event"));
     ck_assert_int_eq(json_count(m, "seq"), frame);
     ck_assert_int_eq(json_count(m, "frame"), frame);
@@ -76,7 +76,10 @@ static void check_metrics(const json_t *m, int64_t frame)
         ck_assert(json_is_null(json_at(m, "objective")));
     } else {
         ck_assert_int_eq(json_count(m, "iterations"), 5);
-        ck_assert(json_number_value(json_at(m, "primal_residual")) > 0);
+        ck_assert(json_is_null(json_at(m, "primal_residual"))); /* auto splits nothing */
+        ck_assert(json_is_null(json_at(m, "imbalance")));       /* tolerance is 0 */
+        ck_assert(json_number_value(json_at(m, "decrement")) > 0);
+        ck_assert_int_eq(json_count(m, "newton_iterations"), 0);
         ck_assert(json_number_value(json_at(m, "energy/kinetic")) > 0);
     }
 }

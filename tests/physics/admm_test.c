@@ -12,7 +12,7 @@ static pl_run *twisted(const char *solver, int32_t threads)
     return pl_run_openf(
         threads,
         "{'pliant': 1, 'time': {'step': 0.04, 'steps': 5}, 'gravity': [0, 0, 0],"
-        " 'solver': {%s}, 'output': {'metrics': 'iteration'},"
+        " 'solver': {'method': 'admm', %s}, 'output': {'metrics': 'iteration'},"
         " 'materials': {'m': {'young': 1e6, 'poisson': 0.4}},"
         " 'bodies': [{'mesh': {'box': {'size': [4, 1, 1], 'cells': [12, 3, 3]}},"
         "   'initial': {'shape': {'twisted': {'turns': 0.5, 'axis': [1, 0, 0]}}}}]}",

@@ -20,6 +20,7 @@ static const char *const METHODS[] = {
     "chebyshev_descent",
     "gradient_descent",
     "barzilai_borwein",
+    "auto",
     "nonlinear_cg",
     "lbfgs",
     "newton",

@@ -27,7 +27,7 @@ START_TEST(block_comes_to_rest_on_a_plane)
 {
     pl_run *r = pl_run_open(
         2, "{'pliant': 1, 'time': {'step': 0.04, 'steps': 120},"
-           " 'solver': {'iterations': 300, 'tolerance': 1e-6},"
+           " 'solver': {'method': 'admm', 'iterations': 300, 'tolerance': 1e-6},"
            " 'materials': {'m': {'young': 1e5, 'poisson': 0.4}},"
            " 'bodies': [{'mesh': {'box': {'size': [1, 1, 1], 'cells': [4, 4, 4]}},"
            "             'transform': {'translate': [0, 0.6, 0]}}],"
@@ -56,7 +56,7 @@ START_TEST(friction_slows_a_sliding_block)
     pl_run *r = pl_run_openf(
         2,
         "{'pliant': 1, 'time': {'step': %g, 'steps': 40},"
-        " 'solver': {'iterations': 600, 'tolerance': 1e-6},"
+        " 'solver': {'method': 'admm', 'iterations': 600, 'tolerance': 1e-6},"
         " 'materials': {'m': {'young': 1e7, 'poisson': 0.3}},"
         " 'bodies': [{'mesh': {'box': {'size': [1, 0.2, 1], 'cells': [4, 1, 4]}},"
         "   'transform': {'translate': [0, 0.1, 0]}, 'initial': {'velocity': [2, 0, 0]}}],"
@@ -84,7 +84,7 @@ START_TEST(friction_holds_or_lets_go_on_a_slope)
         pl_run *r = pl_run_openf(
             2,
             "{'pliant': 1, 'time': {'step': %g, 'steps': 60}, 'gravity': [%.17g, %.17g, 0],"
-            " 'solver': {'iterations': 600, 'tolerance': 1e-6},"
+            " 'solver': {'method': 'admm', 'iterations': 600, 'tolerance': 1e-6},"
             " 'materials': {'m': {'young': 1e7, 'poisson': 0.3}},"
             " 'bodies': [{'mesh': {'box': {'size': [1, 0.2, 1], 'cells': [4, 1, 4]}},"
             "   'transform': {'translate': [0, 0.1, 0]}}],"
@@ -108,12 +108,13 @@ END_TEST
  */
 START_TEST(ball_leaves_a_sphere_obstacle)
 {
-    pl_run *r = pl_run_open(2, "{'pliant': 1, 'time': {'step': 0.01, 'steps': 120},"
-                               " 'solver': {'iterations': 200, 'tolerance': 1e-4},"
-                               " 'materials': {'m': {'young': 2e5, 'poisson': 0.4}},"
-                               " 'bodies': [{'mesh': {'sphere': {'radius': 0.4, 'cells': 6}},"
-                               "             'transform': {'translate': [0.15, 1.5, 0]}}],"
-                               " 'obstacles': [{'sphere': {'center': [0, 0, 0], 'radius': 1}}]}");
+    pl_run *r = pl_run_open(2,
+                            "{'pliant': 1, 'time': {'step': 0.01, 'steps': 120},"
+                            " 'solver': {'method': 'admm', 'iterations': 200, 'tolerance': 1e-4},"
+                            " 'materials': {'m': {'young': 2e5, 'poisson': 0.4}},"
+                            " 'bodies': [{'mesh': {'sphere': {'radius': 0.4, 'cells': 6}},"
+                            "             'transform': {'translate': [0.15, 1.5, 0]}}],"
+                            " 'obstacles': [{'sphere': {'center': [0, 0, 0], 'radius': 1}}]}");
     int64_t most = 0;
     for (int k = 0; k < 120; k++) {
         pl_run_frames(r, 1);
@@ -136,7 +137,7 @@ START_TEST(moving_obstacle_lifts_a_block)
 {
     pl_run *r = pl_run_open(1,
                             "{'pliant': 1, 'time': {'step': 0.02, 'steps': 50},"
-                            " 'solver': {'iterations': 300, 'tolerance': 1e-6},"
+                            " 'solver': {'method': 'admm', 'iterations': 300, 'tolerance': 1e-6},"
                             " 'bodies': [{'mesh': {'box': {'size': [1, 1, 1], 'cells': [3, 3, 3]}},"
                             "             'transform': {'translate': [0, 0.5, 0]}}],"
                             " 'obstacles': [{'plane': {}, 'motion': {'velocity': [0, 0.5, 0]}}]}");
@@ -152,7 +153,7 @@ START_TEST(wedge_of_two_planes_holds_a_block)
 {
     pl_run *r = pl_run_open(2,
                             "{'pliant': 1, 'time': {'step': 0.02, 'steps': 150},"
-                            " 'solver': {'iterations': 200, 'tolerance': 1e-5},"
+                            " 'solver': {'method': 'admm', 'iterations': 200, 'tolerance': 1e-5},"
                             " 'materials': {'m': {'young': 2e5, 'poisson': 0.4}},"
                             " 'bodies': [{'mesh': {'box': {'size': [1, 1, 1], 'cells': [4, 4, 4]}},"
                             "             'transform': {'rotate': {'axis': [0, 0, 1], 'degrees': "

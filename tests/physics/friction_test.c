@@ -53,7 +53,7 @@ static pl_run *block(const char *integrator, double h, double seconds, double de
         degrees > 0 || *more ? "0" : "2", mu, more);
 }
 
-#define FINE "'iterations': 800, 'tolerance': 1e-7"
+#define FINE "'method': 'admm', 'iterations': 800, 'tolerance': 1e-7"
 
 /* At 2 m/s with mu = 0.3: slowed by mu g, it comes to rest after v^2 / (2 mu g); backward Euler takes
  * all of a step's friction at its beginning, which is v h / 2 less. On its way d friction takes
@@ -85,7 +85,7 @@ START_TEST(a_sliding_mass_never_turns_back)
     pl_run *r =
         pl_run_openf(1,
                      "{'pliant': 1, 'time': {'step': 0.02, 'steps': 30, 'integrator': '%s'},"
-                     " 'solver': {'iterations': 500, 'tolerance': 1e-10},"
+                     " 'solver': {'method': 'admm', 'iterations': 500, 'tolerance': 1e-10},"
                      " 'bodies': [{'mesh': {'vertices': [0, 0, 0, 0, 0, 1], 'edges': [0, 1]},"
                      "   'initial': {'velocity': [1, 0, 0]}}],"
                      " 'obstacles': [{'plane': {}, 'friction': 0.3}]}",
@@ -172,7 +172,8 @@ static void check_slides(slid s, double mu)
 /* tan 26.565 degrees = 0.5: with mu = 0.48 it slides at g (sin - mu cos), with 0.52 it stays. */
 START_TEST(a_slope_holds_or_lets_go)
 {
-    const char *solver = "'iterations': 800, 'tolerance': 1e-6", *young = DAMPED("1e7", "3e4");
+    const char *solver = "'method': 'admm', 'iterations': 800, 'tolerance': 1e-6",
+               *young = DAMPED("1e7", "3e4");
     check_slides(slide(NAMES[_i], 0.48, young, solver), 0.48);
     slid s = slide(NAMES[_i], 0.52, young, solver);
     ck_assert_double_lt(fabs(s.way), 1e-4);
@@ -182,7 +183,8 @@ END_TEST
 /* Undamped, it stays under what damps its vibrations itself, at this step. */
 START_TEST(a_slope_holds_what_comes_to_rest)
 {
-    slid s = slide(NAMES[DAMPS[_i]], 0.52, MATERIAL("1e7"), "'iterations': 800, 'tolerance': 1e-6");
+    slid s = slide(NAMES[DAMPS[_i]], 0.52, MATERIAL("1e7"),
+                   "'method': 'admm', 'iterations': 800, 'tolerance': 1e-6");
     ck_assert_double_lt(fabs(s.way), 1e-4);
 }
 END_TEST
@@ -196,7 +198,7 @@ START_TEST(what_swings_on_a_slope_goes_down_it)
 {
     const bool stays = _i == EULER || _i == BDF2;
     pl_run *r = block(NAMES[_i], 1e-3, 0.7, 26.565, 0.52, MATERIAL("1e7"),
-                      "'iterations': 800, 'tolerance': 1e-6", "");
+                      "'method': 'admm', 'iterations': 800, 'tolerance': 1e-6", "");
     const double x = mean(r, 0);
     pl_run_frames(r, 350);
     const double half = mean(r, 0) - x;
@@ -227,7 +229,7 @@ static void tilt(pl_run *r, double degrees)
 START_TEST(a_stiff_block_holds_at_the_edge)
 {
     pl_run *r = block(NAMES[DAMPS[_i]], 0.02, 4.2, 0, 0.50, UNWIDENED("1e8"),
-                      "'iterations': 3000, 'tolerance': 1e-8", " ");
+                      "'method': 'admm', 'iterations': 3000, 'tolerance': 1e-8", " ");
     pl_run_frames(r, 25);
     for (int k = 1; k <= 50; k++) {
         tilt(r, 26.565 * (1 - cos(k * M_PI / 50)) / 2);
@@ -246,7 +248,7 @@ END_TEST
  * slowed by g (mu cos - sin), 1e-5 m/s^2. With 0.49 it slides. */
 START_TEST(a_stiff_block_tells_049_from_050)
 {
-    const char *solver = "'iterations': 3000, 'tolerance': 1e-8";
+    const char *solver = "'method': 'admm', 'iterations': 3000, 'tolerance': 1e-8";
     check_slides(slide("tr_bdf2", 0.49, MATERIAL("1e8"), solver), 0.49);
     slid s = slide("tr_bdf2", 0.50, MATERIAL("1e8"), solver);
     double angle = 26.565 * M_PI / 180, due = 2.5 * g * (sin(angle) - 0.50 * cos(angle));
@@ -266,7 +268,7 @@ static double foot_goes(const char *integrator, double h, const char *young, dou
     pl_run *r =
         pl_run_openf(1,
                      "{'pliant': 1, 'time': {'step': %g, 'duration': 2, 'integrator': '%s'},"
-                     " 'solver': {'iterations': 400, 'tolerance': 1e-4},"
+                     " 'solver': {'method': 'admm', 'iterations': 400, 'tolerance': 1e-4},"
                      " 'materials': {'m': {'young': %s}},"
                      " 'bodies': [{'mesh': {'box': {'size': [1, 0.2, 0.2], 'cells': [5, 1, 1]}},"
                      "   'transform': {'rotate': {'axis': [0, 0, 1], 'degrees': %g}, 'translate': "
@@ -336,16 +338,17 @@ START_TEST(a_body_at_rest_is_carried)
         double young;
     } CASES[] = {{"backward_euler", 3e5}, {"bdf2", 1e6}, {"tr_bdf2", 1e7}};
     double angle = 15 * M_PI / 180, weight = 1000 * g;
-    pl_run *r = pl_run_openf(
-        1,
-        "{'pliant': 1, 'time': {'step': 0.04, 'duration': 6, 'integrator': '%s'},"
-        " 'gravity': [%.17g, %.17g, 0], 'solver': {'iterations': 800, 'tolerance': 1e-8},"
-        " 'materials': {'m': {'young': %g, 'poisson': 0.3}},"
-        " 'bodies': [{'mesh': {'box': {'size': [1, 1, 1], 'cells': [2, 2, 2]}},"
-        "   'transform': {'translate': [0, 0.5, 0]}}],"
-        " 'obstacles': [{'plane': {}, 'friction': 0.5},"
-        "   {'plane': {'normal': [-1, 0, 0], 'offset': -3}}]}",
-        CASES[_i].integrator, g * sin(angle), -g * cos(angle), CASES[_i].young);
+    pl_run *r =
+        pl_run_openf(1,
+                     "{'pliant': 1, 'time': {'step': 0.04, 'duration': 6, 'integrator': '%s'},"
+                     " 'gravity': [%.17g, %.17g, 0], 'solver': {'method': 'admm', 'iterations': "
+                     "800, 'tolerance': 1e-8},"
+                     " 'materials': {'m': {'young': %g, 'poisson': 0.3}},"
+                     " 'bodies': [{'mesh': {'box': {'size': [1, 1, 1], 'cells': [2, 2, 2]}},"
+                     "   'transform': {'translate': [0, 0.5, 0]}}],"
+                     " 'obstacles': [{'plane': {}, 'friction': 0.5},"
+                     "   {'plane': {'normal': [-1, 0, 0], 'offset': -3}}]}",
+                     CASES[_i].integrator, g * sin(angle), -g * cos(angle), CASES[_i].young);
     pl_run_frames(r, 150);
     const double *f = r->metrics.obstacles[0].newton;
     ck_assert_double_eq_tol(f[0], -weight * sin(angle), 1e-4 * weight);
@@ -403,7 +406,7 @@ START_TEST(masses_bounce_as_they_are_told)
         pl_run *r =
             pl_run_openf(1,
                          "{'pliant': 1, 'time': {'step': %g, 'steps': 40, 'integrator': '%s'},"
-                         " 'solver': {'iterations': 200, 'tolerance': 1e-10},"
+                         " 'solver': {'method': 'admm', 'iterations': 200, 'tolerance': 1e-10},"
                          " 'bodies': [{'mesh': {'vertices': [0, 1, 0, 1, 1, 0], 'edges': [0, 1]}}],"
                          " 'obstacles': [{'plane': {}, 'restitution': %g}]}",
                          h, NAMES[_i], e);

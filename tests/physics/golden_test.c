@@ -23,14 +23,14 @@ typedef struct golden_scene {
 static const golden_scene SCENES[] = {
     {"twist", 10,
      "{'pliant': 1, 'time': {'step': 0.02, 'steps': 10},"
-     " 'solver': {'iterations': 15, 'tolerance': 0},"
+     " 'solver': {'method': 'admm', 'iterations': 15, 'tolerance': 0},"
      " 'bodies': [{'mesh': {'box': {'size': [4, 1, 1], 'cells': [12, 3, 3]}}}],"
      " 'pins': [{'body': 'body-0', 'select': {'side': '-x'}},"
      "          {'body': 'body-0', 'select': {'side': '+x'},"
      "           'motion': {'axis': [1, 0, 0], 'degrees_per_second': 180}}]}"},
     {"contact", 20,
      "{'pliant': 1, 'time': {'step': 0.02, 'steps': 20},"
-     " 'solver': {'iterations': 20, 'tolerance': 1e-4, 'acceleration': 'none'},"
+     " 'solver': {'method': 'admm', 'iterations': 20, 'tolerance': 1e-4, 'acceleration': 'none'},"
      " 'bodies': [{'mesh': {'sphere': {'cells': 5}}, 'transform': {'translate': [0, 0.7, 0]},"
      "             'initial': {'velocity': [2, -3, 0]}}],"
      " 'obstacles': [{'plane': {}, 'friction': 0.3},"
@@ -38,7 +38,7 @@ static const golden_scene SCENES[] = {
      "                'motion': {'velocity': [-0.5, 0, 0]}}]}"},
     {"materials", 10,
      "{'pliant': 1, 'time': {'step': 0.02, 'steps': 10},"
-     " 'solver': {'iterations': 15, 'tolerance': 0},"
+     " 'solver': {'method': 'admm', 'iterations': 15, 'tolerance': 0},"
      " 'materials': {'a': {'model': 'corotated'}, 'b': {'model': 'arap'}},"
      " 'bodies': [{'mesh': {'box': {'cells': [4, 4, 4]}}, 'material': 'a',"
      "             'initial': {'shape': {'stretched': [1.5, 1, 0.8]}}},"
@@ -46,7 +46,7 @@ static const golden_scene SCENES[] = {
      "             'initial': {'shape': {'random': {'seed': 7}}}}]}"},
     {"collapsed", 10,
      "{'pliant': 1, 'time': {'step': 0.02, 'steps': 10},"
-     " 'solver': {'iterations': 20, 'tolerance': 0},"
+     " 'solver': {'method': 'admm', 'iterations': 20, 'tolerance': 0},"
      " 'bodies': [{'mesh': {'box': {'cells': [4, 4, 4]}},"
      "             'initial': {'shape': 'collapsed'}}]}"},
     {"descent", 10,
@@ -91,7 +91,7 @@ static const golden_scene SCENES[] = {
      "             'initial': {'shape': {'stretched': [1.5, 0.8, 1]}}}]}"},
     {"laws", 5,
      "{'pliant': 1, 'time': {'step': 0.02, 'steps': 5},"
-     " 'solver': {'iterations': 12, 'tolerance': 0},"
+     " 'solver': {'method': 'admm', 'iterations': 12, 'tolerance': 0},"
      " 'materials': {'a': {'model': 'stvk'}, 'b': {'model': 'mooney_rivlin'},"
      "   'c': {'model': 'fung', 'invertible': true}, 'd': {'model': 'polynomial'},"
      "   'e': {'model': 'spline', 'splines': 'B'}, 'f': {'model': 'stable_neo_hookean'}},"
@@ -109,7 +109,7 @@ static const golden_scene SCENES[] = {
      "             'initial': {'shape': {'stretched': [1.3, 0.8, 1]}}}]}"},
     {"supernodal", 1,
      "{'pliant': 1, 'time': {'step': 0.02, 'steps': 1},"
-     " 'solver': {'iterations': 4, 'tolerance': 0},"
+     " 'solver': {'method': 'admm', 'iterations': 4, 'tolerance': 0},"
      " 'bodies': [{'mesh': {'box': {'cells': [22, 22, 22]}},"
      "             'initial': {'angular_velocity': [1, 2, 3]}}]}"},
 };

@@ -15,7 +15,7 @@
  * halves: multipliers and friction go from whole steps to halves and back. */
 static const char SLIDING[] =
     "{'pliant': 1, 'time': {'step': 0.03, 'steps': 16},"
-    " 'solver': {'iterations': 33, 'tolerance': %s, 'on_not_converged': 'fail',"
+    " 'solver': {'method': 'admm', 'iterations': 33, 'tolerance': %s, 'on_not_converged': 'fail',"
     "            'acceleration': 'nesterov'},"
     " 'materials': {'m': {'young': 5e5}},"
     " 'bodies': [{'mesh': {'box': {'cells': [3, 3, 3]}}, 'initial': {'velocity': [1, -1, 0]},"
@@ -91,7 +91,7 @@ START_TEST(every_integrator_takes_halves)
         runs[k] =
             pl_run_openf(1,
                          "{'pliant': 1, 'time': {'step': 0.01, 'steps': 40, 'integrator': '%s'},"
-                         " 'solver': {'iterations': 400, 'tolerance': 1e-6},"
+                         " 'solver': {'method': 'admm', 'iterations': 400, 'tolerance': 1e-6},"
                          " 'materials': {'m': {'young': 5e5}},"
                          " 'bodies': [{'mesh': {'box': {'cells': [2, 2, 2]}}, 'initial': "
                          "{'velocity': [1, -1, 0]},"
@@ -131,7 +131,7 @@ START_TEST(halves_of_a_flight_are_exact)
     pl_run *r = pl_run_openf(
         1,
         "{'pliant': 1, 'time': {'step': 0.1, 'steps': 12, 'integrator': '%s'},"
-        " 'gravity': [0, 0, 0], 'solver': {'iterations': 100, 'tolerance': 1e-9},"
+        " 'gravity': [0, 0, 0], 'solver': {'method': 'admm', 'iterations': 100, 'tolerance': 1e-9},"
         " 'bodies': [{'mesh': {'box': {'cells': [1, 1, 1]}}, 'initial': {'velocity': [3, 0, 1]}}]}",
         INTEGRATORS[_i]);
     double x = pl_run_x(r)[0], z = pl_run_x(r)[2];

@@ -129,6 +129,7 @@ START_TEST(every_method_takes_every_integrator)
 {
     static const char *const METHODS[] = {
         "'method': 'admm', 'iterations': 2000, 'tolerance': 1e-8",
+        "'method': 'auto', 'tolerance': 1e-8",
         "'method': 'quasi_newton', 'iterations': 2000, 'tolerance': 1e-8",
         "'method': 'chebyshev_descent', 'iterations': 5000, 'tolerance': 1e-7",
         "'method': 'lbfgs', 'iterations': 3000, 'tolerance': 1e-7",

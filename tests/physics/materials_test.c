@@ -382,10 +382,11 @@ START_TEST(inverted_bodies_recover_under_every_method)
                                           "nonlinear_cg",
                                           "gradient_descent",
                                           "barzilai_borwein",
-                                          "chebyshev_descent"};
+                                          "chebyshev_descent",
+                                          "auto"};
     const char *model = _i ? "fung" : "neo_hookean";
     double first = 0;
-    for (int k = 0; k < 9; k++) {
+    for (int k = 0; k < 10; k++) {
         pl_run *r = open_inside_out(methods[k], model, "true");
         pl_run_frames(r, 1);
         if (k == 0)

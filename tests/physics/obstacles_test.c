@@ -34,7 +34,8 @@ static pl_run *drop(int threads, const char *obstacle, double height, const char
     return pl_run_openf(
         threads,
         "{'pliant': 1, 'time': {'step': 0.02, 'steps': 80},"
-        " 'solver': {'iterations': 400, 'tolerance': 1e-6, 'on_not_converged': 'continue'},"
+        " 'solver': {'method': 'admm', 'iterations': 400, 'tolerance': 1e-6, 'on_not_converged': "
+        "'continue'},"
         " 'materials': {'m': {'young': 2e5, 'poisson': 0.3, 'density': 500}},"
         " 'bodies': [{'mesh': {'box': {'size': [0.4, 0.4, 0.4], 'cells': [3, 3, 3]}},"
         "             'transform': {'translate': [0, %g, 0]}}],"

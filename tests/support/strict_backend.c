@@ -201,6 +201,7 @@ static pl_backend_stage stage_of(pl_backend *b, const pl_backend_stage *stage)
     translated.xp = POS(stage->xp);
     translated.stationary = POS(stage->stationary);
     translated.x_pred = POS(stage->x_pred);
+    translated.x_grip = POS(stage->x_grip);
     translated.load = POS(stage->load);
     return translated;
 }

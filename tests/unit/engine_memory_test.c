@@ -110,6 +110,7 @@ static const parts SCENES[] = {
     {"", "'method': 'lbfgs'", NEO, "'model': 'spline'", "", "", OBSTACLES},
     {"", "'method': 'chebyshev_descent', 'tune': 1, 'phases': 2", NEO, BEND, "", "", ""},
     {"", "'method': 'barzilai_borwein'", NEO, "'bending': {}", "", "", ""},
+    {"", "'method': 'auto'", NEO, "'bending': {}", "", "", ""},
     {"", "'method': 'nonlinear_cg'", NEO, "'bending': {}", "", "", ""},
     {"", "'method': 'chebyshev_semi_iterative'", NEO, "'bending': {}", "", "", ""},
     {"", "'method': 'projective_dynamics'", "'model': 'arap'", "'model': 'arap', 'bending': {}", "",

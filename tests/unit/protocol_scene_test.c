@@ -216,8 +216,9 @@ START_TEST(defaults)
     pl_faults faults = {0};
     ck_assert_int_eq(decode_with("", &s, &faults), PL_DECODE_OK);
     ck_assert(s.time.step == 1.0 / 30.0 && s.time.steps == 30 && s.time.duration == 1);
-    ck_assert(s.solver.iterations == 50 && s.solver.relaxation == 1.8);
-    ck_assert(s.solver.weight_scale == 1.8);
+    ck_assert(s.solver.method == PL_METHOD_AUTO && s.solver.automatic);
+    ck_assert(s.solver.iterations == 2000 && s.solver.relaxation == 1.8);
+    ck_assert(s.solver.weight_scale == 2);
     ck_assert(s.solver.stiffness == PL_STIFFNESS_SHEAR && s.solver.window == 12);
     ck_assert(s.solver.preconditioner == PL_PRECONDITIONER_JACOBI && s.solver.jacobi_refresh == 32);
     ck_assert(s.solver.line_search == PL_LINE_SEARCH_BACKTRACKING);
@@ -240,12 +241,15 @@ START_TEST(defaults_follow_the_method)
     static const struct {
         const char *solver;
         double weight_scale, relaxation;
+        int iterations;
     } cases[] = {
-        {"", 1.8, 1.8},
-        {"\"method\": \"quasi_newton\"", 2, 1.8},
-        {"\"method\": \"quasi_newton\", \"weight_scale\": 1.5", 1.5, 1.8},
-        {"\"acceleration\": \"nesterov\"", 1.8, 1},
-        {"\"acceleration\": \"nesterov\", \"relaxation\": 1.2", 1.8, 1.2},
+        {"", 2, 1.8, 2000},
+        {"\"method\": \"auto\", \"iterations\": 70", 2, 1.8, 70},
+        {"\"method\": \"admm\"", 1.8, 1.8, 50},
+        {"\"method\": \"quasi_newton\"", 2, 1.8, 50},
+        {"\"method\": \"quasi_newton\", \"weight_scale\": 1.5", 1.5, 1.8, 50},
+        {"\"method\": \"admm\", \"acceleration\": \"nesterov\"", 1.8, 1, 50},
+        {"\"acceleration\": \"nesterov\", \"relaxation\": 1.2", 2, 1.2, 2000},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char more[128];
@@ -255,6 +259,7 @@ START_TEST(defaults_follow_the_method)
         ck_assert_int_eq(decode_with(more, &s, &faults), PL_DECODE_OK);
         ck_assert_double_eq(s.solver.weight_scale, cases[i].weight_scale);
         ck_assert_double_eq(s.solver.relaxation, cases[i].relaxation);
+        ck_assert_int_eq(s.solver.iterations, cases[i].iterations);
         pl_scene_clear(&s);
     }
 }

@@ -41,13 +41,15 @@ PL_THREAD void measure_of(const pl_term_arguments *a, int64_t thread)
 
 PL_THREAD void freeze_of(const pl_freeze_arguments *a, int64_t thread)
 {
-    double from[3], to[3], stationary[3];
+    double from[3], to[3], stationary[3], at[3];
     find_point(&a->term, a->stage.x_start, thread, from);
     find_point(&a->term, a->stage.x_pred, thread, to);
     if (a->stage.stationary)
         find_point(&a->term, a->stage.stationary, thread, stationary);
+    if (a->stage.x_grip)
+        find_point(&a->term, a->stage.x_grip, thread, at);
     pl_contact_freeze(&a->term.contact, thread, from, to, a->stage.stationary ? stationary : NULL,
-                      a->stage.scalars.carry_fraction);
+                      a->stage.x_grip ? at : NULL, a->stage.scalars.carry_fraction);
 }
 PL_KERNEL(contacts_freeze, freeze_of, pl_freeze_arguments)
 

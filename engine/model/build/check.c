@@ -31,6 +31,8 @@ static method_cost cost_of(const pl_solver_settings *solver)
         break;
     case PL_METHOD_PROJECTIVE_DYNAMICS: /* the same without z and u of before */
         return (method_cost){170e-9, 250e-9, 730, 400};
+    case PL_METHOD_AUTO: /* as quasi_newton's and newton's, mostly the first's */
+        return (method_cost){150e-9, 250e-9 + 5e-9 * pairs, 1500, 1500 + 48 * pairs};
     case PL_METHOD_QUASI_NEWTON: /* energy with gradient and a gather; two vectors a pair */
     case PL_METHOD_LBFGS:
         return (method_cost){100e-9, 250e-9 + 5e-9 * pairs, 520, 520 + 48 * pairs};
@@ -63,6 +65,9 @@ static void add_newton_solves(const pl_solver_settings *solver, double n, double
         out->seconds_per_frame += iterations * GRADIENTS * (4e-7 * n + 2 * 8 * nnz / 5e9);
     }
 }
+
+/* Iterations of auto that a step is reckoned with: of the most that it may make it needs few. */
+static const double USUAL = 60;
 
 /* All terms, as tetrahedra that would take as much memory: contributions, z and u twice, constants.
  * Triangles 0.7, links of two corners 0.4, of four 0.6 (1.5 interior edges a triangle), limits by
@@ -202,6 +207,8 @@ pl_status pl_scene_check(const pl_scene *scene, const pl_mesh *meshes, pl_estima
     double nnz = factored ? factor_nonzeros(n) : 0;
     double factors = factor_count(&layout);
     double steps = (double)scene->output.every, iterations = scene->solver.iterations;
+    if (scene->solver.automatic)
+        iterations = fmin(iterations, USUAL);
     method_cost cost = cost_of(&scene->solver);
     /* A solve streams the factor twice. */
     double iteration = cost.tet_seconds * m + cost.vertex_seconds * n +

@@ -26,18 +26,27 @@ typedef struct pl_contact_law {
     double extrapolation; /* of the stage, >= 1: U is of y there (stage.h), divided by its square */
 } pl_contact_law;
 
-/* The anchor of term i: a vertex at `from` when the stage begins, and at x_pred were it free; `still`
- * and `slide` are the stage's, or NULL where that is where it began. */
+/* The anchor of term i: a vertex at `from` when the stage begins, and at x_pred were it free; `stationary`
+ * is the stage's, or NULL where that is where it began. The grip is that of the depth at `at`, a place at
+ * the stage's end, or NULL: at its start. */
 PL_EVERYWHERE void pl_contact_freeze(const pl_contact_law *s, int64_t i, const double from[3],
                                      const double x_pred[3], const double *stationary,
-                                     double carry_fraction)
+                                     const double *at, double carry_fraction)
 {
     pl_contact_anchor *a = &s->anchors[i];
     double n[3], to[3];
     pl_contact_reach(s->extrapolation, from, x_pred, to);
     pl_pose_invert(&s->start, from, a->own);
     pl_pose_apply(&s->end, a->own, a->carried);
-    double distance = pl_shape_measure(s->shape, a->own, n, NULL);
+    double distance;
+    if (at) {
+        double y[3], own[3];
+        pl_contact_reach(s->extrapolation, from, at, y);
+        pl_pose_invert(&s->end, y, own);
+        distance = pl_shape_measure_from(s->shape, a->own, own, n, NULL);
+    } else {
+        distance = pl_shape_measure(s->shape, a->own, n, NULL);
+    }
     pl_pose_rotate(&s->end, n, a->normal);
     const double way[3] = {to[0] - a->carried[0], to[1] - a->carried[1], to[2] - a->carried[2]};
     a->reach = sqrt(pl_vector_dot(way, way));

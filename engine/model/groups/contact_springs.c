@@ -27,6 +27,7 @@ static void springs_freeze(const pl_group *g, const pl_stage *stage, int64_t b0,
     for (int64_t i = b0 * PL_BLOCK; i < b1 * PL_BLOCK; i++)
         pl_contact_freeze(&law, i, point(g, i, stage->x_start), point(g, i, stage->x_pred),
                           pl_contact_has_stationary(stage) ? point(g, i, stage->stationary) : NULL,
+                          stage->x_grip ? point(g, i, stage->x_grip) : NULL,
                           stage->scalars.carry_fraction);
 }
 

@@ -1,0 +1,163 @@
+/* auto, and what "converged" promises of every method: bodies in balance, their reactions right, friction that
+ * holds and stops as Coulomb's does. The numbers are closed forms. */
+#include "tests/support/scene_run.h"
+#include "tests/support/suite.h"
+
+#include <check.h>
+#include <math.h>
+
+static const char *const STIFFNESS[] = {"1e3", "1e5", "1e7", "1e9", "2e11"};
+static const char *const METHODS[] = {"auto", "newton", "quasi_newton", "admm"};
+enum { STIFFNESSES = sizeof STIFFNESS / sizeof *STIFFNESS };
+
+/* A cube of 1 m on a floor, 1,000 kg: where a step says that it has converged the floor carries its weight,
+ * less what mass damping does, and what accelerates it. By default it always converges. */
+START_TEST(a_floor_carries_what_stands_on_it)
+{
+    const char *method = METHODS[_i / STIFFNESSES], *young = STIFFNESS[_i % STIFFNESSES];
+    const double weight = 9810, h = 0.01, drag = 20;
+    const bool standard = _i < STIFFNESSES;
+    pl_run *r = pl_run_openf(1,
+                             "{'pliant': 1, 'time': {'step': %g, 'steps': 60}, 'solver': {%s%s%s},"
+                             " 'materials': {'m': {'young': %s, 'poisson': 0.3, 'density': 1000,"
+                             "   'damping': {'model': 'rayleigh', 'mass': %g}}},"
+                             " 'bodies': [{'mesh': {'box': {'cells': [3, 3, 3]}},"
+                             "   'transform': {'translate': [0, 0.5, 0]}}],"
+                             " 'obstacles': [{'plane': {}, 'friction': 0.5}]}",
+                             h, standard ? "" : "'method': '", standard ? "" : method,
+                             standard ? "" : "', 'iterations': 300", young, drag);
+    double before = 0;
+    int64_t told = 0;
+    for (int k = 0; k < 60; k++) {
+        pl_run_frames(r, 1);
+        double up = (r->metrics.linear[1] - before) / h + drag * r->metrics.linear[1];
+        before = r->metrics.linear[1];
+        told += r->metrics.unconverged;
+        if (standard)
+            ck_assert_int_eq(r->metrics.unconverged, 0);
+        if (r->metrics.unconverged == 0 && k > 0)
+            ck_assert_msg(fabs(r->metrics.obstacles[0].newton[1] - weight - up) <
+                              0.02 * (weight + fabs(up)),
+                          "%s, %s Pa, frame %d: the floor pushes with %g N, the body takes %g N",
+                          method, young, k + 1, r->metrics.obstacles[0].newton[1], up);
+    }
+    pl_run_close(r);
+}
+END_TEST
+
+static const char *const INTEGRATORS[] = {"backward_euler",    "bdf2",    "trapezoidal",
+                                          "implicit_midpoint", "tr_bdf2", "sdirk2"};
+
+/* A block of 1e6 Pa slides at 2 m/s on a floor with mu = 0.7. It stops after v^2 / (2 mu g), half a step's way
+ * less by backward Euler; friction that came a step late took 3 to 7 % longer. */
+START_TEST(friction_stops_where_coulomb_says)
+{
+    const double mu = 0.7, g = 9.81, v = 2, h = 0.01, stop = v * v / (2 * mu * g);
+    const double due = _i == 0 ? stop - v * h / 2 : stop;
+    pl_run *r = pl_run_openf(1,
+                             "{'pliant': 1, 'time': {'step': %g, 'steps': 80, 'integrator': '%s'},"
+                             " 'solver': {}, 'materials': {'m': {'young': 1e6}},"
+                             " 'bodies': [{'mesh': {'box': {'size': [0.4, 0.1, 0.4],"
+                             "   'cells': [4, 1, 4]}}, 'transform': {'translate': [0, 0.05, 0]},"
+                             "   'initial': {'velocity': [%g, 0, 0]}}],"
+                             " 'obstacles': [{'plane': {}, 'friction': %g}]}",
+                             h, INTEGRATORS[_i], v, mu);
+    double before = 0, after = 0;
+    for (int64_t i = 0; i < pl_run_vertices(r); i++)
+        before += pl_run_x(r)[3 * i] / (double)pl_run_vertices(r);
+    for (int k = 0; k < 80; k++) {
+        pl_run_frames(r, 1);
+        ck_assert_int_eq(r->metrics.unconverged, 0);
+    }
+    for (int64_t i = 0; i < pl_run_vertices(r); i++)
+        after += pl_run_x(r)[3 * i] / (double)pl_run_vertices(r);
+    ck_assert_msg(fabs(after - before - due) < 0.01 * due, "%s: %g m, due %g", INTEGRATORS[_i],
+                  after - before, due);
+    pl_run_close(r);
+}
+END_TEST
+
+/* A tilted box of steel that falls: L-BFGS gets nowhere, and Newton takes over; no energy comes of it. */
+static const char DROP[] =
+    "{'pliant': 1, 'time': {'step': 0.01, 'steps': 60}, 'solver': {%s},"
+    " 'materials': {'m': {'young': 2e11, 'poisson': 0.3, 'density': 1000}},"
+    " 'bodies': [{'mesh': {'box': {'size': [0.2, 0.3, 0.4], 'cells': [2, 3, 4]}},"
+    "   'transform': {'rotate': {'axis': [1, 0.3, 0.2], 'degrees': 33},"
+    "                 'translate': [0, 0.5, 0]}}],"
+    " 'obstacles': [{'plane': {}, 'friction': 0.4}]}";
+
+START_TEST(newton_takes_over)
+{
+    pl_run *r = pl_run_openf(1, DROP, ""), *threads = pl_run_openf(2, DROP, "");
+    pl_run *weak = pl_run_openf(1, DROP, "'method': 'quasi_newton', 'iterations': 300");
+    int64_t newton = 0, unconverged = 0;
+    double start = NAN;
+    for (int k = 0; k < 60; k++) {
+        pl_run_frames(r, 1), pl_run_frames(threads, 1), pl_run_frames(weak, 1);
+        const pl_metrics *m = &r->metrics;
+        double energy = m->kinetic + m->elastic + m->gravity;
+        start = k == 0 ? energy : start;
+        ck_assert_int_eq(m->unconverged, 0);
+        ck_assert_double_lt(energy, start + 1e-3 * fabs(start));
+        ck_assert_int_le(m->newton_iterations, m->iterations);
+        newton += m->newton_iterations;
+        unconverged += weak->metrics.unconverged;
+    }
+    ck_assert_int_gt(newton, 10);
+    ck_assert_int_gt(unconverged, 20);
+    ck_assert_int_eq(weak->metrics.newton_iterations, -1);
+    ck_assert(pl_run_hash(r) == pl_run_hash(threads));
+    pl_run_close(r), pl_run_close(threads), pl_run_close(weak);
+}
+END_TEST
+
+/* What it has learnt of Newton is part of a saved state. */
+START_TEST(it_goes_on_with_the_same_bits)
+{
+    pl_run *r = pl_run_openf(1, DROP, ""), *other = pl_run_openf(1, DROP, "");
+    pl_run_frames(r, 40);
+    pl_run_go_on(r, other, 20);
+    pl_run_close(r), pl_run_close(other);
+}
+END_TEST
+
+/* What auto is for a scene. */
+START_TEST(it_is_what_the_scene_needs)
+{
+    static const struct {
+        const char *solver, *material, *initial;
+        pl_method_kind method;
+    } cases[] = {
+        {"", "", "'rest'", PL_METHOD_AUTO},
+        {"'method': 'auto'", "", "{'twisted': {'turns': 0.2}}", PL_METHOD_AUTO},
+        {"'obstacles': 'energy'", "", "'rest'", PL_METHOD_AUTO},
+        {"'obstacles': 'hard'", "", "'rest'", PL_METHOD_ADMM},
+        {"", ", 'strain_limit': {'high': 1.2}", "'rest'", PL_METHOD_ADMM},
+        {"", "", "'collapsed'", PL_METHOD_ADMM},
+        {"", "", "{'random': {'seed': 1}}", PL_METHOD_ADMM},
+        {"'method': 'newton'", "", "'rest'", PL_METHOD_NEWTON},
+    };
+    pl_run *r = pl_run_openf(1,
+                             "{'pliant': 1, 'solver': {%s}, 'materials': {'m': {'young': 1e5%s}},"
+                             " 'bodies': [{'mesh': {'box': {'cells': [2, 2, 2]}},"
+                             "   'initial': {'shape': %s}}],"
+                             " 'obstacles': [{'plane': {'offset': -2}}]}",
+                             cases[_i].solver, cases[_i].material, cases[_i].initial);
+    ck_assert_int_eq(r->scene.solver.method, cases[_i].method);
+    ck_assert_int_eq(r->scene.solver.automatic, _i != 7);
+    pl_run_frames(r, 1);
+    pl_run_close(r);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *c = tcase_create("auto");
+    tcase_set_timeout(c, 60);
+    tcase_add_loop_test(c, a_floor_carries_what_stands_on_it, 0, 4 * STIFFNESSES);
+    tcase_add_loop_test(c, friction_stops_where_coulomb_says, 0, 6);
+    tcase_add_test(c, newton_takes_over);
+    tcase_add_test(c, it_goes_on_with_the_same_bits);
+    tcase_add_loop_test(c, it_is_what_the_scene_needs, 0, 8);
+    return run_cases("auto", c);
+}
