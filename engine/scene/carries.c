@@ -128,8 +128,10 @@ static int32_t add_parts(const pl_scene *scene, const pl_material_uses *uses, pl
 
 pl_method_kind pl_auto_method(const pl_scene *scene)
 {
-    bool hard = scene->solver.has_obstacles && scene->solver.obstacles == PL_OBSTACLES_HARD &&
-                scene->obstacle_count > 0;
+    const pl_solver_settings *solver = &scene->solver;
+    bool hard = scene->obstacle_count > 0 &&
+                (solver->has_obstacles ? solver->obstacles == PL_OBSTACLES_HARD
+                                       : !pl_integrator_is_euler(scene->time.integrator));
     bool shapeless = false;
     for (int32_t i = 0; i < scene->material_count; i++) {
         const pl_material *m = &scene->materials[i];

@@ -36,7 +36,8 @@ const char *pl_method_name(pl_method_kind method);
 const char *pl_methods_that_carry(unsigned traits, char *text, size_t size);
 
 /* What auto is for a scene: AUTO's own descent, or ADMM where there is something that has no energy to
- * descend by, hard constraints; or where a body begins in a shape far from any minimum, random or all in
+ * descend by, hard constraints; or obstacles under an integrator of the second order, which of stiff springs
+ * makes energy (unless the scene says that they are springs); or where a body begins in a shape far from any minimum, random or all in
  * one point, from which descent may end in another than it came from. */
 pl_method_kind pl_auto_method(const pl_scene *scene);
 

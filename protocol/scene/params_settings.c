@@ -46,8 +46,9 @@ static const pl_param solver_rows[] = {
     CHOICE(
         "method", methods, pl_solver_settings, method,
         "How each step's objective is minimised. auto: quasi_newton, and newton from where that is "
-        "the slower; or admm, where there are hard constraints, or a body begins random or "
-        "collapsed. By splitting: admm, and projective_dynamics, "
+        "the slower; or admm, where there are hard constraints, obstacles under an "
+        "integrator of the second order, or a body that begins random or collapsed. By splitting: "
+        "admm, and projective_dynamics, "
         "for energies that are squared distances. By descent on a constant matrix, factored "
         "once: quasi_newton (L-BFGS), chebyshev_semi_iterative. By descent without a matrix: "
         "lbfgs, nonlinear_cg, gradient_descent, barzilai_borwein (gradient descent with the "

@@ -158,11 +158,33 @@ static void warn_of_speed(const look *l, const pl_obstacle *obstacle)
     l->warn(l->user, text);
 }
 
+/* Integrators of the second order whose bounces gain energy where a body is stiff. */
+static void warn_of_bounces(const pl_scene *scene, void (*warn)(void *user, const char *text),
+                            void *user)
+{
+    pl_integrator_kind kind = scene->time.integrator;
+    if (kind != PL_INTEGRATOR_BDF2 && kind != PL_INTEGRATOR_TR_BDF2 && kind != PL_INTEGRATOR_SDIRK2)
+        return;
+    for (int32_t k = 0; k < scene->obstacle_count; k++) {
+        if (scene->obstacles[k].restitution == 0)
+            continue;
+        char text[256];
+        snprintf(text, sizeof text,
+                 "obstacle '%.64s' has restitution: with this integrator a stiff body may bounce "
+                 "up to twice as high as it fell; use \"integrator\": \"implicit_midpoint\" or "
+                 "\"backward_euler\"",
+                 scene->obstacles[k].name);
+        warn(user, text);
+        return;
+    }
+}
+
 pl_status pl_start_warnings(const pl_scene *scene, const pl_mesh *meshes,
                             void (*warn)(void *user, const char *text), void *user)
 {
     pl_status status = PL_OK;
     int64_t distances = 0;
+    warn_of_bounces(scene, warn, user);
     for (int32_t b = 0; b < scene->body_count; b++)
         distances += meshes[b].vertex_count * scene->obstacle_count;
     for (int32_t b = 0; status == PL_OK && b < scene->body_count; b++) {

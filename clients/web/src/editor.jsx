@@ -19,7 +19,7 @@ const EMPTY = {
     pliant: 1,
     name: 'a new scene',
     time: { step: 0.01, duration: 2 },
-    solver: { method: 'admm', iterations: 50 },
+    solver: { method: 'auto' },
     materials: { rubber: { model: 'neo_hookean', young: 100000, poisson: 0.45, density: 1000 } },
     bodies: [
         {
