@@ -35,14 +35,15 @@ static bool accepted(const pl_stepper *by, const pl_array *gradient, const pl_so
         return true;
     failure->code = PL_FAILURE_NOT_CONVERGED;
     failure->vertex = by->backend->ops->objective->find_steepest(by->backend, gradient);
-    snprintf(
-        failure->message, sizeof failure->message,
-        "The step did not reach tolerance %g in %d iterations (decrement %.3g); the vertex has "
-        "the largest gradient.",
-        m->solver.tolerance, m->solver.iterations, solve->decrement);
+    snprintf(failure->message, sizeof failure->message,
+             "The step did not reach tolerance %g in %d iterations (decrement %.3g%s); the vertex "
+             "has the largest gradient.",
+             m->solver.tolerance, m->solver.iterations, solve->decrement,
+             solve->imbalance > 1 ? ", which would do, but bodies are not in balance" : "");
     snprintf(failure->advice, sizeof failure->advice,
-             "Raise solver.iterations, use a smaller time.step, or accept it with "
-             "\"on_not_converged\": \"continue\".");
+             "%sRaise solver.iterations, use a smaller time.step, or accept it with "
+             "\"on_not_converged\": \"continue\".",
+             m->solver.automatic ? "" : "Use \"method\": \"auto\". ");
     return false;
 }
 

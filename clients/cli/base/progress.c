@@ -58,7 +58,7 @@ void pl_progress_quality(const pl_progress *p, char out[PL_PROGRESS_TEXT])
                                  used ? "; " : "", p->halved, p->noted);
     if (used > 0)
         snprintf(out + used, PL_PROGRESS_TEXT - used,
-                 ": more solver.iterations or a smaller time.step");
+                 ": \"method\": \"auto\", a smaller time.step or more solver.iterations");
 }
 
 double pl_progress_residual(const pl_metrics_digest *d)

@@ -47,6 +47,7 @@ const KNOWN = [
     [/\bsolver\.iterations\b|\bmore solver iterations\b/, moreIterations],
     [/\blarger solver\.tolerance\b/, largerTolerance],
     [/\bsolver\.weight_scale\b/, largerWeights],
+    [/"method": "auto"/, () => ({ label: 'method auto', change: { solver: { method: 'auto', iterations: null } } })],
     [/"method": "admm"/, () => ({ label: 'method admm', change: { solver: { method: 'admm' } } })],
     [
         /"on_not_converged": "continue"/,

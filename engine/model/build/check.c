@@ -56,10 +56,13 @@ enum { GRADIENTS = 40 };
 static void add_newton_solves(const pl_solver_settings *solver, double n, double nnz,
                               pl_estimate *out, double iterations)
 {
-    if (solver->method != PL_METHOD_NEWTON)
+    if (solver->method != PL_METHOD_NEWTON && solver->method != PL_METHOD_AUTO)
         return;
-    if (pl_newton_linear(solver, (int64_t)n) == PL_LINEAR_DIRECT) {
-        out->memory_bytes += 16.5 * 8 * nnz;
+    bool direct = pl_newton_linear(solver, (int64_t)n) == PL_LINEAR_DIRECT;
+    out->memory_bytes += direct ? 16.5 * 8 * nnz : 0;
+    if (solver->method == PL_METHOD_AUTO) /* which makes few of them */
+        return;
+    if (direct) {
         out->seconds_per_frame += iterations * 2.5e-8 * n * n;
     } else {
         out->seconds_per_frame += iterations * GRADIENTS * (4e-7 * n + 2 * 8 * nnz / 5e9);
@@ -176,6 +179,7 @@ static double device_bytes(const pl_scene *scene, double terms, double vertices)
         return 0;
     double number = pl_solver_is_single(&scene->solver) ? 4 : 8;
     bool newtons = scene->solver.method == PL_METHOD_LBFGS ||
+                   scene->solver.method == PL_METHOD_AUTO ||
                    scene->solver.method == PL_METHOD_QUASI_NEWTON;
     double pairs = newtons ? 2.0 * (scene->solver.window + 1) : 0;
     double frame = 3 * (scene->output.precision ? 8 : 4) *
