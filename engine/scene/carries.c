@@ -65,6 +65,12 @@ const char *pl_method_refuses(pl_method_kind kind, unsigned traits)
     return NULL;
 }
 
+bool pl_method_takes(pl_method_kind kind, unsigned traits)
+{
+    return !pl_method_refuses(kind, traits) ||
+           (kind == PL_METHOD_AUTO && !pl_method_refuses(PL_METHOD_ADMM, traits));
+}
+
 unsigned pl_material_traits(pl_material_kind model)
 {
     return MATERIALS[model].traits;
@@ -84,11 +90,11 @@ const char *pl_methods_that_carry(unsigned traits, char *text, size_t size)
 {
     int32_t left = 0;
     for (pl_method_kind k = 0; k < PL_METHOD_KINDS; k++)
-        left += pl_method_refuses(k, traits) == NULL;
+        left += pl_method_takes(k, traits);
     size_t used = 0;
     text[0] = 0;
     for (pl_method_kind k = 0; k < PL_METHOD_KINDS; k++) {
-        if (pl_method_refuses(k, traits))
+        if (!pl_method_takes(k, traits))
             continue;
         const char *between = used == 0 ? "" : left == 1 ? " or " : ", ";
         int wrote = snprintf(text + used, size - used, "%s%s", between, NAMES[k]);

@@ -22,6 +22,9 @@ typedef enum pl_trait {
  * it can. Static. */
 const char *pl_method_refuses(pl_method_kind method, unsigned traits);
 
+/* Whether a scene may ask for the method with such terms: auto takes what its descent or ADMM does. */
+bool pl_method_takes(pl_method_kind method, unsigned traits);
+
 /* The traits of a material model's terms. */
 unsigned pl_material_traits(pl_material_kind model);
 
@@ -35,10 +38,11 @@ const char *pl_method_name(pl_method_kind method);
  * Returns text. */
 const char *pl_methods_that_carry(unsigned traits, char *text, size_t size);
 
-/* What auto is for a scene: AUTO's own descent, or ADMM where there is something that has no energy to
- * descend by, hard constraints; or obstacles under an integrator of the second order, which of stiff springs
- * makes energy (unless the scene says that they are springs); or where a body begins in a shape far from any minimum, random or all in
- * one point, from which descent may end in another than it came from. */
+/* The method that auto selects for a scene: PL_METHOD_AUTO, its own descent, or PL_METHOD_ADMM for
+ *   - hard constraints, which have no energy to descend;
+ *   - obstacles under a second-order integrator, which gains energy from stiff springs, unless
+ *     solver.obstacles is energy;
+ *   - bodies with a random or collapsed initial shape, where descent may find another minimum. */
 pl_method_kind pl_auto_method(const pl_scene *scene);
 
 /* Whether a scene's obstacles are constraints: as it says, or else where the method holds them. */

@@ -35,7 +35,7 @@ static void set_methods_that_carry(pl_json_writer *w, const char *key, unsigned 
     pl_json_key(w, key);
     pl_json_begin_array(w);
     for (int32_t i = 0; methods[i]; i++)
-        if (!pl_method_refuses((pl_method_kind)i, traits))
+        if (pl_method_takes((pl_method_kind)i, traits))
             pl_json_put_string(w, methods[i]);
     pl_json_end_array(w);
 }
@@ -64,10 +64,10 @@ static void set_carries(pl_json_writer *w)
         pl_json_key(w, "materials");
         pl_json_begin_array(w);
         for (int32_t k = 0; models[k]; k++)
-            if (!pl_method_refuses(method, pl_material_traits((pl_material_kind)k)))
+            if (pl_method_takes(method, pl_material_traits((pl_material_kind)k)))
                 pl_json_put_string(w, models[k]);
         pl_json_end_array(w);
-        pl_json_set_boolean(w, "hard_constraints", !pl_method_refuses(method, PL_TRAIT_HARD));
+        pl_json_set_boolean(w, "hard_constraints", pl_method_takes(method, PL_TRAIT_HARD));
         pl_json_end_object(w);
     }
     pl_json_end_object(w);

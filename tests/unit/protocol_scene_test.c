@@ -554,7 +554,9 @@ START_TEST(capabilities)
     ck_assert_str_eq(pl_json_string(c, "methods/1", ""), "quasi_newton");
     ck_assert_str_eq(pl_json_string(c, "obstacle_methods/hard/0", ""), "admm");
     ck_assert_str_eq(pl_json_string(c, "obstacle_methods/energy/0", ""), "quasi_newton");
-    ck_assert_ptr_null(pl_json_at(c, "obstacle_methods/hard/1"));
+    ck_assert_str_eq(pl_json_string(c, "obstacle_methods/hard/1", ""), "auto");
+    ck_assert_ptr_null(pl_json_at(c, "obstacle_methods/hard/2"));
+    ck_assert(pl_json_boolean(c, "carries/auto/hard_constraints", false));
     ck_assert_str_eq(pl_json_string(c, "carries/newton/materials/0", ""), "neo_hookean");
     ck_assert(pl_json_boolean(c, "carries/admm/hard_constraints", false));
     ck_assert(!pl_json_boolean(c, "carries/newton/hard_constraints", true));
