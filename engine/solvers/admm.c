@@ -336,8 +336,10 @@ static pl_status admm_solve(pl_solver *solver, const pl_backend_stage *stage, pl
         out->iterations = k;
         p.first = k == 1 ? out->decrement : p.first;
         record(s, stage, x, gradient, k, &p);
-        out->converged = k > 1 && want_dual && passes(s, &p) &&
-                         in_balance(s, stage, x, gradient, &p);
+        bool passed = k > 1 && want_dual && passes(s, &p);
+        if (!passed)
+            out->imbalance = NAN;
+        out->converged = passed && in_balance(s, stage, x, gradient, &p);
     }
     out->objective = ops->objective->value(s->backend, stage, x);
     out->gradient_norm = ops->objective->gradient(s->backend, stage, x, s->u, gradient);

@@ -121,13 +121,13 @@ static void add_vertex(const pl_balance *b, double inertia, int64_t i, body_sums
     }
 }
 
-/* What acts on a body, N. */
+/* The forces on a body, N: weight, loads, inertia and pins. */
 static double forces_of(const pl_balance *b, const body_sums *s, double pins)
 {
     return s->mass * norm(b->model->gravity) + norm(s->load) + norm(s->inertia) + pins;
 }
 
-/* What they may be out of balance by, N. */
+/* The imbalance that is allowed, N. */
 static double bound_of(const pl_balance *b, const pl_stage_scalars *stage, const body_sums *s,
                        double forces)
 {
@@ -170,16 +170,20 @@ double pl_balance_measure(pl_balance *b, const pl_backend_stage *stage, const pl
 }
 
 bool pl_balance_is_still(pl_balance *b, const pl_backend_stage *stage, const pl_array *x,
-                         const pl_array *gradient)
+                         const pl_array *gradient, double *imbalance)
 {
-    pl_balance_measure(b, stage, x, gradient);
-    return b->residual <= STILL * b->model->solver.tolerance;
+    double worst = pl_balance_measure(b, stage, x, gradient);
+    bool still = b->residual <= STILL * b->model->solver.tolerance;
+    if (still)
+        *imbalance = worst;
+    return still;
 }
 
 bool pl_balance_accepts(pl_balance *b, const pl_backend_stage *stage, const pl_array *x,
                         const pl_array *gradient, double decrement, double bound, double noise,
                         double *imbalance)
 {
+    *imbalance = NAN;
     if (!(decrement <= fmax(bound, noise)))
         return false;
     if (decrement <= fmax(SURELY * bound, noise))

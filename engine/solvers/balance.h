@@ -39,15 +39,15 @@ double pl_balance_measure(pl_balance *balance, const pl_backend_stage *stage, co
 
 /* Whether x is the answer, by its decrement, which must be at most `bound` or noise, and by balance.
  * Decrements of noise, and below a millionth of the bound, pass without: where nothing acts on a body,
- * nothing says what is small. *imbalance is what was measured. */
+ * nothing says what is small. *imbalance is what was measured, or NaN. */
 bool pl_balance_accepts(pl_balance *balance, const pl_backend_stage *stage, const pl_array *x,
                         const pl_array *gradient, double decrement, double bound, double noise,
                         double *imbalance);
 
 /* Whether the forces on all vertices are in balance to such a share of what acts on their body that x is
- * the answer, whatever its decrement. */
+ * the answer, whatever its decrement; then *imbalance is what was measured. */
 bool pl_balance_is_still(pl_balance *balance, const pl_backend_stage *stage, const pl_array *x,
-                         const pl_array *gradient);
+                         const pl_array *gradient, double *imbalance);
 
 /* By the last measure, the least bound of a body, N: for the change of multipliers, which belong to none. */
 double pl_balance_least_bound(const pl_balance *balance);

@@ -334,7 +334,9 @@ static pl_status chebyshev_solve(pl_solver *solver, const pl_backend_stage *stag
 {
     static const char WHAT[] = "Chebyshev descent";
     chebyshev_descent *s = (chebyshev_descent *)solver;
-    if (++s->solves == s->model->solver.tune && tune(s, stage, x, gradient) != PL_OK) {
+    s->solves += stage->bound == 0; /* one that goes on from another's answer is the same step's */
+    if (stage->bound == 0 && s->solves == s->model->solver.tune &&
+        tune(s, stage, x, gradient) != PL_OK) {
         failure->code = PL_FAILURE_OUT_OF_MEMORY;
         return PL_FAILED;
     }

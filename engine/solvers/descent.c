@@ -244,7 +244,8 @@ static bool is_done(pl_descent *d, const pl_array *x, const pl_array *gradient)
     if (pl_balance_accepts(d->balance, d->stage, x, gradient, out->decrement, d->bound,
                            d->decrement_noise, &out->imbalance))
         return true;
-    return out->iterations % LOOK == 0 && pl_balance_is_still(d->balance, d->stage, x, gradient);
+    return out->iterations % LOOK == 0 &&
+           pl_balance_is_still(d->balance, d->stage, x, gradient, &out->imbalance);
 }
 
 pl_status pl_descent_solve(pl_solver *solver, const pl_backend_stage *stage, pl_array *x,
