@@ -43,19 +43,19 @@ static const char *const solver_precisions[] = {"auto", "single", "double", NULL
 static const char *const obstacle_ways[] = {"hard", "energy", NULL};
 
 static const pl_param solver_rows[] = {
-    CHOICE(
-        "method", methods, pl_solver_settings, method,
-        "How each step's objective is minimised. auto: quasi_newton, and newton from where that is "
-        "the slower; or admm, where there are hard constraints, obstacles under an "
-        "integrator of the second order, or a body that begins random or collapsed. By splitting: "
-        "admm, and projective_dynamics, "
-        "for energies that are squared distances. By descent on a constant matrix, factored "
-        "once: quasi_newton (L-BFGS), chebyshev_semi_iterative. By descent without a matrix: "
-        "lbfgs, nonlinear_cg, gradient_descent, barzilai_borwein (gradient descent with the "
-        "last step's curvature), and chebyshev_descent, which is Jacobi-preconditioned gradient "
-        "descent with Chebyshev's momentum. newton: by Hessians made semidefinite. The "
-        "capabilities' `carries` says which takes what.",
-        DEFAULT(PL_METHOD_AUTO)),
+    CHOICE("method", methods, pl_solver_settings, method,
+           "How each step's objective is minimised. auto: quasi_newton, handing over to newton "
+           "where it "
+           "stalls; admm for hard constraints, obstacles under a second-order integrator, and "
+           "random or "
+           "collapsed initial shapes. By splitting: admm, and projective_dynamics, "
+           "for energies that are squared distances. By descent on a constant matrix, factored "
+           "once: quasi_newton (L-BFGS), chebyshev_semi_iterative. By descent without a matrix: "
+           "lbfgs, nonlinear_cg, gradient_descent, barzilai_borwein (gradient descent with the "
+           "last step's curvature), and chebyshev_descent, which is Jacobi-preconditioned gradient "
+           "descent with Chebyshev's momentum. newton: by Hessians made semidefinite. The "
+           "capabilities' `carries` says which takes what.",
+           DEFAULT(PL_METHOD_AUTO)),
     INTEGER("iterations", FROM(1, 10000), 50, pl_solver_settings, iterations,
             "Most iterations of a step.", WORDED("2000 with auto, else 50")),
     NUMBER(

@@ -11,8 +11,8 @@ typedef struct pl_signer pl_signer;
 pl_signer *pl_signer_create(void);
 void pl_signer_destroy(pl_signer *signer);
 
-/* Whom a signed GET's address stands for, by a pl_signer, with a reference: whoever may see that
- * one session. NULL where the query has no `signature`, or it does not fit, or its time is over. */
+/* The principal of a signed GET address, checked by a pl_signer; it may view that one session, and
+ * the caller releases it. NULL if `signature` is missing, wrong or expired. */
 pl_principal *pl_signer_principal(void *signer, pl_request *r, const char *path);
 
 void pl_handle_link_create(pl_request *r);

@@ -116,7 +116,7 @@ START_TEST(newton_takes_over)
 }
 END_TEST
 
-/* What it has learnt of Newton is part of a saved state. */
+/* A saved state includes auto's estimate of Newton's iterations. */
 START_TEST(it_goes_on_with_the_same_bits)
 {
     pl_run *r = pl_run_openf(1, DROP, ""), *other = pl_run_openf(1, DROP, "");
@@ -126,7 +126,7 @@ START_TEST(it_goes_on_with_the_same_bits)
 }
 END_TEST
 
-/* What auto is for a scene. */
+/* auto selects ADMM or its own descent by the scene. */
 START_TEST(it_is_what_the_scene_needs)
 {
     static const struct {
