@@ -565,9 +565,9 @@ END_TEST
 
 START_TEST(hard_obstacles_are_refused_with_the_method_that_has_them)
 {
-    pl_run *r = pl_run_open(1, "{'pliant': 1, 'bodies': [{'mesh': {'box': {'cells': [2, 2, 2]}}}],"
+    pl_run *r = pl_run_open(1, "{'pliant': 1, 'solver': {'method': 'quasi_newton'},"
+                               " 'bodies': [{'mesh': {'box': {'cells': [2, 2, 2]}}}],"
                                " 'obstacles': [{'plane': {}}]}");
-    r->scene.solver.method = PL_METHOD_QUASI_NEWTON;
     r->scene.solver.has_obstacles = true; /* and they are hard */
     pl_estimate estimate;
     pl_model *model = NULL;
