@@ -15,6 +15,7 @@
  *   log/AAAA-SSSS.seg, .idx   records, and one entry a frame     worker
  *   checkpoint-A.bin, -B.bin   states to go on from (checkpoint.h)   worker, by rename
  *   snapshots/       states that are kept by name (snapshot.h)   daemon
+ *   warnings.json    what its frames showed (warnings.h)         worker, by rename
  *   exit.json        how the attempt ended                       worker, by rename
  *   verdict.json     how it ended without an exit.json (server/sessions/directory_record.h)   daemon
  *   worker.log       what the worker said                        worker
@@ -27,6 +28,7 @@
 #include "engine/scene/metrics.h"
 #include "protocol/log/segment.h"
 #include "protocol/log/small_file.h"
+#include "protocol/log/warnings.h"
 #include "protocol/text/json.h"
 
 #include <stdbool.h>
@@ -71,7 +73,8 @@ void pl_failure_encode(pl_json_writer *w, const pl_failure *failure);
 
 /* preflight.json: {"format": 2, "accepted": bool, "faults": [...], "faults_total": n, "bodies":
  * [{"name", "vertices", "first_vertex", "tets"}], "vertices", "tets", "estimate": {"memory_bytes",
- * "seconds_per_frame", "setup_seconds", "frame_bytes"}, "warnings": ["..."], "files": {"scene.json":
+ * "seconds_per_frame", "setup_seconds", "frame_bytes"}, "warnings": [{"code", "detail", "count",
+ * "of"}], "remarks": ["..."], "files": {"scene.json":
  * {"bytes": n, "crc32c": "a1b2c3d4"}, ...}}. */
 /* The files whose bytes preflight.json vouches for: the scene as it was read, and what was made of
  * it. session_file.h reads them against their sums. */
@@ -99,8 +102,9 @@ typedef struct pl_preflight {
     pl_preflight_body *bodies; /* malloc'ed */
     int64_t vertices, tets;
     double memory_bytes, gpu_memory_bytes, seconds_per_frame, setup_seconds, frame_bytes;
-    int32_t warning_count; /* "3 tetrahedra of body 'bunny' were turned round", ... */
-    char **warnings;
+    pl_warnings warnings;
+    int32_t remark_count; /* "3 tetrahedra of body 'bunny' were turned round", ... */
+    char **remarks;
     pl_file_sum sums[PL_FILE_COUNT];
 } pl_preflight;
 pl_status pl_preflight_read(int dir_fd, pl_preflight *out);

@@ -118,20 +118,24 @@ static pl_status bodies_decode(const pl_json *list, pl_preflight *out)
     return PL_OK;
 }
 
-static pl_status warnings_decode(const pl_json *list, pl_preflight *out)
+/* Those of an earlier version stand among its warnings, all sentences. */
+static pl_status remarks_decode(const pl_json *document, pl_preflight *out)
 {
+    const pl_json *list = pl_json_at(document, "remarks");
+    if (!list)
+        list = pl_json_at(document, "warnings");
     size_t count = pl_json_count(list);
     if (count > BODIES_MAX)
         count = BODIES_MAX;
-    out->warnings = calloc(count ? count : 1, sizeof *out->warnings);
-    if (!out->warnings)
+    out->remarks = calloc(count ? count : 1, sizeof *out->remarks);
+    if (!out->remarks)
         return PL_NO_MEMORY;
     for (size_t i = 0; i < count; i++) {
         const char *text = pl_json_string(pl_json_item(list, i), "", "");
-        out->warnings[i] = strdup(text);
-        if (!out->warnings[i])
+        out->remarks[i] = strdup(text);
+        if (!out->remarks[i])
             return PL_NO_MEMORY;
-        out->warning_count++;
+        out->remark_count++;
     }
     return PL_OK;
 }
@@ -168,7 +172,9 @@ pl_status pl_preflight_read(int dir_fd, pl_preflight *out)
     sums_decode(pl_json_at(document, "files"), p.sums);
     status = bodies_decode(pl_json_at(document, "bodies"), &p);
     if (status == PL_OK)
-        status = warnings_decode(pl_json_at(document, "warnings"), &p);
+        status = pl_warnings_decode(pl_json_at(document, "warnings"), &p.warnings);
+    if (status == PL_OK)
+        status = remarks_decode(document, &p);
     pl_json_free(document);
     if (status == PL_OK)
         *out = p;
@@ -237,8 +243,12 @@ pl_status pl_preflight_write(int dir_fd, const pl_preflight *p)
     estimate_encode(&w, p);
     pl_json_key(&w, "warnings");
     pl_json_begin_array(&w);
-    for (int32_t i = 0; i < p->warning_count; i++)
-        pl_json_put_string(&w, p->warnings[i]);
+    pl_warnings_put(&w, &p->warnings);
+    pl_json_end_array(&w);
+    pl_json_key(&w, "remarks");
+    pl_json_begin_array(&w);
+    for (int32_t i = 0; i < p->remark_count; i++)
+        pl_json_put_string(&w, p->remarks[i]);
     pl_json_end_array(&w);
     sums_encode(&w, p->sums);
     return pl_sealed_write(dir_fd, "preflight.json", &w, true);
@@ -248,8 +258,9 @@ void pl_preflight_clear(pl_preflight *p)
 {
     pl_faults_clear(&p->faults);
     free(p->bodies);
-    for (int32_t i = 0; i < p->warning_count; i++)
-        free(p->warnings[i]);
-    free(p->warnings);
+    pl_warnings_clear(&p->warnings);
+    for (int32_t i = 0; i < p->remark_count; i++)
+        free(p->remarks[i]);
+    free(p->remarks);
     *p = (pl_preflight){0};
 }

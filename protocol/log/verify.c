@@ -36,6 +36,8 @@ static const pl_damage_words bad_head = {
     "pliant verify --repair writes it again; so does the next attempt of a worker."};
 static const pl_damage_words bad_exit = {
     "every frame", "How the run ended is not known from here; worker.log says it in words."};
+static const pl_damage_words bad_warnings = {"every frame and its metrics",
+                                             "Read the metrics: they say what it told of."};
 static const pl_damage_words bad_owned = {"every frame and the other files",
                                           "The daemon's database knows the same; it is needed for "
                                           "pliantd --reindex only."};
@@ -71,6 +73,19 @@ static void check_exit(pl_verifier *v)
     v->has_ending = pl_exit_read(v->dir_fd, &v->ending) == PL_OK;
     if (!v->has_ending && errno != ENOENT)
         document_damage(v, "exit.json", &bad_exit);
+}
+
+static void check_warnings(pl_verifier *v)
+{
+    pl_run_totals totals;
+    pl_warnings warnings = {0};
+    pl_status status = pl_run_warnings_read(v->dir_fd, &totals, &warnings);
+    pl_warnings_clear(&warnings);
+    if (status == PL_IO && errno == ENOENT)
+        return;
+    v->report->files++;
+    if (status != PL_OK)
+        document_damage(v, "warnings.json", &bad_warnings);
 }
 
 /* A log that its worker sealed has an exit.json beside it, and that says how many frames it has. */
@@ -317,6 +332,7 @@ pl_status pl_verify(int dir_fd, const pl_verify_options *options, pl_verify_repo
     check_files(&v);
     check_meshes(&v);
     check_exit(&v);
+    check_warnings(&v);
     check_head(&v);
     v.total = log_bytes(&v);
     pl_verify_log(&v);

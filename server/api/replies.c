@@ -30,6 +30,8 @@ static const pl_reply_field session_fields[] = {
     {"queue", "#QueuePlace", "its place while it waits"},
     {"resources", "#Resources", "what it takes of the machine"},
     {"failure", "#Failure?", "what went wrong, where it failed or was rejected"},
+    {"warnings", "[]#Warning",
+     "what to know before trusting it: the check's, then what its frames show so far"},
     {"bodies", "[]#Body", "known once it was checked"},
     {"links", "{}string", "where its parts are"},
     {0},
@@ -181,6 +183,16 @@ static const pl_reply_field failure_fields[] = {
     {"faults?", "[]#Fault", "of a scene that was rejected after it was accepted for checking"},
     {0},
 };
+static const pl_reply_field warning_fields[] = {
+    {"code",
+     "=unconverged,inverted,energy_gained,penetration,overlap,start_inside,thin_obstacle,"
+     "few_elements,odd_size",
+     "what it is about; the first four are of the run"},
+    {"detail", "string", "a sentence with its numbers and what to do"},
+    {"count", "integer", "frames of a run, vertices of start_inside, else bodies"},
+    {"of", "integer", "so many there are"},
+    {0},
+};
 static const pl_reply_field body_fields[] = {
     {"name", "string", "as in the scene"},
     {"vertices", "integer", "how many"},
@@ -205,7 +217,8 @@ static const pl_reply_field validation_fields[] = {
     {"valid", "boolean", "true: faults come as a problem"},
     {"estimate", "#Estimate", "what a run would take"},
     {"bodies", "[]#Body", "their sizes"},
-    {"warnings", "[]string", "in sentences"},
+    {"warnings", "[]#Warning", "what its session would begin with"},
+    {"remarks", "[]string", "what is unusual and harmless, in sentences"},
     {0},
 };
 static const pl_reply_field estimate_fields[] = {
@@ -553,6 +566,7 @@ const pl_reply_table pl_reply_tables[] = {
     {"Resources", "What a session takes of the machine.", resources_fields},
     {"Failure", "What went wrong.", failure_fields},
     {"Body", "A body's place in the frames.", body_fields},
+    {"Warning", "What to know before trusting a session.", warning_fields},
     {"SessionList", "A page of sessions.", session_list_fields},
     {"Fault", "One mistake in what was sent.", fault_fields},
     {"Validation", "A scene that can be run.", validation_fields},

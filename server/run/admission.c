@@ -23,15 +23,19 @@ static const char create_route[] = "POST /v1/sessions";
 static pl_session *make_session(pl_admission *a, pl_session_state state)
 {
     const pl_outline *o = &a->outline;
-    char *bodies = state == PL_STATE_QUEUED ? pl_bodies_view(&a->preflight) : NULL;
+    bool checked = state == PL_STATE_QUEUED;
+    char *bodies = checked ? pl_bodies_view(&a->preflight) : NULL;
+    char *warnings = checked ? pl_warnings_view(&a->preflight.warnings, &(pl_warnings){0}) : NULL;
     pl_row row = pl_admission_row(a);
     row.state = (char *)pl_state_name(state);
     row.bodies = bodies;
+    row.warnings = warnings;
     row.since_ms = pl_clock_us() / 1000;
     row.memory = o->memory > 0 ? o->memory : a->preflight.memory_bytes;
     row.memory_limit = pl_check_memory_limit(o->memory, a->preflight.memory_bytes);
     row.gpu_memory = pl_check_gpu_memory(&a->preflight);
     pl_session *s = pl_session_create(a->state_path, &row);
+    free(warnings);
     free(bodies);
     return s;
 }

@@ -106,14 +106,17 @@ static void accept_session(pl_sessions *t, pl_session *s, const pl_preflight *re
 {
     bool paused = pl_sessions_desired(t, s) == PL_DESIRE_PAUSED;
     char *bodies = pl_bodies_view(report);
+    char *warnings = pl_warnings_view(&report->warnings, &(pl_warnings){0});
     pl_move what = {.reason = paused ? "user" : NULL,
                     .bodies = bodies,
+                    .warnings = warnings,
                     .gpu_memory = pl_check_gpu_memory(report)};
     if (s->memory <= 0) { /* the scene did not say */
         what.memory = report->memory_bytes;
         what.memory_limit = pl_check_memory_limit(0, report->memory_bytes);
     }
     pl_sessions_move(t, s, paused ? PL_STATE_PAUSED : PL_STATE_QUEUED, &what);
+    free(warnings);
     free(bodies);
 }
 

@@ -280,6 +280,16 @@ static void end_crashed(ending *e)
 
 /* ---- the conclusion ---- */
 
+/* What the worker wrote last, whoever follows its log may not have seen. */
+static void take_warnings(const ending *e)
+{
+    char *warnings = pl_warnings_load(e->dir_fd);
+    if (warnings) {
+        pl_sessions_set_warnings(e->setup->sessions, e->session, warnings);
+    }
+    free(warnings);
+}
+
 /* The next attempt's number must be above every one that the directory knows: the row of the newest
  * may not have reached the database before a daemon was killed. */
 static void note_attempts(ending *e, const pl_exit *report)
@@ -312,6 +322,7 @@ void pl_ending_conclude(const pl_worker_setup *setup, pl_session *s, const pl_en
         if (pl_control_read(s->directory, &control) != 0) { /* then by the row */
             control.paused = e.desired == PL_DESIRE_PAUSED;
         }
+        take_warnings(&e);
         bool reported = pl_exit_read(e.dir_fd, &report) == PL_OK &&
                         report.attempt >= e.recovery.attempt;
         e.desired = control.cancelled && e.desired < PL_DESIRE_CANCELLED ? PL_DESIRE_CANCELLED

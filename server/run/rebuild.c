@@ -203,6 +203,7 @@ static void check_state(int dir_fd, const char *directory, bool readable, pl_row
         }
     }
     pl_preflight_clear(&report);
+    row->warnings = pl_warnings_load(dir_fd);
     bool ended = ended_by_report(dir_fd, row);
     if (pl_directory_record_read(dir_fd, row) == PL_OK) {
         row->since_ms = modified_us(dir_fd, "verdict.json") / 1000;

@@ -32,8 +32,12 @@ static void reply_estimate(pl_admission *a)
     free(bodies);
     pl_json_key(&w, "warnings");
     pl_json_begin_array(&w);
-    for (int32_t i = 0; i < p->warning_count; i++) {
-        pl_json_put_string(&w, p->warnings[i]);
+    pl_warnings_put(&w, &p->warnings);
+    pl_json_end_array(&w);
+    pl_json_key(&w, "remarks");
+    pl_json_begin_array(&w);
+    for (int32_t i = 0; i < p->remark_count; i++) {
+        pl_json_put_string(&w, p->remarks[i]);
     }
     pl_json_end_array(&w);
     pl_json_end_object(&w);

@@ -103,6 +103,7 @@ pl_session *pl_session_create(const char *state_path, const pl_row *row)
     s->message = copy(row->message);
     s->bodies = copy(row->bodies);
     s->failure = copy(row->failure);
+    s->warnings = copy(row->warnings);
     s->worker = copy(row->worker);
     s->desired = copy(row->desired);
     s->paused_by = copy(row->paused_by);
@@ -135,7 +136,8 @@ pl_session *pl_session_create(const char *state_path, const pl_row *row)
     int n = asprintf(&s->directory, "%s/sessions/%.2s/%s", state_path, s->id, s->id);
     bool whole = (s->labels || !row->labels) && (s->metadata || !row->metadata) &&
                  (s->webhook || !row->webhook) && (s->bodies || !row->bodies) &&
-                 (s->failure || !row->failure) && (s->group || !row->group_name);
+                 (s->failure || !row->failure) && (s->warnings || !row->warnings) &&
+                 (s->group || !row->group_name);
     if (n < 0 || !s->owner || !s->name || !whole) {
         s->directory = n < 0 ? NULL : s->directory;
         pl_session_release(s);
@@ -154,10 +156,10 @@ void pl_session_release(pl_session *s)
     if (!s || atomic_fetch_sub(&s->references, 1) > 1) {
         return;
     }
-    char *owned[] = {s->group,  s->directory, s->owner,     s->name,
-                     s->reason, s->message,   s->bodies,    s->failure,
-                     s->worker, s->desired,   s->paused_by, s->labels,
-                     s->gpu,    s->metadata,  s->webhook,   s->webhook_status};
+    char *owned[] = {s->group,          s->directory, s->owner,   s->name,     s->reason,
+                     s->message,        s->bodies,    s->failure, s->worker,   s->desired,
+                     s->paused_by,      s->labels,    s->gpu,     s->metadata, s->webhook,
+                     s->webhook_status, s->warnings};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) {
         free(owned[i]);
     }
@@ -177,6 +179,7 @@ pl_row pl_session_describe(const pl_session *s)
                   .message = s->message,
                   .bodies = s->bodies,
                   .failure = s->failure,
+                  .warnings = s->warnings,
                   .worker = s->worker,
                   .desired = s->desired,
                   .paused_by = s->paused_by,

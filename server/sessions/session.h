@@ -62,7 +62,7 @@ typedef struct pl_session {
     char *group; /* NULL: none; changed under the events' mutex, too */
     char *gpu;   /* UUID, as in pl_row */
     double gpu_memory;
-    char *reason, *message, *bodies, *failure, *worker, *desired, *paused_by;
+    char *reason, *message, *bodies, *failure, *warnings, *worker, *desired, *paused_by;
     char *labels, *metadata, *webhook, *webhook_status; /* as in pl_row */
     double keep_days;
     int64_t keep_last, keep_every; /* as in the row */

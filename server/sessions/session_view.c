@@ -140,6 +140,7 @@ void pl_session_view(const pl_session *s, const char *queue_reason, unsigned par
     pl_json_set_integer(w, "attempt", s->attempt);
     view_progress(s, queue_reason, w);
     pl_json_set_raw(w, "failure", s->failure ? s->failure : "null");
+    pl_json_set_raw(w, "warnings", s->warnings ? s->warnings : "[]");
     pl_json_set_raw(w, "bodies", s->bodies ? s->bodies : "[]");
     view_links(s, w);
     pl_json_end_object(w);
@@ -182,4 +183,28 @@ char *pl_bodies_view(const pl_preflight *p)
     pl_json_writer w = {0};
     pl_bodies_encode(&w, p);
     return pl_json_finish(&w, NULL);
+}
+
+char *pl_warnings_view(const pl_warnings *start, const pl_warnings *run)
+{
+    pl_json_writer w = {0};
+    pl_json_begin_array(&w);
+    pl_warnings_put(&w, start);
+    pl_warnings_put(&w, run);
+    pl_json_end_array(&w);
+    return pl_json_finish(&w, NULL);
+}
+
+char *pl_warnings_load(int dir_fd)
+{
+    pl_preflight report = {0};
+    pl_run_totals totals;
+    pl_warnings run = {0};
+    pl_status start = pl_preflight_read(dir_fd, &report);
+    pl_status ran = pl_run_warnings_read(dir_fd, &totals, &run);
+    bool starved = start == PL_NO_MEMORY || ran == PL_NO_MEMORY;
+    char *text = starved ? NULL : pl_warnings_view(&report.warnings, &run);
+    pl_warnings_clear(&run);
+    pl_preflight_clear(&report);
+    return text;
 }

@@ -260,6 +260,9 @@ static void enter(pl_sessions *t, pl_session *s, pl_session_state to, const pl_m
     if (what->bodies) {
         pl_session_set_text(&s->bodies, what->bodies);
     }
+    if (what->warnings) {
+        pl_session_set_text(&s->warnings, what->warnings);
+    }
     if (what->memory > 0) {
         s->memory = what->memory;
     }
@@ -364,6 +367,21 @@ void pl_sessions_set_progress(pl_sessions *t, pl_session *s, int64_t frame, doub
     s->time = time;
     measure_rate(s, pl_monotonic_ms());
     pthread_mutex_unlock(&t->mutex);
+}
+
+void pl_sessions_set_warnings(pl_sessions *t, pl_session *s, const char *warnings)
+{
+    pthread_mutex_lock(&t->mutex);
+    bool news = strcmp(s->warnings ? s->warnings : "[]", warnings) != 0;
+    if (news) {
+        pl_session_set_text(&s->warnings, warnings);
+        save(t, s);
+        tell(t, s, "changed");
+    }
+    pthread_mutex_unlock(&t->mutex);
+    if (news) {
+        wake(t, s);
+    }
 }
 
 void pl_sessions_set_desired(pl_sessions *t, pl_session *s, const char *desired)

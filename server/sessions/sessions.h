@@ -78,7 +78,7 @@ pl_recovery pl_sessions_recovery(pl_sessions *sessions, pl_session *session);
 /* What goes along with a move; NULLs and zeros leave the field as it is. */
 typedef struct pl_move {
     const char *reason, *message;
-    const char *failure, *bodies; /* JSON texts */
+    const char *failure, *bodies, *warnings; /* JSON texts */
     double memory, memory_limit, gpu_memory;
     const pl_recovery *recovery;
     int64_t delay_ms; /* to queued: not to be started before */
@@ -91,6 +91,8 @@ bool pl_sessions_move(pl_sessions *sessions, pl_session *session, pl_session_sta
 void pl_sessions_set_worker(pl_sessions *sessions, pl_session *session, const char *worker);
 void pl_sessions_set_progress(pl_sessions *sessions, pl_session *session, int64_t frame,
                               double time);
+/* Its warnings, a JSON array. */
+void pl_sessions_set_warnings(pl_sessions *sessions, pl_session *session, const char *warnings);
 /* "paused", "cancelled" or "deleted"; a weaker wish than the present one changes nothing. */
 void pl_sessions_set_desired(pl_sessions *sessions, pl_session *session, const char *desired);
 /* Take the wish for a pause back. */

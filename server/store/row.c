@@ -53,6 +53,7 @@ const pl_column pl_row_columns[PL_ROW_COLUMNS] = {
     NUMBER(keep_days, 3),
     INTEGER(keep_last, 4, "-1"),
     INTEGER(keep_every, 4, "-1"),
+    TEXT(warnings, 5),
 };
 
 char **pl_row_text(const pl_row *row, const pl_column *column)

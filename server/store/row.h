@@ -17,6 +17,7 @@ typedef struct pl_row {
     char *owner, *name, *state, *reason, *message;
     char *group_name;        /* of its group; NULL: its owner's alone */
     char *bodies, *failure;  /* JSON texts */
+    char *warnings;          /* JSON array, or NULL: none */
     char *worker;            /* "BOOT-ID PID START" of the running attempt */
     char *desired;           /* "paused", "cancelled", "deleted" or NULL */
     char *paused_by;         /* "user" while paused, else NULL */
@@ -59,7 +60,7 @@ typedef struct pl_column {
     const char *fallback; /* SQL: what rows of earlier formats get; NULL for NULL or 0 */
 } pl_column;
 
-enum { PL_ROW_COLUMNS = 37, PL_ROW_FORMAT = 4 };
+enum { PL_ROW_COLUMNS = 38, PL_ROW_FORMAT = 5 };
 extern const pl_column pl_row_columns[PL_ROW_COLUMNS];
 
 /* The member that a column names. */

@@ -2,6 +2,7 @@
 
 #include "engine/clock.h"
 #include "server/base/logger.h"
+#include "server/sessions/session_view.h"
 #include "server/streams/tail.h"
 
 #include <errno.h>
@@ -24,7 +25,9 @@ typedef struct followed {
     pl_session *session; /* a reference */
     int log_wd, dir_wd;  /* -1: not watched, so polled */
     int64_t frames;      /* committed, as last seen */
-    int64_t due_ms;      /* next look, where polled */
+    ino_t warnings;      /* of the warnings.json that was read last: each is a new file */
+    struct timespec warned;
+    int64_t due_ms; /* next look, where polled */
     int interval_ms;
     bool touched;
     bool busy; /* a thread reads its log, without the mutex */
@@ -39,9 +42,32 @@ struct pl_watch {
     followed *list;
 };
 
+/* The worker replaces warnings.json where there is news, once a second at most. */
+static void look_at_warnings(pl_watch *watch, followed *f)
+{
+    struct stat now;
+    int dir_fd = open(f->session->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (dir_fd < 0) {
+        return;
+    }
+    if (fstatat(dir_fd, "warnings.json", &now, 0) == 0 &&
+        (now.st_ino != f->warnings || now.st_mtim.tv_sec != f->warned.tv_sec ||
+         now.st_mtim.tv_nsec != f->warned.tv_nsec)) {
+        char *warnings = pl_warnings_load(dir_fd);
+        if (warnings) {
+            f->warnings = now.st_ino;
+            f->warned = now.st_mtim;
+            pl_sessions_set_warnings(watch->sessions, f->session, warnings);
+        }
+        free(warnings);
+    }
+    close(dir_fd);
+}
+
 /* True where there was something new. Its entry is busy, or no longer in the list. */
 static bool look(pl_watch *watch, followed *f)
 {
+    look_at_warnings(watch, f);
     double time = f->session->time;
     int64_t frames = pl_tail_refresh(f->session, f->frames, &time);
     if (frames <= f->frames) {

@@ -4,6 +4,8 @@
 #include "protocol/scene/scene_json.h"
 #include "protocol/log/session_dir.h"
 #include "protocol/log/session_file.h"
+#include "server/worker/mesh_warnings.h"
+#include "server/worker/overlap_warnings.h"
 #include "server/worker/sandbox.h"
 #include "server/worker/session_scene.h"
 #include "server/worker/start_warnings.h"
@@ -22,10 +24,7 @@
 
 /* Address space of a preflight, and its CPU time. The daemon gives it 10 s by the clock. */
 #define MEMORY_BYTES ((uint64_t)2 << 30)
-enum { CPU_SECONDS = 20, WARNINGS_MAX = 64 };
-
-/* From here on linear tetrahedra are visibly too stiff in bending: volumetric locking. */
-static const double locking_poisson = 0.49;
+enum { CPU_SECONDS = 20, REMARKS_MAX = 64 };
 
 /* Lifetime: the process. */
 typedef struct preflight {
@@ -36,30 +35,30 @@ typedef struct preflight {
     pl_expected *expected;
 } preflight;
 
-__attribute__((format(printf, 2, 3))) static void warn(preflight *p, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void remark(preflight *p, const char *format, ...)
 {
     pl_preflight *report = &p->report;
-    if (report->warning_count == WARNINGS_MAX)
+    if (report->remark_count == REMARKS_MAX)
         return;
-    if (!report->warnings)
-        report->warnings = calloc(WARNINGS_MAX, sizeof *report->warnings);
+    if (!report->remarks)
+        report->remarks = calloc(REMARKS_MAX, sizeof *report->remarks);
     char *text = NULL;
     va_list args;
     va_start(args, format);
     int length = vasprintf(&text, format, args);
     va_end(args);
-    if (length < 0 || !report->warnings) {
+    if (length < 0 || !report->remarks) {
         if (length >= 0)
             free(text);
         return;
     }
-    report->warnings[report->warning_count++] = text;
+    report->remarks[report->remark_count++] = text;
 }
 
 /* ---- what is unusual but allowed ---- */
 
-static void warn_of_slivers(preflight *p, const char *name, const pl_mesh *mesh,
-                            const pl_mesh_quality *q)
+static void remark_on_slivers(preflight *p, const char *name, const pl_mesh *mesh,
+                              const pl_mesh_quality *q)
 {
     char ids[256];
     size_t used = 0;
@@ -69,31 +68,31 @@ static void warn_of_slivers(preflight *p, const char *name, const pl_mesh *mesh,
                                  tet ? "tetrahedron" : "triangle",
                                  tet ? q->worst[k] : q->worst[k] - mesh->tet_count);
     }
-    warn(p,
-         "%" PRId64
-         " elements of body '%s' have a quality below %g (1 is regular), the worst %.2g: "
-         "expect slow convergence; the worst are %s",
-         q->poor, name, PL_MESH_POOR, q->worst_quality, ids);
+    remark(p,
+           "%" PRId64
+           " elements of body '%s' have a quality below %g (1 is regular), the worst %.2g: "
+           "expect slow convergence; the worst are %s",
+           q->poor, name, PL_MESH_POOR, q->worst_quality, ids);
 }
 
-static pl_status warn_of_mesh(preflight *p, int32_t b)
+static pl_status remark_on_mesh(preflight *p, int32_t b)
 {
     const char *name = p->scene.scene.bodies[b].name;
     const pl_mesh *mesh = &p->scene.meshes[b];
     if (mesh->repaired > 0)
-        warn(p, "%" PRId64 " of %" PRId64 " tetrahedra of body '%s' were turned round",
-             mesh->repaired, mesh->tet_count, name);
+        remark(p, "%" PRId64 " of %" PRId64 " tetrahedra of body '%s' were turned round",
+               mesh->repaired, mesh->tet_count, name);
     if (mesh->unused > 0)
-        warn(p, "%" PRId64 " vertices of body '%s' belong to no element and were dropped",
-             mesh->unused, name);
+        remark(p, "%" PRId64 " vertices of body '%s' belong to no element and were dropped",
+               mesh->unused, name);
     pl_mesh_quality quality;
     pl_status status = pl_mesh_measure(mesh, &quality);
     if (status != PL_OK)
         return status;
     if (quality.poor > 0)
-        warn_of_slivers(p, name, mesh, &quality);
+        remark_on_slivers(p, name, mesh, &quality);
     if (quality.components > 1)
-        warn(p, "body '%s' is %" PRId64 " separate pieces", name, quality.components);
+        remark(p, "body '%s' is %" PRId64 " separate pieces", name, quality.components);
     return PL_OK;
 }
 
@@ -133,7 +132,7 @@ static double fastest_turn(const pl_scene *scene)
 }
 
 /* What a dissipation function does not do, or does not do well, as the scene has it. */
-static void warn_of_damping(preflight *p, const pl_material *m)
+static void remark_on_damping(preflight *p, const pl_material *m)
 {
     const pl_scene *scene = &p->scene.scene;
     const pl_material_damping *d = &m->damping;
@@ -143,27 +142,28 @@ static void warn_of_damping(preflight *p, const pl_material *m)
     if (!d->present || scene->time.integrator == PL_INTEGRATOR_QUASI_STATIC)
         return;
     if (plain && d->beta > step)
-        warn(
+        remark(
             p,
             "material '%s' has rayleigh damping with beta %g s, more than a step of %g s: the part "
             "of its force that second_order takes off is as large as elasticity's; use "
             "\"second_order\": true, rayleigh_lagged, or a shorter step",
             m->name, d->beta, step);
     if (plain && turn > turn_of_a_step)
-        warn(p,
-             "material '%s' has rayleigh damping, and something turns by %.2g rad in a step, more "
-             "than %g: it would be damped as if it were strained; use \"momentum\": \"nonrigid\", "
-             "or a shorter step",
-             m->name, turn, turn_of_a_step);
+        remark(
+            p,
+            "material '%s' has rayleigh damping, and something turns by %.2g rad in a step, more "
+            "than %g: it would be damped as if it were strained; use \"momentum\": \"nonrigid\", "
+            "or a shorter step",
+            m->name, turn, turn_of_a_step);
     if (m->fibers.present && d->model == PL_DAMPING_PRINCIPAL_STRAIN)
-        warn(
+        remark(
             p,
             "material '%s' is damped by the principal strains of a solid, which its fibers are not "
             "in: they are not damped but by damping.mass and air_damping; rayleigh damps them",
             m->name);
     if (m->bending.present && m->bending.model == PL_BENDING_QUADRATIC &&
         d->momentum != PL_MOMENTUM_NONE)
-        warn(
+        remark(
             p,
             "damping.momentum of material '%s' is not of its quadratic bending, whose rate is that "
             "of a vector: where it is bent, turning costs energy; of sheets use \"model\": "
@@ -171,29 +171,40 @@ static void warn_of_damping(preflight *p, const pl_material *m)
             m->name);
 }
 
-static void warn_of_start(void *user, const char *text)
+/* Integrators of the second order whose bounces gain energy where a body is stiff. */
+static void remark_on_bounces(preflight *p)
 {
-    warn(user, "%s", text);
+    const pl_scene *scene = &p->scene.scene;
+    pl_integrator_kind kind = scene->time.integrator;
+    if (kind != PL_INTEGRATOR_BDF2 && kind != PL_INTEGRATOR_TR_BDF2 && kind != PL_INTEGRATOR_SDIRK2)
+        return;
+    for (int32_t k = 0; k < scene->obstacle_count; k++) {
+        if (scene->obstacles[k].restitution == 0)
+            continue;
+        remark(p,
+               "obstacle '%.64s' has restitution: with this integrator a stiff body may bounce "
+               "up to twice as high as it fell; use \"integrator\": \"implicit_midpoint\" or "
+               "\"backward_euler\"",
+               scene->obstacles[k].name);
+        return;
+    }
 }
 
 static pl_status find_warnings(preflight *p)
 {
     const pl_scene *scene = &p->scene.scene;
     for (int32_t k = 0; k < scene->material_count; k++)
-        warn_of_damping(p, &scene->materials[k]);
-    for (int32_t k = 0; k < scene->material_count; k++)
-        if (is_solid(p, k) && pl_material_poisson(&scene->materials[k]) >= locking_poisson)
-            warn(p,
-                 "material '%s' has Poisson's ratio %g: linear tetrahedra lock from about %g on "
-                 "and bend too stiffly",
-                 scene->materials[k].name, pl_material_poisson(&scene->materials[k]),
-                 locking_poisson);
-    for (int32_t b = 0; b < scene->body_count; b++) {
-        pl_status status = warn_of_mesh(p, b);
-        if (status != PL_OK)
-            return status;
-    }
-    return pl_start_warnings(scene, p->scene.meshes, warn_of_start, p);
+        remark_on_damping(p, &scene->materials[k]);
+    remark_on_bounces(p);
+    pl_status status = PL_OK;
+    for (int32_t b = 0; status == PL_OK && b < scene->body_count; b++)
+        status = remark_on_mesh(p, b);
+    if (status == PL_OK)
+        status = pl_start_warnings(scene, p->scene.meshes, &p->report.warnings);
+    if (status == PL_OK)
+        status = pl_mesh_warnings(scene, p->scene.meshes, &p->report.warnings);
+    return status == PL_OK ? pl_overlap_warnings(scene, p->scene.meshes, &p->report.warnings)
+                           : status;
 }
 
 /* ---- checks ---- */

@@ -17,7 +17,8 @@
 /* Whether a name is NAME.PID.N.tmp of a file that the worker writes. */
 static bool is_leftover(const char *name)
 {
-    static const char *const owners[] = {"checkpoint-", "head.json.", "exit.json."};
+    static const char *const owners[] = {"checkpoint-", "head.json.", "exit.json.",
+                                         "warnings.json."};
     size_t length = strlen(name);
     if (length < 4 || strcmp(name + length - 4, ".tmp") != 0)
         return false;

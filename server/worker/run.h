@@ -14,6 +14,7 @@
 #include "server/worker/pace.h"
 #include "server/worker/probes.h"
 #include "server/worker/recovery.h"
+#include "server/worker/run_warnings.h"
 #include "server/worker/session_options.h"
 #include "server/worker/session_scene.h"
 #include "server/worker/control_apply.h"
@@ -53,8 +54,9 @@ typedef struct pl_run {
     pl_pace_keeper pace;
     pl_control_reader control;
     pl_checkpoints checkpoints;
-    pl_checkpoint resumed;     /* frame -1: from none */
-    pl_comparison comparison;  /* open while frames are computed again */
+    pl_checkpoint resumed;    /* frame -1: from none */
+    pl_comparison comparison; /* open while frames are computed again */
+    pl_run_warnings warnings;
     int64_t last_frame;        /* committed, -1 before frame 0 */
     int64_t state_frame;       /* whole frame that the state has reached, -1 before frame 0 */
     bool first_step;           /* of a frame: not yet begun */

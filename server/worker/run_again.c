@@ -58,6 +58,9 @@ bool pl_run_resume(pl_run *run)
             run, pl_comparison_open(&run->comparison, run->directory, &run->resumed, committed),
             &(pl_faults){0}, "reading the log"))
         return false;
+    status = pl_run_warnings_resume(&run->warnings, run->comparison.reader, run->last_frame);
+    if (!pl_run_done_or_fail(run, status, &(pl_faults){0}, "counting warnings"))
+        return false;
     const pl_checkpoint *c = &run->resumed;
     run->earlier = c->frame >= 0 ? c->seconds : 0;
     run->state_frame = c->frame >= 0 ? c->frame : 0;

@@ -74,6 +74,8 @@ bool pl_run_build_model(pl_run *run)
             run, pl_probes_init(&run->probes, &run->scene, run->steering.state, &faults), &faults,
             "preparing probes");
     pl_faults_clear(&faults);
+    if (good)
+        pl_run_warnings_init(&run->warnings, run->directory, &run->scene.scene, run->scene.meshes);
     pl_session_scene_drop_meshes(&run->scene);
     pl_pace_init(&run->pace, &run->scene.scene);
     if (good)

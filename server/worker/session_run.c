@@ -58,6 +58,13 @@ static void fail_not_finite(pl_run *run, int64_t step, int64_t vertex)
     run->failure.vertex = vertex - pl_model_first_vertex(run->steering.model, body);
 }
 
+/* A later attempt counts from the log what could not be written here. */
+static void keep_warnings(pl_run *run)
+{
+    if (!pl_log_writer_fenced(run->log) && pl_run_warnings_keep(&run->warnings) != PL_OK)
+        pl_worker_logf("warnings.json could not be written: %s", strerror(errno));
+}
+
 /* The frame that was begun, if any, into the log: with `wait`, or without as far as it has come from the device.
  * False where that failed; run->end says how. */
 static bool commit_frame(pl_run *run, bool wait)
@@ -68,6 +75,9 @@ static bool commit_frame(pl_run *run, bool wait)
     if (frame >= 0) {
         run->last_frame = frame;
         pl_log_syncer_mark(run->syncer);
+        pl_run_warnings_commit(&run->warnings);
+        if (pl_run_warnings_due(&run->warnings))
+            keep_warnings(run);
     }
     if (status == PL_OK)
         return true;
@@ -93,8 +103,10 @@ static void commit_meanwhile(void *context)
 static bool write_frame(pl_run *run, int64_t frame, pl_metrics *metrics)
 {
     pl_status status = pl_frame_writer_begin(&run->writer, frame, run->steering.state, metrics);
-    return pl_run_done_or_fail(run, status, &(pl_faults){0}, "writing a frame") &&
-           commit_frame(run, false);
+    if (!pl_run_done_or_fail(run, status, &(pl_faults){0}, "writing a frame"))
+        return false;
+    pl_run_warnings_begin(&run->warnings, metrics);
+    return commit_frame(run, false);
 }
 
 static double seconds_of_running(const pl_run *run)
@@ -457,6 +469,8 @@ static pl_worker_exit finish(pl_run *run)
     run->steering.state = NULL;
     /* Sealing the log and saying how it ended both need a little room. */
     pl_session_reserve_free(run->directory);
+    if (run->warnings.totals.frame >= 0)
+        keep_warnings(run);
     close_log(run);
     write_exit(run);
     return statuses[run->end];

@@ -22,8 +22,7 @@ static const int64_t DISTANCES_MAX = 200000;
 
 typedef struct look {
     const pl_scene *scene;
-    void (*warn)(void *user, const char *text);
-    void *user;
+    pl_warnings *out;
     int64_t every; /* vertices: 1, or more where there are many */
     /* Of the body that is looked at: the middle of its box, half of that box's diagonal, and what is touched. */
     const pl_body *body;
@@ -70,17 +69,17 @@ static pl_status find_touched(look *l)
     return PL_OK;
 }
 
-static void warn_of_size(const look *l)
+static pl_status warn_of_size(const look *l)
 {
     char text[512];
     double size = 2 * l->radius;
     if (size >= SMALL && size <= LARGE)
-        return;
+        return PL_OK;
     snprintf(text, sizeof text,
              "body '%s' is %.3g m across: lengths are metres, in mesh files too; if its file is in "
              "other units, set transform.scale (millimetres: 0.001)",
              l->body->name, size);
-    l->warn(l->user, text);
+    return pl_warnings_add(l->out, PL_WARNING_ODD_SIZE, 1, l->scene->body_count, text);
 }
 
 static pl_status warn_of_inside(const look *l, const pl_obstacle *obstacle)
@@ -111,9 +110,10 @@ static pl_status warn_of_inside(const look *l, const pl_obstacle *obstacle)
             n += snprintf(text + n, sizeof text - (size_t)n,
                           ", which throws them out at up to %.3g m/s", deepest / step);
         snprintf(text + n, sizeof text - (size_t)n, "; start it outside");
-        l->warn(l->user, text);
+        status = pl_warnings_add(l->out, PL_WARNING_START_INSIDE, inside * l->every,
+                                 l->mesh->vertex_count, text);
     }
-    return PL_OK;
+    return status;
 }
 
 /* The least extent of a shape with a formula; of others, which say nothing of it, infinity. */
@@ -140,14 +140,14 @@ static double thickness_of(const pl_obstacle *o)
     return INFINITY;
 }
 
-static void warn_of_speed(const look *l, const pl_obstacle *obstacle)
+static pl_status warn_of_speed(const look *l, const pl_obstacle *obstacle)
 {
     const double *v = l->body->initial.velocity, *w = l->body->initial.angular_velocity;
     double speed = sqrt(pl_vector_dot(v, v)) + l->radius * sqrt(pl_vector_dot(w, w));
     double way = speed * l->scene->time.step, thickness = thickness_of(obstacle);
     char text[512];
     if (!(way > THIN * thickness))
-        return;
+        return PL_OK;
     snprintf(
         text, sizeof text,
         "body '%s' begins at %.3g m/s, which is %.3g m in a step of %g s, and obstacle '%s' is "
@@ -155,54 +155,31 @@ static void warn_of_speed(const look *l, const pl_obstacle *obstacle)
         "obstacle",
         l->body->name, speed, way, l->scene->time.step, obstacle->name, thickness,
         THIN * thickness / speed);
-    l->warn(l->user, text);
+    return pl_warnings_add(l->out, PL_WARNING_THIN_OBSTACLE, 1, l->scene->body_count, text);
 }
 
-/* Integrators of the second order whose bounces gain energy where a body is stiff. */
-static void warn_of_bounces(const pl_scene *scene, void (*warn)(void *user, const char *text),
-                            void *user)
-{
-    pl_integrator_kind kind = scene->time.integrator;
-    if (kind != PL_INTEGRATOR_BDF2 && kind != PL_INTEGRATOR_TR_BDF2 && kind != PL_INTEGRATOR_SDIRK2)
-        return;
-    for (int32_t k = 0; k < scene->obstacle_count; k++) {
-        if (scene->obstacles[k].restitution == 0)
-            continue;
-        char text[256];
-        snprintf(text, sizeof text,
-                 "obstacle '%.64s' has restitution: with this integrator a stiff body may bounce "
-                 "up to twice as high as it fell; use \"integrator\": \"implicit_midpoint\" or "
-                 "\"backward_euler\"",
-                 scene->obstacles[k].name);
-        warn(user, text);
-        return;
-    }
-}
-
-pl_status pl_start_warnings(const pl_scene *scene, const pl_mesh *meshes,
-                            void (*warn)(void *user, const char *text), void *user)
+pl_status pl_start_warnings(const pl_scene *scene, const pl_mesh *meshes, pl_warnings *out)
 {
     pl_status status = PL_OK;
     int64_t distances = 0;
-    warn_of_bounces(scene, warn, user);
     for (int32_t b = 0; b < scene->body_count; b++)
         distances += meshes[b].vertex_count * scene->obstacle_count;
     for (int32_t b = 0; status == PL_OK && b < scene->body_count; b++) {
         look l = {.scene = scene,
                   .every = 1 + distances / DISTANCES_MAX,
-                  .warn = warn,
-                  .user = user,
+                  .out = out,
                   .body = &scene->bodies[b],
                   .mesh = &meshes[b]};
         status = place(&l);
         if (status == PL_OK)
-            warn_of_size(&l);
+            status = warn_of_size(&l);
         bool at_rest = l.body->initial.shape == PL_SHAPE_REST;
         if (status == PL_OK && at_rest && scene->obstacle_count > 0)
             status = find_touched(&l);
         for (int32_t k = 0; status == PL_OK && k < scene->obstacle_count; k++) {
-            warn_of_speed(&l, &scene->obstacles[k]);
-            status = at_rest ? warn_of_inside(&l, &scene->obstacles[k]) : PL_OK;
+            status = warn_of_speed(&l, &scene->obstacles[k]);
+            if (status == PL_OK && at_rest)
+                status = warn_of_inside(&l, &scene->obstacles[k]);
         }
         free(l.touched);
         free(l.x);

@@ -5,10 +5,10 @@
 
 #include "engine/mesh/mesh.h"
 #include "engine/scene/scene.h"
+#include "protocol/log/warnings.h"
 
-/* Calls `warn` with each, a sentence with its numbers and what to do. meshes [body_count], as they are before their transform. Bodies with
- * a shape of their own in `initial` are looked at for their speed and size alone. PL_OK or PL_NO_MEMORY. */
-pl_status pl_start_warnings(const pl_scene *scene, const pl_mesh *meshes,
-                            void (*warn)(void *user, const char *text), void *user);
+/* Append each to `out`. meshes [body_count], as they are before their transform. Bodies with a shape of their
+ * own in `initial` are looked at for their speed and size alone. PL_OK or PL_NO_MEMORY. */
+pl_status pl_start_warnings(const pl_scene *scene, const pl_mesh *meshes, pl_warnings *out);
 
 #endif

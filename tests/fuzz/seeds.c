@@ -133,7 +133,8 @@ static void write_control_seed(const char *directory, const char *action)
 
 static void write_sealed_seeds(const char *directory)
 {
-    char warning[] = "a warning", *warnings[] = {warning};
+    char remark[] = "a remark", *remarks[] = {remark}, detail[] = "a detail";
+    pl_warning warnings[] = {{PL_WARNING_OVERLAP, detail, 2, 3}};
     pl_exit e = {.attempt = 1, .frames = 3, .seconds = 1.5};
     snprintf(e.state, sizeof e.state, "failed");
     e.failure = (pl_failure){.code = PL_FAILURE_NOT_FINITE, .step = 4, .element = 2};
@@ -144,8 +145,9 @@ static void write_sealed_seeds(const char *directory)
                       .vertices = 4,
                       .tets = 1,
                       .memory_bytes = 1e6,
-                      .warning_count = 1,
-                      .warnings = warnings};
+                      .warnings = {1, warnings},
+                      .remark_count = 1,
+                      .remarks = remarks};
     pl_faults_add(&p.faults, "/bodies/0", "mesh_syntax", "got", "expected", "hint");
     pl_json_writer w = {0};
     pl_json_begin_object(&w);

@@ -447,6 +447,46 @@ START_TEST(paused_session_is_shown_and_goes_on)
 }
 END_TEST
 
+/* A bar of 77 m that stops after two iterations: told before and after, here and by the daemon, and no success to
+ * who is strict. */
+START_TEST(warnings_are_told_and_strict_minds_them)
+{
+    char scene[512];
+    snprintf(
+        scene, sizeof scene,
+        "{\"pliant\": 1, \"name\": \"odd\", \"time\": {\"step\": 0.01, \"steps\": 5}, \"solver\":"
+        " {\"method\": \"admm\", \"iterations\": 2, \"tolerance\": 1e-9}, \"bodies\": [{\"mesh\":"
+        " %s, \"transform\": {\"scale\": 63}}], \"pins\": [{\"select\": {\"side\": \"-x\"}}]}",
+        PLIANT_BOX);
+    pliant_write("odd.json", scene);
+    ck_assert_int_eq(pliant("validate odd.json"), 0);
+    ck_assert_ptr_nonnull(strstr(pliant_err, "warning: odd_size: body 'body-0' is 77.2 m across"));
+    ck_assert_int_eq(pliant("run odd.json --out odd"), 0);
+    ck_assert_ptr_nonnull(strstr(pliant_err, "warning: odd_size:"));
+    ck_assert_ptr_nonnull(strstr(pliant_err, "warning: unconverged: 5 of 5 frames did not reach"));
+    ck_assert_int_eq(pliant("run odd.json --out odd --force --strict"), 1);
+    ck_assert_int_eq(pliant("--json run odd.json --out odd --force --strict"), 1);
+    ck_assert_ptr_nonnull(strstr(pliant_out, "\"warnings\": [{\"code\":\"odd_size\""));
+    ck_assert_ptr_nonnull(strstr(pliant_out, "\"code\":\"unconverged\""));
+    ck_assert_int_eq(pliant("submit odd.json --follow"), 0);
+    ck_assert_ptr_nonnull(strstr(pliant_err, "warning: unconverged: 5 of 5 frames"));
+    ck_assert_int_eq(pliant("submit odd.json --follow --strict"), 1);
+    ck_assert_int_eq(pliant("submit odd.json --strict"), 1);
+    ck_assert_ptr_nonnull(strstr(pliant_err, "warning: odd_size:"));
+    ck_assert_int_eq(pliant("list --name odd"), 0);
+    ck_assert_ptr_nonnull(strstr(pliant_out, "odd  odd_size, unconverged\n"));
+    ck_assert_int_eq(pliant("show %.12s", pliant_out), 0);
+    ck_assert_ptr_nonnull(strstr(pliant_out, "warning    unconverged: 5 of 5"));
+    /* Nobody minds where there are none. */
+    pliant_write("calm.json",
+                 "{\"pliant\": 1, \"time\": {\"step\": 0.01, \"steps\": 3}, \"bodies\":"
+                 " [{\"mesh\": {\"box\": {\"cells\": [2, 2, 2]}}}]}");
+    ck_assert_int_eq(pliant("run calm.json --out calm --strict"), 0);
+    ck_assert_int_eq(pliant("submit calm.json --follow --strict"), 0);
+    ck_assert_ptr_null(strstr(pliant_err, "warning"));
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("daemon");
@@ -465,5 +505,6 @@ int main(void)
     tcase_add_test(t, verify_finds_damage);
     tcase_add_test(t, interrupt_stops_watching_but_not_the_session);
     tcase_add_test(t, paused_session_is_shown_and_goes_on);
+    tcase_add_test(t, warnings_are_told_and_strict_minds_them);
     return run_cases("cli", t);
 }

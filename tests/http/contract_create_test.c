@@ -314,14 +314,20 @@ START_TEST(test_validate)
     ck_assert(json_number_value(json_at(r->json, "estimate/seconds_per_frame")) > 0);
     ck_assert(json_is_array(json_at(r->json, "warnings")));
     ck_assert_uint_eq(json_array_size(json_at(r->json, "warnings")), 0);
+    ck_assert_uint_eq(json_array_size(json_at(r->json, "remarks")), 0);
     ck_assert_ptr_null(http_header(r, "Location"));
     http_reply_free(r);
-    /* A mesh that was repaired is a warning. */
+    /* A mesh that was repaired is a remark, and one of 87 m a warning. */
     r = http_post(d, "/v1/validate",
                   "{\"pliant\": 1, \"bodies\": [{\"mesh\": {\"vertices\": [0,0,0, 1,0,0, 0,1,0, "
-                  "0,0,1], \"tets\": [0, 2, 1, 3]}}]}");
+                  "0,0,1], \"tets\": [0, 2, 1, 3]}, \"transform\": {\"scale\": 50}}]}");
     http_expect(r, 200);
+    ck_assert_uint_eq(json_array_size(json_at(r->json, "remarks")), 1);
     ck_assert_uint_eq(json_array_size(json_at(r->json, "warnings")), 1);
+    ck_assert_str_eq(json_text(r->json, "warnings/0/code"), "odd_size");
+    ck_assert_int_eq(json_count(r->json, "warnings/0/count"), 1);
+    ck_assert_int_eq(json_count(r->json, "warnings/0/of"), 1);
+    ck_assert_ptr_nonnull(strstr(json_text(r->json, "warnings/0/detail"), "86.6 m across"));
     http_reply_free(r);
     r = http_get(d, "/v1/sessions");
     ck_assert_uint_eq(json_array_size(json_at(r->json, "items")), 0);

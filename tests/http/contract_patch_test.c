@@ -473,6 +473,7 @@ START_TEST(test_format_3)
     snprintf(sql, sizeof sql,
              "ALTER TABLE sessions DROP COLUMN keep_last;"
              "ALTER TABLE sessions DROP COLUMN keep_every;"
+             "ALTER TABLE sessions DROP COLUMN warnings;"
              "UPDATE sessions SET crc = %u; PRAGMA user_version = 3",
              crc);
     ck_assert_int_eq(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
@@ -481,6 +482,7 @@ START_TEST(test_format_3)
     ck_assert_msg(!daemon_fixture_said(d, "damaged"), "a row's checksum did not fit any more");
     json_t *shown = session_show(d, id);
     ck_assert(json_is_null(json_at(shown, "retention/last")));
+    ck_assert_uint_eq(json_array_size(json_at(shown, "warnings")), 0);
     json_decref(shown);
     http_reply *r = patch(id, JSON, "{\"retention\": {\"days\": 2}}");
     http_expect(r, 200);

@@ -159,15 +159,15 @@ START_TEST(no_positive_value_is_said)
 }
 END_TEST
 
-/* What a person should know of the run's quality: counted over frames after frame 0, silent when all is well. */
-START_TEST(quality_is_said_once_it_is_lacking)
+/* Steps that were taken as halves: counted over frames after frame 0, silent where there was none. */
+START_TEST(hardship_is_said_once_there_was_some)
 {
     pl_progress p;
     char text[PL_PROGRESS_TEXT];
     pl_progress_init(&p, 4);
     pl_metrics_digest good = {.frame = 1, .unconverged = 0, .ms_step = 1};
     pl_progress_note(&p, &good);
-    pl_progress_quality(&p, text);
+    pl_progress_hardship(&p, text);
     ck_assert_str_eq(text, "");
     pl_metrics_digest bad = {
         .frame = 2, .unconverged = 3, .inverted = 7, .halved = 1, .ms_step = 1};
@@ -177,11 +177,8 @@ START_TEST(quality_is_said_once_it_is_lacking)
     /* A fixed number of iterations has no tolerance to miss. */
     pl_metrics_digest fixed = {.frame = 4, .unconverged = -1, .ms_step = 1};
     pl_progress_note(&p, &fixed);
-    pl_progress_quality(&p, text);
-    ck_assert_ptr_nonnull(strstr(text, "2 of 4 frames did not reach solver.tolerance"));
-    ck_assert_ptr_nonnull(strstr(text, "1 of 4 frames have inverted elements"));
+    pl_progress_hardship(&p, text);
     ck_assert_ptr_nonnull(strstr(text, "2 of 4 frames have steps that were retried as two half"));
-    ck_assert_ptr_nonnull(strstr(text, "solver.iterations"));
 }
 END_TEST
 
@@ -189,7 +186,7 @@ int main(void)
 {
     Suite *s = suite_create("cli_progress");
     TCase *t = tcase_create("text");
-    tcase_add_test(t, quality_is_said_once_it_is_lacking);
+    tcase_add_test(t, hardship_is_said_once_there_was_some);
     tcase_add_test(t, plain_line_says_everything);
     tcase_add_test(t, what_is_not_known_is_left_out);
     tcase_add_test(t, bar_fits_the_terminal);

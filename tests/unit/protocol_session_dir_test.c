@@ -168,7 +168,9 @@ END_TEST
 START_TEST(preflight_written_and_read)
 {
     pl_preflight_body bodies[2] = {{"bar", 2107, 0, 9072}, {"ball", 10, 2107, 20}};
-    char *warnings[] = {"3 tetrahedra of body 'bar' were turned round"};
+    char *remarks[] = {"3 tetrahedra of body 'bar' were turned round"};
+    pl_warning warnings[] = {{PL_WARNING_START_INSIDE, "begins in \"floor\"", 12, 40},
+                             {PL_WARNING_ODD_SIZE, "127 m", 1, 2}};
     pl_preflight p = {.body_count = 2,
                       .bodies = bodies,
                       .vertices = 2117,
@@ -177,8 +179,9 @@ START_TEST(preflight_written_and_read)
                       .seconds_per_frame = 0.01,
                       .setup_seconds = 0.5,
                       .frame_bytes = 30000,
-                      .warning_count = 1,
-                      .warnings = warnings},
+                      .warnings = {2, warnings},
+                      .remark_count = 1,
+                      .remarks = remarks},
                  read;
     pl_faults_add(&p.faults, "/pins/0", "empty_selection", "0 vertices", "at least 1", "");
     ck_assert_int_eq(pl_preflight_write(t.fd, &p), PL_OK);
@@ -190,8 +193,15 @@ START_TEST(preflight_written_and_read)
     ck_assert_int_eq(read.bodies[1].first_vertex, 2107);
     ck_assert(read.vertices == 2117 && read.tets == 9092 && read.memory_bytes == 1e8);
     ck_assert(read.seconds_per_frame == 0.01 && read.frame_bytes == 30000);
-    ck_assert_int_eq(read.warning_count, 1);
-    ck_assert_str_eq(read.warnings[0], warnings[0]);
+    ck_assert_int_eq(read.warnings.count, 2);
+    for (int k = 0; k < 2; k++) {
+        ck_assert_int_eq(read.warnings.items[k].code, warnings[k].code);
+        ck_assert_str_eq(read.warnings.items[k].detail, warnings[k].detail);
+        ck_assert_int_eq(read.warnings.items[k].count, warnings[k].count);
+        ck_assert_int_eq(read.warnings.items[k].of, warnings[k].of);
+    }
+    ck_assert_int_eq(read.remark_count, 1);
+    ck_assert_str_eq(read.remarks[0], remarks[0]);
     pl_preflight_clear(&read);
     pl_faults_clear(&p.faults);
     put_file(t.fd, "preflight.json", "[]", 2);

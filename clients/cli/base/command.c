@@ -24,6 +24,29 @@ void pl_cli_note(const pl_cli *cli, const char *text)
                 pl_style_off(&cli->err), text);
 }
 
+static void warn(const pl_cli *cli, const char *code, const char *detail)
+{
+    if (!cli->json)
+        fprintf(stderr, "%swarning: %s:%s %s\n", pl_style_on(&cli->err, PL_STYLE_YELLOW), code,
+                pl_style_off(&cli->err), detail);
+}
+
+int32_t pl_cli_warn(const pl_cli *cli, const pl_warnings *list)
+{
+    for (int32_t i = 0; i < list->count; i++)
+        warn(cli, pl_warning_name(list->items[i].code), list->items[i].detail);
+    return list->count;
+}
+
+int32_t pl_cli_warn_of(const pl_cli *cli, const pl_json *list)
+{
+    size_t count = pl_json_count(list);
+    for (size_t i = 0; i < count; i++)
+        warn(cli, pl_json_string(pl_json_item(list, i), "code", ""),
+             pl_json_string(pl_json_item(list, i), "detail", ""));
+    return (int32_t)count;
+}
+
 static int option_index(const pl_cli *cli, const char *name)
 {
     for (int i = 0; i < PL_OPTIONS_MAX && cli->command->options[i].name; i++)

@@ -29,8 +29,6 @@ void pl_progress_note(pl_progress *p, const pl_metrics_digest *digest)
     p->latest = *digest;
     if (digest->frame >= 1) {
         p->noted++;
-        p->unconverged += digest->unconverged > 0;
-        p->inverted += digest->inverted > 0;
         p->halved += digest->halved > 0;
     }
     if (!isfinite(digest->ms_step) || digest->frame < 1)
@@ -39,26 +37,14 @@ void pl_progress_note(pl_progress *p, const pl_metrics_digest *digest)
                                      : p->ms_frame + SMOOTHING * (digest->ms_step - p->ms_frame);
 }
 
-void pl_progress_quality(const pl_progress *p, char out[PL_PROGRESS_TEXT])
+void pl_progress_hardship(const pl_progress *p, char out[PL_PROGRESS_TEXT])
 {
-    size_t used = 0;
     out[0] = 0;
-    if (p->unconverged > 0)
-        used += (size_t)snprintf(out, PL_PROGRESS_TEXT,
-                                 "%" PRId64 " of %" PRId64 " frames did not reach solver.tolerance",
-                                 p->unconverged, p->noted);
-    if (p->inverted > 0)
-        used += (size_t)snprintf(out + used, PL_PROGRESS_TEXT - used,
-                                 "%s%" PRId64 " of %" PRId64 " frames have inverted elements",
-                                 used ? "; " : "", p->inverted, p->noted);
     if (p->halved > 0)
-        used += (size_t)snprintf(out + used, PL_PROGRESS_TEXT - used,
-                                 "%s%" PRId64 " of %" PRId64
-                                 " frames have steps that were retried as two half steps",
-                                 used ? "; " : "", p->halved, p->noted);
-    if (used > 0)
-        snprintf(out + used, PL_PROGRESS_TEXT - used,
-                 ": \"method\": \"auto\", a smaller time.step or more solver.iterations");
+        snprintf(out, PL_PROGRESS_TEXT,
+                 "%" PRId64 " of %" PRId64
+                 " frames have steps that were retried as two half steps: a smaller time.step",
+                 p->halved, p->noted);
 }
 
 double pl_progress_residual(const pl_metrics_digest *d)

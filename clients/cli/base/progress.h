@@ -12,8 +12,7 @@ typedef struct pl_progress {
     double ms_frame;            /* smoothed; NaN: not known */
     double last_plain, started; /* monotonic s */
     int64_t last_plain_frame;
-    /* frames seen after frame 0; of them, with such a step or element */
-    int64_t noted, unconverged, inverted, halved;
+    int64_t noted, halved; /* frames seen after frame 0; of them, with such a step */
 } pl_progress;
 
 enum { PL_PROGRESS_TEXT = 512 };
@@ -34,8 +33,8 @@ void pl_progress_show(pl_progress *p, pl_terminal *t);
 /* The last state as a finished line. */
 void pl_progress_end(pl_progress *p, pl_terminal *t);
 
-/* What a person should know before trusting the run, as a sentence or two; "" where all is well. */
-void pl_progress_quality(const pl_progress *p, char out[PL_PROGRESS_TEXT]);
+/* What was hard for the solver and is no warning, as a sentence; "" where nothing was. */
+void pl_progress_hardship(const pl_progress *p, char out[PL_PROGRESS_TEXT]);
 
 /* "0:04", "12:30", "1:02:03". */
 void pl_duration_text(double seconds, char out[24]);

@@ -55,8 +55,9 @@ static void report_accepted(const runner *r, const pl_preflight *p)
     pl_bytes_text(p->memory_bytes, memory);
     fprintf(stderr, "%" PRId64 " vertices, %" PRId64 " tetrahedra, about %s\n", p->vertices,
             p->tets, memory);
-    for (int32_t i = 0; i < p->warning_count; i++)
-        pl_cli_note(r->cli, p->warnings[i]);
+    for (int32_t i = 0; i < p->remark_count; i++)
+        pl_cli_note(r->cli, p->remarks[i]);
+    pl_cli_warn(r->cli, &p->warnings);
 }
 
 static void report_resume(const runner *r)
@@ -143,26 +144,54 @@ static void report_failure(const runner *r, const pl_failure *f)
         fprintf(stderr, "  %s\n", f->advice);
 }
 
+/* Those of the scene, which were told before it ran, and then those of its frames. */
+static void print_warnings(const pl_preflight *p, const pl_warnings *run)
+{
+    pl_json_writer w = {0};
+    pl_json_begin_array(&w);
+    pl_warnings_put(&w, &p->warnings);
+    pl_warnings_put(&w, run);
+    pl_json_end_array(&w);
+    char *text = pl_json_finish(&w, NULL);
+    printf("\"warnings\": %s, ", text ? text : "[]");
+    free(text);
+}
+
 static int outcome(const runner *r, const pl_exit *e)
 {
+    pl_preflight p = {0};
+    pl_run_totals totals;
+    pl_warnings run = {0};
     bool good = strcmp(e->state, "succeeded") == 0;
+    if (pl_preflight_read(r->dir_fd, &p) != PL_OK ||
+        (pl_run_warnings_read(r->dir_fd, &totals, &run) != PL_OK && errno != ENOENT))
+        pl_cli_fail(r->cli, 0, "%s: its warnings can not be read", r->path);
+    bool warned = p.warnings.count + run.count > 0;
+    pl_style style = !good ? PL_STYLE_RED : warned ? PL_STYLE_YELLOW : PL_STYLE_GREEN;
     if (r->cli->json) {
         printf("{\"event\": \"end\", \"state\": \"%s\", \"frame\": %" PRId64
-               ", \"seconds\": %.3f, \"failure\": ",
+               ", \"seconds\": %.3f, ",
                e->state, e->frames, e->seconds);
+        print_warnings(&p, &run);
+        fputs("\"failure\": ", stdout);
         printf(e->failure.code == PL_FAILURE_NONE ? "null}\n" : "\"%s\"}\n",
                pl_failure_name(e->failure.code));
     } else {
         fprintf(stderr, "%s%s%s  %" PRId64 " frames in %.2f s, in %s\n",
-                pl_style_on(&r->cli->err, good ? PL_STYLE_GREEN : PL_STYLE_RED), e->state,
-                pl_style_off(&r->cli->err), e->frames, e->seconds, r->path);
-        char quality[PL_PROGRESS_TEXT];
-        pl_progress_quality(&r->progress, quality);
-        if (*quality)
-            fprintf(stderr, "  %s\n", quality);
+                pl_style_on(&r->cli->err, style), e->state, pl_style_off(&r->cli->err), e->frames,
+                e->seconds, r->path);
+        char hardship[PL_PROGRESS_TEXT];
+        pl_progress_hardship(&r->progress, hardship);
+        if (*hardship)
+            pl_cli_note(r->cli, hardship);
+        pl_cli_warn(r->cli, &run);
         if (e->failure.code != PL_FAILURE_NONE)
             report_failure(r, &e->failure);
     }
+    pl_warnings_clear(&run);
+    pl_preflight_clear(&p);
+    if (good && warned && pl_cli_flag(r->cli, "--strict"))
+        return PL_EXIT_FAILED;
     return good                                 ? PL_EXIT_OK
            : strcmp(e->state, "cancelled") == 0 ? PL_EXIT_CANCELLED
                                                 : PL_EXIT_FAILED;

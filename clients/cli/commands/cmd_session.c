@@ -119,10 +119,25 @@ int pl_command_version(pl_cli *cli)
 
 /* ---- list and show ---- */
 
+/* Each code of a session's warnings once, in a row of the list. */
+static void print_codes(const pl_cli *cli, const pl_json *warnings)
+{
+    const char *before = "";
+    for (size_t i = 0; i < pl_json_count(warnings); i++) {
+        const char *code = pl_json_string(pl_json_item(warnings, i), "code", "");
+        if (strcmp(code, before) != 0)
+            printf("%s%s%s%s", i == 0 ? "  " : ", ", pl_style_on(&cli->out, PL_STYLE_YELLOW), code,
+                   pl_style_off(&cli->out));
+        before = code;
+    }
+}
+
 static void print_item(const pl_cli *cli, const pl_json *s)
 {
     const char *state = pl_json_string(s, "state", "");
-    pl_style style = strcmp(state, "succeeded") == 0 ? PL_STYLE_GREEN
+    const pl_json *warnings = pl_json_at(s, "warnings");
+    bool warned = pl_json_count(warnings) > 0;
+    pl_style style = strcmp(state, "succeeded") == 0 ? warned ? PL_STYLE_YELLOW : PL_STYLE_GREEN
                      : strcmp(state, "failed") == 0 || strcmp(state, "rejected") == 0 ? PL_STYLE_RED
                      : strcmp(state, "running") == 0 ? PL_STYLE_CYAN
                      : strcmp(state, "paused") == 0  ? PL_STYLE_YELLOW
@@ -132,10 +147,12 @@ static void print_item(const pl_cli *cli, const pl_json *s)
              pl_json_integer(s, "progress/frames", 0));
     const char *waits = pl_json_string(s, "queue/reason", "");
     bool restarts = strncmp(waits, "restarts", 8) == 0;
-    printf("%.12s  %s%-10s%s %13s  %-20s  %s%s%s\n", pl_json_string(s, "id", ""),
+    printf("%.12s  %s%-10s%s %13s  %-20s  %s%s%s", pl_json_string(s, "id", ""),
            pl_style_on(&cli->out, style), state, pl_style_off(&cli->out), frames,
            pl_json_string(s, "created", ""), pl_json_string(s, "name", ""), restarts ? "  " : "",
            restarts ? waits : "");
+    print_codes(cli, warnings);
+    putchar('\n');
 }
 
 /* malloc'ed; NULL out of memory. */
@@ -211,6 +228,13 @@ static void print_session(const pl_cli *cli, const pl_json *s)
         snprintf(text, sizeof text, "%.100s, %" PRId64 " vertices",
                  pl_json_string(body, "name", ""), pl_json_integer(body, "vertices", 0));
         print_row(cli, b == 0 ? "bodies" : "", text);
+    }
+    const pl_json *warnings = pl_json_at(s, "warnings");
+    for (size_t k = 0; k < pl_json_count(warnings); k++) {
+        const pl_json *warning = pl_json_item(warnings, k);
+        printf("%s%-10s %s:%s %s\n", pl_style_on(&cli->out, PL_STYLE_YELLOW), "warning",
+               pl_json_string(warning, "code", ""), pl_style_off(&cli->out),
+               pl_json_string(warning, "detail", ""));
     }
 }
 

@@ -149,12 +149,6 @@ static int post_scene(pl_cli *cli, const char *path, const pl_scene_files *scene
     return status;
 }
 
-static void report_warnings(const pl_cli *cli, const pl_json *list)
-{
-    for (size_t i = 0; i < pl_json_count(list); i++)
-        pl_cli_note(cli, pl_json_string(pl_json_item(list, i), "", ""));
-}
-
 static void report_estimate(const pl_cli *cli, const pl_json *report)
 {
     char memory[24];
@@ -164,7 +158,10 @@ static void report_estimate(const pl_cli *cli, const pl_json *report)
            " frames, about %s of memory and %.2g s a frame\n",
            pl_json_integer(e, "vertices", 0), pl_json_integer(e, "tets", 0),
            pl_json_integer(e, "frames", 0), memory, pl_json_number(e, "seconds_per_frame", 0));
-    report_warnings(cli, pl_json_at(report, "warnings"));
+    pl_cli_warn_of(cli, pl_json_at(report, "warnings"));
+    const pl_json *remarks = pl_json_at(report, "remarks");
+    for (size_t i = 0; i < pl_json_count(remarks); i++)
+        pl_cli_note(cli, pl_json_string(pl_json_item(remarks, i), "", ""));
 }
 
 static void report_submitted(const pl_cli *cli, const pl_json *session, const char *id, bool follow)
@@ -181,7 +178,8 @@ static void report_submitted(const pl_cli *cli, const pl_json *session, const ch
         fprintf(stderr, "%s%s%s  %s\n", pl_style_on(&cli->err, PL_STYLE_BOLD),
                 pl_json_string(session, "name", ""), pl_style_off(&cli->err), id);
     }
-    report_warnings(cli, pl_json_at(session, "warnings"));
+    if (!follow)
+        pl_cli_warn_of(cli, pl_json_at(session, "warnings"));
 }
 
 int pl_command_submit(pl_cli *cli)
@@ -210,11 +208,14 @@ int pl_command_submit(pl_cli *cli)
     snprintf(id, sizeof id, "%s", pl_json_string(session, "id", ""));
     if (*id)
         report_submitted(cli, session, id, follow);
+    bool warned = pl_json_count(pl_json_at(session, "warnings")) > 0;
     pl_json_free(session);
     pl_http_answer_clear(&answer);
     if (!*id)
         return pl_cli_fail(cli, PL_EXIT_FAILED, "%s sent no session back", cli->server_url);
-    return follow ? pl_follow(cli, id, 0, false) : PL_EXIT_OK;
+    if (follow)
+        return pl_follow(cli, id, 0, false);
+    return warned && pl_cli_flag(cli, "--strict") ? PL_EXIT_FAILED : PL_EXIT_OK;
 }
 
 int pl_command_validate(pl_cli *cli)

@@ -221,11 +221,13 @@ static void report_faults(pl_cli *cli, const pl_json *session)
 int pl_follow_outcome(pl_cli *cli, const pl_json *session)
 {
     const char *state = pl_json_string(session, "state", "");
-    bool good = strcmp(state, "succeeded") == 0;
+    const pl_json *warnings = pl_json_at(session, "warnings");
+    bool warned = pl_json_count(warnings) > 0, good = strcmp(state, "succeeded") == 0;
+    pl_style style = !good ? PL_STYLE_RED : warned ? PL_STYLE_YELLOW : PL_STYLE_GREEN;
     if (!cli->json) {
         fprintf(stderr, "%s%s%s  frame %" PRId64 " of %" PRId64 ", %.6g s simulated\n",
-                pl_style_on(&cli->err, good ? PL_STYLE_GREEN : PL_STYLE_RED), state,
-                pl_style_off(&cli->err), pl_json_integer(session, "progress/frame", 0),
+                pl_style_on(&cli->err, style), state, pl_style_off(&cli->err),
+                pl_json_integer(session, "progress/frame", 0),
                 pl_json_integer(session, "progress/frames", 0),
                 pl_json_number(session, "progress/time", 0));
         if (strcmp(state, "failed") == 0)
@@ -233,6 +235,9 @@ int pl_follow_outcome(pl_cli *cli, const pl_json *session)
         if (strcmp(state, "rejected") == 0)
             report_faults(cli, session);
     }
+    pl_cli_warn_of(cli, warnings);
+    if (good && warned && pl_cli_flag(cli, "--strict"))
+        return PL_EXIT_FAILED;
     return good ? PL_EXIT_OK : strcmp(state, "cancelled") == 0 ? PL_EXIT_CANCELLED : PL_EXIT_FAILED;
 }
 
@@ -331,10 +336,10 @@ static int outcome_of(follower *f)
     if (status != PL_EXIT_OK)
         return status;
     status = pl_follow_outcome(f->cli, session);
-    char quality[PL_PROGRESS_TEXT];
-    pl_progress_quality(&f->progress, quality);
-    if (*quality && !f->cli->json)
-        fprintf(stderr, "  %s\n", quality);
+    char hardship[PL_PROGRESS_TEXT];
+    pl_progress_hardship(&f->progress, hardship);
+    if (*hardship)
+        pl_cli_note(f->cli, hardship);
     pl_json_free(session);
     return status;
 }

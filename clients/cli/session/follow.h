@@ -9,7 +9,8 @@
  * succeeded. Connections that break are made again, from the next frame. */
 int pl_follow(pl_cli *cli, const char *id, int64_t from, bool lines);
 
-/* How a session that is over ended, from its document: says so on standard error. */
+/* How a session that is over ended, from its document: says so on standard error, with its warnings, which
+ * make the exit status 1 where the command has --strict. */
 int pl_follow_outcome(pl_cli *cli, const pl_json *session);
 
 #endif

@@ -29,7 +29,7 @@ static const char *const run_files[] = {
     "scene.json",       "effective.json", "preflight.json", "topology.json",
     "triangles.npy",    "tets.npy",       "lock",           "head.json",
     "exit.json",        "worker.log",     "control.log",    "checkpoint-A.bin",
-    "checkpoint-B.bin",
+    "checkpoint-B.bin", "surface.npy",    "warnings.json",
 };
 
 static bool is_empty(int dir_fd)

@@ -85,8 +85,8 @@ class Client:
         return Session(self._transport, info)
 
     def validate(self, scene: Scene, folder: Optional[str] = None) -> Dict[str, Any]:
-        """What a scene would take: "estimate", "bodies", "warnings". SceneRefused lists its faults.
-        Mesh files are uploaded, nothing else is kept."""
+        """What a scene would take: "estimate", "bodies", "warnings", "remarks". SceneRefused lists
+        its faults. Mesh files are uploaded, nothing else is kept."""
         ready = SceneFiles(scene, folder)
         for digest, path in ready.files.items():
             self._upload(digest, path, None)

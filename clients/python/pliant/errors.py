@@ -88,13 +88,16 @@ class SceneFilesUnreadable(PliantError):
 
 
 class SessionFailed(PliantError):
-    """A session that was waited for did not succeed; `session` says why."""
+    """A session that was waited for did not succeed, or, where that was asked for, has warnings;
+    `session` says why."""
 
     def __init__(self, session: Mapping[str, Any]) -> None:
         self.session = dict(session)
         failure = session.get("failure") or {}
         words = [f"session {str(session.get('id'))[:8]} {session.get('state')}"]
         words += [str(failure[k]) for k in ("code", "message", "advice") if failure.get(k)]
+        for warning in session.get("warnings") or []:
+            words.append(f"{warning['code']}: {warning['detail']}")
         super().__init__(": ".join(words))
 
 

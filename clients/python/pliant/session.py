@@ -119,6 +119,11 @@ class Session:
         """Why it failed or was rejected: code, message, advice, step, frame, ..."""
         return self.info.get("failure")
 
+    @property
+    def warnings(self) -> List[Dict[str, Any]]:
+        """What to know before trusting it: code, detail, count, of. Empty: nothing."""
+        return list(self.info.get("warnings") or [])
+
     def _path(self, *parts: str) -> str:
         return path_of("sessions", self.id, *parts)
 
@@ -260,9 +265,11 @@ class Session:
         timeout: Optional[float] = None,
         progress: Union[bool, Progress] = False,
         check: bool = False,
+        strict: bool = False,
     ) -> "Session":
         """Until it has ended. `progress`: show a bar meanwhile. `check`: raise SessionFailed where
-        it did not succeed. TimeoutError after `timeout` seconds; the session goes on."""
+        it did not succeed. `strict`: also where it has warnings. TimeoutError after `timeout`
+        seconds; the session goes on."""
         deadline = None if timeout is None else time.monotonic() + timeout
         if progress:
             self._watch(progress_of(progress, self.info), deadline)
@@ -280,7 +287,7 @@ class Session:
                 events.missed = False
                 self.refresh()
         self.refresh()
-        if check and self.state != "succeeded":
+        if (check or strict) and self.state != "succeeded" or strict and self.warnings:
             raise SessionFailed(self.info)
         return self
 

@@ -83,7 +83,7 @@ function placed(faults, text, places) {
     });
 }
 
-// The daemon's opinion of a text, a moment after it was last changed: {faults, estimate, warnings, busy}.
+// The daemon's opinion of a text, a moment after it was last changed: {faults, estimate, warnings, remarks, busy}.
 function useVerdict(text) {
     const [verdict, setVerdict] = useState({ faults: [], busy: true });
     useEffect(() => {
@@ -97,8 +97,10 @@ function useVerdict(text) {
         setVerdict((before) => ({ ...before, busy: true }));
         const timer = setTimeout(async () => {
             try {
-                const { estimate, warnings } = await api.post('/v1/validate', text, { signal: abort.signal });
-                setVerdict({ faults: [], estimate, warnings });
+                const { estimate, warnings, remarks } = await api.post('/v1/validate', text, {
+                    signal: abort.signal,
+                });
+                setVerdict({ faults: [], estimate, warnings, remarks });
             } catch (problem) {
                 if (problem.name === 'AbortError') return;
                 const faults = placed(problem.faults ?? [], text, places);
@@ -209,7 +211,7 @@ function Text({ text, faults, onChange, area }) {
     );
 }
 
-function Faults({ faults, warnings = [], onGo }) {
+function Faults({ faults, warnings = [], remarks = [], onGo }) {
     return (
         <ul class="faults" id="faults">
             {faults.map((fault, i) => (
@@ -220,10 +222,13 @@ function Faults({ faults, warnings = [], onGo }) {
                     {fault.pointer && <code>{fault.pointer}</code>} {fault.words}
                 </li>
             ))}
-            {warnings.map((warning, i) => (
+            {warnings.map(({ code, detail }, i) => (
                 <li key={`w${i}`} class="warning">
-                    {warning}
+                    <b>{code.replaceAll('_', ' ')}</b> {detail}
                 </li>
+            ))}
+            {remarks.map((remark, i) => (
+                <li key={`r${i}`}>{remark}</li>
             ))}
         </ul>
     );
@@ -382,6 +387,7 @@ function Editor({ query, navigate }) {
                     <Faults
                         faults={faults}
                         warnings={verdict.warnings}
+                        remarks={verdict.remarks}
                         onGo={(line) => goToLine(area.current, line)}
                     />
                 </div>

@@ -5,12 +5,17 @@ import { STATES, duration, number, ordinal, secondsLeft } from './format.js';
 import { useOn } from './hooks.js';
 import { hrefOf } from './route.js';
 
-function StateSign({ state }) {
+function StateSign({ state, warned }) {
     return (
-        <span class={`sign ${state}`} title={state}>
+        <span class={`sign ${warned ? 'warned' : state}`} title={warned ? `${state}, with warnings` : state}>
             {STATES[state]}
         </span>
     );
+}
+
+// What its warnings are about, each once.
+export function codesOf(session) {
+    return [...new Set((session.warnings ?? []).map(({ code }) => code.replaceAll('_', ' ')))].join(', ');
 }
 
 function Bar({ progress, state }) {
@@ -46,7 +51,7 @@ function matches(session, words) {
         session.labels ?? {},
     )
         .flat()
-        .join(' ')} ${session.resources?.gpu ? 'gpu' : 'cpu'}`.toLowerCase();
+        .join(' ')} ${codesOf(session)} ${session.resources?.gpu ? 'gpu' : 'cpu'}`.toLowerCase();
     return words.every((word) => text.includes(word));
 }
 
@@ -54,12 +59,14 @@ function Item({ session, chosen, compared, onCompare, alone }) {
     const device = session.resources?.gpu
         ? 'GPU'
         : `${session.resources?.cores ?? 1} core${session.resources?.cores === 1 ? '' : 's'}`;
+    const codes = codesOf(session);
     return (
         <li class={chosen ? 'chosen' : ''}>
             <a href={hrefOf(session.id)} aria-current={chosen ? 'true' : undefined}>
-                <StateSign state={session.state} />
+                <StateSign state={session.state} warned={session.state === 'succeeded' && codes !== ''} />
                 <span class="name">{session.name || session.id.slice(0, 8)}</span>
                 <span class="line numbers">{lineOf(session)}</span>
+                {codes && <span class="line warned">⚠ {codes}</span>}
                 <span class="line faint">
                     {session.owner}
                     {session.group ? ` · ${session.group}` : ''} · {device}
@@ -99,7 +106,7 @@ export function SessionList({ sessions, id, compared, onCompare }) {
             <input
                 id="filter"
                 type="search"
-                placeholder="Filter: name, owner, state   ( / )"
+                placeholder="Filter: name, owner, state, warning   ( / )"
                 aria-label="Filter sessions"
                 value={filter}
                 onInput={(event) => setFilter(event.currentTarget.value)}

@@ -101,6 +101,20 @@ function Row({ label, children, title }) {
     );
 }
 
+// What to know before trusting it.
+function Warnings({ session }) {
+    if (!session.warnings?.length) return null;
+    return (
+        <ul class="warnings" aria-label="Warnings">
+            {session.warnings.map(({ code, detail }, i) => (
+                <li key={i}>
+                    <b>⚠ {code.replaceAll('_', ' ')}</b> {detail}
+                </li>
+            ))}
+        </ul>
+    );
+}
+
 // The numbers of the frame that is shown.
 function Values({ model }) {
     useOn(model.player, 'change frame');
@@ -250,7 +264,9 @@ export function Panel({ model, navigate, others, onCompare, tools }) {
     return (
         <aside class="panel" aria-label="Session">
             <h1>{session.name || session.id}</h1>
-            <p class={`state ${session.state}`}>
+            <p
+                class={`state ${session.state === 'succeeded' && session.warnings?.length ? 'warned' : session.state}`}
+            >
                 <span class="sign">{STATES[session.state]}</span> <b>{session.state}</b>
                 <span class="numbers">
                     {' '}
@@ -266,6 +282,7 @@ export function Panel({ model, navigate, others, onCompare, tools }) {
                 </p>
             )}
             <FailureBox model={model} navigate={navigate} />
+            <Warnings session={session} />
             <Actions model={model} navigate={navigate} />
             <div class="tabs" role="tablist">
                 {Object.entries(tabs).map(([key, label]) => (

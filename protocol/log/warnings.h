@@ -1,0 +1,78 @@
+/* warnings.h - what a user should know before trusting a session: as a list, and warnings.json, in which a
+ * worker keeps what its frames showed so far.
+ *
+ *   warnings.json   {"format": 1, "frame", "unconverged", "inverted", "most_inverted", "penetrating",
+ *                   "deepest", "deepest_in", "gaining", "energy": null | {"first", "least", "kinetic",
+ *                   "gain"}, "warnings": [...]}, sealed                            worker, by rename
+ *
+ * What preflight warns of stands in preflight.json (session_dir.h); a session's warnings are both.
+ */
+#ifndef PLIANT_PROTOCOL_LOG_WARNINGS_H
+#define PLIANT_PROTOCOL_LOG_WARNINGS_H
+
+#include "engine/scene/fault.h"
+#include "protocol/text/json.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* DO(the rest of the code's name, its name, what is counted). The first four are of a run, the
+ * others of a scene before it runs. */
+#define PL_EACH_WARNING(DO)                                                                        \
+    DO(UNCONVERGED, unconverged, "frames with a step that did not reach solver.tolerance")         \
+    DO(INVERTED, inverted, "frames with elements turned inside out")                               \
+    DO(ENERGY_GAINED, energy_gained, "frames with more energy than the first, from nowhere")       \
+    DO(PENETRATION, penetration, "frames with a vertex deep in an obstacle")                       \
+    DO(OVERLAP, overlap, "bodies that are, or may come to be, in one another")                     \
+    DO(START_INSIDE, start_inside, "vertices that begin in an obstacle")                           \
+    DO(THIN_OBSTACLE, thin_obstacle, "bodies so fast that a step takes them through an obstacle")  \
+    DO(FEW_ELEMENTS, few_elements, "bodies whose mesh bends too stiffly")                          \
+    DO(ODD_SIZE, odd_size, "bodies of a size that few simulate")
+
+typedef enum pl_warning_code {
+#define CODE(code, name, counts) PL_WARNING_##code,
+    PL_EACH_WARNING(CODE)
+#undef CODE
+        PL_WARNING_CODES
+} pl_warning_code;
+const char *pl_warning_name(pl_warning_code code);
+
+typedef struct pl_warning {
+    pl_warning_code code;
+    char *detail;      /* a sentence with its numbers and what to do; malloc'ed */
+    int64_t count, of; /* so many of so many: frames, vertices or bodies, as the code says */
+} pl_warning;
+
+enum { PL_WARNINGS_MAX = 64 }; /* further ones are dropped */
+typedef struct pl_warnings {
+    int32_t count;
+    pl_warning *items; /* malloc'ed */
+} pl_warnings;
+
+/* Append one, with its text copied. PL_OK, also where there are too many; PL_NO_MEMORY. */
+pl_status pl_warnings_add(pl_warnings *list, pl_warning_code code, int64_t count, int64_t of,
+                          const char *detail);
+void pl_warnings_clear(pl_warnings *list);
+
+/* The items of a list, one after the other, within an array that is being written. */
+void pl_warnings_put(pl_json_writer *w, const pl_warnings *list);
+/* Append those of an array; codes of a later version are passed over. PL_NO_MEMORY. */
+pl_status pl_warnings_decode(const pl_json *array, pl_warnings *list);
+
+/* What frames 1 to `frame` showed. Frame 0 is the scene's own start: only its energy counts. */
+typedef struct pl_run_totals {
+    int64_t frame;                                       /* -1: none, not even 0 */
+    int64_t unconverged, inverted, penetrating, gaining; /* frames */
+    int64_t most_inverted;                               /* elements, of a frame */
+    double deepest;                                      /* m */
+    int32_t deepest_in;                                  /* obstacle, -1: none */
+    bool has_energy; /* the rest means something: what happens can only take energy */
+    double first_energy, least_energy, most_kinetic, most_gain; /* J */
+} pl_run_totals;
+
+/* PL_IO with errno ENOENT where no frame gave cause for it yet, EBADMSG where it is damaged. */
+pl_status pl_run_warnings_read(int dir_fd, pl_run_totals *totals, pl_warnings *warnings);
+pl_status pl_run_warnings_write(int dir_fd, const pl_run_totals *totals,
+                                const pl_warnings *warnings);
+
+#endif

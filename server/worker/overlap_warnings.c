@@ -1,0 +1,250 @@
+#include "server/worker/overlap_warnings.h"
+
+#include "engine/scene/transform.h"
+#include "engine/vectors.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { PAIRS_MAX = 20000 }; /* pairs of bodies that are looked at */
+/* Of a body's size: its vertices are drawn in so far, so that what touches is not in one another. */
+static const double DRAWN_IN = 1e-4;
+static const double ON = 1e-9; /* barycentric: on a face, which two tetrahedra share */
+
+/* s, of a run that has no end. */
+static const double ENDLESS = 10;
+
+/* A body as placed. */
+typedef struct placed {
+    const pl_body *body;
+    const pl_mesh *mesh;
+    bool looked_at, pinned;
+    double *x; /* [vertices][3] */
+    double lo[3], hi[3];
+} placed;
+
+static pl_status place(const pl_scene *scene, const pl_mesh *meshes, int32_t b, placed *p)
+{
+    *p = (placed){.body = &scene->bodies[b], .mesh = &meshes[b]};
+    p->looked_at = p->body->initial.shape == PL_SHAPE_REST;
+    for (int32_t k = 0; k < scene->pin_count; k++)
+        p->pinned |= scene->pins[k].body == b;
+    p->x = malloc((3 * (size_t)p->mesh->vertex_count + 1) * sizeof *p->x);
+    if (!p->x)
+        return PL_NO_MEMORY;
+    pl_transform_points(&p->body->transform, p->mesh->vertices, p->mesh->vertex_count, p->x);
+    for (int c = 0; c < 3; c++) {
+        p->lo[c] = INFINITY;
+        p->hi[c] = -INFINITY;
+    }
+    for (int64_t i = 0; i < 3 * p->mesh->vertex_count; i++) {
+        p->lo[i % 3] = fmin(p->lo[i % 3], p->x[i]);
+        p->hi[i % 3] = fmax(p->hi[i % 3], p->x[i]);
+    }
+    return PL_OK;
+}
+
+static bool boxes_meet(const double alo[3], const double ahi[3], const double blo[3],
+                       const double bhi[3])
+{
+    bool meet = true;
+    for (int c = 0; c < 3; c++)
+        meet = meet && alo[c] < bhi[c] && blo[c] < ahi[c];
+    return meet;
+}
+
+/* ---- in one another ---- */
+
+/* Whether a point is in a tetrahedron, or on its surface. */
+static bool in_tet(const double *x, const int32_t *tet, const double p[3])
+{
+    double e[3][3], d[3], n[3], weights[3];
+    const double *a = x + 3 * (size_t)tet[0];
+    for (int k = 0; k < 3; k++)
+        for (int c = 0; c < 3; c++)
+            e[k][c] = x[3 * (size_t)tet[k + 1] + (size_t)c] - a[c];
+    for (int c = 0; c < 3; c++)
+        d[c] = p[c] - a[c];
+    pl_vector_cross(e[1], e[2], n);
+    double det = pl_vector_dot(e[0], n);
+    weights[0] = pl_vector_dot(d, n);
+    pl_vector_cross(e[2], e[0], n);
+    weights[1] = pl_vector_dot(d, n);
+    pl_vector_cross(e[0], e[1], n);
+    weights[2] = pl_vector_dot(d, n);
+    double least = -ON * fabs(det), sum = 0;
+    bool inside = det != 0;
+    for (int k = 0; k < 3; k++) {
+        double w = det < 0 ? -weights[k] : weights[k];
+        inside = inside && w > least;
+        sum += w;
+    }
+    return inside && fabs(det) - sum > least;
+}
+
+/* Vertices in order of their x, so that a tetrahedron looks at those in its own range only. */
+typedef struct along {
+    double x[3];
+    int64_t vertex;
+} along;
+
+static int by_x(const void *a, const void *b)
+{
+    double p = ((const along *)a)->x[0], q = ((const along *)b)->x[0];
+    return (p > q) - (p < q);
+}
+
+static int64_t first_from(const along *list, int64_t count, double x)
+{
+    int64_t lo = 0, hi = count;
+    while (lo < hi) {
+        int64_t mid = lo + (hi - lo) / 2;
+        if (list[mid].x[0] < x)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+/* Vertices of a in the tetrahedra of b, into *count. */
+static pl_status count_inside(const placed *a, const placed *b, int64_t *count)
+{
+    int64_t near = 0, vertices = a->mesh->vertex_count;
+    *count = 0;
+    along *list = malloc(((size_t)vertices + 1) * sizeof *list);
+    bool *found = calloc((size_t)vertices + 1, sizeof *found);
+    if (!list || !found) {
+        free(list);
+        free(found);
+        return PL_NO_MEMORY;
+    }
+    for (int64_t i = 0; i < vertices; i++) {
+        along v = {.vertex = i};
+        for (int c = 0; c < 3; c++)
+            v.x[c] = a->x[3 * i + c] + DRAWN_IN * ((a->lo[c] + a->hi[c]) / 2 - a->x[3 * i + c]);
+        if (boxes_meet(v.x, v.x, b->lo, b->hi))
+            list[near++] = v;
+    }
+    qsort(list, (size_t)near, sizeof *list, by_x);
+    for (int64_t t = 0; near > 0 && t < b->mesh->tet_count; t++) {
+        const int32_t *tet = b->mesh->tets + 4 * t;
+        double lo[3] = {INFINITY, INFINITY, INFINITY}, hi[3] = {-INFINITY, -INFINITY, -INFINITY};
+        for (int k = 0; k < 4; k++)
+            for (int c = 0; c < 3; c++) {
+                double x = b->x[3 * (size_t)tet[k] + (size_t)c];
+                lo[c] = fmin(lo[c], x);
+                hi[c] = fmax(hi[c], x);
+            }
+        for (int64_t i = first_from(list, near, lo[0]); i < near && list[i].x[0] <= hi[0]; i++) {
+            const double *p = list[i].x;
+            if (!found[i] && p[1] >= lo[1] && p[1] <= hi[1] && p[2] >= lo[2] && p[2] <= hi[2] &&
+                in_tet(b->x, tet, p)) {
+                found[i] = true;
+                ++*count;
+            }
+        }
+    }
+    free(list);
+    free(found);
+    return PL_OK;
+}
+
+/* ---- ways that cross ---- */
+
+/* The box that a body sweeps if nothing stops it: by its velocity, and where it falls by gravity. */
+static void sweep(const pl_scene *scene, const placed *p, bool falls, double lo[3], double hi[3])
+{
+    double t = scene->time.duration > 0 ? scene->time.duration : ENDLESS;
+    bool moves = !p->pinned && scene->time.integrator != PL_INTEGRATOR_QUASI_STATIC;
+    for (int c = 0; c < 3; c++) {
+        double v = p->body->initial.velocity[c], g = falls ? scene->gravity[c] : 0;
+        double end = moves ? v * t + g * t * t / 2 : 0;
+        /* Thrown up, it turns round on the way. */
+        bool turns = moves && v * g < 0 && fabs(v) < fabs(g) * t;
+        double turn = turns ? v * v / (-2 * g) : 0;
+        lo[c] = p->lo[c] + fmin(0, fmin(end, turn));
+        hi[c] = p->hi[c] + fmax(0, fmax(end, turn));
+    }
+}
+
+/* Whether one would come to where the other begins, or both fall freely and come together. */
+static bool may_meet(const pl_scene *scene, const placed *a, const placed *b)
+{
+    double lo[3], hi[3];
+    bool free_fall = !a->pinned && !b->pinned && scene->obstacle_count == 0;
+    if (free_fall) { /* gravity takes both along alike */
+        double rlo[3], rhi[3];
+        sweep(scene, a, false, lo, hi);
+        sweep(scene, b, false, rlo, rhi);
+        return boxes_meet(lo, hi, rlo, rhi);
+    }
+    sweep(scene, a, true, lo, hi);
+    if (boxes_meet(lo, hi, b->lo, b->hi))
+        return true;
+    sweep(scene, b, true, lo, hi);
+    return boxes_meet(lo, hi, a->lo, a->hi);
+}
+
+/* Bodies that hold each other belong together. */
+static bool attached(const pl_scene *scene, const placed *a, const placed *b)
+{
+    for (int32_t k = 0; k < scene->attachment_count; k++) {
+        const pl_attachment *t = &scene->attachments[k];
+        const pl_body *one = &scene->bodies[t->body];
+        const pl_body *other = t->has_to ? &scene->bodies[t->to] : NULL;
+        if ((one == a->body && other == b->body) || (one == b->body && other == a->body))
+            return true;
+    }
+    return false;
+}
+
+static pl_status look_at_pair(const pl_scene *scene, const placed *a, const placed *b,
+                              pl_warnings *out)
+{
+    char text[512];
+    int64_t in_b = 0, in_a = 0;
+    pl_status status = PL_OK;
+    if (boxes_meet(a->lo, a->hi, b->lo, b->hi)) {
+        status = count_inside(a, b, &in_b);
+        if (status == PL_OK)
+            status = count_inside(b, a, &in_a);
+    }
+    if (status != PL_OK)
+        return status;
+    if (in_a + in_b > 0)
+        snprintf(text, sizeof text,
+                 "bodies '%.100s' and '%.100s' begin in one another, with %lld and %lld vertices: "
+                 "bodies do not feel each other; move one, or attach them",
+                 a->body->name, b->body->name, (long long)in_b, (long long)in_a);
+    else if (may_meet(scene, a, b))
+        snprintf(text, sizeof text,
+                 "bodies '%.100s' and '%.100s' may come together, and would pass through each "
+                 "other: bodies feel obstacles only; make one of them an obstacle, or attach them",
+                 a->body->name, b->body->name);
+    else
+        return PL_OK;
+    return pl_warnings_add(out, PL_WARNING_OVERLAP, 2, scene->body_count, text);
+}
+
+pl_status pl_overlap_warnings(const pl_scene *scene, const pl_mesh *meshes, pl_warnings *out)
+{
+    pl_status status = PL_OK;
+    int32_t count = scene->body_count, known = 0;
+    int64_t pairs = 0;
+    placed *bodies = calloc((size_t)count + 1, sizeof *bodies);
+    if (!bodies)
+        return PL_NO_MEMORY;
+    for (; status == PL_OK && count > 1 && known < count; known++)
+        status = place(scene, meshes, known, &bodies[known]);
+    for (int32_t a = 0; status == PL_OK && a < known; a++)
+        for (int32_t b = a + 1; status == PL_OK && b < known && pairs < PAIRS_MAX; b++, pairs++)
+            if (bodies[a].looked_at && bodies[b].looked_at &&
+                !attached(scene, &bodies[a], &bodies[b]))
+                status = look_at_pair(scene, &bodies[a], &bodies[b], out);
+    for (int32_t b = 0; b < known; b++)
+        free(bodies[b].x);
+    free(bodies);
+    return status;
+}
