@@ -1,5 +1,6 @@
 #include "server/sessions/session_view.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -202,8 +203,8 @@ char *pl_warnings_load(int dir_fd)
     pl_warnings run = {0};
     pl_status start = pl_preflight_read(dir_fd, &report);
     pl_status ran = pl_run_warnings_read(dir_fd, &totals, &run);
-    bool starved = start == PL_NO_MEMORY || ran == PL_NO_MEMORY;
-    char *text = starved ? NULL : pl_warnings_view(&report.warnings, &run);
+    bool known = start != PL_NO_MEMORY && (ran == PL_OK || (ran == PL_IO && errno == ENOENT));
+    char *text = known ? pl_warnings_view(&report.warnings, &run) : NULL;
     pl_warnings_clear(&run);
     pl_preflight_clear(&report);
     return text;

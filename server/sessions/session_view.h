@@ -26,7 +26,7 @@ char *pl_crash_view(const pl_failure *failure, int64_t signal, int64_t restarts,
 char *pl_bodies_view(const pl_preflight *preflight);
 /* "warnings" of a session: the preflight's, then the run's. malloc'ed. */
 char *pl_warnings_view(const pl_warnings *start, const pl_warnings *run);
-/* The same as its directory has them; NULL without memory. */
+/* The same as its directory has them; NULL without memory, and where warnings.json is damaged. */
 char *pl_warnings_load(int dir_fd);
 
 #endif

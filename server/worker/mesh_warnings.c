@@ -15,7 +15,7 @@ static const double SLENDER = 4, SLENDER_FREE = 8;
 static const double TOLD = 2.0 / 3;
 
 /* A bar of n cells of six tetrahedra across bends 1 / (1 + c / n^2) of what it should: measured by bars of 10
- * to 1, n from 1 to 6 and Poisson's ratio from 0 to 0.49, within a tenth (clients/docs/elements.md). */
+ * to 1, n from 1 to 6 and Poisson's ratio from 0 to 0.49, within a tenth (clients/docs/troubleshooting.md). */
 static double locking_constant(double poisson)
 {
     return 2.4 + 0.73 / (1 - 2 * poisson);
