@@ -95,6 +95,8 @@ typedef struct pl_contact_end {
     const pl_array *v_start;   /* velocities at its start */
     pl_array *v;               /* in, out: at its end */
     pl_array *x_back, *v_back; /* in, out: what a later stage takes for the start; or NULL */
+    double
+        landing; /* m/s: a vertex that ran into an obstacle faster has landed; INFINITY: not asked */
 } pl_contact_end;
 
 typedef struct pl_measures {
@@ -250,7 +252,8 @@ typedef struct pl_contact_ops {
     /* The force of all obstacles on each vertex at a stage's result x, N; u as for `gradient`, or NULL. */
     void (*forces)(pl_backend *b, const pl_backend_stage *stage, pl_array *const *u,
                    const pl_array *x, pl_array *force);
-    void (*velocities)(pl_backend *b, const pl_backend_stage *stage, const pl_contact_end *end);
+    /* Whether a vertex has landed. */
+    bool (*velocities)(pl_backend *b, const pl_backend_stage *stage, const pl_contact_end *end);
     /* out = what acceleration elements cause at a stage's result, from the objective's gradient there,
      * which holds all that is not the inertia of a held coordinate: no gravity, load or obstacle's
      * force. Stage NULL: the gradient is of elements and obstacles alone, without inertia. */

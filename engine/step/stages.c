@@ -146,15 +146,15 @@ static void load_stage(pl_state *s, const pl_substep *substep, const pl_stage_st
 }
 
 /* The stage is solved, for `solved`: positions and velocities at its end, and what comes after it
- * is to know. */
-static void end_stage(pl_state *s, const pl_substep *substep, const pl_stage_start *o,
+ * is to know. Whether a vertex has landed. */
+static bool end_stage(pl_state *s, const pl_substep *substep, const pl_stage_start *o,
                       const pl_backend_stage *stage, const pl_solve_result *solve, int32_t k,
                       pl_array *solved)
 {
     const pl_integrator *integrator = s->integrator;
     pl_backend *b = substep->by->backend;
     const pl_model *m = substep->by->model;
-    bool last = k + 1 == integrator->stages;
+    bool last = k + 1 == integrator->stages, landed = false;
     pl_array *v = last ? substep->v_out : s->v_stage, *x = solved;
     integrator->finish(o, k, solved, v);
     if (integrator->extrapolation > 1) {
@@ -166,16 +166,18 @@ static void end_stage(pl_state *s, const pl_substep *substep, const pl_stage_sta
         b->ops->memory->copy(b, substep->history_out->x, o->x, 3 * m->vertices);
         b->ops->memory->copy(b, substep->history_out->v, o->v, 3 * m->vertices);
     }
-    if (m->obstacle_count > 0 && (!integrator->is_euler || (m->restitution && m->inertia > 0))) {
+    const bool all = !integrator->is_euler || substep->plain;
+    if (m->obstacle_count > 0 && (all || (m->restitution && m->inertia > 0))) {
         const pl_contact_end end = {.u = solve->multipliers,
-                                    .all = !integrator->is_euler,
+                                    .all = all,
                                     .x = solved,
                                     .x_end = x,
                                     .v_start = o->v,
                                     .v = v,
                                     .x_back = substep->history_out->x,
-                                    .v_back = substep->history_out->v};
-        b->ops->contact->velocities(b, stage, &end);
+                                    .v_back = substep->history_out->v,
+                                    .landing = substep->landing};
+        landed = b->ops->contact->velocities(b, stage, &end);
     }
     if (!integrator->is_euler && m->pin_count > 0)
         b->ops->contact->pin_velocities(b, pl_stage_touch_time(&stage->scalars), o->span, v);
@@ -184,6 +186,7 @@ static void end_stage(pl_state *s, const pl_substep *substep, const pl_stage_sta
         b->ops->contact->inner_acceleration(b, stage, solved, s->gradient, s->contact,
                                             substep->history_out->inner);
     }
+    return landed;
 }
 
 /* The stage's minimum, into x, which has the guess. Friction's energy is made of a grip, the force that presses
@@ -217,10 +220,11 @@ static pl_status solve_stage(pl_state *s, const pl_stepper *by, pl_backend_stage
 }
 
 pl_status pl_stages_run(pl_state *s, const pl_substep *substep, pl_solve_result *solve,
-                        pl_step_totals *totals, pl_failure *failure)
+                        pl_step_totals *totals, bool *landed, pl_failure *failure)
 {
     const pl_integrator *integrator = s->integrator;
     const pl_stepper *by = substep->by;
+    *landed = false;
     bool converged = true, known = substep->history->known;
     *solve = (pl_solve_result){0};
     if (!known && (integrator->forces || integrator->remembers))
@@ -243,7 +247,7 @@ pl_status pl_stages_run(pl_state *s, const pl_substep *substep, pl_solve_result 
                 failure->vertex = find_culprit(s, by, o.x, failure->vertex);
             return status;
         }
-        end_stage(s, substep, &o, &stage, solve, k, solved);
+        *landed |= end_stage(s, substep, &o, &stage, solve, k, solved);
         const bool theta = pl_integrator_is_theta(integrator, k, known);
         pl_dissipate_friction(&s->dissipated_new, by, &stage, solve->multipliers, solved, o.v,
                               last ? substep->v_out : s->v_stage,

@@ -1,12 +1,13 @@
 /* The public face: a state, stepped by an integrator whose stages a solver minimises on a backend.
  */
 #include "engine/clock.h"
-#include "engine/model/half.h"
+#include "engine/model/other_steps.h"
 #include "engine/step/state.h"
 
 #include "engine/backends/numbers.h"
 #include "engine/model/build/build_model.h"
 #include "engine/model/load_forces.h"
+#include "engine/vectors.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -31,7 +32,9 @@ void pl_state_destroy(pl_state *s)
     if (!s)
         return;
     pl_stepper_destroy(&s->half);
-    pl_model_half_destroy(s->half_model);
+    pl_stepper_destroy(&s->plain);
+    pl_model_other_destroy(s->half_model);
+    pl_model_other_destroy(s->plain_model);
     pl_array *arrays[] = {s->x,          s->v,       s->v_old,   s->x_new,   s->v_new, s->x_pred,
                           s->x_mid,      s->v_mid,   s->load,    s->xp,      s->vp,    s->gradient,
                           s->stationary, s->contact, s->x_stage, s->v_stage, s->x_grip};
@@ -80,6 +83,26 @@ static pl_status make_stage_arrays(pl_state *s)
     return status == PL_OK ? pl_step_history_create(s->integrator, b, &s->history_new) : status;
 }
 
+static bool has_limits(const pl_model *m)
+{
+    bool limits = m->obstacle_count > 0;
+    for (int32_t g = 0; g < m->group_count; g++)
+        limits = limits || m->groups[g].ops->hard;
+    return limits;
+}
+
+/* A hundredth of the speed of a fall by the bodies' extent: what is slower settles. */
+static double landing_speed(const pl_model *m)
+{
+    double lo[3] = {INFINITY, INFINITY, INFINITY}, hi[3] = {-INFINITY, -INFINITY, -INFINITY};
+    for (int64_t i = 0; i < 3 * m->vertices; i++) {
+        lo[i % 3] = fmin(lo[i % 3], m->x0[i]);
+        hi[i % 3] = fmax(hi[i % 3], m->x0[i]);
+    }
+    double d[3] = {hi[0] - lo[0], hi[1] - lo[1], hi[2] - lo[2]};
+    return 0.01 * sqrt(sqrt(pl_vector_dot(m->gravity, m->gravity) * pl_vector_dot(d, d)));
+}
+
 pl_status pl_state_create(const pl_model *model, int32_t threads, pl_state **out)
 {
     pl_state *s = calloc(1, sizeof *s);
@@ -87,6 +110,8 @@ pl_status pl_state_create(const pl_model *model, int32_t threads, pl_state **out
         return PL_NO_MEMORY;
     s->model = model;
     s->integrator = pl_integrator_find(model->integrator);
+    s->landing = s->integrator->is_euler ? INFINITY : landing_speed(model);
+    s->has_limits = !s->integrator->is_euler && has_limits(model);
     s->threads = threads;
     s->solve = NOT_SOLVED;
     pl_status status = pl_stepper_create(model, threads, NULL, &s->whole);

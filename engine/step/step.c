@@ -3,11 +3,18 @@
  * times the inertia against the same elastic energy, and so a problem nearer to its initial guess.
  */
 #include "engine/step/stages.h"
-#include "engine/model/half.h"
+#include "engine/model/other_steps.h"
 
+#include "engine/model/load_forces.h"
+
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+
+/* Of the energy that there is: a step in which something lands and that gains more of it is taken again; and one in
+ * which nothing does, in which the rules of the second order come and go by a little. */
+static const double GAINED = 1e-9, GAINED_AT_REST = 1e-3;
 
 /* Fill in which body a failure's vertex or element belongs to, and its id there. */
 static void locate(const pl_state *s, pl_failure *failure)
@@ -183,8 +190,10 @@ static pl_status advance_in_halves(pl_state *s, pl_step_totals *totals, pl_failu
                           .history = &before,
                           .x_out = s->x_mid,
                           .v_out = s->v_mid,
-                          .history_out = &s->history_mid};
-    pl_status status = pl_stages_run(s, &substep, &first, totals, &other);
+                          .history_out = &s->history_mid,
+                          .landing = INFINITY};
+    bool landed;
+    pl_status status = pl_stages_run(s, &substep, &first, totals, &landed, &other);
     bool half_way = status == PL_OK;
     if (half_way) {
         s->history_mid.known = true;
@@ -197,8 +206,9 @@ static pl_status advance_in_halves(pl_state *s, pl_step_totals *totals, pl_failu
                                .history = &s->history_mid,
                                .x_out = s->x_new,
                                .v_out = s->v_new,
-                               .history_out = &s->history_new};
-        status = pl_stages_run(s, &substep, &second, totals, &other);
+                               .history_out = &s->history_new,
+                               .landing = INFINITY};
+        status = pl_stages_run(s, &substep, &second, totals, &landed, &other);
     }
     if (status != PL_OK) {
         report_more(failure, " Two half steps failed too (%s in the %s).",
@@ -217,8 +227,85 @@ static pl_status advance_in_halves(pl_state *s, pl_step_totals *totals, pl_failu
     return PL_OK;
 }
 
+/* ---- steps that gain energy ---- */
+
+/* Whether something beside gravity does work on bodies. */
+static bool driven(const pl_model *m)
+{
+    bool moves = pl_loads_any(m);
+    for (int32_t p = 0; p < m->pin_count; p++)
+        moves = moves || pl_motion_moves(&m->pins[p].motion);
+    for (int32_t k = 0; k < m->obstacle_count; k++)
+        moves = moves || pl_motion_moves(&m->own_motions[m->pin_count + k]);
+    return moves;
+}
+
+typedef struct energy {
+    double all, scale; /* J; scale: what there is of it to gain from */
+} energy;
+
+static energy energy_of(const pl_state *s, const pl_array *x, const pl_array *v)
+{
+    pl_backend *b = s->whole.backend;
+    const pl_motion_sums motion = b->ops->measures->motion(b, x, v);
+    const double elastic = b->ops->measures->elements(b, x).elastic;
+    return (energy){motion.kinetic + motion.gravity + elastic, motion.kinetic + fabs(elastic)};
+}
+
+/* Whether the step that was taken, from x, v to x_new, v_new, is to be taken again by backward Euler, which gains
+ * nothing. A vertex that runs into an obstacle has its velocity set, which the others of its body do not know of:
+ * an integrator that looks back, or half of whose step is explicit, can make energy of that, and so with a limit
+ * that becomes tight. Where a step before is remembered, or something does work, energies do not tell, and every
+ * landing is such a step. */
+static bool gains(const pl_state *s, bool landed)
+{
+    const bool told = !s->integrator->remembers && !driven(s->model);
+    if (landed && !told)
+        return true;
+    if (!s->has_limits || driven(s->model))
+        return false;
+    const energy before = energy_of(s, s->x, s->v), after = energy_of(s, s->x_new, s->v_new);
+    return after.all - before.all > (landed ? GAINED : GAINED_AT_REST) * before.scale;
+}
+
+static bool prepare_plain(pl_state *s)
+{
+    if (!s->plain_model && pl_model_plain(s->model, &s->plain_model) != PL_OK)
+        return false;
+    return s->plain.solver ||
+           pl_stepper_create(s->plain_model, s->threads, s->whole.backend, &s->plain) == PL_OK;
+}
+
+/* The step by backward Euler. What comes after it has nothing behind it. */
+static pl_status advance_plainly(pl_state *s, const pl_substep *taken, pl_step_totals *totals,
+                                 pl_failure *failure)
+{
+    const pl_integrator *own = s->integrator;
+    pl_solve_result solve;
+    bool landed;
+    pl_substep substep = *taken;
+    substep.by = &s->plain;
+    substep.landing = INFINITY;
+    substep.plain = true;
+    s->dissipated_new = s->dissipated;
+    s->integrator = &pl_backward_euler;
+    give_memory(s, &s->plain);
+    pl_status status = pl_stages_run(s, &substep, &solve, totals, &landed, failure);
+    if (status == PL_OK && take_memory(s, &s->plain)) {
+        give_memory(s, &s->whole);
+        commit(s, &s->plain, &solve, false);
+    } else if (status == PL_OK) {
+        failure->code = PL_FAILURE_OUT_OF_MEMORY;
+        report_more(failure, "There is no memory to keep the solver's history over a step.");
+        status = PL_FAILED;
+    }
+    s->integrator = own;
+    return status;
+}
+
 pl_status pl_state_advance(pl_state *s, pl_step_totals *totals, pl_failure *failure)
 {
+    bool landed;
     pl_solve_result solve;
     pl_failure found = {.body = -1, .element = -1, .vertex = -1};
     pl_status status = PL_FAILED;
@@ -238,11 +325,20 @@ pl_status pl_state_advance(pl_state *s, pl_step_totals *totals, pl_failure *fail
                                     .history = &s->history,
                                     .x_out = s->x_new,
                                     .v_out = s->v_new,
-                                    .history_out = &s->history_new};
-        status = pl_stages_run(s, &substep, &solve, totals, &found);
-        if (status == PL_OK) {
+                                    .history_out = &s->history_new,
+                                    .landing = s->landing};
+        status = pl_stages_run(s, &substep, &solve, totals, &landed, &found);
+        bool again = status == PL_OK && gains(s, landed);
+        if (again && !prepare_plain(s)) {
+            found.code = PL_FAILURE_OUT_OF_MEMORY;
+            report_more(&found, "There is no memory for a step of backward Euler.");
+            status = PL_FAILED;
+        } else if (again) {
+            status = advance_plainly(s, &substep, totals, &found);
+        } else if (status == PL_OK) {
             commit(s, &s->whole, &solve, true);
-        } else {
+        }
+        if (status != PL_OK) {
             locate(s, &found);
             s->solve.detail_count = 0; /* the rows were overwritten */
             status = advance_in_halves(s, totals, &found);

@@ -171,31 +171,11 @@ static void remark_on_damping(preflight *p, const pl_material *m)
             m->name);
 }
 
-/* Integrators of the second order whose bounces gain energy where a body is stiff. */
-static void remark_on_bounces(preflight *p)
-{
-    const pl_scene *scene = &p->scene.scene;
-    pl_integrator_kind kind = scene->time.integrator;
-    if (kind != PL_INTEGRATOR_BDF2 && kind != PL_INTEGRATOR_TR_BDF2 && kind != PL_INTEGRATOR_SDIRK2)
-        return;
-    for (int32_t k = 0; k < scene->obstacle_count; k++) {
-        if (scene->obstacles[k].restitution == 0)
-            continue;
-        remark(p,
-               "obstacle '%.64s' has restitution: with this integrator a stiff body may bounce "
-               "up to twice as high as it fell; use \"integrator\": \"implicit_midpoint\" or "
-               "\"backward_euler\"",
-               scene->obstacles[k].name);
-        return;
-    }
-}
-
 static pl_status find_warnings(preflight *p)
 {
     const pl_scene *scene = &p->scene.scene;
     for (int32_t k = 0; k < scene->material_count; k++)
         remark_on_damping(p, &scene->materials[k]);
-    remark_on_bounces(p);
     pl_status status = PL_OK;
     for (int32_t b = 0; status == PL_OK && b < scene->body_count; b++)
         status = remark_on_mesh(p, b);

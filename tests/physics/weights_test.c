@@ -14,7 +14,8 @@ START_TEST(pressed_cubes_converge)
     pl_run *r = pl_run_openf(
         1,
         "{'pliant': 1, 'time': {'step': 1, 'steps': 4, 'integrator': 'quasi_static'},"
-        " 'gravity': [0, 0, 0], 'solver': {'iterations': 500, 'tolerance': 1e-8},"
+        " 'gravity': [0, 0, 0], 'solver': {'method': 'admm', 'iterations': 500, 'tolerance':"
+        " 1e-8},"
         " 'materials': {'m': {'model': %s, 'young': 1e5, 'poisson': 0.4}},"
         " 'bodies': [{'mesh': {'box': {'cells': [2, 2, 2]}}}],"
         " 'pins': [{'select': {'side': '-x'}, 'axes': ['x']},"
@@ -39,7 +40,8 @@ START_TEST(soft_balls_that_hit_hard_converge)
 {
     pl_run *r = pl_run_openf(1,
                              "{'pliant': 1, 'time': {'step': 0.01, 'steps': 60},"
-                             " 'solver': {'iterations': 200, 'tolerance': 1e-3},"
+                             " 'solver': {'method': 'admm', 'iterations': 200, 'tolerance':"
+                             " 1e-3},"
                              " 'materials': {'m': {'young': %g, 'poisson': 0.4}},"
                              " 'bodies': [{'mesh': {'sphere': {'radius': 0.4, 'cells': 6}},"
                              "             'transform': {'translate': [0, 0.5, 0]}, 'initial': "
@@ -62,10 +64,36 @@ START_TEST(soft_balls_that_hit_hard_converge)
 }
 END_TEST
 
+/* A sheet that nothing but gravity folds, free to stretch and within a limit: 100 steps. (With constant weights 74
+ * and 77 of these did not converge in 1000 iterations, and it gained 14 J of 1.) */
+static const char *const LIMITS[] = {"", ", 'strain_limit': {'low': 0, 'high': 1.02}"};
+
+START_TEST(crumpling_sheets_converge)
+{
+    pl_run *r = pl_run_openf(1,
+                             "{'pliant': 1, 'time': {'step': 0.01, 'steps': 100},"
+                             " 'solver': {'method': 'admm', 'iterations': 300, 'tolerance': 1e-3},"
+                             " 'materials': {'m': {'young': 1e4, 'density': 300, 'thickness':"
+                             " 0.001%s}}, 'bodies': [{'mesh': {'cloth': {'size': [1, 1], 'cells':"
+                             " [6, 6]}}}], 'pins': [{'select': {'side': '-x'}}]}",
+                             LIMITS[_i]);
+    int64_t unconverged = 0, iterations = 0;
+    for (int k = 0; k < 100; k++) {
+        pl_run_frames(r, 1);
+        unconverged += r->metrics.unconverged;
+        iterations += r->metrics.iterations;
+    }
+    ck_assert_int_eq(unconverged, 0);
+    ck_assert_int_lt(iterations, 100 * 100);
+    pl_run_close(r);
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("weights");
     tcase_add_loop_test(t, pressed_cubes_converge, 0, 3);
+    tcase_add_loop_test(t, crumpling_sheets_converge, 0, 2);
     tcase_add_loop_test(t, soft_balls_that_hit_hard_converge, 0, 2);
     return run_cases("weights", t);
 }

@@ -367,7 +367,7 @@ static void strict_contact_forces(pl_backend *b, const pl_backend_stage *stage, 
 {
     CPU->contact->forces(cpu_of(b), STAGE, values_of(b, 0, u, false), POS(x), POS(force));
 }
-static void strict_contact_velocities(pl_backend *b, const pl_backend_stage *stage,
+static bool strict_contact_velocities(pl_backend *b, const pl_backend_stage *stage,
                                       const pl_contact_end *end)
 {
     pl_contact_end translated = *end;
@@ -378,7 +378,7 @@ static void strict_contact_velocities(pl_backend *b, const pl_backend_stage *sta
     translated.v = POS(end->v);
     translated.x_back = POS(end->x_back);
     translated.v_back = POS(end->v_back);
-    CPU->contact->velocities(cpu_of(b), STAGE, &translated);
+    return CPU->contact->velocities(cpu_of(b), STAGE, &translated);
 }
 static void strict_inner_acceleration(pl_backend *b, const pl_backend_stage *stage,
                                       const pl_array *x, const pl_array *gradient,

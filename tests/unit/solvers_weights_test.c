@@ -29,15 +29,20 @@ typedef struct workshop {
     pl_array *z;
 } workshop;
 
-static workshop open_workshop(const char *model)
+static workshop open_workshop_of(pl_run *run)
 {
-    workshop w = {.run = block(model, 1.8)};
+    workshop w = {.run = run};
     const pl_model *m = w.run->model;
     ck_assert_int_eq(pl_backend_find(PL_DEVICE_CPU)->create(m, 2, NULL, &w.backend), PL_OK);
     ck_assert_int_eq(pl_weights_create(m, w.backend, &w.weights), PL_OK);
     w.x = malloc(3 * (size_t)m->vertices * sizeof *w.x);
     w.z = w.backend->ops->memory->alloc(w.backend, pl_group_values(&m->groups[0]));
     return w;
+}
+
+static workshop open_workshop(const char *model)
+{
+    return open_workshop_of(block(model, 1.8));
 }
 
 static void close_workshop(workshop *w)
@@ -80,6 +85,45 @@ START_TEST(concavity_is_what_theory_says)
             ck_assert_double_eq_tol(out[i] * 24, concavity_at(stretches[k]), 1e-9 * YOUNG);
         for (int64_t i = g->terms; i < g->blocks * PL_BLOCK; i++)
             ck_assert_double_eq(out[i], 0); /* padding */
+    }
+    free(out);
+    close_workshop(&w);
+}
+END_TEST
+
+/* A sheet in plane stress: with s3 where mu s3 = (mu - lambda log J) / s3, it buckles by g / s, g = mu s - (mu -
+ * lambda log J) / s. */
+static double buckling_at(double s)
+{
+    const double mu = YOUNG / (2 * (1 + POISSON)), lambda = 2 * mu * POISSON / (1 - 2 * POISSON);
+    double low = 0.1, high = 10;
+    for (int k = 0; k < 200; k++) {
+        double s3 = (low + high) / 2;
+        double slope = mu * s3 - (mu - lambda * log(s * s * s3)) / s3;
+        *(slope > 0 ? &high : &low) = s3;
+    }
+    double g = mu * s - (mu - lambda * log(s * s * low)) / s;
+    return fmax(0, -g / s);
+}
+
+START_TEST(sheets_buckle_as_theory_says)
+{
+    static const double stretches[] = {0.5, 0.9, 1, 1.2};
+    workshop w = open_workshop_of(pl_run_openf(
+        1,
+        "{'pliant': 1, 'solver': {'method': 'admm'}, 'materials': {'m': {'model': 'neo_hookean',"
+        " 'young': %g, 'poisson': %g, 'thickness': 0.01}}, 'bodies': [{'mesh': {'cloth': {'cells':"
+        " [3, 3]}}}]}",
+        YOUNG, POISSON));
+    const pl_group *g = &w.run->model->groups[0];
+    double *out = pl_block_alloc(g->blocks * PL_BLOCK, sizeof *out);
+    for (size_t k = 0; k < sizeof stretches / sizeof *stretches; k++) {
+        begin_at(&w, stretches[k]);
+        w.backend->ops->splitting->concavity(w.backend, 0, w.z, out);
+        for (int64_t i = 0; i < g->terms; i++)
+            ck_assert_double_eq_tol(out[i] / (0.01 / 18), buckling_at(stretches[k]), 1e-8 * YOUNG);
+        for (int64_t i = g->terms; i < g->blocks * PL_BLOCK; i++)
+            ck_assert_double_eq(out[i], 0);
     }
     free(out);
     close_workshop(&w);
@@ -199,6 +243,7 @@ int main(void)
 {
     TCase *t = tcase_create("weights");
     tcase_add_test(t, concavity_is_what_theory_says);
+    tcase_add_test(t, sheets_buckle_as_theory_says);
     tcase_add_test(t, weights_follow_the_rule);
     tcase_add_test(t, matrix_is_that_of_the_weights);
     tcase_add_test(t, arap_keeps_its_weights);

@@ -359,10 +359,10 @@ static void contact_forces(pl_backend *b, const pl_backend_stage *stage, pl_arra
     pl_cpu_contact_forces(b, NUMBERS(stage), u, pl_numbers_read(x), pl_numbers(force));
 }
 
-static void contact_velocities(pl_backend *b, const pl_backend_stage *stage,
+static bool contact_velocities(pl_backend *b, const pl_backend_stage *stage,
                                const pl_contact_end *end)
 {
-    pl_cpu_contact_velocities(b, NUMBERS(stage), end);
+    return pl_cpu_contact_velocities(b, NUMBERS(stage), end);
 }
 
 static void inner_acceleration(pl_backend *b, const pl_backend_stage *stage, const pl_array *x,

@@ -62,7 +62,7 @@ double pl_cpu_friction(pl_backend *b, const pl_stage *stage, pl_array *const *u,
     return r.power;
 }
 
-static void meet(const pl_model *m, const pl_group *g, const pl_stage *stage,
+static bool meet(const pl_model *m, const pl_group *g, const pl_stage *stage,
                  const pl_contact_end *end, const double *u)
 {
     double within = stage->scalars.a * stage->scalars.h,
@@ -71,6 +71,7 @@ static void meet(const pl_model *m, const pl_group *g, const pl_stage *stage,
                  *v_start = pl_numbers_read(end->v_start);
     double *v = pl_numbers(end->v), *x_back = pl_numbers(end->x_back),
            *v_back = pl_numbers(end->v_back);
+    bool landed = false;
     for (int64_t i = 0; i < g->terms; i++) {
         pl_touch t;
         int64_t at = 3 * (int64_t)g->corner[i];
@@ -79,19 +80,24 @@ static void meet(const pl_model *m, const pl_group *g, const pl_stage *stage,
             !pl_contact_bounces(&t, end->all, within, mass, v_start + at))
             continue;
         pl_contact_leap leap = pl_contact_leap_of(&t, v_start + at);
+        landed = landed || -leap.into > end->landing;
         pl_contact_leave(&t, &leap, v + at);
         if (v_back)
             pl_contact_amend_history(&t, &leap, within, span, mass, x_end + at, x_back + at,
                                      v_back + at);
     }
+    return landed;
 }
 
-void pl_cpu_contact_velocities(pl_backend *b, const pl_stage *stage, const pl_contact_end *end)
+bool pl_cpu_contact_velocities(pl_backend *b, const pl_stage *stage, const pl_contact_end *end)
 {
     const pl_model *m = b->model;
+    bool landed = false;
     for (int32_t k = 0; k < m->group_count; k++)
         if (m->groups[k].ops->touch)
-            meet(m, &m->groups[k], stage, end, end->u ? pl_numbers_read(end->u[k]) : NULL);
+            landed |= meet(m, &m->groups[k], stage, end,
+                           end->u ? pl_numbers_read(end->u[k]) : NULL);
+    return landed;
 }
 
 /* -grad U / m = inertia (x - x~) - (load + contact + gradient) / m: where nothing holds a coordinate

@@ -102,7 +102,7 @@ void pl_cpu_contact_forces(pl_backend *b, const pl_stage *stage, pl_array *const
                            const double *x, double *force);
 double pl_cpu_friction(pl_backend *b, const pl_stage *stage, pl_array *const *u, const double *x,
                        const double *v);
-void pl_cpu_contact_velocities(pl_backend *b, const pl_stage *stage, const pl_contact_end *end);
+bool pl_cpu_contact_velocities(pl_backend *b, const pl_stage *stage, const pl_contact_end *end);
 void pl_cpu_inner_acceleration(pl_backend *b, const pl_stage *stage, const double *x,
                                const double *gradient, const double *contact, double *out);
 void pl_cpu_pin_velocities(pl_backend *b, double time, double span, double *v);

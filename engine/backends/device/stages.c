@@ -5,6 +5,7 @@
 #include "engine/model/groups/contacts.h"
 #include "engine/scene/motion.h"
 
+#include <math.h>
 #include <string.h>
 
 #define numbers pl_device_numbers
@@ -94,10 +95,22 @@ static void device_contact_forces(pl_backend *b, const pl_backend_stage *stage, 
     }
 }
 
-static void device_contact_velocities(pl_backend *b, const pl_backend_stage *stage,
+/* The sum of what a group's threads wrote where their energies go. */
+static double add_powers(pl_device *d, int32_t group, int64_t count)
+{
+    const pl_summing sum = {.kind = PL_SUM_NUMBERS,
+                            .count = count,
+                            .a = d->model.energy + d->model.groups[group].first};
+    double total;
+    PL_NAMED(pl_device_add_up)(d, &sum, 1, &total);
+    return total;
+}
+
+static bool device_contact_velocities(pl_backend *b, const pl_backend_stage *stage,
                                       const pl_contact_end *end)
 {
-    const pl_device *d = pl_device_of(b);
+    pl_device *d = pl_device_of(b);
+    double landed = 0;
     for (int32_t g = 0; g < b->model->group_count; g++) {
         pl_touch_arguments a;
         if (!touch_of(b, g, stage, end->u, end->x, &a))
@@ -110,8 +123,13 @@ static void device_contact_velocities(pl_backend *b, const pl_backend_stage *sta
         a.v_end = numbers(end->v);
         a.x_back = numbers(end->x_back);
         a.v_back = numbers(end->v_back);
+        a.landing = end->landing;
+        a.landed = isinf(end->landing) ? NULL : d->model.energy + d->model.groups[g].first;
         d->model.groups[g].kernels->leave(d->queue, &a, b->model->groups[g].terms);
+        if (a.landed)
+            landed += add_powers(d, g, b->model->groups[g].terms);
     }
+    return landed > 0;
 }
 
 /* ---- between stages ---- */
@@ -157,17 +175,6 @@ static void device_pin_velocities(pl_backend *b, double time, double span, pl_ar
 }
 
 /* ---- where energy goes ---- */
-
-/* The sum of what a group's threads wrote where their energies go. */
-static double add_powers(pl_device *d, int32_t group, int64_t count)
-{
-    const pl_summing sum = {.kind = PL_SUM_NUMBERS,
-                            .count = count,
-                            .a = d->model.energy + d->model.groups[group].first};
-    double total;
-    PL_NAMED(pl_device_add_up)(d, &sum, 1, &total);
-    return total;
-}
 
 static double device_friction(pl_backend *b, const pl_backend_stage *stage, pl_array *const *u,
                               const pl_array *x, const pl_array *v)

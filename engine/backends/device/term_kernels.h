@@ -60,6 +60,8 @@ typedef struct pl_touch_arguments {
     int32_t all;              /* pl_contact_end's */
     const pl_number *mass, *x_end, *v_start;
     pl_number *v_end, *x_back, *v_back; /* the last two may be NULL */
+    double landing;                     /* pl_contact_end's */
+    pl_number *landed;                  /* [terms]: 1 where it has, else 0; NULL: not asked */
 } pl_touch_arguments;
 
 typedef void pl_term_launch(pl_device_queue *queue, const pl_term_arguments *arguments,

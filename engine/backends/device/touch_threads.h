@@ -38,12 +38,16 @@ PL_THREAD void leave_of(const pl_touch_arguments *a, int64_t i)
     pl_touch touch;
     int64_t vertex = vertex_of(a, i);
     double v_start[3], v[3], x_end[3], x_back[3], v_back[3];
+    if (a->landed)
+        a->landed[i] = 0;
     take_vector(a->v_start, vertex, v_start);
     if (!touch_of(a, i, &touch) ||
         !pl_contact_bounces(&touch, a->all != 0, a->within, a->mass[vertex], v_start))
         return;
     take_vector(a->v_end, vertex, v);
     pl_contact_leap leap = pl_contact_leap_of(&touch, v_start);
+    if (a->landed && -leap.into > a->landing)
+        a->landed[i] = 1;
     pl_contact_leave(&touch, &leap, v);
     give_vector(a->v_end, vertex, v);
     if (!a->v_back)

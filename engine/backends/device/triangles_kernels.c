@@ -9,4 +9,10 @@
 
 #include "engine/backends/device/terms_kernels.h"
 
-PL_TERM_KERNELS(triangles, PL_LOCAL_ELSEWHERE, TERMS_NAME, CORNERS, ROWS, NULL, NULL)
+/* triangles_prox_kernels.c has it. */
+PL_C void PL_NAMED(pl_device_triangles_concavity)(pl_device_queue *queue,
+                                                  const pl_term_arguments *arguments,
+                                                  int64_t threads);
+
+PL_TERM_KERNELS(triangles, PL_LOCAL_ELSEWHERE, TERMS_NAME, CORNERS, ROWS, NULL,
+                PL_NAMED(pl_device_triangles_concavity))

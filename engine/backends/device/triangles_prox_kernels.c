@@ -1,4 +1,4 @@
-/* What is long of triangles of any material, for devices: the prox. */
+/* What is long of triangles of any material, for devices: prox and concavity. */
 #define PL_CALLS
 #include "engine/kernels/stretch_kinds.h"
 
@@ -9,5 +9,13 @@
 #include "engine/model/groups/terms_template.h"
 
 #include "engine/backends/device/terms_kernels.h"
+
+PL_THREAD void concavity_of(const pl_term_arguments *a, int64_t thread)
+{
+    placed at;
+    place(a, thread, &at);
+    terms_concavity(&at.group, a->z + at.lane, a->values + at.lane, at.block, at.block + 1);
+}
+PL_KERNEL(triangles_concavity, concavity_of, pl_term_arguments)
 
 PL_LOCAL_KERNEL(triangles)

@@ -16,6 +16,7 @@
  *   void     law_hessian(&law, q, C)                  C[i + 3 COLUMNS k] = d2 U / dq_i dq_k
  *   void     law_prox(&law, &w2, v, z)                argmin U(z) + w2/2 |z - v|^2
  *   pl_real  law_stretch(&law, q)                     the largest stretch, 0 for none
+ *   pl_real  LAW_CONCAVITY(&law, z)                   group.h's, where it is defined
  */
 #include "engine/model/groups/term_lanes.h"
 
@@ -286,6 +287,22 @@ PL_TERM void terms_hessian_diagonal(const pl_group *g, const pl_number *x, pl_nu
 }
 #endif
 
+#ifdef LAW_CONCAVITY
+PL_TERM void terms_concavity(const pl_group *g, const pl_number *z, pl_number *out, int64_t b0,
+                             int64_t b1)
+{
+    for (int64_t b = b0; b < b1; b++) {
+        pl_real Z[ROWS];
+        law m = law_load(pl_terms_of(g), b);
+        load_rows(z, b, Z);
+        pl_store(out + b * PL_BLOCK, LAW_CONCAVITY(&m, Z));
+    }
+}
+#define TERMS_CONCAVITY terms_concavity
+#else
+#define TERMS_CONCAVITY NULL
+#endif
+
 #ifndef PL_DEVICE
 #ifndef TERMS_FREEZE
 #define TERMS_FREEZE    pl_terms_freeze
@@ -340,6 +357,7 @@ const pl_group_ops SOFT_OPS = {
     .energy_gradient = terms_energy_gradient,
     .hessian = terms_hessian,
     .hessian_diagonal = terms_hessian_diagonal,
+    .concavity = TERMS_CONCAVITY,
 };
 #endif
 #endif

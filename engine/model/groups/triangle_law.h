@@ -17,6 +17,7 @@
 #include "engine/model/groups/terms.h"
 
 enum { PROX_STEPS = 40, PROX_HALVINGS = 20 };
+#define LEAST_STRETCH 0.05
 
 typedef struct law {
     pl_stretch material;
@@ -204,6 +205,28 @@ PL_LARGE void law_prox(const law *m, const pl_real *weight, const pl_real v[6], 
     for (int j = 0; j < 2; j++)
         for (int r = 0; r < 3; r++)
             z[3 * j + r] = s[0] * U[r] * V[j] + s[1] * U[r + 3] * V[j + 2];
+}
+
+/* Minus the least second derivative of W at z: of the stretches' own block the diagonal, the pair in the plane, and
+ * what is out of it, by which a triangle under pressure buckles. Stretches below 0.05 are looked at as if they were
+ * that: energies of log J have no bound. Below 0 outside of the domain. */
+#define LAW_CONCAVITY law_concavity
+PL_LARGE pl_real law_concavity(const law *m, const pl_real z[6])
+{
+    const bool positive = m->material.ops->domain == PL_STRETCH_POSITIVE;
+    pl_real U[6], s[3], V[4], least = pl_zero();
+    plane_curvature k;
+    pl_svd32(z, U, s, V);
+    const pl_mask outside = pl_le(s[1], pl_set1(positive ? 0 : -PL_SCALAR_INFINITY));
+    for (int j = 0; j < 2; j++)
+        s[j] = pl_max(s[j], pl_set1(LEAST_STRETCH));
+    s[2] = across_start(&m->material, s);
+    solve_across(&m->material, s);
+    plane_curve(&m->material, s, &k);
+    for (int j = 0; j < 2; j++)
+        least = pl_min(least, pl_min(k.H[j], k.out[j]));
+    least = -pl_min(least, pl_min(k.flip, k.twist)) * m->volume;
+    return pl_select(outside, pl_set1(-1), least);
 }
 
 PL_INLINE pl_real law_stretch(const law *m, const pl_real F[6])
