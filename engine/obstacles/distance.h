@@ -5,7 +5,8 @@
 #include "engine/obstacles/primitives.h"
 
 /* A way is looked at in at least this many places for a part of the shape in it. */
-enum { PL_SHAPE_PLACES = 256 };
+/* A way through is looked for in so many steps at least; at most, where they are for what is thin. */
+enum { PL_SHAPE_PLACES = 256, PL_SHAPE_MOST = 4096 };
 
 /* out = R in R^T. */
 PL_EVERYWHERE void pl_turn_matrix(const double *R, double *H)
@@ -55,19 +56,21 @@ PL_CALLED double pl_shape_measure(const pl_shape *s, const double p[3], double n
 }
 
 /* Whether the straight way between two points outside passes through the shape. From any point the
- * next one as far as the distance there cannot have the surface in between. */
+ * next one as far as the distance there cannot have the surface in between; where that is nothing, half of what the
+ * shape is thin cannot leave it again but by cutting off an edge. */
 PL_EVERYWHERE bool pl_passes_through(const pl_shape *s, const double from[3], const double to[3],
                                      double way)
 {
-    double least = way / (double)PL_SHAPE_PLACES;
-    for (double gone = least; gone < way;) {
+    double least = way / (double)PL_SHAPE_PLACES, gone = 0;
+    for (int k = 0; gone < way; k++) {
+        double step = k < PL_SHAPE_MOST && s->thin > 0 ? fmin(least, s->thin / 2) : least;
         double p[3], n[3];
         for (int c = 0; c < 3; c++)
             p[c] = from[c] + gone / way * (to[c] - from[c]);
         double distance = pl_shape_measure(s, p, n, NULL);
         if (distance < 0)
             return true;
-        gone += fmax(distance, least);
+        gone += fmax(distance, step);
     }
     return false;
 }

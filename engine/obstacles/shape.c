@@ -56,12 +56,35 @@ static void set_numbers(pl_shape *s, const pl_obstacle *o)
         s->half[0] = o->kind == PL_OBSTACLE_CYLINDER && !o->has_height ? INFINITY : o->height / 2;
 }
 
+double pl_obstacle_thickness(const pl_obstacle *o)
+{
+    switch (o->kind) {
+    case PL_OBSTACLE_SPHERE:
+    case PL_OBSTACLE_CAPSULE:
+        return 2 * o->radius;
+    case PL_OBSTACLE_BOX:
+        return fmin(o->size[0], fmin(o->size[1], o->size[2]));
+    case PL_OBSTACLE_CYLINDER:
+        return o->has_height ? fmin(2 * o->radius, o->height) : 2 * o->radius;
+    case PL_OBSTACLE_CONE:
+        return fmin(2 * o->radius, o->height);
+    case PL_OBSTACLE_TORUS:
+        return 2 * o->tube;
+    case PL_OBSTACLE_PLANE:
+    case PL_OBSTACLE_HEIGHTFIELD:
+    case PL_OBSTACLE_MESH:
+        break;
+    }
+    return 0;
+}
+
 pl_status pl_shape_create(const pl_obstacle *o, pl_shape **out)
 {
     pl_shape *s = calloc(1, sizeof *s);
     if (!s)
         return PL_NO_MEMORY;
     s->kind = (int32_t)o->kind;
+    s->thin = pl_obstacle_thickness(o);
     set_numbers(s, o);
     s->inside = o->kind == PL_OBSTACLE_MESH ? o->mesh.inside : o->inside;
     if (o->kind != PL_OBSTACLE_PLANE && o->kind != PL_OBSTACLE_MESH)

@@ -20,6 +20,9 @@
 
 typedef struct pl_shape pl_shape;
 
+/* The least extent of an obstacle that has a formula, m; 0 where none is known, or there is none. */
+double pl_obstacle_thickness(const pl_obstacle *obstacle);
+
 /* Keeps nothing of the obstacle. PL_OK or PL_NO_MEMORY. */
 pl_status pl_shape_create(const pl_obstacle *obstacle, pl_shape **out);
 void pl_shape_destroy(pl_shape *shape);
@@ -36,8 +39,9 @@ double pl_shape_bend(const pl_shape *shape, const double p[3], double normal[3],
  * it went through a thin part and is nearer to the far side, in the shape or beyond it. Then the
  * distance is that from the tangent plane at the nearest point to `from`, so that what follows from
  * it brings the point back to the side it came from; or, where `from` was inside already, to the
- * side that was nearest. A way through is looked for in at least 256 steps: parts thinner than a
- * 256th of the way may be missed. */
+ * side that was nearest. A way through is looked for in steps of half of a shape's least extent, of which there
+ * may be 4096; of a mesh or a heightfield in at least 256, so that parts thinner than a 256th of the way may be
+ * missed. */
 double pl_shape_distance_from(const pl_shape *shape, const double from[3], const double to[3],
                               double normal[3]);
 

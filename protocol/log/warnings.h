@@ -25,7 +25,7 @@
     DO(PENETRATION, penetration, "frames with a vertex deep in an obstacle")                       \
     DO(OVERLAP, overlap, "bodies that are, or may come to be, in one another")                     \
     DO(START_INSIDE, start_inside, "vertices that begin in an obstacle")                           \
-    DO(THIN_OBSTACLE, thin_obstacle, "bodies so fast that a step takes them through an obstacle")  \
+    DO(THIN_OBSTACLE, thin_obstacle, "bodies so fast that a step is many times an obstacle")       \
     DO(FEW_ELEMENTS, few_elements, "bodies whose mesh bends too stiffly")                          \
     DO(ODD_SIZE, odd_size, "bodies of a size that few simulate")
 

@@ -13,7 +13,7 @@
 static const double SMALL = 1e-3, LARGE = 50;
 /* Of a body's size: what is no deeper inside an obstacle rests on it. */
 static const double TOUCHING = 1e-4;
-/* Vertices whose way in a step is so many times an obstacle's thickness go through it (obstacles/README.md). */
+/* Of an obstacle's thickness: a way in a step that is longer resolves no impact on it. */
 static const double THIN = 50;
 
 /* Distances that are looked at, of all bodies to all obstacles: a mesh's costs microseconds. Of more vertices
@@ -116,43 +116,19 @@ static pl_status warn_of_inside(const look *l, const pl_obstacle *obstacle)
     return status;
 }
 
-/* The least extent of a shape with a formula; of others, which say nothing of it, infinity. */
-static double thickness_of(const pl_obstacle *o)
-{
-    switch (o->inside ? PL_OBSTACLE_PLANE : o->kind) {
-    case PL_OBSTACLE_SPHERE:
-        return 2 * o->radius;
-    case PL_OBSTACLE_BOX:
-        return fmin(o->size[0], fmin(o->size[1], o->size[2]));
-    case PL_OBSTACLE_CYLINDER:
-        return o->has_height ? fmin(2 * o->radius, o->height) : 2 * o->radius;
-    case PL_OBSTACLE_CAPSULE:
-        return 2 * o->radius;
-    case PL_OBSTACLE_CONE:
-        return fmin(2 * o->radius, o->height);
-    case PL_OBSTACLE_TORUS:
-        return 2 * o->tube;
-    case PL_OBSTACLE_PLANE:
-    case PL_OBSTACLE_HEIGHTFIELD:
-    case PL_OBSTACLE_MESH:
-        break;
-    }
-    return INFINITY;
-}
-
 static pl_status warn_of_speed(const look *l, const pl_obstacle *obstacle)
 {
     const double *v = l->body->initial.velocity, *w = l->body->initial.angular_velocity;
     double speed = sqrt(pl_vector_dot(v, v)) + l->radius * sqrt(pl_vector_dot(w, w));
-    double way = speed * l->scene->time.step, thickness = thickness_of(obstacle);
+    double way = speed * l->scene->time.step, thickness = pl_obstacle_thickness(obstacle);
     char text[512];
-    if (!(way > THIN * thickness))
+    if (obstacle->inside || thickness == 0 || !(way > THIN * thickness))
         return PL_OK;
     snprintf(
         text, sizeof text,
         "body '%s' begins at %.3g m/s, which is %.3g m in a step of %g s, and obstacle '%s' is "
-        "%.3g m thin: vertices may go through it unseen; use a step of %.2g s, or a thicker "
-        "obstacle",
+        "%.3g m thin: it is stopped, but when and where in the step is not resolved; use a step "
+        "of %.2g s",
         l->body->name, speed, way, l->scene->time.step, obstacle->name, thickness,
         THIN * thickness / speed);
     return pl_warnings_add(l->out, PL_WARNING_THIN_OBSTACLE, 1, l->scene->body_count, text);
