@@ -313,6 +313,32 @@ START_TEST(interrupted_curve_leaves_nothing)
 }
 END_TEST
 
+/* Parameters by words, from the program's own tables; without words too, where no daemon is. */
+START_TEST(capabilities_need_no_daemon)
+{
+    ck_assert_int_eq(pliant_elsewhere("capabilities material neo_hookean"), 0);
+    ck_assert_ptr_nonnull(strstr(pliant_out, "material.model  choice, default \"neo_hookean\""));
+    ck_assert_ptr_null(strstr(pliant_out, "material.density"));
+    ck_assert_ptr_null(strstr(pliant_out, "solver."));
+    ck_assert_int_eq(pliant_elsewhere("capabilities materials damping viscosity"), 0);
+    ck_assert_ptr_nonnull(strstr(pliant_out, "material.damping.viscosity"));
+    ck_assert_int_eq(pliant_elsewhere("capabilities restitution"), 0);
+    ck_assert_ptr_nonnull(
+        strstr(pliant_out, "obstacle.restitution  number, default 0, from 0, to 1"));
+    ck_assert_int_eq(pliant_elsewhere("--json capabilities solver tolerance"), 0);
+    pl_json *value = pl_json_parse(pliant_out, strlen(pliant_out), NULL);
+    ck_assert_ptr_nonnull(value);
+    ck_assert_double_eq(pl_json_number(value, "solver/tolerance/default", 0), 0.001);
+    ck_assert_uint_eq(pl_json_count(value), 1);
+    pl_json_free(value);
+    ck_assert_int_eq(pliant_elsewhere("capabilities nonsuch"), 1);
+    ck_assert_ptr_nonnull(strstr(pliant_err, "no parameter has these words"));
+    ck_assert_int_eq(pliant_elsewhere("--server http://127.0.0.1:1 capabilities"), 0);
+    ck_assert_ptr_nonnull(strstr(pliant_err, "no daemon answers"));
+    ck_assert_ptr_nonnull(strstr(pliant_out, "\"parameters\""));
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("no daemon");
@@ -326,5 +352,6 @@ int main(void)
     tcase_add_test(t, pictures_follow_keyframes);
     tcase_add_test(t, interrupted_run_can_go_on);
     tcase_add_test(t, interrupted_curve_leaves_nothing);
+    tcase_add_test(t, capabilities_need_no_daemon);
     return run_cases("cli_here", t);
 }

@@ -66,11 +66,6 @@ int pl_command_log(pl_cli *cli)
     return print_of_session(cli, "/v1/sessions/%s/log", print_text);
 }
 
-int pl_command_capabilities(pl_cli *cli)
-{
-    return print_json(cli, "/v1/capabilities");
-}
-
 int pl_command_schema(pl_cli *cli)
 {
     return print_json(cli, "/v1/schema/scene");

@@ -500,8 +500,12 @@ const pl_command pl_commands[] = {
      .most = 1,
      .run = pl_command_explain},
     {.name = "capabilities",
-     .arguments = "",
+     .arguments = "[WORD...]",
      .summary = "what the daemon can do, every parameter with unit, range and default",
+     .most = PL_ARGUMENTS_MAX,
+     .notes =
+         "With words only the parameters that have all of them, and no daemon is asked: the first\n"
+         "may be a table. `pliant capabilities material damping`, `pliant capabilities fiber`.",
      .run = pl_command_capabilities},
     {.name = "completion",
      .arguments = "bash|zsh|fish",
