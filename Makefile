@@ -7,7 +7,7 @@
 #   server/worker/*.c    -> pliant-worker (worker_main.c) and pliant-preflight (preflight_main.c)
 #   clients/cli/**/*.c   -> pliant
 #   tests/<kind>/*_test.c -> one test program each; tests/bench/*_bench.c -> one benchmark each
-#   tests/python/*_test.py -> the same for the Python client, which is not compiled
+#   tests/python/*_test.py, tests/oracle/*_test.py -> the same for tests in Python
 #   tests/web/*_test.mjs  -> the same for the dashboard, in a browser
 
 # All cores, unless the command line says -j itself.
@@ -75,7 +75,7 @@ WORKER_SRC := $(sort $(filter-out %_main.c,$(wildcard server/worker/*.c)))
 CLI_SRC := $(sort $(wildcard clients/cli/*.c clients/cli/*/*.c))
 SUPPORT_SRC := $(sort $(wildcard tests/support/*.c))
 TEST_SRC := $(sort $(wildcard tests/*/*_test.c))
-PYTHON_TEST_SRC := $(sort $(wildcard tests/python/*_test.py))
+PYTHON_TEST_SRC := $(sort $(wildcard tests/python/*_test.py tests/oracle/*_test.py))
 WEB_TEST_SRC := $(sort $(wildcard tests/web/*_test.mjs))
 BENCH_SRC := $(sort $(wildcard tests/bench/*_bench.c))
 BENCH_HELP_SRC := $(sort $(filter-out $(BENCH_SRC),$(wildcard tests/bench/*.c)))

@@ -5,6 +5,8 @@
 
 #include "engine/model/stage.h"
 
+#include <stdbool.h>
+
 typedef struct pl_array pl_array;
 
 /* A stage (stage.h) whose arrays are the backend's. */
@@ -15,6 +17,8 @@ typedef struct pl_backend_stage {
      * iterations are left. Bound 0: none of both, it is the first. */
     double bound;
     int64_t iterations;
+    bool
+        stays; /* where nothing leads down the solve ends, unconverged, and the step does not fail */
 } pl_backend_stage;
 
 #endif

@@ -352,7 +352,7 @@ static pl_status chebyshev_solve(pl_solver *solver, const pl_backend_stage *stag
         return pl_descent_fail_not_finite(s->backend, WHAT, gradient, failure);
     if (s->pace.alpha < LEAST_ALPHA && p.good.decrement <= p.decrement_noise)
         out->converged = s->model->solver.tolerance > 0; /* as far as rounding lets it */
-    else if (s->pace.alpha < LEAST_ALPHA && !p.lowered)
+    else if (s->pace.alpha < LEAST_ALPHA && !p.lowered && !stage->stays)
         return pl_descent_fail_search(s->backend, stage, x, gradient, out->decrement, failure);
     return PL_OK;
 }

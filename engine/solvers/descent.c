@@ -280,7 +280,7 @@ pl_status pl_descent_solve(pl_solver *solver, const pl_backend_stage *stage, pl_
         if (!descend(d, stage, here, there, gradient)) {
             if (d->no_memory)
                 return fail_no_memory(d->law->what, failure);
-            if (out->decrement > d->decrement_noise && !d->law->stays)
+            if (out->decrement > d->decrement_noise && !d->law->stays && !stage->stays)
                 return pl_descent_fail_search(d->backend, stage, here, gradient, out->decrement,
                                               failure);
             /* as far as rounding lets it */

@@ -129,7 +129,8 @@ static pl_backend_stage stage_of(const pl_state *s, const pl_substep *substep,
         .xp = integrator->is_euler ? o->x : o->xp,
         .stationary = integrator->is_euler ? o->x : o->stationary,
         .x_pred = s->x_pred,
-        .load = s->load};
+        .load = s->load,
+        .stays = substep->stays};
 }
 
 /* The scene's forces as the stage takes them: constant, by where it begins. */

@@ -15,6 +15,7 @@ typedef struct pl_substep {
     pl_step_history *history_out; /* what a step after it goes out from */
     double landing;               /* m/s, pl_contact_end's */
     bool plain; /* a step of backward Euler in the place of another integrator's */
+    bool stays; /* pl_backend_stage's */
 } pl_substep;
 
 /* By s->integrator; *landed: a vertex ran into an obstacle. PL_FAILED: *failure is filled, with vertex and element

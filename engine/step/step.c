@@ -179,6 +179,7 @@ static pl_status advance_in_halves(pl_state *s, pl_step_totals *totals, pl_failu
     pl_failure other = {.vertex = -1, .element = -1};
     s->dissipated_new = s->dissipated;
     /* What was a whole step ago is of no use to half of one. */
+    const bool stays = s->model->solver.on_not_converged == PL_NOT_CONVERGED_CONTINUE;
     pl_step_history before = s->history;
     before.known = before.known && !s->integrator->remembers;
     pl_substep substep = {.by = &s->half,
@@ -191,7 +192,8 @@ static pl_status advance_in_halves(pl_state *s, pl_step_totals *totals, pl_failu
                           .x_out = s->x_mid,
                           .v_out = s->v_mid,
                           .history_out = &s->history_mid,
-                          .landing = INFINITY};
+                          .landing = INFINITY,
+                          .stays = stays};
     bool landed;
     pl_status status = pl_stages_run(s, &substep, &first, totals, &landed, &other);
     bool half_way = status == PL_OK;
@@ -207,7 +209,8 @@ static pl_status advance_in_halves(pl_state *s, pl_step_totals *totals, pl_failu
                                .x_out = s->x_new,
                                .v_out = s->v_new,
                                .history_out = &s->history_new,
-                               .landing = INFINITY};
+                               .landing = INFINITY,
+                               .stays = stays};
         status = pl_stages_run(s, &substep, &second, totals, &landed, &other);
     }
     if (status != PL_OK) {
