@@ -434,6 +434,36 @@ await run({
         await quiet(page);
     },
 
+    // What to know before trusting a session, in the list and in the panel; and nothing where there is nothing.
+    async warnings_are_told(daemon) {
+        const solver = { method: 'admm', iterations: 1, tolerance: 1e-9 };
+        const odd = await daemon.submit(
+            scene({
+                name: 'odd',
+                solver,
+                bodies: [{ name: 'box', mesh: { box: { cells: [3, 3, 3] } }, transform: { scale: 60 } }],
+                obstacles: [],
+            }),
+        );
+        const calm = await daemon.submit(scene({ name: 'calm', solver: {}, time: { step: 0.01, steps: 3 } }));
+        await daemon.over(odd.id);
+        await daemon.over(calm.id);
+        const page = await open(daemon);
+        const item = (name) => page.locator('.list li').filter({ hasText: name });
+        await item('odd').getByText('⚠ odd size').waitFor();
+        check((await item('calm').locator('.warned').count()) === 0, 'the calm one is warned of');
+        await page.getByRole('link', { name: 'odd' }).first().click();
+        const told = page.getByRole('list', { name: 'Warnings' });
+        await told.getByText('104 m across').waitFor();
+        await shot(page, 'warnings');
+        await page.getByRole('link', { name: 'calm' }).click();
+        await page.locator('.panel h1').getByText('calm').waitFor();
+        check((await told.count()) === 0, 'the calm one has warnings');
+        await page.locator('#filter').fill('odd size');
+        await until(async () => (await page.locator('.list li').count()) === 1, 'the one that is warned of');
+        await quiet(page);
+    },
+
     // An element deep inside is outlined, whose corners a frame does not bring otherwise.
     async a_failed_element_is_outlined(daemon) {
         const squeezed = [{ time: 0.05 }, { time: 0.06, translate: [-1.5, 0, 0] }];
