@@ -106,7 +106,7 @@ export function SessionList({ sessions, id, compared, onCompare }) {
             <input
                 id="filter"
                 type="search"
-                placeholder="Filter: name, owner, state, warning   ( / )"
+                placeholder="Filter: name, owner, state   ( / )"
                 aria-label="Filter sessions"
                 value={filter}
                 onInput={(event) => setFilter(event.currentTarget.value)}
