@@ -174,6 +174,7 @@ static void compare_minima(void)
         {"admm, a general prox", PL_METHOD_ADMM, PL_MATERIAL_STVK, false},
         {"admm, held by a plane", PL_METHOD_ADMM, PL_MATERIAL_COROTATED, true},
         {"quasi_newton, its minima", PL_METHOD_QUASI_NEWTON, PL_MATERIAL_COROTATED, false},
+        {"auto, its minima", PL_METHOD_AUTO, PL_MATERIAL_COROTATED, false},
     };
     for (size_t k = 0; k < (quick ? 1 : sizeof rows / sizeof *rows); k++) {
         gpu_body body = {.model = rows[k].model,

@@ -38,6 +38,7 @@ static const struct {
     {"neo_hookean", "'method': 'admm', 'iterations': 1000"},
     {"corotated", "'method': 'admm', 'acceleration': 'nesterov', 'iterations': 2000"},
     {"neo_hookean", "'method': 'quasi_newton', 'iterations': 1000"},
+    {"neo_hookean", "'method': 'auto', 'iterations': 1000"},
     {"corotated", "'method': 'chebyshev_semi_iterative', 'iterations': 2000"},
     {"stable_neo_hookean", "'method': 'admm', 'iterations': 1000"},
 };
