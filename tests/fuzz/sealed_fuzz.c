@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OP_HEAD, OP_EXIT, OP_PREFLIGHT, OP_DOCUMENT, OP_COUNT, LIMIT = 1 << 20 };
+enum { OP_HEAD, OP_EXIT, OP_PREFLIGHT, OP_DOCUMENT, OP_WARNINGS, OP_COUNT, LIMIT = 1 << 20 };
 
 /* The file as it lies; malloc'ed. */
 static char *contents(const char *name)
@@ -76,6 +76,26 @@ static void read_preflight(int dir)
     pl_preflight_clear(&p);
 }
 
+static void read_warnings(int dir)
+{
+    pl_run_totals totals;
+    pl_warnings list = {0};
+    if (pl_run_warnings_read(dir, &totals, &list) != PL_OK)
+        return;
+    FUZZ_REQUIRE(pl_run_warnings_write(dir, &totals, &list) == PL_OK,
+                 "warnings.json is not written again");
+    char *first = contents("warnings.json");
+    pl_warnings_clear(&list);
+    FUZZ_REQUIRE(pl_run_warnings_read(dir, &totals, &list) == PL_OK &&
+                     pl_run_warnings_write(dir, &totals, &list) == PL_OK,
+                 "warnings.json is not read again: %s", first);
+    char *second = contents("warnings.json");
+    FUZZ_REQUIRE(strcmp(first, second) == 0, "%s became %s", first, second);
+    free(first);
+    free(second);
+    pl_warnings_clear(&list);
+}
+
 static void read_document(int dir, const fuzz_part *part)
 {
     pl_json *document = NULL;
@@ -96,8 +116,8 @@ static void read_document(int dir, const fuzz_part *part)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const char *const names[] = {"head.json", "exit.json", "preflight.json",
-                                        "document.json"};
+    static const char *const names[] = {"head.json", "exit.json", "preflight.json", "document.json",
+                                        "warnings.json"};
     fuzz_part parts[FUZZ_PARTS_MAX];
     int dir = fuzz_directory();
     fuzz_clean();
@@ -112,6 +132,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             read_exit(dir);
         else if (op == OP_PREFLIGHT)
             read_preflight(dir);
+        else if (op == OP_WARNINGS)
+            read_warnings(dir);
         else
             read_document(dir, &parts[i]);
     }

@@ -135,6 +135,12 @@ static void write_sealed_seeds(const char *directory)
 {
     char remark[] = "a remark", *remarks[] = {remark}, detail[] = "a detail";
     pl_warning warnings[] = {{PL_WARNING_OVERLAP, detail, 2, 3}};
+    const pl_run_totals totals = {.frame = 9,
+                                  .unconverged = 3,
+                                  .deepest = 0.02,
+                                  .has_energy = true,
+                                  .first_energy = 1.5,
+                                  .most_kinetic = 0.7};
     pl_exit e = {.attempt = 1, .frames = 3, .seconds = 1.5};
     snprintf(e.state, sizeof e.state, "failed");
     e.failure = (pl_failure){.code = PL_FAILURE_NOT_FINITE, .step = 4, .element = 2};
@@ -153,11 +159,12 @@ static void write_sealed_seeds(const char *directory)
     pl_json_begin_object(&w);
     pl_json_set_integer(&w, "format", 1);
     if (pl_exit_write(scratch_fd, &e) != PL_OK || pl_preflight_write(scratch_fd, &p) != PL_OK ||
-        pl_sealed_write(scratch_fd, "document.json", &w, false) != PL_OK)
+        pl_sealed_write(scratch_fd, "document.json", &w, false) != PL_OK ||
+        pl_run_warnings_write(scratch_fd, &totals, &p.warnings) != PL_OK)
         give_up("documents");
-    static const char *const names[] = {"head.json", "exit.json", "preflight.json",
-                                        "document.json"};
-    for (int op = 0; op < 4; op++) {
+    static const char *const names[] = {"head.json", "exit.json", "preflight.json", "document.json",
+                                        "warnings.json"};
+    for (int op = 0; op < 5; op++) {
         FILE *out = open_seed(directory, "sealed", names[op]);
         put_file(out, op, names[op]);
         fclose(out);
