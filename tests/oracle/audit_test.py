@@ -1,5 +1,5 @@
-"""The scenes of an independent audit, whose answers were once wrong without a word: each is right today, or
-told. `succeeded` without warnings is believed here, as users do."""
+"""The scenes of an independent audit, whose answers were once wrong without a word: each is right
+today, or told. `succeeded` without warnings is believed here, as users do."""
 
 import unittest
 
@@ -10,6 +10,17 @@ G = 9.81
 
 def reaction(record, name="obstacle-0"):
     return record["reactions"]["obstacles"][name][1]
+
+
+def middle(axis):
+    """A probe of where a body is."""
+    return {
+        "name": axis,
+        "quantity": "position",
+        "body": "body-0",
+        "select": "all",
+        "component": axis,
+    }
 
 
 class Audit(unittest.TestCase):
@@ -26,7 +37,11 @@ class Audit(unittest.TestCase):
         self.assertLessEqual(max(e) - e[0], 1e-3 * (e[0] - min(e)) + 1e-9 * abs(e[0]))
 
     def test_limits_under_integrators_that_lose_nothing(self):
-        for name in ("01_rope_midpoint_energy", "01_rope_trapezoidal_energy", "01_strain_limit_midpoint"):
+        for name in (
+            "01_rope_midpoint_energy",
+            "01_rope_trapezoidal_energy",
+            "01_strain_limit_midpoint",
+        ):
             run = self.run_of(name, "refused")
             self.assertIn("gains energy", run.text)
             for integrator in ("tr_bdf2", "bdf2", "sdirk2"):
@@ -46,7 +61,8 @@ class Audit(unittest.TestCase):
                 late = run.records[-5:]
                 mean = sum(reaction(r) for r in late) / len(late)
                 if young > 1e4:  # what is softer still swings
-                    self.assertAlmostEqual(mean / weight, 1, delta=0.01, msg=f"{name}, {young:g} Pa")
+                    words = f"{name}, {young:g} Pa"
+                    self.assertAlmostEqual(mean / weight, 1, delta=0.01, msg=words)
 
     def mass_of(self, scene):
         size = scene["bodies"][0]["mesh"]["box"].get("size", [1, 1, 1])
@@ -73,10 +89,7 @@ class Audit(unittest.TestCase):
             scene = runs.scene_of(name)
             scene["output"] = {
                 "precision": "double",
-                "probes": [
-                    {"name": c, "quantity": "position", "body": "body-0", "select": "all", "component": c}
-                    for c in "xyz"
-                ],
+                "probes": [middle(c) for c in "xyz"],
             }
             run = self.run_of(name, output=scene["output"])
             self.assert_trusted(run)
@@ -90,7 +103,7 @@ class Audit(unittest.TestCase):
 
     def test_a_slide_stops_where_it_must(self):
         scene = runs.scene_of("05_energy_friction_stop")
-        probe = {"name": "x", "quantity": "position", "body": "body-0", "select": "all", "component": "x"}
+        probe = middle("x")
         v = max(abs(c) for c in scene["bodies"][0]["initial"]["velocity"])
         mu = scene["obstacles"][0]["friction"]
         h = scene["time"].get("step", 1 / 30)
@@ -118,7 +131,7 @@ class Audit(unittest.TestCase):
             self.assertIn(words, run.warnings[code]["detail"])
 
     def test_a_plate_stops_what_is_fast(self):
-        probe = {"name": "y", "quantity": "position", "body": "body-0", "select": "all", "component": "y"}
+        probe = middle("y")
         for speed in (30, 100, 300):
             scene = runs.scene_of("10_tunnel_100", output={"probes": [probe]})
             scene["bodies"][0]["initial"]["velocity"] = [0, -speed, 0]

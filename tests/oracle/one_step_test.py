@@ -1,5 +1,6 @@
-"""Every model by every method: a step of backward Euler on an irregular mesh, and an equilibrium, against
-reference.py. A method that says `unconverged`, or `halved`, may be off; one that does not may not."""
+"""Every model by every method: a step of backward Euler on an irregular mesh, and an equilibrium,
+against reference.py. A method that says `unconverged`, or `halved`, may be off; one that does not
+may not."""
 
 import unittest
 
@@ -16,7 +17,10 @@ C = [[0.3, 3000.0], [1.0, 0.0], [2.0, 4000.0]]
 
 # name -> (the material's keys, dPsi/ds)
 MODELS = {
-    name: ({"model": name, "young": YOUNG, "poisson": POISSON}, reference.by_complex_steps(psi(MU, LAM)))
+    name: (
+        {"model": name, "young": YOUNG, "poisson": POISSON},
+        reference.by_complex_steps(psi(MU, LAM)),
+    )
     for name, psi in {
         "neo_hookean": reference.neo_hookean,
         "corotated": reference.corotated,
@@ -106,9 +110,11 @@ class OneStep(unittest.TestCase):
             self.assertEqual(flagged, "unconverged" in run.warnings)
             flagged = flagged or run.records[-1]["halved"] > 0  # two steps are not one
             if flagged:
-                self.assertNotIn(method, SURE, f"{name}: {method} did not converge, off by {off:.2g}")
+                words = f"{name}: {method} did not converge, off by {off:.2g}"
+                self.assertNotIn(method, SURE, words)
             else:
-                self.assertLess(off, 3e-7, f"{name}: {method} says converged and is off by {off:.2g}")
+                words = f"{name}: {method} says converged and is off by {off:.2g}"
+                self.assertLess(off, 3e-7, words)
         self.assertGreaterEqual(ran, min(8, len(methods)))
 
 

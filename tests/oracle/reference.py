@@ -1,6 +1,6 @@
-"""A step of backward Euler, or an equilibrium, by Newton's method in numpy: energies from the formulas in
-the documentation, derivatives by complex steps, a dense Hessian by differences. It shares no code and
-no table with the engine, and is as slow as it is plain.
+"""A step of backward Euler, or an equilibrium, by Newton's method in numpy: energies from the
+formulas in the documentation, derivatives by complex steps, a dense Hessian by differences. It
+shares no code and no table with the engine, and is as slow as it is plain.
 
     minimise   sum m |x - x~|^2 / (2 h^2) + sum V Psi(F(x)),   x~ = x + h v + h^2 g
 
@@ -156,7 +156,7 @@ class Step:
         self.gravity = np.asarray(gravity, float)
 
     def stretches(self, x: Array) -> Tuple[Array, Array, Array]:
-        """U, s [3, n], V^T with rotations alone: the least stretch of an inverted element is negative."""
+        """U, s [3, n], V^T with rotations alone: of an inverted element the least is negative."""
         edges = x[self.tets[:, 1:]] - x[self.tets[:, :1]]
         f = edges.transpose(0, 2, 1) @ self.inverse
         u, s, vt = np.linalg.svd(f)
@@ -181,7 +181,8 @@ class Step:
         return g[self.free].ravel()
 
     def solve(self, x: Array, v: Array) -> Array:
-        """Positions at the step's end; where they are too far off, by way of shares of velocity and gravity."""
+        """Positions at the step's end; where they are too far off, by way of shares of velocity
+        and gravity."""
         whole = self.gravity
         for shares in ((1.0,), (0.25, 0.5, 0.75, 1.0), (0.1 * k for k in range(1, 11))):
             at = x
@@ -212,7 +213,8 @@ class Step:
                 there, back = at.copy(), at.copy()
                 there.flat[place] += size
                 back.flat[place] -= size
-                hessian[:, k] = (self.gradient(there, goal) - self.gradient(back, goal)) / (2 * size)
+                rise = self.gradient(there, goal) - self.gradient(back, goal)
+                hessian[:, k] = rise / (2 * size)
             values, vectors = np.linalg.eigh((hessian + hessian.T) / 2)
             values = np.maximum(np.abs(values), 1e-8 * values.max())
             way = -vectors @ ((vectors.T @ g) / values)
@@ -230,7 +232,9 @@ class Step:
         return at if np.abs(g).max() < 1e-8 * scale else None
 
 
-def irregular_mesh(seed: int, size: Tuple[float, float, float], cells: Tuple[int, int, int]) -> Dict[str, Array]:
+def irregular_mesh(
+    seed: int, size: Tuple[float, float, float], cells: Tuple[int, int, int]
+) -> Dict[str, Array]:
     """Delaunay's tetrahedra of a grid whose inner points are moved about, without slivers."""
     rng = np.random.default_rng(seed)
     axes = [np.linspace(0, s, n + 1) for s, n in zip(size, cells)]

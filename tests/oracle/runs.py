@@ -27,15 +27,17 @@ class Run:
             path, out = os.path.join(folder, "scene.json"), os.path.join(folder, "run")
             with open(path, "w") as file:
                 json.dump(scene, file)
-            command = [os.path.join(BUILD, "pliant"), "--json", "run", path, "--out", out, "--threads", "1"]
+            command = [os.path.join(BUILD, "pliant"), "--json", "run", path, "--out", out]
+            command += ["--threads", "1"]
             ran = subprocess.run(command, capture_output=True, text=True, timeout=timeout)
             self.text = ran.stdout + ran.stderr
             lines = [json.loads(line) for line in ran.stdout.splitlines() if line.startswith("{")]
-            self.records: List[Dict[str, Any]] = [x for x in lines if "event" not in x and "frame" in x]
+            self.records: List[Dict[str, Any]] = [x for x in lines if "seq" in x]
             end = lines[-1] if lines and lines[-1].get("event") == "end" else {}
             self.state = end.get("state", "refused")
             self.failure = end.get("failure")
-            self.warnings: Dict[str, Dict[str, Any]] = {w["code"]: w for w in end.get("warnings", [])}
+            told = end.get("warnings", [])
+            self.warnings: Dict[str, Dict[str, Any]] = {w["code"]: w for w in told}
             self.positions = self._positions(out) if self.records else None
         finally:
             shutil.rmtree(folder)
