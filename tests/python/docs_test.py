@@ -8,6 +8,7 @@ import unittest
 from support import ROOT, Daemon, main, pliant
 
 DOCS = os.path.join(ROOT, "clients", "docs")
+PAGES = sorted(name for name in os.listdir(DOCS) if name.endswith(".md"))
 
 
 def page(name):
@@ -17,7 +18,7 @@ def page(name):
 
 def scenes():
     """(page, scene) of each indented block that is a scene."""
-    for name in sorted(os.listdir(DOCS)):
+    for name in PAGES:
         for block in re.findall(r'^    \{\n(?:      .*\n)*    \}$', page(name), re.M):
             if '"pliant": 1' in block:
                 yield name, json.loads(block)
@@ -55,7 +56,7 @@ class DocsTest(unittest.TestCase):
         """A line of a page that starts with `pliant` names a command that exists."""
         with open(os.path.join(ROOT, "clients", "cli", "commands", "commands.c")) as file:
             source = file.read()
-        for name in sorted(os.listdir(DOCS)):
+        for name in PAGES:
             for command in re.findall(r"^    (?:build/)?pliant ([a-z-]+)", page(name), re.M):
                 self.assertIn(f'"{command}"', source, f"{name}: pliant {command}")
 
