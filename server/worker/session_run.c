@@ -58,7 +58,7 @@ static void fail_not_finite(pl_run *run, int64_t step, int64_t vertex)
     run->failure.vertex = vertex - pl_model_first_vertex(run->steering.model, body);
 }
 
-/* A later attempt counts from the log what could not be written here. */
+/* Write the run's warnings. If that fails, the next attempt counts them from the log. */
 static void keep_warnings(pl_run *run)
 {
     if (!pl_log_writer_fenced(run->log) && pl_run_warnings_keep(&run->warnings) != PL_OK)
@@ -504,6 +504,7 @@ static pl_worker_exit run_one(const pl_session_options *options, const pl_sessio
                   .lock = entry->lock,
                   .shares = shares,
                   .resumed = {.frame = -1},
+                  .warnings = {.totals = {.frame = -1}},
                   .last_frame = -1,
                   .state_frame = -1,
                   .started = entry->started,

@@ -50,6 +50,25 @@ static void check_disk_failure(const session_fixture *f)
     pl_log_reader_close(reader);
 }
 
+static void allow_no_files(void)
+{
+    setrlimit(RLIMIT_FSIZE, &(struct rlimit){0, 0});
+}
+
+/* A run that ends before its log is open fails like any other: no crash, and no file of warnings. */
+START_TEST(test_log_that_cannot_be_opened)
+{
+    session_fixture f;
+    session_fixture_bar(&f, 5, "");
+    const char *const arguments[] = {"--session", f.path, "--attempt", "1", NULL};
+    pid_t pid = session_fixture_spawn("pliant-worker", arguments, allow_no_files, NULL);
+    ck_assert_int_eq(session_fixture_wait(pid), 3);
+    ck_assert(!session_fixture_has(&f, "warnings.json"));
+    ck_assert_int_eq(session_fixture_run(&f, 2), 0);
+    session_fixture_destroy(&f);
+}
+END_TEST
+
 START_TEST(test_file_size_limit)
 {
     session_fixture f;
@@ -196,6 +215,7 @@ int main(void)
 {
     TCase *tc = tcase_create("disk");
     tcase_set_timeout(tc, 180);
+    tcase_add_test(tc, test_log_that_cannot_be_opened);
     tcase_add_test(tc, test_file_size_limit);
     tcase_add_test(tc, test_full_disk);
     tcase_add_test(tc, test_no_room_for_a_checkpoint);
