@@ -53,6 +53,17 @@ void pl_warnings_put(pl_json_writer *w, const pl_warnings *list)
     }
 }
 
+char *pl_warnings_encode(const pl_warnings *start, const pl_warnings *run)
+{
+    pl_json_writer w = {0};
+    pl_json_begin_array(&w);
+    pl_warnings_put(&w, start);
+    if (run)
+        pl_warnings_put(&w, run);
+    pl_json_end_array(&w);
+    return pl_json_finish(&w, NULL);
+}
+
 pl_status pl_warnings_decode(const pl_json *array, pl_warnings *list)
 {
     pl_status status = PL_OK;

@@ -1,11 +1,11 @@
-/* warnings.h - what a user should know before trusting a session: as a list, and warnings.json, in which a
- * worker keeps what its frames showed so far.
+/* warnings.h - what a user should know before trusting a session: a list of warnings, and warnings.json, where
+ * the worker keeps the counts of its frames.
  *
  *   warnings.json   {"format": 1, "frame", "unconverged", "inverted", "most_inverted", "penetrating",
  *                   "deepest", "deepest_in", "gaining", "energy": null | {"first", "least", "kinetic",
  *                   "gain"}, "warnings": [...]}, sealed                            worker, by rename
  *
- * What preflight warns of stands in preflight.json (session_dir.h); a session's warnings are both.
+ * The preflight's warnings are in preflight.json (session_dir.h). A session's warnings are both.
  */
 #ifndef PLIANT_PROTOCOL_LOG_WARNINGS_H
 #define PLIANT_PROTOCOL_LOG_WARNINGS_H
@@ -54,14 +54,17 @@ pl_status pl_warnings_add(pl_warnings *list, pl_warning_code code, int64_t count
                           const char *detail);
 void pl_warnings_clear(pl_warnings *list);
 
-/* The items of a list, one after the other, within an array that is being written. */
+/* "warnings" of a session as a JSON array: the preflight's, then the run's (NULL: none yet). malloc'ed; NULL if out
+ * of memory. */
+char *pl_warnings_encode(const pl_warnings *start, const pl_warnings *run);
+/* Write the items of a list into an open array. */
 void pl_warnings_put(pl_json_writer *w, const pl_warnings *list);
-/* Append those of an array; codes of a later version are passed over. PL_NO_MEMORY. */
+/* Append the items of an array; skip codes of a later version. PL_OK or PL_NO_MEMORY. */
 pl_status pl_warnings_decode(const pl_json *array, pl_warnings *list);
 
-/* What frames 1 to `frame` showed. Frame 0 is the scene's own start: only its energy counts. */
+/* Counts over frames 1 to `frame`. Of frame 0, the scene's own start, only the energy counts. */
 typedef struct pl_run_totals {
-    int64_t frame;                                       /* -1: none, not even 0 */
+    int64_t frame;                                       /* last one counted, -1: none */
     int64_t unconverged, inverted, penetrating, gaining; /* frames */
     int64_t most_inverted;                               /* elements, of a frame */
     double deepest;                                      /* m */
@@ -70,7 +73,7 @@ typedef struct pl_run_totals {
     double first_energy, least_energy, most_kinetic, most_gain; /* J */
 } pl_run_totals;
 
-/* PL_IO with errno ENOENT where no frame gave cause for it yet, EBADMSG where it is damaged. */
+/* PL_OK, PL_NO_MEMORY, or PL_IO with errno: ENOENT if not written yet, EBADMSG if damaged. */
 pl_status pl_run_warnings_read(int dir_fd, pl_run_totals *totals, pl_warnings *warnings);
 pl_status pl_run_warnings_write(int dir_fd, const pl_run_totals *totals,
                                 const pl_warnings *warnings);

@@ -25,7 +25,7 @@ static pl_session *make_session(pl_admission *a, pl_session_state state)
     const pl_outline *o = &a->outline;
     bool checked = state == PL_STATE_QUEUED;
     char *bodies = checked ? pl_bodies_view(&a->preflight) : NULL;
-    char *warnings = checked ? pl_warnings_view(&a->preflight.warnings, &(pl_warnings){0}) : NULL;
+    char *warnings = checked ? pl_warnings_encode(&a->preflight.warnings, NULL) : NULL;
     pl_row row = pl_admission_row(a);
     row.state = (char *)pl_state_name(state);
     row.bodies = bodies;

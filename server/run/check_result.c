@@ -106,7 +106,7 @@ static void accept_session(pl_sessions *t, pl_session *s, const pl_preflight *re
 {
     bool paused = pl_sessions_desired(t, s) == PL_DESIRE_PAUSED;
     char *bodies = pl_bodies_view(report);
-    char *warnings = pl_warnings_view(&report->warnings, &(pl_warnings){0});
+    char *warnings = pl_warnings_encode(&report->warnings, NULL);
     pl_move what = {.reason = paused ? "user" : NULL,
                     .bodies = bodies,
                     .warnings = warnings,

@@ -280,7 +280,7 @@ static void end_crashed(ending *e)
 
 /* ---- the conclusion ---- */
 
-/* What the worker wrote last, whoever follows its log may not have seen. */
+/* Take the worker's last warnings, which the log's watcher may have missed. */
 static void take_warnings(const ending *e)
 {
     char *warnings = pl_warnings_load(e->dir_fd);

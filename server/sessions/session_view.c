@@ -186,16 +186,6 @@ char *pl_bodies_view(const pl_preflight *p)
     return pl_json_finish(&w, NULL);
 }
 
-char *pl_warnings_view(const pl_warnings *start, const pl_warnings *run)
-{
-    pl_json_writer w = {0};
-    pl_json_begin_array(&w);
-    pl_warnings_put(&w, start);
-    pl_warnings_put(&w, run);
-    pl_json_end_array(&w);
-    return pl_json_finish(&w, NULL);
-}
-
 char *pl_warnings_load(int dir_fd)
 {
     pl_preflight report = {0};
@@ -204,7 +194,7 @@ char *pl_warnings_load(int dir_fd)
     pl_status start = pl_preflight_read(dir_fd, &report);
     pl_status ran = pl_run_warnings_read(dir_fd, &totals, &run);
     bool known = start != PL_NO_MEMORY && (ran == PL_OK || (ran == PL_IO && errno == ENOENT));
-    char *text = known ? pl_warnings_view(&report.warnings, &run) : NULL;
+    char *text = known ? pl_warnings_encode(&report.warnings, &run) : NULL;
     pl_warnings_clear(&run);
     pl_preflight_clear(&report);
     return text;

@@ -24,9 +24,7 @@ char *pl_failure_view(const pl_failure *failure);
 char *pl_crash_view(const pl_failure *failure, int64_t signal, int64_t restarts, const char *log);
 /* "bodies" of a session from its preflight. malloc'ed. */
 char *pl_bodies_view(const pl_preflight *preflight);
-/* "warnings" of a session: the preflight's, then the run's. malloc'ed. */
-char *pl_warnings_view(const pl_warnings *start, const pl_warnings *run);
-/* The same as its directory has them; NULL without memory, and where warnings.json is damaged. */
+/* "warnings" of a session from its directory, malloc'ed. NULL if out of memory, or if warnings.json is damaged. */
 char *pl_warnings_load(int dir_fd);
 
 #endif

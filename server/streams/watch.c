@@ -22,12 +22,12 @@ enum { POLL_FIRST_MS = 50, POLL_MOST_MS = 500, IDLE_MS = 1000 };
 
 typedef struct followed {
     struct followed *next;
-    pl_session *session; /* a reference */
-    int log_wd, dir_wd;  /* -1: not watched, so polled */
-    int64_t frames;      /* committed, as last seen */
-    ino_t warnings;      /* of the warnings.json that was read last: each is a new file */
-    struct timespec warned;
-    int64_t due_ms; /* next look, where polled */
+    pl_session *session;    /* a reference */
+    int log_wd, dir_wd;     /* -1: not watched, so polled */
+    int64_t frames;         /* committed, as last seen */
+    ino_t warnings;         /* inode of the last warnings.json read, */
+    struct timespec warned; /* and when that was written */
+    int64_t due_ms;         /* next look, where polled */
     int interval_ms;
     bool touched;
     bool busy; /* a thread reads its log, without the mutex */
@@ -42,26 +42,28 @@ struct pl_watch {
     followed *list;
 };
 
-/* The worker replaces warnings.json where there is news, once a second at most. */
+/* The worker replaces warnings.json when its counts change, at most once a second. */
 static void look_at_warnings(pl_watch *watch, followed *f)
 {
     struct stat now;
-    int dir_fd = open(f->session->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (dir_fd < 0) {
+    char path[PATH_MAX + 80];
+    snprintf(path, sizeof path, "%s/warnings.json", f->session->directory);
+    if (stat(path, &now) != 0 ||
+        (now.st_ino == f->warnings && now.st_mtim.tv_sec == f->warned.tv_sec &&
+         now.st_mtim.tv_nsec == f->warned.tv_nsec)) {
         return;
     }
-    if (fstatat(dir_fd, "warnings.json", &now, 0) == 0 &&
-        (now.st_ino != f->warnings || now.st_mtim.tv_sec != f->warned.tv_sec ||
-         now.st_mtim.tv_nsec != f->warned.tv_nsec)) {
-        char *warnings = pl_warnings_load(dir_fd);
-        if (warnings) {
-            f->warnings = now.st_ino;
-            f->warned = now.st_mtim;
-            pl_sessions_set_warnings(watch->sessions, f->session, warnings);
-        }
-        free(warnings);
+    int dir_fd = open(f->session->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    char *warnings = dir_fd >= 0 ? pl_warnings_load(dir_fd) : NULL;
+    if (warnings) {
+        f->warnings = now.st_ino;
+        f->warned = now.st_mtim;
+        pl_sessions_set_warnings(watch->sessions, f->session, warnings);
     }
-    close(dir_fd);
+    free(warnings);
+    if (dir_fd >= 0) {
+        close(dir_fd);
+    }
 }
 
 /* True where there was something new. Its entry is busy, or no longer in the list. */

@@ -114,7 +114,7 @@ static pl_status warn_of_body(const pl_scene *scene, const pl_body *body, const 
     double constant = locking_constant(poisson), part = 1 / (1 + constant / (across * across));
     if (volume > 0 && greatest >= slender * least && part < TOLD) {
         snprintf(text, sizeof text,
-                 "body '%.100s' is about %.2g cells across where it is thinnest, and its material "
+                 "body '%s' is about %.2g cells across where it is thinnest, and its material "
                  "has Poisson's ratio %g: it bends about %.2g times as stiffly as it should; take "
                  "%.0f cells across, which makes that %.2g%s",
                  body->name, across, poisson, 1 / part, ceil(sqrt(3 * constant)),
@@ -124,11 +124,10 @@ static pl_status warn_of_body(const pl_scene *scene, const pl_body *body, const 
     }
     if (poisson < LOCKING)
         return PL_OK;
-    snprintf(
-        text, sizeof text,
-        "body '%.100s' has a material of Poisson's ratio %g: linear tetrahedra lock from about "
-        "%g on and bend too stiffly; use a lower ratio",
-        body->name, poisson, LOCKING);
+    snprintf(text, sizeof text,
+             "body '%s' has a material of Poisson's ratio %g: linear tetrahedra lock from about "
+             "%g on and bend too stiffly; use a lower ratio",
+             body->name, poisson, LOCKING);
     return pl_warnings_add(out, PL_WARNING_FEW_ELEMENTS, 1, scene->body_count, text);
 }
 

@@ -1,7 +1,7 @@
 #include "server/worker/overlap_warnings.h"
 
-#include "engine/scene/transform.h"
 #include "engine/vectors.h"
+#include "server/worker/placed_body.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -15,34 +15,12 @@ static const double ON = 1e-9; /* barycentric: on a face, which two tetrahedra s
 /* s, of a run that has no end. */
 static const double ENDLESS = 10;
 
-/* A body as placed. */
-typedef struct placed {
-    const pl_body *body;
-    const pl_mesh *mesh;
-    bool looked_at, pinned;
-    double *x; /* [vertices][3] */
-    double lo[3], hi[3];
-} placed;
-
-static pl_status place(const pl_scene *scene, const pl_mesh *meshes, int32_t b, placed *p)
+static bool is_pinned(const pl_scene *scene, const pl_body *body)
 {
-    *p = (placed){.body = &scene->bodies[b], .mesh = &meshes[b]};
-    p->looked_at = p->body->initial.shape == PL_SHAPE_REST;
+    bool pinned = false;
     for (int32_t k = 0; k < scene->pin_count; k++)
-        p->pinned |= scene->pins[k].body == b;
-    p->x = malloc((3 * (size_t)p->mesh->vertex_count + 1) * sizeof *p->x);
-    if (!p->x)
-        return PL_NO_MEMORY;
-    pl_transform_points(&p->body->transform, p->mesh->vertices, p->mesh->vertex_count, p->x);
-    for (int c = 0; c < 3; c++) {
-        p->lo[c] = INFINITY;
-        p->hi[c] = -INFINITY;
-    }
-    for (int64_t i = 0; i < 3 * p->mesh->vertex_count; i++) {
-        p->lo[i % 3] = fmin(p->lo[i % 3], p->x[i]);
-        p->hi[i % 3] = fmax(p->hi[i % 3], p->x[i]);
-    }
-    return PL_OK;
+        pinned = pinned || &scene->bodies[scene->pins[k].body] == body;
+    return pinned;
 }
 
 static bool boxes_meet(const double alo[3], const double ahi[3], const double blo[3],
@@ -109,7 +87,7 @@ static int64_t first_from(const along *list, int64_t count, double x)
 }
 
 /* Vertices of a in the tetrahedra of b, into *count. */
-static pl_status count_inside(const placed *a, const placed *b, int64_t *count)
+static pl_status count_inside(const pl_placed_body *a, const pl_placed_body *b, int64_t *count)
 {
     int64_t near = 0, vertices = a->mesh->vertex_count;
     *count = 0;
@@ -123,7 +101,7 @@ static pl_status count_inside(const placed *a, const placed *b, int64_t *count)
     for (int64_t i = 0; i < vertices; i++) {
         along v = {.vertex = i};
         for (int c = 0; c < 3; c++)
-            v.x[c] = a->x[3 * i + c] + DRAWN_IN * ((a->lo[c] + a->hi[c]) / 2 - a->x[3 * i + c]);
+            v.x[c] = a->x[3 * i + c] + DRAWN_IN * (a->middle[c] - a->x[3 * i + c]);
         if (boxes_meet(v.x, v.x, b->lo, b->hi))
             list[near++] = v;
     }
@@ -154,10 +132,11 @@ static pl_status count_inside(const placed *a, const placed *b, int64_t *count)
 /* ---- ways that cross ---- */
 
 /* The box that a body sweeps if nothing stops it: by its velocity, and where it falls by gravity. */
-static void sweep(const pl_scene *scene, const placed *p, bool falls, double lo[3], double hi[3])
+static void sweep(const pl_scene *scene, const pl_placed_body *p, bool falls, double lo[3],
+                  double hi[3])
 {
     double t = scene->time.duration > 0 ? scene->time.duration : ENDLESS;
-    bool moves = !p->pinned && scene->time.integrator != PL_INTEGRATOR_QUASI_STATIC;
+    bool moves = !is_pinned(scene, p->body) && scene->time.integrator != PL_INTEGRATOR_QUASI_STATIC;
     for (int c = 0; c < 3; c++) {
         double v = p->body->initial.velocity[c], g = falls ? scene->gravity[c] : 0;
         double end = moves ? v * t + g * t * t / 2 : 0;
@@ -170,10 +149,11 @@ static void sweep(const pl_scene *scene, const placed *p, bool falls, double lo[
 }
 
 /* Whether one would come to where the other begins, or both fall freely and come together. */
-static bool may_meet(const pl_scene *scene, const placed *a, const placed *b)
+static bool may_meet(const pl_scene *scene, const pl_placed_body *a, const pl_placed_body *b)
 {
     double lo[3], hi[3];
-    bool free_fall = !a->pinned && !b->pinned && scene->obstacle_count == 0;
+    bool free_fall = !is_pinned(scene, a->body) && !is_pinned(scene, b->body) &&
+                     scene->obstacle_count == 0;
     if (free_fall) { /* gravity takes both along alike */
         double rlo[3], rhi[3];
         sweep(scene, a, false, lo, hi);
@@ -188,20 +168,20 @@ static bool may_meet(const pl_scene *scene, const placed *a, const placed *b)
 }
 
 /* Bodies that hold each other belong together. */
-static bool attached(const pl_scene *scene, const placed *a, const placed *b)
+static bool attached(const pl_scene *scene, const pl_body *a, const pl_body *b)
 {
+    bool found = false;
     for (int32_t k = 0; k < scene->attachment_count; k++) {
         const pl_attachment *t = &scene->attachments[k];
         const pl_body *one = &scene->bodies[t->body];
         const pl_body *other = t->has_to ? &scene->bodies[t->to] : NULL;
-        if ((one == a->body && other == b->body) || (one == b->body && other == a->body))
-            return true;
+        found = found || (one == a && other == b) || (one == b && other == a);
     }
-    return false;
+    return found;
 }
 
-static pl_status look_at_pair(const pl_scene *scene, const placed *a, const placed *b,
-                              pl_warnings *out)
+static pl_status look_at_pair(const pl_scene *scene, const pl_placed_body *a,
+                              const pl_placed_body *b, pl_warnings *out)
 {
     char text[512];
     int64_t in_b = 0, in_a = 0;
@@ -215,12 +195,12 @@ static pl_status look_at_pair(const pl_scene *scene, const placed *a, const plac
         return status;
     if (in_a + in_b > 0)
         snprintf(text, sizeof text,
-                 "bodies '%.100s' and '%.100s' begin in one another, with %lld and %lld vertices: "
+                 "bodies '%s' and '%s' begin in one another, with %lld and %lld vertices: "
                  "bodies do not feel each other; move one, or attach them",
                  a->body->name, b->body->name, (long long)in_b, (long long)in_a);
     else if (may_meet(scene, a, b))
         snprintf(text, sizeof text,
-                 "bodies '%.100s' and '%.100s' may come together, and would pass through each "
+                 "bodies '%s' and '%s' may come together, and would pass through each "
                  "other: bodies feel obstacles only; make one of them an obstacle, or attach them",
                  a->body->name, b->body->name);
     else
@@ -231,20 +211,20 @@ static pl_status look_at_pair(const pl_scene *scene, const placed *a, const plac
 pl_status pl_overlap_warnings(const pl_scene *scene, const pl_mesh *meshes, pl_warnings *out)
 {
     pl_status status = PL_OK;
-    int32_t count = scene->body_count, known = 0;
+    int32_t count = 0;
     int64_t pairs = 0;
-    placed *bodies = calloc((size_t)count + 1, sizeof *bodies);
+    pl_placed_body *bodies = calloc((size_t)scene->body_count + 1, sizeof *bodies);
     if (!bodies)
         return PL_NO_MEMORY;
-    for (; status == PL_OK && count > 1 && known < count; known++)
-        status = place(scene, meshes, known, &bodies[known]);
-    for (int32_t a = 0; status == PL_OK && a < known; a++)
-        for (int32_t b = a + 1; status == PL_OK && b < known && pairs < PAIRS_MAX; b++, pairs++)
-            if (bodies[a].looked_at && bodies[b].looked_at &&
-                !attached(scene, &bodies[a], &bodies[b]))
+    for (int32_t b = 0; status == PL_OK && scene->body_count > 1 && b < scene->body_count; b++)
+        if (scene->bodies[b].initial.shape == PL_SHAPE_REST)
+            status = pl_placed_body_init(&bodies[count++], &scene->bodies[b], &meshes[b]);
+    for (int32_t a = 0; status == PL_OK && a < count; a++)
+        for (int32_t b = a + 1; status == PL_OK && b < count && pairs < PAIRS_MAX; b++, pairs++)
+            if (!attached(scene, bodies[a].body, bodies[b].body))
                 status = look_at_pair(scene, &bodies[a], &bodies[b], out);
-    for (int32_t b = 0; b < known; b++)
-        free(bodies[b].x);
+    for (int32_t b = 0; b < count; b++)
+        pl_placed_body_clear(&bodies[b]);
     free(bodies);
     return status;
 }

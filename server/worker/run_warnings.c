@@ -1,7 +1,7 @@
 #include "server/worker/run_warnings.h"
 
-#include "engine/scene/transform.h"
-#include "engine/vectors.h"
+#include "engine/scene/carries.h"
+#include "server/worker/placed_body.h"
 #include "server/worker/worker_log.h"
 
 #include <math.h>
@@ -9,32 +9,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of the smallest body's size: a vertex deeper in an obstacle than so is told of. */
+/* Warn of vertices deeper in an obstacle than this share of the smallest body's size. */
 static const double DEEP = 0.01;
-/* Of the energy that was exchanged: what a run has more than it began with, and is told of. */
+/* Warn of a gain above this share of the energy exchanged. */
 static const double GAINED = 0.01;
-/* Of the same: rounding, where nothing happens. */
+/* Ignore gains below this share of the initial energy: rounding. */
 static const double ROUNDING = 1e-9;
 static const double KEEP_EVERY = 1; /* s, at least */
 
 /* ---- the scene ---- */
 
-static double size_of(const pl_body *body, const pl_mesh *mesh)
-{
-    double lo[3] = {INFINITY, INFINITY, INFINITY}, hi[3] = {-INFINITY, -INFINITY, -INFINITY};
-    for (int64_t i = 0; i < mesh->vertex_count; i++) {
-        double x[3];
-        pl_transform_points(&body->transform, mesh->vertices + 3 * i, 1, x);
-        for (int c = 0; c < 3; c++) {
-            lo[c] = fmin(lo[c], x[c]);
-            hi[c] = fmax(hi[c], x[c]);
-        }
-    }
-    double d[3] = {hi[0] - lo[0], hi[1] - lo[1], hi[2] - lo[2]};
-    return sqrt(pl_vector_dot(d, d));
-}
-
-/* Whether energy can only be lost: no force, motion or spring that the metrics do not count does work. */
+/* True if only gravity does work: no forces, no attachments, no moving pins or obstacles. */
 static bool is_closed(const pl_scene *scene)
 {
     bool closed = scene->time.integrator != PL_INTEGRATOR_QUASI_STATIC && scene->force_count == 0 &&
@@ -46,8 +31,8 @@ static bool is_closed(const pl_scene *scene)
     return closed;
 }
 
-void pl_run_warnings_init(pl_run_warnings *w, int directory, const pl_scene *scene,
-                          const pl_mesh *meshes)
+pl_status pl_run_warnings_init(pl_run_warnings *w, int directory, const pl_scene *scene,
+                               const pl_mesh *meshes)
 {
     *w = (pl_run_warnings){.directory = directory,
                            .scene = scene,
@@ -55,8 +40,14 @@ void pl_run_warnings_init(pl_run_warnings *w, int directory, const pl_scene *sce
                            .closed = is_closed(scene),
                            .totals = {.frame = -1, .deepest_in = -1},
                            .begun = {.frame = -1}};
-    for (int32_t b = 0; b < scene->body_count; b++)
-        w->size = fmin(w->size, size_of(&scene->bodies[b], &meshes[b]));
+    pl_status status = PL_OK;
+    for (int32_t b = 0; status == PL_OK && b < scene->body_count; b++) {
+        pl_placed_body placed;
+        status = pl_placed_body_init(&placed, &scene->bodies[b], &meshes[b]);
+        w->size = fmin(w->size, placed.size);
+        pl_placed_body_clear(&placed);
+    }
+    return status;
 }
 
 /* ---- counting ---- */
@@ -68,7 +59,7 @@ static void count_energy(pl_run_warnings *w, const pl_frame_signs *s)
         t->has_energy = w->closed && isfinite(s->energy);
         t->first_energy = t->least_energy = s->energy;
     }
-    /* A control does what it likes. */
+    /* A control may do work of its own. */
     t->has_energy = t->has_energy && s->control <= 0 && isfinite(s->energy);
     if (!t->has_energy)
         return;
@@ -165,11 +156,11 @@ static pl_status list(const pl_run_warnings *w, pl_warnings *out)
                                : "";
         snprintf(text, sizeof text,
                  "%lld of %lld frames have vertices deep in an obstacle, at most %.3g m in "
-                 "'%.100s', of bodies %.3g m across: use a smaller time.step%s",
+                 "'%s', of bodies %.3g m across: use a smaller time.step%s",
                  (long long)t->penetrating, (long long)t->frame, t->deepest, name, w->size,
-                 scene->solver.obstacles == PL_OBSTACLES_ENERGY
-                     ? ", a larger solver.contact_stiffness, or \"obstacles\": \"hard\""
-                     : "");
+                 pl_obstacles_are_hard(&scene->solver)
+                     ? ""
+                     : ", a larger solver.contact_stiffness, or \"obstacles\": \"hard\"");
         status = pl_warnings_add(out, PL_WARNING_PENETRATION, t->penetrating, t->frame, text);
     }
     return status;
@@ -197,7 +188,7 @@ pl_status pl_run_warnings_keep(pl_run_warnings *w)
     return status;
 }
 
-/* The signs of a stored frame. False where its metrics can not be read. */
+/* Reads what is counted of a stored frame. False if its metrics cannot be read. */
 static bool stored_signs(const pl_run_warnings *w, pl_log_reader *log, int64_t frame,
                          pl_frame_signs *out)
 {
@@ -207,6 +198,8 @@ static bool stored_signs(const pl_run_warnings *w, pl_log_reader *log, int64_t f
         return false;
     pl_json *m = pl_json_parse(text, (size_t)length, NULL);
     free(text);
+    if (!m)
+        return false;
     double kinetic = pl_json_number(m, "energy/kinetic", NAN);
     *out = (pl_frame_signs){.frame = frame,
                             .unconverged = pl_json_integer(m, "unconverged", -1),

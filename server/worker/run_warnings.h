@@ -1,5 +1,5 @@
-/* run_warnings.h - what a run's frames show that a user should know before trusting them: counted frame by frame
- * from the metrics as they go into the log, and kept in warnings.json.
+/* run_warnings.h - counts the frames of a run that a user should not trust blindly, from the metrics as they go
+ * into the log, and keeps the counts in warnings.json.
  */
 #ifndef PLIANT_SERVER_WORKER_RUN_WARNINGS_H
 #define PLIANT_SERVER_WORKER_RUN_WARNINGS_H
@@ -10,7 +10,7 @@
 #include "protocol/log/log.h"
 #include "protocol/log/warnings.h"
 
-/* What is counted of a frame. */
+/* The numbers of one frame that are counted. */
 typedef struct pl_frame_signs {
     int64_t frame, unconverged, inverted, control;
     double energy, kinetic; /* J */
@@ -25,24 +25,24 @@ typedef struct pl_run_warnings {
     bool closed; /* nothing does work on the bodies but gravity */
     pl_run_totals totals;
     pl_frame_signs begun; /* of the frame that is not yet committed */
-    bool changed;         /* a count has, since it was written */
-    double written;       /* s, when, monotonic; and what that took */
-    double cost;
+    bool changed;         /* a count has changed since the last write */
+    double written;       /* time of the last write, s, monotonic */
+    double cost;          /* duration of the last write, s */
 } pl_run_warnings;
 
-/* meshes [body_count], before their transform. scene and directory are borrowed. */
-void pl_run_warnings_init(pl_run_warnings *w, int directory, const pl_scene *scene,
-                          const pl_mesh *meshes);
-/* Go on where an earlier attempt left off: by warnings.json, and by the log's metrics of what it does not count
- * yet, up to frame `last`. PL_OK, PL_NO_MEMORY; what can not be read is not counted. */
+/* meshes [body_count], before their transform. scene and directory are borrowed. PL_OK or PL_NO_MEMORY. */
+pl_status pl_run_warnings_init(pl_run_warnings *w, int directory, const pl_scene *scene,
+                               const pl_mesh *meshes);
+/* Continue the counts of an earlier attempt: read warnings.json, then count later frames up to `last` from the
+ * log's metrics. Unreadable frames are skipped. PL_OK or PL_NO_MEMORY. */
 pl_status pl_run_warnings_resume(pl_run_warnings *w, pl_log_reader *log, int64_t last);
-/* A frame's metrics, before it is committed. */
+/* Take the metrics of a frame that is not committed yet. */
 void pl_run_warnings_begin(pl_run_warnings *w, const pl_metrics *metrics);
-/* It is. */
+/* Count that frame: it is committed. */
 void pl_run_warnings_commit(pl_run_warnings *w);
-/* Whether there is news, and it is time for it: writing takes a hundredth of a run at most. */
+/* True if counts changed and a write is due: at most one a second, and 1 % of the run's time. */
 bool pl_run_warnings_due(const pl_run_warnings *w);
-/* Into warnings.json. PL_OK, PL_NO_MEMORY, PL_IO with errno. */
+/* Write warnings.json. PL_OK, PL_NO_MEMORY, or PL_IO with errno. */
 pl_status pl_run_warnings_keep(pl_run_warnings *w);
 
 #endif

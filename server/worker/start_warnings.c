@@ -1,8 +1,8 @@
 #include "server/worker/start_warnings.h"
 
 #include "engine/obstacles/shape.h"
-#include "engine/scene/transform.h"
 #include "engine/vectors.h"
+#include "server/worker/placed_body.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -23,39 +23,15 @@ static const int64_t DISTANCES_MAX = 200000;
 typedef struct look {
     const pl_scene *scene;
     pl_warnings *out;
-    int64_t every; /* vertices: 1, or more where there are many */
-    /* Of the body that is looked at: the middle of its box, half of that box's diagonal, and what is touched. */
-    const pl_body *body;
-    const pl_mesh *mesh;
-    double *x; /* [vertices][3], placed */
-    double middle[3], radius;
-    bool *touched; /* [vertices] */
+    int64_t every;     /* vertices: 1, or more where there are many */
+    pl_placed_body at; /* the body that is looked at */
+    bool *touched;     /* [vertices] of it that obstacles hold out */
 } look;
-
-static pl_status place(look *l)
-{
-    l->x = malloc((3 * (size_t)l->mesh->vertex_count + 1) * sizeof *l->x);
-    if (!l->x)
-        return PL_NO_MEMORY;
-    pl_transform_points(&l->body->transform, l->mesh->vertices, l->mesh->vertex_count, l->x);
-    double lo[3] = {INFINITY, INFINITY, INFINITY}, hi[3] = {-INFINITY, -INFINITY, -INFINITY};
-    for (int64_t i = 0; i < 3 * l->mesh->vertex_count; i++) {
-        lo[i % 3] = fmin(lo[i % 3], l->x[i]);
-        hi[i % 3] = fmax(hi[i % 3], l->x[i]);
-    }
-    double half[3];
-    for (int c = 0; c < 3; c++) {
-        l->middle[c] = (lo[c] + hi[c]) / 2;
-        half[c] = (hi[c] - lo[c]) / 2;
-    }
-    l->radius = sqrt(pl_vector_dot(half, half));
-    return PL_OK;
-}
 
 /* What obstacles hold out: of tetrahedra the surface; all of sheets and ropes. */
 static pl_status find_touched(look *l)
 {
-    const pl_mesh *mesh = l->mesh;
+    const pl_mesh *mesh = l->at.mesh;
     int32_t *triangles = NULL;
     int64_t count = 0;
     l->touched = calloc((size_t)mesh->vertex_count + 1, sizeof *l->touched);
@@ -72,13 +48,13 @@ static pl_status find_touched(look *l)
 static pl_status warn_of_size(const look *l)
 {
     char text[512];
-    double size = 2 * l->radius;
+    double size = l->at.size;
     if (size >= SMALL && size <= LARGE)
         return PL_OK;
     snprintf(text, sizeof text,
              "body '%s' is %.3g m across: lengths are metres, in mesh files too; if its file is in "
              "other units, set transform.scale (millimetres: 0.001)",
-             l->body->name, size);
+             l->at.body->name, size);
     return pl_warnings_add(l->out, PL_WARNING_ODD_SIZE, 1, l->scene->body_count, text);
 }
 
@@ -91,10 +67,10 @@ static pl_status warn_of_inside(const look *l, const pl_obstacle *obstacle)
     if (status != PL_OK)
         return status;
     /* A distance changes by no more than the way that one goes. */
-    bool near = pl_shape_distance(shape, l->middle, normal) < l->radius;
-    for (int64_t i = 0; near && i < l->mesh->vertex_count; i += l->every) {
-        double d = l->touched[i] ? pl_shape_distance(shape, l->x + 3 * i, normal) : 0;
-        inside += d < -TOUCHING * 2 * l->radius;
+    bool near = pl_shape_distance(shape, l->at.middle, normal) < l->at.size / 2;
+    for (int64_t i = 0; near && i < l->at.mesh->vertex_count; i += l->every) {
+        double d = l->touched[i] ? pl_shape_distance(shape, l->at.x + 3 * i, normal) : 0;
+        inside += d < -TOUCHING * l->at.size;
         deepest = fmax(deepest, -d);
     }
     pl_shape_destroy(shape);
@@ -104,22 +80,22 @@ static pl_status warn_of_inside(const look *l, const pl_obstacle *obstacle)
             snprintf(text, sizeof text,
                      "%s%lld vertices of body '%s' begin inside obstacle '%s', the deepest %.3g "
                      "m: the first step puts them on its surface",
-                     l->every > 1 ? "about " : "", (long long)(inside * l->every), l->body->name,
+                     l->every > 1 ? "about " : "", (long long)(inside * l->every), l->at.body->name,
                      obstacle->name, deepest);
         if (l->scene->time.integrator != PL_INTEGRATOR_QUASI_STATIC)
             n += snprintf(text + n, sizeof text - (size_t)n,
                           ", which throws them out at up to %.3g m/s", deepest / step);
         snprintf(text + n, sizeof text - (size_t)n, "; start it outside");
         status = pl_warnings_add(l->out, PL_WARNING_START_INSIDE, inside * l->every,
-                                 l->mesh->vertex_count, text);
+                                 l->at.mesh->vertex_count, text);
     }
     return status;
 }
 
 static pl_status warn_of_speed(const look *l, const pl_obstacle *obstacle)
 {
-    const double *v = l->body->initial.velocity, *w = l->body->initial.angular_velocity;
-    double speed = sqrt(pl_vector_dot(v, v)) + l->radius * sqrt(pl_vector_dot(w, w));
+    const double *v = l->at.body->initial.velocity, *w = l->at.body->initial.angular_velocity;
+    double speed = sqrt(pl_vector_dot(v, v)) + l->at.size / 2 * sqrt(pl_vector_dot(w, w));
     double way = speed * l->scene->time.step, thickness = pl_obstacle_thickness(obstacle);
     char text[512];
     if (obstacle->inside || thickness == 0 || !(way > THIN * thickness))
@@ -129,7 +105,7 @@ static pl_status warn_of_speed(const look *l, const pl_obstacle *obstacle)
         "body '%s' begins at %.3g m/s, which is %.3g m in a step of %g s, and obstacle '%s' is "
         "%.3g m thin: it is stopped, but when and where in the step is not resolved; use a step "
         "of %.2g s",
-        l->body->name, speed, way, l->scene->time.step, obstacle->name, thickness,
+        l->at.body->name, speed, way, l->scene->time.step, obstacle->name, thickness,
         THIN * thickness / speed);
     return pl_warnings_add(l->out, PL_WARNING_THIN_OBSTACLE, 1, l->scene->body_count, text);
 }
@@ -141,15 +117,11 @@ pl_status pl_start_warnings(const pl_scene *scene, const pl_mesh *meshes, pl_war
     for (int32_t b = 0; b < scene->body_count; b++)
         distances += meshes[b].vertex_count * scene->obstacle_count;
     for (int32_t b = 0; status == PL_OK && b < scene->body_count; b++) {
-        look l = {.scene = scene,
-                  .every = 1 + distances / DISTANCES_MAX,
-                  .out = out,
-                  .body = &scene->bodies[b],
-                  .mesh = &meshes[b]};
-        status = place(&l);
+        look l = {.scene = scene, .every = 1 + distances / DISTANCES_MAX, .out = out};
+        status = pl_placed_body_init(&l.at, &scene->bodies[b], &meshes[b]);
         if (status == PL_OK)
             status = warn_of_size(&l);
-        bool at_rest = l.body->initial.shape == PL_SHAPE_REST;
+        bool at_rest = scene->bodies[b].initial.shape == PL_SHAPE_REST;
         if (status == PL_OK && at_rest && scene->obstacle_count > 0)
             status = find_touched(&l);
         for (int32_t k = 0; status == PL_OK && k < scene->obstacle_count; k++) {
@@ -158,7 +130,7 @@ pl_status pl_start_warnings(const pl_scene *scene, const pl_mesh *meshes, pl_war
                 status = warn_of_inside(&l, &scene->obstacles[k]);
         }
         free(l.touched);
-        free(l.x);
+        pl_placed_body_clear(&l.at);
     }
     return status;
 }

@@ -31,20 +31,17 @@ static void warn(const pl_cli *cli, const char *code, const char *detail)
                 pl_style_off(&cli->err), detail);
 }
 
-int32_t pl_cli_warn(const pl_cli *cli, const pl_warnings *list)
+void pl_cli_warn(const pl_cli *cli, const pl_warnings *list)
 {
     for (int32_t i = 0; i < list->count; i++)
         warn(cli, pl_warning_name(list->items[i].code), list->items[i].detail);
-    return list->count;
 }
 
-int32_t pl_cli_warn_of(const pl_cli *cli, const pl_json *list)
+void pl_cli_warn_of(const pl_cli *cli, const pl_json *list)
 {
-    size_t count = pl_json_count(list);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < pl_json_count(list); i++)
         warn(cli, pl_json_string(pl_json_item(list, i), "code", ""),
              pl_json_string(pl_json_item(list, i), "detail", ""));
-    return (int32_t)count;
 }
 
 static int option_index(const pl_cli *cli, const char *name)

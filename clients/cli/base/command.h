@@ -72,10 +72,10 @@ __attribute__((format(printf, 3, 4))) int pl_cli_fail(const pl_cli *cli, int sta
                                                       const char *format, ...);
 /* One line on standard error that is no fault: "note: ..."; none with --json. */
 void pl_cli_note(const pl_cli *cli, const char *text);
-/* The warnings of a list (protocol/log/warnings.h), or of a session's document, a line each: "warning: unconverged:
- * ..."; none with --json. How many there are. */
-int32_t pl_cli_warn(const pl_cli *cli, const pl_warnings *list);
-int32_t pl_cli_warn_of(const pl_cli *cli, const pl_json *list);
+/* Print each warning of a list, or of a session's "warnings", as a line: "warning: unconverged: ..."; nothing with
+ * --json. */
+void pl_cli_warn(const pl_cli *cli, const pl_warnings *list);
+void pl_cli_warn_of(const pl_cli *cli, const pl_json *list);
 /* A list of faults, a block each: where, what was found, what was expected, what to do. */
 void pl_cli_print_faults(const pl_cli *cli, const pl_faults *faults);
 

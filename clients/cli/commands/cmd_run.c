@@ -144,19 +144,6 @@ static void report_failure(const runner *r, const pl_failure *f)
         fprintf(stderr, "  %s\n", f->advice);
 }
 
-/* Those of the scene, which were told before it ran, and then those of its frames. */
-static void print_warnings(const pl_preflight *p, const pl_warnings *run)
-{
-    pl_json_writer w = {0};
-    pl_json_begin_array(&w);
-    pl_warnings_put(&w, &p->warnings);
-    pl_warnings_put(&w, run);
-    pl_json_end_array(&w);
-    char *text = pl_json_finish(&w, NULL);
-    printf("\"warnings\": %s, ", text ? text : "[]");
-    free(text);
-}
-
 static int outcome(const runner *r, const pl_exit *e)
 {
     pl_preflight p = {0};
@@ -165,15 +152,17 @@ static int outcome(const runner *r, const pl_exit *e)
     bool good = strcmp(e->state, "succeeded") == 0;
     if (pl_preflight_read(r->dir_fd, &p) != PL_OK ||
         (pl_run_warnings_read(r->dir_fd, &totals, &run) != PL_OK && errno != ENOENT))
-        pl_cli_fail(r->cli, 0, "%s: its warnings can not be read", r->path);
+        pl_cli_fail(r->cli, 0, "cannot read the warnings in %s; pliant verify lists the damage",
+                    r->path);
     bool warned = p.warnings.count + run.count > 0;
     pl_style style = !good ? PL_STYLE_RED : warned ? PL_STYLE_YELLOW : PL_STYLE_GREEN;
     if (r->cli->json) {
         printf("{\"event\": \"end\", \"state\": \"%s\", \"frame\": %" PRId64
                ", \"seconds\": %.3f, ",
                e->state, e->frames, e->seconds);
-        print_warnings(&p, &run);
-        fputs("\"failure\": ", stdout);
+        char *warnings = pl_warnings_encode(&p.warnings, &run);
+        printf("\"warnings\": %s, \"failure\": ", warnings ? warnings : "[]");
+        free(warnings);
         printf(e->failure.code == PL_FAILURE_NONE ? "null}\n" : "\"%s\"}\n",
                pl_failure_name(e->failure.code));
     } else {
