@@ -52,10 +52,10 @@ static void *sync_loop(void *argument)
     pl_log_syncer *s = argument;
     pl_worker_log_use(s->said);
     pthread_mutex_lock(&s->mutex);
-    while (!s->ending) {
+    while (!s->ending || s->act) {
         if (!s->act)
             wait_half_a_second(s);
-        if (s->ending)
+        if (s->ending && !s->act)
             break;
         void (*act)(void *) = s->act;
         void *context = s->context;

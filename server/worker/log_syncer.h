@@ -18,7 +18,7 @@ bool pl_log_syncer_then(pl_log_syncer *s, void (*act)(void *context), void *cont
 bool pl_log_syncer_busy(pl_log_syncer *s);
 /* errno of the first sync that failed, else 0. */
 int pl_log_syncer_error(const pl_log_syncer *s);
-/* End the thread without a last sync, and release it; an act that has not begun is dropped. NULL is
+/* An act that is asked for is done first; then the thread ends, without a last sync, and is released. NULL is
  * allowed. */
 void pl_log_syncer_stop(pl_log_syncer *s);
 
