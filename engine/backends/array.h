@@ -17,8 +17,8 @@ typedef struct pl_backend_stage {
      * iterations are left. Bound 0: none of both, it is the first. */
     double bound;
     int64_t iterations;
-    bool
-        stays; /* where nothing leads down the solve ends, unconverged, and the step does not fail */
+    /* If no step along a direction lowers the objective, the solve ends unconverged instead of failing. */
+    bool stays;
 } pl_backend_stage;
 
 #endif

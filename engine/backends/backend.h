@@ -95,8 +95,8 @@ typedef struct pl_contact_end {
     const pl_array *v_start;   /* velocities at its start */
     pl_array *v;               /* in, out: at its end */
     pl_array *x_back, *v_back; /* in, out: what a later stage takes for the start; or NULL */
-    double
-        landing; /* m/s: a vertex that ran into an obstacle faster has landed; INFINITY: not asked */
+    /* m/s: a vertex that hits an obstacle faster than this has landed; INFINITY: do not look. */
+    double landing;
 } pl_contact_end;
 
 typedef struct pl_measures {
@@ -252,7 +252,7 @@ typedef struct pl_contact_ops {
     /* The force of all obstacles on each vertex at a stage's result x, N; u as for `gradient`, or NULL. */
     void (*forces)(pl_backend *b, const pl_backend_stage *stage, pl_array *const *u,
                    const pl_array *x, pl_array *force);
-    /* Whether a vertex has landed. */
+    /* Set the velocities of vertices in contact. True if one has landed (pl_contact_end). */
     bool (*velocities)(pl_backend *b, const pl_backend_stage *stage, const pl_contact_end *end);
     /* out = what acceleration elements cause at a stage's result, from the objective's gradient there,
      * which holds all that is not the inertia of a held coordinate: no gravity, load or obstacle's

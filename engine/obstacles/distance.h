@@ -5,7 +5,7 @@
 #include "engine/obstacles/primitives.h"
 
 /* A way is looked at in at least this many places for a part of the shape in it. */
-/* A way through is looked for in so many steps at least; at most, where they are for what is thin. */
+/* Least number of steps along a way; most short steps for a thin shape. */
 enum { PL_SHAPE_PLACES = 256, PL_SHAPE_MOST = 4096 };
 
 /* out = R in R^T. */
@@ -55,9 +55,9 @@ PL_CALLED double pl_shape_measure(const pl_shape *s, const double p[3], double n
     return -distance;
 }
 
-/* Whether the straight way between two points outside passes through the shape. From any point the
- * next one as far as the distance there cannot have the surface in between; where that is nothing, half of what the
- * shape is thin cannot leave it again but by cutting off an edge. */
+/* Whether the straight way between two points outside passes through the shape: sphere tracing, as the surface
+ * is nowhere nearer than the distance. Near the surface the step is at most half of the shape's thickness, which can
+ * only miss a cut across an edge. */
 PL_EVERYWHERE bool pl_passes_through(const pl_shape *s, const double from[3], const double to[3],
                                      double way)
 {

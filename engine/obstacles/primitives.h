@@ -32,7 +32,7 @@ typedef struct pl_shape {
     int32_t kind;          /* pl_distance_kind */
     bool inside;
     bool one_sided;   /* no point can come out where it did not go in */
-    double thin;      /* m, the least extent of what has a formula; 0: not known */
+    double thin;      /* pl_obstacle_thickness(), m */
     bool turned;      /* R is not the identity */
     double middle[3]; /* what a motion turns about */
     double center[3], R[9] /* own axes as columns */;

@@ -20,7 +20,7 @@
 
 typedef struct pl_shape pl_shape;
 
-/* The least extent of an obstacle that has a formula, m; 0 where none is known, or there is none. */
+/* Least extent of an obstacle, m; 0 for planes, heightfields and meshes. */
 double pl_obstacle_thickness(const pl_obstacle *obstacle);
 
 /* Keeps nothing of the obstacle. PL_OK or PL_NO_MEMORY. */

@@ -147,7 +147,7 @@ static void load_stage(pl_state *s, const pl_substep *substep, const pl_stage_st
 }
 
 /* The stage is solved, for `solved`: positions and velocities at its end, and what comes after it
- * is to know. Whether a vertex has landed. */
+ * is to know. True if a vertex has landed. */
 static bool end_stage(pl_state *s, const pl_substep *substep, const pl_stage_start *o,
                       const pl_backend_stage *stage, const pl_solve_result *solve, int32_t k,
                       pl_array *solved)

@@ -14,11 +14,11 @@ typedef struct pl_substep {
     pl_array *x_out, *v_out;
     pl_step_history *history_out; /* what a step after it goes out from */
     double landing;               /* m/s, pl_contact_end's */
-    bool plain; /* a step of backward Euler in the place of another integrator's */
-    bool stays; /* pl_backend_stage's */
+    bool plain;                   /* backward Euler repeats a step of another integrator */
+    bool stays;                   /* pl_backend_stage's */
 } pl_substep;
 
-/* By s->integrator; *landed: a vertex ran into an obstacle. PL_FAILED: *failure is filled, with vertex and element
+/* Run the stages of s->integrator. *landed: whether a vertex hit an obstacle faster than `landing`. PL_FAILED: *failure is filled, with vertex and element
  * counted over all bodies; outputs are undefined. */
 pl_status pl_stages_run(pl_state *s, const pl_substep *substep, pl_solve_result *solve,
                         pl_step_totals *totals, bool *landed, pl_failure *failure);

@@ -83,15 +83,15 @@ static pl_status make_stage_arrays(pl_state *s)
     return status == PL_OK ? pl_step_history_create(s->integrator, b, &s->history_new) : status;
 }
 
-static bool has_limits(const pl_model *m)
+static bool has_constraints(const pl_model *m)
 {
-    bool limits = m->obstacle_count > 0;
+    bool found = m->obstacle_count > 0;
     for (int32_t g = 0; g < m->group_count; g++)
-        limits = limits || m->groups[g].ops->hard;
-    return limits;
+        found = found || m->groups[g].ops->hard;
+    return found;
 }
 
-/* A hundredth of the speed of a fall by the bodies' extent: what is slower settles. */
+/* A hundredth of the speed of a fall by the bodies' extent, m/s: slower contacts settle. */
 static double landing_speed(const pl_model *m)
 {
     double lo[3] = {INFINITY, INFINITY, INFINITY}, hi[3] = {-INFINITY, -INFINITY, -INFINITY};
@@ -111,7 +111,7 @@ pl_status pl_state_create(const pl_model *model, int32_t threads, pl_state **out
     s->model = model;
     s->integrator = pl_integrator_find(model->integrator);
     s->landing = s->integrator->is_euler ? INFINITY : landing_speed(model);
-    s->has_limits = !s->integrator->is_euler && has_limits(model);
+    s->may_gain = !s->integrator->is_euler && has_constraints(model);
     s->threads = threads;
     s->solve = NOT_SOLVED;
     pl_status status = pl_stepper_create(model, threads, NULL, &s->whole);

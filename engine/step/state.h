@@ -11,11 +11,11 @@ struct pl_state {
     const pl_model *model;
     const pl_integrator *integrator;
     int32_t threads;
-    /* half: made when a step first fails; plain, by backward Euler: when one first gains energy. */
+    /* half: made when a step first fails. plain, of backward Euler: made when a step first gains energy. */
     pl_stepper whole, half, plain;
     pl_model *half_model, *plain_model;
-    double landing;  /* m/s, pl_contact_end's, of steps that may gain energy; else INFINITY */
-    bool has_limits; /* obstacles, or hard terms, under such an integrator */
+    double landing; /* pl_contact_end's, m/s; INFINITY under backward Euler */
+    bool may_gain;  /* has obstacles or hard terms, and an integrator other than backward Euler */
     /* The state at the last good step: this is what is saved, with the whole solver's memory. Positions
      * and velocities are arrays of the backend, like all below that are not said to be the host's. */
     int64_t step;

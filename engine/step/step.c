@@ -12,9 +12,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Of the energy that there is: a step in which something lands and that gains more of it is taken again; and one in
- * which nothing does, in which the rules of the second order come and go by a little. */
-static const double GAINED = 1e-9, GAINED_AT_REST = 1e-3;
+/* Share of the energy that a step may gain before it is repeated by backward Euler: if a vertex landed in it, and if
+ * none did. Second-order rules swing by a little without any contact. */
+static const double GAINED_LANDING = 1e-9, GAINED_ELSE = 1e-3;
 
 /* Fill in which body a failure's vertex or element belongs to, and its id there. */
 static void locate(const pl_state *s, pl_failure *failure)
@@ -178,8 +178,8 @@ static pl_status advance_in_halves(pl_state *s, pl_step_totals *totals, pl_failu
     pl_solve_result first, second;
     pl_failure other = {.vertex = -1, .element = -1};
     s->dissipated_new = s->dissipated;
-    /* What was a whole step ago is of no use to half of one. */
     const bool stays = s->model->solver.on_not_converged == PL_NOT_CONVERGED_CONTINUE;
+    /* What was a whole step ago is of no use to half of one. */
     pl_step_history before = s->history;
     before.known = before.known && !s->integrator->remembers;
     pl_substep substep = {.by = &s->half,
@@ -232,7 +232,7 @@ static pl_status advance_in_halves(pl_state *s, pl_step_totals *totals, pl_failu
 
 /* ---- steps that gain energy ---- */
 
-/* Whether something beside gravity does work on bodies. */
+/* True if something other than gravity does work on the bodies. */
 static bool driven(const pl_model *m)
 {
     bool moves = pl_loads_any(m);
@@ -244,7 +244,9 @@ static bool driven(const pl_model *m)
 }
 
 typedef struct energy {
-    double all, scale; /* J; scale: what there is of it to gain from */
+    double all; /* kinetic, elastic and of gravity, J */
+    double
+        scale; /* without gravity's, whose zero is arbitrary: what a gain is measured against, J */
 } energy;
 
 static energy energy_of(const pl_state *s, const pl_array *x, const pl_array *v)
@@ -255,20 +257,19 @@ static energy energy_of(const pl_state *s, const pl_array *x, const pl_array *v)
     return (energy){motion.kinetic + motion.gravity + elastic, motion.kinetic + fabs(elastic)};
 }
 
-/* Whether the step that was taken, from x, v to x_new, v_new, is to be taken again by backward Euler, which gains
- * nothing. A vertex that runs into an obstacle has its velocity set, which the others of its body do not know of:
- * an integrator that looks back, or half of whose step is explicit, can make energy of that, and so with a limit
- * that becomes tight. Where a step before is remembered, or something does work, energies do not tell, and every
- * landing is such a step. */
+/* True if the step from x, v to x_new, v_new must be repeated by backward Euler, which gains no energy. Contact sets
+ * the velocity of a landing vertex without its neighbours; an integrator that looks back, or is half explicit, can
+ * turn that into energy. A limit that becomes tight does the same. The energies of a single step cannot show it if
+ * the integrator remembers an earlier step, or if something does work: then every landing step is repeated. */
 static bool gains(const pl_state *s, bool landed)
 {
-    const bool told = !s->integrator->remembers && !driven(s->model);
-    if (landed && !told)
+    const bool works = driven(s->model);
+    if (landed && (works || s->integrator->remembers))
         return true;
-    if (!s->has_limits || driven(s->model))
+    if (works || !s->may_gain)
         return false;
     const energy before = energy_of(s, s->x, s->v), after = energy_of(s, s->x_new, s->v_new);
-    return after.all - before.all > (landed ? GAINED : GAINED_AT_REST) * before.scale;
+    return after.all - before.all > (landed ? GAINED_LANDING : GAINED_ELSE) * before.scale;
 }
 
 static bool prepare_plain(pl_state *s)
@@ -279,7 +280,7 @@ static bool prepare_plain(pl_state *s)
            pl_stepper_create(s->plain_model, s->threads, s->whole.backend, &s->plain) == PL_OK;
 }
 
-/* The step by backward Euler. What comes after it has nothing behind it. */
+/* Repeat the step by backward Euler. The next step starts without a history. */
 static pl_status advance_plainly(pl_state *s, const pl_substep *taken, pl_step_totals *totals,
                                  pl_failure *failure)
 {
@@ -334,7 +335,7 @@ pl_status pl_state_advance(pl_state *s, pl_step_totals *totals, pl_failure *fail
         bool again = status == PL_OK && gains(s, landed);
         if (again && !prepare_plain(s)) {
             found.code = PL_FAILURE_OUT_OF_MEMORY;
-            report_more(&found, "There is no memory for a step of backward Euler.");
+            report_more(&found, "Out of memory for repeating the step by backward Euler.");
             status = PL_FAILED;
         } else if (again) {
             status = advance_plainly(s, &substep, totals, &found);
