@@ -18,7 +18,7 @@ struct pl_balance {
     double *x, *x_start, *x_pred, *load, *gradient; /* [vertices][3]: what was downloaded */
     double *pin_force;                              /* [body_count]: sum over pins of |force|, N */
     double least_bound;
-    double residual; /* most sum of |g_i| over a body's forces */
+    bool still;      /* sum |g_i| of every body is nothing beside its forces, or rounding */
 };
 
 /* Sums over one body. */
@@ -27,7 +27,7 @@ typedef struct body_sums {
     double centre[3];                    /* of mass, m */
     double force[3], moment[3];          /* out of balance, N, N m */
     double inertia[3], load[3], r2_mass; /* N; sum m |x - c|^2, kg m^2 */
-    double rounding2;                    /* sum (A_ii |x_i|)^2, N^2 */
+    double rounding, rounding2;          /* sum A_ii |x_i|, N; of its squares, N^2 */
     double residual;                     /* sum |g_i|, N */
 } body_sums;
 
@@ -111,6 +111,7 @@ static void add_vertex(const pl_balance *b, double inertia, int64_t i, body_sums
         s->load[c] += held ? 0 : b->load[3 * i + c];
     }
     double pull = m->free_row[i] < 0 ? 0 : pl_model_diagonal(m, m->free_row[i]) * norm(x);
+    s->rounding += pull;
     s->rounding2 += pull * pull;
     s->residual += norm(g);
     s->moved += m->mass[i] * norm(way);
@@ -136,6 +137,13 @@ static double bound_of(const pl_balance *b, const pl_stage_scalars *stage, const
            ROUNDING * b->backend->ops->epsilon * sqrt(s->rounding2);
 }
 
+/* Whether sum |g_i| of a body is nothing beside the forces on it, or all that is left of it is rounding. */
+static bool body_is_still(const pl_balance *b, const body_sums *s, double forces, bool balanced)
+{
+    return s->residual <= STILL * b->model->solver.tolerance * forces ||
+           (balanced && s->residual <= ROUNDING * b->backend->ops->epsilon * s->rounding);
+}
+
 double pl_balance_measure(pl_balance *b, const pl_backend_stage *stage, const pl_array *x,
                           const pl_array *gradient)
 {
@@ -153,7 +161,7 @@ double pl_balance_measure(pl_balance *b, const pl_backend_stage *stage, const pl
     add_pins(b);
     double worst = 0;
     b->least_bound = INFINITY;
-    b->residual = 0;
+    b->still = true;
     for (int32_t i = 0; i < m->body_count; i++) {
         body_sums s = {0};
         find_centre(b, m->first_vertex[i], m->first_vertex[i + 1], &s);
@@ -164,7 +172,7 @@ double pl_balance_measure(pl_balance *b, const pl_backend_stage *stage, const pl
         double off = fmax(norm(s.force), norm(s.moment) / sqrt(s.r2_mass / s.mass));
         b->least_bound = fmin(b->least_bound, bound);
         worst = off > 0 ? fmax(worst, off / bound) : worst;
-        b->residual = s.residual > 0 ? fmax(b->residual, s.residual / forces) : b->residual;
+        b->still = b->still && body_is_still(b, &s, forces, off <= bound);
     }
     return worst;
 }
@@ -173,10 +181,9 @@ bool pl_balance_is_still(pl_balance *b, const pl_backend_stage *stage, const pl_
                          const pl_array *gradient, double *imbalance)
 {
     double worst = pl_balance_measure(b, stage, x, gradient);
-    bool still = b->residual <= STILL * b->model->solver.tolerance;
-    if (still)
+    if (b->still)
         *imbalance = worst;
-    return still;
+    return b->still;
 }
 
 bool pl_balance_accepts(pl_balance *b, const pl_backend_stage *stage, const pl_array *x,
