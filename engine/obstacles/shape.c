@@ -78,6 +78,28 @@ double pl_obstacle_thickness(const pl_obstacle *o)
     return 0;
 }
 
+/* Bodies stay in a convex room, or on one side of a plane. */
+static bool keeps_in_convex(const pl_obstacle *o)
+{
+    return o->kind == PL_OBSTACLE_PLANE ||
+           (o->inside && o->kind != PL_OBSTACLE_TORUS && o->kind != PL_OBSTACLE_MESH);
+}
+
+double pl_obstacle_curvature(const pl_obstacle *o)
+{
+    double radius = 0;
+    if (keeps_in_convex(o))
+        return 0;
+    if (o->kind == PL_OBSTACLE_SPHERE || o->kind == PL_OBSTACLE_CAPSULE ||
+        (o->kind == PL_OBSTACLE_CYLINDER && !o->has_height))
+        radius = o->radius;
+    else if (o->kind == PL_OBSTACLE_CYLINDER || o->kind == PL_OBSTACLE_BOX)
+        radius = o->rounding;
+    else if (o->kind == PL_OBSTACLE_TORUS && !o->inside)
+        radius = o->tube;
+    return radius > 0 ? 1 / radius : INFINITY;
+}
+
 pl_status pl_shape_create(const pl_obstacle *o, pl_shape **out)
 {
     pl_shape *s = calloc(1, sizeof *s);
@@ -93,9 +115,7 @@ pl_status pl_shape_create(const pl_obstacle *o, pl_shape **out)
         pl_rotation(o->place.rotate_axis, o->place.rotate_degrees, s->R);
         s->turned = o->place.rotate_degrees != 0;
     }
-    /* What stays in a convex room, or on one side of a plane, has no far side to come out at. */
-    s->one_sided = o->kind == PL_OBSTACLE_PLANE ||
-                   (s->inside && o->kind != PL_OBSTACLE_TORUS && o->kind != PL_OBSTACLE_MESH);
+    s->one_sided = keeps_in_convex(o); /* there is no far side to come out at */
     if (pl_obstacle_is_solid(o) && set_solid(s, o) != PL_OK) {
         pl_shape_destroy(s);
         return PL_NO_MEMORY;

@@ -22,6 +22,9 @@ typedef struct pl_shape pl_shape;
 
 /* Least extent of an obstacle, m; 0 for planes, heightfields and meshes. */
 double pl_obstacle_thickness(const pl_obstacle *obstacle);
+/* Largest curvature of an obstacle where it is convex towards bodies, 1/m: 0 of planes and convex rooms, INFINITY
+ * with edges, and of heightfields and meshes. */
+double pl_obstacle_curvature(const pl_obstacle *obstacle);
 
 /* Keeps nothing of the obstacle. PL_OK or PL_NO_MEMORY. */
 pl_status pl_shape_create(const pl_obstacle *obstacle, pl_shape **out);

@@ -556,6 +556,64 @@ START_TEST(thin_plates_are_seen_on_long_ways)
 }
 END_TEST
 
+/* Largest eigenvalue of a symmetric matrix whose others are at least -100. */
+static double largest_eigenvalue(const double H[9])
+{
+    double v[3] = {0.5, -0.7, 0.4}, value = 0;
+    for (int k = 0; k < 4000; k++) {
+        double w[3], length = 0;
+        for (int c = 0; c < 3; c++) {
+            w[c] = 100 * v[c];
+            for (int j = 0; j < 3; j++)
+                w[c] += H[3 * c + j] * v[j];
+            length += w[c] * w[c];
+        }
+        for (int c = 0; c < 3; c++)
+            v[c] = w[c] / sqrt(length);
+        value = sqrt(length) - 100;
+    }
+    return value;
+}
+
+/* What Hessians of the distance show just off the surface. */
+START_TEST(curvature_is_the_surface_s)
+{
+    const kind *k = &KINDS[_i];
+    const double off = 1e-4;
+    for (int inside = 0; inside < 2; inside++) {
+        pl_obstacle o = k->o;
+        o.inside = inside;
+        const double claimed = pl_obstacle_curvature(&o);
+        pl_shape *s = make(&o);
+        double most = -INFINITY;
+        seed = 23;
+        for (int q = 0; q < 600; q++) {
+            double local[3], p[3], n[3], H[9];
+            for (int c = 0; c < 3; c++)
+                local[c] = k->extent * draw();
+            place(&o, local, p);
+            double d = pl_shape_distance(s, p, n);
+            if (d < 0)
+                continue;
+            for (int c = 0; c < 3; c++)
+                p[c] -= (d - off) * n[c];
+            pl_shape_bend(s, p, n, H);
+            most = fmax(most, largest_eigenvalue(H));
+        }
+        double limit = claimed / (1 + claimed * off);
+        if (inside && o.kind == PL_OBSTACLE_TORUS)
+            ck_assert_msg(isinf(claimed), "a ring's inside is not convex");
+        else if (isinf(claimed))
+            ck_assert_msg(most > 0.99 / off, "%s: %g on edges", k->name, most);
+        else
+            ck_assert_msg(fabs(most - limit) < 1e-3 * limit + 1e-6 || (inside && most < 1e-6),
+                          "%s, inside %d: %g, not %g", k->name, inside, most, limit);
+        ck_assert(!inside || o.kind == PL_OBSTACLE_TORUS || claimed == 0);
+        pl_shape_destroy(s);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("obstacles_shape");
@@ -563,6 +621,7 @@ int main(void)
     tcase_add_loop_test(t, distance_is_that_to_the_sampled_surface, 0, KIND_COUNT);
     tcase_add_loop_test(t, normal_and_hessian_are_the_distance_s, 0, KIND_COUNT);
     tcase_add_loop_test(t, distance_is_continuous, 0, KIND_COUNT);
+    tcase_add_loop_test(t, curvature_is_the_surface_s, 0, KIND_COUNT);
     tcase_add_test(t, thin_plates_are_seen_on_long_ways);
     tcase_add_test(t, rounded_box_is_within_the_box);
     tcase_add_test(t, cylinder_without_ends_goes_on);

@@ -4,7 +4,11 @@
 #include "engine/model/groups/contact_springs.h"
 #include "engine/model/groups/contacts.h"
 
+#include <math.h>
 #include <stdlib.h>
+
+/* Bounds of a hard contact's weight, of the stiffness of its vertex. */
+static const double LIGHTEST = 0.2, HEAVIEST = 1;
 
 /* The vertices that may touch an obstacle: on the surface and free. Ascending. */
 static pl_status surface_vertices(pl_build *b, int32_t **out, int64_t *count)
@@ -38,6 +42,38 @@ static pl_status surface_vertices(pl_build *b, int32_t **out, int64_t *count)
     return PL_OK;
 }
 
+static void add_edge(const pl_mesh *mesh, int32_t i, int32_t j, double *extent)
+{
+    const double *a = mesh->vertices + 3 * (int64_t)i, *b = mesh->vertices + 3 * (int64_t)j;
+    double d[3] = {a[0] - b[0], a[1] - b[1], a[2] - b[2]};
+    double length = sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
+    extent[i] = fmax(extent[i], length);
+    extent[j] = fmax(extent[j], length);
+}
+
+/* extent[i]: the longest edge of vertex i's surface, m. */
+static pl_status find_extents(const pl_build *b, double *extent)
+{
+    const pl_model *m = b->model;
+    for (int64_t i = 0; i < m->vertices; i++)
+        extent[i] = 0;
+    for (int32_t i = 0; i < m->body_count; i++) {
+        const pl_mesh *mesh = &b->meshes[i];
+        int32_t *triangles = NULL;
+        int64_t triangle_count = 0;
+        pl_status status = pl_mesh_surface(mesh, &triangles, &triangle_count);
+        if (status != PL_OK)
+            return status;
+        for (int64_t k = 0; k < 3 * triangle_count; k++)
+            add_edge(mesh, triangles[k], triangles[k % 3 == 2 ? k - 2 : k + 1],
+                     extent + m->first_vertex[i]);
+        for (int64_t k = 0; k < mesh->edge_count; k++)
+            add_edge(mesh, mesh->edges[2 * k], mesh->edges[2 * k + 1], extent + m->first_vertex[i]);
+        free(triangles);
+    }
+    return PL_OK;
+}
+
 /* Each vertex's body's factor on friction; false where all are 1. */
 static bool friction_factors(const pl_build *b, const int32_t *vertex, int64_t count,
                              double *factor)
@@ -52,6 +88,40 @@ static bool friction_factors(const pl_build *b, const int32_t *vertex, int64_t c
     return any;
 }
 
+/* weight[k] is w^2 of vertex[k]. Of springs: the user's share of the stiffness. ADMM's converge in the fewest
+ * iterations where they are light; but a force f on a surface of curvature c is a concave term of f c, which
+ * they must outweigh (weights.h), and f is at most about half of stiffness times extent. */
+static void set_weights(const pl_obstacle *o, const pl_solver_settings *solver,
+                        const double *stiffness, const double *extent, const int32_t *vertex,
+                        int64_t count, double *weight)
+{
+    const bool hard = pl_obstacles_are_hard(solver);
+    const double curvature = pl_obstacle_curvature(o);
+    for (int64_t k = 0; k < count; k++) {
+        const int32_t i = vertex[k];
+        double bent = curvature > 0 ? 2 * extent[i] * curvature : 0;
+        double share = fmin(fmax(bent, LIGHTEST), HEAVIEST);
+        weight[k] = (hard ? share : solver->contact_stiffness) * stiffness[i];
+    }
+}
+
+static pl_status add_obstacle(pl_build *b, int32_t o, const int32_t *vertex, const double *weight,
+                              const double *factor, int64_t count)
+{
+    const pl_obstacle *obstacle = &b->scene->obstacles[o];
+    const bool hard = pl_obstacles_are_hard(&b->scene->solver);
+    pl_group group;
+    pl_status status = (hard ? pl_contacts_create
+                             : pl_contact_springs_create)(obstacle, vertex, weight, count, &group);
+    if (status == PL_OK && factor) {
+        status = (hard ? pl_contacts_scale_friction
+                       : pl_contact_springs_scale_friction)(&group, factor, count);
+        if (status != PL_OK)
+            group.ops->destroy(&group);
+    }
+    return status == PL_OK ? pl_build_add_group(b, &group, o) : status;
+}
+
 pl_status pl_build_contacts(pl_build *b)
 {
     pl_model *m = b->model;
@@ -60,38 +130,27 @@ pl_status pl_build_contacts(pl_build *b)
     int32_t *vertex = NULL;
     int64_t count = 0;
     pl_status status = surface_vertices(b, &vertex, &count);
-    double *stiffness = malloc((size_t)m->vertices * sizeof *stiffness);
-    double *weight = malloc((size_t)(count + 1) * sizeof *weight);
-    double *factor = malloc((size_t)(count + 1) * sizeof *factor);
-    if (status == PL_OK && (!stiffness || !weight || !factor))
+    const size_t all = (size_t)m->vertices + 1;
+    double *stiffness = malloc(2 * all * sizeof *stiffness);
+    double *weight = malloc(2 * all * sizeof *weight);
+    if (status == PL_OK && (!stiffness || !weight))
         status = PL_NO_MEMORY;
+    double *extent = stiffness + all, *factor = weight + all;
+    if (status == PL_OK)
+        status = find_extents(b, extent);
     if (status == PL_OK && count > 0) {
         pl_matrix_vertex_stiffness(m, stiffness);
-        bool hard = pl_obstacles_are_hard(&b->scene->solver);
-        pl_status (*create)(const pl_obstacle *, const int32_t *, const double *, int64_t,
-                            pl_group *) = hard ? pl_contacts_create : pl_contact_springs_create;
-        double scale = hard ? 1 : b->scene->solver.contact_stiffness;
-        for (int64_t k = 0; k < count; k++)
-            weight[k] = scale * stiffness[vertex[k]];
         bool slips = friction_factors(b, vertex, count, factor);
         for (int32_t o = 0; status == PL_OK && o < m->obstacle_count; o++) {
-            pl_group group;
-            m->restitution = m->restitution || b->scene->obstacles[o].restitution > 0;
-            m->friction = m->friction || b->scene->obstacles[o].friction > 0;
-            status = create(&b->scene->obstacles[o], vertex, weight, count, &group);
-            if (status == PL_OK && slips) {
-                status = hard ? pl_contacts_scale_friction(&group, factor, count)
-                              : pl_contact_springs_scale_friction(&group, factor, count);
-                if (status != PL_OK)
-                    group.ops->destroy(&group);
-            }
-            if (status == PL_OK)
-                status = pl_build_add_group(b, &group, o);
+            const pl_obstacle *obstacle = &b->scene->obstacles[o];
+            m->restitution = m->restitution || obstacle->restitution > 0;
+            m->friction = m->friction || obstacle->friction > 0;
+            set_weights(obstacle, &b->scene->solver, stiffness, extent, vertex, count, weight);
+            status = add_obstacle(b, o, vertex, weight, slips ? factor : NULL, count);
         }
     }
     free(vertex);
     free(stiffness);
     free(weight);
-    free(factor);
     return status;
 }
