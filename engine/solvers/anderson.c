@@ -12,6 +12,8 @@ enum { DEPTH = 6 };
  * less by BETTER for STALE iterations: what it says is of another place then. */
 static const double GROWTH = 3, BETTER = 0.95;
 enum { STALE = 5 };
+/* Away from a saddle: how much a residual may change for a first leap, and for another; the longest. */
+static const double FIRST = 0.1, ANOTHER = 0.25, LEAP = 8;
 /* What is added to the diagonal of the scaled normal equations. */
 static const double RIDGE = 1e-10;
 
@@ -24,7 +26,8 @@ struct pl_anderson_history {
     bool begun;                                            /* r and g are of an iteration */
     double norm, least;                                    /* |W r| of it; the least of late */
     int32_t since;                                         /* iterations since that */
-    double dots[PL_ANDERSON_MAX][PL_ANDERSON_MAX];         /* W dr_i . W dr_j, by slots */
+    bool stuck, leaving; /* the last apply dropped all as stale; leapt away from a saddle */
+    double dots[PL_ANDERSON_MAX][PL_ANDERSON_MAX]; /* W dr_i . W dr_j, by slots */
 };
 
 void pl_anderson_destroy(pl_anderson_history *h)
@@ -71,7 +74,7 @@ pl_status pl_anderson_create(const pl_model *model, pl_backend *backend, pl_ande
 void pl_anderson_begin(pl_anderson_history *h)
 {
     h->count = 0;
-    h->begun = false;
+    h->begun = h->stuck = h->leaving = false;
     h->norm = h->least = INFINITY;
     h->since = 0;
     for (int32_t j = 0; j < DEPTH; j++)
@@ -134,6 +137,20 @@ static bool is_stale(pl_anderson_history *h, double norm)
     return stale;
 }
 
+/* Whether the residual grows slowly along itself: after a step that began anew as nothing had become better, or
+ * after a leap. *gamma is the next leap then. */
+static bool is_leaving(const pl_anderson_history *h, const double *dot_r, double norm,
+                       double *gamma)
+{
+    if (h->count == 0 || !(h->leaving || (h->stuck && h->count == 1)))
+        return false;
+    int32_t newest = h->order[h->count - 1];
+    double along = dot_r[h->count - 1], square = h->dots[newest][newest];
+    double most = (h->leaving ? ANOTHER : FIRST) * norm;
+    *gamma = -fmin(along / square, LEAP);
+    return along > 0 && square < most * most;
+}
+
 void pl_anderson_apply(pl_anderson_history *h, const pl_array *x, pl_array *const *u,
                        pl_array *const *z, double relaxation)
 {
@@ -168,7 +185,15 @@ void pl_anderson_apply(pl_anderson_history *h, const pl_array *x, pl_array *cons
         int32_t slot = h->order[i], newest = h->order[h->count - 1];
         h->dots[slot][newest] = h->dots[newest][slot] = dot_dr[i];
     }
-    if (is_stale(h, norm) || norm > GROWTH * h->norm || !solve_gamma(h, dot_r, gamma))
+    bool stale = is_stale(h, norm);
+    h->leaving = is_leaving(h, dot_r, norm, gamma);
+    if (h->leaving) {
+        keep_newest(h, 1);
+        dr[0] = h->dr[h->order[0]];
+        dg[0] = h->dg[h->order[0]];
+    }
+    h->stuck = stale && !h->leaving;
+    if (!h->leaving && (stale || norm > GROWTH * h->norm || !solve_gamma(h, dot_r, gamma)))
         keep_newest(h, 0);
     a.count = h->count;
     ops->anderson->combine(h->backend, &a, gamma);

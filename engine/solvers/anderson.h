@@ -13,6 +13,10 @@
  * with dg_j, dr_j the differences of successive g and r. Every group's v takes part, the hard ones'
  * as well: whatever v comes to the local step, z is feasible and u is a force in the constraint's
  * cone.
+ *
+ * Near a saddle, as where a sheet is about to buckle, r grows slowly along itself: r . dr > 0. Least
+ * squares would lead back to the saddle. So while it does, the history is the newest pair, and its gamma
+ * has the other sign: a leap of up to 8 steps ahead.
  */
 #ifndef PLIANT_ENGINE_SOLVERS_ANDERSON_H
 #define PLIANT_ENGINE_SOLVERS_ANDERSON_H
