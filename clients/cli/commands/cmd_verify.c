@@ -123,7 +123,7 @@ static void print_summary(const pl_verify_report *r, double seconds)
                "checksums\n",
                r->unchecked);
     if (r->live)
-        printf("a worker is at work: what it is just writing was not judged\n");
+        printf("a worker is running: bytes that it is still writing were not checked\n");
 }
 
 static void set_place(pl_json_writer *w, const char *key, int64_t value)
