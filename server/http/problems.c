@@ -64,12 +64,12 @@ const pl_problem pl_problems[] = {
      "The Allow header lists those it takes."},
     {406, "not_acceptable", "The Accept header asks for forms that this resource does not have.",
      "The detail lists those it has."},
-    {422, "invalid_branch", "The session can not be branched so.",
+    {422, "invalid_branch", "The session cannot be branched so.",
      "Bodies, the time step, the distance of frames and the device stay; each fault has its "
      "place."},
     {422, "invalid_control", "The control does not fit the session's scene.",
      "Every fault names what is wrong by a JSON pointer; names are those of the scene."},
-    {409, "no_way_back", "The frame can not be computed again.",
+    {409, "no_way_back", "The frame cannot be computed again.",
      "A branch or snapshot needs a checkpoint that is not after its frame, or all that controls "
      "changed before it; retention may have taken that. Take a later frame; make snapshots of "
      "those that will matter."},
@@ -104,7 +104,7 @@ const pl_problem pl_problems[] = {
      "The fault says how many bytes it has; begin it again where you have others."},
     {421, "misdirected", "The Host header names another server than this.",
      "Use the name it listens on, or start it with --allow-host NAME."},
-    {422, "invalid_scene", "The scene is JSON, but can not be run.",
+    {422, "invalid_scene", "The scene is JSON, but cannot be run.",
      "Every fault that was found is listed with its JSON pointer, what was there, what was "
      "expected and a hint. POST /v1/validate checks without running; GET /v1/schema/scene is for "
      "editors."},

@@ -22,7 +22,7 @@ typedef struct reconciliation {
     int state_fd;
     pl_store *store;
     pl_sessions *sessions;
-    char (*bad)[33]; /* ids of rows that can not be believed; malloc'ed */
+    char (*bad)[33]; /* ids of rows that cannot be believed; malloc'ed */
     size_t bad_count;
 } reconciliation;
 

@@ -334,7 +334,7 @@ START_TEST(capabilities_need_no_daemon)
     ck_assert_int_eq(pliant_elsewhere("capabilities nonsuch"), 1);
     ck_assert_ptr_nonnull(strstr(pliant_err, "no parameter contains these words"));
     ck_assert_int_eq(pliant_elsewhere("--server http://127.0.0.1:1 capabilities"), 0);
-    ck_assert_ptr_nonnull(strstr(pliant_err, "no daemon answers"));
+    ck_assert_ptr_nonnull(strstr(pliant_err, "no daemon reached"));
     ck_assert_ptr_nonnull(strstr(pliant_out, "\"parameters\""));
 }
 END_TEST
