@@ -241,7 +241,7 @@ static bool is_sound(int state_fd, const char *hash)
     }
     bool sound = pl_sha256_file(fd, actual, &bytes) && strcmp(actual, hash) == 0;
     if (!sound) {
-        pl_logf(PL_LEVEL_ERROR, "mesh %s was damaged; it is stored anew", hash);
+        pl_logf(PL_LEVEL_ERROR, "mesh %s was damaged; it is stored again", hash);
     }
     close(fd);
     return sound;

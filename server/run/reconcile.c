@@ -57,7 +57,7 @@ static bool rebuild(const reconciliation *x, const char *id)
     }
     bool stored = pl_store_replace(x->store, &r.row);
     pl_logf(PL_LEVEL_WARN,
-            "session %s: its row in the database was damaged and is made anew from "
+            "session %s: its row in the database was damaged and is rebuilt from "
             "its directory: %s",
             id, r.row.state);
     load_session(x, &r.row);
