@@ -413,11 +413,12 @@ const pl_command pl_commands[] = {
      .run = pl_command_share},
     {.name = "token",
      .summary = "manage access tokens of the daemon",
-     .verbs = (const pl_verb[]){{"create", "", "make one and print it", 0, 0, pl_token_create},
-                                {"list", "", "list the tokens", 0, 0, pl_token_list},
-                                {"revoke", "ID", "revoke it and those made with it", 1, 1,
-                                 pl_token_revoke},
-                                {0}},
+     .verbs =
+         (const pl_verb[]){
+             {"create", "", "create a token and print it", 0, 0, pl_token_create},
+             {"list", "", "list the tokens", 0, 0, pl_token_list},
+             {"revoke", "ID", "revoke it and those made with it", 1, 1, pl_token_revoke},
+             {0}},
      .notes =
          "A token allows no more than the one that makes it, and is revoked with it. It is\n"
          "printed once. Administrators also manage the tokens of other users; pliantd token does\n"
